@@ -1,0 +1,198 @@
+package menu_test
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+	"unicode"
+
+	"github.com/gophd/gophd/menu"
+)
+
+// listFS is a tree of one large directory; fstest.MapFS is slow there.
+type listFS struct {
+	fstest.MapFS
+	entries []fs.DirEntry
+}
+
+func (l listFS) ReadDir(string) ([]fs.DirEntry, error) { return l.entries, nil }
+
+// dirEntry is an entry of which only the name and the type are asked.
+type dirEntry struct {
+	name string
+	mode fs.FileMode
+}
+
+func (e dirEntry) Name() string               { return e.name }
+func (e dirEntry) IsDir() bool                { return e.mode.IsDir() }
+func (e dirEntry) Type() fs.FileMode          { return e.mode.Type() }
+func (e dirEntry) Info() (fs.FileInfo, error) { panic("an entry was looked up") }
+
+// large returns a tree of n files whose names end in ext.
+func large(n int, ext string) listFS {
+	l := listFS{MapFS: fstest.MapFS{}}
+	for i := range n {
+		l.entries = append(l.entries, dirEntry{name: fmt.Sprintf("file-%d%s", i*7919%n, ext)})
+	}
+	return l
+}
+
+func TestAbuseNames(t *testing.T) {
+	fsys := listFS{MapFS: fstest.MapFS{}}
+	for _, name := range []string{"a\tb", "a\rb", "a\nb", "a\x1bb", "a\x00", "\x7f", "a\u009b", "\xff\x9b", "latin1-\xe4", ".", "..", ".x", "", "ok.txt"} {
+		fsys.entries = append(fsys.entries, dirEntry{name: name})
+	}
+	m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, ".")
+	if got := show(m); got != "0ok.txt\t/ok.txt\n" {
+		t.Errorf("got\n%q", got)
+	}
+	if len(m.Problems) != 1 || strings.ContainsFunc(m.Problems[0].Error(), unicode.IsControl) {
+		t.Errorf("problems %q", problems(m))
+	}
+}
+
+func TestAbuseGophertag(t *testing.T) {
+	for tag, want := range map[string]string{
+		"a\tb": "a b", "a\x1b[1mb": "a [1mb", "a\rb\nc": "a b", "\ufeffa\r\nb": "a", "": "d", "\n\n": "d", "a\x00": "a ",
+		strings.Repeat("x", 1<<20): strings.Repeat("x", 512),
+	} {
+		fsys := tree(map[string]string{"d/gophertag": tag})
+		m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, ".")
+		if got := show(m); got != "1"+want+"\t/d/\n" {
+			t.Errorf("tag %.20q makes %.60q", tag, got)
+		}
+	}
+}
+
+func TestAbuseMapIncludesItself(t *testing.T) {
+	fsys := tree(map[string]string{"gophermap": "a\n=gophermap\n=b\nz\n", "b": "b\n=./gophermap\n=/b\n"})
+	m := mustMenu(t, menu.Builder{FS: fsys}, ".")
+	if got := show(m); got != "ia\nib\niz\n" {
+		t.Errorf("got\n%s", got)
+	}
+	want := "gophermap:2: a map that includes itself|b:2: a map that includes itself|b:3: a map that includes itself"
+	if got := strings.Join(problems(m), "|"); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestAbuseThousandIncludes(t *testing.T) {
+	fsys := tree(map[string]string{"gophermap": strings.Repeat("=x\n", 1000) + "end\n", "x": "x\n"})
+	m := mustMenu(t, menu.Builder{FS: fsys}, ".")
+	if len(m.Items) != 101 || m.Items[100].Label != "end" {
+		t.Errorf("%d items, want 100 of includes and the end", len(m.Items))
+	}
+	if len(m.Problems) != 100 || m.Problems[0].Error() != "gophermap:101: more than 100 includes" {
+		t.Errorf("%d problems, the first %v", len(m.Problems), m.Problems[0])
+	}
+}
+
+// Includes that include each other in all ways would make 100⁴ maps.
+func TestAbuseIncludeBomb(t *testing.T) {
+	files := map[string]string{"gophermap": strings.Repeat("=l1\n", 100)}
+	for i := 1; i <= 4; i++ {
+		files[fmt.Sprintf("l%d", i)] = strings.Repeat(fmt.Sprintf("x\n=l%d\n", i+1), 100)
+	}
+	m := mustMenu(t, menu.Builder{FS: tree(files)}, ".")
+	if n := len(m.Items); n > 101*100 {
+		t.Errorf("%d items", n)
+	}
+}
+
+func TestAbuseMegabyteLine(t *testing.T) {
+	fsys := tree(map[string]string{"gophermap": "a\n" + strings.Repeat("x", 1<<20-10) + "\nb\n"})
+	m := mustMenu(t, menu.Builder{FS: fsys}, ".")
+	if got := show(m); got != "ia\nib\n" || m.Problems[0].Error() != "gophermap:2: a line of more than 4096 octets is left out" {
+		t.Errorf("got %q, %q", got, problems(m))
+	}
+	fsys = tree(map[string]string{"gophermap": "a\n" + strings.Repeat("x", 2<<20) + "\nb\n"})
+	m = mustMenu(t, menu.Builder{FS: fsys}, ".")
+	if got := show(m); got != "ia\n" || m.Problems[0].Error() != "gophermap: too long: the rest is left out" {
+		t.Errorf("got %.100q, %q", got, problems(m))
+	}
+}
+
+func TestAbuseHugeMaps(t *testing.T) {
+	files := map[string]string{"gophermap": strings.Repeat("\n", 50) + strings.Repeat("=x\n", 100), "x": strings.Repeat("\n", 1<<20)}
+	m := mustMenu(t, menu.Builder{FS: tree(files)}, ".")
+	if n := len(m.Items); n != 100_001 || m.Items[n-1].Label != "... and more" {
+		t.Errorf("%d items, the last %+v", n, m.Items[n-1])
+	}
+}
+
+func TestAbuseManyNames(t *testing.T) {
+	start := time.Now()
+	m, err := (&menu.Builder{FS: large(150_000, "")}).Menu(".")
+	if err != nil || len(m.Items) != 100_001 || m.Items[99_999].Label != "file-99999" {
+		t.Fatalf("%d items, %v", len(m.Items), err)
+	}
+	if d := time.Since(start); d > 20*time.Second {
+		t.Errorf("took %s", d)
+	}
+	if n := len(m.Files); n > 6000 {
+		t.Errorf("%d files were looked at", n)
+	}
+}
+
+func TestAbuseManyProblems(t *testing.T) {
+	fsys := tree(map[string]string{"gophermap": strings.Repeat("~\n", 10_000) + "end\n"})
+	m := mustMenu(t, menu.Builder{FS: fsys}, ".")
+	if n := len(m.Problems); n != 100 || len(m.Items) != 1 {
+		t.Errorf("%d problems, %d items", n, len(m.Items))
+	}
+}
+
+func TestAbuseManyGlobs(t *testing.T) {
+	fsys := large(100, ".txt")
+	fsys.MapFS["gophermap"] = &fstest.MapFile{Data: []byte(strings.Repeat("?*-1.txt\t\n", 1000) + "*\n")}
+	m := mustMenu(t, menu.Builder{FS: fsys}, ".")
+	if n := len(m.Items); n != 100+900+99 || m.Problems[0].Error() != "gophermap:101: more than 100 patterns" {
+		t.Errorf("%d items, %v", n, m.Problems[0])
+	}
+}
+
+func TestAbuseManyPatterns(t *testing.T) {
+	fsys := large(100_000, ".txt")
+	fsys.MapFS["gophermap"] = &fstest.MapFile{Data: []byte(strings.Repeat("-*a*a*a*a*b\n", 10_000) + "*\n")}
+	start := time.Now()
+	m := mustMenu(t, menu.Builder{FS: fsys}, ".")
+	if len(m.Items) != 100_000 || m.Problems[0].Error() != "gophermap:31: more than 30 patterns of names to hide" {
+		t.Errorf("%d items, %v", len(m.Items), m.Problems[0])
+	}
+	if d := time.Since(start); d > 20*time.Second {
+		t.Errorf("took %s", d)
+	}
+}
+
+func FuzzGophermap(f *testing.F) {
+	f.Add("!T\n0A\ta.txt\n=x\n*\n", "=gophermap\n:txt=9\n", false)
+	f.Add("\ufeffiA\r\n?*\t\n-a.txt\n1\x1b\t/\tb\t99999\n", "[0|A|x|server|port]\n", true)
+	f.Add("0../../..\t\n1..\t..\n=../../etc/passwd\n", ".\n", false)
+	f.Fuzz(func(t *testing.T, text, other string, gph bool) {
+		fsys := site()
+		name := "d/gophermap"
+		if gph {
+			name = "d/index.gph"
+		}
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
+		fsys["d/x"] = &fstest.MapFile{Data: []byte(other)}
+		fsys["d/tagged/gophertag"] = &fstest.MapFile{Data: []byte(other)}
+		m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, "d") // checks each line
+		if n := 20 * (1 + strings.Count(text, "\n")) * (1 + 20*strings.Count(other, "\n")); len(m.Items) > n+20 {
+			t.Fatalf("%d items", len(m.Items))
+		}
+		for _, it := range m.Items {
+			if it.Type == menu.TypeError {
+				t.Fatalf("an error item: %+v", it)
+			}
+		}
+		for _, file := range m.Files {
+			if strings.HasPrefix(file, "/") || strings.Contains("/"+file, "/.") && file != "." {
+				t.Fatalf("%q was looked at", file)
+			}
+		}
+	})
+}

@@ -1,0 +1,59 @@
+package menu_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/menu"
+)
+
+func BenchmarkListing(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			builder := menu.Builder{FS: large(n, ".txt"), Host: "our.example", Port: 70}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := builder.Menu("."); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAppendTo(b *testing.B) {
+	builder := menu.Builder{FS: large(100, ".txt"), Host: "our.example", Port: 70}
+	m, err := builder.Menu(".")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = m.AppendTo(nil)
+	}
+}
+
+func BenchmarkGophermap(b *testing.B) {
+	text := strings.Repeat("!A title\nSome information\n0A text\ta.txt\n1A menu\t/d/sub\n", 10)
+	fsys := site()
+	fsys["d/gophermap"] = tree(map[string]string{"x": text})["x"]
+	builder := menu.Builder{FS: fsys, Host: "our.example", Port: 70}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := builder.Menu("d"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A listing must cost no allocation per entry.
+func TestListingAllocations(t *testing.T) {
+	allocations := func(n int) float64 {
+		builder := menu.Builder{FS: large(n, ".txt"), Host: "our.example", Port: 70}
+		return testing.AllocsPerRun(5, func() { _, _ = builder.Menu(".") })
+	}
+	if few, many := allocations(100), allocations(5000); many > few+10 {
+		t.Errorf("%v allocations for 100 files, %v for 5000", few, many)
+	}
+}

@@ -1,0 +1,244 @@
+package menu_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/gophd/gophd/menu"
+)
+
+// tree makes a tree of names and what is in them.
+func tree(files map[string]string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for name, text := range files {
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return fsys
+}
+
+// site is what the maps of the tests link.
+func site() fstest.MapFS {
+	return tree(map[string]string{
+		"d/a.txt": "a", "d/b.txt": "b", "d/c10.png": "c", "d/c9.png": "c", "d/.hidden": "h", "d/README": "text", "d/blob": "\x00",
+		"d/sub/x.txt": "x", "d/tagged/gophertag": "  A label\nmore\n", "d/tagged/y": "y", "top.txt": "t", "e/z.md": "z", "d/sub/100%": "p", "d/sub/%7a": "p", "d/sub/z": "p",
+	})
+}
+
+// show writes a menu so that it is easily compared: no CR LF, no link of
+// information, no host and port of ours.
+func show(m menu.Menu) string {
+	s := string(m.AppendTo(nil))
+	s = strings.ReplaceAll(s, "\t\terror.host\t1\r\n", "\r\n")
+	s = strings.ReplaceAll(s, "\tour.example\t70\r\n", "\r\n")
+	return strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), ".\n")
+}
+
+func problems(m menu.Menu) []string {
+	var list []string
+	for _, p := range m.Problems {
+		list = append(list, p.Error())
+	}
+	return list
+}
+
+func mustMenu(t *testing.T, b menu.Builder, dir string) menu.Menu {
+	t.Helper()
+	m, err := b.Menu(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitAfterSeq(strings.TrimSuffix(string(m.AppendTo(nil)), menu.End), "\r\n") {
+		if line != "" {
+			checkLine(t, line)
+		}
+	}
+	return m
+}
+
+const listing = "1sub\t/d/sub/\n1A label\t/d/tagged/\n0a.txt\t/d/a.txt\n0b.txt\t/d/b.txt\n9blob\t/d/blob\n" +
+	"Ic9.png\t/d/c9.png\nIc10.png\t/d/c10.png\n0README\t/d/README\n"
+
+// gophermaps are maps of one directory, and the menus they make.
+var gophermaps = []struct {
+	name, text, want string
+	problem          string // the first one
+}{
+	{"nothing", "", "", ""},
+	{"comment", "# a\ta\n#\n", "", ""},
+	{"title", "!Welcome\n", "iWelcome\n", ""},
+	{"star", "Hi\n*\nnot read\n", "iHi\n" + listing, ""},
+	{"star and more", "* bullet\n", listing, ""},
+	{"dot", "Hi\n.\nnot read\n", "iHi\n", ""},
+	{"a line that starts with a dot", "...\nnot read\n", "", ""},
+	{"hide", "-a.txt\n-sub\n-tagged/\n-blob\n-no such\n*\n", "0b.txt\t/d/b.txt\nIc9.png\t/d/c9.png\nIc10.png\t/d/c10.png\n0README\t/d/README\n", ""},
+	{"hide by a pattern", "-*.txt\n-c?.png\n-[\n*\n", "1sub\t/d/sub/\n1A label\t/d/tagged/\n9blob\t/d/blob\nIc10.png\t/d/c10.png\n0README\t/d/README\n", ""},
+	{"dashes are a name to hide", "-----\n*\n", listing, ""},
+	{"what has an item is not listed again", "0My A\ta.txt\n1Sub\tsub\n*\n", "0My A\t/d/a.txt\n1Sub\t/d/sub/\n" +
+		strings.NewReplacer("0a.txt\t/d/a.txt\n", "", "1sub\t/d/sub/\n", "").Replace(listing), ""},
+	{"type rule", ":txt=9\n:.PNG=g\n?A\ta.txt\n*\n", "9A\t/d/a.txt\n" +
+		strings.NewReplacer("0a.txt\t/d/a.txt\n", "", "0b", "9b", "Ic", "gc").Replace(listing), ""},
+	{"type rule from here on", "?A\ta.txt\n:txt=9\n?B\tb.txt\n", "0A\t/d/a.txt\n9B\t/d/b.txt\n", ""},
+	{"bad type rule", ":txt\n:=0\n:a=00\n:a=\x01\n", "", "d/gophermap:1: no rule of the form :ext=T"},
+	{"users", "~\nx\n", "ix\n", "d/gophermap:1: lists of users (~) are not supported"},
+	{"hosts", "a\n%\n", "ia\n", "d/gophermap:2: lists of virtual hosts (%) are not supported"},
+	{"information", "iText\n\n  0 a \n", "iiText\ni\ni  0 a \n", ""},
+	{"information item", "iText\t\t\n", "iText\n", ""},
+	{"item", "0Label\t/x.txt\th.example\t7070\n", "0Label\t/x.txt\th.example\t7070\n", ""},
+	{"more fields", "0Label\t/x.txt\th.example\t7070\t+\n", "0Label\t/x.txt\th.example\t7070\n", ""},
+	{"empty selector", "0a.txt\t\n1sub\t\t\t\n", "0a.txt\t/d/a.txt\n1sub\t/d/sub/\n", ""},
+	{"root of another host", "1Other\t\th.example\t70\n", "1Other\t\th.example\t70\n", ""},
+	{"port missing", "1A\t/a\th.example\n", "1A\t/a\th.example\t70\n", ""},
+	{"host empty", "1A\t/a\t\t7070\n", "1A\t/a\tour.example\t7070\n", ""},
+	{"relative with a host", "0A\ta.txt\th.example\n", "0A\ta.txt\th.example\t70\n", ""},
+	{"absolute", "0A\t/d/a.txt\n0B\t/any/../thing//\n", "0A\t/d/a.txt\n0B\t/any/../thing//\n", ""},
+	{"absolute directory", "1A\t/d/sub\n1B\t/d/sub/\n1C\t/\n1D\t/no\n", "1A\t/d/sub/\n1B\t/d/sub/\n1C\t/\n1D\t/no\n", ""},
+	{"absolute with dots", "0A\t/./d//a.txt\n1B\t/d/../d/sub\n0C\t/../no.txt\n", "0A\t/d/a.txt\n1B\t/d/sub/\n0C\t/../no.txt\n", ""},
+	{"percent escapes", "0A\t/d/%61.txt\n1B\t%73ub\n0C\t/d/sub/100%25\n0D\t/d/%2ehidden\n0E\t/d/%00\n0F\t/d/%2e%2e/top.txt\n",
+		"0A\t/d/a.txt\n1B\t/d/sub/\n0C\t/d/sub/100%\n0D\t/d/%2ehidden\n0E\t/d/%00\n0F\t/d/%2e%2e/top.txt\n", ""},
+	{"percent escapes of a name that is there", "0A\t/d/sub/%7a\n", "0A\t/d/sub/%7a\n", ""},
+	{"URL", "hWeb\tURL:https://a.example/\n?Web\tURL:https://a.example/\n", "hWeb\tURL:https://a.example/\nhWeb\tURL:https://a.example/\n", ""},
+	{"relative", "1A\tsub\n0B\tsub/x.txt\n1C\t./sub/\n1D\t..\n0E\t../top.txt\n1F\t.\n", "1A\t/d/sub/\n0B\t/d/sub/x.txt\n1C\t/d/sub/\n1D\t/\n0E\t/top.txt\n1F\t/d/\n", ""},
+	{"never above the root", "0A\t../../../top.txt\n0B\t../../../../etc/passwd\n", "0A\t/top.txt\n0B\t/etc/passwd\n", ""},
+	{"relative, not there", "0A\tno\n1B\tno/\n", "0A\t/d/no\n1B\t/d/no/\n", ""},
+	{"mark and CR", "\ufeff!Hi\r\n0A\ta.txt\r\n", "iHi\n0A\t/d/a.txt\n", ""},
+	{"no last line end", "0A\ta.txt", "0A\t/d/a.txt\n", ""},
+	{"you decide", "?A\ta.txt\n?B\tsub\n?C\tblob\n?D\tREADME\n?E\t/no.gif\n?F\t/x\th.example\n", "0A\t/d/a.txt\n1B\t/d/sub/\n9C\t/d/blob\n0D\t/d/README\ngE\t/no.gif\n1F\t/x\th.example\t70\n", ""},
+	{"glob", "0*.txt\t\n", "0a.txt\t/d/a.txt\n0b.txt\t/d/b.txt\n", ""},
+	{"glob, you decide", "?*\t\n", listing, ""},
+	{"glob, a type for all", "9c*\t\n", "9c9.png\t/d/c9.png\n9c10.png\t/d/c10.png\n", ""},
+	{"glob below", "?/e/*\t\n?sub/?.txt\t\n", "0z.md\t/e/z.md\n0x.txt\t/d/sub/x.txt\n", ""},
+	{"glob and listing", "0*.txt\t\nRest:\n*\n", "0a.txt\t/d/a.txt\n0b.txt\t/d/b.txt\niRest:\n" + strings.NewReplacer("0a.txt\t/d/a.txt\n", "", "0b.txt\t/d/b.txt\n", "").Replace(listing), ""},
+	{"glob without a match", "7What is it?\t\n", "iWhat is it?\n", "d/gophermap:1: matches no file"},
+	{"bad glob", "0[\t\n?.*\t\n", "i[\ni.*\n", "d/gophermap:1: no pattern of file names"},
+	{"glob in no directory", "0no/*\t\n", "ino/*\n", "d/gophermap:1: cannot be listed: file does not exist"},
+	{"error item", "3Oh no\n3No\t\n3No\t/x\th.example\t70\n", "i3Oh no\niNo\niNo\n", ""},
+	{"bad port", "0A\t/a\th.example\t65536\n0B\t/b\n", "iA\n0B\t/b\n", `d/gophermap:1: no port from 1 to 65535: "65536"`},
+	{"port zero", "0A\t/a\th.example\t0\n", "iA\n", `d/gophermap:1: no port from 1 to 65535: "0"`},
+	{"unknown type", "x\n\nSome\ttext\n", "ix\ni\niSome text\n", "d/gophermap:3: no item type: 'S'"},
+	{"control character in a selector", "0A\t/a\x1b\n", "iA\n", "d/gophermap:1: a control character in a selector or host"},
+	{"control character in a host", "0A\t/a\th\x00\n", "iA\n", "d/gophermap:1: a control character in a selector or host"},
+	{"control character in a text", "a\x1bb\n", "ia b\n", "d/gophermap:1: a control character is shown as a space"},
+	{"control character in a label", "0a\u009bb\ta.txt\n", "0a b\t/d/a.txt\n", "d/gophermap:1: a control character is shown as a space"},
+}
+
+func TestGophermap(t *testing.T) {
+	for _, tt := range gophermaps {
+		t.Run(tt.name, func(t *testing.T) {
+			fsys := site()
+			fsys["d/gophermap"] = &fstest.MapFile{Data: []byte(tt.text)}
+			m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, "d")
+			if got := show(m); got != tt.want {
+				t.Errorf("got\n%swant\n%s", got, tt.want)
+			}
+			first := ""
+			if list := problems(m); len(list) > 0 {
+				first = list[0]
+			}
+			if first != tt.problem {
+				t.Errorf("problem %q, want %q", first, tt.problem)
+			}
+		})
+	}
+}
+
+func TestInfoPrefix(t *testing.T) {
+	fsys := tree(map[string]string{"gophermap": "iText\nno i\niMore\t\n0A\t/a\n"})
+	got := show(mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70, InfoPrefix: true}, "."))
+	if want := "iText\nino i\niMore\n0A\t/a\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestInclude(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, want, problem string
+	}{
+		{"relative", "a\n=one\nb\n", "ia\niOne\n0A\t/d/a.txt\nib\n", ""},
+		{"absolute", "=/inc/two\n", "iTwo\n", ""},
+		{"below the root", "=../../../inc/two\n", "iTwo\n", ""},
+		{"ended", "=ended\nb\n", "iEnded\nib\n", ""},
+		{"star ends only itself", "=star\nb\n", "iStar\nib\n", ""},
+		{"hides", "=hides\n*\n", "1inc\t/inc/\n1sub\t/sub/\n", ""},
+		{"gph", "=x.gph\n", "0A\t/d/a.txt\n", ""},
+		{"four deep", "=n1\n", "i1\ni2\ni3\ni4\n", "d/n4:2: includes are nested more than 4 deep"},
+		{"not there", "a\n=no\nb\n", "ia\nib\n", `d/gophermap:2: including "d/no": file does not exist`},
+		{"a directory", "=sub\n=\n", "", `d/gophermap:1: including "d/sub": file does not exist`},
+		{"hidden", "=.hidden\n=../.git/config\n", "", "d/gophermap:1: an include of a hidden file"},
+		{"command", "=/usr/bin/uptime\n", "", `d/gophermap:1: including "usr/bin/uptime": file does not exist`},
+		{"problem inside", "\n=bad\n", "i\niA\n", `d/bad:1: no port from 1 to 65535: "x"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			fsys := tree(map[string]string{
+				"d/one": "One\n0A\ta.txt\n", "inc/two": "Two\n", "d/ended": "Ended\n.\nx\n", "d/star": "Star\n*\n", "d/x.gph": "[0|A|a.txt|server|port]\n",
+				"d/n1": "1\n=n2\n", "d/n2": "2\n=n3\n", "d/n3": "3\n=n4\n", "d/n4": "4\n=n5\n", "d/n5": "5\n", "d/.hidden": "secret\n",
+				".git/config": "secret\n", "d/bad": "0A\t/a\th\tx\n", "d/sub/x": "x", "d/hides": "-a\n",
+			})
+			dir := "d"
+			if tt.name == "hides" {
+				fsys = tree(map[string]string{"hides": "-hides\n-top\n", "top": "", "inc/a": "", "sub/a": ""})
+				dir = "."
+			}
+			fsys[strings.TrimPrefix(dir+"/gophermap", "./")] = &fstest.MapFile{Data: []byte(tt.text)}
+			m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, dir)
+			if got := show(m); got != tt.want {
+				t.Errorf("got\n%swant\n%s", got, tt.want)
+			}
+			if list := problems(m); len(list) > 0 && list[0] != tt.problem || len(list) == 0 && tt.problem != "" {
+				t.Errorf("problems %q, want first %q", list, tt.problem)
+			}
+		})
+	}
+}
+
+func TestGph(t *testing.T) {
+	for _, tt := range []struct{ text, want, problem string }{
+		{"Hello\n", "iHello\n", ""},
+		{"[0|A|a.txt|server|port]\n", "0A\t/d/a.txt\n", ""},
+		{"[1|Sub|/d/sub|server|port]\n", "1Sub\t/d/sub/\n", ""},
+		{"[1|B|/b|h.example|71]\n", "1B\t/b\th.example\t71\n", ""},
+		{"[1|Root||h.example|70]\n[1|Ours||server|port]\n", "1Root\t\th.example\t70\n1Ours\t/\n", ""},
+		{`[0|a\|b|/x|server|port]` + "\n", "0a|b\t/x\n", ""},
+		{"[|0|x\n", "i[0|x\n", ""},
+		{"[h|Web|URL:https://a.example|server|port]\n", "hWeb\tURL:https://a.example\n", ""},
+		{"[i|Info||server|port]\n", "iInfo\n", ""},
+		{"*\n.\n# x\na\tb\n", "i*\ni.\ni# x\nia b\n", "d/index.gph:4: a control character is shown as a space"},
+		{"[0|A|a.txt|server]\n", "i[0|A|a.txt|server]\n", "d/index.gph:1: no item of the form [type|text|selector|host|port]"},
+		{"[0|A|a.txt|server|port|x]\n", "i[0|A|a.txt|server|port|x]\n", "d/index.gph:1: no item of the form [type|text|selector|host|port]"},
+		{"[0|A|a.txt|server|port\n", "i[0|A|a.txt|server|port\n", "d/index.gph:1: no item of the form [type|text|selector|host|port]"},
+		{"[zz|A|a.txt|server|port]\n", "i[zz|A|a.txt|server|port]\n", `d/index.gph:1: no item type: "zz"`},
+		{"[0|A|a.txt|server|x]\n", "iA\n", `d/index.gph:1: no port from 1 to 65535: "x"`},
+	} {
+		fsys := site()
+		fsys["d/index.gph"] = &fstest.MapFile{Data: []byte(tt.text)}
+		m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, "d")
+		if got := show(m); got != tt.want {
+			t.Errorf("%q makes\n%swant\n%s", tt.text, got, tt.want)
+		}
+		if list := problems(m); len(list) > 0 && list[0] != tt.problem || len(list) == 0 && tt.problem != "" {
+			t.Errorf("%q: problems %q, want first %q", tt.text, list, tt.problem)
+		}
+	}
+}
+
+func TestGophermapGoesBeforeGph(t *testing.T) {
+	fsys := tree(map[string]string{"gophermap": "map\n", "index.gph": "gph\n"})
+	if got := show(mustMenu(t, menu.Builder{FS: fsys}, ".")); got != "imap\n" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	fsys := site()
+	fsys["d/gophermap"] = &fstest.MapFile{Data: []byte("=/inc\n0A\t/top.txt\n?/e/*\t\n*\n")}
+	m := mustMenu(t, menu.Builder{FS: fsys}, "d")
+	for _, want := range []string{"d/gophermap", "inc", "top.txt", "e", "d/tagged/gophertag", "d/sub/gophertag"} {
+		if !slices.Contains(m.Files, want) {
+			t.Errorf("%q is missing in %q", want, m.Files)
+		}
+	}
+	if !slices.IsSorted(m.Files) || len(slices.Compact(slices.Clone(m.Files))) != len(m.Files) {
+		t.Errorf("not in order or not once: %q", m.Files)
+	}
+}

@@ -1,0 +1,139 @@
+package menu
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The item types: of RFC 1436, section 3.8, and those in use beside them.
+const (
+	TypeText     = '0'
+	TypeMenu     = '1'
+	TypeCSO      = '2'
+	TypeError    = '3'
+	TypeBinHex   = '4'
+	TypeArchive  = '5'
+	TypeUUEncode = '6'
+	TypeSearch   = '7'
+	TypeTelnet   = '8'
+	TypeBinary   = '9'
+	TypeMirror   = '+'
+	TypeTN3270   = 'T'
+	TypeGIF      = 'g'
+	TypeImage    = 'I'
+	TypeInfo     = 'i'
+	TypeHTML     = 'h'
+	TypeSound    = 's'
+	TypeDocument = 'd'
+	TypePNG      = 'p'
+	TypeVideo    = ';'
+	TypePDF      = 'P'
+	TypeCalendar = 'c'
+	TypeEvent    = 'e'
+	TypeMIME     = 'M'
+)
+
+// knownTypes are the types that a gophermap may name.
+const knownTypes = "0123456789+TgIihsdp;PceM"
+
+// End is the last line of every menu (RFC 1436, section 3.3).
+const End = ".\r\n"
+
+// nowhere is the host of items that link nothing.
+const nowhere = "error.host"
+
+// Item is one line of a menu.
+type Item struct {
+	Type     byte   // if zero, information
+	Label    string // what people read; control characters are sent as spaces
+	Selector string // what to send for it
+	Host     string // if empty, "error.host", which no client can reach
+	Port     int    // if zero, 70, and 1 where Host is empty
+}
+
+// Info returns a line of information, which links nothing.
+func Info(label string) Item { return Item{Type: TypeInfo, Label: label} }
+
+// ErrorItem returns the item that tells a client what went wrong. A menu holds it
+// alone.
+func ErrorItem(msg string) Item { return Item{Type: TypeError, Label: msg} }
+
+// AppendTo appends the line of the item to b, its CR LF included (RFC 1436,
+// section 3.9). No control character gets on the wire, neither of ASCII nor of
+// U+0080 to U+009F nor an octet like that outside UTF-8: in the label each becomes
+// a space, and an item whose selector or host holds one, or whose port is not from
+// 1 to 65535, is sent as information with its label alone.
+func (it Item) AppendTo(b []byte) []byte {
+	it = it.sound()
+	b = append(b, it.Type)
+	b = appendClean(b, it.Label)
+	b = append(b, '\t')
+	b = append(b, it.Selector...)
+	b = append(b, '\t')
+	b = append(b, it.Host...)
+	b = append(b, '\t')
+	b = strconv.AppendInt(b, int64(it.Port), 10)
+	return append(b, "\r\n"...)
+}
+
+// sound returns the item with its defaults, fit to be sent.
+func (it Item) sound() Item {
+	switch {
+	case it.Host != "" && it.Port == 0:
+		it.Port = 70
+	case it.Host == "":
+		it.Host, it.Port = nowhere, 1
+	}
+	bad := hasControl(it.Selector) || hasControl(it.Host) || it.Port < 1 || it.Port > 65535
+	if bad || it.Type <= ' ' || it.Type > '~' {
+		return Item{TypeInfo, it.Label, "", nowhere, 1}
+	}
+	return it
+}
+
+// size is what AppendTo needs at most.
+func (it Item) size() int {
+	return len(it.Label) + len(it.Selector) + max(len(it.Host), len(nowhere)) + len("i\t\t\t65535\r\n")
+}
+
+// ParseItem reads a line of a menu as a client receives it, with its line end or
+// without. Fields after the port (Gopher+) are dropped. Information and errors may
+// leave out their link; other items must have a selector, which may be empty, a
+// host and a port from 0 to 65535. The label may hold control characters: mind the
+// terminal.
+func ParseItem(line string) (Item, error) {
+	line = strings.TrimRight(line, "\r\n")
+	if line == "" || line[0] <= ' ' || line[0] > '~' {
+		return Item{}, fmt.Errorf("reading a menu line: no item type")
+	}
+	it := Item{Type: line[0]}
+	label, rest, _ := strings.Cut(line[1:], "\t")
+	sel, rest, _ := strings.Cut(rest, "\t")
+	host, rest, _ := strings.Cut(rest, "\t")
+	portText, _, _ := strings.Cut(rest, "\t")
+	it.Label, it.Selector, it.Host = label, sel, strings.TrimSpace(host)
+	port, err := strconv.ParseUint(strings.TrimSpace(portText), 10, 16)
+	it.Port = int(port)
+	if it.Type == TypeInfo || it.Type == TypeError {
+		return it, nil
+	}
+	switch {
+	case err != nil:
+		return Item{}, fmt.Errorf("reading a menu line: no port from 0 to 65535")
+	case it.Host == "":
+		return Item{}, fmt.Errorf("reading a menu line: no host")
+	}
+	return it, nil
+}
+
+// AppendPlusInfo appends what the UMN client wants when it asks for the root with
+// TAB "$" (Gopher+): the items as +INFO blocks, ended like a menu.
+func AppendPlusInfo(b []byte, items []Item) []byte {
+	b = append(b, "+-1\r\n"...)
+	for _, it := range items {
+		b = append(b, "+INFO: "...)
+		b = it.AppendTo(b)
+	}
+	return append(b, End...)
+}

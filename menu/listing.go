@@ -1,0 +1,142 @@
+package menu
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// listed is a file or directory of a listing.
+type listed struct {
+	name string
+	dir  bool
+}
+
+// list appends what is in the directory, but for what is hidden.
+func (m *making) list() error {
+	names, err := m.names(m.dir)
+	if err != nil {
+		return err
+	}
+	m.lastList = nil // names is changed
+	names = slices.DeleteFunc(names, m.isHidden)
+	m.addNames(m.dir, names, '?')
+	return nil
+}
+
+// addNames appends an item for each name in a directory, directories first. Files
+// are of type typ; if it is '?', the name and what is in them decide.
+func (m *making) addNames(dir string, names []listed, typ byte) {
+	sortNames(names)
+	selectors := concatSelectors(dir, names)
+	m.menu.Items = slices.Grow(m.menu.Items, min(len(names), maxItems))
+	for _, l := range names {
+		n := selectorLen(dir, l)
+		it := Item{Type: typ, Label: l.name, Selector: selectors[:n], Host: m.Host, Port: m.Port}
+		selectors = selectors[n:]
+		switch full := strings.Trim(it.Selector, "/"); {
+		case l.dir:
+			it.Type = TypeMenu
+			if label := m.tag(full); label != "" {
+				it.Label = label
+			}
+		case typ == '?':
+			it.Type = m.fileType(full)
+		}
+		m.add(it)
+	}
+}
+
+// concatSelectors returns the canonical selectors of all names one after the
+// other: one string for a whole listing.
+func concatSelectors(dir string, names []listed) string {
+	size := 0
+	for _, l := range names {
+		size += selectorLen(dir, l)
+	}
+	prefix := canonical(dir, true)
+	var b strings.Builder
+	b.Grow(size)
+	for _, l := range names {
+		b.WriteString(prefix)
+		b.WriteString(l.name)
+		if l.dir {
+			b.WriteByte('/')
+		}
+	}
+	return b.String()
+}
+
+func selectorLen(dir string, l listed) int {
+	n := len("/") + len(l.name)
+	if dir != "." {
+		n += len(dir) + len("/")
+	}
+	if l.dir {
+		n += len("/")
+	}
+	return n
+}
+
+// names returns what may be listed of a directory, in no order. Several patterns
+// in a row read it once.
+func (m *making) names(dir string) ([]listed, error) {
+	if m.lastList != nil && m.lastDir == dir {
+		return m.lastList, nil
+	}
+	names, err := m.readNames(dir)
+	m.lastDir, m.lastList = dir, names
+	return names, err
+}
+
+func (m *making) readNames(dir string) ([]listed, error) {
+	entries, err := fs.ReadDir(m.FS, dir)
+	if err != nil && len(entries) == 0 {
+		return nil, err
+	}
+	if err != nil {
+		m.problem("cannot be read to its end: %s", cause(err))
+	}
+	names := make([]listed, 0, len(entries))
+	bad := false
+	for _, e := range entries {
+		l := listed{name: e.Name()}
+		if !sendable(l.name) {
+			bad = true
+		} else if m.served(dir, e, &l) {
+			names = append(names, l)
+		}
+	}
+	if bad {
+		m.report(Problem{File: dir, Text: "a name that no client can ask for is not listed: control characters, no UTF-8, a dot after a backslash"})
+	}
+	return names, nil
+}
+
+// sendable says whether a client can ask for a name at all.
+func sendable(name string) bool {
+	return utf8.ValidString(name) && !hasControl(name) && !strings.Contains(name, `\.`)
+}
+
+// served says whether an entry is something to list, and sets what it is. Only for
+// a link the tree has to be asked.
+func (m *making) served(dir string, e fs.DirEntry, l *listed) bool {
+	if l.name == "" || l.name[0] == '.' {
+		return false
+	}
+	switch t := e.Type(); {
+	case t.IsDir():
+		l.dir = true
+		return true
+	case t&fs.ModeSymlink != 0:
+		info, err := fs.Stat(m.FS, join(dir, l.name))
+		if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+			return false
+		}
+		l.dir = info.IsDir()
+	case !t.IsRegular():
+		return false
+	}
+	return l.dir || l.name != mapName && l.name != gphName && l.name != tagName
+}

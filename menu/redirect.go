@@ -1,0 +1,52 @@
+package menu
+
+import (
+	"errors"
+	"html"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// redirectSchemes are the schemes that a URL: selector may lead to. None of them
+// runs anything in the browser.
+var redirectSchemes = []string{
+	"http", "https", "ftp", "ftps", "sftp", "gopher", "gophers", "gemini", "spartan", "finger", "mailto", "xmpp",
+	"sip", "irc", "ircs", "telnet", "ssh", "news", "nntp", "git", "magnet", "tel",
+}
+
+// maxTarget is the longest URL of a redirect page, in octets.
+const maxTarget = 2048
+
+// errTarget does not repeat the target, which comes from a stranger.
+var errTarget = errors.New("making a redirect page: no URL that may be linked")
+
+// RedirectPage returns the page for a selector URL:target: HTML that leads to the
+// target, for browsers that ask the Gopher server for it. The target is a URL of a
+// scheme that only leads somewhere (http, mailto, gemini...), of at most 2,048
+// octets of UTF-8 without control characters or spaces. Others, like javascript:,
+// data: and file:, are an error.
+func RedirectPage(target string) ([]byte, error) {
+	scheme, rest, _ := strings.Cut(target, ":")
+	switch {
+	case len(target) > maxTarget, rest == "", !slices.Contains(redirectSchemes, strings.ToLower(scheme)):
+		return nil, errTarget
+	case hasControl(target), strings.Contains(target, " "), !utf8.ValidString(target):
+		return nil, errTarget
+	}
+	u := html.EscapeString(target)
+	return []byte(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="3; URL=` + u + `">
+<title>Leaving Gopher</title>
+</head>
+<body>
+<p>This link leaves Gopher. In three seconds you are taken to
+<a href="` + u + `">` + u + `</a>.</p>
+</body>
+</html>
+`), nil
+}

@@ -1,0 +1,158 @@
+package menu
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// byteOrderMark is what some editors put before a text in UTF-8.
+const byteOrderMark = "\ufeff"
+
+// fold returns the name that a selector in a map of dir stands for, with "." and
+// ".." folded, never above the root.
+func fold(dir, sel string) string {
+	if !strings.HasPrefix(sel, "/") {
+		sel = "/" + dir + "/" + sel
+	}
+	if name := path.Clean(sel)[1:]; name != "" {
+		return name
+	}
+	return "."
+}
+
+// join returns the name of base in dir.
+func join(dir, base string) string {
+	if dir == "." {
+		return base
+	}
+	return dir + "/" + base
+}
+
+// canonical returns the one selector that menus link for a name.
+func canonical(name string, dir bool) string {
+	switch {
+	case name == ".":
+		return "/"
+	case dir:
+		return "/" + name + "/"
+	}
+	return "/" + name
+}
+
+// hiddenName says whether an element of a name begins with a dot.
+func hiddenName(name string) bool {
+	return name != "." && (name[0] == '.' || strings.Contains(name, "/."))
+}
+
+// open opens a regular file; anything else is not there.
+func (m *making) open(name string) (fs.File, int64, error) {
+	m.menu.Files = append(m.menu.Files, name)
+	f, err := m.FS.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// read reads a map. What is beyond the bounds is cut at a line's end.
+func (m *making) read(name string) (string, error) {
+	f, size, err := m.open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	limit := min(maxFile, m.toRead)
+	text := bytes.NewBuffer(make([]byte, 0, min(size, limit)+bytes.MinRead))
+	n, err := text.ReadFrom(io.LimitReader(f, limit+1))
+	if err != nil {
+		return "", err
+	}
+	m.toRead -= min(n, limit)
+	if n > limit {
+		m.report(Problem{File: name, Text: "too long: the rest is left out"})
+		text.Truncate(bytes.LastIndexByte(text.Bytes(), '\n') + 1)
+	}
+	return strings.TrimPrefix(text.String(), byteOrderMark), nil
+}
+
+// look says whether a file or directory beside the maps may still be looked at.
+func (m *making) look() bool {
+	m.looks--
+	return m.looks >= 0
+}
+
+// stat tells whether there is something of that name that can be served, and
+// whether it is a directory.
+func (m *making) stat(name string) (dir, ok bool) {
+	if !fs.ValidPath(name) || hiddenName(name) || !m.look() {
+		return false, false
+	}
+	m.menu.Files = append(m.menu.Files, name)
+	info, err := fs.Stat(m.FS, name)
+	if err != nil {
+		return false, false
+	}
+	return info.IsDir(), true
+}
+
+// head returns the beginning of a file, at most sniffLen octets.
+func (m *making) head(name string) ([]byte, error) {
+	f, _, err := m.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, sniffLen)
+	n, err := io.ReadFull(f, head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// fileType returns the type of a file: what a line ":ext=T" says, or the table, or
+// what is in it.
+func (m *making) fileType(name string) byte {
+	var ext [maxExtension]byte
+	if t, ok := m.types[string(appendExtension(ext[:0], name))]; ok {
+		return t
+	}
+	if t, ok := TypeOf(name); ok {
+		return t
+	}
+	if !m.look() {
+		return TypeText
+	}
+	head, err := m.head(name)
+	if err != nil {
+		return TypeBinary
+	}
+	return Sniff(head)
+}
+
+// tag returns the label that a directory's gophertag gives it, its first line;
+// nothing if there is none.
+func (m *making) tag(dir string) string {
+	if !m.look() {
+		return ""
+	}
+	name := join(dir, tagName)
+	head, err := m.head(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		m.report(Problem{File: name, Text: "cannot be read: " + cause(err)})
+	}
+	line, _, _ := strings.Cut(strings.TrimPrefix(string(head), byteOrderMark), "\n")
+	return strings.TrimSpace(line)
+}

@@ -1,0 +1,140 @@
+package selector_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/selector"
+)
+
+func TestPath(t *testing.T) {
+	for _, tt := range []struct {
+		in, name string
+		dir      bool
+	}{
+		{"", ".", true},
+		{"/", ".", true},
+		{"a", "a", false},
+		{"/a/b", "a/b", false},
+		{"a/b/", "a/b", true},
+		{"/a b.txt", "a b.txt", false},
+		{"/Ünïcode", "Ünïcode", false},
+		{"/a.b..c", "a.b..c", false},
+		{`/a\b`, `a\b`, false},
+		{"/%2e%2e", "%2e%2e", false},
+	} {
+		name, dir, err := selector.Path(tt.in)
+		if name != tt.name || dir != tt.dir || err != nil {
+			t.Errorf("Path(%q) = %q, %t, %v; want %q, %t", tt.in, name, dir, err, tt.name, tt.dir)
+		}
+	}
+}
+
+func TestAbusePaths(t *testing.T) {
+	long := strings.Repeat("a", selector.MaxRequest+1)
+	for in, want := range map[string]selector.Reason{
+		"../etc/passwd": selector.Dots, "/a/../../x": selector.Dots, "a/..": selector.Dots, "/.": selector.Dots, "./a": selector.Dots,
+		"..": selector.Dots, `..\`: selector.Dots, `a\..\..\b`: selector.Dots, `\..`: selector.Dots,
+		"....//": selector.Hidden, "...": selector.Hidden, "/.git/config": selector.Hidden, "/x/.hidden": selector.Hidden,
+		"/.robots": selector.Hidden, `a\.git`: selector.Hidden,
+		"//etc": selector.Empty, "//": selector.Empty, "a//b": selector.Empty, "a//": selector.Empty, "///": selector.Empty,
+		"a\x00": selector.Control, "a\tb": selector.Control, "a\x1bb": selector.Control, "a\nb": selector.Control, "\x7f": selector.Control,
+		"a\xff": selector.Malformed, long: selector.TooLong,
+	} {
+		name, _, err := selector.Path(in)
+		var refused *selector.Error
+		if !errors.As(err, &refused) || refused.Reason != want || name != "" {
+			t.Errorf("Path(%q) = %q, %v; want it refused for %s", in, name, err, want)
+		}
+		if err != nil && strings.ContainsAny(err.Error(), "\x00\x1b\t\n./") {
+			t.Errorf("the error repeats %q: %v", in, err)
+		}
+	}
+}
+
+func TestUnescape(t *testing.T) {
+	for _, tt := range []struct {
+		in, want string
+		ok       bool
+	}{
+		{"a", "", false}, {"", "", false}, {"%", "", false}, {"%2", "", false}, {"a%zz", "", false},
+		{"%00", "", false}, {"a%09b", "", false}, {"%7f", "", false}, {"%1B", "", false}, {"a%20b%", "", false},
+		{"a%20b", "a b", true}, {"%252e", "%2e", true}, {"%2e%2E/", "../", true}, {"%c3%bc", "ü", true},
+	} {
+		got, ok := selector.Unescape(tt.in)
+		if got != tt.want || ok != tt.ok {
+			t.Errorf("Unescape(%q) = %q, %t; want %q, %t", tt.in, got, ok, tt.want, tt.ok)
+		}
+	}
+}
+
+func TestAbuseEncodedDots(t *testing.T) {
+	for _, in := range []string{"%2e%2e/", "%2e%2e/etc/passwd", "/%2egit/config", "%2frobots%2f%2f", "..%5c"} {
+		plain, ok := selector.Unescape(in)
+		if !ok {
+			t.Fatalf("Unescape(%q) failed", in)
+		}
+		if name, _, err := selector.Path(plain); err == nil {
+			t.Errorf("%q became %q", in, name)
+		}
+	}
+}
+
+func TestSpellings(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		dir  bool
+		want []string
+	}{
+		{".", true, []string{"/", ""}},
+		{"p", false, []string{"/p", "p"}},
+		{"d/e", true, []string{"/d/e/", "/d/e", "d/e/", "d/e"}},
+	} {
+		got := selector.Spellings(tt.name, tt.dir)
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("Spellings(%q, %t) = %q, want %q", tt.name, tt.dir, got, tt.want)
+		}
+		for _, s := range got {
+			if name, _, err := selector.Path(s); name != tt.name || err != nil {
+				t.Errorf("Path(%q) = %q, %v; want %q", s, name, err, tt.name)
+			}
+		}
+	}
+}
+
+func FuzzPath(f *testing.F) {
+	for _, s := range []string{"", "/", "/a/b/", "../x", `..\`, "....//", "a\xffb", "/.git"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, sel string) {
+		name, dir, err := selector.Path(sel)
+		if err != nil {
+			return
+		}
+		if !fs.ValidPath(name) {
+			t.Fatalf("Path(%q) = %q, which is no valid path", sel, name)
+		}
+		for elem := range strings.SplitSeq(name, "/") {
+			if name != "." && strings.HasPrefix(elem, ".") {
+				t.Fatalf("Path(%q) = %q, which is hidden", sel, name)
+			}
+		}
+		if !slices.Contains(selector.Spellings(name, dir), sel) {
+			t.Fatalf("%q is no spelling of %q", sel, name)
+		}
+	})
+}
+
+func ExamplePath() {
+	name, dir, err := selector.Path("/phlog/")
+	fmt.Println(name, dir, err)
+	_, _, err = selector.Path("/../etc/passwd")
+	fmt.Println(err)
+	// Output:
+	// phlog true <nil>
+	// refused: an element of dots
+}

@@ -1,0 +1,92 @@
+package selector
+
+import (
+	"bytes"
+	"strings"
+)
+
+// MaxRequest is the longest request in octets, its line end included. Gopher
+// clients send less than 255 (RFC 1436, Appendix); URLs in queries are longer.
+const MaxRequest = 4096
+
+// Request is one request line, taken apart.
+type Request struct {
+	Selector string // before the first TAB, as it was sent; empty is the root
+	Query    string // what a search item was asked for; empty if nothing
+	Plus     string // what a Gopher+ client wants ("+", "$", "!"...), with its arguments; empty for others
+}
+
+// Line returns the first line of buf without its end, which is LF, CR LF or CR
+// (some clients send LF alone). ok is false if there is none yet. A CR ends the
+// line at once: the LF that may follow it is left to be drained. The line is
+// part of buf.
+func Line(buf []byte) (line []byte, ok bool) {
+	i := bytes.IndexByte(buf, '\n')
+	head := buf
+	if i >= 0 {
+		head = buf[:i]
+	}
+	if cr := bytes.IndexByte(head, '\r'); cr >= 0 {
+		return buf[:cr], true
+	}
+	return head, i >= 0
+}
+
+// Parse takes a request line apart; line is without its end. The fields are
+// divided by TABs: selector, query, and what a Gopher+ client wants. A plain
+// Gopher+ request has no query, so that its second field is the Gopher+ one: it
+// is taken as that if it is exactly "+", "!" or "$", or begins with "+" or "$"
+// and goes on with a MIME type ("+text/plain"), or with "!" or "$" and an
+// attribute ("!+INFO"). The UMN client asks for the root with TAB "$". A search
+// for the word "+1" stays a search. Fields after the third are dropped.
+//
+// It returns an [*Error] if a control octet is in the line (C0 or DEL) or if it
+// is longer than [MaxRequest].
+func Parse(line []byte) (Request, error) {
+	if len(line) > MaxRequest {
+		return Request{}, &Error{TooLong}
+	}
+	for _, c := range line {
+		if isControl(c) && c != '\t' {
+			return Request{}, &Error{Control}
+		}
+	}
+	sel, rest, _ := strings.Cut(string(line), "\t")
+	query, plus, _ := strings.Cut(rest, "\t")
+	if isPlus(query) && plus == "" {
+		query, plus = "", query
+	}
+	plus, _, _ = strings.Cut(plus, "\t")
+	return Request{Selector: sel, Query: query, Plus: plus}, nil
+}
+
+// isPlus says whether a second field is what a Gopher+ client wants and not a
+// query.
+func isPlus(s string) bool {
+	switch s {
+	case "":
+		return false
+	case "+", "!", "$":
+		return true
+	}
+	switch s[0] {
+	case '+':
+		return strings.Contains(s, "/")
+	case '!', '$':
+		return s[1] == '+'
+	}
+	return false
+}
+
+// isControl says whether c is a control octet of ASCII.
+func isControl(c byte) bool { return c < ' ' || c == 0x7f }
+
+// hasControl says whether a control octet of ASCII is in s.
+func hasControl(s string) bool {
+	for i := range len(s) {
+		if isControl(s[i]) {
+			return true
+		}
+	}
+	return false
+}

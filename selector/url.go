@@ -1,0 +1,152 @@
+package selector
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// DefaultPort is the port of a gopher or gophers URL that names none (RFC 4266,
+// section 2.1).
+const DefaultPort = 70
+
+// URL is a gopher URL (RFC 4266), taken apart and decoded.
+type URL struct {
+	Host     string // a name or an address, without brackets
+	Port     int    // 1 to 65535; if zero, 70
+	Type     byte   // the item type; if zero, '1'
+	Selector string // what to send; empty for the root
+	Query    string // what to search for; empty for nothing
+	TLS      bool   // gophers, Gopher inside TLS
+}
+
+// ParseURL reads a URL of scheme gopher or gophers, in any case, with or without
+// a path: gopher://host:port/Tselector%09query. The scheme may be left out if
+// there is no other. A Gopher+ string after a second %09 is dropped, a fragment
+// too. The error is an [*Error] for another scheme, no host, user information, a
+// port outside 1 to 65535, a malformed escape, or a control octet anywhere.
+func ParseURL(s string) (URL, error) {
+	var u URL
+	if reason := u.parse(s); reason != "" {
+		return URL{}, fmt.Errorf("reading a gopher URL: %w", &Error{reason})
+	}
+	return u, nil
+}
+
+func (u *URL) parse(s string) Reason {
+	if hasControl(s) {
+		return Control
+	}
+	if scheme, rest, found := strings.Cut(s, "://"); found {
+		u.TLS = strings.EqualFold(scheme, "gophers")
+		if !u.TLS && !strings.EqualFold(scheme, "gopher") {
+			return Scheme
+		}
+		s = rest
+	}
+	s, _, _ = strings.Cut(s, "#")
+	authority, path, _ := strings.Cut(s, "/")
+	if reason := u.setAuthority(authority); reason != "" {
+		return reason
+	}
+	return u.setPath(path)
+}
+
+func (u *URL) setAuthority(s string) Reason {
+	u.Host, u.Port = s, DefaultPort
+	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.HasSuffix(s, "]") {
+		port, err := strconv.ParseUint(s[i+1:], 10, 16)
+		if err != nil || port == 0 {
+			return Port
+		}
+		u.Host, u.Port = s[:i], int(port)
+	}
+	if inner, found := strings.CutPrefix(u.Host, "["); found {
+		inner, found = strings.CutSuffix(inner, "]")
+		u.Host = inner
+		if addr, err := netip.ParseAddr(inner); !found || err != nil || !addr.Is6() || addr.Zone() != "" {
+			return Host
+		}
+	} else if !isHost(u.Host) {
+		return Host
+	}
+	return ""
+}
+
+// isHost says whether s can be a host name: no delimiter of a URL, no space, no
+// escape.
+func isHost(s string) bool {
+	return s != "" && !strings.ContainsAny(s, "[]:@%?\\ \"<>^`{|}/#")
+}
+
+func (u *URL) setPath(s string) Reason {
+	// A TAB is the one control octet a URL may hold, and only as a delimiter.
+	parts := strings.SplitN(s, "%09", 3)
+	sel, ok := unescape(parts[0])
+	if ok && len(parts) > 1 {
+		u.Query, ok = unescape(parts[1])
+	}
+	if !ok {
+		return Escape
+	}
+	u.Type = '1'
+	if sel != "" {
+		u.Type, u.Selector = sel[0], sel[1:]
+	}
+	if u.Type <= ' ' || u.Type > '~' {
+		return Type
+	}
+	return ""
+}
+
+// String prints the URL so that [ParseURL] reads it again. The path of the root
+// menu is "/".
+func (u URL) String() string {
+	b := []byte("gopher://")
+	if u.TLS {
+		b = []byte("gophers://")
+	}
+	b = append(b, u.authority()...)
+	b = append(b, '/')
+	typ := u.Type
+	if typ == 0 {
+		typ = '1'
+	}
+	if typ != '1' || u.Selector != "" || u.Query != "" {
+		b = appendEscaped(b, string(typ))
+		b = appendEscaped(b, u.Selector)
+	}
+	if u.Query != "" {
+		b = append(b, "%09"...)
+		b = appendEscaped(b, u.Query)
+	}
+	return string(b)
+}
+
+func (u URL) authority() string {
+	if u.Port != 0 && u.Port != DefaultPort {
+		return net.JoinHostPort(u.Host, strconv.Itoa(u.Port))
+	}
+	if strings.Contains(u.Host, ":") {
+		return "[" + u.Host + "]"
+	}
+	return u.Host
+}
+
+// appendEscaped escapes what RFC 3986 does not allow in a path, and '%', '?' and
+// '#'.
+func appendEscaped(b []byte, s string) []byte {
+	const hex = "0123456789ABCDEF"
+	for i := range len(s) {
+		c := s[i]
+		alnum := '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+		if alnum || strings.IndexByte("-._~!$&'()*+,;=:@/", c) >= 0 {
+			b = append(b, c)
+		} else {
+			b = append(b, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return b
+}
