@@ -1,0 +1,181 @@
+package robots
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// agentTable says which groups bind which robot. It is made at the first
+// question; how big it gets depends on the file, never on who asks.
+type agentTable struct {
+	named   map[string]*Rules // by product token, in lower case
+	records []namedGroup      // 1994: in file order
+	others  *Rules            // for robots that are not named
+}
+
+// namedGroup is a robot's name in a record of the 1994 standard.
+type namedGroup struct {
+	name  []byte // lower case, without version
+	rules *Rules
+}
+
+// token gives the first word of a User-agent value or of a robot's name: what
+// comes before "/", ";", "(" and blanks (R3). A star after it, which some files
+// write, is no part of a product token either.
+func token(name string) string {
+	name = trimBlanks(name)
+	for i := range len(name) {
+		switch name[i] {
+		case '/', ';', '(', ' ', '\t':
+			return name[:i]
+		case '*':
+			return name[:max(i, 1)]
+		}
+	}
+	return name
+}
+
+// Agent gives the rules that bind one robot, ready for many questions. Of the
+// name only the product token counts; 1994 and Extended look for their names
+// anywhere in it.
+func (f *File) Agent(name string) *Rules {
+	if f == nil {
+		return nil
+	}
+	f.once.Do(f.bind)
+	if f.agents.records != nil {
+		return f.agents.substring(name)
+	}
+	var buf [64]byte
+	if r := f.agents.named[string(appendLower(buf[:0], token(name)))]; r != nil {
+		return r
+	}
+	return f.agents.others
+}
+
+func appendLower(b []byte, s string) []byte {
+	for i := range len(s) {
+		c := s[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+// substring finds the first record whose name is a part of the robot's, which
+// is what the 1994 standard recommends.
+func (t *agentTable) substring(name string) *Rules {
+	var buf [64]byte
+	name, _, _ = strings.Cut(name, "/")
+	lower := appendLower(buf[:0], name)
+	for _, n := range t.records {
+		if bytes.Contains(lower, n.name) {
+			return n.rules
+		}
+	}
+	return t.others
+}
+
+// bind makes the table.
+func (f *File) bind() {
+	loose, star := f.looseGroups(), f.groupsOf("*")
+	switch {
+	case f.dialect == IRCv3:
+		f.agents.others = f.network().rules(f)
+		return
+	case f.dialect == GopherStrict:
+		f.agents.others = f.rulesOf(EveryRule, loose)
+		return
+	case len(star) > 0:
+		f.agents.others = f.rulesOf(DefaultGroup, loose, star)
+	case len(loose) > 0:
+		f.agents.others = f.rulesOf(Ungrouped, loose)
+	default:
+		f.agents.others = f.rulesOf(NoGroup)
+	}
+	if f.dialect == Standard1994 || f.dialect == Extended {
+		f.bindRecords()
+		return
+	}
+	f.bindTokens(loose)
+}
+
+// looseGroups are lines outside of any group. They bind everyone on Gopher;
+// elsewhere they are ignored (R8).
+func (f *File) looseGroups() []uint32 {
+	var loose []uint32
+	for i, g := range f.groups {
+		if !g.agents && !f.dialect.web() && len(f.members(i)) > 0 {
+			loose = append(loose, uint32(i))
+		}
+	}
+	return loose
+}
+
+// eachAgent calls fn for each User-agent line of a group that is not ignored.
+func (f *File) eachAgent(fn func(group uint32, value string)) {
+	for i, g := range f.groups {
+		if g.version == experimental {
+			continue
+		}
+		for _, r := range f.members(i) {
+			if r.kind() != KindAgent {
+				break
+			}
+			fn(uint32(i), f.value(r))
+		}
+	}
+}
+
+func (f *File) groupsOf(name string) []uint32 {
+	var groups []uint32
+	f.eachAgent(func(g uint32, value string) {
+		if token(value) == name {
+			groups = append(groups, g)
+		}
+	})
+	return slices.Compact(groups)
+}
+
+// bindTokens combines all groups that name the same token (R3).
+func (f *File) bindTokens(loose []uint32) {
+	groups := map[string][]uint32{}
+	f.eachAgent(func(g uint32, value string) {
+		name := strings.ToLower(token(value))
+		if own := groups[name]; name != "" && (len(own) == 0 || own[len(own)-1] != g) {
+			groups[name] = append(own, g)
+		}
+	})
+	f.agents.named = make(map[string]*Rules, len(groups))
+	for name, own := range groups {
+		if name != "*" {
+			f.agents.named[name] = f.rulesOf(OwnGroup, loose, own)
+		}
+	}
+}
+
+// bindRecords keeps the names in order: the first record that fits is taken.
+func (f *File) bindRecords() {
+	f.agents.records = []namedGroup{}
+	rules := map[uint32]*Rules{}
+	f.eachAgent(func(g uint32, value string) {
+		name := strings.ToLower(recordName(value))
+		if name == "" || name == "*" {
+			return
+		}
+		if rules[g] == nil {
+			rules[g] = f.rulesOf(OwnGroup, []uint32{g})
+		}
+		f.agents.records = append(f.agents.records, namedGroup{[]byte(name), rules[g]})
+	})
+}
+
+// recordName gives the name in a record of the 1994 standard, without version.
+func recordName(value string) string {
+	name, _, _ := strings.Cut(value, "/")
+	name = trimBlanks(name)
+	return name
+}

@@ -1,0 +1,123 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/temoto/robotstxt"
+)
+
+const agent = "mybot"
+
+// matchers are what is compared; each is made ready before the clock starts.
+func matchers(file string) map[string]func(string) bool {
+	data := []byte(file)
+	own := robots.Parse(robots.RFC9309, data)
+	other, err := robotstxt.FromBytes(data)
+	if err != nil {
+		panic(err)
+	}
+	return map[string]func(string) bool{
+		"robots": func(s string) bool { return own.Allowed(agent, s) },
+		"temoto": func(s string) bool { return other.TestAgent(s, agent) },
+		"linear": NewLinear(file).Allowed,
+	}
+}
+
+func run(b *testing.B, name, file string, selectors ...string) {
+	for matcher, allowed := range matchers(file) {
+		b.Run(name+"/"+matcher, func(b *testing.B) {
+			allowed(selectors[0])
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				allowed(selectors[i%len(selectors)])
+			}
+		})
+	}
+}
+
+// literalFile has n rules without wildcards.
+func literalFile(n int) string {
+	var b strings.Builder
+	b.WriteString("User-agent: *\n")
+	for i := range n {
+		fmt.Fprintf(&b, "Disallow: /users/u%d/private/\n", i*7919%n)
+	}
+	return b.String()
+}
+
+// mixedFile looks like the files of the web: groups, comments, blanks, globs.
+func mixedFile(groups int) string {
+	var b strings.Builder
+	for i := range groups {
+		fmt.Fprintf(&b, "# robot number %d\nUser-agent: robot%d\nDisallow: /search?q=*\nDisallow: /private/%d/ # keep out\n"+
+			"Allow: /private/%d/index.html$\nCrawl-delay: 5\n\n", i, i, i, i)
+	}
+	b.WriteString("User-agent: *\nDisallow: /cgi-bin/\nSitemap: http://example.org/sitemap.xml\n")
+	return b.String()
+}
+
+func wildcardFile() string {
+	var b strings.Builder
+	b.WriteString("User-agent: *\n")
+	for i := range 1000 {
+		fmt.Fprintf(&b, "Disallow: /*/area%d/*.html\n", i)
+	}
+	return b.String()
+}
+
+func BenchmarkParse(b *testing.B) {
+	data := []byte(mixedFile(3000))
+	b.Run("robots", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		b.ReportAllocs()
+		for b.Loop() {
+			robots.Parse(robots.RFC9309, data)
+		}
+	})
+	b.Run("temoto", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := robotstxt.FromBytes(data); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkLiteral(b *testing.B) {
+	for _, n := range []int{10, 1000, 100_000} {
+		selectors := make([]string, 1024)
+		for i := range selectors {
+			selectors[i] = fmt.Sprintf("/users/u%d/private/notes.txt", i*104729%(2*n))
+		}
+		run(b, fmt.Sprint(n), literalFile(n), selectors...)
+	}
+}
+
+func BenchmarkWildcards(b *testing.B) {
+	path := ("/archive/area77x/" + strings.Repeat("chapter-and-verse/", 6))[:95] + ".html"
+	run(b, "1000", wildcardFile(), path)
+}
+
+func BenchmarkHostile(b *testing.B) {
+	file := "User-agent: *\nDisallow: /" + strings.Repeat("*a", 500) + "b\n"
+	run(b, "500-stars", file, "/"+strings.Repeat("a", 2000))
+}
+
+// TestSameAnswers keeps the comparison honest: all three say the same.
+func TestSameAnswers(t *testing.T) {
+	for _, file := range []string{literalFile(1000), wildcardFile()} {
+		all := matchers(file)
+		for i := range 2000 {
+			for _, s := range []string{fmt.Sprintf("/users/u%d/private/x", i), fmt.Sprintf("/x/area%d/y.html", i)} {
+				if got := all["robots"](s); got != all["temoto"](s) || got != all["linear"](s) {
+					t.Fatalf("%q: robots says %v, temoto %v, linear %v", s, got, all["temoto"](s), all["linear"](s))
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,6 @@
+// Package bench measures package robots beside github.com/temoto/robotstxt and
+// beside a linear matcher. It is a module of its own, so that the library does
+// not depend on what it is compared with. The inputs are made here.
+//
+//	cd robots/bench && go test -bench . -count 5
+package bench

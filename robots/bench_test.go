@@ -1,0 +1,135 @@
+package robots
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// literalFile has n rules without wildcards, as a generated file has them.
+func literalFile(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString("User-agent: *\n")
+	for i := range n {
+		fmt.Fprintf(&b, "Disallow: /users/u%d/private/\n", i*7919%n)
+	}
+	return b.Bytes()
+}
+
+// mixedFile looks like the files of the web: groups, comments, blanks, globs.
+func mixedFile(groups int) []byte {
+	var b bytes.Buffer
+	for i := range groups {
+		fmt.Fprintf(&b, "# robot number %d\nUser-agent: robot%d\nDisallow: /search?q=*\nDisallow: /private/%d/ # keep out\n"+
+			"Allow: /private/%d/index.html$\nCrawl-delay: 5\n\n", i, i, i, i)
+	}
+	b.WriteString("User-agent: *\nDisallow: /cgi-bin/\nSitemap: http://example.org/sitemap.xml\n")
+	return b.Bytes()
+}
+
+func BenchmarkParse(b *testing.B) {
+	for name, data := range map[string][]byte{"mixed": mixedFile(3000), "literal": literalFile(100_000)} {
+		for _, d := range []Dialect{Gopher, RFC9309} {
+			b.Run(fmt.Sprintf("%s/%s", name, d), func(b *testing.B) {
+				b.SetBytes(int64(len(data)))
+				b.ReportAllocs()
+				for b.Loop() {
+					Parse(d, data)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkLiteral asks for many selectors, some denied, some not.
+func BenchmarkLiteral(b *testing.B) {
+	for _, n := range []int{10, 1000, 100_000} {
+		f := Parse(RFC9309, literalFile(n))
+		selectors := make([]string, 1024)
+		for i := range selectors {
+			selectors[i] = fmt.Sprintf("/users/u%d/private/notes.txt", i*104729%(2*n))
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			f.Decide("mybot", "/")
+			for b.Loop() {
+				f.Decide("mybot", selectors[i%len(selectors)])
+				i++
+			}
+		})
+	}
+}
+
+func wildcardFile() []byte {
+	var b bytes.Buffer
+	b.WriteString("User-agent: *\n")
+	for i := range 1000 {
+		fmt.Fprintf(&b, "Disallow: /*/area%d/*.html\n", i)
+	}
+	return b.Bytes()
+}
+
+func BenchmarkWildcards(b *testing.B) {
+	f := Parse(RFC9309, wildcardFile())
+	sel := ("/archive/area77x/" + strings.Repeat("chapter-and-verse/", 6))[:95] + ".html"
+	f.Decide("mybot", "/")
+	b.ReportAllocs()
+	for b.Loop() {
+		f.Decide("mybot", sel)
+	}
+}
+
+func hostileFile() []byte {
+	return []byte("User-agent: *\nDisallow: /" + strings.Repeat("*a", 500) + "b\n")
+}
+
+func BenchmarkHostile(b *testing.B) {
+	f := Parse(RFC9309, hostileFile())
+	sel := "/" + strings.Repeat("a", 2000)
+	f.Decide("mybot", "/")
+	b.ReportAllocs()
+	for b.Loop() {
+		f.Decide("mybot", sel)
+	}
+}
+
+// TestMemory: a file, parsed and indexed, takes less than three times its size.
+func TestMemory(t *testing.T) {
+	for name, data := range map[string][]byte{"literal": literalFile(100_000), "mixed": mixedFile(20_000), "wildcards": bytes.Repeat(wildcardFile(), 30)} {
+		before := heap()
+		f := Parse(RFC9309, data)
+		f.Decide("mybot", "/")
+		took := heap() - before
+		runtime.KeepAlive(f)
+		if ratio := float64(took) / float64(len(data)); ratio >= 3 {
+			t.Errorf("%s: %d octets take %d: %.2f times", name, len(data), took, ratio)
+		} else {
+			t.Logf("%s: %.2f times", name, ratio)
+		}
+	}
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestDecideAllocatesNothing, whatever the dialect and the selector.
+func TestDecideAllocatesNothing(t *testing.T) {
+	data := append(mixedFile(10), wildcardFile()...)
+	for _, d := range Dialects() {
+		f := Parse(d, data)
+		for _, sel := range []string{"/private/3/é%41", "/a/area5/x.html", "http://example.org/search?q=1", ""} {
+			f.Decide("Robot3/1.0", sel)
+			if n := testing.AllocsPerRun(100, func() { f.Decide("Robot3/1.0", sel) }); n != 0 {
+				t.Errorf("%s: %q: %v allocations", d, sel, n)
+			}
+		}
+	}
+}

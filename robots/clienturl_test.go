@@ -1,0 +1,34 @@
+package robots
+
+import (
+	"strings"
+	"testing"
+)
+
+// FuzzURL proves that the robots file of an URL has the origin of that URL, and
+// that what the rules are held against is one selector, or one path.
+func FuzzURL(f *testing.F) {
+	for _, raw := range []string{
+		"gopher://h/1/a%09b?c", "gophers://H:7070", "http://[::1]:80/a?b#c", "https://user:word@h/%2e", "http://[fe80::1%25eth0]/", "gopher://h/é",
+	} {
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		u, o, err := parseURL(raw, filePorts)
+		if err != nil {
+			return
+		}
+		for _, place := range o.robots() {
+			if _, again, err := parseURL(place.String(), filePorts); err != nil || again != o {
+				t.Errorf("%q: origin %v, that of %v is %v, %v", raw, o, place, again, err)
+			}
+		}
+		selector := selectorOf(u)
+		if o.gopher() && strings.Contains(selector, "\t") {
+			t.Errorf("%q: selector %q", raw, selector)
+		}
+		if !o.gopher() && !strings.HasPrefix(selector, "/") {
+			t.Errorf("%q: path %q", raw, selector)
+		}
+	})
+}

@@ -1,0 +1,203 @@
+package robots
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// decisions are the requirements, each with the smallest file that shows it.
+// "+" before a selector: allowed; "-": denied.
+var decisions = []struct {
+	id      string
+	dialect Dialect
+	file    string
+	agent   string
+	want    string // selectors, separated by blanks
+}{
+	{"G3", Gopher, "Disallow: /a\r\nDisallow: /b\n", "x", "-/a -/b +/c"},
+	{"G3", Gopher, "Disallow: /a\rb\n", "x", "+/a -/a\rb"},
+	{"G4", GopherStrict, "User-agent: y\nDisallow: /a\nfoo\nDisallow:/b", "x", "-/a -/b +/c"},
+	{"G4", Gopher, "Disallow: /a\nUser-agent: y\nDisallow: /b", "x", "-/a +/b"},
+	{"G4", Gopher, "Disallow:\n", "x", "+/a"},
+	{"G5", Gopher, "Disallow:\t  /a \t\n", "x", "-/a +/b"},
+	{"G6", Gopher, "Disallow: a\n", "x", "-a -ab +/a +ba"},
+	{"G7", Gopher, "Disallow: /a*c\n", "x", "-/ac -/abc -/a/b/c/d -/a\nc +/ab +a/c"},
+	{"G8", Gopher, "Disallow: /a$\nDisallow: /priv\n", "x", "+/a -/a$ -/a$b -/privilege.txt"},
+	{"G9", Gopher, "Disallow: /a # all\n# Disallow: /b\nDisallow: /c#d\n", "x", "-/a +/b -/c -/ce"},
+	{"G10", Gopher, "Disallow: /a\nAllow: /a/b\n", "x", "-/a/b"},
+	{"G10", GopherStrict, "User-agent: y\nAllow: /a/b\nDisallow: /a\n", "x", "-/a/b"},
+	{"G10", Gopher, "Disallow: /%41\n", "x", "+/A -/%41"}, // octets are never decoded
+
+	{"R1", RFC9309, "User-agent: a\nUser-agent: b\n\nDisallow: /x\nUser-agent: c\nDisallow: /y\n", "b", "-/x +/y"},
+	{"R1", RFC9309, "User-agent: a\nUser-agent: b\n\nDisallow: /x\nUser-agent: c\nDisallow: /y\n", "c", "+/x -/y"},
+	{"R2", RFC9309, " USER-AGENT\t:  a # b\r disallow :/x#y\r\nAllow: /x/z", "a", "-/x +/x/z"},
+	{"R2", RFC9309, "User-agent: a\nDisallow /x\n: /y\n", "a", "+/x +/y"},
+	{"R2", RFC9309, "User-agent: a\nDisallow: /x y\n", "a", "+/x -/x%20y"},
+	{"R2", RFC9309, "User-agent: a\nDisallow: /x\x00y\n", "a", "-/x -/xz"},
+	{"R3", RFC9309, "User-agent: MJ12bot/1.4\nDisallow: /x\n\nUser-agent: mj12BOT\nDisallow: /y\n", "mj12bot (+u)", "-/x -/y"},
+	{"R3", RFC9309, "User-agent: bot\nDisallow: /x\nUser-agent: botany\nDisallow: /y\n", "bots", "+/x +/y"},
+	{"R3", RFC9309, "User-agent: bot*\nDisallow: /x\n", "bot", "-/x"},
+	{"R4", RFC9309, "User-agent: *\nDisallow: /x\nUser-agent: a\nDisallow: /y\nUser-agent: *\nDisallow: /z\n", "b", "-/x +/y -/z"},
+	{"R4", RFC9309, "User-agent: *\nDisallow: /x\nUser-agent: a\nDisallow: /y\n", "a", "+/x -/y"},
+	{"R4", RFC9309, "User-agent: a\nDisallow: /x\n", "b", "+/x"},
+	{"R5", RFC9309, "User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /a/b/c\nAllow: /d\nDisallow: /d\n", "x", "-/a +/a/b -/a/b/c +/d +/A"},
+	{"R5", RFC9309, "User-agent: *\nDisallow: /\n", "x", "+/robots.txt -/robots.txt2 +http://h/robots.txt"},
+	{"R5", RFC9309, "User-agent: *\nDisallow: /foo*\nAllow: /foo\n", "x", "-/foo"},
+	{"R5", RFC9309, "User-agent: *\nDisallow: x\n", "x", "+/x"},
+	{"R6", RFC9309, "User-agent: *\nDisallow: /%41%2f\nDisallow: /é\nDisallow: /%7e\n", "x", "-/A%2F +/A/ -/%C3%A9 -/%c3%a9 -/é -/~ +/%25"},
+	{"R7", RFC9309, "User-agent: *\nDisallow: /a*b$\nDisallow: /%2A\nDisallow: /%24\nDisallow: /c$d\n", "x", "-/ab -/axxb +/abc -/* +/x -/$ -/c$d"},
+	{"R8", RFC9309, "Disallow: /x\nUser-agent: a\nDisallow: /y\n", "a", "+/x -/y"},
+	{"R9", RFC9309, "User-agent: *\nCrawl-delay: 3\nUser-agent: a\nSitemap: s\nDisallow: /x\n", "b", "-/x"},
+	{"R10", RFC9309, "\ufeffUser-agent: *\nDisallow: /x\n\xff\xfe\n", "a", "-/x"},
+
+	{"S1", Standard1994, "User-agent: a\nDisallow: /x\n\nDisallow: /y\n", "a", "-/x +/y"},
+	{"S2", Standard1994, "User-agent: a\nUser-agent: b\nDisallow: /x\nDisallow: /y\n", "b", "-/x -/y"},
+	{"S3", Standard1994, "User-agent: *\nDisallow: /x\n\nUser-agent: a\nDisallow: /y\n", "a", "+/x -/y"},
+	{"S3", Standard1994, "User-agent: *\nDisallow: /x\n\nUser-agent: a\nDisallow: /y\n", "b", "-/x +/y"},
+	{"S4", Standard1994, "User-agent: *\nDisallow: /a*b\nDisallow: /c$\n", "a", "+/axb -/a*b +/c -/c$d"},
+	{"S5", Standard1994, "User-agent: a\nDisallow:\n\nUser-agent: *\nDisallow: /\n", "a", "+/x"},
+	{"S6", Standard1994, "User-agent: Bot/2\nDisallow: /x\n", "SuperBOTany/1.0", "-/x"},
+	{"S6", Standard1994, "User-agent: 1.0\nDisallow: /x\n", "bot/1.0", "+/x"},
+	{"S7", Standard1994, "User-agent: *\nFoo: bar\nDisallow: /x\nAllow: /x/y\n", "a", "-/x/y"},
+	{"S8", Standard1994, "User-agent: *\n# note\n  # note\nDisallow: /x\n", "a", "-/x"},
+	{"S9", Standard1994, "", "a", "+/x"},
+
+	{"C1", Extended, "User-agent: a\nVisit-time: 0600-0800\nUser-agent: b\nDisallow: /x\n", "a", "+/x"},
+	{"C1", Extended, "User-agent: a\nUser-agent: b\nDisallow: /x\n\nDisallow: /y\n", "a", "-/x -/y"},
+	{"C2", Extended, "User-agent: a\nDisallow: /x#y # z\n#Disallow: /z\n", "a", "+/x -/x#y +/z"},
+	{"C3", Extended, "User-agent: a\nRobot-version: 2.0\nDisallow: /x\n", "a", "-/x +/xy"},
+	{"C3", Extended, "User-agent: a\nRobot-version: 2.4.1\nDisallow: /x\n", "a", "+/xy"},
+	{"C3", Extended, "User-agent: a\nDisallow: /y\nRobot-version: 2.0\nDisallow: /x\n", "a", "-/xy"},
+	{"C3", Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /x\n\nUser-agent: *\nDisallow: /d\n", "a", "+/x -/d"},
+	{"C3", Extended, "User-agent: a\nRobot-version: 7\nDisallow: /x\n", "a", "-/xy"},
+	{"C4", Extended, "User-agent: a\nDisallow: /x\nDisallow: /a*b\nAllow: /x/y\n", "a", "-/xz +/axb +/x/y"},
+	{"C5", Extended, "User-agent: a\nRobot-version: 2.0\nDisallow: *.gif\nDisallow: /x\n", "a", "-/a/b.gif +/a.gif2 -/x +/x/"},
+	{"C6", Extended, "User-agent: a\nRobot-version: 2.0\nAllow: /x\n", "a", "+/x +/y"},
+
+	{"veronica", Veronica2, "User-agent: veronica\nDisallow: /p/\nAllow: /p/q\nDisallow: */z/\n", "veronica", "-/p -/p/q +/path -/x/z +/x/zz -/x/z/"},
+	{"veronica", Veronica2, "Disallow: /\n", "veronica", "+ -/x"},
+	{"urls", RFC9309, "User-agent: *\nDisallow: /$\nDisallow: /?q\n", "x", "- -/ -http://h -http://h#/x -http://h?q -http://h/?q=1 +http://h/x +x://h/?p"},
+}
+
+func TestDecisions(t *testing.T) {
+	for _, c := range decisions {
+		f := Parse(c.dialect, []byte(c.file))
+		for want := range strings.SplitSeq(c.want, " ") {
+			if got := f.Decide(c.agent, want[1:]); got.Allowed != (want[0] == '+') {
+				t.Errorf("%s: %s: %q, %q for %q: got %+v", c.id, c.dialect, c.file, want[1:], c.agent, got)
+			}
+		}
+	}
+}
+
+// TestDecide: R5, and what the explanation says.
+func TestDecide(t *testing.T) {
+	f := Parse(RFC9309, []byte("User-agent: a\nUser-agent: b\nDisallow: /\nAllow: /%7Ex\nAllow: /~\n\nUser-agent: *\nDisallow: /y\n"))
+	got := f.Decide("a", "/~xy")
+	want := Decision{
+		Allowed:  true,
+		Rule:     Rule{true, "/%7Ex", 4},
+		RunnerUp: Rule{true, "/~", 5},
+		Agents:   []Agent{{"a", 1}, {"b", 2}},
+		Reason:   OwnGroup,
+		Pattern:  "/~x",
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	if d := Parse(Veronica2, []byte("Disallow: /a*b/\n")).Decide("x", "/ab/xb"); d.Rule.Line != 1 || d.RunnerUp.Line != 0 {
+		t.Errorf("a rule that matches twice is its own runner-up: %+v", d)
+	}
+	for reason, d := range map[Reason]Decision{
+		DefaultGroup: f.Decide("c", "/y"),
+		NoGroup:      Parse(RFC9309, []byte("User-agent: a\nDisallow: /\n")).Decide("c", "/y"),
+		Ungrouped:    Parse(Gopher, []byte("Disallow: /\n")).Decide("c", "/y"),
+		EveryRule:    Parse(GopherStrict, []byte("Disallow: /\n")).Decide("c", "/y"),
+		RobotsFile:   f.Decide("c", "/robots.txt"),
+	} {
+		if d.Reason != reason {
+			t.Errorf("reason %q, want %q", d.Reason, reason)
+		}
+	}
+}
+
+func TestZeroValuesAllow(t *testing.T) {
+	var none *File
+	for _, f := range []*File{none, {}, Parse(RFC9309, nil)} {
+		if !f.Decide("a", "/").Allowed || !f.Allowed("a", "/") || !f.Agent("a").Allowed("/") || !f.Absent() ||
+			len(f.Groups())+len(f.Fields("a"))+len(f.Sitemaps())+len(f.AppendTo(nil)) > 0 {
+			t.Errorf("%+v", f)
+		}
+		for range f.Lines() {
+			t.Error("a line")
+		}
+	}
+	if !new(Rules).Decide("/").Allowed {
+		t.Error("zero Rules deny")
+	}
+}
+
+func TestDialectNames(t *testing.T) {
+	for _, d := range Dialects() {
+		if got, err := ParseDialect(d.String()); got != d || err != nil {
+			t.Errorf("%s: %v, %v", d, got, err)
+		}
+	}
+	if _, err := ParseDialect("gemini"); err == nil || !slices.Contains(Dialects(), IRCv3) {
+		t.Error("an unknown dialect parses")
+	}
+}
+
+// TestLimit: R14, the partial last line is dropped.
+func TestLimit(t *testing.T) {
+	for _, c := range []struct {
+		dialect Dialect
+		text    string
+		limit   int64
+		want    string
+	}{
+		{RFC9309, "Allow: /a\nDisallow: /b\n", 14, "Allow: /a\n"},
+		{RFC9309, "Allow: /a\rDisallow: /b\n", 14, "Allow: /a\r"},
+		{RFC9309, "Allow: /a\nDisallow: /b\n", 23, "Allow: /a\nDisallow: /b\n"},
+		{Gopher, "Disallow: /secret", 12, ""},
+	} {
+		f, err := ParseReader(c.dialect, strings.NewReader(c.text), c.limit)
+		if err != nil || string(f.AppendTo(nil)) != c.want {
+			t.Errorf("%q to %d: %q, %v", c.text, c.limit, f.AppendTo(nil), err)
+		}
+	}
+	long := strings.Repeat("#\n", DefaultLimit)
+	f, err := ParseReader(RFC9309, strings.NewReader(long), 0)
+	if err != nil || len(f.AppendTo(nil)) != DefaultLimit {
+		t.Errorf("%d octets, %v", len(f.AppendTo(nil)), err)
+	}
+}
+
+func TestAbsent(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, "# nothing\n": true, "<html><a href=\"http://x/\">": true,
+		"iError\t\terror.host\t1\r\n3'robots.txt': no\tfake\t(NULL)\t0\r\n.\r\n": true,
+		"Disallow:\n": false, "User-agent: *\n": false, "Crawl-delay: 3\n": false,
+	} {
+		if got := Parse(Gopher, []byte(text)).Absent(); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestGroups(t *testing.T) {
+	f := Parse(RFC9309, []byte("Sitemap: s\nAllow: x\nUser-agent: a/1\nDisallow: /p # q\nCrawl-Delay: 3\n\nUser-agent: *\nComment: hi\n"))
+	want := []Group{
+		{Rules: []Rule{{true, "x", 2}}, Fields: []Field{{"sitemap", "s", 1}}},
+		{Agents: []Agent{{"a", 3}}, Rules: []Rule{{false, "/p", 4}}, Fields: []Field{{"crawl-delay", "3", 5}}},
+		{Agents: []Agent{{"*", 7}}, Fields: []Field{{"comment", "hi", 8}}},
+	}
+	if got := f.Groups(); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+	if got := fmt.Sprint(f.Fields("a")); got != "[{sitemap s 1} {crawl-delay 3 5}]" {
+		t.Errorf("fields of a: %s", got)
+	}
+}

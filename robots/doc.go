@@ -1,0 +1,75 @@
+// Package robots reads robots.txt files and answers what a robot may fetch:
+//
+//	f, err := robots.ParseReader(robots.Gopher, body, 0)
+//	// ...
+//	if f.Allowed("mybot", "/phlog/drafts/") {
+//
+// It reads each of the standards as its text says, tells why it decides as it
+// does ([File.Decide]), what in a file has no effect ([File.Lint]), writes one
+// standard in another ([Convert]), and models how programs in use read a file
+// ([Readers]). Whoever writes a robot starts from [Client], which fetches and
+// keeps the files, and [Pace], which waits as they ask.
+//
+// A robots file is a request, not a lock: what must not be read must not be
+// served. The package imports only the standard library.
+//
+// # Dialects
+//
+// All seven are a [File] with the same methods. What each can say:
+//
+//	dialect        rules            patterns              groups        fields
+//	Gopher         Disallow         prefix with *         honoured      any
+//	GopherStrict   Disallow         prefix with *         bind everyone any
+//	Veronica2      Disallow         same; /p/ covers /p   honoured      any
+//	RFC9309        Allow, Disallow  prefix with *, $ ends combined      any
+//	Standard1994   Disallow         plain prefix          first record  none
+//	Extended 1.0   Allow, Disallow  plain prefix          first set     any
+//	Extended 2.0   Allow, Disallow  the whole path, *     first set     any
+//	IRCv3          all or nothing   none                  none          cooldown
+//
+// Where a text is silent or contradicts itself, this is what was chosen, and why:
+//
+//   - Everywhere: the longest pattern decides and Allow wins a tie, since file
+//     order, the alternative, makes the meaning of a rule depend on its neighbours.
+//     NUL ends a line. An empty pattern is no rule.
+//   - [Gopher]: the text says that every Disallow line counts, and knows no other
+//     keyword. The robots in use honour groups, and files are written for them, so
+//     groups are honoured where there are User-agent lines. Lines before the first
+//     bind everyone, as the text wants. [GopherStrict] is the letter.
+//     Selectors are octets, so nothing is decoded. Keys are taken without case,
+//     and blanks before them, because to honour more is the safer mistake.
+//   - [Veronica2]: what its author documents. Whether its own group replaces the *
+//     group is not said; it is taken to.
+//   - [RFC9309]: the length of a pattern is that of its normal form (R6). A robot's
+//     name is compared as a whole word, digits and all, though the grammar knows
+//     no digits: names like MJ12bot are in use. A group of only Crawl-delay joins
+//     the next one, by the letter; Lint says so.
+//   - [Standard1994]: the field must be part of the robot's name, not the name part
+//     of the field, or "bot" would be bound by what is said to any bot. The first
+//     record that fits is taken. A blank line ends a record, so rules after it
+//     belong to none. An empty Disallow beside others has no effect.
+//   - [Extended]: names as in 1994, which it refers to. The text gives three orders
+//     of precedence; the longest pattern satisfies 16 of the 17 statements in its
+//     prose. Where Robot-version is not directly after User-agent, or is nothing
+//     one can read, the set is a 1.0 one. "?" and "[" are ordinary octets: one form
+//     of wildcard is enough to implement wrongly.
+//   - [IRCv3]: without a valid index nothing is said, which is no permission; of
+//     contradictions the most restrictive counts.
+//
+// # Diagnostics
+//
+// The codes of [File.Lint]: absent, agent, blank, comment, duplicate, empty,
+// empty-group, experimental, form, ignored, long, misspelt-field, never,
+// no-colon, octets, outside, place, size, stacked, swallowed, unknown-field,
+// value, wildcard; for IRCv3 those of [ParseCrawler]. Those of [Convert]: agent, allow, field, pattern, percent,
+// precedence, size, slash. Their IDs are those of testdata/requirements.txt: G
+// for the Gopher text, R for RFC 9309, S for the 1994 standard, C for the
+// Extended one and I for the CRAWLER token.
+//
+// # Limits
+//
+// Nothing here takes more than linear space, or recurses, or uses regular
+// expressions on what it reads: a file of 100,000 rules is as quick to ask as
+// one of ten, and a pattern of 500 stars takes microseconds. README.md has the
+// numbers. A [File] and its [Rules] may be used by many goroutines at once.
+package robots

@@ -1,0 +1,210 @@
+package robots
+
+import (
+	"strings"
+)
+
+// Rule is an Allow or Disallow line. The zero Rule stands for none.
+type Rule struct {
+	Allow   bool
+	Pattern string // as written; an empty one is no rule in any dialect
+	Line    int    // counted from 1
+}
+
+// Agent is a User-agent line.
+type Agent struct {
+	Token string // the first word of the value: a product token, or *
+	Line  int
+}
+
+// Field is a line of another kind, such as Crawl-delay, or one nobody knows.
+type Field struct {
+	Name  string // lower case
+	Value string // as written
+	Line  int
+}
+
+// Group is a set of lines for the same robots.
+type Group struct {
+	Agents []Agent // none: the lines stand outside of any group
+	Rules  []Rule
+	Fields []Field
+}
+
+// record is a User-agent, Allow or Disallow line. A file of a hundred thousand
+// rules is mostly these, so they are small.
+type record struct {
+	pos  uint32 // of the value in the text
+	line uint32
+	size uint32 // of the value, and the kind in the two highest bits
+}
+
+const recordKinds = 30
+
+func (r record) kind() Kind { return KindAgent + Kind(r.size>>recordKinds) }
+
+func (f *File) value(r record) string {
+	return f.text[r.pos : r.pos+r.size&(1<<recordKinds-1)]
+}
+
+func (f *File) rule(r record) Rule {
+	return Rule{Allow: r.kind() == KindAllow, Pattern: f.value(r), Line: int(r.line)}
+}
+
+// group is a part of the text and the records in it. It ends where the next
+// one begins.
+type group struct {
+	pos     uint32 // of its first line
+	line    uint32 // lines before it
+	record  uint32 // its first record
+	agents  bool   // it begins with User-agent lines
+	version version
+}
+
+// grouper puts lines into groups.
+type grouper struct {
+	file *File
+	open bool // there is a group that lines belong to
+	full bool // the next User-agent line begins another one
+	last Kind // of the last line that was no blank or comment
+}
+
+// add takes the next line. R1 is the common rule: a group ends at a User-agent
+// line that follows a rule.
+func (b *grouper) add(l *lineSpans) {
+	f := b.file
+	switch l.kind {
+	case KindBlank:
+		// Only the 1994 standard separates records by blank lines.
+		b.open = b.open && f.dialect != Standard1994
+		return
+	case KindComment, KindMalformed:
+		return
+	case KindAgent:
+		b.agent(l)
+	case KindAllow, KindDisallow:
+		b.begin(l, false)
+		b.record(l)
+		b.full = true
+	case KindField:
+		b.begin(l, false)
+		b.field(l)
+	}
+	f.present = f.present || l.kind != KindField || isKnown(f.part(l.field))
+	b.last = l.kind
+}
+
+func (b *grouper) agent(l *lineSpans) {
+	if b.file.dialect == GopherStrict { // G10
+		b.begin(l, false)
+		return
+	}
+	b.begin(l, true)
+	b.record(l)
+}
+
+// begin opens a group unless the line belongs to the one that is open.
+func (b *grouper) begin(l *lineSpans, agent bool) {
+	f := b.file
+	if b.open && (!agent || !b.full && f.groups[len(f.groups)-1].agents) {
+		return
+	}
+	b.open, b.full = true, false
+	f.groups = append(f.groups, group{
+		pos: uint32(l.text.from), line: uint32(l.number - 1), record: uint32(len(f.records)), agents: agent,
+	})
+}
+
+func (b *grouper) record(l *lineSpans) {
+	b.file.records = append(b.file.records, record{
+		pos:  uint32(l.value.from),
+		line: uint32(l.number),
+		size: uint32(l.value.to-l.value.from) | uint32(l.kind-KindAgent)<<recordKinds,
+	})
+}
+
+// field takes what Extended says of other directives: each ends the run of
+// User-agent lines (C1), and Robot-version counts directly after it (C3).
+func (b *grouper) field(l *lineSpans) {
+	f := b.file
+	if f.dialect != Extended {
+		return
+	}
+	b.full = true
+	if b.last == KindAgent && strings.EqualFold(f.part(l.field), "robot-version") {
+		f.groups[len(f.groups)-1].version = parseVersion(f.part(l.value))
+	}
+}
+
+// members gives the records of group g.
+func (f *File) members(g int) []record {
+	end := uint32(len(f.records))
+	if g+1 < len(f.groups) {
+		end = f.groups[g+1].record
+	}
+	return f.records[f.groups[g].record:end]
+}
+
+// Groups gives the file group by group, in order, as the dialect groups lines.
+// Lines outside of any group come as a Group without Agents. Rules include
+// Allow lines and empty patterns in every dialect, whether they count or not.
+func (f *File) Groups() []Group {
+	if f == nil {
+		return nil
+	}
+	groups := make([]Group, len(f.groups))
+	for i := range groups {
+		groups[i] = f.group(i)
+	}
+	return groups
+}
+
+func (f *File) group(i int) Group {
+	g := Group{Fields: f.groupFields(i)}
+	for _, r := range f.members(i) {
+		if r.kind() == KindAgent {
+			g.Agents = append(g.Agents, Agent{Token: token(f.value(r)), Line: int(r.line)})
+		} else {
+			g.Rules = append(g.Rules, f.rule(r))
+		}
+	}
+	return g
+}
+
+// groupEnd gives the place in the text where the next group begins.
+func (f *File) groupEnd(i int) int {
+	if i+1 < len(f.groups) {
+		return int(f.groups[i+1].pos)
+	}
+	return len(f.text)
+}
+
+func (f *File) groupFields(i int) []Field {
+	var fields []Field
+	f.scan(int(f.groups[i].pos), f.groupEnd(i), int(f.groups[i].line), func(l Line) bool {
+		if l.Kind == KindField {
+			fields = append(fields, Field{strings.ToLower(l.Field), l.Value, l.Number})
+		}
+		return true
+	})
+	return fields
+}
+
+// Fields gives the extra fields that bind the named robot, in file order: those
+// of the groups that [File.Agent] chooses, and those outside of any group.
+func (f *File) Fields(agent string) []Field {
+	if f == nil {
+		return nil
+	}
+	var fields []Field
+	chosen := make([]bool, len(f.groups))
+	for _, g := range f.Agent(agent).groups {
+		chosen[g] = true
+	}
+	for i, g := range f.groups {
+		if !g.agents || chosen[i] {
+			fields = append(fields, f.groupFields(i)...)
+		}
+	}
+	return fields
+}

@@ -1,0 +1,202 @@
+package robots
+
+import "strings"
+
+// Kind says what a line is.
+type Kind uint8
+
+// The kinds of lines.
+const (
+	KindBlank     Kind = iota // nothing but blanks
+	KindComment               // nothing but a comment
+	KindMalformed             // no colon, or nothing before it
+	KindAgent                 // User-agent
+	KindAllow                 // Allow
+	KindDisallow              // Disallow
+	KindField                 // any other field, known or not
+)
+
+var kindNames = [...]string{"blank", "comment", "malformed", "user-agent", "allow", "disallow", "field"}
+
+// String names the kind in lower case.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "unknown"
+}
+
+// Line is one line of a file. Its strings are parts of the file's text.
+type Line struct {
+	Number int    // counted from 1
+	Text   string // as it stands, with its line end
+	Kind   Kind
+	Field  string // as written, without blanks around it; "" if there is none
+	Value  string // without comment and blanks around it
+}
+
+// span is a part of the text.
+type span struct{ from, to int }
+
+// lineSpans is a Line as places in the text. The parser uses it because it has
+// no pointers, which the garbage collector would have to hear of.
+type lineSpans struct {
+	number       int
+	kind         Kind
+	text         span
+	field, value span
+}
+
+func (f *File) part(s span) string { return f.text[s.from:s.to] }
+
+func (f *File) line(l *lineSpans) Line {
+	return Line{l.number, f.part(l.text), l.kind, f.part(l.field), f.part(l.value)}
+}
+
+// lineScanner cuts a text into lines, the way the dialect wants it.
+type lineScanner struct {
+	dialect           Dialect
+	text              string
+	pos               int // start of the next line
+	line              int // lines read
+	lf, cr, nul, hash seeker
+}
+
+// seeker finds an octet. It remembers the place, so that octets that are rare,
+// or far away, are not looked for again at each line: any text takes linear time.
+type seeker struct {
+	octet byte
+	at    int // -1: not looked for yet
+}
+
+// seek gives the first place of the octet from pos on, or the end of the text.
+// From call to call pos only grows.
+func (k *seeker) seek(text string, pos int) int {
+	if k.at < pos {
+		k.find(text, pos)
+	}
+	return k.at
+}
+
+func (k *seeker) find(text string, pos int) {
+	k.at = len(text)
+	if i := strings.IndexByte(text[pos:], k.octet); i >= 0 {
+		k.at = pos + i
+	}
+}
+
+// scanner reads a part of the text; line is how many lines come before it.
+func (f *File) scanner(from, to, line int) lineScanner {
+	return lineScanner{
+		dialect: f.dialect, text: f.text[:to], pos: from, line: line,
+		lf: seeker{'\n', -1}, cr: seeker{'\r', -1}, nul: seeker{0, -1}, hash: seeker{'#', -1},
+	}
+}
+
+const byteOrderMark = "\ufeff"
+
+// next reads a line into l. It reports whether there was one.
+func (s *lineScanner) next(l *lineSpans) bool {
+	if s.pos >= len(s.text) {
+		return false
+	}
+	start := s.pos
+	end := s.advance()
+	s.line++
+	l.number, l.text = s.line, span{start, s.pos}
+	if s.line == 1 && strings.HasPrefix(s.text, byteOrderMark) {
+		start += len(byteOrderMark)
+	}
+	// NUL ends what a line says, as in the C programs that read most files.
+	end = min(end, max(start, s.nul.seek(s.text, start)))
+	hash := s.comment(start, end)
+	s.read(l, span{start, hash}, hash < end)
+	return true
+}
+
+// advance moves pos behind the line end and gives the end of the content.
+func (s *lineScanner) advance() (end int) {
+	start, lf := s.pos, s.lf.seek(s.text, s.pos)
+	if s.dialect.bareCR() {
+		if cr := s.cr.seek(s.text, start); cr < lf && cr+1 != lf {
+			s.pos = cr + 1
+			return cr
+		}
+	}
+	s.pos = min(lf+1, len(s.text))
+	if lf > start && lf < len(s.text) && s.text[lf-1] == '\r' {
+		return lf - 1
+	}
+	return lf
+}
+
+// comment finds the # that starts a comment, or the end. It stands anywhere
+// (G9, R2), but in Extended only after white space (C2).
+func (s *lineScanner) comment(start, end int) int {
+	at := s.hash.seek(s.text, start)
+	for s.dialect == Extended && at < end && at > start && !isBlank(s.text[at-1]) {
+		at = s.hash.seek(s.text, at+1)
+	}
+	return min(at, end)
+}
+
+// read takes the content apart.
+func (s *lineScanner) read(l *lineSpans, content span, commented bool) {
+	content = s.trim(content)
+	l.field, l.value = span{}, span{}
+	colon := strings.IndexByte(s.text[content.from:content.to], ':')
+	switch {
+	case content.from == content.to && commented:
+		l.kind = KindComment
+	case content.from == content.to:
+		l.kind = KindBlank
+	case colon <= 0:
+		l.kind = KindMalformed
+	default:
+		colon += content.from
+		l.field = s.trim(span{content.from, colon})
+		l.value = s.trim(span{colon + 1, content.to})
+		l.kind = kindOf(s.text[l.field.from:l.field.to])
+	}
+}
+
+// trim leaves out the blanks at both ends.
+func (s *lineScanner) trim(p span) span {
+	for p.from < p.to && isBlank(s.text[p.from]) {
+		p.from++
+	}
+	for p.to > p.from && isBlank(s.text[p.to-1]) {
+		p.to--
+	}
+	return p
+}
+
+// isBlank takes CR, too, so that one before the end of the text goes away.
+func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+func trimBlanks(s string) string {
+	for s != "" && isBlank(s[0]) {
+		s = s[1:]
+	}
+	for s != "" && isBlank(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+func kindOf(field string) Kind {
+	switch {
+	case is(field, "Disallow"):
+		return KindDisallow
+	case is(field, "Allow"):
+		return KindAllow
+	case is(field, "User-agent"):
+		return KindAgent
+	}
+	return KindField
+}
+
+// is compares without case; most files use the usual spelling.
+func is(field, usual string) bool {
+	return len(field) == len(usual) && (field == usual || strings.EqualFold(field, usual))
+}

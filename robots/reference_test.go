@@ -1,0 +1,297 @@
+package robots
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// This file states the dialects a second time, without any cleverness, as the
+// oracle of the tests. It shares no code with the package.
+
+type refRule struct {
+	allow   bool
+	pattern string
+	line    int
+}
+
+type refGroup struct {
+	agents  []string
+	rules   []refRule
+	version string
+}
+
+func refLines(d Dialect, text string) []string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if d == RFC9309 || d == Standard1994 || d == Extended {
+		text = strings.ReplaceAll(text, "\r", "\n")
+	}
+	return strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
+}
+
+// refField gives key and value; comment says that the line holds nothing else.
+func refField(d Dialect, line string) (key, value string, blank, comment bool) {
+	line, _, _ = strings.Cut(line, "\x00")
+	for i := range len(line) {
+		if line[i] == '#' && (d != Extended || i == 0 || strings.IndexByte(" \t\v\f\r", line[i-1]) >= 0) {
+			line, comment = line[:i], true
+			break
+		}
+	}
+	line = strings.Trim(line, " \t\v\f\r")
+	key, value, ok := strings.Cut(line, ":")
+	key, value = strings.Trim(key, " \t\v\f\r"), strings.Trim(value, " \t\v\f\r")
+	if !ok {
+		key = ""
+	}
+	return strings.ToLower(key), value, line == "" && !comment, comment && line == ""
+}
+
+func refGroups(d Dialect, text string) []refGroup {
+	groups := []refGroup{{}} // the first holds what stands outside of groups
+	open, full, justAgent := false, false, false
+	for i, line := range refLines(d, text) {
+		key, value, blank, _ := refField(d, line)
+		last := &groups[len(groups)-1]
+		switch {
+		case blank && d == Standard1994:
+			open = false
+		case key == "":
+		case key == "user-agent" && d != GopherStrict:
+			if !open || full {
+				groups = append(groups, refGroup{})
+				last = &groups[len(groups)-1]
+			}
+			last.agents = append(last.agents, value)
+			open, full, justAgent = true, false, true
+		case key == "allow" || key == "disallow":
+			if !open {
+				last = &groups[0]
+			}
+			last.rules = append(last.rules, refRule{key == "allow", value, i + 1})
+			full, justAgent = true, false
+		default:
+			if d == Extended && open {
+				full = true
+				if justAgent && key == "robot-version" {
+					last.version = value
+				}
+			}
+			justAgent = false
+		}
+	}
+	return groups
+}
+
+func refExperimental(version string) bool {
+	var major, minor int
+	n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor)
+	return n == 2 && (major == 1 || major == 2) && minor%2 == 1
+}
+
+func refWord(s string) string {
+	s = strings.Trim(s, " \t\v\f\r")
+	if i := strings.IndexAny(s, "/;( \t"); i >= 0 {
+		s = s[:i]
+	}
+	if i := strings.Index(s, "*"); i > 0 {
+		s = s[:i]
+	} else if i == 0 {
+		s = "*"
+	}
+	return strings.ToLower(s)
+}
+
+// refChoose gives the groups that bind the robot.
+func refChoose(d Dialect, groups []refGroup, agent string) []refGroup {
+	var own, star []refGroup
+	name, _, _ := strings.Cut(strings.ToLower(agent), "/")
+	for _, g := range groups[1:] {
+		isOwn, isStar := false, false
+		for _, a := range g.agents {
+			known, _, _ := strings.Cut(strings.ToLower(a), "/")
+			known = strings.Trim(known, " \t\v\f\r")
+			switch {
+			case refWord(a) == "*":
+				isStar = true
+			case d == Standard1994 || d == Extended:
+				isOwn = isOwn || known != "" && strings.Contains(name, known) && len(own) == 0
+			default:
+				isOwn = isOwn || refWord(a) != "" && refWord(a) == refWord(agent)
+			}
+		}
+		if d == Extended && refExperimental(g.version) {
+			continue
+		}
+		if isOwn {
+			own = append(own, g)
+		}
+		if isStar {
+			star = append(star, g)
+		}
+	}
+	chosen := own
+	if len(own) == 0 {
+		chosen = star
+	}
+	if d == Gopher || d == GopherStrict || d == Veronica2 {
+		chosen = append([]refGroup{groups[0]}, chosen...)
+	}
+	return chosen
+}
+
+// refGlob matches by a table: t[i][j] says that pattern[:i] matches text[:j].
+func refGlob(pattern, text string, whole bool) bool {
+	row := make([]bool, len(text)+1)
+	row[0] = true
+	for i := range len(pattern) {
+		next := make([]bool, len(text)+1)
+		for j := range next {
+			if pattern[i] == '*' {
+				next[j] = row[j] || j > 0 && next[j-1]
+			} else {
+				next[j] = j > 0 && row[j-1] && pattern[i] == text[j-1]
+			}
+		}
+		row = next
+	}
+	if whole {
+		return row[len(text)]
+	}
+	for _, ok := range row {
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+func refUnreserved(c byte) bool {
+	return strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~", c) >= 0
+}
+
+// refEncode gives the normal form; stay lists the octets that are left alone
+// besides the unreserved ones.
+func refEncode(s, stay string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		var c byte
+		if i+2 < len(s) && s[i] == '%' {
+			if n, _ := fmt.Sscanf(s[i+1:i+3], "%2x", &c); n == 1 && strings.Trim(s[i+1:i+3], "0123456789abcdefABCDEF") == "" {
+				if refUnreserved(c) {
+					b.WriteByte(c)
+				} else {
+					fmt.Fprintf(&b, "%%%02X", c)
+				}
+				i += 2
+				continue
+			}
+		}
+		if c = s[i]; c == '%' || refUnreserved(c) || strings.IndexByte(stay, c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+func refPath(s string) string {
+	if i := strings.Index(s, "://"); i > 0 && !strings.ContainsAny(s[:i], "/:?#[]@!$&'()*,;=% \"<>\\^`{|}\x00\x7f") && refASCII(s[:i]) {
+		s, _, _ = strings.Cut(s[i+3:], "#")
+		if j := strings.IndexAny(s, "/?"); j >= 0 {
+			s = s[j:]
+		} else {
+			s = ""
+		}
+		if s == "" || s[0] == '?' {
+			s = "/" + s
+		}
+	}
+	if s == "" {
+		s = "/"
+	}
+	return s
+}
+
+func refASCII(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !refUnreserved(c) && c != '+' || c == '_' || c == '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// refMatch reports whether the rule covers the selector, and how much it weighs.
+func refMatch(d Dialect, g refGroup, r refRule, sel string) (weight int, ok bool) {
+	p := r.pattern
+	two := strings.HasPrefix(g.version, "2.")
+	switch {
+	case p == "":
+		return 0, false
+	case r.allow && d != RFC9309 && d != Extended:
+		return 0, false
+	case d == RFC9309:
+		const reserved = ":/?[]@!&'()+,;="
+		body, whole := strings.CutSuffix(p, "$")
+		body = refEncode(body, reserved+"*")
+		weight = len(body)
+		if whole {
+			weight++
+		}
+		return weight, refGlob(body, refEncode(sel, reserved), whole)
+	case d == Standard1994, d == Extended && !two:
+		return len(p), strings.HasPrefix(sel, p)
+	case d == Extended:
+		return len(p), refGlob(p, sel, true)
+	case d == Veronica2 && len(p) > 1 && p[len(p)-1] == '/' && p[len(p)-2] != '*' && refGlob(p[:len(p)-1], sel, true):
+		return len(p), true
+	}
+	return len(p), refGlob(p, sel, false)
+}
+
+// refFound is a rule that covers the selector.
+type refFound struct {
+	refRule
+	weight int
+}
+
+// refAll gives the rules that cover the selector, most binding first, without
+// those that only repeat an earlier one.
+func refAll(d Dialect, data []byte, agent, sel string) []refFound {
+	if d == RFC9309 || d == Standard1994 || d == Extended {
+		sel = refPath(sel)
+	}
+	var all []refFound
+	seen := map[string]bool{}
+	for _, g := range refChoose(d, refGroups(d, string(data)), agent) {
+		for _, r := range g.rules {
+			w, ok := refMatch(d, g, r, sel)
+			normal := r.pattern
+			if d == RFC9309 {
+				body, whole := strings.CutSuffix(normal, "$")
+				normal = fmt.Sprint(refEncode(body, ":/?[]@!&'()+,;=*"), whole)
+			}
+			key := fmt.Sprint(r.allow, d == Extended && strings.HasPrefix(g.version, "2."), normal)
+			if ok && !seen[key] {
+				all = append(all, refFound{r, w})
+			}
+			seen[key] = seen[key] || ok
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		return a.weight > b.weight || a.weight == b.weight && (a.allow && !b.allow || a.allow == b.allow && a.line < b.line)
+	})
+	return all
+}
+
+// Reference answers as [File.Allowed] must.
+func Reference(d Dialect, data []byte, agent, sel string) bool {
+	if d == RFC9309 && refPath(sel) == "/robots.txt" {
+		return true
+	}
+	all := refAll(d, data, agent, sel)
+	return len(all) == 0 || all[0].allow
+}

@@ -1,0 +1,151 @@
+package robots
+
+import "strings"
+
+// shape is what a pattern stands for, free of any dialect's spelling.
+type shape struct {
+	pieces []string // octets; between two of them a star
+	whole  bool     // it covers the whole selector, not only its beginning
+	uri    bool     // the pieces are written as in a URI
+}
+
+// The ways in which a pattern of one dialect has no equal in another. In each
+// case what is written covers more.
+const (
+	lostEnd   = "the end of the selector cannot be asked for"
+	lostStar  = "a star can be written only at the end"
+	lostOctet = "an octet of it cannot be written: a star stands for it"
+)
+
+// shapeOf reads a pattern. A dialect that knows the percent-encoding gives its
+// normal form.
+func shapeOf(p string, s style, web bool) shape {
+	sh := shape{whole: s.whole, uri: web}
+	if s.percent {
+		p = normalPattern(p)
+	}
+	if s.anchor {
+		p, sh.whole = strings.CutSuffix(p, "$")
+	}
+	sh.pieces = []string{p}
+	if s.glob {
+		sh.pieces = strings.Split(p, "*")
+	}
+	return sh
+}
+
+// plain reports whether a prefix says it all.
+func (s shape) plain() bool { return len(s.pieces) == 1 && !s.whole }
+
+// all reports whether it covers every selector, or every path.
+func (s shape) all() bool {
+	switch {
+	case s.whole && s.pieces[len(s.pieces)-1] != "":
+		return false
+	case len(s.pieces) == 1:
+		return s.pieces[0] == "/"
+	}
+	return strings.Join(s.pieces[1:], "") == "" && (s.pieces[0] == "" || s.pieces[0] == "/")
+}
+
+// gopher writes a glob over octets without an end.
+func (s shape) gopher() (p, lost string) {
+	pieces := make([]string, len(s.pieces))
+	for i, piece := range s.pieces {
+		if s.uri {
+			piece = decode(piece)
+		}
+		pieces[i] = writable(piece)
+		if strings.Contains(pieces[i], "*") {
+			lost = lostOctet
+		}
+	}
+	p = strings.Join(pieces, "*")
+	if s.whole && pieces[len(pieces)-1] != "" {
+		lost = lostEnd
+	}
+	trimmed := trimBlanks(p)
+	if !strings.HasPrefix(p, trimmed) {
+		trimmed = "*" + trimmed
+	}
+	if trimmed != p {
+		lost = lostOctet
+	}
+	return trimmed, lost
+}
+
+// writable replaces octets that would end the line, or the pattern; a star it
+// keeps, though it means any octets now.
+func writable(piece string) string {
+	b := []byte(piece)
+	for i, c := range b {
+		if c < ' ' || c == 0x7f || c == '#' {
+			b[i] = '*'
+		}
+	}
+	return string(b)
+}
+
+// decode takes the percent-encoding away.
+func decode(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			b.WriteByte(unhex(s[i+1])<<4 | unhex(s[i+2]))
+			i += 2
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// encoded gives the pieces as they stand in a URI.
+func (s shape) encoded() []string {
+	if s.uri {
+		return s.pieces
+	}
+	pieces := make([]string, len(s.pieces))
+	for i, piece := range s.pieces {
+		pieces[i] = string(appendNormal(nil, piece))
+	}
+	return pieces
+}
+
+// rfc writes a pattern of RFC 9309, which can say everything.
+func (s shape) rfc() string {
+	pieces := make([]string, len(s.pieces))
+	for i, piece := range s.pieces {
+		pieces[i] = string(appendNormal(nil, piece))
+	}
+	p := strings.Join(pieces, "*")
+	if s.whole {
+		p += "$"
+	}
+	return p
+}
+
+// prefix writes a pattern that has no wildcards.
+func (s shape) prefix() (p, lost string) {
+	p = s.encoded()[0]
+	switch {
+	case len(s.pieces) == 2 && s.pieces[1] == "" && p != "":
+	case len(s.pieces) > 1:
+		lost = lostStar
+	case s.whole:
+		lost = lostEnd
+	}
+	if p == "" {
+		p = "/"
+	}
+	return p, lost
+}
+
+// explicit writes a value of an Extended 2.0 set.
+func (s shape) explicit() string {
+	p := strings.Join(s.encoded(), "*")
+	if !s.whole {
+		p += "*"
+	}
+	return p
+}
