@@ -1,0 +1,97 @@
+package watch
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A batch comes when nothing happened for quiet, or after longest: a file that
+// is written without pause must not hold it back for ever.
+const (
+	quiet   = 20 * time.Millisecond
+	longest = 200 * time.Millisecond
+)
+
+// changes is what events said since the last batch.
+type changes struct {
+	dirs    map[string]bool // to be read again
+	arrived map[string]bool // names to watch, if they are directories
+	lost    bool            // the watches do not tell the truth any more
+	root    bool            // the root was exchanged
+}
+
+// pending collects changes, between the goroutine that reads events and the
+// one that acts on them.
+type pending struct {
+	mu   sync.Mutex
+	next changes
+	wake chan struct{} // of capacity 1: something was added
+}
+
+func newPending() *pending { return &pending{wake: make(chan struct{}, 1)} }
+
+// dir adds a directory to be read again.
+func (p *pending) dir(name string) {
+	p.add(func(c *changes) { mark(&c.dirs, name) })
+}
+
+// arrival adds a name that may be a directory to be watched.
+func (p *pending) arrival(name string) {
+	p.add(func(c *changes) { mark(&c.arrived, name) })
+}
+
+// lose asks for new watches.
+func (p *pending) lose(root bool) {
+	p.add(func(c *changes) { c.lost, c.root = true, c.root || root })
+}
+
+func (p *pending) add(change func(*changes)) {
+	p.mu.Lock()
+	change(&p.next)
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take returns what was collected and begins anew.
+func (p *pending) take() changes {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.next
+	p.next = changes{}
+	return c
+}
+
+// settle returns when no change came for quiet, or after longest.
+func (p *pending) settle(ctx context.Context) {
+	end := time.NewTimer(longest)
+	defer end.Stop()
+	silence := time.NewTimer(quiet)
+	defer silence.Stop()
+	for {
+		select {
+		case <-p.wake:
+			silence.Reset(quiet)
+		case <-silence.C:
+			return
+		case <-end.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func mark(set *map[string]bool, name string) {
+	if *set == nil {
+		*set = make(map[string]bool)
+	}
+	(*set)[name] = true
+}
+
+func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

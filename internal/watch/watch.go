@@ -1,0 +1,142 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Batch names what has to be read again.
+type Batch struct {
+	// Dirs are the directories whose own entries, and the files they name, have
+	// to be read again: slash paths below the root, "." for the root itself,
+	// sorted, so that parents come first, each once. All directories below one
+	// that is new are named too: it is never necessary to descend. Some may be
+	// gone by now.
+	Dirs []string
+	// All says that anything may have changed. Dirs is empty then.
+	All bool
+	// Root says that the root itself was exchanged, went or came back: it has
+	// to be opened anew. All is set too.
+	Root bool
+}
+
+// Watcher tells what changes below Root. Its fields are set before Run is
+// called, and Run is called once. The zero value of each but Root is useful.
+type Watcher struct {
+	// Root is the directory to watch. It may be missing for a time. If it is a
+	// symbolic link, what it points to is watched, and the link too.
+	Root string
+	// Mode says how changes are found. If zero, Inotify.
+	Mode Mode
+	// Poll is the time between two complete readings. With Inotify these come
+	// beside the events; if zero, 5 min, and if negative, never. Where the
+	// kernel refuses, the tree is compared every 2 s, or every Poll if that is
+	// less. With PollOnly it is the time between two comparisons; if not
+	// positive, 2 s. No more than a twentieth of the time goes into comparing.
+	Poll time.Duration
+	// Log is told of limits and errors. If nil, nobody is.
+	Log *slog.Logger
+	// Touch, if not nil, is called for every event before anything else is done
+	// about it, with the directory in which a name or a file changed: a slash
+	// path below the root, "." for the root. The empty string says that
+	// anything may have changed. Calls never overlap, and must not
+	// block. They may call Watched.
+	Touch func(dir string)
+	// Changed, if not nil, is called with what to read again. Calls never
+	// overlap with each other; they do with calls of Touch.
+	Changed func(Batch)
+
+	open  func() (*source, error) // for tests; if nil, openKernel
+	now   atomic.Pointer[watches]
+	once  sync.Once
+	again chan struct{}
+}
+
+// Run watches until ctx ends, and then returns nil. It fails only where Root
+// has no absolute form; whatever happens in the file system later does not end
+// it.
+func (w *Watcher) Run(ctx context.Context) error {
+	root, err := filepath.Abs(w.Root)
+	if err != nil {
+		return fmt.Errorf("watching %s: %w", w.Root, err)
+	}
+	switch w.Mode {
+	case Off:
+		w.wait(ctx)
+	case PollOnly:
+		w.poll(ctx, root, cmp.Or(max(w.Poll, 0), compareEvery))
+	default:
+		w.follow(ctx, root)
+	}
+	return nil
+}
+
+// Watched reports whether a change in dir, a slash path below the root, would
+// surely be told to Touch from now on. It may be called at any time and costs
+// one look into a map.
+func (w *Watcher) Watched(dir string) bool { return w.now.Load().watched(dir) }
+
+// Reread asks for a Batch with All and Root set, in every mode. It does not
+// wait for it.
+func (w *Watcher) Reread() {
+	select {
+	case w.asked() <- struct{}{}:
+	default:
+	}
+}
+
+// asked is the channel that Reread sends on.
+func (w *Watcher) asked() chan struct{} {
+	w.once.Do(func() { w.again = make(chan struct{}, 1) })
+	return w.again
+}
+
+// wait is all there is to do when watching is off.
+func (w *Watcher) wait(ctx context.Context) {
+	w.changed(Batch{All: true})
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.asked():
+			w.changed(Batch{All: true, Root: true})
+		}
+	}
+}
+
+// between returns the time between two complete readings beside events.
+func (w *Watcher) between() time.Duration {
+	switch {
+	case w.Poll < 0:
+		return math.MaxInt64
+	case w.Poll == 0:
+		return 5 * time.Minute
+	}
+	return w.Poll
+}
+
+func (w *Watcher) touch(dir string) {
+	if w.Touch != nil {
+		w.Touch(dir)
+	}
+}
+
+func (w *Watcher) changed(b Batch) {
+	if w.Changed != nil && (b.All || len(b.Dirs) > 0) {
+		w.Changed(b)
+	}
+}
+
+func (w *Watcher) log() *slog.Logger {
+	if w.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return w.Log
+}

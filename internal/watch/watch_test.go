@@ -1,0 +1,435 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// plant makes a root with directories and returns its name.
+func plant(t testing.TB, dirs ...string) string {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "root")
+	for _, dir := range append(dirs, ".") {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t testing.TB, name, content string) {
+	t.Helper()
+	must(t, os.WriteFile(name, []byte(content), 0o644))
+}
+
+// touches notes what Touch is called with.
+type touches struct {
+	mu   sync.Mutex
+	dirs []string
+}
+
+func (c *touches) touch(dir string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dirs = append(c.dirs, dir)
+}
+
+func (c *touches) has(dir string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Contains(c.dirs, dir)
+}
+
+func TestBatches(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(root string) error
+		want Batch
+	}{
+		{"write", func(root string) error {
+			return os.WriteFile(filepath.Join(root, "a", "f"), []byte("2"), 0o644)
+		}, Batch{Dirs: []string{"a"}}},
+		{"new file", func(root string) error {
+			return os.WriteFile(filepath.Join(root, "a", "b", ".robots"), nil, 0o644)
+		}, Batch{Dirs: []string{"a/b"}}},
+		{"remove", func(root string) error {
+			return os.Remove(filepath.Join(root, "a", "f"))
+		}, Batch{Dirs: []string{"a"}}},
+		{"rename a file", func(root string) error {
+			return os.Rename(filepath.Join(root, "a", "f"), filepath.Join(root, "g"))
+		}, Batch{Dirs: []string{".", "a"}}},
+		{"new directories", func(root string) error {
+			return os.MkdirAll(filepath.Join(root, "x", "y", "z"), 0o755)
+		}, Batch{Dirs: []string{".", "x", "x/y", "x/y/z"}}},
+		{"moved in", func(root string) error {
+			return os.Rename(filepath.Join(root, "..", "out"), filepath.Join(root, "a", "in"))
+		}, Batch{Dirs: []string{"a", "a/in", "a/in/deep"}}},
+		{"hidden directory moved in", func(root string) error {
+			return os.Rename(filepath.Join(root, "..", "out"), filepath.Join(root, "a", ".in"))
+		}, Batch{Dirs: []string{"a"}}},
+		{"link", func(root string) error {
+			return os.Symlink("a", filepath.Join(root, "link"))
+		}, Batch{Dirs: []string{"."}}},
+		{"new times of a directory", func(root string) error {
+			return os.Chtimes(filepath.Join(root, "a"), time.Now(), time.Unix(1, 0))
+		}, Batch{Dirs: []string{".", "a"}}},
+		{"new mode of a directory", func(root string) error {
+			return os.Chmod(filepath.Join(root, "a"), 0o700)
+		}, Batch{Dirs: []string{".", "a", "a/b"}}},
+		{"rename a directory", func(root string) error {
+			return os.Rename(filepath.Join(root, "a"), filepath.Join(root, "c"))
+		}, Batch{All: true}},
+		{"another root", func(root string) error {
+			_ = os.Rename(root, root+".old")
+			return os.Rename(filepath.Join(root, "..", "out"), root)
+		}, Batch{All: true, Root: true}},
+		{"root gone", func(root string) error {
+			return os.Rename(root, root+".old")
+		}, Batch{All: true, Root: true}},
+		{"root removed", os.RemoveAll, Batch{All: true, Root: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			root := plant(t, "a/b", "../out/deep", ".git/refs")
+			write(t, filepath.Join(root, "a", "f"), "1")
+			m := newMirror(root)
+			run(t, &Watcher{Root: root, Poll: -1}, m)
+			must(t, c.do(root))
+			until(t, fmt.Sprintf("%+v", c.want), func() bool { return alike(union(m.batches()[1:]), c.want) })
+		})
+	}
+}
+
+// union returns one batch for all of bs: where the machine is slow, changes of
+// one step may come in two.
+func union(bs []Batch) Batch {
+	var u Batch
+	for _, b := range bs {
+		u.All, u.Root = u.All || b.All, u.Root || b.Root
+		u.Dirs = append(u.Dirs, b.Dirs...)
+	}
+	if u.All {
+		u.Dirs = nil
+	}
+	slices.Sort(u.Dirs)
+	u.Dirs = slices.Compact(u.Dirs)
+	return u
+}
+
+func alike(a, b Batch) bool {
+	return a.All == b.All && a.Root == b.Root && slices.Equal(a.Dirs, b.Dirs)
+}
+
+func TestWatched(t *testing.T) {
+	root := plant(t, "a/b", ".git/refs")
+	must(t, os.Symlink("a", filepath.Join(root, "link")))
+	w := &Watcher{Root: root}
+	if w.Watched(".") {
+		t.Error("watched before Run")
+	}
+	run(t, w, newMirror(root))
+	for dir, want := range map[string]bool{
+		".": true, "a": true, "a/b": true,
+		".git": false, ".git/refs": false, "link": false, "link/b": false, "none": false, "": false,
+	} {
+		if got := w.Watched(dir); got != want {
+			t.Errorf("Watched(%q) = %v, want %v", dir, got, want)
+		}
+	}
+	must(t, os.Mkdir(filepath.Join(root, "new"), 0o755))
+	until(t, "new is watched", func() bool { return w.Watched("new") })
+	must(t, os.Remove(filepath.Join(root, "new")))
+	until(t, "new is not watched", func() bool { return !w.Watched("new") })
+	must(t, os.Rename(filepath.Join(root, "a"), filepath.Join(root, "c")))
+	until(t, "c/b is watched, a/b is not", func() bool { return w.Watched("c/b") && !w.Watched("a/b") })
+}
+
+// TestTouchAtOnce changes a file while Changed is busy: Touch does not wait.
+func TestTouchAtOnce(t *testing.T) {
+	root := plant(t, "a")
+	var seen touches
+	busy, release := make(chan bool, 100), make(chan bool)
+	w := &Watcher{Root: root, Touch: seen.touch, Changed: func(Batch) { busy <- true; <-release }}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- w.Run(ctx) }()
+	<-busy
+	write(t, filepath.Join(root, "a", "f"), "")
+	until(t, "a is touched", func() bool { return seen.has("a") })
+	must(t, os.Rename(filepath.Join(root, "a"), filepath.Join(root, "b")))
+	until(t, "everything is touched", func() bool { return seen.has("") })
+	if w.Watched("b") || w.Watched(".") {
+		t.Error("after the rename of a directory something is still said to be watched")
+	}
+	cancel()
+	close(release)
+	must(t, <-ended)
+}
+
+// TestTouchMode closes a directory: everything below it is touched.
+func TestTouchMode(t *testing.T) {
+	root := plant(t, "a/b")
+	var seen touches
+	m := newMirror(root)
+	run(t, &Watcher{Root: root, Poll: -1, Touch: seen.touch}, m)
+	must(t, os.Chtimes(filepath.Join(root, "a"), time.Now(), time.Unix(1, 0)))
+	until(t, "a is touched", func() bool { return seen.has("a") && seen.has(".") })
+	if seen.has("") {
+		t.Error("new times of a directory touch everything")
+	}
+	must(t, os.Chmod(filepath.Join(root, "a"), 0o700))
+	until(t, "everything is touched", func() bool { return seen.has("") })
+}
+
+// TestYoung changes a file without any trace but its youth.
+func TestYoung(t *testing.T) {
+	root := plant(t, "a", "b")
+	file, now := filepath.Join(root, "a", ".robots"), time.Now()
+	long := now.Add(-time.Hour)
+	write(t, file, "1")
+	must(t, os.Chtimes(file, now, now))
+	for _, dir := range []string{".", "a", "b"} {
+		must(t, os.Chtimes(filepath.Join(root, dir), long, long))
+	}
+	old, _ := look(root)
+	write(t, file, "2")
+	must(t, os.Chtimes(file, now, now))
+	if again, _ := look(root); !slices.Equal(again.differ(old), []string{"a"}) {
+		t.Errorf("changed are %v, want [a]", again.differ(old))
+	}
+	must(t, os.Chtimes(file, long, long))
+	old, _ = look(root)
+	if again, _ := look(root); len(again.differ(old)) > 0 {
+		t.Errorf("changed are %v, want none", again.differ(old))
+	}
+}
+
+func TestPath(t *testing.T) {
+	for _, c := range []struct{ root, name, want string }{
+		{"/srv/gopher", "/srv/gopher", "."},
+		{"/srv/gopher", "/srv/gopher/a/b", "a/b"},
+		{"/srv/gopher", "/srv/gopher/..a", "..a"},
+		{"/srv/gopher", "/srv/gopher2", ""},
+		{"/srv/gopher", "/srv", ""},
+		{"/", "/", "."},
+		{"/", "//a", "a"},
+	} {
+		got, ok := (&watches{root: c.root}).path(c.name)
+		if ok != (c.want != "") || ok && got != c.want {
+			t.Errorf("below %s, %s is %q, %v, want %q", c.root, c.name, got, ok, c.want)
+		}
+	}
+}
+
+// TestNoStarvation writes without a pause: batches come all the same.
+func TestNoStarvation(t *testing.T) {
+	root := plant(t)
+	m := newMirror(root)
+	run(t, &Watcher{Root: root, Poll: -1}, m)
+	end := time.Now().Add(10 * time.Second)
+	for i := 0; len(m.batches()) < 4; i++ {
+		write(t, filepath.Join(root, "log"), fmt.Sprint(i))
+		if time.Now().After(end) {
+			t.Fatal("no batch while a file is being written")
+		}
+	}
+}
+
+// TestPollBesideEvents loses all events: everything is read again all the same.
+func TestPollBesideEvents(t *testing.T) {
+	root := plant(t, "a")
+	deaf := func() (*source, error) {
+		s, err := openKernel()
+		if err == nil {
+			s.add = func(string) error { return nil }
+		}
+		return s, err
+	}
+	m := newMirror(root)
+	run(t, &Watcher{Root: root, Poll: 20 * time.Millisecond, open: deaf}, m)
+	write(t, filepath.Join(root, "a", "f"), "1")
+	until(t, "the file is seen", m.fresh)
+}
+
+func TestMissingRoot(t *testing.T) {
+	for _, mode := range []Mode{Inotify, PollOnly} {
+		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
+			root := filepath.Join(t.TempDir(), "not", "yet")
+			m := newMirror(root)
+			run(t, &Watcher{Root: root, Mode: mode, Poll: 20 * time.Millisecond}, m)
+			must(t, os.MkdirAll(filepath.Join(root, "a"), 0o755))
+			until(t, "a batch with Root", func() bool { return union(m.batches()[1:]).Root })
+			until(t, "the tree is seen", m.fresh)
+		})
+	}
+}
+
+// TestLinkedRoot deploys as many do: the root is a link that is exchanged.
+func TestLinkedRoot(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(dir, "v1", "a"), 0o755))
+	must(t, os.MkdirAll(filepath.Join(dir, "v2", "b"), 0o755))
+	root := filepath.Join(dir, "current")
+	must(t, os.Symlink("v1", root))
+	m := newMirror(root)
+	run(t, &Watcher{Root: root, Poll: -1}, m)
+	write(t, filepath.Join(dir, "v1", "a", "f"), "1")
+	until(t, "a file below the link is seen", m.fresh)
+	must(t, os.Symlink("v2", root+".new"))
+	must(t, os.Rename(root+".new", root))
+	until(t, "a batch with Root", func() bool { return union(m.batches()[1:]).Root })
+	write(t, filepath.Join(dir, "v2", "b", "f"), "1")
+	until(t, "the other tree is seen", m.fresh)
+}
+
+// TestHint refuses in each way that the kernel knows.
+func TestHint(t *testing.T) {
+	kernel := func(add error) func() (*source, error) {
+		return func() (*source, error) {
+			s, err := openKernel()
+			if err == nil {
+				s.add = func(string) error { return add }
+			}
+			return s, err
+		}
+	}
+	for want, open := range map[string]func() (*source, error){
+		"fs.inotify.max_user_watches":   kernel(fmt.Errorf("add: %w", syscall.ENOSPC)),
+		"fs.inotify.max_user_instances": func() (*source, error) { return nil, fmt.Errorf("new: %w", syscall.EMFILE) },
+		"by polling":                    func() (*source, error) { return nil, syscall.ENOSYS },
+	} {
+		var log bytes.Buffer
+		root := plant(t)
+		m := newMirror(root)
+		run(t, &Watcher{Root: root, Poll: time.Millisecond, open: open, Log: slog.New(slog.NewTextHandler(&log, nil))}, m)
+		must(t, os.Mkdir(filepath.Join(root, "a"), 0o755))
+		until(t, "a change is found by polling", m.fresh)
+		if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "level=WARN") || !strings.Contains(got, want) {
+			t.Errorf("log is %q, want one warning with %q", got, want)
+		}
+	}
+}
+
+func TestReread(t *testing.T) {
+	for _, mode := range []Mode{Inotify, PollOnly, Off} {
+		w := &Watcher{Root: plant(t), Mode: mode}
+		m := newMirror(w.Root)
+		run(t, w, m)
+		w.Reread()
+		until(t, mode.String()+": a batch with Root", func() bool {
+			last := m.batches()
+			return len(last) == 2 && last[1].All && last[1].Root
+		})
+	}
+}
+
+func TestMode(t *testing.T) {
+	for name, want := range map[string]Mode{"inotify": Inotify, "poll": PollOnly, "off": Off} {
+		m := Mode(-1)
+		if err := m.UnmarshalText([]byte(name)); err != nil || m != want || m.String() != name {
+			t.Errorf("%s: %v, %v", name, m, err)
+		}
+	}
+	if err := new(Mode).UnmarshalText([]byte("fanotify")); err == nil {
+		t.Error("fanotify is taken for a mode")
+	}
+}
+
+// TestCache changes a tree at random while readers keep what they read, as the
+// package documentation allows: nothing that is kept may become old.
+func TestCache(t *testing.T) {
+	world := newWorld(t.TempDir(), rand.Uint64())
+	c := &cache{root: world.root, kept: make(map[string]map[string]string)}
+	c.Watcher = &Watcher{Root: world.root, Poll: -1, Touch: c.touch}
+	m := newMirror(world.root)
+	run(t, c.Watcher, m)
+	ctx, cancel := context.WithCancel(t.Context())
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for ctx.Err() == nil {
+				for dir := range m.walk() {
+					c.read(dir)
+				}
+			}
+		})
+	}
+	for range 10 {
+		world.burst()
+		until(t, "nothing old is kept", c.holds)
+	}
+	cancel()
+	readers.Wait()
+	if c.hits.Load() == 0 {
+		t.Error("nothing was ever kept")
+	}
+}
+
+// cache keeps what directories hold.
+type cache struct {
+	*Watcher
+	root string
+	hits atomic.Int64
+	mu   sync.Mutex
+	now  int // touches so far
+	kept map[string]map[string]string
+}
+
+func (c *cache) touch(dir string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now++
+	if dir == "" {
+		clear(c.kept)
+	}
+	delete(c.kept, dir)
+}
+
+// read reads dir and keeps it, if it was watched before and nothing was touched
+// since.
+func (c *cache) read(dir string) {
+	c.mu.Lock()
+	start, sure := c.now, c.Watched(dir)
+	c.mu.Unlock()
+	names, ok := readDir(c.root, dir)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if sure && ok && c.now == start {
+		c.hits.Add(1)
+		c.kept[dir] = names
+	}
+}
+
+// holds reports whether all that is kept is as in the tree.
+func (c *cache) holds() bool {
+	tree := reachable(func(dir string) (map[string]string, bool) { return readDir(c.root, dir) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for dir, names := range c.kept {
+		if now, ok := tree[dir]; !ok || !maps.Equal(names, now) {
+			return false
+		}
+	}
+	return true
+}
