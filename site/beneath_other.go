@@ -1,0 +1,23 @@
+//go:build !linux
+
+package site
+
+import (
+	"os"
+	"path/filepath"
+)
+
+func (r *root) openBeneath()  {}
+func (r *root) closeBeneath() {}
+
+// instant cannot be told here.
+func (r *root) instant(string, int64) ([]byte, bool) { return nil, false }
+
+// readableIn returns what says whether an entry of an opened directory can be
+// read by this process.
+func readableIn(dir *os.File) func(*dirent) bool {
+	return func(e *dirent) bool {
+		f, err := os.OpenFile(filepath.Join(dir.Name(), e.name), openFlags, 0)
+		return err == nil && f.Close() == nil
+	}
+}

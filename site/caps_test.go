@@ -1,0 +1,27 @@
+package site
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestCaps(t *testing.T) {
+	dir := t.TempDir()
+	text := "Index: Deny\nCooldown: 86400\nCrawl-delay: 2.5\nDisallow: /drafts/\n"
+	if err := os.WriteFile(filepath.Join(dir, ".robots"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	snap, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][2]string{{"RobotsIndex", "deny"}, {"RobotsCooldown", "86400"}, {"RobotsCrawlDelay", "2.5"}}
+	if got := snap.Caps(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := (*Snapshot)(nil).Caps(); got != nil {
+		t.Errorf("of no snapshot: %q", got)
+	}
+}

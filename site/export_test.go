@@ -1,0 +1,4 @@
+package site
+
+// Unprivileged is for the tests outside the package.
+var Unprivileged = unprivileged

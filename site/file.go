@@ -1,0 +1,75 @@
+package site
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/gophd/gophd/menu"
+)
+
+// A File is an opened file, or a directory, of the tree.
+type File struct {
+	*os.File
+	Name string // below the root, "." for the root
+	Info fs.FileInfo
+}
+
+// Open opens a file or directory by its name below the root, which must be a
+// valid name in the sense of io/fs. Links are followed where they stay inside
+// the root; hidden names and special files are not there (fs.ErrNotExist).
+// If a permission is missing the error names it; it is not for strangers.
+func (s *Site) Open(name string) (*File, error) { return s.Look().Open(name) }
+
+// Menu makes the menu of a directory, with host and port for this server.
+func (s *Site) Menu(name, host string, port int) (menu.Menu, error) {
+	return s.Look().Menu(name, host, port)
+}
+
+// answers says whether a name can be asked for.
+func (s *Site) answers(name string) bool {
+	if name == "." {
+		return true
+	}
+	if !fs.ValidPath(name) || !allServable(name) {
+		return false
+	}
+	snap := s.snap.Load()
+	return snap == nil || len(snap.refused) == 0 || !snap.overBudget(name)
+}
+
+func allServable(name string) bool {
+	for elem := range strings.SplitSeq(name, "/") {
+		if !servable(elem) {
+			return false
+		}
+	}
+	return true
+}
+
+// overBudget says whether a name lies behind a link that the scan did not follow.
+func (s *Snapshot) overBudget(name string) bool {
+	for i := range len(name) {
+		if name[i] == '/' && s.refused[name[:i]] {
+			return true
+		}
+	}
+	return s.refused[name]
+}
+
+// whoForbids finds the first element of a name that this process may not pass
+// or read, for the administrator.
+func (r *root) whoForbids(name string) string {
+	_, chain, err := r.resolve(name)
+	at := chain[len(chain)-1] // what was reached is what does not let us on
+	need := "read (r)"
+	if err != nil {
+		need = "search (x)"
+	}
+	info, statErr := r.os.Lstat(at)
+	if statErr != nil {
+		return statErr.Error()
+	}
+	return fmt.Sprintf("%q has mode %s, user %d needs %s", at, info.Mode(), os.Geteuid(), need)
+}

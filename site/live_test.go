@@ -1,0 +1,184 @@
+package site_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+var seedFlag = flag.Uint64("seed", 0, "of the random runs, to play one again; if 0 a fresh one")
+
+// dice returns random numbers; a test that fails tells how to have them again.
+func dice(t *testing.T) *rand.Rand {
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("to play it again: -run '^%s$' -args -seed %d", t.Name(), seed)
+		}
+	})
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// run opens a site and keeps it until the test ends.
+func run(t *testing.T, dir string, conf site.Config) *site.Site {
+	t.Helper()
+	s, err := site.Open(dir, conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { _ = s.Run(ctx); close(ended) }()
+	t.Cleanup(func() { stop(); <-ended })
+	if _, err := s.Snapshot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// eventually waits until f is true, at most 5 s.
+func eventually(f func() bool) bool {
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if f() {
+			return true
+		}
+	}
+	return f()
+}
+
+// gardener changes a content tree as people do.
+type gardener struct {
+	*rand.Rand
+	dir, shed string // the root, and a place beside it
+	n         int
+}
+
+func (g *gardener) pick(list ...string) string { return list[g.IntN(len(list))] }
+
+func (g *gardener) name() string {
+	at := g.dir
+	for range 1 + g.IntN(3) {
+		at = filepath.Join(at, g.pick("a", "b", "c", "d", "e"))
+	}
+	return at
+}
+
+// work does one thing. Whether it can be done does not matter.
+func (g *gardener) work() {
+	g.n++
+	at, other := g.name(), g.name()
+	spare := filepath.Join(g.shed, fmt.Sprint(g.n))
+	rules := fmt.Sprintf("Disallow: /%s\nAllow: /%s/\n", g.pick("a", "b", "c", ""), g.pick("d", "e"))
+	note := filepath.Join(at, ".robots")
+	switch g.IntN(14) {
+	case 0, 1:
+		_ = os.MkdirAll(at, 0o755)
+	case 2:
+		_ = os.WriteFile(at, []byte("text"), 0o644)
+	case 3, 4: // as some editors write
+		_ = os.WriteFile(note, []byte(rules), 0o644)
+	case 5, 6: // as rsync, git and other editors do
+		_ = os.WriteFile(note+".new", []byte(rules), 0o644)
+		_ = os.Rename(note+".new", note)
+	case 7:
+		_ = os.Remove(note)
+	case 8:
+		_ = os.RemoveAll(at)
+	case 9:
+		_ = os.Rename(at, other)
+	case 10: // out of the root, and back under another name
+		if os.Rename(at, spare) == nil {
+			_ = os.Rename(spare, other)
+		}
+	case 11:
+		_ = os.Symlink(filepath.Join(g.dir, g.pick("a", "b", "c")), at)
+	case 12:
+		_ = os.Chmod(g.pick(at, note), []os.FileMode{0, 0o311, 0o755}[g.IntN(3)])
+	case 13:
+		_ = os.Chmod(at, 0o755)
+	}
+}
+
+// Whatever is done to a tree, robots.txt is soon what a fresh start makes of it.
+func TestNoChangeIsLost(t *testing.T) { garden(t) }
+
+// The same for whom not everything is open.
+func TestNoChangeIsLostUnprivileged(t *testing.T) {
+	if site.Unprivileged(t) {
+		garden(t)
+	}
+}
+
+func garden(t *testing.T) {
+	base := t.TempDir()
+	g := gardener{Rand: dice(t), dir: filepath.Join(base, "root"), shed: filepath.Join(base, "shed")}
+	for _, dir := range []string{g.dir, g.shed} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		_ = filepath.WalkDir(base, func(at string, _ os.DirEntry, _ error) error {
+			if info, err := os.Lstat(at); err == nil && info.IsDir() {
+				_ = os.Chmod(at, 0o755)
+			}
+			return nil
+		})
+	})
+	s := run(t, g.dir, site.Config{Cache: 1 << 20})
+	for range 12 {
+		for range 1 + g.IntN(60) {
+			g.work()
+			if g.IntN(8) == 0 {
+				time.Sleep(time.Duration(g.IntN(30)) * time.Millisecond)
+			}
+		}
+		fresh, err := site.Load(g.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !eventually(func() bool { return bytes.Equal(s.Now().Robots, fresh.Robots) }) {
+			t.Fatalf("got:\n%s\nwant:\n%s", s.Now().Robots, fresh.Robots)
+		}
+	}
+}
+
+// A spelling that the policy closes is closed though its reply was kept.
+func TestKeptReplyOfSpellingThatCloses(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"d/e/doc.txt": "text", "d/e/x/y": ""} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := run(t, dir, site.Config{Cache: 1 << 20})
+	tree := server.FileServer(s)
+	var quick atomic.Int64
+	const escaped = "/d/e/%64oc.txt"
+	kept := func() bool { ask(tree, escaped, &quick); return s.Cached([]byte(escaped), "h", 70) != nil }
+	if !eventually(kept) || string(ask(tree, escaped, &quick)) != "text" {
+		t.Fatal("not kept")
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".robots"), []byte("Disallow: /d/e/doc.txt\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if !eventually(func() bool { return string(ask(tree, escaped, &quick)) != "text" }) {
+		t.Error("still answered")
+	}
+}

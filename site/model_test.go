@@ -1,0 +1,243 @@
+package site
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/gophd/gophd/policy"
+)
+
+// dump writes a tree down, so that two can be compared.
+func dump(d *policy.Dir) string {
+	var b strings.Builder
+	dumpDir(&b, d, "")
+	return b.String()
+}
+
+func dumpDir(b *strings.Builder, d *policy.Dir, indent string) {
+	fmt.Fprintf(b, "%s%s/ %q\n", indent, d.Name, d.Files)
+	for _, n := range d.Notes {
+		fmt.Fprintf(b, "%s  %s: %q %v\n", indent, n.File, n.Data, n.Err)
+	}
+	for _, sub := range d.Dirs {
+		dumpDir(b, sub, indent+"  ")
+	}
+}
+
+// played is a content tree that is changed at random. It notes the directories
+// that a watcher would name.
+type played struct {
+	dir  string
+	dirs map[string]bool
+	all  bool
+}
+
+var (
+	playedNames = []string{"a", "b", "c", "d.txt", "e"}
+	playedRules = []string{"Disallow: /\n", "Disallow: /a\n", "Allow: /b/\nDisallow: /b\n", "User-agent: x\nDisallow: /c\n", "Crawl-delay: 5\n", "nonsense\n", ""}
+)
+
+// name draws a name of one to three elements.
+func (p *played) name(t *rapid.T, label string) string {
+	n := rapid.IntRange(1, 3).Draw(t, label+" depth")
+	return path.Join(rapid.SliceOfN(rapid.SampledFrom(playedNames), n, n).Draw(t, label)...)
+}
+
+// changed notes that a name was made or is gone, and what is below it.
+func (p *played) changed(name string) {
+	p.dirs[path.Dir(name)] = true
+	_ = filepath.WalkDir(filepath.Join(p.dir, name), func(at string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			rel, _ := filepath.Rel(p.dir, at)
+			p.dirs[filepath.ToSlash(rel)] = true
+		}
+		return nil
+	})
+}
+
+// plain says whether no element of a name but the last is a link: what is done
+// through links is noted for the names they lead to, which is not the point.
+func (p *played) plain(name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if info, err := os.Lstat(filepath.Join(p.dir, dir)); err == nil && !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *played) step(t *rapid.T) {
+	name := p.name(t, "name")
+	if !p.plain(name) {
+		return
+	}
+	at := filepath.Join(p.dir, name)
+	info, err := os.Lstat(at)
+	isDir, exists := err == nil && info.IsDir(), err == nil
+	switch op := rapid.SampledFrom([]string{"write", "mkdir", "note", "link", "linked note", "remove", "move", "hand"}).Draw(t, "op"); op {
+	case "write":
+		if exists && !info.Mode().IsRegular() {
+			return // not through a link
+		}
+		if os.WriteFile(at, []byte("x"), 0o644) == nil {
+			p.changed(name)
+		}
+	case "mkdir":
+		if os.MkdirAll(at, 0o755) == nil {
+			top, _, _ := strings.Cut(name, "/")
+			p.changed(top)
+		}
+	case "note":
+		if isDir {
+			_ = os.Remove(filepath.Join(at, noteName))
+			_ = os.WriteFile(filepath.Join(at, noteName), []byte(rapid.SampledFrom(playedRules).Draw(t, "rules")), 0o644)
+			p.dirs[name] = true
+		}
+	case "hand":
+		_ = os.Remove(filepath.Join(p.dir, handName))
+		_ = os.WriteFile(filepath.Join(p.dir, handName), []byte(rapid.SampledFrom(playedRules).Draw(t, "rules")), 0o644)
+		p.dirs["."] = true
+	case "link", "linked note":
+		target := p.target(t, name)
+		if op == "linked note" {
+			if !isDir {
+				return
+			}
+			name, at = path.Join(name, noteName), filepath.Join(at, noteName)
+			_ = os.Remove(at)
+		} else if exists {
+			_ = os.RemoveAll(at)
+		}
+		_ = os.Symlink(target, at)
+		p.changed(name)
+	case "remove":
+		_ = os.RemoveAll(at)
+		p.changed(name)
+	case "move":
+		to := p.name(t, "to")
+		if !exists || !p.plain(to) || os.Rename(at, filepath.Join(p.dir, to)) != nil {
+			return
+		}
+		p.all = p.all || isDir
+		p.changed(name)
+		p.changed(to)
+	}
+}
+
+// target draws what a link leads to: below the root or not, there or not.
+func (p *played) target(t *rapid.T, name string) string {
+	to := p.name(t, "target")
+	switch rapid.SampledFrom([]string{"relative", "absolute", "up", "out"}).Draw(t, "kind") {
+	case "absolute":
+		return filepath.Join(p.dir, to)
+	case "up":
+		return ".."
+	case "out":
+		return "/etc/hostname"
+	}
+	rel, _ := filepath.Rel(filepath.Join(p.dir, path.Dir(name)), filepath.Join(p.dir, to))
+	return rel
+}
+
+// take returns what changed since the last time.
+func (p *played) take() (dirs []string, all bool) {
+	dirs, all = sortedKeys(p.dirs), p.all
+	p.dirs, p.all = map[string]bool{}, false
+	return dirs, all
+}
+
+// However a tree is changed, reading again what changed gives what reading
+// everything gives, and so does compiling it; and what is scanned is what is
+// listed.
+func TestRescanIsScan(t *testing.T) {
+	base := t.TempDir()
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(base, "")
+		must(t, err)
+		p := &played{dir: dir, dirs: map[string]bool{}}
+		s, err := Open(dir, Config{})
+		must(t, err)
+		scan := newScanner(s.root.Load())
+		tree, err := scan.tree()
+		must(t, err)
+		compiled := policy.Compile(tree, nil)
+		for range rapid.IntRange(1, 12).Draw(rt, "batches") {
+			for range rapid.IntRange(1, 6).Draw(rt, "steps") {
+				p.step(rt)
+			}
+			fresh, err := newScanner(s.root.Load()).tree()
+			must(t, err)
+			before := dump(tree)
+			dirs, all := p.take()
+			if all {
+				scan = newScanner(s.root.Load())
+				tree, err = scan.tree()
+				must(t, err)
+			} else {
+				tree = scan.rescan(tree, dirs)
+			}
+			if got, want := dump(tree), dump(fresh); got != want {
+				rt.Fatalf("read again: %v\nbefore:\n%s\ngot:\n%s\nwant:\n%s", dirs, before, got, want)
+			}
+			compiled = policy.Compile(tree, compiled)
+			if got, want := compiled.File(), policy.Compile(fresh, nil).File(); string(got) != string(want) {
+				rt.Fatalf("compiled again:\n%s\nwant:\n%s", got, want)
+			}
+			if got, want := listedTree(s.Look(), "."), scannedTree(tree, "."); got != want {
+				rt.Fatalf("listed:\n%s\nscanned:\n%s", got, want)
+			}
+		}
+		s.root.Load().close()
+		_ = os.RemoveAll(dir)
+	})
+}
+
+// listedTree is what menus link, from a directory down.
+func listedTree(l *Look, dir string) string {
+	entries, err := view{l}.ReadDir(dir)
+	if err != nil {
+		return fmt.Sprintln(dir, err)
+	}
+	names := map[string]bool{}
+	if dir == "." {
+		names[capsName] = false // made if there is none
+	}
+	for _, e := range entries {
+		names[e.Name()] = e.IsDir()
+	}
+	text := ""
+	for _, name := range sortedKeys(names) {
+		full := join(dir, name)
+		text += fmt.Sprintln(full, names[name])
+		if names[name] {
+			text += listedTree(l, full)
+		}
+	}
+	return text
+}
+
+func scannedTree(d *policy.Dir, dir string) string {
+	names := map[string]bool{}
+	for _, f := range d.Files {
+		names[f] = false
+	}
+	for _, sub := range d.Dirs {
+		names[sub.Name] = true
+	}
+	text := ""
+	for _, name := range sortedKeys(names) {
+		full := join(dir, name)
+		text += fmt.Sprintln(full, names[name])
+		if names[name] {
+			text += scannedTree(child(d, name), full)
+		}
+	}
+	return text
+}

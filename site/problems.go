@@ -1,0 +1,50 @@
+package site
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/gophd/gophd/menu"
+)
+
+// problems tells each thing that is wrong in the tree once, not at every
+// request that meets it.
+type problems struct {
+	log  *slog.Logger
+	mu   sync.Mutex
+	told map[problem]bool
+}
+
+type problem struct {
+	file string
+	line int
+	kind string
+}
+
+// maxTold bounds what is remembered; then everything may be told again.
+const maxTold = 10_000
+
+func (p *problems) report(list []menu.Problem) {
+	for _, m := range list {
+		p.once(slog.LevelWarn, m.File, m.Line, m.Text, m.Text)
+	}
+}
+
+// once logs a problem of a kind in a line of a file, if it was not logged before.
+func (p *problems) once(level slog.Level, file string, line int, kind, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := problem{file, line, kind}
+	if p.told[key] {
+		return
+	}
+	if p.told == nil || len(p.told) >= maxTold {
+		p.told = map[problem]bool{}
+	}
+	p.told[key] = true
+	if kind != text {
+		text = kind + ": " + text
+	}
+	p.log.Log(context.Background(), level, "problem in the content tree", "file", file, "line", line, "problem", text)
+}

@@ -1,0 +1,222 @@
+package site
+
+import (
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// unprivileged says whether the test may go on as an ordinary user. If not, it
+// was run as one, in a process of its own.
+func unprivileged(t *testing.T) bool {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return true
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v", "-seed="+flag.Lookup("seed").Value.String())
+	cmd.Dir, cmd.Env = "/", []string{"TMPDIR=/tmp"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Fatalf("as user 65534: %v\n%s", err, out)
+	}
+	return false
+}
+
+func robotsHas(s *Site, line string) func() bool {
+	return func() bool { return strings.Contains(string(s.Now().Robots), line+"\n") }
+}
+
+func robotsLacks(s *Site, line string) func() bool {
+	return func() bool { return !robotsHas(s, line)() }
+}
+
+// A link that hung is followed as soon as what it leads to is there.
+func TestLinkComesAlive(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/x": "x", "a/link": "-> ../d/later"})
+	s := started(t, dir, Config{})
+	write(t, dir, map[string]string{"d/later/.robots": "Disallow: /\n", "d/later/x": "x"})
+	soon(t, "a link that leads somewhere now", robotsHas(s, "Disallow: /a/link"))
+	must(t, os.RemoveAll(filepath.Join(dir, "d/later")))
+	soon(t, "a link that hangs again", robotsLacks(s, "Disallow: /a/link"))
+}
+
+// A link is followed anew when one on its way is changed.
+func TestLinkThroughLinkFollows(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"one/x": "x", "two/.robots": "Disallow: /\n", "two/x": "x", "way/on": "-> ../one", "a/link": "-> ../way/on",
+	})
+	s := started(t, dir, Config{})
+	must(t, os.Symlink("../two", filepath.Join(dir, "way/new")))
+	must(t, os.Rename(filepath.Join(dir, "way/new"), filepath.Join(dir, "way/on")))
+	soon(t, "the other end of the link", robotsHas(s, "Disallow: /a/link"))
+}
+
+// That a link hangs is not remembered: what it leads to may come into being
+// where nothing tells of the link.
+func TestMissBehindLinkIsNotKept(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a/link": "-> ../b/later", "b/x": "x"})
+	s := started(t, dir, Config{Cache: 1 << 20})
+	look := s.Look()
+	_, err := look.Open("a/link")
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	look.KeepMissing("/a/link", "a/link", []byte("not found"), err)
+	if s.Cached([]byte("/a/link"), "", 0) != nil {
+		t.Error("kept")
+	}
+}
+
+// A text that is written anew leaves the policy as it is.
+func TestNothingIsCompiledForTexts(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n", "d/x": "x", "e/y": "y"})
+	s := started(t, dir, Config{})
+	before := s.Now()
+	for _, text := range []string{"1", "22", "333"} {
+		write(t, dir, map[string]string{"d/x": text})
+		time.Sleep(60 * time.Millisecond)
+	}
+	if s.Now() != before {
+		t.Error("a new snapshot")
+	}
+	write(t, dir, map[string]string{"d/new": "x"})
+	soon(t, "a new name", func() bool { return s.Now() != before })
+}
+
+// Links that lead to too much are not served, in the order of their names, and
+// what is reached without them is.
+func TestLinkBudget(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"big/1": "", "big/2": "", "big/3": "", "l1": "-> big", "l2": "-> big", "z": ""})
+	r, err := openRoot(dir)
+	must(t, err)
+	defer r.close()
+	scan := newScanner(r)
+	scan.budget = 2
+	tree, err := scan.tree()
+	must(t, err)
+	snap := compile(tree, nil, scan)
+	for name, over := range map[string]bool{"l1/1": false, "big/1": false, "z": false, "l2": true, "l2/1": true, "l2x": false} {
+		if snap.overBudget(name) != over {
+			t.Errorf("%s: over budget: %v", name, !over)
+		}
+	}
+	if child(tree, "l2") != nil || child(tree, "l1") == nil {
+		t.Errorf("scanned:\n%s", dump(tree))
+	}
+}
+
+// The root is followed by its name, and nothing of an old one is kept.
+func TestRootGoneAndBack(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "root")
+	write(t, base, map[string]string{"root/d/x": "old", "next/d/x": "new", "next/d/.robots": "Disallow: /x\n"})
+	s := started(t, dir, Config{Cache: 1 << 20})
+	read := func() string {
+		f, err := s.Open("d/x")
+		if err != nil {
+			return err.Error()
+		}
+		defer func() { _ = f.Close() }()
+		var b [10]byte
+		n, _ := f.Read(b[:])
+		return string(b[:n])
+	}
+	must(t, os.Rename(dir, filepath.Join(base, "gone")))
+	time.Sleep(50 * time.Millisecond)
+	if got := read(); got != "old" {
+		t.Errorf("while the root is gone: %q", got)
+	}
+	must(t, os.Rename(filepath.Join(base, "next"), dir))
+	soon(t, "the new root", func() bool { return read() == "new" })
+	soon(t, "its robots.txt", robotsHas(s, "Disallow: /d/x"))
+}
+
+// A directory that can be searched but not listed is denied: what is in it is
+// answered, and nobody knows what. One that is shut altogether is as good as
+// empty.
+func TestUnlistableDirectoryIsDenied(t *testing.T) {
+	if !unprivileged(t) {
+		return
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"search/x": "x", "shut/x": "x", "x": "x"})
+	must(t, os.Chmod(filepath.Join(dir, "search"), 0o311))
+	must(t, os.Chmod(filepath.Join(dir, "shut"), 0))
+	defer func() { _ = os.Chmod(filepath.Join(dir, "shut"), 0o755) }()
+	defer func() { _ = os.Chmod(filepath.Join(dir, "search"), 0o755) }()
+	s := started(t, dir, Config{})
+	if f, err := s.Open("search/x"); err != nil {
+		t.Error(err)
+	} else {
+		_ = f.Close()
+	}
+	if !robotsHas(s, "Disallow: /search")() || !robotsLacks(s, "Disallow: /shut")() {
+		t.Errorf("robots.txt:\n%s", s.Now().Robots)
+	}
+	must(t, os.Chmod(filepath.Join(dir, "search"), 0o755))
+	soon(t, "a directory that opens", robotsLacks(s, "Disallow: /search"))
+	must(t, os.WriteFile(filepath.Join(dir, "search/.robots"), []byte("Disallow: /x\n"), 0o644))
+	soon(t, "what is in it", robotsHas(s, "Disallow: /search/x"))
+	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o755))
+	must(t, os.WriteFile(filepath.Join(dir, "shut/.robots"), []byte("Disallow: /x\n"), 0o644))
+	soon(t, "a directory that was shut", robotsHas(s, "Disallow: /shut/x"))
+}
+
+// An annotation that cannot be read denies its directory until it can be.
+func TestUnreadableAnnotation(t *testing.T) {
+	if !unprivileged(t) {
+		return
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n", "d/x": "x", "d/y": "y"})
+	note := filepath.Join(dir, "d/.robots")
+	must(t, os.Chmod(note, 0))
+	s := started(t, dir, Config{})
+	if !robotsHas(s, "Disallow: /d")() {
+		t.Errorf("robots.txt:\n%s", s.Now().Robots)
+	}
+	must(t, os.Chmod(note, 0o644))
+	soon(t, "what it says", func() bool { return robotsHas(s, "Disallow: /d/x")() && robotsLacks(s, "Disallow: /d")() })
+	must(t, os.Chmod(note, 0))
+	soon(t, "denial", robotsHas(s, "Disallow: /d"))
+}
+
+// What cannot be read is not listed.
+func TestUnreadableIsNotListed(t *testing.T) {
+	if !unprivileged(t) {
+		return
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"shut/x": "x", "search/x": "x", "secret": "x", "open/x": "x", "text": "x"})
+	for name, mode := range map[string]fs.FileMode{"shut": 0, "search": 0o311, "secret": 0} {
+		must(t, os.Chmod(filepath.Join(dir, name), mode))
+		defer func() { _ = os.Chmod(filepath.Join(dir, name), 0o755) }()
+	}
+	s, err := Open(dir, Config{})
+	must(t, err)
+	m, err := s.Menu(".", "h", 70)
+	must(t, err)
+	got := ""
+	for _, it := range m.Items {
+		got += it.Selector + " "
+	}
+	if got != "/open/ /text " {
+		t.Errorf("listed: %s", got)
+	}
+	if _, err := s.Menu("shut", "h", 70); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("shut: %v", err)
+	}
+}

@@ -1,0 +1,169 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/gophd/gophd/internal/watch"
+	"github.com/gophd/gophd/policy"
+)
+
+// startDelay is how long Run waits: to read a tree of a million files takes a
+// processor for seconds, and the first requests are not to wait for it.
+const startDelay = time.Second
+
+// Run reads the tree, then watches it and makes a new snapshot of every
+// change, until ctx ends. It begins after a second, or as soon as somebody asks
+// for the Snapshot.
+func (s *Site) Run(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.wanted:
+	case <-time.After(startDelay):
+	}
+	return s.watcher.Run(ctx)
+}
+
+// Reload asks for the root to be opened anew and everything to be read. It
+// does not wait for it.
+func (s *Site) Reload() { s.watcher.Reread() }
+
+// changed makes a new snapshot, or says why the old one stays.
+func (s *Site) changed(b watch.Batch) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	start := time.Now()
+	if b.Root || b.All && s.root.Load().exchanged() {
+		err = s.reopen()
+	}
+	tree, scan, readErr := s.read(b)
+	if readErr != nil {
+		s.log.Error("cannot read the content tree", "root", s.dir, "error", readErr)
+		return errors.Join(err, readErr)
+	}
+	s.scan = scan
+	err = errors.Join(err, s.publish(tree, start, b))
+	if b.All {
+		debug.FreeOSMemory() // reading everything leaves as much again behind
+	}
+	return err
+}
+
+// reopen follows the name of the root: an open directory would follow the
+// directory, wherever it was moved.
+func (s *Site) reopen() error {
+	r, err := openRoot(s.dir)
+	if err != nil {
+		s.log.Error("cannot open the content tree", "root", s.dir, "error", err, "hint", "the old one is served until it is back")
+		return err
+	}
+	s.retire(s.root.Swap(r))
+	s.scan = nil
+	s.touch("") // the new watches stand already: what was made meanwhile of the old root goes
+	return nil
+}
+
+// retire closes a root when no request can be using it any more: opening a
+// file takes an instant, and what is open stays so.
+func (s *Site) retire(r *root) { time.AfterFunc(time.Minute, r.close) }
+
+// read reads what a batch names. Whether links lead to too much is found out
+// only by reading everything.
+func (s *Site) read(b watch.Batch) (*policy.Dir, *scanner, error) {
+	old := s.snap.Load()
+	if !b.All && old != nil && s.scan != nil && s.scan.budget > 0 {
+		if tree := s.scan.rescan(old.Tree, b.Dirs); s.scan.budget > 0 {
+			return tree, s.scan, nil
+		}
+	}
+	scan := newScanner(s.root.Load())
+	tree, err := scan.tree()
+	return tree, scan, err
+}
+
+// publish compiles, and swaps in what is proven; it says why not.
+func (s *Site) publish(tree *policy.Dir, start time.Time, b watch.Batch) error {
+	old := s.snap.Load()
+	if old != nil && old.Tree == tree {
+		return old.leak
+	}
+	next := compile(tree, old, s.scan)
+	if next.leak != nil {
+		s.log.Error("robots.txt is not proven and is not published", "error", next.leak)
+	}
+	s.snap.Store(next)
+	s.touch(policyDir)
+	if old == nil {
+		close(s.ready)
+	}
+	s.told(next, old, start, b)
+	return next.leak
+}
+
+// compile makes the snapshot of a tree. A file that is not proven is not
+// served: the old one stays, or, if there is none, one that denies all.
+func compile(tree *policy.Dir, old *Snapshot, scan *scanner) *Snapshot {
+	var prev *policy.Compiled
+	if old != nil {
+		prev = old.Compiled
+	}
+	next := &Snapshot{Tree: tree, Compiled: policy.Compile(tree, prev), refused: scan.refused}
+	next.Robots = next.Compiled.File()
+	if leaks := next.Compiled.Unproven(); len(leaks) > 0 {
+		next.leak = fmt.Errorf("%d unnamed leaks, the first: %v", len(leaks), leaks[0])
+		if next.Robots = policy.DenyAll(); old != nil {
+			next.Robots = old.Robots
+		}
+	}
+	next.prepare()
+	return next
+}
+
+func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
+	dirs := len(b.Dirs)
+	if b.All {
+		dirs = directories(next.Tree)
+	}
+	what := "reloaded"
+	if old == nil {
+		what = "scanned"
+	}
+	s.log.Info(what, "all", b.All, "directories", dirs, "robots_octets", len(next.Robots),
+		"reports", len(next.Compiled.Reports()), "changed", old == nil || string(old.Robots) != string(next.Robots), "took", time.Since(start))
+	s.report(next)
+}
+
+// directories counts those of a tree.
+func directories(root *policy.Dir) (n int) {
+	for rest := []*policy.Dir{root}; len(rest) > 0; n++ {
+		last := len(rest) - 1
+		rest = append(rest[:last], rest[last].Dirs...)
+	}
+	return n
+}
+
+// levels are those at which reports are logged; what is missing is Info.
+var levels = map[policy.Severity]slog.Level{policy.Error: slog.LevelError, policy.Warning: slog.LevelWarn}
+
+// maxReports is how many reports of a snapshot are logged.
+const maxReports = 20
+
+// report logs what the compiler has to say, once for each line of an annotation
+// and code; gophd robots check tells all of it.
+func (s *Site) report(next *Snapshot) {
+	for link := range next.refused {
+		s.problems.once(slog.LevelWarn, link, 0, "LINKS", "not served: links to directories lead to too many files")
+	}
+	list := next.Compiled.Reports()
+	for _, r := range list[:min(len(list), maxReports)] {
+		s.problems.once(levels[r.Severity], r.File, r.Line, r.Code, r.Message)
+	}
+	if more := len(list) - maxReports; more > 0 {
+		s.problems.once(slog.LevelWarn, "", 0, "MORE", fmt.Sprintf("%d more: gophd robots check tells them", more))
+	}
+}

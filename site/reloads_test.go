@@ -1,0 +1,53 @@
+package site
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/internal/watch"
+)
+
+// TestReloadTellsWhatFails: whoever is told of reloads hears when the root is
+// gone, and when it is back.
+func TestReloadTellsWhatFails(t *testing.T) {
+	dir := t.TempDir() + "/root"
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan Reload, 100)
+	s, err := Open(dir, Config{Watch: watch.Off, Reloaded: func(r Reload) { told <- r }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.Run(t.Context()) }()
+	next := func() Reload {
+		t.Helper()
+		select {
+		case r := <-told:
+			return r
+		case <-time.After(10 * time.Second):
+			t.Fatal("nobody is told")
+			return Reload{}
+		}
+	}
+	if r := next(); r.Err != nil || !r.Everything {
+		t.Errorf("the first: %+v", r)
+	}
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	s.Reload()
+	if r := next(); !errors.Is(r.Err, fs.ErrNotExist) || !r.Reopened {
+		t.Errorf("with the root gone: %+v", r)
+	}
+	if err := os.Rename(dir+".away", dir); err != nil {
+		t.Fatal(err)
+	}
+	s.Reload()
+	if r := next(); r.Err != nil || !r.Reopened {
+		t.Errorf("with the root back: %+v", r)
+	}
+}

@@ -1,0 +1,155 @@
+package site
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/policy"
+)
+
+// rescan reads the given real directories of a tree again and returns the new
+// tree. What is not read again, or has not changed, is shared with the old one;
+// if nothing has changed it is the old one.
+func (s *scanner) rescan(tree *policy.Dir, dirs []string) *policy.Dir {
+	var m marks
+	for _, d := range dirs {
+		m.add(d)
+	}
+	changed := make(map[string]bool, len(dirs))
+	for _, d := range dirs {
+		changed[d] = true
+	}
+	for dir, l := range s.links {
+		if slices.ContainsFunc(l.via, func(d string) bool { return changed[d] }) {
+			m.add(dir)
+		}
+		for name, real := range l.dirs {
+			for _, rest := range under(dirs, real) {
+				m.add(path.Join(dir, name, rest))
+			}
+		}
+	}
+	return s.again(rootPlace(), tree, &m)
+}
+
+// under gives those of the sorted directories that are below top, or top, by
+// the way down to them.
+func under(dirs []string, top string) []string {
+	var found []string
+	i := 0
+	if top != "." {
+		i, _ = slices.BinarySearch(dirs, top)
+	}
+	for ; i < len(dirs); i++ {
+		rest, ok := below(dirs[i], top)
+		if !ok && !strings.HasPrefix(dirs[i], top) {
+			break
+		}
+		if ok {
+			found = append(found, rest)
+		}
+	}
+	return found
+}
+
+// marks are the directories to read again, as a tree.
+type marks struct {
+	again bool
+	below map[string]*marks
+}
+
+func (m *marks) add(dir string) {
+	if dir != "." {
+		for elem := range strings.SplitSeq(dir, "/") {
+			next := m.below[elem]
+			if next == nil {
+				if m.below == nil {
+					m.below = map[string]*marks{}
+				}
+				next = &marks{}
+				m.below[elem] = next
+			}
+			m = next
+		}
+	}
+	m.again = true
+}
+
+// again reads what is marked of a directory and below.
+func (s *scanner) again(p place, old *policy.Dir, m *marks) *policy.Dir {
+	d := old
+	if m.again {
+		d, _ = s.dir(p, old)
+	}
+	for name, below := range m.below {
+		sub := child(d, name)
+		if sub == nil || sub != child(old, name) { // it is gone, or was just read
+			continue
+		}
+		next := s.again(p.child(sub.Name, s.links[p.name].dirs[name]), sub, below)
+		if next == sub {
+			continue
+		}
+		if d == old {
+			c := *old
+			c.Dirs = slices.Clone(old.Dirs)
+			d = &c
+		}
+		d.Dirs[indexOf(d, name)] = next
+	}
+	return d
+}
+
+// settled returns old if d is the same, and takes over from it what is.
+func settled(d, old *policy.Dir) *policy.Dir {
+	if old == nil {
+		return d
+	}
+	if slices.EqualFunc(d.Notes, old.Notes, sameNote) {
+		d.Notes = old.Notes
+		if slices.Equal(d.Files, old.Files) && slices.Equal(d.Dirs, old.Dirs) {
+			return old
+		}
+	}
+	return d
+}
+
+func sameNote(a, b *policy.Annotation) bool {
+	return a.File == b.File && bytes.Equal(a.Data, b.Data) && errorText(a.Err) == errorText(b.Err)
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// size is how many entries a directory has; it may be nil.
+func size(d *policy.Dir) int {
+	if d == nil {
+		return 0
+	}
+	return len(d.Files) + len(d.Dirs)
+}
+
+// child finds a directory by its name, nil if it is not there.
+func child(d *policy.Dir, name string) *policy.Dir {
+	if i := indexOf(d, name); i >= 0 {
+		return d.Dirs[i]
+	}
+	return nil
+}
+
+func indexOf(d *policy.Dir, name string) int {
+	if d == nil {
+		return -1
+	}
+	i, ok := slices.BinarySearchFunc(d.Dirs, name, func(d *policy.Dir, name string) int { return strings.Compare(d.Name, name) })
+	if !ok {
+		return -1
+	}
+	return i
+}

@@ -1,0 +1,246 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/policy"
+)
+
+// The scan makes the tree that the policy is compiled for: every name the
+// server answers. Directories are immutable values; reading one again
+// (rescan.go) makes new ones on the way to the root and shares all the rest.
+
+const (
+	noteName   = ".robots"    // an annotation
+	handName   = "robots.txt" // in the root: the hand-written one
+	capsName   = "caps.txt"   // in the root: answered even if there is none
+	maxNote    = 500 << 10    // octets of an annotation that are read
+	maxName    = 4096         // octets of a name below the root: no request is longer
+	linkBudget = 200_000      // entries that may be reached through directory links
+)
+
+// scanner reads directories of one root.
+type scanner struct {
+	root    *root
+	links   map[string]links // of the directories that have some
+	budget  int              // entries that links may still add
+	refused map[string]bool  // links whose directories were too much for it
+}
+
+func newScanner(r *root) *scanner {
+	return &scanner{root: r, links: map[string]links{}, budget: linkBudget, refused: map[string]bool{}}
+}
+
+// tree reads everything.
+func (s *scanner) tree() (*policy.Dir, error) {
+	d, err := s.dir(rootPlace(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// reading is a directory while it is read.
+type reading struct {
+	*scanner
+	at    place
+	dir   *policy.Dir
+	kept  []dirent // what is served, links as what they lead to
+	links links
+}
+
+// dir reads a directory. Directories below it are taken from old, what was read
+// of it before, if they are there; others are read. If nothing has changed it
+// returns old. The error is why the directory could not be listed.
+func (s *scanner) dir(p place, old *policy.Dir) (*policy.Dir, error) {
+	list, err := s.list(p.real)
+	slices.SortFunc(list, func(a, b dirent) int { return strings.Compare(a.name, b.name) })
+	r := reading{scanner: s, at: p, dir: &policy.Dir{Name: p.base}, kept: list[:0]}
+	for _, e := range list {
+		r.entry(e)
+	}
+	if err != nil && s.answersBelow(p.real, err) {
+		r.dir.Notes = append(r.dir.Notes, unlisted(p, err))
+	}
+	slices.Reverse(r.dir.Notes) // robots.txt before .robots
+	before := s.links[p.name]
+	delete(s.links, p.name)
+	if !r.links.none() {
+		s.links[p.name] = r.links
+	}
+	s.charge(p, len(r.kept)-size(old))
+	r.caps()
+	r.pack()
+	r.fill(old, before)
+	return settled(r.dir, old), err
+}
+
+func (s *scanner) list(real string) ([]dirent, error) {
+	f, err := s.root.plain(real)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return readDir(f)
+}
+
+// answersBelow says whether something in a directory that cannot be listed may
+// be answered all the same: to open a file whose name is known needs no more
+// than the right to search it.
+func (s *scanner) answersBelow(real string, err error) bool {
+	if errors.Is(err, fs.ErrPermission) {
+		_, err = s.root.plain(join(real, noteName) + "/.") // never there
+		return !errors.Is(err, fs.ErrPermission)
+	}
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// unlisted denies a directory of which nobody knows what is in it.
+func unlisted(p place, err error) *policy.Annotation {
+	return &policy.Annotation{File: join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
+}
+
+// charge takes entries that are reached through links off the budget.
+func (s *scanner) charge(p place, entries int) {
+	if p.linked() {
+		s.budget -= entries
+	}
+}
+
+// entry takes an entry, if it is to be served or an annotation.
+func (r *reading) entry(e dirent) {
+	if isNote(r.at, e) {
+		r.dir.Notes = append(r.dir.Notes, r.note(e))
+	}
+	if !servable(e.name) || len(r.at.name)+len(e.name) >= maxName {
+		return
+	}
+	if e.mode == fs.ModeSymlink {
+		e.mode = r.follow(e.name)
+	}
+	if e.mode.IsRegular() || e.mode.IsDir() {
+		r.kept = append(r.kept, e)
+	}
+}
+
+// caps adds the caps.txt of the root where there is none: it is made then, so
+// that robots.txt must speak of it, too.
+func (r *reading) caps() {
+	at, found := slices.BinarySearchFunc(r.kept, capsName, func(e dirent, name string) int { return strings.Compare(e.name, name) })
+	if r.at.name == "." && !found {
+		r.kept = slices.Insert(r.kept, at, dirent{name: capsName})
+	}
+}
+
+// isNote says whether an entry is an annotation. A directory called .robots is
+// one that cannot be read, a mistake whose maker means to deny something.
+func isNote(p place, e dirent) bool {
+	return e.name == noteName || e.name == handName && p.name == "." && !e.IsDir()
+}
+
+// follow returns the type of what a link leads to.
+func (r *reading) follow(name string) fs.FileMode {
+	real, err := r.resolve(name)
+	if err != nil {
+		return fs.ModeIrregular
+	}
+	info, err := r.root.os.Lstat(real)
+	if err != nil {
+		return fs.ModeIrregular
+	}
+	if info.IsDir() {
+		r.links.lead(name, real)
+	}
+	return info.Mode().Type()
+}
+
+// resolve follows a link, and notes where it depends on.
+func (r *reading) resolve(name string) (string, error) {
+	var t trail
+	real, err := r.root.step(r.at.real, name, &t)
+	r.links.via = append(r.links.via, t.passed...)
+	return real, err
+}
+
+// pack puts all names of the directory into one string: of a million names each
+// in memory of its own would take twice as much.
+func (r *reading) pack() {
+	size := 0
+	for _, e := range r.kept {
+		size += len(e.name)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, e := range r.kept {
+		b.WriteString(e.name)
+	}
+	names, files := b.String(), 0
+	for i, e := range r.kept {
+		r.kept[i].name, names = names[:len(e.name)], names[len(e.name):]
+		if !e.IsDir() {
+			files++
+		}
+	}
+	r.dir.Files = make([]string, 0, files)
+	r.dir.Dirs = make([]*policy.Dir, 0, len(r.kept)-files)
+}
+
+// fill fills in the files and directories. A directory is taken over from old
+// if it was the same link, or none, before.
+func (r *reading) fill(old *policy.Dir, before links) {
+	for _, e := range r.kept {
+		if !e.IsDir() {
+			r.dir.Files = append(r.dir.Files, e.name)
+			continue
+		}
+		real := r.links.dirs[e.name]
+		var sub *policy.Dir
+		if before.dirs[e.name] == real {
+			sub = child(old, e.name)
+		}
+		if sub == nil {
+			sub = r.below(r.at.child(e.name, real), real != "")
+		}
+		if sub != nil {
+			r.dir.Dirs = append(r.dir.Dirs, sub)
+		}
+	}
+}
+
+// below reads a directory for the first time; nil if it is not served.
+func (r *reading) below(p place, link bool) *policy.Dir {
+	switch {
+	case p.loops():
+		return nil
+	case link && r.budget <= 0:
+		r.refused[p.name] = true
+		return nil
+	}
+	d, _ := r.scanner.dir(p, nil)
+	return d
+}
+
+// note reads an annotation.
+func (r *reading) note(e dirent) *policy.Annotation {
+	if e.mode == fs.ModeSymlink {
+		_, _ = r.resolve(e.name)
+	}
+	a := &policy.Annotation{File: join(r.at.name, e.name)}
+	f, info, _, err := r.root.open(join(r.at.real, e.name))
+	if err != nil {
+		a.Err = err
+		return a
+	}
+	defer func() { _ = f.Close() }()
+	if info.IsDir() {
+		a.Err = errors.New("is a directory")
+		return a
+	}
+	a.Data, a.Err = io.ReadAll(io.LimitReader(f, maxNote+1))
+	return a
+}

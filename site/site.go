@@ -1,0 +1,141 @@
+// Package site is a content tree as a Gopher server offers it: what lies below
+// one directory, held inside it; its menus; and its robots.txt, compiled from
+// the annotations in it and made anew whenever something changes.
+//
+// Two truths are kept apart. The file system is the truth for what is served:
+// Open and Menu look there. The Snapshot is the truth for policy: an immutable
+// value, swapped as a whole.
+//
+// A reload:
+//
+//	file system event → batch of directories → rescan those → compile → prove → swap
+package site
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gophd/gophd/internal/watch"
+	"github.com/gophd/gophd/policy"
+)
+
+// A Config says how a Site is kept. The zero value is ready to use.
+type Config struct {
+	// Watch says how changes are noticed: inotify, poll or off.
+	Watch watch.Mode
+
+	// Poll is how often everything is read again beside that. If zero, 5 min.
+	Poll time.Duration
+
+	// InfoPrefix reads gophermaps as Motsognir does, whose information lines
+	// begin with an i.
+	InfoPrefix bool
+
+	// Cache is how many octets of replies are kept in memory. If zero, none.
+	Cache int64
+
+	// Log gets a line for each reload, and what is wrong in the tree. If nil,
+	// nothing is logged.
+	Log *slog.Logger
+
+	// Reloaded, if not nil, is called after each reload. Calls never overlap.
+	Reloaded func(Reload)
+}
+
+// A Site is one content tree. Its methods may be called by many goroutines.
+type Site struct {
+	dir     string
+	conf    Config
+	log     *slog.Logger
+	watcher *watch.Watcher
+
+	root  atomic.Pointer[root]
+	snap  atomic.Pointer[Snapshot]
+	ready chan struct{} // closed with the first snapshot
+
+	wanted chan struct{} // closed when somebody waits for that
+	want   sync.Once
+
+	replies *cache // what was made from watched directories
+	misses  *cache // what is not there; apart, so that a flood of it evicts nothing useful
+
+	mu       sync.Mutex // one reload at a time
+	scan     *scanner   // of the last snapshot
+	problems problems
+}
+
+// Open opens a content tree. Nothing is read yet: Run does that.
+func Open(dir string, conf Config) (*Site, error) {
+	r, err := openRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Site{dir: dir, conf: conf, log: conf.Log, ready: make(chan struct{}), wanted: make(chan struct{})}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.problems.log = s.log
+	s.watcher = &watch.Watcher{Root: dir, Mode: conf.Watch, Poll: conf.Poll, Log: s.log, Changed: s.reload, Touch: s.touch}
+	s.replies, s.misses = newCache(conf.Cache), newCache(min(conf.Cache, maxMisses))
+	s.root.Store(r)
+	return s, nil
+}
+
+// maxMisses bounds what is remembered of selectors that name nothing, in octets.
+const maxMisses = 1 << 20
+
+// A Snapshot is the policy of a tree at one time.
+type Snapshot struct {
+	Tree     *policy.Dir
+	Compiled *policy.Compiled
+	Robots   []byte // what is answered at robots.txt
+
+	answers map[string]*Answer
+
+	leak    error           // why the compiled file is not Robots
+	refused map[string]bool // links to directories that the scan had no budget for
+}
+
+// Snapshot returns the policy. The first one is waited for until ctx ends.
+func (s *Site) Snapshot(ctx context.Context) (*Snapshot, error) {
+	select {
+	case <-s.ready:
+		return s.snap.Load(), nil
+	default:
+	}
+	s.want.Do(func() { close(s.wanted) })
+	select {
+	case <-s.ready:
+		return s.snap.Load(), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Now returns the snapshot, nil before the first.
+func (s *Site) Now() *Snapshot { return s.snap.Load() }
+
+// robotsSelectors are answered with the compiled file, byte for byte alike.
+var robotsSelectors = [...]string{"robots.txt", "0/robots.txt", "/robots.txt", "/0/robots.txt"}
+
+// IsRobots says whether a selector asks for robots.txt.
+func IsRobots(selector string) bool { return slices.Contains(robotsSelectors[:], selector) }
+
+// Answer returns the reply to a selector of robots.txt, nil for any other.
+func (s *Snapshot) Answer(selector []byte) *Answer {
+	if s == nil {
+		return nil
+	}
+	return s.answers[string(selector)]
+}
+
+func (s *Snapshot) prepare() {
+	s.answers = map[string]*Answer{}
+	for _, sel := range robotsSelectors {
+		s.answers[sel] = &Answer{Selector: sel, Body: s.Robots}
+	}
+}

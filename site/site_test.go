@@ -1,0 +1,279 @@
+package site
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// write makes files below dir; a value "-> x" is a link, "dir" in a name that
+// ends in a slash a directory.
+func write(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		if target, ok := strings.CutPrefix(text, "-> "); ok {
+			must(t, os.Symlink(target, path))
+		} else if strings.HasSuffix(name, "/") {
+			must(t, os.MkdirAll(path, 0o755))
+		} else {
+			must(t, os.WriteFile(path, []byte(text), 0o644))
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// roots runs a test with each way of opening files.
+func roots(t *testing.T, dir string, f func(t *testing.T, r *root)) {
+	for _, walking := range []bool{false, true} {
+		name := map[bool]string{false: "openat2", true: "os.Root"}[walking]
+		t.Run(name, func(t *testing.T) {
+			r, err := openRoot(dir)
+			must(t, err)
+			defer r.close()
+			if walking {
+				r.plain = r.openWalking
+			} else if r.fd < 0 {
+				t.Skip("no openat2 here")
+			}
+			f(t, r)
+		})
+	}
+}
+
+func read(r *root, name string) (string, error) {
+	f, info, _, err := r.open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	if info.IsDir() {
+		return "dir", nil
+	}
+	b, err := io.ReadAll(f)
+	return string(b), err
+}
+
+// Links are followed where they stay inside the root, absolute ones too.
+func TestAbuseSymbolicLinks(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "root")
+	write(t, base, map[string]string{
+		"secret":             "secret",
+		"root/a/b/file":      "inside",
+		"root/link":          "-> a/b/file",
+		"root/dirlink":       "-> a/b",
+		"root/a/up":          "-> ../a/b/file",
+		"root/abs":           "-> " + dir + "/a/b/file",
+		"root/absdir":        "-> " + dir + "/a",
+		"root/out":           "-> ../secret",
+		"root/outabs":        "-> " + base + "/secret",
+		"root/outdir":        "-> ..",
+		"root/etc":           "-> /etc",
+		"root/a/sneak":       "-> ../../secret",
+		"root/beside":        "-> " + dir + "x/file",
+		"rootx/file":         "beside",
+		"root/dangling":      "-> nothing",
+		"root/self":          "-> self",
+		"root/ping":          "-> pong",
+		"root/pong":          "-> ping",
+		"root/a/loop":        "-> ..",
+		"root/a/b/loop":      "-> .",
+		"root/chain1":        "-> chain2",
+		"root/chain2":        "-> a/b/../b/file",
+		"root/.hidden/inner": "kept by a link",
+		"root/shown":         "-> .hidden/inner",
+	})
+	want := map[string]string{
+		"a/b/file": "inside", "link": "inside", "dirlink/file": "inside", "a/up": "inside", "abs": "inside",
+		"absdir/b/file": "inside", "absdir": "dir", "chain1": "inside", "shown": "kept by a link", ".": "dir",
+		"out": "", "outabs": "", "outdir/secret": "", "outdir": "", "etc/passwd": "", "etc": "", "a/sneak": "", "beside": "",
+		"dangling": "", "self": "", "ping": "", "a/loop/link": "", "a/loop": "", "a/b/loop/file": "", "nothing": "", "link/x": "",
+	}
+	roots(t, dir, func(t *testing.T, r *root) {
+		for name, text := range want {
+			got, err := read(r, name)
+			if got != text || (err == nil) != (text != "") {
+				t.Errorf("%s: got %q, %v; want %q", name, got, err, text)
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: %v is not fs.ErrNotExist", name, err)
+			}
+		}
+	})
+}
+
+func TestAbuseSpecialFiles(t *testing.T) {
+	dir := t.TempDir()
+	must(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	must(t, err)
+	defer func() { _ = syscall.Close(fd) }()
+	must(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: filepath.Join(dir, "socket")}))
+	write(t, dir, map[string]string{"null": "-> /dev/null"})
+	if os.Geteuid() == 0 {
+		_ = syscall.Mknod(filepath.Join(dir, "zero"), syscall.S_IFCHR|0o666, 1<<8|5)
+	}
+	roots(t, dir, func(t *testing.T, r *root) {
+		for _, name := range []string{"fifo", "socket", "null", "zero"} {
+			begin := time.Now()
+			if got, err := read(r, name); err == nil || !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: got %q, %v", name, got, err)
+			}
+			if time.Since(begin) > 5*time.Second {
+				t.Errorf("%s hung", name)
+			}
+		}
+	})
+}
+
+// A link that is swapped while it is served never shows what is outside.
+func TestAbuseLinkSwappedWhileServing(t *testing.T) {
+	base := t.TempDir()
+	write(t, base, map[string]string{"root/in/file": "inside", "out/file": "outside"})
+	stop := make(chan struct{})
+	swapped := make(chan int)
+	go func() {
+		n := 0
+		for ; ; n++ {
+			select {
+			case <-stop:
+				swapped <- n
+				return
+			default:
+			}
+			for _, target := range []string{"in", "../out"} {
+				_ = os.Remove(filepath.Join(base, "root/tmp"))
+				_ = os.Symlink(target, filepath.Join(base, "root/tmp"))
+				_ = os.Rename(filepath.Join(base, "root/tmp"), filepath.Join(base, "root/link"))
+			}
+		}
+	}()
+	roots(t, filepath.Join(base, "root"), func(t *testing.T, r *root) {
+		seen := 0
+		for try := 0; try < 3000 || seen == 0 && try < 300_000; try++ {
+			got, err := read(r, "link/file")
+			if err == nil && got != "inside" {
+				t.Fatalf("got %q", got)
+			}
+			if err == nil {
+				seen++
+			}
+		}
+		if seen == 0 {
+			t.Error("the link was never served")
+		}
+	})
+	close(stop)
+	if n := <-swapped; n == 0 {
+		t.Error("nothing was swapped")
+	}
+}
+
+func TestHiddenAndControlNamesAreNotThere(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		".git/config": "x", "x/.hidden": "x", ".robots": "Disallow: /x\n", "bad\nname": "x", "esc\x1b[31m": "x", "c1\u009b": "x", "good": "x",
+	})
+	s, err := Open(dir, Config{})
+	must(t, err)
+	for _, name := range []string{".git/config", ".git", "x/.hidden", ".robots", "bad\nname", "esc\x1b[31m", "c1\u009b", "/good", "x/../good", ""} {
+		if f, err := s.Open(name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: %v, %v", name, f, err)
+		}
+	}
+	m, err := s.Menu(".", "h", 70)
+	must(t, err)
+	if len(m.Items) != 2 {
+		t.Errorf("listing: %+v", m.Items)
+	}
+}
+
+func TestWhoForbids(t *testing.T) {
+	if !unprivileged(t) {
+		return
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"shut/file": "x", "file": "x"})
+	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o600))
+	must(t, os.Chmod(filepath.Join(dir, "file"), 0o200))
+	var log bytes.Buffer
+	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	must(t, err)
+	for name, want := range map[string]string{"shut/file": `"shut" has mode drw-------`, "file": `"file" has mode --w-------`} {
+		if _, err := s.Open(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		_, _ = s.Open(name)
+		if strings.Count(log.String(), "file="+name+" ") != 1 {
+			t.Errorf("%s is not told once, as a warning: %s", name, log.String())
+		}
+	}
+	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o700))
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Both ways to open files find the same tree, and refuse the same.
+func TestBothWaysFindTheSame(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"a/b/file": "x", "a/.robots": "Disallow: /b/\n", "link": "-> a/b", "abs": "-> " + dir + "/a", "a/up": "-> ..",
+		"out": "-> /etc", "hang": "-> nothing", "a/note/.robots": "-> ../.robots", "deep/1/2/3/4/5/6/7/8": "x",
+	})
+	must(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
+	trees := map[string]bool{}
+	roots(t, dir, func(t *testing.T, r *root) {
+		tree, err := newScanner(r).tree()
+		must(t, err)
+		trees[dump(tree)] = true
+		if got, err := read(r, "deep/1/2/3/4/5/6/7/8"); got != "x" {
+			t.Errorf("deep: %q, %v", got, err)
+		}
+		long := strings.Repeat("x/", 3000) + "x"
+		for _, name := range []string{"a/b/file/x", "nothing/x", "fifo/x", strings.Repeat("x", 300), long} {
+			if _, err := read(r, name); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%.20s: %v", name, err)
+			}
+		}
+	})
+	if len(trees) != 1 {
+		t.Errorf("%d different trees: %v", len(trees), slices.Collect(maps.Keys(trees)))
+	}
+}
+
+func TestForbiddenIsForbidden(t *testing.T) {
+	if !unprivileged(t) {
+		return
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"shut/file": "x", "file": "x"})
+	for _, name := range []string{"shut", "file"} {
+		must(t, os.Chmod(filepath.Join(dir, name), 0))
+		defer func() { _ = os.Chmod(filepath.Join(dir, name), 0o755) }()
+	}
+	roots(t, dir, func(t *testing.T, r *root) {
+		for _, name := range []string{"shut", "shut/file", "file"} {
+			if _, err := read(r, name); !errors.Is(err, fs.ErrPermission) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}

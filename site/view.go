@@ -1,0 +1,122 @@
+package site
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// view is the served tree as an fs.FS: what it does not list and does not open
+// is not served. Menus are made from it. What is seen through it the look notes.
+type view struct{ look *Look }
+
+// open opens a name for a look; through a link no watcher vouches for it.
+func (l *Look) open(name string) (*os.File, fs.FileInfo, error) {
+	f, info, linked, err := l.root.open(name)
+	l.links = l.links || linked
+	l.loose = l.loose || err == nil && device(info) != l.root.device
+	return f, info, err
+}
+
+// Open opens a file or directory.
+func (v view) Open(name string) (fs.File, error) {
+	v.look.depend(path.Dir(name))
+	f, _, err := v.look.open(name)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Stat tells what a name is, through links.
+func (v view) Stat(name string) (fs.FileInfo, error) {
+	v.look.depend(path.Dir(name))
+	f, info, err := v.look.open(name)
+	if err != nil {
+		return nil, err
+	}
+	return info, f.Close()
+}
+
+// maxMapSize bounds what is read of a gophermap or gophertag, in octets.
+const maxMapSize = 4 << 20
+
+// ReadFile reads a file, at most maxMapSize octets of it.
+func (v view) ReadFile(name string) ([]byte, error) {
+	v.look.depend(path.Dir(name))
+	f, _, err := v.look.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, maxMapSize))
+}
+
+// ReadDir lists what is served of a directory: no hidden names, none with
+// control octets, no special files, nothing that cannot be read. Links count
+// as what they lead to. The order is the directory's own: menus sort it.
+func (v view) ReadDir(name string) ([]fs.DirEntry, error) {
+	v.look.depend(name)
+	f, _, err := v.look.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	all, err := readDir(f)
+	readable := readableIn(f)
+	list := make([]fs.DirEntry, 0, len(all))
+	for i := range all {
+		if e := v.entry(name, &all[i], readable); e != nil {
+			list = append(list, e)
+		}
+	}
+	return list, err
+}
+
+func (v view) entry(dir string, e *dirent, readable func(*dirent) bool) fs.DirEntry {
+	switch {
+	case !servable(e.name):
+	case e.mode.IsRegular(), e.mode.IsDir():
+		if readable(e) {
+			return e
+		}
+	case e.mode&fs.ModeSymlink != 0:
+		if info, err := v.Stat(join(dir, e.name)); err == nil {
+			return linked{e.name, info}
+		}
+	}
+	return nil
+}
+
+// linked is an entry that is a link, told as what it leads to.
+type linked struct {
+	name string
+	fs.FileInfo
+}
+
+func (l linked) Name() string               { return l.name }
+func (l linked) Type() fs.FileMode          { return l.Mode().Type() }
+func (l linked) Info() (fs.FileInfo, error) { return l, nil }
+func (l linked) ModTime() time.Time         { return l.FileInfo.ModTime() }
+
+// servable says whether a name can be asked for at all: it is not hidden, is
+// UTF-8 (as io/fs has it), and has no character that the protocol or a terminal
+// would take for control.
+func servable(name string) bool {
+	if name == "" || name[0] == '.' || len(name) > 255 {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		if name[i] < ' ' || name[i] == 0x7f {
+			return false
+		}
+	}
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, isC1)
+}
+
+// isC1 are the control characters that UTF-8 terminals obey beside ASCII's.
+func isC1(r rune) bool { return 0x80 <= r && r < 0xa0 }
