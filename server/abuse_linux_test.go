@@ -1,0 +1,347 @@
+package server
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pires/go-proxyproto"
+)
+
+// lines collects what a logger writes.
+type lines struct {
+	mu  sync.Mutex
+	buf strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func (l *lines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// dialFrom connects from an address of this machine.
+func dialFrom(t testing.TB, from, addr string) *net.TCPConn {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	c, err := d.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	return c.(*net.TCPConn)
+}
+
+// exchange sends a request and returns all that comes back.
+func exchange(t testing.TB, c net.Conn, request string) string {
+	t.Helper()
+	_, _ = io.WriteString(c, request)
+	got, _ := io.ReadAll(c)
+	return string(got)
+}
+
+// eventually asks until the answer is there: what a server does with a
+// connection before has no order that a client could see.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(what)
+		}
+	}
+}
+
+const busyReply = "3Server busy\t\terror.host\t1\r\n.\r\n"
+
+func TestAbuseTooManyConnectionsOfAnAddress(t *testing.T) {
+	var log lines
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: 4, Log: log.logger()})
+	for range 4 {
+		dialFrom(t, "127.0.0.2", addr)
+	}
+	eventually(t, "the fifth is not refused", func() bool {
+		return exchange(t, dialFrom(t, "127.0.0.2", addr), "") == busyReply
+	})
+	if got := exchange(t, dialFrom(t, "127.0.0.3", addr), "/s\r\n"); got != "slow /s" {
+		t.Errorf("another address got %q", got)
+	}
+	_ = exchange(t, dialFrom(t, "127.0.0.2", addr), "")
+	if got := strings.Count(log.String(), `msg=refused remote=127.0.0.2 reason="connections of the address" times=1`); got != 1 {
+		t.Errorf("%d log lines:\n%s", got, &log)
+	}
+}
+
+// At the cap, newcomers from other addresses are answered within a second, and
+// it is the silent ones of the fullest address that go.
+func TestAbuseServerFull(t *testing.T) {
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, MaxConns: 20, MaxConnsPerIP: -1})
+	var silent []*net.TCPConn
+	for range 19 {
+		silent = append(silent, dialFrom(t, "127.0.0.2", addr))
+	}
+	trickling := dialFrom(t, "127.0.0.3", addr)
+	_, _ = io.WriteString(trickling, "/s") // and no line end yet
+	time.Sleep(50 * time.Millisecond)
+	for range 10 {
+		begin := time.Now()
+		if got := exchange(t, dialFrom(t, "127.0.0.4", addr), "/s\r\n"); got != "slow /s" {
+			t.Fatalf("a newcomer got %q", got)
+		}
+		if took := time.Since(begin); took > time.Second {
+			t.Errorf("answered after %v", took)
+		}
+	}
+	if n, err := silent[0].Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("the oldest silent one: %d, %v", n, err)
+	}
+	if got := exchange(t, trickling, "\r\n"); got != "slow /s" {
+		t.Errorf("the one of an address with one got %q", got)
+	}
+}
+
+func TestAbuseTooManyRequests(t *testing.T) {
+	var log lines
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, Rate: 0.01, Burst: 3, Log: log.logger()})
+	for i, want := range []string{"quick", "slow /s", "quick"} {
+		if got := exchange(t, dialFrom(t, "127.0.0.2", addr), []string{"/q\n", "/s\n"}[i%2]); got != want {
+			t.Errorf("request %d: %q", i, got)
+		}
+	}
+	for range 5 {
+		if got := exchange(t, dialFrom(t, "127.0.0.2", addr), "/q\n"); got != "3Too many requests\t\terror.host\t1\r\n.\r\n" {
+			t.Errorf("got %q", got)
+		}
+	}
+	if got := exchange(t, dialFrom(t, "127.0.0.3", addr), "/q\n"); got != "quick" {
+		t.Errorf("another address got %q", got)
+	}
+	if strings.Count(log.String(), "msg=refused") != 1 {
+		t.Errorf("log:\n%s", &log)
+	}
+}
+
+func TestAbuseTLSHelloOnThePlainPort(t *testing.T) {
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}})
+	hello := "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + strings.Repeat("\n/q\r\n", 50)
+	for _, pause := range []time.Duration{0, 20 * time.Millisecond} {
+		c, begin := dialTCP(t, addr), time.Now()
+		time.Sleep(pause)
+		if got := exchange(t, c, hello); got != "" || time.Since(begin) > time.Second {
+			t.Errorf("got %q after %v", got, time.Since(begin))
+		}
+	}
+}
+
+func TestAbuseHTTPRequests(t *testing.T) {
+	addr := startTCP(t, &Server{Host: "gopher.example", Port: 70, Handler: &atHand{body: []byte("quick")}})
+	const header = "Host: x\r\n/q\r\nContent-Length: 4\r\n\r\n/q\r\n"
+	tests := map[string][]string{
+		"GET / HTTP/1.1":                                  {"HTTP/1.1 200 OK", "<a href=\"gopher://gopher.example/\">", "Gopher_(protocol)"},
+		"GET /q HTTP/1.0":                                 {"HTTP/1.1 200 OK", "<a href=\"gopher://gopher.example/1/q\">"},
+		"GET http://other.example/a.txt HTTP/1.1":         {"HTTP/1.1 200 OK", "<a href=\"gopher://gopher.example/0/a.txt\">"},
+		"GET //other.example/a/ HTTP/1.1":                 {"HTTP/1.1 200 OK", "gopher://gopher.example/1//other.example/a/"},
+		`GET /"><script>alert(1)</script> HTTP/1.1`:       {"HTTP/1.1 200 OK", "gopher.example/1/%22%3E%3Cscript%3Ealert(1)%3C/script%3E"},
+		"GET /a&b'c%0d%0aX:y HTTP/1.1":                    {"HTTP/1.1 400 Bad Request"},
+		"GET /%zz HTTP/1.1":                               {"HTTP/1.1 400 Bad Request"},
+		"POST /q HTTP/1.1":                                {"HTTP/1.1 405 Method Not Allowed", "\r\nAllow: GET, HEAD\r\n"},
+		"OPTIONS * HTTP/1.1":                              {"HTTP/1.1 405 Method Not Allowed"},
+		"PRI * HTTP/2.0":                                  {"HTTP/1.1 405 Method Not Allowed"},
+		"GET /robots.txt HTTP/1.1":                        {"HTTP/1.1 200 OK", "\r\nContent-Type: text/plain; charset=utf-8\r\n", "\r\n\r\nslow /robots.txt"},
+		"CONNECT other.example:443 HTTP/1.1":              {"HTTP/1.1 405 Method Not Allowed"},
+		"GET /" + strings.Repeat("x", 4000) + " HTTP/1.1": {"HTTP/1.1 200 OK"},
+	}
+	for line, wants := range tests {
+		got := exchange(t, dialTCP(t, addr), line+"\r\n"+header)
+		for _, want := range wants {
+			if !strings.Contains(got, want) {
+				t.Errorf("%.60q: no %q in\n%s", line, want, got)
+			}
+		}
+		checkHTTP(t, line, got)
+	}
+}
+
+// checkHTTP says whether there is one whole reply, and nothing of a Gopher one.
+func checkHTTP(t *testing.T, line, got string) {
+	t.Helper()
+	r, err := http.ReadResponse(bufio.NewReader(strings.NewReader(got)), nil)
+	if err != nil {
+		t.Errorf("%.60q: %v in %q", line, err, got)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	_ = r.Body.Close()
+	if err != nil || int64(len(body)) != r.ContentLength || !strings.HasSuffix(got, "\r\n\r\n"+string(body)) || !r.Close {
+		t.Errorf("%.60q: %d of %d octets, %v, close %v", line, len(body), r.ContentLength, err, r.Close)
+	}
+	if strings.Contains(got, "quick") || strings.Contains(got, "<script>") || len(got) > 16<<10 {
+		t.Errorf("%.60q: %q", line, got)
+	}
+}
+
+func TestHTTPHead(t *testing.T) {
+	addr := startTCP(t, &Server{})
+	get := exchange(t, dialTCP(t, addr), "GET /a HTTP/1.1\r\n\r\n")
+	head := exchange(t, dialTCP(t, addr), "HEAD /a HTTP/1.1\r\n\r\n")
+	if !strings.HasSuffix(head, "\r\n\r\n") || !strings.Contains(head, "\r\nContent-Length: ") || len(head) >= len(get) {
+		t.Errorf("HEAD: %q", head)
+	}
+}
+
+// Without a version it is a selector, and so is anything else.
+func TestSelectorsThatLookLikeHTTP(t *testing.T) {
+	addr := startTCP(t, &Server{Handler: &atHand{}})
+	for _, sel := range []string{"GET x", "GET /", "get / HTTP/1.1", "GET / HTTP/", "GET HTTP/1.1", "HTTP/1.1", "POST", "a GET / HTTP/1.1"} {
+		if got := exchange(t, dialTCP(t, addr), sel+"\r\n"); got != "slow "+sel {
+			t.Errorf("%q got %q", sel, got)
+		}
+	}
+}
+
+func TestHTTPOff(t *testing.T) {
+	addr := startTCP(t, &Server{NoHTTP: true, Handler: &atHand{}})
+	for _, line := range []string{"GET / HTTP/1.1\r\n\r\n", "POST / HTTP/1.1\r\n\r\n"} {
+		if got := exchange(t, dialTCP(t, addr), line); got != "" {
+			t.Errorf("%q got %q", line, got)
+		}
+	}
+}
+
+// seen answers with what the handler knows of the client.
+func seen(w ResponseWriter, r *Request) error {
+	_, err := fmt.Fprintf(w, "%s %s:%d %s", r.Remote, r.Host, r.Port, r.Selector)
+	return err
+}
+
+const badRequest = "3Bad request\t\terror.host\t1\r\n.\r\n"
+
+// v2 is a PROXY header of version 2.
+func v2(from, to string) string {
+	h := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(netip.MustParseAddrPort(from)),
+		net.TCPAddrFromAddrPort(netip.MustParseAddrPort(to)))
+	b, _ := h.Format()
+	return string(b)
+}
+
+func TestAbuseProxyHeaderFromAStranger(t *testing.T) {
+	for _, s := range []*Server{
+		{Handler: HandlerFunc(seen)}, {Handler: &atHand{}},
+		{Handler: &atHand{}, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}},
+	} {
+		addr := startTCP(t, s)
+		for _, header := range []string{
+			"PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n", "PROXY TCP6 ::1 ::1 1 70\r\n", "PROXY UNKNOWN\r\n",
+			v2("192.0.2.1:1234", "198.51.100.1:70"), v2("[2001:db8::1]:1234", "[2001:db8::2]:70"),
+		} {
+			if got := exchange(t, dialTCP(t, addr), header+"/s\r\n"); got != badRequest {
+				t.Errorf("%q got %q", header, got)
+			}
+		}
+	}
+}
+
+func TestAbuseProxyHeaders(t *testing.T) {
+	const v1 = "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n"
+	addr := startTCP(t, &Server{
+		Handler: HandlerFunc(seen), TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, RequestTimeout: time.Second,
+	})
+	tests := map[string]string{
+		v1 + "/s\r\n": "192.0.2.1:1234 198.51.100.1:70 /s",
+		"PROXY TCP6 2001:db8::1 2001:db8::2 1 70\r\n/s\r\n": "[2001:db8::1]:1 2001:db8::2:70 /s",
+		v2("192.0.2.1:1234", "198.51.100.1:70") + "/s\r\n":  "192.0.2.1:1234 198.51.100.1:70 /s",
+		v2("[2001:db8::1]:12", "[2001:db8::2]:70") + "\r\n": "[2001:db8::1]:12 2001:db8::2:70 ",
+		"PROXY UNKNOWN ffff:: ffff:: 1 2\r\n/s\r\n":         "127.0.0.9:",
+		"/no/header\r\n":   "127.0.0.9:",
+		"\r\n":             "127.0.0.9:",
+		v1 + v1 + "/s\r\n": badRequest,
+		v1 + v2("192.0.2.1:1", "192.0.2.2:2") + "/s\r\n":       badRequest,
+		v2("192.0.2.1:1", "192.0.2.2:2") + v1 + "/s\r\n":       badRequest,
+		"PROXY TCP4 192.0.2.1 198.51.100.1 99999 70\r\n/s\r\n": badRequest,
+		"PROXY TCP4 192.0.2.1 198.51.100.1 1234\r\n/s\r\n":     badRequest,
+		"PROXY TCP4 ::1 ::1 1234 70\r\n/s\r\n":                 badRequest,
+		"PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\n/s\r\n":    badRequest,
+		"PROXY " + strings.Repeat("x", 3000):                   badRequest,
+		"\r\n\r\n\x00\r\nQUIT\n\x31\x11\x00\x0c":               badRequest,
+		"\r\n\r\n\x00\r\nQUIT\n\x21\x11\xff\xff" + v1:          badRequest,
+		"\r\n\r\n\x00\r\nQUIT\n\x20\x00\x00\x00/s\r\n":         "127.0.0.9:", // LOCAL
+		v1 + "GET /s HTTP/1.1\r\n\r\n":                         "HTTP/1.1 200 OK",
+	}
+	for request, want := range tests {
+		if got := exchange(t, dialFrom(t, "127.0.0.9", addr), request); !strings.HasPrefix(got, want) {
+			t.Errorf("%.60q got %q, want %q", request, got, want)
+		}
+	}
+	c := dialFrom(t, "127.0.0.9", addr)
+	_, _ = io.WriteString(c, v1)
+	time.Sleep(20 * time.Millisecond)
+	if got := exchange(t, c, "/later\r\n"); !strings.HasPrefix(got, "192.0.2.1:1234 198.51.100.1:70 /later") {
+		t.Errorf("header, then the request: %q", got)
+	}
+}
+
+// Behind a proxy the limits are those of the client's address.
+func TestAbuseCapsBehindAProxy(t *testing.T) {
+	addr := startTCP(t, &Server{
+		Handler: &atHand{}, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, MaxConnsPerIP: 2,
+	})
+	for i := range 10 {
+		_, _ = fmt.Fprintf(dialFrom(t, "127.0.0.9", addr), "PROXY TCP4 192.0.2.%d 198.51.100.1 1234 70\r\n", i/2)
+	}
+	from := func(client string) string {
+		return exchange(t, dialFrom(t, "127.0.0.9", addr), "PROXY TCP4 "+client+" 198.51.100.1 1234 70\r\n/s\r\n")
+	}
+	eventually(t, "the third is not refused", func() bool { return from("192.0.2.1") == busyReply })
+	if got := from("192.0.2.77"); got != "slow /s" {
+		t.Errorf("another address got %q", got)
+	}
+}
+
+// Whoever trickles is closed at the deadline, however many have come since, and
+// takes no goroutine until then.
+func TestAbuseTrickling(t *testing.T) {
+	conf, _ := tlsConfigs(t)
+	addr := startTCP(t, &Server{Handler: &atHand{}, TLS: conf, RequestTimeout: time.Second, MaxConnsPerIP: -1})
+	before := runtime.NumGoroutine()
+	begin := time.Now()
+	var trickling []net.Conn
+	for range 100 {
+		trickling = append(trickling, dialTCP(t, addr), dialTCP(t, addr))
+	}
+	for i := 0; time.Since(begin) < 900*time.Millisecond; i++ {
+		for j, c := range trickling {
+			_, _ = c.Write([]byte{"/\x16"[j%2]})
+		}
+		dialTCP(t, addr) // and a silent one, whose deadline is later
+		time.Sleep(20 * time.Millisecond)
+	}
+	if more := runtime.NumGoroutine() - before; more > 20 {
+		t.Errorf("%d goroutines more", more)
+	}
+	for i, c := range trickling {
+		if n, _ := c.Read(make([]byte, 1)); n != 0 {
+			t.Fatalf("client %d was answered", i)
+		}
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("closed after %v", took)
+	}
+}

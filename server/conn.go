@@ -1,0 +1,201 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"runtime/debug"
+	"time"
+
+	"github.com/gophd/gophd/selector"
+)
+
+// conn is a connection that has a goroutine of its own: the fast path has not
+// answered it, or there is none.
+type conn struct {
+	net.Conn           // the socket
+	tls      *tls.Conn // what runs on it, if the client wants that
+	head     []byte    // what was read already
+	accepted time.Time // for the log
+	deadline time.Time // of the request line
+	remote   netip.AddrPort
+	host     string // what menus name as this server
+	port     int
+	stay     *stay
+}
+
+func newConn(c net.Conn, deadline time.Time) *conn {
+	return &conn{Conn: c, accepted: time.Now(), deadline: deadline, remote: addrPort(c.RemoteAddr())}
+}
+
+func addrPort(a net.Addr) netip.AddrPort {
+	t, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	ap := t.AddrPort()
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+}
+
+// welcome begins to serve a connection, unless its address was here too often.
+func (r *run) welcome(c *conn) {
+	if r.within(c.remote.Addr()) {
+		r.begin(c, r.serve)
+	} else {
+		r.conns.Go(func() { c.turnAway(tooFast) })
+	}
+}
+
+// begin serves a connection in a goroutine of its own, if there is room.
+func (r *run) begin(c *conn, serve func(*conn)) {
+	c.stay = &stay{cut: c.close, phase: waits}
+	if why := r.enter(c.remote.Addr(), c.stay); why != admitted {
+		r.refused(c.remote.Addr(), why)
+		r.conns.Go(func() { c.turnAway(why) })
+		return
+	}
+	r.conns.Go(func() {
+		defer func() { c.stay.leave() }()
+		defer c.close()
+		serve(c)
+	})
+}
+
+func (c *conn) close() { _ = c.Close() }
+
+// turnAway tells the client why it is not served, if it takes that at once.
+func (c *conn) turnAway(why refusal) {
+	defer c.close()
+	if c.SetDeadline(time.Now().Add(time.Second)) == nil {
+		_, _ = c.Write(why.body())
+	}
+}
+
+// silent tells of a connection that has ended without a request.
+func (r *run) silent(remote netip.AddrPort, why error) {
+	r.logger.Debug("no request", "remote", r.name(remote.Addr()), "reason", why)
+}
+
+// serve takes one request and answers it.
+func (r *run) serve(c *conn) {
+	line, err := r.hear(c)
+	if errors.Is(err, errSilent) {
+		r.silent(c.remote, err)
+		return
+	}
+	c.stay.turn(replies)
+	// From here on only the end of the drain cuts the connection off.
+	stop := context.AfterFunc(r.hard, c.close)
+	defer stop()
+	method, target, http := httpLine(line)
+	if http && r.NoHTTP {
+		r.refused(c.remote.Addr(), noHTTP)
+		return
+	}
+	req := r.request(c)
+	w := &reply{conn: c.talk(), stall: r.stallTimeout(), host: req.Host, port: req.Port}
+	defer w.release()
+	if http {
+		req.Selector = string(line) // for the log
+		err = r.http(w, req, method, target, c.tls != nil)
+	} else if err == nil {
+		err = r.gopher(w, req, line)
+	}
+	r.answer(w, err)
+	r.logRequest(req.Selector, c.remote, w.n, time.Since(c.accepted), errors.Join(err, w.err))
+	r.end(c, w.err)
+}
+
+// end closes gently after a reply, and at once after one that failed: what the
+// kernel still holds of it would stay for minutes.
+func (r *run) end(c *conn, err error) {
+	if err == nil {
+		r.linger(c)
+	} else if s, ok := c.Conn.(interface{ SetLinger(seconds int) error }); ok {
+		_ = s.SetLinger(0)
+	}
+}
+
+func (r *run) gopher(w ResponseWriter, req *Request, line []byte) (err error) {
+	if req.Request, err = selector.Parse(line); err != nil {
+		return &Error{Message: ErrBadRequest.Message, Err: err}
+	}
+	return r.call(w, req)
+}
+
+// talk returns what requests and replies go through.
+func (c *conn) talk() net.Conn {
+	if c.tls != nil {
+		return c.tls
+	}
+	return c.Conn
+}
+
+func (r *run) request(c *conn) *Request {
+	host, port := c.host, c.port
+	if host == "" {
+		host, port = r.here(c.LocalAddr())
+	}
+	return &Request{Host: host, Port: port, Remote: c.remote, ctx: r.hard}
+}
+
+// here returns what menus are to name as this server for a client that has
+// reached a local address; the host is "" if only a wildcard is known.
+func (s *Server) here(a net.Addr) (host string, port int) {
+	host, port = s.Host, s.Port
+	local := addrPort(a)
+	if host == "" && local.IsValid() && !local.Addr().IsUnspecified() {
+		host = local.Addr().String()
+	}
+	if port == 0 {
+		port = int(local.Port())
+	}
+	return host, port
+}
+
+// call asks the handler. A panic is an error of this request alone.
+func (r *run) call(w ResponseWriter, req *Request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.logger.Error("handler panicked", "selector", req.Selector, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = errPanic
+		}
+	}()
+	return r.handler().ServeGopher(w, req)
+}
+
+// answer ends the reply, with an error item if there was an error and nothing
+// was written.
+func (r *run) answer(w *reply, err error) {
+	switch {
+	case err == nil:
+		_ = w.finish()
+	case !w.started():
+		_, _ = w.Write(ErrorBody(err))
+		_ = w.flush()
+	default: // it cannot be taken back: what was written goes out, and no end
+		_ = w.flush()
+	}
+}
+
+// linger closes gently: no more from us, but what the client still sends is
+// read, so that the kernel does not answer it with a reset that would cost the
+// client the reply.
+func (r *run) linger(c *conn) {
+	c.stay.turn(lingers)
+	if c.tls != nil && c.tls.CloseWrite() != nil {
+		return
+	}
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil || c.SetReadDeadline(time.Now().Add(r.lingerTimeout())) != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, onlyReader{c.Conn})
+}
+
+// onlyReader hides WriteTo, which would take a detour through splice(2).
+type onlyReader struct{ io.Reader }

@@ -1,0 +1,259 @@
+package server
+
+// The fast path: accept, read, answer, close, in the accepting goroutine.
+//
+// A goroutine for each connection, and the runtime's poller with it, cost half
+// as much again as all the kernel does for a request. But most requests are
+// there when their connection is accepted, and most replies are in memory. So
+// this loop accepts with a plain system call, reads once, and if the Quick
+// handler has the reply, sends it and is done. It never blocks:
+//
+//	nothing there yet         → parked (park_linux.go): no goroutine, no memory of ours
+//	part of a line            → parked, too, with what there is
+//	no reply at hand          → a goroutine, conn.go
+//	reply larger than the
+//	socket takes at once      → a goroutine for the rest
+//	answered                  → lingers (linger_linux.go) until the client has closed
+//
+// The listener stays with the runtime's poller, so waiting for connections
+// parks a goroutine, not a thread.
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/selector"
+)
+
+// batch is how many connections are accepted before other goroutines get
+// their turn.
+const batch = 64
+
+// fast is the state of the loop on one listener.
+type fast struct {
+	*run
+	quick  Quick
+	host   string // what menus name as this server; "" if each connection must tell
+	port   int
+	lot    *lot
+	linger *lingerers
+	buf    [selector.MaxRequest]byte
+}
+
+// acceptFast serves l if it is a TCP listener and the handler is Quick, and
+// says whether it did.
+func (r *run) acceptFast(l net.Listener) (bool, error) {
+	tcp, ok := l.(*net.TCPListener)
+	quick, isQuick := r.handler().(Quick)
+	if !ok || !isQuick {
+		return false, nil
+	}
+	file, err := tcp.File() // a listener's own SyscallConn refuses to read
+	if err != nil {
+		return true, fmt.Errorf("getting at the listener: %w", err)
+	}
+	stop := context.AfterFunc(r.soft, func() { _ = file.Close() })
+	defer stop()
+	defer func() { _ = file.Close() }()
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return true, fmt.Errorf("getting at the listener: %w", err)
+	}
+	f := &fast{run: r, quick: quick}
+	f.host, f.port = r.here(tcp.Addr())
+	if f.lot, err = newLot(f.wake, f.expired); err != nil {
+		return true, fmt.Errorf("making the poller: %w", err)
+	}
+	f.linger = newLingerers(f.park, r.lingerTimeout())
+	defer f.lot.close()
+	defer func() { f.lot.settle(r.lastCall()) }()
+	defer f.linger.close()
+	return true, f.loop(raw)
+}
+
+func (f *fast) loop(raw syscall.RawConn) error {
+	var wait backoff
+	for {
+		var failed error
+		err := raw.Read(func(fd uintptr) bool {
+			for range batch {
+				c, from, errno := accept(int(fd))
+				switch errno {
+				case 0:
+					f.accepted.Add(1)
+					f.first(c, from, time.Now())
+				case unix.EAGAIN:
+					f.linger.sweep()
+					return false
+				default:
+					failed = errno
+					return true
+				}
+			}
+			f.linger.sweep()
+			return true
+		})
+		if err == nil {
+			err = failed
+		}
+		if err == nil {
+			wait.reset()
+		} else if err = f.acceptFailed(err, &wait); err != nil {
+			return err
+		}
+	}
+}
+
+// first looks at a connection that was just accepted.
+func (f *fast) first(fd int, from netip.AddrPort, now time.Time) {
+	t := ticket{from: from, accepted: now, deadline: now.Add(f.requestTimeout())}
+	n, errno := recv(fd, f.buf[:])
+	if errno == unix.EAGAIN {
+		f.park(fd, t)
+		return
+	}
+	f.received(fd, t, f.buf[:], n, errno)
+}
+
+// wake is called by the lot when a parked connection has something to read.
+func (f *fast) wake(fd int, t ticket, buf []byte) {
+	t.again = true
+	had := copy(buf, t.head)
+	n, errno := recv(fd, buf[had:])
+	if errno == unix.EAGAIN { // its number was given to another connection meanwhile
+		f.park(fd, t)
+		return
+	}
+	f.received(fd, t, buf, n, errno)
+}
+
+// received takes what was read: n octets, after those of the ticket, or an
+// error. It answers, parks the connection again if that is no request yet, or
+// hands it over. It runs in the accepting goroutine and in that of the lot.
+func (f *fast) received(fd int, t ticket, buf []byte, n int, errno unix.Errno) {
+	if errno != 0 || n == 0 && len(t.head) == 0 {
+		closeFD(fd)
+		f.silent(t.from, left(errno))
+		return
+	}
+	buf = buf[:len(t.head)+n]
+	line, ok := selector.Line(buf)
+	if n > 0 && f.soft.Err() == nil && f.unfinished(t.from.Addr(), buf, ok) {
+		t.head = append(t.head, buf[len(t.head):]...)
+		f.park(fd, t)
+		return
+	}
+	if !f.within(t.from.Addr()) {
+		turnAway(fd, tooFast)
+		return
+	}
+	if !ok || f.special(t.from.Addr(), buf) || f.soft.Err() != nil {
+		f.handOver(fd, buf, t.from, t.accepted)
+		return
+	}
+	f.atHand(fd, t.from, t.accepted, line, buf)
+}
+
+// atHand answers with what the handler has at hand, or hands the connection over.
+func (f *fast) atHand(fd int, from netip.AddrPort, accepted time.Time, line, buf []byte) {
+	host := f.host
+	if host == "" {
+		host = localOf(fd).Addr().String()
+	}
+	a := f.quick.Quick(line, host, f.port)
+	if a == nil {
+		f.handOver(fd, buf, from, accepted)
+		return
+	}
+	sent, errno := send(fd, a.Body)
+	if errno == unix.EAGAIN || errno == 0 && sent < len(a.Body) {
+		f.finish(fd, a, max(sent, 0), from, accepted)
+		return
+	}
+	if errno != 0 {
+		closeFD(fd)
+		f.logRequest(a.Selector, from, 0, time.Since(accepted), os.NewSyscallError("send", errno))
+		return
+	}
+	f.linger.add(fd, from, accepted)
+	f.logRequest(a.Selector, from, int64(sent), time.Since(accepted), a.Err)
+}
+
+// park counts a connection and leaves it in the lot. One that was answered
+// already and finds no room is closed: it has what it wanted.
+func (f *fast) park(fd int, t ticket) {
+	s := &stay{phase: waits}
+	if t.lingers {
+		s.phase = lingers
+	}
+	s.cut = func() { f.lot.evict(fd, s) }
+	t.stay = s
+	why := f.enter(t.from.Addr(), s)
+	switch {
+	case why == admitted:
+		f.lot.park(fd, t)
+	case t.lingers:
+		closeFD(fd)
+	default:
+		f.refused(t.from.Addr(), why)
+		turnAway(fd, why)
+	}
+}
+
+// turnAway tells the client why it is not served.
+func turnAway(fd int, why refusal) {
+	_, _ = send(fd, why.body())
+	_ = shutdownWrite(fd)
+	closeFD(fd)
+}
+
+// left is why there was nothing to read.
+func left(errno unix.Errno) error {
+	if errno == 0 {
+		return io.EOF
+	}
+	return os.NewSyscallError("recv", errno)
+}
+
+// expired is called by the lot when a parked connection has been silent for
+// too long.
+func (f *fast) expired(t ticket) { f.silent(t.from, os.ErrDeadlineExceeded) }
+
+// handOver gives the connection a goroutine.
+func (f *fast) handOver(fd int, head []byte, from netip.AddrPort, accepted time.Time) {
+	c, err := newStream(fd, from)
+	if err != nil {
+		f.logger.Error("cannot serve a connection", "error", err)
+		return
+	}
+	nc := &conn{Conn: c, head: append([]byte(nil), head...), accepted: accepted,
+		deadline: accepted.Add(f.requestTimeout()), remote: from, host: f.host, port: f.port}
+	f.begin(nc, f.serve)
+}
+
+// finish sends the rest of an answer that the socket did not take at once.
+func (f *fast) finish(fd int, a *Answer, sent int, from netip.AddrPort, accepted time.Time) {
+	c, err := newStream(fd, from)
+	if err != nil {
+		f.logger.Error("cannot finish a reply", "error", err)
+		return
+	}
+	nc := &conn{Conn: c, remote: from, accepted: accepted}
+	f.begin(nc, func(*conn) {
+		nc.stay.turn(replies)
+		stop := context.AfterFunc(f.hard, nc.close)
+		defer stop()
+		w := &reply{conn: c, stall: f.stallTimeout(), n: int64(sent)}
+		_, _ = w.send(a.Body[sent:])
+		f.logRequest(a.Selector, from, w.n, time.Since(accepted), w.err)
+		f.end(nc, w.err)
+	})
+}

@@ -1,0 +1,285 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// atHand is a Quick handler: selectors that begin with /q are at hand.
+type atHand struct {
+	body  []byte
+	quick atomic.Int64
+}
+
+func (h *atHand) Quick(line []byte, _ string, _ int) *Answer {
+	if !bytes.HasPrefix(line, []byte("/q")) {
+		return nil
+	}
+	h.quick.Add(1)
+	return &Answer{Selector: string(line), Body: h.body}
+}
+
+func (h *atHand) ServeGopher(w ResponseWriter, r *Request) error {
+	_, err := io.WriteString(w, "slow "+r.Selector)
+	return err
+}
+
+func startTCP(t *testing.T, s *Server) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	return l.Addr().String()
+}
+
+func dialTCP(t *testing.T, addr string) *net.TCPConn {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	return c.(*net.TCPConn)
+}
+
+func TestFastAndSlowAnswers(t *testing.T) {
+	h := &atHand{body: []byte("quick")}
+	addr := startTCP(t, &Server{Handler: h})
+	for _, tt := range []struct{ request, want string }{
+		{"/q\r\n", "quick"},
+		{"/s\r\n", "slow /s"},
+		{"/q\r\nmore that nobody reads\r\n", "quick"},
+	} {
+		c := dialTCP(t, addr)
+		_, _ = io.WriteString(c, tt.request)
+		if got, err := io.ReadAll(c); string(got) != tt.want || err != nil {
+			t.Errorf("%q: %q, %v", tt.request, got, err)
+		}
+	}
+	if h.quick.Load() != 2 {
+		t.Errorf("%d quick answers", h.quick.Load())
+	}
+}
+
+// A request in pieces, the first of them after the accept, is answered too.
+func TestParkedThenInPieces(t *testing.T) {
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}})
+	for _, pieces := range [][]string{{"/q\n"}, {"/q", "\n"}, {"/", "s", "\r\n"}, {"/s", "EOF"}} {
+		c := dialTCP(t, addr)
+		for _, p := range pieces {
+			time.Sleep(10 * time.Millisecond)
+			if p == "EOF" {
+				_ = c.CloseWrite()
+				continue
+			}
+			_, _ = io.WriteString(c, p)
+		}
+		got, err := io.ReadAll(c)
+		if err != nil || string(got) != "quick" && string(got) != "slow /s" && string(got) != "slow /q" {
+			t.Errorf("%q: %q, %v", pieces, got, err)
+		}
+	}
+}
+
+// What a client sends after its request must not cost it the reply: a close
+// with unread input would reset the connection.
+func TestGentleClose(t *testing.T) {
+	body := bytes.Repeat([]byte("x"), 100<<10)
+	addr := startTCP(t, &Server{Handler: &atHand{body: body}})
+	for i := range 200 {
+		c := dialTCP(t, addr)
+		_, _ = io.WriteString(c, "/q\r\n")
+		_, _ = io.WriteString(c, "and more\r\n")
+		time.Sleep(time.Duration(i%5) * time.Millisecond)
+		_, _ = io.WriteString(c, strings.Repeat("and more\r\n", 1000))
+		got, err := io.ReadAll(c)
+		if err != nil || len(got) != len(body) {
+			t.Fatalf("client %d got %d octets, %v", i, len(got), err)
+		}
+		_ = c.Close()
+	}
+}
+
+func TestLargeQuickAnswerToSlowClient(t *testing.T) {
+	body := bytes.Repeat([]byte("0123456789"), 3<<20)
+	addr := startTCP(t, &Server{Handler: &atHand{body: body}})
+	c := dialTCP(t, addr)
+	_, _ = io.WriteString(c, "/q\r\n")
+	time.Sleep(20 * time.Millisecond)
+	if got, err := io.ReadAll(c); !bytes.Equal(got, body) || err != nil {
+		t.Errorf("got %d of %d octets, %v", len(got), len(body), err)
+	}
+}
+
+func TestSilentClientsAreClosedAndOthersServed(t *testing.T) {
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, RequestTimeout: time.Second, MaxConnsPerIP: -1})
+	var silent []*net.TCPConn
+	for range 500 {
+		silent = append(silent, dialTCP(t, addr))
+	}
+	c := dialTCP(t, addr)
+	_, _ = io.WriteString(c, "/q\r\n")
+	if got, _ := io.ReadAll(c); string(got) != "quick" {
+		t.Errorf("beside silent clients: %q", got)
+	}
+	for i, c := range silent {
+		if n, err := c.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+			t.Fatalf("silent client %d: %d octets, %v", i, n, err)
+		}
+	}
+}
+
+// A client that closed its side without a word wants nothing.
+func TestHalfCloseWithoutRequest(t *testing.T) {
+	addr := startTCP(t, &Server{Handler: &atHand{}})
+	c := dialTCP(t, addr)
+	_ = c.CloseWrite()
+	if got, err := io.ReadAll(c); len(got) != 0 || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestManyClients(t *testing.T) {
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}})
+	var wg sync.WaitGroup
+	for i := range 32 {
+		wg.Go(func() {
+			for j := range 50 {
+				c, err := net.Dial("tcp", addr)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				request, want := fmt.Sprintf("/q%d\r\n", j), "quick"
+				if (i+j)%3 == 0 {
+					request, want = "/s\r\n", "slow /s"
+				}
+				_, _ = io.WriteString(c, request)
+				if got, err := io.ReadAll(c); string(got) != want || err != nil {
+					t.Errorf("%q: %q, %v", request, got, err)
+				}
+				_ = c.Close()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func BenchmarkRequest(b *testing.B) {
+	for name, line := range map[string]string{"quick": "/q\r\n", "slow": "/s\r\n"} {
+		b.Run(name, func(b *testing.B) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				b.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			done := make(chan error, 1)
+			go func() {
+				done <- (&Server{Handler: &atHand{body: make([]byte, 1024)}}).Serve(ctx, l)
+			}()
+			b.ReportAllocs()
+			for b.Loop() {
+				c, err := net.Dial("tcp", l.Addr().String())
+				if err != nil {
+					b.Fatal(err)
+				}
+				_, _ = io.WriteString(c, line)
+				_, _ = io.Copy(io.Discard, c)
+				_ = c.Close()
+			}
+			cancel()
+			if err := <-done; err != nil {
+				b.Error(err)
+			}
+		})
+	}
+}
+
+// pairs makes n connected pairs of sockets with a request waiting in each.
+func pairs(t testing.TB, n int, request string) (ours, theirs []int) {
+	t.Helper()
+	for range n {
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := unix.Write(fds[1], []byte(request)); err != nil {
+			t.Fatal(err)
+		}
+		ours, theirs = append(ours, fds[0]), append(theirs, fds[1])
+	}
+	return ours, theirs
+}
+
+// The warm path allocates nothing, logged or not.
+func TestWarmPathAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	const runs = 100
+	answer := &Answer{Selector: "/q", Body: []byte("quick")}
+	for name, log := range map[string]*slog.Logger{
+		"quiet": slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		"text":  slog.New(slog.NewTextHandler(io.Discard, nil)),
+		"json":  slog.New(slog.NewJSONHandler(io.Discard, nil)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &Server{Log: log}
+			r := &run{Server: s, soft: t.Context(), hard: t.Context(), logger: s.log()}
+			f := &fast{run: r, quick: kept{answer}, host: "h", port: 70}
+			lot, err := newLot(f.wake, f.expired)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.lot, f.linger = lot, newLingerers(f.park, time.Second)
+			ours, theirs := pairs(t, runs+1, "/q\r\n")
+			from := netip.MustParseAddrPort("192.0.2.1:1234")
+			allocs := testing.AllocsPerRun(runs, func() {
+				f.first(ours[0], from, time.Now())
+				ours = ours[1:]
+			})
+			if allocs > 0 {
+				t.Errorf("%v allocations", allocs)
+			}
+			f.linger.close()
+			lot.close()
+			for _, fd := range theirs {
+				var buf [16]byte
+				if n, _ := unix.Read(fd, buf[:]); string(buf[:n]) != "quick" {
+					t.Errorf("answered %q", buf[:n])
+				}
+				_ = unix.Close(fd)
+			}
+		})
+	}
+}
+
+// kept is a Quick handler with one answer to all.
+type kept struct{ answer *Answer }
+
+func (k kept) Quick([]byte, string, int) *Answer          { return k.answer }
+func (k kept) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }

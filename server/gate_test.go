@@ -1,0 +1,178 @@
+package server
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func addr4(n int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}) }
+
+func TestBlocks(t *testing.T) {
+	for in, want := range map[string]string{
+		"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::", "fe80::1%lo": "fe80::",
+	} {
+		if got := block(netip.MustParseAddr(in)); got.String() != want {
+			t.Errorf("block of %s is %s, want %s", in, got, want)
+		}
+	}
+	if block(netip.Addr{}).IsValid() {
+		t.Error("no address has a block")
+	}
+}
+
+func TestFullServerMakesRoom(t *testing.T) {
+	g := gate{total: 6, perBlock: 4}
+	var cut []string
+	enter := func(name string, a int, p phase) (*stay, refusal) {
+		s := &stay{phase: p, cut: func() { cut = append(cut, name) }}
+		return s, g.enter(addr4(a), s)
+	}
+	for i := range 4 {
+		if _, why := enter(fmt.Sprintf("a%d", i), 1, []phase{replies, waits, waits, replies}[i]); why != admitted {
+			t.Fatal(why)
+		}
+	}
+	if _, why := enter("a4", 1, waits); why != tooManyOfBlock {
+		t.Errorf("fifth of an address: %v", why)
+	}
+	for i := range 6 {
+		if _, why := enter(fmt.Sprintf("b%d", i), 2+i, replies); why != admitted {
+			t.Fatal(i, why)
+		}
+	}
+	// The fullest goes down to one connection, silent ones first; then the
+	// oldest of all that have one.
+	if want := []string{"a1", "a2", "a0", "b0"}; !slices.Equal(cut, want) {
+		t.Errorf("cut %v, want %v", cut, want)
+	}
+	if _, why := enter("b1 again", 3, waits); why != tooMany {
+		t.Errorf("one that has as many as anybody: %v", why)
+	}
+}
+
+// Who lingers does not keep others of its address out.
+func TestLingeringMakesRoom(t *testing.T) {
+	g := gate{perBlock: 2}
+	old := &stay{phase: waits, cut: func() {}}
+	for _, s := range []*stay{old, {phase: waits, cut: func() {}}} {
+		if why := g.enter(addr4(1), s); why != admitted {
+			t.Fatal(why)
+		}
+	}
+	old.turn(lingers)
+	if why := g.enter(addr4(1), &stay{phase: waits}); why != admitted || !old.gone() {
+		t.Errorf("%v, old one gone: %v", why, old.gone())
+	}
+	if why := g.enter(addr4(1), &stay{phase: waits}); why != tooManyOfBlock {
+		t.Errorf("%v", why)
+	}
+}
+
+// Whatever comes and goes: no limit is passed, and nothing is left at the end.
+func TestGateKeepsCount(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := gate{total: rapid.IntRange(0, 12).Draw(t, "total"), perBlock: rapid.IntRange(0, 5).Draw(t, "per block")}
+		open := map[*stay]netip.Addr{}
+		for range rapid.IntRange(0, 200).Draw(t, "steps") {
+			switch what := rapid.IntRange(0, 6).Draw(t, "what"); {
+			case what == 0:
+				had := len(open)
+				if n := g.spare(2); len(open) != had-n {
+					t.Fatalf("%d spared, %d gone", n, had-len(open))
+				}
+			case what > 2:
+				a := addr4(rapid.IntRange(1, 6).Draw(t, "address"))
+				s := &stay{phase: phase(rapid.IntRange(0, 2).Draw(t, "phase"))}
+				s.cut = func() { delete(open, s) }
+				if g.enter(a, s) == admitted {
+					open[s] = a
+				}
+			default:
+				for s := range open {
+					s.turn(phase(rapid.IntRange(0, 2).Draw(t, "phase")))
+					s.leave()
+					s.leave()
+					delete(open, s)
+					break
+				}
+			}
+			checkGate(t, &g, open)
+		}
+		for s := range open {
+			s.leave()
+		}
+		if g.n != 0 || len(g.guests) != 0 || g.fullest != 0 {
+			t.Fatalf("left: %d connections, %d guests, fullest %d", g.n, len(g.guests), g.fullest)
+		}
+	})
+}
+
+func checkGate(t *rapid.T, g *gate, open map[*stay]netip.Addr) {
+	counts, most := map[netip.Addr]int{}, 0
+	for _, a := range open {
+		counts[a]++
+		most = max(most, counts[a])
+	}
+	switch {
+	case g.n != len(open), g.fullest != most, len(g.guests) != len(counts):
+		t.Fatalf("counts %d, %d, %d; open %d, %d, %d", g.n, g.fullest, len(g.guests), len(open), most, len(counts))
+	case g.total > 0 && g.n > g.total, g.perBlock > 0 && most > g.perBlock:
+		t.Fatalf("%d connections, %d of one address", g.n, most)
+	}
+}
+
+func TestRate(t *testing.T) {
+	r := newRates(2, 3)
+	now := time.Now()
+	take := func(a int, want bool) {
+		t.Helper()
+		if got := r.take(addr4(a), now); got != want {
+			t.Errorf("address %d: %v", a, got)
+		}
+	}
+	for _, want := range []bool{true, true, true, false} {
+		take(1, want)
+	}
+	take(2, true)
+	now = now.Add(500 * time.Millisecond)
+	take(1, true)
+	take(1, false)
+	now = now.Add(time.Hour)
+	for _, want := range []bool{true, true, true, false} {
+		take(1, want)
+	}
+}
+
+// A flood of addresses grows no table, and those that are told of are bounded.
+func TestTablesAreBounded(t *testing.T) {
+	r, now := newRates(1, 5), time.Now()
+	var seen told
+	lines := 0
+	for i := range 2 * maxBuckets {
+		a := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
+		r.take(a, now)
+		lines += seen.again(a, now)
+	}
+	if len(r.buckets) > maxBuckets || len(seen.blocks) > maxTold || lines > maxTold {
+		t.Errorf("%d buckets, %d told, %d lines", len(r.buckets), len(seen.blocks), lines)
+	}
+	now = now.Add(2 * time.Minute)
+	if seen.again(addr4(1), now) != 1 {
+		t.Error("a minute later nothing is told")
+	}
+}
+
+func TestToldOncePerMinute(t *testing.T) {
+	var seen told
+	now := time.Now()
+	got := []int{seen.again(addr4(1), now), seen.again(addr4(1), now), seen.again(addr4(1), now.Add(59*time.Second)),
+		seen.again(addr4(1), now.Add(61*time.Second)), seen.again(addr4(2), now)}
+	if want := []int{1, 0, 0, 3, 1}; !slices.Equal(got, want) {
+		t.Errorf("told %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,128 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// An Observer is told of each request when its reply has ended. It is asked
+// where the reply was sent, in the accepting goroutine too, and by several at
+// once, so it must not block.
+type Observer interface {
+	Observe(Served)
+}
+
+// Served is a request and what became of it.
+type Served struct {
+	Selector string         // "" if the request was none
+	Remote   netip.AddrPort // invalid if it is not known
+	Bytes    int64          // of the reply, as far as they were sent
+	Took     time.Duration  // since the connection was accepted
+	Err      error          // nil, or why the client did not get what it asked for
+}
+
+// Outcome is what became of a request, as far as it is counted.
+type Outcome int
+
+// The outcomes.
+const (
+	OK         Outcome = iota
+	NotFound           // there is no such thing, or none that may be read
+	BadRequest         // it was no request, or was refused
+	Gone               // the client went away, or took nothing for the stall time
+	Failed             // the server's fault
+	Outcomes           // how many there are
+)
+
+// String is the outcome in a word.
+func (o Outcome) String() string {
+	return [Outcomes]string{"ok", "not_found", "bad_request", "gone", "failed"}[o]
+}
+
+// Outcome says what became of the request.
+func (s Served) Outcome() Outcome {
+	if s.Err == nil {
+		return OK
+	}
+	var e *Error
+	switch {
+	case gone(s.Err):
+		return Gone
+	case public(s.Err) == ErrNotFound.Message:
+		return NotFound
+	case errors.As(s.Err, &e) && e.Message != errPanic.Message:
+		return BadRequest
+	}
+	return Failed
+}
+
+// logRequest tells of a request: the observer, and the log in one line.
+func (r *run) logRequest(sel string, remote netip.AddrPort, n int64, took time.Duration, err error) {
+	if r.Observer != nil {
+		r.Observer.Observe(Served{sel, remote, n, took, err})
+	}
+	level, msg := slog.LevelInfo, "request"
+	if err != nil && public(err) != ErrNotFound.Message && public(err) != ErrBadRequest.Message && !gone(err) {
+		level = slog.LevelWarn
+	}
+	if !r.logger.Enabled(r.hard, level) {
+		return
+	}
+	attrs := [5]slog.Attr{
+		slog.String("remote", r.name(remote.Addr())), slog.String("selector", sel), slog.Int64("bytes", n),
+		slog.Duration("took", took),
+	}
+	list := attrs[:4]
+	if err != nil {
+		list = append(list, slog.String("error", err.Error()))
+	}
+	// Logger.LogAttrs would look up where it was called from, which costs as
+	// much as all the rest and is always here.
+	rec := slog.NewRecord(time.Now(), level, msg, 0)
+	rec.AddAttrs(list...)
+	_ = r.logger.Handler().Handle(r.hard, rec)
+}
+
+// show returns an address as logs are to have it.
+func (s *Server) show(a netip.Addr) string {
+	switch {
+	case !a.IsValid():
+		return "-"
+	case s.ShowIP != nil:
+		return s.ShowIP(a)
+	}
+	return a.String()
+}
+
+// name returns an address as logs have it; that of the last client is at hand.
+func (r *run) name(a netip.Addr) string {
+	if last := r.last.Load(); last != nil && last.addr == a {
+		return last.text
+	}
+	text := r.show(a)
+	r.last.Store(&named{a, text})
+	return text
+}
+
+type named struct {
+	addr netip.Addr
+	text string
+}
+
+// gone says whether the client went away or stalled, which is no fault here.
+func gone(err error) bool {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return true
+	}
+	return slices.ContainsFunc([]error{
+		errStalled, net.ErrClosed, os.ErrClosed, os.ErrDeadlineExceeded, io.ErrClosedPipe, syscall.EPIPE, syscall.ECONNRESET,
+	}, func(e error) bool { return errors.Is(err, e) })
+}

@@ -1,0 +1,77 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/netip"
+	"testing"
+	"time"
+)
+
+// witness is an Observer that hands on what it is told.
+type witness chan Served
+
+func (s witness) Observe(r Served) { s <- r }
+
+// TestObserver: each request is told once, from memory or not, and so is a
+// refused one.
+func TestObserver(t *testing.T) {
+	told := make(witness, 10)
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, Observer: told})
+	for _, tt := range []struct {
+		request, selector string
+		bytes             int64
+		outcome           Outcome
+	}{
+		{"/q\r\n", "/q", 5, OK},
+		{"/s\r\n", "/s", 7, OK},
+		{"/a\x00b\r\n", "", int64(len(ErrorBody(ErrBadRequest))), BadRequest},
+	} {
+		c := dialTCP(t, addr)
+		_, _ = io.WriteString(c, tt.request)
+		if _, err := io.ReadAll(c); err != nil {
+			t.Error(err)
+		}
+		_ = c.Close()
+		select {
+		case got := <-told:
+			if got.Selector != tt.selector || got.Bytes != tt.bytes || got.Outcome() != tt.outcome || !got.Remote.Addr().IsLoopback() || got.Took <= 0 {
+				t.Errorf("%q: %+v", tt.request, got)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%q is not told", tt.request)
+		}
+	}
+	if len(told) > 0 {
+		t.Errorf("%d more are told", len(told))
+	}
+}
+
+func TestOutcomeWords(t *testing.T) {
+	words := map[string]bool{}
+	for o := range Outcomes {
+		words[o.String()] = true
+	}
+	if len(words) != int(Outcomes) || words[""] {
+		t.Errorf("the words are %v", words)
+	}
+	for err, want := range map[error]Outcome{errPanic: Failed, errTooLong: BadRequest, io.ErrClosedPipe: Gone, errors.New("x"): Failed} {
+		if got := (Served{Err: err}).Outcome(); got != want {
+			t.Errorf("%v: %v, want %v", err, got, want)
+		}
+	}
+}
+
+// TestShowIP: addresses are logged as the server is told to.
+func TestShowIP(t *testing.T) {
+	a := netip.MustParseAddr("192.0.2.1")
+	if got := (&Server{}).show(a); got != "192.0.2.1" {
+		t.Errorf("in full: %q", got)
+	}
+	if got := (&Server{ShowIP: func(netip.Addr) string { return "x" }}).show(a); got != "x" {
+		t.Errorf("shown as x: %q", got)
+	}
+	if got := (&Server{}).show(netip.Addr{}); got != "-" {
+		t.Errorf("unknown: %q", got)
+	}
+}

@@ -1,0 +1,166 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/gophd/gophd/menu"
+)
+
+// bufferSize is what a reply collects before it is sent. A reply that fits
+// leaves in one segment train and one system call.
+const bufferSize = 16 << 10
+
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+// reply is the ResponseWriter of one connection.
+type reply struct {
+	conn  net.Conn
+	stall time.Duration
+	host  string
+	port  int
+
+	array *[bufferSize]byte // buf's, from buffers; nil before the first byte
+	buf   []byte
+	menu  bool
+	n     int64 // octets sent
+	err   error // the first failure of the connection
+}
+
+func (w *reply) started() bool { return w.n > 0 || len(w.buf) > 0 }
+
+// Write sends p as it is.
+func (w *reply) Write(p []byte) (int, error) {
+	if len(w.buf)+len(p) > bufferSize {
+		if err := w.flush(); err != nil {
+			return 0, err
+		}
+		if len(p) >= bufferSize {
+			return w.send(p)
+		}
+	}
+	w.buf = append(w.buffer(), p...)
+	return len(p), nil
+}
+
+// WriteItem adds an item to the menu.
+func (w *reply) WriteItem(it menu.Item) error {
+	w.menu = true
+	if it.Host == "" && it.Type != menu.TypeInfo && it.Type != menu.TypeError {
+		it.Host, it.Port = w.host, w.port
+	}
+	w.buf = it.AppendTo(w.buffer())
+	if len(w.buf) > bufferSize/2 {
+		return w.flush()
+	}
+	return w.err
+}
+
+// ReadFrom sends what r holds; a file goes by sendfile(2) where there is one.
+// A read error of r ends it as well as a write error.
+func (w *reply) ReadFrom(r io.Reader) (int64, error) {
+	to, ok := w.conn.(io.ReaderFrom)
+	if !ok || !isFile(r) { // what was read and not yet sent when a step ends would be lost
+		return io.Copy(onlyWriter{w}, r)
+	}
+	if err := w.flush(); err != nil {
+		return 0, err
+	}
+	var n int64
+	err := steadily(w.conn, w.stall, func() (int64, error) {
+		m, err := to.ReadFrom(r)
+		n += m
+		w.n += m
+		return m, err
+	})
+	w.err = errors.Join(w.err, err)
+	return n, err
+}
+
+// isFile says whether r is a file, or the begin of one.
+func isFile(r io.Reader) bool {
+	if l, ok := r.(*io.LimitedReader); ok {
+		r = l.R
+	}
+	_, ok := r.(*os.File)
+	return ok
+}
+
+// onlyWriter hides ReadFrom.
+type onlyWriter struct{ io.Writer }
+
+// finish ends the reply: a menu gets its last line.
+func (w *reply) finish() error {
+	if w.menu {
+		w.buf = append(w.buffer(), menu.End...)
+	}
+	return w.flush()
+}
+
+// release gives the buffer back. The reply must not be used after it.
+func (w *reply) release() {
+	if w.array != nil {
+		buffers.Put(w.array)
+		w.array, w.buf = nil, nil
+	}
+}
+
+func (w *reply) buffer() []byte {
+	if w.array == nil {
+		w.array = buffers.Get().(*[bufferSize]byte)
+		w.buf = w.array[:0]
+	}
+	return w.buf
+}
+
+func (w *reply) flush() error {
+	if w.err == nil && len(w.buf) > 0 {
+		_, _ = w.send(w.buf)
+	}
+	w.buf = w.buf[:0]
+	return w.err
+}
+
+func (w *reply) send(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	sent := 0
+	w.err = steadily(w.conn, w.stall, func() (int64, error) {
+		m, err := w.conn.Write(p[sent:])
+		sent += m
+		w.n += int64(m)
+		return int64(m), err
+	})
+	return sent, w.err
+}
+
+// steadily repeats step, which sends and returns how much, until it is done,
+// fails, or has made no progress for the stall time. The deadline of each
+// step is a quarter of that.
+func steadily(conn net.Conn, stall time.Duration, step func() (int64, error)) error {
+	last := time.Now()
+	for {
+		if err := conn.SetWriteDeadline(time.Now().Add(stall / 4)); err != nil {
+			return err
+		}
+		n, err := step()
+		if n > 0 {
+			last = time.Now()
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		if time.Since(last) >= stall {
+			return errStalled
+		}
+	}
+}
+
+// errStalled is a reply that made no progress for too long. It does not say
+// that it is a time-out, so that nobody tries again.
+var errStalled = errors.New("no progress")

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What was read of a source and not taken by the client when a step of the
+// reply ran out of time is sent with the next one.
+func TestSlowReaderLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body := strings.Repeat("0123456789", 10_000)
+		p, stop := start(t, &Server{Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
+			_, err := w.(io.ReaderFrom).ReadFrom(strings.NewReader(body))
+			return err
+		})})
+		c := p.dial()
+		_, _ = io.WriteString(c, "/\n")
+		var got []byte
+		for buf := make([]byte, 5000); ; time.Sleep(20 * time.Second) {
+			n, err := c.Read(buf)
+			got = append(got, buf[:n]...)
+			if err != nil {
+				break
+			}
+		}
+		if string(got) != body {
+			t.Errorf("got %d of %d octets", len(got), len(body))
+		}
+		_ = c.Close()
+		stop()
+	})
+}
+
+// Somebody who does not read gets little of the kernel's memory, and none once
+// the time is over: the connection is reset.
+func TestAbuseNeverReads(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(file, make([]byte, 16<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer func(n int32) { freely = n }(freely)
+	freely = 0 // as when many are being sent
+	var log lines
+	addr := startTCP(t, &Server{StallTimeout: 200 * time.Millisecond, Log: log.logger(), Handler: quickOnly{HandlerFunc(
+		func(w ResponseWriter, _ *Request) error {
+			f, err := os.Open(file)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = f.Close() }()
+			_, err = w.(io.ReaderFrom).ReadFrom(io.LimitReader(f, 16<<20))
+			return err
+		})}})
+	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+		return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+	}}
+	c, err := d.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	_, _ = io.WriteString(c, "/\r\n")
+	sent := regexp.MustCompile(`bytes=(\d+).*no progress`)
+	eventually(t, "the reply goes on", func() bool { return sent.MatchString(log.String()) })
+	if n, _ := strconv.Atoi(sent.FindStringSubmatch(log.String())[1]); n > 2*maxUnsent {
+		t.Errorf("the kernel took %d octets", n)
+	}
+	eventually(t, "no reset", func() bool {
+		_, err := io.CopyN(io.Discard, c, 1<<20)
+		return errors.Is(err, syscall.ECONNRESET)
+	})
+}

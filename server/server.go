@@ -1,0 +1,266 @@
+// Package server is a Gopher server (RFC 1436): listeners, connections,
+// deadlines and replies, and the handler that serves a content tree.
+//
+// Its Handler has the shape of net/http's, but returns an error, which the
+// server turns into the answer a stranger may see and into a log line:
+//
+//	s := &server.Server{Handler: server.HandlerFunc(hello)}
+//	err := s.ListenAndServe(ctx, ":7070")
+//
+// A request goes one way, with no way back:
+//
+//	accept → one request line, under a deadline → Handler → reply → close gently
+//
+// On Linux, on a TCP listener, a request that a Quick handler can answer from
+// memory is answered where it was accepted (fast_linux.go); every other
+// connection gets a goroutine of its own (conn.go). Both keep the same
+// deadlines and close in the same way.
+//
+// Do not use it for a protocol that keeps a connection open for several
+// requests, or that is not Gopher: one line in, one reply out is built in.
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/gophd/gophd/selector"
+)
+
+// A Server answers Gopher requests. The zero value with a Handler is ready to
+// use. Its fields must not be changed once Serve was called.
+type Server struct {
+	// Handler answers. If nil, every request is answered with "Not found".
+	Handler Handler
+
+	// RequestTimeout is the time from accept to the end of the request line,
+	// whatever trickles in. If zero, 10 s.
+	RequestTimeout time.Duration
+
+	// StallTimeout ends a reply that made no progress for so long. It is
+	// noticed up to a quarter of it late. If zero, 60 s.
+	StallTimeout time.Duration
+
+	// LingerTimeout is how long the server goes on reading, and throws away,
+	// what a client sends after its reply, before it closes. If zero, 2 s.
+	LingerTimeout time.Duration
+
+	// DrainTimeout is how long Serve lets replies finish after its context
+	// has ended. If zero, 10 s; if negative, none.
+	DrainTimeout time.Duration
+
+	// MaxConns is how many connections may stay open: those that wait for a
+	// request, are replied to or linger. One that is answered where it was
+	// accepted is not counted. When there are so many, a newcomer takes the
+	// place of the oldest of the address that has the most, silent ones first.
+	// If zero, what the limit of open files allows with two for each; if
+	// negative, any number.
+	MaxConns int
+
+	// MaxConnsPerIP is how many of them may be of one address, or of one /64
+	// of IPv6. If zero, 32; if negative, any number.
+	MaxConnsPerIP int
+
+	// Rate is how many requests an address (a /64 of IPv6) may send in a
+	// second, on average; Burst is how many at once. If Rate is zero, any
+	// number; if Burst is zero, 20, or Rate if that is more.
+	Rate  float64
+	Burst int
+
+	// TrustProxy are the peers whose PROXY header tells the client's address.
+	// They are bound by no limit per address, their clients are.
+	TrustProxy []netip.Prefix
+
+	// TLS is what a client gets that begins with a TLS handshake, on the same
+	// port. If nil, its connection is closed at once.
+	TLS *tls.Config
+
+	// NoHTTP closes the connection of a client that asks in HTTP. Otherwise it
+	// gets a page that names the gopher URL of what it asked for, and the
+	// robots.txt.
+	NoHTTP bool
+
+	// Host and Port are what menus name as this server. If zero, the address
+	// and the port that the client has reached.
+	Host string
+	Port int
+
+	// Log gets a line for each request (Info) and for what goes wrong
+	// (Warn, Error). If nil, nothing is logged.
+	Log *slog.Logger
+
+	// ShowIP says how a client's address is logged. If nil, in full.
+	ShowIP func(netip.Addr) string
+
+	// Observer is told of each request. If nil, nobody is.
+	Observer Observer
+
+	guardOnce sync.Once
+	guarded   guard
+	accepted  atomic.Int64
+}
+
+// Defaults of the Server's fields.
+const (
+	DefaultRequestTimeout = 10 * time.Second
+	DefaultStallTimeout   = 60 * time.Second
+	DefaultLingerTimeout  = 2 * time.Second
+	DefaultDrainTimeout   = 10 * time.Second
+)
+
+func or(d, def time.Duration) time.Duration {
+	if d == 0 {
+		return def
+	}
+	return d
+}
+
+func (s *Server) requestTimeout() time.Duration { return or(s.RequestTimeout, DefaultRequestTimeout) }
+func (s *Server) stallTimeout() time.Duration   { return or(s.StallTimeout, DefaultStallTimeout) }
+func (s *Server) lingerTimeout() time.Duration  { return or(s.LingerTimeout, DefaultLingerTimeout) }
+func (s *Server) drainTimeout() time.Duration   { return or(s.DrainTimeout, DefaultDrainTimeout) }
+
+func (s *Server) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Log
+}
+
+func (s *Server) handler() Handler {
+	if s.Handler == nil {
+		return NotFoundHandler()
+	}
+	return s.Handler
+}
+
+// ListenAndServe listens on a TCP address (":70" if empty) and serves it until
+// ctx ends.
+func (s *Server) ListenAndServe(ctx context.Context, addr string) error {
+	if addr == "" {
+		addr = fmt.Sprintf(":%d", selector.DefaultPort)
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	return s.Serve(ctx, l)
+}
+
+// Serve answers the connections of l until ctx ends, and closes l. Then it
+// gives connections that have not sent a request another second for it, so
+// that a client that was just accepted is not lost, lets replies finish for
+// DrainTimeout, and returns nil when all have ended. It returns an error only
+// when l fails for another reason.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	hard, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+
+	run := &run{Server: s, soft: ctx, hard: hard, logger: s.log()}
+	err := run.acceptAll(l)
+	_ = l.Close()
+	run.drain(abort)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// run is one call of Serve.
+type run struct {
+	*Server
+	soft, hard context.Context // soft ends: no new requests. hard ends: no more replies
+	logger     *slog.Logger
+	conns      sync.WaitGroup
+	last       atomic.Pointer[named] // the client that was logged last
+}
+
+func (r *run) acceptAll(l net.Listener) error {
+	if done, err := r.acceptFast(l); done {
+		return err
+	}
+	var wait backoff
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			if err = r.acceptFailed(err, &wait); err != nil {
+				return err
+			}
+			continue
+		}
+		wait.reset()
+		r.accepted.Add(1)
+		r.welcome(newConn(c, time.Now().Add(r.requestTimeout())))
+	}
+}
+
+// acceptFailed makes room, or waits if the failure may pass, and returns the
+// error if not.
+func (r *run) acceptFailed(err error, wait *backoff) error {
+	if r.soft.Err() != nil || !passes(err) {
+		return fmt.Errorf("accepting connections: %w", err)
+	}
+	if errors.Is(err, syscall.EMFILE) && r.spareFiles(err) {
+		return nil
+	}
+	d := wait.next()
+	r.logger.Error("cannot accept connections", "error", err, "retry_in", d)
+	select {
+	case <-time.After(d):
+	case <-r.soft.Done():
+	}
+	return nil
+}
+
+// lastCall is how long a connection without a request is still waited for when
+// no more are accepted.
+func (s *Server) lastCall() time.Duration { return min(time.Second, max(s.drainTimeout(), 0)) }
+
+// drain waits until all connections have ended, at most DrainTimeout.
+func (r *run) drain(abort func()) {
+	done := make(chan struct{})
+	go func() { r.conns.Wait(); close(done) }()
+	select {
+	case <-done:
+		return
+	case <-time.After(max(r.drainTimeout(), 0)):
+	}
+	abort()
+	<-done
+}
+
+// passes says whether an error of accept(2) is about one connection or about
+// resources that may come back.
+func passes(err error) bool {
+	for _, e := range []syscall.Errno{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM,
+		syscall.ECONNABORTED, syscall.ECONNRESET, syscall.EPROTO, syscall.EPERM, syscall.EINTR,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// backoff doubles from 5 ms to 1 s.
+type backoff struct{ d time.Duration }
+
+func (b *backoff) reset() { b.d = 0 }
+
+func (b *backoff) next() time.Duration {
+	b.d = min(max(2*b.d, 5*time.Millisecond), time.Second)
+	return b.d
+}

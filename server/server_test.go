@@ -1,0 +1,362 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+)
+
+// pipes is a listener in memory: no kernel, so it works with fake time.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), closed: make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 70} }
+
+func (p *pipes) dial() net.Conn {
+	client, server := net.Pipe()
+	p.conns <- server
+	return client
+}
+
+// start serves h on a listener in memory; the returned function stops it.
+func start(t *testing.T, s *Server) (*pipes, func()) {
+	t.Helper()
+	p := newPipes()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx, p) }()
+	return p, func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	}
+}
+
+func echoSelector(w ResponseWriter, r *Request) error {
+	_, err := io.WriteString(w, "<"+r.Selector+"|"+r.Query+">")
+	return err
+}
+
+// ask sends a request, ends the stream if the request has no line end, and
+// reads all.
+func ask(t *testing.T, c net.Conn, request string) string {
+	t.Helper()
+	go func() { _, _ = io.WriteString(c, request) }()
+	got, err := io.ReadAll(c)
+	if err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("reading the reply: %v", err)
+	}
+	_ = c.Close()
+	return string(got)
+}
+
+func TestRequestLineEnds(t *testing.T) {
+	for _, request := range []string{"/a\n", "/a\r\n", "/a\r", "/a\r\nrest is not a request\r\n", "/a\n/b\n"} {
+		synctest.Test(t, func(t *testing.T) {
+			p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
+			if got := ask(t, p.dial(), request); got != "</a|>" {
+				t.Errorf("%q answered with %q", request, got)
+			}
+			stop()
+		})
+	}
+}
+
+func TestQueryAfterTab(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
+		if got := ask(t, p.dial(), "/search\tsome words\r\n"); got != "</search|some words>" {
+			t.Errorf("got %q", got)
+		}
+		stop()
+	})
+}
+
+func TestOctetsBeforeTimeoutAreNoRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
+		begin := time.Now()
+		if got := ask(t, p.dial(), "robots.txt"); got != "" {
+			t.Errorf("answered %q", got)
+		}
+		if took := time.Since(begin); took != DefaultRequestTimeout {
+			t.Errorf("closed after %v", took)
+		}
+		stop()
+	})
+}
+
+func TestTricklingDoesNotExtendTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
+		c := p.dial()
+		begin := time.Now()
+		go func() {
+			for {
+				if _, err := c.Write([]byte("x")); err != nil {
+					return
+				}
+				time.Sleep(2 * time.Second)
+			}
+		}()
+		_, _ = io.ReadAll(c)
+		if took := time.Since(begin); took != DefaultRequestTimeout {
+			t.Errorf("closed after %v", took)
+		}
+		_ = c.Close()
+		time.Sleep(3 * time.Second) // the writer notices
+		stop()
+	})
+}
+
+func TestTooLong(t *testing.T) {
+	for _, size := range []int{4 << 10, 64 << 10, 1 << 20} {
+		synctest.Test(t, func(t *testing.T) {
+			p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
+			got := ask(t, p.dial(), strings.Repeat("x", size))
+			if got != "3Request too long\t\terror.host\t1\r\n.\r\n" {
+				t.Errorf("%d octets: %q", size, got)
+			}
+			stop()
+		})
+	}
+}
+
+func TestErrorsTellStrangersNothing(t *testing.T) {
+	secret := &fs.PathError{Op: "open", Path: "/srv/secret/place", Err: fs.ErrPermission}
+	tests := map[string]error{
+		"Not found":    secret,
+		"Server error": errors.New("disk /dev/sda1 on fire"),
+		"Full":         &Error{Message: "Full", Err: secret},
+	}
+	for want, err := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			s := &Server{
+				Handler: HandlerFunc(func(ResponseWriter, *Request) error { return err }),
+				Log:     slog.New(slog.NewTextHandler(&log, nil)),
+			}
+			p, stop := start(t, s)
+			if got := ask(t, p.dial(), "/x\n"); got != "3"+want+"\t\terror.host\t1\r\n.\r\n" {
+				t.Errorf("%v: %q", err, got)
+			}
+			stop()
+			if !strings.Contains(log.String(), err.Error()) {
+				t.Errorf("the log does not tell %q: %s", err, log.String())
+			}
+		})
+	}
+}
+
+func TestPanicIsOneRequestsError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
+			if r.Selector == "/panic" {
+				panic("oops")
+			}
+			return echoSelector(w, r)
+		})}
+		p, stop := start(t, s)
+		if got := ask(t, p.dial(), "/panic\n"); !strings.HasPrefix(got, "3Server error\t") {
+			t.Errorf("panic answered with %q", got)
+		}
+		if got := ask(t, p.dial(), "/b\n"); got != "</b|>" {
+			t.Errorf("after the panic: %q", got)
+		}
+		stop()
+	})
+}
+
+func TestMenuEndsWithDot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{Host: "gopher.example", Port: 7070, Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
+			if err := w.WriteItem(menu.Info("hello")); err != nil {
+				return err
+			}
+			return w.WriteItem(menu.Item{Type: '0', Label: "a", Selector: "/a"})
+		})}
+		p, stop := start(t, s)
+		want := string(menu.Info("hello").AppendTo(nil)) + "0a\t/a\tgopher.example\t7070\r\n.\r\n"
+		if got := ask(t, p.dial(), "\r\n"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		stop()
+	})
+}
+
+func TestStalledReplyEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan time.Time, 1)
+		s := &Server{Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
+			_, err := w.Write(make([]byte, 1<<20))
+			ended <- time.Now()
+			return err
+		})}
+		p, stop := start(t, s)
+		c := p.dial()
+		begin := time.Now()
+		_, _ = io.WriteString(c, "/x\n")
+		took := (<-ended).Sub(begin)
+		if took < DefaultStallTimeout || took > DefaultStallTimeout*5/4 {
+			t.Errorf("ended after %v", took)
+		}
+		_ = c.Close()
+		stop()
+	})
+}
+
+func TestSlowButSteadyReplyGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body := bytes.Repeat([]byte("0123456789"), 5000)
+		s := &Server{Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
+			_, err := w.Write(body)
+			return err
+		})}
+		p, stop := start(t, s)
+		c := p.dial()
+		_, _ = io.WriteString(c, "/x\n")
+		var got []byte
+		buf := make([]byte, 1000)
+		for {
+			n, err := c.Read(buf)
+			got = append(got, buf[:n]...)
+			if err != nil {
+				break
+			}
+			time.Sleep(40 * time.Second)
+		}
+		if !bytes.Equal(got, body) {
+			t.Errorf("got %d of %d octets", len(got), len(body))
+		}
+		_ = c.Close()
+		stop()
+	})
+}
+
+func TestDrain(t *testing.T) {
+	tests := []struct {
+		name     string
+		needs    time.Duration
+		want     string
+		stopped  time.Duration
+		handling bool
+	}{
+		{"finishes", 3 * time.Second, "done", 3 * time.Second, true},
+		{"too slow", time.Minute, "", DefaultDrainTimeout, true},
+		{"no request", 0, "", time.Second, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &Server{Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
+					select {
+					case <-time.After(tt.needs):
+					case <-r.Context().Done():
+						return &Error{Message: "", Err: errSilent}
+					}
+					_, err := io.WriteString(w, "done")
+					return err
+				})}
+				p, stop := start(t, s)
+				c := p.dial()
+				if tt.handling {
+					_, _ = io.WriteString(c, "/x\n")
+				}
+				synctest.Wait()
+				begin := time.Now()
+				go stop()
+				got, _ := io.ReadAll(c)
+				got = bytes.TrimPrefix(got, ErrorBody(&Error{})) // the last word, if it still got out
+				if string(got) != tt.want || time.Since(begin) != tt.stopped {
+					t.Errorf("got %q after %v, want %q after %v", got, time.Since(begin), tt.want, tt.stopped)
+				}
+				_ = c.Close()
+			})
+		})
+	}
+}
+
+// TestDrainHearsOut: who was accepted before the end and asks right after it
+// is answered.
+func TestDrainHearsOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, stop := start(t, &Server{Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
+			_, err := io.WriteString(w, "heard")
+			return err
+		})})
+		c := p.dial()
+		synctest.Wait()
+		go stop()
+		time.Sleep(time.Second / 2)
+		if got := ask(t, c, "/x\n"); got != "heard" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestLogQuotesOutsideOctets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		p, stop := start(t, &Server{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		_ = ask(t, p.dial(), "/a b\xff\"=x\n")
+		_ = ask(t, p.dial(), "/\x1b[31m\n")
+		stop()
+		if out := log.String(); strings.Contains(out, "\x1b") || strings.Contains(out, "\xff") || strings.Count(out, "\n") != 2 {
+			t.Errorf("log: %q", log.String())
+		}
+	})
+}
+
+func TestMux(t *testing.T) {
+	var m ServeMux
+	say := func(s string) HandlerFunc {
+		return func(w ResponseWriter, _ *Request) error { _, err := io.WriteString(w, s); return err }
+	}
+	m.Handle("/", say("root"))
+	m.Handle("/a", say("a"))
+	m.Handle("/dir/", say("dir"))
+	m.Handle("/dir/sub/", say("sub"))
+	for sel, want := range map[string]string{
+		"": "root", "/": "root", "/x": "root", "/a": "a", "a": "a", "/ab": "root",
+		"/dir": "dir", "dir/": "dir", "/dir/x": "dir", "/dir/sub": "sub", "/dir/sub/x": "sub", "/dirt": "root",
+	} {
+		var got strings.Builder
+		w := &recorder{Writer: &got}
+		if err := m.ServeGopher(w, &Request{Request: reqOf(sel)}); err != nil || got.String() != want {
+			t.Errorf("%q went to %q (%v), want %q", sel, got.String(), err, want)
+		}
+	}
+}
+
+type recorder struct{ io.Writer }
+
+func (r *recorder) WriteItem(it menu.Item) error { _, err := r.Write(it.AppendTo(nil)); return err }
+
+func reqOf(sel string) selector.Request { return selector.Request{Selector: sel} }
