@@ -1,0 +1,35 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNetworkFlagsThatAreWrong(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"-max-conns -1", "-max-conns -1"},
+		{"-max-conns-per-ip -1", "-max-conns-per-ip -1"},
+		{"-burst -1", "-burst -1"},
+		{"-rate -0.5", "-rate -0.5"},
+		{"-http maybe", `unknown -http "maybe"`},
+		{"-trust-proxy 10.0.0.0/99", "-trust-proxy"},
+		{"-trust-proxy haproxy.example", "-trust-proxy"},
+		{"-tls-cert a.pem", "1 of -tls-cert, 0 of -tls-key"},
+		{"-tls-cert no.pem -tls-key no.pem", "no.pem"},
+	} {
+		var stderr strings.Builder
+		args := append([]string{"gophd", "-root", t.TempDir(), "-listen", "127.0.0.1:0", "-sandbox", "off"}, strings.Fields(tt.args)...)
+		status := run(t.Context(), args, strings.NewReader(""), &strings.Builder{}, &stderr)
+		got := stderr.String()
+		if status == exitOK || !strings.Contains(got, tt.want) || !strings.Contains(got, "gophd: hint: ") {
+			t.Errorf("%s: status %d, %s", tt.args, status, got)
+		}
+	}
+}
+
+func TestPrefixes(t *testing.T) {
+	got, err := prefixes("x", []string{"10.0.0.0/8", "::1", "192.0.2.7"})
+	if err != nil || len(got) != 3 || got[0].Bits() != 8 || got[1].Bits() != 128 || got[2].Bits() != 32 {
+		t.Errorf("%v, %v", got, err)
+	}
+}

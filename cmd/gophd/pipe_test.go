@@ -1,0 +1,45 @@
+package main
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/internal/daemontest"
+)
+
+// A log that nobody reads any more must not end the daemon.
+func TestLogReaderGoesAway(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x.txt"), []byte("x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	cmd := exec.Command("gophd", "-root", dir, "-listen", addr)
+	cmd.Stderr = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	_ = w.Close()
+	_, _ = r.Read(make([]byte, 1)) // it is up
+	_ = r.Close()
+	for range 5 { // each request writes a line into the closed pipe
+		if got, err := daemontest.Ask(addr, "/x.txt"); got != "x\n" {
+			t.Fatalf("answered %q, %v", got, err)
+		}
+		time.Sleep(150 * time.Millisecond)
+	}
+}

@@ -1,0 +1,385 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/policy"
+)
+
+// gophd runs the program and returns what it writes and its status.
+func gophd(args ...string) (stdout, stderr string, status int) {
+	var out, errs strings.Builder
+	status = run(context.Background(), append([]string{"gophd"}, args...), strings.NewReader(""), &out, &errs)
+	return out.String(), errs.String(), status
+}
+
+// treeOf makes a directory of files.
+func treeOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		name = filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func pubnix(t *testing.T) string {
+	return treeOf(t, map[string]string{
+		".robots":           "User-agent: *\nCrawl-delay: 3\nIndex: deny\nCooldown: 7200\nAllow: /\n",
+		"phlog/1.txt":       "one",
+		"phlog/.robots":     "Disallow: /drafts/\nAllow: /drafts/about.txt\n",
+		"phlog/drafts/n":    "new",
+		"phlog/drafts/a.gz": "about",
+		"~bob/x.txt":        "x",
+		"~bob/x.txt.gz":     "x",
+		"~bob/.robots":      "Disallow: /x.txt$\n",
+
+		"phlog/drafts/about.txt": "about",
+	})
+}
+
+// listening listens, and gives each connection to serve in turn.
+func listening(t *testing.T, serve func(net.Conn)) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serve(c)
+			_ = c.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// document answers every selector alike.
+func document(body string) func(net.Conn) {
+	return func(c net.Conn) {
+		_, _ = bufio.NewReader(c).ReadString('\n')
+		_, _ = io.WriteString(c, body)
+	}
+}
+
+func TestCheckJSON(t *testing.T) {
+	out, errs, status := gophd("robots", "check", "-json", "-root", pubnix(t))
+	if status != exitOK || errs != "" {
+		t.Fatalf("status %d, %s", status, errs)
+	}
+	var got map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got) != 4 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if strings.Contains(out, "null") {
+		t.Errorf("an empty list is null:\n%s", out)
+	}
+	var reports []map[string]any
+	if err := json.Unmarshal(got["reports"], &reports); err != nil || len(reports) == 0 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	found := false
+	for _, r := range reports {
+		if len(r) != 10 {
+			t.Errorf("%d fields in %v", len(r), r)
+		}
+		if r["code"] == "LISTING-EXPOSED" {
+			found = fmt.Sprint(r["leaks"]) == "[/phlog/drafts/ phlog/drafts/]" && r["file"] == "phlog/.robots" && r["line"] == 1.0
+		}
+	}
+	if !found {
+		t.Errorf("no report on the leak of the menu:\n%s", out)
+	}
+}
+
+func TestCheckNoReports(t *testing.T) {
+	out, _, status := gophd("robots", "check", "-json", "-root", treeOf(t, map[string]string{"a.txt": "a"}))
+	if status != exitOK || !strings.Contains(out, `"reports": []`) {
+		t.Errorf("status %d: %s", status, out)
+	}
+}
+
+func TestCheckError(t *testing.T) {
+	root := treeOf(t, map[string]string{"d/a": "a", "d/.robots": "Disalow: /a\n"})
+	out, _, status := gophd("robots", "check", "-root", root)
+	if status != exitNo || !strings.Contains(out, `d/.robots:1: SYNTAX: error: unknown field: "Disalow"`) {
+		t.Errorf("status %d: %s", status, out)
+	}
+}
+
+// A rule for selectors with and without a slash is one for people.
+func TestCheckTwins(t *testing.T) {
+	out, _, _ := gophd("robots", "check", "-root", pubnix(t))
+	if n := strings.Count(out, "OVER-BLOCK:"); n != 1 {
+		t.Errorf("%d reports:\n%s", n, out)
+	}
+}
+
+func TestCheckServer(t *testing.T) {
+	root := pubnix(t)
+	file, _, _ := gophd("robots", "show", "-root", root)
+	same := "gopher://" + listening(t, document(file)) + "/"
+	if out, errs, status := gophd("robots", "check", same, "-root", root); status != exitOK {
+		t.Errorf("the same: status %d, %s%s", status, out, errs)
+	}
+
+	other := "gopher://" + listening(t, document(strings.Replace(file, "Disallow: /phlog/drafts/n\n", "Disallow: /old\n", 1))) + "/"
+	out, _, status := gophd("robots", "check", other, "-root", root)
+	for _, want := range []string{"DIFFERS: error", "@@ User-agent: * @@\n-Disallow: /old\n+Disallow: /phlog/drafts/n\n", `"/phlog/drafts/n"`} {
+		if status != exitNo || !strings.Contains(out, want) {
+			t.Errorf("another: status %d, no %q in\n%s", status, want, out)
+		}
+	}
+
+	if _, errs, status := gophd("robots", "check", "gopher://127.0.0.1:1/", "-root", root); status != exitFailure || !strings.Contains(errs, "hint: ") {
+		t.Errorf("nobody: status %d, %s", status, errs)
+	}
+}
+
+// A host without a robots.txt lets everybody in.
+func TestCheckServerWithout(t *testing.T) {
+	none := "gopher://" + listening(t, document("3Not found\t\terror.host\t1\r\n.\r\n")) + "/"
+	out, errs, status := gophd("robots", "check", none, "-root", pubnix(t))
+	if status != exitNo || !strings.Contains(out, "DIFFERS") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	root := pubnix(t)
+	for _, test := range []struct {
+		args   string
+		status int
+		want   []string
+	}{
+		{"/phlog/drafts/about.txt", exitOK, []string{`allow "/phlog/drafts/about.txt" for *`,
+			"decided by  phlog/.robots:2: Allow: /drafts/about.txt", "overrules   phlog/.robots:1: Disallow: /drafts/", "written as  robots.txt:"}},
+		{"phlog/drafts", exitNo, []string{`deny  "/phlog/drafts/" for *`, `"phlog/drafts" is answered with a pointer`, "phlog/.robots:1: Disallow: /drafts/", "kept out    rfc9309, first-match"}},
+		{"/%7Ebob/x.txt", exitNo, []string{`deny  "/~bob/x.txt" for *`, "~bob/.robots:1"}},
+		{"/~bob/new.txt -agent mybot", exitOK, []string{"for mybot", "there is no such file", ".robots:5: Allow: /"}},
+		{"/~bob/x.txt.gz", exitOK, []string{"let in      rfc9309, first-match", "kept out    gopher-strict"}},
+	} {
+		args := append([]string{"robots", "explain", "-root", root}, strings.Fields(test.args)...)
+		out, errs, status := gophd(args...)
+		if status != test.status {
+			t.Errorf("%s: status %d, %s%s", test.args, status, out, errs)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: no %q in\n%s", test.args, want, out)
+			}
+		}
+	}
+}
+
+// Of an agent the product token counts, whatever a robot sends beside it.
+func TestAgent(t *testing.T) {
+	root := treeOf(t, map[string]string{"a": "a", "b": "b", ".robots": "User-agent: mybot\nDisallow: /a\n"})
+	for _, agent := range []string{"mybot", "MyBot/2.0 (+gopher://example.org)", "mybot; x"} {
+		for _, command := range [][]string{{"explain", "-root", root, "/a"}, {"test", root, "/a"}} {
+			if out, errs, status := gophd(append([]string{"robots", "-agent", agent}, command...)...); status != exitNo {
+				t.Errorf("%s %s: status %d, %s%s", command[0], agent, status, out, errs)
+			}
+		}
+	}
+	if _, errs, status := gophd("robots", "test", root, "/a", "-agent", "/1.0"); status != exitUsage || !strings.Contains(errs, "names nobody") {
+		t.Errorf("no name: status %d, %s", status, errs)
+	}
+}
+
+func TestExplainJSON(t *testing.T) {
+	out, _, status := gophd("robots", "explain", "-root", pubnix(t), "-json", "/~bob/x.txt", "/nope")
+	var got []explained
+	if err := json.Unmarshal([]byte(out), &got); err != nil || status != exitNo || len(got) != 2 {
+		t.Fatalf("%v, status %d: %s", err, status, out)
+	}
+	if e := got[0]; e.Allowed || !e.Exists || e.By.File != "~bob/.robots" || e.By.Line != 1 || len(e.Readers) < 6 {
+		t.Errorf("got %+v", e)
+	}
+	if e := got[1]; !e.Allowed || e.Exists {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestShowFormats(t *testing.T) {
+	root := pubnix(t)
+	for format, want := range map[string]struct{ text, lost, not string }{
+		"rfc9309":  {"Disallow: /~bob/x.txt\n", "", "\nDisallow: ~bob"},
+		"1994":     {"Disallow: /~bob/x.txt\n", `.robots:2: the field "crawl-delay"`, "Allow:"},
+		"extended": {"Robot-version: 2.0\n", `.robots:3: the field "index"`, "Crawl-delay"},
+		"ircv3":    {"CRAWLER=index:deny,cooldown:7200\n", `~bob/.robots:1: Disallow: "/~bob/x.txt"`, "Disallow"},
+	} {
+		out, errs, status := gophd("robots", "show", "-root", root, "-format", format)
+		if status != exitOK || !strings.Contains(out, want.text) || strings.Contains(out, want.not) || !strings.Contains(errs, want.lost) {
+			t.Errorf("%s: status %d\n%s\n%s", format, status, out, errs)
+		}
+	}
+	if out, errs, _ := gophd("robots", "show", "-root", root, "-format", "rfc9309"); errs != "" {
+		t.Errorf("rfc9309 says everything: %s\n%s", errs, out)
+	}
+}
+
+// The token needs an index: without one the rules decide, if they can.
+func TestShowToken(t *testing.T) {
+	for annotation, want := range map[string]string{
+		"Disallow: /\n":              "CRAWLER=index:deny,cooldown:3600\n",
+		"Disallow: /\nCooldown: 5\n": "CRAWLER=index:deny,cooldown:5\n",
+		"Allow: /\nCooldown: 5\n":    "",
+		"Disallow: /a\n":             "",
+		"Disallow: /\nIndex:allow\n": "CRAWLER=index:allow,cooldown:3600\n",
+	} {
+		root := treeOf(t, map[string]string{"a": "a", "b": "b", ".robots": annotation})
+		if out, _, _ := gophd("robots", "show", "-format", "ircv3", "-root", root); out != want {
+			t.Errorf("%q: got %q, want %q", annotation, out, want)
+		}
+	}
+}
+
+// Every rule comes from somewhere: an exception from what makes it one, a rescued
+// one from what would bar it.
+func TestShowAnnotatesEveryRule(t *testing.T) {
+	root := treeOf(t, map[string]string{
+		".robots": "Disallow: /x.txt$\nUser-agent: badbot\nDisallow: /\nAllow: /b c/\n",
+		"x.txt":   "", "x.txt.gz": "", "b c/y": "",
+		"d/.robots": "Disallow: /\nAllow: /%23in\n", "d/#in": "", "d/out": "",
+	})
+	out, _, _ := gophd("robots", "show", "-root", root, "-annotate")
+	before := ""
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, "llow: ") && !strings.HasPrefix(before, "# ") {
+			t.Errorf("%q has no source in\n%s", line, out)
+		}
+		before = line
+	}
+	for _, want := range []string{"# .robots:1\nAllow: /x.txt.gz$\n", "# d/.robots:2\nAllow: /d/%23in$\n", "# .robots:4\nAllow: /b%20c/\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// Annotated, a file is the same but for comments, and each names its source.
+func TestShowAnnotated(t *testing.T) {
+	root := pubnix(t)
+	for _, format := range formats[:4] {
+		plain, _, _ := gophd("robots", "show", "-root", root, "-format", format)
+		out, _, _ := gophd("robots", "show", "-root", root, "-format", format, "-annotate")
+		var rest strings.Builder
+		for line := range strings.Lines(out) {
+			if !strings.HasPrefix(line, "# ") {
+				rest.WriteString(line)
+			}
+		}
+		if rest.String() != plain || !strings.Contains(out, "# ~bob/.robots:1\nDisallow: /~bob/x.txt") {
+			t.Errorf("%s:\n%s", format, out)
+		}
+	}
+}
+
+func TestLint(t *testing.T) {
+	bad := treeOf(t, map[string]string{"robots.txt": "Disalow: /x\nDisallow: /y\n", "fine": "User-agent: *\nDisallow: /y\n"})
+	file := filepath.Join(bad, "robots.txt")
+	out, _, status := gophd("robots", "lint", file)
+	if status != exitNo || !strings.HasPrefix(out, file+":1: ") || !strings.HasSuffix(strings.SplitAfter(out, "\n")[0], ")\n") {
+		t.Errorf("status %d: %s", status, out)
+	}
+	out, _, status = gophd("robots", "lint", file, "-json")
+	var got []finding
+	if err := json.Unmarshal([]byte(out), &got); err != nil || status != exitNo || len(got) == 0 || got[0].Line != 1 || got[0].Code == "" {
+		t.Errorf("status %d, %v: %s", status, err, out)
+	}
+	if out, errs, status := gophd("robots", "lint", filepath.Join(bad, "fine")); status != exitOK || out+errs != "" {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+}
+
+func TestConvert(t *testing.T) {
+	file := filepath.Join(treeOf(t, map[string]string{"r": "User-agent: *\nAllow: /a/b$\nDisallow: /a/\n"}), "r")
+	out, errs, status := gophd("robots", "convert", "-from", "rfc9309", "-to", "1994", file)
+	if status != exitOK || out != "User-agent: *\nDisallow: /a/\n" || !strings.Contains(errs, file+`:2: Allow: "/a/b$"`) {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	out, errs, _ = gophd("robots", "convert", file, "-json", "-from", "rfc9309", "-to", "1994")
+	var got conversion
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Lost) != 1 || got.Text == "" || errs != "" {
+		t.Errorf("%v: %s%s", err, out, errs)
+	}
+	if _, errs, status := gophd("robots", "convert", file, "-to", "1993"); status != exitUsage || !strings.Contains(errs, "did you mean -to 1994?") {
+		t.Errorf("status %d: %s", status, errs)
+	}
+	if _, errs, status := gophd("robots", "convert", file); status != exitUsage || !strings.Contains(errs, "no -to") {
+		t.Errorf("status %d: %s", status, errs)
+	}
+}
+
+// network is an IRC server that says one thing.
+func network(token string) func(net.Conn) {
+	return func(c net.Conn) {
+		in := bufio.NewScanner(c)
+		for in.Scan() && !strings.HasPrefix(in.Text(), "USER") {
+		}
+		_, _ = fmt.Fprintf(c, ":irc 001 x :Hello\r\n:irc 005 x %s NICKLEN=30 :are supported by this server\r\n:irc 422 x :No message\r\n", token)
+		for in.Scan() && in.Text() != "QUIT" {
+		}
+	}
+}
+
+func TestNetwork(t *testing.T) {
+	for _, test := range []struct {
+		token  string
+		status int
+		want   string
+	}{
+		{"CRAWLER=index:allow,cooldown:60", exitOK, "CRAWLER=index:allow,cooldown:60"},
+		{"CRAWLER=index:deny", exitNo, "CRAWLER=index:deny,cooldown:3600"},
+		{"CHANTYPES=#", exitOK, "no CRAWLER token"},
+	} {
+		target := "irc://" + listening(t, network(test.token)) + "/#gopher"
+		out, errs, status := gophd("robots", "test", target)
+		if status != test.status || !strings.Contains(out, test.want) || !strings.Contains(out, `"`+target+`"`) {
+			t.Errorf("%s: status %d, %s%s", test.token, status, out, errs)
+		}
+		out, _, status = gophd("robots", "test", "-json", target, "#one", "#two")
+		var got []verdict
+		if err := json.Unmarshal([]byte(out), &got); err != nil || len(got) != 2 || got[1].Selector != "#two" || got[0].Index == "" || status != test.status {
+			t.Errorf("%s: %v, status %d: %s", test.token, err, status, out)
+		}
+	}
+	target := "irc://" + listening(t, network("CRAWLER=index:maybe")) + "/"
+	if out, _, status := gophd("robots", "lint", target); status != exitNo || !strings.Contains(out, "(I3)") {
+		t.Errorf("lint: status %d: %s", status, out)
+	}
+	if _, errs, status := gophd("robots", "test", "-dialect", "1994", target); status != exitUsage || !strings.Contains(errs, "ircv3 only") {
+		t.Errorf("another dialect: status %d: %s", status, errs)
+	}
+}
+
+// A leak that no report names is an error, one report for each reader.
+func TestUnnamedLeaks(t *testing.T) {
+	k := &checked{Readers: policy.Matrix{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
+	k.unnamed([]policy.Leak{{Reader: "b", Selector: "/x"}, {Reader: "a", Selector: "/x"}, {Reader: "b", Selector: "/y"}})
+	if len(k.Reports) != 2 || !k.bad() || !slices.Equal(k.Reports[1].Leaks, []string{"/x", "/y"}) {
+		t.Errorf("got %+v", k.Reports)
+	}
+}

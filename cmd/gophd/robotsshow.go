@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/site"
+)
+
+// formats are the standards that show can write the policy in.
+var formats = []string{"gopher", "rfc9309", "1994", "extended", "ircv3"}
+
+func showFlags() []cli.Flag {
+	return []cli.Flag{
+		rootFlag(),
+		&cli.StringFlag{Name: "format", Value: "gopher", Usage: "`F` gopher, rfc9309, 1994, extended or ircv3", EnvVars: env("format")},
+		&cli.BoolFlag{Name: "annotate", Usage: "above each rule the line it comes from", EnvVars: env("annotate")},
+	}
+}
+
+// showRobots prints what gophd -root DIR would answer at robots.txt, or the same
+// in another standard.
+func showRobots(c *cli.Context) error {
+	format, err := formatOf(c.String("format"))
+	if err != nil {
+		return err
+	}
+	snap, err := loadRoot(c)
+	if err != nil {
+		return err
+	}
+	if leaks := snap.Compiled.Unproven(); len(leaks) > 0 {
+		say(c.App.ErrWriter, fmt.Sprintf("not proven, so everything is denied: %v", leaks[0]), "gophd robots check lists all leaks")
+	}
+	show := shown{snap: snap, format: format}
+	text, lost := show.text()
+	if c.Bool("annotate") {
+		text = show.annotated(text)
+	}
+	if _, err := fmt.Fprint(c.App.Writer, text); err != nil {
+		return err
+	}
+	if format == robots.IRCv3 && text == "" {
+		say(c.App.ErrWriter, "no CRAWLER token: nothing is said about indexing", "put Index: allow or Index: deny into the root's .robots")
+	}
+	return printLost(c, format, lost)
+}
+
+func formatOf(name string) (robots.Dialect, error) {
+	for _, f := range formats {
+		if f == name {
+			return robots.ParseDialect(name)
+		}
+	}
+	return 0, badChoice("format", name, formats)
+}
+
+// loadRoot reads the directory that -root names. No other argument is allowed.
+func loadRoot(c *cli.Context) (*site.Snapshot, error) {
+	if err := noMoreArguments(c, 0); err != nil {
+		return nil, err
+	}
+	return readRoot(c)
+}
+
+func readRoot(c *cli.Context) (*site.Snapshot, error) {
+	dir, err := needRoot(c)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := site.Load(dir)
+	if err != nil {
+		return nil, rootError(dir, err)
+	}
+	return snap, nil
+}
+
+// shown is the policy of a tree in one standard.
+type shown struct {
+	snap   *site.Snapshot
+	format robots.Dialect
+}
+
+// text gives the file, and what could not be said.
+func (s shown) text() (text string, lost []finding) {
+	if s.format == robots.Gopher {
+		return string(s.snap.Robots), nil
+	}
+	out, problems := robots.Convert(robots.Parse(robots.RFC9309, s.snap.Robots), s.format)
+	if s.format == robots.IRCv3 {
+		out = s.token(out)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if !bare(line) {
+			b.WriteString(line)
+		}
+	}
+	return b.String(), s.lost(problems)
+}
+
+// bare reports whether a rule is for selectors without a leading slash, which
+// are no paths to other standards than Gopher's.
+func bare(line string) bool {
+	field, pattern, _ := strings.Cut(strings.TrimSpace(line), ": ")
+	if field != "Allow" && field != "Disallow" || pattern == "" {
+		return false
+	}
+	return pattern[0] != '/' && pattern[0] != '*'
+}
+
+// lost tells what could not be said: where it stands in an annotation if it
+// does, and once, although it may stand in several groups of the file.
+func (s shown) lost(problems []robots.Diagnostic) []finding {
+	lines := strings.Split(string(s.snap.Robots), "\n")
+	seen := map[finding]bool{}
+	var list []finding
+	for _, d := range problems {
+		if d.Line > 0 && (bare(lines[d.Line-1]) || lines[d.Line-1] == "Allow: /" || lines[d.Line-1] == "Disallow: /.robots") {
+			continue // nothing is lost: the latter two say that all is allowed
+		}
+		f := findings("robots.txt", []robots.Diagnostic{d})[0]
+		if file, line := s.snap.Compiled.Source(d.Line); file != "" {
+			f.File, f.Line = file, line
+		}
+		if once := (finding{File: f.File, Message: f.Message}); !seen[once] {
+			seen[once] = true
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// token writes the CRAWLER token that the fields Index and Cooldown ask for.
+// Without Index rules that deny everything deny, but a permission must be said.
+func (s shown) token(fromRules []byte) []byte {
+	c := s.snap.Compiled.Fields().Crawler()
+	said, _ := robots.Parse(robots.IRCv3, fromRules).Crawler()
+	if c.Index == robots.IndexUnspecified && said.Index == robots.IndexDeny {
+		c.Index = said.Index
+	}
+	if c.Index == robots.IndexUnspecified {
+		return nil
+	}
+	return []byte(c.String() + "\n")
+}
+
+// annotated puts above each line the place it comes from, as a comment.
+func (s shown) annotated(text string) string {
+	sources := s.sources()
+	var b strings.Builder
+	agent := ""
+	for line := range strings.Lines(text) {
+		if name, ok := strings.CutPrefix(line, "User-agent: "); ok {
+			agent = name
+		}
+		if from := sources[agent+key(line)]; from != "" {
+			_, _ = fmt.Fprintf(&b, "# %s\n", from)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// sources gives the place that each line of each group comes from.
+func (s shown) sources() map[string]string {
+	sources := map[string]string{}
+	agent, n := "", 0
+	for line := range strings.Lines(string(s.snap.Robots)) {
+		n++
+		if name, ok := strings.CutPrefix(line, "User-agent: "); ok {
+			agent = name
+		}
+		if file, from := s.snap.Compiled.Source(n); file != "" && sources[agent+key(line)] == "" {
+			sources[agent+key(line)] = place(file, from)
+		}
+	}
+	return sources
+}
+
+// key is what a line has in common with the same in another standard, where a
+// pattern may end otherwise.
+func key(line string) string { return strings.TrimRight(line, "*$\r\n") }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// verdict is the answer for one selector.
+type verdict struct {
+	Selector string `json:"selector"`
+	Allowed  bool   `json:"allowed"`
+	Line     int    `json:"line,omitempty"`
+	Rule     string `json:"rule,omitempty"`
+	Pattern  string `json:"pattern,omitempty"`
+	RunnerUp string `json:"runner_up,omitempty"`
+	Why      string `json:"why"`
+	Agent    string `json:"agent"`
+	Source   string `json:"source"`
+	Index    string `json:"index,omitempty"`    // of an IRC network: allow, deny or unspecified
+	Cooldown int    `json:"cooldown,omitempty"` // of an IRC network, in seconds
+}
+
+// testRobots answers for each selector; exit status 1 if any is denied.
+func testRobots(c *cli.Context) error {
+	if !c.Args().Present() {
+		return usageError("gophd robots test ./content /phlog/drafts/", "test wants a target and a selector")
+	}
+	agent, err := agentOf(c)
+	if err != nil {
+		return err
+	}
+	s, err := loadTarget(c, c.Args().First())
+	if err != nil {
+		return err
+	}
+	selectors := c.Args().Tail()
+	if len(selectors) == 0 && s.network == nil {
+		return usageError("gophd robots test "+c.Args().First()+" /phlog/", "test wants at least one selector")
+	}
+	if len(selectors) == 0 {
+		selectors = []string{s.name}
+	}
+	var verdicts []verdict
+	allowed := true
+	for _, sel := range selectors {
+		v := s.verdict(agent, sel)
+		verdicts = append(verdicts, v)
+		allowed = allowed && v.Allowed
+	}
+	if err := printVerdicts(c.App.Writer, verdicts, c.Bool("json")); err != nil {
+		return err
+	}
+	if !allowed {
+		return errNo
+	}
+	return nil
+}
+
+func (s source) verdict(agent, sel string) verdict {
+	d := s.file.Decide(agent, sel)
+	v := verdict{
+		Selector: sel, Allowed: d.Allowed, Line: d.Rule.Line, Pattern: d.Pattern, Why: d.Reason.String(),
+		Agent: agent, Source: s.name, Rule: ruleText(d.Rule), RunnerUp: ruleText(d.RunnerUp),
+	}
+	if s.note != "" {
+		v.Why = s.note
+	}
+	if n := s.network; n != nil {
+		v.Index, v.Cooldown = n.Index.String(), int(n.Cooldown/time.Second)
+		v.Allowed = n.Index != robots.IndexDeny
+		v.Line, v.Pattern, v.Rule = 0, "", n.String()
+		if n.Index == robots.IndexUnspecified {
+			v.Why = "the network says nothing: crawlers go by their own rules"
+		}
+	}
+	return v
+}
+
+func ruleText(r robots.Rule) string {
+	switch {
+	case r.Line == 0:
+		return ""
+	case r.Allow:
+		return "Allow: " + r.Pattern
+	}
+	return "Disallow: " + r.Pattern
+}
+
+func printVerdicts(w io.Writer, verdicts []verdict, asJSON bool) error {
+	if asJSON {
+		return printJSON(w, verdicts)
+	}
+	for _, v := range verdicts {
+		if _, err := fmt.Fprintln(w, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// String gives the verdict in one line: the answer, what decides, and why.
+func (v verdict) String() string {
+	answer, reason := "allow", "no rule matches"
+	switch {
+	case v.Index == robots.IndexUnspecified.String():
+		answer, reason = "unset", "no CRAWLER token"
+	case v.Index != "":
+		reason = v.Rule
+	case v.Line > 0:
+		reason = fmt.Sprintf("%s:%d: %s", v.Source, v.Line, printable(v.Rule))
+	}
+	if !v.Allowed {
+		answer = "deny "
+	}
+	return fmt.Sprintf("%s %s  %s (%s)", answer, strconv.Quote(v.Selector), reason, v.Why)
+}

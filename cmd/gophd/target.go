@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/site"
+)
+
+// source is a robots file of any kind, ready to be asked.
+type source struct {
+	name     string // as shown before a line number
+	file     *robots.File
+	note     string              // why there is no file, if there is none
+	network  *robots.Crawler     // of an IRC network
+	problems []robots.Diagnostic // of the network's token
+}
+
+// diagnostics tells what is wrong with it.
+func (s source) diagnostics() []robots.Diagnostic {
+	if s.network != nil {
+		return s.problems
+	}
+	return s.file.Lint()
+}
+
+// loadTarget reads what a TARGET argument names.
+func loadTarget(c *cli.Context, target string) (source, error) {
+	dialect, err := dialectOf(c, "dialect", robots.Gopher)
+	if err != nil {
+		return source{}, err
+	}
+	if scheme, _, isURL := strings.Cut(target, "://"); isURL {
+		if scheme == "irc" || scheme == "ircs" {
+			return loadNetwork(c, target, dialect)
+		}
+		return loadURL(c, target)
+	}
+	limit, err := parseSize(c.String("max-size"))
+	if err != nil {
+		return source{}, usageError("a number of octets, or KiB, MiB, GiB: -max-size 1MiB", "-max-size: %w", err)
+	}
+	if target == "-" {
+		return readSource("standard input", dialect, c.App.Reader, limit)
+	}
+	info, err := os.Stat(target)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return source{}, withHint(err, "a target is a file, a directory, - or a URL with its scheme, such as gopher://"+target)
+	case err != nil:
+		return source{}, err
+	case info.IsDir():
+		return loadDir(target, dialect)
+	}
+	return loadFile(target, dialect, limit)
+}
+
+// dialectOf gives the dialect that a flag names.
+func dialectOf(c *cli.Context, flag string, otherwise robots.Dialect) (robots.Dialect, error) {
+	name := c.String(flag)
+	if name == "" {
+		return otherwise, nil
+	}
+	d, err := robots.ParseDialect(name)
+	if err != nil {
+		var all []string
+		for _, d := range robots.Dialects() {
+			all = append(all, d.String())
+		}
+		return 0, badChoice(flag, name, all)
+	}
+	return d, nil
+}
+
+// badChoice is the error for a flag with a value that is none of those known.
+func badChoice(flag, value string, all []string) error {
+	hint := "one of " + strings.Join(all, ", ")
+	if near := nearest(value, all); near != "" {
+		hint = "did you mean -" + flag + " " + near + "?"
+	}
+	return usageError(hint, "unknown -%s %q", flag, value)
+}
+
+// loadDir takes the file that gophd makes of a directory.
+func loadDir(dir string, dialect robots.Dialect) (source, error) {
+	snap, err := site.Load(dir)
+	if err != nil {
+		return source{}, rootError(dir, err)
+	}
+	return source{name: "robots.txt", file: robots.Parse(dialect, snap.Robots)}, nil
+}
+
+func loadFile(name string, dialect robots.Dialect, limit int64) (source, error) {
+	r, err := os.Open(name)
+	if err != nil {
+		return source{}, err
+	}
+	defer func() { _ = r.Close() }()
+	return readSource(name, dialect, r, limit)
+}
+
+func readSource(name string, dialect robots.Dialect, r io.Reader, limit int64) (source, error) {
+	f, err := robots.ParseReader(dialect, r, limit)
+	if err != nil {
+		return source{}, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return source{name: name, file: f}, nil
+}
+
+// loadURL asks a host for its file, in the order that its protocol wants.
+func loadURL(c *cli.Context, target string) (source, error) {
+	a, err := fetchRobots(c, target)
+	if err != nil {
+		return source{}, err
+	}
+	if a.Access == robots.Unavailable {
+		return source{name: target, note: "the host has no robots file: everything is allowed"}, nil
+	}
+	return source{name: a.URL, file: a.File}, nil
+}
+
+// fetchRobots gets the robots file of a host that can be reached.
+func fetchRobots(c *cli.Context, target string) (*robots.Answer, error) {
+	client := &robots.Client{Agent: c.String("agent"), Timeout: c.Duration("timeout"), Fetch: fetcher(c).Fetch}
+	if c.String("dialect") != "" {
+		dialect, err := dialectOf(c, "dialect", robots.Gopher)
+		if err != nil {
+			return nil, err
+		}
+		client.Dialect = func(string) robots.Dialect { return dialect }
+	}
+	if size := c.String("max-size"); size != "" {
+		var err error
+		if client.Limit, err = parseSize(size); err != nil {
+			return nil, usageError("a number of octets, or KiB, MiB, GiB: -max-size 1MiB", "-max-size: %w", err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(c.Context, c.Duration("timeout"))
+	defer cancel()
+	a, err := client.Get(ctx, target)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return nil, usageError("schemes are gopher, gophers, http, https, irc and ircs: gopher://host/", "%w", err)
+	case err != nil:
+		return nil, unreachable(target, err)
+	case a.Access == robots.Unreachable:
+		return nil, unreachable(target, a.Err)
+	}
+	return a, nil
+}
+
+func fetcher(c *cli.Context) *robots.Fetcher {
+	f := &robots.Fetcher{UserAgent: "gophd/" + c.App.Version}
+	if conf := tlsConfig(c); conf != nil {
+		f.TLS, f.Transport = conf, &http.Transport{TLSClientConfig: conf, Proxy: http.ProxyFromEnvironment}
+	}
+	return f
+}
+
+func tlsConfig(c *cli.Context) *tls.Config {
+	if !c.Bool("insecure") {
+		return nil
+	}
+	return &tls.Config{InsecureSkipVerify: true}
+}
+
+func unreachable(target string, err error) error {
+	return withHint(fmt.Errorf("asking %s: %w", target, err), unreachableHint(err))
+}
+
+func unreachableHint(err error) string {
+	var bad *tls.CertificateVerificationError
+	if errors.As(err, &bad) {
+		return "-insecure takes any certificate"
+	}
+	return "until it can be reached, a robot must take everything as denied; -timeout sets how long to wait"
+}
+
+// loadNetwork asks an IRC network for its CRAWLER token.
+func loadNetwork(c *cli.Context, target string, dialect robots.Dialect) (source, error) {
+	if c.String("dialect") != "" && dialect != robots.IRCv3 {
+		return source{}, usageError("leave -dialect out: IRC knows ircv3 only", "no %s on IRC", dialect)
+	}
+	client := robots.IRCClient{Timeout: c.Duration("timeout"), TLS: tlsConfig(c)}
+	crawler, problems, err := client.Crawler(c.Context, target)
+	if err != nil {
+		return source{}, withHint(err, unreachableHint(err))
+	}
+	return source{name: target, file: robots.Parse(robots.IRCv3, []byte(crawler.String())), network: &crawler, problems: problems}, nil
+}

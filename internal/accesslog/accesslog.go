@@ -1,0 +1,206 @@
+// Package accesslog writes one line for each request in Apache's combined form,
+// which log analysers read:
+//
+//	192.0.2.7 - - [20/Nov/2026:12:39:30 +0000] "/phlog/" 200 1234 "-" "-"
+//
+// The fields are the client's address, the time when it was accepted, the
+// selector in place of an HTTP request line, the status that HTTP would have
+// (200, 400, 404, 499 for a client that went away, 500), and the octets sent
+// (- for none). There are no users, no referrers and no agents in Gopher.
+//
+// Lines are queued and written by a goroutine of their own. What the queue or
+// the disk does not take is lost and counted: no reply ever waits for the log.
+// Do not use it where every line must be kept.
+package accesslog
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gophd/gophd/server"
+)
+
+const (
+	maxQueue   = 1 << 14                // requests that wait to be written
+	delay      = 100 * time.Millisecond // lines are collected for one write
+	closeTime  = time.Second            // what is still queued gets so long at the end
+	tellLosses = time.Minute            // between two complaints
+)
+
+// A Log is an open access log. It is a server.Observer.
+type Log struct {
+	name string
+	ips  IPs
+	log  *slog.Logger
+
+	mu    sync.Mutex
+	queue []entry
+	again bool // the file is to be opened anew
+	ended bool
+
+	wake chan struct{} // has an element when there is something to do
+	done chan struct{}
+	lost atomic.Int64
+
+	// The rest is the writing goroutine's.
+	file   *os.File
+	torn   bool // the file ends in a part of a line
+	told   time.Time
+	toldOf int64
+}
+
+// Open opens a log, which is made if it is missing, for appending. Complaints
+// go to logger.
+func Open(name string, ips IPs, logger *slog.Logger) (*Log, error) {
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{name: name, ips: ips, log: logger, file: f, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go l.run()
+	return l, nil
+}
+
+func open(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o640)
+	if err != nil {
+		return nil, fmt.Errorf("opening the access log: %w", err)
+	}
+	return f, nil
+}
+
+// Observe queues a line.
+func (l *Log) Observe(s server.Served) {
+	e := entry{s, time.Now().Add(-s.Took)}
+	l.mu.Lock()
+	if len(l.queue) >= maxQueue || l.ended {
+		l.mu.Unlock()
+		l.lost.Add(1)
+		return
+	}
+	l.queue = append(l.queue, e)
+	first := len(l.queue) == 1
+	l.mu.Unlock()
+	if first {
+		l.poke()
+	}
+}
+
+// Reopen opens the file by its name anew, after what is queued was written: it
+// was renamed to be rotated.
+func (l *Log) Reopen() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	l.again = true
+	l.mu.Unlock()
+	l.poke()
+}
+
+// Lost returns how many lines were lost.
+func (l *Log) Lost() int64 {
+	if l == nil {
+		return 0
+	}
+	return l.lost.Load()
+}
+
+// Close writes what is queued and closes the file. If the file takes nothing,
+// it gives up after a second.
+func (l *Log) Close() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	l.ended = true
+	l.mu.Unlock()
+	l.poke()
+	select {
+	case <-l.done:
+	case <-time.After(closeTime):
+	}
+}
+
+func (l *Log) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run writes what is queued, until the log is closed.
+func (l *Log) run() {
+	defer close(l.done)
+	var spare []entry
+	for range l.wake {
+		if !l.ending() {
+			time.Sleep(delay)
+		}
+		l.mu.Lock()
+		batch, again, ended := l.queue, l.again, l.ended
+		l.queue, l.again = spare[:0], false
+		l.mu.Unlock()
+		l.write(batch)
+		clear(batch) // lets go of the selectors
+		spare = batch
+		if again {
+			l.reopen()
+		}
+		if ended {
+			_ = l.file.Close()
+			return
+		}
+	}
+}
+
+func (l *Log) ending() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.again || l.ended
+}
+
+// write appends lines with as few system calls as they need.
+func (l *Log) write(batch []entry) {
+	if len(batch) == 0 {
+		return
+	}
+	var lines []byte
+	for _, e := range batch {
+		lines = e.appendTo(lines, l.ips)
+	}
+	if l.torn {
+		lines = append([]byte("\n"), lines...)
+	}
+	n, err := l.file.Write(lines)
+	if n > 0 {
+		l.torn = lines[n-1] != '\n'
+	}
+	if err != nil {
+		l.lost.Add(int64(bytes.Count(lines[n:], []byte("\n"))))
+		l.complain(err)
+	}
+}
+
+func (l *Log) complain(err error) {
+	if now := time.Now(); now.Sub(l.told) >= tellLosses {
+		lost := l.lost.Load()
+		l.log.Error("access log lines are lost", "error", err, "lines", lost-l.toldOf, "in_all", lost)
+		l.told, l.toldOf = now, lost
+	}
+}
+
+func (l *Log) reopen() {
+	f, err := open(l.name)
+	if err != nil {
+		l.log.Error("cannot open the access log anew", "error", err, "hint", "the old file is written to until the next SIGHUP")
+		return
+	}
+	_ = l.file.Close()
+	l.file, l.torn = f, false
+}

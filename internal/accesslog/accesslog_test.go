@@ -1,0 +1,220 @@
+package accesslog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/server"
+)
+
+var client = netip.MustParseAddrPort("192.0.2.7:1234")
+
+func TestLine(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 39, 30, 0, time.FixedZone("", 3600))
+	for _, c := range []struct {
+		served server.Served
+		want   string
+	}{
+		{server.Served{Selector: "/phlog/", Remote: client, Bytes: 1234},
+			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/phlog/" 200 1234 "-" "-"`},
+		{server.Served{Selector: "", Err: server.ErrBadRequest},
+			`- - - [20/Nov/2026:12:39:30 +0100] "" 400 - "-" "-"`},
+		{server.Served{Selector: "/x", Remote: client, Bytes: 27, Err: fs.ErrNotExist},
+			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/x" 404 27 "-" "-"`},
+		{server.Served{Selector: "/x", Remote: client, Err: os.ErrDeadlineExceeded},
+			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/x" 499 - "-" "-"`},
+		{server.Served{Selector: "/x", Remote: client, Bytes: 30, Err: errors.New("disk on fire")},
+			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/x" 500 30 "-" "-"`},
+		{server.Served{Selector: "/\" 200 1 \\\n\r\t\x1b[2J\x00\x7fé", Remote: client},
+			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/\" 200 1 \\\x0a\x0d\x09\x1b[2J\x00\x7f\xc3\xa9" 200 - "-" "-"`},
+	} {
+		if got := string(entry{c.served, at}.appendTo(nil, Full)); got != c.want+"\n" {
+			t.Errorf("got  %swant %s", got, c.want)
+		}
+	}
+}
+
+// FuzzQuoted: whatever comes from outside stays inside its quotes, on one line
+// of visible ASCII.
+func FuzzQuoted(f *testing.F) {
+	for _, s := range []string{"", "/phlog/", `"`, `\`, `\"`, "\n", "\xff\x00"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := appendQuoted(nil, s)
+		for i := 0; i < len(got); i++ {
+			switch {
+			case got[i] < ' ' || got[i] > '~':
+				t.Fatalf("%q has octet %#x", got, got[i])
+			case got[i] == '"':
+				t.Fatalf("%q has a bare quote", got)
+			case got[i] == '\\':
+				i++ // what it protects
+			}
+		}
+		if bytes.HasSuffix(got, []byte(`\`)) && !bytes.HasSuffix(got, []byte(`\\`)) {
+			t.Fatalf("%q ends in a bare backslash", got)
+		}
+	})
+}
+
+func TestIPs(t *testing.T) {
+	for _, c := range []struct{ addr, full, masked string }{
+		{"192.0.2.7", "192.0.2.7", "192.0.2.0"},
+		{"::ffff:192.0.2.7", "::ffff:192.0.2.7", "192.0.2.0"},
+		{"2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6", "2001:db8:1::"},
+		{"fe80::1%eth0", "fe80::1%eth0", "fe80::"},
+	} {
+		a := netip.MustParseAddr(c.addr)
+		if got := [3]string{Full.Name(a), Masked.Name(a), None.Name(a)}; got != [3]string{c.full, c.masked, "-"} {
+			t.Errorf("%s: %q", c.addr, got)
+		}
+	}
+	if got := Full.Name(netip.Addr{}); got != "-" {
+		t.Errorf("unknown: %q", got)
+	}
+	var p IPs
+	for text, want := range map[string]IPs{"full": Full, "masked": Masked, "none": None} {
+		if err := p.UnmarshalText([]byte(text)); err != nil || p != want {
+			t.Errorf("%s: %v, %v", text, p, err)
+		}
+	}
+	if p.UnmarshalText([]byte("some")) == nil {
+		t.Error("some is taken")
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	all, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(all)
+}
+
+func TestRotate(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "access.log")
+	l, err := Open(name, Full, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Observe(server.Served{Selector: "/before", Remote: client})
+	if err := os.Rename(name, name+".1"); err != nil {
+		t.Fatal(err)
+	}
+	l.Reopen()
+	for i := 0; ; i++ { // what comes after Reopen may still go to the old file
+		if _, err := os.Stat(name); err == nil {
+			break
+		}
+		if i > 1000 {
+			t.Fatal("the log was not opened anew")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	l.Observe(server.Served{Selector: "/after", Remote: client})
+	l.Close()
+	if got := read(t, name+".1"); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"/before"`) {
+		t.Errorf("the old file: %q", got)
+	}
+	if got := read(t, name); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"/after"`) {
+		t.Errorf("the new file: %q", got)
+	}
+	if l.Lost() != 0 {
+		t.Errorf("%d lines lost", l.Lost())
+	}
+	l.Observe(server.Served{})
+	if l.Lost() != 1 {
+		t.Errorf("after Close: %d lines lost", l.Lost())
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full here")
+	}
+	var complaints bytes.Buffer
+	l, err := Open("/dev/full", Full, slog.New(slog.NewTextHandler(&complaints, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		l.Observe(server.Served{Selector: "/x", Remote: client})
+	}
+	l.Close()
+	if l.Lost() != 3 || strings.Count(complaints.String(), "no space left on device") != 1 {
+		t.Errorf("%d lines lost; %s", l.Lost(), complaints.String())
+	}
+}
+
+// TestStuck: a file that takes nothing costs a bounded queue, and nobody waits.
+func TestStuck(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = r.Close(), w.Close() }()
+	l := &Log{file: w, log: slog.New(slog.DiscardHandler), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go l.run()
+	long := strings.Repeat("x", 100)
+	const n = 3 * maxQueue
+	for range n {
+		l.Observe(server.Served{Selector: long})
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if lost := l.Lost(); lost < n-2*maxQueue || len(l.queue) > maxQueue {
+		t.Errorf("%d of %d lost, %d queued", lost, n, len(l.queue))
+	}
+}
+
+func TestTornLine(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "access.log")
+	l, err := Open(name, Full, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if l.file, err = open(name); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = fmt.Fprint(l.file, "half of a li")
+	l.torn = true
+	l.write([]entry{{Served: server.Served{Selector: "/x"}}})
+	_ = l.file.Close()
+	if got := read(t, name); !strings.HasPrefix(got, "half of a li\n- - - [") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestNil(t *testing.T) {
+	var l *Log
+	l.Reopen()
+	l.Close()
+	if l.Lost() != 0 {
+		t.Error("a nil log loses")
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	l, err := Open(os.DevNull, Full, slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	s := server.Served{Selector: "/phlog/2026/", Remote: client, Bytes: 1000}
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Observe(s)
+	}
+}

@@ -1,0 +1,130 @@
+package keypair
+
+import (
+	"crypto/tls"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hello is what a client with TLS 1.3 sends to reach a name.
+func hello(name string) *tls.ClientHelloInfo {
+	return &tls.ClientHelloInfo{
+		ServerName: name, SupportedVersions: []uint16{tls.VersionTLS13}, CipherSuites: []uint16{tls.TLS_AES_128_GCM_SHA256},
+		SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256}, SupportedCurves: []tls.CurveID{tls.CurveP256},
+	}
+}
+
+func made(t *testing.T, dir string, hosts ...string) Files {
+	t.Helper()
+	f, err := SelfSigned(dir, hosts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func subject(t *testing.T, s *Store, name string) string {
+	t.Helper()
+	c, err := s.Get(hello(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Leaf.Subject.CommonName
+}
+
+func TestChosenByName(t *testing.T) {
+	var s Store
+	for _, host := range []string{"one.example", "two.example"} {
+		if err := s.Add(made(t, filepath.Join(t.TempDir(), host), host, "also."+host)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"one.example": "one.example", "two.example": "two.example", "also.two.example": "two.example",
+		"": "one.example", "three.example": "one.example",
+	} {
+		if got := subject(t, &s, name); got != want {
+			t.Errorf("%q gets the certificate of %s", name, got)
+		}
+	}
+}
+
+func TestReadAgainWhenChanged(t *testing.T) {
+	dir, next := t.TempDir(), t.TempDir()
+	var s Store
+	f := made(t, dir, "old.example")
+	if err := s.Add(f); err != nil {
+		t.Fatal(err)
+	}
+	g := made(t, next, "new.example")
+	move := func(from, to string) {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+		s.checked = time.Time{} // a second later
+	}
+	if got := subject(t, &s, ""); got != "old.example" {
+		t.Fatal(got)
+	}
+	move(g.Key, f.Key) // and the certificate is not there yet: the old pair stays
+	if got := subject(t, &s, ""); got != "old.example" {
+		t.Error(got)
+	}
+	move(g.Cert, f.Cert)
+	if got := subject(t, &s, ""); got != "new.example" {
+		t.Error(got)
+	}
+	if err := os.Remove(f.Key); err != nil {
+		t.Fatal(err)
+	}
+	s.Reload()
+	if got := subject(t, &s, ""); got != "new.example" {
+		t.Error(got)
+	}
+}
+
+func TestSelfSignedIsKept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "dir")
+	f := made(t, dir, "a.example", "192.0.2.1", "")
+	first, err := os.ReadFile(f.Cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := made(t, dir, "b.example"); again != f {
+		t.Errorf("%v, %v", f, again)
+	}
+	if second, err := os.ReadFile(f.Cert); err != nil || string(second) != string(first) {
+		t.Errorf("it was made anew (%v)", err)
+	}
+	if info, err := os.Stat(f.Key); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("key: %v, %v", info.Mode(), err)
+	}
+	var s Store
+	if err := s.Add(f); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := s.Get(hello(""))
+	if c.Leaf.VerifyHostname("a.example") != nil || c.Leaf.VerifyHostname("192.0.2.1") != nil || len(c.Leaf.DNSNames) != 1 {
+		t.Errorf("for %v, %v", c.Leaf.DNSNames, c.Leaf.IPAddresses)
+	}
+	if err := os.Remove(f.Key); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Add(made(t, dir)); err == nil || !strings.Contains(err.Error(), f.Key) {
+		t.Errorf("half a pair: %v", err)
+	}
+}
+
+func TestNilAndEmptyStore(t *testing.T) {
+	var none *Store
+	none.Reload()
+	if none.Files() != nil {
+		t.Error("a nil store has files")
+	}
+	if _, err := new(Store).Get(hello("")); err == nil {
+		t.Error("an empty store has a certificate")
+	}
+}

@@ -1,0 +1,131 @@
+// Package metrics offers gophd's numbers to Prometheus, with those of the
+// process and of Go's runtime. The names follow Prometheus' conventions: base
+// units, _total for what only grows. It is made for gophd; see package status
+// for what the numbers mean.
+package metrics
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/gophd/gophd/internal/status"
+	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/server"
+)
+
+// Files are what must be readable for the numbers of the process.
+func Files() []string {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return []string{"/proc/self", "/proc/stat"}
+}
+
+// Serve answers at /metrics on l until ctx ends, and closes l.
+func Serve(ctx context.Context, l net.Listener, s *status.Stats) error {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry(s), promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+	h := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 14}
+	stop := context.AfterFunc(ctx, func() { _ = h.Close() })
+	defer stop()
+	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func registry(s *status.Stats) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collector{s}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// collector asks for the numbers anew each time.
+type collector struct{ stats *status.Stats }
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("gophd_"+name, help, labels, nil)
+}
+
+var (
+	build       = desc("build_info", "Always 1, with the version.", "version")
+	requests    = desc("requests_total", "Requests, by what became of them.", "outcome")
+	sent        = desc("response_bytes_total", "Octets of replies that were sent.")
+	accepted    = desc("accepted_connections_total", "Connections that were accepted.")
+	connections = desc("connections", "Connections that stay open, by what for.", "state")
+	refused     = desc("refused_total", "Connections and requests that were refused, by reason.", "reason")
+	fetches     = desc("robots_fetches_total", "Requests for robots.txt.")
+	rude        = desc("robots_rude_requests_total", "Requests for what robots.txt denies, by clients that had fetched it.")
+	octets      = desc("robots_bytes", "Size of robots.txt.")
+	reports     = desc("reports", "Reports on the annotations, by severity.", "severity")
+	reloads     = desc("reloads_total", "How often something was read anew.")
+	failures    = desc("reload_failures_total", "How often that failed, and the old policy stayed.")
+	lastReload  = desc("last_reload_timestamp_seconds", "When something was last read anew, since 1970.")
+	lastTook    = desc("last_reload_duration_seconds", "How long that took.")
+	lost        = desc("access_log_lost_lines_total", "Lines of the access log that were lost.")
+)
+
+// Describe is for Prometheus.
+func (c collector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{build, requests, sent, accepted, connections, refused, fetches, rude, octets,
+		reports, reloads, failures, lastReload, lastTook, lost} {
+		to <- d
+	}
+}
+
+// Collect is for Prometheus.
+func (c collector) Collect(to chan<- prometheus.Metric) {
+	count := func(d *prometheus.Desc, n int64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
+	}
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	n := c.stats.Numbers()
+	gauge(build, 1, c.stats.Version)
+	for o, times := range n.Requests {
+		count(requests, times, server.Outcome(o).String())
+	}
+	count(sent, n.Bytes)
+	count(accepted, n.Accepted)
+	gauge(connections, float64(n.Waiting), "waiting")
+	gauge(connections, float64(n.Replying), "replying")
+	gauge(connections, float64(n.Lingering), "lingering")
+	for why, times := range n.Refused {
+		count(refused, times, label(why))
+	}
+	count(fetches, n.Fetches)
+	count(rude, n.Rude)
+	gauge(octets, float64(n.Octets))
+	for severity, times := range severities(n.Reports) {
+		gauge(reports, float64(times), string(severity))
+	}
+	count(reloads, n.Reloads)
+	count(failures, n.Failures)
+	if n.Reloads > 0 {
+		gauge(lastReload, float64(n.Last.Start.UnixMilli())/1000)
+		gauge(lastTook, n.Last.Took.Seconds())
+	}
+	count(lost, n.Lost)
+}
+
+func severities(list []policy.Report) map[policy.Severity]int {
+	n := map[policy.Severity]int{policy.Error: 0, policy.Warning: 0, policy.Notice: 0}
+	for _, r := range list {
+		n[r.Severity]++
+	}
+	return n
+}
+
+// label makes a label's value of a reason.
+func label(why string) string { return strings.ToLower(strings.ReplaceAll(why, " ", "_")) }

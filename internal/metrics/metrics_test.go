@@ -1,0 +1,82 @@
+package metrics
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/gophd/gophd/internal/status"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+func stats(t *testing.T) *status.Stats {
+	t.Helper()
+	tree, err := site.Open(t.TempDir(), site.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := status.New("1.2.3")
+	s.Server, s.Site = &server.Server{}, tree
+	s.Reloaded(site.Reload{Start: time.Unix(1000, 0), Took: 250 * time.Millisecond})
+	s.Observe(server.Served{Selector: "/x", Bytes: 29, Err: server.ErrNotFound})
+	return s
+}
+
+// TestConventions lets Prometheus' own linter judge the names and help texts.
+func TestConventions(t *testing.T) {
+	r := prometheus.NewPedanticRegistry()
+	r.MustRegister(collector{stats(t)})
+	problems, err := testutil.GatherAndLint(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+func TestServe(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, l, stats(t)) }()
+	for path, want := range map[string]int{"/metrics": 200, "/": 404, "/debug/pprof/": 404} {
+		resp, err := http.Get("http://" + l.Addr().String() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != want {
+			t.Errorf("%s: %s, %v", path, resp.Status, err)
+		}
+		if path != "/metrics" {
+			continue
+		}
+		for _, line := range []string{
+			`gophd_build_info{version="1.2.3"} 1`, `gophd_requests_total{outcome="not_found"} 1`,
+			`gophd_requests_total{outcome="ok"} 0`, `gophd_response_bytes_total 29`, `gophd_connections{state="waiting"} 0`,
+			`gophd_refused_total{reason="rate_of_the_address"} 0`, `gophd_reports{severity="error"} 0`,
+			`gophd_last_reload_timestamp_seconds 1000`, `gophd_last_reload_duration_seconds 0.25`, `gophd_reloads_total 1`,
+		} {
+			if !strings.Contains(string(body), line+"\n") {
+				t.Errorf("no %s", line)
+			}
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,69 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os/user"
+	"strconv"
+	"strings"
+)
+
+// User is who a process can become.
+type User struct {
+	Name     string
+	UID, GID int
+}
+
+// LookUpUser finds a user by NAME or NAME:GROUP; without a group it has its
+// own. Both may be numbers, which need not be known to the machine; a number
+// that is not needs its group.
+func LookUpUser(spec string) (User, error) {
+	name, group, hasGroup := strings.Cut(spec, ":")
+	u := User{Name: name, GID: -1}
+	known, err := user.Lookup(name)
+	if isUnknown(err) {
+		known, err = user.LookupId(name)
+	}
+	switch uid, numErr := id(name); {
+	case err == nil:
+		u.UID, err = id(known.Uid)
+		u.GID, _ = id(known.Gid)
+	case isUnknown(err) && numErr == nil && hasGroup:
+		u.UID, err = uid, nil
+	}
+	if err != nil {
+		return User{}, fmt.Errorf("looking up user %q: %w", name, err)
+	}
+	if hasGroup {
+		if u.GID, err = lookUpGroup(group); err != nil {
+			return User{}, fmt.Errorf("looking up group %q: %w", group, err)
+		}
+	}
+	return u, nil
+}
+
+func lookUpGroup(name string) (int, error) {
+	g, err := user.LookupGroup(name)
+	if err == nil {
+		return id(g.Gid)
+	}
+	if gid, numErr := id(name); numErr == nil {
+		return gid, nil
+	}
+	return 0, err
+}
+
+func isUnknown(err error) bool {
+	var name user.UnknownUserError
+	var uid user.UnknownUserIdError
+	return errors.As(err, &name) || errors.As(err, &uid)
+}
+
+// id reads a user or group number. 2^32-1 stands for none in the kernel.
+func id(s string) (int, error) {
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err == nil && n == 1<<32-1 {
+		err = strconv.ErrRange
+	}
+	return int(n), err
+}

@@ -1,0 +1,111 @@
+package status
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/netip"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/gophd/gophd/server"
+)
+
+// Selector is where the page is, with a slash before it or without.
+const Selector = "server-status"
+
+// Page is a Handler that answers Selector to clients in Allow, and hands on all
+// other requests: nobody else learns that there is such a page.
+type Page struct {
+	Next  server.Quick // the rest of the server
+	Stats *Stats
+	Allow []netip.Prefix
+
+	// ShowIP says how addresses are shown. If nil, in full.
+	ShowIP func(netip.Addr) string
+}
+
+// Quick leaves the page to ServeGopher, which knows who asks.
+func (p *Page) Quick(line []byte, host string, port int) *server.Answer {
+	if string(bytes.TrimPrefix(line, slash)) == Selector {
+		return nil
+	}
+	return p.Next.Quick(line, host, port)
+}
+
+var slash = []byte{'/'}
+
+func isPage(selector string) bool { return strings.TrimPrefix(selector, "/") == Selector }
+
+// ServeGopher answers a request.
+func (p *Page) ServeGopher(w server.ResponseWriter, r *server.Request) error {
+	if !isPage(r.Selector) || !p.allows(r.Remote.Addr()) {
+		return p.Next.ServeGopher(w, r)
+	}
+	return p.write(w, p.Stats.Numbers())
+}
+
+func (p *Page) allows(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	return slices.ContainsFunc(p.Allow, func(b netip.Prefix) bool { return b.Contains(a) })
+}
+
+func (p *Page) write(to io.Writer, n Numbers) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+	line("gophd %s (%s), up %s", p.Stats.Version, runtime.Version(), time.Since(n.Start).Round(time.Second))
+	line("\nRequests")
+	for o, times := range n.Requests {
+		line("  %s\t%d", server.Outcome(o), times)
+	}
+	line("  octets sent\t%d", n.Bytes)
+	line("\nConnections")
+	line("  accepted\t%d", n.Accepted)
+	line("  waiting\t%d\n  replying\t%d\n  lingering\t%d", n.Waiting, n.Replying, n.Lingering)
+	line("\nRefused")
+	for _, why := range slices.Sorted(maps.Keys(n.Refused)) {
+		line("  %s\t%d", why, n.Refused[why])
+	}
+	for _, r := range n.Refusers {
+		line("  %s\t%d", p.show(r.Block), r.Times)
+	}
+	p.robots(line, n)
+	if p.Stats.Lost != nil {
+		line("\nAccess log\n  lines lost\t%d", n.Lost)
+	}
+	return w.Flush()
+}
+
+func (p *Page) robots(line func(string, ...any), n Numbers) {
+	line("\nrobots.txt")
+	line("  octets\t%d\n  fetched\t%d\n  then asked for what it denies\t%d", n.Octets, n.Fetches, n.Rude)
+	for _, c := range n.Rudest {
+		line("  %s\t%d", p.show(c.Key), c.Times)
+	}
+	line("\nReloads\t%d", n.Reloads)
+	line("  failed\t%d", n.Failures)
+	if n.Reloads > 0 {
+		line("  last\t%s, in %s", n.Last.Start.UTC().Format(time.RFC3339), n.Last.Took.Round(time.Microsecond))
+		if n.Last.Err != nil {
+			line("  error\t%q", n.Last.Err)
+		}
+	}
+	line("  reports\t%d", len(n.Reports))
+	for _, r := range n.Reports[:min(len(n.Reports), maxReports)] {
+		line("  %q:%d: %s: %q", r.File, r.Line, r.Code, r.Message)
+	}
+}
+
+// maxReports is how many reports of the last reload the page shows.
+const maxReports = 20
+
+func (p *Page) show(block netip.Addr) string {
+	if p.ShowIP != nil {
+		return p.ShowIP(block)
+	}
+	return block.String()
+}

@@ -1,0 +1,104 @@
+// Package status knows how a running gophd does: it counts requests by what
+// became of them, keeps a list of robots that were rude, and shows it all on a
+// page for the administrator ([Page]). It is made for gophd; a server of
+// another kind has its own numbers.
+package status
+
+import (
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/gophd/gophd/internal/tally"
+	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// Stats counts. It is a server.Observer; its fields are set before it is used.
+type Stats struct {
+	Version string
+	Server  *server.Server
+	Site    *site.Site
+	Lost    func() int64 // lines of the access log; nil: there is none
+
+	start    time.Time
+	requests [server.Outcomes]atomic.Int64
+	bytes    atomic.Int64
+	fetches  atomic.Int64 // of robots.txt
+	rude     rudeness
+	reloads  atomic.Int64
+	failures atomic.Int64 // reloads that failed
+	last     atomic.Pointer[site.Reload]
+}
+
+// New returns Stats that count from now on.
+func New(version string) *Stats { return &Stats{Version: version, start: time.Now()} }
+
+// Observe counts a request.
+func (s *Stats) Observe(r server.Served) {
+	s.requests[r.Outcome()].Add(1)
+	s.bytes.Add(r.Bytes)
+	block := blockOf(r.Remote.Addr())
+	if site.IsRobots(r.Selector) {
+		s.fetches.Add(1)
+		s.rude.fetched(block)
+		return
+	}
+	s.rude.asked(block, r.Selector, s.Site.Now())
+}
+
+// blockOf is what counts as one client: an IPv4 address, or a /64 of IPv6.
+func blockOf(a netip.Addr) netip.Addr {
+	if a = a.Unmap().WithZone(""); a.Is6() {
+		return netip.PrefixFrom(a, 64).Masked().Addr()
+	}
+	return a
+}
+
+// Reloaded counts a reload.
+func (s *Stats) Reloaded(r site.Reload) {
+	s.reloads.Add(1)
+	if r.Err != nil {
+		s.failures.Add(1)
+	}
+	s.last.Store(&r)
+}
+
+// Numbers is how gophd does at one time.
+type Numbers struct {
+	Start    time.Time
+	Requests [server.Outcomes]int64
+	Bytes    int64 // sent in replies
+	Fetches  int64 // requests for robots.txt
+	Rude     int64 // requests for what it denies, by those who had fetched it
+	Rudest   []tally.Count[netip.Addr]
+	Reloads  int64
+	Failures int64       // reloads that failed
+	Last     site.Reload // the last one; zero before the first
+	Reports  []policy.Report
+	Octets   int   // of robots.txt
+	Lost     int64 // lines of the access log
+	server.Counts
+}
+
+// Numbers returns how gophd does.
+func (s *Stats) Numbers() Numbers {
+	n := Numbers{
+		Start: s.start, Bytes: s.bytes.Load(), Fetches: s.fetches.Load(), Reloads: s.reloads.Load(), Failures: s.failures.Load(),
+		Rude: s.rude.times.Load(), Rudest: s.rude.list.List(10), Counts: s.Server.Counts(),
+	}
+	for i := range n.Requests {
+		n.Requests[i] = s.requests[i].Load()
+	}
+	if last := s.last.Load(); last != nil {
+		n.Last = *last
+	}
+	if snap := s.Site.Now(); snap != nil {
+		n.Reports, n.Octets = snap.Compiled.Reports(), len(snap.Robots)
+	}
+	if s.Lost != nil {
+		n.Lost = s.Lost()
+	}
+	return n
+}

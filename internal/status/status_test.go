@@ -1,0 +1,219 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// open serves a tree in which /secret/ is denied, with a status page for
+// 127.0.0.0/8, and returns the page and where it is served.
+func open(t *testing.T, change ...func(*Page)) (*Page, string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{".robots": "Disallow: /secret/\nNonsense\n", "secret/plan.txt": "x", "a.txt": "a"} {
+		if i := strings.LastIndexByte(name, '/'); i > 0 {
+			if err := os.MkdirAll(dir+"/"+name[:i], 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stats := New("1.2.3")
+	tree, err := site.Open(dir, site.Config{Cache: 1 << 20, Reloaded: stats.Reloaded})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := &Page{Next: server.FileServer(tree), Stats: stats, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	for _, f := range change {
+		f(page)
+	}
+	srv := &server.Server{Handler: page, Observer: stats}
+	stats.Server, stats.Site = srv, tree
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 2)
+	go func() { done <- srv.Serve(ctx, l) }()
+	go func() { done <- tree.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := errors.Join(<-done, <-done); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := tree.Snapshot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return page, l.Addr().String()
+}
+
+func ask(t *testing.T, addr, selector string) string {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_, _ = io.WriteString(c, selector+"\r\n")
+	all, err := io.ReadAll(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(all)
+}
+
+const notFound = "3Not found\t\terror.host\t1\r\n.\r\n"
+
+// until waits for numbers: a request is counted after its reply.
+func until(t *testing.T, s *Stats, ok func(Numbers) bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(s.Numbers()); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the numbers are %+v", s.Numbers())
+		}
+	}
+}
+
+func TestPage(t *testing.T) {
+	p, addr := open(t)
+	for selector, want := range map[string]string{"/a.txt": "a", "/none": notFound, "/server-statu": notFound} {
+		if got := ask(t, addr, selector); got != want {
+			t.Errorf("%s: %q", selector, got)
+		}
+	}
+	_ = ask(t, addr, "robots.txt")
+	_ = ask(t, addr, "/secret/plan.txt")
+	until(t, p.Stats, func(n Numbers) bool {
+		return n.Requests[server.OK] == 3 && n.Requests[server.NotFound] == 2 && n.Fetches == 1 && n.Rude == 1 && n.Reloads == 1
+	})
+	for _, selector := range []string{"/server-status", "server-status"} {
+		got := ask(t, addr, selector)
+		for _, want := range []string{
+			"gophd 1.2.3 (go", "  ok           ", "  not_found    2\n", "  accepted   ", "  fetched                        1\n",
+			"  then asked for what it denies  1\n  127.0.0.1                      1\n", "\nReloads    1\n  failed   0\n", `".robots":2: `,
+			"  rate of the address         0\n",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", selector, want, got)
+			}
+		}
+	}
+}
+
+// TestStranger: for everybody else there is no such page.
+func TestStranger(t *testing.T) {
+	p, addr := open(t, func(p *Page) {
+		p.Allow = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("::1/128")}
+	})
+	for range 3 { // from the second on it could come from memory
+		if got := ask(t, addr, "/server-status"); got != notFound {
+			t.Errorf("got %q", got)
+		}
+	}
+	for a, want := range map[string]bool{"192.0.2.9": true, "::ffff:192.0.2.9": true, "::1": true, "::2": false, "127.0.0.1": false} {
+		if p.allows(netip.MustParseAddr(a)) != want {
+			t.Errorf("%s is allowed: %v", a, !want)
+		}
+	}
+	if p.allows(netip.Addr{}) {
+		t.Error("an unknown address is allowed")
+	}
+}
+
+// TestRude: who has not read the file is not rude, and who asks for what is
+// allowed is not.
+func TestRude(t *testing.T) {
+	p, _ := open(t)
+	observe := func(from, selector string) {
+		p.Stats.Observe(server.Served{Selector: selector, Remote: netip.AddrPortFrom(netip.MustParseAddr(from), 1)})
+	}
+	observe("192.0.2.1", "/secret/plan.txt") // has not read it
+	observe("192.0.2.2", "robots.txt")
+	observe("192.0.2.2", "/a.txt") // is allowed
+	observe("2001:db8::1", "/0/robots.txt")
+	observe("2001:db8::2", "/secret/plan.txt") // of the same /64
+	observe("2001:db8::2", "/secret/")
+	n := p.Stats.Numbers()
+	if n.Rude != 2 || len(n.Rudest) != 1 || n.Rudest[0].Key != netip.MustParseAddr("2001:db8::") || n.Rudest[0].Times != 2 {
+		t.Errorf("rude: %d, %v", n.Rude, n.Rudest)
+	}
+}
+
+// TestFetchersAreBounded: a flood of addresses costs bounded memory, and the
+// latest are remembered.
+func TestFetchersAreBounded(t *testing.T) {
+	var r rudeness
+	a := netip.MustParseAddr("10.0.0.0")
+	for range 5 * maxFetchers {
+		a = a.Next()
+		r.fetched(a)
+	}
+	if n := len(r.recent) + len(r.earlier); n > 2*maxFetchers || !r.knows(a) {
+		t.Errorf("%d are remembered, the last: %v", n, r.knows(a))
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want server.Outcome
+	}{
+		{nil, server.OK},
+		{fs.ErrNotExist, server.NotFound},
+		{server.ErrNotFound, server.NotFound},
+		{server.ErrBadRequest, server.BadRequest},
+		{&net.OpError{Op: "write", Err: os.ErrDeadlineExceeded}, server.Gone},
+		{errors.New("disk on fire"), server.Failed},
+	} {
+		if got := (server.Served{Err: c.err}).Outcome(); got != c.want {
+			t.Errorf("%v: %v, want %v", c.err, got, c.want)
+		}
+	}
+}
+
+// TestRefusersOnPage: who was refused most often stands on the page.
+func TestRefusersOnPage(t *testing.T) {
+	p, addr := open(t, func(p *Page) { p.ShowIP = func(netip.Addr) string { return "masked" } })
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = c.Write([]byte{0x16, 3, 1, 0, 5}) // TLS, which is not offered
+	_, _ = io.ReadAll(c)
+	_ = c.Close()
+	until(t, p.Stats, func(n Numbers) bool { return len(n.Refusers) == 1 })
+	if got := ask(t, addr, "/server-status"); !strings.Contains(got, "  TLS is not offered          1\n") || !strings.Contains(got, "  masked                      1\n") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	dir := b.TempDir()
+	tree, err := site.Open(dir, site.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := New("")
+	s.Server, s.Site = &server.Server{}, tree
+	served := server.Served{Selector: "/a.txt", Remote: netip.MustParseAddrPort("192.0.2.1:1")}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Observe(served)
+	}
+}

@@ -1,0 +1,53 @@
+// Package systemd is what a daemon has to say to systemd, and to hear from it:
+// sockets that are handed over ([Listeners]), and how the service does
+// ([Notifier]). Under another manager, or none, it does nothing.
+//
+// Do not use it to control services: it speaks for this process only.
+package systemd
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/coreos/go-systemd/v22/activation"
+)
+
+// Listeners returns the listening sockets that this process was started with
+// (sd_listen_fds(3): LISTEN_FDS, LISTEN_PID), in their order, and none if there
+// are none. It takes them out of the environment; a second call returns none.
+func Listeners() ([]net.Listener, error) {
+	var all []net.Listener
+	var failed error
+	for _, f := range activation.Files(true) {
+		l, err := listener(f)
+		_ = f.Close() // the listener has a descriptor of its own
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("taking over socket %q: %w", f.Name(), err))
+			continue
+		}
+		all = append(all, l)
+	}
+	if failed != nil {
+		for _, l := range all {
+			_ = l.Close()
+		}
+		return nil, failed
+	}
+	return all, nil
+}
+
+// ErrAccepted is the error for a socket of a unit with Accept=yes.
+var ErrAccepted = errors.New("it is a connection, not a listener")
+
+func listener(f *os.File) (net.Listener, error) {
+	if err := listens(f); err != nil {
+		return nil, err
+	}
+	l, err := net.FileListener(f)
+	if u, ok := l.(*net.UnixListener); ok {
+		u.SetUnlinkOnClose(false) // its name is systemd's
+	}
+	return l, err
+}

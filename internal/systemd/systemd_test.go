@@ -1,0 +1,142 @@
+package systemd
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// manager is the end of NOTIFY_SOCKET that systemd has.
+type manager struct {
+	t    testing.TB
+	conn *net.UnixConn
+	name string
+}
+
+func newManager(t testing.TB) *manager {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "notify") // a socket's name must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	name := filepath.Join(dir, "s")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return &manager{t, conn, name}
+}
+
+// next returns the next message.
+func (m *manager) next() string {
+	m.t.Helper()
+	if err := m.conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		m.t.Fatal(err)
+	}
+	buf := make([]byte, 512)
+	n, err := m.conn.Read(buf)
+	if err != nil {
+		m.t.Fatalf("no message: %v", err)
+	}
+	return string(buf[:n])
+}
+
+func TestNotify(t *testing.T) {
+	m := newManager(t)
+	t.Setenv("NOTIFY_SOCKET", m.name)
+	n, err := NewNotifier()
+	if err != nil || n == nil {
+		t.Fatalf("NewNotifier: %v, %v", n, err)
+	}
+	if v, ok := os.LookupEnv("NOTIFY_SOCKET"); ok {
+		t.Errorf("NOTIFY_SOCKET is still %q", v)
+	}
+	n.Ready()
+	if got := m.next(); got != "READY=1" {
+		t.Errorf("got %q", got)
+	}
+	before := monotonic()
+	n.Reloading()
+	state, usec, _ := strings.Cut(m.next(), "\nMONOTONIC_USEC=")
+	at, err := strconv.ParseInt(usec, 10, 64)
+	if state != "RELOADING=1" || err != nil || at < before.Microseconds() || at > monotonic().Microseconds() {
+		t.Errorf("got %q at %q, %v", state, usec, err)
+	}
+	n.Stopping()
+	if got := m.next(); got != "STOPPING=1" {
+		t.Errorf("got %q", got)
+	}
+	n.Watch(t.Context(), nil) // nobody waits: it must return and not ask
+}
+
+func TestWatchdog(t *testing.T) {
+	m := newManager(t)
+	t.Setenv("NOTIFY_SOCKET", m.name)
+	t.Setenv("WATCHDOG_USEC", "2000")
+	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()))
+	n, err := NewNotifier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	calls := 0
+	n.Watch(ctx, func(due context.Context) bool {
+		if end, ok := due.Deadline(); !ok || time.Until(end) > time.Millisecond {
+			t.Errorf("the sign is due at %v", end)
+		}
+		if calls++; calls == 4 {
+			stop()
+		}
+		return calls == 2 // alive once only
+	})
+	if got := m.next(); got != "WATCHDOG=1" {
+		t.Errorf("got %q", got)
+	}
+	n.Stopping()
+	if got := m.next(); got != "STOPPING=1" {
+		t.Errorf("%q when not alive", got)
+	}
+}
+
+func TestNoSystemd(t *testing.T) {
+	t.Setenv("NOTIFY_SOCKET", "")
+	n, err := NewNotifier()
+	if n != nil || err != nil {
+		t.Fatalf("NewNotifier without a socket: %v, %v", n, err)
+	}
+	n.Ready()
+	n.Reloading()
+	n.Stopping()
+	n.Watch(t.Context(), nil)
+	t.Setenv("LISTEN_FDS", "1")
+	t.Setenv("LISTEN_PID", "1") // meant for another process
+	if l, err := Listeners(); l != nil || err != nil {
+		t.Errorf("Listeners for another process: %v, %v", l, err)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "none"))
+	if n, err := NewNotifier(); n != nil || err == nil || !strings.Contains(err.Error(), "connecting to NOTIFY_SOCKET: ") {
+		t.Errorf("no socket there: %v, %v", n, err)
+	}
+	for _, usec := range []string{"0", "-1", "soon", "99999999999999999999"} {
+		t.Setenv("WATCHDOG_USEC", usec)
+		if _, err := NewNotifier(); err == nil {
+			t.Errorf("WATCHDOG_USEC %q is taken", usec)
+		}
+	}
+	t.Setenv("WATCHDOG_USEC", "1000")
+	t.Setenv("WATCHDOG_PID", "1")
+	if d, err := watchdogTime(); d != 0 || err != nil {
+		t.Errorf("another's watchdog: %v, %v", d, err)
+	}
+}
