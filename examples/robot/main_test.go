@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// serve serves a tree, of which the robot "rude" may have nothing and every
+// other one all but the drafts, and returns its address.
+func serve(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		".robots":            "Crawl-delay: 0.001\nUser-agent: *\nDisallow: /phlog/drafts/\n\nUser-agent: rude\nDisallow: /\n",
+		"about.txt":          "About.\n",
+		"phlog/one.txt":      "One.\n",
+		"phlog/drafts/2.txt": "Two.\n",
+		"gophermap":          "1Home\t/\n1Elsewhere\t/\texample.org\t70\n*\n",
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, err := site.Open(dir, site.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 2)
+	go func() { ended <- tree.Run(ctx) }()
+	go func() { ended <- (&server.Server{Handler: server.FileServer(tree)}).Serve(ctx, l) }()
+	t.Cleanup(func() {
+		stop()
+		if err := errors.Join(<-ended, <-ended); err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}
+
+func TestWalk(t *testing.T) {
+	addr := serve(t)
+	for _, tt := range []struct{ agent, want string }{
+		{"examplebot", "/ /1/ /1/phlog/ /0/about.txt /0/phlog/one.txt"},
+		{"rude", ""},
+	} {
+		var out strings.Builder
+		walk(t.Context(), &robots.Client{Agent: tt.agent}, "gopher://"+addr+"/", &out)
+		got := strings.Join(strings.Fields(strings.ReplaceAll(out.String(), "gopher://"+addr, "")), " ")
+		if got != tt.want {
+			t.Errorf("%s walked %q, want %q", tt.agent, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+// Package docs checks what the documentation says against the program.
+package docs
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/site"
+)
+
+const top = "../../"
+
+// read returns a file of the repository.
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.FromSlash(top + name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// plain takes markup, line ends and capitals out of a page.
+func plain(page string) string {
+	page = strings.NewReplacer(`\`, "", "**", "").Replace(page)
+	return strings.ToLower(strings.Join(strings.Fields(page), " "))
+}
+
+func TestEveryReportIsExplained(t *testing.T) {
+	page := plain(read(t, "doc/robots.5.md"))
+	for _, c := range policy.Codes() {
+		want := c.Code + " (" + string(c.Severity) + ") : " + c.Meaning + ". *For instance:* " + c.Example + ". *What to do:* " + c.Hint + "."
+		if !strings.Contains(page, plain(want)) {
+			t.Errorf("doc/robots.5.md does not say:\n%s", want)
+		}
+	}
+}
+
+func TestEveryFlagIsExplained(t *testing.T) {
+	cmd := exec.Command("go", "run", "-tags", "urfave_cli_no_docs", "./cmd/gophd", "-help")
+	cmd.Dir = top
+	help, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := read(t, "doc/gophd.8.md")
+	flags := regexp.MustCompile(`(?m)^  (-[a-z-]+)`).FindAllSubmatch(help, -1)
+	if len(flags) < 10 {
+		t.Fatalf("only %d flags in the help", len(flags))
+	}
+	for _, f := range flags {
+		if !strings.Contains(page, "**"+string(f[1])+"**") {
+			t.Errorf("doc/gophd.8.md does not explain %s", f[1])
+		}
+	}
+}
+
+func TestEveryDependencyIsJustified(t *testing.T) {
+	direct, _, _ := strings.Cut(read(t, "go.mod"), "\n)")
+	readme := read(t, "README.md")
+	for _, line := range strings.Split(direct, "\n")[1:] {
+		module, rest, _ := strings.Cut(strings.TrimSpace(line), " v")
+		module = regexp.MustCompile(`/v\d+$`).ReplaceAllString(module, "")
+		if rest != "" && !strings.Contains(readme, module) {
+			t.Errorf("README.md does not say why there is %s", module)
+		}
+	}
+}
+
+// TestSecurityNamesTests looks for every test that SECURITY.md claims.
+func TestSecurityNamesTests(t *testing.T) {
+	row := regexp.MustCompile("`([a-z/]+)`: ((?:`(?:Test|Fuzz)[A-Za-z]+`(?:, )?)+)")
+	name := regexp.MustCompile("(?:Test|Fuzz)[A-Za-z]+")
+	claims := row.FindAllStringSubmatch(read(t, "SECURITY.md"), -1)
+	if len(claims) < 10 {
+		t.Fatalf("only %d claims in SECURITY.md", len(claims))
+	}
+	for _, claim := range claims {
+		files, err := filepath.Glob(top + claim[1] + "/*_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var code strings.Builder
+		for _, f := range files {
+			code.WriteString(read(t, strings.TrimPrefix(filepath.ToSlash(f), top)))
+		}
+		for _, test := range name.FindAllString(claim[2], -1) {
+			if !strings.Contains(code.String(), "func "+test+"(") {
+				t.Errorf("SECURITY.md names %s, which %s does not have", test, claim[1])
+			}
+		}
+	}
+}
+
+// TestManualShowsTheRobotsFile compares the blocks of the robots.txt that the
+// manual and the README show with the file itself.
+func TestManualShowsTheRobotsFile(t *testing.T) {
+	snap, err := site.Load(top + "content")
+	if err != nil {
+		t.Fatal(err)
+	}
+	everybody, _, _ := strings.Cut(string(snap.Robots), "\n\n")
+	for _, page := range []string{"content/manual/annotations.txt", "README.md"} {
+		text := strings.ReplaceAll(read(t, page), "\n    ", "\n")
+		if !strings.Contains(text, everybody) {
+			t.Errorf("%s does not show the group for everybody:\n%s", page, everybody)
+		}
+	}
+}
+
+// maxWidth is the width of the texts of the example gopherhole, in octets.
+const maxWidth = 70
+
+func TestContentIsPlainAndNarrow(t *testing.T) {
+	root := os.DirFS(top + "content")
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(root, name)
+		if err != nil || menu.Sniff(data[:min(len(data), 512)]) != menu.TypeText {
+			return err
+		}
+		for i, line := range strings.Split(string(data), "\n") {
+			if len(line) > maxWidth {
+				t.Errorf("%s:%d: %d octets wide", name, i+1, len(line))
+			}
+			if strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
+				t.Errorf("%s:%d: not ASCII", name, i+1)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestContentMenusAreWhole(t *testing.T) {
+	root := os.DirFS(top + "content")
+	b := menu.Builder{FS: root, Host: "localhost", Port: 70}
+	err := fs.WalkDir(root, ".", func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		m, err := b.Menu(dir)
+		for _, p := range m.Problems {
+			t.Errorf("%v", p)
+		}
+		for _, it := range m.Items {
+			name := strings.Trim(it.Selector, "/")
+			if it.Type == menu.TypeInfo || name == "" || name == "robots.txt" || strings.HasPrefix(name, "URL:") {
+				continue
+			}
+			if _, err := fs.Stat(root, name); err != nil {
+				t.Errorf("the menu of %s leads nowhere: %v", dir, err)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
