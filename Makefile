@@ -1,0 +1,87 @@
+# make run     build gophd and serve ./content on port 7070
+# make test    everything that must pass, installing what it needs
+# make build lint unit fuzz bench load soak man install clean
+
+TAGS    := urfave_cli_no_docs
+TOOL    := go tool -modfile=tools/go.mod
+FUZZ    ?= 60s
+TREES   ?= 200000
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+# The programs that the acceptance tests use, and their Debian packages.
+CLIENTS := curl lynx w3m nc vf1 gopher rsync git strace ngircd openssl haproxy
+DEBS    := curl lynx w3m netcat-openbsd vf1 gopher rsync git strace ngircd openssl haproxy
+
+.PHONY: build run test lint unit fuzz bench load soak man install clean deps
+
+build:
+	@CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X main.buildVersion=$(VERSION)" -o bin/gophd ./cmd/gophd
+
+run: build
+	@bin/gophd -root ./content -listen :7070
+
+test: deps lint
+	GOPHD_ACCEPTANCE=1 go test -race -tags $(TAGS) ./...
+	@$(MAKE) --no-print-directory fuzz FUZZ=3s TREES=3000
+
+unit:
+	go test -tags $(TAGS) ./...
+
+lint:
+	@out=$$(gofmt -l . | grep -v '^tools/'); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
+	go mod tidy -diff
+	go vet -tags $(TAGS) ./...
+	$(TOOL) staticcheck -checks all -tags $(TAGS) ./...
+	$(TOOL) golangci-lint run --build-tags $(TAGS) ./...
+
+# The guarantee on TREES random trees, then each fuzz target for FUZZ. A tree
+# that fails is printed with the seed that makes it again. A worker that a busy
+# machine keeps from ending in time fails without an input: it gets a second try.
+fuzz:
+	go test ./policy -run '^(TestGuarantee|TestTightBudget|TestPrev)$$' -timeout 60m -rapid.checks=$(TREES)
+	@set -e; for pkg in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "fuzz $$pkg $$target $(FUZZ)"; \
+			fuzz() { out=$$(go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZ) -fuzzminimizetime 10x $$pkg); }; \
+			fuzz || { echo "$$out" | grep -q 'context deadline exceeded' && fuzz; } || { echo "$$out"; exit 1; }; \
+		done; \
+	done
+
+# End to end beside other servers, then each hot function.
+bench: build
+	go run ./internal/bench -rounds 2 -time 500ms bin/gophd
+	go run ./internal/bench -large 100000 bin/gophd
+	go test -run '^$$' -bench . -benchmem -benchtime 50ms ./...
+
+# What a tree of LARGE directories and ten times as many files costs.
+LARGE ?= 100000
+large: build
+	go run ./internal/bench -large $(LARGE) bin/gophd
+
+# 256 connections with everything at once for a minute, twice: the second time
+# while 10,000 directories are read anew again and again.
+load: build
+	go run ./internal/bench -mix 60s bin/gophd
+
+# Ten thousand clients of each bad habit, about two minutes.
+soak:
+	GOPHD_SOAK=10000 go test -count 1 -v -run '^TestSoak$$' -timeout 6m ./internal/hostile
+
+# The pages of doc/ as manual pages.
+man: bin/gophd.8 bin/robots.5
+
+bin/%: doc/%.md
+	@mkdir -p bin
+	@$(TOOL) go-md2man -in $< -out $@
+
+install: build man
+	install -D -m 755 bin/gophd $(DESTDIR)/usr/local/bin/gophd
+	install -D -m 644 bin/gophd.8 $(DESTDIR)/usr/local/share/man/man8/gophd.8
+	install -D -m 644 bin/robots.5 $(DESTDIR)/usr/local/share/man/man5/robots.5
+
+deps:
+	@missing=; for c in $(CLIENTS); do PATH=$$PATH:/usr/sbin command -v $$c >/dev/null || missing="$$missing $$c"; done; \
+	[ -z "$$missing" ] || { echo "installing clients for the tests:$$missing"; apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBS) >/dev/null; }
+
+clean:
+	rm -rf bin

@@ -1,0 +1,94 @@
+//go:build linux
+
+// Command bench measures gophd end to end, on loopback, beside the smallest
+// server that Go's net package makes and beside Debian's gophernicus and
+// pygopherd where they are installed. It prints a table in Markdown.
+//
+//	go run ./internal/bench [-rounds N] [-time D] bin/gophd
+//	go run ./internal/bench -mix 60s bin/gophd
+//	go run ./internal/bench -large 100000 bin/gophd
+//
+// All servers are loaded in turn in each round, and what is compared is the
+// CPU time that a server uses for a request: requests per second run into the
+// load generator, which shares the machine. With -mix it loads gophd alone
+// with 256 connections of everything at once, then again while 10,000
+// directories are read anew. With -large it makes a tree of so many directories,
+// with ten times as many files, and tells what starting on it and changing it
+// costs.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+func main() {
+	rounds := flag.Int("rounds", 3, "rounds; the median counts")
+	span := flag.Duration("time", time.Second, "of one measurement")
+	mix := flag.Duration("mix", 0, "load gophd alone with a mix for so long")
+	large := flag.Int("large", 0, "measure a tree of so many directories")
+	bare := flag.String("bare", "", "be the bare server on this address")
+	inetd := flag.String("inetd", "", "be an inetd on this address for the rest of the arguments")
+	flag.Parse()
+	var err error
+	switch {
+	case *bare != "":
+		err = serveBare(*bare)
+	case *inetd != "":
+		err = serveInetd(*inetd, flag.Args())
+	case flag.NArg() != 1:
+		fmt.Fprintln(os.Stderr, "bench: name the gophd binary")
+		os.Exit(2)
+	case *mix > 0:
+		err = runMix(flag.Arg(0), *mix)
+	case *large > 0:
+		err = runLarge(flag.Arg(0), *large)
+	default:
+		err = compare(flag.Arg(0), *rounds, *span)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// compare loads all servers with all scenarios.
+func compare(gophd string, rounds int, span time.Duration) error {
+	dir, err := os.MkdirTemp("", "gophd-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	tree := filepath.Join(dir, "tree")
+	if err := os.Chmod(dir, 0o755); err != nil { // some servers drop root
+		return err
+	}
+	if err := makeTree(tree); err != nil {
+		return fmt.Errorf("making the tree: %w", err)
+	}
+	servers, err := startAll(gophd, tree, dir)
+	for _, s := range servers {
+		defer s.stop()
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d cores, %s, %d rounds of %s\n", runtime.NumCPU(), runtime.Version(), rounds, span)
+	for _, sc := range scenarios() {
+		results := map[string][]result{}
+		for round := range rounds {
+			for i := range servers {
+				s := servers[(i+round)%len(servers)]
+				if !sc.skips(s.name) {
+					results[s.name] = append(results[s.name], measure(s, sc, span))
+				}
+			}
+		}
+		printTable(sc, servers, results)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+// Package layout checks that imports point the way the design says.
+package layout
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/gophd/gophd/"
+
+// mayImport lists, for each package of ours, the packages of ours that it may
+// import. Examples and the command may import what they like.
+var mayImport = map[string][]string{
+	"selector":       {},
+	"menu":           {},
+	"robots":         {},
+	"policy":         {"robots"},
+	"internal/watch": {},
+	"internal/tally": {},
+	"site":           {"policy", "menu", "internal/watch"},
+	"server":         {"selector", "menu", "site", "internal/tally"},
+}
+
+// onlyIn names the one place that may import a module.
+var onlyIn = map[string]string{
+	"github.com/fsnotify/fsnotify": "internal/watch",
+	"github.com/urfave/cli/v2":     "cmd/gophd",
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func (p pkg) name() string { return strings.TrimPrefix(p.ImportPath, module) }
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range packages(t) {
+		allowed, known := mayImport[p.name()]
+		seen[p.name()] = true
+		for _, imp := range p.Imports {
+			if place, ok := onlyIn[imp]; ok && p.name() != place {
+				t.Errorf("%s imports %s, which only %s may", p.name(), imp, place)
+			}
+			ours, isOurs := strings.CutPrefix(imp, module)
+			if known && isOurs && !slices.Contains(allowed, ours) {
+				t.Errorf("%s imports %s: the design allows %v", p.name(), ours, allowed)
+			}
+		}
+	}
+	for name := range mayImport {
+		if !seen[name] {
+			t.Errorf("package %s is gone: mend the table", name)
+		}
+	}
+}
+
+func TestEveryPackageIsInTheTable(t *testing.T) {
+	free := []string{"cmd/", "examples/", "internal/", "tools/"}
+	for _, p := range packages(t) {
+		_, known := mayImport[p.name()]
+		isFree := slices.ContainsFunc(free, func(dir string) bool { return strings.HasPrefix(p.name(), dir) })
+		if !known && !isFree {
+			t.Errorf("package %s is not in the design's table", p.name())
+		}
+	}
+}
