@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -46,7 +47,23 @@ func originOf(u *url.URL, ports map[string]string) (origin, error) {
 	if u.Hostname() == "" {
 		return origin{}, fmt.Errorf("reading URL %q: %w", u.Redacted(), errNoHost)
 	}
+	if !hostname(u.Hostname()) {
+		return origin{}, fmt.Errorf("reading URL %q: host %q is neither a name nor an address", u.Redacted(), u.Hostname())
+	}
 	return origin{u.Scheme, strings.ToLower(u.Hostname()), cmp.Or(u.Port(), port)}, nil
+}
+
+// hostname says whether host is a name, or an address that an URL can hold: one
+// with a colon is of IPv6, and its zone has unreserved octets only (RFC 6874,
+// section 2).
+func hostname(host string) bool {
+	if !strings.Contains(host, ":") {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && !strings.ContainsFunc(address.Zone(), func(r rune) bool {
+		return !strings.ContainsRune("-._~", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
 }
 
 func (o origin) address() string { return net.JoinHostPort(o.host, o.port) }

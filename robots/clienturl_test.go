@@ -10,6 +10,7 @@ import (
 func FuzzURL(f *testing.F) {
 	for _, raw := range []string{
 		"gopher://h/1/a%09b?c", "gophers://H:7070", "http://[::1]:80/a?b#c", "https://user:word@h/%2e", "http://[fe80::1%25eth0]/", "gopher://h/é",
+		"http://[fe80::1%25\x88th0]", "http://é%C3%A9/", "gophers://:H0707:", "gopher://[::1]:70:/",
 	} {
 		f.Add(raw)
 	}
