@@ -259,7 +259,7 @@ func TestWarmPathAllocatesNothing(t *testing.T) {
 			ours, theirs := pairs(t, runs+1, "/q\r\n")
 			from := netip.MustParseAddrPort("192.0.2.1:1234")
 			allocs := testing.AllocsPerRun(runs, func() {
-				f.first(ours[0], from, time.Now())
+				f.first(comer{ours[0], from, time.Now()})
 				ours = ours[1:]
 			})
 			if allocs > 0 {

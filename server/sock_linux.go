@@ -59,11 +59,13 @@ func recv(fd int, b []byte) (int, unix.Errno) {
 	return int(n), errno
 }
 
+// send sends what is all of a reply, or the last of it. MSG_MORE keeps the end of
+// it back until shutdownWrite, so that it leaves in one segment with the FIN.
 func send(fd int, b []byte) (int, unix.Errno) {
 	if len(b) == 0 {
 		return 0, 0
 	}
-	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0)
+	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL|unix.MSG_MORE, 0, 0)
 	return int(n), errno
 }
 
