@@ -1,6 +1,6 @@
 # make run     build gophd and serve ./content on port 7070
 # make test    everything that must pass, installing what it needs
-# make build lint unit fuzz bench load soak man install clean
+# make build lint unit fuzz bench load soak soak-long man install clean
 
 TAGS    := urfave_cli_no_docs
 TOOL    := go tool -modfile=tools/go.mod
@@ -11,7 +11,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 CLIENTS := curl lynx w3m nc vf1 gopher rsync git strace ngircd openssl haproxy
 DEBS    := curl lynx w3m netcat-openbsd vf1 gopher rsync git strace ngircd openssl haproxy
 
-.PHONY: build run test lint unit fuzz bench load soak man install clean deps
+.PHONY: build run test lint unit fuzz bench load soak soak-long man install clean deps
 
 build:
 	@CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X main.buildVersion=$(VERSION)" -o bin/gophd ./cmd/gophd
@@ -65,6 +65,11 @@ load: build
 # Ten thousand clients of each bad habit, about two minutes.
 soak:
 	GOPHD_SOAK=10000 go test -count 1 -v -run '^TestSoak$$' -timeout 6m ./internal/hostile
+
+# Everything at once for LONG: readers, authors, hostile clients, and faults.
+LONG ?= 30m
+soak-long:
+	GOPHD_SOAK_LONG=$(LONG) go test -count 1 -v -run '^TestSoakLong$$' -timeout 3h ./internal/hostile
 
 # The pages of doc/ as manual pages.
 man: bin/gophd.8 bin/robots.5

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -120,11 +121,33 @@ func (r *run) end(c *conn, err error) {
 	}
 }
 
-func (r *run) gopher(w ResponseWriter, req *Request, line []byte) (err error) {
+func (r *run) gopher(w *reply, req *Request, line []byte) (err error) {
 	if req.Request, err = selector.Parse(line); err != nil {
 		return &Error{Message: ErrBadRequest.Message, Err: err}
 	}
-	return r.call(w, req)
+	err = r.call(w, req)
+	if limit.Reached(err) && !w.started() {
+		return r.callAgain(w, req, err)
+	}
+	return err
+}
+
+// callAgain asks the handler again, after a failure that is not the request's
+// fault: silent clients make room, or it passes. That may take as long as a
+// request.
+func (r *run) callAgain(w *reply, req *Request, err error) error {
+	var wait backoff
+	for end := time.Now().Add(r.requestTimeout()); limit.Reached(err) && !w.started() && time.Now().Before(end); {
+		if !r.spareFiles(err) {
+			select {
+			case <-time.After(wait.next()):
+			case <-r.hard.Done():
+				return err
+			}
+		}
+		err = r.call(w, req)
+	}
+	return err
 }
 
 // talk returns what requests and replies go through.

@@ -33,6 +33,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -212,7 +213,7 @@ func (r *run) acceptFailed(err error, wait *backoff) error {
 	if r.soft.Err() != nil || !passes(err) {
 		return fmt.Errorf("accepting connections: %w", err)
 	}
-	if errors.Is(err, syscall.EMFILE) && r.spareFiles(err) {
+	if limit.Reached(err) && r.spareFiles(err) {
 		return nil
 	}
 	d := wait.next()

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,6 +19,7 @@ func (r *root) openBeneath() {
 		return
 	}
 	r.fd = fd
+	r.unused = runtime.AddCleanup(r, func(fd int) { _ = unix.Close(fd) }, fd)
 	f, err := r.openat2(".")
 	if err != nil || !r.same(f) {
 		r.closeBeneath()
@@ -44,6 +46,7 @@ func (r *root) openat2(name string) (*os.File, error) {
 		Flags:   uint64(openFlags),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	}
+	defer runtime.KeepAlive(r)
 	for {
 		fd, err := unix.Openat2(r.fd, name, &how)
 		switch {
@@ -75,6 +78,7 @@ func (r *root) instant(name string, max int64) ([]byte, bool) {
 		return nil, false
 	}
 	fd, err := unix.Openat2(r.fd, name, &how)
+	runtime.KeepAlive(r)
 	if err != nil {
 		return nil, false
 	}
@@ -93,6 +97,7 @@ func (r *root) instant(name string, max int64) ([]byte, bool) {
 
 func (r *root) closeBeneath() {
 	if r.fd >= 0 {
+		r.unused.Stop()
 		_ = unix.Close(r.fd)
 		r.fd = -1
 	}

@@ -14,13 +14,19 @@ func started(t *testing.T, dir string, conf Config) *Site {
 	t.Helper()
 	s, err := Open(dir, conf)
 	must(t, err)
+	running(t, s)
+	return s
+}
+
+// running runs an opened site.
+func running(t *testing.T, s *Site) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { _ = s.Run(ctx); close(ended) }()
 	t.Cleanup(func() { stop(); <-ended })
-	_, err = s.Snapshot(ctx)
+	_, err := s.Snapshot(ctx)
 	must(t, err)
-	return s
 }
 
 // soon waits until f is true, at most 5 s.

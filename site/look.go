@@ -20,6 +20,8 @@ type Look struct {
 	dirs  map[string]struct{}
 	loose bool // something was seen that the watcher does not vouch for
 	links bool // among it a symbolic link
+
+	failed error // why what was seen is not all there is
 }
 
 // Look begins a look at the tree as it is now.
@@ -71,6 +73,9 @@ func (l *Look) Instant(name string, max int64) ([]byte, bool) {
 func (l *Look) Menu(name, host string, port int) (menu.Menu, error) {
 	b := menu.Builder{FS: view{l}, Host: host, Port: port, InfoPrefix: l.site.conf.InfoPrefix}
 	m, err := b.Menu(name)
+	if l.failed != nil {
+		return menu.Menu{}, l.failed
+	}
 	l.site.problems.report(m.Problems)
 	return m, err
 }

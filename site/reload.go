@@ -62,22 +62,23 @@ func (s *Site) reopen() error {
 		s.log.Error("cannot open the content tree", "root", s.dir, "error", err, "hint", "the old one is served until it is back")
 		return err
 	}
-	s.retire(s.root.Swap(r))
+	s.root.Store(r) // who looks through the old one goes on, and then it closes by itself
 	s.scan = nil
 	s.touch("") // the new watches stand already: what was made meanwhile of the old root goes
 	return nil
 }
-
-// retire closes a root when no request can be using it any more: opening a
-// file takes an instant, and what is open stays so.
-func (s *Site) retire(r *root) { time.AfterFunc(time.Minute, r.close) }
 
 // read reads what a batch names. Whether links lead to too much is found out
 // only by reading everything.
 func (s *Site) read(b watch.Batch) (*policy.Dir, *scanner, error) {
 	old := s.snap.Load()
 	if !b.All && old != nil && s.scan != nil && s.scan.budget > 0 {
-		if tree := s.scan.rescan(old.Tree, b.Dirs); s.scan.budget > 0 {
+		tree := s.scan.rescan(old.Tree, b.Dirs)
+		if err := s.scan.failed; err != nil {
+			s.scan = nil
+			return nil, nil, err
+		}
+		if s.scan.budget > 0 {
 			return tree, s.scan, nil
 		}
 	}

@@ -3,6 +3,7 @@ package site
 import (
 	"time"
 
+	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/watch"
 )
 
@@ -19,10 +20,17 @@ type Reload struct {
 	Err error
 }
 
+// tryAgain is when everything is read again after there were no descriptors, or
+// no memory, to read it.
+const tryAgain = time.Second
+
 // reload makes a new snapshot and tells of it.
 func (s *Site) reload(b watch.Batch) {
 	start := time.Now()
 	err := s.changed(b)
+	if limit.Reached(err) {
+		time.AfterFunc(tryAgain, s.Reload)
+	}
 	if s.conf.Reloaded != nil {
 		s.conf.Reloaded(Reload{Start: start, Took: time.Since(start), Everything: b.All, Reopened: b.Root,
 			Directories: len(b.Dirs), Err: err})

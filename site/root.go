@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 )
@@ -19,6 +20,8 @@ type root struct {
 	real string   // absolute, all links resolved
 	os   *os.Root // holds what is not opened by plain
 	fd   int      // for openat2; -1 where there is none
+
+	unused runtime.Cleanup // closes fd
 
 	device uint64 // the file system that it lies on
 	remote bool   // which others may change without an event
@@ -210,6 +213,9 @@ func (r *root) inside(target string) (string, bool) {
 	return "", false
 }
 
+// close closes a root that nobody else uses. One that is used closes when it is
+// not any more: to close it then, in the middle of a look, would leave its
+// number to another file.
 func (r *root) close() {
 	r.closeBeneath()
 	_ = r.os.Close()

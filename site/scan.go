@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/policy"
 )
 
@@ -30,6 +32,7 @@ type scanner struct {
 	links   map[string]links // of the directories that have some
 	budget  int              // entries that links may still add
 	refused map[string]bool  // links whose directories were too much for it
+	failed  error            // why nothing that was read can be relied on
 }
 
 func newScanner(r *root) *scanner {
@@ -39,10 +42,17 @@ func newScanner(r *root) *scanner {
 // tree reads everything.
 func (s *scanner) tree() (*policy.Dir, error) {
 	d, err := s.dir(rootPlace(), nil)
-	if err != nil {
+	if err = cmp.Or(s.failed, err); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// mind notes an error that says nothing of the tree.
+func (s *scanner) mind(err error) {
+	if limit.Reached(err) {
+		s.failed = err
+	}
 }
 
 // reading is a directory while it is read.
@@ -83,10 +93,13 @@ func (s *scanner) dir(p place, old *policy.Dir) (*policy.Dir, error) {
 func (s *scanner) list(real string) ([]dirent, error) {
 	f, err := s.root.plain(real)
 	if err != nil {
+		s.mind(err)
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return readDir(f)
+	list, err := readDir(f)
+	s.mind(err)
+	return list, err
 }
 
 // answersBelow says whether something in a directory that cannot be listed may
@@ -147,6 +160,7 @@ func isNote(p place, e dirent) bool {
 func (r *reading) follow(name string) fs.FileMode {
 	real, err := r.resolve(name)
 	if err != nil {
+		r.mind(err)
 		return fs.ModeIrregular
 	}
 	info, err := r.root.os.Lstat(real)
@@ -233,6 +247,7 @@ func (r *reading) note(e dirent) *policy.Annotation {
 	a := &policy.Annotation{File: join(r.at.name, e.name)}
 	f, info, _, err := r.root.open(join(r.at.real, e.name))
 	if err != nil {
+		r.mind(err)
 		a.Err = err
 		return a
 	}
@@ -242,5 +257,6 @@ func (r *reading) note(e dirent) *policy.Annotation {
 		return a
 	}
 	a.Data, a.Err = io.ReadAll(io.LimitReader(f, maxNote+1))
+	r.mind(a.Err)
 	return a
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/gophd/gophd/internal/limit"
 )
 
 // view is the served tree as an fs.FS: what it does not list and does not open
@@ -19,6 +21,9 @@ func (l *Look) open(name string) (*os.File, fs.FileInfo, error) {
 	f, info, linked, err := l.root.open(name)
 	l.links = l.links || linked
 	l.loose = l.loose || err == nil && device(info) != l.root.device
+	if limit.Reached(err) {
+		l.failed = err
+	}
 	return f, info, err
 }
 

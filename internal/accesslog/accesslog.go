@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/server"
 )
 
@@ -30,6 +31,7 @@ const (
 	delay      = 100 * time.Millisecond // lines are collected for one write
 	closeTime  = time.Second            // what is still queued gets so long at the end
 	tellLosses = time.Minute            // between two complaints
+	tryAgain   = time.Second            // after there were no descriptors
 )
 
 // A Log is an open access log. It is a server.Observer.
@@ -199,6 +201,9 @@ func (l *Log) reopen() {
 	f, err := open(l.name)
 	if err != nil {
 		l.log.Error("cannot open the access log anew", "error", err, "hint", "the old file is written to until the next SIGHUP")
+		if limit.Reached(err) {
+			time.AfterFunc(tryAgain, l.Reopen)
+		}
 		return
 	}
 	_ = l.file.Close()

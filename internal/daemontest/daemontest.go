@@ -65,7 +65,7 @@ type Daemon struct {
 
 	t    testing.TB
 	mu   sync.Mutex
-	log  strings.Builder
+	log  []byte
 	done chan error
 }
 
@@ -100,12 +100,19 @@ func StartCmd(t testing.TB, cmd *exec.Cmd) *Daemon {
 	return d
 }
 
+// maxLog is how much of the log is kept, in octets: of a run that takes half an
+// hour, the end.
+const maxLog = 8 << 20
+
 func (d *Daemon) collect(r io.Reader) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		d.mu.Lock()
-		d.log.WriteString(lines.Text() + "\n")
+		if len(d.log) > maxLog {
+			d.log = append([]byte(nil), d.log[maxLog/2:]...)
+		}
+		d.log = append(append(d.log, lines.Bytes()...), '\n')
 		d.mu.Unlock()
 	}
 	d.done <- d.Wait()
@@ -118,11 +125,12 @@ func (d *Daemon) Tail() string {
 	return log[max(0, len(log)-2000):]
 }
 
-// Log returns what gophd has written to standard error so far.
+// Log returns what gophd has written to standard error so far, the last
+// megabytes of it.
 func (d *Daemon) Log() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.log.String()
+	return string(d.log)
 }
 
 // WaitLog waits for a line of the log that holds text and returns it.

@@ -88,22 +88,29 @@ func writeBoth(t *testing.T, name string) {
 // askFrom asks from an address of this machine, over TLS if conf is not nil.
 func askFrom(t *testing.T, from, addr, selector string, conf *tls.Config) string {
 	t.Helper()
+	got, err := exchange(from, addr, selector, conf)
+	if err != nil {
+		t.Errorf("%s from %s: %v", selector, from, err)
+	}
+	return string(got)
+}
+
+// exchange is one request and its whole reply.
+func exchange(from, addr, selector string, conf *tls.Config) ([]byte, error) {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
 	c, err := d.Dial("tcp", addr)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 	if conf != nil {
 		c = tls.Client(c, conf)
 	}
-	_, _ = io.WriteString(c, selector+"\r\n")
-	got, err := io.ReadAll(c)
-	if err != nil {
-		t.Errorf("%s from %s: %v", selector, from, err)
+	if _, err := io.WriteString(c, selector+"\r\n"); err != nil {
+		return nil, err
 	}
-	return string(got)
+	return io.ReadAll(c)
 }
 
 // A real proxy before gophd: the log names the client, whoever ends TLS.

@@ -3,6 +3,7 @@ package hostile
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -26,6 +27,7 @@ type crowd struct {
 	first   string // what each sends at once
 	trickle string // what each sends again and again, octet by octet
 	half    bool   // closes its side
+	tls     bool   // shakes hands before
 }
 
 var crowds = []crowd{
@@ -131,7 +133,13 @@ func (c crowd) client(t *testing.T, addr string, number int) *net.TCPConn {
 		return nil
 	}
 	tcp := conn.(*net.TCPConn)
-	_, _ = io.WriteString(tcp, c.first)
+	var to io.Writer = tcp
+	if c.tls {
+		to = tls.Client(tcp, anyone(""))
+		_ = tcp.SetDeadline(time.Now().Add(5 * time.Second)) // whoever is refused hears it in another language
+	}
+	_, _ = io.WriteString(to, c.first)
+	_ = tcp.SetDeadline(time.Time{})
 	if c.half {
 		_ = tcp.CloseWrite()
 	}

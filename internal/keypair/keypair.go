@@ -13,6 +13,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/gophd/gophd/internal/limit"
 )
 
 // Files name a certificate, with the chain that belongs to it, and its key, as
@@ -115,8 +117,11 @@ func (s *Store) refresh(all bool) {
 		if !all && p.seen[0].same(now[0].info) && p.seen[1].same(now[1].info) {
 			continue
 		}
-		p.seen = now
-		if err := p.read(); err != nil {
+		err := p.read()
+		if !limit.Reached(err) {
+			p.seen = now
+		}
+		if err != nil {
 			s.log().Error("keeping the old certificate", "error", err)
 		} else {
 			s.log().Info("read a certificate", "file", p.Cert, "until", p.cert.Leaf.NotAfter)

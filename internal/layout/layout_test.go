@@ -20,10 +20,11 @@ var mayImport = map[string][]string{
 	"menu":           {},
 	"robots":         {},
 	"policy":         {"robots"},
-	"internal/watch": {},
+	"internal/limit": {},
+	"internal/watch": {"internal/limit"},
 	"internal/tally": {},
-	"site":           {"policy", "menu", "internal/watch"},
-	"server":         {"selector", "menu", "site", "internal/tally"},
+	"site":           {"policy", "menu", "internal/watch", "internal/limit"},
+	"server":         {"selector", "menu", "site", "internal/tally", "internal/limit"},
 }
 
 // onlyIn names the one place that may import a module.

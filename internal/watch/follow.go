@@ -6,28 +6,55 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/gophd/gophd/internal/limit"
 )
 
 // again is how often a root that is missing is looked for, should its parent
 // be missing too.
 const again = time.Second
 
-// follow tells changes by events.
+// follow tells changes by events, and, while the kernel refuses, by comparing.
 func (w *Watcher) follow(ctx context.Context, root string) {
 	f := follower{Watcher: w, root: root, pending: newPending()}
+	for ctx.Err() == nil {
+		err := f.listen(ctx)
+		if err == nil {
+			return
+		}
+		again := max(w.between(), aWhile)
+		if limit.Reached(err) {
+			again = aWhile
+		}
+		w.log().Warn("cannot watch for changes, polling instead", "error", err, "hint", hint(err), "again_in", again)
+		f.compare(ctx, again)
+	}
+}
+
+// aWhile is how long is polled before it is tried again to watch, where the
+// kernel had no descriptors. To find out that it still has not watches enough
+// costs a complete reading, so that is tried with every poll at most.
+const aWhile = 5 * time.Second
+
+// compare polls for so long.
+func (f *follower) compare(ctx context.Context, d time.Duration) {
+	ctx, stop := context.WithTimeout(ctx, d)
+	defer stop()
+	f.poll(ctx, f.root, min(compareEvery, f.between()))
+}
+
+// listen makes batches of events until ctx ends, or until the kernel refuses.
+func (f *follower) listen(ctx context.Context) error {
 	b, err := f.renew(false)
 	for err == nil {
-		w.changed(b)
+		f.changed(b)
 		if !f.wait(ctx) {
 			break
 		}
 		b, err = f.batch()
 	}
 	f.watches.close()
-	if err != nil {
-		w.log().Warn("cannot watch for changes, polling instead", "error", err, "hint", hint(err))
-		w.poll(ctx, root, min(compareEvery, w.between()))
-	}
+	return err
 }
 
 // A follower makes batches of events.

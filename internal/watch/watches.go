@@ -23,6 +23,8 @@ import (
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/gophd/gophd/internal/limit"
 )
 
 // watches are the watches on all directories of a tree, until they are lost.
@@ -122,7 +124,9 @@ func (g *watches) add(dir string, found map[string]bool) error {
 				todo = append(todo, child(dir, e.Name()))
 			}
 		})
-		if err == nil {
+		if limit.Reached(err) {
+			return err // what is below is not known
+		} else if err == nil {
 			g.readable(dir, info.Mode())
 		}
 	}

@@ -1,0 +1,177 @@
+package hostile
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sample is what gophd holds at one time.
+type sample struct {
+	at         time.Duration
+	resident   int // KiB
+	files      int
+	goroutines int
+	heap       int // KiB in use
+}
+
+// client asks for the numbers. Each time on a connection of its own, so that
+// the one that asks is always counted.
+var client = http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
+// sample takes one, false if gophd does not answer, which it need not while it
+// may open no files.
+func (m *marathon) sample() (sample, bool) {
+	res, err := client.Get(m.metrics)
+	if err != nil {
+		return sample{}, false
+	}
+	defer func() { _ = res.Body.Close() }()
+	page, err := io.ReadAll(res.Body)
+	s := sample{
+		at: time.Since(m.began), resident: residentKiB(m.t, m.Daemon), files: openFiles(m.t, m.Daemon),
+		goroutines: gauge(page, "go_goroutines"), heap: gauge(page, "go_memstats_heap_inuse_bytes") >> 10,
+	}
+	return s, err == nil && s.goroutines > 0
+}
+
+// gauge finds a number on a page for Prometheus.
+func gauge(page []byte, name string) int {
+	_, after, _ := bytes.Cut(page, []byte("\n"+name+" "))
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	v, _ := strconv.ParseFloat(string(line), 64)
+	return int(v)
+}
+
+// watch takes samples.
+func (m *marathon) watch(ctx context.Context) {
+	for sleep(ctx, m.pace/2) {
+		if s, ok := m.sample(); ok {
+			m.samples = append(m.samples, s)
+		}
+	}
+}
+
+// rest waits until gophd has nothing to do, and says what it holds then.
+func (m *marathon) rest() (s sample) {
+	var ok bool
+	for end, calm := time.Now().Add(90*time.Second), 0; calm < 5 && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		old := s
+		if s, ok = m.sample(); ok && old.files == s.files && old.goroutines == s.goroutines {
+			calm++
+		} else {
+			calm = 0
+		}
+	}
+	return s
+}
+
+// middle returns the middle one of what f says of all samples of a part of the
+// run.
+func (m *marathon) middle(from, to float64, f func(sample) int) int {
+	var list []int
+	for _, s := range m.samples {
+		if part := s.at.Seconds() / m.span.Seconds(); part >= from && part < to {
+			list = append(list, f(s))
+		}
+	}
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+func resident(s sample) int   { return s.resident }
+func heap(s sample) int       { return s.heap }
+func goroutines(s sample) int { return s.goroutines }
+func files(s sample) int      { return s.files }
+
+// judge fails if something has grown: at rest by more than a few, under load,
+// from the second and third tenth of a long run to the last two, by more than a
+// tenth and what a crowd more or less costs.
+func (m *marathon) judge(before, after sample) {
+	for name, of := range map[string]struct {
+		f          func(sample) int
+		rest, load int
+	}{"goroutines": {goroutines, 4, 60}, "open files": {files, 4, 120}, "KiB of memory": {resident, 16 << 10, 8 << 10}} {
+		if was, is := of.f(before), of.f(after); is > was+of.rest {
+			m.t.Errorf("at rest there were %d %s, and are %d", was, name, is)
+		}
+		if m.span < 2*time.Minute {
+			continue
+		}
+		if early, late := m.middle(0.1, 0.3, of.f), m.middle(0.8, 1, of.f); late > early*11/10+of.load {
+			m.t.Errorf("under load there were %d %s, and are %d", early, name, late)
+		}
+	}
+	if n := m.faults.Load(); n > 0 {
+		m.t.Errorf("%d faults in all", n)
+	}
+	if len(m.rewritten) == 0 {
+		m.t.Error("robots.txt was never compared")
+	}
+}
+
+// tell prints what is to be known of the run, as tables.
+func (m *marathon) tell(before, after sample) {
+	var b strings.Builder
+	b.WriteString("\n| part of the run | memory | of it heap | goroutines | open files | requests | median | 99 % | slowest |\n| --- |" + strings.Repeat(" --: |", 8))
+	row := func(name string, rss, heap, goroutines, files int, rest string) {
+		fmt.Fprintf(&b, "\n| %s | %.1f MiB | %.1f MiB | %d | %d |%s", name, float64(rss)/1024, float64(heap)/1024, goroutines, files, rest)
+	}
+	row("at rest, before", before.resident, before.heap, before.goroutines, before.files, " | | | |")
+	const parts = 10
+	for i := range parts {
+		from, to := float64(i)/parts, float64(i+1)/parts
+		row(fmt.Sprintf("%d %%", 100*(i+1)/parts), m.middle(from, to, resident), m.middle(from, to, heap), m.middle(from, to, goroutines),
+			m.middle(from, to, files), latencies(m.between(from, to)))
+	}
+	row("at rest, after", after.resident, after.heap, after.goroutines, after.files, " | | | |")
+	var octets int64
+	var oldest time.Duration
+	for _, r := range m.readers {
+		octets, oldest = octets+r.octets, max(oldest, r.oldest)
+	}
+	fmt.Fprintf(&b, "\n\n%d requests answered (%d MiB), %d faults; %d hostile clients; %d changes to the tree; robots.txt compared %d times, right after %s",
+		len(m.between(0, 2)), octets>>20, m.faults.Load(), m.hostile.Load(), m.garden.n, len(m.rewritten), spread(m.rewritten))
+	fmt.Fprintf(&b, "\nthe oldest text had been replaced %v before; broken: %v\n", oldest.Round(time.Millisecond), m.broke)
+	m.t.Log(b.String())
+}
+
+// between returns how long the requests of a part of the run took.
+func (m *marathon) between(from, to float64) (took []time.Duration) {
+	for _, r := range m.readers {
+		for _, s := range r.answers {
+			if part := s.at.Seconds() / m.span.Seconds(); part >= from && part < to {
+				took = append(took, s.took)
+			}
+		}
+	}
+	return took
+}
+
+func latencies(took []time.Duration) string {
+	if len(took) == 0 {
+		return " 0 | | | |"
+	}
+	slices.SortFunc(took, cmp.Compare[time.Duration])
+	ms := func(i int) float64 { return took[min(i, len(took)-1)].Seconds() * 1000 }
+	return fmt.Sprintf(" %d | %.1f ms | %.1f ms | %.0f ms |", len(took), ms(len(took)/2), ms(len(took)*99/100), ms(len(took)))
+}
+
+// spread tells the middle and the slowest.
+func spread(took []time.Duration) string {
+	if len(took) == 0 {
+		return "-"
+	}
+	slices.Sort(took)
+	return fmt.Sprintf("%v (middle), %v (at most)", took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond))
+}

@@ -1,0 +1,110 @@
+package hostile
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// habits are those of TestSoak, and some that need no crowd.
+var habits = slices.Concat(crowds, []crowd{
+	{name: "HTTP", first: "GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\nPOST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n"},
+	{name: "garbage", first: "\x00\xff\x80\x01\x02" + strings.Repeat("\xde\xad\xbe\xef", 900)},
+	{name: "endless", first: strings.Repeat("/a.txt/../", 1000)},
+	{name: "PROXY", first: "PROXY TCP4 127.0.0.9 127.0.0.1 1 70\r\n/a.txt\r\n"},
+	{name: "PROXY v2", first: "\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c\x7f\x00\x00\x09\x7f\x00\x00\x01\x00\x01\x00\x46/a.txt\r\n"},
+	{name: "TLS, never reading", first: "/large.bin\r\n", tls: true},
+	{name: "TLS, silent", first: "", tls: true},
+	{name: "robots that are rude", first: "robots.txt\r\n/private/letter.txt\r\n"},
+})
+
+// besiege lets one crowd after the other come, stay for a while, and go.
+func (m *marathon) besiege(ctx context.Context, n int) {
+	dice := rand.New(rand.NewPCG(11, uint64(n)))
+	for i := n * len(habits) / 2; ctx.Err() == nil; i++ {
+		c := habits[i%len(habits)]
+		conns := c.arrive(m.t, m.Addr, 100)
+		m.hostile.Add(int64(len(conns)))
+		end := time.Now().Add(m.pace/4 + rand.N(m.pace))
+		for tick := 0; time.Now().Before(end) && sleep(ctx, 50*time.Millisecond); tick++ {
+			if c.trickle != "" {
+				c.drip(conns, tick)
+			}
+		}
+		for _, conn := range conns {
+			if dice.IntN(2) == 0 {
+				_ = conn.SetLinger(0)
+			}
+			_ = conn.Close()
+		}
+	}
+}
+
+// breakThings lets one thing after the other go wrong.
+func (m *marathon) breakThings(ctx context.Context) {
+	things := []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"SIGHUP", m.hangUp}, {"out of descriptors", m.starve}, {"log rotated", m.rotate}, {"root exchanged", m.exchangeRoot},
+		{"root away", func(context.Context) error { return m.garden.hide(m.pace / 10) }},
+		{"root exchanged, out of descriptors", m.exchangeStarving},
+	}
+	for i := 0; sleep(ctx, m.pace); i++ {
+		thing := things[i%len(things)]
+		if err := thing.do(ctx); err != nil {
+			m.t.Errorf("%s: %v", thing.name, err)
+		}
+		m.broke[thing.name]++
+	}
+}
+
+func (m *marathon) hangUp(context.Context) error { return m.Process.Signal(syscall.SIGHUP) }
+
+func (m *marathon) exchangeRoot(context.Context) error { return m.garden.exchange() }
+
+// rotate moves the access log away, as logrotate does, and throws it away, which
+// makes room on its disk.
+func (m *marathon) rotate(ctx context.Context) error {
+	if err := os.Rename(m.access, m.access+".1"); err != nil {
+		return err
+	}
+	if err := m.hangUp(ctx); err != nil {
+		return err
+	}
+	sleep(ctx, m.pace/4)
+	return os.Remove(m.access + ".1")
+}
+
+// starve lets gophd open hardly any more files for a while.
+func (m *marathon) starve(ctx context.Context) error {
+	return m.starving(func() error { sleep(ctx, m.pace/3); return nil })
+}
+
+func (m *marathon) exchangeStarving(ctx context.Context) error {
+	return m.starving(func() error {
+		err := m.garden.exchange()
+		sleep(ctx, m.pace/3)
+		return err
+	})
+}
+
+func (m *marathon) starving(do func() error) error {
+	var was unix.Rlimit
+	if err := unix.Prlimit(m.Process.Pid, unix.RLIMIT_NOFILE, nil, &was); err != nil {
+		return err
+	}
+	few := was
+	few.Cur = uint64(openFiles(m.t, m.Daemon) + 4)
+	if err := unix.Prlimit(m.Process.Pid, unix.RLIMIT_NOFILE, &few, nil); err != nil {
+		return err
+	}
+	defer func() { _ = unix.Prlimit(m.Process.Pid, unix.RLIMIT_NOFILE, &was, nil) }()
+	return do()
+}
