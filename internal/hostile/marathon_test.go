@@ -58,6 +58,7 @@ type marathon struct {
 	broke     map[string]int
 	rewritten []time.Duration // from a change of the policy to its robots.txt
 	samples   []sample
+	page      []byte // of the last sample
 }
 
 func startMarathon(t *testing.T, span time.Duration) *marathon {

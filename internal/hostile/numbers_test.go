@@ -35,6 +35,7 @@ func (m *marathon) sample() (sample, bool) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	page, err := io.ReadAll(res.Body)
+	m.page = page
 	s := sample{
 		at: time.Since(m.began), resident: residentKiB(m.t, m.Daemon), files: openFiles(m.t, m.Daemon),
 		goroutines: gauge(page, "go_goroutines"), heap: gauge(page, "go_memstats_heap_inuse_bytes") >> 10,
@@ -59,12 +60,13 @@ func (m *marathon) watch(ctx context.Context) {
 	}
 }
 
-// rest waits until gophd has nothing to do, and says what it holds then.
+// rest waits until gophd has nothing to do, and says what it holds then. Of one
+// sample the connection that asked is still there, of another it is not.
 func (m *marathon) rest() (s sample) {
 	var ok bool
 	for end, calm := time.Now().Add(90*time.Second), 0; calm < 5 && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		old := s
-		if s, ok = m.sample(); ok && old.files == s.files && old.goroutines == s.goroutines {
+		if s, ok = m.sample(); ok && abs(old.files-s.files) <= 2 && abs(old.goroutines-s.goroutines) <= 2 {
 			calm++
 		} else {
 			calm = 0
@@ -72,6 +74,8 @@ func (m *marathon) rest() (s sample) {
 	}
 	return s
 }
+
+func abs(n int) int { return max(n, -n) }
 
 // middle returns the middle one of what f says of all samples of a part of the
 // run.
@@ -142,7 +146,9 @@ func (m *marathon) tell(before, after sample) {
 	}
 	fmt.Fprintf(&b, "\n\n%d requests answered (%d MiB), %d faults; %d hostile clients; %d changes to the tree; robots.txt compared %d times, right after %s",
 		len(m.between(0, 2)), octets>>20, m.faults.Load(), m.hostile.Load(), m.garden.n, len(m.rewritten), spread(m.rewritten))
-	fmt.Fprintf(&b, "\nthe oldest text had been replaced %v before; broken: %v\n", oldest.Round(time.Millisecond), m.broke)
+	fmt.Fprintf(&b, "\nthe oldest text had been replaced %v before; broken: %v", oldest.Round(time.Millisecond), m.broke)
+	fmt.Fprintf(&b, "\n%d reloads, %d of them failed; %d lines of the access log lost\n", gauge(m.page, "gophd_reloads_total"),
+		gauge(m.page, "gophd_reload_failures_total"), gauge(m.page, "gophd_access_log_lost_lines_total"))
 	m.t.Log(b.String())
 }
 
