@@ -26,6 +26,7 @@ type conn struct {
 	remote   netip.AddrPort
 	host     string // what menus name as this server
 	port     int
+	begun    bool // a part of its reply was sent before it came here
 	stay     *stay
 }
 
@@ -51,19 +52,21 @@ func (r *run) welcome(c *conn) {
 	}
 }
 
-// begin serves a connection in a goroutine of its own, if there is room.
-func (r *run) begin(c *conn, serve func(*conn)) {
+// begin serves a connection in a goroutine of its own, if there is room, and says
+// whether there is.
+func (r *run) begin(c *conn, serve func(*conn)) bool {
 	c.stay = &stay{cut: c.close, phase: waits}
 	if why := r.enter(c.remote.Addr(), c.stay); why != admitted {
 		r.refused(c.remote.Addr(), why)
 		r.conns.Go(func() { c.turnAway(why) })
-		return
+		return false
 	}
 	r.conns.Go(func() {
 		defer func() { c.stay.leave() }()
 		defer c.close()
 		serve(c)
 	})
+	return true
 }
 
 func (c *conn) close() { _ = c.Close() }
@@ -71,6 +74,10 @@ func (c *conn) close() { _ = c.Close() }
 // turnAway tells the client why it is not served, if it takes that at once.
 func (c *conn) turnAway(why refusal) {
 	defer c.close()
+	if c.begun {
+		c.reset()
+		return
+	}
 	if c.SetDeadline(time.Now().Add(time.Second)) == nil {
 		_, _ = c.Write(why.body())
 	}
@@ -116,7 +123,14 @@ func (r *run) serve(c *conn) {
 func (r *run) end(c *conn, err error) {
 	if err == nil {
 		r.linger(c)
-	} else if s, ok := c.Conn.(interface{ SetLinger(seconds int) error }); ok {
+	} else {
+		c.reset()
+	}
+}
+
+// reset lets the close be a reset, which tells the client that this was not all.
+func (c *conn) reset() {
+	if s, ok := c.Conn.(interface{ SetLinger(seconds int) error }); ok {
 		_ = s.SetLinger(0)
 	}
 }

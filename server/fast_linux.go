@@ -183,31 +183,6 @@ func (f *fast) received(fd int, t ticket, buf []byte, n int, errno unix.Errno) {
 	f.atHand(fd, t.from, t.accepted, line, buf)
 }
 
-// atHand answers with what the handler has at hand, or hands the connection over.
-func (f *fast) atHand(fd int, from netip.AddrPort, accepted time.Time, line, buf []byte) {
-	host := f.host
-	if host == "" {
-		host = localOf(fd).Addr().String()
-	}
-	a := f.quick.Quick(line, host, f.port)
-	if a == nil {
-		f.handOver(fd, buf, from, accepted)
-		return
-	}
-	sent, errno := send(fd, a.Body)
-	if errno == unix.EAGAIN || errno == 0 && sent < len(a.Body) {
-		f.finish(fd, a, max(sent, 0), from, accepted)
-		return
-	}
-	if errno != 0 {
-		closeFD(fd)
-		f.logRequest(a.Selector, from, 0, time.Since(accepted), os.NewSyscallError("send", errno))
-		return
-	}
-	f.linger.add(fd, from, accepted)
-	f.logRequest(a.Selector, from, int64(sent), time.Since(accepted), a.Err)
-}
-
 // park counts a connection and leaves it in the lot. One that was answered
 // already and finds no room is closed: it has what it wanted.
 func (f *fast) park(fd int, t ticket) {
@@ -250,7 +225,7 @@ func (f *fast) expired(t ticket) { f.silent(t.from, os.ErrDeadlineExceeded) }
 
 // handOver gives the connection a goroutine.
 func (f *fast) handOver(fd int, head []byte, from netip.AddrPort, accepted time.Time) {
-	c, err := newStream(fd, from)
+	c, err := f.newStream(fd, from)
 	if err != nil {
 		f.logger.Error("cannot serve a connection", "error", err)
 		return
@@ -258,23 +233,4 @@ func (f *fast) handOver(fd int, head []byte, from netip.AddrPort, accepted time.
 	nc := &conn{Conn: c, head: append([]byte(nil), head...), accepted: accepted,
 		deadline: accepted.Add(f.requestTimeout()), remote: from, host: f.host, port: f.port}
 	f.begin(nc, f.serve)
-}
-
-// finish sends the rest of an answer that the socket did not take at once.
-func (f *fast) finish(fd int, a *Answer, sent int, from netip.AddrPort, accepted time.Time) {
-	c, err := newStream(fd, from)
-	if err != nil {
-		f.logger.Error("cannot finish a reply", "error", err)
-		return
-	}
-	nc := &conn{Conn: c, remote: from, accepted: accepted}
-	f.begin(nc, func(*conn) {
-		nc.stay.turn(replies)
-		stop := context.AfterFunc(f.hard, nc.close)
-		defer stop()
-		w := &reply{conn: c, stall: f.stallTimeout(), n: int64(sent)}
-		_, _ = w.send(a.Body[sent:])
-		f.logRequest(a.Selector, from, w.n, time.Since(accepted), w.err)
-		f.end(nc, w.err)
-	})
 }

@@ -96,6 +96,13 @@ func (g *gate) enter(a netip.Addr, s *stay) refusal {
 	return why
 }
 
+// count says how many connections stay.
+func (g *gate) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.n
+}
+
 func (g *gate) admit(a netip.Addr, s *stay) (victim *stay, why refusal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -69,6 +69,12 @@ func send(fd int, b []byte) (int, unix.Errno) {
 	return int(n), errno
 }
 
+// sendFile sends what the socket takes of the next n octets of a file.
+func sendFile(fd, file, n int) (int, unix.Errno) {
+	m, _, errno := unix.RawSyscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), 0, uintptr(n), 0, 0)
+	return int(m), errno
+}
+
 func shutdownWrite(fd int) unix.Errno {
 	_, _, errno := unix.RawSyscall(unix.SYS_SHUTDOWN, uintptr(fd), unix.SHUT_WR, 0)
 	return errno

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -17,19 +16,20 @@ import (
 // more calls; this takes over the one there is.
 type stream struct {
 	*os.File
-	raw    syscall.RawConn
-	remote netip.AddrPort
+	raw     syscall.RawConn
+	remote  netip.AddrPort
+	crowded func() bool
 }
 
 // newStream takes over a socket that does not block.
-func newStream(fd int, remote netip.AddrPort) (*stream, error) {
+func (r *run) newStream(fd int, remote netip.AddrPort) (*stream, error) {
 	file := os.NewFile(uintptr(fd), "connection")
 	raw, err := file.SyscallConn()
 	if err != nil {
 		_ = file.Close()
 		return nil, err
 	}
-	return &stream{file, raw, remote}, nil
+	return &stream{file, raw, remote, r.crowded}, nil
 }
 
 func (s *stream) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(s.remote) }
@@ -97,16 +97,17 @@ func (s *stream) ReadFrom(r io.Reader) (int64, error) {
 const maxSend = 1 << 30
 
 // maxUnsent is how much the kernel takes of a reply beyond what is on its way,
-// in octets, when more than freely files are being sent. Left alone it takes
-// 3 MB of somebody who never reads, ten thousand of which are more than it has.
-// A bound for all would cost as much again as sending 1 MiB does.
+// in octets, when it is crowded here. Left alone it takes 3 MB of somebody who
+// never reads, ten thousand of which are more than it has. A bound for all would
+// cost as much again as sending 1 MiB does.
 const maxUnsent = 256 << 10
 
-// freely is how many files may be sent at once without that bound; tests change it.
-var freely int32 = 64
+// freely is how many connections may stay without that bound; tests change it.
+var freely = 64
 
-// sending counts the files that are being sent by this process.
-var sending atomic.Int32
+// crowded says whether so many connections stay that each is to get less of the
+// kernel's memory.
+func (r *run) crowded() bool { return r.guard().gate.count() > freely }
 
 // sendFile sends the next n octets of a file, fewer if it ends before.
 func (s *stream) sendFile(src *os.File, n int64) (sent int64, err error) {
@@ -114,8 +115,7 @@ func (s *stream) sendFile(src *os.File, n int64) (sent int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer sending.Add(-1)
-	if sending.Add(1) > freely && n > maxUnsent {
+	if n > maxUnsent && s.crowded() {
 		_ = s.setOption(unix.TCP_NOTSENT_LOWAT, maxUnsent)
 	}
 	var failed error

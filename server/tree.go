@@ -39,7 +39,8 @@ func (t *Tree) Quick(line []byte, host string, port int) *Answer {
 	return t.instant(line)
 }
 
-// instant answers with a small file that the kernel has in memory.
+// instant answers with a file that the kernel has in memory, or with one that
+// is to be sent by sendfile(2).
 func (t *Tree) instant(line []byte) *Answer {
 	if t.StrictText || bytes.ContainsAny(line, "\t%") {
 		return nil
@@ -50,12 +51,15 @@ func (t *Tree) instant(line []byte) *Answer {
 		return nil
 	}
 	look := t.Site.Look()
-	body, ok := look.Instant(name, smallFile)
-	if !ok {
+	a := look.Instant(name, smallFile)
+	if a == nil {
 		return nil
 	}
-	look.Keep(sel, body, "", 0, sel[0] != '/')
-	return &Answer{Selector: sel, Body: body}
+	a.Selector = sel
+	if a.File == nil {
+		look.Keep(sel, a.Body, "", 0, sel[0] != '/')
+	}
+	return a
 }
 
 // ServeGopher answers a request.

@@ -66,33 +66,56 @@ func (r *root) openat2(name string) (*os.File, error) {
 // resolveCached is openat2's RESOLVE_CACHED (Linux 5.12): fail rather than wait.
 const resolveCached = 0x20
 
-// instant returns a regular file of less than max octets if the kernel has its
-// name and all of it in memory, so that it cannot block; else it says no. It
-// also says no to what lies on another file system than the root.
-func (r *root) instant(name string, max int64) ([]byte, bool) {
+// instant answers with a regular file, read if it is smaller than small, else
+// only opened, if the kernel has its name, and all of what is read, in memory, so
+// that it cannot block; else it returns nil. It also does for what lies on
+// another file system than the root.
+func (r *root) instant(name string, small int64) *Answer {
 	how := unix.OpenHow{
 		Flags:   uint64(openFlags),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | resolveCached,
 	}
 	if r.fd < 0 {
-		return nil, false
+		return nil
 	}
 	fd, err := unix.Openat2(r.fd, name, &how)
 	runtime.KeepAlive(r)
 	if err != nil {
-		return nil, false
+		return nil
+	}
+	var st unix.Stat_t
+	known := unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Dev == r.device
+	if known && st.Size >= small {
+		return &Answer{File: os.NewFile(uintptr(fd), name), Size: st.Size, Resident: resident(fd, st.Size)}
 	}
 	defer func() { _ = unix.Close(fd) }()
-	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size >= max || st.Dev != r.device {
-		return nil, false
+	if !known {
+		return nil
 	}
 	body := make([]byte, st.Size)
-	if st.Size == 0 {
-		return body, true
+	if st.Size > 0 {
+		if n, err := unix.Preadv2(fd, [][]byte{body}, 0, unix.RWF_NOWAIT); err != nil || int64(n) < st.Size {
+			return nil
+		}
 	}
-	n, err := unix.Preadv2(fd, [][]byte{body}, 0, unix.RWF_NOWAIT)
-	return body, err == nil && int64(n) == st.Size
+	return &Answer{Body: body}
+}
+
+// maxResident is the size up to which it is worth knowing whether the kernel has
+// a file in memory, in octets: the larger one takes so long to send that others
+// should not wait for it.
+const maxResident = 1 << 20
+
+// resident says whether the kernel has all of an opened file in memory. It tells
+// that (cachestat(2), Linux 6.5) only of files that this process could write, or
+// to root.
+func resident(fd int, size int64) bool {
+	if size > maxResident {
+		return false
+	}
+	var pages unix.Cachestat_t
+	err := unix.Cachestat(uint(fd), &unix.CachestatRange{Len: uint64(size)}, &pages, 0)
+	return err == nil && int64(pages.Cache)*int64(os.Getpagesize()) >= size
 }
 
 func (r *root) closeBeneath() {

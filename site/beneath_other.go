@@ -11,7 +11,7 @@ func (r *root) openBeneath()  {}
 func (r *root) closeBeneath() {}
 
 // instant cannot be told here.
-func (r *root) instant(string, int64) ([]byte, bool) { return nil, false }
+func (r *root) instant(string, int64) *Answer { return nil }
 
 // readableIn returns what says whether an entry of an opened directory can be
 // read by this process.

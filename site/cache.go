@@ -2,6 +2,7 @@ package site
 
 import (
 	"hash/maphash"
+	"os"
 	"sync"
 	"sync/atomic"
 )
@@ -22,8 +23,21 @@ type Answer struct {
 	Body     []byte
 	Err      error // for the log, if the reply is an error item
 
+	// File, if there is one, is the reply, Size octets of it, and Body is nil.
+	// Whoever gets the answer closes it when it was sent.
+	File     *os.File
+	Size     int64
+	Resident bool // the kernel has all of File in memory: to send it cannot block
+
 	host string // the server's name and port in Body, if it depends on them
 	port int
+}
+
+// Close closes the file of the answer, if it has one.
+func (a *Answer) Close() {
+	if a.File != nil {
+		_ = a.File.Close()
+	}
 }
 
 // cache is a bounded store of replies. Its methods may be called by many

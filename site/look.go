@@ -59,14 +59,15 @@ func (l *Look) Open(name string) (*File, error) {
 	return &File{File: f, Name: name, Info: info}, nil
 }
 
-// Instant returns a file of less than max octets if that cannot block: all of
-// it is in the kernel's memory.
-func (l *Look) Instant(name string, max int64) ([]byte, bool) {
+// Instant answers with a regular file if that cannot block, nil if it may: the
+// kernel has its name in memory, and all of it, if it is smaller than small. A
+// larger one is only opened.
+func (l *Look) Instant(name string, small int64) *Answer {
 	l.depend(path.Dir(name))
 	if !l.site.answers(name) {
-		return nil, false
+		return nil
 	}
-	return l.root.instant(name, max)
+	return l.root.instant(name, small)
 }
 
 // Menu makes the menu of a directory, with host and port for this server.

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/netip"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// atHand answers with what the handler has at hand, or hands the connection over.
+func (f *fast) atHand(fd int, from netip.AddrPort, accepted time.Time, line, buf []byte) {
+	host := f.host
+	if host == "" {
+		host = localOf(fd).Addr().String()
+	}
+	a := f.quick.Quick(line, host, f.port)
+	if a == nil {
+		f.handOver(fd, buf, from, accepted)
+		return
+	}
+	sent, all, errno := f.sendNow(fd, a)
+	switch {
+	case errno != 0 && errno != unix.EAGAIN:
+		closeFD(fd)
+		f.logRequest(a.Selector, from, sent, time.Since(accepted), os.NewSyscallError("send", errno))
+	case sent < all:
+		f.finish(fd, a, sent, from, accepted)
+		return // with the file
+	default:
+		f.linger.add(fd, from, accepted)
+		f.logRequest(a.Selector, from, sent, time.Since(accepted), a.Err)
+	}
+	a.Close()
+}
+
+// sendNow sends what the socket takes of an answer at once, and cannot block. It
+// returns how much that was, and how much there is.
+func (f *fast) sendNow(fd int, a *Answer) (sent, all int64, errno unix.Errno) {
+	if a.File == nil {
+		n, errno := send(fd, a.Body)
+		return int64(max(n, 0)), int64(len(a.Body)), errno
+	}
+	if !a.Resident || f.crowded() {
+		return 0, a.Size, 0
+	}
+	raw, err := a.File.SyscallConn()
+	if err != nil {
+		return 0, a.Size, 0
+	}
+	n := 0
+	if raw.Control(func(in uintptr) { n, errno = sendFile(fd, int(in), int(a.Size)) }) != nil {
+		return 0, a.Size, 0
+	}
+	return int64(max(n, 0)), a.Size, errno
+}
+
+// finish sends the rest of an answer that the socket did not take at once, or
+// that might block.
+func (f *fast) finish(fd int, a *Answer, sent int64, from netip.AddrPort, accepted time.Time) {
+	c, err := f.newStream(fd, from)
+	if err != nil {
+		f.logger.Error("cannot finish a reply", "error", err)
+		a.Close()
+		return
+	}
+	nc := &conn{Conn: c, remote: from, accepted: accepted, begun: sent > 0}
+	serve := func(*conn) {
+		nc.stay.turn(replies)
+		stop := context.AfterFunc(f.hard, nc.close)
+		defer stop()
+		w := &reply{conn: c, stall: f.stallTimeout(), n: sent}
+		if a.File == nil {
+			_, _ = w.send(a.Body[sent:])
+		} else {
+			_, _ = w.ReadFrom(io.LimitReader(a.File, a.Size-sent))
+		}
+		a.Close()
+		f.logRequest(a.Selector, from, w.n, time.Since(accepted), w.err)
+		f.end(nc, w.err)
+	}
+	if !f.begin(nc, serve) {
+		a.Close()
+	}
+}

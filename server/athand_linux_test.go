@@ -1,0 +1,111 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// lends is a Quick handler that answers with a file, and remembers what it lent.
+type lends struct {
+	path     string
+	resident bool
+
+	mu   sync.Mutex
+	lent []*os.File
+}
+
+func (h *lends) Quick([]byte, string, int) *Answer {
+	f, err := os.Open(h.path)
+	if err != nil {
+		return nil
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lent = append(h.lent, f)
+	return &Answer{Selector: "/q", File: f, Size: info.Size(), Resident: h.resident}
+}
+
+func (h *lends) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
+
+// returned says whether all files that were lent are closed.
+func (h *lends) returned() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, f := range h.lent {
+		if _, err := f.Stat(); !errors.Is(err, os.ErrClosed) {
+			return false
+		}
+	}
+	return len(h.lent) > 0
+}
+
+func newLends(t *testing.T, size int, resident bool) (*lends, []byte) {
+	t.Helper()
+	body := bytes.Repeat([]byte("0123456789abcdef"), size/16)
+	h := &lends{path: filepath.Join(t.TempDir(), "file"), resident: resident}
+	if err := os.WriteFile(h.path, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return h, body
+}
+
+// A file that is at hand arrives whole, wherever it was sent from, and is closed.
+func TestFileAtHand(t *testing.T) {
+	for name, test := range map[string]struct {
+		size, freely int
+		resident     bool
+	}{
+		"resident":            {1 << 20, 64, true},
+		"larger than sockets": {16 << 20, 64, true},
+		"might block":         {1 << 20, 64, false},
+		"crowded":             {1 << 20, -1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func(n int) { freely = n }(freely)
+			freely = test.freely
+			h, body := newLends(t, test.size, test.resident)
+			c := dialTCP(t, startTCP(t, &Server{Handler: h, LingerTimeout: 100 * time.Millisecond}))
+			_, _ = io.WriteString(c, "/q\r\n")
+			time.Sleep(10 * time.Millisecond)
+			if got, err := io.ReadAll(c); !bytes.Equal(got, body) || err != nil {
+				t.Errorf("got %d of %d octets, %v", len(got), len(body), err)
+			}
+			eventually(t, "a file is left open", h.returned)
+		})
+	}
+}
+
+// Who is over a cap when the rest of a reply is to be sent is told by a reset:
+// an error message would stand in the middle of the reply.
+func TestOverTheCapInTheMiddle(t *testing.T) {
+	h, body := newLends(t, 16<<20, true)
+	addr := startTCP(t, &Server{Handler: h, MaxConnsPerIP: 1})
+	silent := dialTCP(t, addr) // has the one place
+	time.Sleep(50 * time.Millisecond)
+	eventually(t, "no reset", func() bool {
+		c := dialTCP(t, addr)
+		_, _ = io.WriteString(c, "/q\r\n")
+		time.Sleep(20 * time.Millisecond)
+		got, err := io.ReadAll(c)
+		if bytes.Equal(got, tooManyOfBlock.body()) {
+			return false // its request came after it was looked at
+		}
+		if !bytes.HasPrefix(body, got) {
+			t.Errorf("got %d octets, not of the file alone", len(got))
+		}
+		return errors.Is(err, syscall.ECONNRESET)
+	})
+	eventually(t, "a file is left open", h.returned)
+	_ = silent.Close()
+}
