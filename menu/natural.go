@@ -1,10 +1,11 @@
 package menu
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Names are ordered as people do: numbers by their value ("2" before "10"),
@@ -35,37 +36,89 @@ func appendKey(b []byte, name string) []byte {
 	return append(append(b, 0), name...)
 }
 
-// keyed is a name with its key.
-type keyed struct {
-	key string
-	listed
-}
-
 // sortNames puts directories first, and each kind in the order of its keys.
 func sortNames(names []listed) {
+	dirs := 0
+	for i, l := range names {
+		if l.dir {
+			names[i], names[dirs] = names[dirs], l
+			dirs++
+		}
+	}
+	sortAlike(names[:dirs])
+	sortAlike(names[dirs:])
+}
+
+// ranked stands for a name while names are sorted: with a number for the first
+// octets of its key that may differ, and no pointers, which would be told to the
+// garbage collector whenever it is moved.
+type ranked struct {
+	head uint64
+	at   int // which name it is
+}
+
+func sortAlike(names []listed) {
+	if len(names) < 2 {
+		return
+	}
+	keys := newKeys(names)
+	skip := keys.common()
+	order := make([]ranked, len(names))
+	for i := range names {
+		var head [8]byte
+		copy(head[:], keys.of(i)[skip:])
+		order[i] = ranked{binary.BigEndian.Uint64(head[:]), i}
+	}
+	slices.SortFunc(order, func(a, b ranked) int {
+		if a.head != b.head {
+			return cmp.Compare(a.head, b.head)
+		}
+		return bytes.Compare(keys.of(a.at), keys.of(b.at))
+	})
+	unsorted := slices.Clone(names)
+	for i, r := range order {
+		names[i] = unsorted[r.at]
+	}
+}
+
+// keys are those of some names, one after the other.
+type keys struct {
+	text []byte
+	ends []int
+}
+
+func newKeys(names []listed) keys {
 	size := 0
 	for _, l := range names {
-		size += 2*len(l.name) + len("d00000\x00")
+		size += 2*len(l.name) + len("00000\x00")
 	}
-	text := make([]byte, 0, size)
-	ends := make([]int, len(names))
+	k := keys{make([]byte, 0, size), make([]int, len(names))}
 	for i, l := range names {
-		kind := byte('f')
-		if l.dir {
-			kind = 'd'
+		k.text = appendKey(k.text, l.name)
+		k.ends[i] = len(k.text)
+	}
+	return k
+}
+
+func (k keys) of(i int) []byte {
+	if i == 0 {
+		return k.text[:k.ends[0]]
+	}
+	return k.text[k.ends[i-1]:k.ends[i]]
+}
+
+// common returns how many octets all keys begin with alike.
+func (k keys) common() int {
+	first := k.of(0)
+	n := len(first)
+	for i := range k.ends {
+		key := k.of(i)
+		n = min(n, len(key))
+		for !bytes.Equal(first[:n], key[:n]) {
+			n--
 		}
-		text = appendKey(append(text, kind), l.name)
-		ends[i] = len(text)
 	}
-	list := make([]keyed, len(names))
-	keys, start := string(text), 0
-	for i, end := range ends {
-		list[i], start = keyed{keys[start:end], names[i]}, end
-	}
-	slices.SortFunc(list, func(a, b keyed) int { return strings.Compare(a.key, b.key) })
-	for i, k := range list {
-		names[i] = k.listed
-	}
+	return n
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

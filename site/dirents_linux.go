@@ -41,33 +41,41 @@ func readDir(f *os.File) (list []dirent, err error) {
 func direntsOf(fd int) ([]dirent, error) {
 	space := direntSpace.Get().(*[64 << 10]byte)
 	defer direntSpace.Put(space)
-	var list []dirent
+	var batches []string
+	total := 0
 	for {
 		n, err := unix.ReadDirent(fd, space[:])
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case n <= 0 || err != nil:
-			return list, err
-		default:
-			list = appendDirents(list, fd, string(space[:n]))
+		if errors.Is(err, unix.EINTR) {
+			continue
 		}
+		if n > 0 {
+			batches = append(batches, string(space[:n]))
+			eachRecord(batches[len(batches)-1], func(string, byte) { total++ })
+			continue
+		}
+		list := make([]dirent, 0, total)
+		for _, records := range batches {
+			eachRecord(records, func(name string, t byte) {
+				if name != "." && name != ".." {
+					list = append(list, dirent{name, typeOf(fd, name, t)})
+				}
+			})
+		}
+		return list, err
 	}
 }
 
-// appendDirents reads records.
-func appendDirents(list []dirent, fd int, records string) []dirent {
+// eachRecord calls f with the name and the type of each record.
+func eachRecord(records string, f func(name string, t byte)) {
 	for len(records) > direntName {
 		size := int(binary.NativeEndian.Uint16([]byte(records[direntLen : direntLen+2])))
 		if size <= direntName || size > len(records) {
 			break
 		}
 		name, _, _ := strings.Cut(records[direntName:size], "\x00")
-		if name != "." && name != ".." {
-			list = append(list, dirent{name, typeOf(fd, name, records[direntType])})
-		}
+		f(name, records[direntType])
 		records = records[size:]
 	}
-	return list
 }
 
 // typeOf is the type of an entry. Some file systems do not tell it.
