@@ -72,12 +72,16 @@ func (f *fast) finish(fd int, a *Answer, sent int64, from netip.AddrPort, accept
 		stop := context.AfterFunc(f.hard, nc.close)
 		defer stop()
 		w := &reply{conn: c, stall: f.stallTimeout(), n: sent}
+		f.watch(nc, w, a.Selector)
 		if a.File == nil {
 			_, _ = w.send(a.Body[sent:])
 		} else {
-			_, _ = w.ReadFrom(io.LimitReader(a.File, a.Size-sent))
+			w.err = sendWhole(w, &io.LimitedReader{R: a.File, N: a.Size - sent})
 		}
 		a.Close()
+		if w.dog.rest() {
+			return // who gave it up has done the rest
+		}
 		f.logRequest(a.Selector, from, w.n, time.Since(accepted), w.err)
 		f.end(nc, w.err)
 	}

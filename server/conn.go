@@ -20,6 +20,7 @@ import (
 type conn struct {
 	net.Conn           // the socket
 	tls      *tls.Conn // what runs on it, if the client wants that
+	under    *transport
 	head     []byte    // what was read already
 	accepted time.Time // for the log
 	deadline time.Time // of the request line
@@ -109,17 +110,25 @@ func (r *run) serve(c *conn) {
 	defer w.release()
 	if http {
 		req.Selector = string(line) // for the log
+		r.watch(c, w, req.Selector)
 		err = r.http(w, req, method, target, c.tls != nil)
 	} else if err == nil {
-		err = r.gopher(w, req, line)
+		err = r.gopher(c, w, req, line)
 	}
-	r.answer(w, err)
-	r.logRequest(req.Selector, c.remote, w.n, time.Since(c.accepted), errors.Join(err, w.err))
-	r.end(c, w.err)
+	unfinished := r.answer(w, err)
+	if w.dog.rest() {
+		return // who gave it up has done the rest
+	}
+	if !errors.Is(err, w.err) {
+		err = errors.Join(err, w.err)
+	}
+	r.logRequest(req.Selector, c.remote, w.n, time.Since(c.accepted), err)
+	r.end(c, unfinished)
 }
 
-// end closes gently after a reply, and at once after one that failed: what the
-// kernel still holds of it would stay for minutes.
+// end closes gently after a reply, and with a reset after one that failed: that
+// it ends there says to a client that it is whole, and what the kernel still
+// holds of it would stay for minutes.
 func (r *run) end(c *conn, err error) {
 	if err == nil {
 		r.linger(c)
@@ -135,10 +144,11 @@ func (c *conn) reset() {
 	}
 }
 
-func (r *run) gopher(w *reply, req *Request, line []byte) (err error) {
+func (r *run) gopher(c *conn, w *reply, req *Request, line []byte) (err error) {
 	if req.Request, err = selector.Parse(line); err != nil {
 		return &Error{Message: ErrBadRequest.Message, Err: err}
 	}
+	r.watch(c, w, req.Selector)
 	err = r.call(w, req)
 	if limit.Reached(err) && !w.started() {
 		return r.callAgain(w, req, err)
@@ -206,17 +216,17 @@ func (r *run) call(w ResponseWriter, req *Request) (err error) {
 }
 
 // answer ends the reply, with an error item if there was an error and nothing
-// was written.
-func (r *run) answer(w *reply, err error) {
+// was written. It returns why the reply is not whole, if it is not.
+func (r *run) answer(w *reply, err error) error {
 	switch {
 	case err == nil:
-		_ = w.finish()
+		return w.finish()
 	case !w.started():
 		_, _ = w.Write(ErrorBody(err))
-		_ = w.flush()
-	default: // it cannot be taken back: what was written goes out, and no end
-		_ = w.flush()
+		return w.flush()
 	}
+	_ = w.flush() // it cannot be taken back
+	return err
 }
 
 // linger closes gently: no more from us, but what the client still sends is
@@ -224,11 +234,15 @@ func (r *run) answer(w *reply, err error) {
 // client the reply.
 func (r *run) linger(c *conn) {
 	c.stay.turn(lingers)
+	c.drain(r.lingerTimeout())
+}
+
+func (c *conn) drain(timeout time.Duration) {
 	if c.tls != nil && c.tls.CloseWrite() != nil {
 		return
 	}
 	half, ok := c.Conn.(interface{ CloseWrite() error })
-	if !ok || half.CloseWrite() != nil || c.SetReadDeadline(time.Now().Add(r.lingerTimeout())) != nil {
+	if !ok || half.CloseWrite() != nil || c.SetReadDeadline(time.Now().Add(timeout)) != nil {
 		return
 	}
 	_, _ = io.Copy(io.Discard, onlyReader{c.Conn})

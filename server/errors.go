@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/menu"
 )
 
@@ -41,6 +42,8 @@ func public(err error) string {
 	switch {
 	case errors.As(err, &e):
 		return e.Message
+	case errors.Is(err, stall.Err), errors.Is(err, errStuck):
+		return errBusy.Message
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrInvalid):
 		return ErrNotFound.Message
 	}

@@ -1,8 +1,13 @@
 package server
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"io/fs"
+	"log/slog"
+	"net"
+	"net/netip"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,4 +48,102 @@ func TestOutOfFilesInTheMiddle(t *testing.T) {
 		}
 		stop()
 	})
+}
+
+// stuck is a handler that does not return until it is let go, but for requests
+// that begin with /a.
+type stuck struct {
+	begins string // what it writes before
+	free   chan struct{}
+}
+
+func (h *stuck) ServeGopher(w ResponseWriter, r *Request) error {
+	if strings.HasPrefix(r.Selector, "/a") {
+		return echoSelector(w, r)
+	}
+	if _, err := io.WriteString(w, h.begins); err != nil {
+		return err
+	}
+	<-h.free
+	_, err := io.WriteString(w, "too late")
+	return err
+}
+
+// A handler that does not return costs its own client the reply, which is told
+// in the end, and nobody else anything. It does not keep the server from ending.
+func TestHandlerThatDoesNotReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		h := &stuck{free: make(chan struct{})}
+		s := &Server{Handler: h, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		p, stop := start(t, s)
+		began := time.Now()
+		got := ask(t, p.dial(), "/x\n")
+		if took := time.Since(began); got != "3Server busy\t\terror.host\t1\r\n.\r\n" || took != DefaultStallTimeout {
+			t.Errorf("got %q after %v", got, took)
+		}
+		if got := ask(t, p.dial(), "/a\n"); got != "</a|>" {
+			t.Errorf("another got %q", got)
+		}
+		if c := s.Counts(); c.Replying != 0 && c.Waiting != 1 {
+			t.Errorf("connections: %+v", c)
+		}
+		began = time.Now()
+		stop()
+		if took := time.Since(began); took != DefaultDrainTimeout+lastWait {
+			t.Errorf("ended after %v", took)
+		}
+		close(h.free)
+		synctest.Wait()
+		if n := strings.Count(log.String(), "selector=/x bytes="); n != 1 || !strings.Contains(log.String(), "does not answer") {
+			t.Errorf("the log tells of it %d times:\n%s", n, log.String())
+		}
+	})
+}
+
+// One connection that another program accepted ends, too.
+func TestHandlerThatDoesNotReturnInetd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &stuck{free: make(chan struct{})}
+		client, conn := net.Pipe()
+		done := make(chan struct{})
+		go func() { (&Server{Handler: h}).ServeConn(t.Context(), conn); close(done) }()
+		if got := ask(t, client, "/x\n"); !strings.HasPrefix(got, "3Server busy") {
+			t.Errorf("got %q", got)
+		}
+		<-done
+		close(h.free)
+	})
+}
+
+// Connections that had to go in the midst of a reply, and whose handlers do not
+// return, are not replaced without end.
+func TestGhostsAreBounded(t *testing.T) {
+	g := gate{total: 2}
+	var all []*stay
+	enter := func(i int) refusal {
+		s := &stay{cut: func() {}, phase: replies}
+		why := g.enter(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), s)
+		if why == admitted {
+			all = append(all, s)
+		}
+		return why
+	}
+	enter(0)
+	enter(0) // who has the most has to make room, and whoever comes next, too
+	for i := 1; i <= maxGhosts; i++ {
+		if why := enter(i); why != admitted {
+			t.Fatalf("number %d: %v", i, why)
+		}
+		enter(i) // now this one has the most
+	}
+	if why := enter(1 << 12); why == admitted {
+		t.Error("one ghost too many")
+	}
+	for _, s := range all {
+		s.leave()
+	}
+	if g.ghosts != 0 || g.n != 0 {
+		t.Errorf("%d ghosts, %d connections are left", g.ghosts, g.n)
+	}
 }

@@ -24,6 +24,7 @@ type gate struct {
 	mu      sync.Mutex
 	n       int
 	guests  map[netip.Addr]*guest
+	ghosts  int          // connections that had to go while they were replied to, and whose goroutines are still there
 	byCount []*list.List // of guests, by how many connections they have
 	fullest int          // the largest count that a guest has
 }
@@ -74,6 +75,7 @@ type stay struct {
 	guest *guest // nil for one that counts in all only
 	place *list.Element
 	left  bool
+	ghost bool
 }
 
 // block is what is counted as one address: an IPv4 address, or a /64 of IPv6,
@@ -118,6 +120,13 @@ func (g *gate) admit(a netip.Addr, s *stay) (victim *stay, why refusal) {
 	case g.total > 0 && g.n >= g.total:
 		victim, why = own.oldest(lingers), tooMany
 	}
+	if victim != nil && victim.phase == replies {
+		if g.ghosts >= maxGhosts {
+			return nil, tooMany
+		}
+		victim.ghost = true
+		g.ghosts++
+	}
 	if victim != nil {
 		victim.remove()
 	} else if why != admitted {
@@ -130,6 +139,10 @@ func (g *gate) admit(a netip.Addr, s *stay) (victim *stay, why refusal) {
 	}
 	return victim, admitted
 }
+
+// maxGhosts bounds the ghosts, which are gone in an instant unless their
+// handlers do not return. Then nobody has to go any more while he is replied to.
+const maxGhosts = 256
 
 // patience is how many of the fullest guests are looked at for one that has a
 // connection without a request.
@@ -202,6 +215,10 @@ func (s *stay) leave() {
 	s.gate.mu.Lock()
 	defer s.gate.mu.Unlock()
 	s.remove()
+	if s.ghost {
+		s.ghost = false
+		s.gate.ghosts--
+	}
 }
 
 // gone says whether the connection had to go.

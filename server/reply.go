@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/site"
 )
 
 // bufferSize is what a reply collects before it is sent. A reply that fits
@@ -29,6 +30,8 @@ type reply struct {
 	menu  bool
 	n     int64 // octets sent
 	err   error // the first failure of the connection
+
+	dog watchdog
 }
 
 func (w *reply) started() bool { return w.n > 0 || len(w.buf) > 0 }
@@ -64,15 +67,16 @@ func (w *reply) WriteItem(it menu.Item) error {
 // A read error of r ends it as well as a write error.
 func (w *reply) ReadFrom(r io.Reader) (int64, error) {
 	to, ok := w.conn.(io.ReaderFrom)
-	if !ok || !isFile(r) { // what was read and not yet sent when a step ends would be lost
+	file := asFile(r)
+	if !ok || file == nil { // what was read and not yet sent when a step ends would be lost
 		return io.Copy(onlyWriter{w}, r)
 	}
 	if err := w.flush(); err != nil {
 		return 0, err
 	}
 	var n int64
-	err := steadily(w.conn, w.stall, func() (int64, error) {
-		m, err := to.ReadFrom(r)
+	err := w.steadily(func() (int64, error) {
+		m, err := to.ReadFrom(file)
 		n += m
 		w.n += m
 		return m, err
@@ -81,13 +85,21 @@ func (w *reply) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// isFile says whether r is a file, or the begin of one.
-func isFile(r io.Reader) bool {
-	if l, ok := r.(*io.LimitedReader); ok {
-		r = l.R
+// asFile returns r as the kernel can send it, if it is a file or the begin of
+// one, else nil.
+func asFile(r io.Reader) io.Reader {
+	switch r := r.(type) {
+	case *os.File:
+		return r
+	case *io.LimitedReader:
+		switch f := r.R.(type) {
+		case *os.File:
+			return r
+		case *site.File:
+			return &io.LimitedReader{R: f.File, N: r.N}
+		}
 	}
-	_, ok := r.(*os.File)
-	return ok
+	return nil
 }
 
 // onlyWriter hides ReadFrom.
@@ -130,13 +142,28 @@ func (w *reply) send(p []byte) (int, error) {
 		return 0, w.err
 	}
 	sent := 0
-	w.err = steadily(w.conn, w.stall, func() (int64, error) {
+	w.err = w.steadily(func() (int64, error) {
 		m, err := w.conn.Write(p[sent:])
 		sent += m
 		w.n += int64(m)
 		return int64(m), err
 	})
 	return sent, w.err
+}
+
+// steadily sends in steps, unless the reply was given up.
+func (w *reply) steadily(step func() (int64, error)) error {
+	if !w.dog.send() {
+		return errStuck
+	}
+	defer w.dog.moved(false)
+	return steadily(w.conn, w.stall, func() (int64, error) {
+		n, err := step()
+		if n > 0 {
+			w.dog.moved(true)
+		}
+		return n, err
+	})
 }
 
 // steadily repeats step, which sends and returns how much, until it is done,

@@ -47,8 +47,10 @@ type Server struct {
 	// whatever trickles in. If zero, 10 s.
 	RequestTimeout time.Duration
 
-	// StallTimeout ends a reply that made no progress for so long. It is
-	// noticed up to a quarter of it late. If zero, 60 s.
+	// StallTimeout ends a reply that made no progress for so long, whether the
+	// client takes nothing or the handler gives nothing. It is noticed up to a
+	// quarter of it late; if the kernel waits for a file that is being sent, as
+	// long again. If zero, 60 s.
 	StallTimeout time.Duration
 
 	// LingerTimeout is how long the server goes on reading, and throws away,
@@ -161,15 +163,16 @@ func (s *Server) ListenAndServe(ctx context.Context, addr string) error {
 // Serve answers the connections of l until ctx ends, and closes l. Then it
 // gives connections that have not sent a request another second for it, so
 // that a client that was just accepted is not lost, lets replies finish for
-// DrainTimeout, and returns nil when all have ended. It returns an error only
-// when l fails for another reason.
+// DrainTimeout, and returns nil when all have ended, or do not return though
+// their connections are closed. It returns an error only when l fails for
+// another reason.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	hard, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
 
-	run := &run{Server: s, soft: ctx, hard: hard, logger: s.log()}
+	run := s.newRun(ctx, hard)
 	err := run.acceptAll(l)
 	_ = l.Close()
 	run.drain(abort)
@@ -186,6 +189,13 @@ type run struct {
 	logger     *slog.Logger
 	conns      sync.WaitGroup
 	last       atomic.Pointer[named] // the client that was logged last
+
+	stuck  chan struct{} // closed when a handler was given up
+	gaveUp sync.Once
+}
+
+func (s *Server) newRun(soft, hard context.Context) *run {
+	return &run{Server: s, soft: soft, hard: hard, logger: s.log(), stuck: make(chan struct{})}
 }
 
 func (r *run) acceptAll(l net.Listener) error {
@@ -239,8 +249,16 @@ func (r *run) drain(abort func()) {
 	case <-time.After(max(r.drainTimeout(), 0)):
 	}
 	abort()
-	<-done
+	select {
+	case <-done:
+	case <-time.After(lastWait):
+		r.logger.Error("requests that do not end are left behind", "connections", r.Counts().Replying)
+	}
 }
+
+// lastWait is how long handlers get to return when their connections are
+// closed. One that waits for a file system may never.
+const lastWait = time.Second
 
 // passes says whether an error of accept(2) is about one connection or about
 // resources that may come back.

@@ -69,9 +69,11 @@ func send(fd int, b []byte) (int, unix.Errno) {
 	return int(n), errno
 }
 
-// sendFile sends what the socket takes of the next n octets of a file.
+// sendFile sends what the socket takes of the next n octets of a file. It tells
+// the scheduler: a file may be in memory and still be on its way from the disk,
+// and then everything else is to go on.
 func sendFile(fd, file, n int) (int, unix.Errno) {
-	m, _, errno := unix.RawSyscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), 0, uintptr(n), 0, 0)
+	m, _, errno := unix.Syscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), 0, uintptr(n), 0, 0)
 	return int(m), errno
 }
 

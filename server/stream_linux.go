@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"os"
 	"syscall"
+	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,6 +21,7 @@ type stream struct {
 	raw     syscall.RawConn
 	remote  netip.AddrPort
 	crowded func() bool
+	until   time.Time // for what is sent
 }
 
 // newStream takes over a socket that does not block.
@@ -29,7 +32,31 @@ func (r *run) newStream(fd int, remote netip.AddrPort) (*stream, error) {
 		_ = file.Close()
 		return nil, err
 	}
-	return &stream{file, raw, remote, r.crowded}, nil
+	return &stream{File: file, raw: raw, remote: remote, crowded: r.crowded}, nil
+}
+
+// SetWriteDeadline sets the time for what is sent, and notes it: the kernel
+// takes a file as fast as a client does, without anybody waiting.
+func (s *stream) SetWriteDeadline(t time.Time) error {
+	s.until = t
+	return s.File.SetWriteDeadline(t)
+}
+
+func (s *stream) late() bool { return !s.until.IsZero() && !time.Now().Before(s.until) }
+
+// Disconnect resets the connection, even in the midst of a system call that
+// sends: that keeps the socket from being closed. In the sandbox it is allowed
+// as the end of a connection.
+func (s *stream) Disconnect() error {
+	var failed error
+	err := s.raw.Control(func(fd uintptr) {
+		nobody := unix.RawSockaddr{Family: unix.AF_UNSPEC}
+		_, _, errno := unix.RawSyscall(unix.SYS_CONNECT, fd, uintptr(unsafe.Pointer(&nobody)), unsafe.Sizeof(nobody))
+		if errno != 0 {
+			failed = os.NewSyscallError("connect", errno)
+		}
+	})
+	return errors.Join(err, failed)
 }
 
 func (s *stream) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(s.remote) }
@@ -93,8 +120,9 @@ func (s *stream) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// maxSend is what one sendfile(2) may be asked for, in octets.
-const maxSend = 1 << 30
+// maxSend is what one sendfile(2) may be asked for, in octets: on the slowest
+// disk that is worth the name, for no longer than a reply may stall.
+const maxSend = 4 << 20
 
 // maxUnsent is how much the kernel takes of a reply beyond what is on its way,
 // in octets, when it is crowded here. Left alone it takes 3 MB of somebody who
@@ -126,7 +154,10 @@ func (s *stream) sendFile(src *os.File, n int64) (sent int64, err error) {
 				m, failed = unix.Sendfile(int(out), int(in), nil, int(min(n-sent, maxSend)))
 				switch {
 				case m > 0:
-					sent += int64(m)
+					if sent += int64(m); sent < n && s.late() {
+						failed = os.ErrDeadlineExceeded
+						return true
+					}
 				case errors.Is(failed, unix.EAGAIN):
 					return false
 				case !errors.Is(failed, unix.EINTR):

@@ -39,7 +39,7 @@ func (r *run) startTLS(c *conn) error {
 		return fmt.Errorf("%w: %w", errSilent, err)
 	}
 	t.stall = r.stallTimeout()
-	c.tls = shaken
+	c.tls, c.under = shaken, t
 	return nil
 }
 
@@ -52,6 +52,7 @@ type transport struct {
 	net.Conn
 	head  []byte
 	stall time.Duration // 0 during the handshake, which has a deadline
+	dog   *watchdog     // of the reply; nil: none yet
 }
 
 func (t *transport) Read(p []byte) (int, error) {
@@ -71,6 +72,9 @@ func (t *transport) Write(p []byte) (int, error) {
 	err := steadily(t.Conn, t.stall, func() (int64, error) {
 		n, err := t.Conn.Write(p[sent:])
 		sent += n
+		if n > 0 && t.dog != nil {
+			t.dog.moved(true)
+		}
 		return int64(n), err
 	})
 	return sent, err

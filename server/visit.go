@@ -143,21 +143,46 @@ func (v *visit) judged(f *site.File) bool {
 }
 
 // file sends a file as long as it was when it was opened: one that grows
-// meanwhile ends there, one that shrinks ends where it does.
-func (v *visit) file(f *site.File) error {
-	body := io.LimitReader(f.File, f.Info.Size())
+// meanwhile ends there, one that shrinks is not sent whole, which is an error.
+func (v *visit) file(f *site.File) (err error) {
+	size := f.Info.Size()
+	body := &io.LimitedReader{R: f, N: size}
 	switch {
 	case v.StrictText && isText(f):
-		return strictText(v.w, body)
-	case f.Info.Size() < smallFile:
+		err = strictText(v.w, &whole{body})
+	case size < smallFile:
 		return v.small(f, body)
+	default:
+		err = sendWhole(v.w, body)
 	}
-	if rf, ok := v.w.(io.ReaderFrom); ok {
-		_, err := rf.ReadFrom(body)
-		return err
+	if err != nil {
+		return fmt.Errorf("sending %s: %w", f.Name, err)
 	}
-	_, err := io.Copy(v.w, body)
+	return nil
+}
+
+// errShrank is a file that became shorter while it was sent.
+var errShrank = errors.New("the file became shorter")
+
+// sendWhole sends the beginning of a file.
+func sendWhole(w io.Writer, body *io.LimitedReader) error {
+	want := body.N
+	n, err := io.Copy(w, body)
+	if err == nil && n < want {
+		return errShrank
+	}
 	return err
+}
+
+// whole is the beginning of a file that has to be there.
+type whole struct{ *io.LimitedReader }
+
+func (r *whole) Read(p []byte) (int, error) {
+	n, err := r.LimitedReader.Read(p)
+	if errors.Is(err, io.EOF) && r.N > 0 {
+		err = errShrank
+	}
+	return n, err
 }
 
 func (v *visit) small(f *site.File, r io.Reader) error {

@@ -69,13 +69,15 @@ const resolveCached = 0x20
 // instant answers with a regular file, read if it is smaller than small, else
 // only opened, if the kernel has its name, and all of what is read, in memory, so
 // that it cannot block; else it returns nil. It also does for what lies on
-// another file system than the root.
+// another file system than the root, before it opens it, and for everything on
+// one that others may change: there the open itself asks somebody, though the
+// name is known.
 func (r *root) instant(name string, small int64) *Answer {
 	how := unix.OpenHow{
 		Flags:   uint64(openFlags),
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | resolveCached,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV | resolveCached,
 	}
-	if r.fd < 0 {
+	if r.fd < 0 || r.remote {
 		return nil
 	}
 	fd, err := unix.Openat2(r.fd, name, &how)

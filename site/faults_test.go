@@ -1,25 +1,123 @@
 package site
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/stall"
 )
 
 // seam lets a test stand between a site and the file system: fault is called
 // before a name is opened, and its error, if any, is what comes of it.
 func seam(s *Site, fault func(name string) error) {
-	r := s.root.Load()
-	plain := r.plain
-	r.plain = func(name string) (*os.File, error) {
-		if err := fault(name); err != nil {
-			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	s.tapped = func(r *root) {
+		plain := r.plain
+		r.plain = func(name string) (*os.File, error) {
+			if err := fault(name); err != nil {
+				return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+			}
+			return plain(name)
 		}
-		return plain(name)
+	}
+	s.tapped(s.root.Load())
+}
+
+// blocks is a fault: what lies below a directory does not answer while it holds.
+type blocks struct {
+	mu   sync.RWMutex // held while nothing answers
+	dir  string
+	here atomic.Int32 // how many wait
+}
+
+func (b *blocks) fault(name string) error {
+	if name == b.dir || strings.HasPrefix(name, b.dir+"/") {
+		b.here.Add(1)
+		defer b.here.Add(-1)
+		b.mu.RLock()
+		defer b.mu.RUnlock()
+	}
+	return nil
+}
+
+func canOpen(s *Site, name string) error {
+	f, err := s.Open(name)
+	if err == nil {
+		err = f.Close()
+	}
+	return err
+}
+
+// A directory on a file system that blocks costs those who ask for it, a few of
+// them, and nobody else: other files are served, other annotations heeded. When
+// it answers again everything is as before.
+func TestStalledDirectory(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"slow/x": "x", "slow/y": "y", "d/x": "x"})
+	s, err := Open(dir, Config{Cache: 1 << 20, Patience: 100 * time.Millisecond})
+	must(t, err)
+	slow := &blocks{dir: "slow"}
+	seam(s, slow.fault)
+	running(t, s)
+	slow.mu.Lock()
+	first := make(chan error)
+	go func() { first <- canOpen(s, "slow/x") }()
+	soon(t, "a stall", func() bool { return slow.here.Load() == 1 })
+	time.Sleep(3 * s.conf.Patience)
+	if err := canOpen(s, "slow/x"); !errors.Is(err, stall.Err) {
+		t.Fatal(err)
+	}
+	must(t, canOpen(s, "d/x"))
+	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n"})
+	soon(t, "another annotation", robotsHas(s, "Disallow: /d/x"))
+	s.Reload()
+	soon(t, "denial of what does not answer", robotsHas(s, "Disallow: /slow"))
+	write(t, dir, map[string]string{"d/.robots": "Disallow: /y\n", "d/y": ""})
+	soon(t, "another annotation, meanwhile", robotsHas(s, "Disallow: /d/y"))
+	if n := slow.here.Load(); n > 4 {
+		t.Errorf("%d wait for it", n)
+	}
+	slow.mu.Unlock()
+	must(t, <-first)
+	soon(t, "the old policy", robotsLacks(s, "Disallow: /slow"))
+	must(t, canOpen(s, "slow/y"))
+}
+
+// A root that blocks leaves the policy as it is, and does not keep Run from
+// ending.
+func TestStalledRoot(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n", "d/x": "x"})
+	s, err := Open(dir, Config{Patience: time.Hour})
+	must(t, err)
+	slow := &blocks{dir: "."}
+	seam(s, slow.fault)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.Run(ctx) }()
+	_, err = s.Snapshot(ctx)
+	must(t, err)
+	before := s.Now()
+	slow.mu.Lock()
+	defer slow.mu.Unlock()
+	s.Reload()
+	soon(t, "a stall", func() bool { return slow.here.Load() > 0 })
+	stop()
+	select {
+	case err := <-ended:
+		must(t, err)
+	case <-time.After(lastWait + 5*time.Second):
+		t.Fatal("Run does not end")
+	}
+	if s.Now() != before {
+		t.Errorf("another policy:\n%s", s.Now().Robots)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/menu"
 )
 
@@ -14,6 +15,18 @@ type File struct {
 	*os.File
 	Name string // below the root, "." for the root
 	Info fs.FileInfo
+
+	guard *stall.Guard
+}
+
+// Read reads from a file, unless it is known not to answer.
+func (f *File) Read(p []byte) (int, error) {
+	op, err := f.guard.Enter(f.Name)
+	if err != nil {
+		return 0, err
+	}
+	defer op.Leave()
+	return f.File.Read(p)
 }
 
 // Open opens a file or directory by its name below the root, which must be a

@@ -49,14 +49,23 @@ func (l *Look) Open(name string) (*File, error) {
 	}
 	f, info, err := l.open(name)
 	if errors.Is(err, fs.ErrPermission) {
-		who := l.root.whoForbids(name)
+		who := l.whoForbids(name)
 		err = fmt.Errorf("%w: %s", err, who)
 		l.site.problems.once(slog.LevelWarn, name, 0, "PERMISSION", "asked for and not readable: "+who)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &File{File: f, Name: name, Info: info}, nil
+	return &File{File: f, Name: name, Info: info, guard: l.site.guard}, nil
+}
+
+func (l *Look) whoForbids(name string) string {
+	op, err := l.site.guard.Enter(name)
+	if err != nil {
+		return err.Error()
+	}
+	defer op.Leave()
+	return l.root.whoForbids(name)
 }
 
 // Instant answers with a regular file if that cannot block, nil if it may: the
@@ -103,16 +112,22 @@ func (l *Look) KeepMissing(selector, name string, body []byte, err error) {
 
 // nearest finds the directory whose change would make a missing name appear.
 func (l *Look) nearest(dir string) (string, bool) {
-	for {
+	for dir != "." {
+		op, err := l.site.guard.Enter(dir)
+		if err != nil {
+			return "", false
+		}
 		info, err := l.root.os.Lstat(dir)
+		op.Leave()
 		if err == nil && l.site.watcher.Watched(dir) {
 			return dir, device(info) == l.root.device
 		}
-		if dir == "." || !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, fs.ErrNotExist) {
 			return "", false
 		}
 		dir = path.Dir(dir)
 	}
+	return dir, l.site.watcher.Watched(dir)
 }
 
 // policyDir stands for the policy among the directories of a reply.

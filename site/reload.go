@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/watch"
 	"github.com/gophd/gophd/policy"
 )
@@ -26,8 +27,26 @@ func (s *Site) Run(ctx context.Context) error {
 	case <-s.wanted:
 	case <-time.After(startDelay):
 	}
-	return s.watcher.Run(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- s.watcher.Run(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	s.guard.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(lastWait):
+		s.log.Error("still reading the content tree: left behind")
+		return nil
+	}
 }
+
+// lastWait is how long Run waits at the end for a file system that does not
+// answer.
+const lastWait = 2 * time.Second
 
 // Reload asks for the root to be opened anew and everything to be read. It
 // does not wait for it.
@@ -38,7 +57,7 @@ func (s *Site) changed(b watch.Batch) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	start := time.Now()
-	if b.Root || b.All && s.root.Load().exchanged() {
+	if b.Root || b.All && s.exchanged() {
 		err = s.reopen()
 	}
 	tree, scan, readErr := s.read(b)
@@ -57,15 +76,28 @@ func (s *Site) changed(b watch.Batch) (err error) {
 // reopen follows the name of the root: an open directory would follow the
 // directory, wherever it was moved.
 func (s *Site) reopen() error {
-	r, err := openRoot(s.dir)
+	r, err := stall.Do(s.guard, rootName, func() (*root, error) { return openRoot(s.dir) })
 	if err != nil {
 		s.log.Error("cannot open the content tree", "root", s.dir, "error", err, "hint", "the old one is served until it is back")
 		return err
+	}
+	if s.tapped != nil {
+		s.tapped(r)
 	}
 	s.root.Store(r) // who looks through the old one goes on, and then it closes by itself
 	s.scan = nil
 	s.touch("") // the new watches stand already: what was made meanwhile of the old root goes
 	return nil
+}
+
+// rootName stands for the root under its own name among what may not answer:
+// the one that is open may go on to.
+const rootName = "\x00root"
+
+func (s *Site) exchanged() bool {
+	r := s.root.Load()
+	is, _ := stall.Do(s.guard, rootName, func() (bool, error) { return r.exchanged(), nil })
+	return is
 }
 
 // read reads what a batch names. Whether links lead to too much is found out
@@ -83,6 +115,7 @@ func (s *Site) read(b watch.Batch) (*policy.Dir, *scanner, error) {
 		}
 	}
 	scan := newScanner(s.root.Load())
+	scan.guard = s.guard
 	tree, err := scan.tree()
 	return tree, scan, err
 }

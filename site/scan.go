@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/policy"
 )
 
@@ -29,6 +31,7 @@ const (
 // scanner reads directories of one root.
 type scanner struct {
 	root    *root
+	guard   *stall.Guard     // nil: everything is waited for
 	links   map[string]links // of the directories that have some
 	budget  int              // entries that links may still add
 	refused map[string]bool  // links whose directories were too much for it
@@ -50,7 +53,7 @@ func (s *scanner) tree() (*policy.Dir, error) {
 
 // mind notes an error that says nothing of the tree.
 func (s *scanner) mind(err error) {
-	if limit.Reached(err) {
+	if limit.Reached(err) || errors.Is(err, stall.ErrStopped) {
 		s.failed = err
 	}
 }
@@ -91,14 +94,18 @@ func (s *scanner) dir(p place, old *policy.Dir) (*policy.Dir, error) {
 }
 
 func (s *scanner) list(real string) ([]dirent, error) {
-	f, err := s.root.plain(real)
-	if err != nil {
-		s.mind(err)
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	list, err := readDir(f)
+	list, err := stall.Do(s.guard, real, func() ([]dirent, error) {
+		f, err := s.root.plain(real)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		return readDir(f)
+	})
 	s.mind(err)
+	if err != nil && real == "." {
+		s.failed = err // the old policy stays
+	}
 	return list, err
 }
 
@@ -107,7 +114,8 @@ func (s *scanner) list(real string) ([]dirent, error) {
 // than the right to search it.
 func (s *scanner) answersBelow(real string, err error) bool {
 	if errors.Is(err, fs.ErrPermission) {
-		_, err = s.root.plain(join(real, noteName) + "/.") // never there
+		name := join(real, noteName)
+		_, err = stall.Do(s.guard, name, func() (*os.File, error) { return s.root.plain(name + "/.") }) // never there
 		return !errors.Is(err, fs.ErrPermission)
 	}
 	return !errors.Is(err, fs.ErrNotExist)
@@ -158,27 +166,42 @@ func isNote(p place, e dirent) bool {
 
 // follow returns the type of what a link leads to.
 func (r *reading) follow(name string) fs.FileMode {
-	real, err := r.resolve(name)
+	end, err := r.resolve(name)
 	if err != nil {
 		r.mind(err)
 		return fs.ModeIrregular
 	}
-	info, err := r.root.os.Lstat(real)
-	if err != nil {
-		return fs.ModeIrregular
+	if end.mode.IsDir() {
+		r.links.lead(name, end.real)
 	}
-	if info.IsDir() {
-		r.links.lead(name, real)
-	}
-	return info.Mode().Type()
+	return end.mode.Type()
+}
+
+// linkEnd is where a link leads.
+type linkEnd struct {
+	real   string
+	mode   fs.FileMode
+	passed []string // what that depends on
 }
 
 // resolve follows a link, and notes where it depends on.
-func (r *reading) resolve(name string) (string, error) {
-	var t trail
-	real, err := r.root.step(r.at.real, name, &t)
-	r.links.via = append(r.links.via, t.passed...)
-	return real, err
+func (r *reading) resolve(name string) (linkEnd, error) {
+	root, dir := r.root, r.at.real
+	end, err := stall.Do(r.guard, join(dir, name), func() (end linkEnd, err error) {
+		var t trail
+		end.real, err = root.step(dir, name, &t)
+		end.passed = t.passed
+		if err != nil {
+			return end, err
+		}
+		info, err := root.os.Lstat(end.real)
+		if err == nil {
+			end.mode = info.Mode()
+		}
+		return end, err
+	})
+	r.links.via = append(r.links.via, end.passed...)
+	return end, err
 }
 
 // pack puts all names of the directory into one string: of a million names each
@@ -245,18 +268,21 @@ func (r *reading) note(e dirent) *policy.Annotation {
 		_, _ = r.resolve(e.name)
 	}
 	a := &policy.Annotation{File: join(r.at.name, e.name)}
-	f, info, _, err := r.root.open(join(r.at.real, e.name))
+	root, name := r.root, join(r.at.real, e.name)
+	a.Data, a.Err = stall.Do(r.guard, name, func() ([]byte, error) { return root.note(name) })
+	r.mind(a.Err)
+	return a
+}
+
+// note reads an annotation.
+func (r *root) note(name string) ([]byte, error) {
+	f, info, _, err := r.open(name)
 	if err != nil {
-		r.mind(err)
-		a.Err = err
-		return a
+		return nil, err
 	}
 	defer func() { _ = f.Close() }()
 	if info.IsDir() {
-		a.Err = errors.New("is a directory")
-		return a
+		return nil, errors.New("is a directory")
 	}
-	a.Data, a.Err = io.ReadAll(io.LimitReader(f, maxNote+1))
-	r.mind(a.Err)
-	return a
+	return io.ReadAll(io.LimitReader(f, maxNote+1))
 }

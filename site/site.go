@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/watch"
 	"github.com/gophd/gophd/policy"
 )
@@ -38,6 +39,11 @@ type Config struct {
 	// Cache is how many octets of replies are kept in memory. If zero, none.
 	Cache int64
 
+	// Patience is how long a file or directory may take to be opened or read
+	// before it is taken for one that does not answer: then it is not asked for
+	// again until it does, and is denied in robots.txt. If zero, 10 s.
+	Patience time.Duration
+
 	// Log gets a line for each reload, and what is wrong in the tree. If nil,
 	// nothing is logged.
 	Log *slog.Logger
@@ -52,6 +58,7 @@ type Site struct {
 	conf    Config
 	log     *slog.Logger
 	watcher *watch.Watcher
+	guard   *stall.Guard
 
 	root  atomic.Pointer[root]
 	snap  atomic.Pointer[Snapshot]
@@ -66,6 +73,8 @@ type Site struct {
 	mu       sync.Mutex // one reload at a time
 	scan     *scanner   // of the last snapshot
 	problems problems
+
+	tapped func(*root) // for tests: gets each root that is opened
 }
 
 // Open opens a content tree. Nothing is read yet: Run does that.
@@ -79,7 +88,8 @@ func Open(dir string, conf Config) (*Site, error) {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.problems.log = s.log
-	s.watcher = &watch.Watcher{Root: dir, Mode: conf.Watch, Poll: conf.Poll, Log: s.log, Changed: s.reload, Touch: s.touch}
+	s.guard = &stall.Guard{Patience: conf.Patience, Log: s.log, Answered: s.Reload}
+	s.watcher = &watch.Watcher{Root: dir, Mode: conf.Watch, Poll: conf.Poll, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
 	s.replies, s.misses = newCache(conf.Cache), newCache(min(conf.Cache, maxMisses))
 	s.root.Store(r)
 	return s, nil

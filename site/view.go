@@ -18,6 +18,12 @@ type view struct{ look *Look }
 
 // open opens a name for a look; through a link no watcher vouches for it.
 func (l *Look) open(name string) (*os.File, fs.FileInfo, error) {
+	op, err := l.site.guard.Enter(name)
+	if err != nil {
+		l.failed = err
+		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	defer op.Leave()
 	f, info, linked, err := l.root.open(name)
 	l.links = l.links || linked
 	l.loose = l.loose || err == nil && device(info) != l.root.device
@@ -58,7 +64,7 @@ func (v view) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(f, maxMapSize))
+	return io.ReadAll(io.LimitReader(&File{File: f, Name: name, guard: v.look.site.guard}, maxMapSize))
 }
 
 // ReadDir lists what is served of a directory: no hidden names, none with
@@ -71,6 +77,12 @@ func (v view) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
+	op, err := v.look.site.guard.Enter(name)
+	if err != nil {
+		v.look.failed = err
+		return nil, err
+	}
+	defer op.Leave()
 	all, err := readDir(f)
 	readable := readableIn(f)
 	list := make([]fs.DirEntry, 0, len(all))

@@ -21,10 +21,11 @@ var mayImport = map[string][]string{
 	"robots":         {},
 	"policy":         {"robots"},
 	"internal/limit": {},
-	"internal/watch": {"internal/limit"},
+	"internal/stall": {},
+	"internal/watch": {"internal/limit", "internal/stall"},
 	"internal/tally": {},
-	"site":           {"policy", "menu", "internal/watch", "internal/limit"},
-	"server":         {"selector", "menu", "site", "internal/tally", "internal/limit"},
+	"site":           {"policy", "menu", "internal/watch", "internal/limit", "internal/stall"},
+	"server":         {"selector", "menu", "site", "internal/tally", "internal/limit", "internal/stall"},
 }
 
 // onlyIn names the one place that may import a module.

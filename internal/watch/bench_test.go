@@ -41,7 +41,7 @@ func BenchmarkLook(b *testing.B) {
 	const n = 10_000
 	root := forest(b, n)
 	for b.Loop() {
-		look(root)
+		look(nil, root)
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/dir")
 }

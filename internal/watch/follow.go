@@ -2,12 +2,14 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/internal/stall"
 )
 
 // again is how often a root that is missing is looked for, should its parent
@@ -19,11 +21,11 @@ func (w *Watcher) follow(ctx context.Context, root string) {
 	f := follower{Watcher: w, root: root, pending: newPending()}
 	for ctx.Err() == nil {
 		err := f.listen(ctx)
-		if err == nil {
+		if err == nil || ctx.Err() != nil {
 			return
 		}
 		again := max(w.between(), aWhile)
-		if limit.Reached(err) {
+		if limit.Reached(err) || errors.Is(err, stall.Err) {
 			again = aWhile
 		}
 		w.log().Warn("cannot watch for changes, polling instead", "error", err, "hint", hint(err), "again_in", again)
@@ -32,7 +34,7 @@ func (w *Watcher) follow(ctx context.Context, root string) {
 }
 
 // aWhile is how long is polled before it is tried again to watch, where the
-// kernel had no descriptors. To find out that it still has not watches enough
+// kernel had no descriptors, or did not answer. To find out that it still has not watches enough
 // costs a complete reading, so that is tried with every poll at most.
 const aWhile = 5 * time.Second
 
@@ -75,7 +77,7 @@ func (f *follower) batch() (Batch, error) {
 	}
 	added := make(map[string]bool)
 	for _, name := range sorted(c.arrived) { // parents come first, with all below
-		info, err := os.Lstat(below(f.root, name))
+		info, err := f.stat(os.Lstat, name)
 		if added[name] || err != nil || !info.IsDir() {
 			continue
 		}
@@ -95,7 +97,7 @@ func (f *follower) renew(exchanged bool) (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
-	f.watches = &watches{src: src, root: f.root, pending: f.pending, touch: f.touch,
+	f.watches = &watches{src: src, root: f.root, guard: f.Guard, pending: f.pending, touch: f.touch,
 		ended: make(chan struct{}), known: make(map[string]state)}
 	go f.watches.read()
 	f.now.Store(f.watches)
@@ -118,7 +120,7 @@ func (f *follower) source() (*source, error) {
 // reopen reports whether the root is another one than the last time.
 func (f *follower) reopen() bool {
 	old := f.info
-	f.info, _ = os.Stat(f.root)
+	f.info, _ = f.stat(os.Stat, ".")
 	return old != nil && !same(old, f.info)
 }
 
@@ -154,9 +156,14 @@ func (f *follower) wait(ctx context.Context) bool {
 func (f *follower) tick() {
 	if f.info != nil {
 		f.pending.lose(false)
-	} else if _, err := os.Stat(f.root); err == nil {
+	} else if _, err := f.stat(os.Stat, "."); err == nil {
 		f.pending.lose(true)
 	}
+}
+
+// stat asks what a name below the root is.
+func (f *follower) stat(how func(string) (os.FileInfo, error), name string) (os.FileInfo, error) {
+	return stall.Do(f.Guard, name, func() (os.FileInfo, error) { return how(below(f.root, name)) })
 }
 
 // interval returns the time to the next look at the whole tree, or for the

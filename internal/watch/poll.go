@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gophd/gophd/internal/stall"
 )
 
 const (
@@ -21,7 +23,7 @@ const (
 // poll tells changes by comparing, every so often, what a tree looks like with
 // what it looked like the last time.
 func (w *Watcher) poll(ctx context.Context, root string, every time.Duration) {
-	old, took := look(root)
+	old, took := look(w.Guard, root)
 	w.changed(Batch{All: true})
 	for {
 		exchanged := false
@@ -33,7 +35,7 @@ func (w *Watcher) poll(ctx context.Context, root string, every time.Duration) {
 		case <-time.After(max(every, 20*took)):
 		}
 		var now tree
-		now, took = look(root)
+		now, took = look(w.Guard, root)
 		if exchanged || !same(old.info, now.info) {
 			w.changed(Batch{All: true, Root: true})
 		} else {
@@ -71,18 +73,27 @@ func (now tree) differ(old tree) []string {
 }
 
 // look looks at the tree below root, and at the clock.
-func look(root string) (tree, time.Duration) {
+func look(guard *stall.Guard, root string) (tree, time.Duration) {
 	start := time.Now()
 	t := tree{dirs: make(map[string]shape)}
-	t.info, _ = os.Stat(root)
+	t.info, _ = stall.Do(guard, ".", func() (fs.FileInfo, error) { return os.Stat(root) })
 	for todo := []string{"."}; len(todo) > 0; {
 		dir := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		t.dirs[dir] = lookAt(below(root, dir), start, func(base string) {
-			todo = append(todo, child(dir, base))
+		seen, _ := stall.Do(guard, dir, func() (s sight, _ error) {
+			s.shape = lookAt(below(root, dir), start, func(base string) { s.subs = append(s.subs, child(dir, base)) })
+			return s, nil
 		})
+		t.dirs[dir] = seen.shape
+		todo = append(todo, seen.subs...)
 	}
 	return t, time.Since(start)
+}
+
+// sight is a directory that was looked at, and those in it.
+type sight struct {
+	shape
+	subs []string
 }
 
 var seed = maphash.MakeSeed()

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gophd/gophd/internal/stall"
 )
 
 // Batch names what has to be read again.
@@ -43,6 +45,10 @@ type Watcher struct {
 	Poll time.Duration
 	// Log is told of limits and errors. If nil, nobody is.
 	Log *slog.Logger
+	// Guard bounds the waiting for directories that do not answer: they are
+	// left out until something asks for everything to be read again. If nil,
+	// they are waited for.
+	Guard *stall.Guard
 	// Touch, if not nil, is called for every event before anything else is done
 	// about it, with the directory in which a name or a file changed: a slash
 	// path below the root, "." for the root. The empty string says that
@@ -53,7 +59,9 @@ type Watcher struct {
 	// overlap with each other; they do with calls of Touch.
 	Changed func(Batch)
 
-	open  func() (*source, error) // for tests; if nil, openKernel
+	open     func() (*source, error) // for tests; if nil, openKernel
+	touching sync.Mutex
+
 	now   atomic.Pointer[watches]
 	once  sync.Once
 	again chan struct{}
@@ -124,6 +132,8 @@ func (w *Watcher) between() time.Duration {
 
 func (w *Watcher) touch(dir string) {
 	if w.Touch != nil {
+		w.touching.Lock()
+		defer w.touching.Unlock()
 		w.Touch(dir)
 	}
 }

@@ -211,15 +211,15 @@ func TestYoung(t *testing.T) {
 	for _, dir := range []string{".", "a", "b"} {
 		must(t, os.Chtimes(filepath.Join(root, dir), long, long))
 	}
-	old, _ := look(root)
+	old, _ := look(nil, root)
 	write(t, file, "2")
 	must(t, os.Chtimes(file, now, now))
-	if again, _ := look(root); !slices.Equal(again.differ(old), []string{"a"}) {
+	if again, _ := look(nil, root); !slices.Equal(again.differ(old), []string{"a"}) {
 		t.Errorf("changed are %v, want [a]", again.differ(old))
 	}
 	must(t, os.Chtimes(file, long, long))
-	old, _ = look(root)
-	if again, _ := look(root); len(again.differ(old)) > 0 {
+	old, _ = look(nil, root)
+	if again, _ := look(nil, root); len(again.differ(old)) > 0 {
 		t.Errorf("changed are %v, want none", again.differ(old))
 	}
 }

@@ -21,16 +21,20 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/internal/stall"
 )
 
 // watches are the watches on all directories of a tree, until they are lost.
 type watches struct {
 	src     *source
 	root    string // absolute
+	guard   *stall.Guard
 	pending *pending
 	touch   func(string)
 	ended   chan struct{} // closed when read has returned
@@ -39,6 +43,8 @@ type watches struct {
 	known map[string]state // every name ever added
 	live  int              // how many of known are watched
 	lost  bool             // nothing is sure any more
+
+	adding, looking atomic.Bool // it may be that the kernel does not answer
 }
 
 // state is what is known of a directory.
@@ -99,8 +105,12 @@ func (g *watches) close() {
 	if g == nil {
 		return
 	}
-	_ = g.src.close()
-	<-g.ended
+	if g.adding.Load() || g.looking.Load() {
+		go func() { _ = g.src.close() }() // it waits, too
+	} else {
+		_ = g.src.close()
+		<-g.ended
+	}
 	g.lose(false)
 }
 
@@ -113,24 +123,51 @@ func (g *watches) add(dir string, found map[string]bool) error {
 		found[dir] = true
 		name := below(g.root, dir)
 		g.set(dir, state{}) // known before it is watched: its first event may be at once
-		if err := g.src.add(name); refused(err) {
+		subs, err := stall.Do(g.guard, dir, func() ([]string, error) { return g.addOne(dir, name) })
+		switch {
+		case refused(err), limit.Reached(err), err != nil && g.adding.Load(): // what is below is not known
 			return err
-		} else if err != nil {
+		case err != nil:
 			continue
 		}
-		g.set(dir, state{watched: true})
-		info, err := list(name, func(e fs.DirEntry) {
-			if descend(e) {
-				todo = append(todo, child(dir, e.Name()))
-			}
-		})
-		if limit.Reached(err) {
-			return err // what is below is not known
-		} else if err == nil {
-			g.readable(dir, info.Mode())
-		}
+		todo = append(todo, subs...)
 	}
 	return nil
+}
+
+// addOne watches a directory and returns those in it.
+func (g *watches) addOne(dir, name string) (subs []string, err error) {
+	if _, err := os.Lstat(name); err != nil { // if it does not answer, this waits, and not the source
+		return nil, err
+	}
+	g.doubtfully(&g.adding, func() { err = g.src.add(name) })
+	if err != nil {
+		return nil, err
+	}
+	g.set(dir, state{watched: true})
+	info, err := list(name, func(e fs.DirEntry) {
+		if descend(e) {
+			subs = append(subs, child(dir, e.Name()))
+		}
+	})
+	if err == nil {
+		g.readable(dir, info.Mode())
+	}
+	return subs, err
+}
+
+// promptly is how soon the source is to have taken a directory. It tells no
+// event until it has.
+const promptly = 200 * time.Millisecond
+
+// doubtfully does something that may keep events from being told. If it does
+// not end soon the watches are useless.
+func (g *watches) doubtfully(doing *atomic.Bool, f func()) {
+	late := time.AfterFunc(promptly, func() { g.lose(false) })
+	defer late.Stop()
+	doing.Store(true)
+	defer doing.Store(false)
+	f()
 }
 
 // readable notes that dir could be read, unless it went in the meantime.
@@ -197,7 +234,9 @@ func (g *watches) event(name string, e fsnotify.Event) {
 // interest, and rsync sets those of every directory.
 func (g *watches) attributes(name string, s state) {
 	g.changed(name)
-	info, err := os.Lstat(below(g.root, name))
+	var info fs.FileInfo
+	var err error
+	g.doubtfully(&g.looking, func() { info, err = os.Lstat(below(g.root, name)) })
 	if err == nil && s.watched && s.mode == info.Mode() {
 		return
 	}

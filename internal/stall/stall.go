@@ -1,0 +1,214 @@
+// Package stall bounds what a file system that does not answer can hold up: a
+// network mount whose server is gone, a disk that fails, a program behind FUSE
+// that hangs.
+//
+// No system call that waits for such a file system can be called off: a
+// goroutine, and a thread with it, stays there until it returns. So there are
+// never more than so many at once; a name whose operation does not return is
+// not asked for again until it has, and neither is anything below it; and who
+// must not wait goes on without an answer ([Do]). All of that ends by itself
+// when the operations return.
+package stall
+
+import (
+	"errors"
+	"log/slog"
+	"path"
+	"sync"
+	"time"
+)
+
+var (
+	// Err says that the file system does not answer, or that too much waits for
+	// it already.
+	Err = errors.New("the file system does not answer")
+
+	// ErrStopped says that the Guard was stopped.
+	ErrStopped = errors.New("no longer waited for")
+)
+
+const (
+	// DefaultPatience is how long an operation may take.
+	DefaultPatience = 10 * time.Second
+
+	maxOps    = 4096 // at once; a Go program may not have more than 10,000 threads
+	maxInDir  = 4    // names of a directory that do not answer: then nothing in it is asked for
+	inAHurry  = 20   // part of the patience that is left while something does not answer
+	tellEvery = time.Minute
+)
+
+// A Guard knows which operations are under way. The zero value is ready to use,
+// and a nil one bounds nothing.
+type Guard struct {
+	// Patience is how long an operation may take. If zero, 10 s.
+	Patience time.Duration
+
+	// Log is told what does not answer, and when it does again. If nil, nobody is.
+	Log *slog.Logger
+
+	// Answered, if not nil, is called in a goroutine of its own a little after
+	// something that did not answer does.
+	Answered func()
+
+	mu             sync.Mutex
+	oldest, newest *Op
+	n              int
+	stuck          map[string]int // names, how many operations of each
+	crowded        map[string]int // directories, how many such names each has in it
+	alarm          *time.Timer    // nil: nothing is to be looked at
+	told, since    time.Time
+	telling        bool // Answered will be called
+	quit           chan struct{}
+}
+
+// An Op is an operation that is under way.
+type Op struct {
+	guard      *Guard
+	name       string
+	began      time.Time
+	stuck      bool
+	left       bool
+	prev, next *Op
+}
+
+// Enter begins an operation on a slash path. It fails at once, with Err, if
+// that does not answer or if too much is under way.
+func (g *Guard) Enter(name string) (*Op, error) {
+	if g == nil {
+		return nil, nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.n >= maxOps || len(g.stuck) > 0 && g.barred(name) {
+		return nil, Err
+	}
+	o := &Op{guard: g, name: name, began: time.Now(), prev: g.newest}
+	if g.newest == nil {
+		g.oldest = o
+	} else {
+		g.newest.next = o
+	}
+	g.newest = o
+	g.n++
+	if g.alarm == nil {
+		g.alarm = time.AfterFunc(g.patience(), g.look)
+	}
+	return o, nil
+}
+
+// Leave ends an operation.
+func (o *Op) Leave() {
+	if o == nil {
+		return
+	}
+	g := o.guard
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if o.prev == nil {
+		g.oldest = o.next
+	} else {
+		o.prev.next = o.next
+	}
+	if o.next == nil {
+		g.newest = o.prev
+	} else {
+		o.next.prev = o.prev
+	}
+	g.n--
+	o.left = true
+	if o.stuck {
+		g.unmark(o.name)
+	}
+}
+
+func (g *Guard) patience() time.Duration {
+	if g.Patience == 0 {
+		return DefaultPatience
+	}
+	return g.Patience
+}
+
+// barred says whether a name, or a directory that it is in, does not answer.
+func (g *Guard) barred(name string) bool {
+	if g.stuck["."] > 0 || g.stuck[name] > 0 {
+		return true
+	}
+	for i := range len(name) {
+		if name[i] == '/' && (g.stuck[name[:i]] > 0 || g.crowded[name[:i]] >= maxInDir) {
+			return true
+		}
+	}
+	return false
+}
+
+// look looks for operations that take too long.
+func (g *Guard) look() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	for o := g.oldest; o != nil && now.Sub(o.began) >= g.patience(); o = o.next {
+		g.mark(o, now)
+	}
+	if g.alarm = nil; g.n > 0 {
+		g.alarm = time.AfterFunc(max(g.patience()/4, time.Millisecond), g.look)
+	}
+}
+
+// mark notes that an operation does not end, and tells of it once a minute.
+func (g *Guard) mark(o *Op, now time.Time) {
+	if o.stuck {
+		return
+	}
+	o.stuck = true
+	if len(g.stuck) == 0 {
+		g.stuck, g.crowded, g.since = map[string]int{}, map[string]int{}, o.began
+	}
+	g.stuck[o.name]++
+	if dir := path.Dir(o.name); dir != "." && g.stuck[o.name] == 1 {
+		g.crowded[dir]++
+	}
+	if g.Log != nil && (g.told.IsZero() || now.Sub(g.told) >= tellEvery) {
+		g.told = now
+		g.Log.Error("the file system does not answer", "name", o.name, "for", now.Sub(o.began).Round(time.Millisecond),
+			"names", len(g.stuck), "hint", "what is there is not served until it does")
+	}
+}
+
+func (g *Guard) unmark(name string) {
+	if g.stuck[name]--; g.stuck[name] == 0 {
+		delete(g.stuck, name)
+		if dir := path.Dir(name); dir != "." {
+			if g.crowded[dir]--; g.crowded[dir] == 0 {
+				delete(g.crowded, dir)
+			}
+		}
+	}
+	if len(g.stuck) == 0 && g.Log != nil {
+		g.told = time.Time{}
+		g.Log.Info("the file system answers again", "name", name, "after", time.Since(g.since).Round(time.Millisecond))
+	}
+	if !g.telling && g.Answered != nil {
+		g.telling = true
+		time.AfterFunc(g.patience()/inAHurry, g.answered)
+	}
+}
+
+func (g *Guard) answered() {
+	g.mu.Lock()
+	g.telling = false
+	g.mu.Unlock()
+	g.Answered()
+}
+
+// stopped is closed when nobody waits any more.
+func (g *Guard) stopped() chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.quit == nil {
+		g.quit = make(chan struct{})
+	}
+	return g.quit
+}
+
+// Stop lets every Do return at once, those to come too. It is called once.
+func (g *Guard) Stop() { close(g.stopped()) }

@@ -1,0 +1,150 @@
+package stall
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// begin begins an operation that has to be let.
+func begin(t *testing.T, g *Guard, name string) *Op {
+	t.Helper()
+	op, err := g.Enter(name)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return op
+}
+
+func barred(g *Guard, name string) bool {
+	op, err := g.Enter(name)
+	op.Leave()
+	return err != nil
+}
+
+// What does not answer is not asked for, nor what is below it, until it does.
+func TestEnter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		var answered atomic.Int32
+		g := &Guard{Log: slog.New(slog.NewTextHandler(&log, nil)), Answered: func() { answered.Add(1) }}
+		dir, other := begin(t, g, "a/b"), begin(t, g, "a/b")
+		begin(t, g, "quick").Leave()
+		time.Sleep(DefaultPatience / 2)
+		if barred(g, "a/b") {
+			t.Error("barred too early")
+		}
+		time.Sleep(DefaultPatience)
+		for name, want := range map[string]bool{"a/b": true, "a/b/c": true, "a/bc": false, "a": false, ".": false, "quick": false} {
+			if barred(g, name) != want {
+				t.Errorf("%s is barred: %v", name, !want)
+			}
+		}
+		dir.Leave()
+		if !barred(g, "a/b") {
+			t.Error("not barred, though there is another one")
+		}
+		other.Leave()
+		time.Sleep(time.Minute)
+		if barred(g, "a/b") || answered.Load() != 1 {
+			t.Errorf("barred, or told %d times that it answers", answered.Load())
+		}
+		if lines := strings.Count(log.String(), "\n"); lines != 2 || !strings.Contains(log.String(), "name=a/b") {
+			t.Errorf("log:\n%s", log.String())
+		}
+	})
+}
+
+// Of a directory with many names that do not answer none is asked for; the root
+// is no such directory, and one that does not answer itself bars all.
+func TestCrowdedDirectory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Guard
+		for i := range maxInDir {
+			begin(t, &g, fmt.Sprintf("d/%d", i))
+			begin(t, &g, fmt.Sprint(i))
+		}
+		time.Sleep(2 * DefaultPatience)
+		if !barred(&g, "d/x") || barred(&g, "x") || barred(&g, "dd/x") {
+			t.Error("the wrong names are barred")
+		}
+		begin(t, &g, ".")
+		time.Sleep(2 * DefaultPatience)
+		if !barred(&g, "x") {
+			t.Error("not barred with the root")
+		}
+		g.alarm.Stop()
+	})
+}
+
+// Never is more under way than a program may have threads.
+func TestEnterIsBounded(t *testing.T) {
+	g := &Guard{Patience: time.Hour}
+	ops := make([]*Op, maxOps)
+	for i := range ops {
+		ops[i] = begin(t, g, fmt.Sprint(i))
+	}
+	if !barred(g, "x") {
+		t.Error("one too many")
+	}
+	for _, op := range ops {
+		op.Leave()
+	}
+	if barred(g, "x") || g.oldest != nil || g.newest != nil || g.n != 0 {
+		t.Errorf("%d are left", g.n)
+	}
+}
+
+// check is Do for what returns nothing but an error.
+func check(g *Guard, name string, f func() error) error {
+	_, err := Do(g, name, func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
+func TestDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Guard
+		for _, guard := range []*Guard{nil, &g} {
+			if n, err := Do(guard, "x", func() (int, error) { return 7, nil }); n != 7 || err != nil {
+				t.Errorf("%d, %v", n, err)
+			}
+		}
+		began, release := time.Now(), make(chan struct{})
+		wait := func() error { <-release; return nil }
+		if err := check(&g, "slow", wait); !errors.Is(err, Err) || time.Since(began) != DefaultPatience {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		began = time.Now()
+		if err := check(&g, "slow/too", wait); !errors.Is(err, Err) || time.Since(began) != 0 {
+			t.Errorf("below: %v after %v", err, time.Since(began))
+		}
+		if err := check(&g, "another", wait); !errors.Is(err, Err) || time.Since(began) > DefaultPatience/10 {
+			t.Errorf("another: %v after %v", err, time.Since(began))
+		}
+		close(release)
+		synctest.Wait()
+		if err := check(&g, "slow", func() error { return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Nobody waits any more when the Guard was stopped.
+func TestStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Guard
+		release := make(chan struct{})
+		time.AfterFunc(time.Second, g.Stop)
+		began := time.Now()
+		if err := check(&g, "x", func() error { <-release; return nil }); !errors.Is(err, ErrStopped) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		close(release)
+	})
+}
