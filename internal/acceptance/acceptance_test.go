@@ -21,6 +21,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/daemontest"
 )
 
 // program is the gophd that is tested.
@@ -193,27 +195,11 @@ func plant(t *testing.T, path, text string, isDir bool) {
 	}
 }
 
-// require skips or fails a test whose program is not installed, and returns
-// the path of the program.
-func require(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	switch {
-	case err == nil:
-		return path
-	case os.Getenv("GOPHD_ACCEPTANCE") == "1":
-		t.Fatalf("%s is not installed: make deps", name)
-	default:
-		t.Skipf("%s is not installed", name)
-	}
-	return ""
-}
-
 // output runs a program to its end, in a home of its own, and returns what it
 // has printed.
 func output(t *testing.T, stdin string, words ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), require(t, words[0]), words[1:]...)
+	cmd := exec.CommandContext(t.Context(), daemontest.Tool(t, words[0]), words[1:]...)
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "LC_ALL=C.UTF-8", "TERM=dumb")
 	cmd.Stdin = strings.NewReader(stdin)
 	var stderr bytes.Buffer

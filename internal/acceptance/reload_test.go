@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/daemontest"
 	"github.com/gophd/gophd/robots"
 )
 
@@ -99,7 +100,7 @@ func TestReloadAsPeopleChangeThings(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if program, _, _ := strings.Cut(tt.command, " "); program == "rsync" {
-				require(t, program)
+				daemontest.Tool(t, program)
 			}
 			d.follows(t, at(tt.command), tt.selector, tt.denied)
 		})
@@ -109,7 +110,7 @@ func TestReloadAsPeopleChangeThings(t *testing.T) {
 // TestReloadAfterCheckout serves a git checkout, goes to another branch of it,
 // and back.
 func TestReloadAfterCheckout(t *testing.T) {
-	require(t, "git")
+	daemontest.Tool(t, "git")
 	root := hundreds(t)
 	at := func(command string) func(*testing.T) { return shell(root, command) }
 	at("git init -q -b main && git add -A && git commit -qm one && git checkout -qb other" +

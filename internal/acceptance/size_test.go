@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/daemontest"
 )
 
 // peak returns the most memory that gophd has had, in octets.
@@ -122,7 +124,7 @@ func TestAbuseShrinkingFileEndsCleanly(t *testing.T) {
 
 // TestLargeFilesGoBySendfile looks over gophd's shoulder.
 func TestLargeFilesGoBySendfile(t *testing.T) {
-	strace := require(t, "strace")
+	strace := daemontest.Tool(t, "strace")
 	if out, err := exec.Command(strace, "-o", os.DevNull, "true").CombinedOutput(); err != nil {
 		t.Skipf("no program may look at another here: %v: %s", err, out)
 	}

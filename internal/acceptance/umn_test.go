@@ -9,13 +9,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/daemontest"
 )
 
 // TestUMN starts the client of the University of Minnesota on a terminal: it
 // asks for the root as no other client does, and shows nothing if it does not
 // get its +INFO blocks.
 func TestUMN(t *testing.T) {
-	require(t, "gopher")
+	daemontest.Tool(t, "gopher")
 	d := content(t)
 	host, port, err := net.SplitHostPort(d.addr)
 	if err != nil {
@@ -40,7 +42,7 @@ var escapes = regexp.MustCompile(`\x1b(\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|[=>78])|\
 // the screen.
 func onTerminal(t *testing.T, command string, reactions []reaction) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), require(t, "script"), "-qec", command, "/dev/null")
+	cmd := exec.CommandContext(t.Context(), daemontest.Tool(t, "script"), "-qec", command, "/dev/null")
 	cmd.Env = append(os.Environ(), "TERM=vt100", "HOME="+t.TempDir())
 	keys, err := cmd.StdinPipe()
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"github.com/gophd/gophd/internal/daemontest"
 )
 
-// haproxy listens on the sockets it is handed, so no port has to be guessed.
 const haproxyConfig = `
 defaults
 	mode tcp
@@ -36,35 +34,9 @@ listen tls
 // startHaproxy returns the addresses of its three listeners.
 func startHaproxy(t *testing.T, gophd string) (v1, v2, ssl string) {
 	t.Helper()
-	path, dir := program(t, "haproxy"), t.TempDir()
-	var addrs []string
-	var files []*os.File
-	for range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := l.(*net.TCPListener).File()
-		if err != nil {
-			t.Fatal(err)
-		}
-		addrs, files = append(addrs, l.Addr().String()), append(files, f)
-		_ = l.Close()
-	}
-	conf, pem := filepath.Join(dir, "haproxy.cfg"), filepath.Join(dir, "both.pem")
+	pem := filepath.Join(t.TempDir(), "both.pem")
 	writeBoth(t, pem)
-	if err := os.WriteFile(conf, fmt.Appendf(nil, haproxyConfig, gophd, pem), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, "-db", "-f", conf)
-	cmd.ExtraFiles, cmd.Stderr = files, os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		_ = f.Close()
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	addrs := daemontest.HAProxy(t, 3, fmt.Appendf(nil, haproxyConfig, gophd, pem))
 	return addrs[0], addrs[1], addrs[2]
 }
 

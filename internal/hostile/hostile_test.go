@@ -16,21 +16,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(daemontest.Main(m)) }
 
-// program returns the path of a program of another make.
-func program(t *testing.T, name string) string {
-	t.Helper()
-	for _, path := range []string{name, "/usr/sbin/" + name} {
-		if found, err := exec.LookPath(path); err == nil {
-			return found
-		}
-	}
-	if os.Getenv("GOPHD_ACCEPTANCE") != "" {
-		t.Fatalf("%s is not installed: make deps", name)
-	}
-	t.Skipf("%s is not installed", name)
-	return ""
-}
-
 // large is a file that no socket takes at once.
 var large = bytes.Repeat([]byte("0123456789abcde\n"), 1<<20)
 
@@ -82,13 +67,13 @@ func TestTLSClients(t *testing.T) {
 		{"/a.txt\r\n", []string{"openssl", "s_client", "-quiet", "-connect", d.Addr}},
 		{"/a.txt\n", []string{"openssl", "s_client", "-quiet", "-tls1_2", "-connect", d.Addr}},
 	} {
-		cmd := exec.Command(program(t, tt.args[0]), tt.args[1:]...)
+		cmd := exec.Command(daemontest.Tool(t, tt.args[0]), tt.args[1:]...)
 		cmd.Stdin = strings.NewReader(tt.stdin)
 		if got, err := cmd.Output(); string(got) != "alpha\n" || err != nil {
 			t.Errorf("%q got %q, %v", tt.args, got, err)
 		}
 	}
-	got, err := exec.Command(program(t, "curl"), "-sk", "https://"+d.Addr+"/a.txt").Output()
+	got, err := exec.Command(daemontest.Tool(t, "curl"), "-sk", "https://"+d.Addr+"/a.txt").Output()
 	if err != nil || !strings.Contains(string(got), "gophers://") {
 		t.Errorf("https got %q, %v", got, err)
 	}

@@ -4,9 +4,7 @@ package scaling
 
 import (
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,7 +24,7 @@ defaults
     retries 3
     option redispatch
 frontend gopher
-    bind %s
+    bind fd@3
     default_backend nodes
 backend nodes
     balance roundrobin
@@ -34,37 +32,10 @@ backend nodes
     server b %s send-proxy-v2 check inter 100ms fall 1 rise 1
 `
 
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
-
 // balance runs haproxy before two nodes and returns its address.
 func balance(t *testing.T, a, b string) string {
 	t.Helper()
-	haproxy, err := exec.LookPath("haproxy")
-	if err != nil {
-		haproxy = "/usr/sbin/haproxy"
-	}
-	addr := freeAddr(t)
-	conf := filepath.Join(t.TempDir(), "haproxy.cfg")
-	if err := os.WriteFile(conf, fmt.Appendf(nil, haproxyConf, addr, a, b), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(haproxy, "-q", "-db", "-f", conf)
-	if err := cmd.Start(); err != nil {
-		if os.Getenv("GOPHD_ACCEPTANCE") == "" {
-			t.Skip("no haproxy here:", err)
-		}
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return addr
+	return daemontest.HAProxy(t, 1, fmt.Appendf(nil, haproxyConf, a, b))[0]
 }
 
 // until repeats try for at most ten seconds.
