@@ -128,7 +128,7 @@ const maxSend = 4 << 20
 // in octets, when it is crowded here. Left alone it takes 3 MB of somebody who
 // never reads, ten thousand of which are more than it has. A bound for all would
 // cost as much again as sending 1 MiB does.
-const maxUnsent = 256 << 10
+const maxUnsent = 64 << 10
 
 // freely is how many connections may stay without that bound; tests change it.
 var freely = 64
