@@ -68,7 +68,6 @@ func (f *fast) finish(fd int, a *Answer, sent int64, from netip.AddrPort, accept
 	}
 	nc := &conn{Conn: c, remote: from, accepted: accepted, begun: sent > 0}
 	serve := func(*conn) {
-		nc.stay.turn(replies)
 		stop := context.AfterFunc(f.hard, nc.close)
 		defer stop()
 		w := &reply{conn: c, stall: f.stallTimeout(), n: sent}
@@ -85,7 +84,7 @@ func (f *fast) finish(fd int, a *Answer, sent int64, from netip.AddrPort, accept
 		f.logRequest(a.Selector, from, w.n, time.Since(accepted), w.err)
 		f.end(nc, w.err)
 	}
-	if !f.begin(nc, serve) {
+	if !f.begin(nc, replies, serve) {
 		a.Close()
 	}
 }

@@ -47,16 +47,16 @@ func addrPort(a net.Addr) netip.AddrPort {
 // welcome begins to serve a connection, unless its address was here too often.
 func (r *run) welcome(c *conn) {
 	if r.within(c.remote.Addr()) {
-		r.begin(c, r.serve)
+		r.begin(c, waits, r.serve)
 	} else {
 		r.conns.Go(func() { c.turnAway(tooFast) })
 	}
 }
 
 // begin serves a connection in a goroutine of its own, if there is room, and says
-// whether there is.
-func (r *run) begin(c *conn, serve func(*conn)) bool {
-	c.stay = &stay{cut: c.close, phase: waits}
+// whether there is. The phase is what it stays for.
+func (r *run) begin(c *conn, p phase, serve func(*conn)) bool {
+	c.stay = &stay{cut: c.close, phase: p}
 	if why := r.enter(c.remote.Addr(), c.stay); why != admitted {
 		r.refused(c.remote.Addr(), why)
 		r.conns.Go(func() { c.turnAway(why) })

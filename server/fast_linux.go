@@ -232,5 +232,5 @@ func (f *fast) handOver(fd int, head []byte, from netip.AddrPort, accepted time.
 	}
 	nc := &conn{Conn: c, head: append([]byte(nil), head...), accepted: accepted,
 		deadline: accepted.Add(f.requestTimeout()), remote: from, host: f.host, port: f.port}
-	f.begin(nc, f.serve)
+	f.begin(nc, waits, f.serve)
 }
