@@ -18,7 +18,7 @@ func (f *fast) atHand(fd int, from netip.AddrPort, accepted time.Time, line, buf
 	}
 	a := f.quick.Quick(line, host, f.port)
 	if a == nil {
-		f.handOver(fd, buf, from, accepted)
+		f.handOver(fd, replies, buf, from, accepted)
 		return
 	}
 	sent, all, errno := f.sendNow(fd, a)

@@ -177,7 +177,7 @@ func (f *fast) received(fd int, t ticket, buf []byte, n int, errno unix.Errno) {
 		return
 	}
 	if !ok || f.special(t.from.Addr(), buf) || f.soft.Err() != nil {
-		f.handOver(fd, buf, t.from, t.accepted)
+		f.handOver(fd, waits, buf, t.from, t.accepted)
 		return
 	}
 	f.atHand(fd, t.from, t.accepted, line, buf)
@@ -223,8 +223,8 @@ func left(errno unix.Errno) error {
 // too long.
 func (f *fast) expired(t ticket) { f.silent(t.from, os.ErrDeadlineExceeded) }
 
-// handOver gives the connection a goroutine.
-func (f *fast) handOver(fd int, head []byte, from netip.AddrPort, accepted time.Time) {
+// handOver gives the connection a goroutine, for the request or for the reply.
+func (f *fast) handOver(fd int, p phase, head []byte, from netip.AddrPort, accepted time.Time) {
 	c, err := f.newStream(fd, from)
 	if err != nil {
 		f.logger.Error("cannot serve a connection", "error", err)
@@ -232,5 +232,5 @@ func (f *fast) handOver(fd int, head []byte, from netip.AddrPort, accepted time.
 	}
 	nc := &conn{Conn: c, head: append([]byte(nil), head...), accepted: accepted,
 		deadline: accepted.Add(f.requestTimeout()), remote: from, host: f.host, port: f.port}
-	f.begin(nc, waits, f.serve)
+	f.begin(nc, p, f.serve)
 }
