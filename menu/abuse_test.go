@@ -170,6 +170,7 @@ func TestAbuseManyPatterns(t *testing.T) {
 func FuzzGophermap(f *testing.F) {
 	f.Add("!T\n0A\ta.txt\n=x\n*\n", "=gophermap\n:txt=9\n", false)
 	f.Add("\ufeffiA\r\n?*\t\n-a.txt\n1\x1b\t/\tb\t99999\n", "[0|A|x|server|port]\n", true)
+	f.Add("0A\ta.txt\n=x\n*", ":txt=3\n", false)
 	f.Add("0../../..\t\n1..\t..\n=../../etc/passwd\n", ".\n", false)
 	f.Fuzz(func(t *testing.T, text, other string, gph bool) {
 		fsys := site()

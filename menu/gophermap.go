@@ -131,6 +131,10 @@ func (m *making) typeRule(rule string) {
 		m.problem("no rule of the form :ext=T")
 		return
 	}
+	if typ[0] == TypeError || typ[0] == TypeInfo {
+		m.problem("no file is of type %s", typ)
+		return
+	}
 	if m.types == nil {
 		m.types = map[string]byte{}
 	}

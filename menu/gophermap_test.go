@@ -81,6 +81,7 @@ var gophermaps = []struct {
 		strings.NewReplacer("0a.txt\t/d/a.txt\n", "", "0b", "9b", "Ic", "gc").Replace(listing), ""},
 	{"type rule from here on", "?A\ta.txt\n:txt=9\n?B\tb.txt\n", "0A\t/d/a.txt\n9B\t/d/b.txt\n", ""},
 	{"bad type rule", ":txt\n:=0\n:a=00\n:a=\x01\n", "", "d/gophermap:1: no rule of the form :ext=T"},
+	{"type rule of no file", ":txt=3\n:txt=i\n*\n", listing, "d/gophermap:1: no file is of type 3"},
 	{"users", "~\nx\n", "ix\n", "d/gophermap:1: lists of users (~) are not supported"},
 	{"hosts", "a\n%\n", "ia\n", "d/gophermap:2: lists of virtual hosts (%) are not supported"},
 	{"information", "iText\n\n  0 a \n", "iiText\ni\ni  0 a \n", ""},
