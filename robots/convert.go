@@ -32,7 +32,7 @@ type loss struct {
 // File, it is a copy.
 //
 // What is written denies no less than before, unless a diagnostic has the code
-// slash or precedence. Robots that the file does not name may fare otherwise,
+// slash, precedence or percent. Robots that the file does not name may fare otherwise,
 // since 1994 and Extended look for names inside of names.
 func Convert(f *File, to Dialect) (out []byte, lost []Diagnostic) {
 	if f == nil || f.dialect == to {
@@ -114,9 +114,7 @@ func (c *converter) group(name Agent, r *Rules) {
 	rules := c.rules(r)
 	two := c.to == Extended && slices.ContainsFunc(rules, func(r converted) bool { return !r.shape.plain() })
 	c.heading(name, two)
-	if two {
-		c.precedence(name.Line, rules)
-	}
+	c.precedence(name.Line, rules, two)
 	before := len(c.out)
 	for _, rule := range rules {
 		c.rule(rule, two)
@@ -165,11 +163,23 @@ func (c *converter) rules(r *Rules) []converted {
 	return all
 }
 
-// precedence warns of patterns whose order of length changes: RFC 9309 counts
-// the "$" that Extended leaves out, Extended the star that RFC 9309 does.
-func (c *converter) precedence(line int, rules []converted) {
-	allow := func(c converted) bool { return c.rule.Allow }
-	if slices.ContainsFunc(rules, allow) && c.file.dialect == RFC9309 {
+// precedence warns of patterns that grow or shrink unequally, where the longest
+// decides between Allow and Disallow: the order may change.
+func (c *converter) precedence(line int, rules []converted, two bool) {
+	if !c.to.style(version1).allow {
+		return
+	}
+	allow := func(r converted) bool { return r.rule.Allow }
+	deny := func(r converted) bool { return !r.rule.Allow }
+	if !slices.ContainsFunc(rules, allow) || !slices.ContainsFunc(rules, deny) {
+		return
+	}
+	growth := func(r converted) int {
+		p, _ := c.pattern(r, two)
+		return len(p) - r.shape.octets
+	}
+	first := growth(rules[0])
+	if slices.ContainsFunc(rules, func(r converted) bool { return growth(r) != first }) {
 		c.lose(line, "precedence", "Allow and Disallow of nearly equal length may change places")
 	}
 }
@@ -194,12 +204,12 @@ func (c *converter) rule(r converted, two bool) {
 		c.lose(r.rule.Line, "allow", "Allow: %q cannot be said", r.rule.Pattern)
 		return
 	}
-	p, lost := c.pattern(r.shape, two)
+	p, lost := c.pattern(r, two)
 	if lost != "" {
 		c.lose(r.rule.Line, "pattern", "%s: %q: %s", field, r.rule.Pattern, lost)
 	}
 	if c.escapes(r.rule.Pattern) {
-		c.lose(r.rule.Line, "percent", "%s: %q: the escapes mean other octets now", field, r.rule.Pattern)
+		c.lose(r.rule.Line, "percent", "%s: %q: the escapes mean other octets, or none, now", field, r.rule.Pattern)
 	}
 	if c.file.dialect == Veronica2 && strings.HasSuffix(r.rule.Pattern, "/") || c.to == Veronica2 && strings.HasSuffix(p, "/") {
 		c.lose(r.rule.Line, "slash", "%s: %q covers the selector without its last slash to Veronica-2 only", field, r.rule.Pattern)
@@ -210,12 +220,13 @@ func (c *converter) rule(r converted, two bool) {
 }
 
 // pattern writes a pattern, and says what is lost of it.
-func (c *converter) pattern(s shape, two bool) (p, lost string) {
+func (c *converter) pattern(r converted, two bool) (p, lost string) {
+	s := r.shape
 	switch {
 	case c.to == RFC9309:
 		return s.rfc(), ""
 	case two:
-		return s.explicit(), ""
+		return s.explicit(r.rule.Allow)
 	case c.to == Extended || c.to == Standard1994:
 		return s.prefix()
 	}
@@ -223,12 +234,16 @@ func (c *converter) pattern(s shape, two bool) (p, lost string) {
 }
 
 // escapes reports whether the pattern has escapes that one of the two dialects
-// decodes and the other does not.
+// decodes and the other does not, or to RFC 9309 the beginning of any escape.
 func (c *converter) escapes(p string) bool {
 	raw := func(d Dialect) bool { return d == Standard1994 || d == Extended }
 	from, to := c.file.dialect, c.to
 	switch {
-	case raw(from) && raw(to), !from.web() && !to.web(), from == RFC9309 && to.web():
+	case raw(from) && raw(to), !from.web() && !to.web():
+		return false
+	case (from == RFC9309 || to == RFC9309) && strings.Contains(decode(strings.ReplaceAll(p, "%25", "")), "%"):
+		return true
+	case from == RFC9309 && to.web():
 		return false
 	case from == RFC9309: // %2F is no slash there
 		return string(appendNormal(nil, decode(p))) != string(appendNormal(nil, p))

@@ -7,23 +7,27 @@ type shape struct {
 	pieces []string // octets; between two of them a star
 	whole  bool     // it covers the whole selector, not only its beginning
 	uri    bool     // the pieces are written as in a URI
+	octets int      // of the pattern: where the longest decides, its precedence
 }
 
-// The ways in which a pattern of one dialect has no equal in another. In each
-// case what is written covers more.
+// The ways in which a pattern of one dialect has no equal in another. What is
+// written covers more, or with the last less.
 const (
 	lostEnd   = "the end of the selector cannot be asked for"
 	lostStar  = "a star can be written only at the end"
 	lostOctet = "an octet of it cannot be written: a star stands for it"
+
+	lostEscape = "a star that is an octet counts only where it is escaped"
 )
 
 // shapeOf reads a pattern. A dialect that knows the percent-encoding gives its
-// normal form.
+// normal form, but for stars and dollars, which URIs hold as they are.
 func shapeOf(p string, s style, web bool) shape {
 	sh := shape{whole: s.whole, uri: web}
 	if s.percent {
 		p = normalPattern(p)
 	}
+	sh.octets = len(p)
 	if s.anchor {
 		p, sh.whole = strings.CutSuffix(p, "$")
 	}
@@ -31,7 +35,17 @@ func shapeOf(p string, s style, web bool) shape {
 	if s.glob {
 		sh.pieces = strings.Split(p, "*")
 	}
+	if s.percent {
+		for i := range sh.pieces {
+			sh.pieces[i] = plainSpecials(sh.pieces[i])
+		}
+	}
 	return sh
+}
+
+// plainSpecials undoes what the normal form does to * and $.
+func plainSpecials(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "%2A", "*"), "%24", "$")
 }
 
 // plain reports whether a prefix says it all.
@@ -100,14 +114,16 @@ func decode(s string) string {
 	return b.String()
 }
 
-// encoded gives the pieces as they stand in a URI.
+// encoded gives the pieces as they stand in a URI. That of a URI may have a #
+// in it, which starts no comment in Extended, but does where it goes.
 func (s shape) encoded() []string {
-	if s.uri {
-		return s.pieces
-	}
 	pieces := make([]string, len(s.pieces))
 	for i, piece := range s.pieces {
-		pieces[i] = string(appendNormal(nil, piece))
+		if s.uri {
+			pieces[i] = strings.ReplaceAll(piece, "#", "%23")
+		} else {
+			pieces[i] = plainSpecials(string(appendNormal(nil, piece)))
+		}
 	}
 	return pieces
 }
@@ -141,11 +157,23 @@ func (s shape) prefix() (p, lost string) {
 	return p, lost
 }
 
-// explicit writes a value of an Extended 2.0 set.
-func (s shape) explicit() string {
-	p := strings.Join(s.encoded(), "*")
+// explicit writes a value of an Extended 2.0 set. It has no way to write a star
+// that is an octet: a rule that denies lets it stand for any octets, and one
+// that allows asks for the escape, so that neither lets more in.
+func (s shape) explicit(allow bool) (p, lost string) {
+	pieces := s.encoded()
+	for i, piece := range pieces {
+		if !strings.Contains(piece, "*") {
+			continue
+		}
+		lost = lostOctet
+		if allow {
+			pieces[i], lost = strings.ReplaceAll(piece, "*", "%2A"), lostEscape
+		}
+	}
+	p = strings.Join(pieces, "*")
 	if !s.whole {
 		p += "*"
 	}
-	return p
+	return p, lost
 }
