@@ -140,7 +140,9 @@ func (f *File) groupsOf(name string) []uint32 {
 	return slices.Compact(groups)
 }
 
-// bindTokens combines all groups that name the same token (R3).
+// bindTokens combines all groups that name the same token (R3). Robots that one
+// group names together share its rules: there may be as many robots as rules, and
+// an index for each would grow with the square of the file.
 func (f *File) bindTokens(loose []uint32) {
 	groups := map[string][]uint32{}
 	f.eachAgent(func(g uint32, value string) {
@@ -150,11 +152,18 @@ func (f *File) bindTokens(loose []uint32) {
 		}
 	})
 	f.agents.named = make(map[string]*Rules, len(groups))
+	shared := map[uint32]*Rules{} // by the only group
 	for name, own := range groups {
-		if name != "*" {
-			f.agents.named[name] = f.rulesOf(OwnGroup, loose, own)
+		r := shared[own[0]]
+		if r == nil || len(own) > 1 {
+			r = f.rulesOf(OwnGroup, loose, own)
 		}
+		if len(own) == 1 {
+			shared[own[0]] = r
+		}
+		f.agents.named[name] = r
 	}
+	delete(f.agents.named, "*")
 }
 
 // bindRecords keeps the names in order: the first record that fits is taken.

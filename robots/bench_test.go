@@ -112,6 +112,30 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestMemoryOfManyRobots: robots that a group names together share its index.
+func TestMemoryOfManyRobots(t *testing.T) {
+	const robots, rules = 1000, 4000
+	var b bytes.Buffer
+	for i := range robots {
+		fmt.Fprintf(&b, "User-agent: robot%d\n", i)
+	}
+	for i := range rules {
+		fmt.Fprintf(&b, "Disallow: /private/%d/\n", i)
+	}
+	before := heap()
+	f := Parse(RFC9309, b.Bytes())
+	for i := range robots {
+		if f.Allowed(fmt.Sprintf("robot%d", i), "/private/7/") {
+			t.Fatalf("robot%d is let in", i)
+		}
+	}
+	took := heap() - before
+	runtime.KeepAlive(f)
+	if took > 10*int64(b.Len()) {
+		t.Errorf("%d octets take %d", b.Len(), took)
+	}
+}
+
 func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()

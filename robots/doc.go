@@ -68,8 +68,8 @@
 //
 // # Limits
 //
-// Nothing here takes more than linear space, or recurses, or uses regular
-// expressions on what it reads: a file of 100,000 rules is as quick to ask as
+// Nothing here takes more than linear space for a robot, or recurses, or uses
+// regular expressions on what it reads: a file of 100,000 rules is as quick to ask as
 // one of ten, and a pattern of 500 stars takes microseconds. README.md has the
 // numbers. A [File] and its [Rules] may be used by many goroutines at once.
 package robots
