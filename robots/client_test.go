@@ -158,8 +158,11 @@ func TestClientRefusesURLs(t *testing.T) {
 		"mailto:a@h": "scheme is none of gopher, gophers, http, https",
 		"http:///a":  "no host",
 		"http://h:x": "invalid port",
-		"irc://h":    "scheme",
-		"%":          "invalid URL escape",
+		"http://h:0": `port "0" is none of 1 to 65535`,
+
+		"gopher://h:65536": `port "65536" is none of 1 to 65535`,
+		"irc://h":          "scheme",
+		"%":                "invalid URL escape",
 	} {
 		if _, err := c.Allowed(t.Context(), raw); err == nil || !strings.Contains(err.Error(), fails) {
 			t.Errorf("%q: error %v, want %s", raw, err, fails)

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -50,7 +51,11 @@ func originOf(u *url.URL, ports map[string]string) (origin, error) {
 	if !hostname(u.Hostname()) {
 		return origin{}, fmt.Errorf("reading URL %q: host %q is neither a name nor an address", u.Redacted(), u.Hostname())
 	}
-	return origin{u.Scheme, strings.ToLower(u.Hostname()), cmp.Or(u.Port(), port)}, nil
+	number, err := strconv.ParseUint(cmp.Or(u.Port(), port), 10, 16)
+	if err != nil || number == 0 {
+		return origin{}, fmt.Errorf("reading URL %q: port %q is none of 1 to 65535", u.Redacted(), u.Port())
+	}
+	return origin{u.Scheme, strings.ToLower(u.Hostname()), strconv.FormatUint(number, 10)}, nil
 }
 
 // hostname says whether host is a name, or an address that an URL can hold: one

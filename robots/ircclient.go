@@ -107,7 +107,9 @@ func (s *ircSession) read() error {
 			return err
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return fmt.Errorf("the server sends a line of more than %d octets", ircLine-1)
+	} else if err != nil {
 		return err
 	}
 	if s.input.N <= 0 {

@@ -52,7 +52,7 @@ func TestIRCClient(t *testing.T) {
 		{"no nick will do", "> NICK\n> USER\n" + strings.Repeat("< :s 433 * x :in use\n> NICK crawl\n", 5) + "< :s 433 * x :in use", "", "no nick"},
 		{"refused", "> NICK\n> USER\n< ERROR :Closing link: banned\x07", "", `refuses: "Closing link: banned\a"`},
 		{"closed", welcome, "", "unexpected EOF"},
-		{"a line without end", welcome + "< " + strings.Repeat("x", 10000), "", "token too long"},
+		{"a line without end", welcome + "< " + strings.Repeat("x", 10000), "", "a line of more than 8703 octets"},
 		{"talk without end", welcome + strings.Repeat("< :s NOTICE * :hello\n", 20000), "", "without end"},
 		{"silence", welcome + "...", "", "deadline exceeded"},
 	} {
