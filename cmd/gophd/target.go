@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -40,15 +41,15 @@ func loadTarget(c *cli.Context, target string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
+	limit, err := maxSize(c)
+	if err != nil {
+		return source{}, err
+	}
 	if scheme, _, isURL := strings.Cut(target, "://"); isURL {
-		if scheme == "irc" || scheme == "ircs" {
-			return loadNetwork(c, target, dialect)
+		if strings.EqualFold(scheme, "irc") || strings.EqualFold(scheme, "ircs") {
+			return loadNetwork(c, target, dialect, limit)
 		}
 		return loadURL(c, target)
-	}
-	limit, err := parseSize(c.String("max-size"))
-	if err != nil {
-		return source{}, usageError("a number of octets, or KiB, MiB, GiB: -max-size 1MiB", "-max-size: %w", err)
 	}
 	if target == "-" {
 		return readSource("standard input", dialect, c.App.Reader, limit)
@@ -63,6 +64,30 @@ func loadTarget(c *cli.Context, target string) (source, error) {
 		return loadDir(target, dialect)
 	}
 	return loadFile(target, dialect, limit)
+}
+
+// maxSize gives the octets of -max-size; 0 is the default of what reads them.
+func maxSize(c *cli.Context) (int64, error) {
+	if c.String("max-size") == "" {
+		return 0, nil
+	}
+	limit, err := parseSize(c.String("max-size"))
+	if err == nil && limit == 0 {
+		err = errors.New("0 octets hold nothing")
+	}
+	if err != nil {
+		return 0, usageError("a number of octets, or KiB, MiB, GiB: -max-size 1MiB", "-max-size: %w", err)
+	}
+	return limit, nil
+}
+
+// hostTimeout gives the time that a host has.
+func hostTimeout(c *cli.Context) (time.Duration, error) {
+	d := c.Duration("timeout")
+	if d <= 0 {
+		return 0, usageError("how long to wait for a host, such as -timeout 30s", "-timeout %s", d)
+	}
+	return d, nil
 }
 
 // dialectOf gives the dialect that a flag names.
@@ -131,7 +156,11 @@ func loadURL(c *cli.Context, target string) (source, error) {
 
 // fetchRobots gets the robots file of a host that can be reached.
 func fetchRobots(c *cli.Context, target string) (*robots.Answer, error) {
-	client := &robots.Client{Agent: c.String("agent"), Timeout: c.Duration("timeout"), Fetch: fetcher(c).Fetch}
+	timeout, err := hostTimeout(c)
+	if err != nil {
+		return nil, err
+	}
+	client := &robots.Client{Agent: c.String("agent"), Timeout: timeout, Fetch: fetcher(c).Fetch}
 	if c.String("dialect") != "" {
 		dialect, err := dialectOf(c, "dialect", robots.Gopher)
 		if err != nil {
@@ -139,13 +168,10 @@ func fetchRobots(c *cli.Context, target string) (*robots.Answer, error) {
 		}
 		client.Dialect = func(string) robots.Dialect { return dialect }
 	}
-	if size := c.String("max-size"); size != "" {
-		var err error
-		if client.Limit, err = parseSize(size); err != nil {
-			return nil, usageError("a number of octets, or KiB, MiB, GiB: -max-size 1MiB", "-max-size: %w", err)
-		}
+	if client.Limit, err = maxSize(c); err != nil {
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(c.Context, c.Duration("timeout"))
+	ctx, cancel := context.WithTimeout(c.Context, timeout)
 	defer cancel()
 	a, err := client.Get(ctx, target)
 	switch {
@@ -187,11 +213,15 @@ func unreachableHint(err error) string {
 }
 
 // loadNetwork asks an IRC network for its CRAWLER token.
-func loadNetwork(c *cli.Context, target string, dialect robots.Dialect) (source, error) {
+func loadNetwork(c *cli.Context, target string, dialect robots.Dialect, limit int64) (source, error) {
 	if c.String("dialect") != "" && dialect != robots.IRCv3 {
 		return source{}, usageError("leave -dialect out: IRC knows ircv3 only", "no %s on IRC", dialect)
 	}
-	client := robots.IRCClient{Timeout: c.Duration("timeout"), TLS: tlsConfig(c)}
+	timeout, err := hostTimeout(c)
+	if err != nil {
+		return source{}, err
+	}
+	client := robots.IRCClient{Timeout: timeout, Limit: limit, TLS: tlsConfig(c)}
 	crawler, problems, err := client.Crawler(c.Context, target)
 	if err != nil {
 		return source{}, withHint(err, unreachableHint(err))
