@@ -46,11 +46,13 @@ fuzz:
 		done; \
 	done
 
-# End to end beside other servers, then each hot function.
+# End to end beside other servers, then each hot function, then robots beside
+# other matchers, which are in a module of their own.
 bench: build
 	go run ./internal/bench -rounds 2 -time 500ms bin/gophd
 	go run ./internal/bench -large 100000 bin/gophd
 	go test -run '^$$' -bench . -benchmem -benchtime 50ms ./...
+	cd robots/bench && go test -bench . -benchtime 50ms
 
 # What a tree of LARGE directories and ten times as many files costs.
 LARGE ?= 100000
