@@ -44,6 +44,9 @@ func get(c *cli.Context) error {
 	if err != nil {
 		return usageError("gophd get gopher://host/0/file.txt", "%w", err)
 	}
+	if err := noNegative(c, "timeout"); err != nil {
+		return err
+	}
 	conn, err := dial(c.Context, u, c.Duration("timeout"), c.Bool("insecure"))
 	if err != nil {
 		return dialError(u, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"net/netip"
 
 	"github.com/urfave/cli/v2"
@@ -28,7 +29,7 @@ func setNetwork(c *cli.Context, srv *server.Server) error {
 			return usageError("a number of 0 or more", "-%s %d", name, c.Int(name))
 		}
 	}
-	if c.Float64("rate") < 0 {
+	if rate := c.Float64("rate"); !(rate >= 0) || math.IsInf(rate, 1) {
 		return usageError("requests per second, such as -rate 2 or -rate 0.5", "-rate %v", c.Float64("rate"))
 	}
 	srv.MaxConns = c.Int("max-conns")

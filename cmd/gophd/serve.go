@@ -2,11 +2,14 @@ package main
 
 import (
 	"log/slog"
+	"math"
+	"net/netip"
 	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -18,6 +21,9 @@ func serve(c *cli.Context) error {
 	}
 	dir, err := needRoot(c)
 	if err != nil {
+		return err
+	}
+	if err := checkValues(c); err != nil {
 		return err
 	}
 	conf, err := siteConfig(c)
@@ -35,6 +41,35 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	return s.run(c.Context)
+}
+
+// checkValues refuses what would leave a server that answers nobody, or menus
+// without a link.
+func checkValues(c *cli.Context) error {
+	if err := noNegative(c, "request-timeout", "stall-timeout", "drain", "poll"); err != nil {
+		return err
+	}
+	if port := c.Int("port"); port < 0 || port > math.MaxUint16 {
+		return usageError("a number from 1 to 65535", "-port %d", port)
+	}
+	host := c.String("host")
+	if _, err := netip.ParseAddr(host); host == "" || err == nil {
+		return nil
+	}
+	if u, err := selector.ParseURL("gopher://" + host); err != nil || u.Host != host {
+		return usageError("a name or an address alone: -host gopher.example.org; the port is -port", "-host %q", host)
+	}
+	return nil
+}
+
+// noNegative refuses durations below 0, which no timer knows.
+func noNegative(c *cli.Context, names ...string) error {
+	for _, name := range names {
+		if d := c.Duration(name); d < 0 {
+			return usageError("a duration of 0 or more, such as 90s or 10m", "-%s %v", name, d)
+		}
+	}
+	return nil
 }
 
 func siteConfig(c *cli.Context) (conf site.Config, err error) {
