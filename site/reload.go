@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -78,7 +79,7 @@ func (s *Site) changed(b watch.Batch) (err error) {
 func (s *Site) reopen() error {
 	r, err := stall.Do(s.guard, rootName, func() (*root, error) { return openRoot(s.dir) })
 	if err != nil {
-		s.log.Error("cannot open the content tree", "root", s.dir, "error", err, "hint", "the old one is served until it is back")
+		s.log.Error("cannot open the content tree", "root", s.dir, "error", err, "hint", lostHint(err))
 		return err
 	}
 	if s.tapped != nil {
@@ -98,6 +99,15 @@ func (s *Site) exchanged() bool {
 	r := s.root.Load()
 	is, _ := stall.Do(s.guard, rootName, func() (bool, error) { return r.exchanged(), nil })
 	return is
+}
+
+// lostHint says what there is to do about a root that cannot be opened.
+func lostHint(err error) string {
+	const meanwhile = "the old one is served until it is back"
+	if errors.Is(err, fs.ErrPermission) {
+		return meanwhile + "; a sandbox lets gophd see only where the root was at the start: if it has moved elsewhere, restart gophd"
+	}
+	return meanwhile
 }
 
 // read reads what a batch names. Whether links lead to too much is found out

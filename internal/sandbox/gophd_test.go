@@ -73,7 +73,8 @@ func TestServingInside(t *testing.T) {
 	d.Stop()
 }
 
-// TestServingLink: a root that is a link can be turned to another release.
+// TestServingLink: a root that is a link can be turned to another release; if
+// it leads where the sandbox does not reach, the log says what to do.
 func TestServingLink(t *testing.T) {
 	if !sandbox.Available().Full() {
 		t.Skip("this kernel's Landlock cannot forbid all")
@@ -91,7 +92,17 @@ func TestServingLink(t *testing.T) {
 	}
 	write(t, dir+"/releases/2/file.txt", "two\n") // was made after the sandbox
 	rename(t, dir+"/next", dir+"/current")
-	d.Until("the new release is served", func() bool { return d.Ask("/file.txt") == "two\n" })
+	second := func() bool { return d.Ask("/file.txt") == "two\n" }
+	d.Until("the new release is served", second)
+
+	if err := os.Symlink(t.TempDir(), dir+"/next"); err != nil {
+		t.Fatal(err)
+	}
+	rename(t, dir+"/next", dir+"/current")
+	d.WaitLog("restart gophd")
+	if !second() {
+		t.Error("the old release is not served until then")
+	}
 }
 
 // TestLogInside: in the sandbox the access log may go where logs go.

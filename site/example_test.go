@@ -1,0 +1,66 @@
+package site_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gophd/gophd/site"
+)
+
+// plant writes the files of a small tree.
+func plant(files map[string]string) (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "site"); err != nil {
+		return "", err
+	}
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return dir, err
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			return dir, err
+		}
+	}
+	return dir, nil
+}
+
+func Example() {
+	dir, err := plant(map[string]string{
+		"about.txt": "Hello.\n", "drafts/novel.txt": "It was a dark night.\n", "drafts/.robots": "Disallow: /\n",
+	})
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tree, err := site.Open(dir, site.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	root, err := tree.Menu(".", "gopher.example.org", 70)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, it := range root.Items {
+		fmt.Printf("%c %s %s\n", it.Type, it.Label, it.Selector)
+	}
+	_, err = tree.Open("drafts/.robots")
+	fmt.Println(err)
+
+	snap, err := site.Load(dir)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s", snap.Robots)
+	// Output:
+	// 1 drafts /drafts/
+	// 0 about.txt /about.txt
+	// open drafts/.robots: file does not exist
+	// User-agent: *
+	// Disallow: /drafts
+	// Disallow: drafts
+}
