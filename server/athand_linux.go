@@ -68,7 +68,7 @@ func (f *fast) finish(fd int, a *Answer, sent int64, from netip.AddrPort, accept
 	}
 	nc := &conn{Conn: c, remote: from, accepted: accepted, begun: sent > 0}
 	serve := func(*conn) {
-		stop := context.AfterFunc(f.hard, nc.close)
+		stop := context.AfterFunc(f.hard, nc.cut)
 		defer stop()
 		w := &reply{conn: c, stall: f.stallTimeout(), n: sent}
 		f.watch(nc, w, a.Selector)

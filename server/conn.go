@@ -56,7 +56,7 @@ func (r *run) welcome(c *conn) {
 // begin serves a connection in a goroutine of its own, if there is room, and says
 // whether there is. The phase is what it stays for.
 func (r *run) begin(c *conn, p phase, serve func(*conn)) bool {
-	c.stay = &stay{cut: c.close, phase: p}
+	c.stay = &stay{cut: c.cut, phase: p}
 	if why := r.enter(c.remote.Addr(), c.stay); why != admitted {
 		r.refused(c.remote.Addr(), why)
 		r.conns.Go(func() { c.turnAway(why) })
@@ -71,6 +71,15 @@ func (r *run) begin(c *conn, p phase, serve func(*conn)) bool {
 }
 
 func (c *conn) close() { _ = c.Close() }
+
+// cut closes a connection that has to go: with a reset, unless it had its reply.
+func (c *conn) cut() {
+	if c.stay.lingering() {
+		c.close()
+	} else {
+		c.abort()
+	}
+}
 
 // turnAway tells the client why it is not served, if it takes that at once.
 func (c *conn) turnAway(why refusal) {
@@ -98,7 +107,7 @@ func (r *run) serve(c *conn) {
 	}
 	c.stay.turn(replies)
 	// From here on only the end of the drain cuts the connection off.
-	stop := context.AfterFunc(r.hard, c.close)
+	stop := context.AfterFunc(r.hard, c.cut)
 	defer stop()
 	method, target, http := httpLine(line)
 	if http && r.NoHTTP {

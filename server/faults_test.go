@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -145,5 +146,29 @@ func TestGhostsAreBounded(t *testing.T) {
 	}
 	if g.ghosts != 0 || g.n != 0 {
 		t.Errorf("%d ghosts, %d connections are left", g.ghosts, g.n)
+	}
+}
+
+// Who was only just accepted is not taken for silent, and who had his request
+// taken even less; whoever is silent is found behind any crowd that is not.
+func TestWhoIsSpared(t *testing.T) {
+	var g gate
+	var cut []string
+	enter := func(name string, last byte, p phase, age time.Duration) {
+		s := &stay{phase: p, cut: func() { cut = append(cut, name) }}
+		if why := g.enter(netip.AddrFrom4([4]byte{10, 0, 0, last}), s); why != admitted {
+			t.Fatal(why)
+		}
+		s.since = time.Now().Add(-age)
+	}
+	for range 5 {
+		enter("never reads", 1, replies, time.Minute)
+	}
+	enter("was just accepted", 2, waits, 0)
+	enter("asked", 3, replies, time.Minute)
+	enter("silent", 4, waits, 2*settling)
+	enter("had its reply", 5, lingers, 0)
+	if n := g.spare(10, time.Now().Add(-settling)); n != 2 || !slices.Contains(cut, "silent") || !slices.Contains(cut, "had its reply") {
+		t.Errorf("spared %d: %q", n, cut)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"container/list"
 	"net/netip"
 	"sync"
+	"time"
 )
 
 // gate bounds the connections that stay, in all and per address block. Limits
@@ -70,6 +71,7 @@ func (g *guest) oldest(last phase) *stay {
 type stay struct {
 	cut   func() // closes the connection; called at most once, with no lock held
 	phase phase
+	since time.Time // when it was counted
 
 	gate  *gate
 	guest *guest // nil for one that counts in all only
@@ -132,7 +134,7 @@ func (g *gate) admit(a netip.Addr, s *stay) (victim *stay, why refusal) {
 	} else if why != admitted {
 		return nil, why
 	}
-	s.gate = g
+	s.gate, s.since = g, time.Now()
 	g.n++
 	if a.IsValid() {
 		s.join(a)
@@ -164,10 +166,15 @@ func (g *gate) victim() *stay {
 	return first.oldest(replies)
 }
 
-// spare cuts up to n connections without a request and returns how many.
-func (g *gate) spare(n int) int {
+// settling is how old a connection is before it counts as silent: the request of
+// nearly all that were just accepted is on its way.
+const settling = 300 * time.Millisecond
+
+// spare cuts up to n connections that had their reply, or have been silent since
+// some time, and returns how many.
+func (g *gate) spare(n int, since time.Time) int {
 	for i := range n {
-		s := g.silent()
+		s := g.silent(since)
 		if s == nil {
 			return i
 		}
@@ -176,34 +183,53 @@ func (g *gate) spare(n int) int {
 	return n
 }
 
-// silent takes out the connection that is to go first, if it has no request.
-func (g *gate) silent() *stay {
+// silent takes out the connection of those that is to go first: of the fullest
+// guest that has one, as far as there is patience.
+func (g *gate) silent(since time.Time) *stay {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.fullest == 0 {
-		return nil
+	looked := 0
+	for count := g.fullest; count > 0; count-- {
+		for e := g.byCount[count].Front(); e != nil; e = e.Next() {
+			s := e.Value.(*guest).oldest(waits)
+			if s != nil && (s.phase == lingers || s.since.Before(since)) {
+				s.remove()
+				return s
+			}
+			if looked++; looked == patience {
+				return nil
+			}
+		}
 	}
-	s := g.victim()
-	if s.phase == replies {
-		return nil
-	}
-	s.remove()
-	return s
+	return nil
 }
 
 // turn says that the connection stays for something else from here on.
 func (s *stay) turn(p phase) {
-	if s == nil || s.guest == nil {
+	if s == nil || s.gate == nil {
 		return
 	}
 	s.gate.mu.Lock()
 	defer s.gate.mu.Unlock()
-	if s.left {
-		return
+	switch {
+	case s.left:
+	case s.guest == nil:
+		s.phase = p
+	default:
+		s.list().Remove(s.place)
+		s.phase = p
+		s.place = s.list().PushBack(s)
 	}
-	s.list().Remove(s.place)
-	s.phase = p
-	s.place = s.list().PushBack(s)
+}
+
+// lingering says whether the connection had its reply.
+func (s *stay) lingering() bool {
+	if s == nil || s.gate == nil {
+		return false
+	}
+	s.gate.mu.Lock()
+	defer s.gate.mu.Unlock()
+	return s.phase == lingers
 }
 
 // leave ends the counting of the connection. It may be called again, and for

@@ -117,7 +117,7 @@ func (r *run) within(a netip.Addr) bool {
 // files, and says whether there were any. It logs that once a minute.
 func (r *run) spareFiles(err error) bool {
 	g := r.guard()
-	n := g.gate.spare(16)
+	n := g.gate.spare(16, time.Now().Add(-settling))
 	if n > 0 && g.told.again(netip.Addr{}, time.Now()) > 0 {
 		r.logger.Error("no files left for connections: closing silent ones", "error", err)
 	}

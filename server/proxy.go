@@ -70,7 +70,7 @@ func (r *run) proxied(c *conn) error {
 // readmit counts a connection for the address it turned out to have.
 func (r *run) readmit(c *conn) error {
 	c.stay.leave()
-	c.stay = &stay{cut: c.close, phase: waits}
+	c.stay = &stay{cut: c.cut, phase: waits}
 	why := r.enter(c.remote.Addr(), c.stay)
 	if why != admitted {
 		r.refused(c.remote.Addr(), why)

@@ -81,7 +81,7 @@ func (w *reply) ReadFrom(r io.Reader) (int64, error) {
 		w.n += m
 		return m, err
 	})
-	w.err = errors.Join(w.err, err)
+	w.err = err
 	return n, err
 }
 

@@ -6,11 +6,14 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/internal/stall"
 )
 
 // stream is a net.Conn made of a socket that was accepted by a plain system
@@ -137,6 +140,21 @@ var freely = 64
 // kernel's memory.
 func (r *run) crowded() bool { return r.guard().gate.count() > freely }
 
+// maxInKernel is how many files the kernel may be reading to send at once: where
+// the disk does not answer each takes a thread, of which Go allows 10,000.
+const maxInKernel = 4096
+
+var inKernel atomic.Int32
+
+// sendPart is sendfile(2), unless the kernel is at it too often already.
+func sendPart(out, in, n int) (int, error) {
+	defer inKernel.Add(-1)
+	if inKernel.Add(1) > maxInKernel {
+		return 0, stall.Err
+	}
+	return unix.Sendfile(out, in, nil, n)
+}
+
 // sendFile sends the next n octets of a file, fewer if it ends before.
 func (s *stream) sendFile(src *os.File, n int64) (sent int64, err error) {
 	from, err := src.SyscallConn()
@@ -151,7 +169,7 @@ func (s *stream) sendFile(src *os.File, n int64) (sent int64, err error) {
 		err = s.raw.Write(func(out uintptr) bool {
 			for sent < n {
 				var m int
-				m, failed = unix.Sendfile(int(out), int(in), nil, int(min(n-sent, maxSend)))
+				m, failed = sendPart(int(out), int(in), int(min(n-sent, maxSend)))
 				switch {
 				case m > 0:
 					if sent += int64(m); sent < n && s.late() {

@@ -1,12 +1,17 @@
 package watch
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/gophd/gophd/internal/stall"
 )
 
 // TestWatchesAgain has the kernel refuse once, for want of descriptors: a little
@@ -27,4 +32,95 @@ func TestWatchesAgain(t *testing.T) {
 	until(t, "the tree is watched", func() bool { return w.Watched("a") })
 	must(t, os.Mkdir(filepath.Join(w.Root, "a", "b"), 0o755))
 	until(t, "a change is told", m.fresh)
+}
+
+// stalling is a kernel that does not answer for one directory while gate is held.
+func stalling(root, dir string, gate *sync.RWMutex) func() (*source, error) {
+	return func() (*source, error) {
+		s, err := openKernel()
+		if err != nil {
+			return nil, err
+		}
+		var one sync.Mutex // as fsnotify has: who adds keeps all others, and the end, waiting
+		kernel := *s
+		s.add = func(name string) error {
+			one.Lock()
+			defer one.Unlock()
+			if name == below(root, dir) {
+				gate.RLock()
+				defer gate.RUnlock()
+			}
+			return kernel.add(name)
+		}
+		s.close = func() error {
+			one.Lock()
+			defer one.Unlock()
+			return kernel.close()
+		}
+		return s, nil
+	}
+}
+
+// TestStalledDirectory has a directory that is new not answer: nothing is
+// vouched for while its watch hangs, other changes are found all the same, and
+// when it answers again all is watched.
+func TestStalledDirectory(t *testing.T) {
+	t.Parallel()
+	var gate sync.RWMutex
+	root := plant(t, "a")
+	w := &Watcher{Root: root, Poll: -1, open: stalling(root, "slow", &gate)}
+	w.Guard = &stall.Guard{Patience: 500 * time.Millisecond, Answered: w.Reread}
+	var told touches
+	w.Touch = told.touch
+	m := newMirror(root)
+	run(t, w, m)
+	until(t, "the tree is watched", func() bool { return w.Watched("a") })
+	gate.Lock()
+	must(t, os.Mkdir(filepath.Join(root, "slow"), 0o755))
+	until(t, "nothing is kept", func() bool { return told.has("") && !w.Watched("a") })
+	write(t, filepath.Join(root, "a", ".robots"), "new")
+	until(t, "a change is found", m.fresh)
+	gate.Unlock()
+	until(t, "all is watched", func() bool { return w.Watched("a") && w.Watched("slow") })
+	write(t, filepath.Join(root, "slow", ".robots"), "new")
+	until(t, "a change in it is found", m.fresh)
+}
+
+// TestEndsThoughStalled has Run end though the kernel does not answer.
+func TestEndsThoughStalled(t *testing.T) {
+	t.Parallel()
+	var gate sync.RWMutex
+	gate.Lock()
+	root := plant(t, "slow")
+	w := &Watcher{Root: root, open: stalling(root, "slow", &gate), Guard: &stall.Guard{}}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- w.Run(ctx) }()
+	time.Sleep(100 * time.Millisecond)
+	stop()
+	w.Guard.Stop()
+	select {
+	case err := <-ended:
+		must(t, err)
+	case <-time.After(5 * time.Second):
+		t.Fatal("Run does not end")
+	}
+	gate.Unlock()
+}
+
+// TestClockJumps compares files whose times are of another day, before or after
+// the clock was set: what changes is found.
+func TestClockJumps(t *testing.T) {
+	t.Parallel()
+	for _, by := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
+		root := plant(t, "a")
+		note := filepath.Join(root, "a", ".robots")
+		m := newMirror(root)
+		run(t, &Watcher{Root: root, Mode: PollOnly, Poll: 10 * time.Millisecond}, m)
+		for i, at := range []time.Time{time.Now(), time.Now().Add(by), time.Now()} {
+			write(t, note, fmt.Sprint(i))
+			must(t, os.Chtimes(note, at, at))
+			until(t, fmt.Sprintf("number %d, %v", i, by), m.fresh)
+		}
+	}
 }

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// jumped is what the clock would say at t if somebody had set it: another wall
+// time, and the monotonic reading that goes on as before (package time).
+func jumped(t *testing.T, at time.Time, by time.Duration) time.Time {
+	t.Helper()
+	wall := (*uint64)(unsafe.Pointer(&at)) // 1 bit: there is a reading; 33 bits: seconds; 30 bits: nanoseconds
+	before := at
+	*wall += uint64(int64(by/time.Second)) << 30
+	if at.Sub(before) != 0 || at.Unix()-before.Unix() != int64(by/time.Second) {
+		t.Fatal("package time keeps its times in another way now")
+	}
+	return at
+}
+
+// The wall clock is set a day on, and a day back: nobody's bucket is full for
+// it, or empty for a day, and nothing is told twice, or not at all.
+func TestClockJumps(t *testing.T) {
+	a := netip.MustParseAddr("192.0.2.1")
+	for name, by := range map[string]time.Duration{"on": 24 * time.Hour, "back": -24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Now()
+			r := newRates(1, 2)
+			taken := func(at time.Time) (n int) {
+				for range 10 {
+					if r.take(a, at) {
+						n++
+					}
+				}
+				return n
+			}
+			if n := taken(now); n != 2 {
+				t.Errorf("%d tokens at first", n)
+			}
+			if n := taken(jumped(t, now, by)); n != 0 {
+				t.Errorf("%d tokens for the jump", n)
+			}
+			if n := taken(jumped(t, now.Add(1500*time.Millisecond), by)); n != 1 {
+				t.Errorf("%d tokens after one and a half seconds", n)
+			}
+			var told told
+			if told.again(a, now) != 1 || told.again(a, jumped(t, now.Add(time.Second), by)) != 0 {
+				t.Error("told twice in a minute")
+			}
+			if n := told.again(a, jumped(t, now.Add(61*time.Second), by)); n != 2 {
+				t.Errorf("after a minute %d are told", n)
+			}
+		})
+	}
+}
