@@ -7,8 +7,8 @@ import "strings"
 // ends with it.
 //
 // What stands between two stars is looked for as far left as it can be: if that
-// fails, no other choice helps. So nothing is tried twice. The last piece comes
-// first, as far right as it can be, since most that do not match fail there.
+// fails, no other choice helps. So nothing is tried twice. Whether the last piece
+// is there is asked first, since most that do not match fail there.
 func globMatch(pattern, selector string, whole bool) bool {
 	star := strings.IndexByte(pattern, '*')
 	if star < 0 {
@@ -19,25 +19,14 @@ func globMatch(pattern, selector string, whole bool) bool {
 	}
 	selector, pattern = selector[star:], pattern[star+1:]
 	last := strings.LastIndexByte(pattern, '*') + 1
-	end := lastPiece(selector, pattern[last:], whole)
-	if end < 0 {
-		return false
-	}
-	return inOrder(selector[:end], pattern[:last])
-}
-
-// lastPiece gives the rightmost place where the last piece may stand, or -1.
-func lastPiece(selector, piece string, whole bool) int {
 	if !whole {
-		return strings.LastIndex(selector, piece)
+		return strings.Contains(selector, pattern[last:]) && inOrder(selector, pattern)
 	}
-	if !strings.HasSuffix(selector, piece) {
-		return -1
-	}
-	return len(selector) - len(piece)
+	rest, ends := strings.CutSuffix(selector, pattern[last:])
+	return ends && inOrder(rest, pattern[:last])
 }
 
-// inOrder looks for the pieces, each with a star behind it, one after the other.
+// inOrder looks for the pieces between stars, one after the other.
 func inOrder(selector, pieces string) bool {
 	for pieces != "" {
 		piece, rest, _ := strings.Cut(pieces, "*")
