@@ -314,6 +314,15 @@ func TestLint(t *testing.T) {
 	}
 }
 
+// A verdict is one line without control octets, whatever the file is called.
+func TestVerdictPrintable(t *testing.T) {
+	root := treeOf(t, map[string]string{"a\n\x1b[31m": "Disallow: /x\x1b\n"})
+	out, _, status := gophd("robots", "test", filepath.Join(root, "a\n\x1b[31m"), "/x\x1b\n")
+	if status != exitNo || strings.Count(out, "\n") != 1 || strings.Contains(out, "\x1b") {
+		t.Errorf("status %d: %q", status, out)
+	}
+}
+
 func TestConvert(t *testing.T) {
 	file := filepath.Join(treeOf(t, map[string]string{"r": "User-agent: *\nAllow: /a/b$\nDisallow: /a/\n"}), "r")
 	out, errs, status := gophd("robots", "convert", "-from", "rfc9309", "-to", "1994", file)

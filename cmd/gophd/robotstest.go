@@ -113,7 +113,7 @@ func (v verdict) String() string {
 	case v.Index != "":
 		reason = v.Rule
 	case v.Line > 0:
-		reason = fmt.Sprintf("%s:%d: %s", v.Source, v.Line, printable(v.Rule))
+		reason = place(v.Source, v.Line) + ": " + printable(v.Rule)
 	}
 	if !v.Allowed {
 		answer = "deny "
