@@ -193,21 +193,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Of an agent the product token counts, whatever a robot sends beside it.
-func TestAgent(t *testing.T) {
-	root := treeOf(t, map[string]string{"a": "a", "b": "b", ".robots": "User-agent: mybot\nDisallow: /a\n"})
-	for _, agent := range []string{"mybot", "MyBot/2.0 (+gopher://example.org)", "mybot; x"} {
-		for _, command := range [][]string{{"explain", "-root", root, "/a"}, {"test", root, "/a"}} {
-			if out, errs, status := gophd(append([]string{"robots", "-agent", agent}, command...)...); status != exitNo {
-				t.Errorf("%s %s: status %d, %s%s", command[0], agent, status, out, errs)
-			}
-		}
-	}
-	if _, errs, status := gophd("robots", "test", root, "/a", "-agent", "/1.0"); status != exitUsage || !strings.Contains(errs, "names nobody") {
-		t.Errorf("no name: status %d, %s", status, errs)
-	}
-}
-
 func TestExplainJSON(t *testing.T) {
 	out, _, status := gophd("robots", "explain", "-root", pubnix(t), "-json", "/~bob/x.txt", "/nope")
 	var got []explained
@@ -314,15 +299,6 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// A verdict is one line without control octets, whatever the file is called.
-func TestVerdictPrintable(t *testing.T) {
-	root := treeOf(t, map[string]string{"a\n\x1b[31m": "Disallow: /x\x1b\n"})
-	out, _, status := gophd("robots", "test", filepath.Join(root, "a\n\x1b[31m"), "/x\x1b\n")
-	if status != exitNo || strings.Count(out, "\n") != 1 || strings.Contains(out, "\x1b") {
-		t.Errorf("status %d: %q", status, out)
-	}
-}
-
 func TestConvert(t *testing.T) {
 	file := filepath.Join(treeOf(t, map[string]string{"r": "User-agent: *\nAllow: /a/b$\nDisallow: /a/\n"}), "r")
 	out, errs, status := gophd("robots", "convert", "-from", "rfc9309", "-to", "1994", file)
@@ -339,48 +315,6 @@ func TestConvert(t *testing.T) {
 	}
 	if _, errs, status := gophd("robots", "convert", file); status != exitUsage || !strings.Contains(errs, "no -to") {
 		t.Errorf("status %d: %s", status, errs)
-	}
-}
-
-// network is an IRC server that says one thing.
-func network(token string) func(net.Conn) {
-	return func(c net.Conn) {
-		in := bufio.NewScanner(c)
-		for in.Scan() && !strings.HasPrefix(in.Text(), "USER") {
-		}
-		_, _ = fmt.Fprintf(c, ":irc 001 x :Hello\r\n:irc 005 x %s NICKLEN=30 :are supported by this server\r\n:irc 422 x :No message\r\n", token)
-		for in.Scan() && in.Text() != "QUIT" {
-		}
-	}
-}
-
-func TestNetwork(t *testing.T) {
-	for _, test := range []struct {
-		token  string
-		status int
-		want   string
-	}{
-		{"CRAWLER=index:allow,cooldown:60", exitOK, "CRAWLER=index:allow,cooldown:60"},
-		{"CRAWLER=index:deny", exitNo, "CRAWLER=index:deny,cooldown:3600"},
-		{"CHANTYPES=#", exitOK, "no CRAWLER token"},
-	} {
-		target := "irc://" + listening(t, network(test.token)) + "/#gopher"
-		out, errs, status := gophd("robots", "test", target)
-		if status != test.status || !strings.Contains(out, test.want) || !strings.Contains(out, `"`+target+`"`) {
-			t.Errorf("%s: status %d, %s%s", test.token, status, out, errs)
-		}
-		out, _, status = gophd("robots", "test", "-json", target, "#one", "#two")
-		var got []verdict
-		if err := json.Unmarshal([]byte(out), &got); err != nil || len(got) != 2 || got[1].Selector != "#two" || got[0].Index == "" || status != test.status {
-			t.Errorf("%s: %v, status %d: %s", test.token, err, status, out)
-		}
-	}
-	target := "irc://" + listening(t, network("CRAWLER=index:maybe")) + "/"
-	if out, _, status := gophd("robots", "lint", target); status != exitNo || !strings.Contains(out, "(I3)") {
-		t.Errorf("lint: status %d: %s", status, out)
-	}
-	if _, errs, status := gophd("robots", "test", "-dialect", "1994", target); status != exitUsage || !strings.Contains(errs, "ircv3 only") {
-		t.Errorf("another dialect: status %d: %s", status, errs)
 	}
 }
 
