@@ -1,9 +1,11 @@
 package site
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/internal/watch"
 )
 
 // unprivileged says whether the test may go on as an ordinary user. If not, it
@@ -218,5 +223,22 @@ func TestUnreadableIsNotListed(t *testing.T) {
 	}
 	if _, err := s.Menu("shut", "h", 70); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("shut: %v", err)
+	}
+}
+
+// TestStoppedReloadIsNoError: a reload that the end of gophd cuts short is not
+// reported as a content tree that cannot be read.
+func TestStoppedReloadIsNoError(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a/x": "x"})
+	var log bytes.Buffer
+	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	must(t, err)
+	s.guard.Stop()
+	if err := s.changed(watch.Batch{All: true, Root: true}); !errors.Is(err, stall.ErrStopped) {
+		t.Errorf("the reload is not cut short: %v", err)
+	}
+	if log.Len() > 0 {
+		t.Errorf("logged: %s", &log)
 	}
 }

@@ -63,7 +63,7 @@ func (s *Site) changed(b watch.Batch) (err error) {
 	}
 	tree, scan, readErr := s.read(b)
 	if readErr != nil {
-		s.log.Error("cannot read the content tree", "root", s.dir, "error", readErr)
+		s.fails("cannot read the content tree", readErr)
 		return errors.Join(err, readErr)
 	}
 	s.scan = scan
@@ -79,7 +79,7 @@ func (s *Site) changed(b watch.Batch) (err error) {
 func (s *Site) reopen() error {
 	r, err := stall.Do(s.guard, rootName, func() (*root, error) { return openRoot(s.dir) })
 	if err != nil {
-		s.log.Error("cannot open the content tree", "root", s.dir, "error", err, "hint", lostHint(err))
+		s.fails("cannot open the content tree", err, "hint", lostHint(err))
 		return err
 	}
 	if s.tapped != nil {
@@ -99,6 +99,13 @@ func (s *Site) exchanged() bool {
 	r := s.root.Load()
 	is, _ := stall.Do(s.guard, rootName, func() (bool, error) { return r.exchanged(), nil })
 	return is
+}
+
+// fails logs why there is no new snapshot, if anybody still waits for one.
+func (s *Site) fails(msg string, err error, more ...any) {
+	if !errors.Is(err, stall.ErrStopped) {
+		s.log.Error(msg, append([]any{"root", s.dir, "error", err}, more...)...)
+	}
 }
 
 // lostHint says what there is to do about a root that cannot be opened.
