@@ -41,6 +41,8 @@ var lintCases = []struct {
 	{RFC9309, "User-agent: a\nDisallow: /\n\nUser-agent: A\nDisallow: /b\nUser-agent: c\n", "4:duplicate:R3 6:empty-group:R1"},
 	{Standard1994, "User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /b\n", "4:duplicate:S3"},
 	{RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /a\nAllow: /a\nDisallow:\n", "2:never:R5 3:duplicate:R5 5:empty:S5"},
+	{RFC9309, "User-agent: a\nDisallow: /a~\nDisallow: /%61%7E\nDisallow: /robots.txt$\n", "3:duplicate:R5 4:never:R5"},
+	{Gopher, "User-agent: a\nDisallow: /a\nDisallow: /%61\n", ""},
 	{Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /a\nRobot-version: x\n", "1:experimental:C3 4:value:C3 4:place:C3"},
 	{Gopher, "iHello\tfake\t(NULL)\t0\r\n", "0:absent:G1 1:no-colon:R2"},
 	{IRCv3, "CRAWLER=cooldown:5\n", "0:index-missing:I3"},

@@ -96,14 +96,18 @@ func (l *linter) hollow(i int, g Group) {
 func (l *linter) rules(g Group) {
 	seen := map[string]Rule{}
 	for _, r := range g.Rules {
-		before, found := seen[r.Pattern]
+		pattern := r.Pattern
+		if l.file.dialect == RFC9309 && !isNormalPattern(pattern) {
+			pattern = normalPattern(pattern)
+		}
+		before, found := seen[pattern]
 		switch {
 		case r.Pattern == "":
 			if len(g.Rules) > 1 && l.file.dialect.web() {
 				l.note(r.Line, "empty", "S5", "an empty pattern beside other rules has no effect")
 			}
 		case !found:
-			seen[r.Pattern] = r
+			seen[pattern] = r
 		case before.Allow == r.Allow:
 			l.warn(r.Line, "duplicate", "R5", "the same rule as in line %d", before.Line)
 		case l.file.dialect == RFC9309 || l.file.dialect == Extended:

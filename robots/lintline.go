@@ -167,8 +167,10 @@ func (l *linter) webRule(line Line) {
 	switch {
 	case p == "":
 		return
-	case p[0] != '/' && p[0] != '*' || p == "/robots.txt" && l.file.dialect == RFC9309:
+	case p[0] != '/' && p[0] != '*':
 		l.warn(line.Number, "never", "R5", "the pattern %q can match nothing", p)
+	case l.file.dialect == RFC9309 && (p == "/robots.txt" || p == "/robots.txt$"):
+		l.warn(line.Number, "never", "R5", "%q never decides about the robots file itself, which may always be fetched", p)
 	case l.file.dialect == Standard1994 && strings.ContainsAny(p, "*$"):
 		l.warn(line.Number, "wildcard", "S4", "* and $ are ordinary octets in %q", p)
 	case l.file.dialect == RFC9309 && strings.Contains(p[:len(p)-1], "$"):
