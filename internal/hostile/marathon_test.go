@@ -59,6 +59,9 @@ type marathon struct {
 	rewritten []time.Duration // from a change of the policy to its robots.txt
 	samples   []sample
 	page      []byte // of the last sample
+
+	mu     sync.Mutex
+	stills []still
 }
 
 func startMarathon(t *testing.T, span time.Duration) *marathon {
@@ -112,6 +115,7 @@ func (m *marathon) run() {
 	}
 	all.Go(func() { m.breakThings(ctx) })
 	all.Go(func() { m.watch(ctx) })
+	all.Go(func() { m.pulse(ctx) })
 	all.Wait()
 }
 
@@ -120,6 +124,30 @@ func (m *marathon) fault(format string, args ...any) {
 	if n := m.faults.Add(1); n <= 20 {
 		m.t.Errorf("after %v: %s", time.Since(m.began).Round(time.Millisecond), fmt.Sprintf(format, args...))
 	}
+}
+
+// still is a time in which this process was not run, for whatever reason:
+// nothing is said about gophd then.
+type still struct{ from, to time.Time }
+
+// pulse notices when that happens.
+func (m *marathon) pulse(ctx context.Context) {
+	const beat, missed = 20 * time.Millisecond, time.Second
+	for from := time.Now(); sleep(ctx, beat); from = time.Now() {
+		if time.Since(from) > missed {
+			m.mu.Lock()
+			m.stills = append(m.stills, still{from, time.Now()})
+			m.mu.Unlock()
+		}
+	}
+}
+
+// stoodStill says whether it happened since some time.
+func (m *marathon) stoodStill(since time.Time) bool {
+	time.Sleep(100 * time.Millisecond) // until it is noticed
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.stills) > 0 && m.stills[len(m.stills)-1].to.After(since)
 }
 
 // sleep waits, and says whether the run goes on.

@@ -149,6 +149,9 @@ func (m *marathon) tell(before, after sample) {
 	fmt.Fprintf(&b, "\nthe oldest text had been replaced %v before; broken: %v", oldest.Round(time.Millisecond), m.broke)
 	fmt.Fprintf(&b, "\n%d reloads, %d of them failed; %d lines of the access log lost\n", gauge(m.page, "gophd_reloads_total"),
 		gauge(m.page, "gophd_reload_failures_total"), gauge(m.page, "gophd_access_log_lost_lines_total"))
+	for _, s := range m.stills {
+		fmt.Fprintf(&b, "after %v this process was not run for %v\n", s.from.Sub(m.began).Round(time.Millisecond), s.to.Sub(s.from).Round(time.Millisecond))
+	}
 	m.t.Log(b.String())
 }
 

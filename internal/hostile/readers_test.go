@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"time"
 )
@@ -103,6 +104,9 @@ func (r *reader) one(k kind) {
 	began := time.Now()
 	got, err := exchange(r.from, r.m.Addr, selector, conf)
 	took := time.Since(began)
+	if timedOut := errors.Is(err, os.ErrDeadlineExceeded) || took > patience; timedOut && r.m.stoodStill(began) {
+		return
+	}
 	if err != nil {
 		r.m.fault("%s (TLS: %v) was lost after %v and %d octets: %v", selector, k.tls, took, len(got), err)
 		return
