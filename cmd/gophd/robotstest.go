@@ -3,12 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
 )
 
 // verdict is the answer for one selector.
@@ -46,6 +49,9 @@ func testRobots(c *cli.Context) error {
 	if len(selectors) == 0 {
 		selectors = []string{s.name}
 	}
+	if err := noURLs(selectors); err != nil {
+		return err
+	}
 	var verdicts []verdict
 	allowed := true
 	for _, sel := range selectors {
@@ -58,6 +64,23 @@ func testRobots(c *cli.Context) error {
 	}
 	if !allowed {
 		return errNo
+	}
+	return nil
+}
+
+// noURLs refuses URLs for selectors: no rule would match them, and the answer
+// would be that they are allowed.
+func noURLs(selectors []string) error {
+	for _, sel := range selectors {
+		scheme, rest, found := strings.Cut(sel, "://")
+		if !found || !slices.Contains([]string{"gopher", "gophers", "http", "https"}, strings.ToLower(scheme)) {
+			continue
+		}
+		_, want, _ := strings.Cut(rest, "/")
+		if u, err := selector.ParseURL(sel); err == nil {
+			want = strings.TrimPrefix(u.Selector, "/")
+		}
+		return usageError("without scheme, host and type: "+strconv.Quote("/"+want), "%q is a URL, no selector", sel)
 	}
 	return nil
 }
