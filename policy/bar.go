@@ -22,6 +22,8 @@ func (e *emitter) deny(v *verdict, s *siblings, c cover) map[string]over {
 		pure := s.pure(name)
 		if pure && !s.tricky() {
 			done = name
+		} else {
+			e.nested = true
 		}
 		if !pure && n.dir {
 			name += "/"
@@ -39,6 +41,7 @@ func (e *emitter) bar(v *verdict, s *siblings, name string, n entry, barred map[
 	before, _, found := cutName(s.sel + name)
 	if found {
 		if cut, ok := s.within(before); ok && s.pure(cut) && !strings.HasSuffix(cut, "$") {
+			e.nested = true
 			e.prefix(s.sel+cut, by)
 			return
 		}
@@ -56,9 +59,11 @@ func (e *emitter) bar(v *verdict, s *siblings, name string, n entry, barred map[
 		e.rescue(s.sel+name, s.sel+name+"*")
 		e.exposeName(s.sel+name, by)
 	case strings.HasSuffix(cut, "$"):
+		e.nested = true
 		e.dollar(v, s, cut, by)
 		e.mark(s, cut, barred)
 	default:
+		e.nested = e.nested || cut != name
 		e.prefix(s.sel+cut, by)
 		e.mark(s, cut, barred)
 	}

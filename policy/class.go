@@ -13,7 +13,7 @@ import (
 type class struct {
 	tokens []string
 	merged []string // robots without a group of their own: what is denied to them is denied to all
-	said   int      // how many annotations name them
+	votes  float64  // how much they matter (votes.go)
 	file   string   // the first of these
 }
 
@@ -106,7 +106,7 @@ func (x *index) rules(d *Dir, token string) (own []*rule, shut *rule) {
 // classes sorts the robots that the annotations name. The class of all others
 // comes first, then by length of the name, the longest first: readers of the
 // 1994 standard look for the name of a group anywhere in their own.
-func (x *index) classes() []*class {
+func (x *index) classes(root *Dir) []*class {
 	said := map[string]*saying{}
 	for i, d := range x.dirs {
 		n := x.notes[d]
@@ -116,16 +116,15 @@ func (x *index) classes() []*class {
 				s = &saying{file: d.Notes[0].File}
 				said[token] = s
 			}
-			s.times++
 			s.groups = fmt.Appendf(s.groups, "%d:%s;", i, n.sets[token])
 		}
 	}
 	delete(said, "*")
-	bySaid := map[string]*class{}
+	bySaid, votes := map[string]*class{}, x.votes(root)
 	for token, s := range said {
 		c := bySaid[string(s.groups)]
 		if c == nil {
-			c = &class{said: s.times, file: s.file}
+			c = &class{votes: votes[token], file: s.file}
 			bySaid[string(s.groups)] = c
 		}
 		c.tokens = append(c.tokens, token)
@@ -142,7 +141,6 @@ func (x *index) classes() []*class {
 // saying is where a robot is named.
 type saying struct {
 	groups []byte // which groups of which annotations
-	times  int
 	file   string // the first annotation
 }
 

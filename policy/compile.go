@@ -1,6 +1,10 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gophd/gophd/robots"
+)
 
 // Compiled is the policy of a tree, and the robots.txt made of it. It never
 // changes and may be used by many goroutines at once.
@@ -36,11 +40,11 @@ func Compile(root *Dir, prev *Compiled) *Compiled {
 		fields = n.fields
 	}
 	c.fields = siteFields(fields)
-	w := c.fit(c.index.classes(), fields, prev.kept())
+	w := c.fit(c.index.classes(root), fields, prev.kept())
 	c.file, c.sources = w.buf.Bytes(), w.sources
 	var named *exposure
 	if hand := c.handWritten(); hand != nil {
-		c.file, c.sources = hand, nil
+		c.file, c.sources = hand, handSources(hand)
 		named = &exposure{report: NewReport(CodeHandWritten, robotsFile, 0, "served as it was written: not every reader takes it as it is meant")}
 	}
 	c.prove(named, prev)
@@ -88,6 +92,21 @@ func (c *Compiled) handWritten() []byte {
 		return slices.Clone(a.Data)
 	}
 	return nil
+}
+
+// handSources says of a robots.txt that is served as it is that each rule and
+// field comes from itself.
+func handSources(file []byte) []source {
+	var list []source
+	for l := range robots.Parse(robots.RFC9309, file).Lines() {
+		var s source
+		switch l.Kind {
+		case robots.KindAllow, robots.KindDisallow, robots.KindField:
+			s = source{file: robotsFile, line: l.Number}
+		}
+		list = append(list, s)
+	}
+	return list
 }
 
 // File gives the robots.txt. It must not be changed.

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -31,6 +32,7 @@ type emitter struct {
 	told   map[*rule]int // of NEW-FILES
 	root   *Dir
 	out    lineSet
+	nested bool              // some line may be covered by another
 	closed map[string]string // bare spellings that are answered with a pointer
 	report func(Report)
 }
@@ -60,6 +62,9 @@ func (e *emitter) emit() []line {
 		}
 		e.dir(e.verdict, "/", cover{})
 	}
+	if e.nested {
+		e.out.prefixFree()
+	}
 	return e.out.sorted()
 }
 
@@ -74,10 +79,12 @@ func (e *emitter) everything() {
 		names = append(names, d.Name)
 	}
 	slices.Sort(names)
+	last := "/"
 	for _, name := range names {
-		if speakable(name) && !leads(name) {
+		if speakable(name) && !leads(name) && !strings.HasPrefix(name, last) {
 			_, n := utf8.DecodeRuneInString(name)
-			e.out.add(false, name[:n], e.verdict.menu)
+			last = name[:n]
+			e.out.add(false, last, e.verdict.menu)
 		}
 	}
 	e.exposed.add(exposure{

@@ -17,6 +17,10 @@ type findings struct {
 	lines   map[string]*overBlock // Disallow patterns of the file, by pattern
 	globs   []string              // those with a star in them
 	unknown overBlock             // over-blocks that no line is to blame for
+
+	asked  string // what blame was asked last: one reader after another asks the same
+	answer string
+	guilty *overBlock
 }
 
 // overBlock is the damage that a line of the file does.
@@ -30,8 +34,9 @@ type overBlock struct {
 // damage is the allowed selectors that some readers take as denied.
 type damage struct {
 	readers []string
-	victims []string // the first of them
-	all     int
+	victims []string        // the first of them
+	all     map[string]bool // each counts once, for however many robots it is barred
+	last    string
 }
 
 func newFindings(c *Compiled) *findings {
@@ -40,7 +45,7 @@ func newFindings(c *Compiled) *findings {
 		if l.Kind != robots.KindDisallow || f.lines[l.Value] != nil {
 			continue
 		}
-		o := &overBlock{sel: l.Value, source: source{file: robotsFile, line: l.Number}} // of a file that was written by hand
+		o := &overBlock{sel: l.Value, source: source{file: robotsFile, line: l.Number}} // of a file that was not compiled
 		if c.sources != nil {
 			o.source.file, o.source.line = c.Source(l.Number)
 		}
@@ -54,6 +59,14 @@ func newFindings(c *Compiled) *findings {
 
 // blame finds the line that bars an allowed selector from a reader.
 func (f *findings) blame(selector string) (pattern string, o *overBlock) {
+	if f.guilty == nil || f.asked != selector {
+		f.asked = selector
+		f.answer, f.guilty = f.find(selector)
+	}
+	return f.answer, f.guilty
+}
+
+func (f *findings) find(selector string) (pattern string, o *overBlock) {
 	for _, s := range []string{selector, normal(selector)} {
 		if o := f.lines[s+"$"]; o != nil {
 			return s + "$", o
@@ -94,10 +107,15 @@ func (o *overBlock) add(selector string, r *reading, own bool) {
 		d = &o.strict
 	}
 	d.readers = appendNew(d.readers, r.name)
-	if n := len(d.victims); n == 0 || d.victims[n-1] != selector {
-		if d.all++; n < maxVictims {
-			d.victims = append(d.victims, selector)
-		}
+	if d.last == selector && len(d.all) > 0 || d.all[selector] {
+		return
+	}
+	if d.all == nil {
+		d.all = map[string]bool{}
+	}
+	d.all[selector], d.last = true, selector
+	if len(d.victims) < maxVictims {
+		d.victims = append(d.victims, selector)
 	}
 }
 
@@ -115,10 +133,10 @@ func (o *overBlock) report(c *Compiled) {
 }
 
 func (d *damage) report(c *Compiled, code string, o *overBlock) {
-	if d.all == 0 {
+	if len(d.all) == 0 {
 		return
 	}
-	r := NewReport(code, o.source.file, o.source.line, fmt.Sprintf("%q bars %d allowed selectors, too", o.sel, d.all))
+	r := NewReport(code, o.source.file, o.source.line, fmt.Sprintf("%q bars %d allowed selectors, too", o.sel, len(d.all)))
 	r.Selector, r.Readers, r.Victims = o.sel, d.readers, d.victims
 	c.reports = append(c.reports, r)
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,6 +25,9 @@ func misshapen(file []byte) error {
 		if err := misshapenRules(lines[1:]); err != nil {
 			return err
 		}
+		if err := nestedRules(lines[1:]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -43,6 +47,28 @@ func misshapenRules(lines []string) error {
 			return fmt.Errorf("unknown field %q", l)
 		}
 		fields = fields || !rule
+	}
+	return nil
+}
+
+// nestedRules finds a Disallow that a shorter one covers, with no Allow between.
+func nestedRules(lines []string) error {
+	for _, long := range lines {
+		p, ok := strings.CutPrefix(long, "Disallow: ")
+		for _, short := range lines {
+			q, also := strings.CutPrefix(short, "Disallow: ")
+			if !ok || !also || p == q || !strings.HasPrefix(p, q) || strings.Contains(q, "*") || strings.HasSuffix(q, "$") {
+				continue
+			}
+			between := func(l string) bool {
+				a, allow := strings.CutPrefix(l, "Allow: ")
+				a = naiveNormal(strings.TrimSuffix(a, "$"))
+				return allow && strings.HasPrefix(a, naiveNormal(q)) && strings.HasPrefix(naiveNormal(p), a)
+			}
+			if strings.HasPrefix(naiveNormal(p), naiveNormal(q)) && !slices.ContainsFunc(lines, between) {
+				return fmt.Errorf("%q is covered by %q", long, short)
+			}
+		}
 	}
 	return nil
 }

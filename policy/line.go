@@ -51,6 +51,49 @@ func writtenSize(p string) int {
 	return n
 }
 
+// prefixFree drops each Disallow line that a shorter one covers: a reader in use
+// looks only for the nearest pattern in the order of the alphabet. To readers
+// that know Allow the longer line says nothing new either, unless an Allow lies
+// between the two.
+func (s *lineSet) prefixFree() {
+	type written struct {
+		line
+		form string // in normal form; of an Allow what it begins with
+	}
+	list := make([]written, len(s.lines))
+	for i, l := range s.lines {
+		list[i] = written{l, normal(l.pattern)}
+		if l.allow {
+			list[i].form = normal(strings.TrimSuffix(l.pattern, "$"))
+		}
+	}
+	slices.SortFunc(list, func(a, b written) int {
+		return cmp.Or(strings.Compare(a.form, b.form), cmp.Compare(rank(b.line), rank(a.line)))
+	})
+	var above []written // the lines that each begin the next, and this one
+	s.lines = s.lines[:0]
+	for _, w := range list {
+		for len(above) > 0 && !strings.HasPrefix(w.form, above[len(above)-1].form) {
+			above = above[:len(above)-1]
+		}
+		nearest := len(above) - 1
+		for nearest >= 0 && !above[nearest].allow && !above[nearest].covers(w.line) {
+			nearest--
+		}
+		if !w.allow && nearest >= 0 && !above[nearest].allow {
+			s.octets -= w.octets()
+			continue
+		}
+		s.lines, above = append(s.lines, w.line), append(above, w)
+	}
+}
+
+// covers reports whether a Disallow line bars all that another one does, to
+// readers of every kind.
+func (l line) covers(o line) bool {
+	return strings.HasPrefix(o.pattern, l.pattern) && !strings.Contains(l.pattern, "*") && !strings.HasSuffix(l.pattern, "$")
+}
+
 // sorted gives the lines with the longest pattern first and Allow before
 // Disallow: readers that take the first rule that matches then agree with those
 // that take the longest.

@@ -12,9 +12,9 @@ import (
 //
 //  1. without the lines that bar what does not exist yet,
 //  2. names of one kind in a long list as a glob,
-//  3. without groups for the robots that the fewest directories name: what is
-//     denied to them is denied to all; but if that is most of the site, the
-//     rest of it is denied to them instead,
+//  3. without groups for the robots that matter least: what is denied to them is
+//     denied to all; but if that is most of the site, the rest of it is denied to
+//     them instead,
 //  4. with directories denied as a whole, those first that have the most lines.
 //
 // So it is the directory that says too much which pays for it.
@@ -149,24 +149,22 @@ func (c *Compiled) shutDir(p *plan, d *Dir, sel, why string) {
 	c.reports = append(c.reports, r)
 }
 
-// limit merges the robots that the fewest annotations name, if there are very
-// many.
+// limit merges the robots that matter least, if there are very many.
 func (c *Compiled) limit(p *plan, classes []*class) {
-	rare := slices.Clone(classes[1:])
-	slices.SortStableFunc(rare, func(a, b *class) int { return cmp.Compare(a.said, b.said) })
-	for i := range len(rare) - maxClasses {
-		c.mergeClass(p, rare[i])
+	least := slices.Clone(classes[1:])
+	slices.SortStableFunc(least, func(a, b *class) int { return cmp.Compare(a.votes, b.votes) })
+	for i := range len(least) - maxClasses {
+		c.mergeClass(p, least[i])
 	}
 	c.mergeNamesakes(p, classes)
 }
 
-// merge takes away the groups of robots, those first that the fewest
-// annotations name, until about enough is saved. It is false if there are none
-// any more.
+// merge takes away the groups of robots, those first that matter least, until
+// about enough is saved. It is false if there are none any more.
 func (c *Compiled) merge(p *plan, classes []*class, excess int) bool {
 	sections := slices.DeleteFunc(slices.Clone(c.sections[1:]), func(s *section) bool { return p.banned[s.class] != nil })
 	all := c.sections[0].verdict.allowed(c.root)
-	slices.SortStableFunc(sections, func(a, b *section) int { return cmp.Compare(a.class.said, b.class.said) })
+	slices.SortStableFunc(sections, func(a, b *section) int { return cmp.Compare(a.class.votes, b.class.votes) })
 	for i, s := range sections {
 		if i > 0 && excess <= 0 {
 			break

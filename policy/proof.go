@@ -58,7 +58,7 @@ var models = sync.OnceValue(func() []reading {
 	for _, r := range robots.Readers() {
 		list = append(list, reading{
 			name:   r.Name,
-			exact:  obeys(r, "Disallow: /a\nAllow: /ab\n", "/ab"),
+			exact:  obeys(r, "Allow: /ab$\nDisallow: /a\n", "/ab") && !obeys(r, "Disallow: /a*$\n", "/abc"),
 			globs:  !obeys(r, "Disallow: /*b\n", "/ab"),
 			strict: !obeys(r, "Disallow: /.\n\nUser-agent: y\nDisallow: /a\n", "/ab"),
 		})
