@@ -67,3 +67,50 @@ func BenchmarkChange(b *testing.B) {
 		c = Compile(root, c)
 	}
 }
+
+// overTree has directories with far more to say than a robots.txt has room for.
+func overTree(dirs int) *Dir {
+	root := &Dir{}
+	for u := range dirs {
+		d := &Dir{Name: fmt.Sprintf("u%03d", u)}
+		var note []byte
+		for i := range 400 {
+			d.Files = append(d.Files, fmt.Sprintf("file-%04d-a.txt", i), fmt.Sprintf("file-%04d-b.txt", i))
+			note = fmt.Appendf(note, "Disallow: /file-%04d-a.txt\n", i)
+		}
+		d.Notes = []*Annotation{{File: d.Name + "/.robots", Data: note}}
+		root.Dirs = append(root.Dirs, d)
+	}
+	return root
+}
+
+// overChanged gives the tree with one annotation in it written anew.
+func overChanged(root *Dir, i int) *Dir {
+	r, d := *root, *root.Dirs[i%len(root.Dirs)]
+	d.Notes = []*Annotation{{File: d.Name + "/.robots", Data: fmt.Appendf(nil, "Disallow: /file-%04d-b.txt\n", i%400)}}
+	r.Dirs = slices.Clone(r.Dirs)
+	r.Dirs[i%len(r.Dirs)] = &d
+	return &r
+}
+
+func BenchmarkCompileOver(b *testing.B) {
+	root := overTree(700)
+	b.ReportAllocs()
+	for b.Loop() {
+		c := Compile(root, nil)
+		b.ReportMetric(float64(len(c.File())), "octets")
+	}
+}
+
+func BenchmarkChangeOver(b *testing.B) {
+	root := overTree(700)
+	c := Compile(root, nil)
+	i := 0
+	b.ReportAllocs()
+	b.ResetTimer()
+	for b.Loop() {
+		i++
+		root = overChanged(root, i)
+		c = Compile(root, c)
+	}
+}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gophd/gophd/robots"
 )
@@ -12,7 +13,7 @@ type Compiled struct {
 	root     *Dir
 	index    *index
 	sections []*section
-	shutSome bool // directories are denied because of the size of the file
+	known    map[string]*kept // what was found out of each set of robots
 	closed   map[string]string
 	fields   SiteFields
 	file     []byte
@@ -40,7 +41,7 @@ func Compile(root *Dir, prev *Compiled) *Compiled {
 		fields = n.fields
 	}
 	c.fields = siteFields(fields)
-	w := c.fit(c.index.classes(root), fields, prev.kept())
+	w := c.fit(c.index.classes(root), fields, prev.known)
 	c.file, c.sources = w.buf.Bytes(), w.sources
 	var named *exposure
 	if hand := c.handWritten(); hand != nil {
@@ -52,34 +53,26 @@ func Compile(root *Dir, prev *Compiled) *Compiled {
 	return c
 }
 
-// compile makes the lines of every class.
+// compile makes the lines of every class. What was found out before, with another
+// plan or of another tree, is taken from known.
 func (c *Compiled) compile(classes []*class, p plan, prev map[string]*kept) []*section {
 	var sections []*section
 	for _, class := range classes {
 		s := &section{class: class, exposed: exposures{}, cost: map[*Dir]int{}, globs: map[*Dir]int{}, sels: map[*Dir]string{}}
 		report := func(r Report) { c.draft = append(c.draft, r) }
-		s.kept = newKept()
-		j := judge{index: c.index, tokens: append(class.tokens[:1:1], class.merged...), shut: p.shutFor(class), report: report, kept: s.kept}
-		if len(j.shut)+len(class.merged) == 0 {
-			j.prev = prev[class.tokens[0]]
+		j := judge{index: c.index, tokens: append(class.tokens[:1:1], class.merged...), report: report}
+		j.shut, j.pierced = p.shutFor(class)
+		key := strings.Join(j.tokens, " ")
+		if j.kept, j.prev = c.known[key], c.known[key]; j.kept == nil {
+			j.kept, j.prev = newKept(), prev[key]
+			c.known[key] = j.kept
 		}
 		s.verdict = j.tree(c.root)
-		e := emitter{section: s, plan: p, index: c.index, told: map[*rule]int{}, prev: j.prev, root: c.root, closed: c.closed, report: report}
+		e := emitter{section: s, plan: p, index: c.index, told: map[*rule]int{}, kept: j.kept, prev: j.prev, root: c.root, closed: c.closed, report: report}
 		s.lines = e.emit()
 		sections = append(sections, s)
 	}
 	return sections
-}
-
-// kept gives what may be taken over from this compilation, by robot.
-func (c *Compiled) kept() map[string]*kept {
-	all := map[string]*kept{}
-	for _, s := range c.sections {
-		if len(s.class.merged) == 0 && !c.shutSome {
-			all[s.class.tokens[0]] = s.kept
-		}
-	}
-	return all
 }
 
 // handWritten gives the robots.txt in the root, if no other annotation is there:

@@ -27,6 +27,7 @@ type emitter struct {
 	*section
 	plan   plan
 	index  *index
+	kept   *kept
 	prev   *kept
 	kinds  *kinds        // nil: none
 	told   map[*rule]int // of NEW-FILES
@@ -58,7 +59,10 @@ func (e *emitter) emit() []line {
 		return e.out.lines
 	case mixed:
 		if e.plan.globs {
-			e.kinds = newKinds(e)
+			e.kinds = countKinds(e.index, e.section, e.root)
+			for by := range e.kinds.written {
+				e.kind(e.kinds.home[by], tailOf(by), by)
+			}
 		}
 		e.dir(e.verdict, "/", cover{})
 	}

@@ -8,20 +8,20 @@ import "strings"
 
 // kinds are the rules that are written with a star, for one class of robots.
 type kinds struct {
-	emitter *emitter
+	index   *index
+	token   string
 	home    map[*rule]string // the directory of the annotation
 	files   map[*rule]int    // that a rule denies for how they end
 	written map[*rule]bool
 }
 
-// newKinds finds the rules that deny many files of a kind, and writes them.
-func newKinds(e *emitter) *kinds {
-	k := &kinds{emitter: e, home: map[*rule]string{}, files: map[*rule]int{}, written: map[*rule]bool{}}
-	k.count(e.root, e.verdict, "/")
+// countKinds finds the rules that deny many files of a kind.
+func countKinds(x *index, s *section, root *Dir) *kinds {
+	k := &kinds{index: x, token: s.class.tokens[0], home: map[*rule]string{}, files: map[*rule]int{}, written: map[*rule]bool{}}
+	k.count(root, s.verdict, "/")
 	for by, n := range k.files {
 		if home, ok := k.home[by]; ok && n > maxListed && !strings.ContainsAny(home, "#*") {
 			k.written[by] = true
-			k.write(home, tailOf(by), by)
 		}
 	}
 	return k
@@ -29,8 +29,8 @@ func newKinds(e *emitter) *kinds {
 
 // count counts the files that would have to be listed.
 func (k *kinds) count(d *Dir, v *verdict, sel string) {
-	if n := k.emitter.index.notes[d]; n != nil {
-		for _, r := range n.rulesFor(k.emitter.class.tokens[0]) {
+	if n := k.index.notes[d]; n != nil {
+		for _, r := range n.rulesFor(k.token) {
 			k.home[r] = sel
 		}
 	}
@@ -74,9 +74,9 @@ func tailOf(by *rule) string {
 	return tail
 }
 
-// write bars all below a directory that has the tail in it.
-func (k *kinds) write(home, tail string, by *rule) {
-	e, g := k.emitter, home+"*"+tail
+// kind bars all below a directory that has the tail in it.
+func (e *emitter) kind(home, tail string, by *rule) {
+	g := home + "*" + tail
 	e.prefix(g, by)
 	if home == "/" {
 		e.out.add(false, g[1:], by)

@@ -17,10 +17,16 @@ type line struct {
 // octets is how much room the line takes.
 func (l line) octets() int { return len(fieldOf(l.allow)) + len(l.pattern) + len("\n") }
 
+// said is what a line says.
+type said struct {
+	allow   bool
+	pattern string
+}
+
 // lineSet collects the lines of one group, each once.
 type lineSet struct {
 	lines  []line
-	seen   map[string]bool
+	seen   map[said]bool
 	octets int
 }
 
@@ -29,22 +35,22 @@ func (s *lineSet) add(allow bool, pattern string, by *rule) {
 		return
 	}
 	if s.seen == nil {
-		s.seen = map[string]bool{}
+		s.seen = map[said]bool{}
 	}
-	s.seen[fieldOf(allow)+pattern] = true
+	s.seen[said{allow, pattern}] = true
 	l := line{allow, pattern, writtenSize(pattern), by}
 	s.lines = append(s.lines, l)
 	s.octets += l.octets()
 }
 
-func (s *lineSet) has(allow bool, pattern string) bool { return s.seen[fieldOf(allow)+pattern] }
+func (s *lineSet) has(allow bool, pattern string) bool { return s.seen[said{allow, pattern}] }
 
 // writtenSize is the length of a pattern in normal form, stars and a final
 // dollar as one octet each.
 func writtenSize(p string) int {
 	p, anchored := strings.CutSuffix(p, "$")
-	stars := strings.Count(p, "*")
-	n := len(normal(p)) - 2*stars // a star is %2A in normal form
+	var room [128]byte
+	n := len(appendNormal(room[:0], p)) - 2*strings.Count(p, "*") // a star is %2A in normal form
 	if anchored {
 		n++
 	}

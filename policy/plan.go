@@ -45,21 +45,38 @@ type plan struct {
 	merged  map[*class]bool
 	banned  map[*class]*rule // what denies the whole site to them
 	shut    map[*Dir]*rule
+	pierced map[*Dir]bool // those in shut and what lies above them
 	root    *Dir
 }
 
-// shutFor gives the directories that are denied to a class as a whole.
-func (p *plan) shutFor(k *class) map[*Dir]*rule {
+// shutFor gives the directories that are denied to a class as a whole, and what
+// lies above them.
+func (p *plan) shutFor(k *class) (shut map[*Dir]*rule, pierced map[*Dir]bool) {
 	if by := p.banned[k]; by != nil {
-		return map[*Dir]*rule{p.root: by}
+		return map[*Dir]*rule{p.root: by}, map[*Dir]bool{p.root: true}
 	}
-	return p.shut
+	return p.shut, p.pierced
+}
+
+// pierce marks a directory and those above it.
+func (p *plan) pierce(sel string) {
+	d := p.root
+	p.pierced[d] = true
+	for name := range strings.SplitSeq(strings.Trim(sel, "/"), "/") {
+		i, ok := searchDir(d, name)
+		if !ok {
+			return
+		}
+		d = d.Dirs[i]
+		p.pierced[d] = true
+	}
 }
 
 // fit compiles with finer and then coarser plans, until the file is small
 // enough. Each step takes something away, so it ends.
 func (c *Compiled) fit(classes []*class, fields []siteField, prev map[string]*kept) *writer {
-	p := plan{root: c.root, merged: map[*class]bool{}, banned: map[*class]*rule{}, shut: map[*Dir]*rule{}}
+	p := plan{root: c.root, merged: map[*class]bool{}, banned: map[*class]*rule{}, shut: map[*Dir]*rule{}, pierced: map[*Dir]bool{}}
+	c.known = map[string]*kept{}
 	c.limit(&p, classes)
 	for {
 		c.closed, c.draft = map[string]string{}, nil
@@ -67,7 +84,6 @@ func (c *Compiled) fit(classes []*class, fields []siteField, prev map[string]*ke
 		w := write(c.sections, fields)
 		if !c.coarsen(&p, classes, w.buf.Len()) {
 			c.reports = append(c.reports, c.draft...)
-			c.shutSome = len(p.shut) > 0
 			c.size(w.buf.Len())
 			return w
 		}
@@ -102,13 +118,20 @@ func (c *Compiled) coarsen(p *plan, classes []*class, octets int) bool {
 		return true
 	}
 	excess := octets - maxOctets
-	switch {
-	case !p.noHoles && (excess > 0 || c.holes() > maxHoles):
-		p.noHoles = true
-	case excess <= 0:
+	if holes := c.holes(); !p.noHoles && (excess > 0 || holes > maxHoles) {
+		if p.noHoles = true; holes > 0 {
+			return true
+		}
+	}
+	if excess <= 0 {
 		return false
-	case !p.globs:
-		p.globs = true
+	}
+	if !p.globs {
+		if p.globs = true; c.someKind() {
+			return true
+		}
+	}
+	switch {
 	case c.merge(p, classes, excess):
 	case p.shut[c.root] == nil:
 		c.shut(p, excess)
@@ -116,6 +139,13 @@ func (c *Compiled) coarsen(p *plan, classes []*class, octets int) bool {
 		return c.mergeBanned(p)
 	}
 	return true
+}
+
+// someKind reports whether names in long lists are of one kind.
+func (c *Compiled) someKind() bool {
+	return slices.ContainsFunc(c.sections, func(s *section) bool {
+		return s.verdict.kind == mixed && len(countKinds(c.index, s, c.root).written) > 0
+	})
 }
 
 func (c *Compiled) holes() int {
@@ -144,6 +174,7 @@ func (c *Compiled) crowded(p *plan) bool {
 func (c *Compiled) shutDir(p *plan, d *Dir, sel, why string) {
 	by := &rule{file: strings.TrimPrefix(sel, "/") + ".robots", value: why}
 	p.shut[d] = by
+	p.pierce(sel)
 	r := NewReport(CodeCoarsened, by.file, 0, "the directory is denied as a whole: "+why)
 	r.Selector = sel
 	c.reports = append(c.reports, r)

@@ -131,7 +131,9 @@ func reportedVictim(c *Compiled, reader, sel string) bool {
 }
 
 func TestGuarantee(t *testing.T) {
+	defer func(n int) { minFinder = n }(minFinder)
 	rapid.Check(t, func(t *rapid.T) {
+		minFinder = rapid.SampledFrom([]int{1, 16}).Draw(t, "finder")
 		root := drawTree(t)
 		c := Compile(root, nil)
 		if len(c.Unproven()) > 0 {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -80,5 +81,26 @@ func TestOthersKeepTheirRobots(t *testing.T) {
 	}
 	if e := c.Explain("*", "honest/a", false); !e.Readers[2].Allowed {
 		t.Errorf("somebody else pays: %+v", e)
+	}
+}
+
+// A tree that has far more to say than there is room for was judged again for
+// every coarser plan, and for every change.
+func TestKnownFromBefore(t *testing.T) {
+	defer func(n int) { maxOctets = n }(maxOctets)
+	maxOctets = 10_000
+	root := overTree(60)
+	c := Compile(root, nil)
+	if len(c.known["*"].verdicts) != 61 {
+		t.Errorf("%d verdicts are kept", len(c.known["*"].verdicts))
+	}
+	next := overChanged(root, 5)
+	again, fresh := Compile(next, c), Compile(next, nil)
+	if string(again.File()) != string(fresh.File()) || !reflect.DeepEqual(again.Reports(), fresh.Reports()) {
+		t.Error("the file depends on what was known before")
+	}
+	i := 7 // a directory that has not changed
+	if again.known["*"].verdicts[next.Dirs[i]].verdict != c.known["*"].verdicts[root.Dirs[i]].verdict {
+		t.Error("what has not changed was judged again")
 	}
 }

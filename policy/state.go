@@ -74,11 +74,3 @@ func (s *state) decide(sel []byte) *rule {
 	}
 	return by
 }
-
-// denial gives the rule that denies the selector, nil if it is allowed.
-func (s *state) denial(sel []byte) *rule {
-	if by := s.decide(sel); by != nil && !by.allow {
-		return by
-	}
-	return nil
-}

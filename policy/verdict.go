@@ -31,8 +31,10 @@ var allAllowed = &verdict{}
 type judge struct {
 	index  *index
 	tokens []string // the robot; a resource is denied if it is denied to one of these
-	shut   map[*Dir]*rule
 	report func(Report)
+
+	shut    map[*Dir]*rule
+	pierced map[*Dir]bool // a directory in shut is in it, or is it
 
 	kept, prev *kept // prev: nil if nothing may be taken over
 	reports    int
@@ -51,6 +53,9 @@ func (j *judge) tree(root *Dir) *verdict {
 // above is the state in the directory above it, for each token.
 func (j *judge) dir(d *Dir, norm []byte, sel string, above []state) *verdict {
 	if !j.index.noted[d] {
+		return j.look(d, norm, sel, above)
+	}
+	if j.pierced[d] {
 		return j.look(d, norm, sel, above)
 	}
 	if v := j.prev.verdict(d, norm, above); v != nil {
@@ -99,14 +104,15 @@ func uniform(states []state) *verdict {
 func (j *judge) children(d *Dir, norm []byte, sel string, states []state) *verdict {
 	v := &verdict{
 		dir: d, kind: mixed,
-		menu:   denial(states, norm),
-		unborn: denial(states, append(norm, unbornName...)),
+		menu:   denial(states, nil, norm),
+		unborn: denial(states, nil, append(norm, unbornName...)),
 		files:  make([]*rule, len(d.Files)),
 		dirs:   make([]*verdict, len(d.Dirs)),
 	}
+	found := finders(states, norm, len(d.Files))
 	for i, name := range d.Files {
 		if !skipped(sel, name) {
-			v.files[i] = denial(states, appendNormal(norm, name))
+			v.files[i] = denial(states, found, appendNormal(norm, name))
 		}
 	}
 	for i, sub := range d.Dirs {
@@ -119,10 +125,17 @@ func (j *judge) children(d *Dir, norm []byte, sel string, states []state) *verdi
 	return v
 }
 
-// denial gives a rule that denies sel to one of the robots.
-func denial(states []state, sel []byte) *rule {
+// denial gives a rule that denies sel to one of the robots. For names in a
+// directory there may be finders.
+func denial(states []state, found []*finder, sel []byte) *rule {
 	for i := range states {
-		if by := states[i].denial(sel); by != nil {
+		var by *rule
+		if found != nil && found[i] != nil {
+			by = found[i].decide(sel)
+		} else {
+			by = states[i].decide(sel)
+		}
+		if by != nil && !by.allow {
 			return by
 		}
 	}

@@ -20,7 +20,6 @@ type section struct {
 	lines   []line
 	exposed exposures
 
-	kept  *kept
 	holes int             // patterns that bar what does not exist yet
 	cost  map[*Dir]int    // octets of the lines for a directory, without those below
 	globs map[*Dir]int    // names in it that cannot be cut
@@ -90,7 +89,10 @@ func (w *writer) rule(l line) {
 	} else {
 		src.deny = l.pattern
 	}
-	w.line(src, "%s%s", fieldOf(l.allow), l.pattern)
+	w.buf.WriteString(fieldOf(l.allow))
+	w.buf.WriteString(l.pattern)
+	w.buf.WriteByte('\n')
+	w.sources = append(w.sources, src)
 }
 
 func fieldOf(allow bool) string {
