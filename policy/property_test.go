@@ -257,9 +257,10 @@ func checkLoose(t *rapid.T, c *Compiled, root *Dir, agent string, r robots.Reade
 // TestPrev changes a tree here and there: what is taken over from before must
 // not be seen in the result.
 func TestPrev(t *testing.T) {
-	defer func(n int) { minMemo = n }(minMemo)
+	defer func(memo, octets int) { minMemo, maxOctets = memo, octets }(minMemo, maxOctets)
 	minMemo = 1
 	rapid.Check(t, func(t *rapid.T) {
+		maxOctets = rapid.SampledFrom([]int{500 << 10, 80, 200, 400}).Draw(t, "octets")
 		root := drawTree(t)
 		var c *Compiled
 		for range rapid.IntRange(2, 4).Draw(t, "changes") {
