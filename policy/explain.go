@@ -45,9 +45,11 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	}
 	e := Explanation{Agent: agent, Selector: sel, Allowed: true}
 	token := strings.ToLower(agent)
-	by, second := c.deciding(token, sel)
-	e.By, e.Overrules = by.source(), second.source()
-	e.Allowed = by == nil || by.allow || sel == "/"+robotsFile
+	if sel != "/"+robotsFile { // always allowed (R5)
+		by, second := c.deciding(token, sel)
+		e.By, e.Overrules = by.source(), second.source()
+		e.Allowed = by == nil || by.allow
+	}
 	d := robots.Parse(robots.RFC9309, c.file).Decide(agent, sel)
 	e.Line = d.Rule.Line
 	if e.Line > 0 {

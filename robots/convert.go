@@ -75,9 +75,18 @@ func (c *converter) groups() {
 			c.group(name, rules)
 		}
 	}
-	for _, url := range f.Sitemaps() {
-		if c.to == RFC9309 || c.to == Gopher || c.to == Veronica2 {
-			c.line("Sitemap", url)
+	c.sitemaps()
+}
+
+// sitemaps keeps the lines that belong to no group.
+func (c *converter) sitemaps() {
+	for l := range c.file.Lines() {
+		switch {
+		case l.Kind != KindField || !strings.EqualFold(l.Field, "sitemap") || l.Value == "":
+		case c.to == RFC9309 || c.to == Gopher || c.to == Veronica2:
+			c.line("Sitemap", l.Value)
+		default:
+			c.lose(l.Number, "field", "the field %q", "sitemap")
 		}
 	}
 }

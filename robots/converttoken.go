@@ -1,5 +1,7 @@
 package robots
 
+import "strings"
+
 // fromToken writes what the CRAWLER token says of the whole network.
 func (c *converter) fromToken() {
 	crawler, _ := c.file.Crawler()
@@ -42,6 +44,11 @@ func (c *converter) token() {
 	}
 	for _, name := range f.names()[1:] {
 		c.lose(name.Line, "agent", "what is said to %q", name.Token)
+	}
+	for l := range f.Lines() {
+		if name := strings.ToLower(l.Field); l.Kind == KindField && name != "robot-version" {
+			c.lose(l.Number, "field", "the field %q", name)
+		}
 	}
 	if token := crawler.String(); token != "" {
 		c.out = append(c.out, token+"\n"...)

@@ -30,6 +30,32 @@ func withoutTwins(reports []policy.Report) []policy.Report {
 	return list
 }
 
+// maxAlike is how many reports of a kind about one line are shown in full.
+const maxAlike = 3
+
+// reportsText gives the reports for people. One line may be to blame for
+// thousands, which differ in the selector only.
+func reportsText(reports []policy.Report) string {
+	var b strings.Builder
+	alike := 0
+	end := func() {
+		if alike > maxAlike {
+			_, _ = fmt.Fprintf(&b, "    and %d more of this kind (-json lists them)\n", alike-maxAlike)
+		}
+		alike = 0
+	}
+	for i, r := range reports {
+		if i > 0 && (r.Code != reports[i-1].Code || r.File != reports[i-1].File || r.Line != reports[i-1].Line) {
+			end()
+		}
+		if alike++; alike <= maxAlike {
+			b.WriteString(reportText(r))
+		}
+	}
+	end()
+	return b.String()
+}
+
 // reportText gives a report for people: what it says in the first line, in the
 // next ones who is concerned and what to do.
 func reportText(r policy.Report) string {
@@ -58,7 +84,7 @@ func quotedList(list []string) string {
 	var b strings.Builder
 	for i, s := range list {
 		if i == maxShown {
-			_, _ = fmt.Fprintf(&b, " and %d more (-json lists them)", len(list)-i)
+			_, _ = fmt.Fprintf(&b, " and more (-json lists %d)", len(list))
 			break
 		}
 		if i > 0 {

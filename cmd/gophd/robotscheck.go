@@ -127,9 +127,7 @@ func (k *checked) bad() bool {
 // String gives the reports, the difference and the matrix.
 func (k *checked) String() string {
 	var b strings.Builder
-	for _, r := range withoutTwins(k.Reports) {
-		b.WriteString(reportText(r))
-	}
+	b.WriteString(reportsText(withoutTwins(k.Reports)))
 	for _, line := range k.differs {
 		_, _ = fmt.Fprintln(&b, line)
 	}

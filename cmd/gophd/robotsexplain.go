@@ -89,7 +89,7 @@ func find(tree *policy.Dir, sel string) (resource, error) {
 	if tree.Has(name, true) {
 		return resource{name, true, true}, nil
 	}
-	return resource{name, dir, !dir && tree.Has(name, false)}, nil
+	return resource{name, dir, !dir && (tree.Has(name, false) || name == "robots.txt")}, nil
 }
 
 func printExplained(w io.Writer, all []explained) error {
@@ -119,7 +119,11 @@ func (e explained) String() string {
 	if e.Pointer {
 		row("note", strconv.Quote(e.Asked)+" is answered with a pointer to it: no robots.txt can name that spelling")
 	}
-	row("decided by", sourceText(e.By, "nothing: what no rule matches is allowed"))
+	none := "nothing: what no rule matches is allowed"
+	if e.Selector == "/robots.txt" {
+		none = "nothing: robots.txt is always allowed"
+	}
+	row("decided by", sourceText(e.By, none))
 	if e.Overrules != nil {
 		row("overrules", sourceText(e.Overrules, ""))
 	}

@@ -119,8 +119,8 @@ func (s shown) lost(problems []robots.Diagnostic) []finding {
 	seen := map[finding]bool{}
 	var list []finding
 	for _, d := range problems {
-		if d.Line > 0 && (bare(lines[d.Line-1]) || lines[d.Line-1] == "Allow: /" || lines[d.Line-1] == "Disallow: /.robots") {
-			continue // nothing is lost: the latter two say that all is allowed
+		if d.Line > 0 && s.said(lines[d.Line-1]) {
+			continue
 		}
 		f := findings("robots.txt", []robots.Diagnostic{d})[0]
 		if file, line := s.snap.Compiled.Source(d.Line); file != "" {
@@ -132,6 +132,13 @@ func (s shown) lost(problems []robots.Diagnostic) []finding {
 		}
 	}
 	return list
+}
+
+// said reports whether nothing is lost with a line: of selectors without a slash,
+// one of the two that say that all is allowed, or one that the token says.
+func (s shown) said(line string) bool {
+	token := s.format == robots.IRCv3 && (strings.HasPrefix(line, "Index: ") || strings.HasPrefix(line, "Cooldown: "))
+	return token || bare(line) || line == "Allow: /" || line == "Disallow: /.robots"
 }
 
 // token writes the CRAWLER token that the fields Index and Cooldown ask for.
@@ -165,7 +172,8 @@ func (s shown) annotated(text string) string {
 	return b.String()
 }
 
-// sources gives the place that each line of each group comes from.
+// sources gives the place that each line of each group comes from, by what it
+// is in this standard.
 func (s shown) sources() map[string]string {
 	sources := map[string]string{}
 	agent, n := "", 0
@@ -174,11 +182,33 @@ func (s shown) sources() map[string]string {
 		if name, ok := strings.CutPrefix(line, "User-agent: "); ok {
 			agent = name
 		}
-		if file, from := s.snap.Compiled.Source(n); file != "" && sources[agent+key(line)] == "" {
-			sources[agent+key(line)] = place(file, from)
+		file, from := s.snap.Compiled.Source(n)
+		if file == "" {
+			continue
+		}
+		for _, as := range s.written(line) {
+			if sources[agent+key(as)] == "" {
+				sources[agent+key(as)] = place(file, from)
+			}
 		}
 	}
 	return sources
+}
+
+// written gives a line in the standard, and what else it becomes there.
+func (s shown) written(line string) []string {
+	list := []string{line}
+	if s.format == robots.Gopher {
+		return list
+	}
+	out, _ := robots.Convert(robots.Parse(robots.RFC9309, []byte("User-agent: *\n"+line)), s.format)
+	for as := range strings.Lines(string(out)) {
+		field, value, _ := strings.Cut(strings.TrimSpace(as), ":")
+		if field != "User-agent" && field != "Robot-version" && value != "" && as != "Allow: /\n" {
+			list = append(list, as)
+		}
+	}
+	return list
 }
 
 // key is what a line has in common with the same in another standard, where a
