@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"time"
@@ -46,15 +47,15 @@ func (s *service) answers(ctx context.Context) bool {
 	return err == nil
 }
 
-// accepts says whether, until ctx ends, a listener's queue was empty once, or
-// somebody was accepted.
+// accepts says whether, until ctx is due, a listener's queue was empty once, or
+// somebody was accepted. When gophd ends meanwhile, nobody is any more.
 func (s *service) accepts(ctx context.Context, l net.Listener) bool {
 	before := s.srv.Counts().Accepted
 	for waiting(l) > 0 && s.srv.Counts().Accepted == before {
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
-			return false
+			return errors.Is(ctx.Err(), context.Canceled)
 		}
 	}
 	return true

@@ -38,6 +38,11 @@ func TestAlive(t *testing.T) {
 	if runtime.GOOS == "linux" && (alive() || !strings.Contains(log.String(), "connections are not accepted")) {
 		t.Errorf("alive although nobody accepts: %s", &log)
 	}
+	soon, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if log.Reset(); !s.alive(soon) || log.Len() > 0 {
+		t.Errorf("the end is taken for a fault: %s", &log)
+	}
 	if c, err := l.Accept(); err != nil || !alive() {
 		t.Errorf("not alive again: %s", &log)
 	} else {

@@ -22,14 +22,17 @@ func newLogger(c *cli.Context) (*slog.Logger, func(), error) {
 		opts.Level = slog.LevelDebug
 	}
 	w := &lazyWriter{w: c.App.ErrWriter}
+	var logger *slog.Logger
 	switch format := c.String("log-format"); {
 	case format == "text", format == "auto" && isTerminal(c.App.ErrWriter):
-		return slog.New(slog.NewTextHandler(w, opts)), w.flush, nil
+		logger = slog.New(slog.NewTextHandler(w, opts))
 	case format == "json", format == "auto":
-		return slog.New(slog.NewJSONHandler(w, opts)), w.flush, nil
+		logger = slog.New(slog.NewJSONHandler(w, opts))
 	default:
 		return nil, nil, usageError("one of text, json, auto", "unknown -log-format %q", format)
 	}
+	w.tell = func(lost int) { logger.Error("log lines were lost", "lines", lost) }
+	return logger, w.flush, nil
 }
 
 func isTerminal(w io.Writer) bool {
@@ -38,44 +41,78 @@ func isTerminal(w io.Writer) bool {
 }
 
 // lazyWriter collects log lines for up to a tenth of a second, so that a busy
-// server makes one system call for many. What it cannot write is lost: no
-// reply waits for a log.
+// server makes one system call for many. Whoever logs never waits for them to be
+// written: what comes while the reader of the log takes nothing, beyond logMax, is
+// lost and counted.
 type lazyWriter struct {
-	w     io.Writer
+	w    io.Writer
+	tell func(lost int) // is called when there is room again
+
 	mu    sync.Mutex
 	buf   []byte
 	timer *time.Timer
+	lost  int // lines
+
+	writing sync.Mutex // held before mu
+	spare   []byte     // what the next lines are collected in
 }
 
 const (
-	logDelay = 100 * time.Millisecond
-	logSize  = 64 << 10
+	logDelay   = 100 * time.Millisecond
+	logSize    = 64 << 10 // is written without delay
+	logMax     = 4 << 20
+	logEndTime = time.Second // what is left gets so long at the end
 )
 
 func (l *lazyWriter) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case len(l.buf)+len(p) > logSize:
-		l.write()
-	case len(l.buf) == 0 && l.timer == nil:
-		l.timer = time.AfterFunc(logDelay, l.flush)
-	case len(l.buf) == 0:
-		l.timer.Reset(logDelay)
+	had := len(l.buf)
+	if had+len(p) > logMax {
+		l.lost++
+		return len(p), nil
 	}
 	l.buf = append(l.buf, p...)
+	switch {
+	case l.timer == nil:
+		l.timer = time.AfterFunc(logDelay, l.write)
+	case had == 0:
+		l.timer.Reset(logDelay)
+	case had < logSize && len(l.buf) >= logSize:
+		l.timer.Reset(0)
+	}
 	return len(p), nil
 }
 
+// flush writes what is left, if that does not take too long.
 func (l *lazyWriter) flush() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.write()
+	done := make(chan struct{})
+	go func() {
+		l.write()
+		l.write() // what it told of lines that were lost
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(logEndTime):
+	}
 }
 
+// write writes what was collected. While it waits, at most two more wait for it:
+// the timer is set anew only for the first line and for the one that crosses
+// logSize.
 func (l *lazyWriter) write() {
-	if len(l.buf) > 0 {
-		_, _ = l.w.Write(l.buf)
-		l.buf = l.buf[:0]
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.mu.Lock()
+	lines, lost := l.buf, l.lost
+	l.buf, l.lost = l.spare[:0], 0
+	l.mu.Unlock()
+	if len(lines) > 0 {
+		_, _ = l.w.Write(lines)
+	}
+	l.spare = lines[:0]
+	if lost > 0 {
+		l.tell(lost)
 	}
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,3 +45,71 @@ func TestLogReaderGoesAway(t *testing.T) {
 		time.Sleep(150 * time.Millisecond)
 	}
 }
+
+// A log whose reader takes nothing costs log lines, and no reply.
+func TestLogReaderIsStuck(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	cmd := exec.Command("gophd", "-root", t.TempDir(), "-listen", addr)
+	cmd.Stderr = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	_ = w.Close()
+	_, _ = r.Read(make([]byte, 1)) // it is up
+	name := "/" + strings.Repeat("x", 4000)
+	for range 50 { // more than a pipe takes, which is 64 KiB
+		if got, err := daemontest.Ask(addr, name); !strings.HasPrefix(got, "3Not found") {
+			t.Fatalf("answered %q, %v", got, err)
+		}
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Error("it does not end")
+	}
+}
+
+// What was lost is told once there is room again.
+func TestLogTellsOfLostLines(t *testing.T) {
+	var out strings.Builder
+	free := make(chan bool)
+	w := &lazyWriter{w: writerFunc(func(p []byte) (int, error) { <-free; return out.Write(p) })}
+	w.tell = func(lost int) { _, _ = fmt.Fprintf(w, "lost %d\n", lost) }
+	line := []byte(strings.Repeat("x", 1<<20-1) + "\n")
+	_, _ = w.Write(line)
+	go w.write() // waits
+	for begun := false; !begun; {
+		w.mu.Lock()
+		begun = len(w.buf) == 0
+		w.mu.Unlock()
+	}
+	for range logMax>>20 + 3 {
+		_, _ = w.Write(line)
+	}
+	close(free)
+	w.flush()
+	if got := out.Len() >> 20; got != 1+logMax>>20 || !strings.HasSuffix(out.String(), "x\nlost 3\n") {
+		t.Errorf("%d MiB were written, the end is %q", got, out.String()[out.Len()-20:])
+	}
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
