@@ -117,10 +117,11 @@ func (r *run) serve(c *conn) {
 	req := r.request(c)
 	w := &reply{conn: c.talk(), stall: r.stallTimeout(), host: req.Host, port: req.Port}
 	defer w.release()
+	var refused error // which an answer of HTTP says
 	if http {
 		req.Selector = string(line) // for the log
 		r.watch(c, w, req.Selector)
-		err = r.http(w, req, method, target, c.tls != nil)
+		refused, err = r.http(w, req, method, target, c.tls != nil)
 	} else if err == nil {
 		err = r.gopher(c, w, req, line)
 	}
@@ -131,7 +132,7 @@ func (r *run) serve(c *conn) {
 	if !errors.Is(err, w.err) {
 		err = errors.Join(err, w.err)
 	}
-	r.logRequest(req.Selector, c.remote, w.n, time.Since(c.accepted), err)
+	r.logRequest(req.Selector, c.remote, w.n, time.Since(c.accepted), errors.Join(refused, err))
 	r.end(c, unfinished)
 }
 

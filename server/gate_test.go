@@ -176,3 +176,13 @@ func TestToldOncePerMinute(t *testing.T) {
 		t.Errorf("told %v, want %v", got, want)
 	}
 }
+
+// A link-local proxy is known by its address, whatever the interface is called.
+func TestTrustsWithoutZone(t *testing.T) {
+	s := &Server{TrustProxy: []netip.Prefix{netip.MustParsePrefix("fe80::/64")}}
+	for a, want := range map[string]bool{"fe80::1%eth0": true, "fe80::1": true, "fe80:1::1%eth0": false, "2001:db8::1": false} {
+		if s.trusts(netip.MustParseAddr(a)) != want {
+			t.Errorf("%s is trusted: %v", a, !want)
+		}
+	}
+}

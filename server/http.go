@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html"
 	"net/url"
@@ -45,10 +46,12 @@ type httpReply struct {
 	header string // more header lines, each with its end
 	typ    string // Content-Type
 	body   []byte
+	err    error // for the log: why it is not 200
 }
 
-// http answers a request of HTTP.
-func (r *run) http(w *reply, req *Request, method, target string, tls bool) error {
+// http answers a request of HTTP. It returns why the client does not get what it
+// asked for, which the answer says, and why there is no answer.
+func (r *run) http(w *reply, req *Request, method, target string, tls bool) (refused, err error) {
 	a := r.httpReply(req, method, target, tls)
 	_, _ = fmt.Fprintf(w, "HTTP/1.1 %s\r\nDate: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"+
 		"Connection: close\r\nX-Content-Type-Options: nosniff\r\n%s\r\n",
@@ -56,7 +59,7 @@ func (r *run) http(w *reply, req *Request, method, target string, tls bool) erro
 	if method != "HEAD" {
 		_, _ = w.Write(a.body)
 	}
-	return w.err
+	return a.err, w.err
 }
 
 const (
@@ -66,11 +69,11 @@ const (
 
 func (r *run) httpReply(req *Request, method, target string, tls bool) httpReply {
 	if method != "GET" && method != "HEAD" {
-		return httpReply{"405 Method Not Allowed", "Allow: GET, HEAD\r\n", plainText, []byte("This is a Gopher server.\n")}
+		return httpReply{"405 Method Not Allowed", "Allow: GET, HEAD\r\n", plainText, []byte("This is a Gopher server.\n"), errMethod}
 	}
 	u, err := url.ParseRequestURI(target)
 	if err != nil || strings.ContainsFunc(u.Path, isControl) {
-		return httpReply{status: "400 Bad Request", typ: plainText, body: []byte("This is no path.\n")}
+		return httpReply{status: "400 Bad Request", typ: plainText, body: []byte("This is no path.\n"), err: errNoPath}
 	}
 	if u.Path == "/robots.txt" {
 		return r.httpRobots(req)
@@ -81,6 +84,11 @@ func (r *run) httpReply(req *Request, method, target string, tls bool) httpReply
 	}
 	return httpReply{status: "200 OK", typ: htmlText, body: httpPage(g.String())}
 }
+
+var (
+	errMethod = &Error{Message: ErrBadRequest.Message, Err: errors.New("a method of HTTP other than GET and HEAD")}
+	errNoPath = &Error{Message: ErrBadRequest.Message, Err: errors.New("no path of HTTP")}
+)
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
@@ -95,9 +103,9 @@ func (r *run) httpRobots(req *Request) httpReply {
 	case err == nil:
 		return httpReply{status: "200 OK", typ: plainText, body: body.Bytes()}
 	case public(err) == ErrNotFound.Message:
-		return httpReply{status: "404 Not Found", typ: plainText, body: []byte("Not found\n")}
+		return httpReply{status: "404 Not Found", typ: plainText, body: []byte("Not found\n"), err: err}
 	}
-	return httpReply{status: "503 Service Unavailable", typ: plainText, body: []byte(public(err) + "\n")}
+	return httpReply{status: "503 Service Unavailable", typ: plainText, body: []byte(public(err) + "\n"), err: err}
 }
 
 // capture is a ResponseWriter that keeps the reply.
@@ -126,14 +134,16 @@ func httpPage(gopher string) []byte {
 `)
 }
 
-// typer is a handler that knows the item types of its selectors.
+// typer is a handler that knows the item types of its selectors, or says 0.
 type typer interface {
 	ItemType(selector string) byte
 }
 
 func (r *run) itemType(sel string) byte {
 	if t, ok := r.handler().(typer); ok {
-		return t.ItemType(sel)
+		if typ := t.ItemType(sel); typ != 0 {
+			return typ
+		}
 	}
 	return guessType(sel)
 }

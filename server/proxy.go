@@ -28,7 +28,11 @@ var errProxy = &Error{Message: ErrBadRequest.Message, Err: errors.New("a PROXY h
 
 // trusts says whether a peer may tell a client's address in a PROXY header.
 func (s *Server) trusts(a netip.Addr) bool {
-	return len(s.TrustProxy) > 0 && slices.ContainsFunc(s.TrustProxy, func(p netip.Prefix) bool { return p.Contains(a) })
+	if len(s.TrustProxy) == 0 {
+		return false
+	}
+	a = a.WithZone("") // no prefix contains an address with a zone
+	return slices.ContainsFunc(s.TrustProxy, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 func startsProxy(head []byte) bool {

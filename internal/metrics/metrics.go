@@ -34,7 +34,10 @@ func Files() []string {
 func Serve(ctx context.Context, l net.Listener, s *status.Stats) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry(s), promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
-	h := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 14}
+	h := &http.Server{
+		Handler: mux, MaxHeaderBytes: 1 << 14,
+		ReadTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+	}
 	stop := context.AfterFunc(ctx, func() { _ = h.Close() })
 	defer stop()
 	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {

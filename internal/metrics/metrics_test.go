@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -40,6 +41,49 @@ func TestConventions(t *testing.T) {
 	}
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+// pipes is a listener in memory.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	c, ok := <-p
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (p pipes) Close() error   { close(p); return nil }
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestIdle: whoever does not go on is closed, at whatever point.
+func TestIdle(t *testing.T) {
+	for begin, within := range map[string]time.Duration{
+		"":                 6 * time.Second,
+		"GET /metrics HTT": 6 * time.Second,
+		"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n":                       3 * time.Minute,
+		"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx": 3 * time.Minute,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			l, done := make(pipes), make(chan error, 1)
+			go func() { done <- Serve(ctx, l, stats(t)) }()
+			client, conn := net.Pipe()
+			l <- conn
+			began := time.Now()
+			_, _ = io.WriteString(client, begin)
+			_ = client.SetReadDeadline(began.Add(time.Hour))
+			_, _ = io.Copy(io.Discard, client)
+			if d := time.Since(began); d > within {
+				t.Errorf("%.16q: closed after %v", begin, d)
+			}
+			stop()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

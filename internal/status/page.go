@@ -49,6 +49,14 @@ func (p *Page) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	return p.write(w, p.Stats.Numbers())
 }
 
+// ItemType is what Next says, for HTTP; 0 if it does not know.
+func (p *Page) ItemType(selector string) byte {
+	if next, ok := p.Next.(interface{ ItemType(selector string) byte }); ok {
+		return next.ItemType(selector)
+	}
+	return 0
+}
+
 func (p *Page) allows(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	return slices.ContainsFunc(p.Allow, func(b netip.Prefix) bool { return b.Contains(a) })

@@ -21,7 +21,7 @@ import (
 func open(t *testing.T, change ...func(*Page)) (*Page, string) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{".robots": "Disallow: /secret/\nNonsense\n", "secret/plan.txt": "x", "a.txt": "a"} {
+	for name, text := range map[string]string{".robots": "Disallow: /secret/\nNonsense\n", "secret/plan.txt": "x", "a.txt": "a", "README": "r\n"} {
 		if i := strings.LastIndexByte(name, '/'); i > 0 {
 			if err := os.MkdirAll(dir+"/"+name[:i], 0o755); err != nil {
 				t.Fatal(err)
@@ -112,6 +112,16 @@ func TestPage(t *testing.T) {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", selector, want, got)
 			}
+		}
+	}
+}
+
+// TestHTTPOfRest: the page in front of them does not hide what the files are.
+func TestHTTPOfRest(t *testing.T) {
+	_, addr := open(t)
+	for selector, want := range map[string]string{"/README": "/0/README", "/secret": "/1/secret", "/none": "/1/none"} {
+		if got := ask(t, addr, "GET "+selector+" HTTP/1.1\r\n"); !strings.Contains(got, want+`"`) {
+			t.Errorf("%s: no %s in %q", selector, want, got)
 		}
 	}
 }
