@@ -1,9 +1,12 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +55,24 @@ func TestFullServerMakesRoom(t *testing.T) {
 	}
 	if _, why := enter("b1 again", 3, waits); why != tooMany {
 		t.Errorf("one that has as many as anybody: %v", why)
+	}
+}
+
+// Whoever has to go is counted and logged, unless it had its reply.
+func TestMadeRoomIsTold(t *testing.T) {
+	var log bytes.Buffer
+	srv := &Server{MaxConns: 2, MaxConnsPerIP: -1, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	r := srv.newRun(t.Context(), t.Context())
+	cut := 0
+	for i, p := range []phase{waits, lingers, waits, waits} {
+		if why := r.enter(addr4(i), &stay{phase: p, cut: func() { cut++ }}); why != admitted {
+			t.Fatal(i, why)
+		}
+	}
+	counts := srv.Counts()
+	told := strings.Count(log.String(), `remote=10.0.0.0 reason="made room for others"`)
+	if cut != 2 || told != 1 || counts.Refused[madeRoom.String()] != 1 || len(counts.Refusers) != 1 {
+		t.Errorf("%d had to go, %+v, %d times in the log:\n%s", cut, counts, told, &log)
 	}
 }
 

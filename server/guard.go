@@ -28,6 +28,7 @@ const (
 	admitted refusal = iota
 	tooManyOfBlock
 	tooMany
+	madeRoom // it was admitted, and had to go for others
 	tooFast
 	noTLS
 	noHTTP
@@ -37,7 +38,7 @@ const (
 // String is for the log.
 func (r refusal) String() string {
 	return [reasons]string{
-		"admitted", "connections of the address", "connections in all", "rate of the address",
+		"admitted", "connections of the address", "connections in all", "made room for others", "rate of the address",
 		"TLS is not offered", "HTTP is not offered",
 	}[r]
 }
@@ -96,7 +97,15 @@ func (s *Server) maxConns() int {
 }
 
 // enter counts a connection of an address, and says why not if there is no room.
+// If it has to go before it had its reply, that is reported.
 func (r *run) enter(a netip.Addr, s *stay) refusal {
+	from, cut := a, s.cut
+	s.cut = func() {
+		if !s.lingering() {
+			r.refused(from, madeRoom)
+		}
+		cut()
+	}
 	if r.trusts(a) {
 		a = netip.Addr{} // many clients come from there
 	}

@@ -15,9 +15,13 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(daemontest.Main(m)) }
 
-var metric = regexp.MustCompile(`\b(gophd|go|process)_[a-z_]+`)
+var (
+	metric = regexp.MustCompile(`\b(gophd|go|process)_[a-z_]+`)
+	choice = regexp.MustCompile(`\b(reason|outcome|state|severity)=~?"([a-z_|]+)"`)
+)
 
-// offered are the metrics of a real gophd, in its sandbox.
+// offered are the metrics of a real gophd, in its sandbox, and what their labels
+// are: name="value".
 func offered(t *testing.T) map[string]bool {
 	t.Helper()
 	d := daemontest.Start(t, "-root", t.TempDir(), "-metrics", "127.0.0.1:0")
@@ -47,7 +51,7 @@ func scrape(t *testing.T, url string) (names []string) {
 	}
 	for line := range strings.Lines(string(text)) {
 		if line[0] != '#' {
-			names = append(names, metric.FindString(line))
+			names = append(names, metric.FindString(line), choice.FindString(line))
 		}
 	}
 	return names
@@ -64,6 +68,13 @@ func TestEveryMetricExists(t *testing.T) {
 			for _, m := range metric.FindAllString(expr, -1) {
 				if used++; !names[m] {
 					t.Errorf("%s: gophd has no %s", name, m)
+				}
+			}
+			for _, m := range choice.FindAllStringSubmatch(expr, -1) {
+				for value := range strings.SplitSeq(m[2], "|") {
+					if label := m[1] + `="` + value + `"`; !names[label] {
+						t.Errorf("%s: gophd has no label %s", name, label)
+					}
 				}
 			}
 		}
