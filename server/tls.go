@@ -38,6 +38,7 @@ func (r *run) startTLS(c *conn) error {
 	if err := shaken.HandshakeContext(r.hard); err != nil {
 		return fmt.Errorf("%w: %w", errSilent, err)
 	}
+	acknowledge(c.Conn)
 	t.stall = r.stallTimeout()
 	c.tls, c.under = shaken, t
 	return nil

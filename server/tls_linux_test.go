@@ -186,3 +186,27 @@ func TestPlainClientIsNotDelayed(t *testing.T) {
 		})
 	}
 }
+
+// A client that holds small segments back until the last one is acknowledged
+// does not wait for the kernel's delay, which is 40 ms.
+func TestTLSClientWithNagle(t *testing.T) {
+	conf, client := tlsConfigs(t)
+	for name, h := range map[string]Handler{"goroutine": HandlerFunc(seen), "fast": quickOnly{HandlerFunc(seen)}} {
+		addr := startTCP(t, &Server{Handler: h, TLS: conf})
+		least := time.Hour
+		for range 10 {
+			tcp := dialTCP(t, addr)
+			_ = tcp.SetNoDelay(false)
+			begin := time.Now()
+			c := tls.Client(tcp, client)
+			_, _ = io.WriteString(c, "/s\r\n")
+			if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+			least = min(least, time.Since(begin))
+		}
+		if least > 35*time.Millisecond {
+			t.Errorf("%s: the fastest of ten took %v", name, least)
+		}
+	}
+}
