@@ -79,7 +79,9 @@ func TestCrowdedDirectory(t *testing.T) {
 		if !barred(&g, "x") {
 			t.Error("not barred with the root")
 		}
+		g.mu.Lock()
 		g.alarm.Stop()
+		g.mu.Unlock()
 	})
 }
 
