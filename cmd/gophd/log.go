@@ -1,11 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -27,6 +31,7 @@ func newLogger(c *cli.Context) (*slog.Logger, func(), error) {
 	case format == "text", format == "auto" && isTerminal(c.App.ErrWriter):
 		logger = slog.New(slog.NewTextHandler(w, opts))
 	case format == "json", format == "auto":
+		w.last = visible
 		logger = slog.New(slog.NewJSONHandler(w, opts))
 	default:
 		return nil, nil, usageError("one of text, json, auto", "unknown -log-format %q", format)
@@ -46,7 +51,8 @@ func isTerminal(w io.Writer) bool {
 // lost and counted.
 type lazyWriter struct {
 	w    io.Writer
-	tell func(lost int) // is called when there is room again
+	last func([]byte) []byte // what is still done to the lines; nil: nothing
+	tell func(lost int)      // is called when there is room again
 
 	mu    sync.Mutex
 	buf   []byte
@@ -84,6 +90,35 @@ func (l *lazyWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// visible escapes in lines of JSON what a terminal would obey and package json
+// leaves: DEL, the controls from U+0080 on, marks that turn the direction.
+func visible(lines []byte) []byte {
+	if !hasBeyondASCII(lines) {
+		return lines
+	}
+	var out []byte
+	for _, r := range string(lines) {
+		if r < 0x7f || unicode.IsPrint(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
+}
+
+// hasBeyondASCII is the quick answer for nearly all lines.
+func hasBeyondASCII(lines []byte) bool {
+	for _, b := range lines {
+		if b >= 0x7f {
+			return true
+		}
+	}
+	return false
+}
+
 // flush writes what is left, if that does not take too long.
 func (l *lazyWriter) flush() {
 	done := make(chan struct{})
@@ -108,8 +143,12 @@ func (l *lazyWriter) write() {
 	lines, lost := l.buf, l.lost
 	l.buf, l.lost = l.spare[:0], 0
 	l.mu.Unlock()
-	if len(lines) > 0 {
-		_, _ = l.w.Write(lines)
+	out := lines
+	if l.last != nil {
+		out = l.last(lines)
+	}
+	if len(out) > 0 {
+		_, _ = l.w.Write(out)
 	}
 	l.spare = lines[:0]
 	if lost > 0 {
