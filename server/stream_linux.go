@@ -125,7 +125,7 @@ func (s *stream) ReadFrom(r io.Reader) (int64, error) {
 
 // maxSend is what one sendfile(2) may be asked for, in octets: on the slowest
 // disk that is worth the name, for no longer than a reply may stall.
-const maxSend = 4 << 20
+const maxSend = 16 << 20
 
 // maxUnsent is how much the kernel takes of a reply beyond what is on its way,
 // in octets, when it is crowded here. Left alone it takes 3 MB of somebody who
