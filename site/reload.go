@@ -121,20 +121,29 @@ func lostHint(err error) string {
 // only by reading everything.
 func (s *Site) read(b watch.Batch) (*policy.Dir, *scanner, error) {
 	old := s.snap.Load()
-	if !b.All && old != nil && s.scan != nil && s.scan.budget > 0 {
-		tree := s.scan.rescan(old.Tree, b.Dirs)
-		if err := s.scan.failed; err != nil {
-			s.scan = nil
+	if scan := s.scan; !b.All && old != nil && scan != nil && scan.budget > 0 {
+		s.scan = nil // it may be left behind in the middle
+		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*policy.Dir, error) {
+			scan.attempt = a
+			return scan.rescan(old.Tree, b.Dirs), scan.failed
+		})
+		if err == nil && scan.budget > 0 {
+			return tree, scan, nil
+		}
+		if err != nil && !errors.Is(err, stall.ErrLeft) {
 			return nil, nil, err
 		}
-		if s.scan.budget > 0 {
-			return tree, s.scan, nil
+	}
+	for {
+		scan := newScanner(s.root.Load())
+		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*policy.Dir, error) {
+			scan.attempt = a
+			return scan.tree()
+		})
+		if !errors.Is(err, stall.ErrLeft) {
+			return tree, scan, err
 		}
 	}
-	scan := newScanner(s.root.Load())
-	scan.guard = s.guard
-	tree, err := scan.tree()
-	return tree, scan, err
 }
 
 // publish compiles, and swaps in what is proven; it says why not.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -31,7 +30,7 @@ const (
 // scanner reads directories of one root.
 type scanner struct {
 	root    *root
-	guard   *stall.Guard     // nil: everything is waited for
+	attempt *stall.Attempt   // nil: everything is waited for
 	links   map[string]links // of the directories that have some
 	budget  int              // entries that links may still add
 	refused map[string]bool  // links whose directories were too much for it
@@ -94,19 +93,26 @@ func (s *scanner) dir(p place, old *policy.Dir) (*policy.Dir, error) {
 }
 
 func (s *scanner) list(real string) ([]dirent, error) {
-	list, err := stall.Do(s.guard, real, func() ([]dirent, error) {
-		f, err := s.root.plain(real)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = f.Close() }()
-		return readDir(f)
-	})
+	list, err := s.listed(real)
 	s.mind(err)
 	if err != nil && real == "." {
 		s.failed = err // the old policy stays
 	}
 	return list, err
+}
+
+func (s *scanner) listed(real string) ([]dirent, error) {
+	op, err := s.attempt.Enter(real)
+	if err != nil {
+		return nil, err
+	}
+	defer op.Leave()
+	f, err := s.root.plain(real)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return readDir(f)
 }
 
 // answersBelow says whether something in a directory that cannot be listed may
@@ -115,7 +121,12 @@ func (s *scanner) list(real string) ([]dirent, error) {
 func (s *scanner) answersBelow(real string, err error) bool {
 	if errors.Is(err, fs.ErrPermission) {
 		name := join(real, noteName)
-		_, err = stall.Do(s.guard, name, func() (*os.File, error) { return s.root.plain(name + "/.") }) // never there
+		op, opErr := s.attempt.Enter(name)
+		if opErr != nil {
+			return true
+		}
+		defer op.Leave()
+		_, err = s.root.plain(name + "/.") // never there
 		return !errors.Is(err, fs.ErrPermission)
 	}
 	return !errors.Is(err, fs.ErrNotExist)
@@ -179,28 +190,27 @@ func (r *reading) follow(name string) fs.FileMode {
 
 // linkEnd is where a link leads.
 type linkEnd struct {
-	real   string
-	mode   fs.FileMode
-	passed []string // what that depends on
+	real string
+	mode fs.FileMode
 }
 
 // resolve follows a link, and notes where it depends on.
-func (r *reading) resolve(name string) (linkEnd, error) {
-	root, dir := r.root, r.at.real
-	end, err := stall.Do(r.guard, join(dir, name), func() (end linkEnd, err error) {
-		var t trail
-		end.real, err = root.step(dir, name, &t)
-		end.passed = t.passed
-		if err != nil {
-			return end, err
-		}
-		info, err := root.os.Lstat(end.real)
-		if err == nil {
-			end.mode = info.Mode()
-		}
+func (r *reading) resolve(name string) (end linkEnd, err error) {
+	op, err := r.attempt.Enter(join(r.at.real, name))
+	if err != nil {
 		return end, err
-	})
-	r.links.via = append(r.links.via, end.passed...)
+	}
+	defer op.Leave()
+	var t trail
+	end.real, err = r.root.step(r.at.real, name, &t)
+	r.links.via = append(r.links.via, t.passed...)
+	if err != nil {
+		return end, err
+	}
+	info, err := r.root.os.Lstat(end.real)
+	if err == nil {
+		end.mode = info.Mode()
+	}
 	return end, err
 }
 
@@ -268,10 +278,18 @@ func (r *reading) note(e dirent) *policy.Annotation {
 		_, _ = r.resolve(e.name)
 	}
 	a := &policy.Annotation{File: join(r.at.name, e.name)}
-	root, name := r.root, join(r.at.real, e.name)
-	a.Data, a.Err = stall.Do(r.guard, name, func() ([]byte, error) { return root.note(name) })
+	a.Data, a.Err = r.annotation(join(r.at.real, e.name))
 	r.mind(a.Err)
 	return a
+}
+
+func (s *scanner) annotation(name string) ([]byte, error) {
+	op, err := s.attempt.Enter(name)
+	if err != nil {
+		return nil, err
+	}
+	defer op.Leave()
+	return s.root.note(name)
 }
 
 // note reads an annotation.

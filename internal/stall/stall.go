@@ -6,12 +6,13 @@
 // goroutine, and a thread with it, stays there until it returns. So there are
 // never more than so many at once; a name whose operation does not return is
 // not asked for again until it has, and neither is anything below it; and who
-// must not wait goes on without an answer ([Do]). All of that ends by itself
+// must not wait goes on without an answer ([Try]). All of that ends by itself
 // when the operations return.
 package stall
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"path"
 	"sync"
@@ -23,6 +24,9 @@ var (
 	// it already.
 	Err = errors.New("the file system does not answer")
 
+	// ErrLeft is an Err, for what was left behind in the middle.
+	ErrLeft = fmt.Errorf("%w: left behind", Err)
+
 	// ErrStopped says that the Guard was stopped.
 	ErrStopped = errors.New("no longer waited for")
 )
@@ -33,7 +37,7 @@ const (
 
 	maxOps    = 4096 // at once; a Go program may not have more than 10,000 threads
 	maxInDir  = 4    // names of a directory that do not answer: then nothing in it is asked for
-	inAHurry  = 20   // part of the patience that is left while something does not answer
+	inAHurry  = 20   // part of the patience that an Attempt is left while something does not answer
 	tellEvery = time.Minute
 )
 
@@ -64,10 +68,10 @@ type Guard struct {
 // An Op is an operation that is under way.
 type Op struct {
 	guard      *Guard
+	attempt    *Attempt // nil: somebody waits for it
 	name       string
 	began      time.Time
 	stuck      bool
-	left       bool
 	prev, next *Op
 }
 
@@ -77,12 +81,16 @@ func (g *Guard) Enter(name string) (*Op, error) {
 	if g == nil {
 		return nil, nil
 	}
+	return g.enter(name, nil)
+}
+
+func (g *Guard) enter(name string, a *Attempt) (*Op, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.n >= maxOps || len(g.stuck) > 0 && g.barred(name) {
 		return nil, Err
 	}
-	o := &Op{guard: g, name: name, began: time.Now(), prev: g.newest}
+	o := &Op{guard: g, attempt: a, name: name, began: time.Now(), prev: g.newest}
 	if g.newest == nil {
 		g.oldest = o
 	} else {
@@ -115,7 +123,6 @@ func (o *Op) Leave() {
 		o.next.prev = o.prev
 	}
 	g.n--
-	o.left = true
 	if o.stuck {
 		g.unmark(o.name)
 	}
@@ -146,12 +153,23 @@ func (g *Guard) look() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
-	for o := g.oldest; o != nil && now.Sub(o.began) >= g.patience(); o = o.next {
-		g.mark(o, now)
+	for o := g.oldest; o != nil; o = o.next {
+		if now.Sub(o.began) >= g.limit(o) {
+			g.mark(o, now)
+		}
 	}
 	if g.alarm = nil; g.n > 0 {
-		g.alarm = time.AfterFunc(max(g.patience()/4, time.Millisecond), g.look)
+		g.alarm = time.AfterFunc(max(g.patience()/inAHurry, time.Millisecond), g.look)
 	}
+}
+
+// limit is how long an operation may take. So that attempts get through a tree
+// in which much does not answer, they have less patience with the rest of it.
+func (g *Guard) limit(o *Op) time.Duration {
+	if o.attempt != nil && len(g.stuck) > 0 {
+		return g.patience() / inAHurry
+	}
+	return g.patience()
 }
 
 // mark notes that an operation does not end, and tells of it once a minute.
@@ -160,6 +178,12 @@ func (g *Guard) mark(o *Op, now time.Time) {
 		return
 	}
 	o.stuck = true
+	if o.attempt != nil {
+		select {
+		case o.attempt.stuck <- struct{}{}:
+		default:
+		}
+	}
 	if len(g.stuck) == 0 {
 		g.stuck, g.crowded, g.since = map[string]int{}, map[string]int{}, o.began
 	}
@@ -210,5 +234,5 @@ func (g *Guard) stopped() chan struct{} {
 	return g.quit
 }
 
-// Stop lets every Do return at once, those to come too. It is called once.
+// Stop lets every Try return at once, those to come too. It is called once.
 func (g *Guard) Stop() { close(g.stopped()) }

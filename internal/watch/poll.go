@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"io/fs"
 	"os"
@@ -73,27 +74,31 @@ func (now tree) differ(old tree) []string {
 }
 
 // look looks at the tree below root, and at the clock.
-func look(guard *stall.Guard, root string) (tree, time.Duration) {
+func look(guard *stall.Guard, root string) (t tree, took time.Duration) {
 	start := time.Now()
-	t := tree{dirs: make(map[string]shape)}
-	t.info, _ = stall.Do(guard, ".", func() (fs.FileInfo, error) { return os.Stat(root) })
-	for todo := []string{"."}; len(todo) > 0; {
-		dir := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		seen, _ := stall.Do(guard, dir, func() (s sight, _ error) {
-			s.shape = lookAt(below(root, dir), start, func(base string) { s.subs = append(s.subs, child(dir, base)) })
-			return s, nil
-		})
-		t.dirs[dir] = seen.shape
-		todo = append(todo, seen.subs...)
+	for err := stall.ErrLeft; errors.Is(err, stall.ErrLeft); {
+		t, err = stall.Try(guard, func(a *stall.Attempt) (tree, error) { return lookAll(a, root, start), nil })
 	}
 	return t, time.Since(start)
 }
 
-// sight is a directory that was looked at, and those in it.
-type sight struct {
-	shape
-	subs []string
+// lookAll leaves out what does not answer.
+func lookAll(a *stall.Attempt, root string, start time.Time) tree {
+	t := tree{dirs: make(map[string]shape)}
+	if op, err := a.Enter("."); err == nil {
+		t.info, _ = os.Stat(root)
+		op.Leave()
+	}
+	for todo := []string{"."}; len(todo) > 0; {
+		dir := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		t.dirs[dir] = shape{}
+		if op, err := a.Enter(dir); err == nil {
+			t.dirs[dir] = lookAt(below(root, dir), start, func(base string) { todo = append(todo, child(dir, base)) })
+			op.Leave()
+		}
+	}
+	return t
 }
 
 var seed = maphash.MakeSeed()

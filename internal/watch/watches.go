@@ -16,6 +16,7 @@ package watch
 // its event: adding an inode twice under one name changes nothing.
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -118,25 +119,43 @@ func (g *watches) close() {
 // error, if any, is a refusal; a directory that cannot be watched is no error,
 // for whoever reads the tree will meet it.
 func (g *watches) add(dir string, found map[string]bool) error {
+	for {
+		names, err := stall.Try(g.guard, func(a *stall.Attempt) ([]string, error) { return g.addAll(a, dir) })
+		for _, name := range names {
+			found[name] = true
+		}
+		if !errors.Is(err, stall.ErrLeft) || g.adding.Load() {
+			return err
+		}
+	}
+}
+
+// addAll watches a directory and all below it, and returns their names.
+func (g *watches) addAll(a *stall.Attempt, dir string) (names []string, err error) {
 	for todo := []string{dir}; len(todo) > 0; {
 		dir, todo = todo[len(todo)-1], todo[:len(todo)-1]
-		found[dir] = true
-		name := below(g.root, dir)
-		g.set(dir, state{}) // known before it is watched: its first event may be at once
-		subs, err := stall.Do(g.guard, dir, func() ([]string, error) { return g.addOne(dir, name) })
-		switch {
-		case refused(err), limit.Reached(err), err != nil && g.adding.Load(): // what is below is not known
-			return err
-		case err != nil:
-			continue
+		names = append(names, dir)
+		subs, err := g.addOne(a, dir)
+		if refused(err) || limit.Reached(err) || errors.Is(err, stall.ErrLeft) {
+			return names, err // what is below is not known
 		}
 		todo = append(todo, subs...)
 	}
-	return nil
+	return names, nil
 }
 
 // addOne watches a directory and returns those in it.
-func (g *watches) addOne(dir, name string) (subs []string, err error) {
+func (g *watches) addOne(a *stall.Attempt, dir string) (subs []string, err error) {
+	op, err := a.Enter(dir)
+	if errors.Is(err, stall.ErrLeft) {
+		return nil, err
+	}
+	g.set(dir, state{}) // known before it is watched: its first event may be at once
+	if err != nil {
+		return nil, err
+	}
+	defer op.Leave()
+	name := below(g.root, dir)
 	if _, err := os.Lstat(name); err != nil { // if it does not answer, this waits, and not the source
 		return nil, err
 	}
