@@ -67,7 +67,7 @@ type marathon struct {
 func startMarathon(t *testing.T, span time.Duration) *marathon {
 	base := t.TempDir()
 	m := &marathon{t: t, span: span, pace: min(max(span/100, 500*time.Millisecond), 10*time.Second),
-		garden: plant(t, base), access: filepath.Join(smallDisk(t), "access.log"), broke: map[string]int{}}
+		garden: plant(t, base), access: filepath.Join(smallDisk(t, span), "access.log"), broke: map[string]int{}}
 	m.Daemon = daemontest.Start(t, "-root", m.garden.root, "-access-log", m.access, "-status", "127.0.0.0/8",
 		"-metrics", "127.0.0.1:0", "-tls-self-signed", filepath.Join(base, "tls"))
 	m.metrics = url(m.WaitLog("/metrics"))
@@ -87,11 +87,14 @@ func url(line string) string {
 	return "http://" + rest[:strings.IndexAny(rest, "\" \n")]
 }
 
-// smallDisk returns a directory that fills up soon, where this user may mount
-// one.
-func smallDisk(t *testing.T) string {
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+// smallDisk returns a directory that fills up in the middle of two rotations,
+// where this user may mount one.
+func smallDisk(t *testing.T, span time.Duration) string {
+	dir, size := t.TempDir(), "size=128k"
+	if span >= time.Minute {
+		size = "size=1m"
+	}
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, size); err != nil {
 		t.Log("the access log's disk will not be full:", err)
 		return dir
 	}
