@@ -53,8 +53,8 @@ fuzz:
 bench: build
 	go run ./internal/bench -rounds 2 -time 500ms bin/gophd
 	go run ./internal/bench -large 100000 bin/gophd
-	go test -run '^$$' -bench . -benchmem -benchtime 50ms ./...
-	cd robots/bench && go test -bench . -benchtime 50ms
+	go test -run '^$$' -bench . -benchmem -benchtime 30ms ./...
+	cd robots/bench && go test -bench . -benchtime 30ms
 
 # What a tree of LARGE directories and ten times as many files costs.
 LARGE ?= 100000
