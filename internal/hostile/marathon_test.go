@@ -39,6 +39,18 @@ func TestSoakLong(t *testing.T) {
 	after := m.rest()
 	m.tell(before, after)
 	m.judge(before, after)
+	if t.Failed() {
+		m.story()
+	}
+}
+
+// story tells what gophd logged beside requests.
+func (m *marathon) story() {
+	for line := range strings.Lines(m.Log()) {
+		if !strings.Contains(line, "msg=request") && !strings.Contains(line, `"msg":"request"`) {
+			m.t.Logf("%.300s", strings.TrimSuffix(line, "\n"))
+		}
+	}
 }
 
 // marathon is a long soak.

@@ -34,6 +34,30 @@ func TestWatchesAgain(t *testing.T) {
 	until(t, "a change is told", m.fresh)
 }
 
+// An exchange of the root shows soon, however seldom trees are compared: the old
+// one may be thrown away.
+func TestPollSeesExchangeSoon(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(t.TempDir(), "root")
+	must(t, os.Mkdir(root, 0o755))
+	batches := make(chan Batch, 10)
+	w := &Watcher{Root: root, Mode: PollOnly, Poll: time.Hour, Changed: func(b Batch) { batches <- b }}
+	go func() { _ = w.Run(t.Context()) }()
+	<-batches
+	must(t, os.Mkdir(root+".next", 0o755))
+	must(t, os.Rename(root, root+".old"))
+	time.Sleep(2 * rootEvery) // that there is none for a while is no reason to hurry
+	must(t, os.Rename(root+".next", root))
+	select {
+	case b := <-batches:
+		if !b.Root || !b.All {
+			t.Errorf("%+v", b)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("not told")
+	}
+}
+
 // stalling is a kernel that does not answer for one directory while gate is held.
 func stalling(root, dir string, gate *sync.RWMutex) func() (*source, error) {
 	return func() (*source, error) {

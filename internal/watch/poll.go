@@ -27,13 +27,9 @@ func (w *Watcher) poll(ctx context.Context, root string, every time.Duration) {
 	old, took := look(w.Guard, root)
 	w.changed(Batch{All: true})
 	for {
-		exchanged := false
-		select {
-		case <-ctx.Done():
+		exchanged := w.idle(ctx, root, old.info, max(every, 20*took))
+		if ctx.Err() != nil {
 			return
-		case <-w.asked():
-			exchanged = true
-		case <-time.After(max(every, 20*took)):
 		}
 		var now tree
 		now, took = look(w.Guard, root)
@@ -43,6 +39,34 @@ func (w *Watcher) poll(ctx context.Context, root string, every time.Duration) {
 			w.changed(Batch{Dirs: now.differ(old)})
 		}
 		old = now
+	}
+}
+
+// rootEvery is how often it is asked between two comparisons whether the root is
+// another one: who exchanges it soon throws the old one away.
+const rootEvery = 200 * time.Millisecond
+
+// idle waits until it is time to compare, and says whether it is already, since
+// somebody asked for it or the root was exchanged.
+func (w *Watcher) idle(ctx context.Context, root string, was fs.FileInfo, d time.Duration) bool {
+	end := time.NewTimer(d)
+	defer end.Stop()
+	look := time.NewTicker(min(rootEvery, d))
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-w.asked():
+			return true
+		case <-end.C:
+			return false
+		case <-look.C:
+			is, err := stall.Do(w.Guard, ".", func() (fs.FileInfo, error) { return os.Stat(root) })
+			if err == nil && !same(was, is) {
+				return true
+			}
+		}
 	}
 }
 
