@@ -66,7 +66,7 @@ large: build
 load: build
 	go run ./internal/bench -mix 60s bin/gophd
 
-# Ten thousand clients of each bad habit, about two minutes.
+# Ten thousand clients of each bad habit, a minute and a half.
 soak:
 	GOPHD_SOAK=10000 go test -count 1 -v -run '^TestSoak$$' -timeout 6m ./internal/hostile
 
