@@ -48,7 +48,7 @@ var abuse = []struct {
 	{"10⁵ names", []string{"menu/TestAbuseManyNames", "internal/acceptance/TestAbuseManyNamesOverTheWire"}},
 	{"huge, sparse, growing, shrinking files", []string{
 		"internal/acceptance/TestAbuseHugeFileTakesNoMemory", "internal/acceptance/TestAbuseGrowingFileEnds",
-		"internal/acceptance/TestAbuseShrinkingFileIsCut",
+		"internal/acceptance/TestAbuseShrinkingFileEndsCleanly",
 	}},
 	{"broken gophermaps and annotations", []string{"menu/TestAbuseManyProblems", "internal/acceptance/TestAbuseBrokenSiteServesTheRest"}},
 }
