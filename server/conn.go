@@ -138,9 +138,10 @@ func (r *run) serve(c *conn) {
 
 // end closes gently after a reply, and with a reset after one that failed: that
 // it ends there says to a client that it is whole, and what the kernel still
-// holds of it would stay for minutes.
+// holds of it would stay for minutes. A file that became shorter ends where it
+// does.
 func (r *run) end(c *conn, err error) {
-	if err == nil {
+	if err == nil || errors.Is(err, errShrank) {
 		r.linger(c)
 	} else {
 		c.reset()

@@ -143,7 +143,7 @@ func (v *visit) judged(f *site.File) bool {
 }
 
 // file sends a file as long as it was when it was opened: one that grows
-// meanwhile ends there, one that shrinks is not sent whole, which is an error.
+// meanwhile ends there, one that shrinks ends where it does, which is logged.
 func (v *visit) file(f *site.File) (err error) {
 	size := f.Info.Size()
 	body := &io.LimitedReader{R: f, N: size}
