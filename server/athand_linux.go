@@ -51,10 +51,10 @@ func (f *fast) sendNow(fd int, a *Answer) (sent, all int64, errno unix.Errno) {
 		return 0, a.Size, 0
 	}
 	n := 0
-	if raw.Control(func(in uintptr) { n, errno = sendFile(fd, int(in), int(a.Size)) }) != nil {
-		return 0, a.Size, 0
+	if raw.Control(func(in uintptr) { n, errno = sendFile(fd, int(in), int(a.Size)) }) != nil || errno != 0 {
+		return 0, a.Size, 0 // finish meets what failed again, and can tell what it is
 	}
-	return int64(max(n, 0)), a.Size, errno
+	return int64(n), a.Size, 0
 }
 
 // finish sends the rest of an answer that the socket did not take at once, or
