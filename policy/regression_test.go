@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/robots"
 )
 
 // A name that was cut before its # covers others, which were listed, too: a
@@ -102,5 +104,14 @@ func TestKnownFromBefore(t *testing.T) {
 	i := 7 // a directory that has not changed
 	if again.known["*"].verdicts[next.Dirs[i]].verdict != c.known["*"].verdicts[root.Dirs[i]].verdict {
 		t.Error("what has not changed was judged again")
+	}
+}
+
+// "User-agent: *GoodBot*" with "Allow: /" opened the directory to every robot.
+func TestStarredNameOpensNothing(t *testing.T) {
+	c := Compile(tree("d/x", ".robots\tDisallow: /d/", "d/.robots\tUser-agent: *GoodBot*|Allow: /"), nil)
+	f := robots.Parse(robots.RFC9309, c.File())
+	if f.Allowed("*", "/d/x") || f.Allowed("GoodBot", "/d/x") || c.Explain("GoodBot", "d/x", false).Allowed {
+		t.Errorf("opened:\n%s", c.File())
 	}
 }

@@ -20,17 +20,19 @@ type namedGroup struct {
 	rules *Rules
 }
 
-// token gives the first word of a User-agent value or of a robot's name: what
-// comes before "/", ";", "(" and blanks (R3). A star after it, which some files
-// write, is no part of a product token either.
+// token gives the product token of a User-agent value or of a robot's name: what
+// comes before "/", ";", "(", a star or a blank (R3). Of everybody, which is
+// exactly "*", the token is "*"; that of anything else that begins with a star is
+// empty: "*Word*" names no robot, and above all not every robot.
 func token(name string) string {
 	name = trimBlanks(name)
+	if name == "*" || name == "*\u00a0" || name == "*\xa0" { // a no-break space is no word
+		return "*"
+	}
 	for i := range len(name) {
 		switch name[i] {
-		case '/', ';', '(', ' ', '\t':
+		case '/', ';', '(', ' ', '\t', '*':
 			return name[:i]
-		case '*':
-			return name[:max(i, 1)]
 		}
 	}
 	return name

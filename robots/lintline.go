@@ -116,8 +116,8 @@ func (l *linter) agent(line Line) {
 		l.warn(line.Number, "agent", "R3", "User-agent without a name: no robot is meant")
 	case l.file.dialect == GopherStrict:
 		l.note(line.Number, "ignored", "G10", "a strict robot ignores User-agent: the rules below bind everyone")
-	case word == "*" && line.Value != "*":
-		l.warn(line.Number, "agent", "R3", "%q is read as \"*\"", line.Value)
+	case word == "":
+		l.warn(line.Number, "agent", "R3", "%q names no robot: only \"*\" alone is every robot, and there are no other wildcards", line.Value)
 	case word != line.Value && l.file.dialect != Standard1994 && l.file.dialect != Extended:
 		l.note(line.Number, "agent", "R3", "only %q of %q is compared", word, line.Value)
 	}
