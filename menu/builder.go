@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+
+	"github.com/gophd/gophd/diag"
 )
 
 // The bounds of one menu. What goes beyond them is reported and left out; the rest
@@ -57,7 +59,7 @@ type Menu struct {
 	Items []Item
 	// Problems are what is wrong in the files it was made from, at most 100 of
 	// them; everything else is served.
-	Problems []Problem
+	Problems []diag.Diagnostic
 	// Files are the names, in order, of the files and directories that were read
 	// or looked for beside the directory itself, whether they are there or not: if
 	// none of them and nothing in the directory changed, neither did the menu.
@@ -75,21 +77,6 @@ func (m Menu) AppendTo(b []byte) []byte {
 		b = it.AppendTo(b)
 	}
 	return append(b, End...)
-}
-
-// Problem is something wrong in the tree that whoever wrote it should know.
-type Problem struct {
-	File string // its name in the tree
-	Line int    // from 1; zero if it is no line of the file
-	Text string
-}
-
-// Error tells the problem, its place first: "phlog/gophermap:3: ...".
-func (p Problem) Error() string {
-	if p.Line == 0 {
-		return p.File + ": " + p.Text
-	}
-	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text)
 }
 
 // Menu makes the menu of a directory, whose name is as [fs.ValidPath] wants it:
@@ -122,10 +109,12 @@ type making struct {
 	patterns []string        // what "-pattern" says
 	lastDir  string          // the directory that was listed last
 	lastList []listed        // what is in it
+	included []string        // the files that were included, or were to be
 	includes int
 	globs    int
 	toRead   int64 // octets of maps that may still be read
 	looks    int   // how often may still be looked at other files
+	mapsOnly bool  // nothing but the maps is read
 }
 
 // mapped makes the menu of a map, if the directory has one.
@@ -133,12 +122,16 @@ func (m *making) mapped() bool {
 	for _, base := range []string{mapName, gphName} {
 		name := join(m.dir, base)
 		text, err := m.read(name)
+		if err == nil && IsProgram(text) {
+			m.report(CodeProgram, name, 1, "a program: it does not make the menu")
+			continue
+		}
 		if err == nil {
 			m.follow(source{file: name, rest: text})
 			return true
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			m.report(Problem{File: name, Text: "cannot be read: " + cause(err)})
+			m.report(CodeRead, name, 0, "cannot be read: "+cause(err))
 		}
 	}
 	return false
@@ -157,34 +150,6 @@ func (m *making) add(it Item) {
 		m.menu.Items = append(m.menu.Items, it)
 	case n == maxItems:
 		m.menu.Items = append(m.menu.Items, Info("... and more"))
-		m.problem("more than %d items: the rest is left out", maxItems)
+		m.problem(CodeLimit, "more than %d items: the rest is left out", maxItems)
 	}
-}
-
-// problem reports what is wrong with the line that is being read, or with the
-// directory.
-func (m *making) problem(format string, args ...any) {
-	p := Problem{File: m.dir, Text: fmt.Sprintf(format, args...)}
-	if n := len(m.maps); n > 0 {
-		p.File, p.Line = m.maps[n-1].file, m.maps[n-1].line
-	}
-	m.report(p)
-}
-
-func (m *making) report(p Problem) {
-	switch n := len(m.menu.Problems); {
-	case n < maxProblems-1:
-		m.menu.Problems = append(m.menu.Problems, p)
-	case n == maxProblems-1:
-		m.menu.Problems = append(m.menu.Problems, Problem{File: p.File, Line: p.Line, Text: "more problems from here on are not told"})
-	}
-}
-
-// cause returns why a file could not be read, without its name.
-func cause(err error) string {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return err.Error()
 }

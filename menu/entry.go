@@ -24,16 +24,20 @@ func (m *making) entry(e entry) {
 	port, ok := m.portOf(e.port)
 	switch {
 	case !ok:
-		m.bad(e.label, "no port from 1 to 65535: %q", e.port)
+		m.bad(CodeLine, e.label, "no port from 1 to 65535: %q", e.port)
 		return
 	case hasControl(e.selector) || hasControl(e.host):
-		m.bad(e.label, "a control character in a selector or host")
+		m.bad(CodeLine, e.label, "a control character in a selector or host")
 		return
 	case hasControl(e.label):
-		m.problem("a control character is shown as a space")
+		m.problem(CodeControl, "a control character is shown as a space")
 	}
 	it := Item{Type: e.typ, Label: e.label, Selector: e.selector, Host: strings.TrimSpace(e.host), Port: port}
 	if it.Host == "" {
+		if isProgramName(fold(m.dir, it.Selector)) {
+			m.bad(CodeProgram, e.label, "a link to a program: %q", it.Selector)
+			return
+		}
 		it.Host = m.Host
 		m.local(&it)
 	}

@@ -13,26 +13,29 @@ func isGlob(s string) bool { return strings.ContainsAny(s, "*?[") }
 // the directory or, if it begins with a slash, below the root. What it appends a
 // later listing leaves out.
 func (m *making) glob(pattern string, typ byte) {
+	if m.mapsOnly {
+		return
+	}
 	full := fold(m.dir, pattern)
 	dir, base := path.Dir(full), path.Base(full)
 	m.globs++
 	if _, err := path.Match(base, ""); err != nil || hiddenName(full) {
-		m.bad(pattern, "no pattern of file names")
+		m.bad(CodePattern, pattern, "no pattern of file names")
 		return
 	}
 	if m.globs > maxGlobs {
-		m.bad(pattern, "more than %d patterns", maxGlobs)
+		m.bad(CodeLimit, pattern, "more than %d patterns", maxGlobs)
 		return
 	}
 	m.menu.Files = append(m.menu.Files, dir)
 	all, err := m.names(dir)
 	if err != nil {
-		m.bad(pattern, "cannot be listed: %s", cause(err))
+		m.bad(CodePattern, pattern, "cannot be listed: %s", cause(err))
 		return
 	}
 	matches := matching(base, all)
 	if len(matches) == 0 {
-		m.bad(pattern, "matches no file")
+		m.bad(CodePattern, pattern, "matches no file")
 	}
 	for _, l := range matches {
 		m.hide(dir, l.name)
@@ -61,7 +64,7 @@ func (m *making) hideLine(name string) {
 	case len(m.patterns) < maxPatterns:
 		m.patterns = append(m.patterns, name)
 	default:
-		m.problem("more than %d patterns of names to hide", maxPatterns)
+		m.problem(CodeLimit, "more than %d patterns of names to hide", maxPatterns)
 	}
 }
 

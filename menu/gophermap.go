@@ -30,7 +30,7 @@ func (m *making) follow(first source) {
 		star := strings.HasPrefix(line, "*")
 		switch {
 		case more && len(line) > maxLine:
-			m.problem("a line of more than %d octets is left out", maxLine)
+			m.problem(CodeLimit, "a line of more than %d octets is left out", maxLine)
 		case more && strings.HasSuffix(src.file, ".gph"):
 			m.gphLine(line)
 		case more && !star && !strings.HasPrefix(line, "."):
@@ -42,11 +42,11 @@ func (m *making) follow(first source) {
 		}
 	}
 	m.maps = nil
-	if !listing {
+	if !listing || m.mapsOnly {
 		return
 	}
 	if err := m.list(); err != nil {
-		m.report(Problem{File: m.dir, Text: "cannot be listed: " + cause(err)})
+		m.report(CodeRead, m.dir, 0, "cannot be listed: "+cause(err))
 	}
 }
 
@@ -67,9 +67,9 @@ func (m *making) mapLine(line string) {
 	case '=':
 		m.include(rest)
 	case '~':
-		m.problem("lists of users (~) are not supported")
+		m.problem(CodeText, "lists of users (~) are not supported")
 	case '%':
-		m.problem("lists of virtual hosts (%%) are not supported")
+		m.problem(CodeText, "lists of virtual hosts (%%) are not supported")
 	default:
 		m.textOrItem(line)
 	}
@@ -96,7 +96,7 @@ func (m *making) textOrItem(line string) {
 func (m *making) mapEntry(e entry, line string) {
 	switch {
 	case !strings.ContainsRune(knownTypes+"?", rune(e.typ)):
-		m.bad(line, "no item type: %q", e.typ)
+		m.bad(CodeLine, line, "no item type: %q", e.typ)
 		return
 	case e.selector != "" || e.host != "":
 	case isGlob(e.label) && e.typ != TypeInfo && e.typ != TypeError:
@@ -111,14 +111,14 @@ func (m *making) mapEntry(e entry, line string) {
 // text appends a line of information.
 func (m *making) text(line string) {
 	if hasControl(line) {
-		m.problem("a control character is shown as a space")
+		m.problem(CodeControl, "a control character is shown as a space")
 	}
 	m.add(Info(line))
 }
 
 // bad reports what is wrong with a line, and shows it as information.
-func (m *making) bad(label, format string, args ...any) {
-	m.problem(format, args...)
+func (m *making) bad(code, label, format string, args ...any) {
+	m.problem(code, format, args...)
 	m.add(Info(label))
 }
 
@@ -128,52 +128,15 @@ func (m *making) typeRule(rule string) {
 	ext = strings.ToLower(strings.TrimPrefix(ext, "."))
 	typ = strings.TrimSpace(typ)
 	if ext == "" || len(ext) > maxExtension || len(typ) != 1 || !strings.Contains(knownTypes, typ) {
-		m.problem("no rule of the form :ext=T")
+		m.problem(CodeLine, "no rule of the form :ext=T")
 		return
 	}
 	if typ[0] == TypeError || typ[0] == TypeInfo {
-		m.problem("no file is of type %s", typ)
+		m.problem(CodeLine, "no file is of type %s", typ)
 		return
 	}
 	if m.types == nil {
 		m.types = map[string]byte{}
 	}
 	m.types[ext] = typ[0]
-}
-
-// include goes on with another map, whose name is relative to the directory of the
-// menu or, with a slash, to the root.
-func (m *making) include(sel string) {
-	name := fold(m.dir, strings.TrimSpace(sel))
-	m.includes++
-	switch {
-	case hiddenName(name) || hasControl(name):
-		m.problem("an include of a hidden file")
-		return
-	case m.including(name):
-		m.problem("a map that includes itself")
-		return
-	case len(m.maps) > maxDepth:
-		m.problem("includes are nested more than %d deep", maxDepth)
-		return
-	case m.includes > maxIncludes:
-		m.problem("more than %d includes", maxIncludes)
-		return
-	}
-	text, err := m.read(name)
-	if err != nil {
-		m.problem("including %q: %s", name, cause(err))
-		return
-	}
-	m.maps = append(m.maps, source{file: name, rest: text})
-}
-
-// including says whether a map is being read.
-func (m *making) including(name string) bool {
-	for _, s := range m.maps {
-		if s.file == name {
-			return true
-		}
-	}
-	return false
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/menu"
 )
 
@@ -35,10 +36,13 @@ func show(m menu.Menu) string {
 	return strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), ".\n")
 }
 
+// problem is a diagnostic without its severity and code.
+func problem(d diag.Diagnostic) string { return d.Place() + ": " + d.Message }
+
 func problems(m menu.Menu) []string {
 	var list []string
 	for _, p := range m.Problems {
-		list = append(list, p.Error())
+		list = append(list, problem(p))
 	}
 	return list
 }
@@ -164,10 +168,10 @@ func TestInclude(t *testing.T) {
 		{"hides", "=hides\n*\n", "1inc\t/inc/\n1sub\t/sub/\n", ""},
 		{"gph", "=x.gph\n", "0A\t/d/a.txt\n", ""},
 		{"four deep", "=n1\n", "i1\ni2\ni3\ni4\n", "d/n4:2: includes are nested more than 4 deep"},
-		{"not there", "a\n=no\nb\n", "ia\nib\n", `d/gophermap:2: including "d/no": file does not exist`},
-		{"a directory", "=sub\n=\n", "", `d/gophermap:1: including "d/sub": file does not exist`},
-		{"hidden", "=.hidden\n=../.git/config\n", "", "d/gophermap:1: an include of a hidden file"},
-		{"command", "=/usr/bin/uptime\n", "", `d/gophermap:1: including "usr/bin/uptime": file does not exist`},
+		{"not there", "a\n=no\nb\n", "ia\nib\n", `d/gophermap:2: including "no": file does not exist`},
+		{"a directory", "=sub\n=\n", "", `d/gophermap:1: including "sub": file does not exist`},
+		{"hidden", "=.hidden\n=../.git/config\n", "", `d/gophermap:1: including ".hidden": a hidden file`},
+		{"command", "=/usr/bin/uptime\n", "", `d/gophermap:1: a command, which is not run: "/usr/bin/uptime"`},
 		{"problem inside", "\n=bad\n", "i\niA\n", `d/bad:1: no port from 1 to 65535: "x"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

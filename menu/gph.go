@@ -21,11 +21,11 @@ func (m *making) gphLine(line string) {
 	inner, closed := strings.CutSuffix(strings.TrimRight(inner, " \t"), "]")
 	fields := splitBars(inner)
 	if !closed || len(fields) != gphFields {
-		m.bad(line, "no item of the form [type|text|selector|host|port]")
+		m.bad(CodeLine, line, "no item of the form [type|text|selector|host|port]")
 		return
 	}
 	if typ := fields[0]; len(typ) != 1 || !strings.Contains(knownTypes, typ) {
-		m.bad(line, "no item type: %q", typ)
+		m.bad(CodeLine, line, "no item type: %q", typ)
 		return
 	}
 	m.entry(gphEntry(fields))

@@ -4,7 +4,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // listed is a file or directory of a listing.
@@ -96,35 +97,28 @@ func (m *making) readNames(dir string) ([]listed, error) {
 		return nil, err
 	}
 	if err != nil {
-		m.problem("cannot be read to its end: %s", cause(err))
+		m.problem(CodeRead, "cannot be read to its end: %s", cause(err))
 	}
 	names := make([]listed, 0, len(entries))
 	bad := false
 	for _, e := range entries {
 		l := listed{name: e.Name()}
-		if !sendable(l.name) {
+		switch reason := selector.Refusal(l.name); {
+		case reason == selector.Control || reason == selector.Malformed || reason == selector.TooLong:
 			bad = true
-		} else if m.served(dir, e, &l) {
+		case reason == "" && m.served(dir, e, &l):
 			names = append(names, l)
 		}
 	}
 	if bad {
-		m.report(Problem{File: dir, Text: "a name that no client can ask for is not listed: control characters, no UTF-8, a dot after a backslash"})
+		m.report(CodeName, dir, 0, "a name that no client can ask for is not listed: control characters, no UTF-8, a dot after a backslash")
 	}
 	return names, nil
-}
-
-// sendable says whether a client can ask for a name at all.
-func sendable(name string) bool {
-	return utf8.ValidString(name) && !hasControl(name) && !strings.Contains(name, `\.`)
 }
 
 // served says whether an entry is something to list, and sets what it is. Only for
 // a link the tree has to be asked.
 func (m *making) served(dir string, e fs.DirEntry, l *listed) bool {
-	if l.name == "" || l.name[0] == '.' {
-		return false
-	}
 	switch t := e.Type(); {
 	case t.IsDir():
 		l.dir = true
@@ -138,5 +132,5 @@ func (m *making) served(dir string, e fs.DirEntry, l *listed) bool {
 	case !t.IsRegular():
 		return false
 	}
-	return l.dir || l.name != mapName && l.name != gphName && l.name != tagName
+	return l.dir || l.name != gphName
 }

@@ -81,7 +81,7 @@ func (m *making) read(name string) (string, error) {
 	}
 	m.toRead -= min(n, limit)
 	if n > limit {
-		m.report(Problem{File: name, Text: "too long: the rest is left out"})
+		m.report(CodeLimit, name, 0, "too long: the rest is left out")
 		text.Truncate(bytes.LastIndexByte(text.Bytes(), '\n') + 1)
 	}
 	return strings.TrimPrefix(text.String(), byteOrderMark), nil
@@ -151,7 +151,7 @@ func (m *making) tag(dir string) string {
 	name := join(dir, tagName)
 	head, err := m.head(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		m.report(Problem{File: name, Text: "cannot be read: " + cause(err)})
+		m.report(CodeRead, name, 0, "cannot be read: "+cause(err))
 	}
 	line, _, _ := strings.Cut(strings.TrimPrefix(string(head), byteOrderMark), "\n")
 	return strings.TrimSpace(line)

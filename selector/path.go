@@ -1,20 +1,19 @@
 package selector
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // Reason is why a request or a selector was refused.
 type Reason string
 
 // The reasons. They are words for people; none repeats what was sent.
 const (
-	Control   Reason = "a control octet"
+	Control   Reason = "a control character"
 	TooLong   Reason = "too long"
 	Empty     Reason = "an empty element"
 	Dots      Reason = "an element of dots"
 	Hidden    Reason = "a hidden element"
+	Source    Reason = "the source of a menu"
+	Program   Reason = "a program"
 	Malformed Reason = "no UTF-8"
 	Scheme    Reason = "a scheme that is neither gopher nor gophers"
 	Host      Reason = "no valid host"
@@ -36,11 +35,10 @@ func (e *Error) Error() string { return "refused: " + string(e.Reason) }
 // [io/fs.ValidPath]: "/a/b" and "a/b" are "a/b"; "" and "/" are ".". dir says
 // that the selector ends with a slash, so that only a directory can be meant.
 //
-// It returns an [*Error] for a selector longer than [MaxRequest], with a control
-// octet, with an empty element ("//"), with an element "." or "..", with a hidden
-// one (a leading dot: "....//" too) or with a backslash before or after such
-// dots. Nothing is decoded: "%2e%2e" is a name like another. A name that is no
-// UTF-8 is Malformed: [io/fs.ValidPath] wants UTF-8.
+// It returns an [*Error] for a selector longer than [MaxRequest], with an empty
+// element ("//"), or with one that is not [Askable]: "." and "..", hidden ones
+// ("....//" too), control characters, what is no UTF-8, programs, and the sources
+// of menus. Nothing is decoded: "%2e%2e" is a name like another.
 func Path(sel string) (name string, dir bool, err error) {
 	if len(sel) > MaxRequest {
 		return "", false, &Error{TooLong}
@@ -50,35 +48,10 @@ func Path(sel string) (name string, dir bool, err error) {
 		return ".", true, nil
 	}
 	name, dir = strings.CutSuffix(name, "/")
-	for elem := range strings.SplitSeq(name, "/") {
-		if reason := refuse(elem); reason != "" {
-			return "", false, &Error{reason}
-		}
+	if reason := refuseName(name); reason != "" {
+		return "", false, &Error{reason}
 	}
 	return name, dir, nil
-}
-
-// refuse says what is wrong with an element of a path. Backslashes divide
-// elements on some systems: what hides behind one is looked at too.
-func refuse(elem string) Reason {
-	if hasControl(elem) {
-		return Control
-	}
-	if !utf8.ValidString(elem) {
-		return Malformed
-	}
-	for part := range strings.SplitSeq(elem, `\`) {
-		switch {
-		case part == "." || part == "..":
-			return Dots
-		case strings.HasPrefix(part, "."):
-			return Hidden
-		}
-	}
-	if elem == "" {
-		return Empty
-	}
-	return ""
 }
 
 // Unescape decodes the percent escapes of a selector, once ("%252e" becomes

@@ -41,7 +41,10 @@ func TestAbusePaths(t *testing.T) {
 		"..": selector.Dots, `..\`: selector.Dots, `a\..\..\b`: selector.Dots, `\..`: selector.Dots,
 		"....//": selector.Hidden, "...": selector.Hidden, "/.git/config": selector.Hidden, "/x/.hidden": selector.Hidden,
 		"/.robots": selector.Hidden, `a\.git`: selector.Hidden,
-		"//etc": selector.Empty, "//": selector.Empty, "a//b": selector.Empty, "a//": selector.Empty, "///": selector.Empty,
+		"/gophermap": selector.Source, "/a/gophertag": selector.Source, "/x.cgi": selector.Program, "a/b.DCGI": selector.Program,
+		"/cgi-bin/guest": selector.Program, "/CGI-BIN/": selector.Program, "/x.cgi?a": selector.Program, "a\u009bb": selector.Control,
+		"/" + strings.Repeat("x", 256): selector.TooLong,
+		"//etc":                        selector.Empty, "//": selector.Empty, "a//b": selector.Empty, "a//": selector.Empty, "///": selector.Empty,
 		"a\x00": selector.Control, "a\tb": selector.Control, "a\x1bb": selector.Control, "a\nb": selector.Control, "\x7f": selector.Control,
 		"a\xff": selector.Malformed, long: selector.TooLong,
 	} {

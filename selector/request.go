@@ -80,13 +80,3 @@ func isPlus(s string) bool {
 
 // isControl says whether c is a control octet of ASCII.
 func isControl(c byte) bool { return c < ' ' || c == 0x7f }
-
-// hasControl says whether a control octet of ASCII is in s.
-func hasControl(s string) bool {
-	for i := range len(s) {
-		if isControl(s[i]) {
-			return true
-		}
-	}
-	return false
-}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
 )
 
 // A File is an opened file, or a directory, of the tree.
@@ -42,23 +42,11 @@ func (s *Site) Menu(name, host string, port int) (menu.Menu, error) {
 
 // answers says whether a name can be asked for.
 func (s *Site) answers(name string) bool {
-	if name == "." {
-		return true
-	}
-	if !fs.ValidPath(name) || !allServable(name) {
+	if !selector.AskableName(name) {
 		return false
 	}
 	snap := s.snap.Load()
 	return snap == nil || len(snap.refused) == 0 || !snap.overBudget(name)
-}
-
-func allServable(name string) bool {
-	for elem := range strings.SplitSeq(name, "/") {
-		if !servable(elem) {
-			return false
-		}
-	}
-	return true
 }
 
 // overBudget says whether a name lies behind a link that the scan did not follow.

@@ -48,6 +48,11 @@ func (l *Look) Open(name string) (*File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	f, info, err := l.open(name)
+	if err == nil && info.Mode().IsRegular() {
+		if err = l.site.refuseProgram(l.root, f); err != nil {
+			_ = f.Close()
+		}
+	}
 	if errors.Is(err, fs.ErrPermission) {
 		who := l.whoForbids(name)
 		err = fmt.Errorf("%w: %s", err, who)
@@ -73,7 +78,7 @@ func (l *Look) whoForbids(name string) string {
 // larger one is only opened.
 func (l *Look) Instant(name string, small int64) *Answer {
 	l.depend(path.Dir(name))
-	if !l.site.answers(name) {
+	if !l.site.answers(name) || l.site.suspect(name) {
 		return nil
 	}
 	return l.root.instant(name, small)

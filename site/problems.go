@@ -2,10 +2,11 @@ package site
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 
-	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/diag"
 )
 
 // problems tells each thing that is wrong in the tree once, not at every
@@ -25,9 +26,12 @@ type problem struct {
 // maxTold bounds what is remembered; then everything may be told again.
 const maxTold = 10_000
 
-func (p *problems) report(list []menu.Problem) {
-	for _, m := range list {
-		p.once(slog.LevelWarn, m.File, m.Line, m.Text, m.Text)
+func (p *problems) report(list []diag.Diagnostic) {
+	for _, d := range list[:min(len(list), maxReports)] {
+		p.once(levels[d.Severity], d.File, d.Line, d.Code, d.Message)
+	}
+	if more := len(list) - maxReports; more > 0 {
+		p.once(slog.LevelWarn, "", 0, "MORE", fmt.Sprintf("%d more of %s and others", more, list[maxReports].File))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/watch"
 	"github.com/gophd/gophd/policy"
@@ -150,6 +151,7 @@ func (s *Site) read(b watch.Batch) (*policy.Dir, *scanner, error) {
 func (s *Site) publish(tree *policy.Dir, start time.Time, b watch.Batch) error {
 	old := s.snap.Load()
 	if old != nil && old.Tree == tree {
+		s.remap(old)
 		return old.leak
 	}
 	next := compile(tree, old, s.scan)
@@ -158,6 +160,7 @@ func (s *Site) publish(tree *policy.Dir, start time.Time, b watch.Batch) error {
 	}
 	s.snap.Store(next)
 	s.touch(policyDir)
+	s.touchPrograms(old, next)
 	if old == nil {
 		close(s.ready)
 	}
@@ -172,7 +175,8 @@ func compile(tree *policy.Dir, old *Snapshot, scan *scanner) *Snapshot {
 	if old != nil {
 		prev = old.Compiled
 	}
-	next := &Snapshot{Tree: tree, Compiled: policy.Compile(tree, prev), refused: scan.refused}
+	next := &Snapshot{Tree: tree, Compiled: policy.Compile(tree, prev), refused: scan.refused,
+		included: scan.included(), programs: scan.foundPrograms()}
 	next.Robots = next.Compiled.File()
 	if leaks := next.Compiled.Unproven(); len(leaks) > 0 {
 		next.leak = fmt.Errorf("%d unnamed leaks, the first: %v", len(leaks), leaks[0])
@@ -208,7 +212,7 @@ func directories(root *policy.Dir) (n int) {
 }
 
 // levels are those at which reports are logged; what is missing is Info.
-var levels = map[policy.Severity]slog.Level{policy.Error: slog.LevelError, policy.Warning: slog.LevelWarn}
+var levels = map[diag.Severity]slog.Level{diag.Error: slog.LevelError, diag.Warning: slog.LevelWarn}
 
 // maxReports is how many reports of a snapshot are logged.
 const maxReports = 20
@@ -219,9 +223,10 @@ func (s *Site) report(next *Snapshot) {
 	for link := range next.refused {
 		s.problems.once(slog.LevelWarn, link, 0, "LINKS", "not served: links to directories lead to too many files")
 	}
+	s.problems.report(next.programs)
 	list := next.Compiled.Reports()
 	for _, r := range list[:min(len(list), maxReports)] {
-		s.problems.once(levels[r.Severity], r.File, r.Line, r.Code, r.Message)
+		s.problems.once(levels[diag.Severity(r.Severity)], r.File, r.Line, r.Code, r.Message)
 	}
 	if more := len(list) - maxReports; more > 0 {
 		s.problems.once(slog.LevelWarn, "", 0, "MORE", fmt.Sprintf("%d more: gophd robots check tells them", more))

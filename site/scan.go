@@ -12,6 +12,7 @@ import (
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/selector"
 )
 
 // The scan makes the tree that the policy is compiled for: every name the
@@ -32,13 +33,15 @@ type scanner struct {
 	root    *root
 	attempt *stall.Attempt   // nil: everything is waited for
 	links   map[string]links // of the directories that have some
-	budget  int              // entries that links may still add
-	refused map[string]bool  // links whose directories were too much for it
-	failed  error            // why nothing that was read can be relied on
+
+	programs map[string]programs // likewise
+	budget   int                 // entries that links may still add
+	refused  map[string]bool     // links whose directories were too much for it
+	failed   error               // why nothing that was read can be relied on
 }
 
 func newScanner(r *root) *scanner {
-	return &scanner{root: r, links: map[string]links{}, budget: linkBudget, refused: map[string]bool{}}
+	return &scanner{root: r, links: map[string]links{}, programs: map[string]programs{}, budget: linkBudget, refused: map[string]bool{}}
 }
 
 // tree reads everything.
@@ -73,6 +76,7 @@ func (s *scanner) dir(p place, old *policy.Dir) (*policy.Dir, error) {
 	list, err := s.list(p.real)
 	slices.SortFunc(list, func(a, b dirent) int { return strings.Compare(a.name, b.name) })
 	r := reading{scanner: s, at: p, dir: &policy.Dir{Name: p.base}, kept: list[:0]}
+	r.readMaps(list)
 	for _, e := range list {
 		r.entry(e)
 	}
@@ -149,7 +153,7 @@ func (r *reading) entry(e dirent) {
 	if isNote(r.at, e) {
 		r.dir.Notes = append(r.dir.Notes, r.note(e))
 	}
-	if !servable(e.name) || len(r.at.name)+len(e.name) >= maxName {
+	if !selector.Askable(e.name) || len(r.at.name)+len(e.name) >= maxName {
 		return
 	}
 	if e.mode == fs.ModeSymlink {

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/watch"
 	"github.com/gophd/gophd/policy"
@@ -105,6 +106,9 @@ type Snapshot struct {
 	Robots   []byte // what is answered at robots.txt
 
 	answers map[string]*Answer
+
+	included map[string]bool   // what maps include, by its real name
+	programs []diag.Diagnostic // what other servers would run
 
 	leak    error           // why the compiled file is not Robots
 	refused map[string]bool // links to directories that the scan had no budget for

@@ -5,11 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/selector"
 )
 
 // view is the served tree as an fs.FS: what it does not list and does not open
@@ -50,7 +49,8 @@ func (v view) Stat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return info, f.Close()
+	defer func() { _ = f.Close() }()
+	return info, v.look.site.refuseProgram(v.look.root, f)
 }
 
 // maxMapSize bounds what is read of a gophermap or gophertag, in octets.
@@ -85,9 +85,10 @@ func (v view) ReadDir(name string) ([]fs.DirEntry, error) {
 	defer op.Leave()
 	all, err := readDir(f)
 	readable := readableIn(f)
+	real := v.look.root.nameOf(f)
 	list := make([]fs.DirEntry, 0, len(all))
 	for i := range all {
-		if e := v.entry(name, &all[i], readable); e != nil {
+		if e := v.entry(name, &all[i], readable); e != nil && !v.program(join(real, e.Name())) {
 			list = append(list, e)
 		}
 	}
@@ -96,7 +97,7 @@ func (v view) ReadDir(name string) ([]fs.DirEntry, error) {
 
 func (v view) entry(dir string, e *dirent, readable func(*dirent) bool) fs.DirEntry {
 	switch {
-	case !servable(e.name):
+	case !selector.Askable(e.name):
 	case e.mode.IsRegular(), e.mode.IsDir():
 		if readable(e) {
 			return e
@@ -109,6 +110,17 @@ func (v view) entry(dir string, e *dirent, readable func(*dirent) bool) fs.DirEn
 	return nil
 }
 
+// program reports whether a name in a listing is that of a program. Before the
+// first scan none is: to look into every file would cost more than the listing.
+func (v view) program(real string) bool {
+	snap := v.look.site.snap.Load()
+	if snap == nil || !snap.included[real] {
+		return false
+	}
+	_, err := v.Stat(real)
+	return err != nil
+}
+
 // linked is an entry that is a link, told as what it leads to.
 type linked struct {
 	name string
@@ -119,21 +131,3 @@ func (l linked) Name() string               { return l.name }
 func (l linked) Type() fs.FileMode          { return l.Mode().Type() }
 func (l linked) Info() (fs.FileInfo, error) { return l, nil }
 func (l linked) ModTime() time.Time         { return l.FileInfo.ModTime() }
-
-// servable says whether a name can be asked for at all: it is not hidden, is
-// UTF-8 (as io/fs has it), and has no character that the protocol or a terminal
-// would take for control.
-func servable(name string) bool {
-	if name == "" || name[0] == '.' || len(name) > 255 {
-		return false
-	}
-	for i := 0; i < len(name); i++ {
-		if name[i] < ' ' || name[i] == 0x7f {
-			return false
-		}
-	}
-	return utf8.ValidString(name) && !strings.ContainsFunc(name, isC1)
-}
-
-// isC1 are the control characters that UTF-8 terminals obey beside ASCII's.
-func isC1(r rune) bool { return 0x80 <= r && r < 0xa0 }

@@ -1,0 +1,96 @@
+package menu
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/selector"
+)
+
+// IsProgram reports whether a file that begins so is a program, which a server
+// that runs maps would run: a script (#!) or an ELF file.
+func IsProgram[T string | []byte](head T) bool {
+	s := string(head[:min(len(head), 4)])
+	return strings.HasPrefix(s, "#!") || s == "\x7fELF"
+}
+
+// isProgramName reports whether a name is that of a program, or is below a
+// directory of programs.
+func isProgramName(name string) bool {
+	for elem := range strings.SplitSeq(name, "/") {
+		if selector.IsProgram(elem) {
+			return true
+		}
+	}
+	return false
+}
+
+// Includes reads the maps of a directory without what they link: it returns the
+// names of the files that they include, whether they are there or not, and what is
+// to be said of programs among them. If such a file is a program, it is the
+// author's, like that of a directory of programs: its source must not be shown.
+func (b *Builder) Includes(dir string) (files []string, found []diag.Diagnostic) {
+	m := &making{Builder: b, dir: dir, toRead: maxRead, mapsOnly: true}
+	m.mapped()
+	slices.Sort(m.included)
+	found = slices.DeleteFunc(m.menu.Problems, func(d diag.Diagnostic) bool { return d.Code != CodeProgram })
+	return slices.Compact(m.included), found
+}
+
+// include goes on with another map, whose name is relative to the directory of the
+// menu or, with a slash, to the root. Other servers run it if it is a command.
+func (m *making) include(sel string) {
+	sel = strings.TrimSpace(sel)
+	m.includes++
+	switch {
+	case len(m.maps) > maxDepth:
+		m.problem(CodeLimit, "includes are nested more than %d deep", maxDepth)
+		return
+	case m.includes > maxIncludes:
+		m.problem(CodeLimit, "more than %d includes", maxIncludes)
+		return
+	}
+	text, err := m.includeFile(fold(m.dir, sel))
+	if err == nil {
+		m.maps = append(m.maps, source{file: fold(m.dir, sel), rest: text})
+		return
+	}
+	command, arguments, _ := strings.Cut(sel, " ")
+	if arguments != "" {
+		_, _ = m.includeFile(fold(m.dir, command)) // its source is not shown
+	}
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case errors.Is(err, errProgram), missing && (arguments != "" || strings.HasPrefix(sel, "/")):
+		m.problem(CodeProgram, "a command, which is not run: %q", sel)
+	default:
+		m.problem(CodeInclude, "including %q: %s", sel, cause(err))
+	}
+}
+
+var (
+	errProgram        = errors.New("a program")
+	errHidden         = errors.New("a hidden file")
+	errIncludesItself = errors.New("a map that includes itself")
+)
+
+// includeFile reads a file that is to be included.
+func (m *making) includeFile(name string) (string, error) {
+	switch {
+	case hiddenName(name) || hasControl(name):
+		return "", errHidden
+	case slices.ContainsFunc(m.maps, func(s source) bool { return s.file == name }):
+		return "", errIncludesItself
+	case isProgramName(name):
+		return "", errProgram
+	}
+	m.included = append(m.included, name)
+	text, err := m.read(name)
+	if err == nil && (IsProgram(text) || Sniff([]byte(text[:min(len(text), sniffLen)])) == TypeBinary) {
+		err = errProgram
+	}
+	return text, err
+}

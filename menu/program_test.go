@@ -1,0 +1,76 @@
+package menu_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/gophd/gophd/menu"
+)
+
+// Nothing of a program's source is shown, in whatever way a map names it.
+func TestAbusePrograms(t *testing.T) {
+	const source = "#!/bin/sh\nPASSWORD=secret\n"
+	files := map[string]string{
+		"prog": source, "date.sh": source, "elf": "\x7fELFsecret", "x.cgi": source, "x.DCGI": source, "cgi-bin/guest": source,
+		"text": "=prog\n", "blob": "secret\x00", "sub/gophermap": source, "sub/a.txt": "a", "gph/index.gph": source, "inner": "In\n=../../prog\n",
+	}
+	for _, tt := range []struct{ line, want, problem string }{
+		{"=prog", "", `gophermap:2: a command, which is not run: "prog"`},
+		{"=./date.sh -u secret", "", `gophermap:2: a command, which is not run: "./date.sh -u secret"`},
+		{"=date -u", "", `gophermap:2: a command, which is not run: "date -u"`},
+		{"=/usr/bin/uptime", "", `gophermap:2: a command, which is not run: "/usr/bin/uptime"`},
+		{"=elf", "", `gophermap:2: a command, which is not run: "elf"`},
+		{"=blob", "", `gophermap:2: a command, which is not run: "blob"`},
+		{"=x.cgi", "", `gophermap:2: a command, which is not run: "x.cgi"`},
+		{"=text", "", `text:1: a command, which is not run: "prog"`},
+		{"=inner", "iIn\n", `inner:2: a command, which is not run: "../../prog"`},
+		{"=cgi-bin/guest", "", `gophermap:2: a command, which is not run: "cgi-bin/guest"`},
+		{"7Guests\t/cgi-bin/guest?x", "iGuests\n", `gophermap:2: a link to a program: "/cgi-bin/guest?x"`},
+		{"1Log\tx.dcgi?a/b", "iLog\n", `gophermap:2: a link to a program: "x.dcgi?a/b"`},
+		{"1Log\t/x.dcgi\th.example\t70", "1Log\t/x.dcgi\th.example\t70\n", ""},
+		{"?*.cgi\t", "i*.cgi\n", "gophermap:2: matches no file"},
+		{"*", "1gph\t/gph/\n1sub\t/sub/\n9blob\t/blob\n0date.sh\t/date.sh\n0elf\t/elf\n0inner\t/inner\n0prog\t/prog\n0text\t/text\n", ""},
+	} {
+		fsys := tree(files)
+		fsys["gophermap"] = &fstest.MapFile{Data: []byte("Hi\n" + tt.line + "\n")}
+		m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, ".")
+		got := strings.Replace(show(m), "9elf", "0elf", 1)
+		if got != "iHi\n"+tt.want || strings.Contains(got, "secret") {
+			t.Errorf("%q makes\n%s", tt.line, got)
+		}
+		if list := problems(m); len(list) > 0 && list[0] != tt.problem || len(list) == 0 && tt.problem != "" {
+			t.Errorf("%q: problems %q, want %q", tt.line, list, tt.problem)
+		}
+	}
+	for dir, want := range map[string]string{"sub": "0a.txt\t/sub/a.txt\n", "gph": ""} {
+		m := mustMenu(t, menu.Builder{FS: tree(files), Host: "our.example", Port: 70}, dir)
+		if show(m) != want || len(m.Problems) != 1 || m.Problems[0].Code != menu.CodeProgram || m.Problems[0].Line != 1 {
+			t.Errorf("%s: %q, problems %v", dir, show(m), m.Problems)
+		}
+	}
+}
+
+func TestIncludes(t *testing.T) {
+	fsys := site()
+	fsys["d/gophermap"] = &fstest.MapFile{Data: []byte("=/inc/prog\n0A\ta.txt\n?*\t\n=other -x\n=.hidden\n=more\n=/usr/bin/uptime\n*\n")}
+	fsys["inc/prog"] = &fstest.MapFile{Data: []byte("#!/bin/sh\n")}
+	fsys["d/other"] = fsys["inc/prog"]
+	fsys["d/more"] = &fstest.MapFile{Data: []byte("=/inc/prog\n=b.txt\n")}
+	files, found := (&menu.Builder{FS: fsys}).Includes("d")
+	if want := []string{"d/b.txt", "d/more", "d/other", "d/other -x", "inc/prog", "usr/bin/uptime"}; !slices.Equal(files, want) {
+		t.Errorf("got %q, want %q", files, want)
+	}
+	var lines []string
+	for _, d := range found {
+		lines = append(lines, d.String())
+	}
+	want := `d/gophermap:1: warning: a command, which is not run: "/inc/prog" (MENU-PROGRAM)|` +
+		`d/gophermap:4: warning: a command, which is not run: "other -x" (MENU-PROGRAM)|` +
+		`d/more:1: warning: a command, which is not run: "/inc/prog" (MENU-PROGRAM)|` +
+		`d/gophermap:7: warning: a command, which is not run: "/usr/bin/uptime" (MENU-PROGRAM)`
+	if got := strings.Join(lines, "|"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,112 @@
+package selector
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// This file says which file names can be asked for. Whoever lists a tree, opens a
+// name of it, or writes of it in a robots.txt asks here, so that what one of them
+// leaves out none of them shows.
+
+// maxElement is the longest element of a file name, in bytes, as file systems
+// have it.
+const maxElement = 255
+
+// Askable reports whether a client can ask for a file name of which elem is an
+// element. These cannot be asked for:
+//
+//   - names that begin with a dot, or have a dot after a backslash, which divides
+//     elements on some systems;
+//   - control characters (of ASCII and U+0080 to U+009F), what is no UTF-8, and
+//     more than 255 bytes;
+//   - programs, whose source is their author's: *.cgi, *.dcgi, cgi-bin;
+//   - the sources of menus, whose comments are their author's: gophermap and
+//     gophertag. An index.gph can be asked for: it is answered as a menu.
+func Askable(elem string) bool { return Refusal(elem) == "" }
+
+// AskableName reports whether each element of a file name in the form of
+// [io/fs.ValidPath] is [Askable]. The root, ".", is.
+func AskableName(name string) bool { return name == "." || refuseName(name) == "" }
+
+// IsProgram reports whether an element of a file name is that of a program, or of
+// a directory of programs, by its name alone. What follows a question mark, as in
+// the selectors of geomyidae, is an argument.
+func IsProgram(elem string) bool {
+	elem, _, _ = strings.Cut(elem, "?")
+	return hasSuffixFold(elem, ".cgi") || hasSuffixFold(elem, ".dcgi") || strings.EqualFold(elem, "cgi-bin")
+}
+
+// Join returns the file name of an element in a directory; "." is the root.
+func Join(dir, elem string) string {
+	if dir == "." {
+		return elem
+	}
+	return dir + "/" + elem
+}
+
+func refuseName(name string) Reason {
+	for elem := range strings.SplitSeq(name, "/") {
+		if reason := Refusal(elem); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// Refusal says why elem is not [Askable]; it is empty if it is.
+func Refusal(elem string) Reason {
+	switch {
+	case elem == "":
+		return Empty
+	case hasControl(elem):
+		return Control
+	case !utf8.ValidString(elem):
+		return Malformed
+	}
+	if elem[0] == '.' || strings.IndexByte(elem, '\\') >= 0 {
+		if reason := refuseDots(elem); reason != "" {
+			return reason
+		}
+	}
+	switch {
+	case elem == "gophermap" || elem == "gophertag":
+		return Source
+	case IsProgram(elem):
+		return Program
+	case len(elem) > maxElement:
+		return TooLong
+	}
+	return ""
+}
+
+func refuseDots(elem string) Reason {
+	for part := range strings.SplitSeq(elem, `\`) {
+		switch {
+		case part == "." || part == "..":
+			return Dots
+		case strings.HasPrefix(part, "."):
+			return Hidden
+		}
+	}
+	return ""
+}
+
+// hasControl reports whether a control character is in s, of ASCII or of U+0080
+// to U+009F, which terminals obey, too.
+func hasControl(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if isControl(c) || c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0 {
+			return true
+		}
+	}
+	return false
+}
+
+// hasSuffixFold reports whether s ends in suffix, letters of ASCII in either case
+// alike, and has something before it.
+func hasSuffixFold(s, suffix string) bool {
+	n := len(s) - len(suffix)
+	return n > 0 && strings.EqualFold(s[n:], suffix)
+}

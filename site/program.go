@@ -1,0 +1,170 @@
+package site
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+)
+
+// The source of a program is its author's, passwords and all. By its name a
+// program is known wherever it lies (selector.Askable); but what a map includes is
+// one that other servers run if it begins like one, whatever it is called. So the
+// scan reads all maps, and notes what they include by its real name; whoever opens
+// such a file looks at how it begins.
+
+// programs are what the maps of a directory run elsewhere.
+type programs struct {
+	included []string // the real names of the files that they include
+	found    []diag.Diagnostic
+}
+
+// readMaps notes what the maps of a directory include, and its programs.
+func (r *reading) readMaps(list []dirent) {
+	var p programs
+	for _, e := range list {
+		if selector.IsProgram(e.name) {
+			p.found = append(p.found, diag.Diagnostic{Code: menu.CodeProgram, Severity: diag.Warning, File: join(r.at.name, e.name),
+				Message: "a program by its name", Hint: "gophd starts no program and does not show its source"})
+		}
+	}
+	if slices.ContainsFunc(list, func(e dirent) bool { return menu.IsMap(e.name) }) {
+		files, found := (&menu.Builder{FS: scanned{r.scanner}}).Includes(r.at.name)
+		p.found = append(p.found, found...)
+		for _, name := range files {
+			p.included = append(p.included, r.include(name))
+		}
+	}
+	delete(r.programs, r.at.name)
+	if len(p.included)+len(p.found) > 0 {
+		r.programs[r.at.name] = p
+	}
+}
+
+// include returns the real name of a file that a map includes. If something
+// changes there, the map is read again: the file may include others.
+func (r *reading) include(name string) string {
+	if op, err := r.attempt.Enter(name); err == nil {
+		defer op.Leave()
+		if real, _, err := r.root.resolve(name); err == nil {
+			name = real
+		}
+	}
+	r.links.via = append(r.links.via, path.Dir(name))
+	return name
+}
+
+// scanned is the tree as the scan reads maps in it.
+type scanned struct{ *scanner }
+
+// Open opens a file.
+func (s scanned) Open(name string) (fs.File, error) {
+	op, err := s.attempt.Enter(name)
+	if err != nil {
+		return nil, err
+	}
+	defer op.Leave()
+	f, _, _, err := s.root.open(name)
+	s.mind(err)
+	if err != nil {
+		return nil, err
+	}
+	return scannedFile{f, s, name}, nil
+}
+
+// scannedFile is a file that may not answer.
+type scannedFile struct {
+	*os.File
+	s    scanned
+	name string
+}
+
+// Read reads from the file.
+func (f scannedFile) Read(p []byte) (int, error) {
+	op, err := f.s.attempt.Enter(f.name)
+	if err != nil {
+		return 0, err
+	}
+	defer op.Leave()
+	return f.File.Read(p)
+}
+
+// included are the real names of all files that maps include.
+func (s *scanner) included() map[string]bool {
+	names := map[string]bool{}
+	for _, p := range s.programs {
+		for _, name := range p.included {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// foundPrograms are the programs of the tree.
+func (s *scanner) foundPrograms() []diag.Diagnostic {
+	var list []diag.Diagnostic
+	for _, p := range s.programs {
+		list = append(list, p.found...)
+	}
+	slices.SortFunc(list, diag.Compare)
+	return list
+}
+
+// remap publishes what maps include where nothing else has changed.
+func (s *Site) remap(old *Snapshot) {
+	next := *old
+	next.included, next.programs = s.scan.included(), s.scan.foundPrograms()
+	if maps.Equal(old.included, next.included) && slices.Equal(old.programs, next.programs) {
+		return
+	}
+	s.snap.Store(&next)
+	s.touchPrograms(old, &next)
+	s.problems.report(next.programs)
+}
+
+// touchPrograms drops all replies if maps include other files now: a listing or a
+// reply may hold what is a program.
+func (s *Site) touchPrograms(old, next *Snapshot) {
+	if old == nil || !maps.Equal(old.included, next.included) {
+		s.touch("")
+	}
+}
+
+// errProgram is why the source of a program is not there.
+var errProgram = fmt.Errorf("a program that a map includes: %w", fs.ErrNotExist)
+
+// suspect reports whether a file of that real name is a program if it begins like
+// one. Before the first scan nobody knows what maps include, so that any is.
+func (s *Site) suspect(real string) bool {
+	snap := s.snap.Load()
+	return snap == nil || snap.included[real]
+}
+
+// refuseProgram is errProgram for an opened file that is a program.
+func (s *Site) refuseProgram(r *root, f *os.File) error {
+	var head [4]byte
+	if !s.suspect(r.nameOf(f)) {
+		return nil
+	}
+	if n, _ := f.ReadAt(head[:], 0); !menu.IsProgram(head[:n]) {
+		return nil
+	}
+	return &fs.PathError{Op: "open", Path: f.Name(), Err: errProgram}
+}
+
+// nameOf is the real name of an opened file.
+func (r *root) nameOf(f *os.File) string {
+	for _, dir := range []string{r.real, r.dir} {
+		if name, ok := strings.CutPrefix(f.Name(), strings.TrimSuffix(dir, "/")+"/"); ok {
+			return name
+		}
+	}
+	return "."
+}

@@ -1,0 +1,99 @@
+package site
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// listed are the names in the listing of a directory.
+func listedNames(t *testing.T, s *Site, dir string) []string {
+	t.Helper()
+	m, err := s.Menu(dir, "h.example", 70)
+	must(t, err)
+	var names []string
+	for _, it := range m.Items {
+		names = append(names, strings.TrimPrefix(it.Selector, "/"))
+	}
+	return names
+}
+
+// syncBuffer is a log that is read while it is written.
+type syncBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.String()
+}
+
+// A program is not there, by whatever name it is asked for; a script that is
+// published as a text is.
+func TestAbuseProgramsAreNotShown(t *testing.T) {
+	const source = "#!/bin/sh\nPASSWORD=secret\n"
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"d/gophermap": "=run me\n=run -x\n=/lib/inner\n", "d/run": source, "lib/inner": "=/lib/deep\n", "lib/deep": source,
+		"alias": "-> lib", "other": "-> lib/deep", "lib/script.sh": source, "lib/a.txt": "a",
+		"lib/x.cgi": source, "cgi-bin/y": source, "lib/z.dcgi": source, "map/gophermap": source, "map/b.txt": "b", "gophertag": "tag",
+	})
+	var log syncBuffer
+	s, err := Open(dir, Config{Cache: 1 << 20, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	must(t, err)
+	hidden := []string{"d/run", "lib/deep", "alias/deep", "other", "lib/x.cgi", "cgi-bin", "cgi-bin/y", "lib/z.dcgi", "map/gophermap", "gophertag"}
+	check := func(when string) {
+		t.Helper()
+		for _, name := range hidden {
+			if f, err := s.Open(name); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: %s: %v, %v", when, name, f, err)
+			}
+			if a := s.Look().Instant(name, 1<<20); a != nil {
+				t.Errorf("%s: %s at once: %q", when, name, a.Body)
+			}
+		}
+	}
+	check("before the scan")
+	running(t, s)
+	check("after the scan")
+	must(t, canOpen(s, "lib/script.sh"))
+	if got, want := listedNames(t, s, "lib"), []string{"lib/a.txt", "lib/inner", "lib/script.sh"}; !slices.Equal(got, want) {
+		t.Errorf("lib lists %q, want %q", got, want)
+	}
+	if got, want := listedNames(t, s, "."), []string{"alias/", "d/", "lib/", "map/"}; !slices.Equal(got, want) {
+		t.Errorf("the root lists %q, want %q", got, want)
+	}
+	for _, want := range []string{"file=d/gophermap line=2 problem=\"MENU-PROGRAM", "file=lib/inner line=1 problem=\"MENU-PROGRAM",
+		"file=cgi-bin line=0", "file=lib/x.cgi line=0", "file=lib/z.dcgi line=0", "file=map/gophermap line=1"} {
+		soon(t, want, func() bool { return strings.Contains(log.String(), want) })
+	}
+	if robots := string(s.Now().Robots); strings.Contains(robots, "cgi") || strings.Contains(robots, "gopherm") {
+		t.Errorf("robots.txt tells of them:\n%s", robots)
+	}
+
+	// What becomes a program later is one from then on.
+	must(t, canOpen(s, "lib/a.txt"))
+	write(t, dir, map[string]string{"lib/inner": "=/lib/deep\n=/lib/script.sh\n"})
+	soon(t, "an included script", func() bool { return canOpen(s, "lib/script.sh") != nil })
+	write(t, dir, map[string]string{"lib/inner": source})
+	if err := canOpen(s, "lib/inner"); err == nil {
+		t.Error("an included text that became a program is shown")
+	}
+	must(t, os.Remove(filepath.Join(dir, "d/gophermap")))
+	soon(t, "a script that nothing includes", func() bool { return canOpen(s, "lib/script.sh") == nil })
+}
