@@ -20,11 +20,11 @@ type namedGroup struct {
 	rules *Rules
 }
 
-// token gives the product token of a User-agent value or of a robot's name: what
+// ProductToken returns the product token of a User-agent value or of a robot's name: what
 // comes before "/", ";", "(", a star or a blank (R3). Of everybody, which is
 // exactly "*", the token is "*"; that of anything else that begins with a star is
 // empty: "*Word*" names no robot, and above all not every robot.
-func token(name string) string {
+func ProductToken(name string) string {
 	name = trimBlanks(name)
 	if name == "*" || name == "*\u00a0" || name == "*\xa0" { // a no-break space is no word
 		return "*"
@@ -50,7 +50,7 @@ func (f *File) Agent(name string) *Rules {
 		return f.agents.substring(name)
 	}
 	var buf [64]byte
-	if r := f.agents.named[string(appendLower(buf[:0], token(name)))]; r != nil {
+	if r := f.agents.named[string(appendLower(buf[:0], ProductToken(name)))]; r != nil {
 		return r
 	}
 	return f.agents.others
@@ -110,7 +110,7 @@ func (f *File) bind() {
 func (f *File) looseGroups() []uint32 {
 	var loose []uint32
 	for i, g := range f.groups {
-		if !g.agents && !f.dialect.web() && len(f.members(i)) > 0 {
+		if !g.agents && !f.dialect.Web() && len(f.members(i)) > 0 {
 			loose = append(loose, uint32(i))
 		}
 	}
@@ -120,7 +120,7 @@ func (f *File) looseGroups() []uint32 {
 // eachAgent calls fn for each User-agent line of a group that is not ignored.
 func (f *File) eachAgent(fn func(group uint32, value string)) {
 	for i, g := range f.groups {
-		if g.version == experimental {
+		if g.version == Experimental {
 			continue
 		}
 		for _, r := range f.members(i) {
@@ -135,7 +135,7 @@ func (f *File) eachAgent(fn func(group uint32, value string)) {
 func (f *File) groupsOf(name string) []uint32 {
 	var groups []uint32
 	f.eachAgent(func(g uint32, value string) {
-		if token(value) == name {
+		if ProductToken(value) == name {
 			groups = append(groups, g)
 		}
 	})
@@ -148,7 +148,7 @@ func (f *File) groupsOf(name string) []uint32 {
 func (f *File) bindTokens(loose []uint32) {
 	groups := map[string][]uint32{}
 	f.eachAgent(func(g uint32, value string) {
-		name := strings.ToLower(token(value))
+		name := strings.ToLower(ProductToken(value))
 		if own := groups[name]; name != "" && (len(own) == 0 || own[len(own)-1] != g) {
 			groups[name] = append(own, g)
 		}

@@ -105,7 +105,7 @@ func TestMemory(t *testing.T) {
 		took := heap() - before
 		runtime.KeepAlive(f)
 		if ratio := float64(took) / float64(len(data)); ratio >= 3 {
-			t.Errorf("%s: %d octets take %d: %.2f times", name, len(data), took, ratio)
+			t.Errorf("%s: %d bytes take %d: %.2f times", name, len(data), took, ratio)
 		} else {
 			t.Logf("%s: %.2f times", name, ratio)
 		}
@@ -132,7 +132,7 @@ func TestMemoryOfManyRobots(t *testing.T) {
 	took := heap() - before
 	runtime.KeepAlive(f)
 	if took > 10*int64(b.Len()) {
-		t.Errorf("%d octets take %d", b.Len(), took)
+		t.Errorf("%d bytes take %d", b.Len(), took)
 	}
 }
 

@@ -61,38 +61,45 @@ func (d Dialect) String() string {
 	return fmt.Sprintf("dialect(%d)", uint8(d))
 }
 
-// web reports whether selectors are URI paths, perhaps written as a whole URL.
-func (d Dialect) web() bool { return d == RFC9309 || d == Standard1994 || d == Extended }
+// Web reports whether selectors are URI paths, perhaps written as a whole URL.
+func (d Dialect) Web() bool { return d == RFC9309 || d == Standard1994 || d == Extended }
 
 // bareCR reports whether a CR alone ends a line. The Gopher text knows only LF
 // and CRLF (G3), and IRC sends CRLF.
-func (d Dialect) bareCR() bool { return d.web() }
+func (d Dialect) bareCR() bool { return d.Web() }
 
-// style says what the patterns of a dialect, or of a reader, mean.
+// Syntax is what the patterns of a dialect may say.
+type Syntax struct {
+	Allow   bool // Allow lines are rules, too
+	Glob    bool // * stands for any run of bytes
+	Anchor  bool // $ at the end of a pattern ends the selector
+	Whole   bool // a pattern covers the whole selector, not its beginning (C5)
+	Escapes bool // patterns and selectors are compared in the normal form of R6
+}
+
+// Syntax returns what patterns may say. The version is that of the group, and
+// matters for [Extended] only.
+func (d Dialect) Syntax(v Version) Syntax {
+	switch d {
+	case RFC9309:
+		return Syntax{Allow: true, Glob: true, Anchor: true, Escapes: true}
+	case Standard1994:
+		return Syntax{}
+	case Extended:
+		return Syntax{Allow: true, Glob: v == Version2, Whole: v == Version2}
+	default:
+		return Syntax{Glob: true}
+	}
+}
+
+// style is how a reader takes patterns: their syntax, and its habits.
 type style struct {
-	allow    bool // Allow lines are rules, too
-	glob     bool // * stands for any run of octets
-	anchor   bool // $ at the end of a pattern ends the selector
-	whole    bool // a pattern covers the whole selector, not its beginning (C5)
-	percent  bool // compare in the normal form of R6
+	Syntax
 	slash    bool // /path/ also covers /path (Veronica-2)
 	trimStar bool // patterns with an inner * are dropped, a final one is cut off
 	first    bool // the first rule that matches decides, not the longest
 }
 
-// style gives the meaning of patterns; the version is that of the group and
-// matters for Extended only.
-func (d Dialect) style(v version) style {
-	switch d {
-	case RFC9309:
-		return style{allow: true, glob: true, anchor: true, percent: true}
-	case Standard1994:
-		return style{}
-	case Extended:
-		return style{allow: true, glob: v == version2, whole: v == version2}
-	case Veronica2:
-		return style{glob: true, slash: true}
-	default:
-		return style{glob: true}
-	}
+func (d Dialect) style(v Version) style {
+	return style{Syntax: d.Syntax(v), slash: d == Veronica2}
 }

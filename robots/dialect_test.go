@@ -28,7 +28,7 @@ var decisions = []struct {
 	{"G9", Gopher, "Disallow: /a # all\n# Disallow: /b\nDisallow: /c#d\n", "x", "-/a +/b -/c -/ce"},
 	{"G10", Gopher, "Disallow: /a\nAllow: /a/b\n", "x", "-/a/b"},
 	{"G10", GopherStrict, "User-agent: y\nAllow: /a/b\nDisallow: /a\n", "x", "-/a/b"},
-	{"G10", Gopher, "Disallow: /%41\n", "x", "+/A -/%41"}, // octets are never decoded
+	{"G10", Gopher, "Disallow: /%41\n", "x", "+/A -/%41"}, // bytes are never decoded
 
 	{"R1", RFC9309, "User-agent: a\nUser-agent: b\n\nDisallow: /x\nUser-agent: c\nDisallow: /y\n", "b", "-/x +/y"},
 	{"R1", RFC9309, "User-agent: a\nUser-agent: b\n\nDisallow: /x\nUser-agent: c\nDisallow: /y\n", "c", "+/x -/y"},
@@ -171,7 +171,7 @@ func TestLimit(t *testing.T) {
 	long := strings.Repeat("#\n", DefaultLimit)
 	f, err := ParseReader(RFC9309, strings.NewReader(long), 0)
 	if err != nil || len(f.AppendTo(nil)) != DefaultLimit {
-		t.Errorf("%d octets, %v", len(f.AppendTo(nil)), err)
+		t.Errorf("%d bytes, %v", len(f.AppendTo(nil)), err)
 	}
 }
 

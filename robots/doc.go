@@ -5,13 +5,13 @@
 //	if f.Allowed("mybot", "/phlog/drafts/") {
 //
 // It reads each of the standards as its text says, tells why it decides as it
-// does ([File.Decide]), what in a file has no effect ([File.Lint]), writes one
-// standard in another ([Convert]), and models how programs in use read a file
-// ([Readers]). Whoever writes a robot starts from [Client], which fetches and
-// keeps the files, and [Pace], which waits as they ask.
+// does ([File.Decide]), and models how programs in use read a file ([Readers]).
+// Packages below tell what in a file has no effect (robots/lint), write one
+// standard in another (robots/convert), fetch and keep the files of hosts and wait
+// as they ask (robots/client), and ask IRC networks (robots/irc).
 //
 // A robots file is a request, not a lock: what must not be read must not be
-// served. The package imports only the standard library.
+// served. The package links nothing of the network.
 //
 // # Dialects
 //
@@ -36,7 +36,7 @@
 //     keyword. The robots in use honour groups, and files are written for them, so
 //     groups are honoured where there are User-agent lines. Lines before the first
 //     bind everyone, as the text wants. [GopherStrict] is the letter.
-//     Selectors are octets, so nothing is decoded. Keys are taken without case,
+//     Selectors are bytes, so nothing is decoded. Keys are taken without case,
 //     and blanks before them, because to honour more is the safer mistake.
 //   - [Veronica2]: what its author documents. Whether its own group replaces the *
 //     group is not said; it is taken to.
@@ -51,20 +51,10 @@
 //   - [Extended]: names as in 1994, which it refers to. The text gives three orders
 //     of precedence; the longest pattern satisfies 16 of the 17 statements in its
 //     prose. Where Robot-version is not directly after User-agent, or is nothing
-//     one can read, the set is a 1.0 one. "?" and "[" are ordinary octets: one form
+//     one can read, the set is a 1.0 one. "?" and "[" are ordinary bytes: one form
 //     of wildcard is enough to implement wrongly.
 //   - [IRCv3]: without a valid index nothing is said, which is no permission; of
 //     contradictions the most restrictive counts.
-//
-// # Diagnostics
-//
-// The codes of [File.Lint]: absent, agent, blank, comment, duplicate, empty,
-// empty-group, experimental, form, ignored, long, misspelt-field, never,
-// no-colon, octets, outside, place, size, stacked, swallowed, unknown-field,
-// value, wildcard; for IRCv3 those of [ParseCrawler]. Those of [Convert]: agent, allow, field, pattern, percent,
-// precedence, size, slash. Their IDs are those of testdata/requirements.txt: G
-// for the Gopher text, R for RFC 9309, S for the 1994 standard, C for the
-// Extended one and I for the CRAWLER token.
 //
 // # Limits
 //

@@ -2,8 +2,8 @@ package robots_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
+	"time"
 
 	"github.com/gophd/gophd/robots"
 )
@@ -82,35 +82,6 @@ Allow: /archive/%7Eann/
 	// because of the * group, for robots that no group names
 }
 
-func ExampleFile_Lint() {
-	f := robots.Parse(robots.RFC9309, []byte(`User-agent: *
-Crawl-delay: 10
-User-agent: bigbot
-Disalow: /tmp/
-Disallow: private/
-`))
-	for _, d := range f.Lint() {
-		fmt.Printf("robots.txt:%d: %s (%s)\n", d.Line, d.Message, d.ID)
-	}
-	// Output:
-	// robots.txt:1: the group of "*" has no rules, so it joins that of "bigbot" in line 3 (R9)
-	// robots.txt:4: unknown field "Disalow": did you mean Disallow? (R2)
-	// robots.txt:5: the pattern "private/" can match nothing (R5)
-}
-
-func ExampleConvert() {
-	f := robots.Parse(robots.RFC9309, []byte("User-agent: *\nDisallow: /a b/\nAllow: /a b/c\n"))
-	out, lost := robots.Convert(f, robots.Gopher)
-	_, _ = os.Stdout.Write(out)
-	for _, d := range lost {
-		fmt.Printf("line %d: %s\n", d.Line, d.Message)
-	}
-	// Output:
-	// User-agent: *
-	// Disallow: /a b/
-	// line 3: Allow: "/a b/c" cannot be said
-}
-
 func ExampleReaders() {
 	file := []byte("User-agent: *\nDisallow: /a*c\nAllow: /abc\n")
 	for _, r := range robots.Readers() {
@@ -124,4 +95,46 @@ func ExampleReaders() {
 	// 1994 true
 	// first-match false
 	// gemini true
+}
+
+func ExampleEffectiveRate() {
+	var rates []robots.Rate
+	for _, value := range []string{"1/10m 1300-1659", "1/20m 1700-0459", "5/1m 0500-1259"} {
+		rate, err := robots.ParseRequestRate(value)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		rates = append(rates, rate)
+	}
+	rate, ok := robots.EffectiveRate(rates, time.Date(2002, 11, 5, 3, 0, 0, 0, time.UTC))
+	fmt.Println(rate, ok, rate.Interval())
+	// Output:
+	// 1/20m 1700-0459 true 20m0s
+}
+
+func ExampleParseVisitTime() {
+	window, err := robots.ParseVisitTime("22:00 - 5:00")
+	fmt.Println(window, err)
+	fmt.Println(window.Contains(time.Date(2002, 11, 5, 23, 0, 0, 0, time.UTC)))
+	_, err = robots.ParseVisitTime("0600-2500")
+	fmt.Println(err)
+	// Output:
+	// 2200-0500 <nil>
+	// true
+	// reading end of times "0600-2500": time "2500": out of range
+}
+
+func ExampleParseISupport() {
+	network, problems := robots.ParseISupport(
+		":irc.example.com 005 bob NETWORK=example CRAWLER=index:deny,cooldown:1y :are supported by this server")
+	fmt.Println(network.Index, network.Cooldown)
+	fmt.Println(network)
+	for _, p := range problems {
+		fmt.Println(p.Code, p.Message)
+	}
+	// Output:
+	// deny 1h0m0s
+	// CRAWLER=index:deny,cooldown:3600
+	// I6-COOLDOWN-VALUE cooldown is "1y", not a number of seconds: taken as 3600
 }

@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// DefaultLimit is how many octets of a file are read (R14): 500 KiB.
+// DefaultLimit is how many bytes of a file are read (R14): 500 KiB.
 const DefaultLimit = 500 << 10
 
-// usualLine is how many octets a rule takes in most files.
+// usualLine is how many bytes a rule takes in most files.
 const usualLine = 40
 
 // maxText is what a record can point into. What is behind it is dropped.
@@ -33,14 +33,14 @@ type File struct {
 }
 
 // Parse reads data as d. It never fails: lines that mean nothing are kept and
-// reported by [File.Lint]. The data are copied. Of more than 512 MiB the rest is
+// reported by package lint. The data are copied. Of more than 512 MiB the rest is
 // dropped; whoever reads from strangers takes [ParseReader].
 func Parse(d Dialect, data []byte) *File {
 	kept := wholeLines(d, data, maxText)
 	return parse(d, string(kept), len(kept) < len(data))
 }
 
-// ParseReader reads at most limit octets from r; of a longer file the partial
+// ParseReader reads at most limit bytes from r; of a longer file the partial
 // last line is dropped (R14). A limit of zero or less stands for
 // [DefaultLimit]. The error is always that of r.
 func ParseReader(d Dialect, r io.Reader, limit int64) (*File, error) {
@@ -56,7 +56,7 @@ func ParseReader(d Dialect, r io.Reader, limit int64) (*File, error) {
 	return parse(d, string(kept), len(kept) < len(data)), nil
 }
 
-// wholeLines cuts data to limit octets, at a line end.
+// wholeLines cuts data to limit bytes, at a line end.
 func wholeLines(d Dialect, data []byte, limit int) []byte {
 	if len(data) <= limit {
 		return data
@@ -108,13 +108,25 @@ func (f *File) scan(from, to, line int, yield func(Line) bool) {
 	}
 }
 
-// AppendTo appends the file as it was read, octet for octet.
+// AppendTo appends the file as it was read, byte for byte.
 func (f *File) AppendTo(b []byte) []byte {
 	if f == nil {
 		return b
 	}
 	return append(b, f.text...)
 }
+
+// Size is how many bytes of the text were read.
+func (f *File) Size() int {
+	if f == nil {
+		return 0
+	}
+	return len(f.text)
+}
+
+// Truncated reports whether the text was longer than the limit it was read with,
+// so that its end is missing (R14).
+func (f *File) Truncated() bool { return f != nil && f.cut }
 
 // Absent reports whether the body is no robots file at all: no line of it is a
 // known field. On Gopher, which has no status codes, a menu, an error item and

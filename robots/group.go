@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -13,7 +14,7 @@ type Rule struct {
 
 // Agent is a User-agent line.
 type Agent struct {
-	Token string // the first word of the value: a product token, or *
+	Token string // the product token, or "*"; in 1994 and Extended the name; "" names nobody
 	Line  int
 }
 
@@ -29,6 +30,8 @@ type Group struct {
 	Agents []Agent // none: the lines stand outside of any group
 	Rules  []Rule
 	Fields []Field
+
+	Version Version // of [Extended] groups (C3)
 }
 
 // record is a User-agent, Allow or Disallow line. A file of a hundred thousand
@@ -58,7 +61,7 @@ type group struct {
 	line    uint32 // lines before it
 	record  uint32 // its first record
 	agents  bool   // it begins with User-agent lines
-	version version
+	version Version
 }
 
 // grouper puts lines into groups.
@@ -90,7 +93,7 @@ func (b *grouper) add(l *lineSpans) {
 		b.begin(l, false)
 		b.field(l)
 	}
-	f.present = f.present || l.kind != KindField || isKnown(f.part(l.field))
+	f.present = f.present || l.kind != KindField || KnownField(f.part(l.field))
 	b.last = l.kind
 }
 
@@ -132,7 +135,7 @@ func (b *grouper) field(l *lineSpans) {
 	}
 	b.full = true
 	if b.last == KindAgent && strings.EqualFold(f.part(l.field), "robot-version") {
-		f.groups[len(f.groups)-1].version = parseVersion(f.part(l.value))
+		f.groups[len(f.groups)-1].version, _ = ParseVersion(f.part(l.value))
 	}
 }
 
@@ -160,15 +163,23 @@ func (f *File) Groups() []Group {
 }
 
 func (f *File) group(i int) Group {
-	g := Group{Fields: f.groupFields(i)}
+	g := Group{Fields: f.groupFields(i), Version: f.groups[i].version}
 	for _, r := range f.members(i) {
 		if r.kind() == KindAgent {
-			g.Agents = append(g.Agents, Agent{Token: token(f.value(r)), Line: int(r.line)})
+			g.Agents = append(g.Agents, f.agent(r))
 		} else {
 			g.Rules = append(g.Rules, f.rule(r))
 		}
 	}
 	return g
+}
+
+// agent gives a User-agent line, with the name as the dialect compares it.
+func (f *File) agent(r record) Agent {
+	if f.dialect == Standard1994 || f.dialect == Extended {
+		return Agent{recordName(f.value(r)), int(r.line)}
+	}
+	return Agent{ProductToken(f.value(r)), int(r.line)}
 }
 
 // groupEnd gives the place in the text where the next group begins.
@@ -207,4 +218,48 @@ func (f *File) Fields(agent string) []Field {
 		}
 	}
 	return fields
+}
+
+// knownFields are the fields besides the three that make groups and rules, and
+// where each comes from.
+var knownFields = []string{
+	"sitemap", "crawl-delay", // extras that many files carry
+	"robot-version", "visit-time", "request-rate", "comment", // Extended
+	"index", "cooldown", // gophd's own, after the IRC token
+}
+
+// KnownField reports whether robots are known to read a field besides
+// User-agent, Allow and Disallow. Case does not matter.
+func KnownField(name string) bool {
+	return slices.ContainsFunc(knownFields, func(known string) bool {
+		return strings.EqualFold(known, name)
+	})
+}
+
+// Version is the meaning that Robot-version gives to a group of [Extended] (C3).
+type Version uint8
+
+// The versions.
+const (
+	Version1     Version = iota // 1.0, or not said, or not understood
+	Version2                    // 2.0, or a later stable one
+	Experimental                // an odd minor number: the group is ignored
+)
+
+// ParseVersion reads the value of a Robot-version line, M.N or M.N.R, of which
+// the first two numbers count. ok is false, and the version 1.0, if it is
+// neither.
+func ParseVersion(value string) (v Version, ok bool) {
+	word, _, _ := strings.Cut(value, " ")
+	major, rest, _ := strings.Cut(word, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	switch {
+	case major != "1" && major != "2" || !digits(minor):
+		return Version1, false
+	case (minor[len(minor)-1]-'0')%2 == 1:
+		return Experimental, true
+	case major == "2":
+		return Version2, true
+	}
+	return Version1, true
 }

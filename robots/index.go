@@ -7,7 +7,7 @@ package robots
 // are literals, too: only what they ask of the rest of the selector differs.
 //
 // Patterns with an inner "*" are tried one by one, most binding first, but only
-// if every pair of neighbouring octets in the pattern may occur in the selector:
+// if every pair of neighbouring bytes in the pattern may occur in the selector:
 // a bloom filter of 128 bits says no to nearly all of them.
 
 import (
@@ -100,10 +100,10 @@ func (x *index) match(r ref) match {
 func (x *index) add(s style, record uint32) {
 	rec := x.file.records[record]
 	p := x.file.value(rec)
-	if p == "" || rec.kind() == KindAllow && !s.allow {
+	if p == "" || rec.kind() == KindAllow && !s.Allow {
 		return
 	}
-	if s.percent {
+	if s.Escapes {
 		x.percent = true
 		p = x.normalize(record, p)
 	}
@@ -138,17 +138,17 @@ func (x *index) normalize(record uint32, p string) string {
 func (x *index) addPattern(s style, p string, r ref) {
 	last := len(p) - 1
 	star := -1
-	if s.glob {
+	if s.Glob {
 		star = strings.IndexByte(p, '*')
 	}
 	switch {
-	case s.whole && star == -1:
+	case s.Whole && star == -1:
 		x.refs = append(x.refs, r|refExact)
-	case s.whole:
+	case s.Whole:
 		x.addGlob(p, r|refExact)
-	case s.anchor && p[last] == '$' && star == -1:
+	case s.Anchor && p[last] == '$' && star == -1:
 		x.refs = append(x.refs, r|refExact|refTrim)
-	case s.anchor && p[last] == '$':
+	case s.Anchor && p[last] == '$':
 		x.addGlob(p[:last], r|refExact|refTrim)
 	case star == last && star >= 0:
 		x.refs = append(x.refs, r|refTrim)
@@ -238,4 +238,60 @@ func (t *top) offer(m match) {
 	case m.record != t.best.record && m.compare(t.second) > 0:
 		t.second = m
 	}
+}
+
+// globMatch reports whether the pattern, in which * stands for any run of
+// bytes (G7), matches from the first byte of the selector; whole asks that it
+// ends with it.
+//
+// What stands between two stars is looked for as far left as it can be: if that
+// fails, no other choice helps. So nothing is tried twice. Whether the last piece
+// is there is asked first, since most that do not match fail there.
+func globMatch(pattern, selector string, whole bool) bool {
+	star := strings.IndexByte(pattern, '*')
+	if star < 0 {
+		return selector == pattern || !whole && strings.HasPrefix(selector, pattern)
+	}
+	if !strings.HasPrefix(selector, pattern[:star]) {
+		return false
+	}
+	selector, pattern = selector[star:], pattern[star+1:]
+	last := strings.LastIndexByte(pattern, '*') + 1
+	if !whole {
+		return strings.Contains(selector, pattern[last:]) && inOrder(selector, pattern)
+	}
+	rest, ends := strings.CutSuffix(selector, pattern[last:])
+	return ends && inOrder(rest, pattern[:last])
+}
+
+// inOrder looks for the pieces between stars, one after the other.
+func inOrder(selector, pieces string) bool {
+	for pieces != "" {
+		piece, rest, _ := strings.Cut(pieces, "*")
+		at := strings.Index(selector, piece)
+		if at < 0 {
+			return false
+		}
+		selector, pieces = selector[at+len(piece):], rest
+	}
+	return true
+}
+
+// pairs is a bloom filter of the pairs of neighbouring bytes in a text.
+type pairs [2]uint64
+
+// pairsOf leaves out the pairs with a star; a selector just has fewer then.
+func pairsOf(text string) (p pairs) {
+	for i := 1; i < len(text); i++ {
+		a, b := text[i-1], text[i]
+		if a != '*' && b != '*' {
+			bit := a*37 + b
+			p[bit>>6&1] |= 1 << (bit & 63)
+		}
+	}
+	return p
+}
+
+func (p pairs) includes(q pairs) bool {
+	return q[0]&^p[0] == 0 && q[1]&^p[1] == 0
 }

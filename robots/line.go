@@ -62,14 +62,14 @@ type lineScanner struct {
 	lf, cr, nul, hash seeker
 }
 
-// seeker finds an octet. It remembers the place, so that octets that are rare,
+// seeker finds a byte. It remembers the place, so that bytes that are rare,
 // or far away, are not looked for again at each line: any text takes linear time.
 type seeker struct {
-	octet byte
-	at    int // -1: not looked for yet
+	c  byte
+	at int // -1: not looked for yet
 }
 
-// seek gives the first place of the octet from pos on, or the end of the text.
+// seek gives the first place of the byte from pos on, or the end of the text.
 // From call to call pos only grows.
 func (k *seeker) seek(text string, pos int) int {
 	if k.at < pos {
@@ -80,7 +80,7 @@ func (k *seeker) seek(text string, pos int) int {
 
 func (k *seeker) find(text string, pos int) {
 	k.at = len(text)
-	if i := strings.IndexByte(text[pos:], k.octet); i >= 0 {
+	if i := strings.IndexByte(text[pos:], k.c); i >= 0 {
 		k.at = pos + i
 	}
 }

@@ -3,7 +3,7 @@ package robots
 // A literal pattern matches a selector if it equals the selector's beginning of
 // the same length. So the literals of a file stand in a hash table, and for each
 // length that one of them has, the beginning of that length is looked up. Files
-// have few lengths, and no more of them count than the selector has octets: the
+// have few lengths, and no more of them count than the selector has bytes: the
 // number of rules does not matter. One pass over the selector gives the hashes
 // of all its beginnings.
 //
@@ -53,11 +53,11 @@ func scale(h uint64, n int) int {
 // prefixHash hashes the beginnings of a text, in ascending order of length.
 type prefixHash struct {
 	text  string
-	done  int // octets in state, a multiple of 8
+	done  int // bytes in state, a multiple of 8
 	state uint64
 }
 
-// next gives the hash of the first n octets.
+// next gives the hash of the first n bytes.
 func (p *prefixHash) next(n int) uint64 {
 	for ; p.done+8 <= n; p.done += 8 {
 		p.state = mix(p.state ^ load(p.text[p.done:]))
@@ -65,7 +65,7 @@ func (p *prefixHash) next(n int) uint64 {
 	return mix(p.state ^ p.tail(n-p.done) ^ uint64(n)*hashSeed)
 }
 
-// tail gives the n octets behind state, n < 8.
+// tail gives the n bytes behind state, n < 8.
 func (p *prefixHash) tail(n int) (word uint64) {
 	rest := p.text[p.done:]
 	if len(rest) >= 8 {
@@ -125,7 +125,7 @@ func (l *literals) after(at int) int {
 	return 0
 }
 
-// prefixes calls fn for every ref whose text may be the first n octets of the
+// prefixes calls fn for every ref whose text may be the first n bytes of the
 // selector; fn has to compare.
 func (l *literals) prefixes(selector string, fn func(r ref, n int)) {
 	p := prefixHash{text: selector, state: hashSeed}

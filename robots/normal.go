@@ -2,21 +2,21 @@ package robots
 
 import "strings"
 
-// Normal form (R6): octets that RFC 3986 calls unreserved stand for themselves,
+// Normal form (R6): bytes that RFC 3986 calls unreserved stand for themselves,
 // reserved ones keep the form they are written in, all others are percent-encoded
 // in upper case. In a selector * and $ are written %2A and %24, so that they
 // cannot be mistaken for the ones that mean something in a pattern.
 
-type octetClass uint8
+type byteClass uint8
 
 const (
-	classOther      octetClass = iota // to be encoded
-	classUnreserved                   // RFC 3986, 2.3
-	classReserved                     // RFC 3986, 2.2, without * $ #
-	classSpecial                      // * $
+	classOther      byteClass = iota // to be encoded
+	classUnreserved                  // RFC 3986, 2.3
+	classReserved                    // RFC 3986, 2.2, without * $ #
+	classSpecial                     // * $
 )
 
-var octetClasses = func() (t [256]octetClass) {
+var byteClasses = func() (t [256]byteClass) {
 	for c := range t {
 		switch ch := byte(c); {
 		case 'a' <= ch|0x20 && ch|0x20 <= 'z', '0' <= ch && ch <= '9', strings.IndexByte("-._~", ch) >= 0:
@@ -30,10 +30,23 @@ var octetClasses = func() (t [256]octetClass) {
 	return t
 }()
 
+// NormalPath returns the normal form of a path (R6), as RFC 9309 compares it.
+func NormalPath(path string) string { return string(appendNormal(nil, path)) }
+
+// NormalPattern returns the normal form of a pattern (R6): that of a path, piece
+// by piece between the stars, with a final $ kept. Its length is the precedence
+// of the rule (R5).
+func NormalPattern(p string) string {
+	if isNormalPattern(p) {
+		return p
+	}
+	return normalPattern(p)
+}
+
 // isNormal reports whether the selector is surely in normal form.
 func isNormal(selector string) bool {
 	for i := range len(selector) {
-		if c := octetClasses[selector[i]]; c != classUnreserved && c != classReserved {
+		if c := byteClasses[selector[i]]; c != classUnreserved && c != classReserved {
 			return false
 		}
 	}
@@ -43,7 +56,7 @@ func isNormal(selector string) bool {
 // isNormalPattern is isNormal for patterns: stars and a final $ may stand.
 func isNormalPattern(p string) bool {
 	for i := range len(p) {
-		c := octetClasses[p[i]]
+		c := byteClasses[p[i]]
 		if c == classOther || p[i] == '$' && i != len(p)-1 {
 			return false
 		}
@@ -55,10 +68,10 @@ func isNormalPattern(p string) bool {
 func appendNormal(b []byte, selector string) []byte {
 	for i := 0; i < len(selector); i++ {
 		c := selector[i]
-		switch class := octetClasses[c]; {
+		switch class := byteClasses[c]; {
 		case c == '%':
 			if i+2 < len(selector) && isHex(selector[i+1]) && isHex(selector[i+2]) {
-				b = appendOctet(b, unhex(selector[i+1])<<4|unhex(selector[i+2]))
+				b = appendDecoded(b, unhex(selector[i+1])<<4|unhex(selector[i+2]))
 				i += 2
 				continue
 			}
@@ -72,9 +85,9 @@ func appendNormal(b []byte, selector string) []byte {
 	return b
 }
 
-// appendOctet appends an octet that was written percent-encoded.
-func appendOctet(b []byte, c byte) []byte {
-	if octetClasses[c] == classUnreserved {
+// appendDecoded appends a byte that was written percent-encoded.
+func appendDecoded(b []byte, c byte) []byte {
+	if byteClasses[c] == classUnreserved {
 		return append(b, c)
 	}
 	return appendEncoded(b, c)
@@ -85,8 +98,6 @@ func appendEncoded(b []byte, c byte) []byte {
 	return append(b, '%', hex[c>>4], hex[c&15])
 }
 
-// normalPattern gives the normal form of a pattern: as that of a selector,
-// piece by piece between the stars, and with a final $ kept.
 func normalPattern(p string) string {
 	p, anchored := strings.CutSuffix(p, "$")
 	var b []byte
@@ -139,7 +150,7 @@ func pathOf(selector string) string {
 	return rest[start:]
 }
 
-// isScheme reports whether s is made of the octets of a URI scheme.
+// isScheme reports whether s is made of the bytes of a URI scheme.
 func isScheme(s string) bool {
 	return strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
 }

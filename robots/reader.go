@@ -3,7 +3,7 @@ package robots
 import "slices"
 
 // Reader is a model of programs in use: what they make of a robots file that
-// lies on a Gopher server. Selectors are compared as octets, but readers after
+// lies on a Gopher server. Selectors are compared as bytes, but readers after
 // RFC 9309 take them for URI paths, and the empty one for "/".
 type Reader struct {
 	Name string // short, for tables
@@ -18,18 +18,18 @@ type Reader struct {
 // (prefixes only), first match (RFC 9309, but the first rule in the file that
 // matches decides) and the Gemini robot Kennedy.
 func Readers() []Reader {
-	rfc := RFC9309.style(version1)
+	rfc := RFC9309.style(Version1)
 	firstMatch := rfc
 	firstMatch.first = true
 	return []Reader{
 		{Name: "gopher-strict", Note: "every Disallow line binds every robot",
-			dialect: GopherStrict, style: GopherStrict.style(version1)},
+			dialect: GopherStrict, style: GopherStrict.style(Version1)},
 		{Name: "veronica2", Note: "Disallow only; /path/ also covers /path",
-			dialect: Veronica2, style: Veronica2.style(version1)},
+			dialect: Veronica2, style: Veronica2.style(Version1)},
 		{Name: "rfc9309", Note: "the longest pattern decides",
 			dialect: RFC9309, style: rfc},
 		{Name: "1994", Note: "prefixes only, records end at blank lines",
-			dialect: Standard1994, style: Standard1994.style(version1)},
+			dialect: Standard1994, style: Standard1994.style(Version1)},
 		{Name: "first-match", Note: "as RFC 9309, but the first rule that matches decides",
 			dialect: RFC9309, style: firstMatch},
 		{Name: "gemini", Note: "prefixes only, its own group and the * group together",
@@ -52,7 +52,7 @@ func (r Reader) Read(data []byte, agent string) func(selector string) bool {
 		}
 	}
 	x.finish()
-	if r.style.percent {
+	if r.style.Escapes {
 		return func(selector string) bool {
 			selector = pathOf(selector)
 			best, _ := x.find(selector)

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/robots/internal/robotstest"
 )
 
 // refReader states the models once more, from the reference.
@@ -54,8 +56,8 @@ func TestReadersAsReference(t *testing.T) {
 	for range 5000 {
 		seed := rand.Uint64()
 		rnd := rand.New(rand.NewPCG(seed, 0))
-		data := randomFile(rnd)
-		sel := "/" + randomText(rnd, selectorPieces, 8)
+		data := robotstest.File(rnd)
+		sel := "/" + robotstest.Selector(rnd)
 		agent := []string{"foo", "foobar", "zed"}[rnd.IntN(3)]
 		for _, r := range Readers() {
 			if got, want := r.Read(data, agent)(sel), refReader(r.Name, data, agent, sel); got != want {

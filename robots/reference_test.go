@@ -170,7 +170,7 @@ func refUnreserved(c byte) bool {
 	return strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~", c) >= 0
 }
 
-// refEncode gives the normal form; stay lists the octets that are left alone
+// refEncode gives the normal form; stay lists the bytes that are left alone
 // besides the unreserved ones.
 func refEncode(s, stay string) string {
 	var b strings.Builder

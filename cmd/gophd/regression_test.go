@@ -42,8 +42,8 @@ func TestShowAnnotatesHandWritten(t *testing.T) {
 func TestShowTellsLostFields(t *testing.T) {
 	root := treeOf(t, map[string]string{".robots": "Crawl-delay: 5\nSitemap: gopher://h/0/map\nIndex: deny\n", "a": ""})
 	for format, want := range map[string]string{
-		"1994": ".robots:2: the field \"sitemap\"", "extended": ".robots:2: the field \"sitemap\"",
-		"ircv3": ".robots:1: the field \"crawl-delay\"",
+		"1994": ".robots:2: warning: the field \"sitemap\"", "extended": ".robots:2: warning: the field \"sitemap\"",
+		"ircv3": ".robots:1: warning: the field \"crawl-delay\"",
 	} {
 		_, errs, _ := gophd("robots", "show", "-root", root, "-format", format)
 		if !strings.Contains(errs, want) || format == "ircv3" && strings.Contains(errs, "index") {

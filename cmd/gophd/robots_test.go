@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/policy"
+
+	"github.com/gophd/gophd/diag"
 )
 
 // gophd runs the program and returns what it writes and its status.
@@ -211,9 +213,9 @@ func TestShowFormats(t *testing.T) {
 	root := pubnix(t)
 	for format, want := range map[string]struct{ text, lost, not string }{
 		"rfc9309":  {"Disallow: /~bob/x.txt\n", "", "\nDisallow: ~bob"},
-		"1994":     {"Disallow: /~bob/x.txt\n", `.robots:2: the field "crawl-delay"`, "Allow:"},
-		"extended": {"Robot-version: 2.0\n", `.robots:3: the field "index"`, "Crawl-delay"},
-		"ircv3":    {"CRAWLER=index:deny,cooldown:7200\n", `~bob/.robots:1: Disallow: "/~bob/x.txt"`, "Disallow"},
+		"1994":     {"Disallow: /~bob/x.txt\n", `.robots:2: warning: the field "crawl-delay"`, "Allow:"},
+		"extended": {"Robot-version: 2.0\n", `.robots:3: warning: the field "index"`, "Crawl-delay"},
+		"ircv3":    {"CRAWLER=index:deny,cooldown:7200\n", `~bob/.robots:1: warning: Disallow: "/~bob/x.txt"`, "Disallow"},
 	} {
 		out, errs, status := gophd("robots", "show", "-root", root, "-format", format)
 		if status != exitOK || !strings.Contains(out, want.text) || strings.Contains(out, want.not) || !strings.Contains(errs, want.lost) {
@@ -290,7 +292,7 @@ func TestLint(t *testing.T) {
 		t.Errorf("status %d: %s", status, out)
 	}
 	out, _, status = gophd("robots", "lint", file, "-json")
-	var got []finding
+	var got []diag.Diagnostic
 	if err := json.Unmarshal([]byte(out), &got); err != nil || status != exitNo || len(got) == 0 || got[0].Line != 1 || got[0].Code == "" {
 		t.Errorf("status %d, %v: %s", status, err, out)
 	}
@@ -302,7 +304,7 @@ func TestLint(t *testing.T) {
 func TestConvert(t *testing.T) {
 	file := filepath.Join(treeOf(t, map[string]string{"r": "User-agent: *\nAllow: /a/b$\nDisallow: /a/\n"}), "r")
 	out, errs, status := gophd("robots", "convert", "-from", "rfc9309", "-to", "1994", file)
-	if status != exitOK || out != "User-agent: *\nDisallow: /a/\n" || !strings.Contains(errs, file+`:2: Allow: "/a/b$"`) {
+	if status != exitOK || out != "User-agent: *\nDisallow: /a/\n" || !strings.Contains(errs, file+`:2: warning: Allow: "/a/b$"`) {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 	out, errs, _ = gophd("robots", "convert", file, "-json", "-from", "rfc9309", "-to", "1994")

@@ -3,7 +3,9 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/convert"
 )
 
 func convertFlags() []cli.Flag {
@@ -17,8 +19,8 @@ func convertFlags() []cli.Flag {
 
 // conversion is what convert answers in JSON.
 type conversion struct {
-	Text string    `json:"text"`
-	Lost []finding `json:"lost"`
+	Text string            `json:"text"`
+	Lost []diag.Diagnostic `json:"lost"`
 }
 
 // convertRobots writes a file in another dialect, and what could not be said on
@@ -39,8 +41,8 @@ func convertRobots(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	text, lost := robots.Convert(robots.Parse(from, s.file.AppendTo(nil)), to)
-	list := findings(s.name, lost)
+	text, lost := convert.File(robots.Parse(from, s.file.AppendTo(nil)), to)
+	list := inFile(s.name, lost)
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, conversion{string(text), list})
 	}

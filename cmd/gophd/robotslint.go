@@ -9,37 +9,18 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
 )
 
-// finding is a diagnostic as it is printed.
-type finding struct {
-	File     string `json:"file"`
-	Line     int    `json:"line"` // 0: the file as a whole
-	ID       string `json:"id"`   // of the requirement it rests on
-	Code     string `json:"code"`
-	Severity string `json:"severity"`
-	Message  string `json:"message"`
-}
-
-func findings(name string, list []robots.Diagnostic) []finding {
-	all := []finding{}
+// inFile gives diagnostics the name of the file that they are about.
+func inFile(name string, list []diag.Diagnostic) []diag.Diagnostic {
+	all := []diag.Diagnostic{}
 	for _, d := range list {
-		all = append(all, finding{name, d.Line, d.ID, d.Code, d.Severity.String(), d.Message})
+		d.File = name
+		all = append(all, d)
 	}
 	return all
-}
-
-// String gives file:line: text (id). A note is marked as one.
-func (f finding) String() string {
-	id := f.ID
-	if id == "" {
-		id = f.Code
-	}
-	if f.Severity == robots.Note.String() {
-		id = "note, " + id
-	}
-	return fmt.Sprintf("%s: %s (%s)", place(f.File, f.Line), f.Message, id)
 }
 
 // place names a line of a file, or the file as a whole.
@@ -52,7 +33,7 @@ func place(file string, line int) string {
 }
 
 // lintRobots prints what in a robots file has no effect or a doubtful one; exit
-// status 1 if that is more than notes.
+// status 1 if that is more than notices.
 func lintRobots(c *cli.Context) error {
 	s, err := oneTarget(c, "gophd robots lint robots.txt")
 	if err != nil {
@@ -64,12 +45,12 @@ func lintRobots(c *cli.Context) error {
 	if filepath.Base(s.name) == ".robots" && c.String("dialect") == "" {
 		say(c.App.ErrWriter, s.name+" is read as the robots.txt of a host", "as an annotation: gophd robots check -root DIR")
 	}
-	list := findings(s.name, s.diagnostics())
+	list := inFile(s.name, s.diagnostics())
 	if err := printFindings(c.App.Writer, list, c.Bool("json")); err != nil {
 		return err
 	}
-	for _, f := range list {
-		if f.Severity == robots.Warning.String() {
+	for _, d := range list {
+		if d.Severity.Worse(diag.Notice) {
 			return errNo
 		}
 	}
@@ -77,7 +58,7 @@ func lintRobots(c *cli.Context) error {
 }
 
 // printLost lists on standard error what a dialect cannot say.
-func printLost(c *cli.Context, to robots.Dialect, lost []finding) error {
+func printLost(c *cli.Context, to robots.Dialect, lost []diag.Diagnostic) error {
 	if len(lost) == 0 {
 		return nil
 	}
@@ -98,13 +79,13 @@ func oneTarget(c *cli.Context, example string) (source, error) {
 	return loadTarget(c, c.Args().First())
 }
 
-func printFindings(w io.Writer, list []finding, asJSON bool) error {
+func printFindings(w io.Writer, list []diag.Diagnostic, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, list)
 	}
 	var b strings.Builder
-	for _, f := range list {
-		_, _ = fmt.Fprintln(&b, f)
+	for _, d := range list {
+		b.WriteString(d.Text())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -6,7 +6,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/convert"
 	"github.com/gophd/gophd/site"
 )
 
@@ -85,11 +87,11 @@ type shown struct {
 }
 
 // text gives the file, and what could not be said.
-func (s shown) text() (text string, lost []finding) {
+func (s shown) text() (text string, lost []diag.Diagnostic) {
 	if s.format == robots.Gopher {
 		return string(s.snap.Robots), nil
 	}
-	out, problems := robots.Convert(robots.Parse(robots.RFC9309, s.snap.Robots), s.format)
+	out, problems := convert.File(robots.Parse(robots.RFC9309, s.snap.Robots), s.format)
 	if s.format == robots.IRCv3 {
 		out = s.token(out)
 	}
@@ -114,19 +116,20 @@ func bare(line string) bool {
 
 // lost tells what could not be said: where it stands in an annotation if it
 // does, and once, although it may stand in several groups of the file.
-func (s shown) lost(problems []robots.Diagnostic) []finding {
+func (s shown) lost(problems []diag.Diagnostic) []diag.Diagnostic {
 	lines := strings.Split(string(s.snap.Robots), "\n")
-	seen := map[finding]bool{}
-	var list []finding
+	seen := map[diag.Diagnostic]bool{}
+	var list []diag.Diagnostic
 	for _, d := range problems {
 		if d.Line > 0 && s.said(lines[d.Line-1]) {
 			continue
 		}
-		f := findings("robots.txt", []robots.Diagnostic{d})[0]
+		f := d
+		f.File = "robots.txt"
 		if file, line := s.snap.Compiled.Source(d.Line); file != "" {
 			f.File, f.Line = file, line
 		}
-		if once := (finding{File: f.File, Message: f.Message}); !seen[once] {
+		if once := (diag.Diagnostic{File: f.File, Message: f.Message}); !seen[once] {
 			seen[once] = true
 			list = append(list, f)
 		}
@@ -201,7 +204,7 @@ func (s shown) written(line string) []string {
 	if s.format == robots.Gopher {
 		return list
 	}
-	out, _ := robots.Convert(robots.Parse(robots.RFC9309, []byte("User-agent: *\n"+line)), s.format)
+	out, _ := convert.File(robots.Parse(robots.RFC9309, []byte("User-agent: *\n"+line)), s.format)
 	for as := range strings.Lines(string(out)) {
 		field, value, _ := strings.Cut(strings.TrimSpace(as), ":")
 		if field != "User-agent" && field != "Robot-version" && value != "" && as != "Allow: /\n" {

@@ -68,7 +68,7 @@ func TestNetwork(t *testing.T) {
 		}
 	}
 	target := "irc://" + listening(t, network("CRAWLER=index:maybe")) + "/"
-	if out, _, status := gophd("robots", "lint", target); status != exitNo || !strings.Contains(out, "(I3)") {
+	if out, _, status := gophd("robots", "lint", target); status != exitNo || !strings.Contains(out, "(I3-INDEX-VALUE)") {
 		t.Errorf("lint: status %d: %s", status, out)
 	}
 	if _, errs, status := gophd("robots", "test", "-dialect", "1994", target); status != exitUsage || !strings.Contains(errs, "ircv3 only") {

@@ -14,7 +14,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/client"
+	"github.com/gophd/gophd/robots/irc"
+	"github.com/gophd/gophd/robots/lint"
 	"github.com/gophd/gophd/site"
 )
 
@@ -22,17 +26,17 @@ import (
 type source struct {
 	name     string // as shown before a line number
 	file     *robots.File
-	note     string              // why there is no file, if there is none
-	network  *robots.Crawler     // of an IRC network
-	problems []robots.Diagnostic // of the network's token
+	note     string            // why there is no file, if there is none
+	network  *robots.Crawler   // of an IRC network
+	problems []diag.Diagnostic // of the network's token
 }
 
 // diagnostics tells what is wrong with it.
-func (s source) diagnostics() []robots.Diagnostic {
+func (s source) diagnostics() []diag.Diagnostic {
 	if s.network != nil {
 		return s.problems
 	}
-	return s.file.Lint()
+	return lint.File(s.file)
 }
 
 // loadTarget reads what a TARGET argument names.
@@ -148,45 +152,45 @@ func loadURL(c *cli.Context, target string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	if a.Access == robots.Unavailable {
+	if a.Access == client.Unavailable {
 		return source{name: target, note: "the host has no robots file: everything is allowed"}, nil
 	}
 	return source{name: a.URL, file: a.File}, nil
 }
 
 // fetchRobots gets the robots file of a host that can be reached.
-func fetchRobots(c *cli.Context, target string) (*robots.Answer, error) {
+func fetchRobots(c *cli.Context, target string) (*client.Answer, error) {
 	timeout, err := hostTimeout(c)
 	if err != nil {
 		return nil, err
 	}
-	client := &robots.Client{Agent: c.String("agent"), Timeout: timeout, Fetch: fetcher(c).Fetch}
+	asking := &client.Client{Agent: c.String("agent"), Timeout: timeout, Fetch: fetcher(c).Fetch}
 	if c.String("dialect") != "" {
 		dialect, err := dialectOf(c, "dialect", robots.Gopher)
 		if err != nil {
 			return nil, err
 		}
-		client.Dialect = func(string) robots.Dialect { return dialect }
+		asking.Dialect = func(string) robots.Dialect { return dialect }
 	}
-	if client.Limit, err = maxSize(c); err != nil {
+	if asking.Limit, err = maxSize(c); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(c.Context, timeout)
 	defer cancel()
-	a, err := client.Get(ctx, target)
+	a, err := asking.Get(ctx, target)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		return nil, usageError("schemes are gopher, gophers, http, https, irc and ircs: gopher://host/", "%w", err)
 	case err != nil:
 		return nil, unreachable(target, err)
-	case a.Access == robots.Unreachable:
+	case a.Access == client.Unreachable:
 		return nil, unreachable(target, a.Err)
 	}
 	return a, nil
 }
 
-func fetcher(c *cli.Context) *robots.Fetcher {
-	f := &robots.Fetcher{UserAgent: "gophd/" + c.App.Version}
+func fetcher(c *cli.Context) *client.Fetcher {
+	f := &client.Fetcher{UserAgent: "gophd/" + c.App.Version}
 	if conf := tlsConfig(c); conf != nil {
 		f.TLS, f.Transport = conf, &http.Transport{TLSClientConfig: conf, Proxy: http.ProxyFromEnvironment}
 	}
@@ -221,8 +225,8 @@ func loadNetwork(c *cli.Context, target string, dialect robots.Dialect, limit in
 	if err != nil {
 		return source{}, err
 	}
-	client := robots.IRCClient{Timeout: timeout, Limit: limit, TLS: tlsConfig(c)}
-	crawler, problems, err := client.Crawler(c.Context, target)
+	network := irc.Client{Timeout: timeout, Limit: limit, TLS: tlsConfig(c)}
+	crawler, problems, err := network.Crawler(c.Context, target)
 	if err != nil {
 		return source{}, withHint(err, unreachableHint(err))
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/menu"
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -26,14 +26,14 @@ func main() {
 	if len(os.Args) != 3 {
 		log.Fatal("usage: robot NAME URL")
 	}
-	walk(context.Background(), &robots.Client{Agent: os.Args[1]}, os.Args[2], os.Stdout)
+	walk(context.Background(), &client.Client{Agent: os.Args[1]}, os.Args[2], os.Stdout)
 }
 
 // limit is how many URLs one walk follows, since a site may have no end.
 const limit = 1000
 
 // walk goes through a site from one URL on, breadth first.
-func walk(ctx context.Context, rules *robots.Client, start string, out io.Writer) {
+func walk(ctx context.Context, rules *client.Client, start string, out io.Writer) {
 	todo := []string{start}
 	for n := 0; n < len(todo); n++ {
 		links, err := visit(ctx, rules, todo[n])
@@ -51,7 +51,7 @@ func walk(ctx context.Context, rules *robots.Client, start string, out io.Writer
 }
 
 // visit fetches one document, if it may, and returns the links in it.
-func visit(ctx context.Context, rules *robots.Client, link string) ([]string, error) {
+func visit(ctx context.Context, rules *client.Client, link string) ([]string, error) {
 	if may, err := rules.Allowed(ctx, link); err != nil {
 		return nil, err
 	} else if !may.Allowed {
@@ -73,7 +73,7 @@ func fetch(ctx context.Context, link string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := (&robots.Fetcher{}).Fetch(ctx, u)
+	body, err := (&client.Fetcher{}).Fetch(ctx, u)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -62,7 +62,7 @@ func TestWalk(t *testing.T) {
 		{"rude", ""},
 	} {
 		var out strings.Builder
-		walk(t.Context(), &robots.Client{Agent: tt.agent}, "gopher://"+addr+"/", &out)
+		walk(t.Context(), &client.Client{Agent: tt.agent}, "gopher://"+addr+"/", &out)
 		got := strings.Join(strings.Fields(strings.ReplaceAll(out.String(), "gopher://"+addr, "")), " ")
 		if got != tt.want {
 			t.Errorf("%s walked %q, want %q", tt.agent, got, tt.want)

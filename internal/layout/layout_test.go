@@ -18,7 +18,12 @@ const module = "github.com/gophd/gophd/"
 var mayImport = map[string][]string{
 	"selector":       {},
 	"menu":           {},
-	"robots":         {},
+	"diag":           {},
+	"robots":         {"diag", "robots/internal/ircline"},
+	"robots/lint":    {"diag", "robots"},
+	"robots/convert": {"diag", "robots"},
+	"robots/client":  {"robots", "robots/internal/dial"},
+	"robots/irc":     {"diag", "robots", "robots/internal/dial", "robots/internal/ircline"},
 	"policy":         {"robots"},
 	"internal/limit": {},
 	"internal/stall": {},
@@ -83,8 +88,27 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 }
 
+// TestNothingOfTheNetwork: robots and policy are for everybody who has a file in
+// hand, whatever they fetch it with.
+func TestNothingOfTheNetwork(t *testing.T) {
+	for _, name := range []string{"./robots", "./robots/lint", "./robots/convert", "./policy"} {
+		cmd := exec.Command("go", "list", "-deps", name)
+		cmd.Dir = "../.."
+		out, err := cmd.Output()
+		deps := strings.Fields(string(out))
+		if err != nil || !slices.Contains(deps, module+"robots") {
+			t.Fatalf("go list -deps %s: %v: %q", name, err, out)
+		}
+		for _, dep := range deps {
+			if dep == "net" || strings.HasPrefix(dep, "net/") || strings.HasPrefix(dep, "crypto/tls") {
+				t.Errorf("%s links %s", name, dep)
+			}
+		}
+	}
+}
+
 func TestEveryPackageIsInTheTable(t *testing.T) {
-	free := []string{"cmd/", "examples/", "internal/", "tools/"}
+	free := []string{"cmd/", "examples/", "internal/", "tools/", "robots/internal/"}
 	for _, p := range packages(t) {
 		_, known := mayImport[p.name()]
 		isFree := slices.ContainsFunc(free, func(dir string) bool { return strings.HasPrefix(p.name(), dir) })

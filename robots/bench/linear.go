@@ -29,7 +29,7 @@ func (l *Linear) Allowed(path string) bool {
 	return longest == 0
 }
 
-// matches tries, at a mismatch, one octet more for the last star.
+// matches tries, at a mismatch, one byte more for the last star.
 func matches(p, s string) bool {
 	i, j, star, back := 0, 0, -1, 0
 	for i < len(p) {

@@ -1,0 +1,130 @@
+// Package client is what a polite robot needs of a host: its robots file, fetched
+// in the right order and kept for as long as it is good ([Client]), and the time
+// at which it may be asked again ([Pace]). A [Fetcher] gets documents over gopher,
+// gophers, http and https.
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/internal/dial"
+)
+
+// The limits of a Client (G2, R12, R13).
+const (
+	maxAge       = 24 * time.Hour
+	lapse        = 30 * 24 * time.Hour
+	fetchTimeout = 30 * time.Second
+	retryAfter   = 5 * time.Minute
+	maxHosts     = 1024
+)
+
+// A Client keeps the robots files of many hosts for one robot. The zero Client
+// works; its fields must not be changed once it is in use. It may be used by
+// many goroutines: those that ask for a host whose file is being fetched wait
+// for that one fetch.
+type Client struct {
+	Agent   string                                                       // the robot's product token; if empty, it obeys the rules for `*`
+	Fetch   func(ctx context.Context, u *url.URL) (io.ReadCloser, error) // if nil, that of a Fetcher; [Fetcher.Fetch] tells what errors mean
+	Dialect func(scheme string) robots.Dialect                           // if nil, Gopher for gopher and gophers, RFC9309 for http and https
+	Now     func() time.Time                                             // if nil, time.Now
+
+	Timeout time.Duration // for all fetches that one file takes; if zero, 30 s
+	Limit   int64         // bytes read of a file; if zero, DefaultLimit
+	MaxAge  time.Duration // how long a file is good; if zero or longer, 24 h
+	Retry   time.Duration // how long an unreachable host is left alone; if zero, 5 min
+	Size    int           // hosts remembered, those asked for last; if zero, 1024
+
+	cache cache
+}
+
+// Get gives what the host of an URL says to this robot, fetched if need be. The
+// host's port and scheme count: another one is another host. The error is about
+// the URL or the context; a host that cannot be reached is an Answer.
+func (c *Client) Get(ctx context.Context, rawURL string) (*Answer, error) {
+	_, o, err := dial.ParseURL(rawURL, dial.FilePorts)
+	if err != nil {
+		return nil, err
+	}
+	return c.get(ctx, o)
+}
+
+// Allowed decides about one URL. The error tells why nothing could be learnt;
+// the decision is a denial then, and if the host is to blame the error is
+// [ErrUnreachable].
+func (c *Client) Allowed(ctx context.Context, rawURL string) (robots.Decision, error) {
+	u, o, err := dial.ParseURL(rawURL, dial.FilePorts)
+	if err != nil {
+		return robots.Decision{}, err
+	}
+	a, err := c.get(ctx, o)
+	if err != nil {
+		return robots.Decision{}, err
+	}
+	if a.Access == Unreachable {
+		return robots.Decision{}, fmt.Errorf("%w: %w", ErrUnreachable, a.Err)
+	}
+	return a.Decide(selectorOf(u)), nil
+}
+
+// read fetches the robots file of a host. A host that fails at any place is
+// unreachable: its file may be just there.
+func (c *Client) read(ctx context.Context, o dial.Origin) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, fetchTimeout))
+	defer cancel()
+	for _, u := range robotsURLs(o) {
+		f, err := c.readAt(ctx, u)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return Answer{}, err
+		case !o.Gopher() || !f.Absent():
+			return Answer{Access: Successful, File: f, URL: u.String()}, nil
+		}
+	}
+	return Answer{Access: Unavailable}, nil
+}
+
+// readAt fetches and parses the document at one place.
+func (c *Client) readAt(ctx context.Context, u *url.URL) (*robots.File, error) {
+	fetch := c.Fetch
+	if fetch == nil {
+		fetch = (&Fetcher{UserAgent: c.Agent}).Fetch
+	}
+	body, err := fetch(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = body.Close() }()
+	f, err := robots.ParseReader(c.dialect(u.Scheme), body, cmp.Or(c.Limit, robots.DefaultLimit))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", u, err)
+	}
+	return f, nil
+}
+
+func (c *Client) dialect(scheme string) robots.Dialect {
+	switch {
+	case c.Dialect != nil:
+		return c.Dialect(scheme)
+	case strings.HasPrefix(scheme, "http"):
+		return robots.RFC9309
+	}
+	return robots.Gopher
+}
+
+func (c *Client) now() time.Time {
+	if c.Now != nil {
+		return c.Now()
+	}
+	return time.Now()
+}

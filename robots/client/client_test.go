@@ -1,0 +1,277 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// net in memory: what the client asks for, and what it gets. A place that is
+// not there is unreachable; "404" is not there.
+type places struct {
+	mu    sync.Mutex
+	docs  map[string]string
+	asked []string
+}
+
+func (p *places) fetch(_ context.Context, u *url.URL) (io.ReadCloser, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, u.String())
+	doc, ok := p.docs[u.String()]
+	switch {
+	case !ok:
+		return nil, errors.New("no route")
+	case doc == "404":
+		return nil, fmt.Errorf("asking: %w", fs.ErrNotExist)
+	}
+	return io.NopCloser(strings.NewReader(doc)), nil
+}
+
+// set changes a document; an empty one makes the place unreachable.
+func (p *places) set(place, doc string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.docs[place] = doc
+	if doc == "" {
+		delete(p.docs, place)
+	}
+}
+
+func (p *places) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.asked)
+}
+
+const (
+	first  = "gopher://h/0robots.txt"
+	second = "gopher://h/00/robots.txt"
+	onWeb  = "https://h/robots.txt"
+	denyA  = "User-agent: *\nDisallow: /a\n"
+)
+
+func mustGet(t *testing.T, c *Client, raw string) *Answer {
+	t.Helper()
+	a, err := c.Get(t.Context(), raw)
+	if err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	return a
+}
+
+// TestClientFetchOrder proves G1: robots.txt, then 0/robots.txt, and what
+// counts as not found.
+func TestClientFetchOrder(t *testing.T) {
+	const menu = "3Not found\t\terror.host\t1\r\n.\r\n"
+	for _, test := range []struct {
+		name   string
+		docs   map[string]string
+		asked  []string
+		access Access
+	}{
+		{"G1 the first takes precedence", map[string]string{first: denyA, second: "Disallow: *\n"}, []string{first}, Successful},
+		{"G1 the second", map[string]string{first: menu, second: denyA}, []string{first, second}, Successful},
+		{"G1 an error menu is no file", map[string]string{first: menu, second: menu}, []string{first, second}, Unavailable},
+		{"G1 an info menu is no file", map[string]string{first: "iNo such thing\t\th\t70\r\n.\r\n", second: "404"}, []string{first, second}, Unavailable},
+		{"G1 HTML is no file", map[string]string{first: "<html><p style='color: red'>\nno</html>\n", second: "\n"}, []string{first, second}, Unavailable},
+		{"unreachable", nil, []string{first}, Unreachable},
+		{"unreachable at the second", map[string]string{first: "\n"}, []string{first, second}, Unreachable},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := places{docs: test.docs}
+			c := Client{Fetch: p.fetch}
+			a := mustGet(t, &c, "gopher://h/1/a")
+			if !slices.Equal(p.asked, test.asked) {
+				t.Errorf("asked %q, want %q", p.asked, test.asked)
+			}
+			if a.Access != test.access {
+				t.Errorf("access %v, want %v", a.Access, test.access)
+			}
+			if a.Access == Successful && a.URL != test.asked[len(test.asked)-1] {
+				t.Errorf("found at %q", a.URL)
+			}
+			if got, want := a.Decide("/a").Allowed, test.access == Unavailable; got != want {
+				t.Errorf("/a allowed: %v", got)
+			}
+			if got, want := a.Decide("/b").Allowed, test.access != Unreachable; got != want {
+				t.Errorf("/b allowed: %v", got)
+			}
+		})
+	}
+}
+
+// TestClientAccess proves R12 for http: not there allows all, unreachable
+// denies all.
+func TestClientAccess(t *testing.T) {
+	p := places{docs: map[string]string{onWeb: "404", "http://h/robots.txt": "Welcome!\n"}}
+	c := Client{Fetch: p.fetch}
+	for raw, want := range map[string]Access{
+		"https://h/a":      Unavailable,
+		"http://h/a":       Successful,
+		"http://nowhere/a": Unreachable,
+	} {
+		d, err := c.Allowed(t.Context(), raw)
+		if a := mustGet(t, &c, raw); a.Access != want || d.Allowed != (want != Unreachable) {
+			t.Errorf("%s: %v, allowed %v, want %v", raw, a.Access, d.Allowed, want)
+		}
+		if errors.Is(err, ErrUnreachable) != (want == Unreachable) {
+			t.Errorf("%s: error %v", raw, err)
+		}
+	}
+}
+
+// TestClientOrigins proves that scheme, host and port make an authority.
+func TestClientOrigins(t *testing.T) {
+	p := places{docs: map[string]string{}}
+	c := Client{Fetch: p.fetch}
+	for _, raw := range []string{
+		"https://h/a", "https://H:443/b?c", "https://user:word@h/", // one
+		"https://h:444/", "http://h/", "http://[::1]/", "http://[::1]:8000/", "gopher://h/", "gophers://h/", // six more
+	} {
+		mustGet(t, &c, raw)
+	}
+	want := []string{
+		onWeb, "https://h:444/robots.txt", "http://h/robots.txt",
+		"http://[::1]/robots.txt", "http://[::1]:8000/robots.txt", first, "gophers://h/0robots.txt",
+	}
+	if !slices.Equal(p.asked, want) {
+		t.Errorf("asked %q, want %q", p.asked, want)
+	}
+}
+
+// TestClientRefusesURLs proves that an URL that names no host is an error.
+func TestClientRefusesURLs(t *testing.T) {
+	var c Client
+	for raw, fails := range map[string]string{
+		"":           "scheme is none of gopher, gophers, http, https",
+		"/a":         "scheme is none of gopher, gophers, http, https",
+		"mailto:a@h": "scheme is none of gopher, gophers, http, https",
+		"http:///a":  "no host",
+		"http://h:x": "invalid port",
+		"http://h:0": `port "0" is none of 1 to 65535`,
+
+		"gopher://h:65536": `port "65536" is none of 1 to 65535`,
+		"irc://h":          "scheme",
+		"%":                "invalid URL escape",
+	} {
+		if _, err := c.Allowed(t.Context(), raw); err == nil || !strings.Contains(err.Error(), fails) {
+			t.Errorf("%q: error %v, want %s", raw, err, fails)
+		}
+		if a, err := c.Get(t.Context(), raw); err == nil {
+			t.Errorf("%q: %+v, want an error", raw, a)
+		}
+	}
+}
+
+// TestClientContext proves that an ended context is an error, not a denial.
+func TestClientContext(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	release := make(chan struct{})
+	defer close(release)
+	c := Client{Fetch: func(context.Context, *url.URL) (io.ReadCloser, error) {
+		<-release
+		return nil, fs.ErrNotExist
+	}}
+	if _, err := c.Allowed(ended, "https://h/"); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnreachable) {
+		t.Errorf("error %v, want the end of the context", err)
+	}
+}
+
+func TestAccessString(t *testing.T) {
+	for a, want := range map[Access]string{Successful: "successful", Unavailable: "unavailable", Unreachable: "unreachable", 9: "unreachable"} {
+		if got := a.String(); got != want {
+			t.Errorf("access %d is %q, want %q", a, got, want)
+		}
+	}
+}
+
+// TestClientAllowed proves what of an URL the rules are held against.
+func TestClientAllowed(t *testing.T) {
+	p := places{docs: map[string]string{
+		first: "Disallow: /a b\nDisallow: /q?x\nDisallow: robots\n",
+		onWeb: "User-agent: *\nDisallow: /q?x\n",
+	}}
+	c := Client{Fetch: p.fetch}
+	for raw, want := range map[string]bool{
+		"gopher://h":                true,
+		"gopher://h/0/a%20b":        false,
+		"gopher://h/7/s%09/a":       true,
+		"gopher://h/7/a%20b%09what": false,
+		"gopher://h/1/q?xy":         false,
+		"gopher://h/0robots":        false,
+		"gopher://h/0/robots":       true,
+		"https://h/q?xy":            false,
+		"https://h/q":               true,
+		"https://h":                 true,
+	} {
+		if d, err := c.Allowed(t.Context(), raw); err != nil || d.Allowed != want {
+			t.Errorf("%s: %v, %v, want %v", raw, d.Allowed, err, want)
+		}
+	}
+}
+
+// TestClientLimit proves R14: what is beyond the limit is not read, and half a
+// line is no rule.
+func TestClientLimit(t *testing.T) {
+	p := places{docs: map[string]string{onWeb: denyA + "Disallow: /bee\n"}}
+	c := Client{Fetch: p.fetch, Limit: int64(len(denyA) + len("Disallow: /b"))}
+	a := mustGet(t, &c, "https://h/")
+	if a.Decide("/a").Allowed || !a.Decide("/bee").Allowed {
+		t.Errorf("/a %v, /bee %v", a.Decide("/a"), a.Decide("/bee"))
+	}
+}
+
+// TestClientComments proves C9: Comment lines are handed over.
+func TestClientComments(t *testing.T) {
+	p := places{docs: map[string]string{
+		onWeb: "User-agent: me\nRobot-version: 2.0\nComment: because you try\nComment: all the time\nDisallow: /a*\n" +
+			"User-agent: *\nComment: not for you\nDisallow: *\n",
+	}}
+	c := Client{Agent: "me", Fetch: p.fetch, Dialect: func(string) robots.Dialect { return robots.Extended }}
+	a := mustGet(t, &c, "https://h/")
+	if got, want := a.Comments(), []string{"because you try", "all the time"}; !slices.Equal(got, want) {
+		t.Errorf("comments %q, want %q", got, want)
+	}
+	if got := mustGet(t, &c, "https://nowhere/").Comments(); got != nil {
+		t.Errorf("comments %q of a host that is unreachable", got)
+	}
+}
+
+// TestClientPace proves that the pace of a host is kept when its file is
+// fetched anew, and follows what the file says to this robot.
+func TestClientPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := places{docs: map[string]string{
+			onWeb: "User-agent: me\nDisallow: /a\nCrawl-delay: 3\nUser-agent: *\nDisallow: /a\nCrawl-delay: 600\n",
+		}}
+		c := Client{Agent: "me", Fetch: p.fetch}
+		start := time.Now()
+		mustWait(t, mustGet(t, &c, "https://h/").Pace)
+		mustWait(t, mustGet(t, &c, "https://h/b").Pace)
+		if got := time.Since(start); got != 3*time.Second {
+			t.Errorf("waited %v, want 3 s", got)
+		}
+		time.Sleep(24*time.Hour - 4*time.Second)
+		mustWait(t, mustGet(t, &c, "https://h/").Pace)
+		p.set(onWeb, "User-agent: *\nDisallow: /a\nCrawl-delay: 9\n")
+		time.Sleep(time.Second)
+		start = time.Now()
+		mustWait(t, mustGet(t, &c, "https://h/").Pace)
+		if got := time.Since(start); got != 8*time.Second || p.count() != 2 {
+			t.Errorf("waited %v after %d fetches, want 8 s", got, p.count())
+		}
+	})
+}

@@ -1,0 +1,258 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gophd/gophd/robots/internal/robotstest"
+)
+
+// gopherServer gives a Dial function that reaches a server in memory. It
+// answers what the function gives for the request, its line end included.
+func gopherServer(t *testing.T, secure *tls.Config, answer func(request string) string) func(context.Context, string, string) (net.Conn, error) {
+	return func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe()
+		if secure != nil {
+			server = tls.Server(server, secure)
+		}
+		go func() {
+			defer func() { _ = server.Close() }()
+			request, err := bufio.NewReader(server).ReadString('\n')
+			if err != nil {
+				t.Errorf("request %q: %v", request, err)
+			}
+			_, _ = io.WriteString(server, answer(request))
+		}()
+		return client, nil
+	}
+}
+
+func mustParse(t *testing.T, raw string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// fetched gives the document of an URL.
+func fetched(t *testing.T, f *Fetcher, raw string) (string, error) {
+	t.Helper()
+	body, err := f.Fetch(t.Context(), mustParse(t, raw))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = body.Close() }()
+	data, err := io.ReadAll(body)
+	return string(data), err
+}
+
+// TestFetchGopher proves what an URL becomes on the wire.
+func TestFetchGopher(t *testing.T) {
+	f := Fetcher{Dial: gopherServer(t, nil, func(request string) string { return "you sent " + request })}
+	for raw, want := range map[string]string{
+		"gopher://h":                  "\r\n",
+		"gopher://h/":                 "\r\n",
+		"gopher://h/1":                "\r\n",
+		"gopher://h/0robots.txt":      "robots.txt\r\n",
+		"gopher://h/00/robots.txt":    "0/robots.txt\r\n",
+		"gopher://h/1/a%20b/":         "/a b/\r\n",
+		"gopher://h/7/find%09red%25":  "/find\tred%\r\n",
+		"gopher://h/0/cgi?a%20b&c":    "/cgi?a b&c\r\n",
+		"gopher://h/0/what?":          "/what?\r\n",
+		"gopher://h/0/cgi?100%":       "/cgi?100%\r\n",
+		"gopher://h/0/%ff%fe#section": "/\xff\xfe\r\n",
+	} {
+		if got, err := fetched(t, &f, raw); err != nil || got != "you sent "+want {
+			t.Errorf("%s: %q, %v, want %q", raw, got, err, want)
+		}
+	}
+	for raw, fails := range map[string]string{
+		"gopher://h/0a%0d%0ab": "line end",
+		"gopher://h/0a%00b":    "line end",
+		"gopher:///0a":         "no host",
+		"ftp://h/":             "no way to fetch",
+	} {
+		if _, err := fetched(t, &f, raw); err == nil || !strings.Contains(err.Error(), fails) {
+			t.Errorf("%s: error %v, want %s", raw, err, fails)
+		}
+	}
+}
+
+// TestFetchGopherTLS proves that gophers checks the name of the server.
+func TestFetchGopherTLS(t *testing.T) {
+	server, trusting := robotstest.Certificate(t)
+	f := Fetcher{TLS: trusting, Dial: gopherServer(t, server, func(string) string { return "secret" })}
+	if got, err := fetched(t, &f, "gophers://example.com/0a"); err != nil || got != "secret" {
+		t.Errorf("%q, %v", got, err)
+	}
+	f.Dial = robotstest.Scripted(t, "...", server)
+	_, err := fetched(t, &f, "gophers://example.org/0a")
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); !ok {
+		t.Errorf("a server of another name: error %v", err)
+	}
+}
+
+// TestFetchGopherContext proves that the context bounds the reading, too.
+func TestFetchGopherContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := Fetcher{Dial: robotstest.Scripted(t, "> a\n< something\n...", nil)}
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		start := time.Now()
+		body, err := f.Fetch(ctx, mustParse(t, "gopher://h/0a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = body.Close() }()
+		data, err := io.ReadAll(body)
+		if string(data) != "something\r\n" || err == nil || time.Since(start) != 3*time.Second {
+			t.Errorf("%q, %v after %v", data, err, time.Since(start))
+		}
+	})
+}
+
+// TestFetchLoopback proves both ways over sockets.
+func TestFetchLoopback(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	go func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			robotstest.Play(t, conn, "> robots.txt\n< Disallow: /a")
+		}
+	}()
+	s := httptest.NewServer(http.RedirectHandler("/elsewhere", http.StatusFound))
+	defer s.Close()
+	var c Client
+	if d, err := c.Allowed(t.Context(), "gopher://"+l.Addr().String()+"/0/a"); err != nil || d.Allowed {
+		t.Errorf("gopher: %v, %v", d.Allowed, err)
+	}
+	if a := mustGet(t, &c, s.URL+"/a"); a.Access != Unavailable || a.Err != nil {
+		t.Errorf("http: %+v", a)
+	}
+	if _, err := c.Allowed(t.Context(), "gopher://"+robotstest.FreeAddress(t)); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("nobody there: error %v", err)
+	}
+}
+
+// web is an http.RoundTripper in memory: a status and a body for an URL.
+type web map[string]string
+
+func (w web) RoundTrip(req *http.Request) (*http.Response, error) {
+	answer, ok := w[req.URL.String()]
+	if !ok {
+		return nil, errors.New("no route to " + req.URL.Host)
+	}
+	resp := &http.Response{Request: req, Header: http.Header{}}
+	var text string
+	_, _ = fmt.Sscanf(answer, "%d", &resp.StatusCode)
+	_, text, _ = strings.Cut(answer, " ")
+	resp.Status = fmt.Sprint(resp.StatusCode)
+	if resp.StatusCode/100 == 3 && text != "" {
+		resp.Header.Set("Location", text)
+	}
+	resp.Body = io.NopCloser(strings.NewReader(text))
+	return resp, nil
+}
+
+// TestFetchStatus proves the access results of R12 and the redirects of R11.
+func TestFetchStatus(t *testing.T) {
+	w := web{
+		"http://h/200": "200 text",
+		"http://h/204": "204",
+		"http://h/401": "401 no",
+		"http://h/404": "404 no",
+		"http://h/429": "429 slow",
+		"http://h/500": "500 oh",
+		"http://h/503": "503 oh",
+		"http://h/304": "304",
+		"http://h/999": "999 go away",
+		"http://h/ftp": "302 ftp://h/robots.txt",
+		"http://h/end": "301 http://gone/robots.txt",
+		// Five redirects across hosts and schemes are followed, six are not.
+		"http://h/6":   "301 http://h/5",
+		"http://h/5":   "301 https://h2/4",
+		"https://h2/4": "302 /3",
+		"https://h2/3": "303 http://h3/2",
+		"http://h3/2":  "307 /1",
+		"http://h3/1":  "308 http://h/200",
+	}
+	f := Fetcher{Transport: w}
+	for raw, want := range map[string]string{
+		"http://h/200": "text",
+		"http://h/204": "",
+		"http://h/401": "absent",
+		"http://h/404": "absent",
+		"http://h/429": "absent",
+		"http://h/304": "absent",
+		"http://h/999": "unreachable",
+		"http://h/500": "unreachable",
+		"http://h/503": "unreachable",
+		"http://h/ftp": "absent",
+		"http://h/end": "unreachable",
+		"http://h/5":   "text",
+		"http://h/6":   "absent",
+	} {
+		got, err := fetched(t, &f, raw)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			got = "absent"
+		case err != nil:
+			got = "unreachable"
+		}
+		if got != want {
+			t.Errorf("%s: %s (%v), want %s", raw, got, err, want)
+		}
+	}
+}
+
+// TestRedirectedRules proves R11: rules found on another host bind the first.
+func TestRedirectedRules(t *testing.T) {
+	f := Fetcher{Transport: web{
+		"http://h/robots.txt":     "301 http://other/rules",
+		"http://other/rules":      "200 User-agent: *\nDisallow: /a",
+		"http://other/robots.txt": "404",
+	}}
+	c := Client{Fetch: f.Fetch}
+	for raw, want := range map[string]bool{"http://h/a": false, "http://h/b": true, "http://other/a": true} {
+		if d, err := c.Allowed(t.Context(), raw); err != nil || d.Allowed != want {
+			t.Errorf("%s: %v, %v, want %v", raw, d.Allowed, err, want)
+		}
+	}
+}
+
+func TestFetchUserAgent(t *testing.T) {
+	var got string
+	f := Fetcher{UserAgent: "examplebot", Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		got = req.UserAgent()
+		return nil, io.ErrUnexpectedEOF
+	})}
+	if _, err := fetched(t, &f, "https://h/"); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("error %v", err)
+	}
+	if got != "examplebot" {
+		t.Errorf("User-Agent %q", got)
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }

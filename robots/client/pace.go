@@ -1,0 +1,123 @@
+package client
+
+// A pace is a plan for every minute of the day and the time of the last
+// request. Rates and windows change only at whole minutes, so the next request
+// is found by walking from minute to minute, from the earliest time that any
+// rate allows; a host without windows needs no walk.
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// The rule of thumb for a host that asks for no rate (C8): the slower of ten
+// seconds and twice the time the last fetch took.
+const (
+	thumbDelay  = 10 * time.Second
+	thumbFactor = 2
+)
+
+// A Pace tells one robot when it may ask one host again. Every interval runs
+// from the start of one request to the start of the next. The zero Pace goes by
+// the rule of thumb of C8. A Pace must not be copied; it may be used by many
+// goroutines, which it lets go one after the other.
+type Pace struct {
+	mu   sync.Mutex
+	turn chan struct{} // holds a value while one goroutine waits for its time
+	plan plan
+	last time.Time // start of the last request; zero: none yet
+	took time.Duration
+}
+
+// Follow makes the pace keep the Crawl-delay, Request-rate and Visit-time lines
+// among the fields that bind a robot, instead of those followed before. Where
+// several apply at a time, the slowest does; values that do not parse are
+// passed over. See [File.Fields].
+func (p *Pace) Follow(fields []robots.Field) {
+	next := newPlan(fields)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plan = next
+}
+
+// Cool makes the pace keep the cooldown of an IRC network, whether it allows or
+// denies to be indexed, instead of anything followed before.
+func (p *Pace) Cool(c robots.Crawler) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plan = plan{always: max(c.Cooldown, 1)}
+}
+
+// Took tells how long the last fetch took, for the rule of thumb.
+func (p *Pace) Took(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.took = d
+}
+
+// Next is the earliest time, not before now, at which a request may start.
+func (p *Pace) Next(now time.Time) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	thumb := max(thumbDelay, thumbFactor*min(p.took, robots.MaxDelay/thumbFactor))
+	return p.plan.next(p.last, now, thumb)
+}
+
+// Wait returns when a request may start, and counts that request. If the
+// context ends first it gives the error of the context, and counts none. A host
+// can ask for as much as [MaxDelay]: only the context bounds the wait.
+func (p *Pace) Wait(ctx context.Context) error {
+	turn := p.queue()
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for {
+		now := time.Now()
+		delay := p.Next(now).Sub(now)
+		if delay <= 0 {
+			return p.start(ctx, now)
+		}
+		if err := sleep(ctx, delay); err != nil {
+			return err
+		}
+	}
+}
+
+// queue gives the channel on which goroutines wait for their turn.
+func (p *Pace) queue() chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.turn == nil {
+		p.turn = make(chan struct{}, 1)
+	}
+	return p.turn
+}
+
+// start counts a request, unless the context has ended.
+func (p *Pace) start(ctx context.Context, now time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = now
+	return nil
+}
+
+// sleep waits for a time or for the end of the context.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

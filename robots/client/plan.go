@@ -1,0 +1,119 @@
+package client
+
+import (
+	"time"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// plan is what a host asks of a robot's pace: the interval between requests at
+// every minute of the day. The zero plan asks for nothing.
+type plan struct {
+	always  time.Duration       // the interval at all times, if minutes is nil
+	minutes *[day]time.Duration // set if the interval differs
+}
+
+// Two intervals of a plan are none: unasked leaves a minute to the rule of
+// thumb, closed bars it. An interval of no time is kept as a nanosecond.
+const (
+	unasked time.Duration = 0
+	closed  time.Duration = -1
+)
+
+// newPlan reads a plan from the fields that bind a robot.
+func newPlan(fields []robots.Field) plan {
+	var delay time.Duration
+	var rates []robots.Rate
+	var visits []robots.Window
+	differs := false
+	for _, f := range fields {
+		switch f.Name {
+		case "crawl-delay":
+			// One beyond all limits comes with an error, and is kept.
+			if d, err := robots.ParseCrawlDelay(f.Value); err == nil || d > 0 {
+				delay = max(delay, d, 1)
+			}
+		case "request-rate":
+			if r, err := robots.ParseRequestRate(f.Value); err == nil {
+				rates = append(rates, r)
+				differs = differs || r.Window != nil
+			}
+		case "visit-time":
+			if w, err := robots.ParseVisitTime(f.Value); err == nil {
+				visits = append(visits, w)
+				differs = true
+			}
+		}
+	}
+	if !differs {
+		return plan{always: slower(delay, rates, time.Unix(0, 0))}
+	}
+	p := plan{minutes: new([day]time.Duration)}
+	for m := range p.minutes {
+		at := time.Unix(int64(m)*60, 0)
+		p.minutes[m] = closed
+		if visitable(visits, at) {
+			p.minutes[m] = slower(delay, rates, at)
+		}
+	}
+	return p
+}
+
+// slower is the longer of a delay and the interval of the rate at a time.
+func slower(delay time.Duration, rates []robots.Rate, at time.Time) time.Duration {
+	r, _ := robots.EffectiveRate(rates, at)
+	return max(delay, r.Interval())
+}
+
+// visitable reports whether a time is in any of the windows (C7); a host that
+// names none may be visited at all times.
+func visitable(visits []robots.Window, at time.Time) bool {
+	for _, w := range visits {
+		if w.Contains(at) {
+			return true
+		}
+	}
+	return len(visits) == 0
+}
+
+// next is the earliest time from now on at which the request after last may
+// start; thumb stands for what is unasked.
+func (p plan) next(last, now time.Time, thumb time.Duration) time.Time {
+	if p.minutes == nil {
+		return later(now, last.Add(asked(p.always, thumb)))
+	}
+	// Some minute is open, and no interval is longer than MaxDelay: this ends.
+	for t := now; ; {
+		end := t.Truncate(time.Minute).Add(time.Minute)
+		if d := p.minutes[minuteOf(t)]; d != closed {
+			if start := later(t, last.Add(asked(d, thumb))); start.Before(end) {
+				return start
+			}
+		}
+		t = end
+	}
+}
+
+// asked is an interval, or the rule of thumb if none was asked for.
+func asked(interval, thumb time.Duration) time.Duration {
+	if interval == unasked {
+		return thumb
+	}
+	return interval
+}
+
+// day is the minutes of one day in UT.
+const day = 24 * 60
+
+// minuteOf is the minute of the day in UT.
+func minuteOf(t time.Time) int {
+	t = t.UTC()
+	return t.Hour()*60 + t.Minute()
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,305 @@
+// Package convert writes a robots file in another dialect, and tells what could
+// not be said.
+//
+// The codes of its diagnostics: AGENT, ALLOW, FIELD, PATTERN, PERCENT, PRECEDENCE,
+// SIZE, SLASH.
+package convert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
+)
+
+// maxConverted bounds what File reads, in bytes: a group for many robots is
+// read once for each, since each gets a group of its own.
+const maxConverted = 8 * robots.DefaultLimit
+
+// converter writes one dialect in another.
+type converter struct {
+	file *robots.File
+	to   robots.Dialect
+	read int // bytes of groups
+	out  []byte
+	lost []diag.Diagnostic
+	seen map[loss]bool
+}
+
+// loss is what is reported once, however many robots it concerns.
+type loss struct {
+	line int
+	code string
+}
+
+// File writes a file in another dialect, in the shape that all known readers
+// share: one User-agent line a group, the * group first. It also tells what
+// could not be said. Comments are not kept. To the same dialect, and of a nil
+// File, it is a copy.
+//
+// What is written denies no less than before, unless a diagnostic has the code
+// SLASH, PRECEDENCE or PERCENT. Robots that the file does not name may fare otherwise,
+// since 1994 and Extended look for names inside of names.
+func File(f *robots.File, to robots.Dialect) (out []byte, lost []diag.Diagnostic) {
+	if f == nil || f.Dialect() == to {
+		return f.AppendTo(nil), nil
+	}
+	c := converter{file: f, to: to, seen: map[loss]bool{}}
+	switch {
+	case to == robots.IRCv3:
+		c.token()
+	case f.Dialect() == robots.IRCv3:
+		c.fromToken()
+	default:
+		c.groups()
+	}
+	return c.out, c.lost
+}
+
+func (c *converter) lose(line int, code, format string, args ...any) {
+	if c.seen[loss{line, code}] {
+		return
+	}
+	c.seen[loss{line, code}] = true
+	c.lost = append(c.lost, diag.Diagnostic{Line: line, Code: code, Severity: diag.Warning, Message: fmt.Sprintf(format, args...)})
+}
+
+func (c *converter) line(field, value string) {
+	c.out = fmt.Appendf(c.out, "%s: %s\n", field, value)
+}
+
+// groups writes a group for each robot that the file names, and the * group.
+func (c *converter) groups() {
+	for _, name := range names(c.file) {
+		if c.read > maxConverted {
+			c.lose(name.Line, "SIZE", "groups of more than %d bytes: those from %q on are left out", maxConverted, name.Token)
+			return
+		}
+		if groups := c.file.Agent(name.Token).Groups(); len(groups) > 0 {
+			c.group(name, groups)
+		}
+	}
+	c.sitemaps()
+}
+
+// sitemaps keeps the lines that belong to no group.
+func (c *converter) sitemaps() {
+	for l := range c.file.Lines() {
+		switch {
+		case l.Kind != robots.KindField || !strings.EqualFold(l.Field, "sitemap") || l.Value == "":
+		case c.to == robots.RFC9309 || c.to == robots.Gopher || c.to == robots.Veronica2:
+			c.line("Sitemap", l.Value)
+		default:
+			c.lose(l.Number, "FIELD", "the field %q", "sitemap")
+		}
+	}
+}
+
+// names lists the robots of a file, and where each is named first: * first, then
+// the longest, since some readers take the first name that is part of theirs.
+func names(f *robots.File) []robots.Agent {
+	all := []robots.Agent{{Token: "*"}}
+	seen := map[string]bool{"*": true, "": true}
+	for _, g := range f.Groups() {
+		for _, a := range g.Agents {
+			if lower := strings.ToLower(a.Token); !seen[lower] {
+				seen[lower] = true
+				all = append(all, a)
+			}
+		}
+	}
+	slices.SortStableFunc(all[1:], func(a, b robots.Agent) int { return len(b.Token) - len(a.Token) })
+	return all
+}
+
+// converted is a rule on its way.
+type converted struct {
+	rule  robots.Rule
+	shape shape
+}
+
+func (c *converter) group(name robots.Agent, groups []robots.Group) {
+	rules := c.rules(groups)
+	two := c.to == robots.Extended && slices.ContainsFunc(rules, func(r converted) bool { return !r.shape.plain() })
+	c.heading(name, two)
+	c.precedence(name.Line, rules, two)
+	before := len(c.out)
+	for _, rule := range rules {
+		c.rule(rule, two)
+	}
+	if len(c.out) == before {
+		c.open()
+	}
+	for _, g := range groups {
+		c.read += size(g)
+		for _, field := range g.Fields {
+			c.field(field)
+		}
+	}
+}
+
+func (c *converter) heading(name robots.Agent, two bool) {
+	if c.to == robots.GopherStrict {
+		if name.Token != "*" {
+			c.lose(name.Line, "AGENT", "a strict robot takes what is said to %q as said to all", name.Token)
+		}
+		return
+	}
+	if len(c.out) > 0 {
+		c.out = append(c.out, '\n')
+	}
+	c.line("User-agent", name.Token)
+	if two {
+		c.line("Robot-version", "2.0")
+	}
+}
+
+// size is about how many bytes a group has.
+func size(g robots.Group) int {
+	const line = len("Disallow: ")
+	n := line * len(g.Agents)
+	for _, r := range g.Rules {
+		n += line + len(r.Pattern)
+	}
+	for _, f := range g.Fields {
+		n += line + len(f.Value)
+	}
+	return n
+}
+
+// rules gives the shapes of all rules that count.
+func (c *converter) rules(groups []robots.Group) []converted {
+	var all []converted
+	for _, g := range groups {
+		syntax := c.file.Dialect().Syntax(g.Version)
+		for _, r := range g.Rules {
+			if r.Pattern != "" && (!r.Allow || syntax.Allow) {
+				all = append(all, converted{r, shapeOf(r.Pattern, syntax, c.file.Dialect().Web())})
+			}
+		}
+	}
+	return all
+}
+
+// precedence warns of patterns that grow or shrink unequally, where the longest
+// decides between Allow and Disallow: the order may change.
+func (c *converter) precedence(line int, rules []converted, two bool) {
+	if !c.to.Syntax(robots.Version1).Allow {
+		return
+	}
+	allow := func(r converted) bool { return r.rule.Allow }
+	deny := func(r converted) bool { return !r.rule.Allow }
+	if !slices.ContainsFunc(rules, allow) || !slices.ContainsFunc(rules, deny) {
+		return
+	}
+	growth := func(r converted) int {
+		p, _ := c.pattern(r, two)
+		return len(p) - r.shape.bytes
+	}
+	first := growth(rules[0])
+	if slices.ContainsFunc(rules, func(r converted) bool { return growth(r) != first }) {
+		c.lose(line, "PRECEDENCE", "Allow and Disallow of nearly equal length may change places")
+	}
+}
+
+// open writes a group that allows everything.
+func (c *converter) open() {
+	switch c.to {
+	case robots.GopherStrict:
+	case robots.Standard1994:
+		c.line("Disallow", "")
+	default:
+		c.line("Allow", "/")
+	}
+}
+
+func (c *converter) rule(r converted, two bool) {
+	field := "Disallow"
+	if r.rule.Allow {
+		field = "Allow"
+	}
+	if r.rule.Allow && !c.to.Syntax(robots.Version1).Allow {
+		c.lose(r.rule.Line, "ALLOW", "Allow: %q cannot be said", r.rule.Pattern)
+		return
+	}
+	p, lost := c.pattern(r, two)
+	if lost != "" {
+		c.lose(r.rule.Line, "PATTERN", "%s: %q: %s", field, r.rule.Pattern, lost)
+	}
+	if c.escapes(r.rule.Pattern) {
+		c.lose(r.rule.Line, "PERCENT", "%s: %q: the escapes mean other bytes, or none, now", field, r.rule.Pattern)
+	}
+	if c.file.Dialect() == robots.Veronica2 && strings.HasSuffix(r.rule.Pattern, "/") || c.to == robots.Veronica2 && strings.HasSuffix(p, "/") {
+		c.lose(r.rule.Line, "SLASH", "%s: %q covers the selector without its last slash to Veronica-2 only", field, r.rule.Pattern)
+	}
+	if p != "" {
+		c.line(field, p)
+	}
+}
+
+// pattern writes a pattern, and says what is lost of it.
+func (c *converter) pattern(r converted, two bool) (p, lost string) {
+	s := r.shape
+	switch {
+	case c.to == robots.RFC9309:
+		return s.rfc(), ""
+	case two:
+		return s.explicit(r.rule.Allow)
+	case c.to == robots.Extended || c.to == robots.Standard1994:
+		return s.prefix()
+	}
+	return s.gopher()
+}
+
+// escapes reports whether the pattern has escapes that one of the two dialects
+// decodes and the other does not, or to RFC 9309 the beginning of any escape.
+func (c *converter) escapes(p string) bool {
+	raw := func(d robots.Dialect) bool { return d == robots.Standard1994 || d == robots.Extended }
+	from, to := c.file.Dialect(), c.to
+	switch {
+	case raw(from) && raw(to), !from.Web() && !to.Web():
+		return false
+	case (from == robots.RFC9309 || to == robots.RFC9309) && strings.Contains(decode(strings.ReplaceAll(p, "%25", "")), "%"):
+		return true
+	case from == robots.RFC9309 && to.Web():
+		return false
+	case from == robots.RFC9309: // %2F is no slash there
+		return robots.NormalPath(decode(p)) != robots.NormalPath(p)
+	}
+	return decode(p) != p
+}
+
+// field keeps what the dialect has a place for.
+func (c *converter) field(f robots.Field) {
+	switch f.Name {
+	case "sitemap", "robot-version":
+		return
+	case "crawl-delay":
+		if c.to == robots.Extended {
+			c.delay(f)
+			return
+		}
+	case "visit-time", "request-rate", "comment":
+	default:
+		c.lose(f.Line, "FIELD", "the field %q", f.Name)
+		return
+	}
+	if c.to == robots.Standard1994 || c.to == robots.GopherStrict {
+		c.lose(f.Line, "FIELD", "the field %q", f.Name)
+		return
+	}
+	name := strings.ToUpper(f.Name[:1]) + f.Name[1:]
+	c.line(name, f.Value)
+}
+
+// delay writes a Crawl-delay as the rate it stands for.
+func (c *converter) delay(f robots.Field) {
+	d, err := robots.ParseCrawlDelay(f.Value)
+	if err != nil || d <= 0 {
+		c.lose(f.Line, "FIELD", "the crawl delay %q", f.Value)
+		return
+	}
+	c.line("Request-rate", robots.Rate{Documents: 1, Per: d}.String())
+}

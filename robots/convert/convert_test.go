@@ -1,0 +1,130 @@
+package convert
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/internal/robotstest"
+	"github.com/gophd/gophd/robots/lint"
+)
+
+func TestConvert(t *testing.T) {
+	const site = "User-agent: *\nDisallow: /a\nAllow: /a/b$\nCrawl-delay: 60\n\nUser-agent: x\nUser-agent: y\nDisallow:\n"
+	for _, c := range []struct {
+		from, to   robots.Dialect
+		file, want string
+		lost       string
+	}{
+		{robots.RFC9309, robots.RFC9309, "# as it is\n", "# as it is\n", ""},
+		{robots.RFC9309, robots.Gopher, site, "User-agent: *\nDisallow: /a\nCrawl-delay: 60\n\nUser-agent: x\nAllow: /\n\nUser-agent: y\nAllow: /\n", "3:ALLOW"},
+		{robots.RFC9309, robots.GopherStrict, "User-agent: *\nDisallow: /a\nUser-agent: x\nDisallow: /b\n", "Disallow: /a\nDisallow: /b\n", "3:AGENT"},
+		{robots.RFC9309, robots.Standard1994, site, "User-agent: *\nDisallow: /a\n\nUser-agent: x\nDisallow: \n\nUser-agent: y\nDisallow: \n", "3:ALLOW 4:FIELD"},
+		{robots.RFC9309, robots.Extended, site, "User-agent: *\nRobot-version: 2.0\nDisallow: /a*\nAllow: /a/b\nRequest-rate: 1/1m\n\nUser-agent: x\nAllow: /\n\nUser-agent: y\nAllow: /\n", "0:PRECEDENCE"},
+		{robots.RFC9309, robots.Gopher, "User-agent: *\nDisallow: /%0AAllow\nDisallow: /%23\nDisallow: /%2A\nDisallow: /a$\n", "User-agent: *\nDisallow: /*Allow\nDisallow: /*\nDisallow: /*\nDisallow: /a\n", "2:PATTERN 3:PATTERN 4:PATTERN 5:PATTERN"},
+		{robots.Gopher, robots.RFC9309, "Disallow: /é b$\nUser-agent: x\nDisallow: /x\n", "User-agent: *\nDisallow: /%C3%A9%20b%24\n\nUser-agent: x\nDisallow: /%C3%A9%20b%24\nDisallow: /x\n", ""},
+		{robots.RFC9309, robots.Gopher, "User-agent: x\nUser-agent: y\nAllow: /a\nDisallow: /b\n", "User-agent: x\nDisallow: /b\n\nUser-agent: y\nDisallow: /b\n", "3:ALLOW"},
+		{robots.Gopher, robots.Veronica2, "Disallow: /a/\n", "User-agent: *\nDisallow: /a/\n", "1:SLASH"},
+		{robots.Veronica2, robots.Gopher, "Disallow: /a/\n", "User-agent: *\nDisallow: /a/\n", "1:SLASH"},
+		{robots.Extended, robots.RFC9309, "User-agent: x\nRobot-version: 2.0\nDisallow: *.gif\nDisallow: /x\nDisallow: /y*\n", "User-agent: x\nDisallow: *.gif$\nDisallow: /x$\nDisallow: /y*$\n", ""},
+		{robots.Standard1994, robots.RFC9309, "User-agent: x\nDisallow: /a*\n", "User-agent: x\nDisallow: /a%2A\n", ""},
+		{robots.Gopher, robots.Standard1994, "Disallow: /$5*\n", "User-agent: *\nDisallow: /$5\n", ""},
+		{robots.RFC9309, robots.Standard1994, "User-agent: *\nDisallow: /%24%2A\n", "User-agent: *\nDisallow: /$*\n", ""},
+		{robots.RFC9309, robots.Extended, "User-agent: *\nDisallow: /%2A$\n", "User-agent: *\nRobot-version: 2.0\nDisallow: /*\n", "2:PATTERN"},
+		{robots.RFC9309, robots.Extended, "User-agent: *\nAllow: /%2A$\n", "User-agent: *\nRobot-version: 2.0\nAllow: /%2A\n", "2:PATTERN"},
+		{robots.Gopher, robots.Extended, "Disallow: *.$\n", "User-agent: *\nRobot-version: 2.0\nDisallow: *.$*\n", ""},
+		{robots.Extended, robots.RFC9309, "User-agent: x\nRobot-version: 2.0\nAllow: /b$\nDisallow: /b*x?\n", "User-agent: x\nAllow: /b%24$\nDisallow: /b*x?$\n", "1:PRECEDENCE"},
+		{robots.Extended, robots.Standard1994, "User-agent: *\nDisallow: /a#\n", "User-agent: *\nDisallow: /a%23\n", ""},
+		{robots.Gopher, robots.RFC9309, "Disallow: /100%\n", "User-agent: *\nDisallow: /100%\n", "1:PERCENT"},
+		{robots.RFC9309, robots.Gopher, "User-agent: *\nDisallow: /100%\n", "User-agent: *\nDisallow: /100%\n", "2:PERCENT"},
+		{robots.IRCv3, robots.Gopher, "CRAWLER=index:deny,cooldown:60\n", "User-agent: *\nDisallow: /\nDisallow: *\n", "0:FIELD"},
+		{robots.IRCv3, robots.Standard1994, "CRAWLER=index:allow\n", "User-agent: *\nDisallow: \n", ""},
+		{robots.Gopher, robots.IRCv3, "Disallow: /\nDisallow: *\n", "CRAWLER=index:deny,cooldown:3600\n", ""},
+		{robots.Gopher, robots.IRCv3, "Disallow: /a\n", "", "1:PATTERN"},
+		{robots.Gopher, robots.IRCv3, "", "CRAWLER=index:allow,cooldown:3600\n", ""},
+	} {
+		out, lost := File(robots.Parse(c.from, []byte(c.file)), c.to)
+		var codes []string
+		for _, d := range lost {
+			codes = append(codes, fmt.Sprintf("%d:%s", d.Line, d.Code))
+		}
+		if string(out) != c.want || strings.Join(codes, " ") != c.lost {
+			t.Errorf("%s to %s: %q:\n got %q, lost %s\nwant %q, lost %s", c.from, c.to, c.file, out, codes, c.want, c.lost)
+		}
+	}
+}
+
+// TestConvertKeeps: what was denied stays denied; what was allowed stays so,
+// unless it was said that something is lost.
+func TestConvertKeeps(t *testing.T) {
+	for range 20000 {
+		seed := rand.Uint64()
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		data := robotstest.File(rnd)
+		sel := "/" + robotstest.Text(rnd, []string{"a", "b", "/", "A", "$"}, 6)
+		from, to := robots.Dialects()[rnd.IntN(int(robots.IRCv3))], robots.Dialects()[rnd.IntN(int(robots.IRCv3))]
+		agent := []string{"foo", "foobar", "zed"}[rnd.IntN(3)]
+		f := robots.Parse(from, data)
+		if !slices.ContainsFunc(names(f), func(a robots.Agent) bool { return strings.EqualFold(a.Token, agent) }) {
+			agent = "zed"
+		}
+		out, lost := File(f, to)
+		has := func(codes ...string) bool {
+			return slices.ContainsFunc(lost, func(d diag.Diagnostic) bool { return slices.Contains(codes, d.Code) })
+		}
+		was, is := f.Allowed(agent, sel), robots.Parse(to, out).Allowed(agent, sel)
+		if was && !is && len(lost) == 0 || !was && is && !has("SLASH", "PRECEDENCE", "PERCENT") {
+			t.Fatalf("seed %d: %s to %s: %q, %q: was %v, is %v\n%q\nto %q\nlost %v", seed, from, to, agent, sel, was, is, data, out, lost)
+		}
+	}
+}
+
+// TestHostileIsQuick: a file made to be dear costs time in proportion to its
+// size. Were anything quadratic, this would take minutes.
+func TestHostileIsQuick(t *testing.T) {
+	for name, line := range map[string]string{
+		"agents": "User-agent: a%d\n", "agents and fields": "User-agent: a%d\nx:\n",
+		"groups": "User-agent: a%d\nDisallow: /%[1]d*b\n", "same groups": "User-agent: a\nDisallow: /%d\n",
+		"rules": "Disallow: /%d\n", "globs": "Disallow: *%d*a\n", "bare CR": "\r\r\r\r%d", "same": "Disallow: /\n",
+	} {
+		var b strings.Builder
+		for i := 0; b.Len() < robots.DefaultLimit/2; i++ {
+			if strings.Contains(line, "%") {
+				fmt.Fprintf(&b, line, i)
+			} else {
+				b.WriteString(line)
+			}
+		}
+		b.WriteString("Disallow: /z\n")
+		for _, d := range []robots.Dialect{robots.Gopher, robots.RFC9309, robots.Standard1994, robots.Extended} {
+			f := robots.Parse(d, []byte(b.String()))
+			f.Decide("a7", "/some/selector")
+			f.Fields("a")
+			f.Groups()
+			lint.File(f)
+			for _, to := range []robots.Dialect{robots.Gopher, robots.RFC9309, robots.Extended} {
+				if out, _ := File(f, to); len(out) > 8*maxConverted {
+					t.Errorf("%s: %s to %s: %d bytes", name, d, to, len(out))
+				}
+			}
+		}
+	}
+}
+
+func ExampleFile() {
+	f := robots.Parse(robots.RFC9309, []byte("User-agent: *\nDisallow: /a b/\nAllow: /a b/c\n"))
+	out, lost := File(f, robots.Gopher)
+	_, _ = os.Stdout.Write(out)
+	for _, d := range lost {
+		fmt.Printf("line %d: %s\n", d.Line, d.Message)
+	}
+	// Output:
+	// User-agent: *
+	// Disallow: /a b/
+	// line 3: Allow: "/a b/c" cannot be said
+}

@@ -1,0 +1,185 @@
+package convert
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// shape is what a pattern stands for, free of any dialect's spelling.
+type shape struct {
+	pieces []string // bytes; between two of them a star
+	whole  bool     // it covers the whole selector, not only its beginning
+	uri    bool     // the pieces are written as in a URI
+	bytes  int      // of the pattern: where the longest decides, its precedence
+}
+
+// The ways in which a pattern of one dialect has no equal in another. What is
+// written covers more, or with the last less.
+const (
+	lostEnd  = "the end of the selector cannot be asked for"
+	lostStar = "a star can be written only at the end"
+	lostByte = "a byte of it cannot be written: a star stands for it"
+
+	lostEscape = "a star that is a byte counts only where it is escaped"
+)
+
+// shapeOf reads a pattern. A dialect that knows the percent-encoding gives its
+// normal form, but for stars and dollars, which URIs hold as they are.
+func shapeOf(p string, s robots.Syntax, web bool) shape {
+	sh := shape{whole: s.Whole, uri: web}
+	if s.Escapes {
+		p = robots.NormalPattern(p)
+	}
+	sh.bytes = len(p)
+	if s.Anchor {
+		p, sh.whole = strings.CutSuffix(p, "$")
+	}
+	sh.pieces = []string{p}
+	if s.Glob {
+		sh.pieces = strings.Split(p, "*")
+	}
+	if s.Escapes {
+		for i := range sh.pieces {
+			sh.pieces[i] = plainSpecials(sh.pieces[i])
+		}
+	}
+	return sh
+}
+
+// plainSpecials undoes what the normal form does to * and $.
+func plainSpecials(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "%2A", "*"), "%24", "$")
+}
+
+// plain reports whether a prefix says it all.
+func (s shape) plain() bool { return len(s.pieces) == 1 && !s.whole }
+
+// all reports whether it covers every selector, or every path.
+func (s shape) all() bool {
+	switch {
+	case s.whole && s.pieces[len(s.pieces)-1] != "":
+		return false
+	case len(s.pieces) == 1:
+		return s.pieces[0] == "/"
+	}
+	return strings.Join(s.pieces[1:], "") == "" && (s.pieces[0] == "" || s.pieces[0] == "/")
+}
+
+// gopher writes a glob over bytes without an end.
+func (s shape) gopher() (p, lost string) {
+	pieces := make([]string, len(s.pieces))
+	for i, piece := range s.pieces {
+		if s.uri {
+			piece = decode(piece)
+		}
+		pieces[i] = writable(piece)
+		if strings.Contains(pieces[i], "*") {
+			lost = lostByte
+		}
+	}
+	p = strings.Join(pieces, "*")
+	if s.whole && pieces[len(pieces)-1] != "" {
+		lost = lostEnd
+	}
+	trimmed := strings.Trim(p, " \t\r\n\v\f")
+	if !strings.HasPrefix(p, trimmed) {
+		trimmed = "*" + trimmed
+	}
+	if trimmed != p {
+		lost = lostByte
+	}
+	return trimmed, lost
+}
+
+// writable replaces bytes that would end the line, or the pattern; a star it
+// keeps, though it means any bytes now.
+func writable(piece string) string {
+	b := []byte(piece)
+	for i, c := range b {
+		if c < ' ' || c == 0x7f || c == '#' {
+			b[i] = '*'
+		}
+	}
+	return string(b)
+}
+
+// decode takes the percent-encoding away.
+func decode(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '%' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				c, i = byte(n), i+2
+			}
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// encoded gives the pieces as they stand in a URI. That of a URI may have a #
+// in it, which starts no comment in Extended, but does where it goes.
+func (s shape) encoded() []string {
+	pieces := make([]string, len(s.pieces))
+	for i, piece := range s.pieces {
+		if s.uri {
+			pieces[i] = strings.ReplaceAll(piece, "#", "%23")
+		} else {
+			pieces[i] = plainSpecials(robots.NormalPath(piece))
+		}
+	}
+	return pieces
+}
+
+// rfc writes a pattern of RFC 9309, which can say everything.
+func (s shape) rfc() string {
+	pieces := make([]string, len(s.pieces))
+	for i, piece := range s.pieces {
+		pieces[i] = robots.NormalPath(piece)
+	}
+	p := strings.Join(pieces, "*")
+	if s.whole {
+		p += "$"
+	}
+	return p
+}
+
+// prefix writes a pattern that has no wildcards.
+func (s shape) prefix() (p, lost string) {
+	p = s.encoded()[0]
+	switch {
+	case len(s.pieces) == 2 && s.pieces[1] == "" && p != "":
+	case len(s.pieces) > 1:
+		lost = lostStar
+	case s.whole:
+		lost = lostEnd
+	}
+	if p == "" {
+		p = "/"
+	}
+	return p, lost
+}
+
+// explicit writes a value of an Extended 2.0 set. It has no way to write a star
+// that is a byte: a rule that denies lets it stand for any bytes, and one
+// that allows asks for the escape, so that neither lets more in.
+func (s shape) explicit(allow bool) (p, lost string) {
+	pieces := s.encoded()
+	for i, piece := range pieces {
+		if !strings.Contains(piece, "*") {
+			continue
+		}
+		lost = lostByte
+		if allow {
+			pieces[i], lost = strings.ReplaceAll(piece, "*", "%2A"), lostEscape
+		}
+	}
+	p = strings.Join(pieces, "*")
+	if !s.whole {
+		p += "*"
+	}
+	return p, lost
+}

@@ -1,0 +1,60 @@
+package convert
+
+import (
+	"strings"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// fromToken writes what the CRAWLER token says of the whole network.
+func (c *converter) fromToken() {
+	crawler, _ := c.file.Crawler()
+	if crawler.Cooldown != robots.DefaultCooldown {
+		c.lose(0, "FIELD", "the cooldown of %s", crawler.Cooldown)
+	}
+	if crawler.Index == robots.IndexUnspecified {
+		return
+	}
+	if c.to != robots.GopherStrict {
+		c.line("User-agent", "*")
+	}
+	if crawler.Index == robots.IndexAllow {
+		c.open()
+		return
+	}
+	c.line("Disallow", "/")
+	if c.to.Syntax(robots.Version1).Glob && c.to != robots.RFC9309 {
+		c.line("Disallow", "*") // the empty selector, too
+	}
+}
+
+// token writes the CRAWLER token: allow if everything is allowed, deny if
+// everything is denied. Of anything between it says nothing.
+func (c *converter) token() {
+	f := c.file
+	rules := c.rules(f.Agent("*").Groups())
+	crawler := robots.Crawler{Cooldown: robots.DefaultCooldown}
+	if len(rules) == 0 {
+		crawler.Index = robots.IndexAllow
+	}
+	for _, r := range rules {
+		if r.rule.Allow {
+			c.lose(r.rule.Line, "ALLOW", "Allow: %q cannot be said", r.rule.Pattern)
+		} else if r.shape.all() {
+			crawler.Index = robots.IndexDeny
+		} else {
+			c.lose(r.rule.Line, "PATTERN", "Disallow: %q: a network is indexed or not", r.rule.Pattern)
+		}
+	}
+	for _, name := range names(f)[1:] {
+		c.lose(name.Line, "AGENT", "what is said to %q", name.Token)
+	}
+	for l := range f.Lines() {
+		if name := strings.ToLower(l.Field); l.Kind == robots.KindField && name != "robot-version" {
+			c.lose(l.Number, "FIELD", "the field %q", name)
+		}
+	}
+	if token := crawler.String(); token != "" {
+		c.out = append(c.out, token+"\n"...)
+	}
+}

@@ -1,0 +1,257 @@
+package robots
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots/internal/ircline"
+)
+
+// Index is what an IRC network says of being indexed.
+type Index uint8
+
+// The three states. Only IndexAllow is a permission; a crawler that finds
+// IndexUnspecified goes by its own rules.
+const (
+	IndexUnspecified Index = iota
+	IndexAllow
+	IndexDeny
+)
+
+// String gives unspecified, allow or deny.
+func (i Index) String() string {
+	switch i {
+	case IndexAllow:
+		return "allow"
+	case IndexDeny:
+		return "deny"
+	}
+	return "unspecified"
+}
+
+// The cooldown of a token that gives none, and the longest one that is kept
+// (292 years); both are whole seconds.
+const (
+	DefaultCooldown = time.Hour
+	MaxCooldown     = math.MaxInt64 / time.Second * time.Second
+)
+
+// Crawler is the preference of an IRC network, not of one of its servers, as
+// the ISUPPORT token CRAWLER gives it (IRCv3 Crawler Preference). The zero
+// Crawler is unspecified.
+type Crawler struct {
+	Index    Index
+	Cooldown time.Duration // before the next visit; with IndexDeny: before asking again
+}
+
+// String writes the token, or nothing if the preference is unspecified: a
+// network says nothing by sending no token.
+func (c Crawler) String() string {
+	if c.Index == IndexUnspecified {
+		return ""
+	}
+	return "CRAWLER=index:" + c.Index.String() +
+		",cooldown:" + strconv.FormatInt(int64(c.Cooldown/time.Second), 10)
+}
+
+// ParseISupport reads the preference from lines that a server sent; other
+// lines than 005 are passed over. See [ParseCrawler].
+func ParseISupport(lines ...string) (Crawler, []diag.Diagnostic) {
+	var tokens []string
+	for _, line := range lines {
+		tokens = append(tokens, ircline.Tokens(line)...)
+	}
+	return ParseCrawler(tokens...)
+}
+
+// ParseCrawler reads the preference from ISUPPORT tokens in the order they
+// came: a later one replaces an earlier one, -CRAWLER takes it back, and one
+// without a value is ignored. It never fails: whatever does not parse is
+// diagnosed, and never read as a permission.
+func ParseCrawler(tokens ...string) (Crawler, []diag.Diagnostic) {
+	name, value := lastCrawler(tokens)
+	if value == "" {
+		return Crawler{Cooldown: DefaultCooldown}, nil
+	}
+	var d crawlerData
+	if name != crawlerToken {
+		d.report("I7-TOKEN-CASE", "the token is written %q: not every crawler knows it so", name)
+		d.problems[0].Severity = diag.Notice
+	}
+	for datum := range strings.SplitSeq(unescape(value), ",") {
+		d.add(datum)
+	}
+	return d.result()
+}
+
+// crawlerToken is the name of the token.
+const crawlerToken = "CRAWLER"
+
+// lastCrawler gives the token that holds after all others, or nothing.
+func lastCrawler(tokens []string) (name, value string) {
+	for _, token := range tokens {
+		n, v, _ := strings.Cut(token, "=")
+		switch {
+		case strings.EqualFold(n, "-"+crawlerToken):
+			name, value = "", ""
+		case strings.EqualFold(n, crawlerToken) && v != "":
+			name, value = n, v
+		}
+	}
+	return name, value
+}
+
+// unescape decodes \xHH, as ISUPPORT values escape a byte; anything else
+// stays as it is.
+func unescape(s string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, `\x`)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		s = after
+		c, err := strconv.ParseUint(after[:min(2, len(after))], 16, 8)
+		if err != nil || len(after) < 2 {
+			b.WriteString(`\x`)
+			continue
+		}
+		b.WriteByte(byte(c))
+		s = after[2:]
+	}
+}
+
+// crawlerData gathers the data of one CRAWLER token. Of several values for one
+// key the most restrictive wins.
+type crawlerData struct {
+	index, cooldown       bool // the key was there
+	allow, deny, badIndex bool // what was said of index
+	longest               time.Duration
+	problems              []diag.Diagnostic
+}
+
+// add takes one datum, key:value.
+func (d *crawlerData) add(datum string) {
+	key, value, _ := strings.Cut(datum, ":")
+	switch {
+	case datum == "":
+		d.report("I1-EMPTY-DATUM", "nothing between two commas")
+	case strings.EqualFold(key, "index"):
+		d.once(&d.index, "index")
+		d.addIndex(value)
+	case strings.EqualFold(key, "cooldown"):
+		d.once(&d.cooldown, "cooldown")
+		d.longest = max(d.longest, d.parseCooldown(value))
+	}
+}
+
+// once notes that a key is there and reports that it was before.
+func (d *crawlerData) once(seen *bool, key string) {
+	if *seen {
+		d.report("I5-DUPLICATE", "%s is there more than once: the most restrictive counts", key)
+	}
+	*seen = true
+}
+
+func (d *crawlerData) addIndex(value string) {
+	switch value {
+	case "allow":
+		d.allow = true
+	case "deny":
+		d.deny = true
+	default:
+		d.badIndex = true
+		d.report("I3-INDEX-VALUE", "index is %q: want allow or deny", value)
+	}
+}
+
+// parseCooldown reads seconds: digits only, and no more than fit.
+func (d *crawlerData) parseCooldown(value string) time.Duration {
+	if !digits(value) {
+		d.report("I6-COOLDOWN-VALUE",
+			"cooldown is %q, not a number of seconds: taken as %d", value, int(DefaultCooldown.Seconds()))
+		return DefaultCooldown
+	}
+	seconds, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || seconds > int64(MaxCooldown/time.Second) {
+		d.report("I6-COOLDOWN-RANGE", "cooldown of %s seconds is longer than a lifetime", value)
+		return MaxCooldown
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// result weighs what was gathered. A bad index beside a good one takes a
+// permission back, but not a prohibition.
+func (d *crawlerData) result() (Crawler, []diag.Diagnostic) {
+	c := Crawler{Cooldown: d.longest}
+	if !d.cooldown {
+		c.Cooldown = DefaultCooldown
+	}
+	switch {
+	case d.deny:
+		c.Index = IndexDeny
+	case d.allow && !d.badIndex:
+		c.Index = IndexAllow
+	case !d.index:
+		d.report("I3-INDEX-MISSING", "no index: neither allowed nor denied")
+	}
+	return c, d.problems
+}
+
+// report adds a diagnostic that rests on a requirement.
+func (d *crawlerData) report(code, format string, args ...any) {
+	d.problems = append(d.problems, diag.Diagnostic{Code: code, Severity: diag.Warning, Message: fmt.Sprintf(format, args...)})
+}
+
+// network is what an IRCv3 file says: the preference of the whole network, for
+// every robot and whatever is asked for.
+type network struct {
+	crawler Crawler
+	there   bool // there is a CRAWLER token
+	found   []diag.Diagnostic
+}
+
+// Crawler gives the preference that an [IRCv3] file states, and what is odd in
+// it. The file is a list of ISUPPORT tokens, separated by blanks and line ends,
+// or what a server sent: of 005 lines the tokens count. In other dialects it is
+// unspecified.
+func (f *File) Crawler() (Crawler, []diag.Diagnostic) {
+	if f == nil || f.dialect != IRCv3 {
+		return Crawler{Cooldown: DefaultCooldown}, nil
+	}
+	n := f.network()
+	return n.crawler, n.found
+}
+
+func (f *File) network() network {
+	var n network
+	var tokens []string
+	for l := range f.Lines() {
+		text := strings.Trim(l.Text, "\r\n")
+		line := ircline.Tokens(text)
+		if line == nil {
+			line = ircline.Split(text)
+		}
+		tokens = append(tokens, line...)
+	}
+	for _, token := range tokens {
+		name, _, _ := strings.Cut(token, "=")
+		n.there = n.there || strings.EqualFold(name, "CRAWLER")
+	}
+	n.crawler, n.found = ParseCrawler(tokens...)
+	return n
+}
+
+func (n network) rules(f *File) *Rules {
+	r := f.rulesOf(NoGroup)
+	if n.crawler.Index != IndexUnspecified {
+		r.reason = NetworkToken
+	}
+	r.closed = n.crawler.Index == IndexDeny
+	return r
+}

@@ -1,0 +1,156 @@
+// Package irc asks IRC networks whether they may be indexed: the CRAWLER token of
+// ISUPPORT (IRCv3 Crawler Preference), which package robots reads.
+package irc
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/internal/dial"
+	"github.com/gophd/gophd/robots/internal/ircline"
+)
+
+// Limits of a visit to an IRC server. A line of 512 bytes may carry 8191 more
+// of tags.
+const (
+	timeout  = time.Minute
+	goodbye  = 2 * time.Second
+	limit    = 256 << 10
+	maxLine  = 512 + 8191 + 1
+	maxNicks = 5
+)
+
+// A Client asks IRC networks whether they may be indexed. It registers,
+// reads what the server supports, and quits; it joins no channel. The zero
+// Client works.
+type Client struct {
+	Nick    string                                                               // asked for first; if empty, or in use, one is made up
+	Timeout time.Duration                                                        // for the whole visit; if zero, 1 min
+	Limit   int64                                                                // bytes read; if zero, 256 KiB
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // if nil, that of net.Dialer
+	TLS     *tls.Config                                                          // for ircs; if nil, certificates must be valid
+}
+
+// Crawler asks the server of an irc or ircs URL for the preference of its
+// network. An error means that the server could not be asked: then nothing is
+// known, and a crawler stays away.
+func (c *Client) Crawler(ctx context.Context, rawURL string) (robots.Crawler, []diag.Diagnostic, error) {
+	_, o, err := dial.ParseURL(rawURL, dial.IRCPorts)
+	if err != nil {
+		return robots.Crawler{}, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, timeout))
+	defer cancel()
+	tokens, err := c.visit(ctx, o)
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return robots.Crawler{}, nil, fmt.Errorf("asking %s: %w", o.Address(), err)
+	}
+	preference, problems := robots.ParseCrawler(tokens...)
+	return preference, problems, nil
+}
+
+// visit gives all ISUPPORT tokens of a server in the order they came.
+func (c *Client) visit(ctx context.Context, o dial.Origin) ([]string, error) {
+	if strings.ContainsAny(c.Nick, " :\r\n\x00") {
+		return nil, fmt.Errorf("nick %q has bytes that no nick may have", c.Nick)
+	}
+	conn, err := dial.Dialer{Dial: c.Dial, TLS: c.TLS}.Connect(ctx, o.Address(), o.Scheme == "ircs")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }()
+	s := session{conn: conn, input: &io.LimitedReader{R: conn, N: cmp.Or(c.Limit, limit)}}
+	if err := s.register(cmp.Or(c.Nick, madeUpNick())); err != nil {
+		return nil, err
+	}
+	if err := s.read(); err != nil {
+		return nil, err
+	}
+	s.quit()
+	return s.tokens, nil
+}
+
+// madeUpNick gives a nick of nine bytes, the longest that every server takes.
+func madeUpNick() string { return fmt.Sprintf("crawl%04d", rand.IntN(10000)) }
+
+// session is one connection from the first word to the last.
+type session struct {
+	conn   net.Conn
+	input  *io.LimitedReader
+	nicks  int
+	tokens []string
+}
+
+func (s *session) send(line string) error {
+	_, err := io.WriteString(s.conn, line+"\r\n")
+	return err
+}
+
+func (s *session) register(nick string) error {
+	return s.send("NICK " + nick + "\r\nUSER crawler 0 * :crawler")
+}
+
+// read answers the server until all ISUPPORT lines have come: they come before
+// the message of the day.
+func (s *session) read() error {
+	lines := bufio.NewScanner(s.input)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		if done, err := s.answer(lines.Text()); done || err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return fmt.Errorf("the server sends a line of more than %d bytes", maxLine-1)
+	} else if err != nil {
+		return err
+	}
+	if s.input.N <= 0 {
+		return errors.New("the server talks without end")
+	}
+	return io.ErrUnexpectedEOF
+}
+
+// answer takes one line; done is that the server has said all it supports.
+func (s *session) answer(line string) (done bool, err error) {
+	command, rest := ircline.Command(line)
+	switch strings.ToUpper(command) {
+	case "005":
+		s.tokens = append(s.tokens, ircline.Tokens(line)...)
+	case "PING":
+		return false, s.send("PONG " + rest)
+	case "376", "422": // end of the message of the day, or there is none
+		return true, nil
+	case "432", "433", "436", "437": // this nick will not do
+		if s.nicks++; s.nicks > maxNicks {
+			return false, errors.New("the server takes no nick")
+		}
+		return false, s.send("NICK " + madeUpNick())
+	case "ERROR":
+		return false, fmt.Errorf("the server refuses: %q", strings.TrimPrefix(rest, ":"))
+	}
+	return false, nil
+}
+
+// quit takes leave and lets the server close, lest what it still sends resets
+// the connection before it has read the QUIT. Whether it works does not matter.
+func (s *session) quit() {
+	_ = s.conn.SetDeadline(time.Now().Add(goodbye))
+	if s.send("QUIT") == nil {
+		_, _ = io.Copy(io.Discard, s.input)
+	}
+}

@@ -1,0 +1,164 @@
+package irc
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/internal/robotstest"
+)
+
+const welcome = `> NICK crawl
+	> USER crawler 0 * :crawler
+	< :s 001 crawl :Welcome
+	`
+
+// TestClient proves how a network is asked by any of its servers (I10), here
+// by scripted ones.
+func TestClient(t *testing.T) {
+	for _, test := range []struct {
+		name, script, want, fails string
+	}{
+		{"no token", welcome + "< :s 005 crawl NICKLEN=9 :are supported\n< :s 376 crawl :End\n> QUIT", "", ""},
+		{"no message of the day", welcome + "< :s 005 crawl CRAWLER=index:allow\n< :s 422 crawl :none\n> QUIT",
+			"CRAWLER=index:allow,cooldown:3600", ""},
+		{"a later line takes the token back", welcome + `< :s 005 crawl CRAWLER=index:deny :are supported
+			< :s 005 crawl -CRAWLER :are supported
+			< :s 376 crawl :End
+			> QUIT`, "", ""},
+		{"ping before the welcome", `> NICK crawl
+			> USER
+			< PING :a cookie
+			> PONG :a cookie
+			< @time=now :s 005 crawl CRAWLER=index:deny,cooldown:31536000 :are supported
+			< :s 376 crawl :End
+			> QUIT
+			< ERROR :Closing connection`, "CRAWLER=index:deny,cooldown:31536000", ""},
+		{"nick in use", `> NICK crawl
+			> USER
+			< :s 433 * crawl :in use
+			> NICK crawl
+			< :s 005 crawl1 CRAWLER=index:allow,cooldown:5 :are supported
+			< :s 376 crawl :End
+			> QUIT`, "CRAWLER=index:allow,cooldown:5", ""},
+		{"no nick will do", "> NICK\n> USER\n" + strings.Repeat("< :s 433 * x :in use\n> NICK crawl\n", 5) + "< :s 433 * x :in use", "", "no nick"},
+		{"refused", "> NICK\n> USER\n< ERROR :Closing link: banned\x07", "", `refuses: "Closing link: banned\a"`},
+		{"closed", welcome, "", "unexpected EOF"},
+		{"a line without end", welcome + "< " + strings.Repeat("x", 10000), "", "a line of more than 8703 bytes"},
+		{"talk without end", welcome + strings.Repeat("< :s NOTICE * :hello\n", 20000), "", "without end"},
+		{"silence", welcome + "...", "", "deadline exceeded"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := Client{Nick: "crawl", Dial: robotstest.Scripted(t, test.script, nil)}
+				got, _, err := c.Crawler(t.Context(), "irc://irc.example.com/")
+				if test.fails != "" {
+					if err == nil || !strings.Contains(err.Error(), test.fails) {
+						t.Errorf("error %v, want %s", err, test.fails)
+					}
+				} else if err != nil {
+					t.Errorf("error %v", err)
+				}
+				if got.String() != test.want {
+					t.Errorf("preference %q, want %q", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// TestClientTLS proves that ircs checks the name of the server.
+func TestClientTLS(t *testing.T) {
+	server, trusting := robotstest.Certificate(t)
+	script := welcome + "< :s 005 crawl CRAWLER=index:deny :are supported\n< :s 422 crawl :none\n> QUIT"
+	c := Client{Nick: "crawl", Dial: robotstest.Scripted(t, script, server), TLS: trusting}
+	got, _, err := c.Crawler(t.Context(), "ircs://example.com")
+	if err != nil || got.Index != robots.IndexDeny {
+		t.Errorf("%v %v, want deny", got, err)
+	}
+	c.Dial = robotstest.Scripted(t, "...", server)
+	_, _, err = c.Crawler(t.Context(), "ircs://example.org")
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); !ok {
+		t.Errorf("a server of another name: error %v", err)
+	}
+}
+
+func TestClientRefusesInput(t *testing.T) {
+	for _, test := range []struct {
+		nick, url, fails string
+	}{
+		{"a\r\nJOIN #x", "irc://h", "nick"},
+		{"", "http://h", "none of irc, ircs"},
+		{"", "irc://", "no host"},
+		{"", "irc://h:x", "invalid port"},
+	} {
+		c := Client{Nick: test.nick}
+		if _, _, err := c.Crawler(t.Context(), test.url); err == nil || !strings.Contains(err.Error(), test.fails) {
+			t.Errorf("%q %q: error %v, want %s", test.nick, test.url, err, test.fails)
+		}
+	}
+}
+
+// TestNgircd asks a server in use, which has no such token. With
+// GOPHD_ACCEPTANCE set it must be installed.
+func TestNgircd(t *testing.T) {
+	path, err := exec.LookPath("ngircd")
+	if err != nil {
+		path, err = exec.LookPath("/usr/sbin/ngircd")
+	}
+	if err != nil {
+		if os.Getenv("GOPHD_ACCEPTANCE") == "" {
+			t.Skip("ngircd is not installed")
+		}
+		t.Fatal(err)
+	}
+	address := startNgircd(t, path)
+	got, problems, err := new(Client).Crawler(t.Context(), "irc://"+address)
+	if want := (robots.Crawler{Cooldown: robots.DefaultCooldown}); err != nil || got != want || problems != nil {
+		t.Errorf("%v %v %v, want unspecified", got, problems, err)
+	}
+}
+
+// startNgircd starts a server and returns when it listens.
+func startNgircd(t *testing.T, path string) (address string) {
+	address = robotstest.FreeAddress(t)
+	_, port, _ := net.SplitHostPort(address)
+	config := t.TempDir() + "/ngircd.conf"
+	text := fmt.Sprintf("[Global]\nName = irc.example.net\nInfo = test\nAdminEMail = a@example.net\n"+
+		"Listen = 127.0.0.1\nPorts = %s\n[Options]\nDNS = no\nIdent = no\nPAM = no\n", port)
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	cmd := exec.CommandContext(ctx, path, "-n", "-f", config)
+	log, err := cmd.StdoutPipe()
+	if err == nil {
+		cmd.Stderr = cmd.Stdout
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		t.Log(lines.Text())
+		if strings.Contains(lines.Text(), " ready.") {
+			go func() { _, _ = io.Copy(io.Discard, log) }()
+			return address
+		}
+	}
+	t.Fatal("ngircd does not start")
+	return ""
+}

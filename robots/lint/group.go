@@ -1,0 +1,130 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// group looks at what the lines of one group mean together.
+func (l *linter) group(i int, g robots.Group) {
+	if len(g.Agents) == 0 {
+		l.loose(i, g)
+	} else {
+		l.agents(g)
+		l.hollow(i, g)
+		l.experiment(g)
+	}
+	l.rules(g)
+}
+
+// loose looks at lines that stand outside of any group.
+func (l *linter) loose(i int, g robots.Group) {
+	if len(g.Rules) == 0 || l.file.Dialect() == robots.GopherStrict {
+		return
+	}
+	line := g.Rules[0].Line
+	switch {
+	case l.file.Dialect() == robots.Standard1994 && i > 0:
+		l.warn(line, "S1-OUTSIDE", "a blank line ended the record: the rule belongs to none and is ignored")
+	case l.file.Dialect().Web():
+		l.warn(line, "R8-OUTSIDE", "a rule before any User-agent line is ignored")
+	default:
+		l.notice(line, "R8-OUTSIDE", "a rule before any User-agent line binds everyone on robots.Gopher, but readers after RFC 9309 ignore it")
+	}
+}
+
+// agents looks at the User-agent lines of a group.
+func (l *linter) agents(g robots.Group) {
+	for n, a := range g.Agents {
+		if n > 0 {
+			l.stacked(g, n)
+		}
+		name := strings.ToLower(a.Token)
+		if line := l.named[name]; line > 0 && name != "" {
+			l.again(a, line)
+		} else {
+			l.named[name] = a.Line
+		}
+	}
+}
+
+// stacked looks at a second User-agent line of a group. With other fields
+// before it, it was most likely meant to begin another one.
+func (l *linter) stacked(g robots.Group, n int) {
+	a, before := g.Agents[n], g.Agents[n-1]
+	// Fields are in order of lines, and there may be as many as agents.
+	at, _ := slices.BinarySearchFunc(g.Fields, before.Line, func(f robots.Field, line int) int { return f.Line - line })
+	for _, field := range g.Fields[at:] {
+		if field.Line > a.Line {
+			break
+		}
+		if field.Name != "sitemap" {
+			l.warn(before.Line, "R9-SWALLOWED", "the group of %q has no rules, so it joins that of %q in line %d", before.Token, a.Token, a.Line)
+			return
+		}
+	}
+	l.notice(a.Line, "R1-STACKED", "one group for several robots: some readers see only the last User-agent line")
+}
+
+func (l *linter) again(a robots.Agent, line int) {
+	switch l.file.Dialect() {
+	case robots.Standard1994, robots.Extended:
+		l.warn(a.Line, "S3-DUPLICATE", "%q was named in line %d: robots go by the first record", a.Token, line)
+	default:
+		l.notice(a.Line, "R3-DUPLICATE", "%q was named in line %d: the groups are combined", a.Token, line)
+	}
+}
+
+// hollow looks for groups that say nothing.
+func (l *linter) hollow(i int, g robots.Group) {
+	if len(g.Rules) > 0 {
+		return
+	}
+	line := g.Agents[0].Line
+	if l.file.Dialect() == robots.Standard1994 && i+1 < len(l.groups) && len(l.groups[i+1].Agents) == 0 {
+		l.warn(line, "S1-EMPTY-GROUP", "a blank line ends the record before its rules")
+		return
+	}
+	l.notice(line, "R1-EMPTY-GROUP", "a group without rules: its robots may fetch everything")
+}
+
+// rules looks for rules of a group that never decide.
+func (l *linter) rules(g robots.Group) {
+	seen := map[string]robots.Rule{}
+	for _, r := range g.Rules {
+		pattern := r.Pattern
+		if l.file.Dialect() == robots.RFC9309 {
+			pattern = robots.NormalPattern(pattern)
+		}
+		before, found := seen[pattern]
+		switch {
+		case r.Pattern == "":
+			if len(g.Rules) > 1 && l.file.Dialect().Web() {
+				l.notice(r.Line, "S5-EMPTY", "an empty pattern beside other rules has no effect")
+			}
+		case !found:
+			seen[pattern] = r
+		case before.Allow == r.Allow:
+			l.warn(r.Line, "R5-DUPLICATE", "the same rule as in line %d", before.Line)
+		case l.file.Dialect() == robots.RFC9309 || l.file.Dialect() == robots.Extended:
+			l.overruled(before, r)
+		}
+	}
+}
+
+// overruled: of equal patterns Allow wins.
+func (l *linter) overruled(a, b robots.Rule) {
+	if a.Allow {
+		a, b = b, a
+	}
+	l.warn(a.Line, "R5-NEVER", "the Allow in line %d has the same pattern and wins", b.Line)
+}
+
+// experiment looks for groups that Robot-version makes robots ignore.
+func (l *linter) experiment(g robots.Group) {
+	if g.Version == robots.Experimental {
+		l.warn(g.Agents[0].Line, "C3-EXPERIMENTAL", "an odd version is an experiment: the group is ignored")
+	}
+}

@@ -1,0 +1,224 @@
+package lint
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// lines looks at each line alone.
+func (l *linter) lines() {
+	last := robots.KindBlank // of the last line that means anything
+	for line := range l.file.Lines() {
+		l.bytes(line)
+		switch line.Kind {
+		case robots.KindBlank, robots.KindComment:
+			continue
+		case robots.KindMalformed:
+			l.malformed(line)
+		case robots.KindAgent:
+			l.agent(line)
+		case robots.KindAllow, robots.KindDisallow:
+			l.rule(line)
+		case robots.KindField:
+			l.field(line)
+			l.place(line, last)
+		}
+		last = line.Kind
+	}
+}
+
+// place looks for a Robot-version that stands where it does not count.
+func (l *linter) place(line robots.Line, last robots.Kind) {
+	if l.file.Dialect() == robots.Extended && last != robots.KindAgent && strings.EqualFold(line.Field, "robot-version") {
+		l.warn(line.Number, "C3-PLACE", "Robot-version counts only directly after User-agent")
+	}
+}
+
+// bytes looks for what does not belong into a text file.
+func (l *linter) bytes(line robots.Line) {
+	text := strings.TrimRight(line.Text, "\r\n")
+	if line.Number == 1 && strings.HasPrefix(text, "\ufeff") {
+		text = text[len("\ufeff"):]
+		l.notice(1, "R10-BYTES", "begins with a byte order mark, which not all readers skip")
+	}
+	switch {
+	case strings.IndexByte(text, 0) >= 0:
+		l.warn(line.Number, "R2-BYTES", "a NUL byte: what follows in the line is not read")
+	case strings.IndexByte(text, '\r') >= 0:
+		l.warn(line.Number, "G3-BYTES", "a CR inside the line: some readers take it for a line end")
+	case strings.ContainsFunc(text, isControl):
+		l.warn(line.Number, "R10-BYTES", "a control byte")
+	case !utf8.ValidString(text):
+		l.notice(line.Number, "R10-BYTES", "not UTF-8")
+	}
+}
+
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+
+func (l *linter) malformed(line robots.Line) {
+	text := strings.TrimSpace(line.Text)
+	word, rest, _ := strings.Cut(text, " ")
+	if known := closest(word); known != "" && rest != "" {
+		l.warn(line.Number, "R2-NO-COLON", "no colon: write %q", known+": "+strings.TrimSpace(rest))
+		return
+	}
+	l.warn(line.Number, "R2-NO-COLON", "not a field and a value: the line is ignored")
+}
+
+// field looks at a line that is neither User-agent nor a rule.
+func (l *linter) field(line robots.Line) {
+	if robots.KnownField(line.Field) {
+		l.value(line)
+		return
+	}
+	if known := closest(line.Field); known != "" {
+		l.warn(line.Number, "R2-MISSPELT-FIELD", "unknown field %q: did you mean %s?", line.Field, known)
+		return
+	}
+	l.notice(line.Number, "R9-UNKNOWN-FIELD", "unknown field %q: no robot is known to read it", line.Field)
+}
+
+// value looks at values that have a range.
+func (l *linter) value(line robots.Line) {
+	var err error
+	code := "VALUE"
+	switch strings.ToLower(line.Field) {
+	case "visit-time":
+		_, err = robots.ParseVisitTime(line.Value)
+		code = "C7-VALUE"
+	case "request-rate":
+		_, err = robots.ParseRequestRate(line.Value)
+		code = "C8-VALUE"
+	case "crawl-delay":
+		_, err = robots.ParseCrawlDelay(line.Value)
+	case "robot-version":
+		if _, ok := robots.ParseVersion(line.Value); !ok {
+			l.warn(line.Number, "C3-VALUE", "version %q: taken as 1.0", line.Value)
+		}
+	case "index":
+		if line.Value != "allow" && line.Value != "deny" {
+			l.warn(line.Number, "I3-VALUE", "index is %q: want allow or deny", line.Value)
+		}
+	case "cooldown":
+		if !digits(line.Value) {
+			l.warn(line.Number, "I6-VALUE", "cooldown is %q, not a number of seconds", line.Value)
+		}
+	}
+	if err != nil {
+		l.warn(line.Number, code, "%v: the line is ignored", err)
+	}
+}
+
+func (l *linter) agent(line robots.Line) {
+	word := robots.ProductToken(line.Value)
+	switch {
+	case line.Value == "":
+		l.warn(line.Number, "R3-AGENT", "User-agent without a name: no robot is meant")
+	case l.file.Dialect() == robots.GopherStrict:
+		l.notice(line.Number, "G10-IGNORED", "a strict robot ignores User-agent: the rules below bind everyone")
+	case word == "":
+		l.warn(line.Number, "R3-AGENT", "%q names no robot: only \"*\" alone is every robot, and there are no other wildcards", line.Value)
+	case word != line.Value && l.file.Dialect() != robots.Standard1994 && l.file.Dialect() != robots.Extended:
+		l.notice(line.Number, "R3-AGENT", "only %q of %q is compared", word, line.Value)
+	}
+}
+
+// rule looks at an Allow or Disallow line.
+func (l *linter) rule(line robots.Line) {
+	d := l.file.Dialect()
+	if line.Kind == robots.KindAllow && !d.Syntax(robots.Version2).Allow {
+		code := "G10-IGNORED"
+		if d == robots.Standard1994 {
+			code = "S7-IGNORED"
+		}
+		l.notice(line.Number, code, "Allow means nothing to this dialect")
+	}
+	if d == robots.Gopher || d == robots.GopherStrict || d == robots.Veronica2 {
+		l.gopherRule(line)
+	} else {
+		l.webRule(line)
+	}
+	if strings.ContainsAny(line.Value, " \t") {
+		l.notice(line.Number, "R2-BLANK", "the pattern %q has a blank in it", line.Value)
+	}
+	if _, after, found := strings.Cut(line.Text, line.Value+"#"); found && line.Value != "" && d != robots.Extended {
+		l.notice(line.Number, "G9-COMMENT", "# starts a comment here: %q is no part of the pattern", "#"+strings.TrimRight(after, "\r\n"))
+	}
+}
+
+func (l *linter) gopherRule(line robots.Line) {
+	if line.Kind == robots.KindDisallow && line.Value == "" {
+		l.warn(line.Number, "G4-EMPTY", "an empty Disallow: no rule to most robots, but read literally it bars everything")
+		return
+	}
+	if line.Kind == robots.KindDisallow && !strings.HasPrefix(strings.TrimPrefix(line.Text, "\ufeff"), "Disallow:") {
+		l.notice(line.Number, "G4-FORM", "a strict robot looks for lines that start with \"Disallow:\"")
+	}
+	if strings.HasSuffix(line.Value, "$") {
+		l.notice(line.Number, "G8-WILDCARD", "$ is an ordinary byte: there is no end anchor")
+	}
+	if len(line.Value) > longPattern {
+		l.notice(line.Number, "G6-LONG", "%d bytes: a selector has no more than %d", len(line.Value), longPattern)
+	}
+}
+
+func (l *linter) webRule(line robots.Line) {
+	p := line.Value
+	switch {
+	case p == "":
+		return
+	case p[0] != '/' && p[0] != '*':
+		l.warn(line.Number, "R5-NEVER", "the pattern %q can match nothing", p)
+	case l.file.Dialect() == robots.RFC9309 && (p == "/robots.txt" || p == "/robots.txt$"):
+		l.warn(line.Number, "R5-NEVER", "%q never decides about the robots file itself, which may always be fetched", p)
+	case l.file.Dialect() == robots.Standard1994 && strings.ContainsAny(p, "*$"):
+		l.warn(line.Number, "S4-WILDCARD", "* and $ are ordinary bytes in %q", p)
+	case l.file.Dialect() == robots.RFC9309 && strings.Contains(p[:len(p)-1], "$"):
+		l.notice(line.Number, "R7-WILDCARD", "$ means the end only at the end of a pattern; write %%24 for the byte")
+	}
+}
+
+// closest gives the field that a name is a misspelling of, or "".
+func closest(name string) string {
+	name = strings.ToLower(name)
+	// What people write for User-agent is further away than two letters.
+	if name == "usage-agent" || name == "agent" || name == "user" {
+		return "User-agent"
+	}
+	for _, known := range []string{"Disallow", "Allow", "User-agent", "Sitemap", "Crawl-delay", "Request-rate", "Visit-time", "Robot-version", "Comment"} {
+		if distance(name, strings.ToLower(known)) <= min(2, len(known)/4) {
+			return known
+		}
+	}
+	return ""
+}
+
+// distance counts the bytes to change, insert or leave out; names longer than
+// any field are far away.
+func distance(a, b string) int {
+	if len(a) > 2*len(b) {
+		return len(a)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// digits reports whether s is one ASCII digit or more, and nothing else.
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -1,0 +1,89 @@
+// Package lint reports the lines of a robots file that have no effect, or a
+// doubtful one.
+//
+// The code of a diagnostic is the requirement that it rests on, if there is one,
+// and its kind: R8-OUTSIDE. The requirements are listed in doc/requirements.md:
+// G are those of the Gopher text, R of RFC 9309, S of the 1994 standard, C of the
+// Extended one, I of the CRAWLER token. The kinds: ABSENT, AGENT, BLANK, BYTES,
+// COMMENT, DUPLICATE, EMPTY, EMPTY-GROUP, EXPERIMENTAL, FORM, IGNORED, LONG,
+// MISSPELT-FIELD, NEVER, NO-COLON, OUTSIDE, PLACE, SIZE, STACKED, SWALLOWED,
+// UNKNOWN-FIELD, VALUE, WILDCARD; of an IRCv3 file those of [robots.ParseCrawler].
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
+)
+
+// linter gathers what is odd in a file. It knows lines one by one (line.go)
+// and the groups they make (group.go).
+type linter struct {
+	file   *robots.File
+	groups []robots.Group
+	named  map[string]int // the line in which a robot was first named
+	found  []diag.Diagnostic
+}
+
+// The sizes at which a file is remarked on: some readers stop at the second.
+const (
+	largeFile   = 100 << 10
+	tooBigFile  = 500 << 10
+	longPattern = 255 // bytes of a selector, RFC 1436
+)
+
+// File reports the lines of a file that have no effect, or a doubtful one, in
+// the file's own dialect, in the order of lines. Nothing is wrong with a nil
+// File. The diagnostics do not name the file.
+func File(f *robots.File) []diag.Diagnostic {
+	if f.Dialect() == robots.IRCv3 {
+		return token(f)
+	}
+	l := linter{file: f, groups: f.Groups(), named: map[string]int{}}
+	l.size()
+	l.lines()
+	for i, g := range l.groups {
+		l.group(i, g)
+	}
+	slices.SortStableFunc(l.found, func(a, b diag.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
+	return l.found
+}
+
+// token reports on an IRCv3 file.
+func token(f *robots.File) []diag.Diagnostic {
+	_, found := f.Crawler()
+	if f.Absent() && f.Size() > 0 {
+		found = append(found, diag.Diagnostic{Code: "I2-ABSENT", Severity: diag.Warning, Message: "no CRAWLER token: nothing is said"})
+	}
+	return found
+}
+
+func (l *linter) warn(line int, code, format string, args ...any) {
+	l.add(diag.Warning, line, code, format, args...)
+}
+
+func (l *linter) notice(line int, code, format string, args ...any) {
+	l.add(diag.Notice, line, code, format, args...)
+}
+
+func (l *linter) add(s diag.Severity, line int, code, format string, args ...any) {
+	l.found = append(l.found, diag.Diagnostic{Code: code, Severity: s, Line: line, Message: fmt.Sprintf(format, args...)})
+}
+
+// size looks at the file as a whole.
+func (l *linter) size() {
+	switch n := l.file.Size(); {
+	case l.file.Truncated():
+		l.warn(0, "R14-SIZE", "only the first %d bytes were read, up to a line end", n)
+	case n > tooBigFile:
+		l.warn(0, "R14-SIZE", "%d bytes: robots may stop reading after %d", n, tooBigFile)
+	case n > largeFile:
+		l.notice(0, "R14-SIZE", "%d bytes: robots may stop reading after %d", n, tooBigFile)
+	}
+	if l.file.Absent() && l.file.Size() > 0 {
+		l.warn(0, "G1-ABSENT", "no line means anything to robots: the file counts as absent")
+	}
+}

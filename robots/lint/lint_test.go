@@ -1,0 +1,157 @@
+package lint
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
+)
+
+// lintCases: each line is odd for one reason; want lists line:code:id.
+var lintCases = []struct {
+	dialect robots.Dialect
+	file    string
+	want    string
+}{
+	{robots.RFC9309, "User-agent: *\nDisallow: /a\nAllow: /a/b\nCrawl-delay: 3\nSitemap: http://h/s.xml\n\n# note\n", ""},
+	{robots.Gopher, "User-agent: *\nDisallow: /a\n", ""},
+	{robots.Standard1994, "User-agent: *\nDisallow:\n", ""},
+	{robots.Extended, "User-agent: a\nRobot-version: 2.0\nVisit-time: 0600-0845\nRequest-rate: 1/30m\nDisallow: /a*\n", ""},
+
+	{robots.RFC9309, "User-agent: *\nDisallow /a\nhello there\n: x\nDisallow: /b\n", "2:R2-NO-COLON 3:R2-NO-COLON 4:R2-NO-COLON"},
+	{robots.RFC9309, "Usage-agent: *\nUser-agent: *\nDisalow: /\nDissallow: /\nX-thing: 1\nDisallow: /b\n", "1:R2-MISSPELT-FIELD 3:R2-MISSPELT-FIELD 4:R2-MISSPELT-FIELD 5:R9-UNKNOWN-FIELD"},
+	{robots.RFC9309, "User-agent: *\nDisallow: /b\nCrawl-delay: soon\nVisit-time: 9999-0000\nRequest-rate: 1/0\n", "3:VALUE 4:C7-VALUE 5:C8-VALUE"},
+	{robots.Gopher, "User-agent: *\nDisallow: /b\nIndex: perhaps\nCooldown: -1\n", "3:I3-VALUE 4:I6-VALUE"},
+	{robots.RFC9309, "\ufeffUser-agent: *\nDisallow: /\x00b\nDisallow: /\x1bc\nDisallow: /\xff\n", "1:R10-BYTES 2:R2-BYTES 3:R10-BYTES 4:R10-BYTES"},
+	{robots.Gopher, "User-agent: *\nDisallow: /a\rb\n", "2:G3-BYTES"},
+	{robots.RFC9309, "User-agent:\nUser-agent: a/2.0\nDisallow: /a\nUser-agent: *bot\nDisallow: /b\n", "1:R3-AGENT 2:R3-AGENT 2:R1-STACKED 4:R3-AGENT"},
+	{robots.GopherStrict, "User-agent: a\nDisallow: /a\n", "1:G10-IGNORED"},
+	{robots.Gopher, "User-agent: a\nDisallow: /a\nAllow: /a/b\n", "3:G10-IGNORED"},
+	{robots.Standard1994, "User-agent: a\nDisallow: /a\nAllow: /a/b\nDisallow: /c*\n", "3:S7-IGNORED 4:S4-WILDCARD"},
+	{robots.Gopher, "User-agent: a\nDisallow:\ndisallow: /x\n Disallow: /y\nDisallow: /z$\nDisallow: /" + strings.Repeat("l", 255) + "\n", "2:G4-EMPTY 3:G4-FORM 4:G4-FORM 5:G8-WILDCARD 6:G6-LONG"},
+	{robots.RFC9309, "User-agent: a\nDisallow: x\nDisallow: /robots.txt\nDisallow: /a$b\nDisallow: /a b\nDisallow: /c#d\n", "2:R5-NEVER 3:R5-NEVER 4:R7-WILDCARD 5:R2-BLANK 6:G9-COMMENT"},
+	{robots.RFC9309, "Disallow: /a\nUser-agent: *\nDisallow: /b\n", "1:R8-OUTSIDE"},
+	{robots.Gopher, "Disallow: /a\nUser-agent: *\nDisallow: /b\n", "1:R8-OUTSIDE"},
+	{robots.Standard1994, "User-agent: *\n\nDisallow: /b\n", "1:S1-EMPTY-GROUP 3:S1-OUTSIDE"},
+	{robots.RFC9309, "User-agent: *\nCrawl-delay: 5\n\nUser-agent: a\nDisallow: /\n", "1:R9-SWALLOWED"},
+	{robots.RFC9309, "User-agent: *\nSitemap: s\nUser-agent: a\nDisallow: /\n", "3:R1-STACKED"},
+	{robots.Gopher, "User-agent: *\nUser-agent: a\nDisallow: /\n", "2:R1-STACKED"},
+	{robots.RFC9309, "User-agent: a\nDisallow: /\n\nUser-agent: A\nDisallow: /b\nUser-agent: c\n", "4:R3-DUPLICATE 6:R1-EMPTY-GROUP"},
+	{robots.Standard1994, "User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /b\n", "4:S3-DUPLICATE"},
+	{robots.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /a\nAllow: /a\nDisallow:\n", "2:R5-NEVER 3:R5-DUPLICATE 5:S5-EMPTY"},
+	{robots.RFC9309, "User-agent: a\nDisallow: /a~\nDisallow: /%61%7E\nDisallow: /robots.txt$\n", "3:R5-DUPLICATE 4:R5-NEVER"},
+	{robots.Gopher, "User-agent: a\nDisallow: /a\nDisallow: /%61\n", ""},
+	{robots.Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /a\nRobot-version: x\n", "1:C3-EXPERIMENTAL 4:C3-VALUE 4:C3-PLACE"},
+	{robots.Gopher, "iHello\tfake\t(NULL)\t0\r\n", "0:G1-ABSENT 1:R2-NO-COLON"},
+	{robots.IRCv3, "CRAWLER=cooldown:5\n", "0:I3-INDEX-MISSING"},
+	{robots.IRCv3, "NETWORK=x", "0:I2-ABSENT"},
+}
+
+func TestLint(t *testing.T) {
+	for _, c := range lintCases {
+		var got []string
+		for _, d := range File(robots.Parse(c.dialect, []byte(c.file))) {
+			got = append(got, fmt.Sprintf("%d:%s", d.Line, d.Code))
+			if d.Message == "" || strings.ContainsFunc(d.Message, isControl) {
+				t.Errorf("%q: message %q", c.file, d.Message)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q:\n got %s\nwant %s", c.dialect, c.file, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
+// TestLintSize: R14, from the size that gophd warns of to the limit.
+func TestLintSize(t *testing.T) {
+	severity := func(f *robots.File) diag.Severity {
+		for _, d := range File(f) {
+			if d.Code == "R14-SIZE" {
+				return d.Severity
+			}
+		}
+		return ""
+	}
+	for size, want := range map[int]diag.Severity{largeFile: "", largeFile + 1: diag.Notice, tooBigFile + 1: diag.Warning} {
+		file := append([]byte("Disallow: /a\n"), strings.Repeat("\n", size-13)...)
+		if got := severity(robots.Parse(robots.Gopher, file)); got != want {
+			t.Errorf("%d bytes: %q, want %q", size, got, want)
+		}
+	}
+	f, err := robots.ParseReader(robots.Gopher, strings.NewReader("Disallow: /a\nDisallow: /b\n"), 20)
+	if err != nil || severity(f) != diag.Warning {
+		t.Errorf("a cut file: %v, %v", File(f), err)
+	}
+}
+
+// TestCodesAreDocumented: the package documentation lists each kind, and each
+// requirement stands in the list of requirements.
+func TestCodesAreDocumented(t *testing.T) {
+	src := ""
+	for _, name := range []string{"lint.go", "group.go", "line.go"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src += string(text)
+	}
+	list, err := os.ReadFile("../testdata/requirements.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, _, _ := strings.Cut(src, "package lint")
+	codes := regexp.MustCompile(`"(?:([A-Z]\d+)-)?([A-Z]+(?:-[A-Z]+)*)"`).FindAllStringSubmatch(src, -1)
+	if len(codes) < 30 {
+		t.Fatalf("only %d codes in the source", len(codes))
+	}
+	for _, m := range codes {
+		if !regexp.MustCompile(`\b` + m[2] + `\b[,.;]`).MatchString(doc) {
+			t.Errorf("the kind %s is not documented", m[2])
+		}
+		if m[1] != "" && !strings.Contains(string(list), "\n"+m[1]+" ") {
+			t.Errorf("there is no requirement %s", m[1])
+		}
+	}
+}
+
+// FuzzFile: a diagnostic has a line of the file, in order, and no byte of it raw.
+func FuzzFile(f *testing.F) {
+	f.Add([]byte("User-agent: *\nDisallow: /a*b$\n"))
+	f.Add([]byte("\ufeffDisallow: /\r\nAllow: %41\rx\x1b"))
+	f.Add([]byte("User-agent: foo\nRobot-version: 2.1\nDisalow: *.gif\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, d := range robots.Dialects() {
+			file, lines, last := robots.Parse(d, data), 0, 0
+			for range file.Lines() {
+				lines++
+			}
+			for _, g := range File(file) {
+				if g.Line < last || g.Line > lines || g.Code == "" || strings.ContainsFunc(g.Message, isControl) {
+					t.Fatalf("%s: %q: %+v", d, data, g)
+				}
+				last = g.Line
+			}
+		}
+	})
+}
+
+func ExampleFile() {
+	f := robots.Parse(robots.RFC9309, []byte(`User-agent: *
+Crawl-delay: 10
+User-agent: bigbot
+Disalow: /tmp/
+Disallow: private/
+`))
+	for _, d := range File(f) {
+		d.File = "robots.txt"
+		fmt.Println(d)
+	}
+	// Output:
+	// robots.txt:1: warning: the group of "*" has no rules, so it joins that of "bigbot" in line 3 (R9-SWALLOWED)
+	// robots.txt:4: warning: unknown field "Disalow": did you mean Disallow? (R2-MISSPELT-FIELD)
+	// robots.txt:5: warning: the pattern "private/" can match nothing (R5-NEVER)
+}
