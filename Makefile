@@ -1,20 +1,22 @@
 # make run     build gophd and serve ./content on port 7070
 # make test    everything that must pass, installing what it needs
-# make build lint unit fuzz bench load soak soak-long man install clean
+# make build lint unit fuzz bench load soak soak-long man install packages test-packages clean
 
 TAGS    := urfave_cli_no_docs
 TOOL    := go tool -modfile=tools/go.mod
 FUZZ    ?= 60s
 TREES   ?= 200000
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+VERSION := $(shell cat VERSION)
+ARCHS   := amd64 arm64
+GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X main.buildVersion=$(VERSION)"
 # The programs that the acceptance tests use, and their Debian packages.
 CLIENTS := curl lynx w3m nc vf1 gopher rsync git strace ngircd openssl haproxy
 DEBS    := curl lynx w3m netcat-openbsd vf1 gopher rsync git strace ngircd openssl haproxy
 
-.PHONY: build run test lint unit fuzz bench load soak soak-long man install clean deps
+.PHONY: build run test lint unit fuzz bench load soak soak-long man install packages test-packages clean deps
 
 build:
-	@CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X main.buildVersion=$(VERSION)" -o bin/gophd ./cmd/gophd
+	@$(GOBUILD) -o bin/gophd ./cmd/gophd
 
 run: build
 	@bin/gophd -root ./content -listen :7070
@@ -82,10 +84,35 @@ bin/%: doc/%.md
 	@mkdir -p bin
 	@$(TOOL) go-md2man -in $< -out $@
 
-install: build man
-	install -D -m 755 bin/gophd $(DESTDIR)/usr/local/bin/gophd
-	install -D -m 644 bin/gophd.8 $(DESTDIR)/usr/local/share/man/man8/gophd.8
-	install -D -m 644 bin/robots.5 $(DESTDIR)/usr/local/share/man/man5/robots.5
+# Copies what "make build man" has made: it needs no Go, so that the one may be
+# done by a user and the other by root.
+PREFIX ?= /usr/local
+SHARE  := $(DESTDIR)$(PREFIX)/share
+install:
+	@for f in bin/gophd bin/gophd.8 bin/robots.5; do [ -f $$f ] || { \
+		echo "make install: $$f is not there"; echo "hint: run 'make build man' first, as the user who has Go"; exit 1; }; done
+	install -D -m 755 bin/gophd $(DESTDIR)$(PREFIX)/bin/gophd
+	install -D -m 644 bin/gophd.8 $(SHARE)/man/man8/gophd.8
+	install -D -m 644 bin/robots.5 $(SHARE)/man/man5/robots.5
+	install -D -m 644 packaging/completions/gophd.bash $(SHARE)/bash-completion/completions/gophd
+	install -D -m 644 packaging/completions/_gophd $(SHARE)/zsh/site-functions/_gophd
+	install -D -m 644 packaging/completions/gophd.fish $(SHARE)/fish/vendor_completions.d/gophd.fish
+
+# Packages for Debian, Fedora, Alpine and Arch, and an OCI image, in bin/packages.
+# The same source gives the same bytes: everything has the time of the last
+# commit, or SOURCE_DATE_EPOCH.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || date -r VERSION +%s)
+PACKAGES ?= $(CURDIR)/bin/packages
+packages: man
+	@for arch in $(ARCHS); do GOOS=linux GOARCH=$$arch $(GOBUILD) -buildvcs=false -o bin/linux-$$arch/gophd ./cmd/gophd || exit 1; done
+	@cd packaging && go run . -version $(VERSION) -date $(SOURCE_DATE_EPOCH) -out $(PACKAGES) -archs $(shell echo $(ARCHS) | tr ' ' ,)
+
+# The packages, tried in a clean Debian tree that is made once and kept in the cache.
+test-packages: packages
+	@missing=; for c in debootstrap lintian ip; do PATH=$$PATH:/usr/sbin command -v $$c >/dev/null || missing="$$missing $$c"; done; \
+	[ -z "$$missing" ] || { echo "installing for the tests of the packages:$$missing"; apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap lintian iproute2 >/dev/null; }
+	GOPHD_PACKAGES=$(PACKAGES) go test -count 1 -run '^Test(Package|Install)' ./test/e2e
 
 deps:
 	@missing=; for c in $(CLIENTS); do PATH=$$PATH:/usr/sbin command -v $$c >/dev/null || missing="$$missing $$c"; done; \

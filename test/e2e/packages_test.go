@@ -1,0 +1,339 @@
+package e2e_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The packages that "make packages" wrote; "make test-all" sets it.
+const packagesEnv = "GOPHD_PACKAGES"
+
+// packages returns the directory of the packages, or skips.
+func packages(t *testing.T) string {
+	dir := os.Getenv(packagesEnv)
+	if dir == "" {
+		t.Skip("packages are tested by make test-all (" + packagesEnv + " names no directory)")
+	}
+	return dir
+}
+
+// need skips the test if a program is not installed.
+func need(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Skipf("%s is not installed", p)
+		}
+	}
+}
+
+func run(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// packageFile returns the one package that matches the pattern.
+func packageFile(t *testing.T, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(packages(t), pattern))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s: %q %v", pattern, found, err)
+	}
+	return found[0]
+}
+
+func version(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../VERSION")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// TestPackagesAreComplete: every format and architecture, with the right program.
+func TestPackagesAreComplete(t *testing.T) {
+	v := version(t)
+	for _, pattern := range []string{
+		"gophd_" + v + "_amd64.deb", "gophd_" + v + "_arm64.deb",
+		"gophd-" + v + "-1.x86_64.rpm", "gophd-" + v + "-1.aarch64.rpm",
+		"gophd_" + v + "_x86_64.apk", "gophd_" + v + "_aarch64.apk",
+		"gophd-" + v + "-1-x86_64.pkg.tar.zst", "gophd-" + v + "-1-aarch64.pkg.tar.zst",
+		"gophd_" + v + "_amd64.image.tar", "gophd_" + v + "_arm64.image.tar",
+	} {
+		packageFile(t, pattern)
+	}
+	need(t, "dpkg-deb")
+	for arch, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
+		dir := t.TempDir()
+		run(t, dir, "dpkg-deb", "-x", packageFile(t, "*_"+arch+".deb"), ".")
+		f, err := elf.Open(filepath.Join(dir, "usr/bin/gophd"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Machine != machine || f.Section(".interp") != nil {
+			t.Errorf("%s: the program is for %v, static: %v", arch, f.Machine, f.Section(".interp") == nil)
+		}
+		_ = f.Close()
+		for _, name := range []string{
+			"usr/share/man/man8/gophd.8.gz", "usr/share/man/man5/robots.5.gz", "lib/systemd/system/gophd.service",
+			"lib/systemd/system/gophd.socket", "usr/lib/sysusers.d/gophd.conf", "etc/logrotate.d/gophd", "etc/default/gophd",
+			"usr/share/bash-completion/completions/gophd", "usr/share/zsh/vendor-completions/_gophd",
+			"usr/share/fish/vendor_completions.d/gophd.fish", "usr/share/doc/gophd/copyright",
+			"usr/share/doc/gophd/changelog.gz", "usr/share/doc/gophd/gophd.cdx.json",
+		} {
+			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+				t.Errorf("%s: %s: %v", arch, name, err)
+			}
+		}
+	}
+}
+
+// TestPackagesAreReproducible builds the packages of one architecture again.
+func TestPackagesAreReproducible(t *testing.T) {
+	first := packages(t)
+	second := t.TempDir()
+	run(t, "../..", "make", "packages", "ARCHS=amd64", "PACKAGES="+second)
+	again, err := os.ReadDir(second)
+	if err != nil || len(again) != 5 {
+		t.Fatalf("%d packages, %v", len(again), err)
+	}
+	for _, e := range again {
+		a, errA := os.ReadFile(filepath.Join(first, e.Name()))
+		b, errB := os.ReadFile(filepath.Join(second, e.Name()))
+		if errA != nil || errB != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs: %v %v", e.Name(), errA, errB)
+		}
+	}
+}
+
+func TestPackagesLintian(t *testing.T) {
+	need(t, "lintian")
+	out := run(t, packages(t), "lintian", "--allow-root", "--fail-on", "error", packageFile(t, "*_amd64.deb"))
+	t.Log(out)
+	overrides, err := os.ReadFile("../../packaging/lintian-overrides")
+	if err != nil || bytes.Count(overrides, []byte("\ngophd: ")) != 1 {
+		t.Errorf("more than one override: %s %v", overrides, err)
+	}
+}
+
+// TestPackageImage: the image is what container tools expect, and its one layer
+// runs as it is, without anything of this machine.
+func TestPackageImage(t *testing.T) {
+	need(t, "tar", "chroot")
+	dir, root := t.TempDir(), t.TempDir()
+	run(t, dir, "tar", "xf", packageFile(t, "*_amd64.image.tar"))
+	manifest, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil || !bytes.Contains(manifest, []byte(`"gophd:`+version(t)+`"`)) {
+		t.Fatalf("manifest: %s %v", manifest, err)
+	}
+	layers, _ := filepath.Glob(filepath.Join(dir, "*.tar.gz"))
+	if len(layers) != 1 {
+		t.Fatalf("layers: %q", layers)
+	}
+	run(t, root, "tar", "xzf", layers[0])
+	if os.Getuid() != 0 {
+		t.Skip("chroot needs root")
+	}
+	if out := run(t, dir, "chroot", root, "/usr/bin/gophd", "-version"); !strings.Contains(out, version(t)) {
+		t.Errorf("-version in the image: %q", out)
+	}
+}
+
+// debian returns a clean Debian tree of its own for the test. The tree that it is
+// copied from is made once and kept in the user's cache.
+func debian(t *testing.T) string {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("debootstrap and chroot need root")
+	}
+	need(t, "debootstrap", "tar", "chroot")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(cache, "gophd", "debian-bookworm.tar")
+	if _, err := os.Stat(archive); err != nil {
+		t.Log("making a clean Debian tree with debootstrap: about 80 MB to download, once")
+		dir := t.TempDir()
+		run(t, "", "debootstrap", "--variant=minbase", "bookworm", dir)
+		run(t, "", "mkdir", "-p", filepath.Dir(archive))
+		run(t, dir, "tar", "cf", archive+".new", ".")
+		if err := os.Rename(archive+".new", archive); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := t.TempDir()
+	run(t, root, "tar", "xf", archive)
+	return root
+}
+
+// serveUnit runs the ExecStart of the installed unit as its user, with the socket
+// of gophd.socket, in a network of its own, and asks it on port 70.
+func serveUnit(t *testing.T, root, selector string) string {
+	t.Helper()
+	need(t, "systemd-socket-activate", "unshare", "nc", "ip", "ps")
+	unit, err := os.ReadFile(filepath.Join(root, "lib/systemd/system/gophd.service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var start string
+	var setenv []string
+	for line := range strings.Lines(string(unit)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch key {
+		case "ExecStart":
+			start = value
+		case "Environment":
+			setenv = append(setenv, "-E", value)
+		}
+	}
+	if start == "" {
+		t.Fatal("the unit has no ExecStart")
+	}
+	script := `
+ip link set lo up
+systemd-socket-activate ` + strings.Join(setenv, " ") + ` -l 127.0.0.1:70 chroot --userspec=gophd:gophd "$1" ` + start + ` 2>"$1/tmp/log" &
+server=$!
+for i in $(seq 100); do
+	printf '%s\r\n' "$2" | nc -w 20 127.0.0.1 70 >"$1/tmp/reply" 2>/dev/null && [ -s "$1/tmp/reply" ] && break
+	sleep 0.1
+done
+ps -o uid= -p $server >"$1/tmp/uid"
+kill $server; wait $server
+cat "$1/tmp/reply"`
+	out, err := exec.Command("unshare", "-n", "sh", "-c", script, "sh", root, selector).CombinedOutput()
+	log, _ := os.ReadFile(filepath.Join(root, "tmp/log"))
+	if err != nil {
+		t.Fatalf("serving: %v\n%s\n%s", err, out, log)
+	}
+	uid, err := os.ReadFile(filepath.Join(root, "tmp/uid"))
+	if want := run(t, "", "chroot", root, "id", "-u", "gophd"); err != nil || strings.TrimSpace(string(uid)) != strings.TrimSpace(want) {
+		t.Errorf("it runs as uid %q, want %q: %v", uid, want, err)
+	}
+	return string(out)
+}
+
+// TestPackageLife: a package in a clean Debian: installed, served, upgraded,
+// removed, purged.
+func TestPackageLife(t *testing.T) {
+	deb := packageFile(t, "*_amd64.deb")
+	root := debian(t)
+	install := func(deb string) {
+		t.Helper()
+		run(t, "", "cp", deb, filepath.Join(root, "tmp/gophd.deb"))
+		run(t, "", "chroot", root, "dpkg", "-i", "/tmp/gophd.deb")
+	}
+	exists := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(root, name))
+		return err == nil
+	}
+	install(deb)
+	if out := run(t, "", "chroot", root, "gophd", "-version"); out != "gophd "+version(t)+"\n" {
+		t.Errorf("-version: %q", out)
+	}
+	if id := run(t, "", "chroot", root, "id", "gophd"); strings.Contains(id, "uid=0") {
+		t.Error(id)
+	}
+	note := filepath.Join(root, "srv/gopher/.robots")
+	if err := os.Mkdir(filepath.Join(root, "srv/gopher/packaged-drafts"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(note, []byte("User-agent: *\nDisallow: /packaged-drafts/\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := serveUnit(t, root, "robots.txt"); !strings.Contains(got, "Disallow: /packaged-drafts") {
+		t.Errorf("robots.txt: %q", got)
+	}
+
+	// An upgrade keeps what the administrator has written.
+	settings := filepath.Join(root, "etc/default/gophd")
+	if err := os.WriteFile(settings, []byte("GOPHD_HOST=gopher.example.org\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	newer := t.TempDir()
+	run(t, newer, "dpkg-deb", "-R", deb, "tree")
+	run(t, newer, "sed", "-i", "s/^Version: .*/&+1/", "tree/DEBIAN/control")
+	run(t, newer, "dpkg-deb", "-b", "tree", "newer.deb")
+	install(filepath.Join(newer, "newer.deb"))
+	if text, err := os.ReadFile(settings); err != nil || string(text) != "GOPHD_HOST=gopher.example.org\n" {
+		t.Errorf("after the upgrade: %q %v", text, err)
+	}
+	if got := run(t, "", "chroot", root, "dpkg-query", "-W", "-f", "${Version} ${Status}", "gophd"); got != version(t)+"+1 install ok installed" {
+		t.Errorf("after the upgrade: %q", got)
+	}
+	if got := serveUnit(t, root, "0/robots.txt"); !strings.Contains(got, "Disallow: /packaged-drafts") {
+		t.Errorf("after the upgrade: %q", got)
+	}
+
+	run(t, "", "chroot", root, "dpkg", "-r", "gophd")
+	if exists("usr/bin/gophd") || !exists("etc/default/gophd") || !exists("srv/gopher/.robots") {
+		t.Error("after remove the program must be gone, settings and content not")
+	}
+	run(t, "", "chroot", root, "dpkg", "-P", "gophd")
+	if exists("etc/default/gophd") || exists("etc/logrotate.d/gophd") || !exists("srv/gopher/.robots") {
+		t.Error("after purge the settings must be gone, the content not")
+	}
+}
+
+// TestPackageUnits lets systemd judge the units as they are installed.
+func TestPackageUnits(t *testing.T) {
+	need(t, "systemd-analyze", "dpkg-deb")
+	dir := t.TempDir()
+	run(t, dir, "dpkg-deb", "-x", packageFile(t, "*_amd64.deb"), ".")
+	units := filepath.Join(dir, "lib/systemd/system")
+	service := filepath.Join(units, "gophd.service")
+	text, err := os.ReadFile(service)
+	if err != nil || !bytes.Contains(text, []byte("ExecStart=/usr/bin/gophd\n")) {
+		t.Fatalf("the unit does not start /usr/bin/gophd: %v\n%s", err, text)
+	}
+	text = bytes.ReplaceAll(text, []byte("=/usr/bin/gophd\n"), []byte("="+filepath.Join(dir, "usr/bin/gophd")+"\n"))
+	if err := os.WriteFile(service, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run(t, units, "systemd-analyze", "verify", "--man=no", "./gophd.service", "./gophd.socket")
+}
+
+// TestInstallNeedsNoGo: make install copies what is there, and says what to do if
+// it is not.
+func TestInstallNeedsNoGo(t *testing.T) {
+	need(t, "make", "install")
+	src, dest := t.TempDir(), t.TempDir()
+	run(t, "../..", "cp", "-r", "Makefile", "VERSION", "packaging", src)
+	noGo := func(args ...string) ([]byte, error) {
+		cmd := exec.Command("make", append([]string{"install", "PREFIX=/opt/g", "DESTDIR=" + dest}, args...)...)
+		cmd.Dir, cmd.Env = src, []string{"PATH=/usr/bin:/bin"}
+		return cmd.CombinedOutput()
+	}
+	if out, err := noGo(); err == nil || !bytes.Contains(out, []byte("hint: run 'make build man' first")) {
+		t.Errorf("with nothing built: %v\n%s", err, out)
+	}
+	if err := os.Mkdir(filepath.Join(src, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"gophd", "gophd.8", "robots.5"} {
+		if err := os.WriteFile(filepath.Join(src, "bin", name), []byte("built "+name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := noGo(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for file, text := range map[string]string{"bin/gophd": "built gophd", "share/man/man8/gophd.8": "built gophd.8", "share/man/man5/robots.5": "built robots.5"} {
+		if got, err := os.ReadFile(filepath.Join(dest, "opt/g", file)); err != nil || string(got) != text {
+			t.Errorf("%s: %q %v", file, got, err)
+		}
+	}
+}
