@@ -26,12 +26,12 @@ import (
 const patience = 30 * time.Second
 
 // daemon is a gophd that serves.
-type daemon struct {
+type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{} // closed when it has ended, and cmd tells how
 }
 
-func daemonOf(ts *testscript.TestScript) *daemon { return ts.Value("daemon").(*daemon) }
+func processOf(ts *testscript.TestScript) *process { return ts.Value("daemon").(*process) }
 
 // freeAddr returns an address where nobody listens, since with -quiet gophd
 // does not tell which it has taken.
@@ -56,8 +56,8 @@ func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	defer func() { _ = log.Close() }()
 
-	d := daemon{cmd: exec.Command(words[0], words[1:]...), ended: make(chan struct{})}
-	*daemonOf(ts) = d
+	d := process{cmd: exec.Command(words[0], words[1:]...), ended: make(chan struct{})}
+	*processOf(ts) = d
 	d.cmd.Dir, d.cmd.Stderr = ts.MkAbs("."), log
 	d.cmd.Env = append(os.Environ(), "GOPHD_HOST=gopher.example", "GORACE="+quickRace)
 	ts.Check(d.cmd.Start())
@@ -86,13 +86,13 @@ func eventually(so func() bool) bool {
 
 func signalDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	sig := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP}[args[0]]
-	ts.Check(daemonOf(ts).cmd.Process.Signal(sig))
+	ts.Check(processOf(ts).cmd.Process.Signal(sig))
 }
 
 func awaitEnd(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	d := daemonOf(ts)
+	d := processOf(ts)
 	select {
 	case <-d.ended:
 	case <-time.After(patience):

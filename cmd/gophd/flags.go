@@ -5,7 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
+
+	"github.com/gophd/gophd/internal/daemon"
+	"github.com/gophd/gophd/server"
 )
 
 // Categories of flags, in the order of the help.
@@ -19,66 +22,85 @@ const (
 	catOther   = "9 Other"
 )
 
-func env(name string) []string {
-	return []string{"GOPHD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}
+// Every flag is made by one of these functions, with what it sets, its name, its
+// default, and its help, in which the value is named between backquotes.
+
+func text(to *string, name, value, usage string) cli.Flag {
+	return &cli.StringFlag{Name: name, Destination: to, Value: value, Usage: usage, Sources: env(name), Local: true}
 }
 
-func rootFlag() cli.Flag {
-	return &cli.StringFlag{Name: "root", Usage: "`DIR` the directory to serve", Category: catContent, EnvVars: env("root")}
+func list(to *[]string, name, usage string) cli.Flag {
+	return &cli.StringSliceFlag{Name: name, Destination: to, Usage: usage, Sources: env(name), Local: true}
 }
 
-func serveFlags() []cli.Flag {
-	return slices.Concat(contentFlags(), listenFlags(), networkFlags(), tlsFlags(), watchFlags(), logFlags(), accessFlags(), statsFlags(), rightsFlags())
+func yes(to *bool, name, usage string) cli.Flag {
+	return &cli.BoolFlag{Name: name, Destination: to, Usage: usage, Sources: env(name), Local: true}
 }
 
-func contentFlags() []cli.Flag {
-	return []cli.Flag{
-		rootFlag(),
-		&cli.BoolFlag{Name: "strict-text", Usage: "texts end with a dot, as in RFC 1436", Category: catContent, EnvVars: env("strict-text")},
-		&cli.BoolFlag{Name: "info-prefix", Usage: "text lines in gophermaps begin with i (Motsognir)", Category: catContent, EnvVars: env("info-prefix")},
-		&cli.StringFlag{Name: "cache", Value: "64MiB", Usage: "`SIZE` memory for replies, 0: none", Category: catContent, EnvVars: env("cache")},
+func number(to *int, name string, value int, usage string) cli.Flag {
+	return &cli.IntFlag{Name: name, Destination: to, Value: value, Usage: usage, Sources: env(name), Local: true}
+}
+
+func duration(to *time.Duration, name string, value time.Duration, usage string) cli.Flag {
+	return &cli.DurationFlag{Name: name, Destination: to, Value: value, Usage: usage, Sources: env(name), Local: true}
+}
+
+func env(name string) cli.ValueSourceChain {
+	return cli.EnvVars("GOPHD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+}
+
+// in puts flags into a category.
+func in(category string, flags ...cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		f.(cli.CategorizableFlag).SetCategory(category)
 	}
+	return flags
 }
 
-func listenFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "listen", Usage: "`ADDR` where to listen; may be repeated (default :70)", Category: catNetwork, EnvVars: env("listen")},
-		&cli.BoolFlag{Name: "inetd", Usage: "serve one connection, on standard input and output", Category: catNetwork, EnvVars: env("inetd")},
-		&cli.StringFlag{Name: "host", Usage: "`NAME` of this host in menus (default: the machine's)", Category: catNetwork, EnvVars: env("host")},
-		&cli.IntFlag{Name: "port", Usage: "`PORT` in menus (default: the one reached)", Category: catNetwork, EnvVars: env("port")},
-		&cli.DurationFlag{Name: "request-timeout", Value: 10 * time.Second, Usage: "`DURATION` from accept to the request's end", Category: catLimits, EnvVars: env("request-timeout")},
-		&cli.DurationFlag{Name: "stall-timeout", Value: time.Minute, Usage: "`DURATION` ends a reply without progress", Category: catLimits, EnvVars: env("stall-timeout")},
-		&cli.DurationFlag{Name: "drain", Value: 10 * time.Second, Usage: "`DURATION` for open replies after SIGTERM", Category: catLimits, EnvVars: env("drain")},
-	}
+func serveFlags(f *daemon.Flags) []cli.Flag {
+	return slices.Concat(
+		in(catContent,
+			text(&f.Root, "root", "", "`DIR` the directory to serve"),
+			yes(&f.StrictText, "strict-text", "texts end with a dot, as in RFC 1436"),
+			yes(&f.InfoPrefix, "info-prefix", "text lines in gophermaps begin with i (Motsognir)"),
+			text(&f.Cache, "cache", "64MiB", "`SIZE` memory for replies, 0: none"),
+		),
+		in(catNetwork,
+			list(&f.Listen, "listen", "`ADDR` where to listen; may be repeated (default :70)"),
+			yes(&f.Inetd, "inetd", "serve one connection, on standard input and output"),
+			text(&f.Host, "host", "", "`NAME` of this host in menus (default: the machine's)"),
+			number(&f.Port, "port", 0, "`PORT` in menus (default: the one reached)"),
+			text(&f.HTTP, "http", "on", "`MODE` answer HTTP with a page: on or off"),
+			list(&f.TrustProxy, "trust-proxy", "`CIDR` of proxies that send PROXY headers"),
+			list(&f.TLSCert, "tls-cert", "`FILE` of a certificate: TLS, on the same port"),
+			list(&f.TLSKey, "tls-key", "`FILE` of its key"),
+			text(&f.TLSSelfSigned, "tls-self-signed", "", "`DIR` to make and keep a certificate in"),
+		),
+		in(catLimits,
+			duration(&f.RequestTimeout, "request-timeout", 10*time.Second, "`DURATION` from accept to the request's end"),
+			duration(&f.StallTimeout, "stall-timeout", time.Minute, "`DURATION` ends a reply without progress"),
+			duration(&f.Drain, "drain", 10*time.Second, "`DURATION` for open replies after SIGTERM"),
+			number(&f.MaxConns, "max-conns", 0, "`N` connections (default: half the limit of files)"),
+			number(&f.MaxConnsPerIP, "max-conns-per-ip", server.DefaultMaxConnsPerIP, "`N` of one address or IPv6 /64; 0 is any"),
+			&cli.FloatFlag{Name: "rate", Destination: &f.Rate, Usage: "`N` requests a second per address; 0 is any", Sources: env("rate"), Local: true},
+			number(&f.Burst, "burst", server.DefaultBurst, "`N` requests at once, with -rate"),
+		),
+		in(catWatch,
+			text(&f.Watch, "watch", "inotify", "`MODE` inotify, poll or off"),
+			duration(&f.Poll, "poll", 5*time.Minute, "`DURATION` between reading all again"),
+		),
+		in(catLog,
+			yes(&f.Quiet, "quiet", "warnings and errors only"),
+			yes(&f.Verbose, "v", "connections without a request, too"),
+			text(&f.LogFormat, "log-format", "auto", "`FORMAT` text, json, or auto: by terminal"),
+			text(&f.AccessLog, "access-log", "", "`FILE` for a line per request, in Apache's form"),
+			text(&f.LogIPs, "log-ips", "full", "`FORM` of addresses: full, masked or none"),
+			list(&f.Status, "status", "`CIDR` of those who may see /server-status, repeatable"),
+			text(&f.Metrics, "metrics", "", "`ADDR` for Prometheus, such as localhost:9170"),
+		),
+		in(catRights,
+			text(&f.User, "user", "", "`USER[:GROUP]` to become once gophd listens"),
+			text(&f.Sandbox, "sandbox", "auto", "`MODE` require, auto (what works) or off"),
+		),
+	)
 }
-
-func watchFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "watch", Value: "inotify", Usage: "`MODE` inotify, poll or off", Category: catWatch, EnvVars: env("watch")},
-		&cli.DurationFlag{Name: "poll", Value: 5 * time.Minute, Usage: "`DURATION` between reading all anew", Category: catWatch, EnvVars: env("poll")},
-	}
-}
-
-func logFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "quiet", Usage: "warnings and errors only", Category: catLog, EnvVars: env("quiet")},
-		&cli.BoolFlag{Name: "v", Usage: "connections without a request, too", Category: catLog, EnvVars: env("v")},
-		&cli.StringFlag{Name: "log-format", Value: "auto", Usage: "`FORMAT` text, json, or auto: by terminal", Category: catLog, EnvVars: env("log-format")},
-	}
-}
-
-// appHelp lists the flags by category, on one screen.
-const appHelp = `gophd: {{.Usage}}
-
-Usage:
-  gophd -root DIR [FLAG]...                  serve a directory
-  gophd robots show|check|explain -root DIR  its robots.txt, the proof, and why
-  gophd robots test|lint|convert ...         any robots.txt, in any dialect
-  gophd get URL                              fetch, for scripts
-
-{{range .VisibleFlagCategories}}{{title .Name}}
-{{range .Flags}}  {{flagLine .}}
-{{end}}{{end}}
-gophd COMMAND -help tells more. Every flag has an environment variable: -root is
-GOPHD_ROOT. Exit status: 0, 1 (the answer is no), 2 (usage), 3 (failure).
-`

@@ -1,47 +1,80 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"text/template"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 )
 
-// commandHelp is the help of a command.
-const commandHelp = `{{.HelpName}}: {{.Usage}}
+const (
+	appUsage = `gophd: a Gopher server whose robots.txt is always right
 
 Usage:
-  {{.HelpName}} {{if .VisibleFlags}}[FLAG]... {{end}}{{.ArgsUsage}}
-{{if .VisibleFlags}}
-Flags:
-{{range .VisibleFlags}}  {{flagLine .}}
-{{end}}{{end}}`
+  gophd [FLAG]... DIR                        serve a directory
+  gophd robots show|check|explain -root DIR  its robots.txt, the proof, and why
+  gophd robots test|lint|convert ...         any robots.txt, in any dialect
+  gophd get URL                              fetch, for scripts
+`
+	appEnd = `
+gophd COMMAND -help tells more. Every flag has an environment variable: -root is
+GOPHD_ROOT. Exit status: 0, 1 (the answer is no), 2 (usage), 3 (failure).
+`
+)
 
-// printHelp prints a help template, which may use flagLine.
-func printHelp(w io.Writer, text string, data any) {
-	cli.HelpPrinterCustom(w, text, data, template.FuncMap{"flagLine": flagLine, "title": title})
+// printHelp prints the help of a command: how it is called, its commands or
+// flags, and its description.
+func printHelp(w io.Writer, _ string, data any) {
+	c := data.(*cli.Command)
+	var b strings.Builder
+	switch {
+	case c.Root() == c:
+		b.WriteString(appUsage)
+		for _, category := range c.VisibleFlagCategories() {
+			b.WriteString("\n" + strings.TrimLeft(category.Name(), "0123456789 ") + "\n")
+			writeFlags(&b, category.Flags())
+		}
+		b.WriteString(appEnd)
+	case len(commands(c)) > 0:
+		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n", c.FullName(), c.Usage)
+		for _, sub := range commands(c) {
+			fmt.Fprintf(&b, "  %s %-8s %s\n", c.FullName(), sub.Name, sub.Usage)
+		}
+		fmt.Fprintf(&b, "\n%s COMMAND -help tells more.\n", c.FullName())
+	default:
+		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %[1]s [FLAG]... %[3]s\n\nFlags:\n", c.FullName(), c.Usage, c.ArgsUsage)
+		writeFlags(&b, c.VisibleFlags())
+		b.WriteString(c.Description)
+	}
+	_, _ = io.WriteString(w, b.String())
 }
 
-// title takes the number off a category, which only sorts it.
-func title(category string) string { return strings.TrimLeft(category, "0123456789 ") }
+// commands are those of a command, without help.
+func commands(c *cli.Command) []*cli.Command {
+	return slices.DeleteFunc(slices.Clone(c.Commands), func(sub *cli.Command) bool { return sub.Name == "help" })
+}
+
+func writeFlags(b *strings.Builder, flags []cli.Flag) {
+	for _, f := range flags {
+		b.WriteString("  " + flagLine(f) + "\n")
+	}
+}
 
 // flagLine shows a flag: -name VALUE  what it is (its default).
-func flagLine(f any) string {
-	doc, ok := f.(cli.DocGenerationFlag)
-	if !ok {
-		return ""
-	}
+func flagLine(f cli.Flag) string {
+	doc := f.(cli.DocGenerationFlag)
 	value, usage := flag.UnquoteUsage(&flag.Flag{Usage: doc.GetUsage()})
 	if doc.TakesValue() {
 		usage = strings.TrimPrefix(usage, value+" ") + defaultText(doc, usage)
 	} else {
 		value = ""
 	}
-	name := strings.TrimSpace("-" + doc.(cli.Flag).Names()[0] + " " + value)
+	name := strings.TrimSpace("-" + f.Names()[0] + " " + value)
 	return fmt.Sprintf("%-*s  %s", helpColumn-4, name, wrap(usage, helpColumn))
 }
 
@@ -53,7 +86,7 @@ const (
 
 // defaultText tells the default of a flag that has one and does not say it.
 func defaultText(f cli.DocGenerationFlag, usage string) string {
-	def := strings.Trim(f.GetDefaultText(), `"`)
+	def := strings.Trim(cmp.Or(f.GetDefaultText(), f.GetValue()), `"`)
 	if d, err := time.ParseDuration(def); err == nil && d > 0 {
 		def = strings.TrimSuffix(strings.Replace(d.String(), "m0s", "m", 1), "h0m")
 	}

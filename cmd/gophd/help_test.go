@@ -1,15 +1,15 @@
 package main
 
 import (
-	"context"
 	"flag"
-	"io"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
+
+	"github.com/gophd/gophd/internal/exit"
 )
 
 // Each help fits a terminal and names every value.
@@ -19,8 +19,8 @@ func TestHelpFits(t *testing.T) {
 		"gophd robots test", "gophd robots lint", "gophd robots convert",
 	} {
 		var out, errs strings.Builder
-		status := run(context.Background(), append(strings.Fields(command), "-help"), nil, &out, &errs)
-		if status != exitOK || errs.Len() > 0 {
+		status := run(t.Context(), append(strings.Fields(command), "-help"), nil, &out, &errs)
+		if status != exit.OK || errs.Len() > 0 {
 			t.Errorf("%s -help: status %d, %s", command, status, &errs)
 		}
 		for line := range strings.Lines(out.String()) {
@@ -36,18 +36,18 @@ func TestHelpFits(t *testing.T) {
 
 // Every flag has the environment variable of its name, and a name for its value.
 func TestEveryFlag(t *testing.T) {
-	app := newApp(nil, io.Discard, io.Discard)
+	app := newApp()
 	flags := app.Flags
 	for _, c := range app.Commands {
 		flags = slices.Concat(flags, c.Flags)
-		for _, sub := range c.Subcommands {
+		for _, sub := range c.Commands {
 			flags = slices.Concat(flags, sub.Flags)
 		}
 	}
 	for _, f := range flags {
 		doc, name := f.(cli.DocGenerationFlag), f.Names()[0]
-		if !slices.Equal(doc.GetEnvVars(), env(name)) {
-			t.Errorf("-%s has the variables %q, want %q", name, doc.GetEnvVars(), env(name))
+		if chain := env(name); !slices.Equal(doc.GetEnvVars(), chain.EnvKeys()) {
+			t.Errorf("-%s has the variables %q, want %q", name, doc.GetEnvVars(), chain.EnvKeys())
 		}
 		if value, _ := flag.UnquoteUsage(&flag.Flag{Usage: doc.GetUsage()}); doc.TakesValue() && strings.ToUpper(value) != value {
 			t.Errorf("-%s: its value has no name: %s", name, doc.GetUsage())

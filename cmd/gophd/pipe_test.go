@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -85,31 +84,3 @@ func TestLogReaderIsStuck(t *testing.T) {
 		t.Error("it does not end")
 	}
 }
-
-// What was lost is told once there is room again.
-func TestLogTellsOfLostLines(t *testing.T) {
-	var out strings.Builder
-	free := make(chan bool)
-	w := &lazyWriter{w: writerFunc(func(p []byte) (int, error) { <-free; return out.Write(p) })}
-	w.tell = func(lost int) { _, _ = fmt.Fprintf(w, "lost %d\n", lost) }
-	line := []byte(strings.Repeat("x", 1<<20-1) + "\n")
-	_, _ = w.Write(line)
-	go w.write() // waits
-	for begun := false; !begun; {
-		w.mu.Lock()
-		begun = len(w.buf) == 0
-		w.mu.Unlock()
-	}
-	for range logMax>>20 + 3 {
-		_, _ = w.Write(line)
-	}
-	close(free)
-	w.flush()
-	if got := out.Len() >> 20; got != 1+logMax>>20 || !strings.HasSuffix(out.String(), "x\nlost 3\n") {
-		t.Errorf("%d MiB were written, the end is %q", got, out.String()[out.Len()-20:])
-	}
-}
-
-type writerFunc func(p []byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

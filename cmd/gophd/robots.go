@@ -1,33 +1,98 @@
 package main
 
 import (
-	"github.com/urfave/cli/v2"
+	"context"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/robotscmd"
 )
 
 // robotsCommand holds all that has to do with robots.txt.
 func robotsCommand() *cli.Command {
+	r := &robotscmd.Command{Version: version()}
+	root := func() cli.Flag { return text(&r.Root, "root", "", "`DIR` the directory to serve") }
+	agent := func() cli.Flag { return text(&r.Agent, "agent", "*", "`NAME` the robot's product token") }
+	asJSON := func() cli.Flag { return yes(&r.JSON, "json", "answer in JSON") }
+	hosts := func(more ...cli.Flag) []cli.Flag {
+		return append(more,
+			duration(&r.Timeout, "timeout", 30*time.Second, "`DURATION` for asking a host"),
+			yes(&r.Insecure, "insecure", "take any certificate"), asJSON())
+	}
+	target := func(more ...cli.Flag) []cli.Flag {
+		return append(hosts(more...), text(&r.MaxSize, "max-size", "500KiB", "`SIZE` at which reading stops"))
+	}
+	dialect := func() cli.Flag { return text(&r.Dialect, "dialect", "", "`D` to read it in (default: by target)") }
+	of := func(name, usage, args, description string, do func(context.Context) error, flags ...cli.Flag) *cli.Command {
+		return &cli.Command{
+			Name: name, Usage: usage, ArgsUsage: args, Description: description, Flags: flags,
+			Action: func(ctx context.Context, c *cli.Command) error {
+				r.Name, r.Args = c.FullName(), c.Args().Slice()
+				r.In, r.Out, r.Err = c.Root().Reader, c.Root().Writer, c.Root().ErrWriter
+				return do(ctx)
+			},
+			OnUsageError: badUsage, HideHelpCommand: true,
+		}
+	}
 	return &cli.Command{
-		Name: "robots", Usage: "make, test and explain robots.txt", ArgsUsage: "COMMAND ...",
-		Subcommands: []*cli.Command{
-			robotsCommandOf("show", "print the robots.txt of a directory", "-root DIR", showHelp, showRobots, showFlags()...),
-			robotsCommandOf("check", "what is doubtful in it, and what each robot makes of it", "-root DIR [URL]", checkHelp, checkRobots, checkFlags()...),
-			robotsCommandOf("explain", "why a robot may fetch a selector or not", "-root DIR SELECTOR...", explainHelp, explainRobots,
-				rootFlag(), agentFlag(), jsonFlag()),
-			robotsCommandOf("test", "may a robot fetch these selectors?", "TARGET SELECTOR...", testHelp, testRobots,
-				append(targetFlags(), agentFlag())...),
-			robotsCommandOf("lint", "what in a robots.txt has no effect or a doubtful one", "TARGET", lintHelp, lintRobots, targetFlags()...),
-			robotsCommandOf("convert", "write a robots.txt in another dialect", "-to D TARGET", convertHelp, convertRobots, convertFlags()...),
+		Name: "robots", Usage: "make, test and explain robots.txt",
+		Commands: []*cli.Command{
+			of("show", "print the robots.txt of a directory", "-root DIR", showHelp, r.Show, root(),
+				text(&r.Format, "format", "gopher", "`F` gopher, rfc9309, 1994, extended or ircv3"),
+				yes(&r.Annotate, "annotate", "above each rule the line it comes from")),
+			of("check", "what is doubtful in it, and what each robot makes of it", "-root DIR [URL]", checkHelp, r.Check, hosts(root())...),
+			of("explain", "why a robot may fetch a selector or not", "-root DIR SELECTOR...", explainHelp, r.Explain, root(), agent(), asJSON()),
+			of("test", "may a robot fetch these selectors?", "TARGET SELECTOR...", testHelp+targetHelp, r.Test, target(dialect(), agent())...),
+			of("lint", "what in a robots.txt has no effect or a doubtful one", "TARGET", lintHelp+targetHelp, r.Lint, target(dialect())...),
+			of("convert", "write a robots.txt in another dialect", "-to D TARGET", convertHelp+targetHelp, r.Convert, target(
+				text(&r.From, "from", "", "`D` the dialect it is written in (default: by target)"),
+				text(&r.To, "to", "", "`D` the dialect to write"))...),
 		},
-		Action:             func(*cli.Context) error { return usageError("gophd robots -help lists them", "robots wants a command") },
-		OnUsageError:       badUsage,
-		HideHelpCommand:    true,
-		CustomHelpTemplate: robotsHelp,
+		Action: func(_ context.Context, c *cli.Command) error {
+			if c.Args().Present() {
+				return unknownCommand(c)
+			}
+			return exit.Usagef("gophd robots -help lists them", "robots wants a command")
+		},
+		OnUsageError: badUsage,
 	}
 }
 
-func robotsCommandOf(name, usage, args, more string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
-	return &cli.Command{
-		Name: name, Usage: usage, ArgsUsage: args, Flags: flags, Action: action,
-		OnUsageError: badUsage, CustomHelpTemplate: commandHelp + more, HideHelpCommand: true,
-	}
-}
+// The help of the robots commands; each text closes the help of a command.
+const (
+	showHelp = `
+F gopher is the file as it is served; the others are the same policy in another
+standard. What that cannot say is listed on standard error.
+`
+	checkHelp = `
+Prints what is doubtful in the annotations below DIR, and how each kind of robot
+reads the robots.txt made of them: leaks are selectors that it takes although it
+must not, over-blocks those that it leaves although it may. With the URL of a
+server its robots.txt is compared with that of DIR, and proven against DIR. Exit
+status 1 if there is an error, a leak that no report names, or a difference.
+`
+	explainHelp = `
+Tells for each SELECTOR what the annotations below DIR say to robot NAME, which
+line decides, what it overrules, the line of robots.txt that says so, and what
+each kind of robot makes of it. Exit status 1 if the policy denies any.
+`
+	testHelp = `
+Exit status 1 if any selector is denied. For an IRC network the selector may be
+left out: its CRAWLER token speaks for all of it.
+`
+	lintHelp = `
+Exit status 1 if there is more than notices.
+`
+	convertHelp = `
+What cannot be said in the other dialect is listed on standard error.
+`
+	targetHelp = `
+TARGET is a robots.txt, - (standard input), a directory, or a URL of the scheme
+gopher, gophers, http, https, irc or ircs.
+D is gopher (with groups), gopher-strict, veronica2, rfc9309, 1994, extended or
+ircv3. Without it: rfc9309 for http and https, ircv3 for irc and ircs, else
+gopher.
+`
+)

@@ -9,10 +9,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/robotscmd"
 	"github.com/gophd/gophd/policy"
 
 	"github.com/gophd/gophd/diag"
@@ -87,7 +88,7 @@ func document(body string) func(net.Conn) {
 
 func TestCheckJSON(t *testing.T) {
 	out, errs, status := gophd("robots", "check", "-json", "-root", pubnix(t))
-	if status != exitOK || errs != "" {
+	if status != exit.OK || errs != "" {
 		t.Fatalf("status %d, %s", status, errs)
 	}
 	var got map[string]json.RawMessage
@@ -117,7 +118,7 @@ func TestCheckJSON(t *testing.T) {
 
 func TestCheckNoReports(t *testing.T) {
 	out, _, status := gophd("robots", "check", "-json", "-root", treeOf(t, map[string]string{"a.txt": "a"}))
-	if status != exitOK || !strings.Contains(out, `"reports": []`) {
+	if status != exit.OK || !strings.Contains(out, `"reports": []`) {
 		t.Errorf("status %d: %s", status, out)
 	}
 }
@@ -125,7 +126,7 @@ func TestCheckNoReports(t *testing.T) {
 func TestCheckError(t *testing.T) {
 	root := treeOf(t, map[string]string{"d/a": "a", "d/.robots": "Disalow: /a\n"})
 	out, _, status := gophd("robots", "check", "-root", root)
-	if status != exitNo || !strings.Contains(out, `d/.robots:1: SYNTAX: error: unknown field: "Disalow"`) {
+	if status != exit.No || !strings.Contains(out, `d/.robots:1: SYNTAX: error: unknown field: "Disalow"`) {
 		t.Errorf("status %d: %s", status, out)
 	}
 }
@@ -142,19 +143,19 @@ func TestCheckServer(t *testing.T) {
 	root := pubnix(t)
 	file, _, _ := gophd("robots", "show", "-root", root)
 	same := "gopher://" + listening(t, document(file)) + "/"
-	if out, errs, status := gophd("robots", "check", same, "-root", root); status != exitOK {
+	if out, errs, status := gophd("robots", "check", same, "-root", root); status != exit.OK {
 		t.Errorf("the same: status %d, %s%s", status, out, errs)
 	}
 
 	other := "gopher://" + listening(t, document(strings.Replace(file, "Disallow: /phlog/drafts/n\n", "Disallow: /old\n", 1))) + "/"
 	out, _, status := gophd("robots", "check", other, "-root", root)
 	for _, want := range []string{"DIFFERS: error", "@@ User-agent: * @@\n-Disallow: /old\n+Disallow: /phlog/drafts/n\n", `"/phlog/drafts/n"`} {
-		if status != exitNo || !strings.Contains(out, want) {
+		if status != exit.No || !strings.Contains(out, want) {
 			t.Errorf("another: status %d, no %q in\n%s", status, want, out)
 		}
 	}
 
-	if _, errs, status := gophd("robots", "check", "gopher://127.0.0.1:1/", "-root", root); status != exitFailure || !strings.Contains(errs, "hint: ") {
+	if _, errs, status := gophd("robots", "check", "gopher://127.0.0.1:1/", "-root", root); status != exit.Failure || !strings.Contains(errs, "hint: ") {
 		t.Errorf("nobody: status %d, %s", status, errs)
 	}
 }
@@ -163,7 +164,7 @@ func TestCheckServer(t *testing.T) {
 func TestCheckServerWithout(t *testing.T) {
 	none := "gopher://" + listening(t, document("3Not found\t\terror.host\t1\r\n.\r\n")) + "/"
 	out, errs, status := gophd("robots", "check", none, "-root", pubnix(t))
-	if status != exitNo || !strings.Contains(out, "DIFFERS") {
+	if status != exit.No || !strings.Contains(out, "DIFFERS") {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 }
@@ -175,12 +176,12 @@ func TestExplain(t *testing.T) {
 		status int
 		want   []string
 	}{
-		{"/phlog/drafts/about.txt", exitOK, []string{`allow "/phlog/drafts/about.txt" for *`,
+		{"/phlog/drafts/about.txt", exit.OK, []string{`allow "/phlog/drafts/about.txt" for *`,
 			"decided by  phlog/.robots:2: Allow: /drafts/about.txt", "overrules   phlog/.robots:1: Disallow: /drafts/", "written as  robots.txt:"}},
-		{"phlog/drafts", exitNo, []string{`deny  "/phlog/drafts/" for *`, `"phlog/drafts" is answered with a pointer`, "phlog/.robots:1: Disallow: /drafts/", "kept out    rfc9309, first-match"}},
-		{"/%7Ebob/x.txt", exitNo, []string{`deny  "/~bob/x.txt" for *`, "~bob/.robots:1"}},
-		{"/~bob/new.txt -agent mybot", exitOK, []string{"for mybot", "there is no such file", ".robots:5: Allow: /"}},
-		{"/~bob/x.txt.gz", exitOK, []string{"let in      rfc9309, first-match", "kept out    gopher-strict"}},
+		{"phlog/drafts", exit.No, []string{`deny  "/phlog/drafts/" for *`, `"phlog/drafts" is answered with a pointer`, "phlog/.robots:1: Disallow: /drafts/", "kept out    rfc9309, first-match"}},
+		{"/%7Ebob/x.txt", exit.No, []string{`deny  "/~bob/x.txt" for *`, "~bob/.robots:1"}},
+		{"/~bob/new.txt -agent mybot", exit.OK, []string{"for mybot", "there is no such file", ".robots:5: Allow: /"}},
+		{"/~bob/x.txt.gz", exit.OK, []string{"let in      rfc9309, first-match", "kept out    gopher-strict"}},
 	} {
 		args := append([]string{"robots", "explain", "-root", root}, strings.Fields(test.args)...)
 		out, errs, status := gophd(args...)
@@ -197,8 +198,12 @@ func TestExplain(t *testing.T) {
 
 func TestExplainJSON(t *testing.T) {
 	out, _, status := gophd("robots", "explain", "-root", pubnix(t), "-json", "/~bob/x.txt", "/nope")
-	var got []explained
-	if err := json.Unmarshal([]byte(out), &got); err != nil || status != exitNo || len(got) != 2 {
+	var got []struct {
+		Allowed, Exists bool
+		By              policy.RuleSource
+		Readers         []any
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || status != exit.No || len(got) != 2 {
 		t.Fatalf("%v, status %d: %s", err, status, out)
 	}
 	if e := got[0]; e.Allowed || !e.Exists || e.By.File != "~bob/.robots" || e.By.Line != 1 || len(e.Readers) < 6 {
@@ -218,7 +223,7 @@ func TestShowFormats(t *testing.T) {
 		"ircv3":    {"CRAWLER=index:deny,cooldown:7200\n", `~bob/.robots:1: warning: Disallow: "/~bob/x.txt"`, "Disallow"},
 	} {
 		out, errs, status := gophd("robots", "show", "-root", root, "-format", format)
-		if status != exitOK || !strings.Contains(out, want.text) || strings.Contains(out, want.not) || !strings.Contains(errs, want.lost) {
+		if status != exit.OK || !strings.Contains(out, want.text) || strings.Contains(out, want.not) || !strings.Contains(errs, want.lost) {
 			t.Errorf("%s: status %d\n%s\n%s", format, status, out, errs)
 		}
 	}
@@ -269,7 +274,7 @@ func TestShowAnnotatesEveryRule(t *testing.T) {
 // Annotated, a file is the same but for comments, and each names its source.
 func TestShowAnnotated(t *testing.T) {
 	root := pubnix(t)
-	for _, format := range formats[:4] {
+	for _, format := range robotscmd.Formats[:4] {
 		plain, _, _ := gophd("robots", "show", "-root", root, "-format", format)
 		out, _, _ := gophd("robots", "show", "-root", root, "-format", format, "-annotate")
 		var rest strings.Builder
@@ -288,15 +293,15 @@ func TestLint(t *testing.T) {
 	bad := treeOf(t, map[string]string{"robots.txt": "Disalow: /x\nDisallow: /y\n", "fine": "User-agent: *\nDisallow: /y\n"})
 	file := filepath.Join(bad, "robots.txt")
 	out, _, status := gophd("robots", "lint", file)
-	if status != exitNo || !strings.HasPrefix(out, file+":1: ") || !strings.HasSuffix(strings.SplitAfter(out, "\n")[0], ")\n") {
+	if status != exit.No || !strings.HasPrefix(out, file+":1: ") || !strings.HasSuffix(strings.SplitAfter(out, "\n")[0], ")\n") {
 		t.Errorf("status %d: %s", status, out)
 	}
 	out, _, status = gophd("robots", "lint", file, "-json")
 	var got []diag.Diagnostic
-	if err := json.Unmarshal([]byte(out), &got); err != nil || status != exitNo || len(got) == 0 || got[0].Line != 1 || got[0].Code == "" {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || status != exit.No || len(got) == 0 || got[0].Line != 1 || got[0].Code == "" {
 		t.Errorf("status %d, %v: %s", status, err, out)
 	}
-	if out, errs, status := gophd("robots", "lint", filepath.Join(bad, "fine")); status != exitOK || out+errs != "" {
+	if out, errs, status := gophd("robots", "lint", filepath.Join(bad, "fine")); status != exit.OK || out+errs != "" {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 }
@@ -304,27 +309,21 @@ func TestLint(t *testing.T) {
 func TestConvert(t *testing.T) {
 	file := filepath.Join(treeOf(t, map[string]string{"r": "User-agent: *\nAllow: /a/b$\nDisallow: /a/\n"}), "r")
 	out, errs, status := gophd("robots", "convert", "-from", "rfc9309", "-to", "1994", file)
-	if status != exitOK || out != "User-agent: *\nDisallow: /a/\n" || !strings.Contains(errs, file+`:2: warning: Allow: "/a/b$"`) {
+	if status != exit.OK || out != "User-agent: *\nDisallow: /a/\n" || !strings.Contains(errs, file+`:2: warning: Allow: "/a/b$"`) {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 	out, errs, _ = gophd("robots", "convert", file, "-json", "-from", "rfc9309", "-to", "1994")
-	var got conversion
+	var got struct {
+		Text string
+		Lost []any
+	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Lost) != 1 || got.Text == "" || errs != "" {
 		t.Errorf("%v: %s%s", err, out, errs)
 	}
-	if _, errs, status := gophd("robots", "convert", file, "-to", "1993"); status != exitUsage || !strings.Contains(errs, "did you mean -to 1994?") {
+	if _, errs, status := gophd("robots", "convert", file, "-to", "1993"); status != exit.Usage || !strings.Contains(errs, "one of gopher") {
 		t.Errorf("status %d: %s", status, errs)
 	}
-	if _, errs, status := gophd("robots", "convert", file); status != exitUsage || !strings.Contains(errs, "no -to") {
+	if _, errs, status := gophd("robots", "convert", file); status != exit.Usage || !strings.Contains(errs, "no -to") {
 		t.Errorf("status %d: %s", status, errs)
-	}
-}
-
-// A leak that no report names is an error, one report for each reader.
-func TestUnnamedLeaks(t *testing.T) {
-	k := &checked{Readers: policy.Matrix{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
-	k.unnamed([]policy.Leak{{Reader: "b", Selector: "/x"}, {Reader: "a", Selector: "/x"}, {Reader: "b", Selector: "/y"}})
-	if len(k.Reports) != 2 || !k.bad() || !slices.Equal(k.Reports[1].Leaks, []string{"/x", "/y"}) {
-		t.Errorf("got %+v", k.Reports)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/internal/exit"
 )
 
 // Of an agent the product token counts, whatever a robot sends beside it.
@@ -15,12 +17,12 @@ func TestAgent(t *testing.T) {
 	root := treeOf(t, map[string]string{"a": "a", "b": "b", ".robots": "User-agent: mybot\nDisallow: /a\n"})
 	for _, agent := range []string{"mybot", "MyBot/2.0 (+gopher://example.org)", "mybot; x"} {
 		for _, command := range [][]string{{"explain", "-root", root, "/a"}, {"test", root, "/a"}} {
-			if out, errs, status := gophd(append([]string{"robots", "-agent", agent}, command...)...); status != exitNo {
+			if out, errs, status := gophd(append([]string{"robots", command[0], "-agent", agent}, command[1:]...)...); status != exit.No {
 				t.Errorf("%s %s: status %d, %s%s", command[0], agent, status, out, errs)
 			}
 		}
 	}
-	if _, errs, status := gophd("robots", "test", root, "/a", "-agent", "/1.0"); status != exitUsage || !strings.Contains(errs, "names nobody") {
+	if _, errs, status := gophd("robots", "test", root, "/a", "-agent", "/1.0"); status != exit.Usage || !strings.Contains(errs, "names nobody") {
 		t.Errorf("no name: status %d, %s", status, errs)
 	}
 }
@@ -29,7 +31,7 @@ func TestAgent(t *testing.T) {
 func TestVerdictPrintable(t *testing.T) {
 	root := treeOf(t, map[string]string{"a\n\x1b[31m": "Disallow: /x\x1b\n"})
 	out, _, status := gophd("robots", "test", filepath.Join(root, "a\n\x1b[31m"), "/x\x1b\n")
-	if status != exitNo || strings.Count(out, "\n") != 1 || strings.Contains(out, "\x1b") {
+	if status != exit.No || strings.Count(out, "\n") != 1 || strings.Contains(out, "\x1b") {
 		t.Errorf("status %d: %q", status, out)
 	}
 }
@@ -52,9 +54,9 @@ func TestNetwork(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"CRAWLER=index:allow,cooldown:60", exitOK, "CRAWLER=index:allow,cooldown:60"},
-		{"CRAWLER=index:deny", exitNo, "CRAWLER=index:deny,cooldown:3600"},
-		{"CHANTYPES=#", exitOK, "no CRAWLER token"},
+		{"CRAWLER=index:allow,cooldown:60", exit.OK, "CRAWLER=index:allow,cooldown:60"},
+		{"CRAWLER=index:deny", exit.No, "CRAWLER=index:deny,cooldown:3600"},
+		{"CHANTYPES=#", exit.OK, "no CRAWLER token"},
 	} {
 		target := "irc://" + listening(t, network(test.token)) + "/#gopher"
 		out, errs, status := gophd("robots", "test", target)
@@ -62,16 +64,16 @@ func TestNetwork(t *testing.T) {
 			t.Errorf("%s: status %d, %s%s", test.token, status, out, errs)
 		}
 		out, _, status = gophd("robots", "test", "-json", target, "#one", "#two")
-		var got []verdict
+		var got []struct{ Selector, Index string }
 		if err := json.Unmarshal([]byte(out), &got); err != nil || len(got) != 2 || got[1].Selector != "#two" || got[0].Index == "" || status != test.status {
 			t.Errorf("%s: %v, status %d: %s", test.token, err, status, out)
 		}
 	}
 	target := "irc://" + listening(t, network("CRAWLER=index:maybe")) + "/"
-	if out, _, status := gophd("robots", "lint", target); status != exitNo || !strings.Contains(out, "(I3-INDEX-VALUE)") {
+	if out, _, status := gophd("robots", "lint", target); status != exit.No || !strings.Contains(out, "(I3-INDEX-VALUE)") {
 		t.Errorf("lint: status %d: %s", status, out)
 	}
-	if _, errs, status := gophd("robots", "test", "-dialect", "1994", target); status != exitUsage || !strings.Contains(errs, "ircv3 only") {
+	if _, errs, status := gophd("robots", "test", "-dialect", "1994", target); status != exit.Usage || !strings.Contains(errs, "ircv3 only") {
 		t.Errorf("another dialect: status %d: %s", status, errs)
 	}
 }

@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", quickRace)
-			env.Values["daemon"], env.Values["held"] = &daemon{}, &held{}
+			env.Values["daemon"], env.Values["held"] = &process{}, &held{}
 			return errors.Join(letIn(env.WorkDir), letIn(filepath.Dir(gophd)))
 		},
 		Condition: lowPortsNeedARight,

@@ -1,0 +1,238 @@
+package daemon
+
+import (
+	"log/slog"
+	"math"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/internal/accesslog"
+	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/sandbox"
+	"github.com/gophd/gophd/internal/size"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// Flags are the flags of a daemon as they were typed; doc/gophd.8.md says what
+// each means. Where a zero value is none of those a flag may have, its default
+// is what package main gives it.
+type Flags struct {
+	Root                   string
+	StrictText, InfoPrefix bool
+	Cache                  string
+
+	Listen     []string
+	Inetd      bool
+	Host       string
+	Port       int
+	HTTP       string
+	TrustProxy []string
+
+	TLSCert, TLSKey []string
+	TLSSelfSigned   string
+
+	RequestTimeout, StallTimeout, Drain time.Duration
+	MaxConns, MaxConnsPerIP             int
+	Rate                                float64
+	Burst                               int
+
+	Watch string
+	Poll  time.Duration
+
+	Quiet, Verbose    bool
+	LogFormat         string
+	AccessLog, LogIPs string
+	Status            []string
+	Metrics           string
+
+	User, Sandbox string
+
+	Version string // of gophd
+}
+
+// Config is what a daemon does. All that can be known without touching the
+// machine has been checked.
+type Config struct {
+	root       string
+	site       site.Config
+	server     *server.Server // its limits; Run adds handler, certificates and log
+	strictText bool
+
+	listen []string
+	inetd  bool
+
+	certs      []keypair.Files
+	selfSigned string // the directory; "": none
+
+	logLevel  slog.Level
+	logFormat string
+	accessLog string
+	ips       accesslog.IPs
+	status    []netip.Prefix // who may see the status page
+	metrics   string         // the address; "": none
+
+	user    string
+	sandbox string
+	version string
+}
+
+// Config checks the flags. Its errors are those of package exit.
+func (f Flags) Config() (*Config, error) {
+	if f.Root == "" {
+		return nil, exit.Usagef("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT", "no directory to serve")
+	}
+	c := &Config{
+		root: f.Root, strictText: f.StrictText, listen: f.Listen, inetd: f.Inetd, selfSigned: f.TLSSelfSigned,
+		logFormat: f.LogFormat, accessLog: f.AccessLog, metrics: f.Metrics, user: f.User, sandbox: f.Sandbox, version: f.Version,
+	}
+	for _, check := range []func(*Config) error{f.names, f.choices, f.limits, f.tree, f.network, f.certificates} {
+		if err := check(c); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// names checks -host and -port: a wrong one makes menus without a link.
+func (f Flags) names(*Config) error {
+	if f.Port < 0 || f.Port > math.MaxUint16 {
+		return exit.Usagef("a number from 1 to 65535", "-port %d", f.Port)
+	}
+	if _, err := netip.ParseAddr(f.Host); f.Host == "" || err == nil {
+		return nil
+	}
+	if u, err := selector.ParseURL("gopher://" + f.Host); err != nil || u.Host != f.Host {
+		return exit.Usagef("a name or an address alone: -host gopher.example.org; the port is -port", "-host %q", f.Host)
+	}
+	return nil
+}
+
+// choices checks the flags that take one of a few words.
+func (f Flags) choices(c *Config) error {
+	for _, flag := range []struct {
+		name, value string
+		words       []string
+	}{
+		{"http", f.HTTP, []string{"on", "off"}},
+		{"log-format", f.LogFormat, []string{"text", "json", "auto"}},
+		{"sandbox", f.Sandbox, []string{"off", "auto", "require"}},
+	} {
+		if err := oneOf(flag.name, flag.value, flag.words); err != nil {
+			return err
+		}
+	}
+	if err := c.ips.UnmarshalText([]byte(f.LogIPs)); err != nil {
+		return exit.Usagef("one of full, masked (/24, IPv6 /48), none", "unknown -log-ips %q", f.LogIPs)
+	}
+	if f.User != "" {
+		if _, err := sandbox.LookUpUser(f.User); err != nil {
+			return exit.Usagef("-user wants NAME or NAME:GROUP, known to this machine (or both as numbers)", "-user: %w", err)
+		}
+	}
+	switch {
+	case f.Quiet:
+		c.logLevel = slog.LevelWarn
+	case f.Verbose:
+		c.logLevel = slog.LevelDebug
+	}
+	return nil
+}
+
+func oneOf(flag, value string, words []string) error {
+	for _, w := range words {
+		if w == value {
+			return nil
+		}
+	}
+	return exit.Usagef("one of "+strings.Join(words, ", "), "unknown -%s %q", flag, value)
+}
+
+// limits refuses numbers that would leave a server that answers nobody, and
+// durations below 0, which no timer knows.
+func (f Flags) limits(*Config) error {
+	for _, flag := range []struct {
+		name  string
+		value time.Duration
+	}{{"request-timeout", f.RequestTimeout}, {"stall-timeout", f.StallTimeout}, {"drain", f.Drain}, {"poll", f.Poll}} {
+		if flag.value < 0 {
+			return exit.Usagef("a duration of 0 or more, such as 90s or 10m", "-%s %v", flag.name, flag.value)
+		}
+	}
+	for _, flag := range []struct {
+		name  string
+		value int
+	}{{"max-conns", f.MaxConns}, {"max-conns-per-ip", f.MaxConnsPerIP}, {"burst", f.Burst}} {
+		if flag.value < 0 {
+			return exit.Usagef("a number of 0 or more", "-%s %d", flag.name, flag.value)
+		}
+	}
+	if !(f.Rate >= 0) || math.IsInf(f.Rate, 1) {
+		return exit.Usagef("requests per second, such as -rate 2 or -rate 0.5", "-rate %v", f.Rate)
+	}
+	return nil
+}
+
+func (f Flags) tree(c *Config) (err error) {
+	if err := c.site.Watch.UnmarshalText([]byte(f.Watch)); err != nil {
+		return exit.Usagef("one of inotify, poll, off", "%w", err)
+	}
+	if c.site.Cache, err = size.Parse(f.Cache); err != nil {
+		return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -cache 64MiB", "-cache: %w", err)
+	}
+	c.site.Poll, c.site.InfoPrefix = f.Poll, f.InfoPrefix
+	return nil
+}
+
+func (f Flags) network(c *Config) (err error) {
+	c.server = &server.Server{
+		RequestTimeout: f.RequestTimeout, StallTimeout: f.StallTimeout, DrainTimeout: noneIfZero(f.Drain),
+		Host: f.Host, Port: f.Port,
+		MaxConns: f.MaxConns, MaxConnsPerIP: noneIfZero(f.MaxConnsPerIP), Rate: f.Rate, Burst: f.Burst,
+		NoHTTP: f.HTTP == "off",
+	}
+	if c.server.TrustProxy, err = prefixes("trust-proxy", f.TrustProxy); err != nil {
+		return err
+	}
+	c.status, err = prefixes("status", f.Status)
+	return err
+}
+
+// noneIfZero turns 0, which means none on the command line, into what server
+// takes for none.
+func noneIfZero[T int | time.Duration](n T) T {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+// prefixes reads address blocks; an address is a block of one.
+func prefixes(flag string, list []string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, s := range list {
+		p, err := netip.ParsePrefix(s)
+		if a, addrErr := netip.ParseAddr(s); addrErr == nil {
+			a = a.Unmap()
+			p, err = netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		if err != nil {
+			return nil, exit.Usagef("an address or a block of them, such as 10.0.0.0/8 or ::1", "-%s: %w", flag, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func (f Flags) certificates(c *Config) error {
+	if len(f.TLSCert) != len(f.TLSKey) {
+		return exit.Usagef("each -tls-cert FILE needs a -tls-key FILE", "%d of -tls-cert, %d of -tls-key", len(f.TLSCert), len(f.TLSKey))
+	}
+	for i := range f.TLSCert {
+		c.certs = append(c.certs, keypair.Files{Cert: f.TLSCert[i], Key: f.TLSKey[i]})
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+// Package daemon is how a server process lives: it opens its sockets, gives up
+// what it does not need, serves, does what signals and systemd ask for, and ends.
+//
+//	Flags → Config (checked) → open → serve until SIGTERM → close
+//
+// Opening goes in an order that matters: first what only root may open, then, as
+// the user that serves, what serving needs, the sandbox last.
+package daemon
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gophd/gophd/internal/accesslog"
+	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/metrics"
+	"github.com/gophd/gophd/internal/status"
+	"github.com/gophd/gophd/internal/systemd"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// Run serves until ctx ends, a signal ends it, or something fails. It logs to
+// stderr. Errors are those of package exit.
+func Run(ctx context.Context, conf *Config, stderr io.Writer) error {
+	logger, flush := newLogger(conf, stderr)
+	defer flush()
+	d := &daemon{conf: conf, log: logger}
+	defer d.close()
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	if d.conn != nil {
+		return d.serveOne(ctx)
+	}
+	return d.serve(ctx)
+}
+
+// daemon is what runs, and who is told how it goes.
+type daemon struct {
+	conf      *Config
+	srv       *server.Server
+	tree      *site.Site
+	certs     *keypair.Store // nil: no TLS
+	listeners []net.Listener
+	conn      net.Conn          // of -inetd, instead of listeners
+	notify    *systemd.Notifier // nil: not under systemd
+	log       *slog.Logger
+	access    *accesslog.Log // nil: none
+	stats     *status.Stats  // nil: nobody may see them
+	metrics   net.Listener   // nil: none for Prometheus
+	observers observers
+
+	rereading atomic.Pointer[time.Time] // when SIGHUP came, until it is done
+}
+
+// open makes everything ready.
+func (d *daemon) open(ctx context.Context) error {
+	if _, err := os.Stat(d.conf.root); err != nil {
+		return exit.Root(d.conf.root, err)
+	}
+	if err := d.openSockets(ctx); err != nil {
+		return err
+	}
+	if err := d.openCerts(); err != nil {
+		return err
+	}
+	if err := d.becomeUser(); err != nil {
+		return err
+	}
+	if err := d.openTree(); err != nil {
+		return err
+	}
+	if err := d.openServer(ctx); err != nil {
+		return err
+	}
+	if err := d.openAccessLog(); err != nil {
+		return err
+	}
+	d.openStats()
+	if len(d.observers) > 0 {
+		d.srv.Observer = d.observers
+	}
+	return d.enterSandbox()
+}
+
+func (d *daemon) openTree() (err error) {
+	conf := d.conf.site
+	conf.Log, conf.Reloaded = d.log, d.reloaded
+	if d.tree, err = site.Open(d.conf.root, conf); err != nil {
+		return exit.Root(d.conf.root, err)
+	}
+	return nil
+}
+
+func (d *daemon) openServer(ctx context.Context) error {
+	d.srv = d.conf.server
+	d.srv.Handler = &server.Tree{Site: d.tree, StrictText: d.conf.strictText, Version: d.conf.version}
+	d.srv.Log, d.srv.ShowIP = d.log, d.conf.ips.Name
+	if d.srv.Host == "" {
+		d.srv.Host = fullName(ctx)
+	}
+	return d.setTLS()
+}
+
+// serve serves the listeners.
+func (d *daemon) serve(ctx context.Context) error {
+	announce(d.log, d.conf.root, d.srv, d.listeners)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	signals := make(chan os.Signal, 4)
+	signal.Ignore(syscall.SIGPIPE) // a reader of the log that goes away takes only lines with it
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	tasks, ctx := errgroup.WithContext(ctx)
+	for _, l := range d.listeners {
+		tasks.Go(func() error { return d.srv.Serve(ctx, l) })
+	}
+	tasks.Go(func() error { return d.tree.Run(ctx) })
+	if d.metrics != nil {
+		tasks.Go(func() error { return metrics.Serve(ctx, d.metrics, d.stats) })
+	}
+	tasks.Go(func() error { d.notify.Watch(ctx, d.alive); return nil })
+	go d.obey(signals, stop)
+	d.notify.Ready()
+	err := tasks.Wait()
+	if err == nil {
+		d.log.Info("stopped")
+	}
+	return err
+}
+
+// close lets go of what was opened.
+func (d *daemon) close() {
+	closeAll(d.listeners)
+	d.access.Close()
+}
+
+// obey does what signals ask for: the first SIGTERM or SIGINT stops, a second
+// ends at once, SIGHUP reads everything again.
+func (d *daemon) obey(signals <-chan os.Signal, stop func()) {
+	stopping := false
+	for sig := range signals {
+		switch {
+		case sig == syscall.SIGHUP:
+			d.reread(sig)
+		case stopping:
+			os.Exit(exit.Failure)
+		default:
+			d.log.Info("stopping", "signal", sig.String())
+			d.notify.Stopping()
+			stopping = true
+			stop()
+		}
+	}
+}
+
+func (d *daemon) reread(sig os.Signal) {
+	d.log.Info("reading everything again", "signal", sig.String())
+	now := time.Now()
+	d.rereading.Store(&now)
+	d.notify.Reloading()
+	d.access.Reopen()
+	d.certs.Reload()
+	d.tree.Reload()
+}
+
+// reloaded is called after each reload.
+func (d *daemon) reloaded(r site.Reload) {
+	if d.stats != nil {
+		d.stats.Reloaded(r)
+	}
+	asked := d.rereading.Load()
+	if asked != nil && r.Reopened && !r.Start.Before(*asked) && d.rereading.CompareAndSwap(asked, nil) {
+		d.notify.Ready()
+	}
+}

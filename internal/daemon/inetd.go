@@ -1,0 +1,87 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/gophd/gophd/selector"
+)
+
+// serveOne serves the connection that inetd has put on standard input and
+// output.
+func (d *daemon) serveOne(ctx context.Context) error {
+	if _, ok := d.conn.(*stdio); ok && d.srv.Host == "" {
+		d.srv.Host = "localhost" // nobody has reached an address
+	}
+	ctx, stop := context.WithCancel(ctx)
+	read := make(chan error, 1)
+	go func() { read <- d.tree.Run(ctx) }()
+	d.srv.ServeConn(ctx, d.conn)
+	stop()
+	return <-read
+}
+
+// inetdConn makes a connection of standard input and output: they are one
+// socket, or the two ends of pipes, or anything that can be read and written.
+func inetdConn() (net.Conn, error) {
+	if c, err := net.FileConn(os.Stdin); err == nil {
+		return c, nil
+	}
+	in, err := pollable(os.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	out, err := pollable(os.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	return &stdio{in: in, out: out}, nil
+}
+
+// inetdLogger is logger, unless its lines would go to the client: inetd puts the
+// connection on standard error, too.
+func inetdLogger(logger *slog.Logger) *slog.Logger {
+	in, err := os.Stdin.Stat()
+	errs, err2 := os.Stderr.Stat()
+	if err == nil && err2 == nil && os.SameFile(in, errs) {
+		return slog.New(slog.DiscardHandler)
+	}
+	return logger
+}
+
+// stdio is a connection of two files.
+type stdio struct{ in, out *os.File }
+
+func (s *stdio) Read(p []byte) (int, error)  { return s.in.Read(p) }
+func (s *stdio) Write(p []byte) (int, error) { return s.out.Write(p) }
+func (s *stdio) Close() error                { return errors.Join(s.in.Close(), s.out.Close()) }
+
+// LocalAddr is not known; menus name Gopher's own port.
+func (s *stdio) LocalAddr() net.Addr {
+	return &net.TCPAddr{Port: selector.DefaultPort}
+}
+
+// RemoteAddr is not known.
+func (s *stdio) RemoteAddr() net.Addr { return &net.UnixAddr{Net: "pipe"} }
+
+// SetDeadline holds for files that know deadlines: pipes do.
+func (s *stdio) SetDeadline(t time.Time) error {
+	return errors.Join(s.SetReadDeadline(t), s.SetWriteDeadline(t))
+}
+
+// SetReadDeadline holds for files that know deadlines.
+func (s *stdio) SetReadDeadline(t time.Time) error { return ifKnown(s.in.SetReadDeadline(t)) }
+
+// SetWriteDeadline holds for files that know deadlines.
+func (s *stdio) SetWriteDeadline(t time.Time) error { return ifKnown(s.out.SetWriteDeadline(t)) }
+
+func ifKnown(err error) error {
+	if errors.Is(err, os.ErrNoDeadline) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/systemd"
+	"github.com/gophd/gophd/server"
+)
+
+// listen opens all listeners, or none.
+func listen(ctx context.Context, addrs []string) ([]net.Listener, error) {
+	if len(addrs) == 0 {
+		addrs = []string{":70"}
+	}
+	var lc net.ListenConfig
+	lc.KeepAlive = -1 // a connection lasts for one reply
+	var all []net.Listener
+	for _, addr := range addrs {
+		l, err := lc.Listen(ctx, "tcp", withPort(addr))
+		if err != nil {
+			closeAll(all)
+			return nil, listenError(addr, err)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+func closeAll(listeners []net.Listener) {
+	for _, l := range listeners {
+		_ = l.Close()
+	}
+}
+
+// withPort adds Gopher's port to an address that has none.
+func withPort(addr string) string {
+	if _, _, err := net.SplitHostPort(addr); err == nil {
+		return addr
+	}
+	if p, err := strconv.ParseUint(addr, 10, 16); err == nil {
+		return fmt.Sprintf(":%d", p)
+	}
+	return net.JoinHostPort(strings.Trim(addr, "[]"), "70")
+}
+
+func listenError(addr string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return exit.Hint(err, "ports below 1024 need a right: use -listen :7070, or setcap cap_net_bind_service=+ep on the program, or start it from systemd")
+	case errors.Is(err, syscall.EADDRINUSE):
+		return exit.Hint(err, fmt.Sprintf("another program listens there already (ss -ltnp shows which); choose another with -listen, not %s", addr))
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return exit.Hint(err, "that address is not on this machine; -listen :70 takes all that are")
+	}
+	return &exit.Error{Status: exit.Usage, Err: err, Hint: "-listen takes HOST:PORT, :PORT, HOST or PORT"}
+}
+
+// openSockets takes over the sockets that gophd was started with, or else
+// listens. With -listen it does both.
+func (d *daemon) openSockets(ctx context.Context) (err error) {
+	if d.conf.inetd {
+		if d.conn, err = inetdConn(); err != nil {
+			return exit.Hint(err, "-inetd is for inetd, which starts gophd for each connection")
+		}
+		d.log = inetdLogger(d.log)
+		return nil
+	}
+	if err := d.openMetrics(ctx); err != nil {
+		return err
+	}
+	if d.notify, err = systemd.NewNotifier(); err != nil {
+		d.log.Warn("systemd cannot be told how it goes", "error", err)
+	}
+	d.listeners, err = systemd.Listeners()
+	if errors.Is(err, systemd.ErrAccepted) {
+		return exit.Hint(err, "the socket unit wants Accept=no; a service for each connection is gophd -inetd")
+	}
+	if err != nil {
+		return err
+	}
+	if len(d.conf.listen) == 0 && len(d.listeners) > 0 {
+		return nil
+	}
+	more, err := listen(ctx, d.conf.listen)
+	d.listeners = append(d.listeners, more...)
+	return err
+}
+
+// announce logs where the tree can be seen, and one line to try.
+func announce(logger *slog.Logger, dir string, srv *server.Server, listeners []net.Listener) {
+	for _, l := range listeners {
+		addr, ok := l.Addr().(*net.TCPAddr)
+		if !ok {
+			continue
+		}
+		host := "localhost"
+		if !addr.IP.IsUnspecified() {
+			host = addr.IP.String()
+		}
+		name := host
+		if srv.Host != "" {
+			name = srv.Host
+		}
+		logger.Info("serving", "root", dir, "url", "gopher://"+urlHost(name, addr.Port)+"/",
+			"try", fmt.Sprintf("echo robots.txt | nc %s %d", host, addr.Port))
+	}
+}
+
+func urlHost(host string, port int) string {
+	if port == 70 {
+		if strings.Contains(host, ":") {
+			return "[" + host + "]"
+		}
+		return host
+	}
+	return net.JoinHostPort(host, strconv.Itoa(port))
+}
+
+// fullName returns the machine's name with its domain, "" if it has none that
+// can be found out quickly.
+func fullName(ctx context.Context) string {
+	name, err := os.Hostname()
+	if err != nil || strings.Contains(name, ".") {
+		return name
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second/2)
+	defer cancel()
+	full, err := net.DefaultResolver.LookupCNAME(ctx, name)
+	if full = strings.TrimSuffix(full, "."); err != nil || !strings.Contains(full, ".") {
+		return ""
+	}
+	return full
+}

@@ -1,0 +1,147 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// newLogger makes the logger of a configuration, and what is to be called
+// before the program ends.
+func newLogger(conf *Config, stderr io.Writer) (*slog.Logger, func()) {
+	opts := &slog.HandlerOptions{Level: conf.logLevel}
+	w := &lazyWriter{w: stderr}
+	var logger *slog.Logger
+	if conf.logFormat == "text" || conf.logFormat == "auto" && isTerminal(stderr) {
+		logger = slog.New(slog.NewTextHandler(w, opts))
+	} else {
+		w.last = visible
+		logger = slog.New(slog.NewJSONHandler(w, opts))
+	}
+	w.tell = func(lost int) { logger.Error("log lines were lost", "lines", lost) }
+	return logger, w.flush
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// lazyWriter collects log lines for up to a tenth of a second, so that a busy
+// server makes one system call for many. Whoever logs never waits for them to be
+// written: what comes while the reader of the log takes nothing, beyond logMax, is
+// lost and counted.
+type lazyWriter struct {
+	w    io.Writer
+	last func([]byte) []byte // what is still done to the lines; nil: nothing
+	tell func(lost int)      // is called when there is room again
+
+	mu    sync.Mutex
+	buf   []byte
+	timer *time.Timer
+	lost  int // lines
+
+	writing sync.Mutex // held before mu
+	spare   []byte     // what the next lines are collected in
+}
+
+const (
+	logDelay   = 100 * time.Millisecond
+	logSize    = 64 << 10 // is written without delay
+	logMax     = 4 << 20
+	logEndTime = time.Second // what is left gets so long at the end
+)
+
+func (l *lazyWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	had := len(l.buf)
+	if had+len(p) > logMax {
+		l.lost++
+		return len(p), nil
+	}
+	l.buf = append(l.buf, p...)
+	switch {
+	case l.timer == nil:
+		l.timer = time.AfterFunc(logDelay, l.write)
+	case had == 0:
+		l.timer.Reset(logDelay)
+	case had < logSize && len(l.buf) >= logSize:
+		l.timer.Reset(0)
+	}
+	return len(p), nil
+}
+
+// visible escapes in lines of JSON what a terminal would obey and package json
+// leaves: DEL, the controls from U+0080 on, marks that turn the direction.
+func visible(lines []byte) []byte {
+	if !hasBeyondASCII(lines) {
+		return lines
+	}
+	var out []byte
+	for _, r := range string(lines) {
+		if r < 0x7f || unicode.IsPrint(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
+}
+
+// hasBeyondASCII is the quick answer for nearly all lines.
+func hasBeyondASCII(lines []byte) bool {
+	for _, b := range lines {
+		if b >= 0x7f {
+			return true
+		}
+	}
+	return false
+}
+
+// flush writes what is left, if that does not take too long.
+func (l *lazyWriter) flush() {
+	done := make(chan struct{})
+	go func() {
+		l.write()
+		l.write() // what it told of lines that were lost
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(logEndTime):
+	}
+}
+
+// write writes what was collected. While it waits, at most two more wait for it:
+// the timer is set again only for the first line and for the one that crosses
+// logSize.
+func (l *lazyWriter) write() {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.mu.Lock()
+	lines, lost := l.buf, l.lost
+	l.buf, l.lost = l.spare[:0], 0
+	l.mu.Unlock()
+	out := lines
+	if l.last != nil {
+		out = l.last(lines)
+	}
+	if len(out) > 0 {
+		_, _ = l.w.Write(out)
+	}
+	l.spare = lines[:0]
+	if lost > 0 {
+		l.tell(lost)
+	}
+}

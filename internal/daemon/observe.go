@@ -1,0 +1,84 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gophd/gophd/internal/accesslog"
+	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/sandbox"
+	"github.com/gophd/gophd/internal/status"
+	"github.com/gophd/gophd/server"
+)
+
+// observers are all told of each request.
+type observers []server.Observer
+
+// Observe tells all.
+func (o observers) Observe(r server.Served) {
+	for _, one := range o {
+		one.Observe(r)
+	}
+}
+
+func (d *daemon) openAccessLog() (err error) {
+	if d.conf.accessLog == "" {
+		return nil
+	}
+	if d.access, err = accesslog.Open(d.conf.accessLog, d.conf.ips, d.log); err != nil {
+		return exit.Hint(err, "the user that gophd runs as must be able to write it, and to make a new one in its directory")
+	}
+	d.observers = append(d.observers, d.access)
+	return nil
+}
+
+// logPaths is where the access log is written: a file in its directory, so that
+// a new one can be made when it was rotated; a device, or /dev/stdout, as it is.
+// A pipe without a name needs no right.
+func logPaths(name string) []string {
+	real, err := filepath.EvalSymlinks(name)
+	if name == "" || err != nil {
+		return nil
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return nil
+	case !info.Mode().IsRegular() || strings.HasPrefix(name, "/dev/"):
+		return []string{real}
+	}
+	return sandbox.Around(name)
+}
+
+// openMetrics listens for Prometheus.
+func (d *daemon) openMetrics(ctx context.Context) (err error) {
+	if d.conf.metrics == "" {
+		return nil
+	}
+	var lc net.ListenConfig
+	if d.metrics, err = lc.Listen(ctx, "tcp", d.conf.metrics); err != nil {
+		return exit.Hint(fmt.Errorf("-metrics: %w", err), "-metrics takes HOST:PORT, such as localhost:9170")
+	}
+	d.log.Info("metrics", "url", "http://"+d.metrics.Addr().String()+"/metrics")
+	return nil
+}
+
+// openStats begins to count, if anybody may see it.
+func (d *daemon) openStats() {
+	if len(d.conf.status) == 0 && d.metrics == nil {
+		return
+	}
+	d.stats = status.New(d.conf.version)
+	d.stats.Server, d.stats.Site = d.srv, d.tree
+	if d.access != nil {
+		d.stats.Lost = d.access.Lost
+	}
+	d.observers = append(d.observers, d.stats)
+	if next, ok := d.srv.Handler.(server.Quick); ok && len(d.conf.status) > 0 {
+		d.srv.Handler = &status.Page{Next: next, Stats: d.stats, Allow: d.conf.status, ShowIP: d.conf.ips.Name}
+	}
+}

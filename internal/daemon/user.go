@@ -1,0 +1,73 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/metrics"
+	"github.com/gophd/gophd/internal/sandbox"
+)
+
+// becomeUser lets go of root's rights, if -user asks for it. The listeners are
+// open by then; everything else is opened as that user, so that what it may
+// not read is told at once and not at the next reload.
+func (d *daemon) becomeUser() error {
+	if d.conf.user == "" {
+		if os.Geteuid() == 0 {
+			d.log.Warn("serving as root", "hint", "-user NAME lets go of root's rights once gophd listens")
+		}
+		return nil
+	}
+	u, err := sandbox.LookUpUser(d.conf.user)
+	if err != nil {
+		return fmt.Errorf("-user: %w", err)
+	}
+	if err := u.Become(); errors.Is(err, fs.ErrPermission) {
+		return exit.Hint(err, "only root can become another user: start gophd as root, or leave -user out")
+	} else if err != nil {
+		return err
+	}
+	d.log.Info("became user", "user", u.Name, "uid", u.UID, "gid", u.GID)
+	return nil
+}
+
+// enterSandbox gives up, last before serving, what serving does not need.
+func (d *daemon) enterSandbox() error {
+	mode := d.conf.sandbox
+	if mode == "off" {
+		return nil
+	}
+	paths, err := d.needed()
+	if err != nil {
+		return err
+	}
+	holds, err := sandbox.Enter(paths)
+	switch {
+	case mode == "require" && err != nil:
+		return exit.Hint(err, "-sandbox auto serves without what fails")
+	case mode == "require" && !holds.Full():
+		return exit.Hint(fmt.Errorf("-sandbox require: this kernel's Landlock (ABI %d) cannot forbid all that gophd asks for", holds.ABI),
+			"Linux 6.7 and later can; -sandbox auto takes what there is")
+	case err != nil:
+		d.log.Warn("no sandbox", "error", err)
+		return nil
+	}
+	d.log.Info("sandbox", "forbidden", holds)
+	return nil
+}
+
+// needed lists what serving reads and writes.
+func (d *daemon) needed() (sandbox.Paths, error) {
+	read, err := sandbox.Tree(d.conf.root)
+	for _, f := range d.certs.Files() {
+		read = append(read, sandbox.Around(f.Cert)...)
+		read = append(read, sandbox.Around(f.Key)...)
+	}
+	if d.metrics != nil {
+		read = append(read, metrics.Files()...)
+	}
+	return sandbox.Paths{Read: read, Append: logPaths(d.conf.accessLog)}, err
+}

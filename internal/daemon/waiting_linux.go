@@ -1,0 +1,26 @@
+package daemon
+
+import (
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// waiting is how many connections the kernel holds that were not accepted yet,
+// 0 if it does not tell. For a listener, TCP_INFO has it as unacked.
+func waiting(l net.Listener) (n int) {
+	tcp, ok := l.(*net.TCPListener)
+	if !ok {
+		return 0
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			n = int(info.Unacked)
+		}
+	})
+	return n
+}

@@ -1,0 +1,215 @@
+// Package getcmd is the command "gophd get": it fetches a Gopher URL, for scripts
+// and for people.
+package getcmd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/size"
+	"github.com/gophd/gophd/internal/terminal"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+)
+
+// A Command is gophd get with its flags.
+type Command struct {
+	Raw      bool          // print what comes, menus too
+	Insecure bool          // take any certificate
+	Timeout  time.Duration // for the whole
+	MaxSize  string        // after which to give up
+	Out      io.Writer
+}
+
+// Get fetches the only argument. A menu is printed for people, unless Raw, and
+// without anything that a terminal obeys; so is everything else if Out is a
+// terminal. The error is [exit.No] if the server answered with an error item, and
+// [exit.Failure] if the reply is not complete: after an error of the network, in
+// the middle of a line, or a menu without its last line (RFC 1436, section 3.3).
+// The end of other files cannot be told from a connection that was closed early.
+func (c *Command) Get(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return exit.Usagef("gophd get gopher://host/", "get wants one URL, got %d arguments", len(args))
+	}
+	u, err := selector.ParseURL(args[0])
+	if err != nil {
+		return exit.Usagef("gophd get gopher://host/0/file.txt", "%w", err)
+	}
+	if c.Timeout <= 0 {
+		return exit.Usagef("how long all of it may take, such as -timeout 30s", "-timeout %v", c.Timeout)
+	}
+	limit, err := size.Parse(c.MaxSize)
+	if err != nil {
+		return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -max-size 1MiB", "-max-size: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	conn, err := dial(ctx, u, c.Insecure)
+	if err != nil {
+		return dialError(u, err)
+	}
+	defer func() { _ = conn.Close() }()
+	if end, ok := ctx.Deadline(); ok {
+		err = conn.SetDeadline(end)
+	}
+	request := u.Selector
+	if u.Query != "" {
+		request += "\t" + u.Query
+	}
+	if _, sent := io.WriteString(conn, request+"\r\n"); errors.Join(err, sent) != nil {
+		return fmt.Errorf("asking %s: %w", u.Host, errors.Join(err, sent))
+	}
+	return c.show(u, &reply{conn: conn, timeout: c.Timeout, left: limit})
+}
+
+// show prints a reply.
+func (c *Command) show(u selector.URL, in *reply) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	first, _ := r.Peek(1024)
+	msg, isError := errorItem(first)
+	isError = isError && in.err == io.EOF
+	var err error
+	switch {
+	case c.Raw:
+		_, err = io.Copy(c.Out, r)
+	case u.Type == menu.TypeMenu || u.Type == menu.TypeSearch:
+		err = printMenu(c.Out, r, isError)
+	default:
+		out := terminal.WholeFile(c.Out)
+		_, err = io.Copy(out, r)
+		err = errors.Join(err, out.Close())
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("reading from %s: %w", u.Host, err)
+	case isError:
+		return &exit.Error{Status: exit.No, Err: fmt.Errorf("%s answers: %q", u.Host, msg)}
+	}
+	return nil
+}
+
+// reply reads what the server sends. An error is told again and again: bufio's
+// Peek forgets it, and after a reset the next Read would take it for the end.
+type reply struct {
+	conn    net.Conn
+	timeout time.Duration
+	left    int64
+	err     error
+}
+
+var errTooLarge = errors.New("more than -max-size bytes")
+
+func (r *reply) Read(p []byte) (n int, err error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, r.err = r.conn.Read(p)
+	if r.left -= int64(n); r.left < 0 {
+		n, r.err = 0, errTooLarge
+	}
+	if errors.Is(r.err, os.ErrDeadlineExceeded) {
+		r.err = fmt.Errorf("not all came in %s: %w", r.timeout, r.err)
+	}
+	return n, r.err
+}
+
+// errorItem reports whether a reply is an error: one item of type 3.
+func errorItem(reply []byte) (string, bool) {
+	line, rest, whole := bytes.Cut(reply, []byte("\n"))
+	it, err := menu.ParseItem(string(bytes.TrimRight(line, "\r")))
+	rest = bytes.TrimSpace(rest)
+	if err != nil || !whole || it.Type != menu.TypeError || len(rest) > 1 {
+		return "", false
+	}
+	return it.Label, true
+}
+
+var errNoEnd = errors.New("the menu breaks off: it has no last line with a dot alone")
+
+// printMenu prints a menu for people: what an item is, its label, its URL. An
+// error item may stand alone without the last line.
+func printMenu(w io.Writer, r *bufio.Reader, isError bool) error {
+	out := bufio.NewWriter(w)
+	ended := false
+	for !ended {
+		slice, err := r.ReadSlice('\n') // lines are at most as long as r's buffer
+		line := string(slice)
+		if err == io.EOF && (isError && line == "" || strings.TrimRight(line, "\r") == ".") {
+			break
+		}
+		if err == io.EOF {
+			err = errNoEnd
+		}
+		if err != nil {
+			return errors.Join(out.Flush(), err)
+		}
+		if line = strings.TrimRight(line, "\r\n"); line == "." {
+			break
+		}
+		writeItem(out, line)
+	}
+	return out.Flush()
+}
+
+func writeItem(out io.Writer, line string) {
+	it, err := menu.ParseItem(line)
+	switch {
+	case err != nil:
+		_, _ = fmt.Fprintf(out, "?       %s\n", diag.Printable(line))
+	case it.Type == menu.TypeInfo:
+		_, _ = fmt.Fprintf(out, "        %s\n", diag.Printable(it.Label))
+	default:
+		_, _ = fmt.Fprintf(out, "%-7s %s\n        -> %s\n", kind(it.Type), diag.Printable(it.Label), diag.Printable(itemURL(it)))
+	}
+}
+
+func itemURL(it menu.Item) string {
+	if target, ok := strings.CutPrefix(it.Selector, "URL:"); ok {
+		return target
+	}
+	return selector.URL{Host: it.Host, Port: it.Port, Type: it.Type, Selector: it.Selector}.String()
+}
+
+var kinds = map[byte]string{
+	'0': "text", '1': "menu", '2': "cso", '3': "error", '4': "binhex", '5': "archive", '6': "uue", '7': "search",
+	'8': "telnet", '9': "binary", '+': "mirror", 'T': "tn3270", 'g': "gif", 'I': "image", 'h': "html", 's': "sound",
+	'd': "doc", 'P': "pdf", 'p': "png", ';': "video",
+}
+
+func kind(t byte) string {
+	if k := kinds[t]; k != "" {
+		return k
+	}
+	return diag.Printable(string([]byte{t}))
+}
+
+func dial(ctx context.Context, u selector.URL, insecure bool) (net.Conn, error) {
+	addr := net.JoinHostPort(u.Host, strconv.Itoa(u.Port))
+	if u.TLS {
+		d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: insecure}}
+		return d.DialContext(ctx, "tcp", addr)
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", addr)
+}
+
+func dialError(u selector.URL, err error) error {
+	hint := "is the host name right, and a server there? -timeout sets how long to wait"
+	var bad *tls.CertificateVerificationError
+	if errors.As(err, &bad) {
+		hint = "-insecure takes any certificate"
+	}
+	return exit.Hint(fmt.Errorf("connecting to %s: %w", net.JoinHostPort(u.Host, strconv.Itoa(u.Port)), err), hint)
+}

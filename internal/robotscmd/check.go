@@ -1,0 +1,135 @@
+package robotscmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/internal/exit"
+
+	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/site"
+)
+
+// checked is what check answers in JSON.
+type checked struct {
+	Reports []policy.Report `json:"reports"`
+	Readers policy.Matrix   `json:"readers"`
+	Octets  int             `json:"octets"`
+	Rules   int             `json:"rules"`
+	differs []string        // from the file of a server
+}
+
+// Check reports on the annotations and proves the file; exit status 1 if
+// there is an error, an unnamed leak or another file on the server.
+func (c *Command) Check(ctx context.Context) error {
+	if err := c.atMost(1); err != nil {
+		return err
+	}
+	snap, err := c.readRoot()
+	if err != nil {
+		return err
+	}
+	result := check(snap)
+	if len(c.Args) > 0 {
+		if err := result.against(ctx, c, snap, c.Args[0]); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		err = printJSON(c.Out, result)
+	} else {
+		_, err = fmt.Fprint(c.Out, result)
+	}
+	if err == nil && result.bad() {
+		return exit.ErrNo
+	}
+	return err
+}
+
+// check takes what the policy says of its own file.
+func check(snap *site.Snapshot) *checked {
+	k := &checked{Reports: append([]policy.Report{}, snap.Compiled.Reports()...), Readers: snap.Compiled.Proof()}
+	k.measure(snap.Compiled.File())
+	k.unnamed(snap.Compiled.Unproven())
+	return k
+}
+
+func (k *checked) measure(file []byte) {
+	k.Octets, k.Rules = len(file), 0
+	for _, g := range robots.Parse(robots.RFC9309, file).Groups() {
+		k.Rules += len(g.Rules)
+	}
+}
+
+// unnamed makes one report for each reader with leaks that no other names.
+func (k *checked) unnamed(leaks []policy.Leak) {
+	for _, row := range k.Readers {
+		r := policy.NewReport(policy.CodeUnnamedLeak, "", 0, "the file lets this reader in where the policy denies it")
+		r.Readers = append(r.Readers, row.Name)
+		for _, l := range leaks {
+			if l.Reader == row.Name {
+				r.Leaks = append(r.Leaks, l.Selector)
+			}
+		}
+		if len(r.Leaks) > 0 {
+			k.Reports = append(k.Reports, r)
+		}
+	}
+}
+
+// against compares with the file of a server, and proves that one.
+func (k *checked) against(ctx context.Context, c *Command, snap *site.Snapshot, target string) error {
+	a, err := c.fetchRobots(ctx, target)
+	if err != nil {
+		return err
+	}
+	served := a.File.AppendTo(nil)
+	if bytes.Equal(served, snap.Robots) {
+		return nil
+	}
+	k.differs = difference(string(served), string(snap.Robots))
+	r := policy.NewReport(policy.CodeDiffers, target, 0,
+		fmt.Sprintf("the server has another robots.txt: %d octets, of -root %d", len(served), len(snap.Robots)))
+	matrix, leaks := snap.Compiled.Prove(served)
+	k.Readers = matrix
+	k.measure(served)
+	for _, l := range leaks {
+		r.Leaks, r.Readers = append(r.Leaks, l.Selector), append(r.Readers, l.Reader)
+	}
+	r.Leaks, r.Readers = distinct(r.Leaks), distinct(r.Readers)
+	k.Reports = append(k.Reports, r)
+	return nil
+}
+
+// distinct leaves out what is there before, and never gives nil.
+func distinct(list []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(list, func(s string) bool {
+		was := seen[s]
+		seen[s] = true
+		return was
+	})
+}
+
+func (k *checked) bad() bool {
+	return slices.ContainsFunc(k.Reports, func(r policy.Report) bool { return r.Severity == policy.Error })
+}
+
+// String gives the reports, the difference and the matrix.
+func (k *checked) String() string {
+	var b strings.Builder
+	b.WriteString(reportsText(withoutTwins(k.Reports)))
+	for _, line := range k.differs {
+		_, _ = fmt.Fprintln(&b, line)
+	}
+	_, _ = fmt.Fprintf(&b, "%-14s %9s %9s %11s\n", "reader", "selectors", "leaks", "over-blocks")
+	for _, row := range k.Readers {
+		_, _ = fmt.Fprintf(&b, "%-14s %9d %9d %11d\n", row.Name, row.Selectors, row.Leaks, row.OverBlocks)
+	}
+	_, _ = fmt.Fprintf(&b, "robots.txt: %d octets, %d rules\n", k.Octets, k.Rules)
+	return b.String()
+}

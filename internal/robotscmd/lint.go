@@ -1,0 +1,136 @@
+package robotscmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/robots/convert"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// inFile gives diagnostics the name of the file that they are about.
+func inFile(name string, list []diag.Diagnostic) []diag.Diagnostic {
+	all := []diag.Diagnostic{}
+	for _, d := range list {
+		d.File = name
+		all = append(all, d)
+	}
+	return all
+}
+
+// place names a line of a file, or the file as a whole.
+func place(file string, line int) string {
+	file = diag.Printable(file)
+	if line > 0 {
+		return fmt.Sprintf("%s:%d", file, line)
+	}
+	return file
+}
+
+// Lint prints what in a robots file has no effect or a doubtful one; exit
+// status 1 if that is more than notices.
+func (c *Command) Lint(ctx context.Context) error {
+	s, err := c.oneTarget(ctx, "gophd robots lint robots.txt")
+	if err != nil {
+		return err
+	}
+	if s.note != "" {
+		return exit.Hint(fmt.Errorf("%s: %s", s.name, s.note), "there is nothing to lint")
+	}
+	if filepath.Base(s.name) == ".robots" && c.Dialect == "" {
+		exit.Say(c.Err, s.name+" is read as the robots.txt of a host", "as an annotation: gophd robots check -root DIR")
+	}
+	list := inFile(s.name, s.diagnostics())
+	if err := printFindings(c.Out, list, c.JSON); err != nil {
+		return err
+	}
+	for _, d := range list {
+		if d.Severity.Worse(diag.Notice) {
+			return exit.ErrNo
+		}
+	}
+	return nil
+}
+
+// printLost lists on standard error what a dialect cannot say.
+func (c *Command) printLost(to robots.Dialect, lost []diag.Diagnostic) error {
+	if len(lost) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintf(c.Err, "gophd: this cannot be said in %s:\n", to); err != nil {
+		return err
+	}
+	return printFindings(c.Err, lost, false)
+}
+
+// oneTarget loads the only argument.
+func (c *Command) oneTarget(ctx context.Context, example string) (source, error) {
+	if len(c.Args) == 0 {
+		return source{}, exit.Usagef(example, "%s wants a target", c.Name)
+	}
+	if err := c.atMost(1); err != nil {
+		return source{}, err
+	}
+	return c.load(ctx, c.Args[0])
+}
+
+func printFindings(w io.Writer, list []diag.Diagnostic, asJSON bool) error {
+	if asJSON {
+		return printJSON(w, list)
+	}
+	var b strings.Builder
+	for _, d := range list {
+		b.WriteString(d.Text())
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// conversion is what convert answers in JSON.
+type conversion struct {
+	Text string            `json:"text"`
+	Lost []diag.Diagnostic `json:"lost"`
+}
+
+// Convert writes a file in another dialect, and what could not be said on
+// standard error.
+func (c *Command) Convert(ctx context.Context) error {
+	if c.To == "" {
+		return exit.Usagef("gophd robots convert -from gopher -to rfc9309 robots.txt", "no -to")
+	}
+	to, err := dialectOf("to", c.To, robots.Gopher)
+	if err != nil {
+		return err
+	}
+	s, err := c.oneTarget(ctx, "gophd robots convert -from gopher -to rfc9309 robots.txt")
+	if err != nil {
+		return err
+	}
+	from, err := dialectOf("from", c.From, s.file.Dialect())
+	if err != nil {
+		return err
+	}
+	text, lost := convert.File(robots.Parse(from, s.file.AppendTo(nil)), to)
+	list := inFile(s.name, lost)
+	if c.JSON {
+		return printJSON(c.Out, conversion{string(text), list})
+	}
+	if _, err := c.Out.Write(text); err != nil {
+		return err
+	}
+	return c.printLost(to, list)
+}

@@ -1,0 +1,211 @@
+package robotscmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/gophd/gophd/internal/exit"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/convert"
+	"github.com/gophd/gophd/site"
+)
+
+// Formats are the standards that show can write the policy in.
+var Formats = []string{"gopher", "rfc9309", "1994", "extended", "ircv3"}
+
+// Show prints what gophd -root DIR would answer at robots.txt, or the same
+// in another standard.
+func (c *Command) Show(context.Context) error {
+	format, err := formatOf(c.Format)
+	if err != nil {
+		return err
+	}
+	snap, err := c.loadRoot()
+	if err != nil {
+		return err
+	}
+	if leaks := snap.Compiled.Unproven(); len(leaks) > 0 {
+		exit.Say(c.Err, fmt.Sprintf("not proven, so everything is denied: %v", leaks[0]), "gophd robots check lists all leaks")
+	}
+	show := shown{snap: snap, format: format}
+	text, lost := show.text()
+	if c.Annotate {
+		text = show.annotated(text)
+	}
+	if _, err := fmt.Fprint(c.Out, text); err != nil {
+		return err
+	}
+	if format == robots.IRCv3 && text == "" {
+		exit.Say(c.Err, "no CRAWLER token: nothing is said about indexing", "put Index: allow or Index: deny into the root's .robots")
+	}
+	return c.printLost(format, lost)
+}
+
+func formatOf(name string) (robots.Dialect, error) {
+	for _, f := range Formats {
+		if f == name {
+			return robots.ParseDialect(name)
+		}
+	}
+	return 0, exit.Usagef("one of "+strings.Join(Formats, ", "), "unknown -format %q", name)
+}
+
+// loadRoot reads the directory that -root names. No other argument is allowed.
+func (c *Command) loadRoot() (*site.Snapshot, error) {
+	if err := c.atMost(0); err != nil {
+		return nil, err
+	}
+	return c.readRoot()
+}
+
+func (c *Command) readRoot() (*site.Snapshot, error) {
+	if c.Root == "" {
+		return nil, exit.Usagef("name the directory: -root ./content, or set GOPHD_ROOT", "no -root")
+	}
+	snap, err := site.Load(c.Root)
+	if err != nil {
+		return nil, exit.Root(c.Root, err)
+	}
+	return snap, nil
+}
+
+// shown is the policy of a tree in one standard.
+type shown struct {
+	snap   *site.Snapshot
+	format robots.Dialect
+}
+
+// text gives the file, and what could not be said.
+func (s shown) text() (text string, lost []diag.Diagnostic) {
+	if s.format == robots.Gopher {
+		return string(s.snap.Robots), nil
+	}
+	out, problems := convert.File(robots.Parse(robots.RFC9309, s.snap.Robots), s.format)
+	if s.format == robots.IRCv3 {
+		out = s.token(out)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if !bare(line) {
+			b.WriteString(line)
+		}
+	}
+	return b.String(), s.lost(problems)
+}
+
+// bare reports whether a rule is for selectors without a leading slash, which
+// are no paths to other standards than Gopher's.
+func bare(line string) bool {
+	field, pattern, _ := strings.Cut(strings.TrimSpace(line), ": ")
+	if field != "Allow" && field != "Disallow" || pattern == "" {
+		return false
+	}
+	return pattern[0] != '/' && pattern[0] != '*'
+}
+
+// lost tells what could not be said: where it stands in an annotation if it
+// does, and once, although it may stand in several groups of the file.
+func (s shown) lost(problems []diag.Diagnostic) []diag.Diagnostic {
+	lines := strings.Split(string(s.snap.Robots), "\n")
+	seen := map[diag.Diagnostic]bool{}
+	var list []diag.Diagnostic
+	for _, d := range problems {
+		if d.Line > 0 && s.said(lines[d.Line-1]) {
+			continue
+		}
+		f := d
+		f.File = "robots.txt"
+		if file, line := s.snap.Compiled.Source(d.Line); file != "" {
+			f.File, f.Line = file, line
+		}
+		if once := (diag.Diagnostic{File: f.File, Message: f.Message}); !seen[once] {
+			seen[once] = true
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// said reports whether nothing is lost with a line: of selectors without a slash,
+// one of the two that say that all is allowed, or one that the token says.
+func (s shown) said(line string) bool {
+	token := s.format == robots.IRCv3 && (strings.HasPrefix(line, "Index: ") || strings.HasPrefix(line, "Cooldown: "))
+	return token || bare(line) || line == "Allow: /" || line == "Disallow: /.robots"
+}
+
+// token writes the CRAWLER token that the fields Index and Cooldown ask for.
+// Without Index rules that deny everything deny, but a permission must be said.
+func (s shown) token(fromRules []byte) []byte {
+	c := s.snap.Compiled.Fields().Crawler()
+	said, _ := robots.Parse(robots.IRCv3, fromRules).Crawler()
+	if c.Index == robots.IndexUnspecified && said.Index == robots.IndexDeny {
+		c.Index = said.Index
+	}
+	if c.Index == robots.IndexUnspecified {
+		return nil
+	}
+	return []byte(c.String() + "\n")
+}
+
+// annotated puts above each line the place it comes from, as a comment.
+func (s shown) annotated(text string) string {
+	sources := s.sources()
+	var b strings.Builder
+	agent := ""
+	for line := range strings.Lines(text) {
+		if name, ok := strings.CutPrefix(line, "User-agent: "); ok {
+			agent = name
+		}
+		if from := sources[agent+key(line)]; from != "" {
+			_, _ = fmt.Fprintf(&b, "# %s\n", from)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// sources gives the place that each line of each group comes from, by what it
+// is in this standard.
+func (s shown) sources() map[string]string {
+	sources := map[string]string{}
+	agent, n := "", 0
+	for line := range strings.Lines(string(s.snap.Robots)) {
+		n++
+		if name, ok := strings.CutPrefix(line, "User-agent: "); ok {
+			agent = name
+		}
+		file, from := s.snap.Compiled.Source(n)
+		if file == "" {
+			continue
+		}
+		for _, as := range s.written(line) {
+			if sources[agent+key(as)] == "" {
+				sources[agent+key(as)] = place(file, from)
+			}
+		}
+	}
+	return sources
+}
+
+// written gives a line in the standard, and what else it becomes there.
+func (s shown) written(line string) []string {
+	list := []string{line}
+	if s.format == robots.Gopher {
+		return list
+	}
+	out, _ := convert.File(robots.Parse(robots.RFC9309, []byte("User-agent: *\n"+line)), s.format)
+	for as := range strings.Lines(string(out)) {
+		field, value, _ := strings.Cut(strings.TrimSpace(as), ":")
+		if field != "User-agent" && field != "Robot-version" && value != "" && as != "Allow: /\n" {
+			list = append(list, as)
+		}
+	}
+	return list
+}
+
+// key is what a line has in common with the same in another standard, where a
+// pattern may end otherwise.
+func key(line string) string { return strings.TrimRight(line, "*$\r\n") }

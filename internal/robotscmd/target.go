@@ -1,0 +1,225 @@
+package robotscmd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/size"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/client"
+	"github.com/gophd/gophd/robots/irc"
+	"github.com/gophd/gophd/robots/lint"
+	"github.com/gophd/gophd/site"
+)
+
+// source is a robots file of any kind, ready to be asked.
+type source struct {
+	name     string // as shown before a line number
+	file     *robots.File
+	note     string            // why there is no file, if there is none
+	network  *robots.Crawler   // of an IRC network
+	problems []diag.Diagnostic // of the network's token
+}
+
+// diagnostics tells what is wrong with it.
+func (s source) diagnostics() []diag.Diagnostic {
+	if s.network != nil {
+		return s.problems
+	}
+	return lint.File(s.file)
+}
+
+// load reads what a TARGET argument names.
+func (c *Command) load(ctx context.Context, target string) (source, error) {
+	dialect, err := dialectOf("dialect", c.Dialect, robots.Gopher)
+	if err != nil {
+		return source{}, err
+	}
+	limit, err := c.maxSize()
+	if err != nil {
+		return source{}, err
+	}
+	if scheme, _, isURL := strings.Cut(target, "://"); isURL {
+		if strings.EqualFold(scheme, "irc") || strings.EqualFold(scheme, "ircs") {
+			return c.loadNetwork(ctx, target, dialect, limit)
+		}
+		return c.loadURL(ctx, target)
+	}
+	if target == "-" {
+		return readSource("standard input", dialect, c.In, limit)
+	}
+	info, err := os.Stat(target)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return source{}, exit.Hint(err, "a target is a file, a directory, - or a URL with its scheme, such as gopher://"+target)
+	case err != nil:
+		return source{}, err
+	case info.IsDir():
+		return loadDir(target, dialect)
+	}
+	return loadFile(target, dialect, limit)
+}
+
+// maxSize gives the bytes of -max-size; 0 is the default of what reads them.
+func (c *Command) maxSize() (int64, error) {
+	if c.MaxSize == "" {
+		return 0, nil
+	}
+	limit, err := size.Parse(c.MaxSize)
+	if err == nil && limit == 0 {
+		err = errors.New("0 bytes hold nothing")
+	}
+	if err != nil {
+		return 0, exit.Usagef("a number of bytes, or KiB, MiB, GiB: -max-size 1MiB", "-max-size: %w", err)
+	}
+	return limit, nil
+}
+
+// hostTimeout gives the time that a host has.
+func (c *Command) hostTimeout() (time.Duration, error) {
+	d := c.Timeout
+	if d <= 0 {
+		return 0, exit.Usagef("how long to wait for a host, such as -timeout 30s", "-timeout %s", d)
+	}
+	return d, nil
+}
+
+// dialectOf gives the dialect that a flag names.
+func dialectOf(flag, name string, otherwise robots.Dialect) (robots.Dialect, error) {
+	if name == "" {
+		return otherwise, nil
+	}
+	d, err := robots.ParseDialect(name)
+	if err != nil {
+		var all []string
+		for _, d := range robots.Dialects() {
+			all = append(all, d.String())
+		}
+		return 0, exit.Usagef("one of "+strings.Join(all, ", "), "unknown -%s %q", flag, name)
+	}
+	return d, nil
+}
+
+// loadDir takes the file that gophd makes of a directory.
+func loadDir(dir string, dialect robots.Dialect) (source, error) {
+	snap, err := site.Load(dir)
+	if err != nil {
+		return source{}, exit.Root(dir, err)
+	}
+	return source{name: "robots.txt", file: robots.Parse(dialect, snap.Robots)}, nil
+}
+
+func loadFile(name string, dialect robots.Dialect, limit int64) (source, error) {
+	r, err := os.Open(name)
+	if err != nil {
+		return source{}, err
+	}
+	defer func() { _ = r.Close() }()
+	return readSource(name, dialect, r, limit)
+}
+
+func readSource(name string, dialect robots.Dialect, r io.Reader, limit int64) (source, error) {
+	f, err := robots.ParseReader(dialect, r, limit)
+	if err != nil {
+		return source{}, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return source{name: name, file: f}, nil
+}
+
+// loadURL asks a host for its file, in the order that its protocol wants.
+func (c *Command) loadURL(ctx context.Context, target string) (source, error) {
+	a, err := c.fetchRobots(ctx, target)
+	if err != nil {
+		return source{}, err
+	}
+	if a.Access == client.Unavailable {
+		return source{name: target, note: "the host has no robots file: everything is allowed"}, nil
+	}
+	return source{name: a.URL, file: a.File}, nil
+}
+
+// fetchRobots gets the robots file of a host that can be reached.
+func (c *Command) fetchRobots(ctx context.Context, target string) (*client.Answer, error) {
+	timeout, err := c.hostTimeout()
+	if err != nil {
+		return nil, err
+	}
+	asking := &client.Client{Agent: c.Agent, Timeout: timeout, Fetch: c.fetcher().Fetch}
+	if c.Dialect != "" {
+		dialect, err := dialectOf("dialect", c.Dialect, robots.Gopher)
+		if err != nil {
+			return nil, err
+		}
+		asking.Dialect = func(string) robots.Dialect { return dialect }
+	}
+	if asking.Limit, err = c.maxSize(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	a, err := asking.Get(ctx, target)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return nil, exit.Usagef("schemes are gopher, gophers, http, https, irc and ircs: gopher://host/", "%w", err)
+	case err != nil:
+		return nil, unreachable(target, err)
+	case a.Access == client.Unreachable:
+		return nil, unreachable(target, a.Err)
+	}
+	return a, nil
+}
+
+func (c *Command) fetcher() *client.Fetcher {
+	f := &client.Fetcher{UserAgent: "gophd/" + c.Version}
+	if conf := c.tlsConfig(); conf != nil {
+		f.TLS, f.Transport = conf, &http.Transport{TLSClientConfig: conf, Proxy: http.ProxyFromEnvironment}
+	}
+	return f
+}
+
+func (c *Command) tlsConfig() *tls.Config {
+	if !c.Insecure {
+		return nil
+	}
+	return &tls.Config{InsecureSkipVerify: true}
+}
+
+func unreachable(target string, err error) error {
+	return exit.Hint(fmt.Errorf("asking %s: %w", target, err), unreachableHint(err))
+}
+
+func unreachableHint(err error) string {
+	var bad *tls.CertificateVerificationError
+	if errors.As(err, &bad) {
+		return "-insecure takes any certificate"
+	}
+	return "until it can be reached, a robot must take everything as denied; -timeout sets how long to wait"
+}
+
+// loadNetwork asks an IRC network for its CRAWLER token.
+func (c *Command) loadNetwork(ctx context.Context, target string, dialect robots.Dialect, limit int64) (source, error) {
+	if c.Dialect != "" && dialect != robots.IRCv3 {
+		return source{}, exit.Usagef("leave -dialect out: IRC knows ircv3 only", "no %s on IRC", dialect)
+	}
+	timeout, err := c.hostTimeout()
+	if err != nil {
+		return source{}, err
+	}
+	network := irc.Client{Timeout: timeout, Limit: limit, TLS: c.tlsConfig()}
+	crawler, problems, err := network.Crawler(ctx, target)
+	if err != nil {
+		return source{}, exit.Hint(err, unreachableHint(err))
+	}
+	return source{name: target, file: robots.Parse(robots.IRCv3, []byte(crawler.String())), network: &crawler, problems: problems}, nil
+}

@@ -1,0 +1,147 @@
+package robotscmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/exit"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
+)
+
+// verdict is the answer for one selector.
+type verdict struct {
+	Selector string `json:"selector"`
+	Allowed  bool   `json:"allowed"`
+	Line     int    `json:"line,omitempty"`
+	Rule     string `json:"rule,omitempty"`
+	Pattern  string `json:"pattern,omitempty"`
+	RunnerUp string `json:"runner_up,omitempty"`
+	Why      string `json:"why"`
+	Agent    string `json:"agent"`
+	Source   string `json:"source"`
+	Index    string `json:"index,omitempty"`    // of an IRC network: allow, deny or unspecified
+	Cooldown int    `json:"cooldown,omitempty"` // of an IRC network, in seconds
+}
+
+// Test answers for each selector; exit status 1 if any is denied.
+func (c *Command) Test(ctx context.Context) error {
+	if len(c.Args) == 0 {
+		return exit.Usagef("gophd robots test ./content /phlog/drafts/", "test wants a target and a selector")
+	}
+	agent, err := c.product()
+	if err != nil {
+		return err
+	}
+	s, err := c.load(ctx, c.Args[0])
+	if err != nil {
+		return err
+	}
+	selectors := c.Args[1:]
+	if len(selectors) == 0 && s.network == nil {
+		return exit.Usagef("gophd robots test "+c.Args[0]+" /phlog/", "test wants at least one selector")
+	}
+	if len(selectors) == 0 {
+		selectors = []string{s.name}
+	}
+	if err := noURLs(selectors); err != nil {
+		return err
+	}
+	var verdicts []verdict
+	allowed := true
+	for _, sel := range selectors {
+		v := s.verdict(agent, sel)
+		verdicts = append(verdicts, v)
+		allowed = allowed && v.Allowed
+	}
+	if err := printVerdicts(c.Out, verdicts, c.JSON); err != nil {
+		return err
+	}
+	if !allowed {
+		return exit.ErrNo
+	}
+	return nil
+}
+
+// noURLs refuses URLs for selectors: no rule would match them, and the answer
+// would be that they are allowed.
+func noURLs(selectors []string) error {
+	for _, sel := range selectors {
+		scheme, rest, found := strings.Cut(sel, "://")
+		if !found || !slices.Contains([]string{"gopher", "gophers", "http", "https"}, strings.ToLower(scheme)) {
+			continue
+		}
+		_, want, _ := strings.Cut(rest, "/")
+		if u, err := selector.ParseURL(sel); err == nil {
+			want = strings.TrimPrefix(u.Selector, "/")
+		}
+		return exit.Usagef("without scheme, host and type: "+strconv.Quote("/"+want), "%q is a URL, no selector", sel)
+	}
+	return nil
+}
+
+func (s source) verdict(agent, sel string) verdict {
+	d := s.file.Decide(agent, sel)
+	v := verdict{
+		Selector: sel, Allowed: d.Allowed, Line: d.Rule.Line, Pattern: d.Pattern, Why: d.Reason.String(),
+		Agent: agent, Source: s.name, Rule: ruleText(d.Rule), RunnerUp: ruleText(d.RunnerUp),
+	}
+	if s.note != "" {
+		v.Why = s.note
+	}
+	if n := s.network; n != nil {
+		v.Index, v.Cooldown = n.Index.String(), int(n.Cooldown/time.Second)
+		v.Allowed = n.Index != robots.IndexDeny
+		v.Line, v.Pattern, v.Rule = 0, "", n.String()
+		if n.Index == robots.IndexUnspecified {
+			v.Why = "the network says nothing: crawlers go by their own rules"
+		}
+	}
+	return v
+}
+
+func ruleText(r robots.Rule) string {
+	switch {
+	case r.Line == 0:
+		return ""
+	case r.Allow:
+		return "Allow: " + r.Pattern
+	}
+	return "Disallow: " + r.Pattern
+}
+
+func printVerdicts(w io.Writer, verdicts []verdict, asJSON bool) error {
+	if asJSON {
+		return printJSON(w, verdicts)
+	}
+	for _, v := range verdicts {
+		if _, err := fmt.Fprintln(w, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// String gives the verdict in one line: the answer, what decides, and why.
+func (v verdict) String() string {
+	answer, reason := "allow", "no rule matches"
+	switch {
+	case v.Index == robots.IndexUnspecified.String():
+		answer, reason = "unset", "no CRAWLER token"
+	case v.Index != "":
+		reason = v.Rule
+	case v.Line > 0:
+		reason = place(v.Source, v.Line) + ": " + diag.Printable(v.Rule)
+	}
+	if !v.Allowed {
+		answer = "deny "
+	}
+	return fmt.Sprintf("%s %s  %s (%s)", answer, strconv.Quote(v.Selector), reason, v.Why)
+}

@@ -1,0 +1,88 @@
+// Package terminal is what gophd does for those who sit before it: it keeps
+// strangers' text from commanding the terminal, and shows how far a long task is.
+package terminal
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"github.com/gophd/gophd/diag"
+)
+
+// Is reports whether w is a terminal.
+func Is(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Safe returns a writer of text to w. Whatever a terminal could obey is written
+// in its escaped form, as [diag.Printable] does it; line ends and tabs are kept.
+// Close writes what may be the beginning of a character.
+func Safe(w io.Writer) io.WriteCloser { return &safeWriter{w: w} }
+
+// WholeFile is where a file of a stranger's is written as it is: to w, or if that
+// is a terminal, to it through [Safe].
+func WholeFile(w io.Writer) io.WriteCloser {
+	if Is(w) {
+		return Safe(w)
+	}
+	return asItIs{w}
+}
+
+type asItIs struct{ io.Writer }
+
+func (asItIs) Close() error { return nil }
+
+type safeWriter struct {
+	w    io.Writer
+	rest []byte // the beginning of a character, or CR: what follows decides
+}
+
+func (s *safeWriter) Write(p []byte) (int, error) {
+	text := append(s.rest, p...)
+	n := len(text)
+	switch {
+	case n > 0 && text[n-1] == '\r':
+		n--
+	default:
+		for i := n - 1; i >= max(0, n-utf8.UTFMax); i-- {
+			if utf8.RuneStart(text[i]) {
+				if !utf8.FullRune(text[i:]) {
+					n = i
+				}
+				break
+			}
+		}
+	}
+	s.rest = bytes.Clone(text[n:])
+	_, err := s.w.Write(escape(text[:n]))
+	return len(p), err
+}
+
+func (s *safeWriter) Close() error {
+	_, err := s.w.Write(escape(s.rest))
+	s.rest = nil
+	return err
+}
+
+// escape makes text fit for a terminal, line by line.
+func escape(text []byte) []byte {
+	var out []byte
+	for len(text) > 0 {
+		i := bytes.IndexAny(text, "\n\t")
+		if i < 0 {
+			return append(out, diag.Printable(string(text))...)
+		}
+		line := text[:i]
+		if text[i] == '\n' {
+			line = bytes.TrimSuffix(line, []byte("\r"))
+		}
+		out = append(append(out, diag.Printable(string(line))...), text[i])
+		text = text[i+1:]
+	}
+	return out
+}
