@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/selector"
 )
 
 // The bounds of one menu. What goes beyond them is reported and left out; the rest
@@ -120,7 +121,7 @@ type making struct {
 // mapped makes the menu of a map, if the directory has one.
 func (m *making) mapped() bool {
 	for _, base := range []string{mapName, gphName} {
-		name := join(m.dir, base)
+		name := selector.Join(m.dir, base)
 		text, err := m.read(name)
 		if err == nil && IsProgram(text) {
 			m.report(CodeProgram, name, 1, "a program: it does not make the menu")

@@ -1,5 +1,7 @@
 package menu
 
+import "github.com/gophd/gophd/selector"
+
 // Caps returns a caps.txt, which tells clients how selectors of this server are
 // put together. Version is that of gophd; each of more is a key and a value to be
 // added. "Delimeter" is how clients look it up.
@@ -26,8 +28,8 @@ func Caps(version string, more [][2]string) []byte {
 }
 
 func appendCap(b []byte, kv [2]string) []byte {
-	b = appendClean(b, kv[0])
+	b = selector.AppendClean(b, kv[0])
 	b = append(b, '=')
-	b = appendClean(b, kv[1])
+	b = selector.AppendClean(b, kv[1])
 	return append(b, '\n')
 }

@@ -1,10 +1,11 @@
 package menu
 
 import (
-	"net/url"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // entry is an item as a map writes it. Its type may be '?', which means that the
@@ -26,10 +27,10 @@ func (m *making) entry(e entry) {
 	case !ok:
 		m.bad(CodeLine, e.label, "no port from 1 to 65535: %q", e.port)
 		return
-	case hasControl(e.selector) || hasControl(e.host):
+	case selector.HasControl(e.selector) || selector.HasControl(e.host):
 		m.bad(CodeLine, e.label, "a control character in a selector or host")
 		return
-	case hasControl(e.label):
+	case selector.HasControl(e.label):
 		m.problem(CodeControl, "a control character is shown as a space")
 	}
 	it := Item{Type: e.typ, Label: e.label, Selector: e.selector, Host: strings.TrimSpace(e.host), Port: port}
@@ -88,18 +89,18 @@ func (m *making) local(it *Item) {
 	}
 	if ok || relative {
 		slash := strings.HasSuffix(it.Selector, "/")
-		it.Selector = canonical(name, dir || !ok && slash)
+		it.Selector = selector.Canonical(name, dir || !ok && slash)
 	}
 }
 
-// find tells what a name stands for, and how it is written: one with percent
-// escapes that is not there is tried decoded, as requests are.
+// find tells what a name stands for, and how it is written: one with escapes that
+// is not there is tried decoded, as requests are.
 func (m *making) find(name string) (found string, dir, ok bool) {
-	if dir, ok = m.stat(name); ok || !strings.Contains(name, "%") {
+	if dir, ok = m.stat(name); ok {
 		return name, dir, ok
 	}
-	plain, err := url.PathUnescape(name)
-	if err != nil || hasControl(plain) {
+	plain, escaped := selector.Unescape(name)
+	if !escaped {
 		return name, false, false
 	}
 	if dir, ok = m.stat(plain); ok {

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // isGlob says whether a label can stand for several files.
@@ -19,7 +21,7 @@ func (m *making) glob(pattern string, typ byte) {
 	full := fold(m.dir, pattern)
 	dir, base := path.Dir(full), path.Base(full)
 	m.globs++
-	if _, err := path.Match(base, ""); err != nil || hiddenName(full) {
+	if _, err := path.Match(base, ""); err != nil || !selector.AskableName(full) {
 		m.bad(CodePattern, pattern, "no pattern of file names")
 		return
 	}

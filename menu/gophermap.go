@@ -1,6 +1,10 @@
 package menu
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gophd/gophd/selector"
+)
 
 // source is a map that is being read.
 type source struct {
@@ -110,7 +114,7 @@ func (m *making) mapEntry(e entry, line string) {
 
 // text appends a line of information.
 func (m *making) text(line string) {
-	if hasControl(line) {
+	if selector.HasControl(line) {
 		m.problem(CodeControl, "a control character is shown as a space")
 	}
 	m.add(Info(line))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // The item types: of RFC 1436, section 3.8, and those in use beside them.
@@ -67,7 +69,7 @@ func ErrorItem(msg string) Item { return Item{Type: TypeError, Label: msg} }
 func (it Item) AppendTo(b []byte) []byte {
 	it = it.sound()
 	b = append(b, it.Type)
-	b = appendClean(b, it.Label)
+	b = selector.AppendClean(b, it.Label)
 	b = append(b, '\t')
 	b = append(b, it.Selector...)
 	b = append(b, '\t')
@@ -85,7 +87,7 @@ func (it Item) sound() Item {
 	case it.Host == "":
 		it.Host, it.Port = nowhere, 1
 	}
-	bad := hasControl(it.Selector) || hasControl(it.Host) || it.Port < 1 || it.Port > 65535
+	bad := selector.HasControl(it.Selector) || selector.HasControl(it.Host) || it.Port < 1 || it.Port > 65535
 	if bad || it.Type <= ' ' || it.Type > '~' {
 		return Item{TypeInfo, it.Label, "", nowhere, 1}
 	}

@@ -56,7 +56,7 @@ func concatSelectors(dir string, names []listed) string {
 	for _, l := range names {
 		size += selectorLen(dir, l)
 	}
-	prefix := canonical(dir, true)
+	prefix := selector.Canonical(dir, true)
 	var b strings.Builder
 	b.Grow(size)
 	for _, l := range names {
@@ -124,7 +124,7 @@ func (m *making) served(dir string, e fs.DirEntry, l *listed) bool {
 		l.dir = true
 		return true
 	case t&fs.ModeSymlink != 0:
-		info, err := fs.Stat(m.FS, join(dir, l.name))
+		info, err := fs.Stat(m.FS, selector.Join(dir, l.name))
 		if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 			return false
 		}

@@ -80,7 +80,7 @@ var (
 // includeFile reads a file that is to be included.
 func (m *making) includeFile(name string) (string, error) {
 	switch {
-	case hiddenName(name) || hasControl(name):
+	case hiddenName(name) || selector.HasControl(name):
 		return "", errHidden
 	case slices.ContainsFunc(m.maps, func(s source) bool { return s.file == name }):
 		return "", errIncludesItself

@@ -30,7 +30,7 @@ func TestAbusePrograms(t *testing.T) {
 		{"7Guests\t/cgi-bin/guest?x", "iGuests\n", `gophermap:2: a link to a program: "/cgi-bin/guest?x"`},
 		{"1Log\tx.dcgi?a/b", "iLog\n", `gophermap:2: a link to a program: "x.dcgi?a/b"`},
 		{"1Log\t/x.dcgi\th.example\t70", "1Log\t/x.dcgi\th.example\t70\n", ""},
-		{"?*.cgi\t", "i*.cgi\n", "gophermap:2: matches no file"},
+		{"?*.cgi\t", "i*.cgi\n", "gophermap:2: no pattern of file names"},
 		{"*", "1gph\t/gph/\n1sub\t/sub/\n9blob\t/blob\n0date.sh\t/date.sh\n0elf\t/elf\n0inner\t/inner\n0prog\t/prog\n0text\t/text\n", ""},
 	} {
 		fsys := tree(files)

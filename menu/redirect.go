@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // redirectSchemes are the schemes that a URL: selector may lead to. None of them
@@ -31,7 +33,7 @@ func RedirectPage(target string) ([]byte, error) {
 	switch {
 	case len(target) > maxTarget, rest == "", !slices.Contains(redirectSchemes, strings.ToLower(scheme)):
 		return nil, errTarget
-	case hasControl(target), strings.Contains(target, " "), !utf8.ValidString(target):
+	case selector.HasControl(target), strings.Contains(target, " "), !utf8.ValidString(target):
 		return nil, errTarget
 	}
 	u := html.EscapeString(target)

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // byteOrderMark is what some editors put before a text in UTF-8.
@@ -22,25 +24,6 @@ func fold(dir, sel string) string {
 		return name
 	}
 	return "."
-}
-
-// join returns the name of base in dir.
-func join(dir, base string) string {
-	if dir == "." {
-		return base
-	}
-	return dir + "/" + base
-}
-
-// canonical returns the one selector that menus link for a name.
-func canonical(name string, dir bool) string {
-	switch {
-	case name == ".":
-		return "/"
-	case dir:
-		return "/" + name + "/"
-	}
-	return "/" + name
 }
 
 // hiddenName says whether an element of a name begins with a dot.
@@ -96,7 +79,7 @@ func (m *making) look() bool {
 // stat tells whether there is something of that name that can be served, and
 // whether it is a directory.
 func (m *making) stat(name string) (dir, ok bool) {
-	if !fs.ValidPath(name) || hiddenName(name) || !m.look() {
+	if !selector.AskableName(name) || !m.look() {
 		return false, false
 	}
 	m.menu.Files = append(m.menu.Files, name)
@@ -148,7 +131,7 @@ func (m *making) tag(dir string) string {
 	if !m.look() {
 		return ""
 	}
-	name := join(dir, tagName)
+	name := selector.Join(dir, tagName)
 	head, err := m.head(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		m.report(CodeRead, name, 0, "cannot be read: "+cause(err))

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"unsafe"
+
+	"github.com/gophd/gophd/selector"
 )
 
 type index struct {
@@ -187,17 +189,17 @@ func (x *index) same(a, b ref) bool {
 }
 
 // find gives the two rules that bind most of those that match.
-func (x *index) find(selector string) (best, second match) {
-	if x.percent && !isNormal(selector) {
-		return x.findEncoded(selector)
+func (x *index) find(sel string) (best, second match) {
+	if x.percent && !selector.IsNormal(sel) {
+		return x.findEncoded(sel)
 	}
-	return x.search(selector)
+	return x.search(sel)
 }
 
 // findEncoded brings the selector into normal form first.
-func (x *index) findEncoded(selector string) (best, second match) {
+func (x *index) findEncoded(sel string) (best, second match) {
 	var buf [2048]byte
-	b := appendNormal(buf[:0], selector)
+	b := selector.AppendNormal(buf[:0], sel)
 	// A view, not a copy: nothing below keeps it.
 	return x.search(unsafe.String(unsafe.SliceData(b), len(b)))
 }

@@ -9,4 +9,5 @@
 //
 // A request is read with [Line] and taken apart with [Parse]; [Path] makes a
 // file name of its selector, [Canonical] the selector again that menus link.
+// [Askable] says which names can be asked for at all.
 package selector

@@ -59,7 +59,7 @@ func Refusal(elem string) Reason {
 	switch {
 	case elem == "":
 		return Empty
-	case hasControl(elem):
+	case HasControl(elem):
 		return Control
 	case !utf8.ValidString(elem):
 		return Malformed
@@ -90,18 +90,6 @@ func refuseDots(elem string) Reason {
 		}
 	}
 	return ""
-}
-
-// hasControl reports whether a control character is in s, of ASCII or of U+0080
-// to U+009F, which terminals obey, too.
-func hasControl(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if isControl(c) || c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0 {
-			return true
-		}
-	}
-	return false
 }
 
 // hasSuffixFold reports whether s ends in suffix, letters of ASCII in either case

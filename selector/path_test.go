@@ -59,34 +59,6 @@ func TestAbusePaths(t *testing.T) {
 	}
 }
 
-func TestUnescape(t *testing.T) {
-	for _, tt := range []struct {
-		in, want string
-		ok       bool
-	}{
-		{"a", "", false}, {"", "", false}, {"%", "", false}, {"%2", "", false}, {"a%zz", "", false},
-		{"%00", "", false}, {"a%09b", "", false}, {"%7f", "", false}, {"%1B", "", false}, {"a%20b%", "", false},
-		{"a%20b", "a b", true}, {"%252e", "%2e", true}, {"%2e%2E/", "../", true}, {"%c3%bc", "ü", true},
-	} {
-		got, ok := selector.Unescape(tt.in)
-		if got != tt.want || ok != tt.ok {
-			t.Errorf("Unescape(%q) = %q, %t; want %q, %t", tt.in, got, ok, tt.want, tt.ok)
-		}
-	}
-}
-
-func TestAbuseEncodedDots(t *testing.T) {
-	for _, in := range []string{"%2e%2e/", "%2e%2e/etc/passwd", "/%2egit/config", "%2frobots%2f%2f", "..%5c"} {
-		plain, ok := selector.Unescape(in)
-		if !ok {
-			t.Fatalf("Unescape(%q) failed", in)
-		}
-		if name, _, err := selector.Path(plain); err == nil {
-			t.Errorf("%q became %q", in, name)
-		}
-	}
-}
-
 func TestSpellings(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// MaxRequest is the longest request in octets, its line end included. Gopher
+// MaxRequest is the longest request in bytes, its line end included. Gopher
 // clients send less than 255 (RFC 1436, Appendix); URLs in queries are longer.
 const MaxRequest = 4096
 
@@ -40,7 +40,7 @@ func Line(buf []byte) (line []byte, ok bool) {
 // attribute ("!+INFO"). The UMN client asks for the root with TAB "$". A search
 // for the word "+1" stays a search. Fields after the third are dropped.
 //
-// It returns an [*Error] if a control octet is in the line (C0 or DEL) or if it
+// It returns an [*Error] if a control byte is in the line (C0 or DEL) or if it
 // is longer than [MaxRequest].
 func Parse(line []byte) (Request, error) {
 	if len(line) > MaxRequest {
@@ -60,7 +60,7 @@ func Parse(line []byte) (Request, error) {
 	return Request{Selector: sel, Query: query, Plus: plus}, nil
 }
 
-// isPlus says whether a second field is what a Gopher+ client wants and not a
+// isPlus reports whether a second field is what a Gopher+ client wants and not a
 // query.
 func isPlus(s string) bool {
 	switch s {
@@ -77,6 +77,3 @@ func isPlus(s string) bool {
 	}
 	return false
 }
-
-// isControl says whether c is a control octet of ASCII.
-func isControl(c byte) bool { return c < ' ' || c == 0x7f }

@@ -100,7 +100,7 @@ func FuzzParse(f *testing.F) {
 		}
 		all := req.Selector + req.Query + req.Plus
 		if strings.ContainsFunc(all, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			t.Fatalf("a control octet in %+v", req)
+			t.Fatalf("a control byte in %+v", req)
 		}
 		if len(all) > len(line) {
 			t.Fatalf("%q became longer: %+v", line, req)

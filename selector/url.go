@@ -26,7 +26,7 @@ type URL struct {
 // a path: gopher://host:port/Tselector%09query. The scheme may be left out if
 // there is no other. A Gopher+ string after a second %09 is dropped, a fragment
 // too. The error is an [*Error] for another scheme, no host, user information, a
-// port outside 1 to 65535, a malformed escape, or a control octet anywhere.
+// port outside 1 to 65535, a malformed escape, or a control byte anywhere.
 func ParseURL(s string) (URL, error) {
 	var u URL
 	if reason := u.parse(s); reason != "" {
@@ -36,7 +36,7 @@ func ParseURL(s string) (URL, error) {
 }
 
 func (u *URL) parse(s string) Reason {
-	if hasControl(s) {
+	if HasControl(s) {
 		return Control
 	}
 	if scheme, rest, found := strings.Cut(s, "://"); found {
@@ -75,18 +75,18 @@ func (u *URL) setAuthority(s string) Reason {
 	return ""
 }
 
-// isHost says whether s can be a host name: no delimiter of a URL, no space, no
+// isHost reports whether s can be a host name: no delimiter of a URL, no space, no
 // escape.
 func isHost(s string) bool {
 	return s != "" && !strings.ContainsAny(s, "[]:@%?\\ \"<>^`{|}/#")
 }
 
 func (u *URL) setPath(s string) Reason {
-	// A TAB is the one control octet a URL may hold, and only as a delimiter.
+	// A TAB is the one control byte a URL may hold, and only as a delimiter.
 	parts := strings.SplitN(s, "%09", 3)
-	sel, ok := unescape(parts[0])
+	sel, ok := unescape(parts[0], false)
 	if ok && len(parts) > 1 {
-		u.Query, ok = unescape(parts[1])
+		u.Query, ok = unescape(parts[1], false)
 	}
 	if !ok {
 		return Escape
@@ -138,14 +138,13 @@ func (u URL) authority() string {
 // appendEscaped escapes what RFC 3986 does not allow in a path, and '%', '?' and
 // '#'.
 func appendEscaped(b []byte, s string) []byte {
-	const hex = "0123456789ABCDEF"
 	for i := range len(s) {
 		c := s[i]
 		alnum := '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 		if alnum || strings.IndexByte("-._~!$&'()*+,;=:@/", c) >= 0 {
 			b = append(b, c)
 		} else {
-			b = append(b, '%', hex[c>>4], hex[c&15])
+			b = AppendPercent(b, c)
 		}
 	}
 	return b

@@ -72,7 +72,7 @@ func (r *run) httpReply(req *Request, method, target string, tls bool) httpReply
 		return httpReply{"405 Method Not Allowed", "Allow: GET, HEAD\r\n", plainText, []byte("This is a Gopher server.\n"), errMethod}
 	}
 	u, err := url.ParseRequestURI(target)
-	if err != nil || strings.ContainsFunc(u.Path, isControl) {
+	if err != nil || selector.HasControl(u.Path) {
 		return httpReply{status: "400 Bad Request", typ: plainText, body: []byte("This is no path.\n"), err: errNoPath}
 	}
 	if u.Path == "/robots.txt" {
@@ -89,8 +89,6 @@ var (
 	errMethod = &Error{Message: ErrBadRequest.Message, Err: errors.New("a method of HTTP other than GET and HEAD")}
 	errNoPath = &Error{Message: ErrBadRequest.Message, Err: errors.New("no path of HTTP")}
 )
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // httpRobots answers with what the handler has as robots.txt: to RFC 9309 it
 // says the same as to Gopher robots.

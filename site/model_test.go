@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/selector"
 )
 
 // dump writes a tree down, so that two can be compared.
@@ -214,7 +215,7 @@ func listedTree(l *Look, dir string) string {
 	}
 	text := ""
 	for _, name := range sortedKeys(names) {
-		full := join(dir, name)
+		full := selector.Join(dir, name)
 		text += fmt.Sprintln(full, names[name])
 		if names[name] {
 			text += listedTree(l, full)
@@ -233,7 +234,7 @@ func scannedTree(d *policy.Dir, dir string) string {
 	}
 	text := ""
 	for _, name := range sortedKeys(names) {
-		full := join(dir, name)
+		full := selector.Join(dir, name)
 		text += fmt.Sprintln(full, names[name])
 		if names[name] {
 			text += scannedTree(child(d, name), full)

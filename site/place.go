@@ -3,6 +3,8 @@ package site
 import (
 	"slices"
 	"strings"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // place is where a directory is.
@@ -23,13 +25,13 @@ func (p place) linked() bool { return p.chain != nil }
 
 // child is the place of a directory in p; real is "" if it is no link.
 func (p place) child(name, real string) place {
-	c := place{name: join(p.name, name), base: name, real: real}
+	c := place{name: selector.Join(p.name, name), base: name, real: real}
 	switch {
 	case real == "" && !p.linked():
 		c.real = c.name
 		return c
 	case real == "":
-		c.real = join(p.real, name)
+		c.real = selector.Join(p.real, name)
 	}
 	c.chain = append(p.passed(), c.real)
 	return c
@@ -83,11 +85,4 @@ func below(d, top string) (string, bool) {
 		return d, true
 	}
 	return strings.CutPrefix(d, top+"/")
-}
-
-func join(dir, name string) string {
-	if dir == "." {
-		return name
-	}
-	return dir + "/" + name
 }

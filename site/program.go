@@ -31,7 +31,7 @@ func (r *reading) readMaps(list []dirent) {
 	var p programs
 	for _, e := range list {
 		if selector.IsProgram(e.name) {
-			p.found = append(p.found, diag.Diagnostic{Code: menu.CodeProgram, Severity: diag.Warning, File: join(r.at.name, e.name),
+			p.found = append(p.found, diag.Diagnostic{Code: menu.CodeProgram, Severity: diag.Warning, File: selector.Join(r.at.name, e.name),
 				Message: "a program by its name", Hint: "gophd starts no program and does not show its source"})
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // root is an opened content root. Nothing outside it can be reached through
@@ -171,7 +173,7 @@ func (r *root) step(dir, elem string, t *trail) (string, error) {
 			continue
 		}
 		t.passed = append(t.passed, at)
-		next := join(at, elem)
+		next := selector.Join(at, elem)
 		info, err := r.os.Lstat(next)
 		if err != nil {
 			return "", notThere(err)

@@ -124,7 +124,7 @@ func (s *scanner) listed(real string) ([]dirent, error) {
 // than the right to search it.
 func (s *scanner) answersBelow(real string, err error) bool {
 	if errors.Is(err, fs.ErrPermission) {
-		name := join(real, noteName)
+		name := selector.Join(real, noteName)
 		op, opErr := s.attempt.Enter(name)
 		if opErr != nil {
 			return true
@@ -138,7 +138,7 @@ func (s *scanner) answersBelow(real string, err error) bool {
 
 // unlisted denies a directory of which nobody knows what is in it.
 func unlisted(p place, err error) *policy.Annotation {
-	return &policy.Annotation{File: join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
+	return &policy.Annotation{File: selector.Join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
 }
 
 // charge takes entries that are reached through links off the budget.
@@ -200,7 +200,7 @@ type linkEnd struct {
 
 // resolve follows a link, and notes where it depends on.
 func (r *reading) resolve(name string) (end linkEnd, err error) {
-	op, err := r.attempt.Enter(join(r.at.real, name))
+	op, err := r.attempt.Enter(selector.Join(r.at.real, name))
 	if err != nil {
 		return end, err
 	}
@@ -281,8 +281,8 @@ func (r *reading) note(e dirent) *policy.Annotation {
 	if e.mode == fs.ModeSymlink {
 		_, _ = r.resolve(e.name)
 	}
-	a := &policy.Annotation{File: join(r.at.name, e.name)}
-	a.Data, a.Err = r.annotation(join(r.at.real, e.name))
+	a := &policy.Annotation{File: selector.Join(r.at.name, e.name)}
+	a.Data, a.Err = r.annotation(selector.Join(r.at.real, e.name))
 	r.mind(a.Err)
 	return a
 }

@@ -88,7 +88,7 @@ func (v view) ReadDir(name string) ([]fs.DirEntry, error) {
 	real := v.look.root.nameOf(f)
 	list := make([]fs.DirEntry, 0, len(all))
 	for i := range all {
-		if e := v.entry(name, &all[i], readable); e != nil && !v.program(join(real, e.Name())) {
+		if e := v.entry(name, &all[i], readable); e != nil && !v.program(selector.Join(real, e.Name())) {
 			list = append(list, e)
 		}
 	}
@@ -103,7 +103,7 @@ func (v view) entry(dir string, e *dirent, readable func(*dirent) bool) fs.DirEn
 			return e
 		}
 	case e.mode&fs.ModeSymlink != 0:
-		if info, err := v.Stat(join(dir, e.name)); err == nil {
+		if info, err := v.Stat(selector.Join(dir, e.name)); err == nil {
 			return linked{e.name, info}
 		}
 	}

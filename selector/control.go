@@ -1,15 +1,15 @@
-package menu
+package selector
 
 import "unicode/utf8"
 
-// controlLen returns how many octets of s, which is not empty, are a control
-// character at its beginning: one of ASCII, one of U+0080 to U+009F, or an octet of
+// controlLen returns how many bytes of s, which is not empty, are a control
+// character at its beginning: one of ASCII, one of U+0080 to U+009F, or a byte of
 // that range outside UTF-8, which 8-bit terminals obey. otherwise is the length of
 // the character that it is instead.
 func controlLen(s string) (control, otherwise int) {
 	c := s[0]
 	if c < utf8.RuneSelf {
-		if c < ' ' || c == 0x7f {
+		if isControl(c) {
 			return 1, 0
 		}
 		return 0, 1
@@ -21,8 +21,9 @@ func controlLen(s string) (control, otherwise int) {
 	return 0, n
 }
 
-// hasControl says whether a control character is in s.
-func hasControl(s string) bool {
+// HasControl reports whether a control character is in s: of ASCII, of U+0080 to
+// U+009F, or a byte like that outside UTF-8.
+func HasControl(s string) bool {
 	for i := 0; i < len(s); {
 		if c := s[i]; ' ' <= c && c < 0x7f {
 			i++
@@ -37,9 +38,9 @@ func hasControl(s string) bool {
 	return false
 }
 
-// appendClean appends s with a space for each control character.
-func appendClean(b []byte, s string) []byte {
-	if !hasControl(s) {
+// AppendClean appends s with a space for each control character.
+func AppendClean(b []byte, s string) []byte {
+	if !HasControl(s) {
 		return append(b, s...)
 	}
 	for len(s) > 0 {
@@ -52,3 +53,6 @@ func appendClean(b []byte, s string) []byte {
 	}
 	return b
 }
+
+// isControl reports whether c is a control character of ASCII.
+func isControl(c byte) bool { return c < ' ' || c == 0x7f }

@@ -1,0 +1,160 @@
+package selector
+
+import "strings"
+
+// Percent escapes, the octal ones of gophernicus, and the normal form in which
+// readers of a robots.txt compare.
+
+const hexDigits = "0123456789ABCDEF"
+
+// IsEscaped reports whether a selector that names nothing may name something once
+// it is unescaped.
+func IsEscaped(sel string) bool { return strings.ContainsAny(sel, "%#") }
+
+// Unescape decodes the escapes of a selector, once ("%252e" becomes "%2e"):
+// percent escapes (RFC 3986, section 2.1), and # with three octal digits, which
+// is how gophernicus writes "%" and control characters, and once wrote blanks. A
+// # without such digits stands for itself. ok is false if there is no escape, if a
+// percent escape is malformed, or if one stands for a control character of ASCII.
+func Unescape(sel string) (plain string, ok bool) {
+	if !IsEscaped(sel) {
+		return "", false
+	}
+	if plain, ok = unescape(sel, true); !ok || plain == sel {
+		return "", false
+	}
+	return plain, true
+}
+
+// unescape decodes percent escapes, and octal ones if they are wanted.
+func unescape(s string, octal bool) (string, bool) {
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		c, n := s[i], 1
+		switch {
+		case c == '%':
+			if c, n = DecodePercent(s[i:]); n == 0 {
+				return "", false
+			}
+		case c == '#' && octal:
+			if v, found := decodeOctal(s[i:]); found {
+				c, n = v, 4
+			}
+		}
+		if n > 1 && isControl(c) {
+			return "", false
+		}
+		b = append(b, c)
+		i += n - 1
+	}
+	return string(b), true
+}
+
+// DecodePercent decodes the percent escape that s begins with: its value, and its
+// length, which is zero if there is none.
+func DecodePercent(s string) (c byte, n int) {
+	if len(s) < 3 || s[0] != '%' {
+		return 0, 0
+	}
+	hi, lo := hexValue(s[1]), hexValue(s[2])
+	if hi > 15 || lo > 15 {
+		return 0, 0
+	}
+	return hi<<4 | lo, 3
+}
+
+// AppendPercent appends a byte as a percent escape, in upper case.
+func AppendPercent(b []byte, c byte) []byte {
+	return append(b, '%', hexDigits[c>>4], hexDigits[c&15])
+}
+
+// decodeOctal decodes "#ooo".
+func decodeOctal(s string) (byte, bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	v := 0
+	for _, c := range []byte(s[1:4]) {
+		if c < '0' || c > '7' {
+			return 0, false
+		}
+		v = v<<3 | int(c-'0')
+	}
+	return byte(v), v <= 0xff
+}
+
+// hexValue returns the value of a hexadecimal digit, 255 for anything else.
+func hexValue(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10
+	}
+	return 255
+}
+
+// The bytes that stand for themselves in the normal form: those that RFC 3986
+// calls unreserved (section 2.3), and reserved ones (section 2.2) but * and $,
+// which mean something in a pattern, and #.
+const (
+	reserved byte = 1 + iota
+	unreserved
+)
+
+var normalBytes = func() (t [256]byte) {
+	for i := range t {
+		switch c := byte(i); {
+		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9', strings.IndexByte("-._~", c) >= 0:
+			t[i] = unreserved
+		case strings.IndexByte(":/?[]@!&'()+,;=", c) >= 0:
+			t[i] = reserved
+		}
+	}
+	return t
+}()
+
+// IsNormalByte reports whether a byte stands for itself in the normal form.
+func IsNormalByte(c byte) bool { return normalBytes[c] != 0 }
+
+// IsNormal reports whether a selector is surely in normal form: every byte of it
+// stands for itself.
+func IsNormal(sel string) bool {
+	for i := range len(sel) {
+		if normalBytes[sel[i]] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// AppendNormal appends the normal form of a selector, or of a piece of one, as
+// RFC 9309, section 2.2.2 has it compared: unreserved bytes stand for themselves,
+// reserved ones keep the form they are written in, all others are
+// percent-encoded in upper case, * and $ too. A malformed escape stands for itself.
+func AppendNormal(b []byte, sel string) []byte {
+	for i := 0; i < len(sel); i++ {
+		c := sel[i]
+		if normalBytes[c] != 0 {
+			b = append(b, c)
+			continue
+		}
+		if c == '%' {
+			decoded, n := DecodePercent(sel[i:])
+			if n == 0 {
+				b = append(b, c)
+				continue
+			}
+			c = decoded
+			i += n - 1
+			if normalBytes[c] == unreserved {
+				b = append(b, c)
+				continue
+			}
+		}
+		b = AppendPercent(b, c)
+	}
+	return b
+}
