@@ -113,7 +113,7 @@ func (s *Site) fails(msg string, err error, more ...any) {
 func lostHint(err error) string {
 	const meanwhile = "the old one is served until it is back"
 	if errors.Is(err, fs.ErrPermission) {
-		return meanwhile + "; a sandbox lets gophd see only where the root was at the start: if it has moved elsewhere, restart gophd"
+		return meanwhile + "; the sandbox shows gophd only the directory that was the root at the start: restart gophd, and to exchange the root while it serves make it a link (current -> releases/7) or use -sandbox-parent"
 	}
 	return meanwhile
 }

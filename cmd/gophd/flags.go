@@ -101,6 +101,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		in(catRights,
 			text(&f.User, "user", "", "`USER[:GROUP]` to become once gophd listens"),
 			text(&f.Sandbox, "sandbox", "auto", "`MODE` require, auto (what works) or off"),
+			yes(&f.SandboxParent, "sandbox-parent", "the sandbox shows DIR's parent, so that DIR can be exchanged by a rename"),
 		),
 	)
 }

@@ -50,6 +50,7 @@ type Flags struct {
 	Metrics           string
 
 	User, Sandbox string
+	SandboxParent bool
 
 	Version string // of gophd
 }
@@ -75,9 +76,10 @@ type Config struct {
 	status    []netip.Prefix // who may see the status page
 	metrics   string         // the address; "": none
 
-	user    string
-	sandbox string
-	version string
+	user          string
+	sandbox       string
+	sandboxParent bool
+	version       string
 }
 
 // Config checks the flags. Its errors are those of package exit.
@@ -87,7 +89,7 @@ func (f Flags) Config() (*Config, error) {
 	}
 	c := &Config{
 		root: f.Root, strictText: f.StrictText, listen: f.Listen, inetd: f.Inetd, selfSigned: f.TLSSelfSigned,
-		logFormat: f.LogFormat, accessLog: f.AccessLog, metrics: f.Metrics, user: f.User, sandbox: f.Sandbox, version: f.Version,
+		logFormat: f.LogFormat, accessLog: f.AccessLog, metrics: f.Metrics, user: f.User, sandbox: f.Sandbox, sandboxParent: f.SandboxParent, version: f.Version,
 	}
 	for _, check := range []func(*Config) error{f.names, f.choices, f.limits, f.tree, f.network, f.certificates} {
 		if err := check(c); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/metrics"
@@ -17,7 +18,7 @@ import (
 func (d *daemon) becomeUser() error {
 	if d.conf.user == "" {
 		if os.Geteuid() == 0 {
-			d.log.Warn("serving as root", "hint", "-user NAME lets go of root's rights once gophd listens")
+			d.log.Warn("serving as root", "hint", "-user "+unprivileged()+" lets go of root's rights once gophd listens")
 		}
 		return nil
 	}
@@ -32,6 +33,16 @@ func (d *daemon) becomeUser() error {
 	}
 	d.log.Info("became user", "user", u.Name, "uid", u.UID, "gid", u.GID)
 	return nil
+}
+
+// unprivileged is an account of this machine to serve as.
+func unprivileged() string {
+	for _, name := range []string{"gophd", "gopher", "_gopher", "nobody"} {
+		if u, err := user.Lookup(name); err == nil && u.Uid != "0" {
+			return name
+		}
+	}
+	return "NAME"
 }
 
 // enterSandbox gives up, last before serving, what serving does not need.
@@ -49,8 +60,8 @@ func (d *daemon) enterSandbox() error {
 	case mode == "require" && err != nil:
 		return exit.Hint(err, "-sandbox auto serves without what fails")
 	case mode == "require" && !holds.Full():
-		return exit.Hint(fmt.Errorf("-sandbox require: this kernel's Landlock (ABI %d) cannot forbid all that gophd asks for", holds.ABI),
-			"Linux 6.7 and later can; -sandbox auto takes what there is")
+		return exit.Hint(fmt.Errorf("-sandbox require: this kernel cannot forbid all that gophd asks for (Landlock ABI %d, filter of system calls: %t)", holds.ABI, holds.Calls),
+			"Linux 5.13 and later can on amd64 and arm64; -sandbox auto takes what there is")
 	case err != nil:
 		d.log.Warn("no sandbox", "error", err)
 		return nil
@@ -62,6 +73,9 @@ func (d *daemon) enterSandbox() error {
 // needed lists what serving reads and writes.
 func (d *daemon) needed() (sandbox.Paths, error) {
 	read, err := sandbox.Tree(d.conf.root)
+	if d.conf.sandboxParent {
+		read = append(read, sandbox.Around(d.conf.root)...)
+	}
 	for _, f := range d.certs.Files() {
 		read = append(read, sandbox.Around(f.Cert)...)
 		read = append(read, sandbox.Around(f.Key)...)

@@ -80,7 +80,7 @@ func startMarathon(t *testing.T, span time.Duration) *marathon {
 	base := t.TempDir()
 	m := &marathon{t: t, span: span, pace: min(max(span/100, 500*time.Millisecond), 10*time.Second),
 		garden: plant(t, base), access: filepath.Join(smallDisk(t, span), "access.log"), broke: map[string]int{}}
-	m.Daemon = daemontest.Start(t, "-root", m.garden.root, "-access-log", m.access, "-status", "127.0.0.0/8",
+	m.Daemon = daemontest.Start(t, "-root", m.garden.root, "-sandbox-parent", "-access-log", m.access, "-status", "127.0.0.0/8",
 		"-metrics", "127.0.0.1:0", "-tls-self-signed", filepath.Join(base, "tls"))
 	m.metrics = url(m.WaitLog("/metrics"))
 	m.Until("robots.txt is made", func() bool { return strings.Contains(m.Ask("robots.txt"), denied) })

@@ -8,15 +8,17 @@ import (
 	"syscall"
 )
 
-// Become makes the whole process, all threads, this user in this one group,
-// and makes sure that there is no way back. It takes root's rights to do it,
-// unless the process is that user already.
+// Become makes the whole process, all threads, this user in its groups, and
+// makes sure that there is no way back. It takes root's rights to do it, unless
+// the process is that user already.
 func (u User) Become() error {
 	if os.Getuid() == u.UID && os.Geteuid() == u.UID && os.Getegid() == u.GID {
 		return nil
 	}
 	for _, step := range []func() error{
-		func() error { return os.NewSyscallError("setgroups", syscall.Setgroups([]int{u.GID})) },
+		func() error {
+			return os.NewSyscallError("setgroups", syscall.Setgroups(append([]int{u.GID}, u.Groups...)))
+		},
 		func() error { return os.NewSyscallError("setgid", syscall.Setgid(u.GID)) },
 		func() error { return os.NewSyscallError("setuid", syscall.Setuid(u.UID)) },
 	} {

@@ -3,9 +3,12 @@ package sandbox_test
 import (
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,7 +45,7 @@ func TestServingInside(t *testing.T) {
 	write(t, root+"/a/.robots", "Disallow: /one\n")
 	write(t, root+"/a/one", "")
 	write(t, root+"/a/two", "")
-	d := daemontest.Start(t, "-sandbox", "require", "-root", root)
+	d := daemontest.Start(t, "-sandbox", "require", "-sandbox-parent", "-root", root)
 	d.WaitLog("sandbox")
 	robots := func(want string) {
 		t.Helper()
@@ -103,6 +106,55 @@ func TestServingLink(t *testing.T) {
 	if !second() {
 		t.Error("the old release is not served until then")
 	}
+}
+
+// TestServingTight: without -sandbox-parent an exchanged root is out of reach, and
+// the log says what to do.
+func TestServingTight(t *testing.T) {
+	if !sandbox.Available().Full() {
+		t.Skip("this kernel cannot forbid all")
+	}
+	dir := t.TempDir()
+	write(t, dir+"/root/file.txt", "old\n")
+	write(t, dir+"/next/file.txt", "new\n")
+	d := daemontest.Start(t, "-sandbox", "require", "-root", dir+"/root")
+	rename(t, dir+"/root", dir+"/old")
+	rename(t, dir+"/next", dir+"/root")
+	d.WaitLog("-sandbox-parent")
+	if got := d.Ask("/file.txt"); got != "old\n" {
+		t.Errorf("file.txt is %q", got)
+	}
+	d.Stop()
+}
+
+// TestMetricsInside: the numbers about the process have values in the sandbox.
+func TestMetricsInside(t *testing.T) {
+	if !sandbox.Available().Full() {
+		t.Skip("this kernel cannot forbid all")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	d := daemontest.Start(t, "-sandbox", "require", "-root", t.TempDir(), "-metrics", addr)
+	d.WaitLog("sandbox")
+	resp, err := http.Get("http://" + addr + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"process_resident_memory_bytes", "process_open_fds", "process_max_fds", "process_start_time_seconds"} {
+		if !regexp.MustCompile(`(?m)^` + name + ` [0-9.e+]*[1-9]`).Match(text) {
+			t.Errorf("%s has no value", name)
+		}
+	}
+	d.Stop()
 }
 
 // TestLogInside: in the sandbox the access log may go where logs go.

@@ -1,15 +1,13 @@
 // Package sandbox takes rights away from the process that calls it, for good:
-// those of root ([User.Become]), and, with Landlock (Linux 5.13), all use of
-// files and of the network but what it names ([Enter]). It is of use to any
-// server that has opened its listeners and from then on only reads a few
-// directories.
+// those of root ([User.Become]), and ([Enter]) all use of files and of the network
+// but what it names, with Landlock (Linux 5.13), and the system calls that only an
+// intruder needs, with seccomp(2) (amd64, arm64). It is of use to any server that
+// has opened its listeners and from then on only reads a few directories.
 //
 // Do not use it in a program that starts others, or that opens connections: it
-// cannot any more.
-//
-// What Landlock does not see stays possible: to stat names anywhere, to use
-// what is open already, to open sockets that are not TCP (UDP from ABI 10 on is
-// forbidden too; MPTCP is not seen by any), and to listen anew with those.
+// cannot any more. Where the kernel has seccomp no socket can be made, MPTCP's
+// included; Landlock alone does not see sockets that are not TCP (UDP from ABI 10
+// on). To stat names anywhere and to use what is open already stays possible.
 package sandbox
 
 import (
@@ -26,8 +24,9 @@ import (
 // Paths is what may still be used of the file system. The names must exist; a
 // directory stands for all that is below it, whatever it is called later.
 type Paths struct {
-	Read   []string // files may be read, directories listed
-	Append []string // files may be written and made, not read or removed
+	Read    []string // files may be read, directories listed
+	Append  []string // files may be written and made, not read or removed
+	Connect []string // Unix sockets, or directories of them, may be connected to
 }
 
 // The rights of Paths. None of them runs a program, makes a directory, a link
@@ -35,7 +34,7 @@ type Paths struct {
 const (
 	canRead   = ll.AccessFSReadFile | ll.AccessFSReadDir
 	canAppend = ll.AccessFSWriteFile | ll.AccessFSMakeReg
-	ofFiles   = ll.AccessFSReadFile | ll.AccessFSWriteFile // what a file can grant
+	ofFiles   = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSResolveUnix // what a file can grant
 )
 
 // Landlock ABIs in which more can be forbidden (landlock(7), Kernel ABI).
@@ -45,48 +44,63 @@ const (
 	abiUDP     = 10 // UDP
 )
 
-// Holds says what was forbidden.
+// Holds is what was forbidden.
 type Holds struct {
-	ABI int // of the kernel's Landlock; 0 if there is none: nothing was
+	ABI   int  // of the kernel's Landlock; 0 if there is none
+	Calls bool // system calls are filtered
 }
 
-// Files says whether all use of files beside Paths is forbidden.
+// Files reports whether all use of files beside Paths is forbidden.
 func (h Holds) Files() bool { return h.ABI > 0 }
 
-// TCP says whether connecting, and listening anew, is forbidden.
-func (h Holds) TCP() bool { return h.ABI >= abiTCP }
+// TCP reports whether connecting, and listening again, is forbidden.
+func (h Holds) TCP() bool { return h.ABI >= abiTCP || h.Calls }
 
-// Full says whether all is forbidden that gophd asks for.
+// Full reports whether all is forbidden that gophd asks for.
 func (h Holds) Full() bool { return h.Files() && h.TCP() }
 
 // LogValue tells in a log what holds.
 func (h Holds) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("landlock_abi", h.ABI), slog.Bool("files", h.Files()), slog.Bool("tcp", h.TCP()),
-		slog.Bool("udp", h.ABI >= abiUDP), slog.Bool("signals", h.ABI >= abiSignals))
+		slog.Bool("udp", h.ABI >= abiUDP || h.Calls), slog.Bool("signals", h.ABI >= abiSignals), slog.Bool("calls", h.Calls))
 }
 
 // Available returns what Enter would hold on this kernel.
 func Available() Holds {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil {
-		return Holds{}
+		abi = 0
 	}
-	return Holds{abi}
+	return Holds{ABI: min(abi, wanted.abi), Calls: filtersCalls()}
 }
 
-// Enter forbids the whole process, all threads, all use of files beside p and
-// of new TCP connections, as far as the kernel can, and says how far. It cannot
-// be undone. If it fails, nothing is forbidden.
+// wanted is the newest Landlock that is asked for. Tests ask for older ones.
+var wanted = struct {
+	abi    int
+	config landlock.Config
+}{11, landlock.V11}
+
+// Enter forbids the whole process, all threads, all use of files beside p, new
+// sockets, other programs and other processes, as far as the kernel can, and
+// returns how far. It cannot be undone. The environment is emptied: what it holds
+// may be secret. If Landlock fails, nothing is forbidden.
 func Enter(p Paths) (Holds, error) {
 	_, _ = time.Now().Zone() // read once, late, from /usr/share/zoneinfo
 	rules, err := p.rules()
 	if err != nil {
 		return Holds{}, err
 	}
-	if err := landlock.V11.BestEffort().Restrict(rules...); err != nil {
+	holds := Available()
+	if err := wanted.config.BestEffort().Restrict(rules...); err != nil {
 		return Holds{}, fmt.Errorf("entering the sandbox: %w", err)
 	}
-	return Available(), nil
+	os.Clearenv()
+	if holds.Calls {
+		if err := denyCalls(len(p.Connect) > 0); err != nil {
+			return Holds{ABI: holds.ABI}, fmt.Errorf("entering the sandbox: %w", err)
+		}
+	}
+	return holds, nil
 }
 
 func (p Paths) rules() ([]landlock.Rule, error) {
@@ -108,5 +122,6 @@ func (p Paths) rules() ([]landlock.Rule, error) {
 	}
 	add(canRead, p.Read)
 	add(canAppend, p.Append)
+	add(ll.AccessFSResolveUnix, p.Connect)
 	return rules, failed
 }

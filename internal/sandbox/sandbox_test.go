@@ -10,10 +10,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	"golang.org/x/sys/unix"
 
 	"github.com/gophd/gophd/internal/daemontest"
 )
@@ -22,7 +28,8 @@ import (
 // program, called with the name of a trial.
 var trials = map[string]func(dir string) error{
 	"read": tryRead, "write": tryWrite, "swap": trySwap, "connect": tryConnect, "threads": tryThreads,
-	"user": tryUser, "missing": tryMissing, "append": tryAppend,
+	"user": tryUser, "missing": tryMissing, "append": tryAppend, "calls": tryCalls, "unix": tryUnix,
+	"environment": tryEnvironment, "abi": tryABI,
 }
 
 func TestMain(m *testing.M) {
@@ -66,7 +73,28 @@ func TestAppend(t *testing.T)           { needFiles(t); try(t, "append") }
 func TestSwapOfRoot(t *testing.T)       { needFiles(t); try(t, "swap") }
 func TestAllThreads(t *testing.T)       { needFiles(t); try(t, "threads") }
 func TestMissingPath(t *testing.T)      { needFiles(t); try(t, "missing") }
+func TestEnvironment(t *testing.T)      { needFiles(t); try(t, "environment") }
+func TestCalls(t *testing.T)            { needCalls(t); try(t, "calls") }
+func TestUnixSocket(t *testing.T)       { needCalls(t); try(t, "unix") }
 func TestConnectAndListen(t *testing.T) { needTCP(t); try(t, "connect") }
+
+func needCalls(t *testing.T) {
+	needFiles(t)
+	if !Available().Calls {
+		t.Skip("this kernel cannot filter system calls")
+	}
+}
+
+// TestEachABI proves from inside what each older Landlock would hold.
+func TestEachABI(t *testing.T) {
+	needFiles(t)
+	for abi := 1; abi <= Available().ABI; abi++ {
+		t.Run(strconv.Itoa(abi), func(t *testing.T) {
+			t.Setenv("SANDBOX_ABI", strconv.Itoa(abi))
+			try(t, "abi")
+		})
+	}
+}
 
 func needTCP(t *testing.T) {
 	if !Available().TCP() {
@@ -111,7 +139,7 @@ func tryRead(dir string) error {
 	return errors.Join(
 		want(false, "reading in the root", read(dir+"/parent/root/file")),
 		want(false, "listing the root", list(dir+"/parent/root")),
-		want(false, "listing the parent", list(dir+"/parent")),
+		want(true, "listing the parent", list(dir+"/parent")),
 		want(true, "reading outside", read(dir+"/outside/file")),
 		want(true, "listing outside", list(dir+"/outside")),
 		want(true, "reading /etc/passwd", read("/etc/passwd")),
@@ -170,7 +198,7 @@ func trySwap(dir string) error {
 	if err := mover.Start(); err != nil {
 		return err
 	}
-	if err := enter(dir); err != nil {
+	if _, err := Enter(Paths{Read: Around(root)}); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(in, "go\n"); err != nil {
@@ -191,17 +219,140 @@ func tryConnect(dir string) error {
 	if err != nil {
 		return err
 	}
+	// What Landlock holds is tried with a socket that was there before: after
+	// it the filter of system calls lets none be made.
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	to := &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: l.Addr().(*net.TCPAddr).Port}
 	if err := enter(dir); err != nil {
 		return err
 	}
-	_, err = net.Dial("tcp", l.Addr().String())
-	// A plain TCP socket: what net.Listen opens is MPTCP's, which is not seen.
-	fd, sockErr := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if sockErr != nil {
-		return sockErr
+	_, dialErr := net.Dial("tcp", l.Addr().String())
+	return errors.Join(
+		want(true, "connecting", syscall.Connect(fd, to)),
+		want(true, "listening again", syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})),
+		want(true, "dialling", dialErr),
+	)
+}
+
+// tryCalls does what an intruder would, on a thread that was there before too.
+func tryCalls(dir string) error {
+	ready, gone, results := make(chan bool), make(chan bool), make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		ready <- true
+		<-gone
+		results <- deniedHere("another thread")
+	}()
+	<-ready
+	if err := enter(dir); err != nil {
+		return err
 	}
-	bindErr := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
-	return errors.Join(want(true, "connecting", err), want(true, "listening anew", bindErr))
+	close(gone)
+	return errors.Join(deniedHere("this thread"), <-results)
+}
+
+func deniedHere(where string) error {
+	call := func(number uintptr, args ...uintptr) error {
+		args = append(args, 0, 0, 0)
+		_, _, errno := syscall.Syscall(number, args[0], args[1], args[2])
+		if errno == 0 {
+			return nil
+		}
+		return errno
+	}
+	socket := func(family, kind, protocol int) error {
+		_, err := syscall.Socket(family, kind, protocol)
+		return err
+	}
+	failed := errors.Join(
+		want(true, "a TCP socket", socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)),
+		want(true, "a UDP socket", socket(syscall.AF_INET6, syscall.SOCK_DGRAM, 0)),
+		want(true, "an MPTCP socket", socket(syscall.AF_INET, syscall.SOCK_STREAM, unix.IPPROTO_MPTCP)),
+		want(true, "a Unix socket", socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)),
+		want(true, "execve", syscall.Exec("/proc/self/exe", nil, nil)),
+		want(true, "execveat", call(unix.SYS_EXECVEAT)),
+		want(true, "ptrace", call(unix.SYS_PTRACE, unix.PTRACE_TRACEME)),
+		want(true, "process_vm_readv", call(unix.SYS_PROCESS_VM_READV, uintptr(os.Getpid()))),
+		want(true, "io_uring_setup", call(unix.SYS_IO_URING_SETUP, 1)),
+		want(true, "bpf", call(unix.SYS_BPF)),
+		want(true, "unshare", call(unix.SYS_UNSHARE, unix.CLONE_NEWUSER)),
+	)
+	if runtime.GOARCH == "amd64" { // getpid in the mode with 32-bit pointers
+		failed = errors.Join(failed, want(true, "an x32 call", call(0x40000000|unix.SYS_GETPID)))
+	}
+	if failed != nil {
+		return fmt.Errorf("on %s: %w", where, failed)
+	}
+	return nil
+}
+
+// tryUnix connects to a Unix socket that Paths names, and to nothing else.
+func tryUnix(dir string) error {
+	l, err := net.Listen("unix", dir+"/outside/socket")
+	if err != nil {
+		return err
+	}
+	go func() {
+		for {
+			if _, err := l.Accept(); err != nil {
+				return
+			}
+		}
+	}()
+	if _, err := Enter(Paths{Read: []string{dir + "/parent"}, Connect: []string{dir + "/outside/socket"}}); err != nil {
+		return err
+	}
+	_, dialErr := net.Dial("unix", dir+"/outside/socket")
+	_, tcpErr := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	return errors.Join(want(false, "connecting to the socket", dialErr), want(true, "a TCP socket", tcpErr),
+		want(true, "reading beside the socket", read(dir+"/outside/file")))
+}
+
+func tryEnvironment(dir string) error {
+	if err := enter(dir); err != nil {
+		return err
+	}
+	if left := os.Environ(); len(left) > 0 {
+		return fmt.Errorf("the environment is still there: %q", left)
+	}
+	return want(true, "reading it from /proc", read("/proc/self/environ"))
+}
+
+// tryABI enters with each older Landlock that this kernel can stand for.
+func tryABI(dir string) error {
+	abi, err := strconv.Atoi(os.Getenv("SANDBOX_ABI"))
+	if err != nil {
+		return err
+	}
+	wanted.abi = abi
+	wanted.config = []landlock.Config{1: landlock.V1, 2: landlock.V2, 3: landlock.V3, 4: landlock.V4, 5: landlock.V5,
+		6: landlock.V6, 7: landlock.V7, 8: landlock.V8, 9: landlock.V9, 10: landlock.V10, 11: landlock.V11}[abi]
+	if err := enter(dir); err != nil {
+		return err
+	}
+	if h := Available(); h.ABI != abi || h.Full() != (h.Calls || abi >= 4) {
+		return fmt.Errorf("it holds %+v", h)
+	}
+	root := dir + "/parent/root"
+	return errors.Join(
+		want(false, "reading in the root", read(root+"/file")),
+		want(true, "reading the parent", list(dir+"/parent")),
+		want(true, "reading outside", read(dir+"/outside/file")),
+		want(true, "writing", os.WriteFile(root+"/file", nil, 0o644)),
+		want(true, "removing", os.Remove(root+"/file")),
+		want(abi >= 3, "cutting a file off", openError(os.Truncate(root+"/file", 1))),
+	)
+}
+
+// openError makes no error of one that is not about rights.
+func openError(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
 }
 
 // tryThreads looks from threads that were there before.
@@ -249,12 +400,12 @@ func tryUser(dir string) error {
 	if err := os.WriteFile(secret, nil, 0o600); err != nil {
 		return err
 	}
-	u := User{Name: "test", UID: 54321, GID: 54322}
+	u := User{Name: "test", UID: 54321, GID: 54322, Groups: []int{54323}}
 	if err := u.Become(); err != nil {
 		return err
 	}
 	groups, err := os.Getgroups()
-	if err != nil || len(groups) != 1 || groups[0] != u.GID || os.Getuid() != u.UID || os.Getegid() != u.GID {
+	if err != nil || !slices.Equal(groups, []int{u.GID, 54323}) || os.Getuid() != u.UID || os.Getegid() != u.GID {
 		return fmt.Errorf("became %d:%d with groups %v: %w", os.Getuid(), os.Getegid(), groups, err)
 	}
 	if err := u.Become(); err != nil {
@@ -273,10 +424,10 @@ func TestLookUpUser(t *testing.T) {
 		want User
 		err  string
 	}{
-		{"root", User{"root", 0, 0}, ""},
-		{"0", User{"0", 0, 0}, ""},
-		{"root:54322", User{"root", 0, 54322}, ""},
-		{"54321:54322", User{"54321", 54321, 54322}, ""},
+		{"root", User{Name: "root"}, ""},
+		{"0", User{Name: "0"}, ""},
+		{"root:54322", User{Name: "root", GID: 54322}, ""},
+		{"54321:54322", User{Name: "54321", UID: 54321, GID: 54322}, ""},
 		{"54321", User{}, "unknown userid 54321"},
 		{"no-such-user", User{}, `looking up user "no-such-user"`},
 		{"root:no-such-group", User{}, `looking up group "no-such-group"`},
@@ -285,7 +436,8 @@ func TestLookUpUser(t *testing.T) {
 		{"-1:0", User{}, "looking up user"},
 	} {
 		got, err := LookUpUser(c.spec)
-		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+		got.Groups = nil // whatever root is in on this machine
+		if !reflect.DeepEqual(got, c.want) || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("LookUpUser(%q) = %+v, %v; want %+v, %q", c.spec, got, err, c.want, c.err)
 		}
 	}
@@ -299,13 +451,14 @@ func TestTree(t *testing.T) {
 	if err := os.MkdirAll(dir+"/releases/1", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("releases/1", dir+"/current"); err != nil {
+	if err := errors.Join(os.Symlink("releases/1", dir+"/current"), os.Symlink(t.TempDir(), dir+"/far")); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ dir, want string }{
-		{dir + "/releases/1", dir + "/releases/1 " + dir + "/releases"},
-		{dir + "/releases/1/", dir + "/releases/1 " + dir + "/releases"},
-		{dir + "/current", dir + "/current " + dir + " " + dir + "/releases"},
+		{dir + "/releases/1", dir + "/releases/1"},
+		{dir + "/releases/1/", dir + "/releases/1"},
+		{dir + "/current", dir + "/current " + dir},
+		{dir + "/far", dir + "/far"},
 		{"/tmp", "/tmp"},
 		{"/", "/"},
 	} {

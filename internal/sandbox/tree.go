@@ -5,27 +5,40 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
-// Tree returns what must be readable so that dir can be read, even after
-// another directory was renamed to its name (mv next dir), or a link of that
-// name was made to lead elsewhere: dir, the directory that its name lies in,
-// and, if its name is a link, that which the real one lies in.
+// Tree returns what must be readable so that dir can be read: dir, and nothing
+// around it. Only if dir is a symbolic link whose target lies below the directory
+// of the link (current -> releases/7), that directory is readable as a whole, so
+// that the link can be turned to another target later.
 //
-// A directory right below / is an exception: to read / would be to read all.
-// Such a dir can only be swapped for what lies in a readable directory.
+// A root that is exchanged by renaming another directory to its name needs more:
+// see Around.
 func Tree(dir string) ([]string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("finding what lies around %s: %w", dir, err)
 	}
-	all := []string{abs}
-	return append(all, Around(abs)...), nil
+	paths := []string{abs}
+	holder := filepath.Dir(abs)
+	info, err := os.Lstat(abs)
+	if err != nil || info.Mode()&os.ModeSymlink == 0 || holder == "/" {
+		return paths, nil
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return paths, nil
+	}
+	if realHolder, err := filepath.EvalSymlinks(holder); err == nil && strings.HasPrefix(real, realHolder+"/") {
+		paths = append(paths, holder)
+	}
+	return paths, nil
 }
 
 // Around returns the directories that hold a file or directory: that of its
-// name and that of what its name leads to, without /. Whoever may read them
-// can read the file also after it was replaced.
+// name and that of what its name leads to, without /. With them readable, the
+// file can be read also after it was replaced.
 func Around(name string) []string {
 	dirs := []string{filepath.Dir(name)}
 	if real, err := filepath.EvalSymlinks(name); err == nil {

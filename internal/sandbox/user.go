@@ -8,15 +8,17 @@ import (
 	"strings"
 )
 
-// User is who a process can become.
+// User is an account that a process can become.
 type User struct {
 	Name     string
 	UID, GID int
+	Groups   []int // supplementary groups, besides GID
 }
 
 // LookUpUser finds a user by NAME or NAME:GROUP; without a group it has its
 // own. Both may be numbers, which need not be known to the machine; a number
-// that is not needs its group.
+// that is not known needs a group. A user that is known has its supplementary
+// groups, too.
 func LookUpUser(spec string) (User, error) {
 	name, group, hasGroup := strings.Cut(spec, ":")
 	u := User{Name: name, GID: -1}
@@ -28,6 +30,7 @@ func LookUpUser(spec string) (User, error) {
 	case err == nil:
 		u.UID, err = id(known.Uid)
 		u.GID, _ = id(known.Gid)
+		u.Groups = supplementary(known)
 	case isUnknown(err) && numErr == nil && hasGroup:
 		u.UID, err = uid, nil
 	}
@@ -40,6 +43,18 @@ func LookUpUser(spec string) (User, error) {
 		}
 	}
 	return u, nil
+}
+
+// supplementary returns the groups that a user is in besides its own. One that
+// cannot be found out is left out: that takes a right away and gives none.
+func supplementary(u *user.User) (groups []int) {
+	all, _ := u.GroupIds()
+	for _, g := range all {
+		if n, err := id(g); err == nil && g != u.Gid {
+			groups = append(groups, n)
+		}
+	}
+	return groups
 }
 
 func lookUpGroup(name string) (int, error) {
