@@ -14,6 +14,7 @@ require (
 	golang.org/x/sync v0.24.0 // errgroup: the daemon's tasks end together
 	golang.org/x/sys v0.49.0 // openat2, epoll and sendfile, which syscall does not have in full
 	golang.org/x/term v0.47.0 // is the log a terminal?
+	golang.org/x/text v0.43.0 // one form for letters with accents (NFKD), for internal/search
 	pgregory.net/rapid v1.3.0 // property tests with seeds that can be replayed; tests only
 )
 
@@ -25,7 +26,7 @@ require (
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
-	golang.org/x/tools v0.26.0 // indirect
+	golang.org/x/tools v0.51.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	kernel.org/pub/linux/libs/security/libcap/psx v1.2.77 // indirect
 )

@@ -16,21 +16,22 @@ const module = "github.com/gophd/gophd/"
 // mayImport lists, for each package of ours, the packages of ours that it may
 // import. Examples and the command may import what they like.
 var mayImport = map[string][]string{
-	"diag":           {},
-	"selector":       {},
-	"menu":           {},
-	"robots":         {"diag", "robots/internal/ircline"},
-	"robots/lint":    {"diag", "robots"},
-	"robots/convert": {"diag", "robots"},
-	"robots/client":  {"robots", "robots/internal/dial"},
-	"robots/irc":     {"diag", "robots", "robots/internal/dial", "robots/internal/ircline"},
-	"policy":         {"robots"},
-	"internal/limit": {},
-	"internal/stall": {},
-	"internal/watch": {"internal/limit", "internal/stall"},
-	"internal/tally": {},
-	"site":           {"policy", "menu", "internal/watch", "internal/limit", "internal/stall"},
-	"server":         {"selector", "menu", "site", "internal/tally", "internal/limit", "internal/stall"},
+	"diag":            {},
+	"selector":        {},
+	"menu":            {},
+	"robots":          {"diag", "robots/internal/ircline"},
+	"robots/lint":     {"diag", "robots"},
+	"robots/convert":  {"diag", "robots"},
+	"robots/client":   {"robots", "robots/internal/dial"},
+	"robots/irc":      {"diag", "robots", "robots/internal/dial", "robots/internal/ircline"},
+	"policy":          {"robots"},
+	"internal/limit":  {},
+	"internal/search": {},
+	"internal/stall":  {},
+	"internal/watch":  {"internal/limit", "internal/stall"},
+	"internal/tally":  {},
+	"site":            {"policy", "menu", "internal/watch", "internal/limit", "internal/stall"},
+	"server":          {"selector", "menu", "site", "internal/tally", "internal/limit", "internal/stall"},
 }
 
 // everybodys are the packages that everybody may import.

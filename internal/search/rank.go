@@ -1,0 +1,169 @@
+package search
+
+import (
+	"bytes"
+	"container/heap"
+	"math"
+	"slices"
+	"sync"
+)
+
+// Ranking is Okapi BM25: a word counts the more the fewer texts hold it, the more
+// often it is in a text (with less and less effect) and the shorter the text is.
+// A text has to hold each part of the query, in any order.
+
+const (
+	k1 = 1.2
+	b  = 0.75
+)
+
+// normOf is what the times of a word in a text are weighed against.
+func normOf(words uint32, average float32) float32 {
+	return k1 * (1 - b + b*float32(words)/max(1, average))
+}
+
+// weigh computes the norms again when the average has moved by a tenth, so that
+// this costs little however texts come.
+func (s *store) weigh() {
+	average := float32(s.total) / float32(max(1, s.live))
+	if len(s.norms) == len(s.texts) && 0.9*s.average < average && average < 1.1*s.average {
+		return
+	}
+	s.average, s.norms = average, s.norms[:0]
+	for _, t := range s.texts {
+		s.norms = append(s.norms, normOf(t.words, average))
+	}
+}
+
+// candidate is a text that may be an answer.
+type candidate struct {
+	doc   uint32
+	score float32
+}
+
+// worse orders candidates; of equal ones that which came first is better.
+func (c candidate) worse(d candidate) bool {
+	return c.score < d.score || c.score == d.score && c.doc > d.doc
+}
+
+// best is a heap of the best candidates, the worst of them first.
+type best []candidate
+
+func (h best) Len() int           { return len(h) }
+func (h best) Less(i, j int) bool { return h[i].worse(h[j]) }
+func (h best) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *best) Push(c any)        { *h = append(*h, c.(candidate)) }
+func (h *best) Pop() any {
+	c := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return c
+}
+
+// scores are what the texts of an index have got so far.
+type scores struct {
+	score []float32
+	parts []uint8  // how many parts of the query each text holds
+	times []uint32 // how often the text holds the part that is looked at
+}
+
+var scorePool = sync.Pool{New: func() any { return new(scores) }}
+
+func newScores(n int) *scores {
+	s := scorePool.Get().(*scores)
+	s.score, s.parts = slices.Grow(s.score[:0], n)[:n], slices.Grow(s.parts[:0], n)[:n]
+	s.times = slices.Grow(s.times[:0], n)[:n]
+	clear(s.score)
+	clear(s.parts)
+	return s
+}
+
+// rank returns the best n texts that hold all parts, the best first, and how many
+// there are in all.
+func (s *store) rank(parts []part, n int) ([]candidate, int) {
+	if s.live == 0 || len(parts) == 0 {
+		return nil, 0
+	}
+	sc := newScores(len(s.texts))
+	defer scorePool.Put(sc)
+	for i, p := range parts {
+		s.scorePart(sc, uint8(i), s.lists(p))
+	}
+	var h best
+	found := 0
+	for doc, held := range sc.parts {
+		if int(held) != len(parts) || s.texts[doc].name == "" {
+			continue
+		}
+		found++
+		c := candidate{uint32(doc), sc.score[doc]}
+		if len(h) < n {
+			heap.Push(&h, c)
+		} else if h[0].worse(c) {
+			h[0] = c
+			heap.Fix(&h, 0)
+		}
+	}
+	slices.SortFunc(h, func(a, b candidate) int {
+		if a.worse(b) {
+			return 1
+		}
+		return -1
+	})
+	return h, found
+}
+
+// scorePart adds what one part of the query gives to the texts that hold the
+// parts before it. The terms that it stands for, whose lists these are, count as
+// one that is there as often as all of them.
+func (s *store) scorePart(sc *scores, before uint8, lists []*list) {
+	clear(sc.times)
+	for _, l := range lists {
+		for r := l.read(&s.arena); r.next(); {
+			sc.times[r.doc] += uint32(r.times)
+		}
+	}
+	df := 0
+	for _, times := range sc.times {
+		if times > 0 {
+			df++
+		}
+	}
+	idf := float32(math.Log(1 + (float64(len(s.texts)-df)+0.5)/(float64(df)+0.5)))
+	for doc, times := range sc.times {
+		if times > 0 && sc.parts[doc] == before {
+			sc.parts[doc]++
+			tf := float32(times)
+			sc.score[doc] += idf * tf * (k1 + 1) / (tf + s.norms[doc])
+		}
+	}
+}
+
+// lists returns the postings of the terms that a part of a query stands for.
+func (s *store) lists(p part) []*list {
+	if !p.prefix {
+		if t := s.terms.find([]byte(p.word), false); t != nil {
+			return []*list{&t.texts}
+		}
+		return nil
+	}
+	word := []byte(p.word)
+	before := func(i uint32, w []byte) int { return bytes.Compare(s.terms.word(i), w) }
+	beyond := func(i uint32, w []byte) int {
+		if bytes.HasPrefix(s.terms.word(i), w) {
+			return -1
+		}
+		return before(i, w)
+	}
+	from, _ := slices.BinarySearchFunc(s.sorted, word, before)
+	n, _ := slices.BinarySearchFunc(s.sorted[from:], word, beyond)
+	all := make([]*list, 0, n)
+	for _, i := range s.sorted[from : from+n] {
+		all = append(all, &s.terms.at(i).texts)
+	}
+	for i := len(s.sorted); i < s.terms.len(); i++ {
+		if bytes.HasPrefix(s.terms.word(uint32(i)), word) {
+			all = append(all, &s.terms.at(uint32(i)).texts)
+		}
+	}
+	return all
+}
