@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"runtime"
 	"strings"
@@ -151,65 +150,40 @@ func TestAbuseTLSHelloOnThePlainPort(t *testing.T) {
 	}
 }
 
-func TestAbuseHTTPRequests(t *testing.T) {
-	addr := startTCP(t, &Server{Host: "gopher.example", Port: 70, Handler: &atHand{body: []byte("quick")}})
-	const header = "Host: x\r\n/q\r\nContent-Length: 4\r\n\r\n/q\r\n"
-	tests := map[string][]string{
-		"GET / HTTP/1.1":                                  {"HTTP/1.1 200 OK", "<a href=\"gopher://gopher.example/\">", "Gopher_(protocol)"},
-		"GET /q HTTP/1.0":                                 {"HTTP/1.1 200 OK", "<a href=\"gopher://gopher.example/1/q\">"},
-		"GET http://other.example/a.txt HTTP/1.1":         {"HTTP/1.1 200 OK", "<a href=\"gopher://gopher.example/0/a.txt\">"},
-		"GET //other.example/a/ HTTP/1.1":                 {"HTTP/1.1 200 OK", "gopher://gopher.example/1//other.example/a/"},
-		`GET /"><script>alert(1)</script> HTTP/1.1`:       {"HTTP/1.1 200 OK", "gopher.example/1/%22%3E%3Cscript%3Ealert(1)%3C/script%3E"},
-		"GET /a&b'c%0d%0aX:y HTTP/1.1":                    {"HTTP/1.1 400 Bad Request"},
-		"GET /%zz HTTP/1.1":                               {"HTTP/1.1 400 Bad Request"},
-		"POST /q HTTP/1.1":                                {"HTTP/1.1 405 Method Not Allowed", "\r\nAllow: GET, HEAD\r\n"},
-		"OPTIONS * HTTP/1.1":                              {"HTTP/1.1 405 Method Not Allowed"},
-		"PRI * HTTP/2.0":                                  {"HTTP/1.1 405 Method Not Allowed"},
-		"GET /robots.txt HTTP/1.1":                        {"HTTP/1.1 200 OK", "\r\nContent-Type: text/plain; charset=utf-8\r\n", "\r\n\r\nslow /robots.txt"},
-		"CONNECT other.example:443 HTTP/1.1":              {"HTTP/1.1 405 Method Not Allowed"},
-		"GET /" + strings.Repeat("x", 4000) + " HTTP/1.1": {"HTTP/1.1 200 OK"},
+// sayHTTP answers in HTTP with the beginning of the request line that it reads.
+func sayHTTP(c net.Conn, r *Request) error {
+	line, err := bufio.NewReader(c).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) || strings.TrimRight(line, "\r\n") != r.Selector {
+		return fmt.Errorf("read %q (%w), want %q", line, err, r.Selector)
 	}
-	for line, wants := range tests {
-		got := exchange(t, dialTCP(t, addr), line+"\r\n"+header)
-		for _, want := range wants {
-			if !strings.Contains(got, want) {
-				t.Errorf("%.60q: no %q in\n%s", line, want, got)
+	line, _, _ = strings.Cut(line, " HTTP/")
+	_, err = fmt.Fprintf(c, "HTTP/1.1 200 OK\r\n\r\n%s, TLS %v", line, r.TLS)
+	return err
+}
+
+// Who asks in HTTP is handed on, wherever the request was read; what follows it
+// is no request.
+func TestAbuseHTTPRequests(t *testing.T) {
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, HTTP: sayHTTP})
+	for line, want := range map[string]string{
+		"GET / HTTP/1.1": "GET /", "POST /q HTTP/1.0": "POST /q", "PRI * HTTP/2.0": "PRI *", `GET /q"> HTTP/1.1`: `GET /q">`,
+		"GET /" + strings.Repeat("x", 4000) + " HTTP/1.1": "GET /" + strings.Repeat("x", 4000), "M-SEARCH a b HTTP/1.1": "M-SEARCH a b",
+	} {
+		for _, pause := range []time.Duration{0, 20 * time.Millisecond} {
+			c := dialTCP(t, addr)
+			_, _ = io.WriteString(c, line[:3])
+			time.Sleep(pause)
+			got := exchange(t, c, line[3:]+"\r\nHost: x\r\n/q\r\n\r\n/q\r\n")
+			if got != "HTTP/1.1 200 OK\r\n\r\n"+want+", TLS false" {
+				t.Errorf("%.60q: %q", line, got)
 			}
 		}
-		checkHTTP(t, line, got)
-	}
-}
-
-// checkHTTP says whether there is one whole reply, and nothing of a Gopher one.
-func checkHTTP(t *testing.T, line, got string) {
-	t.Helper()
-	r, err := http.ReadResponse(bufio.NewReader(strings.NewReader(got)), nil)
-	if err != nil {
-		t.Errorf("%.60q: %v in %q", line, err, got)
-		return
-	}
-	body, err := io.ReadAll(r.Body)
-	_ = r.Body.Close()
-	if err != nil || int64(len(body)) != r.ContentLength || !strings.HasSuffix(got, "\r\n\r\n"+string(body)) || !r.Close {
-		t.Errorf("%.60q: %d of %d octets, %v, close %v", line, len(body), r.ContentLength, err, r.Close)
-	}
-	if strings.Contains(got, "quick") || strings.Contains(got, "<script>") || len(got) > 16<<10 {
-		t.Errorf("%.60q: %q", line, got)
-	}
-}
-
-func TestHTTPHead(t *testing.T) {
-	addr := startTCP(t, &Server{})
-	get := exchange(t, dialTCP(t, addr), "GET /a HTTP/1.1\r\n\r\n")
-	head := exchange(t, dialTCP(t, addr), "HEAD /a HTTP/1.1\r\n\r\n")
-	if !strings.HasSuffix(head, "\r\n\r\n") || !strings.Contains(head, "\r\nContent-Length: ") || len(head) >= len(get) {
-		t.Errorf("HEAD: %q", head)
 	}
 }
 
 // Without a version it is a selector, and so is anything else.
 func TestSelectorsThatLookLikeHTTP(t *testing.T) {
-	addr := startTCP(t, &Server{Handler: &atHand{}})
+	addr := startTCP(t, &Server{Handler: &atHand{}, HTTP: sayHTTP})
 	for _, sel := range []string{"GET x", "GET /", "get / HTTP/1.1", "GET / HTTP/", "GET HTTP/1.1", "HTTP/1.1", "POST", "a GET / HTTP/1.1"} {
 		if got := exchange(t, dialTCP(t, addr), sel+"\r\n"); got != "slow "+sel {
 			t.Errorf("%q got %q", sel, got)
@@ -218,7 +192,7 @@ func TestSelectorsThatLookLikeHTTP(t *testing.T) {
 }
 
 func TestHTTPOff(t *testing.T) {
-	addr := startTCP(t, &Server{NoHTTP: true, Handler: &atHand{}})
+	addr := startTCP(t, &Server{Handler: &atHand{}})
 	for _, line := range []string{"GET / HTTP/1.1\r\n\r\n", "POST / HTTP/1.1\r\n\r\n"} {
 		if got := exchange(t, dialTCP(t, addr), line); got != "" {
 			t.Errorf("%q got %q", line, got)
@@ -262,7 +236,7 @@ func TestAbuseProxyHeaderFromAStranger(t *testing.T) {
 func TestAbuseProxyHeaders(t *testing.T) {
 	const v1 = "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n"
 	addr := startTCP(t, &Server{
-		Handler: HandlerFunc(seen), TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, RequestTimeout: time.Second,
+		Handler: HandlerFunc(seen), TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, RequestTimeout: time.Second, HTTP: sayHTTP,
 	})
 	tests := map[string]string{
 		v1 + "/s\r\n": "192.0.2.1:1234 198.51.100.1:70 /s",

@@ -21,19 +21,19 @@ type lends struct {
 	lent []*os.File
 }
 
-func (h *lends) Quick([]byte, string, int) *Answer {
+func (h *lends) Quick(*Request) (a Answer, ok bool) {
 	f, err := os.Open(h.path)
 	if err != nil {
-		return nil
+		return a, false
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil
+		return a, false
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lent = append(h.lent, f)
-	return &Answer{Selector: "/q", File: f, Size: info.Size(), Resident: h.resident}
+	return Answer{File: f, Size: info.Size(), Resident: h.resident}, true
 }
 
 func (h *lends) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }

@@ -25,9 +25,8 @@ type conn struct {
 	accepted time.Time // for the log
 	deadline time.Time // of the request line
 	remote   netip.AddrPort
-	host     string // what menus name as this server
-	port     int
-	begun    bool // a part of its reply was sent before it came here
+	local    netip.AddrPort // invalid: the socket tells
+	begun    bool           // a part of its reply was sent before it came here
 	stay     *stay
 }
 
@@ -109,8 +108,8 @@ func (r *run) serve(c *conn) {
 	// From here on only the end of the drain cuts the connection off.
 	stop := context.AfterFunc(r.hard, c.cut)
 	defer stop()
-	method, target, http := httpLine(line)
-	if http && r.NoHTTP {
+	http := isHTTP(line)
+	if http && r.HTTP == nil {
 		r.refused(c.remote.Addr(), noHTTP)
 		return
 	}
@@ -121,7 +120,8 @@ func (r *run) serve(c *conn) {
 	if http {
 		req.Selector = string(line) // for the log
 		r.watch(c, w, req.Selector)
-		refused, err = r.http(w, req, method, target, c.tls != nil)
+		refused = r.protect(req, func() error { return r.HTTP(&httpConn{c.talk(), c.head, w}, req) })
+		err = w.err
 	} else if err == nil {
 		err = r.gopher(c, w, req, line)
 	}
@@ -130,7 +130,7 @@ func (r *run) serve(c *conn) {
 		return // who gave it up has done the rest
 	}
 	if !errors.Is(err, w.err) {
-		err = errors.Join(err, w.err)
+		err = errors.Join(w.err, err)
 	}
 	r.logRequest(req.Selector, c.remote, w.n, time.Since(c.accepted), errors.Join(refused, err))
 	r.end(c, unfinished)
@@ -141,7 +141,7 @@ func (r *run) serve(c *conn) {
 // holds of it would stay for minutes. A file that became shorter ends where it
 // does.
 func (r *run) end(c *conn, err error) {
-	if err == nil || errors.Is(err, errShrank) {
+	if err == nil || errors.Is(err, ErrShort) {
 		r.linger(c)
 	} else {
 		c.reset()
@@ -157,7 +157,7 @@ func (c *conn) reset() {
 
 func (r *run) gopher(c *conn, w *reply, req *Request, line []byte) (err error) {
 	if req.Request, err = selector.Parse(line); err != nil {
-		return &Error{Message: ErrBadRequest.Message, Err: err}
+		return &Error{Kind: BadRequest, Err: err}
 	}
 	r.watch(c, w, req.Selector)
 	err = r.call(w, req)
@@ -194,18 +194,22 @@ func (c *conn) talk() net.Conn {
 }
 
 func (r *run) request(c *conn) *Request {
-	host, port := c.host, c.port
-	if host == "" {
-		host, port = r.here(c.LocalAddr())
+	local := c.local
+	if !local.IsValid() {
+		local = addrPort(c.LocalAddr())
 	}
-	return &Request{Host: host, Port: port, Remote: c.remote, ctx: r.hard}
+	req := &Request{Remote: c.remote, Local: local, TLS: c.tls != nil, ctx: r.hard}
+	if c.tls != nil {
+		req.ServerName = c.tls.ConnectionState().ServerName
+	}
+	req.Host, req.Port = r.here(local)
+	return req
 }
 
 // here returns what menus are to name as this server for a client that has
 // reached a local address; the host is "" if only a wildcard is known.
-func (s *Server) here(a net.Addr) (host string, port int) {
+func (s *Server) here(local netip.AddrPort) (host string, port int) {
 	host, port = s.Host, s.Port
-	local := addrPort(a)
 	if host == "" && local.IsValid() && !local.Addr().IsUnspecified() {
 		host = local.Addr().String()
 	}
@@ -215,15 +219,20 @@ func (s *Server) here(a net.Addr) (host string, port int) {
 	return host, port
 }
 
-// call asks the handler. A panic is an error of this request alone.
-func (r *run) call(w ResponseWriter, req *Request) (err error) {
+// call asks the handler.
+func (r *run) call(w ResponseWriter, req *Request) error {
+	return r.protect(req, func() error { return r.handler().ServeGopher(w, req) })
+}
+
+// protect lets a panic be an error of this request alone.
+func (r *run) protect(req *Request, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.logger.Error("handler panicked", "selector", req.Selector, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			err = errPanic
 		}
 	}()
-	return r.handler().ServeGopher(w, req)
+	return f()
 }
 
 // answer ends the reply, with an error item if there was an error and nothing

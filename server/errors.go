@@ -2,17 +2,52 @@ package server
 
 import (
 	"errors"
-	"io/fs"
 
-	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/menu"
 )
 
-// An Error is an error with the words that a stranger may read. All other
-// errors a Handler returns are told to clients in general words only, so that
-// no path and no name of the host gets out.
+// Kind is what became of a request: whether it was answered, and if not, whose
+// fault that is. Logs, metrics and what the client reads go by it.
+type Kind int
+
+// The kinds.
+const (
+	OK         Kind = iota // it was answered
+	NotFound               // there is no such thing, or none that may be read
+	BadRequest             // it was no request, or one that is refused
+	TooMany                // the client has sent too many
+	Busy                   // not now: the server, or what it needs for the reply, has no room or does not answer
+	Gone                   // the client went away, or took nothing for the stall time
+	Internal               // the server's fault
+	Kinds                  // how many there are
+)
+
+// String is the kind in a word.
+func (k Kind) String() string {
+	return [Kinds]string{"ok", "not_found", "bad_request", "too_many", "busy", "gone", "internal"}[k]
+}
+
+// message is what a client reads that gets no reply.
+func (k Kind) message() string {
+	switch k {
+	case NotFound:
+		return "Not found"
+	case BadRequest:
+		return "Bad request"
+	case TooMany:
+		return "Too many requests"
+	case Busy:
+		return "Server busy"
+	}
+	return "Server error"
+}
+
+// An Error is why a request was not answered. Other errors that a Handler
+// returns are of the kind Internal. A client reads Message and nothing else, so
+// that no path and no name of the host gets out.
 type Error struct {
-	Message string // for the client; never the request's own words
+	Kind    Kind
+	Message string // for the client, without the request's own words; if empty, that of the kind
 	Err     error  // for the log; may be nil
 }
 
@@ -21,36 +56,62 @@ func (e *Error) Error() string {
 	if e.Err != nil {
 		return e.Err.Error()
 	}
-	return e.Message
+	return e.message()
 }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// What clients may learn of an error.
+func (e *Error) message() string {
+	if e.Message != "" {
+		return e.Message
+	}
+	return e.Kind.message()
+}
+
+// KindOf returns the kind of an error: that of the first [Error] in it, else
+// Internal; OK for nil.
+func KindOf(err error) Kind {
+	if err == nil {
+		return OK
+	}
+	if e := (*Error)(nil); errors.As(err, &e) && e.Kind > OK && e.Kind < Kinds {
+		return e.Kind
+	}
+	return Internal
+}
+
+// Errors that a Handler may return as they are.
 var (
-	ErrNotFound   = &Error{Message: "Not found"}
-	ErrBadRequest = &Error{Message: "Bad request"}
-	errTooLong    = &Error{Message: "Request too long"}
-	errPanic      = &Error{Message: "Server error"}
+	ErrNotFound   = &Error{Kind: NotFound}
+	ErrBadRequest = &Error{Kind: BadRequest}
+
+	// ErrShort says that the reply ends before its time because what it is made
+	// from did, as a file that became shorter while it was sent. The connection
+	// is closed as after a whole reply.
+	ErrShort = &Error{Kind: Internal, Err: errors.New("the file became shorter")}
+
+	// ErrDeclined, from a handler that has written nothing, lets a [ServeMux]
+	// ask the handler with the next shorter pattern.
+	ErrDeclined = &Error{Kind: NotFound, Err: errors.New("declined")}
 )
 
-// public is the one place that decides what a stranger may learn of an error.
-// A resource that is there but may not be read is told as one that is not.
-func public(err error) string {
+var (
+	errTooLong = &Error{Kind: BadRequest, Message: "Request too long"}
+	errPanic   = &Error{Kind: Internal, Err: errors.New("the handler panicked")}
+)
+
+// ErrorMessage returns what a client may read of an error: the Message of the
+// first [Error] in it, or that of its kind.
+func ErrorMessage(err error) string {
 	var e *Error
-	switch {
-	case errors.As(err, &e):
-		return e.Message
-	case errors.Is(err, stall.Err), errors.Is(err, errStuck):
-		return errBusy.Message
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrInvalid):
-		return ErrNotFound.Message
+	if errors.As(err, &e) {
+		return e.message()
 	}
-	return "Server error"
+	return Internal.message()
 }
 
 // ErrorBody is the reply to a request that failed with err.
 func ErrorBody(err error) []byte {
-	return append(menu.ErrorItem(public(err)).AppendTo(nil), menu.End...)
+	return append(menu.ErrorItem(ErrorMessage(err)).AppendTo(nil), menu.End...)
 }

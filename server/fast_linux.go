@@ -41,8 +41,7 @@ const batch = 16
 type fast struct {
 	*run
 	quick  Quick
-	host   string // what menus name as this server; "" if each connection must tell
-	port   int
+	local  netip.AddrPort // of all connections; the zero value if each must tell
 	lot    *lot
 	linger *lingerers
 	comers [batch]comer
@@ -69,7 +68,9 @@ func (r *run) acceptFast(l net.Listener) (bool, error) {
 		return true, fmt.Errorf("getting at the listener: %w", err)
 	}
 	f := &fast{run: r, quick: quick}
-	f.host, f.port = r.here(tcp.Addr())
+	if local := addrPort(tcp.Addr()); !local.Addr().IsUnspecified() {
+		f.local = local
+	}
 	if f.lot, err = newLot(f.wake, f.expired); err != nil {
 		return true, fmt.Errorf("making the poller: %w", err)
 	}
@@ -231,6 +232,6 @@ func (f *fast) handOver(fd int, p phase, head []byte, from netip.AddrPort, accep
 		return
 	}
 	nc := &conn{Conn: c, head: append([]byte(nil), head...), accepted: accepted,
-		deadline: accepted.Add(f.requestTimeout()), remote: from, host: f.host, port: f.port}
+		deadline: accepted.Add(f.requestTimeout()), remote: from, local: f.local}
 	f.begin(nc, p, f.serve)
 }

@@ -107,6 +107,7 @@ func (c *conn) readLine() ([]byte, error) {
 	buf := c.head
 	for {
 		if line, ok := selector.Line(buf); ok {
+			c.head = buf
 			return line, nil
 		}
 		if len(buf) >= selector.MaxRequest {
@@ -119,6 +120,7 @@ func (c *conn) readLine() ([]byte, error) {
 		buf = buf[:len(buf)+n]
 		if err != nil && n == 0 {
 			if errors.Is(err, io.EOF) && len(buf) > 0 {
+				c.head = buf
 				return buf, nil
 			}
 			return nil, fmt.Errorf("%w: %w", errSilent, err)

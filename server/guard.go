@@ -44,8 +44,8 @@ func (r refusal) String() string {
 }
 
 var (
-	errBusy    = &Error{Message: "Server busy"}
-	errTooFast = &Error{Message: "Too many requests"}
+	errBusy    = &Error{Kind: Busy}
+	errTooFast = &Error{Kind: TooMany}
 )
 
 // body is what the client is told.

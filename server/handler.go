@@ -4,10 +4,10 @@ import (
 	"context"
 	"io"
 	"net/netip"
+	"os"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
-	"github.com/gophd/gophd/site"
 )
 
 // A Handler answers a request.
@@ -27,7 +27,8 @@ func (f HandlerFunc) ServeGopher(w ResponseWriter, r *Request) error { return f(
 
 // A ResponseWriter takes the reply. Bytes that are written go out as they are;
 // a reply made of items is a menu, and the server adds its final ".". The
-// server's own also is an io.ReaderFrom, which sends an *os.File with
+// server's own also is an io.ReaderFrom, which sends an *os.File, or what has a
+// method OSFile() *os.File, or an io.LimitedReader of one of these, with
 // sendfile(2).
 type ResponseWriter interface {
 	io.Writer
@@ -43,8 +44,14 @@ type Request struct {
 	Host string
 	Port int
 
-	// Remote is the client's address, invalid if it is not an IP address.
-	Remote netip.AddrPort
+	// Remote is the client's address, and Local the one that it has reached; a
+	// trusted proxy tells both. They are invalid if they are no IP addresses.
+	Remote, Local netip.AddrPort
+
+	// TLS says that the connection is encrypted; ServerName is the name that
+	// the client has asked for then (RFC 6066 section 3), "" if none.
+	TLS        bool
+	ServerName string
 
 	ctx context.Context
 }
@@ -57,19 +64,40 @@ func (r *Request) Context() context.Context {
 	return r.ctx
 }
 
-// A Quick handler has some replies at hand. The server asks it first, where
-// the connection was accepted, so it must never block: memory only.
-type Quick interface {
-	Handler
-	// Quick returns the reply to a request line (without its line end), or
-	// nil: then ServeGopher is asked. Host and port are what menus are to name
-	// as this server. It must not keep line.
-	Quick(line []byte, host string, port int) *Answer
+// WithContext returns a copy of the request with another context.
+func (r *Request) WithContext(ctx context.Context) *Request {
+	c := *r
+	c.ctx = ctx
+	return &c
 }
 
-// An Answer is a whole reply, as it goes to the client. It is not changed
-// once it was returned.
-type Answer = site.Answer
+// Quick is implemented by handlers that have some replies at hand. The server
+// asks them first, where the connection was accepted, so they must never block:
+// memory only.
+type Quick interface {
+	// Quick returns the reply to a request if it is at hand; if not, ServeGopher
+	// is asked. It must not keep r.
+	Quick(r *Request) (a Answer, ok bool)
+}
+
+// An Answer is a whole reply, as it goes to the client.
+type Answer struct {
+	Body []byte // must not be changed
+	Err  error  // why Body is an error item; nil if it is not
+
+	// File, if not nil, is the reply, Size bytes of it, and Body is nil. The
+	// server closes it when it was sent.
+	File     *os.File
+	Size     int64
+	Resident bool // the kernel has all of File in memory: to send it cannot block
+}
+
+// close closes the file of the answer, if it has one.
+func (a Answer) close() {
+	if a.File != nil {
+		_ = a.File.Close()
+	}
+}
 
 // NotFoundHandler answers everything with "Not found".
 func NotFoundHandler() Handler {

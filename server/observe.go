@@ -1,14 +1,8 @@
 package server
 
 import (
-	"errors"
-	"io"
 	"log/slog"
-	"net"
 	"net/netip"
-	"os"
-	"slices"
-	"syscall"
 	"time"
 )
 
@@ -28,40 +22,8 @@ type Served struct {
 	Err      error          // nil, or why the client did not get what it asked for
 }
 
-// Outcome is what became of a request, as far as it is counted.
-type Outcome int
-
-// The outcomes.
-const (
-	OK         Outcome = iota
-	NotFound           // there is no such thing, or none that may be read
-	BadRequest         // it was no request, or was refused
-	Gone               // the client went away, or took nothing for the stall time
-	Failed             // the server's fault
-	Outcomes           // how many there are
-)
-
-// String is the outcome in a word.
-func (o Outcome) String() string {
-	return [Outcomes]string{"ok", "not_found", "bad_request", "gone", "failed"}[o]
-}
-
-// Outcome says what became of the request.
-func (s Served) Outcome() Outcome {
-	if s.Err == nil {
-		return OK
-	}
-	var e *Error
-	switch {
-	case gone(s.Err):
-		return Gone
-	case public(s.Err) == ErrNotFound.Message:
-		return NotFound
-	case errors.As(s.Err, &e) && e.Message != errPanic.Message:
-		return BadRequest
-	}
-	return Failed
-}
+// Kind is what became of the request.
+func (s Served) Kind() Kind { return KindOf(s.Err) }
 
 // logRequest tells of a request: the observer, and the log in one line.
 func (r *run) logRequest(sel string, remote netip.AddrPort, n int64, took time.Duration, err error) {
@@ -69,7 +31,7 @@ func (r *run) logRequest(sel string, remote netip.AddrPort, n int64, took time.D
 		r.Observer.Observe(Served{sel, remote, n, took, err})
 	}
 	level, msg := slog.LevelInfo, "request"
-	if err != nil && public(err) != ErrNotFound.Message && public(err) != ErrBadRequest.Message && !gone(err) {
+	if k := KindOf(err); k == Busy || k == Internal {
 		level = slog.LevelWarn
 	}
 	if !r.logger.Enabled(r.hard, level) {
@@ -114,15 +76,4 @@ func (r *run) name(a netip.Addr) string {
 type named struct {
 	addr netip.Addr
 	text string
-}
-
-// gone says whether the client went away or stalled, which is no fault here.
-func gone(err error) bool {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		return true
-	}
-	return slices.ContainsFunc([]error{
-		errStalled, net.ErrClosed, os.ErrClosed, os.ErrDeadlineExceeded, io.ErrClosedPipe, syscall.EPIPE, syscall.ECONNRESET,
-	}, func(e error) bool { return errors.Is(err, e) })
 }

@@ -2,22 +2,35 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/netip"
+	"syscall"
 	"testing"
 )
 
-func TestOutcomeWords(t *testing.T) {
+// TestKinds: each kind has a word of its own, and the first Error in an error
+// says which it is.
+func TestKinds(t *testing.T) {
 	words := map[string]bool{}
-	for o := range Outcomes {
-		words[o.String()] = true
+	for k := range Kinds {
+		words[k.String()] = true
 	}
-	if len(words) != int(Outcomes) || words[""] {
+	if len(words) != int(Kinds) || words[""] {
 		t.Errorf("the words are %v", words)
 	}
-	for err, want := range map[error]Outcome{errPanic: Failed, errTooLong: BadRequest, io.ErrClosedPipe: Gone, errors.New("x"): Failed} {
-		if got := (Served{Err: err}).Outcome(); got != want {
-			t.Errorf("%v: %v, want %v", err, got, want)
+	for _, test := range []struct {
+		err  error
+		want Kind
+	}{
+		{nil, OK}, {errPanic, Internal}, {errTooLong, BadRequest}, {errors.New("x"), Internal}, {&Error{}, Internal},
+		{fmt.Errorf("x: %w", ErrNotFound), NotFound}, {errBusy, Busy}, {errStuck, Busy}, {errTooFast, TooMany},
+		{errors.Join(lost(io.ErrClosedPipe), ErrNotFound), Gone}, {lost(&net.OpError{Op: "write", Err: syscall.EPIPE}), Gone},
+		{lost(syscall.EIO), Internal}, {&Error{Kind: Busy, Err: ErrNotFound}, Busy},
+	} {
+		if got := (Served{Err: test.err}).Kind(); got != test.want {
+			t.Errorf("%v: %v, want %v", test.err, got, test.want)
 		}
 	}
 }

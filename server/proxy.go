@@ -24,7 +24,7 @@ var (
 )
 
 // errProxy is a PROXY header from somebody who is not trusted, or a second one.
-var errProxy = &Error{Message: ErrBadRequest.Message, Err: errors.New("a PROXY header that is not expected")}
+var errProxy = &Error{Kind: BadRequest, Err: errors.New("a PROXY header that is not expected")}
 
 // trusts says whether a peer may tell a client's address in a PROXY header.
 func (s *Server) trusts(a netip.Addr) bool {
@@ -59,15 +59,14 @@ func (r *run) proxied(c *conn) error {
 	in := bufio.NewReader(io.MultiReader(bytes.NewReader(c.head), c.Conn))
 	h, err := proxyproto.Read(in)
 	if err != nil {
-		return &Error{Message: ErrBadRequest.Message, Err: fmt.Errorf("reading the PROXY header of %s: %w", c.remote, err)}
+		return &Error{Kind: BadRequest, Err: fmt.Errorf("reading the PROXY header of %s: %w", c.remote, err)}
 	}
 	c.head, _ = in.Peek(in.Buffered())
 	client, here, ok := h.TCPAddrs()
 	if h.Command.IsLocal() || !ok {
 		return nil // of the proxy's own
 	}
-	c.remote = addrPort(client)
-	c.host, c.port = r.here(here)
+	c.remote, c.local = addrPort(client), addrPort(here)
 	return r.readmit(c)
 }
 

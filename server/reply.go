@@ -6,10 +6,10 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gophd/gophd/menu"
-	"github.com/gophd/gophd/site"
 )
 
 // bufferSize is what a reply collects before it is sent. A reply that fits
@@ -81,8 +81,8 @@ func (w *reply) ReadFrom(r io.Reader) (int64, error) {
 		w.n += m
 		return m, err
 	})
-	w.err = err
-	return n, err
+	w.err = lost(err)
+	return n, w.err
 }
 
 // asFile returns r as the kernel can send it, if it is a file or the begin of
@@ -95,11 +95,27 @@ func asFile(r io.Reader) io.Reader {
 		switch f := r.R.(type) {
 		case *os.File:
 			return r
-		case *site.File:
-			return &io.LimitedReader{R: f.File, N: r.N}
+		case osFile:
+			return &io.LimitedReader{R: f.OSFile(), N: r.N}
 		}
+	case osFile:
+		return r.OSFile()
 	}
 	return nil
+}
+
+// osFile is what a file has that is more than an *os.File, but can be sent as
+// one.
+type osFile interface{ OSFile() *os.File }
+
+// sendWhole sends the first bytes of a file.
+func sendWhole(w io.Writer, body *io.LimitedReader) error {
+	want := body.N
+	n, err := io.Copy(w, body)
+	if err == nil && n < want {
+		return ErrShort
+	}
+	return err
 }
 
 // onlyWriter hides ReadFrom.
@@ -142,12 +158,12 @@ func (w *reply) send(p []byte) (int, error) {
 		return 0, w.err
 	}
 	sent := 0
-	w.err = w.steadily(func() (int64, error) {
+	w.err = lost(w.steadily(func() (int64, error) {
 		m, err := w.conn.Write(p[sent:])
 		sent += m
 		w.n += int64(m)
 		return int64(m), err
-	})
+	}))
 	return sent, w.err
 }
 
@@ -190,4 +206,18 @@ func steadily(conn net.Conn, stall time.Duration, step func() (int64, error)) er
 
 // errStalled is a reply that made no progress for too long. It does not say
 // that it is a time-out, so that nobody tries again.
-var errStalled = errors.New("no progress")
+var errStalled = &Error{Kind: Gone, Err: errors.New("no progress")}
+
+// lost makes an error of a connection one of the kind Gone, if it says that the
+// client is not there any more.
+func lost(err error) error {
+	for _, gone := range []error{
+		net.ErrClosed, os.ErrClosed, os.ErrDeadlineExceeded, io.ErrClosedPipe,
+		syscall.EPIPE, syscall.ECONNRESET, syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
+	} {
+		if errors.Is(err, gone) {
+			return &Error{Kind: Gone, Err: err}
+		}
+	}
+	return err
+}

@@ -1,5 +1,6 @@
 // Package server is a Gopher server (RFC 1436): listeners, connections,
-// deadlines and replies, and the handler that serves a content tree.
+// deadlines and replies. It knows no files: a site is served by the Handler of
+// package fileserver.
 //
 // Its Handler has the shape of net/http's, but returns an error, which the
 // server turns into the answer a stranger may see and into a log line:
@@ -87,10 +88,14 @@ type Server struct {
 	// port. If nil, its connection is closed at once.
 	TLS *tls.Config
 
-	// NoHTTP closes the connection of a client that asks in HTTP. Otherwise it
-	// gets a page that names the gopher URL of what it asked for, and the
-	// robots.txt.
-	NoHTTP bool
+	// HTTP, if not nil, answers the clients that ask in HTTP: those whose first
+	// line ends in its version (RFC 9112 section 3). It gets the connection, which
+	// begins with what was read of it already, and the request, whose Selector is
+	// that line. What it writes is bound by StallTimeout, what it reads by
+	// RequestTimeout unless it sets another deadline. When it returns the
+	// connection is closed as after any reply; its error is for the log alone. If
+	// nil, such a connection is closed at once.
+	HTTP func(c net.Conn, r *Request) error
 
 	// Host and Port are what menus name as this server. If zero, the address
 	// and the port that the client has reached.

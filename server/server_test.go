@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -152,8 +153,9 @@ func TestTooLong(t *testing.T) {
 func TestErrorsTellStrangersNothing(t *testing.T) {
 	secret := &fs.PathError{Op: "open", Path: "/srv/secret/place", Err: fs.ErrPermission}
 	tests := map[string]error{
-		"Not found":    secret,
-		"Server error": errors.New("disk /dev/sda1 on fire"),
+		"Not found":    &Error{Kind: NotFound, Err: secret},
+		"Server error": secret,
+		"Server busy":  fmt.Errorf("asking: %w", &Error{Kind: Busy, Err: errors.New("disk /dev/sda1 on fire")}),
 		"Full":         &Error{Message: "Full", Err: secret},
 	}
 	for want, err := range tests {
@@ -343,9 +345,10 @@ func TestMux(t *testing.T) {
 	m.Handle("/a", say("a"))
 	m.Handle("/dir/", say("dir"))
 	m.Handle("/dir/sub/", say("sub"))
+	m.HandleFunc("/dir/sub/mine", func(ResponseWriter, *Request) error { return fmt.Errorf("not for you: %w", ErrDeclined) })
 	for sel, want := range map[string]string{
 		"": "root", "/": "root", "/x": "root", "/a": "a", "a": "a", "/ab": "root",
-		"/dir": "dir", "dir/": "dir", "/dir/x": "dir", "/dir/sub": "sub", "/dir/sub/x": "sub", "/dirt": "root",
+		"/dir": "dir", "dir/": "dir", "/dir/x": "dir", "/dir/sub": "sub", "/dir/sub/x": "sub", "/dirt": "root", "/dir/sub/mine": "sub",
 	} {
 		var got strings.Builder
 		w := &recorder{Writer: &got}
@@ -354,6 +357,23 @@ func TestMux(t *testing.T) {
 		}
 	}
 }
+
+// What a handler has at hand a mux has, too, and nothing of others.
+func TestMuxIsQuick(t *testing.T) {
+	var m ServeMux
+	m.Handle("/q", &atOnce{})
+	m.HandleFunc("/slow", echoSelector)
+	for sel, want := range map[string]string{"/q": "at once", "q": "at once", "/slow": "", "/none": ""} {
+		if a, ok := m.Quick(&Request{Request: reqOf(sel)}); ok != (want != "") || string(a.Body) != want {
+			t.Errorf("%s: %q, %v", sel, a.Body, ok)
+		}
+	}
+}
+
+type atOnce struct{}
+
+func (atOnce) Quick(*Request) (Answer, bool)              { return Answer{Body: []byte("at once")}, true }
+func (atOnce) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
 
 type recorder struct{ io.Writer }
 

@@ -12,8 +12,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/gophd/gophd/internal/stall"
 )
 
 // stream is a net.Conn made of a socket that was accepted by a plain system
@@ -146,11 +144,13 @@ const maxInKernel = 4096
 
 var inKernel atomic.Int32
 
+var errDisk = &Error{Kind: Busy, Err: errors.New("too many files are being read already")}
+
 // sendPart is sendfile(2), unless the kernel is at it too often already.
 func sendPart(out, in, n int) (int, error) {
 	defer inKernel.Add(-1)
 	if inKernel.Add(1) > maxInKernel {
-		return 0, stall.Err
+		return 0, errDisk
 	}
 	return unix.Sendfile(out, in, nil, n)
 }

@@ -63,11 +63,11 @@ func TestTLSOnTheSamePort(t *testing.T) {
 		return err
 	})
 	for _, s := range []*Server{{Handler: h}, {Handler: quickOnly{h}}} {
-		s.TLS, s.Host, s.Port = conf, "gopher.example", 70
+		s.TLS, s.Host, s.Port, s.HTTP = conf, "gopher.example", 70, sayHTTP
 		addr := startTCP(t, s)
 		for request, want := range map[string]string{
 			"/s\r\n": "gopher.example:70 /s", "/s": "gopher.example:70 /s", "\r\n": "gopher.example:70 ",
-			"/large\r\n": string(large), "GET /a HTTP/1.1\r\n\r\n": "gophers://gopher.example/1/a",
+			"/large\r\n": string(large), "GET /a HTTP/1.1\r\n\r\n": "HTTP/1.1 200 OK\r\n\r\nGET /a, TLS true",
 			"PROXY TCP4 192.0.2.1 192.0.2.2 1 70\r\n": badRequest,
 		} {
 			c := tls.Client(dialTCP(t, addr), client)
@@ -87,7 +87,7 @@ func TestTLSOnTheSamePort(t *testing.T) {
 // quickOnly makes the server take its fast path for a handler.
 type quickOnly struct{ Handler }
 
-func (quickOnly) Quick([]byte, string, int) *Answer { return nil }
+func (quickOnly) Quick(*Request) (Answer, bool) { return Answer{}, false }
 
 // The handshake is under the request's deadline, whatever trickles in.
 func TestAbuseSlowHandshake(t *testing.T) {

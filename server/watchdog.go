@@ -17,7 +17,7 @@ import (
 // returns, and counts as a connection as long.
 
 // errStuck is a handler that neither returned nor wrote for the stall time.
-var errStuck = errors.New("the handler does not answer")
+var errStuck = &Error{Kind: Busy, Err: errors.New("the handler does not answer")}
 
 // watchdog is the state of a reply that the alarm looks at.
 type watchdog struct {

@@ -66,41 +66,40 @@ func (r *root) openat2(name string) (*os.File, error) {
 // resolveCached is openat2's RESOLVE_CACHED (Linux 5.12): fail rather than wait.
 const resolveCached = 0x20
 
-// instant answers with a regular file, read if it is smaller than small, else
-// only opened, if the kernel has its name, and all of what is read, in memory, so
-// that it cannot block; else it returns nil. It also does for what lies on
-// another file system than the root, before it opens it, and for everything on
-// one that others may change: there the open itself asks somebody, though the
-// name is known.
-func (r *root) instant(name string, small int64) *Answer {
+// ready returns a regular file, read if it is smaller than small, else only
+// opened, if the kernel has its name, and all of what is read, in memory, so that
+// it cannot block. It is not for what lies on another file system than the root,
+// nor for anything on one that others may change: there the open itself asks
+// somebody, though the name is known.
+func (r *root) ready(name string, small int64) (f Ready, ok bool) {
 	how := unix.OpenHow{
 		Flags:   uint64(openFlags),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV | resolveCached,
 	}
 	if r.fd < 0 || r.remote {
-		return nil
+		return f, false
 	}
 	fd, err := unix.Openat2(r.fd, name, &how)
 	runtime.KeepAlive(r)
 	if err != nil {
-		return nil
+		return f, false
 	}
 	var st unix.Stat_t
 	known := unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Dev == r.device
 	if known && st.Size >= small {
-		return &Answer{File: os.NewFile(uintptr(fd), name), Size: st.Size, Resident: resident(fd, st.Size)}
+		return Ready{File: os.NewFile(uintptr(fd), name), Size: st.Size, Resident: resident(fd, st.Size)}, true
 	}
 	defer func() { _ = unix.Close(fd) }()
 	if !known {
-		return nil
+		return f, false
 	}
 	body := make([]byte, st.Size)
 	if st.Size > 0 {
 		if n, err := unix.Preadv2(fd, [][]byte{body}, 0, unix.RWF_NOWAIT); err != nil || int64(n) < st.Size {
-			return nil
+			return f, false
 		}
 	}
-	return &Answer{Body: body}
+	return Ready{Body: body, Size: st.Size}, true
 }
 
 // maxResident is the size up to which it is worth knowing whether the kernel has

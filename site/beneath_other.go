@@ -10,8 +10,8 @@ import (
 func (r *root) openBeneath()  {}
 func (r *root) closeBeneath() {}
 
-// instant cannot be told here.
-func (r *root) instant(string, int64) *Answer { return nil }
+// ready cannot be told here.
+func (r *root) ready(string, int64) (Ready, bool) { return Ready{}, false }
 
 // readableIn returns what says whether an entry of an opened directory can be
 // read by this process.

@@ -1,9 +1,13 @@
 package site_test
 
 import (
+	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/gophd/gophd/site"
 )
@@ -39,15 +43,17 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	root, err := tree.Menu(".", "gopher.example.org", 70)
+	view := tree.View(context.Background())
+	list, err := view.ReadDir(".")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, it := range root.Items {
-		fmt.Printf("%c %s %s\n", it.Type, it.Label, it.Selector)
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, e := range list {
+		fmt.Println(e.Name(), e.IsDir())
 	}
-	_, err = tree.Open("drafts/.robots")
+	_, err = view.Lookup("drafts/.robots")
 	fmt.Println(err)
 
 	snap, err := site.Load(dir)
@@ -57,8 +63,8 @@ func Example() {
 	}
 	fmt.Printf("%s", snap.Robots)
 	// Output:
-	// 1 drafts /drafts/
-	// 0 about.txt /about.txt
+	// about.txt false
+	// drafts true
 	// open drafts/.robots: file does not exist
 	// User-agent: *
 	// Disallow: /drafts

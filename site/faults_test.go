@@ -48,7 +48,7 @@ func (b *blocks) fault(name string) error {
 }
 
 func canOpen(s *Site, name string) error {
-	f, err := s.Open(name)
+	f, err := lookup(s, name)
 	if err == nil {
 		err = f.Close()
 	}
@@ -61,7 +61,7 @@ func canOpen(s *Site, name string) error {
 func TestStalledDirectory(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"slow/x": "x", "slow/y": "y", "d/x": "x"})
-	s, err := Open(dir, Config{Cache: 1 << 20, Patience: 100 * time.Millisecond})
+	s, err := Open(dir, Config{Patience: 100 * time.Millisecond})
 	must(t, err)
 	slow := &blocks{dir: "slow"}
 	seam(s, slow.fault)
@@ -122,11 +122,11 @@ func TestStalledRoot(t *testing.T) {
 }
 
 // From the lack of descriptors nothing is concluded: the policy stays until the
-// tree can be read, and a menu that is not whole is none.
+// tree can be read, and what is made from it meanwhile is not whole.
 func TestOutOfFilesSaysNothingOfTheTree(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n", "d/x": "x", "e/gophermap": "0a\tx\n"})
-	s, err := Open(dir, Config{Cache: 1 << 20})
+	s, err := Open(dir, Config{})
 	must(t, err)
 	var out atomic.Bool
 	seam(s, func(name string) error {
@@ -139,8 +139,9 @@ func TestOutOfFilesSaysNothingOfTheTree(t *testing.T) {
 	before := s.Now()
 	out.Store(true)
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /\n"})
-	if m, err := s.Menu("e", "h", 70); !errors.Is(err, syscall.EMFILE) {
-		t.Errorf("%d items, %v", len(m.Items), err)
+	v := s.View(t.Context())
+	if _, err := v.ReadFile("e/gophermap"); !errors.Is(err, syscall.EMFILE) || !errors.Is(v.Err(), syscall.EMFILE) || v.Stamp() != nil {
+		t.Errorf("%v, %v", err, v.Err())
 	}
 	time.Sleep(300 * time.Millisecond)
 	if s.Now() != before {

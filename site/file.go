@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/gophd/gophd/internal/stall"
-	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -29,16 +28,8 @@ func (f *File) Read(p []byte) (int, error) {
 	return f.File.Read(p)
 }
 
-// Open opens a file or directory by its name below the root, which must be a
-// valid name in the sense of io/fs. Links are followed where they stay inside
-// the root; hidden names and special files are not there (fs.ErrNotExist).
-// If a permission is missing the error names it; it is not for strangers.
-func (s *Site) Open(name string) (*File, error) { return s.Look().Open(name) }
-
-// Menu makes the menu of a directory, with host and port for this server.
-func (s *Site) Menu(name, host string, port int) (menu.Menu, error) {
-	return s.Look().Menu(name, host, port)
-}
+// OSFile returns the file without the guard, for sendfile(2).
+func (f *File) OSFile() *os.File { return f.File }
 
 // answers says whether a name can be asked for.
 func (s *Site) answers(name string) bool {

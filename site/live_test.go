@@ -8,11 +8,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
 
@@ -138,7 +136,7 @@ func garden(t *testing.T) {
 			return nil
 		})
 	})
-	s := run(t, g.dir, site.Config{Cache: 1 << 20})
+	s := run(t, g.dir, site.Config{})
 	for range 12 {
 		for range 1 + g.IntN(60) {
 			g.work()
@@ -153,32 +151,5 @@ func garden(t *testing.T) {
 		if !eventually(func() bool { return bytes.Equal(s.Now().Robots, fresh.Robots) }) {
 			t.Fatalf("got:\n%s\nwant:\n%s", s.Now().Robots, fresh.Robots)
 		}
-	}
-}
-
-// A spelling that the policy closes is closed though its reply was kept.
-func TestKeptReplyOfSpellingThatCloses(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"d/e/doc.txt": "text", "d/e/x/y": ""} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := run(t, dir, site.Config{Cache: 1 << 20})
-	tree := server.FileServer(s)
-	var quick atomic.Int64
-	const escaped = "/d/e/%64oc.txt"
-	kept := func() bool { ask(tree, escaped, &quick); return s.Cached([]byte(escaped), "h", 70) != nil }
-	if !eventually(kept) || string(ask(tree, escaped, &quick)) != "text" {
-		t.Fatal("not kept")
-	}
-	if err := os.WriteFile(filepath.Join(dir, ".robots"), []byte("Disallow: /d/e/doc.txt\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if !eventually(func() bool { return string(ask(tree, escaped, &quick)) != "text" }) {
-		t.Error("still answered")
 	}
 }

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -191,7 +192,7 @@ func TestRescanIsScan(t *testing.T) {
 			if got, want := compiled.File(), policy.Compile(fresh, nil).File(); string(got) != string(want) {
 				rt.Fatalf("compiled again:\n%s\nwant:\n%s", got, want)
 			}
-			if got, want := listedTree(s.Look(), "."), scannedTree(tree, "."); got != want {
+			if got, want := listedTree(s.View(context.Background()), "."), scannedTree(tree, "."); got != want {
 				rt.Fatalf("listed:\n%s\nscanned:\n%s", got, want)
 			}
 		}
@@ -201,8 +202,8 @@ func TestRescanIsScan(t *testing.T) {
 }
 
 // listedTree is what menus link, from a directory down.
-func listedTree(l *Look, dir string) string {
-	entries, err := view{l}.ReadDir(dir)
+func listedTree(v *View, dir string) string {
+	entries, err := v.ReadDir(dir)
 	if err != nil {
 		return fmt.Sprintln(dir, err)
 	}
@@ -218,7 +219,7 @@ func listedTree(l *Look, dir string) string {
 		full := selector.Join(dir, name)
 		text += fmt.Sprintln(full, names[name])
 		if names[name] {
-			text += listedTree(l, full)
+			text += listedTree(v, full)
 		}
 	}
 	return text

@@ -37,7 +37,7 @@ func TestRootExchangedBeforeTheFirstScan(t *testing.T) {
 	go func() { ended <- s.Run(ctx) }()
 	_, err = s.Snapshot(ctx)
 	must(t, err)
-	f, err := s.Open("x.txt")
+	f, err := lookup(s, "x.txt")
 	must(t, err)
 	got, err := io.ReadAll(f)
 	must(t, err)

@@ -26,6 +26,10 @@ type problem struct {
 // maxTold bounds what is remembered; then everything may be told again.
 const maxTold = 10_000
 
+// Report logs what is wrong with the files of a menu, each unless it was logged
+// before.
+func (s *Site) Report(list []diag.Diagnostic) { s.problems.report(list) }
+
 func (p *problems) report(list []diag.Diagnostic) {
 	for _, d := range list[:min(len(list), maxReports)] {
 		p.once(levels[d.Severity], d.File, d.Line, d.Code, d.Message)

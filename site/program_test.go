@@ -11,17 +11,24 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // listed are the names in the listing of a directory.
 func listedNames(t *testing.T, s *Site, dir string) []string {
 	t.Helper()
-	m, err := s.Menu(dir, "h.example", 70)
+	list, err := s.View(t.Context()).ReadDir(dir)
 	must(t, err)
 	var names []string
-	for _, it := range m.Items {
-		names = append(names, strings.TrimPrefix(it.Selector, "/"))
+	for _, e := range list {
+		if name := selector.Join(dir, e.Name()); e.IsDir() {
+			names = append(names, name+"/")
+		} else {
+			names = append(names, name)
+		}
 	}
+	slices.Sort(names)
 	return names
 }
 
@@ -54,17 +61,17 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 		"lib/x.cgi": source, "cgi-bin/y": source, "lib/z.dcgi": source, "map/gophermap": source, "map/b.txt": "b", "gophertag": "tag",
 	})
 	var log syncBuffer
-	s, err := Open(dir, Config{Cache: 1 << 20, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	must(t, err)
 	hidden := []string{"d/run", "lib/deep", "alias/deep", "other", "lib/x.cgi", "cgi-bin", "cgi-bin/y", "lib/z.dcgi", "map/gophermap", "gophertag"}
 	check := func(when string) {
 		t.Helper()
 		for _, name := range hidden {
-			if f, err := s.Open(name); !errors.Is(err, fs.ErrNotExist) {
+			if f, err := lookup(s, name); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: %s: %v, %v", when, name, f, err)
 			}
-			if a := s.Look().Instant(name, 1<<20); a != nil {
-				t.Errorf("%s: %s at once: %q", when, name, a.Body)
+			if f, ok := s.View(t.Context()).Ready(name, 1<<20); ok {
+				t.Errorf("%s: %s at once: %q", when, name, f.Body)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,14 +72,12 @@ func TestLinkThroughLinkFollows(t *testing.T) {
 func TestMissBehindLinkIsNotKept(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a/link": "-> ../b/later", "b/x": "x"})
-	s := started(t, dir, Config{Cache: 1 << 20})
-	look := s.Look()
-	_, err := look.Open("a/link")
-	if !errors.Is(err, fs.ErrNotExist) {
+	s := started(t, dir, Config{})
+	v := s.View(t.Context())
+	if _, err := v.Lookup("a/link"); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	look.KeepMissing("/a/link", "a/link", []byte("not found"), err)
-	if s.Cached([]byte("/a/link"), "", 0) != nil {
+	if v.MissingStamp("a/link") != nil {
 		t.Error("kept")
 	}
 }
@@ -128,9 +127,9 @@ func TestRootGoneAndBack(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "root")
 	write(t, base, map[string]string{"root/d/x": "old", "next/d/x": "new", "next/d/.robots": "Disallow: /x\n"})
-	s := started(t, dir, Config{Cache: 1 << 20})
+	s := started(t, dir, Config{})
 	read := func() string {
-		f, err := s.Open("d/x")
+		f, err := lookup(s, "d/x")
 		if err != nil {
 			return err.Error()
 		}
@@ -163,7 +162,7 @@ func TestUnlistableDirectoryIsDenied(t *testing.T) {
 	defer func() { _ = os.Chmod(filepath.Join(dir, "shut"), 0o755) }()
 	defer func() { _ = os.Chmod(filepath.Join(dir, "search"), 0o755) }()
 	s := started(t, dir, Config{})
-	if f, err := s.Open("search/x"); err != nil {
+	if f, err := lookup(s, "search/x"); err != nil {
 		t.Error(err)
 	} else {
 		_ = f.Close()
@@ -212,16 +211,16 @@ func TestUnreadableIsNotListed(t *testing.T) {
 	}
 	s, err := Open(dir, Config{})
 	must(t, err)
-	m, err := s.Menu(".", "h", 70)
+	list, err := s.View(t.Context()).ReadDir(".")
 	must(t, err)
-	got := ""
-	for _, it := range m.Items {
-		got += it.Selector + " "
+	var got []string
+	for _, e := range list {
+		got = append(got, e.Name())
 	}
-	if got != "/open/ /text " {
-		t.Errorf("listed: %s", got)
+	if slices.Sort(got); !slices.Equal(got, []string{"open", "text"}) {
+		t.Errorf("listed: %q", got)
 	}
-	if _, err := s.Menu("shut", "h", 70); !errors.Is(err, fs.ErrPermission) {
+	if _, err := s.View(t.Context()).ReadDir("shut"); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("shut: %v", err)
 	}
 }

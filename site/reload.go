@@ -88,7 +88,7 @@ func (s *Site) reopen() error {
 	}
 	s.root.Store(r) // who looks through the old one goes on, and then it closes by itself
 	s.scan = nil
-	s.touch("") // the new watches stand already: what was made meanwhile of the old root goes
+	s.changes.touch("") // the new watches stand already: what was made meanwhile of the old root goes
 	return nil
 }
 
@@ -159,7 +159,7 @@ func (s *Site) publish(tree *policy.Dir, start time.Time, b watch.Batch) error {
 		s.log.Error("robots.txt is not proven and is not published", "error", next.leak)
 	}
 	s.snap.Store(next)
-	s.touch(policyDir)
+	s.changes.touch(policyDir)
 	s.touchPrograms(old, next)
 	if old == nil {
 		close(s.ready)
@@ -184,7 +184,6 @@ func compile(tree *policy.Dir, old *Snapshot, scan *scanner) *Snapshot {
 			next.Robots = old.Robots
 		}
 	}
-	next.prepare()
 	return next
 }
 

@@ -6,8 +6,6 @@ import (
 	"os"
 	"testing"
 	"time"
-
-	"github.com/gophd/gophd/internal/watch"
 )
 
 // TestReloadTellsWhatFails: whoever is told of reloads hears when the root is
@@ -18,7 +16,7 @@ func TestReloadTellsWhatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := make(chan Reload, 100)
-	s, err := Open(dir, Config{Watch: watch.Off, Reloaded: func(r Reload) { told <- r }})
+	s, err := Open(dir, Config{Watch: WatchOff, Reloaded: func(r Reload) { told <- r }})
 	if err != nil {
 		t.Fatal(err)
 	}

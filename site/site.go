@@ -1,9 +1,10 @@
 // Package site is a content tree as a Gopher server offers it: what lies below
-// one directory, held inside it; its menus; and its robots.txt, compiled from
-// the annotations in it and made anew whenever something changes.
+// one directory, held inside it; and its robots.txt, compiled from the
+// annotations in it and compiled again whenever something changes. It knows
+// nothing of the protocol: package fileserver answers requests from it.
 //
-// Two truths are kept apart. The file system is the truth for what is served:
-// Open and Menu look there. The Snapshot is the truth for policy: an immutable
+// Two truths are kept apart. The file system is the truth for what is served: a
+// View looks there. The Snapshot is the truth for policy: an immutable
 // value, swapped as a whole.
 //
 // A reload:
@@ -14,7 +15,6 @@ package site
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,17 +28,10 @@ import (
 // A Config says how a Site is kept. The zero value is ready to use.
 type Config struct {
 	// Watch says how changes are noticed: inotify, poll or off.
-	Watch watch.Mode
+	Watch Watch
 
 	// Poll is how often everything is read again beside that. If zero, 5 min.
 	Poll time.Duration
-
-	// InfoPrefix reads gophermaps as Motsognir does, whose information lines
-	// begin with an i.
-	InfoPrefix bool
-
-	// Cache is how many octets of replies are kept in memory. If zero, none.
-	Cache int64
 
 	// Patience is how long a file or directory may take to be opened or read
 	// before it is taken for one that does not answer: then it is not asked for
@@ -68,8 +61,7 @@ type Site struct {
 	wanted chan struct{} // closed when somebody waits for that
 	want   sync.Once
 
-	replies *cache // what was made from watched directories
-	misses  *cache // what is not there; apart, so that a flood of it evicts nothing useful
+	changes *changes
 
 	mu       sync.Mutex // one reload at a time
 	scan     *scanner   // of the last snapshot
@@ -84,28 +76,22 @@ func Open(dir string, conf Config) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{dir: dir, conf: conf, log: conf.Log, ready: make(chan struct{}), wanted: make(chan struct{})}
+	s := &Site{dir: dir, conf: conf, log: conf.Log, changes: newChanges(), ready: make(chan struct{}), wanted: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.problems.log = s.log
 	s.guard = &stall.Guard{Patience: conf.Patience, Log: s.log, Answered: s.Reload}
-	s.watcher = &watch.Watcher{Root: dir, Mode: conf.Watch, Poll: conf.Poll, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
-	s.replies, s.misses = newCache(conf.Cache), newCache(min(conf.Cache, maxMisses))
+	s.watcher = &watch.Watcher{Root: dir, Mode: watch.Mode(conf.Watch), Poll: conf.Poll, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.changes.touch}
 	s.root.Store(r)
 	return s, nil
 }
-
-// maxMisses bounds what is remembered of selectors that name nothing, in octets.
-const maxMisses = 1 << 20
 
 // A Snapshot is the policy of a tree at one time.
 type Snapshot struct {
 	Tree     *policy.Dir
 	Compiled *policy.Compiled
 	Robots   []byte // what is answered at robots.txt
-
-	answers map[string]*Answer
 
 	included map[string]bool   // what maps include, by its real name
 	programs []diag.Diagnostic // what other servers would run
@@ -132,24 +118,3 @@ func (s *Site) Snapshot(ctx context.Context) (*Snapshot, error) {
 
 // Now returns the snapshot, nil before the first.
 func (s *Site) Now() *Snapshot { return s.snap.Load() }
-
-// robotsSelectors are answered with the compiled file, byte for byte alike.
-var robotsSelectors = [...]string{"robots.txt", "0/robots.txt", "/robots.txt", "/0/robots.txt"}
-
-// IsRobots says whether a selector asks for robots.txt.
-func IsRobots(selector string) bool { return slices.Contains(robotsSelectors[:], selector) }
-
-// Answer returns the reply to a selector of robots.txt, nil for any other.
-func (s *Snapshot) Answer(selector []byte) *Answer {
-	if s == nil {
-		return nil
-	}
-	return s.answers[string(selector)]
-}
-
-func (s *Snapshot) prepare() {
-	s.answers = map[string]*Answer{}
-	for _, sel := range robotsSelectors {
-		s.answers[sel] = &Answer{Selector: sel, Body: s.Robots}
-	}
-}

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -57,6 +58,8 @@ func roots(t *testing.T, dir string, f func(t *testing.T, r *root)) {
 		})
 	}
 }
+
+func lookup(s *Site, name string) (*File, error) { return s.View(context.Background()).Lookup(name) }
 
 func read(r *root, name string) (string, error) {
 	f, info, _, err := r.open(name)
@@ -195,14 +198,14 @@ func TestHiddenAndControlNamesAreNotThere(t *testing.T) {
 	s, err := Open(dir, Config{})
 	must(t, err)
 	for _, name := range []string{".git/config", ".git", "x/.hidden", ".robots", "bad\nname", "esc\x1b[31m", "c1\u009b", "/good", "x/../good", ""} {
-		if f, err := s.Open(name); !errors.Is(err, fs.ErrNotExist) {
+		if f, err := lookup(s, name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %v, %v", name, f, err)
 		}
 	}
-	m, err := s.Menu(".", "h", 70)
+	list, err := s.View(t.Context()).ReadDir(".")
 	must(t, err)
-	if len(m.Items) != 2 {
-		t.Errorf("listing: %+v", m.Items)
+	if len(list) != 2 {
+		t.Errorf("listing: %v", list)
 	}
 }
 
@@ -218,10 +221,10 @@ func TestWhoForbids(t *testing.T) {
 	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	must(t, err)
 	for name, want := range map[string]string{"shut/file": `"shut" has mode drw-------`, "file": `"file" has mode --w-------`} {
-		if _, err := s.Open(name); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := lookup(s, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		_, _ = s.Open(name)
+		_, _ = lookup(s, name)
 		if strings.Count(log.String(), "file="+name+" ") != 1 {
 			t.Errorf("%s is not told once, as a warning: %s", name, log.String())
 		}

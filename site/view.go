@@ -1,8 +1,12 @@
 package site
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path"
 	"time"
@@ -11,81 +15,248 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// view is the served tree as an fs.FS: what it does not list and does not open
-// is not served. Menus are made from it. What is seen through it the look notes.
-type view struct{ look *Look }
+// A View is the tree as one request sees it. It is an fs.FS: what it does not
+// list and does not open is not served. It notes which directories were looked
+// at, so that what is made from them can be kept until one of them changes
+// (Stamp). It ends when its context does, and is for one goroutine.
+type View struct {
+	ctx   context.Context
+	site  *Site
+	root  *root
+	began uint64
+	slots map[uint16]struct{}
+	loose bool // something was seen that the watcher does not vouch for
+	links bool // among it a symbolic link
 
-// open opens a name for a look; through a link no watcher vouches for it.
-func (l *Look) open(name string) (*os.File, fs.FileInfo, error) {
-	op, err := l.site.guard.Enter(name)
+	failed error // why what was seen is not all there is
+}
+
+// View returns the tree as it is from now on.
+func (s *Site) View(ctx context.Context) *View {
+	r := s.root.Load()
+	return &View{ctx: ctx, site: s, root: r, began: s.changes.seq.Load(), loose: r.remote}
+}
+
+// depend notes that what is made depends on what is in a directory.
+func (v *View) depend(dir string) {
+	if !v.loose {
+		v.loose = !v.site.watcher.Watched(dir)
+		v.note(v.site.changes.slot(dir))
+	}
+}
+
+func (v *View) note(slot uint16) {
+	if v.slots == nil {
+		v.slots = map[uint16]struct{}{}
+	}
+	v.slots[slot] = struct{}{}
+}
+
+// policyDir stands for the policy among the directories.
+const policyDir = "\x00policy"
+
+// DependOnPolicy notes that what is made depends on the Snapshot, too.
+func (v *View) DependOnPolicy() { v.note(v.site.changes.slot(policyDir)) }
+
+// DependOn notes that what is made depends on what another View has seen.
+func (v *View) DependOn(s *Stamp) {
+	if s == nil {
+		v.loose = true
+		return
+	}
+	v.began = min(v.began, s.began)
+	for _, slot := range s.slots {
+		v.note(slot)
+	}
+}
+
+// Stamp returns what tells whether anything changed of what was seen, nil if
+// nobody could tell.
+func (v *View) Stamp() *Stamp {
+	if v.loose || v.links || v.failed != nil {
+		return nil
+	}
+	return v.stamp()
+}
+
+func (v *View) stamp() *Stamp {
+	s := &Stamp{changes: v.site.changes, began: v.began, slots: make([]uint16, 0, len(v.slots))}
+	for slot := range v.slots {
+		s.slots = append(s.slots, slot)
+	}
+	s.seen.Store(v.began)
+	return s
+}
+
+// MissingStamp is Stamp for a View that has found that there is no such name, or
+// none that may be read.
+func (v *View) MissingStamp(name string) *Stamp {
+	if v.links || v.failed != nil || v.root.remote {
+		return nil // what it leads to may come into being anywhere
+	}
+	dir, ok := v.nearest(path.Dir(name))
+	if !ok {
+		return nil
+	}
+	v.note(v.site.changes.slot(dir))
+	v.DependOnPolicy()
+	return v.stamp()
+}
+
+// nearest finds the directory whose change would make a missing name appear.
+func (v *View) nearest(dir string) (string, bool) {
+	for dir != "." {
+		op, err := v.site.guard.Enter(dir)
+		if err != nil {
+			return "", false
+		}
+		info, err := v.root.os.Lstat(dir)
+		op.Leave()
+		if err == nil && v.site.watcher.Watched(dir) {
+			return dir, device(info) == v.root.device
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", false
+		}
+		dir = path.Dir(dir)
+	}
+	return dir, v.site.watcher.Watched(dir)
+}
+
+// Err returns why what was seen is not all there is: files that do not answer, or
+// no more descriptors. It is nil if all was seen.
+func (v *View) Err() error { return v.failed }
+
+// Lookup opens the file or directory that a client may ask for by a name, which
+// must be valid in the sense of io/fs. Links are followed where they stay inside
+// the root; hidden names and special files are not there (fs.ErrNotExist). If a
+// permission is missing the error names it; it is not for strangers.
+func (v *View) Lookup(name string) (*File, error) {
+	v.depend(path.Dir(name))
+	if !v.site.answers(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	f, info, err := v.open(name)
+	if err == nil && info.Mode().IsRegular() {
+		if err = v.site.refuseProgram(v.root, f); err != nil {
+			_ = f.Close()
+		}
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		who := v.whoForbids(name)
+		err = fmt.Errorf("%w: %s", err, who)
+		v.site.problems.once(slog.LevelWarn, name, 0, "PERMISSION", "asked for and not readable: "+who)
+	}
 	if err != nil {
-		l.failed = err
+		return nil, err
+	}
+	return &File{File: f, Name: name, Info: info, guard: v.site.guard}, nil
+}
+
+func (v *View) whoForbids(name string) string {
+	op, err := v.site.guard.Enter(name)
+	if err != nil {
+		return err.Error()
+	}
+	defer op.Leave()
+	return v.root.whoForbids(name)
+}
+
+// A Ready is a regular file that can be answered with at once.
+type Ready struct {
+	Body     []byte   // all of it, if it is small
+	File     *os.File // else the opened file, of Size bytes
+	Size     int64
+	Resident bool // the kernel has all of it in memory: to read it cannot block
+}
+
+// Ready is Lookup for a regular file, if that cannot block: the kernel has its
+// name in memory, and all of it, if it is smaller than small bytes. A larger one
+// is only opened. Ok is false if it may block, or fail.
+func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
+	v.depend(path.Dir(name))
+	if !v.site.answers(name) || v.site.suspect(name) {
+		return Ready{}, false
+	}
+	return v.root.ready(name, small)
+}
+
+// open opens a name; through a link no watcher vouches for it.
+func (v *View) open(name string) (*os.File, fs.FileInfo, error) {
+	if err := v.ctx.Err(); err != nil {
+		v.failed = err
+		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	op, err := v.site.guard.Enter(name)
+	if err != nil {
+		v.failed = err
 		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	defer op.Leave()
-	f, info, linked, err := l.root.open(name)
-	l.links = l.links || linked
-	l.loose = l.loose || err == nil && device(info) != l.root.device
+	f, info, linked, err := v.root.open(name)
+	v.links = v.links || linked
+	v.loose = v.loose || err == nil && device(info) != v.root.device
 	if limit.Reached(err) {
-		l.failed = err
+		v.failed = err
 	}
 	return f, info, err
 }
 
-// Open opens a file or directory.
-func (v view) Open(name string) (fs.File, error) {
-	v.look.depend(path.Dir(name))
-	f, _, err := v.look.open(name)
+// Open opens a file or directory. Unlike Lookup it opens hidden files, too: what
+// is made for a client may be made from them.
+func (v *View) Open(name string) (fs.File, error) {
+	v.depend(path.Dir(name))
+	f, info, err := v.open(name)
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	return &File{File: f, Name: name, Info: info, guard: v.site.guard}, nil
 }
 
 // Stat tells what a name is, through links.
-func (v view) Stat(name string) (fs.FileInfo, error) {
-	v.look.depend(path.Dir(name))
-	f, info, err := v.look.open(name)
+func (v *View) Stat(name string) (fs.FileInfo, error) {
+	v.depend(path.Dir(name))
+	f, info, err := v.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return info, v.look.site.refuseProgram(v.look.root, f)
+	return info, v.site.refuseProgram(v.root, f)
 }
 
 // maxMapSize bounds what is read of a gophermap or gophertag, in octets.
 const maxMapSize = 4 << 20
 
 // ReadFile reads a file, at most maxMapSize octets of it.
-func (v view) ReadFile(name string) ([]byte, error) {
-	v.look.depend(path.Dir(name))
-	f, _, err := v.look.open(name)
+func (v *View) ReadFile(name string) ([]byte, error) {
+	v.depend(path.Dir(name))
+	f, info, err := v.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(&File{File: f, Name: name, guard: v.look.site.guard}, maxMapSize))
+	return io.ReadAll(io.LimitReader(&File{File: f, Name: name, Info: info, guard: v.site.guard}, maxMapSize))
 }
 
 // ReadDir lists what is served of a directory: no hidden names, none with
 // control octets, no special files, nothing that cannot be read. Links count
 // as what they lead to. The order is the directory's own: menus sort it.
-func (v view) ReadDir(name string) ([]fs.DirEntry, error) {
-	v.look.depend(name)
-	f, _, err := v.look.open(name)
+func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
+	v.depend(name)
+	f, _, err := v.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	op, err := v.look.site.guard.Enter(name)
+	op, err := v.site.guard.Enter(name)
 	if err != nil {
-		v.look.failed = err
+		v.failed = err
 		return nil, err
 	}
 	defer op.Leave()
 	all, err := readDir(f)
 	readable := readableIn(f)
-	real := v.look.root.nameOf(f)
+	real := v.root.nameOf(f)
 	list := make([]fs.DirEntry, 0, len(all))
 	for i := range all {
 		if e := v.entry(name, &all[i], readable); e != nil && !v.program(selector.Join(real, e.Name())) {
@@ -95,7 +266,7 @@ func (v view) ReadDir(name string) ([]fs.DirEntry, error) {
 	return list, err
 }
 
-func (v view) entry(dir string, e *dirent, readable func(*dirent) bool) fs.DirEntry {
+func (v *View) entry(dir string, e *dirent, readable func(*dirent) bool) fs.DirEntry {
 	switch {
 	case !selector.Askable(e.name):
 	case e.mode.IsRegular(), e.mode.IsDir():
@@ -112,8 +283,8 @@ func (v view) entry(dir string, e *dirent, readable func(*dirent) bool) fs.DirEn
 
 // program reports whether a name in a listing is that of a program. Before the
 // first scan none is: to look into every file would cost more than the listing.
-func (v view) program(real string) bool {
-	snap := v.look.site.snap.Load()
+func (v *View) program(real string) bool {
+	snap := v.site.snap.Load()
 	if snap == nil || !snap.included[real] {
 		return false
 	}

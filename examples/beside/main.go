@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gophd/gophd/fileserver"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -43,7 +44,7 @@ func main() {
 // handler puts the guest book beside the tree.
 func handler(tree *site.Site) server.Handler {
 	var mux server.ServeMux
-	mux.Handle("/", server.FileServer(tree))
+	mux.Handle("/", &fileserver.Handler{Site: tree})
 	mux.Handle("/guests/", &guestBook{})
 	return &mux
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gophd/gophd/fileserver"
 	"github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -45,7 +46,7 @@ func serve(t *testing.T) string {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 2)
 	go func() { ended <- tree.Run(ctx) }()
-	go func() { ended <- (&server.Server{Handler: server.FileServer(tree)}).Serve(ctx, l) }()
+	go func() { ended <- (&server.Server{Handler: &fileserver.Handler{Site: tree}}).Serve(ctx, l) }()
 	t.Cleanup(func() {
 		stop()
 		if err := errors.Join(<-ended, <-ended); err != nil {

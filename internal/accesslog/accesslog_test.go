@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -28,9 +27,9 @@ func TestLine(t *testing.T) {
 			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/phlog/" 200 1234 "-" "-"`},
 		{server.Served{Selector: "", Err: server.ErrBadRequest},
 			`- - - [20/Nov/2026:12:39:30 +0100] "" 400 - "-" "-"`},
-		{server.Served{Selector: "/x", Remote: client, Bytes: 27, Err: fs.ErrNotExist},
+		{server.Served{Selector: "/x", Remote: client, Bytes: 27, Err: server.ErrNotFound},
 			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/x" 404 27 "-" "-"`},
-		{server.Served{Selector: "/x", Remote: client, Err: os.ErrDeadlineExceeded},
+		{server.Served{Selector: "/x", Remote: client, Err: &server.Error{Kind: server.Gone}},
 			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/x" 499 - "-" "-"`},
 		{server.Served{Selector: "/x", Remote: client, Bytes: 30, Err: errors.New("disk on fire")},
 			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/x" 500 30 "-" "-"`},

@@ -14,10 +14,11 @@ type entry struct {
 	at time.Time // when its connection was accepted
 }
 
-// statuses are HTTP's for the outcomes of a request; 499 is nginx's for a
-// client that went away.
-var statuses = [server.Outcomes]string{
-	server.OK: "200", server.NotFound: "404", server.BadRequest: "400", server.Gone: "499", server.Failed: "500",
+// statuses are HTTP's for what became of a request; 499 is nginx's for a client
+// that went away.
+var statuses = [server.Kinds]string{
+	server.OK: "200", server.NotFound: "404", server.BadRequest: "400", server.TooMany: "429", server.Busy: "503",
+	server.Gone: "499", server.Internal: "500",
 }
 
 // appendTo adds the line of an entry.
@@ -28,7 +29,7 @@ func (e entry) appendTo(b []byte, ips IPs) []byte {
 	b = append(b, `] "`...)
 	b = appendQuoted(b, e.Selector)
 	b = append(b, `" `...)
-	b = append(b, statuses[e.Outcome()]...)
+	b = append(b, statuses[e.Kind()]...)
 	b = append(b, ' ')
 	if e.Bytes == 0 {
 		b = append(b, '-')

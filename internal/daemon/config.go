@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gophd/gophd/fileserver"
 	"github.com/gophd/gophd/internal/accesslog"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/keypair"
@@ -58,10 +59,11 @@ type Flags struct {
 // Config is what a daemon does. All that can be known without touching the
 // machine has been checked.
 type Config struct {
-	root       string
-	site       site.Config
-	server     *server.Server // its limits; Run adds handler, certificates and log
-	strictText bool
+	root   string
+	site   site.Config
+	files  *fileserver.Handler // Run adds the site
+	server *server.Server      // its limits; Run adds handler, certificates and log
+	http   bool                // browsers get a page
 
 	listen []string
 	inetd  bool
@@ -88,7 +90,7 @@ func (f Flags) Config() (*Config, error) {
 		return nil, exit.Usagef("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT", "no directory to serve")
 	}
 	c := &Config{
-		root: f.Root, strictText: f.StrictText, listen: f.Listen, inetd: f.Inetd, selfSigned: f.TLSSelfSigned,
+		root: f.Root, listen: f.Listen, inetd: f.Inetd, selfSigned: f.TLSSelfSigned,
 		logFormat: f.LogFormat, accessLog: f.AccessLog, metrics: f.Metrics, user: f.User, sandbox: f.Sandbox, sandboxParent: f.SandboxParent, version: f.Version,
 	}
 	for _, check := range []func(*Config) error{f.names, f.choices, f.limits, f.tree, f.network, f.certificates} {
@@ -182,10 +184,11 @@ func (f Flags) tree(c *Config) (err error) {
 	if err := c.site.Watch.UnmarshalText([]byte(f.Watch)); err != nil {
 		return exit.Usagef("one of inotify, poll, off", "%w", err)
 	}
-	if c.site.Cache, err = size.Parse(f.Cache); err != nil {
+	c.site.Poll = f.Poll
+	c.files = &fileserver.Handler{StrictText: f.StrictText, InfoPrefix: f.InfoPrefix, Version: f.Version}
+	if c.files.Cache, err = size.Parse(f.Cache); err != nil {
 		return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -cache 64MiB", "-cache: %w", err)
 	}
-	c.site.Poll, c.site.InfoPrefix = f.Poll, f.InfoPrefix
 	return nil
 }
 
@@ -194,8 +197,8 @@ func (f Flags) network(c *Config) (err error) {
 		RequestTimeout: f.RequestTimeout, StallTimeout: f.StallTimeout, DrainTimeout: noneIfZero(f.Drain),
 		Host: f.Host, Port: f.Port,
 		MaxConns: f.MaxConns, MaxConnsPerIP: noneIfZero(f.MaxConnsPerIP), Rate: f.Rate, Burst: f.Burst,
-		NoHTTP: f.HTTP == "off",
 	}
+	c.http = f.HTTP != "off"
 	if c.server.TrustProxy, err = prefixes("trust-proxy", f.TrustProxy); err != nil {
 		return err
 	}

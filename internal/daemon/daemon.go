@@ -26,6 +26,7 @@ import (
 	"github.com/gophd/gophd/internal/metrics"
 	"github.com/gophd/gophd/internal/status"
 	"github.com/gophd/gophd/internal/systemd"
+	"github.com/gophd/gophd/internal/web"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -50,6 +51,7 @@ func Run(ctx context.Context, conf *Config, stderr io.Writer) error {
 type daemon struct {
 	conf      *Config
 	srv       *server.Server
+	mux       server.ServeMux // its Handler: the tree, and what is beside it
 	tree      *site.Site
 	certs     *keypair.Store // nil: no TLS
 	listeners []net.Listener
@@ -105,7 +107,12 @@ func (d *daemon) openTree() (err error) {
 
 func (d *daemon) openServer(ctx context.Context) error {
 	d.srv = d.conf.server
-	d.srv.Handler = &server.Tree{Site: d.tree, StrictText: d.conf.strictText, Version: d.conf.version}
+	d.conf.files.Site = d.tree
+	d.mux.Handle("/", d.conf.files)
+	d.srv.Handler = &d.mux
+	if d.conf.http {
+		d.srv.HTTP = (&web.Page{Handler: &d.mux, Type: d.conf.files.ItemType}).Serve
+	}
 	d.srv.Log, d.srv.ShowIP = d.log, d.conf.ips.Name
 	if d.srv.Host == "" {
 		d.srv.Host = fullName(ctx)

@@ -78,7 +78,7 @@ func (d *daemon) openStats() {
 		d.stats.Lost = d.access.Lost
 	}
 	d.observers = append(d.observers, d.stats)
-	if next, ok := d.srv.Handler.(server.Quick); ok && len(d.conf.status) > 0 {
-		d.srv.Handler = &status.Page{Next: next, Stats: d.stats, Allow: d.conf.status, ShowIP: d.conf.ips.Name}
+	if len(d.conf.status) > 0 {
+		d.mux.Handle(status.Selector, &status.Page{Stats: d.stats, Allow: d.conf.status, ShowIP: d.conf.ips.Name})
 	}
 }

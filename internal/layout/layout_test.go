@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,8 +31,9 @@ var mayImport = map[string][]string{
 	"internal/stall":  {},
 	"internal/watch":  {"internal/limit", "internal/stall"},
 	"internal/tally":  {},
-	"site":            {"policy", "menu", "internal/watch", "internal/limit", "internal/stall"},
-	"server":          {"selector", "menu", "site", "internal/tally", "internal/limit", "internal/stall"},
+	"site":            {"diag", "policy", "menu", "internal/watch", "internal/limit", "internal/stall"},
+	"server":          {"selector", "menu", "internal/tally", "internal/limit"},
+	"fileserver":      {"diag", "menu", "selector", "server", "site", "internal/stall"},
 }
 
 // everybodys are the packages that everybody may import.
@@ -106,6 +108,55 @@ func TestNothingOfTheNetwork(t *testing.T) {
 		for _, dep := range deps {
 			if dep == "net" || strings.HasPrefix(dep, "net/") || strings.HasPrefix(dep, "crypto/tls") {
 				t.Errorf("%s links %s", name, dep)
+			}
+		}
+	}
+}
+
+// TestHelloIsSmall: who writes a server of their own links nothing of the tree, of
+// robots or of HTTP.
+func TestHelloIsSmall(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./examples/hello")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, module+"server") {
+		t.Errorf("hello does not even link server: %q", deps)
+	}
+	for _, dep := range deps {
+		ours, isOurs := strings.CutPrefix(dep, module)
+		small := slices.Contains([]string{"examples/hello", "server", "menu", "selector", "diag", "internal/limit", "internal/tally"}, ours) ||
+			strings.HasPrefix(ours, "server/internal/")
+		if isOurs && !small || dep == "net/http" || dep == "github.com/fsnotify/fsnotify" {
+			t.Errorf("hello links %s", dep)
+		}
+	}
+}
+
+// TestAPIHasNoInternalTypes: what is exported can be used from outside, so none of
+// its types is of an internal package.
+func TestAPIHasNoInternalTypes(t *testing.T) {
+	for _, p := range packages(t) {
+		name := p.name()
+		if strings.Contains(name, "internal") || strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "examples/") || strings.HasPrefix(name, "tools") {
+			continue
+		}
+		cmd := exec.Command("go", "doc", "-all", "-short", "./"+name)
+		cmd.Dir = "../.."
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v: %s", name, err, out)
+		}
+		for line := range strings.Lines(string(out)) {
+			for _, imp := range p.Imports {
+				base := imp[strings.LastIndexByte(imp, '/')+1:]
+				if code, _, _ := strings.Cut(line, "//"); strings.HasPrefix(imp, module) && strings.Contains(imp, "internal/") &&
+					!strings.HasPrefix(line, "    ") && regexp.MustCompile(`\b`+base+`\.[A-Z]`).MatchString(code) {
+					t.Errorf("%s exports a type of %s: %s", name, imp, line)
+				}
 			}
 		}
 	}

@@ -96,8 +96,8 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 	n := c.stats.Numbers()
 	gauge(build, 1, c.stats.Version)
-	for o, times := range n.Requests {
-		count(requests, times, server.Outcome(o).String())
+	for kind, times := range n.Requests {
+		count(requests, times, server.Kind(kind).String())
 	}
 	count(sent, n.Bytes)
 	count(accepted, n.Accepted)

@@ -1,14 +1,12 @@
 package status
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"maps"
 	"net/netip"
 	"runtime"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -18,10 +16,10 @@ import (
 // Selector is where the page is, with a slash before it or without.
 const Selector = "server-status"
 
-// Page is a Handler that answers Selector to clients in Allow, and hands on all
-// other requests: nobody else learns that there is such a page.
+// Page is a Handler for Selector that answers clients in Allow. It declines all
+// others, so that a server.ServeMux asks the handler behind it: nobody else learns
+// that there is such a page.
 type Page struct {
-	Next  server.Quick // the rest of the server
 	Stats *Stats
 	Allow []netip.Prefix
 
@@ -29,32 +27,12 @@ type Page struct {
 	ShowIP func(netip.Addr) string
 }
 
-// Quick leaves the page to ServeGopher, which knows who asks.
-func (p *Page) Quick(line []byte, host string, port int) *server.Answer {
-	if string(bytes.TrimPrefix(line, slash)) == Selector {
-		return nil
-	}
-	return p.Next.Quick(line, host, port)
-}
-
-var slash = []byte{'/'}
-
-func isPage(selector string) bool { return strings.TrimPrefix(selector, "/") == Selector }
-
 // ServeGopher answers a request.
 func (p *Page) ServeGopher(w server.ResponseWriter, r *server.Request) error {
-	if !isPage(r.Selector) || !p.allows(r.Remote.Addr()) {
-		return p.Next.ServeGopher(w, r)
+	if !p.allows(r.Remote.Addr()) {
+		return server.ErrDeclined
 	}
 	return p.write(w, p.Stats.Numbers())
-}
-
-// ItemType is what Next says, for HTTP; 0 if it does not know.
-func (p *Page) ItemType(selector string) byte {
-	if next, ok := p.Next.(interface{ ItemType(selector string) byte }); ok {
-		return next.ItemType(selector)
-	}
-	return 0
 }
 
 func (p *Page) allows(a netip.Addr) bool {
@@ -67,8 +45,8 @@ func (p *Page) write(to io.Writer, n Numbers) error {
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 	line("gophd %s (%s), up %s", p.Stats.Version, runtime.Version(), time.Since(n.Start).Round(time.Second))
 	line("\nRequests")
-	for o, times := range n.Requests {
-		line("  %s\t%d", server.Outcome(o), times)
+	for kind, times := range n.Requests {
+		line("  %s\t%d", server.Kind(kind), times)
 	}
 	line("  octets sent\t%d", n.Bytes)
 	line("\nConnections")

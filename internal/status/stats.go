@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gophd/gophd/fileserver"
 	"github.com/gophd/gophd/internal/tally"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/server"
@@ -23,7 +24,7 @@ type Stats struct {
 	Lost    func() int64 // lines of the access log; nil: there is none
 
 	start    time.Time
-	requests [server.Outcomes]atomic.Int64
+	requests [server.Kinds]atomic.Int64
 	bytes    atomic.Int64
 	fetches  atomic.Int64 // of robots.txt
 	rude     rudeness
@@ -37,10 +38,10 @@ func New(version string) *Stats { return &Stats{Version: version, start: time.No
 
 // Observe counts a request.
 func (s *Stats) Observe(r server.Served) {
-	s.requests[r.Outcome()].Add(1)
+	s.requests[r.Kind()].Add(1)
 	s.bytes.Add(r.Bytes)
 	block := blockOf(r.Remote.Addr())
-	if site.IsRobots(r.Selector) {
+	if fileserver.IsRobots(r.Selector) {
 		s.fetches.Add(1)
 		s.rude.fetched(block)
 		return
@@ -68,7 +69,7 @@ func (s *Stats) Reloaded(r site.Reload) {
 // Numbers is how gophd does at one time.
 type Numbers struct {
 	Start    time.Time
-	Requests [server.Outcomes]int64
+	Requests [server.Kinds]int64
 	Bytes    int64 // sent in replies
 	Fetches  int64 // requests for robots.txt
 	Rude     int64 // requests for what it denies, by those who had fetched it

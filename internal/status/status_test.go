@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"net"
 	"net/netip"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/fileserver"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -32,15 +32,18 @@ func open(t *testing.T, change ...func(*Page)) (*Page, string) {
 		}
 	}
 	stats := New("1.2.3")
-	tree, err := site.Open(dir, site.Config{Cache: 1 << 20, Reloaded: stats.Reloaded})
+	tree, err := site.Open(dir, site.Config{Reloaded: stats.Reloaded})
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := &Page{Next: server.FileServer(tree), Stats: stats, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	page := &Page{Stats: stats, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	for _, f := range change {
 		f(page)
 	}
-	srv := &server.Server{Handler: page, Observer: stats}
+	var mux server.ServeMux
+	mux.Handle("/", &fileserver.Handler{Site: tree, Cache: 1 << 20})
+	mux.Handle(Selector, page)
+	srv := &server.Server{Handler: &mux, Observer: stats}
 	stats.Server, stats.Site = srv, tree
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -116,16 +119,6 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestHTTPOfRest: the page in front of them does not hide what the files are.
-func TestHTTPOfRest(t *testing.T) {
-	_, addr := open(t)
-	for selector, want := range map[string]string{"/README": "/0/README", "/secret": "/1/secret", "/none": "/1/none"} {
-		if got := ask(t, addr, "GET "+selector+" HTTP/1.1\r\n"); !strings.Contains(got, want+`"`) {
-			t.Errorf("%s: no %s in %q", selector, want, got)
-		}
-	}
-}
-
 // TestStranger: for everybody else there is no such page.
 func TestStranger(t *testing.T) {
 	p, addr := open(t, func(p *Page) {
@@ -176,24 +169,6 @@ func TestFetchersAreBounded(t *testing.T) {
 	}
 	if n := len(r.recent) + len(r.earlier); n > 2*maxFetchers || !r.knows(a) {
 		t.Errorf("%d are remembered, the last: %v", n, r.knows(a))
-	}
-}
-
-func TestOutcomes(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want server.Outcome
-	}{
-		{nil, server.OK},
-		{fs.ErrNotExist, server.NotFound},
-		{server.ErrNotFound, server.NotFound},
-		{server.ErrBadRequest, server.BadRequest},
-		{&net.OpError{Op: "write", Err: os.ErrDeadlineExceeded}, server.Gone},
-		{errors.New("disk on fire"), server.Failed},
-	} {
-		if got := (server.Served{Err: c.err}).Outcome(); got != c.want {
-			t.Errorf("%v: %v, want %v", c.err, got, c.want)
-		}
 	}
 }
 

@@ -273,7 +273,7 @@ func TestPollBesideEvents(t *testing.T) {
 
 func TestMissingRoot(t *testing.T) {
 	for _, mode := range []Mode{Inotify, PollOnly} {
-		t.Run(mode.String(), func(t *testing.T) {
+		t.Run(fmt.Sprint(mode), func(t *testing.T) {
 			t.Parallel()
 			root := filepath.Join(t.TempDir(), "not", "yet")
 			m := newMirror(root)
@@ -337,22 +337,10 @@ func TestReread(t *testing.T) {
 		m := newMirror(w.Root)
 		run(t, w, m)
 		w.Reread()
-		until(t, mode.String()+": a batch with Root", func() bool {
+		until(t, fmt.Sprintf("mode %d: a batch with Root", mode), func() bool {
 			last := m.batches()
 			return len(last) == 2 && last[1].All && last[1].Root
 		})
-	}
-}
-
-func TestMode(t *testing.T) {
-	for name, want := range map[string]Mode{"inotify": Inotify, "poll": PollOnly, "off": Off} {
-		m := Mode(-1)
-		if err := m.UnmarshalText([]byte(name)); err != nil || m != want || m.String() != name {
-			t.Errorf("%s: %v, %v", name, m, err)
-		}
-	}
-	if err := new(Mode).UnmarshalText([]byte("fanotify")); err == nil {
-		t.Error("fanotify is taken for a mode")
 	}
 }
 

@@ -1,10 +1,12 @@
-package site
+package fileserver
 
 import (
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/gophd/gophd/site"
 )
 
 func TestCaps(t *testing.T) {
@@ -13,15 +15,15 @@ func TestCaps(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".robots"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	snap, err := Load(dir)
+	snap, err := site.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := [][2]string{{"RobotsIndex", "deny"}, {"RobotsCooldown", "86400"}, {"RobotsCrawlDelay", "2.5"}}
-	if got := snap.Caps(); !slices.Equal(got, want) {
+	if got := robotsCaps(snap); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := (*Snapshot)(nil).Caps(); got != nil {
+	if got := robotsCaps(nil); got != nil {
 		t.Errorf("of no snapshot: %q", got)
 	}
 }

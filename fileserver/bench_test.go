@@ -1,10 +1,12 @@
-package site
+package fileserver
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gophd/gophd/site"
 )
 
 // BenchmarkListing makes the menu of a directory that nobody has asked for.
@@ -15,13 +17,13 @@ func BenchmarkListing(b *testing.B) {
 			for i := range n {
 				must(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("file-%05d.txt", i)), nil, 0o644))
 			}
-			s, err := Open(dir, Config{})
+			s, err := site.Open(dir, site.Config{})
 			must(b, err)
+			h := &Handler{Site: s}
 			b.ReportAllocs()
 			for b.Loop() {
-				m, err := s.Menu(".", "our.example", 70)
+				_, err := get(b, h, "/")
 				must(b, err)
-				m.AppendTo(nil)
 			}
 		})
 	}

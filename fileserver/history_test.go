@@ -1,4 +1,4 @@
-package site_test
+package fileserver
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
-	"github.com/gophd/gophd/site"
 )
 
 // stale is how old an answer may be.
@@ -74,23 +73,15 @@ func (b *book) check(answer []byte, start, end time.Time, slack time.Duration) e
 	return nil
 }
 
-// reply collects what a handler writes.
-type reply struct{ bytes.Buffer }
-
-func (r *reply) WriteItem(it menu.Item) error {
-	_, err := r.Write(it.AppendTo(nil))
-	return err
-}
-
 // ask answers a request as the server does: quickly, if that is possible.
-func ask(tree *server.Tree, sel string, quick *atomic.Int64) []byte {
-	if a := tree.Quick([]byte(sel), "h", 70); a != nil {
+func ask(tree *Handler, sel string, quick *atomic.Int64) []byte {
+	req := &server.Request{Host: "h", Port: 70}
+	req.Selector = sel
+	if a, ok := tree.Quick(req); ok {
 		quick.Add(1)
 		return a.Body
 	}
 	var r reply
-	req := &server.Request{Host: "h", Port: 70}
-	req.Selector = sel
 	if err := tree.ServeGopher(&r, req); err != nil {
 		return nil
 	}
@@ -115,7 +106,7 @@ func lag(stop <-chan struct{}, longest *atomic.Int64) {
 type library struct {
 	dir    string
 	books  []*book
-	tree   *server.Tree
+	tree   *Handler
 	stop   chan struct{}
 	quick  atomic.Int64 // answers at once
 	slack  atomic.Int64 // how late turns came
@@ -136,7 +127,7 @@ func newLibrary(t *testing.T, names ...string) *library {
 		b.turn(t)
 		l.books = append(l.books, b)
 	}
-	l.tree = server.FileServer(run(t, l.dir, site.Config{Cache: 1 << 20}))
+	l.tree = &Handler{Site: run(t, l.dir), Cache: 1 << 20}
 	return l
 }
 

@@ -1,0 +1,109 @@
+package fileserver
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// cache is a bounded store of replies, each with the stamp that tells how long it
+// holds. Its methods may be called by many goroutines; a nil one holds nothing.
+type cache struct {
+	max int64 // bytes, costs included
+
+	mu      sync.RWMutex
+	entries map[key]*entry
+	size    int64
+}
+
+// key is what a reply depends on: never the query.
+type key struct {
+	selector string
+	host     string // the server's name and port, if the reply names them
+	port     int
+}
+
+type entry struct {
+	key
+	answer server.Answer
+	stamp  *site.Stamp
+	used   atomic.Bool // since the eviction last came by
+}
+
+// entryCost is about what an entry takes beside its body, in bytes.
+const entryCost = 400
+
+func (e *entry) cost() int64 { return int64(len(e.answer.Body)+len(e.selector)) + entryCost }
+
+func newCache(max int64) *cache {
+	if max <= 0 {
+		return nil
+	}
+	return &cache{max: max, entries: map[key]*entry{}}
+}
+
+// get returns the reply to a selector as this host and port give it.
+func (c *cache) get(selector, host string, port int) (a server.Answer, ok bool) {
+	if c == nil {
+		return a, false
+	}
+	c.mu.RLock()
+	e := c.entries[key{selector: selector}]
+	if e == nil {
+		e = c.entries[key{selector, host, port}]
+	}
+	c.mu.RUnlock()
+	if e == nil {
+		return a, false
+	}
+	if !e.stamp.Fresh() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.drop(e)
+		return a, false
+	}
+	if !e.used.Load() {
+		e.used.Store(true)
+	}
+	return e.answer, true
+}
+
+// put keeps a reply, unless there is no stamp, it is stale already or it would
+// take more than a quarter of the cache.
+func (c *cache) put(k key, a server.Answer, stamp *site.Stamp) {
+	e := &entry{key: k, answer: a, stamp: stamp}
+	if c == nil || stamp == nil || e.cost() > c.max/4 || !stamp.Fresh() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop(c.entries[k])
+	c.entries[k] = e
+	c.size += e.cost()
+	c.evict()
+}
+
+// evict drops what is stale or was not asked for since it came by last, until the
+// rest fits. A map has no order, which is as good as any here.
+func (c *cache) evict() {
+	for c.size > c.max {
+		for _, e := range c.entries {
+			if c.size <= c.max {
+				return
+			}
+			if !e.used.Swap(false) || !e.stamp.Fresh() {
+				c.drop(e)
+			}
+		}
+	}
+}
+
+// drop removes an entry, if it is still there.
+func (c *cache) drop(e *entry) {
+	if e != nil && c.entries[e.key] == e {
+		delete(c.entries, e.key)
+		c.size -= e.cost()
+	}
+}

@@ -1,0 +1,96 @@
+package fileserver
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gophd/gophd/server"
+)
+
+// A flood of selectors that name nothing evicts nothing useful and grows
+// nothing.
+func TestFloodOfMissingSelectors(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/x": "x"})
+	s := run(t, dir)
+	h := &Handler{Site: s, Cache: 1 << 20}
+	h.open()
+	stamp := s.View(t.Context()).Stamp()
+	for i := range 1000 {
+		h.replies.put(key{selector: fmt.Sprint("/useful/", i)}, server.Answer{Body: make([]byte, 100)}, stamp)
+	}
+	useful := h.replies.size
+	for i := range 30_000 {
+		if _, err := get(t, h, fmt.Sprintf("/d/missing/%d", i)); server.KindOf(err) != server.NotFound {
+			t.Fatal(err)
+		}
+	}
+	if h.replies.size != useful || len(h.replies.entries) != 1000 {
+		t.Errorf("%d useful replies of %d bytes, of 1000 of %d", len(h.replies.entries), h.replies.size, useful)
+	}
+	if m := h.misses; m.size > m.max || len(m.entries) > int(m.max/entryCost) || m.size == 0 {
+		t.Errorf("%d misses of %d bytes", len(m.entries), m.size)
+	}
+}
+
+// A cache never holds more than it may.
+func TestCacheIsBounded(t *testing.T) {
+	stamp := run(t, t.TempDir()).View(t.Context()).Stamp()
+	c := newCache(100 << 10)
+	for i := range 5000 {
+		c.put(key{selector: fmt.Sprint(i)}, server.Answer{Body: make([]byte, i%3000)}, stamp)
+		c.get(fmt.Sprint(i), "", 0)
+		if c.size > c.max {
+			t.Fatalf("%d bytes of %d", c.size, c.max)
+		}
+	}
+	if len(c.entries) < 20 {
+		t.Errorf("only %d replies are kept", len(c.entries))
+	}
+	var sum int64
+	for _, e := range c.entries {
+		sum += e.cost()
+		c.drop(e)
+	}
+	if c.size != 0 || sum == 0 {
+		t.Errorf("left: %d bytes of %d", c.size, sum)
+	}
+}
+
+// A reply that names the server is kept for each name of it.
+func TestCacheByHost(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/x.txt": "x"})
+	h := &Handler{Site: run(t, dir), Cache: 1 << 20}
+	for _, host := range []string{"one", "two"} {
+		kept := func() bool {
+			r := request(t, "/d/")
+			r.Host = host
+			must(t, h.ServeGopher(&reply{}, r))
+			a, ok := h.Quick(r)
+			return ok && string(a.Body) == "0x.txt\t/d/x.txt\t"+host+"\t70\r\n.\r\n"
+		}
+		if !eventually(kept) {
+			t.Errorf("%s: not kept", host)
+		}
+	}
+	if len(h.replies.entries) != 2 {
+		t.Errorf("%d entries", len(h.replies.entries))
+	}
+}
+
+// A spelling that the policy closes is closed though its reply was kept.
+func TestKeptReplyOfSpellingThatCloses(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/e/doc.txt": "text", "d/e/x/y": ""})
+	h := &Handler{Site: run(t, dir), Cache: 1 << 20}
+	const escaped = "/d/e/%64oc.txt"
+	read := func() string { got, _ := get(t, h, escaped); return got }
+	if !eventually(func() bool { read(); _, ok := h.kept(request(t, escaped)); return ok }) || read() != "text" {
+		t.Fatal("not kept")
+	}
+	write(t, dir, map[string]string{".robots": "Disallow: /d/e/doc.txt\n"})
+	if !eventually(func() bool { return read() != "text" }) {
+		t.Error("still answered")
+	}
+}

@@ -1,0 +1,73 @@
+package fileserver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// A file that is truncated while it is sent ends cleanly where it does now, with
+// sendfile(2) or without, as a text without the last line; the log says why.
+func TestFileThatShrinks(t *testing.T) {
+	const size = 32 << 20
+	for name, strict := range map[string]bool{"as it is": false, "as a text": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "x.txt")
+			if err := os.WriteFile(path, []byte(strings.Repeat("0123456\n", size/8)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s, err := site.Open(dir, site.Config{})
+			must(t, err)
+			served := make(chan server.Served, 1)
+			c := dial(t, &server.Server{Handler: &Handler{Site: s, StrictText: strict}, Observer: observer(served)})
+			_, _ = io.WriteString(c, "/x.txt\r\n")
+			if _, err := io.ReadFull(c, make([]byte, 1000)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(path, 1000); err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(c)
+			if err != nil || len(got) >= size-1000 || strict && strings.HasSuffix(string(got), "\r\n.\r\n") {
+				t.Errorf("got %d octets more, the last %q, %v", len(got), got[max(len(got)-5, 0):], err)
+			}
+			if got := <-served; got.Selector != "/x.txt" || !errors.Is(got.Err, server.ErrShort) {
+				t.Errorf("told: %+v", got)
+			}
+		})
+	}
+}
+
+// observer hands on what it is told.
+type observer chan server.Served
+
+func (o observer) Observe(s server.Served) { o <- s }
+
+// dial serves until the test ends, and connects to it.
+func dial(t testing.TB, s *server.Server) net.Conn {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- s.Serve(ctx, l) }()
+	c, err := net.Dial("tcp", l.Addr().String())
+	must(t, err)
+	t.Cleanup(func() {
+		_ = c.Close()
+		stop()
+		must(t, <-ended)
+	})
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	return c
+}

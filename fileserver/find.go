@@ -1,0 +1,171 @@
+package fileserver
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// visit is one request that was not answered from memory.
+type visit struct {
+	*Handler
+	view *site.View
+	w    server.ResponseWriter
+	r    *server.Request
+}
+
+func (v *visit) serve() error {
+	f, err := v.find(v.r.Selector)
+	var moved *pointer
+	switch {
+	case errors.As(err, &moved):
+		return v.w.WriteItem(moved.item)
+	case errors.Is(err, fs.ErrNotExist) && strings.TrimPrefix(v.r.Selector, "/") == "caps.txt":
+		return v.caps(v.w)
+	case err != nil:
+		v.keepMissing(err)
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	if f.Info.IsDir() {
+		return v.menu(f)
+	}
+	return v.file(f)
+}
+
+// find opens what a selector stands for. A selector with percent escapes that
+// names nothing is tried decoded, once.
+func (v *visit) find(sel string) (*site.File, error) {
+	f, err := v.open(sel)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	plain, escaped := selector.Unescape(sel)
+	if !escaped {
+		return nil, err
+	}
+	f, plainErr := v.open(plain)
+	if plainErr != nil {
+		return nil, fmt.Errorf("%w; decoded: %w", err, plainErr)
+	}
+	// What robots are kept out of is not to be had by a spelling that no rule
+	// of robots.txt names.
+	if snap := v.Site.Now(); snap == nil || snap.Compiled.Denied(f.Name, f.Info.IsDir()) {
+		_ = f.Close()
+		return nil, pointTo(f)
+	}
+	return f, nil
+}
+
+// open opens what a selector names literally.
+func (v *visit) open(sel string) (*site.File, error) {
+	name, dir, err := selector.Path(sel)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, fs.ErrNotExist)
+	}
+	f, err := v.view.Lookup(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case dir && !f.Info.IsDir():
+		_ = f.Close()
+		return nil, &fs.PathError{Op: "open", Path: name + "/", Err: fs.ErrNotExist}
+	case v.closed(sel):
+		_ = f.Close()
+		return nil, pointTo(f)
+	}
+	return f, nil
+}
+
+// closed says whether this spelling of something denied cannot be named in
+// robots.txt, or not be told from an allowed one, so that it must not show it.
+func (h *Handler) closed(sel string) bool {
+	snap := h.Site.Now()
+	if snap == nil {
+		return false
+	}
+	_, closed := snap.Compiled.Closed(sel)
+	return closed
+}
+
+// pointer says that a reply is a menu with one item: where the resource is to
+// be had.
+type pointer struct{ item menu.Item }
+
+func pointTo(f *site.File) *pointer {
+	typ := byte(menu.TypeMenu)
+	if !f.Info.IsDir() {
+		typ, _ = menu.TypeOf(f.Name)
+	}
+	canonical := selector.Canonical(f.Name, f.Info.IsDir())
+	return &pointer{menu.Item{Type: typ, Label: canonical, Selector: canonical}}
+}
+
+func (p *pointer) Error() string { return "to be had at " + p.item.Selector }
+
+// keep keeps a reply for requests with the same selector, whatever their query.
+// One that names the server says so.
+func (v *visit) keep(body []byte, f *site.File, named bool) {
+	if v.r.Plus != "" {
+		return
+	}
+	if judged(v.r.Selector, f.Info.IsDir()) {
+		v.view.DependOnPolicy()
+	}
+	k := key{selector: v.r.Selector}
+	if named {
+		k.host, k.port = v.r.Host, v.r.Port
+	}
+	v.replies.put(k, server.Answer{Body: body}, v.view.Stamp())
+}
+
+// judged says whether the policy has a say in what a spelling is answered with:
+// one with escapes, one without a slash before it, or that of a directory without
+// the one after it.
+func judged(sel string, dir bool) bool {
+	return strings.Contains(sel, "%") || !strings.HasPrefix(sel, "/") || dir && !strings.HasSuffix(sel, "/")
+}
+
+// keepMissing keeps the reply to a selector that names nothing.
+func (v *visit) keepMissing(err error) {
+	name, _, pathErr := selector.Path(v.r.Selector)
+	if pathErr != nil || v.r.Plus != "" || !errors.Is(err, fs.ErrNotExist) || strings.Contains(v.r.Selector, "%") {
+		return
+	}
+	err = public(err)
+	v.misses.put(key{selector: v.r.Selector}, server.Answer{Body: server.ErrorBody(err), Err: err}, v.view.MissingStamp(name))
+}
+
+// ItemType returns the item type of a selector, 0 if it names nothing.
+func (h *Handler) ItemType(r *server.Request) byte {
+	name, _, err := selector.Path(r.Selector)
+	if err != nil {
+		return 0
+	}
+	f, err := h.Site.View(r.Context()).Lookup(name)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = f.Close() }()
+	return fileType(f)
+}
+
+// fileType returns the item type of a file or directory; it looks into a file
+// whose name does not tell.
+func fileType(f *site.File) byte {
+	if f.Info.IsDir() {
+		return menu.TypeMenu
+	}
+	if typ, known := menu.TypeOf(f.Name); known {
+		return typ
+	}
+	var head [512]byte
+	n, _ := f.ReadAt(head[:], 0)
+	return menu.Sniff(head[:n])
+}

@@ -1,0 +1,100 @@
+package site
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// started runs a site until the test ends, and waits until it watches.
+func started(t *testing.T, dir string, conf Config) *Site {
+	t.Helper()
+	s, err := Open(dir, conf)
+	must(t, err)
+	running(t, s)
+	return s
+}
+
+// running runs an opened site.
+func running(t *testing.T, s *Site) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { _ = s.Run(ctx); close(ended) }()
+	t.Cleanup(func() { stop(); <-ended })
+	_, err := s.Snapshot(ctx)
+	must(t, err)
+}
+
+// soon waits until f is true, at most 5 s.
+func soon(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within 5 s: %s", what)
+		}
+	}
+}
+
+// A stamp holds until a directory that was seen is touched, while something was
+// made or later.
+func TestStamp(t *testing.T) {
+	tests := map[string]struct {
+		dirs                  []string
+		before, during, after string // what is touched when; "-" is nothing
+		fresh                 bool
+	}{
+		"nothing happens":   {[]string{"a"}, "-", "-", "-", true},
+		"before":            {[]string{"a"}, "a", "-", "-", true},
+		"while it is made":  {[]string{"a"}, "-", "a", "-", false},
+		"all, meanwhile":    {[]string{"a"}, "-", "", "-", false},
+		"afterwards":        {[]string{"a", "b"}, "-", "-", "b", false},
+		"all, afterwards":   {[]string{"a"}, "-", "-", "", false},
+		"another directory": {[]string{"a"}, "-", "-", "other", true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newChanges()
+			for c.slot("other") == c.slot("a") || c.slot("other") == c.slot("b") {
+				c = newChanges()
+			}
+			touch := func(dir string) {
+				if dir != "-" {
+					c.touch(dir)
+				}
+			}
+			touch(test.before)
+			v := &View{site: &Site{changes: c}, began: c.seq.Load()}
+			touch(test.during)
+			for _, dir := range test.dirs {
+				v.note(c.slot(dir))
+			}
+			stamp := v.Stamp()
+			touch(test.after)
+			for range 2 {
+				if stamp.Fresh() != test.fresh {
+					t.Errorf("fresh: %v", !test.fresh)
+				}
+			}
+		})
+	}
+}
+
+// What is made from what another view has seen holds no longer than that.
+func TestDependOn(t *testing.T) {
+	c := newChanges()
+	s := &Site{changes: c}
+	early := &View{site: s, began: c.seq.Load()}
+	early.note(c.slot("a"))
+	c.touch("a")
+	late := &View{site: s, began: c.seq.Load()}
+	if !late.Stamp().Fresh() {
+		t.Error("the late one is stale")
+	}
+	if late.DependOn(early.Stamp()); late.Stamp().Fresh() {
+		t.Error("fresh, though what it depends on has changed")
+	}
+	if late.DependOn(nil); late.Stamp() != nil {
+		t.Error("a stamp for what nobody can vouch for")
+	}
+}
