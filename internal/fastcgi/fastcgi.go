@@ -1,0 +1,319 @@
+// Package fastcgi asks programs behind a Unix socket: the client's side of the
+// FastCGI Specification 1.0, as far as a Gopher server needs it, which is the
+// role of a responder without input.
+//
+//	client := &fastcgi.Client{Socket: "/run/fcgiwrap.socket"}
+//	reply, err := client.Do(ctx, params)
+//	…read reply to its end…
+//	reply.Close()
+//
+// Each request has a connection of its own. A program may hang, flood, die or
+// lie: that costs its own request, and never more memory than a record or the
+// number of requests that may be under way. Not for uploads, and not for a program
+// whose reply has to be kept.
+package fastcgi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gophd/gophd/diag"
+)
+
+// A Client sends requests to the program behind one socket. Its fields must not
+// be changed once Do was called. Do may be called by many goroutines at once.
+type Client struct {
+	// Socket is the path of a Unix socket.
+	Socket string
+
+	// MaxRequests is how many requests may be under way at once. Others wait, for
+	// Patience. If zero, 16.
+	MaxRequests int
+
+	// Patience is how long a request waits for its turn and for the connection,
+	// and how long the program may give nothing. If zero, 30 s.
+	Patience time.Duration
+
+	// MaxTime ends a reply that takes so long in all. If zero, 10 min.
+	MaxTime time.Duration
+
+	// MaxReply ends a reply of more bytes. If zero, 64 MiB.
+	MaxReply int64
+
+	// Stderr, if not nil, gets each line that a program writes there, in a form
+	// fit for a log; at most 100 lines of a request, each of at most 1,000 bytes.
+	Stderr func(line string)
+
+	once  sync.Once
+	slots chan struct{}
+}
+
+// Errors that say what a program did. Others are those of the socket.
+var (
+	ErrBusy  = errors.New("the program has too many requests already")
+	ErrHangs = errors.New("the program gives no answer")
+	ErrFlood = errors.New("the program gives too much")
+	ErrLong  = errors.New("the program takes too long")
+)
+
+func (c *Client) patience() time.Duration {
+	if c.Patience > 0 {
+		return c.Patience
+	}
+	return 30 * time.Second
+}
+
+func (c *Client) maxTime() time.Duration {
+	if c.MaxTime > 0 {
+		return c.MaxTime
+	}
+	return 10 * time.Minute
+}
+
+func (c *Client) maxReply() int64 {
+	if c.MaxReply > 0 {
+		return c.MaxReply
+	}
+	return 64 << 20
+}
+
+// enter waits for a turn.
+func (c *Client) enter(ctx context.Context) error {
+	c.once.Do(func() {
+		n := c.MaxRequests
+		if n <= 0 {
+			n = 16
+		}
+		c.slots = make(chan struct{}, n)
+	})
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	t := time.NewTimer(c.patience())
+	defer t.Stop()
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	case <-t.C:
+		return ErrBusy
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (c *Client) leave() { <-c.slots }
+
+// Do sends a request with these parameters, as names and values. The reply must
+// be closed. When ctx ends, so does the reply.
+func (c *Client) Do(ctx context.Context, params [][2]string) (*Reply, error) {
+	if err := c.enter(ctx); err != nil {
+		return nil, err
+	}
+	r, err := c.send(ctx, params)
+	if err != nil {
+		c.leave()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("asking %s: %w", c.Socket, err)
+	}
+	return r, nil
+}
+
+func (c *Client) send(ctx context.Context, params [][2]string) (*Reply, error) {
+	d := net.Dialer{Timeout: c.patience()}
+	conn, err := d.DialContext(ctx, "unix", c.Socket)
+	if err != nil {
+		return nil, err
+	}
+	var all []byte
+	for _, p := range params {
+		all = appendParam(all, p[0], p[1])
+	}
+	b := appendRecord(nil, typeBegin, []byte{0, responder, 0, 0, 0, 0, 0, 0})
+	b = appendStream(b, typeParams, all)
+	b = appendStream(b, typeStdin, nil)
+	r := &Reply{
+		client: c, ctx: ctx, conn: conn, in: bufio.NewReaderSize(conn, 16<<10),
+		until: time.Now().Add(c.maxTime()), left: c.maxReply(),
+	}
+	r.stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
+	_ = conn.SetWriteDeadline(time.Now().Add(c.patience()))
+	if _, err := conn.Write(b); err != nil {
+		r.stop()
+		_ = conn.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// A Reply is what a program writes to its standard output. It is for one
+// goroutine.
+type Reply struct {
+	client *Client
+	ctx    context.Context
+	conn   net.Conn
+	in     *bufio.Reader
+	stop   func() bool
+	until  time.Time // when it has to be over
+	left   int64     // bytes that it may still give
+
+	content int // of this record that was not read yet
+	padding int
+	err     error
+	exit    uint32
+
+	lines int // of stderr
+	line  []byte
+	once  sync.Once
+}
+
+// Read reads what the program writes. The error is io.EOF only if the program
+// has ended its reply itself.
+func (r *Reply) Read(p []byte) (int, error) {
+	for r.err == nil && r.content == 0 {
+		r.err = r.explain(r.record())
+	}
+	if r.err != nil || len(p) == 0 {
+		return 0, r.err
+	}
+	r.wait()
+	n, err := r.in.Read(p[:min(len(p), r.content)])
+	r.content -= n
+	if r.left -= int64(n); r.left < 0 {
+		n += int(r.left)
+		r.err = ErrFlood
+	} else if err != nil {
+		r.err = r.explain(broken(err))
+	}
+	if n > 0 {
+		return n, nil
+	}
+	return 0, r.err
+}
+
+// explain turns what a closed connection or a deadline says into what happened.
+func (r *Reply) explain(err error) error {
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		return err
+	case r.ctx.Err() != nil:
+		return context.Cause(r.ctx)
+	case errors.Is(err, os.ErrDeadlineExceeded) && time.Now().After(r.until):
+		return ErrLong
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return ErrHangs
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("the program ended in the middle of its reply: %w", err)
+	}
+	return err
+}
+
+// wait sets the time for the next read.
+func (r *Reply) wait() {
+	until := time.Now().Add(r.client.patience())
+	if r.until.Before(until) {
+		until = r.until
+	}
+	_ = r.conn.SetReadDeadline(until)
+}
+
+// record goes on to the next record of the reply; at its end the error is io.EOF.
+func (r *Reply) record() error {
+	if time.Now().After(r.until) {
+		return ErrLong
+	}
+	r.wait()
+	if _, err := r.in.Discard(r.padding); err != nil {
+		return broken(err)
+	}
+	r.padding = 0
+	h, err := readHead(r.in)
+	if err != nil {
+		return err
+	}
+	r.padding = h.padding
+	switch h.typ {
+	case typeStdout:
+		r.content = h.content
+		return nil
+	case typeStderr:
+		return r.stderr(h.content)
+	}
+	e, err := readEnd(r.in, h)
+	switch {
+	case err != nil:
+		return err
+	case e.status == 2:
+		return ErrBusy
+	case e.status != 0:
+		return fmt.Errorf("%w: a request ended with status %d", ErrProtocol, e.status)
+	}
+	r.exit = e.exit
+	return io.EOF
+}
+
+// Bounds of what is told of a program's standard error.
+const (
+	maxErrorLines = 100
+	maxErrorLine  = 1000
+)
+
+// stderr tells the whole lines of a record, and keeps the rest for the next.
+func (r *Reply) stderr(n int) error {
+	if r.left -= int64(n); r.left < 0 {
+		return ErrFlood
+	}
+	buf := make([]byte, n)
+	if _, err := io.ReadFull(r.in, buf); err != nil {
+		return broken(err)
+	}
+	for len(buf) > 0 {
+		line, rest, ended := bytes.Cut(buf, []byte("\n"))
+		r.line = append(r.line, line[:min(len(line), maxErrorLine-len(r.line))]...)
+		if ended {
+			r.tell()
+		}
+		buf = rest
+	}
+	return nil
+}
+
+// tell gives the line of stderr that is at hand to the log.
+func (r *Reply) tell() {
+	line := diag.Printable(string(bytes.TrimRight(r.line, "\r")))
+	r.line = r.line[:0]
+	if r.lines++; r.client.Stderr != nil && line != "" && r.lines <= maxErrorLines {
+		r.client.Stderr(line)
+	}
+}
+
+// Exit is the program's exit status, which is known at the end of its reply.
+func (r *Reply) Exit() int { return int(r.exit) }
+
+// Close ends the request; a program that still writes loses its connection.
+func (r *Reply) Close() error {
+	r.once.Do(func() {
+		r.stop()
+		if len(r.line) > 0 {
+			r.tell()
+		}
+		_ = r.conn.Close()
+		r.client.leave()
+		if r.err == nil {
+			r.err = net.ErrClosed
+		}
+	})
+	return nil
+}

@@ -1,0 +1,95 @@
+package fastcgi
+
+import (
+	"bufio"
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// A Header is what a CGI program says in front of its reply (RFC 3875, section
+// 6.3). Programs for Gopher servers usually have none.
+type Header struct {
+	Status      int // 0 if it says none
+	ContentType string
+	Location    string
+}
+
+// maxHeader is how long a header may be, in bytes.
+const maxHeader = 16 << 10
+
+// ReadHeader takes a CGI header off the front of a reply, if there is one: lines
+// up to an empty one that all have the form "Token: value", among them
+// Content-Type, Status or Location. Anything else is the reply itself, and stays.
+// R must have a buffer of at least 16 KiB (see [NewReader]).
+func ReadHeader(r *bufio.Reader) (Header, bool) {
+	var h Header
+	known := false
+	for start, n := 0, 1; ; n = max(n+1, r.Buffered()) {
+		b, err := r.Peek(n)
+		for {
+			line, _, ended := bytes.Cut(b[start:], []byte("\n"))
+			if !ended {
+				if err != nil || !startsField(line) {
+					return Header{}, false
+				}
+				break
+			}
+			start += len(line) + 1
+			line = bytes.TrimSuffix(line, []byte("\r"))
+			if len(line) == 0 && known {
+				_, _ = r.Discard(start)
+				return h, true
+			}
+			name, value, ok := bytes.Cut(line, []byte(":"))
+			if !ok || !isToken(name) || bytes.ContainsFunc(value, isControl) {
+				return Header{}, false
+			}
+			known = h.set(string(name), strings.TrimSpace(string(value))) || known
+		}
+	}
+}
+
+// NewReader returns a reader of a reply for ReadHeader.
+func NewReader(r *Reply) *bufio.Reader { return bufio.NewReaderSize(r, maxHeader) }
+
+// set notes a field, and reports whether it is one that makes a header.
+func (h *Header) set(name, value string) bool {
+	switch {
+	case strings.EqualFold(name, "Status"):
+		code, _, _ := strings.Cut(value, " ")
+		n, err := strconv.Atoi(code)
+		if err == nil && 100 <= n && n <= 999 {
+			h.Status = n
+		}
+		return err == nil
+	case strings.EqualFold(name, "Content-Type"):
+		h.ContentType = value
+	case strings.EqualFold(name, "Location"):
+		h.Location = value
+	default:
+		return false
+	}
+	return true
+}
+
+// startsField reports whether a line that has no end yet may be a field, or empty.
+func startsField(line []byte) bool {
+	name, _, colon := bytes.Cut(bytes.TrimSuffix(line, []byte("\r")), []byte(":"))
+	return len(name) == 0 && !colon || len(name) <= maxName && isToken(name)
+}
+
+// maxName is the longest name of a field that is waited for, in bytes.
+const maxName = 100
+
+// isToken reports whether s is a token of RFC 9110, section 5.6.2.
+func isToken(s []byte) bool {
+	for _, c := range s {
+		if c <= ' ' || c >= 0x7f || bytes.IndexByte([]byte(`"(),/:;<=>?@[\]{}`), c) >= 0 {
+			return false
+		}
+	}
+	return len(s) > 0
+}
+
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
