@@ -70,12 +70,12 @@ load: build
 
 # Ten thousand clients of each bad habit, a minute and a half.
 soak:
-	GOPHD_SOAK=10000 go test -count 1 -v -run '^TestSoak$$' -timeout 6m ./internal/hostile
+	GOPHD_SOAK=10000 go test -count 1 -v -run '^TestSoak$$' -timeout 6m ./test/e2e/hostile
 
 # Everything at once for LONG: readers, authors, hostile clients, and faults.
 LONG ?= 30m
 soak-long:
-	GOPHD_SOAK_LONG=$(LONG) go test -count 1 -v -run '^TestSoakLong$$' -timeout 3h ./internal/hostile
+	GOPHD_SOAK_LONG=$(LONG) go test -count 1 -v -run '^TestSoakLong$$' -timeout 3h ./test/e2e/hostile
 
 # The pages of doc/ as manual pages.
 man: bin/gophd.8 bin/robots.5

@@ -20,8 +20,6 @@ import (
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
-
-	"github.com/gophd/gophd/internal/daemontest"
 )
 
 // The tests that take rights away run in a process of their own: this test
@@ -40,7 +38,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(daemontest.Main(m))
+	os.Exit(m.Run())
 }
 
 func try(t *testing.T, name string) {

@@ -2,55 +2,19 @@ package systemd
 
 import (
 	"context"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-// manager is the end of NOTIFY_SOCKET that systemd has.
-type manager struct {
-	t    testing.TB
-	conn *net.UnixConn
-	name string
-}
-
-func newManager(t testing.TB) *manager {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "notify") // a socket's name must be short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	name := filepath.Join(dir, "s")
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return &manager{t, conn, name}
-}
-
-// next returns the next message.
-func (m *manager) next() string {
-	m.t.Helper()
-	if err := m.conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		m.t.Fatal(err)
-	}
-	buf := make([]byte, 512)
-	n, err := m.conn.Read(buf)
-	if err != nil {
-		m.t.Fatalf("no message: %v", err)
-	}
-	return string(buf[:n])
-}
-
 func TestNotify(t *testing.T) {
-	m := newManager(t)
-	t.Setenv("NOTIFY_SOCKET", m.name)
+	m := harness.NewManager(t)
+	t.Setenv("NOTIFY_SOCKET", m.Name)
 	n, err := NewNotifier()
 	if err != nil || n == nil {
 		t.Fatalf("NewNotifier: %v, %v", n, err)
@@ -59,26 +23,26 @@ func TestNotify(t *testing.T) {
 		t.Errorf("NOTIFY_SOCKET is still %q", v)
 	}
 	n.Ready()
-	if got := m.next(); got != "READY=1" {
+	if got := m.Next(); got != "READY=1" {
 		t.Errorf("got %q", got)
 	}
 	before := monotonic()
 	n.Reloading()
-	state, usec, _ := strings.Cut(m.next(), "\nMONOTONIC_USEC=")
+	state, usec, _ := strings.Cut(m.Next(), "\nMONOTONIC_USEC=")
 	at, err := strconv.ParseInt(usec, 10, 64)
 	if state != "RELOADING=1" || err != nil || at < before.Microseconds() || at > monotonic().Microseconds() {
 		t.Errorf("got %q at %q, %v", state, usec, err)
 	}
 	n.Stopping()
-	if got := m.next(); got != "STOPPING=1" {
+	if got := m.Next(); got != "STOPPING=1" {
 		t.Errorf("got %q", got)
 	}
 	n.Watch(t.Context(), nil) // nobody waits: it must return and not ask
 }
 
 func TestWatchdog(t *testing.T) {
-	m := newManager(t)
-	t.Setenv("NOTIFY_SOCKET", m.name)
+	m := harness.NewManager(t)
+	t.Setenv("NOTIFY_SOCKET", m.Name)
 	t.Setenv("WATCHDOG_USEC", "2000")
 	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()))
 	n, err := NewNotifier()
@@ -97,11 +61,11 @@ func TestWatchdog(t *testing.T) {
 		}
 		return calls == 2 // alive once only
 	})
-	if got := m.next(); got != "WATCHDOG=1" {
+	if got := m.Next(); got != "WATCHDOG=1" {
 		t.Errorf("got %q", got)
 	}
 	n.Stopping()
-	if got := m.next(); got != "STOPPING=1" {
+	if got := m.Next(); got != "STOPPING=1" {
 		t.Errorf("%q when not alive", got)
 	}
 }

@@ -1,0 +1,149 @@
+// Package e2e uses gophd as people do: it starts the program on trees as they are
+// found and as nobody wants to find them, and asks it with the clients that people
+// have. Everything that starts a process is tested here, with package harness.
+package e2e_test
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+
+// eventually asks until it is so, for as long as harness.Patience lasts.
+func eventually(so func() bool) bool {
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if so() {
+			return true
+		}
+	}
+	return false
+}
+
+// daemon is a gophd that serves, and is asked by clients of all kinds.
+type daemon struct {
+	*harness.Daemon
+	t     *testing.T
+	addr  string
+	first string // the first reply, which is to robots.txt
+}
+
+// serve starts gophd on a free port, and ends it with the test; it must end as
+// it should.
+func serve(t *testing.T, root string, flags ...string) *daemon {
+	t.Helper()
+	return serveUnder(t, nil, root, flags...)
+}
+
+// serveUnder starts gophd by way of another program.
+func serveUnder(t *testing.T, words []string, root string, flags ...string) *daemon {
+	t.Helper()
+	words = append(words[:len(words):len(words)], harness.Program(t), "-root", root, "-listen", "127.0.0.1:0", "-host", "127.0.0.1",
+		"-log-format", "json", "-drain", "100ms")
+	words = append(words, flags...)
+	d := &daemon{Daemon: harness.StartCmd(t, exec.Command(words[0], words[1:]...)), t: t}
+	d.addr = d.Addr
+	t.Cleanup(d.Stop)
+	if d.first = d.ask("robots.txt"); d.first == "" {
+		t.Fatal("robots.txt is empty")
+	}
+	return d
+}
+
+// begin sends octets, and lets the caller read the reply.
+func (d *daemon) begin(octets string) *net.TCPConn {
+	d.t.Helper()
+	c, err := net.Dial("tcp", d.addr)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(2 * harness.Patience)); err != nil {
+		d.t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, octets); err != nil {
+		d.t.Fatal(err)
+	}
+	return c.(*net.TCPConn)
+}
+
+// ask returns the whole reply to a selector.
+func (d *daemon) ask(selector string) string {
+	d.t.Helper()
+	c := d.begin(selector + "\r\n")
+	reply, err := io.ReadAll(c)
+	_ = c.Close()
+	if err != nil {
+		d.t.Errorf("asking %q: %v", selector, err)
+	}
+	return string(reply)
+}
+
+// tree makes files below a new directory and returns it. Names that end in a
+// slash are directories.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		plant(t, filepath.Join(dir, name), text, strings.HasSuffix(name, "/"))
+	}
+	return dir
+}
+
+func plant(t *testing.T, path, text string, isDir bool) {
+	t.Helper()
+	parent := filepath.Dir(path)
+	if isDir {
+		parent = path
+	}
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if isDir {
+		return
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// output runs a program to its end, in a home of its own, and returns what it
+// has printed.
+func output(t *testing.T, stdin string, words ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), harness.Tool(t, words[0]), words[1:]...)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "LC_ALL=C.UTF-8", "TERM=dumb")
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	cmd.WaitDelay = harness.Patience
+	timer := time.AfterFunc(harness.Patience, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s%s", words, err, out, stderr.Bytes())
+	}
+	return string(out)
+}
+
+// lines returns the lines of a text without what clients change in them: the
+// space at their ends, and the empty ones.
+func lines(text string) []string {
+	var all []string
+	for scan := bufio.NewScanner(strings.NewReader(text)); scan.Scan(); {
+		if line := strings.TrimSpace(scan.Text()); line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
+}

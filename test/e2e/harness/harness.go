@@ -1,0 +1,252 @@
+// Package harness runs gophd as a process, for tests of what only a process has:
+// signals, rights, sockets from another program, a terminal. It is of no use
+// outside tests; what can be tested in the test's own process should be.
+//
+// The program is built once for each test binary, as it is released, unless
+// GOPHD_BIN names one that was built before. With GOPHD_ACCEPTANCE set, as in make
+// test, a program that a test wants beside gophd must be installed; otherwise the
+// test is skipped.
+package harness
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Patience is how long anything may take before a test fails. It is long, since
+// the machine may be loaded.
+const Patience = 30 * time.Second
+
+var builtIn string // "" before build
+
+var build = sync.OnceValues(func() (string, error) {
+	if name := os.Getenv("GOPHD_BIN"); name != "" {
+		return filepath.Abs(name)
+	}
+	dir, err := os.MkdirTemp("", "gophd-test")
+	if err != nil {
+		return "", err
+	}
+	builtIn = dir
+	name := filepath.Join(dir, "gophd")
+	cmd := exec.Command("go", "build", "-o", name, "github.com/gophd/gophd/cmd/gophd")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building gophd: %w\n%s", err, out)
+	}
+	return name, os.Chmod(dir, 0o755)
+})
+
+// Main runs the tests of a package and removes the program afterwards.
+func Main(m *testing.M) int {
+	status := m.Run()
+	if builtIn != "" {
+		_ = os.RemoveAll(builtIn)
+	}
+	return status
+}
+
+// Program returns the name of gophd.
+func Program(t testing.TB) string {
+	t.Helper()
+	name, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// A Daemon is a running gophd.
+type Daemon struct {
+	*exec.Cmd
+	Addr string // of its first listener, if it says so
+
+	t    testing.TB
+	mu   sync.Mutex
+	log  []byte
+	done chan error
+}
+
+// Start runs gophd with these arguments until the test ends, and waits until
+// it says that it serves. Unless they have a -listen or -inetd, it listens on
+// a free port of 127.0.0.1.
+func Start(t testing.TB, args ...string) *Daemon {
+	t.Helper()
+	return StartCmd(t, exec.Command(Program(t), append([]string{"-listen", "127.0.0.1:0"}, args...)...))
+}
+
+// StartCmd is Start for a command that runs gophd in its own way.
+func StartCmd(t testing.TB, cmd *exec.Cmd) *Daemon {
+	t.Helper()
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	d := &Daemon{Cmd: cmd, t: t, done: make(chan error, 1)}
+	go d.collect(stderr)
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-d.done
+		if log := d.Log(); strings.Contains(log, "panic:") || strings.Contains(log, "not proven") || strings.Contains(log, "DATA RACE") {
+			t.Errorf("something went wrong inside:\n%s", log)
+		}
+	})
+	d.Addr = between(d.WaitLog("try"), "nc ", "\"")
+	d.Addr = strings.Replace(d.Addr, " ", ":", 1)
+	return d
+}
+
+// maxLog is how much of the log is kept, in octets: of a run that takes half an
+// hour, the end.
+const maxLog = 8 << 20
+
+func (d *Daemon) collect(r io.Reader) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		d.mu.Lock()
+		if len(d.log) > maxLog {
+			d.log = append([]byte(nil), d.log[maxLog/2:]...)
+		}
+		d.log = append(append(d.log, lines.Bytes()...), '\n')
+		d.mu.Unlock()
+	}
+	d.done <- d.Wait()
+	close(d.done)
+}
+
+// Tail returns the end of the log, for the message of a failed test.
+func (d *Daemon) Tail() string {
+	log := d.Log()
+	return log[max(0, len(log)-2000):]
+}
+
+// Log returns what gophd has written to standard error so far, the last
+// megabytes of it.
+func (d *Daemon) Log() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return string(d.log)
+}
+
+// WaitLog waits for a line of the log that holds text and returns it.
+func (d *Daemon) WaitLog(text string) (line string) {
+	d.t.Helper()
+	d.Until("the log says "+text, func() bool {
+		for l := range strings.Lines(d.Log()) {
+			if strings.Contains(l, text) {
+				line = l
+				return true
+			}
+		}
+		return false
+	})
+	return line
+}
+
+// Until tries until try succeeds, and fails the test if it never does.
+func (d *Daemon) Until(what string, try func() bool) {
+	d.t.Helper()
+	for end := time.Now().Add(Patience); !try(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			d.t.Fatalf("not so after %v: %s; the log:\n%s", Patience, what, d.Tail())
+		}
+	}
+}
+
+// Ask sends a selector and returns the whole reply.
+func (d *Daemon) Ask(selector string) string {
+	d.t.Helper()
+	reply, err := Ask(d.Addr, selector)
+	if err != nil {
+		d.t.Fatalf("asking for %q: %v; the log:\n%s", selector, err, d.Tail())
+	}
+	return reply
+}
+
+// Ask sends a selector to a server and returns the whole reply.
+func Ask(addr, selector string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = c.Close() }()
+	if err := c.SetDeadline(time.Now().Add(Patience)); err != nil {
+		return "", err
+	}
+	if _, err := io.WriteString(c, selector+"\r\n"); err != nil {
+		return "", err
+	}
+	reply, err := io.ReadAll(c)
+	return string(reply), err
+}
+
+// Signal sends a signal.
+func (d *Daemon) Signal(sig syscall.Signal) {
+	d.t.Helper()
+	if err := d.Process.Signal(sig); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// Stop sends SIGTERM and waits for a good end.
+func (d *Daemon) Stop() {
+	d.t.Helper()
+	d.Signal(syscall.SIGTERM)
+	select {
+	case err := <-d.done:
+		if err != nil {
+			d.t.Fatalf("gophd ended with %v; the log:\n%s", err, d.Tail())
+		}
+	case <-time.After(Patience):
+		d.t.Fatalf("gophd did not end; the log:\n%s", d.Tail())
+	}
+}
+
+func between(s, from, to string) string {
+	_, s, _ = strings.Cut(s, from)
+	s, _, _ = strings.Cut(s, to)
+	return s
+}
+
+// Exchange is one request from an address of this machine, over TLS if conf is
+// not nil, and its whole reply.
+func Exchange(from, addr, selector string, conf *tls.Config) ([]byte, error) {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: Patience}
+	c, err := d.Dial("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(Patience))
+	if conf != nil {
+		c = tls.Client(c, conf)
+	}
+	if _, err := io.WriteString(c, selector+"\r\n"); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(c)
+}
+
+// AnyCert is a client that takes any certificate, as Gopher clients do that know
+// a server by sight.
+func AnyCert(name string) *tls.Config {
+	return &tls.Config{ServerName: name, InsecureSkipVerify: true}
+}

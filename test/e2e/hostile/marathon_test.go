@@ -1,0 +1,176 @@
+package hostile
+
+// The long soak: gophd with its default limits, and everything at once. People
+// read, and every octet they get is checked; authors write without pause;
+// clients of every bad habit come and go; and things break: descriptors run
+// out, the access log's disk fills, the root is exchanged.
+//
+//	readers_test.go   who reads, and what they must get
+//	gardener_test.go  who writes
+//	siege_test.go     who means no good, and what breaks
+//	numbers_test.go   what it costs, and that it does not grow
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+// TestSoakLong takes as long as GOPHD_SOAK_LONG says, such as 30m; by default,
+// some seconds.
+func TestSoakLong(t *testing.T) {
+	span := 8 * time.Second
+	if want, err := time.ParseDuration(os.Getenv("GOPHD_SOAK_LONG")); err == nil {
+		span = want
+	}
+	m := startMarathon(t, span)
+	before := m.rest()
+	m.run()
+	after := m.rest()
+	m.tell(before, after)
+	m.judge(before, after)
+	if t.Failed() {
+		m.story()
+	}
+}
+
+// story tells what gophd logged beside requests.
+func (m *marathon) story() {
+	for line := range strings.Lines(m.Log()) {
+		if !strings.Contains(line, "msg=request") && !strings.Contains(line, `"msg":"request"`) {
+			m.t.Logf("%.300s", strings.TrimSuffix(line, "\n"))
+		}
+	}
+}
+
+// marathon is a long soak.
+type marathon struct {
+	*harness.Daemon
+	t       *testing.T
+	span    time.Duration
+	began   time.Time
+	pace    time.Duration // between two things that break
+	access  string        // the access log
+	metrics string        // where the numbers of the process are
+	garden  *garden
+	readers []*reader
+
+	faults    atomic.Int64 // what went wrong with gophd
+	hostile   atomic.Int64 // clients that meant no good
+	broke     map[string]int
+	rewritten []time.Duration // from a change of the policy to its robots.txt
+	samples   []sample
+	page      []byte // of the last sample
+
+	mu     sync.Mutex
+	stills []still
+}
+
+func startMarathon(t *testing.T, span time.Duration) *marathon {
+	base := t.TempDir()
+	m := &marathon{t: t, span: span, pace: min(max(span/100, 500*time.Millisecond), 10*time.Second),
+		garden: plant(t, base), access: filepath.Join(smallDisk(t, span), "access.log"), broke: map[string]int{}}
+	m.Daemon = harness.Start(t, "-root", m.garden.root, "-sandbox-parent", "-access-log", m.access, "-status", "127.0.0.0/8",
+		"-metrics", "127.0.0.1:0", "-tls-self-signed", filepath.Join(base, "tls"))
+	m.metrics = url(m.WaitLog("/metrics"))
+	m.Until("robots.txt is made", func() bool { return strings.Contains(m.Ask("robots.txt"), denied) })
+	for i := range 6 {
+		m.readers = append(m.readers, newReader(m, i))
+	}
+	for _, r := range m.readers {
+		r.warmUp()
+	}
+	return m
+}
+
+// url takes a URL out of a line of the log.
+func url(line string) string {
+	_, rest, _ := strings.Cut(line, "http://")
+	return "http://" + rest[:strings.IndexAny(rest, "\" \n")]
+}
+
+// smallDisk returns a directory that fills up in the middle of two rotations,
+// where this user may mount one.
+func smallDisk(t *testing.T, span time.Duration) string {
+	dir, size := t.TempDir(), "size=128k"
+	if span >= time.Minute {
+		size = "size=1m"
+	}
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, size); err != nil {
+		t.Log("the access log's disk will not be full:", err)
+		return dir
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	return dir
+}
+
+// run lets everybody loose for the span.
+func (m *marathon) run() {
+	m.began = time.Now()
+	ctx, stop := context.WithTimeout(m.t.Context(), m.span)
+	defer stop()
+	var all sync.WaitGroup
+	for _, r := range m.readers {
+		all.Go(func() { r.read(ctx) })
+	}
+	all.Go(func() { m.tend(ctx) })
+	all.Go(func() { m.garden.writeOn(ctx) })
+	for i := range 2 {
+		all.Go(func() { m.besiege(ctx, i) })
+	}
+	all.Go(func() { m.breakThings(ctx) })
+	all.Go(func() { m.watch(ctx) })
+	all.Go(func() { m.pulse(ctx) })
+	all.Wait()
+}
+
+// fault notes what gophd did wrong. The first ones are told.
+func (m *marathon) fault(format string, args ...any) {
+	if n := m.faults.Add(1); n <= 20 {
+		m.t.Errorf("after %v: %s", time.Since(m.began).Round(time.Millisecond), fmt.Sprintf(format, args...))
+	}
+}
+
+// still is a time in which this process was not run, for whatever reason:
+// nothing is said about gophd then.
+type still struct{ from, to time.Time }
+
+// pulse notices when that happens.
+func (m *marathon) pulse(ctx context.Context) {
+	const beat, missed = 20 * time.Millisecond, time.Second
+	for from := time.Now(); sleep(ctx, beat); from = time.Now() {
+		if time.Since(from) > missed {
+			m.mu.Lock()
+			m.stills = append(m.stills, still{from, time.Now()})
+			m.mu.Unlock()
+		}
+	}
+}
+
+// stoodStill says whether it happened since some time.
+func (m *marathon) stoodStill(since time.Time) bool {
+	time.Sleep(100 * time.Millisecond) // until it is noticed
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.stills) > 0 && m.stills[len(m.stills)-1].to.After(since)
+}
+
+// sleep waits, and says whether the run goes on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

@@ -1,0 +1,212 @@
+package hostile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+const busyReply = "3Server busy\t\terror.host\t1\r\n.\r\n"
+
+// diskFiles are what lies on the disk that does not answer.
+func diskFiles() map[string][]byte {
+	return map[string][]byte{
+		"x.txt": []byte("on the disk\n"), "large.bin": large[:8<<20], "sub/y.txt": []byte("below\n"),
+		"bad.txt": make([]byte, 32<<10), "bad.bin": make([]byte, 8<<20),
+	}
+}
+
+// A part of the tree is on a file system that stops to answer. Whoever asks for
+// it is told so in the end; nobody else waits, not for files, menus, the status,
+// a new policy; and when it answers again all is as before.
+func TestStalledMount(t *testing.T) {
+	root := tree(t)
+	d := mountDisk(t, filepath.Join(root, "mnt"), diskFiles())
+	g := harness.Start(t, "-root", root, "-status", "127.0.0.0/8", "-stall-timeout", "3s", "-drain", "1s", "-metrics", "127.0.0.1:0")
+	g.Until("the disk is served", func() bool { return g.Ask("/mnt/x.txt") == "on the disk\n" })
+	g.Until("the policy is there", func() bool { return g.Ask("robots.txt") != "" })
+	page := url(g.WaitLog("/metrics"))
+	release := d.stall()
+	defer release()
+	stuck := askAll(t, g.Addr, "/mnt/x.txt", "/mnt/sub/y.txt", "/mnt/large.bin", "/mnt/", "/mnt/nothing")
+	others := startOthers(t, g.Addr)
+	time.Sleep(time.Second)
+	if got := g.Ask("/server-status"); !strings.Contains(got, "gophd ") {
+		t.Errorf("the status is %q", got)
+	}
+	if n := goroutinesOf(t, page); n > 100+60 {
+		t.Errorf("%d goroutines", n)
+	}
+	write(t, filepath.Join(root, ".robots"), "Disallow: /a.txt\n")
+	g.Until("a new annotation is heeded", func() bool { return strings.Contains(g.Ask("robots.txt"), "Disallow: /a.txt") })
+	for sel, got := range stuck() {
+		if got != busyReply {
+			t.Errorf("%s got %.100q", sel, got)
+		}
+	}
+	g.WaitLog("does not answer")
+	g.Signal(syscall.SIGHUP)
+	time.Sleep(12 * time.Second) // the scan has lost its patience by then
+	if got := g.Ask("robots.txt"); !strings.Contains(got, "Disallow: /mnt") {
+		t.Errorf("what does not answer is not denied:\n%s", got)
+	}
+	began := time.Now()
+	if got := g.Ask("/mnt/x.txt"); got != busyReply || time.Since(began) > time.Second {
+		t.Errorf("later it is answered with %q, after %v", got, time.Since(began))
+	}
+	release()
+	g.Until("the disk is served again", func() bool { return g.Ask("/mnt/x.txt") == "on the disk\n" })
+	g.Until("the policy is as before", func() bool { return !strings.Contains(g.Ask("robots.txt"), "Disallow: /mnt") })
+	took := others.stop()
+	if slowest := took[len(took)-1]; slowest > 2*time.Second {
+		t.Errorf("somebody else waited %v", slowest)
+	}
+	g.Until("nobody is left", func() bool { return goroutinesOf(t, page) < 40 })
+}
+
+// askAll asks for each selector twenty times, from different addresses. The
+// returned function waits for the replies, and gives one that is not what the
+// others are, if there is one.
+func askAll(t *testing.T, addr string, selectors ...string) func() map[string]string {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	replies := map[string]string{}
+	for i := range 20 * len(selectors) {
+		all.Go(func() {
+			sel := selectors[i%len(selectors)]
+			got, err := harness.Exchange(fmt.Sprintf("127.4.0.%d", 1+i%10), addr, sel, nil)
+			if err != nil {
+				got = append(got, err.Error()...)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if replies[sel] == "" || string(got) != busyReply {
+				replies[sel] = string(got)
+			}
+		})
+	}
+	return func() map[string]string { all.Wait(); return replies }
+}
+
+func goroutinesOf(t *testing.T, url string) int {
+	t.Helper()
+	res, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	page, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gauge(page, "go_goroutines")
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The whole root is on a file system that stops to answer: what is in memory is
+// still answered, connections are accepted, and SIGTERM ends the process.
+func TestStalledRoot(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "root")
+	d := mountDisk(t, root, diskFiles())
+	g := harness.Start(t, "-root", root, "-status", "127.0.0.0/8", "-stall-timeout", "2s", "-drain", "1s")
+	g.Until("it is served", func() bool { return g.Ask("/x.txt") == "on the disk\n" })
+	robots := g.Ask("robots.txt")
+	release := d.stall()
+	defer release()
+	g.Signal(syscall.SIGHUP)
+	stuck := askAll(t, g.Addr, "/x.txt", "/", "/large.bin", "/nothing")
+	for range 20 {
+		began := time.Now()
+		if got := g.Ask("robots.txt"); got != robots || time.Since(began) > time.Second {
+			t.Errorf("robots.txt is %q, after %v", got, time.Since(began))
+		}
+		if got := g.Ask("/server-status"); !strings.Contains(got, "gophd ") {
+			t.Errorf("the status is %q", got)
+		}
+	}
+	for sel, got := range stuck() {
+		if got != busyReply {
+			t.Errorf("%s got %.100q", sel, got)
+		}
+	}
+	release()
+	g.Until("it is served again", func() bool { return g.Ask("/x.txt") == "on the disk\n" && g.Ask("robots.txt") == robots })
+	release = d.stall()
+	defer release()
+	stuck = askAll(t, g.Addr, "/x.txt")
+	time.Sleep(200 * time.Millisecond)
+	began := time.Now()
+	g.Signal(syscall.SIGTERM)
+	g.WaitLog(`"stopped"`) // what the kernel has asked such a disk it waits for, even if the process is killed
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("ended after %v", took)
+	}
+	release()
+	stuck()
+}
+
+// A stall, or an error, in the middle of a large file, that the kernel sends:
+// the client can tell that this was not all, the log says why, and no
+// descriptor is left.
+func TestDiskFailsWhileSending(t *testing.T) {
+	root := tree(t)
+	d := mountDisk(t, filepath.Join(root, "mnt"), diskFiles())
+	g := harness.Start(t, "-root", root, "-stall-timeout", "1s", "-tls-self-signed", filepath.Join(t.TempDir(), "tls"))
+	g.Until("the disk is served", func() bool { return g.Ask("/mnt/x.txt") == "on the disk\n" })
+	g.Until("everything is watched", func() bool { return g.Ask("robots.txt") != "" })
+	files := openFiles(t, g)
+	for range 5 {
+		got, err := harness.Exchange("127.0.0.1", g.Addr, "/mnt/bad.bin", nil)
+		if len(got) == 0 || len(got) > 4<<20 || !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("got %d octets, %v", len(got), err)
+		}
+		if got, err := harness.Exchange("127.0.0.1", g.Addr, "/mnt/bad.bin", harness.AnyCert("")); len(got) > 4<<20 || err == nil {
+			t.Errorf("over TLS: %d octets, %v", len(got), err)
+		}
+		if got := g.Ask("/mnt/bad.txt"); got != "3Server error\t\terror.host\t1\r\n.\r\n" {
+			t.Errorf("got %.100q", got)
+		}
+	}
+	if line := g.WaitLog(`"selector":"/mnt/bad.bin"`); !strings.Contains(line, "input/output error") || !strings.Contains(line, "WARN") {
+		t.Errorf("the log says %s", line)
+	}
+	c, err := net.Dial("tcp", g.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.WriteString(c, "/mnt/large.bin\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	first := make([]byte, 100<<10)
+	if _, err := io.ReadFull(c, first); err != nil || !bytes.Equal(first, large[:len(first)]) {
+		t.Fatalf("the beginning: %v", err)
+	}
+	release := d.stall()
+	defer release()
+	rest, err := io.ReadAll(c)
+	if got := len(first) + len(rest); got >= 8<<20 || !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%d octets, %v", got, err)
+	}
+	g.WaitLog("the handler does not answer")
+	release()
+	g.Until("no descriptor is left", func() bool { return openFiles(t, g) <= files })
+}

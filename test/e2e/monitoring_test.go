@@ -1,0 +1,119 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+var (
+	metric = regexp.MustCompile(`\b(gophd|go|process)_[a-z_]+`)
+	choice = regexp.MustCompile(`\b(reason|outcome|state|severity)=~?"([a-z_|]+)"`)
+)
+
+// offered are the metrics of a real gophd, in its sandbox, and what their labels
+// are: name="value".
+func offered(t *testing.T) map[string]bool {
+	t.Helper()
+	d := harness.Start(t, "-root", t.TempDir(), "-metrics", "127.0.0.1:0")
+	_, url, _ := strings.Cut(d.WaitLog(`"metrics"`), `"url":"`)
+	url, _, _ = strings.Cut(url, `"`)
+	d.WaitLog(`"scanned"`)
+	names := map[string]bool{}
+	d.Until("the first reload is counted", func() bool {
+		for _, name := range scrape(t, url) {
+			names[name] = true
+		}
+		return names["gophd_last_reload_timestamp_seconds"]
+	})
+	return names
+}
+
+func scrape(t *testing.T, url string) (names []string) {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %v\n%s", resp.Status, err, text)
+	}
+	for line := range strings.Lines(string(text)) {
+		if line[0] != '#' {
+			names = append(names, metric.FindString(line), choice.FindString(line))
+		}
+	}
+	return names
+}
+
+func TestEveryMetricExists(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the numbers of the process are Linux's")
+	}
+	names := offered(t)
+	used := 0
+	for _, name := range []string{"gophd.rules.yml", "gophd.dashboard.json"} {
+		for _, expr := range expressions(t, name) {
+			for _, m := range metric.FindAllString(expr, -1) {
+				if used++; !names[m] {
+					t.Errorf("%s: gophd has no %s", name, m)
+				}
+			}
+			for _, m := range choice.FindAllStringSubmatch(expr, -1) {
+				for value := range strings.SplitSeq(m[2], "|") {
+					if label := m[1] + `="` + value + `"`; !names[label] {
+						t.Errorf("%s: gophd has no label %s", name, label)
+					}
+				}
+			}
+		}
+	}
+	if used < 20 {
+		t.Errorf("only %d uses of metrics were found", used)
+	}
+}
+
+// expressions are the queries in a file.
+func expressions(t *testing.T, name string) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../examples/monitoring", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasSuffix(name, ".yml") {
+		for line := range strings.Lines(string(text)) {
+			if expr, ok := strings.CutPrefix(strings.TrimSpace(line), "expr: "); ok {
+				all = append(all, expr)
+			}
+		}
+		return all
+	}
+	var board struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(text, &board); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range board.Panels {
+		if len(p.Targets) == 0 {
+			t.Errorf("%s: panel %q asks for nothing", name, p.Title)
+		}
+		for _, target := range p.Targets {
+			all = append(all, target.Expr)
+		}
+	}
+	return all
+}

@@ -1,0 +1,87 @@
+package e2e_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+const haproxyConfig = `
+defaults
+	mode tcp
+	timeout connect 5s
+	timeout client 20s
+	timeout server 20s
+listen v1
+	bind fd@3
+	server gophd %[1]s send-proxy
+listen v2
+	bind fd@4
+	server gophd %[1]s send-proxy-v2
+listen tls
+	bind fd@5 ssl crt %[2]s
+	server gophd %[1]s send-proxy-v2-ssl check
+`
+
+// startHaproxy returns the addresses of its three listeners.
+func startHaproxy(t *testing.T, gophd string) (v1, v2, ssl string) {
+	t.Helper()
+	pem := filepath.Join(t.TempDir(), "both.pem")
+	writeBoth(t, pem)
+	addrs := harness.HAProxy(t, 3, fmt.Appendf(nil, haproxyConfig, gophd, pem))
+	return addrs[0], addrs[1], addrs[2]
+}
+
+// writeBoth makes a certificate and its key in one file, as haproxy wants it.
+func writeBoth(t *testing.T, name string) {
+	t.Helper()
+	f := pair(t, "proxy.example")
+	var both []byte
+	for _, part := range []string{f.Cert, f.Key} {
+		data, err := os.ReadFile(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both = append(both, data...)
+	}
+	if err := os.WriteFile(name, both, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// askFrom asks from an address of this machine, over TLS if conf is not nil.
+func askFrom(t *testing.T, from, addr, selector string, conf *tls.Config) string {
+	t.Helper()
+	got, err := harness.Exchange(from, addr, selector, conf)
+	if err != nil {
+		t.Errorf("%s from %s: %v", selector, from, err)
+	}
+	return string(got)
+}
+
+// A real proxy before gophd: the log names the client, whoever ends TLS.
+func TestBehindHaproxy(t *testing.T) {
+	d := harness.Start(t, "-root", twoFiles(t), "-trust-proxy", "127.0.0.1/32", "-log-format", "text",
+		"-tls-self-signed", filepath.Join(t.TempDir(), "tls"))
+	v1, v2, ssl := startHaproxy(t, d.Addr)
+	for i, tt := range []struct {
+		addr string
+		conf *tls.Config
+	}{{v1, nil}, {v2, nil}, {v1, harness.AnyCert("")}, {v2, harness.AnyCert("")}, {ssl, harness.AnyCert("")}} {
+		client := fmt.Sprintf("127.0.0.%d", 20+i)
+		for sel, want := range map[string]string{"/a.txt": "alpha\n", "/large.bin": string(large)} {
+			if got := askFrom(t, client, tt.addr, sel, tt.conf); got != want {
+				t.Errorf("%s from %s: %d octets, %.60q", sel, client, len(got), got)
+			}
+			d.WaitLog("remote=" + client + " selector=" + sel)
+		}
+	}
+	if strings.Contains(d.Log(), "remote=127.0.0.1 selector=/") {
+		t.Errorf("a request was taken as the proxy's own:\n%s", d.Log())
+	}
+}

@@ -1,0 +1,71 @@
+package e2e_test
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAbuseDotfilesOverTheWire asks for hidden names in every spelling, and looks
+// for them in menus. A link to a hidden file is served: who made it has shown it.
+func TestAbuseDotfilesOverTheWire(t *testing.T) {
+	root := tree(t, map[string]string{
+		".git/config": secret, "x/.hidden": secret, ".robots": "Disallow: /hidden-rule # " + secret + "\n", "x/.robots": "# " + secret + "\n",
+		"x/y/a.txt": "A\n", ".dir/b.txt": secret, "maps/gophermap": "0.*\t\n0/.robots\t\n0Config\t/.git/config\n1Git\t../.git/\n*\n",
+	})
+	d := serve(t, root)
+	for _, sel := range []string{
+		"/.git/config", ".git/config", "/.git/", "/.git", "%2egit/config", "/%2Egit/config", "/%2e%67it/config", "x/.hidden", "/x/%2ehidden", "x/y/../.hidden",
+		"/.robots", ".robots", "x/.robots", "0/.robots", "/.dir/b.txt", "/.dir/", "/.", "/..", "/x/.", "maps/", "", "x/",
+	} {
+		reply := d.ask(sel)
+		if strings.Contains(reply, secret) || strings.Contains(reply, ".git") && strings.HasPrefix(reply, "1") {
+			t.Errorf("%q: got %q", sel, reply)
+		}
+	}
+	for _, sel := range []string{"/.git/config", "%2egit/config", "x/.hidden", ".robots", "/x/.robots", "/.dir/"} {
+		if got := d.ask(sel); !strings.HasPrefix(got, "3Not found\t") {
+			t.Errorf("%q: got %q", sel, got)
+		}
+	}
+	if strings.Contains(d.ask("robots.txt"), secret) {
+		t.Error("a comment of an annotation is in robots.txt")
+	}
+}
+
+// TestAbuseLongRequestsOverTheWire sends too much without a line end.
+func TestAbuseLongRequestsOverTheWire(t *testing.T) {
+	d := serve(t, tree(t, map[string]string{"a.txt": "A\n"}))
+	for _, size := range []int{4 << 10, 4<<10 + 1, 64 << 10, 1 << 20} {
+		c := d.begin(strings.Repeat("A", size))
+		reply, err := io.ReadAll(c)
+		if err != nil || string(reply) != "3Request too long\t\terror.host\t1\r\n.\r\n" {
+			t.Errorf("%d octets: got %.100q, %v", size, reply, err)
+		}
+	}
+}
+
+// TestAbuseClientsThatNeverRead has many that ask for much and read nothing.
+func TestAbuseClientsThatNeverRead(t *testing.T) {
+	root := tree(t, map[string]string{"a.txt": "A\n"})
+	sparse(t, filepath.Join(root, "huge.bin"), 1<<30)
+	d := serve(t, root, "-stall-timeout", "1s")
+	before := d.peak()
+	for range 20 {
+		_ = d.held("/huge.bin")
+	}
+	start := time.Now()
+	if got := d.ask("/a.txt"); got != "A\n" {
+		t.Errorf("beside clients that do not read: got %q", got)
+	}
+	t.Logf("another client was served after %v", time.Since(start))
+	ended := func() bool { return strings.Count(d.Log(), `"selector":"/huge.bin"`) == 20 }
+	if !eventually(ended) {
+		t.Errorf("they are still served:\n%s", d.Log())
+	}
+	if grown := d.peak() - before; grown > 16<<20 {
+		t.Errorf("they took %d MiB of memory", grown>>20)
+	}
+}

@@ -1,0 +1,106 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+const haproxyConf = `
+defaults
+    mode tcp
+    timeout connect 2s
+    timeout client 10s
+    timeout server 10s
+    retries 3
+    option redispatch
+frontend gopher
+    bind fd@3
+    default_backend nodes
+backend nodes
+    balance roundrobin
+    server a %s send-proxy-v2 check inter 100ms fall 1 rise 1
+    server b %s send-proxy-v2 check inter 100ms fall 1 rise 1
+`
+
+// balance runs haproxy before two nodes and returns its address.
+func balance(t *testing.T, a, b string) string {
+	t.Helper()
+	return harness.HAProxy(t, 1, fmt.Appendf(nil, haproxyConf, a, b))[0]
+}
+
+// until repeats try for at most ten seconds.
+func until(t *testing.T, what string, try func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !try(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("not in time: " + what)
+		}
+	}
+}
+
+func reply(addr, selector string) string {
+	reply, err := harness.Ask(addr, selector)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return reply
+}
+
+func TestTwoNodesBehindHaproxy(t *testing.T) {
+	tree := t.TempDir()
+	if err := os.Chmod(tree, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(tree, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("hello.txt", "hello\n")
+	put("private/.robots", "Disallow: /\n")
+	put("private/x.txt", "x\n")
+	args := []string{"-root", tree, "-trust-proxy", "127.0.0.0/8", "-host", "gopher.example", "-port", "70", "-log-format", "text"}
+	a, b := harness.Start(t, args...), harness.Start(t, args...)
+	addr := balance(t, a.Addr, b.Addr)
+
+	until(t, "haproxy answers", func() bool { return reply(addr, "/hello.txt") == "hello\n" })
+	for _, selector := range []string{"", "robots.txt", "/private/", "/nothing", "/hello.txt"} {
+		first, second := reply(addr, selector), reply(addr, selector) // round robin: one of each node
+		if first != second || strings.HasPrefix(first, "error: ") {
+			t.Errorf("%q: the nodes differ: %q, %q", selector, first, second)
+		}
+	}
+	for name, d := range map[string]*harness.Daemon{"a": a, "b": b} {
+		until(t, "node "+name+" logs the client", func() bool {
+			return strings.Contains(d.Log(), "selector=/hello.txt") && strings.Contains(d.Log(), "remote=127.0.0.1")
+		})
+	}
+
+	put("late/.robots", "Disallow: /\n")
+	put("late/y.txt", "y\n")
+	for range 2 {
+		until(t, "both nodes follow a change", func() bool { return strings.Contains(reply(addr, "robots.txt"), "Disallow: /late") })
+	}
+	if first, second := reply(addr, "robots.txt"), reply(addr, "robots.txt"); first != second {
+		t.Errorf("after a change the nodes differ:\n%s\n%s", first, second)
+	}
+
+	a.Stop()
+	until(t, "the balancer sees that a node is gone", func() bool { return reply(addr, "/hello.txt") == "hello\n" })
+	for i := range 20 {
+		if got := reply(addr, "/hello.txt"); got != "hello\n" {
+			t.Errorf("request %d with one node: %q", i, got)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package e2e_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+// The scripts in testdata/script use gophd as people do. Beside the commands of
+// testscript they have these, and those of scriptserve_test.go and scriptgopher_test.go:
+//
+//	exits STATUS [nobody] COMMAND...  runs a command, which must end with that
+//	                                  status; as a user without rights
+//	fits LINES COLUMNS                the last output is not larger than that
+//	sparse FILE OCTETS                makes a file of that size that takes no room
+func TestScripts(t *testing.T) {
+	gophd := harness.Program(t)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "fits": fits, "sparse": sparseFile,
+			"serve": startDaemon, "signal": signalDaemon, "ended": awaitEnd, "logged": logged,
+			"gopher": gopher, "hold": hold, "finish": finish, "silent": silent, "refused": refused, "answers": answers,
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", quickRace)
+			env.Setenv("PROGRAM", gophd)
+			env.Setenv("PATH", filepath.Dir(gophd)+":"+env.Getenv("PATH"))
+			env.Values["daemon"], env.Values["held"] = &process{}, &held{}
+			return errors.Join(letIn(env.WorkDir), letIn(filepath.Dir(gophd)))
+		},
+		Condition: lowPortsNeedARight,
+	})
+}
+
+// quickRace takes from the race detector the second that it waits at the end of
+// each process.
+const quickRace = "atexit_sleep_ms=0"
+
+// lowPortsNeedARight is the one condition of the scripts beside those of
+// testscript.
+func lowPortsNeedARight(cond string) (bool, error) {
+	if cond != "low-ports-need-a-right" {
+		return false, fmt.Errorf("unknown condition %q", cond)
+	}
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_unprivileged_port_start")
+	first, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return errors.Is(err, fs.ErrNotExist) || first > 70, nil
+}
+
+// letIn lets everybody pass to a directory of this test, for the user nobody.
+func letIn(dir string) error {
+	for tmp := filepath.Clean(os.TempDir()); dir != tmp && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	args = asNobody(args[1:])
+	err = ts.Exec(args[0], args[1:]...)
+	got, failed := 0, &exec.ExitError{}
+	if errors.As(err, &failed) {
+		got, err = failed.ExitCode(), nil
+	}
+	if err != nil || got != want {
+		ts.Fatalf("exit status %d, %v, want %d", got, err, want)
+	}
+}
+
+// asNobody replaces the word "nobody" before a command by one that gives up all
+// rights. Whoever is not root has none anyway.
+func asNobody(args []string) []string {
+	if args[0] != "nobody" {
+		return args
+	}
+	if os.Geteuid() != 0 {
+		return args[1:]
+	}
+	return append([]string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"}, args[1:]...)
+}
+
+func fits(ts *testscript.TestScript, _ bool, args []string) {
+	lines, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	columns, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	text := strings.Split(ts.ReadFile("stdout"), "\n")
+	if len(text)-1 > lines {
+		ts.Fatalf("%d lines, want at most %d", len(text)-1, lines)
+	}
+	for _, line := range text {
+		if utf8.RuneCountInString(line) > columns {
+			ts.Fatalf("more than %d columns: %s", columns, line)
+		}
+	}
+}
+
+func sparseFile(ts *testscript.TestScript, _ bool, args []string) {
+	size, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	name := ts.MkAbs(args[0])
+	ts.Check(os.WriteFile(name, nil, 0o644))
+	ts.Check(os.Truncate(name, size))
+}

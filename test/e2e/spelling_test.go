@@ -1,0 +1,48 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
+)
+
+// What is denied is answered at no spelling that the file lets an RFC 9309 robot
+// fetch: one that no rule can name, or not without an allowed one, is answered
+// with a pointer. Asked twice, since replies are kept.
+func TestDeniedAtNoSpelling(t *testing.T) {
+	secrets := []string{"#a/b/x", "# file", " lead", "*star", "dir/x", "plain"}
+	files := map[string]string{"dirt.txt": "open", ".robots": "Disallow: /dir/\nDisallow: /%23\nDisallow: / lead\nDisallow: /%2Astar\nDisallow: /plain\n"}
+	for _, name := range secrets {
+		files[name] = "secret"
+	}
+	d := serve(t, tree(t, files))
+	file := robots.Parse(robots.RFC9309, []byte(d.ask("robots.txt")))
+	for _, name := range append(secrets, secrets...) {
+		for _, sel := range selector.Spellings(name, false) {
+			reply := d.ask(sel)
+			if strings.Contains(reply, "secret") && file.Allowed("x", sel) {
+				t.Errorf("%q is answered with what is denied, and allowed by\n%s", sel, d.ask("robots.txt"))
+			}
+			if sel[0] == '/' && reply != "secret" {
+				t.Errorf("%q is answered with %q", sel, reply)
+			}
+		}
+	}
+	for _, sel := range []string{"#a/", "#a/b/", "#a", "dir"} {
+		if items := lines(d.ask(sel)); !strings.Contains(items[0], "\t/"+strings.TrimSuffix(sel, "/")+"/\t") {
+			t.Errorf("%q is answered with %q, not with a pointer", sel, items)
+		}
+	}
+}
+
+// The caps.txt that is made where there is none is under the policy, too.
+func TestMadeCapsObeyThePolicy(t *testing.T) {
+	d := serve(t, tree(t, map[string]string{"x": "x", "caps": "x", ".robots": "Disallow: /\nAllow: /x\n"}))
+	for _, r := range robots.Readers() {
+		if !strings.HasPrefix(d.ask("caps.txt"), "CAPS") || r.Read([]byte(d.ask("robots.txt")), "x")("caps.txt") {
+			t.Errorf("%s takes caps.txt as allowed by\n%s", r.Name, d.ask("robots.txt"))
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+func oneFile(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/file.txt", []byte("a file\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// activate prepares gophd as systemd starts it, with listening sockets as
+// descriptors 3 and on.
+func activate(t testing.TB, env []string, sockets []*os.File, args ...string) *exec.Cmd {
+	t.Helper()
+	script := fmt.Sprintf(`LISTEN_PID=$$ LISTEN_FDS=%d exec "$0" "$@"`, len(sockets))
+	cmd := exec.Command("/bin/sh", append([]string{"-c", script, harness.Program(t)}, args...)...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.ExtraFiles = sockets
+	return cmd
+}
+
+func socket(t testing.TB) (*os.File, string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := l.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close() // f keeps the socket
+	t.Cleanup(func() { _ = f.Close() })
+	return f, l.Addr().String()
+}
+
+func TestSocketActivation(t *testing.T) {
+	first, addr1 := socket(t)
+	second, addr2 := socket(t)
+	d := harness.StartCmd(t, activate(t, nil, []*os.File{first, second}, "-root", oneFile(t)))
+	for _, addr := range []string{addr1, addr2} {
+		if got, err := harness.Ask(addr, "/file.txt"); got != "a file\n" || err != nil {
+			t.Errorf("%s: %q, %v", addr, got, err)
+		}
+	}
+	if n := strings.Count(d.Log(), `"serving"`); n != 2 {
+		t.Errorf("it serves on %d addresses", n)
+	}
+	d.Stop()
+}
+
+func TestSocketIsConnection(t *testing.T) {
+	l, addr := socket(t)
+	_ = l
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := c.(*net.TCPConn).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = f.Close(), c.Close() }()
+	out, err := activate(t, nil, []*os.File{f}, "-root", oneFile(t)).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "hint: the socket unit wants Accept=no") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestRestartLosesNobody restarts gophd again and again, as systemd does, with
+// clients that never pause.
+func TestRestartLosesNobody(t *testing.T) {
+	sock, addr := socket(t)
+	root := oneFile(t)
+	var served atomic.Int64
+	stop := make(chan bool)
+	var clients sync.WaitGroup
+	start := func() *harness.Daemon {
+		return harness.StartCmd(t, activate(t, nil, []*os.File{sock}, "-quiet=false", "-root", root))
+	}
+	d := start()
+	for i := range 8 {
+		clients.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				sel, want := "/file.txt", "a file\n"
+				if i%2 == 0 {
+					sel, want = "/nothing", "3Not found\t\terror.host\t1\r\n.\r\n"
+				}
+				if got, err := harness.Ask(addr, sel); got != want || err != nil {
+					t.Errorf("after %d answers: %q, %v", served.Load(), got, err)
+					return
+				}
+				served.Add(1)
+			}
+		})
+	}
+	for range 5 {
+		before := served.Load()
+		d.Until("clients were answered", func() bool { return served.Load() > before+100 })
+		d.Stop()
+		d = start()
+	}
+	close(stop)
+	clients.Wait()
+	t.Logf("%d answers over 5 restarts", served.Load())
+}
+
+func TestGophdNotifies(t *testing.T) {
+	m := harness.NewManager(t)
+	sock, _ := socket(t)
+	env := []string{"NOTIFY_SOCKET=" + m.Name, "WATCHDOG_USEC=200000"}
+	d := harness.StartCmd(t, activate(t, env, []*os.File{sock}, "-root", oneFile(t)))
+	expect := func(want string) {
+		t.Helper()
+		for {
+			got := m.Next()
+			if strings.HasPrefix(got, want) {
+				return
+			}
+			if got != "WATCHDOG=1" {
+				t.Fatalf("got %q, want %q", got, want)
+			}
+		}
+	}
+	expect("READY=1")
+	expect("WATCHDOG=1")
+	expect("WATCHDOG=1")
+	d.Signal(syscall.SIGHUP)
+	expect("RELOADING=1\nMONOTONIC_USEC=")
+	expect("READY=1")
+	d.Signal(syscall.SIGTERM)
+	expect("STOPPING=1")
+}
+
+// TestWatchdogBites: a gophd that is stopped in its tracks gives no sign.
+func TestWatchdogBites(t *testing.T) {
+	m := harness.NewManager(t)
+	sock, _ := socket(t)
+	env := []string{"NOTIFY_SOCKET=" + m.Name, "WATCHDOG_USEC=100000"}
+	d := harness.StartCmd(t, activate(t, env, []*os.File{sock}, "-root", oneFile(t)))
+	m.Next()
+	d.Signal(syscall.SIGSTOP)
+	defer d.Signal(syscall.SIGCONT)
+	quiet := func() bool {
+		_ = m.Conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
+		_, err := m.Conn.Read(make([]byte, 512))
+		return err != nil
+	}
+	d.Until("there is no sign of life", quiet)
+}
+
+func TestInetdPipe(t *testing.T) {
+	for _, c := range []struct{ request, want string }{
+		{"/file.txt\r\n", "a file\n"},
+		{"/file.txt", "a file\n"}, // the end of the stream ends the line
+		{"robots.txt\r\n", "User-agent: *\n"},
+		{"", "0file.txt\t/file.txt\tlocalhost\t70\r\n"},
+	} {
+		cmd := exec.Command(harness.Program(t), "-inetd", "-root", oneFile(t), "-host", "localhost")
+		cmd.Stdin = strings.NewReader(c.request)
+		if c.request == "" {
+			cmd.Stdin = strings.NewReader("\r\n")
+		}
+		out, err := cmd.Output()
+		if err != nil || !strings.HasPrefix(string(out), c.want) {
+			t.Errorf("%q: %q, %v", c.request, out, err)
+		}
+	}
+}
+
+// TestInetdSocket: the connection is on all three, and the log must not get
+// into the reply.
+func TestInetdSocket(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	root := oneFile(t)
+	var reply string
+	var asked error
+	var client sync.WaitGroup
+	client.Go(func() { reply, asked = harness.Ask(l.Addr().String(), "/file.txt") })
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := c.(*net.TCPConn).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	cmd := exec.Command(harness.Program(t), "-inetd", "-v", "-root", root)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, f
+	err = cmd.Run()
+	_ = f.Close()
+	client.Wait()
+	if err != nil || asked != nil || reply != "a file\n" {
+		t.Errorf("%q, %v, %v", reply, asked, err)
+	}
+}
+
+// TestInetdDeadline: a client that says nothing does not keep a process.
+func TestInetdDeadline(t *testing.T) {
+	in, silent, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = in.Close(), silent.Close() }()
+	var out bytes.Buffer
+	cmd := exec.Command(harness.Program(t), "-inetd", "-request-timeout", "50ms", "-root", oneFile(t))
+	cmd.Stdin, cmd.Stdout = in, &out
+	if err := cmd.Run(); err != nil || out.Len() > 0 {
+		t.Errorf("%v, %q", err, out.String())
+	}
+}

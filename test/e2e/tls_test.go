@@ -1,0 +1,109 @@
+package e2e_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+// large is a file that no socket takes at once.
+var large = bytes.Repeat([]byte("0123456789abcde\n"), 1<<20)
+
+func twoFiles(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"a.txt": []byte("alpha\n"), "large.bin": large} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func pair(t *testing.T, host string) keypair.Files {
+	t.Helper()
+	f, err := keypair.SelfSigned(t.TempDir(), host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// served returns the name in the certificate that a client gets.
+func served(t *testing.T, addr, name string) string {
+	t.Helper()
+	c, err := tls.Dial("tcp", addr, harness.AnyCert(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	return c.ConnectionState().PeerCertificates[0].Subject.CommonName
+}
+
+func TestTLSClients(t *testing.T) {
+	d := harness.Start(t, "-root", twoFiles(t), "-tls-self-signed", filepath.Join(t.TempDir(), "tls"))
+	for _, tt := range []struct {
+		stdin string
+		args  []string
+	}{
+		{"", []string{"curl", "-sk", "gophers://" + d.Addr + "/0/a.txt"}},
+		{"", []string{"curl", "-s", "gopher://" + d.Addr + "/0/a.txt"}},
+		{"/a.txt\r\n", []string{"openssl", "s_client", "-quiet", "-connect", d.Addr}},
+		{"/a.txt\n", []string{"openssl", "s_client", "-quiet", "-tls1_2", "-connect", d.Addr}},
+	} {
+		cmd := exec.Command(harness.Tool(t, tt.args[0]), tt.args[1:]...)
+		cmd.Stdin = strings.NewReader(tt.stdin)
+		if got, err := cmd.Output(); string(got) != "alpha\n" || err != nil {
+			t.Errorf("%q got %q, %v", tt.args, got, err)
+		}
+	}
+	got, err := exec.Command(harness.Tool(t, "curl"), "-sk", "https://"+d.Addr+"/a.txt").Output()
+	if err != nil || !strings.Contains(string(got), "gophers://") {
+		t.Errorf("https got %q, %v", got, err)
+	}
+}
+
+func TestCertificateByName(t *testing.T) {
+	one, two := pair(t, "one.example"), pair(t, "two.example")
+	d := harness.Start(t, "-root", twoFiles(t),
+		"-tls-cert", one.Cert, "-tls-key", one.Key, "-tls-cert", two.Cert, "-tls-key", two.Key)
+	for name, want := range map[string]string{"one.example": "one.example", "two.example": "two.example", "x.example": "one.example"} {
+		if got := served(t, d.Addr, name); got != want {
+			t.Errorf("%s gets the certificate of %s", name, got)
+		}
+	}
+}
+
+// New files are taken in by themselves, also in the sandbox, and do no harm to
+// the connections there are.
+func TestCertificateRenewed(t *testing.T) {
+	old, next := pair(t, "old.example"), pair(t, "new.example")
+	d := harness.Start(t, "-root", twoFiles(t), "-tls-cert", old.Cert, "-tls-key", old.Key)
+	c, err := tls.Dial("tcp", d.Addr, harness.AnyCert("old.example"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := c.Write([]byte("/large.bin\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{next.Cert: old.Cert, next.Key: old.Key} {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.Until("the new certificate is served", func() bool { return served(t, d.Addr, "") == "new.example" })
+	var got bytes.Buffer
+	if _, err := got.ReadFrom(c); err != nil || !bytes.Equal(got.Bytes(), large) {
+		t.Errorf("the old connection got %d of %d octets, %v", got.Len(), len(large), err)
+	}
+}

@@ -1,0 +1,105 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// parseUnit reads a unit file: the values of each Section.Directive.
+func parseUnit(t *testing.T, name string) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../examples/systemd", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit, section := map[string][]string{}, ""
+	for n, line := range strings.Split(string(text), "\n") {
+		key, value, ok := strings.Cut(line, "=")
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == '[' && strings.HasSuffix(line, "]"):
+			section = strings.Trim(line, "[]")
+		case ok && section != "" && strings.TrimSpace(key) == key:
+			unit[section+"."+key] = append(unit[section+"."+key], value)
+		default:
+			t.Errorf("%s:%d: %q is no directive", name, n+1, line)
+		}
+	}
+	return unit
+}
+
+func wantUnit(t *testing.T, name string, directives map[string]string) {
+	t.Helper()
+	unit := parseUnit(t, name)
+	for key, value := range directives {
+		if !slices.Contains(unit[key], value) {
+			t.Errorf("%s: %s is %q, want %q", name, key, unit[key], value)
+		}
+	}
+}
+
+func TestServiceUnit(t *testing.T) {
+	wantUnit(t, "gophd.service", map[string]string{
+		"Unit.Requires": "gophd.socket", "Unit.After": "gophd.socket",
+		"Service.Type": "notify", "Service.WatchdogSec": "30", "Service.Restart": "on-failure",
+		"Service.ExecReload": "/bin/kill -HUP $MAINPID",
+		// What it must not have.
+		"Service.DynamicUser": "yes", "Service.CapabilityBoundingSet": "", "Service.NoNewPrivileges": "yes",
+		"Service.PrivateUsers": "yes", "Service.PrivateNetwork": "yes", "Service.RestrictAddressFamilies": "AF_UNIX",
+		"Service.SocketBindDeny": "any", "Service.ProtectSystem": "strict", "Service.ProtectHome": "yes",
+		"Service.PrivateTmp": "yes", "Service.PrivateDevices": "yes", "Service.ProtectProc": "invisible",
+		"Service.ProtectKernelTunables": "yes", "Service.ProtectKernelModules": "yes", "Service.ProtectKernelLogs": "yes",
+		"Service.ProtectControlGroups": "yes", "Service.ProtectClock": "yes", "Service.ProtectHostname": "yes",
+		"Service.RestrictNamespaces": "yes", "Service.RestrictRealtime": "yes", "Service.RestrictSUIDSGID": "yes",
+		"Service.LockPersonality": "yes", "Service.MemoryDenyWriteExecute": "yes", "Service.RemoveIPC": "yes",
+		"Service.SystemCallArchitectures": "native", "Service.SystemCallFilter": "~@privileged @resources",
+	})
+}
+
+// TestUnitAllowsTheSandbox: the filter must let gophd put itself into its sandbox.
+func TestUnitAllowsTheSandbox(t *testing.T) {
+	filters := strings.Join(parseUnit(t, "gophd.service")["Service.SystemCallFilter"], " ")
+	for _, call := range []string{"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"} {
+		if !strings.Contains(filters, " "+call) {
+			t.Errorf("SystemCallFilter lacks %s", call)
+		}
+	}
+}
+
+func TestSocketUnit(t *testing.T) {
+	wantUnit(t, "gophd.socket", map[string]string{
+		"Socket.ListenStream": "70", "Socket.Accept": "no", "Install.WantedBy": "sockets.target",
+	})
+}
+
+// TestUnitsAnalyzed lets systemd judge, where it is installed.
+func TestUnitsAnalyzed(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd-analyze is not here; the other tests check the directives")
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"gophd.service", "gophd.socket"} {
+		text, err := os.ReadFile(filepath.Join("../../examples/systemd", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		installed := strings.Replace(string(text), "ExecStart=/usr/local/bin/gophd", "ExecStart=/bin/true", 1)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(installed), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"verify", "--man=no", "./gophd.service", "./gophd.socket"},
+		{"security", "--offline=true", "--threshold=10", "./gophd.service"}, // an exposure of at most 1.0
+	} {
+		cmd := exec.Command("systemd-analyze", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("systemd-analyze %s: %v\n%s", args[0], err, out)
+		}
+	}
+}
