@@ -147,7 +147,7 @@ func TestReloadOfTheRoot(t *testing.T) {
 	plant(t, filepath.Join(top, "next/.robots"), "Disallow: /new.txt\n", false)
 	plant(t, filepath.Join(top, "next/new.txt"), "new\n", false)
 	plant(t, filepath.Join(top, "next/which.txt"), "new\n", false)
-	d := serve(t, filepath.Join(top, "site"))
+	d := serve(t, filepath.Join(top, "site"), "-sandbox-parent")
 	if got := d.ask("/which.txt"); got != "old\n" {
 		t.Fatalf("got %q", got)
 	}
