@@ -9,7 +9,7 @@ require (
 	github.com/pires/go-proxyproto v0.15.0 // PROXY headers, for server; v0.16.0 wants a newer Go
 	github.com/prometheus/client_golang v1.25.0 // the numbers that -metrics offers, for internal/metrics
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: the command line is tested by scripts; tests only
-	github.com/urfave/cli/v3 v3.14.0 // flags, their environment variables, commands, for cmd/gophd
+	github.com/urfave/cli/v2 v2.27.7 // flags, their environment variables, commands, for cmd/gophd
 	golang.org/x/net v0.62.0 // bpf: assembles the filter of system calls, for internal/sandbox
 	golang.org/x/sync v0.24.0 // errgroup: the daemon's tasks end together
 	golang.org/x/sys v0.49.0 // openat2, epoll and sendfile, which syscall does not have in full
@@ -21,11 +21,14 @@ require (
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
+	github.com/russross/blackfriday/v2 v2.1.0 // indirect
+	github.com/xrash/smetrics v0.0.0-20240521201337-686a1a2994c1 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	kernel.org/pub/linux/libs/security/libcap/psx v1.2.77 // indirect

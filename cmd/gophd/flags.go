@@ -1,107 +1,93 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v3"
+	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/server"
 )
 
-// Categories of flags, in the order of the help.
+// A category of flags, in the order of the help. Its methods make a flag, with
+// what it sets, its name, its default, and its help, in which the value is named
+// between backquotes. Each has the environment variable of its name.
+type category string
+
 const (
-	catContent = "1 Content"
-	catNetwork = "2 Network"
-	catLimits  = "3 Limits"
-	catWatch   = "4 Changes"
-	catLog     = "5 Log"
-	catRights  = "6 Rights"
-	catOther   = "9 Other"
+	catContent category = "1 Content"
+	catNetwork category = "2 Network"
+	catLimits  category = "3 Limits"
+	catWatch   category = "4 Changes"
+	catLog     category = "5 Log"
+	catRights  category = "6 Rights"
+	catOther   category = "9 Other"
+	ofCommand  category = "" // flags of a command have none
 )
 
-// Every flag is made by one of these functions, with what it sets, its name, its
-// default, and its help, in which the value is named between backquotes.
-
-func text(to *string, name, value, usage string) cli.Flag {
-	return &cli.StringFlag{Name: name, Destination: to, Value: value, Usage: usage, Sources: env(name), Local: true}
+func (c category) text(to *string, name, value, usage string) cli.Flag {
+	return &cli.StringFlag{Name: name, Destination: to, Value: value, Usage: usage, Category: string(c), EnvVars: env(name)}
 }
 
-func list(to *[]string, name, usage string) cli.Flag {
-	return &cli.StringSliceFlag{Name: name, Destination: to, Usage: usage, Sources: env(name), Local: true}
+func (c category) list(to *[]string, name, usage string) cli.Flag {
+	return &cli.StringSliceFlag{Name: name, Usage: usage, Category: string(c), EnvVars: env(name),
+		Action: func(_ *cli.Context, values []string) error { *to = values; return nil }}
 }
 
-func yes(to *bool, name, usage string) cli.Flag {
-	return &cli.BoolFlag{Name: name, Destination: to, Usage: usage, Sources: env(name), Local: true}
+func (c category) yes(to *bool, name, usage string) cli.Flag {
+	return &cli.BoolFlag{Name: name, Destination: to, Usage: usage, Category: string(c), EnvVars: env(name)}
 }
 
-func number(to *int, name string, value int, usage string) cli.Flag {
-	return &cli.IntFlag{Name: name, Destination: to, Value: value, Usage: usage, Sources: env(name), Local: true}
+func (c category) number(to *int, name string, value int, usage string) cli.Flag {
+	return &cli.IntFlag{Name: name, Destination: to, Value: value, Usage: usage, Category: string(c), EnvVars: env(name)}
 }
 
-func duration(to *time.Duration, name string, value time.Duration, usage string) cli.Flag {
-	return &cli.DurationFlag{Name: name, Destination: to, Value: value, Usage: usage, Sources: env(name), Local: true}
+func (c category) fraction(to *float64, name, usage string) cli.Flag {
+	return &cli.Float64Flag{Name: name, Destination: to, Usage: usage, Category: string(c), EnvVars: env(name)}
 }
 
-func env(name string) cli.ValueSourceChain {
-	return cli.EnvVars("GOPHD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+func (c category) duration(to *time.Duration, name string, value time.Duration, usage string) cli.Flag {
+	return &cli.DurationFlag{Name: name, Destination: to, Value: value, Usage: usage, Category: string(c), EnvVars: env(name)}
 }
 
-// in puts flags into a category.
-func in(category string, flags ...cli.Flag) []cli.Flag {
-	for _, f := range flags {
-		f.(cli.CategorizableFlag).SetCategory(category)
-	}
-	return flags
+func env(name string) []string {
+	return []string{"GOPHD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}
 }
 
 func serveFlags(f *daemon.Flags) []cli.Flag {
-	return slices.Concat(
-		in(catContent,
-			text(&f.Root, "root", "", "`DIR` the directory to serve"),
-			yes(&f.StrictText, "strict-text", "texts end with a dot, as in RFC 1436"),
-			yes(&f.InfoPrefix, "info-prefix", "text lines in gophermaps begin with i (Motsognir)"),
-			text(&f.Cache, "cache", "64MiB", "`SIZE` memory for replies, 0: none"),
-		),
-		in(catNetwork,
-			list(&f.Listen, "listen", "`ADDR` where to listen; may be repeated (default :70)"),
-			yes(&f.Inetd, "inetd", "serve one connection, on standard input and output"),
-			text(&f.Host, "host", "", "`NAME` of this host in menus (default: the machine's)"),
-			number(&f.Port, "port", 0, "`PORT` in menus (default: the one reached)"),
-			text(&f.HTTP, "http", "on", "`MODE` answer HTTP with a page: on or off"),
-			list(&f.TrustProxy, "trust-proxy", "`CIDR` of proxies that send PROXY headers"),
-			list(&f.TLSCert, "tls-cert", "`FILE` of a certificate: TLS, on the same port"),
-			list(&f.TLSKey, "tls-key", "`FILE` of its key"),
-			text(&f.TLSSelfSigned, "tls-self-signed", "", "`DIR` to make and keep a certificate in"),
-		),
-		in(catLimits,
-			duration(&f.RequestTimeout, "request-timeout", 10*time.Second, "`DURATION` from accept to the request's end"),
-			duration(&f.StallTimeout, "stall-timeout", time.Minute, "`DURATION` ends a reply without progress"),
-			duration(&f.Drain, "drain", 10*time.Second, "`DURATION` for open replies after SIGTERM"),
-			number(&f.MaxConns, "max-conns", 0, "`N` connections (default: half the limit of files)"),
-			number(&f.MaxConnsPerIP, "max-conns-per-ip", server.DefaultMaxConnsPerIP, "`N` of one address or IPv6 /64; 0 is any"),
-			&cli.FloatFlag{Name: "rate", Destination: &f.Rate, Usage: "`N` requests a second per address; 0 is any", Sources: env("rate"), Local: true},
-			number(&f.Burst, "burst", server.DefaultBurst, "`N` requests at once, with -rate"),
-		),
-		in(catWatch,
-			text(&f.Watch, "watch", "inotify", "`MODE` inotify, poll or off"),
-			duration(&f.Poll, "poll", 5*time.Minute, "`DURATION` between reading all again"),
-		),
-		in(catLog,
-			yes(&f.Quiet, "quiet", "warnings and errors only"),
-			yes(&f.Verbose, "v", "connections without a request, too"),
-			text(&f.LogFormat, "log-format", "auto", "`FORMAT` text, json, or auto: by terminal"),
-			text(&f.AccessLog, "access-log", "", "`FILE` for a line per request, in Apache's form"),
-			text(&f.LogIPs, "log-ips", "full", "`FORM` of addresses: full, masked or none"),
-			list(&f.Status, "status", "`CIDR` of those who may see /server-status, repeatable"),
-			text(&f.Metrics, "metrics", "", "`ADDR` for Prometheus, such as localhost:9170"),
-		),
-		in(catRights,
-			text(&f.User, "user", "", "`USER[:GROUP]` to become once gophd listens"),
-			text(&f.Sandbox, "sandbox", "auto", "`MODE` require, auto (what works) or off"),
-			yes(&f.SandboxParent, "sandbox-parent", "the sandbox shows DIR's parent, so that DIR can be exchanged by a rename"),
-		),
-	)
+	return []cli.Flag{
+		catContent.text(&f.Root, "root", "", "`DIR` the directory to serve"),
+		catContent.yes(&f.StrictText, "strict-text", "texts end with a dot, as in RFC 1436"),
+		catContent.yes(&f.InfoPrefix, "info-prefix", "text lines in gophermaps begin with i (Motsognir)"),
+		catContent.text(&f.Cache, "cache", "64MiB", "`SIZE` memory for replies, 0: none"),
+		catNetwork.list(&f.Listen, "listen", "`ADDR` where to listen; may be repeated (default :70)"),
+		catNetwork.yes(&f.Inetd, "inetd", "serve one connection, on standard input and output"),
+		catNetwork.text(&f.Host, "host", "", "`NAME` of this host in menus (default: the machine's)"),
+		catNetwork.number(&f.Port, "port", 0, "`PORT` in menus (default: the one reached)"),
+		catNetwork.text(&f.HTTP, "http", "on", "`MODE` answer HTTP with a page: on or off"),
+		catNetwork.list(&f.TrustProxy, "trust-proxy", "`CIDR` of proxies that send PROXY headers"),
+		catNetwork.list(&f.TLSCert, "tls-cert", "`FILE` of a certificate: TLS, on the same port"),
+		catNetwork.list(&f.TLSKey, "tls-key", "`FILE` of its key"),
+		catNetwork.text(&f.TLSSelfSigned, "tls-self-signed", "", "`DIR` to make and keep a certificate in"),
+		catLimits.duration(&f.RequestTimeout, "request-timeout", 10*time.Second, "`DURATION` from accept to the request's end"),
+		catLimits.duration(&f.StallTimeout, "stall-timeout", time.Minute, "`DURATION` ends a reply without progress"),
+		catLimits.duration(&f.Drain, "drain", 10*time.Second, "`DURATION` for open replies after SIGTERM"),
+		catLimits.number(&f.MaxConns, "max-conns", 0, "`N` connections (default: half the limit of files)"),
+		catLimits.number(&f.MaxConnsPerIP, "max-conns-per-ip", server.DefaultMaxConnsPerIP, "`N` of one address or IPv6 /64; 0 is any"),
+		catLimits.fraction(&f.Rate, "rate", "`N` requests a second per address; 0 is any"),
+		catLimits.number(&f.Burst, "burst", server.DefaultBurst, "`N` requests at once, with -rate"),
+		catWatch.text(&f.Watch, "watch", "inotify", "`MODE` inotify, poll or off"),
+		catWatch.duration(&f.Poll, "poll", 5*time.Minute, "`DURATION` between reading all again"),
+		catLog.yes(&f.Quiet, "quiet", "warnings and errors only"),
+		catLog.yes(&f.Verbose, "v", "connections without a request, too"),
+		catLog.text(&f.LogFormat, "log-format", "auto", "`FORMAT` text, json, or auto: by terminal"),
+		catLog.text(&f.AccessLog, "access-log", "", "`FILE` for a line per request, in Apache's form"),
+		catLog.text(&f.LogIPs, "log-ips", "full", "`FORM` of addresses: full, masked or none"),
+		catLog.list(&f.Status, "status", "`CIDR` of those who may see /server-status, repeatable"),
+		catLog.text(&f.Metrics, "metrics", "", "`ADDR` for Prometheus, such as localhost:9170"),
+		catRights.text(&f.User, "user", "", "`USER[:GROUP]` to become once gophd listens"),
+		catRights.text(&f.Sandbox, "sandbox", "auto", "`MODE` require, auto (what works) or off"),
+		catRights.yes(&f.SandboxParent, "sandbox-parent", "the sandbox shows DIR's parent, so that DIR can be exchanged by a rename"),
+	}
 }

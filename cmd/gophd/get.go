@@ -1,10 +1,9 @@
 package main
 
 import (
-	"context"
 	"time"
 
-	"github.com/urfave/cli/v3"
+	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/internal/getcmd"
 )
@@ -14,14 +13,18 @@ func getCommand() *cli.Command {
 	return &cli.Command{
 		Name: "get", Usage: "fetch a Gopher URL to standard output", ArgsUsage: "URL",
 		Flags: []cli.Flag{
-			yes(&g.Raw, "raw", "as the server sent it"),
-			duration(&g.Timeout, "timeout", 30*time.Second, "`DURATION` for the whole"),
-			text(&g.MaxSize, "max-size", "1GiB", "`SIZE` after which to give up"),
-			yes(&g.Insecure, "insecure", "take any certificate (gophers)"),
+			ofCommand.yes(&g.Raw, "raw", "as the server sent it"),
+			ofCommand.duration(&g.Timeout, "timeout", 30*time.Second, "`DURATION` for the whole"),
+			ofCommand.text(&g.MaxSize, "max-size", "1GiB", "`SIZE` after which to give up"),
+			ofCommand.yes(&g.Insecure, "insecure", "take any certificate (gophers)"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			g.Out = c.Root().Writer
-			return g.Get(ctx, c.Args().Slice())
+		Action: func(c *cli.Context) error {
+			g.Out = c.App.Writer
+			args, err := arguments(c)
+			if err != nil {
+				return err
+			}
+			return g.Get(c.Context, args)
 		},
 		OnUsageError: badUsage, HideHelpCommand: true,
 	}

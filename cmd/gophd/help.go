@@ -1,15 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v3"
+	"github.com/urfave/cli/v2"
 )
 
 const (
@@ -27,39 +25,32 @@ GOPHD_ROOT. Exit status: 0, 1 (the answer is no), 2 (usage), 3 (failure).
 `
 )
 
-// printHelp prints the help of a command: how it is called, its commands or
-// flags, and its description.
+// printHelp prints the help of the program or a command: how it is called, its
+// commands or flags, and its description.
 func printHelp(w io.Writer, _ string, data any) {
-	c := data.(*cli.Command)
 	var b strings.Builder
-	switch {
-	case c.Root() == c:
+	if app, ok := data.(*cli.App); ok {
 		b.WriteString(appUsage)
-		for _, category := range c.VisibleFlagCategories() {
+		for _, category := range app.VisibleFlagCategories() {
 			b.WriteString("\n" + strings.TrimLeft(category.Name(), "0123456789 ") + "\n")
 			writeFlags(&b, category.Flags())
 		}
 		b.WriteString(appEnd)
-	case len(commands(c)) > 0:
-		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n", c.FullName(), c.Usage)
-		for _, sub := range commands(c) {
-			fmt.Fprintf(&b, "  %s %-8s %s\n", c.FullName(), sub.Name, sub.Usage)
+	} else if c := data.(*cli.Command); len(c.Subcommands) > 0 {
+		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n", c.HelpName, c.Usage)
+		for _, sub := range c.VisibleCommands() {
+			fmt.Fprintf(&b, "  %s %-8s %s\n", c.HelpName, sub.Name, sub.Usage)
 		}
-		fmt.Fprintf(&b, "\n%s COMMAND -help tells more.\n", c.FullName())
-	default:
-		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %[1]s [FLAG]... %[3]s\n\nFlags:\n", c.FullName(), c.Usage, c.ArgsUsage)
+		fmt.Fprintf(&b, "\n%s COMMAND -help tells more.\n", c.HelpName)
+	} else {
+		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %[1]s [FLAG]... %[3]s\n\nFlags:\n", c.HelpName, c.Usage, c.ArgsUsage)
 		writeFlags(&b, c.VisibleFlags())
 		b.WriteString(c.Description)
 	}
 	_, _ = io.WriteString(w, b.String())
 }
 
-// commands are those of a command, without help.
-func commands(c *cli.Command) []*cli.Command {
-	return slices.DeleteFunc(slices.Clone(c.Commands), func(sub *cli.Command) bool { return sub.Name == "help" })
-}
-
-func writeFlags(b *strings.Builder, flags []cli.Flag) {
+func writeFlags[F cli.Flag](b *strings.Builder, flags []F) {
 	for _, f := range flags {
 		b.WriteString("  " + flagLine(f) + "\n")
 	}
@@ -86,7 +77,7 @@ const (
 
 // defaultText tells the default of a flag that has one and does not say it.
 func defaultText(f cli.DocGenerationFlag, usage string) string {
-	def := strings.Trim(cmp.Or(f.GetDefaultText(), f.GetValue()), `"`)
+	def := strings.Trim(f.GetDefaultText(), `"`)
 	if d, err := time.ParseDuration(def); err == nil && d > 0 {
 		def = strings.TrimSuffix(strings.Replace(d.String(), "m0s", "m", 1), "h0m")
 	}

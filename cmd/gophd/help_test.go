@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v3"
+	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/internal/exit"
 )
@@ -40,14 +40,14 @@ func TestEveryFlag(t *testing.T) {
 	flags := app.Flags
 	for _, c := range app.Commands {
 		flags = slices.Concat(flags, c.Flags)
-		for _, sub := range c.Commands {
+		for _, sub := range c.Subcommands {
 			flags = slices.Concat(flags, sub.Flags)
 		}
 	}
 	for _, f := range flags {
 		doc, name := f.(cli.DocGenerationFlag), f.Names()[0]
-		if chain := env(name); !slices.Equal(doc.GetEnvVars(), chain.EnvKeys()) {
-			t.Errorf("-%s has the variables %q, want %q", name, doc.GetEnvVars(), chain.EnvKeys())
+		if !slices.Equal(doc.GetEnvVars(), env(name)) {
+			t.Errorf("-%s has the variables %q, want %q", name, doc.GetEnvVars(), env(name))
 		}
 		if value, _ := flag.UnquoteUsage(&flag.Flag{Usage: doc.GetUsage()}); doc.TakesValue() && strings.ToUpper(value) != value {
 			t.Errorf("-%s: its value has no name: %s", name, doc.GetUsage())

@@ -8,9 +8,10 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v3"
+	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/exit"
@@ -22,18 +23,20 @@ func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := newApp()
 	app.Reader, app.Writer, app.ErrWriter = stdin, stdout, stderr
-	return exit.Report(stderr, app.Run(ctx, args))
+	app.Metadata = map[string]any{"typed": args}
+	return exit.Report(stderr, app.RunContext(ctx, args))
 }
 
-func newApp() *cli.Command {
-	cli.VersionFlag = &cli.BoolFlag{Name: "version", Category: catOther, Usage: "print the version", Local: true}
-	cli.HelpFlag = &cli.BoolFlag{Name: "help", Category: catOther, Aliases: []string{"h"}, Usage: "print this", Local: true}
-	cli.VersionPrinter = func(c *cli.Command) { _, _ = fmt.Fprintf(c.Writer, "gophd %s\n", c.Version) }
+func newApp() *cli.App {
+	cli.VersionFlag = &cli.BoolFlag{Name: "version", Category: string(catOther), Usage: "print the version"}
+	cli.HelpFlag = &cli.BoolFlag{Name: "help", Category: string(catOther), Aliases: []string{"h"}, Usage: "print this"}
+	cli.VersionPrinter = func(c *cli.Context) { _, _ = fmt.Fprintf(c.App.Writer, "gophd %s\n", c.App.Version) }
 	cli.HelpPrinter = printHelp
+	cli.SuggestDidYouMeanTemplate = "%s"
 	flags := &daemon.Flags{Version: version()}
-	return &cli.Command{
+	return &cli.App{
 		Name: "gophd", Version: flags.Version, Flags: serveFlags(flags),
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := takeRoot(c, flags); err != nil {
 				return err
 			}
@@ -41,55 +44,75 @@ func newApp() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return daemon.Run(ctx, conf, c.Root().ErrWriter)
+			return daemon.Run(c.Context, conf, c.App.ErrWriter)
 		},
-		Commands:     []*cli.Command{robotsCommand(), getCommand()},
-		Suggest:      true,
-		OnUsageError: badUsage,
-		ExitErrHandler: func(context.Context, *cli.Command, error) {
-		},
+		Commands:       []*cli.Command{robotsCommand(), getCommand()},
+		Suggest:        true,
+		OnUsageError:   badUsage,
+		ExitErrHandler: func(*cli.Context, error) {},
 	}
 }
 
 // takeRoot takes the one argument that is a directory as the root.
-func takeRoot(c *cli.Command, flags *daemon.Flags) error {
-	arg := c.Args().First()
-	switch _, err := os.Stat(arg); {
-	case arg == "":
-		return nil
-	case c.NArg() > 1:
-		return exit.Usagef("gophd DIR serves one directory", "unexpected argument %q", c.Args().Get(1))
+func takeRoot(c *cli.Context, flags *daemon.Flags) error {
+	args, err := arguments(c)
+	if err != nil || len(args) == 0 {
+		return err
+	}
+	_, err = os.Stat(args[0])
+	switch {
+	case len(args) > 1:
+		return exit.Usagef("gophd DIR serves one directory", "unexpected argument %q", args[1])
 	case err != nil && flags.Root != "":
-		return exit.Usagef("gophd -help tells what it takes", "unexpected argument %q", arg)
-	case err != nil && !strings.ContainsAny(arg, "./"):
+		return exit.Usagef("gophd -help tells what it takes", "unexpected argument %q", args[0])
+	case err != nil && !strings.ContainsAny(args[0], "./"):
 		return unknownCommand(c)
 	case flags.Root != os.Getenv("GOPHD_ROOT"): // which an argument overrides
-		return exit.Usagef("leave one of them out", "two directories to serve: -root %s and %s", flags.Root, arg)
+		return exit.Usagef("leave one of them out", "two directories to serve: -root %s and %s", flags.Root, args[0])
 	}
-	flags.Root = arg
+	flags.Root = args[0]
 	return nil
 }
 
-func unknownCommand(c *cli.Command) error {
-	name := c.Args().First()
-	hint := fmt.Sprintf("did you mean %s %s? %[1]s -help lists the commands", c.FullName(), cli.SuggestCommand(c.Commands, name))
-	if c.Root() == c {
+// arguments are the arguments of a command. Flags stand before them, because the
+// flag library takes what follows the first argument as it is: one that looks
+// like a flag is refused, unless it stands behind --.
+func arguments(c *cli.Context) ([]string, error) {
+	args := c.Args().Slice()
+	typed := c.App.Metadata["typed"].([]string)
+	if i := slices.Index(typed, "--"); i >= 0 && len(typed)-i-1 == len(args) {
+		return args, nil // the library has taken the -- out
+	}
+	plain := args
+	if i := slices.Index(args, "--"); i >= 0 {
+		plain, args = args[:i:i], slices.Concat(args[:i], args[i+1:])
+	}
+	for i, arg := range plain {
+		if i > 0 && len(arg) > 1 && arg[0] == '-' {
+			return nil, exit.Usagef(fmt.Sprintf("flags stand before the arguments: %s %s ... %s; what is no flag stands behind --", c.Command.HelpName, arg, args[0]),
+				"the flag %s comes after the argument %q", arg, args[0])
+		}
+	}
+	return args, nil
+}
+
+func unknownCommand(c *cli.Context) error {
+	name, of := c.Args().First(), c.Command.HelpName
+	hint := fmt.Sprintf("did you mean %s %s? %[1]s -help lists the commands", of, cli.SuggestCommand(c.Command.Subcommands, name))
+	if of == c.App.HelpName {
 		hint += "; to serve a directory: gophd DIR"
 	}
-	return exit.Usagef(hint, "unknown command %q", strings.TrimSpace(strings.TrimPrefix(c.FullName(), "gophd")+" "+name))
+	return exit.Usagef(hint, "unknown command %q", strings.TrimSpace(strings.TrimPrefix(of, c.App.HelpName)+" "+name))
 }
 
 // badUsage is called for a flag that is not known, or whose value does not parse.
-func badUsage(_ context.Context, c *cli.Command, err error, _ bool) error {
+func badUsage(c *cli.Context, err error, _ bool) error {
 	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
-		return exit.Usagef(c.FullName()+" -help lists the flags; a DURATION is written 90s or 10m", "%w", err)
+		return exit.Usagef(c.Command.HelpName+" -help lists the flags; a DURATION is written 90s or 10m", "%w", err)
 	}
-	if len(commands(c)) > 0 && c.Args().Present() {
-		return unknownCommand(c) // whose flag it is
-	}
-	hint := c.FullName() + " -help lists the flags; an argument that begins with - stands behind --"
-	if near := strings.TrimLeft(cli.SuggestFlag(c.Flags, name, false), "-"); near != "" {
+	hint := c.Command.HelpName + " -help lists the flags; an argument that begins with - stands behind --"
+	if near := strings.TrimLeft(cli.SuggestFlag(c.Command.Flags, name, false), "-"); near != "" {
 		hint = "did you mean -" + near + "? " + hint
 	}
 	return exit.Usagef(hint, "unknown flag %q", "-"+name)

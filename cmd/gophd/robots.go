@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/urfave/cli/v3"
+	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/robotscmd"
@@ -13,44 +13,48 @@ import (
 // robotsCommand holds all that has to do with robots.txt.
 func robotsCommand() *cli.Command {
 	r := &robotscmd.Command{Version: version()}
-	root := func() cli.Flag { return text(&r.Root, "root", "", "`DIR` the directory to serve") }
-	agent := func() cli.Flag { return text(&r.Agent, "agent", "*", "`NAME` the robot's product token") }
-	asJSON := func() cli.Flag { return yes(&r.JSON, "json", "answer in JSON") }
+	root := func() cli.Flag { return ofCommand.text(&r.Root, "root", "", "`DIR` the directory to serve") }
+	agent := func() cli.Flag { return ofCommand.text(&r.Agent, "agent", "*", "`NAME` the robot's product token") }
+	asJSON := func() cli.Flag { return ofCommand.yes(&r.JSON, "json", "answer in JSON") }
 	hosts := func(more ...cli.Flag) []cli.Flag {
 		return append(more,
-			duration(&r.Timeout, "timeout", 30*time.Second, "`DURATION` for asking a host"),
-			yes(&r.Insecure, "insecure", "take any certificate"), asJSON())
+			ofCommand.duration(&r.Timeout, "timeout", 30*time.Second, "`DURATION` for asking a host"),
+			ofCommand.yes(&r.Insecure, "insecure", "take any certificate"), asJSON())
 	}
 	target := func(more ...cli.Flag) []cli.Flag {
-		return append(hosts(more...), text(&r.MaxSize, "max-size", "500KiB", "`SIZE` at which reading stops"))
+		return append(hosts(more...), ofCommand.text(&r.MaxSize, "max-size", "500KiB", "`SIZE` at which reading stops"))
 	}
-	dialect := func() cli.Flag { return text(&r.Dialect, "dialect", "", "`D` to read it in (default: by target)") }
+	dialect := func() cli.Flag {
+		return ofCommand.text(&r.Dialect, "dialect", "", "`D` to read it in (default: by target)")
+	}
 	of := func(name, usage, args, description string, do func(context.Context) error, flags ...cli.Flag) *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: args, Description: description, Flags: flags,
-			Action: func(ctx context.Context, c *cli.Command) error {
-				r.Name, r.Args = c.FullName(), c.Args().Slice()
-				r.In, r.Out, r.Err = c.Root().Reader, c.Root().Writer, c.Root().ErrWriter
-				return do(ctx)
+			Action: func(c *cli.Context) (err error) {
+				r.Name, r.In, r.Out, r.Err = c.Command.HelpName, c.App.Reader, c.App.Writer, c.App.ErrWriter
+				if r.Args, err = arguments(c); err != nil {
+					return err
+				}
+				return do(c.Context)
 			},
 			OnUsageError: badUsage, HideHelpCommand: true,
 		}
 	}
 	return &cli.Command{
 		Name: "robots", Usage: "make, test and explain robots.txt",
-		Commands: []*cli.Command{
+		Subcommands: []*cli.Command{
 			of("show", "print the robots.txt of a directory", "-root DIR", showHelp, r.Show, root(),
-				text(&r.Format, "format", "gopher", "`F` gopher, rfc9309, 1994, extended or ircv3"),
-				yes(&r.Annotate, "annotate", "above each rule the line it comes from")),
+				ofCommand.text(&r.Format, "format", "gopher", "`F` gopher, rfc9309, 1994, extended or ircv3"),
+				ofCommand.yes(&r.Annotate, "annotate", "above each rule the line it comes from")),
 			of("check", "what is doubtful in it, and what each robot makes of it", "-root DIR [URL]", checkHelp, r.Check, hosts(root())...),
 			of("explain", "why a robot may fetch a selector or not", "-root DIR SELECTOR...", explainHelp, r.Explain, root(), agent(), asJSON()),
 			of("test", "may a robot fetch these selectors?", "TARGET SELECTOR...", testHelp+targetHelp, r.Test, target(dialect(), agent())...),
 			of("lint", "what in a robots.txt has no effect or a doubtful one", "TARGET", lintHelp+targetHelp, r.Lint, target(dialect())...),
 			of("convert", "write a robots.txt in another dialect", "-to D TARGET", convertHelp+targetHelp, r.Convert, target(
-				text(&r.From, "from", "", "`D` the dialect it is written in (default: by target)"),
-				text(&r.To, "to", "", "`D` the dialect to write"))...),
+				ofCommand.text(&r.From, "from", "", "`D` the dialect it is written in (default: by target)"),
+				ofCommand.text(&r.To, "to", "", "`D` the dialect to write"))...),
 		},
-		Action: func(_ context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c)
 			}

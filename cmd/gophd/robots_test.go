@@ -143,19 +143,19 @@ func TestCheckServer(t *testing.T) {
 	root := pubnix(t)
 	file, _, _ := gophd("robots", "show", "-root", root)
 	same := "gopher://" + listening(t, document(file)) + "/"
-	if out, errs, status := gophd("robots", "check", same, "-root", root); status != exit.OK {
+	if out, errs, status := gophd("robots", "check", "-root", root, same); status != exit.OK {
 		t.Errorf("the same: status %d, %s%s", status, out, errs)
 	}
 
 	other := "gopher://" + listening(t, document(strings.Replace(file, "Disallow: /phlog/drafts/n\n", "Disallow: /old\n", 1))) + "/"
-	out, _, status := gophd("robots", "check", other, "-root", root)
+	out, _, status := gophd("robots", "check", "-root", root, other)
 	for _, want := range []string{"DIFFERS: error", "@@ User-agent: * @@\n-Disallow: /old\n+Disallow: /phlog/drafts/n\n", `"/phlog/drafts/n"`} {
 		if status != exit.No || !strings.Contains(out, want) {
 			t.Errorf("another: status %d, no %q in\n%s", status, want, out)
 		}
 	}
 
-	if _, errs, status := gophd("robots", "check", "gopher://127.0.0.1:1/", "-root", root); status != exit.Failure || !strings.Contains(errs, "hint: ") {
+	if _, errs, status := gophd("robots", "check", "-root", root, "gopher://127.0.0.1:1/"); status != exit.Failure || !strings.Contains(errs, "hint: ") {
 		t.Errorf("nobody: status %d, %s", status, errs)
 	}
 }
@@ -163,7 +163,7 @@ func TestCheckServer(t *testing.T) {
 // A host without a robots.txt lets everybody in.
 func TestCheckServerWithout(t *testing.T) {
 	none := "gopher://" + listening(t, document("3Not found\t\terror.host\t1\r\n.\r\n")) + "/"
-	out, errs, status := gophd("robots", "check", none, "-root", pubnix(t))
+	out, errs, status := gophd("robots", "check", "-root", pubnix(t), none)
 	if status != exit.No || !strings.Contains(out, "DIFFERS") {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
@@ -180,7 +180,7 @@ func TestExplain(t *testing.T) {
 			"decided by  phlog/.robots:2: Allow: /drafts/about.txt", "overrules   phlog/.robots:1: Disallow: /drafts/", "written as  robots.txt:"}},
 		{"phlog/drafts", exit.No, []string{`deny  "/phlog/drafts/" for *`, `"phlog/drafts" is answered with a pointer`, "phlog/.robots:1: Disallow: /drafts/", "kept out    rfc9309, first-match"}},
 		{"/%7Ebob/x.txt", exit.No, []string{`deny  "/~bob/x.txt" for *`, "~bob/.robots:1"}},
-		{"/~bob/new.txt -agent mybot", exit.OK, []string{"for mybot", "there is no such file", ".robots:5: Allow: /"}},
+		{"-agent mybot /~bob/new.txt", exit.OK, []string{"for mybot", "there is no such file", ".robots:5: Allow: /"}},
 		{"/~bob/x.txt.gz", exit.OK, []string{"let in      rfc9309, first-match", "kept out    gopher-strict"}},
 	} {
 		args := append([]string{"robots", "explain", "-root", root}, strings.Fields(test.args)...)
@@ -296,7 +296,7 @@ func TestLint(t *testing.T) {
 	if status != exit.No || !strings.HasPrefix(out, file+":1: ") || !strings.HasSuffix(strings.SplitAfter(out, "\n")[0], ")\n") {
 		t.Errorf("status %d: %s", status, out)
 	}
-	out, _, status = gophd("robots", "lint", file, "-json")
+	out, _, status = gophd("robots", "lint", "-json", file)
 	var got []diag.Diagnostic
 	if err := json.Unmarshal([]byte(out), &got); err != nil || status != exit.No || len(got) == 0 || got[0].Line != 1 || got[0].Code == "" {
 		t.Errorf("status %d, %v: %s", status, err, out)
@@ -312,7 +312,7 @@ func TestConvert(t *testing.T) {
 	if status != exit.OK || out != "User-agent: *\nDisallow: /a/\n" || !strings.Contains(errs, file+`:2: warning: Allow: "/a/b$"`) {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
-	out, errs, _ = gophd("robots", "convert", file, "-json", "-from", "rfc9309", "-to", "1994")
+	out, errs, _ = gophd("robots", "convert", "-json", "-from", "rfc9309", "-to", "1994", file)
 	var got struct {
 		Text string
 		Lost []any
@@ -320,7 +320,7 @@ func TestConvert(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Lost) != 1 || got.Text == "" || errs != "" {
 		t.Errorf("%v: %s%s", err, out, errs)
 	}
-	if _, errs, status := gophd("robots", "convert", file, "-to", "1993"); status != exit.Usage || !strings.Contains(errs, "one of gopher") {
+	if _, errs, status := gophd("robots", "convert", "-to", "1993", file); status != exit.Usage || !strings.Contains(errs, "one of gopher") {
 		t.Errorf("status %d: %s", status, errs)
 	}
 	if _, errs, status := gophd("robots", "convert", file); status != exit.Usage || !strings.Contains(errs, "no -to") {

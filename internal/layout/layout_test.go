@@ -43,7 +43,7 @@ var everybodys = []string{"diag", "selector"}
 // onlyIn names the one place that may import a module.
 var onlyIn = map[string]string{
 	"github.com/fsnotify/fsnotify": "internal/watch",
-	"github.com/urfave/cli/v3":     "cmd/gophd",
+	"github.com/urfave/cli/v2":     "cmd/gophd",
 }
 
 type pkg struct {
