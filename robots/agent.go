@@ -2,7 +2,7 @@ package robots
 
 import (
 	"bytes"
-	"slices"
+	"encoding/binary"
 	"strings"
 )
 
@@ -45,6 +45,9 @@ func (f *File) Agent(name string) *Rules {
 	if f == nil {
 		return nil
 	}
+	if !f.asked.Swap(true) && f.byToken() {
+		return f.lookFor(ProductToken(name))
+	}
 	f.once.Do(f.bind)
 	if f.agents.records != nil {
 		return f.agents.substring(name)
@@ -54,6 +57,65 @@ func (f *File) Agent(name string) *Rules {
 		return r
 	}
 	return f.agents.others
+}
+
+// byToken reports whether robots are looked for by their product tokens.
+func (f *File) byToken() bool {
+	return f.dialect == Gopher || f.dialect == Veronica2 || f.dialect == RFC9309
+}
+
+// lookFor gives the rules for a product token without a table, which takes longer
+// to make than to do without for the first robot.
+func (f *File) lookFor(token string) *Rules {
+	var own, star []uint32
+	f.eachAgent(func(g uint32, value string) {
+		switch t := ProductToken(value); {
+		case t == "*":
+			star = appendOnce(star, g)
+		case t != "" && equalFold(t, token):
+			own = appendOnce(own, g)
+		}
+	})
+	if len(own) > 0 {
+		return f.rulesOf(OwnGroup, f.looseGroups(), own)
+	}
+	return f.rulesOfOthers(f.looseGroups(), star)
+}
+
+// appendOnce appends a group, unless it has just been appended.
+func appendOnce(groups []uint32, g uint32) []uint32 {
+	if n := len(groups); n > 0 && groups[n-1] == g {
+		return groups
+	}
+	return append(groups, g)
+}
+
+// equalFold compares without the case of ASCII letters.
+func equalFold(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if c, d := a[i]|0x20, b[i]|0x20; a[i] != b[i] && (c != d || c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// rulesOfOthers are the rules for robots that no group names.
+func (f *File) rulesOfOthers(loose, star []uint32) *Rules {
+	switch {
+	case len(star) > 0:
+		return f.rulesOf(DefaultGroup, loose, star)
+	case len(loose) > 0:
+		return f.rulesOf(Ungrouped, loose)
+	case f.cut && f.text == "":
+		r := f.rulesOf(TooLarge)
+		r.closed = true
+		return r
+	}
+	return f.rulesOf(NoGroup)
 }
 
 func appendLower(b []byte, s string) []byte {
@@ -84,25 +146,18 @@ func (t *agentTable) substring(name string) *Rules {
 // bind makes the table.
 func (f *File) bind() {
 	loose, star := f.looseGroups(), f.groupsOf("*")
-	switch {
-	case f.dialect == IRCv3:
+	switch f.agents.others = f.rulesOfOthers(loose, star); f.dialect {
+	case IRCv3:
 		f.agents.others = f.network().rules(f)
-		return
-	case f.dialect == GopherStrict:
-		f.agents.others = f.rulesOf(EveryRule, loose)
-		return
-	case len(star) > 0:
-		f.agents.others = f.rulesOf(DefaultGroup, loose, star)
-	case len(loose) > 0:
-		f.agents.others = f.rulesOf(Ungrouped, loose)
-	default:
-		f.agents.others = f.rulesOf(NoGroup)
-	}
-	if f.dialect == Standard1994 || f.dialect == Extended {
+	case GopherStrict:
+		if r := f.agents.others; r.reason != TooLarge {
+			r.reason = EveryRule
+		}
+	case Standard1994, Extended:
 		f.bindRecords()
-		return
+	default:
+		f.bindTokens(loose)
 	}
-	f.bindTokens(loose)
 }
 
 // looseGroups are lines outside of any group. They bind everyone on Gopher;
@@ -136,32 +191,38 @@ func (f *File) groupsOf(name string) []uint32 {
 	var groups []uint32
 	f.eachAgent(func(g uint32, value string) {
 		if ProductToken(value) == name {
-			groups = append(groups, g)
+			groups = appendOnce(groups, g)
 		}
 	})
-	return slices.Compact(groups)
+	return groups
 }
 
-// bindTokens combines all groups that name the same token (R3). Robots that one
-// group names together share its rules: there may be as many robots as rules, and
+// bindTokens combines all groups that name the same token (R3). Robots that the
+// same groups name share their rules: there may be as many robots as rules, and
 // an index for each would grow with the square of the file.
 func (f *File) bindTokens(loose []uint32) {
 	groups := map[string][]uint32{}
+	var buf [64]byte
 	f.eachAgent(func(g uint32, value string) {
-		name := strings.ToLower(ProductToken(value))
-		if own := groups[name]; name != "" && (len(own) == 0 || own[len(own)-1] != g) {
-			groups[name] = append(own, g)
+		lower := appendLower(buf[:0], ProductToken(value))
+		if own, ok := groups[string(lower)]; ok {
+			groups[string(lower)] = appendOnce(own, g)
+		} else if len(lower) > 0 {
+			groups[string(lower)] = []uint32{g}
 		}
 	})
 	f.agents.named = make(map[string]*Rules, len(groups))
-	shared := map[uint32]*Rules{} // by the only group
+	shared := map[string]*Rules{} // by the groups
+	var key []byte
 	for name, own := range groups {
-		r := shared[own[0]]
-		if r == nil || len(own) > 1 {
-			r = f.rulesOf(OwnGroup, loose, own)
+		key = key[:0]
+		for _, g := range own {
+			key = binary.NativeEndian.AppendUint32(key, g)
 		}
-		if len(own) == 1 {
-			shared[own[0]] = r
+		r := shared[string(key)]
+		if r == nil {
+			r = f.rulesOf(OwnGroup, loose, own)
+			shared[string(key)] = r
 		}
 		f.agents.named[name] = r
 	}

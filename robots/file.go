@@ -2,11 +2,14 @@ package robots
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"iter"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"unicode/utf16"
 )
 
 // DefaultLimit is how many bytes of a file are read (R14): 500 KiB.
@@ -22,23 +25,24 @@ const maxText = 1<<29 - 1
 // be used by many goroutines at once. A nil or zero File allows everything.
 type File struct {
 	dialect Dialect
+	literal bool
+	utf16   bool // as it was written
 	text    string
 	records []record
 	groups  []group
 	present bool // some line means something to robots
 	cut     bool // the text was longer than the limit
 
-	once   sync.Once
-	agents agentTable
+	asked   atomic.Bool // for the rules of a robot
+	once    sync.Once
+	agents  agentTable
+	indexed atomic.Int64 // rules in all indexes
 }
 
 // Parse reads data as d. It never fails: lines that mean nothing are kept and
 // reported by package lint. The data are copied. Of more than 512 MiB the rest is
 // dropped; whoever reads from strangers takes [ParseReader].
-func Parse(d Dialect, data []byte) *File {
-	kept := wholeLines(d, data, maxText)
-	return parse(d, string(kept), len(kept) < len(data))
-}
+func Parse(d Dialect, data []byte) *File { return Parser{Dialect: d}.Parse(data) }
 
 // ParseReader reads at most limit bytes from r; of a longer file the partial
 // last line is dropped (R14). A limit of zero or less stands for
@@ -52,36 +56,76 @@ func ParseReader(d Dialect, r io.Reader, limit int64) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading robots file: %w", err)
 	}
-	kept := wholeLines(d, data, int(limit))
-	return parse(d, string(kept), len(kept) < len(data)), nil
+	return Parser{Dialect: d}.parse(data, int(limit)), nil
 }
 
-// wholeLines cuts data to limit bytes, at a line end.
-func wholeLines(d Dialect, data []byte, limit int) []byte {
-	if len(data) <= limit {
-		return data
+// A Parser reads files in one way. [Parse] and [ParseReader] are that of its
+// dialect.
+type Parser struct {
+	Dialect Dialect
+
+	// Literal keeps RFC9309 to the letter of its grammar. Without it common
+	// misspellings of User-agent and Disallow (Useragent, Disalow, …) and a
+	// missing colon after either count, as they do for Google's parser (RFC 9309,
+	// section 2.2.4, lets a robot be lenient); [Line] has the mark Forgiven then.
+	Literal bool
+}
+
+// Parse is as the function.
+func (p Parser) Parse(data []byte) *File { return p.parse(data, maxText) }
+
+func (p Parser) parse(data []byte, limit int) *File {
+	read := data[:min(len(data), limit)]
+	text, wide := decodeUTF16(read)
+	if len(data) > limit {
+		text = wholeLines(p.Dialect, text)
 	}
+	f := &File{dialect: p.Dialect, literal: p.Literal, utf16: wide, text: string(text), cut: len(data) > limit}
+	f.read()
+	return f
+}
+
+// decodeUTF16 gives text that begins with a byte order mark of UTF-16, as some
+// editors write it, in UTF-8; any other data as they are.
+func decodeUTF16(data []byte) (text []byte, wide bool) {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return data, false
+	}
+	units := make([]uint16, 0, len(data)/2)
+	for rest := data[2:]; len(rest) > 1; rest = rest[2:] {
+		units = append(units, order.Uint16(rest))
+	}
+	return []byte(string(utf16.Decode(units))), true
+}
+
+// wholeLines leaves out the last line, which is cut (R14).
+func wholeLines(d Dialect, text []byte) []byte {
 	ends := "\n"
 	if d.bareCR() {
 		ends = "\r\n"
 	}
-	return data[:bytes.LastIndexAny(data[:limit], ends)+1]
+	return text[:bytes.LastIndexAny(text, ends)+1]
 }
 
-func parse(d Dialect, text string, cut bool) *File {
-	f := &File{dialect: d, text: text, cut: cut}
-	if d == IRCv3 {
+// read makes the groups and their records.
+func (f *File) read() {
+	if f.dialect == IRCv3 {
 		f.present = f.network().there
-		return f
+		return
 	}
-	f.records = make([]record, 0, len(text)/usualLine)
+	f.records = make([]record, 0, len(f.text)/usualLine)
 	b := grouper{file: f}
-	s := f.scanner(0, len(text), 0)
+	s := f.scanner(0, len(f.text), 0)
 	var l lineSpans
 	for s.next(&l) {
 		b.add(&l)
 	}
-	return f
 }
 
 // Dialect is how the file was read. That of a nil File is [Gopher].
@@ -108,7 +152,12 @@ func (f *File) scan(from, to, line int, yield func(Line) bool) {
 	}
 }
 
-// AppendTo appends the file as it was read, byte for byte.
+// UTF16 reports whether the file was written in UTF-16, with a byte order mark. It
+// is read all the same, as UTF-8, though few robots can.
+func (f *File) UTF16() bool { return f != nil && f.utf16 }
+
+// AppendTo appends the file as it was read, byte for byte; one in UTF-16 comes in
+// UTF-8.
 func (f *File) AppendTo(b []byte) []byte {
 	if f == nil {
 		return b
@@ -130,8 +179,9 @@ func (f *File) Truncated() bool { return f != nil && f.cut }
 
 // Absent reports whether the body is no robots file at all: no line of it is a
 // known field. On Gopher, which has no status codes, a menu, an error item and
-// an HTML page are told from a robots file by this (G1).
-func (f *File) Absent() bool { return f == nil || !f.present }
+// an HTML page are told from a robots file by this (G1). A file whose first line
+// is longer than the limit is there, though nothing of it could be read.
+func (f *File) Absent() bool { return f == nil || !f.present && !(f.cut && f.text == "") }
 
 // Sitemaps gives the values of all Sitemap lines, in order. They belong to no
 // group (R9).

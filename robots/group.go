@@ -29,12 +29,13 @@ type Field struct {
 type Group struct {
 	Agents []Agent // none: the lines stand outside of any group
 	Rules  []Rule
+	Usages []Usage
 	Fields []Field
 
 	Version Version // of [Extended] groups (C3)
 }
 
-// record is a User-agent, Allow or Disallow line. A file of a hundred thousand
+// record is a User-agent, Allow, Disallow or Content-Usage line. A file of a hundred thousand
 // rules is mostly these, so they are small.
 type record struct {
 	pos  uint32 // of the value in the text
@@ -85,7 +86,7 @@ func (b *grouper) add(l *lineSpans) {
 		return
 	case KindAgent:
 		b.agent(l)
-	case KindAllow, KindDisallow:
+	case KindAllow, KindDisallow, KindUsage:
 		b.begin(l, false)
 		b.record(l)
 		b.full = true
@@ -93,7 +94,7 @@ func (b *grouper) add(l *lineSpans) {
 		b.begin(l, false)
 		b.field(l)
 	}
-	f.present = f.present || l.kind != KindField || KnownField(f.part(l.field))
+	f.present = f.present || l.kind < KindUsage || KnownField(f.part(l.field))
 	b.last = l.kind
 }
 
@@ -165,9 +166,12 @@ func (f *File) Groups() []Group {
 func (f *File) group(i int) Group {
 	g := Group{Fields: f.groupFields(i), Version: f.groups[i].version}
 	for _, r := range f.members(i) {
-		if r.kind() == KindAgent {
+		switch r.kind() {
+		case KindAgent:
 			g.Agents = append(g.Agents, f.agent(r))
-		} else {
+		case KindUsage:
+			g.Usages = append(g.Usages, f.usage(r))
+		default:
 			g.Rules = append(g.Rules, f.rule(r))
 		}
 	}
@@ -224,6 +228,8 @@ func (f *File) Fields(agent string) []Field {
 // where each comes from.
 var knownFields = []string{
 	"sitemap", "crawl-delay", // extras that many files carry
+	"content-usage", "content-signal", "license", // preferences
+	"clean-param",                                            // Yandex
 	"robot-version", "visit-time", "request-rate", "comment", // Extended
 	"index", "cooldown", // gophd's own, after the IRC token
 }

@@ -9,11 +9,13 @@ package robots
 // Patterns with an inner "*" are tried one by one, most binding first, but only
 // if every pair of neighbouring bytes in the pattern may occur in the selector:
 // a bloom filter of 128 bits says no to nearly all of them.
+//
+// What a pattern asks of a selector is written once, as its forms (match.go); the
+// index files them, and a question that is asked only once tries them one by one.
 
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"github.com/gophd/gophd/selector"
@@ -41,35 +43,12 @@ const (
 
 func (r ref) record() uint32 { return uint32(r) >> refShift }
 
-// glob is a pattern with a wildcard before its end.
+// glob is a form with a wildcard before its end.
 type glob struct {
-	ref        ref
+	text       string
 	precedence uint32
+	ref        ref
 	pairs      pairs
-}
-
-// match is a rule that covers the selector. The higher precedence binds.
-type match struct {
-	precedence uint32 // 0: no rule
-	record     uint32
-	allow      bool
-}
-
-func (m match) found() bool   { return m.precedence > 0 }
-func (m match) allowed() bool { return m.precedence == 0 || m.allow }
-
-// compare orders by what binds more: precedence, then Allow, then the earlier.
-func (m match) compare(o match) int {
-	if m.precedence != o.precedence {
-		return cmp.Compare(m.precedence, o.precedence)
-	}
-	if m.allow != o.allow {
-		if m.allow {
-			return 1
-		}
-		return -1
-	}
-	return cmp.Compare(o.record, m.record)
 }
 
 // pattern gives the pattern of a record as it is compared.
@@ -102,7 +81,7 @@ func (x *index) match(r ref) match {
 func (x *index) add(s style, record uint32) {
 	rec := x.file.records[record]
 	p := x.file.value(rec)
-	if p == "" || rec.kind() == KindAllow && !s.Allow {
+	if !s.isRule(rec.kind(), p) {
 		return
 	}
 	if s.Escapes {
@@ -113,16 +92,21 @@ func (x *index) add(s style, record uint32) {
 	if s.first {
 		r |= refFirst
 	}
-	if s.trimStar && p[len(p)-1] == '*' {
-		p, r = p[:len(p)-1], r|refTrim
-		if p == "" {
+	precedence := x.match(r).precedence
+	s.forms(p, func(f form) {
+		r := r
+		if f.whole {
+			r |= refExact
+		}
+		if f.glob {
+			x.globs = append(x.globs, glob{f.text, precedence, r, pairsOf(f.text)})
 			return
 		}
-	}
-	if s.trimStar && strings.IndexByte(p, '*') >= 0 {
-		return
-	}
-	x.addPattern(s, p, r)
+		if len(f.text) < len(p) {
+			r |= refTrim
+		}
+		x.refs = append(x.refs, r)
+	})
 }
 
 func (x *index) normalize(record uint32, p string) string {
@@ -132,44 +116,8 @@ func (x *index) normalize(record uint32, p string) string {
 	if x.changed == nil {
 		x.changed = map[uint32]string{}
 	}
-	x.changed[record] = normalPattern(p)
+	x.changed[record] = NormalPattern(p)
 	return x.changed[record]
-}
-
-// addPattern decides what kind of entry the pattern is.
-func (x *index) addPattern(s style, p string, r ref) {
-	last := len(p) - 1
-	star := -1
-	if s.Glob {
-		star = strings.IndexByte(p, '*')
-	}
-	switch {
-	case s.Whole && star == -1:
-		x.refs = append(x.refs, r|refExact)
-	case s.Whole:
-		x.addGlob(p, r|refExact)
-	case s.Anchor && p[last] == '$' && star == -1:
-		x.refs = append(x.refs, r|refExact|refTrim)
-	case s.Anchor && p[last] == '$':
-		x.addGlob(p[:last], r|refExact|refTrim)
-	case star == last && star >= 0:
-		x.refs = append(x.refs, r|refTrim)
-	case star >= 0:
-		x.addGlob(p, r)
-	default:
-		x.refs = append(x.refs, r)
-	}
-	if s.slash && last > 0 && p[last] == '/' && p[last-1] != '*' {
-		if star >= 0 {
-			x.addGlob(p[:last], r|refExact|refTrim)
-		} else {
-			x.refs = append(x.refs, r|refExact|refTrim)
-		}
-	}
-}
-
-func (x *index) addGlob(text string, r ref) {
-	x.globs = append(x.globs, glob{r, x.match(r).precedence, pairsOf(text)})
 }
 
 // finish makes the table and sorts the globs.
@@ -177,9 +125,9 @@ func (x *index) finish() {
 	x.literal.build(x.refs, x.text, x.same)
 	x.refs = nil
 	slices.SortFunc(x.globs, func(a, b glob) int {
-		return cmp.Or(cmp.Compare(b.precedence, a.precedence), cmp.Compare(x.text(a.ref), x.text(b.ref)), cmp.Compare(a.ref, b.ref))
+		return cmp.Or(cmp.Compare(b.precedence, a.precedence), cmp.Compare(a.text, b.text), cmp.Compare(a.ref, b.ref))
 	})
-	x.globs = slices.CompactFunc(x.globs, func(a, b glob) bool { return x.same(a.ref, b.ref) && x.text(a.ref) == x.text(b.ref) })
+	x.globs = slices.Clone(slices.CompactFunc(x.globs, func(a, b glob) bool { return x.same(a.ref, b.ref) && a.text == b.text }))
 }
 
 // same reports whether two entries with the same text say the same.
@@ -224,59 +172,10 @@ func (x *index) tryGlobs(selector string, found *top) {
 		if g.precedence < found.second.precedence {
 			return
 		}
-		if have.includes(g.pairs) && globMatch(x.text(g.ref), selector, g.ref&refExact != 0) {
+		if have.includes(g.pairs) && globMatch(g.text, selector, g.ref&refExact != 0) {
 			found.offer(x.match(g.ref))
 		}
 	}
-}
-
-// top keeps the two best matches.
-type top struct{ best, second match }
-
-func (t *top) offer(m match) {
-	switch {
-	case m.compare(t.best) > 0:
-		t.best, t.second = m, t.best
-	case m.record != t.best.record && m.compare(t.second) > 0:
-		t.second = m
-	}
-}
-
-// globMatch reports whether the pattern, in which * stands for any run of
-// bytes (G7), matches from the first byte of the selector; whole asks that it
-// ends with it.
-//
-// What stands between two stars is looked for as far left as it can be: if that
-// fails, no other choice helps. So nothing is tried twice. Whether the last piece
-// is there is asked first, since most that do not match fail there.
-func globMatch(pattern, selector string, whole bool) bool {
-	star := strings.IndexByte(pattern, '*')
-	if star < 0 {
-		return selector == pattern || !whole && strings.HasPrefix(selector, pattern)
-	}
-	if !strings.HasPrefix(selector, pattern[:star]) {
-		return false
-	}
-	selector, pattern = selector[star:], pattern[star+1:]
-	last := strings.LastIndexByte(pattern, '*') + 1
-	if !whole {
-		return strings.Contains(selector, pattern[last:]) && inOrder(selector, pattern)
-	}
-	rest, ends := strings.CutSuffix(selector, pattern[last:])
-	return ends && inOrder(rest, pattern[:last])
-}
-
-// inOrder looks for the pieces between stars, one after the other.
-func inOrder(selector, pieces string) bool {
-	for pieces != "" {
-		piece, rest, _ := strings.Cut(pieces, "*")
-		at := strings.Index(selector, piece)
-		if at < 0 {
-			return false
-		}
-		selector, pieces = selector[at+len(piece):], rest
-	}
-	return true
 }
 
 // pairs is a bloom filter of the pairs of neighbouring bytes in a text.

@@ -13,10 +13,11 @@ const (
 	KindAgent                 // User-agent
 	KindAllow                 // Allow
 	KindDisallow              // Disallow
+	KindUsage                 // Content-Usage, to RFC9309 and Gopher
 	KindField                 // any other field, known or not
 )
 
-var kindNames = [...]string{"blank", "comment", "malformed", "user-agent", "allow", "disallow", "field"}
+var kindNames = [...]string{"blank", "comment", "malformed", "user-agent", "allow", "disallow", "content-usage", "field"}
 
 // String names the kind in lower case.
 func (k Kind) String() string {
@@ -33,6 +34,8 @@ type Line struct {
 	Kind   Kind
 	Field  string // as written, without blanks around it; "" if there is none
 	Value  string // without comment and blanks around it
+
+	Forgiven bool // the field is misspelt or has no colon, and counts all the same
 }
 
 // span is a part of the text.
@@ -45,17 +48,19 @@ type lineSpans struct {
 	kind         Kind
 	text         span
 	field, value span
+	forgiven     bool
 }
 
 func (f *File) part(s span) string { return f.text[s.from:s.to] }
 
 func (f *File) line(l *lineSpans) Line {
-	return Line{l.number, f.part(l.text), l.kind, f.part(l.field), f.part(l.value)}
+	return Line{l.number, f.part(l.text), l.kind, f.part(l.field), f.part(l.value), l.forgiven}
 }
 
 // lineScanner cuts a text into lines, the way the dialect wants it.
 type lineScanner struct {
 	dialect           Dialect
+	forgiving         bool
 	text              string
 	pos               int // start of the next line
 	line              int // lines read
@@ -88,7 +93,7 @@ func (k *seeker) find(text string, pos int) {
 // scanner reads a part of the text; line is how many lines come before it.
 func (f *File) scanner(from, to, line int) lineScanner {
 	return lineScanner{
-		dialect: f.dialect, text: f.text[:to], pos: from, line: line,
+		dialect: f.dialect, forgiving: f.dialect == RFC9309 && !f.literal, text: f.text[:to], pos: from, line: line,
 		lf: seeker{'\n', -1}, cr: seeker{'\r', -1}, nul: seeker{0, -1}, hash: seeker{'#', -1},
 	}
 }
@@ -143,21 +148,65 @@ func (s *lineScanner) comment(start, end int) int {
 // read takes the content apart.
 func (s *lineScanner) read(l *lineSpans, content span, commented bool) {
 	content = s.trim(content)
-	l.field, l.value = span{}, span{}
+	l.field, l.value, l.forgiven = span{}, span{}, false
 	colon := strings.IndexByte(s.text[content.from:content.to], ':')
 	switch {
 	case content.from == content.to && commented:
 		l.kind = KindComment
 	case content.from == content.to:
 		l.kind = KindBlank
+	case colon < 0 && s.forgiving && s.noColon(l, content):
 	case colon <= 0:
 		l.kind = KindMalformed
 	default:
 		colon += content.from
 		l.field = s.trim(span{content.from, colon})
 		l.value = s.trim(span{colon + 1, content.to})
-		l.kind = kindOf(s.text[l.field.from:l.field.to])
+		field := s.text[l.field.from:l.field.to]
+		l.kind = s.kindOf(field)
+		if l.kind == KindField && s.forgiving {
+			l.kind = misspelt(field)
+			l.forgiven = l.kind != KindField
+		}
 	}
+}
+
+// noColon reads a line of exactly two words, of which the first is User-agent or
+// Disallow. It reports whether there was one.
+func (s *lineScanner) noColon(l *lineSpans, content span) bool {
+	field, value, _ := strings.Cut(strings.ReplaceAll(s.text[content.from:content.to], "\t", " "), " ")
+	value = strings.TrimLeft(value, " ")
+	kind := s.kindOf(field)
+	if kind == KindField {
+		kind = misspelt(field)
+	}
+	if value == "" || strings.Contains(value, " ") || kind != KindAgent && kind != KindDisallow {
+		return false
+	}
+	l.kind, l.forgiven = kind, true
+	l.field = span{content.from, content.from + len(field)}
+	l.value = span{content.to - len(value), content.to}
+	return true
+}
+
+// misspelt tells what a field is that Google's parser takes for User-agent or
+// Disallow; all else is a KindField. What opens, Allow, must be spelt right.
+func misspelt(field string) Kind {
+	if field == "" || field[0]|0x20 != 'u' && field[0]|0x20 != 'd' || len(field) > 64 {
+		return KindField
+	}
+	field = strings.ToLower(field)
+	for _, agent := range []string{"user-agent", "useragent", "user agent"} {
+		if rest, ok := strings.CutPrefix(field, agent); ok && !strings.ContainsAny(rest, " \t") {
+			return KindAgent
+		}
+	}
+	for _, disallow := range []string{"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"} {
+		if rest, ok := strings.CutPrefix(field, disallow); ok && !strings.ContainsAny(rest, " \t") {
+			return KindDisallow
+		}
+	}
+	return KindField
 }
 
 // trim leaves out the blanks at both ends.
@@ -184,7 +233,7 @@ func trimBlanks(s string) string {
 	return s
 }
 
-func kindOf(field string) Kind {
+func (s *lineScanner) kindOf(field string) Kind {
 	switch {
 	case is(field, "Disallow"):
 		return KindDisallow
@@ -192,6 +241,8 @@ func kindOf(field string) Kind {
 		return KindAllow
 	case is(field, "User-agent"):
 		return KindAgent
+	case is(field, "Content-Usage") && (s.dialect == RFC9309 || s.dialect == Gopher):
+		return KindUsage
 	}
 	return KindField
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// Normal form (R6): bytes that RFC 3986 calls unreserved stand for themselves,
-// reserved ones keep the form they are written in, all others are percent-encoded
-// in upper case. In a selector * and $ are written %2A and %24, so that they
-// cannot be mistaken for the ones that mean something in a pattern.
+// The normal form (R6) is that of [selector.AppendNormal]. In a selector * and $
+// are written %2A and %24, so that they cannot be mistaken for the ones that mean
+// something in a pattern.
 
-// NormalPath returns the normal form of a path (R6), as RFC 9309 compares it.
+// NormalPath returns the normal form of a path with its query (R6), as RFC 9309
+// compares it.
 func NormalPath(path string) string { return string(selector.AppendNormal(nil, path)) }
 
 // NormalPattern returns the normal form of a pattern (R6): that of a path, piece
@@ -21,7 +21,7 @@ func NormalPattern(p string) string {
 	if isNormalPattern(p) {
 		return p
 	}
-	return normalPattern(p)
+	return string(appendNormalPattern(nil, p))
 }
 
 // isNormalPattern reports whether a pattern is surely in normal form: stars and a
@@ -35,12 +35,12 @@ func isNormalPattern(p string) bool {
 	return true
 }
 
-func normalPattern(p string) string {
+// appendNormalPattern appends the normal form of a pattern.
+func appendNormalPattern(b []byte, p string) []byte {
 	p, anchored := strings.CutSuffix(p, "$")
-	var b []byte
-	for {
+	for query := false; ; {
 		piece, rest, star := strings.Cut(p, "*")
-		b = selector.AppendNormal(b, piece)
+		b, query = selector.AppendNormalPiece(b, piece, query)
 		if !star {
 			break
 		}
@@ -49,7 +49,44 @@ func normalPattern(p string) string {
 	if anchored {
 		b = append(b, '$')
 	}
-	return string(b)
+	return b
+}
+
+// maxQueryForms bounds how many stars of a pattern are taken for the "?".
+const maxQueryForms = 8
+
+// queryForms returns the other forms of a pattern in normal form that has escaped
+// reserved bytes behind a star and no "?" before them: where the star covers a "?"
+// of the selector, they equal the raw ones.
+func queryForms(p string) []string {
+	end := strings.IndexByte(p, '?')
+	if end < 0 {
+		end = len(p)
+	}
+	var forms []string
+	for i := range end {
+		if p[i] != '*' {
+			continue
+		}
+		behind := appendUnescaped(nil, p[i:end])
+		if len(behind) == end-i || len(forms) == maxQueryForms {
+			break // nothing is escaped from here on
+		}
+		forms = append(forms, p[:i]+"*?"+string(behind)+p[end:])
+	}
+	return forms
+}
+
+// appendUnescaped appends text in normal form with its reserved bytes raw.
+func appendUnescaped(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if c, n := selector.DecodePercent(s[i:]); n > 0 && selector.IsReserved(c) {
+			b, i = append(b, c), i+n-1
+			continue
+		}
+		b = append(b, s[i])
+	}
+	return b
 }
 
 // pathOf gives path and query of an absolute URL; anything else is a path

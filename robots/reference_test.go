@@ -2,6 +2,7 @@ package robots
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -70,6 +71,8 @@ func refGroups(d Dialect, text string) []refGroup {
 			}
 			last.rules = append(last.rules, refRule{key == "allow", value, i + 1})
 			full, justAgent = true, false
+		case key == "content-usage" && (d == RFC9309 || d == Gopher):
+			full = true
 		default:
 			if d == Extended && open {
 				full = true
@@ -91,13 +94,14 @@ func refExperimental(version string) bool {
 
 func refWord(s string) string {
 	s = strings.Trim(s, " \t\v\f\r")
+	if s == "*\u00a0" || s == "*\xa0" {
+		return "*"
+	}
 	if i := strings.IndexAny(s, "/;( \t"); i >= 0 {
 		s = s[:i]
 	}
-	if i := strings.Index(s, "*"); i > 0 {
-		s = s[:i]
-	} else if i == 0 {
-		s = "*"
+	if s != "*" {
+		s, _, _ = strings.Cut(s, "*")
 	}
 	return strings.ToLower(s)
 }
@@ -170,30 +174,76 @@ func refUnreserved(c byte) bool {
 	return strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~", c) >= 0
 }
 
-// refEncode gives the normal form; stay lists the bytes that are left alone
-// besides the unreserved ones.
-func refEncode(s, stay string) string {
-	var b strings.Builder
+const refReserved = ":/?[]@!&'()+,;="
+
+// refUnit is a byte of a path or pattern as R6 compares it.
+type refUnit struct {
+	c                    byte
+	escaped, query, star bool
+}
+
+// refUnits takes a path or a pattern apart; query is set behind the first "?".
+func refUnits(s string, pattern bool) []refUnit {
+	var units []refUnit
+	query := false
 	for i := 0; i < len(s); i++ {
-		var c byte
-		if i+2 < len(s) && s[i] == '%' {
-			if n, _ := fmt.Sscanf(s[i+1:i+3], "%2x", &c); n == 1 && strings.Trim(s[i+1:i+3], "0123456789abcdefABCDEF") == "" {
-				if refUnreserved(c) {
-					b.WriteByte(c)
-				} else {
-					fmt.Fprintf(&b, "%%%02X", c)
-				}
-				i += 2
-				continue
+		u := refUnit{c: s[i], query: query, star: pattern && s[i] == '*'}
+		if i+2 < len(s) && s[i] == '%' && strings.Trim(s[i+1:i+3], "0123456789abcdefABCDEF") == "" {
+			_, _ = fmt.Sscanf(s[i+1:i+3], "%2x", &u.c)
+			u.escaped = true
+			i += 2
+		}
+		query = query || u.c == '?' && !u.escaped
+		units = append(units, u)
+	}
+	return units
+}
+
+// weight is how many bytes the unit has in normal form.
+func (u refUnit) weight() int {
+	switch {
+	case u.star, refUnreserved(u.c):
+		return 1
+	case strings.IndexByte(refReserved, u.c) >= 0 && (!u.escaped || u.query):
+		return 1
+	}
+	return 3
+}
+
+// refSame compares a unit of a pattern with one of a path.
+func refSame(p, s refUnit) bool {
+	if strings.IndexByte(refReserved, p.c) >= 0 && !s.query && p.escaped != s.escaped {
+		return false
+	}
+	return p.c == s.c
+}
+
+// refURI matches by a table, as refGlob does.
+func refURI(pattern, path []refUnit, whole bool) bool {
+	row := make([]bool, len(path)+1)
+	row[0] = true
+	for _, p := range pattern {
+		next := make([]bool, len(path)+1)
+		for j := range next {
+			if p.star {
+				next[j] = row[j] || j > 0 && next[j-1]
+			} else {
+				next[j] = j > 0 && row[j-1] && refSame(p, path[j-1])
 			}
 		}
-		if c = s[i]; c == '%' || refUnreserved(c) || strings.IndexByte(stay, c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
+		row = next
 	}
-	return b.String()
+	return whole && row[len(path)] || !whole && slices.Contains(row, true)
+}
+
+// refNormal tells patterns apart.
+func refNormal(p string) string {
+	body, whole := strings.CutSuffix(p, "$")
+	var b strings.Builder
+	for _, u := range refUnits(body, true) {
+		fmt.Fprint(&b, u.c, u.star, u.weight(), " ")
+	}
+	return b.String() + fmt.Sprint(whole)
 }
 
 func refPath(s string) string {
@@ -233,14 +283,15 @@ func refMatch(d Dialect, g refGroup, r refRule, sel string) (weight int, ok bool
 	case r.allow && d != RFC9309 && d != Extended:
 		return 0, false
 	case d == RFC9309:
-		const reserved = ":/?[]@!&'()+,;="
 		body, whole := strings.CutSuffix(p, "$")
-		body = refEncode(body, reserved+"*")
-		weight = len(body)
+		units := refUnits(body, true)
+		for _, u := range units {
+			weight += u.weight()
+		}
 		if whole {
 			weight++
 		}
-		return weight, refGlob(body, refEncode(sel, reserved), whole)
+		return weight, refURI(units, refUnits(sel, false), whole)
 	case d == Standard1994, d == Extended && !two:
 		return len(p), strings.HasPrefix(sel, p)
 	case d == Extended:
@@ -270,8 +321,7 @@ func refAll(d Dialect, data []byte, agent, sel string) []refFound {
 			w, ok := refMatch(d, g, r, sel)
 			normal := r.pattern
 			if d == RFC9309 {
-				body, whole := strings.CutSuffix(normal, "$")
-				normal = fmt.Sprint(refEncode(body, ":/?[]@!&'()+,;=*"), whole)
+				normal = refNormal(normal)
 			}
 			key := fmt.Sprint(r.allow, d == Extended && strings.HasPrefix(g.version, "2."), normal)
 			if ok && !seen[key] {

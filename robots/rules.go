@@ -1,6 +1,11 @@
 package robots
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/gophd/gophd/selector"
+)
 
 // Decision answers whether a robot may fetch a selector, and says why. Its
 // strings and slices are parts of the file and must not be changed.
@@ -25,6 +30,7 @@ const (
 	EveryRule                  // strict: all rules bind everyone (G4)
 	RobotsFile                 // the robots file itself may always be fetched (R5)
 	NetworkToken               // the CRAWLER token speaks for the network
+	TooLarge                   // the first line is longer than the limit: all is denied
 )
 
 var reasonTexts = [...]string{
@@ -35,6 +41,7 @@ var reasonTexts = [...]string{
 	EveryRule:    "read strictly, every rule binds everyone",
 	RobotsFile:   "the robots file itself is always allowed",
 	NetworkToken: "the CRAWLER token binds every robot",
+	TooLarge:     "its first line is too long to be read: everything is denied",
 }
 
 // String gives the reason as a short sentence for people.
@@ -67,9 +74,15 @@ type Rules struct {
 	file   *File
 	groups []uint32
 	reason Reason
-	closed bool // everything is denied: the CRAWLER token says so
+	closed bool // everything is denied: the CRAWLER token says so, or nothing could be read
 
-	once   sync.Once
+	asked atomic.Bool // the first question has been asked
+	once  sync.Once
+	made  atomic.Pointer[compiled]
+}
+
+// compiled is what makes later questions quick.
+type compiled struct {
 	agents []Agent
 	index  *index
 }
@@ -94,22 +107,86 @@ func (r *Rules) Groups() []Group {
 	return groups
 }
 
-// compile makes the index, at the first question.
-func (r *Rules) compile() {
-	f := r.file
-	r.index = &index{file: f}
+func (r *Rules) agentLines() []Agent {
+	var agents []Agent
 	for _, g := range r.groups {
-		style := f.dialect.style(f.groups[g].version)
-		first := f.groups[g].record
-		for i, rec := range f.members(int(g)) {
+		for _, rec := range r.file.members(int(g)) {
 			if rec.kind() == KindAgent {
-				r.agents = append(r.agents, f.agent(rec))
-				continue
+				agents = append(agents, r.file.agent(rec))
 			}
-			r.index.add(style, first+uint32(i))
 		}
 	}
-	r.index.finish()
+	return agents
+}
+
+// maxIndexed is how often, on average, a line may stand in the indexes of a file.
+// Robots that are named in the same groups share one; a file in which thousands
+// are named in ever other groups gets no index for the last of them, so that its
+// memory stays linear in its size.
+const maxIndexed = 4
+
+// compile makes what later questions need, unless the file has too much of it.
+func (r *Rules) compile() {
+	f := r.file
+	n := int64(0)
+	for _, g := range r.groups {
+		n += int64(len(f.members(int(g))))
+	}
+	if f.indexed.Add(n) > maxIndexed*int64(len(f.records)) {
+		f.indexed.Add(-n)
+		return
+	}
+	x := &index{file: f}
+	for _, g := range r.groups {
+		style, first := f.dialect.style(f.groups[g].version), f.groups[g].record
+		for i := range f.members(int(g)) {
+			x.add(style, first+uint32(i))
+		}
+	}
+	x.finish()
+	r.made.Store(&compiled{r.agentLines(), x})
+}
+
+// try holds the selector against one rule after the other. It needs no index,
+// which takes longer to make than to do without for one question.
+func (r *Rules) try(sel string) (best, second match) {
+	f := r.file
+	var found top
+	var bestStyle style
+	var buf, patternBuf [1024]byte
+	if f.dialect == RFC9309 && !selector.IsNormal(sel) {
+		sel = string(selector.AppendNormal(buf[:0], sel))
+	}
+	for _, g := range r.groups {
+		style, first := f.dialect.style(f.groups[g].version), f.groups[g].record
+		for i, rec := range f.members(int(g)) {
+			p := f.value(rec)
+			if !style.isRule(rec.kind(), p) || !mayMatch(p, sel) {
+				continue
+			}
+			if style.Escapes && !isNormalPattern(p) {
+				p = string(appendNormalPattern(patternBuf[:0], p))
+			}
+			m := match{uint32(len(p)), first + uint32(i), rec.kind() == KindAllow}
+			if !style.matches(p, sel) || style == bestStyle && r.repeats(m, found.best) {
+				continue
+			}
+			if found.offer(m); found.best == m {
+				bestStyle = style
+			}
+		}
+	}
+	return found.best, found.second
+}
+
+// repeats reports whether a rule says the same as an earlier one.
+func (r *Rules) repeats(m, earlier match) bool {
+	if m.precedence != earlier.precedence || m.allow != earlier.allow {
+		return false
+	}
+	f := r.file
+	p, q := f.value(f.records[m.record]), f.value(f.records[earlier.record])
+	return p == q || f.dialect == RFC9309 && NormalPattern(p) == NormalPattern(q)
 }
 
 // Allowed reports whether the selector may be fetched.
@@ -127,13 +204,22 @@ func (r *Rules) Decide(selector string) Decision {
 		return Decision{Allowed: true}
 	}
 	best, second, always := r.find(selector)
-	d := Decision{Allowed: always || !r.closed && best.allowed(), Agents: r.agents, Reason: r.reason}
+	d := Decision{Allowed: always || !r.closed && best.allowed(), Reason: r.reason}
+	if c := r.made.Load(); c != nil {
+		d.Agents = c.agents
+	} else {
+		d.Agents = r.agentLines()
+	}
 	if always {
 		d.Reason = RobotsFile
 		return d
 	}
 	if best.found() {
-		d.Rule, d.Pattern = r.file.rule(r.file.records[best.record]), r.index.pattern(best.record)
+		d.Rule = r.file.rule(r.file.records[best.record])
+		d.Pattern = d.Rule.Pattern
+		if r.file.dialect == RFC9309 {
+			d.Pattern = NormalPattern(d.Pattern)
+		}
 	}
 	if second.found() {
 		d.RunnerUp = r.file.rule(r.file.records[second.record])
@@ -141,15 +227,22 @@ func (r *Rules) Decide(selector string) Decision {
 	return d
 }
 
-// find gives the rule that decides and the next best one.
+// find gives the rule that decides and the next best one. The first question is
+// answered without an index, the second makes it.
 func (r *Rules) find(selector string) (best, second match, always bool) {
-	r.once.Do(r.compile)
 	if r.file.dialect.Web() {
 		selector = pathOf(selector)
 	}
 	if r.file.dialect == RFC9309 && selector == "/robots.txt" {
 		return best, second, true // R5
 	}
-	best, second = r.index.find(selector)
+	if r.asked.Swap(true) {
+		r.once.Do(r.compile)
+	}
+	if c := r.made.Load(); c != nil {
+		best, second = c.index.find(selector)
+	} else {
+		best, second = r.try(selector)
+	}
 	return best, second, false
 }

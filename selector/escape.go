@@ -130,31 +130,41 @@ func IsNormal(sel string) bool {
 	return true
 }
 
-// AppendNormal appends the normal form of a selector, or of a piece of one, as
-// RFC 9309, section 2.2.2 has it compared: unreserved bytes stand for themselves,
-// reserved ones keep the form they are written in, all others are
-// percent-encoded in upper case, * and $ too. A malformed escape stands for itself.
+// IsReserved reports whether a byte is reserved in a URI (RFC 3986, section 2.2),
+// but for *, $ and #.
+func IsReserved(c byte) bool { return normalBytes[c] == reserved }
+
+// AppendNormal appends the normal form of a selector, in which RFC 9309, section
+// 2.2.2, has it compared: unreserved bytes stand for themselves, and all that are
+// neither unreserved nor reserved are percent-encoded in upper case, * and $ too,
+// and a % that begins no escape. Reserved bytes keep the form they are written in
+// up to the first "?"; behind it they stand for themselves, since the RFC's own
+// table compares "?baz=https://foo.bar" and "?baz=https%3A%2F%2Ffoo.bar" as equal,
+// while "/" and "%2F" differ in a path.
 func AppendNormal(b []byte, sel string) []byte {
-	for i := 0; i < len(sel); i++ {
-		c := sel[i]
+	b, _ = AppendNormalPiece(b, sel, false)
+	return b
+}
+
+// AppendNormalPiece is AppendNormal for a piece of a selector. query tells whether
+// a "?" comes before the piece; the result, whether one comes before what follows.
+func AppendNormalPiece(b []byte, piece string, query bool) ([]byte, bool) {
+	for i := 0; i < len(piece); i++ {
+		c := piece[i]
 		if normalBytes[c] != 0 {
 			b = append(b, c)
+			query = query || c == '?'
 			continue
 		}
-		if c == '%' {
-			decoded, n := DecodePercent(sel[i:])
-			if n == 0 {
-				b = append(b, c)
-				continue
-			}
+		if decoded, n := DecodePercent(piece[i:]); n > 0 {
 			c = decoded
 			i += n - 1
-			if normalBytes[c] == unreserved {
+			if normalBytes[c] == unreserved || normalBytes[c] == reserved && query {
 				b = append(b, c)
 				continue
 			}
 		}
 		b = AppendPercent(b, c)
 	}
-	return b
+	return b, query
 }

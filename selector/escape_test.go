@@ -38,7 +38,7 @@ func TestAbuseEncodedDots(t *testing.T) {
 
 func TestAppendNormal(t *testing.T) {
 	for in, want := range map[string]string{
-		"/a-b._~/1": "/a-b._~/1", "/a b": "/a%20b", "/%61%2F%2f": "/a%2F%2F", "/%": "/%", "/%g1%2": "/%g1%2", "/ä": "/%C3%A4", "/%c3%a4": "/%C3%A4",
+		"/a-b._~/1": "/a-b._~/1", "/a b": "/a%20b", "/%61%2F%2f": "/a%2F%2F", "/%": "/%25", "/%g1%2": "/%25g1%252", "/?a=%2F&%3d#%2a": "/?a=/&=%23%2A", "/%3F%2F": "/%3F%2F", "/ä": "/%C3%A4", "/%c3%a4": "/%C3%A4",
 		"/*$#": "/%2A%24%23", "/%2a%24": "/%2A%24", "": "", "/x?a=1&b": "/x?a=1&b",
 	} {
 		if got := string(selector.AppendNormal(nil, in)); got != want {

@@ -1,8 +1,8 @@
 // Package convert writes a robots file in another dialect, and tells what could
 // not be said.
 //
-// The codes of its diagnostics: AGENT, ALLOW, FIELD, PATTERN, PERCENT, PRECEDENCE,
-// SIZE, SLASH.
+// The codes of its diagnostics: AGENT, ALLOW, FIELD, MORE, PATTERN, PERCENT, PRECEDENCE,
+// SIGNAL, SIZE, SLASH, USAGE; MORE stands for those that are left out.
 package convert
 
 import (
@@ -17,6 +17,9 @@ import (
 // maxConverted bounds what File reads, in bytes: a group for many robots is
 // read once for each, since each gets a group of its own.
 const maxConverted = 8 * robots.DefaultLimit
+
+// maxLost bounds the diagnostics.
+const maxLost = 1000
 
 // converter writes one dialect in another.
 type converter struct {
@@ -60,6 +63,12 @@ func File(f *robots.File, to robots.Dialect) (out []byte, lost []diag.Diagnostic
 
 func (c *converter) lose(line int, code, format string, args ...any) {
 	if c.seen[loss{line, code}] {
+		return
+	}
+	if len(c.lost) >= maxLost {
+		if len(c.lost) == maxLost {
+			c.lost = append(c.lost, diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: "more than that could not be said"})
+		}
 		return
 	}
 	c.seen[loss{line, code}] = true
@@ -134,6 +143,9 @@ func (c *converter) group(name robots.Agent, groups []robots.Group) {
 	}
 	for _, g := range groups {
 		c.read += size(g)
+		for _, u := range g.Usages {
+			c.usage(u)
+		}
 		for _, field := range g.Fields {
 			c.field(field)
 		}
@@ -159,7 +171,7 @@ func (c *converter) heading(name robots.Agent, two bool) {
 // size is about how many bytes a group has.
 func size(g robots.Group) int {
 	const line = len("Disallow: ")
-	n := line * len(g.Agents)
+	n := line * (len(g.Agents) + len(g.Usages))
 	for _, r := range g.Rules {
 		n += line + len(r.Pattern)
 	}
@@ -271,6 +283,27 @@ func (c *converter) escapes(p string) bool {
 	return decode(p) != p
 }
 
+// usage keeps a preference, where the dialect has a place for it.
+func (c *converter) usage(u robots.Usage) {
+	pattern := u.Pattern
+	if pattern != "" {
+		pattern += " "
+	}
+	switch {
+	case c.to != robots.RFC9309 && c.to != robots.Gopher:
+		c.lose(u.Line, "USAGE", "the preference %q", pattern+u.Value)
+	case c.file.Dialect() == c.to || u.Pattern == "":
+		c.line("Content-Usage", pattern+u.Value)
+	default:
+		p, lost := c.pattern(converted{shape: shapeOf(u.Pattern, c.file.Dialect().Syntax(robots.Version1), c.file.Dialect().Web())}, false)
+		if lost != "" || strings.ContainsAny(p, " \t") || c.escapes(u.Pattern) {
+			c.lose(u.Line, "USAGE", "the preference %q", pattern+u.Value)
+			return
+		}
+		c.line("Content-Usage", p+" "+u.Value)
+	}
+}
+
 // field keeps what the dialect has a place for.
 func (c *converter) field(f robots.Field) {
 	switch f.Name {
@@ -282,6 +315,12 @@ func (c *converter) field(f robots.Field) {
 			return
 		}
 	case "visit-time", "request-rate", "comment":
+	case "content-signal", "license":
+		if c.to == robots.RFC9309 || c.to == robots.Gopher {
+			break
+		}
+		c.lose(f.Line, "FIELD", "the field %q", f.Name)
+		return
 	default:
 		c.lose(f.Line, "FIELD", "the field %q", f.Name)
 		return
@@ -291,6 +330,9 @@ func (c *converter) field(f robots.Field) {
 		return
 	}
 	name := strings.ToUpper(f.Name[:1]) + f.Name[1:]
+	if f.Name == "content-signal" {
+		name = "Content-Signal"
+	}
 	c.line(name, f.Value)
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/gophd/gophd/robots/lint"
 )
 
+const prefs = "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage: /a%20b search=y\nContent-Signal: ai-train=no\n"
+
 func TestConvert(t *testing.T) {
 	const site = "User-agent: *\nDisallow: /a\nAllow: /a/b$\nCrawl-delay: 60\n\nUser-agent: x\nUser-agent: y\nDisallow:\n"
 	for _, c := range []struct {
@@ -40,8 +42,11 @@ func TestConvert(t *testing.T) {
 		{robots.Gopher, robots.Extended, "Disallow: *.$\n", "User-agent: *\nRobot-version: 2.0\nDisallow: *.$*\n", ""},
 		{robots.Extended, robots.RFC9309, "User-agent: x\nRobot-version: 2.0\nAllow: /b$\nDisallow: /b*x?\n", "User-agent: x\nAllow: /b%24$\nDisallow: /b*x?$\n", "1:PRECEDENCE"},
 		{robots.Extended, robots.Standard1994, "User-agent: *\nDisallow: /a#\n", "User-agent: *\nDisallow: /a%23\n", ""},
-		{robots.Gopher, robots.RFC9309, "Disallow: /100%\n", "User-agent: *\nDisallow: /100%\n", "1:PERCENT"},
+		{robots.Gopher, robots.RFC9309, "Disallow: /100%\n", "User-agent: *\nDisallow: /100%25\n", "1:PERCENT"},
 		{robots.RFC9309, robots.Gopher, "User-agent: *\nDisallow: /100%\n", "User-agent: *\nDisallow: /100%\n", "2:PERCENT"},
+		{robots.RFC9309, robots.Gopher, prefs, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Signal: ai-train=no\n", "2:ALLOW 4:USAGE"},
+		{robots.Gopher, robots.RFC9309, prefs, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Signal: ai-train=no\n", "4:USAGE"},
+		{robots.RFC9309, robots.Standard1994, prefs, "User-agent: *\nDisallow: \n", "2:ALLOW 3:USAGE 4:USAGE 5:FIELD"},
 		{robots.IRCv3, robots.Gopher, "CRAWLER=index:deny,cooldown:60\n", "User-agent: *\nDisallow: /\nDisallow: *\n", "0:FIELD"},
 		{robots.IRCv3, robots.Standard1994, "CRAWLER=index:allow\n", "User-agent: *\nDisallow: \n", ""},
 		{robots.Gopher, robots.IRCv3, "Disallow: /\nDisallow: *\n", "CRAWLER=index:deny,cooldown:3600\n", ""},
@@ -113,6 +118,18 @@ func TestHostileIsQuick(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestLossesAreBounded: what could not be said, of a file that was made to have much.
+func TestLossesAreBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&b, "Allow: /%d\n", i)
+	}
+	_, lost := File(robots.Parse(robots.RFC9309, []byte("User-agent: *\n"+b.String())), robots.Gopher)
+	if len(lost) != maxLost+1 || lost[maxLost].Code != "MORE" {
+		t.Errorf("%d losses, the last %v", len(lost), lost[len(lost)-1])
 	}
 }
 

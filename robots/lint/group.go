@@ -17,6 +17,7 @@ func (l *linter) group(i int, g robots.Group) {
 		l.experiment(g)
 	}
 	l.rules(g)
+	l.usages(g)
 }
 
 // loose looks at lines that stand outside of any group.
@@ -79,7 +80,7 @@ func (l *linter) again(a robots.Agent, line int) {
 
 // hollow looks for groups that say nothing.
 func (l *linter) hollow(i int, g robots.Group) {
-	if len(g.Rules) > 0 {
+	if len(g.Rules)+len(g.Usages) > 0 {
 		return
 	}
 	line := g.Agents[0].Line

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -12,6 +13,9 @@ func (l *linter) lines() {
 	last := robots.KindBlank // of the last line that means anything
 	for line := range l.file.Lines() {
 		l.bytes(line)
+		if line.Forgiven {
+			l.forgiven(line)
+		}
 		switch line.Kind {
 		case robots.KindBlank, robots.KindComment:
 			continue
@@ -43,6 +47,9 @@ func (l *linter) bytes(line robots.Line) {
 		text = text[len("\ufeff"):]
 		l.notice(1, "R10-BYTES", "begins with a byte order mark, which not all readers skip")
 	}
+	if line.Number == 1 && l.file.UTF16() {
+		l.warn(1, "R10-BYTES", "the file is in UTF-16, which few robots can read: write it in UTF-8")
+	}
 	switch {
 	case strings.IndexByte(text, 0) >= 0:
 		l.warn(line.Number, "R2-BYTES", "a NUL byte: what follows in the line is not read")
@@ -65,6 +72,19 @@ func (l *linter) malformed(line robots.Line) {
 		return
 	}
 	l.warn(line.Number, "R2-NO-COLON", "not a field and a value: the line is ignored")
+}
+
+// forgiven looks at a line that counts although it is not by the letter.
+func (l *linter) forgiven(line robots.Line) {
+	want := "User-agent"
+	if line.Kind == robots.KindDisallow {
+		want = "Disallow"
+	}
+	if _, _, colon := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line.Text), line.Field), ":"); !colon {
+		l.warn(line.Number, "R2-NO-COLON", "no colon: Google and gophd read %q, others nothing", want+": "+line.Value)
+		return
+	}
+	l.warn(line.Number, "R2-MISSPELT-FIELD", "Google and gophd read %q as %s, others do not", line.Field, want)
 }
 
 // field looks at a line that is neither User-agent nor a rule.
@@ -91,6 +111,10 @@ func (l *linter) value(line robots.Line) {
 	case "request-rate":
 		_, err = robots.ParseRequestRate(line.Value)
 		code = "C8-VALUE"
+	case "content-signal":
+		l.signal(line)
+	case "license":
+		l.license(line)
 	case "crawl-delay":
 		_, err = robots.ParseCrawlDelay(line.Value)
 	case "robot-version":
@@ -164,6 +188,9 @@ func (l *linter) gopherRule(line robots.Line) {
 	}
 }
 
+// badEscape finds a percent sign without two hex digits behind it.
+var badEscape = regexp.MustCompile(`%([^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$)`)
+
 func (l *linter) webRule(line robots.Line) {
 	p := line.Value
 	switch {
@@ -175,6 +202,8 @@ func (l *linter) webRule(line robots.Line) {
 		l.warn(line.Number, "R5-NEVER", "%q never decides about the robots file itself, which may always be fetched", p)
 	case l.file.Dialect() == robots.Standard1994 && strings.ContainsAny(p, "*$"):
 		l.warn(line.Number, "S4-WILDCARD", "* and $ are ordinary bytes in %q", p)
+	case l.file.Dialect() == robots.RFC9309 && badEscape.MatchString(p):
+		l.warn(line.Number, "R6-ESCAPE", "a %% in %q begins no escape: it stands for the byte, which is written %%25", p)
 	case l.file.Dialect() == robots.RFC9309 && strings.Contains(p[:len(p)-1], "$"):
 		l.notice(line.Number, "R7-WILDCARD", "$ means the end only at the end of a pattern; write %%24 for the byte")
 	}

@@ -3,11 +3,13 @@
 //
 // The code of a diagnostic is the requirement that it rests on, if there is one,
 // and its kind: R8-OUTSIDE. The requirements are listed in doc/requirements.md:
-// G are those of the Gopher text, R of RFC 9309, S of the 1994 standard, C of the
+// G are those of the Gopher text, R of RFC 9309, U of its
+// Content-Usage lines, S of the 1994 standard, C of the
 // Extended one, I of the CRAWLER token. The kinds: ABSENT, AGENT, BLANK, BYTES,
-// COMMENT, DUPLICATE, EMPTY, EMPTY-GROUP, EXPERIMENTAL, FORM, IGNORED, LONG,
-// MISSPELT-FIELD, NEVER, NO-COLON, OUTSIDE, PLACE, SIZE, STACKED, SWALLOWED,
-// UNKNOWN-FIELD, VALUE, WILDCARD; of an IRCv3 file those of [robots.ParseCrawler].
+// COMMENT, DUPLICATE, EMPTY, EMPTY-GROUP, ESCAPE, EXPERIMENTAL, FORM, IGNORED,
+// LICENSE, LONG, MISSPELT-FIELD, MORE, NEVER, NO-COLON, OUTSIDE, PLACE,
+// SIGNAL-KEY, SIGNAL-VALUE, SIZE, STACKED, SWALLOWED, UNKNOWN-FIELD, USAGE,
+// USAGE-ALONE, USAGE-FORGETS, USAGE-KEY, USAGE-VALUE, VALUE, WILDCARD; of an IRCv3 file those of [robots.ParseCrawler].
 package lint
 
 import (
@@ -24,6 +26,7 @@ import (
 type linter struct {
 	file   *robots.File
 	groups []robots.Group
+	more   int            // diagnostics left out
 	named  map[string]int // the line in which a robot was first named
 	found  []diag.Diagnostic
 }
@@ -48,6 +51,12 @@ func File(f *robots.File) []diag.Diagnostic {
 	for i, g := range l.groups {
 		l.group(i, g)
 	}
+	if l.more > 0 {
+		l.found = append(l.found, diag.Diagnostic{
+			Code: "MORE", Severity: diag.Warning,
+			Message: fmt.Sprintf("%d more diagnostics are left out", l.more),
+		})
+	}
 	slices.SortStableFunc(l.found, func(a, b diag.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
 	return l.found
 }
@@ -69,7 +78,15 @@ func (l *linter) notice(line int, code, format string, args ...any) {
 	l.add(diag.Notice, line, code, format, args...)
 }
 
+// maxFound bounds the diagnostics: a file that was made to have more is not read
+// to its end by anybody.
+const maxFound = 1000
+
 func (l *linter) add(s diag.Severity, line int, code, format string, args ...any) {
+	if len(l.found) >= maxFound {
+		l.more++
+		return
+	}
 	l.found = append(l.found, diag.Diagnostic{Code: code, Severity: s, Line: line, Message: fmt.Sprintf(format, args...)})
 }
 

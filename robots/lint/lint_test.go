@@ -23,7 +23,7 @@ var lintCases = []struct {
 	{robots.Extended, "User-agent: a\nRobot-version: 2.0\nVisit-time: 0600-0845\nRequest-rate: 1/30m\nDisallow: /a*\n", ""},
 
 	{robots.RFC9309, "User-agent: *\nDisallow /a\nhello there\n: x\nDisallow: /b\n", "2:R2-NO-COLON 3:R2-NO-COLON 4:R2-NO-COLON"},
-	{robots.RFC9309, "Usage-agent: *\nUser-agent: *\nDisalow: /\nDissallow: /\nX-thing: 1\nDisallow: /b\n", "1:R2-MISSPELT-FIELD 3:R2-MISSPELT-FIELD 4:R2-MISSPELT-FIELD 5:R9-UNKNOWN-FIELD"},
+	{robots.RFC9309, "Usage-agent: *\nUser-agent: *\nDisalow: /\nDissallow: /\nX-thing: 1\nDisallow: /b\n", "1:R2-MISSPELT-FIELD 3:R2-MISSPELT-FIELD 4:R2-MISSPELT-FIELD 4:R5-DUPLICATE 5:R9-UNKNOWN-FIELD"},
 	{robots.RFC9309, "User-agent: *\nDisallow: /b\nCrawl-delay: soon\nVisit-time: 9999-0000\nRequest-rate: 1/0\n", "3:VALUE 4:C7-VALUE 5:C8-VALUE"},
 	{robots.Gopher, "User-agent: *\nDisallow: /b\nIndex: perhaps\nCooldown: -1\n", "3:I3-VALUE 4:I6-VALUE"},
 	{robots.RFC9309, "\ufeffUser-agent: *\nDisallow: /\x00b\nDisallow: /\x1bc\nDisallow: /\xff\n", "1:R10-BYTES 2:R2-BYTES 3:R10-BYTES 4:R10-BYTES"},
@@ -47,6 +47,13 @@ var lintCases = []struct {
 	{robots.Gopher, "User-agent: a\nDisallow: /a\nDisallow: /%61\n", ""},
 	{robots.Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /a\nRobot-version: x\n", "1:C3-EXPERIMENTAL 4:C3-VALUE 4:C3-PLACE"},
 	{robots.Gopher, "iHello\tfake\t(NULL)\t0\r\n", "0:G1-ABSENT 1:R2-NO-COLON"},
+	{robots.RFC9309, "Useragent: a\nDisallow /x\nUser-agent: b\nDisallow: /100%\nDisallow: /a%4\n", "1:R2-MISSPELT-FIELD 2:R2-NO-COLON 4:R6-ESCAPE 5:R6-ESCAPE"},
+	{robots.Gopher, "User-agent: a\nDisalow: /x\nDisallow: /100%\n", "2:R2-MISSPELT-FIELD"},
+	{robots.RFC9309, "\xff\xfeD\x00i\x00s\x00:\x001\x00\n\x00", "0:G1-ABSENT 1:R10-BYTES 1:R9-UNKNOWN-FIELD"},
+	{robots.RFC9309, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage: /a train-ai=y, search=n\nContent-Signal: search=yes, ai-train=no\nLicense: https://h/l.xml\n", ""},
+	{robots.RFC9309, "User-agent: *\nAllow: /\nContent-Usage: a/b train-ai=n\nContent-Usage:\nContent-Usage: ai=n, bots=n, other=y, search=no\n", "3:U2-USAGE 4:U2-USAGE 5:U3-USAGE-KEY 5:U3-USAGE-KEY 5:U3-USAGE-KEY 5:U4-USAGE-VALUE"},
+	{robots.RFC9309, "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a search=y\nContent-Usage: /%61 search=n\n", "2:U1-USAGE-ALONE 3:U4-USAGE-FORGETS 4:U5-DUPLICATE 4:U4-USAGE-FORGETS"},
+	{robots.RFC9309, "User-agent: *\nAllow: /\nContent-Signal: search=maybe, fun=yes\nLicense: here\n", "3:SIGNAL-VALUE 3:SIGNAL-KEY 4:LICENSE"},
 	{robots.IRCv3, "CRAWLER=cooldown:5\n", "0:I3-INDEX-MISSING"},
 	{robots.IRCv3, "NETWORK=x", "0:I2-ABSENT"},
 }
@@ -88,11 +95,19 @@ func TestLintSize(t *testing.T) {
 	}
 }
 
+// TestLintIsBounded: the diagnostics of a file that was made to have many.
+func TestLintIsBounded(t *testing.T) {
+	found := File(robots.Parse(robots.RFC9309, []byte(strings.Repeat("x\n", 100_000))))
+	if len(found) != maxFound+1 || !strings.Contains(found[2].String(), ": 99002 more") {
+		t.Errorf("%d diagnostics, the third %v", len(found), found[2])
+	}
+}
+
 // TestCodesAreDocumented: the package documentation lists each kind, and each
 // requirement stands in the list of requirements.
 func TestCodesAreDocumented(t *testing.T) {
 	src := ""
-	for _, name := range []string{"lint.go", "group.go", "line.go"} {
+	for _, name := range []string{"lint.go", "group.go", "line.go", "usage.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -152,6 +167,6 @@ Disallow: private/
 	}
 	// Output:
 	// robots.txt:1: warning: the group of "*" has no rules, so it joins that of "bigbot" in line 3 (R9-SWALLOWED)
-	// robots.txt:4: warning: unknown field "Disalow": did you mean Disallow? (R2-MISSPELT-FIELD)
+	// robots.txt:4: warning: Google and gophd read "Disalow" as Disallow, others do not (R2-MISSPELT-FIELD)
 	// robots.txt:5: warning: the pattern "private/" can match nothing (R5-NEVER)
 }

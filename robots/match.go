@@ -1,0 +1,165 @@
+package robots
+
+// What a rule asks of a selector, and which of several rules decides: the part
+// that a dialect's text is about. The index (index.go) only answers faster.
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/gophd/gophd/selector"
+)
+
+// match is a rule that covers the selector. The higher precedence binds.
+type match struct {
+	precedence uint32 // 0: no rule
+	record     uint32
+	allow      bool
+}
+
+func (m match) found() bool   { return m.precedence > 0 }
+func (m match) allowed() bool { return m.precedence == 0 || m.allow }
+
+// compare orders by what binds more: precedence, then Allow, then the earlier.
+func (m match) compare(o match) int {
+	if m.precedence != o.precedence {
+		return cmp.Compare(m.precedence, o.precedence)
+	}
+	if m.allow != o.allow {
+		if m.allow {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Compare(o.record, m.record)
+}
+
+// isRule reports whether a record is a rule to the style.
+func (s style) isRule(kind Kind, pattern string) bool {
+	return pattern != "" && (kind == KindDisallow || kind == KindAllow && s.Allow)
+}
+
+// form is one thing that a selector may be for a pattern to match it.
+type form struct {
+	text  string // it begins so
+	whole bool   // and has nothing more
+	glob  bool   // stars in the text stand for any run of bytes
+}
+
+func (f form) matches(selector string) bool {
+	switch {
+	case f.glob:
+		return globMatch(f.text, selector, f.whole)
+	case f.whole:
+		return selector == f.text
+	}
+	return strings.HasPrefix(selector, f.text)
+}
+
+// mayMatch reports whether a pattern as written may match a selector in normal
+// form, as far as bytes tell that mean the same in all dialects.
+func mayMatch(p, sel string) bool {
+	for i := range min(len(p), len(sel)) {
+		if !selector.IsNormalByte(p[i]) {
+			return true
+		}
+		if p[i] != sel[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// matches reports whether a pattern, which is in normal form if the style knows
+// escapes, matches the selector.
+func (s style) matches(p, selector string) bool {
+	found := false
+	s.forms(p, func(f form) { found = found || f.matches(selector) })
+	return found
+}
+
+// forms calls fn for all forms of a pattern, which is in normal form if the style
+// knows escapes. A literal form is the pattern, or the pattern without its last
+// byte.
+func (s style) forms(p string, fn func(form)) {
+	last := len(p) - 1
+	if s.trimStar {
+		if p[last] == '*' {
+			p = p[:last]
+		}
+		if p != "" && strings.IndexByte(p, '*') < 0 {
+			fn(form{text: p})
+		}
+		return
+	}
+	star := -1
+	if s.Glob {
+		star = strings.IndexByte(p, '*')
+	}
+	f := form{text: p, whole: s.Whole, glob: star >= 0}
+	switch {
+	case s.Whole:
+	case s.Anchor && p[last] == '$':
+		f.text, f.whole = p[:last], true
+	case star == last && star >= 0:
+		f.text, f.glob = p[:last], false
+	}
+	fn(f)
+	if s.slash && last > 0 && p[last] == '/' && p[last-1] != '*' {
+		fn(form{text: p[:last], whole: true, glob: f.glob})
+	}
+	if s.Escapes && f.glob {
+		for _, text := range queryForms(f.text) {
+			fn(form{text: text, whole: f.whole, glob: true})
+		}
+	}
+}
+
+// top keeps the two best matches.
+type top struct{ best, second match }
+
+func (t *top) offer(m match) {
+	switch {
+	case m.compare(t.best) > 0:
+		t.best, t.second = m, t.best
+	case m.record != t.best.record && m.compare(t.second) > 0:
+		t.second = m
+	}
+}
+
+// globMatch reports whether the pattern, in which * stands for any run of
+// bytes (G7), matches from the first byte of the selector; whole asks that it
+// ends with it.
+//
+// What stands between two stars is looked for as far left as it can be: if that
+// fails, no other choice helps. So nothing is tried twice. Whether the last piece
+// is there is asked first, since most that do not match fail there.
+func globMatch(pattern, selector string, whole bool) bool {
+	star := strings.IndexByte(pattern, '*')
+	if star < 0 {
+		return selector == pattern || !whole && strings.HasPrefix(selector, pattern)
+	}
+	if !strings.HasPrefix(selector, pattern[:star]) {
+		return false
+	}
+	selector, pattern = selector[star:], pattern[star+1:]
+	last := strings.LastIndexByte(pattern, '*') + 1
+	if !whole {
+		return strings.Contains(selector, pattern[last:]) && inOrder(selector, pattern)
+	}
+	rest, ends := strings.CutSuffix(selector, pattern[last:])
+	return ends && inOrder(rest, pattern[:last])
+}
+
+// inOrder looks for the pieces between stars, one after the other.
+func inOrder(selector, pieces string) bool {
+	for pieces != "" {
+		piece, rest, _ := strings.Cut(pieces, "*")
+		at := strings.Index(selector, piece)
+		if at < 0 {
+			return false
+		}
+		selector, pieces = selector[at+len(piece):], rest
+	}
+	return true
+}

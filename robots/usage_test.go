@@ -1,0 +1,102 @@
+package robots
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// usages: what is stated of a path, as "key=value@line"; "none" is an empty
+// statement. The first is the example of the draft.
+var usages = []struct {
+	file, agent, path, want string
+}{
+	{draftExample, "otherbot", "/test", "train-ai=n@4"},
+	{draftExample, "otherbot", "/never/test", "none"},
+	{draftExample, "otherbot", "/ai-ok/test", "train-ai=y@5"},
+	{draftExample, "ExampleBot", "/test", "train-ai=y@9"},
+
+	{"User-agent: *\nContent-Usage:/a\ttrain-ai=n\n", "x", "/a/b", "train-ai=n@2"},
+	{"User-agent: *\nContent-Usage:/a\ttrain-ai=n\n", "x", "/b", "none"},
+	{"User-agent: *\nContent-Usage: train-ai=n, search=y\nContent-Usage: /a search=n\n", "x", "/a", "search=n@3"},
+	{"User-agent: *\nContent-Usage: /a train-ai=y\nContent-Usage: /a train-ai=n, search=y\n", "x", "/a", "search=y@3 train-ai=n@3"},
+	{"User-agent: *\nContent-Usage: /a*c train-ai=y\nContent-Usage: /abc train-ai=n\n", "x", "/abc", "train-ai=n@3"},
+	{"User-agent: *\nContent-Usage: /*.gif$ train-ai=n\n", "x", "/a.gif", "train-ai=n@2"},
+	{"User-agent: *\nContent-Usage: /*.gif$ train-ai=n\n", "x", "/a.gif?x", "none"},
+	{"User-agent: *\nContent-Usage: /%7ea train-ai=n\n", "x", "/~a", "train-ai=n@2"},
+	{"User-agent: *\nContent-Usage: train-ai=y, train-ai, search=n, search=\"n\"\n", "x", "/", "search=unstated@2 train-ai=unstated@2"},
+	{"User-agent: *\nContent-Usage: train-ai;allow=n, train-ai=y\n", "x", "/", "train-ai=y@2"},
+	{"User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a Train-AI=y\nContent-Usage: /a\n", "x", "/a", "train-ai=n@2"},
+	{"User-agent: *\nContent-Usage: x=(y n), a=n;b=\"c,d\", q=1\n", "x", "/", "a=n@2 q=unstated@2 x=unstated@2"},
+	{"Content-Usage: train-ai=n\nUser-agent: *\nAllow: /\n", "x", "/", "none"},
+	{"User-agent: *\nContent-Usage: train-ai=n\n\nUser-agent: a\nAllow: /\n", "a", "/", "none"},
+	{"User-agent: a\nContent-Usage: train-ai=n\nUser-agent: b\nAllow: /\n", "b", "/", "none"},
+}
+
+const draftExample = `User-Agent: *
+Allow: /
+Disallow: /never/
+Content-Usage: train-ai=n
+Content-Usage: /ai-ok/ train-ai=y
+
+User-Agent: ExampleBot
+Allow: /
+Content-Usage: train-ai=y
+`
+
+func shown(s Statement) string {
+	var all []string
+	for _, p := range s {
+		all = append(all, fmt.Sprintf("%s=%v@%d", p.Key, p.Preference, p.Line))
+	}
+	if all == nil {
+		return "none"
+	}
+	return strings.Join(all, " ")
+}
+
+// TestUsage: U1, U2, U3, U4, U5.
+func TestUsage(t *testing.T) {
+	for _, u := range usages {
+		f := Parse(RFC9309, []byte(u.file))
+		for range 3 {
+			if got := shown(f.Usage(u.agent, u.path)); got != u.want {
+				t.Errorf("%q, %s for %s: %s, want %s", u.file, u.path, u.agent, got, u.want)
+			}
+		}
+	}
+	if s := (*File)(nil).Usage("a", "/"); s != nil {
+		t.Errorf("a nil File states %v", s)
+	}
+	if s := Parse(Gopher, []byte("Content-Usage: /a b train-ai=n\n")).Usage("x", "/a b"); s != nil {
+		t.Errorf("a path with a blank: %v", s)
+	}
+}
+
+// TestCombine: of several statements the most restrictive counts, whatever their
+// order.
+func TestCombine(t *testing.T) {
+	a, _ := ParseUsage("train-ai=y, search=n, x=1")
+	b, _ := ParseUsage("train-ai=n, search=y, z=y")
+	for _, s := range []Statement{a.Combine(b), b.Combine(a)} {
+		if s.String() != "search=n, train-ai=n, z=y" || s.Of("x") != Unstated || s.Of("search") != No || s.Of("none") != Unstated {
+			t.Errorf("combined %v", shown(s))
+		}
+	}
+}
+
+// FuzzParseUsage: what is written is read as the same.
+func FuzzParseUsage(f *testing.F) {
+	f.Add("train-ai=y, search=n")
+	f.Add(`a;b="c", *d=?1, e=(1 2);f`)
+	f.Fuzz(func(t *testing.T, value string) {
+		s, err := ParseUsage(value)
+		if err != nil || s.String() == "" {
+			return
+		}
+		again, err := ParseUsage(s.String())
+		if err != nil || again.String() != s.String() {
+			t.Errorf("%q: %q, again %q, %v", value, s, again, err)
+		}
+	})
+}
