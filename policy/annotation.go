@@ -204,6 +204,9 @@ func (n *note) rulesFor(token string) []*rule {
 
 // check reports a line without effect, and keeps site-wide fields.
 func (n *note) check(a *Annotation, l robots.Line, root bool) {
+	if l.Forgiven {
+		n.report(a, CodeSyntax, l.Number, fmt.Sprintf("it counts as %s, but is misspelt or has no colon: %.60q", l.Kind, l.Field))
+	}
 	switch l.Kind {
 	case robots.KindMalformed:
 		n.report(a, CodeSyntax, l.Number, fmt.Sprintf("no field name and colon: %.60q", strings.TrimRight(l.Text, "\r\n")))

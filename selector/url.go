@@ -2,7 +2,6 @@ package selector
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -126,13 +125,14 @@ func (u URL) String() string {
 }
 
 func (u URL) authority() string {
+	host := u.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
 	if u.Port != 0 && u.Port != DefaultPort {
-		return net.JoinHostPort(u.Host, strconv.Itoa(u.Port))
+		return host + ":" + strconv.Itoa(u.Port)
 	}
-	if strings.Contains(u.Host, ":") {
-		return "[" + u.Host + "]"
-	}
-	return u.Host
+	return host
 }
 
 // appendEscaped escapes what RFC 3986 does not allow in a path, and '%', '?' and

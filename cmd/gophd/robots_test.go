@@ -126,7 +126,7 @@ func TestCheckNoReports(t *testing.T) {
 func TestCheckError(t *testing.T) {
 	root := treeOf(t, map[string]string{"d/a": "a", "d/.robots": "Disalow: /a\n"})
 	out, _, status := gophd("robots", "check", "-root", root)
-	if status != exit.No || !strings.Contains(out, `d/.robots:1: SYNTAX: error: unknown field: "Disalow"`) {
+	if status != exit.No || !strings.Contains(out, `d/.robots:1: SYNTAX: error: it counts as disallow, but is misspelt or has no colon: "Disalow"`) {
 		t.Errorf("status %d: %s", status, out)
 	}
 }

@@ -1,10 +1,10 @@
 package convert
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
 )
 
 // shape is what a pattern stands for, free of any dialect's spelling.
@@ -109,13 +109,12 @@ func writable(piece string) string {
 func decode(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c == '%' && i+2 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
-				c, i = byte(n), i+2
-			}
+		c, n := selector.DecodePercent(s[i:])
+		if n == 0 {
+			c, n = s[i], 1
 		}
 		b.WriteByte(c)
+		i += n - 1
 	}
 	return b.String()
 }
