@@ -63,8 +63,8 @@ func newLends(t *testing.T, size int, resident bool) (*lends, []byte) {
 // A file that is at hand arrives whole, wherever it was sent from, and is closed.
 func TestFileAtHand(t *testing.T) {
 	for name, test := range map[string]struct {
-		size, freely int
-		resident     bool
+		size, crowded int
+		resident      bool
 	}{
 		"resident":            {1 << 20, 64, true},
 		"larger than sockets": {16 << 20, 64, true},
@@ -72,8 +72,8 @@ func TestFileAtHand(t *testing.T) {
 		"crowded":             {1 << 20, -1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			defer func(n int) { freely = n }(freely)
-			freely = test.freely
+			defer func(n int) { crowded = n }(crowded)
+			crowded = test.crowded
 			h, body := newLends(t, test.size, test.resident)
 			c := dialTCP(t, startTCP(t, &Server{Handler: h, LingerTimeout: 100 * time.Millisecond}))
 			_, _ = io.WriteString(c, "/q\r\n")

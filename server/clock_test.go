@@ -45,11 +45,11 @@ func TestClockJumps(t *testing.T) {
 			if n := taken(jumped(t, now.Add(1500*time.Millisecond), by)); n != 1 {
 				t.Errorf("%d tokens after one and a half seconds", n)
 			}
-			var told told
-			if told.again(a, now) != 1 || told.again(a, jumped(t, now.Add(time.Second), by)) != 0 {
+			var told onceAMinute
+			if told.add(a, now) != 1 || told.add(a, jumped(t, now.Add(time.Second), by)) != 0 {
 				t.Error("told twice in a minute")
 			}
-			if n := told.again(a, jumped(t, now.Add(61*time.Second), by)); n != 2 {
+			if n := told.add(a, jumped(t, now.Add(61*time.Second), by)); n != 2 {
 				t.Errorf("after a minute %d are told", n)
 			}
 		})

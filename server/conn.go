@@ -15,23 +15,27 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// conn is a connection that has a goroutine of its own: the fast path has not
-// answered it, or there is none.
+// conn is a connection. On Linux those of a TCP listener are package poll's, and
+// have a conn as soon as they wait for something, and a goroutine only if the
+// reply is not at hand. Every other one has a goroutine.
 type conn struct {
 	net.Conn           // the socket
 	tls      *tls.Conn // what runs on it, if the client wants that
 	under    *transport
-	head     []byte    // what was read already
-	accepted time.Time // for the log
-	deadline time.Time // of the request line
+	head     []byte // what was read of the request
+	ended    bool   // there is no more
+	accepted time.Time
 	remote   netip.AddrPort
 	local    netip.AddrPort // invalid: the socket tells
-	begun    bool           // a part of its reply was sent before it came here
-	stay     *stay
+	proxied  bool           // its PROXY header was read
+	counted  bool           // by the rate limit
+	begun    bool           // a part of its reply was sent before it got a goroutine
+	slot     *slot          // nil: it is not counted
+	polled   bool           // its goroutine has given it back
 }
 
-func newConn(c net.Conn, deadline time.Time) *conn {
-	return &conn{Conn: c, accepted: time.Now(), deadline: deadline, remote: addrPort(c.RemoteAddr())}
+func newConn(c net.Conn) *conn {
+	return &conn{Conn: c, accepted: time.Now(), remote: addrPort(c.RemoteAddr())}
 }
 
 func addrPort(a net.Addr) netip.AddrPort {
@@ -43,78 +47,57 @@ func addrPort(a net.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
 }
 
-// welcome begins to serve a connection, unless its address was here too often.
-func (r *run) welcome(c *conn) {
-	if r.within(c.remote.Addr()) {
-		r.begin(c, waits, r.serve)
-	} else {
-		r.conns.Go(func() { c.turnAway(tooFast) })
+// begin serves a connection in a goroutine of its own, and reports whether there
+// is room for it.
+func (r *run) begin(c *conn, state connState, serve func(*conn)) bool {
+	p, polled := c.Conn.(interface{ Block() error })
+	switch why := r.admit(c, state); {
+	case why == admitted:
+	case polled:
+		r.refuse(c, why)
+		return false
+	default:
+		r.conns.Go(func() { r.refuse(c, why) }) // the client may keep it waiting
+		return false
 	}
-}
-
-// begin serves a connection in a goroutine of its own, if there is room, and says
-// whether there is. The phase is what it stays for.
-func (r *run) begin(c *conn, p phase, serve func(*conn)) bool {
-	c.stay = &stay{cut: c.cut, phase: p}
-	if why := r.enter(c.remote.Addr(), c.stay); why != admitted {
-		r.refused(c.remote.Addr(), why)
-		r.conns.Go(func() { c.turnAway(why) })
+	if polled && p.Block() != nil {
+		c.close()
+		c.slot.leave()
 		return false
 	}
 	r.conns.Go(func() {
-		defer func() { c.stay.leave() }()
-		defer c.close()
+		defer func() {
+			if !c.polled {
+				c.close()
+				c.slot.leave()
+			}
+		}()
 		serve(c)
 	})
 	return true
 }
 
-func (c *conn) close() { _ = c.Close() }
-
-// cut closes a connection that has to go: with a reset, unless it had its reply.
-func (c *conn) cut() {
-	if c.stay.lingering() {
-		c.close()
-	} else {
-		c.abort()
-	}
-}
-
-// turnAway tells the client why it is not served, if it takes that at once.
-func (c *conn) turnAway(why refusal) {
-	defer c.close()
-	if c.begun {
-		c.reset()
-		return
-	}
-	if c.SetDeadline(time.Now().Add(time.Second)) == nil {
-		_, _ = c.Write(why.body())
-	}
-}
-
-// silent tells of a connection that has ended without a request.
-func (r *run) silent(remote netip.AddrPort, why error) {
-	r.logger.Debug("no request", "remote", r.name(remote.Addr()), "reason", why)
-}
-
 // serve takes one request and answers it.
 func (r *run) serve(c *conn) {
-	line, err := r.hear(c)
-	if errors.Is(err, errSilent) {
+	line, err := r.readRequest(c)
+	switch {
+	case errors.Is(err, errRefused):
+		return
+	case errors.Is(err, errSilent):
 		r.silent(c.remote, err)
 		return
 	}
-	c.stay.turn(replies)
+	c.slot.turn(writing)
 	// From here on only the end of the drain cuts the connection off.
-	stop := context.AfterFunc(r.hard, c.cut)
+	stop := context.AfterFunc(r.hard, func() { c.cut(c.slot) })
 	defer stop()
 	http := isHTTP(line)
 	if http && r.HTTP == nil {
-		r.refused(c.remote.Addr(), noHTTP)
+		r.refuse(c, noHTTP)
 		return
 	}
 	req := r.request(c)
-	w := &reply{conn: c.talk(), stall: r.stallTimeout(), host: req.Host, port: req.Port}
+	w := &reply{conn: c.talk(), stall: r.stallTimeout(), crowd: r.crowd, host: req.Host, port: req.Port}
 	defer w.release()
 	var refused error // which an answer of HTTP says
 	if http {
@@ -126,7 +109,7 @@ func (r *run) serve(c *conn) {
 		err = r.gopher(c, w, req, line)
 	}
 	unfinished := r.answer(w, err)
-	if w.dog.rest() {
+	if w.progress.end() {
 		return // who gave it up has done the rest
 	}
 	if !errors.Is(err, w.err) {
@@ -134,25 +117,6 @@ func (r *run) serve(c *conn) {
 	}
 	r.logRequest(req.Selector, c.remote, w.n, time.Since(c.accepted), errors.Join(refused, err))
 	r.end(c, unfinished)
-}
-
-// end closes gently after a reply, and with a reset after one that failed: that
-// it ends there says to a client that it is whole, and what the kernel still
-// holds of it would stay for minutes. A file that became shorter ends where it
-// does.
-func (r *run) end(c *conn, err error) {
-	if err == nil || errors.Is(err, ErrShort) {
-		r.linger(c)
-	} else {
-		c.reset()
-	}
-}
-
-// reset lets the close be a reset, which tells the client that this was not all.
-func (c *conn) reset() {
-	if s, ok := c.Conn.(interface{ SetLinger(seconds int) error }); ok {
-		_ = s.SetLinger(0)
-	}
 }
 
 func (r *run) gopher(c *conn, w *reply, req *Request, line []byte) (err error) {
@@ -183,14 +147,6 @@ func (r *run) callAgain(w *reply, req *Request, err error) error {
 		err = r.call(w, req)
 	}
 	return err
-}
-
-// talk returns what requests and replies go through.
-func (c *conn) talk() net.Conn {
-	if c.tls != nil {
-		return c.tls
-	}
-	return c.Conn
 }
 
 func (r *run) request(c *conn) *Request {
@@ -249,18 +205,39 @@ func (r *run) answer(w *reply, err error) error {
 	return err
 }
 
+// end closes gently after a reply, and with a reset after one that failed: that
+// it ends there says to a client that it is whole, and what the kernel still
+// holds of it would stay for minutes. A file that became shorter ends where it
+// does.
+func (r *run) end(c *conn, err error) {
+	if err == nil || errors.Is(err, ErrShort) {
+		r.linger(c)
+	} else {
+		c.reset()
+	}
+}
+
 // linger closes gently: no more from us, but what the client still sends is
 // read, so that the kernel does not answer it with a reset that would cost the
 // client the reply.
 func (r *run) linger(c *conn) {
-	c.stay.turn(lingers)
-	c.drain(r.lingerTimeout())
-}
-
-func (c *conn) drain(timeout time.Duration) {
+	c.slot.turn(lingering)
 	if c.tls != nil && c.tls.CloseWrite() != nil {
 		return
 	}
+	p, ok := c.Conn.(interface{ Linger() bool })
+	if !ok {
+		c.drain(r.lingerTimeout())
+		return
+	}
+	c.polled = true
+	if !p.Linger() {
+		c.slot.leave()
+	}
+}
+
+// drain lingers in this goroutine.
+func (c *conn) drain(timeout time.Duration) {
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil || c.SetReadDeadline(time.Now().Add(timeout)) != nil {
 		return
@@ -270,3 +247,47 @@ func (c *conn) drain(timeout time.Duration) {
 
 // onlyReader hides WriteTo, which would take a detour through splice(2).
 type onlyReader struct{ io.Reader }
+
+// talk returns what requests and replies go through.
+func (c *conn) talk() net.Conn {
+	if c.tls != nil {
+		return c.tls
+	}
+	return c.Conn
+}
+
+func (c *conn) close() { _ = c.Close() }
+
+// reset lets the close be a reset, which tells the client that this was not all.
+func (c *conn) reset() {
+	if s, ok := c.Conn.(interface{ SetLinger(seconds int) error }); ok {
+		_ = s.SetLinger(0)
+	}
+}
+
+// abort closes a connection so that the client can tell: what it got is not
+// all there is. It works in the midst of a system call that sends, too.
+func (c *conn) abort() {
+	c.reset()
+	if s, ok := c.Conn.(interface{ Disconnect() error }); ok {
+		_ = s.Disconnect()
+	}
+	c.close()
+}
+
+// cut closes a connection from outside: with a reset, if it is replied to.
+func (c *conn) cut(s *slot) {
+	p, ok := c.Conn.(interface{ Evict() bool })
+	switch {
+	case ok && p.Evict():
+	case s.lingers():
+		c.close()
+	default:
+		c.abort()
+	}
+}
+
+// silent tells of a connection that has ended without a request.
+func (r *run) silent(remote netip.AddrPort, why error) {
+	r.logger.Debug("no request", "remote", r.name(remote.Addr()), "reason", why)
+}

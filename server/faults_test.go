@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A request that finds no descriptor left waits for one, as long as a request
+// A request that finds no descriptor left reading for one, as long as a request
 // may take; then the fault is told.
 func TestOutOfFilesIsNoRequestsFault(t *testing.T) {
 	for lasts, want := range map[time.Duration]string{
@@ -86,7 +86,7 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 		if got := ask(t, p.dial(), "/a\n"); got != "</a|>" {
 			t.Errorf("another got %q", got)
 		}
-		if c := s.Counts(); c.Replying != 0 && c.Waiting != 1 {
+		if c := s.Counts(); c.Writing != 1 {
 			t.Errorf("connections: %+v", c)
 		}
 		began = time.Now()
@@ -119,11 +119,11 @@ func TestHandlerThatDoesNotReturnInetd(t *testing.T) {
 
 // Connections that had to go in the midst of a reply, and whose handlers do not
 // return, are not replaced without end.
-func TestGhostsAreBounded(t *testing.T) {
-	g := gate{total: 2}
-	var all []*stay
+func TestEvictedAreBounded(t *testing.T) {
+	g := limiter{total: 2}
+	var all []*slot
 	enter := func(i int) refusal {
-		s := &stay{cut: func() {}, phase: replies}
+		s := &slot{evict: func() {}, state: writing}
 		why := g.enter(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), s)
 		if why == admitted {
 			all = append(all, s)
@@ -132,42 +132,42 @@ func TestGhostsAreBounded(t *testing.T) {
 	}
 	enter(0)
 	enter(0) // who has the most has to make room, and whoever comes next, too
-	for i := 1; i <= maxGhosts; i++ {
+	for i := 1; i <= maxEvicted; i++ {
 		if why := enter(i); why != admitted {
 			t.Fatalf("number %d: %v", i, why)
 		}
 		enter(i) // now this one has the most
 	}
 	if why := enter(1 << 12); why == admitted {
-		t.Error("one ghost too many")
+		t.Error("one too many")
 	}
 	for _, s := range all {
 		s.leave()
 	}
-	if g.ghosts != 0 || g.n != 0 {
-		t.Errorf("%d ghosts, %d connections are left", g.ghosts, g.n)
+	if g.evicted != 0 || g.n != 0 {
+		t.Errorf("%d evicted, %d connections are left", g.evicted, g.n)
 	}
 }
 
 // Who was only just accepted is not taken for silent, and who had his request
 // taken even less; whoever is silent is found behind any crowd that is not.
 func TestWhoIsSpared(t *testing.T) {
-	var g gate
+	var g limiter
 	var cut []string
-	enter := func(name string, last byte, p phase, age time.Duration) {
-		s := &stay{phase: p, cut: func() { cut = append(cut, name) }}
+	enter := func(name string, last byte, p connState, age time.Duration) {
+		s := &slot{state: p, evict: func() { cut = append(cut, name) }}
 		if why := g.enter(netip.AddrFrom4([4]byte{10, 0, 0, last}), s); why != admitted {
 			t.Fatal(why)
 		}
 		s.since = time.Now().Add(-age)
 	}
 	for range 5 {
-		enter("never reads", 1, replies, time.Minute)
+		enter("never reads", 1, writing, time.Minute)
 	}
-	enter("was just accepted", 2, waits, 0)
-	enter("asked", 3, replies, time.Minute)
-	enter("silent", 4, waits, 2*settling)
-	enter("had its reply", 5, lingers, 0)
+	enter("was just accepted", 2, reading, 0)
+	enter("asked", 3, writing, time.Minute)
+	enter("silent", 4, reading, 2*settling)
+	enter("had its reply", 5, lingering, 0)
 	if n := g.spare(10, time.Now().Add(-settling)); n != 2 || !slices.Contains(cut, "silent") || !slices.Contains(cut, "had its reply") {
 		t.Errorf("spared %d: %q", n, cut)
 	}

@@ -75,3 +75,57 @@ func (r *rates) makeRoom(now time.Time) {
 		delete(r.buckets, a)
 	}
 }
+
+// onceAMinute remembers for a minute which address blocks the log has named. The
+// zero value is ready to use.
+type onceAMinute struct {
+	mu     sync.Mutex
+	blocks map[netip.Addr]*logged
+	swept  time.Time
+}
+
+type logged struct {
+	until time.Time
+	more  int // times since
+}
+
+// maxLogged bounds the table, and with it the log lines of a minute. A block that
+// does not fit is counted and not named.
+const maxLogged = 1024
+
+// add counts something of a block, and returns how many times the log is to
+// tell now, 0 for none yet.
+func (o *onceAMinute) add(a netip.Addr, now time.Time) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	b := o.blocks[a]
+	switch {
+	case b != nil && now.Before(b.until):
+		b.more++
+		return 0
+	case b == nil && !o.room(now):
+		return 0
+	case b == nil:
+		b = &logged{}
+		o.blocks[a] = b
+	}
+	times := b.more + 1
+	*b = logged{until: now.Add(time.Minute)}
+	return times
+}
+
+// room reports whether another block fits; it looks for room once a second.
+func (o *onceAMinute) room(now time.Time) bool {
+	if o.blocks == nil {
+		o.blocks = map[netip.Addr]*logged{}
+	}
+	if len(o.blocks) >= maxLogged && now.Sub(o.swept) >= time.Second {
+		o.swept = now
+		for a, b := range o.blocks {
+			if now.After(b.until) {
+				delete(o.blocks, a)
+			}
+		}
+	}
+	return len(o.blocks) < maxLogged
+}

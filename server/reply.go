@@ -22,6 +22,7 @@ var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 type reply struct {
 	conn  net.Conn
 	stall time.Duration
+	crowd func() bool // many connections stay; nil: they do not
 	host  string
 	port  int
 
@@ -31,7 +32,7 @@ type reply struct {
 	n     int64 // octets sent
 	err   error // the first failure of the connection
 
-	dog watchdog
+	progress progress
 }
 
 func (w *reply) started() bool { return w.n > 0 || len(w.buf) > 0 }
@@ -74,6 +75,7 @@ func (w *reply) ReadFrom(r io.Reader) (int64, error) {
 	if err := w.flush(); err != nil {
 		return 0, err
 	}
+	w.boundUnsent(file)
 	var n int64
 	err := w.steadily(func() (int64, error) {
 		m, err := to.ReadFrom(file)
@@ -83,6 +85,19 @@ func (w *reply) ReadFrom(r io.Reader) (int64, error) {
 	})
 	w.err = lost(err)
 	return n, w.err
+}
+
+// maxUnsent is how much the kernel takes of a reply beyond what is on its way,
+// in bytes, when it is crowded here. Left alone it takes 3 MB of somebody who
+// never reads, ten thousand of which are more than it has. A bound for all would
+// cost as much again as sending 1 MiB does.
+const maxUnsent = 64 << 10
+
+func (w *reply) boundUnsent(file io.Reader) {
+	c, ok := w.conn.(interface{ SetUnsent(n int) error })
+	if l, limited := file.(*io.LimitedReader); ok && w.crowd != nil && !(limited && l.N <= maxUnsent) && w.crowd() {
+		_ = c.SetUnsent(maxUnsent)
+	}
 }
 
 // asFile returns r as the kernel can send it, if it is a file or the begin of
@@ -169,14 +184,14 @@ func (w *reply) send(p []byte) (int, error) {
 
 // steadily sends in steps, unless the reply was given up.
 func (w *reply) steadily(step func() (int64, error)) error {
-	if !w.dog.send() {
+	if !w.progress.send() {
 		return errStuck
 	}
-	defer w.dog.moved(false)
+	defer w.progress.moved(false)
 	return steadily(w.conn, w.stall, func() (int64, error) {
 		n, err := step()
 		if n > 0 {
-			w.dog.moved(true)
+			w.progress.moved(true)
 		}
 		return n, err
 	})

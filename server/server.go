@@ -12,10 +12,10 @@
 //
 //	accept → one request line, under a deadline → Handler → reply → close gently
 //
-// On Linux, on a TCP listener, a request that a Quick handler can answer from
-// memory is answered where it was accepted (fast_linux.go); every other
-// connection gets a goroutine of its own (conn.go). Both keep the same
-// deadlines and close in the same way.
+// On Linux, the connections of a TCP listener are held by package poll while
+// they wait, and a request that a Quick handler can answer from memory is
+// answered where it was read (loop_linux.go); every other one gets a goroutine
+// (conn.go). Admission, deadlines and refusals are the same for both.
 //
 // Do not use it for a protocol that keeps a connection open for several
 // requests, or that is not Gopher: one line in, one reply out is built in.
@@ -112,9 +112,9 @@ type Server struct {
 	// Observer is told of each request. If nil, nobody is.
 	Observer Observer
 
-	guardOnce sync.Once
-	guarded   guard
-	accepted  atomic.Int64
+	limitsOnce sync.Once
+	limits     limits
+	accepted   atomic.Int64
 }
 
 // Defaults of the Server's fields.
@@ -165,26 +165,46 @@ func (s *Server) ListenAndServe(ctx context.Context, addr string) error {
 	return s.Serve(ctx, l)
 }
 
+// A SharedListener is one whose socket another process holds, too, such as a
+// socket of systemd: what waits in its queue when Serve ends is left to the next
+// server.
+type SharedListener struct{ net.Listener }
+
 // Serve answers the connections of l until ctx ends, and closes l. Then it
-// gives connections that have not sent a request another second for it, so
-// that a client that was just accepted is not lost, lets replies finish for
-// DrainTimeout, and returns nil when all have ended, or do not return though
-// their connections are closed. It returns an error only when l fails for
-// another reason.
+// accepts what still waits in the kernel's queue (on Linux, unless l is a
+// [SharedListener]), gives connections that have not sent a request another
+// second for it, so that a client that was just accepted is not lost, lets
+// replies finish for DrainTimeout, and returns nil when all have ended, or do
+// not return though their connections are closed. It returns an error only when
+// l fails for another reason.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	hard, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
-	defer stop()
-
 	run := s.newRun(ctx, hard)
-	err := run.acceptAll(l)
+	tcp, err := run.serveTCP(l)
+	if !tcp {
+		err = run.acceptAll(l)
+	}
 	_ = l.Close()
 	run.drain(abort)
 	if ctx.Err() != nil {
 		return nil
 	}
 	return err
+}
+
+// ServeConn answers the one request of a connection that was accepted by
+// somebody else, such as inetd, and returns when it is closed, though the
+// handler may not have returned. When ctx ends it is cut off.
+func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
+	run := s.newRun(ctx, ctx)
+	run.begin(newConn(c), reading, run.serve)
+	done := make(chan struct{})
+	go func() { run.conns.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-run.stuck:
+	}
 }
 
 // run is one call of Serve.
@@ -204,40 +224,40 @@ func (s *Server) newRun(soft, hard context.Context) *run {
 }
 
 func (r *run) acceptAll(l net.Listener) error {
-	if done, err := r.acceptFast(l); done {
-		return err
-	}
+	stop := context.AfterFunc(r.soft, func() { _ = l.Close() })
+	defer stop()
 	var wait backoff
 	for {
 		c, err := l.Accept()
-		if err != nil {
-			if err = r.acceptFailed(err, &wait); err != nil {
-				return err
-			}
+		if err == nil {
+			wait.reset()
+			r.accepted.Add(1)
+			r.begin(newConn(c), reading, r.serve)
 			continue
 		}
-		wait.reset()
-		r.accepted.Add(1)
-		r.welcome(newConn(c, time.Now().Add(r.requestTimeout())))
+		d, err := r.acceptFailed(err, &wait)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-time.After(d):
+		case <-r.soft.Done():
+		}
 	}
 }
 
-// acceptFailed makes room, or waits if the failure may pass, and returns the
-// error if not.
-func (r *run) acceptFailed(err error, wait *backoff) error {
+// acceptFailed makes room, or tells how long to wait if the failure may pass, and
+// returns the error if not.
+func (r *run) acceptFailed(err error, wait *backoff) (time.Duration, error) {
 	if r.soft.Err() != nil || !passes(err) {
-		return fmt.Errorf("accepting connections: %w", err)
+		return 0, fmt.Errorf("accepting connections: %w", err)
 	}
 	if limit.Reached(err) && r.spareFiles(err) {
-		return nil
+		return 0, nil
 	}
 	d := wait.next()
 	r.logger.Error("cannot accept connections", "error", err, "retry_in", d)
-	select {
-	case <-time.After(d):
-	case <-r.soft.Done():
-	}
-	return nil
+	return d, nil
 }
 
 // lastCall is how long a connection without a request is still waited for when
@@ -257,7 +277,7 @@ func (r *run) drain(abort func()) {
 	select {
 	case <-done:
 	case <-time.After(lastWait):
-		r.logger.Error("requests that do not end are left behind", "connections", r.Counts().Replying)
+		r.logger.Error("requests that do not end are left behind", "connections", r.Counts().Writing)
 	}
 }
 
@@ -265,7 +285,7 @@ func (r *run) drain(abort func()) {
 // closed. One that waits for a file system may never.
 const lastWait = time.Second
 
-// passes says whether an error of accept(2) is about one connection or about
+// passes reports whether an error of accept(2) is about one connection or about
 // resources that may come back.
 func passes(err error) bool {
 	for _, e := range []syscall.Errno{

@@ -6,28 +6,32 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/gophd/gophd/selector"
 )
 
-// tlsHandshake is the first octet of a TLS ClientHello (RFC 8446 section 5.1).
+// tlsHandshake is the first byte of a TLS ClientHello (RFC 8446 section 5.1).
 // No Gopher request begins with it.
 const tlsHandshake = 0x16
 
-// wholeRecord says whether the first record is there: five octets, the last two
-// of them the length of the rest (RFC 8446 section 5.1).
-func wholeRecord(head []byte) bool {
+// recordLen returns how many bytes have to be there before a handshake is worth
+// a goroutine: the first record, whose header of five bytes ends in its length
+// (RFC 8446 section 5.1), or as many as may be waited for.
+func recordLen(head []byte) int {
 	const header = 5
-	return len(head) >= header && len(head) >= header+int(binary.BigEndian.Uint16(head[3:]))
+	if len(head) < header {
+		return header
+	}
+	return min(header+int(binary.BigEndian.Uint16(head[3:])), selector.MaxRequest)
 }
 
-// errNoTLS is a ClientHello to a server without a certificate: an error item
-// would be nothing that the client can read.
-var errNoTLS = fmt.Errorf("%w: TLS is not offered", errSilent)
-
-// startTLS shakes hands; what was read already is the begin of it.
+// startTLS shakes hands; what was read already is the beginning of it. Without a
+// certificate the connection is closed: an error item would be nothing that the
+// client can read.
 func (r *run) startTLS(c *conn) error {
 	if r.TLS == nil {
-		r.refused(c.remote.Addr(), noTLS)
-		return errNoTLS
+		r.refuse(c, noTLS)
+		return errRefused
 	}
 	if s, ok := c.Conn.(interface{ SetNoDelay(bool) error }); ok {
 		_ = s.SetNoDelay(true) // the records of a reply follow each other closely
@@ -38,7 +42,9 @@ func (r *run) startTLS(c *conn) error {
 	if err := shaken.HandshakeContext(r.hard); err != nil {
 		return fmt.Errorf("%w: %w", errSilent, err)
 	}
-	acknowledge(c.Conn)
+	if s, ok := c.Conn.(interface{ Acknowledge() error }); ok {
+		_ = s.Acknowledge()
+	}
 	t.stall = r.stallTimeout()
 	c.tls, c.under = shaken, t
 	return nil
@@ -51,9 +57,9 @@ func (r *run) startTLS(c *conn) error {
 // write here goes on as long as there is progress.
 type transport struct {
 	net.Conn
-	head  []byte
-	stall time.Duration // 0 during the handshake, which has a deadline
-	dog   *watchdog     // of the reply; nil: none yet
+	head     []byte
+	stall    time.Duration // 0 during the handshake, which has a deadline
+	progress *progress     // of the reply; nil: none yet
 }
 
 func (t *transport) Read(p []byte) (int, error) {
@@ -73,8 +79,8 @@ func (t *transport) Write(p []byte) (int, error) {
 	err := steadily(t.Conn, t.stall, func() (int64, error) {
 		n, err := t.Conn.Write(p[sent:])
 		sent += n
-		if n > 0 && t.dog != nil {
-			t.dog.moved(true)
+		if n > 0 && t.progress != nil {
+			t.progress.moved(true)
 		}
 		return int64(n), err
 	})

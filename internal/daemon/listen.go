@@ -82,7 +82,10 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 	if d.notify, err = systemd.NewNotifier(); err != nil {
 		d.log.Warn("systemd cannot be told how it goes", "error", err)
 	}
-	d.listeners, err = systemd.Listeners()
+	handed, err := systemd.Listeners()
+	for _, l := range handed {
+		d.listeners = append(d.listeners, server.SharedListener{Listener: l})
+	}
 	if errors.Is(err, systemd.ErrAccepted) {
 		return exit.Hint(err, "the socket unit wants Accept=no; a service for each connection is gophd -inetd")
 	}

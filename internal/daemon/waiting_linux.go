@@ -4,11 +4,16 @@ import (
 	"net"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/server"
 )
 
 // waiting is how many connections the kernel holds that were not accepted yet,
 // 0 if it does not tell. For a listener, TCP_INFO has it as unacked.
 func waiting(l net.Listener) (n int) {
+	if shared, ok := l.(server.SharedListener); ok {
+		l = shared.Listener
+	}
 	tcp, ok := l.(*net.TCPListener)
 	if !ok {
 		return 0

@@ -32,9 +32,11 @@ var mayImport = map[string][]string{
 	"internal/watch":   {"internal/limit", "internal/stall"},
 	"internal/tally":   {},
 	"site":             {"diag", "policy", "menu", "internal/watch", "internal/limit", "internal/stall"},
-	"server":           {"selector", "menu", "internal/tally", "internal/limit"},
+	"server":           {"selector", "menu", "internal/tally", "internal/limit", "server/internal/poll"},
 	"fileserver":       {"diag", "menu", "selector", "server", "site", "internal/stall"},
 	"internal/fastcgi": {},
+
+	"server/internal/poll": {},
 }
 
 // everybodys are the packages that everybody may import.

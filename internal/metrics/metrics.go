@@ -101,8 +101,8 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 	count(sent, n.Bytes)
 	count(accepted, n.Accepted)
-	gauge(connections, float64(n.Waiting), "waiting")
-	gauge(connections, float64(n.Replying), "replying")
+	gauge(connections, float64(n.Reading), "reading")
+	gauge(connections, float64(n.Writing), "writing")
 	gauge(connections, float64(n.Lingering), "lingering")
 	for why, times := range n.Refused {
 		count(refused, times, label(why))

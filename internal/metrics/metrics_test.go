@@ -110,7 +110,7 @@ func TestServe(t *testing.T) {
 		}
 		for _, line := range []string{
 			`gophd_build_info{version="1.2.3"} 1`, `gophd_requests_total{outcome="not_found"} 1`,
-			`gophd_requests_total{outcome="ok"} 0`, `gophd_response_bytes_total 29`, `gophd_connections{state="waiting"} 0`,
+			`gophd_requests_total{outcome="ok"} 0`, `gophd_response_bytes_total 29`, `gophd_connections{state="reading"} 0`,
 			`gophd_refused_total{reason="rate_of_the_address"} 0`, `gophd_reports{severity="error"} 0`,
 			`gophd_last_reload_timestamp_seconds 1000`, `gophd_last_reload_duration_seconds 0.25`, `gophd_reloads_total 1`,
 		} {

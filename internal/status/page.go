@@ -51,7 +51,7 @@ func (p *Page) write(to io.Writer, n Numbers) error {
 	line("  octets sent\t%d", n.Bytes)
 	line("\nConnections")
 	line("  accepted\t%d", n.Accepted)
-	line("  waiting\t%d\n  replying\t%d\n  lingering\t%d", n.Waiting, n.Replying, n.Lingering)
+	line("  reading\t%d\n  writing\t%d\n  lingering\t%d", n.Reading, n.Writing, n.Lingering)
 	line("\nRefused")
 	for _, why := range slices.Sorted(maps.Keys(n.Refused)) {
 		line("  %s\t%d", why, n.Refused[why])

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,6 +44,12 @@ func startTCP(t *testing.T, s *Server) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	serveOn(t, s, l)
+	return l.Addr().String()
+}
+
+func serveOn(t *testing.T, s *Server, l net.Listener) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l) }()
@@ -52,7 +59,6 @@ func startTCP(t *testing.T, s *Server) string {
 			t.Errorf("Serve: %v", err)
 		}
 	})
-	return l.Addr().String()
 }
 
 func dialTCP(t *testing.T, addr string) *net.TCPConn {
@@ -219,60 +225,25 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
-// pairs makes n connected pairs of sockets with a request waiting in each.
-func pairs(t testing.TB, n int, request string) (ours, theirs []int) {
-	t.Helper()
-	for range n {
-		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := unix.Write(fds[1], []byte(request)); err != nil {
-			t.Fatal(err)
-		}
-		ours, theirs = append(ours, fds[0]), append(theirs, fds[1])
-	}
-	return ours, theirs
-}
-
 // The warm path allocates nothing but the selector, logged or not.
-func TestWarmPathAllocatesNothingElse(t *testing.T) {
+func TestWarmPathAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	const runs = 100
-	answer := Answer{Body: []byte("quick")}
 	for name, log := range map[string]*slog.Logger{
 		"quiet": slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		"text":  slog.New(slog.NewTextHandler(io.Discard, nil)),
 		"json":  slog.New(slog.NewJSONHandler(io.Discard, nil)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &Server{Log: log, Host: "h"}
-			r := &run{Server: s, soft: t.Context(), hard: t.Context(), logger: s.log()}
-			f := &fast{run: r, quick: kept{answer}, local: netip.MustParseAddrPort("192.0.2.2:70")}
-			lot, err := newLot(f.wake, f.expired)
-			if err != nil {
-				t.Fatal(err)
+			l := deferring(t)
+			serveOn(t, &Server{Log: log, Handler: kept{Answer{Body: []byte("quick")}}}, l)
+			to := rawAddr(t, l.Addr().String())
+			for range 2000 { // more than are being closed at a time
+				rawAsk(t, to)
 			}
-			f.lot, f.linger = lot, newLingerers(f.park, time.Second)
-			ours, theirs := pairs(t, runs+1, "/q\r\n")
-			from := netip.MustParseAddrPort("192.0.2.1:1234")
-			allocs := testing.AllocsPerRun(runs, func() {
-				f.first(comer{ours[0], from, time.Now()})
-				ours = ours[1:]
-			})
-			if allocs > 1 {
+			if allocs := testing.AllocsPerRun(200, func() { rawAsk(t, to) }); allocs > 1 { // the selector
 				t.Errorf("%v allocations", allocs)
-			}
-			f.linger.close()
-			lot.close()
-			for _, fd := range theirs {
-				var buf [16]byte
-				if n, _ := unix.Read(fd, buf[:]); string(buf[:n]) != "quick" {
-					t.Errorf("answered %q", buf[:n])
-				}
-				_ = unix.Close(fd)
 			}
 		})
 	}
@@ -281,4 +252,50 @@ func TestWarmPathAllocatesNothingElse(t *testing.T) {
 // kept is a Quick handler with one answer to all.
 type kept struct{ answer Answer }
 
-func (k kept) Quick(*Request) (Answer, bool) { return k.answer, true }
+func (k kept) Quick(*Request) (Answer, bool)              { return k.answer, true }
+func (k kept) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
+
+func rawAddr(t *testing.T, addr string) *unix.SockaddrInet4 {
+	t.Helper()
+	ap, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &unix.SockaddrInet4{Port: int(ap.Port()), Addr: ap.Addr().As4()}
+}
+
+// deferring makes a listener whose connections can be accepted when there is
+// something to read.
+func deferring(t *testing.T) net.Listener {
+	t.Helper()
+	conf := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		return raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT, 10) })
+	}}
+	l, err := conf.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+var rawBuf [64]byte
+
+// rawAsk asks without an allocation of its own.
+func rawAsk(t *testing.T, to *unix.SockaddrInet4) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := &rawBuf
+	if err := unix.Connect(fd, to); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.Write(fd, append(buf[:0], "/q\r\n"...)); err != nil {
+		t.Fatal(err)
+	}
+	n, _ := unix.Read(fd, buf[:])
+	if string(buf[:n]) != "quick" {
+		t.Errorf("answered %q", buf[:n])
+	}
+	_ = unix.Close(fd)
+}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,32 +21,32 @@ func TestBlocks(t *testing.T) {
 	for in, want := range map[string]string{
 		"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::", "fe80::1%lo": "fe80::",
 	} {
-		if got := block(netip.MustParseAddr(in)); got.String() != want {
+		if got := blockOf(netip.MustParseAddr(in)); got.String() != want {
 			t.Errorf("block of %s is %s, want %s", in, got, want)
 		}
 	}
-	if block(netip.Addr{}).IsValid() {
+	if blockOf(netip.Addr{}).IsValid() {
 		t.Error("no address has a block")
 	}
 }
 
 func TestFullServerMakesRoom(t *testing.T) {
-	g := gate{total: 6, perBlock: 4}
+	g := limiter{total: 6, perBlock: 4}
 	var cut []string
-	enter := func(name string, a int, p phase) (*stay, refusal) {
-		s := &stay{phase: p, cut: func() { cut = append(cut, name) }}
+	enter := func(name string, a int, p connState) (*slot, refusal) {
+		s := &slot{state: p, evict: func() { cut = append(cut, name) }}
 		return s, g.enter(addr4(a), s)
 	}
 	for i := range 4 {
-		if _, why := enter(fmt.Sprintf("a%d", i), 1, []phase{replies, waits, waits, replies}[i]); why != admitted {
+		if _, why := enter(fmt.Sprintf("a%d", i), 1, []connState{writing, reading, reading, writing}[i]); why != admitted {
 			t.Fatal(why)
 		}
 	}
-	if _, why := enter("a4", 1, waits); why != tooManyOfBlock {
+	if _, why := enter("a4", 1, reading); why != tooManyOfBlock {
 		t.Errorf("fifth of an address: %v", why)
 	}
 	for i := range 6 {
-		if _, why := enter(fmt.Sprintf("b%d", i), 2+i, replies); why != admitted {
+		if _, why := enter(fmt.Sprintf("b%d", i), 2+i, writing); why != admitted {
 			t.Fatal(i, why)
 		}
 	}
@@ -53,7 +55,7 @@ func TestFullServerMakesRoom(t *testing.T) {
 	if want := []string{"a1", "a2", "a0", "b0"}; !slices.Equal(cut, want) {
 		t.Errorf("cut %v, want %v", cut, want)
 	}
-	if _, why := enter("b1 again", 3, waits); why != tooMany {
+	if _, why := enter("b1 again", 3, reading); why != tooMany {
 		t.Errorf("one that has as many as anybody: %v", why)
 	}
 }
@@ -63,42 +65,51 @@ func TestMadeRoomIsTold(t *testing.T) {
 	var log bytes.Buffer
 	srv := &Server{MaxConns: 2, MaxConnsPerIP: -1, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	r := srv.newRun(t.Context(), t.Context())
-	cut := 0
-	for i, p := range []phase{waits, lingers, waits, waits} {
-		if why := r.enter(addr4(i), &stay{phase: p, cut: func() { cut++ }}); why != admitted {
+	var closed atomic.Int32
+	for i, state := range []connState{reading, lingering, reading, reading} {
+		c := &conn{Conn: countClose{closed: &closed}, remote: netip.AddrPortFrom(addr4(i), 1)}
+		if why := r.admit(c, state); why != admitted {
 			t.Fatal(i, why)
 		}
 	}
 	counts := srv.Counts()
 	told := strings.Count(log.String(), `remote=10.0.0.0 reason="made room for others"`)
-	if cut != 2 || told != 1 || counts.Refused[madeRoom.String()] != 1 || len(counts.Refusers) != 1 {
-		t.Errorf("%d had to go, %+v, %d times in the log:\n%s", cut, counts, told, &log)
+	if closed.Load() != 2 || told != 1 || counts.Refused[madeRoom.String()] != 1 || len(counts.Refusers) != 1 {
+		t.Errorf("%d had to go, %+v, %d times in the log:\n%s", closed.Load(), counts, told, &log)
 	}
 }
 
-// Who lingers does not keep others of its address out.
+// countClose counts how often connections are closed.
+type countClose struct {
+	net.Conn
+	closed *atomic.Int32
+}
+
+func (c countClose) Close() error { c.closed.Add(1); return nil }
+
+// One that lingers does not keep others of its address out.
 func TestLingeringMakesRoom(t *testing.T) {
-	g := gate{perBlock: 2}
-	old := &stay{phase: waits, cut: func() {}}
-	for _, s := range []*stay{old, {phase: waits, cut: func() {}}} {
+	g := limiter{perBlock: 2}
+	old := &slot{state: reading, evict: func() {}}
+	for _, s := range []*slot{old, {state: reading, evict: func() {}}} {
 		if why := g.enter(addr4(1), s); why != admitted {
 			t.Fatal(why)
 		}
 	}
-	old.turn(lingers)
-	if why := g.enter(addr4(1), &stay{phase: waits}); why != admitted || !old.gone() {
-		t.Errorf("%v, old one gone: %v", why, old.gone())
+	old.turn(lingering)
+	if why := g.enter(addr4(1), &slot{state: reading}); why != admitted || !old.left {
+		t.Errorf("%v, old one gone: %v", why, old.left)
 	}
-	if why := g.enter(addr4(1), &stay{phase: waits}); why != tooManyOfBlock {
+	if why := g.enter(addr4(1), &slot{state: reading}); why != tooManyOfBlock {
 		t.Errorf("%v", why)
 	}
 }
 
 // Whatever comes and goes: no limit is passed, and nothing is left at the end.
-func TestGateKeepsCount(t *testing.T) {
+func TestLimiterKeepsCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := gate{total: rapid.IntRange(0, 12).Draw(t, "total"), perBlock: rapid.IntRange(0, 5).Draw(t, "per block")}
-		open := map[*stay]netip.Addr{}
+		g := limiter{total: rapid.IntRange(0, 12).Draw(t, "total"), perBlock: rapid.IntRange(0, 5).Draw(t, "per block")}
+		open := map[*slot]netip.Addr{}
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
 			switch what := rapid.IntRange(0, 6).Draw(t, "what"); {
 			case what == 0:
@@ -108,40 +119,40 @@ func TestGateKeepsCount(t *testing.T) {
 				}
 			case what > 2:
 				a := addr4(rapid.IntRange(1, 6).Draw(t, "address"))
-				s := &stay{phase: phase(rapid.IntRange(0, 2).Draw(t, "phase"))}
-				s.cut = func() { delete(open, s) }
+				s := &slot{state: connState(rapid.IntRange(0, 2).Draw(t, "phase"))}
+				s.evict = func() { delete(open, s) }
 				if g.enter(a, s) == admitted {
 					open[s] = a
 				}
 			default:
 				for s := range open {
-					s.turn(phase(rapid.IntRange(0, 2).Draw(t, "phase")))
+					s.turn(connState(rapid.IntRange(0, 2).Draw(t, "phase")))
 					s.leave()
 					s.leave()
 					delete(open, s)
 					break
 				}
 			}
-			checkGate(t, &g, open)
+			checkLimiter(t, &g, open)
 		}
 		for s := range open {
 			s.leave()
 		}
-		if g.n != 0 || len(g.guests) != 0 || g.fullest != 0 {
-			t.Fatalf("left: %d connections, %d guests, fullest %d", g.n, len(g.guests), g.fullest)
+		if g.n != 0 || len(g.blocks) != 0 || g.most != 0 {
+			t.Fatalf("left: %d connections, %d blocks, most %d", g.n, len(g.blocks), g.most)
 		}
 	})
 }
 
-func checkGate(t *rapid.T, g *gate, open map[*stay]netip.Addr) {
+func checkLimiter(t *rapid.T, g *limiter, open map[*slot]netip.Addr) {
 	counts, most := map[netip.Addr]int{}, 0
 	for _, a := range open {
 		counts[a]++
 		most = max(most, counts[a])
 	}
 	switch {
-	case g.n != len(open), g.fullest != most, len(g.guests) != len(counts):
-		t.Fatalf("counts %d, %d, %d; open %d, %d, %d", g.n, g.fullest, len(g.guests), len(open), most, len(counts))
+	case g.n != len(open), g.most != most, len(g.blocks) != len(counts):
+		t.Fatalf("counts %d, %d, %d; open %d, %d, %d", g.n, g.most, len(g.blocks), len(open), most, len(counts))
 	case g.total > 0 && g.n > g.total, g.perBlock > 0 && most > g.perBlock:
 		t.Fatalf("%d connections, %d of one address", g.n, most)
 	}
@@ -172,27 +183,27 @@ func TestRate(t *testing.T) {
 // A flood of addresses grows no table, and those that are told of are bounded.
 func TestTablesAreBounded(t *testing.T) {
 	r, now := newRates(1, 5), time.Now()
-	var seen told
+	var seen onceAMinute
 	lines := 0
 	for i := range 2 * maxBuckets {
 		a := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
 		r.take(a, now)
-		lines += seen.again(a, now)
+		lines += seen.add(a, now)
 	}
-	if len(r.buckets) > maxBuckets || len(seen.blocks) > maxTold || lines > maxTold {
+	if len(r.buckets) > maxBuckets || len(seen.blocks) > maxLogged || lines > maxLogged {
 		t.Errorf("%d buckets, %d told, %d lines", len(r.buckets), len(seen.blocks), lines)
 	}
 	now = now.Add(2 * time.Minute)
-	if seen.again(addr4(1), now) != 1 {
+	if seen.add(addr4(1), now) != 1 {
 		t.Error("a minute later nothing is told")
 	}
 }
 
 func TestToldOncePerMinute(t *testing.T) {
-	var seen told
+	var seen onceAMinute
 	now := time.Now()
-	got := []int{seen.again(addr4(1), now), seen.again(addr4(1), now), seen.again(addr4(1), now.Add(59*time.Second)),
-		seen.again(addr4(1), now.Add(61*time.Second)), seen.again(addr4(2), now)}
+	got := []int{seen.add(addr4(1), now), seen.add(addr4(1), now), seen.add(addr4(1), now.Add(59*time.Second)),
+		seen.add(addr4(1), now.Add(61*time.Second)), seen.add(addr4(2), now)}
 	if want := []int{1, 0, 0, 3, 1}; !slices.Equal(got, want) {
 		t.Errorf("told %v, want %v", got, want)
 	}

@@ -1,4 +1,4 @@
-package server
+package poll
 
 import (
 	"encoding/binary"
@@ -8,11 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The system calls of the fast path. They are made without telling the
-// scheduler, which is sound because the sockets never block; in return they
-// cost no more than the kernel asks.
+// System calls on sockets that never block. They are made without telling the
+// scheduler, and cost no more than the kernel asks.
 
-// accept takes one connection, not blocking, and the address it comes from.
+// accept takes one connection, if there is one, and the address it comes from.
 func accept(listener int) (int, netip.AddrPort, unix.Errno) {
 	var sa unix.RawSockaddrAny
 	size := uint32(unsafe.Sizeof(sa))
@@ -21,7 +20,7 @@ func accept(listener int) (int, netip.AddrPort, unix.Errno) {
 			uintptr(unsafe.Pointer(&size)), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0)
 		switch errno {
 		case 0:
-			return int(fd), peer(&sa), 0
+			return int(fd), addrPort(&sa), 0
 		case unix.EINTR, unix.ECONNABORTED:
 		default:
 			return -1, netip.AddrPort{}, errno
@@ -29,7 +28,7 @@ func accept(listener int) (int, netip.AddrPort, unix.Errno) {
 	}
 }
 
-func peer(sa *unix.RawSockaddrAny) netip.AddrPort {
+func addrPort(sa *unix.RawSockaddrAny) netip.AddrPort {
 	switch sa.Addr.Family {
 	case unix.AF_INET:
 		in := (*unix.RawSockaddrInet4)(unsafe.Pointer(sa))
@@ -46,12 +45,21 @@ func hostOrder(port uint16) uint16 {
 	return binary.BigEndian.Uint16((*[2]byte)(unsafe.Pointer(&port))[:])
 }
 
-// localOf returns the address that a connection has reached.
-func localOf(fd int) netip.AddrPort {
+// localAddr returns the address that a connection has reached.
+func localAddr(fd int) netip.AddrPort {
 	var sa unix.RawSockaddrAny
 	size := uint32(unsafe.Sizeof(sa))
 	_, _, _ = unix.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&sa)), uintptr(unsafe.Pointer(&size)))
-	return peer(&sa)
+	return addrPort(&sa)
+}
+
+// epollWait returns the events that are there.
+func epollWait(epoll int, events []unix.EpollEvent) int {
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
 }
 
 func recv(fd int, b []byte) (int, unix.Errno) {
@@ -66,19 +74,33 @@ func send(fd int, b []byte) (int, unix.Errno) {
 		return 0, 0
 	}
 	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL|unix.MSG_MORE, 0, 0)
-	return int(n), errno
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), 0
 }
 
-// sendFile sends what the socket takes of the next n octets of a file. It tells
+// sendFile sends what the socket takes of the next n bytes of a file. It tells
 // the scheduler: a file may be in memory and still be on its way from the disk,
 // and then everything else is to go on.
 func sendFile(fd, file, n int) (int, unix.Errno) {
 	m, _, errno := unix.Syscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), 0, uintptr(n), 0, 0)
-	return int(m), errno
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(m), 0
 }
 
 func shutdownWrite(fd int) unix.Errno {
 	_, _, errno := unix.RawSyscall(unix.SYS_SHUTDOWN, uintptr(fd), unix.SHUT_WR, 0)
+	return errno
+}
+
+// disconnect resets a connection (connect(2) with AF_UNSPEC). In the sandbox it
+// is allowed as the end of a connection.
+func disconnect(fd int) unix.Errno {
+	nobody := unix.RawSockaddr{Family: unix.AF_UNSPEC}
+	_, _, errno := unix.RawSyscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&nobody)), unsafe.Sizeof(nobody))
 	return errno
 }
 

@@ -1,0 +1,316 @@
+package poll
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Conn is a connection that was accepted. It is in the hands of the Poller,
+// or in those of whoever got it from [Loop.Next]. Only after Block it is a
+// net.Conn.
+type Conn struct {
+	// Remote is the client's address, and Accepted when the connection was
+	// accepted.
+	Remote   netip.AddrPort
+	Accepted time.Time
+
+	// Owner is the caller's own. A connection that has one is reported by Next
+	// when it ends.
+	Owner any
+
+	// Data is what has come of the request, until the next call of Next. What
+	// the caller cuts off does not come again.
+	Data []byte
+
+	// Ended says that the client sends no more.
+	Ended bool
+
+	// Err is why the connection is Closed or TimedOut.
+	Err error
+
+	poller *Poller
+	fd     int
+	file   *os.File // after Block
+	raw    syscall.RawConn
+	until  time.Time // for what is sent
+
+	// Guarded by the Poller's mutex.
+	state      state
+	held       bool // by the Poller: it may be read, evicted, or time out
+	answered   bool // is closing or lingering
+	evicted    bool // while it was not held
+	late       bool // the same, at its deadline
+	registered bool // with epoll; its events are off while it is not held
+	deadline   time.Time
+	queue      *queue
+	prev, next *Conn
+	head       []byte // of its request
+}
+
+type state uint8
+
+const (
+	reading   state = iota // waits for its request
+	closing                // was answered a moment ago
+	lingering              // was answered: what it sends is thrown away
+	blocking               // has a goroutine
+	closed
+)
+
+// Answered reports whether the connection had its reply.
+func (c *Conn) Answered() bool { return c.answered }
+
+// Send sends what the socket takes of the last part of a reply, and does not
+// block. The end of it leaves with Linger.
+func (c *Conn) Send(b []byte) (int, error) {
+	n, errno := send(c.fd, b)
+	if errno != 0 && errno != unix.EAGAIN {
+		return n, os.NewSyscallError("send", errno)
+	}
+	return n, nil
+}
+
+// SendFile sends what the socket takes of the next n bytes of a file. It blocks
+// if the kernel has to wait for the disk.
+func (c *Conn) SendFile(f *os.File, n int64) (sent int64, err error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	err = raw.Control(func(in uintptr) {
+		m, errno := sendFile(c.fd, int(in), int(min(n, maxSend)))
+		if sent = int64(m); errno != 0 && errno != unix.EAGAIN {
+			err = os.NewSyscallError("sendfile", errno)
+		}
+	})
+	return sent, err
+}
+
+// Refuse sends what the socket takes of a last word, and closes.
+func (c *Conn) Refuse(word []byte) {
+	if c.raw != nil {
+		_ = c.raw.Control(func(fd uintptr) { _, _ = send(int(fd), word); _ = shutdownWrite(int(fd)) })
+	} else {
+		_, _ = send(c.fd, word)
+		_ = shutdownWrite(c.fd)
+	}
+	_ = c.Close()
+}
+
+// LocalAddrPort returns the address that the client has reached.
+func (c *Conn) LocalAddrPort() (a netip.AddrPort) {
+	if c.raw == nil {
+		return localAddr(c.fd)
+	}
+	_ = c.raw.Control(func(fd uintptr) { a = localAddr(int(fd)) })
+	return a
+}
+
+// Block makes the connection a net.Conn, whose calls wait. What net.FileConn
+// makes of a socket costs a second descriptor and eight more calls; this uses
+// the one there is. It fails if the connection was evicted.
+func (c *Conn) Block() error {
+	c.file = os.NewFile(uintptr(c.fd), "connection")
+	var err error
+	if c.raw, err = c.file.SyscallConn(); err != nil {
+		return err
+	}
+	if !c.poller.release(c, blocking) {
+		_ = c.file.Close()
+		return os.ErrClosed
+	}
+	return nil
+}
+
+// Close closes the connection.
+func (c *Conn) Close() error {
+	if !c.poller.release(c, closed) {
+		return os.ErrClosed
+	}
+	return c.close()
+}
+
+func (c *Conn) close() error {
+	if c.file != nil {
+		return c.file.Close()
+	}
+	closeFD(c.fd)
+	return nil
+}
+
+// Read reads what has come, or waits for it.
+func (c *Conn) Read(p []byte) (int, error) { return c.file.Read(p) }
+
+// Write sends p.
+func (c *Conn) Write(p []byte) (int, error) { return c.file.Write(p) }
+
+// SetDeadline sets the time for all that is read and sent.
+func (c *Conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+// SetReadDeadline sets the time for what is read.
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.file.SetReadDeadline(t) }
+
+// SetWriteDeadline sets the time for what is sent, and notes it: the kernel
+// takes a file as fast as a client does, without anybody waiting.
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	c.until = t
+	return c.file.SetWriteDeadline(t)
+}
+
+// RemoteAddr returns the client's address.
+func (c *Conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.Remote) }
+
+// LocalAddr asks the kernel: it is seldom wanted.
+func (c *Conn) LocalAddr() net.Addr { return net.TCPAddrFromAddrPort(c.LocalAddrPort()) }
+
+// SyscallConn returns the socket.
+func (c *Conn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
+
+// CloseWrite tells the client that there is no more.
+func (c *Conn) CloseWrite() error {
+	if c.raw == nil {
+		return errnoErr(shutdownWrite(c.fd))
+	}
+	return c.control("shutdown", func(fd int) error { return errnoErr(shutdownWrite(fd)) })
+}
+
+// Disconnect resets the connection, even in the midst of a system call that
+// sends, which keeps the socket from being closed.
+func (c *Conn) Disconnect() error {
+	return c.control("connect", func(fd int) error { return errnoErr(disconnect(fd)) })
+}
+
+// SetNoDelay sets whether small segments are sent at once.
+func (c *Conn) SetNoDelay(on bool) error {
+	value := 0
+	if on {
+		value = 1
+	}
+	return c.control("setsockopt", func(fd int) error {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, value)
+	})
+}
+
+// Acknowledge lets the client know at once what has come from it. After a
+// handshake many clients hold their request back until then (Nagle), and the
+// kernel, which has nothing to send that could tell them, would wait for 40 ms.
+func (c *Conn) Acknowledge() error {
+	return c.control("setsockopt", func(fd int) error {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)
+	})
+}
+
+// SetLinger sets how long the kernel goes on sending after a close, in seconds;
+// 0 is a reset, which frees what was not sent.
+func (c *Conn) SetLinger(seconds int) error {
+	return c.control("setsockopt", func(fd int) error {
+		return unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1, Linger: int32(seconds)})
+	})
+}
+
+// SetUnsent bounds how much the kernel takes of a reply beyond what is on its
+// way, in bytes.
+func (c *Conn) SetUnsent(n int) error {
+	return c.control("setsockopt", func(fd int) error {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, n)
+	})
+}
+
+// control calls f with the socket, which nobody else closes meanwhile.
+func (c *Conn) control(call string, f func(fd int) error) (err error) {
+	if c.raw == nil {
+		return os.NewSyscallError(call, f(c.fd))
+	}
+	ctrlErr := c.raw.Control(func(fd uintptr) { err = f(int(fd)) })
+	return errors.Join(os.NewSyscallError(call, err), ctrlErr)
+}
+
+func errnoErr(errno unix.Errno) error {
+	if errno == 0 {
+		return nil
+	}
+	return errno
+}
+
+// maxSend is what one sendfile(2) may be asked for, in bytes: on the slowest
+// disk that is worth the name, for no longer than a reply may stall.
+const maxSend = 16 << 20
+
+// ReadFrom sends what r holds; a limited part of a file goes by sendfile(2).
+func (c *Conn) ReadFrom(r io.Reader) (int64, error) {
+	limited, ok := r.(*io.LimitedReader)
+	if !ok {
+		return io.Copy(onlyWriter{c.file}, r)
+	}
+	src, ok := limited.R.(*os.File)
+	if !ok {
+		return io.Copy(onlyWriter{c.file}, r)
+	}
+	n, err := c.sendAll(src, limited.N)
+	limited.N -= n
+	return n, err
+}
+
+// onlyWriter hides ReadFrom.
+type onlyWriter struct{ io.Writer }
+
+// maxInKernel is how many files the kernel may be reading to send at once: where
+// the disk does not answer each takes a thread, of which Go allows 10,000.
+const maxInKernel = 4096
+
+var inKernel atomic.Int32
+
+// sendPart is sendFile, unless the kernel is at it too often already.
+func sendPart(out, in, n int) (int, error) {
+	defer inKernel.Add(-1)
+	if inKernel.Add(1) > maxInKernel {
+		return 0, ErrBusy
+	}
+	m, errno := sendFile(out, in, n)
+	return m, errnoErr(errno)
+}
+
+// sendAll sends the next n bytes of a file, fewer if it ends before.
+func (c *Conn) sendAll(src *os.File, n int64) (sent int64, err error) {
+	from, err := src.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	ctrlErr := from.Control(func(in uintptr) {
+		err = c.raw.Write(func(out uintptr) bool {
+			for sent < n {
+				var m int
+				m, failed = sendPart(int(out), int(in), int(min(n-sent, maxSend)))
+				switch {
+				case m > 0:
+					if sent += int64(m); sent < n && c.overdue() {
+						failed = os.ErrDeadlineExceeded
+						return true
+					}
+				case errors.Is(failed, unix.EAGAIN):
+					return false
+				case !errors.Is(failed, unix.EINTR):
+					return true // the end of the file, or an error
+				}
+			}
+			return true
+		})
+	})
+	if err == nil && failed != nil && !errors.Is(failed, unix.EAGAIN) {
+		err = os.NewSyscallError("sendfile", failed)
+	}
+	return sent, errors.Join(err, ctrlErr)
+}
+
+func (c *Conn) overdue() bool { return !c.until.IsZero() && !time.Now().Before(c.until) }

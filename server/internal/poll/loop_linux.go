@@ -1,0 +1,328 @@
+package poll
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/selector"
+)
+
+// Event is what happened to a connection.
+type Event int
+
+// The events. After the last two the connection is closed.
+const (
+	Ready    Event = iota // there is something of a request, or an end
+	Closed                // the client has closed it, or it was evicted
+	TimedOut              // it was held for as long as that may be
+)
+
+// A Loop is one goroutine's share of a [Poller].
+type Loop struct {
+	p        *Poller
+	accepted []*Conn // to be looked at, as are these:
+	ready    []unix.EpollEvent
+	ended    []*Conn
+	leads    bool
+	began    time.Time // with the work that it got last
+	work     int       // how many connections that were
+	slow     bool      // it took long
+
+	check    func(fd uintptr) bool // asks for events
+	conns    [batch]*Conn
+	settling []*Conn // those whose grace is over
+	room     [64]unix.EpollEvent
+	buf      [selector.MaxRequest]byte
+}
+
+// batch is how many connections are accepted before they are looked at: their
+// requests follow the handshake at once, but seldom as fast as we accept, and to
+// register them would cost half as much as to answer them.
+const batch = 16
+
+// slow is how long a connection may take before others are let to lead meanwhile.
+const slow = 100 * time.Microsecond
+
+// NewLoop makes a loop.
+func (p *Poller) NewLoop() *Loop {
+	l := &Loop{p: p}
+	l.check = func(uintptr) bool { return l.poll() }
+	p.loops.Add(1)
+	return l
+}
+
+// Next waits until something happens to a connection, and returns it. The error
+// is io.EOF after the end, or one of accept(2): then it may be called again.
+func (l *Loop) Next() (*Conn, Event, error) {
+	for {
+		if c, ev := l.pending(); c != nil {
+			return c, ev, nil
+		}
+		if err := l.gather(); err != nil {
+			l.stepDown()
+			return nil, 0, err
+		}
+	}
+}
+
+// pending looks at what was gathered, and returns the next connection of which
+// there is something to tell.
+func (l *Loop) pending() (*Conn, Event) {
+	for len(l.ended) > 0 {
+		c := l.ended[0]
+		l.ended = l.ended[1:]
+		return c, c.end()
+	}
+	for len(l.accepted) > 0 {
+		c := l.accepted[0]
+		l.accepted = l.accepted[1:]
+		if ev, ok := l.read(c); ok {
+			return c, ev
+		}
+	}
+	for len(l.ready) > 0 {
+		c := l.p.take(int(l.ready[0].Fd))
+		l.ready = l.ready[1:]
+		switch {
+		case c == nil:
+		case c.answered:
+			if !l.drain(c) {
+				return c, c.end()
+			}
+		default:
+			if ev, ok := l.read(c); ok {
+				return c, ev
+			}
+		}
+	}
+	return nil, 0
+}
+
+func (c *Conn) end() Event {
+	if errors.Is(c.Err, os.ErrDeadlineExceeded) {
+		return TimedOut
+	}
+	return Closed
+}
+
+// read takes what has come of a request. If that is nothing yet, the connection
+// waits.
+func (l *Loop) read(c *Conn) (Event, bool) {
+	had := copy(l.buf[:], c.head)
+	n, errno := recv(c.fd, l.buf[had:])
+	switch {
+	case errno == unix.EAGAIN:
+		c.Data = l.buf[:had]
+		if !l.p.Admit(c) || c.Wait() {
+			return 0, false
+		}
+		return c.end(), true
+	case errno != 0:
+		c.Err = os.NewSyscallError("recv", errno)
+	case n == 0 && had == 0:
+		c.Err = io.EOF
+	default:
+		c.Data, c.Ended = l.buf[:had+n], n == 0
+		return Ready, true
+	}
+	_ = c.Close()
+	return Closed, true
+}
+
+// drain throws away what an answered client sends, and reports whether it still
+// may.
+func (l *Loop) drain(c *Conn) bool {
+	for range 16 {
+		n, err := c.recv(l.buf[:])
+		if errors.Is(err, unix.EAGAIN) {
+			break
+		}
+		if err != nil || n == 0 {
+			c.Err = io.EOF
+			_ = c.Close()
+			return false
+		}
+	}
+	return l.p.keep(c, lingering, c.deadline)
+}
+
+// recv reads what is there.
+func (c *Conn) recv(b []byte) (int, error) {
+	if c.raw != nil {
+		return c.recvHeld(b)
+	}
+	n, errno := recv(c.fd, b)
+	return n, errnoErr(errno)
+}
+
+// recvHeld holds on to a socket that somebody else may close.
+func (c *Conn) recvHeld(b []byte) (n int, err error) {
+	err = c.control("recv", func(fd int) error {
+		var errno unix.Errno
+		n, errno = recv(fd, b)
+		return errnoErr(errno)
+	})
+	return n, err
+}
+
+// gather leads until there is something to look at.
+func (l *Loop) gather() error {
+	p := l.p
+	now := time.Now()
+	l.slow = l.work > 0 && now.Sub(l.began) > time.Duration(l.work)*slow
+	if !l.leads {
+		<-p.lead
+		l.leads, now = true, time.Now()
+	}
+	for {
+		if l.expire(now, now) {
+			return io.EOF
+		}
+		if len(l.ended) == 0 {
+			if err := l.events(now); err != nil {
+				return err
+			}
+		}
+		now = time.Now()
+		if l.work = len(l.ended) + len(l.accepted) + len(l.ready); l.work > 0 {
+			break
+		}
+	}
+	l.began = now
+	if p.loops.Load() > 1 && (l.slow || len(l.accepted) == batch) {
+		l.stepDown()
+	}
+	return nil
+}
+
+// stepDown lets another loop lead.
+func (l *Loop) stepDown() {
+	if l.leads {
+		l.leads = false
+		l.p.lead <- struct{}{}
+	}
+}
+
+// events waits for events, unless there may be more to accept, and accepts.
+func (l *Loop) events(now time.Time) error {
+	p := l.p
+	if p.backlog {
+		l.poll()
+	} else if err := p.sleep(now, l.check); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return io.EOF
+	}
+	if !p.backlog {
+		return nil
+	}
+	err := l.accept()
+	if err != nil && len(l.accepted)+len(l.ready) > 0 {
+		return nil // it comes again
+	}
+	return err
+}
+
+// poll takes the events that are there, and reports whether there were any. When
+// the last ones took long it takes few, and leaves the others to other loops.
+func (l *Loop) poll() bool {
+	room := l.room[:]
+	if l.slow {
+		room = room[:2]
+	}
+	n := epollWait(l.p.epoll, room)
+	l.ready = room[:0]
+	for _, ev := range room[:n] {
+		if int(ev.Fd) == l.p.fd {
+			l.p.backlog = true
+		} else {
+			l.ready = append(l.ready, ev)
+		}
+	}
+	return n > 0
+}
+
+// accept accepts a batch.
+func (l *Loop) accept() error {
+	p := l.p
+	most := batch
+	if l.slow {
+		most = 1
+	}
+	l.accepted = l.conns[:0]
+	defer func() { p.Accepted.Add(int64(len(l.accepted))) }()
+	for len(l.accepted) < most {
+		fd, from, errno := accept(p.fd)
+		if errno != 0 {
+			p.backlog, p.drained = false, p.final
+			if errno == unix.EAGAIN {
+				return nil
+			}
+			now := time.Now()
+			l.expire(now, now.Add(grace)) // what was closed meanwhile makes room
+			return os.NewSyscallError("accept4", errno)
+		}
+		l.accepted = append(l.accepted, p.newConn(fd, from))
+	}
+	return nil
+}
+
+// expire ends what is due, looks at the connections whose grace is over until
+// then, and reports whether the Poller is over.
+func (l *Loop) expire(now, until time.Time) (over bool) {
+	p := l.p
+	p.mu.Lock()
+	for _, s := range [...]state{reading, lingering} {
+		for c := p.queues[s].first; c != nil && !p.due(c).After(now); c = p.queues[s].first {
+			l.timeout(c)
+		}
+	}
+	settling := l.settling[:0]
+	q := &p.queues[closing]
+	for c := q.first; c != nil && (q.n > maxClosing || !c.deadline.After(until)); c = q.first {
+		p.unlink(c, closing)
+		settling = append(settling, c)
+	}
+	over = l.ends(now)
+	p.mu.Unlock()
+	l.settling = settling
+	for _, c := range settling {
+		l.settle(c)
+	}
+	return over && len(l.ended) == 0
+}
+
+func (l *Loop) timeout(c *Conn) {
+	c.Err = os.ErrDeadlineExceeded
+	if !c.held { // it is closed when it gets back
+		c.queue.remove(c)
+		c.late = true
+		return
+	}
+	l.p.unlink(c, closed)
+	_ = c.close()
+	if c.Owner != nil {
+		l.ended = append(l.ended, c)
+	}
+}
+
+// settle closes a connection that the client has closed; otherwise it lingers.
+func (l *Loop) settle(c *Conn) {
+	n, err := c.recv(l.buf[:64])
+	if open := errors.Is(err, unix.EAGAIN) || err == nil && n > 0; open {
+		if l.p.Admit(c) && !l.p.keep(c, lingering, time.Now().Add(l.p.LingerTimeout)) {
+			l.ended = append(l.ended, c)
+		}
+		return
+	}
+	c.Err = io.EOF
+	_ = c.Close()
+	switch {
+	case c.Owner != nil:
+		l.ended = append(l.ended, c)
+	case !c.registered && len(l.p.free) < maxClosing: // nobody else has ever seen it
+		l.p.free = append(l.p.free, c)
+	}
+}

@@ -1,0 +1,462 @@
+package poll
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Config is what a [Poller] is made for.
+type Config struct {
+	// ReadTimeout is the time from accept to the whole request, LingerTimeout
+	// how long a client that was answered gets to close.
+	ReadTimeout, LingerTimeout time.Duration
+
+	// Admit reports whether a connection may stay that was just accepted and
+	// has sent nothing, or was answered some time ago and is not closed. If not,
+	// it has closed the connection.
+	Admit func(*Conn) bool
+
+	// Accepted counts the connections that were accepted.
+	Accepted *atomic.Int64
+
+	// Shared says that another process has the listener, too, so that what waits
+	// in its queue at the end is left there.
+	Shared bool
+}
+
+// A Poller holds the connections of one listener.
+type Poller struct {
+	Config
+
+	listener *os.File // nil when it was closed
+	fd       int      // the listener's
+	file     *os.File // the epoll instance, itself watched by the runtime's poller
+	raw      syscall.RawConn
+	epoll    int
+
+	// The loop that leads accepts and waits. It owns what follows.
+	lead    chan struct{} // of one
+	loops   atomic.Int32
+	backlog bool    // there may be more to accept
+	final   bool    // that is the last time
+	drained bool    // and it was done
+	free    []*Conn // for the next ones
+
+	mu      sync.Mutex
+	conns   []*Conn // by descriptor: those that are registered and held
+	queues  [lingering + 1]queue
+	blocked int       // connections that have a goroutine
+	alarm   time.Time // when the wait ends; zero: never
+	paused  time.Time // nothing is accepted until then; zero: it is
+	stopped time.Time // when Stop was called
+	last    time.Time // when reading connections are closed then
+	woken   bool      // the wait is to end at once
+	over    bool
+}
+
+// queue holds connections in the order of their deadlines: all of a state have
+// the same time-out.
+type queue struct {
+	first, last *Conn
+	n           int
+}
+
+func (q *queue) push(c *Conn) {
+	c.queue, c.prev, c.next = q, q.last, nil
+	if q.last != nil {
+		q.last.next = c
+	} else {
+		q.first = c
+	}
+	q.last = c
+	q.n++
+}
+
+func (q *queue) remove(c *Conn) {
+	if c.prev != nil {
+		c.prev.next = c.next
+	} else {
+		q.first = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	} else {
+		q.last = c.prev
+	}
+	c.queue, c.prev, c.next = nil, nil, nil
+	q.n--
+}
+
+// New makes a Poller for a listener, which stays the caller's.
+func New(l *net.TCPListener, conf Config) (*Poller, error) {
+	p := &Poller{Config: conf, lead: make(chan struct{}, 1)}
+	p.lead <- struct{}{}
+	var err error
+	if p.listener, err = l.File(); err != nil { // its own SyscallConn refuses to read
+		return nil, fmt.Errorf("getting at the listener: %w", err)
+	}
+	if err = p.open(); err != nil {
+		_ = p.listener.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Poller) open() error {
+	raw, err := p.listener.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { p.fd = int(fd) })
+	}
+	if err != nil {
+		return fmt.Errorf("getting at the listener: %w", err)
+	}
+	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return os.NewSyscallError("epoll_create1", err)
+	}
+	err = unix.SetNonblock(p.epoll, true) // so that os.NewFile hands it to the runtime's poller
+	p.file = os.NewFile(uintptr(p.epoll), "epoll")
+	if err == nil {
+		p.raw, err = p.file.SyscallConn()
+	}
+	if err == nil {
+		err = p.control(unix.EPOLL_CTL_ADD, p.fd, unix.EPOLLIN)
+	}
+	if err != nil {
+		_ = p.file.Close()
+		return fmt.Errorf("making the poller: %w", err)
+	}
+	return nil
+}
+
+func (p *Poller) control(op, fd int, events uint32) error {
+	ev := unix.EpollEvent{Events: events, Fd: int32(fd)}
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(p.epoll, op, fd, &ev))
+}
+
+// newConn makes a connection of a socket.
+func (p *Poller) newConn(fd int, from netip.AddrPort) *Conn {
+	var c *Conn
+	if last := len(p.free) - 1; last >= 0 {
+		c, p.free = p.free[last], p.free[:last]
+		*c = Conn{}
+	} else {
+		c = new(Conn)
+	}
+	c.poller, c.fd, c.Remote, c.Accepted = p, fd, from, time.Now()
+	return c
+}
+
+// Wait takes a connection whose request is not complete: Next returns it when
+// there is more. It returns false if the connection was evicted meanwhile, or its
+// time is over: then it was closed.
+func (c *Conn) Wait() bool {
+	p := c.poller
+	c.head = append(c.head[:0], c.Data...)
+	return p.keep(c, reading, c.Accepted.Add(p.ReadTimeout))
+}
+
+// keep holds a connection until there is something to read, or its deadline. One
+// that was held before keeps its place among the others.
+func (p *Poller) keep(c *Conn, s state, deadline time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.queue == nil && !c.late {
+		c.state, c.deadline = s, deadline
+		p.queues[s].push(c)
+	}
+	if c.evicted || c.late || p.over || !p.register(c) {
+		p.unlink(c, closed)
+		_ = c.close()
+		return false
+	}
+	return true
+}
+
+// take takes over a connection that has something to read.
+func (p *Poller) take(fd int) *Conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if fd >= len(p.conns) || p.conns[fd] == nil || !p.conns[fd].held {
+		return nil
+	}
+	c := p.conns[fd]
+	c.held = false
+	return c
+}
+
+// Linger takes a connection whose reply was sent: it tells the client that there
+// is no more, and closes when the client has closed, or after the linger time. It
+// returns false if the connection was closed at once.
+func (c *Conn) Linger() bool {
+	p := c.poller
+	err := c.CloseWrite()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.unlink(c, closing)
+	if err != nil || p.over {
+		c.state = closed
+		_ = c.close()
+		return false
+	}
+	c.answered, c.evicted, c.late, c.held = true, false, false, true
+	c.deadline = time.Now().Add(grace)
+	p.queues[closing].push(c)
+	p.ring(c.deadline.Add(grace))
+	return true
+}
+
+// grace is what a client gets to close before its connection is registered: more
+// than sixty busy clients on one core take. maxClosing bounds how many get it.
+const (
+	grace      = 25 * time.Millisecond
+	maxClosing = 512
+)
+
+// Evict closes a connection to make room for another, and returns true if it is
+// not blocking; one that is in other hands is closed when it gets back.
+func (c *Conn) Evict() bool {
+	p := c.poller
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case c.state == blocking:
+		return false
+	case c.held:
+		p.unlink(c, closed)
+		_ = c.close()
+	default:
+		c.evicted = true
+	}
+	return true
+}
+
+// events are told once, then armed again.
+const events = unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLONESHOT
+
+// register waits for something to read.
+func (p *Poller) register(c *Conn) bool {
+	op := unix.EPOLL_CTL_ADD
+	if c.registered {
+		op = unix.EPOLL_CTL_MOD
+	}
+	var err error
+	if c.raw == nil {
+		err = p.control(op, c.fd, events)
+	} else {
+		err = c.control("epoll_ctl", func(fd int) error { return p.control(op, fd, events) })
+	}
+	if err != nil {
+		return false
+	}
+	for len(p.conns) <= c.fd {
+		p.conns = append(p.conns, make([]*Conn, max(64, c.fd+1-len(p.conns)))...)
+	}
+	p.conns[c.fd] = c
+	c.registered, c.held = true, true
+	p.ring(c.deadline.Add(lateness))
+	return true
+}
+
+// release takes a connection out of the Poller's hands, and returns false if it
+// was closed already, or is to be.
+func (p *Poller) release(c *Conn, to state) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.state == closed || c.evicted && to == blocking {
+		p.unlink(c, closed)
+		return false
+	}
+	p.unlink(c, to)
+	return true
+}
+
+// unlink takes a connection out of its queue and out of the table.
+func (p *Poller) unlink(c *Conn, to state) {
+	if c.queue != nil {
+		c.queue.remove(c)
+	}
+	if c.fd < len(p.conns) && p.conns[c.fd] == c {
+		p.conns[c.fd] = nil
+	}
+	if c.state == blocking {
+		p.blocked--
+		if p.blocked == 0 && !p.stopped.IsZero() {
+			p.wakeUp()
+		}
+	}
+	if to == blocking {
+		p.blocked++
+	}
+	c.state, c.held = to, false
+}
+
+// lateness is how long after its deadline a connection may be closed: so many
+// are closed at once, and an idle server sleeps.
+const lateness = 100 * time.Millisecond
+
+// ring lets the wait end at a time.
+func (p *Poller) ring(at time.Time) {
+	if p.over || !p.alarm.IsZero() && !at.Before(p.alarm) {
+		return
+	}
+	p.alarm = at
+	_ = p.file.SetReadDeadline(at)
+}
+
+func (p *Poller) wakeUp() {
+	p.woken = true
+	p.ring(time.Now())
+}
+
+// sleep returns when there is an event, the alarm rings, or the Poller is over.
+func (p *Poller) sleep(now time.Time, wait func(fd uintptr) bool) error {
+	p.mu.Lock()
+	if !p.alarm.IsZero() && !p.alarm.After(now) { // it has rung
+		p.alarm = time.Time{}
+		_ = p.file.SetReadDeadline(time.Time{})
+		p.setAlarm()
+	}
+	woken := p.woken
+	p.woken = false
+	p.mu.Unlock()
+	if woken {
+		return nil
+	}
+	return p.raw.Read(wait)
+}
+
+// setAlarm sets the alarm for what is due next.
+func (p *Poller) setAlarm() {
+	for s := range p.queues {
+		if c := p.queues[s].first; c != nil {
+			if s == int(closing) {
+				p.ring(c.deadline.Add(grace))
+			} else {
+				p.ring(p.due(c).Add(lateness))
+			}
+		}
+	}
+	if !p.paused.IsZero() {
+		p.ring(p.paused)
+	}
+	if !p.stopped.IsZero() && p.listener != nil {
+		p.ring(p.stopped.Add(stragglers))
+	}
+}
+
+// due returns when the time of a connection is over.
+func (p *Poller) due(c *Conn) time.Time {
+	if !p.stopped.IsZero() && p.last.Before(c.deadline) {
+		return p.last
+	}
+	return c.deadline
+}
+
+// Pause accepts nothing for some time.
+func (p *Poller) Pause(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.paused = time.Now().Add(d)
+	_ = p.control(unix.EPOLL_CTL_MOD, p.fd, 0)
+	p.ring(p.paused)
+}
+
+// Stop begins the end. What the kernel holds in the listener's queue is still
+// accepted, unless the listener is shared, and nothing after that; connections
+// without a request are closed when the time is over. Next returns io.EOF when
+// none is left, or after Close.
+func (p *Poller) Stop(atMost time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.stopped.IsZero() || p.over {
+		return
+	}
+	if !p.Shared {
+		holdNewcomers(p.fd)
+	}
+	p.stopped = time.Now()
+	p.last = p.stopped.Add(atMost)
+	p.wakeUp()
+}
+
+// stragglers is how long after Stop a handshake that was under way gets to end.
+const stragglers = 50 * time.Millisecond
+
+// holdNewcomers lets the kernel drop what asks for a new connection. Whoever sent
+// it asks again after a second: then the next server is there, or nobody, and it
+// is told so. If the listener were just closed, the connections would be reset
+// that come between the last accept and that.
+func holdNewcomers(listener int) {
+	const flags, syn, all = 13, 0x02, 0xffff // of the TCP header (RFC 9293 section 3.1)
+	filter := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: flags},
+		{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: syn, Jt: 0, Jf: 1},
+		{Code: unix.BPF_RET | unix.BPF_K, K: 0},
+		{Code: unix.BPF_RET | unix.BPF_K, K: all},
+	}
+	_ = unix.SetsockoptSockFprog(listener, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
+		&unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]})
+}
+
+// Close ends it: Next returns io.EOF. What is held is closed.
+func (p *Poller) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wakeUp()
+	p.over = true
+}
+
+// ends closes the listener when its time has come, and everything when nothing is
+// left, or Close was called; it reports whether that was so.
+func (l *Loop) ends(now time.Time) bool {
+	p := l.p
+	p.resume(now)
+	if p.stopped.IsZero() && !p.over {
+		return false
+	}
+	if p.listener != nil && !p.Shared && !p.final && !now.Before(p.stopped.Add(stragglers)) {
+		p.final, p.backlog = true, true
+	}
+	if p.listener != nil && (p.over || p.Shared || p.drained) {
+		_ = p.control(unix.EPOLL_CTL_DEL, p.fd, 0)
+		_ = p.listener.Close()
+		p.listener, p.backlog = nil, false
+	}
+	left := p.blocked
+	for s := range p.queues {
+		left += p.queues[s].n
+	}
+	if p.listener != nil || left > 0 && !p.over {
+		return false
+	}
+	p.over = true
+	for s := range p.queues {
+		for c := p.queues[s].first; c != nil; c = p.queues[s].first {
+			p.unlink(c, closed)
+			_ = c.close()
+			if c.Owner != nil {
+				l.ended = append(l.ended, c)
+			}
+		}
+	}
+	_ = p.file.Close()
+	return true
+}
+
+// resume accepts again after a pause.
+func (p *Poller) resume(now time.Time) {
+	if !p.paused.IsZero() && !now.Before(p.paused) {
+		p.paused = time.Time{}
+		if p.listener != nil {
+			_ = p.control(unix.EPOLL_CTL_MOD, p.fd, unix.EPOLLIN)
+		}
+	}
+}

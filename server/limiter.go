@@ -1,0 +1,298 @@
+package server
+
+// The limiter counts the connections that stay: those that wait for their
+// request, are replied to, or linger. One that is answered where it was accepted
+// and closes at once is never counted, so the counting costs it nothing.
+//
+// When an address has all it may have, a newcomer takes the place of one that
+// only lingers. When the server is full, it takes the place of a connection of
+// the address that has the most, if that is more than the newcomer's own has.
+// The addresses stand in lists by how many connections they have, and a count
+// changes by one at a time, so the address with the most is always at hand.
+
+import (
+	"container/list"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// limiter bounds the connections that stay, in all and for each address block.
+// Limits that are zero or less are none.
+type limiter struct {
+	total, perBlock int
+
+	mu      sync.Mutex
+	n       int
+	states  [connStates]int // how many are in each
+	blocks  map[netip.Addr]*addrBlock
+	evicted int          // those that were evicted while they were replied to, and whose goroutines are still there
+	byCount []*list.List // of blocks, by how many connections they have
+	most    int          // connections of a block
+}
+
+// addrBlock is an address block that has connections.
+type addrBlock struct {
+	addr  netip.Addr
+	slots [connStates]list.List // oldest first
+	place *list.Element
+	n     int // connections
+}
+
+// connState is what a connection stays for, in the order in which they are
+// evicted.
+type connState int
+
+const (
+	lingering connState = iota // it had its reply
+	reading                    // its request
+	writing                    // the reply
+	connStates
+)
+
+// oldest returns the connection that is to go first, of the states up to last.
+func (b *addrBlock) oldest(last connState) *slot {
+	if b == nil {
+		return nil
+	}
+	for i := range b.slots[:last+1] {
+		if e := b.slots[i].Front(); e != nil {
+			return e.Value.(*slot)
+		}
+	}
+	return nil
+}
+
+// slot is the place of one connection in the limiter.
+type slot struct {
+	evict func() // closes the connection; called at most once, with no lock held
+	state connState
+	since time.Time // when it was admitted
+
+	limiter *limiter
+	block   *addrBlock // nil for one that counts in all only
+	place   *list.Element
+	left    bool
+	evicted bool
+}
+
+// blockOf is what is counted as one address: an IPv4 address, or a /64 of IPv6,
+// which is what one customer gets.
+func blockOf(a netip.Addr) netip.Addr {
+	if a.Is4() || !a.IsValid() {
+		return a
+	}
+	return netip.PrefixFrom(a.WithZone(""), 64).Masked().Addr()
+}
+
+// enter counts a connection of an address block, of an invalid one in all only,
+// or tells why there is no room. When another has to go for it, that one was
+// closed.
+func (l *limiter) enter(a netip.Addr, s *slot) refusal {
+	victim, why := l.admit(a, s)
+	if victim != nil {
+		victim.evict()
+	}
+	return why
+}
+
+func (l *limiter) admit(a netip.Addr, s *slot) (victim *slot, why refusal) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own, has := l.blocks[a], 0
+	if own != nil {
+		has = own.n
+	}
+	switch {
+	case own != nil && l.perBlock > 0 && has >= l.perBlock:
+		victim, why = own.oldest(lingering), tooManyOfBlock
+	case l.total > 0 && l.n >= l.total && has < l.most:
+		victim = l.victim()
+	case l.total > 0 && l.n >= l.total:
+		victim, why = own.oldest(lingering), tooMany
+	}
+	if victim != nil && victim.state == writing {
+		if l.evicted >= maxEvicted {
+			return nil, tooMany
+		}
+		victim.evicted = true
+		l.evicted++
+	}
+	if victim != nil {
+		victim.remove()
+	} else if why != admitted {
+		return nil, why
+	}
+	s.limiter, s.since = l, time.Now()
+	l.n++
+	l.states[s.state]++
+	if a.IsValid() {
+		s.join(a)
+	}
+	return victim, admitted
+}
+
+// maxEvicted bounds the connections that were evicted while they were replied
+// to. Their goroutines end in an instant unless handlers do not return; then
+// nobody is evicted any more who is replied to.
+const maxEvicted = 256
+
+// maxSearch is how many blocks are searched for a connection without a request.
+const maxSearch = 64
+
+// victim returns the connection that has to go when the server is full: of the
+// blocks that have the most, the oldest without a request, or else with one.
+func (l *limiter) victim() *slot {
+	e := l.byCount[l.most].Front()
+	first := e.Value.(*addrBlock)
+	for range maxSearch {
+		if s := e.Value.(*addrBlock).oldest(reading); s != nil {
+			return s
+		}
+		if e = e.Next(); e == nil {
+			break
+		}
+	}
+	return first.oldest(writing)
+}
+
+// settling is how old a connection is before it counts as silent: the request of
+// nearly all that were just accepted is on its way.
+const settling = 300 * time.Millisecond
+
+// spare closes up to n connections that had their reply, or have been silent
+// since some time, and returns how many.
+func (l *limiter) spare(n int, since time.Time) int {
+	for i := range n {
+		s := l.silent(since)
+		if s == nil {
+			return i
+		}
+		s.evict()
+	}
+	return n
+}
+
+// silent takes out the connection of those that is to go first: of the block
+// with the most that has one, as far as it searches.
+func (l *limiter) silent(since time.Time) *slot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	searched := 0
+	for count := l.most; count > 0; count-- {
+		for e := l.byCount[count].Front(); e != nil; e = e.Next() {
+			s := e.Value.(*addrBlock).oldest(reading)
+			if s != nil && (s.state == lingering || s.since.Before(since)) {
+				s.remove()
+				return s
+			}
+			if searched++; searched == maxSearch {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// turn sets what the connection stays for from here on.
+func (s *slot) turn(state connState) {
+	if s == nil || s.limiter == nil {
+		return
+	}
+	s.limiter.mu.Lock()
+	defer s.limiter.mu.Unlock()
+	if s.left {
+		return
+	}
+	s.limiter.states[s.state]--
+	s.limiter.states[state]++
+	if s.block != nil {
+		s.list().Remove(s.place)
+	}
+	s.state = state
+	if s.block != nil {
+		s.place = s.list().PushBack(s)
+	}
+}
+
+// lingers reports whether the connection had its reply.
+func (s *slot) lingers() bool {
+	if s == nil || s.limiter == nil {
+		return false
+	}
+	s.limiter.mu.Lock()
+	defer s.limiter.mu.Unlock()
+	return s.state == lingering
+}
+
+// leave ends the counting of the connection. It may be called again, and for
+// one that was never counted.
+func (s *slot) leave() {
+	if s == nil || s.limiter == nil {
+		return
+	}
+	s.limiter.mu.Lock()
+	defer s.limiter.mu.Unlock()
+	s.remove()
+	if s.evicted {
+		s.evicted = false
+		s.limiter.evicted--
+	}
+}
+
+func (s *slot) remove() {
+	if s.left {
+		return
+	}
+	s.left = true
+	s.limiter.n--
+	s.limiter.states[s.state]--
+	if s.block != nil {
+		s.list().Remove(s.place)
+		s.limiter.count(s.block, -1)
+	}
+}
+
+func (s *slot) join(a netip.Addr) {
+	l := s.limiter
+	s.block = l.blocks[a]
+	if s.block == nil {
+		s.block = &addrBlock{addr: a}
+		if l.blocks == nil {
+			l.blocks = map[netip.Addr]*addrBlock{}
+		}
+		l.blocks[a] = s.block
+	}
+	s.place = s.list().PushBack(s)
+	l.count(s.block, 1)
+}
+
+func (s *slot) list() *list.List { return &s.block.slots[s.state] }
+
+// count adds to the number of a block's connections, and moves it into the list
+// of that number.
+func (l *limiter) count(b *addrBlock, by int) {
+	if b.n > 0 {
+		l.byCount[b.n].Remove(b.place)
+	}
+	b.n += by
+	for len(l.byCount) <= b.n {
+		l.byCount = append(l.byCount, list.New())
+	}
+	if b.n == 0 {
+		delete(l.blocks, b.addr)
+	} else {
+		b.place = l.byCount[b.n].PushBack(b)
+	}
+	l.most = max(l.most, b.n)
+	for l.most > 0 && l.byCount[l.most].Len() == 0 {
+		l.most--
+	}
+}
+
+// connections returns how many stay, in all and in each state.
+func (l *limiter) connections() (all int, states [connStates]int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.n, l.states
+}

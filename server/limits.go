@@ -1,0 +1,219 @@
+package server
+
+// Who is refused, and what is told of that. The limits are those of a Server, on
+// all its listeners.
+
+import (
+	"log/slog"
+	"net/netip"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/gophd/gophd/internal/tally"
+)
+
+// Defaults of the Server's limits.
+const (
+	DefaultMaxConnsPerIP = 32
+	DefaultBurst         = 20
+
+	// descriptorReserve is what is left for listeners, the watcher, logs and
+	// connections that are answered at once.
+	descriptorReserve = 512
+	minConns          = 64
+)
+
+// refusal is a reason to turn a connection away.
+type refusal int
+
+const (
+	admitted refusal = iota
+	tooManyOfBlock
+	tooMany
+	madeRoom // it was admitted, and evicted for others
+	tooFast
+	noTLS
+	noHTTP
+	reasons // how many there are
+)
+
+// String is for the log.
+func (r refusal) String() string {
+	return [reasons]string{
+		"admitted", "connections of the address", "connections in all", "made room for others", "rate of the address",
+		"TLS is not offered", "HTTP is not offered",
+	}[r]
+}
+
+var (
+	errBusy    = &Error{Kind: Busy}
+	errTooFast = &Error{Kind: TooMany}
+)
+
+// body is what the client is told.
+func (r refusal) body() []byte {
+	switch r {
+	case tooFast:
+		return ErrorBody(errTooFast)
+	case noTLS, noHTTP: // nothing that it could read
+		return nil
+	}
+	return ErrorBody(errBusy)
+}
+
+// limits are the limits of a Server, and what it has refused.
+type limits struct {
+	limiter limiter
+	rates   *rates
+	logged  onceAMinute
+	refused [reasons]atomic.Int64
+	tops    tally.Top[netip.Addr] // address blocks that were refused
+}
+
+func (s *Server) limited() *limits {
+	s.limitsOnce.Do(func() {
+		s.limits.limiter.total, s.limits.limiter.perBlock = s.maxConns(), s.maxConnsPerIP()
+		s.limits.rates = newRates(s.Rate, s.Burst)
+	})
+	return &s.limits
+}
+
+func (s *Server) maxConnsPerIP() int {
+	if s.MaxConnsPerIP == 0 {
+		return DefaultMaxConnsPerIP
+	}
+	return s.MaxConnsPerIP
+}
+
+// maxConns counts two descriptors for each connection: its own, and that of the
+// file it is sent.
+func (s *Server) maxConns() int {
+	if s.MaxConns != 0 {
+		return s.MaxConns
+	}
+	var files syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
+		return minConns
+	}
+	const most = 1 << 18 // where files are without limit, memory is not
+	return max((int(min(files.Cur, most))-descriptorReserve)/2, minConns)
+}
+
+// admit counts a connection, or tells why there is no room for it. One that was
+// admitted already keeps its place.
+func (r *run) admit(c *conn, state connState) refusal {
+	if c.slot != nil {
+		c.slot.turn(state)
+		return admitted
+	}
+	from := c.remote.Addr()
+	s := &slot{state: state}
+	s.evict = func() {
+		if !s.lingers() {
+			r.refused(from, madeRoom)
+		}
+		c.cut(s)
+	}
+	c.slot = s
+	counted := blockOf(from)
+	if r.trusts(from) {
+		counted = netip.Addr{} // many clients come from there
+	}
+	return r.limited().limiter.enter(counted, s)
+}
+
+// within reports whether an address may send a request now.
+func (r *run) within(a netip.Addr) bool {
+	rates := r.limited().rates
+	return rates == nil || r.trusts(a) || rates.take(blockOf(a), time.Now())
+}
+
+// refuse closes a connection at once. It counts that, and tells the client why,
+// if that is possible: in the middle of a reply it is told by a reset.
+func (r *run) refuse(c *conn, why refusal) {
+	r.refused(c.remote.Addr(), why)
+	c.slot.leave()
+	defer c.close()
+	body := why.body()
+	switch p, polled := c.Conn.(interface{ Refuse(word []byte) }); {
+	case c.begun:
+		c.reset()
+	case body == nil:
+	case polled:
+		p.Refuse(body)
+	case c.SetDeadline(time.Now().Add(time.Second)) == nil:
+		_, _ = c.Write(body)
+	}
+}
+
+// refused counts a refusal, and logs the first of each minute and address.
+func (r *run) refused(a netip.Addr, why refusal) {
+	l := r.limited()
+	total := l.refused[why].Add(1)
+	l.tops.Add(blockOf(a))
+	if times := l.logged.add(blockOf(a), time.Now()); times > 0 {
+		r.logger.LogAttrs(r.hard, slog.LevelWarn, "refused", slog.String("remote", r.name(a)),
+			slog.String("reason", why.String()), slog.Int("times", times), slog.Int64("in_all", total))
+	}
+}
+
+// spareFiles closes some silent connections if the process may open no more
+// files, and reports whether there were any. It logs that once a minute.
+func (r *run) spareFiles(err error) bool {
+	l := r.limited()
+	n := l.limiter.spare(16, time.Now().Add(-settling))
+	if n > 0 && l.logged.add(netip.Addr{}, time.Now()) > 0 {
+		r.logger.Error("no files left for connections: closing silent ones", "error", err)
+	}
+	return n > 0
+}
+
+// crowded is how many connections may stay before each gets less of the kernel's
+// memory; tests change it.
+var crowded = 64
+
+// crowd reports whether so many connections stay.
+func (s *Server) crowd() bool {
+	n, _ := s.limited().limiter.connections()
+	return n > crowded
+}
+
+// Counts is how a Server does at one time.
+type Counts struct {
+	// Accepted is how many connections were accepted since the start.
+	Accepted int64
+
+	// Connections that stay, by what for: the request, the reply, the client's
+	// close. One that is answered where it was accepted is never among them.
+	Reading, Writing, Lingering int
+
+	// Refused is how many connections or requests were refused since the start,
+	// by reason. All reasons are there.
+	Refused map[string]int64
+
+	// Refusers are the address blocks (an IPv4 address, a /64 of IPv6) that
+	// were refused most often, at most 10, the first first.
+	Refusers []Refuser
+}
+
+// Refuser is an address block and how often it was refused, at most.
+type Refuser struct {
+	Block netip.Addr // its first address
+	Times int64
+}
+
+// Counts returns how the server does.
+func (s *Server) Counts() Counts {
+	l := s.limited()
+	c := Counts{Accepted: s.accepted.Load(), Refused: map[string]int64{}}
+	_, states := l.limiter.connections()
+	c.Reading, c.Writing, c.Lingering = states[reading], states[writing], states[lingering]
+	for why := admitted + 1; why < reasons; why++ {
+		c.Refused[why.String()] = l.refused[why].Load()
+	}
+	for _, t := range l.tops.List(10) {
+		c.Refusers = append(c.Refusers, Refuser{t.Key, t.Times})
+	}
+	return c
+}

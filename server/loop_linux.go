@@ -1,0 +1,284 @@
+package server
+
+// The connections of a TCP listener, which package poll holds while there is
+// nothing to do for them. A request that the handler has the reply to at hand is
+// answered here, where it was read, without a goroutine:
+//
+//	nothing there yet, or part of a line  → waits: no goroutine, no buffer
+//	no reply at hand, or TLS              → a goroutine: serve
+//	reply larger than the socket takes    → a goroutine for the rest: finish
+//	answered                              → lingers
+//
+// A goroutine for each connection, and the runtime's poller with it, would cost
+// half as much again as all the kernel does for a request.
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"runtime"
+	"time"
+
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server/internal/poll"
+)
+
+// serveTCP serves l until the soft end, if it is a TCP listener, and reports
+// whether it is.
+func (r *run) serveTCP(l net.Listener) (bool, error) {
+	shared, isShared := l.(SharedListener)
+	if isShared {
+		l = shared.Listener
+	}
+	tcp, ok := l.(*net.TCPListener)
+	if !ok {
+		return false, nil
+	}
+	p, err := poll.New(tcp, poll.Config{
+		ReadTimeout: r.requestTimeout(), LingerTimeout: r.lingerTimeout(),
+		Admit: r.admitPolled, Accepted: &r.accepted, Shared: isShared,
+	})
+	if err != nil {
+		return true, err
+	}
+	context.AfterFunc(r.hard, p.Close)
+	failed := make(chan error, 1)
+	for range runtime.GOMAXPROCS(0) {
+		lp := &loop{run: r, poller: p, next: p.NewLoop(), failed: failed}
+		lp.quick, _ = r.handler().(Quick)
+		if local := addrPort(tcp.Addr()); !local.Addr().IsUnspecified() {
+			lp.local = local
+			lp.host, lp.port = r.here(local)
+		}
+		r.conns.Go(lp.serve)
+	}
+	select {
+	case <-r.soft.Done():
+	case err = <-failed:
+	}
+	p.Stop(r.lastCall())
+	return true, err
+}
+
+// loop is one of the goroutines that wait for requests.
+type loop struct {
+	*run
+	poller *poll.Poller
+	next   *poll.Loop
+	quick  Quick          // nil: nothing is at hand
+	local  netip.AddrPort // of all connections; the zero value if each must tell
+	host   string         // what menus name then
+	port   int
+	req    Request // that quick is asked about
+	failed chan error
+}
+
+func (l *loop) serve() {
+	var wait backoff
+	for {
+		pc, event, err := l.next.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return
+		case err != nil:
+			l.acceptFailed(err, &wait)
+		case event == poll.Ready:
+			wait.reset()
+			l.ready(pc)
+		default:
+			l.ended(pc)
+		}
+	}
+}
+
+// acceptFailed makes room, or accepts nothing for a while if the failure may
+// pass. If not, that is the end.
+func (l *loop) acceptFailed(err error, wait *backoff) {
+	d, err := l.run.acceptFailed(err, wait)
+	if err != nil {
+		select {
+		case l.failed <- err:
+		default:
+		}
+	}
+	if d > 0 || err != nil {
+		l.poller.Pause(max(d, time.Millisecond))
+	}
+}
+
+// owner returns the conn of a connection.
+func (r *run) owner(pc *poll.Conn) *conn {
+	if c, ok := pc.Owner.(*conn); ok {
+		return c
+	}
+	c := &conn{Conn: pc, accepted: pc.Accepted, remote: pc.Remote}
+	pc.Owner = c
+	return c
+}
+
+// admitPolled admits a connection that is to be held.
+func (r *run) admitPolled(pc *poll.Conn) bool {
+	c, state := r.owner(pc), reading
+	if pc.Answered() {
+		state = lingering
+	}
+	why := r.admit(c, state)
+	switch {
+	case why == admitted:
+		return true
+	case state == lingering: // it has what it wanted
+		c.close()
+	default:
+		r.refuse(c, why)
+	}
+	return false
+}
+
+// ended counts off a connection that was closed.
+func (l *loop) ended(pc *poll.Conn) {
+	remote := pc.Remote
+	if c, ok := pc.Owner.(*conn); ok {
+		c.slot.leave()
+		remote = c.remote
+	}
+	if !pc.Answered() {
+		l.silent(remote, pc.Err)
+	}
+}
+
+// ready looks at what has come of a request.
+func (l *loop) ready(pc *poll.Conn) {
+	first := conn{remote: pc.Remote} // what is answered at once needs no other
+	c, waited := pc.Owner.(*conn)
+	if !waited {
+		c = &first
+	}
+	c.head, c.ended = pc.Data, pc.Ended
+	what, n, err := l.run.next(c)
+	switch {
+	case what == readMore && err == nil:
+		if l.admitPolled(pc) && !pc.Wait() {
+			l.ended(pc)
+		}
+	case !l.count(c, what):
+		l.refuse(l.owner(pc), tooFast)
+	case what == proxyHeader:
+		l.readProxied(pc, n)
+	case what == handshake && l.TLS == nil:
+		l.refuse(l.owner(pc), noTLS)
+	case err != nil || what != requestLine || !l.atHand(pc, c, c.head[:n]):
+		l.handOver(pc, c.counted)
+	}
+}
+
+// readProxied reads a PROXY header, and looks at what follows it.
+func (l *loop) readProxied(pc *poll.Conn, n int) {
+	c := l.owner(pc)
+	c.head = pc.Data
+	switch err := l.proxied(c, n); {
+	case errors.Is(err, errRefused):
+	case err != nil:
+		l.handOver(pc, false) // which meets it again, and answers
+	default:
+		pc.Data = c.head
+		l.ready(pc)
+	}
+}
+
+// handOver gives a connection a goroutine.
+func (l *loop) handOver(pc *poll.Conn, counted bool) {
+	c := l.owner(pc)
+	c.head, c.ended, c.counted = append([]byte(nil), pc.Data...), pc.Ended, counted
+	if !c.local.IsValid() {
+		c.local = l.local
+	}
+	l.begin(c, reading, l.run.serve)
+}
+
+// atHand answers with what the handler has at hand, and reports whether it has.
+func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
+	if l.quick == nil || isHTTP(line) {
+		return false
+	}
+	parsed, err := selector.Parse(line)
+	if err != nil {
+		return false
+	}
+	local := c.local
+	if !local.IsValid() {
+		local = l.local
+	}
+	if !local.IsValid() {
+		local = pc.LocalAddrPort()
+	}
+	l.req = Request{Request: parsed, Host: l.host, Port: l.port, Remote: c.remote, Local: local}
+	if local != l.local {
+		l.req.Host, l.req.Port = l.here(local)
+	}
+	a, ok := l.quick.Quick(&l.req)
+	if !ok {
+		return false
+	}
+	sent, all, err := l.send(pc, a)
+	if err == nil && sent < all {
+		l.finish(pc, parsed.Selector, a, sent)
+		return true // with the file
+	}
+	c.slot.leave()
+	c.slot = nil
+	if err != nil {
+		_ = pc.Close()
+		a.Err = &Error{Kind: Gone, Err: err}
+	} else {
+		pc.Linger()
+	}
+	l.logRequest(parsed.Selector, c.remote, sent, time.Since(pc.Accepted), a.Err)
+	a.close()
+	return true
+}
+
+// send sends what the socket takes of an answer at once, and cannot block. It
+// returns how much that was, and how much there is.
+func (l *loop) send(pc *poll.Conn, a Answer) (sent, all int64, err error) {
+	if a.File == nil {
+		n, err := pc.Send(a.Body)
+		return int64(n), int64(len(a.Body)), err
+	}
+	if a.Resident && !l.crowd() {
+		sent, err = pc.SendFile(a.File, a.Size)
+	}
+	if err != nil {
+		return 0, a.Size, nil // finish meets it again, and can tell what it is
+	}
+	return sent, a.Size, nil
+}
+
+// finish sends the rest of an answer that the socket did not take at once, or
+// that might block.
+func (l *loop) finish(pc *poll.Conn, sel string, a Answer, sent int64) {
+	c := l.owner(pc)
+	c.begun = sent > 0
+	r := l.run
+	began := l.begin(c, writing, func(c *conn) {
+		stop := context.AfterFunc(r.hard, func() { c.cut(c.slot) })
+		defer stop()
+		w := &reply{conn: c.Conn, stall: r.stallTimeout(), crowd: r.crowd, n: sent}
+		r.watch(c, w, sel)
+		if a.File == nil {
+			_, _ = w.send(a.Body[sent:])
+		} else {
+			w.err = sendWhole(w, &io.LimitedReader{R: a.File, N: a.Size - sent})
+		}
+		a.close()
+		if w.progress.end() {
+			return // who gave it up has done the rest
+		}
+		r.logRequest(sel, c.remote, w.n, time.Since(c.accepted), w.err)
+		r.end(c, w.err)
+	})
+	if !began {
+		a.close()
+	}
+}

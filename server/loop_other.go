@@ -1,0 +1,8 @@
+//go:build !linux
+
+package server
+
+import "net"
+
+// serveTCP has no form for this system: every connection gets a goroutine.
+func (r *run) serveTCP(net.Listener) (bool, error) { return false, nil }
