@@ -5,16 +5,13 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gophd/gophd/internal/daemontest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
@@ -158,67 +155,22 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// TestValid has xmllint hold feeds against the grammar of RFC 4287, with what the
-// grammar says in Schematron: an author, no two links alike.
-func TestValid(t *testing.T) {
+// Names and texts of strangers are text in a feed, whatever is in them.
+func TestVileNames(t *testing.T) {
 	h, _ := tree(t, phlog)
-	for _, sel := range []string{"/phlog/feed.xml", "/mapped/feed.xml", "/vile/feed.xml"} {
-		got, err := ask(t, h, sel)
-		if err != nil {
-			t.Fatal(sel, err)
-		}
-		valid(t, []byte(got))
-		if strings.Contains(got, "<script>") || strings.ContainsAny(got, "\x00\x1b") {
-			t.Errorf("%s holds markup of a stranger: %s", sel, got)
-		}
-		for l := range strings.Lines(got) {
-			if _, href, ok := strings.Cut(l, `href="`); ok {
-				if _, err := url.Parse(strings.TrimSuffix(strings.TrimSpace(href), `"/>`)); err != nil {
-					t.Error(err)
-				}
+	got, err := ask(t, h, "/vile/feed.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(got, "<script>") || strings.ContainsAny(got, "\x00\x1b") || !strings.Contains(got, "title&gt;&lt;script&gt;") {
+		t.Errorf("markup of a stranger: %s", got)
+	}
+	for l := range strings.Lines(got) {
+		if _, href, ok := strings.Cut(l, `href="`); ok {
+			if _, err := url.Parse(strings.TrimSuffix(strings.TrimSpace(href), `"/>`)); err != nil {
+				t.Error(err)
 			}
 		}
-	}
-	valid(t, (&Feed{ID: "x:y", Title: "empty", Author: "me"}).Append(nil))
-}
-
-func valid(t *testing.T, feed []byte) {
-	t.Helper()
-	cmd := exec.Command(daemontest.Tool(t, "xmllint"), "--noout", "--nonet", "--relaxng", "testdata/atom.rng", "-")
-	cmd.Stdin = bytes.NewReader(feed)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s\n%s", err, out, feed)
-	}
-}
-
-// The grammar is no rubber stamp.
-func TestGrammarRefuses(t *testing.T) {
-	feed := string((&Feed{ID: "x:y", Title: "t", Author: "me", Entries: []Entry{{ID: "x:z", Title: "e", Date: time.Now()}}}).Append(nil))
-	for old, bad := range map[string]string{"<id>x:y</id>\n": "", "<updated>": "<updated>on ", "<entry>": "<entry><b/>", "<title>t</title>": ""} {
-		cmd := exec.Command(daemontest.Tool(t, "xmllint"), "--noout", "--nonet", "--relaxng", "testdata/atom.rng", "-")
-		cmd.Stdin = strings.NewReader(strings.Replace(feed, old, bad, 1))
-		if cmd.Run() == nil {
-			t.Errorf("%q for %q is taken for valid", bad, old)
-		}
-	}
-}
-
-// TestSfeed lets sfeed read a feed.
-func TestSfeed(t *testing.T) {
-	h, _ := tree(t, phlog)
-	feed, err := ask(t, h, "/phlog/feed.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(daemontest.Tool(t, "sfeed"))
-	cmd.Stdin = strings.NewReader(feed)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := fmt.Sprintf("%d\tThe second\tgopher://gopher.example/0/phlog/2026-01-02-second.txt\t", time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC).Unix())
-	if lines := strings.Split(strings.TrimSpace(string(out)), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[0], want) {
-		t.Errorf("sfeed read %q, want %q first", out, want)
 	}
 }
 
@@ -240,36 +192,4 @@ func FuzzAppend(f *testing.F) {
 			t.Fatalf("%+v", out)
 		}
 	})
-}
-
-// TestNewsboat lets newsboat read a feed. Its exit status says nothing: what it
-// has read is in its cache.
-func TestNewsboat(t *testing.T) {
-	h, _ := tree(t, phlog)
-	feed, err := ask(t, h, "/phlog/feed.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		name = filepath.Join(dir, name)
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return name
-	}
-	urls := write("urls", "file://"+write("feed.xml", feed)+"\n")
-	cache := filepath.Join(dir, "cache.db")
-	cmd := exec.Command(daemontest.Tool(t, "newsboat"), "-u", urls, "-c", cache, "-C", write("config", ""), "-x", "reload")
-	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
-	out, _ := cmd.CombinedOutput()
-	read, err := os.ReadFile(cache)
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	for _, want := range []string{"The second", "The first & <best>", "gopher://gopher.example/0/phlog/2026-01-02-second.txt"} {
-		if !bytes.Contains(read, []byte(want)) {
-			t.Errorf("%q is not in newsboat's cache: %s", want, out)
-		}
-	}
 }
