@@ -28,12 +28,7 @@ func (v *visit) serve() error {
 		return v.w.WriteItem(moved.item)
 	case errors.Is(err, fs.ErrNotExist) && strings.TrimPrefix(v.r.Selector, "/") == "caps.txt":
 		return v.caps(v.w)
-	case errors.Is(err, fs.ErrNotExist) && v.Missing != nil:
-		if err := v.Missing.ServeGopher(v.w, v.r); !errors.Is(err, server.ErrDeclined) {
-			return err
-		}
-	}
-	if err != nil {
+	case err != nil:
 		v.keepMissing(err)
 		return err
 	}

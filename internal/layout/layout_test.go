@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"robots/convert":   {"diag", "robots", "selector"},
 	"robots/client":    {"robots", "robots/internal/dial"},
 	"robots/irc":       {"diag", "robots", "robots/internal/dial", "robots/internal/ircline"},
-	"policy":           {"robots"},
+	"policy":           {"robots", "policy/internal/proof"},
 	"internal/limit":   {},
 	"internal/search":  {},
 	"internal/stall":   {},
@@ -36,7 +36,8 @@ var mayImport = map[string][]string{
 	"fileserver":       {"diag", "menu", "selector", "server", "site", "internal/stall"},
 	"internal/fastcgi": {},
 
-	"server/internal/poll": {},
+	"policy/internal/proof": {"robots", "selector"},
+	"server/internal/poll":  {},
 }
 
 // everybodys are the packages that everybody may import.

@@ -1,0 +1,255 @@
+package proof
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// What one annotation may say; of what says more the directory is denied.
+const (
+	maxBytes = 500 << 10
+	maxRules = 1000
+	maxNames = 256
+)
+
+// shutSize is the size of a rule that nothing outweighs.
+const shutSize = 1 << 30
+
+// annotation is what the notes of one directory say.
+type annotation struct {
+	dir    string // its selector
+	notes  []Note
+	rules  []rule
+	speaks map[string]bool // the robots that it has rules for by name
+	prefer map[string]bool // those that it has preferences for by name
+}
+
+// rule is a line of an annotation.
+type rule struct {
+	note   *annotation
+	file   string
+	line   int
+	group  *group
+	allow  bool
+	final  bool     // Final: no pattern of its own matters
+	usage  string   // not a rule but a preference
+	pieces []string // in URI form, put below the directory
+	whole  bool
+	shut   bool
+	depth  int // bytes of the directory's selector
+}
+
+// group is the robots that lines are for.
+type group struct {
+	all   bool
+	names []string // lower case, sorted
+}
+
+func (g *group) has(name string) bool {
+	_, ok := slices.BinarySearch(g.names, name)
+	return ok
+}
+
+// size is how many bytes the pattern has.
+func (r *rule) size() int {
+	if r.shut {
+		return shutSize
+	}
+	n := len(r.pieces) - 1
+	for _, p := range r.pieces {
+		n += len(p)
+	}
+	if r.whole {
+		n++
+	}
+	return n
+}
+
+// readNotes reads the notes of a directory; names are those of rules only.
+func readNotes(dir string, notes []Note) *annotation {
+	a := &annotation{dir: dir, notes: notes, speaks: map[string]bool{}, prefer: map[string]bool{}}
+	for _, n := range notes {
+		if n.Err != nil || len(n.Data) > maxBytes || !a.read(n) {
+			a.rules = []rule{shutRule(a, n.File)}
+			a.speaks, a.prefer = map[string]bool{}, map[string]bool{}
+			break
+		}
+	}
+	return a
+}
+
+// shutRule denies a directory to everybody, whatever else is said.
+func shutRule(a *annotation, file string) rule {
+	return rule{note: a, file: file, group: &group{all: true}, shut: true, depth: len(a.dir),
+		pieces: []string{string(robots.URI.Append(nil, a.dir))}}
+}
+
+// read reads one note. It reports whether that is within the bounds.
+func (a *annotation) read(n Note) bool {
+	now := &group{all: true}
+	open := false // the next User-agent line joins this group
+	rules, names := 0, 0
+	for l := range robots.Parse(robots.RFC9309, n.Data).Lines() {
+		kind, value := field(l)
+		switch kind {
+		case "user-agent":
+			if !open {
+				now, open = &group{}, true
+			}
+			all, list := robotNames(value)
+			now.all = now.all || all
+			for _, name := range list {
+				if i, ok := slices.BinarySearch(now.names, name); !ok {
+					now.names = slices.Insert(now.names, i, name)
+				}
+			}
+			names += len(list)
+		case "allow", "disallow", "final":
+			open = false
+			rules++
+			for _, name := range now.names {
+				a.speaks[name] = true
+			}
+			if value != "" {
+				a.add(rule{file: n.File, line: l.Number, group: now, allow: kind == "allow", final: kind == "final"}, value)
+			}
+		case "content-usage":
+			open = false
+			path, usage := cutUsage(value)
+			for _, name := range now.names {
+				a.prefer[name] = true
+			}
+			a.add(rule{file: n.File, line: l.Number, group: now, usage: usage}, path)
+		}
+	}
+	return rules <= maxRules && names <= maxNames
+}
+
+// add adds a rule in every meaning of its pattern: an escape in a Disallow means
+// the byte and the three that are written.
+func (a *annotation) add(r rule, value string) {
+	r.note, r.depth = a, len(a.dir)
+	value = localPath(value)
+	if value == "" || value[0] != '/' {
+		value = "/" + value
+	}
+	value, r.whole = strings.CutSuffix(value, "$")
+	base := string(robots.URI.Append(nil, a.dir[:len(a.dir)-1]))
+	r.pieces = pieces(base, value, true)
+	a.rules = append(a.rules, r)
+	if r.allow || r.usage != "" || !strings.Contains(value, "%") {
+		return
+	}
+	literal := r
+	literal.pieces = pieces(base, value, false)
+	a.rules = append(a.rules, literal)
+}
+
+// pieces puts a pattern below a directory, in URI form.
+func pieces(base, value string, decode bool) []string {
+	list := strings.Split(value, "*")
+	for i, p := range list {
+		if decode {
+			list[i] = uriForm(p)
+		} else {
+			list[i] = string(robots.URI.Append(nil, p))
+		}
+	}
+	list[0] = base + list[0]
+	return list
+}
+
+// uriForm escapes a piece of a pattern that may hold escapes. An escaped slash is
+// no slash: no name has one.
+func uriForm(p string) string {
+	var b []byte
+	for {
+		before, after, ok := strings.Cut(p, "%")
+		b = robots.URI.Append(b, before)
+		switch {
+		case !ok:
+			return string(b)
+		case len(after) < 2 || !isHex(after[0]) || !isHex(after[1]):
+			b, p = append(b, "%25"...), after
+		case after[:2] == "2F" || after[:2] == "2f":
+			b, p = append(b, "%2F"...), after[2:]
+		default:
+			b, p = robots.URI.Append(b, string([]byte{unhex(after[0])<<4 | unhex(after[1])})), after[2:]
+		}
+	}
+}
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
+}
+
+// localPath is the path of a pattern that is a whole URL.
+func localPath(value string) string {
+	scheme, rest, ok := strings.Cut(value, "://")
+	scheme = strings.ToLower(scheme)
+	if !ok || !slices.Contains([]string{"http", "https", "gopher", "gophers"}, scheme) {
+		return value
+	}
+	_, path, _ := strings.Cut(rest, "/")
+	path = "/" + path
+	if strings.HasPrefix(scheme, "gopher") && len(path) > 2 && path[2] == '/' {
+		path = path[2:]
+	}
+	return path
+}
+
+var disallows = []string{"disallow", "disalow", "dissallow", "dissalow", "diasllow", "disallaw"}
+
+// field says what a line is: user-agent, allow, disallow, final, content-usage or
+// something else. What is nearly a Disallow or a User-agent counts.
+func field(l robots.Line) (kind, value string) {
+	name, value := strings.ToLower(l.Field), l.Value
+	colon := true
+	if l.Kind == robots.KindMalformed {
+		text, _, _ := strings.Cut(l.Text, "#")
+		words := strings.Fields(text)
+		if len(words) != 2 {
+			return "", ""
+		}
+		name, value, colon = strings.ToLower(words[0]), words[1], false
+	}
+	switch {
+	case slices.Contains(disallows, name):
+		return "disallow", value
+	case name == "user-agent" || name == "useragent" || name == "user agent":
+		return "user-agent", value
+	case colon && (name == "allow" || name == "final" || name == "content-usage"):
+		return name, value
+	}
+	return "", ""
+}
+
+// robotNames gives the robots of a User-agent line. What is no product token names
+// nobody.
+func robotNames(value string) (all bool, names []string) {
+	if strings.TrimRight(value, " \t\u00a0") == "*" {
+		return true, nil
+	}
+	for word := range strings.SplitSeq(value, ",") {
+		if i := strings.IndexAny(word, "/;("); i >= 0 {
+			word = word[:i]
+		}
+		words := strings.Fields(word)
+		if len(words) > 0 && isToken(words[0]) {
+			names = append(names, strings.ToLower(words[0]))
+		}
+	}
+	return false, names
+}
+
+func isToken(s string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	return len(s) <= 64 && strings.Trim(s, letters) == ""
+}

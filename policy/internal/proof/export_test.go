@@ -1,0 +1,38 @@
+package proof
+
+import "github.com/gophd/gophd/robots"
+
+// Counts gives for each robot that somebody names, and for "*", what every reader
+// takes otherwise: leaks and over-blocks, of names that exist alone if invent is
+// false.
+func Counts[D comparable](in Input[D], invent bool) map[string]map[string][2]int {
+	p := &prover[D]{in: in, age: 1, known: !invent}
+	root := p.prepare(&Result[D]{})
+	all := map[string]map[string][2]int{}
+	p.each(func(c *class) {
+		t := newTally()
+		p.start(root, t)
+		for _, name := range c.names {
+			rows := map[string][2]int{}
+			for i, m := range models {
+				if p.file.readers>>i&1 == 1 {
+					rows[m.Name] = [2]int{}
+				}
+			}
+			for cause, e := range t.found {
+				r := rows[readerName(cause.reader)]
+				if cause.leak {
+					r[0] += e.count
+				} else {
+					r[1] += e.count
+				}
+				rows[readerName(cause.reader)] = r
+			}
+			all[name] = rows
+		}
+	})
+	return all
+}
+
+// Models are the readers.
+var Models = robots.Models

@@ -1,0 +1,154 @@
+package proof
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// maxExamples is how many selectors a finding shows.
+const maxExamples = 10
+
+// tally is what was found in a part of the tree for a class of robots.
+type tally struct {
+	selectors int
+	found     map[cause]*effect
+}
+
+// cause is a reader that takes a rule of the policy otherwise; the rule is nil
+// where none decides.
+type cause struct {
+	leak   bool
+	reader int
+	rule   *rule
+}
+
+type effect struct {
+	count    int
+	examples []string
+	invented []string // examples that do not exist
+}
+
+func newTally() *tally { return &tally{found: map[cause]*effect{}} }
+
+// note counts n selectors, of which one is shown.
+func (t *tally) note(c cause, n int, example string, exists bool) {
+	e := t.found[c]
+	if e == nil {
+		e = &effect{}
+		t.found[c] = e
+	}
+	e.count += n
+	list := &e.examples
+	if !exists {
+		list = &e.invented
+	}
+	if len(*list) < maxExamples {
+		*list = append(*list, strings.Clone(example))
+	}
+}
+
+// merge adds what was found in another part.
+func (t *tally) merge(o *tally) {
+	t.selectors += o.selectors
+	for c, e := range o.found {
+		if t.found[c] == nil {
+			t.found[c] = &effect{}
+		}
+		t.found[c].merge(e)
+	}
+}
+
+func (e *effect) merge(o *effect) {
+	e.count += o.count
+	e.examples = append(e.examples, o.examples[:min(len(o.examples), maxExamples-len(e.examples))]...)
+	e.invented = append(e.invented, o.invented[:min(len(o.invented), maxExamples-len(e.invented))]...)
+}
+
+// summary is the tallies of all classes.
+type summary struct {
+	selectors []int // by reader
+	found     map[cause]map[*class]*effect
+}
+
+func newSummary() *summary {
+	return &summary{selectors: make([]int, len(models)+1), found: map[cause]map[*class]*effect{}}
+}
+
+// add adds the tally of a class that these readers may be.
+func (s *summary) add(c *class, t *tally, readers uint32) {
+	for i := range s.selectors {
+		if readers>>i&1 == 1 {
+			s.selectors[i] += t.selectors
+		}
+	}
+	for cause, e := range t.found {
+		if s.found[cause] == nil {
+			s.found[cause] = map[*class]*effect{}
+		}
+		s.found[cause][c] = e
+	}
+}
+
+func (s *summary) rows() []Row {
+	rows := make([]Row, len(s.selectors))
+	for i := range rows {
+		rows[i] = Row{Reader: readerName(i), Selectors: s.selectors[i]}
+	}
+	for c, classes := range s.found {
+		for _, e := range classes {
+			if c.leak {
+				rows[c.reader].Leaks += e.count
+			} else {
+				rows[c.reader].OverBlocks += e.count
+			}
+		}
+	}
+	return rows
+}
+
+func readerName(i int) string {
+	if i == len(models) {
+		return Preferences
+	}
+	return models[i].Name
+}
+
+// findings gives each once: what befalls all robots is not told of each of them.
+func (s *summary) findings() []Finding {
+	var list []Finding
+	for c, classes := range s.found {
+		all := 0
+		for class, e := range classes {
+			if class.name() == "*" {
+				all = e.count
+			}
+		}
+		for class, e := range classes {
+			if class.name() == "*" || e.count > all {
+				list = append(list, c.finding(class, e))
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Finding) int {
+		leak := 0
+		if a.Leak != b.Leak {
+			if leak = 1; a.Leak {
+				leak = -1
+			}
+		}
+		return cmp.Or(leak, strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Dir, b.Dir),
+			strings.Compare(a.Reader, b.Reader), strings.Compare(a.Robot, b.Robot))
+	})
+	return list
+}
+
+func (c cause) finding(class *class, e *effect) Finding {
+	f := Finding{Leak: c.leak, Reader: readerName(c.reader), Robot: class.name(), Robots: len(class.names), Count: e.count}
+	f.Examples = append(f.Examples, e.examples...)
+	f.Examples = append(f.Examples, e.invented[:min(len(e.invented), maxExamples-len(f.Examples))]...)
+	if r := c.rule; r != nil {
+		f.File, f.Line, f.Dir = r.file, r.line, r.note.dir
+	}
+	return f
+}

@@ -1,0 +1,370 @@
+package proof
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
+)
+
+// prover is one proof, and the class of robots that it is at.
+type prover[D comparable] struct {
+	in      Input[D]
+	age     int
+	known   bool // only names that exist, for tests
+	notes   []*annotation
+	written map[string]bool // the patterns of the policy
+	class   *class
+	file    *file
+	wanted  *usage // the preferences of the policy
+	stated  *usage // and those of the file
+}
+
+// later is a name that nobody has given yet.
+const later = "later"
+
+// start proves the whole tree for the class.
+func (p *prover[D]) start(root *node[D], t *tally) {
+	at := p.file.root()
+	at.policy = p.class.policy.set.root("/", p.class.prune)
+	at.use[0] = p.wanted.set.root("/", p.wanted.prune)
+	at.use[1] = p.stated.set.root("/", p.stated.prune)
+	p.resource(at, "/", true, true, t)
+	for _, prog := range p.in.Programs {
+		for _, sel := range []string{prog, prog + "/" + later, prog + "?" + later} {
+			by := p.rule(at, sel)
+			if by == nil || !by.allow || !strings.HasPrefix(by.pieces[0], string(robots.URI.Append(nil, prog))) {
+				by = &rule{note: &annotation{}} // denied, though nobody says so
+			}
+			p.judge(at, sel, false, true, by, t)
+		}
+	}
+	p.walk(p.in.Root, root, at, t)
+}
+
+// walk proves what is below a directory; n is nil if nothing is remembered of it.
+func (p *prover[D]) walk(d D, n *node[D], at *place, t *tally) {
+	if n == nil {
+		p.names(d, n, at, t)
+		return
+	}
+	state := mix(p.file.state(at), p.class.state(at.policy), p.wanted.set.state(at.use[0]), p.stated.set.state(at.use[1]))
+	if found := n.recall(state, p.age); found != nil {
+		t.merge(found)
+		return
+	}
+	own := newTally()
+	p.names(d, n, at, own)
+	n.remember(state, own, p.age)
+	t.merge(own)
+}
+
+// state hashes all that the policy below depends on.
+func (c *class) state(at *cursor) uint64 {
+	h := c.sums[at.hi] - c.sums[at.lo]
+	for _, o := range at.open {
+		h = mix(h, c.sums[o.entry+1]-c.sums[o.entry], uint64(o.piece), uint64(at.n-o.from))
+	}
+	for _, e := range at.full {
+		h = mix(h, c.sums[e+1]-c.sums[e])
+	}
+	return h
+}
+
+// names proves what is in a directory, and below.
+func (p *prover[D]) names(d D, n *node[D], at *place, t *tally) {
+	if at.still() && p.same(d, n, at, t) {
+		return
+	}
+	_, files, dirs, _ := p.in.Look(d)
+	for _, name := range files {
+		if sel := at.dir + name; askable(sel) && !p.skipped(sel) {
+			p.resource(at, sel, false, true, t)
+		}
+	}
+	var rules, lines []span
+	for _, sub := range dirs {
+		name, _, _, _ := p.in.Look(sub)
+		sel := at.dir + name + "/"
+		if !askable(sel) || p.skipped(sel) {
+			continue
+		}
+		kid := n.kid(name)
+		if kid != nil && kid.notes != nil {
+			p.class.enter(at.policy, kid.notes)
+		}
+		p.resource(at, sel, true, true, t)
+		below := p.below(at, sel)
+		rules = addSpan(rules, below.policy)
+		lines = addSpan(lines, below.at[p.file.uri])
+		p.walk(sub, kid, below, t)
+	}
+	if !at.still() && !p.known {
+		p.invent(at, rules, lines, t)
+	}
+}
+
+// below goes down into a directory.
+func (p *prover[D]) below(at *place, sel string) *place {
+	next := p.file.below(at, sel)
+	sub := uri(sel, next.plain)
+	next.policy = p.class.policy.set.advance(at.policy, sub, p.class.prune)
+	next.use[0] = p.wanted.set.advance(at.use[0], sub, p.wanted.prune)
+	next.use[1] = p.stated.set.advance(at.use[1], sub, p.stated.prune)
+	return next
+}
+
+func uri(sel string, plain bool) []byte {
+	if plain {
+		return []byte(sel)
+	}
+	return robots.URI.Append(nil, sel)
+}
+
+// same counts a directory below which all is the same to everybody. It reports
+// false if each name has to be asked.
+func (p *prover[D]) same(d D, n *node[D], at *place, t *tally) bool {
+	by := p.class.decide(at.policy.full)
+	denied := by != nil && !by.allow
+	sel := at.dir + later
+	var over [4]uint32
+	for i := range over {
+		mask := p.file.ask(at, sel, i >= 2, i%2 == 1)
+		if denied && p.file.readers&^mask != 0 {
+			return false // some spellings may be closed
+		}
+		if !denied {
+			over[i] = mask
+		}
+	}
+	files, dirs := p.size(d, n)
+	t.selectors += 2*files + 4*dirs
+	if !denied && files+dirs > 0 {
+		p.preferences(at, at.dir+later, files+dirs, false, t)
+	}
+	for i, mask := range over {
+		count := files
+		if i >= 2 {
+			count = 2 * dirs
+		}
+		if count > 0 {
+			p.tell(false, mask, by, count, at.dir, true, t)
+		}
+	}
+	return true
+}
+
+// size counts the names below a directory.
+func (p *prover[D]) size(d D, n *node[D]) (files, dirs int) {
+	if n != nil {
+		return n.files, n.dirs
+	}
+	_, names, subs, _ := p.in.Look(d)
+	files, dirs = len(names), len(subs)
+	for _, sub := range subs {
+		f, s := p.size(sub, nil)
+		files, dirs = files+f, dirs+s
+	}
+	return files, dirs
+}
+
+// askable reports whether a client may ask for a canonical selector.
+func askable(sel string) bool {
+	_, _, err := selector.Path(sel)
+	return err == nil
+}
+
+// skipped reports whether the server answers a selector with something else than
+// a file of the tree.
+func (p *prover[D]) skipped(sel string) bool {
+	return sel == "/robots.txt" || slices.Contains(p.in.Own, sel)
+}
+
+// rule gives the rule that decides for a canonical selector.
+func (p *prover[D]) rule(at *place, sel string) *rule {
+	c := at.policy
+	if c.still() {
+		return p.class.decide(c.full)
+	}
+	var buf [16]int
+	plain := at.plain && robots.Plain(sel[len(at.dir):])
+	return p.class.decide(p.class.policy.set.matches(append(buf[:0], c.full...), c, uri(sel, plain)))
+}
+
+// resource asks for all spellings of what lies below at.
+func (p *prover[D]) resource(at *place, sel string, dir, exists bool, t *tally) {
+	by := p.rule(at, sel)
+	p.judge(at, sel, dir, exists, by, t)
+	if by == nil || by.allow {
+		p.preferences(at, sel, 1, exists, t)
+	}
+}
+
+// judge asks for all spellings of a resource whose rule is known.
+func (p *prover[D]) judge(at *place, sel string, dir, exists bool, by *rule, t *tally) {
+	p.spelling(at, sel, sel, dir, false, exists, by, t)
+	p.spelling(at, sel, sel, dir, true, exists, by, t)
+	short := len(sel) - 1
+	if !dir || short == 0 {
+		return
+	}
+	if by == nil || by.allow { // what the rules say of the shorter spelling is no fault
+		if as := p.rule(at, sel[:short]); as != nil && !as.allow {
+			return
+		}
+	}
+	p.spelling(at, sel, sel[:short], dir, false, exists, by, t)
+	p.spelling(at, sel, sel[:short], dir, true, exists, by, t)
+}
+
+// spelling asks all readers for one: with its slash in front, or bare.
+func (p *prover[D]) spelling(at *place, canonical, sel string, dir, bare, exists bool, by *rule, t *tally) {
+	t.selectors++
+	denied := by != nil && !by.allow
+	mask := p.file.ask(at, sel, dir, bare)
+	if denied {
+		mask = p.file.readers &^ mask
+	}
+	if mask == 0 {
+		return
+	}
+	if bare {
+		sel = sel[1:]
+	}
+	if denied && p.in.Closed != nil && p.in.Closed(canonical, sel) {
+		return
+	}
+	p.tell(denied, mask, by, 1, sel, exists, t)
+}
+
+// tell notes for each reader of the mask what it takes otherwise.
+func (p *prover[D]) tell(leak bool, mask uint32, by *rule, n int, sel string, exists bool, t *tally) {
+	for r := range models {
+		if mask>>r&1 == 1 {
+			t.note(cause{leak, r, by}, n, sel, exists)
+		}
+	}
+}
+
+// span is a range of a set that directories below have taken.
+type span struct{ lo, hi int }
+
+func addSpan(list []span, c *cursor) []span {
+	if c.lo < c.hi {
+		list = append(list, span{c.lo, c.hi})
+	}
+	return list
+}
+
+// invent asks for names that do not exist: a file and a directory, and for each
+// pattern that no directory below has taken over names that it just matches and
+// names that it just does not.
+func (p *prover[D]) invent(at *place, rules, lines []span, t *tally) {
+	p.resource(at, at.dir+later, false, false, t)
+	p.resource(at, at.dir+later+"/", true, false, t)
+	s := p.class.policy.set
+	s.left(at.policy, rules, func(i int) {
+		if p.class.applies[i] {
+			p.around(at, &s.entries[i], t)
+		}
+	})
+	s = p.file.set
+	s.left(at.at[p.file.uri], lines, func(i int) {
+		if e := &s.entries[i]; e.mask&p.file.exact != 0 && !p.written[e.pattern()] {
+			p.around(at, e, t)
+		}
+	})
+}
+
+// left yields the entries of the cursor that none of the spans has, and those
+// that only begin to look for their pieces here.
+func (s *set) left(c *cursor, taken []span, yield func(int)) {
+	slices.SortFunc(taken, func(a, b span) int { return a.lo - b.lo })
+	i := c.lo
+	for _, t := range append(taken, span{c.hi, c.hi}) {
+		for ; i < t.lo; i++ {
+			yield(i)
+		}
+		i = max(i, t.hi)
+	}
+	for _, o := range c.open {
+		if len(s.entries[o.entry].head) == c.n {
+			yield(o.entry)
+		}
+	}
+}
+
+// around asks for the names around a pattern.
+func (p *prover[D]) around(at *place, e *entry, t *tally) {
+	for _, fill := range []string{"", later} {
+		if e.rest == nil && fill != "" {
+			return
+		}
+		name, ok := plainName(e.head + fill + strings.Join(e.rest, fill))
+		if !ok || len(name) <= len(at.dir) || !strings.HasPrefix(name, at.dir) {
+			continue
+		}
+		p.invented(at, name, t)
+		p.invented(at, name+later, t)
+		if !e.whole {
+			p.invented(at, strings.TrimSuffix(name, "/")+"/"+later, t)
+			p.invented(at, name[:len(name)-1], t)
+		}
+	}
+}
+
+// invented asks for a name as a file and as a directory, and once escaped: the
+// server answers that with a pointer.
+func (p *prover[D]) invented(at *place, sel string, t *tally) {
+	sel = strings.TrimSuffix(sel, "/")
+	if len(sel) <= len(at.dir) || !askable(sel) || p.skipped(sel) || p.skipped(sel+"/") {
+		return
+	}
+	p.resource(at, sel, false, false, t)
+	p.resource(at, sel+"/", true, false, t)
+	if by := p.rule(at, sel+"/"); by != nil && !by.allow && p.in.Closed != nil {
+		escaped := at.dir + string(selector.AppendPercent(nil, sel[len(at.dir)])) + sel[len(at.dir)+1:] + "/"
+		mask := p.file.readers &^ p.file.ask(at, escaped, true, false)
+		if mask != 0 && !p.in.Closed(sel+"/", escaped) {
+			p.tell(true, mask, by, 1, escaped, false, t)
+		}
+	}
+}
+
+// plainName decodes a name in URI form.
+func plainName(form string) (string, bool) {
+	if !strings.Contains(form, "%") {
+		return form, true
+	}
+	b := make([]byte, 0, len(form))
+	for i := 0; i < len(form); i++ {
+		c, n := selector.DecodePercent(form[i:])
+		if n == 0 {
+			c, n = form[i], 1
+		} else if c == '/' {
+			return "", false
+		}
+		b = append(b, c)
+		i += n - 1
+	}
+	return string(b), true
+}
+
+// pattern is the text of an entry, by which sets are compared.
+func (e *entry) pattern() string {
+	text := strings.Join(append([]string{e.head}, e.rest...), "*")
+	if e.whole {
+		text += "$"
+	}
+	return text
+}
+
+// patterns gives the patterns of a policy.
+func (p *policy) patterns() map[string]bool {
+	all := make(map[string]bool, len(p.set.entries))
+	for i := range p.set.entries {
+		all[p.set.entries[i].pattern()] = true
+	}
+	return all
+}
