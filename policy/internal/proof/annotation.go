@@ -92,13 +92,12 @@ func (a *annotation) read(n Note) bool {
 	open := false // the next User-agent line joins this group
 	rules, names := 0, 0
 	for l := range robots.Parse(robots.RFC9309, n.Data).Lines() {
-		kind, value := field(l)
-		switch kind {
+		switch kind := field(l); kind {
 		case "user-agent":
 			if !open {
 				now, open = &group{}, true
 			}
-			all, list := robotNames(value)
+			all, list := robotNames(l.Value)
 			now.all = now.all || all
 			for _, name := range list {
 				if i, ok := slices.BinarySearch(now.names, name); !ok {
@@ -112,12 +111,19 @@ func (a *annotation) read(n Note) bool {
 			for _, name := range now.names {
 				a.speaks[name] = true
 			}
-			if value != "" {
-				a.add(rule{file: n.File, line: l.Number, group: now, allow: kind == "allow", final: kind == "final"}, value)
+			if l.Value != "" {
+				a.add(rule{file: n.File, line: l.Number, group: now, allow: kind == "allow", final: kind == "final"}, l.Value)
 			}
 		case "content-usage":
 			open = false
-			path, usage := cutUsage(value)
+			path, usage := "", l.Value
+			if strings.HasPrefix(usage, "/") {
+				end := strings.IndexAny(usage+" ", " \t")
+				path, usage = usage[:end], strings.TrimSpace(usage[end:])
+			}
+			if _, ok := dictionary(usage); !ok {
+				continue
+			}
 			for _, name := range now.names {
 				a.prefer[name] = true
 			}
@@ -205,30 +211,17 @@ func localPath(value string) string {
 	return path
 }
 
-var disallows = []string{"disallow", "disalow", "dissallow", "dissalow", "diasllow", "disallaw"}
-
 // field says what a line is: user-agent, allow, disallow, final, content-usage or
-// something else. What is nearly a Disallow or a User-agent counts.
-func field(l robots.Line) (kind, value string) {
-	name, value := strings.ToLower(l.Field), l.Value
-	colon := true
-	if l.Kind == robots.KindMalformed {
-		text, _, _ := strings.Cut(l.Text, "#")
-		words := strings.Fields(text)
-		if len(words) != 2 {
-			return "", ""
-		}
-		name, value, colon = strings.ToLower(words[0]), words[1], false
-	}
+// something else. What is nearly a Disallow or a User-agent counts, what is nearly
+// an Allow does not.
+func field(l robots.Line) string {
 	switch {
-	case slices.Contains(disallows, name):
-		return "disallow", value
-	case name == "user-agent" || name == "useragent" || name == "user agent":
-		return "user-agent", value
-	case colon && (name == "allow" || name == "final" || name == "content-usage"):
-		return name, value
+	case l.Kind == robots.KindAgent, l.Kind == robots.KindDisallow, l.Kind == robots.KindUsage, l.Kind == robots.KindAllow && !l.Forgiven:
+		return l.Kind.String()
+	case strings.EqualFold(l.Field, "final"):
+		return "final"
 	}
-	return "", ""
+	return ""
 }
 
 // robotNames gives the robots of a User-agent line. What is no product token names

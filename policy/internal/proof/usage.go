@@ -2,7 +2,6 @@ package proof
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/gophd/gophd/robots"
 )
@@ -25,7 +24,8 @@ func preferred(p *policy, c *class) *usage {
 	for _, r := range p.rules {
 		if c.speaks(r) {
 			list = append(list, entry{head: r.pieces[0], rest: after(r.pieces), whole: r.whole, size: r.size(), ref: len(u.rules), mask: uint32(r.line)})
-			u.values, u.rules = append(u.values, dictionary(r.usage)), append(u.rules, r)
+			values, _ := dictionary(r.usage)
+			u.values, u.rules = append(u.values, values), append(u.rules, r)
 		}
 	}
 	u.set = newSet(list)
@@ -36,15 +36,17 @@ func preferred(p *policy, c *class) *usage {
 func stated(reading *robots.Reading, c *class) *usage {
 	u := &usage{}
 	var list []entry
-	for _, f := range reading.Usages(c.name()) {
-		path, value := cutUsage(f.Value)
-		if path == "" {
-			path = "/"
+	for _, line := range reading.Usages(c.name()) {
+		values, ok := dictionary(line.Value)
+		if !ok {
+			continue
 		}
-		for _, p := range models[exactModel].Patterns(robots.Rule{Pattern: path}) {
-			list = append(list, entry{head: p.Pieces[0], rest: after(p.Pieces), whole: p.Whole, size: p.Size, ref: len(u.values)})
-			u.values = append(u.values, dictionary(value))
+		e := entry{ref: len(u.values)} // no path: all
+		if line.Pattern != "" {
+			p := models[exactModel].Patterns(robots.Rule{Pattern: line.Pattern})[0]
+			e.head, e.rest, e.whole, e.size = p.Pieces[0], after(p.Pieces), p.Whole, p.Size
 		}
+		list, u.values = append(list, e), append(u.values, values)
 	}
 	u.set = newSet(list)
 	for i := range list { // what is said counts, not only where
@@ -59,31 +61,19 @@ func stated(reading *robots.Reading, c *class) *usage {
 // exactModel is the reader of RFC 9309.
 var exactModel = slices.IndexFunc(models, func(m robots.Model) bool { return m.Name == "rfc9309" })
 
-// cutUsage takes the value of a Content-Usage line apart; the path may be empty.
-func cutUsage(value string) (path, usage string) {
-	if !strings.HasPrefix(value, "/") {
-		return "", value
+// dictionary reads preferences. Values but y and n say nothing.
+func dictionary(value string) (m map[string]bool, ok bool) {
+	stated, err := robots.ParseUsage(value)
+	if err != nil {
+		return nil, false
 	}
-	i := strings.IndexAny(value, " \t")
-	if i < 0 {
-		return value, ""
-	}
-	return value[:i], strings.TrimSpace(value[i:])
-}
-
-// dictionary reads preferences: keys with y or n. Parameters and other values say
-// nothing.
-func dictionary(usage string) map[string]bool {
-	m := map[string]bool{}
-	for member := range strings.SplitSeq(usage, ",") {
-		member, _, _ = strings.Cut(member, ";")
-		key, value, _ := strings.Cut(strings.TrimSpace(member), "=")
-		delete(m, key) // the last of a key counts
-		if value == "y" || value == "n" {
-			m[key] = value == "y"
+	m = map[string]bool{}
+	for _, s := range stated {
+		if s.Preference != robots.Unstated {
+			m[s.Key] = s.Preference == robots.Yes
 		}
 	}
-	return m
+	return m, true
 }
 
 // prune keeps of the entries that cover a directory those with the longest path.
