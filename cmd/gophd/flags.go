@@ -81,7 +81,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catWatch.duration(&f.Poll, "poll", 5*time.Minute, "`DURATION` between reading all again"),
 		catLog.yes(&f.Quiet, "quiet", "warnings and errors only"),
 		catLog.yes(&f.Verbose, "v", "connections without a request, too"),
-		catLog.text(&f.LogFormat, "log-format", "auto", "`FORMAT` text, json, or auto: by terminal"),
+		catLog.text(&f.LogFormat, "log-format", "auto", "`FORMAT` short, text, json, or auto: by who reads"),
 		catLog.text(&f.AccessLog, "access-log", "", "`FILE` for a line per request, in Apache's form"),
 		catLog.text(&f.LogIPs, "log-ips", "full", "`FORM` of addresses: full, masked or none"),
 		catLog.list(&f.Status, "status", "`CIDR` of those who may see /server-status, repeatable"),

@@ -11,6 +11,7 @@ import (
 	"github.com/gophd/gophd/internal/accesslog"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/logs"
 	"github.com/gophd/gophd/internal/sandbox"
 	"github.com/gophd/gophd/internal/size"
 	"github.com/gophd/gophd/selector"
@@ -122,7 +123,7 @@ func (f Flags) choices(c *Config) error {
 		words       []string
 	}{
 		{"http", f.HTTP, []string{"on", "off"}},
-		{"log-format", f.LogFormat, []string{"text", "json", "auto"}},
+		{"log-format", f.LogFormat, logs.Formats},
 		{"sandbox", f.Sandbox, []string{"off", "auto", "require"}},
 	} {
 		if err := oneOf(flag.name, flag.value, flag.words); err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/gophd/gophd/internal/accesslog"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/logs"
 	"github.com/gophd/gophd/internal/metrics"
 	"github.com/gophd/gophd/internal/status"
 	"github.com/gophd/gophd/internal/systemd"
@@ -34,9 +35,9 @@ import (
 // Run serves until ctx ends, a signal ends it, or something fails. It logs to
 // stderr. Errors are those of package exit.
 func Run(ctx context.Context, conf *Config, stderr io.Writer) error {
-	logger, flush := newLogger(conf, stderr)
-	defer flush()
-	d := &daemon{conf: conf, log: logger}
+	log := logs.Open(stderr, logs.Options{Level: conf.logLevel, Format: conf.logFormat})
+	defer log.Close()
+	d := &daemon{conf: conf, log: log.Logger, requests: log.Requests()}
 	defer d.close()
 	if err := d.open(ctx); err != nil {
 		return err
@@ -58,6 +59,7 @@ type daemon struct {
 	conn      net.Conn          // of -inetd, instead of listeners
 	notify    *systemd.Notifier // nil: not under systemd
 	log       *slog.Logger
+	requests  *slog.Logger   // for the server
 	access    *accesslog.Log // nil: none
 	stats     *status.Stats  // nil: nobody may see them
 	metrics   net.Listener   // nil: none for Prometheus
@@ -113,7 +115,7 @@ func (d *daemon) openServer(ctx context.Context) error {
 	if d.conf.http {
 		d.srv.HTTP = (&web.Page{Handler: &d.mux, Type: d.conf.files.ItemType}).Serve
 	}
-	d.srv.Log, d.srv.ShowIP = d.log, d.conf.ips.Name
+	d.srv.Log, d.srv.ShowIP = d.requests, d.conf.ips.Name
 	if d.srv.Host == "" {
 		d.srv.Host = fullName(ctx)
 	}

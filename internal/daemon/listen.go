@@ -73,7 +73,7 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 		if d.conn, err = inetdConn(); err != nil {
 			return exit.Hint(err, "-inetd is for inetd, which starts gophd for each connection")
 		}
-		d.log = inetdLogger(d.log)
+		d.log, d.requests = inetdLogger(d.log), inetdLogger(d.requests)
 		return nil
 	}
 	if err := d.openMetrics(ctx); err != nil {

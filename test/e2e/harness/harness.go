@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -87,6 +88,12 @@ func Start(t testing.TB, args ...string) *Daemon {
 	return StartCmd(t, exec.Command(Program(t), append([]string{"-listen", "127.0.0.1:0"}, args...)...))
 }
 
+// LogEnv asks for a log in which tests find everything, unless a flag asks for
+// another.
+var LogEnv = []string{"GOPHD_LOG_FORMAT=json", "GOPHD_V=true"}
+
+var served = regexp.MustCompile(`nc (\S+) (\d+)`)
+
 // StartCmd is Start for a command that runs gophd in its own way.
 func StartCmd(t testing.TB, cmd *exec.Cmd) *Daemon {
 	t.Helper()
@@ -94,6 +101,7 @@ func StartCmd(t testing.TB, cmd *exec.Cmd) *Daemon {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmd.Env = append(cmd.Environ(), LogEnv...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +114,8 @@ func StartCmd(t testing.TB, cmd *exec.Cmd) *Daemon {
 			t.Errorf("something went wrong inside:\n%s", log)
 		}
 	})
-	d.Addr = between(d.WaitLog("try"), "nc ", "\"")
-	d.Addr = strings.Replace(d.Addr, " ", ":", 1)
+	serving := served.FindStringSubmatch(d.WaitLog("| nc "))
+	d.Addr = net.JoinHostPort(serving[1], serving[2])
 	return d
 }
 
@@ -218,12 +226,6 @@ func (d *Daemon) Stop() {
 	case <-time.After(Patience):
 		d.t.Fatalf("gophd did not end; the log:\n%s", d.Tail())
 	}
-}
-
-func between(s, from, to string) string {
-	_, s, _ = strings.Cut(s, from)
-	s, _, _ = strings.Cut(s, to)
-	return s
 }
 
 // Exchange is one request from an address of this machine, over TLS if conf is

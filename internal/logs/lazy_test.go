@@ -1,4 +1,4 @@
-package daemon
+package logs
 
 import (
 	"encoding/json"

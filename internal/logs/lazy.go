@@ -1,39 +1,11 @@
-package daemon
+package logs
 
 import (
-	"fmt"
+	"bytes"
 	"io"
-	"log/slog"
-	"os"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
-
-	"golang.org/x/term"
 )
-
-// newLogger makes the logger of a configuration, and what is to be called
-// before the program ends.
-func newLogger(conf *Config, stderr io.Writer) (*slog.Logger, func()) {
-	opts := &slog.HandlerOptions{Level: conf.logLevel}
-	w := &lazyWriter{w: stderr}
-	var logger *slog.Logger
-	if conf.logFormat == "text" || conf.logFormat == "auto" && isTerminal(stderr) {
-		logger = slog.New(slog.NewTextHandler(w, opts))
-	} else {
-		w.last = visible
-		logger = slog.New(slog.NewJSONHandler(w, opts))
-	}
-	w.tell = func(lost int) { logger.Error("log lines were lost", "lines", lost) }
-	return logger, w.flush
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
 
 // lazyWriter collects log lines for up to a tenth of a second, so that a busy
 // server makes one system call for many. Whoever logs never waits for them to be
@@ -80,35 +52,6 @@ func (l *lazyWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// visible escapes in lines of JSON what a terminal would obey and package json
-// leaves: DEL, the controls from U+0080 on, marks that turn the direction.
-func visible(lines []byte) []byte {
-	if !hasBeyondASCII(lines) {
-		return lines
-	}
-	var out []byte
-	for _, r := range string(lines) {
-		if r < 0x7f || unicode.IsPrint(r) {
-			out = utf8.AppendRune(out, r)
-			continue
-		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			out = fmt.Appendf(out, `\u%04x`, unit)
-		}
-	}
-	return out
-}
-
-// hasBeyondASCII is the quick answer for nearly all lines.
-func hasBeyondASCII(lines []byte) bool {
-	for _, b := range lines {
-		if b >= 0x7f {
-			return true
-		}
-	}
-	return false
-}
-
 // flush writes what is left, if that does not take too long.
 func (l *lazyWriter) flush() {
 	done := make(chan struct{})
@@ -138,7 +81,9 @@ func (l *lazyWriter) write() {
 		out = l.last(lines)
 	}
 	if len(out) > 0 {
-		_, _ = l.w.Write(out)
+		if n, err := l.w.Write(out); err != nil {
+			lost += bytes.Count(out[max(0, min(n, len(out))):], []byte("\n"))
+		}
 	}
 	l.spare = lines[:0]
 	if lost > 0 {

@@ -1,0 +1,104 @@
+// Package logs writes the log of a daemon for whoever reads it:
+//
+//	a person at a terminal   one short line for each event, with colours
+//	the journal of systemd   the same line with its priority, and each field
+//	a file, a pipe           key=value, which tools read
+//	a program, when asked    JSON
+//
+// Whoever logs never waits: what a reader does not take is lost and counted. Text
+// from outside reaches no reader as anything but visible characters.
+package logs
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/coreos/go-systemd/v22/journal"
+
+	"github.com/gophd/gophd/internal/terminal"
+)
+
+// Formats are the words that [Options.Format] may be.
+var Formats = []string{"auto", "short", "text", "json"}
+
+// Options say what is logged, and how.
+type Options struct {
+	Level  slog.Level
+	Format string // "auto" goes by who reads
+}
+
+// A Log is an open log.
+type Log struct {
+	*slog.Logger
+	forPeople bool
+	verbose   bool
+	w         *lazyWriter
+}
+
+// Open begins to log to w.
+func Open(w io.Writer, o Options) *Log {
+	l := &Log{w: &lazyWriter{w: w}, verbose: o.Level <= slog.LevelDebug}
+	format := o.Format
+	if format == "auto" {
+		format = formatFor(w)
+	}
+	var h slog.Handler
+	opts := &slog.HandlerOptions{Level: o.Level}
+	switch format {
+	case "short":
+		l.forPeople = terminal.Is(w)
+		h = &shortHandler{w: l.w, level: o.Level, colours: l.forPeople && colours()}
+	case "journal":
+		l.w.w = journalWriter{w}
+		h = &journalHandler{w: l.w, level: o.Level}
+	case "json":
+		l.w.last = visible
+		h = slog.NewJSONHandler(l.w, opts)
+	default:
+		h = slog.NewTextHandler(l.w, opts)
+	}
+	l.Logger = slog.New(h)
+	l.w.tell = func(lost int) { l.Error("log lines were lost", "lines", lost) }
+	return l
+}
+
+func formatFor(w io.Writer) string {
+	if terminal.Is(w) {
+		return "short"
+	}
+	if w == os.Stderr {
+		// Enabled also opens the socket, which the sandbox forbids later.
+		if ours, err := journal.StderrIsJournalStream(); ours && err == nil && journal.Enabled() {
+			return "journal"
+		}
+	}
+	return "text"
+}
+
+// colours reports whether the terminal is one that knows them, and its user
+// wants them (https://no-color.org).
+func colours() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
+
+// Close writes what is left, for at most a second.
+func (l *Log) Close() { l.w.flush() }
+
+// Requests is the logger for a server: requests that went well are left out
+// unless a person watches or everything is asked for. An access log is the place
+// for them.
+func (l *Log) Requests() *slog.Logger {
+	if l.forPeople || l.verbose {
+		return l.Logger
+	}
+	return slog.New(withoutRequests{l.Handler()})
+}
+
+type withoutRequests struct{ slog.Handler }
+
+func (h withoutRequests) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "request" && r.Level < slog.LevelWarn {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}

@@ -1,0 +1,171 @@
+package logs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/diag"
+)
+
+// shortHandler writes for people: time, level, where, what, hint.
+//
+//	15:04:05 warn  phlog/.robots:3: "Disallow: /draft" matches nothing; hint: ...
+type shortHandler struct {
+	w       *lazyWriter
+	level   slog.Level
+	colours bool
+	attrs   []slog.Attr
+}
+
+func (h *shortHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
+
+func (h *shortHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	next := *h
+	next.attrs = append(h.attrs[:len(h.attrs):len(h.attrs)], attrs...)
+	return &next
+}
+
+// WithGroup leaves groups out: people find a key without its group.
+func (h *shortHandler) WithGroup(string) slog.Handler { return h }
+
+func (h *shortHandler) Handle(_ context.Context, r slog.Record) error {
+	when, level := r.Time.Format(time.TimeOnly), levelName(r.Level)
+	if h.colours {
+		when, level = "\x1b[2m"+when+"\x1b[0m", levelColour(r.Level)+level+"\x1b[0m"
+	}
+	_, err := fmt.Fprintf(h.w, "%s %s %s\n", when, level, sentence(r.Message, fieldsOf(h.attrs, r)))
+	return err
+}
+
+func levelName(l slog.Level) string {
+	switch {
+	case l >= slog.LevelError:
+		return "error"
+	case l >= slog.LevelWarn:
+		return "warn "
+	case l >= slog.LevelInfo:
+		return "info "
+	}
+	return "debug"
+}
+
+func levelColour(l slog.Level) string {
+	switch {
+	case l >= slog.LevelError:
+		return "\x1b[1;31m"
+	case l >= slog.LevelWarn:
+		return "\x1b[33m"
+	}
+	return "\x1b[2m"
+}
+
+// fields are those of an event, in their order.
+type fields []field
+
+type field struct{ key, value string }
+
+func fieldsOf(attrs []slog.Attr, r slog.Record) fields {
+	var all fields
+	for _, a := range attrs {
+		all = all.add("", a)
+	}
+	r.Attrs(func(a slog.Attr) bool { all = all.add("", a); return true })
+	return all
+}
+
+func (f fields) add(prefix string, a slog.Attr) fields {
+	v := a.Value.Resolve()
+	switch v.Kind() {
+	case slog.KindGroup:
+		for _, inner := range v.Group() {
+			f = f.add(prefix+a.Key+"_", inner)
+		}
+		return f
+	case slog.KindDuration:
+		return append(f, field{prefix + a.Key, readable(v.Duration())})
+	}
+	return append(f, field{prefix + a.Key, v.String()})
+}
+
+// readable leaves out of a duration what nobody wants to know.
+func readable(d time.Duration) string {
+	for unit := time.Microsecond; unit < time.Hour; unit *= 10 {
+		if d < 1000*unit {
+			return d.Round(unit).String()
+		}
+	}
+	return d.Round(time.Minute).String()
+}
+
+// take takes a field out and returns its value; "" if there is none.
+func (f *fields) take(key string) string {
+	for i, one := range *f {
+		if one.key == key {
+			*f = append((*f)[:i:i], (*f)[i+1:]...)
+			return one.value
+		}
+	}
+	return ""
+}
+
+// sentence is an event in one line for people. What is known here is told in
+// words; what is not, with its keys.
+func sentence(msg string, f fields) string {
+	where, hint := place(&f), f.take("hint")
+	failure := f.take("error")
+	what := msg
+	switch msg {
+	case "request":
+		what = fmt.Sprintf("%s %q, %s bytes, %s", f.take("remote"), short(f.take("selector")), f.take("bytes"), f.take("took"))
+	case "problem in the content tree":
+		what = f.take("problem")
+	case "serving":
+		what = fmt.Sprintf("serving %s at %s", f.take("root"), f.take("url"))
+		hint = "try: " + f.take("try")
+	case "scanned", "reloaded":
+		what = fmt.Sprintf("%s %s directories in %s: robots.txt has %s bytes", msg, f.take("directories"), f.take("took"), f.take("robots_octets"))
+		if n := f.take("reports"); n != "0" {
+			what += ", reports: " + n
+		}
+		f = nil
+	case "sandbox":
+		what, f = "in the sandbox", nil
+	}
+	var b strings.Builder
+	b.WriteString(where + what)
+	for _, one := range f {
+		fmt.Fprintf(&b, " %s=%s", one.key, short(one.value))
+	}
+	if failure != "" {
+		b.WriteString(": " + failure)
+	}
+	if hint != "" && hint != "try: " {
+		b.WriteString("; hint: " + hint)
+	}
+	return diag.Printable(strings.ReplaceAll(b.String(), "\n", "; "))
+}
+
+// place is where in the tree something is: "file:line: ".
+func place(f *fields) string {
+	file, line := f.take("file"), f.take("line")
+	switch {
+	case file == "":
+		return ""
+	case line == "" || line == "0":
+		return file + ": "
+	}
+	return file + ":" + line + ": "
+}
+
+// maxShort is how much of a value people are shown, in bytes.
+const maxShort = 60
+
+func short(s string) string {
+	if len(s) > maxShort {
+		return strings.ToValidUTF8(s[:maxShort], "") + "..."
+	}
+	return s
+}
