@@ -20,7 +20,7 @@ type problems struct {
 type problem struct {
 	file string
 	line int
-	kind string
+	code string
 }
 
 // maxTold bounds what is remembered; then everything may be told again.
@@ -32,18 +32,22 @@ func (s *Site) Report(list []diag.Diagnostic) { s.problems.report(list) }
 
 func (p *problems) report(list []diag.Diagnostic) {
 	for _, d := range list[:min(len(list), maxReports)] {
-		p.once(levels[d.Severity], d.File, d.Line, d.Code, d.Message)
+		p.once(d)
 	}
 	if more := len(list) - maxReports; more > 0 {
-		p.once(slog.LevelWarn, "", 0, "MORE", fmt.Sprintf("%d more of %s and others", more, list[maxReports].File))
+		p.once(diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: fmt.Sprintf("%d more of %s and others", more, list[maxReports].File)})
 	}
 }
 
-// once logs a problem of a kind in a line of a file, if it was not logged before.
-func (p *problems) once(level slog.Level, file string, line int, kind, text string) {
+// levels are those at which diagnostics are logged; what is missing is Info.
+var levels = map[diag.Severity]slog.Level{diag.Error: slog.LevelError, diag.Warning: slog.LevelWarn}
+
+// once logs what is said of a line of a file, if nothing with its code was logged
+// for that line before.
+func (p *problems) once(d diag.Diagnostic) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := problem{file, line, kind}
+	key := problem{d.File, d.Line, d.Code}
 	if p.told[key] {
 		return
 	}
@@ -51,8 +55,9 @@ func (p *problems) once(level slog.Level, file string, line int, kind, text stri
 		p.told = map[problem]bool{}
 	}
 	p.told[key] = true
-	if kind != text {
-		text = kind + ": " + text
+	attrs := []any{"code", d.Code, "file", d.File, "line", d.Line, "problem", d.Message}
+	if d.Hint != "" {
+		attrs = append(attrs, "hint", d.Hint)
 	}
-	p.log.Log(context.Background(), level, "problem in the content tree", "file", file, "line", line, "problem", text)
+	p.log.Log(context.Background(), levels[d.Severity], "problem in the content tree", attrs...)
 }

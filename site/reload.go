@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -210,9 +209,6 @@ func directories(root *policy.Dir) (n int) {
 	return n
 }
 
-// levels are those at which reports are logged; what is missing is Info.
-var levels = map[diag.Severity]slog.Level{diag.Error: slog.LevelError, diag.Warning: slog.LevelWarn}
-
 // maxReports is how many reports of a snapshot are logged.
 const maxReports = 20
 
@@ -220,14 +216,14 @@ const maxReports = 20
 // and code; gophd robots check tells all of it.
 func (s *Site) report(next *Snapshot) {
 	for link := range next.refused {
-		s.problems.once(slog.LevelWarn, link, 0, "LINKS", "not served: links to directories lead to too many files")
+		s.problems.once(diag.Diagnostic{Code: "LINKS", Severity: diag.Warning, File: link, Message: "not served: links to directories lead to too many files"})
 	}
 	s.problems.report(next.programs)
 	list := next.Compiled.Reports()
 	for _, r := range list[:min(len(list), maxReports)] {
-		s.problems.once(levels[diag.Severity(r.Severity)], r.File, r.Line, r.Code, r.Message)
+		s.problems.once(diag.Diagnostic{Code: r.Code, Severity: diag.Severity(r.Severity), File: r.File, Line: r.Line, Message: r.Message, Hint: r.Hint})
 	}
 	if more := len(list) - maxReports; more > 0 {
-		s.problems.once(slog.LevelWarn, "", 0, "MORE", fmt.Sprintf("%d more: gophd robots check tells them", more))
+		s.problems.once(diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: fmt.Sprintf("%d more: gophd robots check tells them", more)})
 	}
 }

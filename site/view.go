@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path"
 	"time"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/selector"
 )
@@ -145,7 +145,7 @@ func (v *View) Lookup(name string) (*File, error) {
 	if errors.Is(err, fs.ErrPermission) {
 		who := v.whoForbids(name)
 		err = fmt.Errorf("%w: %s", err, who)
-		v.site.problems.once(slog.LevelWarn, name, 0, "PERMISSION", "asked for and not readable: "+who)
+		v.site.problems.once(diag.Diagnostic{Code: "PERMISSION", Severity: diag.Warning, File: name, Message: "asked for and not readable: " + who})
 	}
 	if err != nil {
 		return nil, err

@@ -121,10 +121,12 @@ func sentence(msg string, f fields) string {
 	case "request":
 		what = fmt.Sprintf("%s %q, %s bytes, %s", f.take("remote"), short(f.take("selector")), f.take("bytes"), f.take("took"))
 	case "problem in the content tree":
-		what = f.take("problem")
+		what = f.take("problem") + " (" + f.take("code") + ")"
 	case "serving":
 		what = fmt.Sprintf("serving %s at %s", f.take("root"), f.take("url"))
-		hint = "try: " + f.take("try")
+		if try := f.take("try"); try != "" {
+			what += "; try: " + try
+		}
 	case "scanned", "reloaded":
 		what = fmt.Sprintf("%s %s directories in %s: robots.txt has %s bytes", msg, f.take("directories"), f.take("took"), f.take("robots_octets"))
 		if n := f.take("reports"); n != "0" {
@@ -142,7 +144,7 @@ func sentence(msg string, f fields) string {
 	if failure != "" {
 		b.WriteString(": " + failure)
 	}
-	if hint != "" && hint != "try: " {
+	if hint != "" {
 		b.WriteString("; hint: " + hint)
 	}
 	return diag.Printable(strings.ReplaceAll(b.String(), "\n", "; "))
