@@ -85,7 +85,7 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 	if got, want := listedNames(t, s, "."), []string{"alias/", "d/", "lib/", "map/"}; !slices.Equal(got, want) {
 		t.Errorf("the root lists %q, want %q", got, want)
 	}
-	for _, want := range []string{"file=d/gophermap line=2 problem=\"MENU-PROGRAM", "file=lib/inner line=1 problem=\"MENU-PROGRAM",
+	for _, want := range []string{"code=MENU-PROGRAM file=d/gophermap line=2", "code=MENU-PROGRAM file=lib/inner line=1",
 		"file=cgi-bin line=0", "file=lib/x.cgi line=0", "file=lib/z.dcgi line=0", "file=map/gophermap line=1"} {
 		soon(t, want, func() bool { return strings.Contains(log.String(), want) })
 	}
