@@ -33,6 +33,11 @@ type Config struct {
 	// Poll is how often everything is read again beside that. If zero, 5 min.
 	Poll time.Duration
 
+	// PollRemote is how often what lies on a remote file system is compared with
+	// what it was, since no event tells of changes there. If zero, 15 s; if
+	// negative, never.
+	PollRemote time.Duration
+
 	// Patience is how long a file or directory may take to be opened or read
 	// before it is taken for one that does not answer: then it is not asked for
 	// again until it does, and is denied in robots.txt. If zero, 10 s.
@@ -82,7 +87,7 @@ func Open(dir string, conf Config) (*Site, error) {
 	}
 	s.problems.log = s.log
 	s.guard = &stall.Guard{Patience: conf.Patience, Log: s.log, Answered: s.Reload}
-	s.watcher = &watch.Watcher{Root: dir, Mode: watch.Mode(conf.Watch), Poll: conf.Poll, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.changes.touch}
+	s.watcher = &watch.Watcher{Root: dir, Mode: watch.Mode(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.changes.touch}
 	s.root.Store(r)
 	return s, nil
 }

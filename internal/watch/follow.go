@@ -1,11 +1,13 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gophd/gophd/internal/limit"
@@ -17,8 +19,13 @@ import (
 const again = time.Second
 
 // follow tells changes by events, and, while the kernel refuses, by comparing.
-func (w *Watcher) follow(ctx context.Context, root string) {
-	f := follower{Watcher: w, root: root, pending: newPending()}
+func (w *Watcher) follow(ctx context.Context) {
+	f := follower{Watcher: w, pending: newPending()}
+	f.units = newUnits(f.tellUnit)
+	w.pending.Store(f.pending)
+	comparing := make(chan struct{})
+	go func() { f.compareUnits(ctx); close(comparing) }()
+	defer func() { <-comparing }()
 	for ctx.Err() == nil {
 		err := f.listen(ctx)
 		if err == nil || ctx.Err() != nil {
@@ -34,15 +41,15 @@ func (w *Watcher) follow(ctx context.Context, root string) {
 }
 
 // aWhile is how long is polled before it is tried again to watch, where the
-// kernel had no descriptors, or did not answer. To find out that it still has not watches enough
-// costs a complete reading, so that is tried with every poll at most.
+// kernel had no descriptors, or did not answer. To find out that it still has too few
+// watches costs a complete reading, so that is tried with every poll at most.
 const aWhile = 5 * time.Second
 
 // compare polls for so long.
 func (f *follower) compare(ctx context.Context, d time.Duration) {
 	ctx, stop := context.WithTimeout(ctx, d)
 	defer stop()
-	f.poll(ctx, f.root, min(compareEvery, f.between()))
+	f.poll(ctx, min(compareEvery, f.between()))
 }
 
 // listen makes batches of events until ctx ends, or until the kernel refuses.
@@ -62,27 +69,37 @@ func (f *follower) listen(ctx context.Context) error {
 // A follower makes batches of events.
 type follower struct {
 	*Watcher
-	root    string
 	info    os.FileInfo // of the root that is watched, nil if there is none
 	pending *pending
+	units   *units
 	watches *watches
+	mounts  mounts
 	next    time.Time // when to read everything
 }
 
 // batch makes a batch of what is pending.
 func (f *follower) batch() (Batch, error) {
 	c := f.pending.take()
-	if c.lost || f.watches.crowded() {
+	if c.lost {
 		return f.renew(c.root)
+	}
+	f.watches.setNames(f.trees())
+	for name := range c.left {
+		f.watches.forget(name)
 	}
 	added := make(map[string]bool)
 	for _, name := range sorted(c.arrived) { // parents come first, with all below
-		info, err := f.stat(os.Lstat, name)
+		info, err := f.stat(name)
 		if added[name] || err != nil || !info.IsDir() {
 			continue
 		}
 		if err := f.watches.add(name, added); err != nil {
 			return Batch{}, err
+		}
+	}
+	for name := range added {
+		if t := top(name); t != "." && f.units.charge(t, 1) {
+			f.watches.demote(&unit{name: t, why: muchToWatch})
 		}
 	}
 	maps.Copy(added, c.dirs)
@@ -97,17 +114,53 @@ func (f *follower) renew(exchanged bool) (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
-	f.watches = &watches{src: src, root: f.root, guard: f.Guard, pending: f.pending, touch: f.touch,
-		ended: make(chan struct{}), known: make(map[string]state)}
+	names := f.trees()
+	f.watches = &watches{src: src, guard: f.Guard, pending: f.pending, units: f.units, touch: f.touch,
+		ended: make(chan struct{}), nodes: newNodes()}
+	f.watches.setNames(names)
 	go f.watches.read()
 	f.now.Store(f.watches)
-	if parent := filepath.Dir(f.root); parent != f.root {
+	if parent := filepath.Dir(names.root); parent != names.root {
 		_ = src.add(parent) // without it an exchange of the root shows at the next poll
 	}
+	f.mounts.look()
+	f.findRemote()
 	err = f.watches.add(".", make(map[string]bool))
 	exchanged = f.reopen() || exchanged
 	f.next = time.Now().Add(f.interval())
 	return Batch{All: true, Root: exchanged}, err
+}
+
+// findRemote has everything on a remote file system compared, too.
+func (f *follower) findRemote() {
+	every := f.betweenRemote()
+	if every == 0 {
+		return
+	}
+	for name, kind := range f.mounts.remote(f.trees()) {
+		f.units.add(&unit{name: name, why: "others may change it without an event: " + kind,
+			every: every, remote: true, vouched: kind == "overlay"}) // its layers must not change while it is mounted
+	}
+}
+
+// remount acts on file systems that were mounted or unmounted.
+func (f *follower) remount() {
+	changed := f.mounts.look()
+	for _, point := range changed {
+		names, above := f.mounts.names(f.trees(), point)
+		if above {
+			f.watches.lose(true)
+		}
+		for _, name := range names {
+			if !strings.Contains("/"+name, "/.") {
+				f.units.remove(name)
+				f.pending.leave(name)
+			}
+		}
+	}
+	if len(changed) > 0 {
+		f.findRemote()
+	}
 }
 
 func (f *follower) source() (*source, error) {
@@ -120,7 +173,7 @@ func (f *follower) source() (*source, error) {
 // reopen reports whether the root is another one than the last time.
 func (f *follower) reopen() bool {
 	old := f.info
-	f.info, _ = f.stat(os.Stat, ".")
+	f.info, _ = f.stat(".")
 	return old != nil && !same(old, f.info)
 }
 
@@ -132,10 +185,14 @@ func same(a, b os.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
+// lookEvery is how often it is asked what no event tells: mounts, and whether it
+// is time for a complete reading.
+const lookEvery = time.Second
+
 // wait returns when something has happened and settled, false when ctx ended.
 func (f *follower) wait(ctx context.Context) bool {
-	next := time.NewTimer(time.Until(f.next))
-	defer next.Stop()
+	look := time.NewTicker(min(lookEvery, max(f.interval(), time.Millisecond)))
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -145,9 +202,12 @@ func (f *follower) wait(ctx context.Context) bool {
 			return ctx.Err() == nil
 		case <-f.asked():
 			f.pending.lose(true)
-		case <-next.C:
-			f.tick()
-			next.Reset(f.interval())
+		case <-look.C:
+			f.remount()
+			if !time.Now().Before(f.next) {
+				f.tick()
+				f.next = time.Now().Add(f.interval())
+			}
 		}
 	}
 }
@@ -156,14 +216,18 @@ func (f *follower) wait(ctx context.Context) bool {
 func (f *follower) tick() {
 	if f.info != nil {
 		f.pending.lose(false)
-	} else if _, err := f.stat(os.Stat, "."); err == nil {
+	} else if _, err := f.stat("."); err == nil {
 		f.pending.lose(true)
 	}
 }
 
-// stat asks what a name below the root is.
-func (f *follower) stat(how func(string) (os.FileInfo, error), name string) (os.FileInfo, error) {
-	return stall.Do(f.Guard, name, func() (os.FileInfo, error) { return how(below(f.root, name)) })
+// stat asks what a name below the root is; a tree may be a link.
+func (f *follower) stat(name string) (os.FileInfo, error) {
+	how := os.Lstat
+	if f.trees().isTree(name) {
+		how = os.Stat
+	}
+	return stall.Do(f.Guard, name, func() (os.FileInfo, error) { return how(f.trees().file(name)) })
 }
 
 // interval returns the time to the next look at the whole tree, or for the
@@ -173,4 +237,45 @@ func (f *follower) interval() time.Duration {
 		return again
 	}
 	return f.between()
+}
+
+// muchToWatch is why a directory is compared whose owner keeps gophd busy.
+const muchToWatch = "it changes too much to be watched"
+
+// tellUnit logs that a directory is compared from now on.
+func (f *follower) tellUnit(u *unit) {
+	every := cmp.Or(u.every, compareEvery)
+	if u.remote {
+		f.log().Info("a remote file system tells no changes: looking for them", "directory", u.name, "why", u.why, "every", every)
+		return
+	}
+	f.log().Warn("a directory is not watched any more, changes in it show later", "directory", u.name, "why", u.why,
+		"every", every, "hint", cmp.Or(u.hint, "nobody else is concerned; it is watched again when it is calm"))
+}
+
+// compareUnits compares units when they are due, until ctx ends. One that has
+// become calm is watched again.
+func (f *follower) compareUnits(ctx context.Context) {
+	look := time.NewTicker(cmp.Or(f.unitsAt, lookEvery/4))
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+		for _, u := range f.units.dueNow() {
+			for _, dir := range f.units.compare(f.Watcher, u) {
+				f.touch(dir)
+				f.pending.dir(dir)
+			}
+			if f.units.calmed(u) {
+				f.units.remove(u.name)
+				f.pending.arrival(u.name)
+			}
+			if ctx.Err() != nil {
+				return
+			}
+		}
+	}
 }

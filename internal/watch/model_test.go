@@ -28,6 +28,8 @@ type mirror struct {
 	dirs map[string]map[string]string // directory, name, type and content
 	all  chan struct{}                // one for each Batch with All
 	seen []Batch
+
+	trees func() []string // names that are there though no directory lists them
 }
 
 func newMirror(root string) *mirror {
@@ -64,7 +66,7 @@ func (m *mirror) tree() map[string]map[string]string {
 	return reachable(func(dir string) (map[string]string, bool) {
 		names, ok := m.dirs[dir]
 		return names, ok
-	})
+	}, m.others()...)
 }
 
 // batches returns all that came.
@@ -76,14 +78,21 @@ func (m *mirror) batches() []Batch {
 
 // walk is the fresh walk that the mirror is compared with.
 func (m *mirror) walk() map[string]map[string]string {
-	return reachable(func(dir string) (map[string]string, bool) { return m.read(m.root, dir) })
+	return reachable(func(dir string) (map[string]string, bool) { return m.read(m.root, dir) }, m.others()...)
+}
+
+func (m *mirror) others() []string {
+	if m.trees == nil {
+		return nil
+	}
+	return m.trees()
 }
 
 func (m *mirror) fresh() bool { return equal(m.tree(), m.walk()) }
 
-func reachable(read func(string) (map[string]string, bool)) map[string]map[string]string {
+func reachable(read func(string) (map[string]string, bool), more ...string) map[string]map[string]string {
 	tree := make(map[string]map[string]string)
-	for todo := []string{"."}; len(todo) > 0; {
+	for todo := append(more, "."); len(todo) > 0; {
 		dir := todo[0]
 		todo = todo[1:]
 		names, ok := read(dir)
@@ -148,17 +157,17 @@ func run(t testing.TB, w *Watcher, m *mirror) {
 	})
 	select {
 	case <-m.all:
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("no first batch")
 	}
 }
 
-// until fails the test if what does not hold in time.
+// until fails the test if what does not hold in the end, however busy the machine.
 func until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !holds(); {
+	for end := time.Now().Add(2 * time.Minute); !holds(); {
 		if time.Now().After(end) {
-			t.Fatalf("not in 10 s: %s", what)
+			t.Fatalf("not in two minutes: %s", what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

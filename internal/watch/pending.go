@@ -21,6 +21,7 @@ type changes struct {
 	arrived map[string]bool // names to watch, if they are directories
 	lost    bool            // the watches do not tell the truth any more
 	root    bool            // the root was exchanged
+	left    map[string]bool // names whose trees are gone, or whose directories are others now
 }
 
 // pending collects changes, between the goroutine that reads events and the
@@ -43,6 +44,30 @@ func (p *pending) arrival(name string) {
 	p.add(func(c *changes) { mark(&c.arrived, name) })
 }
 
+// leave adds a name below which nothing is as it was.
+func (p *pending) leave(name string) {
+	p.add(func(c *changes) {
+		mark(&c.left, name)
+		mark(&c.dirs, name)
+		mark(&c.dirs, parent(name))
+		mark(&c.arrived, name)
+	})
+}
+
+// named adds what is different between two sets of trees.
+func (p *pending) named(was, is *names) {
+	for name, dir := range was.trees {
+		if is.trees[name] != dir {
+			p.leave(name)
+		}
+	}
+	for name := range is.trees {
+		if was.trees[name] == "" {
+			p.leave(name)
+		}
+	}
+}
+
 // lose asks for new watches.
 func (p *pending) lose(root bool) {
 	p.add(func(c *changes) { c.lost, c.root = true, c.root || root })
@@ -58,7 +83,7 @@ func (p *pending) add(change func(*changes)) {
 	}
 }
 
-// take returns what was collected and begins anew.
+// take returns what was collected, and begins again.
 func (p *pending) take() changes {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 // A source is where events come from: the kernel, or a test.
 type source struct {
 	add    func(name string) error // watch one directory
+	remove func(name string)       // do so no longer; nothing if it is not watched
 	close  func() error            // ends events
 	events <-chan fsnotify.Event
 	errors <-chan error // whatever comes here: events were lost
@@ -21,7 +22,7 @@ func openKernel() (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &source{add: w.Add, close: w.Close, events: w.Events, errors: w.Errors}, nil
+	return &source{add: w.Add, remove: func(name string) { _ = w.Remove(name) }, close: w.Close, events: w.Events, errors: w.Errors}, nil
 }
 
 // refused reports whether err says that the kernel watches no more

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"path"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -29,12 +30,14 @@ type Batch struct {
 	Root bool
 }
 
-// Watcher tells what changes below Root. Its fields are set before Run is
+// Watcher tells what changes below Root and in other trees. Its fields are set before Run is
 // called, and Run is called once. The zero value of each but Root is useful.
 type Watcher struct {
 	// Root is the directory to watch. It may be missing for a time. If it is a
 	// symbolic link, what it points to is watched, and the link too.
 	Root string
+	// Trees are other directories to watch, at the start; see SetTrees.
+	Trees []Tree
 	// Mode says how changes are found. If zero, Inotify.
 	Mode Mode
 	// Poll is the time between two complete readings. With Inotify these come
@@ -43,6 +46,10 @@ type Watcher struct {
 	// less. With PollOnly it is the time between two comparisons; if not
 	// positive, 2 s. No more than a twentieth of the time goes into comparing.
 	Poll time.Duration
+	// PollRemote is the time between two comparisons of what lies on a file
+	// system that others change without this kernel telling (NFS, CIFS, FUSE,
+	// Ceph, 9p, overlay), beside the events. If zero, 15 s; if negative, never.
+	PollRemote time.Duration
 	// Log is told of limits and errors. If nil, nobody is.
 	Log *slog.Logger
 	// Guard bounds the waiting for directories that do not answer: they are
@@ -60,31 +67,66 @@ type Watcher struct {
 	Changed func(Batch)
 
 	open     func() (*source, error) // for tests; if nil, openKernel
+	unitsAt  time.Duration           // for tests: between comparisons of units; if zero, compareEvery
 	touching sync.Mutex
 
-	now   atomic.Pointer[watches]
-	once  sync.Once
-	again chan struct{}
+	now     atomic.Pointer[watches]
+	naming  sync.Mutex // one SetTrees at a time
+	names   atomic.Pointer[names]
+	pending atomic.Pointer[pending] // of the follower, if there is one
+	once    sync.Once
+	again   chan struct{}
 }
 
 // Run watches until ctx ends, and then returns nil. It fails only where Root
 // has no absolute form; whatever happens in the file system later does not end
 // it.
 func (w *Watcher) Run(ctx context.Context) error {
-	root, err := filepath.Abs(w.Root)
-	if err != nil {
-		return fmt.Errorf("watching %s: %w", w.Root, err)
+	if err := w.SetTrees(w.Trees); err != nil {
+		return err
 	}
 	switch w.Mode {
 	case Off:
 		w.wait(ctx)
 	case PollOnly:
-		w.poll(ctx, root, cmp.Or(max(w.Poll, 0), compareEvery))
+		w.poll(ctx, cmp.Or(max(w.Poll, 0), compareEvery))
 	default:
-		w.follow(ctx, root)
+		w.follow(ctx)
 	}
 	return nil
 }
+
+// SetTrees says which trees there are from now on besides Root. A tree whose
+// Name and Dir stay, but whose directory is another one, is told with Replaced.
+// It may be called at any time.
+func (w *Watcher) SetTrees(trees []Tree) error {
+	root, err := filepath.Abs(w.Root)
+	if err != nil {
+		return fmt.Errorf("watching %s: %w", w.Root, err)
+	}
+	w.naming.Lock()
+	defer w.naming.Unlock()
+	next := newNames(root, trees)
+	was := w.names.Swap(next)
+	if p := w.pending.Load(); p != nil && was != nil {
+		p.named(was, next)
+	}
+	return nil
+}
+
+// Replaced says that the directory of a tree is another one than before, came or
+// went. It may be called at any time.
+func (w *Watcher) Replaced(name string) {
+	if p := w.pending.Load(); p != nil {
+		p.leave(name)
+	}
+}
+
+// trees are the names that hold now.
+func (w *Watcher) trees() *names { return w.names.Load() }
+
+// parent returns the name of the directory that a name is in.
+func parent(name string) string { return path.Dir(name) }
 
 // Watched reports whether a change in dir, a slash path below the root, would
 // surely be told to Touch from now on. It may be called at any time and costs
@@ -104,6 +146,12 @@ func (w *Watcher) Reread() {
 func (w *Watcher) asked() chan struct{} {
 	w.once.Do(func() { w.again = make(chan struct{}, 1) })
 	return w.again
+}
+
+// betweenRemote returns the time between two comparisons of remote file systems,
+// 0 for never.
+func (w *Watcher) betweenRemote() time.Duration {
+	return max(0, cmp.Or(w.PollRemote, 15*time.Second))
 }
 
 // wait is all there is to do when watching is off.

@@ -98,7 +98,7 @@ func TestBatches(t *testing.T) {
 		}, Batch{Dirs: []string{".", "a", "a/b"}}},
 		{"rename a directory", func(root string) error {
 			return os.Rename(filepath.Join(root, "a"), filepath.Join(root, "c"))
-		}, Batch{All: true}},
+		}, Batch{Dirs: []string{".", "a", "c", "c/b"}}},
 		{"another root", func(root string) error {
 			_ = os.Rename(root, root+".old")
 			return os.Rename(filepath.Join(root, "..", "out"), root)
@@ -177,16 +177,16 @@ func TestTouchAtOnce(t *testing.T) {
 	write(t, filepath.Join(root, "a", "f"), "")
 	until(t, "a is touched", func() bool { return seen.has("a") })
 	must(t, os.Rename(filepath.Join(root, "a"), filepath.Join(root, "b")))
-	until(t, "everything is touched", func() bool { return seen.has("") })
-	if w.Watched("b") || w.Watched(".") {
-		t.Error("after the rename of a directory something is still said to be watched")
+	until(t, "its old name is not watched", func() bool { return !w.Watched("a") })
+	if w.Watched("b") || !w.Watched(".") || seen.has("") {
+		t.Error("after the rename of a directory others must stay watched, and it must not be before it was added")
 	}
 	cancel()
 	close(release)
 	must(t, <-ended)
 }
 
-// TestTouchMode closes a directory: everything below it is touched.
+// TestTouchMode closes a directory: everything below it is touched, and nothing else.
 func TestTouchMode(t *testing.T) {
 	root := plant(t, "a/b")
 	var seen touches
@@ -198,7 +198,10 @@ func TestTouchMode(t *testing.T) {
 		t.Error("new times of a directory touch everything")
 	}
 	must(t, os.Chmod(filepath.Join(root, "a"), 0o700))
-	until(t, "everything is touched", func() bool { return seen.has("") })
+	until(t, "what is below is touched", func() bool { return seen.has("a/b") })
+	if seen.has("") {
+		t.Error("the mode of one directory touches everything")
+	}
 }
 
 // TestYoung changes a file without any trace but its youth.
@@ -211,15 +214,15 @@ func TestYoung(t *testing.T) {
 	for _, dir := range []string{".", "a", "b"} {
 		must(t, os.Chtimes(filepath.Join(root, dir), long, long))
 	}
-	old, _ := look(nil, root)
+	old, _ := look(nil, newNames(root, nil), ".", tree{})
 	write(t, file, "2")
 	must(t, os.Chtimes(file, now, now))
-	if again, _ := look(nil, root); !slices.Equal(again.differ(old), []string{"a"}) {
+	if again, _ := look(nil, newNames(root, nil), ".", tree{}); !slices.Equal(again.differ(old), []string{"a"}) {
 		t.Errorf("changed are %v, want [a]", again.differ(old))
 	}
 	must(t, os.Chtimes(file, long, long))
-	old, _ = look(nil, root)
-	if again, _ := look(nil, root); len(again.differ(old)) > 0 {
+	old, _ = look(nil, newNames(root, nil), ".", tree{})
+	if again, _ := look(nil, newNames(root, nil), ".", tree{}); len(again.differ(old)) > 0 {
 		t.Errorf("changed are %v, want none", again.differ(old))
 	}
 }
@@ -234,9 +237,9 @@ func TestPath(t *testing.T) {
 		{"/", "/", "."},
 		{"/", "//a", "a"},
 	} {
-		got, ok := (&watches{root: c.root}).path(c.name)
-		if ok != (c.want != "") || ok && got != c.want {
-			t.Errorf("below %s, %s is %q, %v, want %q", c.root, c.name, got, ok, c.want)
+		got := strings.Join(newNames(c.root, nil).of(filepath.Clean(c.name)), " ")
+		if got != c.want {
+			t.Errorf("below %s, %s is %q, want %q", c.root, c.name, got, c.want)
 		}
 	}
 }

@@ -3,24 +3,21 @@ package watch
 // A directory is watched before it is read, parents before children. So every
 // change is either seen by the reading or tells an event.
 //
-// The kernel watches inodes, the source names them by the path they were added
-// with. While an inode keeps its path that is right. After a rename the inodes
-// below go on under their old names, and adding them under the new ones has no
-// effect: as soon as a name that was ever added is renamed, these watches are
-// not to be trusted, and all are made anew. To know it, a name stays known
-// after its directory is gone.
-//
-// A removed directory takes its watch with it, and one that is put in its place
-// is added under the same name: no harm. Between adding a directory and reading
-// it a directory can be made in it and be found twice, by the reading and by
-// its event: adding an inode twice under one name changes nothing.
+// The kernel watches inodes; the source names them by the path that they were
+// added with. While an inode keeps its path that is right. When a directory was
+// renamed, the watches on it and on all below it are taken away, and it is added
+// again under its new name, if that is in a tree. A walk may meet a directory
+// under its new name before the event of the rename was read: so each watched
+// inode has one name, and to add it under another one takes the watch of the old
+// name away first. A directory that really has two names (a bind mount) can be
+// watched under one of them only: the other one is compared.
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,28 +28,25 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// watches are the watches on all directories of a tree, until they are lost.
+// watches are the watches on all directories of the trees, until they are lost.
 type watches struct {
 	src     *source
-	root    string // absolute
+	named   atomic.Pointer[names]
 	guard   *stall.Guard
 	pending *pending
+	units   *units
 	touch   func(string)
 	ended   chan struct{} // closed when read has returned
 
 	mu    sync.RWMutex
-	known map[string]state // every name ever added
-	live  int              // how many of known are watched
-	lost  bool             // nothing is sure any more
+	nodes nodes
+	lost  bool // nothing is sure any more
 
 	adding, looking atomic.Bool // it may be that the kernel does not answer
 }
 
-// state is what is known of a directory.
-type state struct {
-	watched bool
-	mode    fs.FileMode // when it was read
-}
+func (g *watches) names() *names         { return g.named.Load() }
+func (g *watches) setNames(names *names) { g.named.Store(names) }
 
 // watched reports whether dir is surely watched. It is false for nil.
 func (g *watches) watched(dir string) bool {
@@ -61,35 +55,55 @@ func (g *watches) watched(dir string) bool {
 	}
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.known[dir].watched && !g.lost
+	n := g.nodes.find(dir)
+	return n != nil && n.watched && !g.lost && !g.units.doubtful(dir)
 }
 
-// state returns the state of name, false if it was never added.
-func (g *watches) state(name string) (state, bool) {
+// known returns what is known of a directory, false if it was never added.
+func (g *watches) known(name string) (state, bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	s, ok := g.known[name]
-	return s, ok
+	n := g.nodes.find(name)
+	if n == nil {
+		return state{}, false
+	}
+	return n.state, true
 }
 
-// set notes the state of name.
 func (g *watches) set(name string, s state) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.known[name].watched {
-		g.live--
-	}
-	if s.watched {
-		g.live++
-	}
-	g.known[name] = s
+	g.nodes.set(name, s)
 }
 
-// crowded reports whether most of the known names are of the past.
-func (g *watches) crowded() bool {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	return len(g.known) > 2*g.live+1000
+// forget takes the watches on a directory and all below it away, since it does
+// not have this name any more, and returns how many names that were.
+func (g *watches) forget(name string) int {
+	g.mu.Lock()
+	gone := g.nodes.remove(name)
+	g.mu.Unlock()
+	for _, name := range gone {
+		file := g.names().file(name)
+		if !g.otherwiseKnown(file) {
+			g.src.remove(file)
+		}
+		g.touch(name)
+	}
+	return len(gone)
+}
+
+// otherwiseKnown reports whether a file is known under some name: one directory
+// may be two trees.
+func (g *watches) otherwiseKnown(file string) bool {
+	if len(g.names().dirs) == 0 {
+		return false
+	}
+	for _, name := range g.names().of(file) {
+		if _, known := g.known(name); known {
+			return true
+		}
+	}
+	return false
 }
 
 // lose declares the watches useless.
@@ -117,7 +131,7 @@ func (g *watches) close() {
 
 // add watches all directories from dir down and adds their names to found. The
 // error, if any, is a refusal; a directory that cannot be watched is no error,
-// for whoever reads the tree will meet it.
+// for the scan will meet it.
 func (g *watches) add(dir string, found map[string]bool) error {
 	for {
 		names, err := stall.Try(g.guard, func(a *stall.Attempt) ([]string, error) { return g.addAll(a, dir) })
@@ -132,17 +146,59 @@ func (g *watches) add(dir string, found map[string]bool) error {
 
 // addAll watches a directory and all below it, and returns their names.
 func (g *watches) addAll(a *stall.Attempt, dir string) (names []string, err error) {
-	for todo := []string{dir}; len(todo) > 0; {
+	todo := []string{dir}
+	for name := range g.names().trees {
+		if within(name, dir) && name != dir {
+			todo = append(todo, name)
+		}
+	}
+	for len(todo) > 0 {
 		dir, todo = todo[len(todo)-1], todo[:len(todo)-1]
 		names = append(names, dir)
+		if g.units.covers(dir) {
+			continue
+		}
 		subs, err := g.addOne(a, dir)
-		if refused(err) || limit.Reached(err) || errors.Is(err, stall.ErrLeft) {
-			return names, err // what is below is not known
+		switch {
+		case refused(err):
+			if err := g.give(err); err != nil {
+				return names, err // what is below is not known
+			}
+			todo = append(todo, dir) // others have given up theirs
+			names = names[:len(names)-1]
+		case limit.Reached(err), errors.Is(err, stall.ErrLeft):
+			return names, err
 		}
 		todo = append(todo, subs...)
 	}
 	return names, nil
 }
+
+// give gives up the watches of the top-level directory that has most of them,
+// after the kernel has refused another one. If there is none it returns err.
+func (g *watches) give(err error) error {
+	g.mu.RLock()
+	most := g.nodes.largest()
+	g.mu.RUnlock()
+	if most == "" {
+		return err
+	}
+	g.demote(&unit{name: most, why: "the kernel watches no more directories, and this one has the most", hint: hint(err), retry: aLongWhile})
+	return nil
+}
+
+// demote has a directory compared from now on, instead of watched.
+func (g *watches) demote(u *unit) {
+	if g.units.add(u) {
+		g.forget(u.name)
+		g.touch(parent(u.name))
+	}
+}
+
+var (
+	errSwapped  = errors.New("another directory a moment later")
+	errTwoNames = errors.New("watched under another name")
+)
 
 // addOne watches a directory and returns those in it.
 func (g *watches) addOne(a *stall.Attempt, dir string) (subs []string, err error) {
@@ -155,16 +211,10 @@ func (g *watches) addOne(a *stall.Attempt, dir string) (subs []string, err error
 		return nil, err
 	}
 	defer op.Leave()
-	name := below(g.root, dir)
-	if _, err := os.Lstat(name); err != nil { // if it does not answer, this waits, and not the source
+	if err := g.watch(dir); err != nil {
 		return nil, err
 	}
-	g.doubtfully(&g.adding, func() { err = g.src.add(name) })
-	if err != nil {
-		return nil, err
-	}
-	g.set(dir, state{watched: true})
-	info, err := list(name, func(e fs.DirEntry) {
+	info, err := list(g.names().file(dir), func(e fs.DirEntry) {
 		if descend(e) {
 			subs = append(subs, child(dir, e.Name()))
 		}
@@ -173,6 +223,61 @@ func (g *watches) addOne(a *stall.Attempt, dir string) (subs []string, err error
 		g.readable(dir, info.Mode())
 	}
 	return subs, err
+}
+
+// watch asks the source for events of a directory, and notes which it is.
+func (g *watches) watch(dir string) error {
+	file := g.names().file(dir)
+	stat := os.Lstat
+	if g.names().isTree(dir) {
+		stat = os.Stat
+	}
+	for range 3 {
+		info, err := stat(file) // if it does not answer, this waits, and not the source
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() {
+			return fmt.Errorf("%s is not a directory", dir)
+		}
+		id := inodeOf(info)
+		if !g.only(id, dir, file) {
+			g.units.add(&unit{name: dir, why: "it has another name, too", retry: aLongWhile})
+			return errTwoNames
+		}
+		g.doubtfully(&g.adding, func() { err = g.src.add(file) })
+		if err != nil {
+			return err
+		}
+		if again, err := stat(file); err == nil && inodeOf(again) == id {
+			g.set(dir, state{id: id, watched: true})
+			return nil
+		}
+	}
+	g.pending.arrival(dir)
+	return errSwapped
+}
+
+// only takes the watch of an inode away from another name that it had, and
+// reports whether that name is of the past.
+func (g *watches) only(id inode, dir, file string) bool {
+	g.mu.RLock()
+	other := g.nodes.byID[id]
+	name := ""
+	if other != nil && id != (inode{}) {
+		name = other.name()
+	}
+	g.mu.RUnlock()
+	if name == "" || name == dir || g.names().file(name) == file {
+		return true
+	}
+	if info, err := os.Stat(g.names().file(name)); err == nil && inodeOf(info) == id {
+		return false
+	}
+	g.forget(name)
+	g.changed(parent(name))
+	g.pending.arrival(name)
+	return true
 }
 
 // promptly is how soon the source is to have taken a directory. It tells no
@@ -193,8 +298,8 @@ func (g *watches) doubtfully(doing *atomic.Bool, f func()) {
 func (g *watches) readable(dir string, mode fs.FileMode) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if s := g.known[dir]; s.watched {
-		g.known[dir] = state{watched: true, mode: mode}
+	if n := g.nodes.find(dir); n != nil && n.watched {
+		n.mode = mode
 	}
 }
 
@@ -207,60 +312,77 @@ func (g *watches) read() {
 			if !ok {
 				return
 			}
-			if name, ok := g.path(e.Name); ok {
+			for _, name := range g.names().of(e.Name) {
 				g.event(name, e)
 			}
 		case _, ok := <-g.src.errors:
 			if !ok {
 				return
 			}
-			g.lose(false) // an overflow: what is missing nobody knows
+			g.lose(false) // an overflow: nobody knows what is missing
 		}
 	}
 }
 
-// path returns the slash path of an event's name, false if it is not below the
-// root: the root's parent is watched too.
-func (g *watches) path(name string) (string, bool) {
-	rel, err := filepath.Rel(g.root, name)
-	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
-}
-
 // event acts on one event.
 func (g *watches) event(name string, e fsnotify.Event) {
-	s, known := g.state(name)
-	switch {
-	case name == "." && e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename):
+	if name == "." && e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) {
 		g.lose(true)
 		return
-	case known && e.Has(fsnotify.Rename):
-		g.lose(false)
-		return
-	case known && e.Has(fsnotify.Create|fsnotify.Remove):
-		g.set(name, state{}) // until it is added again
-		g.changed(name)
-	case known:
-		g.attributes(name, s)
 	}
-	g.changed(path.Dir(name))
-	if e.Has(fsnotify.Create) && !hidden(path.Base(name)) {
+	if g.units.covers(name) { // its comparison will find out
+		g.touch(parent(name))
+		return
+	}
+	was, known := g.known(name)
+	cost := 1
+	switch {
+	case known && e.Has(fsnotify.Remove|fsnotify.Rename), known && e.Has(fsnotify.Create) && !g.still(name, was):
+		cost += g.forget(name)
+		g.pending.dir(name)
 		g.pending.arrival(name)
+	case known:
+		cost += g.attributes(name, was)
+	case e.Has(fsnotify.Create) && !hidden(path.Base(name)):
+		g.pending.arrival(name)
+	}
+	g.changed(parent(name))
+	if t := top(name); (known || t != name) && g.units.charge(t, cost) {
+		g.demote(&unit{name: t, why: muchToWatch})
 	}
 }
 
-// attributes acts on a change of owner, times or mode of a directory. If it
-// opened or closed, so did everything below; new times alone are of no
-// interest, and rsync sets those of every directory.
-func (g *watches) attributes(name string, s state) {
+// still reports whether a name, of which an event says that it is new, is the
+// directory that is watched under it already: it was found before its event.
+func (g *watches) still(name string, was state) bool {
+	info, err := g.stat(name)
+	return err == nil && was.watched && inodeOf(info) == was.id
+}
+
+func (g *watches) stat(name string) (info fs.FileInfo, err error) {
+	g.doubtfully(&g.looking, func() { info, err = os.Lstat(g.names().file(name)) })
+	return info, err
+}
+
+// attributes acts on a change of owner, times or mode of a directory, and returns
+// how many names that concerns. If it opened or closed, so did everything below;
+// new times alone are of no interest, and rsync sets those of every directory.
+func (g *watches) attributes(name string, was state) (cost int) {
 	g.changed(name)
-	var info fs.FileInfo
-	var err error
-	g.doubtfully(&g.looking, func() { info, err = os.Lstat(below(g.root, name)) })
-	if err == nil && s.watched && s.mode == info.Mode() {
-		return
+	if info, err := g.stat(name); err == nil && was.watched && was.mode == info.Mode() {
+		return 0
 	}
-	g.touch("")
+	var below []string
+	g.mu.RLock()
+	if n := g.nodes.find(name); n != nil {
+		n.walk(name, func(name string, _ *node) { below = append(below, name) })
+	}
+	g.mu.RUnlock()
+	for _, name := range below {
+		g.touch(name)
+	}
 	g.pending.arrival(name)
+	return len(below)
 }
 
 func (g *watches) changed(dir string) {

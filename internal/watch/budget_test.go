@@ -1,0 +1,362 @@
+package watch
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// counting returns the kernel as a source that counts what is added, and refuses
+// beyond limit if that is positive.
+func counting(added, held *atomic.Int64, limit int64) func() (*source, error) {
+	return func() (*source, error) {
+		s, err := openKernel()
+		if err != nil {
+			return nil, err
+		}
+		add, remove := s.add, s.remove
+		held.Store(0)
+		s.add = func(name string) error {
+			if limit > 0 && held.Load() >= limit {
+				return syscall.ENOSPC
+			}
+			added.Add(1)
+			held.Add(1)
+			return add(name)
+		}
+		s.remove = func(name string) {
+			held.Add(-1)
+			remove(name)
+		}
+		return s, nil
+	}
+}
+
+// TestRenameCostsOnlyItself renames an empty directory in a larger tree again and
+// again: nothing else is watched again, touched or read.
+func TestRenameCostsOnlyItself(t *testing.T) {
+	t.Parallel()
+	var dirs []string
+	for i := range 500 {
+		dirs = append(dirs, fmt.Sprintf("other/%d", i))
+	}
+	root := plant(t, append(dirs, "u/a0")...)
+	var added, held atomic.Int64
+	var seen touches
+	w := &Watcher{Root: root, Poll: -1, Touch: seen.touch, open: counting(&added, &held, 0)}
+	m := newMirror(root)
+	run(t, w, m)
+	before := added.Load()
+	for i := range 40 {
+		must(t, os.Rename(filepath.Join(root, "u", fmt.Sprintf("a%d", i)), filepath.Join(root, "u", fmt.Sprintf("a%d", i+1))))
+		until(t, "the new name is watched", func() bool { return w.Watched(fmt.Sprintf("u/a%d", i+1)) })
+		if !w.Watched("other/7") {
+			t.Fatal("others are not watched meanwhile")
+		}
+	}
+	if n := added.Load() - before; n > 2*40 {
+		t.Errorf("%d watches were added for 40 renames", n)
+	}
+	for _, b := range m.batches()[1:] {
+		if b.All || slices.ContainsFunc(b.Dirs, func(d string) bool { return strings.HasPrefix(d, "other") }) {
+			t.Errorf("others are read again: %+v", b)
+		}
+	}
+	if seen.has("") || seen.has("other/7") {
+		t.Error("others are touched")
+	}
+}
+
+// TestRenameTakesAllBelowAlong renames a directory with others in it: those are
+// watched under their new names, and not under the old ones.
+func TestRenameTakesAllBelowAlong(t *testing.T) {
+	t.Parallel()
+	root := plant(t, "a/b/c", "d")
+	w := &Watcher{Root: root, Poll: -1}
+	m := newMirror(root)
+	run(t, w, m)
+	must(t, os.Rename(filepath.Join(root, "a"), filepath.Join(root, "d", "e")))
+	must(t, os.MkdirAll(filepath.Join(root, "a", "b"), 0o755))
+	until(t, "both are watched", func() bool { return w.Watched("d/e/b/c") && w.Watched("a/b") && !w.Watched("a/b/c") })
+	write(t, filepath.Join(root, "d/e/b/c/f"), "1")
+	write(t, filepath.Join(root, "a/b/f"), "1")
+	until(t, "changes in both are found", m.fresh)
+}
+
+// logged is a log that tests look into.
+type logged struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logged) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.buf.String(), text)
+}
+
+// TestStormIsCompared has one top-level directory change without end: it is told
+// once, others stay watched, and when it is calm it is watched again.
+func TestStormIsCompared(t *testing.T) {
+	t.Parallel()
+	root := plant(t, "storm/dir", "calm")
+	var log logged
+	w := &Watcher{Root: root, Poll: -1, unitsAt: 100 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	m := newMirror(root)
+	run(t, w, m)
+	until(t, "both are watched", func() bool { return w.Watched("storm/dir") && w.Watched("calm") })
+	name := filepath.Join(root, "storm", "dir", "f")
+	until(t, "the storm is noticed", func() bool {
+		for i := range 500 {
+			write(t, name, fmt.Sprint(i))
+			must(t, os.Rename(name, name+"2"))
+		}
+		return !w.Watched("storm") && !w.Watched("storm/dir")
+	})
+	if !w.Watched("calm") || !w.Watched(".") {
+		t.Error("others are not watched either")
+	}
+	write(t, filepath.Join(root, "calm", "f"), "1")
+	write(t, filepath.Join(root, "storm", ".robots"), "1")
+	must(t, os.MkdirAll(filepath.Join(root, "storm", "x", "y"), 0o755))
+	until(t, "changes in both are found", m.fresh)
+	until(t, "it is watched again", func() bool { return w.Watched("storm/dir") && w.Watched("storm/x/y") })
+	if n := log.count("not watched any more"); n != 1 {
+		t.Errorf("told %d times:\n%s", n, log.buf.String())
+	}
+}
+
+// TestSharesOfWatches has one user make more directories than the kernel watches:
+// that one is compared, and nobody else.
+func TestSharesOfWatches(t *testing.T) {
+	t.Parallel()
+	root := plant(t, "a/b", "c/d")
+	var added, held atomic.Int64
+	var log logged
+	w := &Watcher{Root: root, Poll: -1, open: counting(&added, &held, 100), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	m := newMirror(root)
+	run(t, w, m)
+	for i := range 150 {
+		must(t, os.MkdirAll(filepath.Join(root, "greedy", fmt.Sprint(i)), 0o755))
+	}
+	until(t, "the greedy one is not watched", func() bool { return log.count("directory=greedy") == 1 })
+	must(t, os.MkdirAll(filepath.Join(root, "a", "late"), 0o755))
+	until(t, "others are watched", func() bool { return w.Watched("a/b") && w.Watched("c/d") && w.Watched("a/late") })
+	until(t, "all is found", m.fresh)
+	if w.Watched("greedy") || w.Watched("greedy/7") {
+		t.Error("the greedy one is watched")
+	}
+	if log.count("max_user_watches") != 1 {
+		t.Errorf("no hint, or more than one:\n%s", log.buf.String())
+	}
+}
+
+// TestCharge: what a top-level directory may do at once, and on average.
+func TestCharge(t *testing.T) {
+	now := time.Unix(1000, 0)
+	u := newUnits(nil)
+	u.now = func() time.Time { return now }
+	if u.charge("a", shareBurst) || u.charge("b", shareBurst) {
+		t.Error("a burst is too much")
+	}
+	now = now.Add(time.Second)
+	if u.charge("a", shareRate) {
+		t.Error("the average is too much")
+	}
+	if !u.charge("a", 1) || u.charge("b", 1) {
+		t.Error("the wrong one has used up its share")
+	}
+}
+
+// mounted mounts something on a directory until the test ends.
+func mounted(t *testing.T, dir string, args ...string) (unmount func()) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount")
+	}
+	if out, err := exec.Command("mount", append(args, dir)...).CombinedOutput(); err != nil {
+		t.Skipf("mount %v: %v %s", args, err, out)
+	}
+	unmount = sync.OnceFunc(func() {
+		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v %s", err, out)
+		}
+	})
+	t.Cleanup(unmount)
+	return unmount
+}
+
+// TestMountsAreChanges mounts over a directory, and unmounts again: no event
+// tells, and yet it is noticed.
+func TestMountsAreChanges(t *testing.T) {
+	root := plant(t, "a/b", "src/inner")
+	write(t, filepath.Join(root, "src", ".robots"), "mounted")
+	var seen touches
+	w := &Watcher{Root: root, Poll: -1, Touch: seen.touch}
+	m := newMirror(root)
+	run(t, w, m)
+	unmount := mounted(t, filepath.Join(root, "a"), "--bind", filepath.Join(root, "src"))
+	until(t, "what is mounted is found", func() bool { return m.fresh() && m.tree()["a"][".robots"] != "" && seen.has("a") })
+	write(t, filepath.Join(root, "a", "inner", "f"), "1")
+	until(t, "changes below the mount are found, under both names", m.fresh)
+	unmount()
+	until(t, "what was below is found again", func() bool { return m.fresh() && m.tree()["a/b"] != nil })
+	unmount = mounted(t, filepath.Join(root, "a", "b"), "-t", "tmpfs", "none")
+	write(t, filepath.Join(root, "a", "b", ".robots"), "new")
+	until(t, "a new file system is found", func() bool { return m.fresh() && w.Watched("a/b") })
+	unmount()
+	until(t, "and that it is gone", m.fresh)
+}
+
+// TestMountedRoot mounts over the root itself.
+func TestMountedRoot(t *testing.T) {
+	root := plant(t, "a/b")
+	m := newMirror(root)
+	run(t, &Watcher{Root: root, Poll: -1}, m)
+	unmount := mounted(t, root, "-t", "tmpfs", "none")
+	until(t, "the empty root is found", func() bool { return m.fresh() && len(m.tree()) == 1 })
+	must(t, os.Mkdir(filepath.Join(root, "new"), 0o755))
+	until(t, "a change is found", m.fresh)
+	unmount()
+	until(t, "the old one is found", func() bool { return m.fresh() && m.tree()["a/b"] != nil })
+	if b := m.batches(); !slices.ContainsFunc(b, func(b Batch) bool { return b.Root }) {
+		t.Error("no batch says that the root was exchanged")
+	}
+}
+
+// TestRemoteIsCompared looks at what lies on a remote file system (one of FUSE,
+// changed behind its back) within PollRemote.
+func TestRemoteIsCompared(t *testing.T) {
+	if _, err := exec.LookPath("bindfs"); err != nil {
+		t.Skip("bindfs is not installed")
+	}
+	root, behind := plant(t, "far", "near"), t.TempDir()
+	must(t, os.Mkdir(filepath.Join(behind, "dir"), 0o755))
+	far := filepath.Join(root, "far")
+	if out, err := exec.Command("bindfs", behind, far).CombinedOutput(); err != nil {
+		t.Skipf("bindfs: %v %s", err, out)
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", far).Run() })
+	var log logged
+	w := &Watcher{Root: root, Poll: -1, PollRemote: 100 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	m := newMirror(root)
+	run(t, w, m)
+	if w.Watched("far/dir") || !w.Watched("near") {
+		t.Error("what lies on a remote file system must not be vouched for, the rest must be")
+	}
+	for i := range 3 {
+		write(t, filepath.Join(behind, "dir", ".robots"), fmt.Sprint(i)+strings.Repeat("x", i))
+		must(t, os.Mkdir(filepath.Join(behind, "dir", fmt.Sprint(i)), 0o755))
+		until(t, "a change behind it is found", func() bool {
+			return strings.HasPrefix(m.tree()["far/dir"][".robots"], fmt.Sprintf("file %d", i)) && m.tree()[fmt.Sprintf("far/dir/%d", i)] != nil
+		})
+	}
+	if n := log.count("remote file system"); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+}
+
+// TestOverlayIsCompared changes the lower layer of an overlay.
+func TestOverlayIsCompared(t *testing.T) {
+	root, layers := plant(t, "o", "near"), plant(t, "lower/dir", "upper", "work")
+	unmounted := mounted(t, filepath.Join(root, "o"), "-t", "overlay", "overlay", "-o",
+		fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", layers))
+	defer unmounted()
+	w := &Watcher{Root: root, Poll: -1, PollRemote: 100 * time.Millisecond}
+	m := newMirror(root)
+	run(t, w, m)
+	if !w.Watched("o/dir") {
+		t.Error("an overlay is not watched")
+	}
+	write(t, filepath.Join(layers, "lower", "dir", ".robots"), "new")
+	until(t, "a change of the layer is found", func() bool { return m.tree()["o/dir"][".robots"] != "" && m.fresh() })
+}
+
+func TestParseMounts(t *testing.T) {
+	got := parseMounts([]byte(`22 28 0:20 / /sys rw,nosuid - sysfs sysfs rw
+36 28 0:31 / /srv/my\040gopher rw shared:1 - nfs4 server:/x rw,vers=4.2
+40 28 0:35 / /mnt/f rw - fuse.rclone remote: rw
+41 28 8:1 / /mnt/g rw - ext4 /dev/sda1 rw
+42 28 0:36 / /mnt/o rw - overlay overlay rw
+bad line
+`))
+	want := []mount{
+		{"/sys", "sysfs", "22 0:20"}, {"/srv/my gopher", "nfs4", "36 0:31"}, {"/mnt/f", "fuse.rclone", "40 0:35"},
+		{"/mnt/g", "ext4", "41 8:1"}, {"/mnt/o", "overlay", "42 0:36"},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	for _, kind := range []string{"nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "fuse", "fuse.sshfs", "fuse.glusterfs", "overlay", "virtiofs"} {
+		if !(mount{kind: kind}).remote() {
+			t.Errorf("%s is not remote", kind)
+		}
+	}
+	for _, kind := range []string{"ext4", "xfs", "btrfs", "tmpfs", "zfs", "fuseblk", "", "fuse."} {
+		if (mount{kind: kind}).remote() {
+			t.Errorf("%s is remote", kind)
+		}
+	}
+	m := mounts{at: map[string]mount{"/": {"/", "ext4", ""}, "/srv/g/nfs": {"/srv/g/nfs", "nfs4", ""}, "/home": {"/home", "nfs", ""}}}
+	found := m.remote(newNames("/srv/g", []Tree{{Name: "~ann", Dir: "/home/ann/public_gopher"}}))
+	if len(found) != 0 { // neither exists here
+		t.Errorf("found %v", found)
+	}
+	if on := m.of("/home/ann/public_gopher"); on.kind != "nfs" {
+		t.Errorf("a directory below a mount lies on %+v", on)
+	}
+}
+
+// TestTrees watches trees beside the root: under their names, one directory
+// under two of them, ones that come, go and are replaced.
+func TestTrees(t *testing.T) {
+	t.Parallel()
+	root, other := plant(t, "a", "~ann/hidden"), plant(t, "x/y")
+	w := &Watcher{Root: root, Poll: -1, Trees: []Tree{{Name: "~ann", Dir: other}, {Name: "deep/er", Dir: other}}}
+	m := newMirror(root)
+	m.read = func(root, dir string) (map[string]string, bool) {
+		file := w.trees().file(dir)
+		return readDir(file, ".")
+	}
+	m.trees = func() []string { return []string{"~ann", "deep/er", "~bob"} }
+	run(t, w, m)
+	until(t, "all are watched", func() bool { return w.Watched("~ann/x/y") && w.Watched("deep/er/x/y") && !w.Watched("~ann/hidden") })
+	write(t, filepath.Join(other, "x", "y", "f"), "1")
+	must(t, os.MkdirAll(filepath.Join(other, "x", "z"), 0o755))
+	until(t, "changes are found under both names", m.fresh)
+	until(t, "and watched", func() bool { return w.Watched("~ann/x/z") && w.Watched("deep/er/x/z") })
+	must(t, os.Rename(filepath.Join(other, "x"), filepath.Join(other, "w")))
+	until(t, "a rename is found under both names", func() bool { return m.fresh() && w.Watched("~ann/w/y") && w.Watched("deep/er/w/y") })
+
+	bob := plant(t, "b")
+	must(t, w.SetTrees([]Tree{{Name: "~ann", Dir: other}, {Name: "~bob", Dir: bob}}))
+	until(t, "a new tree is watched, an old one is not", func() bool {
+		return w.Watched("~bob/b") && !w.Watched("deep/er/w") && w.Watched("~ann/w/y")
+	})
+	write(t, filepath.Join(other, "w", "g"), "1")
+	write(t, filepath.Join(bob, "b", "g"), "1")
+	until(t, "changes in both are found", m.fresh)
+
+	must(t, os.Rename(bob, bob+".old"))
+	must(t, os.MkdirAll(filepath.Join(bob, "new"), 0o755))
+	w.Replaced("~bob")
+	until(t, "the new directory is watched", func() bool { return w.Watched("~bob/new") && m.fresh() })
+	must(t, w.SetTrees(nil))
+	until(t, "what a tree hid shows again", func() bool { return w.Watched("~ann/hidden") && !w.Watched("~bob") })
+}

@@ -1,0 +1,158 @@
+package watch
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// mountInfo lists the file systems of this process (proc_pid_mountinfo(5)).
+const mountInfo = "/proc/self/mountinfo"
+
+// Files returns the files that a Watcher reads besides its trees, for a sandbox.
+func Files() []string {
+	if _, err := os.Stat(mountInfo); err != nil {
+		return nil
+	}
+	return []string{mountInfo}
+}
+
+// mount is a file system and where it is mounted.
+type mount struct {
+	point string
+	kind  string
+	id    string // of this mount; it is another one after it was mounted again
+}
+
+// remote are the kinds of file systems that others change without this kernel
+// telling: another machine, a program, or the layers below.
+func (m mount) remote() bool {
+	if sub, isFUSE := strings.CutPrefix(m.kind, "fuse."); isFUSE {
+		return sub != ""
+	}
+	return slices.Contains([]string{
+		"nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "9p", "fuse", "overlay", "virtiofs", "afs", "coda",
+		"ocfs2", "gfs2", "lustre", "gpfs", "beegfs", "orangefs", "vboxsf", "prl_fs", "vmhgfs",
+	}, m.kind)
+}
+
+// parseMounts reads the format of mountInfo.
+func parseMounts(data []byte) (all []mount) {
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		before, after, ok := strings.Cut(lines.Text(), " - ")
+		f, kind := strings.Fields(before), strings.Fields(after)
+		if ok && len(f) >= 5 && len(kind) > 0 {
+			all = append(all, mount{point: unescape(f[4]), kind: kind[0], id: f[0] + " " + f[2]})
+		}
+	}
+	return all
+}
+
+// unescape decodes the octal escapes for blank, tab, newline and backslash.
+func unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
+}
+
+// mounts are those at, below and right above the trees.
+type mounts struct {
+	data []byte // as it was read the last time
+	at   map[string]mount
+}
+
+// look reads which file systems are mounted, and returns where that is no longer
+// as it was.
+func (m *mounts) look() (changed []string) {
+	data, err := os.ReadFile(mountInfo)
+	if err != nil || bytes.Equal(data, m.data) {
+		return nil
+	}
+	now := make(map[string]mount)
+	for _, mount := range parseMounts(data) {
+		now[mount.point] = mount // one that is mounted over another is listed later
+	}
+	for point, mount := range now {
+		if m.at[point].id != mount.id {
+			changed = append(changed, point)
+		}
+	}
+	for point := range m.at {
+		if _, still := now[point]; !still {
+			changed = append(changed, point)
+		}
+	}
+	first := m.data == nil
+	m.data, m.at = data, now
+	if first {
+		return nil
+	}
+	return changed
+}
+
+// of returns the mount that a directory lies on.
+func (m *mounts) of(dir string) mount {
+	for {
+		if mount, ok := m.at[dir]; ok {
+			return mount
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return mount{}
+		}
+		dir = up
+	}
+}
+
+// remote returns the names at which remote file systems begin, and their kinds:
+// trees that lie on one, and mount points below trees.
+func (m *mounts) remote(names *names) map[string]string {
+	found := make(map[string]string)
+	dirs := map[string]string{".": names.root}
+	for name, dir := range names.trees {
+		dirs[name] = dir
+	}
+	for name, dir := range dirs {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			continue
+		}
+		if on := m.of(real); on.remote() {
+			found[name] = on.kind
+		}
+		for point, mount := range m.at {
+			if rest, ok := strings.CutPrefix(point, strings.TrimSuffix(real, "/")+"/"); ok && mount.remote() {
+				found[child(name, rest)] = mount.kind
+			}
+		}
+	}
+	return found
+}
+
+// names returns the names of a mount point that is in a tree, and reports whether
+// a whole tree lies at or below it.
+func (m *mounts) names(names *names, point string) (in []string, above bool) {
+	dirs := map[string]string{".": names.root}
+	for name, dir := range names.trees {
+		dirs[name] = dir
+	}
+	for name, dir := range dirs {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+		switch rest, below := strings.CutPrefix(point, strings.TrimSuffix(dir, "/")+"/"); {
+		case below:
+			in = append(in, child(name, rest))
+		case point == dir || strings.HasPrefix(dir, strings.TrimSuffix(point, "/")+"/"):
+			above = above || name == "."
+			in = append(in, name)
+		}
+	}
+	return in, above
+}

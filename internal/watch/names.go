@@ -1,0 +1,137 @@
+package watch
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// A Tree is a directory that is watched under a name of its own, as if it were
+// mounted there: what is below Dir has names below Name. It hides what has these
+// names in the root or in another tree.
+type Tree struct {
+	Name string // a slash path below the root, such as "~bob"
+	Dir  string // absolute; it may be missing for a time
+}
+
+// names tells which file a name stands for, and which names a file has.
+type names struct {
+	root  string              // absolute
+	trees map[string]string   // directories, by name
+	dirs  map[string][]string // names, by directory
+}
+
+func newNames(root string, trees []Tree) *names {
+	n := &names{root: root, trees: make(map[string]string), dirs: make(map[string][]string)}
+	for _, t := range trees {
+		dir := filepath.Clean(t.Dir)
+		n.trees[t.Name] = dir
+		n.dirs[dir] = append(n.dirs[dir], t.Name)
+	}
+	return n
+}
+
+// file returns the file that a name stands for.
+func (n *names) file(name string) string {
+	if len(n.trees) > 0 {
+		for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '/') {
+			if dir, ok := n.trees[name[:end]]; ok {
+				return filepath.Join(dir, filepath.FromSlash(name[end:]))
+			}
+		}
+	}
+	return below(n.root, name)
+}
+
+// of returns the names of a file, none if it is in no tree.
+func (n *names) of(file string) (all []string) {
+	if rel, err := filepath.Rel(n.root, file); err == nil && filepath.IsLocal(rel) {
+		all = append(all, filepath.ToSlash(rel))
+	}
+	if len(n.dirs) == 0 {
+		return all
+	}
+	for end := len(file); end > 0; end = strings.LastIndexByte(file[:end], filepath.Separator) {
+		for _, name := range n.dirs[file[:end]] {
+			all = append(all, name+filepath.ToSlash(file[end:]))
+		}
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return n.file(name) != file }) // hidden by a tree
+}
+
+// isTree reports whether a tree, or the root, has this very name.
+func (n *names) isTree(name string) bool { return name == "." || n.trees[name] != "" }
+
+// below returns the file name of the slash path dir below root.
+func below(root, dir string) string { return filepath.Join(root, filepath.FromSlash(dir)) }
+
+// child returns the slash path of base in dir.
+func child(dir, base string) string {
+	if dir == "." {
+		return base
+	}
+	return path.Join(dir, base)
+}
+
+// within reports whether a name is dir or below it.
+func within(name, dir string) bool {
+	return dir == "." || name == dir || strings.HasPrefix(name, dir) && name[len(dir)] == '/'
+}
+
+// top returns the first element of a name: whoever it belongs to has a share of
+// the watches, and of the time that changes may take.
+func top(name string) string {
+	first, _, _ := strings.Cut(name, "/")
+	return first
+}
+
+// chunk is how many entries are read at a time: a directory of a million files
+// must not stand in memory to find its three directories.
+const chunk = 1024
+
+// list calls yield for each entry of the directory name, in no order, and
+// returns what the directory itself is. No entry costs a stat where the file
+// system tells types.
+func list(name string, yield func(fs.DirEntry)) (fs.FileInfo, error) {
+	// What was a directory a moment ago may be a FIFO now: do not block.
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	for err == nil {
+		var some []fs.DirEntry
+		some, err = f.ReadDir(chunk)
+		for _, e := range some {
+			yield(e)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return info, err
+}
+
+// descend reports whether e is a directory that may be served, and so is
+// watched: not a hidden one, and no link to one.
+func descend(e fs.DirEntry) bool { return e.IsDir() && !hidden(e.Name()) }
+
+// hidden reports whether a directory with this base name is never served.
+func hidden(base string) bool { return strings.HasPrefix(base, ".") }
+
+// inode identifies a directory, whatever its name.
+type inode struct{ device, number uint64 }
+
+func inodeOf(info fs.FileInfo) inode {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return inode{uint64(st.Dev), uint64(st.Ino)} //nolint:unconvert // other types on other systems
+	}
+	return inode{}
+}

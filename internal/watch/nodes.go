@@ -1,0 +1,137 @@
+package watch
+
+import "io/fs"
+
+// nodes are the directories that are known, as a tree: all that is below a name
+// is found without looking at anything else.
+type nodes struct {
+	root *node
+	byID map[inode]*node // that of which it was last said which inode it is
+	tops map[string]int  // how many are watched below each top-level directory
+}
+
+// node is a directory that was added, or one on the way to it.
+type node struct {
+	up   *node
+	base string
+	kids map[string]*node
+	state
+}
+
+// state is what is known of a directory.
+type state struct {
+	id      inode       // that is watched under this name
+	mode    fs.FileMode // when it was read
+	watched bool
+}
+
+func newNodes() nodes {
+	return nodes{root: &node{}, byID: make(map[inode]*node), tops: make(map[string]int)}
+}
+
+// find returns the node of a name, nil if there is none.
+func (n *nodes) find(name string) *node {
+	at := n.root
+	for name != "." && at != nil {
+		var base string
+		base, name = cut(name)
+		at = at.kids[base]
+	}
+	return at
+}
+
+// cut returns the first element of a name and the rest, "." if there is none.
+func cut(name string) (first, rest string) {
+	for i := range len(name) {
+		if name[i] == '/' {
+			return name[:i], name[i+1:]
+		}
+	}
+	return name, "."
+}
+
+// set notes that a name is watched, or is to be.
+func (n *nodes) set(name string, s state) {
+	at := n.root
+	for rest := name; rest != "."; {
+		var base string
+		base, rest = cut(rest)
+		kid := at.kids[base]
+		if kid == nil {
+			kid = &node{up: at, base: base}
+			if at.kids == nil {
+				at.kids = make(map[string]*node)
+			}
+			at.kids[base] = kid
+		}
+		at = kid
+	}
+	n.count(at, name, -1)
+	if n.byID[at.id] == at {
+		delete(n.byID, at.id)
+	}
+	at.state = s
+	n.count(at, name, +1)
+	if s.watched {
+		n.byID[s.id] = at
+	}
+}
+
+func (n *nodes) count(at *node, name string, by int) {
+	if !at.watched {
+		return
+	}
+	t := top(name)
+	if n.tops[t] += by; n.tops[t] == 0 {
+		delete(n.tops, t)
+	}
+}
+
+// remove takes out a name and all below it, and returns the names that were
+// watched or were to be, parents first.
+func (n *nodes) remove(name string) (gone []string) {
+	at := n.find(name)
+	if at == nil {
+		return nil
+	}
+	at.walk(name, func(name string, at *node) {
+		n.count(at, name, -1)
+		if n.byID[at.id] == at {
+			delete(n.byID, at.id)
+		}
+		gone = append(gone, name)
+	})
+	if at.up == nil {
+		n.root = &node{}
+	} else {
+		delete(at.up.kids, at.base)
+	}
+	return gone
+}
+
+// walk calls f for a node and all below it, parents first.
+func (at *node) walk(name string, f func(string, *node)) {
+	f(name, at)
+	for base, kid := range at.kids {
+		kid.walk(child(name, base), f)
+	}
+}
+
+// name returns the name of a node.
+func (at *node) name() string {
+	if at.up == nil {
+		return "."
+	}
+	return child(at.up.name(), at.base)
+}
+
+// largest returns the top-level directory with the most watches, "" if none but
+// the root has any.
+func (n *nodes) largest() (name string) {
+	for t, count := range n.tops {
+		if t != "." && (name == "" || count > n.tops[name] || count == n.tops[name] && t < name) {
+			name = t
+		}
+	}
+	return name
+}
