@@ -79,6 +79,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catLimits.number(&f.Burst, "burst", server.DefaultBurst, "`N` requests at once, with -rate"),
 		catWatch.text(&f.Watch, "watch", "inotify", "`MODE` inotify, poll or off"),
 		catWatch.duration(&f.Poll, "poll", 5*time.Minute, "`DURATION` between reading all again"),
+		catWatch.duration(&f.PollRemote, "poll-remote", 15*time.Second, "`DURATION` between looks at network file systems"),
 		catLog.yes(&f.Quiet, "quiet", "warnings and errors only"),
 		catLog.yes(&f.Verbose, "v", "connections without a request, too"),
 		catLog.text(&f.LogFormat, "log-format", "auto", "`FORMAT` short, text, json, or auto: by who reads"),

@@ -45,6 +45,8 @@ type Flags struct {
 	Watch string
 	Poll  time.Duration
 
+	PollRemote time.Duration
+
 	Quiet, Verbose    bool
 	LogFormat         string
 	AccessLog, LogIPs string
@@ -162,7 +164,7 @@ func (f Flags) limits(*Config) error {
 	for _, flag := range []struct {
 		name  string
 		value time.Duration
-	}{{"request-timeout", f.RequestTimeout}, {"stall-timeout", f.StallTimeout}, {"drain", f.Drain}, {"poll", f.Poll}} {
+	}{{"request-timeout", f.RequestTimeout}, {"stall-timeout", f.StallTimeout}, {"drain", f.Drain}, {"poll", f.Poll}, {"poll-remote", f.PollRemote}} {
 		if flag.value < 0 {
 			return exit.Usagef("a duration of 0 or more, such as 90s or 10m", "-%s %v", flag.name, flag.value)
 		}
@@ -185,7 +187,7 @@ func (f Flags) tree(c *Config) (err error) {
 	if err := c.site.Watch.UnmarshalText([]byte(f.Watch)); err != nil {
 		return exit.Usagef("one of inotify, poll, off", "%w", err)
 	}
-	c.site.Poll = f.Poll
+	c.site.Poll, c.site.PollRemote = f.Poll, f.PollRemote
 	c.files = &fileserver.Handler{StrictText: f.StrictText, InfoPrefix: f.InfoPrefix, Version: f.Version}
 	if c.files.Cache, err = size.Parse(f.Cache); err != nil {
 		return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -cache 64MiB", "-cache: %w", err)

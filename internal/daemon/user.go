@@ -10,6 +10,7 @@ import (
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/metrics"
 	"github.com/gophd/gophd/internal/sandbox"
+	"github.com/gophd/gophd/internal/watch"
 )
 
 // becomeUser lets go of root's rights, if -user asks for it. The listeners are
@@ -73,6 +74,7 @@ func (d *daemon) enterSandbox() error {
 // needed lists what serving reads and writes.
 func (d *daemon) needed() (sandbox.Paths, error) {
 	read, err := sandbox.Tree(d.conf.root)
+	read = append(read, watch.Files()...)
 	if d.conf.sandboxParent {
 		read = append(read, sandbox.Around(d.conf.root)...)
 	}
