@@ -54,6 +54,7 @@ fuzz:
 # other matchers, which are in a module of their own.
 bench: build
 	go run ./internal/bench -rounds 1 -time 500ms bin/gophd
+	go run ./internal/bench -ways -rounds 3 -time 500ms bin/gophd
 	go run ./internal/bench -large 100000 bin/gophd
 	go test -run '^$$' -bench . -benchmem -benchtime 30ms ./...
 	cd robots/bench && go test -bench . -benchtime 30ms

@@ -12,7 +12,7 @@ require (
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: the command line is tested by scripts; tests only
 	github.com/urfave/cli/v2 v2.27.7 // flags, their environment variables, commands, for cmd/gophd
 	golang.org/x/net v0.62.0 // bpf: assembles the filter of system calls, for internal/sandbox
-	golang.org/x/sync v0.24.0 // errgroup: the daemon's tasks end together
+	golang.org/x/sync v0.24.0 // errgroup: the daemon's tasks end together; semaphore: menus in the making are bounded
 	golang.org/x/sys v0.49.0 // openat2, epoll and sendfile, which syscall does not have in full
 	golang.org/x/term v0.47.0 // is the log a terminal?
 	golang.org/x/text v0.43.0 // one form for letters with accents (NFKD), for internal/search

@@ -46,28 +46,37 @@ func newCache(max int64) *cache {
 
 // get returns the reply to a selector as this host and port give it.
 func (c *cache) get(selector, host string, port int) (a server.Answer, ok bool) {
-	if c == nil {
+	e := c.fresh(key{selector: selector})
+	if e == nil {
+		e = c.fresh(key{selector, host, port})
+	}
+	if e == nil {
 		return a, false
+	}
+	return e.answer, true
+}
+
+// fresh returns the entry of a key, nil if there is none that holds.
+func (c *cache) fresh(k key) *entry {
+	if c == nil {
+		return nil
 	}
 	c.mu.RLock()
-	e := c.entries[key{selector: selector}]
-	if e == nil {
-		e = c.entries[key{selector, host, port}]
-	}
+	e := c.entries[k]
 	c.mu.RUnlock()
 	if e == nil {
-		return a, false
+		return nil
 	}
 	if !e.stamp.Fresh() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.drop(e)
-		return a, false
+		return nil
 	}
 	if !e.used.Load() {
 		e.used.Store(true)
 	}
-	return e.answer, true
+	return e
 }
 
 // put keeps a reply, unless there is no stamp, it is stale already or it would

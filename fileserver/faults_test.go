@@ -29,7 +29,7 @@ func TestFileThatShrinks(t *testing.T) {
 			s, err := site.Open(dir, site.Config{})
 			must(t, err)
 			served := make(chan server.Served, 1)
-			c := dial(t, &server.Server{Handler: &Handler{Site: s, StrictText: strict}, Observer: observer(served)})
+			c := dial(t, listen(t, &server.Server{Handler: &Handler{Site: s, StrictText: strict}, Observer: observer(served)}))
 			_, _ = io.WriteString(c, "/x.txt\r\n")
 			if _, err := io.ReadFull(c, make([]byte, 1000)); err != nil {
 				t.Fatal(err)
@@ -53,21 +53,26 @@ type observer chan server.Served
 
 func (o observer) Observe(s server.Served) { o <- s }
 
-// dial serves until the test ends, and connects to it.
-func dial(t testing.TB, s *server.Server) net.Conn {
+// listen serves until the test ends, and returns the address.
+func listen(t testing.TB, s *server.Server) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- s.Serve(ctx, l) }()
-	c, err := net.Dial("tcp", l.Addr().String())
-	must(t, err)
 	t.Cleanup(func() {
-		_ = c.Close()
 		stop()
 		must(t, <-ended)
 	})
+	return l.Addr().String()
+}
+
+func dial(t testing.TB, addr string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	must(t, err)
+	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	return c
 }

@@ -32,10 +32,11 @@ func (v *visit) serve() error {
 		v.keepMissing(err)
 		return err
 	}
-	defer func() { _ = f.Close() }()
 	if f.Info.IsDir() {
-		return v.menu(f)
+		_ = f.Close()
+		return v.menu(f.Name)
 	}
+	defer func() { _ = f.Close() }()
 	return v.file(f)
 }
 
@@ -111,11 +112,11 @@ func (p *pointer) Error() string { return "to be had at " + p.item.Selector }
 
 // keep keeps a reply for requests with the same selector, whatever their query.
 // One that names the server says so.
-func (v *visit) keep(body []byte, f *site.File, named bool) {
+func (v *visit) keep(body []byte, dir, named bool) {
 	if v.r.Plus != "" {
 		return
 	}
-	if judged(v.r.Selector, f.Info.IsDir()) {
+	if judged(v.r.Selector, dir) {
 		v.view.DependOnPolicy()
 	}
 	k := key{selector: v.r.Selector}

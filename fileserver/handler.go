@@ -14,6 +14,7 @@
 package fileserver
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,13 +51,16 @@ type Handler struct {
 	once    sync.Once
 	replies *cache
 	misses  *cache // what is not there; apart, so that a flood of it evicts nothing useful
+	makings *makings
 }
 
 // maxMisses bounds what is remembered of selectors that name nothing, in bytes.
 const maxMisses = 1 << 20
 
 func (h *Handler) open() {
-	h.once.Do(func() { h.replies, h.misses = newCache(h.Cache), newCache(min(h.Cache, maxMisses)) })
+	h.once.Do(func() {
+		h.replies, h.misses, h.makings = newCache(h.Cache), newCache(min(h.Cache, maxMisses)), newMakings()
+	})
 }
 
 // robotsSelectors are answered with the site's robots.txt, byte for byte alike.
@@ -142,6 +146,8 @@ func public(err error) error {
 	switch {
 	case err == nil, errors.As(err, &e):
 		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &server.Error{Kind: server.Gone, Err: err}
 	case errors.Is(err, stall.Err):
 		return &server.Error{Kind: server.Busy, Err: err}
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrInvalid):

@@ -82,7 +82,7 @@ func (v *visit) small(f *site.File, r io.Reader) error {
 		return fmt.Errorf("reading %s: %w", f.Name, err)
 	}
 	if n == len(body) {
-		v.keep(body, f, false)
+		v.keep(body, false, false)
 	}
 	_, err = v.w.Write(body[:n])
 	return err

@@ -24,12 +24,13 @@ var direntSpace = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 // readDir lists an opened directory, in the directory's own order. It does what
 // os.File.ReadDir does in half the time: no value and no string of its own for
 // each entry. The names share memory, which stays as long as one of them does.
-func readDir(f *os.File) (list []dirent, err error) {
+// Each part is kept only if keeps says so; if not, the list is what came before.
+func readDir(f *os.File, keeps func(bytes int) error) (list []dirent, err error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	if ctlErr := conn.Control(func(fd uintptr) { list, err = direntsOf(int(fd)) }); ctlErr != nil {
+	if ctlErr := conn.Control(func(fd uintptr) { list, err = direntsOf(int(fd), keeps) }); ctlErr != nil {
 		return nil, ctlErr
 	}
 	if err != nil {
@@ -38,7 +39,7 @@ func readDir(f *os.File) (list []dirent, err error) {
 	return list, err
 }
 
-func direntsOf(fd int) ([]dirent, error) {
+func direntsOf(fd int, keeps func(bytes int) error) ([]dirent, error) {
 	space := direntSpace.Get().(*[64 << 10]byte)
 	defer direntSpace.Put(space)
 	var batches []string
@@ -49,6 +50,9 @@ func direntsOf(fd int) ([]dirent, error) {
 			continue
 		}
 		if n > 0 {
+			err = keeps(n)
+		}
+		if n > 0 && err == nil {
 			batches = append(batches, string(space[:n]))
 			eachRecord(batches[len(batches)-1], func(string, byte) { total++ })
 			continue

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -15,17 +14,21 @@ type File struct {
 	Name string // below the root, "." for the root
 	Info fs.FileInfo
 
-	guard *stall.Guard
+	view *View
 }
 
 // Read reads from a file, unless it is known not to answer.
 func (f *File) Read(p []byte) (int, error) {
-	op, err := f.guard.Enter(f.Name)
+	op, err := f.view.enter(f.Name)
 	if err != nil {
 		return 0, err
 	}
-	defer op.Leave()
-	return f.File.Read(p)
+	n, err := f.File.Read(p)
+	op.Leave()
+	if spent := f.view.keeps(n); spent != nil {
+		return 0, spent
+	}
+	return n, err
 }
 
 // OSFile returns the file without the guard, for sendfile(2).

@@ -116,7 +116,7 @@ func (s *scanner) listed(real string) ([]dirent, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return readDir(f)
+	return readDir(f, func(int) error { return nil })
 }
 
 // answersBelow says whether something in a directory that cannot be listed may

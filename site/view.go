@@ -12,6 +12,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -24,6 +25,8 @@ type View struct {
 	site  *Site
 	root  *root
 	began uint64
+	enter func(name string) (*stall.Op, error)
+	spend func(bytes int) error // nil: reading is free
 	slots map[uint16]struct{}
 	loose bool // something was seen that the watcher does not vouch for
 	links bool // among it a symbolic link
@@ -34,8 +37,23 @@ type View struct {
 // View returns the tree as it is from now on.
 func (s *Site) View(ctx context.Context) *View {
 	r := s.root.Load()
-	return &View{ctx: ctx, site: s, root: r, began: s.changes.seq.Load(), loose: r.remote}
+	return &View{ctx: ctx, site: s, root: r, began: s.changes.seq.Load(), loose: r.remote, enter: s.guard.Enter}
 }
+
+// Try runs f with a View, in a goroutine of its own, and returns what it returns.
+// It does not wait for a file system that does not answer: then it returns an
+// error before f does, and f gets nothing more to see.
+func Try[T any](ctx context.Context, s *Site, f func(*View) (T, error)) (T, error) {
+	v := s.View(ctx)
+	return stall.Wait(s.guard, func(a *stall.Attempt) (T, error) {
+		v.enter = a.Enter
+		return f(v)
+	})
+}
+
+// Spend lets f be called with the number of bytes that are about to be kept of
+// what was read. If it fails, so does the reading.
+func (v *View) Spend(f func(bytes int) error) { v.spend = f }
 
 // depend notes that what is made depends on what is in a directory.
 func (v *View) depend(dir string) {
@@ -106,7 +124,7 @@ func (v *View) MissingStamp(name string) *Stamp {
 // nearest finds the directory whose change would make a missing name appear.
 func (v *View) nearest(dir string) (string, bool) {
 	for dir != "." {
-		op, err := v.site.guard.Enter(dir)
+		op, err := v.enter(dir)
 		if err != nil {
 			return "", false
 		}
@@ -150,11 +168,11 @@ func (v *View) Lookup(name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{File: f, Name: name, Info: info, guard: v.site.guard}, nil
+	return v.file(f, name, info), nil
 }
 
 func (v *View) whoForbids(name string) string {
-	op, err := v.site.guard.Enter(name)
+	op, err := v.enter(name)
 	if err != nil {
 		return err.Error()
 	}
@@ -187,7 +205,7 @@ func (v *View) open(name string) (*os.File, fs.FileInfo, error) {
 		v.failed = err
 		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	op, err := v.site.guard.Enter(name)
+	op, err := v.enter(name)
 	if err != nil {
 		v.failed = err
 		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: err}
@@ -202,6 +220,22 @@ func (v *View) open(name string) (*os.File, fs.FileInfo, error) {
 	return f, info, err
 }
 
+func (v *View) file(f *os.File, name string, info fs.FileInfo) *File {
+	return &File{File: f, Name: name, Info: info, view: v}
+}
+
+// keeps is asked before something that was read is kept.
+func (v *View) keeps(bytes int) error {
+	err := v.ctx.Err()
+	if err == nil && v.spend != nil {
+		err = v.spend(bytes)
+	}
+	if err != nil {
+		v.failed = err
+	}
+	return err
+}
+
 // Open opens a file or directory. Unlike Lookup it opens hidden files, too: what
 // is made for a client may be made from them.
 func (v *View) Open(name string) (fs.File, error) {
@@ -210,7 +244,7 @@ func (v *View) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{File: f, Name: name, Info: info, guard: v.site.guard}, nil
+	return v.file(f, name, info), nil
 }
 
 // Stat tells what a name is, through links.
@@ -235,7 +269,7 @@ func (v *View) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(&File{File: f, Name: name, Info: info, guard: v.site.guard}, maxMapSize))
+	return io.ReadAll(io.LimitReader(v.file(f, name, info), maxMapSize))
 }
 
 // ReadDir lists what is served of a directory: no hidden names, none with
@@ -248,13 +282,19 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	op, err := v.site.guard.Enter(name)
+	op, err := v.enter(name)
 	if err != nil {
 		v.failed = err
 		return nil, err
 	}
 	defer op.Leave()
-	all, err := readDir(f)
+	rest := maxListed
+	all, err := readDir(f, func(bytes int) error {
+		if rest -= bytes; rest < 0 {
+			return errLarge
+		}
+		return v.keeps(bytes)
+	})
 	readable := readableIn(f)
 	real := v.root.nameOf(f)
 	list := make([]fs.DirEntry, 0, len(all))
@@ -265,6 +305,11 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	return list, err
 }
+
+// maxListed is how much is read of one directory, in bytes: some 400,000 names.
+const maxListed = 16 << 20
+
+var errLarge = errors.New("too many names: the others are left out")
 
 func (v *View) entry(dir string, e *dirent, readable func(*dirent) bool) fs.DirEntry {
 	switch {

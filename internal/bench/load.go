@@ -20,6 +20,8 @@ type scenario struct {
 	conns     int
 	least     int    // octets that a right reply has at least
 	only      string // servers that take part, all if empty
+
+	dial func(addr string) (net.Conn, error) // nil: TCP and nothing more
 }
 
 func (s scenario) skips(server string) bool {
@@ -79,7 +81,7 @@ func load(addr string, sc scenario, span time.Duration, conns int) result {
 		wg.Go(func() {
 			var r result
 			for i := c; time.Now().Before(end); i += conns {
-				r.add(ask(addr, sc.selectors[i%len(sc.selectors)], sc.least))
+				r.add(sc.ask(addr, sc.selectors[i%len(sc.selectors)]))
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -115,8 +117,16 @@ var copyBuffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // ask makes one request and reads all of the reply.
 func ask(addr, selector string, least int) (time.Duration, error) {
+	return scenario{least: least}.ask(addr, selector)
+}
+
+func (s scenario) ask(addr, selector string) (time.Duration, error) {
 	begin := time.Now()
-	c, err := net.Dial("tcp", addr)
+	dial := s.dial
+	if dial == nil {
+		dial = func(addr string) (net.Conn, error) { return net.Dial("tcp", addr) }
+	}
+	c, err := dial(addr)
 	if err != nil {
 		return 0, err
 	}
@@ -138,8 +148,8 @@ func ask(addr, selector string, least int) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	if size < least {
-		return 0, fmt.Errorf("%q: %d octets, want at least %d", selector, size, least)
+	if size < s.least {
+		return 0, fmt.Errorf("%q: %d bytes, want at least %d", selector, size, s.least)
 	}
 	return time.Since(begin), nil
 }

@@ -7,6 +7,7 @@
 //	go run ./internal/bench [-rounds N] [-time D] bin/gophd
 //	go run ./internal/bench -mix 60s bin/gophd
 //	go run ./internal/bench -large 100000 bin/gophd
+//	go run ./internal/bench -ways bin/gophd
 //
 // All servers are loaded in turn in each round, and what is compared is the
 // CPU time that a server uses for a request: requests per second run into the
@@ -14,7 +15,8 @@
 // with 256 connections of everything at once, then again while 10,000
 // directories are read anew. With -large it makes a tree of so many directories,
 // with ten times as many files, and tells what starting on it and changing it
-// costs.
+// costs. With -ways it compares what a menu from the cache costs on each way to
+// it: plain, with a query, behind a proxy, over TLS.
 package main
 
 import (
@@ -31,6 +33,7 @@ func main() {
 	span := flag.Duration("time", time.Second, "of one measurement")
 	mix := flag.Duration("mix", 0, "load gophd alone with a mix for so long")
 	large := flag.Int("large", 0, "measure a tree of so many directories")
+	ways := flag.Bool("ways", false, "compare the ways to a menu from the cache")
 	bare := flag.String("bare", "", "be the bare server on this address")
 	inetd := flag.String("inetd", "", "be an inetd on this address for the rest of the arguments")
 	flag.Parse()
@@ -47,6 +50,8 @@ func main() {
 		err = runMix(flag.Arg(0), *mix)
 	case *large > 0:
 		err = runLarge(flag.Arg(0), *large)
+	case *ways:
+		err = runWays(flag.Arg(0), *rounds, *span)
 	default:
 		err = compare(flag.Arg(0), *rounds, *span)
 	}

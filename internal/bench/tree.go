@@ -25,7 +25,7 @@ func makeTree(dir string) error {
 	for i := range holeFiles {
 		files[holeName(i)] = text(900 + i%250)
 	}
-	for _, n := range []int{100, 10000} {
+	for _, n := range []int{100, 3000, 10000} {
 		for i := range n {
 			files[fmt.Sprintf("/list%d/entry-%05d.txt", n, i)] = nil
 		}

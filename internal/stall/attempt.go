@@ -5,9 +5,10 @@ import "sync/atomic"
 // An Attempt is what is done in a goroutine of its own so that it can be left
 // behind. It asks for each name with Enter.
 type Attempt struct {
-	guard *Guard
-	stuck chan struct{} // gets one when an operation does not end
-	over  atomic.Bool
+	guard   *Guard
+	hurried bool          // while something does not answer
+	stuck   chan struct{} // gets one when an operation does not end
+	over    atomic.Bool
 }
 
 // Enter is Guard.Enter, and fails when nobody waits for the attempt any more. A
@@ -32,12 +33,14 @@ type result[T any] struct {
 // one of its operations does not end, Try returns with ErrLeft, and nobody gets
 // what f returns later. So f must not touch what its caller goes on using. When
 // it is tried again that name is barred.
-func Try[T any](g *Guard, f func(*Attempt) (T, error)) (value T, err error) {
+func Try[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) { return try(g, f, true) }
+
+func try[T any](g *Guard, f func(*Attempt) (T, error), hurried bool) (value T, err error) {
 	if g == nil {
 		return f(nil)
 	}
 	stopped := g.stopped()
-	a := &Attempt{guard: g, stuck: make(chan struct{}, 1)}
+	a := &Attempt{guard: g, hurried: hurried, stuck: make(chan struct{}, 1)}
 	done := make(chan result[T], 1)
 	go func() {
 		v, err := f(a)
@@ -54,6 +57,10 @@ func Try[T any](g *Guard, f func(*Attempt) (T, error)) (value T, err error) {
 	a.over.Store(true)
 	return value, err
 }
+
+// Wait is Try for what somebody waits for: its operations have all the patience,
+// whatever else does not answer.
+func Wait[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) { return try(g, f, false) }
 
 // Do is Try for one operation on one name.
 func Do[T any](g *Guard, name string, f func() (T, error)) (T, error) {

@@ -166,7 +166,7 @@ func (g *Guard) look() {
 // limit is how long an operation may take. So that attempts get through a tree
 // in which much does not answer, they have less patience with the rest of it.
 func (g *Guard) limit(o *Op) time.Duration {
-	if o.attempt != nil && len(g.stuck) > 0 {
+	if o.attempt != nil && o.attempt.hurried && len(g.stuck) > 0 {
 		return g.patience() / inAHurry
 	}
 	return g.patience()

@@ -1,0 +1,84 @@
+//go:build linux
+
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// proxy is the address that the load comes from that is sent by a proxy.
+const proxy = "127.0.0.2"
+
+func dialProxied(addr string) (net.Conn, error) {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(proxy)}}
+	c, err := d.Dial("tcp", addr)
+	if err == nil {
+		_, err = io.WriteString(c, "PROXY TCP4 127.0.0.3 127.0.0.1 1234 70\r\n")
+	}
+	return c, err
+}
+
+func dialTLS(addr string) (net.Conn, error) {
+	return tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true})
+}
+
+// runWays tells the CPU time of a listing of 3,000 files that is kept, on each way
+// to it. What a handshake costs is what a small text costs more with it.
+func runWays(gophd string, rounds int, span time.Duration) error {
+	dir, err := os.MkdirTemp("", "gophd-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	tree := filepath.Join(dir, "tree")
+	if err := makeTree(tree); err != nil {
+		return fmt.Errorf("making the tree: %w", err)
+	}
+	s, err := start("gophd", func(port string) []string {
+		return append(gophdArgs(gophd, tree, port), "-trust-proxy", proxy, "-tls-self-signed", dir)
+	})
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	const listing, text = 100_000, 1000
+	cost := map[string][]time.Duration{}
+	all := []scenario{
+		{name: "plain", selectors: []string{"/list3000/"}, conns: 8, least: listing},
+		{name: "with a query", selectors: []string{"/list3000/\tquery"}, conns: 8, least: listing},
+		{name: "behind a proxy", selectors: []string{"/list3000/"}, conns: 8, least: listing, dial: dialProxied},
+		{name: "over TLS", selectors: []string{"/list3000/"}, conns: 8, least: listing, dial: dialTLS},
+		{name: "text, plain", selectors: []string{"/hot.txt"}, conns: 8, least: text},
+		{name: "text, over TLS", selectors: []string{"/hot.txt"}, conns: 8, least: text, dial: dialTLS},
+	}
+	for range rounds {
+		for _, sc := range all {
+			r := measure(s, sc, span)
+			if r.requests == 0 || r.failed > 0 {
+				return fmt.Errorf("%s: %d requests, %d failed: %w", sc.name, r.requests, r.failed, r.firstError)
+			}
+			cost[sc.name] = append(cost[sc.name], r.cpu/time.Duration(r.requests))
+		}
+	}
+	median := func(name string) float64 {
+		slices.Sort(cost[name])
+		return float64(cost[name][len(cost[name])/2].Nanoseconds()) / 1000
+	}
+	handshake := median("text, over TLS") - median("text, plain")
+	fmt.Printf("\nA listing of 3,000 files from the cache\n\n| way | CPU for a request | of plain |\n| --- | --- | --- |\n")
+	for _, name := range []string{"plain", "with a query", "behind a proxy", "over TLS"} {
+		us := median(name)
+		if name == "over TLS" {
+			name, us = fmt.Sprintf("over TLS, less %.0f \u00b5s for the handshake", handshake), us-handshake
+		}
+		fmt.Printf("| %s | %.0f \u00b5s | %.2f |\n", name, us, us/median("plain"))
+	}
+	return nil
+}
