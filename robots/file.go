@@ -69,6 +69,10 @@ type Parser struct {
 	// missing colon after either count, as they do for Google's parser (RFC 9309,
 	// section 2.2.4, lets a robot be lenient); [Line] has the mark Forgiven then.
 	Literal bool
+
+	// Truncated says that the data are the beginning of a longer text, up to the end
+	// of a line.
+	Truncated bool
 }
 
 // Parse is as the function.
@@ -80,7 +84,7 @@ func (p Parser) parse(data []byte, limit int) *File {
 	if len(data) > limit {
 		text = wholeLines(p.Dialect, text)
 	}
-	f := &File{dialect: p.Dialect, literal: p.Literal, utf16: wide, text: string(text), cut: len(data) > limit}
+	f := &File{dialect: p.Dialect, literal: p.Literal, utf16: wide, text: string(text), cut: p.Truncated || len(data) > limit}
 	f.read()
 	return f
 }

@@ -7,15 +7,15 @@ import (
 
 // Rule is an Allow or Disallow line. The zero Rule stands for none.
 type Rule struct {
-	Allow   bool
-	Pattern string // as written; an empty one is no rule in any dialect
-	Line    int    // counted from 1
+	Allow   bool   `json:"allow"`
+	Pattern string `json:"pattern"` // as written; an empty one is no rule in any dialect
+	Line    int    `json:"line"`    // counted from 1
 }
 
 // Agent is a User-agent line.
 type Agent struct {
-	Token string // the product token, or "*"; in 1994 and Extended the name; "" names nobody
-	Line  int
+	Token string `json:"token"` // the product token, or "*"; in 1994 and Extended the name; "" names nobody
+	Line  int    `json:"line"`
 }
 
 // Field is a line of another kind, such as Crawl-delay, or one nobody knows.
@@ -202,25 +202,6 @@ func (f *File) groupFields(i int) []Field {
 		}
 		return true
 	})
-	return fields
-}
-
-// Fields gives the extra fields that bind the named robot, in file order: those
-// of the groups that [File.Agent] chooses, and those outside of any group.
-func (f *File) Fields(agent string) []Field {
-	if f == nil {
-		return nil
-	}
-	var fields []Field
-	chosen := make([]bool, len(f.groups))
-	for _, g := range f.Agent(agent).groups {
-		chosen[g] = true
-	}
-	for i, g := range f.groups {
-		if !g.agents || chosen[i] {
-			fields = append(fields, f.groupFields(i)...)
-		}
-	}
 	return fields
 }
 

@@ -1,6 +1,8 @@
 package robots
 
 import (
+	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -8,14 +10,15 @@ import (
 )
 
 // Decision answers whether a robot may fetch a selector, and says why. Its
-// strings and slices are parts of the file and must not be changed.
+// strings and slices are parts of the file and must not be changed. As JSON it can
+// be stored and read back.
 type Decision struct {
-	Allowed  bool
-	Rule     Rule    // decides; the zero Rule if no rule matches
-	RunnerUp Rule    // would decide without Rule, and without what only repeats it
-	Agents   []Agent // the User-agent lines of the groups that were chosen
-	Reason   Reason  // why these groups
-	Pattern  string  // that of Rule, as it is compared: in the normal form of R6
+	Allowed  bool    `json:"allowed"`
+	Rule     Rule    `json:"rule,omitzero"`      // decides; the zero Rule if no rule matches
+	RunnerUp Rule    `json:"runner_up,omitzero"` // would decide without Rule, and without what only repeats it
+	Agents   []Agent `json:"agents,omitempty"`   // the User-agent lines of the groups that were chosen
+	Reason   Reason  `json:"reason"`             // why these groups
+	Pattern  string  `json:"pattern,omitempty"`  // that of Rule, as it is compared: in the normal form of R6
 }
 
 // Reason says why a decision rests on the rules it rests on.
@@ -50,6 +53,29 @@ func (r Reason) String() string {
 		return reasonTexts[r]
 	}
 	return "unknown reason"
+}
+
+var reasonNames = [...]string{
+	NoGroup: "no-group", OwnGroup: "own-group", DefaultGroup: "default-group", Ungrouped: "ungrouped",
+	EveryRule: "every-rule", RobotsFile: "robots-file", NetworkToken: "network-token", TooLarge: "too-large",
+}
+
+// MarshalText gives a short name for programs, such as own-group.
+func (r Reason) MarshalText() ([]byte, error) {
+	if int(r) < len(reasonNames) {
+		return []byte(reasonNames[r]), nil
+	}
+	return nil, fmt.Errorf("unknown reason %d", r)
+}
+
+// UnmarshalText is the inverse of [Reason.MarshalText].
+func (r *Reason) UnmarshalText(text []byte) error {
+	i := slices.Index(reasonNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown reason %q", text)
+	}
+	*r = Reason(i)
+	return nil
 }
 
 // Allowed reports whether the named robot may fetch the selector.

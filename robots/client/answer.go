@@ -1,7 +1,12 @@
 package client
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/gophd/gophd/robots"
@@ -11,7 +16,8 @@ import (
 // reached, or could not answer (R12).
 var ErrUnreachable = errors.New("robots file unreachable: everything is denied")
 
-// Access is how the fetch of a robots file ended (RFC 9309, section 2.3.1).
+// Access is the fetch status: how the fetch of a robots file ended (RFC 9309,
+// section 2.3.1).
 type Access uint8
 
 // What may be fetched: with Successful what the file allows, with Unavailable
@@ -22,18 +28,18 @@ const (
 	Successful
 )
 
+var accessNames = [...]string{Unreachable: "unreachable", Unavailable: "unavailable", Successful: "successful"}
+
 // String gives unreachable, unavailable or successful.
 func (a Access) String() string {
-	switch a {
-	case Successful:
-		return "successful"
-	case Unavailable:
-		return "unavailable"
+	if int(a) < len(accessNames) {
+		return accessNames[a]
 	}
-	return "unreachable"
+	return accessNames[Unreachable]
 }
 
-// An Answer is what a host says to the robot of a Client.
+// An Answer is what a host says to a robot. As JSON it can be stored; what is read
+// back has no Pace, and its rules are those of the same robot. See [Client.Put].
 type Answer struct {
 	Access  Access
 	File    *robots.File // nil unless Successful
@@ -43,26 +49,133 @@ type Answer struct {
 	Err     error        // why the last fetch failed; nil if it did not
 	Pace    *Pace        // shared by all answers of this host; it leaves out the fetches of the Client
 
-	agent string
+	robot robots.Robot
+	rules robots.RuleSets // for the robot
 }
 
+// FromResponse is the answer that a web server gave to a request for its robots
+// file, for robots with an HTTP client of their own: the status, the header, the
+// body, of which [robots.DefaultLimit] bytes are read, after at least five
+// redirects have been followed (R11). A body that ends in an error is a host that
+// is unreachable. FromResponse does not close the body. Answer.Pace keeps what the
+// file asks for, and what Retry-After does.
+func FromResponse(robot robots.Robot, status int, header http.Header, body io.Reader) *Answer {
+	a := &Answer{Pace: &Pace{}, Fetched: time.Now()}
+	switch err := statusError(status, header, a.Fetched); {
+	case err == nil:
+		file, err := robots.ParseReader(robots.RFC9309, body, 0)
+		if err != nil {
+			a.Err = err
+			break
+		}
+		a.Access, a.File = Successful, file
+	case err.absent():
+		a.Access = Unavailable
+	default:
+		a.Err = err
+		a.Pace.Hold(a.Fetched.Add(err.RetryAfter))
+	}
+	a.bind(robot)
+	a.Pace.Follow(a.rules.Fields())
+	return a
+}
+
+// bind finds the rules of the robot.
+func (a *Answer) bind(robot robots.Robot) { a.robot, a.rules = robot, a.File.For(robot) }
+
+// Allowed reports whether the robot may fetch a selector, or a URL of the host.
+func (a *Answer) Allowed(selector string) bool { return a.Decide(selector).Allowed }
+
 // Decide holds a selector against the file, or the path and query of an URL
-// against that of a web server.
+// against that of a web server. See [Target] for what a URL comes to.
 func (a *Answer) Decide(selector string) robots.Decision {
 	if a.Access == Unreachable {
 		return robots.Decision{}
 	}
-	return a.File.Decide(a.agent, selector)
+	if a.File.Dialect() == robots.RFC9309 && strings.HasPrefix(a.URL, "gopher") {
+		selector = uriPath(selector)
+	}
+	return a.rules.Decide(selector)
 }
+
+// Usage says what the host states about the use of what is fetched.
+func (a *Answer) Usage(path string) robots.Statement {
+	if a.Access == Unreachable {
+		return nil
+	}
+	return a.rules.Usage(path)
+}
+
+// CrawlDelay returns the time that the host asks the robot to leave between two
+// requests; ok is false if it asks for none.
+func (a *Answer) CrawlDelay() (delay time.Duration, ok bool) { return a.rules.CrawlDelay() }
 
 // Comments gives the Comment lines for the author of the robot (C9); a robot
 // should log them.
 func (a *Answer) Comments() []string {
 	var comments []string
-	for _, f := range a.File.Fields(a.agent) {
+	for _, f := range a.rules.Fields() {
 		if f.Name == "comment" {
 			comments = append(comments, f.Value)
 		}
 	}
 	return comments
+}
+
+// stored is an Answer as JSON.
+type stored struct {
+	Access     string    `json:"access"`
+	URL        string    `json:"url,omitempty"`
+	Fetched    time.Time `json:"fetched,omitzero"`
+	Stale      bool      `json:"stale,omitempty"`
+	Error      string    `json:"error,omitempty"`
+	Dialect    string    `json:"dialect,omitempty"`
+	Truncated  bool      `json:"truncated,omitempty"`
+	Text       []byte    `json:"text,omitempty"` // of the file, in base64
+	Names      []string  `json:"names,omitempty"`
+	Categories []string  `json:"categories,omitempty"`
+}
+
+// MarshalJSON writes the answer, with the file.
+func (a *Answer) MarshalJSON() ([]byte, error) {
+	s := stored{
+		Access: a.Access.String(), URL: a.URL, Fetched: a.Fetched, Stale: a.Stale,
+		Names: a.robot.Names, Categories: a.robot.Categories,
+	}
+	if a.Err != nil {
+		s.Error = a.Err.Error()
+	}
+	if a.File != nil {
+		s.Dialect, s.Truncated, s.Text = a.File.Dialect().String(), a.File.Truncated(), a.File.AppendTo(nil)
+	}
+	return json.Marshal(s)
+}
+
+// UnmarshalJSON reads an answer. What is stored as successful, and holds no file
+// that can be read, is an error.
+func (a *Answer) UnmarshalJSON(data []byte) error {
+	var s stored
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	*a = Answer{URL: s.URL, Fetched: s.Fetched, Stale: s.Stale}
+	if s.Error != "" {
+		a.Err = errors.New(s.Error)
+	}
+	switch s.Access {
+	case accessNames[Unavailable]:
+		a.Access = Unavailable
+	case accessNames[Successful]:
+		dialect, err := robots.ParseDialect(s.Dialect)
+		if err != nil {
+			return fmt.Errorf("reading stored answer: %w", err)
+		}
+		a.Access = Successful
+		a.File = robots.Parser{Dialect: dialect, Truncated: s.Truncated}.Parse(s.Text)
+	case accessNames[Unreachable]:
+	default:
+		return fmt.Errorf("reading stored answer: unknown access %q", s.Access)
+	}
+	a.bind(robots.Robot{Names: s.Names, Categories: s.Categories})
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"container/list"
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -29,6 +30,7 @@ type host struct {
 	tried    time.Time     // end of the last fetch
 	failing  time.Time     // end of the first fetch of those that failed since; zero: the last did not
 	err      error         // of the last fetch
+	holdoff  time.Duration // what the host asked to be left alone after that fetch
 	fetching chan struct{} // closed at the end of the fetch under way; nil: none
 }
 
@@ -53,7 +55,7 @@ func (c *Client) get(ctx context.Context, o dial.Origin) (*Answer, error) {
 func (c *Client) look(ctx context.Context, o dial.Origin) (*host, <-chan struct{}) {
 	c.cache.mu.Lock()
 	defer c.cache.mu.Unlock()
-	h := c.cache.host(o, cmp.Or(c.Size, maxHosts))
+	h := c.host(o)
 	if h.fetching == nil && c.fresh(h) {
 		return h, nil
 	}
@@ -62,6 +64,13 @@ func (c *Client) look(ctx context.Context, o dial.Origin) (*host, <-chan struct{
 		go c.refresh(context.WithoutCancel(ctx), h)
 	}
 	return h, h.fetching
+}
+
+// host gives the entry of an origin. The caller holds the lock.
+func (c *Client) host(o dial.Origin) *host {
+	h := c.cache.host(o, cmp.Or(c.Size, maxHosts))
+	h.pace.SetMin(c.MinDelay)
+	return h
 }
 
 // host gives the entry of an origin, and lets go of the oldest if there are too
@@ -91,7 +100,7 @@ func (c *Client) fresh(h *host) bool {
 	case h.tried.IsZero():
 		return false
 	case h.err != nil:
-		return age < cmp.Or(c.Retry, retryAfter)
+		return age < max(cmp.Or(c.Retry, retryAfter), h.holdoff)
 	}
 	return age < min(cmp.Or(c.MaxAge, maxAge), maxAge)
 }
@@ -99,13 +108,21 @@ func (c *Client) fresh(h *host) bool {
 // refresh fetches the file of a host and wakes all who wait for it.
 func (c *Client) refresh(ctx context.Context, h *host) {
 	a, err := c.read(ctx, h.origin)
+	a.bind(c.robot())
 	if err == nil {
-		h.pace.Follow(a.File.Fields(c.Agent))
+		h.pace.Follow(a.rules.Fields())
 	}
+	var status *StatusError
+	errors.As(err, &status)
 	c.cache.mu.Lock()
 	defer c.cache.mu.Unlock()
 	h.tried, h.err = c.now(), err
-	a.Fetched, a.Pace, a.agent = h.tried, &h.pace, c.Agent
+	a.Fetched, a.Pace = h.tried, &h.pace
+	h.holdoff = 0
+	if status != nil {
+		h.holdoff = status.RetryAfter
+		h.pace.Hold(time.Now().Add(status.RetryAfter))
+	}
 	switch {
 	case err == nil:
 		h.good, h.failing = &a, time.Time{}
@@ -124,7 +141,8 @@ func (c *Client) answer(h *host) *Answer {
 	if h.err == nil {
 		return h.good
 	}
-	a := Answer{Access: Unreachable, Pace: &h.pace, agent: c.Agent}
+	a := Answer{Access: Unreachable, Pace: &h.pace}
+	a.bind(c.robot())
 	switch {
 	case h.good != nil && h.good.File != nil:
 		a = *h.good

@@ -33,10 +33,20 @@ const (
 // many goroutines: those that ask for a host whose file is being fetched wait
 // for that one fetch.
 type Client struct {
-	Agent   string                                                       // the robot's product token; if empty, it obeys the rules for `*`
+	Agent      string   // the robot's product token; if empty, it obeys the rules for `*`
+	Fallback   []string // other tokens, of which the first that a file names counts if it does not name Agent: mybot after mybot-news
+	Categories []string // what the robot does; see [robots.Robot]
+
 	Fetch   func(ctx context.Context, u *url.URL) (io.ReadCloser, error) // if nil, that of a Fetcher; [Fetcher.Fetch] tells what errors mean
-	Dialect func(scheme string) robots.Dialect                           // if nil, Gopher for gopher and gophers, RFC9309 for http and https
+	Dialect func(scheme string) robots.Dialect                           // if nil, RFC9309 for http and https, and for gopher and gophers where the file uses Allow or a final $, else Gopher
 	Now     func() time.Time                                             // if nil, time.Now
+
+	// MinDelay is the least time between two requests to one host, from the start of
+	// one to the start of the next, also where the host asks for less; where it asks
+	// for more, that holds. If zero, 1 s. A host that asks for nothing gets ten
+	// seconds, or twice as long as the last answer took if that is longer (C8); with
+	// a MinDelay it gets that instead of the ten seconds.
+	MinDelay time.Duration
 
 	Timeout time.Duration // for all fetches that one file takes; if zero, 30 s
 	Limit   int64         // bytes read of a file; if zero, DefaultLimit
@@ -51,7 +61,7 @@ type Client struct {
 // host's port and scheme count: another one is another host. The error is about
 // the URL or the context; a host that cannot be reached is an Answer.
 func (c *Client) Get(ctx context.Context, rawURL string) (*Answer, error) {
-	_, o, err := dial.ParseURL(rawURL, dial.FilePorts)
+	_, o, err := parse(rawURL)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +72,7 @@ func (c *Client) Get(ctx context.Context, rawURL string) (*Answer, error) {
 // the decision is a denial then, and if the host is to blame the error is
 // [ErrUnreachable].
 func (c *Client) Allowed(ctx context.Context, rawURL string) (robots.Decision, error) {
-	u, o, err := dial.ParseURL(rawURL, dial.FilePorts)
+	u, o, err := parse(rawURL)
 	if err != nil {
 		return robots.Decision{}, err
 	}
@@ -73,7 +83,32 @@ func (c *Client) Allowed(ctx context.Context, rawURL string) (robots.Decision, e
 	if a.Access == Unreachable {
 		return robots.Decision{}, fmt.Errorf("%w: %w", ErrUnreachable, a.Err)
 	}
-	return a.Decide(selectorOf(u)), nil
+	return a.Decide(target(u)), nil
+}
+
+// Put makes the client take an answer that was stored for that of its URL's host,
+// as long as it is good.
+func (c *Client) Put(rawURL string, a *Answer) error {
+	_, o, err := parse(rawURL)
+	if err != nil {
+		return err
+	}
+	own := *a
+	own.bind(c.robot())
+	c.cache.mu.Lock()
+	defer c.cache.mu.Unlock()
+	h := c.host(o)
+	own.Pace = &h.pace
+	h.pace.Follow(own.rules.Fields())
+	h.tried, h.err = own.Fetched, own.Err
+	if own.Access != Unreachable {
+		h.good = &own
+	}
+	return nil
+}
+
+func (c *Client) robot() robots.Robot {
+	return robots.Robot{Names: append([]string{c.Agent}, c.Fallback...), Categories: c.Categories}
 }
 
 // read fetches the robots file of a host. A host that fails at any place is
@@ -108,6 +143,9 @@ func (c *Client) readAt(ctx context.Context, u *url.URL) (*robots.File, error) {
 	f, err := robots.ParseReader(c.dialect(u.Scheme), body, cmp.Or(c.Limit, robots.DefaultLimit))
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", u, err)
+	}
+	if c.Dialect == nil && f.Dialect() == robots.Gopher && forGopher(f) != robots.Gopher {
+		f = robots.Parser{Dialect: forGopher(f), Truncated: f.Truncated()}.Parse(f.AppendTo(nil))
 	}
 	return f, nil
 }

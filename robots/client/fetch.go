@@ -3,13 +3,18 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/gophd/gophd/robots/internal/dial"
 )
@@ -17,20 +22,73 @@ import (
 // maxRedirects is how many redirects in a row are followed, across hosts (R11).
 const maxRedirects = 5
 
+// maxRetryAfter is the longest time for which a host that asks for it is left
+// alone (R13).
+const maxRetryAfter = 24 * time.Hour
+
 // A Fetcher gets one document over gopher, gophers, http or https. The zero
 // Fetcher works. It is for robots files: it sends no cookies and knows no cache.
 type Fetcher struct {
-	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // for gopher and gophers; if nil, that of net.Dialer
-	TLS       *tls.Config                                                          // for gophers; if nil, certificates must be valid, which few there are
-	Transport http.RoundTripper                                                    // for http and https; if nil, http.DefaultTransport
+	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // for all schemes; if nil, that of net.Dialer; see DialPublic
+	TLS       *tls.Config                                                          // for gophers and https; if nil, certificates must be valid
+	Transport http.RoundTripper                                                    // for http and https, instead of Dial and TLS; if nil, http.DefaultTransport or one like it
 	UserAgent string                                                               // for http and https; if empty, that of Go
+
+	// Redirect is asked before a redirect is followed. If it returns an error the
+	// redirect is not, and the fetch fails with that error. If nil, all are followed,
+	// up to five in a row. A host may redirect a robot to an address of the network
+	// that the robot runs in: a name says little about that, DialPublic does.
+	Redirect func(ctx context.Context, from, to *url.URL) error
+}
+
+// A StatusError is a status of HTTP other than 2xx. It is [fs.ErrNotExist] if the
+// document is not there: 3xx and 4xx but 429, which says that the host cannot
+// answer now.
+type StatusError struct {
+	Status     int
+	RetryAfter time.Duration // what the host asks to be left alone, at most 24 h; 0: nothing
+}
+
+// Error names the status.
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
+	if e.RetryAfter > 0 {
+		text += fmt.Sprintf(", again in %s", e.RetryAfter)
+	}
+	return strings.TrimSpace(text)
+}
+
+func (e *StatusError) absent() bool {
+	return e.Status != http.StatusTooManyRequests && (e.Status/100 == 3 || e.Status/100 == 4)
+}
+
+// Is makes the error an fs.ErrNotExist.
+func (e *StatusError) Is(target error) bool { return target == fs.ErrNotExist && e.absent() }
+
+// statusError sorts a status by RFC 9309, section 2.3.1; nil is success. A status
+// that is none is a failure. Retry-After is a number of seconds or a date (RFC
+// 9110, section 10.2.3).
+func statusError(status int, header http.Header, now time.Time) *StatusError {
+	if status/100 == 2 {
+		return nil
+	}
+	e := &StatusError{Status: status}
+	after := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(after, 10, 32); err == nil {
+		e.RetryAfter = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(after); err == nil {
+		e.RetryAfter = max(at.Sub(now), 0)
+	}
+	e.RetryAfter = min(e.RetryAfter, maxRetryAfter)
+	return e
 }
 
 // Fetch gets the document of an URL. A document that is not there gives an
 // error that is [fs.ErrNotExist]; any other error means that the host could not
-// be reached, or could not answer (R12). On Gopher, which has no status, only
-// the document itself tells whether it is there: see [File.Absent]. The context
-// bounds the reading of the document too. The caller closes it.
+// be reached, or could not answer (R12); one of HTTP is a [StatusError]. On
+// Gopher, which has no status, only the document itself tells whether it is there:
+// see [robots.File.Absent]. The context bounds the reading of the document too.
+// The caller closes it.
 func (f *Fetcher) Fetch(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	switch u.Scheme {
 	case "gopher", "gophers":
@@ -63,8 +121,7 @@ func (f *Fetcher) gopher(ctx context.Context, u *url.URL) (io.ReadCloser, error)
 	return conn, nil
 }
 
-// http follows redirects and sorts the status by RFC 9309, section 2.3.1: what
-// is beyond the last redirect is not there. A status that is none is a failure.
+// http follows redirects; what is beyond the last one is not there.
 func (f *Fetcher) http(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -73,27 +130,60 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	if f.UserAgent != "" {
 		req.Header.Set("User-Agent", f.UserAgent)
 	}
-	client := http.Client{Transport: f.Transport, CheckRedirect: checkRedirect}
+	client := http.Client{Transport: f.transport(), CheckRedirect: f.checkRedirect}
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("fetching %s: %w", u.Redacted(), err)
 	}
-	if resp.StatusCode/100 == 2 {
-		return resp.Body, nil
+	if err := statusError(resp.StatusCode, resp.Header, time.Now()); err != nil {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("fetching %s: %w", u.Redacted(), err)
 	}
-	_ = resp.Body.Close()
-	err = fmt.Errorf("fetching %s: %s", u.Redacted(), resp.Status)
-	if resp.StatusCode/100 == 3 || resp.StatusCode/100 == 4 {
-		err = fmt.Errorf("%w: %w", err, fs.ErrNotExist)
+	return resp.Body, nil
+}
+
+// transport is the one that is set, or one that connects as the Fetcher says.
+func (f *Fetcher) transport() http.RoundTripper {
+	if f.Transport != nil || f.Dial == nil && f.TLS == nil {
+		return f.Transport
 	}
-	return nil, err
+	return &http.Transport{
+		DialContext: f.Dial, TLSClientConfig: f.TLS, Proxy: http.ProxyFromEnvironment,
+		ForceAttemptHTTP2: true, DisableKeepAlives: true,
+	}
 }
 
 // checkRedirect ends a chain that is too long, or leaves the web, with the
 // redirect itself as the answer.
-func checkRedirect(next *http.Request, via []*http.Request) error {
+func (f *Fetcher) checkRedirect(next *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects || next.URL.Scheme != "http" && next.URL.Scheme != "https" {
 		return http.ErrUseLastResponse
 	}
+	if f.Redirect != nil {
+		return f.Redirect(next.Context(), via[len(via)-1].URL, next.URL)
+	}
 	return nil
 }
+
+// ErrPrivate is the answer of [DialPublic] to an address that is not public.
+var ErrPrivate = errors.New("the address is not public")
+
+// DialPublic connects to public addresses only: not to loopback, private,
+// link-local, multicast or unspecified ones, whatever name stands for them and
+// whoever redirected there. It is for [Fetcher.Dial].
+func DialPublic(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		if ip := at.Addr().Unmap(); !ip.IsGlobalUnicast() || ip.IsPrivate() || shared.Contains(ip) {
+			return fmt.Errorf("%s: %w", ip, ErrPrivate)
+		}
+		return nil
+	}}
+	return d.DialContext(ctx, network, address)
+}
+
+// shared is the address space of carriers (RFC 6598), which is private, too.
+var shared = netip.MustParsePrefix("100.64.0.0/10")

@@ -166,6 +166,10 @@ func (w web) RoundTrip(req *http.Request) (*http.Response, error) {
 	_, _ = fmt.Sscanf(answer, "%d", &resp.StatusCode)
 	_, text, _ = strings.Cut(answer, " ")
 	resp.Status = fmt.Sprint(resp.StatusCode)
+	if after, rest, found := strings.Cut(text, " after "); found {
+		resp.Header.Set("Retry-After", rest)
+		text = after
+	}
 	if resp.StatusCode/100 == 3 && text != "" {
 		resp.Header.Set("Location", text)
 	}
@@ -201,7 +205,7 @@ func TestFetchStatus(t *testing.T) {
 		"http://h/204": "",
 		"http://h/401": "absent",
 		"http://h/404": "absent",
-		"http://h/429": "absent",
+		"http://h/429": "unreachable",
 		"http://h/304": "absent",
 		"http://h/999": "unreachable",
 		"http://h/500": "unreachable",
@@ -256,3 +260,81 @@ func TestFetchUserAgent(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// TestRetryAfter: a host that asks to be left alone is, as long as it asks for, but
+// at most a day; a date counts as seconds do.
+func TestRetryAfter(t *testing.T) {
+	for status, want := range map[string]time.Duration{
+		"503 oh after 3600":                          time.Hour,
+		"429 slow after 3600":                        time.Hour,
+		"429 slow":                                   5 * time.Minute,
+		"503 oh after 99999999":                      24 * time.Hour,
+		"503 oh after soon":                          5 * time.Minute,
+		"503 oh after Sat, 01 Jan 2000 02:00:00 GMT": 2 * time.Hour,
+		"503 oh after Fri, 31 Dec 1999 00:00:00 GMT": 5 * time.Minute,
+		"500 oh after 7200":                          2 * time.Hour,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			f := Fetcher{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+				asked++
+				return web{"http://h/robots.txt": status}.RoundTrip(req)
+			})}
+			c := Client{Fetch: f.Fetch}
+			a := mustGet(t, &c, "http://h/a")
+			if se, ok := errors.AsType[*StatusError](a.Err); a.Access != Unreachable || !ok || se.Status/100 < 4 {
+				t.Fatalf("%s: %v, %v", status, a.Access, a.Err)
+			}
+			if next := a.Pace.Next(time.Now()).Sub(time.Now()); next != 0 && next != want {
+				t.Errorf("%s: the pace lets go after %v, want %v", status, next, want)
+			}
+			time.Sleep(want - time.Second)
+			mustGet(t, &c, "http://h/a")
+			if asked != 1 {
+				t.Errorf("%s: asked again before %v", status, want)
+			}
+			time.Sleep(time.Second)
+			mustGet(t, &c, "http://h/a")
+			if asked != 2 {
+				t.Errorf("%s: not asked again after %v", status, want)
+			}
+		})
+	}
+}
+
+// TestRedirectHook: a redirect that the hook refuses is not followed, and denies.
+func TestRedirectHook(t *testing.T) {
+	refused := errors.New("not there")
+	f := Fetcher{
+		Transport: web{"http://h/robots.txt": "301 http://10.0.0.1/robots.txt", "http://10.0.0.1/robots.txt": "200 User-agent: *\nAllow: /"},
+		Redirect: func(_ context.Context, from, to *url.URL) error {
+			if from.Host == "h" && to.Host == "10.0.0.1" {
+				return refused
+			}
+			return nil
+		},
+	}
+	c := Client{Fetch: f.Fetch}
+	if d, err := c.Allowed(t.Context(), "http://h/a"); d.Allowed || !errors.Is(err, refused) || !errors.Is(err, ErrUnreachable) {
+		t.Errorf("allowed %v, %v", d.Allowed, err)
+	}
+}
+
+// TestDialPublic: no address that is not public is connected to, over any scheme
+// and after a redirect.
+func TestDialPublic(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	f := Fetcher{Dial: DialPublic}
+	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "[fe80::1]", "[fd00::1]", "224.0.0.1"} {
+		for _, scheme := range []string{"http", "gopher"} {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			_, err := f.Fetch(ctx, mustParse(t, scheme+"://"+host+":"+port+"/0robots.txt"))
+			cancel()
+			if !errors.Is(err, ErrPrivate) {
+				t.Errorf("%s://%s: %v", scheme, host, err)
+			}
+		}
+	}
+}

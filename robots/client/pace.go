@@ -6,6 +6,7 @@ package client
 // rate allows; a host without windows needs no walk.
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -18,17 +19,21 @@ import (
 const (
 	thumbDelay  = 10 * time.Second
 	thumbFactor = 2
+	minDelay    = time.Second
 )
 
 // A Pace tells one robot when it may ask one host again. Every interval runs
 // from the start of one request to the start of the next. The zero Pace goes by
-// the rule of thumb of C8. A Pace must not be copied; it may be used by many
+// the rule of thumb of C8. However little a host asks for, a second lies between
+// two requests, or what [Pace.SetMin] says. A Pace must not be copied; it may be used by many
 // goroutines, which it lets go one after the other.
 type Pace struct {
 	mu   sync.Mutex
 	turn chan struct{} // holds a value while one goroutine waits for its time
 	plan plan
-	last time.Time // start of the last request; zero: none yet
+	min  time.Duration // zero: 1 s
+	last time.Time     // start of the last request; zero: none yet
+	hold time.Time     // not before
 	took time.Duration
 }
 
@@ -51,6 +56,22 @@ func (p *Pace) Cool(c robots.Crawler) {
 	p.plan = plan{always: max(c.Cooldown, 1)}
 }
 
+// SetMin makes the pace keep at least this time between two requests, whatever the
+// host asks for, and instead of the ten seconds of the rule of thumb if it asks for
+// nothing. Zero stands for one second, and leaves the ten.
+func (p *Pace) SetMin(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.min = d
+}
+
+// Hold makes the pace wait until a time, as a host asks with Retry-After.
+func (p *Pace) Hold(until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hold = later(p.hold, until)
+}
+
 // Took tells how long the last fetch took, for the rule of thumb.
 func (p *Pace) Took(d time.Duration) {
 	p.mu.Lock()
@@ -62,7 +83,11 @@ func (p *Pace) Took(d time.Duration) {
 func (p *Pace) Next(now time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	thumb := max(thumbDelay, thumbFactor*min(p.took, robots.MaxDelay/thumbFactor))
+	thumb := max(cmp.Or(p.min, thumbDelay), thumbFactor*min(p.took, robots.MaxDelay/thumbFactor))
+	now = later(now, p.hold)
+	if !p.last.IsZero() {
+		now = later(now, p.last.Add(cmp.Or(p.min, minDelay)))
+	}
 	return p.plan.next(p.last, now, thumb)
 }
 

@@ -36,7 +36,7 @@ func TestPaceIntervals(t *testing.T) {
 		{"C8 rule of thumb: ten seconds", nil, time.Second, 10 * time.Second},
 		{"C8 rule of thumb: twice the last fetch", nil, 8 * time.Second, 16 * time.Second},
 		{"crawl-delay", fields("Crawl-delay: 2.5"), time.Minute, 2500 * time.Millisecond},
-		{"crawl-delay of nothing", fields("Crawl-delay: 0"), time.Minute, 1},
+		{"crawl-delay of nothing", fields("Crawl-delay: 0"), time.Minute, time.Second},
 		{"the longer of two delays", fields("Crawl-delay: 3", "Crawl-delay: 2"), 0, 3 * time.Second},
 		{"a delay beyond all limits", fields("Crawl-delay: 99999999999"), 0, robots.MaxDelay},
 		{"C8 rate", fields("Request-rate: 10/60"), time.Minute, 6 * time.Second},
@@ -94,7 +94,7 @@ func TestPaceVisitTime(t *testing.T) {
 // denial too.
 func TestPaceCooldown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, c := range []robots.Crawler{{Index: robots.IndexAllow, Cooldown: time.Hour}, {Index: robots.IndexDeny, Cooldown: robots.MaxCooldown}, {Index: robots.IndexAllow, Cooldown: 1}} {
+		for _, c := range []robots.Crawler{{Index: robots.IndexAllow, Cooldown: time.Hour}, {Index: robots.IndexDeny, Cooldown: robots.MaxCooldown}, {Index: robots.IndexAllow, Cooldown: time.Second}} {
 			var p Pace
 			p.Cool(c)
 			now := time.Now()
@@ -105,6 +105,50 @@ func TestPaceCooldown(t *testing.T) {
 			if got := p.Next(now).Sub(now); got != c.Cooldown {
 				t.Errorf("%v: next visit after %v", c, got)
 			}
+		}
+	})
+}
+
+// TestPaceMin: the longer of mine and theirs, and mine where they ask for nothing.
+func TestPaceMin(t *testing.T) {
+	for _, test := range []struct {
+		min    time.Duration
+		fields []robots.Field
+		want   time.Duration
+	}{
+		{3 * time.Second, fields("Crawl-delay: 0.1"), 3 * time.Second},
+		{3 * time.Second, fields("Crawl-delay: 5"), 5 * time.Second},
+		{3 * time.Second, nil, 3 * time.Second},
+		{time.Minute, nil, time.Minute},
+		{time.Millisecond, fields("Crawl-delay: 0"), time.Millisecond},
+		{0, fields("Crawl-delay: 0"), time.Second},
+		{0, nil, 10 * time.Second},
+		{20 * time.Second, fields("Request-rate: 1/1 0000-2359"), 20 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var p Pace
+			p.SetMin(test.min)
+			p.Follow(test.fields)
+			mustWait(t, &p)
+			start := time.Now()
+			mustWait(t, &p)
+			if got := time.Since(start); got != test.want {
+				t.Errorf("min %v, %v: waited %v, want %v", test.min, test.fields, got, test.want)
+			}
+		})
+	}
+}
+
+// TestPaceHold: Retry-After is kept, and a shorter one does not undo it.
+func TestPaceHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p Pace
+		start := time.Now()
+		p.Hold(start.Add(time.Minute))
+		p.Hold(start.Add(time.Second))
+		mustWait(t, &p)
+		if got := time.Since(start); got != time.Minute {
+			t.Errorf("the first request came after %v", got)
 		}
 	})
 }

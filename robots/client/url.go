@@ -4,7 +4,9 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/dial"
+	"github.com/gophd/gophd/selector"
 )
 
 // robotsURLs returns the places of the robots file in the order to ask (G1). In a
@@ -23,14 +25,105 @@ func robotsURLs(o dial.Origin) []*url.URL {
 	return places
 }
 
-// selectorOf gives what the rules of a file are held against: the selector of a
-// gopher URL without the search words, or the path and query of any other.
-func selectorOf(u *url.URL) string {
-	if !strings.HasPrefix(u.Scheme, "gopher") {
-		return u.RequestURI()
+// parse reads an URL that may come from anybody's page: a "%" that begins no
+// escape stands for itself.
+func parse(rawURL string) (*url.URL, dial.Origin, error) {
+	if _, rest, found := strings.Cut(rawURL, "://"); found {
+		if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+			at := len(rawURL) - len(rest) + i
+			rawURL = rawURL[:at] + mendEscapes(rawURL[at:])
+		}
 	}
-	selector, _, _ := strings.Cut(gopherRequest(u), "\t")
-	return selector
+	return dial.ParseURL(rawURL, dial.FilePorts)
+}
+
+func mendEscapes(s string) string {
+	var b []byte
+	for i := range len(s) {
+		b = append(b, s[i])
+		if _, n := selector.DecodePercent(s[i:]); s[i] == '%' && n == 0 {
+			b = append(b, "25"...)
+		}
+	}
+	return string(b)
+}
+
+// Target gives what the rules of a file are held against for a URL: of one of the
+// web its path and query, in which dot segments are resolved (RFC 3986, section
+// 5.2.4) as the server would, of a gopher URL the selector without the search
+// words, byte for byte.
+func Target(rawURL string) (string, error) {
+	u, _, err := parse(rawURL)
+	if err != nil {
+		return "", err
+	}
+	return target(u), nil
+}
+
+func target(u *url.URL) string {
+	if strings.HasPrefix(u.Scheme, "gopher") {
+		sel, _, _ := strings.Cut(gopherRequest(u), "\t")
+		return sel
+	}
+	path := withoutDots(u.EscapedPath())
+	if u.ForceQuery || u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return path
+}
+
+// withoutDots resolves "." and ".." in a path, escaped ones too.
+func withoutDots(path string) string {
+	var kept []string
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for i, s := range segments {
+		dots := strings.ReplaceAll(strings.ToLower(s), "%2e", ".")
+		if dots != "." && dots != ".." {
+			kept = append(kept, s)
+			continue
+		}
+		if dots == ".." && len(kept) > 0 {
+			kept = kept[:len(kept)-1]
+		}
+		if i == len(segments)-1 {
+			kept = append(kept, "")
+		}
+	}
+	return "/" + strings.Join(kept, "/")
+}
+
+// uriPath writes a selector as the path of a URI, as RFC 9309 compares it: all
+// bytes of a selector stand for themselves, a "%" and a "?" too.
+func uriPath(sel string) string {
+	var b []byte
+	for i := range len(sel) {
+		if c := sel[i]; selector.IsNormalByte(c) && strings.IndexByte("?[]", c) < 0 {
+			b = append(b, c)
+		} else {
+			b = selector.AppendPercent(b, c)
+		}
+	}
+	return string(b)
+}
+
+// forGopher is the dialect in which a file on a gopher host is read. One that uses
+// Allow or a final "$", which Gopher's own text does not know, was written for
+// readers after RFC 9309; unless rules stand before its groups, which those
+// ignore.
+func forGopher(f *robots.File) robots.Dialect {
+	web := false
+	for _, g := range f.Groups() {
+		for _, r := range g.Rules {
+			if len(g.Agents) == 0 {
+				return robots.Gopher
+			}
+			web = web || r.Allow || strings.HasSuffix(r.Pattern, "$")
+		}
+	}
+	if web {
+		return robots.RFC9309
+	}
+	return robots.Gopher
 }
 
 // gopherRequest gives what a gopher URL stands for on the wire: its path,

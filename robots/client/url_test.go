@@ -17,7 +17,7 @@ func FuzzURL(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		u, o, err := dial.ParseURL(raw, dial.FilePorts)
+		u, o, err := parse(raw)
 		if err != nil {
 			return
 		}
@@ -26,12 +26,42 @@ func FuzzURL(f *testing.F) {
 				t.Errorf("%q: origin %v, that of %v is %v, %v", raw, o, place, again, err)
 			}
 		}
-		selector := selectorOf(u)
+		selector := target(u)
 		if o.Gopher() && strings.Contains(selector, "\t") {
 			t.Errorf("%q: selector %q", raw, selector)
 		}
-		if !o.Gopher() && !strings.HasPrefix(selector, "/") {
+		if !o.Gopher() && (!strings.HasPrefix(selector, "/") || strings.Contains(strings.SplitN(selector, "?", 2)[0]+"/", "/../")) {
 			t.Errorf("%q: path %q", raw, selector)
 		}
 	})
+}
+
+func TestTarget(t *testing.T) {
+	for raw, want := range map[string]string{
+		"http://h":                    "/",
+		"http://h?q":                  "/?q",
+		"http://h/a/../private/x":     "/private/x",
+		"http://h/a/%2e%2E/private/x": "/private/x",
+		"http://h/./a/.":              "/a/",
+		"http://h/a/b/..":             "/a/",
+		"http://h/../../a":            "/a",
+		"http://h/a//b/?x=/../y":      "/a//b/?x=/../y",
+		"http://h/...":                "/...",
+		"http://h/100%":               "/100%25",
+		"http://h/a%zz?%":             "/a%25zz?%25",
+		"http://h/a%2fb":              "/a%2fb",
+		"http://h/a b#c":              "/a%20b",
+		"http://[fe80::1%25eth0]/a%":  "/a%25",
+		"gopher://h/1/a/../b":         "/a/../b",
+		"gopher://h/0/100%":           "/100%",
+		"gopher://h/7/find%09red":     "/find",
+		"gopher://h/0/cgi?a":          "/cgi?a",
+	} {
+		if got, err := Target(raw); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", raw, got, err, want)
+		}
+	}
+	if _, err := Target("ftp://h/"); err == nil {
+		t.Error("ftp has robots files")
+	}
 }

@@ -1,0 +1,176 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/gophd/gophd/robots"
+)
+
+var me = robots.Robot{Names: []string{"mybot"}}
+
+// TestFromResponse: R12, for robots that fetch by themselves.
+func TestFromResponse(t *testing.T) {
+	const file = "User-agent: mybot\nDisallow: /private/\nCrawl-delay: 7\nComment: hello\n"
+	for status, want := range map[int]Access{
+		200: Successful, 204: Successful, 301: Unavailable, 304: Unavailable, 401: Unavailable, 404: Unavailable, 410: Unavailable,
+		429: Unreachable, 500: Unreachable, 503: Unreachable, 100: Unreachable, 999: Unreachable,
+	} {
+		header := http.Header{}
+		header.Set("Retry-After", "60")
+		a := FromResponse(me, status, header, strings.NewReader(file))
+		if a.Access != want || a.Allowed("/private/x") != (want == Unavailable) || a.Allowed("/x") != (want != Unreachable) {
+			t.Errorf("%d: %v, /private/x %v, /x %v", status, a.Access, a.Allowed("/private/x"), a.Allowed("/x"))
+		}
+		delay, ok := a.CrawlDelay()
+		if ok != (want == Successful) || ok && (delay != 7*time.Second || len(a.Comments()) != 1) {
+			t.Errorf("%d: delay %v, %v, comments %v", status, delay, ok, a.Comments())
+		}
+		if held := time.Until(a.Pace.Next(time.Now())) > 50*time.Second; held != (want == Unreachable) {
+			t.Errorf("%d: held back: %v", status, held)
+		}
+	}
+	a := FromResponse(me, 200, nil, iotest.ErrReader(errors.New("reset")))
+	if a.Access != Unreachable || a.Err == nil || a.Allowed("/") {
+		t.Errorf("a body that breaks off: %v, %v", a.Access, a.Err)
+	}
+	a = FromResponse(me, 200, nil, strings.NewReader("Disallow: /"+strings.Repeat("x", 50<<20)))
+	if a.Access != Successful || !a.File.Truncated() || a.Allowed("/a") || a.Decide("/a").Reason != robots.TooLarge {
+		t.Errorf("one line of 50 MB: %v, %+v", a.Access, a.Decide("/a"))
+	}
+}
+
+// TestLongLineOverGopher: a file that is one line beyond the limit is no menu.
+func TestLongLineOverGopher(t *testing.T) {
+	p := places{docs: map[string]string{first: "Disallow: /" + strings.Repeat("x", 1<<20), second: "404"}}
+	c := Client{Fetch: p.fetch}
+	if a := mustGet(t, &c, "gopher://h/"); a.Access != Successful || a.Allowed("/a") || a.Allowed("") {
+		t.Errorf("%v, allowed %v", a.Access, a.Allowed("/a"))
+	}
+}
+
+// TestStored: what is written is read back as the same, and decides the same.
+func TestStored(t *testing.T) {
+	long, err := robots.ParseReader(robots.RFC9309, strings.NewReader(strings.Repeat("x", 100)), 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
+	for _, a := range []*Answer{
+		{Access: Successful, File: robots.Parse(robots.RFC9309, []byte("User-agent: mybot\nDisallow: /a\n\xff\n")), URL: onWeb, Fetched: at, Stale: true, Err: errors.New("reset")},
+		{Access: Successful, File: robots.Parse(robots.GopherStrict, []byte("Disallow: /a\n")), URL: first, Fetched: at},
+		{Access: Successful, File: long, Fetched: at},
+		{Access: Unavailable, Fetched: at},
+		{Access: Unreachable, Err: errors.New("no route")},
+	} {
+		a.bind(robots.Robot{Names: []string{"mybot-news", "mybot"}, Categories: []string{"archiver"}})
+		text, err := json.Marshal(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b Answer
+		if err := json.Unmarshal(text, &b); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		again, _ := json.Marshal(&b)
+		if string(again) != string(text) || b.Access != a.Access || !b.Fetched.Equal(a.Fetched) || (b.Err == nil) != (a.Err == nil) {
+			t.Errorf("%s\nagain\n%s", text, again)
+		}
+		for _, path := range []string{"/a", "/b"} {
+			if x, y := a.Decide(path), b.Decide(path); !reflect.DeepEqual(x, y) {
+				t.Errorf("%s: %s: %+v, again %+v", text, path, x, y)
+			}
+		}
+	}
+	for _, text := range []string{"{}", `{"access":"successful"}`, `{"access":"successful","dialect":"x"}`, `{"access":"open"}`, "[]"} {
+		if err := json.Unmarshal([]byte(text), new(Answer)); err == nil {
+			t.Errorf("%s is read", text)
+		}
+	}
+}
+
+// TestPut: a stored answer is good until a day after it was fetched.
+func TestPut(t *testing.T) {
+	p := places{docs: map[string]string{onWeb: "404"}}
+	now := time.Now()
+	c := Client{Agent: "mybot", Fetch: p.fetch, Now: func() time.Time { return now }}
+	a := &Answer{Access: Successful, File: robots.Parse(robots.RFC9309, []byte("User-agent: mybot\nDisallow: /\nCrawl-delay: 30\n")), Fetched: now.Add(-23 * time.Hour)}
+	if err := c.Put(onWeb, a); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustGet(t, &c, "https://h/a"); got.Allowed("/a") || p.count() != 0 || got.Pace == nil {
+		t.Errorf("the stored answer does not hold: %+v, %d fetches", got, p.count())
+	}
+	now = now.Add(2 * time.Hour)
+	if got := mustGet(t, &c, "https://h/a"); !got.Allowed("/a") || p.count() != 1 {
+		t.Errorf("the stored answer holds for more than a day: %+v", got)
+	}
+	if err := c.Put("ftp://h/", a); err == nil {
+		t.Error("ftp has robots files")
+	}
+}
+
+// TestNames: the first of the robot's names that a group names counts, and all of
+// its categories do.
+func TestNames(t *testing.T) {
+	const file = "User-agent: *\nDisallow: /all\n\nUser-agent: mybot\nDisallow: /mybot\n\nUser-agent: mybot-news\nDisallow: /news\n\n" +
+		"User-agent: archiver\nDisallow: /archive\nCrawl-delay: 9\n\nUser-agent: indexer\nAllow: /\n"
+	p := places{docs: map[string]string{onWeb: file}}
+	for _, test := range []struct {
+		c    *Client
+		deny string
+	}{
+		{&Client{Agent: "mybot-news", Fallback: []string{"mybot"}}, "/news"},
+		{&Client{Agent: "mybot-image", Fallback: []string{"mybot"}}, "/mybot"},
+		{&Client{Agent: "otherbot", Fallback: []string{"other"}}, "/all"},
+		{&Client{Agent: "otherbot", Categories: []string{"archiver", "indexer", "webproxy"}}, "/all /archive"},
+		{&Client{Agent: "mybot", Categories: []string{"archiver"}}, "/mybot /archive"},
+	} {
+		test.c.Fetch = p.fetch
+		a := mustGet(t, test.c, "https://h/")
+		var denied []string
+		for _, path := range []string{"/news", "/mybot", "/all", "/archive", "/free"} {
+			if !a.Allowed(path) {
+				denied = append(denied, path)
+			}
+		}
+		if got := strings.Join(denied, " "); got != test.deny {
+			t.Errorf("%s %v %v: denied %s, want %s", test.c.Agent, test.c.Fallback, test.c.Categories, got, test.deny)
+		}
+		if _, ok := a.CrawlDelay(); ok != strings.Contains(test.deny, "/archive") {
+			t.Errorf("%s: delay %v", test.c.Agent, ok)
+		}
+	}
+}
+
+// TestGopherAfterRFC9309: a file on a gopher host that uses Allow was written for
+// readers after RFC 9309; a selector is no URI there, every byte stands for itself.
+func TestGopherAfterRFC9309(t *testing.T) {
+	for file, want := range map[string]string{
+		"User-agent: *\nDisallow: /\nAllow: /pub/\nAllow: pub/\n":       "+/pub/a +pub/a -/x",
+		"User-agent: *\nDisallow: /*.zip$\n":                            "-/a.zip +/a.zip2",
+		"User-agent: *\nAllow: /\nDisallow: /100%25\nDisallow: /q%3F\n": "-/100% +/100d -/q?a",
+		"User-agent: *\nDisallow: /100%\n":                              "-/100% -/100%41",
+		"Disallow: /x\nUser-agent: *\nAllow: /x/y\nDisallow: /z\n":      "-/x/y -/z",
+	} {
+		p := places{docs: map[string]string{first: file}}
+		c := Client{Fetch: p.fetch}
+		a := mustGet(t, &c, "gopher://h/")
+		for path := range strings.SplitSeq(want, " ") {
+			if got := a.Decide(path[1:]); got.Allowed != (path[0] == '+') {
+				t.Errorf("%q: %s: %+v", file, path, got)
+			}
+		}
+	}
+	p := places{docs: map[string]string{first: "User-agent: *\nDisallow: /\nAllow: /pub/\n"}}
+	c := Client{Fetch: p.fetch, Dialect: func(string) robots.Dialect { return robots.Gopher }}
+	if mustGet(t, &c, "gopher://h/").Allowed("/pub/a") {
+		t.Error("the dialect that is asked for does not count")
+	}
+}
