@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -318,4 +319,54 @@ func TestAbuseTrickling(t *testing.T) {
 	if took := time.Since(begin); took > 2*time.Second {
 		t.Errorf("closed after %v", took)
 	}
+}
+
+// One client behind a proxy that opens connections without end, some of which
+// the proxy has not told about yet, is refused beyond its share, at once: the
+// descriptors stay few, and everybody else is answered.
+func TestAbuseFloodBehindAProxy(t *testing.T) {
+	s := &Server{
+		Handler: &atHand{body: []byte("quick")}, MaxConns: 200,
+		TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")},
+	}
+	addr := startTCP(t, s)
+	before := descriptors(t)
+	flood := 0
+	for round := range 10 {
+		for range 50 {
+			c := dialFrom(t, "127.0.0.9", addr)
+			flood++
+			if round%2 == 0 {
+				_, _ = io.WriteString(c, "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n")
+			}
+		}
+		if n := descriptors(t) - before - flood; n > 250 {
+			t.Errorf("round %d: the server has %d descriptors", round, n)
+		}
+		for _, from := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.9"} {
+			for _, request := range []string{"/q\r\n", "/s\r\n"} {
+				header := ""
+				if from == "127.0.0.9" {
+					header = "PROXY TCP4 192.0.2.7 198.51.100.1 1234 70\r\n"
+				}
+				if got := exchange(t, dialFrom(t, from, addr), header+request); got != map[string]string{"/q\r\n": "quick", "/s\r\n": "slow /s"}[request] {
+					t.Errorf("round %d: another client got %q", round, got)
+				}
+				flood++ // its descriptor, too
+			}
+		}
+	}
+	if c := s.Counts(); c.Reading+c.Writing+c.Lingering > 200 || c.Refused[tooManyOfBlock.String()] == 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// descriptors counts those of this process.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	all, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
 }

@@ -2,8 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -41,5 +45,107 @@ func TestFastDrainHearsOut(t *testing.T) {
 		case <-time.After(10 * time.Second):
 			t.Error("Serve does not end")
 		}
+	}
+}
+
+// Ten restarts under load: whoever was connected is answered, by the server that
+// ends or by the next one. The port is bound anew each time, so that between two
+// servers clients may be told that nobody is there; they ask again.
+func TestRestartsLoseNobody(t *testing.T) {
+	l, err := Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	var answered atomic.Int64
+	clients, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for clients.Err() == nil {
+				switch got, err := askOnce(addr); {
+				case got == "quick":
+					answered.Add(1)
+				case !errors.Is(err, errNobody):
+					t.Errorf("connected, and got %q, %v", got, err)
+				}
+			}
+		})
+	}
+	for restart := range 11 {
+		if restart > 0 {
+			if l, err = Listen(t.Context(), addr); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- (&Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: -1}).Serve(ctx, l) }()
+		for enough := answered.Load() + 100; answered.Load() < enough && !t.Failed(); {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	stop()
+	all.Wait()
+}
+
+// errNobody is a connection that was not made.
+var errNobody = errors.New("nobody accepts connections")
+
+func askOnce(addr string) (string, error) {
+	c, err := (&net.Dialer{Timeout: 50 * time.Millisecond}).Dial("tcp", addr)
+	if err != nil {
+		return "", errors.Join(errNobody, err)
+	}
+	defer func() { _ = c.Close() }()
+	_, _ = io.WriteString(c, "/q\r\n")
+	got, err := io.ReadAll(c)
+	return string(got), err
+}
+
+// A connection that was made before the end, and not accepted yet, is answered;
+// on a listener that another process has, too, it is left to that.
+func TestQueueAtTheEnd(t *testing.T) {
+	for name, shared := range map[string]bool{"ours": false, "shared": true} {
+		t.Run(name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var waiting []*net.TCPConn
+			for range 100 {
+				c := dialTCP(t, l.Addr().String())
+				_, _ = io.WriteString(c, "/q\r\n")
+				waiting = append(waiting, c)
+			}
+			other, err := l.(*net.TCPListener).File() // the other process
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			served := l
+			if shared {
+				served = SharedListener{l}
+			}
+			s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: -1}
+			if err := s.Serve(ctx, served); err != nil {
+				t.Error(err)
+			}
+			if n := s.Counts().Accepted; (n == 0) != shared {
+				t.Errorf("%d were accepted", n)
+			}
+			_ = other.Close()
+			for i, c := range waiting {
+				got, err := io.ReadAll(c)
+				if !shared && (string(got) != "quick" || err != nil) || shared && !errors.Is(err, syscall.ECONNRESET) {
+					t.Fatalf("client %d: %q, %v", i, got, err)
+				}
+			}
+		})
 	}
 }

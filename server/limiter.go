@@ -67,6 +67,7 @@ func (b *addrBlock) oldest(last connState) *slot {
 type slot struct {
 	evict func() // closes the connection; called at most once, with no lock held
 	state connState
+	many  bool      // its address stands for many clients: a proxy that has not told whose it is
 	since time.Time // when it was admitted
 
 	limiter *limiter
@@ -100,11 +101,11 @@ func (l *limiter) admit(a netip.Addr, s *slot) (victim *slot, why refusal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	own, has := l.blocks[a], 0
-	if own != nil {
+	if own != nil && !s.many {
 		has = own.n
 	}
 	switch {
-	case own != nil && l.perBlock > 0 && has >= l.perBlock:
+	case l.perBlock > 0 && has >= l.perBlock:
 		victim, why = own.oldest(lingering), tooManyOfBlock
 	case l.total > 0 && l.n >= l.total && has < l.most:
 		victim = l.victim()
@@ -112,7 +113,7 @@ func (l *limiter) admit(a netip.Addr, s *slot) (victim *slot, why refusal) {
 		victim, why = own.oldest(lingering), tooMany
 	}
 	if victim != nil && victim.state == writing {
-		if l.evicted >= maxEvicted {
+		if l.evicted >= maxEvicted || s.many {
 			return nil, tooMany
 		}
 		victim.evicted = true

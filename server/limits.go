@@ -108,7 +108,7 @@ func (r *run) admit(c *conn, state connState) refusal {
 		return admitted
 	}
 	from := c.remote.Addr()
-	s := &slot{state: state}
+	s := &slot{state: state, many: r.trusts(from)}
 	s.evict = func() {
 		if !s.lingers() {
 			r.refused(from, madeRoom)
@@ -116,11 +116,7 @@ func (r *run) admit(c *conn, state connState) refusal {
 		c.cut(s)
 	}
 	c.slot = s
-	counted := blockOf(from)
-	if r.trusts(from) {
-		counted = netip.Addr{} // many clients come from there
-	}
-	return r.limited().limiter.enter(counted, s)
+	return r.limited().limiter.enter(blockOf(from), s)
 }
 
 // within reports whether an address may send a request now.

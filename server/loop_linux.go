@@ -44,6 +44,9 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 		return true, err
 	}
 	context.AfterFunc(r.hard, p.Close)
+	if r.soft.Err() != nil {
+		p.Stop(r.lastCall()) // and nothing is accepted before
+	}
 	failed := make(chan error, 1)
 	for range runtime.GOMAXPROCS(0) {
 		lp := &loop{run: r, poller: p, next: p.NewLoop(), failed: failed}
@@ -228,13 +231,14 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	}
 	c.slot.leave()
 	c.slot = nil
+	accepted := pc.Accepted // after Linger pc may be another connection
 	if err != nil {
 		_ = pc.Close()
 		a.Err = &Error{Kind: Gone, Err: err}
 	} else {
 		pc.Linger()
 	}
-	l.logRequest(parsed.Selector, c.remote, sent, time.Since(pc.Accepted), a.Err)
+	l.logRequest(parsed.Selector, c.remote, sent, time.Since(accepted), a.Err)
 	a.close()
 	return true
 }

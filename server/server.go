@@ -151,14 +151,22 @@ func (s *Server) handler() Handler {
 	return s.Handler
 }
 
-// ListenAndServe listens on a TCP address (":70" if empty) and serves it until
-// ctx ends.
-func (s *Server) ListenAndServe(ctx context.Context, addr string) error {
+// Listen listens on a TCP address (":70" if empty). The sockets send no
+// keep-alive, since a connection lasts for one reply, and are not of Multipath
+// TCP, whose listeners cannot be drained at the end.
+func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	if addr == "" {
 		addr = fmt.Sprintf(":%d", selector.DefaultPort)
 	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", addr)
+	lc := net.ListenConfig{KeepAlive: -1}
+	lc.SetMultipathTCP(false)
+	return lc.Listen(ctx, "tcp", addr)
+}
+
+// ListenAndServe listens on a TCP address, as [Listen] does, and serves it until
+// ctx ends.
+func (s *Server) ListenAndServe(ctx context.Context, addr string) error {
+	l, err := Listen(ctx, addr)
 	if err != nil {
 		return err
 	}
@@ -172,7 +180,7 @@ type SharedListener struct{ net.Listener }
 
 // Serve answers the connections of l until ctx ends, and closes l. Then it
 // accepts what still waits in the kernel's queue (on Linux, unless l is a
-// [SharedListener]), gives connections that have not sent a request another
+// [SharedListener]; to the last one if l was made by [Listen]), gives connections that have not sent a request another
 // second for it, so that a client that was just accepted is not lost, lets
 // replies finish for DrainTimeout, and returns nil when all have ended, or do
 // not return though their connections are closed. It returns an error only when

@@ -23,11 +23,9 @@ func listen(ctx context.Context, addrs []string) ([]net.Listener, error) {
 	if len(addrs) == 0 {
 		addrs = []string{":70"}
 	}
-	var lc net.ListenConfig
-	lc.KeepAlive = -1 // a connection lasts for one reply
 	var all []net.Listener
 	for _, addr := range addrs {
-		l, err := lc.Listen(ctx, "tcp", withPort(addr))
+		l, err := server.Listen(ctx, withPort(addr))
 		if err != nil {
 			closeAll(all)
 			return nil, listenError(addr, err)

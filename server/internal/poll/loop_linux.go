@@ -252,7 +252,12 @@ func (l *Loop) accept() error {
 		most = 1
 	}
 	l.accepted = l.conns[:0]
-	defer func() { p.Accepted.Add(int64(len(l.accepted))) }()
+	defer func() {
+		p.Accepted.Add(int64(len(l.accepted)))
+		p.mu.Lock()
+		p.open += len(l.accepted)
+		p.mu.Unlock()
+	}()
 	for len(l.accepted) < most {
 		fd, from, errno := accept(p.fd)
 		if errno != 0 {

@@ -53,7 +53,7 @@ type Poller struct {
 	mu      sync.Mutex
 	conns   []*Conn // by descriptor: those that are registered and held
 	queues  [lingering + 1]queue
-	blocked int       // connections that have a goroutine
+	open    int       // connections that were accepted and are not closed
 	alarm   time.Time // when the wait ends; zero: never
 	paused  time.Time // nothing is accepted until then; zero: it is
 	stopped time.Time // when Stop was called
@@ -103,14 +103,14 @@ func New(l *net.TCPListener, conf Config) (*Poller, error) {
 	if p.listener, err = l.File(); err != nil { // its own SyscallConn refuses to read
 		return nil, fmt.Errorf("getting at the listener: %w", err)
 	}
-	if err = p.open(); err != nil {
+	if err = p.start(); err != nil {
 		_ = p.listener.Close()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *Poller) open() error {
+func (p *Poller) start() error {
 	raw, err := p.listener.SyscallConn()
 	if err == nil {
 		err = raw.Control(func(fd uintptr) { p.fd = int(fd) })
@@ -194,18 +194,19 @@ func (p *Poller) take(fd int) *Conn {
 
 // Linger takes a connection whose reply was sent: it tells the client that there
 // is no more, and closes when the client has closed, or after the linger time. It
-// returns false if the connection was closed at once.
+// returns false if the connection was closed at once. In either case it is not
+// the caller's any more, unless it has an Owner.
 func (c *Conn) Linger() bool {
 	p := c.poller
 	err := c.CloseWrite()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.unlink(c, closing)
-	if err != nil || p.over {
-		c.state = closed
+	if err != nil || p.over || c.state == closed {
+		p.unlink(c, closed)
 		_ = c.close()
 		return false
 	}
+	p.unlink(c, closing)
 	c.answered, c.evicted, c.late, c.held = true, false, false, true
 	c.deadline = time.Now().Add(grace)
 	p.queues[closing].push(c)
@@ -270,7 +271,10 @@ func (p *Poller) register(c *Conn) bool {
 func (p *Poller) release(c *Conn, to state) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if c.state == closed || c.evicted && to == blocking {
+	if c.state == closed {
+		return false
+	}
+	if to == blocking && c.evicted {
 		p.unlink(c, closed)
 		return false
 	}
@@ -286,14 +290,11 @@ func (p *Poller) unlink(c *Conn, to state) {
 	if c.fd < len(p.conns) && p.conns[c.fd] == c {
 		p.conns[c.fd] = nil
 	}
-	if c.state == blocking {
-		p.blocked--
-		if p.blocked == 0 && !p.stopped.IsZero() {
+	if to == closed && c.state != closed {
+		p.open--
+		if p.open == 0 && !p.stopped.IsZero() {
 			p.wakeUp()
 		}
-	}
-	if to == blocking {
-		p.blocked++
 	}
 	c.state, c.held = to, false
 }
@@ -430,11 +431,7 @@ func (l *Loop) ends(now time.Time) bool {
 		_ = p.listener.Close()
 		p.listener, p.backlog = nil, false
 	}
-	left := p.blocked
-	for s := range p.queues {
-		left += p.queues[s].n
-	}
-	if p.listener != nil || left > 0 && !p.over {
+	if p.listener != nil || p.open > 0 && !p.over {
 		return false
 	}
 	p.over = true
