@@ -28,7 +28,12 @@ func (v *visit) serve() error {
 		return v.w.WriteItem(moved.item)
 	case errors.Is(err, fs.ErrNotExist) && strings.TrimPrefix(v.r.Selector, "/") == "caps.txt":
 		return v.caps(v.w)
-	case err != nil:
+	case errors.Is(err, fs.ErrNotExist) && v.Missing != nil:
+		if err := v.Missing.ServeGopher(v.w, v.r); !errors.Is(err, server.ErrDeclined) {
+			return err
+		}
+	}
+	if err != nil {
 		v.keepMissing(err)
 		return err
 	}

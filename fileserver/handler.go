@@ -48,6 +48,11 @@ type Handler struct {
 	// Version is told in caps.txt.
 	Version string
 
+	// Missing, if not nil, is asked for what names nothing in the site. If it
+	// returns server.ErrDeclined, there is no such thing; that it does must depend
+	// on nothing but the site.
+	Missing server.Handler
+
 	once    sync.Once
 	replies *cache
 	misses  *cache // what is not there; apart, so that a flood of it evicts nothing useful

@@ -22,6 +22,7 @@ import (
 
 	"github.com/gophd/gophd/internal/accesslog"
 	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/feed"
 	"github.com/gophd/gophd/internal/keypair"
 	"github.com/gophd/gophd/internal/logs"
 	"github.com/gophd/gophd/internal/metrics"
@@ -110,6 +111,7 @@ func (d *daemon) openTree() (err error) {
 func (d *daemon) openServer(ctx context.Context) error {
 	d.srv = d.conf.server
 	d.conf.files.Site = d.tree
+	d.conf.files.Missing = &feed.Handler{Site: d.tree, InfoPrefix: d.conf.files.InfoPrefix}
 	d.mux.Handle("/", d.conf.files)
 	d.srv.Handler = &d.mux
 	if d.conf.http {

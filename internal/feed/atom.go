@@ -1,0 +1,124 @@
+// Package feed makes Atom feeds (RFC 4287) of directories with dated texts, as
+// phlogs are: each file whose name begins with a date is an entry.
+//
+//	directory → dated texts, newest first → titles → Atom
+//
+// What robots may not fetch is in no feed: those who read feeds for people are
+// robots, too.
+package feed
+
+import (
+	"bytes"
+	"encoding/xml"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Feed is what a feed says. Everything in it may come from a stranger.
+type Feed struct {
+	ID      string // an absolute URL that does not change
+	Title   string
+	Author  string
+	Links   []Link
+	Entries []Entry // the newest first
+}
+
+// An Entry is one text.
+type Entry struct {
+	ID    string
+	Title string
+	Date  time.Time // the day it was published
+	Links []Link
+}
+
+// A Link says where something is to be had.
+type Link struct {
+	Rel  string // alternate or self
+	Type string
+	URL  string
+}
+
+// Append appends the feed as an Atom document. The feed is as old as its newest
+// entry, so that the same texts give the same bytes; without entries it is of the
+// first day of 1970.
+func (f *Feed) Append(b []byte) []byte {
+	w := &writer{b: b}
+	w.b = append(w.b, xml.Header...)
+	w.b = append(w.b, `<feed xmlns="http://www.w3.org/2005/Atom">`+"\n"...)
+	updated := time.Unix(0, 0).UTC()
+	if len(f.Entries) > 0 {
+		updated = f.Entries[0].Date
+	}
+	w.element("id", f.ID)
+	w.element("title", f.Title)
+	w.element("updated", updated.Format(time.RFC3339))
+	w.b = append(w.b, "<author>"...)
+	w.element("name", f.Author)
+	w.b = append(w.b, "</author>\n"...)
+	w.links(f.Links)
+	for _, e := range f.Entries {
+		w.b = append(w.b, "<entry>\n"...)
+		w.element("id", e.ID)
+		w.element("title", e.Title)
+		w.element("published", e.Date.Format(time.RFC3339))
+		w.element("updated", e.Date.Format(time.RFC3339))
+		w.links(e.Links)
+		w.b = append(w.b, "</entry>\n"...)
+	}
+	return append(w.b, "</feed>\n"...)
+}
+
+type writer struct{ b []byte }
+
+func (w *writer) element(name, text string) {
+	w.b = append(w.b, '<')
+	w.b = append(w.b, name...)
+	w.b = append(w.b, '>')
+	w.text(text)
+	w.b = append(w.b, "</"...)
+	w.b = append(w.b, name...)
+	w.b = append(w.b, ">\n"...)
+}
+
+func (w *writer) links(list []Link) {
+	for _, l := range list {
+		w.b = append(w.b, `<link rel="`...)
+		w.text(l.Rel)
+		w.b = append(w.b, `" type="`...)
+		w.text(l.Type)
+		w.b = append(w.b, `" href="`...)
+		w.text(l.URL)
+		w.b = append(w.b, "\"/>\n"...)
+	}
+}
+
+// text appends text that is neither markup nor anything that XML forbids.
+func (w *writer) text(s string) {
+	out := bytes.NewBuffer(w.b)
+	_ = xml.EscapeText(out, []byte(s)) // a Buffer takes everything
+	w.b = out.Bytes()
+}
+
+// maxTitle is the longest title, in bytes.
+const maxTitle = 200
+
+// title is a line made fit to be a title: without the marks that texts put before
+// a heading, without control characters, of one line; empty if nothing is left.
+func title(line string) string {
+	var b []byte
+	for _, r := range line {
+		if b == nil && !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.In(r, unicode.Ps, unicode.Pi, unicode.So) && r != '"' && r != '\'' {
+			continue
+		}
+		if !unicode.IsPrint(r) {
+			r = ' '
+		}
+		if len(b)+utf8.RuneLen(r) > maxTitle {
+			b = append(b, "..."...)
+			break
+		}
+		b = utf8.AppendRune(b, r)
+	}
+	return string(bytes.Join(bytes.Fields(b), []byte(" ")))
+}

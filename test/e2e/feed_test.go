@@ -1,0 +1,103 @@
+package e2e_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+// phlog serves a phlog with one draft, which robots may not have.
+func phlog(t *testing.T, flags ...string) *daemon {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"phlog/2026-01-02-second.txt":        "The second\n",
+		"phlog/2026-01-01-first.txt":         "# The first & <best>\n",
+		"phlog/2026-01-03-draft.txt":         "not yet\n",
+		"phlog/.robots":                      "User-agent: *\nDisallow: /2026-01-03-draft.txt\n",
+		"vile/2026-03-01 ]]><b>&\"' %41.txt": "\x00\x1b]]></title><script>alert(1)</script>\ufffe",
+	} {
+		name = filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return serve(t, root, flags...)
+}
+
+// TestFeedIsValid: xmllint holds feeds against the grammar of RFC 4287, which is no
+// rubber stamp.
+func TestFeedIsValid(t *testing.T) {
+	d := phlog(t)
+	xmllint := harness.Tool(t, "xmllint")
+	valid := func(feed string) ([]byte, error) {
+		cmd := exec.Command(xmllint, "--noout", "--nonet", "--relaxng", "../../internal/feed/testdata/atom.rng", "-")
+		cmd.Stdin = strings.NewReader(feed)
+		return cmd.CombinedOutput()
+	}
+	for _, sel := range []string{"/phlog/feed.xml", "vile/feed.xml"} {
+		if out, err := valid(d.ask(sel)); err != nil {
+			t.Errorf("%s: %v: %s\n%s", sel, err, out, d.ask(sel))
+		}
+	}
+	feed := d.ask("/phlog/feed.xml")
+	if strings.Contains(feed, "draft") {
+		t.Errorf("what robots may not have is in %s", feed)
+	}
+	for old, bad := range map[string]string{"<id>gopher": "<id/><id>gopher", "<updated>": "<updated>on ", "<entry>": "<entry><b/>", "<title>": "<heading>"} {
+		if _, err := valid(strings.Replace(feed, old, bad, 1)); err == nil {
+			t.Errorf("%q for %q is taken for valid", bad, old)
+		}
+	}
+	if got := d.ask("/feed.xml"); !strings.HasPrefix(got, "3") {
+		t.Errorf("a directory without dated texts has the feed %q", got)
+	}
+}
+
+func TestFeedInSfeed(t *testing.T) {
+	d := phlog(t)
+	cmd := exec.Command(harness.Tool(t, "sfeed"))
+	cmd.Stdin = strings.NewReader(d.ask("/phlog/feed.xml"))
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if want := "1767312000\tThe second\tgopher://" + d.addr + "/0/phlog/2026-01-02-second.txt\t"; len(lines) != 2 || !strings.HasPrefix(lines[0], want) {
+		t.Errorf("sfeed read %q, want %q first", out, want)
+	}
+}
+
+// TestFeedInNewsboat: newsboat's exit status says nothing; what it has read is in
+// its cache.
+func TestFeedInNewsboat(t *testing.T) {
+	d := phlog(t)
+	curl, dir := harness.Tool(t, "curl"), t.TempDir()
+	urls, config, cache := filepath.Join(dir, "urls"), filepath.Join(dir, "config"), filepath.Join(dir, "cache.db")
+	if err := os.WriteFile(urls, []byte("\"exec:"+curl+" -s gopher://"+d.addr+"/0/phlog/feed.xml\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(harness.Tool(t, "newsboat"), "-u", urls, "-c", cache, "-C", config, "-x", "reload")
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
+	out, _ := cmd.CombinedOutput()
+	read, err := os.ReadFile(cache)
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, want := range []string{"The second", "The first & <best>", "gopher://" + d.addr + "/0/phlog/2026-01-02-second.txt"} {
+		if !bytes.Contains(read, []byte(want)) {
+			t.Errorf("%q is not in newsboat's cache: %s", want, out)
+		}
+	}
+}
