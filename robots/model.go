@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,12 +74,21 @@ func (m Model) First() bool { return m.first }
 // if the line has no effect.
 func (m Model) Patterns(r Rule) []Pattern { return m.pattern(r.Pattern, r.Allow) }
 
+// Verbatim reports whether what the reader compares for a rule is one pattern
+// that is the value itself, so that [Model.Patterns] need not be asked.
+func (m Model) Verbatim(r Rule) bool {
+	slash := m.dialect == Veronica2 && strings.HasSuffix(r.Pattern, "/")
+	return r.Pattern != "" && Plain(r.Pattern) && !slash && !(r.Allow && strings.Contains(r.Pattern, "/index.htm"))
+}
+
 // Reading is a robots file that any [Model] may read; it is parsed once for each
 // dialect. It must not be used by several goroutines at once.
 type Reading struct {
 	data    []byte
 	files   map[Dialect]*File
 	entries []entry // those of CPython
+	agent   string  // the robot that was asked for last
+	bound   []Rule  // what RFC 9309 has for it; four models ask for that
 }
 
 // NewReading takes a robots file. The data must not be changed.
@@ -91,6 +101,11 @@ func (r *Reading) file(d Dialect) *File {
 		r.files[d] = f
 	}
 	return f
+}
+
+// Lines is how many lines the file has, or more.
+func (r *Reading) Lines() int {
+	return bytes.Count(r.data, []byte("\n")) + bytes.Count(r.data, []byte("\r")) + 1
 }
 
 // Rules gives the rules that bind the named robot to one reader, in file order.

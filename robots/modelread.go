@@ -13,7 +13,13 @@ import (
 // bound gives the rules of the groups that the dialect chooses.
 func bound(r *Reading, m Model, agent string) []Rule {
 	f := r.file(m.dialect)
-	return f.rulesIn(f.Agent(agent).groups)
+	if m.dialect != RFC9309 {
+		return f.rulesIn(f.Agent(agent).groups)
+	}
+	if r.bound == nil || r.agent != agent {
+		r.agent, r.bound = agent, f.rulesIn(f.Agent(agent).groups)
+	}
+	return r.bound
 }
 
 // denials is bound, without Allow lines.
@@ -30,7 +36,11 @@ func together(r *Reading, m Model, agent string) []Rule {
 }
 
 func (f *File) rulesIn(groups []uint32) []Rule {
-	var rules []Rule
+	n := 0
+	for _, g := range groups {
+		n += len(f.members(int(g)))
+	}
+	rules := make([]Rule, 0, n)
 	for _, g := range groups {
 		for _, r := range f.members(int(g)) {
 			if k := r.kind(); k == KindAllow || k == KindDisallow {

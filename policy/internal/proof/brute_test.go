@@ -83,6 +83,8 @@ func bruteRead(text, robot string) (all, own []bruteRule, speaks bool) {
 				names, ended = nil, false
 			}
 			names = append(names, strings.ToLower(value))
+		case "content-usage":
+			ended = true
 		case "allow", "disallow", "final":
 			ended = true
 			rule := bruteRule{allow: field == "allow", final: field == "final", pattern: value}
@@ -248,6 +250,8 @@ func drawRules(t *rapid.T, few []string, final bool) string {
 		case field == "User-agent: ":
 			b.WriteString(field + rapid.SampledFrom(append([]string{"*"}, names...)).Draw(t, "agent") + "\n")
 			continue
+		case rapid.IntRange(0, 9).Draw(t, "usage") == 0:
+			field = "Content-Usage: "
 		case field == "Final: " && !final:
 			field = "Disallow: "
 		}
@@ -255,7 +259,14 @@ func drawRules(t *rapid.T, few []string, final bool) string {
 		for range rapid.IntRange(0, 3).Draw(t, "pieces") {
 			p += piece.Draw(t, "piece")
 		}
-		b.WriteString(field + strings.TrimSpace(strings.ReplaceAll(p, "#", "")) + "\n")
+		p = strings.TrimSpace(strings.ReplaceAll(p, "#", ""))
+		if field == "Content-Usage: " {
+			if p, _, _ = strings.Cut(p, " "); !strings.HasPrefix(p, "/") {
+				p = ""
+			}
+			p = strings.TrimSpace(p + " train-ai=" + rapid.SampledFrom([]string{"y", "n", "n, search=y"}).Draw(t, "value"))
+		}
+		b.WriteString(field + p + "\n")
 	}
 	return b.String()
 }

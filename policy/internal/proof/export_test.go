@@ -36,3 +36,10 @@ func Counts[D comparable](in Input[D], invent bool) map[string]map[string][2]int
 
 // Models are the readers.
 var Models = robots.Models
+
+// SetMinNode makes the proof remember smaller directories.
+func SetMinNode(n int) (restore func()) {
+	old := minNode
+	minNode = n
+	return func() { minNode = old }
+}

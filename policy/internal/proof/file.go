@@ -39,9 +39,7 @@ type lane struct {
 // robot alone belongs to the class.
 func newFile(reading *robots.Reading, c *class, fixed func(agent string) bool) *file {
 	f := &file{}
-	var list []entry
-	var next []int          // the entry of the same line before, for each
-	latest := map[int]int{} // the last entry of a line
+	b := builder{latest: make([]int, reading.Lines()+1)}
 	for i, m := range models {
 		bit := uint32(1) << i
 		if m.Agent != "" && !fixed(m.Agent) || m.Agent != veronica && c.name() == veronica {
@@ -49,29 +47,39 @@ func newFile(reading *robots.Reading, c *class, fixed func(agent string) bool) *
 		}
 		f.readers |= bit
 		for _, r := range reading.Rules(m, c.name()) {
+			e := entry{head: r.Pattern, size: len(r.Pattern), allow: r.Allow, mask: bit, ref: r.Line}
+			if m.Verbatim(r) {
+				b.add(e)
+				continue
+			}
 			for _, p := range m.Patterns(r) {
-				e := entry{head: p.Pieces[0], rest: after(p.Pieces), whole: p.Whole, size: p.Size, allow: r.Allow, mask: bit, ref: r.Line}
-				before, ok := latest[r.Line]
-				if !ok {
-					before = -1
-				}
-				at := before
-				for at >= 0 && !list[at].same(&e) {
-					at = next[at]
-				}
-				if at >= 0 {
-					list[at].mask |= bit // most readers take most patterns alike
-					continue
-				}
-				latest[r.Line] = len(list)
-				list, next = append(list, e), append(next, before)
+				e.head, e.rest, e.whole, e.size = p.Pieces[0], after(p.Pieces), p.Whole, p.Size
+				b.add(e)
 			}
 		}
 	}
-	f.set = newSet(list)
+	f.set = newSet(b.list)
 	f.firstMatches()
 	f.makeLanes()
 	return f
+}
+
+// builder gathers entries. Most readers take most lines alike: those share one.
+type builder struct {
+	list   []entry
+	before []int // for each entry the one of the same line before it, plus 1
+	latest []int // for each line its last entry, plus 1
+}
+
+func (b *builder) add(e entry) {
+	for at := b.latest[e.ref]; at > 0; at = b.before[at-1] {
+		if o := &b.list[at-1]; o.same(&e) {
+			o.mask |= e.mask
+			return
+		}
+	}
+	b.list, b.before = append(b.list, e), append(b.before, b.latest[e.ref])
+	b.latest[e.ref] = len(b.list)
 }
 
 // same reports whether two entries are one pattern.
@@ -165,7 +173,7 @@ func (f *file) makeLanes() {
 		}
 		l.start = f.set.root("", f.prune)
 		if l.prefix != "" {
-			l.start = f.set.advance(l.start, []byte(l.prefix), f.prune)
+			l.start = f.set.advance(l.start, &cursor{}, []byte(l.prefix), f.prune)
 		}
 		f.rate(l.start)
 	}
@@ -223,11 +231,19 @@ type place struct {
 	at     []*cursor
 	policy *cursor
 	use    [2]*cursor // preferences: of the policy, and of the file
+
+	moving []int        // the lanes that differ from all before, in which something is in question
+	fixed  [2][2]uint32 // what the others say: of files and directories, with a slash in front and bare
+	own    []cursor     // room for the cursors
+}
+
+func newPlace(lanes int) *place {
+	return &place{at: make([]*cursor, lanes), own: make([]cursor, lanes+3)}
 }
 
 // still reports whether all below is the same to all readers and the policy.
 func (p *place) still() bool {
-	return p.policy.still() && p.use[0].still() && p.use[1].still() && !slices.ContainsFunc(p.at, func(c *cursor) bool { return !c.still() })
+	return len(p.moving) == 0 && p.policy.still() && p.use[0].still() && p.use[1].still()
 }
 
 // subject gives what a lane compares of a selector, which begins with a slash.
@@ -240,61 +256,102 @@ func (l *lane) subject(buf []byte, sel string, plain bool) []byte {
 	return l.form.Append(nil, string(buf))
 }
 
-// ask gives the readers that take a spelling of sel as denied: with its slash, or
-// bare.
-func (f *file) ask(p *place, sel string, dir, bare bool) (denied uint32) {
-	plain := p.plain && robots.Plain(sel[len(p.dir):])
-	var buf [256]byte
-	var last *cursor
-	var mask uint32
-	for i := range f.lanes {
-		l, c := &f.lanes[i], p.at[i]
-		asked := l.slash
-		if bare && (sel != "/" || !l.web) {
-			asked = l.bare
-		}
-		if !asked || dir && !l.dirs || !dir && !l.files {
-			continue
-		}
-		if c != last || !plain {
-			last = c
-			if c.still() {
-				mask = c.mask
-			} else {
-				mask = f.denied(c, l.subject(buf[:0], sel, plain))
+// ask gives the readers that take sel as denied: with its slash, and bare.
+func (f *file) ask(p *place, sel string, dir bool) (slash, bare uint32) {
+	if sel == "/" {
+		for i := range f.lanes {
+			if l := &f.lanes[i]; l.dirs {
+				l.add(&slash, &bare, f.denied(p.at[i], l.subject(nil, sel, true)), sel)
 			}
 		}
-		denied |= mask & l.readers
+		return slash, bare
 	}
-	return denied
+	kind := int(boolean(dir))
+	slash, bare = p.fixed[kind][0], p.fixed[kind][1]
+	if len(p.moving) == 0 {
+		return slash, bare
+	}
+	plain := p.plain && robots.Plain(sel[len(p.dir):])
+	var buf [256]byte
+	for i, first := range p.moving {
+		last := len(f.lanes)
+		if i+1 < len(p.moving) {
+			last = p.moving[i+1]
+		}
+		asked := false
+		var mask uint32
+		for j := first; j < last; j++ {
+			l := &f.lanes[j]
+			if p.at[j].still() || dir && !l.dirs || !dir && !l.files {
+				continue
+			}
+			if !asked || !plain {
+				mask, asked = f.denied(p.at[j], l.subject(buf[:0], sel, plain)), true
+			}
+			l.add(&slash, &bare, mask, sel)
+		}
+	}
+	return slash, bare
+}
+
+// add adds the readers of the lane that are in mask to those of both spellings.
+func (l *lane) add(slash, bare *uint32, mask uint32, sel string) {
+	if l.slash {
+		*slash |= mask & l.readers
+	}
+	if sel == "/" && l.web && l.slash || l.bare && (sel != "/" || !l.web || l.slash) {
+		*bare |= mask & l.readers
+	}
 }
 
 // below goes down into the directory with the selector sel.
-func (f *file) below(p *place, sel string) *place {
-	next := &place{dir: sel, plain: p.plain && robots.Plain(sel[len(p.dir):]), at: make([]*cursor, len(p.at))}
+func (f *file) below(p, next *place, sel string) {
+	next.dir, next.plain = sel, p.plain && robots.Plain(sel[len(p.dir):])
 	var buf [256]byte
 	for i := range f.lanes {
 		c := p.at[i]
-		switch {
-		case c.still():
-			next.at[i] = c
-			continue
-		case next.plain && i > 0 && c == p.at[i-1]:
+		if next.plain && i > 0 && c == p.at[i-1] {
 			next.at[i] = next.at[i-1]
 			continue
 		}
-		next.at[i] = f.set.advance(c, f.lanes[i].subject(buf[:0], sel, next.plain), f.prune)
-		f.rate(next.at[i])
+		next.at[i] = c
+		if !c.still() {
+			next.at[i] = f.set.advance(c, &next.own[i], f.lanes[i].subject(buf[:0], sel, next.plain), f.prune)
+			f.rate(next.at[i])
+		}
 	}
-	return next
+	f.sort(next)
+}
+
+// sort tells lanes in which something is in question from the others.
+func (f *file) sort(p *place) {
+	p.moving, p.fixed = p.moving[:0], [2][2]uint32{}
+	var last *cursor
+	for i := range f.lanes {
+		l, c := &f.lanes[i], p.at[i]
+		if !c.still() {
+			if c != last {
+				p.moving = append(p.moving, i)
+			}
+			last = c
+			continue
+		}
+		for kind, of := range []bool{l.files, l.dirs} {
+			if of {
+				l.add(&p.fixed[kind][0], &p.fixed[kind][1], c.mask, "")
+			}
+		}
+	}
 }
 
 // root is the place of the root directory.
 func (f *file) root() *place {
-	p := &place{dir: "/", plain: true}
+	p := newPlace(len(f.lanes))
+	p.dir, p.plain = "/", true
 	for i := range f.lanes {
-		p.at = append(p.at, f.lanes[i].start)
+		p.at[i] = f.lanes[i].start
 	}
+	f.sort(p)
 	return p
 }
 

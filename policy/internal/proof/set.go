@@ -121,15 +121,16 @@ func (c *cursor) still() bool { return c.lo == c.hi && len(c.open) == 0 }
 // that no longer matter.
 func (s *set) root(prefix string, prune func([]int) []int) *cursor {
 	c := &cursor{n: -1, hi: len(s.entries)}
-	return s.advance(c, []byte(prefix), prune)
+	return s.advance(c, &cursor{}, []byte(prefix), prune)
 }
 
-// advance goes down into a directory with the selector sub.
-func (s *set) advance(c *cursor, sub []byte, prune func([]int) []int) *cursor {
+// advance goes down into a directory with the selector sub: to next, or, if
+// nothing is in question there, it stays.
+func (s *set) advance(c, next *cursor, sub []byte, prune func([]int) []int) *cursor {
 	if c.still() {
 		return c
 	}
-	next := &cursor{n: len(sub), full: c.full, mask: c.mask}
+	*next = cursor{n: len(sub), full: c.full, mask: c.mask, open: next.open[:0]}
 	grown := false
 	done := func(e int) {
 		if !grown {

@@ -15,12 +15,24 @@ type tally struct {
 	found     map[cause]*effect
 }
 
-// cause is a reader that takes a rule of the policy otherwise; the rule is nil
-// where none decides.
+// cause is a reader that takes what a line of an annotation says otherwise.
 type cause struct {
 	leak   bool
 	reader int
-	rule   *rule
+	source
+}
+
+// source is where a rule stands.
+type source struct {
+	file, dir string
+	line      int
+}
+
+func (r *rule) source() source {
+	if r == nil {
+		return source{}
+	}
+	return source{r.file, r.note.dir, r.line}
 }
 
 type effect struct {
@@ -147,8 +159,6 @@ func (c cause) finding(class *class, e *effect) Finding {
 	f := Finding{Leak: c.leak, Reader: readerName(c.reader), Robot: class.name(), Robots: len(class.names), Count: e.count}
 	f.Examples = append(f.Examples, e.examples...)
 	f.Examples = append(f.Examples, e.invented[:min(len(e.invented), maxExamples-len(f.Examples))]...)
-	if r := c.rule; r != nil {
-		f.File, f.Line, f.Dir = r.file, r.line, r.note.dir
-	}
+	f.File, f.Line, f.Dir = c.file, c.line, c.dir
 	return f
 }

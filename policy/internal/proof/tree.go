@@ -8,7 +8,7 @@ import (
 
 // minNode is how many names a directory has below it for the proof to remember
 // what it found there. Those with annotations are always remembered.
-const minNode = 64
+var minNode = 64
 
 // node is a directory that is remembered.
 type node[D comparable] struct {

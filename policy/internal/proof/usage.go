@@ -28,8 +28,7 @@ func preferred(p *policy, c *class) *usage {
 			u.values, u.rules = append(u.values, values), append(u.rules, r)
 		}
 	}
-	u.set = newSet(list)
-	return u
+	return u.sort(list)
 }
 
 // stated gives those that the file states.
@@ -48,12 +47,18 @@ func stated(reading *robots.Reading, c *class) *usage {
 		}
 		list, u.values = append(list, e), append(u.values, values)
 	}
+	return u.sort(list)
+}
+
+// sort makes the set. To its hashes belongs what is said, not only where.
+func (u *usage) sort(list []entry) *usage {
 	u.set = newSet(list)
-	for i := range list { // what is said counts, not only where
-		for key, yes := range u.values[u.set.entries[i].ref] {
-			u.set.entries[i].hash += mix(contentOf(key), boolean(yes))
+	for i := range list {
+		e := &u.set.entries[i]
+		for key, yes := range u.values[e.ref] {
+			e.hash += mix(contentOf(key), boolean(yes))
 		}
-		u.set.sums[i+1] = u.set.sums[i] + u.set.entries[i].hash
+		u.set.sums[i+1] = u.set.sums[i] + e.hash
 	}
 	return u
 }
@@ -132,6 +137,6 @@ func (p *prover[D]) preferences(at *place, sel string, n int, exists bool, t *ta
 	want, by := p.wanted.of(at.use[0], sub)
 	got, _ := p.stated.of(at.use[1], sub)
 	if leak, other := compare(want, got); other {
-		t.note(cause{leak, len(models), by}, n, sel, exists)
+		t.note(cause{leak, len(models), by.source()}, n, sel, exists)
 	}
 }

@@ -19,6 +19,7 @@ type prover[D comparable] struct {
 	file    *file
 	wanted  *usage // the preferences of the policy
 	stated  *usage // and those of the file
+	places  []*place
 }
 
 // later is a name that nobody has given yet.
@@ -40,13 +41,14 @@ func (p *prover[D]) start(root *node[D], t *tally) {
 			p.judge(at, sel, false, true, by, t)
 		}
 	}
-	p.walk(p.in.Root, root, at, t)
+	p.places = nil
+	p.walk(p.in.Root, root, at, 0, t)
 }
 
 // walk proves what is below a directory; n is nil if nothing is remembered of it.
-func (p *prover[D]) walk(d D, n *node[D], at *place, t *tally) {
+func (p *prover[D]) walk(d D, n *node[D], at *place, depth int, t *tally) {
 	if n == nil {
-		p.names(d, n, at, t)
+		p.names(d, n, at, depth, t)
 		return
 	}
 	state := mix(p.file.state(at), p.class.state(at.policy), p.wanted.set.state(at.use[0]), p.stated.set.state(at.use[1]))
@@ -55,7 +57,7 @@ func (p *prover[D]) walk(d D, n *node[D], at *place, t *tally) {
 		return
 	}
 	own := newTally()
-	p.names(d, n, at, own)
+	p.names(d, n, at, depth, own)
 	n.remember(state, own, p.age)
 	t.merge(own)
 }
@@ -73,7 +75,7 @@ func (c *class) state(at *cursor) uint64 {
 }
 
 // names proves what is in a directory, and below.
-func (p *prover[D]) names(d D, n *node[D], at *place, t *tally) {
+func (p *prover[D]) names(d D, n *node[D], at *place, depth int, t *tally) {
 	if at.still() && p.same(d, n, at, t) {
 		return
 	}
@@ -95,23 +97,28 @@ func (p *prover[D]) names(d D, n *node[D], at *place, t *tally) {
 			p.class.enter(at.policy, kid.notes)
 		}
 		p.resource(at, sel, true, true, t)
-		below := p.below(at, sel)
+		below := p.below(at, sel, depth+1)
 		rules = addSpan(rules, below.policy)
 		lines = addSpan(lines, below.at[p.file.uri])
-		p.walk(sub, kid, below, t)
+		p.walk(sub, kid, below, depth+1, t)
 	}
 	if !at.still() && !p.known {
 		p.invent(at, rules, lines, t)
 	}
 }
 
-// below goes down into a directory.
-func (p *prover[D]) below(at *place, sel string) *place {
-	next := p.file.below(at, sel)
-	sub := uri(sel, next.plain)
-	next.policy = p.class.policy.set.advance(at.policy, sub, p.class.prune)
-	next.use[0] = p.wanted.set.advance(at.use[0], sub, p.wanted.prune)
-	next.use[1] = p.stated.set.advance(at.use[1], sub, p.stated.prune)
+// below goes down into a directory. Its place is good until the next one of the
+// same depth.
+func (p *prover[D]) below(at *place, sel string, depth int) *place {
+	for len(p.places) <= depth {
+		p.places = append(p.places, newPlace(len(p.file.lanes)))
+	}
+	next := p.places[depth]
+	p.file.below(at, next, sel)
+	sub, own := uri(sel, next.plain), next.own[len(next.at):]
+	next.policy = p.class.policy.set.advance(at.policy, &own[0], sub, p.class.prune)
+	next.use[0] = p.wanted.set.advance(at.use[0], &own[1], sub, p.wanted.prune)
+	next.use[1] = p.stated.set.advance(at.use[1], &own[2], sub, p.stated.prune)
 	return next
 }
 
@@ -127,29 +134,22 @@ func uri(sel string, plain bool) []byte {
 func (p *prover[D]) same(d D, n *node[D], at *place, t *tally) bool {
 	by := p.class.decide(at.policy.full)
 	denied := by != nil && !by.allow
-	sel := at.dir + later
-	var over [4]uint32
-	for i := range over {
-		mask := p.file.ask(at, sel, i >= 2, i%2 == 1)
-		if denied && p.file.readers&^mask != 0 {
+	for _, of := range at.fixed {
+		if denied && p.file.readers&^(of[0]&of[1]) != 0 {
 			return false // some spellings may be closed
-		}
-		if !denied {
-			over[i] = mask
 		}
 	}
 	files, dirs := p.size(d, n)
 	t.selectors += 2*files + 4*dirs
-	if !denied && files+dirs > 0 {
-		p.preferences(at, at.dir+later, files+dirs, false, t)
+	if denied || files+dirs == 0 {
+		return true
 	}
-	for i, mask := range over {
-		count := files
-		if i >= 2 {
-			count = 2 * dirs
-		}
-		if count > 0 {
-			p.tell(false, mask, by, count, at.dir, true, t)
+	p.preferences(at, at.dir+later, files+dirs, false, t)
+	for kind, count := range []int{files, 2 * dirs} {
+		for _, mask := range at.fixed[kind] {
+			if count > 0 {
+				p.tell(false, mask, by, count, at.dir, true, t)
+			}
 		}
 	}
 	return true
@@ -203,8 +203,7 @@ func (p *prover[D]) resource(at *place, sel string, dir, exists bool, t *tally) 
 
 // judge asks for all spellings of a resource whose rule is known.
 func (p *prover[D]) judge(at *place, sel string, dir, exists bool, by *rule, t *tally) {
-	p.spelling(at, sel, sel, dir, false, exists, by, t)
-	p.spelling(at, sel, sel, dir, true, exists, by, t)
+	p.spelling(at, sel, sel, dir, exists, by, t)
 	short := len(sel) - 1
 	if !dir || short == 0 {
 		return
@@ -214,35 +213,34 @@ func (p *prover[D]) judge(at *place, sel string, dir, exists bool, by *rule, t *
 			return
 		}
 	}
-	p.spelling(at, sel, sel[:short], dir, false, exists, by, t)
-	p.spelling(at, sel, sel[:short], dir, true, exists, by, t)
+	p.spelling(at, sel, sel[:short], dir, exists, by, t)
 }
 
-// spelling asks all readers for one: with its slash in front, or bare.
-func (p *prover[D]) spelling(at *place, canonical, sel string, dir, bare, exists bool, by *rule, t *tally) {
-	t.selectors++
+// spelling asks all readers for one, with its slash in front and bare.
+func (p *prover[D]) spelling(at *place, canonical, sel string, dir, exists bool, by *rule, t *tally) {
+	t.selectors += 2
 	denied := by != nil && !by.allow
-	mask := p.file.ask(at, sel, dir, bare)
+	slash, bare := p.file.ask(at, sel, dir)
 	if denied {
-		mask = p.file.readers &^ mask
+		slash, bare = p.file.readers&^slash, p.file.readers&^bare
 	}
-	if mask == 0 {
+	if slash|bare == 0 {
 		return
 	}
-	if bare {
-		sel = sel[1:]
+	closed := func(sel string) bool { return denied && p.in.Closed != nil && p.in.Closed(canonical, sel) }
+	if slash != 0 && !closed(sel) {
+		p.tell(denied, slash, by, 1, sel, exists, t)
 	}
-	if denied && p.in.Closed != nil && p.in.Closed(canonical, sel) {
-		return
+	if bare != 0 && !closed(sel[1:]) {
+		p.tell(denied, bare, by, 1, sel[1:], exists, t)
 	}
-	p.tell(denied, mask, by, 1, sel, exists, t)
 }
 
 // tell notes for each reader of the mask what it takes otherwise.
 func (p *prover[D]) tell(leak bool, mask uint32, by *rule, n int, sel string, exists bool, t *tally) {
 	for r := range models {
 		if mask>>r&1 == 1 {
-			t.note(cause{leak, r, by}, n, sel, exists)
+			t.note(cause{leak, r, by.source()}, n, sel, exists)
 		}
 	}
 }
@@ -325,8 +323,8 @@ func (p *prover[D]) invented(at *place, sel string, t *tally) {
 	p.resource(at, sel+"/", true, false, t)
 	if by := p.rule(at, sel+"/"); by != nil && !by.allow && p.in.Closed != nil {
 		escaped := at.dir + string(selector.AppendPercent(nil, sel[len(at.dir)])) + sel[len(at.dir)+1:] + "/"
-		mask := p.file.readers &^ p.file.ask(at, escaped, true, false)
-		if mask != 0 && !p.in.Closed(sel+"/", escaped) {
+		slash, _ := p.file.ask(at, escaped, true)
+		if mask := p.file.readers &^ slash; mask != 0 && !p.in.Closed(sel+"/", escaped) {
 			p.tell(true, mask, by, 1, escaped, false, t)
 		}
 	}
