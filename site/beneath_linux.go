@@ -11,47 +11,37 @@ import (
 )
 
 // openBeneath makes plain use openat2(2), where the kernel has it (Linux 5.6):
-// one system call that cannot leave the root, whatever the depth, where
-// os.Root opens each directory on the way.
-func (r *root) openBeneath() {
-	fd, err := unix.Open(r.real, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+// one system call that cannot leave the tree, whatever the depth, where os.Root
+// opens each directory on the way. It reports whether it does.
+func (t *tree) openBeneath() bool {
+	fd, err := unix.Open(t.real, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return
-	}
-	r.fd = fd
-	r.unused = runtime.AddCleanup(r, func(fd int) { _ = unix.Close(fd) }, fd)
-	f, err := r.openat2(".")
-	if err != nil || !r.same(f) {
-		r.closeBeneath()
-		return
-	}
-	_ = f.Close()
-	r.plain = r.openat2
-}
-
-// same says whether the descriptor for openat2 is the directory that os.Root
-// holds: it may have been swapped in between.
-func (r *root) same(f *os.File) bool {
-	a, err := f.Stat()
-	b, err2 := r.os.Stat(".")
-	if err != nil || err2 != nil || !os.SameFile(a, b) {
-		_ = f.Close()
 		return false
 	}
+	t.fd = fd
+	t.unused = runtime.AddCleanup(t, func(fd int) { _ = unix.Close(fd) }, fd)
+	f, err := t.openat2(".")
+	if err != nil {
+		t.closeBeneath()
+		return false
+	}
+	_ = f.Close()
+	t.plain = t.openat2
 	return true
 }
 
-func (r *root) openat2(name string) (*os.File, error) {
+// beneath opens a name as openat2(2) does that does not leave the tree.
+func (t *tree) beneath(name string, flags int) (fd int, err error) {
 	how := unix.OpenHow{
-		Flags:   uint64(openFlags),
+		Flags:   uint64(flags | unix.O_CLOEXEC),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	}
-	defer runtime.KeepAlive(r)
+	defer runtime.KeepAlive(t)
 	for {
-		fd, err := unix.Openat2(r.fd, name, &how)
+		fd, err = unix.Openat2(t.fd, name, &how)
 		switch {
 		case err == nil:
-			return os.NewFile(uintptr(fd), path.Join(r.real, name)), nil
+			return fd, nil
 		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
 			continue
 		case errors.Is(err, unix.ELOOP):
@@ -59,8 +49,42 @@ func (r *root) openat2(name string) (*os.File, error) {
 		case errors.Is(err, unix.ENXIO): // a socket, or a FIFO without a reader
 			err = errSpecial
 		}
-		return nil, &fs.PathError{Op: "open", Path: name, Err: notThere(err)}
+		return -1, &fs.PathError{Op: "open", Path: name, Err: notThere(err)}
 	}
+}
+
+func (t *tree) openat2(name string) (*os.File, error) {
+	fd, err := t.beneath(name, openFlags)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path.Join(t.real, name)), nil
+}
+
+// lstatBeneath is lstat by openat2(2).
+func (t *tree) lstatBeneath(name string) (fs.FileInfo, error) {
+	fd, err := t.beneath(name, unix.O_PATH|unix.O_NOFOLLOW)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer func() { _ = f.Close() }()
+	return f.Stat()
+}
+
+// readlinkBeneath is readlink by openat2(2).
+func (t *tree) readlinkBeneath(name string) (string, error) {
+	fd, err := t.beneath(name, unix.O_PATH|unix.O_NOFOLLOW)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	target := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(fd, "", target)
+	if err != nil {
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: notThere(err)}
+	}
+	return string(target[:n]), nil
 }
 
 // resolveCached is openat2's RESOLVE_CACHED (Linux 5.12): fail rather than wait.
@@ -71,21 +95,22 @@ const resolveCached = 0x20
 // it cannot block. It is not for what lies on another file system than the root,
 // nor for anything on one that others may change: there the open itself asks
 // somebody, though the name is known.
-func (r *root) ready(name string, small int64) (f Ready, ok bool) {
+func (t *tree) ready(name string, small int64) (f Ready, ok bool) {
 	how := unix.OpenHow{
 		Flags:   uint64(openFlags),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV | resolveCached,
 	}
-	if r.fd < 0 || r.remote {
+	if t.fd < 0 || t.remote {
 		return f, false
 	}
-	fd, err := unix.Openat2(r.fd, name, &how)
-	runtime.KeepAlive(r)
+	fd, err := unix.Openat2(t.fd, name, &how)
+	runtime.KeepAlive(t)
 	if err != nil {
 		return f, false
 	}
 	var st unix.Stat_t
-	known := unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Dev == r.device
+	known := unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Dev == t.device &&
+		(t.owner == anyOwner || st.Uid == 0 || int(st.Uid) == t.owner)
 	if known && st.Size >= small {
 		return Ready{File: os.NewFile(uintptr(fd), name), Size: st.Size, Resident: resident(fd, st.Size)}, true
 	}
@@ -119,11 +144,11 @@ func resident(fd int, size int64) bool {
 	return err == nil && int64(pages.Cache)*int64(os.Getpagesize()) >= size
 }
 
-func (r *root) closeBeneath() {
-	if r.fd >= 0 {
-		r.unused.Stop()
-		_ = unix.Close(r.fd)
-		r.fd = -1
+func (t *tree) closeBeneath() {
+	if t.fd >= 0 {
+		t.unused.Stop()
+		_ = unix.Close(t.fd)
+		t.fd = -1
 	}
 }
 

@@ -3,15 +3,20 @@
 package site
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-func (r *root) openBeneath()  {}
-func (r *root) closeBeneath() {}
+// There is no openat2(2) here.
+func (t *tree) openBeneath() bool                        { return false }
+func (t *tree) closeBeneath()                            {}
+func (t *tree) lstatBeneath(string) (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
+func (t *tree) readlinkBeneath(string) (string, error)   { return "", errors.ErrUnsupported }
 
 // ready cannot be told here.
-func (r *root) ready(string, int64) (Ready, bool) { return Ready{}, false }
+func (t *tree) ready(string, int64) (Ready, bool) { return Ready{}, false }
 
 // readableIn returns what says whether an entry of an opened directory can be
 // read by this process.

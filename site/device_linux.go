@@ -2,7 +2,6 @@ package site
 
 import (
 	"io/fs"
-	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -28,13 +27,4 @@ func device(info fs.FileInfo) uint64 {
 		return st.Dev
 	}
 	return 0
-}
-
-// deviceOf returns the file system of the root itself.
-func deviceOf(r *os.Root) uint64 {
-	info, err := r.Stat(".")
-	if err != nil {
-		return 0
-	}
-	return device(info)
 }

@@ -2,12 +2,8 @@
 
 package site
 
-import (
-	"io/fs"
-	"os"
-)
+import "io/fs"
 
 // Where file systems cannot be told apart, all of the tree is taken for one.
 func isRemote(string) bool      { return false }
 func device(fs.FileInfo) uint64 { return 0 }
-func deviceOf(*os.Root) uint64  { return 0 }

@@ -19,8 +19,8 @@ import (
 // before a name is opened, and its error, if any, is what comes of it.
 func seam(s *Site, fault func(name string) error) {
 	s.tapped = func(r *root) {
-		plain := r.plain
-		r.plain = func(name string) (*os.File, error) {
+		plain := r.main.plain
+		r.main.plain = func(name string) (*os.File, error) {
 			if err := fault(name); err != nil {
 				return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 			}

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 
@@ -12,6 +11,7 @@ import (
 type File struct {
 	*os.File
 	Name string // below the root, "." for the root
+	Real string // the same without links
 	Info fs.FileInfo
 
 	view *View
@@ -51,20 +51,4 @@ func (s *Snapshot) overBudget(name string) bool {
 		}
 	}
 	return s.refused[name]
-}
-
-// whoForbids finds the first element of a name that this process may not pass
-// or read, for the administrator.
-func (r *root) whoForbids(name string) string {
-	_, chain, err := r.resolve(name)
-	at := chain[len(chain)-1] // what was reached is what does not let us on
-	need := "read (r)"
-	if err != nil {
-		need = "search (x)"
-	}
-	info, statErr := r.os.Lstat(at)
-	if statErr != nil {
-		return statErr.Error()
-	}
-	return fmt.Sprintf("%q has mode %s, user %d needs %s", at, info.Mode(), os.Geteuid(), need)
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/menu"
@@ -148,23 +147,13 @@ func (s *Site) suspect(real string) bool {
 }
 
 // refuseProgram is errProgram for an opened file that is a program.
-func (s *Site) refuseProgram(r *root, f *os.File) error {
+func (s *Site) refuseProgram(f *os.File, real string) error {
 	var head [4]byte
-	if !s.suspect(r.nameOf(f)) {
+	if !s.suspect(real) {
 		return nil
 	}
 	if n, _ := f.ReadAt(head[:], 0); !menu.IsProgram(head[:n]) {
 		return nil
 	}
-	return &fs.PathError{Op: "open", Path: f.Name(), Err: errProgram}
-}
-
-// nameOf is the real name of an opened file.
-func (r *root) nameOf(f *os.File) string {
-	for _, dir := range []string{r.real, r.dir} {
-		if name, ok := strings.CutPrefix(f.Name(), strings.TrimSuffix(dir, "/")+"/"); ok {
-			return name
-		}
-	}
-	return "."
+	return &fs.PathError{Op: "open", Path: real, Err: errProgram}
 }

@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,9 +19,13 @@ func BenchmarkOpen(b *testing.B) {
 	r, err := openRoot(dir)
 	must(b, err)
 	defer r.close()
+	walking, err := openTree(dir)
+	must(b, err)
+	walking.os, err = os.OpenRoot(dir)
+	must(b, err)
 	ways := map[string]func(string) bool{
 		"openat2": func(name string) bool { f, err := r.plain(name); return err == nil && f.Close() == nil },
-		"os.Root": func(name string) bool { f, err := r.openWalking(name); return err == nil && f.Close() == nil },
+		"os.Root": func(name string) bool { f, err := walking.openWalking(name); return err == nil && f.Close() == nil },
 	}
 	for _, way := range []string{"openat2", "os.Root"} {
 		for _, depth := range []int{0, 1, 4, 8} {

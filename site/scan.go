@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -211,7 +210,7 @@ func (r *reading) resolve(name string) (end linkEnd, err error) {
 	if err != nil {
 		return end, err
 	}
-	info, err := r.root.os.Lstat(end.real)
+	info, err := r.root.lstat(end.real)
 	if err == nil {
 		end.mode = info.Mode()
 	}
@@ -294,17 +293,4 @@ func (s *scanner) annotation(name string) ([]byte, error) {
 	}
 	defer op.Leave()
 	return s.root.note(name)
-}
-
-// note reads an annotation.
-func (r *root) note(name string) ([]byte, error) {
-	f, info, _, err := r.open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	if info.IsDir() {
-		return nil, errors.New("is a directory")
-	}
-	return io.ReadAll(io.LimitReader(f, maxNote+1))
 }

@@ -50,8 +50,10 @@ func roots(t *testing.T, dir string, f func(t *testing.T, r *root)) {
 			must(t, err)
 			defer r.close()
 			if walking {
-				r.plain = r.openWalking
-			} else if r.fd < 0 {
+				os, err := os.OpenRoot(dir)
+				must(t, err)
+				r.main.os, r.main.plain = os, r.main.openWalking
+			} else if r.main.fd < 0 {
 				t.Skip("no openat2 here")
 			}
 			f(t, r)

@@ -37,7 +37,7 @@ type View struct {
 // View returns the tree as it is from now on.
 func (s *Site) View(ctx context.Context) *View {
 	r := s.root.Load()
-	return &View{ctx: ctx, site: s, root: r, began: s.changes.seq.Load(), loose: r.remote, enter: s.guard.Enter}
+	return &View{ctx: ctx, site: s, root: r, began: s.changes.seq.Load(), enter: s.guard.Enter}
 }
 
 // Try runs f with a View, in a goroutine of its own, and returns what it returns.
@@ -109,7 +109,7 @@ func (v *View) stamp() *Stamp {
 // MissingStamp is Stamp for a View that has found that there is no such name, or
 // none that may be read.
 func (v *View) MissingStamp(name string) *Stamp {
-	if v.links || v.failed != nil || v.root.remote {
+	if v.links || v.failed != nil {
 		return nil // what it leads to may come into being anywhere
 	}
 	dir, ok := v.nearest(path.Dir(name))
@@ -128,10 +128,10 @@ func (v *View) nearest(dir string) (string, bool) {
 		if err != nil {
 			return "", false
 		}
-		info, err := v.root.os.Lstat(dir)
+		info, err := v.root.lstat(dir)
 		op.Leave()
 		if err == nil && v.site.watcher.Watched(dir) {
-			return dir, device(info) == v.root.device
+			return dir, v.root.local(dir, info)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", false
@@ -154,9 +154,9 @@ func (v *View) Lookup(name string) (*File, error) {
 	if !v.site.answers(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	f, info, err := v.open(name)
-	if err == nil && info.Mode().IsRegular() {
-		if err = v.site.refuseProgram(v.root, f); err != nil {
+	f, err := v.open(name)
+	if err == nil && f.Info.Mode().IsRegular() {
+		if err = v.site.refuseProgram(f.File, f.Real); err != nil {
 			_ = f.Close()
 		}
 	}
@@ -168,7 +168,7 @@ func (v *View) Lookup(name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.file(f, name, info), nil
+	return f, nil
 }
 
 func (v *View) whoForbids(name string) string {
@@ -196,32 +196,32 @@ func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
 	if !v.site.answers(name) || v.site.suspect(name) {
 		return Ready{}, false
 	}
-	return v.root.ready(name, small)
+	t, _, rest := v.root.at(name)
+	return t.ready(rest, small)
 }
 
 // open opens a name; through a link no watcher vouches for it.
-func (v *View) open(name string) (*os.File, fs.FileInfo, error) {
+func (v *View) open(name string) (*File, error) {
 	if err := v.ctx.Err(); err != nil {
 		v.failed = err
-		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	op, err := v.enter(name)
 	if err != nil {
 		v.failed = err
-		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	defer op.Leave()
-	f, info, linked, err := v.root.open(name)
-	v.links = v.links || linked
-	v.loose = v.loose || err == nil && device(info) != v.root.device
+	f, info, real, err := v.root.open(name)
+	v.links = v.links || real != name
 	if limit.Reached(err) {
 		v.failed = err
 	}
-	return f, info, err
-}
-
-func (v *View) file(f *os.File, name string, info fs.FileInfo) *File {
-	return &File{File: f, Name: name, Info: info, view: v}
+	if err != nil {
+		return nil, err
+	}
+	v.loose = v.loose || !v.root.local(real, info)
+	return &File{File: f, Name: name, Real: real, Info: info, view: v}, nil
 }
 
 // keeps is asked before something that was read is kept.
@@ -240,22 +240,22 @@ func (v *View) keeps(bytes int) error {
 // is made for a client may be made from them.
 func (v *View) Open(name string) (fs.File, error) {
 	v.depend(path.Dir(name))
-	f, info, err := v.open(name)
+	f, err := v.open(name)
 	if err != nil {
 		return nil, err
 	}
-	return v.file(f, name, info), nil
+	return f, nil
 }
 
 // Stat tells what a name is, through links.
 func (v *View) Stat(name string) (fs.FileInfo, error) {
 	v.depend(path.Dir(name))
-	f, info, err := v.open(name)
+	f, err := v.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return info, v.site.refuseProgram(v.root, f)
+	return f.Info, v.site.refuseProgram(f.File, f.Real)
 }
 
 // maxMapSize bounds what is read of a gophermap or gophertag, in octets.
@@ -264,12 +264,12 @@ const maxMapSize = 4 << 20
 // ReadFile reads a file, at most maxMapSize octets of it.
 func (v *View) ReadFile(name string) ([]byte, error) {
 	v.depend(path.Dir(name))
-	f, info, err := v.open(name)
+	f, err := v.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(v.file(f, name, info), maxMapSize))
+	return io.ReadAll(io.LimitReader(f, maxMapSize))
 }
 
 // ReadDir lists what is served of a directory: no hidden names, none with
@@ -277,7 +277,7 @@ func (v *View) ReadFile(name string) ([]byte, error) {
 // as what they lead to. The order is the directory's own: menus sort it.
 func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	v.depend(name)
-	f, _, err := v.open(name)
+	f, err := v.open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -289,17 +289,16 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	defer op.Leave()
 	rest := maxListed
-	all, err := readDir(f, func(bytes int) error {
+	all, err := readDir(f.File, func(bytes int) error {
 		if rest -= bytes; rest < 0 {
 			return errLarge
 		}
 		return v.keeps(bytes)
 	})
-	readable := readableIn(f)
-	real := v.root.nameOf(f)
+	readable := readableIn(f.File)
 	list := make([]fs.DirEntry, 0, len(all))
 	for i := range all {
-		if e := v.entry(name, &all[i], readable); e != nil && !v.program(selector.Join(real, e.Name())) {
+		if e := v.entry(name, &all[i], readable); e != nil && !v.program(selector.Join(f.Real, e.Name())) {
 			list = append(list, e)
 		}
 	}
