@@ -132,7 +132,7 @@ func (s *Site) remap(old *Snapshot) {
 // reply may hold what is a program.
 func (s *Site) touchPrograms(old, next *Snapshot) {
 	if old == nil || !maps.Equal(old.included, next.included) {
-		s.changes.touch("")
+		s.touch("")
 	}
 }
 

@@ -87,7 +87,7 @@ func (s *Site) reopen() error {
 	}
 	s.root.Store(r) // who looks through the old one goes on, and then it closes by itself
 	s.scan = nil
-	s.changes.touch("") // the new watches stand already: what was made meanwhile of the old root goes
+	s.touch("") // the new watches stand already: what was made meanwhile of the old root goes
 	return nil
 }
 

@@ -49,6 +49,10 @@ type Config struct {
 
 	// Reloaded, if not nil, is called after each reload. Calls never overlap.
 	Reloaded func(Reload)
+
+	// Touched, if not nil, is called as soon as something may have changed in a
+	// directory; "" is every directory. It must not block: changes wait for it.
+	Touched func(dir string)
 }
 
 // A Site is one content tree. Its methods may be called by many goroutines.
@@ -87,9 +91,17 @@ func Open(dir string, conf Config) (*Site, error) {
 	}
 	s.problems.log = s.log
 	s.guard = &stall.Guard{Patience: conf.Patience, Log: s.log, Answered: s.Reload}
-	s.watcher = &watch.Watcher{Root: dir, Mode: watch.Mode(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.changes.touch}
+	s.watcher = &watch.Watcher{Root: dir, Mode: watch.Mode(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
 	s.root.Store(r)
 	return s, nil
+}
+
+// touch notes and tells that something changed in a directory.
+func (s *Site) touch(dir string) {
+	s.changes.touch(dir)
+	if s.conf.Touched != nil {
+		s.conf.Touched(dir)
+	}
 }
 
 // A Snapshot is the policy of a tree at one time.

@@ -42,7 +42,7 @@ func TestLarge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Put(name, "text "+name, f); err != nil {
+		if err := x.Put(name, "text "+name, 0, f); err != nil {
 			t.Fatal(err)
 		}
 		_ = f.Close()
@@ -122,6 +122,6 @@ func BenchmarkPut(b *testing.B) {
 	b.ReportAllocs()
 	x := New(0)
 	for i := 0; b.Loop(); i++ {
-		_ = x.Put(strconv.Itoa(i), "", bytes.NewReader(texts[i%len(texts)]))
+		_ = x.Put(strconv.Itoa(i), "", 0, bytes.NewReader(texts[i%len(texts)]))
 	}
 }

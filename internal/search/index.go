@@ -62,6 +62,7 @@ type store struct {
 type text struct {
 	name  string // "" if it was deleted
 	title string
+	mark  uint64
 	words uint32
 }
 
@@ -92,17 +93,18 @@ func (x *Index) Stats() Stats {
 
 // textCost is what a text takes beside its strings, in bytes: itself, and its
 // place in the map.
-const textCost = 44 + 44
+const textCost = 52 + 44
 
 func (s *store) size() int64 {
 	return s.arena.size() + s.terms.size() + int64(4*cap(s.sorted)) + int64(len(s.texts))*textCost + s.strings
 }
 
 // Put adds a text, or replaces the one of that name. Its title counts like words
-// of the text that stand there three times; content may be nil. It returns
+// of the text that stand there three times; content may be nil. The mark is for
+// the caller, who may know by it what the text was made from. Put returns
 // ErrFull, and leaves the text out, if there is no memory for it; of any other
 // error, which is that of reading, what was read before it is in the index.
-func (x *Index) Put(name, title string, content io.Reader) error {
+func (x *Index) Put(name, title string, mark uint64, content io.Reader) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	x.remove(name)
@@ -116,7 +118,7 @@ func (x *Index) Put(name, title string, content io.Reader) error {
 	if content != nil {
 		err = a.content(content)
 	}
-	a.done(name, title)
+	a.done(name, title, mark)
 	x.tidy()
 	return err
 }
@@ -204,7 +206,7 @@ func (a *adding) word(w []byte, weight uint8) {
 }
 
 // done writes the postings.
-func (a *adding) done(name, title string) {
+func (a *adding) done(name, title string, mark uint64) {
 	x := a.x
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -212,7 +214,7 @@ func (a *adding) done(name, title string) {
 		t.texts.add(&x.arena, a.doc, t.times)
 	}
 	x.names[name] = a.doc
-	x.texts = append(x.texts, text{name: strings.Clone(name), title: strings.Clone(title), words: a.words})
+	x.texts = append(x.texts, text{name: strings.Clone(name), title: strings.Clone(title), mark: mark, words: a.words})
 	x.norms = append(x.norms, normOf(a.words, x.average))
 	x.live++
 	x.total += int64(a.words)
@@ -265,17 +267,15 @@ func (x *Index) remove(name string) {
 	delete(x.names, name)
 }
 
-// Names returns the names of all texts below a prefix, in no order.
-func (x *Index) Names(prefix string) []string {
+// Mark returns the mark of a text; ok says whether it is in the index.
+func (x *Index) Mark(name string) (mark uint64, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	var all []string
-	for name := range x.names {
-		if strings.HasPrefix(name, prefix) {
-			all = append(all, name)
-		}
+	doc, ok := x.names[name]
+	if !ok {
+		return 0, false
 	}
-	return all
+	return x.texts[doc].mark, true
 }
 
 // tidy writes everything again without the texts that were deleted, if these are

@@ -27,7 +27,7 @@ func newLibrary(t rapid.TB, texts map[string]string) *library {
 	t.Helper()
 	l := &library{New(0), texts}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if err := l.Put(name, strings.TrimPrefix(name, "/"), strings.NewReader(texts[name])); err != nil {
+		if err := l.Put(name, strings.TrimPrefix(name, "/"), 0, strings.NewReader(texts[name])); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -169,7 +169,7 @@ func TestFull(t *testing.T) {
 		for i := range 200 {
 			fmt.Fprintf(&text, "w%dx%d ", n, i)
 		}
-		err = x.Put(fmt.Sprint(n), "", strings.NewReader(text.String()))
+		err = x.Put(fmt.Sprint(n), "", 0, strings.NewReader(text.String()))
 	}
 	if !errors.Is(err, ErrFull) || n < 20 {
 		t.Fatalf("after %d texts: %v", n, err)
@@ -203,7 +203,7 @@ func TestHostileTexts(t *testing.T) {
 		if text == nil {
 			text = strings.NewReader("")
 		}
-		if err := x.Put(name, strings.Repeat(name+" ", 1000), text); err != nil {
+		if err := x.Put(name, strings.Repeat(name+" ", 1000), 0, text); err != nil {
 			t.Fatal(name, err)
 		}
 	}
@@ -236,7 +236,7 @@ func TestChanges(t *testing.T) {
 				continue
 			}
 			l.texts[name] = text.Draw(t, "text")
-			if err := l.Put(name, "", strings.NewReader(l.texts[name])); err != nil {
+			if err := l.Put(name, "", 0, strings.NewReader(l.texts[name])); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -278,7 +278,7 @@ func TestTidy(t *testing.T) {
 	put := func(i int) {
 		name := fmt.Sprint("/", i)
 		l.texts[name] = fmt.Sprintf("common number%d tens%d", i, i/10)
-		if err := l.Put(name, "", strings.NewReader(l.texts[name])); err != nil {
+		if err := l.Put(name, "", 0, strings.NewReader(l.texts[name])); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -317,7 +317,7 @@ func TestTogether(t *testing.T) {
 	}
 	for i := range 3000 {
 		name := fmt.Sprint("new", i%7)
-		_ = l.Put(name, "", strings.NewReader(fmt.Sprint("the lazy word", i)))
+		_ = l.Put(name, "", 0, strings.NewReader(fmt.Sprint("the lazy word", i)))
 		l.Delete(name)
 	}
 	wg.Wait()

@@ -1,0 +1,210 @@
+package sitesearch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+var tree = map[string]string{
+	"about.txt":           "This hole is about kettles\nand other things.\n",
+	"gophermap":           "Welcome to the teapot museum\n0A fine label\tabout.txt\n1Elsewhere\t/kettle\tother.example\t70\n",
+	"phlog/one.txt":       "The kettle boiled over\n",
+	"phlog/draft.txt":     "secret kettle\n",
+	"phlog/.robots":       "User-agent: *\nDisallow: /draft.txt\n",
+	"phlog/.hidden":       "hidden kettle\n",
+	"phlog/run.cgi":       "#!/bin/sh\necho kettle password\n",
+	"pictures/kettle.png": "\x89PNG kettleinside\n",
+	"pictures/noext":      "kettle in a file without extension\n",
+	"vile/a b%41.txt":     "kettle \x1b[2J\tTAB\r\nzebra\n",
+}
+
+type fixture struct {
+	*Searcher
+	t   *testing.T
+	dir string
+}
+
+// open serves a tree and waits until its index was built.
+func open(t *testing.T, files map[string]string, change func(*Searcher)) *fixture {
+	t.Helper()
+	f := &fixture{t: t, dir: t.TempDir(), Searcher: &Searcher{}}
+	for name, text := range files {
+		f.write(name, text)
+	}
+	if change != nil {
+		change(f.Searcher)
+	}
+	s, err := site.Open(f.dir, site.Config{Touched: f.Touch, Reloaded: func(site.Reload) { f.Reloaded() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Site = s
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	go func() { ended <- s.Run(ctx) }()
+	go func() { ended <- f.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended; <-ended })
+	f.until("the index is built", f.ready.Load)
+	return f
+}
+
+func (f *fixture) write(name, text string) {
+	f.t.Helper()
+	name = filepath.Join(f.dir, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) until(what string, so func() bool) {
+	f.t.Helper()
+	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			f.t.Fatalf("not so after 30 s: %s", what)
+		}
+	}
+}
+
+type recorder struct{ bytes.Buffer }
+
+func (r *recorder) WriteItem(it menu.Item) error {
+	_, _ = r.Write(it.AppendTo(nil))
+	return nil
+}
+
+// ask returns the reply to a query.
+func (f *fixture) ask(query string) string {
+	f.t.Helper()
+	var w recorder
+	if err := f.ServeGopher(&w, &server.Request{Request: selector.Request{Selector: "/search", Query: query}}); err != nil {
+		f.t.Fatal(err)
+	}
+	return w.String()
+}
+
+// found returns the selectors of the results.
+func (f *fixture) found(query string) string {
+	var all []string
+	for l := range strings.Lines(f.ask(query)) {
+		if it, err := menu.ParseItem(l); err == nil && it.Type != menu.TypeInfo && it.Type != menu.TypeSearch {
+			all = append(all, string(it.Type)+it.Selector)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func TestSearch(t *testing.T) {
+	f := open(t, tree, nil)
+	for query, want := range map[string]string{
+		"museum":           "1/",
+		"boiled":           "0/phlog/one.txt",
+		`"boiled over"`:    "0/phlog/one.txt",
+		"fine label":       "0/about.txt 1/",
+		"kettleinside":     "",
+		"password":         "",
+		"secret":           "",
+		"hidden":           "",
+		"extension":        "0/pictures/noext",
+		"zebra":            "0/vile/a b%41.txt",
+		"pict*":            "1/pictures/",
+		"png kettle":       "I/pictures/kettle.png 1/pictures/",
+		"nothingofthesort": "",
+	} {
+		if got := f.found(query); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	reply := f.ask("boiled")
+	if !strings.Contains(reply, "i   The kettle boiled over\t") || !strings.HasPrefix(reply, "i1 result: boiled\t") {
+		t.Errorf("the line found is not in %q", reply)
+	}
+	if help := f.ask(" "); !strings.Contains(help, "7Search this site\t/search\t") || !strings.Contains(help, "i9 names of texts") {
+		t.Errorf("help is %q", help)
+	}
+	for _, query := range []string{"kettle", "zebra", "\u009b", strings.Repeat("é", 2000), `"""`, "*", "a*b*"} {
+		for l := range strings.Lines(f.ask(query)) {
+			if strings.ContainsAny(strings.TrimSuffix(l, "\r\n"), "\x1b\x00\r\n\u009b") || strings.Count(l, "\t") != 3 {
+				t.Errorf("%q: a line %q", query, l)
+			}
+		}
+	}
+	var w recorder
+	if err := f.ServeGopher(&w, &server.Request{Request: selector.Request{Selector: "/searches"}}); !errors.Is(err, server.ErrDeclined) {
+		t.Error(err)
+	}
+}
+
+func TestSearchAll(t *testing.T) {
+	f := open(t, tree, func(s *Searcher) { s.All = true })
+	if got := f.found("secret"); got != "0/phlog/draft.txt" {
+		t.Errorf("with -search-all: %q", got)
+	}
+	if got := f.found("password"); got != "" {
+		t.Errorf("the source of a program is found: %q", got)
+	}
+}
+
+// The index follows files, directories and annotations.
+func TestFollows(t *testing.T) {
+	f := open(t, tree, nil)
+	finds := func(query, want string) {
+		t.Helper()
+		f.until(query+" finds "+want, func() bool { return f.found(query) == want })
+	}
+	f.write("phlog/one.txt", "now about walrus\n")
+	finds("walrus", "0/phlog/one.txt")
+	finds("boiled", "")
+	f.write("new/deep/er/x.txt", "a wombat\n")
+	finds("wombat", "0/new/deep/er/x.txt")
+	if err := os.Rename(filepath.Join(f.dir, "new/deep"), filepath.Join(f.dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	finds("wombat", "0/moved/er/x.txt")
+	f.write("moved/.robots", "Disallow: /\n")
+	finds("wombat", "")
+	if err := os.Remove(filepath.Join(f.dir, "moved/.robots")); err != nil {
+		t.Fatal(err)
+	}
+	finds("wombat", "0/moved/er/x.txt")
+	if err := os.RemoveAll(filepath.Join(f.dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	finds("wombat", "")
+	f.write("gophermap", "Nothing here but a yak\n")
+	finds("yak", "1/")
+	finds("museum", "")
+}
+
+// What is beyond the bound is left out and told; the rest is found.
+func TestMemory(t *testing.T) {
+	files := map[string]string{}
+	for i := range 60 {
+		var b strings.Builder
+		for j := range 2000 {
+			fmt.Fprintf(&b, "w%dx%d ", i, j)
+		}
+		files[fmt.Sprintf("%02d.txt", i)] = b.String()
+	}
+	f := open(t, files, func(s *Searcher) { s.Memory = 3 << 20 })
+	if f.left.Load() == 0 || f.found("w0x1") != "0/00.txt" && f.found("w1x1") != "0/01.txt" {
+		t.Errorf("left out %d", f.left.Load())
+	}
+	if help := f.ask(""); !strings.Contains(help, "had no room in the index") {
+		t.Errorf("nobody is told: %q", help)
+	}
+}
