@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"robots/convert":   {"diag", "robots", "selector"},
 	"robots/client":    {"robots", "robots/internal/dial"},
 	"robots/irc":       {"diag", "robots", "robots/internal/dial", "robots/internal/ircline"},
-	"policy":           {"robots", "policy/internal/proof"},
+	"policy":           {"robots"},
 	"internal/limit":   {},
 	"internal/search":  {},
 	"internal/stall":   {},
@@ -36,8 +36,7 @@ var mayImport = map[string][]string{
 	"fileserver":       {"diag", "menu", "selector", "server", "site", "internal/stall"},
 	"internal/fastcgi": {},
 
-	"policy/internal/proof": {"robots", "selector"},
-	"server/internal/poll":  {},
+	"server/internal/poll": {},
 }
 
 // everybodys are the packages that everybody may import.
