@@ -13,6 +13,7 @@ import (
 	"github.com/gophd/gophd/internal/keypair"
 	"github.com/gophd/gophd/internal/logs"
 	"github.com/gophd/gophd/internal/sandbox"
+	"github.com/gophd/gophd/internal/sitesearch"
 	"github.com/gophd/gophd/internal/size"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
@@ -42,6 +43,9 @@ type Flags struct {
 	Rate                                float64
 	Burst                               int
 
+	Search, SearchAll bool
+	SearchMemory      string
+
 	Watch string
 	Poll  time.Duration
 
@@ -64,9 +68,10 @@ type Flags struct {
 type Config struct {
 	root   string
 	site   site.Config
-	files  *fileserver.Handler // Run adds the site
-	server *server.Server      // its limits; Run adds handler, certificates and log
-	http   bool                // browsers get a page
+	files  *fileserver.Handler  // Run adds the site
+	server *server.Server       // its limits; Run adds handler, certificates and log
+	http   bool                 // browsers get a page
+	search *sitesearch.Searcher // nil: none; Run adds the site
 
 	listen []string
 	inetd  bool
@@ -191,6 +196,14 @@ func (f Flags) tree(c *Config) (err error) {
 	c.files = &fileserver.Handler{StrictText: f.StrictText, InfoPrefix: f.InfoPrefix, Version: f.Version}
 	if c.files.Cache, err = size.Parse(f.Cache); err != nil {
 		return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -cache 64MiB", "-cache: %w", err)
+	}
+	if f.Search {
+		c.search = &sitesearch.Searcher{All: f.SearchAll, InfoPrefix: f.InfoPrefix}
+		if c.search.Memory, err = size.Parse(f.SearchMemory); err != nil || c.search.Memory == 0 {
+			return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -search-memory 256MiB", "-search-memory %q", f.SearchMemory)
+		}
+	} else if f.SearchAll {
+		return exit.Usagef("-search -search-all", "-search-all without -search")
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/gophd/gophd/internal/keypair"
 	"github.com/gophd/gophd/internal/logs"
 	"github.com/gophd/gophd/internal/metrics"
+	"github.com/gophd/gophd/internal/sitesearch"
 	"github.com/gophd/gophd/internal/status"
 	"github.com/gophd/gophd/internal/systemd"
 	"github.com/gophd/gophd/internal/web"
@@ -102,6 +103,9 @@ func (d *daemon) open(ctx context.Context) error {
 func (d *daemon) openTree() (err error) {
 	conf := d.conf.site
 	conf.Log, conf.Reloaded = d.log, d.reloaded
+	if d.conf.search != nil {
+		conf.Touched = d.conf.search.Touch
+	}
 	if d.tree, err = site.Open(d.conf.root, conf); err != nil {
 		return exit.Root(d.conf.root, err)
 	}
@@ -111,7 +115,7 @@ func (d *daemon) openTree() (err error) {
 func (d *daemon) openServer(ctx context.Context) error {
 	d.srv = d.conf.server
 	d.conf.files.Site = d.tree
-	d.conf.files.Missing = &feed.Handler{Site: d.tree, InfoPrefix: d.conf.files.InfoPrefix}
+	d.conf.files.Missing = d.madeByUs()
 	d.mux.Handle("/", d.conf.files)
 	d.srv.Handler = &d.mux
 	if d.conf.http {
@@ -122,6 +126,17 @@ func (d *daemon) openServer(ctx context.Context) error {
 		d.srv.Host = fullName(ctx)
 	}
 	return d.setTLS()
+}
+
+// madeByUs answers what gophd makes itself where the tree has no such name.
+func (d *daemon) madeByUs() server.Handler {
+	var made server.ServeMux
+	made.Handle("/", &feed.Handler{Site: d.tree, InfoPrefix: d.conf.files.InfoPrefix})
+	if s := d.conf.search; s != nil {
+		s.Site, s.Log = d.tree, d.log
+		made.Handle(sitesearch.Selector, s)
+	}
+	return &made
 }
 
 // serve serves the listeners.
@@ -138,6 +153,9 @@ func (d *daemon) serve(ctx context.Context) error {
 		tasks.Go(func() error { return d.srv.Serve(ctx, l) })
 	}
 	tasks.Go(func() error { return d.tree.Run(ctx) })
+	if d.conf.search != nil {
+		tasks.Go(func() error { return d.conf.search.Run(ctx) })
+	}
 	if d.metrics != nil {
 		tasks.Go(func() error { return metrics.Serve(ctx, d.metrics, d.stats) })
 	}
@@ -190,6 +208,9 @@ func (d *daemon) reread(sig os.Signal) {
 func (d *daemon) reloaded(r site.Reload) {
 	if d.stats != nil {
 		d.stats.Reloaded(r)
+	}
+	if d.conf.search != nil {
+		d.conf.search.Reloaded()
 	}
 	asked := d.rereading.Load()
 	if asked != nil && r.Reopened && !r.Start.Before(*asked) && d.rereading.CompareAndSwap(asked, nil) {

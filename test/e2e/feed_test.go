@@ -11,8 +11,9 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-// phlog serves a phlog with one draft, which robots may not have.
-func phlog(t *testing.T, flags ...string) *daemon {
+// phlog serves a phlog with one draft, which robots may not have, and returns its
+// root, too.
+func phlog(t *testing.T, flags ...string) (*daemon, string) {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range map[string]string{
@@ -22,21 +23,15 @@ func phlog(t *testing.T, flags ...string) *daemon {
 		"phlog/.robots":                      "User-agent: *\nDisallow: /2026-01-03-draft.txt\n",
 		"vile/2026-03-01 ]]><b>&\"' %41.txt": "\x00\x1b]]></title><script>alert(1)</script>\ufffe",
 	} {
-		name = filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(root, name), text)
 	}
-	return serve(t, root, flags...)
+	return serve(t, root, flags...), root
 }
 
 // TestFeedIsValid: xmllint holds feeds against the grammar of RFC 4287, which is no
 // rubber stamp.
 func TestFeedIsValid(t *testing.T) {
-	d := phlog(t)
+	d, _ := phlog(t)
 	xmllint := harness.Tool(t, "xmllint")
 	valid := func(feed string) ([]byte, error) {
 		cmd := exec.Command(xmllint, "--noout", "--nonet", "--relaxng", "../../internal/feed/testdata/atom.rng", "-")
@@ -63,7 +58,7 @@ func TestFeedIsValid(t *testing.T) {
 }
 
 func TestFeedInSfeed(t *testing.T) {
-	d := phlog(t)
+	d, _ := phlog(t)
 	cmd := exec.Command(harness.Tool(t, "sfeed"))
 	cmd.Stdin = strings.NewReader(d.ask("/phlog/feed.xml"))
 	out, err := cmd.Output()
@@ -79,7 +74,7 @@ func TestFeedInSfeed(t *testing.T) {
 // TestFeedInNewsboat: newsboat's exit status says nothing; what it has read is in
 // its cache.
 func TestFeedInNewsboat(t *testing.T) {
-	d := phlog(t)
+	d, _ := phlog(t)
 	curl, dir := harness.Tool(t, "curl"), t.TempDir()
 	urls, config, cache := filepath.Join(dir, "urls"), filepath.Join(dir, "config"), filepath.Join(dir, "cache.db")
 	if err := os.WriteFile(urls, []byte("\"exec:"+curl+" -s gopher://"+d.addr+"/0/phlog/feed.xml\"\n"), 0o600); err != nil {

@@ -1,0 +1,64 @@
+package e2e_test
+
+import (
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+// TestSearchWithClients: every client that knows searches gets the text and the
+// line that was found.
+func TestSearchWithClients(t *testing.T) {
+	d, _ := phlog(t, "-search")
+	for _, client := range [][]string{
+		{"curl", "-s", "gopher://" + d.addr + "/7/search%09second"},
+		{"lynx", "-dump", "gopher://" + d.addr + "/7/search?second"},
+		{"w3m", "-dump", "gopher://" + d.addr + "/7/search?second"},
+	} {
+		cmd := exec.Command(harness.Tool(t, client[0]), client[1:]...)
+		cmd.Env = append(cmd.Environ(), "HOME="+t.TempDir(), "TERM=dumb")
+		out, err := cmd.Output()
+		if err != nil || !strings.Contains(string(out), "The second") || !strings.Contains(string(out), "2026-01-02-second.txt") {
+			t.Errorf("%s: %v: %s", client[0], err, out)
+		}
+	}
+}
+
+// TestSearchWithUMN types a word into the form of the client of the University of
+// Minnesota.
+func TestSearchWithUMN(t *testing.T) {
+	harness.Tool(t, "gopher")
+	d, _ := phlog(t, "-search")
+	host, port, err := net.SplitHostPort(d.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen := onTerminal(t, "stty rows 60 cols 100; exec gopher -T 7 -p /search -t Search "+host+" "+port, []reaction{
+		{"Press RETURN", "\r"}, {"Words to search for", "second\r"}, {"Page: 1/1", "q"}, {"Really quit", "y"},
+	})
+	if !strings.Contains(screen, "2026-01-02-second.txt") || !strings.Contains(screen, "The second") {
+		t.Errorf("shown:\n%s", screen)
+	}
+}
+
+// TestSearchFollows: changes are found within a second where events come, and what
+// robots may not have is not found.
+func TestSearchFollows(t *testing.T) {
+	d, root := phlog(t, "-search")
+	finds := func(word string) bool { return strings.Contains(d.ask("/search\t"+word), "\t/phlog/") }
+	if finds("yet") || !finds("second") {
+		t.Errorf("found: %q", d.ask("/search\tyet"))
+	}
+	write(t, filepath.Join(root, "phlog/2026-06-06.txt"), "of walruses\n")
+	if !eventually(func() bool { return finds("walrus*") }) {
+		t.Error("a new text is not found")
+	}
+	write(t, filepath.Join(root, "phlog/.robots"), "Disallow: /\n")
+	if !eventually(func() bool { return !finds("walrus*") }) {
+		t.Error("what robots may not have is found")
+	}
+}
