@@ -1,6 +1,7 @@
 package menu_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ func BenchmarkListing(b *testing.B) {
 			builder := menu.Builder{FS: large(n, ".txt"), Host: "our.example", Port: 70}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := builder.Menu("."); err != nil {
+				if _, err := builder.Menu(context.Background(), "."); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -24,7 +25,7 @@ func BenchmarkListing(b *testing.B) {
 
 func BenchmarkAppendTo(b *testing.B) {
 	builder := menu.Builder{FS: large(100, ".txt"), Host: "our.example", Port: 70}
-	m, err := builder.Menu(".")
+	m, err := builder.Menu(context.Background(), ".")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func BenchmarkGophermap(b *testing.B) {
 	builder := menu.Builder{FS: fsys, Host: "our.example", Port: 70}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := builder.Menu("d"); err != nil {
+		if _, err := builder.Menu(context.Background(), "d"); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -51,7 +52,7 @@ func BenchmarkGophermap(b *testing.B) {
 func TestListingAllocations(t *testing.T) {
 	allocations := func(n int) float64 {
 		builder := menu.Builder{FS: large(n, ".txt"), Host: "our.example", Port: 70}
-		return testing.AllocsPerRun(5, func() { _, _ = builder.Menu(".") })
+		return testing.AllocsPerRun(5, func() { _, _ = builder.Menu(context.Background(), ".") })
 	}
 	if few, many := allocations(100), allocations(5000); many > few+10 {
 		t.Errorf("%v allocations for 100 files, %v for 5000", few, many)

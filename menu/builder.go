@@ -1,22 +1,24 @@
 package menu
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
+	"time"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/selector"
 )
 
 // The bounds of one menu. What goes beyond them is reported and left out; the rest
 // is served.
 const (
 	maxItems    = 100_000 // items; a last one says that there are more
-	maxLine     = 4096    // octets of a line of a map
-	maxFile     = 1 << 20 // octets of a map
-	maxRead     = 4 << 20 // octets of all maps of a menu
+	maxLine     = 4096    // bytes of a line of a map
+	maxFile     = 1 << 20 // bytes of a map
+	maxRead     = 4 << 20 // bytes of all maps of a menu
 	maxDepth    = 4       // includes in includes
 	maxIncludes = 100
 	maxGlobs    = 100
@@ -26,33 +28,60 @@ const (
 	// and the directory. After that names alone decide: a file of unknown type is
 	// text, a directory goes by its name, a relative selector gets no slash.
 	maxLooks = 5000
-)
-
-// The names that are not listed, since they say how a directory is shown.
-const (
-	mapName = "gophermap"
-	gphName = "index.gph"
-	tagName = "gophertag"
+	// maxNames is how many names of directories are read for patterns.
+	maxNames = 400_000
+	// maxCompared bounds how much of names is compared with patterns, in bytes of
+	// names for each star of a pattern: 100 ms of a processor.
+	maxCompared = 20_000_000
 )
 
 // Builder makes the menus of the directories of a tree. Its methods may be used by
 // several goroutines at once.
 //
-// A gophermap of more than 1 MiB is cut, a line of more than 4,096 octets is left
+// A gophermap of more than 1 MiB is cut, a line of more than 4,096 bytes is left
 // out, and so is what would make a menu longer than 100,000 items, read more than
 // 4 MiB, nest includes more than 4 deep, or have more than 100 of them or of
-// patterns.
+// patterns. A pattern that would be compared with too many names is shown as text.
 type Builder struct {
 	// FS is the tree: what it does not list or open is not served. It is read with
-	// [fs.ReadDir], [fs.Stat] and Open. Symbolic links are its business.
+	// [fs.ReadDir], [fs.Stat] and Open; what begins with a dot is opened only if it
+	// says what a menu looks like (.gophermap, .names, ...). Symbolic links are its
+	// business.
 	FS fs.FS
 	// Host and Port stand for this server in items. They may be left zero where
 	// somebody fills them in before the items are written.
 	Host string
 	Port int
 	// InfoPrefix says that gophermaps write an i before every line of information,
-	// as Motsognir wants it and gophernicus does not.
+	// as Motsognir wants it. If false, that is found out for each map.
 	InfoPrefix bool
+	// Dates puts the date and the size behind each name of a listing.
+	Dates bool
+
+	// Version and Client are what $SERVER_VERSION and $REMOTE_ADDR stand for in a
+	// gophermap. If Client is empty, a line that names it is left out.
+	Version string
+	Client  string
+	// Now is the time that $DATE tells. If nil, [time.Now].
+	Now func() time.Time
+
+	// Users and Hosts give the items of a line "~", the newest first, and of a line
+	// "%". Where an item has no host, it is of this server. If nil, there are none.
+	Users, Hosts func() []Item
+	// Answers reports whether something beside the tree answers a selector. If nil,
+	// nothing does, so that a link to a program is shown without its link.
+	Answers func(sel string) bool
+	// Linked, if not nil, is called for each item that a map links.
+	Linked func(Link)
+}
+
+// Link is an item of a map, and where it stands.
+type Link struct {
+	Item
+	File    string // the map
+	Line    int    // from 1
+	Local   bool   // it names a file or directory of this tree
+	Missing bool   // which is not there
 }
 
 // Menu is a menu and what it was made from.
@@ -65,6 +94,9 @@ type Menu struct {
 	// or looked for beside the directory itself, whether they are there or not: if
 	// none of them and nothing in the directory changed, neither did the menu.
 	Files []string
+	// Changing says that the menu may be another one the next time though no file
+	// has changed: it tells the time, or something of the client.
+	Changing bool
 }
 
 // AppendTo appends the menu as it is sent, its last line included.
@@ -80,68 +112,77 @@ func (m Menu) AppendTo(b []byte) []byte {
 	return append(b, End...)
 }
 
-// Menu makes the menu of a directory, whose name is as [fs.ValidPath] wants it:
-// what its gophermap says, or else its index.gph, or else a listing. The error is
-// that of reading the directory, if there is no map; for a directory that is not
-// there it is [fs.ErrNotExist].
-func (b *Builder) Menu(dir string) (Menu, error) {
-	if !fs.ValidPath(dir) {
-		return Menu{}, &fs.PathError{Op: "menu", Path: dir, Err: fs.ErrInvalid}
+// Menu makes the menu of a directory, whose name is as [fs.ValidPath] wants it: of
+// its gophermap, .gophermap or index.gph, or else a listing. The name may be that
+// of a file for which [IsMenuFile] is true, too. The error is that of ctx, or that
+// of reading the directory if there is no map; for what is not there it is
+// [fs.ErrNotExist].
+func (b *Builder) Menu(ctx context.Context, name string) (Menu, error) {
+	if !fs.ValidPath(name) {
+		return Menu{}, &fs.PathError{Op: "menu", Path: name, Err: fs.ErrInvalid}
 	}
-	m := &making{Builder: b, dir: dir, toRead: maxRead, looks: maxLooks}
-	if m.mapped() {
-		return m.done(), nil
+	m := b.begin(ctx, name)
+	if IsMenuFile(path.Base(name)) {
+		m.dir = path.Dir(name)
+		if err := m.file(name); err == nil {
+			return m.done()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return Menu{}, fmt.Errorf("reading %s: %w", name, err)
+		}
+		m = b.begin(ctx, name) // a directory of that name
 	}
-	if err := m.list(); err != nil {
-		return Menu{}, fmt.Errorf("listing %s: %w", dir, err)
+	if !m.mapped() {
+		if err := m.list(); err != nil {
+			return Menu{}, fmt.Errorf("listing %s: %w", name, err)
+		}
 	}
-	return m.done(), nil
+	return m.done()
 }
 
 // making is a menu while it is made.
 type making struct {
 	*Builder
+	ctx  context.Context
 	dir  string
 	menu Menu
 
 	maps     []source        // the map that is being read, after those that include it
+	listing  source          // stands for what is no map
 	types    map[string]byte // what ":ext=T" says
 	hidden   map[string]bool // what "-name" says, and what has an item already
-	patterns []string        // what "-pattern" says
+	present  map[string]bool // what is in the directory, for "-name"
 	lastDir  string          // the directory that was listed last
 	lastList []listed        // what is in it
 	included []string        // the files that were included, or were to be
+
 	includes int
 	globs    int
-	toRead   int64 // octets of maps that may still be read
+	patterns int   // of names to hide
+	toRead   int64 // bytes of maps that may still be read
 	looks    int   // how often may still be looked at other files
-	mapsOnly bool  // nothing but the maps is read
+	toList   int   // names that may still be read
+	compared int   // what of them was compared with patterns
+	steps    int
+	mapsOnly bool // nothing but the maps is read
 }
 
-// mapped makes the menu of a map, if the directory has one.
-func (m *making) mapped() bool {
-	for _, base := range []string{mapName, gphName} {
-		name := selector.Join(m.dir, base)
-		text, err := m.read(name)
-		if err == nil && IsProgram(text) {
-			m.report(CodeProgram, name, 1, "a program: it does not make the menu")
-			continue
-		}
-		if err == nil {
-			m.follow(source{file: name, rest: text})
-			return true
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			m.report(CodeRead, name, 0, "cannot be read: "+cause(err))
-		}
+func (b *Builder) begin(ctx context.Context, dir string) *making {
+	return &making{Builder: b, ctx: ctx, dir: dir, toRead: maxRead, looks: maxLooks, toList: maxNames}
+}
+
+// stopped reports, now and then, whether nobody waits for the menu any more.
+func (m *making) stopped() bool {
+	m.steps++
+	return m.steps%1024 == 0 && m.ctx.Err() != nil
+}
+
+func (m *making) done() (Menu, error) {
+	if m.ctx.Err() != nil {
+		return Menu{}, context.Cause(m.ctx)
 	}
-	return false
-}
-
-func (m *making) done() Menu {
 	slices.Sort(m.menu.Files)
 	m.menu.Files = slices.Compact(m.menu.Files)
-	return m.menu
+	return m.menu, nil
 }
 
 // add appends an item, as long as there is room.
@@ -153,4 +194,11 @@ func (m *making) add(it Item) {
 		m.menu.Items = append(m.menu.Items, Info("... and more"))
 		m.problem(CodeLimit, "more than %d items: the rest is left out", maxItems)
 	}
+}
+
+func (m *making) now() time.Time {
+	if m.Now != nil {
+		return m.Now()
+	}
+	return time.Now()
 }

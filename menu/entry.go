@@ -2,6 +2,7 @@ package menu
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // entry is an item as a map writes it. Its type may be '?', which means that the
-// server decides.
+// server decides. Host and port are empty where they are this server's.
 type entry struct {
 	typ                   byte
 	label, selector, host string
@@ -31,31 +32,43 @@ func (m *making) entry(e entry) {
 		m.bad(CodeLine, e.label, "a control character in a selector or host")
 		return
 	case selector.HasControl(e.label):
-		m.problem(CodeControl, "a control character is shown as a space")
+		m.control()
 	}
-	it := Item{Type: e.typ, Label: e.label, Selector: e.selector, Host: strings.TrimSpace(e.host), Port: port}
+	if (e.typ == TypeHTML || e.typ == '?') && isBareURL(e.selector) {
+		e.selector = "URL:" + e.selector
+	}
+	it := Item{Type: e.typ, Label: e.label, Selector: e.selector, Host: e.host, Port: port}
+	link := Link{}
 	if it.Host == "" {
-		if isProgramName(fold(m.dir, it.Selector)) {
+		if link, ok = m.local(&it); !ok {
 			m.bad(CodeProgram, e.label, "a link to a program: %q", it.Selector)
 			return
 		}
-		it.Host = m.Host
-		m.local(&it)
 	}
 	if it.Type == '?' {
 		it.Type = guess(it.Selector)
+	}
+	if m.Linked != nil && len(m.maps) > 0 {
+		src := m.maps[len(m.maps)-1]
+		link.Item, link.File, link.Line = it, src.file, src.line
+		m.Linked(link)
 	}
 	m.add(it)
 }
 
 // portOf reads a port; an empty one is that of this server.
 func (m *making) portOf(s string) (port int, ok bool) {
-	s = strings.TrimSpace(s)
 	if s == "" {
 		return m.Port, true
 	}
 	n, err := strconv.ParseUint(s, 10, 16)
 	return int(n), err == nil && n > 0
+}
+
+// isBareURL reports whether a selector is a URL that could stand behind "URL:".
+func isBareURL(sel string) bool {
+	scheme, _, found := strings.Cut(sel, "://")
+	return found && slices.Contains(redirectSchemes, strings.ToLower(scheme))
 }
 
 // guess returns the type of what cannot be looked at.
@@ -69,16 +82,22 @@ func guess(sel string) byte {
 	return TypeMenu
 }
 
-// local makes the selector of an item of this server canonical. What does not
-// exist stays as it is written, if it begins with a slash, since a server may
-// answer for more than files.
-func (m *making) local(it *Item) {
-	if strings.HasPrefix(it.Selector, "URL:") {
-		return
+// local makes an item one of this server, and its selector canonical. What does
+// not exist stays as it is written, if it begins with a slash, since a server may
+// answer for more than files. It reports whether the item may be linked.
+func (m *making) local(it *Item) (link Link, ok bool) {
+	it.Host = m.Host
+	sessions := it.Type == TypeTelnet || it.Type == TypeTN3270 || it.Type == TypeCSO
+	if sessions || strings.HasPrefix(strings.TrimPrefix(it.Selector, "/"), "URL:") {
+		return link, true // a name to log in with, or no name at all
 	}
 	relative := !strings.HasPrefix(it.Selector, "/")
-	name, dir, ok := m.find(fold(m.dir, it.Selector))
-	if ok && it.Type == '?' {
+	name, dir, found := m.find(fold(m.dir, it.Selector))
+	sel := selector.Canonical(name, dir || !found && strings.HasSuffix(it.Selector, "/"))
+	if isProgramName(name) && (m.Answers == nil || !m.Answers(sel)) {
+		return link, false
+	}
+	if found && it.Type == '?' {
 		it.Type = TypeMenu
 		if !dir {
 			it.Type = m.fileType(name)
@@ -87,10 +106,10 @@ func (m *making) local(it *Item) {
 	if relative {
 		m.hide(path.Dir(name), path.Base(name))
 	}
-	if ok || relative {
-		slash := strings.HasSuffix(it.Selector, "/")
-		it.Selector = selector.Canonical(name, dir || !ok && slash)
+	if found || relative {
+		it.Selector = sel
 	}
+	return Link{Local: true, Missing: !found}, true
 }
 
 // find tells what a name stands for, and how it is written: one with escapes that

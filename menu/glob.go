@@ -2,13 +2,16 @@ package menu
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/selector"
 )
 
-// isGlob says whether a label can stand for several files.
+// Patterns are compared with all names of a directory, so that a few lines could
+// keep a processor busy for long. What is compared is counted for the whole menu;
+// a pattern that is too much is shown as text, and the listing made without it.
+
+// isGlob reports whether a label can stand for several files.
 func isGlob(s string) bool { return strings.ContainsAny(s, "*?[") }
 
 // glob appends the files whose names match the last element of a pattern, below
@@ -35,7 +38,11 @@ func (m *making) glob(pattern string, typ byte) {
 		m.bad(CodePattern, pattern, "cannot be listed: %s", cause(err))
 		return
 	}
-	matches := matching(base, all)
+	matches, ok := m.matching(base, all)
+	if !ok {
+		m.add(Info(pattern))
+		return
+	}
 	if len(matches) == 0 {
 		m.bad(CodePattern, pattern, "matches no file")
 	}
@@ -45,29 +52,36 @@ func (m *making) glob(pattern string, typ byte) {
 	m.addNames(dir, matches, typ)
 }
 
-// matching returns the names that a pattern matches.
-func matching(pattern string, names []listed) []listed {
-	var matches []listed
+// matching returns the names that a pattern matches. ok is false, and it is told,
+// if that would be too much to compare.
+func (m *making) matching(pattern string, names []listed) (matches []listed, ok bool) {
+	stars := 1 + strings.Count(pattern, "*")
 	for _, l := range names {
+		if m.compared += (1 + len(l.name)) * stars; m.compared > maxCompared {
+			m.problem(CodeLimit, "patterns and names are too many to be compared")
+			return nil, false
+		}
+		if m.stopped() {
+			return nil, false
+		}
 		if ok, _ := path.Match(pattern, l.name); ok {
 			matches = append(matches, l)
 		}
 	}
-	return matches
+	return matches, true
 }
 
-// hideLine leaves a name out of the listing, or all that match a pattern, which
-// gophernicus would take for a name.
-func (m *making) hideLine(name string) {
-	_, err := path.Match(name, "")
-	switch {
-	case !isGlob(name) || err != nil:
-		m.hide(m.dir, name)
-	case len(m.patterns) < maxPatterns:
-		m.patterns = append(m.patterns, name)
-	default:
+// hidePattern leaves names out of the listing, and reports whether there are any.
+func (m *making) hidePattern(pattern string, names []listed) bool {
+	if m.patterns++; m.patterns > maxPatterns {
 		m.problem(CodeLimit, "more than %d patterns of names to hide", maxPatterns)
+		return true
 	}
+	matches, ok := m.matching(pattern, names)
+	for _, l := range matches {
+		m.hide(m.dir, l.name)
+	}
+	return !ok || len(matches) > 0
 }
 
 // hide leaves a name out of the listing of the directory.
@@ -81,9 +95,4 @@ func (m *making) hide(dir, name string) {
 	m.hidden[name] = true
 }
 
-func (m *making) isHidden(l listed) bool {
-	return m.hidden[l.name] || slices.ContainsFunc(m.patterns, func(pattern string) bool {
-		ok, _ := path.Match(pattern, l.name)
-		return ok
-	})
-}
+func (m *making) isHidden(l listed) bool { return m.hidden[l.name] }

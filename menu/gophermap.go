@@ -2,120 +2,157 @@ package menu
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/gophd/gophd/selector"
 )
 
-// source is a map that is being read.
-type source struct {
-	file string
-	rest string // what was not read yet
-	line int    // the number of the line that was read last
-}
+// A gophermap, as gophernicus and Bucktooth read it. The first byte of a line
+// decides, but only where the rest of the line has the form of a directive: what
+// has not is text, so that no line that was written to be read is lost.
+//
+//	#...         a comment
+//	!title       a line of information
+//	*            stop, then the listing of the directory
+//	.            stop
+//	-name        leave that name out of the listing
+//	:ext=T       files with that extension are of type T from here on
+//	=file        include another map
+//	~            the list of users
+//	%            the list of virtual hosts
+//	TLabel TAB selector TAB host TAB port
+//	anything else: a line of information
 
-// next returns the next line without its end.
-func (s *source) next() (line string, ok bool) {
-	if s.rest == "" {
-		return "", false
-	}
-	line, s.rest, _ = strings.Cut(s.rest, "\n")
-	s.line++
-	return strings.TrimSuffix(line, "\r"), true
-}
-
-// follow appends what a map says. Includes are read where they stand: the stack
-// of maps holds what is left of those around them.
-func (m *making) follow(first source) {
-	m.maps = append(m.maps, first)
-	listing := false
-	for len(m.maps) > 0 && len(m.menu.Items) <= maxItems {
-		src := &m.maps[len(m.maps)-1]
-		line, more := src.next()
-		star := strings.HasPrefix(line, "*")
-		switch {
-		case more && len(line) > maxLine:
-			m.problem(CodeLimit, "a line of more than %d octets is left out", maxLine)
-		case more && strings.HasSuffix(src.file, ".gph"):
-			m.gphLine(line)
-		case more && !star && !strings.HasPrefix(line, "."):
-			m.mapLine(line)
-		default:
-			// Only the outermost map decides about the listing.
-			listing = star && len(m.maps) == 1
-			m.maps = m.maps[:len(m.maps)-1]
-		}
-	}
-	m.maps = nil
-	if !listing || m.mapsOnly {
-		return
-	}
-	if err := m.list(); err != nil {
-		m.report(CodeRead, m.dir, 0, "cannot be listed: "+cause(err))
-	}
-}
-
-// mapLine appends what a line of a gophermap says, if it is not one that ends it.
-func (m *making) mapLine(line string) {
-	if line == "" {
+// mapLine appends what a line of a gophermap says. It reports whether it ends the
+// map, and whether the listing follows.
+func (m *making) mapLine(line string) (ended, listing bool) {
+	switch strings.TrimRight(line, " \t") {
+	case "*":
+		return true, true
+	case ".":
+		return true, false
+	case "~":
+		m.items("users", m.Users)
+		return false, false
+	case "%":
+		m.items("virtual hosts", m.Hosts)
+		return false, false
+	case "":
 		m.add(Info(""))
-		return
+		return false, false
 	}
+	directive := true
 	switch rest := line[1:]; line[0] {
 	case '#':
 	case '!':
 		m.text(rest)
 	case '-':
-		m.hideLine(strings.TrimSuffix(rest, "/"))
+		directive = m.hideLine(rest)
 	case ':':
-		m.typeRule(rest)
+		directive = m.typeRule(rest)
 	case '=':
-		m.include(rest)
-	case '~':
-		m.problem(CodeText, "lists of users (~) are not supported")
-	case '%':
-		m.problem(CodeText, "lists of virtual hosts (%%) are not supported")
+		directive = m.includeLine(rest)
+	case '*', '.', '~', '%':
+		directive = false
 	default:
 		m.textOrItem(line)
+	}
+	if !directive {
+		if src := &m.maps[len(m.maps)-1]; strings.ContainsFunc(line, isWordRune) && src.once("text"+line[:1]) {
+			m.problem(CodeText, "shown as text, since it has not the form of a directive: %.60q", line)
+		}
+		m.textOrItem(line)
+	}
+	return false, false
+}
+
+// items appends a list that the Builder's user makes.
+func (m *making) items(what string, list func() []Item) {
+	if list == nil {
+		m.problem(CodeInclude, "there is no list of %s here", what)
+		return
+	}
+	m.menu.Changing = true
+	for _, it := range list() {
+		if it.Host == "" && it.Type != TypeInfo {
+			it.Host, it.Port = m.Host, m.Port
+		}
+		m.add(it)
 	}
 }
 
 func (m *making) textOrItem(line string) {
-	label, fields, linked := strings.Cut(line[1:], "\t")
-	if linked {
-		e := entry{typ: line[0], label: label}
-		e.selector, fields, _ = strings.Cut(fields, "\t")
-		e.host, fields, _ = strings.Cut(fields, "\t")
-		e.port, _, _ = strings.Cut(fields, "\t")
-		m.mapEntry(e, line)
-		return
+	if strings.IndexByte(line, '\t') > 0 {
+		fields := append(strings.Split(line[1:], "\t"), "", "", "")
+		e := entry{line[0], fields[0], trimEnd(fields[1]), own(fields[2]), own(fields[3])}
+		if m.isItem(e) {
+			m.mapEntry(e)
+			return
+		}
 	}
-	if m.InfoPrefix {
+	if src := m.maps[len(m.maps)-1]; src.prefix {
 		line = strings.TrimPrefix(line, "i")
 	}
 	m.text(line)
 }
 
+// isItem reports whether a line with a TAB is an item: its type is one that is in
+// use, or any other if the link cannot be text.
+func (m *making) isItem(e entry) bool {
+	if strings.IndexByte(knownTypes+"?", e.typ) >= 0 {
+		return true
+	}
+	if e.typ > ' ' && e.typ < 0x7f && (e.host != "" || strings.HasPrefix(e.selector, "/") || strings.HasPrefix(e.selector, "URL:")) {
+		return true
+	}
+	m.problem(CodeLine, "no item type: %q", e.typ)
+	return false
+}
+
+// own returns a host or a port, or nothing where it stands for this server's.
+func own(field string) string {
+	if field = strings.TrimSpace(field); field != "+" {
+		return field
+	}
+	return ""
+}
+
+func trimEnd(s string) string { return strings.TrimRight(s, " ") }
+
 // mapEntry appends an item of a gophermap. An empty selector is the label, which
 // may be a pattern; of another host it is the root, as Bucktooth has it.
-func (m *making) mapEntry(e entry, line string) {
+func (m *making) mapEntry(e entry) {
 	switch {
-	case !strings.ContainsRune(knownTypes+"?", rune(e.typ)):
-		m.bad(CodeLine, line, "no item type: %q", e.typ)
-		return
-	case e.selector != "" || e.host != "":
-	case isGlob(e.label) && e.typ != TypeInfo && e.typ != TypeError:
+	case e.selector != "":
+	case e.host != "" && !strings.EqualFold(e.host, m.Host):
+	case e.host == "" && isGlob(e.label) && e.typ != TypeInfo && e.typ != TypeError:
 		m.glob(e.label, e.typ)
 		return
+	case e.host != "" && !m.namesSomething(e.label):
+		e.selector = "/" // our root by our name
 	default:
-		e.selector = e.label
+		e.selector = trimEnd(e.label)
 	}
 	m.entry(e)
 }
 
+// namesSomething reports whether a selector of the map names something.
+func (m *making) namesSomething(sel string) bool {
+	_, _, ok := m.find(fold(m.dir, trimEnd(sel)))
+	return ok
+}
+
 // text appends a line of information.
 func (m *making) text(line string) {
+	line = expandTabs(line)
+	if n := len(m.maps); n > 0 && m.maps[n-1].dialect == gophernicus {
+		var ok bool
+		if line, ok = m.expand(line); !ok {
+			return
+		}
+	}
 	if selector.HasControl(line) {
-		m.problem(CodeControl, "a control character is shown as a space")
+		m.control()
 	}
 	m.add(Info(line))
 }
@@ -123,24 +160,54 @@ func (m *making) text(line string) {
 // bad reports what is wrong with a line, and shows it as information.
 func (m *making) bad(code, label, format string, args ...any) {
 	m.problem(code, format, args...)
-	m.add(Info(label))
+	m.add(Info(expandTabs(label)))
 }
 
-// typeRule takes ext=T for what follows.
-func (m *making) typeRule(rule string) {
-	ext, typ, _ := strings.Cut(rule, "=")
+// typeRule takes ext=T for what follows, and reports whether it is that.
+func (m *making) typeRule(rule string) bool {
+	ext, typ, found := strings.Cut(trimEnd(rule), "=")
 	ext = strings.ToLower(strings.TrimPrefix(ext, "."))
-	typ = strings.TrimSpace(typ)
-	if ext == "" || len(ext) > maxExtension || len(typ) != 1 || !strings.Contains(knownTypes, typ) {
-		m.problem(CodeLine, "no rule of the form :ext=T")
-		return
+	if !found || ext == "" || len(ext) > maxExtension || strings.ContainsAny(ext, " /") || len(typ) != 1 || !strings.Contains(knownTypes, typ) {
+		return false
 	}
 	if typ[0] == TypeError || typ[0] == TypeInfo {
 		m.problem(CodeLine, "no file is of type %s", typ)
-		return
+		return true
 	}
 	if m.types == nil {
 		m.types = map[string]byte{}
 	}
 	m.types[ext] = typ[0]
+	return true
 }
+
+// hideLine leaves a name out of the listing, or all that match a pattern, which
+// gophernicus would take for a name. It reports whether the line is one that does:
+// a ruler or a sentence is not, nor is a name of nothing.
+func (m *making) hideLine(rest string) bool {
+	name := strings.TrimSuffix(trimEnd(rest), "/")
+	if strings.ContainsAny(name, " \t/") || !strings.ContainsFunc(name, isWordRune) {
+		return false
+	}
+	if m.mapsOnly || IsMap(name) || !selector.Askable(name) { // what is never listed
+		return true
+	}
+	names, err := m.names(m.dir)
+	switch {
+	case err != nil:
+		return false
+	case isGlob(name):
+		return m.hidePattern(name, names)
+	case m.present == nil:
+		m.present = make(map[string]bool, len(names))
+		for _, l := range names {
+			m.present[l.name] = true
+		}
+	}
+	if m.present[name] {
+		m.hide(m.dir, name)
+	}
+	return m.present[name]
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

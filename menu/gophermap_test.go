@@ -1,10 +1,15 @@
 package menu_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/menu"
@@ -49,7 +54,7 @@ func problems(m menu.Menu) []string {
 
 func mustMenu(t *testing.T, b menu.Builder, dir string) menu.Menu {
 	t.Helper()
-	m, err := b.Menu(dir)
+	m, err := b.Menu(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,21 +78,26 @@ var gophermaps = []struct {
 	{"comment", "# a\ta\n#\n", "", ""},
 	{"title", "!Welcome\n", "iWelcome\n", ""},
 	{"star", "Hi\n*\nnot read\n", "iHi\n" + listing, ""},
-	{"star and more", "* bullet\n", listing, ""},
+	{"star and blanks", "*  \t\nnot read\n", listing, ""},
+	{"star and more is text", "* bullet\n*** Hi ***\n", "i* bullet\ni*** Hi ***\n", `d/gophermap:1: shown as text, since it has not the form of a directive: "* bullet"`},
 	{"dot", "Hi\n.\nnot read\n", "iHi\n", ""},
-	{"a line that starts with a dot", "...\nnot read\n", "", ""},
-	{"hide", "-a.txt\n-sub\n-tagged/\n-blob\n-no such\n*\n", "0b.txt\t/d/b.txt\nIc9.png\t/d/c9.png\nIc10.png\t/d/c10.png\n0README\t/d/README\n", ""},
-	{"hide by a pattern", "-*.txt\n-c?.png\n-[\n*\n", "1sub\t/d/sub/\n1A label\t/d/tagged/\n9blob\t/d/blob\nIc10.png\t/d/c10.png\n0README\t/d/README\n", ""},
-	{"dashes are a name to hide", "-----\n*\n", listing, ""},
+	{"dot and more is text", "...\n.plan\n.\nnot read\n", "i...\ni.plan\n", `d/gophermap:2: shown as text, since it has not the form of a directive: ".plan"`},
+	{"hide", "-a.txt\n-sub \n-tagged/\n-blob\n-.hidden\n-gophermap\n-index.gph\n-x.cgi\n*\n", "0b.txt\t/d/b.txt\nIc9.png\t/d/c9.png\nIc10.png\t/d/c10.png\n0README\t/d/README\n", ""},
+	{"hide by a pattern", "-*.txt\n-c?.png\n*\n", "1sub\t/d/sub/\n1A label\t/d/tagged/\n9blob\t/d/blob\nIc10.png\t/d/c10.png\n0README\t/d/README\n", ""},
+	{"rulers are text", "-----\n-=-=-\n==\n--\n-[\n*\n", "i-----\ni-=-=-\ni==\ni--\ni-[\n" + listing, ""},
+	{"a sentence after a dash is text", "- a.txt\n-a.txt is hidden\n", "i- a.txt\ni-a.txt is hidden\n", `d/gophermap:1: shown as text, since it has not the form of a directive: "- a.txt"`},
+	{"to hide what is not there is text", "-no.txt\n-*.bak\n-sub/x.txt\n", "i-no.txt\ni-*.bak\ni-sub/x.txt\n", `d/gophermap:1: shown as text, since it has not the form of a directive: "-no.txt"`},
 	{"what has an item is not listed again", "0My A\ta.txt\n1Sub\tsub\n*\n", "0My A\t/d/a.txt\n1Sub\t/d/sub/\n" +
 		strings.NewReplacer("0a.txt\t/d/a.txt\n", "", "1sub\t/d/sub/\n", "").Replace(listing), ""},
 	{"type rule", ":txt=9\n:.PNG=g\n?A\ta.txt\n*\n", "9A\t/d/a.txt\n" +
 		strings.NewReplacer("0a.txt\t/d/a.txt\n", "", "0b", "9b", "Ic", "gc").Replace(listing), ""},
 	{"type rule from here on", "?A\ta.txt\n:txt=9\n?B\tb.txt\n", "0A\t/d/a.txt\n9B\t/d/b.txt\n", ""},
-	{"bad type rule", ":txt\n:=0\n:a=00\n:a=\x01\n", "", "d/gophermap:1: no rule of the form :ext=T"},
+	{"colons and more are text", ":txt\n:=0\n:a=00\n:-)\n:a=\x01\n", "i:txt\ni:=0\ni:a=00\ni:-)\ni:a= \n", `d/gophermap:1: shown as text, since it has not the form of a directive: ":txt"`},
+	{"headings are text", "== News ==\n= News =\n=\n", "i== News ==\ni= News =\ni=\n", `d/gophermap:1: shown as text, since it has not the form of a directive: "== News =="`},
+	{"tilde and percent with more are text", "~bob\n%%\n~~~\n50%\n", "i~bob\ni%%\ni~~~\ni50%\n", `d/gophermap:1: shown as text, since it has not the form of a directive: "~bob"`},
 	{"type rule of no file", ":txt=3\n:txt=i\n*\n", listing, "d/gophermap:1: no file is of type 3"},
-	{"users", "~\nx\n", "ix\n", "d/gophermap:1: lists of users (~) are not supported"},
-	{"hosts", "a\n%\n", "ia\n", "d/gophermap:2: lists of virtual hosts (%) are not supported"},
+	{"users", "~\nx\n", "ix\n", "d/gophermap:1: there is no list of users here"},
+	{"hosts", "a\n%\n", "ia\n", "d/gophermap:2: there is no list of virtual hosts here"},
 	{"information", "iText\n\n  0 a \n", "iiText\ni\ni  0 a \n", ""},
 	{"information item", "iText\t\t\n", "iText\n", ""},
 	{"item", "0Label\t/x.txt\th.example\t7070\n", "0Label\t/x.txt\th.example\t7070\n", ""},
@@ -95,6 +105,9 @@ var gophermaps = []struct {
 	{"empty selector", "0a.txt\t\n1sub\t\t\t\n", "0a.txt\t/d/a.txt\n1sub\t/d/sub/\n", ""},
 	{"root of another host", "1Other\t\th.example\t70\n", "1Other\t\th.example\t70\n", ""},
 	{"port missing", "1A\t/a\th.example\n", "1A\t/a\th.example\t70\n", ""},
+	{"plus signs are ours", "1A\t/a\t+\t+\n1B\tsub\t+\t+\n1C\t/c\th.example\t+\n", "1A\t/a\n1B\t/d/sub/\n1C\t/c\th.example\t70\n", ""},
+	{"blanks at the end", "1A\t/a  \n0B\ta.txt \t \t \n1C\t/c \th.example \t 71 \n1D\tURL:https://a.example/ \n", "1A\t/a\n0B\t/d/a.txt\n1C\t/c\th.example\t71\n1D\tURL:https://a.example/\n", ""},
+	{"our root by our name", "1Home\t\tour.example\t70\n0a.txt\t\tour.example\t70\n", "1Home\t/\n0a.txt\ta.txt\n", ""},
 	{"host empty", "1A\t/a\t\t7070\n", "1A\t/a\tour.example\t7070\n", ""},
 	{"relative with a host", "0A\ta.txt\th.example\n", "0A\ta.txt\th.example\t70\n", ""},
 	{"absolute", "0A\t/d/a.txt\n0B\t/any/../thing//\n", "0A\t/d/a.txt\n0B\t/any/../thing//\n", ""},
@@ -104,6 +117,9 @@ var gophermaps = []struct {
 		"0A\t/d/a.txt\n1B\t/d/sub/\n0C\t/d/sub/100%\n0D\t/d/%2ehidden\n0E\t/d/%00\n0F\t/d/%2e%2e/top.txt\n", ""},
 	{"percent escapes of a name that is there", "0A\t/d/sub/%7a\n", "0A\t/d/sub/%7a\n", ""},
 	{"URL", "hWeb\tURL:https://a.example/\n?Web\tURL:https://a.example/\n", "hWeb\tURL:https://a.example/\nhWeb\tURL:https://a.example/\n", ""},
+	{"bare URL", "hWeb\thttps://a.example/\nhgopher://b.example/\t\n0Not\thttps://a.example/\nhpage\thttpsx\n", "hWeb\tURL:https://a.example/\nhgopher://b.example/\tURL:gopher://b.example/\n0Not\t/d/https:/a.example/\nhpage\t/d/httpsx\n", ""},
+	{"names to log in with", "8Chess\tguest\nTHost\tme\n8Far\tyou\th.example\t23\n", "8Chess\tguest\nTHost\tme\n8Far\tyou\th.example\t23\n", ""},
+	{"octal escapes", "0A\t/d/a#056txt\n0B\tb#056txt\n", "0A\t/d/a.txt\n0B\t/d/b.txt\n", ""},
 	{"relative", "1A\tsub\n0B\tsub/x.txt\n1C\t./sub/\n1D\t..\n0E\t../top.txt\n1F\t.\n", "1A\t/d/sub/\n0B\t/d/sub/x.txt\n1C\t/d/sub/\n1D\t/\n0E\t/top.txt\n1F\t/d/\n", ""},
 	{"never above the root", "0A\t../../../top.txt\n0B\t../../../../etc/passwd\n", "0A\t/top.txt\n0B\t/etc/passwd\n", ""},
 	{"relative, not there", "0A\tno\n1B\tno/\n", "0A\t/d/no\n1B\t/d/no/\n", ""},
@@ -121,11 +137,19 @@ var gophermaps = []struct {
 	{"error item", "3Oh no\n3No\t\n3No\t/x\th.example\t70\n", "i3Oh no\niNo\niNo\n", ""},
 	{"bad port", "0A\t/a\th.example\t65536\n0B\t/b\n", "iA\n0B\t/b\n", `d/gophermap:1: no port from 1 to 65535: "65536"`},
 	{"port zero", "0A\t/a\th.example\t0\n", "iA\n", `d/gophermap:1: no port from 1 to 65535: "0"`},
-	{"unknown type", "x\n\nSome\ttext\n", "ix\ni\niSome text\n", "d/gophermap:3: no item type: 'S'"},
+	{"unknown type", "x\n\nSome\ttext\n", "ix\ni\niSome    text\n", "d/gophermap:3: no item type: 'S'"},
+	{"a type that is rare", "wWeb\t/w\nXml\tURL:https://a.example/\nQ\tx\th.example\n", "wWeb\t/w\nXml\tURL:https://a.example/\nQ\tx\th.example\t70\n", ""},
+	{"a TAB at the beginning", "\t\tdrawn\n\t/a\n", "i                drawn\ni        /a\n", ""},
+	{"terminal sequences", "\x1b[1;31mred\x1b[0m\n0\x1b[1mA\x1b[m\ta.txt\n\x1b[2J\x1b[\n", "ired\n0A\t/d/a.txt\ni\n", "d/gophermap:1: control characters and terminal sequences are not sent"},
+	{"Latin-1", "Caf\xe9\n0Caf\xe9\ta.txt\nna\u00efve\n", "iCafé\n0Café\t/d/a.txt\ninaïve\n", ""},
+	{"variables", "$SERVER_NAME:$SERVER_PORT $SERVER_SOFTWARE/$SERVER_VERSION\n!$DATE\nfrom $REMOTE_ADDR\n$5 $HOME $\n0$DATE\ta.txt\n",
+		"iour.example:70 gophd/2.1\niWed Sep  9 12:30:00 UTC 2026\nifrom 192.0.2.7\ni$5 $HOME $\n0$DATE\t/d/a.txt\n", ""},
+	{"what only echoes", "=echo \"  by \\\"$SERVER_NAME\\\"\"\n=echo  It is   $(date)\n=echo 'a;b'\n", "i  by \"our.example\"\niIt is Wed Sep  9 12:30:00 UTC 2026\nia;b\n", ""},
+	{"what does more", "=echo $(whoami)\n=echo \"`id`\"\n=echo a; id\n=echo $HOME\n=echo \"a\" | wc\n=echo\n", "", `d/gophermap:1: a command, which is not run: "echo $(whoami)"`},
 	{"control character in a selector", "0A\t/a\x1b\n", "iA\n", "d/gophermap:1: a control character in a selector or host"},
 	{"control character in a host", "0A\t/a\th\x00\n", "iA\n", "d/gophermap:1: a control character in a selector or host"},
-	{"control character in a text", "a\x1bb\n", "ia b\n", "d/gophermap:1: a control character is shown as a space"},
-	{"control character in a label", "0a\u009bb\ta.txt\n", "0a b\t/d/a.txt\n", "d/gophermap:1: a control character is shown as a space"},
+	{"control character in a text", "a\x1bb\n", "ia b\n", "d/gophermap:1: control characters and terminal sequences are not sent"},
+	{"control character in a label", "0a\u009bb\ta.txt\n", "0a b\t/d/a.txt\n", "d/gophermap:1: control characters and terminal sequences are not sent"},
 }
 
 func TestGophermap(t *testing.T) {
@@ -133,7 +157,9 @@ func TestGophermap(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := site()
 			fsys["d/gophermap"] = &fstest.MapFile{Data: []byte(tt.text)}
-			m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, "d")
+			b := menu.Builder{FS: fsys, Host: "our.example", Port: 70, Version: "2.1", Client: "192.0.2.7",
+				Now: func() time.Time { return time.Date(2026, 9, 9, 12, 30, 0, 0, time.UTC) }}
+			m := mustMenu(t, b, "d")
 			if got := show(m); got != tt.want {
 				t.Errorf("got\n%swant\n%s", got, tt.want)
 			}
@@ -148,11 +174,113 @@ func TestGophermap(t *testing.T) {
 	}
 }
 
+// Whether a map writes an i before its information is found out.
 func TestInfoPrefix(t *testing.T) {
-	fsys := tree(map[string]string{"gophermap": "iText\nno i\niMore\t\n0A\t/a\n"})
-	got := show(mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70, InfoPrefix: true}, "."))
-	if want := "iText\nino i\niMore\n0A\t/a\n"; got != want {
+	for _, tt := range []struct {
+		name, text, want string
+		always           bool
+	}{
+		{"all", "iText\ni\ni  more\n0A\t/a\n!T\n", "iText\ni\ni  more\n0A\t/a\niT\n", false},
+		{"nine in ten", strings.Repeat("iA\n", 9) + "no\n", strings.Repeat("iA\n", 9) + "ino\n", false},
+		{"eight in ten", strings.Repeat("iA\n", 8) + "no\nno\n", strings.Repeat("iiA\n", 8) + "ino\nino\n", false},
+		{"lower case among others", "iWelcome!\ni-------\niin here is my hole\n", "iWelcome!\ni-------\niin here is my hole\n", false},
+		{"words", "it is\nin my\ni'm\ni am\n", "iit is\niin my\nii'm\nii am\n", false},
+		{"names", "iPhone\niPad\n", "iiPhone\niiPad\n", false},
+		{"one word", "index\n", "iindex\n", false},
+		{"one line", "iHello\n", "iHello\n", false},
+		{"not ASCII", "iÜber\ni\xc4\n", "iÜber\niÄ\n", false},
+		{"given", "iText\nno i\niMore\t\nin\n", "iText\nino i\niMore\nin\n", true},
+		{"nothing to tell", "0A\t/a\n\n", "0A\t/a\ni\n", false},
+	} {
+		b := menu.Builder{FS: tree(map[string]string{"gophermap": tt.text}), Host: "our.example", Port: 70, InfoPrefix: tt.always}
+		if got := show(mustMenu(t, b, ".")); got != tt.want {
+			t.Errorf("%s: got\n%swant\n%s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Each map is found out for itself.
+func TestInfoPrefixOfIncludes(t *testing.T) {
+	fsys := tree(map[string]string{"gophermap": "iOne\n=other\niThree\n", "other": "index\nis\n"})
+	if got, want := show(mustMenu(t, menu.Builder{FS: fsys}, ".")), "iOne\niindex\niis\niThree\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// The map of spacecookie and venusia knows no directives.
+func TestDotGophermap(t *testing.T) {
+	fsys := tree(map[string]string{".gophermap": "# News\n!\n*\n.\n-a\n=b\n:c=0\n~\n%\n$DATE\n0A\ta.txt\n", "a.txt": ""})
+	m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, ".")
+	if got, want := show(m), "i# News\ni!\ni*\ni.\ni-a\ni=b\ni:c=0\ni~\ni%\ni$DATE\n0A\t/a.txt\n"; got != want || len(m.Problems) > 0 {
+		t.Errorf("got\n%swant\n%s%v", got, want, m.Problems)
+	}
+	fsys["gophermap"] = &fstest.MapFile{Data: []byte("The other\n")}
+	if got := show(mustMenu(t, menu.Builder{FS: fsys}, ".")); got != "iThe other\n" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// Every .gph, and every .gophermap, is a menu of its own.
+func TestMenuFiles(t *testing.T) {
+	fsys := site()
+	fsys["d/more.gph"] = &fstest.MapFile{Data: []byte("More\n[0|A|a.txt|server|port]\n")}
+	fsys["d/old.gophermap"] = &fstest.MapFile{Data: []byte("Old\n0A\ta.txt\n# hidden\n")}
+	fsys["d/prog.gph"] = &fstest.MapFile{Data: []byte("#!/bin/sh\n")}
+	fsys["d/dir.gph/x"] = &fstest.MapFile{}
+	b := menu.Builder{FS: fsys, Host: "our.example", Port: 70}
+	for name, want := range map[string]string{"d/more.gph": "iMore\n0A\t/d/a.txt\n", "d/old.gophermap": "iOld\n0A\t/d/a.txt\n", "d/dir.gph": "9x\t/d/dir.gph/x\n"} {
+		if got := strings.Replace(show(mustMenu(t, b, name)), "0x\t", "9x\t", 1); got != want {
+			t.Errorf("%s: got\n%swant\n%s", name, got, want)
+		}
+	}
+	if _, err := b.Menu(context.Background(), "d/no.gph"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if m, err := b.Menu(context.Background(), "d/prog.gph"); err == nil {
+		t.Errorf("a program made %v", m.Items)
+	}
+	if got := show(mustMenu(t, b, "d")); !strings.Contains(got, "1more.gph\t/d/more.gph\n") || !strings.Contains(got, "1old.gophermap\t/d/old.gophermap\n") {
+		t.Errorf("listed as\n%s", got)
+	}
+}
+
+// Lists of users and hosts come from whoever makes the menus.
+func TestLists(t *testing.T) {
+	b := menu.Builder{FS: tree(map[string]string{"gophermap": "Users:\n~ \nHosts:\n%\n"}), Host: "our.example", Port: 70,
+		Users: func() []menu.Item {
+			return []menu.Item{{Type: '1', Label: "~bob", Selector: "/~bob/"}, {Type: '1', Label: "a\x1bb", Selector: "/~x\ny/"}}
+		},
+		Hosts: func() []menu.Item { return []menu.Item{{Type: '1', Label: "b.example", Host: "b.example", Port: 70}} }}
+	m := mustMenu(t, b, ".")
+	if got, want := show(m), "iUsers:\n1~bob\t/~bob/\nia b\niHosts:\n1b.example\t\tb.example\t70\n"; got != want || !m.Changing {
+		t.Errorf("%t, got\n%swant\n%s", m.Changing, got, want)
+	}
+}
+
+// A menu that tells the time or the client must not be kept.
+func TestChanging(t *testing.T) {
+	for text, want := range map[string]bool{"$SERVER_NAME": false, "$DATE": true, "$REMOTE_ADDR": true, "=echo $(date)": true, "$": false} {
+		m := mustMenu(t, menu.Builder{FS: tree(map[string]string{"gophermap": text + "\n"}), Host: "our.example"}, ".")
+		if m.Changing != want {
+			t.Errorf("%q: %t", text, m.Changing)
+		}
+	}
+}
+
+// Whoever checks a tree is told what its maps link.
+func TestLinked(t *testing.T) {
+	fsys := site()
+	fsys["d/gophermap"] = &fstest.MapFile{Data: []byte("0A\ta.txt\n1No\t/no\n1There\t/x\th.example\n=inc\nhW\tURL:https://a.example\n*\n")}
+	fsys["d/inc"] = &fstest.MapFile{Data: []byte("\n0B\tgone.txt\n")}
+	var got []string
+	b := menu.Builder{FS: fsys, Host: "our.example", Port: 70, Linked: func(l menu.Link) {
+		got = append(got, fmt.Sprintf("%s:%d %s %t %t", l.File, l.Line, l.Selector, l.Local, l.Missing))
+	}}
+	mustMenu(t, b, "d")
+	want := []string{"d/gophermap:1 /d/a.txt true false", "d/gophermap:2 /no true true", "d/gophermap:3 /x false false",
+		"d/inc:2 /d/gone.txt true true", "d/gophermap:5 URL:https://a.example false false"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
 	}
 }
 
@@ -169,7 +297,7 @@ func TestInclude(t *testing.T) {
 		{"gph", "=x.gph\n", "0A\t/d/a.txt\n", ""},
 		{"four deep", "=n1\n", "i1\ni2\ni3\ni4\n", "d/n4:2: includes are nested more than 4 deep"},
 		{"not there", "a\n=no\nb\n", "ia\nib\n", `d/gophermap:2: including "no": file does not exist`},
-		{"a directory", "=sub\n=\n", "", `d/gophermap:1: including "sub": file does not exist`},
+		{"a directory", "=sub\n", "", `d/gophermap:1: including "sub": file does not exist`},
 		{"hidden", "=.hidden\n=../.git/config\n", "", `d/gophermap:1: including ".hidden": a hidden file`},
 		{"command", "=/usr/bin/uptime\n", "", `d/gophermap:1: a command, which is not run: "/usr/bin/uptime"`},
 		{"problem inside", "\n=bad\n", "i\niA\n", `d/bad:1: no port from 1 to 65535: "x"`},
@@ -205,14 +333,18 @@ func TestGph(t *testing.T) {
 		{"[1|B|/b|h.example|71]\n", "1B\t/b\th.example\t71\n", ""},
 		{"[1|Root||h.example|70]\n[1|Ours||server|port]\n", "1Root\t\th.example\t70\n1Ours\t/\n", ""},
 		{`[0|a\|b|/x|server|port]` + "\n", "0a|b\t/x\n", ""},
-		{"[|0|x\n", "i[0|x\n", ""},
+		{"[|0|x\n[|[x]\n[|\n", "i0|x\ni[x]\ni\n", ""},
+		{"[0|A|a.txt|server|port] more\n[0|[A]|a.txt|server|port]\n", "0A\t/d/a.txt\n0[A]\t/d/a.txt\n", ""},
+		{"[0|A|a.txt||]\n[0|A|a.txt|+|+]\n[h|W|https://a.example|server|port]\n", "0A\t/d/a.txt\n0A\t/d/a.txt\nhW\tURL:https://a.example\n", ""},
+		{"[8|Chess|guest|server|port]\n[0\x1b[1m|A|a.txt|server|port]\n", "8Chess\tguest\n0A\t/d/a.txt\n", "d/index.gph:2: control characters and terminal sequences are not sent"},
+		{"$DATE\n", "i$DATE\n", ""},
 		{"[h|Web|URL:https://a.example|server|port]\n", "hWeb\tURL:https://a.example\n", ""},
 		{"[i|Info||server|port]\n", "iInfo\n", ""},
-		{"*\n.\n# x\na\tb\n", "i*\ni.\ni# x\nia b\n", "d/index.gph:4: a control character is shown as a space"},
-		{"[0|A|a.txt|server]\n", "i[0|A|a.txt|server]\n", "d/index.gph:1: no item of the form [type|text|selector|host|port]"},
-		{"[0|A|a.txt|server|port|x]\n", "i[0|A|a.txt|server|port|x]\n", "d/index.gph:1: no item of the form [type|text|selector|host|port]"},
-		{"[0|A|a.txt|server|port\n", "i[0|A|a.txt|server|port\n", "d/index.gph:1: no item of the form [type|text|selector|host|port]"},
-		{"[zz|A|a.txt|server|port]\n", "i[zz|A|a.txt|server|port]\n", `d/index.gph:1: no item type: "zz"`},
+		{"*\n.\n# x\na\tb\n", "i*\ni.\ni# x\nia       b\n", ""},
+		{"[0|A|a.txt|server]\n", "i[0|A|a.txt|server]\n", "d/index.gph:1: no item of the form [type|text|selector|host|port]: it is shown as text"},
+		{"[0|A|a.txt|server|port|x]\n", "i[0|A|a.txt|server|port|x]\n", "d/index.gph:1: no item of the form [type|text|selector|host|port]: it is shown as text"},
+		{"[0|A|a.txt|server|port\n", "i[0|A|a.txt|server|port\n", "d/index.gph:1: no item of the form [type|text|selector|host|port]: it is shown as text"},
+		{"[zz|A|a.txt|server|port]\n[ |A|a.txt|server|port]\n", "zA\t/d/a.txt\ni[ |A|a.txt|server|port]\n", `d/index.gph:2: no item of the form [type|text|selector|host|port]: it is shown as text`},
 		{"[0|A|a.txt|server|x]\n", "iA\n", `d/index.gph:1: no port from 1 to 65535: "x"`},
 	} {
 		fsys := site()

@@ -2,12 +2,15 @@ package menu
 
 import "strings"
 
-// gphFields is how many fields an item of a .gph file has.
-const gphFields = 5
+// The menus of geomyidae: items in brackets, and everything else is information.
+//
+//	[type|label|selector|host|port]
+//
+// "\|" is a bar that divides nothing, the last field ends at the first bracket,
+// "server" and "port" stand for this server's. A line that does not parse is
+// shown; "[|" before a line is the way to write one that begins with a bracket.
 
-// gphLine appends what a line of a geomyidae .gph file says: an item
-// [type|text|selector|host|port], or information. A line of information that
-// begins with a bracket is written with "[|" there.
+// gphLine appends what a line of a .gph file says.
 func (m *making) gphLine(line string) {
 	inner, item := strings.CutPrefix(line, "[")
 	if !item {
@@ -15,54 +18,56 @@ func (m *making) gphLine(line string) {
 		return
 	}
 	if rest, found := strings.CutPrefix(inner, "|"); found {
-		m.text("[" + rest)
+		m.text(rest)
 		return
 	}
-	inner, closed := strings.CutSuffix(strings.TrimRight(inner, " \t"), "]")
-	fields := splitBars(inner)
-	if !closed || len(fields) != gphFields {
-		m.bad(CodeLine, line, "no item of the form [type|text|selector|host|port]")
+	e, ok := parseGph(inner)
+	if !ok {
+		m.bad(CodeLine, line, "no item of the form [type|text|selector|host|port]: it is shown as text")
 		return
 	}
-	if typ := fields[0]; len(typ) != 1 || !strings.Contains(knownTypes, typ) {
-		m.bad(CodeLine, line, "no item type: %q", typ)
-		return
+	if e.host == "" && e.selector == "" {
+		e.selector = "/" // our root
 	}
-	m.entry(gphEntry(fields))
+	m.entry(e)
 }
 
-// gphEntry replaces the words for this server. An empty selector of ours is the
-// root.
-func gphEntry(fields []string) entry {
-	e := entry{fields[0][0], fields[1], fields[2], fields[3], fields[4]}
+// parseGph divides an item. Of the type the first byte counts.
+func parseGph(s string) (e entry, ok bool) {
+	var fields [4]string
+	for i := range fields {
+		if fields[i], s, ok = cutBar(s); !ok {
+			return entry{}, false
+		}
+	}
+	port, _, ok := strings.Cut(s, "]")
+	if !ok || strings.Contains(port, "|") || fields[0][0] <= ' ' || fields[0][0] >= 0x7f {
+		return entry{}, false
+	}
+	e = entry{fields[0][0], fields[1], trimEnd(fields[2]), own(fields[3]), own(port)}
 	if e.host == "server" {
 		e.host = ""
 	}
 	if e.port == "port" {
 		e.port = ""
 	}
-	if e.host == "" && e.selector == "" {
-		e.selector = "/"
-	}
-	return e
+	return e, true
 }
 
-// splitBars divides s at bars, but for those after a backslash, which stand for
-// themselves.
-func splitBars(s string) []string {
-	var fields []string
-	var field []byte
+// cutBar returns what stands before the first bar, but for those after a
+// backslash, which stand for themselves.
+func cutBar(s string) (before, after string, found bool) {
+	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '\\' && i+1 < len(s) && s[i+1] == '|':
-			field = append(field, '|')
+			b.WriteByte('|')
 			i++
 		case s[i] == '|':
-			fields = append(fields, string(field))
-			field = field[:0]
+			return b.String(), s[i+1:], true
 		default:
-			field = append(field, s[i])
+			b.WriteByte(s[i])
 		}
 	}
-	return append(fields, string(field))
+	return "", "", false
 }

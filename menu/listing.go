@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -21,8 +22,12 @@ func (m *making) list() error {
 		return err
 	}
 	m.lastList = nil // names is changed
-	names = slices.DeleteFunc(names, m.isHidden)
-	m.addNames(m.dir, names, '?')
+	names = slices.DeleteFunc(names, func(l listed) bool { return m.hidden[l.name] })
+	if blocks, ok := m.readUMN(); ok {
+		m.addMerged(names, blocks)
+	} else {
+		m.addNames(m.dir, names, '?')
+	}
 	return nil
 }
 
@@ -30,13 +35,22 @@ func (m *making) list() error {
 // are of type typ; if it is '?', the name and what is in them decide.
 func (m *making) addNames(dir string, names []listed, typ byte) {
 	sortNames(names)
+	newestFirst(names)
 	selectors := concatSelectors(dir, names)
 	m.menu.Items = slices.Grow(m.menu.Items, min(len(names), maxItems))
+	width := 0
+	if m.Dates {
+		width = labelWidth(names)
+	}
 	for _, l := range names {
+		if len(m.menu.Items) > maxItems || m.stopped() {
+			return
+		}
 		n := selectorLen(dir, l)
 		it := Item{Type: typ, Label: l.name, Selector: selectors[:n], Host: m.Host, Port: m.Port}
 		selectors = selectors[n:]
-		switch full := strings.Trim(it.Selector, "/"); {
+		full := strings.Trim(it.Selector, "/")
+		switch {
 		case l.dir:
 			it.Type = TypeMenu
 			if label := m.tag(full); label != "" {
@@ -44,6 +58,9 @@ func (m *making) addNames(dir string, names []listed, typ byte) {
 			}
 		case typ == '?':
 			it.Type = m.fileType(full)
+		}
+		if m.Dates {
+			it.Label = m.dated(it.Label, full, width)
 		}
 		m.add(it)
 	}
@@ -86,10 +103,16 @@ func (m *making) names(dir string) ([]listed, error) {
 	if m.lastList != nil && m.lastDir == dir {
 		return m.lastList, nil
 	}
+	if m.toList < 0 {
+		return nil, errTooManyNames
+	}
 	names, err := m.readNames(dir)
+	m.toList -= len(names)
 	m.lastDir, m.lastList = dir, names
 	return names, err
 }
+
+var errTooManyNames = fmt.Errorf("more than %d names were read for patterns", maxNames)
 
 func (m *making) readNames(dir string) ([]listed, error) {
 	entries, err := fs.ReadDir(m.FS, dir)
@@ -100,24 +123,27 @@ func (m *making) readNames(dir string) ([]listed, error) {
 		m.problem(CodeRead, "cannot be read to its end: %s", cause(err))
 	}
 	names := make([]listed, 0, len(entries))
-	bad := false
+	bad := 0
 	for _, e := range entries {
+		if m.stopped() {
+			break
+		}
 		l := listed{name: e.Name()}
 		switch reason := selector.Refusal(l.name); {
 		case reason == selector.Control || reason == selector.Malformed || reason == selector.TooLong:
-			bad = true
+			bad++
 		case reason == "" && m.served(dir, e, &l):
 			names = append(names, l)
 		}
 	}
-	if bad {
-		m.report(CodeName, dir, 0, "a name that no client can ask for is not listed: control characters, no UTF-8, a dot after a backslash")
+	if bad > 0 {
+		m.report(CodeName, dir, 0, fmt.Sprintf("%d names that no client can ask for are not listed: control characters, no UTF-8, too long", bad))
 	}
 	return names, nil
 }
 
-// served says whether an entry is something to list, and sets what it is. Only for
-// a link the tree has to be asked.
+// served reports whether an entry is something to list, and sets what it is. Only
+// for a link the tree has to be asked.
 func (m *making) served(dir string, e fs.DirEntry, l *listed) bool {
 	switch t := e.Type(); {
 	case t.IsDir():

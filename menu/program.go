@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"slices"
@@ -33,17 +34,27 @@ func isProgramName(name string) bool {
 // to be said of programs among them. If such a file is a program, it is the
 // author's, like that of a directory of programs: its source must not be shown.
 func (b *Builder) Includes(dir string) (files []string, found []diag.Diagnostic) {
-	m := &making{Builder: b, dir: dir, toRead: maxRead, mapsOnly: true}
+	m := b.begin(context.Background(), dir)
+	m.looks, m.mapsOnly = 0, true
 	m.mapped()
 	slices.Sort(m.included)
 	found = slices.DeleteFunc(m.menu.Problems, func(d diag.Diagnostic) bool { return d.Code != CodeProgram })
 	return slices.Compact(m.included), found
 }
 
+// includeLine goes on with another map, and reports whether the line is one that
+// says so: a heading in equals signs is not.
+func (m *making) includeLine(sel string) bool {
+	if sel == "" || sel[0] == '=' || sel[0] == ' ' || sel[0] == '\t' {
+		return false
+	}
+	m.include(strings.TrimSpace(sel))
+	return true
+}
+
 // include goes on with another map, whose name is relative to the directory of the
 // menu or, with a slash, to the root. Other servers run it if it is a command.
 func (m *making) include(sel string) {
-	sel = strings.TrimSpace(sel)
 	m.includes++
 	switch {
 	case len(m.maps) > maxDepth:
@@ -53,16 +64,21 @@ func (m *making) include(sel string) {
 		m.problem(CodeLimit, "more than %d includes", maxIncludes)
 		return
 	}
-	text, err := m.includeFile(fold(m.dir, sel))
+	name := fold(m.dir, sel)
+	text, err := m.includeFile(name)
 	if err == nil {
-		m.maps = append(m.maps, source{file: fold(m.dir, sel), rest: text})
+		m.maps = append(m.maps, m.newSource(name, text))
+		return
+	}
+	missing := errors.Is(err, fs.ErrNotExist)
+	if line, ok := m.echoed(sel); ok && missing {
+		m.text(line)
 		return
 	}
 	command, arguments, _ := strings.Cut(sel, " ")
 	if arguments != "" {
 		_, _ = m.includeFile(fold(m.dir, command)) // its source is not shown
 	}
-	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case errors.Is(err, errProgram), missing && (arguments != "" || strings.HasPrefix(sel, "/")):
 		m.problem(CodeProgram, "a command, which is not run: %q", sel)
@@ -72,7 +88,6 @@ func (m *making) include(sel string) {
 }
 
 var (
-	errProgram        = errors.New("a program")
 	errHidden         = errors.New("a hidden file")
 	errIncludesItself = errors.New("a map that includes itself")
 )

@@ -1,5 +1,252 @@
 package menu
 
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gophd/gophd/selector"
+)
+
+// The names of maps: of gophernicus and Bucktooth, of spacecookie and venusia, and
+// of geomyidae.
+const (
+	mapName    = "gophermap"
+	dotMapName = ".gophermap"
+	gphName    = "index.gph"
+	tagName    = "gophertag"
+)
+
 // IsMap reports whether the last element of a file name is that of a directory's
 // map.
-func IsMap(base string) bool { return base == mapName || base == gphName }
+func IsMap(base string) bool { return base == mapName || base == dotMapName || base == gphName }
+
+// IsMenuFile reports whether a file of that name is a menu of its own, whatever
+// its directory shows: *.gph as geomyidae has it, and *.gophermap.
+func IsMenuFile(base string) bool {
+	return len(base) > 0 && base[0] != '.' && (strings.HasSuffix(base, ".gph") || strings.HasSuffix(base, "."+mapName))
+}
+
+// A dialect is how the lines of a map are to be read.
+type dialect int
+
+const (
+	gophernicus dialect = iota // with directives (gophermap.go)
+	plain                      // items and information alone, as spacecookie reads them
+	geomyidae                  // gph.go
+)
+
+// source is a map that is being read.
+type source struct {
+	file    string
+	rest    string // what was not read yet
+	line    int    // the number of the line that was read last
+	dialect dialect
+	prefix  bool   // lines of information begin with an i
+	told    string // what was reported once for the file
+}
+
+func (m *making) newSource(file, text string) source {
+	s := source{file: file, rest: text}
+	switch base := file[strings.LastIndexByte(file, '/')+1:]; {
+	case strings.HasSuffix(base, ".gph"):
+		s.dialect = geomyidae
+	case base == dotMapName:
+		s.dialect = plain
+	}
+	s.prefix = s.dialect != geomyidae && (m.InfoPrefix || infoPrefixed(text))
+	return s
+}
+
+// next returns the next line without its end.
+func (s *source) next() (line string, ok bool) {
+	if s.rest == "" {
+		return "", false
+	}
+	line, s.rest, _ = strings.Cut(s.rest, "\n")
+	s.line++
+	return strings.TrimSuffix(line, "\r"), true
+}
+
+// once reports whether something is to be told of the file for the first time.
+func (s *source) once(what string) bool {
+	if strings.Contains(s.told, what) {
+		return false
+	}
+	s.told += what
+	return true
+}
+
+// mapped makes the menu of a map, if the directory has one.
+func (m *making) mapped() bool {
+	for _, base := range []string{mapName, dotMapName, gphName} {
+		if m.file(selector.Join(m.dir, base)) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// errProgram is why a map or an include is not shown.
+var errProgram = errors.New("a program")
+
+// file makes the menu of a map. What keeps it from being read is reported.
+func (m *making) file(name string) error {
+	text, err := m.read(name)
+	if err == nil && IsProgram(text) {
+		m.report(CodeProgram, name, 1, "a program: it does not make the menu")
+		return errProgram
+	}
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			m.report(CodeRead, name, 0, "cannot be read: "+cause(err))
+		}
+		return err
+	}
+	m.follow(m.newSource(name, text))
+	return nil
+}
+
+// follow appends what a map says. Includes are read where they stand: the stack
+// of maps holds what is left of those around them.
+func (m *making) follow(first source) {
+	m.maps = append(m.maps, first)
+	listing := false
+	for len(m.maps) > 0 && len(m.menu.Items) <= maxItems && !m.stopped() {
+		src := &m.maps[len(m.maps)-1]
+		line, more := src.next()
+		ended := !more
+		switch {
+		case !more:
+		case len(line) > maxLine:
+			m.problem(CodeLimit, "a line of more than %d bytes is left out", maxLine)
+		case src.dialect == geomyidae:
+			m.gphLine(m.decode(line))
+		case src.dialect == plain:
+			m.textOrItem(m.decode(line))
+		default:
+			ended, listing = m.mapLine(m.decode(line))
+		}
+		if ended {
+			listing = listing && len(m.maps) == 1 // only the outermost map decides about it
+			m.maps = m.maps[:len(m.maps)-1]
+		}
+	}
+	m.maps = nil
+	if !listing || m.mapsOnly {
+		return
+	}
+	if err := m.list(); err != nil {
+		m.report(CodeRead, m.dir, 0, "cannot be listed: "+cause(err))
+	}
+}
+
+// decode makes UTF-8 of a line in Latin-1, and takes terminal sequences out.
+func (m *making) decode(line string) string {
+	if !utf8.ValidString(line) {
+		line = FromLatin1(line)
+	}
+	if stripped := stripSequences(line); stripped != line {
+		m.control()
+		line = stripped
+	}
+	return line
+}
+
+// control tells of control characters, once for a file.
+func (m *making) control() {
+	src := &m.listing
+	if n := len(m.maps); n > 0 {
+		src = &m.maps[n-1]
+	}
+	if src.once("control ") {
+		m.problem(CodeControl, "control characters and terminal sequences are not sent")
+	}
+}
+
+// FromLatin1 returns the UTF-8 of a text in Latin-1 (ISO 8859-1).
+func FromLatin1(s string) string {
+	b := make([]byte, 0, len(s)+len(s)/8)
+	for i := range len(s) {
+		b = utf8.AppendRune(b, rune(s[i]))
+	}
+	return string(b)
+}
+
+// stripSequences takes whole terminal sequences out: ESC "[", parameters, and one
+// last character (ECMA-48, section 5.4). Any other ESC stays, to be sent as a blank.
+func stripSequences(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(s, "\x1b[")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		i := 0
+		for i < len(rest) && ' ' <= rest[i] && rest[i] < '@' {
+			i++
+		}
+		if i < len(rest) && '@' <= rest[i] && rest[i] < 0x7f {
+			i++
+		}
+		s = rest[i:]
+	}
+}
+
+// expandTabs puts blanks in the place of TABs, as a terminal shows them.
+func expandTabs(s string) string {
+	if strings.IndexByte(s, '\t') < 0 {
+		return s
+	}
+	var b strings.Builder
+	column := 0
+	for _, r := range s {
+		if r != '\t' {
+			b.WriteRune(r)
+			column++
+			continue
+		}
+		for b.WriteByte(' '); column%8 != 7; column++ {
+			b.WriteByte(' ')
+		}
+		column++
+	}
+	return b.String()
+}
+
+// infoPrefixed reports whether a map writes an i before every line of information,
+// as Motsognir's do: nine in ten of the lines that could be information begin with
+// it, and it does not look like the beginning of a word there.
+func infoPrefixed(text string) bool {
+	lines, prefixed, sure := 0, 0, 0
+	s := source{rest: text}
+	for line, ok := s.next(); ok; line, ok = s.next() {
+		if strings.Trim(line, " ") == "" || strings.IndexByte(line, '\t') >= 0 || strings.IndexByte("#!-:=*.~%", line[0]) >= 0 {
+			continue
+		}
+		lines++
+		if rest, found := strings.CutPrefix(line, "i"); found {
+			prefixed++
+			if !continuesWord(rest) {
+				sure++
+			}
+		}
+	}
+	return prefixed*10 >= lines*9 && sure*2 > prefixed
+}
+
+// continuesWord reports whether what follows an i at the beginning of a line may
+// belong to a word: "is", "i'm", "i am", "iPhone".
+func continuesWord(rest string) bool {
+	for _, name := range []string{"Phone", "Pad", "Pod", "Mac", "OS", "Tunes", "Cloud", "Book"} {
+		if strings.HasPrefix(rest, name) {
+			return true
+		}
+	}
+	rest = strings.TrimPrefix(rest, " ")
+	r, _ := utf8.DecodeRuneInString(rest)
+	return unicode.IsLower(r) || strings.ContainsRune("'’-,.", r) && len(rest) > 1 && unicode.IsLower(rune(rest[1]))
+}

@@ -137,5 +137,5 @@ func (m *making) tag(dir string) string {
 		m.report(CodeRead, name, 0, "cannot be read: "+cause(err))
 	}
 	line, _, _ := strings.Cut(strings.TrimPrefix(string(head), byteOrderMark), "\n")
-	return strings.TrimSpace(line)
+	return strings.TrimSpace(m.shown(line))
 }

@@ -11,7 +11,8 @@ import (
 var extensions = map[byte]string{
 	TypeText: "txt text asc md markdown rst org log nfo diz me 1st faq tex bib csv tsv json jsonl yaml yml toml " +
 		"ini cfg conf xml css c h cc cpp hpp go rs py pl pm rb sh bash js ts lua java sql patch diff asm s bas pas f90 el lisp scm " +
-		"hs ml tcl awk sed vim gmi gemini gph gophermap atom rss vcf srt sha256 sha512 md5 pem sig mk ans",
+		"hs ml tcl awk sed vim gmi gemini atom rss vcf srt sha256 sha512 md5 pem sig mk ans",
+	TypeMenu:     "gph gophermap",
 	TypeBinHex:   "hqx",
 	TypeArchive:  "zip tar gz tgz bz2 tbz xz txz zst lz lz4 lzh lha arj arc zoo rar 7z z cab cpio jar sit",
 	TypeUUEncode: "uu uue",

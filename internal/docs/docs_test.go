@@ -2,6 +2,7 @@
 package docs
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -150,7 +151,7 @@ func TestContentMenusAreWhole(t *testing.T) {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		m, err := b.Menu(dir)
+		m, err := b.Menu(context.Background(), dir)
 		for _, p := range m.Problems {
 			t.Errorf("%v", p)
 		}

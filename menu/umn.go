@@ -1,0 +1,242 @@
+package menu
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gophd/gophd/selector"
+)
+
+// Directories of UMN gopherd, which pygopherd serves, too, have no map. Their
+// listing is changed by files whose names begin with a dot: .names and .Links hold
+// blocks of fields, one for an item, with an empty line or a comment between them:
+//
+//	Name=About this server
+//	Path=./about.txt
+//	Numb=1
+//
+// A path that begins with "./" or "~/" says something of a file that is listed;
+// others are items of their own. .cap/NAME is a block for the file NAME. Type X
+// takes a file out of the listing. .abstract is shown above it, and the abstract of
+// an item below it.
+
+// The names of these files.
+const (
+	namesName    = ".names"
+	linksName    = ".Links"
+	capName      = ".cap"
+	abstractName = ".abstract"
+)
+
+// umnEntry is a block.
+type umnEntry struct {
+	entry
+	number   int      // where it stands: those from 1 on first, then those without, then negative ones
+	merges   bool     // it says something of a file that is listed
+	abstract []string // lines
+	source   source   // where it stands
+}
+
+// readUMN appends what stands above a listing, and returns the blocks. ok is false
+// if the directory has none of these files.
+func (m *making) readUMN() (list []umnEntry, ok bool) {
+	if text, err := m.read(selector.Join(m.dir, abstractName)); err == nil {
+		ok = true
+		for s := (&source{rest: text}); ; {
+			line, more := s.next()
+			if !more || len(m.menu.Items) > maxItems {
+				break
+			}
+			m.add(Info(m.shown(line)))
+		}
+	}
+	for _, base := range []string{namesName, linksName} {
+		name := selector.Join(m.dir, base)
+		if text, err := m.read(name); err == nil {
+			ok = true
+			list = append(list, m.parseUMN(source{file: name, rest: text})...)
+		}
+	}
+	dir := selector.Join(m.dir, capName)
+	m.menu.Files = append(m.menu.Files, dir)
+	names, err := m.readNames(dir)
+	if err != nil {
+		return list, ok
+	}
+	for _, l := range names {
+		if l.dir || !m.look() {
+			continue
+		}
+		name := selector.Join(dir, l.name)
+		text, err := m.read(name)
+		if err != nil {
+			continue
+		}
+		if blocks := m.parseUMN(source{file: name, rest: text}); len(blocks) > 0 {
+			blocks[0].merges, blocks[0].selector = true, l.name
+			list = append(list, blocks[0])
+		}
+	}
+	return list, true
+}
+
+// shown returns a line as it may be shown.
+func (m *making) shown(line string) string {
+	return expandTabs(m.decode(line[:min(len(line), maxLine)]))
+}
+
+// parseUMN reads blocks. A line that is no field is passed over.
+func (m *making) parseUMN(s source) (list []umnEntry) {
+	var e umnEntry
+	began := false
+	for {
+		line, more := s.next()
+		line = strings.TrimSpace(m.shown(line))
+		comment := strings.HasPrefix(line, "#")
+		if !more || line == "" || comment && e.selector != "" {
+			if began {
+				list = append(list, e)
+			}
+			e, began = umnEntry{}, false
+		}
+		if !more || len(list) > maxItems {
+			return list
+		}
+		if key, value, found := strings.Cut(line, "="); found && !comment {
+			if !began {
+				e.source = source{file: s.file, line: s.line}
+			}
+			began = m.setField(&e, key, value, &s) || began
+		}
+	}
+}
+
+// setField sets a field of a block, and reports whether it is one that is known.
+func (m *making) setField(e *umnEntry, key, value string, s *source) bool {
+	switch key {
+	case "Type":
+		if value != "" {
+			e.typ = value[0]
+		}
+	case "Name":
+		e.label = value
+	case "Path":
+		e.selector = value
+		for _, here := range []string{"./", "~/"} {
+			if name, found := strings.CutPrefix(value, here); found {
+				e.selector, e.merges = strings.TrimSuffix(name, "/"), true
+			}
+		}
+	case "Host":
+		e.host = own(value)
+	case "Port":
+		e.port = own(value)
+	case "Numb":
+		e.number, _ = strconv.Atoi(value)
+	case "Abstract":
+		for more := true; more; {
+			value, more = strings.CutSuffix(value, "\\")
+			e.abstract = append(e.abstract, value)
+			if more {
+				value, more = s.next()
+				value = strings.TrimSpace(m.shown(value))
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// A merged item is one of a listing that blocks have a say in.
+type merged struct {
+	items    []Item // one, or what is shown instead
+	number   int
+	abstract []string
+}
+
+// addMerged appends a listing as the blocks change it.
+func (m *making) addMerged(names []listed, blocks []umnEntry) {
+	begin := len(m.menu.Items)
+	m.addNames(m.dir, names, '?')
+	list := make([]merged, 0, len(m.menu.Items)-begin+len(blocks))
+	at := map[string]int{}
+	for _, it := range m.menu.Items[begin:] {
+		at[it.Selector] = len(list)
+		list = append(list, merged{items: []Item{it}})
+	}
+	m.menu.Items = slices.Clone(m.menu.Items[:begin])
+	for _, e := range blocks {
+		i, listed := -1, false
+		if e.merges {
+			name := fold(m.dir, e.selector)
+			if i, listed = at[selector.Canonical(name, false)]; !listed {
+				i, listed = at[selector.Canonical(name, true)]
+			}
+		}
+		switch {
+		case !listed && e.typ != 'X' && e.typ != '-':
+			list = append(list, merged{m.umnItems(e), e.number, e.abstract})
+		case !listed:
+		case e.typ == 'X' || e.typ == '-':
+			list[i].items = nil
+		default:
+			list[i].merge(e)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b merged) int { return compareNumbers(a.number, b.number) })
+	for _, x := range list {
+		for _, it := range x.items {
+			m.add(it)
+			for _, line := range x.abstract {
+				m.add(Info(line))
+			}
+		}
+	}
+}
+
+// merge changes a listed item.
+func (x *merged) merge(e umnEntry) {
+	if len(x.items) == 1 {
+		it := &x.items[0]
+		it.Label = cmp.Or(e.label, it.Label)
+		if strings.IndexByte(knownTypes, e.typ) >= 0 && e.typ != 0 {
+			it.Type = e.typ
+		}
+	}
+	x.number, x.abstract = cmp.Or(e.number, x.number), append(x.abstract, e.abstract...)
+}
+
+// umnItems returns what a block makes that says nothing of a listed file: an item,
+// or its label if it cannot be linked. UMN gopherd's own selectors begin with the
+// type of what they name.
+func (m *making) umnItems(e umnEntry) []Item {
+	m.maps = append(m.maps, e.source)
+	defer func() { m.maps = nil }()
+	if e.host == "" && len(e.selector) > 1 && e.selector[1] == '/' && !e.merges && !m.namesSomething(e.selector) && m.namesSomething(e.selector[1:]) {
+		e.selector = e.selector[1:]
+	}
+	if e.typ == 0 {
+		e.typ = '?'
+	}
+	if e.selector == "" && e.host == "" {
+		return []Item{Info(e.label)}
+	}
+	e.label = cmp.Or(e.label, e.selector)
+	n := len(m.menu.Items)
+	m.entry(e.entry)
+	items := slices.Clone(m.menu.Items[n:])
+	m.menu.Items = m.menu.Items[:n]
+	return items
+}
+
+// compareNumbers orders items as UMN gopherd does: from 1 up, then those without a
+// number, then negative ones.
+func compareNumbers(a, b int) int {
+	if x, y := cmp.Compare(a, 0), cmp.Compare(b, 0); x != y {
+		return y - x
+	}
+	return cmp.Compare(a, b)
+}
