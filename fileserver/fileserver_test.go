@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"io"
 	"math/rand/v2"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,4 +102,90 @@ type reply struct{ bytes.Buffer }
 func (r *reply) WriteItem(it menu.Item) error {
 	_, err := r.Write(it.AppendTo(nil))
 	return err
+}
+
+// A .gph is a menu, whatever its spelling; its source is not sent.
+func TestMenuFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/x.gph": "Hi\n[0|A|a b.txt|server|port]\n", "d/a b.txt": "a", "d/prog.gph": "#!/bin/sh\nsecret\n"})
+	h := &Handler{Site: run(t, dir), Cache: 1 << 20}
+	for range 2 { // made, and kept
+		for _, sel := range []string{"/d/x.gph", "d/x.gph", "/d/x#056gph", "/d/%78.gph"} {
+			if got, err := get(t, h, sel); err != nil || got != "iHi\t\terror.host\t1\r\n0A\t/d/a b.txt\th\t70\r\n.\r\n" {
+				t.Errorf("%s: %q, %v", sel, got, err)
+			}
+		}
+		if got, err := get(t, h, "/d/a#040b.txt"); got != "a" {
+			t.Errorf("an octal escape: %q, %v", got, err)
+		}
+		if got, err := get(t, h, "/d/prog.gph"); server.KindOf(err) != server.NotFound {
+			t.Errorf("a program: %q, %v", got, err)
+		}
+	}
+}
+
+// A menu that tells the time or the client's address is made for each request.
+func TestChangingMenuIsNotKept(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"gophermap": "You are $REMOTE_ADDR\n"})
+	h := &Handler{Site: run(t, dir), Cache: 1 << 20}
+	for _, addr := range []string{"192.0.2.1", "::ffff:192.0.2.2", "2001:db8::1"} {
+		r := request(t, "/")
+		r.Remote = netip.AddrPortFrom(netip.MustParseAddr(addr), 7)
+		if _, ok := h.Quick(r); ok {
+			t.Error("it was kept")
+		}
+		var w reply
+		must(t, h.ServeGopher(&w, r))
+		if want := "iYou are " + strings.TrimPrefix(addr, "::ffff:") + "\t"; !strings.HasPrefix(w.String(), want) {
+			t.Errorf("got %q, want %q", w.String(), want)
+		}
+	}
+}
+
+// Texts in Latin-1 are sent as UTF-8, small and large, kept or not.
+func TestLatin1(t *testing.T) {
+	dir := t.TempDir()
+	line := "Gr\xfc\xdfe aus K\xf6ln\r\n"
+	large := strings.Repeat(line, 8000)
+	late := strings.Repeat("plain\n", 20_000) + line
+	box := strings.Repeat("\xcd", 40)
+	write(t, dir, map[string]string{"a.txt": line, "large.txt": large, "noext": line, "a.bin": line, "box.txt": box, "late.txt": late, "ok.txt": "Grüße\n", "a.html": line})
+	utf := func(s string) string { return strings.NewReplacer("\xfc", "ü", "\xdf", "ß", "\xf6", "ö").Replace(s) }
+	tree := run(t, dir)
+	for _, tt := range []struct {
+		charset menu.Charset
+		want    map[string]string
+	}{
+		{menu.CharsetAuto, map[string]string{"a.txt": utf(line), "large.txt": utf(large), "noext": utf(line), "a.bin": line, "box.txt": box, "late.txt": late, "ok.txt": "Grüße\n", "a.html": line}},
+		{menu.CharsetLatin1, map[string]string{"a.txt": utf(line), "box.txt": strings.Repeat("Í", 40), "ok.txt": "Grüße\n", "a.bin": line}},
+		{menu.CharsetUTF8, map[string]string{"a.txt": line, "large.txt": large, "noext": line, "box.txt": box}},
+	} {
+		for _, cache := range []int64{0, 8 << 20} {
+			h := &Handler{Site: tree, Cache: cache, Charset: tt.charset}
+			for range 2 {
+				for name, want := range tt.want {
+					got, err := get(t, h, "/"+name)
+					if err != nil || got != want {
+						t.Errorf("charset %v: %s is sent as %.40q, %v", tt.charset, name, got, err)
+					}
+					a, ok := h.Quick(request(t, "/"+name))
+					if a.File != nil {
+						whole := make([]byte, a.Size)
+						_, err := io.ReadFull(a.File, whole)
+						must(t, err)
+						a.Body = whole
+						must(t, a.File.Close())
+					}
+					if ok && string(a.Body) != want {
+						t.Errorf("charset %v: %s at once is %.40q", tt.charset, name, a.Body)
+					}
+				}
+			}
+		}
+	}
+	strict := &Handler{Site: tree, StrictText: true}
+	if got, err := get(t, strict, "/a.txt"); err != nil || got != utf(line)+".\r\n" {
+		t.Errorf("strict: %q, %v", got, err)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 
 	"github.com/gophd/gophd/menu"
@@ -37,16 +38,16 @@ func (v *visit) serve() error {
 		v.keepMissing(err)
 		return err
 	}
-	if f.Info.IsDir() {
+	if dir := f.Info.IsDir(); dir || menu.IsMenuFile(path.Base(f.Name)) {
 		_ = f.Close()
-		return v.menu(f.Name)
+		return v.menu(f.Name, dir)
 	}
 	defer func() { _ = f.Close() }()
 	return v.file(f)
 }
 
-// find opens what a selector stands for. A selector with percent escapes that
-// names nothing is tried decoded, once.
+// find opens what a selector stands for. A selector with escapes that names
+// nothing is tried decoded, once.
 func (v *visit) find(sel string) (*site.File, error) {
 	f, err := v.open(sel)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -135,13 +136,13 @@ func (v *visit) keep(body []byte, dir, named bool) {
 // one with escapes, one without a slash before it, or that of a directory without
 // the one after it.
 func judged(sel string, dir bool) bool {
-	return strings.Contains(sel, "%") || !strings.HasPrefix(sel, "/") || dir && !strings.HasSuffix(sel, "/")
+	return selector.IsEscaped(sel) || !strings.HasPrefix(sel, "/") || dir && !strings.HasSuffix(sel, "/")
 }
 
 // keepMissing keeps the reply to a selector that names nothing.
 func (v *visit) keepMissing(err error) {
 	name, _, pathErr := selector.Path(v.r.Selector)
-	if pathErr != nil || v.r.Plus != "" || !errors.Is(err, fs.ErrNotExist) || strings.Contains(v.r.Selector, "%") {
+	if pathErr != nil || v.r.Plus != "" || !errors.Is(err, fs.ErrNotExist) || selector.IsEscaped(v.r.Selector) {
 		return
 	}
 	err = public(err)

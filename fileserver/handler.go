@@ -39,8 +39,19 @@ type Handler struct {
 	StrictText bool
 
 	// InfoPrefix reads gophermaps as Motsognir does, whose information lines
-	// begin with an i.
+	// begin with an i. If false, that is found out for each map.
 	InfoPrefix bool
+
+	// Dates puts the date and the size behind each name of a listing.
+	Dates bool
+
+	// Charset says which texts are in Latin-1; they are sent as UTF-8. The zero
+	// value finds it out for each: of a text of 64 KiB or more by its first 4 KiB.
+	Charset menu.Charset
+
+	// Users, Hosts and Answers are those of menu.Builder.
+	Users, Hosts func() []menu.Item
+	Answers      func(sel string) bool
 
 	// Cache is how many bytes of replies are kept in memory. If zero, none.
 	Cache int64

@@ -30,16 +30,20 @@ const (
 
 // order is what a menu depends on, beside the tree.
 type order struct {
-	name string // of the directory
-	host string
-	port int
-	plus bool // for a Gopher+ client
+	name   string // of the directory, or of a file that is a menu
+	dir    bool
+	host   string
+	port   int
+	plus   bool   // for a Gopher+ client
+	client string // its address, if the menu tells it
 }
 
 // made is a menu, as it goes to the client.
 type made struct {
 	body  []byte
 	stamp *site.Stamp // nil: nobody can tell how long it holds
+
+	personal bool // it would tell the client's address, if it was in the order
 }
 
 // makings are the menus that are being made, or are to be.

@@ -11,10 +11,14 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// menu answers with the menu of a directory.
-func (v *visit) menu(name string) error {
-	plus := v.r.Plus == "$" && name == "."
-	m, err := v.makings.get(v.r.Context(), order{name, v.r.Host, v.r.Port, plus}, v.makeMenu)
+// menu answers with the menu of a directory, or of a file that is one.
+func (v *visit) menu(name string, dir bool) error {
+	o := order{name: name, dir: dir, host: v.r.Host, port: v.r.Port, plus: v.r.Plus == "$" && name == "."}
+	m, err := v.makings.get(v.r.Context(), o, v.makeMenu)
+	if err == nil && m.personal {
+		o.client = v.client()
+		m, err = v.makings.get(v.r.Context(), o, v.makeMenu)
+	}
 	if p := (*panicked)(nil); errors.As(err, &p) {
 		panic(p)
 	}
@@ -29,9 +33,9 @@ func (v *visit) menu(name string) error {
 
 // makeMenu makes a menu, unless it is kept.
 func (h *Handler) makeMenu(k *making) (made, error) {
-	canonical := key{selector.Canonical(k.name, true), k.host, k.port}
+	canonical := key{selector.Canonical(k.name, k.dir), k.host, k.port}
 	if e := h.replies.fresh(canonical); e != nil && !k.plus {
-		return made{e.answer.Body, e.stamp}, nil
+		return made{body: e.answer.Body, stamp: e.stamp}, nil
 	}
 	return site.Try(k.ctx, h.Site, func(v *site.View) (m made, err error) {
 		defer func() {
@@ -45,8 +49,9 @@ func (h *Handler) makeMenu(k *making) (made, error) {
 			return made{}, err
 		}
 		_ = dir.Close()
-		b := menu.Builder{FS: v, Host: k.host, Port: k.port, InfoPrefix: h.InfoPrefix}
-		list, err := b.Menu(k.name)
+		b := menu.Builder{FS: v, Host: k.host, Port: k.port, InfoPrefix: h.InfoPrefix, Dates: h.Dates,
+			Version: h.Version, Client: k.client, Users: h.Users, Hosts: h.Hosts, Answers: h.Answers}
+		list, err := b.Menu(k.ctx, k.name)
 		if failed := v.Err(); failed != nil {
 			err = failed
 		}
@@ -55,12 +60,23 @@ func (h *Handler) makeMenu(k *making) (made, error) {
 		}
 		h.Site.Report(list.Problems)
 		if k.plus {
-			return made{body: menu.AppendPlusInfo(nil, list.Items)}, nil
+			return made{body: menu.AppendPlusInfo(nil, list.Items), personal: list.Personal && k.client == ""}, nil
 		}
-		m = made{list.AppendTo(nil), v.Stamp()}
-		h.replies.put(canonical, server.Answer{Body: m.body}, m.stamp)
+		m = made{body: list.AppendTo(nil), personal: list.Personal && k.client == ""}
+		if !list.Changing {
+			m.stamp = v.Stamp()
+			h.replies.put(canonical, server.Answer{Body: m.body}, m.stamp)
+		}
 		return m, nil
 	})
+}
+
+// client is the address that $REMOTE_ADDR tells.
+func (v *visit) client() string {
+	if addr := v.r.Remote.Addr(); addr.IsValid() {
+		return addr.Unmap().WithZone("").String()
+	}
+	return "unknown"
 }
 
 // panicked is a panic in the making of a menu. It goes on in the goroutines of

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"path"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -20,11 +20,11 @@ const smallFile = 64 << 10
 // ready answers with a file that the kernel has in memory, or with one that is to
 // be sent by sendfile(2).
 func (h *Handler) ready(r *server.Request) (a server.Answer, ok bool) {
-	if h.StrictText || r.Plus != "" || strings.Contains(r.Selector, "%") {
+	if h.StrictText || r.Plus != "" || selector.IsEscaped(r.Selector) {
 		return a, false
 	}
 	name, dir, err := selector.Path(r.Selector)
-	if err != nil || dir || h.closed(r.Selector) {
+	if err != nil || dir || menu.IsMenuFile(path.Base(name)) || h.closed(r.Selector) {
 		return a, false
 	}
 	view := h.Site.View(r.Context())
@@ -32,7 +32,11 @@ func (h *Handler) ready(r *server.Request) (a server.Answer, ok bool) {
 	if !ok {
 		return a, false
 	}
-	a = server.Answer{Body: f.Body, File: f.File, Size: f.Size, Resident: f.Resident}
+	if f.File != nil && h.converts(name, f.Head, false) {
+		_ = f.File.Close()
+		return a, false
+	}
+	a = server.Answer{Body: h.utf8(name, f.Body), File: f.File, Size: f.Size, Resident: f.Resident}
 	if a.File == nil {
 		if judged(r.Selector, false) {
 			view.DependOnPolicy()
@@ -47,14 +51,23 @@ func (h *Handler) ready(r *server.Request) (a server.Answer, ok bool) {
 func (v *visit) file(f *site.File) (err error) {
 	size := f.Info.Size()
 	body := &io.LimitedReader{R: f, N: size}
-	switch {
-	case v.StrictText && fileType(f) == menu.TypeText:
-		err = strictText(v.w, &whole{body})
-	case size < smallFile:
+	strict := v.StrictText && fileType(f) == menu.TypeText
+	if size < smallFile && !strict {
 		return v.small(f, body)
+	}
+	var head [judgedHead]byte
+	n, _ := f.ReadAt(head[:], 0)
+	converts := v.converts(f.Name, head[:n], n == int(size))
+	switch {
+	case strict && converts:
+		err = strictText(v.w, &latin1{r: &whole{body}})
+	case strict:
+		err = strictText(v.w, &whole{body})
+	case converts:
+		_, err = io.Copy(v.w, &latin1{r: &whole{body}})
 	default:
-		var n int64
-		if n, err = io.Copy(v.w, body); err == nil && n < size {
+		var sent int64
+		if sent, err = io.Copy(v.w, body); err == nil && sent < size {
 			err = server.ErrShort
 		}
 	}
@@ -81,11 +94,57 @@ func (v *visit) small(f *site.File, r io.Reader) error {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("reading %s: %w", f.Name, err)
 	}
+	text := v.utf8(f.Name, body[:n])
 	if n == len(body) {
-		v.keep(body, false, false)
+		v.keep(text, false, false)
 	}
-	_, err = v.w.Write(body[:n])
+	_, err = v.w.Write(text)
 	return err
+}
+
+// judgedHead is how many bytes of a large text tell its character set.
+const judgedHead = 4096
+
+// utf8 returns the body of a file as it is sent: a text in Latin-1 as UTF-8.
+func (h *Handler) utf8(name string, body []byte) []byte {
+	if !h.converts(name, body, true) {
+		return body
+	}
+	return menu.AppendLatin1(make([]byte, 0, len(body)+len(body)/16), body)
+}
+
+// converts reports whether a file that begins so, or that is whole, is a text that
+// is to be converted.
+func (h *Handler) converts(name string, head []byte, whole bool) bool {
+	if !h.Charset.Converts(head, whole) {
+		return false
+	}
+	typ, known := menu.TypeOf(name)
+	if !known {
+		typ = menu.Sniff(head)
+	}
+	return typ == menu.TypeText
+}
+
+// latin1 reads a text in Latin-1 as UTF-8.
+type latin1 struct {
+	r    io.Reader
+	raw  [4096]byte
+	text []byte // what was converted and not read yet
+	room []byte
+}
+
+func (l *latin1) Read(p []byte) (n int, err error) {
+	if len(l.text) == 0 {
+		n, err = l.r.Read(l.raw[:])
+		l.room = menu.AppendLatin1(l.room[:0], l.raw[:n])
+		l.text = l.room
+	}
+	n = copy(p, l.text)
+	if l.text = l.text[n:]; len(l.text) > 0 {
+		err = nil // it comes again
+	}
+	return n, err
 }
 
 // strictText writes a text as RFC 1436 section 3.7 wants it: each line ends in

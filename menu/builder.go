@@ -95,8 +95,11 @@ type Menu struct {
 	// none of them and nothing in the directory changed, neither did the menu.
 	Files []string
 	// Changing says that the menu may be another one the next time though no file
-	// has changed: it tells the time, or something of the client.
+	// has changed: it tells the time, users, or something of the client.
 	Changing bool
+	// Personal says that it tells the address of the client, or would if
+	// Builder.Client was set.
+	Personal bool
 }
 
 // AppendTo appends the menu as it is sent, its last line included.
@@ -124,9 +127,12 @@ func (b *Builder) Menu(ctx context.Context, name string) (Menu, error) {
 	m := b.begin(ctx, name)
 	if IsMenuFile(path.Base(name)) {
 		m.dir = path.Dir(name)
-		if err := m.file(name); err == nil {
+		switch err := m.file(name); {
+		case err == nil:
 			return m.done()
-		} else if !errors.Is(err, fs.ErrNotExist) {
+		case errors.Is(err, errProgram):
+			return Menu{}, fmt.Errorf("reading %s: %w: %w", name, err, fs.ErrNotExist)
+		case !errors.Is(err, fs.ErrNotExist):
 			return Menu{}, fmt.Errorf("reading %s: %w", name, err)
 		}
 		m = b.begin(ctx, name) // a directory of that name

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -29,14 +30,19 @@ func isProgramName(name string) bool {
 	return false
 }
 
-// Includes reads the maps of a directory without what they link: it returns the
-// names of the files that they include, whether they are there or not, and what is
-// to be said of programs among them. If such a file is a program, it is the
+// Includes reads the map of a directory, or a file that is a menu, without what it
+// links: it returns the names of the files that it includes, whether they are there
+// or not, and what is to be said of programs among them. If such a file is a program, it is the
 // author's, like that of a directory of programs: its source must not be shown.
-func (b *Builder) Includes(dir string) (files []string, found []diag.Diagnostic) {
-	m := b.begin(context.Background(), dir)
+func (b *Builder) Includes(name string) (files []string, found []diag.Diagnostic) {
+	m := b.begin(context.Background(), name)
 	m.looks, m.mapsOnly = 0, true
-	m.mapped()
+	if IsMenuFile(path.Base(name)) {
+		m.dir = path.Dir(name)
+		_ = m.file(name)
+	} else {
+		m.mapped()
+	}
 	slices.Sort(m.included)
 	found = slices.DeleteFunc(m.menu.Problems, func(d diag.Diagnostic) bool { return d.Code != CodeProgram })
 	return slices.Compact(m.included), found

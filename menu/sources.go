@@ -166,15 +166,6 @@ func (m *making) control() {
 	}
 }
 
-// FromLatin1 returns the UTF-8 of a text in Latin-1 (ISO 8859-1).
-func FromLatin1(s string) string {
-	b := make([]byte, 0, len(s)+len(s)/8)
-	for i := range len(s) {
-		b = utf8.AppendRune(b, rune(s[i]))
-	}
-	return string(b)
-}
-
 // stripSequences takes whole terminal sequences out: ESC "[", parameters, and one
 // last character (ECMA-48, section 5.4). Any other ESC stays, to be sent as a blank.
 func stripSequences(s string) string {

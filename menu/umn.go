@@ -2,6 +2,7 @@ package menu
 
 import (
 	"cmp"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,9 @@ func (m *making) readUMN() (list []umnEntry, ok bool) {
 	}
 	dir := selector.Join(m.dir, capName)
 	m.menu.Files = append(m.menu.Files, dir)
+	if _, err := fs.Stat(m.FS, dir); err != nil {
+		return list, ok
+	}
 	names, err := m.readNames(dir)
 	if err != nil {
 		return list, ok

@@ -26,7 +26,7 @@ func (m *making) variable(name string) (value string, ok bool) {
 		m.menu.Changing = true
 		return m.now().Format(time.UnixDate), true
 	case "REMOTE_ADDR":
-		m.menu.Changing = true
+		m.menu.Changing, m.menu.Personal = true, true
 		return m.Client, true
 	}
 	return "", false

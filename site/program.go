@@ -34,11 +34,20 @@ func (r *reading) readMaps(list []dirent) {
 				Message: "a program by its name", Hint: "gophd starts no program and does not show its source"})
 		}
 	}
-	if slices.ContainsFunc(list, func(e dirent) bool { return menu.IsMap(e.name) }) {
-		files, found := (&menu.Builder{FS: scanned{r.scanner}}).Includes(r.at.name)
+	b := menu.Builder{FS: scanned{r.scanner}}
+	read := func(name string) {
+		files, found := b.Includes(name)
 		p.found = append(p.found, found...)
 		for _, name := range files {
 			p.included = append(p.included, r.include(name))
+		}
+	}
+	if slices.ContainsFunc(list, func(e dirent) bool { return menu.IsMap(e.name) }) {
+		read(r.at.name)
+	}
+	for _, e := range list {
+		if menu.IsMenuFile(e.name) && !e.IsDir() && !menu.IsMap(e.name) {
+			read(selector.Join(r.at.name, e.name))
 		}
 	}
 	delete(r.programs, r.at.name)

@@ -58,7 +58,7 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 	write(t, dir, map[string]string{
 		"d/gophermap": "=run me\n=run -x\n=/lib/inner\n", "d/run": source, "lib/inner": "=/lib/deep\n", "lib/deep": source,
 		"alias": "-> lib", "other": "-> lib/deep", "lib/script.sh": source, "lib/a.txt": "a",
-		"lib/x.cgi": source, "cgi-bin/y": source, "lib/z.dcgi": source, "map/gophermap": source, "map/b.txt": "b", "gophertag": "tag",
+		"lib/x.cgi": source, "cgi-bin/y": source, "lib/z.dcgi": source, "map/gophermap": source, "map/x.gph": source, "map/b.txt": "b", "gophertag": "tag",
 	})
 	var log syncBuffer
 	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -86,7 +86,7 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 		t.Errorf("the root lists %q, want %q", got, want)
 	}
 	for _, want := range []string{"code=MENU-PROGRAM file=d/gophermap line=2", "code=MENU-PROGRAM file=lib/inner line=1",
-		"file=cgi-bin line=0", "file=lib/x.cgi line=0", "file=lib/z.dcgi line=0", "file=map/gophermap line=1"} {
+		"file=cgi-bin line=0", "file=lib/x.cgi line=0", "file=lib/z.dcgi line=0", "file=map/gophermap line=1", "file=map/x.gph line=1"} {
 		soon(t, want, func() bool { return strings.Contains(log.String(), want) })
 	}
 	if robots := string(s.Now().Robots); strings.Contains(robots, "cgi") || strings.Contains(robots, "gopherm") {

@@ -55,6 +55,9 @@ func Try[T any](ctx context.Context, s *Site, f func(*View) (T, error)) (T, erro
 // what was read. If it fails, so does the reading.
 func (v *View) Spend(f func(bytes int) error) { v.spend = f }
 
+// Context is the one that the View ends with.
+func (v *View) Context() context.Context { return v.ctx }
+
 // depend notes that what is made depends on what is in a directory.
 func (v *View) depend(dir string) {
 	if !v.loose {
@@ -184,6 +187,7 @@ func (v *View) whoForbids(name string) string {
 type Ready struct {
 	Body     []byte   // all of it, if it is small
 	File     *os.File // else the opened file, of Size bytes
+	Head     []byte   // its first 4 KiB
 	Size     int64
 	Resident bool // the kernel has all of it in memory: to read it cannot block
 }

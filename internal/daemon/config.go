@@ -26,6 +26,8 @@ import (
 type Flags struct {
 	Root                   string
 	StrictText, InfoPrefix bool
+	Dates                  bool
+	Charset                string
 	Cache                  string
 
 	Listen     []string
@@ -193,7 +195,10 @@ func (f Flags) tree(c *Config) (err error) {
 		return exit.Usagef("one of inotify, poll, off", "%w", err)
 	}
 	c.site.Poll, c.site.PollRemote = f.Poll, f.PollRemote
-	c.files = &fileserver.Handler{StrictText: f.StrictText, InfoPrefix: f.InfoPrefix, Version: f.Version}
+	c.files = &fileserver.Handler{StrictText: f.StrictText, InfoPrefix: f.InfoPrefix, Dates: f.Dates, Version: f.Version}
+	if err := c.files.Charset.UnmarshalText([]byte(f.Charset)); err != nil {
+		return exit.Usagef("one of auto, latin1, utf-8", "-charset: %w", err)
+	}
 	if c.files.Cache, err = size.Parse(f.Cache); err != nil {
 		return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -cache 64MiB", "-cache: %w", err)
 	}

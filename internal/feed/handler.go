@@ -149,7 +149,7 @@ func dated(v *site.View, dir string, allowed func(string) bool) ([]text, error) 
 func (h *Handler) name(v *site.View, dir string, list []text) {
 	labels := map[string]string{}
 	b := menu.Builder{FS: v, Host: "localhost", Port: selector.DefaultPort, InfoPrefix: h.InfoPrefix}
-	if m, err := b.Menu(dir); err == nil {
+	if m, err := b.Menu(v.Context(), dir); err == nil {
 		for _, it := range m.Items {
 			if it.Host == "localhost" && it.Type != menu.TypeInfo {
 				labels[strings.TrimPrefix(it.Selector, "/")] = it.Label

@@ -23,6 +23,7 @@ var mayAskTheWall = map[string]string{
 	"internal/keypair/selfsigned.go": "certificates are valid by the wall clock",
 	"internal/metrics/metrics.go":    "told to Prometheus",
 	"internal/status/page.go":        "told to people",
+	"menu/dates.go":                  "told to people",
 	"menu/tree.go":                   "of a buffer, not of a time",
 	"internal/watch/poll.go":         "of files: one that seems new is read once more",
 	"internal/web/page.go":           "told to browsers",

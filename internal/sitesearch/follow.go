@@ -326,7 +326,7 @@ func (s *Searcher) title(v *site.View, dir string) string {
 
 func (s *Searcher) menu(v *site.View, dir string) menu.Menu {
 	b := menu.Builder{FS: v, InfoPrefix: s.InfoPrefix}
-	m, err := b.Menu(dir)
+	m, err := b.Menu(v.Context(), dir)
 	if err != nil {
 		s.log().Debug("no menu for the search index", "directory", dir, "error", fmt.Sprint(err))
 	}

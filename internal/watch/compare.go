@@ -217,6 +217,6 @@ func young(info fs.FileInfo, start time.Time) bool {
 // steers reports whether the content of a file with this base name may say how
 // its directory is served.
 func steers(base string) bool {
-	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "gopher") ||
+	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "gopher") || strings.HasSuffix(base, ".gph") || strings.HasSuffix(base, ".gophermap") ||
 		base == "robots.txt" || base == "caps.txt"
 }

@@ -41,7 +41,8 @@
 //
 // While comparing, names, types, and modes and times of directories are looked
 // at, and size, mode and time of the files that steer a directory: those whose name
-// begins with a dot or with "gopher", robots.txt and caps.txt. A directory whose
+// begins with a dot or with "gopher", menus (*.gph, *.gophermap), robots.txt and
+// caps.txt. A directory whose
 // times did not change is not listed again, but for every twentieth comparison.
 // The content of other files is not looked at: no policy depends on it, and asking
 // for each of a million files costs seconds. Watched is false for what is
