@@ -25,7 +25,7 @@ var mayAskTheWall = map[string]string{
 	"internal/status/page.go":        "told to people",
 	"menu/dates.go":                  "told to people",
 	"menu/tree.go":                   "of a buffer, not of a time",
-	"internal/watch/poll.go":         "of files: one that seems new is read once more",
+	"internal/watch/compare.go":      "of files: one that seems new is read once more",
 	"internal/web/page.go":           "told to browsers",
 	"site/view.go":                   "of a file, for fs.FileInfo",
 }
