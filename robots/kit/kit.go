@@ -1,0 +1,164 @@
+// Package kit is for authors of robots: robots.txt files, selectors, and what each
+// dialect and each known reader makes of them, as JSON. README.md, which is part
+// of the kit, says how to hold a reader of one's own against it.
+package kit
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// Case is a robots.txt with questions and answers. An answer is a string for each
+// of Agents, with a digit for each of Selectors: 1 if that robot may fetch it, 0
+// if it must not, - if that was not asked.
+type Case struct {
+	Name      string   `json:"name"`
+	Robots    []byte   `json:"-"` // the file; in JSON "robots", or "robots_b64" if it is no UTF-8
+	Agents    []string `json:"agents"`
+	Selectors []string `json:"selectors"`
+
+	Policy   []string            `json:"policy,omitempty"`   // what the annotations say that the file was made of
+	Dialects map[string][]string `json:"dialects"`           // by the name of a [robots.Dialect]
+	Readers  map[string][]string `json:"readers"`            // by the name of a [robots.Model]
+	Programs map[string][]string `json:"programs,omitempty"` // what programs answered, recorded once
+}
+
+// Answers asks allowed about every agent and selector.
+func (c *Case) Answers(allowed func(agent, selector string) bool) []string {
+	var rows []string
+	for _, agent := range c.Agents {
+		row := make([]byte, len(c.Selectors))
+		for i, sel := range c.Selectors {
+			if row[i] = '0'; allowed(agent, sel) {
+				row[i] = '1'
+			}
+		}
+		rows = append(rows, string(row))
+	}
+	return rows
+}
+
+// Fill asks all dialects that have rules and all readers.
+func (c *Case) Fill() {
+	c.Dialects, c.Readers = map[string][]string{}, map[string][]string{}
+	for _, d := range robots.Dialects() {
+		if d != robots.IRCv3 {
+			c.Dialects[d.String()] = c.Answers(robots.Parse(d, c.Robots).Allowed)
+		}
+	}
+	for _, m := range robots.Models() {
+		read := map[string]func(string) bool{}
+		c.Readers[m.Name] = c.Answers(func(agent, selector string) bool {
+			if read[agent] == nil {
+				read[agent] = m.Read(c.Robots, agent)
+			}
+			return read[agent](selector)
+		})
+	}
+}
+
+// plain is Case without its methods.
+type plain Case
+
+type jsonCase struct {
+	plain
+	Text  string `json:"robots,omitempty"`
+	Bytes []byte `json:"robots_b64,omitempty"`
+}
+
+// MarshalJSON writes the file as text, if it is UTF-8.
+func (c Case) MarshalJSON() ([]byte, error) {
+	j := jsonCase{plain: plain(c)}
+	if j.Text = string(c.Robots); !utf8.Valid(c.Robots) {
+		j.Text, j.Bytes = "", c.Robots
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(j)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// UnmarshalJSON is the inverse of [Case.MarshalJSON].
+func (c *Case) UnmarshalJSON(data []byte) error {
+	var j jsonCase
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*c = Case(j.plain)
+	if c.Robots = j.Bytes; j.Text != "" {
+		c.Robots = []byte(j.Text)
+	}
+	return nil
+}
+
+//go:embed README.md
+var readme []byte
+
+//go:embed cases.jsonl
+var cases []byte
+
+// Cases gives the cases of the kit.
+func Cases() ([]Case, error) {
+	var list []Case
+	lines := bufio.NewScanner(bytes.NewReader(cases))
+	lines.Buffer(nil, len(cases)+1)
+	for lines.Scan() {
+		var c Case
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			return nil, fmt.Errorf("case %d: %w", len(list)+1, err)
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// Write writes the kit into a directory, which it makes if it is not there:
+// README.md and cases.jsonl with the cases of the kit, and with tree cases of
+// somebody's own in tree.jsonl. It overwrites nothing.
+func Write(dir string, tree []Case) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	files := map[string][]byte{"README.md": readme, "cases.jsonl": cases}
+	if len(tree) > 0 {
+		text, err := lines(tree)
+		if err != nil {
+			return err
+		}
+		files["tree.jsonl"] = text
+	}
+	for name := range files {
+		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return &fs.PathError{Op: "write", Path: filepath.Join(dir, name), Err: fs.ErrExist}
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func lines(list []Case) ([]byte, error) {
+	var b bytes.Buffer
+	for _, c := range list {
+		text, err := c.MarshalJSON()
+		if err != nil {
+			return nil, fmt.Errorf("case %s: %w", c.Name, err)
+		}
+		b.Write(append(text, '\n'))
+	}
+	return b.Bytes(), nil
+}

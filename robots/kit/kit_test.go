@@ -1,0 +1,69 @@
+package kit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/gophd/gophd/robots/kit"
+)
+
+var update = flag.Bool("update", false, "write the answers of dialects and readers again")
+
+// TestAnswers holds what cases.jsonl says of dialects and readers against them.
+func TestAnswers(t *testing.T) {
+	list, err := kit.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) < 100 {
+		t.Fatalf("only %d cases", len(list))
+	}
+	var b bytes.Buffer
+	for _, c := range list {
+		fresh := c
+		fresh.Fill()
+		if !*update && (!reflect.DeepEqual(c.Dialects, fresh.Dialects) || !reflect.DeepEqual(c.Readers, fresh.Readers)) {
+			t.Errorf("%s: the answers are\n%v\n%v, in the kit\n%v\n%v", c.Name, fresh.Dialects, fresh.Readers, c.Dialects, c.Readers)
+		}
+		text, err := json.Marshal(fresh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(text, '\n'))
+	}
+	if *update {
+		if err := os.WriteFile("cases.jsonl", b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "kit")
+	own := kit.Case{Name: "own", Robots: []byte("User-agent: *\nDisallow: /a\xff\n"), Agents: []string{"x"}, Selectors: []string{"/a", "/b<", ""}}
+	own.Fill()
+	if err := kit.Write(dir, []kit.Case{own}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "tree.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read kit.Case
+	if err := json.Unmarshal(text, &read); err != nil || !reflect.DeepEqual(read, own) {
+		t.Errorf("wrote %+v, read %+v, %v", own, read, err)
+	}
+	for _, name := range []string{"README.md", "cases.jsonl"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := kit.Write(dir, nil); err == nil {
+		t.Error("it overwrites what is there")
+	}
+}
