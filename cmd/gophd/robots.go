@@ -53,6 +53,7 @@ func robotsCommand() *cli.Command {
 			of("convert", "write a robots.txt in another dialect", "-to D TARGET", convertHelp+targetHelp, r.Convert, target(
 				ofCommand.text(&r.From, "from", "", "`D` the dialect it is written in (default: by target)"),
 				ofCommand.text(&r.To, "to", "", "`D` the dialect to write"))...),
+			of("kit", "files, questions and answers to test a robot with", "[-root TREE] DIR", kitHelp, r.Kit, root()),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -69,6 +70,11 @@ const (
 	showHelp = `
 F gopher is the file as it is served; the others are the same policy in another
 standard. What that cannot say is listed on standard error.
+`
+	kitHelp = `
+Writes into DIR robots.txt files, selectors, and what each standard and each known
+reader makes of them, as JSON, with a README.md for authors of robots; with -root the
+robots.txt of that tree, too. It overwrites nothing.
 `
 	checkHelp = `
 Prints what is doubtful in the annotations below DIR, and how each kind of robot

@@ -17,15 +17,19 @@ const module = "github.com/gophd/gophd/"
 // mayImport lists, for each package of ours, the packages of ours that it may
 // import. Examples and the command may import what they like.
 var mayImport = map[string][]string{
-	"diag":                {},
-	"selector":            {},
-	"menu":                {},
-	"robots":              {"diag", "selector", "robots/internal/ircline"},
-	"robots/lint":         {"diag", "robots"},
-	"robots/convert":      {"diag", "robots", "selector"},
-	"robots/client":       {"robots", "robots/internal/dial"},
-	"robots/irc":          {"diag", "robots", "robots/internal/dial", "robots/internal/ircline"},
-	"policy":              {"robots"},
+	"diag":           {},
+	"selector":       {},
+	"menu":           {},
+	"robots":         {"diag", "selector", "robots/internal/ircline"},
+	"robots/lint":    {"diag", "robots"},
+	"robots/convert": {"diag", "robots", "selector"},
+	"robots/client":  {"robots", "robots/internal/dial"},
+	"robots/kit":     {"robots"},
+	"robots/irc":     {"diag", "robots", "robots/internal/dial", "robots/internal/ircline"},
+	"policy":         {"robots", "policy/internal/proof"},
+
+	"policy/internal/proof": {"robots", "selector"},
+
 	"internal/limit":      {},
 	"internal/search":     {},
 	"internal/stall":      {},

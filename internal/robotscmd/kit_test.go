@@ -1,0 +1,53 @@
+package robotscmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/gophd/gophd/robots/kit"
+)
+
+// The kit of a tree says what its annotations say, and that RFC 9309 reads so.
+func TestKitOfTree(t *testing.T) {
+	root, dir := t.TempDir(), filepath.Join(t.TempDir(), "kit")
+	for name, text := range map[string]string{".robots": "Disallow: /drafts/\nUser-agent: GPTBot\nDisallow: /\n", "a.txt": "", "drafts/b.txt": ""} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	c := &Command{Name: "gophd robots kit", Args: []string{dir}, Root: root, Out: &out}
+	if err := c.Kit(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "tree.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var k kit.Case
+	if err := json.Unmarshal(text, &k); err != nil {
+		t.Fatal(err)
+	}
+	at := func(sel string) int { return slices.Index(k.Selectors, sel) }
+	if i := at("/a.txt"); i < 0 || k.Policy[0][i] != '1' || k.Readers["rfc9309"][0][i] != '1' {
+		t.Errorf("/a.txt: %+v", k)
+	}
+	if i := at("/drafts/b.txt"); i < 0 || k.Policy[0][i] != '0' || k.Readers["rfc9309"][0][i] != '0' {
+		t.Errorf("/drafts/b.txt: %+v", k)
+	}
+	bot := slices.Index(k.Agents, "gptbot")
+	if i := at("/later"); bot < 0 || i < 0 || k.Policy[bot][i] != '0' || k.Readers["rfc9309"][bot][i] != '0' {
+		t.Errorf("/later for GPTBot: %+v", k)
+	}
+	if err := c.Kit(context.Background()); err == nil {
+		t.Error("it overwrites a kit")
+	}
+}
