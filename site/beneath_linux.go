@@ -32,16 +32,22 @@ func (t *tree) openBeneath() bool {
 
 // beneath opens a name as openat2(2) does that does not leave the tree.
 func (t *tree) beneath(name string, flags int) (fd int, err error) {
+	defer runtime.KeepAlive(t)
+	if fd, err = openBelow(t.fd, name, flags); err != nil {
+		return -1, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return fd, nil
+}
+
+// openBelow opens a name below a directory, through no link.
+func openBelow(dir int, name string, flags int) (fd int, err error) {
 	how := unix.OpenHow{
 		Flags:   uint64(flags | unix.O_CLOEXEC),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	}
-	defer runtime.KeepAlive(t)
 	for {
-		fd, err = unix.Openat2(t.fd, name, &how)
+		fd, err = unix.Openat2(dir, name, &how)
 		switch {
-		case err == nil:
-			return fd, nil
 		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
 			continue
 		case errors.Is(err, unix.ELOOP):
@@ -49,7 +55,7 @@ func (t *tree) beneath(name string, flags int) (fd int, err error) {
 		case errors.Is(err, unix.ENXIO): // a socket, or a FIFO without a reader
 			err = errSpecial
 		}
-		return -1, &fs.PathError{Op: "open", Path: name, Err: notThere(err)}
+		return fd, notThere(err)
 	}
 }
 
@@ -72,19 +78,42 @@ func (t *tree) lstatBeneath(name string) (fs.FileInfo, error) {
 	return f.Stat()
 }
 
-// readlinkBeneath is readlink by openat2(2).
-func (t *tree) readlinkBeneath(name string) (string, error) {
-	fd, err := t.beneath(name, unix.O_PATH|unix.O_NOFOLLOW)
+// lookBeneath goes to an element of the directory that was reached, or returns where
+// it leads if it is a link. There is a descriptor for each directory, so that what a
+// step costs does not depend on how deep it is; and nothing is opened that could
+// block.
+func (w *walk) lookBeneath(t *tree, at, elem string) (target string, err error) {
+	if w.fd < 0 {
+		if w.fd, err = t.beneath(at, unix.O_PATH|unix.O_NOFOLLOW); err != nil {
+			return "", err
+		}
+	}
+	fd, err := openBelow(w.fd, elem, unix.O_PATH|unix.O_NOFOLLOW)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = unix.Close(fd) }()
-	target := make([]byte, unix.PathMax)
-	n, err := unix.Readlinkat(fd, "", target)
-	if err != nil {
-		return "", &fs.PathError{Op: "readlink", Path: name, Err: notThere(err)}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		_ = unix.Close(fd)
+		return "", err
 	}
-	return string(target[:n]), nil
+	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		w.leave()
+		w.fd = fd
+		return "", nil
+	}
+	defer func() { _ = unix.Close(fd) }()
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(fd, "", buf)
+	return string(buf[:max(n, 0)]), err
+}
+
+// leave closes the directory that was reached.
+func (w *walk) leave() {
+	if w.fd >= 0 {
+		_ = unix.Close(w.fd)
+		w.fd = -1
+	}
 }
 
 // resolveCached is openat2's RESOLVE_CACHED (Linux 5.12): fail rather than wait.
@@ -160,7 +189,7 @@ func (t *tree) closeBeneath() {
 
 // readableIn returns what says whether an entry of an opened directory can be
 // read by this process; a directory must also let it through.
-func readableIn(dir *os.File) func(*dirent) bool {
+func readableIn(dir *os.File, call func(func() error) error) func(*dirent) bool {
 	if os.Geteuid() == 0 {
 		return func(*dirent) bool { return true }
 	}
@@ -170,6 +199,6 @@ func readableIn(dir *os.File) func(*dirent) bool {
 		if e.IsDir() {
 			mode |= unix.X_OK
 		}
-		return unix.Faccessat(fd, e.name, mode, unix.AT_EACCESS) == nil
+		return call(func() error { return unix.Faccessat(fd, e.name, mode, unix.AT_EACCESS) }) == nil
 	}
 }

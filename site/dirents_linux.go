@@ -24,13 +24,14 @@ var direntSpace = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 // readDir lists an opened directory, in the directory's own order. It does what
 // os.File.ReadDir does in half the time: no value and no string of its own for
 // each entry. The names share memory, which stays as long as one of them does.
-// Each part is kept only if keeps says so; if not, the list is what came before.
-func readDir(f *os.File, keeps func(bytes int) error) (list []dirent, err error) {
+// Each system call is made by call. What one has read is kept only if keeps says
+// so; if not, the list is what came before.
+func readDir(f *os.File, call func(func() error) error, keeps func(bytes int) error) (list []dirent, err error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	if ctlErr := conn.Control(func(fd uintptr) { list, err = direntsOf(int(fd), keeps) }); ctlErr != nil {
+	if ctlErr := conn.Control(func(fd uintptr) { list, err = direntsOf(int(fd), call, keeps) }); ctlErr != nil {
 		return nil, ctlErr
 	}
 	if err != nil {
@@ -39,13 +40,17 @@ func readDir(f *os.File, keeps func(bytes int) error) (list []dirent, err error)
 	return list, err
 }
 
-func direntsOf(fd int, keeps func(bytes int) error) ([]dirent, error) {
+func direntsOf(fd int, call func(func() error) error, keeps func(bytes int) error) ([]dirent, error) {
 	space := direntSpace.Get().(*[64 << 10]byte)
 	defer direntSpace.Put(space)
 	var batches []string
 	total := 0
 	for {
-		n, err := unix.ReadDirent(fd, space[:])
+		n := 0
+		err := call(func() (err error) {
+			n, err = unix.ReadDirent(fd, space[:])
+			return err
+		})
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
@@ -61,7 +66,7 @@ func direntsOf(fd int, keeps func(bytes int) error) ([]dirent, error) {
 		for _, records := range batches {
 			eachRecord(records, func(name string, t byte) {
 				if name != "." && name != ".." {
-					list = append(list, dirent{name, typeOf(fd, name, t)})
+					list = append(list, dirent{name, typeOf(fd, name, t, call)})
 				}
 			})
 		}
@@ -83,10 +88,10 @@ func eachRecord(records string, f func(name string, t byte)) {
 }
 
 // typeOf is the type of an entry. Some file systems do not tell it.
-func typeOf(dir int, name string, t byte) fs.FileMode {
+func typeOf(dir int, name string, t byte, call func(func() error) error) fs.FileMode {
 	if t == unix.DT_UNKNOWN {
 		var st unix.Stat_t
-		if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		if call(func() error { return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) }) == nil {
 			t = byte(st.Mode & unix.S_IFMT >> 12) // as DT_ constants are made
 		}
 	}

@@ -21,8 +21,8 @@ import (
 
 // programs are what the maps of a directory run elsewhere.
 type programs struct {
-	included []string // the real names of the files that they include
-	found    []diag.Diagnostic
+	included []string          // the real names of the files that they include
+	found    []diag.Diagnostic // they, and links that are too long
 }
 
 // readMaps notes what the maps of a directory include, and its programs.
@@ -59,11 +59,8 @@ func (r *reading) readMaps(list []dirent) {
 // include returns the real name of a file that a map includes. If something
 // changes there, the map is read again: the file may include others.
 func (r *reading) include(name string) string {
-	if op, err := r.attempt.Enter(name); err == nil {
-		defer op.Leave()
-		if real, _, err := r.root.resolve(name); err == nil {
-			name = real
-		}
+	if real, err := r.root.resolve(r.call, name); err == nil {
+		name = real
 	}
 	r.links.via = append(r.links.via, path.Dir(name))
 	return name
@@ -74,34 +71,12 @@ type scanned struct{ *scanner }
 
 // Open opens a file.
 func (s scanned) Open(name string) (fs.File, error) {
-	op, err := s.attempt.Enter(name)
-	if err != nil {
-		return nil, err
-	}
-	defer op.Leave()
-	f, _, _, err := s.root.open(name)
+	f, _, _, err := s.root.open(s.call, name)
 	s.mind(err)
 	if err != nil {
 		return nil, err
 	}
-	return scannedFile{f, s, name}, nil
-}
-
-// scannedFile is a file that may not answer.
-type scannedFile struct {
-	*os.File
-	s    scanned
-	name string
-}
-
-// Read reads from the file.
-func (f scannedFile) Read(p []byte) (int, error) {
-	op, err := f.s.attempt.Enter(f.name)
-	if err != nil {
-		return 0, err
-	}
-	defer op.Leave()
-	return f.File.Read(p)
+	return &reader{f, s.call, name}, nil
 }
 
 // included are the real names of all files that maps include.

@@ -98,37 +98,6 @@ var (
 	errSpecial = fmt.Errorf("not a regular file or directory: %w", fs.ErrNotExist)
 )
 
-// open opens a file or directory by its name, following links that stay where
-// they may, and returns its real name: the same if there was no link. What is
-// neither file nor directory is refused, and what belongs to another than the
-// owner of its tree.
-func (r *root) open(name string) (f *os.File, info fs.FileInfo, real string, err error) {
-	real = name
-	f, err = r.plain(name)
-	// A link that is swapped between the two steps is found out by plain.
-	for try := 0; errors.Is(err, errLink) && try < 3; try++ {
-		if real, _, err = r.resolve(name); err == nil {
-			f, err = r.plain(real)
-		}
-	}
-	if err != nil {
-		return nil, nil, real, err
-	}
-	info, err = f.Stat()
-	switch {
-	case err != nil:
-	case !info.IsDir() && !info.Mode().IsRegular():
-		err = &fs.PathError{Op: "open", Path: name, Err: errSpecial}
-	case !r.owned(real, info):
-		err = &fs.PathError{Op: "open", Path: name, Err: errForeign}
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, nil, real, err
-	}
-	return f, info, real, nil
-}
-
 // owned reports whether a file belongs to whom it must to be served.
 func (r *root) owned(name string, info fs.FileInfo) bool {
 	t, _, _ := r.at(name)
@@ -137,91 +106,6 @@ func (r *root) owned(name string, info fs.FileInfo) bool {
 	}
 	uid := ownerOf(info)
 	return uid == t.owner || uid == 0
-}
-
-// maxLinks is how many symbolic links a name may pass, as in Linux.
-const maxLinks = 40
-
-// resolve follows all links of a name and returns one that has none, and the
-// real directories and the file that its elements stand for, as far as it got.
-//
-// A name that passes the same real directory twice is refused: so links make
-// no endless tree, and the selectors of a site can be counted.
-func (r *root) resolve(name string) (real string, chain []string, err error) {
-	real, chain = ".", []string{"."}
-	var t trail
-	for elem := range strings.SplitSeq(name, "/") {
-		if real, err = r.step(real, elem, &t); err != nil {
-			return "", chain, &fs.PathError{Op: "open", Path: name, Err: err}
-		}
-		for _, passed := range chain {
-			if passed == real && name != "." {
-				return "", chain, &fs.PathError{Op: "open", Path: name, Err: errLoop}
-			}
-		}
-		chain = append(chain, real)
-	}
-	return real, chain, nil
-}
-
-// trail is what was passed on the way to where links lead.
-type trail struct {
-	links  int
-	passed []string // real directories in which a name was looked up
-}
-
-// step resolves one element in a real directory.
-func (r *root) step(dir, elem string, t *trail) (string, error) {
-	at := dir
-	from, _, _ := r.at(dir) // the tree of the link that is followed
-	pending := []string{elem}
-	for len(pending) > 0 {
-		elem, pending = pending[0], pending[1:]
-		if elem == "" || elem == "." {
-			continue
-		}
-		if elem == ".." {
-			in, _, rest := r.at(at)
-			if rest != "." {
-				at = path.Dir(at)
-				continue
-			}
-			outside := filepath.Join(append([]string{in.real, ".."}, pending...)...)
-			name, inside := r.inside(from, outside)
-			if !inside {
-				return "", errEscapes
-			}
-			at, pending = ".", strings.Split(name, "/")
-			continue
-		}
-		t.passed = append(t.passed, at)
-		next := selector.Join(at, elem)
-		info, err := r.lstat(next)
-		if err != nil {
-			return "", notThere(err)
-		}
-		if info.Mode()&fs.ModeSymlink == 0 {
-			at = next
-			continue
-		}
-		if t.links++; t.links > maxLinks {
-			return "", errLoop
-		}
-		in, _, rest := r.at(next)
-		target, err := in.readlink(rest)
-		if err != nil {
-			return "", notThere(err)
-		}
-		if from = in; filepath.IsAbs(target) {
-			var inside bool
-			if target, inside = r.inside(from, target); !inside {
-				return "", errEscapes
-			}
-			at = "."
-		}
-		pending = append(strings.Split(filepath.ToSlash(target), "/"), pending...)
-	}
-	return at, nil
 }
 
 // inside turns an absolute path to which a link in a tree leads into a name, if
@@ -243,8 +127,8 @@ func (r *root) inside(from *tree, target string) (name string, ok bool) {
 }
 
 // note reads an annotation.
-func (r *root) note(name string) ([]byte, error) {
-	f, info, _, err := r.open(name)
+func (r *root) note(call caller, name string) ([]byte, error) {
+	f, info, _, err := r.open(call, name)
 	if err != nil {
 		return nil, err
 	}
@@ -252,21 +136,36 @@ func (r *root) note(name string) ([]byte, error) {
 	if info.IsDir() {
 		return nil, errors.New("is a directory")
 	}
-	return io.ReadAll(io.LimitReader(f, maxNote+1))
+	return io.ReadAll(io.LimitReader(&reader{f, call, name}, maxNote+1))
+}
+
+// reader reads a file by single system calls.
+type reader struct {
+	*os.File
+	call caller
+	name string
+}
+
+// Read reads from the file.
+func (r *reader) Read(p []byte) (n int, err error) {
+	if failed := r.call(r.name, func() error { n, err = r.File.Read(p); return nil }); failed != nil {
+		return 0, failed
+	}
+	return n, err
 }
 
 // whoForbids finds the first element of a name that this process may not pass
 // or read, for the administrator.
-func (r *root) whoForbids(name string) string {
-	_, chain, err := r.resolve(name)
-	at := chain[len(chain)-1] // what was reached is what does not let us on
+func (r *root) whoForbids(call caller, name string) string {
+	at, err := r.resolve(call, name) // what was reached is what does not let us on
 	need := "read (r)"
 	if err != nil {
 		need = "search (x)"
 	}
-	info, statErr := r.lstat(at)
-	if statErr != nil {
-		return statErr.Error()
+	var info fs.FileInfo
+	err = call(at, func() (err error) { info, err = r.lstat(at); return err })
+	if err != nil {
+		return err.Error()
 	}
 	return fmt.Sprintf("%q has mode %s, user %d needs %s", at, info.Mode(), os.Geteuid(), need)
 }

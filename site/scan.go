@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -41,6 +42,16 @@ type scanner struct {
 
 func newScanner(r *root) *scanner {
 	return &scanner{root: r, links: map[string]links{}, programs: map[string]programs{}, budget: linkBudget, refused: map[string]bool{}}
+}
+
+// call makes a system call on a name, if that answers.
+func (s *scanner) call(name string, f func() error) error {
+	op, err := s.attempt.Enter(name)
+	if err != nil {
+		return err
+	}
+	defer op.Leave()
+	return f()
 }
 
 // tree reads everything.
@@ -105,17 +116,14 @@ func (s *scanner) list(real string) ([]dirent, error) {
 }
 
 func (s *scanner) listed(real string) ([]dirent, error) {
-	op, err := s.attempt.Enter(real)
-	if err != nil {
-		return nil, err
-	}
-	defer op.Leave()
-	f, err := s.root.plain(real)
+	call := func(f func() error) error { return s.call(real, f) }
+	var f *os.File
+	err := call(func() (err error) { f, err = s.root.plain(real); return err })
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return readDir(f, func(int) error { return nil })
+	return readDir(f, call, func(int) error { return nil })
 }
 
 // answersBelow says whether something in a directory that cannot be listed may
@@ -124,12 +132,7 @@ func (s *scanner) listed(real string) ([]dirent, error) {
 func (s *scanner) answersBelow(real string, err error) bool {
 	if errors.Is(err, fs.ErrPermission) {
 		name := selector.Join(real, noteName)
-		op, opErr := s.attempt.Enter(name)
-		if opErr != nil {
-			return true
-		}
-		defer op.Leave()
-		_, err = s.root.plain(name + "/.") // never there
+		err = s.call(name, func() error { _, err := s.root.plain(name + "/."); return err }) // never there
 		return !errors.Is(err, fs.ErrPermission)
 	}
 	return !errors.Is(err, fs.ErrNotExist)
@@ -199,21 +202,25 @@ type linkEnd struct {
 
 // resolve follows a link, and notes where it depends on.
 func (r *reading) resolve(name string) (end linkEnd, err error) {
-	op, err := r.attempt.Enter(selector.Join(r.at.real, name))
+	w := r.root.walk(r.call, r.at.real)
+	defer w.leave()
+	err = w.step(name)
+	r.links.via = append(r.links.via, w.passed...)
+	if errors.Is(err, errTooManyLinks) {
+		p := r.programs[r.at.name]
+		p.found = append(p.found, tooManyLinks(selector.Join(r.at.name, name)))
+		r.programs[r.at.name] = p
+	}
 	if err != nil {
 		return end, err
 	}
-	defer op.Leave()
-	var t trail
-	end.real, err = r.root.step(r.at.real, name, &t)
-	r.links.via = append(r.links.via, t.passed...)
-	if err != nil {
-		return end, err
-	}
-	info, err := r.root.lstat(end.real)
-	if err == nil {
-		end.mode = info.Mode()
-	}
+	err = r.call(w.at, func() error {
+		info, err := r.root.lstat(w.at)
+		if err == nil {
+			end = linkEnd{w.at, info.Mode()}
+		}
+		return err
+	})
 	return end, err
 }
 
@@ -281,16 +288,7 @@ func (r *reading) note(e dirent) *policy.Annotation {
 		_, _ = r.resolve(e.name)
 	}
 	a := &policy.Annotation{File: selector.Join(r.at.name, e.name)}
-	a.Data, a.Err = r.annotation(selector.Join(r.at.real, e.name))
+	a.Data, a.Err = r.root.note(r.call, selector.Join(r.at.real, e.name))
 	r.mind(a.Err)
 	return a
-}
-
-func (s *scanner) annotation(name string) ([]byte, error) {
-	op, err := s.attempt.Enter(name)
-	if err != nil {
-		return nil, err
-	}
-	defer op.Leave()
-	return s.root.note(name)
 }

@@ -113,14 +113,6 @@ func (t *tree) lstat(name string) (fs.FileInfo, error) {
 	return t.os.Lstat(name)
 }
 
-// readlink returns where a link leads.
-func (t *tree) readlink(name string) (string, error) {
-	if t.os == nil {
-		return t.readlinkBeneath(name)
-	}
-	return t.os.Readlink(name)
-}
-
 // close closes a tree that nobody else uses. One that is used closes when it is
 // not any more: to close it then, in the middle of a request, would leave its
 // number to another file.

@@ -174,14 +174,7 @@ func (v *View) Lookup(name string) (*File, error) {
 	return f, nil
 }
 
-func (v *View) whoForbids(name string) string {
-	op, err := v.enter(name)
-	if err != nil {
-		return err.Error()
-	}
-	defer op.Leave()
-	return v.root.whoForbids(name)
-}
+func (v *View) whoForbids(name string) string { return v.root.whoForbids(v.call, name) }
 
 // A Ready is a regular file that can be answered with at once.
 type Ready struct {
@@ -206,26 +199,34 @@ func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
 
 // open opens a name; through a link no watcher vouches for it.
 func (v *View) open(name string) (*File, error) {
-	if err := v.ctx.Err(); err != nil {
-		v.failed = err
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	op, err := v.enter(name)
-	if err != nil {
-		v.failed = err
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	defer op.Leave()
-	f, info, real, err := v.root.open(name)
+	f, info, real, err := v.root.open(v.call, name)
 	v.links = v.links || real != name
 	if limit.Reached(err) {
 		v.failed = err
+	}
+	if errors.Is(err, errTooManyLinks) {
+		v.site.problems.once(tooManyLinks(name))
 	}
 	if err != nil {
 		return nil, err
 	}
 	v.loose = v.loose || !v.root.local(real, info)
 	return &File{File: f, Name: name, Real: real, Info: info, view: v}, nil
+}
+
+// call makes a system call on a name, as long as the view is wanted and the name
+// answers.
+func (v *View) call(name string, f func() error) error {
+	err := v.ctx.Err()
+	if err == nil {
+		var op *stall.Op
+		if op, err = v.enter(name); err == nil {
+			defer op.Leave()
+			return f()
+		}
+	}
+	v.failed = err
+	return err
 }
 
 // keeps is asked before something that was read is kept.
@@ -286,20 +287,15 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	op, err := v.enter(name)
-	if err != nil {
-		v.failed = err
-		return nil, err
-	}
-	defer op.Leave()
 	rest := maxListed
-	all, err := readDir(f.File, func(bytes int) error {
+	call := func(f func() error) error { return v.call(name, f) }
+	all, err := readDir(f.File, call, func(bytes int) error {
 		if rest -= bytes; rest < 0 {
 			return errLarge
 		}
 		return v.keeps(bytes)
 	})
-	readable := readableIn(f.File)
+	readable := readableIn(f.File, call)
 	list := make([]fs.DirEntry, 0, len(all))
 	for i := range all {
 		if e := v.entry(name, &all[i], readable); e != nil && !v.program(selector.Join(f.Real, e.Name())) {

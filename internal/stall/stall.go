@@ -60,6 +60,8 @@ type Guard struct {
 	stuck          map[string]int // names, how many operations of each
 	crowded        map[string]int // directories, how many such names each has in it
 	alarm          *time.Timer    // nil: nothing is to be looked at
+	due            time.Time      // when it should ring
+	late           time.Duration  // how late it rang, in all
 	told, since    time.Time
 	telling        bool // Answered will be called
 	quit           chan struct{}
@@ -71,6 +73,7 @@ type Op struct {
 	attempt    *Attempt // nil: somebody waits for it
 	name       string
 	began      time.Time
+	late       time.Duration // the guard's, when it began
 	stuck      bool
 	prev, next *Op
 }
@@ -90,7 +93,8 @@ func (g *Guard) enter(name string, a *Attempt) (*Op, error) {
 	if g.n >= maxOps || len(g.stuck) > 0 && g.barred(name) {
 		return nil, Err
 	}
-	o := &Op{guard: g, attempt: a, name: name, began: time.Now(), prev: g.newest}
+	now := time.Now()
+	o := &Op{guard: g, attempt: a, name: name, began: now, late: g.late, prev: g.newest}
 	if g.newest == nil {
 		g.oldest = o
 	} else {
@@ -99,7 +103,7 @@ func (g *Guard) enter(name string, a *Attempt) (*Op, error) {
 	g.newest = o
 	g.n++
 	if g.alarm == nil {
-		g.alarm = time.AfterFunc(g.patience(), g.look)
+		g.wait(now)
 	}
 	return o, nil
 }
@@ -148,18 +152,28 @@ func (g *Guard) barred(name string) bool {
 	return false
 }
 
-// look looks for operations that take too long.
+// wait sets the alarm.
+func (g *Guard) wait(now time.Time) {
+	next := max(g.patience()/inAHurry, time.Millisecond)
+	g.due = now.Add(next)
+	g.alarm = time.AfterFunc(next, g.look)
+}
+
+// look looks for operations that take too long. That the machine has no time for
+// this process is not the fault of a file system: by as much as the alarm rings
+// late, the operations under way may take longer.
 func (g *Guard) look() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
+	g.late += max(now.Sub(g.due), 0)
 	for o := g.oldest; o != nil; o = o.next {
-		if now.Sub(o.began) >= g.limit(o) {
+		if now.Sub(o.began)-(g.late-o.late) >= g.limit(o) {
 			g.mark(o, now)
 		}
 	}
 	if g.alarm = nil; g.n > 0 {
-		g.alarm = time.AfterFunc(max(g.patience()/inAHurry, time.Millisecond), g.look)
+		g.wait(now)
 	}
 }
 

@@ -61,6 +61,25 @@ func TestEnter(t *testing.T) {
 	})
 }
 
+// That this process gets no time is no fault of a file system: by as much as the
+// alarm rings late, operations may take longer.
+func TestLoadIsNoStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Guard
+		begin(t, &g, "d/x")
+		g.alarm.Stop()
+		time.Sleep(3 * DefaultPatience) // nobody gets his turn
+		g.look()
+		if barred(&g, "d/x") {
+			t.Error("barred for what the machine was busy with")
+		}
+		time.Sleep(2 * DefaultPatience)
+		if !barred(&g, "d/x") {
+			t.Error("not barred, though it does not answer")
+		}
+	})
+}
+
 // Of a directory with many names that do not answer none is asked for; the root
 // is no such directory, and one that does not answer itself bars all.
 func TestCrowdedDirectory(t *testing.T) {

@@ -1,0 +1,214 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/selector"
+)
+
+// A name that holds a symbolic link is walked: from directory to directory, and
+// through each link, so that every step stays inside the root. The walk gives the
+// real name, which has no link, and that is what is opened; if somebody puts a link
+// there meanwhile, opening it says so, and the walk begins again.
+//
+// An author can make links that lead through links that lead through links. So the
+// links of a name have a budget, of their number and of the elements of all their
+// targets; each step costs the same however deep it is; and each asks first
+// whether somebody still waits.
+
+const (
+	maxLinks        = 40  // of a name, as in Linux
+	maxLinkElements = 255 // of the targets of all links of a name
+	maxTries        = 3   // walks of a name whose links are exchanged meanwhile
+)
+
+var (
+	errTooManyLinks = fmt.Errorf("too many links: %w", fs.ErrNotExist)
+	errExchanged    = fmt.Errorf("symbolic links are exchanged faster than they can be followed: %w", fs.ErrNotExist)
+)
+
+// tooManyLinks says so of a name.
+func tooManyLinks(name string) diag.Diagnostic {
+	return diag.Diagnostic{Code: "TOO-MANY-LINKS", Severity: diag.Warning, File: name,
+		Message: fmt.Sprintf("not served: too many links (at most %d, with %d elements in all)", maxLinks, maxLinkElements)}
+}
+
+// caller makes a system call on a name, if it may be made now.
+type caller func(name string, f func() error) error
+
+// open opens a file or directory by its name, following links that stay where
+// they may, and returns its real name: the same if there was no link. What is
+// neither file nor directory is refused, and what belongs to another than the
+// owner of its tree.
+func (r *root) open(call caller, name string) (f *os.File, info fs.FileInfo, real string, err error) {
+	real = name
+	for range 1 + maxTries {
+		err = call(real, func() (err error) {
+			if f, err = r.plain(real); err == nil {
+				info, err = f.Stat()
+			}
+			return err
+		})
+		if !errors.Is(err, errLink) {
+			break
+		}
+		if real, err = r.resolve(call, name); err != nil {
+			break
+		}
+		err = errExchanged
+	}
+	switch {
+	case err != nil:
+	case !info.IsDir() && !info.Mode().IsRegular():
+		err = errSpecial
+	case !r.owned(real, info):
+		err = errForeign
+	default:
+		return f, info, real, nil
+	}
+	if f != nil {
+		_ = f.Close()
+	}
+	return nil, nil, real, openError(name, err)
+}
+
+// openError is why a name cannot be opened. That it has become something else
+// since it was looked at says no more than that it is not there.
+func openError(name string, err error) error {
+	var why syscall.Errno
+	switch {
+	case !errors.As(err, &why) && errors.As(err, new(*fs.PathError)) && !errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("%w: %w", err, fs.ErrNotExist) // os.Root has seen it lead out
+	case why == syscall.ELOOP || why == syscall.EXDEV || why == syscall.EINVAL || why == syscall.ENXIO:
+		err = fmt.Errorf("%w: %w", err, fs.ErrNotExist)
+	}
+	return &fs.PathError{Op: "open", Path: name, Err: notThere(err)}
+}
+
+// resolve follows all links of a name and returns one that has none; if it cannot,
+// how far it got.
+//
+// A name that passes the same real directory twice is refused: so links make no
+// endless tree, and the selectors of a site can be counted.
+func (r *root) resolve(call caller, name string) (real string, err error) {
+	w := r.walk(call, ".")
+	defer w.leave()
+	before := []string{"."}
+	for elem := range strings.SplitSeq(name, "/") {
+		if err := w.step(elem); err != nil {
+			return w.at, err
+		}
+		for _, dir := range before {
+			if dir == w.at && name != "." {
+				return w.at, errLoop
+			}
+		}
+		before = append(before, w.at)
+	}
+	return w.at, nil
+}
+
+// walk is on the way through a name.
+type walk struct {
+	*root
+	call   caller
+	at     string   // the real name of what was reached
+	fd     int      // of that, for openat2(2); -1 if it is not open
+	passed []string // real directories in which something was looked up
+
+	links, elements int // of the links that were followed
+}
+
+func (r *root) walk(call caller, at string) *walk {
+	return &walk{root: r, call: call, at: at, fd: -1}
+}
+
+// step resolves one element of a name in the directory that was reached.
+func (w *walk) step(elem string) error {
+	from, _, _ := w.root.at(w.at) // the tree of the link that is followed
+	for pending := []string{elem}; len(pending) > 0; {
+		elem, pending = pending[0], pending[1:]
+		if elem == "" || elem == "." {
+			continue
+		}
+		if elem == ".." {
+			in, _, rest := w.root.at(w.at)
+			if rest != "." {
+				w.jump(path.Dir(w.at))
+				continue
+			}
+			outside := filepath.Join(append([]string{in.real, ".."}, pending...)...)
+			name, inside := w.inside(from, outside)
+			if !inside {
+				return errEscapes
+			}
+			w.jump(".")
+			pending = strings.Split(name, "/")
+			continue
+		}
+		in, _, _ := w.root.at(selector.Join(w.at, elem))
+		target, err := w.look(elem)
+		if err != nil {
+			return err
+		}
+		if target == "" {
+			continue
+		}
+		if from = in; filepath.IsAbs(target) {
+			var inside bool
+			if target, inside = w.inside(from, target); !inside {
+				return errEscapes
+			}
+			w.jump(".")
+		}
+		more := strings.Split(filepath.ToSlash(target), "/")
+		w.links, w.elements = w.links+1, w.elements+len(more)
+		if w.links > maxLinks || w.elements > maxLinkElements {
+			return errTooManyLinks
+		}
+		pending = append(more, pending...)
+	}
+	return nil
+}
+
+// look goes to an element of the directory that was reached, or returns where it
+// leads if it is a link.
+func (w *walk) look(elem string) (target string, err error) {
+	w.passed = append(w.passed, w.at)
+	next := selector.Join(w.at, elem)
+	t, _, rest := w.root.at(next)
+	if rest == "." { // the top of a tree
+		w.jump(next)
+		return "", nil
+	}
+	err = w.call(next, func() error {
+		if t.os == nil {
+			_, _, at := w.root.at(w.at)
+			target, err = w.lookBeneath(t, at, elem)
+			return err
+		}
+		info, err := t.os.Lstat(rest)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			target, err = t.os.Readlink(rest)
+		}
+		return err
+	})
+	if err == nil && target == "" {
+		w.at = next
+	}
+	return target, notThere(err)
+}
+
+// jump goes to a directory by its real name.
+func (w *walk) jump(real string) {
+	w.leave()
+	w.at = real
+}
