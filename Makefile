@@ -10,8 +10,8 @@ VERSION := $(shell cat VERSION)
 ARCHS   := amd64 arm64
 GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X main.buildVersion=$(VERSION)"
 # The programs that the acceptance tests use, and their Debian packages.
-CLIENTS := curl lynx w3m nc vf1 gopher rsync git strace ngircd openssl haproxy xmllint sfeed newsboat fcgiwrap php-fpm8.2
-DEBS    := curl lynx w3m netcat-openbsd vf1 gopher rsync git strace ngircd openssl haproxy libxml2-utils sfeed newsboat fcgiwrap php8.2-fpm
+CLIENTS := curl lynx w3m nc vf1 gopher rsync git strace ngircd openssl haproxy xmllint sfeed newsboat fcgiwrap php-fpm8.2 nginx
+DEBS    := curl lynx w3m netcat-openbsd vf1 gopher rsync git strace ngircd openssl haproxy libxml2-utils sfeed newsboat fcgiwrap php8.2-fpm nginx
 
 .PHONY: build run test lint unit fuzz bench load soak soak-long man install packages test-packages clean deps
 

@@ -27,6 +27,7 @@ import (
 type source struct {
 	name     string // as shown before a line number
 	file     *robots.File
+	gopher   bool              // what is asked for are selectors, not paths of URIs
 	note     string            // why there is no file, if there is none
 	network  *robots.Crawler   // of an IRC network
 	problems []diag.Diagnostic // of the network's token
@@ -50,25 +51,51 @@ func (c *Command) load(ctx context.Context, target string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	if scheme, _, isURL := strings.Cut(target, "://"); isURL {
-		if strings.EqualFold(scheme, "irc") || strings.EqualFold(scheme, "ircs") {
-			return c.loadNetwork(ctx, target, dialect, limit)
-		}
-		return c.loadURL(ctx, target)
+	var s source
+	scheme, _, isURL := strings.Cut(target, "://")
+	switch {
+	case isURL && (strings.EqualFold(scheme, "irc") || strings.EqualFold(scheme, "ircs")):
+		return c.loadNetwork(ctx, target, dialect, limit)
+	case isURL:
+		s, err = c.loadURL(ctx, target)
+	case target == "-":
+		s, err = readSource("standard input", dialect, c.In, limit)
+	default:
+		s, err = loadPath(target, dialect, limit)
 	}
-	if target == "-" {
-		return readSource("standard input", dialect, c.In, limit)
+	if err == nil {
+		c.remark(&s)
 	}
-	info, err := os.Stat(target)
+	return s, err
+}
+
+// remark chooses the dialect if none was asked for, and tells people so; and tells
+// of a file that was not read to its end.
+func (c *Command) remark(s *source) {
+	chosen := c.Dialect != "" || c.From != ""
+	if best := client.GopherDialect(s.file); !chosen && s.file.Dialect() == robots.Gopher && best != robots.Gopher {
+		s.file = robots.Parser{Dialect: best, Truncated: s.file.Truncated()}.Parse(s.file.AppendTo(nil))
+	}
+	if !chosen && s.file.Dialect() == robots.RFC9309 && !strings.HasPrefix(s.name, "http") {
+		exit.Say(c.Err, s.name+" uses Allow or a final $, so it is read as rfc9309", "-dialect gopher ignores both")
+	}
+	if s.file.Truncated() && s.file.Size() > 0 {
+		exit.Say(c.Err, fmt.Sprintf("%s is longer than the limit: only its first %d bytes count", s.name, s.file.Size()), "-max-size reads more; robots need not")
+	}
+}
+
+// loadPath reads a file, or the file that gophd makes of a directory.
+func loadPath(name string, dialect robots.Dialect, limit int64) (source, error) {
+	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return source{}, exit.Hint(err, "a target is a file, a directory, - or a URL with its scheme, such as gopher://"+target)
+		return source{}, exit.Hint(err, "a target is a file, a directory, - or a URL with its scheme, such as gopher://"+name)
 	case err != nil:
 		return source{}, err
 	case info.IsDir():
-		return loadDir(target, dialect)
+		return loadDir(name, dialect)
 	}
-	return loadFile(target, dialect, limit)
+	return loadFile(name, dialect, limit)
 }
 
 // maxSize gives the bytes of -max-size; 0 is the default of what reads them.
@@ -117,7 +144,7 @@ func loadDir(dir string, dialect robots.Dialect) (source, error) {
 	if err != nil {
 		return source{}, exit.Root(dir, err)
 	}
-	return source{name: "robots.txt", file: robots.Parse(dialect, snap.Robots)}, nil
+	return source{name: "robots.txt", gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
 }
 
 func loadFile(name string, dialect robots.Dialect, limit int64) (source, error) {
@@ -144,9 +171,13 @@ func (c *Command) loadURL(ctx context.Context, target string) (source, error) {
 		return source{}, err
 	}
 	if a.Access == client.Unavailable {
-		return source{name: target, note: "the host has no robots file: everything is allowed"}, nil
+		note := "the host has no robots file: everything is allowed"
+		if status, ok := errors.AsType[*client.StatusError](a.Instead); ok {
+			note = fmt.Sprintf("the host has no robots file (%v): everything is allowed", status)
+		}
+		return source{name: target, note: note}, nil
 	}
-	return source{name: a.URL, file: a.File}, nil
+	return source{name: a.URL, gopher: strings.HasPrefix(a.URL, "gopher"), file: a.File}, nil
 }
 
 // fetchRobots gets the robots file of a host that can be reached.

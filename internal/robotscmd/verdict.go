@@ -29,6 +29,15 @@ type verdict struct {
 	Source   string `json:"source"`
 	Index    string `json:"index,omitempty"`    // of an IRC network: allow, deny or unspecified
 	Cooldown int    `json:"cooldown,omitempty"` // of an IRC network, in seconds
+
+	Usage []preference `json:"usage,omitempty"` // what Content-Usage lines state of it
+}
+
+// preference is what is stated of one use.
+type preference struct {
+	Key        string `json:"key"`
+	Preference string `json:"preference"` // y, n or unstated
+	Line       int    `json:"line"`
 }
 
 // Test answers for each selector; exit status 1 if any is denied.
@@ -88,10 +97,17 @@ func noURLs(selectors []string) error {
 }
 
 func (s source) verdict(agent, sel string) verdict {
-	d := s.file.Decide(agent, sel)
+	asked := sel
+	if s.gopher && s.file.Dialect() == robots.RFC9309 {
+		asked = string(robots.URI.Append(nil, sel))
+	}
+	d := s.file.Decide(agent, asked)
 	v := verdict{
 		Selector: sel, Allowed: d.Allowed, Line: d.Rule.Line, Pattern: d.Pattern, Why: d.Reason.String(),
 		Agent: agent, Source: s.name, Rule: ruleText(d.Rule), RunnerUp: ruleText(d.RunnerUp),
+	}
+	for _, p := range s.file.Usage(agent, asked) {
+		v.Usage = append(v.Usage, preference{p.Key, p.Preference.String(), p.Line})
 	}
 	if s.note != "" {
 		v.Why = s.note
@@ -129,7 +145,8 @@ func printVerdicts(w io.Writer, verdicts []verdict, asJSON bool) error {
 	return nil
 }
 
-// String gives the verdict in one line: the answer, what decides, and why.
+// String gives the verdict in one line: the answer, what decides, and why; and a
+// line for each preference about its use.
 func (v verdict) String() string {
 	answer, reason := "allow", "no rule matches"
 	switch {
@@ -143,5 +160,9 @@ func (v verdict) String() string {
 	if !v.Allowed {
 		answer = "deny "
 	}
-	return fmt.Sprintf("%s %s  %s (%s)", answer, strconv.Quote(v.Selector), reason, v.Why)
+	text := fmt.Sprintf("%s %s  %s (%s)", answer, strconv.Quote(v.Selector), reason, v.Why)
+	for _, p := range v.Usage {
+		text += fmt.Sprintf("\n      %s=%s  %s", diag.Printable(p.Key), p.Preference, place(v.Source, p.Line))
+	}
+	return text
 }

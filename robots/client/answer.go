@@ -47,6 +47,7 @@ type Answer struct {
 	Fetched time.Time    // when the fetch ended that reached the host; zero if none did
 	Stale   bool         // older than it may be, used because the host is now unreachable (R13)
 	Err     error        // why the last fetch failed; nil if it did not
+	Instead error        // what came instead of a file, such as a StatusError; nil unless Unavailable
 	Pace    *Pace        // shared by all answers of this host; it leaves out the fetches of the Client
 
 	robot robots.Robot
@@ -70,7 +71,7 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 		}
 		a.Access, a.File = Successful, file
 	case err.absent():
-		a.Access = Unavailable
+		a.Access, a.Instead = Unavailable, err
 	default:
 		a.Err = err
 		a.Pace.Hold(a.Fetched.Add(err.RetryAfter))
@@ -93,7 +94,7 @@ func (a *Answer) Decide(selector string) robots.Decision {
 		return robots.Decision{}
 	}
 	if a.File.Dialect() == robots.RFC9309 && strings.HasPrefix(a.URL, "gopher") {
-		selector = uriPath(selector)
+		selector = string(robots.URI.Append(nil, selector))
 	}
 	return a.rules.Decide(selector)
 }

@@ -116,17 +116,19 @@ func (c *Client) robot() robots.Robot {
 func (c *Client) read(ctx context.Context, o dial.Origin) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, fetchTimeout))
 	defer cancel()
+	none := Answer{Access: Unavailable, Instead: fs.ErrNotExist}
 	for _, u := range robotsURLs(o) {
 		f, err := c.readAt(ctx, u)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
+			none.Instead = err
 		case err != nil:
 			return Answer{}, err
 		case !o.Gopher() || !f.Absent():
 			return Answer{Access: Successful, File: f, URL: u.String()}, nil
 		}
 	}
-	return Answer{Access: Unavailable}, nil
+	return none, nil
 }
 
 // readAt fetches and parses the document at one place.
@@ -144,8 +146,8 @@ func (c *Client) readAt(ctx context.Context, u *url.URL) (*robots.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", u, err)
 	}
-	if c.Dialect == nil && f.Dialect() == robots.Gopher && forGopher(f) != robots.Gopher {
-		f = robots.Parser{Dialect: forGopher(f), Truncated: f.Truncated()}.Parse(f.AppendTo(nil))
+	if c.Dialect == nil && f.Dialect() == robots.Gopher && GopherDialect(f) != robots.Gopher {
+		f = robots.Parser{Dialect: GopherDialect(f), Truncated: f.Truncated()}.Parse(f.AppendTo(nil))
 	}
 	return f, nil
 }

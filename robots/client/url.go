@@ -92,25 +92,11 @@ func withoutDots(path string) string {
 	return "/" + strings.Join(kept, "/")
 }
 
-// uriPath writes a selector as the path of a URI, as RFC 9309 compares it: all
-// bytes of a selector stand for themselves, a "%" and a "?" too.
-func uriPath(sel string) string {
-	var b []byte
-	for i := range len(sel) {
-		if c := sel[i]; selector.IsNormalByte(c) && strings.IndexByte("?[]", c) < 0 {
-			b = append(b, c)
-		} else {
-			b = selector.AppendPercent(b, c)
-		}
-	}
-	return string(b)
-}
-
-// forGopher is the dialect in which a file on a gopher host is read. One that uses
-// Allow or a final "$", which Gopher's own text does not know, was written for
+// GopherDialect is the dialect in which a file on a gopher host is best read, of
+// [robots.Gopher] and [robots.RFC9309]. One that uses Allow or a final "$", which Gopher's own text does not know, was written for
 // readers after RFC 9309; unless rules stand before its groups, which those
 // ignore.
-func forGopher(f *robots.File) robots.Dialect {
+func GopherDialect(f *robots.File) robots.Dialect {
 	web := false
 	for _, g := range f.Groups() {
 		for _, r := range g.Rules {

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // Tool finds a program that a test wants beside gophd. Without it the test is
@@ -54,5 +55,48 @@ func HAProxy(t testing.TB, n int, conf []byte) []string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return addrs
+}
+
+// Nginx runs nginx until the test ends. conf makes the inside of its http block,
+// which listens on each of the n addresses. Unlike haproxy it cannot be handed
+// sockets, so the ports are ones that were free a moment ago.
+func Nginx(t testing.TB, n int, conf func(addrs []string) string) []string {
+	t.Helper()
+	dir, addrs := t.TempDir(), freeAddrs(t, n)
+	text := "daemon off; master_process off; pid nginx.pid; error_log stderr; events {}\nhttp {\naccess_log off;\n" +
+		"client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;\n" + conf(addrs) + "}\n"
+	if err := os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(Tool(t, "nginx"), "-p", dir, "-e", "stderr", "-c", "nginx.conf")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	for end := time.Now().Add(Patience); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := net.Dial("tcp", addrs[n-1])
+		if err == nil {
+			_ = conn.Close()
+			return addrs
+		}
+		if time.Now().After(end) {
+			t.Fatalf("nginx does not listen: %v", err)
+		}
+	}
+}
+
+// freeAddrs returns n addresses on loopback that nobody listens on.
+func freeAddrs(t testing.TB, n int) (addrs []string) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }() // at the end, so that no two are the same
+		addrs = append(addrs, l.Addr().String())
+	}
 	return addrs
 }
