@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -115,6 +116,31 @@ func TestAbuseServerFull(t *testing.T) {
 	}
 	if got := exchange(t, trickling, "\r\n"); got != "slow /s" {
 		t.Errorf("the one of an address with one got %q", got)
+	}
+}
+
+// The request of a connection that has to make room ends.
+func TestEvictedRequestEnds(t *testing.T) {
+	begun, ended := make(chan bool, 2), make(chan bool, 2)
+	addr := startTCP(t, &Server{MaxConns: 2, MaxConnsPerIP: -1, Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
+		if r.Selector == "/s" {
+			return seen(w, r)
+		}
+		begun <- true
+		<-r.Context().Done()
+		ended <- true
+		return context.Cause(r.Context())
+	})})
+	for range 2 {
+		_, _ = io.WriteString(dialFrom(t, "127.0.0.2", addr), "/waits\r\n")
+		<-begun
+	}
+	if got := exchange(t, dialFrom(t, "127.0.0.3", addr), "/s\r\n"); !strings.HasSuffix(got, " /s") {
+		t.Errorf("a newcomer got %q", got)
+	}
+	<-ended
+	if len(ended) > 0 {
+		t.Error("both had to go")
 	}
 }
 

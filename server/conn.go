@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/gophd/gophd/internal/limit"
@@ -32,6 +33,8 @@ type conn struct {
 	begun    bool           // a part of its reply was sent before it got a goroutine
 	slot     *slot          // nil: it is not counted
 	polled   bool           // its goroutine has given it back
+
+	cancel atomic.Pointer[context.CancelFunc] // of its request
 }
 
 func newConn(c net.Conn) *conn {
@@ -88,6 +91,9 @@ func (r *run) serve(c *conn) {
 		return
 	}
 	c.slot.turn(writing)
+	ctx, cancel := context.WithCancel(r.hard)
+	defer cancel()
+	c.cancel.Store(&cancel)
 	// From here on only the end of the drain cuts the connection off.
 	stop := context.AfterFunc(r.hard, func() { c.cut(c.slot) })
 	defer stop()
@@ -96,7 +102,7 @@ func (r *run) serve(c *conn) {
 		r.refuse(c, noHTTP)
 		return
 	}
-	req := r.request(c)
+	req := r.request(ctx, c)
 	w := &reply{conn: c.talk(), stall: r.stallTimeout(), crowd: r.crowd, host: req.Host, port: req.Port}
 	defer w.release()
 	var refused error // which an answer of HTTP says
@@ -149,12 +155,12 @@ func (r *run) callAgain(w *reply, req *Request, err error) error {
 	return err
 }
 
-func (r *run) request(c *conn) *Request {
+func (r *run) request(ctx context.Context, c *conn) *Request {
 	local := c.local
 	if !local.IsValid() {
 		local = addrPort(c.LocalAddr())
 	}
-	req := &Request{Remote: c.remote, Local: local, TLS: c.tls != nil, ctx: r.hard}
+	req := &Request{Remote: c.remote, Local: local, TLS: c.tls != nil, ctx: ctx}
 	if c.tls != nil {
 		req.ServerName = c.tls.ConnectionState().ServerName
 	}
@@ -265,9 +271,17 @@ func (c *conn) reset() {
 	}
 }
 
+// unwanted ends the context of the request, if there is one.
+func (c *conn) unwanted() {
+	if cancel := c.cancel.Load(); cancel != nil {
+		(*cancel)()
+	}
+}
+
 // abort closes a connection so that the client can tell: what it got is not
 // all there is. It works in the midst of a system call that sends, too.
 func (c *conn) abort() {
+	c.unwanted()
 	c.reset()
 	if s, ok := c.Conn.(interface{ Disconnect() error }); ok {
 		_ = s.Disconnect()

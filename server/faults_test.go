@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -99,6 +100,27 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 		if n := strings.Count(log.String(), "selector=/x bytes="); n != 1 || !strings.Contains(log.String(), "does not answer") {
 			t.Errorf("the log tells of it %d times:\n%s", n, log.String())
 		}
+	})
+}
+
+// A handler that looks at the context of its request ends when the request is given
+// up.
+func TestGivenUpRequestEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan time.Duration, 1)
+		p, stop := start(t, &Server{Handler: HandlerFunc(func(_ ResponseWriter, r *Request) error {
+			began := time.Now()
+			<-r.Context().Done()
+			ended <- time.Since(began)
+			return context.Cause(r.Context())
+		})})
+		if got := ask(t, p.dial(), "/x\n"); got != "3Server busy\t\terror.host\t1\r\n.\r\n" {
+			t.Errorf("got %q", got)
+		}
+		if after := <-ended; after != DefaultStallTimeout {
+			t.Errorf("ended after %v", after)
+		}
+		stop()
 	})
 }
 

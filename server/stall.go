@@ -96,6 +96,7 @@ func (p *progress) end() (givenUp bool) {
 // giveUp ends a request whose handler is stuck. Nobody else sends any more,
 // unless the handler is just sending: then what it has sent is not known.
 func (r *run) giveUp(c *conn, w *reply, sel string, sending bool) {
+	c.unwanted()
 	var n int64
 	if !sending {
 		n = w.n
