@@ -1,6 +1,7 @@
-# make run     build gophd and serve ./content on port 7070
-# make test    everything that must pass, installing what it needs
-# make build lint unit fuzz bench load soak soak-long man install packages test-packages clean
+# make run       build gophd and serve ./content on port 7070
+# make test      what must pass before a change is taken, in minutes
+# make test-all  what takes longer: fuzzing, packages, other systems, the slow tests
+# make build lint unit fuzz cross bench load soak soak-long man install packages test-packages clean
 
 TAGS    := urfave_cli_no_docs
 TOOL    := go tool -modfile=tools/go.mod
@@ -9,11 +10,13 @@ TREES   ?= 200000
 VERSION := $(shell cat VERSION)
 ARCHS   := amd64 arm64
 GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X main.buildVersion=$(VERSION)"
-# The programs that the acceptance tests use, and their Debian packages.
-CLIENTS := curl lynx w3m nc vf1 gopher rsync git strace ngircd openssl haproxy xmllint sfeed newsboat fcgiwrap php-fpm8.2 nginx
-DEBS    := curl lynx w3m netcat-openbsd vf1 gopher rsync git strace ngircd openssl haproxy libxml2-utils sfeed newsboat fcgiwrap php8.2-fpm nginx
+# Programs of packages that are only unpacked (test/deps).
+PROGRAMS := $${XDG_CACHE_HOME:-$$HOME/.cache}/gophd/programs/bin
+# Not from the cache (-count 1): go test does not see what the program that tests
+# start was built from, nor what go list told them. What is left out is listed.
+GOTEST  := PATH=$$PATH:$(PROGRAMS) $(TOOL) gotestsum --format standard-quiet -- -count 1 -tags $(TAGS)
 
-.PHONY: build run test lint unit fuzz bench load soak soak-long man install packages test-packages clean deps
+.PHONY: build run test test-all race slow cross lint unit fuzz bench load soak soak-long man install packages test-packages clean
 
 build:
 	@$(GOBUILD) -o bin/gophd ./cmd/gophd
@@ -21,11 +24,26 @@ build:
 run: build
 	@bin/gophd -root ./content -listen :7070
 
-# Not from the cache (-count 1): go test does not see what the program that tests
-# start was built from, nor what go list told them.
-test: deps lint
-	GOPHD_ACCEPTANCE=1 go test -count 1 -race -tags $(TAGS) ./...
-	@$(MAKE) --no-print-directory fuzz FUZZ=3s TREES=3000
+# What must be there beside Go is fetched first. Without root, and without Debian,
+# the tests that need more are left out, and listed at the end.
+test:
+	@test/deps && export GOPHD_ACCEPTANCE=1; $(MAKE) --no-print-directory lint race
+
+race:
+	$(GOTEST) -race ./...
+
+# At most 15 minutes: the slow tests, those that start gophd again with a gophd
+# that watches for races, the packages, other systems, fuzzing.
+test-all:
+	@test/deps && export GOPHD_ACCEPTANCE=1; $(MAKE) --no-print-directory slow test-packages cross fuzz FUZZ=5s TREES=20000
+
+slow:
+	go build -race -tags $(TAGS) -o bin/gophd-race ./cmd/gophd
+	GOPHD_BIN=$(CURDIR)/bin/gophd-race GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(GOTEST) -timeout 12m ./test/... ./policy/...
+
+cross:
+	@for to in linux/arm64 freebsd/amd64 openbsd/amd64 netbsd/amd64 darwin/arm64; do \
+		echo "build for $$to"; CGO_ENABLED=0 GOOS=$${to%/*} GOARCH=$${to#*/} go build -tags $(TAGS) ./... || exit 1; done
 
 unit:
 	go test -tags $(TAGS) ./...
@@ -114,13 +132,6 @@ test-packages: packages
 	[ -z "$$missing" ] || { echo "installing for the tests of the packages:$$missing"; apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap lintian iproute2 >/dev/null; }
 	GOPHD_PACKAGES=$(PACKAGES) go test -count 1 -run '^Test(Package|Install)' ./test/e2e
-
-# No service of theirs starts by itself: where nothing else does, policy-rc.d says so.
-deps:
-	@missing=; for c in $(CLIENTS); do PATH=$$PATH:/usr/sbin command -v $$c >/dev/null || missing="$$missing $$c"; done; \
-	[ -z "$$missing" ] || { echo "installing clients for the tests:$$missing"; rc=/usr/sbin/policy-rc.d; \
-		[ -e $$rc ] || { trap "rm -f $$rc" EXIT; printf '#!/bin/sh\nexit 101\n' >$$rc; chmod 755 $$rc; }; apt-get update -qq && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBS) >/dev/null; }
 
 clean:
 	rm -rf bin

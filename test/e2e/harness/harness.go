@@ -69,6 +69,14 @@ func Program(t testing.TB) string {
 	return name
 }
 
+// Slow leaves a test out that takes long, unless make test-all runs it.
+func Slow(t testing.TB) {
+	t.Helper()
+	if os.Getenv("GOPHD_ALL") == "" {
+		t.Skip("slow: make test-all runs it")
+	}
+}
+
 // A Daemon is a running gophd.
 type Daemon struct {
 	*exec.Cmd

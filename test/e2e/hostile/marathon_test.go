@@ -29,6 +29,9 @@ import (
 // TestSoakLong takes as long as GOPHD_SOAK_LONG says, such as 30m; by default,
 // some seconds.
 func TestSoakLong(t *testing.T) {
+	if os.Getenv("GOPHD_SOAK_LONG") == "" {
+		harness.Slow(t)
+	}
 	span := 8 * time.Second
 	if want, err := time.ParseDuration(os.Getenv("GOPHD_SOAK_LONG")); err == nil {
 		span = want
