@@ -52,7 +52,7 @@ func robotsCommand() *cli.Command {
 			of("lint", "what in a robots.txt has no effect or a doubtful one", "TARGET", lintHelp+targetHelp, r.Lint, target(dialect())...),
 			of("convert", "write a robots.txt in another dialect", "-to D TARGET", convertHelp+targetHelp, r.Convert, target(
 				ofCommand.text(&r.From, "from", "", "`D` the dialect it is written in (default: by target)"),
-				ofCommand.text(&r.To, "to", "", "`D` the dialect to write"))...),
+				ofCommand.text(&r.To, "to", "", "`D` the dialect to write, or content-usage, content-signal"))...),
 			of("kit", "files, questions and answers to test a robot with", "[-root TREE] DIR", kitHelp, r.Kit, root()),
 		},
 		Action: func(c *cli.Context) error {

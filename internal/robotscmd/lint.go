@@ -60,7 +60,7 @@ func (c *Command) Lint(ctx context.Context) error {
 }
 
 // printLost lists on standard error what a dialect cannot say.
-func (c *Command) printLost(to robots.Dialect, lost []diag.Diagnostic) error {
+func (c *Command) printLost(to string, lost []diag.Diagnostic) error {
 	if len(lost) == 0 {
 		return nil
 	}
@@ -112,9 +112,15 @@ func (c *Command) Convert(ctx context.Context) error {
 	if c.To == "" {
 		return exit.Usagef("gophd robots convert -from gopher -to rfc9309 robots.txt", "no -to")
 	}
-	to, err := dialectOf("to", c.To, robots.Gopher)
-	if err != nil {
-		return err
+	preferences := map[string]func(*robots.File) ([]byte, []diag.Diagnostic){
+		"content-usage": convert.SignalsToUsage, "content-signal": convert.UsageToSignals,
+	}[c.To]
+	to := robots.RFC9309
+	var err error
+	if preferences == nil {
+		if to, err = dialectOf("to", c.To, robots.Gopher); err != nil {
+			return err
+		}
 	}
 	s, err := c.oneTarget(ctx, "gophd robots convert -from gopher -to rfc9309 robots.txt")
 	if err != nil {
@@ -124,7 +130,13 @@ func (c *Command) Convert(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text, lost := convert.File(robots.Parse(from, s.file.AppendTo(nil)), to)
+	var text []byte
+	var lost []diag.Diagnostic
+	if preferences != nil {
+		text, lost = preferences(robots.Parse(to, s.file.AppendTo(nil)))
+	} else {
+		text, lost = convert.File(robots.Parse(from, s.file.AppendTo(nil)), to)
+	}
 	list := inFile(s.name, lost)
 	if c.JSON {
 		return printJSON(c.Out, conversion{string(text), list})
@@ -132,5 +144,5 @@ func (c *Command) Convert(ctx context.Context) error {
 	if _, err := c.Out.Write(text); err != nil {
 		return err
 	}
-	return c.printLost(to, list)
+	return c.printLost(c.To, list)
 }

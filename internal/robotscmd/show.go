@@ -41,7 +41,7 @@ func (c *Command) Show(context.Context) error {
 	if format == robots.IRCv3 && text == "" {
 		exit.Say(c.Err, "no CRAWLER token: nothing is said about indexing", "put Index: allow or Index: deny into the root's .robots")
 	}
-	return c.printLost(format, lost)
+	return c.printLost(format.String(), lost)
 }
 
 func formatOf(name string) (robots.Dialect, error) {

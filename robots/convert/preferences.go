@@ -1,0 +1,169 @@
+package convert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
+)
+
+// The keys of Content-Signal (Cloudflare, 2025-09) and those of the vocabulary of
+// Content-Usage (draft-ietf-aipref-vocab, 2026-08-19) that mean the same. ai-input
+// has none.
+var signals = []struct{ signal, usage string }{
+	{"search", "search"},
+	{"ai-train", "train-ai"},
+}
+
+// UsageOf says in the words of Content-Usage what the value of a Content-Signal line
+// says: "search=yes, ai-train=no" is "search=y, train-ai=n". lost names what cannot
+// be said.
+func UsageOf(signal string) (usage robots.Statement, lost []string) {
+	for pair := range strings.SplitSeq(signal, ",") {
+		pair = strings.TrimSpace(pair)
+		key, value, _ := strings.Cut(pair, "=")
+		i := slices.IndexFunc(signals, func(s struct{ signal, usage string }) bool {
+			return strings.EqualFold(s.signal, strings.TrimSpace(key))
+		})
+		preference := robots.Unstated
+		switch strings.ToLower(strings.TrimSpace(value)) {
+		case "yes":
+			preference = robots.Yes
+		case "no":
+			preference = robots.No
+		}
+		if i < 0 || preference == robots.Unstated {
+			lost = append(lost, pair)
+			continue
+		}
+		usage = usage.Combine(robots.Statement{{Key: signals[i].usage, Preference: preference}})
+	}
+	return usage, lost
+}
+
+// SignalOf is the inverse of [UsageOf].
+func SignalOf(usage robots.Statement) (signal string, lost []string) {
+	var all []string
+	for _, s := range signals {
+		switch usage.Of(s.usage) {
+		case robots.Yes:
+			all = append(all, s.signal+"=yes")
+		case robots.No:
+			all = append(all, s.signal+"=no")
+		}
+	}
+	for _, p := range usage {
+		if !slices.ContainsFunc(signals, func(s struct{ signal, usage string }) bool { return s.usage == p.Key }) {
+			lost = append(lost, p.Key+"="+p.Preference.String())
+		}
+	}
+	return strings.Join(all, ", "), lost
+}
+
+// rewriter copies a file without some lines, and puts others behind lines.
+type rewriter struct {
+	drop   map[int]bool
+	behind map[int]string
+	lost   []diag.Diagnostic
+}
+
+func (r *rewriter) lose(line int, format string, args ...any) {
+	r.lost = append(r.lost, diag.Diagnostic{Code: "SIGNAL", Severity: diag.Warning, Line: line, Message: fmt.Sprintf(format, args...)})
+}
+
+func (r *rewriter) file(f *robots.File) []byte {
+	var out []byte
+	for l := range f.Lines() {
+		if !r.drop[l.Number] {
+			out = append(out, l.Text...)
+		}
+		if text := r.behind[l.Number]; text != "" {
+			if n := len(out); n > 0 && out[n-1] != '\n' && out[n-1] != '\r' {
+				out = append(out, '\n')
+			}
+			out = append(out, text...)
+		}
+	}
+	return out
+}
+
+// SignalsToUsage writes the Content-Signal lines of a file, which speak for the
+// whole site, as Content-Usage lines, which speak for a group: one in each. All
+// other lines stay as they are. lost tells what cannot be said.
+func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
+	r := rewriter{drop: map[int]bool{}, behind: map[int]string{}}
+	var site robots.Statement
+	for l := range f.Lines() {
+		if l.Kind != robots.KindField || !strings.EqualFold(l.Field, "content-signal") {
+			continue
+		}
+		r.drop[l.Number] = true
+		usage, missing := UsageOf(l.Value)
+		site = site.Combine(usage)
+		for _, pair := range missing {
+			r.lose(l.Number, "the signal %q: Content-Usage has no word for it", pair)
+		}
+	}
+	everybody := false
+	for _, g := range f.Groups() {
+		if n := len(g.Agents); n > 0 && site != nil {
+			r.behind[g.Agents[n-1].Line] = "Content-Usage: " + site.String() + "\n"
+			everybody = everybody || slices.ContainsFunc(g.Agents, func(a robots.Agent) bool { return a.Token == "*" })
+		}
+	}
+	out = r.file(f)
+	if site != nil && !everybody {
+		if n := len(out); n > 0 && out[n-1] != '\n' {
+			out = append(out, '\n')
+		}
+		out = fmt.Appendf(out, "\nUser-agent: *\nContent-Usage: %s\nAllow: /\n", site)
+	}
+	return out, r.lost
+}
+
+// UsageToSignals writes what the Content-Usage lines of the * group state of the
+// whole site as one Content-Signal line. All other lines stay as they are. lost
+// tells what cannot be said: of single paths, of single robots, and of uses that
+// Content-Signal has no word for.
+func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
+	r := rewriter{drop: map[int]bool{}, behind: map[int]string{}}
+	var site robots.Statement
+	place := 0
+	for _, g := range f.Groups() {
+		everybody := slices.ContainsFunc(g.Agents, func(a robots.Agent) bool { return a.Token == "*" })
+		if everybody && place == 0 {
+			place = g.Agents[len(g.Agents)-1].Line
+		}
+		for _, u := range g.Usages {
+			r.drop[u.Line] = true
+			s, err := robots.ParseUsage(u.Value)
+			switch {
+			case err != nil:
+			case u.Pattern != "":
+				r.lose(u.Line, "%q of %q: a signal is about the whole site", u.Value, u.Pattern)
+			case !everybody:
+				r.lose(u.Line, "%q to %q alone: a signal is for every robot", u.Value, agentsOf(g))
+			default:
+				site = site.Combine(s)
+				_, missing := SignalOf(s)
+				for _, pair := range missing {
+					r.lose(u.Line, "the preference %q: Content-Signal has no word for it", pair)
+				}
+			}
+		}
+	}
+	if signal, _ := SignalOf(site); signal != "" {
+		r.behind[place] = "Content-Signal: " + signal + "\n"
+	}
+	return r.file(f), r.lost
+}
+
+func agentsOf(g robots.Group) string {
+	var all []string
+	for _, a := range g.Agents {
+		all = append(all, a.Token)
+	}
+	return strings.Join(all, ", ")
+}
