@@ -60,6 +60,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catContent.text(&f.Root, "root", "", "`DIR` the directory to serve"),
 		catContent.yes(&f.StrictText, "strict-text", "texts end with a dot, as in RFC 1436"),
 		catContent.yes(&f.InfoPrefix, "info-prefix", "text lines in gophermaps begin with i (Motsognir)"),
+		catContent.list(&f.FastCGI, "fastcgi", "`PREFIX=SOCKET` a program answers below PREFIX; or '*.EXT=SOCKET'"),
 		catContent.yes(&f.Search, "search", "/search finds texts of the site"),
 		catContent.text(&f.SearchMemory, "search-memory", "256MiB", "`SIZE` memory for that, at most"),
 		catContent.yes(&f.SearchAll, "search-all", "it finds what robots may not have, too"),

@@ -12,6 +12,7 @@ import (
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/keypair"
 	"github.com/gophd/gophd/internal/logs"
+	"github.com/gophd/gophd/internal/programs"
 	"github.com/gophd/gophd/internal/sandbox"
 	"github.com/gophd/gophd/internal/sitesearch"
 	"github.com/gophd/gophd/internal/size"
@@ -47,6 +48,7 @@ type Flags struct {
 
 	Search, SearchAll bool
 	SearchMemory      string
+	FastCGI           []string
 
 	Watch string
 	Poll  time.Duration
@@ -74,6 +76,8 @@ type Config struct {
 	server *server.Server       // its limits; Run adds handler, certificates and log
 	http   bool                 // browsers get a page
 	search *sitesearch.Searcher // nil: none; Run adds the site
+
+	programs []programs.Rule
 
 	listen []string
 	inetd  bool
@@ -209,6 +213,13 @@ func (f Flags) tree(c *Config) (err error) {
 		}
 	} else if f.SearchAll {
 		return exit.Usagef("-search -search-all", "-search-all without -search")
+	}
+	for _, flag := range f.FastCGI {
+		rule, err := programs.ParseRule(flag)
+		if err != nil {
+			return exit.Usagef("-fastcgi /cgi-bin=/run/fcgiwrap.socket, or -fastcgi '*.dcgi=/run/fcgiwrap.socket'", "-fastcgi %q: %w", flag, err)
+		}
+		c.programs = append(c.programs, rule)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -26,6 +27,7 @@ import (
 	"github.com/gophd/gophd/internal/keypair"
 	"github.com/gophd/gophd/internal/logs"
 	"github.com/gophd/gophd/internal/metrics"
+	"github.com/gophd/gophd/internal/programs"
 	"github.com/gophd/gophd/internal/sitesearch"
 	"github.com/gophd/gophd/internal/status"
 	"github.com/gophd/gophd/internal/systemd"
@@ -116,7 +118,7 @@ func (d *daemon) openServer(ctx context.Context) error {
 	d.srv = d.conf.server
 	d.conf.files.Site = d.tree
 	d.conf.files.Missing = d.madeByUs()
-	d.mux.Handle("/", d.conf.files)
+	d.mux.Handle("/", d.withPrograms())
 	d.srv.Handler = &d.mux
 	if d.conf.http {
 		d.srv.HTTP = (&web.Page{Handler: &d.mux, Type: d.conf.files.ItemType}).Serve
@@ -126,6 +128,22 @@ func (d *daemon) openServer(ctx context.Context) error {
 		d.srv.Host = fullName(ctx)
 	}
 	return d.setTLS()
+}
+
+// withPrograms is what serves the tree, and asks programs for what they answer.
+func (d *daemon) withPrograms() server.Handler {
+	if len(d.conf.programs) == 0 {
+		return d.conf.files
+	}
+	for _, rule := range d.conf.programs {
+		rule.LogErrors(d.log)
+	}
+	root, err := filepath.Abs(d.conf.root)
+	if err != nil {
+		root = d.conf.root // what programs are told is then relative, too
+	}
+	return &programs.Handler{Rules: d.conf.programs, Next: d.conf.files, Site: d.tree, Root: root,
+		Software: "gophd/" + d.conf.version, InfoPrefix: d.conf.files.InfoPrefix, Log: d.log}
 }
 
 // madeByUs answers what gophd makes itself where the tree has no such name.

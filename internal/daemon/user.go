@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
+	"path/filepath"
 
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/metrics"
@@ -85,5 +86,9 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 	if d.metrics != nil {
 		read = append(read, metrics.Files()...)
 	}
-	return sandbox.Paths{Read: read, Append: logPaths(d.conf.accessLog)}, err
+	var connect []string
+	for _, rule := range d.conf.programs {
+		connect = append(connect, filepath.Dir(rule.Client.Socket)) // it is made again when the program is restarted
+	}
+	return sandbox.Paths{Read: read, Append: logPaths(d.conf.accessLog), Connect: connect}, err
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/test/e2e/harness"
 )
 
 // parseUnit reads a unit file: the values of each Section.Directive.
@@ -100,6 +102,30 @@ func TestUnitsAnalyzed(t *testing.T) {
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("systemd-analyze %s: %v\n%s", args[0], err, out)
+		}
+	}
+}
+
+// TestProgramUnitsAnalyzed lets systemd judge the units for programs: for those of
+// the site and for those of one user.
+func TestProgramUnitsAnalyzed(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd-analyze is not here")
+	}
+	harness.Tool(t, "fcgiwrap")
+	dir := t.TempDir()
+	for from, to := range map[string]string{"gophd-programs": "gophd-programs", "gophd-programs@": "gophd-programs@games"} {
+		for _, kind := range []string{".service", ".socket"} {
+			text, err := os.ReadFile(filepath.Join("../../examples/fastcgi", from+kind))
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(dir, to+kind), string(text))
+		}
+		cmd := exec.Command("systemd-analyze", "verify", "--man=no", "./"+to+".service", "./"+to+".socket")
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v\n%s", to, err, out)
 		}
 	}
 }

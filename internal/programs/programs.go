@@ -1,0 +1,247 @@
+// Package programs lets programs answer: requests for certain selectors go to
+// FastCGI applications on Unix sockets. gophd starts none of them.
+//
+//	selector → which socket → the script in the tree → parameters → reply
+//	   reply: CGI header off → menu of a map or of a .dcgi, or as it comes
+package programs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/gophd/gophd/internal/fastcgi"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// A Rule says which selectors a program answers.
+type Rule struct {
+	Prefix string // "/cgi-bin": it, and what follows it and a slash or a question mark
+	Suffix string // instead: ".dcgi": files whose names end so
+	Client *fastcgi.Client
+}
+
+// ParseRule reads what a flag says: /PREFIX=SOCKET or *.EXT=SOCKET, where SOCKET is
+// an absolute path.
+func ParseRule(s string) (Rule, error) {
+	what, socket, _ := strings.Cut(s, "=")
+	r := Rule{Client: &fastcgi.Client{Socket: strings.TrimPrefix(socket, "unix:")}}
+	if !filepath.IsAbs(r.Client.Socket) {
+		return r, errors.New("the socket is no absolute path")
+	}
+	if ext, ok := strings.CutPrefix(what, "*."); ok {
+		if ext == "" || strings.ContainsAny(ext, "/*?") || !plain(ext) {
+			return r, errors.New("no extension after *.")
+		}
+		r.Suffix = "." + ext
+		return r, nil
+	}
+	r.Prefix = strings.TrimSuffix(what, "/")
+	for elem := range strings.SplitSeq(strings.TrimPrefix(r.Prefix, "/"), "/") {
+		if !strings.HasPrefix(r.Prefix, "/") || !plain(elem) || strings.ContainsAny(elem, "*?") {
+			return r, errors.New("neither /PREFIX nor *.EXT")
+		}
+	}
+	return r, nil
+}
+
+// Selector is how a rule is written in robots.txt: /cgi-bin, /*.dcgi.
+func (r Rule) Selector() string {
+	if r.Suffix != "" {
+		return "/*" + r.Suffix
+	}
+	return r.Prefix
+}
+
+// plain reports whether an element may be part of a request to a program.
+func plain(elem string) bool {
+	reason := selector.Refusal(elem)
+	return reason == "" || reason == selector.Program
+}
+
+// Handler asks programs for what its rules name, and Next for all else.
+type Handler struct {
+	Rules []Rule
+	Next  server.Handler
+
+	Site *site.Site
+	Root string // the directory that the site is made of, as an absolute path
+
+	// Software is what programs are told of the server.
+	Software string
+
+	// InfoPrefix is how gophermaps are read (see menu.Builder).
+	InfoPrefix bool
+
+	// Log gets what programs write to their standard error. If nil, nothing does.
+	Log *slog.Logger
+}
+
+// Quick asks Next, unless a program is to answer.
+func (h *Handler) Quick(r *server.Request) (a server.Answer, ok bool) {
+	next, is := h.Next.(server.Quick)
+	if _, _, ours := h.match(r.Selector); !is || ours {
+		return a, false
+	}
+	return next.Quick(r)
+}
+
+// ServeGopher answers a request.
+func (h *Handler) ServeGopher(w server.ResponseWriter, r *server.Request) error {
+	rule, name, ours := h.match(r.Selector)
+	if !ours {
+		return h.Next.ServeGopher(w, r)
+	}
+	v := h.Site.View(r.Context())
+	s, err := find(v, rule, name)
+	if err != nil {
+		return err
+	}
+	if s.static {
+		return h.Next.ServeGopher(w, r)
+	}
+	return h.run(w, r, v, rule, s)
+}
+
+// match returns the rule for a selector, that with the longest prefix, and the
+// name that is asked for, without what follows a question mark.
+func (h *Handler) match(sel string) (rule Rule, name string, ok bool) {
+	sel, _, _ = strings.Cut(strings.TrimPrefix(sel, "/"), "?")
+	for _, r := range h.Rules {
+		prefix := strings.TrimPrefix(r.Prefix, "/")
+		switch {
+		case r.Suffix != "":
+			if !ok && hasScript(sel, r.Suffix) {
+				rule, ok = r, true
+			}
+		case (sel == prefix || strings.HasPrefix(sel, prefix+"/")) && (!ok || len(r.Prefix) > len(rule.Prefix)):
+			rule, ok = r, true
+		}
+	}
+	return rule, sel, ok
+}
+
+// hasScript reports whether an element of a name ends so.
+func hasScript(name, suffix string) bool {
+	for elem := range strings.SplitSeq(name, "/") {
+		if strings.HasSuffix(elem, suffix) && len(elem) > len(suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// script is what of the tree is to run.
+type script struct {
+	name   string // of the file, below the root; "" if there is none
+	called string // the part of the selector that stands for it, without slashes around it
+	info   string // the rest of the selector: "" or with a slash in front
+	static bool   // it is a directory that no program makes the menu of
+}
+
+var errNoScript = &server.Error{Kind: server.NotFound, Err: errors.New("no such program")}
+
+// find looks for the file that a request means: the first on its way. Below a
+// prefix there need not be one: the application knows.
+func find(v *site.View, rule Rule, name string) (script, error) {
+	name = strings.TrimSuffix(name, "/")
+	elems := strings.Split(name, "/")
+	for _, elem := range elems {
+		if !plain(elem) {
+			return script{}, errNoScript
+		}
+	}
+	first := len(strings.Split(strings.TrimPrefix(rule.Prefix, "/"), "/"))
+	if rule.Suffix != "" {
+		first = 1
+	}
+	for n := first; n <= len(elems); n++ {
+		at := strings.Join(elems[:n], "/")
+		s := script{name: at, called: at, info: strings.TrimPrefix(name, at)}
+		switch kind, err := look(v, at); {
+		case err != nil:
+			return s, err
+		case kind == aFile && (rule.Suffix == "" || strings.HasSuffix(at, rule.Suffix)):
+			return s, nil
+		case kind == aFile:
+			return s, errNoScript
+		case kind == aDirectory && n == len(elems):
+			return directory(v, rule, s)
+		}
+	}
+	if rule.Suffix != "" {
+		return script{}, errNoScript
+	}
+	called := strings.TrimPrefix(rule.Prefix, "/")
+	return script{called: called, info: strings.TrimPrefix(name, called)}, nil
+}
+
+// directory finds the program that makes the menu of a directory.
+func directory(v *site.View, rule Rule, s script) (script, error) {
+	for _, base := range []string{"gophermap", "index.dcgi"} {
+		at := selector.Join(s.name, base)
+		kind, err := look(v, at)
+		if err != nil {
+			return s, err
+		}
+		if kind == aFile && rule.Suffix == "" && (base != "gophermap" || begins(v, at, "#!")) {
+			s.name = at
+			return s, nil
+		}
+	}
+	s.static = true
+	return s, nil
+}
+
+// begins reports whether a file begins so. One that we may not read is a program:
+// nobody else is to read it, either.
+func begins(v *site.View, name, with string) bool {
+	f, err := v.Open(name)
+	if err != nil {
+		return errors.Is(err, fs.ErrPermission)
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, len(with))
+	n, _ := f.Read(head)
+	return string(head[:n]) == with
+}
+
+// kind is what a name is.
+type kind int
+
+const (
+	nothing kind = iota
+	aFile
+	aDirectory
+)
+
+// look tells what a name is. A file that this process may not read is one, too:
+// it is the program's user who has to.
+func look(v *site.View, name string) (kind, error) {
+	f, err := v.Open(name)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return aFile, nil
+	case v.Err() != nil:
+		return nothing, &server.Error{Kind: server.Busy, Err: v.Err()}
+	case err != nil:
+		return nothing, nil
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nothing, fmt.Errorf("looking at %s: %w", path.Base(name), err)
+	case info.IsDir():
+		return aDirectory, nil
+	case info.Mode().IsRegular():
+		return aFile, nil
+	}
+	return nothing, nil
+}

@@ -1,0 +1,203 @@
+package programs
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+func TestParseRule(t *testing.T) {
+	for flag, want := range map[string]string{
+		"/cgi-bin=/run/s": "/cgi-bin", "/cgi-bin/=/run/s": "/cgi-bin", "/~ann/x=unix:/run/s": "/~ann/x", "*.dcgi=/run/s": "/*.dcgi", "*.tar.gz=/s": "/*.tar.gz",
+		"/=/run/s": "", "cgi=/run/s": "", "/a=run/s": "", "/a": "", "=": "", "*.=/s": "", "*dcgi=/s": "", "/a/../b=/s": "", "/.x=/s": "", "/a//b=/s": "",
+		"/a*=/s": "", "/a?=/s": "", "*./x=/s": "", "/a\x1b=/s": "",
+	} {
+		r, err := ParseRule(flag)
+		if err == nil != (want != "") || err == nil && r.Selector() != want {
+			t.Errorf("%q: %q, %v", flag, r.Selector(), err)
+		}
+	}
+}
+
+// app answers with what it was asked for, and sometimes badly.
+func app(t *testing.T) string {
+	t.Helper()
+	socket := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	done := make(chan struct{})
+	t.Cleanup(func() { close(done) })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go answer(conn, done)
+		}
+	}()
+	return socket
+}
+
+// answer answers one request. Go's own FastCGI server takes HTTP only.
+func answer(conn net.Conn, done <-chan struct{}) {
+	defer func() { _ = conn.Close() }()
+	env := params(bufio.NewReader(conn))
+	send := func(typ byte, content []byte) error {
+		_, err := conn.Write(append([]byte{1, typ, 0, 1, byte(len(content) >> 8), byte(len(content)), 0, 0}, content...))
+		return err
+	}
+	switch {
+	case strings.HasSuffix(env["PATH_INFO"], "/hang"):
+		<-done
+	case strings.HasSuffix(env["PATH_INFO"], "/flood"):
+		for send(6, bytes.Repeat([]byte("x"), 1<<15)) == nil {
+		}
+	}
+	_ = send(6, fmt.Appendf(nil, "%s|%s|%s|%s", env["SCRIPT_NAME"], env["SCRIPT_FILENAME"], env["PATH_INFO"], env["QUERY_STRING"]))
+	_ = send(3, make([]byte, 8))
+}
+
+// params reads a request to its end.
+func params(r *bufio.Reader) map[string]string {
+	env, stream := map[string]string{}, []byte{}
+	for {
+		var head [8]byte
+		if _, err := io.ReadFull(r, head[:]); err != nil {
+			return nil
+		}
+		content := make([]byte, int(head[4])<<8|int(head[5]))
+		if _, err := io.ReadFull(r, content); err != nil {
+			return nil
+		}
+		if head[1] == 5 {
+			break
+		}
+		if head[1] == 4 {
+			stream = append(stream, content...)
+		}
+	}
+	for len(stream) > 2 {
+		n, v := int(stream[0]), int(stream[1]) // all are short
+		env[string(stream[2:2+n])] = string(stream[2+n : 2+n+v])
+		stream = stream[2+n+v:]
+	}
+	return env
+}
+
+type recorder struct{ bytes.Buffer }
+
+func (r *recorder) WriteItem(it menu.Item) error {
+	_, _ = r.Write(it.AppendTo(nil))
+	return nil
+}
+
+func handler(t *testing.T) *Handler {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range map[string]string{"app/script": "x", "app/deep/dir/script": "x", "other/x.run": "x", "other/plain": "x"} {
+		name = filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := site.Open(root, site.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &Handler{Site: s, Root: "/R", Next: server.HandlerFunc(func(w server.ResponseWriter, r *server.Request) error {
+		_, err := w.Write([]byte("next"))
+		return err
+	})}
+	socket := app(t)
+	for _, flag := range []string{"/app=", "/app/deep=", "*.run="} {
+		rule, err := ParseRule(flag + socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rule.Client.Patience, rule.Client.MaxReply = 100*time.Millisecond, 1<<20
+		h.Rules = append(h.Rules, rule)
+	}
+	return h
+}
+
+func ask(h *Handler, sel, query string) (string, error) {
+	var w recorder
+	err := h.ServeGopher(&w, &server.Request{Request: selector.Request{Selector: sel, Query: query}, Host: "h", Port: 70})
+	return w.String(), err
+}
+
+// TestWhoAnswers: which selectors are a program's, and what it is told of them.
+func TestWhoAnswers(t *testing.T) {
+	h := handler(t)
+	for sel, want := range map[string]string{
+		"/app/script":          "/app/script|/R/app/script||q",
+		"app/script":           "/app/script|/R/app/script||q",
+		"/app/script/a/b":      "/app/script|/R/app/script|/a/b|q",
+		"/app/script?x=1":      "/app/script|/R/app/script||x=1",
+		"/app/none/a":          "/app||/none/a|q",
+		"/app?x":               "next", // a directory, which no program makes the menu of
+		"/app":                 "next",
+		"/app/":                "next",
+		"/app/deep/dir/script": "/app/deep/dir/script|/R/app/deep/dir/script||q",
+		"/app/deep/nothing":    "/app/deep||/nothing|q",
+		"/other/x.run/info":    "/other/x.run|/R/other/x.run|/info|q",
+		"/apple":               "next",
+		"/other/plain":         "next",
+		"/":                    "next",
+		"":                     "next",
+		"/.run":                "next",
+		"/other/none.run":      "Not found",
+		"/other/plain/x.run":   "Not found",
+		"/app/../other/plain":  "Not found",
+		"/app/.hidden":         "Not found",
+		"/app//script":         "Not found",
+		"/app/..\\..\\x":       "Not found",
+		"/app/x\u009b":         "Not found",
+		"/app/deep/hang":       "The program does not answer",
+	} {
+		got, err := ask(h, sel, "q")
+		if err != nil {
+			got = server.ErrorMessage(err)
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", sel, got, want)
+		}
+	}
+	if got, err := ask(h, "/app/flood", ""); server.KindOf(err) != server.Internal || len(got) > 1<<20 {
+		t.Errorf("a flood: %d bytes, %v", len(got), err)
+	}
+	if _, ok := h.Quick(&server.Request{Request: selector.Request{Selector: "/app/script"}}); ok {
+		t.Error("a program's reply is at hand")
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for status, want := range map[int]server.Kind{404: server.NotFound, 403: server.NotFound, 400: server.BadRequest, 418: server.BadRequest, 429: server.Busy, 500: server.Internal, 502: server.Internal, 503: server.Busy} {
+		if got := server.KindOf(refused(status)); got != want {
+			t.Errorf("%d: %v, want %v", status, got, want)
+		}
+	}
+	if err := failed(server.ErrNotFound); !errors.Is(err, server.ErrNotFound) {
+		t.Error(err)
+	}
+}

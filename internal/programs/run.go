@@ -1,0 +1,214 @@
+package programs
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/internal/fastcgi"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// params are what a program is told: RFC 3875's variables, and the union of what
+// scripts for other Gopher servers read. Names come from this list only, since
+// fcgiwrap puts all of them into its child's environment.
+func (h *Handler) params(r *server.Request, s script) [][2]string {
+	_, query, _ := strings.Cut(r.Selector, "?")
+	search := r.Query
+	if query == "" {
+		query = search
+	}
+	if search == "" {
+		search = query
+	}
+	protocol := "gopher"
+	if r.TLS {
+		protocol = "gophers"
+	}
+	remote := ""
+	if r.Remote.IsValid() {
+		remote = r.Remote.Addr().String()
+	}
+	p := [][2]string{
+		{"GATEWAY_INTERFACE", "CGI/1.1"},
+		{"REQUEST_METHOD", "GET"},
+		{"SERVER_SOFTWARE", h.Software},
+		{"SERVER_PROTOCOL", protocol},
+		{"SERVER_NAME", r.Host},
+		{"SERVER_PORT", strconv.Itoa(r.Port)},
+		{"REMOTE_ADDR", remote},
+		{"REMOTE_HOST", remote},
+		{"DOCUMENT_ROOT", h.Root},
+		{"SCRIPT_NAME", "/" + s.called},
+		{"PATH_INFO", s.info},
+		{"TRAVERSAL", s.info},
+		{"SELECTOR", r.Selector},
+		{"REQUEST", r.Selector},
+		{"QUERY_STRING", query},
+		{"SEARCHREQUEST", search},
+		{"X_GOPHER_SEARCH", search},
+		{"COLUMNS", "67"},
+	}
+	if r.Remote.IsValid() {
+		p = append(p, [2]string{"REMOTE_PORT", strconv.Itoa(int(r.Remote.Port()))})
+	}
+	if r.Local.IsValid() {
+		p = append(p, [2]string{"LOCAL_ADDR", r.Local.Addr().String()})
+	}
+	if s.name != "" {
+		p = append(p, [2]string{"SCRIPT_FILENAME", path.Join(h.Root, s.name)})
+	}
+	if s.info != "" {
+		p = append(p, [2]string{"PATH_TRANSLATED", path.Join(h.Root, s.info)})
+	}
+	if r.TLS {
+		p = append(p, [2]string{"GOPHERS", "on"}, [2]string{"HTTPS", "on"})
+	}
+	return p
+}
+
+// run asks the program and passes its reply on.
+func (h *Handler) run(w server.ResponseWriter, r *server.Request, v *site.View, rule Rule, s script) error {
+	reply, err := rule.Client.Do(r.Context(), h.params(r, s))
+	if err != nil {
+		return failed(err)
+	}
+	defer func() { _ = reply.Close() }()
+	in := fastcgi.NewReader(reply)
+	header, _ := fastcgi.ReadHeader(in)
+	if header.Status >= 400 {
+		return refused(header.Status)
+	}
+	base := path.Base(s.name)
+	if base == "gophermap" || strings.HasSuffix(base, ".dcgi") {
+		return h.menu(w, r, v, s, in)
+	}
+	if _, err := in.WriteTo(onlyWriter{w}); err != nil {
+		return failed(err)
+	}
+	if exit := reply.Exit(); exit != 0 && h.Log != nil {
+		h.Log.Warn("a program failed", "program", "/"+s.called, "exit", exit)
+	}
+	return nil
+}
+
+// onlyWriter hides ReadFrom, and the menus.
+type onlyWriter struct{ io.Writer }
+
+// failed gives an error of a program the words for the client.
+func failed(err error) error {
+	var known *server.Error
+	switch {
+	case errors.As(err, &known):
+		return err
+	case errors.Is(err, fastcgi.ErrBusy):
+		return &server.Error{Kind: server.Busy, Err: err}
+	case errors.Is(err, fastcgi.ErrHangs), errors.Is(err, fastcgi.ErrLong), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return &server.Error{Kind: server.Busy, Message: "The program does not answer", Err: err}
+	}
+	return &server.Error{Kind: server.Internal, Message: "The program failed", Err: err}
+}
+
+// refused is what a program's own status says.
+func refused(status int) error {
+	e := &server.Error{Kind: server.Internal, Message: "The program failed", Err: fmt.Errorf("the program's status is %d", status)}
+	switch {
+	case status == 401 || status == 403 || status == 404 || status == 410:
+		e.Kind, e.Message = server.NotFound, "Not found"
+	case status == 429 || status == 503:
+		e.Kind, e.Message = server.Busy, "The program is busy"
+	case status < 500:
+		e.Kind, e.Message = server.BadRequest, "The program refuses the request"
+	}
+	return e
+}
+
+// maxMap is how long a map may be that a program writes, in bytes.
+const maxMap = 1 << 20
+
+// menu reads a reply as the map of its directory.
+func (h *Handler) menu(w server.ResponseWriter, r *server.Request, v *site.View, s script, in *bufio.Reader) error {
+	text, err := io.ReadAll(io.LimitReader(in, maxMap+1))
+	if err == nil && len(text) > maxMap {
+		err = fastcgi.ErrFlood
+	}
+	if err != nil {
+		return failed(err)
+	}
+	dir, as := path.Dir(s.name), "gophermap"
+	if path.Base(s.name) != as {
+		as = "index.gph"
+	}
+	b := menu.Builder{FS: &made{View: v, dir: dir, base: as, text: text}, Host: r.Host, Port: r.Port, InfoPrefix: h.InfoPrefix}
+	m, err := b.Menu(dir)
+	if err != nil {
+		return err
+	}
+	for _, it := range m.Items {
+		if err := w.WriteItem(it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// made is the tree with a map in it that a program has made, the only one in its
+// directory.
+type made struct {
+	*site.View
+	dir, base string
+	text      []byte
+}
+
+// Open opens a file.
+func (m *made) Open(name string) (fs.File, error) {
+	switch {
+	case name == selector.Join(m.dir, m.base):
+		return &madeFile{bytes.NewReader(m.text), m}, nil
+	case path.Dir(name) == m.dir && menu.IsMap(path.Base(name)):
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return m.View.Open(name)
+}
+
+// ReadFile reads a file.
+func (m *made) ReadFile(name string) ([]byte, error) {
+	if path.Dir(name) == m.dir && menu.IsMap(path.Base(name)) {
+		if f, err := m.Open(name); err != nil {
+			return nil, err
+		} else if f != nil {
+			return m.text, nil
+		}
+	}
+	return m.View.ReadFile(name)
+}
+
+// madeFile is the map as a file.
+type madeFile struct {
+	*bytes.Reader
+	m *made
+}
+
+func (f *madeFile) Close() error               { return nil }
+func (f *madeFile) Stat() (fs.FileInfo, error) { return f, nil }
+func (f *madeFile) Name() string               { return f.m.base }
+func (f *madeFile) Mode() fs.FileMode          { return 0o444 }
+func (f *madeFile) ModTime() time.Time         { return time.Time{} }
+func (f *madeFile) IsDir() bool                { return false }
+func (f *madeFile) Sys() any                   { return nil }
+
+// LogErrors lets the standard error of a rule's programs go to a log.
+func (r Rule) LogErrors(log *slog.Logger) {
+	r.Client.Stderr = func(line string) { log.Warn("a program says", "program", r.Selector(), "stderr", line) }
+}

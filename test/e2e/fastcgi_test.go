@@ -1,0 +1,188 @@
+package e2e_test
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+// program runs a FastCGI application until the test ends. It is not root, if the
+// test is.
+func program(t *testing.T, socket string, words ...string) {
+	t.Helper()
+	cmd := exec.Command(harness.Tool(t, words[0]), words[1:]...)
+	cmd.Env = []string{"PATH=/usr/bin:/bin"}
+	cmd.Stderr = os.Stderr
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if !eventually(func() bool {
+		c, err := net.Dial("unix", socket)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	}) {
+		t.Fatalf("%s does not listen", words[0])
+	}
+}
+
+// shared makes a directory that everybody may use.
+func shared(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gophd-programs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var scripts = map[string]string{
+	"index.txt": "static\n",
+	"cgi-bin/book.cgi": `#!/bin/sh
+if [ "$SEARCHREQUEST" ]; then printf '%s\n' "$SEARCHREQUEST" >>"$DOCUMENT_ROOT/../book"; fi
+printf '0Entries\t/cgi-bin/book.cgi\thost\t70\r\n'
+sed 's/^/i/; s/$/\t\terror.host\t1/' "$DOCUMENT_ROOT/../book"
+`,
+	"cgi-bin/env.cgi":     "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nenv\n",
+	"cgi-bin/missing.cgi": "#!/bin/sh\nprintf 'Status: 404 Not Found\\n\\nsecret'\n",
+	"cgi-bin/stderr.cgi":  "#!/bin/sh\nprintf 'evil \\033[2J\\n' >&2\necho done\n",
+	"cgi-bin/silent.cgi":  "#!/bin/sh\n",
+	"cgi-bin/bytes.cgi":   "#!/bin/sh\nprintf 'Content-Type: x/y\\n\\n'\nprintf 'a\\nb\\r\\n\\000\\377'\n",
+	"now/gophermap":       "#!/bin/sh\necho Hello from $SERVER_NAME\nprintf '0A text\\ttext.txt\\n'\n",
+	"now/text.txt":        "text\n",
+	"plain/gophermap":     "just a map\n",
+	"tools/list.dcgi":     "#!/bin/sh\necho \"it is $QUERY_STRING for $PATH_INFO\"\necho '[0|A text|/index.txt|server|port]'\n",
+	"tools/hello.php":     "<?php header('Content-Type: text/plain'); echo 'php for ', $_SERVER['SEARCHREQUEST'], ' in ', $_SERVER['SERVER_PROTOCOL'], \"\\n\";\n",
+}
+
+func programTree(t *testing.T) (root, sockets string) {
+	t.Helper()
+	dir := shared(t)
+	root = filepath.Join(dir, "root")
+	for name, text := range scripts {
+		name = filepath.Join(root, name)
+		write(t, name, text)
+		if err := os.Chmod(name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root, dir
+}
+
+// TestFcgiwrap runs scripts as people have them behind Debian's fcgiwrap.
+func TestFcgiwrap(t *testing.T) {
+	root, dir := programTree(t)
+	socket := filepath.Join(dir, "s")
+	program(t, socket, "fcgiwrap", "-f", "-s", "unix:"+socket)
+	if err := os.Chmod(socket, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	d := serve(t, root, "-fastcgi", "/cgi-bin="+socket, "-fastcgi", "/now="+socket, "-fastcgi", "/plain="+socket, "-fastcgi", "*.dcgi="+socket, "-port", "70")
+	d.ask("/cgi-bin/book.cgi\tfirst entry; $(rm -rf /)")
+	for sel, want := range map[string]string{
+		"/cgi-bin/book.cgi\tsecond": "0Entries\t/cgi-bin/book.cgi\thost\t70\r\nifirst entry; $(rm -rf /)\t\terror.host\t1\r\nisecond\t\terror.host\t1\r\n",
+		"/cgi-bin/missing.cgi":      "3Not found\t\terror.host\t1\r\n.\r\n",
+		"/cgi-bin/nowhere.cgi":      "3Not found\t\terror.host\t1\r\n.\r\n",
+		"/cgi-bin/../index.txt":     "3Not found\t\terror.host\t1\r\n.\r\n",
+		"/cgi-bin/silent.cgi":       "3The program failed\t\terror.host\t1\r\n.\r\n",
+		"cgi-bin/bytes.cgi":         "a\nb\r\n\x00\xff",
+		"/cgi-bin/stderr.cgi":       "done\r\n", // fcgiwrap's
+		"/now/":                     "iHello from 127.0.0.1\t\terror.host\t1\r\n0A text\t/now/text.txt\t127.0.0.1\t70\r\n.\r\n",
+		"/now":                      "iHello from 127.0.0.1\t\terror.host\t1\r\n0A text\t/now/text.txt\t127.0.0.1\t70\r\n.\r\n",
+		"/plain/":                   "ijust a map\t\terror.host\t1\r\n.\r\n",
+		"/tools/list.dcgi?x=1":      "iit is x=1 for \t\terror.host\t1\r\n0A text\t/index.txt\t127.0.0.1\t70\r\n.\r\n",
+		"/tools/list.dcgi/a\tb":     "iit is b for /a\t\terror.host\t1\r\n0A text\t/index.txt\t127.0.0.1\t70\r\n.\r\n",
+		"/tools/none.dcgi":          "3Not found\t\terror.host\t1\r\n.\r\n",
+		"/index.txt":                "static\n",
+	} {
+		got := d.ask(sel)
+		if sel == "/cgi-bin/book.cgi\tsecond" {
+			got = strings.ReplaceAll(strings.ReplaceAll(got, "\r\n", "\n"), "\n", "\r\n") // fcgiwrap changes the first lines
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", sel, got, want)
+		}
+	}
+	d.WaitLog(`evil \\x1b[2J`)
+}
+
+// TestProgramsAreToldOfTheListOnly: fcgiwrap hands every parameter to its child's
+// environment, so nothing that a client chooses may be a name.
+func TestProgramsAreToldOfTheListOnly(t *testing.T) {
+	root, dir := programTree(t)
+	socket := filepath.Join(dir, "s")
+	program(t, socket, "fcgiwrap", "-s", "unix:"+socket)
+	if err := os.Chmod(socket, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	d := serve(t, root, "-fastcgi", "/cgi-bin="+socket)
+	told := map[string]string{}
+	for l := range strings.Lines(d.ask("/cgi-bin/env.cgi/more?LD_PRELOAD=/x\tq=1&PATH=/evil")) {
+		name, value, _ := strings.Cut(strings.TrimSpace(l), "=")
+		told[name] = value
+	}
+	for name, want := range map[string]string{
+		"SCRIPT_NAME": "/cgi-bin/env.cgi", "SCRIPT_FILENAME": root + "/cgi-bin/env.cgi", "PATH_INFO": "/more", "TRAVERSAL": "/more",
+		"QUERY_STRING": "LD_PRELOAD=/x", "SEARCHREQUEST": "q=1&PATH=/evil", "X_GOPHER_SEARCH": "q=1&PATH=/evil", "SELECTOR": "/cgi-bin/env.cgi/more?LD_PRELOAD=/x",
+		"REMOTE_ADDR": "127.0.0.1", "LOCAL_ADDR": "127.0.0.1", "SERVER_PROTOCOL": "gopher", "SERVER_NAME": "127.0.0.1", "DOCUMENT_ROOT": root,
+	} {
+		if told[name] != want {
+			t.Errorf("%s=%q, want %q", name, told[name], want)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(told)) {
+		if !slices.Contains([]string{
+			"GATEWAY_INTERFACE", "REQUEST_METHOD", "SERVER_SOFTWARE", "SERVER_PROTOCOL", "SERVER_NAME", "SERVER_PORT", "REMOTE_ADDR", "REMOTE_HOST",
+			"REMOTE_PORT", "LOCAL_ADDR", "DOCUMENT_ROOT", "SCRIPT_NAME", "SCRIPT_FILENAME", "PATH_INFO", "PATH_TRANSLATED", "TRAVERSAL", "SELECTOR", "REQUEST", "QUERY_STRING",
+			"SEARCHREQUEST", "X_GOPHER_SEARCH", "COLUMNS", "FCGI_ROLE", "PATH", "PWD", "_", "SHLVL", "OLDPWD",
+		}, name) {
+			t.Errorf("programs are told %s=%q", name, told[name])
+		}
+	}
+}
+
+// TestPHP runs a script in Debian's php-fpm.
+func TestPHP(t *testing.T) {
+	root, dir := programTree(t)
+	socket, conf := filepath.Join(dir, "s"), filepath.Join(dir, "conf")
+	write(t, conf, fmt.Sprintf("[global]\ndaemonize = no\nerror_log = %s/log\n[www]\nlisten = %s\nlisten.mode = 0666\npm = static\npm.max_children = 2\n", dir, socket))
+	program(t, socket, "php-fpm8.2", "-n", "-y", conf)
+	d := serve(t, root, "-fastcgi", "*.php="+socket)
+	if got, want := d.ask("/tools/hello.php\twalrus"), "php for walrus in gopher\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := d.ask("/tools/none.php"); !strings.HasPrefix(got, "3Not found") {
+		t.Error(got)
+	}
+}
+
+// TestNoProgram: without its socket a program costs its own requests; in the tree
+// its source is not shown.
+func TestNoProgram(t *testing.T) {
+	root, dir := programTree(t)
+	d := serve(t, root, "-fastcgi", "/cgi-bin="+filepath.Join(dir, "none"))
+	if got := d.ask("/cgi-bin/env.cgi"); !strings.HasPrefix(got, "3The program does not answer\t") {
+		t.Error(got)
+	}
+	if got := d.ask("/tools/list.dcgi"); !strings.HasPrefix(got, "3Not found\t") {
+		t.Error(got)
+	}
+}
