@@ -15,7 +15,6 @@ import (
 
 	"github.com/gophd/gophd/internal/fastcgi"
 	"github.com/gophd/gophd/menu"
-	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -146,12 +145,13 @@ func (h *Handler) menu(w server.ResponseWriter, r *server.Request, v *site.View,
 	if err != nil {
 		return failed(err)
 	}
-	dir, as := path.Dir(s.name), "gophermap"
-	if path.Base(s.name) != as {
-		as = "index.gph"
+	name, file := path.Dir(s.name), s.name // a gophermap makes the menu of its directory
+	if path.Base(s.name) != "gophermap" {
+		file += ".gph" // a name that no other file can be asked for by
+		name = file
 	}
-	b := menu.Builder{FS: &made{View: v, dir: dir, base: as, text: text}, Host: r.Host, Port: r.Port, InfoPrefix: h.InfoPrefix}
-	m, err := b.Menu(dir)
+	b := menu.Builder{FS: &made{View: v, name: file, text: text}, Host: r.Host, Port: r.Port, InfoPrefix: h.InfoPrefix}
+	m, err := b.Menu(r.Context(), name)
 	if err != nil {
 		return err
 	}
@@ -163,33 +163,25 @@ func (h *Handler) menu(w server.ResponseWriter, r *server.Request, v *site.View,
 	return nil
 }
 
-// made is the tree with a map in it that a program has made, the only one in its
-// directory.
+// made is the tree with a map in it that a program has made.
 type made struct {
 	*site.View
-	dir, base string
-	text      []byte
+	name string
+	text []byte
 }
 
 // Open opens a file.
 func (m *made) Open(name string) (fs.File, error) {
-	switch {
-	case name == selector.Join(m.dir, m.base):
+	if name == m.name {
 		return &madeFile{bytes.NewReader(m.text), m}, nil
-	case path.Dir(name) == m.dir && menu.IsMap(path.Base(name)):
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	return m.View.Open(name)
 }
 
 // ReadFile reads a file.
 func (m *made) ReadFile(name string) ([]byte, error) {
-	if path.Dir(name) == m.dir && menu.IsMap(path.Base(name)) {
-		if f, err := m.Open(name); err != nil {
-			return nil, err
-		} else if f != nil {
-			return m.text, nil
-		}
+	if name == m.name {
+		return m.text, nil
 	}
 	return m.View.ReadFile(name)
 }
@@ -202,7 +194,7 @@ type madeFile struct {
 
 func (f *madeFile) Close() error               { return nil }
 func (f *madeFile) Stat() (fs.FileInfo, error) { return f, nil }
-func (f *madeFile) Name() string               { return f.m.base }
+func (f *madeFile) Name() string               { return path.Base(f.m.name) }
 func (f *madeFile) Mode() fs.FileMode          { return 0o444 }
 func (f *madeFile) ModTime() time.Time         { return time.Time{} }
 func (f *madeFile) IsDir() bool                { return false }

@@ -165,7 +165,7 @@ func label(r search.Result, plain string) string {
 // itemType returns the item type of a result; it looks into a file whose name
 // does not tell.
 func itemType(v *site.View, plain string, dir bool) byte {
-	if dir {
+	if dir || menu.IsMenuFile(path.Base(plain)) {
 		return menu.TypeMenu
 	}
 	typ, known := menu.TypeOf(plain)

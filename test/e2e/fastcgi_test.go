@@ -22,13 +22,14 @@ func program(t *testing.T, socket string, words ...string) {
 	cmd := exec.Command(harness.Tool(t, words[0]), words[1:]...)
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it has children
 	if os.Geteuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); _ = cmd.Wait() })
 	if !eventually(func() bool {
 		c, err := net.Dial("unix", socket)
 		if err == nil {
