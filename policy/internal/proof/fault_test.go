@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/policy/internal/prooftest"
 )
 
 // A right file, made by hand from the tree of faultTree.
@@ -53,7 +55,7 @@ Disallow: soon/
 Disallow: ~bob/
 `
 
-func faultTree() *dir {
+func faultTree() *prooftest.Dir {
 	return newTree(map[string]string{
 		"a.txt": "", "drafts/x.txt": "", "pub/y.zip": "", "pub/y": "", "~bob/phlog/1.txt": "", "~bob/x": "", "sec/a": "",
 		".robots": "Disallow: /drafts/\nDisallow: /soon/\nDisallow: /*.zip$\nDisallow: /pub\nAllow: /pub\nContent-Usage: train-ai=n\n" +
@@ -65,11 +67,11 @@ func faultTree() *dir {
 
 // wrongs lists what is wrong with a file: leaks of readers that the globs cannot
 // be told are known, and what is denied too much matters to exact readers alone.
-func wrongs(root *dir, file string) (list []string) {
+func wrongs(root *prooftest.Dir, file string) (list []string) {
 	for _, f := range check(root, file, nil).Findings {
 		exact := strings.HasPrefix(f.Reader, "rfc9309") || strings.HasPrefix(f.Reader, "google") || f.Reader == "preferences"
 		noGlobs := f.Reader == "1994" || f.Reader == "first-match" || f.Reader == "gemini"
-		if f.Leak && !(noGlobs && f.File == ".robots" && f.Line == 3) || !f.Leak && exact {
+		if f.Leak && !(noGlobs && f.File == "/.robots" && f.Line == 3) || !f.Leak && exact {
 			list = append(list, fmt.Sprintf("%+v", f))
 		}
 	}
@@ -145,7 +147,7 @@ func TestShut(t *testing.T) {
 
 func TestUnreadable(t *testing.T) {
 	root := newTree(map[string]string{"~bob/x": "", "~bob/.robots": "Allow: /\n"})
-	root.dirs[0].notes[0].Err = fmt.Errorf("no permission")
+	root.Dirs[0].Err = fmt.Errorf("no permission")
 	list := leaks(input(root, "User-agent: *\nAllow: /~bob/\n"))
 	if len(list) == 0 || list[0].File != "~bob/.robots" || list[0].Line != 0 || list[0].Dir != "/~bob/" {
 		t.Errorf("got %+v", list)

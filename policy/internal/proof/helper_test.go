@@ -7,44 +7,42 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/policy/internal/proof"
+	"github.com/gophd/gophd/policy/internal/prooftest"
 )
 
-// dir is a directory of a test's tree.
-type dir struct {
-	name  string
-	files []string
-	dirs  []*dir
-	notes []proof.Note
+func look(d *prooftest.Dir) (string, []string, []*prooftest.Dir, []proof.Note) {
+	if d.Text == "" && d.Err == nil {
+		return d.Name, d.Files, d.Dirs, nil
+	}
+	return d.Name, d.Files, d.Dirs, []proof.Note{{File: d.Name + "/.robots", Data: []byte(d.Text), Err: d.Err}}
 }
-
-func look(d *dir) (string, []string, []*dir, []proof.Note) { return d.name, d.files, d.dirs, d.notes }
 
 // newTree makes a tree of files: their names, and what is in them if they are
 // called .robots.
-func newTree(files map[string]string) *dir {
-	root := &dir{}
+func newTree(files map[string]string) *prooftest.Dir {
+	root := &prooftest.Dir{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		d := root
 		elems := strings.Split(name, "/")
 		for _, elem := range elems[:len(elems)-1] {
-			d = d.sub(elem)
+			d = sub(d, elem)
 		}
 		switch base := path.Base(name); base {
 		case ".robots":
-			d.notes = append(d.notes, proof.Note{File: name, Data: []byte(files[name])})
+			d.Text = files[name]
 		default:
-			d.files = append(d.files, base)
+			d.Files = append(d.Files, base)
 		}
 	}
 	return root
 }
 
-func (d *dir) sub(name string) *dir {
-	i, ok := slices.BinarySearchFunc(d.dirs, name, func(d *dir, name string) int { return strings.Compare(d.name, name) })
+func sub(d *prooftest.Dir, name string) *prooftest.Dir {
+	i, ok := slices.BinarySearchFunc(d.Dirs, name, func(d *prooftest.Dir, name string) int { return strings.Compare(d.Name, name) })
 	if !ok {
-		d.dirs = slices.Insert(d.dirs, i, &dir{name: name})
+		d.Dirs = slices.Insert(d.Dirs, i, &prooftest.Dir{Name: name})
 	}
-	return d.dirs[i]
+	return d.Dirs[i]
 }
 
 // closed answers as the server does: a directory without its slash, and whatever
@@ -54,15 +52,15 @@ func closed(canonical, spelling string) bool {
 		strings.HasSuffix(canonical, "/") && !strings.HasSuffix(spelling, "/")
 }
 
-func input(root *dir, file string) proof.Input[*dir] {
-	return proof.Input[*dir]{Root: root, Look: look, File: []byte(file), Closed: closed}
+func input(root *prooftest.Dir, file string) proof.Input[*prooftest.Dir] {
+	return proof.Input[*prooftest.Dir]{Root: root, Look: look, File: []byte(file), Closed: closed}
 }
 
-func check(root *dir, file string, prev *proof.Result[*dir]) *proof.Result[*dir] {
+func check(root *prooftest.Dir, file string, prev *proof.Result[*prooftest.Dir]) *proof.Result[*prooftest.Dir] {
 	return proof.Check(input(root, file), prev)
 }
 
-func leaks(in proof.Input[*dir]) (list []proof.Finding) {
+func leaks(in proof.Input[*prooftest.Dir]) (list []proof.Finding) {
 	for _, f := range proof.Check(in, nil).Findings {
 		if f.Leak {
 			list = append(list, f)

@@ -6,31 +6,31 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/policy/internal/proof"
+	"github.com/gophd/gophd/policy/internal/prooftest"
 )
 
 // largeTree has users with directories of ten files each, of which the first
 // some have annotations.
-func largeTree(users, each, annotated int) (root *dir, file string) {
-	root = &dir{}
+func largeTree(users, each, annotated int) (root *prooftest.Dir, file string) {
+	root = &prooftest.Dir{}
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")
 	var bare strings.Builder
 	for u := range users {
-		user := &dir{name: fmt.Sprintf("~u%05d", u)}
+		user := &prooftest.Dir{Name: fmt.Sprintf("~u%05d", u)}
 		for d := range each {
-			sub := &dir{name: fmt.Sprintf("d%02d", d)}
+			sub := &prooftest.Dir{Name: fmt.Sprintf("d%02d", d)}
 			for f := range 10 {
-				sub.files = append(sub.files, fmt.Sprintf("f%d.txt", f))
+				sub.Files = append(sub.Files, fmt.Sprintf("f%d.txt", f))
 			}
-			user.dirs = append(user.dirs, sub)
+			user.Dirs = append(user.Dirs, sub)
 		}
 		if u < annotated {
-			user.notes = []proof.Note{{File: user.name + "/.robots", Data: []byte("Disallow: /d00/\n")}}
-			fmt.Fprintf(&b, "Disallow: /%s/d00/\n", user.name)
-			fmt.Fprintf(&bare, "Disallow: %s/d00/\n", user.name)
+			user.Text = "Disallow: /d00/\n"
+			fmt.Fprintf(&b, "Disallow: /%s/d00/\n", user.Name)
+			fmt.Fprintf(&bare, "Disallow: %s/d00/\n", user.Name)
 		}
-		root.dirs = append(root.dirs, user)
+		root.Dirs = append(root.Dirs, user)
 	}
 	return root, b.String() + bare.String()
 }
@@ -43,7 +43,7 @@ func BenchmarkCheck(b *testing.B) {
 	for _, glob := range []bool{false, true} {
 		root, file := largeTree(10000, 10, 10000)
 		if glob {
-			root.notes = []proof.Note{{File: ".robots", Data: []byte("Disallow: /*.zip$\n")}}
+			root.Text = "Disallow: /*.zip$\n"
 			file = strings.Replace(file, "\n", "\nDisallow: *.zip$\nDisallow: /*.zip$\n", 1)
 		}
 		first := check(root, file, nil)
@@ -60,11 +60,11 @@ func BenchmarkCheck(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				to := fmt.Sprintf("d%02d", 1+i%9)
 				changed := *root
-				changed.dirs = append([]*dir{}, root.dirs...)
-				user := *root.dirs[5000]
-				user.notes = []proof.Note{{File: user.name + "/.robots", Data: []byte("Disallow: /" + to + "/\n")}}
-				changed.dirs[5000] = &user
-				first = check(&changed, strings.ReplaceAll(file, user.name+"/d00/", user.name+"/"+to+"/"), first)
+				changed.Dirs = append([]*prooftest.Dir{}, root.Dirs...)
+				user := *root.Dirs[5000]
+				user.Text = "Disallow: /" + to + "/\n"
+				changed.Dirs[5000] = &user
+				first = check(&changed, strings.ReplaceAll(file, user.Name+"/d00/", user.Name+"/"+to+"/"), first)
 			}
 		})
 	}

@@ -312,8 +312,7 @@ func (p *prover[D]) around(at *place, e *entry, t *tally) {
 	}
 }
 
-// invented asks for a name as a file and as a directory, and once escaped: the
-// server answers that with a pointer.
+// invented asks for a name as a file and as a directory.
 func (p *prover[D]) invented(at *place, sel string, t *tally) {
 	sel = strings.TrimSuffix(sel, "/")
 	if len(sel) <= len(at.dir) || !askable(sel) || p.skipped(sel) || p.skipped(sel+"/") {
@@ -321,13 +320,6 @@ func (p *prover[D]) invented(at *place, sel string, t *tally) {
 	}
 	p.resource(at, sel, false, false, t)
 	p.resource(at, sel+"/", true, false, t)
-	if by := p.rule(at, sel+"/"); by != nil && !by.allow && p.in.Closed != nil {
-		escaped := at.dir + string(selector.AppendPercent(nil, sel[len(at.dir)])) + sel[len(at.dir)+1:] + "/"
-		slash, _ := p.file.ask(at, escaped, true)
-		if mask := p.file.readers &^ slash; mask != 0 && !p.in.Closed(sel+"/", escaped) {
-			p.tell(true, mask, by, 1, escaped, false, t)
-		}
-	}
 }
 
 // plainName decodes a name in URI form.

@@ -1,0 +1,49 @@
+package proof_test
+
+import (
+	"testing"
+
+	"github.com/gophd/gophd/policy/internal/proof"
+	"github.com/gophd/gophd/policy/internal/prooftest"
+	"pgregory.net/rapid"
+)
+
+// TestCounts holds what the proof counts against every reader asked for every
+// spelling, of files that have nothing to do with the annotations.
+func TestCounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		few := rapid.SliceOfNDistinct(rapid.SampledFrom(prooftest.Vile), 3, 8, rapid.ID[string]).Draw(t, "few")
+		root := prooftest.DrawDir(t, "", 0, few)
+		file := []byte("User-agent: *\n" + prooftest.DrawRules(t, few, false) + prooftest.DrawRules(t, few, false))
+		for robot, rows := range proof.Counts(input(root, string(file)), false) {
+			for _, m := range proof.Models() {
+				got, asked := rows[m.Name]
+				if !asked { // another class is this reader's
+					continue
+				}
+				if want := bruteCount(root, m.ReadTyped(file, robot), robot); got != want {
+					t.Fatalf("%s as %s: %d leaks and over-blocks, want %d\n%s", m.Name, robot, got, want, file)
+				}
+			}
+		}
+	})
+}
+
+func bruteCount(root *prooftest.Dir, allows func(byte, string) bool, robot string) (n [2]int) {
+	for _, r := range prooftest.Resources(root, nil) {
+		denied := prooftest.Decide(r.Path, robot, r.Sel).Denied()
+		typ := byte('0')
+		if r.IsDir() {
+			typ = '1'
+		}
+		for _, s := range r.Spellings(robot) {
+			switch got := allows(typ, s); {
+			case got && denied && !closed(r.Sel, s):
+				n[0]++
+			case !got && !denied:
+				n[1]++
+			}
+		}
+	}
+	return n
+}
