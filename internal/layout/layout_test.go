@@ -28,7 +28,8 @@ var mayImport = map[string][]string{
 	"robots/irc":     {"diag", "robots", "robots/internal/dial", "robots/internal/ircline"},
 	"policy":         {"robots", "policy/internal/proof"},
 
-	"policy/internal/proof": {"robots", "selector"},
+	"policy/internal/proof":     {"robots", "selector"},
+	"policy/internal/prooftest": {},
 
 	"internal/limit":      {},
 	"internal/search":     {},
