@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/gophd/gophd/internal/terminal"
 )
 
 // Nothing from outside reaches a terminal that shows the log but what can be
@@ -14,7 +16,7 @@ import (
 func TestLogHidesNothing(t *testing.T) {
 	for _, selector := range []string{"/plain", "/é \U0001f439", "/\x1b[31m\x7f\"", "/\u009b31m\u202e\u2028x\U000e0001"} {
 		var out strings.Builder
-		w := &lazyWriter{w: &out, last: visible}
+		w := &lazyWriter{w: &out, last: terminal.JSON}
 		slog.New(slog.NewJSONHandler(w, nil)).Info("request", "selector", selector)
 		w.flush()
 		line := strings.TrimSuffix(out.String(), "\n")

@@ -54,7 +54,7 @@ func Open(w io.Writer, o Options) *Log {
 		l.w.w = journalWriter{w}
 		h = &journalHandler{w: l.w, level: o.Level}
 	case "json":
-		l.w.last = visible
+		l.w.last = terminal.JSON
 		h = slog.NewJSONHandler(l.w, opts)
 	default:
 		h = slog.NewTextHandler(l.w, opts)

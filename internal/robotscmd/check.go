@@ -42,7 +42,7 @@ func (c *Command) Check(ctx context.Context) error {
 	if c.JSON {
 		err = printJSON(c.Out, result)
 	} else {
-		_, err = fmt.Fprint(c.Out, result)
+		err = printText(c.Out, result.String())
 	}
 	if err == nil && result.bad() {
 		return exit.ErrNo
@@ -130,6 +130,6 @@ func (k *checked) String() string {
 	for _, row := range k.Readers {
 		_, _ = fmt.Fprintf(&b, "%-14s %9d %9d %11d\n", row.Name, row.Selectors, row.Leaks, row.OverBlocks)
 	}
-	_, _ = fmt.Fprintf(&b, "robots.txt: %d octets, %d rules\n", k.Octets, k.Rules)
+	_, _ = fmt.Fprintf(&b, "robots.txt: %d bytes, %d rules\n", k.Octets, k.Rules)
 	return b.String()
 }

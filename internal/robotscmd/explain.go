@@ -102,8 +102,7 @@ func printExplained(w io.Writer, all []explained) error {
 		}
 		b.WriteString(e.String())
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return printText(w, b.String())
 }
 
 // String gives the explanation in a few lines.

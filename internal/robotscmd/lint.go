@@ -1,8 +1,10 @@
 package robotscmd
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/terminal"
 	"github.com/gophd/gophd/robots/convert"
 
 	"github.com/gophd/gophd/robots"
@@ -89,15 +92,34 @@ func printFindings(w io.Writer, list []diag.Diagnostic, asJSON bool) error {
 	for _, d := range list {
 		b.WriteString(d.Text())
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return printText(w, b.String())
 }
 
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(terminal.JSON(b.Bytes()))
+	return err
+}
+
+// printText prints what a command has to say, of which a part may be a
+// stranger's: nothing of it is obeyed by a terminal, in a pipe to less either.
+func printText(w io.Writer, text string) error {
+	safe := terminal.Safe(w)
+	_, err := io.WriteString(safe, text)
+	return errors.Join(err, safe.Close())
+}
+
+// printFile prints a robots.txt: into a file or a pipe as it is.
+func printFile(w io.Writer, text []byte) error {
+	out := terminal.WholeFile(w)
+	_, err := out.Write(text)
+	return errors.Join(err, out.Close())
 }
 
 // conversion is what convert answers in JSON.
@@ -141,7 +163,7 @@ func (c *Command) Convert(ctx context.Context) error {
 	if c.JSON {
 		return printJSON(c.Out, conversion{string(text), list})
 	}
-	if _, err := c.Out.Write(text); err != nil {
+	if err := printFile(c.Out, text); err != nil {
 		return err
 	}
 	return c.printLost(c.To, list)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/policy"
 )
 
@@ -64,7 +65,8 @@ func reportText(r policy.Report) string {
 	if file == "" {
 		file = "robots.txt"
 	}
-	_, _ = fmt.Fprintf(&b, "%s: %s: %s: %s\n", place(file, r.Line), r.Code, r.Severity, r.Message)
+	d := diag.Diagnostic{Code: r.Code, Severity: diag.Severity(r.Severity), File: file, Line: r.Line, Message: r.Message}
+	b.WriteString(d.String() + "\n")
 	more := func(what, text string) {
 		if text != "" {
 			_, _ = fmt.Fprintf(&b, "    %s: %s\n", what, text)

@@ -35,7 +35,7 @@ func (c *Command) Show(context.Context) error {
 	if c.Annotate {
 		text = show.annotated(text)
 	}
-	if _, err := fmt.Fprint(c.Out, text); err != nil {
+	if err := printFile(c.Out, []byte(text)); err != nil {
 		return err
 	}
 	if format == robots.IRCv3 && text == "" {

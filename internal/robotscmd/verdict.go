@@ -138,7 +138,7 @@ func printVerdicts(w io.Writer, verdicts []verdict, asJSON bool) error {
 		return printJSON(w, verdicts)
 	}
 	for _, v := range verdicts {
-		if _, err := fmt.Fprintln(w, v); err != nil {
+		if err := printText(w, v.String()+"\n"); err != nil {
 			return err
 		}
 	}

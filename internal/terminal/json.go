@@ -1,4 +1,4 @@
-package logs
+package terminal
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// visible escapes in lines of JSON what a terminal would obey and package json
+// JSON escapes in lines of JSON what a terminal would obey and package json
 // leaves: DEL, the controls from U+0080 on, marks that turn the direction.
-func visible(lines []byte) []byte {
+func JSON(lines []byte) []byte {
 	if !hasBeyondASCII(lines) {
 		return lines
 	}
