@@ -148,9 +148,9 @@ func TestRootGoneAndBack(t *testing.T) {
 	soon(t, "its robots.txt", robotsHas(s, "Disallow: /d/x"))
 }
 
-// A directory that can be searched but not listed is denied: what is in it is
-// answered, and nobody knows what. One that is shut altogether is as good as
-// empty.
+// A directory that cannot be listed is denied, because nobody knows what is in it:
+// one that can be searched, whose files are answered, and one that is shut, which
+// its owner may open at any time.
 func TestUnlistableDirectoryIsDenied(t *testing.T) {
 	if !unprivileged(t) {
 		return
@@ -167,7 +167,7 @@ func TestUnlistableDirectoryIsDenied(t *testing.T) {
 	} else {
 		_ = f.Close()
 	}
-	if !robotsHas(s, "Disallow: /search")() || !robotsLacks(s, "Disallow: /shut")() {
+	if !robotsHas(s, "Disallow: /search")() || !robotsHas(s, "Disallow: /shut")() {
 		t.Errorf("robots.txt:\n%s", s.Now().Robots)
 	}
 	must(t, os.Chmod(filepath.Join(dir, "search"), 0o755))
@@ -175,6 +175,7 @@ func TestUnlistableDirectoryIsDenied(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "search/.robots"), []byte("Disallow: /x\n"), 0o644))
 	soon(t, "what is in it", robotsHas(s, "Disallow: /search/x"))
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o755))
+	soon(t, "a shut directory that opens", robotsLacks(s, "Disallow: /shut"))
 	must(t, os.WriteFile(filepath.Join(dir, "shut/.robots"), []byte("Disallow: /x\n"), 0o644))
 	soon(t, "a directory that was shut", robotsHas(s, "Disallow: /shut/x"))
 }

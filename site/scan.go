@@ -90,7 +90,7 @@ func (s *scanner) dir(p place, old *policy.Dir) (*policy.Dir, error) {
 	for _, e := range list {
 		r.entry(e)
 	}
-	if err != nil && s.answersBelow(p.real, err) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.dir.Notes = append(r.dir.Notes, unlisted(p, err))
 	}
 	slices.Reverse(r.dir.Notes) // robots.txt before .robots
@@ -126,19 +126,8 @@ func (s *scanner) listed(real string) ([]dirent, error) {
 	return readDir(f, call, func(int) error { return nil })
 }
 
-// answersBelow says whether something in a directory that cannot be listed may
-// be answered all the same: to open a file whose name is known needs no more
-// than the right to search it.
-func (s *scanner) answersBelow(real string, err error) bool {
-	if errors.Is(err, fs.ErrPermission) {
-		name := selector.Join(real, noteName)
-		err = s.call(name, func() error { _, err := s.root.plain(name + "/."); return err }) // never there
-		return !errors.Is(err, fs.ErrPermission)
-	}
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// unlisted denies a directory of which nobody knows what is in it.
+// unlisted denies a directory of which nobody knows what is in it, whether its mode is
+// 0711, so that files whose names are known can be had, or 000, which may change.
 func unlisted(p place, err error) *policy.Annotation {
 	return &policy.Annotation{File: selector.Join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
 }

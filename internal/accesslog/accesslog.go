@@ -15,11 +15,13 @@ package accesslog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gophd/gophd/internal/limit"
@@ -68,8 +70,13 @@ func Open(name string, ips IPs, logger *slog.Logger) (*Log, error) {
 	return l, nil
 }
 
+// open never waits: a FIFO that nobody reads is opened for reading, too, and takes
+// what fits into it until somebody does.
 func open(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o640)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
+	if errors.Is(err, syscall.ENXIO) {
+		f, err = os.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the access log: %w", err)
 	}
@@ -126,6 +133,7 @@ func (l *Log) Close() {
 	select {
 	case <-l.done:
 	case <-time.After(closeTime):
+		l.log.Error("access log lines are lost: the file takes none", "name", l.name)
 	}
 }
 
@@ -173,18 +181,25 @@ func (l *Log) write(batch []entry) {
 		return
 	}
 	var lines []byte
+	if l.torn {
+		lines = append(lines, '\n')
+	}
 	for _, e := range batch {
 		lines = e.appendTo(lines, l.ips)
 	}
-	if l.torn {
-		lines = append([]byte("\n"), lines...)
-	}
 	n, err := l.file.Write(lines)
+	whole := bytes.Count(lines[:n], []byte("\n"))
+	if l.torn && n > 0 {
+		whole-- // the end of a line that was counted before
+	}
+	if n > 0 && n < len(lines) && lines[n-1] != '\n' && lines[n] == '\n' {
+		whole++ // all but its end
+	}
 	if n > 0 {
 		l.torn = lines[n-1] != '\n'
 	}
 	if err != nil {
-		l.lost.Add(int64(bytes.Count(lines[n:], []byte("\n"))))
+		l.lost.Add(int64(len(batch) - whole))
 		l.complain(err)
 	}
 }

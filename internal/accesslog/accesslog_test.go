@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -216,4 +217,28 @@ func BenchmarkObserve(b *testing.B) {
 	for b.Loop() {
 		l.Observe(s)
 	}
+}
+
+// TestFIFO: nobody reads yet. The start does not wait, nor does the end, and who
+// comes to read gets the lines.
+func TestFIFO(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Skip(err)
+	}
+	l, err := Open(name, Full, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Observe(server.Served{Selector: "/early"})
+	r, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	b := make([]byte, 4096)
+	if n, err := r.Read(b); err != nil || !strings.Contains(string(b[:n]), `"/early"`) {
+		t.Errorf("read %q, %v", b[:n], err)
+	}
+	l.Close()
 }
