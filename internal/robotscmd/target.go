@@ -72,7 +72,7 @@ func (c *Command) load(ctx context.Context, target string) (source, error) {
 // remark chooses the dialect if none was asked for, and tells people so; and tells
 // of a file that was not read to its end.
 func (c *Command) remark(s *source) {
-	chosen := c.Dialect != "" || c.From != ""
+	chosen := c.Dialect != "" || c.From != "" || strings.HasPrefix(c.To, "content-")
 	if best := client.GopherDialect(s.file); !chosen && s.file.Dialect() == robots.Gopher && best != robots.Gopher {
 		s.file = robots.Parser{Dialect: best, Truncated: s.file.Truncated()}.Parse(s.file.AppendTo(nil))
 	}
