@@ -13,6 +13,24 @@
 // A robots file is a request, not a lock: what must not be read must not be
 // served. The package links nothing of the network.
 //
+// # Words
+//
+// They are those of RFC 9309. A robot is named by its product token: the first word
+// of its User-agent, without version. A group is one or more User-agent lines and the
+// rules below them. A rule is an Allow, Disallow or Content-Usage line; its value is a
+// pattern. The crawl delay is the time that a Crawl-delay line asks for between two
+// requests. Whether a file could be fetched, is not there, or cannot be had is the
+// fetch status (robots/client, Access). A selector is what is asked for: bytes on
+// Gopher, path and query of a URL on the web.
+//
+// G1, R5 and the like in the documentation are requirements of the texts. They are
+// listed in https://github.com/gophd/gophd/blob/main/doc/requirements.md.
+//
+// Whoever knows github.com/temoto/robotstxt finds TestAgent as [File.Allowed],
+// FindGroup as [File.Agent], FromResponse in robots/client, Sitemaps as
+// [File.Sitemaps], CrawlDelay as [File.CrawlDelay]; OneAgentAllowedByRobots of
+// google/robotstxt is Parse(RFC9309, body).Allowed(agent, url).
+//
 // # Dialects
 //
 // All seven are a [File] with the same methods. What each can say:
@@ -31,11 +49,13 @@
 //
 //   - Everywhere: the longest pattern decides and Allow wins a tie, since file
 //     order, the alternative, makes the meaning of a rule depend on its neighbours.
-//     NUL ends a line. An empty pattern is no rule.
+//     NUL ends a line. An empty pattern is no rule. UTF-16 with a byte order mark is
+//     read. "*Word*" names nobody.
 //   - [Gopher]: the text says that every Disallow line counts, and knows no other
 //     keyword. The robots in use honour groups, and files are written for them, so
 //     groups are honoured where there are User-agent lines. Lines before the first
-//     bind everyone, as the text wants. [GopherStrict] is the letter.
+//     bind everyone, as the text wants. [GopherStrict] is the letter. A file that uses
+//     Allow or a final $ was written for RFC9309; robots/client reads it so.
 //     Selectors are bytes, so nothing is decoded. Keys are taken without case,
 //     and blanks before them, because to honour more is the safer mistake.
 //   - [Veronica2]: what its author documents. Whether its own group replaces the *
@@ -43,7 +63,9 @@
 //   - [RFC9309]: the length of a pattern is that of its normal form (R6). A robot's
 //     name is compared as a whole word, digits and all, though the grammar knows
 //     no digits: names like MJ12bot are in use. A group of only Crawl-delay joins
-//     the next one, by the letter; Lint says so.
+//     the next one, by the letter; package lint says so. Common misspellings of
+//     User-agent and Disallow, and a missing colon, count as they do for Google
+//     (2.2.4; [Parser] has the letter); what opens, Allow, must be spelt right.
 //   - [Standard1994]: the field must be part of the robot's name, not the name part
 //     of the field, or "bot" would be bound by what is said to any bot. The first
 //     record that fits is taken. A blank line ends a record, so rules after it
@@ -58,8 +80,8 @@
 //
 // # Limits
 //
-// Nothing here takes more than linear space for a robot, or recurses, or uses
-// regular expressions on what it reads: a file of 100,000 rules is as quick to ask as
-// one of ten, and a pattern of 500 stars takes microseconds. README.md has the
-// numbers. A [File] and its [Rules] may be used by many goroutines at once.
+// Nothing here takes more than linear space, or recurses, or uses regular
+// expressions on what it reads: a file of 100,000 rules is as quick to ask as one of
+// ten, and a pattern of 500 stars takes microseconds. The first question for a robot
+// is answered without an index, the second makes it. README.md has the numbers. A [File] and its [Rules] may be used by many goroutines at once.
 package robots

@@ -19,6 +19,35 @@ func Example() {
 	// Output: true false
 }
 
+// The program of google/robotstxt's README: is a robot allowed to fetch a URL?
+func ExampleFile_Allowed() {
+	body := []byte("user-agent: Googlebot\nallow: /x/page.html\ndisallow: /x/\n")
+	for _, url := range []string{"https://example.com/x/page.html", "https://example.com/x/"} {
+		if robots.Parse(robots.RFC9309, body).Allowed("Googlebot", url) {
+			fmt.Printf("user-agent 'Googlebot' with URI '%s': ALLOWED\n", url)
+		} else {
+			fmt.Printf("user-agent 'Googlebot' with URI '%s': DISALLOWED\n", url)
+		}
+	}
+	// Output:
+	// user-agent 'Googlebot' with URI 'https://example.com/x/page.html': ALLOWED
+	// user-agent 'Googlebot' with URI 'https://example.com/x/': DISALLOWED
+}
+
+// A site that keeps training robots out, and search in.
+func ExampleFile_Usage() {
+	f := robots.Parse(robots.RFC9309, []byte("User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /free/ train-ai=y, search=y\nAllow: /\n"))
+	for _, p := range f.Usage("mybot", "/phlog/poem.txt") {
+		fmt.Printf("%s=%s, says line %d\n", p.Key, p.Preference, p.Line)
+	}
+	fmt.Println(f.Usage("mybot", "/free/song.txt"))
+	fmt.Println(f.Usage("mybot", "/phlog/").Of("search"))
+	// Output:
+	// train-ai=n, says line 2
+	// search=y, train-ai=y
+	// unstated
+}
+
 func ExampleParse_gopher() {
 	f := robots.Parse(robots.Gopher, []byte("Disallow: */secret\nDisallow: /price$\n"))
 	fmt.Println(f.Allowed("mybot", "/a/b/secret.txt"), f.Allowed("mybot", "/price"))

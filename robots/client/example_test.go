@@ -1,10 +1,12 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -108,4 +110,20 @@ func ExamplePace() {
 	fmt.Println(pace.Next(noon))
 	// Output:
 	// 2002-11-06 06:00:00 +0000 UTC
+}
+
+// The program of temoto/robotstxt's README: a robot that fetches by itself asks
+// about what it got.
+func ExampleFromResponse() {
+	resp := &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(
+		"User-agent: *\nDisallow: /search\n\nUser-agent: BarBot\nDisallow: /foo/\nCrawl-delay: 5\n\nSitemap: https://example.org/map.xml\n"))}
+	for _, name := range []string{"FooBot", "BarBot"} {
+		answer := client.FromResponse(robots.Robot{Names: []string{name}}, resp.StatusCode, resp.Header, resp.Body)
+		delay, _ := answer.CrawlDelay()
+		fmt.Println(name, answer.Allowed("/search"), answer.Allowed("/foo/bar"), delay, answer.File.Sitemaps())
+		resp.Body = io.NopCloser(bytes.NewReader(answer.File.AppendTo(nil))) // for the second robot
+	}
+	// Output:
+	// FooBot false true 0s [https://example.org/map.xml]
+	// BarBot true false 5s [https://example.org/map.xml]
 }

@@ -2,7 +2,8 @@
 // doubtful one.
 //
 // The code of a diagnostic is the requirement that it rests on, if there is one,
-// and its kind: R8-OUTSIDE. The requirements are listed in doc/requirements.md:
+// and its kind: R8-OUTSIDE. The requirements are listed in
+// https://github.com/gophd/gophd/blob/main/doc/requirements.md:
 // G are those of the Gopher text, R of RFC 9309, U of its
 // Content-Usage lines, S of the 1994 standard, C of the
 // Extended one, I of the CRAWLER token. The kinds: ABSENT, AGENT, BLANK, BYTES,

@@ -114,7 +114,7 @@ func TestCodesAreDocumented(t *testing.T) {
 		}
 		src += string(text)
 	}
-	list, err := os.ReadFile("../testdata/requirements.txt")
+	list, err := os.ReadFile("../../doc/requirements.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestCodesAreDocumented(t *testing.T) {
 		if !regexp.MustCompile(`\b` + m[2] + `\b[,.;]`).MatchString(doc) {
 			t.Errorf("the kind %s is not documented", m[2])
 		}
-		if m[1] != "" && !strings.Contains(string(list), "\n"+m[1]+" ") {
+		if m[1] != "" && !strings.Contains(string(list), "\n| "+m[1]+" |") {
 			t.Errorf("there is no requirement %s", m[1])
 		}
 	}
