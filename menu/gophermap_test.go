@@ -341,6 +341,8 @@ func TestGph(t *testing.T) {
 		{"[0|A|a.txt||]\n[0|A|a.txt|+|+]\n[h|W|https://a.example|server|port]\n", "0A\t/d/a.txt\n0A\t/d/a.txt\nhW\tURL:https://a.example\n", ""},
 		{"[8|Chess|guest|server|port]\n[0\x1b[1m|A|a.txt|server|port]\n", "8Chess\tguest\n0A\t/d/a.txt\n", "d/index.gph:2: control characters and terminal sequences are not sent"},
 		{"$DATE\n", "i$DATE\n", ""},
+		{"[0|A|a.txt|h.example|70]\n[0|B|no.txt|h.example|70]\n[8|C|sub|h.example|70]\n", "0A\t/d/a.txt\th.example\t70\n0B\tno.txt\th.example\t70\n8C\tsub\th.example\t70\n", ""},
+		{"iHi\tErr\th.example\t70\n0A\t/a\th.example\t70\n0\ta.txt\n", "iHi\n0A\t/a\th.example\t70\ni0       a.txt\n", ""},
 		{"[h|Web|URL:https://a.example|server|port]\n", "hWeb\tURL:https://a.example\n", ""},
 		{"[i|Info||server|port]\n", "iInfo\n", ""},
 		{"*\n.\n# x\na\tb\n", "i*\ni.\ni# x\nia       b\n", ""},

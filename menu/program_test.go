@@ -44,9 +44,9 @@ func TestAbusePrograms(t *testing.T) {
 			t.Errorf("%q: problems %q, want %q", tt.line, list, tt.problem)
 		}
 	}
-	for dir, want := range map[string]string{"sub": "0a.txt\t/sub/a.txt\n", "gph": ""} {
+	for _, dir := range []string{"sub", "gph"} {
 		m := mustMenu(t, menu.Builder{FS: tree(files), Host: "our.example", Port: 70}, dir)
-		if show(m) != want || len(m.Problems) != 1 || m.Problems[0].Code != menu.CodeProgram || m.Problems[0].Line != 1 {
+		if show(m) != "iThe menu here is made by a program, which this server does not run.\n" || len(m.Problems) != 1 || m.Problems[0].Code != menu.CodeProgram || m.Problems[0].Line != 1 {
 			t.Errorf("%s: %q, problems %v", dir, show(m), m.Problems)
 		}
 	}
