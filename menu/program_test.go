@@ -18,9 +18,9 @@ func TestAbusePrograms(t *testing.T) {
 	}
 	for _, tt := range []struct{ line, want, problem string }{
 		{"=prog", "", `gophermap:2: a command, which is not run: "prog"`},
-		{"=./date.sh -u secret", "", `gophermap:2: a command, which is not run: "./date.sh -u secret"`},
-		{"=date -u", "", `gophermap:2: a command, which is not run: "date -u"`},
-		{"=/usr/bin/uptime", "", `gophermap:2: a command, which is not run: "/usr/bin/uptime"`},
+		{"=./date.sh -u secret", "", `gophermap:2: no file to include, and a command is not run: "./date.sh -u secret"`},
+		{"=uptime -p", "", `gophermap:2: no file to include, and a command is not run: "uptime -p"`},
+		{"=/usr/bin/uptime", "", `gophermap:2: no file to include, and a command is not run: "/usr/bin/uptime"`},
 		{"=elf", "", `gophermap:2: a command, which is not run: "elf"`},
 		{"=blob", "", `gophermap:2: a command, which is not run: "blob"`},
 		{"=x.cgi", "", `gophermap:2: a command, which is not run: "x.cgi"`},
@@ -67,9 +67,9 @@ func TestIncludes(t *testing.T) {
 		lines = append(lines, d.String())
 	}
 	want := `d/gophermap:1: warning: a command, which is not run: "/inc/prog" (MENU-PROGRAM)|` +
-		`d/gophermap:4: warning: a command, which is not run: "other -x" (MENU-PROGRAM)|` +
+		`d/gophermap:4: warning: no file to include, and a command is not run: "other -x" (MENU-PROGRAM)|` +
 		`d/more:1: warning: a command, which is not run: "/inc/prog" (MENU-PROGRAM)|` +
-		`d/gophermap:7: warning: a command, which is not run: "/usr/bin/uptime" (MENU-PROGRAM)`
+		`d/gophermap:7: warning: no file to include, and a command is not run: "/usr/bin/uptime" (MENU-PROGRAM)`
 	if got := strings.Join(lines, "|"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
