@@ -78,6 +78,7 @@ var gophermaps = []struct {
 	{"comment", "# a\ta\n#\n", "", ""},
 	{"title", "!Welcome\n", "iWelcome\n", ""},
 	{"star", "Hi\n*\nnot read\n", "iHi\n" + listing, ""},
+	{"files here", "Hi\n-sub\n%FILES%\nBye\n%FILES\n", "iHi\n" + strings.Replace(listing, "1sub\t/d/sub/\n", "", 1) + "iBye\ni%FILES\n", `d/gophermap:5: shown as text, since it has not the form of a directive: "%FILES"`},
 	{"star and blanks", "*  \t\nnot read\n", listing, ""},
 	{"star and more is text", "* bullet\n*** Hi ***\n", "i* bullet\ni*** Hi ***\n", `d/gophermap:1: shown as text, since it has not the form of a directive: "* bullet"`},
 	{"dot", "Hi\n.\nnot read\n", "iHi\n", ""},

@@ -144,7 +144,14 @@ func (m *making) follow(first source) {
 		}
 	}
 	m.maps = nil
-	if !listing || m.mapsOnly {
+	if listing {
+		m.listHere()
+	}
+}
+
+// listHere appends the listing of the directory to what a map says.
+func (m *making) listHere() {
+	if m.mapsOnly {
 		return
 	}
 	if err := m.list(); err != nil {
