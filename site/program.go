@@ -104,10 +104,12 @@ func (s *scanner) foundPrograms() []diag.Diagnostic {
 func (s *Site) remap(old *Snapshot) {
 	next := *old
 	next.included, next.programs = s.scan.included(), s.scan.foundPrograms()
-	if maps.Equal(old.included, next.included) && slices.Equal(old.programs, next.programs) {
+	next.changed = maps.Clone(s.scan.changed)
+	if maps.Equal(old.included, next.included) && slices.Equal(old.programs, next.programs) && maps.Equal(old.changed, next.changed) {
 		return
 	}
 	s.snap.Store(&next)
+	s.changes.touch(usersDir)
 	s.touchPrograms(old, &next)
 	s.problems.report(next.programs)
 }

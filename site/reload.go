@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"runtime/debug"
 	"time"
 
@@ -30,6 +31,9 @@ func (s *Site) Run(ctx context.Context) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.watcher.Run(ctx) }()
+	following := make(chan struct{})
+	go func() { s.followTrees(ctx); close(following) }()
+	defer func() { <-following }()
 	select {
 	case err := <-ended:
 		return err
@@ -78,11 +82,13 @@ func (s *Site) changed(b watch.Batch) (err error) {
 // directory, wherever it was moved.
 func (s *Site) reopen() error {
 	r, err := stall.Do(s.guard, rootName, func() (*root, error) { return openRoot(s.dir) })
+	s.rooting.Lock()
+	defer s.rooting.Unlock()
 	if err != nil {
 		s.fails("cannot open the content tree", err, "hint", lostHint(err))
 		return err
 	}
-	if s.tapped != nil {
+	if r = r.with(s.root.Load().trees); s.tapped != nil {
 		s.tapped(r)
 	}
 	s.root.Store(r) // who looks through the old one goes on, and then it closes by itself
@@ -123,6 +129,7 @@ func (s *Site) read(b watch.Batch) (*policy.Dir, *scanner, error) {
 	old := s.snap.Load()
 	if scan := s.scan; !b.All && old != nil && scan != nil && scan.budget > 0 {
 		s.scan = nil // it may be left behind in the middle
+		scan.root = s.root.Load()
 		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*policy.Dir, error) {
 			scan.attempt = a
 			return scan.rescan(old.Tree, b.Dirs), scan.failed
@@ -175,7 +182,7 @@ func compile(tree *policy.Dir, old *Snapshot, scan *scanner) *Snapshot {
 		prev = old.Compiled
 	}
 	next := &Snapshot{Tree: tree, Compiled: policy.Compile(tree, prev), refused: scan.refused,
-		included: scan.included(), programs: scan.foundPrograms()}
+		included: scan.included(), programs: scan.foundPrograms(), changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()
 	if leaks := next.Compiled.Unproven(); len(leaks) > 0 {
 		next.leak = fmt.Errorf("%d unnamed leaks, the first: %v", len(leaks), leaks[0])

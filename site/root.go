@@ -68,6 +68,9 @@ func (r *root) at(name string) (t *tree, top, rest string) {
 	return r.main, ".", name
 }
 
+// isTop reports whether a real directory is the top of a tree.
+func (r *root) isTop(real string) bool { return real == "." || r.trees[real] != nil }
+
 // plain opens a name that holds no link; if it does, it fails with errLink.
 func (r *root) plain(name string) (*os.File, error) {
 	t, _, rest := r.at(name)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
@@ -34,14 +35,15 @@ type scanner struct {
 	attempt *stall.Attempt   // nil: everything is waited for
 	links   map[string]links // of the directories that have some
 
-	programs map[string]programs // likewise
-	budget   int                 // entries that links may still add
-	refused  map[string]bool     // links whose directories were too much for it
-	failed   error               // why nothing that was read can be relied on
+	programs map[string]programs  // likewise
+	budget   int                  // entries that links may still add
+	changed  map[string]time.Time // when something was changed last, by the names of users' trees
+	refused  map[string]bool      // links whose directories were too much for it
+	failed   error                // why nothing that was read can be relied on
 }
 
 func newScanner(r *root) *scanner {
-	return &scanner{root: r, links: map[string]links{}, programs: map[string]programs{}, budget: linkBudget, refused: map[string]bool{}}
+	return &scanner{root: r, links: map[string]links{}, programs: map[string]programs{}, budget: linkBudget, refused: map[string]bool{}, changed: map[string]time.Time{}}
 }
 
 // call makes a system call on a name, if that answers.
@@ -108,6 +110,7 @@ func (s *scanner) dir(p place, old *policy.Dir) (*policy.Dir, error) {
 
 func (s *scanner) list(real string) ([]dirent, error) {
 	list, err := s.listed(real)
+	list = overlay(list, s.root.kidsOf(real, func(*tree) bool { return true }))
 	s.mind(err)
 	if err != nil && real == "." {
 		s.failed = err // the old policy stays
@@ -123,6 +126,14 @@ func (s *scanner) listed(real string) ([]dirent, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !s.root.owned(real, info) {
+		return nil, errForeign
+	}
+	s.change(real, info)
 	return readDir(f, call, func(int) error { return nil })
 }
 
@@ -141,7 +152,7 @@ func (s *scanner) charge(p place, entries int) {
 
 // entry takes an entry, if it is to be served or an annotation.
 func (r *reading) entry(e dirent) {
-	if isNote(r.at, e) {
+	if r.isNote(e) {
 		r.dir.Notes = append(r.dir.Notes, r.note(e))
 	}
 	if !selector.Askable(e.name) || len(r.at.name)+len(e.name) >= maxName {
@@ -150,8 +161,33 @@ func (r *reading) entry(e dirent) {
 	if e.mode == fs.ModeSymlink {
 		e.mode = r.follow(e.name)
 	}
-	if e.mode.IsRegular() || e.mode.IsDir() {
+	if (e.mode.IsRegular() || e.mode.IsDir()) && r.theirs(e) {
 		r.kept = append(r.kept, e)
+	}
+}
+
+// theirs reports whether an entry belongs to whom it must to be served.
+func (r *reading) theirs(e dirent) bool {
+	name := selector.Join(r.at.real, e.name)
+	if t, _, rest := r.root.at(name); t.owner == anyOwner || rest == "." {
+		return true
+	}
+	var info fs.FileInfo
+	err := r.call(name, func() (err error) { info, err = r.root.lstat(name); return err })
+	if errors.Is(err, stall.Err) {
+		return true // it is denied, not forgotten
+	}
+	if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		return err == nil // what a link leads to was looked at
+	}
+	r.change(name, info)
+	return r.root.owned(name, info)
+}
+
+// change notes when something in the tree of a user was changed.
+func (s *scanner) change(name string, info fs.FileInfo) {
+	if t, top, _ := s.root.at(name); t.owner != anyOwner && s.changed[top].Before(info.ModTime()) {
+		s.changed[top] = info.ModTime()
 	}
 }
 
@@ -164,10 +200,11 @@ func (r *reading) caps() {
 	}
 }
 
-// isNote says whether an entry is an annotation. A directory called .robots is
+// isNote reports whether an entry is an annotation: a .robots, or the robots.txt
+// that somebody has written at the top of a tree. A directory called .robots is
 // one that cannot be read, a mistake whose maker means to deny something.
-func isNote(p place, e dirent) bool {
-	return e.name == noteName || e.name == handName && p.name == "." && !e.IsDir()
+func (r *reading) isNote(e dirent) bool {
+	return e.name == noteName || e.name == handName && !e.IsDir() && r.root.isTop(r.at.real)
 }
 
 // follow returns the type of what a link leads to.
@@ -205,6 +242,9 @@ func (r *reading) resolve(name string) (end linkEnd, err error) {
 	}
 	err = r.call(w.at, func() error {
 		info, err := r.root.lstat(w.at)
+		if err == nil && !r.root.owned(w.at, info) {
+			err = errForeign
+		}
 		if err == nil {
 			end = linkEnd{w.at, info.Mode()}
 		}

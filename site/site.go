@@ -38,6 +38,22 @@ type Config struct {
 	// negative, never.
 	PollRemote time.Duration
 
+	// Mounts are other directories that are served, by their names below the
+	// root: {"pub": "/srv/mirror"} serves /srv/mirror as /pub/. They hide what has
+	// their names in the root.
+	Mounts map[string]string
+
+	// Users says where users have directories of their own: an absolute path with
+	// one element that is "*", the user's name, such as "/home/*/public_gopher".
+	// That of ann is served as /~ann/. Only files of the owner of the directory,
+	// who must be the owner of the home, or of root are served. Users come and go
+	// by themselves, within a second. If empty, there are none.
+	Users string
+
+	// UsersMinUID is the lowest id of an account that counts as a user. If zero,
+	// 1000.
+	UsersMinUID int
+
 	// Patience is how long a file or directory may take to be opened or read
 	// before it is taken for one that does not answer: then it is not asked for
 	// again until it does, and is denied in robots.txt. If zero, 10 s.
@@ -76,6 +92,10 @@ type Site struct {
 	scan     *scanner   // of the last snapshot
 	problems problems
 
+	users   *users     // nil: there are none
+	looking sync.Mutex // one look for trees at a time
+	rooting sync.Mutex // one change of root at a time
+
 	tapped func(*root) // for tests: gets each root that is opened
 }
 
@@ -93,7 +113,7 @@ func Open(dir string, conf Config) (*Site, error) {
 	s.guard = &stall.Guard{Patience: conf.Patience, Log: s.log, Answered: s.Reload}
 	s.watcher = &watch.Watcher{Root: dir, Mode: watch.Mode(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
 	s.root.Store(r)
-	return s, nil
+	return s, s.openTrees(r)
 }
 
 // touch notes and tells that something changed in a directory.
@@ -104,6 +124,24 @@ func (s *Site) touch(dir string) {
 	}
 }
 
+// openTrees opens all trees besides the root's.
+func (s *Site) openTrees(r *root) (err error) {
+	if s.conf.Users != "" {
+		if s.users, err = parseUsers(s.conf.Users, s.conf.UsersMinUID); err != nil {
+			return err
+		}
+	}
+	trees, err := s.openMounts(r)
+	if err != nil || len(trees) == 0 && s.users == nil {
+		return err
+	}
+	if s.users != nil {
+		s.users.trees(nil, trees)
+	}
+	s.setTrees(trees)
+	return nil
+}
+
 // A Snapshot is the policy of a tree at one time.
 type Snapshot struct {
 	Tree     *policy.Dir
@@ -112,6 +150,8 @@ type Snapshot struct {
 
 	included map[string]bool   // what maps include, by its real name
 	programs []diag.Diagnostic // what other servers would run
+
+	changed map[string]time.Time // when something in a user's tree was changed last, by the name of the tree
 
 	leak    error           // why the compiled file is not Robots
 	refused map[string]bool // links to directories that the scan had no budget for

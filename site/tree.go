@@ -23,6 +23,7 @@ type tree struct {
 	unused runtime.Cleanup // closes fd
 
 	info   fs.FileInfo // of the directory
+	listed bool        // it shows in the listing of the directory that it appears in
 	owner  int         // whose files are served besides root's; or anyOwner
 	device uint64      // the file system that it lies on
 	remote bool        // which others may change without an event

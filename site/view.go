@@ -296,9 +296,15 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 		return v.keeps(bytes)
 	})
 	readable := readableIn(f.File, call)
-	list := make([]fs.DirEntry, 0, len(all))
+	kids := v.root.kidsOf(f.Real, func(t *tree) bool { return t.listed })
+	all = overlay(all, kids)
+	all = all[:len(all)-len(kids)]
+	list := make([]fs.DirEntry, 0, len(all)+len(kids))
+	for i := range kids {
+		list = append(list, &kids[i])
+	}
 	for i := range all {
-		if e := v.entry(name, &all[i], readable); e != nil && !v.program(selector.Join(f.Real, e.Name())) {
+		if e := v.entry(name, f.Real, &all[i], readable); e != nil && !v.program(selector.Join(f.Real, e.Name())) {
 			list = append(list, e)
 		}
 	}
@@ -310,11 +316,11 @@ const maxListed = 16 << 20
 
 var errLarge = errors.New("too many names: the others are left out")
 
-func (v *View) entry(dir string, e *dirent, readable func(*dirent) bool) fs.DirEntry {
+func (v *View) entry(dir, real string, e *dirent, readable func(*dirent) bool) fs.DirEntry {
 	switch {
 	case !selector.Askable(e.name):
 	case e.mode.IsRegular(), e.mode.IsDir():
-		if readable(e) {
+		if readable(e) && v.theirs(selector.Join(real, e.name)) {
 			return e
 		}
 	case e.mode&fs.ModeSymlink != 0:
@@ -323,6 +329,17 @@ func (v *View) entry(dir string, e *dirent, readable func(*dirent) bool) fs.DirE
 		}
 	}
 	return nil
+}
+
+// theirs reports whether an entry of a real directory belongs to whom it must to
+// be served.
+func (v *View) theirs(real string) bool {
+	t, _, rest := v.root.at(real)
+	if t.owner == anyOwner || rest == "." {
+		return true
+	}
+	info, err := t.lstat(rest)
+	return err == nil && v.root.owned(real, info)
 }
 
 // program reports whether a name in a listing is that of a program. Before the

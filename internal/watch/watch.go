@@ -82,8 +82,10 @@ type Watcher struct {
 // has no absolute form; whatever happens in the file system later does not end
 // it.
 func (w *Watcher) Run(ctx context.Context) error {
-	if err := w.SetTrees(w.Trees); err != nil {
-		return err
+	if w.trees() == nil { // SetTrees was not called yet
+		if err := w.SetTrees(w.Trees); err != nil {
+			return err
+		}
 	}
 	switch w.Mode {
 	case Off:

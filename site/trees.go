@@ -1,0 +1,158 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/internal/watch"
+	"github.com/gophd/gophd/selector"
+)
+
+// A site is made of trees: that of its root directory, those of its mounts, and
+// those of its users. Mounts are checked at the start. Which users there are, and
+// whether the directory of a tree is still the one that was opened, is asked once
+// a second, since no event tells it; all else about a tree is told by the watcher.
+//
+//	every second → which trees → open the new ones → root → watcher → scan
+
+// treesEvery is how often it is asked which trees there are.
+const treesEvery = time.Second
+
+// openMounts opens the trees of Config.Mounts.
+func (s *Site) openMounts(main *root) (map[string]*tree, error) {
+	trees := map[string]*tree{}
+	for _, name := range slices.Sorted(maps.Keys(s.conf.Mounts)) {
+		if !fs.ValidPath(name) || name == "." || !selector.AskableName(name) {
+			return nil, fmt.Errorf("mounting at %q: no client can ask for that name", name)
+		}
+		if parent := path.Dir(name); parent != "." {
+			if info, err := os.Stat(filepath.Join(main.main.dir, parent)); err != nil || !info.IsDir() {
+				return nil, fmt.Errorf("mounting at %q: there is no directory %s in %s", name, parent, main.main.dir)
+			}
+		}
+		t, err := openTree(s.conf.Mounts[name])
+		if err != nil {
+			return nil, fmt.Errorf("mounting at %q: %w", name, err)
+		}
+		t.listed = true
+		trees[name] = t
+	}
+	return trees, nil
+}
+
+// followTrees looks for trees that come, go or are exchanged, until ctx ends.
+func (s *Site) followTrees(ctx context.Context) {
+	if len(s.conf.Mounts) == 0 && s.users == nil {
+		return
+	}
+	tick := time.NewTicker(treesEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			_, err := stall.Do(s.guard, treesName, func() (struct{}, error) { s.lookTrees(); return struct{}{}, nil })
+			if errors.Is(err, stall.ErrStopped) {
+				return
+			}
+		}
+	}
+}
+
+// treesName stands for the directories of all trees among what may not answer.
+const treesName = "\x00trees"
+
+// lookTrees opens the trees that are new or were exchanged, and leaves those that
+// are gone. A mount that is gone stays: its old directory is served until there
+// is another one, as with the root.
+func (s *Site) lookTrees() {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	old := s.root.Load().trees
+	next, fresh := make(map[string]*tree, len(old)), []string(nil)
+	for name, dir := range s.conf.Mounts {
+		next[name] = old[name]
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && !os.SameFile(info, old[name].info) {
+			if t, err := openTree(dir); err == nil {
+				t.listed, next[name] = true, t
+				fresh = append(fresh, name)
+			}
+		}
+	}
+	if s.users != nil {
+		fresh = append(fresh, s.users.trees(old, next)...)
+		for _, d := range s.users.found {
+			s.problems.once(d)
+		}
+	}
+	if len(fresh) == 0 && len(next) == len(old) {
+		return
+	}
+	gone := slices.DeleteFunc(slices.Collect(maps.Keys(old)), func(name string) bool { return next[name] != nil })
+	s.setTrees(next)
+	for _, name := range append(fresh, gone...) {
+		s.changes.touch(path.Dir(name))
+		s.changes.touch(name)
+		if old[name] != nil && next[name] != nil {
+			s.watcher.Replaced(name)
+		}
+	}
+	s.changes.touch(usersDir)
+}
+
+// setTrees makes trees those of the site.
+func (s *Site) setTrees(trees map[string]*tree) {
+	s.rooting.Lock()
+	defer s.rooting.Unlock()
+	next := s.root.Load().with(trees)
+	if s.tapped != nil {
+		s.tapped(next)
+	}
+	s.root.Store(next)
+	watched := make([]watch.Tree, 0, len(trees))
+	for name, t := range trees {
+		watched = append(watched, watch.Tree{Name: name, Dir: t.dir})
+	}
+	if err := s.watcher.SetTrees(watched); err != nil {
+		s.log.Error("cannot watch all trees", "error", err)
+	}
+}
+
+// kidsOf returns the directories that are in a directory though it does not list
+// them: the trees that appear there.
+func (r *root) kidsOf(real string, wanted func(*tree) bool) (kids []dirent) {
+	for _, base := range r.kids[real] {
+		if wanted(r.trees[selector.Join(real, base)]) {
+			kids = append(kids, dirent{name: base, mode: fs.ModeDir})
+		}
+	}
+	return kids
+}
+
+// overlay returns a list with kids in it, instead of what has their names.
+func overlay(list, kids []dirent) []dirent {
+	if len(kids) == 0 {
+		return list
+	}
+	hidden := make(map[string]bool, len(kids))
+	for _, k := range kids {
+		hidden[k.name] = true
+	}
+	return append(slices.DeleteFunc(list, func(e dirent) bool { return hidden[e.name] }), kids...)
+}
+
+// unopened is a diagnostic about the directory of a tree.
+func unopened(name, message, hint string) diag.Diagnostic {
+	return diag.Diagnostic{Code: "TREE", Severity: diag.Warning, File: name, Message: message, Hint: hint}
+}

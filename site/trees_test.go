@@ -1,0 +1,277 @@
+package site
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// home makes homes with a public_gopher each; as root they belong to accounts
+// from 2000 on, else to whoever runs the test.
+type home struct {
+	dir string
+	min int
+}
+
+func newHome(t testing.TB) *home {
+	h := &home{dir: t.TempDir(), min: DefaultUsersMinUID}
+	must(t, os.Chmod(h.dir, 0o755))
+	if os.Geteuid() != 0 {
+		h.min = os.Geteuid()
+	}
+	return h
+}
+
+func (h *home) add(t testing.TB, uid int, user string, files map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(h.dir, user, "public_gopher")
+	must(t, os.MkdirAll(dir, 0o755))
+	write(t, dir, files)
+	if os.Geteuid() == 0 {
+		must(t, filepath.Walk(filepath.Join(h.dir, user), func(name string, _ os.FileInfo, _ error) error { return os.Lchown(name, uid, uid) }))
+	}
+	return dir
+}
+
+func (h *home) config() Config {
+	return Config{Users: filepath.Join(h.dir, "*", "public_gopher"), UsersMinUID: h.min}
+}
+
+// start opens a site with a Config and runs it until the test ends.
+func start(t testing.TB, dir string, conf Config) *Site {
+	t.Helper()
+	s, err := Open(dir, conf)
+	must(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { _ = s.Run(ctx); close(ended) }()
+	t.Cleanup(func() { stop(); <-ended })
+	_, err = s.Snapshot(ctx)
+	must(t, err)
+	return s
+}
+
+func content(s *Site, name string) string {
+	f, err := lookup(s, name)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	defer func() { _ = f.Close() }()
+	if f.Info.IsDir() {
+		list, err := s.View(context.Background()).ReadDir(name)
+		var names []string
+		for _, e := range list {
+			names = append(names, e.Name())
+		}
+		slices.Sort(names)
+		return fmt.Sprint("dir ", names, err)
+	}
+	b := make([]byte, 1000)
+	n, _ := f.ReadAt(b, 0)
+	return string(b[:n])
+}
+
+func denies(s *Site, text string) bool {
+	return strings.Contains(string(s.Now().Robots), text)
+}
+
+func TestMounts(t *testing.T) {
+	dir, pub, deep := t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, dir, map[string]string{"a.txt": "a", "archive/x.txt": "x", "pub/hidden.txt": "hidden",
+		"link": "-> " + pub + "/p.txt", "dirlink": "-> " + pub, "archive/up": "-> ../pub/p.txt"})
+	write(t, pub, map[string]string{"p.txt": "p", "drafts/d.txt": "d", ".robots": "Disallow: /drafts/\n",
+		"home": "-> " + dir + "/a.txt", "self": "-> " + pub + "/drafts", "out": "-> ../../../../etc/passwd"})
+	write(t, deep, map[string]string{"y.txt": "y"})
+	s := start(t, dir, Config{Mounts: map[string]string{"pub": pub, "archive/2024": deep}})
+	for name, want := range map[string]string{
+		".":                  "dir [a.txt archive dirlink link pub] <nil>",
+		"pub":                "dir [drafts p.txt self] <nil>",
+		"pub/p.txt":          "p",
+		"archive":            "dir [2024 up x.txt] <nil>",
+		"archive/2024/y.txt": "y",
+		"link":               "p", // the administrator's links may lead into other trees
+		"dirlink/p.txt":      "p",
+		"archive/up":         "p",
+		"pub/self/d.txt":     "d",
+		"pub/home":           "error", // those of a tree may not lead out of it
+		"pub/out":            "error",
+		"pub/hidden.txt":     "error",
+		"archive/2024/..":    "error",
+	} {
+		if got := content(s, name); got != want && !(want == "error" && strings.HasPrefix(got, "error: ")) {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	for _, line := range []string{"Disallow: /pub/drafts", "Disallow: /dirlink/drafts"} {
+		if !denies(s, line) {
+			t.Errorf("robots.txt lacks %q:\n%s", line, s.Now().Robots)
+		}
+	}
+	write(t, pub, map[string]string{".robots": "Disallow: /late/\n", "late/l.txt": "l"})
+	soon(t, "a change in a mount", func() bool { return denies(s, "/pub/late") && !denies(s, "/pub/drafts") })
+
+	// Another directory of the same name is followed.
+	must(t, os.Rename(pub, pub+".old"))
+	if got := content(s, "pub/p.txt"); got != "p" {
+		t.Errorf("while it is gone: %q", got)
+	}
+	write(t, pub, map[string]string{"p.txt": "new", ".robots": "Disallow: /new/\n", "new/n": ""})
+	soon(t, "the new directory", func() bool { return content(s, "pub/p.txt") == "new" && denies(s, "/pub/new") })
+}
+
+func TestMountMistakes(t *testing.T) {
+	dir := t.TempDir()
+	for name, to := range map[string]string{"": dir, ".": dir, "../x": dir, ".git": dir, "a/b": dir, "ok": dir + "/missing", "cgi-bin": dir} {
+		if _, err := Open(dir, Config{Mounts: map[string]string{name: to}}); err == nil || !strings.Contains(err.Error(), "mounting at") {
+			t.Errorf("mounting %q at %q: %v", to, name, err)
+		}
+	}
+}
+
+// TestTreeInTwoPlaces: links in it are folded right in both.
+func TestTreeInTwoPlaces(t *testing.T) {
+	dir, pub := t.TempDir(), t.TempDir()
+	write(t, pub, map[string]string{"d/x.txt": "x", "abs": "-> " + pub + "/d", "rel": "-> d/../d/x.txt", "d/.robots": "Disallow: /x.txt\n"})
+	s := start(t, dir, Config{Mounts: map[string]string{"one": pub, "two": pub}})
+	for _, top := range []string{"one", "two"} {
+		if content(s, top+"/abs/x.txt") != "x" || content(s, top+"/rel") != "x" {
+			t.Errorf("%s: %q %q", top, content(s, top+"/abs/x.txt"), content(s, top+"/rel"))
+		}
+		for _, line := range []string{"Disallow: /" + top + "/d/x.txt", "Disallow: /" + top + "/abs/x.txt"} {
+			if !denies(s, line) {
+				t.Errorf("robots.txt lacks %q:\n%s", line, s.Now().Robots)
+			}
+		}
+	}
+	write(t, pub, map[string]string{"d/.robots": "Disallow: /y.txt\n", "d/y.txt": ""})
+	soon(t, "a change in both", func() bool { return denies(s, "/one/d/y.txt") && denies(s, "/two/abs/y.txt") })
+}
+
+func TestUsers(t *testing.T) {
+	h, dir := newHome(t), t.TempDir()
+	ann := h.add(t, 2001, "ann", map[string]string{"index.txt": "ann's", ".robots": "Disallow: /drafts/\n", "drafts/d.txt": "d",
+		"robots.txt": "User-agent: *\nDisallow: /hand/\n", "hand/h.txt": ""})
+	h.add(t, 2002, "bob", map[string]string{"b.txt": "b", "out": "-> " + ann + "/index.txt", "etc": "-> /etc/passwd"})
+	h.add(t, 2003, "empty", nil)
+	write(t, dir, map[string]string{"x.txt": "x", "~bob": "-> " + filepath.Join(h.dir, "bob", "public_gopher"), "b": "-> " + filepath.Join(h.dir, "bob", "public_gopher")})
+	s := start(t, dir, h.config())
+	for name, want := range map[string]string{
+		"~ann":           "dir [drafts hand index.txt robots.txt] <nil>",
+		"~ann/index.txt": "ann's",
+		"~bob/b.txt":     "b",
+		"b/b.txt":        "b", // a link as other servers need it
+		"~bob/out":       "error",
+		"~bob/etc":       "error",
+		"~nobody":        "error",
+		"~":              "error",
+		"~ann/.robots":   "error",
+		".":              "dir [b x.txt ~bob] <nil>",
+	} {
+		if got := content(s, name); got != want && !(want == "error" && strings.HasPrefix(got, "error: ")) {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	for _, line := range []string{"Disallow: /~ann/drafts", "Disallow: /~ann/hand"} {
+		if !denies(s, line) {
+			t.Errorf("robots.txt lacks %q:\n%s", line, s.Now().Robots)
+		}
+	}
+	names := func() (all []string) {
+		for _, u := range s.View(t.Context()).Users() {
+			all = append(all, u.Name)
+		}
+		return all
+	}
+	must(t, os.Chtimes(filepath.Join(h.dir, "ann", "public_gopher", "index.txt"), time.Now(), time.Now().Add(time.Hour)))
+	soon(t, "the newest first, empty ones not at all", func() bool { return slices.Equal(names(), []string{"ann", "bob"}) })
+
+	// Users come and go by themselves.
+	h.add(t, 2004, "cleo", map[string]string{"c.txt": "c", ".robots": "Disallow: /\n"})
+	soon(t, "a new user", func() bool { return content(s, "~cleo/c.txt") == "c" && denies(s, "/~cleo") })
+	h.add(t, 2004, "cleo", map[string]string{"later.txt": "later", ".robots": "Disallow: /later.txt\n"})
+	soon(t, "a change of hers", func() bool { return denies(s, "/~cleo/later.txt") })
+	must(t, os.RemoveAll(filepath.Join(h.dir, "bob")))
+	soon(t, "a user who left", func() bool {
+		return strings.HasPrefix(content(s, "~bob/b.txt"), "error") && slices.Equal(names(), []string{"ann", "cleo"})
+	})
+	must(t, os.Rename(ann, ann+".old"))
+	h.add(t, 2001, "ann", map[string]string{"index.txt": "new", "new.txt": "", ".robots": "Disallow: /new.txt\n"})
+	soon(t, "a directory that was exchanged", func() bool { return content(s, "~ann/index.txt") == "new" && denies(s, "/~ann/new.txt") })
+}
+
+// TestUsersOwn: only files of the owner of a tree, or of root, and only trees of
+// people, in their own homes.
+func TestUsersOwn(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	h := newHome(t)
+	ann := h.add(t, 2001, "ann", map[string]string{"own.txt": "own", "root.txt": "root", "foreign.txt": "foreign", "dir/x.txt": "x",
+		"link": "-> foreign.txt"})
+	must(t, os.Chown(filepath.Join(ann, "root.txt"), 0, 0))
+	must(t, os.Chown(filepath.Join(ann, "foreign.txt"), 2002, 2002))
+	must(t, os.Chown(filepath.Join(ann, "dir"), 2002, 2002))
+	h.add(t, 99, "daemon", map[string]string{"x.txt": "x"})
+	thief := filepath.Join(h.dir, "thief")
+	must(t, os.Mkdir(thief, 0o755))
+	must(t, os.Chown(thief, 2009, 2009))
+	must(t, os.Symlink(ann, filepath.Join(thief, "public_gopher")))
+	s := start(t, t.TempDir(), h.config())
+	for name, want := range map[string]string{
+		"~ann": "dir [own.txt root.txt] <nil>", "~ann/own.txt": "own", "~ann/root.txt": "root",
+		"~ann/foreign.txt": "error", "~ann/link": "error", "~ann/dir": "error",
+		"~daemon/x.txt": "error", "~thief": "error", "~thief/own.txt": "error",
+	} {
+		if got := content(s, name); got != want && !(want == "error" && strings.HasPrefix(got, "error: ")) {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if d := child(s.Now().Tree, "~ann"); d == nil || !slices.Equal(d.Files, []string{"own.txt", "root.txt"}) || len(d.Dirs) > 0 {
+		t.Errorf("the policy knows %+v", d)
+	}
+}
+
+func TestUsersPattern(t *testing.T) {
+	for _, bad := range []string{"", "home/*/public_gopher", "/home/public_gopher", "/home/a*/x", "/home/*/*/x", "/home/*x/y", "/h?me/*/x"} {
+		if _, err := parseUsers(bad, 0); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+	for _, good := range []string{"/home/*/public_gopher", "/home/*", "/srv/users/*/a/b"} {
+		if _, err := parseUsers(good, 0); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestUsersCost: 5,000 users. What it costs is a benchmark's matter; here they all
+// have to be there, and a new one among them soon.
+func TestManyUsers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 5,000 directories")
+	}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Max < 12_000 {
+		t.Skip("too few descriptors")
+	}
+	h := newHome(t)
+	for i := range 5000 {
+		h.add(t, 2000+i, fmt.Sprintf("u%04d", i), map[string]string{"x.txt": "x"})
+	}
+	began := time.Now()
+	s := start(t, t.TempDir(), h.config())
+	t.Logf("started in %v", time.Since(began))
+	if content(s, "~u0000/x.txt") != "x" || content(s, "~u4999/x.txt") != "x" {
+		t.Error("not all are there")
+	}
+	began = time.Now()
+	h.add(t, 9000, "new", map[string]string{".robots": "Disallow: /secret/\n", "secret/x": ""})
+	soon(t, "a new user's annotation", func() bool { return denies(s, "/~new/secret") })
+	t.Logf("a new user's annotation after %v", time.Since(began))
+}
