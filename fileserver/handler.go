@@ -49,9 +49,9 @@ type Handler struct {
 	// value finds it out for each: of a text of 64 KiB or more by its first 4 KiB.
 	Charset menu.Charset
 
-	// Users, Hosts and Answers are those of menu.Builder.
-	Users, Hosts func() []menu.Item
-	Answers      func(sel string) bool
+	// Hosts and Answers are those of menu.Builder. The users are those of the site.
+	Hosts   func() []menu.Item
+	Answers func(sel string) bool
 
 	// Cache is how many bytes of replies are kept in memory. If zero, none.
 	Cache int64

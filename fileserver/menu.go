@@ -50,7 +50,7 @@ func (h *Handler) makeMenu(k *making) (made, error) {
 		}
 		_ = dir.Close()
 		b := menu.Builder{FS: v, Host: k.host, Port: k.port, InfoPrefix: h.InfoPrefix, Dates: h.Dates,
-			Version: h.Version, Client: k.client, Users: h.Users, Hosts: h.Hosts, Answers: h.Answers}
+			Version: h.Version, Client: k.client, Users: users(v), Hosts: h.Hosts, Answers: h.Answers}
 		list, err := b.Menu(k.ctx, k.name)
 		if failed := v.Err(); failed != nil {
 			err = failed
@@ -69,6 +69,20 @@ func (h *Handler) makeMenu(k *making) (made, error) {
 		}
 		return m, nil
 	})
+}
+
+// users lists the users of a site for a menu, nil if it has none.
+func users(v *site.View) func() []menu.Item {
+	if !v.HasUsers() {
+		return nil
+	}
+	return func() (items []menu.Item) {
+		for _, u := range v.Users() {
+			name := "~" + u.Name
+			items = append(items, menu.Item{Type: menu.TypeMenu, Label: name, Selector: selector.Canonical(name, true)})
+		}
+		return items
+	}
 }
 
 // client is the address that $REMOTE_ADDR tells.

@@ -66,7 +66,8 @@ type Builder struct {
 	Now func() time.Time
 
 	// Users and Hosts give the items of a line "~", the newest first, and of a line
-	// "%". Where an item has no host, it is of this server. If nil, there are none.
+	// "%". Where an item has no host or no port, it is that of this server. If nil, there are none.
+	// A caller that keeps menus must know itself when these lists change.
 	Users, Hosts func() []Item
 	// Answers reports whether something beside the tree answers a selector. If nil,
 	// nothing does, so that a link to a program is shown without its link.

@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -76,10 +77,9 @@ func (m *making) items(what string, list func() []Item) {
 		m.problem(CodeInclude, "there is no list of %s here", what)
 		return
 	}
-	m.menu.Changing = true
 	for _, it := range list() {
-		if it.Host == "" && it.Type != TypeInfo {
-			it.Host, it.Port = m.Host, m.Port
+		if it.Type != TypeInfo {
+			it.Host, it.Port = cmp.Or(it.Host, m.Host), cmp.Or(it.Port, m.Port)
 		}
 		m.add(it)
 	}

@@ -25,9 +25,15 @@ type users struct {
 	home   string // the directory in which a user's is: "/home"
 	below  string // what follows in it: "public_gopher"
 	minUID int
-	skel   string // what a new user gets, "/etc/skel/public_gopher"
+	skel   map[string][]byte // the files that each new user gets, by their names
 
 	found []diag.Diagnostic // what hinders some of them, as of the last look
+}
+
+// CheckUsers reports what is wrong with a pattern for Config.Users.
+func CheckUsers(pattern string) error {
+	_, err := parseUsers(pattern, 0)
+	return err
 }
 
 // parseUsers reads a pattern: absolute, with one "*" that stands for a whole
@@ -39,7 +45,25 @@ func parseUsers(pattern string, minUID int) (*users, error) {
 	}
 	below = strings.Trim(below, "/")
 	return &users{home: cmp.Or(filepath.Clean(home), "/"), below: below, minUID: cmp.Or(minUID, DefaultUsersMinUID),
-		skel: filepath.Join("/etc/skel", below)}, nil
+		skel: readSkel(filepath.Join("/etc/skel", below))}, nil
+}
+
+// maxSkel is how large a file may be that is compared with that of a new user, in
+// bytes.
+const maxSkel = 64 << 10
+
+// readSkel reads what a new user gets.
+func readSkel(dir string) map[string][]byte {
+	files := map[string][]byte{}
+	list, _ := os.ReadDir(dir)
+	for _, e := range list {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSkel {
+			if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
+				files[e.Name()] = text
+			}
+		}
+	}
+	return files
 }
 
 // trees adds the trees of all users to next, those of old that have not changed
@@ -118,6 +142,9 @@ type User struct {
 // usersDir stands for the set of users among the directories.
 const usersDir = "\x00users"
 
+// HasUsers reports whether the site serves users' directories.
+func (v *View) HasUsers() bool { return v.site.users != nil }
+
 // Users lists those whose tree holds something of their own, the newest change
 // first: a tree is left out that is empty, or holds only what each new user gets.
 func (v *View) Users() []User {
@@ -142,18 +169,14 @@ func (v *View) Users() []User {
 	return list
 }
 
-// maxSkel is how large a file may be that is compared with that of a new user, in
-// bytes.
-const maxSkel = 64 << 10
-
 // fromSkel reports whether a tree holds nothing but what each new user gets.
 func (u *users) fromSkel(v *View, top string, d *policy.Dir) bool {
-	if len(d.Dirs) > 0 || len(d.Files) > 10 {
+	if len(d.Dirs) > 0 || len(d.Files) > len(u.skel) {
 		return false
 	}
 	for _, base := range d.Files {
-		given, err := os.ReadFile(filepath.Join(u.skel, base))
-		if err != nil || len(given) > maxSkel {
+		given, ok := u.skel[base]
+		if !ok {
 			return false
 		}
 		f, err := v.open(selector.Join(top, base))

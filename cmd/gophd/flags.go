@@ -8,6 +8,7 @@ import (
 
 	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
 )
 
 // A category of flags, in the order of the help. Its methods make a flag, with
@@ -58,6 +59,10 @@ func env(name string) []string {
 func serveFlags(f *daemon.Flags) []cli.Flag {
 	return []cli.Flag{
 		catContent.text(&f.Root, "root", "", "`DIR` the directory to serve"),
+		catContent.text(&f.Users, "users", "", "`PATTERN` of users' directories: /home/*/public_gopher is /~NAME/"),
+		catContent.number(&f.UsersMinUID, "users-min-uid", site.DefaultUsersMinUID, "`UID` from which on accounts are users"),
+		catContent.list(&f.Mounts, "mount", "`PREFIX=DIR` serves DIR as /PREFIX/, too; may be repeated"),
+		catContent.list(&f.VHosts, "vhost", "`NAME=DIR` another site, for TLS clients that name it and -listen ADDR=NAME"),
 		catContent.yes(&f.StrictText, "strict-text", "texts end with a dot, as in RFC 1436"),
 		catContent.yes(&f.InfoPrefix, "info-prefix", "text lines in gophermaps begin with i (Motsognir)"),
 		catContent.list(&f.FastCGI, "fastcgi", "`PREFIX=SOCKET` a program answers below PREFIX; or '*.EXT=SOCKET'"),

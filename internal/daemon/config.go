@@ -64,6 +64,11 @@ type Flags struct {
 	User, Sandbox string
 	SandboxParent bool
 
+	Users       string
+	UsersMinUID int
+	Mounts      []string
+	VHosts      []string
+
 	Version string // of gophd
 }
 
@@ -79,8 +84,10 @@ type Config struct {
 
 	programs []programs.Rule
 
-	listen []string
-	inetd  bool
+	listen      []string
+	listenNames map[string]string // the hosts of addresses that have one of their own
+	hosts       []*host           // besides the first one
+	inetd       bool
 
 	certs      []keypair.Files
 	selfSigned string // the directory; "": none
@@ -104,10 +111,10 @@ func (f Flags) Config() (*Config, error) {
 		return nil, exit.Usagef("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT", "no directory to serve")
 	}
 	c := &Config{
-		root: f.Root, listen: f.Listen, inetd: f.Inetd, selfSigned: f.TLSSelfSigned,
+		root: f.Root, inetd: f.Inetd, selfSigned: f.TLSSelfSigned,
 		logFormat: f.LogFormat, accessLog: f.AccessLog, metrics: f.Metrics, user: f.User, sandbox: f.Sandbox, sandboxParent: f.SandboxParent, version: f.Version,
 	}
-	for _, check := range []func(*Config) error{f.names, f.choices, f.limits, f.tree, f.network, f.certificates} {
+	for _, check := range []func(*Config) error{f.names, f.choices, f.limits, f.tree, f.otherTrees, f.network, f.certificates} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
@@ -222,6 +229,32 @@ func (f Flags) tree(c *Config) (err error) {
 		c.programs = append(c.programs, rule)
 	}
 	return nil
+}
+
+// otherTrees checks -users, -mount and -vhost.
+func (f Flags) otherTrees(c *Config) (err error) {
+	c.site.Users, c.site.UsersMinUID = f.Users, f.UsersMinUID
+	if f.Users != "" {
+		if err := site.CheckUsers(f.Users); err != nil {
+			return exit.Usagef("-users '/home/*/public_gopher': one * for the user's name", "-users: %w", err)
+		}
+	}
+	for _, m := range f.Mounts {
+		name, dir, ok := strings.Cut(m, "=")
+		name = strings.Trim(name, "/")
+		if !ok || name == "" || dir == "" {
+			return exit.Usagef("-mount PREFIX=DIR, such as -mount /pub=/srv/mirror", "-mount %q", m)
+		}
+		if c.site.Mounts[name] != "" {
+			return exit.Usagef("one -mount for each prefix", "-mount %q is there twice", name)
+		}
+		if c.site.Mounts == nil {
+			c.site.Mounts = map[string]string{}
+		}
+		c.site.Mounts[name] = dir
+	}
+	c.hosts, c.listen, c.listenNames, err = parseHosts(f.VHosts, f.Listen)
+	return err
 }
 
 func (f Flags) network(c *Config) (err error) {

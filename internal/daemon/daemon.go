@@ -111,15 +111,20 @@ func (d *daemon) openTree() (err error) {
 	if d.tree, err = site.Open(d.conf.root, conf); err != nil {
 		return exit.Root(d.conf.root, err)
 	}
-	return nil
+	return d.openHosts()
 }
 
-func (d *daemon) openServer(ctx context.Context) error {
+func (d *daemon) openServer(ctx context.Context) (err error) {
 	d.srv = d.conf.server
 	d.conf.files.Site = d.tree
 	d.conf.files.Missing = d.madeByUs()
 	d.mux.Handle("/", d.withPrograms())
-	d.srv.Handler = &d.mux
+	if len(d.conf.hosts) > 0 {
+		d.conf.files.Hosts = d.hostItems
+	}
+	if d.srv.Handler, err = d.handler(&d.mux); err != nil {
+		return err
+	}
 	if d.conf.http {
 		d.srv.HTTP = (&web.Page{Handler: &d.mux, Type: d.conf.files.ItemType}).Serve
 	}
@@ -170,7 +175,9 @@ func (d *daemon) serve(ctx context.Context) error {
 	for _, l := range d.listeners {
 		tasks.Go(func() error { return d.srv.Serve(ctx, l) })
 	}
-	tasks.Go(func() error { return d.tree.Run(ctx) })
+	for _, s := range d.sites() {
+		tasks.Go(func() error { return s.Run(ctx) })
+	}
 	if d.conf.search != nil {
 		tasks.Go(func() error { return d.conf.search.Run(ctx) })
 	}
@@ -219,7 +226,9 @@ func (d *daemon) reread(sig os.Signal) {
 	d.notify.Reloading()
 	d.access.Reopen()
 	d.certs.Reload()
-	d.tree.Reload()
+	for _, s := range d.sites() {
+		s.Reload()
+	}
 }
 
 // reloaded is called after each reload.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/gophd/gophd/selector"
 )
 
@@ -18,11 +20,13 @@ func (d *daemon) serveOne(ctx context.Context) error {
 		d.srv.Host = "localhost" // nobody has reached an address
 	}
 	ctx, stop := context.WithCancel(ctx)
-	read := make(chan error, 1)
-	go func() { read <- d.tree.Run(ctx) }()
+	var read errgroup.Group
+	for _, s := range d.sites() {
+		read.Go(func() error { return s.Run(ctx) })
+	}
 	d.srv.ServeConn(ctx, d.conn)
 	stop()
-	return <-read
+	return read.Wait()
 }
 
 // inetdConn makes a connection of standard input and output: they are one

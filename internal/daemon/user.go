@@ -1,12 +1,16 @@
 package daemon
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/metrics"
@@ -19,6 +23,10 @@ import (
 // not read is told at once and not at the next reload.
 func (d *daemon) becomeUser() error {
 	if d.conf.user == "" {
+		if os.Geteuid() == 0 && d.conf.site.Users != "" {
+			return exit.Hint(errors.New("-users as root: what one user links to or hides, root can read"),
+				"-user "+unprivileged()+" lets go of root's rights once gophd listens")
+		}
 		if os.Geteuid() == 0 {
 			d.log.Warn("serving as root", "hint", "-user "+unprivileged()+" lets go of root's rights once gophd listens")
 		}
@@ -74,11 +82,23 @@ func (d *daemon) enterSandbox() error {
 
 // needed lists what serving reads and writes.
 func (d *daemon) needed() (sandbox.Paths, error) {
-	read, err := sandbox.Tree(d.conf.root)
-	read = append(read, watch.Files()...)
-	if d.conf.sandboxParent {
-		read = append(read, sandbox.Around(d.conf.root)...)
+	var read []string
+	for _, dir := range d.dirs() {
+		paths, err := sandbox.Tree(dir)
+		if err != nil {
+			return sandbox.Paths{}, err
+		}
+		read = append(read, paths...)
+		if d.conf.sandboxParent {
+			read = append(read, sandbox.Around(dir)...)
+		}
 	}
+	if users := d.conf.site.Users; users != "" {
+		homes, _, _ := strings.Cut(users, "/*")
+		read = append(read, cmp.Or(homes, "/"))
+		d.log.Info("the sandbox shows all homes, since users come and go", "directory", cmp.Or(homes, "/"))
+	}
+	read = append(read, watch.Files()...)
 	for _, f := range d.certs.Files() {
 		read = append(read, sandbox.Around(f.Cert)...)
 		read = append(read, sandbox.Around(f.Key)...)
@@ -90,5 +110,14 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 	for _, rule := range d.conf.programs {
 		connect = append(connect, filepath.Dir(rule.Client.Socket)) // it is made again when the program is restarted
 	}
-	return sandbox.Paths{Read: read, Append: logPaths(d.conf.accessLog), Connect: connect}, err
+	return sandbox.Paths{Read: read, Append: logPaths(d.conf.accessLog), Connect: connect}, nil
+}
+
+// dirs are the directories of all sites and mounts.
+func (d *daemon) dirs() []string {
+	dirs := []string{d.conf.root}
+	for _, h := range d.conf.hosts {
+		dirs = append(dirs, h.dir)
+	}
+	return slices.AppendSeq(dirs, maps.Values(d.conf.site.Mounts))
 }

@@ -29,6 +29,7 @@ var mayAskTheWall = map[string]string{
 	"internal/web/page.go":           "told to browsers",
 	"internal/feed/atom.go":          "dates of texts, and classes of characters",
 	"internal/sitesearch/follow.go":  "of a file, compared with itself",
+	"site/scan.go":                   "of files, compared with each other",
 	"site/view.go":                   "of a file, for fs.FileInfo",
 }
 
