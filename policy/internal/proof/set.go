@@ -26,6 +26,7 @@ type entry struct {
 	mask  uint32 // readers, one bit each
 	ref   int    // line of the file, or index of the rule
 	hash  uint64 // of all but ref
+	pairs uint64 // of neighbouring bytes in rest
 }
 
 // set holds the patterns of a robots.txt for one robot, or of a policy.
@@ -49,8 +50,20 @@ func newSet(list []entry) *set {
 		s.up[i] = up
 		e.hash = e.content()
 		s.sums[i+1] = s.sums[i] + e.hash
+		for _, piece := range e.rest {
+			e.pairs |= pairs([]byte(piece))
+		}
 	}
 	return s
+}
+
+// pairs is a set of the pairs of neighbouring bytes in a text. What has others
+// than a selector does not match it, which spares most questions.
+func pairs(text []byte) (set uint64) {
+	for i := 1; i < len(text); i++ {
+		set |= 1 << ((text[i-1]*37 + text[i]) & 63)
+	}
+	return set
 }
 
 func (e *entry) content() uint64 {
@@ -208,8 +221,12 @@ func (s *set) matches(found []int, c *cursor, sub []byte) []int {
 			}
 		})
 	}
+	have := ^uint64(0)
+	if len(c.open) > 8 {
+		have = pairs(sub)
+	}
 	for _, o := range c.open {
-		if s.ends(o, sub) {
+		if s.entries[o.entry].pairs&^have == 0 && s.ends(o, sub) {
 			found = append(found, o.entry)
 		}
 	}

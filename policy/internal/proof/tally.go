@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// maxExamples is how many selectors a finding shows.
-const maxExamples = 10
+// maxExamples is how many selectors a finding shows, maxCauses how many causes are
+// told apart for a class.
+const (
+	maxExamples = 10
+	maxCauses   = 100_000
+)
 
 // tally is what was found in a part of the tree for a class of robots.
 type tally struct {
@@ -45,11 +49,7 @@ func newTally() *tally { return &tally{found: map[cause]*effect{}} }
 
 // note counts n selectors, of which one is shown.
 func (t *tally) note(c cause, n int, example string, exists bool) {
-	e := t.found[c]
-	if e == nil {
-		e = &effect{}
-		t.found[c] = e
-	}
+	e := t.effect(c)
 	e.count += n
 	list := &e.examples
 	if !exists {
@@ -60,14 +60,24 @@ func (t *tally) note(c cause, n int, example string, exists bool) {
 	}
 }
 
+// effect is that of a cause; of too many causes the source is lost.
+func (t *tally) effect(c cause) *effect {
+	if t.found[c] == nil && len(t.found) >= maxCauses {
+		c.source = source{}
+	}
+	e := t.found[c]
+	if e == nil {
+		e = &effect{}
+		t.found[c] = e
+	}
+	return e
+}
+
 // merge adds what was found in another part.
 func (t *tally) merge(o *tally) {
 	t.selectors += o.selectors
 	for c, e := range o.found {
-		if t.found[c] == nil {
-			t.found[c] = &effect{}
-		}
-		t.found[c].merge(e)
+		t.effect(c).merge(e)
 	}
 }
 

@@ -7,17 +7,19 @@ import (
 )
 
 // minNode is how many names a directory has below it for the proof to remember
-// what it found there. Those with annotations are always remembered.
+// what it found there, if it has no annotation. What is remembered above is at
+// least twice as large: so a chain of directories costs no more than others.
 var minNode = 64
 
-// node is a directory that is remembered.
+// node is a directory with an annotation in or below it, or with many names.
 type node[D comparable] struct {
 	d           D
 	name, dir   string
 	files, dirs int // names below
 	notes       *annotation
-	kids        []*node[D] // by name
-	memos       map[uint64]*memo
+	kids        []*node[D]       // by name
+	kept        int              // names below the largest directory that is remembered, this one or one below
+	memos       map[uint64]*memo // nil if it is not remembered
 }
 
 // memo is what was found below a directory, by a hash of all that it depends on.
@@ -34,7 +36,7 @@ func (p *prover[D]) count(d D, dir string, prev *node[D]) *node[D] {
 		return prev
 	}
 	name, files, dirs, notes := p.in.Look(d)
-	n := &node[D]{d: d, name: name, dir: dir, files: len(files), dirs: len(dirs), memos: map[uint64]*memo{}}
+	n := &node[D]{d: d, name: name, dir: dir, files: len(files), dirs: len(dirs)}
 	if len(notes) > 0 {
 		if prev != nil && prev.notes != nil && prev.dir == dir && slices.EqualFunc(prev.notes.notes, notes, sameNote) {
 			n.notes = prev.notes
@@ -47,8 +49,11 @@ func (p *prover[D]) count(d D, dir string, prev *node[D]) *node[D] {
 		kid := p.count(sub, dir+name+"/", prev.kid(name))
 		n.files, n.dirs = n.files+kid.files, n.dirs+kid.dirs
 		if kid.notes != nil || kid.kids != nil || kid.files+kid.dirs >= minNode {
-			n.kids = append(n.kids, kid)
+			n.kids, n.kept = append(n.kids, kid), max(n.kept, kid.kept)
 		}
+	}
+	if size := n.files + n.dirs + 1; size >= 2*n.kept && (n.notes != nil || size >= minNode) {
+		n.kept, n.memos = size, map[uint64]*memo{}
 	}
 	return n
 }
@@ -69,8 +74,12 @@ func (n *node[D]) kid(name string) *node[D] {
 	return n.kids[i]
 }
 
-// gather lists the annotations, from above to below.
+// gather lists the annotations, from above to below. What lies in a directory
+// that is shut is not asked.
 func (p *prover[D]) gather(n *node[D]) {
+	if slices.Contains(p.in.Shut, n.dir) {
+		return
+	}
 	if n.notes != nil {
 		p.notes = append(p.notes, n.notes)
 	}

@@ -45,9 +45,9 @@ func (p *prover[D]) start(root *node[D], t *tally) {
 	p.walk(p.in.Root, root, at, 0, t)
 }
 
-// walk proves what is below a directory; n is nil if nothing is remembered of it.
+// walk proves what is below a directory; n is nil if it has no node.
 func (p *prover[D]) walk(d D, n *node[D], at *place, depth int, t *tally) {
-	if n == nil {
+	if n == nil || n.memos == nil {
 		p.names(d, n, at, depth, t)
 		return
 	}
@@ -81,7 +81,7 @@ func (p *prover[D]) names(d D, n *node[D], at *place, depth int, t *tally) {
 	}
 	_, files, dirs, _ := p.in.Look(d)
 	for _, name := range files {
-		if sel := at.dir + name; askable(sel) && !p.skipped(sel) {
+		if sel := at.dir + name; askable(at, name) && !p.skipped(sel) {
 			p.resource(at, sel, false, true, t)
 		}
 	}
@@ -89,7 +89,7 @@ func (p *prover[D]) names(d D, n *node[D], at *place, depth int, t *tally) {
 	for _, sub := range dirs {
 		name, _, _, _ := p.in.Look(sub)
 		sel := at.dir + name + "/"
-		if !askable(sel) || p.skipped(sel) {
+		if !askable(at, name) || p.skipped(sel) {
 			continue
 		}
 		kid := n.kid(name)
@@ -169,10 +169,11 @@ func (p *prover[D]) size(d D, n *node[D]) (files, dirs int) {
 	return files, dirs
 }
 
-// askable reports whether a client may ask for a canonical selector.
-func askable(sel string) bool {
-	_, _, err := selector.Path(sel)
-	return err == nil
+// askable reports whether a client may ask for what lies at a path below a
+// directory.
+func askable(at *place, path string) bool {
+	_, _, err := selector.Path(path)
+	return err == nil && len(at.dir)+len(path) < selector.MaxRequest-2
 }
 
 // skipped reports whether the server answers a selector with something else than
@@ -315,7 +316,7 @@ func (p *prover[D]) around(at *place, e *entry, t *tally) {
 // invented asks for a name as a file and as a directory.
 func (p *prover[D]) invented(at *place, sel string, t *tally) {
 	sel = strings.TrimSuffix(sel, "/")
-	if len(sel) <= len(at.dir) || !askable(sel) || p.skipped(sel) || p.skipped(sel+"/") {
+	if len(sel) <= len(at.dir) || !askable(at, sel[len(at.dir):]) || p.skipped(sel) || p.skipped(sel+"/") {
 		return
 	}
 	p.resource(at, sel, false, false, t)
