@@ -50,7 +50,7 @@ type caller func(name string, f func() error) error
 // owner of its tree.
 func (r *root) open(call caller, name string) (f *os.File, info fs.FileInfo, real string, err error) {
 	real = name
-	for range 1 + maxTries {
+	for try := 0; ; try++ {
 		err = call(real, func() (err error) {
 			if f, err = r.plain(real); err == nil {
 				info, err = f.Stat()
@@ -60,10 +60,13 @@ func (r *root) open(call caller, name string) (f *os.File, info fs.FileInfo, rea
 		if !errors.Is(err, errLink) {
 			break
 		}
+		if try == maxTries {
+			err = errExchanged
+			break
+		}
 		if real, err = r.resolve(call, name); err != nil {
 			break
 		}
-		err = errExchanged
 	}
 	switch {
 	case err != nil:
