@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -20,8 +19,8 @@ import (
 // have a conn as soon as they wait for something, and a goroutine only if the
 // reply is not at hand. Every other one has a goroutine.
 type conn struct {
-	net.Conn           // the socket
-	tls      *tls.Conn // what runs on it, if the client wants that
+	net.Conn          // the socket
+	tls      *tlsConn // what runs on it, if the client wants that
 	under    *transport
 	head     []byte // what was read of the request
 	ended    bool   // there is no more

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/gophd/gophd/selector"
@@ -46,8 +47,40 @@ func (r *run) startTLS(c *conn) error {
 		_ = s.Acknowledge()
 	}
 	t.stall = r.stallTimeout()
-	c.tls, c.under = shaken, t
+	c.tls, c.under = &tlsConn{shaken, t}, t
 	return nil
+}
+
+// tlsConn is TLS on a transport. TLS writes each record, of 16 KiB at most, by
+// itself, which for a large reply costs as much as all the ciphering; so the
+// records of one Write are collected.
+type tlsConn struct {
+	*tls.Conn
+	under *transport
+}
+
+const (
+	maxRecord   = 16 << 10 // bytes (RFC 8446 section 5.1)
+	collectSize = 64 << 10 // bytes of records that are written at once
+)
+
+var collections = sync.Pool{New: func() any { return new([collectSize]byte) }}
+
+// Write writes p.
+func (c *tlsConn) Write(p []byte) (int, error) {
+	if len(p) <= maxRecord {
+		return c.Conn.Write(p)
+	}
+	room := collections.Get().(*[collectSize]byte)
+	c.under.collected = room[:0]
+	n, err := c.Conn.Write(p)
+	rest := c.under.collected
+	c.under.collected = nil
+	if _, failed := c.under.Write(rest); err == nil && failed != nil {
+		n, err = 0, failed
+	}
+	collections.Put(room)
+	return n, err
 }
 
 // transport is what TLS runs on: the socket, with what was read of it already.
@@ -60,6 +93,8 @@ type transport struct {
 	head     []byte
 	stall    time.Duration // 0 during the handshake, which has a deadline
 	progress *progress     // of the reply; nil: none yet
+
+	collected []byte // records that are written together; nil: each by itself
 }
 
 func (t *transport) Read(p []byte) (int, error) {
@@ -72,9 +107,25 @@ func (t *transport) Read(p []byte) (int, error) {
 }
 
 func (t *transport) Write(p []byte) (int, error) {
-	if t.stall == 0 {
+	switch {
+	case t.stall == 0:
 		return t.Conn.Write(p)
+	case t.collected != nil && len(t.collected)+len(p) <= cap(t.collected):
+		t.collected = append(t.collected, p...)
+		return len(p), nil
+	case len(t.collected) > 0:
+		all := t.collected
+		t.collected = t.collected[:0]
+		if _, err := t.send(all); err != nil {
+			return 0, err
+		}
+		return t.Write(p)
 	}
+	return t.send(p)
+}
+
+// send sends p, as long as there is progress.
+func (t *transport) send(p []byte) (int, error) {
 	sent := 0
 	err := steadily(t.Conn, t.stall, func() (int64, error) {
 		n, err := t.Conn.Write(p[sent:])

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -25,8 +27,34 @@ func dialProxied(addr string) (net.Conn, error) {
 	return c, err
 }
 
+// sessions are resumed: a handshake that costs less is told apart better from the
+// rest.
+var sessions = tls.NewLRUClientSessionCache(0)
+
 func dialTLS(addr string) (net.Conn, error) {
-	return tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true})
+	return tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true, ClientSessionCache: sessions})
+}
+
+// ciphering is what AES-GCM takes for so many bytes in records of 16 KiB, in µs.
+func ciphering(size int) float64 {
+	block, err := aes.NewCipher(make([]byte, 16))
+	if err != nil {
+		return 0
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		return 0
+	}
+	nonce, record := make([]byte, aead.NonceSize()), make([]byte, 16<<10, 17<<10)
+	least := time.Hour
+	for range 200 {
+		began := time.Now()
+		for rest := size; rest > 0; rest -= len(record) {
+			aead.Seal(record[:0], nonce, record[:min(rest, len(record))], nil)
+		}
+		least = min(least, time.Since(began))
+	}
+	return float64(least.Nanoseconds()) / 1000
 }
 
 // runWays tells the CPU time of a listing of 3,000 files that is kept, on each way
@@ -67,18 +95,19 @@ func runWays(gophd string, rounds int, span time.Duration) error {
 			cost[sc.name] = append(cost[sc.name], r.cpu/time.Duration(r.requests))
 		}
 	}
-	median := func(name string) float64 {
-		slices.Sort(cost[name])
-		return float64(cost[name][len(cost[name])/2].Nanoseconds()) / 1000
-	}
-	handshake := median("text, over TLS") - median("text, plain")
+	// The least is what is least disturbed by others on the machine.
+	least := func(name string) float64 { return float64(slices.Min(cost[name]).Nanoseconds()) / 1000 }
+	handshake := least("text, over TLS") - least("text, plain")
+	sealing := ciphering(3000 * len("0entry-00000.txt\t/list3000/entry-00000.txt\tlocalhost\t12345\r\n"))
 	fmt.Printf("\nA listing of 3,000 files from the cache\n\n| way | CPU for a request | of plain |\n| --- | --- | --- |\n")
 	for _, name := range []string{"plain", "with a query", "behind a proxy", "over TLS"} {
-		us := median(name)
+		us := least(name)
 		if name == "over TLS" {
 			name, us = fmt.Sprintf("over TLS, less %.0f \u00b5s for the handshake", handshake), us-handshake
+			fmt.Printf("| %s | %.0f \u00b5s | %.2f |\n", name, us, us/least("plain"))
+			name, us = fmt.Sprintf("and less %.0f \u00b5s for ciphering", sealing), us-sealing
 		}
-		fmt.Printf("| %s | %.0f \u00b5s | %.2f |\n", name, us, us/median("plain"))
+		fmt.Printf("| %s | %.0f \u00b5s | %.2f |\n", name, us, us/least("plain"))
 	}
 	return nil
 }

@@ -51,7 +51,10 @@ func (d *daemon) setTLS() error {
 			return exit.Hint(err, "-tls-self-signed wants a directory that gophd may write to, or one with both gophd.crt and gophd.key")
 		}
 	}
-	d.srv.TLS = &tls.Config{GetCertificate: d.certs.Get, MinVersion: tls.VersionTLS12}
+	d.srv.TLS = &tls.Config{
+		GetCertificate: d.certs.Get, MinVersion: tls.VersionTLS12,
+		DynamicRecordSizingDisabled: true, // a reply is of use when it is whole
+	}
 	return nil
 }
 
