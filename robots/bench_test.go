@@ -117,7 +117,7 @@ func TestMemory(t *testing.T) {
 // TestMemoryOfManyRobots: what is kept grows with the file, however many robots
 // are asked about and however their groups overlap.
 func TestMemoryOfManyRobots(t *testing.T) {
-	const robots, rules = 4000, 3000
+	const robots, rules = 1000, 750
 	var shared, own bytes.Buffer
 	for i := range robots {
 		fmt.Fprintf(&shared, "User-agent: robot%d\n", i)

@@ -231,7 +231,9 @@ func refURI(pattern, path []refUnit, whole bool) bool {
 				next[j] = j > 0 && row[j-1] && refSame(p, path[j-1])
 			}
 		}
-		row = next
+		if row = next; !slices.Contains(row, true) {
+			return false
+		}
 	}
 	return whole && row[len(path)] || !whole && slices.Contains(row, true)
 }
@@ -241,7 +243,10 @@ func refNormal(p string) string {
 	body, whole := strings.CutSuffix(p, "$")
 	var b strings.Builder
 	for _, u := range refUnits(body, true) {
-		fmt.Fprint(&b, u.c, u.star, u.weight(), " ")
+		b.WriteString(string([]byte{u.c, byte(u.weight()), '-'}))
+		if u.star {
+			b.WriteByte('*')
+		}
 	}
 	return b.String() + fmt.Sprint(whole)
 }
@@ -319,15 +324,18 @@ func refAll(d Dialect, data []byte, agent, sel string) []refFound {
 	for _, g := range refChoose(d, refGroups(d, string(data)), agent) {
 		for _, r := range g.rules {
 			w, ok := refMatch(d, g, r, sel)
+			if !ok {
+				continue
+			}
 			normal := r.pattern
 			if d == RFC9309 {
 				normal = refNormal(normal)
 			}
 			key := fmt.Sprint(r.allow, d == Extended && strings.HasPrefix(g.version, "2."), normal)
-			if ok && !seen[key] {
+			if !seen[key] {
 				all = append(all, refFound{r, w})
 			}
-			seen[key] = seen[key] || ok
+			seen[key] = true
 		}
 	}
 	sort.SliceStable(all, func(i, j int) bool {

@@ -285,7 +285,7 @@ func TestRetryAfter(t *testing.T) {
 			if se, ok := errors.AsType[*StatusError](a.Err); a.Access != Unreachable || !ok || se.Status/100 < 4 {
 				t.Fatalf("%s: %v, %v", status, a.Access, a.Err)
 			}
-			if next := a.Pace.Next(time.Now()).Sub(time.Now()); next != 0 && next != want {
+			if next := time.Until(a.Pace.Next(time.Now())); next != 0 && next != want {
 				t.Errorf("%s: the pace lets go after %v, want %v", status, next, want)
 			}
 			time.Sleep(want - time.Second)
