@@ -21,7 +21,6 @@ import (
 //	=file        include another map
 //	~            the list of users
 //	%            the list of virtual hosts
-//	%FILES%      the listing of the directory, here (Motsognir)
 //	TLabel TAB selector TAB host TAB port
 //	anything else: a line of information
 
@@ -38,9 +37,6 @@ func (m *making) mapLine(line string) (ended, listing bool) {
 		return false, false
 	case "%":
 		m.items("virtual hosts", m.Hosts)
-		return false, false
-	case "%FILES%":
-		m.listHere()
 		return false, false
 	case "":
 		m.add(Info(""))

@@ -79,23 +79,14 @@ func (s *source) once(what string) bool {
 	return true
 }
 
-// mapped makes the menu of a map, if the directory has one. If it has none but a
-// program, nothing is listed: what lies beside that is rarely meant to be found.
+// mapped makes the menu of a map, if the directory has one.
 func (m *making) mapped() bool {
-	var program error
 	for _, base := range []string{mapName, dotMapName, gphName} {
-		err := m.file(selector.Join(m.dir, base))
-		if err == nil {
+		if m.file(selector.Join(m.dir, base)) == nil {
 			return true
 		}
-		if errors.Is(err, errProgram) {
-			program = err
-		}
 	}
-	if program != nil {
-		m.add(Info("The menu here is made by a program, which this server does not run."))
-	}
-	return program != nil
+	return false
 }
 
 // errProgram is why a map or an include is not shown.
@@ -144,14 +135,7 @@ func (m *making) follow(first source) {
 		}
 	}
 	m.maps = nil
-	if listing {
-		m.listHere()
-	}
-}
-
-// listHere appends the listing of the directory to what a map says.
-func (m *making) listHere() {
-	if m.mapsOnly {
+	if !listing || m.mapsOnly {
 		return
 	}
 	if err := m.list(); err != nil {

@@ -2,219 +2,299 @@ package policy
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/robots"
 )
 
-// note is what the annotations of one directory say.
-type note struct {
-	shut   *rule              // not nil: the whole directory is denied, whatever else is said
-	agents map[string][]*rule // by product token in lower case, "*" among them; nil rules: all allowed
-	groups map[string]string  // the name of a group, by what it says
-	order  []string           // the tokens in the order they first stand in, without rules too
-	sets   map[string]string  // which groups speak for a token: equal ones have equal rules
-	fields []siteField
-	notes  []Report
-}
-
-// What one directory may say is bounded: one that says more is denied, so that
-// nobody else pays for it.
+// What one annotation may say is bounded. One that says more is not read: its
+// directory is denied, since the part that would be lost may be what denies.
 const (
-	maxRules    = 10_000
-	maxAgents   = 256 // robots that are named
-	maxOpinions = 32  // ways in which they are treated
-	maxToken    = 64  // octets of a name
-
-	// maxPieces bounds the comparisons below a directory other than the root:
-	// pieces of patterns with stars, for every resource.
-	maxPieces = 16 << 20
+	maxAnnotation = 500 << 10 // bytes
+	maxRules      = 1000
+	maxNames      = 256 // of robots
+	maxToken      = 64  // bytes of a name
+	maxSelector   = 4096
 )
 
-// readNote reads the annotations of the directory; root is whether site-wide
-// fields count there.
-func readNote(annotations []*Annotation, root bool) *note {
-	n := &note{agents: map[string][]*rule{}, sets: map[string]string{}, groups: map[string]string{}}
+// note is what the annotations of one directory say.
+type note struct {
+	shut    *rule           // not nil: the directory is denied as a whole
+	sets    map[string]*set // by product token in lower case, "*" among them
+	names   []string        // those that are named, in order, as they are written first
+	rules   int
+	fields  []siteField
+	reports []Report
+}
+
+// set is what an annotation says of some robots.
+type set struct {
+	rules  []*rule
+	finals []*rule // Final lines: the rules of this set hold at or below them
+	prefs  []*rule // Content-Usage lines
+	says   bool    // it has a rule, if only an empty Disallow
+	hash   uint64  // of the rules and finals; equal ones treat robots alike
+	about  uint64  // of the preferences
+}
+
+// opens reports whether there is an Allow: then it matters who is named.
+func (s *set) opens() bool {
+	return slices.ContainsFunc(s.rules, func(r *rule) bool { return r.allow })
+}
+
+// rule is a line of an annotation, its pattern put below the directory.
+type rule struct {
+	form
+	allow bool
+	value string // as it was written; of a denied directory, why
+	file  string
+	line  int  // 0: the annotation as a whole
+	root  bool // the root's annotation says it
+}
+
+// owner is the name, in URI form, of the top-level directory whose annotations
+// say it; "" for the root.
+func (r *rule) owner() string {
+	if r.root {
+		return ""
+	}
+	name, _, _ := strings.Cut(r.uri[1:], "/")
+	return name
+}
+
+func (r *rule) field() string {
+	if r.allow {
+		return "Allow: "
+	}
+	return "Disallow: "
+}
+
+// ruleFor gives what the annotation says of a robot: its own rules, or else those
+// for all, and the same for preferences. own is whether the rules name it.
+func (n *note) setsFor(token string) (rules, prefs *set, own bool) {
+	rules, prefs = n.sets["*"], n.sets["*"]
+	if s := n.sets[token]; s != nil && token != "*" {
+		if s.says {
+			rules, own = s, true
+		}
+		if len(s.prefs) > 0 {
+			prefs = s
+		}
+	}
+	return rules, prefs, own
+}
+
+// reader reads the annotations of one directory.
+type reader struct {
+	note   *note
+	at     form // of the directory, without a slash at its end
+	root   bool
+	file   string
+	tokens []string // whom the lines are for
+	lines  int      // of User-agent in a row; 0 after a rule
+	sets   []*set   // those of tokens
+	bare   []int    // fields since the last User-agent line: where a group without rules would end
+}
+
+// readNote reads the annotations of a directory.
+func readNote(annotations []*Annotation, at form, root bool) *note {
+	n := &note{sets: map[string]*set{}}
 	for _, a := range annotations {
 		switch {
 		case a.Err != nil:
-			n.shutBy(a, CodeUnreadable, fmt.Sprintf("it cannot be read: %v", a.Err))
+			n.deny(a.File, at, CodeUnreadable, fmt.Sprintf("it cannot be read: %v", a.Err))
 		case len(a.Data) > maxAnnotation:
-			n.shutBy(a, CodeTooLarge, "it has more than 500 KiB")
+			n.deny(a.File, at, CodeTooLarge, "it has more than 500 KiB")
 		default:
-			n.read(a, root)
+			r := reader{note: n, at: at, root: root, file: a.File}
+			r.become([]string{"*"})
+			r.read(a)
 		}
+	}
+	for _, s := range n.sets {
+		s.hash, s.about = sum(s.rules, s.finals), sum(s.prefs)
 	}
 	return n
 }
 
-// shutBy denies the whole directory on account of an annotation.
-func (n *note) shutBy(a *Annotation, code, why string) {
-	n.shut = &rule{file: a.File, value: why}
-	n.agents, n.order, n.sets = map[string][]*rule{}, nil, map[string]string{}
-	n.report(a, code, 0, "the directory is denied: "+why)
+// deny denies the directory as a whole on account of an annotation.
+func (n *note) deny(file string, at form, code, why string) {
+	n.shut = denied(file, at, why)
+	n.sets, n.names, n.fields, n.rules = map[string]*set{}, nil, nil, 0
+	n.reports = append(n.reports, NewReport(code, file, 0, "the directory is denied: "+why))
 }
 
-// pieces counts what the patterns with stars have to be compared for.
-func (n *note) pieces() int {
-	count := 0
-	for _, rules := range n.agents {
-		for _, r := range rules {
-			if len(r.pattern.pieces) > 1 {
-				count += len(r.pattern.pieces)
+// denied is the rule for a directory that is denied as a whole.
+func denied(file string, at form, why string) *rule {
+	return &rule{form: at.join(form{uri: "/", raw: "/", weak: "/"}), value: why, file: file, root: at.uri == ""}
+}
+
+var seed = maphash.MakeSeed()
+
+func sum(lists ...[]*rule) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, list := range lists {
+		for _, r := range list {
+			_, _ = h.WriteString(r.field() + r.uri + "\n" + r.raw + "\n")
+			if len(lists) == 1 {
+				_, _ = h.WriteString(r.value)
 			}
 		}
+		_ = h.WriteByte(0)
 	}
-	return count
+	return h.Sum64()
 }
 
-// costly gives the note of a directory in which there is too much to compare.
-func (n *note) costly(a *Annotation) *note {
-	shut := *n
-	shut.notes = slices.Clone(n.notes)
-	shut.shutBy(a, CodeTooLarge, "it has too many patterns with * for as many files")
-	return &shut
+func (r *reader) report(code string, line int, format string, args ...any) {
+	r.note.reports = append(r.note.reports, NewReport(code, r.file, line, fmt.Sprintf(format, args...)))
 }
 
-func (n *note) report(a *Annotation, code string, line int, message string) {
-	n.notes = append(n.notes, NewReport(code, a.File, line, message))
-}
-
-func (n *note) read(a *Annotation, root bool) {
-	f := robots.Parse(robots.RFC9309, a.Data)
-	for l := range f.Lines() {
-		n.check(a, l, root)
-	}
-	rules := 0
-	for _, g := range f.Groups() {
-		rules += len(g.Rules)
-		if rules > maxRules || len(n.order) > maxAgents {
-			break
-		}
-		n.swallowed(a, g)
-		n.group(a, g)
-	}
-	if rules > maxRules || len(n.order) > maxAgents || n.opinions() > maxOpinions {
-		n.shutBy(a, CodeTooLarge, fmt.Sprintf("it has more than %d rules, names more than %d robots, or treats them in more than %d ways", maxRules, maxAgents, maxOpinions))
-	}
-}
-
-// swallowed reports User-agent lines with fields but no rules before the next
-// one: to RFC 9309 they all begin one group (R9).
-func (n *note) swallowed(a *Annotation, g robots.Group) {
-	fields := g.Fields
-	for i, next := range g.Agents[min(1, len(g.Agents)):] {
-		this := g.Agents[i]
-		for len(fields) > 0 && (fields[0].Line < this.Line || fields[0].Name == "sitemap") {
-			fields = fields[1:]
-		}
-		if len(fields) > 0 && fields[0].Line < next.Line {
-			n.report(a, CodeGroupSwallowed, this.Line, fmt.Sprintf("the group of %q has no rules, so it joins that of %q in line %d", this.Token, next.Token, next.Line))
+func (r *reader) read(a *Annotation) {
+	for l := range robots.Parse(robots.RFC9309, a.Data).Lines() {
+		r.line(l)
+		if r.note.rules > maxRules || len(r.note.names) > maxNames {
+			r.note.deny(a.File, r.at, CodeTooLarge, fmt.Sprintf("it has more than %d rules or names more than %d robots", maxRules, maxNames))
+			return
 		}
 	}
 }
 
-// opinions counts the ways in which robots are treated.
-func (n *note) opinions() int {
-	ways := map[string]bool{}
-	for _, set := range n.sets {
-		ways[set] = true
-	}
-	return len(ways)
-}
-
-// group adds the rules of a group to those of every robot it names. A group
-// whose only rule is an empty Disallow still speaks for its robots, one without
-// any does not.
-func (n *note) group(a *Annotation, g robots.Group) {
-	rules, id := rulesOf(a, g.Rules), n.groupID(g)
-	for _, token := range tokens(g) {
-		if _, ok := n.sets[token]; !ok {
-			n.order, n.sets[token] = append(n.order, token), ""
+func (r *reader) line(l robots.Line) {
+	switch l.Kind {
+	case robots.KindMalformed:
+		r.report(CodeSyntax, l.Number, "no field name and colon: %.60q", strings.TrimRight(l.Text, "\r\n"))
+	case robots.KindAgent:
+		r.forgiven(l, "User-agent")
+		r.agent(l)
+	case robots.KindDisallow:
+		r.forgiven(l, "Disallow")
+		r.rule(l, false)
+	case robots.KindAllow:
+		if l.Forgiven {
+			r.report(CodeMisspelt, l.Number, "%.60q is near Allow, but opens nothing", strings.TrimSpace(l.Text))
+			return
 		}
-		if len(g.Rules) > 0 && !strings.HasSuffix(n.sets[token], id) {
-			n.sets[token] += id
-			n.agents[token] = append(n.agents[token], rules...)
+		r.rule(l, true)
+	case robots.KindUsage:
+		r.usage(l)
+	case robots.KindField:
+		if strings.EqualFold(l.Field, "Final") {
+			r.rule(l, false)
+			return
+		}
+		r.field(l)
+	}
+}
+
+// forgiven reports a near miss of a field, which counts nevertheless.
+func (r *reader) forgiven(l robots.Line, field string) {
+	if l.Forgiven {
+		r.report(CodeMisspelt, l.Number, "%.60q is taken for %s:", strings.TrimSpace(l.Text), field)
+	}
+}
+
+// agent takes a User-agent line. Several in a row stand for all of them.
+func (r *reader) agent(l robots.Line) {
+	tokens := r.tokensOf(l)
+	if r.lines > 0 {
+		if len(r.bare) > 0 {
+			r.report(CodeGroupSwallowed, r.lines, "the group has no rules, so it joins the one in line %d", l.Number)
+		}
+		tokens = append(r.tokens, tokens...)
+	}
+	r.bare, r.lines = nil, l.Number
+	r.become(tokens)
+}
+
+// become makes the lines that follow those of the robots.
+func (r *reader) become(tokens []string) {
+	r.tokens, r.sets = tokens, r.sets[:0]
+	for _, token := range tokens {
+		lower := strings.ToLower(token)
+		s := r.note.sets[lower]
+		if s == nil {
+			if s = (&set{}); lower != "*" {
+				r.note.names = append(r.note.names, token)
+			}
+			r.note.sets[lower] = s
+		}
+		if !slices.Contains(r.sets, s) {
+			r.sets = append(r.sets, s)
 		}
 	}
 }
 
-// groupID names a group; groups with the same rules have the same name.
-func (n *note) groupID(g robots.Group) string {
-	var key strings.Builder
-	for _, r := range g.Rules {
-		key.WriteString(fieldOf(r.Allow) + r.Pattern + "\n")
-	}
-	id, ok := n.groups[key.String()]
-	if !ok {
-		id = fmt.Sprintf("%d ", len(n.groups))
-		n.groups[key.String()] = id
-	}
-	return id
-}
-
-// tokens gives the robots a group is for. Rules before any User-agent are for
-// all.
-func tokens(g robots.Group) []string {
-	if len(g.Agents) == 0 {
+// tokensOf gives the robots that a line names. Only a value that is exactly *
+// is everybody; what is no product token is nobody.
+func (r *reader) tokensOf(l robots.Line) []string {
+	value := strings.TrimRight(l.Value, " \t\u00a0")
+	if value == "*" {
 		return []string{"*"}
 	}
-	var list []string
-	for _, a := range g.Agents {
-		if a.Token == "*" || isToken(a.Token) {
-			list = append(list, strings.ToLower(a.Token))
-		}
+	words := strings.Split(value, ",")
+	if len(words) > 1 {
+		r.report(CodeAgentName, l.Number, "a list: each of its words is taken for a robot; one line for each is what others read, too")
 	}
-	return list
+	var tokens []string
+	for _, word := range words {
+		word = strings.TrimSpace(word)
+		name, _, versioned := strings.Cut(word, "/")
+		if name = strings.TrimSpace(name); !isToken(name) {
+			r.report(CodeAgentName, l.Number, "%.60q is no product token: its rules are nobody's", word)
+			continue
+		}
+		if versioned {
+			r.report(CodeAgentName, l.Number, "%.60q is taken for %s: a version is no part of a name", word, name)
+		}
+		tokens = append(tokens, name)
+	}
+	return tokens
 }
 
 // isToken reports whether a name may be written as that of a group.
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
-		if isWord := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-_.", c) >= 0; !isWord {
+		if word := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-_.", c) >= 0; !word {
 			return false
 		}
 	}
 	return s != "" && len(s) <= maxToken
 }
 
-func rulesOf(a *Annotation, lines []robots.Rule) []*rule {
-	var rules []*rule
-	for _, l := range lines {
-		if l.Pattern == "" {
-			continue
+// rule takes an Allow, a Disallow or a Final line.
+func (r *reader) rule(l robots.Line, allow bool) {
+	r.lines, r.bare = 0, nil
+	final := l.Kind == robots.KindField
+	if l.Value == "" && final {
+		r.report(CodeSyntax, l.Number, "Final wants a path")
+		return
+	}
+	for _, s := range r.sets {
+		s.says = true
+	}
+	if len(r.sets) == 0 && !allow && l.Value != "" {
+		r.report(CodeLost, l.Number, "a rule of a robot that is no product token: it keeps nobody out")
+	}
+	if l.Value == "" {
+		return
+	}
+	patterns := patternsOf(l.Value, allow, r.at)
+	r.note.rules++
+	if len(patterns) == 0 {
+		r.report(CodeSyntax, l.Number, "nobody can ask for %.60q: it holds a control byte, or a slash in a name", l.Value)
+	}
+	for _, f := range patterns {
+		rule := &rule{form: f, allow: allow, value: l.Value, file: r.file, line: l.Number, root: r.root}
+		for _, s := range r.sets {
+			if final {
+				s.finals = append(s.finals, rule)
+			} else {
+				s.rules = append(s.rules, rule)
+			}
 		}
-		rules = append(rules, &rule{
-			allow: l.Allow, pattern: newPattern(l.Pattern), file: a.File, line: l.Line, value: l.Pattern,
-		})
-	}
-	return rules
-}
-
-// rulesFor gives what the directory says to a robot: its own rules, or else
-// those for all.
-func (n *note) rulesFor(token string) []*rule {
-	if own, ok := n.agents[token]; ok {
-		return own
-	}
-	return n.agents["*"]
-}
-
-// check reports a line without effect, and keeps site-wide fields.
-func (n *note) check(a *Annotation, l robots.Line, root bool) {
-	if l.Forgiven {
-		n.report(a, CodeSyntax, l.Number, fmt.Sprintf("it counts as %s, but is misspelt or has no colon: %.60q", l.Kind, l.Field))
-	}
-	switch l.Kind {
-	case robots.KindMalformed:
-		n.report(a, CodeSyntax, l.Number, fmt.Sprintf("no field name and colon: %.60q", strings.TrimRight(l.Text, "\r\n")))
-	case robots.KindAgent:
-		if t, _, _ := strings.Cut(l.Value, "/"); l.Value != "*" && !isToken(strings.Fields(t + " ?")[0]) {
-			n.report(a, CodeAgentName, l.Number, fmt.Sprintf("not the name of a robot: %.60q", l.Value))
-		}
-	case robots.KindField:
-		n.field(a, l, root)
 	}
 }

@@ -2,148 +2,174 @@ package policy
 
 import (
 	"cmp"
-	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 )
 
-// class is a set of robots that every annotation treats alike: they share one
-// policy, and their groups have the same lines. The first class is that of the
-// robots nobody names, whose only token is "*".
+// class is robots that all annotations treat alike. They share a group.
 type class struct {
-	tokens []string
-	merged []string // robots without a group of their own: what is denied to them is denied to all
-	votes  float64  // how much they matter (votes.go)
-	file   string   // the first of these
+	names []string         // as they are written; "*" alone, and veronica alone
+	told  map[*node]uint64 // by top-level directory (or the root) that names them: what it says of them
 }
 
-// index finds the annotations of a tree. A directory is noted if there is an
-// annotation in it or below.
-type index struct {
-	notes map[*Dir]*note
-	read  map[noteKey]*note
-	noted map[*Dir]bool
-	dirs  []*Dir // those with annotations, in the order of the tree
+// token is one of the robots, in lower case.
+func (c *class) token() string { return strings.ToLower(c.names[0]) }
+
+// everybody are the robots that nobody names.
+func everybody() *class { return &class{names: []string{"*"}} }
+
+// robotsOf is what top-level directories say of each robot that is named.
+type robotsOf struct {
+	written map[string]string           // names as they are written first, by token
+	told    map[string]map[*node]uint64 // by token and top-level directory
 }
 
-// noteKey tells an annotation from others: it never changes either.
-type noteKey struct {
-	first, last *Annotation
-	n           int
-	root        bool
-}
-
-func newIndex(root *Dir, prev *index) *index {
-	x := &index{notes: map[*Dir]*note{}, read: map[noteKey]*note{}, noted: map[*Dir]bool{}}
-	x.add(root, prev, true)
-	return x
-}
-
-func (x *index) add(d *Dir, prev *index, root bool) bool {
-	noted := len(d.Notes) > 0
-	if noted {
-		x.dirs = append(x.dirs, d)
-		n := x.note(d, prev, root)
-		if few := 16; !root && n.pieces() > few && n.pieces()*countAll(d) > maxPieces {
-			n = n.costly(d.Notes[0])
-		}
-		x.notes[d] = n
-	}
-	for _, sub := range d.Dirs {
-		if speakable(sub.Name) && x.add(sub, prev, false) {
-			noted = true
-		}
-	}
-	if noted {
-		x.noted[d] = true
-	}
-	return noted
-}
-
-// note reads the annotations of a directory, or takes what was read before.
-func (x *index) note(d *Dir, prev *index, root bool) *note {
-	key := noteKey{d.Notes[0], d.Notes[len(d.Notes)-1], len(d.Notes), root}
-	n := x.read[key]
-	if n == nil && prev != nil {
-		n = prev.read[key]
-	}
-	if n == nil {
-		n = readNote(d.Notes, root)
-	}
-	x.read[key] = n
-	return n
-}
-
-// naming collects the directories with an annotation that names a robot in or
-// below them.
-func (x *index) naming(token string, d *Dir, found map[*Dir]bool) bool {
-	if !x.noted[d] {
-		return false
-	}
-	some := false
-	if n := x.notes[d]; n != nil {
-		_, some = n.agents[token]
-	}
-	for _, sub := range d.Dirs {
-		some = x.naming(token, sub, found) || some
-	}
-	if some {
-		found[d] = true
-	}
-	return some
-}
-
-// rules gives what the annotation of d says to a robot, and whether d is denied
-// as a whole.
-func (x *index) rules(d *Dir, token string) (own []*rule, shut *rule) {
-	n := x.notes[d]
-	if n == nil {
-		return nil, nil
-	}
-	return n.rulesFor(token), n.shut
-}
-
-// classes sorts the robots that the annotations name. The class of all others
-// comes first, then by length of the name, the longest first: readers of the
-// 1994 standard look for the name of a group anywhere in their own.
-func (x *index) classes(root *Dir) []*class {
-	said := map[string]*saying{}
-	for i, d := range x.dirs {
-		n := x.notes[d]
-		for _, token := range n.order {
-			s := said[token]
-			if s == nil {
-				s = &saying{file: d.Notes[0].File}
-				said[token] = s
+// namedRobots reads all nodes that are not denied. A robot of which an annotation
+// says by name what it says to all is not told anything of its own there.
+func namedRobots(root *node, denied map[*node]*rule) robotsOf {
+	names := robotsOf{map[string]string{}, map[string]map[*node]uint64{}}
+	read := func(top *node) func(*node) {
+		return func(n *node) {
+			if n.note == nil || len(n.note.names) == 0 || denied[n] != nil {
+				return
 			}
-			s.groups = fmt.Appendf(s.groups, "%d:%s;", i, n.sets[token])
+			here := maphash.String(seed, n.at.uri)
+			for _, name := range n.note.names {
+				token := strings.ToLower(name)
+				if names.written[token] == "" {
+					names.written[token] = name
+				}
+				rules, prefs, own := n.note.setsFor(token)
+				all := n.note.sets["*"]
+				if (!own || len(n.subs) == 0 && all != nil && rules.hash == all.hash && !rules.opens()) && (prefs == nil || prefs == all) {
+					continue
+				}
+				if names.told[token] == nil {
+					names.told[token] = map[*node]uint64{}
+				}
+				sum := here
+				if own {
+					sum = sum*31 + rules.hash
+				}
+				if prefs != nil {
+					sum = sum*31 + prefs.about
+				}
+				names.told[token][top] += sum
+			}
 		}
 	}
-	delete(said, "*")
-	bySaid, votes := map[string]*class{}, x.votes(root)
-	for token, s := range said {
-		c := bySaid[string(s.groups)]
-		if c == nil {
-			c = &class{votes: votes[token], file: s.file}
-			bySaid[string(s.groups)] = c
-		}
-		c.tokens = append(c.tokens, token)
+	if root.note != nil && denied[root] == nil && root.note.shut == nil {
+		read(root)(root)
 	}
-	list := []*class{{tokens: []string{"*"}}}
-	for _, c := range bySaid {
-		slices.SortFunc(c.tokens, longestFirst)
-		list = append(list, c)
+	for _, top := range root.subs {
+		top.each(denied, read(top))
 	}
-	slices.SortFunc(list[1:], func(a, b *class) int { return longestFirst(a.tokens[0], b.tokens[0]) })
-	return list
+	return names
 }
 
-// saying is where a robot is named.
-type saying struct {
-	groups []byte // which groups of which annotations
-	file   string // the first annotation
+// classes puts robots that are treated alike together. Everybody comes first,
+// then longer names before those that may be parts of them: readers of 1994 take
+// the first group whose name is a part of their own.
+func (names robotsOf) classes() []*class {
+	by := map[uint64]*class{}
+	list := []*class{}
+	isName := map[string]bool{}
+	for token := range names.told {
+		isName[token] = true
+	}
+	for token, name := range names.written {
+		if !isName[token] {
+			// It has no group, unless a reader of 1994 would take that of another.
+			parts(token, isName, func(string) { list = append(list, &class{names: []string{name}}) })
+		}
+	}
+	for token, told := range names.told {
+		sum := uint64(0)
+		for _, s := range told {
+			sum += s
+		}
+		c := by[sum]
+		if c == nil || token == veronica {
+			c = &class{told: told}
+			list = append(list, c)
+			if token != veronica {
+				by[sum] = c
+			}
+		}
+		c.names = append(c.names, names.written[token])
+	}
+	for _, c := range list {
+		slices.SortFunc(c.names, longestFirst)
+	}
+	return append([]*class{everybody()}, inOrder(list)...)
 }
 
 func longestFirst(a, b string) int {
-	return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
+	return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(strings.ToLower(a), strings.ToLower(b)))
+}
+
+// parts calls fn for every piece of a name that is a name, too, but for itself.
+func parts(name string, isName map[string]bool, fn func(part string)) {
+	name = strings.ToLower(name)
+	for from := range name {
+		for to := from + 1; to <= len(name); to++ {
+			if part := name[from:to]; len(part) < len(name) && isName[part] {
+				fn(part)
+			}
+		}
+	}
+}
+
+// inOrder orders classes so that no name comes after one that is a part of it.
+// Where that needs it, the names of a class are written in several places.
+func inOrder(classes []*class) []*class {
+	at, isName := map[string]*class{}, map[string]bool{}
+	for _, c := range classes {
+		for _, name := range c.names {
+			at[strings.ToLower(name)], isName[strings.ToLower(name)] = c, true
+		}
+	}
+	after := map[*class]map[*class]bool{} // those that must come before it
+	for _, c := range classes {
+		for _, name := range c.names {
+			parts(name, isName, func(part string) {
+				if p := at[part]; p != c {
+					if after[p] == nil {
+						after[p] = map[*class]bool{}
+					}
+					after[p][c] = true
+				}
+			})
+		}
+	}
+	slices.SortFunc(classes, func(a, b *class) int { return longestFirst(a.names[0], b.names[0]) })
+	var list, rest []*class
+	done := map[*class]bool{}
+	var place func(c *class, path map[*class]bool) bool
+	place = func(c *class, path map[*class]bool) bool {
+		if done[c] || path[c] {
+			return done[c]
+		}
+		path[c] = true
+		for _, first := range classes[:min(len(classes), len(classes)*len(after[c]))] {
+			if after[c][first] && !place(first, path) {
+				return false
+			}
+		}
+		done[c] = true
+		list = append(list, c)
+		return true
+	}
+	for _, c := range classes {
+		if !place(c, map[*class]bool{}) {
+			for _, name := range c.names {
+				rest = append(rest, &class{names: []string{name}, told: c.told})
+			}
+		}
+	}
+	// Those in a circle: one name each, longer ones first. What is placed already
+	// does not need to come after any of them.
+	slices.SortFunc(rest, func(a, b *class) int { return longestFirst(a.names[0], b.names[0]) })
+	return append(list, rest...)
 }

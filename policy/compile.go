@@ -1,88 +1,182 @@
 package policy
 
 import (
-	"slices"
-	"strings"
-
+	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/robots"
 )
 
 // Compiled is the policy of a tree, and the robots.txt made of it. It never
 // changes and may be used by many goroutines at once.
 type Compiled struct {
-	root     *Dir
-	index    *index
-	sections []*section
-	known    map[string]*kept // what was found out of each set of robots
-	closed   map[string]string
-	fields   SiteFields
-	file     []byte
-	sources  []source
-	reports  []Report
-	draft    []Report // of a compilation that may have to be done again
-	matrix   Matrix
-	memos    map[string]memos // of the proof, by robot
-	leaks    []Leak
+	in      Input
+	nodes   *node
+	file    []byte
+	sources []source
+	fields  SiteFields
+	reports []Report
+	proof   *proof.Result[*Dir]
+	leaks   []Leak
+	meaning [32]byte
+	agents  []string        // a robot of each class
+	readers []*robots.Rules // what the file says to each, after RFC 9309
+	shut    []string        // directories that are denied whatever annotations say
 }
 
 // Compile makes the robots.txt of a tree and proves it. What prev has made of an
 // older tree is taken over where the two share directories; the result is the
-// same to the octet without it.
-func Compile(root *Dir, prev *Compiled) *Compiled {
+// same to the byte without it.
+func Compile(in Input, prev *Compiled) *Compiled {
 	if prev == nil {
 		prev = &Compiled{}
 	}
-	c := &Compiled{root: root, index: newIndex(root, prev.index)}
-	for _, d := range c.index.dirs {
-		c.reports = append(c.reports, c.index.notes[d].notes...)
+	c := &Compiled{in: in}
+	if c.nodes = grow(in.Root, form{}, prev.in.Root, prev.nodes); c.nodes == nil {
+		c.nodes = &node{dir: in.Root}
 	}
-	var fields []siteField
-	if n := c.index.notes[root]; n != nil {
-		fields = n.fields
+	w := work{c: c, denied: map[*node]*rule{}, programs: programRules(in.Programs)}
+	w.readAll()
+	for last := prev.proof; ; last = c.proof {
+		w.write()
+		if w.prove(last) {
+			break
+		}
+		w.round++
 	}
-	c.fields = siteFields(fields)
-	w := c.fit(c.index.classes(root), fields, prev.known)
-	c.file, c.sources = w.buf.Bytes(), w.sources
-	var named *exposure
-	if hand := c.handWritten(); hand != nil {
-		c.file, c.sources = hand, handSources(hand)
-		named = &exposure{report: NewReport(CodeHandWritten, robotsFile, 0, "served as it was written: not every reader takes it as it is meant")}
-	}
-	c.prove(named, prev)
-	c.sortReports()
+	c.reports = gather(w.reports())
 	return c
 }
 
-// compile makes the lines of every class. What was found out before, with another
-// plan or of another tree, is taken from known.
-func (c *Compiled) compile(classes []*class, p plan, prev map[string]*kept) []*section {
-	var sections []*section
-	for _, class := range classes {
-		s := &section{class: class, exposed: exposures{}, cost: map[*Dir]int{}, globs: map[*Dir]int{}, sels: map[*Dir]string{}}
-		report := func(r Report) { c.draft = append(c.draft, r) }
-		j := judge{index: c.index, tokens: append(class.tokens[:1:1], class.merged...), report: report}
-		j.shut, j.pierced = p.shutFor(class)
-		key := strings.Join(j.tokens, " ")
-		if j.kept, j.prev = c.known[key], c.known[key]; j.kept == nil {
-			j.kept, j.prev = newKept(), prev[key]
-			c.known[key] = j.kept
+// work is what a compilation knows until it is done.
+type work struct {
+	c        *Compiled
+	denied   map[*node]*rule // top-level directories, and those of leaks, that are denied as a whole
+	said     []Report        // about those
+	programs []*rule
+	groups   []*group
+	noBare   bool
+	hand     bool // the file is the hand-written one
+	round    int
+}
+
+// programRules denies what programs answer: a selector, what is below it, and
+// what follows a question mark.
+func programRules(programs []string) []*rule {
+	var list []*rule
+	for _, p := range programs {
+		for _, end := range []string{"$", "/", "?"} {
+			for _, f := range patternsOf(p+end, true, form{}) {
+				list = append(list, &rule{form: f, value: escape(p), root: true})
+			}
 		}
-		s.verdict = j.tree(c.root)
-		e := emitter{section: s, plan: p, index: c.index, told: map[*rule]int{}, kept: j.kept, prev: j.prev, root: c.root, closed: c.closed, report: report}
-		s.lines = e.emit()
-		sections = append(sections, s)
 	}
-	return sections
+	return list
+}
+
+// readAll denies the top-level directories that say too much.
+func (w *work) readAll() {
+	names := namedRobots(w.c.nodes, w.denied)
+	for top, why := range tooLarge(w.c.nodes, names) {
+		w.deny(top, CodeTooLarge, why)
+	}
+	classes := namedRobots(w.c.nodes, w.denied).classes()
+	// What would never fit is not written first.
+	w.coarsen(estimate(w.c.nodes, w.denied, classes), 8*maxBytes)
+}
+
+// deny denies a directory as a whole.
+func (w *work) deny(n *node, code, why string) {
+	w.said = append(w.said, NewReport(code, firstFile(n), 0, "the directory is denied: "+why))
+	w.denied[n] = denied(firstFile(n), n.at, why)
+}
+
+// firstFile is the annotation of a directory, or the first below it.
+func firstFile(n *node) string {
+	for ; n.note == nil && len(n.subs) > 0; n = n.subs[0] {
+	}
+	if n.note == nil || len(n.dir.Notes) == 0 {
+		return ""
+	}
+	return n.dir.Notes[0].File
+}
+
+// coarsen denies the directories that take more than their share, until the bill
+// is small enough. It reports whether there were any.
+func (w *work) coarsen(b bill, room int) bool {
+	if b.total <= room {
+		return false
+	}
+	owners, why := b.borrowers(len(w.c.nodes.subs), room)
+	for _, top := range w.c.nodes.subs {
+		if owner := ownerOf(top); why[owner] != "" && w.denied[top] == nil {
+			w.deny(top, CodeCoarsened, why[owner])
+		}
+	}
+	return len(owners) > 0
+}
+
+// write makes the file. If it is too large, borrowers are denied, then all bare
+// lines left out, and at last everything denied.
+func (w *work) write() {
+	c := w.c
+	if hand := w.handWritten(); hand != nil {
+		w.hand = true
+	}
+	for {
+		classes := namedRobots(c.nodes, w.denied).classes()
+		w.groups = w.groups[:0]
+		for _, class := range classes {
+			g := compose(class, c.nodes, w.denied, w.programs)
+			g.simplify()
+			w.groups = append(w.groups, g)
+		}
+		list := sections(w.groups)
+		var fields []siteField
+		if n := c.nodes.note; n != nil {
+			fields = n.fields
+		}
+		c.fields = siteFields(fields)
+		out := write(list, fields, w.noBare)
+		if out.buf.Len() <= maxBytes || w.denied[c.nodes] != nil {
+			c.file, c.sources = out.buf.Bytes(), out.sources
+			c.meaning = meaningOf(w.groups, fields)
+			break
+		}
+		b := billOf(list, w.noBare)
+		over := b.total - (out.buf.Len() - maxBytes)
+		switch {
+		case w.coarsen(b, over):
+		case !w.noBare:
+			w.noBare = true
+			w.said = append(w.said, NewReport(CodeNoBare, "", 0, "the robots.txt is too large for lines without a leading slash"))
+		default:
+			w.deny(c.nodes, CodeTooLarge, "the robots.txt of the site would have more than 500 KiB")
+		}
+	}
+	if w.hand {
+		c.file = c.nodes.dir.Notes[0].Data
+		c.sources = handSources(c.file)
+	}
+	c.agents, c.shut = nil, nil
+	for _, g := range w.groups {
+		if g.token() != veronica {
+			c.agents = append(c.agents, g.token())
+		}
+	}
+	for n := range w.denied {
+		c.shut = append(c.shut, selectorOf(n))
+	}
+	c.read()
 }
 
 // handWritten gives the robots.txt in the root, if no other annotation is there:
-// it is served as it is.
-func (c *Compiled) handWritten() []byte {
-	if len(c.index.dirs) != 1 || c.index.dirs[0] != c.root || len(c.root.Notes) != 1 {
+// it is served byte for byte.
+func (w *work) handWritten() []byte {
+	n := w.c.nodes
+	if n.note == nil || n.note.shut != nil || w.denied[n] != nil || len(n.subs) > 0 || len(n.dir.Notes) != 1 || len(w.programs) > 0 {
 		return nil
 	}
-	if a := c.root.Notes[0]; a.File == robotsFile && c.index.notes[c.root].shut == nil {
-		return slices.Clone(a.Data)
+	if a := n.dir.Notes[0]; a.File == robotsFile {
+		return a.Data
 	}
 	return nil
 }
@@ -93,12 +187,29 @@ func handSources(file []byte) []source {
 	var list []source
 	for l := range robots.Parse(robots.RFC9309, file).Lines() {
 		var s source
-		switch l.Kind {
-		case robots.KindAllow, robots.KindDisallow, robots.KindField:
-			s = source{file: robotsFile, line: l.Number}
+		if l.Kind == robots.KindAllow || l.Kind == robots.KindDisallow || l.Kind == robots.KindField {
+			s = source{robotsFile, l.Number, l.Kind == robots.KindAllow, l.Value}
 		}
 		list = append(list, s)
 	}
+	return list
+}
+
+// reports are all that is to be said.
+func (w *work) reports() []Report {
+	list := w.found() // adds to those of the groups
+	list = append(list, w.said...)
+	w.c.nodes.each(nil, func(n *node) {
+		if n.note != nil {
+			list = append(list, n.note.reports...)
+		}
+	})
+	if !w.hand {
+		for _, g := range w.groups {
+			list = append(list, g.reports...)
+		}
+	}
+	list = append(list, w.c.unmatched(w.denied)...)
 	return list
 }
 
@@ -118,9 +229,5 @@ func (c *Compiled) Source(line int) (file string, annLine int) {
 	if line < 1 || line > len(c.sources) {
 		return "", 0
 	}
-	s := c.sources[line-1]
-	if s.allow != "" {
-		s = c.allowSource(s)
-	}
-	return s.file, s.line
+	return c.sources[line-1].file, c.sources[line-1].line
 }

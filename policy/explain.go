@@ -4,7 +4,68 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
 )
+
+// Since the file says the policy exactly to readers of RFC 9309, what the policy
+// is of a selector is read from it.
+
+// read lets readers of RFC 9309 read the file.
+func (c *Compiled) read() {
+	f := robots.Parse(robots.RFC9309, c.file)
+	c.readers = nil
+	for _, agent := range c.agents {
+		c.readers = append(c.readers, f.Agent(agent))
+	}
+}
+
+// denies reports whether any robot is denied a selector.
+func (c *Compiled) denies(sel string) bool {
+	uri := escape(sel)
+	for _, r := range c.readers {
+		if !r.Allowed(uri) {
+			return true
+		}
+	}
+	return false
+}
+
+// Denied reports whether any robot is denied a resource. The name is a path
+// below the root, "." for the root itself; it need not exist.
+func (c *Compiled) Denied(name string, dir bool) bool {
+	return c.denies(selector.Canonical(name, dir))
+}
+
+// Closed reports whether a selector is a closed spelling of something denied:
+// one that the server answers with a pointer to the canonical selector only,
+// because no line of robots.txt can deny it without denying something else. Such
+// are "/d" of a denied directory, where "/dirt.txt" is allowed, "x/tmp/a" where
+// "/*/tmp/" is denied, what begins with a blank, # or *, and everything that is
+// spelt with escapes.
+func (c *Compiled) Closed(sel string) (canonical string, ok bool) {
+	name := strings.Trim(sel, "/")
+	canonical = selector.Canonical(name, c.in.Root.find(name) != nil)
+	if canonical == sel || name == robotsFile {
+		return "", false
+	}
+	return canonical, c.closes(canonical, sel)
+}
+
+// closes reports whether a spelling of a canonical selector is closed.
+func (c *Compiled) closes(canonical, spelling string) bool {
+	if canonical == spelling || spelling == "" {
+		return false
+	}
+	always := strings.HasSuffix(canonical, "/") && !strings.HasSuffix(spelling, "/") ||
+		strings.Trim(canonical, "/") != strings.Trim(spelling, "/") || strings.IndexByte(" #*", spelling[0]) >= 0
+	denied, other := escape(canonical), escape(spelling)
+	for _, r := range c.readers {
+		if d := r.Decide(denied); !d.Allowed && (always || isSlashed(d.Rule.Pattern) && spelling[0] != '/' || r.Allowed(other)) {
+			return true
+		}
+	}
+	return false
+}
 
 // RuleSource is a line of an annotation.
 type RuleSource struct {
@@ -27,7 +88,7 @@ type Explanation struct {
 	Allowed   bool        `json:"allowed"`  // by the policy
 	By        *RuleSource `json:"by"`       // decides; nil if no rule matches
 	Overrules *RuleSource `json:"overrules"`
-	Line      int         `json:"line"` // in the generated file, which decides for RFC 9309; 0 if none
+	Line      int         `json:"line"` // in the generated file; 0 if none
 	Text      string      `json:"text"` // of that line
 	Readers   []Answer    `json:"readers"`
 }
@@ -36,66 +97,23 @@ type Explanation struct {
 // the readers make of it. The name is a path below the root, "." for the root;
 // it need not exist.
 func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
-	name = strings.Trim(name, "/")
-	sel := "/"
-	if name != "." && name != "" {
-		if sel += name; dir {
-			sel += "/"
-		}
+	sel := selector.Canonical(strings.Trim(name, "/"), dir)
+	d := robots.Parse(robots.RFC9309, c.file).Decide(agent, escape(sel))
+	e := Explanation{Agent: agent, Selector: sel, Allowed: d.Allowed}
+	e.By, e.Overrules = c.ruleSource(d.Rule.Line), c.ruleSource(d.RunnerUp.Line)
+	if e.Line = d.Rule.Line; e.Line > 0 {
+		e.Text = (&rule{allow: d.Rule.Allow}).field() + d.Rule.Pattern
 	}
-	e := Explanation{Agent: agent, Selector: sel, Allowed: true}
-	token := strings.ToLower(agent)
-	if sel != "/"+robotsFile { // always allowed (R5)
-		by, second := c.deciding(token, sel)
-		e.By, e.Overrules = by.source(), second.source()
-		e.Allowed = by == nil || by.allow
-	}
-	d := robots.Parse(robots.RFC9309, c.file).Decide(agent, sel)
-	e.Line = d.Rule.Line
-	if e.Line > 0 {
-		e.Text = fieldOf(d.Rule.Allow) + d.Rule.Pattern
-	}
-	for _, r := range readings(c.file, agent) {
-		e.Readers = append(e.Readers, Answer{r.name, r.allows(sel)})
+	for _, r := range robots.Readers() {
+		e.Readers = append(e.Readers, Answer{r.Name, r.Read(c.file, agent)(sel)})
 	}
 	return e
 }
 
-func (r *rule) source() *RuleSource {
-	if r == nil {
+func (c *Compiled) ruleSource(line int) *RuleSource {
+	if line < 1 || line > len(c.sources) || c.sources[line-1].file == "" {
 		return nil
 	}
-	return &RuleSource{File: r.file, Line: r.line, Allow: r.allow, Value: r.value}
-}
-
-// deciding walks down to a resource and gives the rule that decides, and the
-// one that would without it.
-func (c *Compiled) deciding(token, sel string) (by, second *rule) {
-	size, secondSize := 0, 0
-	form := []byte(normal(sel))
-	d, at := c.root, "/"
-	for d != nil && strings.HasPrefix(sel, at) {
-		own, shut := c.index.rules(d, token)
-		if shut != nil {
-			return shut, by
-		}
-		base := len(normal(at)) - 1
-		for _, r := range own {
-			l := live{rule: r, base: base}
-			switch n := l.size(); {
-			case !l.matches(form):
-			case wins(r, n, by, size):
-				by, size, second, secondSize = r, n, by, size
-			case wins(r, n, second, secondSize):
-				second, secondSize = r, n
-			}
-		}
-		name, _, more := strings.Cut(sel[len(at):], "/")
-		i, ok := searchDir(d, name)
-		if !more || !ok {
-			break
-		}
-		d, at = d.Dirs[i], at+name+"/"
-	}
-	return by, second
+	s := c.sources[line-1]
+	return &RuleSource{File: s.file, Line: s.line, Allow: s.allow, Value: s.value}
 }

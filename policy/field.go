@@ -2,6 +2,8 @@ package policy
 
 import (
 	"fmt"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,54 +20,131 @@ type siteField struct {
 }
 
 // siteFieldNames are the fields that may stand in the root's annotation, as they
-// are written, and what their values must be like.
+// are written, and what their values must be like. Those that do not belong to a
+// group stand at the end of the file.
 var siteFieldNames = []struct {
 	name  string
 	valid func(string) bool
+	end   bool
 }{
-	{"Crawl-delay", func(v string) bool { _, err := robots.ParseCrawlDelay(v); return err == nil }},
-	{"Request-rate", func(v string) bool { _, err := robots.ParseRequestRate(v); return err == nil }},
-	{"Visit-time", func(v string) bool { _, err := robots.ParseVisitTime(v); return err == nil }},
-	{"Comment", nil},
-	{"Sitemap", nil},
-	{"Index", func(v string) bool { return strings.EqualFold(v, "allow") || strings.EqualFold(v, "deny") }},
-	{"Cooldown", func(v string) bool { _, err := strconv.ParseUint(v, 10, 31); return err == nil }},
+	{"Crawl-delay", func(v string) bool { _, err := robots.ParseCrawlDelay(v); return err == nil }, false},
+	{"Request-rate", func(v string) bool { _, err := robots.ParseRequestRate(v); return err == nil }, false},
+	{"Visit-time", func(v string) bool { _, err := robots.ParseVisitTime(v); return err == nil }, false},
+	{"Comment", nil, false},
+	{"Content-Signal", nil, false},
+	{"Index", func(v string) bool { return strings.EqualFold(v, "allow") || strings.EqualFold(v, "deny") }, false},
+	{"Cooldown", func(v string) bool { _, err := strconv.ParseUint(v, 10, 31); return err == nil }, false},
+	{"Sitemap", nil, true},
+	{"License", func(v string) bool { u, err := url.Parse(v); return err == nil && u.IsAbs() }, true},
 }
 
 // field keeps a site-wide field, or reports it: unknown, misplaced, or with a
 // value that no robot understands.
-func (n *note) field(a *Annotation, l robots.Line, root bool) {
+func (r *reader) field(l robots.Line) {
 	for _, f := range siteFieldNames {
 		switch {
 		case !strings.EqualFold(f.name, l.Field):
 			continue
-		case !root:
-			n.report(a, CodeMisplacedField, l.Number, f.name+" is about the whole site and counts in the root's annotation only")
-		case l.Value == "" || !printable(l.Value) || f.valid != nil && !f.valid(l.Value):
-			n.report(a, CodeSyntax, l.Number, fmt.Sprintf("not a value for %s: %.60q", f.name, l.Value))
+		case !r.root:
+			r.report(CodeMisplacedField, l.Number, "%s is about the whole site and counts in the root's annotation only", f.name)
+		case l.Value == "" || strings.ContainsFunc(l.Value, isControl) || f.valid != nil && !f.valid(l.Value):
+			r.report(CodeSyntax, l.Number, "not a value for %s: %.60q", f.name, l.Value)
 		default:
-			n.fields = append(n.fields, siteField{f.name, l.Value, a.File, l.Number})
+			r.note.fields = append(r.note.fields, siteField{f.name, l.Value, r.file, l.Number})
+			if f.name == "Content-Signal" {
+				r.preferences(l, strings.ReplaceAll(l.Value, "yes", "y"), signals)
+			}
+		}
+		if !f.end {
+			r.bare = append(r.bare, l.Number)
 		}
 		return
 	}
-	n.report(a, CodeSyntax, l.Number, fmt.Sprintf("unknown field: %.60q", l.Field))
+	if near(strings.ToLower(l.Field), "allow") {
+		r.report(CodeMisspelt, l.Number, "%.60q is near Allow, but opens nothing", l.Field)
+		return
+	}
+	r.report(CodeSyntax, l.Number, "unknown field: %.60q", l.Field)
 }
 
-// printable reports whether a value may be written out: no control octet.
-func printable(v string) bool {
-	return strings.IndexFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
+// The keys of preferences that are known, as of 2026-08-19 (draft-ietf-aipref-vocab
+// and its older editions) and 2025-09 (Content-Signal).
+var (
+	usages  = []string{"train-ai", "search", "ai", "ai-use", "train-genai"}
+	signals = []string{"search", "ai-input", "ai-train"}
+)
+
+// preferences tells of keys and values that are not known. They are never
+// dropped: somebody may know them.
+func (r *reader) preferences(l robots.Line, list string, known []string) {
+	for item := range strings.SplitSeq(list, ",") {
+		key, value, _ := strings.Cut(strings.TrimSpace(item), "=")
+		if !slices.Contains(known, strings.ToLower(key)) {
+			r.report(CodePreference, l.Number, "%.60q is no preference that is known; it is written all the same", key)
+		} else if value != "y" && value != "n" && value != "no" {
+			r.report(CodePreference, l.Number, "%.60q is no value that is known for %s; it is written all the same", value, key)
+		}
+	}
+}
+
+// usage takes a Content-Usage line: "[path] preferences". Without a path it is
+// about the directory.
+func (r *reader) usage(l robots.Line) {
+	r.lines, r.bare = 0, nil
+	path, list := "/", l.Value
+	if strings.HasPrefix(list, "/") {
+		path, list, _ = strings.Cut(strings.Replace(list, "\t", " ", 1), " ")
+	}
+	list = strings.TrimSpace(list)
+	if list == "" || strings.ContainsFunc(list, isControl) {
+		r.report(CodeSyntax, l.Number, "no preferences: %.60q", l.Value)
+		return
+	}
+	r.preferences(l, list, usages)
+	r.note.rules++
+	for _, f := range patternsOf(path, true, r.at) {
+		for _, s := range r.sets {
+			s.prefs = append(s.prefs, &rule{form: f, value: list, file: r.file, line: l.Number})
+		}
+	}
+}
+
+// restrict puts two lists of preferences together. Where they say different
+// things of a key, the one that permits less is taken.
+func restrict(a, b string) string {
+	var keys []string
+	values := map[string]string{}
+	for item := range strings.SplitSeq(a+","+b, ",") {
+		item = strings.TrimSpace(item)
+		key, value, _ := strings.Cut(item, "=")
+		old, said := values[key]
+		if !said {
+			keys = append(keys, key)
+		}
+		if !said || value == "n" || old == "y" {
+			values[key] = value
+		}
+	}
+	for i, key := range keys {
+		if v := values[key]; v != "" {
+			keys[i] = fmt.Sprintf("%s=%s", key, v)
+		}
+	}
+	return strings.Join(keys, ", ")
 }
 
 // SiteFields are what the root's annotation says about the whole site, for
 // caps.txt and the CRAWLER token of an IRC network.
 type SiteFields struct {
-	CrawlDelay   string   // seconds, decimals allowed; "" if not said
-	RequestRates []string // as in an Extended Standard, 2.0 (C8)
-	VisitTimes   []string // UT, HHMM-HHMM (C7)
-	Comments     []string // for the authors of robots (C9)
-	Sitemaps     []string // URLs
-	Index        string   // "allow", "deny", or "" if not said
-	Cooldown     int      // seconds until a robot may look again; 0 if not said
+	CrawlDelay     string   // seconds, decimals allowed; "" if not said
+	RequestRates   []string // as in an Extended Standard, 2.0 (C8)
+	VisitTimes     []string // UT, HHMM-HHMM (C7)
+	Comments       []string // for the authors of robots (C9)
+	Sitemaps       []string // URLs
+	Licenses       []string // URLs (RSL 1.0)
+	ContentSignals []string
+	Index          string // "allow", "deny", or "" if not said
+	Cooldown       int    // seconds until a robot may look again; 0 if not said
 }
 
 // Crawler gives the preference that Index and Cooldown ask for, as an IRC network
@@ -88,32 +167,21 @@ func (s SiteFields) Crawler() robots.Crawler {
 // counts.
 func siteFields(fields []siteField) SiteFields {
 	var s SiteFields
+	lists := map[string]*[]string{
+		"Request-rate": &s.RequestRates, "Visit-time": &s.VisitTimes, "Comment": &s.Comments,
+		"Sitemap": &s.Sitemaps, "License": &s.Licenses, "Content-Signal": &s.ContentSignals,
+	}
 	for _, f := range fields {
-		switch f.name {
-		case "Crawl-delay":
-			s.CrawlDelay = first(s.CrawlDelay, f.value)
-		case "Request-rate":
-			s.RequestRates = append(s.RequestRates, f.value)
-		case "Visit-time":
-			s.VisitTimes = append(s.VisitTimes, f.value)
-		case "Comment":
-			s.Comments = append(s.Comments, f.value)
-		case "Sitemap":
-			s.Sitemaps = append(s.Sitemaps, f.value)
-		case "Index":
-			s.Index = first(s.Index, strings.ToLower(f.value))
-		case "Cooldown":
-			if s.Cooldown == 0 {
-				s.Cooldown, _ = strconv.Atoi(f.value)
-			}
+		switch list := lists[f.name]; {
+		case list != nil:
+			*list = append(*list, f.value)
+		case f.name == "Crawl-delay" && s.CrawlDelay == "":
+			s.CrawlDelay = f.value
+		case f.name == "Index" && s.Index == "":
+			s.Index = strings.ToLower(f.value)
+		case f.name == "Cooldown" && s.Cooldown == 0:
+			s.Cooldown, _ = strconv.Atoi(f.value)
 		}
 	}
 	return s
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

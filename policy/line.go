@@ -6,113 +6,273 @@ import (
 	"strings"
 )
 
-// line is a rule of the generated file.
+// veronica is the name of the group for readers that know only Disallow and *:
+// Veronica-2 takes it by its name, strict Gopher readers take every Disallow of
+// the file, and readers after RFC 9309 do not look at it.
+const veronica = "veronica"
+
+// line is a rule as it stands in the file.
 type line struct {
-	allow   bool
-	pattern string
-	size    int   // octets in normal form: what readers after RFC 9309 go by
-	by      *rule // the annotation it comes from
+	text  string // the pattern
+	allow bool
+	last  bool // it comes after all others
+	of    *rule
 }
 
-// octets is how much room the line takes.
-func (l line) octets() int { return len(fieldOf(l.allow)) + len(l.pattern) + len("\n") }
-
-// said is what a line says.
-type said struct {
-	allow   bool
-	pattern string
-}
-
-// lineSet collects the lines of one group, each once.
-type lineSet struct {
-	lines  []line
-	seen   map[said]bool
-	octets int
-}
-
-func (s *lineSet) add(allow bool, pattern string, by *rule) {
-	if s.has(allow, pattern) {
-		return
-	}
-	if s.seen == nil {
-		s.seen = map[said]bool{}
-	}
-	s.seen[said{allow, pattern}] = true
-	l := line{allow, pattern, writtenSize(pattern), by}
-	s.lines = append(s.lines, l)
-	s.octets += l.octets()
-}
-
-func (s *lineSet) has(allow bool, pattern string) bool { return s.seen[said{allow, pattern}] }
-
-// writtenSize is the length of a pattern in normal form, stars and a final
-// dollar as one octet each.
-func writtenSize(p string) int {
-	p, anchored := strings.CutSuffix(p, "$")
-	var room [128]byte
-	n := len(appendNormal(room[:0], p)) - 2*strings.Count(p, "*") // a star is %2A in normal form
-	if anchored {
-		n++
-	}
-	return n
-}
-
-// prefixFree drops each Disallow line that a shorter one covers: a reader in use
-// looks only for the nearest pattern in the order of the alphabet. To readers
-// that know Allow the longer line says nothing new either, unless an Allow lies
-// between the two.
-func (s *lineSet) prefixFree() {
-	type written struct {
-		line
-		form string // in normal form; of an Allow what it begins with
-	}
-	list := make([]written, len(s.lines))
-	for i, l := range s.lines {
-		list[i] = written{l, normal(l.pattern)}
-		if l.allow {
-			list[i].form = normal(strings.TrimSuffix(l.pattern, "$"))
-		}
-	}
-	slices.SortFunc(list, func(a, b written) int {
-		return cmp.Or(strings.Compare(a.form, b.form), cmp.Compare(rank(b.line), rank(a.line)))
+// simplify drops what changes nothing for anybody, and finds out which weak
+// forms may stand beside their rules. Entries are walked in the order of their
+// heads, with those whose heads begin this one's on a stack.
+func (g *group) simplify() {
+	slices.SortStableFunc(g.entries, func(a, b entry) int {
+		ha, hb := headOf(a.uri), headOf(b.uri)
+		return cmp.Or(strings.Compare(ha, hb), strings.Compare(a.uri, b.uri))
 	})
-	var above []written // the lines that each begin the next, and this one
-	s.lines = s.lines[:0]
-	for _, w := range list {
-		for len(above) > 0 && !strings.HasPrefix(w.form, above[len(above)-1].form) {
-			above = above[:len(above)-1]
-		}
-		nearest := len(above) - 1
-		for nearest >= 0 && !above[nearest].allow && !above[nearest].covers(w.line) {
-			nearest--
-		}
-		if !w.allow && nearest >= 0 && !above[nearest].allow {
-			s.octets -= w.octets()
+	var s stacks
+	for i := range g.entries {
+		e := &g.entries[i]
+		if e.dropped {
 			continue
 		}
-		s.lines, above = append(s.lines, w.line), append(above, w)
+		s.enter(headOf(e.uri))
+		if !s.twin(e) && !e.allow {
+			g.covered(&s, e, i)
+		}
+		if !e.allow && !e.dropped {
+			e.tie = e.isAnchored() && s.mayTie(e)
+		}
+		if !e.dropped {
+			s.push(e)
+		}
 	}
 }
 
-// covers reports whether a Disallow line bars all that another one does, to
-// readers of every kind.
-func (l line) covers(o line) bool {
-	return strings.HasPrefix(o.pattern, l.pattern) && !strings.Contains(l.pattern, "*") && !strings.HasSuffix(l.pattern, "$")
+// stacks are the entries whose heads begin that of the one that is looked at.
+type stacks struct {
+	allows, literals, others []*entry // others are Disallows that are no prefixes
 }
 
-// sorted gives the lines with the longest pattern first and Allow before
-// Disallow: readers that take the first rule that matches then agree with those
-// that take the longest.
-func (s *lineSet) sorted() []line {
-	slices.SortFunc(s.lines, func(a, b line) int {
-		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(rank(a), rank(b)), strings.Compare(a.pattern, b.pattern))
-	})
-	return s.lines
+func (s *stacks) enter(head string) {
+	for _, list := range []*[]*entry{&s.allows, &s.literals, &s.others} {
+		for n := len(*list); n > 0 && !strings.HasPrefix(head, headOf((*list)[n-1].uri)); n-- {
+			*list = (*list)[:n-1]
+		}
+	}
 }
 
-func rank(l line) int {
-	if l.allow {
+func (s *stacks) push(e *entry) {
+	list := &s.others
+	if e.allow {
+		list = &s.allows
+	} else if isLiteral(e.uri) {
+		list = &s.literals
+	}
+	*list = append(*list, e)
+}
+
+// twin drops a rule that stands there already, and a Disallow that an Allow of
+// the same pattern undoes. It reports whether e was dropped.
+func (s *stacks) twin(e *entry) bool {
+	for _, list := range [][]*entry{s.allows, s.literals, s.others} {
+		if len(list) == 0 || list[len(list)-1].uri != e.uri {
+			continue
+		}
+		switch o := list[len(list)-1]; {
+		case o.allow == e.allow:
+			o.pad, o.strong = max(o.pad, e.pad), o.strong || e.strong
+			e.dropped, e.twin = true, o
+		case o.allow:
+			e.dropped = !e.strong && e.pad == 0 && !o.partly
+		default:
+			o.dropped = !o.strong && o.pad == 0 && !e.partly
+		}
+	}
+	return e.dropped
+}
+
+// covered drops a Disallow if a shorter literal one covers it, unless an Allow
+// that is at least as long as that one, and shorter than the dropped one, can
+// match something that the dropped one matches. What is said less well than it,
+// to readers that know no * or no escapes, covers nothing.
+func (g *group) covered(s *stacks, e *entry, at int) {
+	var by *entry
+	for i := len(s.literals) - 1; i >= 0 && by == nil; i-- {
+		if o := s.literals[i]; !o.dropped && len(o.uri) < len(e.uri) && o.uri != "/" && !o.odd && !o.other {
+			by = o
+		}
+	}
+	if by == nil || e.strong && !by.strong || e.pad > 0 {
+		return
+	}
+	between := func(o *entry) bool {
+		return len(by.uri) <= len(o.uri) && len(o.uri) < len(e.uri) && mayMeet(o.uri, e.uri)
+	}
+	if slices.ContainsFunc(s.allows, between) {
+		return
+	}
+	head := headOf(e.uri)
+	for _, o := range g.entries[at+1:] {
+		if !strings.HasPrefix(o.uri, head) || isLiteral(e.uri) {
+			break
+		}
+		if o.allow && !o.dropped && len(o.uri) < len(e.uri) {
+			return
+		}
+	}
+	e.dropped = true
+}
+
+// isAnchored reports whether the rule is a name and a $, and nothing else that
+// readers without $ could not read.
+func (e *entry) isAnchored() bool {
+	return e.uri[len(e.uri)-1] == '$' && len(headOf(e.uri)) == len(e.uri)-1 && !e.odd && !e.other && !strings.HasSuffix(e.weak, "*") && e.weak == strings.TrimRight(e.weak, " $")
+}
+
+// mayTie reports whether the weak form of a rule may stand in its group, with an
+// Allow of the same length after it: no other Disallow that is not longer may
+// match anything that it matches.
+func (s *stacks) mayTie(e *entry) bool {
+	weak := headOf(e.uri)
+	meets := func(o *entry) bool { return !o.dropped && len(o.uri) <= len(weak) && mayMeet(o.uri, weak) }
+	return !slices.ContainsFunc(s.literals, meets) && !slices.ContainsFunc(s.others, meets)
+}
+
+// isWeak reports whether readers that know no $ and no escapes need the weak
+// form of a rule. Of a name that begins with a blank they need it for selectors
+// without a leading slash.
+func (e *entry) isWeak() bool {
+	return e.odd || e.other || e.uri[len(e.uri)-1] == '$' || e.raw[1:] != "" && e.raw[1] == ' '
+}
+
+// weakText is the weak form as it is written.
+func (e *entry) weakText() string {
+	if w := strings.TrimRight(e.weak, "*"); w != "" {
+		return w
+	}
+	return "/"
+}
+
+// prefix gives a Disallow without the stars at its end, for readers that do not
+// know them.
+func (e *entry) prefix() (text string, ok bool) {
+	text = strings.TrimRight(e.raw, "*")
+	ok = !e.allow && text != e.raw && !e.odd && !e.other && text != "" && text == strings.TrimRight(text, " $")
+	return text, ok && strings.IndexByte(text, '*') < 0
+}
+
+// lines gives the lines of a group for readers of RFC 9309.
+func (g *group) lines() []line {
+	w := lineWriter{list: make([]line, 0, 2*len(g.entries))}
+	for i := range g.entries {
+		e := &g.entries[i]
+		if e.dropped {
+			continue
+		}
+		w.of = e.rule
+		w.both(e.uri, e.allow)
+		if e.raw != e.uri && !e.odd && !e.other {
+			w.both(e.raw, e.allow)
+		}
+		if e.pad > 0 {
+			w.both(padded(e.uri, e.pad), false)
+		}
+		if prefix, ok := e.prefix(); ok {
+			w.both(prefix, false)
+		}
+		if e.tie {
+			w.both(e.weakText(), false)
+			w.both(e.weakText(), true)
+		}
+	}
+	return w.sorted()
+}
+
+// padded makes a pattern longer by stars that match nothing new.
+func padded(uri string, pad int) string {
+	stars := strings.Repeat("*", pad)
+	if i := strings.IndexByte(uri, '*'); i >= 0 {
+		return uri[:i] + stars + uri[i:]
+	}
+	return uri + stars
+}
+
+// weakLines gives the lines of the group for Veronica: what is denied, with weak
+// forms in the place of what only others understand.
+func (g *group) weakLines() []line {
+	w := lineWriter{list: make([]line, 0, 2*len(g.entries))}
+	for i := range g.entries {
+		e := &g.entries[i]
+		switch {
+		case e.dropped || e.allow:
+			continue
+		case e.isWeak():
+			w.of = e.rule
+			w.both(e.weakText(), false)
+		default:
+			w.of = e.rule
+			w.both(e.uri, false)
+			if e.raw != e.uri {
+				w.both(e.raw, false)
+			}
+		}
+	}
+	return w.sorted()
+}
+
+// needsVeronica reports whether some weak form does not stand in the group.
+func (g *group) needsVeronica() bool {
+	return slices.ContainsFunc(g.entries, func(e entry) bool { return !e.dropped && !e.allow && e.isWeak() && !e.tie })
+}
+
+type lineWriter struct {
+	list []line
+	of   *rule
+}
+
+// both adds a line for selectors with a leading slash, and one for those without.
+// The latter is left out where it would say too much or nothing; the server
+// closes those spellings.
+func (w *lineWriter) both(text string, allow bool) {
+	w.list = append(w.list, line{text, allow, false, w.of})
+	switch bare := text[1:]; {
+	case isSlashed(text):
+	case !allow && (bare == "*" || text == "/" && w.of.uri != "/$"):
+		w.list = append(w.list, line{"*", false, true, w.of})
+	case bare == "" || bare == "$" || bare[0] == ' ':
+	default:
+		w.list = append(w.list, line{bare, allow, false, w.of})
+	}
+}
+
+// isSlashed reports whether a pattern would catch selectors with a leading slash
+// if its own were taken off.
+func isSlashed(text string) bool {
+	return strings.HasPrefix(text, "/") && strings.HasPrefix(strings.TrimLeft(text[1:], "*"), "/")
+}
+
+// sorted orders lines by pattern, one that continues another before it, and
+// Disallow before Allow where they are equal.
+func (w *lineWriter) sorted() []line {
+	slices.SortFunc(w.list, compareLines)
+	return slices.CompactFunc(w.list, func(a, b line) bool { return a.text == b.text && a.allow == b.allow })
+}
+
+func compareLines(a, b line) int {
+	switch {
+	case a.last != b.last:
+		if a.last {
+			return 1
+		}
+		return -1
+	case len(a.text) > len(b.text) && strings.HasPrefix(a.text, b.text):
+		return -1
+	case len(a.text) < len(b.text) && strings.HasPrefix(b.text, a.text):
+		return 1
+	case a.text != b.text:
+		return strings.Compare(a.text, b.text)
+	case a.allow == b.allow:
 		return 0
+	case a.allow:
+		return 1
 	}
-	return 1
+	return -1
 }

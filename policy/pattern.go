@@ -1,137 +1,267 @@
 package policy
 
 import (
-	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
-// Patterns are matched while the tree is walked, not selector by selector. What
-// a pattern has matched of a directory's selector it has matched of everything
-// below, so only the rest is carried down:
+// A pattern, or a selector that stands before one, is written in up to three
+// ways, since readers compare in three ways:
 //
-//   - a pattern that differs from the directory's selector is dropped,
-//   - one that is matched to its end holds for all below, and only the longest
-//     of these is kept,
-//   - of the others the walk remembers which piece between the stars comes next
-//     and from where on to look for it: the leftmost place is always as good as
-//     any later one.
-//
-// Most directories so carry no pattern at all, whatever the annotations above
-// them say, and are decided without being looked at.
+//   - the URI form: percent escapes for every byte outside RFC 3986's unreserved
+//     and path characters. A * in it is a wildcard and a $ at its end ends the
+//     name; those of names are %2A and %24. Readers that make a URI of a
+//     selector compare it, and so do rules with each other here;
+//   - the raw form: the bytes as a Gopher client sends them;
+//   - the weak form: raw, with a * in the place of what would be read as syntax,
+//     and without a $ at its end. It covers more than the pattern.
+type form struct {
+	uri, raw, weak string
 
-// pattern is the value of a rule below its directory: pieces in normal form with
-// stars between them. It is compared with what follows the directory's own
-// selector, which begins with a slash.
-type pattern struct {
-	pieces [][]byte // at least one
-	anchor bool     // it ends in $
-	size   int      // octets in normal form, * and $ as one each
+	odd   bool // raw cannot be written: a byte of it would be read as syntax
+	other bool // RFC 9309 reads raw as another name
 }
 
-// newPattern reads a value as RFC 9309 does (R7). A missing slash in front is put
-// there, so that "drafts/" and "/drafts/" are the same.
-func newPattern(value string) pattern {
-	if value[0] != '/' && value[0] != '*' {
+// plainByte reports whether a byte is the same in all forms.
+func plainByte(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-._~/!&'()+,;=:@", c) >= 0
+}
+
+// isPlain reports whether all bytes are the same in all forms.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if !plainByte(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// escape gives the URI form of a selector.
+func escape(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	b := make([]byte, 0, len(s)+16)
+	for i := range len(s) {
+		b = appendURI(b, s[i])
+	}
+	return string(b)
+}
+
+func appendURI(b []byte, c byte) []byte {
+	const digits = "0123456789ABCDEF"
+	if plainByte(c) {
+		return append(b, c)
+	}
+	return append(b, '%', digits[c>>4], digits[c&15])
+}
+
+// join puts g below f.
+func (f form) join(g form) form {
+	uri := f.uri + g.uri
+	if f.raw == f.uri && g.raw == g.uri && g.weak == g.uri {
+		return form{uri, uri, uri, false, false}
+	}
+	return form{uri, f.raw + g.raw, f.weak + g.weak, f.odd || g.odd, f.other || g.other}
+}
+
+// below gives the form of a directory in the one with form f.
+func (f form) below(name string) form {
+	if isPlain(name) {
+		return f.join(form{uri: "/" + name, raw: "/" + name, weak: "/" + name})
+	}
+	return f.join(formOf([]string{"/" + name}, false, f.uri == "", false))
+}
+
+// formOf writes literal pieces with wildcards between them. end is whether a $
+// follows, first whether it stands at the beginning of a selector, and last
+// whether the line ends here.
+func formOf(pieces []string, end, first, last bool) form {
+	var uri, raw, weak []byte
+	var f form
+	for i, p := range pieces {
+		if i > 0 {
+			uri, raw, weak = append(uri, '*'), append(raw, '*'), append(weak, '*')
+		}
+		tail := len(p) // from here on the line would lose bytes, or anchor
+		if last && i == len(pieces)-1 {
+			tail = len(strings.TrimRight(p, " $"))
+		}
+		valid := utf8.ValidString(p)
+		for j := range len(p) {
+			c := p[j]
+			uri, raw = appendURI(uri, c), append(raw, c)
+			hazard := c == '#' || c == '*' || c >= 0x80 && !valid
+			if hazard || j >= tail || c == ' ' && first && i == 0 && j == 1 {
+				weak = append(weak, '*')
+			} else {
+				weak = append(weak, c)
+			}
+			f.odd = f.odd || hazard || j >= tail && !end
+			f.other = f.other || c == '%' && beginsEscape(p[j+1:])
+		}
+	}
+	if end {
+		uri, raw = append(uri, '$'), append(raw, '$')
+	}
+	f.uri, f.raw, f.weak = string(uri), string(raw), string(weak)
+	return f
+}
+
+// beginsEscape reports whether what follows a % may make an escape of it; what
+// follows the pattern is not known.
+func beginsEscape(s string) bool {
+	for i := range min(2, len(s)) {
+		if !isHex(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+// patternsOf reads the value of a rule. A Disallow with an escape means two
+// names, the one it decodes to and the one that is spelt so; an Allow means the
+// first only. None is left of a value that nobody can ask for. at is the form of
+// the directory.
+func patternsOf(value string, allow bool, at form) []form {
+	if value = pathOf(value); value[0] != '/' {
 		value = "/" + value
 	}
-	var p pattern
-	value, p.anchor = strings.CutSuffix(value, "$")
-	for piece := range strings.SplitSeq(value, "*") {
-		p.pieces = append(p.pieces, appendNormal(nil, piece))
-		p.size += len(p.pieces[len(p.pieces)-1]) + 1
+	value, end := strings.CutSuffix(value, "$")
+	plain := isPlain(strings.ReplaceAll(value, "*", ""))
+	pieces := strings.Split(value, "*")
+	if plain && at.raw == at.uri {
+		uri := value
+		if end {
+			uri += "$"
+		}
+		g := form{uri: at.uri + uri, raw: at.uri + uri, weak: at.uri + value}
+		return []form{g}
 	}
-	if !p.anchor {
-		p.size--
+	decoded, sayable, same := make([]string, len(pieces)), true, true
+	for i, p := range pieces {
+		d, ok := unescape(p)
+		decoded[i], sayable, same = d, sayable && ok, same && d == p
 	}
-	return p
+	var list []form
+	if sayable {
+		list = append(list, at.join(formOf(decoded, end, at.uri == "", true)))
+	}
+	if !same && !allow && !strings.ContainsFunc(value, isControl) {
+		list = append(list, at.join(formOf(pieces, end, at.uri == "", true)))
+	}
+	return list
 }
 
-// all reports whether the pattern matches everything from piece i on.
-func (p *pattern) all(i int) bool {
-	last := len(p.pieces) - 1
-	return i > last || p.anchor && i == last && i > 0 && len(p.pieces[last]) == 0
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// unescape decodes the percent escapes; ok is false if nobody can ask for it.
+// One that stands for a slash is no slash, so that it names nothing.
+func unescape(s string) (plain string, ok bool) {
+	ok = !strings.ContainsFunc(s, isControl)
+	if strings.IndexByte(s, '%') < 0 {
+		return s, ok
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			c = unhex(s[i+1])<<4 | unhex(s[i+2])
+			ok = ok && c != '/' && !isControl(rune(c))
+			i += 2
+		}
+		b = append(b, c)
+	}
+	return string(b), ok
 }
 
-// live is a rule on the way down: what is left to match of it.
-type live struct {
-	rule  *rule
-	base  int // where its directory's selector ends: the pattern begins there
-	piece int // the next one
-	from  int // where it may begin
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
 }
 
-func (l *live) size() int { return l.base + l.rule.pattern.size }
-
-// step says what became of a rule.
-type step uint8
-
-const (
-	dead step = iota // it can match nothing below
-	open             // it may
-	full             // it matches all below
-)
-
-// advance matches as much as sel, the beginning of selectors, allows.
-func (l *live) advance(sel []byte) step {
-	p := &l.rule.pattern
-	if l.piece == 0 {
-		if s := l.head(sel); s != full {
-			return s
+// pathOf takes scheme and host off a pattern that was written as a URL, and off
+// a gopher URL the item type, too.
+func pathOf(value string) string {
+	scheme, rest, found := strings.Cut(value, "://")
+	if !found || strings.Trim(scheme, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.") != "" || scheme == "" {
+		return value
+	}
+	slash := strings.IndexByte(rest, '/')
+	if slash < 0 {
+		return "/"
+	}
+	rest = rest[slash:]
+	if is := strings.ToLower(scheme); (is == "gopher" || is == "gophers") && len(rest) > 1 {
+		if rest = rest[2:]; rest == "" {
+			return "/"
 		}
 	}
-	for ; !p.all(l.piece); l.piece++ {
-		piece := p.pieces[l.piece]
-		if p.anchor && l.piece == len(p.pieces)-1 {
-			return open
-		}
-		i := bytes.Index(sel[l.from:], piece)
-		if i < 0 {
-			l.from = max(l.from, len(sel)-len(piece)+1)
-			return open
-		}
-		l.from += i + len(piece)
-	}
-	return full
+	return rest
 }
 
-// head matches the first piece, which stands at the beginning. It is full when
-// the next one may be looked for.
-func (l *live) head(sel []byte) step {
-	p := &l.rule.pattern
-	piece, rest := p.pieces[0], sel[l.base:]
+// headOf gives the part of a pattern in URI form that is literal, up to the
+// first wildcard or the final $.
+func headOf(uri string) string {
+	if i := strings.IndexByte(uri, '*'); i >= 0 {
+		return uri[:i]
+	}
+	return strings.TrimSuffix(uri, "$")
+}
+
+// isLiteral reports whether a pattern is a prefix and nothing else.
+func isLiteral(uri string) bool {
+	return uri != "" && uri[len(uri)-1] != '$' && strings.IndexByte(uri, '*') < 0
+}
+
+// matches reports whether a pattern matches a selector, both in URI form.
+func matches(pattern, sel string) bool {
+	pattern, end := strings.CutSuffix(pattern, "$")
+	head, rest, glob := strings.Cut(pattern, "*")
+	if !strings.HasPrefix(sel, head) {
+		return false
+	}
+	sel = sel[len(head):]
+	for glob {
+		head, rest, glob = strings.Cut(rest, "*")
+		if !glob && end {
+			return strings.HasSuffix(sel, head)
+		}
+		at := strings.Index(sel, head)
+		if at < 0 {
+			return false
+		}
+		sel = sel[at+len(head):]
+	}
+	return !end || sel == ""
+}
+
+// covers reports whether a pattern matches all that begins with head.
+func covers(pattern, head string) bool {
+	return pattern[len(pattern)-1] != '$' && matches(pattern, head)
+}
+
+// mayMeet reports whether two patterns can match the same selector. It says yes
+// where it cannot tell.
+func mayMeet(a, b string) bool {
+	ha, hb := headOf(a), headOf(b)
+	if !strings.HasPrefix(ha, hb) && !strings.HasPrefix(hb, ha) {
+		return false
+	}
+	endA, endB := a[len(a)-1] == '$', b[len(b)-1] == '$'
 	switch {
-	case len(rest) < len(piece):
-		if !bytes.HasPrefix(piece, rest) {
-			return dead
-		}
-		return open
-	case !bytes.HasPrefix(rest, piece):
-		return dead
-	case p.anchor && len(p.pieces) == 1:
-		if len(rest) > len(piece) {
-			return dead
-		}
-		return open
+	case endA && len(ha) == len(a)-1:
+		return matches(b, ha)
+	case endB && len(hb) == len(b)-1:
+		return matches(a, hb)
+	case endA && endB:
+		ta, tb := a[strings.LastIndexByte(a, '*')+1:], b[strings.LastIndexByte(b, '*')+1:]
+		return strings.HasSuffix(ta, tb) || strings.HasSuffix(tb, ta)
 	}
-	l.piece, l.from = 1, l.base+len(piece)
-	return full
-}
-
-// matches reports whether the rule matches the whole selector sel.
-func (l live) matches(sel []byte) bool {
-	switch l.advance(sel) {
-	case full:
-		return true
-	case dead:
-		return false
-	}
-	p := &l.rule.pattern
-	last := len(p.pieces) - 1
-	if !p.anchor || l.piece != last {
-		return false
-	}
-	if last == 0 {
-		return len(sel)-l.base == len(p.pieces[0])
-	}
-	return bytes.HasSuffix(sel[min(l.from, len(sel)):], p.pieces[last])
+	return true
 }

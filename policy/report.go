@@ -2,49 +2,272 @@ package policy
 
 import (
 	"cmp"
-	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/gophd/gophd/diag"
 )
 
-// Severity says how bad a report is.
-type Severity string
-
-// The severities. An error is something the annotation's author did not get;
-// a warning, something that may surprise; a notice, a fact.
-const (
-	Error   Severity = "error"
-	Warning Severity = "warning"
-	Notice  Severity = "notice"
-)
-
-// Report is one finding about an annotation or about what could be written of it.
+// Report is one finding about a line of an annotation, or about what was written
+// of it.
 type Report struct {
-	Code     string   `json:"code"`
-	Severity Severity `json:"severity"`
-	File     string   `json:"file"`     // the annotation; "" if it is about the whole
-	Line     int      `json:"line"`     // in the annotation; 0 if it is about all of it
-	Selector string   `json:"selector"` // what it is about
-	Readers  []string `json:"readers"`  // names of [robots.Readers] concerned
-	Victims  []string `json:"victims"`  // allowed selectors that those readers take as denied
-	Leaks    []string `json:"leaks"`    // denied selectors that those readers take as allowed
-	Message  string   `json:"message"`
-	Hint     string   `json:"hint"`
+	diag.Diagnostic
+	Selector string   `json:"selector"` // what it is about; may be empty
+	Readers  []string `json:"readers"`  // names of the readers concerned
+	Victims  []string `json:"victims"`  // allowed selectors that they take as denied; ten at most
+	Leaks    []string `json:"leaks"`    // denied selectors that they take as allowed; ten at most
 }
 
-// sortReports puts the worst first, then goes by file and line, and leaves out
-// what was said for one robot already.
-func (c *Compiled) sortReports() {
-	slices.SortStableFunc(c.reports, compareReports)
-	c.reports = slices.CompactFunc(c.reports, func(a, b Report) bool { return reflect.DeepEqual(a, b) })
+// NewReport makes a report with the severity and the hint of its code.
+func NewReport(code, file string, line int, message string) Report {
+	r := Report{Diagnostic: diag.Diagnostic{Code: code, File: file, Line: line, Message: message}}
+	r.Readers, r.Victims, r.Leaks = []string{}, []string{}, []string{} // lists in JSON, never null
+	for _, c := range codes {
+		if c.Code == code {
+			r.Severity, r.Hint = c.Severity, c.Hint
+		}
+	}
+	return r
 }
 
-func compareReports(a, b Report) int {
-	return cmp.Or(
-		cmp.Compare(badness[a.Severity], badness[b.Severity]),
-		strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
-		strings.Compare(a.Code, b.Code), strings.Compare(a.Selector, b.Selector),
-	)
+// The codes of reports. Their meaning is in [Codes]; they never change.
+const (
+	CodeAgentName       = "AGENT-NAME"
+	CodeAnchor          = "ANCHOR"
+	CodeCoarsened       = "COARSENED"
+	CodeDiffers         = "DIFFERS"
+	CodeEscaped         = "ESCAPED"
+	CodeGlob            = "GLOB"
+	CodeGroupSwallowed  = "GROUP-SWALLOWED"
+	CodeHandWritten     = "HAND-WRITTEN"
+	CodeIndex           = "INDEX"
+	CodeLost            = "LOST"
+	CodeMisplacedField  = "MISPLACED-FIELD"
+	CodeMisspelt        = "MISSPELT"
+	CodeName            = "NAME"
+	CodeNoBare          = "NO-BARE"
+	CodeNoMatch         = "NO-MATCH"
+	CodeOverBlock       = "OVER-BLOCK"
+	CodeOverBlockStrict = "OVER-BLOCK-STRICT"
+	CodeOverruled       = "OVERRULED"
+	CodePreference      = "PREFERENCE"
+	CodeRootMenu        = "ROOT-MENU"
+	CodeSyntax          = "SYNTAX"
+	CodeTooLarge        = "TOO-LARGE"
+	CodeUnnamedLeak     = "UNNAMED-LEAK"
+	CodeUnreadable      = "UNREADABLE"
+	CodeVeronicaHost    = "VERONICA-HOST"
+)
+
+// CodeInfo documents a code of reports.
+type CodeInfo struct {
+	Code     string
+	Severity diag.Severity // the worst that it has
+	Meaning  string
+	Hint     string // what to do
+	Example  string
 }
 
-var badness = map[Severity]int{Error: 0, Warning: 1, Notice: 2}
+// Codes lists all codes of reports, with what they mean and an example each.
+func Codes() []CodeInfo { return slices.Clone(codes) }
+
+var codes = []CodeInfo{
+	{CodeAgentName, diag.Error,
+		"the value of User-agent is no single product token: letters, digits, - _ . and at most 64 of them",
+		"write the name that the robot gives itself, one in a line, without version and address",
+		"User-agent: *GoodBot*"},
+	{CodeAnchor, diag.Warning,
+		"readers that do not know $ cannot be told that the name ends there without being told too much: they take it as allowed",
+		"put what is denied into a directory of its own, and deny that",
+		"Disallow: /log$ for one robot only"},
+	{CodeCoarsened, diag.Error,
+		"the robots.txt would be too large for robots to read: this top-level directory takes more than its share, and is denied as a whole",
+		"say it with fewer lines: deny whole directories, use *, name fewer robots",
+		"ten thousand rules below ~mallory"},
+	{CodeDiffers, diag.Error,
+		"the server has another robots.txt than the directory",
+		"is that the directory it serves? at SIGHUP gophd reads it again",
+		"gophd robots check with the URL of a server and -root"},
+	{CodeEscaped, diag.Notice,
+		"readers that take selectors as they are take an Allow of a name for that which is spelt with its escapes, too",
+		"nothing to do, unless there is such a name",
+		"Disallow: / and Allow: /My%20Documents/, and a directory that is called My%20Documents"},
+	{CodeGlob, diag.Warning,
+		"readers that do not know * do not understand the pattern, and take what it denies as allowed",
+		"put what is denied into a directory of its own, and deny that",
+		"Disallow: /*.zip$"},
+	{CodeGroupSwallowed, diag.Warning,
+		"a group without rules is one with the group that follows: its robots are told the same",
+		"write Allow: / into it, or move its fields below the rules of another group",
+		"User-agent: * and Crawl-delay: 5 before User-agent: badbot and Disallow: /"},
+	{CodeHandWritten, diag.Warning,
+		"a hand-written robots.txt is served byte for byte, and some readers do not take it as it is meant",
+		"rename it to .robots: then it is compiled for all readers",
+		"Disallow: /private/ says nothing of the selector private/"},
+	{CodeIndex, diag.Notice,
+		"Google takes an Allow of an index.html for one of its directory, too",
+		"nothing to do, unless the menu of the directory is to be hidden from Google",
+		"Disallow: /d/ and Allow: /d/index.html"},
+	{CodeLost, diag.Error,
+		"a Disallow in a group whose User-agent lines name nobody keeps nobody out",
+		"mend the User-agent line",
+		"User-agent: *GoodBot* and Disallow: /"},
+	{CodeMisplacedField, diag.Warning,
+		"the field is about the whole site and has no effect here",
+		"ask the administrator to put it into the root's annotation",
+		"Crawl-delay: 10 in phlog/.robots"},
+	{CodeMisspelt, diag.Error,
+		"a misspelt field name: a Disallow or User-agent counts nevertheless, an Allow opens nothing",
+		"mend the spelling",
+		"Disalow: /drafts/"},
+	{CodeName, diag.Warning,
+		"a name holds what some readers take for syntax, so that the rule cannot be written for them: they take it as allowed",
+		"rename it: # * % and a blank or $ at an end mean something in a robots.txt",
+		"Disallow: /a%23b for the name a#b"},
+	{CodeNoBare, diag.Error,
+		"the robots.txt would be too large with the lines for selectors without a leading slash: those selectors are answered with a pointer to the right one",
+		"deny whole directories rather than single files",
+		"forty thousand users who each deny a directory"},
+	{CodeNoMatch, diag.Warning,
+		"the rule matches nothing that exists now; it is written all the same",
+		"is the name right? If it is one to come, nothing is to be done",
+		"Disallow: /draft/ beside a directory drafts"},
+	{CodeOverBlock, diag.Notice,
+		"readers that do not know Allow, or cannot be told enough, take something allowed as denied",
+		"write lines of their own for User-agent: veronica into the same annotation, or move what is allowed out of what is denied",
+		"Disallow: / and Allow: /about.txt in phlog/drafts/.robots"},
+	{CodeOverBlockStrict, diag.Notice,
+		"robots that are strict Gopher readers take every Disallow line of the file, whomever it is for",
+		"nothing to do: it is so by nature",
+		"User-agent: greedybot and Disallow: / in phlog/.robots"},
+	{CodeOverruled, diag.Notice,
+		"an annotation below allows what this rule of the root denies",
+		"Final: and the path, in the same group, give the root the last word",
+		"Disallow: /~bob/ in the root, and Allow: / in ~bob/.robots"},
+	{CodePreference, diag.Notice,
+		"a preference, or its value, is not on the lists that gophd knows; it is written all the same",
+		"is it spelt right? Known are train-ai and search, with y or n",
+		"Content-Usage: train=never"},
+	{CodeRootMenu, diag.Notice,
+		"without * no Disallow reaches selectors without a leading slash, nor the empty one of the root menu",
+		"nothing to do: robots that know no * may ask for them",
+		"Disallow: / in the root's .robots"},
+	{CodeSyntax, diag.Error,
+		"a line that means nothing; the others hold",
+		"fields are User-agent, Disallow, Allow, Final, Content-Usage; a comment begins with #",
+		"Disallow"},
+	{CodeTooLarge, diag.Error,
+		"the annotations say more than can be taken into account: their directory is denied",
+		"say it shorter: patterns may contain *",
+		"1,001 rules in ~mallory/.robots"},
+	{CodeUnnamedLeak, diag.Error,
+		"a reader would be let in where the policy denies it, and no report says so: the directory of the rule is denied",
+		"it is a mistake in gophd: please report it, with the annotations",
+		"none is known"},
+	{CodeUnreadable, diag.Error,
+		"the annotation cannot be read: its directory is denied until it can be",
+		"chmod a+r the file and a+rx its directory, or remove it",
+		"chmod 0 phlog/.robots"},
+	{CodeVeronicaHost, diag.Notice,
+		"Veronica-2 takes a host that denies / off its list of servers, whatever it allows",
+		"deny the directories instead, if the host is to be found",
+		"Disallow: / and Allow: /pub/ in the root's .robots"},
+}
+
+// The readers that cannot be told some things, by their names in robots.Models.
+var (
+	withoutStar = []string{"1994", "first-match", "gemini"}
+	asGopher    = []string{"gopher-strict", "veronica2"}
+	asRaw       = []string{"gopher-mcp", "rfc9309-raw", "google-raw"}
+)
+
+// foresee says which readers cannot be told what a group denies: who is let in
+// in spite of the policy is named here, or the file is not right.
+func (g *group) foresee() {
+	said := map[*rule]bool{}
+	all := g.names[0] == "*"
+	say := func(e *entry, code, message string, readers ...[]string) {
+		r := NewReport(code, e.file, e.line, message)
+		r.Selector, r.Readers = e.uri, slices.Concat(readers...)
+		if !all {
+			r.Message += " (for " + strings.Join(g.names, ", ") + ")"
+		}
+		g.reports = append(g.reports, r)
+	}
+	for i := range g.entries {
+		e := &g.entries[i]
+		if e.allow || e.dropped && e.twin == nil || said[e.rule] {
+			continue
+		}
+		tie := e.tie || e.twin != nil && e.twin.tie
+		said[e.rule] = true
+		_, isPrefix := e.prefix()
+		inner := strings.Contains(e.uri, "*") && !isPrefix
+		var gopher []string // what is for one robot only has no weak form elsewhere
+		if !all && g.token() != veronica {
+			gopher = asGopher
+		}
+		if isSlashed(e.weakText()) && e.isWeak() {
+			gopher = asGopher
+		}
+		switch {
+		case e.odd || e.other || strings.HasPrefix(e.uri, "/%20"):
+			say(e, CodeName, "the name cannot be written for all readers", withoutStar, asRaw, gopher)
+		case inner && e.isWeak():
+			say(e, CodeGlob, "not every reader knows * and $", withoutStar, gopher)
+		case inner:
+			say(e, CodeGlob, "not every reader knows *", withoutStar)
+		case e.isWeak() && !tie:
+			say(e, CodeAnchor, "not every reader knows $", withoutStar, gopher)
+		}
+		if matches(e.uri, "/") {
+			say(e, CodeRootMenu, "not every reader can be told of selectors without a slash, such as the empty one", withoutStar, asGopher, asRaw)
+		}
+		if e.uri == "/" && slices.ContainsFunc(g.entries, func(e entry) bool { return e.allow && !e.dropped }) && (all || g.token() == veronica) {
+			say(e, CodeVeronicaHost, "Veronica-2 leaves out hosts that deny /")
+		}
+	}
+}
+
+// gather makes one report of those of the same line and code, and puts the worst
+// first.
+func gather(reports []Report) []Report {
+	type key struct {
+		code, file string
+		line       int
+		message    string
+	}
+	at := map[key]int{}
+	var list []Report
+	for _, r := range reports {
+		k := key{r.Code, r.File, r.Line, ""}
+		if len(r.Readers) == 0 {
+			k.message = r.Message
+		}
+		i, ok := at[k]
+		if !ok {
+			at[k] = len(list)
+			list = append(list, r)
+			continue
+		}
+		l := &list[i]
+		l.Readers, l.Victims, l.Leaks = union(l.Readers, r.Readers), union(l.Victims, r.Victims), union(l.Leaks, r.Leaks)
+	}
+	slices.SortStableFunc(list, func(a, b Report) int {
+		return cmp.Or(diag.Compare(a.Diagnostic, b.Diagnostic), strings.Compare(a.Selector, b.Selector))
+	})
+	return list
+}
+
+// maxExamples is how many selectors a report names.
+const maxExamples = 10
+
+// union appends what is not there yet.
+func union(list, more []string) []string {
+	for _, s := range more {
+		if !slices.Contains(list, s) && len(list) < maxExamples {
+			list = append(list[:len(list):len(list)], s)
+		}
+	}
+	return list
+}

@@ -2,138 +2,183 @@ package policy
 
 import (
 	"bytes"
-	"fmt"
+	"maps"
 	"slices"
+	"strings"
 )
 
-// nobody is a selector that is never answered: the server refuses dotfiles.
+// nobody is a selector that is never answered: the server refuses dotfiles. A
+// group that would deny nothing denies it, since readers differ over groups
+// without a Disallow.
 const nobody = "/.robots"
 
-// DenyAll gives the robots.txt that keeps every robot out: what is served when
-// no other can be proven.
+// header is the first line of the file. Readers of 1994 take an empty line for
+// the end of a record, so none follows, and no comment stands in a group.
+const header = `# robots.txt made by gophd; "gophd robots explain" tells why`
+
+// DenyAll gives the robots.txt that keeps every robot out.
 func DenyAll() []byte { return []byte("User-agent: *\nDisallow: /\nDisallow: *\n") }
-
-// section is one class of robots in the file.
-type section struct {
-	class   *class
-	verdict *verdict
-	lines   []line
-	exposed exposures
-
-	holes int             // patterns that bar what does not exist yet
-	cost  map[*Dir]int    // octets of the lines for a directory, without those below
-	globs map[*Dir]int    // names in it that cannot be cut
-	sels  map[*Dir]string // selectors of the directories with such names
-}
-
-// octets is how much room the lines take.
-func (s *section) octets() int {
-	n := 0
-	for _, l := range s.lines {
-		n += l.octets()
-	}
-	return n
-}
-
-// writer writes the common shape that all known readers share: one
-// User-agent a group, no blank or comment line inside, one blank line between.
-type writer struct {
-	buf     bytes.Buffer
-	sources []source // of each line written
-	token   string   // of the group
-}
 
 // source is where a line of the file comes from.
 type source struct {
-	file string
-	line int
-
-	token       string // of a rule: the robot it is for
-	allow, deny string // and its pattern
+	file  string
+	line  int
+	allow bool
+	value string
 }
 
-func (w *writer) line(src source, format string, args ...any) {
-	_, _ = fmt.Fprintf(&w.buf, format+"\n", args...)
-	w.sources = append(w.sources, src)
+// section is a group as it is written.
+type section struct {
+	names []string
+	lines []line
+	prefs []*rule
+	whose []string // whose room it takes, in equal parts; nil: each its own lines
 }
 
-// group writes the lines for one robot. A group says something even where all
-// is allowed: an empty one, or an empty Disallow, is read in different ways.
-func (w *writer) group(token string, lines []line, fields []siteField) {
-	if w.buf.Len() > 0 {
-		w.line(source{}, "")
-	}
-	w.token = token
-	w.line(source{}, "User-agent: %s", token)
-	for _, l := range lines {
-		w.rule(l)
-	}
-	if len(lines) == 0 {
-		w.line(source{}, "Allow: /")
-		w.line(source{}, "Disallow: %s", nobody)
-	}
-	for _, f := range fields {
-		if f.name != "Sitemap" {
-			w.line(source{file: f.file, line: f.line}, "%s: %s", f.name, f.value)
+// sections makes what is written of each group. That for everybody comes first.
+func sections(groups []*group) []section {
+	var list []section
+	for _, g := range groups {
+		s := section{names: g.names, lines: g.lines(), prefs: merged(g.prefs)}
+		if g.token() == veronica {
+			s.lines, s.prefs = g.weakLines(), nil
 		}
+		for top := range g.told {
+			s.whose = append(s.whose, ownerOf(top))
+		}
+		slices.Sort(s.whose)
+		list = append(list, s)
 	}
+	isNamed := slices.ContainsFunc(groups, func(g *group) bool { return g.token() == veronica })
+	if all := groups[0]; !isNamed && all.needsVeronica() {
+		s := section{names: []string{veronica}, lines: all.weakLines()}
+		whose := map[string]bool{}
+		for _, e := range all.entries {
+			if !e.dropped && !e.allow && e.isWeak() && !e.tie {
+				whose[e.owner()] = true
+			}
+		}
+		s.whose = slices.Sorted(maps.Keys(whose))
+		at := 1 // before the names that are shorter
+		for at < len(list) && len(list[at].names[0]) > len(veronica) {
+			at++
+		}
+		list = slices.Insert(list, at, s)
+	}
+	return list
 }
 
-func (w *writer) rule(l line) {
-	src := source{token: w.token}
-	if l.by != nil {
-		src.file, src.line = l.by.file, l.by.line
+// ownerOf is the name of a top-level directory as rules know it; "" for the root.
+func ownerOf(top *node) string { return strings.TrimPrefix(top.at.uri, "/") }
+
+// merged puts preferences about the same path together.
+func merged(prefs []*rule) []*rule {
+	var list []*rule
+	at := map[string]int{}
+	for _, p := range prefs {
+		i, ok := at[p.uri]
+		if !ok {
+			at[p.uri] = len(list)
+			list = append(list, p)
+			continue
+		}
+		both := *list[i]
+		both.value = restrict(both.value, p.value)
+		list[i] = &both
 	}
-	if l.allow {
-		src.allow = l.pattern
-	} else {
-		src.deny = l.pattern
+	slices.SortStableFunc(list, func(a, b *rule) int { return compareLines(line{text: a.uri}, line{text: b.uri}) })
+	return list
+}
+
+// writer writes the common shape that all known readers share: one run of
+// User-agent lines a group, no empty line or comment inside, one empty line
+// between.
+type writer struct {
+	buf     bytes.Buffer
+	sources []source // of each line written
+	noBare  bool     // lines for selectors without a leading slash are left out
+}
+
+func (w *writer) line(src source, parts ...string) {
+	for _, p := range parts {
+		w.buf.WriteString(p)
 	}
-	w.buf.WriteString(fieldOf(l.allow))
-	w.buf.WriteString(l.pattern)
 	w.buf.WriteByte('\n')
 	w.sources = append(w.sources, src)
 }
 
-func fieldOf(allow bool) string {
-	if allow {
-		return "Allow: "
+// write makes the file.
+func write(list []section, fields []siteField, noBare bool) *writer {
+	w := &writer{noBare: noBare}
+	w.line(source{}, header)
+	for i, s := range list {
+		if i > 0 {
+			w.line(source{})
+		}
+		for _, name := range s.names {
+			w.line(source{}, "User-agent: ", name)
+		}
+		w.rules(s)
+		for _, p := range s.prefs {
+			path := p.uri + " "
+			if p.uri == "/" {
+				path = ""
+			}
+			w.line(source{file: p.file, line: p.line, value: p.value}, "Content-Usage: ", path, p.value)
+		}
+		w.fields(fields, false)
 	}
-	return "Disallow: "
+	w.fields(fields, true)
+	return w
 }
 
-// sitemaps writes the lines that belong to no group.
-func (w *writer) sitemaps(fields []siteField) {
-	first := true
-	for _, f := range fields {
-		if f.name != "Sitemap" {
+func (w *writer) rules(s section) {
+	said := false
+	for _, l := range s.lines {
+		said = said || !l.allow
+	}
+	if !said {
+		s.lines = append([]line{{text: nobody}}, s.lines...)
+		if len(s.lines) == 1 && s.names[0] != veronica {
+			s.lines = append(s.lines, line{text: "/", allow: true})
+		}
+	}
+	for _, l := range s.lines {
+		if w.noBare && l.text[0] != '/' && !l.last {
 			continue
 		}
-		if first {
-			w.line(source{}, "")
-			first = false
+		var src source
+		if l.of != nil {
+			src = source{l.of.file, l.of.line, l.of.allow, l.of.value}
 		}
-		w.line(source{file: f.file, line: f.line}, "Sitemap: %s", f.value)
+		field := "Disallow: "
+		if l.allow {
+			field = "Allow: "
+		}
+		w.line(src, field, l.text)
 	}
 }
 
-// write writes the file: the group of the robots that nobody names first, then
-// the longest names, since readers of the 1994 standard take the first group
-// whose name is a part of their own.
-func write(sections []*section, fields []siteField) *writer {
-	lines := map[string][]line{}
-	var tokens []string
-	for _, s := range sections {
-		for _, token := range s.class.tokens {
-			lines[token] = s.lines
-			tokens = append(tokens, token)
+// fields writes those of the whole site: in each group, or at the end.
+func (w *writer) fields(fields []siteField, end bool) {
+	first := true
+	for _, f := range fields {
+		if f.atEnd() != end {
+			continue
+		}
+		if end && first {
+			w.line(source{})
+		}
+		first = false
+		w.line(source{file: f.file, line: f.line, value: f.value}, f.name, ": ", f.value)
+	}
+}
+
+func (f siteField) atEnd() bool {
+	for _, known := range siteFieldNames {
+		if known.name == f.name {
+			return known.end
 		}
 	}
-	slices.SortFunc(tokens[1:], longestFirst)
-	w := &writer{}
-	for _, token := range tokens {
-		w.group(token, lines[token], fields)
-	}
-	w.sitemaps(fields)
-	return w
+	return false
 }

@@ -115,7 +115,6 @@ type Server struct {
 	limitsOnce sync.Once
 	limits     limits
 	accepted   atomic.Int64
-	loops      int // that share a listener; if zero, as many as processors
 }
 
 // Defaults of the Server's fields.
@@ -126,7 +125,7 @@ const (
 	DefaultDrainTimeout   = 10 * time.Second
 )
 
-func or[T time.Duration | int](d, def T) T {
+func or(d, def time.Duration) time.Duration {
 	if d == 0 {
 		return def
 	}

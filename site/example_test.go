@@ -66,7 +66,8 @@ func Example() {
 	// about.txt false
 	// drafts true
 	// open drafts/.robots: file does not exist
+	// # robots.txt made by gophd; "gophd robots explain" tells why
 	// User-agent: *
-	// Disallow: /drafts
-	// Disallow: drafts
+	// Disallow: /drafts/
+	// Disallow: drafts/
 }

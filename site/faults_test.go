@@ -78,7 +78,7 @@ func TestStalledDirectory(t *testing.T) {
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n"})
 	soon(t, "another annotation", robotsHas(s, "Disallow: /d/x"))
 	s.Reload()
-	soon(t, "denial of what does not answer", robotsHas(s, "Disallow: /slow"))
+	soon(t, "denial of what does not answer", robotsHas(s, "Disallow: /slow/"))
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /y\n", "d/y": ""})
 	soon(t, "another annotation, meanwhile", robotsHas(s, "Disallow: /d/y"))
 	if n := slow.here.Load(); n > 4 {
@@ -86,7 +86,7 @@ func TestStalledDirectory(t *testing.T) {
 	}
 	slow.mu.Unlock()
 	must(t, <-first)
-	soon(t, "the old policy", robotsLacks(s, "Disallow: /slow"))
+	soon(t, "the old policy", robotsLacks(s, "Disallow: /slow/"))
 	must(t, canOpen(s, "slow/y"))
 }
 
@@ -148,5 +148,5 @@ func TestOutOfFilesSaysNothingOfTheTree(t *testing.T) {
 		t.Errorf("a policy was made of what could not be read:\n%s", s.Now().Robots)
 	}
 	out.Store(false)
-	soon(t, "the policy that is written", robotsHas(s, "Disallow: /d"))
+	soon(t, "the policy that is written", robotsHas(s, "Disallow: /d/"))
 }

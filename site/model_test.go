@@ -169,7 +169,7 @@ func TestRescanIsScan(t *testing.T) {
 		scan := newScanner(s.root.Load())
 		tree, err := scan.tree()
 		must(t, err)
-		compiled := policy.Compile(tree, nil)
+		compiled := policy.Compile(policy.Input{Root: tree}, nil)
 		for range rapid.IntRange(1, 12).Draw(rt, "batches") {
 			for range rapid.IntRange(1, 6).Draw(rt, "steps") {
 				p.step(rt)
@@ -188,8 +188,8 @@ func TestRescanIsScan(t *testing.T) {
 			if got, want := dump(tree), dump(fresh); got != want {
 				rt.Fatalf("read again: %v\nbefore:\n%s\ngot:\n%s\nwant:\n%s", dirs, before, got, want)
 			}
-			compiled = policy.Compile(tree, compiled)
-			if got, want := compiled.File(), policy.Compile(fresh, nil).File(); string(got) != string(want) {
+			compiled = policy.Compile(policy.Input{Root: tree}, compiled)
+			if got, want := compiled.File(), policy.Compile(policy.Input{Root: fresh}, nil).File(); string(got) != string(want) {
 				rt.Fatalf("compiled again:\n%s\nwant:\n%s", got, want)
 			}
 			if got, want := listedTree(s.View(context.Background()), "."), scannedTree(tree, "."); got != want {

@@ -50,9 +50,9 @@ func TestLinkComesAlive(t *testing.T) {
 	write(t, dir, map[string]string{"d/x": "x", "a/link": "-> ../d/later"})
 	s := started(t, dir, Config{})
 	write(t, dir, map[string]string{"d/later/.robots": "Disallow: /\n", "d/later/x": "x"})
-	soon(t, "a link that leads somewhere now", robotsHas(s, "Disallow: /a/link"))
+	soon(t, "a link that leads somewhere now", robotsHas(s, "Disallow: /a/link/"))
 	must(t, os.RemoveAll(filepath.Join(dir, "d/later")))
-	soon(t, "a link that hangs again", robotsLacks(s, "Disallow: /a/link"))
+	soon(t, "a link that hangs again", robotsLacks(s, "Disallow: /a/link/"))
 }
 
 // A link is followed anew when one on its way is changed.
@@ -64,7 +64,7 @@ func TestLinkThroughLinkFollows(t *testing.T) {
 	s := started(t, dir, Config{})
 	must(t, os.Symlink("../two", filepath.Join(dir, "way/new")))
 	must(t, os.Rename(filepath.Join(dir, "way/new"), filepath.Join(dir, "way/on")))
-	soon(t, "the other end of the link", robotsHas(s, "Disallow: /a/link"))
+	soon(t, "the other end of the link", robotsHas(s, "Disallow: /a/link/"))
 }
 
 // That a link hangs is not remembered: what it leads to may come into being
@@ -167,11 +167,11 @@ func TestUnlistableDirectoryIsDenied(t *testing.T) {
 	} else {
 		_ = f.Close()
 	}
-	if !robotsHas(s, "Disallow: /search")() || !robotsHas(s, "Disallow: /shut")() {
+	if !robotsHas(s, "Disallow: /search/")() || !robotsHas(s, "Disallow: /shut/")() {
 		t.Errorf("robots.txt:\n%s", s.Now().Robots)
 	}
 	must(t, os.Chmod(filepath.Join(dir, "search"), 0o755))
-	soon(t, "a directory that opens", robotsLacks(s, "Disallow: /search"))
+	soon(t, "a directory that opens", robotsLacks(s, "Disallow: /search/"))
 	must(t, os.WriteFile(filepath.Join(dir, "search/.robots"), []byte("Disallow: /x\n"), 0o644))
 	soon(t, "what is in it", robotsHas(s, "Disallow: /search/x"))
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o755))
@@ -190,13 +190,13 @@ func TestUnreadableAnnotation(t *testing.T) {
 	note := filepath.Join(dir, "d/.robots")
 	must(t, os.Chmod(note, 0))
 	s := started(t, dir, Config{})
-	if !robotsHas(s, "Disallow: /d")() {
+	if !robotsHas(s, "Disallow: /d/")() {
 		t.Errorf("robots.txt:\n%s", s.Now().Robots)
 	}
 	must(t, os.Chmod(note, 0o644))
-	soon(t, "what it says", func() bool { return robotsHas(s, "Disallow: /d/x")() && robotsLacks(s, "Disallow: /d")() })
+	soon(t, "what it says", func() bool { return robotsHas(s, "Disallow: /d/x")() && robotsLacks(s, "Disallow: /d/")() })
 	must(t, os.Chmod(note, 0))
-	soon(t, "denial", robotsHas(s, "Disallow: /d"))
+	soon(t, "denial", robotsHas(s, "Disallow: /d/"))
 }
 
 // What cannot be read is not listed.

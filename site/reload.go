@@ -181,7 +181,7 @@ func compile(tree *policy.Dir, old *Snapshot, scan *scanner) *Snapshot {
 	if old != nil {
 		prev = old.Compiled
 	}
-	next := &Snapshot{Tree: tree, Compiled: policy.Compile(tree, prev), refused: scan.refused,
+	next := &Snapshot{Tree: tree, Compiled: policy.Compile(policy.Input{Root: tree}, prev), refused: scan.refused,
 		included: scan.included(), programs: scan.foundPrograms(), changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()
 	if leaks := next.Compiled.Unproven(); len(leaks) > 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/status"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/server"
@@ -122,8 +123,8 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	count(lost, n.Lost)
 }
 
-func severities(list []policy.Report) map[policy.Severity]int {
-	n := map[policy.Severity]int{policy.Error: 0, policy.Warning: 0, policy.Notice: 0}
+func severities(list []policy.Report) map[diag.Severity]int {
+	n := map[diag.Severity]int{diag.Error: 0, diag.Warning: 0, diag.Notice: 0}
 	for _, r := range list {
 		n[r.Severity]++
 	}

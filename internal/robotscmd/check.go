@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/exit"
 
 	"github.com/gophd/gophd/policy"
@@ -21,6 +22,7 @@ type checked struct {
 	Octets  int             `json:"octets"`
 	Rules   int             `json:"rules"`
 	differs []string        // from the file of a server
+	all     bool            // notices are shown, too
 }
 
 // Check reports on the annotations and proves the file; exit status 1 if
@@ -34,6 +36,7 @@ func (c *Command) Check(ctx context.Context) error {
 		return err
 	}
 	result := check(snap)
+	result.all = c.Verbose
 	if len(c.Args) > 0 {
 		if err := result.against(ctx, c, snap, c.Args[0]); err != nil {
 			return err
@@ -116,13 +119,13 @@ func distinct(list []string) []string {
 }
 
 func (k *checked) bad() bool {
-	return slices.ContainsFunc(k.Reports, func(r policy.Report) bool { return r.Severity == policy.Error })
+	return slices.ContainsFunc(k.Reports, func(r policy.Report) bool { return r.Severity == diag.Error })
 }
 
 // String gives the reports, the difference and the matrix.
 func (k *checked) String() string {
 	var b strings.Builder
-	b.WriteString(reportsText(withoutTwins(k.Reports)))
+	b.WriteString(reportsText(k.Reports, k.all))
 	for _, line := range k.differs {
 		_, _ = fmt.Fprintln(&b, line)
 	}

@@ -30,6 +30,8 @@ type Command struct {
 	Insecure bool          // take any certificate
 	JSON     bool
 	Annotate bool // show: above each rule where it comes from
+	Verbose  bool // check: notices, too
+	Hash     bool // show: the sums, not the file
 
 	Version  string // of gophd, told to hosts
 	In       io.Reader

@@ -30,6 +30,11 @@ func (c *Command) Show(context.Context) error {
 	if leaks := snap.Compiled.Unproven(); len(leaks) > 0 {
 		exit.Say(c.Err, fmt.Sprintf("not proven, so everything is denied: %v", leaks[0]), "gophd robots check lists all leaks")
 	}
+	if c.Hash {
+		meaning, file := snap.Compiled.Hash()
+		_, err := fmt.Fprintf(c.Out, "policy %x\nfile   %x\n", meaning, file)
+		return err
+	}
 	show := shown{snap: snap, format: format}
 	text, lost := show.text()
 	if c.Annotate {

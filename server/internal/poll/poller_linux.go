@@ -45,11 +45,10 @@ type Poller struct {
 	// The loop that leads accepts and waits. It owns what follows.
 	lead    chan struct{} // of one
 	loops   atomic.Int32
-	slow    atomic.Int32 // more than 0: the work took long of late
-	backlog bool         // there may be more to accept
-	final   bool         // that is the last time
-	drained bool         // and it was done
-	free    []*Conn      // for the next ones
+	backlog bool    // there may be more to accept
+	final   bool    // that is the last time
+	drained bool    // and it was done
+	free    []*Conn // for the next ones
 
 	mu      sync.Mutex
 	conns   []*Conn // by descriptor: those that are registered and held

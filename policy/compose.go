@@ -1,0 +1,272 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// entry is a rule as one class of robots gets it.
+type entry struct {
+	*rule
+	strong  bool   // nothing opens what it denies: a directory that is denied as a whole, a program
+	partly  bool   // an Allow that something outweighs in a part of what it matches
+	dropped bool   // a shorter Disallow, or an Allow of the same pattern, says it all
+	twin    *entry // the same rule, said elsewhere: this one is dropped
+	tie     bool   // its weak form stands beside it, with an Allow of the same length after it
+	pad     int    // bytes that a second line of it has more, to outweigh every Allow that it overrules
+}
+
+// group is what one class of robots is told.
+type group struct {
+	*class
+	entries []entry // in the order of directories, then in that of heads
+	prefs   []*rule
+	reports []Report
+}
+
+// composer puts the rules of all directories together for one class.
+type composer struct {
+	*group
+	token    string
+	denied   map[*node]*rule
+	programs []*rule
+	partly   bool // something outweighs the Allow that is looked at
+}
+
+// path is what the annotations above a directory say: state that is carried
+// down, so that nothing is worked out twice.
+type path struct {
+	named  []*rule // rules that name the robot, without those that end in $
+	finals []final
+	allows []int // entries that are Allows
+}
+
+// final is an annotation with Final lines.
+type final struct {
+	paths []*rule
+	own   []*rule        // all that it says to the robot
+	lines map[string]int // entries that deny, by pattern
+	holes []int          // entries that are Allows of it or above it
+}
+
+// compose makes the entries of a class.
+func compose(c *class, root *node, denied map[*node]*rule, programs []*rule) *group {
+	g := &group{class: c}
+	b := composer{group: g, token: c.token(), denied: denied, programs: programs}
+	for _, p := range programs {
+		g.entries = append(g.entries, entry{rule: p, strong: true})
+	}
+	b.programsOpen(root)
+	b.node(root, path{})
+	return g
+}
+
+// programsOpen leaves out what the root's annotation opens by name.
+func (b *composer) programsOpen(root *node) {
+	if root.note == nil || b.denied[root] != nil {
+		return
+	}
+	rules, _, _ := root.note.setsFor(b.token)
+	if rules == nil {
+		return
+	}
+	for _, r := range rules.rules {
+		if r.allow {
+			b.entries = slices.DeleteFunc(b.entries, func(e entry) bool { return opens(r, e.rule) })
+		}
+	}
+	b.programs = nil
+	for _, e := range b.entries {
+		b.programs = append(b.programs, e.rule)
+	}
+}
+
+// opens reports whether an Allow of the root is about the program that a rule
+// denies. The value of such a rule is the program's selector.
+func opens(allow, program *rule) bool {
+	p := program.value
+	return allow.uri == p || allow.uri == p+"$" && program.uri == p+"$"
+}
+
+func (b *composer) node(n *node, above path) {
+	if r := b.denied[n]; r != nil || n.note != nil && n.note.shut != nil {
+		if r == nil {
+			r = n.note.shut
+		}
+		b.shut(r, above)
+		return
+	}
+	below := above
+	if n.note != nil {
+		rules, prefs, own := n.note.setsFor(b.token)
+		if prefs != nil {
+			b.prefs = append(b.prefs, prefs.prefs...)
+		}
+		if rules != nil {
+			below = b.rules(rules, own, above)
+		}
+	}
+	for _, sub := range n.subs {
+		b.node(sub, below)
+	}
+}
+
+// rules adds the rules of an annotation, but for Allows that what is said above
+// overrules.
+func (b *composer) rules(s *set, own bool, above path) path {
+	below := path{above.named[:len(above.named):len(above.named)], above.finals, above.allows[:len(above.allows):len(above.allows)]}
+	start := len(b.entries)
+	for _, r := range s.rules {
+		b.partly = false
+		if r.allow {
+			if !own && banned(above.named, r) || b.final(above.finals, r) || b.closed(r) {
+				continue
+			}
+			below.allows = append(below.allows, len(b.entries))
+		}
+		b.entries = append(b.entries, entry{rule: r, partly: b.partly})
+		if own && b.token != "*" && r.uri[len(r.uri)-1] != '$' {
+			below.named = append(below.named, r)
+		}
+	}
+	if len(s.finals) > 0 {
+		f := final{s.finals, s.rules, map[string]int{}, below.allows}
+		for i := start; i < len(b.entries); i++ {
+			if e := b.entries[i]; !e.allow {
+				f.lines[e.uri] = i
+			}
+		}
+		below.finals = append(below.finals[:len(below.finals):len(below.finals)], f)
+	}
+	return below
+}
+
+// banned reports whether the rules above that name the robot deny the place that
+// an Allow for all opens.
+func banned(named []*rule, allow *rule) bool {
+	r := deciding(named, headOf(allow.uri))
+	return r != nil && !r.allow
+}
+
+// deciding gives the longest rule that covers all that begins with head, Allow
+// if two are equally long.
+func deciding(rules []*rule, head string) *rule {
+	var best *rule
+	for _, r := range rules {
+		if best != nil && (len(r.uri) < len(best.uri) || len(r.uri) == len(best.uri) && !r.allow) {
+			continue
+		}
+		if covers(r.uri, head) {
+			best = r
+		}
+	}
+	return best
+}
+
+// shut denies a directory as a whole. Allows above it that reach into it are
+// left out, or outweighed if they open more than that.
+func (b *composer) shut(r *rule, above path) {
+	e := entry{rule: r, strong: true}
+	for _, i := range above.allows {
+		if a := &b.entries[i]; !a.dropped {
+			a.dropped = e.overrules(a.rule)
+			a.partly = a.partly || e.pad > 0
+		}
+	}
+	b.entries = append(b.entries, e)
+}
+
+// closed reports whether a program's selectors leave nothing of an Allow.
+func (b *composer) closed(allow *rule) bool {
+	for i := range b.programs {
+		e := &b.entries[i]
+		if e.overrules(allow) {
+			return true
+		}
+		b.partly = b.partly || e.pad > 0
+	}
+	return false
+}
+
+// overrules makes sure that the entry denies what it matches although an Allow
+// may match it, too: it reports whether the Allow must be left out.
+func (e *entry) overrules(allow *rule) bool {
+	switch {
+	case len(allow.uri) < len(e.uri) || !mayMeet(allow.uri, e.uri):
+		return false
+	case covers(e.uri, headOf(allow.uri)) || allow.uri == e.uri:
+		return true
+	}
+	return !e.outweigh(allow)
+}
+
+// outweigh makes the entry's second line longer than an Allow by stars that match
+// nothing. It reports whether that can be said.
+func (e *entry) outweigh(allow *rule) bool {
+	const most = 1000
+	need := len(allow.uri) + 1 - len(e.uri)
+	if need > most || e.uri[len(e.uri)-1] == '$' && strings.IndexByte(e.uri, '*') < 0 {
+		return false
+	}
+	e.pad = max(e.pad, need)
+	return true
+}
+
+// final reports whether an annotation above has the last word on all that an
+// Allow opens. Where it is so for a part of it only, the rule that denies that
+// part is written a second time, long enough to outweigh the Allow; if that
+// cannot be said exactly, the Allow is left out: never is more opened.
+func (b *composer) final(above []final, allow *rule) bool {
+	head := headOf(allow.uri)
+	for _, f := range above {
+		best := deciding(f.own, head)
+		for _, at := range f.paths {
+			if !mayMeet(at.uri, allow.uri) {
+				continue
+			}
+			if best != nil && !best.allow && covers(at.uri, head) {
+				return true
+			}
+			for _, r := range f.own {
+				if r.allow || len(r.uri) > len(allow.uri) || !mayMeet(r.uri, allow.uri) {
+					continue
+				}
+				if best != nil && best.allow && len(best.uri) >= len(r.uri) {
+					continue
+				}
+				if !b.lastWord(f, r, at, allow) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// lastWord adds or lengthens a line that outweighs an Allow where rule r denies
+// at or below a path. It reports whether such a line is exact: no other Allow
+// that is as long as r may match what it matches.
+func (b *composer) lastWord(f final, r, at, allow *rule) bool {
+	region := *r
+	if !covers(at.uri, headOf(r.uri)) {
+		rest := strings.TrimPrefix(r.uri, headOf(r.uri))
+		inside := strings.HasPrefix(at.uri, headOf(r.uri)) && isLiteral(at.uri) && at.uri[len(at.uri)-1] == '/'
+		if !inside || rest == "$" || strings.Contains(rest, "/") || rest != "" && matches("*"+rest, at.uri) || strings.Count(rest, "*") > 1 {
+			return false
+		}
+		region.form = at.form
+		region.uri, region.raw, region.weak = at.uri+rest, at.raw+rest, at.weak+strings.TrimSuffix(rest, "$")
+	}
+	for _, i := range f.holes {
+		if e := b.entries[i]; !e.dropped && len(e.uri) >= len(r.uri) && mayMeet(e.uri, region.uri) {
+			return false
+		}
+	}
+	i, ok := f.lines[region.uri]
+	if !ok {
+		i, f.lines[region.uri] = len(b.entries), len(b.entries)
+		b.entries = append(b.entries, entry{rule: &region})
+	}
+	b.partly = true
+	return b.entries[i].outweigh(allow)
+}

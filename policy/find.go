@@ -1,0 +1,177 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+)
+
+// maxLooked bounds the names that are compared to find out which rules match
+// nothing: rules of which it is not known by then are taken to match something.
+const maxLooked = 1 << 20
+
+// finder looks for names that rules match.
+type finder struct {
+	known  []string // selectors that are no files, in URI form
+	looked int
+}
+
+// unmatched reports the rules that match nothing that exists now.
+func (c *Compiled) unmatched(denied map[*node]*rule) []Report {
+	var list []Report
+	f := finder{}
+	for _, sel := range slices.Concat(c.in.Own, c.in.Programs) {
+		f.known = append(f.known, escape(sel))
+	}
+	c.nodes.each(denied, func(n *node) {
+		if n.note == nil {
+			return
+		}
+		for _, r := range n.note.eachRule() {
+			if missing, near := f.missing(r, n); missing {
+				list = append(list, noMatch(r, near))
+			}
+		}
+	})
+	return list
+}
+
+// eachRule gives the rules of all robots, each line once: of one with an escape,
+// the name it decodes to.
+func (n *note) eachRule() []*rule {
+	var list []*rule
+	seen := map[place]bool{}
+	for _, token := range append([]string{"*"}, n.names...) {
+		if s := n.sets[strings.ToLower(token)]; s != nil {
+			for _, r := range s.rules {
+				if at := (place{r.file, r.line}); !seen[at] {
+					seen[at] = true
+					list = append(list, r)
+				}
+			}
+		}
+	}
+	return list
+}
+
+func noMatch(r *rule, near string) Report {
+	message := fmt.Sprintf("%q matches nothing", r.field()+r.value)
+	if near != "" {
+		message += "; the nearest name is " + near
+	}
+	report := NewReport(CodeNoMatch, r.file, r.line, message)
+	report.Selector = r.uri
+	if near == "" {
+		report.Severity = diag.Notice
+	}
+	return report
+}
+
+// missing reports whether a rule matches nothing, and which name is near.
+func (f *finder) missing(r *rule, n *node) (missing bool, near string) {
+	if slices.ContainsFunc(f.known, func(sel string) bool { return matches(r.uri, sel) }) {
+		return false, ""
+	}
+	d, at := n.dir, n.at.uri+"/"
+	rest, ok := unescape(strings.TrimPrefix(headOf(r.uri), at))
+	if !ok {
+		return false, ""
+	}
+	for {
+		name, more, deeper := strings.Cut(rest, "/")
+		if !deeper {
+			break
+		}
+		sub := d.sub(name)
+		if sub == nil {
+			return true, f.nearest(d, name, n, at)
+		}
+		d, at, rest = sub, at+escape(name)+"/", more
+	}
+	if f.any(d, at, rest, r.uri) {
+		return false, ""
+	}
+	if rest != "" && isLiteral(strings.TrimSuffix(r.uri, "$")) {
+		near = f.nearest(d, rest, n, at)
+	}
+	return true, near
+}
+
+// any reports whether a pattern matches a directory, or something in or below it
+// whose name begins with head.
+func (f *finder) any(d *Dir, at, head, pattern string) bool {
+	if head == "" && matches(pattern, at) {
+		return true
+	}
+	from, _ := slices.BinarySearch(d.Files, head)
+	for _, name := range d.Files[from:] {
+		if !strings.HasPrefix(name, head) {
+			break
+		}
+		if f.looked++; f.looked > maxLooked || matches(pattern, at+escape(name)) {
+			return true
+		}
+	}
+	from, _ = slices.BinarySearchFunc(d.Dirs, head, func(d *Dir, name string) int { return strings.Compare(d.Name, name) })
+	for _, sub := range d.Dirs[from:] {
+		if !strings.HasPrefix(sub.Name, head) {
+			break
+		}
+		if f.looked++; f.looked > maxLooked || f.any(sub, at+escape(sub.Name)+"/", "", pattern) {
+			return true
+		}
+	}
+	return false
+}
+
+// nearest gives the name in a directory that is most like another, as it would
+// be written in the annotation; "" if none is.
+func (f *finder) nearest(d *Dir, name string, n *node, at string) string {
+	best, least := "", 3
+	try := func(other, end string) {
+		f.looked++
+		if distance := editDistance(strings.ToLower(name), strings.ToLower(other), least); distance < least {
+			best, least = strings.TrimPrefix(at, n.at.uri)+other+end, distance
+		}
+	}
+	for _, sub := range d.Dirs {
+		try(sub.Name, "/")
+	}
+	for _, file := range d.Files {
+		try(file, "")
+	}
+	if len(name) < 3 && least > 0 {
+		return ""
+	}
+	return best
+}
+
+// near reports whether a word is a misspelling of another.
+func near(word, of string) bool { return word != of && editDistance(word, of, 3) < 2 }
+
+// editDistance counts the letters that are to be changed, put in or left out, up
+// to a limit.
+func editDistance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit || len(a) > 64 || len(b) > 64 {
+		return limit
+	}
+	var row [65]int
+	for j := range len(b) + 1 {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return min(row[len(b)], limit)
+}

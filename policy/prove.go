@@ -1,0 +1,282 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/policy/internal/proof"
+	"github.com/gophd/gophd/robots"
+)
+
+// Row is what the proof says of one reader.
+type Row struct {
+	Name       string `json:"name"`
+	Selectors  int    `json:"selectors"`   // asked, for all robots together
+	Leaks      int    `json:"leaks"`       // denied, but taken as allowed
+	OverBlocks int    `json:"over_blocks"` // allowed, but taken as denied
+}
+
+// Matrix is the result of the proof, a row for each reader.
+type Matrix []Row
+
+// Leak is a denied selector that a reader takes as allowed.
+type Leak struct {
+	Reader   string `json:"reader"`
+	Agent    string `json:"agent"` // the robot; "*" for those nobody names
+	Selector string `json:"selector"`
+}
+
+// String gives the leak as a sentence.
+func (l Leak) String() string {
+	return fmt.Sprintf("%s lets robot %s into %q", l.Reader, l.Agent, l.Selector)
+}
+
+// place is a line of an annotation.
+type place struct {
+	file string
+	line int
+}
+
+// maxRounds is how often a file is written again without the directories whose
+// rules leak, before all is denied.
+const maxRounds = 3
+
+// prove holds the file against the annotations. Leaks that no report names deny
+// the directory of the rule that leaks; it reports whether there are none left.
+func (w *work) prove(last *proof.Result[*Dir]) bool {
+	c := w.c
+	c.proof = proof.Check(c.proofInput(c.file), last)
+	foreseen := map[place][]string{}
+	for _, g := range w.groups {
+		g.foresee()
+		for _, r := range g.reports {
+			at := place{r.File, r.Line}
+			foreseen[at] = append(foreseen[at], r.Readers...)
+		}
+	}
+	done := true
+	for _, f := range c.proof.Findings {
+		if !f.Leak || w.hand || slices.Contains(foreseen[place{f.File, f.Line}], f.Reader) || w.byName(f) || w.byAllow(f) {
+			continue
+		}
+		n := c.nodes.find(f.Dir)
+		if n == nil || w.round >= maxRounds {
+			n = c.nodes
+		}
+		if w.denied[n] != nil {
+			c.leaks = append(c.leaks, leaksOf(f)...)
+			continue
+		}
+		w.deny(n, CodeUnnamedLeak, fmt.Sprintf("%v (line %d)", leaksOf(f)[0], f.Line))
+		done = false
+	}
+	return done
+}
+
+func (c *Compiled) proofInput(file []byte) proof.Input[*Dir] {
+	return proof.Input[*Dir]{Root: c.in.Root, Look: look, Programs: c.in.Programs, Own: c.in.Own, Shut: c.shut, File: file, Closed: c.closes}
+}
+
+// look shows the proof a directory.
+func look(d *Dir) (name string, files []string, dirs []*Dir, notes []proof.Note) {
+	for _, a := range d.Notes {
+		notes = append(notes, proof.Note{File: a.File, Data: a.Data, Err: a.Err})
+	}
+	return d.Name, d.Files, d.Dirs, notes
+}
+
+// selectorOf is the canonical selector of a node's directory.
+func selectorOf(n *node) string { return n.at.raw + "/" }
+
+// find gives the node of a canonical selector.
+func (n *node) find(sel string) *node {
+	for sel = strings.Trim(sel, "/"); sel != "" && n != nil; {
+		var name string
+		name, sel, _ = strings.Cut(sel, "/")
+		n = n.sub(name)
+	}
+	return n
+}
+
+func leaksOf(f proof.Finding) []Leak {
+	var list []Leak
+	for _, sel := range f.Examples {
+		list = append(list, Leak{f.Reader, f.Robot, sel})
+	}
+	return list
+}
+
+// byName reports whether all that leaks are names that hold syntax, to a reader
+// that does not escape them as it should: to readers that take selectors as they
+// are "a:b" is a URL, "a?b" a query, and "%41" an A.
+func (w *work) byName(f proof.Finding) bool {
+	isPlain := func(sel string) bool { return strings.Trim(sel, plainName) == "" }
+	if !slices.Contains(slices.Concat(withoutStar, asRaw), f.Reader) || slices.ContainsFunc(f.Examples, isPlain) {
+		return false
+	}
+	r := NewReport(CodeName, f.File, f.Line, "readers that do not escape names do not understand all that it denies")
+	r.Severity = diag.Notice
+	r.Readers, r.Leaks = []string{f.Reader}, f.Examples
+	w.said = append(w.said, r)
+	return true
+}
+
+const plainName = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
+
+// byAllow reports whether all that leaks is what an Allow says to a reader, and
+// not to others: Google takes one of an index.html for its directory, too, and
+// readers that take selectors as they are one of a name for that which is spelt
+// as its escapes.
+func (w *work) byAllow(f proof.Finding) bool {
+	var list []Report
+	for _, sel := range f.Examples {
+		r, ok := w.opener(f, sel)
+		if !ok {
+			return false
+		}
+		r.Readers, r.Leaks = []string{f.Reader}, []string{sel}
+		list = append(list, r)
+	}
+	w.said = append(w.said, list...)
+	return true
+}
+
+// opener finds the Allow that lets a reader into a selector.
+func (w *work) opener(f proof.Finding, sel string) (Report, bool) {
+	sel = "/" + strings.TrimPrefix(sel, "/")
+	spelt, _ := unescape(sel)
+	for _, g := range w.groups {
+		for _, e := range g.entries {
+			if !e.allow || e.dropped {
+				continue
+			}
+			if spelt != sel && matches(e.uri, escape(spelt)) && slices.Contains(slices.Concat(withoutStar, asRaw), f.Reader) {
+				return NewReport(CodeEscaped, e.file, e.line, "it opens a name that is spelt with the escapes, too"), true
+			}
+			if dir, ok := indexOf(e); ok && strings.HasPrefix(f.Reader, "google") && dir == strings.TrimSuffix(escape(sel), "/")+"/" {
+				return NewReport(CodeIndex, e.file, e.line, "Google takes it for the directory, too"), true
+			}
+		}
+	}
+	return Report{}, false
+}
+
+// indexOf gives the directory that an Allow of its index.html opens to Google.
+func indexOf(e entry) (dir string, ok bool) {
+	uri := strings.TrimSuffix(e.uri, "$")
+	for _, name := range []string{"index.html", "index.htm"} {
+		if strings.HasSuffix(uri, "/"+name) {
+			return uri[:len(uri)-len(name)], true
+		}
+	}
+	return "", false
+}
+
+// found makes reports of what the proof has found: whom readers let in is said
+// by the reports that foresaw it, whom they bar by new ones.
+func (w *work) found() []Report {
+	var list []Report
+	weak := map[place]bool{} // where others than strict readers are barred
+	for _, f := range w.c.proof.Findings {
+		if !f.Leak && f.Reader != strict {
+			weak[place{f.File, f.Line}] = true
+		}
+	}
+	for _, f := range w.c.proof.Findings {
+		switch {
+		case w.hand:
+			r := NewReport(CodeHandWritten, robotsFile, 0, "served as it was written: not every reader takes it as it is meant")
+			r.Readers = []string{f.Reader}
+			if r.Victims = f.Examples; f.Leak {
+				r.Victims, r.Leaks = []string{}, f.Examples
+			}
+			list = append(list, r)
+		case f.Leak:
+			w.leaked(f)
+		case f.Reader == asGopher[1] && w.slashes(f.Examples):
+		default:
+			list = append(list, w.overBlock(f, weak[place{f.File, f.Line}]))
+		}
+	}
+	return list
+}
+
+// leaked adds examples to the report that foresaw a leak.
+func (w *work) leaked(f proof.Finding) {
+	for _, g := range w.groups {
+		for i := range g.reports {
+			if r := &g.reports[i]; r.File == f.File && r.Line == f.Line && slices.Contains(r.Readers, f.Reader) {
+				r.Leaks = union(r.Leaks, f.Examples)
+				return
+			}
+		}
+	}
+}
+
+// slashes reports whether all selectors are those of denied directories, but for
+// the slash at the end. To Veronica-2 they are one, so a file that would be called
+// so is barred.
+func (w *work) slashes(sels []string) bool {
+	return !slices.ContainsFunc(sels, func(sel string) bool { return !w.c.denies("/" + strings.Trim(sel, "/") + "/") })
+}
+
+// strict is the reader that every Disallow line of the file binds.
+const strict = "gopher-strict"
+
+// overBlock is the report of an Allow that a reader does not take as one. Where
+// no rule says so, it is at the line that the reader takes for a Disallow. weak
+// is whether readers are barred for whom the line is.
+func (w *work) overBlock(f proof.Finding, weak bool) Report {
+	code, file, line := CodeOverBlock, f.File, f.Line
+	message := "not every reader can be told what it allows"
+	if f.Reader == strict && !weak {
+		code, message = CodeOverBlockStrict, "strict Gopher readers take every Disallow of the file"
+	}
+	for _, sel := range f.Examples {
+		for _, d := range []robots.Dialect{robots.GopherStrict, robots.Veronica2} {
+			if file == "" {
+				file, line = w.c.Source(robots.Parse(d, w.c.file).Decide(veronica, sel).Rule.Line)
+			}
+		}
+	}
+	r := NewReport(code, file, line, message)
+	r.Readers, r.Victims = []string{f.Reader}, f.Examples
+	if len(f.Examples) > 0 {
+		r.Selector = f.Examples[0]
+	}
+	return r
+}
+
+// Prove holds another robots.txt, such as one that a server has, against the
+// policy. It gives the matrix, and leaks: no report names any.
+func (c *Compiled) Prove(file []byte) (Matrix, []Leak) {
+	other := *c
+	other.file = file
+	other.read()
+	in := other.proofInput(file)
+	result := proof.Check(in, nil)
+	var leaks []Leak
+	for _, f := range result.Findings {
+		if f.Leak {
+			leaks = append(leaks, leaksOf(f)...)
+		}
+	}
+	return matrix(result), leaks
+}
+
+func matrix(result *proof.Result[*Dir]) Matrix {
+	var m Matrix
+	for _, r := range result.Rows {
+		m = append(m, Row{r.Reader, r.Selectors, r.Leaks, r.OverBlocks})
+	}
+	return m
+}
+
+// Proof gives the matrix: for each reader, what it makes of the file.
+func (c *Compiled) Proof() Matrix { return matrix(c.proof) }
+
+// Unproven lists the leaks that no report names and that could not be helped by
+// denying directories. A file that has any must not be served.
+func (c *Compiled) Unproven() []Leak { return c.leaks }

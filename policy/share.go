@@ -1,0 +1,190 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Robots must read 500 KiB of a file and need not read more. The room, less what
+// the root's own lines take, is divided by the top-level directories that have
+// annotations. What one does not use is lent, and called back from the largest
+// borrower first, which is then denied as a whole. So nobody pays for what
+// another says.
+
+const maxBytes = 500 << 10
+
+// What a top-level directory, and the site, may say in all: memory and time are
+// bounded by it.
+const (
+	maxTopRules  = 10_000
+	maxTopNames  = 64 // robots that nobody else names
+	maxTopWays   = 8  // groups that would not be there without it
+	maxSiteRules = 200_000
+	perRule      = 24 // bytes of a line beside its pattern, in both families
+)
+
+// bill is what each top-level directory takes of a file.
+type bill struct {
+	parts []part
+	total int
+	root  int // of total, the root's own lines for everybody
+}
+
+// part is a group: the bytes of each owner's lines, and who pays for it.
+type part struct {
+	by    map[string]int
+	total int
+	whose []string // nil: each pays for its own lines
+}
+
+// billOf adds up what is written.
+func billOf(list []section, noBare bool) bill {
+	var b bill
+	for _, s := range list {
+		p := part{by: map[string]int{}, whose: s.whose}
+		for _, l := range s.lines {
+			if noBare && l.text[0] != '/' && !l.last {
+				continue
+			}
+			n := len(l.text) + len("Disallow: \n")
+			p.by[l.of.owner()] += n
+			p.total += n
+		}
+		b.add(p)
+	}
+	return b
+}
+
+// estimate is the bill of a file that has yet to be written, from the sizes of
+// rules: each class would repeat what is said to all.
+func estimate(root *node, denied map[*node]*rule, classes []*class) bill {
+	p := part{by: map[string]int{}}
+	count := func(n *node) {
+		if n.note == nil || n.note.sets["*"] == nil || denied[n] != nil {
+			return
+		}
+		for _, r := range n.note.sets["*"].rules {
+			size := 2*len(r.uri) + perRule
+			p.by[r.owner()] += size
+			p.total += size
+		}
+	}
+	root.each(denied, count)
+	var b bill
+	for _, c := range classes {
+		p.whose = nil
+		for top := range c.told {
+			p.whose = append(p.whose, ownerOf(top))
+		}
+		b.add(p)
+	}
+	return b
+}
+
+func (b *bill) add(p part) {
+	b.parts = append(b.parts, p)
+	b.total += p.total
+	if p.whose == nil {
+		b.root = p.by[""]
+	}
+}
+
+// charges is what each owner takes: its lines for everybody, and its part of the
+// groups that are there because of it.
+func (b *bill) charges() map[string]int {
+	charges := map[string]int{}
+	for _, p := range b.parts {
+		if p.whose == nil {
+			for owner, n := range p.by {
+				charges[owner] += n
+			}
+		}
+		for _, owner := range p.whose {
+			charges[owner] += p.total / len(p.whose)
+		}
+	}
+	return charges
+}
+
+// borrowers gives those that must be denied for the file to fit into room, the
+// largest first. Each is said with what it takes and what its share is.
+func (b *bill) borrowers(tops int, room int) (owners []string, why map[string]string) {
+	charges := b.charges()
+	share := (maxBytes - min(charges[""], maxBytes/2)) / max(1, tops)
+	list := slices.DeleteFunc(slices.Collect(maps.Keys(charges)), func(owner string) bool { return owner == "" || charges[owner] <= share })
+	slices.SortFunc(list, func(x, y string) int { return cmp.Or(cmp.Compare(charges[y], charges[x]), cmp.Compare(x, y)) })
+	why = map[string]string{}
+	gone := map[string]bool{}
+	left := b.total
+	for _, owner := range list {
+		if left <= room {
+			break
+		}
+		gone[owner] = true
+		owners = append(owners, owner)
+		why[owner] = fmt.Sprintf("its lines and groups take %d bytes of %d; its share is %d", charges[owner], maxBytes, share)
+		left = 0
+		for _, p := range b.parts {
+			if p.whose != nil && !slices.ContainsFunc(p.whose, func(o string) bool { return !gone[o] }) {
+				continue
+			}
+			left += p.total
+			for o := range gone {
+				left -= p.by[o]
+			}
+			left += len(gone) * (2*len(owner) + 2*len("Disallow: //\n"))
+		}
+	}
+	return owners, why
+}
+
+// tooLarge gives the top-level directories that say more than they may, and why.
+func tooLarge(root *node, names robotsOf) map[*node]string {
+	why := map[*node]string{}
+	rules := 0
+	tops := slices.Clone(root.subs)
+	for _, top := range tops {
+		if top.rules > maxTopRules {
+			why[top] = fmt.Sprintf("its annotations have %d rules; the bound is %d", top.rules, maxTopRules)
+			continue
+		}
+		rules += top.rules
+	}
+	slices.SortStableFunc(tops, func(a, b *node) int { return cmp.Compare(b.rules, a.rules) })
+	for _, top := range tops {
+		if rules > maxSiteRules && why[top] == "" {
+			why[top] = fmt.Sprintf("the annotations of all have more than %d rules, and its own the most", maxSiteRules)
+			rules -= top.rules
+		}
+	}
+	type ways struct {
+		with, without map[uint64]bool
+		own           int
+	}
+	told := map[*node]*ways{}
+	for _, by := range names.told {
+		all := uint64(0)
+		for _, sum := range by {
+			all += sum
+		}
+		for top, sum := range by {
+			w := told[top]
+			if w == nil {
+				w = &ways{map[uint64]bool{}, map[uint64]bool{0: true}, 0}
+				told[top] = w
+			}
+			w.with[all], w.without[all-sum] = true, true
+			if len(by) == 1 {
+				w.own++
+			}
+		}
+	}
+	for top, w := range told {
+		if top != root && (w.own > maxTopNames || len(w.with)-len(w.without)+1 > maxTopWays) {
+			why[top] = fmt.Sprintf("it names %d robots that nobody else names, in %d ways; the bounds are %d and %d", w.own, len(w.with), maxTopNames, maxTopWays)
+		}
+	}
+	return why
+}
