@@ -48,7 +48,7 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 		p.Stop(r.lastCall()) // and nothing is accepted before
 	}
 	failed := make(chan error, 1)
-	for range runtime.GOMAXPROCS(0) {
+	for range or(r.loops, runtime.GOMAXPROCS(0)) {
 		lp := &loop{run: r, poller: p, next: p.NewLoop(), failed: failed}
 		lp.quick, _ = r.handler().(Quick)
 		if local := addrPort(tcp.Addr()); !local.Addr().IsUnspecified() {

@@ -115,6 +115,7 @@ type Server struct {
 	limitsOnce sync.Once
 	limits     limits
 	accepted   atomic.Int64
+	loops      int // that share a listener; if zero, as many as processors
 }
 
 // Defaults of the Server's fields.
@@ -125,7 +126,7 @@ const (
 	DefaultDrainTimeout   = 10 * time.Second
 )
 
-func or(d, def time.Duration) time.Duration {
+func or[T time.Duration | int](d, def T) T {
 	if d == 0 {
 		return def
 	}

@@ -30,7 +30,7 @@ type Loop struct {
 	leads    bool
 	began    time.Time // with the work that it got last
 	work     int       // how many connections that were
-	slow     bool      // it took long
+	slow     bool      // such work took long of late
 
 	check    func(fd uintptr) bool // asks for events
 	conns    [batch]*Conn
@@ -173,7 +173,7 @@ func (c *Conn) recvHeld(b []byte) (n int, err error) {
 func (l *Loop) gather() error {
 	p := l.p
 	now := time.Now()
-	l.slow = l.work > 0 && now.Sub(l.began) > time.Duration(l.work)*slow
+	l.slow = p.slowly(l.work > 0 && now.Sub(l.began) > time.Duration(l.work)*slow)
 	if !l.leads {
 		<-p.lead
 		l.leads, now = true, time.Now()
@@ -199,6 +199,22 @@ func (l *Loop) gather() error {
 	return nil
 }
 
+// slowly notes whether the last work took long, and reports whether some of late
+// did, of any loop.
+func (p *Poller) slowly(long bool) bool {
+	switch {
+	case long:
+		p.slow.Store(slowFor)
+	case p.slow.Load() > 0:
+		p.slow.Add(-1)
+	}
+	return p.slow.Load() > 0
+}
+
+// slowFor is how many times loops go to work before what took long is forgotten.
+// Most of it is to find out that a request is not there yet.
+const slowFor = 64
+
 // stepDown lets another loop lead.
 func (l *Loop) stepDown() {
 	if l.leads {
@@ -215,7 +231,7 @@ func (l *Loop) events(now time.Time) error {
 	} else if err := p.sleep(now, l.check); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return io.EOF
 	}
-	if !p.backlog {
+	if !p.backlog || l.slow && len(l.ready) > 0 {
 		return nil
 	}
 	err := l.accept()
@@ -226,11 +242,11 @@ func (l *Loop) events(now time.Time) error {
 }
 
 // poll takes the events that are there, and reports whether there were any. When
-// the last ones took long it takes few, and leaves the others to other loops.
+// work takes long it takes one, and leaves the others to other loops.
 func (l *Loop) poll() bool {
 	room := l.room[:]
 	if l.slow {
-		room = room[:2]
+		room = room[:1]
 	}
 	n := epollWait(l.p.epoll, room)
 	l.ready = room[:0]

@@ -45,10 +45,11 @@ type Poller struct {
 	// The loop that leads accepts and waits. It owns what follows.
 	lead    chan struct{} // of one
 	loops   atomic.Int32
-	backlog bool    // there may be more to accept
-	final   bool    // that is the last time
-	drained bool    // and it was done
-	free    []*Conn // for the next ones
+	slow    atomic.Int32 // more than 0: the work took long of late
+	backlog bool         // there may be more to accept
+	final   bool         // that is the last time
+	drained bool         // and it was done
+	free    []*Conn      // for the next ones
 
 	mu      sync.Mutex
 	conns   []*Conn // by descriptor: those that are registered and held
