@@ -26,6 +26,7 @@ type Loop struct {
 	p        *Poller
 	accepted []*Conn // to be looked at, as are these:
 	ready    []unix.EpollEvent
+	late     []*Conn
 	ended    []*Conn
 	leads    bool
 	began    time.Time // with the work that it got last
@@ -84,6 +85,13 @@ func (l *Loop) pending() (*Conn, Event) {
 			return c, ev
 		}
 	}
+	for len(l.late) > 0 {
+		c := l.late[0]
+		l.late = l.late[1:]
+		if ev, ok := l.read(c); ok {
+			return c, ev
+		}
+	}
 	for len(l.ready) > 0 {
 		c := l.p.take(int(l.ready[0].Fd))
 		l.ready = l.ready[1:]
@@ -119,6 +127,9 @@ func (l *Loop) read(c *Conn) (Event, bool) {
 		c.Data = l.buf[:had]
 		if !l.p.Admit(c) || c.Wait() {
 			return 0, false
+		}
+		if c.late {
+			c.Err = os.ErrDeadlineExceeded
 		}
 		return c.end(), true
 	case errno != 0:
@@ -182,13 +193,13 @@ func (l *Loop) gather() error {
 		if l.expire(now, now) {
 			return io.EOF
 		}
-		if len(l.ended) == 0 {
+		if len(l.ended)+len(l.late) == 0 {
 			if err := l.events(now); err != nil {
 				return err
 			}
 		}
 		now = time.Now()
-		if l.work = len(l.ended) + len(l.accepted) + len(l.ready); l.work > 0 {
+		if l.work = len(l.ended) + len(l.late) + len(l.accepted) + len(l.ready); l.work > 0 {
 			break
 		}
 	}
@@ -312,20 +323,24 @@ func (l *Loop) expire(now, until time.Time) (over bool) {
 	for _, c := range settling {
 		l.settle(c)
 	}
-	return over && len(l.ended) == 0
+	return over && len(l.ended)+len(l.late) == 0
 }
 
+// timeout ends a connection whose time is over. One that has no request yet is
+// looked at once more: on a busy machine its request may have been there for long.
 func (l *Loop) timeout(c *Conn) {
-	c.Err = os.ErrDeadlineExceeded
-	if !c.held { // it is closed when it gets back
-		c.queue.remove(c)
-		c.late = true
+	if c.held && c.answered {
+		c.Err = os.ErrDeadlineExceeded
+		l.p.unlink(c, closed)
+		_ = c.close()
+		l.ended = append(l.ended, c)
 		return
 	}
-	l.p.unlink(c, closed)
-	_ = c.close()
-	if c.Owner != nil {
-		l.ended = append(l.ended, c)
+	c.queue.remove(c)
+	c.late = true // it is closed when it gets back
+	if c.held {
+		c.held = false
+		l.late = append(l.late, c)
 	}
 }
 
