@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,13 +26,15 @@ func (b busy) Quick(*Request) (Answer, bool) {
 
 func (b busy) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
 
-//go:noinline
-func spin(n int) (sum int) {
+func spin(n int) {
+	sum := 0
 	for i := range n {
 		sum += i ^ sum
 	}
-	return sum
+	spun.Store(int64(sum))
 }
+
+var spun atomic.Int64 // so that nobody can leave it out
 
 // spins returns how far to count for so much time of a processor.
 func spins(d time.Duration) int {
