@@ -1,10 +1,12 @@
 package proof_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/policy/internal/prooftest"
+	"github.com/gophd/gophd/robots"
 	"pgregory.net/rapid"
 )
 
@@ -21,15 +23,15 @@ func TestCounts(t *testing.T) {
 				if !asked { // another class is this reader's
 					continue
 				}
-				if want := bruteCount(root, m.ReadTyped(file, robot), robot); got != want {
-					t.Fatalf("%s as %s: %d leaks and over-blocks, want %d\n%s", m.Name, robot, got, want, file)
+				if want := bruteCount(root, m.ReadTyped(file, robot), robot, m.Forms[0] == robots.URI); got != want {
+					t.Fatalf("%s as %s: %d leaks and over-blocks, want %d\n%s\n%s", m.Name, robot, got, want, file, dumpTree(root, "/"))
 				}
 			}
 		}
 	})
 }
 
-func bruteCount(root *prooftest.Dir, allows func(byte, string) bool, robot string) (n [2]int) {
+func bruteCount(root *prooftest.Dir, allows func(byte, string) bool, robot string, exact bool) (n [2]int) {
 	for _, r := range prooftest.Resources(root, nil) {
 		denied := prooftest.Decide(r.Path, robot, r.Sel).Denied()
 		typ := byte('0')
@@ -38,7 +40,7 @@ func bruteCount(root *prooftest.Dir, allows func(byte, string) bool, robot strin
 		}
 		for _, s := range r.Spellings(robot) {
 			switch got := allows(typ, s); {
-			case got && denied && !closed(r.Sel, s):
+			case got && denied && !closed(r.Sel, s) && (exact || !prooftest.InEscape(r.Path, robot, r.Sel)):
 				n[0]++
 			case !got && !denied:
 				n[1]++
@@ -46,4 +48,12 @@ func bruteCount(root *prooftest.Dir, allows func(byte, string) bool, robot strin
 		}
 	}
 	return n
+}
+
+func dumpTree(d *prooftest.Dir, sel string) string {
+	text := fmt.Sprintf("%q: %q\n%s", sel, d.Files, d.Text)
+	for _, sub := range d.Dirs {
+		text += dumpTree(sub, sel+sub.Name+"/")
+	}
+	return text
 }

@@ -7,6 +7,10 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
 )
 
 // Patterns are matched while the tree is walked, and what a pattern has matched
@@ -256,6 +260,27 @@ func (s *set) ends(o search, sub []byte) bool {
 		rest = rest[at+len(piece):]
 	}
 	return true
+}
+
+// matchesWhole reports whether the entry matches sub if an escape is one letter.
+func (e *entry) matchesWhole(sub []byte) bool {
+	letters := func(s string) string {
+		var b []byte
+		for i := 0; i < len(s); i++ {
+			c, n := selector.DecodePercent(s[i:])
+			if n == 0 {
+				b = append(b, s[i])
+				continue
+			}
+			b, i = utf8.AppendRune(b, 0x100+rune(c)), i+2
+		}
+		return string(b)
+	}
+	p := robots.Pattern{Pieces: []string{letters(e.head)}, Whole: e.whole}
+	for _, piece := range e.rest {
+		p.Pieces = append(p.Pieces, letters(piece))
+	}
+	return p.Match(letters(string(sub)))
 }
 
 // state hashes all that the answers below the cursor depend on.

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -228,6 +229,9 @@ func (p *prover[D]) spelling(at *place, canonical, sel string, dir, exists bool,
 	if slash|bare == 0 {
 		return
 	}
+	if denied && p.byDigits(at, canonical) {
+		slash, bare = slash&p.file.exact, bare&p.file.exact
+	}
 	closed := func(sel string) bool { return denied && p.in.Closed != nil && p.in.Closed(canonical, sel) }
 	if slash != 0 && !closed(sel) {
 		p.tell(denied, slash, by, 1, sel, exists, t)
@@ -235,6 +239,21 @@ func (p *prover[D]) spelling(at *place, canonical, sel string, dir, exists bool,
 	if bare != 0 && !closed(sel[1:]) {
 		p.tell(denied, bare, by, 1, sel[1:], exists, t)
 	}
+}
+
+// byDigits reports whether what denies a selector matches it only because a star
+// may end inside of an escape: "/*9.txt" matches "/%C3%A9.txt". So it is, by the
+// letter; but readers that escape nothing are right not to see it.
+func (p *prover[D]) byDigits(at *place, sel string) bool {
+	form := uri(sel, false)
+	if !bytes.ContainsRune(form, '%') {
+		return false
+	}
+	c, s := at.policy, p.class.policy.set
+	found := s.matches(slices.Clone(c.full), c, form)
+	whole := slices.DeleteFunc(found, func(e int) bool { return s.entries[e].rest != nil && !s.entries[e].matchesWhole(form) })
+	by := p.class.decide(whole)
+	return by == nil || by.allow
 }
 
 // tell notes for each reader of the mask what it takes otherwise.

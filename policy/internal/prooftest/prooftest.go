@@ -6,6 +6,7 @@ package prooftest
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -33,6 +34,25 @@ type Rule struct {
 	depth        int
 }
 
+// InEscape reports whether the rule matches a selector only because a star of it
+// ends inside of an escape, as that of "/*9" in "/%C3%A9".
+func InEscape(path []*Dir, robot, sel string) bool {
+	letters := func(s string) string {
+		return escapes.ReplaceAllStringFunc(s, func(e string) string {
+			var c byte
+			_, _ = fmt.Sscanf(e, "%%%02X", &c)
+			return string(0x100 + rune(c))
+		})
+	}
+	rules := rulesFor(path, robot)
+	for i := range rules {
+		rules[i].pattern = letters(rules[i].pattern)
+	}
+	return !decide(rules, letters(Escape(sel))).Denied()
+}
+
+var escapes = regexp.MustCompile(`%[0-9A-F]{2}`)
+
 // Denied reports whether a rule denies. Where none matches, all is allowed.
 func (r *Rule) Denied() bool { return r != nil && !r.Allow }
 
@@ -40,8 +60,10 @@ func (r *Rule) Denied() bool { return r != nil && !r.Allow }
 // selector, nil if there is none. The directories on the way are those of path,
 // the root first; the robot is "*" or a name in lower case.
 func Decide(path []*Dir, robot, sel string) *Rule {
-	rules := rulesFor(path, robot)
-	uri := Escape(sel)
+	return decide(rulesFor(path, robot), Escape(sel))
+}
+
+func decide(rules []Rule, uri string) *Rule {
 	limit := 1 << 30
 	for _, f := range rules {
 		if f.final && f.depth < limit && match(f.pattern, uri) &&
