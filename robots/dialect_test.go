@@ -1,10 +1,13 @@
 package robots
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // decisions are the requirements, each with the smallest file that shows it.
@@ -200,5 +203,49 @@ func TestGroups(t *testing.T) {
 	}
 	if got := fmt.Sprint(f.Fields("a")); got != "[{sitemap s 1} {crawl-delay 3 5}]" {
 		t.Errorf("fields of a: %s", got)
+	}
+}
+
+// TestDecisionJSON: a decision is stored and read back as the same.
+func TestDecisionJSON(t *testing.T) {
+	f := Parse(RFC9309, []byte("User-agent: *\nDisallow: /a\nAllow: /%61b\n"))
+	for _, path := range []string{"/ab", "/a", "/x", "/robots.txt"} {
+		d := f.Decide("mybot", path)
+		text, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again Decision
+		if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(d, again) {
+			t.Errorf("%s: %s: %+v, %v, want %+v", path, text, again, err, d)
+		}
+	}
+	text, _ := json.Marshal(f.Decide("mybot", "/ab"))
+	if want := `{"allowed":true,"rule":{"allow":true,"pattern":"/%61b","line":3},"runner_up":{"allow":false,"pattern":"/a","line":2},` +
+		`"agents":[{"token":"*","line":1}],"reason":"default-group","pattern":"/ab"}`; string(text) != want {
+		t.Errorf("got %s", text)
+	}
+	if err := json.Unmarshal([]byte(`{"reason":"because"}`), new(Decision)); err == nil {
+		t.Error("an unknown reason is read")
+	}
+	for r := range Reason(len(reasonNames)) {
+		if reasonNames[r] == "" || reasonTexts[r] == "" {
+			t.Errorf("reason %d has no name", r)
+		}
+	}
+}
+
+// TestCrawlDelay: the longest that binds a robot, wherever it stands.
+func TestCrawlDelay(t *testing.T) {
+	f := Parse(RFC9309, []byte("Crawl-delay: 1\nUser-agent: a\nCrawl-delay: 2.5\nCrawl-delay: soon\nDisallow: /\n\nUser-agent: *\nAllow: /\n\nUser-agent: b\nCrawl-delay: 99999999999\nAllow: /\n"))
+	for agent, want := range map[string]time.Duration{"a": 2500 * time.Millisecond, "c": time.Second, "b": MaxDelay} {
+		if got, ok := f.CrawlDelay(agent); !ok || got != want {
+			t.Errorf("%s: %v, %v, want %v", agent, got, ok, want)
+		}
+	}
+	for _, f := range []*File{nil, Parse(Gopher, nil), Parse(IRCv3, []byte("CRAWLER=index:deny"))} {
+		if got, ok := f.CrawlDelay("a"); ok {
+			t.Errorf("%v", got)
+		}
 	}
 }

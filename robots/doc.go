@@ -26,9 +26,9 @@
 // G1, R5 and the like in the documentation are requirements of the texts. They are
 // listed in https://github.com/gophd/gophd/blob/main/doc/requirements.md.
 //
-// Whoever knows github.com/temoto/robotstxt finds TestAgent as [File.Allowed],
-// FindGroup as [File.Agent], FromResponse in robots/client, Sitemaps as
-// [File.Sitemaps], CrawlDelay as [File.CrawlDelay]; OneAgentAllowedByRobots of
+// For those who know github.com/temoto/robotstxt: TestAgent is [File.Allowed],
+// FindGroup is [File.Agent], FromResponse is in robots/client, Sitemaps is
+// [File.Sitemaps], CrawlDelay is [File.CrawlDelay]. OneAgentAllowedByRobots of
 // google/robotstxt is Parse(RFC9309, body).Allowed(agent, url).
 //
 // # Dialects

@@ -41,7 +41,7 @@ type File struct {
 
 // Parse reads data as d. It never fails: lines that mean nothing are kept and
 // reported by package lint. The data are copied. Of more than 512 MiB the rest is
-// dropped; whoever reads from strangers takes [ParseReader].
+// dropped. To read what strangers send, use [ParseReader].
 func Parse(d Dialect, data []byte) *File { return Parser{Dialect: d}.Parse(data) }
 
 // ParseReader reads at most limit bytes from r; of a longer file the partial

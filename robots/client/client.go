@@ -45,7 +45,9 @@ type Client struct {
 	// one to the start of the next, also where the host asks for less; where it asks
 	// for more, that holds. If zero, 1 s. A host that asks for nothing gets ten
 	// seconds, or twice as long as the last answer took if that is longer (C8); with
-	// a MinDelay it gets that instead of the ten seconds.
+	// a MinDelay it gets that instead of the ten seconds. It is there since a file may
+	// ask for no delay at all, and many hosts, above all of Gopher, are one small
+	// machine that serves people, too.
 	MinDelay time.Duration
 
 	Timeout time.Duration // for all fetches that one file takes; if zero, 30 s

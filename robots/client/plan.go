@@ -14,7 +14,7 @@ type plan struct {
 }
 
 // Two intervals of a plan are none: unasked leaves a minute to the rule of
-// thumb, closed bars it. An interval of no time is kept as a nanosecond.
+// thumb, closed forbids requests in it. An interval of no time is kept as a nanosecond.
 const (
 	unasked time.Duration = 0
 	closed  time.Duration = -1

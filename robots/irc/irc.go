@@ -146,7 +146,7 @@ func (s *session) answer(line string) (done bool, err error) {
 	return false, nil
 }
 
-// quit takes leave and lets the server close, lest what it still sends resets
+// quit says QUIT and waits until the server closes: unread text from it would reset
 // the connection before it has read the QUIT. Whether it works does not matter.
 func (s *session) quit() {
 	_ = s.conn.SetDeadline(time.Now().Add(goodbye))

@@ -174,7 +174,7 @@ func (l *linter) rule(line robots.Line) {
 
 func (l *linter) gopherRule(line robots.Line) {
 	if line.Kind == robots.KindDisallow && line.Value == "" {
-		l.warn(line.Number, "G4-EMPTY", "an empty Disallow: no rule to most robots, but read literally it bars everything")
+		l.warn(line.Number, "G4-EMPTY", "an empty Disallow: no rule to most robots, but read literally it denies everything")
 		return
 	}
 	if line.Kind == robots.KindDisallow && !strings.HasPrefix(strings.TrimPrefix(line.Text, "\ufeff"), "Disallow:") {
