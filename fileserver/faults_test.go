@@ -39,7 +39,7 @@ func TestFileThatShrinks(t *testing.T) {
 			}
 			got, err := io.ReadAll(c)
 			if err != nil || len(got) >= size-1000 || strict && strings.HasSuffix(string(got), "\r\n.\r\n") {
-				t.Errorf("got %d octets more, the last %q, %v", len(got), got[max(len(got)-5, 0):], err)
+				t.Errorf("got %d bytes more, the last %q, %v", len(got), got[max(len(got)-5, 0):], err)
 			}
 			if got := <-served; got.Selector != "/x.txt" || !errors.Is(got.Err, server.ErrShort) {
 				t.Errorf("told: %+v", got)

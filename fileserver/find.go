@@ -90,7 +90,7 @@ func (v *visit) open(sel string) (*site.File, error) {
 	return f, nil
 }
 
-// closed says whether this spelling of something denied cannot be named in
+// closed reports whether this spelling of something denied cannot be named in
 // robots.txt, or not be told from an allowed one, so that it must not show it.
 func (h *Handler) closed(sel string) bool {
 	snap := h.Site.Now()
@@ -119,20 +119,20 @@ func (p *pointer) Error() string { return "to be had at " + p.item.Selector }
 // keep keeps a reply for requests with the same selector, whatever their query.
 // One that names the server says so.
 func (v *visit) keep(body []byte, dir, named bool) {
-	if v.r.Plus != "" {
-		return
-	}
 	if judged(v.r.Selector, dir) {
 		v.view.DependOnPolicy()
 	}
 	k := key{selector: v.r.Selector}
+	if wantsInfo(v.r) {
+		k.selector = infoSelector
+	}
 	if named {
 		k.host, k.port = v.r.Host, v.r.Port
 	}
 	v.replies.put(k, server.Answer{Body: body}, v.view.Stamp())
 }
 
-// judged says whether the policy has a say in what a spelling is answered with:
+// judged reports whether the policy has a say in what a spelling is answered with:
 // one with escapes, one without a slash before it, or that of a directory without
 // the one after it.
 func judged(sel string, dir bool) bool {
@@ -142,7 +142,7 @@ func judged(sel string, dir bool) bool {
 // keepMissing keeps the reply to a selector that names nothing.
 func (v *visit) keepMissing(err error) {
 	name, _, pathErr := selector.Path(v.r.Selector)
-	if pathErr != nil || v.r.Plus != "" || !errors.Is(err, fs.ErrNotExist) || selector.IsEscaped(v.r.Selector) {
+	if pathErr != nil || !errors.Is(err, fs.ErrNotExist) || selector.IsEscaped(v.r.Selector) {
 		return
 	}
 	err = public(err)

@@ -104,13 +104,22 @@ func (h *Handler) Quick(r *server.Request) (a server.Answer, ok bool) {
 // kept returns the reply to a request that was made for another one.
 func (h *Handler) kept(r *server.Request) (a server.Answer, ok bool) {
 	h.open()
-	if r.Plus != "" {
-		return a, false
+	if wantsInfo(r) {
+		return h.replies.get(infoSelector, r.Host, r.Port)
 	}
 	if a, ok = h.replies.get(r.Selector, r.Host, r.Port); !ok {
 		a, ok = h.misses.get(r.Selector, "", 0)
 	}
 	return a, ok
+}
+
+// infoSelector stands in the cache for the root's menu as a Gopher+ client wants
+// it, the one reply that does not depend on the selector alone.
+const infoSelector = "\t$"
+
+// wantsInfo reports whether a Gopher+ client asks for that: TAB $ at the root.
+func wantsInfo(r *server.Request) bool {
+	return r.Plus == "$" && (r.Selector == "" || r.Selector == "/")
 }
 
 // ServeGopher answers a request.

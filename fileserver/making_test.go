@@ -182,7 +182,7 @@ func TestCacheOnEveryPath(t *testing.T) {
 	s := run(t, dir)
 	h := &Handler{Site: s, Cache: 1 << 20}
 	h.open()
-	for sel, body := range map[string]string{"/d/": "kept menu", "/y.txt": "kept text"} {
+	for sel, body := range map[string]string{"/d/": "kept menu", "/y.txt": "kept text", infoSelector: "kept info"} {
 		h.replies.put(key{selector: sel}, server.Answer{Body: []byte(body)}, s.View(t.Context()).Stamp())
 	}
 	var mux server.ServeMux
@@ -192,6 +192,7 @@ func TestCacheOnEveryPath(t *testing.T) {
 		for _, way := range ways(t, handler) {
 			for line, want := range map[string]string{
 				"/d/": "kept menu", "/d/\tquery": "kept menu", "/y.txt": "kept text", "/y.txt\ta b": "kept text", "/d/\tq\t": "kept menu",
+				"/d/\t+": "kept menu", "/d/\t$": "kept menu", "\t$": "kept info", "/\tq\t$": "kept info", "/y.txt\t!": "kept text",
 				"/d": "0x.txt\t/d/x.txt\th\t70\r\n.\r\n",
 			} {
 				if got := way.ask(line + "\r\n"); got != want {
@@ -199,5 +200,27 @@ func TestCacheOnEveryPath(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What a Gopher+ client gets of the root is kept, too.
+func TestPlusInfoIsKept(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"x.txt": "x"})
+	h := &Handler{Site: run(t, dir), Cache: 1 << 20}
+	want, err := get(t, h, "\t$")
+	if err != nil || !strings.HasPrefix(want, "+-1\r\n+INFO: 0x.txt\t") {
+		t.Fatalf("got %q, %v", want, err)
+	}
+	kept := func() bool {
+		_, _ = get(t, h, "\t$")
+		a, ok := h.Quick(request(t, "/\t$"))
+		return ok && string(a.Body) == want
+	}
+	if !eventually(kept) {
+		t.Error("not kept")
+	}
+	if got, err := get(t, h, "/"); err != nil || !strings.HasPrefix(got, "0x.txt\t") {
+		t.Errorf("the menu for others: %q, %v", got, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // menu answers with the menu of a directory, or of a file that is one.
 func (v *visit) menu(name string, dir bool) error {
-	o := order{name: name, dir: dir, host: v.r.Host, port: v.r.Port, plus: v.r.Plus == "$" && name == "."}
+	o := order{name: name, dir: dir, host: v.r.Host, port: v.r.Port, plus: wantsInfo(v.r)}
 	m, err := v.makings.get(v.r.Context(), o, v.makeMenu)
 	if err == nil && m.personal {
 		o.client = v.client()
@@ -59,14 +59,16 @@ func (h *Handler) makeMenu(k *making) (made, error) {
 			return made{}, err
 		}
 		h.Site.Report(list.Problems)
-		if k.plus {
-			return made{body: menu.AppendPlusInfo(nil, list.Items), personal: list.Personal && k.client == ""}, nil
-		}
-		m = made{body: list.AppendTo(nil), personal: list.Personal && k.client == ""}
+		m.personal = list.Personal && k.client == ""
 		if !list.Changing {
 			m.stamp = v.Stamp()
-			h.replies.put(canonical, server.Answer{Body: m.body}, m.stamp)
 		}
+		if k.plus {
+			m.body = menu.AppendPlusInfo(nil, list.Items)
+			return m, nil
+		}
+		m.body = list.AppendTo(nil)
+		h.replies.put(canonical, server.Answer{Body: m.body}, m.stamp)
 		return m, nil
 	})
 }

@@ -20,7 +20,7 @@ const smallFile = 64 << 10
 // ready answers with a file that the kernel has in memory, or with one that is to
 // be sent by sendfile(2).
 func (h *Handler) ready(r *server.Request) (a server.Answer, ok bool) {
-	if h.StrictText || r.Plus != "" || selector.IsEscaped(r.Selector) {
+	if h.StrictText || selector.IsEscaped(r.Selector) {
 		return a, false
 	}
 	name, dir, err := selector.Path(r.Selector)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// isHTTP says whether a request line is one such as "GET /path HTTP/1.1".
+// isHTTP reports whether a request line is one such as "GET /path HTTP/1.1".
 // Without a version (HTTP/0.9) it is a selector.
 func isHTTP(line []byte) bool {
 	method, rest, _ := bytes.Cut(line, []byte(" "))

@@ -29,7 +29,7 @@ type reply struct {
 	array *[bufferSize]byte // buf's, from buffers; nil before the first byte
 	buf   []byte
 	menu  bool
-	n     int64 // octets sent
+	n     int64 // bytes sent
 	err   error // the first failure of the connection
 
 	progress progress

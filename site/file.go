@@ -34,7 +34,7 @@ func (f *File) Read(p []byte) (int, error) {
 // OSFile returns the file without the guard, for sendfile(2).
 func (f *File) OSFile() *os.File { return f.File }
 
-// answers says whether a name can be asked for.
+// answers reports whether a name can be asked for.
 func (s *Site) answers(name string) bool {
 	if !selector.AskableName(name) {
 		return false
@@ -43,7 +43,7 @@ func (s *Site) answers(name string) bool {
 	return snap == nil || len(snap.refused) == 0 || !snap.overBudget(name)
 }
 
-// overBudget says whether a name lies behind a link that the scan did not follow.
+// overBudget reports whether a name lies behind a link that the scan did not follow.
 func (s *Snapshot) overBudget(name string) bool {
 	for i := range len(name) {
 		if name[i] == '/' && s.refused[name[:i]] {

@@ -263,10 +263,10 @@ func (v *View) Stat(name string) (fs.FileInfo, error) {
 	return f.Info, v.site.refuseProgram(f.File, f.Real)
 }
 
-// maxMapSize bounds what is read of a gophermap or gophertag, in octets.
+// maxMapSize bounds what is read of a gophermap or gophertag, in bytes.
 const maxMapSize = 4 << 20
 
-// ReadFile reads a file, at most maxMapSize octets of it.
+// ReadFile reads a file, at most maxMapSize bytes of it.
 func (v *View) ReadFile(name string) ([]byte, error) {
 	v.depend(path.Dir(name))
 	f, err := v.open(name)
@@ -278,7 +278,7 @@ func (v *View) ReadFile(name string) ([]byte, error) {
 }
 
 // ReadDir lists what is served of a directory: no hidden names, none with
-// control octets, no special files, nothing that cannot be read. Links count
+// control bytes, no special files, nothing that cannot be read. Links count
 // as what they lead to. The order is the directory's own: menus sort it.
 func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	v.depend(name)
