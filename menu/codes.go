@@ -57,8 +57,7 @@ func (m *making) report(code, file string, line int, text string) {
 
 // cause returns why a file could not be read, without its name.
 func cause(err error) string {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	for pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr); {
 		err = pathErr.Err
 	}
 	return err.Error()

@@ -21,6 +21,7 @@ import (
 //	=file        include another map
 //	~            the list of users
 //	%            the list of virtual hosts
+//	%FILES%      the listing of the directory, here (Motsognir)
 //	TLabel TAB selector TAB host TAB port
 //	anything else: a line of information
 
@@ -37,6 +38,9 @@ func (m *making) mapLine(line string) (ended, listing bool) {
 		return false, false
 	case "%":
 		m.items("virtual hosts", m.Hosts)
+		return false, false
+	case "%FILES%":
+		m.listHere()
 		return false, false
 	case "":
 		m.add(Info(""))

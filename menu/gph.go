@@ -1,10 +1,16 @@
 package menu
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gophd/gophd/selector"
+)
 
 // The menus of geomyidae: items in brackets, and everything else is information.
 //
 //	[type|label|selector|host|port]
+//
+// A line with all four fields of a menu, divided by TABs, is an item, too.
 //
 // "\|" is a bar that divides nothing, the last field ends at the first bracket,
 // "server" and "port" stand for this server's. A line that does not parse is
@@ -13,6 +19,10 @@ import "strings"
 // gphLine appends what a line of a .gph file says.
 func (m *making) gphLine(line string) {
 	inner, item := strings.CutPrefix(line, "[")
+	if strings.Count(line, "\t") >= 3 && !item {
+		m.textOrItem(line) // a line as it is sent
+		return
+	}
 	if !item {
 		m.text(line)
 		return
@@ -26,8 +36,14 @@ func (m *making) gphLine(line string) {
 		m.bad(CodeLine, line, "no item of the form [type|text|selector|host|port]: it is shown as text")
 		return
 	}
-	if e.host == "" && e.selector == "" {
+	switch {
+	case e.host == "" && e.selector == "":
 		e.selector = "/" // our root
+	case e.host != "" && e.selector != "" && e.selector[0] != '/' && strings.IndexByte("i238wT", e.typ) < 0:
+		// A relative selector is one of this tree, if it names something here.
+		if name, dir, ok := m.find(fold(m.dir, e.selector)); ok {
+			e.selector = selector.Canonical(name, dir)
+		}
 	}
 	m.entry(e)
 }

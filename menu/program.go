@@ -76,18 +76,20 @@ func (m *making) include(sel string) {
 		m.maps = append(m.maps, m.newSource(name, text))
 		return
 	}
-	missing := errors.Is(err, fs.ErrNotExist)
-	if line, ok := m.echoed(sel); ok && missing {
+	command, arguments, _ := strings.Cut(sel, " ")
+	missing := errors.Is(err, fs.ErrNotExist) || arguments != "" && errors.Is(err, errHidden)
+	if line, ok := m.printed(sel); ok && missing {
 		m.text(line)
 		return
 	}
-	command, arguments, _ := strings.Cut(sel, " ")
 	if arguments != "" {
 		_, _ = m.includeFile(fold(m.dir, command)) // its source is not shown
 	}
 	switch {
-	case errors.Is(err, errProgram), missing && (arguments != "" || strings.HasPrefix(sel, "/")):
+	case errors.Is(err, errProgram):
 		m.problem(CodeProgram, "a command, which is not run: %q", sel)
+	case missing:
+		m.problem(CodeProgram, "no file to include, and a command is not run: %q", sel)
 	default:
 		m.problem(CodeInclude, "including %q: %s", sel, cause(err))
 	}

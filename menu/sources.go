@@ -79,14 +79,23 @@ func (s *source) once(what string) bool {
 	return true
 }
 
-// mapped makes the menu of a map, if the directory has one.
+// mapped makes the menu of a map, if the directory has one. If it has none but a
+// program, nothing is listed: what lies beside that is rarely meant to be found.
 func (m *making) mapped() bool {
+	var program error
 	for _, base := range []string{mapName, dotMapName, gphName} {
-		if m.file(selector.Join(m.dir, base)) == nil {
+		err := m.file(selector.Join(m.dir, base))
+		if err == nil {
 			return true
 		}
+		if errors.Is(err, errProgram) {
+			program = err
+		}
 	}
-	return false
+	if program != nil {
+		m.add(Info("The menu here is made by a program, which this server does not run."))
+	}
+	return program != nil
 }
 
 // errProgram is why a map or an include is not shown.
@@ -135,7 +144,14 @@ func (m *making) follow(first source) {
 		}
 	}
 	m.maps = nil
-	if !listing || m.mapsOnly {
+	if listing {
+		m.listHere()
+	}
+}
+
+// listHere appends the listing of the directory to what a map says.
+func (m *making) listHere() {
+	if m.mapsOnly {
 		return
 	}
 	if err := m.list(); err != nil {

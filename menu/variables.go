@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -8,7 +9,7 @@ import (
 
 // Commands in maps mostly print a date, the host or the server's version. So a few
 // variables stand for these in lines of information, and a command that does
-// nothing but echo such a line is understood. Nothing is ever run.
+// nothing but print such a line is understood. Nothing is ever run.
 
 // variable returns what a name stands for; ok is false if it is none. Those that
 // tell the time or something of the client make a menu that must not be kept.
@@ -67,9 +68,30 @@ func variableLen(s string) int {
 	return n
 }
 
-// echoed returns the line that a command "echo" prints, if it does nothing else:
-// no other command, no variable that means nothing here.
-func (m *making) echoed(command string) (line string, ok bool) {
+// dateCommand and hostCommand are what a map runs to tell the date or the host.
+var (
+	dateCommand = regexp.MustCompile(`^(TZ=[\w/+-]+ +)?(/usr)?(/bin/)?date( [^$()|;&<>\x60]*)?$`)
+	hostCommand = regexp.MustCompile(`^(/usr)?(/bin/)?hostname( -[fs])?$`)
+	substituted = regexp.MustCompile("\\$\\([^()`]*\\)|`[^`]*`")
+)
+
+// commandValue is what stands for the output of a command.
+func commandValue(command string) (variable string, ok bool) {
+	switch {
+	case dateCommand.MatchString(command):
+		return "$DATE", true
+	case hostCommand.MatchString(command):
+		return "$SERVER_NAME", true
+	}
+	return "", false
+}
+
+// printed returns the line that a command prints, if it only tells the date or the
+// host, or echoes a text with these and known variables in it.
+func (m *making) printed(command string) (line string, ok bool) {
+	if value, ok := commandValue(command); ok {
+		return value, true
+	}
 	line, ok = strings.CutPrefix(command, "echo ")
 	line = strings.TrimSpace(line)
 	if !ok || line == "" {
@@ -85,8 +107,13 @@ func (m *making) echoed(command string) (line string, ok bool) {
 	if quote == '\'' {
 		return line, !strings.ContainsAny(line, "'$")
 	}
-	line = strings.ReplaceAll(line, "$(date)", "$DATE")
-	line = strings.ReplaceAll(line, "$(hostname)", "$SERVER_NAME")
+	line = substituted.ReplaceAllStringFunc(line, func(s string) string {
+		value, ok := commandValue(strings.Trim(s, "$()`"))
+		if !ok {
+			return "`"
+		}
+		return value
+	})
 	special := "`\\\""
 	if quote != '"' {
 		special = "`\\\"'|&;<>()*?[]#~{}"

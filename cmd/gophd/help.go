@@ -15,6 +15,7 @@ const (
 
 Usage:
   gophd [FLAG]... DIR                        serve a directory
+  gophd check DIR                            what it gains and loses here
   gophd robots show|check|explain -root DIR  its robots.txt, the proof, and why
   gophd robots test|lint|convert ...         any robots.txt, in any dialect
   gophd get URL                              fetch, for scripts

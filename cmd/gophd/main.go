@@ -46,7 +46,7 @@ func newApp() *cli.App {
 			}
 			return daemon.Run(c.Context, conf, c.App.ErrWriter)
 		},
-		Commands:       []*cli.Command{robotsCommand(), getCommand()},
+		Commands:       []*cli.Command{checkCommand(), robotsCommand(), getCommand()},
 		Suggest:        true,
 		OnUsageError:   badUsage,
 		ExitErrHandler: func(*cli.Context, error) {},

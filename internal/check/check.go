@@ -1,0 +1,242 @@
+// Package check tells what becomes of a tree when gophd serves it: what other
+// servers showed and gophd will not, links that lead nowhere, names that nobody can
+// ask for, files that cannot be read. It looks at the tree as it is served
+// (package site) and at the directories as they lie on the disk, and finds the
+// difference.
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site"
+)
+
+// The codes of findings beside those of packages menu and policy. They never
+// change.
+const (
+	CodeName    = "CHECK-NAME"    // nobody can ask for it
+	CodeRead    = "CHECK-READ"    // the server cannot read it
+	CodeOutside = "CHECK-OUTSIDE" // a link that leads out of the tree
+	CodeNowhere = "CHECK-NOWHERE" // a link that leads nowhere
+	CodeSearch  = "CHECK-SEARCH"  // a search that nothing answers
+	CodeHost    = "CHECK-HOST"    // a host that is none, or this one by another name
+)
+
+// Options says how the tree is to be served.
+type Options struct {
+	// Host is the name of the server in menus. If empty, it is found out: the host
+	// whose links in the maps name what is in this tree.
+	Host string
+	// User is who serves. If nil, whoever checks.
+	User *User
+}
+
+// A Result is what was found.
+type Result struct {
+	Findings    []diag.Diagnostic `json:"findings"` // the worst first
+	Directories int               `json:"directories"`
+	Files       int               `json:"files"`
+	Menus       int               `json:"menus"`       // files that make one
+	Lost        int               `json:"lost"`        // findings that are errors
+	Annotations int               `json:"annotations"` // .robots files, and the root's robots.txt
+	RobotsBytes int               `json:"robots_bytes"`
+}
+
+// Tree checks a directory.
+func Tree(ctx context.Context, dir string, o Options) (*Result, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s, err := site.Open(dir, site.Config{Watch: site.WatchOff})
+	if err != nil {
+		return nil, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	snap, err := s.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &checking{ctx: ctx, Options: o, root: real, site: s, seen: map[diag.Diagnostic]bool{}, hosts: map[string]*host{}}
+	c.directory(".")
+	c.links()
+	for _, r := range snap.Compiled.Reports() {
+		c.add(diag.Diagnostic{Code: r.Code, Severity: diag.Severity(r.Severity), File: r.File, Line: r.Line, Message: r.Message, Hint: r.Hint})
+	}
+	c.result.RobotsBytes = len(snap.Robots)
+	stop()
+	return c.done(), <-ended
+}
+
+// checking is a tree while it is checked.
+type checking struct {
+	Options
+	ctx    context.Context
+	root   string // without links
+	site   *site.Site
+	result Result
+	seen   map[diag.Diagnostic]bool
+	linked []menu.Link
+	hosts  map[string]*host // that maps name
+}
+
+// losses are the codes of findings of package menu by which something is lost.
+var losses = []string{menu.CodeProgram, menu.CodeRead, menu.CodeLimit}
+
+func (c *checking) add(d diag.Diagnostic) {
+	if slices.Contains(losses, d.Code) {
+		d.Severity = diag.Error
+	}
+	if !c.seen[d] {
+		c.seen[d] = true
+		c.result.Findings = append(c.result.Findings, d)
+	}
+}
+
+func (c *checking) find(severity diag.Severity, code, file string, line int, hint, format string, args ...any) {
+	c.add(diag.Diagnostic{Code: code, Severity: severity, File: file, Line: line, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (c *checking) done() *Result {
+	slices.SortStableFunc(c.result.Findings, diag.Compare)
+	for _, d := range c.result.Findings {
+		if d.Severity == diag.Error {
+			c.result.Lost++
+		}
+	}
+	return &c.result
+}
+
+// some are names of a directory about which the same is to be said.
+type some struct {
+	first string
+	more  int
+}
+
+func (s *some) add(what string) {
+	if s.first == "" {
+		s.first = what
+	} else {
+		s.more++
+	}
+}
+
+func (s *some) String() string {
+	if s.more == 0 {
+		return s.first
+	}
+	return fmt.Sprintf("%s and %d more", s.first, s.more)
+}
+
+// directory checks what lies in a directory, and all below.
+func (c *checking) directory(dir string) {
+	if c.ctx.Err() != nil {
+		return
+	}
+	c.result.Directories++
+	entries, err := os.ReadDir(filepath.Join(c.root, dir))
+	if err != nil {
+		c.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", cause(err))
+	}
+	var unaskable, unreadable some
+	mapped := false
+	for _, e := range entries {
+		name := selector.Join(dir, e.Name())
+		switch reason := selector.Refusal(e.Name()); {
+		case e.Name() == ".robots":
+			c.result.Annotations++
+		case name == "robots.txt":
+			c.result.Annotations++
+			c.entry(name, e, &unreadable)
+		case menu.IsMap(e.Name()), e.Name() == ".names", e.Name() == ".Links", e.Name() == ".cap", e.Name() == ".abstract":
+			mapped = true
+			c.readable(name, e, &unreadable)
+		case reason == selector.Program:
+			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd starts no program and does not show its source", "a program by its name")
+		case e.Name()[0] == '.', reason == selector.Source:
+		case reason != "":
+			unaskable.add(fmt.Sprintf("%q (%s)", e.Name(), reason))
+		default:
+			c.entry(name, e, &unreadable)
+		}
+	}
+	if unaskable.first != "" {
+		c.find(diag.Error, CodeName, dir, 0, "rename what is to be had", "nobody can ask for %s", &unaskable)
+	}
+	if unreadable.first != "" {
+		c.find(diag.Error, CodeRead, dir, 0, "chmod o+r, and o+x for directories", "%s cannot read %s", c.who(), &unreadable)
+	}
+	if mapped {
+		c.menu(dir)
+	}
+}
+
+// entry checks a file, a directory or a link that can be asked for.
+func (c *checking) entry(name string, e fs.DirEntry, unreadable *some) {
+	switch {
+	case e.Type()&fs.ModeSymlink != 0:
+		c.symlink(name)
+	case e.IsDir():
+		if c.readable(name, e, unreadable) {
+			c.directory(name)
+		}
+	case e.Type().IsRegular():
+		c.result.Files++
+		if c.readable(name, e, unreadable) && menu.IsMenuFile(e.Name()) {
+			c.menu(name)
+		}
+	default:
+		c.find(diag.Warning, CodeRead, name, 0, "", "not served: neither a file nor a directory")
+	}
+}
+
+// symlink checks where a symbolic link leads. What lies behind one that stays in
+// the tree is checked where it lies.
+func (c *checking) symlink(name string) {
+	end, err := filepath.EvalSymlinks(filepath.Join(c.root, name))
+	if err != nil {
+		c.find(diag.Warning, CodeNowhere, name, 0, "", "a symbolic link that leads nowhere: %v", cause(err))
+		return
+	}
+	if end != c.root && !strings.HasPrefix(end, strings.TrimSuffix(c.root, "/")+"/") {
+		c.find(diag.Error, CodeOutside, name, 0, "move what it leads to into the tree, or serve that as a tree of its own",
+			"not served: a symbolic link out of the tree, to %s", end)
+	}
+}
+
+// menu makes a menu, and notes what its maps link.
+func (c *checking) menu(name string) {
+	c.result.Menus++
+	b := menu.Builder{FS: c.site.View(c.ctx), Host: ourHost, Port: selector.DefaultPort, Version: "0", Client: "192.0.2.1",
+		Linked: func(l menu.Link) { c.linked = append(c.linked, l) }}
+	m, err := b.Menu(c.ctx, name)
+	if err != nil && len(m.Problems) == 0 {
+		c.find(diag.Error, CodeRead, name, 0, "", "no menu can be made: %v", cause(err))
+	}
+	for _, d := range m.Problems {
+		if d.Code != menu.CodeName { // told already
+			c.add(d)
+		}
+	}
+}
+
+// cause returns why something failed, without its name.
+func cause(err error) error {
+	for e := (*fs.PathError)(nil); errors.As(err, &e); {
+		err = e.Err
+	}
+	return err
+}

@@ -1,0 +1,135 @@
+package check
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/diag"
+)
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		full := filepath.Join(dir, name)
+		must(t, os.MkdirAll(filepath.Dir(full), 0o755))
+		if target, ok := strings.CutPrefix(text, "-> "); ok {
+			must(t, os.Symlink(target, full))
+		} else {
+			must(t, os.WriteFile(full, []byte(text), 0o644))
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// findings are those of a tree, without what they say.
+func findings(t *testing.T, dir string, o Options) (list []string, r *Result) {
+	t.Helper()
+	r, err := Tree(context.Background(), dir, o)
+	must(t, err)
+	for _, d := range r.Findings {
+		list = append(list, string(d.Severity)+" "+d.Code+" "+d.Place())
+	}
+	return list, r
+}
+
+func TestTree(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"nothing", map[string]string{"a.txt": "a", "d/b.txt": "b", "gophermap": "Hi\n0A\ta.txt\n1D\t/d\n0R\trobots.txt\n0C\t/caps.txt\nhW\tURL:https://a.example/\n*\n", "d/.hidden": "x"}, nil},
+		{"programs", map[string]string{"x.cgi": "", "cgi-bin/a": "", "cgi-bin/b": "", "d/gophermap": "#!/bin/sh\n", "gophermap": "=uptime\n7S\t/cgi-bin/a?x\n"},
+			[]string{"error MENU-PROGRAM cgi-bin", "error MENU-PROGRAM d/gophermap:1", "error MENU-PROGRAM gophermap:1", "error MENU-PROGRAM gophermap:2", "error MENU-PROGRAM x.cgi"}},
+		{"dead links", map[string]string{"gophermap": "0A\t/A.TXT\n1No\tno/\n0Far\t/no\th.example\n0Source\t/d/gophermap\n", "a.txt": "", "d/gophermap": "x\n", "d/inc": ""},
+			[]string{"error CHECK-NAME gophermap:4", "warning CHECK-NOWHERE gophermap:1", "warning CHECK-NOWHERE gophermap:2"}},
+		{"searches", map[string]string{"gophermap": "7A\t/find\n7B\t/search\n7C\t/x\th.example\t70\n"}, []string{"error CHECK-SEARCH gophermap:1", "warning CHECK-SEARCH gophermap:2"}},
+		{"text like directives", map[string]string{"gophermap": "- one\n- two\n-----\n"}, []string{"notice MENU-TEXT gophermap:1"}},
+		{"our own name", map[string]string{"a": "", "b": "", "gophermap": "0A\t/a\tMe.example\t70\n0B\t/b\tme.example\n0C\t/c\tme.example\n0D\t/x\tother.example\n7E\t/cgi-bin/e\tme.example\n"},
+			[]string{"error MENU-PROGRAM gophermap:5", "warning CHECK-NOWHERE gophermap:3", "notice CHECK-HOST gophermap:1"}},
+		{"no hosts", map[string]string{"gophermap": "0A\t/a\th.example:70\n0B\tb h.example\t70\n0C\t/c\tlocalhost\t70\n0D\t/d\t2001:db8::1\n"},
+			[]string{"warning CHECK-HOST gophermap:1", "warning CHECK-HOST gophermap:2", "warning CHECK-HOST gophermap:3", "warning CHECK-NOWHERE gophermap:3"}},
+		{"names", map[string]string{"d/a\nb": "", "d/\xff": "", "d/ok": "", `d/a\.b`: ""}, []string{"error CHECK-NAME d"}},
+		{"links", map[string]string{"in": "-> d", "d/a": "", "out": "-> /etc/hostname", "gone": "-> no", "d/up": "-> .."}, []string{"error CHECK-OUTSIDE out", "warning CHECK-NOWHERE gone"}},
+		{"menus of other servers", map[string]string{"a.gph": "[0|A|no.txt|server|port]\n", "d/.names": "Name=N\nPath=./no\nType=0\n", "e/.gophermap": "0A\tno\n"},
+			[]string{"warning CHECK-NOWHERE a.gph:1", "warning CHECK-NOWHERE d/.names:1", "warning CHECK-NOWHERE e/.gophermap:1"}},
+		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n"}, []string{"error MISSPELT d/.robots:1"}},
+	} {
+		dir := t.TempDir()
+		write(t, dir, tt.files)
+		got, r := findings(t, dir, Options{})
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.name, strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+		}
+		lost := 0
+		for _, line := range tt.want {
+			if strings.HasPrefix(line, "error ") {
+				lost++
+			}
+		}
+		if r.Lost != lost {
+			t.Errorf("%s: %d lost, want %d", tt.name, r.Lost, lost)
+		}
+	}
+}
+
+// What the server is called decides which links are checked.
+func TestTreeOfAnotherHost(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a": "", "b": "", "gophermap": "0A\t/a\told.example\n0B\t/b\told.example\n0C\t/c\tnew.example\n"})
+	got, _ := findings(t, dir, Options{Host: "New.Example"})
+	if want := []string{"warning CHECK-HOST gophermap:1", "warning CHECK-NOWHERE gophermap:3"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What another user cannot read is told once for a directory.
+func TestTreeOfAnotherUser(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a": "", "b": "", "c": "", "shut/x": "", "gophermap": "Hi\n"})
+	for _, name := range []string{"a", "b", "gophermap"} {
+		must(t, os.Chmod(filepath.Join(dir, name), 0o600))
+	}
+	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o710))
+	got, r := findings(t, dir, Options{User: &User{Name: "somebody", UID: 4_000_000}})
+	if want := []string{"error CHECK-READ ."}; !slices.Equal(got, want) || !strings.Contains(r.Findings[0].Message, `somebody cannot read "a" (-rw-------) and 3 more`) {
+		t.Errorf("got %q: %v", got, r.Findings)
+	}
+	uid, gid, _ := owner(stat(t, dir))
+	if got, _ := findings(t, dir, Options{User: &User{Name: "owner", UID: uid}}); len(got) > 0 {
+		t.Errorf("of the owner: %q", got)
+	}
+	must(t, os.Chmod(filepath.Join(dir, "a"), 0o640))
+	must(t, os.Chmod(filepath.Join(dir, "b"), 0o640))
+	must(t, os.Chmod(filepath.Join(dir, "gophermap"), 0o640))
+	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o750))
+	if got, _ := findings(t, dir, Options{User: &User{Name: "group", UID: 4_000_000, Groups: []int{gid}}}); len(got) > 0 {
+		t.Errorf("of the group: %q", got)
+	}
+}
+
+func stat(t *testing.T, name string) os.FileInfo {
+	t.Helper()
+	info, err := os.Stat(name)
+	must(t, err)
+	return info
+}
+
+func TestText(t *testing.T) {
+	r := &Result{Directories: 1, Files: 2, Menus: 1, Lost: 1, Annotations: 1, RobotsBytes: 42, Findings: []diag.Diagnostic{
+		{Code: "A", Severity: diag.Error, File: "x\x1b", Line: 1, Message: "one", Hint: "do"}, {Code: "B", Severity: diag.Notice, Message: "two", Hint: "do"}}}
+	want := "x\\x1b:1: error: one (A)\n    hint: do\nnotice: two (B)\nhole: 1 directory, 2 files, 1 menu: 1 lost, 0 warnings, 1 notice\nrobots.txt: 42 bytes, from 1 annotation\n"
+	if got := r.Text("hole"); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}

@@ -1,0 +1,95 @@
+package check
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/exit"
+)
+
+// Command is gophd check.
+type Command struct {
+	Host, User string // flags
+	JSON       bool
+	Out        io.Writer
+}
+
+// Check checks a directory and prints what it finds. Exit status 1 if something is
+// lost.
+func (c *Command) Check(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return exit.Usagef("gophd check DIR", "check wants one directory")
+	}
+	o := Options{Host: c.Host}
+	name := c.User
+	if name == "" && os.Geteuid() == 0 {
+		name = "nobody" // root can read everything, and should not serve
+	}
+	if name != "" {
+		u, err := LookupUser(name)
+		if err != nil {
+			return exit.Hint(fmt.Errorf("looking up the user that serves: %w", err), "-user NAME names one that exists")
+		}
+		o.User = u
+	}
+	result, err := Tree(ctx, args[0], o)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return exit.Hint(fmt.Errorf("checking: %w", err), "gophd check takes the directory that is to be served")
+	case err != nil:
+		return fmt.Errorf("checking: %w", err)
+	}
+	if c.JSON {
+		if result.Findings == nil {
+			result.Findings = []diag.Diagnostic{}
+		}
+		e := json.NewEncoder(c.Out)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		err = e.Encode(result)
+	} else {
+		_, err = io.WriteString(c.Out, result.Text(args[0]))
+	}
+	if err == nil && result.Lost > 0 {
+		return exit.ErrNo
+	}
+	return err
+}
+
+// Text is the result for people: the findings, each hint once, and a summary. Dir
+// is what the tree is called in it.
+func (r *Result) Text(dir string) string {
+	var b strings.Builder
+	hinted := map[string]bool{"": true}
+	count := map[diag.Severity]int{}
+	for _, d := range r.Findings {
+		count[d.Severity]++
+		if hinted[d.Hint] {
+			d.Hint = ""
+		}
+		hinted[d.Hint] = true
+		b.WriteString(d.Text())
+	}
+	fmt.Fprintf(&b, "%s: %s, %s, %s: ", diag.Printable(dir), number(r.Directories, "directory", "directories"), number(r.Files, "file", "files"), number(r.Menus, "menu", "menus"))
+	if len(r.Findings) == 0 {
+		b.WriteString("served as they are\n")
+	} else {
+		fmt.Fprintf(&b, "%d lost, %s, %s\n", r.Lost, number(count[diag.Warning], "warning", "warnings"), number(count[diag.Notice], "notice", "notices"))
+	}
+	fmt.Fprintf(&b, "robots.txt: %d bytes, from %s\n", r.RobotsBytes, number(r.Annotations, "annotation", "annotations"))
+	return b.String()
+}
+
+func number(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}

@@ -1,0 +1,178 @@
+package check
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+)
+
+// ourHost stands for this server while maps are read, so that links without a host
+// can be told from those that name it.
+const ourHost = "this.invalid"
+
+// host is a host that maps name.
+type host struct {
+	name  string // as the maps write it first
+	here  int    // links to it whose selector names something in this tree
+	gone  int    // those whose selector does not
+	first menu.Link
+}
+
+// links checks what all maps link.
+func (c *checking) links() {
+	for _, l := range c.linked {
+		if l.Host != ourHost && !strings.HasPrefix(l.Selector, "URL:") {
+			c.note(l)
+		}
+	}
+	own := strings.ToLower(c.Host)
+	if own == "" {
+		own = c.guess()
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.hosts)) {
+		h := c.hosts[key]
+		switch {
+		case isLocal(key) && h.here+h.gone > 0:
+			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "leave the host out where a link is to this server",
+				"%d links name %s, which is the visitor's own machine", h.here+h.gone, h.name)
+		case key == own && c.Host == "":
+			c.find(diag.Notice, CodeHost, h.first.File, h.first.Line, "gophd -host "+h.name, "%d links of the maps call this server %s", h.here+h.gone, h.name)
+		case key == own:
+		case !isHost(h.name):
+			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "fields are divided by one TAB: type and label, selector, host, port", "no name of a host: %q", h.name)
+		case h.ours():
+			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "leave the host out where a link is to this server",
+				"%d links lead to this tree under another name of it, %s", h.here, h.name)
+		}
+	}
+	for _, l := range c.linked {
+		if key := strings.ToLower(l.Host); l.Host == ourHost || key == own || isLocal(key) {
+			c.link(l)
+		}
+	}
+}
+
+// note counts a link to a host that is named.
+func (c *checking) note(l menu.Link) {
+	key := strings.ToLower(l.Host)
+	h := c.hosts[key]
+	if h == nil {
+		h = &host{name: l.Host, first: l}
+		c.hosts[key] = h
+	}
+	if strings.Trim(l.Selector, "/") == "" || l.Type == menu.TypeSearch || isProgram(l.Selector) {
+		return
+	}
+	if c.present(l.Selector) {
+		h.here++
+	} else {
+		h.gone++
+	}
+}
+
+// ours reports whether a host is surely this one: most links to it name what is
+// here, and more than one does.
+func (h *host) ours() bool { return h.here > 1 && h.here > h.gone }
+
+// guess returns the host that is most likely this one, "" if none is.
+func (c *checking) guess() string {
+	best := ""
+	for _, key := range slices.Sorted(maps.Keys(c.hosts)) {
+		if h := c.hosts[key]; h.ours() && isHost(h.name) && !isLocal(key) && (best == "" || h.here > c.hosts[best].here) {
+			best = key
+		}
+	}
+	return best
+}
+
+// isLocal reports whether a host is the machine of whoever asks.
+func isLocal(key string) bool {
+	return key == "localhost" || strings.HasPrefix(key, "127.") || key == "::1"
+}
+
+// isHost reports whether a name can be one of a host: letters, digits, dots and
+// dashes and not only digits, or an address.
+func isHost(name string) bool {
+	if strings.Count(name, ":") > 1 {
+		return strings.Trim(name, "0123456789abcdefABCDEF:.") == ""
+	}
+	return strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789.-_") == "" && strings.Trim(name, "0123456789") != ""
+}
+
+// present reports whether a selector names something that is served.
+func (c *checking) present(sel string) bool {
+	if bare := strings.TrimPrefix(strings.TrimPrefix(sel, "/"), "0/"); bare == "robots.txt" || bare == "caps.txt" {
+		return true
+	}
+	for _, s := range []string{sel, unescaped(sel)} {
+		name, dir, err := selector.Path(s)
+		if err != nil {
+			continue
+		}
+		f, err := c.site.View(c.ctx).Lookup(name)
+		if err == nil {
+			_ = f.Close()
+			if !dir || f.Info.IsDir() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func unescaped(sel string) string {
+	plain, _ := selector.Unescape(sel)
+	return cmp.Or(plain, sel)
+}
+
+// link checks a link to this server.
+func (c *checking) link(l menu.Link) {
+	switch {
+	case strings.HasPrefix(strings.TrimPrefix(l.Selector, "/"), "URL:"), strings.IndexByte("8T2", l.Type) >= 0:
+	case isProgram(l.Selector):
+		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, "gophd starts no program and does not show its source", "a link to a program: %q", l.Selector)
+	case l.Type == menu.TypeSearch && strings.TrimPrefix(l.Selector, "/") == "search":
+		c.find(diag.Warning, CodeSearch, l.File, l.Line, "gophd -search", "the search %q is answered only if it is asked for", l.Selector)
+	case l.Type == menu.TypeSearch:
+		c.find(diag.Error, CodeSearch, l.File, l.Line, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)
+	case isSource(l.Selector):
+		c.find(diag.Error, CodeName, l.File, l.Line, "link a copy that has another name", "the source of a menu is not shown: %q", l.Selector)
+	case !c.present(l.Selector):
+		c.find(diag.Warning, CodeNowhere, l.File, l.Line, c.nearest(l.Selector), "nothing is called %q", l.Selector)
+	}
+}
+
+func isSource(sel string) bool {
+	_, _, err := selector.Path(sel)
+	var refused *selector.Error
+	return errors.As(err, &refused) && refused.Reason == selector.Source
+}
+
+func isProgram(sel string) bool {
+	return slices.ContainsFunc(strings.Split(sel, "/"), selector.IsProgram)
+}
+
+// nearest is a hint: the name of what differs only in capitals, or that lies below
+// the directory of the map.
+func (c *checking) nearest(sel string) string {
+	name := "."
+	for elem := range strings.SplitSeq(strings.Trim(sel, "/"), "/") {
+		list, err := fs.ReadDir(c.site.View(c.ctx), name)
+		if err != nil {
+			return ""
+		}
+		i := slices.IndexFunc(list, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), elem) })
+		if i < 0 {
+			return ""
+		}
+		name = selector.Join(name, list[i].Name())
+	}
+	return "there is /" + name
+}
