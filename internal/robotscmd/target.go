@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -212,11 +211,7 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.Answe
 }
 
 func (c *Command) fetcher() *client.Fetcher {
-	f := &client.Fetcher{UserAgent: "gophd/" + c.Version}
-	if conf := c.tlsConfig(); conf != nil {
-		f.TLS, f.Transport = conf, &http.Transport{TLSClientConfig: conf, Proxy: http.ProxyFromEnvironment}
-	}
-	return f
+	return &client.Fetcher{UserAgent: "gophd/" + c.Version, TLS: c.tlsConfig()}
 }
 
 func (c *Command) tlsConfig() *tls.Config {

@@ -93,10 +93,16 @@ func (a *Answer) Decide(selector string) robots.Decision {
 	if a.Access == Unreachable {
 		return robots.Decision{}
 	}
+	return a.rules.Decide(a.compared(selector))
+}
+
+// compared is a selector as the rules are held against it: to RFC 9309 one of Gopher
+// is a path of which every byte stands for itself.
+func (a *Answer) compared(selector string) string {
 	if a.File.Dialect() == robots.RFC9309 && strings.HasPrefix(a.URL, "gopher") {
-		selector = string(robots.URI.Append(nil, selector))
+		return string(robots.URI.Append(nil, selector))
 	}
-	return a.rules.Decide(selector)
+	return selector
 }
 
 // Usage says what the host states about the use of what is fetched.
@@ -104,7 +110,7 @@ func (a *Answer) Usage(path string) robots.Statement {
 	if a.Access == Unreachable {
 		return nil
 	}
-	return a.rules.Usage(path)
+	return a.rules.Usage(a.compared(path))
 }
 
 // CrawlDelay returns the time that the host asks the robot to leave between two

@@ -168,9 +168,14 @@ func TestGopherAfterRFC9309(t *testing.T) {
 			}
 		}
 	}
-	p := places{docs: map[string]string{first: "User-agent: *\nDisallow: /\nAllow: /pub/\n"}}
-	c := Client{Fetch: p.fetch, Dialect: func(string) robots.Dialect { return robots.Gopher }}
-	if mustGet(t, &c, "gopher://h/").Allowed("/pub/a") {
+	p := places{docs: map[string]string{first: "User-agent: *\nAllow: /\nContent-Usage: /100%25 train-ai=n\n"}}
+	c := Client{Fetch: p.fetch}
+	if got := mustGet(t, &c, "gopher://h/").Usage("/100%"); got.Of("train-ai") != robots.No {
+		t.Errorf("a preference about a name with a percent sign: %v", got)
+	}
+	p = places{docs: map[string]string{first: "User-agent: *\nDisallow: /\nAllow: /pub/\n"}}
+	plain := Client{Fetch: p.fetch, Dialect: func(string) robots.Dialect { return robots.Gopher }}
+	if mustGet(t, &plain, "gopher://h/").Allowed("/pub/a") {
 		t.Error("the dialect that is asked for does not count")
 	}
 }
