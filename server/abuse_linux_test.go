@@ -175,7 +175,7 @@ func TestAbuseTLSHelloOnThePlainPort(t *testing.T) {
 }
 
 // sayHTTP answers in HTTP with the beginning of the request line that it reads.
-func sayHTTP(c net.Conn, r *Request) error {
+func sayHTTP(c *HTTPConn, r *Request) error {
 	line, err := bufio.NewReader(c).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) || strings.TrimRight(line, "\r\n") != r.Selector {
 		return fmt.Errorf("read %q (%w), want %q", line, err, r.Selector)

@@ -105,10 +105,16 @@ func (r *run) serve(c *conn) {
 	w := &reply{conn: c.talk(), stall: r.stallTimeout(), crowd: r.crowd, host: req.Host, port: req.Port}
 	defer w.release()
 	var refused error // which an answer of HTTP says
+	told := false     // of each request on the connection
 	if http {
 		req.Selector = string(line) // for the log
 		r.watch(c, w, req.Selector)
-		refused = r.protect(req, func() error { return r.HTTP(&httpConn{c.talk(), c.head, w}, req) })
+		h := r.newHTTPConn(c, w)
+		stop := context.AfterFunc(r.soft, h.end)
+		refused = r.protect(req, func() error { return r.HTTP(h, req) })
+		stop()
+		_ = h.Close()
+		told = h.told.Load()
 		err = w.err
 	} else if err == nil {
 		err = r.gopher(c, w, req, line)
@@ -120,7 +126,9 @@ func (r *run) serve(c *conn) {
 	if !errors.Is(err, w.err) {
 		err = errors.Join(w.err, err)
 	}
-	r.logRequest(req.Selector, c.remote, w.n, time.Since(c.accepted), errors.Join(refused, err))
+	if !told {
+		r.logRequest(req.Selector, c.remote, w.n, time.Since(c.accepted), errors.Join(refused, err))
+	}
 	r.end(c, unfinished)
 }
 

@@ -2,7 +2,10 @@ package server
 
 import (
 	"bytes"
+	"io"
 	"net"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,27 +21,142 @@ func isHTTP(line []byte) bool {
 	return ok && len(version) > 0 && len(bytes.Trim(version, "0123456789.")) == 0
 }
 
-// httpConn is the connection that is handed on: it begins with what was read
-// already, and what is written to it is a reply like any other.
-type httpConn struct {
+// An HTTPConn is a connection that Server.HTTP answers. It begins with what was
+// read of it already. What is written to it is bound by StallTimeout as a reply
+// is, and a file is sent with sendfile(2). It may carry many requests.
+type HTTPConn struct {
 	net.Conn
-	head []byte
+	run  *run
+	slot *slot
 	w    *reply
+	head []byte
+
+	reading sync.Mutex // held by whoever reads
+
+	mu     sync.Mutex
+	idle   bool
+	ending bool // no more requests are wanted
+	closed bool
+	last   time.Time // when reading ends, if it is ending
+	done   chan struct{}
+	told   atomic.Bool
 }
 
-func (c *httpConn) Read(p []byte) (int, error) {
+func (r *run) newHTTPConn(c *conn, w *reply) *HTTPConn {
+	return &HTTPConn{Conn: c.talk(), run: r, slot: c.slot, w: w, head: c.head, done: make(chan struct{})}
+}
+
+// Read reads what the client sends.
+func (c *HTTPConn) Read(p []byte) (int, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
 	if len(c.head) > 0 {
 		n := copy(p, c.head)
 		c.head = c.head[n:]
 		return n, nil
 	}
+	select {
+	case <-c.done:
+		return 0, net.ErrClosed
+	default:
+	}
 	return c.Conn.Read(p)
 }
 
-func (c *httpConn) Write(p []byte) (int, error) { return c.w.send(p) }
+// Write sends p.
+func (c *HTTPConn) Write(p []byte) (int, error) { return c.w.send(p) }
+
+// ReadFrom sends what r holds; a file goes by sendfile(2) where there is one.
+func (c *HTTPConn) ReadFrom(r io.Reader) (int64, error) {
+	if _, ok := c.Conn.(io.ReaderFrom); ok && asFile(r) != nil {
+		return c.w.ReadFrom(r)
+	}
+	return io.Copy(struct{ io.Writer }{c}, r)
+}
+
+// Close says that no more is read or written. The connection itself is closed
+// gently when Server.HTTP returns.
+func (c *HTTPConn) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	close(c.done)
+	err := c.Conn.SetReadDeadline(time.Now().Add(-time.Second))
+	c.reading.Lock() // whoever reads has gone
+	defer c.reading.Unlock()
+	return err
+}
+
+// Done is closed by Close.
+func (c *HTTPConn) Done() <-chan struct{} { return c.done }
 
 // SetDeadline sets that of reading: writing has that of a reply.
-func (c *httpConn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
+func (c *HTTPConn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
+
+// SetReadDeadline sets until when Read waits.
+func (c *HTTPConn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return net.ErrClosed
+	case c.ending && (t.IsZero() || t.After(c.last)):
+		t = c.last
+	}
+	return c.Conn.SetReadDeadline(t)
+}
 
 // SetWriteDeadline does nothing.
-func (c *httpConn) SetWriteDeadline(time.Time) error { return nil }
+func (c *HTTPConn) SetWriteDeadline(time.Time) error { return nil }
+
+// Idle says whether the connection waits for another request: then it is among
+// the first that have to go for others.
+func (c *HTTPConn) Idle(idle bool) {
+	c.mu.Lock()
+	c.idle = idle
+	c.mu.Unlock()
+	if idle {
+		c.slot.turn(reading)
+	} else {
+		c.slot.turn(writing)
+	}
+}
+
+// end lets the connection end after the request that is being answered, if any.
+func (c *HTTPConn) end() {
+	c.mu.Lock()
+	c.ending, c.last = true, time.Now()
+	if !c.idle {
+		c.last = c.last.Add(c.run.lastCall())
+	}
+	last := c.last
+	c.mu.Unlock()
+	_ = c.SetReadDeadline(last)
+}
+
+// Ending reports whether the server takes no more requests.
+func (c *HTTPConn) Ending() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ending
+}
+
+// Allow counts another request of the client, and reports whether it may send one
+// now (Server.Rate). The first of a connection was counted when it was accepted.
+func (c *HTTPConn) Allow(r *Request) bool {
+	if c.run.within(r.Remote.Addr()) {
+		return true
+	}
+	c.run.refused(r.Remote.Addr(), tooFast)
+	return false
+}
+
+// Served tells the log and the observer of one request on the connection. If it is
+// not called, the connection is told of as one request.
+func (c *HTTPConn) Served(r *Request, line string, bytes int64, took time.Duration, err error) {
+	c.told.Store(true)
+	c.run.logRequest(line, r.Remote, bytes, took, err)
+}

@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"io"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ func (s witness) Observe(r Served) { s <- r }
 // refused one.
 func TestObserver(t *testing.T) {
 	told := make(witness, 10)
-	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, Observer: told, HTTP: func(c net.Conn, r *Request) error {
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, Observer: told, HTTP: func(c *HTTPConn, r *Request) error {
 		if strings.HasPrefix(r.Selector, "GET /none") {
 			_, err := io.WriteString(c, "404")
 			return errors.Join(err, ErrNotFound)

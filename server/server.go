@@ -89,13 +89,11 @@ type Server struct {
 	TLS *tls.Config
 
 	// HTTP, if not nil, answers the clients that ask in HTTP: those whose first
-	// line ends in its version (RFC 9112 section 3). It gets the connection, which
-	// begins with what was read of it already, and the request, whose Selector is
-	// that line. What it writes is bound by StallTimeout, what it reads by
-	// RequestTimeout unless it sets another deadline. When it returns the
-	// connection is closed as after any reply; its error is for the log alone. If
-	// nil, such a connection is closed at once.
-	HTTP func(c net.Conn, r *Request) error
+	// line ends in its version (RFC 9112 section 3; RFC 9113 section 3.4 for the
+	// first of HTTP/2). It gets the connection and the request, whose Selector is
+	// that line. When it returns the connection is closed as after any reply; its
+	// error is for the log alone. If nil, such a connection is closed at once.
+	HTTP func(c *HTTPConn, r *Request) error
 
 	// Host and Port are what menus name as this server. If zero, the address
 	// and the port that the client has reached.

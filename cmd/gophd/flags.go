@@ -76,7 +76,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catNetwork.yes(&f.Inetd, "inetd", "serve one connection, on standard input and output"),
 		catNetwork.text(&f.Host, "host", "", "`NAME` of this host in menus (default: the machine's)"),
 		catNetwork.number(&f.Port, "port", 0, "`PORT` in menus (default: the one reached)"),
-		catNetwork.text(&f.HTTP, "http", "on", "`MODE` answer HTTP with a page: on or off"),
+		catNetwork.text(&f.HTTP, "http", "page", "`MODE` what a browser gets: page, view (the site) or off"),
 		catNetwork.list(&f.TrustProxy, "trust-proxy", "`CIDR` of proxies that send PROXY headers"),
 		catNetwork.list(&f.TLSCert, "tls-cert", "`FILE` of a certificate: TLS, on the same port"),
 		catNetwork.list(&f.TLSKey, "tls-key", "`FILE` of its key"),

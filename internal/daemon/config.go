@@ -79,7 +79,7 @@ type Config struct {
 	site   site.Config
 	files  *fileserver.Handler  // Run adds the site
 	server *server.Server       // its limits; Run adds handler, certificates and log
-	http   bool                 // browsers get a page
+	http   string               // what browsers get: page, view or off
 	search *sitesearch.Searcher // nil: none; Run adds the site
 
 	programs []programs.Rule
@@ -142,7 +142,7 @@ func (f Flags) choices(c *Config) error {
 		name, value string
 		words       []string
 	}{
-		{"http", f.HTTP, []string{"on", "off"}},
+		{"http", f.HTTP, []string{"page", "view", "off"}},
 		{"log-format", f.LogFormat, logs.Formats},
 		{"sandbox", f.Sandbox, []string{"off", "auto", "require"}},
 	} {
@@ -263,7 +263,7 @@ func (f Flags) network(c *Config) (err error) {
 		Host: f.Host, Port: f.Port,
 		MaxConns: f.MaxConns, MaxConnsPerIP: noneIfZero(f.MaxConnsPerIP), Rate: f.Rate, Burst: f.Burst,
 	}
-	c.http = f.HTTP != "off"
+	c.http = f.HTTP
 	if c.server.TrustProxy, err = prefixes("trust-proxy", f.TrustProxy); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gophd/gophd/fileserver"
 	"github.com/gophd/gophd/internal/accesslog"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/feed"
@@ -31,7 +33,7 @@ import (
 	"github.com/gophd/gophd/internal/sitesearch"
 	"github.com/gophd/gophd/internal/status"
 	"github.com/gophd/gophd/internal/systemd"
-	"github.com/gophd/gophd/internal/web"
+	"github.com/gophd/gophd/internal/webview"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -125,14 +127,37 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 	if d.srv.Handler, err = d.handler(&d.mux); err != nil {
 		return err
 	}
-	if d.conf.http {
-		d.srv.HTTP = (&web.Page{Handler: &d.mux, Type: d.conf.files.ItemType}).Serve
-	}
+	d.srv.HTTP = d.browsers()
 	d.srv.Log, d.srv.ShowIP = d.requests, d.conf.ips.Name
 	if d.srv.Host == "" {
 		d.srv.Host = fullName(ctx)
 	}
 	return d.setTLS()
+}
+
+// browsers answers HTTP, if anybody is to: for each host with its own site.
+func (d *daemon) browsers() func(*server.HTTPConn, *server.Request) error {
+	if d.conf.http == "off" {
+		return nil
+	}
+	first := d.pages(d.tree, &d.mux, d.conf.files, d.conf.search != nil)
+	web := &webview.Server{Log: d.log, Site: func(r *server.Request) (http.Handler, *server.Request) {
+		if all, ok := d.srv.Handler.(*hosts); ok {
+			if named := all.named(r); named != nil {
+				return named.web, named.own(r)
+			}
+		}
+		return first, r
+	}}
+	return web.Serve
+}
+
+// pages is what browsers get of a site.
+func (d *daemon) pages(tree *site.Site, handler server.Handler, files *fileserver.Handler, search bool) http.Handler {
+	if d.conf.http == "view" {
+		return &webview.View{Site: tree, Handler: handler, Search: search}
+	}
+	return &webview.Page{Handler: handler, Type: files.ItemType}
 }
 
 // withPrograms is what serves the tree, and asks programs for what they answer.
@@ -154,7 +179,7 @@ func (d *daemon) withPrograms() server.Handler {
 // madeByUs answers what gophd makes itself where the tree has no such name.
 func (d *daemon) madeByUs() server.Handler {
 	var made server.ServeMux
-	made.Handle("/", &feed.Handler{Site: d.tree, InfoPrefix: d.conf.files.InfoPrefix})
+	made.Handle("/", &feed.Handler{Site: d.tree, InfoPrefix: d.conf.files.InfoPrefix, Web: d.conf.http == "view"})
 	if s := d.conf.search; s != nil {
 		s.Site, s.Log = d.tree, d.log
 		made.Handle(sitesearch.Selector, s)

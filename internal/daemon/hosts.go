@@ -3,6 +3,7 @@ package daemon
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"slices"
@@ -24,6 +25,7 @@ type host struct {
 	dir     string
 	tree    *site.Site
 	handler server.Handler
+	web     http.Handler // for browsers
 }
 
 // hosts hands each request to the host that it is for. A client names a host only
@@ -52,19 +54,30 @@ func (h *hosts) Quick(r *server.Request) (server.Answer, bool) {
 
 // of returns the handler for a request, and the request as it concerns that host.
 func (h *hosts) of(r *server.Request) (server.Handler, *server.Request) {
-	named := h.byName[strings.ToLower(r.ServerName)]
-	if named == nil {
-		local := netip.AddrPortFrom(r.Local.Addr().Unmap(), r.Local.Port())
-		if named = h.byAddr[local]; named == nil {
-			named = h.byAddr[netip.AddrPortFrom(netip.Addr{}, local.Port())]
-		}
-	}
+	named := h.named(r)
 	if named == nil {
 		return h.first, r
 	}
+	return named.handler, named.own(r)
+}
+
+// named returns the host that a request is for, nil for the first site.
+func (h *hosts) named(r *server.Request) *host {
+	if named := h.byName[strings.ToLower(r.ServerName)]; named != nil {
+		return named
+	}
+	local := netip.AddrPortFrom(r.Local.Addr().Unmap(), r.Local.Port())
+	if named := h.byAddr[local]; named != nil {
+		return named
+	}
+	return h.byAddr[netip.AddrPortFrom(netip.Addr{}, local.Port())]
+}
+
+// own is a request as it concerns the host.
+func (h *host) own(r *server.Request) *server.Request {
 	own := *r
-	own.Host = named.name
-	return named.handler, &own
+	own.Host = h.name
+	return &own
 }
 
 // parseHosts reads -vhost NAME=DIR and -listen ADDR=NAME, and returns the hosts,
@@ -128,8 +141,8 @@ func (d *daemon) openHosts() error {
 		}
 		files := fileserver.Handler{Site: tree, StrictText: d.conf.files.StrictText, InfoPrefix: d.conf.files.InfoPrefix,
 			Dates: d.conf.files.Dates, Charset: d.conf.files.Charset, Version: d.conf.files.Version, Cache: d.conf.files.Cache,
-			Hosts: d.hostItems, Missing: &feed.Handler{Site: tree, InfoPrefix: d.conf.files.InfoPrefix}}
-		h.tree, h.handler = tree, &files
+			Hosts: d.hostItems, Missing: &feed.Handler{Site: tree, InfoPrefix: d.conf.files.InfoPrefix, Web: d.conf.http == "view"}}
+		h.tree, h.handler, h.web = tree, &files, d.pages(tree, &files, &files, false)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/keypair"
@@ -55,7 +56,25 @@ func (d *daemon) setTLS() error {
 		GetCertificate: d.certs.Get, MinVersion: tls.VersionTLS12,
 		DynamicRecordSizingDisabled: true, // a reply is of use when it is whole
 	}
+	if d.srv.HTTP != nil {
+		offerHTTP(d.srv.TLS)
+	}
 	return nil
+}
+
+// offerHTTP answers ALPN (RFC 7301) for clients that offer a version of HTTP. For
+// others on the port it would be an error to have no protocol of theirs.
+func offerHTTP(conf *tls.Config) {
+	http := conf.Clone()
+	http.NextProtos = []string{"h2", "http/1.1"}
+	conf.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		for _, p := range http.NextProtos {
+			if slices.Contains(hello.SupportedProtos, p) {
+				return http, nil
+			}
+		}
+		return nil, nil
+	}
 }
 
 func unique(names ...string) []string {

@@ -26,7 +26,7 @@ var mayAskTheWall = map[string]string{
 	"menu/dates.go":                  "told to people",
 	"menu/tree.go":                   "of a buffer, not of a time",
 	"internal/watch/compare.go":      "of files: one that seems new is read once more",
-	"internal/web/page.go":           "told to browsers",
+	"internal/webview/view.go":       "of a file, told to browsers",
 	"internal/feed/atom.go":          "dates of texts, and classes of characters",
 	"internal/sitesearch/follow.go":  "of a file, compared with itself",
 	"site/scan.go":                   "of files, compared with each other",

@@ -1,0 +1,252 @@
+// Package webview answers browsers on the port of a Gopher server: with the site
+// as pages (View), or with one page that names the gopher URL (Page).
+//
+//	first line is HTTP's → the connection → net/http's server → limits → View or Page
+//
+// net/http takes the accepted connection over, so that ranges, conditional
+// requests, keep-alive and HTTP/2 are its own. What a site holds is never markup
+// here: texts are text, and everything else is sent with a type that no browser
+// runs anything of.
+package webview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gophd/gophd/server"
+)
+
+// Limits of a connection.
+const (
+	headTime    = 10 * time.Second // for the head of each request
+	headBytes   = 8 << 10          // of it
+	idleTime    = 15 * time.Second // between requests
+	maxRequests = 100              // on one connection
+	maxStreams  = 16               // at once, in HTTP/2
+)
+
+// A Server answers connections in HTTP.
+type Server struct {
+	// Site returns what answers the requests of a connection, and the request that
+	// it began with, as it concerns that site.
+	Site func(r *server.Request) (http.Handler, *server.Request)
+
+	// Log gets what net/http complains of, at debug level. If nil, nothing does.
+	Log *slog.Logger
+
+	once   sync.Once
+	plain  queue // HTTP/1 alone
+	crypto queue // HTTP/2, too
+}
+
+// Serve answers the requests of a connection until it ends. It is for the field
+// HTTP of a server.Server.
+func (s *Server) Serve(c *server.HTTPConn, r *server.Request) error {
+	s.once.Do(s.start)
+	q := &s.plain
+	if r.TLS {
+		q = &s.crypto
+	}
+	handler, r := s.Site(r)
+	q.conns <- &conn{HTTPConn: c, req: r, handler: handler, start: time.Now()}
+	<-c.Done()
+	return nil
+}
+
+func (s *Server) start() {
+	for _, q := range []*queue{&s.plain, &s.crypto} {
+		q.conns = make(chan net.Conn)
+		var protocols http.Protocols
+		protocols.SetHTTP1(true)
+		// TLS was taken off already, and ALPN was for h2: what net/http calls
+		// unencrypted is what it sees.
+		protocols.SetUnencryptedHTTP2(q == &s.crypto)
+		h := &http.Server{
+			Handler: http.HandlerFunc(s.limited), Protocols: &protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+			ReadHeaderTimeout: headTime, IdleTimeout: idleTime,
+			MaxHeaderBytes: headBytes - 4096, // net/http adds so many
+			ErrorLog:       log.New(complaints{s.Log}, "", 0),
+			ConnState:      state,
+			ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+				return context.WithValue(ctx, connKey{}, c)
+			},
+		}
+		go func() { _ = h.Serve(q) }()
+	}
+}
+
+// complaints is where net/http writes to.
+type complaints struct{ log *slog.Logger }
+
+func (c complaints) Write(p []byte) (int, error) {
+	if c.log != nil {
+		c.log.Debug("HTTP", "error", string(p))
+	}
+	return len(p), nil
+}
+
+// queue is a listener for connections that were accepted elsewhere.
+type queue struct{ conns chan net.Conn }
+
+// Accept waits for the next connection.
+func (q *queue) Accept() (net.Conn, error) { return <-q.conns, nil }
+
+// Close does nothing: a queue lasts as long as the process.
+func (q *queue) Close() error { return nil }
+
+// Addr is nobody's.
+func (q *queue) Addr() net.Addr { return &net.TCPAddr{} }
+
+// conn is a connection, and the request that it began with.
+type conn struct {
+	*server.HTTPConn
+	req     *server.Request
+	handler http.Handler
+	start   time.Time
+	n       atomic.Int64 // requests
+}
+
+type connKey struct{}
+
+func connOf(r *http.Request) *conn { return r.Context().Value(connKey{}).(*conn) }
+
+func state(c net.Conn, s http.ConnState) {
+	switch s {
+	case http.StateIdle:
+		c.(*conn).Idle(true)
+	case http.StateActive:
+		c.(*conn).Idle(false)
+	}
+}
+
+// limited holds requests to the limits, and tells the log of each.
+func (s *Server) limited(w http.ResponseWriter, r *http.Request) {
+	c, start := connOf(r), time.Now()
+	rec := &recorder{ResponseWriter: w}
+	n := c.n.Add(1)
+	if n >= maxRequests || c.Ending() {
+		w.Header().Set("Connection", "close")
+	}
+	header(w.Header())
+	switch {
+	case n > 1 && !c.Allow(c.req):
+		fail(rec, http.StatusTooManyRequests, "Too many requests")
+	case c.req.ServerName != "" && r.Host != "" && !strings.EqualFold(hostOf(r.Host), c.req.ServerName):
+		fail(rec, http.StatusMisdirectedRequest, "This connection is another host's")
+	case r.ContentLength != 0:
+		w.Header().Set("Connection", "close")
+		fail(rec, http.StatusRequestEntityTooLarge, "No request here has a body")
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		fail(rec, http.StatusMethodNotAllowed, "Only GET and HEAD are answered")
+	default:
+		c.handler.ServeHTTP(rec, r)
+	}
+	if n == 1 {
+		start = c.start
+	}
+	c.Served(c.req, fmt.Sprintf("%s %s %s", r.Method, r.RequestURI, r.Proto), rec.bytes, time.Since(start), rec.failure())
+}
+
+// hostOf is a host without its port.
+func hostOf(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return host
+	}
+	return hostport
+}
+
+// header sets what every answer says: that its type is what it says it is, and
+// that nothing in it runs, is loaded from elsewhere, or is shown inside of others.
+func header(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Content-Security-Policy", rawCSP)
+	h.Set("Cache-Control", "no-cache")
+}
+
+// recorder notes what became of a request.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+	err    error // why it failed, if it is known
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// ReadFrom lets files go by sendfile(2).
+func (w *recorder) ReadFrom(r io.Reader) (int64, error) {
+	n, err := io.Copy(w.ResponseWriter, r)
+	w.bytes += n
+	return n, err
+}
+
+// failure is what the log is told: the kind of error for a status.
+func (w *recorder) failure() error {
+	if w.status < 400 {
+		return nil
+	}
+	kind := server.Internal
+	switch w.status {
+	case http.StatusNotFound:
+		kind = server.NotFound
+	case http.StatusTooManyRequests:
+		kind = server.TooMany
+	case http.StatusServiceUnavailable:
+		kind = server.Busy
+	default:
+		if w.status < 500 {
+			kind = server.BadRequest
+		}
+	}
+	if w.err == nil {
+		w.err = errors.New(http.StatusText(w.status))
+	}
+	return &server.Error{Kind: kind, Err: w.err}
+}
+
+// failed answers with the page of an error of a handler.
+func failed(w *recorder, err error) {
+	w.err = err
+	status := http.StatusInternalServerError
+	switch server.KindOf(err) {
+	case server.NotFound:
+		status = http.StatusNotFound
+	case server.BadRequest:
+		status = http.StatusBadRequest
+	case server.TooMany:
+		status = http.StatusTooManyRequests
+	case server.Busy:
+		status = http.StatusServiceUnavailable
+		w.Header().Set("Retry-After", "10")
+	}
+	fail(w, status, server.ErrorMessage(err))
+}
+
+// fail answers with a page that says what went wrong.
+func fail(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("X-Robots-Tag", "noindex")
+	write(w, status, page{Title: message, Fault: message})
+}

@@ -1,0 +1,406 @@
+package webview
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+var hole = map[string]string{
+	"gophermap":            "Welcome <script>alert(1)</script>\n0A text\ta.txt\n1Far\t/x\tfar.example\t70\nhWeb\tURL:https://example.org/?a=\"><b>\nhBad\tURL:javascript:alert(1)\n7Ask\t/ask\n1Twist\t//evil.example/\n",
+	"a.txt":                "<script>alert(1)</script>\r\nGr\xfc\xdfe \x1b[31m\n",
+	"b c%41?.txt":          "odd name\n",
+	"page.html":            "<script>alert(1)</script>",
+	"p.svg":                "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
+	"p.png":                "\x89PNG",
+	"s.mp3":                "ID3",
+	"x.zip":                "PK",
+	"1/typed.txt":          "a directory called 1\n",
+	"phlog/2026-01-02.txt": "first\n",
+	"no/.robots":           "User-agent: *\nDisallow: /\n",
+	"no/secret.txt":        "robots not\n",
+	"big.bin":              strings.Repeat("x", 1<<20),
+}
+
+type served struct {
+	t    *testing.T
+	addr string
+	srv  *server.Server
+	stop context.CancelFunc
+	obs  *observed
+}
+
+type observed struct{ ch chan server.Served }
+
+func (o *observed) Observe(s server.Served) { o.ch <- s }
+
+func serving(h http.Handler) func(*server.HTTPConn, *server.Request) error {
+	return (&Server{Site: func(r *server.Request) (http.Handler, *server.Request) { return h, r }}).Serve
+}
+
+// start serves the hole to browsers.
+func start(t *testing.T, change func(*server.Server)) *served {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range hole {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, err := site.Open(dir, site.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := &server.ServeMux{}
+	mux.Handle("/", &fileserver.Handler{Site: tree})
+	mux.HandleFunc("/ask", func(w server.ResponseWriter, r *server.Request) error {
+		_, err := fmt.Fprintf(w, "asked %s", r.Query)
+		return err
+	})
+	mux.HandleFunc("/busy", func(server.ResponseWriter, *server.Request) error { return &server.Error{Kind: server.Busy} })
+	s := &served{t: t, obs: &observed{make(chan server.Served, 1000)}}
+	s.srv = &server.Server{Handler: mux, Host: "gopher.example", Port: 70, Observer: s.obs, HTTP: serving(&View{Site: tree, Handler: mux})}
+	if change != nil {
+		change(s.srv)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.addr = l.Addr().String()
+	ctx, stop := context.WithCancel(t.Context())
+	s.stop = stop
+	ended := make(chan error, 2)
+	go func() { ended <- s.srv.Serve(ctx, l) }()
+	go func() { ended <- tree.Run(ctx) }()
+	t.Cleanup(func() { stop(); <-ended; <-ended })
+	if _, err := tree.Snapshot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var browser = &http.Client{
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	Transport:     &http.Transport{DisableKeepAlives: true},
+}
+
+// get asks as a browser does that wants a page.
+func (s *served) get(path string, header ...string) (*http.Response, string) {
+	s.t.Helper()
+	req, err := http.NewRequest(http.MethodGet, "http://"+s.addr+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/html,*/*;q=0.8")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := browser.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res, string(body)
+}
+
+func TestPages(t *testing.T) {
+	s := start(t, nil)
+	for path, want := range map[string]struct {
+		status int
+		typ    string
+		holds  string
+	}{
+		"/":                     {200, htmlText, `<a href="/a.txt">A text</a>`},
+		"/a.txt":                {200, htmlText, "&lt;script&gt;alert(1)&lt;/script&gt;\nGrüße [31m"},
+		"/a.txt?raw":            {200, plainText, "<script>"},
+		"/b%20c%2541%3F.txt":    {200, htmlText, "odd name"},
+		"/page.html":            {200, htmlText, "&lt;script&gt;"},
+		"/page.html?raw":        {200, plainText, "<script>"},
+		"/p.svg":                {200, htmlText, `<img src="/p.svg?raw"`},
+		"/p.svg?raw":            {200, "image/svg+xml", "<svg"},
+		"/p.png":                {200, htmlText, `<img src="/p.png?raw" alt="p.png"`},
+		"/s.mp3":                {200, htmlText, `<audio controls src="/s.mp3?raw"`},
+		"/x.zip":                {200, "application/octet-stream", "PK"},
+		"/1/typed.txt":          {200, htmlText, "a directory called 1"},
+		"/phlog/":               {200, htmlText, `href="/phlog/feed.xml"`},
+		"/robots.txt":           {200, plainText, "Disallow"},
+		"/ask?q=a+b":            {200, htmlText, "asked a b"},
+		"/7/ask?q=x":            {200, htmlText, "asked x"},
+		"/nowhere":              {404, htmlText, "Not found"},
+		"/busy":                 {503, htmlText, "Server busy"},
+		"/.robots":              {404, htmlText, "Not found"},
+		"/gophermap":            {404, htmlText, "Not found"},
+		"/a.txt/":               {404, htmlText, "Not found"},
+		"/..%2f..%2fetc/passwd": {404, htmlText, "Not found"},
+		"/a%00b":                {400, htmlText, "This is no path"},
+		"/ask?q=%0d%0a":         {400, htmlText, "This is no query"},
+		"/%ff":                  {404, htmlText, "Not found"},
+	} {
+		res, body := s.get(path)
+		if res.StatusCode != want.status || res.Header.Get("Content-Type") != want.typ || !strings.Contains(body, want.holds) {
+			t.Errorf("%s: %d %s\n%s\nwant %d %s with %q", path, res.StatusCode, res.Header.Get("Content-Type"), body, want.status, want.typ, want.holds)
+		}
+		csp := res.Header.Get("Content-Security-Policy")
+		if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "script") || res.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: header %v", path, res.Header)
+		}
+		if want.typ != htmlText && !strings.Contains(csp, "sandbox") {
+			t.Errorf("%s: sent as %s without a sandbox", path, want.typ)
+		}
+		if want.typ == htmlText && strings.Contains(body, "<script") {
+			t.Errorf("%s: markup of a stranger: %s", path, body)
+		}
+	}
+}
+
+// One path is canonical, and the others lead there.
+func TestCanonical(t *testing.T) {
+	s := start(t, nil)
+	for path, want := range map[string]string{
+		"/0/a.txt": "/a.txt", "/1/phlog": "/phlog/", "/phlog": "/phlog/", "/1": "/1/", "/9/x.zip?raw": "/x.zip?raw", "/1/": "", "/0/0/a.txt": "",
+		"/0/b%20c%2541%3F.txt": "/b%20c%2541%3F.txt", "/I/p.png": "/p.png",
+	} {
+		res, body := s.get(path)
+		if got := res.Header.Get("Location"); got != want || want != "" && res.StatusCode != http.StatusMovedPermanently {
+			t.Errorf("%s: %d to %q, want %q", path, res.StatusCode, got, want)
+		}
+		_ = body
+	}
+	if _, body := s.get("/a.txt"); !strings.Contains(body, `<link rel="canonical" href="http://gopher.example:70/a.txt">`) ||
+		!strings.Contains(body, `<link rel="alternate" href="gopher://gopher.example/0/a.txt">`) {
+		t.Error(body)
+	}
+}
+
+// What a menu links: here, elsewhere in Gopher, the web; nothing that runs, and
+// nothing that a browser takes for another host.
+func TestLinks(t *testing.T) {
+	s := start(t, nil)
+	_, body := s.get("/")
+	for _, want := range []string{
+		`<a href="gopher://far.example/1/x" rel="external nofollow noreferrer">Far</a>`,
+		`<a href="https://example.org/?a=%22%3e%3cb%3e" rel="external nofollow noreferrer">Web</a>`,
+		`<form action="/ask"><label>Ask <input name="q"`,
+		`<li>Bad <span`, `<li>Twist <span`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("without %s:\n%s", want, body)
+		}
+	}
+	if strings.Contains(body, "javascript:") || strings.Contains(body, `"//`) {
+		t.Error(body)
+	}
+}
+
+func TestRobotsHeader(t *testing.T) {
+	s := start(t, nil)
+	for path, want := range map[string]string{"/a.txt": "", "/no/secret.txt": "noindex", "/no/secret.txt?raw": "noindex", "/no/": "noindex", "/nowhere": "noindex"} {
+		res, body := s.get(path)
+		if got := res.Header.Get("X-Robots-Tag"); got != want {
+			t.Errorf("%s: X-Robots-Tag %q, want %q", path, got, want)
+		}
+		if meta := strings.Contains(body, `<meta name="robots" content="noindex">`); res.StatusCode == 200 && !strings.HasSuffix(path, "raw") && meta != (want != "") {
+			t.Errorf("%s: noindex in the page: %v", path, meta)
+		}
+	}
+}
+
+func TestRangesAndConditions(t *testing.T) {
+	s := start(t, nil)
+	res, body := s.get("/big.bin", "Range", "bytes=5-9")
+	if res.StatusCode != http.StatusPartialContent || body != "xxxxx" {
+		t.Errorf("%d %q", res.StatusCode, body)
+	}
+	res, _ = s.get("/a.txt?raw")
+	if res, body := s.get("/a.txt?raw", "If-Modified-Since", res.Header.Get("Last-Modified")); res.StatusCode != http.StatusNotModified || body != "" {
+		t.Errorf("%d %q", res.StatusCode, body)
+	}
+	res, _ = s.get("/")
+	if res, body := s.get("/", "If-None-Match", res.Header.Get("Etag")); res.StatusCode != http.StatusNotModified || body != "" {
+		t.Errorf("%d %q", res.StatusCode, body)
+	}
+	if res, body := s.get("/a.txt", "Accept", "*/*"); res.Header.Get("Content-Type") != plainText || body != hole["a.txt"] || res.Header.Get("Vary") != "Accept" {
+		t.Errorf("who asks for no page gets %v %q", res.Header, body)
+	}
+}
+
+func (s *served) dial() net.Conn {
+	s.t.Helper()
+	c, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	return c
+}
+
+// A connection takes a hundred requests, each of which is told to the log; then it
+// is closed.
+func TestKeepAlive(t *testing.T) {
+	s := start(t, nil)
+	c := s.dial()
+	r := bufio.NewReader(c)
+	for i := range maxRequests {
+		method := []string{"GET", "HEAD"}[i%2]
+		if _, err := fmt.Fprintf(c, "%s /x.zip HTTP/1.1\r\nHost: x\r\n\r\n", method); err != nil {
+			t.Fatal(i, err)
+		}
+		res, err := http.ReadResponse(r, &http.Request{Method: method})
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.Close != (i == maxRequests-1) {
+			t.Fatal(i, err, res.Close)
+		}
+		told := <-s.obs.ch
+		if told.Selector != method+" /x.zip HTTP/1.1" || told.Err != nil || told.Bytes != int64(2*(1-i%2)) {
+			t.Fatalf("%d: told %+v", i, told)
+		}
+	}
+	if _, err := r.ReadByte(); err != io.EOF {
+		t.Errorf("after the last: %v", err)
+	}
+}
+
+// Requests that are none, too long or with bodies get an answer and a close.
+func TestAbuse(t *testing.T) {
+	s := start(t, nil)
+	for request, want := range map[string]string{
+		"GET /a.txt HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nGET /":            "413",
+		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n":   "413",
+		"DELETE / HTTP/1.1\r\nHost: x\r\n\r\n":                                        "405",
+		"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("y", 20_000) + "\r\n\r\n": "431",
+		"GET / HTTP/1.1\r\n\r\n":                              "400",
+		"GET http://other/../etc HTTP/1.1\r\nHost: x\r\n\r\n": "404",
+		"GET /\x01 HTTP/1.1\r\nHost: x\r\n\r\n":               "400",
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n":                    "",
+		"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n":               "200",
+		"GET / HTTP/9.9\r\nHost: x\r\n\r\n":                   "505",
+	} {
+		c := s.dial()
+		if _, err := io.WriteString(c, request); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.(*net.TCPConn).CloseWrite()
+		got, _ := io.ReadAll(c)
+		_, status, _ := bytes.Cut(got, []byte(" "))
+		if !bytes.HasPrefix(status, []byte(want)) || want != "" && bytes.Contains(got, []byte("passwd")) {
+			t.Errorf("%.60q: %.80q, want %s", request, got, want)
+		}
+		_ = c.Close()
+	}
+}
+
+// -rate counts every request, not every connection.
+func TestRate(t *testing.T) {
+	s := start(t, func(srv *server.Server) { srv.Rate, srv.Burst = 0.001, 3 })
+	c := s.dial()
+	r := bufio.NewReader(c)
+	for _, want := range []int{200, 200, 200, 429} {
+		if _, err := io.WriteString(c, "GET /x.zip HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != want {
+			t.Errorf("%d, %v; want %d", res.StatusCode, err, want)
+		}
+		if told := <-s.obs.ch; want == 429 && told.Kind() != server.TooMany {
+			t.Errorf("told %+v", told)
+		}
+	}
+}
+
+// A client that waits for another request goes when the server ends; one that is
+// being answered gets all of it.
+func TestDrain(t *testing.T) {
+	s := start(t, func(srv *server.Server) { srv.DrainTimeout = 20 * time.Second })
+	idle, busy := s.dial(), s.dial()
+	for c, path := range map[net.Conn]string{idle: "/x.zip", busy: "/big.bin"} {
+		if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := bufio.NewReader(idle)
+	if res, err := http.ReadResponse(r, nil); err != nil {
+		t.Fatal(err)
+	} else if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		t.Fatal(err)
+	}
+	rb := bufio.NewReader(busy)
+	res, err := http.ReadResponse(rb, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	if n, err := io.Copy(io.Discard, res.Body); err != nil || n != 1<<20 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	for name, r := range map[string]*bufio.Reader{"idle": r, "busy": rb} {
+		if _, err := r.ReadByte(); err == nil {
+			t.Errorf("%s: still open", name)
+		} else if e, ok := err.(net.Error); ok && e.Timeout() {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// HTTP/2 over TLS, which is answered to those that offer it alone.
+func TestHTTP2(t *testing.T) {
+	files, err := keypair.SelfSigned(t.TempDir(), "localhost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, func(srv *server.Server) {
+		srv.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
+	})
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}}
+	for range 120 { // more than one connection takes
+		res, err := client.Get("https://" + s.addr + "/big.bin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, res.Body)
+		_ = res.Body.Close()
+		if err != nil || n != 1<<20 || res.ProtoMajor != 2 {
+			t.Fatalf("%d bytes of %s, %v", n, res.Proto, err)
+		}
+	}
+	client.CloseIdleConnections()
+	one := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}}}}
+	if res, err := one.Get("https://" + s.addr + "/"); err != nil || res.ProtoMajor != 1 {
+		t.Error(err)
+	}
+	one.CloseIdleConnections()
+}
