@@ -63,8 +63,11 @@ func (u *usage) sort(list []entry) *usage {
 	return u
 }
 
-// exactModel is the reader of RFC 9309.
-var exactModel = slices.IndexFunc(models, func(m robots.Model) bool { return m.Name == "rfc9309" })
+// exactModel is the reader of RFC 9309, firstModel the one of CPython.
+var (
+	exactModel = slices.IndexFunc(models, func(m robots.Model) bool { return m.Name == "rfc9309" })
+	firstModel = slices.IndexFunc(models, robots.Model.First)
+)
 
 // dictionary reads preferences. Values but y and n say nothing.
 func dictionary(value string) (m map[string]bool, ok bool) {

@@ -226,6 +226,9 @@ func (p *prover[D]) spelling(at *place, canonical, sel string, dir, exists bool,
 	if denied {
 		slash, bare = p.file.readers&^slash, p.file.readers&^bare
 	}
+	if first, _, _ := strings.Cut(sel[1:], "/"); strings.Contains(first, ":") {
+		bare &^= 1 << firstModel // to CPython it is a URL of that scheme
+	}
 	if slash|bare == 0 {
 		return
 	}
@@ -334,7 +337,7 @@ func (p *prover[D]) around(at *place, e *entry, t *tally) {
 
 // invented asks for a name as a file and as a directory.
 func (p *prover[D]) invented(at *place, sel string, t *tally) {
-	sel = strings.TrimSuffix(sel, "/")
+	sel = strings.TrimRight(sel, "/")
 	if len(sel) <= len(at.dir) || !askable(at, sel[len(at.dir):]) || p.skipped(sel) || p.skipped(sel+"/") {
 		return
 	}
