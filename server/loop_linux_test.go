@@ -92,7 +92,7 @@ func TestFastAndSlowAnswers(t *testing.T) {
 }
 
 // A request in pieces, the first of them after the accept, is answered too.
-func TestParkedThenInPieces(t *testing.T) {
+func TestRequestInPieces(t *testing.T) {
 	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}})
 	for _, pieces := range [][]string{{"/q\n"}, {"/q", "\n"}, {"/", "s", "\r\n"}, {"/s", "EOF"}} {
 		c := dialTCP(t, addr)

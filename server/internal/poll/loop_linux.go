@@ -184,7 +184,7 @@ func (c *Conn) recvHeld(b []byte) (n int, err error) {
 func (l *Loop) gather() error {
 	p := l.p
 	now := time.Now()
-	l.slow = p.slowly(l.work > 0 && now.Sub(l.began) > time.Duration(l.work)*slow)
+	l.slow = p.loops.Load() > 1 && p.slowly(l.work > 0 && now.Sub(l.began) > time.Duration(l.work)*slow)
 	if !l.leads {
 		<-p.lead
 		l.leads, now = true, time.Now()
@@ -204,7 +204,7 @@ func (l *Loop) gather() error {
 		}
 	}
 	l.began = now
-	if p.loops.Load() > 1 && (l.slow || len(l.accepted) == batch) {
+	if l.slow || p.loops.Load() > 1 && len(l.accepted) == batch {
 		l.stepDown()
 	}
 	return nil
