@@ -25,6 +25,7 @@ type note struct {
 	sets    map[string]*set // by product token in lower case, "*" among them
 	names   []string        // those that are named, in order, as they are written first
 	rules   int
+	finals  int
 	fields  []siteField
 	reports []Report
 }
@@ -283,7 +284,9 @@ func (r *reader) rule(l robots.Line, allow bool) {
 		return
 	}
 	patterns := patternsOf(l.Value, allow, r.at)
-	r.note.rules++
+	if r.note.rules++; final {
+		r.note.finals++
+	}
 	if len(patterns) == 0 {
 		r.report(CodeSyntax, l.Number, "nobody can ask for %.60q: it holds a control byte, or a slash in a name", l.Value)
 	}

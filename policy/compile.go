@@ -19,6 +19,7 @@ type Compiled struct {
 	meaning [32]byte
 	agents  []string        // a robot of each class
 	readers []*robots.Rules // what the file says to each, after RFC 9309
+	closers []*robots.Rules // those, and what is said to Veronica
 	shut    []string        // directories that are denied whatever annotations say
 }
 

@@ -17,6 +17,7 @@ func (c *Compiled) read() {
 	for _, agent := range c.agents {
 		c.readers = append(c.readers, f.Agent(agent))
 	}
+	c.closers = append(c.readers[:len(c.readers):len(c.readers)], f.Agent(veronica))
 }
 
 // denies reports whether any robot is denied a selector.
@@ -59,7 +60,7 @@ func (c *Compiled) closes(canonical, spelling string) bool {
 	always := strings.HasSuffix(canonical, "/") && !strings.HasSuffix(spelling, "/") ||
 		strings.Trim(canonical, "/") != strings.Trim(spelling, "/") || strings.IndexByte(" #*", spelling[0]) >= 0
 	denied, other := escape(canonical), escape(spelling)
-	for _, r := range c.readers {
+	for _, r := range c.closers {
 		if d := r.Decide(denied); !d.Allowed && (always || isSlashed(d.Rule.Pattern) && spelling[0] != '/' || r.Allowed(other)) {
 			return true
 		}

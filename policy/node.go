@@ -8,11 +8,12 @@ import (
 // node is a directory with an annotation in it or below it. The compiler walks
 // nodes, never the whole tree: what it costs is what the annotations say.
 type node struct {
-	dir   *Dir
-	at    form  // its selector, without a slash at the end; empty for the root
-	note  *note // nil: no annotation lies here
-	subs  []*node
-	rules int // lines of rules here and below
+	dir    *Dir
+	at     form  // its selector, without a slash at the end; empty for the root
+	note   *note // nil: no annotation lies here
+	subs   []*node
+	rules  int // lines of rules here and below
+	finals int // Final lines
 }
 
 // grow makes the nodes of a directory; nil if there are none. Those of an
@@ -34,7 +35,7 @@ func grow(d *Dir, at form, oldDir *Dir, old *node) *node {
 		n.note = readNote(d.Notes, at, at.uri == "")
 	}
 	if n.note != nil {
-		n.rules = n.note.rules
+		n.rules, n.finals = n.note.rules, n.note.finals
 	}
 	for _, sub := range d.Dirs {
 		if !speakable(sub.Name) {
@@ -53,6 +54,7 @@ func grow(d *Dir, at form, oldDir *Dir, old *node) *node {
 		if s := grow(sub, at.below(sub.Name), was, wasNode); s != nil {
 			n.subs = append(n.subs, s)
 			n.rules += s.rules
+			n.finals += s.finals
 		}
 	}
 	if n.note == nil && len(n.subs) == 0 {

@@ -163,15 +163,11 @@ func (w *work) opener(f proof.Finding, sel string) (Report, bool) {
 	return Report{}, false
 }
 
-// indexOf gives the directory that an Allow of its index.html opens to Google.
+// indexOf gives the directory that an Allow of its index.html opens to Google: of
+// everything behind the last slash that begins so.
 func indexOf(e entry) (dir string, ok bool) {
-	uri := strings.TrimSuffix(e.uri, "$")
-	for _, name := range []string{"index.html", "index.htm"} {
-		if strings.HasSuffix(uri, "/"+name) {
-			return uri[:len(uri)-len(name)], true
-		}
-	}
-	return "", false
+	dir = e.uri[:strings.LastIndexByte(e.uri, '/')+1]
+	return dir, strings.HasPrefix(e.uri[len(dir):], "index.htm")
 }
 
 // found makes reports of what the proof has found: whom readers let in is said

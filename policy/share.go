@@ -19,6 +19,7 @@ const maxBytes = 500 << 10
 // bounded by it.
 const (
 	maxTopRules  = 10_000
+	maxTopFinals = 64
 	maxTopNames  = 64 // robots that nobody else names
 	maxTopWays   = 8  // groups that would not be there without it
 	maxSiteRules = 200_000
@@ -148,6 +149,10 @@ func tooLarge(root *node, names robotsOf) map[*node]string {
 	for _, top := range tops {
 		if top.rules > maxTopRules {
 			why[top] = fmt.Sprintf("its annotations have %d rules; the bound is %d", top.rules, maxTopRules)
+			continue
+		}
+		if top.finals > maxTopFinals {
+			why[top] = fmt.Sprintf("its annotations have %d Final lines; the bound is %d", top.finals, maxTopFinals)
 			continue
 		}
 		rules += top.rules
