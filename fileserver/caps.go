@@ -24,6 +24,7 @@ func robotsCaps(snap *site.Snapshot) [][2]string {
 	}
 	fields := snap.Compiled.Fields()
 	var list [][2]string
+	list = append(list, [2]string{"RobotsPolicySHA256", snap.Compiled.Hash()})
 	if fields.Index != "" {
 		list = append(list, [2]string{"RobotsIndex", fields.Index})
 	}

@@ -16,8 +16,9 @@ type Compiled struct {
 	reports []Report
 	proof   *proof.Result[*Dir]
 	leaks   []Leak
-	meaning [32]byte
+	hash    string
 	agents  []string        // a robot of each class
+	barred  []string        // veronica, if an annotation names it: its group has no Allow
 	readers []*robots.Rules // what the file says to each, after RFC 9309
 	closers []*robots.Rules // those, and what is said to Veronica
 	shut    []string        // directories that are denied whatever annotations say
@@ -54,6 +55,7 @@ type work struct {
 	said     []Report        // about those
 	programs []*rule
 	groups   []*group
+	fields   []siteField
 	noBare   bool
 	hand     bool // the file is the hand-written one
 	round    int
@@ -131,15 +133,13 @@ func (w *work) write() {
 			w.groups = append(w.groups, g)
 		}
 		list := sections(w.groups)
-		var fields []siteField
-		if n := c.nodes.note; n != nil {
-			fields = n.fields
+		if n := c.nodes.note; n != nil && w.denied[c.nodes] == nil {
+			w.fields = n.fields
 		}
-		c.fields = siteFields(fields)
-		out := write(list, fields, w.noBare)
+		c.fields = siteFields(w.fields)
+		out := write(list, w.fields, w.noBare)
 		if out.buf.Len() <= maxBytes || w.denied[c.nodes] != nil {
 			c.file, c.sources = out.buf.Bytes(), out.sources
-			c.meaning = meaningOf(w.groups, fields)
 			break
 		}
 		b := billOf(list, w.noBare)
@@ -157,11 +157,14 @@ func (w *work) write() {
 		c.file = c.nodes.dir.Notes[0].Data
 		c.sources = handSources(c.file)
 	}
-	c.agents, c.shut = nil, nil
+	c.hash = hashOf(w.groups, w.fields, c.file)
+	c.agents, c.barred, c.shut = nil, nil, nil
 	for _, g := range w.groups {
-		if g.token() != veronica {
-			c.agents = append(c.agents, g.token())
+		if g.token() == veronica {
+			c.barred = append(c.barred, veronica)
+			continue
 		}
+		c.agents = append(c.agents, g.token())
 	}
 	for n := range w.denied {
 		c.shut = append(c.shut, selectorOf(n))

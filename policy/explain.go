@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/robots"
@@ -17,7 +18,10 @@ func (c *Compiled) read() {
 	for _, agent := range c.agents {
 		c.readers = append(c.readers, f.Agent(agent))
 	}
-	c.closers = append(c.readers[:len(c.readers):len(c.readers)], f.Agent(veronica))
+	c.closers = slices.Clone(c.readers)
+	for _, agent := range c.barred {
+		c.closers = append(c.closers, f.Agent(agent))
+	}
 }
 
 // denies reports whether any robot is denied a selector.

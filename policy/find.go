@@ -14,7 +14,7 @@ const maxLooked = 1 << 20
 
 // finder looks for names that rules match.
 type finder struct {
-	known  []string // selectors that are no files, in URI form
+	known  []string // selectors that are no files, or the ends of such, in URI form
 	looked int
 }
 
@@ -23,7 +23,7 @@ func (c *Compiled) unmatched(denied map[*node]*rule) []Report {
 	var list []Report
 	f := finder{}
 	for _, sel := range slices.Concat(c.in.Own, c.in.Programs) {
-		f.known = append(f.known, escape(sel))
+		f.known = append(f.known, escape(strings.TrimPrefix(sel, "/*")))
 	}
 	c.nodes.each(denied, func(n *node) {
 		if n.note == nil {
@@ -71,7 +71,9 @@ func noMatch(r *rule, near string) Report {
 
 // missing reports whether a rule matches nothing, and which name is near.
 func (f *finder) missing(r *rule, n *node) (missing bool, near string) {
-	if slices.ContainsFunc(f.known, func(sel string) bool { return matches(r.uri, sel) }) {
+	if slices.ContainsFunc(f.known, func(sel string) bool {
+		return matches(r.uri, sel) || sel[0] != '/' && strings.HasSuffix(strings.TrimSuffix(r.uri, "$"), sel)
+	}) {
 		return false, ""
 	}
 	d, at := n.dir, n.at.uri+"/"

@@ -3,20 +3,28 @@ package policy
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
+	"io"
 	"slices"
 	"strings"
 )
 
-// Hash gives two sums: of what the annotations mean, however it is spelt, and of
-// the file. Two servers with the same tree have the same; which annotation says a
-// thing, in which order, does not matter.
-func (c *Compiled) Hash() (meaning, file [sha256.Size]byte) {
-	return c.meaning, sha256.Sum256(c.file)
+// Hash is the SHA-256, in hexadecimal, of what the annotations mean and of the
+// file. Two servers with the same tree have the same; which annotation says a
+// thing, in which order and in which spelling, does not matter.
+func (c *Compiled) Hash() string { return c.hash }
+
+// hashOf sums up the policy and the file.
+func hashOf(groups []*group, fields []siteField, file []byte) string {
+	h := sha256.New()
+	_, _ = io.WriteString(h, meaningOf(groups, fields))
+	_, _ = h.Write(file)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
-// meaningOf sums up what each robot is told: rules and preferences by pattern,
+// meaningOf says what each robot is told: rules and preferences by pattern,
 // without those that others make needless.
-func meaningOf(groups []*group, fields []siteField) [sha256.Size]byte {
+func meaningOf(groups []*group, fields []siteField) string {
 	var said []string
 	for _, g := range groups {
 		var list []string
@@ -42,5 +50,5 @@ func meaningOf(groups []*group, fields []siteField) [sha256.Size]byte {
 	for _, f := range list {
 		said = append(said, f.name+": "+f.value)
 	}
-	return sha256.Sum256([]byte(strings.Join(said, "\n\n")))
+	return strings.Join(said, "\n\n")
 }

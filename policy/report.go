@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -220,6 +221,11 @@ func (g *group) foresee() {
 		case e.isWeak() && !tie:
 			say(e, CodeAnchor, "not every reader knows $", withoutStar, gopher)
 		}
+		if by := g.overruled(e); by != nil {
+			r := NewReport(CodeOverruled, e.file, e.line, fmt.Sprintf("%s:%d allows some of what it denies", by.file, by.line))
+			r.Selector = by.uri
+			g.reports = append(g.reports, r)
+		}
 		if matches(e.uri, "/") {
 			say(e, CodeRootMenu, "not every reader can be told of selectors without a slash, such as the empty one", withoutStar, asGopher, asRaw)
 		}
@@ -227,6 +233,24 @@ func (g *group) foresee() {
 			say(e, CodeVeronicaHost, "Veronica-2 leaves out hosts that deny /")
 		}
 	}
+}
+
+// overruled gives an Allow of an annotation below that opens some of what a rule
+// of the root denies to all.
+func (g *group) overruled(e *entry) *rule {
+	if !e.root || e.strong || e.pad > 0 || g.names[0] != "*" || !isLiteral(e.uri) {
+		return nil
+	}
+	from, _ := slices.BinarySearchFunc(g.entries, e.uri, func(o entry, head string) int { return strings.Compare(headOf(o.uri), head) })
+	for _, o := range g.entries[from:] {
+		if !strings.HasPrefix(o.uri, e.uri) {
+			break
+		}
+		if o.allow && !o.dropped && !o.root {
+			return o.rule
+		}
+	}
+	return nil
 }
 
 // gather makes one report of those of the same line and code, and puts the worst

@@ -33,8 +33,9 @@ type Input struct {
 	// (for P alone) or Allow: P.
 	Programs []string
 
-	// Own are selectors that the server answers by itself, such as "/caps.txt".
-	// They are known names as files are.
+	// Own are selectors that the server answers by itself, such as "/caps.txt";
+	// what has no leading slash is a name in every directory ("feed.xml"). They
+	// are known as files are.
 	Own []string
 }
 

@@ -12,5 +12,5 @@ func Load(dir string) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compile(tree, nil, scan), nil
+	return compile(Config{}, tree, nil, scan), nil
 }

@@ -111,7 +111,7 @@ func TestLinkBudget(t *testing.T) {
 	scan.budget = 2
 	tree, err := scan.tree()
 	must(t, err)
-	snap := compile(tree, nil, scan)
+	snap := compile(Config{}, tree, nil, scan)
 	for name, over := range map[string]bool{"l1/1": false, "big/1": false, "z": false, "l2": true, "l2/1": true, "l2x": false} {
 		if snap.overBudget(name) != over {
 			t.Errorf("%s: over budget: %v", name, !over)

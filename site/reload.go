@@ -160,7 +160,7 @@ func (s *Site) publish(tree *policy.Dir, start time.Time, b watch.Batch) error {
 		s.remap(old)
 		return old.leak
 	}
-	next := compile(tree, old, s.scan)
+	next := compile(s.conf, tree, old, s.scan)
 	if next.leak != nil {
 		s.log.Error("robots.txt is not proven and is not published", "error", next.leak)
 	}
@@ -176,12 +176,12 @@ func (s *Site) publish(tree *policy.Dir, start time.Time, b watch.Batch) error {
 
 // compile makes the snapshot of a tree. A file that is not proven is not
 // served: the old one stays, or, if there is none, one that denies all.
-func compile(tree *policy.Dir, old *Snapshot, scan *scanner) *Snapshot {
+func compile(conf Config, tree *policy.Dir, old *Snapshot, scan *scanner) *Snapshot {
 	var prev *policy.Compiled
 	if old != nil {
 		prev = old.Compiled
 	}
-	next := &Snapshot{Tree: tree, Compiled: policy.Compile(policy.Input{Root: tree}, prev), refused: scan.refused,
+	next := &Snapshot{Tree: tree, Compiled: policy.Compile(policy.Input{Root: tree, Programs: conf.Programs, Own: conf.Own}, prev), refused: scan.refused,
 		included: scan.included(), programs: scan.foundPrograms(), changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()
 	if leaks := next.Compiled.Unproven(); len(leaks) > 0 {

@@ -54,6 +54,16 @@ type Config struct {
 	// 1000.
 	UsersMinUID int
 
+	// Programs are selectors that programs answer beside the site ("/cgi-bin"), or
+	// patterns of them ("/*.dcgi"): robots.txt denies them unless the root's
+	// annotation allows them by name.
+	Programs []string
+
+	// Own are selectors that the server answers by itself beside the site, such as
+	// "/search"; "feed.xml" is a name in every directory. An annotation may speak of
+	// them as of files.
+	Own []string
+
 	// Patience is how long a file or directory may take to be opened or read
 	// before it is taken for one that does not answer: then it is not asked for
 	// again until it does, and is denied in robots.txt. If zero, 10 s.

@@ -46,7 +46,7 @@ func robotsCommand() *cli.Command {
 			of("show", "print the robots.txt of a directory", "-root DIR", showHelp, r.Show, root(),
 				ofCommand.text(&r.Format, "format", "gopher", "`F` gopher, rfc9309, 1994, extended or ircv3"),
 				ofCommand.yes(&r.Annotate, "annotate", "above each rule the line it comes from"),
-				ofCommand.yes(&r.Hash, "hash", "SHA-256 of the policy's meaning and of the file, nothing else")),
+				ofCommand.yes(&r.Hash, "hash", "only the SHA-256 of the policy and of the file")),
 			of("check", "what is doubtful in it, and what each robot makes of it", "-root DIR [URL]", checkHelp, r.Check, hosts(root(),
 				ofCommand.yes(&r.Verbose, "v", "notices, too: what is so by nature"))...),
 			of("explain", "why a robot may fetch a selector or not", "-root DIR SELECTOR...", explainHelp, r.Explain, root(), agent(), asJSON()),

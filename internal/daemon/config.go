@@ -227,6 +227,11 @@ func (f Flags) tree(c *Config) (err error) {
 			return exit.Usagef("-fastcgi /cgi-bin=/run/fcgiwrap.socket, or -fastcgi '*.dcgi=/run/fcgiwrap.socket'", "-fastcgi %q: %w", flag, err)
 		}
 		c.programs = append(c.programs, rule)
+		c.site.Programs = append(c.site.Programs, rule.Selector())
+	}
+	c.site.Own = []string{"/caps.txt", "feed.xml"}
+	if f.Search {
+		c.site.Own = append(c.site.Own, "/search")
 	}
 	return nil
 }

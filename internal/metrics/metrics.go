@@ -71,6 +71,7 @@ var (
 	fetches     = desc("robots_fetches_total", "Requests for robots.txt.")
 	rude        = desc("robots_rude_requests_total", "Requests for what robots.txt denies, by clients that had fetched it.")
 	octets      = desc("robots_bytes", "Size of robots.txt.")
+	policyInfo  = desc("policy_info", "1 for the policy that is served, by its SHA-256.", "sha256")
 	reports     = desc("reports", "Reports on the annotations, by severity.", "severity")
 	reloads     = desc("reloads_total", "How often something was read anew.")
 	failures    = desc("reload_failures_total", "How often that failed, and the old policy stayed.")
@@ -111,6 +112,9 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	count(fetches, n.Fetches)
 	count(rude, n.Rude)
 	gauge(octets, float64(n.Octets))
+	if n.Policy != "" {
+		gauge(policyInfo, 1, n.Policy)
+	}
 	for severity, times := range severities(n.Reports) {
 		gauge(reports, float64(times), string(severity))
 	}

@@ -31,7 +31,7 @@ type Command struct {
 	JSON     bool
 	Annotate bool // show: above each rule where it comes from
 	Verbose  bool // check: notices, too
-	Hash     bool // show: the sums, not the file
+	Hash     bool // show: the sum of the policy, not the file
 
 	Version  string // of gophd, told to hosts
 	In       io.Reader

@@ -31,8 +31,7 @@ func (c *Command) Show(context.Context) error {
 		exit.Say(c.Err, fmt.Sprintf("not proven, so everything is denied: %v", leaks[0]), "gophd robots check lists all leaks")
 	}
 	if c.Hash {
-		meaning, file := snap.Compiled.Hash()
-		_, err := fmt.Fprintf(c.Out, "policy %x\nfile   %x\n", meaning, file)
+		_, err := fmt.Fprintln(c.Out, snap.Compiled.Hash())
 		return err
 	}
 	show := shown{snap: snap, format: format}

@@ -68,6 +68,7 @@ func (p *Page) write(to io.Writer, n Numbers) error {
 
 func (p *Page) robots(line func(string, ...any), n Numbers) {
 	line("\nrobots.txt")
+	line("  SHA-256 of the policy\t%s", n.Policy)
 	line("  octets\t%d\n  fetched\t%d\n  then asked for what it denies\t%d", n.Octets, n.Fetches, n.Rude)
 	for _, c := range n.Rudest {
 		line("  %s\t%d", p.show(c.Key), c.Times)

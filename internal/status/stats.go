@@ -78,8 +78,9 @@ type Numbers struct {
 	Failures int64       // reloads that failed
 	Last     site.Reload // the last one; zero before the first
 	Reports  []policy.Report
-	Octets   int   // of robots.txt
-	Lost     int64 // lines of the access log
+	Octets   int    // of robots.txt
+	Policy   string // its SHA-256; see policy.Compiled.Hash
+	Lost     int64  // lines of the access log
 	server.Counts
 }
 
@@ -96,7 +97,7 @@ func (s *Stats) Numbers() Numbers {
 		n.Last = *last
 	}
 	if snap := s.Site.Now(); snap != nil {
-		n.Reports, n.Octets = snap.Compiled.Reports(), len(snap.Robots)
+		n.Reports, n.Octets, n.Policy = snap.Compiled.Reports(), len(snap.Robots), snap.Compiled.Hash()
 	}
 	if s.Lost != nil {
 		n.Lost = s.Lost()
