@@ -17,6 +17,7 @@ type Compiled struct {
 	proof   *proof.Result[*Dir]
 	leaks   []Leak
 	hash    string
+	nothing map[sought]bool // what matches nothing, of large directories
 	agents  []string        // a robot of each class
 	barred  []string        // veronica, if an annotation names it: its group has no Allow
 	readers []*robots.Rules // what the file says to each, after RFC 9309
@@ -44,7 +45,7 @@ func Compile(in Input, prev *Compiled) *Compiled {
 		}
 		w.round++
 	}
-	c.reports = gather(w.reports())
+	c.reports = gather(w.reports(prev.nothing))
 	return c
 }
 
@@ -200,7 +201,7 @@ func handSources(file []byte) []source {
 }
 
 // reports are all that is to be said.
-func (w *work) reports() []Report {
+func (w *work) reports(before map[sought]bool) []Report {
 	list := w.found() // adds to those of the groups
 	list = append(list, w.said...)
 	w.c.nodes.each(nil, func(n *node) {
@@ -213,7 +214,7 @@ func (w *work) reports() []Report {
 			list = append(list, g.reports...)
 		}
 	}
-	list = append(list, w.c.unmatched(w.denied)...)
+	list = append(list, w.c.unmatched(w.denied, before)...)
 	return list
 }
 

@@ -16,12 +16,28 @@ const maxLooked = 1 << 20
 type finder struct {
 	known  []string // selectors that are no files, or the ends of such, in URI form
 	looked int
+
+	// Where nothing was found before, nothing is now: directories do not change.
+	before, nothing map[sought]bool
 }
 
+// sought is a rule that was looked for in and below a directory.
+type sought struct {
+	by  *rule
+	dir *Dir
+}
+
+// minSought is how many names there must be below a directory for it to be
+// remembered that none matches, maxSought how often that is.
+const (
+	minSought = 256
+	maxSought = 1 << 16
+)
+
 // unmatched reports the rules that match nothing that exists now.
-func (c *Compiled) unmatched(denied map[*node]*rule) []Report {
+func (c *Compiled) unmatched(denied map[*node]*rule, before map[sought]bool) []Report {
 	var list []Report
-	f := finder{}
+	f := finder{before: before, nothing: map[sought]bool{}}
 	for _, sel := range slices.Concat(c.in.Own, c.in.Programs) {
 		f.known = append(f.known, escape(strings.TrimPrefix(sel, "/*")))
 	}
@@ -35,6 +51,7 @@ func (c *Compiled) unmatched(denied map[*node]*rule) []Report {
 			}
 		}
 	})
+	c.nothing = f.nothing
 	return list
 }
 
@@ -92,7 +109,7 @@ func (f *finder) missing(r *rule, n *node) (missing bool, near string) {
 		}
 		d, at, rest = sub, at+escape(name)+"/", more
 	}
-	if f.any(d, at, rest, r.uri) {
+	if f.any(d, at, rest, r) {
 		return false, ""
 	}
 	if rest != "" && isLiteral(strings.TrimSuffix(r.uri, "$")) {
@@ -101,11 +118,16 @@ func (f *finder) missing(r *rule, n *node) (missing bool, near string) {
 	return true, near
 }
 
-// any reports whether a pattern matches a directory, or something in or below it
+// any reports whether a rule matches a directory, or something in or below it
 // whose name begins with head.
-func (f *finder) any(d *Dir, at, head, pattern string) bool {
+func (f *finder) any(d *Dir, at, head string, r *rule) bool {
+	start, pattern := f.looked, r.uri
 	if head == "" && matches(pattern, at) {
 		return true
+	}
+	if head == "" && f.before[sought{r, d}] {
+		f.nothing[sought{r, d}] = true
+		return false
 	}
 	from, _ := slices.BinarySearch(d.Files, head)
 	for _, name := range d.Files[from:] {
@@ -121,9 +143,12 @@ func (f *finder) any(d *Dir, at, head, pattern string) bool {
 		if !strings.HasPrefix(sub.Name, head) {
 			break
 		}
-		if f.looked++; f.looked > maxLooked || f.any(sub, at+escape(sub.Name)+"/", "", pattern) {
+		if f.looked++; f.looked > maxLooked || f.any(sub, at+escape(sub.Name)+"/", "", r) {
 			return true
 		}
+	}
+	if head == "" && f.looked-start >= minSought && len(f.nothing) < maxSought {
+		f.nothing[sought{r, d}] = true
 	}
 	return false
 }

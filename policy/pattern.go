@@ -22,15 +22,19 @@ type form struct {
 	other bool // RFC 9309 reads raw as another name
 }
 
-// plainByte reports whether a byte is the same in all forms.
-func plainByte(c byte) bool {
-	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-._~/!&'()+,;=:@", c) >= 0
-}
+// plainBytes are those that are the same in all forms.
+var plainBytes = func() (t [256]bool) {
+	for c := range t {
+		b := byte(c)
+		t[c] = 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || strings.IndexByte("-._~/!&'()+,;=:@", b) >= 0
+	}
+	return t
+}()
 
 // isPlain reports whether all bytes are the same in all forms.
 func isPlain(s string) bool {
 	for i := range len(s) {
-		if !plainByte(s[i]) {
+		if !plainBytes[s[i]] {
 			return false
 		}
 	}
@@ -51,7 +55,7 @@ func escape(s string) string {
 
 func appendURI(b []byte, c byte) []byte {
 	const digits = "0123456789ABCDEF"
-	if plainByte(c) {
+	if plainBytes[c] {
 		return append(b, c)
 	}
 	return append(b, '%', digits[c>>4], digits[c&15])
