@@ -24,7 +24,7 @@ func robotsCaps(snap *site.Snapshot) [][2]string {
 	}
 	fields := snap.Compiled.Fields()
 	var list [][2]string
-	list = append(list, [2]string{"RobotsPolicySHA256", snap.Compiled.Hash()})
+
 	if fields.Index != "" {
 		list = append(list, [2]string{"RobotsIndex", fields.Index})
 	}
@@ -34,5 +34,5 @@ func robotsCaps(snap *site.Snapshot) [][2]string {
 	if fields.CrawlDelay != "" {
 		list = append(list, [2]string{"RobotsCrawlDelay", fields.CrawlDelay})
 	}
-	return list
+	return append(list, [2]string{"RobotsPolicySHA256", snap.Compiled.Hash()})
 }
