@@ -92,11 +92,15 @@ func (m *making) local(it *Item) (link Link, ok bool) {
 		return link, true // a name to log in with, or no name at all
 	}
 	relative := !strings.HasPrefix(it.Selector, "/")
+	if program, arguments, asked := strings.Cut(it.Selector, "?"); isProgramName(program) {
+		it.Selector = selector.Canonical(fold(m.dir, program), strings.HasSuffix(program, "/"))
+		if asked {
+			it.Selector += "?" + arguments
+		}
+		return link, m.Answers != nil && m.Answers(it.Selector)
+	}
 	name, dir, found := m.find(fold(m.dir, it.Selector))
 	sel := selector.Canonical(name, dir || !found && strings.HasSuffix(it.Selector, "/"))
-	if isProgramName(name) && (m.Answers == nil || !m.Answers(sel)) {
-		return link, false
-	}
 	if found && it.Type == '?' {
 		it.Type = TypeMenu
 		if !dir {

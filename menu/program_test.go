@@ -28,7 +28,7 @@ func TestAbusePrograms(t *testing.T) {
 		{"=inner", "iIn\n", `inner:2: a command, which is not run: "../../prog"`},
 		{"=cgi-bin/guest", "", `gophermap:2: a command, which is not run: "cgi-bin/guest"`},
 		{"7Guests\t/cgi-bin/guest?x", "iGuests\n", `gophermap:2: a link to a program: "/cgi-bin/guest?x"`},
-		{"1Log\tx.dcgi?a/b", "iLog\n", `gophermap:2: a link to a program: "x.dcgi?a/b"`},
+		{"1Log\tx.dcgi?a/b", "iLog\n", `gophermap:2: a link to a program: "/x.dcgi?a/b"`},
 		{"1Log\t/x.dcgi\th.example\t70", "1Log\t/x.dcgi\th.example\t70\n", ""},
 		{"?*.cgi\t", "i*.cgi\n", "gophermap:2: no pattern of file names"},
 		{"*", "1gph\t/gph/\n1sub\t/sub/\n9blob\t/blob\n0date.sh\t/date.sh\n0elf\t/elf\n0inner\t/inner\n0prog\t/prog\n0text\t/text\n", ""},
@@ -49,6 +49,15 @@ func TestAbusePrograms(t *testing.T) {
 		if show(m) != "iThe menu here is made by a program, which this server does not run.\n" || len(m.Problems) != 1 || m.Problems[0].Code != menu.CodeProgram || m.Problems[0].Line != 1 {
 			t.Errorf("%s: %q, problems %v", dir, show(m), m.Problems)
 		}
+	}
+}
+
+// What a program answers is linked, its arguments as they are.
+func TestAnswers(t *testing.T) {
+	fsys := tree(map[string]string{"d/gophermap": "7A\tx.dcgi?a//b/../c\n1B\t/cgi-bin/b/\n1C\t../y.cgi\n"})
+	m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70, Answers: func(sel string) bool { return !strings.Contains(sel, "y.cgi") }}, "d")
+	if got, want := show(m), "7A\t/d/x.dcgi?a//b/../c\n1B\t/cgi-bin/b/\niC\n"; got != want || len(m.Problems) != 1 {
+		t.Errorf("got\n%swant\n%s%v", got, want, m.Problems)
 	}
 }
 

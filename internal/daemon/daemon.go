@@ -172,8 +172,10 @@ func (d *daemon) withPrograms() server.Handler {
 	if err != nil {
 		root = d.conf.root // what programs are told is then relative, too
 	}
-	return &programs.Handler{Rules: d.conf.programs, Next: d.conf.files, Site: d.tree, Root: root,
+	h := &programs.Handler{Rules: d.conf.programs, Next: d.conf.files, Site: d.tree, Root: root,
 		Software: "gophd/" + d.conf.version, InfoPrefix: d.conf.files.InfoPrefix, Log: d.log}
+	d.conf.files.Answers = h.Answers
+	return h
 }
 
 // madeByUs answers what gophd makes itself where the tree has no such name.

@@ -127,6 +127,12 @@ func (h *Handler) match(sel string) (rule Rule, name string, ok bool) {
 	return rule, sel, ok
 }
 
+// Answers reports whether a program is to answer a selector.
+func (h *Handler) Answers(sel string) bool {
+	_, _, ok := h.match(sel)
+	return ok
+}
+
 // hasScript reports whether an element of a name ends so.
 func hasScript(name, suffix string) bool {
 	for elem := range strings.SplitSeq(name, "/") {

@@ -150,7 +150,7 @@ func (h *Handler) menu(w server.ResponseWriter, r *server.Request, v *site.View,
 		file += ".gph" // a name that no other file can be asked for by
 		name = file
 	}
-	b := menu.Builder{FS: &made{View: v, name: file, text: text}, Host: r.Host, Port: r.Port, InfoPrefix: h.InfoPrefix}
+	b := menu.Builder{FS: &made{View: v, name: file, text: text}, Host: r.Host, Port: r.Port, InfoPrefix: h.InfoPrefix, Answers: h.Answers}
 	m, err := b.Menu(r.Context(), name)
 	if err != nil {
 		return err
