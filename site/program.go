@@ -23,6 +23,7 @@ import (
 type programs struct {
 	included []string          // the real names of the files that they include
 	found    []diag.Diagnostic // they, and links that are too long
+	left     leftOut
 }
 
 // readMaps notes what the maps of a directory include, and its programs.
@@ -50,8 +51,9 @@ func (r *reading) readMaps(list []dirent) {
 			read(selector.Join(r.at.name, e.name))
 		}
 	}
+	p.left = r.leaveOut(list)
 	delete(r.programs, r.at.name)
-	if len(p.included)+len(p.found) > 0 {
+	if len(p.included)+len(p.found) > 0 || p.left != (leftOut{}) {
 		r.programs[r.at.name] = p
 	}
 }
@@ -93,10 +95,16 @@ func (s *scanner) included() map[string]bool {
 // foundPrograms are the programs of the tree.
 func (s *scanner) foundPrograms() []diag.Diagnostic {
 	var list []diag.Diagnostic
-	for _, p := range s.programs {
+	var left leftOut
+	for _, dir := range slices.Sorted(maps.Keys(s.programs)) {
+		p := s.programs[dir]
 		list = append(list, p.found...)
+		left.add(p.left)
 	}
 	slices.SortFunc(list, diag.Compare)
+	if left != (leftOut{}) {
+		list = slices.Insert(list, 0, left.diagnostic())
+	}
 	return list
 }
 

@@ -232,12 +232,8 @@ func (r *reading) resolve(name string) (end linkEnd, err error) {
 	defer w.leave()
 	err = w.step(name)
 	r.links.via = append(r.links.via, w.passed...)
-	if errors.Is(err, errTooManyLinks) {
-		p := r.programs[r.at.name]
-		p.found = append(p.found, tooManyLinks(selector.Join(r.at.name, name)))
-		r.programs[r.at.name] = p
-	}
 	if err != nil {
+		r.refusedLink(name, err)
 		return end, err
 	}
 	err = r.call(w.at, func() error {

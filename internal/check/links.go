@@ -5,6 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -127,6 +130,12 @@ func (c *checking) present(sel string) bool {
 	return false
 }
 
+// lies reports whether there is a file of that name on the disk.
+func (c *checking) lies(sel string) bool {
+	_, err := os.Stat(filepath.Join(c.root, filepath.FromSlash(path.Clean("/"+sel))))
+	return err == nil
+}
+
 func unescaped(sel string) string {
 	plain, _ := selector.Unescape(sel)
 	return cmp.Or(plain, sel)
@@ -144,6 +153,8 @@ func (c *checking) link(l menu.Link) {
 		c.find(diag.Error, CodeSearch, l.File, l.Line, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)
 	case isSource(l.Selector):
 		c.find(diag.Error, CodeName, l.File, l.Line, "link a copy that has another name", "the source of a menu is not shown: %q", l.Selector)
+	case !c.present(l.Selector) && c.lies(l.Selector):
+		c.find(diag.Error, CodeName, l.File, l.Line, "", "what the link names is not served: %q", l.Selector)
 	case !c.present(l.Selector):
 		c.find(diag.Warning, CodeNowhere, l.File, l.Line, c.nearest(l.Selector), "nothing is called %q", l.Selector)
 	}

@@ -90,7 +90,7 @@ func (c *checking) readable(name string, e fs.DirEntry, unreadable *some) bool {
 // who is the user that serves, for people.
 func (c *checking) who() string {
 	if c.User != nil {
-		return c.User.Name
+		return "user " + c.User.Name
 	}
 	return "this user"
 }

@@ -1,0 +1,88 @@
+package site
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/selector"
+)
+
+// What is not served though it lies in the tree is told once for the whole tree:
+// how much, and the first of it. Dotfiles and maps are not meant; programs are told
+// one by one.
+
+// leftOut counts it.
+type leftOut struct {
+	unaskable, unreadable, outside int
+	first                          string // its name
+}
+
+func (l *leftOut) add(m leftOut) {
+	l.unaskable += m.unaskable
+	l.unreadable += m.unreadable
+	l.outside += m.outside
+	l.first = cmp.Or(l.first, m.first)
+}
+
+// leaveOut counts the names of a directory that nobody can ask for, and those that
+// this process cannot read.
+func (r *reading) leaveOut(list []dirent) (l leftOut) {
+	if r.at.linked() {
+		return l // counted where it lies
+	}
+	readable := func(*dirent) bool { return true }
+	if os.Geteuid() != 0 && len(list) > 0 {
+		var f *os.File
+		err := r.call(r.at.real, func() (err error) {
+			f, err = r.root.plain(r.at.real)
+			return err
+		})
+		if err == nil {
+			defer func() { _ = f.Close() }()
+			readable = readableIn(f, func(call func() error) error { return r.call(r.at.real, call) })
+		}
+	}
+	for i := range list {
+		e := &list[i]
+		switch reason := selector.Refusal(e.name); {
+		case reason == "" && (e.mode.IsRegular() || e.mode.IsDir()) && !readable(e):
+			l.add(leftOut{unreadable: 1, first: selector.Join(r.at.name, e.name)})
+		case reason == "", reason == selector.Source, reason == selector.Program, e.name[0] == '.':
+		default:
+			l.add(leftOut{unaskable: 1, first: selector.Join(r.at.name, e.name)})
+		}
+	}
+	return l
+}
+
+// refusedLink notes a symbolic link that is not followed.
+func (r *reading) refusedLink(name string, err error) {
+	name = selector.Join(r.at.name, name)
+	p := r.programs[r.at.name]
+	switch {
+	case errors.Is(err, errTooManyLinks):
+		p.found = append(p.found, tooManyLinks(name))
+	case errors.Is(err, errEscapes):
+		p.left.add(leftOut{outside: 1, first: name})
+	default:
+		return
+	}
+	r.programs[r.at.name] = p
+}
+
+// diagnostic says it in one line.
+func (l leftOut) diagnostic() diag.Diagnostic {
+	text := fmt.Sprintf("not served: %d names, of which this is one:", l.unaskable+l.unreadable+l.outside)
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{l.unaskable, "that nobody can ask for"}, {l.unreadable, "that gophd must not read"}, {l.outside, "out of the tree by a link"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(" %d %s,", part.n, part.what)
+		}
+	}
+	return diag.Diagnostic{Code: "LEFT-OUT", Severity: diag.Warning, File: l.first, Message: text[:len(text)-1], Hint: "gophd check DIR tells all of them"}
+}

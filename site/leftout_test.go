@@ -1,0 +1,33 @@
+package site
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is left out is told once, in one line, with the count and the first.
+func TestLeftOutIsTold(t *testing.T) {
+	if !unprivileged(t) {
+		return
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a/ok.txt": "", "a/x\xff": "", "a/y\nz": "", "b/out": "-> /etc/hostname", "b/in": "-> ../a", "b/.hidden": "", "b/gone": "-> no",
+		"c/secret.txt": "", "c/shut/x": "", "gophermap": "Hi\n", "c/x.cgi": ""})
+	must(t, os.Chmod(filepath.Join(dir, "c/secret.txt"), 0))
+	must(t, os.Chmod(filepath.Join(dir, "c/shut"), 0))
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "c/shut"), 0o700) })
+	var log syncBuffer
+	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	must(t, err)
+	running(t, s)
+	const want = "not served: 5 names, of which this is one: 2 that nobody can ask for, 2 that gophd must not read, 1 out of the tree by a link"
+	soon(t, "the report", func() bool { return strings.Contains(log.String(), "code=LEFT-OUT") })
+	write(t, dir, map[string]string{"d/new.txt": ""})
+	soon(t, "a new snapshot", func() bool { return child(s.Now().Tree, "d") != nil })
+	if got := log.String(); strings.Count(got, "LEFT-OUT") != 1 || !strings.Contains(got, want) {
+		t.Errorf("got\n%s", got)
+	}
+}
