@@ -54,7 +54,7 @@ func TestTree(t *testing.T) {
 		{"dead links", map[string]string{"gophermap": "0A\t/A.TXT\n1No\tno/\n0Far\t/no\th.example\n0Source\t/d/gophermap\n", "a.txt": "", "d/gophermap": "x\n", "d/inc": ""},
 			[]string{"error CHECK-NAME gophermap:4", "warning CHECK-NOWHERE gophermap:1", "warning CHECK-NOWHERE gophermap:2"}},
 		{"links to what is not served", map[string]string{"gophermap": "=prog\n0P\tprog\n0H\t.hidden\n0S\tsecret.txt\n", "prog": "#!/bin/sh\n", ".hidden": "", "secret.txt": "-> /etc/hostname"},
-			[]string{"error CHECK-NAME gophermap:2", "error CHECK-NAME gophermap:3", "error CHECK-NAME gophermap:4", "error CHECK-OUTSIDE secret.txt", "error MENU-PROGRAM gophermap:1"}},
+			[]string{"error MENU-PROGRAM gophermap:1", "error CHECK-NAME gophermap:2", "error CHECK-NAME gophermap:3", "error CHECK-NAME gophermap:4", "error CHECK-OUTSIDE secret.txt"}},
 		{"searches", map[string]string{"gophermap": "7A\t/find\n7B\t/search\n7C\t/x\th.example\t70\n"}, []string{"error CHECK-SEARCH gophermap:1", "warning CHECK-SEARCH gophermap:2"}},
 		{"text like directives", map[string]string{"gophermap": "- one\n- two\n-----\n"}, []string{"notice MENU-TEXT gophermap:1"}},
 		{"our own name", map[string]string{"a": "", "b": "", "gophermap": "0A\t/a\tMe.example\t70\n0B\t/b\tme.example\n0C\t/c\tme.example\n0D\t/x\tother.example\n7E\t/cgi-bin/e\tme.example\n"},
