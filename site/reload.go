@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/gophd/gophd/diag"
@@ -143,6 +144,7 @@ func (s *Site) read(b watch.Batch) (*policy.Dir, *scanner, error) {
 	}
 	for {
 		scan := newScanner(s.root.Load())
+		scan.read = &s.scanned
 		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*policy.Dir, error) {
 			scan.attempt = a
 			return scan.tree()
@@ -222,9 +224,11 @@ const maxReports = 20
 // report logs what the compiler has to say, once for each line of an annotation
 // and code; gophd robots check tells all of it.
 func (s *Site) report(next *Snapshot) {
-	for link := range next.refused {
-		s.problems.once(diag.Diagnostic{Code: "LINKS", Severity: diag.Warning, File: link, Message: "not served: links to directories lead to too many files"})
+	var refused []diag.Diagnostic
+	for _, link := range slices.Sorted(maps.Keys(next.refused)) {
+		refused = append(refused, diag.Diagnostic{Code: "LINKS", Severity: diag.Warning, File: link, Message: "not served: links to directories lead to too many files"})
 	}
+	s.problems.report(refused)
 	s.problems.report(next.programs)
 	list := next.Compiled.Reports()
 	for _, r := range list[:min(len(list), maxReports)] {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gophd/gophd/internal/limit"
@@ -40,6 +41,7 @@ type scanner struct {
 	changed  map[string]time.Time // when something was changed last, by the names of users' trees
 	refused  map[string]bool      // links whose directories were too much for it
 	failed   error                // why nothing that was read can be relied on
+	read     *atomic.Int64        // counts directories; nil: nobody wants to know
 }
 
 func newScanner(r *root) *scanner {
@@ -86,6 +88,9 @@ type reading struct {
 // returns old. The error is why the directory could not be listed.
 func (s *scanner) dir(p place, old *policy.Dir) (*policy.Dir, error) {
 	list, err := s.list(p.real)
+	if s.read != nil {
+		s.read.Add(1)
+	}
 	slices.SortFunc(list, func(a, b dirent) int { return strings.Compare(a.name, b.name) })
 	r := reading{scanner: s, at: p, dir: &policy.Dir{Name: p.base}, kept: list[:0]}
 	r.readMaps(list)

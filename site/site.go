@@ -93,6 +93,8 @@ type Site struct {
 	snap  atomic.Pointer[Snapshot]
 	ready chan struct{} // closed with the first snapshot
 
+	scanned atomic.Int64 // directories that were read
+
 	wanted chan struct{} // closed when somebody waits for that
 	want   sync.Once
 
@@ -182,6 +184,9 @@ func (s *Site) Snapshot(ctx context.Context) (*Snapshot, error) {
 		return nil, context.Cause(ctx)
 	}
 }
+
+// Scanned returns how many directories were read so far, again ones included.
+func (s *Site) Scanned() int64 { return s.scanned.Load() }
 
 // Now returns the snapshot, nil before the first.
 func (s *Site) Now() *Snapshot { return s.snap.Load() }

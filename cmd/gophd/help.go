@@ -15,7 +15,9 @@ const (
 
 Usage:
   gophd [FLAG]... DIR                        serve a directory
+  gophd init DIR                             make a hole that is a good example
   gophd check DIR                            what it gains and loses here
+  gophd check-config [FLAG]... DIR           what would a start say?
   gophd robots show|check|explain -root DIR  its robots.txt, the proof, and why
   gophd robots test|lint|convert ...         any robots.txt, in any dialect
   gophd get URL                              fetch, for scripts

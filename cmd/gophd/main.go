@@ -13,8 +13,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/terminal"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) }
@@ -44,9 +46,12 @@ func newApp() *cli.App {
 			if err != nil {
 				return err
 			}
+			if !flags.Inetd && !meant(c, flags.Root) {
+				return exit.ErrNo
+			}
 			return daemon.Run(c.Context, conf, c.App.ErrWriter)
 		},
-		Commands:       []*cli.Command{checkCommand(), robotsCommand(), getCommand()},
+		Commands:       []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(), robotsCommand(), getCommand()},
 		Suggest:        true,
 		OnUsageError:   badUsage,
 		ExitErrHandler: func(*cli.Context, error) {},
@@ -72,6 +77,21 @@ func takeRoot(c *cli.Context, flags *daemon.Flags) error {
 	}
 	flags.Root = args[0]
 	return nil
+}
+
+// meant asks a person whether a directory that hardly anybody means to serve is
+// meant.
+func meant(c *cli.Context, root string) bool {
+	doubt, hint := daemon.Doubt(root)
+	stdin, isFile := c.App.Reader.(*os.File)
+	if doubt == "" || !isFile || !terminal.Is(stdin) || !terminal.Is(c.App.ErrWriter) {
+		return true // the log warns
+	}
+	exit.Say(c.App.ErrWriter, doubt, hint)
+	_, _ = fmt.Fprintf(c.App.ErrWriter, "Serve %s all the same? [y/N] ", diag.Printable(root))
+	var answer string
+	_, _ = fmt.Fscanln(stdin, &answer)
+	return answer == "y" || answer == "Y" || answer == "yes"
 }
 
 // arguments are the arguments of a command. Flags stand before them, because the

@@ -41,9 +41,7 @@ import (
 // Run serves until ctx ends, a signal ends it, or something fails. It logs to
 // stderr. Errors are those of package exit.
 func Run(ctx context.Context, conf *Config, stderr io.Writer) error {
-	log := logs.Open(stderr, logs.Options{Level: conf.logLevel, Format: conf.logFormat})
-	defer log.Close()
-	d := &daemon{conf: conf, log: log.Logger, requests: log.Requests()}
+	d := newDaemon(conf, stderr)
 	defer d.close()
 	if err := d.open(ctx); err != nil {
 		return err
@@ -52,6 +50,11 @@ func Run(ctx context.Context, conf *Config, stderr io.Writer) error {
 		return d.serveOne(ctx)
 	}
 	return d.serve(ctx)
+}
+
+func newDaemon(conf *Config, stderr io.Writer) *daemon {
+	l := logs.Open(stderr, logs.Options{Level: conf.logLevel, Format: conf.logFormat})
+	return &daemon{conf: conf, log: l.Logger, requests: l.Requests(), logs: l}
 }
 
 // daemon is what runs, and who is told how it goes.
@@ -66,6 +69,8 @@ type daemon struct {
 	notify    *systemd.Notifier // nil: not under systemd
 	log       *slog.Logger
 	requests  *slog.Logger   // for the server
+	logs      *logs.Log      // what both write to
+	checking  bool           // nothing is served
 	access    *accesslog.Log // nil: none
 	stats     *status.Stats  // nil: nobody may see them
 	metrics   net.Listener   // nil: none for Prometheus
@@ -78,6 +83,9 @@ type daemon struct {
 func (d *daemon) open(ctx context.Context) error {
 	if _, err := os.Stat(d.conf.root); err != nil {
 		return exit.Root(d.conf.root, err)
+	}
+	if doubt, hint := Doubt(d.conf.root); doubt != "" {
+		d.log.Warn(doubt, "root", d.conf.root, "hint", hint)
 	}
 	if err := d.openSockets(ctx); err != nil {
 		return err
@@ -205,6 +213,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	for _, s := range d.sites() {
 		tasks.Go(func() error { return s.Run(ctx) })
 	}
+	tasks.Go(func() error { d.tellProgress(ctx); return nil })
 	if d.conf.search != nil {
 		tasks.Go(func() error { return d.conf.search.Run(ctx) })
 	}
@@ -225,6 +234,7 @@ func (d *daemon) serve(ctx context.Context) error {
 func (d *daemon) close() {
 	closeAll(d.listeners)
 	d.access.Close()
+	d.logs.Close()
 }
 
 // obey does what signals ask for: the first SIGTERM or SIGINT stops, a second

@@ -94,6 +94,10 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 		return nil
 	}
 	more, err := listen(ctx, d.conf.listen)
+	if d.checking && errors.Is(err, syscall.EADDRINUSE) {
+		d.log.Warn("an address is in use, by a gophd that runs already or by another program", "error", err)
+		err = nil
+	}
 	d.listeners = append(d.listeners, more...)
 	return err
 }

@@ -81,6 +81,9 @@ func formatFor(w io.Writer) string {
 // wants them (https://no-color.org).
 func colours() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
+// ForPeople reports whether a person reads the log at a terminal.
+func (l *Log) ForPeople() bool { return l.forPeople }
+
 // Close writes what is left, for at most a second.
 func (l *Log) Close() { l.w.flush() }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/terminal"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
@@ -69,7 +71,10 @@ func (c *Command) readRoot() (*site.Snapshot, error) {
 	if c.Root == "" {
 		return nil, exit.Usagef("name the directory: -root ./content, or set GOPHD_ROOT", "no -root")
 	}
-	snap, err := site.Load(c.Root)
+	var read atomic.Int64
+	stop := terminal.Progress(c.Err, func() string { return fmt.Sprintf("reading %s: %d directories", c.Root, read.Load()) })
+	defer stop()
+	snap, err := site.LoadCounted(c.Root, &read)
 	if err != nil {
 		return nil, exit.Root(c.Root, err)
 	}

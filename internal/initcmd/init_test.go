@@ -1,0 +1,51 @@
+package initcmd
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gophd/gophd/site"
+)
+
+func TestInit(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "hole")
+	var out strings.Builder
+	if err := Init(&out, []string{dir}, time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)); err != nil {
+		t.Fatal(err)
+	}
+	if want := "made 6 files in " + dir + "\ntry: gophd -listen :7070 " + dir + "\n"; out.String() != want {
+		t.Errorf("said %q, want %q", &out, want)
+	}
+	snap, err := site.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"Disallow: /phlog/drafts", "Crawl-delay: 5\n"} {
+		if !strings.Contains(string(snap.Robots), line) {
+			t.Errorf("robots.txt has no %q:\n%s", line, snap.Robots)
+		}
+	}
+	for _, r := range snap.Compiled.Reports() {
+		if r.Severity != "notice" {
+			t.Errorf("an example with a report: %+v", r)
+		}
+	}
+	for _, name := range []string{"gophermap", "about.txt", ".robots", "phlog/.robots", "phlog/2026-11-22-first.txt", "phlog/drafts/next.txt"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if utf8.RuneCountInString(line) > 72 {
+				t.Errorf("%s: a long line: %s", name, line)
+			}
+		}
+	}
+	if err := Init(&out, []string{dir}, time.Now()); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("a second time: %v", err)
+	}
+}
