@@ -19,7 +19,6 @@ var wall = map[string]bool{
 
 // mayAskTheWall says in which files that is right, and why.
 var mayAskTheWall = map[string]string{
-	"internal/initcmd/init.go":       "the date in the name of a file, for people",
 	"internal/keypair/keypair.go":    "of a file, compared with itself",
 	"internal/keypair/selfsigned.go": "certificates are valid by the wall clock",
 	"internal/metrics/metrics.go":    "told to Prometheus",
