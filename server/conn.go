@@ -40,15 +40,6 @@ func newConn(c net.Conn) *conn {
 	return &conn{Conn: c, accepted: time.Now(), remote: addrPort(c.RemoteAddr())}
 }
 
-func addrPort(a net.Addr) netip.AddrPort {
-	t, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.AddrPort{}
-	}
-	ap := t.AddrPort()
-	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
-}
-
 // begin serves a connection in a goroutine of its own, and reports whether there
 // is room for it.
 func (r *run) begin(c *conn, state connState, serve func(*conn)) bool {
@@ -269,31 +260,11 @@ func (c *conn) talk() net.Conn {
 	return c.Conn
 }
 
-func (c *conn) close() { _ = c.Close() }
-
-// reset lets the close be a reset, which tells the client that this was not all.
-func (c *conn) reset() {
-	if s, ok := c.Conn.(interface{ SetLinger(seconds int) error }); ok {
-		_ = s.SetLinger(0)
-	}
-}
-
 // unwanted ends the context of the request, if there is one.
 func (c *conn) unwanted() {
 	if cancel := c.cancel.Load(); cancel != nil {
 		(*cancel)()
 	}
-}
-
-// abort closes a connection so that the client can tell: what it got is not
-// all there is. It works in the midst of a system call that sends, too.
-func (c *conn) abort() {
-	c.unwanted()
-	c.reset()
-	if s, ok := c.Conn.(interface{ Disconnect() error }); ok {
-		_ = s.Disconnect()
-	}
-	c.close()
 }
 
 // cut closes a connection from outside: with a reset, if it is replied to.
@@ -311,4 +282,33 @@ func (c *conn) cut(s *slot) {
 // silent tells of a connection that has ended without a request.
 func (r *run) silent(remote netip.AddrPort, why error) {
 	r.logger.Debug("no request", "remote", r.name(remote.Addr()), "reason", why)
+}
+
+// abort closes a connection so that the client can tell: what it got is not
+// all there is. It works in the midst of a system call that sends, too.
+func (c *conn) abort() {
+	c.unwanted()
+	c.reset()
+	if s, ok := c.Conn.(interface{ Disconnect() error }); ok {
+		_ = s.Disconnect()
+	}
+	c.close()
+}
+
+// reset lets the close be a reset, which tells the client that this was not all.
+func (c *conn) reset() {
+	if s, ok := c.Conn.(interface{ SetLinger(seconds int) error }); ok {
+		_ = s.SetLinger(0)
+	}
+}
+
+func (c *conn) close() { _ = c.Close() }
+
+func addrPort(a net.Addr) netip.AddrPort {
+	t, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	ap := t.AddrPort()
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
 }

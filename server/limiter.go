@@ -50,19 +50,6 @@ const (
 	connStates
 )
 
-// oldest returns the connection that is to go first, of the states up to last.
-func (b *addrBlock) oldest(last connState) *slot {
-	if b == nil {
-		return nil
-	}
-	for i := range b.slots[:last+1] {
-		if e := b.slots[i].Front(); e != nil {
-			return e.Value.(*slot)
-		}
-	}
-	return nil
-}
-
 // slot is the place of one connection in the limiter.
 type slot struct {
 	evict func() // closes the connection; called at most once, with no lock held
@@ -296,4 +283,17 @@ func (l *limiter) connections() (all int, states [connStates]int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.n, l.states
+}
+
+// oldest returns the connection that is to go first, of the states up to last.
+func (b *addrBlock) oldest(last connState) *slot {
+	if b == nil {
+		return nil
+	}
+	for i := range b.slots[:last+1] {
+		if e := b.slots[i].Front(); e != nil {
+			return e.Value.(*slot)
+		}
+	}
+	return nil
 }

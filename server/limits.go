@@ -38,29 +38,10 @@ const (
 	reasons // how many there are
 )
 
-// String is for the log.
-func (r refusal) String() string {
-	return [reasons]string{
-		"admitted", "connections of the address", "connections in all", "made room for others", "rate of the address",
-		"TLS is not offered", "HTTP is not offered",
-	}[r]
-}
-
 var (
 	errBusy    = &Error{Kind: Busy}
 	errTooFast = &Error{Kind: TooMany}
 )
-
-// body is what the client is told.
-func (r refusal) body() []byte {
-	switch r {
-	case tooFast:
-		return ErrorBody(errTooFast)
-	case noTLS, noHTTP: // nothing that it could read
-		return nil
-	}
-	return ErrorBody(errBusy)
-}
 
 // limits are the limits of a Server, and what it has refused.
 type limits struct {
@@ -69,35 +50,6 @@ type limits struct {
 	logged  onceAMinute
 	refused [reasons]atomic.Int64
 	tops    tally.Top[netip.Addr] // address blocks that were refused
-}
-
-func (s *Server) limited() *limits {
-	s.limitsOnce.Do(func() {
-		s.limits.limiter.total, s.limits.limiter.perBlock = s.maxConns(), s.maxConnsPerIP()
-		s.limits.rates = newRates(s.Rate, s.Burst)
-	})
-	return &s.limits
-}
-
-func (s *Server) maxConnsPerIP() int {
-	if s.MaxConnsPerIP == 0 {
-		return DefaultMaxConnsPerIP
-	}
-	return s.MaxConnsPerIP
-}
-
-// maxConns counts two descriptors for each connection: its own, and that of the
-// file it is sent.
-func (s *Server) maxConns() int {
-	if s.MaxConns != 0 {
-		return s.MaxConns
-	}
-	var files syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
-		return minConns
-	}
-	const most = 1 << 18 // where files are without limit, memory is not
-	return max((int(min(files.Cur, most))-descriptorReserve)/2, minConns)
 }
 
 // admit counts a connection, or tells why there is no room for it. One that was
@@ -212,4 +164,52 @@ func (s *Server) Counts() Counts {
 		c.Refusers = append(c.Refusers, Refuser{t.Key, t.Times})
 	}
 	return c
+}
+
+func (s *Server) limited() *limits {
+	s.limitsOnce.Do(func() {
+		s.limits.limiter.total, s.limits.limiter.perBlock = s.maxConns(), s.maxConnsPerIP()
+		s.limits.rates = newRates(s.Rate, s.Burst)
+	})
+	return &s.limits
+}
+
+func (s *Server) maxConnsPerIP() int {
+	if s.MaxConnsPerIP == 0 {
+		return DefaultMaxConnsPerIP
+	}
+	return s.MaxConnsPerIP
+}
+
+// maxConns counts two descriptors for each connection: its own, and that of the
+// file it is sent.
+func (s *Server) maxConns() int {
+	if s.MaxConns != 0 {
+		return s.MaxConns
+	}
+	var files syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
+		return minConns
+	}
+	const most = 1 << 18 // where files are without limit, memory is not
+	return max((int(min(files.Cur, most))-descriptorReserve)/2, minConns)
+}
+
+// String is for the log.
+func (r refusal) String() string {
+	return [reasons]string{
+		"admitted", "connections of the address", "connections in all", "made room for others", "rate of the address",
+		"TLS is not offered", "HTTP is not offered",
+	}[r]
+}
+
+// body is what the client is told.
+func (r refusal) body() []byte {
+	switch r {
+	case tooFast:
+		return ErrorBody(errTooFast)
+	case noTLS, noHTTP: // nothing that it could read
+		return nil
+	}
+	return ErrorBody(errBusy)
 }

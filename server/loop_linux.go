@@ -111,46 +111,6 @@ func (l *loop) acceptFailed(err error, wait *backoff) {
 	}
 }
 
-// owner returns the conn of a connection.
-func (r *run) owner(pc *poll.Conn) *conn {
-	if c, ok := pc.Owner.(*conn); ok {
-		return c
-	}
-	c := &conn{Conn: pc, accepted: pc.Accepted, remote: pc.Remote}
-	pc.Owner = c
-	return c
-}
-
-// admitPolled admits a connection that is to be held.
-func (r *run) admitPolled(pc *poll.Conn) bool {
-	c, state := r.owner(pc), reading
-	if pc.Answered() {
-		state = lingering
-	}
-	why := r.admit(c, state)
-	switch {
-	case why == admitted:
-		return true
-	case state == lingering: // it has what it wanted
-		c.close()
-	default:
-		r.refuse(c, why)
-	}
-	return false
-}
-
-// ended counts off a connection that was closed.
-func (l *loop) ended(pc *poll.Conn) {
-	remote := pc.Remote
-	if c, ok := pc.Owner.(*conn); ok {
-		c.slot.leave()
-		remote = c.remote
-	}
-	if !pc.Answered() {
-		l.silent(remote, pc.Err)
-	}
-}
-
 // ready looks at what has come of a request.
 func (l *loop) ready(pc *poll.Conn) {
 	first := conn{remote: pc.Remote} // what is answered at once needs no other
@@ -285,4 +245,44 @@ func (l *loop) finish(pc *poll.Conn, sel string, a Answer, sent int64) {
 	if !began {
 		a.close()
 	}
+}
+
+// ended counts off a connection that was closed.
+func (l *loop) ended(pc *poll.Conn) {
+	remote := pc.Remote
+	if c, ok := pc.Owner.(*conn); ok {
+		c.slot.leave()
+		remote = c.remote
+	}
+	if !pc.Answered() {
+		l.silent(remote, pc.Err)
+	}
+}
+
+// admitPolled admits a connection that is to be held.
+func (r *run) admitPolled(pc *poll.Conn) bool {
+	c, state := r.owner(pc), reading
+	if pc.Answered() {
+		state = lingering
+	}
+	why := r.admit(c, state)
+	switch {
+	case why == admitted:
+		return true
+	case state == lingering: // it has what it wanted
+		c.close()
+	default:
+		r.refuse(c, why)
+	}
+	return false
+}
+
+// owner returns the conn of a connection.
+func (r *run) owner(pc *poll.Conn) *conn {
+	if c, ok := pc.Owner.(*conn); ok {
+		return c
+	}
+	c := &conn{Conn: pc, accepted: pc.Accepted, remote: pc.Remote}
+	pc.Owner = c
+	return c
 }

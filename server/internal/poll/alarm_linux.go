@@ -13,15 +13,6 @@ import (
 // are closed at once, and an idle server sleeps.
 const lateness = 100 * time.Millisecond
 
-// ring lets the wait end at a time.
-func (p *Poller) ring(at time.Time) {
-	if p.over || !p.alarm.IsZero() && !at.Before(p.alarm) {
-		return
-	}
-	p.alarm = at
-	_ = p.file.SetReadDeadline(at)
-}
-
 func (p *Poller) wakeUp() {
 	p.woken = true
 	p.ring(time.Now())
@@ -88,4 +79,13 @@ func (p *Poller) resume(now time.Time) {
 			_ = p.control(unix.EPOLL_CTL_MOD, p.fd, unix.EPOLLIN)
 		}
 	}
+}
+
+// ring lets the wait end at a time.
+func (p *Poller) ring(at time.Time) {
+	if p.over || !p.alarm.IsZero() && !at.Before(p.alarm) {
+		return
+	}
+	p.alarm = at
+	_ = p.file.SetReadDeadline(at)
 }

@@ -105,15 +105,6 @@ func (c *Conn) Refuse(word []byte) {
 	_ = c.Close()
 }
 
-// LocalAddrPort returns the address that the client has reached.
-func (c *Conn) LocalAddrPort() (a netip.AddrPort) {
-	if c.raw == nil {
-		return localAddr(c.fd)
-	}
-	_ = c.raw.Control(func(fd uintptr) { a = localAddr(int(fd)) })
-	return a
-}
-
 // Block makes the connection a net.Conn, whose calls wait. What net.FileConn
 // makes of a socket costs a second descriptor and eight more calls; this uses
 // the one there is. It fails if the connection was evicted.
@@ -128,14 +119,6 @@ func (c *Conn) Block() error {
 		return os.ErrClosed
 	}
 	return nil
-}
-
-// Close closes the connection.
-func (c *Conn) Close() error {
-	if !c.poller.release(c, closed) {
-		return os.ErrClosed
-	}
-	return c.close()
 }
 
 func (c *Conn) close() error {
@@ -172,9 +155,6 @@ func (c *Conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.Remote) 
 
 // LocalAddr asks the kernel: it is seldom wanted.
 func (c *Conn) LocalAddr() net.Addr { return net.TCPAddrFromAddrPort(c.LocalAddrPort()) }
-
-// SyscallConn returns the socket.
-func (c *Conn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
 
 // CloseWrite tells the client that there is no more.
 func (c *Conn) CloseWrite() error {
@@ -235,13 +215,6 @@ func (c *Conn) control(call string, f func(fd int) error) (err error) {
 	return errors.Join(os.NewSyscallError(call, err), ctrlErr)
 }
 
-func errnoErr(errno unix.Errno) error {
-	if errno == 0 {
-		return nil
-	}
-	return errno
-}
-
 // maxSend is what one sendfile(2) may be asked for, in bytes: on the slowest
 // disk that is worth the name, for no longer than a reply may stall.
 const maxSend = 16 << 20
@@ -269,16 +242,6 @@ type onlyWriter struct{ io.Writer }
 const maxInKernel = 4096
 
 var inKernel atomic.Int32
-
-// sendPart is sendFile, unless the kernel is at it too often already.
-func sendPart(out, in, n int) (int, error) {
-	defer inKernel.Add(-1)
-	if inKernel.Add(1) > maxInKernel {
-		return 0, ErrBusy
-	}
-	m, errno := sendFile(out, in, n)
-	return m, errnoErr(errno)
-}
 
 // sendAll sends the next n bytes of a file, fewer if it ends before.
 func (c *Conn) sendAll(src *os.File, n int64) (sent int64, err error) {
@@ -314,3 +277,40 @@ func (c *Conn) sendAll(src *os.File, n int64) (sent int64, err error) {
 }
 
 func (c *Conn) overdue() bool { return !c.until.IsZero() && !time.Now().Before(c.until) }
+
+// LocalAddrPort returns the address that the client has reached.
+func (c *Conn) LocalAddrPort() (a netip.AddrPort) {
+	if c.raw == nil {
+		return localAddr(c.fd)
+	}
+	_ = c.raw.Control(func(fd uintptr) { a = localAddr(int(fd)) })
+	return a
+}
+
+// Close closes the connection.
+func (c *Conn) Close() error {
+	if !c.poller.release(c, closed) {
+		return os.ErrClosed
+	}
+	return c.close()
+}
+
+// SyscallConn returns the socket.
+func (c *Conn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
+
+// sendPart is sendFile, unless the kernel is at it too often already.
+func sendPart(out, in, n int) (int, error) {
+	defer inKernel.Add(-1)
+	if inKernel.Add(1) > maxInKernel {
+		return 0, ErrBusy
+	}
+	m, errno := sendFile(out, in, n)
+	return m, errnoErr(errno)
+}
+
+func errnoErr(errno unix.Errno) error {
+	if errno == 0 {
+		return nil
+	}
+	return errno
+}

@@ -110,13 +110,6 @@ func (l *Loop) pending() (*Conn, Event) {
 	return nil, 0
 }
 
-func (c *Conn) end() Event {
-	if errors.Is(c.Err, os.ErrDeadlineExceeded) {
-		return TimedOut
-	}
-	return Closed
-}
-
 // read takes what has come of a request. If that is nothing yet, the connection
 // waits.
 func (l *Loop) read(c *Conn) (Event, bool) {
@@ -159,25 +152,6 @@ func (l *Loop) drain(c *Conn) bool {
 		}
 	}
 	return l.p.keep(c, lingering, c.deadline)
-}
-
-// recv reads what is there.
-func (c *Conn) recv(b []byte) (int, error) {
-	if c.raw != nil {
-		return c.recvHeld(b)
-	}
-	n, errno := recv(c.fd, b)
-	return n, errnoErr(errno)
-}
-
-// recvHeld holds on to a socket that somebody else may close.
-func (c *Conn) recvHeld(b []byte) (n int, err error) {
-	err = c.control("recv", func(fd int) error {
-		var errno unix.Errno
-		n, errno = recv(fd, b)
-		return errnoErr(errno)
-	})
-	return n, err
 }
 
 // gather leads until there is something to look at.
@@ -361,4 +335,30 @@ func (l *Loop) settle(c *Conn) {
 	case !c.registered && len(l.p.free) < maxClosing: // nobody else has ever seen it
 		l.p.free = append(l.p.free, c)
 	}
+}
+
+func (c *Conn) end() Event {
+	if errors.Is(c.Err, os.ErrDeadlineExceeded) {
+		return TimedOut
+	}
+	return Closed
+}
+
+// recv reads what is there.
+func (c *Conn) recv(b []byte) (int, error) {
+	if c.raw != nil {
+		return c.recvHeld(b)
+	}
+	n, errno := recv(c.fd, b)
+	return n, errnoErr(errno)
+}
+
+// recvHeld holds on to a socket that somebody else may close.
+func (c *Conn) recvHeld(b []byte) (n int, err error) {
+	err = c.control("recv", func(fd int) error {
+		var errno unix.Errno
+		n, errno = recv(fd, b)
+		return errnoErr(errno)
+	})
+	return n, err
 }

@@ -70,32 +70,6 @@ type queue struct {
 	n           int
 }
 
-func (q *queue) push(c *Conn) {
-	c.queue, c.prev, c.next = q, q.last, nil
-	if q.last != nil {
-		q.last.next = c
-	} else {
-		q.first = c
-	}
-	q.last = c
-	q.n++
-}
-
-func (q *queue) remove(c *Conn) {
-	if c.prev != nil {
-		c.prev.next = c.next
-	} else {
-		q.first = c.next
-	}
-	if c.next != nil {
-		c.next.prev = c.prev
-	} else {
-		q.last = c.prev
-	}
-	c.queue, c.prev, c.next = nil, nil, nil
-	q.n--
-}
-
 // New makes a Poller for a listener, which stays the caller's.
 func New(l *net.TCPListener, conf Config) (*Poller, error) {
 	p := &Poller{Config: conf, lead: make(chan struct{}, 1)}
@@ -135,11 +109,6 @@ func (p *Poller) start() error {
 		return fmt.Errorf("making the poller: %w", err)
 	}
 	return nil
-}
-
-func (p *Poller) control(op, fd int, events uint32) error {
-	ev := unix.EpollEvent{Events: events, Fd: int32(fd)}
-	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(p.epoll, op, fd, &ev))
 }
 
 // newConn makes a connection of a socket.
@@ -298,4 +267,35 @@ func (p *Poller) unlink(c *Conn, to state) {
 		}
 	}
 	c.state, c.held = to, false
+}
+
+func (p *Poller) control(op, fd int, events uint32) error {
+	ev := unix.EpollEvent{Events: events, Fd: int32(fd)}
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(p.epoll, op, fd, &ev))
+}
+
+func (q *queue) push(c *Conn) {
+	c.queue, c.prev, c.next = q, q.last, nil
+	if q.last != nil {
+		q.last.next = c
+	} else {
+		q.first = c
+	}
+	q.last = c
+	q.n++
+}
+
+func (q *queue) remove(c *Conn) {
+	if c.prev != nil {
+		c.prev.next = c.next
+	} else {
+		q.first = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	} else {
+		q.last = c.prev
+	}
+	c.queue, c.prev, c.next = nil, nil, nil
+	q.n--
 }

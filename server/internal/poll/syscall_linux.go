@@ -28,23 +28,6 @@ func accept(listener int) (int, netip.AddrPort, unix.Errno) {
 	}
 }
 
-func addrPort(sa *unix.RawSockaddrAny) netip.AddrPort {
-	switch sa.Addr.Family {
-	case unix.AF_INET:
-		in := (*unix.RawSockaddrInet4)(unsafe.Pointer(sa))
-		return netip.AddrPortFrom(netip.AddrFrom4(in.Addr), hostOrder(in.Port))
-	case unix.AF_INET6:
-		in := (*unix.RawSockaddrInet6)(unsafe.Pointer(sa))
-		return netip.AddrPortFrom(netip.AddrFrom16(in.Addr).Unmap(), hostOrder(in.Port))
-	}
-	return netip.AddrPort{}
-}
-
-// hostOrder reads a port as the kernel writes it, in network order.
-func hostOrder(port uint16) uint16 {
-	return binary.BigEndian.Uint16((*[2]byte)(unsafe.Pointer(&port))[:])
-}
-
 // localAddr returns the address that a connection has reached.
 func localAddr(fd int) netip.AddrPort {
 	var sa unix.RawSockaddrAny
@@ -106,4 +89,21 @@ func disconnect(fd int) unix.Errno {
 
 func closeFD(fd int) {
 	_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
+}
+
+func addrPort(sa *unix.RawSockaddrAny) netip.AddrPort {
+	switch sa.Addr.Family {
+	case unix.AF_INET:
+		in := (*unix.RawSockaddrInet4)(unsafe.Pointer(sa))
+		return netip.AddrPortFrom(netip.AddrFrom4(in.Addr), hostOrder(in.Port))
+	case unix.AF_INET6:
+		in := (*unix.RawSockaddrInet6)(unsafe.Pointer(sa))
+		return netip.AddrPortFrom(netip.AddrFrom16(in.Addr).Unmap(), hostOrder(in.Port))
+	}
+	return netip.AddrPort{}
+}
+
+// hostOrder reads a port as the kernel writes it, in network order.
+func hostOrder(port uint16) uint16 {
+	return binary.BigEndian.Uint16((*[2]byte)(unsafe.Pointer(&port))[:])
 }
