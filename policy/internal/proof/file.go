@@ -164,7 +164,7 @@ func (f *file) makeLanes() {
 	slices.SortStableFunc(f.lanes, func(a, b lane) int { return cmp.Compare(a.prefix, b.prefix) })
 	for i := range f.lanes {
 		l := &f.lanes[i]
-		if l.prefix == "/" && (f.exact == 0 || l.form == robots.URI) {
+		if l.prefix == "/" && l.form == robots.URI {
 			f.uri, f.exact = i, l.readers
 		}
 		if i > 0 && l.prefix == f.lanes[i-1].prefix {

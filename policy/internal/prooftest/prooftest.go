@@ -34,6 +34,12 @@ type Rule struct {
 	depth        int
 }
 
+// Slashed reports whether the pattern begins with a star between slashes: it is
+// not written for selectors without a leading slash.
+func (r *Rule) Slashed() bool {
+	return r != nil && strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(r.pattern, "/"), "*"), "/")
+}
+
 // InEscape reports whether the rule matches a selector only because a star of it
 // ends inside of an escape, as that of "/*9" in "/%C3%A9".
 func InEscape(path []*Dir, robot, sel string) bool {
