@@ -292,7 +292,7 @@ func (p *prover[D]) invent(at *place, rules, lines []span, t *tally) {
 	})
 	s = p.file.set
 	s.left(at.at[p.file.uri], lines, func(i int) {
-		if e := &s.entries[i]; e.mask&p.file.exact == p.file.exact && !p.written[e.pattern()] {
+		if e := &s.entries[i]; (p.file.exact == 0 || e.mask&p.file.exact != 0) && !p.written[e.pattern()] {
 			p.around(at, e, t)
 		}
 	})
