@@ -1,6 +1,7 @@
 package fileserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -65,7 +66,7 @@ func (v *visit) find(sel string) (*site.File, error) {
 	// of robots.txt names.
 	if snap := v.Site.Now(); snap == nil || snap.Compiled.Denied(f.Name, f.Info.IsDir()) {
 		_ = f.Close()
-		return nil, pointTo(f)
+		return nil, v.pointTo(f)
 	}
 	return f, nil
 }
@@ -85,7 +86,7 @@ func (v *visit) open(sel string) (*site.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name + "/", Err: fs.ErrNotExist}
 	case v.closed(sel):
 		_ = f.Close()
-		return nil, pointTo(f)
+		return nil, v.pointTo(f)
 	}
 	return f, nil
 }
@@ -105,13 +106,16 @@ func (h *Handler) closed(sel string) bool {
 // be had.
 type pointer struct{ item menu.Item }
 
-func pointTo(f *site.File) *pointer {
+func (v *visit) pointTo(f *site.File) *pointer {
 	typ := byte(menu.TypeMenu)
-	if !f.Info.IsDir() {
+	label := ""
+	if f.Info.IsDir() {
+		label = (&menu.Builder{FS: v.view}).Label(v.r.Context(), f.Name)
+	} else {
 		typ, _ = menu.TypeOf(f.Name)
 	}
 	canonical := selector.Canonical(f.Name, f.Info.IsDir())
-	return &pointer{menu.Item{Type: typ, Label: canonical, Selector: canonical}}
+	return &pointer{menu.Item{Type: typ, Label: cmp.Or(label, canonical), Selector: canonical}}
 }
 
 func (p *pointer) Error() string { return "to be had at " + p.item.Selector }

@@ -94,5 +94,3 @@ func (m *making) hide(dir, name string) {
 	}
 	m.hidden[name] = true
 }
-
-func (m *making) isHidden(l listed) bool { return m.hidden[l.name] }

@@ -74,7 +74,7 @@ func (m *making) mapLine(line string) (ended, listing bool) {
 // items appends a list that the Builder's user makes.
 func (m *making) items(what string, list func() []Item) {
 	if list == nil {
-		m.problem(CodeInclude, "there is no list of %s here", what)
+		m.problem(CodeInclude, "there are no %s to list", what)
 		return
 	}
 	for _, it := range list() {

@@ -2,6 +2,7 @@ package menu
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -124,6 +125,9 @@ func (m *making) fileType(name string) byte {
 	}
 	return Sniff(head)
 }
+
+// Label returns what the gophertag of a directory calls it, nothing if it has none.
+func (b *Builder) Label(ctx context.Context, dir string) string { return b.begin(ctx, dir).tag(dir) }
 
 // tag returns the label that a directory's gophertag gives it, its first line;
 // nothing if there is none.

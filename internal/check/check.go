@@ -212,7 +212,7 @@ func (c *checking) symlink(name string) {
 		return
 	}
 	if end != c.root && !strings.HasPrefix(end, strings.TrimSuffix(c.root, "/")+"/") {
-		c.find(diag.Error, CodeOutside, name, 0, "move what it leads to into the tree, or serve that as a tree of its own",
+		c.find(diag.Error, CodeOutside, name, 0, "gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
 			"not served: a symbolic link out of the tree, to %s", end)
 	}
 }
