@@ -1,0 +1,93 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+// walker returns a command that walks a site in Chromium (testdata/browser). What it
+// needs of npm is kept in the user's cache. It takes a minute: GOPHD_BROWSER=1 asks
+// for it.
+func walker(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	if os.Getenv("GOPHD_BROWSER") == "" {
+		t.Skip("GOPHD_BROWSER=1 walks the site in Chromium, with axe-core from npm")
+	}
+	harness.Tool(t, "chromium")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(cache, "gophd", "browser")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"package.json", "package-lock.json", "walk.js"} {
+		text, err := os.ReadFile(filepath.Join("testdata/browser", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), string(text))
+	}
+	install := exec.Command(harness.Tool(t, "npm"), "ci", "--silent", "--prefer-offline")
+	install.Dir = dir
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("npm ci: %v\n%s", err, out)
+	}
+	cmd := exec.Command(harness.Tool(t, "node"), append([]string{"walk.js"}, args...)...)
+	cmd.Dir = dir
+	return cmd
+}
+
+// TestBrowser walks the example hole in Chromium: every page is there, axe-core
+// finds nothing, nothing runs, and nothing is wider than a phone. With
+// GOPHD_SCREENSHOTS=DIR it leaves pictures there.
+func TestBrowser(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../content")); err != nil {
+		t.Fatal(err)
+	}
+	d := serve(t, dir, "-http", "view", "-search", "-max-conns-per-ip", "0")
+	args := []string{"http://" + d.addr + "/"}
+	if shots := os.Getenv("GOPHD_SCREENSHOTS"); shots != "" {
+		args = append(args, shots)
+	}
+	if out, err := walker(t, args...).CombinedOutput(); err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// TestBrowserHostile walks a hole that wants to be a page of its own.
+func TestBrowserHostile(t *testing.T) {
+	dir := t.TempDir()
+	const evil = "<script>alert(document.domain)</script><img src=x onerror=alert(1)>"
+	const name = `"><img src=x onerror=alert(1)>'`
+	for file, text := range map[string]string{
+		"gophermap": evil + "\n!" + evil + "\n0" + evil + "\tevil.txt\n1x\tjavascript:alert(1)\nhx\tURL:javascript:alert(1)\nhx\tURL:data:text/html,<script>alert(1)</script>\n" +
+			"hx\tURL:https://example.org/\"onmouseover=alert(1)\n1x\t//evil.example/\n1x\t/\\evil.example\n7" + evil + "\t/search\n1away\t\"><script>\tevil.example\"><script>\t70\n*\n",
+		"evil.txt":          evil + "\n" + strings.Repeat("x", 5000) + "\n",
+		"evil.html":         "<html>" + evil + "</html>",
+		"evil.svg":          `<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10" onload="alert(1)"><script>alert(1)</script><rect width="10" height="10"/></svg>`,
+		"evil.xml":          `<?xml version="1.0"?><?xml-stylesheet href="javascript:alert(1)"?><html xmlns="http://www.w3.org/1999/xhtml"><script>alert(1)</script></html>`,
+		name + ".txt":       evil,
+		name + "/gophertag": evil,
+		name + "/2026-01-01 " + evil[:8] + ".txt": evil,
+		"2026-02-02.txt": "<title>" + evil,
+		"noext":          evil,
+	} {
+		write(t, filepath.Join(dir, strings.ReplaceAll(file, "</", "<")), text)
+	}
+	d := serve(t, dir, "-http", "view", "-search", "-max-conns-per-ip", "0")
+	for _, path := range []string{"/", "/search?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "/%3Cscript%3Ealert(1)%3C/script%3E"} {
+		cmd := walker(t, "http://"+d.addr+path)
+		cmd.Env = append(os.Environ(), "DEAD_LINKS=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v:\n%s", path, err, out)
+		}
+	}
+}
