@@ -11,12 +11,12 @@ import (
 )
 
 // walker returns a command that walks a site in Chromium (testdata/browser). What it
-// needs of npm is kept in the user's cache. It takes a minute: GOPHD_BROWSER=1 asks
-// for it.
+// needs of npm is kept in the user's cache. It takes a minute: GOPHD_ALL=1 asks for
+// it.
 func walker(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	if os.Getenv("GOPHD_BROWSER") == "" {
-		t.Skip("GOPHD_BROWSER=1 walks the site in Chromium, with axe-core from npm")
+	if os.Getenv("GOPHD_ALL") == "" {
+		t.Skip("GOPHD_ALL=1 walks the site in Chromium, with axe-core from npm")
 	}
 	harness.Tool(t, "chromium")
 	cache, err := os.UserCacheDir()
