@@ -2,6 +2,7 @@ package site
 
 import (
 	"hash/maphash"
+	"math"
 	"sync"
 	"sync/atomic"
 )
@@ -43,6 +44,19 @@ func (c *changes) touch(dir string) {
 		c.touched[c.slot(dir)].Store(n)
 	}
 	c.seq.Store(n)
+}
+
+// during does something during which nothing is fresh, and after which nothing is
+// that was begun before or meanwhile.
+func (c *changes) during(do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.seq.Load() + 1
+	c.all.Store(math.MaxUint64)
+	c.seq.Store(n)
+	do()
+	c.all.Store(n + 1)
+	c.seq.Store(n + 1)
 }
 
 // A Stamp tells whether what was made through a View is still what would be made

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,7 +28,7 @@ func seam(s *Site, fault func(name string) error) {
 			return plain(name)
 		}
 	}
-	s.tapped(s.root.Load())
+	s.tapped(s.served.Load().root)
 }
 
 // blocks is a fault: what lies below a directory does not answer while it holds.
@@ -88,6 +89,55 @@ func TestStalledDirectory(t *testing.T) {
 	must(t, <-first)
 	soon(t, "the old policy", robotsLacks(s, "Disallow: /slow/"))
 	must(t, canOpen(s, "slow/y"))
+}
+
+// A root that is exchanged is served together with its policy: until that is made,
+// the old root is, and what was kept of it is no reply from then on.
+func TestRootAndPolicyAreExchangedTogether(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "current")
+	write(t, base, map[string]string{"1/x": "old", "2/x": "new", "2/slow/.robots": "Disallow: /\n", "2/slow/y": "y"})
+	must(t, os.Symlink("1", dir))
+	s, err := Open(dir, Config{Patience: time.Hour})
+	must(t, err)
+	slow := &blocks{dir: "slow"}
+	seam(s, slow.fault)
+	running(t, s)
+	slow.mu.Lock()
+	v := s.View(t.Context())
+	if _, err := v.Stat("x"); err != nil || !v.Stamp().Fresh() {
+		t.Fatalf("nothing can be kept: %v", err)
+	}
+	must(t, errors.Join(os.Symlink("2", dir+".next"), os.Rename(dir+".next", dir)))
+	soon(t, "the new root is read", func() bool { return slow.here.Load() > 0 })
+	if got := content(s, "x"); got != "old" || !robotsLacks(s, "Disallow: /slow/")() {
+		t.Errorf("while the new root is read: %q, %s", got, s.Now().Robots)
+	}
+	kept := s.View(t.Context())
+	if _, err := kept.Stat("x"); err != nil {
+		t.Fatal(err)
+	}
+	stamp := kept.Stamp()
+	slow.mu.Unlock()
+	soon(t, "the new policy", robotsHas(s, "Disallow: /slow/"))
+	if got := content(s, "x"); got != "new" || stamp != nil && stamp.Fresh() || v.Stamp().Fresh() {
+		t.Errorf("beside the new policy: %q", got)
+	}
+}
+
+// While something is exchanged, nothing is fresh that was begun before or meanwhile.
+func TestNothingIsFreshDuring(t *testing.T) {
+	s, err := Open(t.TempDir(), Config{})
+	must(t, err)
+	before := s.View(t.Context())
+	s.changes.during(func() {
+		if meanwhile := s.View(t.Context()); before.stamp().Fresh() || meanwhile.stamp().Fresh() {
+			t.Error("fresh meanwhile")
+		}
+	})
+	if before.stamp().Fresh() || !s.View(t.Context()).stamp().Fresh() {
+		t.Error("wrong afterwards")
+	}
 }
 
 // A root that blocks leaves the policy as it is, and does not keep Run from

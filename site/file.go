@@ -39,7 +39,7 @@ func (s *Site) answers(name string) bool {
 	if !selector.AskableName(name) {
 		return false
 	}
-	snap := s.snap.Load()
+	snap := s.Now()
 	return snap == nil || len(snap.refused) == 0 || !snap.overBudget(name)
 }
 

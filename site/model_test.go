@@ -166,7 +166,7 @@ func TestRescanIsScan(t *testing.T) {
 		p := &played{dir: dir, dirs: map[string]bool{}}
 		s, err := Open(dir, Config{})
 		must(t, err)
-		scan := newScanner(s.root.Load())
+		scan := newScanner(s.served.Load().root)
 		tree, err := scan.tree()
 		must(t, err)
 		compiled := policy.Compile(policy.Input{Root: tree}, nil)
@@ -174,12 +174,12 @@ func TestRescanIsScan(t *testing.T) {
 			for range rapid.IntRange(1, 6).Draw(rt, "steps") {
 				p.step(rt)
 			}
-			fresh, err := newScanner(s.root.Load()).tree()
+			fresh, err := newScanner(s.served.Load().root).tree()
 			must(t, err)
 			before := dump(tree)
 			dirs, all := p.take()
 			if all {
-				scan = newScanner(s.root.Load())
+				scan = newScanner(s.served.Load().root)
 				tree, err = scan.tree()
 				must(t, err)
 			} else {
@@ -196,7 +196,7 @@ func TestRescanIsScan(t *testing.T) {
 				rt.Fatalf("listed:\n%s\nscanned:\n%s", got, want)
 			}
 		}
-		s.root.Load().close()
+		s.served.Load().root.close()
 		_ = os.RemoveAll(dir)
 	})
 }

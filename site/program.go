@@ -116,7 +116,7 @@ func (s *Site) remap(old *Snapshot) {
 	if maps.Equal(old.included, next.included) && slices.Equal(old.programs, next.programs) && maps.Equal(old.changed, next.changed) {
 		return
 	}
-	s.snap.Store(&next)
+	s.serve(func(now *served) { now.snap = &next })
 	s.changes.touch(usersDir)
 	s.touchPrograms(old, &next)
 	s.problems.report(next.programs)
@@ -136,7 +136,7 @@ var errProgram = fmt.Errorf("a program that a map includes: %w", fs.ErrNotExist)
 // suspect reports whether a file of that real name is a program if it begins like
 // one. Before the first scan nobody knows what maps include, so that any is.
 func (s *Site) suspect(real string) bool {
-	snap := s.snap.Load()
+	snap := s.Now()
 	return snap == nil || snap.included[real]
 }
 

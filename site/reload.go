@@ -63,16 +63,17 @@ func (s *Site) changed(b watch.Batch) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	start := time.Now()
+	fresh := s.served.Load().root
 	if b.Root || b.All && s.exchanged() {
-		err = s.reopen()
+		fresh, err = s.reopen()
 	}
-	tree, scan, readErr := s.read(b)
+	tree, scan, readErr := s.read(b, fresh)
 	if readErr != nil {
 		s.fails("cannot read the content tree", readErr)
 		return errors.Join(err, readErr)
 	}
 	s.scan = scan
-	err = errors.Join(err, s.publish(tree, start, b))
+	err = errors.Join(err, s.publish(tree, fresh, start, b))
 	if b.All {
 		debug.FreeOSMemory() // reading everything leaves as much again behind
 	}
@@ -80,22 +81,19 @@ func (s *Site) changed(b watch.Batch) (err error) {
 }
 
 // reopen follows the name of the root: an open directory would follow the
-// directory, wherever it was moved.
-func (s *Site) reopen() error {
+// directory, wherever it was moved. The old one is served until there is a policy
+// of the new one, or as long as it cannot be opened.
+func (s *Site) reopen() (*root, error) {
 	r, err := stall.Do(s.guard, rootName, func() (*root, error) { return openRoot(s.dir) })
-	s.rooting.Lock()
-	defer s.rooting.Unlock()
+	old := s.served.Load().root
 	if err != nil {
 		s.fails("cannot open the content tree", err, "hint", lostHint(err))
-		return err
+		return old, err
 	}
-	if r = r.with(s.root.Load().trees); s.tapped != nil {
+	if r = r.with(old.trees); s.tapped != nil {
 		s.tapped(r)
 	}
-	s.root.Store(r) // who looks through the old one goes on, and then it closes by itself
-	s.scan = nil
-	s.touch("") // the new watches stand already: what was made meanwhile of the old root goes
-	return nil
+	return r, nil
 }
 
 // rootName stands for the root under its own name among what may not answer:
@@ -103,7 +101,7 @@ func (s *Site) reopen() error {
 const rootName = "\x00root"
 
 func (s *Site) exchanged() bool {
-	r := s.root.Load()
+	r := s.served.Load().root
 	is, _ := stall.Do(s.guard, rootName, func() (bool, error) { return r.exchanged(), nil })
 	return is
 }
@@ -124,16 +122,16 @@ func lostHint(err error) string {
 	return meanwhile
 }
 
-// read reads what a batch names. Whether links lead to too much is found out
-// only by reading everything.
-func (s *Site) read(b watch.Batch) (*policy.Dir, *scanner, error) {
-	old := s.snap.Load()
-	if scan := s.scan; !b.All && old != nil && scan != nil && scan.budget > 0 {
+// read reads what a batch names, or all of a root that is to be served. Whether
+// links lead to too much is found out only by reading everything.
+func (s *Site) read(b watch.Batch, from *root) (*policy.Dir, *scanner, error) {
+	old := s.served.Load()
+	if scan := s.scan; !b.All && old.root.main == from.main && old.snap != nil && scan != nil && scan.budget > 0 {
 		s.scan = nil // it may be left behind in the middle
-		scan.root = s.root.Load()
+		scan.root = from
 		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*policy.Dir, error) {
 			scan.attempt = a
-			return scan.rescan(old.Tree, b.Dirs), scan.failed
+			return scan.rescan(old.snap.Tree, b.Dirs), scan.failed
 		})
 		if err == nil && scan.budget > 0 {
 			return tree, scan, nil
@@ -143,7 +141,7 @@ func (s *Site) read(b watch.Batch) (*policy.Dir, *scanner, error) {
 		}
 	}
 	for {
-		scan := newScanner(s.root.Load())
+		scan := newScanner(from)
 		scan.read = &s.scanned
 		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*policy.Dir, error) {
 			scan.attempt = a
@@ -156,8 +154,8 @@ func (s *Site) read(b watch.Batch) (*policy.Dir, *scanner, error) {
 }
 
 // publish compiles, and swaps in what is proven; it says why not.
-func (s *Site) publish(tree *policy.Dir, start time.Time, b watch.Batch) error {
-	old := s.snap.Load()
+func (s *Site) publish(tree *policy.Dir, of *root, start time.Time, b watch.Batch) error {
+	old := s.Now()
 	if old != nil && old.Tree == tree {
 		s.remap(old)
 		return old.leak
@@ -166,14 +164,32 @@ func (s *Site) publish(tree *policy.Dir, start time.Time, b watch.Batch) error {
 	if next.leak != nil {
 		s.log.Error("robots.txt is not proven and is not published", "error", next.leak)
 	}
-	s.snap.Store(next)
-	s.changes.touch(policyDir)
+	s.exchange(next, of)
 	s.touchPrograms(old, next)
 	if old == nil {
 		close(s.ready)
 	}
 	s.told(next, old, start, b)
 	return next.leak
+}
+
+// exchange serves a snapshot, and the root that it was made of. With another root
+// nothing that was kept of the old one is a reply any more: from before until
+// after, so that a text of the old one is never found beside a robots.txt of the
+// new one.
+func (s *Site) exchange(next *Snapshot, of *root) {
+	change := func(now *served) {
+		if now.snap = next; now.root.main != of.main {
+			now.root = of.with(now.root.trees) // who looks through the old one goes on, and then it closes by itself
+		}
+	}
+	if s.served.Load().root.main == of.main {
+		s.serve(change)
+		s.changes.touch(policyDir)
+		return
+	}
+	s.changes.during(func() { s.serve(change) })
+	s.touch("")
 }
 
 // compile makes the snapshot of a tree. A file that is not proven is not

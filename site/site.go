@@ -89,9 +89,8 @@ type Site struct {
 	watcher *watch.Watcher
 	guard   *stall.Guard
 
-	root  atomic.Pointer[root]
-	snap  atomic.Pointer[Snapshot]
-	ready chan struct{} // closed with the first snapshot
+	served atomic.Pointer[served]
+	ready  chan struct{} // closed with the first snapshot
 
 	scanned atomic.Int64 // directories that were read
 
@@ -106,7 +105,7 @@ type Site struct {
 
 	users   *users     // nil: there are none
 	looking sync.Mutex // one look for trees at a time
-	rooting sync.Mutex // one change of root at a time
+	serving sync.Mutex // one change of what is served at a time
 
 	tapped func(*root) // for tests: gets each root that is opened
 }
@@ -124,8 +123,25 @@ func Open(dir string, conf Config) (*Site, error) {
 	s.problems.log = s.log
 	s.guard = &stall.Guard{Patience: conf.Patience, Log: s.log, Answered: s.Reload}
 	s.watcher = &watch.Watcher{Root: dir, Mode: watch.Mode(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
-	s.root.Store(r)
+	s.served.Store(&served{root: r})
 	return s, s.openTrees(r)
+}
+
+// served is what requests see: the trees, and the policy that was made of them.
+// Both are exchanged at once, so that nobody gets a robots.txt and then a text of
+// another tree.
+type served struct {
+	root *root
+	snap *Snapshot // nil before the first
+}
+
+// serve exchanges what is served.
+func (s *Site) serve(change func(*served)) {
+	s.serving.Lock()
+	defer s.serving.Unlock()
+	next := *s.served.Load()
+	change(&next)
+	s.served.Store(&next)
 }
 
 // touch notes and tells that something changed in a directory.
@@ -173,13 +189,13 @@ type Snapshot struct {
 func (s *Site) Snapshot(ctx context.Context) (*Snapshot, error) {
 	select {
 	case <-s.ready:
-		return s.snap.Load(), nil
+		return s.Now(), nil
 	default:
 	}
 	s.want.Do(func() { close(s.wanted) })
 	select {
 	case <-s.ready:
-		return s.snap.Load(), nil
+		return s.Now(), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -189,4 +205,4 @@ func (s *Site) Snapshot(ctx context.Context) (*Snapshot, error) {
 func (s *Site) Scanned() int64 { return s.scanned.Load() }
 
 // Now returns the snapshot, nil before the first.
-func (s *Site) Now() *Snapshot { return s.snap.Load() }
+func (s *Site) Now() *Snapshot { return s.served.Load().snap }

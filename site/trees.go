@@ -79,7 +79,7 @@ const treesName = "\x00trees"
 func (s *Site) lookTrees() {
 	s.looking.Lock()
 	defer s.looking.Unlock()
-	old := s.root.Load().trees
+	old := s.served.Load().root.trees
 	next, fresh := make(map[string]*tree, len(old)), []string(nil)
 	for name, dir := range s.conf.Mounts {
 		next[name] = old[name]
@@ -113,13 +113,12 @@ func (s *Site) lookTrees() {
 
 // setTrees makes trees those of the site.
 func (s *Site) setTrees(trees map[string]*tree) {
-	s.rooting.Lock()
-	defer s.rooting.Unlock()
-	next := s.root.Load().with(trees)
-	if s.tapped != nil {
-		s.tapped(next)
-	}
-	s.root.Store(next)
+	s.serve(func(now *served) {
+		now.root = now.root.with(trees)
+		if s.tapped != nil {
+			s.tapped(now.root)
+		}
+	})
 	watched := make([]watch.Tree, 0, len(trees))
 	for name, t := range trees {
 		watched = append(watched, watch.Tree{Name: name, Dir: t.dir})

@@ -36,8 +36,8 @@ type View struct {
 
 // View returns the tree as it is from now on.
 func (s *Site) View(ctx context.Context) *View {
-	r := s.root.Load()
-	return &View{ctx: ctx, site: s, root: r, began: s.changes.seq.Load(), enter: s.guard.Enter}
+	began := s.changes.seq.Load() // before the root: of two, the older may be the new one's
+	return &View{ctx: ctx, site: s, root: s.served.Load().root, began: began, enter: s.guard.Enter}
 }
 
 // Try runs f with a View, in a goroutine of its own, and returns what it returns.
@@ -105,8 +105,7 @@ func (v *View) stamp() *Stamp {
 	for slot := range v.slots {
 		s.slots = append(s.slots, slot)
 	}
-	s.seen.Store(v.began)
-	return s
+	return s // seen is 0: whether it is fresh at all is looked up the first time
 }
 
 // MissingStamp is Stamp for a View that has found that there is no such name, or
@@ -345,7 +344,7 @@ func (v *View) theirs(real string) bool {
 // program reports whether a name in a listing is that of a program. Before the
 // first scan none is: to look into every file would cost more than the listing.
 func (v *View) program(real string) bool {
-	snap := v.site.snap.Load()
+	snap := v.site.Now()
 	if snap == nil || !snap.included[real] {
 		return false
 	}
