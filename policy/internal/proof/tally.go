@@ -2,6 +2,7 @@ package proof
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -136,18 +137,25 @@ func readerName(i int) string {
 	return models[i].Name
 }
 
-// findings gives each once: what befalls all robots is not told of each of them.
+// findings gives each once: what befalls all robots is not told of each of them,
+// though another line may say it to them.
 func (s *summary) findings() []Finding {
 	var list []Finding
+	all := map[string]bool{}
+	same := func(c cause, e *effect) string {
+		return fmt.Sprint(c.leak, c.reader, c.file, e.count, e.examples, e.invented)
+	}
 	for c, classes := range s.found {
-		all := 0
 		for class, e := range classes {
 			if class.name() == "*" {
-				all = e.count
+				all[same(c, e)] = true
+				list = append(list, c.finding(class, e))
 			}
 		}
+	}
+	for c, classes := range s.found {
 		for class, e := range classes {
-			if class.name() == "*" || e.count > all {
+			if class.name() != "*" && !all[same(c, e)] {
 				list = append(list, c.finding(class, e))
 			}
 		}
