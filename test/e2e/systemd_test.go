@@ -175,7 +175,7 @@ func TestInetdPipe(t *testing.T) {
 	for _, c := range []struct{ request, want string }{
 		{"/file.txt\r\n", "a file\n"},
 		{"/file.txt", "a file\n"}, // the end of the stream ends the line
-		{"robots.txt\r\n", "User-agent: *\n"},
+		{"robots.txt\r\n", "# robots.txt made by gophd"},
 		{"", "0file.txt\t/file.txt\tlocalhost\t70\r\n"},
 	} {
 		cmd := exec.Command(harness.Program(t), "-inetd", "-root", oneFile(t), "-host", "localhost")

@@ -50,7 +50,7 @@ func TestServiceUnit(t *testing.T) {
 		"Service.Type": "notify", "Service.WatchdogSec": "30", "Service.Restart": "on-failure",
 		"Service.ExecReload": "/bin/kill -HUP $MAINPID",
 		// What it must not have.
-		"Service.DynamicUser": "yes", "Service.CapabilityBoundingSet": "", "Service.NoNewPrivileges": "yes",
+		"Service.DynamicUser": "yes", "Service.LogsDirectory": "gophd", "Service.StateDirectory": "gophd", "Service.CapabilityBoundingSet": "", "Service.NoNewPrivileges": "yes",
 		"Service.PrivateUsers": "yes", "Service.PrivateNetwork": "yes", "Service.RestrictAddressFamilies": "AF_UNIX",
 		"Service.SocketBindDeny": "any", "Service.ProtectSystem": "strict", "Service.ProtectHome": "yes",
 		"Service.PrivateTmp": "yes", "Service.PrivateDevices": "yes", "Service.ProtectProc": "invisible",
@@ -69,6 +69,13 @@ func TestUnitAllowsTheSandbox(t *testing.T) {
 		if !strings.Contains(filters, " "+call) {
 			t.Errorf("SystemCallFilter lacks %s", call)
 		}
+	}
+}
+
+// The key is handed over by systemd, so that nobody else can read it.
+func TestUnitLoadsTheKey(t *testing.T) {
+	for _, name := range []string{"gophd.crt", "gophd.key"} {
+		wantUnit(t, "gophd.service", map[string]string{"Service.LoadCredential": name})
 	}
 }
 
