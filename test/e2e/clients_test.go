@@ -204,7 +204,7 @@ func TestNetcat(t *testing.T) {
 	d := content(t)
 	host, port, _ := strings.Cut(d.addr, ":")
 	want := d.ask("robots.txt")
-	if !strings.HasPrefix(want, "User-agent: ") {
+	if !strings.Contains(want, "\nUser-agent: ") {
 		t.Fatalf("robots.txt begins with %.20q", want)
 	}
 	for name, tt := range map[string]struct {
