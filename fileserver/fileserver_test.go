@@ -189,3 +189,16 @@ func TestLatin1(t *testing.T) {
 		t.Errorf("strict: %q, %v", got, err)
 	}
 }
+
+// A spelling that must not show what is denied leads to the one that robots.txt
+// names, under the label of the directory.
+func TestPointerKeepsTheLabel(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/.robots": "Disallow: /\n", "d/gophertag": "My drafts\n", "d/x.txt": "x", "e/.robots": "Disallow: /\n", "e/x.txt": "x"})
+	h := &Handler{Site: run(t, dir)}
+	for sel, want := range map[string]string{"/%64/": "1My drafts\t/d/\t", "/%64": "1My drafts\t/d/\t", "/%65/": "1/e/\t/e/\t", "/d/%78.txt": "0/d/x.txt\t/d/x.txt\t"} {
+		if got, err := get(t, h, sel); err != nil || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, %v; want %q", sel, got, err, want)
+		}
+	}
+}

@@ -30,6 +30,7 @@ const (
 	CodeNowhere = "CHECK-NOWHERE" // a link that leads nowhere
 	CodeSearch  = "CHECK-SEARCH"  // a search that nothing answers
 	CodeHost    = "CHECK-HOST"    // a host that is none, or this one by another name
+	CodeUMN     = "CHECK-UMN"     // what pygopherd shows beside a gophermap, or of one
 )
 
 // Options says how the tree is to be served.
@@ -89,8 +90,10 @@ type checking struct {
 	site   *site.Site
 	result Result
 	seen   map[diag.Diagnostic]bool
-	linked []menu.Link
-	hosts  map[string]*host // that maps name
+
+	umnTold bool
+	linked  []menu.Link
+	hosts   map[string]*host // that maps name
 }
 
 // losses are the codes of findings of package menu by which something is lost.
@@ -152,7 +155,7 @@ func (c *checking) directory(dir string) {
 		c.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", cause(err))
 	}
 	var unaskable, unreadable some
-	mapped := false
+	mapped, umn, gophermap := false, "", false
 	for _, e := range entries {
 		name := selector.Join(dir, e.Name())
 		switch reason := selector.Refusal(e.Name()); {
@@ -164,6 +167,9 @@ func (c *checking) directory(dir string) {
 		case menu.IsMap(e.Name()), e.Name() == ".names", e.Name() == ".Links", e.Name() == ".cap", e.Name() == ".abstract":
 			mapped = true
 			c.readable(name, e, &unreadable)
+			if gophermap = gophermap || e.Name() == "gophermap"; !menu.IsMap(e.Name()) {
+				umn = name
+			}
 		case reason == selector.Program:
 			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd starts no program and does not show its source", "a program by its name")
 		case e.Name()[0] == '.', reason == selector.Source:
@@ -181,6 +187,30 @@ func (c *checking) directory(dir string) {
 	}
 	if mapped {
 		c.menu(dir)
+	}
+	if gophermap && umn != "" {
+		c.pygopherd(umn, selector.Join(dir, "gophermap"))
+	}
+}
+
+// pygopherd checks a gophermap that lies beside files of UMN gopherd, which only
+// pygopherd shows together.
+func (c *checking) pygopherd(umn, name string) {
+	if !c.umnTold {
+		c.umnTold = true
+		c.find(diag.Notice, CodeUMN, umn, 0, "put its lines into the gophermap", "read only where there is no gophermap, here and elsewhere")
+	}
+	text, _ := os.ReadFile(filepath.Join(c.root, name))
+	n, first := 0, 0
+	for i, line := range strings.Split(string(text), "\n") {
+		if strings.HasPrefix(line, "#") {
+			if n++; n == 1 {
+				first = i + 1
+			}
+		}
+	}
+	if n > 0 {
+		c.find(diag.Warning, CodeUMN, name, first, "put a blank before it", "not shown, since # begins a comment; pygopherd has shown %s", number(n, "such line", "such lines"))
 	}
 }
 

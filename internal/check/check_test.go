@@ -65,6 +65,8 @@ func TestTree(t *testing.T) {
 		{"links", map[string]string{"in": "-> d", "d/a": "", "out": "-> /etc/hostname", "gone": "-> no", "d/up": "-> .."}, []string{"error CHECK-OUTSIDE out", "warning CHECK-NOWHERE gone"}},
 		{"menus of other servers", map[string]string{"a.gph": "[0|A|no.txt|server|port]\n", "d/.names": "Name=N\nPath=./no\nType=0\n", "e/.gophermap": "0A\tno\n"},
 			[]string{"warning CHECK-NOWHERE a.gph:1", "warning CHECK-NOWHERE d/.names:1", "warning CHECK-NOWHERE e/.gophermap:1"}},
+		{"pygopherd", map[string]string{"gophermap": "Hi\n# One\n## Two\n", ".abstract": "About", "d/gophermap": "# a comment\n", "e/.abstract": "x"},
+			[]string{"warning CHECK-UMN gophermap:2", "notice CHECK-UMN .abstract"}},
 		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n"}, []string{"error MISSPELT d/.robots:1"}},
 	} {
 		dir := t.TempDir()
