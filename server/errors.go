@@ -16,6 +16,7 @@ const (
 	NotFound               // there is no such thing, or none that may be read
 	BadRequest             // it was no request, or one that is refused
 	TooMany                // the client has sent too many
+	Forbidden              // the client is a robot, and the policy denies it this
 	Busy                   // not now: the server, or what it needs for the reply, has no room or does not answer
 	Gone                   // the client went away, or took nothing for the stall time
 	Internal               // the server's fault
@@ -24,7 +25,7 @@ const (
 
 // String is the kind in a word.
 func (k Kind) String() string {
-	return [Kinds]string{"ok", "not_found", "bad_request", "too_many", "busy", "gone", "internal"}[k]
+	return [Kinds]string{"ok", "not_found", "bad_request", "too_many", "forbidden", "busy", "gone", "internal"}[k]
 }
 
 // message is what a client reads that gets no reply.
@@ -36,6 +37,8 @@ func (k Kind) message() string {
 		return "Bad request"
 	case TooMany:
 		return "Too many requests"
+	case Forbidden:
+		return "Not for robots: see robots.txt"
 	case Busy:
 		return "Server busy"
 	}

@@ -64,10 +64,10 @@ type slot struct {
 	evicted bool
 }
 
-// blockOf is what is counted as one address: an IPv4 address, or a /64 of IPv6,
-// which is what one customer gets.
-func blockOf(a netip.Addr) netip.Addr {
-	if a.Is4() || !a.IsValid() {
+// Block is what counts as one client: an IPv4 address, or the first address of a
+// /64 of IPv6, which is what one customer gets.
+func Block(a netip.Addr) netip.Addr {
+	if a = a.Unmap(); a.Is4() || !a.IsValid() {
 		return a
 	}
 	return netip.PrefixFrom(a.WithZone(""), 64).Masked().Addr()

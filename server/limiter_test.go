@@ -21,11 +21,11 @@ func TestBlocks(t *testing.T) {
 	for in, want := range map[string]string{
 		"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::", "fe80::1%lo": "fe80::",
 	} {
-		if got := blockOf(netip.MustParseAddr(in)); got.String() != want {
+		if got := Block(netip.MustParseAddr(in)); got.String() != want {
 			t.Errorf("block of %s is %s, want %s", in, got, want)
 		}
 	}
-	if blockOf(netip.Addr{}).IsValid() {
+	if Block(netip.Addr{}).IsValid() {
 		t.Error("no address has a block")
 	}
 }

@@ -68,13 +68,13 @@ func (r *run) admit(c *conn, state connState) refusal {
 		c.cut(s)
 	}
 	c.slot = s
-	return r.limited().limiter.enter(blockOf(from), s)
+	return r.limited().limiter.enter(Block(from), s)
 }
 
 // within reports whether an address may send a request now.
 func (r *run) within(a netip.Addr) bool {
 	rates := r.limited().rates
-	return rates == nil || r.trusts(a) || rates.take(blockOf(a), time.Now())
+	return rates == nil || r.trusts(a) || rates.take(Block(a), time.Now())
 }
 
 // refuse closes a connection at once. It counts that, and tells the client why,
@@ -99,8 +99,8 @@ func (r *run) refuse(c *conn, why refusal) {
 func (r *run) refused(a netip.Addr, why refusal) {
 	l := r.limited()
 	total := l.refused[why].Add(1)
-	l.tops.Add(blockOf(a))
-	if times := l.logged.add(blockOf(a), time.Now()); times > 0 {
+	l.tops.Add(Block(a))
+	if times := l.logged.add(Block(a), time.Now()); times > 0 {
 		r.logger.LogAttrs(r.hard, slog.LevelWarn, "refused", slog.String("remote", r.name(a)),
 			slog.String("reason", why.String()), slog.Int("times", times), slog.Int64("in_all", total))
 	}

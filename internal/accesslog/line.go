@@ -17,7 +17,7 @@ type entry struct {
 // statuses are HTTP's for what became of a request; 499 is nginx's for a client
 // that went away.
 var statuses = [server.Kinds]string{
-	server.OK: "200", server.NotFound: "404", server.BadRequest: "400", server.TooMany: "429", server.Busy: "503",
+	server.OK: "200", server.NotFound: "404", server.BadRequest: "400", server.TooMany: "429", server.Forbidden: "403", server.Busy: "503",
 	server.Gone: "499", server.Internal: "500",
 }
 

@@ -40,21 +40,13 @@ func New(version string) *Stats { return &Stats{Version: version, start: time.No
 func (s *Stats) Observe(r server.Served) {
 	s.requests[r.Kind()].Add(1)
 	s.bytes.Add(r.Bytes)
-	block := blockOf(r.Remote.Addr())
+	block := server.Block(r.Remote.Addr())
 	if fileserver.IsRobots(r.Selector) {
 		s.fetches.Add(1)
 		s.rude.fetched(block)
 		return
 	}
 	s.rude.asked(block, r.Selector, s.Site.Now())
-}
-
-// blockOf is what counts as one client: an IPv4 address, or a /64 of IPv6.
-func blockOf(a netip.Addr) netip.Addr {
-	if a = a.Unmap().WithZone(""); a.Is6() {
-		return netip.PrefixFrom(a, 64).Masked().Addr()
-	}
-	return a
 }
 
 // Reloaded counts a reload.

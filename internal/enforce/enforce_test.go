@@ -1,0 +1,292 @@
+package enforce
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// reply collects what a handler writes.
+type reply struct{ bytes.Buffer }
+
+func (r *reply) WriteItem(it menu.Item) error {
+	_, err := r.Write(it.AppendTo(nil))
+	return err
+}
+
+// world is a site, an Enforcer before it, and a clock.
+type world struct {
+	*Enforcer
+	t   *testing.T
+	now time.Time
+}
+
+func newWorld(t *testing.T, mode Mode, rules string) *world {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{".robots": rules, "a.txt": "a", "b.txt": "b", "private/p.txt": "p"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := site.Open(dir, site.Config{Watch: site.WatchOff})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { _ = s.Run(ctx); close(ended) }()
+	t.Cleanup(func() { stop(); <-ended })
+	if _, err := s.Snapshot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
+	w.Enforcer = &Enforcer{Mode: mode, Site: s, Next: &fileserver.Handler{Site: s, Cache: 1 << 20}, now: func() time.Time { return w.now }}
+	return w
+}
+
+// ask asks as a client, and returns what it gets.
+func (w *world) ask(from, sel string) string {
+	w.t.Helper()
+	req := &server.Request{Request: selector.Request{Selector: sel}, Host: "h", Port: 70, Remote: netip.AddrPortFrom(netip.MustParseAddr(from), 1)}
+	if a, ok := w.Quick(req); ok {
+		return string(a.Body)
+	}
+	var r reply
+	if err := w.ServeGopher(&r, req); err != nil {
+		return server.KindOf(err).String()
+	}
+	return r.String()
+}
+
+const crawler, person = "192.0.2.1", "192.0.2.2"
+
+// TestNobodyElseIsTouched: who has not fetched robots.txt may ask for everything.
+func TestNobodyElseIsTouched(t *testing.T) {
+	w := newWorld(t, Refuse, "Crawl-delay: 10\nDisallow: /private/\n")
+	w.ask(crawler, "robots.txt")
+	for range 100 {
+		if got := w.ask(person, "/private/p.txt"); got != "p" {
+			t.Fatalf("got %q", got)
+		}
+	}
+	if c := w.Counts(); c.Robots != 1 || c.Refused+c.Slowed != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestPoliteRobot keeps the rules as Veronica does, for a day: it is never touched.
+func TestPoliteRobot(t *testing.T) {
+	w := newWorld(t, Refuse, "Crawl-delay: 10\nVisit-time: 0600-1800\nDisallow: /private/\n")
+	for range 24 * 6 {
+		if got := w.ask(crawler, "0/robots.txt"); !strings.HasPrefix(got, "#") && !strings.HasPrefix(got, "User-agent") {
+			t.Fatalf("robots.txt: %q", got)
+		}
+		for range 5 {
+			if hour := w.now.Hour(); hour >= 6 && hour < 18 {
+				if got := w.ask(crawler, "/a.txt"); got != "a" {
+					t.Fatalf("at %v: %q", w.now, got)
+				}
+			}
+			w.now = w.now.Add(10 * time.Second)
+		}
+		w.now = w.now.Add(9 * time.Minute)
+	}
+}
+
+// TestRudeRobot asks without a pause: it gets no more than one in the delay.
+func TestRudeRobot(t *testing.T) {
+	for _, rules := range []string{"Crawl-delay: 10\n", "Request-rate: 6/1m\n"} {
+		w := newWorld(t, Refuse, rules)
+		w.ask(crawler, "robots.txt")
+		got := 0
+		for range 1000 {
+			if w.ask(crawler, "/a.txt") == "a" {
+				got++
+			}
+			w.now = w.now.Add(100 * time.Millisecond)
+		}
+		if got < 9 || got > 11 {
+			t.Errorf("%q: %d replies in 100 s", rules, got)
+		}
+		if c := w.Counts(); c.Refused != int64(1000-got) || len(c.Worst) != 1 || c.Worst[0].Key.String() != crawler {
+			t.Errorf("%+v", c)
+		}
+		w.now = w.now.Add(time.Hour)
+		if got := w.ask(crawler, "/a.txt"); got != "a" {
+			t.Errorf("an hour later: %q", got)
+		}
+	}
+}
+
+// TestDenied: two denied selectors may be a mistake, the third is none. After a day
+// without robots.txt the client is nobody again.
+func TestDenied(t *testing.T) {
+	w := newWorld(t, Refuse, "Disallow: /private/\nAllow: /private/open.txt\n")
+	w.ask(crawler, "robots.txt")
+	for i, want := range []string{"p", "p", "forbidden", "forbidden"} {
+		if got := w.ask(crawler, "/private/p.txt"); got != want {
+			t.Errorf("number %d: %q, want %q", i+1, got, want)
+		}
+	}
+	if got := w.ask(crawler, "/a.txt"); got != "a" {
+		t.Errorf("what is allowed: %q", got)
+	}
+	if msg := server.ErrorMessage(&server.Error{Kind: server.Forbidden}); msg != "Not for robots: see robots.txt" {
+		t.Errorf("the client reads %q", msg)
+	}
+	w.now = w.now.Add(24 * time.Hour)
+	if got := w.ask(crawler, "/private/p.txt"); got != "p" {
+		t.Errorf("a day later: %q", got)
+	}
+}
+
+// TestHours refuses outside of Visit-time.
+func TestHours(t *testing.T) {
+	w := newWorld(t, Refuse, "Visit-time: 0100-0500\n")
+	w.ask(crawler, "robots.txt")
+	if got := w.ask(crawler, "/a.txt"); got != "forbidden" {
+		t.Errorf("at noon: %q", got)
+	}
+	w.now = w.now.Add(15 * time.Hour)
+	if got := w.ask(crawler, "/a.txt"); got != "a" {
+		t.Errorf("at three: %q", got)
+	}
+}
+
+// TestTheFileItGot: a robot is held to the file that it has read, not to a later one.
+func TestTheFileItGot(t *testing.T) {
+	w := newWorld(t, Refuse, "Disallow: /b.txt\n")
+	w.ask(crawler, "robots.txt")
+	w.known[netip.MustParseAddr(crawler)].denied = forgiven
+	later := *w.Site.Now()
+	later.Robots = []byte("User-agent: *\nDisallow: /a.txt\n")
+	w.last.Store(nil)
+	w.ordersOf(&later)
+	if got := w.ask(crawler, "/a.txt"); got != "a" {
+		t.Errorf("what the later file denies: %q", got)
+	}
+	if got := w.ask(crawler, "/b.txt"); got != "forbidden" {
+		t.Errorf("what its file denies: %q", got)
+	}
+}
+
+func TestSpared(t *testing.T) {
+	w := newWorld(t, Refuse, "Crawl-delay: 10\n")
+	w.Spare = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::5/128")}
+	for _, from := range []string{crawler, "2001:db8::5", "::ffff:192.0.2.9"} {
+		w.ask(from, "robots.txt")
+		for range 5 {
+			if got := w.ask(from, "/a.txt"); got != "a" {
+				t.Fatalf("%s: %q", from, got)
+			}
+		}
+	}
+	if c := w.Counts(); c.Robots != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestBlockIsOneClient: addresses of one /64 are one robot.
+func TestBlockIsOneClient(t *testing.T) {
+	w := newWorld(t, Refuse, "Crawl-delay: 10\n")
+	w.ask("2001:db8:1::1", "robots.txt")
+	w.ask("2001:db8:1::2", "/a.txt")
+	if got := w.ask("2001:db8:1::3", "/a.txt"); got != "forbidden" {
+		t.Errorf("got %q", got)
+	}
+	if got := w.ask("2001:db8:2::3", "/a.txt"); got != "a" {
+		t.Errorf("another network: %q", got)
+	}
+}
+
+func TestTableIsBounded(t *testing.T) {
+	w := newWorld(t, Refuse, "Crawl-delay: 10\n")
+	for i := range maxRobots + 500 {
+		w.ask(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), "robots.txt")
+		w.now = w.now.Add(time.Second)
+	}
+	if c := w.Counts(); c.Robots != maxRobots {
+		t.Errorf("%d robots", c.Robots)
+	}
+	if w.known[netip.MustParseAddr("10.0.0.1")] != nil || w.known[netip.AddrFrom4([4]byte{10, 0, 16, 255})] == nil {
+		t.Error("not the first ones were forgotten")
+	}
+}
+
+// TestSlow answers late instead, and refuses what would wait too long.
+func TestSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &Enforcer{Mode: Slow}
+		began := time.Now()
+		if !e.hold(t.Context(), 5*time.Second) || time.Since(began) != 5*time.Second {
+			t.Errorf("waited %v", time.Since(began))
+		}
+		if e.hold(t.Context(), maxWait+1) {
+			t.Error("waits too long")
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, stop)
+		if e.hold(ctx, 5*time.Second) {
+			t.Error("waits though the client has gone")
+		}
+		done := make(chan bool, maxWaiting)
+		for range maxWaiting {
+			go func() { done <- e.hold(t.Context(), time.Second) }()
+		}
+		synctest.Wait()
+		if e.hold(t.Context(), time.Second) {
+			t.Error("too many wait")
+		}
+		for range maxWaiting {
+			if !<-done {
+				t.Error("one did not wait")
+			}
+		}
+		if n := e.waiting.Load(); n != 0 {
+			t.Errorf("%d wait at the end", n)
+		}
+	})
+}
+
+func TestSlowIsLate(t *testing.T) {
+	w := newWorld(t, Slow, "Crawl-delay: 0.2\n")
+	w.ask(crawler, "robots.txt")
+	for i := range 3 {
+		if got := w.ask(crawler, "/a.txt"); got != "a" {
+			t.Errorf("number %d: %q", i, got)
+		}
+	}
+	if c := w.Counts(); c.Slowed != 2 || c.Refused != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestMode(t *testing.T) {
+	for text, want := range map[string]Mode{"off": Off, "slow": Slow, "refuse": Refuse} {
+		var m Mode
+		if err := m.UnmarshalText([]byte(text)); err != nil || m != want {
+			t.Errorf("%s: %v %v", text, m, err)
+		}
+	}
+	if err := new(Mode).UnmarshalText([]byte("kill")); err == nil {
+		t.Error("kill is a mode")
+	}
+}
