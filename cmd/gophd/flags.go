@@ -86,6 +86,8 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catLimits.duration(&f.Drain, "drain", 10*time.Second, "`DURATION` for open replies after SIGTERM"),
 		catLimits.number(&f.MaxConns, "max-conns", 0, "`N` connections (default: half the limit of files)"),
 		catLimits.number(&f.MaxConnsPerIP, "max-conns-per-ip", server.DefaultMaxConnsPerIP, "`N` of one address or IPv6 /64; 0 is any"),
+		catLimits.text(&f.Enforce, "enforce", "off", "`MODE` hold robots to the robots.txt that they fetched: off, slow, refuse"),
+		catLimits.list(&f.EnforceSpare, "enforce-spare", "`CIDR` that is not held to it, such as a public proxy"),
 		catLimits.fraction(&f.Rate, "rate", "`N` requests a second per address; 0 is any"),
 		catLimits.number(&f.Burst, "burst", server.DefaultBurst, "`N` requests at once, with -rate"),
 		catWatch.text(&f.Watch, "watch", "inotify", "`MODE` inotify, poll or off"),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gophd/gophd/fileserver"
 	"github.com/gophd/gophd/internal/accesslog"
+	"github.com/gophd/gophd/internal/enforce"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/keypair"
 	"github.com/gophd/gophd/internal/logs"
@@ -64,6 +65,9 @@ type Flags struct {
 	User, Sandbox string
 	SandboxParent bool
 
+	Enforce      string
+	EnforceSpare []string
+
 	Users       string
 	UsersMinUID int
 	Mounts      []string
@@ -98,6 +102,9 @@ type Config struct {
 	ips       accesslog.IPs
 	status    []netip.Prefix // who may see the status page
 	metrics   string         // the address; "": none
+
+	enforce enforce.Mode
+	spare   []netip.Prefix // that is not held to robots.txt
 
 	user          string
 	sandbox       string
@@ -272,7 +279,13 @@ func (f Flags) network(c *Config) (err error) {
 	if c.server.TrustProxy, err = prefixes("trust-proxy", f.TrustProxy); err != nil {
 		return err
 	}
-	c.status, err = prefixes("status", f.Status)
+	if c.status, err = prefixes("status", f.Status); err != nil {
+		return err
+	}
+	if err := c.enforce.UnmarshalText([]byte(f.Enforce)); err != nil {
+		return exit.Usagef("one of off, slow, refuse", "-enforce: %w", err)
+	}
+	c.spare, err = prefixes("enforce-spare", f.EnforceSpare)
 	return err
 }
 

@@ -24,6 +24,7 @@ import (
 
 	"github.com/gophd/gophd/fileserver"
 	"github.com/gophd/gophd/internal/accesslog"
+	"github.com/gophd/gophd/internal/enforce"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/feed"
 	"github.com/gophd/gophd/internal/keypair"
@@ -68,12 +69,13 @@ type daemon struct {
 	conn      net.Conn          // of -inetd, instead of listeners
 	notify    *systemd.Notifier // nil: not under systemd
 	log       *slog.Logger
-	requests  *slog.Logger   // for the server
-	logs      *logs.Log      // what both write to
-	checking  bool           // nothing is served
-	access    *accesslog.Log // nil: none
-	stats     *status.Stats  // nil: nobody may see them
-	metrics   net.Listener   // nil: none for Prometheus
+	requests  *slog.Logger      // for the server
+	logs      *logs.Log         // what both write to
+	checking  bool              // nothing is served
+	access    *accesslog.Log    // nil: none
+	stats     *status.Stats     // nil: nobody may see them
+	metrics   net.Listener      // nil: none for Prometheus
+	enforcer  *enforce.Enforcer // nil: robots are not held to anything
 	observers observers
 
 	rereading atomic.Pointer[time.Time] // when SIGHUP came, until it is done
@@ -132,7 +134,12 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 	if len(d.conf.hosts) > 0 {
 		d.conf.files.Hosts = d.hostItems
 	}
-	if d.srv.Handler, err = d.handler(&d.mux); err != nil {
+	var first server.Handler = &d.mux
+	if d.conf.enforce != enforce.Off {
+		d.enforcer = d.enforce(d.tree, first)
+		first = d.enforcer
+	}
+	if d.srv.Handler, err = d.handler(first); err != nil {
 		return err
 	}
 	d.srv.HTTP = d.browsers()
@@ -166,6 +173,11 @@ func (d *daemon) pages(tree *site.Site, handler server.Handler, files *fileserve
 		return &webview.View{Site: tree, Handler: handler, Search: search}
 	}
 	return &webview.Page{Handler: handler, Type: files.ItemType}
+}
+
+// enforce holds robots of a site to what they have read.
+func (d *daemon) enforce(s *site.Site, next server.Handler) *enforce.Enforcer {
+	return &enforce.Enforcer{Mode: d.conf.enforce, Spare: d.conf.spare, Site: s, Next: next}
 }
 
 // withPrograms is what serves the tree, and asks programs for what they answer.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/internal/enforce"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/feed"
 	"github.com/gophd/gophd/menu"
@@ -143,6 +144,9 @@ func (d *daemon) openHosts() error {
 			Dates: d.conf.files.Dates, Charset: d.conf.files.Charset, Version: d.conf.files.Version, Cache: d.conf.files.Cache,
 			Hosts: d.hostItems, Missing: &feed.Handler{Site: tree, InfoPrefix: d.conf.files.InfoPrefix, Web: d.conf.http == "view"}}
 		h.tree, h.handler, h.web = tree, &files, d.pages(tree, &files, &files, false)
+		if d.conf.enforce != enforce.Off {
+			h.handler = d.enforce(tree, h.handler)
+		}
 	}
 	return nil
 }

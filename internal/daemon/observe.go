@@ -73,7 +73,7 @@ func (d *daemon) openStats() {
 		return
 	}
 	d.stats = status.New(d.conf.version)
-	d.stats.Server, d.stats.Site = d.srv, d.tree
+	d.stats.Server, d.stats.Site, d.stats.Enforcer = d.srv, d.tree, d.enforcer
 	if d.access != nil {
 		d.stats.Lost = d.access.Lost
 	}

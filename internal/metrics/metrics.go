@@ -77,13 +77,14 @@ var (
 	failures    = desc("reload_failures_total", "How often that failed, and the old policy stayed.")
 	lastReload  = desc("last_reload_timestamp_seconds", "When something was last read anew, since 1970.")
 	lastTook    = desc("last_reload_duration_seconds", "How long that took.")
+	enforced    = desc("robots_enforced_requests_total", "Requests of robots that were slowed or refused.", "action")
 	lost        = desc("access_log_lost_lines_total", "Lines of the access log that were lost.")
 )
 
 // Describe is for Prometheus.
 func (c collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{build, requests, sent, accepted, connections, refused, fetches, rude, octets,
-		reports, reloads, failures, lastReload, lastTook, lost} {
+		reports, reloads, failures, lastReload, lastTook, enforced, lost} {
 		to <- d
 	}
 }
@@ -124,6 +125,8 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 		gauge(lastReload, float64(n.Last.Start.UnixMilli())/1000)
 		gauge(lastTook, n.Last.Took.Seconds())
 	}
+	count(enforced, n.Enforced.Slowed, "slowed")
+	count(enforced, n.Enforced.Refused, "refused")
 	count(lost, n.Lost)
 }
 

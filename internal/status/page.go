@@ -73,6 +73,12 @@ func (p *Page) robots(line func(string, ...any), n Numbers) {
 	for _, c := range n.Rudest {
 		line("  %s\t%d", p.show(c.Key), c.Times)
 	}
+	if p.Stats.Enforcer != nil {
+		line("\nRobots held to robots.txt\n  known\t%d\n  requests slowed\t%d\n  requests refused\t%d", n.Enforced.Robots, n.Enforced.Slowed, n.Enforced.Refused)
+		for _, c := range n.Enforced.Worst {
+			line("  %s\t%d", p.show(c.Key), c.Times)
+		}
+	}
 	line("\nReloads\t%d", n.Reloads)
 	line("  failed\t%d", n.Failures)
 	if n.Reloads > 0 {

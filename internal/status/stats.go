@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/internal/enforce"
 	"github.com/gophd/gophd/internal/tally"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/server"
@@ -22,6 +23,8 @@ type Stats struct {
 	Server  *server.Server
 	Site    *site.Site
 	Lost    func() int64 // lines of the access log; nil: there is none
+
+	Enforcer *enforce.Enforcer // nil: robots are not held to anything
 
 	start    time.Time
 	requests [server.Kinds]atomic.Int64
@@ -73,6 +76,7 @@ type Numbers struct {
 	Octets   int    // of robots.txt
 	Policy   string // its SHA-256; see policy.Compiled.Hash
 	Lost     int64  // lines of the access log
+	Enforced enforce.Counts
 	server.Counts
 }
 
@@ -82,6 +86,7 @@ func (s *Stats) Numbers() Numbers {
 		Start: s.start, Bytes: s.bytes.Load(), Fetches: s.fetches.Load(), Reloads: s.reloads.Load(), Failures: s.failures.Load(),
 		Rude: s.rude.times.Load(), Rudest: s.rude.list.List(10), Counts: s.Server.Counts(),
 	}
+	n.Enforced = s.Enforcer.Counts()
 	for i := range n.Requests {
 		n.Requests[i] = s.requests[i].Load()
 	}

@@ -1,0 +1,93 @@
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	robotsclient "github.com/gophd/gophd/robots/client"
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+// TestEnforce: a robot that keeps the rules, one that does not, and a reader who
+// comes from the same address as the rude one.
+func TestEnforce(t *testing.T) {
+	root := tree(t, map[string]string{".robots": "Crawl-delay: 1\nDisallow: /private/\n", "a.txt": "a\n", "private/p.txt": "p\n"})
+	access := filepath.Join(t.TempDir(), "access.log")
+	d := harness.Start(t, "-root", root, "-enforce", "refuse", "-access-log", access, "-status", "127.0.0.9/32")
+	ask := func(from, selector string) string {
+		got, err := harness.Exchange(from, d.Addr, selector+"\r\n", nil)
+		if err != nil {
+			t.Errorf("%s from %s: %v", selector, from, err)
+		}
+		return string(got)
+	}
+	const refused = "3Not for robots: see robots.txt\t\terror.host\t1\r\n.\r\n"
+
+	// Nobody is held to what they have not read.
+	for range 20 {
+		if got := ask("127.0.0.5", "/private/p.txt"); got != "p\n" {
+			t.Fatalf("a reader gets %q", got)
+		}
+	}
+
+	// A polite robot: the client of this repository, which asks robots.txt first,
+	// waits, and leaves out what is denied.
+	polite := robotsclient.Client{Agent: "veronica"}
+	for _, sel := range []string{"a.txt", "private/p.txt", "a.txt", "a.txt"} {
+		answer, err := polite.Get(context.Background(), "gopher://"+d.Addr+"/0/"+sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !answer.Decide("/" + sel).Allowed {
+			continue
+		}
+		if err := answer.Pace.Wait(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := harness.Ask(d.Addr, "/"+sel); got != "a\n" || err != nil {
+			t.Errorf("the polite robot gets %q, %v", got, err)
+		}
+	}
+
+	// A rude one, and who shares its address.
+	ask("127.0.0.6", "robots.txt")
+	got := 0
+	for range 50 {
+		if ask("127.0.0.6", "/a.txt") == "a\n" {
+			got++
+		}
+	}
+	if last := ask("127.0.0.6", "/a.txt"); got == 0 || got > 25 || last != refused && got < 2 {
+		t.Errorf("the rude robot gets %d of 50, at last %q", got, last)
+	}
+	status := ask("127.0.0.9", "/server-status")
+	if !regexp.MustCompile(`(?s)held to robots.txt.*refused +\d\d.*127\.0\.0\.6 +\d\d`).MatchString(status) {
+		t.Errorf("the status page does not tell:\n%s", status)
+	}
+	d.Stop()
+
+	// The access log, as fail2ban reads it.
+	filter := "../../examples/fail2ban/gophd-robots.conf"
+	out, err := exec.Command(harness.Tool(t, "fail2ban-regex"), "--print-all-matched", access, filter).CombinedOutput()
+	if err != nil {
+		t.Fatalf("fail2ban-regex: %v\n%s", err, out)
+	}
+	log, err := os.ReadFile(access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Count(string(log), `" 403 `)
+	m := regexp.MustCompile(`Lines: (\d+) lines, \d+ ignored, (\d+) matched`).FindSubmatch(out)
+	if m == nil || want < 20 || string(m[2]) != strconv.Itoa(want) {
+		t.Errorf("fail2ban finds other lines than the %d of status 403:\n%s", want, out)
+	}
+	if strings.Contains(string(out), "127.0.0.5") {
+		t.Error("fail2ban would shut out the reader")
+	}
+}
