@@ -9,16 +9,16 @@ import (
 )
 
 // Names are ordered as people do: numbers by their value ("2" before "10"),
-// letters of ASCII in either case alike, and the rest by octets. Names that are
-// alike so far are ordered by octets, so that no two names are equal.
+// letters of ASCII in either case alike, and the rest by bytes. Names that are
+// alike so far are ordered by bytes, so that no two names are equal.
 //
 // To compare two names so takes a walk along both. A listing compares each name
 // with a dozen others, so each is walked along once, to make a key: the order of
-// the keys by octets is that of the names.
+// the keys by bytes is that of the names.
 
 // appendKey appends the key of a name. A number becomes a "0", since a digit is
-// what it stands for beside other octets, how many digits it has without leading
-// zeros, and these. The name itself comes last, after the least octet.
+// what it stands for beside other bytes, how many digits it has without leading
+// zeros, and these. The name itself comes last, after the least byte.
 func appendKey(b []byte, name string) []byte {
 	for rest := name; rest != ""; {
 		if !isDigit(rest[0]) {
@@ -50,7 +50,7 @@ func sortNames(names []listed) {
 }
 
 // ranked stands for a name while names are sorted: with a number for the first
-// octets of its key that may differ, and no pointers, which would be told to the
+// bytes of its key that may differ, and no pointers, which would be told to the
 // garbage collector whenever it is moved.
 type ranked struct {
 	head uint64
@@ -107,7 +107,7 @@ func (k keys) of(i int) []byte {
 	return k.text[k.ends[i-1]:k.ends[i]]
 }
 
-// common returns how many octets all keys begin with alike.
+// common returns how many bytes all keys begin with alike.
 func (k keys) common() int {
 	first := k.of(0)
 	n := len(first)

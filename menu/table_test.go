@@ -39,8 +39,8 @@ func TestCompareNatural(t *testing.T) {
 }
 
 // compareNatural is the order without keys: numbers by their value ("2" before
-// "10"), letters of ASCII in either case alike, and the rest by octets. Names that
-// are alike so far are ordered by octets, so that no two names are equal.
+// "10"), letters of ASCII in either case alike, and the rest by bytes. Names that
+// are alike so far are ordered by bytes, so that no two names are equal.
 func compareNatural(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

@@ -27,7 +27,7 @@ func fold(dir, sel string) string {
 	return "."
 }
 
-// hiddenName says whether an element of a name begins with a dot.
+// hiddenName reports whether an element of a name begins with a dot.
 func hiddenName(name string) bool {
 	return name != "." && (name[0] == '.' || strings.Contains(name, "/."))
 }
@@ -71,13 +71,13 @@ func (m *making) read(name string) (string, error) {
 	return strings.TrimPrefix(text.String(), byteOrderMark), nil
 }
 
-// look says whether a file or directory beside the maps may still be looked at.
+// look reports whether a file or directory beside the maps may still be looked at.
 func (m *making) look() bool {
 	m.looks--
 	return m.looks >= 0
 }
 
-// stat tells whether there is something of that name that can be served, and
+// stat reports whether there is something of that name that can be served, and
 // whether it is a directory.
 func (m *making) stat(name string) (dir, ok bool) {
 	if !selector.AskableName(name) || !m.look() {
@@ -91,7 +91,7 @@ func (m *making) stat(name string) (dir, ok bool) {
 	return info.IsDir(), true
 }
 
-// head returns the beginning of a file, at most sniffLen octets.
+// head returns the beginning of a file, at most sniffLen bytes.
 func (m *making) head(name string) ([]byte, error) {
 	f, _, err := m.open(name)
 	if err != nil {

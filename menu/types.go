@@ -28,7 +28,7 @@ var extensions = map[byte]string{
 	TypeMIME:     "eml mbox mht",
 }
 
-// maxExtension is the longest extension that is looked up, in octets.
+// maxExtension is the longest extension that is looked up, in bytes.
 const maxExtension = 16
 
 var typeByExtension = func() map[string]byte {
@@ -66,12 +66,12 @@ func appendExtension(b []byte, name string) []byte {
 	return b
 }
 
-// sniffLen is how much of a file tells whether it is text, in octets.
+// sniffLen is how much of a file reports whether it is text, in bytes.
 const sniffLen = 512
 
-// Sniff returns the type of text if the first 512 octets of head are text, in any
+// Sniff returns the type of text if the first 512 bytes of head are text, in any
 // character set that has ASCII in it, and that of binary files if they are not:
-// control octets but those that texts use (BS TAB LF VT FF CR SUB ESC) make the
+// control bytes but those that texts use (BS TAB LF VT FF CR SUB ESC) make the
 // difference. An empty file is text.
 func Sniff(head []byte) byte {
 	head = head[:min(len(head), sniffLen)]

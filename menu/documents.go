@@ -17,7 +17,7 @@ var redirectSchemes = []string{
 	"sip", "irc", "ircs", "telnet", "ssh", "news", "nntp", "git", "magnet", "tel",
 }
 
-// maxTarget is the longest URL of a redirect page, in octets.
+// maxTarget is the longest URL of a redirect page, in bytes.
 const maxTarget = 2048
 
 // errTarget does not repeat the target, which comes from a stranger.
@@ -26,7 +26,7 @@ var errTarget = errors.New("making a redirect page: no URL that may be linked")
 // RedirectPage returns the page for a selector URL:target: HTML that leads to the
 // target, for browsers that ask the Gopher server for it. The target is a URL of a
 // scheme that only leads somewhere (http, mailto, gemini...), of at most 2,048
-// octets of UTF-8 without control characters or spaces. Others, like javascript:,
+// bytes of UTF-8 without control characters or spaces. Others, like javascript:,
 // data: and file:, are an error.
 func RedirectPage(target string) ([]byte, error) {
 	scheme, rest, _ := strings.Cut(target, ":")
@@ -51,4 +51,36 @@ func RedirectPage(target string) ([]byte, error) {
 </body>
 </html>
 `), nil
+}
+
+// Caps returns a caps.txt, which tells clients how selectors of this server are
+// put together. Version is that of gophd; each of more is a key and a value to be
+// added. "Delimeter" is how clients look it up.
+func Caps(version string, more [][2]string) []byte {
+	b := []byte("CAPS\n\n")
+	for _, kv := range [][2]string{
+		{"CapsVersion", "1"},
+		{"ExpireCapsAfter", "3600"},
+		{"PathDelimeter", "/"},
+		{"PathIdentity", "."},
+		{"PathParent", ".."},
+		{"PathParentDouble", "FALSE"},
+		{"PathEscapeCharacter", ""},
+		{"PathKeepPreDelimeter", "FALSE"},
+		{"ServerSoftware", "gophd"},
+		{"ServerSoftwareVersion", version},
+	} {
+		b = appendCap(b, kv)
+	}
+	for _, kv := range more {
+		b = appendCap(b, kv)
+	}
+	return b
+}
+
+func appendCap(b []byte, kv [2]string) []byte {
+	b = selector.AppendClean(b, kv[0])
+	b = append(b, '=')
+	b = selector.AppendClean(b, kv[1])
+	return append(b, '\n')
 }
