@@ -118,6 +118,7 @@ func (c *HTTPConn) Idle(idle bool) {
 	c.mu.Lock()
 	c.idle = idle
 	c.mu.Unlock()
+	c.w.progress.rest(idle)
 	if idle {
 		c.slot.turn(reading)
 	} else {

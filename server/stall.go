@@ -25,6 +25,7 @@ type progress struct {
 	alarm   *time.Timer // nil: there is none
 	last    time.Time   // when something went on
 	sending bool        // the handler is where it sends
+	idle    bool        // nothing is to go on: the connection waits for another request
 	over    bool        // the reply has ended, or was given up
 }
 
@@ -56,6 +57,9 @@ func (p *progress) stuck(stall time.Duration) (stuck, sending bool) {
 	if p.sending {
 		stall *= 2
 	}
+	if p.idle {
+		p.last = time.Now()
+	}
 	if rest := stall - time.Since(p.last); rest > 0 {
 		p.alarm.Reset(rest)
 		return false, false
@@ -82,6 +86,13 @@ func (p *progress) moved(sending bool) {
 	p.sending, p.last = sending, time.Now()
 }
 
+// rest says whether nothing is to go on for a while.
+func (p *progress) rest(idle bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle, p.last = idle, time.Now()
+}
+
 // end stops the alarm, and reports whether the reply was given up.
 func (p *progress) end() (givenUp bool) {
 	p.mu.Lock()
@@ -104,7 +115,7 @@ func (r *run) giveUp(c *conn, w *reply, sel string, sending bool) {
 	if times := r.limited().logged.add(stuckKey, time.Now()); times > 0 {
 		r.logger.LogAttrs(r.hard, slog.LevelError, "a request does not end", slog.String("selector", sel), slog.Int("times", times))
 	}
-	if sending || n > 0 {
+	if sending || n > 0 || isHTTP([]byte(sel)) {
 		r.logRequest(sel, c.remote, n, time.Since(c.accepted), errStuck)
 		c.abort()
 	} else {

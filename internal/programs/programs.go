@@ -37,7 +37,7 @@ func ParseRule(s string) (Rule, error) {
 	}
 	if ext, ok := strings.CutPrefix(what, "*."); ok {
 		if ext == "" || strings.ContainsAny(ext, "/*?") || !plain(ext) {
-			return r, errors.New("no extension after *.")
+			return r, errors.New("there is no extension after the star")
 		}
 		r.Suffix = "." + ext
 		return r, nil

@@ -338,6 +338,76 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// A client that waits for another request is not one whose reply does not go on.
+func TestIdleLongerThanStall(t *testing.T) {
+	s := start(t, func(srv *server.Server) { srv.StallTimeout = 50 * time.Millisecond })
+	c := s.dial()
+	r := bufio.NewReader(c)
+	for range 3 {
+		if _, err := io.WriteString(c, "GET /x.zip HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, res.Body); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// Where all places are taken, a connection that waits for another request goes
+// first.
+func TestIdleGoesFirst(t *testing.T) {
+	s := start(t, func(srv *server.Server) { srv.MaxConns = 2 })
+	gone := make(chan bool, 2)
+	for range 2 {
+		c := s.dial()
+		r := bufio.NewReader(c)
+		if _, err := io.WriteString(c, "GET /x.zip HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := http.ReadResponse(r, nil); err != nil {
+			t.Fatal(err)
+		} else if _, err := io.Copy(io.Discard, res.Body); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetDeadline(time.Now().Add(idleTime * 2 / 3)) // it would go by itself
+		go func() {
+			_, err := r.ReadByte()
+			e, ok := err.(net.Error)
+			gone <- !ok || !e.Timeout()
+		}()
+	}
+	other := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	newcomer, err := other.Dial("tcp", s.addr)
+	if err != nil {
+		t.Skip(err) // where not all of 127.0.0.0/8 is this machine
+	}
+	defer func() { _ = newcomer.Close() }()
+	if _, err := io.WriteString(newcomer, "GET / HTTP/1.1\r\nHost"); err != nil {
+		t.Fatal(err)
+	}
+	if !<-gone {
+		t.Error("nobody has gone for the newcomer")
+	}
+}
+
+// What robots.txt says of the site and of the use of its texts stands in the header.
+func TestPolicyHeader(t *testing.T) {
+	hole["no/.robots"], hole[".robots"] = "User-agent: *\nDisallow: /\n", "User-agent: *\nContent-Usage: /phlog/ train-ai=n\nIndex: deny\n"
+	defer delete(hole, ".robots")
+	s := start(t, nil)
+	for path, want := range map[string]string{"/a.txt": "", "/phlog/": "train-ai=n", "/phlog/2026-01-02.txt": "train-ai=n", "/phlog/2026-01-02.txt?raw": "train-ai=n", "/ask": ""} {
+		res, _ := s.get(path)
+		if got := res.Header.Get("Content-Usage"); got != want || res.Header.Get("X-Robots-Tag") != "noindex" {
+			t.Errorf("%s: %q, want %q; %v", path, got, want, res.Header)
+		}
+	}
+}
+
 // A client that waits for another request goes when the server ends; one that is
 // being answered gets all of it.
 func TestDrain(t *testing.T) {
