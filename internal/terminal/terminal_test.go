@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,25 +42,45 @@ func TestSafe(t *testing.T) {
 	}
 }
 
+// locked is text that one writes while another reads.
+type locked struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, p...)
+	return len(p), nil
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.text)
+}
+
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out strings.Builder
+		var out locked
 		n := 0
 		stop := progress(&out, func() string { n++; return fmt.Sprintf("%d done\x1b", n) }, progressAfter)
 		time.Sleep(progressAfter - 1)
-		if out.Len() > 0 {
-			t.Errorf("told after less than two seconds: %q", &out)
+		synctest.Wait()
+		if out.String() != "" {
+			t.Errorf("told after less than two seconds: %q", out.String())
 		}
 		time.Sleep(300 * time.Millisecond)
 		stop()
 		if want := "\r1 done\\x1b\x1b[K\r2 done\\x1b\x1b[K\r\x1b[K"; out.String() != want {
 			t.Errorf("got %q, want %q", out.String(), want)
 		}
-		out.Reset()
-		stop = progress(&out, func() string { return "x" }, progressAfter)
+		var quick locked
+		stop = progress(&quick, func() string { return "x" }, progressAfter)
 		time.Sleep(time.Second)
-		if stop(); out.Len() > 0 {
-			t.Errorf("a quick task is told of: %q", &out)
+		if stop(); quick.String() != "" {
+			t.Errorf("a quick task is told of: %q", quick.String())
 		}
 	})
 }

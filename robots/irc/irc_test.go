@@ -1,19 +1,11 @@
 package irc
 
 import (
-	"bufio"
-	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
-	"io"
-	"net"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/robotstest"
@@ -108,57 +100,4 @@ func TestClientRefusesInput(t *testing.T) {
 			t.Errorf("%q %q: error %v, want %s", test.nick, test.url, err, test.fails)
 		}
 	}
-}
-
-// TestNgircd asks a server in use, which has no such token. With
-// GOPHD_ACCEPTANCE set it must be installed.
-func TestNgircd(t *testing.T) {
-	path, err := exec.LookPath("ngircd")
-	if err != nil {
-		path, err = exec.LookPath("/usr/sbin/ngircd")
-	}
-	if err != nil {
-		if os.Getenv("GOPHD_ACCEPTANCE") == "" {
-			t.Skip("ngircd is not installed")
-		}
-		t.Fatal(err)
-	}
-	address := startNgircd(t, path)
-	got, problems, err := new(Client).Crawler(t.Context(), "irc://"+address)
-	if want := (robots.Crawler{Cooldown: robots.DefaultCooldown}); err != nil || got != want || problems != nil {
-		t.Errorf("%v %v %v, want unspecified", got, problems, err)
-	}
-}
-
-// startNgircd starts a server and returns when it listens.
-func startNgircd(t *testing.T, path string) (address string) {
-	address = robotstest.FreeAddress(t)
-	_, port, _ := net.SplitHostPort(address)
-	config := t.TempDir() + "/ngircd.conf"
-	text := fmt.Sprintf("[Global]\nName = irc.example.net\nInfo = test\nAdminEMail = a@example.net\n"+
-		"Listen = 127.0.0.1\nPorts = %s\n[Options]\nDNS = no\nIdent = no\nPAM = no\n", port)
-	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	cmd := exec.CommandContext(ctx, path, "-n", "-f", config)
-	log, err := cmd.StdoutPipe()
-	if err == nil {
-		cmd.Stderr = cmd.Stdout
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
-	lines := bufio.NewScanner(log)
-	for lines.Scan() {
-		t.Log(lines.Text())
-		if strings.Contains(lines.Text(), " ready.") {
-			go func() { _, _ = io.Copy(io.Discard, log) }()
-			return address
-		}
-	}
-	t.Fatal("ngircd does not start")
-	return ""
 }
