@@ -1,6 +1,9 @@
 package policy
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/robots"
 )
@@ -109,13 +112,17 @@ func (w *work) coarsen(b bill, room int) bool {
 	if b.total <= room {
 		return false
 	}
-	owners, why := b.borrowers(len(w.c.nodes.subs), room)
+	may := map[string]*node{}
 	for _, top := range w.c.nodes.subs {
-		if owner := ownerOf(top); why[owner] != "" && w.denied[top] == nil {
-			w.deny(top, CodeCoarsened, why[owner])
+		if w.denied[top] == nil && (top.note == nil || top.note.shut == nil) {
+			may[ownerOf(top)] = top
 		}
 	}
-	return len(owners) > 0
+	why := b.borrowers(may, len(w.c.nodes.subs), room)
+	for _, owner := range slices.Sorted(maps.Keys(why)) {
+		w.deny(may[owner], CodeCoarsened, why[owner])
+	}
+	return len(why) > 0
 }
 
 // write makes the file. If it is too large, borrowers are denied, then all bare
@@ -143,7 +150,7 @@ func (w *work) write() {
 			c.file, c.sources = out.buf.Bytes(), out.sources
 			break
 		}
-		b := billOf(list, w.noBare)
+		b := billOf(list, w.groups[0], w.noBare)
 		over := b.total - (out.buf.Len() - maxBytes)
 		switch {
 		case w.coarsen(b, over):

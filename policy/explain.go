@@ -61,7 +61,7 @@ func (c *Compiled) closes(canonical, spelling string) bool {
 	if canonical == spelling || spelling == "" {
 		return false
 	}
-	always := strings.HasSuffix(canonical, "/") && !strings.HasSuffix(spelling, "/") ||
+	always := strings.Contains(canonical, "//") || strings.HasSuffix(canonical, "/") && !strings.HasSuffix(spelling, "/") ||
 		strings.Trim(canonical, "/") != strings.Trim(spelling, "/") || strings.IndexByte(" #*", spelling[0]) >= 0
 	denied, other := escape(canonical), escape(spelling)
 	for _, r := range c.closers {

@@ -155,6 +155,9 @@ func (w *work) opener(f proof.Finding, sel string) (Report, bool) {
 			if spelt != sel && matches(e.uri, escape(spelt)) && slices.Contains(slices.Concat(withoutStar, asRaw), f.Reader) {
 				return NewReport(CodeEscaped, e.file, e.line, "it opens a name that is spelt with the escapes, too"), true
 			}
+			if head, _, ok := strings.Cut(e.uri, "%23"); ok && f.Reader == "first-match" && strings.HasPrefix(escape(sel), head) {
+				return NewReport(CodeEscaped, e.file, e.line, "CPython's reader drops what follows a #, though it is escaped"), true
+			}
 			if dir, ok := indexOf(e); ok && strings.HasPrefix(f.Reader, "google") && dir == strings.TrimSuffix(escape(sel), "/")+"/" {
 				return NewReport(CodeIndex, e.file, e.line, "Google takes it for the directory, too"), true
 			}

@@ -30,7 +30,6 @@ const (
 type bill struct {
 	parts []part
 	total int
-	root  int // of total, the root's own lines for everybody
 }
 
 // part is a group: the bytes of each owner's lines, and who pays for it.
@@ -40,22 +39,35 @@ type part struct {
 	whose []string // nil: each pays for its own lines
 }
 
-// billOf adds up what is written.
-func billOf(list []section, noBare bool) bill {
+// billOf adds up what is written. Whoever's weak lines ask for it, everybody pays
+// for their own lines in the group for Veronica, and as much where there is none:
+// so what others say does not matter.
+func billOf(list []section, all *group, noBare bool) bill {
 	var b bill
+	copied := false
 	for _, s := range list {
-		p := part{by: map[string]int{}, whose: s.whose}
-		for _, l := range s.lines {
-			if noBare && l.text[0] != '/' && !l.last {
-				continue
-			}
-			n := len(l.text) + len("Disallow: \n")
-			p.by[l.of.owner()] += n
-			p.total += n
-		}
-		b.add(p)
+		b.add(partOf(s.lines, s.whose, noBare))
+		copied = copied || s.copied
+	}
+	if !copied {
+		p := partOf(all.weakLines(), nil, noBare)
+		p.total = 0
+		b.parts = append(b.parts, p)
 	}
 	return b
+}
+
+func partOf(lines []line, whose []string, noBare bool) part {
+	p := part{by: map[string]int{}, whose: whose}
+	for _, l := range lines {
+		if noBare && l.text[0] != '/' && !l.last {
+			continue
+		}
+		n := len(l.text) + len("Disallow: \n")
+		p.by[l.of.owner()] += n
+		p.total += n
+	}
+	return p
 }
 
 // estimate is the bill of a file that has yet to be written, from the sizes of
@@ -87,9 +99,6 @@ func estimate(root *node, denied map[*node]*rule, classes []*class) bill {
 func (b *bill) add(p part) {
 	b.parts = append(b.parts, p)
 	b.total += p.total
-	if p.whose == nil {
-		b.root = p.by[""]
-	}
 }
 
 // charges is what each owner takes: its lines for everybody, and its part of the
@@ -110,35 +119,39 @@ func (b *bill) charges() map[string]int {
 }
 
 // borrowers gives those that must be denied for the file to fit into room, the
-// largest first. Each is said with what it takes and what its share is.
-func (b *bill) borrowers(tops int, room int) (owners []string, why map[string]string) {
+// largest first, with what each takes and what its share is.
+func (b *bill) borrowers(may map[string]*node, tops int, room int) (why map[string]string) {
 	charges := b.charges()
 	share := (maxBytes - min(charges[""], maxBytes/2)) / max(1, tops)
-	list := slices.DeleteFunc(slices.Collect(maps.Keys(charges)), func(owner string) bool { return owner == "" || charges[owner] <= share })
+	list := slices.DeleteFunc(slices.Collect(maps.Keys(charges)), func(owner string) bool { return may[owner] == nil || charges[owner] <= share })
 	slices.SortFunc(list, func(x, y string) int { return cmp.Or(cmp.Compare(charges[y], charges[x]), cmp.Compare(x, y)) })
 	why = map[string]string{}
-	gone := map[string]bool{}
+	payers := make([]int, len(b.parts)) // of each group that are left
+	rest := make([]int, len(b.parts))   // bytes of it that are left
+	for i, p := range b.parts {
+		payers[i], rest[i] = len(p.whose), p.total
+	}
 	left := b.total
 	for _, owner := range list {
 		if left <= room {
 			break
 		}
-		gone[owner] = true
-		owners = append(owners, owner)
 		why[owner] = fmt.Sprintf("its lines and groups take %d bytes of %d; its share is %d", charges[owner], maxBytes, share)
-		left = 0
-		for _, p := range b.parts {
-			if p.whose != nil && !slices.ContainsFunc(p.whose, func(o string) bool { return !gone[o] }) {
+		for i, p := range b.parts {
+			if rest[i] == 0 {
 				continue
 			}
-			left += p.total
-			for o := range gone {
-				left -= p.by[o]
+			saved := p.by[owner] - 2*len(owner) - 2*len("Disallow: //\n")
+			if slices.Contains(p.whose, owner) {
+				if payers[i]--; payers[i] == 0 { // nobody is left who wants the group
+					saved = rest[i]
+				}
 			}
-			left += len(gone) * (2*len(owner) + 2*len("Disallow: //\n"))
+			rest[i] -= saved
+			left -= saved
 		}
 	}
-	return owners, why
+	return why
 }
 
 // tooLarge gives the top-level directories that say more than they may, and why.

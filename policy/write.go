@@ -2,7 +2,6 @@ package policy
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -33,6 +32,8 @@ type section struct {
 	lines []line
 	prefs []*rule
 	whose []string // whose room it takes, in equal parts; nil: each its own lines
+
+	copied bool // the group for Veronica that no annotation asks for
 }
 
 // sections makes what is written of each group. That for everybody comes first.
@@ -51,14 +52,7 @@ func sections(groups []*group) []section {
 	}
 	isNamed := slices.ContainsFunc(groups, func(g *group) bool { return g.token() == veronica })
 	if all := groups[0]; !isNamed && all.needsVeronica() {
-		s := section{names: []string{veronica}, lines: all.weakLines()}
-		whose := map[string]bool{}
-		for _, e := range all.entries {
-			if !e.dropped && !e.allow && e.isWeak() && !e.tie {
-				whose[e.owner()] = true
-			}
-		}
-		s.whose = slices.Sorted(maps.Keys(whose))
+		s := section{names: []string{veronica}, lines: all.weakLines(), copied: true}
 		at := 1 // before the names that are shorter
 		for at < len(list) && len(list[at].names[0]) > len(veronica) {
 			at++

@@ -1,0 +1,180 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/diag"
+)
+
+// TestReports: what each line of an annotation is told.
+func TestReports(t *testing.T) {
+	for text, want := range map[string]string{
+		"Disallow /b\n":                     "error 1 MISSPELT",
+		"Disalow: /b\n":                     "error 1 MISSPELT",
+		"Disallow: /b\nAlow: /b/c\n":        "error 2 MISSPELT",
+		"Useragent: x\nDisallow: /b\n":      "error 1 MISSPELT",
+		"nonsense\n":                        "error 1 SYNTAX",
+		"Colour: red\n":                     "error 1 SYNTAX",
+		"Final:\nDisallow: /b\n":            "error 1 SYNTAX",
+		"Disallow: /b\nAllow: /b%0A\n":      "error 2 SYNTAX",
+		"Content-Usage: /a\nDisallow: /b\n": "error 1 SYNTAX",
+		"User-agent: *Bot*\nDisallow: /b\n": "error 1 AGENT-NAME; error 2 LOST",
+		"User-agent: my bot\nAllow: /a\n":   "error 1 AGENT-NAME",
+		"User-agent: a, b\nDisallow: /b\n":  "error 1 AGENT-NAME",
+		"User-agent: a/1.1\nDisallow: /b\n": "error 1 AGENT-NAME",
+		"User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /b\n": "warning 1 GROUP-SWALLOWED",
+		"Crawl-delay: soon\n":                      "error 1 SYNTAX",
+		"License: terms\n":                         "error 1 SYNTAX",
+		"Disallow: /\nAllow: /a\n":                 "notice 1 OVERRULED; notice 1 ROOT-MENU; notice 1 VERONICA-HOST; notice 2 OVER-BLOCK",
+		"Disallow: /*.txt\n":                       "warning 1 GLOB",
+		"Disallow: /A*\n":                          "notice 1 NO-MATCH",
+		"Disallow: /a/readmi\n":                    "warning 1 NO-MATCH",
+		"Disallow: /to-come/\n":                    "notice 1 NO-MATCH",
+		"Disallow: /caps.txt\nDisallow: /b\n":      "",
+		"Allow: /a/feed.xml\n":                     "",
+		"Content-Usage: train-ai=n\nAllow: /a\n":   "",
+		"Content-Usage: train-ai=no\nAllow: /a\n":  "",
+		"Content-Usage: eat=n\nAllow: /a\n":        "notice 1 PREFERENCE",
+		"Content-Signal: ai-train=no\nAllow: /a\n": "",
+		"Content-Signal: sing=no\nAllow: /a\n":     "notice 1 PREFERENCE",
+		"Disallow: /a/sub\nDisallow: /b/\n":        "notice 1 OVERRULED",
+	} {
+		root := treeOf(map[string]string{".robots": text, "a/sub/.robots": "Allow: /x\n"}, "a/readme", "a/sub/x", "a/sub/x.txt", "b/c", "caps")
+		c := Compile(Input{Root: root, Own: []string{"/caps.txt", "feed.xml"}}, nil)
+		var list []string
+		for _, r := range c.Reports() {
+			if r.File == ".robots" && r.Code != CodeOverBlockStrict {
+				list = append(list, fmt.Sprintf("%s %d %s", r.Severity, r.Line, r.Code))
+			}
+		}
+		slices.Sort(list)
+		if got := strings.Join(list, "; "); got != want {
+			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+func TestNearestName(t *testing.T) {
+	c := compileOf(map[string]string{"phlog/.robots": "Disallow: /draft/\n"}, "phlog/drafts/a.txt")
+	if got, want := fmt.Sprint(c.Reports()[0].Diagnostic), `phlog/.robots:1: warning: "Disallow: /draft/" matches nothing; the nearest name is /drafts/ (NO-MATCH)`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestUnreadable: as long as an annotation cannot be read, its directory is denied,
+// and nothing opens it.
+func TestUnreadable(t *testing.T) {
+	root := treeOf(map[string]string{".robots": "Allow: /*x\nAllow: /a/b\nUser-agent: bot\nAllow: /\n", "a/.robots": "", "a/b/.robots": "Allow: /\n"}, "a/x", "a/b/x", "z")
+	root.Dirs[0].Notes[0].Err = errors.New("permission denied")
+	c := Compile(Input{Root: root}, nil)
+	for _, agent := range []string{"zz", "bot"} {
+		for name, want := range map[string]bool{"a/x": false, "a/b/x": false, "z": true} {
+			if got := c.Explain(agent, name, false).Allowed; got != want {
+				t.Errorf("%s into %s: %v\n%s", agent, name, got, c.File())
+			}
+		}
+	}
+	if r := c.Reports()[0]; r.Code != CodeUnreadable || r.Severity != diag.Error || r.File != "a/.robots" {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// TestPrograms: what programs answer is denied unless the root opens it by name.
+func TestPrograms(t *testing.T) {
+	for _, test := range []struct {
+		root, below string
+		open        []string
+	}{
+		{"", "", nil},
+		{"Allow: /\nAllow: /*x\n", "", nil},
+		{"Allow: /cgi$\n", "", []string{"cgi"}},
+		{"Allow: /cgi\n", "", []string{"cgi", "cgi/x", "cgi?x"}},
+		{"", "Allow: /cgi\n", nil},
+	} {
+		root := treeOf(map[string]string{".robots": test.root + "Disallow: /never\n", "d/.robots": test.below + "Disallow: /never\n"}, "a", "d/e")
+		c := Compile(Input{Root: root, Programs: []string{"/cgi", "/d/cgi", "/*.dcgi"}}, nil)
+		if len(c.Unproven()) > 0 {
+			t.Errorf("%q: %v", test.root, c.Unproven())
+		}
+		for _, name := range []string{"cgi", "cgi/x", "cgi?x", "d/cgi", "d/cgi/x", "d/a.dcgi", "a.dcgi?q"} {
+			if got, want := !c.Denied(name, false), slices.Contains(test.open, name); got != want {
+				t.Errorf("%q, %q: %s is allowed: %v\n%s", test.root, test.below, name, got, c.File())
+			}
+		}
+		if c.Denied("cgifoo", false) || c.Denied("a", false) {
+			t.Errorf("%q: too much is denied\n%s", test.root, c.File())
+		}
+	}
+}
+
+// TestHandWritten: a robots.txt that is alone is served as it is.
+func TestHandWritten(t *testing.T) {
+	text := "# mine\nUser-agent: *\nDisallow: /private\n"
+	c := compileOf(map[string]string{"robots.txt": text}, "private/x", "a")
+	if string(c.File()) != text || !c.Denied("private/x", false) || c.Denied("a", false) {
+		t.Errorf("got:\n%s", c.File())
+	}
+	if file, line := c.Source(3); file != "robots.txt" || line != 3 {
+		t.Errorf("line 3 is from %s:%d", file, line)
+	}
+	if canonical, closed := c.Closed("private/x"); !closed || canonical != "/private/x" {
+		t.Errorf("private/x: %q, %v", canonical, closed)
+	}
+	c = compileOf(map[string]string{"robots.txt": text, "b/.robots": "Disallow: /\n"}, "private/x")
+	if !strings.Contains(string(c.File()), "\nDisallow: /private\n") || !strings.Contains(string(c.File()), "\nDisallow: /b/\n") {
+		t.Errorf("got:\n%s", c.File())
+	}
+}
+
+// TestPreferences: each path has what its annotations say.
+func TestPreferences(t *testing.T) {
+	c := compileOf(map[string]string{
+		".robots":      "Content-Usage: train-ai=y, search=y\nContent-Usage: train-ai=n\nLicense: https://e.org/l\nContent-Signal: ai-train=no\n",
+		"art/.robots":  "Content-Usage: /My%20Own/ search=n\nDisallow: /x\n\nUser-agent: GPTBot\nContent-Usage: train-ai=n\n",
+		"junk/.robots": "License: https://e.org/m\n",
+	})
+	for _, want := range []string{
+		"\nContent-Usage: train-ai=n, search=y\n", "\nContent-Usage: /art/My%20Own/ search=n\n", "\nContent-Signal: ai-train=no\n",
+		"User-agent: GPTBot\nDisallow: /art/x\nDisallow: art/x\nContent-Usage: /art/ train-ai=n\n", "\n\nLicense: https://e.org/l\n",
+	} {
+		if !strings.Contains(string(c.File()), want) {
+			t.Errorf("no %q in\n%s", want, c.File())
+		}
+	}
+	if strings.Contains(string(c.File()), "e.org/m") || len(c.Fields().Licenses) != 1 {
+		t.Errorf("got:\n%s", c.File())
+	}
+}
+
+// TestHash: spelling does not matter, meaning does.
+func TestHash(t *testing.T) {
+	a := compileOf(map[string]string{".robots": "Disallow: /b\nDisallow: /a\n"}).Hash()
+	b := compileOf(map[string]string{".robots": "# hello\nUSER-AGENT: *\ndisallow: /%61\nDisallow: /b\nDisallow: /b\n", "robots.txt": ""}).Hash()
+	c := compileOf(map[string]string{".robots": "Disallow: /b\n"}).Hash()
+	if len(a) != 64 || a == c {
+		t.Errorf("%s %s %s", a, b, c)
+	}
+	if again := compileOf(map[string]string{".robots": "disallow: a # A\nDisallow: b\n"}).Hash(); again != a {
+		t.Errorf("%s, and %s", a, again)
+	}
+}
+
+// FuzzAnnotation: any bytes give reports, never a panic, and never open what a line
+// that is understood denies.
+func FuzzAnnotation(f *testing.F) {
+	for _, s := range []string{"Disallow: /a\n", "User-agent: *\nAllow: /%zz*$\nFinal: *\n", "\x00\xff:\r:\n", "Content-Usage: =,;\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		root := &Dir{Files: []string{"x"}, Dirs: []*Dir{{Name: "d", Files: []string{"y"}, Notes: []*Annotation{{File: "d/.robots", Data: data}}}}}
+		root.Notes = []*Annotation{{File: ".robots", Data: []byte("Final: /\nDisallow: /x\nDisallow: /d/y\n")}}
+		c := Compile(Input{Root: root}, nil)
+		if !c.Denied("x", false) || !c.Denied("d/y", false) || len(c.Unproven()) > 0 {
+			t.Fatalf("%q opens too much: %v\n%s", data, c.Unproven(), c.File())
+		}
+	})
+}

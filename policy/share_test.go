@@ -1,0 +1,161 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// linesOf gives the lines of the group for everybody that are about a top-level
+// directory.
+func linesOf(c *Compiled, name string) []string {
+	group, _, _ := strings.Cut(string(c.File()), "\n\n")
+	var list []string
+	for line := range strings.Lines(group) {
+		_, pattern, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if strings.HasPrefix(strings.TrimPrefix(pattern, "/"), name+"/") {
+			list = append(list, strings.TrimSpace(line))
+		}
+	}
+	return list
+}
+
+// TestShare: whoever stays within the share never loses a line, whatever another
+// top-level directory says or holds.
+func TestShare(t *testing.T) {
+	neighbours := hostile()
+	names := slices.Sorted(func(yield func(string) bool) {
+		for name := range neighbours {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		root := &Dir{}
+		if rapid.Bool().Draw(t, "glob") {
+			root.Notes = []*Annotation{{File: ".robots", Data: []byte("Disallow: /*.zip$\n")}}
+		}
+		var mine strings.Builder
+		for i := range rapid.IntRange(1, 300).Draw(t, "rules") {
+			_, _ = fmt.Fprintf(&mine, "%s: /%d%s\n", rapid.SampledFrom([]string{"Disallow", "Allow"}).Draw(t, "field"), i, rapid.SampledFrom([]string{"/", "", "$", "*x"}).Draw(t, "end"))
+		}
+		quiet := &Dir{Name: "quiet", Notes: []*Annotation{{File: "quiet/.robots", Data: []byte(mine.String())}}}
+		root.Dirs = []*Dir{quiet}
+		want := linesOf(Compile(Input{Root: root}, nil), "quiet")
+		for i := range rapid.IntRange(1, 3).Draw(t, "neighbours") {
+			d := *neighbours[rapid.SampledFrom(names).Draw(t, "neighbour")]
+			d.Name = fmt.Sprintf("~%d%s", i, d.Name)
+			root = beside(root, &d)
+		}
+		c := Compile(Input{Root: root}, nil)
+		if got := linesOf(c, "quiet"); !slices.Equal(got, want) {
+			t.Fatalf("%.300q, and without neighbours %.300q: %v", got, want, c.Reports()[:min(4, len(c.Reports()))])
+		}
+		if len(c.File()) > maxBytes {
+			t.Fatalf("%d bytes", len(c.File()))
+		}
+	})
+}
+
+// TestCoarsened: who takes more than there is is denied as a whole and named, at
+// their own annotation; the others keep what they have.
+func TestCoarsened(t *testing.T) {
+	var heavy strings.Builder
+	for i := range 900 {
+		_, _ = fmt.Fprintf(&heavy, "Disallow: /%03d%s\n", i, strings.Repeat("x", 300))
+	}
+	root := hostOf(20, 1, "", private)
+	root = beside(root, &Dir{Name: "mallory", Notes: []*Annotation{{File: "mallory/.robots", Data: []byte(heavy.String())}}})
+	c := Compile(Input{Root: root}, nil)
+	if !c.Denied("mallory/any", false) || c.Denied("~user00003/a.txt", false) || !c.Denied("~user00003/private/x", false) {
+		t.Errorf("the wrong ones are denied:\n%.500s", c.File())
+	}
+	r := c.Reports()[0]
+	if r.Code != CodeCoarsened || r.File != "mallory/.robots" || !strings.Contains(r.Message, "its share is ") {
+		t.Errorf("the first report is %+v", r)
+	}
+	// Alone it may borrow what nobody else uses, if that is enough.
+	half := strings.Join(strings.SplitAfter(heavy.String(), "\n")[:700], "")
+	root = beside(hostOf(20, 1, "", private), &Dir{Name: "mallory", Notes: []*Annotation{{File: "mallory/.robots", Data: []byte(half)}}})
+	if c := Compile(Input{Root: root}, nil); c.Denied("mallory/any", false) || len(linesOf(c, "mallory")) != 1400 {
+		t.Errorf("what is lent is not used: %d lines", len(linesOf(c, "mallory")))
+	}
+}
+
+// TestNamesCount: a group counts against those who name the robot.
+func TestNamesCount(t *testing.T) {
+	root := hostOf(3000, 1, "", private)
+	for i := range 40 {
+		d := &Dir{Name: fmt.Sprintf("mallory%02d", i)}
+		d.Notes = []*Annotation{{File: d.Name + "/.robots", Data: []byte(manyRobots(5, 5*i))}}
+		root = beside(root, d)
+	}
+	c := Compile(Input{Root: root}, nil)
+	for u := range 3000 {
+		if name := fmt.Sprintf("~user%05d", u); len(linesOf(c, name)) != 2 || c.Denied(name+"/a.txt", false) {
+			t.Fatalf("%s pays for others", name)
+		}
+	}
+	if !slices.ContainsFunc(c.Reports(), func(r Report) bool { return r.Code == CodeCoarsened && strings.HasPrefix(r.File, "mallory") }) {
+		t.Error("nobody is named as the cause")
+	}
+}
+
+// TestBounds: past a bound the directory is denied, and nothing else.
+func TestBounds(t *testing.T) {
+	many := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			_, _ = fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for name, test := range map[string]struct {
+		dir    *Dir
+		denied bool
+	}{
+		"1,000 rules":         {chain("m", 1, func(int) string { return many(1000, "Disallow: /%d\n") }), false},
+		"1,001 rules":         {chain("m", 1, func(int) string { return many(1001, "Disallow: /%d\n") }), true},
+		"500 KiB and a byte":  {chain("m", 1, func(int) string { return strings.Repeat("#", maxAnnotation+1) }), true},
+		"257 names":           {chain("m", 1, func(int) string { return many(257, "User-agent: b%d\n") + "Disallow: /x\n" }), true},
+		"64 names of its own": {chain("m", 1, func(int) string { return many(64, "User-agent: b%d\n") + "Disallow: /x\n" }), false},
+		"65 names of its own": {chain("m", 1, func(int) string { return many(65, "User-agent: b%d\n") + "Disallow: /x\n" }), true},
+		"8 ways":              {chain("m", 1, func(int) string { return many(8, "User-agent: b%[1]d\nDisallow: /%[1]d\n") }), false},
+		"9 ways":              {chain("m", 1, func(int) string { return many(9, "User-agent: b%[1]d\nDisallow: /%[1]d\n") }), true},
+		"65 Final lines":      {chain("m", 1, func(int) string { return many(65, "Final: /%d\n") }), true},
+		"10,000 rules":        {chain("m", 10, func(int) string { return many(1000, "Disallow: /%d\n") }), false},
+		"10,001 rules":        {chain("m", 11, func(int) string { return many(1000, "Disallow: /%d\n") }), true},
+	} {
+		c := Compile(Input{Root: beside(hostOf(2, 1, "", private), test.dir)}, nil)
+		if c.Denied("m/any", false) != test.denied || c.Denied("~user00001/a.txt", false) || !c.Denied("~user00001/private/", true) {
+			t.Errorf("%s: denied %v\n%.300s", name, c.Denied("m/any", false), c.File())
+		}
+		if !test.denied {
+			continue
+		}
+		if r := c.Reports()[0]; r.Code != CodeTooLarge || !strings.HasPrefix(r.File, "m/") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// TestNoBare: where not even the denials fit, the lines without a leading slash go
+// first, and the server closes those spellings.
+func TestNoBare(t *testing.T) {
+	c := Compile(Input{Root: hostOf(12_000, 1, "", func(string) string { return "Disallow: /a-directory-of-mine/\n" })}, nil)
+	if len(c.File()) > maxBytes || c.Denied("about.txt", false) || strings.Contains(string(c.File()), "\nDisallow: ~user") {
+		t.Errorf("%d bytes\n%.300s", len(c.File()), c.File())
+	}
+	if c.Reports()[0].Code != CodeCoarsened && c.Reports()[0].Code != CodeNoBare {
+		t.Errorf("the first report is %+v", c.Reports()[0])
+	}
+	for _, sel := range []string{"~user00005/a-directory-of-mine/x", "~user00005/a-directory-of-mine/"} {
+		if canonical, closed := c.Closed(sel); !closed || canonical != "/"+strings.TrimSuffix(sel, "/") && canonical != "/"+sel {
+			t.Errorf("%s is answered: %q, %v", sel, canonical, closed)
+		}
+	}
+}
