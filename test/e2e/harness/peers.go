@@ -63,7 +63,7 @@ func HAProxy(t testing.TB, n int, conf []byte) []string {
 // sockets, so the ports are ones that were free a moment ago.
 func Nginx(t testing.TB, n int, conf func(addrs []string) string) []string {
 	t.Helper()
-	dir, addrs := t.TempDir(), freeAddrs(t, n)
+	dir, addrs := t.TempDir(), FreeAddrs(t, n)
 	text := "daemon off; master_process off; pid nginx.pid; error_log stderr; events {}\nhttp {\naccess_log off;\n" +
 		"client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;\n" + conf(addrs) + "}\n"
 	if err := os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(text), 0o600); err != nil {
@@ -87,8 +87,8 @@ func Nginx(t testing.TB, n int, conf func(addrs []string) string) []string {
 	}
 }
 
-// freeAddrs returns n addresses on loopback that nobody listens on.
-func freeAddrs(t testing.TB, n int) (addrs []string) {
+// FreeAddrs returns n addresses on loopback that nobody listens on.
+func FreeAddrs(t testing.TB, n int) (addrs []string) {
 	t.Helper()
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
