@@ -28,8 +28,12 @@ func (m *making) glob(pattern string, typ byte) {
 		m.bad(CodePattern, pattern, "no pattern of file names")
 		return
 	}
-	if m.globs > maxGlobs {
+	switch {
+	case m.globs > maxGlobs:
 		m.bad(CodeLimit, pattern, "more than %d patterns", maxGlobs)
+		return
+	case m.toList < 0:
+		m.bad(CodeLimit, pattern, "more than %d names were read for patterns", maxNames)
 		return
 	}
 	m.menu.Files = append(m.menu.Files, dir)

@@ -103,16 +103,11 @@ func (m *making) names(dir string) ([]listed, error) {
 	if m.lastList != nil && m.lastDir == dir {
 		return m.lastList, nil
 	}
-	if m.toList < 0 {
-		return nil, errTooManyNames
-	}
 	names, err := m.readNames(dir)
 	m.toList -= len(names)
 	m.lastDir, m.lastList = dir, names
 	return names, err
 }
-
-var errTooManyNames = fmt.Errorf("more than %d names were read for patterns", maxNames)
 
 func (m *making) readNames(dir string) ([]listed, error) {
 	entries, err := fs.ReadDir(m.FS, dir)

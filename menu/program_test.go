@@ -13,7 +13,7 @@ import (
 func TestAbusePrograms(t *testing.T) {
 	const source = "#!/bin/sh\nPASSWORD=secret\n"
 	files := map[string]string{
-		"prog": source, "date.sh": source, "elf": "\x7fELFsecret", "x.cgi": source, "x.DCGI": source, "cgi-bin/guest": source,
+		"prog": source, "date.sh": source, "elf": "\x7fELFsecret", "x.cgi": source, "x.DCGI": source, "plain.cgi": "secret\n", "cgi-bin/guest": source,
 		"text": "=prog\n", "blob": "secret\x00", "sub/gophermap": source, "sub/a.txt": "a", "gph/index.gph": source, "inner": "In\n=../../prog\n",
 	}
 	for _, tt := range []struct{ line, want, problem string }{
@@ -24,6 +24,7 @@ func TestAbusePrograms(t *testing.T) {
 		{"=elf", "", `gophermap:2: a command, which is not run: "elf"`},
 		{"=blob", "", `gophermap:2: a command, which is not run: "blob"`},
 		{"=x.cgi", "", `gophermap:2: a command, which is not run: "x.cgi"`},
+		{"=plain.cgi", "", `gophermap:2: a command, which is not run: "plain.cgi"`},
 		{"=text", "", `text:1: a command, which is not run: "prog"`},
 		{"=inner", "iIn\n", `inner:2: a command, which is not run: "../../prog"`},
 		{"=cgi-bin/guest", "", `gophermap:2: a command, which is not run: "cgi-bin/guest"`},
