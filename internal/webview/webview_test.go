@@ -473,4 +473,18 @@ func TestHTTP2(t *testing.T) {
 		t.Error(err)
 	}
 	one.CloseIdleConnections()
+
+	// A browser may take the connection of one host for another of the certificate.
+	named := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: "localhost"}}}
+	for host, want := range map[string]int{"localhost": 200, "LOCALHOST:70": 200, "other.example": http.StatusMisdirectedRequest} {
+		req, err := http.NewRequest(http.MethodGet, "https://"+s.addr+"/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = host
+		if res, err := named.Do(req); err != nil || res.StatusCode != want {
+			t.Errorf("%s: %v, want %d", host, err, want)
+		}
+	}
+	named.CloseIdleConnections()
 }
