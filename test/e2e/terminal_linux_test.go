@@ -188,3 +188,23 @@ func TestLogInJournal(t *testing.T) {
 		t.Errorf("standard error has it, too: %s", got)
 	}
 }
+
+// TestGetOnTerminal: a text that would command the terminal is shown; into a pipe
+// it comes as it is, and with -raw everywhere.
+func TestGetOnTerminal(t *testing.T) {
+	evil := "one\x1b[2Jtwo\x9b\u009b\u202e\nthree\n"
+	d := serve(t, tree(t, map[string]string{"evil.txt": evil}))
+	url := "gopher://" + d.addr + "/0/evil.txt"
+	s := onScreen(t, exec.Command(harness.Program(t), "get", url))
+	if !eventually(func() bool { return strings.Contains(s.String(), "three") }) || strings.ContainsAny(s.String(), "\x1b\u009b\u202e") ||
+		!strings.Contains(s.String(), `one\x1b[2Jtwo\x9b`) {
+		t.Errorf("on a terminal: %q", s)
+	}
+	raw := onScreen(t, exec.Command(harness.Program(t), "get", "-raw", url))
+	if !eventually(func() bool { return strings.Contains(raw.String(), "three") }) || !strings.Contains(raw.String(), "\x1b[2J") {
+		t.Errorf("-raw on a terminal: %q", raw)
+	}
+	if out, err := exec.Command(harness.Program(t), "get", url).Output(); err != nil || string(out) != evil {
+		t.Errorf("into a pipe: %q, %v", out, err)
+	}
+}
