@@ -16,7 +16,7 @@ func checkCommand() *cli.Command {
 			ofCommand.yes(&k.JSON, "json", "answer in JSON"),
 		},
 		Action: func(c *cli.Context) error {
-			k.Out = c.App.Writer
+			k.Out, k.Err = c.App.Writer, c.App.ErrWriter
 			args, err := arguments(c)
 			if err != nil {
 				return err

@@ -9,13 +9,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/terminal"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
@@ -35,6 +38,8 @@ const (
 
 // Options says how the tree is to be served.
 type Options struct {
+	Progress io.Writer // a terminal that is shown how far it is; anything else is shown nothing
+
 	// Host is the name of the server in menus. If empty, it is found out: the host
 	// whose links in the maps name what is in this tree.
 	Host string
@@ -63,15 +68,19 @@ func Tree(ctx context.Context, dir string, o Options) (*Result, error) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	snap, err := s.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
 	}
-	c := &checking{ctx: ctx, Options: o, root: real, site: s, seen: map[diag.Diagnostic]bool{}, hosts: map[string]*host{}}
+	var checked atomic.Int64
+	defer terminal.Progress(o.Progress, func() string {
+		return fmt.Sprintf("checking %s: %d directories read, %d checked", dir, s.Scanned(), checked.Load())
+	})()
+	snap, err := s.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &checking{checked: &checked, ctx: ctx, Options: o, root: real, site: s, seen: map[diag.Diagnostic]bool{}, hosts: map[string]*host{}}
 	c.directory(".")
 	c.links()
 	for _, r := range snap.Compiled.Reports() {
@@ -85,11 +94,12 @@ func Tree(ctx context.Context, dir string, o Options) (*Result, error) {
 // checking is a tree while it is checked.
 type checking struct {
 	Options
-	ctx    context.Context
-	root   string // without links
-	site   *site.Site
-	result Result
-	seen   map[diag.Diagnostic]bool
+	ctx     context.Context
+	checked *atomic.Int64 // directories
+	root    string        // without links
+	site    *site.Site
+	result  Result
+	seen    map[diag.Diagnostic]bool
 
 	umnTold bool
 	linked  []menu.Link
@@ -150,6 +160,7 @@ func (c *checking) directory(dir string) {
 		return
 	}
 	c.result.Directories++
+	c.checked.Add(1)
 	entries, err := os.ReadDir(filepath.Join(c.root, dir))
 	if err != nil {
 		c.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", cause(err))

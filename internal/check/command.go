@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/terminal"
 )
 
 // Command is gophd check.
@@ -19,6 +21,7 @@ type Command struct {
 	Host, User string // flags
 	JSON       bool
 	Out        io.Writer
+	Err        io.Writer // is shown how far it is, if it is a terminal; may be nil
 }
 
 // Check checks a directory and prints what it finds. Exit status 1 if something is
@@ -27,7 +30,7 @@ func (c *Command) Check(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return exit.Usagef("gophd check DIR", "check wants one directory")
 	}
-	o := Options{Host: c.Host}
+	o := Options{Host: c.Host, Progress: c.Err}
 	name := c.User
 	if name == "" && os.Geteuid() == 0 {
 		name = "nobody" // root can read everything, and should not serve
@@ -50,10 +53,13 @@ func (c *Command) Check(ctx context.Context, args []string) error {
 		if result.Findings == nil {
 			result.Findings = []diag.Diagnostic{}
 		}
-		e := json.NewEncoder(c.Out)
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
 		e.SetIndent("", "  ")
 		e.SetEscapeHTML(false)
-		err = e.Encode(result)
+		if err = e.Encode(result); err == nil {
+			_, err = c.Out.Write(terminal.JSON(b.Bytes()))
+		}
 	} else {
 		_, err = io.WriteString(c.Out, result.Text(args[0]))
 	}
