@@ -16,6 +16,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -331,6 +332,8 @@ func (x *Index) Settle() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.sort()
+	debug.FreeOSMemory() // what building left behind, before half as much is taken again
+	defer debug.FreeOSMemory()
 	var to arena
 	for _, i := range x.sorted {
 		x.terms.at(i).texts = x.again(i, &to, nil)
