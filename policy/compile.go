@@ -63,6 +63,7 @@ type work struct {
 	noBare   bool
 	hand     bool // the file is the hand-written one
 	round    int
+	read     map[robots.Dialect]*robots.File // the file, after the last round
 }
 
 // programRules denies what programs answer: a selector, what is below it, and

@@ -179,8 +179,8 @@ func (w *work) found() []Report {
 	var list []Report
 	weak := map[place]bool{} // where others than strict readers are barred
 	for _, f := range w.c.proof.Findings {
-		if !f.Leak && f.Reader != strict {
-			weak[place{f.File, f.Line}] = true
+		if !f.Leak && f.Reader != strict && !w.slashes(f) {
+			weak[w.cause(f)] = true
 		}
 	}
 	for _, f := range w.c.proof.Findings {
@@ -194,9 +194,9 @@ func (w *work) found() []Report {
 			list = append(list, r)
 		case f.Leak:
 			w.leaked(f)
-		case f.Reader == asGopher[1] && w.slashes(f.Examples):
+		case w.slashes(f):
 		default:
-			list = append(list, w.overBlock(f, weak[place{f.File, f.Line}]))
+			list = append(list, overBlock(f, w.cause(f), weak))
 		}
 	}
 	return list
@@ -214,33 +214,54 @@ func (w *work) leaked(f proof.Finding) {
 	}
 }
 
-// slashes reports whether all selectors are those of denied directories, but for
-// the slash at the end. To Veronica-2 they are one, so a file that would be called
-// so is barred.
-func (w *work) slashes(sels []string) bool {
-	return !slices.ContainsFunc(sels, func(sel string) bool { return !w.c.denies("/" + strings.Trim(sel, "/") + "/") })
+// slashes reports whether Veronica-2 is barred from nothing but files that would be
+// called as denied directories are: to it "/d" and "/d/" are one.
+func (w *work) slashes(f proof.Finding) bool {
+	if f.Reader != asGopher[1] || len(w.c.barred) > 0 {
+		return false
+	}
+	rules := w.readAs(robots.RFC9309).Agent("*") // what is written for Veronica says less
+	return !slices.ContainsFunc(f.Examples, func(sel string) bool {
+		return rules.Allowed(escape("/" + strings.Trim(sel, "/") + "/"))
+	})
 }
 
 // strict is the reader that every Disallow line of the file binds.
 const strict = "gopher-strict"
 
-// overBlock is the report of an Allow that a reader does not take as one. Where
-// no rule says so, it is at the line that the reader takes for a Disallow. weak
-// is whether readers are barred for whom the line is.
-func (w *work) overBlock(f proof.Finding, weak bool) Report {
-	code, file, line := CodeOverBlock, f.File, f.Line
-	message := "not every reader can be told what it allows"
-	if f.Reader == strict && !weak {
-		code, message = CodeOverBlockStrict, "strict Gopher readers take every Disallow of the file"
-	}
+// cause is the line of an annotation that an over-block is about: the Allow that
+// should hold, or, where no rule says so, what the reader takes for a Disallow.
+func (w *work) cause(f proof.Finding) place {
+	at := place{f.File, f.Line}
 	for _, sel := range f.Examples {
 		for _, d := range []robots.Dialect{robots.GopherStrict, robots.Veronica2} {
-			if file == "" {
-				file, line = w.c.Source(robots.Parse(d, w.c.file).Decide(veronica, sel).Rule.Line)
+			if at.file == "" {
+				at.file, at.line = w.c.Source(w.readAs(d).Decide(veronica, sel).Rule.Line)
 			}
 		}
 	}
-	r := NewReport(code, file, line, message)
+	return at
+}
+
+// readAs reads the file in a dialect, once.
+func (w *work) readAs(d robots.Dialect) *robots.File {
+	if w.read == nil {
+		w.read = map[robots.Dialect]*robots.File{}
+	}
+	if w.read[d] == nil {
+		w.read[d] = robots.Parse(d, w.c.file)
+	}
+	return w.read[d]
+}
+
+// overBlock is the report of something allowed that a reader takes as denied. weak
+// is where readers are barred for whom the line is.
+func overBlock(f proof.Finding, at place, weak map[place]bool) Report {
+	code, message := CodeOverBlock, "not every reader can be told what it allows"
+	if f.Reader == strict && !weak[at] {
+		code, message = CodeOverBlockStrict, "strict Gopher readers take every Disallow of the file"
+	}
+	r := NewReport(code, at.file, at.line, message)
 	r.Readers, r.Victims = []string{f.Reader}, f.Examples
 	if len(f.Examples) > 0 {
 		r.Selector = f.Examples[0]
