@@ -49,8 +49,9 @@ func (w *work) prove(last *proof.Result[*Dir]) bool {
 	c := w.c
 	c.proof = proof.Check(c.proofInput(c.file), last)
 	foreseen := map[place][]string{}
+	isNamed := slices.ContainsFunc(w.groups, func(g *group) bool { return g.token() == veronica })
 	for _, g := range w.groups {
-		g.foresee()
+		g.foresee(isNamed)
 		for _, r := range g.reports {
 			at := place{r.File, r.Line}
 			foreseen[at] = append(foreseen[at], r.Readers...)
@@ -113,7 +114,12 @@ func leaksOf(f proof.Finding) []Leak {
 // are "a:b" is a URL, "a?b" a query, and "%41" an A.
 func (w *work) byName(f proof.Finding) bool {
 	isPlain := func(sel string) bool { return strings.Trim(sel, plainName) == "" }
-	if !slices.Contains(slices.Concat(withoutStar, asRaw), f.Reader) || slices.ContainsFunc(f.Examples, isPlain) {
+	if slices.Contains(asGopher, f.Reader) { // to them these alone are syntax
+		isPlain = func(sel string) bool { return !strings.ContainsAny(sel, "*#$") }
+	} else if !slices.Contains(slices.Concat(withoutStar, asRaw), f.Reader) {
+		return false
+	}
+	if slices.ContainsFunc(f.Examples, isPlain) {
 		return false
 	}
 	r := NewReport(CodeName, f.File, f.Line, "readers that do not escape names do not understand all that it denies")
@@ -155,8 +161,8 @@ func (w *work) opener(f proof.Finding, sel string) (Report, bool) {
 			if spelt != sel && matches(e.uri, escape(spelt)) && slices.Contains(slices.Concat(withoutStar, asRaw), f.Reader) {
 				return NewReport(CodeEscaped, e.file, e.line, "it opens a name that is spelt with the escapes, too"), true
 			}
-			if head, _, ok := strings.Cut(e.uri, "%23"); ok && f.Reader == "first-match" && strings.HasPrefix(escape(sel), head) {
-				return NewReport(CodeEscaped, e.file, e.line, "CPython's reader drops what follows a #, though it is escaped"), true
+			if f.Reader == "first-match" && opensFirst(e, sel) {
+				return NewReport(CodeEscaped, e.file, e.line, "CPython's reader goes by the first rule that matches, and drops a blank, # ? or ; at an end, though they are escaped"), true
 			}
 			if dir, ok := indexOf(e); ok && strings.HasPrefix(f.Reader, "google") && dir == strings.TrimSuffix(escape(sel), "/")+"/" {
 				return NewReport(CodeIndex, e.file, e.line, "Google takes it for the directory, too"), true
@@ -164,6 +170,18 @@ func (w *work) opener(f proof.Finding, sel string) (Report, bool) {
 		}
 	}
 	return Report{}, false
+}
+
+// opensFirst reports whether an Allow matches a selector as CPython's reader takes
+// it, which goes by the first rule that matches and drops a blank at the beginning
+// and # ? ; with nothing behind.
+func opensFirst(e entry, sel string) bool {
+	i := slices.IndexFunc(robots.Models(), robots.Model.First)
+	m := robots.Models()[i]
+	form := string(robots.Quoted.Append(nil, sel))
+	return slices.ContainsFunc([]string{e.uri, e.raw, e.uri[1:]}, func(text string) bool {
+		return strings.HasPrefix(strings.TrimPrefix(form, "/"), strings.TrimPrefix(m.Patterns(robots.Rule{Pattern: text, Allow: true})[0].Pieces[0], "/"))
+	})
 }
 
 // indexOf gives the directory that an Allow of its index.html opens to Google: of

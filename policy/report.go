@@ -184,7 +184,7 @@ var (
 
 // foresee says which readers cannot be told what a group denies: who is let in
 // in spite of the policy is named here, or the file is not right.
-func (g *group) foresee() {
+func (g *group) foresee(veronicaIsNamed bool) {
 	said := map[*rule]bool{}
 	all := g.names[0] == "*"
 	say := func(e *entry, code, message string, readers ...[]string) {
@@ -204,8 +204,8 @@ func (g *group) foresee() {
 		said[e.rule] = true
 		_, isPrefix := e.prefix()
 		inner := strings.Contains(e.uri, "*") && !isPrefix
-		var gopher []string // what is for one robot only has no weak form elsewhere
-		if !all && g.token() != veronica {
+		var gopher []string // what is for one robot only has no weak form elsewhere, nor has what is not for Veronica
+		if (!all || veronicaIsNamed) && g.token() != veronica {
 			gopher = asGopher
 		}
 		if isSlashed(e.weakText()) && e.isWeak() {
