@@ -51,10 +51,11 @@ func newApp() *cli.App {
 			}
 			return daemon.Run(c.Context, conf, c.App.ErrWriter)
 		},
-		Commands:       []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(), robotsCommand(), getCommand()},
-		Suggest:        true,
-		OnUsageError:   badUsage,
-		ExitErrHandler: func(*cli.Context, error) {},
+		Commands:             []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(), robotsCommand(), getCommand()},
+		Suggest:              true,
+		EnableBashCompletion: true,
+		OnUsageError:         badUsage,
+		ExitErrHandler:       func(*cli.Context, error) {},
 	}
 }
 

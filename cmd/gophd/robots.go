@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -32,7 +33,9 @@ func robotsCommand() *cli.Command {
 			Name: name, Usage: usage, ArgsUsage: args, Description: description, Flags: flags,
 			Action: func(c *cli.Context) (err error) {
 				r.Name, r.In, r.Out, r.Err = c.Command.HelpName, c.App.Reader, c.App.Writer, c.App.ErrWriter
-				if r.Args, err = arguments(c); err != nil {
+				if args := c.Args().Slice(); name == "check" && len(args) == 3 && strings.TrimLeft(args[1], "-") == "at" {
+					r.At, r.Args = args[2], args[:1]
+				} else if r.Args, err = arguments(c); err != nil {
 					return err
 				}
 				return do(c.Context)
@@ -47,7 +50,8 @@ func robotsCommand() *cli.Command {
 				ofCommand.text(&r.Format, "format", "gopher", "`F` gopher, rfc9309, 1994, extended or ircv3"),
 				ofCommand.yes(&r.Annotate, "annotate", "above each rule the line it comes from"),
 				ofCommand.yes(&r.Hash, "hash", "only the SHA-256 of the policy and of the file")),
-			of("check", "what is doubtful in it, and what each robot makes of it", "-root DIR [URL]", checkHelp, r.Check, hosts(root(),
+			of("check", "what is doubtful in it, and what each robot makes of it", "-root DIR [URL] | DIR [-at /~NAME/]", checkHelp, r.Check, hosts(root(),
+				ofCommand.text(&r.At, "at", "", "`PREFIX` where a server has DIR: /~NAME/ for a user's"),
 				ofCommand.yes(&r.Verbose, "v", "notices, too: what is so by nature"))...),
 			of("explain", "why a robot may fetch a selector or not", "-root DIR SELECTOR...", explainHelp, r.Explain, root(), agent(), asJSON()),
 			of("test", "may a robot fetch these selectors?", "TARGET SELECTOR...", testHelp+targetHelp, r.Test, target(dialect(), agent())...),

@@ -31,6 +31,9 @@ func (c *Command) Check(ctx context.Context) error {
 	if err := c.atMost(1); err != nil {
 		return err
 	}
+	if c.Root == "" && len(c.Args) > 0 {
+		c.Root, c.Args = c.Args[0], nil
+	}
 	snap, err := c.readRoot()
 	if err != nil {
 		return err

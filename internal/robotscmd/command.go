@@ -21,6 +21,7 @@ type Command struct {
 	Args []string // its arguments
 
 	Root     string        // the directory of show, check, explain
+	At       string        // where it is served: "/~ann/"; "" for the root
 	Agent    string        // a robot's name, as it sends it
 	Dialect  string        // to read a target in; "": by the target
 	From, To string        // dialects of convert

@@ -1,6 +1,7 @@
 package robotscmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -74,7 +75,7 @@ func (c *Command) readRoot() (*site.Snapshot, error) {
 	var read atomic.Int64
 	stop := terminal.Progress(c.Err, func() string { return fmt.Sprintf("reading %s: %d directories", c.Root, read.Load()) })
 	defer stop()
-	snap, err := site.LoadCounted(c.Root, &read)
+	snap, err := site.LoadAt(c.Root, cmp.Or(strings.Trim(c.At, "/"), "."), &read)
 	if err != nil {
 		return nil, exit.Root(c.Root, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/test/e2e/harness"
 )
 
 // The packages that "make packages" wrote; "make test-all" sets it.
@@ -335,5 +337,33 @@ func TestInstallNeedsNoGo(t *testing.T) {
 		if got, err := os.ReadFile(filepath.Join(dest, "opt/g", file)); err != nil || string(got) != text {
 			t.Errorf("%s: %q %v", file, got, err)
 		}
+	}
+}
+
+// TestCompletions: what each shell offers comes from the program.
+func TestCompletions(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(harness.Program(t), filepath.Join(dir, "gophd")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	for shell, script := range map[string]string{
+		"bash": `source ../../packaging/completions/gophd.bash
+			COMP_WORDS=(gophd robots sh) COMP_CWORD=2; _gophd; echo "${COMPREPLY[@]}"
+			COMP_WORDS=(gophd -list) COMP_CWORD=1; _gophd; echo "${COMPREPLY[@]}"`,
+		"fish": `source ../../packaging/completions/gophd.fish; complete -C "gophd robots sh"; complete -C "gophd -list"`,
+		"zsh": `autoload -U compinit; source ../../packaging/completions/_gophd 2>/dev/null
+			_describe() { print -l -- ${(P)2}; }; _files() { :; }
+			words=(gophd robots sh) CURRENT=3; _gophd; words=(gophd -list) CURRENT=2; _gophd`,
+	} {
+		t.Run(shell, func(t *testing.T) {
+			need(t, shell)
+			out := run(t, "", shell, "-c", script)
+			for _, want := range []string{"show\n", "-listen"} {
+				if !strings.Contains(out, want) {
+					t.Errorf("it does not offer %s:\n%s", want, out)
+				}
+			}
+		})
 	}
 }
