@@ -1,0 +1,58 @@
+package e2e_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+// TestChangesBehindBindfs serves a tree that lies on a FUSE file system and is
+// changed behind its back, where no event tells of it.
+func TestChangesBehindBindfs(t *testing.T) {
+	bindfs := harness.Tool(t, "bindfs")
+	behind, root := t.TempDir(), t.TempDir()
+	must(t, os.Chmod(filepath.Dir(root), 0o755))
+	put := func(name, text string) {
+		t.Helper()
+		at := filepath.Join(behind, name)
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)))
+	}
+	put("a.txt", "one\n")
+	put("d/x.txt", "x\n")
+	if out, err := exec.Command(bindfs, "--no-allow-other", "-o", "attr_timeout=0,entry_timeout=0", behind, root).CombinedOutput(); err != nil {
+		t.Skipf("no FUSE here: %v %s", err, out)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(root, syscall.MNT_DETACH) })
+
+	// Nothing but -poll-remote can find a change before the test gives up.
+	d := harness.Start(t, "-root", root, "-poll", "1h", "-poll-remote", "200ms")
+	d.WaitLog("fuse")
+	d.Until("the tree is read", func() bool { return strings.Contains(d.Ask("/"), "/d/") })
+	robotsSay := func(line string) func() bool {
+		return func() bool { return strings.Contains(d.Ask("robots.txt"), line+"\n") }
+	}
+	if got := d.Ask("/a.txt"); got != "one\n" {
+		t.Errorf("at first: %q", got)
+	}
+	put("a.txt", "two\n")
+	if got := d.Ask("/a.txt"); got != "two\n" {
+		t.Errorf("a text of before the change is kept: %q", got)
+	}
+	put("d/.robots", "Disallow: /x.txt\n")
+	d.Until("a new annotation", robotsSay("Disallow: /d/x.txt"))
+	put("d/.robots", "Disallow: /y.txt\n")
+	d.Until("one that was changed", robotsSay("Disallow: /d/y.txt"))
+	put("new/deep/.robots", "Disallow: /\n")
+	d.Until("one in a new directory", robotsSay("Disallow: /new/deep/"))
+	must(t, os.RemoveAll(filepath.Join(behind, "new")))
+	d.Until("none where it was removed", func() bool { return !robotsSay("Disallow: /new/deep/")() })
+	if got := d.Ask("/"); strings.Contains(got, "/new/") {
+		t.Errorf("a menu of before the change is kept: %q", got)
+	}
+}
