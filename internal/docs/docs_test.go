@@ -116,8 +116,9 @@ func TestManualShowsTheRobotsFile(t *testing.T) {
 	}
 }
 
-// maxWidth is the width of the texts of the example gopherhole, in octets.
-const maxWidth = 70
+// maxWidth is the width of the texts of the example gopherhole, in bytes: what the
+// client of UMN shows of a menu in 80 columns.
+const maxWidth = 67
 
 func TestContentIsPlainAndNarrow(t *testing.T) {
 	root := os.DirFS(top + "content")

@@ -1,0 +1,123 @@
+package e2e_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+// TestManualShowsWhatIsPrinted types what the pages of the manual and the README
+// show. A command is a line "    $ ...", with lines "    > ..." that continue it;
+// what follows, up to a line that is not indented, is what it prints, and "..."
+// stands for any lines. The commands of a page are one session, in a directory that
+// holds nothing but content/; "&" at the end starts a server on port 7070, here
+// another one.
+func TestManualShowsWhatIsPrinted(t *testing.T) {
+	pages, err := filepath.Glob("../../content/manual/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		must(t, err)
+		if steps := session(string(text), "    "); len(steps) > 0 {
+			sessions++
+			t.Run(filepath.Base(page), func(t *testing.T) { play(t, steps) })
+		}
+	}
+	if sessions < 5 {
+		t.Errorf("only %d pages show anything", sessions)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	must(t, err)
+	steps := []step{{command: "gophd -quiet -listen :7070 ./content &"}} // which is what "make run" does
+	for _, s := range session(string(readme), "") {
+		if !strings.HasPrefix(s.command, "make ") {
+			steps = append(steps, s)
+		}
+	}
+	t.Run("README.md", func(t *testing.T) { play(t, steps) })
+}
+
+// step is a command that a page shows, and what it prints.
+type step struct{ command, output string }
+
+// session returns the steps of a page. If they are not indented, they are fenced.
+func session(page, indent string) (steps []step) {
+	inside := false
+	for line := range strings.Lines(page) {
+		line, indented := strings.CutPrefix(line, indent)
+		command, begins := strings.CutPrefix(line, "$ ")
+		more, continued := strings.CutPrefix(line, "> ")
+		if indent == "" {
+			indented = !strings.HasPrefix(line, "```")
+		}
+		switch {
+		case !indented:
+			inside = false
+		case begins:
+			inside = true
+			steps = append(steps, step{command: strings.TrimSuffix(command, "\n")})
+		case inside && continued && steps[len(steps)-1].output == "":
+			steps[len(steps)-1].command += "\n" + strings.TrimSuffix(more, "\n")
+		case inside:
+			steps[len(steps)-1].output += line
+		}
+	}
+	return steps
+}
+
+// play runs a session and compares what each step prints.
+func play(t *testing.T, steps []step) {
+	dir := t.TempDir()
+	must(t, os.CopyFS(filepath.Join(dir, "content"), os.DirFS("../../content")))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	must(t, l.Close())
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	path := filepath.Dir(harness.Program(t)) + ":/usr/bin:/bin"
+	const mark = "\x01step\n"
+	script := "exec 2>&1\nserver=\ntrap 'for p in $server; do kill $p; done; wait' EXIT\n"
+	for _, s := range steps {
+		if strings.HasPrefix(s.command, "haproxy ") {
+			path += ":" + filepath.Dir(harness.Tool(t, "haproxy"))
+		}
+		command, server := strings.CutSuffix(s.command, "&")
+		script += "printf '\\001step\\n'\n" + command
+		if !server {
+			script += "\n"
+		} else {
+			script += ">/dev/null 2>&1 &\n" +
+				"server=\"$server $!\"\nuntil gophd get gopher://localhost:7070/0/robots.txt >/dev/null 2>&1; do kill -0 $! || exit 9; sleep 0.05; done\n"
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", strings.ReplaceAll(script, "7070", port))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // its servers, too
+	cmd.WaitDelay = 10 * time.Second
+	cmd.Dir = dir
+	cmd.Env = []string{"HOME=" + dir, "PATH=" + path}
+	out, _ := cmd.CombinedOutput() // its status is that of the last step
+	got := strings.Split(strings.ReplaceAll(string(out), port, "7070"), mark)[1:]
+	for i, s := range steps {
+		if i >= len(got) {
+			t.Fatalf("$ %s\nwas not reached:\n%s", s.command, out)
+		}
+		want := strings.ReplaceAll(regexp.QuoteMeta(s.output), `\.\.\.`+"\n", "(?s:.*)")
+		if !regexp.MustCompile(`\A` + want + `\z`).MatchString(got[i]) {
+			t.Errorf("$ %s\nprints\n%s\nand the page shows\n%s", s.command, got[i], s.output)
+		}
+	}
+}
