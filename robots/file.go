@@ -185,7 +185,7 @@ func (f *File) Truncated() bool { return f != nil && f.cut }
 // known field. On Gopher, which has no status codes, a menu, an error item and
 // an HTML page are told from a robots file by this (G1). A file whose first line
 // is longer than the limit is there, though nothing of it could be read.
-func (f *File) Absent() bool { return f == nil || !f.present && !(f.cut && f.text == "") }
+func (f *File) Absent() bool { return f == nil || !f.present && (!f.cut || f.text != "") }
 
 // Sitemaps gives the values of all Sitemap lines, in order. They belong to no
 // group (R9).

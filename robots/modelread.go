@@ -127,9 +127,9 @@ func gopherMCP(r *Reading, _ Model, agent string) []Rule {
 	var names []string
 	open := true
 	for l := range r.file(RFC9309).Lines() {
-		switch field := strings.ToLower(l.Field); {
-		case field == "":
-		case field == "user-agent":
+		switch field := strings.ToLower(l.Field); field {
+		case "":
+		case "user-agent":
 			if !open {
 				names, open = nil, true
 			}

@@ -84,7 +84,7 @@ func Tree(ctx context.Context, dir string, o Options) (*Result, error) {
 	c.directory(".")
 	c.links()
 	for _, r := range snap.Compiled.Reports() {
-		c.add(diag.Diagnostic{Code: r.Code, Severity: diag.Severity(r.Severity), File: r.File, Line: r.Line, Message: r.Message, Hint: r.Hint})
+		c.add(diag.Diagnostic{Code: r.Code, Severity: r.Severity, File: r.File, Line: r.Line, Message: r.Message, Hint: r.Hint})
 	}
 	c.result.RobotsBytes = len(snap.Robots)
 	stop()

@@ -79,7 +79,7 @@ func (c *Command) show(u selector.URL, in *reply) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	first, _ := r.Peek(1024)
 	msg, isError := errorItem(first)
-	isError = isError && in.err == io.EOF
+	isError = isError && errors.Is(in.err, io.EOF)
 	var err error
 	switch {
 	case c.Raw:

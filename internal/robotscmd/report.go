@@ -27,7 +27,7 @@ func reportsText(reports []policy.Report, all bool) string {
 				_, _ = fmt.Fprintf(&b, "    %s: %s\n", what, text)
 			}
 		}
-		b.WriteString(r.Diagnostic.String() + "\n")
+		b.WriteString(r.String() + "\n")
 		more("readers", strings.Join(r.Readers, ", "))
 		more("leaks", quotedList(r.Leaks))
 		more("victims", quotedList(r.Victims))

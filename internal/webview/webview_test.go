@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -160,7 +161,7 @@ func TestPages(t *testing.T) {
 		"/ask?q=%0d%0a":         {400, htmlText, "This is no query"},
 		"/%ff":                  {404, htmlText, "Not found"},
 	} {
-		res, body := s.get(path)
+		res, body := s.get(path) //nolint:bodyclose // get closes it
 		if res.StatusCode != want.status || res.Header.Get("Content-Type") != want.typ || !strings.Contains(body, want.holds) {
 			t.Errorf("%s: %d %s\n%s\nwant %d %s with %q", path, res.StatusCode, res.Header.Get("Content-Type"), body, want.status, want.typ, want.holds)
 		}
@@ -184,7 +185,7 @@ func TestCanonical(t *testing.T) {
 		"/0/a.txt": "/a.txt", "/1/phlog": "/phlog/", "/phlog": "/phlog/", "/1": "/1/", "/9/x.zip?raw": "/x.zip?raw", "/1/": "", "/0/0/a.txt": "",
 		"/0/b%20c%2541%3F.txt": "/b%20c%2541%3F.txt", "/I/p.png": "/p.png",
 	} {
-		res, body := s.get(path)
+		res, body := s.get(path) //nolint:bodyclose // get closes it
 		if got := res.Header.Get("Location"); got != want || want != "" && res.StatusCode != http.StatusMovedPermanently {
 			t.Errorf("%s: %d to %q, want %q", path, res.StatusCode, got, want)
 		}
@@ -219,7 +220,7 @@ func TestLinks(t *testing.T) {
 func TestRobotsHeader(t *testing.T) {
 	s := start(t, nil)
 	for path, want := range map[string]string{"/a.txt": "", "/no/secret.txt": "noindex", "/no/secret.txt?raw": "noindex", "/no/": "noindex", "/nowhere": "noindex"} {
-		res, body := s.get(path)
+		res, body := s.get(path) //nolint:bodyclose // get closes it
 		if got := res.Header.Get("X-Robots-Tag"); got != want {
 			t.Errorf("%s: X-Robots-Tag %q, want %q", path, got, want)
 		}
@@ -377,8 +378,8 @@ func TestIdleGoesFirst(t *testing.T) {
 		_ = c.SetDeadline(time.Now().Add(idleTime * 2 / 3)) // it would go by itself
 		go func() {
 			_, err := r.ReadByte()
-			e, ok := err.(net.Error)
-			gone <- !ok || !e.Timeout()
+			var e net.Error
+			gone <- !errors.As(err, &e) || !e.Timeout()
 		}()
 	}
 	other := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
@@ -436,7 +437,7 @@ func TestDrain(t *testing.T) {
 	for name, r := range map[string]*bufio.Reader{"idle": r, "busy": rb} {
 		if _, err := r.ReadByte(); err == nil {
 			t.Errorf("%s: still open", name)
-		} else if e, ok := err.(net.Error); ok && e.Timeout() {
+		} else if e := net.Error(nil); errors.As(err, &e) && e.Timeout() {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
