@@ -8,6 +8,7 @@
 //	go run ./internal/bench -mix 60s bin/gophd
 //	go run ./internal/bench -large 100000 bin/gophd
 //	go run ./internal/bench -ways bin/gophd
+//	go run ./internal/bench -nodes 10000 bin/gophd
 //
 // All servers are loaded in turn in each round, and what is compared is the
 // CPU time that a server uses for a request: requests per second run into the
@@ -16,7 +17,9 @@
 // directories are read anew. With -large it makes a tree of so many directories,
 // with ten times as many files, and tells what starting on it and changing it
 // costs. With -ways it compares what a menu from the cache costs on each way to
-// it: plain, with a query, behind a proxy, over TLS.
+// it: plain, with a query, behind a proxy, over TLS. With -nodes it tells what a
+// request and a change cost on one, two and four nodes behind haproxy, on a tree
+// like that of -large.
 package main
 
 import (
@@ -34,6 +37,7 @@ func main() {
 	mix := flag.Duration("mix", 0, "load gophd alone with a mix for so long")
 	large := flag.Int("large", 0, "measure a tree of so many directories")
 	ways := flag.Bool("ways", false, "compare the ways to a menu from the cache")
+	nodes := flag.Int("nodes", 0, "measure nodes behind haproxy on a tree of so many directories")
 	bare := flag.String("bare", "", "be the bare server on this address")
 	inetd := flag.String("inetd", "", "be an inetd on this address for the rest of the arguments")
 	flag.Parse()
@@ -50,6 +54,8 @@ func main() {
 		err = runMix(flag.Arg(0), *mix)
 	case *large > 0:
 		err = runLarge(flag.Arg(0), *large)
+	case *nodes > 0:
+		err = runNodes(flag.Arg(0), *nodes, *span)
 	case *ways:
 		err = runWays(flag.Arg(0), *rounds, *span)
 	default:

@@ -1,0 +1,141 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// runNodes tells what a request and a changed annotation cost one, two and four
+// nodes behind haproxy, each with the same tree.
+func runNodes(gophd string, dirs int, span time.Duration) error {
+	dir, err := os.MkdirTemp("", "gophd-nodes-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	tree := filepath.Join(dir, "tree")
+	if err := os.Mkdir(tree, 0o755); err != nil {
+		return err
+	}
+	if err := makeLarge(tree, dirs); err != nil {
+		return err
+	}
+	fmt.Printf("%d directories, %d files\n\n| nodes | CPU of all nodes for a request | of haproxy | CPU of all nodes for a changed annotation |\n| --: | --: | --: | --: |\n",
+		dirs, dirs*largeFiles)
+	for _, n := range []int{1, 2, 4} {
+		if err := measureNodes(gophd, tree, n, dirs, span); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func measureNodes(gophd, tree string, n, dirs int, span time.Duration) error {
+	var all []*server
+	var conf strings.Builder
+	conf.WriteString("defaults\n mode tcp\n timeout connect 5s\n timeout client 20s\n timeout server 20s\nlisten x\n bind \"$LISTEN\"\n balance roundrobin\n")
+	for i := range n {
+		s, err := start("", func(port string) []string {
+			return append(largeArgs(gophd, tree, port), "-trust-proxy", "127.0.0.0/8")
+		})
+		if err != nil {
+			return err
+		}
+		defer s.stop()
+		if _, err := fetch(s.addr, "robots.txt"); err != nil { // which is there after the scan
+			return err
+		}
+		all = append(all, s)
+		fmt.Fprintf(&conf, " server s%d %s send-proxy-v2\n", i, s.addr)
+	}
+	balancer, err := startBalancer(filepath.Join(filepath.Dir(tree), "haproxy.cfg"), conf.String())
+	if err != nil {
+		return err
+	}
+	defer balancer.stop()
+	spent := func() (sum time.Duration) {
+		for _, s := range all {
+			sum += s.running()
+		}
+		return sum
+	}
+	sc := scenario{name: "texts", conns: 16}
+	for i := range 1000 {
+		name := strings.TrimPrefix(largeDir(tree, i*dirs/1000), tree)
+		sc.selectors = append(sc.selectors, name+"/text-1.txt")
+	}
+	sc.selectors = append(sc.selectors, "/hot.txt")
+	load(balancer.addr, sc, span, sc.conns) // warm
+	before, its := spent(), balancer.running()
+	r := load(balancer.addr, sc, span, sc.conns)
+	time.Sleep(20 * time.Millisecond)
+	request, proxy := spent()-before, balancer.running()-its
+	if r.requests == 0 || r.failed > 0 {
+		return fmt.Errorf("%d requests, %d failed: %w", r.requests, r.failed, r.firstError)
+	}
+	change, err := reloadCost(all, tree, spent)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("| %d | %.1f µs | %.1f µs | %.1f ms |\n", n, micros(request/time.Duration(r.requests)), micros(proxy/time.Duration(r.requests)), micros(change)/1000)
+	return nil
+}
+
+// reloadCost returns the CPU time that all servers use from a changed annotation
+// until each of them tells robots of it; of five changes.
+func reloadCost(all []*server, tree string, spent func() time.Duration) (time.Duration, error) {
+	const changes = 5
+	before := spent()
+	for i := range changes {
+		rule := fmt.Sprintf("/changed-%d-%d", len(all), i)
+		if err := os.WriteFile(filepath.Join(largeDir(tree, 3), ".robots"), []byte("Disallow: "+rule+"\n"), 0o644); err != nil {
+			return 0, err
+		}
+		for _, s := range all {
+			for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+				body, err := fetch(s.addr, "robots.txt")
+				if err != nil || time.Now().After(end) {
+					return 0, fmt.Errorf("%s does not tell of the change: %w", s.addr, err)
+				}
+				if strings.Contains(body, rule+"\n") {
+					break
+				}
+			}
+		}
+		time.Sleep(100 * time.Millisecond) // what comes after it
+	}
+	return (spent() - before) / changes, nil
+}
+
+func startBalancer(name, conf string) (*server, error) {
+	if err := os.WriteFile(name, []byte(conf), 0o600); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &server{addr: l.Addr().String(), cmd: exec.Command("haproxy", "-q", "-db", "-f", name)}
+	_ = l.Close()
+	s.cmd.Env = append(os.Environ(), "LISTEN="+s.addr)
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for range 200 {
+		if _, err = ask(s.addr, "/hot.txt", 1000); err == nil {
+			return s, nil
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	s.stop()
+	return nil, fmt.Errorf("haproxy does not pass on: %w", err)
+}
