@@ -44,9 +44,15 @@ func (p *Page) write(to io.Writer, n Numbers) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 	line("gophd %s (%s), up %s", p.Stats.Version, runtime.Version(), time.Since(n.Start).Round(time.Second))
+	hours(line, n)
 	line("\nRequests")
+	most := slices.Max(n.Requests[:])
 	for kind, times := range n.Requests {
-		line("  %s\t%d", server.Kind(kind), times)
+		bar := share(times, most)
+		if bar != "" {
+			bar = "\t" + bar
+		}
+		line("  %s\t%d%s", server.Kind(kind), times, bar)
 	}
 	line("  octets sent\t%d", n.Bytes)
 	line("\nConnections")
@@ -66,9 +72,21 @@ func (p *Page) write(to io.Writer, n Numbers) error {
 	return w.Flush()
 }
 
+// hours draws the last hour, a line for each chart so that it fits 67 columns.
+func hours(line func(string, ...any), n Numbers) {
+	line("\nThe last hour, a mark for each minute, now at the right")
+	for what, name := range [counted]string{asked: "requests", failed: "not served", fetched: "of robots.txt"} {
+		var all int64
+		for _, times := range n.Hour[what] {
+			all += times
+		}
+		line("\n  %s: %d, at most %d a minute\n  %s", name, all, slices.Max(n.Hour[what][:]), chart(n.Hour[what][:]))
+	}
+}
+
 func (p *Page) robots(line func(string, ...any), n Numbers) {
 	line("\nrobots.txt")
-	line("  SHA-256 of the policy\t%s", n.Policy)
+	line("  SHA-256 of the policy:\n  %s", n.Policy)
 	line("  octets\t%d\n  fetched\t%d\n  then asked for what it denies\t%d", n.Octets, n.Fetches, n.Rude)
 	for _, c := range n.Rudest {
 		line("  %s\t%d", p.show(c.Key), c.Times)

@@ -28,6 +28,7 @@ type Stats struct {
 
 	start    time.Time
 	requests [server.Kinds]atomic.Int64
+	hour     hour
 	bytes    atomic.Int64
 	fetches  atomic.Int64 // of robots.txt
 	rude     rudeness
@@ -42,10 +43,16 @@ func New(version string) *Stats { return &Stats{Version: version, start: time.No
 // Observe counts a request.
 func (s *Stats) Observe(r server.Served) {
 	s.requests[r.Kind()].Add(1)
+	minute := time.Now().Unix() / 60
+	s.hour.add(minute, asked)
+	if r.Kind() != server.OK {
+		s.hour.add(minute, failed)
+	}
 	s.bytes.Add(r.Bytes)
 	block := server.Block(r.Remote.Addr())
 	if fileserver.IsRobots(r.Selector) {
 		s.fetches.Add(1)
+		s.hour.add(minute, fetched)
 		s.rude.fetched(block)
 		return
 	}
@@ -65,9 +72,10 @@ func (s *Stats) Reloaded(r site.Reload) {
 type Numbers struct {
 	Start    time.Time
 	Requests [server.Kinds]int64
-	Bytes    int64 // sent in replies
-	Fetches  int64 // requests for robots.txt
-	Rude     int64 // requests for what it denies, by those who had fetched it
+	Hour     [counted][60]int64 // by minutes, the last one is this
+	Bytes    int64              // sent in replies
+	Fetches  int64              // requests for robots.txt
+	Rude     int64              // requests for what it denies, by those who had fetched it
 	Rudest   []tally.Count[netip.Addr]
 	Reloads  int64
 	Failures int64       // reloads that failed
@@ -87,6 +95,10 @@ func (s *Stats) Numbers() Numbers {
 		Rude: s.rude.times.Load(), Rudest: s.rude.list.List(10), Counts: s.Server.Counts(),
 	}
 	n.Enforced = s.Enforcer.Counts()
+	minute := time.Now().Unix() / 60
+	for i := range n.Hour {
+		n.Hour[i] = s.hour.list(minute, i)
+	}
 	for i := range n.Requests {
 		n.Requests[i] = s.requests[i].Load()
 	}

@@ -108,7 +108,7 @@ func TestPage(t *testing.T) {
 	for _, selector := range []string{"/server-status", "server-status"} {
 		got := ask(t, addr, selector)
 		for _, want := range []string{
-			"gophd 1.2.3 (go", "  ok           ", "  not_found    2\n", "  accepted   ", "  fetched                        1\n",
+			"gophd 1.2.3 (go", "\n  requests: ", "\n  not served: 2, at most ", "\n  of robots.txt: 1, at most 1 a minute\n  ", "  ok           ", "  not_found    2  █", "  accepted   ", "  fetched                        1\n",
 			"  then asked for what it denies  1\n  127.0.0.1                      1\n", "\nReloads    1\n  failed   0\n", `".robots":2: `,
 			"  rate of the address         0\n",
 		} {
@@ -200,5 +200,31 @@ func BenchmarkObserve(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Observe(served)
+	}
+}
+
+// TestHour: each minute has its own count, and what is older than an hour is gone.
+func TestHour(t *testing.T) {
+	var h hour
+	const now = 1000
+	want := "▁" + strings.Repeat(".", 57) + "▄█"
+	for minute := int64(now - 60); minute <= now; minute++ {
+		for range map[int64]int{now - 60: 7, now - 59: 1, now - 1: 4, now: 8}[minute] {
+			h.add(minute, asked)
+		}
+	}
+	if got := h.list(now, asked); chart(got[:]) != want {
+		t.Errorf("got  %s\nwant %s", chart(got[:]), want)
+	}
+	if got := h.list(now+70, asked); chart(got[:]) != strings.Repeat(".", 60) {
+		t.Errorf("an hour later: %s", chart(got[:]))
+	}
+	for _, tt := range []struct {
+		n, most int64
+		want    int
+	}{{0, 0, 0}, {0, 9, 0}, {1, 1000, 1}, {500, 1000, 10}, {1000, 1000, 20}} {
+		if got := strings.Count(share(tt.n, tt.most), "█"); got != tt.want {
+			t.Errorf("%d of %d: %d marks", tt.n, tt.most, got)
+		}
 	}
 }
