@@ -63,10 +63,16 @@ func (c *Compiled) closes(canonical, spelling string) bool {
 	}
 	always := strings.Contains(canonical, "//") || strings.HasSuffix(canonical, "/") && !strings.HasSuffix(spelling, "/") ||
 		strings.Trim(canonical, "/") != strings.Trim(spelling, "/") || strings.IndexByte(" #*", spelling[0]) >= 0
-	denied, other := escape(canonical), escape(spelling)
-	for _, r := range c.closers {
-		if d := r.Decide(denied); !d.Allowed && (always || isSlashed(d.Rule.Pattern) && spelling[0] != '/' || r.Allowed(other)) {
+	closed := func(r *robots.Rules, denied, other string) bool {
+		d := r.Decide(denied)
+		return !d.Allowed && (always || isSlashed(d.Rule.Pattern) && spelling[0] != '/' || r.Allowed(other))
+	}
+	for i, r := range c.closers {
+		if closed(r, escape(canonical), escape(spelling)) {
 			return true
+		}
+		if isVeronica := i >= len(c.readers); isVeronica && closed(r, canonical, spelling) {
+			return true // her lines may be in weak forms, which are not escaped
 		}
 	}
 	return false

@@ -172,6 +172,20 @@ func longest(list []placed, match func(placed) bool) *placed {
 	return best
 }
 
+// inEscape reports whether a rule matches a selector only because a star of it ends
+// inside of an escape, as that of "/*9" in "/%C3%A9": who does not escape is right to
+// let it pass.
+func (p placed) inEscape(sel string) bool {
+	letters := func(s string) string {
+		return escapes.ReplaceAllStringFunc(s, func(e string) string {
+			var c byte
+			_, _ = fmt.Sscanf(e, "%%%02X", &c)
+			return string(0x100 + rune(c))
+		})
+	}
+	return !regexp.MustCompile(letters(p.re.String())).MatchString(letters(uriOf(sel)))
+}
+
 // decide gives the rule that decides for a canonical selector.
 func (s saidPolicy) decide(sel string) *placed {
 	uri := uriOf(sel)
@@ -350,7 +364,7 @@ func (d drawn) laws(t *rapid.T, c *Compiled) {
 					}
 				}
 				for reader, allows := range weak {
-					if denied && allows(spelling) && !named[place{reader + " " + by.file, 0}] {
+					if denied && allows(spelling) && !by.inEscape(sel) && !named[place{reader + " " + by.file, 0}] {
 						t.Fatalf("unnamed: %s called %s into %q, which %s:%d denies\n%s", reader, agent, spelling, by.file, by.line, d.dump(c))
 					}
 				}

@@ -59,7 +59,7 @@ func (w *work) prove(last *proof.Result[*Dir]) bool {
 	}
 	done := true
 	for _, f := range c.proof.Findings {
-		if !f.Leak || w.hand || slices.Contains(foreseen[place{f.File, f.Line}], f.Reader) || w.byName(f) || w.byAllow(f) {
+		if !f.Leak || w.hand || slices.Contains(foreseen[w.placeOf(f)], f.Reader) || w.byName(f) || w.byAllow(f) {
 			continue
 		}
 		n := c.nodes.find(f.Dir)
@@ -74,6 +74,35 @@ func (w *work) prove(last *proof.Result[*Dir]) bool {
 		done = false
 	}
 	return done
+}
+
+// placeOf gives the line that reports name for the rule of a finding: of robots that
+// are treated alike the one that is told the first of them.
+func (w *work) placeOf(f proof.Finding) place {
+	at := place{f.File, f.Line}
+	token := f.Robot
+	for _, g := range w.groups {
+		if len(g.names) > 1 && slices.ContainsFunc(g.names, func(name string) bool { return strings.EqualFold(name, f.Robot) }) {
+			token = g.token()
+		}
+	}
+	n := w.c.nodes.find(f.Dir)
+	if token == f.Robot || n == nil || n.note == nil {
+		return at
+	}
+	his, _, _ := n.note.setsFor(f.Robot)
+	first, _, _ := n.note.setsFor(token)
+	if his == nil || first == nil {
+		return at
+	}
+	for _, r := range his.rules {
+		for _, other := range first.rules {
+			if (place{r.file, r.line}) == at && other.uri == r.uri && other.allow == r.allow {
+				return place{other.file, other.line}
+			}
+		}
+	}
+	return at
 }
 
 func (c *Compiled) proofInput(file []byte) proof.Input[*Dir] {
@@ -164,7 +193,7 @@ func (w *work) opener(f proof.Finding, sel string) (Report, bool) {
 			if f.Reader == "first-match" && opensFirst(e, sel) {
 				return NewReport(CodeEscaped, e.file, e.line, "CPython's reader goes by the first rule that matches, and drops a blank, # ? or ; at an end, though they are escaped"), true
 			}
-			if dir, ok := indexOf(e); ok && strings.HasPrefix(f.Reader, "google") && dir == strings.TrimSuffix(escape(sel), "/")+"/" {
+			if dir, ok := indexOf(e); ok && strings.HasPrefix(f.Reader, "google") && matches(dir+"$", "/"+strings.Trim(escape(sel), "/")+"/") {
 				return NewReport(CodeIndex, e.file, e.line, "Google takes it for the directory, too"), true
 			}
 		}
@@ -224,7 +253,7 @@ func (w *work) found() []Report {
 func (w *work) leaked(f proof.Finding) {
 	for _, g := range w.groups {
 		for i := range g.reports {
-			if r := &g.reports[i]; r.File == f.File && r.Line == f.Line && slices.Contains(r.Readers, f.Reader) {
+			if r := &g.reports[i]; (place{r.File, r.Line}) == w.placeOf(f) && slices.Contains(r.Readers, f.Reader) {
 				r.Leaks = union(r.Leaks, f.Examples)
 				return
 			}

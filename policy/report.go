@@ -187,6 +187,7 @@ var (
 func (g *group) foresee(veronicaIsNamed bool) {
 	said := map[*rule]bool{}
 	all := g.names[0] == "*"
+	weak := slices.ContainsFunc(g.entries, func(e entry) bool { return !e.allow && e.isWeak() })
 	say := func(e *entry, code, message string, readers ...[]string) {
 		r := NewReport(code, e.file, e.line, message)
 		r.Selector, r.Readers = e.uri, slices.Concat(readers...)
@@ -214,7 +215,7 @@ func (g *group) foresee(veronicaIsNamed bool) {
 		switch {
 		case e.odd || e.other || strings.HasPrefix(e.uri, "/%20"):
 			say(e, CodeName, "the name cannot be written for all readers", withoutStar, asRaw, gopher)
-		case inner && e.isWeak():
+		case inner && (e.isWeak() || weak && !all && isSlashed(e.weakText())):
 			say(e, CodeGlob, "not every reader knows * and $", withoutStar, gopher)
 		case inner:
 			say(e, CodeGlob, "not every reader knows *", withoutStar)

@@ -107,11 +107,14 @@ func (a *annotation) read(n Note) bool {
 			names += len(list)
 		case "allow", "disallow", "final":
 			open = false
-			rules++
+			if kind == "final" && l.Value == "" {
+				continue // it means nothing
+			}
 			for _, name := range now.names {
 				a.speaks[name] = true
 			}
 			if l.Value != "" {
+				rules++
 				a.add(rule{file: n.File, line: l.Number, group: now, allow: kind == "allow", final: kind == "final"}, l.Value)
 			}
 		case "content-usage":

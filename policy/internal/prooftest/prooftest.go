@@ -156,6 +156,9 @@ func read(text, robot string) (rules []Rule, named bool) {
 			ended = true
 		case "Allow", "Disallow", "Final":
 			ended = true
+			if field == "Final" && strings.TrimSpace(value) == "" {
+				continue
+			}
 			rule := Rule{Allow: field == "Allow", final: field == "Final", pattern: value, Line: number}
 			if slices.Contains(names, "*") {
 				all = append(all, rule)
