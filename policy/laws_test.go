@@ -323,11 +323,14 @@ func (d drawn) names(agent string) bool {
 
 // laws checks a file against what was drawn.
 func (d drawn) laws(t *rapid.T, c *Compiled) {
-	named := map[place]bool{} // by reader and file: robots that are treated alike share a report
+	named := map[place]bool{} // by reader and line; robots that are treated alike share a report
 	for _, r := range c.Reports() {
 		for _, reader := range r.Readers {
 			if slices.Contains([]string{CodeGlob, CodeAnchor, CodeName, CodeRootMenu}, r.Code) {
-				named[place{reader + " " + r.File, 0}] = true
+				named[place{reader + " " + r.File, r.Line}] = true
+				for _, robot := range alike(r) {
+					named[place{reader + " " + r.File + robot, 0}] = true
+				}
 			}
 		}
 	}
@@ -364,7 +367,7 @@ func (d drawn) laws(t *rapid.T, c *Compiled) {
 					}
 				}
 				for reader, allows := range weak {
-					if denied && allows(spelling) && !by.inEscape(sel) && !named[place{reader + " " + by.file, 0}] {
+					if denied && allows(spelling) && !by.inEscape(sel) && !named[place{reader + " " + by.file, by.line}] && !named[place{reader + " " + by.file + agent, 0}] {
 						t.Fatalf("unnamed: %s called %s into %q, which %s:%d denies\n%s", reader, agent, spelling, by.file, by.line, d.dump(c))
 					}
 				}

@@ -45,8 +45,11 @@ func readersLaws(t *rapid.T, drawn *prooftest.Dir, few []string) {
 			t.Fatalf("%v\n%s", r, dump(drawn, c))
 		}
 		for _, reader := range r.Readers {
-			told[reader+" "+r.File] = true
+			told[toldOf(reader, r.File, r.Line)] = true
 			told[reader+r.Code] = true
+			for _, robot := range alike(r) {
+				told[toldOf(reader, r.File, 0)+robot] = true
+			}
 		}
 	}
 	resources := prooftest.Resources(drawn, few)
@@ -85,7 +88,7 @@ func readersLaws(t *rapid.T, drawn *prooftest.Dir, few []string) {
 					case got != by.Denied():
 					case got && (c.closes(res.Sel, sel) || !exact && prooftest.InEscape(res.Path, robot, res.Sel)):
 					case got && strings.HasPrefix(reader, "google") && told[reader+CodeIndex]:
-					case got && (exact || !told[reader+" "+by.File]):
+					case got && (exact || !told[toldOf(reader, by.File, by.Line)] && !told[toldOf(reader, by.File, 0)+robot]):
 						t.Fatalf("%s as %s: leak %q, which %s:%d denies\n%s", reader, robot, sel, by.File, by.Line, dump(drawn, c))
 					case !got && exact && !told[reader+CodeOverBlock] && !(by.Slashed() && sel[0] != '/') && !hasFinal(drawn):
 						t.Fatalf("%s as %s: over-block %q (%+v)\n%s", reader, robot, sel, by, dump(drawn, c))
@@ -95,6 +98,17 @@ func readersLaws(t *rapid.T, drawn *prooftest.Dir, few []string) {
 		}
 	}
 	silent(t, drawn, c)
+}
+
+func toldOf(reader, file string, line int) string { return fmt.Sprintf("%s %s:%d", reader, file, line) }
+
+// alike gives the robots that a report is about if they are several that are treated
+// alike: its line is that of the first of them.
+func alike(r Report) []string {
+	if _, names, ok := strings.Cut(strings.ToLower(r.Message), "(for "); ok && strings.Contains(names, ",") {
+		return strings.Split(strings.TrimSuffix(names, ")"), ", ")
+	}
+	return nil
 }
 
 // hasFinal reports whether some annotation has the last word: where that cannot be
