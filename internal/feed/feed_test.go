@@ -75,7 +75,7 @@ func tree(t *testing.T, files map[string]string) (*Handler, string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	t.Cleanup(func() { cancel(); _ = <-ended })
+	t.Cleanup(func() { cancel(); <-ended })
 	return &Handler{Site: s, Web: true}, dir
 }
 

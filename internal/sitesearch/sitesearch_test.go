@@ -55,7 +55,7 @@ func open(t *testing.T, files map[string]string, change func(*Searcher)) *fixtur
 	ended := make(chan error, 2)
 	go func() { ended <- s.Run(ctx) }()
 	go func() { ended <- f.Run(ctx) }()
-	t.Cleanup(func() { cancel(); _, _ = <-ended, <-ended })
+	t.Cleanup(func() { cancel(); <-ended; <-ended })
 	f.until("the index is built", f.ready.Load)
 	return f
 }

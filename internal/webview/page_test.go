@@ -34,7 +34,7 @@ func TestPage(t *testing.T) {
 		"/robots.txt":                   "says /robots.txt",
 		"/a%0d%0aX:y":                   "This is no path",
 	} {
-		res, body := s.get(path) //nolint:bodyclose // get closes it
+		res, body := s.get(path)
 		if !strings.Contains(body, want) || strings.Contains(body, "<script") || strings.Contains(body, "says /q") {
 			t.Errorf("%.60s: %d, no %q in\n%s", path, res.StatusCode, want, body)
 		}
@@ -50,7 +50,7 @@ func TestRobotsTxtFails(t *testing.T) {
 	} {
 		none := server.HandlerFunc(func(server.ResponseWriter, *server.Request) error { return err })
 		s := start(t, func(srv *server.Server) { srv.HTTP = serving(&Page{Handler: none}) })
-		if res, body := s.get("/robots.txt"); res.StatusCode != want || strings.Contains(body, "secret") { //nolint:bodyclose // get closes it
+		if res, body := s.get("/robots.txt"); res.StatusCode != want || strings.Contains(body, "secret") {
 			t.Errorf("%v: %d %s", err, res.StatusCode, body)
 		}
 	}

@@ -161,7 +161,7 @@ func TestPages(t *testing.T) {
 		"/ask?q=%0d%0a":         {400, htmlText, "This is no query"},
 		"/%ff":                  {404, htmlText, "Not found"},
 	} {
-		res, body := s.get(path) //nolint:bodyclose // get closes it
+		res, body := s.get(path)
 		if res.StatusCode != want.status || res.Header.Get("Content-Type") != want.typ || !strings.Contains(body, want.holds) {
 			t.Errorf("%s: %d %s\n%s\nwant %d %s with %q", path, res.StatusCode, res.Header.Get("Content-Type"), body, want.status, want.typ, want.holds)
 		}
@@ -185,7 +185,7 @@ func TestCanonical(t *testing.T) {
 		"/0/a.txt": "/a.txt", "/1/phlog": "/phlog/", "/phlog": "/phlog/", "/1": "/1/", "/9/x.zip?raw": "/x.zip?raw", "/1/": "", "/0/0/a.txt": "",
 		"/0/b%20c%2541%3F.txt": "/b%20c%2541%3F.txt", "/I/p.png": "/p.png",
 	} {
-		res, body := s.get(path) //nolint:bodyclose // get closes it
+		res, body := s.get(path)
 		if got := res.Header.Get("Location"); got != want || want != "" && res.StatusCode != http.StatusMovedPermanently {
 			t.Errorf("%s: %d to %q, want %q", path, res.StatusCode, got, want)
 		}
@@ -220,7 +220,7 @@ func TestLinks(t *testing.T) {
 func TestRobotsHeader(t *testing.T) {
 	s := start(t, nil)
 	for path, want := range map[string]string{"/a.txt": "", "/no/secret.txt": "noindex", "/no/secret.txt?raw": "noindex", "/no/": "noindex", "/nowhere": "noindex"} {
-		res, body := s.get(path) //nolint:bodyclose // get closes it
+		res, body := s.get(path)
 		if got := res.Header.Get("X-Robots-Tag"); got != want {
 			t.Errorf("%s: X-Robots-Tag %q, want %q", path, got, want)
 		}

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -68,7 +69,7 @@ func bounded(t *testing.T, name string, args ...string) string {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.WaitDelay = time.Second // a daemon may have kept the output
 	out, err := cmd.CombinedOutput()
-	if err != nil && err != exec.ErrWaitDelay {
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
 	}
 	return string(out)

@@ -117,7 +117,7 @@ func StartCmd(t testing.TB, cmd *exec.Cmd) *Daemon {
 	go d.collect(stderr)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = <-d.done
+		<-d.done
 		if log := d.Log(); strings.Contains(log, "panic:") || strings.Contains(log, "not proven") || strings.Contains(log, "DATA RACE") {
 			t.Errorf("something went wrong inside:\n%s", log)
 		}
