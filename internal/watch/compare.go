@@ -29,15 +29,14 @@ const (
 // poll tells changes by comparing, every so often, what all trees look like with
 // what they looked like the last time.
 func (w *Watcher) poll(ctx context.Context, every time.Duration) {
-	old, took := look(w.Guard, w.trees(), ".", tree{})
+	old := look(w.Guard, w.trees(), ".", tree{})
 	w.changed(Batch{All: true})
 	for {
-		exchanged := w.idle(ctx, old.info, max(every, 20*took))
+		exchanged := w.idle(ctx, old.info, max(every, 20*old.cost))
 		if ctx.Err() != nil {
 			return
 		}
-		var now tree
-		now, took = look(w.Guard, w.trees(), ".", old)
+		now := look(w.Guard, w.trees(), ".", old)
 		if exchanged || !same(old.info, now.info) {
 			w.changed(Batch{All: true, Root: true})
 		} else {
@@ -80,6 +79,7 @@ type tree struct {
 	info fs.FileInfo // of its top, nil if there is none
 	dirs map[string]shape
 	age  int // how many times directories were taken for unchanged by their times
+	cost time.Duration
 }
 
 // shape is what a directory looks like. Two directories whose looks are equal are
@@ -112,7 +112,7 @@ func (now tree) differ(old tree) []string {
 // look looks at a name and all below it, and at the clock. Directories that were
 // not touched since old was made are not listed again: a stat of them and of the
 // files that steer them is enough.
-func look(guard *stall.Guard, names *names, name string, old tree) (t tree, took time.Duration) {
+func look(guard *stall.Guard, names *names, name string, old tree) (t tree) {
 	start := time.Now()
 	if old.age >= thorough {
 		old = tree{}
@@ -123,8 +123,13 @@ func look(guard *stall.Guard, names *names, name string, old tree) (t tree, took
 	if t.age = 0; old.dirs != nil {
 		t.age = old.age + 1
 	}
-	return t, time.Since(start)
+	return t
 }
+
+// waiting is what one directory can cost, at most: what takes longer was waited for,
+// and costs nothing. A file system that did not answer for some seconds would
+// otherwise not be looked at for minutes after it does.
+const waiting = 100 * time.Millisecond
 
 // lookAll leaves out what does not answer.
 func lookAll(a *stall.Attempt, names *names, name string, old tree, start time.Time) tree {
@@ -146,11 +151,13 @@ func lookAll(a *stall.Attempt, names *names, name string, old tree, start time.T
 			continue
 		}
 		var s shape
+		began := time.Now()
 		if op, err := a.Enter(dir); err == nil {
 			s = lookAt(names.file(dir), old.dirs[dir], start)
 			op.Leave()
 		}
 		t.dirs[dir] = s
+		t.cost += min(time.Since(began), waiting)
 		for _, base := range s.subs {
 			todo = append(todo, child(dir, base))
 		}

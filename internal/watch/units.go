@@ -132,7 +132,7 @@ func (u *units) dueNow() (due []*unit) {
 // compare looks at a unit, and returns the directories that have changed since
 // the last look.
 func (u *units) compare(w *Watcher, unit *unit) (changed []string) {
-	now, took := look(w.Guard, w.trees(), unit.name, unit.look)
+	now := look(w.Guard, w.trees(), unit.name, unit.look)
 	if unit.known {
 		changed = now.differ(unit.look)
 	} else {
@@ -150,7 +150,7 @@ func (u *units) compare(w *Watcher, unit *unit) (changed []string) {
 	unit.look, unit.known = now, true
 	every := cmp.Or(unit.every, w.unitsAt, compareEvery)
 	u.mu.Lock()
-	unit.due = u.now().Add(max(every, 20*took))
+	unit.due = u.now().Add(max(every, 20*now.cost))
 	u.mu.Unlock()
 	return changed
 }

@@ -214,15 +214,15 @@ func TestYoung(t *testing.T) {
 	for _, dir := range []string{".", "a", "b"} {
 		must(t, os.Chtimes(filepath.Join(root, dir), long, long))
 	}
-	old, _ := look(nil, newNames(root, nil), ".", tree{})
+	old := look(nil, newNames(root, nil), ".", tree{})
 	write(t, file, "2")
 	must(t, os.Chtimes(file, now, now))
-	if again, _ := look(nil, newNames(root, nil), ".", tree{}); !slices.Equal(again.differ(old), []string{"a"}) {
+	if again := look(nil, newNames(root, nil), ".", tree{}); !slices.Equal(again.differ(old), []string{"a"}) {
 		t.Errorf("changed are %v, want [a]", again.differ(old))
 	}
 	must(t, os.Chtimes(file, long, long))
-	old, _ = look(nil, newNames(root, nil), ".", tree{})
-	if again, _ := look(nil, newNames(root, nil), ".", tree{}); len(again.differ(old)) > 0 {
+	old = look(nil, newNames(root, nil), ".", tree{})
+	if again := look(nil, newNames(root, nil), ".", tree{}); len(again.differ(old)) > 0 {
 		t.Errorf("changed are %v, want none", again.differ(old))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gophd/gophd/test/e2e/harness"
 )
@@ -25,10 +26,17 @@ func TestChangesBehindBindfs(t *testing.T) {
 	}
 	put("a.txt", "one\n")
 	put("d/x.txt", "x\n")
-	if out, err := exec.Command(bindfs, "--no-allow-other", "-o", "attr_timeout=0,entry_timeout=0", behind, root).CombinedOutput(); err != nil {
-		t.Skipf("no FUSE here: %v %s", err, out)
+	if _, err := os.Stat("/dev/fuse"); err != nil {
+		t.Skip("no FUSE here: ", err)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(root, syscall.MNT_DETACH) })
+	fuse := exec.Command(bindfs, "-f", "--no-allow-other", "-o", "attr_timeout=0,entry_timeout=0", behind, root)
+	must(t, fuse.Start())
+	t.Cleanup(func() {
+		_ = syscall.Unmount(root, syscall.MNT_DETACH)
+		_ = fuse.Process.Kill()
+		_ = fuse.Wait()
+	})
+	until(t, "it is mounted", func() bool { _, err := os.Stat(filepath.Join(root, "a.txt")); return err == nil })
 
 	// Nothing but -poll-remote can find a change before the test gives up.
 	d := harness.Start(t, "-root", root, "-poll", "1h", "-poll-remote", "200ms")
@@ -52,6 +60,14 @@ func TestChangesBehindBindfs(t *testing.T) {
 	d.Until("one in a new directory", robotsSay("Disallow: /new/deep/"))
 	must(t, os.RemoveAll(filepath.Join(behind, "new")))
 	d.Until("none where it was removed", func() bool { return !robotsSay("Disallow: /new/deep/")() })
+
+	// It does not answer for a while. Looking at it is no less often afterwards: a
+	// pause of twenty times as long would be more than the test waits.
+	must(t, fuse.Process.Signal(syscall.SIGSTOP))
+	time.Sleep(harness.Patience / 15)
+	must(t, fuse.Process.Signal(syscall.SIGCONT))
+	put("d/.robots", "Disallow: /late.txt\n")
+	d.Until("an annotation after that", robotsSay("Disallow: /d/late.txt"))
 	if got := d.Ask("/"); strings.Contains(got, "/new/") {
 		t.Errorf("a menu of before the change is kept: %q", got)
 	}
