@@ -193,7 +193,7 @@ func (w *work) opener(f proof.Finding, sel string) (Report, bool) {
 			if f.Reader == "first-match" && opensFirst(e, sel) {
 				return NewReport(CodeEscaped, e.file, e.line, "CPython's reader goes by the first rule that matches, and drops a blank, # ? or ; at an end, though they are escaped"), true
 			}
-			if dir, ok := indexOf(e); ok && strings.HasPrefix(f.Reader, "google") && matches(dir+"$", "/"+strings.Trim(escape(sel), "/")+"/") {
+			if dir, ok := indexOf(e); ok && strings.HasPrefix(f.Reader, "google") && matches(dir+"$", strings.TrimSuffix(escape(sel), "/")+"/") {
 				return NewReport(CodeIndex, e.file, e.line, "Google takes it for the directory, too"), true
 			}
 		}

@@ -24,6 +24,8 @@ func TestNamed(t *testing.T) {
 			map[string]string{".robots": "User-agent: foo\nDisallow: **$\nDisallow: /*/a\n"}, CodeGlob},
 		"an index.html in any directory": {
 			map[string]string{"a/.robots": "Allow: /*/index.html\nDisallow: /\n"}, CodeIndex},
+		"an index.html of the root": {
+			map[string]string{".robots": "Disallow: /\nAllow: /index.html\n"}, CodeIndex},
 		"1,000 rules and one that is empty": {
 			map[string]string{"a/.robots": strings.Repeat("Disallow: /b\n", 1000) + "Disallow:\n"}, CodeNoMatch},
 	} {

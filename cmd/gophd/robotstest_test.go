@@ -27,6 +27,21 @@ func TestAgent(t *testing.T) {
 	}
 }
 
+// A directory is asked about what does not exist yet, too.
+func TestMissing(t *testing.T) {
+	root := treeOf(t, map[string]string{"a.txt": "a", "d/b.txt": "b", ".robots": "Disallow: /later/\nDisallow: /a.txt\n"})
+	for sel, want := range map[string]string{
+		"/later/x": "nothing is called that now; the rule would deny it",
+		"/new.txt": "nothing is called that now; it would be allowed",
+		"/a.txt":   "", "/d": "", "d/b.txt": "", "/robots.txt": "",
+	} {
+		out, _, _ := gophd("robots", "test", root, sel)
+		if _, note, _ := strings.Cut(strings.TrimSpace(out), "\n      "); note != want {
+			t.Errorf("%s: %s", sel, out)
+		}
+	}
+}
+
 // A verdict is one line without control octets, whatever the file is called.
 func TestVerdictPrintable(t *testing.T) {
 	root := treeOf(t, map[string]string{"a\n\x1b[31m": "Disallow: /x\x1b\n"})

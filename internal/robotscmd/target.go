@@ -15,6 +15,7 @@ import (
 	"github.com/gophd/gophd/internal/size"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/robots/irc"
@@ -26,6 +27,7 @@ import (
 type source struct {
 	name     string // as shown before a line number
 	file     *robots.File
+	tree     *policy.Dir       // of a directory
 	gopher   bool              // what is asked for are selectors, not paths of URIs
 	note     string            // why there is no file, if there is none
 	network  *robots.Crawler   // of an IRC network
@@ -143,7 +145,7 @@ func loadDir(dir string, dialect robots.Dialect) (source, error) {
 	if err != nil {
 		return source{}, exit.Root(dir, err)
 	}
-	return source{name: "robots.txt", gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
+	return source{name: "robots.txt", tree: snap.Tree, gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
 }
 
 func loadFile(name string, dialect robots.Dialect, limit int64) (source, error) {

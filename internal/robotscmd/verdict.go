@@ -30,6 +30,8 @@ type verdict struct {
 	Index    string `json:"index,omitempty"`    // of an IRC network: allow, deny or unspecified
 	Cooldown int    `json:"cooldown,omitempty"` // of an IRC network, in seconds
 
+	Missing bool `json:"missing,omitempty"` // nothing in the directory is called that now
+
 	Usage []preference `json:"usage,omitempty"` // what Content-Usage lines state of it
 }
 
@@ -106,6 +108,10 @@ func (s source) verdict(agent, sel string) verdict {
 		Selector: sel, Allowed: d.Allowed, Line: d.Rule.Line, Pattern: d.Pattern, Why: d.Reason.String(),
 		Agent: agent, Source: s.name, Rule: ruleText(d.Rule), RunnerUp: ruleText(d.RunnerUp),
 	}
+	if s.tree != nil {
+		r, err := find(s.tree, sel)
+		v.Missing = err == nil && !r.exists
+	}
 	for _, p := range s.file.Usage(agent, asked) {
 		v.Usage = append(v.Usage, preference{p.Key, p.Preference.String(), p.Line})
 	}
@@ -161,6 +167,12 @@ func (v verdict) String() string {
 		answer = "deny "
 	}
 	text := fmt.Sprintf("%s %s  %s (%s)", answer, strconv.Quote(v.Selector), reason, v.Why)
+	switch {
+	case v.Missing && v.Allowed:
+		text += "\n      nothing is called that now; it would be allowed"
+	case v.Missing:
+		text += "\n      nothing is called that now; the rule would deny it"
+	}
 	for _, p := range v.Usage {
 		text += fmt.Sprintf("\n      %s=%s  %s", diag.Printable(p.Key), p.Preference, place(v.Source, p.Line))
 	}
