@@ -87,8 +87,8 @@ func (a *Answer) bind(robot robots.Robot) { a.robot, a.rules = robot, a.File.For
 // Allowed reports whether the robot may fetch a selector, or a URL of the host.
 func (a *Answer) Allowed(selector string) bool { return a.Decide(selector).Allowed }
 
-// Decide holds a selector against the file, or the path and query of an URL
-// against that of a web server. See [Target] for what a URL comes to.
+// Decide holds a selector against the file, or what [Target] makes of a URL of the
+// host.
 func (a *Answer) Decide(selector string) robots.Decision {
 	if a.Access == Unreachable {
 		return robots.Decision{}
@@ -97,9 +97,16 @@ func (a *Answer) Decide(selector string) robots.Decision {
 }
 
 // compared is a selector as the rules are held against it: to RFC 9309 one of Gopher
-// is a path of which every byte stands for itself.
+// is a path of which every byte stands for itself. A URL is taken for its target.
 func (a *Answer) compared(selector string) string {
-	if a.File.Dialect() == robots.RFC9309 && strings.HasPrefix(a.URL, "gopher") {
+	gopher := strings.HasPrefix(a.URL, "gopher")
+	if scheme, _, found := strings.Cut(selector, "://"); found {
+		scheme = strings.TrimSuffix(strings.ToLower(scheme), "s")
+		if target, err := Target(selector); err == nil && (scheme == "http" && !gopher || scheme == "gopher" && gopher) {
+			selector = target
+		}
+	}
+	if gopher && a.File.Dialect() == robots.RFC9309 {
 		return string(robots.URI.Append(nil, selector))
 	}
 	return selector

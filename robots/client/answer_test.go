@@ -179,3 +179,27 @@ func TestGopherAfterRFC9309(t *testing.T) {
 		t.Error("the dialect that is asked for does not count")
 	}
 }
+
+// TestAnswerOfURL: a URL of the host is decided by what a server makes of it.
+func TestAnswerOfURL(t *testing.T) {
+	web := FromResponse(robots.Robot{}, 200, nil, strings.NewReader("User-agent: *\nDisallow: /a\nContent-Usage: train-ai=n\n"))
+	for _, u := range []string{"/a", "https://h/a?q", "https://h/x/../a", "HTTP://h/%2e/a", "https://h/x/%2E%2E/a"} {
+		if web.Allowed(u) || web.Usage(u) != nil {
+			t.Errorf("%s is allowed", u)
+		}
+	}
+	if u := "https://h/a/../b"; !web.Allowed(u) || web.Usage(u) == nil {
+		t.Errorf("%s is denied", u)
+	}
+	file := robots.Parse(robots.Gopher, []byte("Disallow: /a b\n"))
+	old := &Answer{Access: Successful, File: file, URL: "gopher://h/0robots.txt"}
+	old.bind(robots.Robot{})
+	for _, u := range []string{"/a b", "gopher://h/1/a%20b", "gophers://h/1/a%20b"} {
+		if old.Allowed(u) {
+			t.Errorf("%s is allowed", u)
+		}
+	}
+	if !old.Allowed("https://h/a%20b") {
+		t.Error("a URL of the web is decided as one of Gopher")
+	}
+}

@@ -93,9 +93,9 @@ func withoutDots(path string) string {
 }
 
 // GopherDialect is the dialect in which a file on a gopher host is best read, of
-// [robots.Gopher] and [robots.RFC9309]. One that uses Allow or a final "$", which Gopher's own text does not know, was written for
-// readers after RFC 9309; unless rules stand before its groups, which those
-// ignore.
+// [robots.Gopher] and [robots.RFC9309]. One that uses Allow or a final "$", which
+// Gopher's own text does not know, was written for readers after RFC 9309; unless
+// rules stand before its groups, which those ignore.
 func GopherDialect(f *robots.File) robots.Dialect {
 	web := false
 	for _, g := range f.Groups() {
