@@ -141,6 +141,7 @@ func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 			s, err := robots.ParseUsage(u.Value)
 			switch {
 			case err != nil:
+				r.lose(u.Line, "%q: it does not parse, so it says nothing", u.Value)
 			case u.Pattern != "":
 				r.lose(u.Line, "%q of %q: a signal is about the whole site", u.Value, u.Pattern)
 			case !everybody:
