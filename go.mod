@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/coreos/go-systemd/v22 v22.7.0 // sockets from systemd, for internal/systemd
-	github.com/dunglas/httpsfv v1.1.2 // Structured Fields: the values of Content-Usage lines, for robots
+	github.com/dunglas/httpsfv v1.1.2 // Structured Fields: the values of Content-Usage lines, for robots and policy
 	github.com/fsnotify/fsnotify v1.10.1 // change events of the kernel, for internal/watch
 	github.com/landlock-lsm/go-landlock v0.11.0 // the sandbox: Landlock on all threads, for internal/sandbox
 	github.com/pires/go-proxyproto v0.15.0 // PROXY headers, for server; v0.16.0 wants a newer Go

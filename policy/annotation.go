@@ -53,6 +53,8 @@ type rule struct {
 	file  string
 	line  int  // 0: the annotation as a whole
 	root  bool // the root's annotation says it
+
+	with []*rule // of preferences about one path, put together: those that were
 }
 
 // owner is the name, in URI form, of the top-level directory whose annotations

@@ -200,8 +200,8 @@ func handSources(file []byte) []source {
 	var list []source
 	for l := range robots.Parse(robots.RFC9309, file).Lines() {
 		var s source
-		if l.Kind == robots.KindAllow || l.Kind == robots.KindDisallow || l.Kind == robots.KindField {
-			s = source{robotsFile, l.Number, l.Kind == robots.KindAllow, l.Value}
+		if l.Kind == robots.KindAllow || l.Kind == robots.KindDisallow || l.Kind == robots.KindUsage || l.Kind == robots.KindField {
+			s = source{file: robotsFile, line: l.Number, allow: l.Kind == robots.KindAllow, value: l.Value}
 		}
 		list = append(list, s)
 	}

@@ -92,6 +92,15 @@ type Answer struct {
 	Allowed bool   `json:"allowed"`
 }
 
+// Preference is what the policy prefers for one use of a resource that a robot may
+// fetch.
+type Preference struct {
+	Key   string      `json:"key"`
+	Value string      `json:"preference"` // y, n or unstated
+	By    *RuleSource `json:"by"`         // its value is the dictionary
+	Line  int         `json:"line"`       // in the generated file
+}
+
 // Explanation is why a robot may or may not fetch a resource.
 type Explanation struct {
 	Agent     string      `json:"agent"`
@@ -102,6 +111,8 @@ type Explanation struct {
 	Line      int         `json:"line"` // in the generated file; 0 if none
 	Text      string      `json:"text"` // of that line
 	Readers   []Answer    `json:"readers"`
+
+	Usage []Preference `json:"usage,omitempty"` // what Content-Usage lines state, by key
 }
 
 // Explain says what the policy is for a resource, where it was said, and what
@@ -109,11 +120,15 @@ type Explanation struct {
 // it need not exist.
 func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	sel := selector.Canonical(strings.Trim(name, "/"), dir)
-	d := robots.Parse(robots.RFC9309, c.file).Decide(agent, escape(sel))
+	f := robots.Parse(robots.RFC9309, c.file)
+	d := f.Decide(agent, escape(sel))
 	e := Explanation{Agent: agent, Selector: sel, Allowed: d.Allowed}
 	e.By, e.Overrules = c.ruleSource(d.Rule.Line), c.ruleSource(d.RunnerUp.Line)
 	if e.Line = d.Rule.Line; e.Line > 0 {
 		e.Text = (&rule{allow: d.Rule.Allow}).field() + d.Rule.Pattern
+	}
+	for _, s := range f.Usage(agent, escape(sel)) {
+		e.Usage = append(e.Usage, Preference{s.Key, s.Preference.String(), c.usageSource(s), s.Line})
 	}
 	for _, r := range robots.Readers() {
 		e.Readers = append(e.Readers, Answer{r.Name, r.Read(c.file, agent)(sel)})
@@ -127,4 +142,22 @@ func (c *Compiled) ruleSource(line int) *RuleSource {
 	}
 	s := c.sources[line-1]
 	return &RuleSource{File: s.file, Line: s.line, Allow: s.allow, Value: s.value}
+}
+
+// usageSource is the line of an annotation that states a preference: of those that
+// were put together, the first that says what holds.
+func (c *Compiled) usageSource(stated robots.Stated) *RuleSource {
+	src := c.ruleSource(stated.Line)
+	if src == nil {
+		return nil
+	}
+	for _, r := range c.sources[stated.Line-1].with {
+		said, _ := robots.ParseUsage(r.value)
+		for _, s := range said {
+			if s.Key == stated.Key && s.Preference == stated.Preference {
+				return &RuleSource{File: r.file, Line: r.line, Value: r.value}
+			}
+		}
+	}
+	return src
 }

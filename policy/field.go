@@ -1,12 +1,13 @@
 package policy
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dunglas/httpsfv"
 
 	"github.com/gophd/gophd/robots"
 )
@@ -52,7 +53,7 @@ func (r *reader) field(l robots.Line) {
 		default:
 			r.note.fields = append(r.note.fields, siteField{f.name, l.Value, r.file, l.Number})
 			if f.name == "Content-Signal" {
-				r.preferences(l, strings.ReplaceAll(l.Value, "yes", "y"), signals)
+				r.signal(l)
 			}
 		}
 		if !f.end {
@@ -74,21 +75,9 @@ var (
 	signals = []string{"search", "ai-input", "ai-train"}
 )
 
-// preferences tells of keys and values that are not known. They are never
-// dropped: somebody may know them.
-func (r *reader) preferences(l robots.Line, list string, known []string) {
-	for item := range strings.SplitSeq(list, ",") {
-		key, value, _ := strings.Cut(strings.TrimSpace(item), "=")
-		if !slices.Contains(known, strings.ToLower(key)) {
-			r.report(CodePreference, l.Number, "%.60q is no preference that is known; it is written all the same", key)
-		} else if value != "y" && value != "n" && value != "no" {
-			r.report(CodePreference, l.Number, "%.60q is no value that is known for %s; it is written all the same", value, key)
-		}
-	}
-}
-
 // usage takes a Content-Usage line: "[path] preferences". Without a path it is
-// about the directory.
+// about the directory. Keys and values that are not known are told of, and never
+// dropped: somebody may know them.
 func (r *reader) usage(l robots.Line) {
 	r.lines, r.bare = 0, nil
 	path, list := "/", l.Value
@@ -96,11 +85,14 @@ func (r *reader) usage(l robots.Line) {
 		path, list, _ = strings.Cut(strings.Replace(list, "\t", " ", 1), " ")
 	}
 	list = strings.TrimSpace(list)
-	if list == "" || strings.ContainsFunc(list, isControl) {
+	said, err := robots.ParseUsage(list)
+	if err != nil {
 		r.report(CodeSyntax, l.Number, "no preferences: %.60q", l.Value)
 		return
 	}
-	r.preferences(l, list, usages)
+	for _, s := range said {
+		r.known(l, s.Key, usages, s.Preference != robots.Unstated)
+	}
 	r.note.rules++
 	for _, f := range patternsOf(path, true, r.at) {
 		for _, s := range r.sets {
@@ -109,28 +101,43 @@ func (r *reader) usage(l robots.Line) {
 	}
 }
 
-// restrict puts two lists of preferences together. Where they say different
+// signal takes the value of a Content-Signal line apart, to tell of what is not known.
+func (r *reader) signal(l robots.Line) {
+	for item := range strings.SplitSeq(l.Value, ",") {
+		key, value, _ := strings.Cut(strings.ToLower(item), "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		r.known(l, key, signals, value == "yes" || value == "no")
+	}
+}
+
+// known tells of a preference that is not in the list, or whose value says nothing.
+func (r *reader) known(l robots.Line, key string, list []string, stated bool) {
+	if !slices.Contains(list, key) {
+		r.report(CodePreference, l.Number, "%.60q is no preference that is known; it is written all the same", key)
+	} else if !stated {
+		r.report(CodePreference, l.Number, "the value of %s is not known, so nothing is stated; it is written all the same", key)
+	}
+}
+
+// restrict puts two dictionaries of preferences together. Where they say different
 // things of a key, the one that permits less is taken.
 func restrict(a, b string) string {
-	var keys []string
-	values := map[string]string{}
-	for item := range strings.SplitSeq(a+","+b, ",") {
-		item = strings.TrimSpace(item)
-		key, value, _ := strings.Cut(item, "=")
-		old, said := values[key]
-		if !said {
-			keys = append(keys, key)
+	both, errA := httpsfv.UnmarshalDictionary([]string{a})
+	other, errB := httpsfv.UnmarshalDictionary([]string{b})
+	said, _ := robots.ParseUsage(a)
+	more, _ := robots.ParseUsage(b)
+	if errA == nil && errB == nil {
+		for _, key := range other.Names() {
+			if _, ok := both.Get(key); !ok || more.Of(key) > said.Of(key) {
+				member, _ := other.Get(key)
+				both.Add(key, member)
+			}
 		}
-		if !said || value == "n" || old == "y" {
-			values[key] = value
-		}
-	}
-	for i, key := range keys {
-		if v := values[key]; v != "" {
-			keys[i] = fmt.Sprintf("%s=%s", key, v)
+		if text, err := httpsfv.Marshal(both); err == nil {
+			return text
 		}
 	}
-	return strings.Join(keys, ", ")
+	return said.Combine(more).String()
 }
 
 // SiteFields are what the root's annotation says about the whole site, for

@@ -27,21 +27,24 @@ func TestReports(t *testing.T) {
 		"User-agent: a, b\nDisallow: /b\n":  "error 1 AGENT-NAME",
 		"User-agent: a/1.1\nDisallow: /b\n": "error 1 AGENT-NAME",
 		"User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /b\n": "warning 1 GROUP-SWALLOWED",
-		"Crawl-delay: soon\n":                      "error 1 SYNTAX",
-		"License: terms\n":                         "error 1 SYNTAX",
-		"Disallow: /\nAllow: /a\n":                 "notice 1 OVERRULED; notice 1 ROOT-MENU; notice 1 VERONICA-HOST; notice 2 OVER-BLOCK",
-		"Disallow: /*.txt\n":                       "warning 1 GLOB",
-		"Disallow: /A*\n":                          "notice 1 NO-MATCH",
-		"Disallow: /a/readmi\n":                    "warning 1 NO-MATCH",
-		"Disallow: /to-come/\n":                    "notice 1 NO-MATCH",
-		"Disallow: /caps.txt\nDisallow: /b\n":      "",
-		"Allow: /a/feed.xml\n":                     "",
-		"Content-Usage: train-ai=n\nAllow: /a\n":   "",
-		"Content-Usage: train-ai=no\nAllow: /a\n":  "",
-		"Content-Usage: eat=n\nAllow: /a\n":        "notice 1 PREFERENCE",
-		"Content-Signal: ai-train=no\nAllow: /a\n": "",
-		"Content-Signal: sing=no\nAllow: /a\n":     "notice 1 PREFERENCE",
-		"Disallow: /a/sub\nDisallow: /b/\n":        "notice 1 OVERRULED",
+		"Crawl-delay: soon\n":                       "error 1 SYNTAX",
+		"License: terms\n":                          "error 1 SYNTAX",
+		"Disallow: /\nAllow: /a\n":                  "notice 1 OVERRULED; notice 1 ROOT-MENU; notice 1 VERONICA-HOST; notice 2 OVER-BLOCK",
+		"Disallow: /*.txt\n":                        "warning 1 GLOB",
+		"Disallow: /A*\n":                           "notice 1 NO-MATCH",
+		"Disallow: /a/readmi\n":                     "warning 1 NO-MATCH",
+		"Disallow: /to-come/\n":                     "notice 1 NO-MATCH",
+		"Disallow: /caps.txt\nDisallow: /b\n":       "",
+		"Allow: /a/feed.xml\n":                      "",
+		"Content-Usage: train-ai=n\nAllow: /a\n":    "",
+		"Content-Usage: train-ai=no\nAllow: /a\n":   "notice 1 PREFERENCE",
+		"Content-Usage: nonsense(((\nAllow: /a\n":   "error 1 SYNTAX",
+		"Content-Signal: search = Yes\nAllow: /a\n": "",
+		"Content-Signal: search=y\nAllow: /a\n":     "notice 1 PREFERENCE",
+		"Content-Usage: eat=n\nAllow: /a\n":         "notice 1 PREFERENCE",
+		"Content-Signal: ai-train=no\nAllow: /a\n":  "",
+		"Content-Signal: sing=no\nAllow: /a\n":      "notice 1 PREFERENCE",
+		"Disallow: /a/sub\nDisallow: /b/\n":         "notice 1 OVERRULED",
 	} {
 		root := treeOf(map[string]string{".robots": text, "a/sub/.robots": "Allow: /x\n"}, "a/readme", "a/sub/x", "a/sub/x.txt", "b/c", "caps")
 		c := Compile(Input{Root: root, Own: []string{"/caps.txt", "feed.xml"}}, nil)
@@ -147,6 +150,35 @@ func TestPreferences(t *testing.T) {
 	}
 	if strings.Contains(string(c.File()), "e.org/m") || len(c.Fields().Licenses) != 1 {
 		t.Errorf("got:\n%s", c.File())
+	}
+}
+
+// TestPreferencesTogether: what several lines say of one path is one dictionary,
+// whatever stands in it; each preference is traced to the line that states it, and
+// a line that does not parse is none.
+func TestPreferencesTogether(t *testing.T) {
+	c := compileOf(map[string]string{
+		".robots":   "Content-Usage: search=y\n\nUser-agent: GPTBot\nContent-Usage: /a/ train-ai=y;x=1, eat=\"a,b\"\n",
+		"a/.robots": "Content-Usage: train-ai=n;x=2\nContent-Usage: nonsense(((\nContent-Usage: search=maybe\n",
+	}, "a/x")
+	if !strings.Contains(string(c.File()), "\nContent-Usage: /a/ train-ai=n;x=2, eat=\"a,b\", search=maybe\n") {
+		t.Errorf("got:\n%s", c.File())
+	}
+	for _, r := range c.Reports() {
+		if r.Code == CodeUnnamedLeak {
+			t.Error(r)
+		}
+	}
+	var got []string
+	for _, p := range c.Explain("gptbot", "a/x", false).Usage {
+		got = append(got, fmt.Sprintf("%s=%s %s:%d", p.Key, p.Value, p.By.File, p.By.Line))
+	}
+	if got, want := strings.Join(got, "; "), "eat=unstated .robots:4; search=unstated a/.robots:3; train-ai=n a/.robots:1"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	hand := compileOf(map[string]string{"robots.txt": "User-agent: *\nDisallow: /b\nContent-Usage: train-ai=n\n"}, "a")
+	if u := hand.Explain("*", "a", false).Usage; len(u) != 1 || u[0].By == nil || u[0].By.Line != 3 || u[0].Line != 3 {
+		t.Errorf("hand-written: %+v", u)
 	}
 }
 

@@ -24,6 +24,7 @@ type source struct {
 	line  int
 	allow bool
 	value string
+	with  []*rule // of preferences put together: those that were
 }
 
 // section is a group as it is written.
@@ -77,6 +78,10 @@ func merged(prefs []*rule) []*rule {
 			continue
 		}
 		both := *list[i]
+		if both.with == nil {
+			both.with = []*rule{list[i]}
+		}
+		both.with = append(both.with, p)
 		both.value = restrict(both.value, p.value)
 		list[i] = &both
 	}
@@ -118,7 +123,7 @@ func write(list []section, fields []siteField, noBare bool) *writer {
 			if p.uri == "/" {
 				path = ""
 			}
-			w.line(source{file: p.file, line: p.line, value: p.value}, "Content-Usage: ", path, p.value)
+			w.line(source{file: p.file, line: p.line, value: p.value, with: p.with}, "Content-Usage: ", path, p.value)
 		}
 		w.fields(fields, false)
 	}
@@ -143,7 +148,7 @@ func (w *writer) rules(s section) {
 		}
 		var src source
 		if l.of != nil {
-			src = source{l.of.file, l.of.line, l.of.allow, l.of.value}
+			src = source{file: l.of.file, line: l.of.line, allow: l.of.allow, value: l.of.value}
 		}
 		field := "Disallow: "
 		if l.allow {

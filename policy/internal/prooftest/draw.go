@@ -81,7 +81,7 @@ func DrawRules(t *rapid.T, few []string, final bool) string {
 			if value, _, _ = strings.Cut(value, " "); !strings.HasPrefix(value, "/") {
 				value = ""
 			}
-			value = strings.TrimSpace(value + " train-ai=" + rapid.SampledFrom([]string{"y", "n", "n, search=y"}).Draw(t, "value"))
+			value = strings.TrimSpace(value + " train-ai=" + rapid.SampledFrom([]string{"y", "n", "n, search=y", "y;x=1", "n;x=\"a,b\"", "no", "y, search=(a b)", "n, ((("}).Draw(t, "value"))
 		}
 		b.WriteString(field + ": " + value + "\n")
 	}
