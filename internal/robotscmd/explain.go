@@ -136,6 +136,9 @@ func (e explained) String() string {
 	} else {
 		row("written as", "nothing: no line of robots.txt matches")
 	}
+	for _, p := range e.Usage {
+		row("preference", fmt.Sprintf("%s=%s  %s, written as robots.txt:%d", diag.Printable(p.Key), p.Value, usageText(p.By), p.Line))
+	}
 	var yes, no []string
 	for _, r := range e.Readers {
 		if r.Allowed {
@@ -163,4 +166,11 @@ func sourceText(s *policy.RuleSource, none string) string {
 		return fmt.Sprintf("%s: Allow: %s", place(s.File, s.Line), diag.Printable(s.Value))
 	}
 	return fmt.Sprintf("%s: Disallow: %s", place(s.File, s.Line), diag.Printable(s.Value))
+}
+
+func usageText(s *policy.RuleSource) string {
+	if s == nil {
+		return "no annotation"
+	}
+	return place(s.File, s.Line) + ": Content-Usage"
 }
