@@ -11,21 +11,22 @@ import (
 // Compiled is the policy of a tree, and the robots.txt made of it. It never
 // changes and may be used by many goroutines at once.
 type Compiled struct {
-	in      Input
-	nodes   *node
-	file    []byte
-	sources []source
-	fields  SiteFields
-	reports []Report
-	proof   *proof.Result[*Dir]
-	leaks   []Leak
-	hash    string
-	nothing map[sought]bool // what matches nothing, of large directories
-	agents  []string        // a robot of each class
-	barred  []string        // veronica, if an annotation names it: its group has no Allow
-	readers []*robots.Rules // what the file says to each, after RFC 9309
-	closers []*robots.Rules // those, and what is said to Veronica
-	shut    []string        // directories that are denied whatever annotations say
+	in        Input
+	nodes     *node
+	file      []byte
+	sources   []source
+	fields    SiteFields
+	reports   []Report
+	proof     *proof.Result[*Dir]
+	leaks     []Leak
+	hash      string
+	nothing   map[sought]bool // what matches nothing, of large directories
+	everybody *robots.Rules   // of robots that no annotation names
+	agents    []string        // a robot of each class
+	barred    []string        // veronica, if an annotation names it: its group has no Allow
+	readers   []*robots.Rules // what the file says to each, after RFC 9309
+	closers   []*robots.Rules // those, and what is said to Veronica
+	shut      []string        // directories that are denied whatever annotations say
 }
 
 // Compile makes the robots.txt of a tree and proves it. What prev has made of an

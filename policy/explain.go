@@ -18,6 +18,7 @@ func (c *Compiled) read() {
 	for _, agent := range c.agents {
 		c.readers = append(c.readers, f.Agent(agent))
 	}
+	c.everybody = f.Agent("*")
 	c.closers = slices.Clone(c.readers)
 	for _, agent := range c.barred {
 		c.closers = append(c.closers, f.Agent(agent))
@@ -39,6 +40,12 @@ func (c *Compiled) denies(sel string) bool {
 // below the root, "." for the root itself; it need not exist.
 func (c *Compiled) Denied(name string, dir bool) bool {
 	return c.denies(selector.Canonical(name, dir))
+}
+
+// DeniedToAll reports whether a resource is denied to the robots that no
+// annotation names: what is denied to a few by name is not.
+func (c *Compiled) DeniedToAll(name string, dir bool) bool {
+	return !c.everybody.Allowed(escape(selector.Canonical(name, dir)))
 }
 
 // Closed reports whether a selector is a closed spelling of something denied:

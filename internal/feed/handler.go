@@ -94,7 +94,7 @@ func (h *Handler) make(r *server.Request, dir string) (made, error) {
 	}
 	v := h.Site.View(r.Context())
 	v.DependOnPolicy()
-	allowed := func(name string) bool { return !snap.Compiled.Denied(name, false) }
+	allowed := func(name string) bool { return !snap.Compiled.DeniedToAll(name, false) }
 	list, err := dated(v, dir, allowed)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), err == nil && len(list) == 0:

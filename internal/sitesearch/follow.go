@@ -313,7 +313,7 @@ func directoryName(dir string) string {
 
 // allowed reports whether a resource may be found.
 func (s *Searcher) allowed(snap *site.Snapshot, name string, dir bool) bool {
-	return s.All || snap != nil && !snap.Compiled.Denied(name, dir)
+	return s.All || snap != nil && !snap.Compiled.DeniedToAll(name, dir)
 }
 
 // title is what a directory is called.

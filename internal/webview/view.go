@@ -261,7 +261,7 @@ func (v *View) page(w http.ResponseWriter, r *http.Request, sel string, typ byte
 // policy says in the header what robots.txt says of a resource.
 func (v *View) policy(h http.Header, name string, dir bool) {
 	snap := v.Site.Now()
-	if snap == nil || snap.Compiled.Denied(name, dir) {
+	if snap == nil || snap.Compiled.DeniedToAll(name, dir) {
 		h.Set("X-Robots-Tag", "noindex")
 	}
 	v.say(h, selector.Canonical(name, dir), true)

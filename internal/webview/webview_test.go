@@ -230,6 +230,16 @@ func TestRobotsHeader(t *testing.T) {
 	}
 }
 
+// TestOneRobotDenied: what one robot is denied by name may be indexed by others.
+func TestOneRobotDenied(t *testing.T) {
+	hole[".robots"] = "User-agent: GPTBot\nDisallow: /\n"
+	defer delete(hole, ".robots")
+	s := start(t, nil)
+	if res, body := s.get("/a.txt"); res.Header.Get("X-Robots-Tag") != "" || strings.Contains(body, "noindex") {
+		t.Errorf("nobody may index it: %v", res.Header)
+	}
+}
+
 func TestRangesAndConditions(t *testing.T) {
 	s := start(t, nil)
 	res, body := s.get("/big.bin", "Range", "bytes=5-9")
