@@ -161,7 +161,7 @@ func (e *entry) prefix() (text string, ok bool) {
 
 // lines gives the lines of a group for readers of RFC 9309.
 func (g *group) lines() []line {
-	w := lineWriter{list: make([]line, 0, 2*len(g.entries))}
+	w := lineWriter{list: make([]line, 0, len(g.entries)), bare: make([]line, 0, len(g.entries))}
 	for i := range g.entries {
 		e := &g.entries[i]
 		if e.dropped {
@@ -198,7 +198,7 @@ func padded(uri string, pad int) string {
 // weakLines gives the lines of the group for Veronica: what is denied, with weak
 // forms in the place of what only others understand.
 func (g *group) weakLines() []line {
-	w := lineWriter{list: make([]line, 0, 2*len(g.entries))}
+	w := lineWriter{list: make([]line, 0, len(g.entries)), bare: make([]line, 0, len(g.entries))}
 	for i := range g.entries {
 		e := &g.entries[i]
 		switch {
@@ -223,9 +223,11 @@ func (g *group) needsVeronica() bool {
 	return slices.ContainsFunc(g.entries, func(e entry) bool { return !e.dropped && !e.allow && e.isWeak() && !e.tie })
 }
 
+// lineWriter gathers the lines of a group, those of each family by themselves: so
+// they are nearly in order.
 type lineWriter struct {
-	list []line
-	of   *rule
+	list, bare []line
+	of         *rule
 }
 
 // both adds a line for selectors with a leading slash, and one for those without.
@@ -236,10 +238,10 @@ func (w *lineWriter) both(text string, allow bool) {
 	switch bare := text[1:]; {
 	case isSlashed(text):
 	case !allow && (bare == "*" || text == "/" && w.of.uri != "/$"):
-		w.list = append(w.list, line{"*", false, true, w.of})
+		w.bare = append(w.bare, line{"*", false, true, w.of})
 	case bare == "" || bare == "$" || bare[0] == ' ':
 	default:
-		w.list = append(w.list, line{bare, allow, false, w.of})
+		w.bare = append(w.bare, line{bare, allow, false, w.of})
 	}
 }
 
@@ -253,7 +255,16 @@ func isSlashed(text string) bool {
 // Disallow before Allow where they are equal.
 func (w *lineWriter) sorted() []line {
 	slices.SortFunc(w.list, compareLines)
-	return slices.CompactFunc(w.list, func(a, b line) bool { return a.text == b.text && a.allow == b.allow })
+	slices.SortFunc(w.bare, compareLines)
+	all := make([]line, 0, len(w.list)+len(w.bare))
+	for a, b := w.list, w.bare; len(a)+len(b) > 0; {
+		if len(b) == 0 || len(a) > 0 && compareLines(a[0], b[0]) < 0 {
+			all, a = append(all, a[0]), a[1:]
+		} else {
+			all, b = append(all, b[0]), b[1:]
+		}
+	}
+	return slices.CompactFunc(all, func(a, b line) bool { return a.text == b.text && a.allow == b.allow })
 }
 
 func compareLines(a, b line) int {

@@ -16,30 +16,36 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// million is a tree of a million files, with 10,000 annotations.
+func million(root string) *Dir {
+	d := &Dir{}
+	if root != "" {
+		d.Notes = []*Annotation{{File: ".robots", Data: []byte(root)}}
+	}
+	for i := range 1000 {
+		top := &Dir{Name: fmt.Sprintf("d%04d", i)}
+		for j := range 99 {
+			sub := &Dir{Name: fmt.Sprintf("s%02d", j)}
+			for k := range 10 {
+				sub.Files = append(sub.Files, fmt.Sprintf("file%d.txt", k))
+			}
+			if j%10 == 0 {
+				sub.Notes = []*Annotation{{File: top.Name + "/" + sub.Name + "/.robots", Data: []byte("Disallow: /file1\n")}}
+			}
+			top.Dirs = append(top.Dirs, sub)
+		}
+		d.Dirs = append(d.Dirs, top)
+	}
+	return d
+}
+
 // TestMillion is for a machine with time: GOPHD_MILLION=1.
 func TestMillion(t *testing.T) {
 	if os.Getenv("GOPHD_MILLION") == "" {
 		t.Skip("GOPHD_MILLION=1 asks for it")
 	}
 	for _, root := range []string{"", "Disallow: /*.zip$\n"} {
-		d := &Dir{}
-		if root != "" {
-			d.Notes = []*Annotation{{File: ".robots", Data: []byte(root)}}
-		}
-		for i := range 1000 {
-			top := &Dir{Name: fmt.Sprintf("d%04d", i)}
-			for j := range 99 {
-				sub := &Dir{Name: fmt.Sprintf("s%02d", j)}
-				for k := range 10 {
-					sub.Files = append(sub.Files, fmt.Sprintf("file%d.txt", k))
-				}
-				if j%10 == 0 {
-					sub.Notes = []*Annotation{{File: top.Name + "/" + sub.Name + "/.robots", Data: []byte("Disallow: /file1\n")}}
-				}
-				top.Dirs = append(top.Dirs, sub)
-			}
-			d.Dirs = append(d.Dirs, top)
-		}
+		d := million(root)
 		start, used := time.Now(), cpu()
 		c := Compile(Input{Root: d}, nil)
 		t.Logf("root %q: %v CPU, %v, %d bytes, %d reports", root, cpu()-used, time.Since(start), len(c.File()), len(c.Reports()))

@@ -267,7 +267,7 @@ func (w *work) slashes(f proof.Finding) bool {
 	if f.Reader != asGopher[1] || len(w.c.barred) > 0 {
 		return false
 	}
-	rules := w.readAs(robots.RFC9309).Agent("*") // what is written for Veronica says less
+	rules := w.c.readers[0] // of "*"; what is written for Veronica says less
 	return !slices.ContainsFunc(f.Examples, func(sel string) bool {
 		return rules.Allowed(escape("/" + strings.Trim(sel, "/") + "/"))
 	})

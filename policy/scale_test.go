@@ -119,18 +119,3 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
-
-func TestEdit(t *testing.T) {
-	host := hostOf(5000, 1, "", private)
-	c := Compile(Input{Root: host}, nil)
-	for i := range 5 {
-		dirs := slices.Clone(host.Dirs)
-		home := *dirs[i]
-		home.Notes = []*Annotation{{File: home.Name + "/.robots", Data: []byte("Disallow: /other/\n")}}
-		dirs[i] = &home
-		host = &Dir{Files: host.Files, Dirs: dirs}
-		start := time.Now()
-		c = Compile(Input{Root: host}, c)
-		t.Logf("edit: %v", time.Since(start))
-	}
-}

@@ -3,6 +3,7 @@ package robots
 import (
 	"bytes"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func Models() []Model { return slices.Clone(models) }
 
 var models = []Model{
 	{Name: "gopher-strict", Note: "Robots and Gopher (2019) by the letter: every Disallow line binds every robot",
-		Forms: []Form{Raw}, dialect: GopherStrict, read: denials, pattern: globs},
+		Forms: []Form{Raw}, dialect: GopherStrict, read: everyDenial, pattern: globs},
 	{Name: "veronica2", Note: "Veronica-2, as its author documents it: Disallow only, /path/ also covers /path",
 		Agent: "veronica", Forms: []Form{Raw}, dialect: Veronica2, read: denials, pattern: veronica},
 	{Name: "rfc9309", Note: "RFC 9309 by the letter, selectors escaped as a URI first",
@@ -89,10 +90,15 @@ type Reading struct {
 	entries []entry // those of CPython
 	agent   string  // the robot that was asked for last
 	bound   []Rule  // what RFC 9309 has for it; four models ask for that
+	strict  []Rule  // every Disallow, each pattern once
+
+	contents map[any]uint64 // hashes of groups
 }
 
 // NewReading takes a robots file. The data must not be changed.
-func NewReading(data []byte) *Reading { return &Reading{data: data, files: map[Dialect]*File{}} }
+func NewReading(data []byte) *Reading {
+	return &Reading{data: data, files: map[Dialect]*File{}, contents: map[any]uint64{}}
+}
 
 func (r *Reading) file(d Dialect) *File {
 	f := r.files[d]
@@ -125,10 +131,48 @@ func (r *Reading) Names() []string {
 }
 
 // Key tells robots apart: to those with the same key every reader without an Agent
-// gives the same Rules.
+// gives the same Rules, but for their lines, and the same Usages.
 func (r *Reading) Key(agent string) string {
-	return fmt.Sprintf("%v %v %p", r.file(RFC9309).Agent(agent).groups, r.file(Standard1994).Agent(agent).groups, r.entry(agent))
+	var key []uint64
+	for _, d := range []Dialect{RFC9309, Standard1994} {
+		f := r.file(d)
+		for _, g := range f.Agent(agent).groups {
+			key = append(key, r.content(&f.groups[g], func(h *maphash.Hash) {
+				for _, rec := range f.members(int(g)) {
+					if rec.kind() != KindAgent {
+						maphash.WriteComparable(h, rec.kind())
+						maphash.WriteComparable(h, f.value(rec))
+					}
+				}
+			}))
+		}
+		key = append(key, 0)
+	}
+	if e := r.entry(agent); e != nil {
+		key = append(key, r.content(e, func(h *maphash.Hash) {
+			for _, rule := range e.rules {
+				maphash.WriteComparable(h, rule.Allow)
+				maphash.WriteComparable(h, rule.Pattern)
+			}
+		}))
+	}
+	return fmt.Sprint(key)
 }
+
+// content hashes what a group says, once.
+func (r *Reading) content(group any, write func(h *maphash.Hash)) uint64 {
+	sum, ok := r.contents[group]
+	if !ok {
+		var h maphash.Hash
+		h.SetSeed(contentSeed)
+		write(&h)
+		sum = h.Sum64()
+		r.contents[group] = sum
+	}
+	return sum
+}
+
+var contentSeed = maphash.MakeSeed()
 
 // Read takes a robots file for the named robot, and returns what the reader then
 // makes of selectors: true if it may fetch. It takes selectors that end in a slash

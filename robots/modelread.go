@@ -27,6 +27,20 @@ func denials(r *Reading, m Model, agent string) []Rule {
 	return slices.DeleteFunc(bound(r, m, agent), func(r Rule) bool { return r.Allow })
 }
 
+// everyDenial gives every Disallow of the file, whomever it is for. Groups repeat
+// what is said to all: of equal patterns the first is given.
+func everyDenial(r *Reading, m Model, agent string) []Rule {
+	if r.strict == nil {
+		seen := map[string]bool{}
+		r.strict = slices.DeleteFunc(denials(r, m, agent), func(rule Rule) bool {
+			again := seen[rule.Pattern]
+			seen[rule.Pattern] = true
+			return again
+		})
+	}
+	return r.strict
+}
+
 // together takes the denials of the robot's own groups and those of *.
 func together(r *Reading, m Model, agent string) []Rule {
 	f := r.file(m.dialect)

@@ -43,7 +43,12 @@ type set struct {
 var seed = maphash.MakeSeed()
 
 func newSet(list []entry) *set {
-	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Or(strings.Compare(a.head, b.head), cmp.Compare(a.ref, b.ref)) })
+	slices.SortFunc(list, func(a, b entry) int {
+		if c := strings.Compare(a.head, b.head); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.ref, b.ref)
+	})
 	s := &set{entries: list, up: make([]int, len(list)), sums: make([]uint64, len(list)+1)}
 	for i := range list {
 		e := &list[i]
@@ -119,6 +124,7 @@ func (s *set) order(a, b int) int {
 type cursor struct {
 	n      int // bytes of it
 	lo, hi int // the entries whose heads go on below it
+	near   int // where one was looked for last
 	open   []search
 	full   []int // entries that cover all below
 	mask   uint32
@@ -160,7 +166,7 @@ func (s *set) advance(c, next *cursor, sub []byte, prune func([]int) []int) *cur
 	}
 	if c.lo < c.hi {
 		next.lo = s.after(c, sub)
-		next.hi = next.lo + sort.Search(c.hi-next.lo, func(i int) bool { return !strings.HasPrefix(s.entries[next.lo+i].head, string(sub)) })
+		next.hi = near(next.lo, c.hi, next.lo, func(i int) bool { return !strings.HasPrefix(s.entries[i].head, string(sub)) })
 		s.heads(c, next.lo, sub, func(i int) {
 			if e := &s.entries[i]; e.rest != nil || e.whole {
 				s.step(search{i, 0, len(e.head)}, sub, next, done)
@@ -176,8 +182,33 @@ func (s *set) advance(c, next *cursor, sub []byte, prune func([]int) []int) *cur
 }
 
 // after gives the first entry of the cursor's range whose head comes after sub.
+// Names are asked in their order, so it is looked for near the last one.
 func (s *set) after(c *cursor, sub []byte) int {
-	return c.lo + sort.Search(c.hi-c.lo, func(i int) bool { return s.entries[c.lo+i].head > string(sub) })
+	c.near = near(c.lo, c.hi, c.near, func(i int) bool { return s.entries[i].head > string(sub) })
+	return c.near
+}
+
+// near gives the first number from lo to hi for which is holds, hi if there is
+// none, in a time that grows with the logarithm of its distance from at.
+func near(lo, hi, at int, is func(int) bool) int {
+	at = min(max(at, lo), hi)
+	for step := 1; lo < at; step *= 2 {
+		if i := max(lo, at-step); is(i) {
+			at, hi = i, i
+		} else {
+			lo = i + 1
+			break
+		}
+	}
+	for step := 1; at == lo && lo < hi; step *= 2 {
+		i := min(hi, lo+step) - 1
+		if is(i) {
+			hi = i
+			break
+		}
+		at, lo = i+1, i+1
+	}
+	return lo + sort.Search(hi-lo, func(i int) bool { return is(lo + i) })
 }
 
 // heads yields the entries of the cursor's range whose heads begin sub; end is
