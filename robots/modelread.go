@@ -31,8 +31,12 @@ func denials(r *Reading, m Model, agent string) []Rule {
 // what is said to all: of equal patterns the first is given.
 func everyDenial(r *Reading, m Model, agent string) []Rule {
 	if r.strict == nil {
+		r.strict = denials(r, m, agent)
+		if len(r.file(m.dialect).groups) < 2 {
+			return r.strict
+		}
 		seen := map[string]bool{}
-		r.strict = slices.DeleteFunc(denials(r, m, agent), func(rule Rule) bool {
+		r.strict = slices.DeleteFunc(r.strict, func(rule Rule) bool {
 			again := seen[rule.Pattern]
 			seen[rule.Pattern] = true
 			return again

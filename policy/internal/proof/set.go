@@ -43,12 +43,7 @@ type set struct {
 var seed = maphash.MakeSeed()
 
 func newSet(list []entry) *set {
-	slices.SortFunc(list, func(a, b entry) int {
-		if c := strings.Compare(a.head, b.head); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.ref, b.ref)
-	})
+	list = inOrder(list)
 	s := &set{entries: list, up: make([]int, len(list)), sums: make([]uint64, len(list)+1)}
 	for i := range list {
 		e := &list[i]
@@ -64,6 +59,29 @@ func newSet(list []entry) *set {
 		}
 	}
 	return s
+}
+
+// inOrder sorts entries by their heads, then by lines. Most lists are in order, and
+// entries are large: their numbers are sorted.
+func inOrder(list []entry) []entry {
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if c := strings.Compare(list[a].head, list[b].head); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(list[a].ref, list[b].ref), cmp.Compare(a, b))
+	})
+	if slices.IsSorted(order) {
+		return list
+	}
+	sorted := make([]entry, len(list))
+	for i, from := range order {
+		sorted[i] = list[from]
+	}
+	return sorted
 }
 
 // pairs is a set of the pairs of neighbouring bytes in a text. What has others
