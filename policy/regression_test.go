@@ -51,3 +51,16 @@ func TestFinalWithoutPath(t *testing.T) {
 		t.Errorf("foo:\n%s", c.File())
 	}
 }
+
+// TestWhereFieldsStand: those of the whole site, in each group or at the end; a group
+// for Veronica has no Allow.
+func TestWhereFieldsStand(t *testing.T) {
+	c := compileOf(map[string]string{".robots": "Sitemap: gopher://e.org/0/s\nCrawl-delay: 5\nRequest-rate: 1/10\nVisit-time: 0600-0700\nComment: hello\n" +
+		"Content-Signal: search=yes\nIndex: allow\nCooldown: 9\nLicense: https://e.org/l\nUser-agent: veronica\nAllow: /x\n"})
+	const fields = "Crawl-delay: 5\nRequest-rate: 1/10\nVisit-time: 0600-0700\nComment: hello\nContent-Signal: search=yes\nIndex: allow\nCooldown: 9\n"
+	want := header + "\nUser-agent: *\nDisallow: /.robots\nAllow: /\n" + fields +
+		"\nUser-agent: veronica\nDisallow: /.robots\n" + fields + "\nSitemap: gopher://e.org/0/s\nLicense: https://e.org/l\n"
+	if string(c.File()) != want {
+		t.Errorf("got:\n%s\nwant:\n%s", c.File(), want)
+	}
+}
