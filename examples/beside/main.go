@@ -29,7 +29,8 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	tree, err := site.Open(os.Args[1], site.Config{})
+	// Robots must not fetch the guest book, unless the .robots of DIR says "Allow: /guests/$".
+	tree, err := site.Open(os.Args[1], site.Config{Programs: []string{"/guests"}})
 	if err != nil {
 		log.Fatal(err)
 	}
