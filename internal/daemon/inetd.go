@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -24,9 +25,21 @@ func (d *daemon) serveOne(ctx context.Context) error {
 	for _, s := range d.sites() {
 		read.Go(func() error { return s.Run(ctx) })
 	}
+	d.waitSnapshots(ctx)
 	d.srv.ServeConn(ctx, d.conn)
 	stop()
 	return read.Wait()
+}
+
+// waitSnapshots waits for the policies of all sites, but not for ever if a file
+// system does not answer: whether an escaped spelling may be answered, and what is a
+// program, is known only then.
+func (d *daemon) waitSnapshots(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, cmp.Or(max(d.srv.RequestTimeout, 0), 10*time.Second))
+	defer stop()
+	for _, s := range d.sites() {
+		_, _ = s.Snapshot(ctx)
+	}
 }
 
 // inetdConn makes a connection of standard input and output: they are one
