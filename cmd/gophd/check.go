@@ -10,11 +10,11 @@ func checkCommand() *cli.Command {
 	k := &check.Command{}
 	return &cli.Command{
 		Name: "check", Usage: "what a directory gains and loses when gophd serves it", ArgsUsage: "DIR", Description: moveHelp,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			ofCommand.text(&k.Host, "host", "", "`NAME` of the server in menus (default: found in the maps)"),
 			ofCommand.text(&k.User, "user", "", "`USER` who will serve (default: you; if that is root, nobody)"),
 			ofCommand.yes(&k.JSON, "json", "answer in JSON"),
-		},
+		}, ofCommand.siteFlags(&k.Serve)...),
 		Action: func(c *cli.Context) error {
 			k.Out, k.Err = c.App.Writer, c.App.ErrWriter
 			args, err := arguments(c)

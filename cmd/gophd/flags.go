@@ -56,17 +56,23 @@ func env(name string) []string {
 	return []string{"GOPHD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}
 }
 
-func serveFlags(f *daemon.Flags) []cli.Flag {
+// siteFlags say what a site is made of besides its root directory.
+func (c category) siteFlags(f *daemon.Flags) []cli.Flag {
 	return []cli.Flag{
+		c.text(&f.Users, "users", "", "`PATTERN` of users' directories: /home/*/public_gopher is /~NAME/"),
+		c.number(&f.UsersMinUID, "users-min-uid", site.DefaultUsersMinUID, "`UID` from which on accounts are users"),
+		c.list(&f.Mounts, "mount", "`PREFIX=DIR` serves DIR as /PREFIX/, too; may be repeated"),
+		c.list(&f.FastCGI, "fastcgi", "`PREFIX=SOCKET` a program answers below PREFIX; or '*.EXT=SOCKET'"),
+		c.yes(&f.Search, "search", "/search finds texts of the site"),
+	}
+}
+
+func serveFlags(f *daemon.Flags) []cli.Flag {
+	return append(catContent.siteFlags(f), []cli.Flag{
 		catContent.text(&f.Root, "root", "", "`DIR` the directory to serve"),
-		catContent.text(&f.Users, "users", "", "`PATTERN` of users' directories: /home/*/public_gopher is /~NAME/"),
-		catContent.number(&f.UsersMinUID, "users-min-uid", site.DefaultUsersMinUID, "`UID` from which on accounts are users"),
-		catContent.list(&f.Mounts, "mount", "`PREFIX=DIR` serves DIR as /PREFIX/, too; may be repeated"),
 		catContent.list(&f.VHosts, "vhost", "`NAME=DIR` another site, for TLS clients that name it and -listen ADDR=NAME"),
 		catContent.yes(&f.StrictText, "strict-text", "texts end with a dot, as in RFC 1436"),
 		catContent.yes(&f.InfoPrefix, "info-prefix", "text lines in gophermaps begin with i (Motsognir)"),
-		catContent.list(&f.FastCGI, "fastcgi", "`PREFIX=SOCKET` a program answers below PREFIX; or '*.EXT=SOCKET'"),
-		catContent.yes(&f.Search, "search", "/search finds texts of the site"),
 		catContent.text(&f.SearchMemory, "search-memory", "256MiB", "`SIZE` memory for that, at most"),
 		catContent.yes(&f.SearchAll, "search-all", "it finds what robots may not have, too"),
 		catContent.yes(&f.Dates, "dates", "date and size behind each name of a listing"),
@@ -103,5 +109,5 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catRights.text(&f.User, "user", "", "`USER[:GROUP]` to become once gophd listens"),
 		catRights.text(&f.Sandbox, "sandbox", "auto", "`MODE` require, auto (what works) or off"),
 		catRights.yes(&f.SandboxParent, "sandbox-parent", "the sandbox shows DIR's parent, so that DIR can be exchanged by a rename"),
-	}
+	}...)
 }

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/programs"
 	"github.com/gophd/gophd/internal/terminal"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -43,6 +44,13 @@ type Options struct {
 	// Host is the name of the server in menus. If empty, it is found out: the host
 	// whose links in the maps name what is in this tree.
 	Host string
+	// Site has the other trees and the programs of the site.
+	Site site.Config
+	// Programs answer what is not to be looked for in the tree.
+	Programs []programs.Rule
+	// Search says that the server answers /search.
+	Search bool
+
 	// User is who serves. If nil, whoever checks.
 	User *User
 }
@@ -62,7 +70,8 @@ type Result struct {
 func Tree(ctx context.Context, dir string, o Options) (*Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	s, err := site.Open(dir, site.Config{Watch: site.WatchOff})
+	o.Site.Watch = site.WatchOff
+	s, err := site.Open(dir, o.Site)
 	if err != nil {
 		return nil, err
 	}
@@ -181,6 +190,7 @@ func (c *checking) directory(dir string) {
 			if gophermap = gophermap || e.Name() == "gophermap"; !menu.IsMap(e.Name()) {
 				umn = name
 			}
+		case reason == selector.Program && c.answered(name):
 		case reason == selector.Program:
 			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd starts no program and does not show its source", "a program by its name")
 		case e.Name()[0] == '.', reason == selector.Source:
@@ -252,7 +262,7 @@ func (c *checking) symlink(name string) {
 		c.find(diag.Warning, CodeNowhere, name, 0, "", "a symbolic link that leads nowhere: %v", cause(err))
 		return
 	}
-	if end != c.root && !strings.HasPrefix(end, strings.TrimSuffix(c.root, "/")+"/") {
+	if end != c.root && !strings.HasPrefix(end, strings.TrimSuffix(c.root, "/")+"/") && !c.present(name) {
 		c.find(diag.Error, CodeOutside, name, 0, "gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
 			"not served: a symbolic link out of the tree, to %s", end)
 	}
@@ -261,14 +271,14 @@ func (c *checking) symlink(name string) {
 // menu makes a menu, and notes what its maps link.
 func (c *checking) menu(name string) {
 	c.result.Menus++
-	b := menu.Builder{FS: c.site.View(c.ctx), Host: ourHost, Port: selector.DefaultPort, Version: "0", Client: "192.0.2.1",
+	b := menu.Builder{FS: c.site.View(c.ctx), Host: ourHost, Port: selector.DefaultPort, Version: "0", Client: "192.0.2.1", Answers: c.answered,
 		Linked: func(l menu.Link) { c.linked = append(c.linked, l) }}
 	m, err := b.Menu(c.ctx, name)
 	if err != nil && len(m.Problems) == 0 {
 		c.find(diag.Error, CodeRead, name, 0, "", "no menu can be made: %v", cause(err))
 	}
 	for _, d := range m.Problems {
-		if d.Code != menu.CodeName { // told already
+		if d.Code != menu.CodeName /* told already */ && (d.Code != menu.CodeProgram || !c.answered(d.File)) {
 			c.add(d)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/programs"
+	"github.com/gophd/gophd/site"
 )
 
 func write(t *testing.T, dir string, files map[string]string) {
@@ -94,6 +96,32 @@ func TestTreeOfAnotherHost(t *testing.T) {
 	got, _ := findings(t, dir, Options{Host: "New.Example"})
 	if want := []string{"warning CHECK-HOST gophermap:1", "warning CHECK-NOWHERE gophermap:3"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What lies in other trees, and what programs and the search answer, is there.
+func TestTreeWithParts(t *testing.T) {
+	dir, pub, homes := t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, pub, map[string]string{"a.txt": "a"})
+	write(t, homes, map[string]string{"bob/public_gopher/b.txt": "b"})
+	files := map[string]string{"x.cgi": "", "y.dcgi": "", "cgi-bin/map/gophermap": "#!/bin/sh\n", "out": "-> " + pub, "bob": "-> " + homes + "/bob/public_gopher",
+		"gophermap": "0A\t/pub/a.txt\n0B\t/~bob/b.txt\n0C\t/cgi-bin/c?d\n1Y\ty.dcgi\n7S\t/search\n7T\t/cgi-bin/t\n0No\t/pub/no.txt\n1X\tx.cgi\n"}
+	write(t, dir, files)
+	rule := func(s string) programs.Rule {
+		r, err := programs.ParseRule(s)
+		must(t, err)
+		return r
+	}
+	o := Options{Search: true, Programs: []programs.Rule{rule("/cgi-bin=/run/s"), rule("*.dcgi=/run/s")},
+		Site: site.Config{Mounts: map[string]string{"pub": pub}, Users: homes + "/*/public_gopher"}}
+	uid, _, _ := owner(stat(t, homes))
+	if o.Site.UsersMinUID = uid; uid == 0 {
+		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher"), 12345, 12345))
+		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher", "b.txt"), 12345, 12345))
+	}
+	got, _ := findings(t, dir, o)
+	if want := []string{"error MENU-PROGRAM gophermap:8", "error MENU-PROGRAM x.cgi", "warning CHECK-NOWHERE gophermap:7"}; !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -12,13 +12,15 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/terminal"
 )
 
 // Command is gophd check.
 type Command struct {
-	Host, User string // flags
+	Serve      daemon.Flags // that say what the site is made of
+	Host, User string       // flags
 	JSON       bool
 	Out        io.Writer
 	Err        io.Writer // is shown how far it is, if it is a terminal; may be nil
@@ -30,7 +32,11 @@ func (c *Command) Check(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return exit.Usagef("gophd check DIR", "check wants one directory")
 	}
-	o := Options{Host: c.Host, Progress: c.Err}
+	o := Options{Host: c.Host, Progress: c.Err, Search: c.Serve.Search}
+	var err error
+	if o.Site, o.Programs, err = c.Serve.Parts(); err != nil {
+		return err
+	}
 	name := c.User
 	if name == "" && os.Geteuid() == 0 {
 		name = "nobody" // root can read everything, and should not serve

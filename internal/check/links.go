@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/programs"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 )
@@ -70,7 +71,7 @@ func (c *checking) note(l menu.Link) {
 		h = &host{name: l.Host, first: l}
 		c.hosts[key] = h
 	}
-	if strings.Trim(l.Selector, "/") == "" || l.Type == menu.TypeSearch || isProgram(l.Selector) {
+	if strings.Trim(l.Selector, "/") == "" || l.Type == menu.TypeSearch || isProgram(l.Selector) || c.answered(l.Selector) {
 		return
 	}
 	if c.present(l.Selector) {
@@ -130,6 +131,11 @@ func (c *checking) present(sel string) bool {
 	return false
 }
 
+// answered reports whether a program answers a selector.
+func (c *checking) answered(sel string) bool {
+	return (&programs.Handler{Rules: c.Programs}).Answers(sel)
+}
+
 // lies reports whether there is a file of that name on the disk.
 func (c *checking) lies(sel string) bool {
 	_, err := os.Stat(filepath.Join(c.root, filepath.FromSlash(path.Clean("/"+sel))))
@@ -144,10 +150,13 @@ func unescaped(sel string) string {
 // link checks a link to this server.
 func (c *checking) link(l menu.Link) {
 	switch {
-	case strings.HasPrefix(strings.TrimPrefix(l.Selector, "/"), "URL:"), strings.IndexByte("8T2", l.Type) >= 0:
+	case strings.HasPrefix(strings.TrimPrefix(l.Selector, "/"), "URL:"), strings.IndexByte("8T2", l.Type) >= 0, c.answered(l.Selector):
 	case isProgram(l.Selector):
 		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, "gophd starts no program and does not show its source", "a link to a program: %q", l.Selector)
 	case l.Type == menu.TypeSearch && strings.TrimPrefix(l.Selector, "/") == "search":
+		if c.Search {
+			return
+		}
 		c.find(diag.Warning, CodeSearch, l.File, l.Line, "gophd -search", "the search %q is answered only if it is asked for", l.Selector)
 	case l.Type == menu.TypeSearch:
 		c.find(diag.Error, CodeSearch, l.File, l.Line, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)

@@ -121,7 +121,7 @@ func (f Flags) Config() (*Config, error) {
 		root: f.Root, inetd: f.Inetd, selfSigned: f.TLSSelfSigned,
 		logFormat: f.LogFormat, accessLog: f.AccessLog, metrics: f.Metrics, user: f.User, sandbox: f.Sandbox, sandboxParent: f.SandboxParent, version: f.Version,
 	}
-	for _, check := range []func(*Config) error{f.names, f.choices, f.limits, f.tree, f.otherTrees, f.network, f.certificates} {
+	for _, check := range []func(*Config) error{f.names, f.choices, f.limits, f.tree, f.parts, f.network, f.certificates} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
@@ -228,6 +228,23 @@ func (f Flags) tree(c *Config) (err error) {
 	} else if f.SearchAll {
 		return exit.Usagef("-search -search-all", "-search-all without -search")
 	}
+	c.site.Own = []string{"/caps.txt", "feed.xml"}
+	if f.Search {
+		c.site.Own = append(c.site.Own, "/search")
+	}
+	return nil
+}
+
+// Parts are what a site is made of besides its root directory, and the rules of the
+// programs among them.
+func (f Flags) Parts() (site.Config, []programs.Rule, error) {
+	c := &Config{}
+	err := f.parts(c)
+	return c.site, c.programs, err
+}
+
+// parts checks -users, -mount, -fastcgi and -vhost.
+func (f Flags) parts(c *Config) (err error) {
 	for _, flag := range f.FastCGI {
 		rule, err := programs.ParseRule(flag)
 		if err != nil {
@@ -236,15 +253,6 @@ func (f Flags) tree(c *Config) (err error) {
 		c.programs = append(c.programs, rule)
 		c.site.Programs = append(c.site.Programs, rule.Selector())
 	}
-	c.site.Own = []string{"/caps.txt", "feed.xml"}
-	if f.Search {
-		c.site.Own = append(c.site.Own, "/search")
-	}
-	return nil
-}
-
-// otherTrees checks -users, -mount and -vhost.
-func (f Flags) otherTrees(c *Config) (err error) {
 	c.site.Users, c.site.UsersMinUID = f.Users, f.UsersMinUID
 	if f.Users != "" {
 		if err := site.CheckUsers(f.Users); err != nil {
