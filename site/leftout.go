@@ -47,6 +47,9 @@ func (r *reading) leaveOut(list []dirent) (l leftOut) {
 	}
 	for i := range list {
 		e := &list[i]
+		if r.root.trees[selector.Join(r.at.real, e.name)] != nil {
+			continue // the top of another tree, which need not be in this directory
+		}
 		switch reason := selector.Refusal(e.name); {
 		case reason == "" && (e.mode.IsRegular() || e.mode.IsDir()) && !readable(e):
 			l.add(leftOut{unreadable: 1, first: selector.Join(r.at.name, e.name)})

@@ -20,7 +20,7 @@ func TestLeftOutIsTold(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(dir, "c/shut"), 0))
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "c/shut"), 0o700) })
 	var log syncBuffer
-	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s, err := Open(dir, Config{Mounts: map[string]string{"pub": t.TempDir()}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	must(t, err)
 	running(t, s)
 	const want = "not served: 5 names, of which this is one: 2 that nobody can ask for, 2 that gophd must not read, 1 out of the tree by a link"

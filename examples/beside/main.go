@@ -29,7 +29,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	// Robots must not fetch the guest book, unless the .robots of DIR says "Allow: /guests/$".
+	// robots.txt tells robots not to fetch the guest book.
 	tree, err := site.Open(os.Args[1], site.Config{Programs: []string{"/guests"}})
 	if err != nil {
 		log.Fatal(err)

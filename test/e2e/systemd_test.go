@@ -175,7 +175,7 @@ func TestInetdPipe(t *testing.T) {
 	for _, c := range []struct{ request, want string }{
 		{"/file.txt\r\n", "a file\n"},
 		{"/fil%65.txt\r\n", "a file\n"}, // answered only once the policy is known
-		{"/file.txt", "a file\n"}, // the end of the stream ends the line
+		{"/file.txt", "a file\n"},       // the end of the stream ends the line
 		{"robots.txt\r\n", "# robots.txt made by gophd"},
 		{"", "0file.txt\t/file.txt\tlocalhost\t70\r\n"},
 	} {
