@@ -172,7 +172,7 @@ func (d *daemon) pages(tree *site.Site, handler server.Handler, files *fileserve
 	if d.conf.http == "view" {
 		return &webview.View{Site: tree, Handler: handler, Search: search}
 	}
-	return &webview.Page{Handler: handler, Type: files.ItemType}
+	return &webview.Page{Handler: handler, Type: files.ItemType, Site: tree}
 }
 
 // enforce holds robots of a site to what they have read.

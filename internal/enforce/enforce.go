@@ -229,7 +229,7 @@ func (e *Enforcer) judge(client netip.Addr, selector string) (wait time.Duration
 	}
 	o := r.orders
 	delay := o.interval(now)
-	if !o.rules.Allowed(selector) {
+	if !o.rules.Allowed(string(robots.URI.Append(nil, selector))) {
 		if r.denied++; r.denied > forgiven {
 			return max(delay, lateBy), "for what robots.txt denies"
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
 )
 
 // Page answers every request with a page that names the gopher URL of what was
@@ -17,6 +18,12 @@ type Page struct {
 	// Type returns the item type of what a request asks for, or 0 if it does not
 	// know. If nil, the type is guessed by the selector's name.
 	Type func(*server.Request) byte
+
+	// Site, if not nil, is the site whose policy the header tells: the page stands
+	// for what was asked for.
+	Site *site.Site
+
+	voice
 }
 
 // ServeHTTP answers a request.
@@ -30,6 +37,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		robotsTxt(w, r, p.Handler)
 		return
 	}
+	p.say(w.Header(), p.Site, r.URL.Path, true)
 	u := gopherURL(req, p.itemType(req, r.URL.Path), r.URL.Path)
 	write(w, http.StatusOK, page{Title: "This is a Gopher server", Gopher: u, Pointer: true})
 }

@@ -31,8 +31,11 @@ type View struct {
 	// Search says that /search answers: each page has a form for it.
 	Search bool
 
-	said atomic.Pointer[said]
+	voice
 }
+
+// voice says in headers what the robots.txt of a site says.
+type voice struct{ said atomic.Pointer[said] }
 
 // said is what a robots.txt says, parsed.
 type said struct {
@@ -204,7 +207,7 @@ func (v *View) made(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "This is no query")
 		return
 	}
-	v.say(w.Header(), sel, false)
+	v.say(w.Header(), v.Site, sel, false)
 	reply := capture{limit: maxMade}
 	err := v.Handler.ServeGopher(&reply, ask(req, sel, asked))
 	if rest, _, ok := typed(sel); err != nil && server.KindOf(err) == server.NotFound && ok {
@@ -264,13 +267,16 @@ func (v *View) policy(h http.Header, name string, dir bool) {
 	if snap == nil || snap.Compiled.DeniedToAll(name, dir) {
 		h.Set("X-Robots-Tag", "noindex")
 	}
-	v.say(h, selector.Canonical(name, dir), true)
+	v.say(h, v.Site, selector.Canonical(name, dir), true)
 }
 
 // say says in the header what robots.txt says of a path, and of the site. What is
 // no file is not indexed unless the policy speaks of it.
-func (v *View) say(h http.Header, sel string, file bool) {
-	snap := v.Site.Now()
+func (v *voice) say(h http.Header, from *site.Site, sel string, file bool) {
+	if from == nil {
+		return
+	}
+	snap := from.Now()
 	if snap == nil {
 		return
 	}

@@ -42,6 +42,7 @@ type served struct {
 	t    *testing.T
 	addr string
 	srv  *server.Server
+	tree *site.Site
 	stop context.CancelFunc
 	obs  *observed
 }
@@ -78,7 +79,7 @@ func start(t *testing.T, change func(*server.Server)) *served {
 		return err
 	})
 	mux.HandleFunc("/busy", func(server.ResponseWriter, *server.Request) error { return &server.Error{Kind: server.Busy} })
-	s := &served{t: t, obs: &observed{make(chan server.Served, 1000)}}
+	s := &served{t: t, tree: tree, obs: &observed{make(chan server.Served, 1000)}}
 	s.srv = &server.Server{Handler: mux, Host: "gopher.example", Port: 70, Observer: s.obs, HTTP: serving(&View{Site: tree, Handler: mux})}
 	if change != nil {
 		change(s.srv)
@@ -237,6 +238,21 @@ func TestOneRobotDenied(t *testing.T) {
 	s := start(t, nil)
 	if res, body := s.get("/a.txt"); res.Header.Get("X-Robots-Tag") != "" || strings.Contains(body, "noindex") {
 		t.Errorf("nobody may index it: %v", res.Header)
+	}
+}
+
+// TestPageTellsThePolicy: the page that stands for something tells what robots.txt
+// says of it, too.
+func TestPageTellsThePolicy(t *testing.T) {
+	hole[".robots"] = "User-agent: *\nContent-Usage: /phlog/ train-ai=n\n"
+	defer delete(hole, ".robots")
+	p := &Page{}
+	v := start(t, func(srv *server.Server) { srv.HTTP = serving(p); p.Handler = srv.Handler })
+	p.Site = v.tree
+	for path, want := range map[string]string{"/phlog/2026-01-02.txt": "train-ai=n", "/a.txt": ""} {
+		if res, _ := v.get(path); res.Header.Get("Content-Usage") != want {
+			t.Errorf("%s: %v, want %q", path, res.Header, want)
+		}
 	}
 }
 
