@@ -112,7 +112,8 @@ func twoMachines(t *testing.T, packages string) {
 	gluster("peer", "probe", "10.77.0.2")
 	until(t, "the machines know each other", func() bool { return strings.Contains(gluster("peer", "status"), "(Connected)") })
 	gluster("volume", "create", "web", "replica", "2", "10.77.0.1:"+one.dir+"/brick", "10.77.0.2:"+two.dir+"/brick", "force")
-	gluster("volume", "set", "web", "network.ping-timeout", "3", "cluster.heal-timeout", "5")
+	gluster("volume", "set", "web", "network.ping-timeout", "3", "cluster.heal-timeout", "5",
+		"cluster.favorite-child-policy", "mtime") // two replicas may blame each other after a cut
 	gluster("volume", "start", "web")
 	for _, g := range []*glusterd{one, two} {
 		until(t, "the bricks are there", func() bool { return !strings.Contains(gluster("volume", "status", "web"), " N  ") })
