@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/menu"
@@ -131,7 +132,7 @@ func (s *Site) touchPrograms(old, next *Snapshot) {
 }
 
 // errProgram is why the source of a program is not there.
-var errProgram = fmt.Errorf("a program that a map includes: %w", fs.ErrNotExist)
+var errProgram = fmt.Errorf("a program: %w", fs.ErrNotExist)
 
 // suspect reports whether a file of that real name is a program if it begins like
 // one. Before the first scan nobody knows what maps include, so that any is.
@@ -140,9 +141,15 @@ func (s *Site) suspect(real string) bool {
 	return snap == nil || snap.included[real]
 }
 
-// refuseProgram is errProgram for an opened file that is a program.
+// refuseProgram is errProgram for an opened file that is a program: by its real
+// name, whatever a link to it is called, or by what it begins with.
 func (s *Site) refuseProgram(f *os.File, real string) error {
 	var head [4]byte
+	for elem := range strings.SplitSeq(real, "/") {
+		if selector.IsProgram(elem) {
+			return &fs.PathError{Op: "open", Path: real, Err: errProgram}
+		}
+	}
 	if !s.suspect(real) {
 		return nil
 	}

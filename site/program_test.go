@@ -104,3 +104,16 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 	must(t, os.Remove(filepath.Join(dir, "d/gophermap")))
 	soon(t, "a script that nothing includes", func() bool { return canOpen(s, "lib/script.sh") == nil })
 }
+
+// TestLinkToProgramIsNotShown: a link under a harmless name does not show the
+// source of a program, nor the directory of programs.
+func TestLinkToProgramIsNotShown(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"x.cgi": "#!/bin/sh\necho secret\n", "link.txt": "-> x.cgi", "cgi-bin/y": "secret", "programs": "-> cgi-bin", "ok.txt": "ok"})
+	s := start(t, dir, Config{})
+	for name, want := range map[string]string{"link.txt": "error", "programs": "error", "programs/y": "error", "ok.txt": "ok", ".": "dir [ok.txt] <nil>"} {
+		if got := content(s, name); got != want && !(want == "error" && strings.HasPrefix(got, "error: ")) {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}

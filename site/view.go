@@ -157,7 +157,7 @@ func (v *View) Lookup(name string) (*File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	f, err := v.open(name)
-	if err == nil && f.Info.Mode().IsRegular() {
+	if err == nil {
 		if err = v.site.refuseProgram(f.File, f.Real); err != nil {
 			_ = f.Close()
 		}

@@ -135,7 +135,7 @@ func (d *daemon) openHosts() error {
 			return exit.Root(h.dir, err)
 		}
 		conf := d.conf.site
-		conf.Users, conf.Mounts, conf.Log = "", nil, d.log.With("host", h.name)
+		conf.Users, conf.Mounts, conf.Programs, conf.Log = "", nil, nil, d.log.With("host", h.name)
 		tree, err := site.Open(h.dir, conf)
 		if err != nil {
 			return exit.Root(h.dir, err)

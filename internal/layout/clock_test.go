@@ -24,6 +24,7 @@ var mayAskTheWall = map[string]string{
 	"internal/metrics/metrics.go":    "told to Prometheus",
 	"internal/status/page.go":        "told to people",
 	"menu/dates.go":                  "told to people",
+	"internal/status/stats.go":       "minutes of a chart, told to people",
 	"menu/tree.go":                   "of a buffer, not of a time",
 	"internal/watch/compare.go":      "of files: one that seems new is read once more",
 	"internal/webview/view.go":       "of a file, told to browsers",
