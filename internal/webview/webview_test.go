@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -246,9 +247,12 @@ func TestOneRobotDenied(t *testing.T) {
 func TestPageTellsThePolicy(t *testing.T) {
 	hole[".robots"] = "User-agent: *\nContent-Usage: /phlog/ train-ai=n\n"
 	defer delete(hole, ".robots")
-	p := &Page{}
-	v := start(t, func(srv *server.Server) { srv.HTTP = serving(p); p.Handler = srv.Handler })
-	p.Site = v.tree
+	tree := make(chan *site.Site, 1)
+	v := start(t, func(srv *server.Server) {
+		p := sync.OnceValue(func() *Page { return &Page{Handler: srv.Handler, Site: <-tree} })
+		srv.HTTP = serving(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p().ServeHTTP(w, r) }))
+	})
+	tree <- v.tree
 	for path, want := range map[string]string{"/phlog/2026-01-02.txt": "train-ai=n", "/a.txt": ""} {
 		if res, _ := v.get(path); res.Header.Get("Content-Usage") != want {
 			t.Errorf("%s: %v, want %q", path, res.Header, want)
