@@ -53,9 +53,9 @@ func newApp() *cli.App {
 		},
 		Commands:             []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(), robotsCommand(), getCommand()},
 		Suggest:              true,
-		EnableBashCompletion: true, HideHelpCommand: true,
-		OnUsageError:   badUsage,
-		ExitErrHandler: func(*cli.Context, error) {},
+		EnableBashCompletion: true,
+		OnUsageError:         badUsage,
+		ExitErrHandler:       func(*cli.Context, error) {},
 	}
 }
 

@@ -22,21 +22,36 @@ func safe(t *testing.T, what, text string) {
 	}
 }
 
+// strangeBytes are all bytes: those that end or split a line alone, since they hide
+// what follows, the others eight at a time.
+func strangeBytes() (all []string) {
+	var some []byte
+	for n := range 256 {
+		if n <= ' ' || strings.IndexByte("#%*$?:/|\\\"", byte(n)) >= 0 {
+			all = append(all, string([]byte{byte(n)}))
+			continue
+		}
+		if some = append(some, byte(n)); len(some) == 8 || n == 255 {
+			all, some = append(all, string(some)), nil
+		}
+	}
+	return all
+}
+
 // TestTerminalObeysNoStranger: whatever bytes from 0 to 255 a server or a file
 // holds, in whatever field, what a command prints of it is visible text. Only a
 // file that is printed as a whole, into a pipe, is as it is.
 func TestTerminalObeysNoStranger(t *testing.T) {
-	for n := range 256 {
-		b := string([]byte{byte(n)})
+	for n, b := range strangeBytes() {
 		field := "x" + b + "[31my"
 		menu := strings.NewReplacer("@", field).Replace("i@\t@\t@\t@\r\n1@\t@\t@\t70\r\nh@\tURL:@\t@\t70\r\n" + b + "@\t@\thost\t70\r\n@\r\n.\r\n")
 		at := "gopher://" + listening(t, document(menu)) + "/"
 		out, errs, _ := gophd("get", at)
-		safe(t, fmt.Sprintf("get, menu, byte %d", n), out+errs)
+		safe(t, fmt.Sprintf("get, menu, bytes %d", n), out+errs)
 
 		broken := "gopher://" + listening(t, document("3"+field+"\t\terror.host\t1\r\n.\r\n")) + "/0" + "x"
 		_, errs, _ = gophd("get", broken)
-		safe(t, fmt.Sprintf("get, error item, byte %d", n), errs)
+		safe(t, fmt.Sprintf("get, error item, bytes %d", n), errs)
 
 		robotsFile := strings.NewReplacer("@", field).Replace("User-agent: @\nDisallow: /@\nAllow: /@/@$\n@: @\nSitemap: @\nCrawl-delay: @\n")
 		host := "gopher://" + listening(t, document(robotsFile)) + "/"
@@ -51,11 +66,11 @@ func TestTerminalObeysNoStranger(t *testing.T) {
 			if args[0] == "convert" {
 				out = "" // a file as a whole
 			}
-			safe(t, fmt.Sprintf("robots %q, byte %d", args, n), out+errs)
+			safe(t, fmt.Sprintf("robots %q, bytes %d", args, n), out+errs)
 			out, _, _ = gophd(append([]string{"robots", args[0], "-json"}, args[1:]...)...)
-			safe(t, fmt.Sprintf("robots %q -json, byte %d", args, n), out)
+			safe(t, fmt.Sprintf("robots %q -json, bytes %d", args, n), out)
 			if out != "" && !json.Valid([]byte(out)) {
-				t.Errorf("robots %q -json, byte %d: no JSON: %s", args, n, out)
+				t.Errorf("robots %q -json, bytes %d: no JSON: %s", args, n, out)
 			}
 		}
 	}

@@ -61,7 +61,7 @@ func TestFirstMistakes(t *testing.T) {
 		{"gophd get https://example.org/", 2, `gophd get gopher://`},
 		{"gophd get gopher://127.0.0.1:1/", 3, `a server there`},
 		{"gophd init hole", 3, `name a new directory`},
-		{"gophd robots check hole", 2, `-root \./content`},
+		{"gophd robots check", 2, `-root \./content`},
 		{"gophd robots test hole gopher://127.0.0.1/0/a.txt", 2, `"/a\.txt"`},
 	} {
 		words := asNobody(strings.Fields(m.command))
