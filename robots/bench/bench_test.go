@@ -91,12 +91,8 @@ func BenchmarkParse(b *testing.B) {
 }
 
 // BenchmarkFirst is the first question to a file of 500 KiB: read it and ask once.
-// To jimsmart and to Google every question is one.
+// To jimsmart every question is one.
 func BenchmarkFirst(b *testing.B) {
-	google, err := NewGoogle(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
 	const path = "/users/u5/private/notes.txt"
 	for name, file := range map[string]string{
 		"literal": literalFile(20_000)[:500<<10], "mixed": mixedFile(4_000)[:500<<10], "wildcards": strings.Repeat(wildcardFile(), 25)[:500<<10],
@@ -118,16 +114,6 @@ func BenchmarkFirst(b *testing.B) {
 				for b.Loop() {
 					ask()
 				}
-			})
-		}
-		if google != nil {
-			b.Run(name+"/google", func(b *testing.B) {
-				b.SetBytes(int64(len(data)))
-				took, _, err := google.Ask(file, path, b.N)
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.ReportMetric(took, "ns/op")
 			})
 		}
 	}

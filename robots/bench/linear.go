@@ -2,6 +2,9 @@ package bench
 
 import "strings"
 
+// agent is who asks.
+const agent = "mybot"
+
 // Linear matches as most libraries do: it tries one rule after the other. It
 // reads only what the benchmarks write: one group, rules without "$".
 type Linear struct{ patterns []string }
