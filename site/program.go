@@ -31,12 +31,12 @@ type programs struct {
 func (r *reading) readMaps(list []dirent) {
 	var p programs
 	for _, e := range list {
-		if selector.IsProgram(e.name) {
+		if selector.IsProgram(e.name) && !r.answers("/"+selector.Join(r.at.name, e.name)) {
 			p.found = append(p.found, diag.Diagnostic{Code: menu.CodeProgram, Severity: diag.Warning, File: selector.Join(r.at.name, e.name),
 				Message: "a program by its name", Hint: "gophd starts no program and does not show its source"})
 		}
 	}
-	b := menu.Builder{FS: scanned{r.scanner}}
+	b := menu.Builder{FS: scanned{r.scanner}, Answers: r.answers}
 	read := func(name string) {
 		files, found := b.Includes(name)
 		p.found = append(p.found, found...)
@@ -57,6 +57,16 @@ func (r *reading) readMaps(list []dirent) {
 	if len(p.included)+len(p.found) > 0 || p.left != (leftOut{}) {
 		r.programs[r.at.name] = p
 	}
+}
+
+// answers reports whether a program beside the site answers a selector.
+func (s *scanner) answers(sel string) bool {
+	return slices.ContainsFunc(s.answered, func(p string) bool {
+		if ext, ok := strings.CutPrefix(p, "/*"); ok {
+			return strings.HasSuffix(sel, ext)
+		}
+		return sel == p || strings.HasPrefix(sel, strings.TrimSuffix(p, "/")+"/")
+	})
 }
 
 // include returns the real name of a file that a map includes. If something

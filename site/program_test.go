@@ -117,3 +117,19 @@ func TestLinkToProgramIsNotShown(t *testing.T) {
 		}
 	}
 }
+
+// TestAnsweredProgramsAreNotReported: what a program beside the site answers is no
+// finding.
+func TestAnsweredProgramsAreNotReported(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"cgi-bin/a.cgi": "", "b.dcgi": "", "c.cgi": "", "gophermap": "1Book\t/cgi-bin/a.cgi\n1Other\t/c.cgi\n"})
+	for _, c := range []struct {
+		programs []string
+		want     int // findings
+	}{{nil, 5}, {[]string{"/cgi-bin", "/*.dcgi"}, 2}} {
+		s := start(t, dir, Config{Programs: c.programs})
+		if found := s.Now().programs; len(found) != c.want {
+			t.Errorf("with %q: %v", c.programs, found)
+		}
+	}
+}

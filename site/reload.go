@@ -142,6 +142,7 @@ func (s *Site) read(b watch.Batch, from *root) (*policy.Dir, *scanner, error) {
 	}
 	for {
 		scan := newScanner(from)
+		scan.answered = s.conf.Programs
 		scan.read = &s.scanned
 		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*policy.Dir, error) {
 			scan.attempt = a

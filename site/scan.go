@@ -38,6 +38,7 @@ type scanner struct {
 
 	programs map[string]programs  // likewise
 	budget   int                  // entries that links may still add
+	answered []string             // Config.Programs
 	changed  map[string]time.Time // when something was changed last, by the names of users' trees
 	refused  map[string]bool      // links whose directories were too much for it
 	failed   error                // why nothing that was read can be relied on
