@@ -38,7 +38,7 @@ race:
 # At most 15 minutes: the slow tests, those that start gophd again with a gophd
 # that watches for races, the packages, other systems, fuzzing.
 test-all:
-	@GOPHD_ALL=1 test/deps && export GOPHD_ACCEPTANCE=1; $(MAKE) --no-print-directory slow test-packages cross fuzz FUZZ=5s TREES=20000
+	@GOPHD_ALL=1 test/deps && export GOPHD_ACCEPTANCE=1; $(MAKE) --no-print-directory slow test-packages cross fuzz FUZZ=5s TREES=3000
 
 slow:
 	go build -race -tags $(TAGS) -o bin/gophd-race ./cmd/gophd
