@@ -1,6 +1,6 @@
 # make run       build gophd and serve ./content on port 7070
 # make test      what must pass before a change is taken, in minutes
-# make test-all  what takes longer: fuzzing, packages, other systems, the slow tests
+# make test-all  what takes longer: packages, other systems, the slow tests
 # make build lint unit fuzz cross bench load soak soak-long man install packages test-packages clean
 
 TAGS    := urfave_cli_no_docs
@@ -36,13 +36,13 @@ race:
 	$(GOTEST) ./policy
 
 # At most 15 minutes: the slow tests, those that start gophd again with a gophd
-# that watches for races, the packages, other systems, fuzzing.
+# that watches for races, the packages, other systems. Fuzzing is make fuzz.
 test-all:
-	@GOPHD_ALL=1 test/deps && export GOPHD_ACCEPTANCE=1; $(MAKE) --no-print-directory slow test-packages cross fuzz FUZZ=5s TREES=3000
+	@GOPHD_ALL=1 test/deps && export GOPHD_ACCEPTANCE=1; $(MAKE) --no-print-directory slow test-packages cross
 
 slow:
-	go build -race -tags $(TAGS) -o bin/gophd-race ./cmd/gophd
-	GOPHD_BIN=$(CURDIR)/bin/gophd-race GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(GOTEST) -timeout 12m ./test/... ./policy/...
+	go build -race -tags $(TAGS) -o bin/race/gophd ./cmd/gophd
+	GOPHD_BIN=$(CURDIR)/bin/race/gophd GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(GOTEST) -timeout 12m ./test/... ./policy/...
 
 cross:
 	@for to in linux/arm64 freebsd/amd64 openbsd/amd64 netbsd/amd64 darwin/arm64; do \

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
@@ -160,8 +161,8 @@ func (r *reader) miss() (string, func([]byte) error) {
 // robots checks what is true of robots.txt at any time.
 func (r *reader) robots() (string, func([]byte) error) {
 	return "robots.txt", func(got []byte) error {
-		if !strings.Contains(string(got), "\n"+denied+"\n") {
-			return errors.New("what is always denied is not")
+		if robots.Parse(robots.RFC9309, got).Allowed("mybot", strings.TrimPrefix(denied, "Disallow: ")+"/x") {
+			return fmt.Errorf("what is always denied is not: %q", got)
 		}
 		return nil
 	}
