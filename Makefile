@@ -42,7 +42,7 @@ test-all:
 
 slow:
 	go build -race -tags $(TAGS) -o bin/race/gophd ./cmd/gophd
-	GOPHD_BIN=$(CURDIR)/bin/race/gophd GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(GOTEST) -timeout 12m ./test/... ./policy/...
+	GOPHD_BIN=$(CURDIR)/bin/race/gophd GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(GOTEST) -timeout 12m ./test/e2e ./policy/...
 
 cross:
 	@for to in linux/arm64 freebsd/amd64 openbsd/amd64 netbsd/amd64 darwin/arm64; do \
