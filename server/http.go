@@ -32,6 +32,7 @@ type HTTPConn struct {
 	head []byte
 
 	reading sync.Mutex // held by whoever reads
+	writing sync.Mutex // held by whoever writes
 
 	mu     sync.Mutex
 	idle   bool
@@ -55,39 +56,62 @@ func (c *HTTPConn) Read(p []byte) (int, error) {
 		c.head = c.head[n:]
 		return n, nil
 	}
-	select {
-	case <-c.done:
+	if c.isClosed() {
 		return 0, net.ErrClosed
-	default:
 	}
 	return c.Conn.Read(p)
 }
 
 // Write sends p.
-func (c *HTTPConn) Write(p []byte) (int, error) { return c.w.send(p) }
+func (c *HTTPConn) Write(p []byte) (int, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.isClosed() {
+		return 0, net.ErrClosed
+	}
+	return c.w.send(p)
+}
 
 // ReadFrom sends what r holds; a file goes by sendfile(2) where there is one.
 func (c *HTTPConn) ReadFrom(r io.Reader) (int64, error) {
-	if _, ok := c.Conn.(io.ReaderFrom); ok && asFile(r) != nil {
-		return c.w.ReadFrom(r)
+	if _, ok := c.Conn.(io.ReaderFrom); !ok || asFile(r) == nil {
+		return io.Copy(struct{ io.Writer }{c}, r)
 	}
-	return io.Copy(struct{ io.Writer }{c}, r)
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.isClosed() {
+		return 0, net.ErrClosed
+	}
+	return c.w.ReadFrom(r)
 }
 
-// Close says that no more is read or written. The connection itself is closed
-// gently when Server.HTTP returns.
+// Close says that no more is read or written, and waits for a Write that has
+// begun: it ends after StallTimeout at the latest. The connection itself is
+// closed gently when Server.HTTP returns.
 func (c *HTTPConn) Close() error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.closed {
+		c.mu.Unlock()
 		return nil
 	}
 	c.closed = true
 	close(c.done)
 	err := c.Conn.SetReadDeadline(time.Now().Add(-time.Second))
+	c.mu.Unlock()
 	c.reading.Lock() // whoever reads has gone
 	defer c.reading.Unlock()
+	c.writing.Lock() // HTTP/2 writes in a goroutine of its own
+	defer c.writing.Unlock()
 	return err
+}
+
+func (c *HTTPConn) isClosed() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // Done is closed by Close.
