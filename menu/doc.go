@@ -8,7 +8,7 @@
 // is reported ([CodeProgram]) and not shown. It keeps no state and caches nothing;
 // [Menu].Files and [Menu].Changing tell a cache what a menu was made from.
 //
-//	Builder.Menu → a map (sources.go) → lines (gophermap.go, gph.go) → items (entry.go)
+//	Builder.Menu → a map (sources.go) → lines (gophermap.go) → items (entry.go)
 //	             → or a listing (listing.go), as .names and others change it (umn.go)
 //
 // Whatever a file name, a gophermap or a query holds, no control character reaches a

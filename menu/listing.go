@@ -3,6 +3,7 @@ package menu
 import (
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -154,4 +155,96 @@ func (m *making) served(dir string, e fs.DirEntry, l *listed) bool {
 		return false
 	}
 	return l.dir || l.name != gphName
+}
+
+// Patterns are compared with all names of a directory, so that a few lines could
+// keep a processor busy for long. What is compared is counted for the whole menu;
+// a pattern that is too much is shown as text, and the listing made without it.
+
+// isGlob reports whether a label can stand for several files.
+func isGlob(s string) bool { return strings.ContainsAny(s, "*?[") }
+
+// glob appends the files whose names match the last element of a pattern, below
+// the directory or, if it begins with a slash, below the root. What it appends a
+// later listing leaves out.
+func (m *making) glob(pattern string, typ byte) {
+	if m.mapsOnly {
+		return
+	}
+	full := fold(m.dir, pattern)
+	dir, base := path.Dir(full), path.Base(full)
+	m.globs++
+	if _, err := path.Match(base, ""); err != nil || !selector.AskableName(full) {
+		m.bad(CodePattern, pattern, "no pattern of file names")
+		return
+	}
+	switch {
+	case m.globs > maxGlobs:
+		m.bad(CodeLimit, pattern, "more than %d patterns", maxGlobs)
+		return
+	case m.toList < 0:
+		m.bad(CodeLimit, pattern, "more than %d names were read for patterns", maxNames)
+		return
+	}
+	m.menu.Files = append(m.menu.Files, dir)
+	all, err := m.names(dir)
+	if err != nil {
+		m.bad(CodePattern, pattern, "cannot be listed: %s", cause(err))
+		return
+	}
+	matches, ok := m.matching(base, all)
+	if !ok {
+		m.add(Info(pattern))
+		return
+	}
+	if len(matches) == 0 {
+		m.bad(CodePattern, pattern, "matches no file")
+	}
+	for _, l := range matches {
+		m.hide(dir, l.name)
+	}
+	m.addNames(dir, matches, typ)
+}
+
+// matching returns the names that a pattern matches. ok is false, and it is told,
+// if that would be too much to compare.
+func (m *making) matching(pattern string, names []listed) (matches []listed, ok bool) {
+	stars := 1 + strings.Count(pattern, "*")
+	for _, l := range names {
+		if m.compared += (1 + len(l.name)) * stars; m.compared > maxCompared {
+			m.problem(CodeLimit, "patterns and names are too many to be compared")
+			return nil, false
+		}
+		if m.stopped() {
+			return nil, false
+		}
+		if ok, _ := path.Match(pattern, l.name); ok {
+			matches = append(matches, l)
+		}
+	}
+	return matches, true
+}
+
+// hidePattern leaves names out of the listing, and reports whether there are any.
+func (m *making) hidePattern(pattern string, names []listed) bool {
+	if m.patterns++; m.patterns > maxPatterns {
+		m.problem(CodeLimit, "more than %d patterns of names to hide", maxPatterns)
+		return true
+	}
+	matches, ok := m.matching(pattern, names)
+	for _, l := range matches {
+		m.hide(m.dir, l.name)
+	}
+	return !ok || len(matches) > 0
+}
+
+// hide leaves a name out of the listing of the directory.
+func (m *making) hide(dir, name string) {
+	if dir != m.dir {
+		return
+	}
+	if m.hidden == nil {
+		m.hidden = map[string]bool{}
+	}
+	m.hidden[name] = true
 }

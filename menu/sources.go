@@ -35,7 +35,7 @@ type dialect int
 const (
 	gophernicus dialect = iota // with directives (gophermap.go)
 	plain                      // items and information alone, as spacecookie reads them
-	geomyidae                  // gph.go
+	geomyidae                  // *.gph
 )
 
 // source is a map that is being read.

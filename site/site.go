@@ -14,7 +14,10 @@ package site
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"path"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -206,3 +209,66 @@ func (s *Site) Scanned() int64 { return s.scanned.Load() }
 
 // Now returns the snapshot, nil before the first.
 func (s *Site) Now() *Snapshot { return s.served.Load().snap }
+
+// Watch says how changes are noticed.
+type Watch int
+
+// The ways.
+const (
+	WatchEvents Watch = iota // the kernel tells of them (inotify), and where it refuses the tree is compared
+	WatchPoll                // the tree is compared at intervals
+	WatchOff                 // not at all: everything is read at the start, and at each Reload
+)
+
+var watchNames = [...]string{WatchEvents: "inotify", WatchPoll: "poll", WatchOff: "off"}
+
+// String returns the name of w as UnmarshalText takes it.
+func (w Watch) String() string {
+	if w < 0 || int(w) >= len(watchNames) {
+		return fmt.Sprintf("Watch(%d)", int(w))
+	}
+	return watchNames[w]
+}
+
+// MarshalText returns the name of w, for flag.TextVar.
+func (w Watch) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// UnmarshalText sets w by its name: inotify, poll or off.
+func (w *Watch) UnmarshalText(text []byte) error {
+	for i, name := range watchNames {
+		if string(text) == name {
+			*w = Watch(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("watch mode %q: want inotify, poll or off", text)
+}
+
+// Load reads a tree once and compiles its policy, as Run would publish it.
+func Load(dir string) (*Snapshot, error) { return LoadAt(dir, ".", new(atomic.Int64)) }
+
+// LoadAt is Load for a directory that is served as a tree of its own below a site,
+// such as that of a user at "~ann": the snapshot is that of a site that holds
+// nothing else. It adds to a counter how many directories it has read.
+func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
+	if !fs.ValidPath(at) {
+		return nil, fmt.Errorf("%q is no name below a root", at)
+	}
+	r, err := openRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	scan := newScanner(r)
+	scan.read = read
+	tree, err := scan.tree()
+	if err != nil {
+		return nil, err
+	}
+	for at != "." {
+		tree = &policy.Dir{Name: path.Base(at), Files: tree.Files, Dirs: tree.Dirs, Notes: tree.Notes}
+		at = path.Dir(at)
+		tree = &policy.Dir{Dirs: []*policy.Dir{tree}}
+	}
+	return compile(Config{}, tree, nil, scan), nil
+}

@@ -8,12 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"time"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
-	"github.com/gophd/gophd/selector"
 )
 
 // A View is the tree as one request sees it. It is an fs.FS: what it does not
@@ -275,90 +273,3 @@ func (v *View) ReadFile(name string) ([]byte, error) {
 	defer func() { _ = f.Close() }()
 	return io.ReadAll(io.LimitReader(f, maxMapSize))
 }
-
-// ReadDir lists what is served of a directory: no hidden names, none with
-// control bytes, no special files, nothing that cannot be read. Links count
-// as what they lead to. The order is the directory's own: menus sort it.
-func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
-	v.depend(name)
-	f, err := v.open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	rest := maxListed
-	call := func(f func() error) error { return v.call(name, f) }
-	all, err := readDir(f.File, call, func(bytes int) error {
-		if rest -= bytes; rest < 0 {
-			return errLarge
-		}
-		return v.keeps(bytes)
-	})
-	readable := readableIn(f.File, call)
-	kids := v.root.kidsOf(f.Real, func(t *tree) bool { return t.listed })
-	all = overlay(all, kids)
-	all = all[:len(all)-len(kids)]
-	list := make([]fs.DirEntry, 0, len(all)+len(kids))
-	for i := range kids {
-		list = append(list, &kids[i])
-	}
-	for i := range all {
-		if e := v.entry(name, f.Real, &all[i], readable); e != nil && !v.program(selector.Join(f.Real, e.Name())) {
-			list = append(list, e)
-		}
-	}
-	return list, err
-}
-
-// maxListed is how much is read of one directory, in bytes: some 400,000 names.
-const maxListed = 16 << 20
-
-var errLarge = errors.New("too many names: the others are left out")
-
-func (v *View) entry(dir, real string, e *dirent, readable func(*dirent) bool) fs.DirEntry {
-	switch {
-	case !selector.Askable(e.name):
-	case e.mode.IsRegular(), e.mode.IsDir():
-		if readable(e) && v.theirs(selector.Join(real, e.name)) {
-			return e
-		}
-	case e.mode&fs.ModeSymlink != 0:
-		if info, err := v.Stat(selector.Join(dir, e.name)); err == nil {
-			return linked{e.name, info}
-		}
-	}
-	return nil
-}
-
-// theirs reports whether an entry of a real directory belongs to whom it must to
-// be served.
-func (v *View) theirs(real string) bool {
-	t, _, rest := v.root.at(real)
-	if t.owner == anyOwner || rest == "." {
-		return true
-	}
-	info, err := t.lstat(rest)
-	return err == nil && v.root.owned(real, info)
-}
-
-// program reports whether a name in a listing is that of a program. Before the
-// first scan none is: to look into every file would cost more than the listing.
-func (v *View) program(real string) bool {
-	snap := v.site.Now()
-	if snap == nil || !snap.included[real] {
-		return false
-	}
-	_, err := v.Stat(real)
-	return err != nil
-}
-
-// linked is an entry that is a link, told as what it leads to.
-type linked struct {
-	name string
-	fs.FileInfo
-}
-
-func (l linked) Name() string               { return l.name }
-func (l linked) Type() fs.FileMode          { return l.Mode().Type() }
-func (l linked) Info() (fs.FileInfo, error) { return l, nil }
-func (l linked) ModTime() time.Time         { return l.FileInfo.ModTime() }

@@ -23,7 +23,7 @@ var mayAskTheWall = map[string]string{
 	"internal/keypair/selfsigned.go": "certificates are valid by the wall clock",
 	"internal/metrics/metrics.go":    "told to Prometheus",
 	"internal/status/page.go":        "told to people",
-	"menu/dates.go":                  "told to people",
+	"menu/order.go":                  "told to people",
 	"internal/status/stats.go":       "minutes of a chart, told to people",
 	"menu/tree.go":                   "of a buffer, not of a time",
 	"internal/watch/compare.go":      "of files: one that seems new is read once more",
@@ -31,7 +31,7 @@ var mayAskTheWall = map[string]string{
 	"internal/feed/atom.go":          "dates of texts, and classes of characters",
 	"internal/sitesearch/follow.go":  "of a file, compared with itself",
 	"site/scan.go":                   "of files, compared with each other",
-	"site/view.go":                   "of a file, for fs.FileInfo",
+	"site/file.go":                   "of a file, for fs.FileInfo",
 }
 
 // TestClockJumps looks for intervals that would change with the wall clock: a

@@ -2,13 +2,69 @@ package site
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"sync"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
 )
+
+// problems tells each thing that is wrong in the tree once, not at every
+// request that meets it.
+type problems struct {
+	log  *slog.Logger
+	mu   sync.Mutex
+	told map[problem]bool
+}
+
+type problem struct {
+	file string
+	line int
+	code string
+}
+
+// maxTold bounds what is remembered; then everything may be told again.
+const maxTold = 10_000
+
+// Report logs what is wrong with the files of a menu, each unless it was logged
+// before.
+func (s *Site) Report(list []diag.Diagnostic) { s.problems.report(list) }
+
+func (p *problems) report(list []diag.Diagnostic) {
+	for _, d := range list[:min(len(list), maxReports)] {
+		p.once(d)
+	}
+	if more := len(list) - maxReports; more > 0 {
+		p.once(diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: fmt.Sprintf("%d more of %s and others", more, list[maxReports].File)})
+	}
+}
+
+// levels are those at which diagnostics are logged; what is missing is Info.
+var levels = map[diag.Severity]slog.Level{diag.Error: slog.LevelError, diag.Warning: slog.LevelWarn}
+
+// once logs what is said of a line of a file, if nothing with its code was logged
+// for that line before.
+func (p *problems) once(d diag.Diagnostic) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := problem{d.File, d.Line, d.Code}
+	if p.told[key] {
+		return
+	}
+	if p.told == nil || len(p.told) >= maxTold {
+		p.told = map[problem]bool{}
+	}
+	p.told[key] = true
+	attrs := []any{"code", d.Code, "file", d.File, "line", d.Line, "problem", d.Message}
+	if d.Hint != "" {
+		attrs = append(attrs, "hint", d.Hint)
+	}
+	p.log.Log(context.Background(), levels[d.Severity], "problem in the content tree", attrs...)
+}
 
 // What is not served though it lies in the tree is told once for the whole tree:
 // how much, and the first of it. Dotfiles and maps are not meant; programs are told
