@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -20,7 +21,8 @@ import (
 // what follows, up to a line that is not indented, is what it prints, and "..."
 // stands for any lines. The commands of a page are one session, in a directory that
 // holds nothing but content/; "&" at the end starts a server on port 7070, here
-// another one.
+// another one, and what a server prints is its log on a terminal, without colours.
+// The README may show no output of a make but that of "make run", which is a server.
 func TestManualShowsWhatIsPrinted(t *testing.T) {
 	pages, err := filepath.Glob("../../content/manual/*.txt")
 	if err != nil {
@@ -40,12 +42,14 @@ func TestManualShowsWhatIsPrinted(t *testing.T) {
 	}
 	readme, err := os.ReadFile("../../README.md")
 	must(t, err)
-	steps := []step{{command: "gophd -quiet -listen :7070 ./content &"}} // which is what "make run" does
-	for _, s := range session(string(readme), "") {
-		if !strings.HasPrefix(s.command, "make ") {
-			steps = append(steps, s)
-		}
+	steps := session(string(readme), "")
+	makefile, err := os.ReadFile("../../Makefile")
+	must(t, err)
+	run := regexp.MustCompile(`\nrun: build\n\t@bin/(.*)\n`).FindSubmatch(makefile)
+	if len(steps) < 8 || steps[0].command != "make run" || run == nil {
+		t.Fatalf("README.md does not begin with make run, or has only %d steps: %q", len(steps), steps)
 	}
+	steps[0].command = string(run[1]) + " &"
 	t.Run("README.md", func(t *testing.T) { play(t, steps) })
 }
 
@@ -88,7 +92,7 @@ func play(t *testing.T, steps []step) {
 	path := filepath.Dir(harness.Program(t)) + ":/usr/bin:/bin"
 	const mark = "\x01step\n"
 	script := "exec 2>&1\nserver=\ntrap 'for p in $server; do kill $p; done; wait' EXIT\n"
-	for _, s := range steps {
+	for i, s := range steps {
 		if strings.HasPrefix(s.command, "haproxy ") {
 			path += ":" + filepath.Dir(harness.Tool(t, "haproxy"))
 		}
@@ -97,7 +101,7 @@ func play(t *testing.T, steps []step) {
 		if !server {
 			script += "\n"
 		} else {
-			script += ">/dev/null 2>&1 &\n" +
+			script += fmt.Sprintf(">log%d 2>&1 &\n", i) +
 				"server=\"$server $!\"\nuntil gophd get gopher://localhost:7070/0/robots.txt >/dev/null 2>&1; do kill -0 $! || exit 9; sleep 0.05; done\n"
 		}
 	}
@@ -108,16 +112,28 @@ func play(t *testing.T, steps []step) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // its servers, too
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + dir, "PATH=" + path}
+	cmd.Env = []string{"HOME=" + dir, "PATH=" + path, "GOPHD_LOG_FORMAT=short"}
 	out, _ := cmd.CombinedOutput() // its status is that of the last step
 	got := strings.Split(strings.ReplaceAll(string(out), port, "7070"), mark)[1:]
 	for i, s := range steps {
 		if i >= len(got) {
 			t.Fatalf("$ %s\nwas not reached:\n%s", s.command, out)
 		}
+		if strings.HasSuffix(s.command, "&") && s.output != "" {
+			log, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("log%d", i)))
+			must(t, err)
+			got[i] = sameTime(strings.ReplaceAll(string(log), port, "7070"))
+			s.output = sameTime(s.output)
+		}
 		want := strings.ReplaceAll(regexp.QuoteMeta(s.output), `\.\.\.`+"\n", "(?s:.*)")
 		if !regexp.MustCompile(`\A` + want + `\z`).MatchString(got[i]) {
 			t.Errorf("$ %s\nprints\n%s\nand the page shows\n%s", s.command, got[i], s.output)
 		}
 	}
+}
+
+// sameTime makes the times of a log, and how long things took, all the same.
+func sameTime(log string) string {
+	log = regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d `).ReplaceAllString(log, "15:04:05 ")
+	return regexp.MustCompile(`in [0-9.]+(ns|µs|ms|s): `).ReplaceAllString(log, "in 1ms: ")
 }
