@@ -30,13 +30,15 @@ func faultsTree() *Dir {
 func findingsIn(c *Compiled, file string) []proof.Finding {
 	var list []proof.Finding
 	for _, f := range proof.Check(c.proofInput([]byte(file)), nil).Findings {
-		if f.Leak || f.Reader == "rfc9309" || f.Reader == "google" {
+		if f.Leak || f.Reader == "rfc9309" || f.Reader == "google" || isPreference(f) {
 			f.Count, f.Examples, f.Robots = 0, nil, 0
 			list = append(list, f)
 		}
 	}
 	return list
 }
+
+func isPreference(f proof.Finding) bool { return f.Reader == proof.Preferences }
 
 // TestFaults spoils what the compiler has written as a fault in it would: the proof
 // finds what it does not find in the right file.

@@ -26,7 +26,8 @@ func drawnTree(d *prooftest.Dir, sel string) *Dir {
 
 // TestReaders asks every known reader for every spelling of what is in a tree and
 // of names to come: who escapes selectors gets exactly the policy, and nobody is
-// let in where it denies unless a report says so of the line that denies.
+// let in where it denies unless a report says so of the line that denies. To each
+// the file states the preferences of the policy.
 func TestReaders(t *testing.T) {
 	for name, names := range map[string][]string{"plain": prooftest.Plain, "vile": prooftest.Vile} {
 		t.Run(name, func(t *testing.T) {
@@ -99,6 +100,11 @@ func readersLaws(t *rapid.T, drawn *prooftest.Dir, few []string) {
 			}
 		}
 	}
+	if strings.Contains(string(c.File()), "Content-Usage: ") || holds(drawn, "Content-Usage: ") {
+		if faults := preferenceFaults(c.File(), resources); len(faults) > 0 {
+			t.Fatalf("preferences: %s\n%s", faults[0], dump(drawn, c))
+		}
+	}
 	silent(t, drawn, c)
 }
 
@@ -169,8 +175,11 @@ func alike(c *Compiled, r Report) []string {
 
 // hasFinal reports whether some annotation has the last word: where that cannot be
 // said exactly, more is denied.
-func hasFinal(d *prooftest.Dir) bool {
-	return strings.Contains(d.Text, "Final: ") || slices.ContainsFunc(d.Dirs, hasFinal)
+func hasFinal(d *prooftest.Dir) bool { return holds(d, "Final: ") }
+
+// holds reports whether a text stands in some annotation.
+func holds(d *prooftest.Dir, text string) bool {
+	return strings.Contains(d.Text, text) || slices.ContainsFunc(d.Dirs, func(sub *prooftest.Dir) bool { return holds(sub, text) })
 }
 
 // takenForAnother reports whether a robot that nobody names has a name with a part
@@ -178,17 +187,13 @@ func hasFinal(d *prooftest.Dir) bool {
 func takenForAnother(d *prooftest.Dir, robot string) bool {
 	part := false
 	for _, name := range prooftest.Robots {
-		if named := isNamed(d, name); named && name == robot {
+		if named := holds(d, "User-agent: "+name+"\n"); named && name == robot {
 			return false
 		} else if named && strings.Contains(robot, name) {
 			part = true
 		}
 	}
 	return part
-}
-
-func isNamed(d *prooftest.Dir, robot string) bool {
-	return strings.Contains(d.Text, "User-agent: "+robot+"\n") || slices.ContainsFunc(d.Dirs, func(sub *prooftest.Dir) bool { return isNamed(sub, robot) })
 }
 
 // silent checks that the file holds nothing but names on the way to an annotation

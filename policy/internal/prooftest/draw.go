@@ -1,6 +1,7 @@
 package prooftest
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,7 +63,8 @@ func Change(t *rapid.T, d *Dir, few []string) *Dir {
 func DrawRules(t *rapid.T, few []string, final bool) string {
 	var b strings.Builder
 	piece := rapid.SampledFrom(append(slices.Clone(few), "/", "/", "/", "*", "*", "$", "a", ".zip", "*.zip$", "%41", "%2A", "/*/", "a/"))
-	fields := rapid.SampledFrom([]string{"Allow", "Disallow", "Disallow", "Disallow", "Final", "User-agent", "Content-Usage"})
+	fields := rapid.SampledFrom([]string{"Allow", "Disallow", "Disallow", "Disallow", "Final", "User-agent", "User-agent", "Content-Usage", "Content-Usage"})
+	usages := rapid.SampledFrom(slices.Sorted(maps.Keys(Usages)))
 	for range rapid.IntRange(1, 6).Draw(t, "lines") {
 		field := fields.Draw(t, "field")
 		if field == "User-agent" {
@@ -81,7 +83,7 @@ func DrawRules(t *rapid.T, few []string, final bool) string {
 			if value, _, _ = strings.Cut(value, " "); !strings.HasPrefix(value, "/") {
 				value = ""
 			}
-			value = strings.TrimSpace(value + " train-ai=" + rapid.SampledFrom([]string{"y", "n", "n, search=y", "y;x=1", "n;x=\"a,b\"", "no", "y, search=(a b)", "n, ((("}).Draw(t, "value"))
+			value = strings.TrimSpace(value + " " + usages.Draw(t, "usage"))
 		}
 		b.WriteString(field + ": " + value + "\n")
 	}
