@@ -77,6 +77,7 @@ fuzz:
 
 # End to end beside other servers, then each hot function, then robots beside
 # other matchers, which are in a module of their own.
+# GOOGLE_ROBOTS names google's own program, if it is to be measured, too.
 bench: build
 	go run ./internal/bench -rounds 1 -time 500ms bin/gophd
 	go run ./internal/bench -ways -rounds 3 -time 500ms bin/gophd
