@@ -46,14 +46,14 @@ func robotsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "robots", Usage: "make, test and explain robots.txt",
 		Subcommands: []*cli.Command{
-			of("show", "print the robots.txt of a directory", "-root DIR", showHelp, r.Show, root(),
+			of("show", "print the robots.txt of a directory", "DIR", showHelp, r.Show, root(),
 				ofCommand.text(&r.Format, "format", "gopher", "`F` gopher, rfc9309, 1994, extended or ircv3"),
 				ofCommand.yes(&r.Annotate, "annotate", "above each rule the line it comes from"),
 				ofCommand.yes(&r.Hash, "hash", "only the SHA-256 of the policy and of the file")),
-			of("check", "what is doubtful in it, and what each robot makes of it", "-root DIR [URL] | DIR [-at /~NAME/]", checkHelp, r.Check, hosts(root(),
+			of("check", "what is doubtful in it, and what each robot makes of it", "DIR [URL] | DIR [-at /~NAME/]", checkHelp, r.Check, hosts(root(),
 				ofCommand.text(&r.At, "at", "", "`PREFIX` where a server has DIR: /~NAME/ for a user's"),
 				ofCommand.yes(&r.Verbose, "v", "notices, too: what is so by nature"))...),
-			of("explain", "why a robot may fetch a selector or not", "-root DIR SELECTOR...", explainHelp, r.Explain, root(), agent(), asJSON()),
+			of("explain", "why a robot may fetch a selector or not", "DIR SELECTOR...", explainHelp, r.Explain, root(), agent(), asJSON()),
 			of("test", "may a robot fetch these selectors?", "TARGET SELECTOR...", testHelp+targetHelp, r.Test, target(dialect(), agent())...),
 			of("lint", "what in a robots.txt has no effect or a doubtful one", "TARGET", lintHelp+targetHelp, r.Lint, target(dialect())...),
 			of("convert", "write a robots.txt in another dialect", "-to D TARGET", convertHelp+targetHelp, r.Convert, target(

@@ -330,3 +330,24 @@ func TestConvert(t *testing.T) {
 		t.Errorf("status %d: %s", status, errs)
 	}
 }
+
+// The directory may stand without -root.
+func TestRobotsOfDirectory(t *testing.T) {
+	root := treeOf(t, map[string]string{".robots": "Disallow: /drafts/\n", "a.txt": "x"})
+	for _, tt := range []struct {
+		want   string // on either output
+		status int
+		args   []string
+	}{
+		{"Disallow: /drafts/\n", 0, []string{"show", root}},
+		{"decided by  .robots:1: Disallow: /drafts/\n", 1, []string{"explain", root, "/drafts/x"}},
+		{"a directory and a selector", 2, []string{"explain", "/drafts/x"}},
+		{"no directory is named", 2, []string{"show"}},
+		{"unexpected argument \"/x\"", 2, []string{"show", root, "/x"}},
+	} {
+		out, errs, status := gophd(append([]string{"robots"}, tt.args...)...)
+		if status != tt.status || !strings.Contains(out+errs, tt.want) {
+			t.Errorf("%q: status %d\n%s%s", tt.args, status, out, errs)
+		}
+	}
+}

@@ -28,13 +28,10 @@ type checked struct {
 // Check reports on the annotations and proves the file; exit status 1 if
 // there is an error, an unnamed leak or another file on the server.
 func (c *Command) Check(ctx context.Context) error {
-	if err := c.atMost(1); err != nil {
-		return err
-	}
-	if c.Root == "" && len(c.Args) > 0 {
-		c.Root, c.Args = c.Args[0], nil
-	}
 	snap, err := c.readRoot()
+	if err == nil {
+		err = c.atMost(1)
+	}
 	if err != nil {
 		return err
 	}

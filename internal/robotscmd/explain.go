@@ -27,12 +27,12 @@ type explained struct {
 // Explain tells why each selector is allowed or denied; exit status 1 if
 // any is denied.
 func (c *Command) Explain(context.Context) error {
-	if len(c.Args) == 0 {
-		return exit.Usagef("gophd robots explain -root ./content /phlog/drafts/", "explain wants a selector")
-	}
 	agent, err := c.product()
 	if err != nil {
 		return err
+	}
+	if len(c.Args) == 0 || c.Root == "" && len(c.Args) == 1 {
+		return exit.Usagef("gophd robots explain ./content /phlog/drafts/", "explain wants a directory and a selector")
 	}
 	snap, err := c.readRoot()
 	if err != nil {

@@ -26,7 +26,10 @@ func (c *Command) Show(context.Context) error {
 	if err != nil {
 		return err
 	}
-	snap, err := c.loadRoot()
+	snap, err := c.readRoot()
+	if err == nil {
+		err = c.atMost(0)
+	}
 	if err != nil {
 		return err
 	}
@@ -60,17 +63,13 @@ func formatOf(name string) (robots.Dialect, error) {
 	return 0, exit.Usagef("one of "+strings.Join(Formats, ", "), "unknown -format %q", name)
 }
 
-// loadRoot reads the directory that -root names. No other argument is allowed.
-func (c *Command) loadRoot() (*site.Snapshot, error) {
-	if err := c.atMost(0); err != nil {
-		return nil, err
-	}
-	return c.readRoot()
-}
-
+// readRoot reads the directory that -root names, or else the first argument.
 func (c *Command) readRoot() (*site.Snapshot, error) {
+	if c.Root == "" && len(c.Args) > 0 {
+		c.Root, c.Args = c.Args[0], c.Args[1:]
+	}
 	if c.Root == "" {
-		return nil, exit.Usagef("name the directory: -root ./content, or set GOPHD_ROOT", "no -root")
+		return nil, exit.Usagef("name it after the command: ./content, or set GOPHD_ROOT", "no directory is named")
 	}
 	var read atomic.Int64
 	stop := terminal.Progress(c.Err, func() string { return fmt.Sprintf("reading %s: %d directories", c.Root, read.Load()) })
