@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -130,7 +131,9 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	f := robots.Parse(robots.RFC9309, c.file)
 	d := f.Decide(agent, escape(sel))
 	e := Explanation{Agent: agent, Selector: sel, Allowed: d.Allowed}
-	e.By, e.Overrules = c.ruleSource(d.Rule.Line), c.ruleSource(d.RunnerUp.Line)
+	if e.By = c.ruleSource(d.Rule.Line); e.By != nil {
+		e.Overrules = c.ruleSource(c.without(e.By).Decide(agent, escape(sel)).Rule.Line)
+	}
 	if e.Line = d.Rule.Line; e.Line > 0 {
 		e.Text = (&rule{allow: d.Rule.Allow}).field() + d.Rule.Pattern
 	}
@@ -141,6 +144,20 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 		e.Readers = append(e.Readers, Answer{r.Name, r.Read(c.file, agent)(sel)})
 	}
 	return e
+}
+
+// without reads the file without what a line of an annotation has become there, which
+// may be several lines.
+func (c *Compiled) without(said *RuleSource) *robots.File {
+	var rest []byte
+	n := 0
+	for line := range bytes.Lines(c.file) {
+		if n++; n <= len(c.sources) && c.sources[n-1].file == said.File && c.sources[n-1].line == said.Line {
+			line = []byte("\n")
+		}
+		rest = append(rest, line...)
+	}
+	return robots.Parse(robots.RFC9309, rest)
 }
 
 func (c *Compiled) ruleSource(line int) *RuleSource {

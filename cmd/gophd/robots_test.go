@@ -273,6 +273,33 @@ func TestShowAnnotatesEveryRule(t *testing.T) {
 	}
 }
 
+// A rule of a name to come is shown as such: explain says the same of that name.
+func TestShowAnnotatesWhatIsNotThere(t *testing.T) {
+	root := treeOf(t, map[string]string{".robots": "Disallow: /soon/\nAllow: /soon/x\nDisallow: /a\n", "a": ""})
+	out, _, _ := gophd("robots", "show", "-root", root, "-annotate")
+	for _, want := range []string{
+		"# .robots:1: nothing is called that now; the rule would deny it\nDisallow: /soon/\n",
+		"# .robots:2: nothing is called that now; it would be allowed\nAllow: /soon/x\n",
+		"# .robots:3\nDisallow: /a\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// What a rule overrules is another rule: one line of an annotation may stand in
+// the file several times.
+func TestExplainOverrules(t *testing.T) {
+	root := treeOf(t, map[string]string{".robots": "Disallow: /*.zip$\nAllow: /a*.zip$\nUser-agent: foo\nDisallow: /*.zip$\n", "ab.zip": ""})
+	for agent, want := range map[string]string{"foo": "", "bar": "    overrules   .robots:1: Disallow: /*.zip$\n"} {
+		out, _, _ := gophd("robots", "explain", "-root", root, "-agent", agent, "/ab.zip")
+		if got := strings.Contains(out, "overrules"); got != (want != "") || !strings.Contains(out, want) {
+			t.Errorf("%s: %q, want %q", agent, out, want)
+		}
+	}
+}
+
 // Annotated, a file is the same but for comments, and each names its source.
 func TestShowAnnotated(t *testing.T) {
 	root := pubnix(t)

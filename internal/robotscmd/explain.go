@@ -114,11 +114,8 @@ func (e explained) String() string {
 	}
 	_, _ = fmt.Fprintf(&b, "%s %s for %s\n", answer, strconv.Quote(e.Selector), diag.Printable(e.Agent))
 	row := func(what, text string) { _, _ = fmt.Fprintf(&b, "    %-11s %s\n", what, text) }
-	switch {
-	case !e.Exists && e.Allowed:
-		row("note", "nothing is called that now; it would be allowed")
-	case !e.Exists:
-		row("note", "nothing is called that now; the rule would deny it")
+	if !e.Exists {
+		row("note", notThere(e.Allowed))
 	}
 	if e.Pointer {
 		row("note", strconv.Quote(e.Asked)+" is answered with a pointer to it: no robots.txt can name that spelling")

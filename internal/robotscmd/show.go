@@ -11,6 +11,7 @@ import (
 	"github.com/gophd/gophd/internal/terminal"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/convert"
 	"github.com/gophd/gophd/site"
@@ -177,9 +178,14 @@ func (s shown) annotated(text string) string {
 }
 
 // sources gives the place that each line of each group comes from, by what it
-// is in this standard.
+// is in this standard, and tells of a rule that matches nothing now.
 func (s shown) sources() map[string]string {
-	sources := map[string]string{}
+	sources, nothing := map[string]string{}, map[string]bool{}
+	for _, r := range s.snap.Compiled.Reports() {
+		if r.Code == policy.CodeNoMatch {
+			nothing[place(r.File, r.Line)] = true
+		}
+	}
 	agent, n := "", 0
 	for line := range strings.Lines(string(s.snap.Robots)) {
 		n++
@@ -190,9 +196,13 @@ func (s shown) sources() map[string]string {
 		if file == "" {
 			continue
 		}
+		said := place(file, from)
+		if nothing[said] {
+			said += ": " + notThere(strings.HasPrefix(line, "Allow: "))
+		}
 		for _, as := range s.written(line) {
 			if sources[agent+key(as)] == "" {
-				sources[agent+key(as)] = place(file, from)
+				sources[agent+key(as)] = said
 			}
 		}
 	}

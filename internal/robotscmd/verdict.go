@@ -167,14 +167,19 @@ func (v verdict) String() string {
 		answer = "deny "
 	}
 	text := fmt.Sprintf("%s %s  %s (%s)", answer, strconv.Quote(v.Selector), reason, v.Why)
-	switch {
-	case v.Missing && v.Allowed:
-		text += "\n      nothing is called that now; it would be allowed"
-	case v.Missing:
-		text += "\n      nothing is called that now; the rule would deny it"
+	if v.Missing {
+		text += "\n      " + notThere(v.Allowed)
 	}
 	for _, p := range v.Usage {
 		text += fmt.Sprintf("\n      %s=%s  %s", diag.Printable(p.Key), p.Preference, place(v.Source, p.Line))
 	}
 	return text
+}
+
+// notThere says of what does not exist what would be if it did.
+func notThere(allowed bool) string {
+	if allowed {
+		return "nothing is called that now; it would be allowed"
+	}
+	return "nothing is called that now; the rule would deny it"
 }

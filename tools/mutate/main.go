@@ -1,11 +1,13 @@
-// Mutate changes one thing at a time in the files of a package and runs its tests:
-// a change that no test notices is a missing test.
+// Mutate changes one thing at a time in the files of some packages and runs their
+// tests: a change that no test notices is a missing test.
 //
-//	go build -C tools -o /tmp/mutate ./mutate && /tmp/mutate -n 60 ./policy -rapid.checks=100
+//	go build -C tools -o /tmp/mutate ./mutate
+//	/tmp/mutate -n 60 ./policy ./policy/internal/proof -- -rapid.shrinktime=1ms
 //
 // Files are exchanged by an overlay: nothing in the tree is written. It prints
-// the mutants that live, and how many were killed; exit status 1 if fewer than
-// nine of ten were. A mutant that does not compile is not counted.
+// the seed of the choice, the mutants that live, and how many were killed; exit
+// status 1 if fewer than nine of ten were. A mutant that does not compile is not
+// counted; one whose tests do not end in -timeout is told of, and counts as killed.
 package main
 
 import (
@@ -20,7 +22,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -75,88 +79,135 @@ func mutants(name string) ([]mutant, error) {
 	return list, nil
 }
 
-// killed runs the tests with the mutant. ok is false if it does not compile.
-func (m mutant) killed(dir, pkg string, args []string) (dead, ok bool, err error) {
+// overlay writes the mutant and the list that puts it in the place of its file.
+func (m mutant) overlay(dir string) (list string, err error) {
 	text, err := os.ReadFile(m.file)
 	if err != nil {
-		return false, false, err
+		return "", err
 	}
 	changed := filepath.Join(dir, "mutant.go")
 	if err := os.WriteFile(changed, []byte(string(text[:m.start])+m.text+string(text[m.end:])), 0o600); err != nil {
-		return false, false, err
+		return "", err
 	}
 	path, err := filepath.Abs(m.file)
 	if err != nil {
-		return false, false, err
+		return "", err
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: changed}})
+	data, err := json.Marshal(map[string]any{"Replace": map[string]string{path: changed}})
 	if err != nil {
-		return false, false, err
+		return "", err
 	}
-	list := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(list, overlay, 0o600); err != nil {
-		return false, false, err
-	}
-	ctx, stop := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer stop()
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-overlay", list, "-vet", "off", "-failfast", pkg}, args...)...)
-	out, err := cmd.CombinedOutput()
-	return err != nil, !strings.Contains(string(out), "[build failed]"), nil
+	list = filepath.Join(dir, "overlay.json")
+	return list, os.WriteFile(list, data, 0o600)
 }
 
-func run() (killed, all int, err error) {
+// outcome is what the tests make of a mutant.
+type outcome int
+
+const (
+	lives outcome = iota
+	killed
+	endless      // the tests did not end in time
+	notCompiling // it is no program
+)
+
+// try runs the tests with the mutant.
+func (m mutant) try(dir string, limit time.Duration, args []string) (outcome, error) {
+	list, err := m.overlay(dir)
+	if err != nil {
+		return lives, err
+	}
+	ctx, stop := context.WithTimeout(context.Background(), limit)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-overlay", list, "-vet", "off", "-failfast"}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the tests end with go
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	out, err := cmd.CombinedOutput()
+	switch {
+	case strings.Contains(string(out), "[build failed]"):
+		return notCompiling, nil
+	case ctx.Err() != nil:
+		return endless, nil
+	case err != nil:
+		return killed, nil
+	}
+	return lives, nil
+}
+
+// choose lists the mutants of all files of some packages, in a random order.
+func choose(packages []string, seed uint64) ([]mutant, error) {
+	var list []mutant
+	for _, pkg := range packages {
+		files, err := filepath.Glob(filepath.Join(pkg, "*.go"))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if strings.HasSuffix(f, "_test.go") {
+				continue
+			}
+			more, err := mutants(f)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, more...)
+		}
+	}
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list, nil
+}
+
+func run() (dead, all int, err error) {
 	n := flag.Int("n", 60, "how many mutants")
-	seed := flag.Uint64("seed", 1, "of the choice")
+	seed := flag.Uint64("seed", rand.Uint64(), "of the choice; if none is given, another each time")
+	limit := flag.Duration("timeout", 3*time.Minute, "for the tests of one mutant")
 	flag.Parse()
-	pkg := flag.Arg(0)
-	files, err := filepath.Glob(filepath.Join(pkg, "*.go"))
+	packages := flag.Args()
+	var args []string
+	if i := slices.Index(packages, "--"); i >= 0 {
+		packages, args = packages[:i], packages[i+1:]
+	}
+	args = append(slices.Clone(packages), args...)
+	list, err := choose(packages, *seed)
 	if err != nil {
 		return 0, 0, err
 	}
-	var list []mutant
-	for _, f := range files {
-		if strings.HasSuffix(f, "_test.go") {
-			continue
-		}
-		more, err := mutants(f)
-		if err != nil {
-			return 0, 0, err
-		}
-		list = append(list, more...)
-	}
+	fmt.Printf("%d of %d mutants, seed %d\n", *n, len(list), *seed)
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return 0, 0, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	for _, i := range rand.New(rand.NewPCG(*seed, 0)).Perm(len(list)) {
+	for _, m := range list {
 		if all == *n {
 			break
 		}
-		dead, ok, err := list[i].killed(dir, pkg, flag.Args()[1:])
-		if err != nil {
-			return killed, all, err
-		}
+		got, err := m.try(dir, *limit, args)
 		switch {
-		case !ok:
-		case dead:
-			killed, all = killed+1, all+1
-		default:
-			all++
-			fmt.Printf("lives: %s: %q\n", list[i].place, list[i].text)
+		case err != nil:
+			return dead, all, err
+		case got == notCompiling:
+			continue
+		case got == lives:
+			fmt.Printf("lives: %s: %q\n", m.place, m.text)
+		case got == endless:
+			fmt.Printf("does not end: %s: %q\n", m.place, m.text)
+		}
+		if all++; got != lives {
+			dead++
 		}
 	}
-	return killed, all, nil
+	return dead, all, nil
 }
 
 func main() {
-	killed, all, err := run()
+	dead, all, err := run()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(3)
 	}
-	fmt.Printf("%d of %d killed\n", killed, all)
-	if killed*10 < all*9 {
+	fmt.Printf("%d of %d killed\n", dead, all)
+	if dead*10 < all*9 {
 		os.Exit(1)
 	}
 }
