@@ -117,12 +117,6 @@ func (r *reader) next() bool {
 		return false
 	}
 	r.left--
-	if v, times, n := whole(r.rest); n > 0 {
-		r.doc += v
-		r.times = times
-		r.rest = r.rest[n:]
-		return true
-	}
 	b := r.byte()
 	v := uint64(b & 0x7f)
 	for shift := 7; b >= 0x80; shift += 7 {
@@ -137,35 +131,40 @@ func (r *reader) next() bool {
 	return true
 }
 
-// whole reads a posting of at most 4 bytes that lies before the link, the usual
-// case; n is how long it is, 0 if it is another.
-func whole(p []byte) (delta uint32, times uint8, n int) {
-	if len(p) < linkSize+1 {
-		return 0, 0, 0
-	}
-	_ = p[4]
-	v := uint32(p[0])
-	n = 1
-	if v >= 1<<7 {
-		v = v&(1<<7-1) | uint32(p[1])<<7
-		n = 2
-		if v >= 1<<14 {
-			v = v&(1<<14-1) | uint32(p[2])<<14
-			n = 3
-			if v >= 1<<21 {
-				return 0, 0, 0
+// addTo adds to times how often the term is in each document to come. A query for
+// a short prefix spends nearly all its time here, so postings of at most 4 bytes
+// that lie before the link, the usual ones, are read in a loop of their own.
+func (r *reader) addTo(times []uint32) {
+	for r.left > 0 {
+		p, doc, left, i := r.rest, r.doc, r.left, 0
+		for left > 0 && i < len(p)-linkSize-3 {
+			n, v := i+1, uint32(p[i])
+			if v >= 1<<7 {
+				v = v&(1<<7-1) | uint32(p[i+1])<<7
+				n++
+				if v >= 1<<14 {
+					v = v&(1<<14-1) | uint32(p[i+2])<<14
+					n++
+					if v >= 1<<21 {
+						break
+					}
+				}
 			}
+			doc += v >> 1
+			if v&1 == 0 {
+				times[doc]++
+			} else {
+				times[doc] += uint32(p[n])
+				n++
+			}
+			i = n
+			left--
+		}
+		r.rest, r.doc, r.left = p[i:], doc, left
+		if r.next() {
+			times[r.doc] += uint32(r.times)
 		}
 	}
-	times = 1
-	if v&1 != 0 {
-		times = p[n]
-		n++
-	}
-	if n > len(p)-linkSize {
-		return 0, 0, 0
-	}
-	return v >> 1, times, n
 }
 
 func (r *reader) byte() byte {

@@ -118,9 +118,8 @@ func (s *store) rank(parts []part, n int) ([]candidate, int) {
 func (s *store) scorePart(sc *scores, before uint8, lists []*list) {
 	clear(sc.times)
 	for _, l := range lists {
-		for r := l.read(&s.arena); r.next(); {
-			sc.times[r.doc] += uint32(r.times)
-		}
+		r := l.read(&s.arena)
+		r.addTo(sc.times)
 	}
 	df := 0
 	for _, times := range sc.times {

@@ -355,3 +355,39 @@ func FuzzSearch(f *testing.F) {
 		}
 	})
 }
+
+// What is read of postings is what was added, whichever way they are read and
+// however far they are apart.
+func TestPostings(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		gap := rapid.OneOf(rapid.Uint32Range(1, 100), rapid.Uint32Range(1, 1<<14))
+		var a arena
+		var l list
+		var docs []uint32
+		var times []uint8
+		doc := uint32(0)
+		for i := range rapid.IntRange(0, 300).Draw(t, "documents") {
+			doc += gap.Draw(t, "gap")
+			if i == 20 {
+				doc += 1 << 20 // five bytes with the times
+			}
+			docs, times = append(docs, doc), append(times, rapid.SampledFrom([]uint8{1, 2, 255}).Draw(t, "times"))
+			l.add(&a, doc, times[len(times)-1])
+			if rapid.IntRange(0, 9).Draw(t, "another list") == 0 {
+				_ = a.slice(16)
+			}
+		}
+		sum := make([]uint32, doc+1)
+		all := l.read(&a)
+		all.addTo(sum)
+		r := l.read(&a)
+		for i, doc := range docs {
+			if !r.next() || r.doc != doc || r.times != times[i] || sum[doc] != uint32(times[i]) {
+				t.Fatalf("document %d: read %d times in %d, %d in all, want %d", doc, r.times, r.doc, sum[doc], times[i])
+			}
+		}
+		if r.next() {
+			t.Fatalf("%d documents, and another", len(docs))
+		}
+	})
+}
