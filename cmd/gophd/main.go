@@ -38,7 +38,11 @@ func newApp() *cli.App {
 	flags := &daemon.Flags{Version: version()}
 	return &cli.App{
 		Name: "gophd", Version: flags.Version, Flags: serveFlags(flags),
+		Before: tellOfDirectory,
 		Action: func(c *cli.Context) error {
+			if name := c.Args().First(); (name == "help" || name == "h") && !isDir(name) {
+				return cli.ShowAppHelp(c)
+			}
 			if err := takeRoot(c, flags); err != nil {
 				return err
 			}
@@ -53,10 +57,25 @@ func newApp() *cli.App {
 		},
 		Commands:             []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(), robotsCommand(), getCommand()},
 		Suggest:              true,
+		HideHelpCommand:      true, // it would hide a directory of that name
 		EnableBashCompletion: true,
 		OnUsageError:         badUsage,
 		ExitErrHandler:       func(*cli.Context, error) {},
 	}
+}
+
+// tellOfDirectory says that a command was not taken for the directory of the same
+// name.
+func tellOfDirectory(c *cli.Context) error {
+	if name := c.Args().First(); c.NArg() == 1 && c.App.Command(name) != nil && isDir(name) {
+		exit.Say(c.App.ErrWriter, fmt.Sprintf("%s is a command here, not the directory of that name", name), "to serve the directory: gophd ./"+name)
+	}
+	return nil
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // takeRoot takes the one argument that is a directory as the root.

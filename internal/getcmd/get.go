@@ -95,9 +95,22 @@ func (c *Command) show(u selector.URL, in *reply) error {
 	case err != nil:
 		return fmt.Errorf("reading from %s: %w", u.Host, err)
 	case isError:
-		return &exit.Error{Status: exit.No, Err: fmt.Errorf("%s answers: %q", u.Host, msg)}
+		return &exit.Error{Status: exit.No, Err: fmt.Errorf("%s answers: %q", u.Host, msg), Hint: typeHint(u)}
 	}
 	return nil
+}
+
+// typeHint is for whoever has left the item type out of a URL, so that the first
+// letter of the name was taken for it.
+func typeHint(u selector.URL) string {
+	if u.Type >= '0' && u.Type <= '9' || u.Selector == "" || u.Selector[0] == '/' {
+		return ""
+	}
+	u.Selector = "/" + string(u.Type) + u.Selector
+	if u.Type = menu.TypeMenu; !strings.HasSuffix(u.Selector, "/") {
+		u.Type, _ = menu.TypeOf(u.Selector)
+	}
+	return fmt.Sprintf("the first character of the path is the type of the item; did you mean %s?", u)
 }
 
 // reply reads what the server sends. An error is told again and again: bufio's

@@ -98,10 +98,16 @@ func (c complaints) Write(p []byte) (int, error) {
 // queue is a listener for connections that were accepted elsewhere.
 type queue struct{ conns chan net.Conn }
 
-// Accept waits for the next connection.
-func (q *queue) Accept() (net.Conn, error) { return <-q.conns, nil }
+// Accept waits for the next connection. A queue lasts as long as the process; a
+// test closes its channel.
+func (q *queue) Accept() (net.Conn, error) {
+	if c, ok := <-q.conns; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
 
-// Close does nothing: a queue lasts as long as the process.
+// Close does nothing.
 func (q *queue) Close() error { return nil }
 
 // Addr is nobody's.

@@ -369,26 +369,6 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// A client that waits for another request is not one whose reply does not go on.
-func TestIdleLongerThanStall(t *testing.T) {
-	s := start(t, func(srv *server.Server) { srv.StallTimeout = 50 * time.Millisecond })
-	c := s.dial()
-	r := bufio.NewReader(c)
-	for range 3 {
-		if _, err := io.WriteString(c, "GET /x.zip HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
-		res, err := http.ReadResponse(r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(io.Discard, res.Body); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
-}
-
 // Where all places are taken, a connection that waits for another request goes
 // first.
 func TestIdleGoesFirst(t *testing.T) {

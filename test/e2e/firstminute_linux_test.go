@@ -16,7 +16,7 @@ import (
 // TestFirstMistakes: what people type wrongly in their first minute is answered
 // with what to do.
 func TestFirstMistakes(t *testing.T) {
-	dir := tree(t, map[string]string{"hole/a.txt": "A\n", "empty/": "", "shut/a.txt": "A\n", "cert.pem": "no certificate\n"})
+	dir := tree(t, map[string]string{"hole/a.txt": "A\n", "empty/": "", "help/a.txt": "A\n", "check/a.txt": "A\n", "robots/a.txt": "A\n", "shut/a.txt": "A\n", "cert.pem": "no certificate\n"})
 	if err := letIn(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +60,8 @@ func TestFirstMistakes(t *testing.T) {
 		{"gophd get host.invalid", 3, `is the host name right`},
 		{"gophd get https://example.org/", 2, `gophd get gopher://`},
 		{"gophd get gopher://127.0.0.1:1/", 3, `a server there`},
+		{"gophd check", 2, `gophd \./check`},
+		{"gophd robots", 2, `gophd \./robots`},
 		{"gophd init hole", 3, `name a new directory`},
 		{"gophd robots check", 2, `-root \./content`},
 		{"gophd robots test hole gopher://127.0.0.1/0/a.txt", 2, `"/a\.txt"`},
@@ -81,6 +83,23 @@ func TestFirstMistakes(t *testing.T) {
 		}
 		if !regexp.MustCompile(`(?m)^gophd: hint: .*` + m.hint).Match(out) {
 			t.Errorf("%s: no hint with %q:\n%s", m.command, m.hint, out)
+		}
+	}
+}
+
+// TestNamesOfCommands: a directory that is called help is served, and help is
+// help where there is none.
+func TestNamesOfCommands(t *testing.T) {
+	for _, name := range []string{"help", "h"} {
+		cmd := exec.Command(harness.Program(t), "-listen", "127.0.0.1:0", name)
+		cmd.Dir = tree(t, map[string]string{name + "/a.txt": "A\n"})
+		if got := harness.StartCmd(t, cmd).Ask("/a.txt"); got != "A\n" {
+			t.Errorf("the directory %s: %q", name, got)
+		}
+		cmd = exec.Command(harness.Program(t), name)
+		cmd.Dir = t.TempDir()
+		if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), "\nUsage:\n") {
+			t.Errorf("gophd %s: %v\n%s", name, err, out)
 		}
 	}
 }
