@@ -91,7 +91,7 @@ large: build
 	go run ./internal/bench -large $(LARGE) bin/gophd
 
 # 256 connections with everything at once for a minute, twice: the second time
-# while 10,000 directories are read anew again and again.
+# while 10,000 directories are read again without pause.
 load: build
 	go run ./internal/bench -mix 60s bin/gophd
 

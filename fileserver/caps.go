@@ -15,7 +15,7 @@ func (h *Handler) caps(w server.ResponseWriter) error {
 	return err
 }
 
-// robotsCaps gives what caps.txt tells of the root's annotation: may the site be
+// robotsCaps returns what caps.txt tells of the root's annotation: may the site be
 // indexed, how many seconds to stay away between visits, and how many between
 // requests.
 func robotsCaps(snap *site.Snapshot) [][2]string {

@@ -102,8 +102,7 @@ func (h *Handler) closed(sel string) bool {
 	return closed
 }
 
-// pointer says that a reply is a menu with one item: where the resource is to
-// be had.
+// pointer is a reply: a menu with one item, which links the resource.
 type pointer struct{ item menu.Item }
 
 func (v *visit) pointTo(f *site.File) *pointer {

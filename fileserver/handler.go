@@ -45,8 +45,8 @@ type Handler struct {
 	// Dates puts the date and the size behind each name of a listing.
 	Dates bool
 
-	// Charset says which texts are in Latin-1; they are sent as UTF-8. The zero
-	// value finds it out for each: of a text of 64 KiB or more by its first 4 KiB.
+	// Charset is that of the texts, which are sent as UTF-8. The zero value finds
+	// it out for each: of a text of 64 KiB or more by its first 4 KiB.
 	Charset menu.Charset
 
 	// Hosts and Answers are those of menu.Builder. The users are those of the site.
@@ -164,8 +164,8 @@ func redirect(w server.ResponseWriter, target string) error {
 	return err
 }
 
-// public gives an error the kind that a stranger may learn of. A resource that is
-// there but may not be read is told as one that is not.
+// public returns err with a kind that a stranger may learn of: a resource that is
+// there but may not be read is not found.
 func public(err error) error {
 	var e *server.Error
 	switch {

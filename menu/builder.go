@@ -52,8 +52,8 @@ type Builder struct {
 	// somebody fills them in before the items are written.
 	Host string
 	Port int
-	// InfoPrefix says that gophermaps write an i before every line of information,
-	// as Motsognir wants it. If false, that is found out for each map.
+	// InfoPrefix reports whether gophermaps write an i before every line of
+	// information, as Motsognir wants it. If false, that is found out for each map.
 	InfoPrefix bool
 	// Dates puts the date and the size behind each name of a listing.
 	Dates bool
@@ -95,10 +95,10 @@ type Menu struct {
 	// or looked for beside the directory itself, whether they are there or not: if
 	// none of them and nothing in the directory changed, neither did the menu.
 	Files []string
-	// Changing says that the menu may be another one the next time though no file
-	// has changed: it tells the time, users, or something of the client.
+	// Changing reports whether the menu may be another one the next time though no
+	// file has changed: it shows the time, users, or something of the client.
 	Changing bool
-	// Personal says that it tells the address of the client, or would if
+	// Personal reports whether it shows the address of the client, or would if
 	// Builder.Client was set.
 	Personal bool
 }
@@ -231,7 +231,7 @@ var hints = map[string]string{
 	CodeProgram: "gophd starts no program and does not show its source",
 }
 
-// problem tells what is wrong with the line that is being read, or with the
+// problem reports what is wrong with the line that is being read, or with the
 // directory.
 func (m *making) problem(code, format string, args ...any) {
 	file, line := m.dir, 0
@@ -241,7 +241,7 @@ func (m *making) problem(code, format string, args ...any) {
 	m.report(code, file, line, fmt.Sprintf(format, args...))
 }
 
-// report tells what is wrong with a line of a file, or with all of it.
+// report adds a diagnostic about a line of a file, or about all of it.
 func (m *making) report(code, file string, line int, text string) {
 	severity := severities[code]
 	if severity == "" {

@@ -116,8 +116,8 @@ func (m *making) local(it *Item) (link Link, ok bool) {
 	return Link{Local: true, Missing: !found}, true
 }
 
-// find tells what a name stands for, and how it is written: one with escapes that
-// is not there is tried decoded, as requests are.
+// find returns the file that a name stands for. A name with escapes that does not
+// exist is tried decoded, as requests are.
 func (m *making) find(name string) (found string, dir, ok bool) {
 	if dir, ok = m.stat(name); ok {
 		return name, dir, ok

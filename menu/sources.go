@@ -171,7 +171,7 @@ func (m *making) decode(line string) string {
 	return line
 }
 
-// control tells of control characters, once for a file.
+// control reports control characters, once for a file.
 func (m *making) control() {
 	src := &m.listing
 	if n := len(m.maps); n > 0 {

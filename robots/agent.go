@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// agentTable says which groups bind which robot. It is made at the first
-// question; how big it gets depends on the file, never on who asks.
+// agentTable holds which groups bind which robot. It is made at the first
+// question; its size depends on the file, never on who asks.
 type agentTable struct {
 	named   map[string]*Rules // by product token, in lower case
 	records []namedGroup      // 1994: in file order
@@ -39,7 +39,7 @@ func ProductToken(name string) string {
 	return name
 }
 
-// Agent gives the rules that bind one robot, ready for many questions. Of the
+// Agent returns the rules that bind one robot, ready for many questions. Of the
 // name only the product token counts; 1994 and Extended look for their names
 // anywhere in it.
 func (f *File) Agent(name string) *Rules {
@@ -65,7 +65,7 @@ func (f *File) byToken() bool {
 	return f.dialect == Gopher || f.dialect == Veronica2 || f.dialect == RFC9309
 }
 
-// lookFor gives the rules for a product token without a table, which takes longer
+// lookFor returns the rules for a product token without a table, which takes longer
 // to make than to do without for the first robot.
 func (f *File) lookFor(token string) *Rules {
 	var own, star []uint32
@@ -246,7 +246,7 @@ func (f *File) bindRecords() {
 	})
 }
 
-// recordName gives the name in a record of the 1994 standard, without version.
+// recordName returns the name in a record of the 1994 standard, without version.
 func recordName(value string) string {
 	name, _, _ := strings.Cut(value, "/")
 	name = trimBlanks(name)
@@ -301,7 +301,7 @@ func (s RuleSets) Allowed(selector string) bool {
 	return true
 }
 
-// Decide says whether the selector may be fetched, and why: by the first set that
+// Decide reports whether the selector may be fetched, and why: by the first set that
 // denies it, or else by the first of all.
 func (s RuleSets) Decide(selector string) Decision {
 	first := Decision{Allowed: true}
@@ -329,7 +329,7 @@ func (s RuleSets) Usage(path string) Statement {
 	return stated
 }
 
-// Fields gives the extra fields that bind the robot, in file order: those of its
+// Fields returns the extra fields that bind the robot, in file order: those of its
 // groups, and those outside of any group.
 func (s RuleSets) Fields() []Field {
 	if len(s) == 0 || s[0] == nil {
@@ -366,7 +366,7 @@ func (s RuleSets) CrawlDelay() (delay time.Duration, ok bool) {
 	return delay, ok
 }
 
-// Fields gives the extra fields that bind the named robot; see [RuleSets.Fields].
+// Fields returns the extra fields that bind the named robot; see [RuleSets.Fields].
 func (f *File) Fields(agent string) []Field { return f.For(Robot{Names: []string{agent}}).Fields() }
 
 // CrawlDelay returns the time that the file asks the named robot to leave between

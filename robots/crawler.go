@@ -22,7 +22,7 @@ const (
 	IndexDeny
 )
 
-// String gives unspecified, allow or deny.
+// String returns unspecified, allow or deny.
 func (i Index) String() string {
 	switch i {
 	case IndexAllow:
@@ -91,7 +91,7 @@ func ParseCrawler(tokens ...string) (Crawler, []diag.Diagnostic) {
 // crawlerToken is the name of the token.
 const crawlerToken = "CRAWLER"
 
-// lastCrawler gives the token that holds after all others, or nothing.
+// lastCrawler returns the token that holds after all others, or nothing.
 func lastCrawler(tokens []string) (name, value string) {
 	for _, token := range tokens {
 		n, v, _ := strings.Cut(token, "=")
@@ -216,7 +216,7 @@ type network struct {
 	found   []diag.Diagnostic
 }
 
-// Crawler gives the preference that an [IRCv3] file states, and what is odd in
+// Crawler returns the preference that an [IRCv3] file states, and what is odd in
 // it. The file is a list of ISUPPORT tokens, separated by blanks and line ends,
 // or what a server sent: of 005 lines the tokens count. In other dialects it is
 // unspecified.

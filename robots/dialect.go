@@ -52,7 +52,7 @@ func ParseDialect(name string) (Dialect, error) {
 	return Gopher, fmt.Errorf("unknown dialect %q", name)
 }
 
-// String gives the name that [ParseDialect] takes: gopher, gopher-strict,
+// String returns the name that [ParseDialect] takes: gopher, gopher-strict,
 // veronica2, rfc9309, 1994, extended or ircv3.
 func (d Dialect) String() string {
 	if int(d) < len(dialectNames) {

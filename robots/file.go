@@ -70,8 +70,8 @@ type Parser struct {
 	// section 2.2.4, lets a robot be lenient); [Line] has the mark Forgiven then.
 	Literal bool
 
-	// Truncated says that the data are the beginning of a longer text, up to the end
-	// of a line.
+	// Truncated reports whether the data are the beginning of a longer text, up to
+	// the end of a line.
 	Truncated bool
 }
 
@@ -89,7 +89,7 @@ func (p Parser) parse(data []byte, limit int) *File {
 	return f
 }
 
-// decodeUTF16 gives text that begins with a byte order mark of UTF-16, as some
+// decodeUTF16 returns text that begins with a byte order mark of UTF-16, as some
 // editors write it, in UTF-8; any other data as they are.
 func decodeUTF16(data []byte) (text []byte, wide bool) {
 	var order binary.ByteOrder
@@ -187,7 +187,7 @@ func (f *File) Truncated() bool { return f != nil && f.cut }
 // is longer than the limit is there, though nothing of it could be read.
 func (f *File) Absent() bool { return f == nil || !f.present && (!f.cut || f.text != "") }
 
-// Sitemaps gives the values of all Sitemap lines, in order. They belong to no
+// Sitemaps returns the values of all Sitemap lines, in order. They belong to no
 // group (R9).
 func (f *File) Sitemaps() []string {
 	var urls []string

@@ -20,7 +20,7 @@ const (
 	Decoded             // percent-decoded
 )
 
-// kept says which bytes stand for themselves in a form: in URI and Quoted.
+// kept holds which bytes stand for themselves in a form: in URI and Quoted.
 var kept = func() (t [2][256]bool) {
 	for c := range 256 {
 		word := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", byte(c)) >= 0

@@ -140,7 +140,7 @@ func (b *grouper) field(l *lineSpans) {
 	}
 }
 
-// members gives the records of group g.
+// members returns the records of group g.
 func (f *File) members(g int) []record {
 	end := uint32(len(f.records))
 	if g+1 < len(f.groups) {
@@ -149,7 +149,7 @@ func (f *File) members(g int) []record {
 	return f.records[f.groups[g].record:end]
 }
 
-// Groups gives the file group by group, in order, as the dialect groups lines.
+// Groups returns the file group by group, in order, as the dialect groups lines.
 // Lines outside of any group come as a Group without Agents. Rules include
 // Allow lines and empty patterns in every dialect, whether they count or not.
 func (f *File) Groups() []Group {
@@ -178,7 +178,7 @@ func (f *File) group(i int) Group {
 	return g
 }
 
-// agent gives a User-agent line, with the name as the dialect compares it.
+// agent returns a User-agent line, with the name as the dialect compares it.
 func (f *File) agent(r record) Agent {
 	if f.dialect == Standard1994 || f.dialect == Extended {
 		return Agent{recordName(f.value(r)), int(r.line)}
@@ -186,7 +186,7 @@ func (f *File) agent(r record) Agent {
 	return Agent{ProductToken(f.value(r)), int(r.line)}
 }
 
-// groupEnd gives the place in the text where the next group begins.
+// groupEnd returns the place in the text where the next group begins.
 func (f *File) groupEnd(i int) int {
 	if i+1 < len(f.groups) {
 		return int(f.groups[i+1].pos)

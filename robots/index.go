@@ -53,7 +53,7 @@ type glob struct {
 	pairs      pairs
 }
 
-// pattern gives the pattern of a record as it is compared.
+// pattern returns the pattern of a record as it is compared.
 func (x *index) pattern(record uint32) string {
 	if p, ok := x.changed[record]; ok {
 		return p
@@ -61,7 +61,7 @@ func (x *index) pattern(record uint32) string {
 	return x.file.value(x.file.records[record])
 }
 
-// text gives what an entry compares.
+// text returns what an entry compares.
 func (x *index) text(r ref) string {
 	p := x.pattern(r.record())
 	if r&refTrim != 0 {
@@ -138,7 +138,7 @@ func (x *index) same(a, b ref) bool {
 	return a&kind == b&kind && x.match(a).allow == x.match(b).allow
 }
 
-// find gives the two rules that bind most of those that match.
+// find returns the two rules that bind most of those that match.
 func (x *index) find(sel string) (best, second match) {
 	if x.percent && !selector.IsNormal(sel) {
 		return x.findEncoded(sel)
@@ -250,7 +250,7 @@ type prefixHash struct {
 	state uint64
 }
 
-// next gives the hash of the first n bytes.
+// next returns the hash of the first n bytes.
 func (p *prefixHash) next(n int) uint64 {
 	for ; p.done+8 <= n; p.done += 8 {
 		p.state = mix(p.state ^ load(p.text[p.done:]))
@@ -258,7 +258,7 @@ func (p *prefixHash) next(n int) uint64 {
 	return mix(p.state ^ p.tail(n-p.done) ^ uint64(n)*hashSeed)
 }
 
-// tail gives the n bytes behind state, n < 8.
+// tail returns the n bytes behind state, n < 8.
 func (p *prefixHash) tail(n int) (word uint64) {
 	rest := p.text[p.done:]
 	if len(rest) >= 8 {

@@ -2,7 +2,7 @@ package robots
 
 import "strings"
 
-// Kind says what a line is.
+// Kind is what a line is.
 type Kind uint8
 
 // The kinds of lines.
@@ -74,7 +74,7 @@ type seeker struct {
 	at int // -1: not looked for yet
 }
 
-// seek gives the first place of the byte from pos on, or the end of the text.
+// seek returns the first place of the byte from pos on, or the end of the text.
 // From call to call pos only grows.
 func (k *seeker) seek(text string, pos int) int {
 	if k.at < pos {
@@ -189,8 +189,8 @@ func (s *lineScanner) noColon(l *lineSpans, content span) bool {
 	return true
 }
 
-// misspelt tells what a field is that Google's parser takes for User-agent or
-// Disallow; all else is a KindField. What opens, Allow, must be spelt right.
+// misspelt returns the kind of a field that Google's parser takes for User-agent or
+// Disallow; all else is a KindField. Allow must be spelt right.
 func misspelt(field string) Kind {
 	if field == "" || field[0]|0x20 != 'u' && field[0]|0x20 != 'd' || len(field) > 64 {
 		return KindField

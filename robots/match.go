@@ -247,7 +247,7 @@ func appendUnescaped(b []byte, s string) []byte {
 	return b
 }
 
-// pathOf gives path and query of an absolute URL; anything else is a path
+// pathOf returns path and query of an absolute URL; anything else is a path
 // already. The empty path is "/" (RFC 9110, 4.2.3).
 func pathOf(selector string) string {
 	if selector == "" {

@@ -71,7 +71,7 @@ var models = []Model{
 // Patterns of such a model have one piece.
 func (m Model) First() bool { return m.first }
 
-// Patterns gives what the reader compares for a value of Allow or Disallow; none
+// Patterns returns what the reader compares for a value of Allow or Disallow; none
 // if the line has no effect.
 func (m Model) Patterns(r Rule) []Pattern { return m.pattern(r.Pattern, r.Allow) }
 
@@ -114,7 +114,7 @@ func (r *Reading) Lines() int {
 	return bytes.Count(r.data, []byte("\n")) + bytes.Count(r.data, []byte("\r")) + 1
 }
 
-// Rules gives the rules that bind the named robot to one reader, in file order.
+// Rules returns the rules that bind the named robot to one reader, in file order.
 // To a reader with an Agent of its own the name is that.
 func (r *Reading) Rules(m Model, agent string) []Rule {
 	if m.Agent != "" {
@@ -123,15 +123,15 @@ func (r *Reading) Rules(m Model, agent string) []Rule {
 	return m.read(r, m, agent)
 }
 
-// Names gives the product tokens that the file names, in lower case, each once.
+// Names returns the product tokens that the file names, in lower case, each once.
 func (r *Reading) Names() []string {
 	f := r.file(RFC9309)
 	f.once.Do(f.bind)
 	return slices.Sorted(maps.Keys(f.agents.named))
 }
 
-// Key tells robots apart: to those with the same key every reader without an Agent
-// gives the same Rules, but for their lines, and the same Usages.
+// Key returns the same for robots to which every reader without an Agent gives the
+// same Rules, but for their lines, and the same Usages.
 func (r *Reading) Key(agent string) string {
 	var key []uint64
 	for _, d := range []Dialect{RFC9309, Standard1994} {
@@ -225,7 +225,7 @@ func (m Model) ReadTyped(data []byte, agent string) func(typ byte, selector stri
 	}
 }
 
-// spelt gives everything that the reader compares for a selector.
+// spelt returns everything that the reader compares for a selector.
 func (m Model) spelt(typ, selector string) []string {
 	if !m.Typed {
 		return []string{string(m.Forms[0].Append(nil, selector))}
@@ -260,7 +260,7 @@ func (p Pattern) Match(form string) bool {
 	return strings.Contains(rest, p.Pieces[last])
 }
 
-// Usages gives the Content-Usage lines that bind the named robot.
+// Usages returns the Content-Usage lines that bind the named robot.
 func (r *Reading) Usages(agent string) []Usage {
 	f := r.file(RFC9309)
 	var list []Usage

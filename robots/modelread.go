@@ -10,7 +10,7 @@ import (
 // How the models choose the lines that bind them, and what each makes of a
 // pattern.
 
-// bound gives the rules of the groups that the dialect chooses.
+// bound returns the rules of the groups that the dialect chooses.
 func bound(r *Reading, m Model, agent string) []Rule {
 	f := r.file(m.dialect)
 	if m.dialect != RFC9309 {
@@ -27,7 +27,7 @@ func denials(r *Reading, m Model, agent string) []Rule {
 	return slices.DeleteFunc(bound(r, m, agent), func(r Rule) bool { return r.Allow })
 }
 
-// everyDenial gives every Disallow of the file, whomever it is for. Groups repeat
+// everyDenial returns every Disallow of the file, whomever it is for. Groups repeat
 // what is said to all: of equal patterns the first is given.
 func everyDenial(r *Reading, m Model, agent string) []Rule {
 	if r.strict == nil {

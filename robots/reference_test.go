@@ -30,7 +30,7 @@ func refLines(d Dialect, text string) []string {
 	return strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 }
 
-// refField gives key and value; comment says that the line holds nothing else.
+// refField returns key and value; comment says that the line holds nothing else.
 func refField(d Dialect, line string) (key, value string, blank, comment bool) {
 	line, _, _ = strings.Cut(line, "\x00")
 	for i := range len(line) {
@@ -106,7 +106,7 @@ func refWord(s string) string {
 	return strings.ToLower(s)
 }
 
-// refChoose gives the groups that bind the robot.
+// refChoose returns the groups that bind the robot.
 func refChoose(d Dialect, groups []refGroup, agent string) []refGroup {
 	var own, star []refGroup
 	name, _, _ := strings.Cut(strings.ToLower(agent), "/")
@@ -313,7 +313,7 @@ type refFound struct {
 	weight int
 }
 
-// refAll gives the rules that cover the selector, most binding first, without
+// refAll returns the rules that cover the selector, most binding first, without
 // those that only repeat an earlier one.
 func refAll(d Dialect, data []byte, agent, sel string) []refFound {
 	if d == RFC9309 || d == Standard1994 || d == Extended {

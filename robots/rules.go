@@ -21,7 +21,7 @@ type Decision struct {
 	Pattern  string  `json:"pattern,omitempty"`  // that of Rule, as it is compared: in the normal form of R6
 }
 
-// Reason says why a decision rests on the rules it rests on.
+// Reason is why a decision rests on its rules.
 type Reason uint8
 
 // The reasons.
@@ -47,7 +47,7 @@ var reasonTexts = [...]string{
 	TooLarge:     "its first line is too long to be read: everything is denied",
 }
 
-// String gives the reason as a short sentence for people.
+// String returns the reason as a short sentence for people.
 func (r Reason) String() string {
 	if int(r) < len(reasonTexts) {
 		return reasonTexts[r]
@@ -60,7 +60,7 @@ var reasonNames = [...]string{
 	EveryRule: "every-rule", RobotsFile: "robots-file", NetworkToken: "network-token", TooLarge: "too-large",
 }
 
-// MarshalText gives a short name for programs, such as own-group.
+// MarshalText returns a short name for programs, such as own-group.
 func (r Reason) MarshalText() ([]byte, error) {
 	if int(r) < len(reasonNames) {
 		return []byte(reasonNames[r]), nil
@@ -83,7 +83,7 @@ func (f *File) Allowed(agent, selector string) bool {
 	return f.Agent(agent).Allowed(selector)
 }
 
-// Decide says whether the named robot may fetch the selector, and why. It
+// Decide reports whether the named robot may fetch the selector, and why. It
 // allocates nothing after the first question for a group, unless a selector
 // that is not in normal form (R6) has more than 2 KiB.
 //
@@ -224,7 +224,7 @@ func (r *Rules) Allowed(selector string) bool {
 	return always || !r.closed && best.allowed()
 }
 
-// Decide says whether the selector may be fetched, and why; see [File.Decide].
+// Decide reports whether the selector may be fetched, and why; see [File.Decide].
 func (r *Rules) Decide(selector string) Decision {
 	if r == nil || r.file == nil {
 		return Decision{Allowed: true}
@@ -253,7 +253,7 @@ func (r *Rules) Decide(selector string) Decision {
 	return d
 }
 
-// find gives the rule that decides and the next best one. The first question is
+// find returns the rule that decides and the next best one. The first question is
 // answered without an index, the second makes it.
 func (r *Rules) find(selector string) (best, second match, always bool) {
 	if r.file.dialect.Web() {

@@ -57,7 +57,7 @@ func TestTimeCases(t *testing.T) {
 	}
 }
 
-// evaluate gives the answer to a record in the form of its expectation.
+// evaluate returns the answer to a record in the form of its expectation.
 func evaluate(t *testing.T, r timeRecord) (string, bool) {
 	var values []string
 	for line := range strings.Lines(r.Line) {

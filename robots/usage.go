@@ -44,7 +44,7 @@ const (
 	No                  // n: it is not
 )
 
-// String gives unstated, y or n.
+// String returns unstated, y or n.
 func (p Preference) String() string {
 	switch p {
 	case Yes:
@@ -136,8 +136,8 @@ func ParseUsage(value string) (Statement, error) {
 	return s, nil
 }
 
-// Usage says what the file states about the use of what the named robot fetches
-// from a path, with the line that says so. The longest path decides, alone: what a
+// Usage returns what the file states about the use of what the named robot fetches
+// from a path, with the line that states it. The longest path decides, alone: what a
 // shorter one says of other categories does not hold. Of lines with paths of the
 // same length the most restrictive preference holds. Lines that do not parse are no
 // rules (R10). Of a path that the robot must not fetch nothing is stated.

@@ -54,7 +54,7 @@ func refuseName(name string) Reason {
 	return ""
 }
 
-// Refusal says why elem is not [Askable]; it is empty if it is.
+// Refusal returns why elem is not [Askable]; it is empty if it is.
 func Refusal(elem string) Reason {
 	switch {
 	case elem == "":

@@ -38,7 +38,7 @@ func (h *lends) Quick(*Request) (a Answer, ok bool) {
 
 func (h *lends) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
 
-// returned says whether all files that were lent are closed.
+// returned reports whether all files that were lent are closed.
 func (h *lends) returned() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -79,7 +79,7 @@ func TestFileAtHand(t *testing.T) {
 			_, _ = io.WriteString(c, "/q\r\n")
 			time.Sleep(10 * time.Millisecond)
 			if got, err := io.ReadAll(c); !bytes.Equal(got, body) || err != nil {
-				t.Errorf("got %d of %d octets, %v", len(got), len(body), err)
+				t.Errorf("got %d of %d bytes, %v", len(got), len(body), err)
 			}
 			eventually(t, "a file is left open", h.returned)
 		})
@@ -102,7 +102,7 @@ func TestOverTheCapInTheMiddle(t *testing.T) {
 			return false // its request came after it was looked at
 		}
 		if !bytes.HasPrefix(body, got) {
-			t.Errorf("got %d octets, not of the file alone", len(got))
+			t.Errorf("got %d bytes, not of the file alone", len(got))
 		}
 		return errors.Is(err, syscall.ECONNRESET)
 	})

@@ -279,7 +279,7 @@ func (c *conn) cut(s *slot) {
 	}
 }
 
-// silent tells of a connection that has ended without a request.
+// silent logs a connection that has ended without a request.
 func (r *run) silent(remote netip.AddrPort, why error) {
 	r.logger.Debug("no request", "remote", r.name(remote.Addr()), "reason", why)
 }

@@ -49,7 +49,7 @@ func TestFastDrainHearsOut(t *testing.T) {
 }
 
 // Ten restarts under load: whoever was connected is answered, by the server that
-// ends or by the next one. The port is bound anew each time, so that between two
+// ends or by the next one. The port is bound again each time, so that between two
 // servers clients may be told that nobody is there; they ask again.
 func TestRestartsLoseNobody(t *testing.T) {
 	l, err := Listen(t.Context(), "127.0.0.1:0")

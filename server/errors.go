@@ -89,9 +89,9 @@ var (
 	ErrNotFound   = &Error{Kind: NotFound}
 	ErrBadRequest = &Error{Kind: BadRequest}
 
-	// ErrShort says that the reply ends before its time because what it is made
-	// from did, as a file that became shorter while it was sent. The connection
-	// is closed as after a whole reply.
+	// ErrShort is the error of a reply that ends early because its source did, as a
+	// file that became shorter while it was sent. The connection is closed as after
+	// a whole reply.
 	ErrShort = &Error{Kind: Internal, Err: errors.New("the file became shorter")}
 
 	// ErrDeclined, from a handler that has written nothing, lets a [ServeMux]

@@ -14,7 +14,7 @@ func wantReset(t *testing.T, c io.Reader, atMost int) {
 	t.Helper()
 	got, err := io.ReadAll(c)
 	if !errors.Is(err, syscall.ECONNRESET) || len(got) >= atMost {
-		t.Errorf("%d octets of %d, %v", len(got), atMost, err)
+		t.Errorf("%d bytes of %d, %v", len(got), atMost, err)
 	}
 }
 

@@ -53,7 +53,7 @@ type Request struct {
 	// trusted proxy tells both. They are invalid if they are no IP addresses.
 	Remote, Local netip.AddrPort
 
-	// TLS says that the connection is encrypted; ServerName is the name that
+	// TLS reports whether the connection is encrypted; ServerName is the name that
 	// the client has asked for then (RFC 6066 section 3), "" if none.
 	TLS        bool
 	ServerName string

@@ -85,8 +85,7 @@ func (c *HTTPConn) ReadFrom(r io.Reader) (int64, error) {
 	return c.w.ReadFrom(r)
 }
 
-// Close says that no more is read or written, and waits for a Write that has
-// begun: it ends after StallTimeout at the latest. The connection itself is
+// Close ends reading and writing, and waits for a Write that has begun: it ends after StallTimeout at the latest. The connection itself is
 // closed gently when Server.HTTP returns.
 func (c *HTTPConn) Close() error {
 	c.mu.Lock()
@@ -136,7 +135,7 @@ func (c *HTTPConn) SetReadDeadline(t time.Time) error {
 // SetWriteDeadline does nothing.
 func (c *HTTPConn) SetWriteDeadline(time.Time) error { return nil }
 
-// Idle says whether the connection waits for another request: then it is among
+// Idle reports whether the connection waits for another request: then it is among
 // the first that have to go for others.
 func (c *HTTPConn) Idle(idle bool) {
 	c.mu.Lock()
@@ -179,8 +178,8 @@ func (c *HTTPConn) Allow(r *Request) bool {
 	return false
 }
 
-// Served tells the log and the observer of one request on the connection. If it is
-// not called, the connection is told of as one request.
+// Served logs one request on the connection, and passes it to the observer. If it
+// is not called, the connection is logged as one request.
 func (c *HTTPConn) Served(r *Request, line string, bytes int64, took time.Duration, err error) {
 	c.told.Store(true)
 	c.run.logRequest(line, r.Remote, bytes, took, err)

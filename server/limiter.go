@@ -73,9 +73,8 @@ func Block(a netip.Addr) netip.Addr {
 	return netip.PrefixFrom(a.WithZone(""), 64).Masked().Addr()
 }
 
-// enter counts a connection of an address block, of an invalid one in all only,
-// or tells why there is no room. When another has to go for it, that one was
-// closed.
+// enter counts a connection of an address block, of an invalid one in all only, or
+// returns why there is no room. It may have evicted another connection for this one.
 func (l *limiter) enter(a netip.Addr, s *slot) refusal {
 	victim, why := l.admit(a, s)
 	if victim != nil {

@@ -150,7 +150,7 @@ func (l *loop) readProxied(pc *poll.Conn, n int) {
 	}
 }
 
-// handOver gives a connection a goroutine.
+// handOver starts a goroutine for a connection.
 func (l *loop) handOver(pc *poll.Conn, counted bool) {
 	c := l.owner(pc)
 	c.head, c.ended, c.counted = append([]byte(nil), pc.Data...), pc.Ended, counted

@@ -124,7 +124,7 @@ func TestGentleClose(t *testing.T) {
 		_, _ = io.WriteString(c, strings.Repeat("and more\r\n", 1000))
 		got, err := io.ReadAll(c)
 		if err != nil || len(got) != len(body) {
-			t.Fatalf("client %d got %d octets, %v", i, len(got), err)
+			t.Fatalf("client %d got %d bytes, %v", i, len(got), err)
 		}
 		_ = c.Close()
 	}
@@ -137,7 +137,7 @@ func TestLargeQuickAnswerToSlowClient(t *testing.T) {
 	_, _ = io.WriteString(c, "/q\r\n")
 	time.Sleep(20 * time.Millisecond)
 	if got, err := io.ReadAll(c); !bytes.Equal(got, body) || err != nil {
-		t.Errorf("got %d of %d octets, %v", len(got), len(body), err)
+		t.Errorf("got %d of %d bytes, %v", len(got), len(body), err)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestSilentClientsAreClosedAndOthersServed(t *testing.T) {
 	}
 	for i, c := range silent {
 		if n, err := c.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
-			t.Fatalf("silent client %d: %d octets, %v", i, n, err)
+			t.Fatalf("silent client %d: %d bytes, %v", i, n, err)
 		}
 	}
 }

@@ -25,7 +25,7 @@ type Served struct {
 // Kind is what became of the request.
 func (s Served) Kind() Kind { return KindOf(s.Err) }
 
-// logRequest tells of a request: the observer, and the log in one line.
+// logRequest passes a request to the observer, and to the log in one line.
 func (r *run) logRequest(sel string, remote netip.AddrPort, n int64, took time.Duration, err error) {
 	if r.Observer != nil {
 		r.Observer.Observe(Served{sel, remote, n, took, err})

@@ -144,7 +144,7 @@ func (w *reply) finish() error {
 	return w.flush()
 }
 
-// release gives the buffer back. The reply must not be used after it.
+// release puts the buffer back. The reply must not be used after it.
 func (w *reply) release() {
 	if w.array != nil {
 		buffers.Put(w.array)

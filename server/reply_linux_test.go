@@ -35,7 +35,7 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 			}
 		}
 		if string(got) != body {
-			t.Errorf("got %d of %d octets", len(got), len(body))
+			t.Errorf("got %d of %d bytes", len(got), len(body))
 		}
 		_ = c.Close()
 		stop()
@@ -74,7 +74,7 @@ func TestAbuseNeverReads(t *testing.T) {
 	sent := regexp.MustCompile(`bytes=(\d+).*no progress`)
 	eventually(t, "the reply goes on", func() bool { return sent.MatchString(log.String()) })
 	if n, _ := strconv.Atoi(sent.FindStringSubmatch(log.String())[1]); n > 2*maxUnsent {
-		t.Errorf("the kernel took %d octets", n)
+		t.Errorf("the kernel took %d bytes", n)
 	}
 	eventually(t, "no reset", func() bool {
 		_, err := io.CopyN(io.Discard, c, 1<<20)

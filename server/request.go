@@ -45,7 +45,7 @@ const (
 	requestLine      // it is there, or can be none
 )
 
-// next tells what a connection needs next, and how long the header or line is
+// next returns what a connection needs next, and the length of the header or line
 // with which head begins. An error is one of the request line, or errSilent.
 func (s *Server) next(c *conn) (what step, n int, err error) {
 	switch {
@@ -199,8 +199,8 @@ func headerLen(head []byte) int {
 	return n
 }
 
-// proxyLine tells a request line from a PROXY header of version 1, which is no
-// request.
+// proxyLine returns an error for a PROXY header of version 1, which is no request
+// line.
 func proxyLine(line []byte) error {
 	rest, ok := bytes.CutPrefix(line, signature1)
 	if !ok {

@@ -104,7 +104,7 @@ type Server struct {
 	// (Warn, Error). If nil, nothing is logged.
 	Log *slog.Logger
 
-	// ShowIP says how a client's address is logged. If nil, in full.
+	// ShowIP returns a client's address as it is logged. If nil, it is logged in full.
 	ShowIP func(netip.Addr) string
 
 	// Observer is told of each request. If nil, nobody is.

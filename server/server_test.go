@@ -100,7 +100,7 @@ func TestQueryAfterTab(t *testing.T) {
 	})
 }
 
-func TestOctetsBeforeTimeoutAreNoRequest(t *testing.T) {
+func TestBytesBeforeTimeoutAreNoRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
 		begin := time.Now()
@@ -143,7 +143,7 @@ func TestTooLong(t *testing.T) {
 			p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
 			got := ask(t, p.dial(), strings.Repeat("x", size))
 			if got != "3Request too long\t\terror.host\t1\r\n.\r\n" {
-				t.Errorf("%d octets: %q", size, got)
+				t.Errorf("%d bytes: %q", size, got)
 			}
 			stop()
 		})
@@ -255,7 +255,7 @@ func TestSlowButSteadyReplyGoesOn(t *testing.T) {
 			time.Sleep(40 * time.Second)
 		}
 		if !bytes.Equal(got, body) {
-			t.Errorf("got %d of %d octets", len(got), len(body))
+			t.Errorf("got %d of %d bytes", len(got), len(body))
 		}
 		_ = c.Close()
 		stop()
@@ -323,7 +323,7 @@ func TestDrainHearsOut(t *testing.T) {
 	})
 }
 
-func TestLogQuotesOutsideOctets(t *testing.T) {
+func TestLogQuotesOutsideBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		p, stop := start(t, &Server{Log: slog.New(slog.NewTextHandler(&log, nil))})

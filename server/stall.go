@@ -86,7 +86,7 @@ func (p *progress) moved(sending bool) {
 	p.sending, p.last = sending, time.Now()
 }
 
-// rest says whether nothing is to go on for a while.
+// rest reports whether nothing is to go on for a while.
 func (p *progress) rest(idle bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -78,7 +78,7 @@ func TestTLSOnTheSamePort(t *testing.T) {
 			_ = c.CloseWrite()
 			got, err := io.ReadAll(c)
 			if err != nil || !strings.Contains(string(got), want) {
-				t.Errorf("%q got %d octets: %.100q, %v", request, len(got), got, err)
+				t.Errorf("%q got %d bytes: %.100q, %v", request, len(got), got, err)
 			}
 		}
 		if got := exchange(t, dialTCP(t, addr), "/plain\r\n"); !strings.Contains(got, "/plain") {

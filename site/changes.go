@@ -59,8 +59,7 @@ func (c *changes) during(do func()) {
 	c.seq.Store(n + 1)
 }
 
-// A Stamp tells whether what was made through a View is still what would be made
-// now. Its methods may be called by many goroutines.
+// A Stamp reports whether what was made through a View is still up to date. Its methods may be called by many goroutines.
 type Stamp struct {
 	changes *changes
 	began   uint64

@@ -62,7 +62,7 @@ func canOpen(s *Site, name string) error {
 func TestStalledDirectory(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"slow/x": "x", "slow/y": "y", "d/x": "x"})
-	s, err := Open(dir, Config{Patience: 100 * time.Millisecond})
+	s, err := Open(dir, Config{FileTimeout: 100 * time.Millisecond})
 	must(t, err)
 	slow := &blocks{dir: "slow"}
 	seam(s, slow.fault)
@@ -71,7 +71,7 @@ func TestStalledDirectory(t *testing.T) {
 	first := make(chan error)
 	go func() { first <- canOpen(s, "slow/x") }()
 	soon(t, "a stall", func() bool { return slow.here.Load() == 1 })
-	time.Sleep(3 * s.conf.Patience)
+	time.Sleep(3 * s.conf.FileTimeout)
 	if err := canOpen(s, "slow/x"); !errors.Is(err, stall.Err) {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestRootAndPolicyAreExchangedTogether(t *testing.T) {
 	dir := filepath.Join(base, "current")
 	write(t, base, map[string]string{"1/x": "old", "2/x": "new", "2/slow/.robots": "Disallow: /\n", "2/slow/y": "y"})
 	must(t, os.Symlink("1", dir))
-	s, err := Open(dir, Config{Patience: time.Hour})
+	s, err := Open(dir, Config{FileTimeout: time.Hour})
 	must(t, err)
 	slow := &blocks{dir: "slow"}
 	seam(s, slow.fault)
@@ -145,7 +145,7 @@ func TestNothingIsFreshDuring(t *testing.T) {
 func TestStalledRoot(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n", "d/x": "x"})
-	s, err := Open(dir, Config{Patience: time.Hour})
+	s, err := Open(dir, Config{FileTimeout: time.Hour})
 	must(t, err)
 	slow := &blocks{dir: "."}
 	seam(s, slow.fault)

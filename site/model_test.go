@@ -64,7 +64,7 @@ func (p *played) changed(name string) {
 	})
 }
 
-// plain says whether no element of a name but the last is a link: what is done
+// plain reports whether no element of a name but the last is a link: what is done
 // through links is noted for the names they lead to, which is not the point.
 func (p *played) plain(name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {

@@ -167,11 +167,11 @@ func (t *tree) ready(name string, small int64) (f Ready, ok bool) {
 }
 
 // maxResident is the size up to which it is worth knowing whether the kernel has
-// a file in memory, in octets: the larger one takes so long to send that others
+// a file in memory, in bytes: the larger one takes so long to send that others
 // should not wait for it.
 const maxResident = 1 << 20
 
-// resident says whether the kernel has all of an opened file in memory. It tells
+// resident reports whether the kernel has all of an opened file in memory. It tells
 // that (cachestat(2), Linux 6.5) only of files that this process could write, or
 // to root.
 func resident(fd int, size int64) bool {
@@ -191,8 +191,8 @@ func (t *tree) closeBeneath() {
 	}
 }
 
-// readableIn returns what says whether an entry of an opened directory can be
-// read by this process; a directory must also let it through.
+// readableIn returns a function that reports whether this process can read an entry
+// of an opened directory; a directory must also be searchable.
 func readableIn(dir *os.File, call func(func() error) error) func(*dirent) bool {
 	if os.Geteuid() == 0 {
 		return func(*dirent) bool { return true }
@@ -310,7 +310,7 @@ var remote = map[int64]bool{
 	unix.CODA_SUPER_MAGIC: true, unix.OCFS2_SUPER_MAGIC: true,
 }
 
-// isRemote says whether a directory lies on such a file system.
+// isRemote reports whether a directory lies on such a file system.
 func isRemote(dir string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(dir, &st) != nil || remote[int64(st.Type)] //nolint:unconvert // narrower on some architectures

@@ -21,8 +21,8 @@ func (w *walk) leave()                                            {}
 // ready cannot be told here.
 func (t *tree) ready(string, int64) (Ready, bool) { return Ready{}, false }
 
-// readableIn returns what says whether an entry of an opened directory can be
-// read by this process.
+// readableIn returns a function that reports whether this process can read an entry
+// of an opened directory.
 func readableIn(dir *os.File, call func(func() error) error) func(*dirent) bool {
 	return func(e *dirent) bool {
 		return call(func() error {

@@ -19,7 +19,7 @@ import (
 	"github.com/gophd/gophd/internal/watch"
 )
 
-// unprivileged says whether the test may go on as an ordinary user. If not, it
+// unprivileged reports whether the test may go on as an ordinary user. If not, it
 // was run as one, in a process of its own.
 func unprivileged(t *testing.T) bool {
 	t.Helper()
@@ -55,7 +55,7 @@ func TestLinkComesAlive(t *testing.T) {
 	soon(t, "a link that hangs again", robotsLacks(s, "Disallow: /a/link/"))
 }
 
-// A link is followed anew when one on its way is changed.
+// A link is followed again when one on its way is changed.
 func TestLinkThroughLinkFollows(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
@@ -82,7 +82,7 @@ func TestMissBehindLinkIsNotKept(t *testing.T) {
 	}
 }
 
-// A text that is written anew leaves the policy as it is.
+// A text that is written again leaves the policy as it is.
 func TestNothingIsCompiledForTexts(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n", "d/x": "x", "e/y": "y"})

@@ -55,7 +55,7 @@ func (s *Site) Run(ctx context.Context) error {
 // answer.
 const lastWait = 2 * time.Second
 
-// Reload asks for the root to be opened anew and everything to be read. It
+// Reload asks for the root to be opened again and everything to be read. It
 // does not wait for it.
 func (s *Site) Reload() { s.watcher.Reread() }
 
@@ -114,7 +114,7 @@ func (s *Site) fails(msg string, err error, more ...any) {
 	}
 }
 
-// lostHint says what there is to do about a root that cannot be opened.
+// lostHint returns what there is to do about a root that cannot be opened.
 func lostHint(err error) string {
 	const meanwhile = "the old one is served until it is back"
 	if errors.Is(err, fs.ErrPermission) {
@@ -222,7 +222,7 @@ func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
 	if old == nil {
 		what = "scanned"
 	}
-	s.log.Info(what, "all", b.All, "directories", dirs, "robots_octets", len(next.Robots),
+	s.log.Info(what, "all", b.All, "directories", dirs, "robots_bytes", len(next.Robots),
 		"reports", len(next.Compiled.Reports()), "changed", old == nil || string(old.Robots) != string(next.Robots), "took", time.Since(start))
 	s.report(next)
 }
@@ -257,7 +257,7 @@ func (s *Site) report(next *Snapshot) {
 	}
 }
 
-// A Reload tells how something was read anew.
+// A Reload tells how something was read again.
 type Reload struct {
 	Start       time.Time
 	Took        time.Duration
@@ -265,8 +265,8 @@ type Reload struct {
 	Reopened    bool // the root, too: it was exchanged, or Site.Reload has asked
 	Directories int  // how many were read; 0 if Everything
 
-	// Err says why the tree could not be opened or read, or why the robots.txt
-	// that was made is not proven and so not served. The old one stays.
+	// Err is why the tree could not be opened or read, or why the new robots.txt
+	// is not proven and so not served. The old one stays.
 	Err error
 }
 

@@ -13,8 +13,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// problems tells each thing that is wrong in the tree once, not at every
-// request that meets it.
+// problems logs each problem of the tree once, not at every request that meets it.
 type problems struct {
 	log  *slog.Logger
 	mu   sync.Mutex
@@ -132,7 +131,7 @@ func (r *reading) refusedLink(name string, err error) {
 	r.programs[r.at.name] = p
 }
 
-// diagnostic says it in one line.
+// diagnostic returns it as one line.
 func (l leftOut) diagnostic() diag.Diagnostic {
 	text := fmt.Sprintf("not served: %d names, of which this is one:", l.unaskable+l.unreadable+l.outside)
 	for _, part := range []struct {

@@ -35,7 +35,7 @@ func (s *scanner) rescan(tree *policy.Dir, dirs []string) *policy.Dir {
 	return s.again(rootPlace(), tree, &m)
 }
 
-// under gives those of the sorted directories that are below top, or top, by
+// under returns those of the sorted directories that are below top, or top, by
 // the way down to them.
 func under(dirs []string, top string) []string {
 	var found []string
@@ -202,7 +202,7 @@ func (p place) passed() []string {
 	return chain
 }
 
-// loops says whether the way to p passes the same real directory twice: the
+// loops reports whether the way to p passes the same real directory twice: the
 // server refuses such names, and so links make no endless tree.
 func (p place) loops() bool {
 	return p.linked() && slices.Contains(p.chain[:len(p.chain)-1], p.real)
@@ -224,7 +224,7 @@ func (l *links) lead(name, real string) {
 	l.dirs[name] = real
 }
 
-// below gives the way from a directory down to d.
+// below returns the way from a directory down to d.
 func below(d, top string) (string, bool) {
 	switch {
 	case d == top:

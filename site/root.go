@@ -79,7 +79,7 @@ func (r *root) plain(name string) (*os.File, error) {
 	return t.plain(rest)
 }
 
-// lstat tells what a name is that holds no link but for its last element.
+// lstat returns the info of a name of which only the last element may be a link.
 func (r *root) lstat(name string) (fs.FileInfo, error) {
 	t, _, rest := r.at(name)
 	return t.lstat(rest)
@@ -204,7 +204,7 @@ type tree struct {
 	plain func(name string) (*os.File, error)
 }
 
-// anyOwner says that it does not matter whose a file is.
+// anyOwner is the owner of a tree whose files may be anybody's.
 const anyOwner = -1
 
 // openFlags: a FIFO must not block, and no terminal may become ours.
@@ -278,7 +278,7 @@ func notThere(err error) error {
 	return err
 }
 
-// lstat tells what a name is, which must hold no link but for its last element.
+// lstat returns the info of a name of which only the last element may be a link.
 func (t *tree) lstat(name string) (fs.FileInfo, error) {
 	if t.os == nil {
 		return t.lstatBeneath(name)

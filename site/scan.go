@@ -25,8 +25,8 @@ const (
 	noteName   = ".robots"    // an annotation
 	handName   = "robots.txt" // in the root: the hand-written one
 	capsName   = "caps.txt"   // in the root: answered even if there is none
-	maxNote    = 500 << 10    // octets of an annotation that are read
-	maxName    = 4096         // octets of a name below the root: no request is longer
+	maxNote    = 500 << 10    // bytes of an annotation that are read
+	maxName    = 4096         // bytes of a name below the root: no request is longer
 	linkBudget = 200_000      // entries that may be reached through directory links
 )
 

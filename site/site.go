@@ -30,7 +30,7 @@ import (
 
 // A Config says how a Site is kept. The zero value is ready to use.
 type Config struct {
-	// Watch says how changes are noticed: inotify, poll or off.
+	// Watch is how changes are noticed: inotify, poll or off.
 	Watch Watch
 
 	// Poll is how often everything is read again beside that. If zero, 5 min.
@@ -46,7 +46,7 @@ type Config struct {
 	// their names in the root.
 	Mounts map[string]string
 
-	// Users says where users have directories of their own: an absolute path with
+	// Users is where users have directories of their own: an absolute path with
 	// one element that is "*", the user's name, such as "/home/*/public_gopher".
 	// That of ann is served as /~ann/. Only files of the owner of the directory,
 	// who must be the owner of the home, or of root are served. Users come and go
@@ -67,10 +67,10 @@ type Config struct {
 	// them as of files.
 	Own []string
 
-	// Patience is how long a file or directory may take to be opened or read
+	// FileTimeout is how long a file or directory may take to be opened or read
 	// before it is taken for one that does not answer: then it is not asked for
 	// again until it does, and is denied in robots.txt. If zero, 10 s.
-	Patience time.Duration
+	FileTimeout time.Duration
 
 	// Log gets a line for each reload, and what is wrong in the tree. If nil,
 	// nothing is logged.
@@ -124,7 +124,7 @@ func Open(dir string, conf Config) (*Site, error) {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.problems.log = s.log
-	s.guard = &stall.Guard{Patience: conf.Patience, Log: s.log, Answered: s.Reload}
+	s.guard = &stall.Guard{Timeout: conf.FileTimeout, Log: s.log, Answered: s.Reload}
 	s.watcher = &watch.Watcher{Root: dir, Mode: watch.Mode(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
 	s.served.Store(&served{root: r})
 	return s, s.openTrees(r)
@@ -210,7 +210,7 @@ func (s *Site) Scanned() int64 { return s.scanned.Load() }
 // Now returns the snapshot, nil before the first.
 func (s *Site) Now() *Snapshot { return s.served.Load().snap }
 
-// Watch says how changes are noticed.
+// Watch is how changes are noticed.
 type Watch int
 
 // The ways.

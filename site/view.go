@@ -89,8 +89,8 @@ func (v *View) DependOn(s *Stamp) {
 	}
 }
 
-// Stamp returns what tells whether anything changed of what was seen, nil if
-// nobody could tell.
+// Stamp returns the Stamp of what was seen, nil if nobody could find out whether
+// that has changed.
 func (v *View) Stamp() *Stamp {
 	if v.loose || v.links || v.failed != nil {
 		return nil
@@ -249,7 +249,7 @@ func (v *View) Open(name string) (fs.File, error) {
 	return f, nil
 }
 
-// Stat tells what a name is, through links.
+// Stat returns the info of a name; it follows links.
 func (v *View) Stat(name string) (fs.FileInfo, error) {
 	v.depend(path.Dir(name))
 	f, err := v.open(name)

@@ -35,7 +35,7 @@ var (
 	errExchanged    = fmt.Errorf("symbolic links are exchanged faster than they can be followed: %w", fs.ErrNotExist)
 )
 
-// tooManyLinks says so of a name.
+// tooManyLinks is the diagnostic about a name with too many links.
 func tooManyLinks(name string) diag.Diagnostic {
 	return diag.Diagnostic{Code: "TOO-MANY-LINKS", Severity: diag.Warning, File: name,
 		Message: fmt.Sprintf("not served: too many links (at most %d, with %d elements in all)", maxLinks, maxLinkElements)}

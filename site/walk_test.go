@@ -94,13 +94,13 @@ func TestTooManyLinksAreReported(t *testing.T) {
 	}
 }
 
-// patience is a context that ends when it was asked so often.
-type patience struct {
+// countdown is a context that ends when it was asked so often.
+type countdown struct {
 	context.Context
 	left int
 }
 
-func (p *patience) Err() error {
+func (p *countdown) Err() error {
 	if p.left--; p.left < 0 {
 		return context.Canceled
 	}
@@ -119,7 +119,7 @@ func TestLookupEndsWithItsClient(t *testing.T) {
 	} {
 		ended := false
 		for n := 0; !ended; n++ {
-			ctx := &patience{t.Context(), n}
+			ctx := &countdown{t.Context(), n}
 			err := f(s.View(ctx))
 			if ended = ctx.left >= 0; ended && (err != nil || n < 4) {
 				t.Errorf("%s: asked %d times: %v", name, n, err)
@@ -135,7 +135,7 @@ func TestLookupEndsWithItsClient(t *testing.T) {
 func TestWaitingIsNoStall(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/x": "x"})
-	s, err := Open(dir, Config{Patience: 20 * time.Millisecond})
+	s, err := Open(dir, Config{FileTimeout: 20 * time.Millisecond})
 	must(t, err)
 	v := s.View(t.Context())
 	v.Spend(func(int) error { time.Sleep(200 * time.Millisecond); return canOpen(s, "d/x") })

@@ -78,7 +78,7 @@ const (
 	helpWidth  = 80
 )
 
-// defaultText tells the default of a flag that has one and does not say it.
+// defaultText returns the default of a flag if its usage does not name it.
 func defaultText(f cli.DocGenerationFlag, usage string) string {
 	def := strings.Trim(f.GetDefaultText(), `"`)
 	if d, err := time.ParseDuration(def); err == nil && d > 0 {

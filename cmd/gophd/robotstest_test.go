@@ -42,7 +42,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// A verdict is one line without control octets, whatever the file is called.
+// A verdict is one line without control bytes, whatever the file is called.
 func TestVerdictPrintable(t *testing.T) {
 	root := treeOf(t, map[string]string{"a\n\x1b[31m": "Disallow: /x\x1b\n"})
 	out, _, status := gophd("robots", "test", filepath.Join(root, "a\n\x1b[31m"), "/x\x1b\n")

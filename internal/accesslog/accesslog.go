@@ -5,7 +5,7 @@
 //
 // The fields are the client's address, the time when it was accepted, the
 // selector in place of an HTTP request line, the status that HTTP would have
-// (200, 400, 404, 499 for a client that went away, 500), and the octets sent
+// (200, 400, 404, 499 for a client that went away, 500), and the bytes sent
 // (- for none). There are no users, no referrers and no agents in Gopher.
 //
 // Lines are queued and written by a goroutine of their own. What the queue or
@@ -44,7 +44,7 @@ type Log struct {
 
 	mu    sync.Mutex
 	queue []entry
-	again bool // the file is to be opened anew
+	again bool // the file is to be opened again
 	ended bool
 
 	wake chan struct{} // has an element when there is something to do
@@ -100,7 +100,7 @@ func (l *Log) Observe(s server.Served) {
 	}
 }
 
-// Reopen opens the file by its name anew, after what is queued was written: it
+// Reopen opens the file by its name again, after what is queued was written: it
 // was renamed to be rotated.
 func (l *Log) Reopen() {
 	if l == nil {
@@ -215,7 +215,7 @@ func (l *Log) complain(err error) {
 func (l *Log) reopen() {
 	f, err := open(l.name)
 	if err != nil {
-		l.log.Error("cannot open the access log anew", "error", err, "hint", "the old file is written to until the next SIGHUP")
+		l.log.Error("cannot open the access log again", "error", err, "hint", "the old file is written to until the next SIGHUP")
 		if limit.Reached(err) {
 			time.AfterFunc(tryAgain, l.Reopen)
 		}

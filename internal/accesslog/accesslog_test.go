@@ -54,7 +54,7 @@ func FuzzQuoted(f *testing.F) {
 		for i := 0; i < len(got); i++ {
 			switch {
 			case got[i] < ' ' || got[i] > '~':
-				t.Fatalf("%q has octet %#x", got, got[i])
+				t.Fatalf("%q has byte %#x", got, got[i])
 			case got[i] == '"':
 				t.Fatalf("%q has a bare quote", got)
 			case got[i] == '\\':
@@ -118,7 +118,7 @@ func TestRotate(t *testing.T) {
 			break
 		}
 		if i > 1000 {
-			t.Fatal("the log was not opened anew")
+			t.Fatal("the log was not opened again")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

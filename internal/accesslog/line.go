@@ -40,7 +40,7 @@ func (e entry) appendTo(b []byte, ips IPs) []byte {
 }
 
 // appendQuoted adds what came from outside, in visible ASCII: as in Apache's
-// logs, the quote and the backslash get a backslash, and every other octet is
+// logs, the quote and the backslash get a backslash, and every other byte is
 // \x and two digits.
 func appendQuoted(b []byte, s string) []byte {
 	const digits = "0123456789abcdef"
@@ -57,7 +57,7 @@ func appendQuoted(b []byte, s string) []byte {
 	return b
 }
 
-// IPs says how logs name addresses.
+// IPs is how logs name addresses.
 type IPs int
 
 // The ways.

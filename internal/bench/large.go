@@ -117,7 +117,7 @@ func largeRobots(s *server) error {
 		return err
 	}
 	fmt.Printf("| robots.txt proven after, CPU | %.1f s, %.1f s |\n", time.Since(begin).Seconds(), s.cpu().Seconds())
-	fmt.Printf("| its octets | %d |\n", len(body))
+	fmt.Printf("| its bytes | %d |\n", len(body))
 	time.Sleep(2 * time.Second)
 	fmt.Printf("| memory, at most and settled | %s, %s |\n", s.memory("VmHWM:"), s.memory("VmRSS:"))
 	return nil

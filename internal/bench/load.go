@@ -18,7 +18,7 @@ type scenario struct {
 	name      string
 	selectors []string
 	conns     int
-	least     int    // octets that a right reply has at least
+	least     int    // bytes that a right reply has at least
 	only      string // servers that take part, all if empty
 
 	dial func(addr string) (net.Conn, error) // nil: TCP and nothing more

@@ -14,7 +14,7 @@
 // CPU time that a server uses for a request: requests per second run into the
 // load generator, which shares the machine. With -mix it loads gophd alone
 // with 256 connections of everything at once, then again while 10,000
-// directories are read anew. With -large it makes a tree of so many directories,
+// directories are read again. With -large it makes a tree of so many directories,
 // with ten times as many files, and tells what starting on it and changing it
 // costs. With -ways it compares what a menu from the cache costs on each way to
 // it: plain, with a query, behind a proxy, over TLS. With -nodes it tells what a

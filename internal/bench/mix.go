@@ -16,7 +16,7 @@ const (
 )
 
 // runMix loads gophd with everything at once: first alone, then while
-// directories are read anew without pause.
+// directories are read again without pause.
 func runMix(gophd string, span time.Duration) error {
 	dir, err := os.MkdirTemp("", "gophd-mix-")
 	if err != nil {
@@ -43,7 +43,7 @@ func runMix(gophd string, span time.Duration) error {
 	go touchAll(dir, done)
 	r := load(s.addr, mix, span, mixConns)
 	close(done)
-	printMix(fmt.Sprintf("while %d directories are read anew every %s", reloadDirs, reloadEvery), r)
+	printMix(fmt.Sprintf("while %d directories are read again every %s", reloadDirs, reloadEvery), r)
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// runNodes tells what a request and a changed annotation cost one, two and four
+// runNodes measures what a request and a changed annotation cost one, two and four
 // nodes behind haproxy, each with the same tree.
 func runNodes(gophd string, dirs int, span time.Duration) error {
 	dir, err := os.MkdirTemp("", "gophd-nodes-")

@@ -57,7 +57,7 @@ func ciphering(size int) float64 {
 	return float64(least.Nanoseconds()) / 1000
 }
 
-// runWays tells the CPU time of a listing of 3,000 files that is kept, on each way
+// runWays measures the CPU time of a listing of 3,000 files that is kept, on each way
 // to it. What a handshake costs is what a small text costs more with it.
 func runWays(gophd string, rounds int, span time.Duration) error {
 	dir, err := os.MkdirTemp("", "gophd-bench-")

@@ -37,7 +37,7 @@ const (
 	CodeUMN     = "CHECK-UMN"     // what pygopherd shows beside a gophermap, or of one
 )
 
-// Options says how the tree is to be served.
+// Options are how the tree is to be served.
 type Options struct {
 	Progress io.Writer // a terminal that is shown how far it is; anything else is shown nothing
 
@@ -48,10 +48,10 @@ type Options struct {
 	Site site.Config
 	// Programs answer what is not to be looked for in the tree.
 	Programs []programs.Rule
-	// Search says that the server answers /search.
+	// Search reports whether the server answers /search.
 	Search bool
 
-	// User is who serves. If nil, whoever checks.
+	// User is who serves. If nil, the user of this process.
 	User *User
 }
 

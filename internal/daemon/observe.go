@@ -18,7 +18,7 @@ import (
 // observers are all told of each request.
 type observers []server.Observer
 
-// Observe tells all.
+// Observe passes the request to all observers.
 func (o observers) Observe(r server.Served) {
 	for _, one := range o {
 		one.Observe(r)

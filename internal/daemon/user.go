@@ -55,7 +55,7 @@ func unprivileged() string {
 	return "NAME"
 }
 
-// enterSandbox gives up, last before serving, what serving does not need.
+// enterSandbox drops, last before serving, all rights that serving does not need.
 func (d *daemon) enterSandbox() error {
 	mode := d.conf.sandbox
 	if mode == "off" {

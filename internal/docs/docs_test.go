@@ -159,7 +159,7 @@ func TestContentIsPlainAndNarrow(t *testing.T) {
 		}
 		for i, line := range strings.Split(string(data), "\n") {
 			if len(line) > maxWidth {
-				t.Errorf("%s:%d: %d octets wide", name, i+1, len(line))
+				t.Errorf("%s:%d: %d bytes wide", name, i+1, len(line))
 			}
 			if strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
 				t.Errorf("%s:%d: not ASCII", name, i+1)

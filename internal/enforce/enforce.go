@@ -118,7 +118,7 @@ func (e *Enforcer) ServeGopher(w server.ResponseWriter, r *server.Request) error
 	return e.Next.ServeGopher(w, r)
 }
 
-// Quick answers from memory whoever is no robot.
+// Quick answers from memory any client that is no known robot.
 func (e *Enforcer) Quick(r *server.Request) (server.Answer, bool) {
 	quick, ok := e.Next.(server.Quick)
 	if !ok {
@@ -213,8 +213,8 @@ func (e *Enforcer) ordersOf(snap *site.Snapshot) *orders {
 	return o
 }
 
-// judge tells what a robot does against its orders, "" for nothing, and for how
-// long it should wait then. A request that is in order takes its time.
+// judge returns which rule a request breaks, "" for none, and for how long the robot
+// should wait then. A request that breaks none is counted for the next one's delay.
 func (e *Enforcer) judge(client netip.Addr, selector string) (wait time.Duration, why string) {
 	now := e.time()
 	e.mu.Lock()

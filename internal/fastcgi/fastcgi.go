@@ -36,12 +36,12 @@ type Client struct {
 	Socket string
 
 	// MaxRequests is how many requests may be under way at once. Others wait, for
-	// Patience. If zero, 16.
+	// Timeout. If zero, 16.
 	MaxRequests int
 
-	// Patience is how long a request waits for its turn and for the connection,
+	// Timeout is how long a request waits for its turn and for the connection,
 	// and how long the program may give nothing. If zero, 30 s.
-	Patience time.Duration
+	Timeout time.Duration
 
 	// MaxTime ends a reply that takes so long in all. If zero, 10 min.
 	MaxTime time.Duration
@@ -65,9 +65,9 @@ var (
 	ErrLong  = errors.New("the program takes too long")
 )
 
-func (c *Client) patience() time.Duration {
-	if c.Patience > 0 {
-		return c.Patience
+func (c *Client) timeout() time.Duration {
+	if c.Timeout > 0 {
+		return c.Timeout
 	}
 	return 30 * time.Second
 }
@@ -100,7 +100,7 @@ func (c *Client) enter(ctx context.Context) error {
 		return nil
 	default:
 	}
-	t := time.NewTimer(c.patience())
+	t := time.NewTimer(c.timeout())
 	defer t.Stop()
 	select {
 	case c.slots <- struct{}{}:
@@ -132,7 +132,7 @@ func (c *Client) Do(ctx context.Context, params [][2]string) (*Reply, error) {
 }
 
 func (c *Client) send(ctx context.Context, params [][2]string) (*Reply, error) {
-	d := net.Dialer{Timeout: c.patience()}
+	d := net.Dialer{Timeout: c.timeout()}
 	conn, err := d.DialContext(ctx, "unix", c.Socket)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (c *Client) send(ctx context.Context, params [][2]string) (*Reply, error) {
 		until: time.Now().Add(c.maxTime()), left: c.maxReply(),
 	}
 	r.stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
-	_ = conn.SetWriteDeadline(time.Now().Add(c.patience()))
+	_ = conn.SetWriteDeadline(time.Now().Add(c.timeout()))
 	if _, err := conn.Write(b); err != nil {
 		r.stop()
 		_ = conn.Close()
@@ -222,7 +222,7 @@ func (r *Reply) explain(err error) error {
 
 // wait sets the time for the next read.
 func (r *Reply) wait() {
-	until := time.Now().Add(r.client.patience())
+	until := time.Now().Add(r.client.timeout())
 	if r.until.Before(until) {
 		until = r.until
 	}
@@ -270,7 +270,8 @@ const (
 	maxErrorLine  = 1000
 )
 
-// stderr tells the whole lines of a record, and keeps the rest for the next.
+// stderr passes the whole lines of a record to the log, and keeps the rest for the
+// next record.
 func (r *Reply) stderr(n int) error {
 	if r.left -= int64(n); r.left < 0 {
 		return ErrFlood
@@ -290,7 +291,7 @@ func (r *Reply) stderr(n int) error {
 	return nil
 }
 
-// tell gives the line of stderr that is at hand to the log.
+// tell passes the line of stderr that is at hand to the log.
 func (r *Reply) tell() {
 	line := diag.Printable(string(bytes.TrimRight(r.line, "\r")))
 	r.line = r.line[:0]

@@ -152,7 +152,7 @@ func TestHangs(t *testing.T) {
 				_, _ = conn.Write(begin)
 				_, _ = conn.Read(make([]byte, 1)) // until the client goes
 			})
-			c.Patience = 50 * time.Millisecond
+			c.Timeout = 50 * time.Millisecond
 			if _, err := ask(t, c); !errors.Is(err, ErrHangs) {
 				t.Error(err)
 			}
@@ -217,7 +217,7 @@ func TestBusy(t *testing.T) {
 	}
 
 	c = program(t, func(conn net.Conn) { _, _ = conn.Read(make([]byte, 1)) })
-	c.MaxRequests, c.Patience = 1, 20*time.Millisecond
+	c.MaxRequests, c.Timeout = 1, 20*time.Millisecond
 	r, err := c.Do(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func readHead(r *bufio.Reader) (head, error) {
 	return h, nil
 }
 
-// broken says that a connection ended before the request did.
+// broken is the error of a connection that ended before the request did.
 func broken(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -31,8 +31,8 @@ const maxEntries = 50
 type Handler struct {
 	Site *site.Site
 
-	// Web says that the site can be seen in a browser on the same port, so that
-	// entries link there, too.
+	// Web reports whether the same port shows the site to browsers; entries link
+	// there, too.
 	Web bool
 
 	// InfoPrefix is how gophermaps are read (see menu.Builder).
@@ -144,7 +144,7 @@ func dated(v *site.View, dir string, allowed func(string) bool) ([]text, error) 
 	return list[:min(len(list), maxEntries)], nil
 }
 
-// name gives the texts their titles: what the menu calls them, or their first
+// name sets the titles of the texts: what the menu calls them, or their first
 // line, or their name.
 func (h *Handler) name(v *site.View, dir string, list []text) {
 	labels := map[string]string{}

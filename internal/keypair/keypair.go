@@ -39,7 +39,7 @@ type pair struct {
 	seen [2]stamp // of the files when they were read last, good or not
 }
 
-// stamp tells one version of a file from another.
+// stamp distinguishes versions of a file.
 type stamp struct {
 	info os.FileInfo
 }

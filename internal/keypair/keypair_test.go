@@ -97,7 +97,7 @@ func TestSelfSignedIsKept(t *testing.T) {
 		t.Errorf("%v, %v", f, again)
 	}
 	if second, err := os.ReadFile(f.Cert); err != nil || string(second) != string(first) {
-		t.Errorf("it was made anew (%v)", err)
+		t.Errorf("it was made again (%v)", err)
 	}
 	if info, err := os.Stat(f.Key); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("key: %v, %v", info.Mode(), err)

@@ -12,7 +12,7 @@ import (
 
 var passing = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM}
 
-// Reached says whether an error is one of those.
+// Reached reports whether an error is one of those.
 func Reached(err error) bool {
 	return slices.ContainsFunc(passing, func(e error) bool { return errors.Is(err, e) })
 }

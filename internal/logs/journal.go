@@ -12,8 +12,8 @@ import (
 	"github.com/gophd/gophd/diag"
 )
 
-// journalHandler gives the journal a line for people, its priority, and each
-// field as GOPHD_KEY:
+// journalHandler writes a line for people, its priority, and each field as
+// GOPHD_KEY to the journal:
 //
 //	journalctl -u gophd -p warning
 //	journalctl -u gophd GOPHD_REMOTE=192.0.2.7
@@ -37,10 +37,9 @@ func (h *journalHandler) WithGroup(string) slog.Handler { return h }
 // Handle writes an entry as journalWriter reads it: the priority and the line,
 // then a line for each field, then an empty one.
 func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
-	f := fieldsOf(h.attrs, r)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d%s\n", priority(r.Level), sentence(r.Message, append(fields{}, f...)))
-	for _, one := range f {
+	fmt.Fprintf(&b, "%d%s\n", priority(r.Level), sentence(r.Message, fieldsOf(h.attrs, r, readable)))
+	for _, one := range fieldsOf(h.attrs, r, milliseconds) {
 		fmt.Fprintf(&b, "%s=%s\n", fieldName(one.key), diag.Printable(one.value))
 	}
 	b.WriteByte('\n')

@@ -5,8 +5,10 @@
 //	a file, a pipe           key=value, which tools read
 //	a program, when asked    JSON
 //
-// Whoever logs never waits: what a reader does not take is lost and counted. Text
-// from outside reaches no reader as anything but visible characters.
+// To log never blocks: lines that a reader does not take are lost and counted. Text
+// from outside reaches no reader as anything but visible characters. A duration is
+// readable for people ("took=1.2ms"); the others get a number, and its unit in the
+// name of the key (took_ms=1.2).
 package logs
 
 import (
@@ -45,7 +47,7 @@ func Open(w io.Writer, o Options) *Log {
 		format = formatFor(w)
 	}
 	var h slog.Handler
-	opts := &slog.HandlerOptions{Level: o.Level}
+	opts := &slog.HandlerOptions{Level: o.Level, ReplaceAttr: milliseconds}
 	switch format {
 	case "short":
 		l.forPeople = terminal.Is(w)

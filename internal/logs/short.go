@@ -36,7 +36,7 @@ func (h *shortHandler) Handle(_ context.Context, r slog.Record) error {
 	if h.colours {
 		when, level = "\x1b[2m"+when+"\x1b[0m", levelColour(r.Level)+level+"\x1b[0m"
 	}
-	_, err := fmt.Fprintf(h.w, "%s %s %s\n", when, level, sentence(r.Message, fieldsOf(h.attrs, r)))
+	_, err := fmt.Fprintf(h.w, "%s %s %s\n", when, level, sentence(r.Message, fieldsOf(h.attrs, r, readable)))
 	return err
 }
 
@@ -67,37 +67,47 @@ type fields []field
 
 type field struct{ key, value string }
 
-func fieldsOf(attrs []slog.Attr, r slog.Record) fields {
+// fieldsOf returns the fields of an event. Form gives an attribute the form that
+// the reader of the log wants.
+func fieldsOf(attrs []slog.Attr, r slog.Record, form func(groups []string, a slog.Attr) slog.Attr) fields {
 	var all fields
-	for _, a := range attrs {
-		all = all.add("", a)
+	var add func(prefix string, a slog.Attr)
+	add = func(prefix string, a slog.Attr) {
+		a.Value = a.Value.Resolve()
+		if a.Value.Kind() == slog.KindGroup {
+			for _, inner := range a.Value.Group() {
+				add(prefix+a.Key+"_", inner)
+			}
+			return
+		}
+		a = form(nil, a)
+		all = append(all, field{prefix + a.Key, a.Value.String()})
 	}
-	r.Attrs(func(a slog.Attr) bool { all = all.add("", a); return true })
+	for _, a := range attrs {
+		add("", a)
+	}
+	r.Attrs(func(a slog.Attr) bool { add("", a); return true })
 	return all
 }
 
-func (f fields) add(prefix string, a slog.Attr) fields {
-	v := a.Value.Resolve()
-	switch v.Kind() {
-	case slog.KindGroup:
-		for _, inner := range v.Group() {
-			f = f.add(prefix+a.Key+"_", inner)
-		}
-		return f
-	case slog.KindDuration:
-		return append(f, field{prefix + a.Key, readable(v.Duration())})
+// readable rounds a duration to three digits, for people.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() != slog.KindDuration {
+		return a
 	}
-	return append(f, field{prefix + a.Key, v.String()})
+	d, unit := a.Value.Duration(), time.Microsecond
+	for d >= 1000*unit && unit < time.Minute {
+		unit *= 10
+	}
+	return slog.String(a.Key, d.Round(unit).String())
 }
 
-// readable leaves out of a duration what nobody wants to know.
-func readable(d time.Duration) string {
-	for unit := time.Microsecond; unit < time.Hour; unit *= 10 {
-		if d < 1000*unit {
-			return d.Round(unit).String()
-		}
+// milliseconds makes a duration a number, with its unit in the key, for programs.
+func milliseconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() != slog.KindDuration {
+		return a
 	}
-	return d.Round(time.Minute).String()
+	return slog.Float64(a.Key+"_ms", float64(a.Value.Duration())/float64(time.Millisecond))
 }
 
 // take takes a field out and returns its value; "" if there is none.
@@ -111,8 +121,8 @@ func (f *fields) take(key string) string {
 	return ""
 }
 
-// sentence is an event in one line for people. What is known here is told in
-// words; what is not, with its keys.
+// sentence is an event in one line for people: in words if it is known here, else
+// with its keys.
 func sentence(msg string, f fields) string {
 	where, hint := place(&f), f.take("hint")
 	failure := f.take("error")
@@ -128,7 +138,7 @@ func sentence(msg string, f fields) string {
 			what += "; try: " + try
 		}
 	case "scanned", "reloaded":
-		what = fmt.Sprintf("%s %s directories in %s: robots.txt has %s bytes", msg, f.take("directories"), f.take("took"), f.take("robots_octets"))
+		what = fmt.Sprintf("%s %s directories in %s: robots.txt has %s bytes", msg, f.take("directories"), f.take("took"), f.take("robots_bytes"))
 		if n := f.take("reports"); n != "0" {
 			what += ", reports: " + n
 		}

@@ -54,7 +54,7 @@ func registry(s *status.Stats) *prometheus.Registry {
 	return r
 }
 
-// collector asks for the numbers anew each time.
+// collector asks for the numbers again each time.
 type collector struct{ stats *status.Stats }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -64,18 +64,18 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 var (
 	build       = desc("build_info", "Always 1, with the version.", "version")
 	requests    = desc("requests_total", "Requests, by what became of them.", "outcome")
-	sent        = desc("response_bytes_total", "Octets of replies that were sent.")
+	sent        = desc("response_bytes_total", "Bytes of replies that were sent.")
 	accepted    = desc("accepted_connections_total", "Connections that were accepted.")
 	connections = desc("connections", "Connections that stay open, by what for.", "state")
 	refused     = desc("refused_total", "Connections and requests that were refused, by reason.", "reason")
 	fetches     = desc("robots_fetches_total", "Requests for robots.txt.")
 	rude        = desc("robots_rude_requests_total", "Requests for what robots.txt denies, by clients that had fetched it.")
-	octets      = desc("robots_bytes", "Size of robots.txt.")
+	robotsBytes = desc("robots_bytes", "Size of robots.txt.")
 	policyInfo  = desc("policy_info", "1 for the policy that is served, by its SHA-256.", "sha256")
 	reports     = desc("reports", "Reports on the annotations, by severity.", "severity")
-	reloads     = desc("reloads_total", "How often something was read anew.")
+	reloads     = desc("reloads_total", "How often something was read again.")
 	failures    = desc("reload_failures_total", "How often that failed, and the old policy stayed.")
-	lastReload  = desc("last_reload_timestamp_seconds", "When something was last read anew, since 1970.")
+	lastReload  = desc("last_reload_timestamp_seconds", "When something was last read again, since 1970.")
 	lastTook    = desc("last_reload_duration_seconds", "How long that took.")
 	enforced    = desc("robots_enforced_requests_total", "Requests of robots that were slowed or refused.", "action")
 	lost        = desc("access_log_lost_lines_total", "Lines of the access log that were lost.")
@@ -83,7 +83,7 @@ var (
 
 // Describe is for Prometheus.
 func (c collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{build, requests, sent, accepted, connections, refused, fetches, rude, octets,
+	for _, d := range []*prometheus.Desc{build, requests, sent, accepted, connections, refused, fetches, rude, robotsBytes,
 		reports, reloads, failures, lastReload, lastTook, enforced, lost} {
 		to <- d
 	}
@@ -112,7 +112,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 	count(fetches, n.Fetches)
 	count(rude, n.Rude)
-	gauge(octets, float64(n.Octets))
+	gauge(robotsBytes, float64(n.RobotsBytes))
 	if n.Policy != "" {
 		gauge(policyInfo, 1, n.Policy)
 	}

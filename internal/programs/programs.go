@@ -227,8 +227,8 @@ const (
 	aDirectory
 )
 
-// look tells what a name is. A file that this process may not read is one, too:
-// it is the program's user who has to.
+// look returns the kind of a name. A file that this process may not read is a
+// program, too: only the program's user has to read it.
 func look(v *site.View, name string) (kind, error) {
 	f, err := v.Open(name)
 	switch {

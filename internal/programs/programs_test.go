@@ -134,7 +134,7 @@ func handler(t *testing.T) *Handler {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rule.Client.Patience, rule.Client.MaxReply = 100*time.Millisecond, 1<<20
+		rule.Client.MaxReply = 1 << 20
 		h.Rules = append(h.Rules, rule)
 	}
 	return h
@@ -173,7 +173,6 @@ func TestWhoAnswers(t *testing.T) {
 		"/app//script":         "Not found",
 		"/app/..\\..\\x":       "Not found",
 		"/app/x\u009b":         "Not found",
-		"/app/deep/hang":       "The program does not answer",
 	} {
 		got, err := ask(h, sel, "q")
 		if err != nil {
@@ -182,6 +181,10 @@ func TestWhoAnswers(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: %q, want %q", sel, got, want)
 		}
+	}
+	h.Rules[1].Client.Timeout = 100 * time.Millisecond
+	if _, err := ask(h, "/app/deep/hang", "q"); err == nil || server.ErrorMessage(err) != "The program does not answer" {
+		t.Errorf("a program that hangs: %v", err)
 	}
 	if got, err := ask(h, "/app/flood", ""); server.KindOf(err) != server.Internal || len(got) > 1<<20 {
 		t.Errorf("a flood: %d bytes, %v", len(got), err)

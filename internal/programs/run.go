@@ -105,7 +105,7 @@ func (h *Handler) run(w server.ResponseWriter, r *server.Request, v *site.View, 
 // onlyWriter hides ReadFrom, and the menus.
 type onlyWriter struct{ io.Writer }
 
-// failed gives an error of a program the words for the client.
+// failed returns an error of a program with the words for the client.
 func failed(err error) error {
 	var known *server.Error
 	switch {

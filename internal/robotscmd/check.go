@@ -19,7 +19,7 @@ import (
 type checked struct {
 	Reports []policy.Report `json:"reports"`
 	Readers policy.Matrix   `json:"readers"`
-	Octets  int             `json:"octets"`
+	Bytes   int             `json:"bytes"`
 	Rules   int             `json:"rules"`
 	differs []string        // from the file of a server
 	all     bool            // notices are shown, too
@@ -62,7 +62,7 @@ func check(snap *site.Snapshot) *checked {
 }
 
 func (k *checked) measure(file []byte) {
-	k.Octets, k.Rules = len(file), 0
+	k.Bytes, k.Rules = len(file), 0
 	for _, g := range robots.Parse(robots.RFC9309, file).Groups() {
 		k.Rules += len(g.Rules)
 	}
@@ -96,7 +96,7 @@ func (k *checked) against(ctx context.Context, c *Command, snap *site.Snapshot, 
 	}
 	k.differs = difference(string(served), string(snap.Robots))
 	r := policy.NewReport(policy.CodeDiffers, target, 0,
-		fmt.Sprintf("the server has another robots.txt: %d octets, of -root %d", len(served), len(snap.Robots)))
+		fmt.Sprintf("the server has another robots.txt: %d bytes, of -root %d", len(served), len(snap.Robots)))
 	matrix, leaks := snap.Compiled.Prove(served)
 	k.Readers = matrix
 	k.measure(served)
@@ -122,7 +122,7 @@ func (k *checked) bad() bool {
 	return slices.ContainsFunc(k.Reports, func(r policy.Report) bool { return r.Severity == diag.Error })
 }
 
-// String gives the reports, the difference and the matrix.
+// String returns the reports, the difference and the matrix.
 func (k *checked) String() string {
 	var b strings.Builder
 	b.WriteString(reportsText(k.Reports, k.all))
@@ -133,6 +133,6 @@ func (k *checked) String() string {
 	for _, row := range k.Readers {
 		_, _ = fmt.Fprintf(&b, "%-14s %9d %9d %11d\n", row.Name, row.Selectors, row.Leaks, row.OverBlocks)
 	}
-	_, _ = fmt.Fprintf(&b, "robots.txt: %d bytes, %d rules\n", k.Octets, k.Rules)
+	_, _ = fmt.Fprintf(&b, "robots.txt: %d bytes, %d rules\n", k.Bytes, k.Rules)
 	return b.String()
 }

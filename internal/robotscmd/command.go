@@ -47,7 +47,7 @@ func (c *Command) atMost(n int) error {
 	return nil
 }
 
-// product gives the product token of -agent: its first word, without a version
+// product returns the product token of -agent: its first word, without a version
 // (R3).
 func (c *Command) product() (string, error) {
 	name := strings.TrimSpace(c.Agent)

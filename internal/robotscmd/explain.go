@@ -24,8 +24,8 @@ type explained struct {
 	policy.Explanation
 }
 
-// Explain tells why each selector is allowed or denied; exit status 1 if
-// any is denied.
+// Explain prints why each selector is allowed or denied; exit status 1 if any is
+// denied.
 func (c *Command) Explain(context.Context) error {
 	agent, err := c.product()
 	if err != nil {
@@ -105,7 +105,7 @@ func printExplained(w io.Writer, all []explained) error {
 	return printText(w, b.String())
 }
 
-// String gives the explanation in a few lines.
+// String returns the explanation in a few lines.
 func (e explained) String() string {
 	var b strings.Builder
 	answer := "allow"

@@ -18,7 +18,7 @@ import (
 	"github.com/gophd/gophd/robots"
 )
 
-// inFile gives diagnostics the name of the file that they are about.
+// inFile returns the diagnostics with the name of their file.
 func inFile(name string, list []diag.Diagnostic) []diag.Diagnostic {
 	all := []diag.Diagnostic{}
 	for _, d := range list {

@@ -9,7 +9,7 @@ import (
 	"github.com/gophd/gophd/policy"
 )
 
-// reportsText gives the reports for people: each as a line, in the next ones who
+// reportsText returns the reports for people: each as a line, in the next ones who
 // is concerned and what to do. Notices are counted only, unless all are wanted.
 func reportsText(reports []policy.Report, all bool) string {
 	var b strings.Builder

@@ -88,7 +88,7 @@ type shown struct {
 	format robots.Dialect
 }
 
-// text gives the file, and what could not be said.
+// text returns the file, and what could not be said.
 func (s shown) text() (text string, lost []diag.Diagnostic) {
 	if s.format == robots.Gopher {
 		return string(s.snap.Robots), nil
@@ -116,8 +116,8 @@ func bare(line string) bool {
 	return pattern[0] != '/' && pattern[0] != '*'
 }
 
-// lost tells what could not be said: where it stands in an annotation if it
-// does, and once, although it may stand in several groups of the file.
+// lost returns each problem once, although it may stand in several groups of the
+// file, with its place in an annotation if it has one.
 func (s shown) lost(problems []diag.Diagnostic) []diag.Diagnostic {
 	lines := strings.Split(string(s.snap.Robots), "\n")
 	seen := map[diag.Diagnostic]bool{}
@@ -177,7 +177,7 @@ func (s shown) annotated(text string) string {
 	return b.String()
 }
 
-// sources gives the place that each line of each group comes from, by what it
+// sources returns the place that each line of each group comes from, by what it
 // is in this standard, and tells of a rule that matches nothing now.
 func (s shown) sources() map[string]string {
 	sources, nothing := map[string]string{}, map[string]bool{}
@@ -209,7 +209,7 @@ func (s shown) sources() map[string]string {
 	return sources
 }
 
-// written gives a line in the standard, and what else it becomes there.
+// written returns a line in the standard, and what else it becomes there.
 func (s shown) written(line string) []string {
 	list := []string{line}
 	if s.format == robots.Gopher {

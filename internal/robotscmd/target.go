@@ -34,7 +34,7 @@ type source struct {
 	problems []diag.Diagnostic // of the network's token
 }
 
-// diagnostics tells what is wrong with it.
+// diagnostics returns what is wrong with the source.
 func (s source) diagnostics() []diag.Diagnostic {
 	if s.network != nil {
 		return s.problems
@@ -99,7 +99,7 @@ func loadPath(name string, dialect robots.Dialect, limit int64) (source, error) 
 	return loadFile(name, dialect, limit)
 }
 
-// maxSize gives the bytes of -max-size; 0 is the default of what reads them.
+// maxSize returns the bytes of -max-size; 0 is the default of what reads them.
 func (c *Command) maxSize() (int64, error) {
 	if c.MaxSize == "" {
 		return 0, nil
@@ -114,7 +114,7 @@ func (c *Command) maxSize() (int64, error) {
 	return limit, nil
 }
 
-// hostTimeout gives the time that a host has.
+// hostTimeout returns the time that a host has.
 func (c *Command) hostTimeout() (time.Duration, error) {
 	d := c.Timeout
 	if d <= 0 {
@@ -123,7 +123,7 @@ func (c *Command) hostTimeout() (time.Duration, error) {
 	return d, nil
 }
 
-// dialectOf gives the dialect that a flag names.
+// dialectOf returns the dialect that a flag names.
 func dialectOf(flag, name string, otherwise robots.Dialect) (robots.Dialect, error) {
 	if name == "" {
 		return otherwise, nil

@@ -151,7 +151,7 @@ func printVerdicts(w io.Writer, verdicts []verdict, asJSON bool) error {
 	return nil
 }
 
-// String gives the verdict in one line: the answer, what decides, and why; and a
+// String returns the verdict in one line: the answer, what decides, and why; and a
 // line for each preference about its use.
 func (v verdict) String() string {
 	answer, reason := "allow", "no rule matches"

@@ -59,7 +59,7 @@ func (h Holds) TCP() bool { return h.ABI >= abiTCP || h.Calls }
 // Full reports whether all is forbidden that gophd asks for.
 func (h Holds) Full() bool { return h.Files() && h.TCP() }
 
-// LogValue tells in a log what holds.
+// LogValue returns what holds, for a log.
 func (h Holds) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("landlock_abi", h.ABI), slog.Bool("files", h.Files()), slog.Bool("tcp", h.TCP()),
 		slog.Bool("udp", h.ABI >= abiUDP || h.Calls), slog.Bool("signals", h.ABI >= abiSignals), slog.Bool("calls", h.Calls))

@@ -268,7 +268,7 @@ func (x *Index) remove(name string) {
 	delete(x.names, name)
 }
 
-// Mark returns the mark of a text; ok says whether it is in the index.
+// Mark returns the mark of a text; ok reports whether it is in the index.
 func (x *Index) Mark(name string) (mark uint64, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -36,7 +36,7 @@ type Searcher struct {
 	// Memory bounds the index, in bytes. If zero, 256 MiB.
 	Memory int64
 
-	// All says that what robots may not have is found, too.
+	// All reports whether texts that are denied to robots are found, too.
 	All bool
 
 	// InfoPrefix is how gophermaps are read (see menu.Builder).

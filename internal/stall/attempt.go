@@ -31,8 +31,8 @@ type result[T any] struct {
 
 // Try does something with many names and waits for it, but not for ever: when
 // one of its operations does not end, Try returns with ErrLeft, and nobody gets
-// what f returns later. So f must not touch what its caller goes on using. When
-// it is tried again that name is barred.
+// what f returns later. So f must not touch what its caller goes on using. The
+// next operation on that name fails at once.
 func Try[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) { return try(g, f, true) }
 
 func try[T any](g *Guard, f func(*Attempt) (T, error), hurried bool) (value T, err error) {
@@ -58,7 +58,7 @@ func try[T any](g *Guard, f func(*Attempt) (T, error), hurried bool) (value T, e
 	return value, err
 }
 
-// Wait is Try for what somebody waits for: its operations have all the patience,
+// Wait is Try for what somebody waits for: its operations have all of the timeout,
 // whatever else does not answer.
 func Wait[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) { return try(g, f, false) }
 

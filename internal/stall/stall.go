@@ -20,32 +20,32 @@ import (
 )
 
 var (
-	// Err says that the file system does not answer, or that too much waits for
-	// it already.
+	// Err is returned if the file system does not answer, or if too many
+	// operations wait for it already.
 	Err = errors.New("the file system does not answer")
 
 	// ErrLeft is an Err, for what was left behind in the middle.
 	ErrLeft = fmt.Errorf("%w: left behind", Err)
 
-	// ErrStopped says that the Guard was stopped.
+	// ErrStopped is returned after the Guard was stopped.
 	ErrStopped = errors.New("no longer waited for")
 )
 
 const (
-	// DefaultPatience is how long an operation may take.
-	DefaultPatience = 10 * time.Second
+	// DefaultTimeout is how long an operation may take.
+	DefaultTimeout = 10 * time.Second
 
 	maxOps    = 4096 // at once; a Go program may not have more than 10,000 threads
 	maxInDir  = 4    // names of a directory that do not answer: then nothing in it is asked for
-	inAHurry  = 20   // part of the patience that an Attempt is left while something does not answer
+	inAHurry  = 20   // part of the timeout that an Attempt is left while something does not answer
 	tellEvery = time.Minute
 )
 
 // A Guard knows which operations are under way. The zero value is ready to use,
 // and a nil one bounds nothing.
 type Guard struct {
-	// Patience is how long an operation may take. If zero, 10 s.
-	Patience time.Duration
+	// Timeout is how long an operation may take. If zero, 10 s.
+	Timeout time.Duration
 
 	// Log is told what does not answer, and when it does again. If nil, nobody is.
 	Log *slog.Logger
@@ -90,7 +90,7 @@ func (g *Guard) Enter(name string) (*Op, error) {
 func (g *Guard) enter(name string, a *Attempt) (*Op, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.n >= maxOps || len(g.stuck) > 0 && g.barred(name) {
+	if g.n >= maxOps || len(g.stuck) > 0 && g.unanswered(name) {
 		return nil, Err
 	}
 	now := time.Now()
@@ -132,15 +132,15 @@ func (o *Op) Leave() {
 	}
 }
 
-func (g *Guard) patience() time.Duration {
-	if g.Patience == 0 {
-		return DefaultPatience
+func (g *Guard) timeout() time.Duration {
+	if g.Timeout == 0 {
+		return DefaultTimeout
 	}
-	return g.Patience
+	return g.Timeout
 }
 
-// barred says whether a name, or a directory that it is in, does not answer.
-func (g *Guard) barred(name string) bool {
+// unanswered reports whether a name, or a directory that it is in, does not answer.
+func (g *Guard) unanswered(name string) bool {
 	if g.stuck["."] > 0 || g.stuck[name] > 0 {
 		return true
 	}
@@ -154,7 +154,7 @@ func (g *Guard) barred(name string) bool {
 
 // wait sets the alarm.
 func (g *Guard) wait(now time.Time) {
-	next := max(g.patience()/inAHurry, time.Millisecond)
+	next := max(g.timeout()/inAHurry, time.Millisecond)
 	g.due = now.Add(next)
 	g.alarm = time.AfterFunc(next, g.look)
 }
@@ -178,12 +178,12 @@ func (g *Guard) look() {
 }
 
 // limit is how long an operation may take. So that attempts get through a tree
-// in which much does not answer, they have less patience with the rest of it.
+// in which much does not answer, they wait less for the rest of it.
 func (g *Guard) limit(o *Op) time.Duration {
 	if o.attempt != nil && o.attempt.hurried && len(g.stuck) > 0 {
-		return g.patience() / inAHurry
+		return g.timeout() / inAHurry
 	}
-	return g.patience()
+	return g.timeout()
 }
 
 // mark notes that an operation does not end, and tells of it once a minute.
@@ -227,7 +227,7 @@ func (g *Guard) unmark(name string) {
 	}
 	if !g.telling && g.Answered != nil {
 		g.telling = true
-		time.AfterFunc(g.patience()/inAHurry, g.answered)
+		time.AfterFunc(g.timeout()/inAHurry, g.answered)
 	}
 }
 

@@ -22,7 +22,7 @@ func begin(t *testing.T, g *Guard, name string) *Op {
 	return op
 }
 
-func barred(g *Guard, name string) bool {
+func unanswered(g *Guard, name string) bool {
 	op, err := g.Enter(name)
 	op.Leave()
 	return err != nil
@@ -36,24 +36,24 @@ func TestEnter(t *testing.T) {
 		g := &Guard{Log: slog.New(slog.NewTextHandler(&log, nil)), Answered: func() { answered.Add(1) }}
 		dir, other := begin(t, g, "a/b"), begin(t, g, "a/b")
 		begin(t, g, "quick").Leave()
-		time.Sleep(DefaultPatience / 2)
-		if barred(g, "a/b") {
-			t.Error("barred too early")
+		time.Sleep(DefaultTimeout / 2)
+		if unanswered(g, "a/b") {
+			t.Error("taken as unanswered too early")
 		}
-		time.Sleep(DefaultPatience)
+		time.Sleep(DefaultTimeout)
 		for name, want := range map[string]bool{"a/b": true, "a/b/c": true, "a/bc": false, "a": false, ".": false, "quick": false} {
-			if barred(g, name) != want {
-				t.Errorf("%s is barred: %v", name, !want)
+			if unanswered(g, name) != want {
+				t.Errorf("%s is taken as unanswered: %v", name, !want)
 			}
 		}
 		dir.Leave()
-		if !barred(g, "a/b") {
-			t.Error("not barred, though there is another one")
+		if !unanswered(g, "a/b") {
+			t.Error("taken as answered, though there is another one")
 		}
 		other.Leave()
 		time.Sleep(time.Minute)
-		if barred(g, "a/b") || answered.Load() != 1 {
-			t.Errorf("barred, or told %d times that it answers", answered.Load())
+		if unanswered(g, "a/b") || answered.Load() != 1 {
+			t.Errorf("unanswered, or told %d times that it answers", answered.Load())
 		}
 		if lines := strings.Count(log.String(), "\n"); lines != 2 || !strings.Contains(log.String(), "name=a/b") {
 			t.Errorf("log:\n%s", log.String())
@@ -68,14 +68,14 @@ func TestLoadIsNoStall(t *testing.T) {
 		var g Guard
 		begin(t, &g, "d/x")
 		g.alarm.Stop()
-		time.Sleep(3 * DefaultPatience) // nobody gets his turn
+		time.Sleep(3 * DefaultTimeout) // nobody gets his turn
 		g.look()
-		if barred(&g, "d/x") {
-			t.Error("barred for what the machine was busy with")
+		if unanswered(&g, "d/x") {
+			t.Error("unanswered for what the machine was busy with")
 		}
-		time.Sleep(2 * DefaultPatience)
-		if !barred(&g, "d/x") {
-			t.Error("not barred, though it does not answer")
+		time.Sleep(2 * DefaultTimeout)
+		if !unanswered(&g, "d/x") {
+			t.Error("not unanswered, though it does not answer")
 		}
 	})
 }
@@ -89,14 +89,14 @@ func TestCrowdedDirectory(t *testing.T) {
 			begin(t, &g, fmt.Sprintf("d/%d", i))
 			begin(t, &g, fmt.Sprint(i))
 		}
-		time.Sleep(2 * DefaultPatience)
-		if !barred(&g, "d/x") || barred(&g, "x") || barred(&g, "dd/x") {
-			t.Error("the wrong names are barred")
+		time.Sleep(2 * DefaultTimeout)
+		if !unanswered(&g, "d/x") || unanswered(&g, "x") || unanswered(&g, "dd/x") {
+			t.Error("the wrong names are unanswered")
 		}
 		begin(t, &g, ".")
-		time.Sleep(2 * DefaultPatience)
-		if !barred(&g, "x") {
-			t.Error("not barred with the root")
+		time.Sleep(2 * DefaultTimeout)
+		if !unanswered(&g, "x") {
+			t.Error("not unanswered with the root")
 		}
 		g.mu.Lock()
 		g.alarm.Stop()
@@ -106,18 +106,18 @@ func TestCrowdedDirectory(t *testing.T) {
 
 // Never is more under way than a program may have threads.
 func TestEnterIsBounded(t *testing.T) {
-	g := &Guard{Patience: time.Hour}
+	g := &Guard{Timeout: time.Hour}
 	ops := make([]*Op, maxOps)
 	for i := range ops {
 		ops[i] = begin(t, g, fmt.Sprint(i))
 	}
-	if !barred(g, "x") {
+	if !unanswered(g, "x") {
 		t.Error("one too many")
 	}
 	for _, op := range ops {
 		op.Leave()
 	}
-	if barred(g, "x") || g.oldest != nil || g.newest != nil || g.n != 0 {
+	if unanswered(g, "x") || g.oldest != nil || g.newest != nil || g.n != 0 {
 		t.Errorf("%d are left", g.n)
 	}
 }
@@ -138,14 +138,14 @@ func TestDo(t *testing.T) {
 		}
 		began, release := time.Now(), make(chan struct{})
 		wait := func() error { <-release; return nil }
-		if err := check(&g, "slow", wait); !errors.Is(err, Err) || time.Since(began) != DefaultPatience {
+		if err := check(&g, "slow", wait); !errors.Is(err, Err) || time.Since(began) != DefaultTimeout {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		began = time.Now()
 		if err := check(&g, "slow/too", wait); !errors.Is(err, Err) || time.Since(began) != 0 {
 			t.Errorf("below: %v after %v", err, time.Since(began))
 		}
-		if err := check(&g, "another", wait); !errors.Is(err, Err) || time.Since(began) > DefaultPatience/10 {
+		if err := check(&g, "another", wait); !errors.Is(err, Err) || time.Since(began) > DefaultTimeout/10 {
 			t.Errorf("another: %v after %v", err, time.Since(began))
 		}
 		close(release)

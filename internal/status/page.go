@@ -23,7 +23,7 @@ type Page struct {
 	Stats *Stats
 	Allow []netip.Prefix
 
-	// ShowIP says how addresses are shown. If nil, in full.
+	// ShowIP returns an address as the page shows it. If nil, it is shown in full.
 	ShowIP func(netip.Addr) string
 }
 
@@ -54,7 +54,7 @@ func (p *Page) write(to io.Writer, n Numbers) error {
 		}
 		line("  %s\t%d%s", server.Kind(kind), times, bar)
 	}
-	line("  octets sent\t%d", n.Bytes)
+	line("  bytes sent\t%d", n.Bytes)
 	line("\nConnections")
 	line("  accepted\t%d", n.Accepted)
 	line("  reading\t%d\n  writing\t%d\n  lingering\t%d", n.Reading, n.Writing, n.Lingering)
@@ -87,7 +87,7 @@ func hours(line func(string, ...any), n Numbers) {
 func (p *Page) robots(line func(string, ...any), n Numbers) {
 	line("\nrobots.txt")
 	line("  SHA-256 of the policy:\n  %s", n.Policy)
-	line("  octets\t%d\n  fetched\t%d\n  then asked for what it denies\t%d", n.Octets, n.Fetches, n.Rude)
+	line("  bytes\t%d\n  fetched\t%d\n  then asked for what it denies\t%d", n.RobotsBytes, n.Fetches, n.Rude)
 	for _, c := range n.Rudest {
 		line("  %s\t%d", p.show(c.Key), c.Times)
 	}

@@ -70,21 +70,21 @@ func (s *Stats) Reloaded(r site.Reload) {
 
 // Numbers is how gophd does at one time.
 type Numbers struct {
-	Start    time.Time
-	Requests [server.Kinds]int64
-	Hour     [counted][60]int64 // by minutes, the last one is this
-	Bytes    int64              // sent in replies
-	Fetches  int64              // requests for robots.txt
-	Rude     int64              // requests for what it denies, by those who had fetched it
-	Rudest   []tally.Count[netip.Addr]
-	Reloads  int64
-	Failures int64       // reloads that failed
-	Last     site.Reload // the last one; zero before the first
-	Reports  []policy.Report
-	Octets   int    // of robots.txt
-	Policy   string // its SHA-256; see policy.Compiled.Hash
-	Lost     int64  // lines of the access log
-	Enforced enforce.Counts
+	Start       time.Time
+	Requests    [server.Kinds]int64
+	Hour        [counted][60]int64 // by minutes, the last one is this
+	Bytes       int64              // sent in replies
+	Fetches     int64              // requests for robots.txt
+	Rude        int64              // requests for what it denies, by those who had fetched it
+	Rudest      []tally.Count[netip.Addr]
+	Reloads     int64
+	Failures    int64       // reloads that failed
+	Last        site.Reload // the last one; zero before the first
+	Reports     []policy.Report
+	RobotsBytes int    // size of robots.txt
+	Policy      string // its SHA-256; see policy.Compiled.Hash
+	Lost        int64  // lines of the access log
+	Enforced    enforce.Counts
 	server.Counts
 }
 
@@ -106,7 +106,7 @@ func (s *Stats) Numbers() Numbers {
 		n.Last = *last
 	}
 	if snap := s.Site.Now(); snap != nil {
-		n.Reports, n.Octets, n.Policy = snap.Compiled.Reports(), len(snap.Robots), snap.Compiled.Hash()
+		n.Reports, n.RobotsBytes, n.Policy = snap.Compiled.Reports(), len(snap.Robots), snap.Compiled.Hash()
 	}
 	if s.Lost != nil {
 		n.Lost = s.Lost()

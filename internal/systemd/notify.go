@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Notifier tells systemd how the service does (sd_notify(3)). All methods of a
+// Notifier tells systemd the state of the service (sd_notify(3)). All methods of a
 // nil Notifier do nothing.
 //
 // The daemon package of go-systemd opens the socket for each message; a process
@@ -53,16 +53,16 @@ func watchdogTime() (time.Duration, error) {
 	return time.Duration(n) * time.Microsecond, nil
 }
 
-// Ready says that the service serves, for the first time or again after
+// Ready tells systemd that the service serves, for the first time or again after
 // Reloading.
 func (n *Notifier) Ready() { n.send("READY=1") }
 
-// Reloading says that everything is being read anew; Ready ends it.
+// Reloading tells systemd that everything is being read again; Ready ends it.
 func (n *Notifier) Reloading() {
 	n.send("RELOADING=1\nMONOTONIC_USEC=" + strconv.FormatInt(monotonic().Microseconds(), 10))
 }
 
-// Stopping says that the service ends.
+// Stopping tells systemd that the service ends.
 func (n *Notifier) Stopping() { n.send("STOPPING=1") }
 
 // send loses what systemd does not take: a service must not fail because its
@@ -73,8 +73,8 @@ func (n *Notifier) send(state string) {
 	}
 }
 
-// Watch gives a sign of life at half the time that systemd waits for one, as
-// long as alive says so, until ctx ends. If systemd does not wait for any, it
+// Watch sends a sign of life each half of the time that systemd waits for one, as
+// long as alive returns true, until ctx ends. If systemd does not wait for any, it
 // returns at once. Alive gets a context that ends when the sign is due.
 func (n *Notifier) Watch(ctx context.Context, alive func(context.Context) bool) {
 	if n == nil || n.watchdog == 0 {

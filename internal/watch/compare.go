@@ -26,8 +26,8 @@ const (
 	thorough = 20
 )
 
-// poll tells changes by comparing, every so often, what all trees look like with
-// what they looked like the last time.
+// poll finds changes by comparing, every so often, all trees with what they were
+// the last time.
 func (w *Watcher) poll(ctx context.Context, every time.Duration) {
 	old := look(w.Guard, w.trees(), ".", tree{})
 	w.changed(Batch{All: true})

@@ -93,7 +93,7 @@ func TestStalledDirectory(t *testing.T) {
 	var gate sync.RWMutex
 	root := plant(t, "a")
 	w := &Watcher{Root: root, Poll: -1, open: stalling(root, "slow", &gate)}
-	w.Guard = &stall.Guard{Patience: 500 * time.Millisecond, Answered: w.Reread}
+	w.Guard = &stall.Guard{Timeout: 500 * time.Millisecond, Answered: w.Reread}
 	var told touches
 	w.Touch = told.touch
 	m := newMirror(root)

@@ -18,7 +18,7 @@ import (
 // be missing too.
 const again = time.Second
 
-// follow tells changes by events, and, while the kernel refuses, by comparing.
+// follow finds changes by events, and, while the kernel refuses, by comparing.
 func (w *Watcher) follow(ctx context.Context) {
 	f := follower{Watcher: w, pending: newPending()}
 	f.units = newUnits(f.tellUnit)
@@ -35,7 +35,7 @@ func (w *Watcher) follow(ctx context.Context) {
 		if limit.Reached(err) || errors.Is(err, stall.Err) {
 			again = aWhile
 		}
-		w.log().Warn("cannot watch for changes, polling instead", "error", err, "hint", hint(err), "again_in", again)
+		w.log().Warn("cannot watch for changes, polling instead", "error", err, "hint", hint(err), "retry_in", again)
 		f.compare(ctx, again)
 	}
 }

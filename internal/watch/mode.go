@@ -1,6 +1,6 @@
 package watch
 
-// Mode says how changes are found.
+// Mode is how changes are found.
 type Mode int
 
 // The modes.

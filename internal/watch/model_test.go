@@ -238,7 +238,7 @@ func (w *world) step() {
 	}
 }
 
-// checkout removes and makes anew, as git does between branches.
+// checkout removes and makes again, as git does between branches.
 func (w *world) checkout() {
 	dir := w.dir()
 	for range 10 {

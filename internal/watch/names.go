@@ -20,7 +20,7 @@ type Tree struct {
 	Dir  string // absolute; it may be missing for a time
 }
 
-// names tells which file a name stands for, and which names a file has.
+// names maps names to files, and files to their names.
 type names struct {
 	root  string              // absolute
 	trees map[string]string   // directories, by name

@@ -23,14 +23,14 @@ type Batch struct {
 	// that is new are named too: it is never necessary to descend. Some may be
 	// gone by now.
 	Dirs []string
-	// All says that anything may have changed. Dirs is empty then.
+	// All reports whether anything may have changed. Dirs is empty then.
 	All bool
-	// Root says that the root itself was exchanged, went or came back: it has
-	// to be opened anew. All is set too.
+	// Root reports whether the root itself was replaced, was removed or came back:
+	// it has to be opened again. All is set too.
 	Root bool
 }
 
-// Watcher tells what changes below Root and in other trees. Its fields are set before Run is
+// Watcher reports changes below Root and in other trees. Its fields are set before Run is
 // called, and Run is called once. The zero value of each but Root is useful.
 type Watcher struct {
 	// Root is the directory to watch. It may be missing for a time. If it is a
@@ -38,7 +38,7 @@ type Watcher struct {
 	Root string
 	// Trees are other directories to watch, at the start; see SetTrees.
 	Trees []Tree
-	// Mode says how changes are found. If zero, Inotify.
+	// Mode is how changes are found. If zero, Inotify.
 	Mode Mode
 	// Poll is the time between two complete readings. With Inotify these come
 	// beside the events; if zero, 5 min, and if negative, never. Where the
@@ -98,8 +98,8 @@ func (w *Watcher) Run(ctx context.Context) error {
 	return nil
 }
 
-// SetTrees says which trees there are from now on besides Root. A tree whose
-// Name and Dir stay, but whose directory is another one, is told with Replaced.
+// SetTrees sets which trees there are besides Root. For a tree whose Name and Dir
+// stay, but whose directory is another one, call Replaced.
 // It may be called at any time.
 func (w *Watcher) SetTrees(trees []Tree) error {
 	root, err := filepath.Abs(w.Root)
@@ -116,8 +116,8 @@ func (w *Watcher) SetTrees(trees []Tree) error {
 	return nil
 }
 
-// Replaced says that the directory of a tree is another one than before, came or
-// went. It may be called at any time.
+// Replaced tells the Watcher that the directory of a tree is another one than
+// before, was made or was removed. It may be called at any time.
 func (w *Watcher) Replaced(name string) {
 	if p := w.pending.Load(); p != nil {
 		p.leave(name)

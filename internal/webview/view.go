@@ -28,7 +28,7 @@ type View struct {
 	// Handler answers what is no file of the site, and makes the menus.
 	Handler server.Handler
 
-	// Search says that /search answers: each page has a form for it.
+	// Search reports whether /search answers: each page has a form for it.
 	Search bool
 
 	voice

@@ -30,7 +30,7 @@ const (
 
 var accessNames = [...]string{Unreachable: "unreachable", Unavailable: "unavailable", Successful: "successful"}
 
-// String gives unreachable, unavailable or successful.
+// String returns unreachable, unavailable or successful.
 func (a Access) String() string {
 	if int(a) < len(accessNames) {
 		return accessNames[a]
@@ -112,7 +112,7 @@ func (a *Answer) compared(selector string) string {
 	return selector
 }
 
-// Usage says what the host states about the use of what is fetched.
+// Usage returns what the host states about the use of what is fetched.
 func (a *Answer) Usage(path string) robots.Statement {
 	if a.Access == Unreachable {
 		return nil
@@ -124,7 +124,7 @@ func (a *Answer) Usage(path string) robots.Statement {
 // requests; ok is false if it asks for none.
 func (a *Answer) CrawlDelay() (delay time.Duration, ok bool) { return a.rules.CrawlDelay() }
 
-// Comments gives the Comment lines for the author of the robot (C9); a robot
+// Comments returns the Comment lines for the author of the robot (C9); a robot
 // should log them.
 func (a *Answer) Comments() []string {
 	var comments []string

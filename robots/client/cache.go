@@ -50,7 +50,7 @@ func (c *Client) get(ctx context.Context, o dial.Origin) (*Answer, error) {
 	return c.answer(h), nil
 }
 
-// look gives the entry of an origin, and what to wait for if its file is due:
+// look returns the entry of an origin, and what to wait for if its file is due:
 // the end of the fetch under way, which is started if there is none.
 func (c *Client) look(ctx context.Context, o dial.Origin) (*host, <-chan struct{}) {
 	c.cache.mu.Lock()
@@ -66,14 +66,14 @@ func (c *Client) look(ctx context.Context, o dial.Origin) (*host, <-chan struct{
 	return h, h.fetching
 }
 
-// host gives the entry of an origin. The caller holds the lock.
+// host returns the entry of an origin. The caller holds the lock.
 func (c *Client) host(o dial.Origin) *host {
 	h := c.cache.host(o, cmp.Or(c.Size, maxHosts))
 	h.pace.SetMin(c.MinDelay)
 	return h
 }
 
-// host gives the entry of an origin, and lets go of the oldest if there are too
+// host returns the entry of an origin, and lets go of the oldest if there are too
 // many. The caller holds the lock.
 func (c *cache) host(o dial.Origin, size int) *host {
 	if e, ok := c.hosts[o]; ok {
@@ -133,8 +133,8 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	h.fetching = nil
 }
 
-// answer says what is known of a host. While it cannot be reached the file it
-// had holds; that it had none is no permission to go on. A web host that has
+// answer returns what is known of a host. While the host cannot be reached, its
+// last file holds; that it had none is no permission to go on. A web host that has
 // not been reached for 30 days is taken for one without a file (R12); a gopher
 // host never is.
 func (c *Client) answer(h *host) *Answer {

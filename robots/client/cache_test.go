@@ -73,7 +73,7 @@ func TestClientStale(t *testing.T) {
 }
 
 // TestClientGoneAfterAbsence proves R12: that there was no file once is no
-// permission while the host is unreachable, and the 30 days begin anew.
+// permission while the host is unreachable, and the 30 days begin again.
 func TestClientGoneAfterAbsence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := places{docs: map[string]string{}}

@@ -59,7 +59,7 @@ type Client struct {
 	cache cache
 }
 
-// Get gives what the host of an URL says to this robot, fetched if need be. The
+// Get returns what the host of an URL says to this robot, fetched if need be. The
 // host's port and scheme count: another one is another host. The error is about
 // the URL or the context; a host that cannot be reached is an Answer.
 func (c *Client) Get(ctx context.Context, rawURL string) (*Answer, error) {

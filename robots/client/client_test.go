@@ -251,7 +251,7 @@ func TestClientComments(t *testing.T) {
 }
 
 // TestClientPace proves that the pace of a host is kept when its file is
-// fetched anew, and follows what the file says to this robot.
+// fetched again, and follows what the file says to this robot.
 func TestClientPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := places{docs: map[string]string{

@@ -21,7 +21,7 @@ import (
 	"github.com/gophd/gophd/robots/internal/robotstest"
 )
 
-// gopherServer gives a Dial function that reaches a server in memory. It
+// gopherServer returns a Dial function that reaches a server in memory. It
 // answers what the function gives for the request, its line end included.
 func gopherServer(t *testing.T, secure *tls.Config, answer func(request string) string) func(context.Context, string, string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
@@ -50,7 +50,7 @@ func mustParse(t *testing.T, raw string) *url.URL {
 	return u
 }
 
-// fetched gives the document of an URL.
+// fetched returns the document of an URL.
 func fetched(t *testing.T, f *Fetcher, raw string) (string, error) {
 	t.Helper()
 	body, err := f.Fetch(t.Context(), mustParse(t, raw))

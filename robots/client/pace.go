@@ -72,7 +72,7 @@ func (p *Pace) Hold(until time.Time) {
 	p.hold = later(p.hold, until)
 }
 
-// Took tells how long the last fetch took, for the rule of thumb.
+// Took sets how long the last fetch took, for the rule of thumb.
 func (p *Pace) Took(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +114,7 @@ func (p *Pace) Wait(ctx context.Context) error {
 	}
 }
 
-// queue gives the channel on which goroutines wait for their turn.
+// queue returns the channel on which goroutines wait for their turn.
 func (p *Pace) queue() chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()

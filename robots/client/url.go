@@ -48,7 +48,7 @@ func mendEscapes(s string) string {
 	return string(b)
 }
 
-// Target gives what the rules of a file are held against for a URL: of one of the
+// Target returns what the rules of a file are held against for a URL: of one of the
 // web its path and query, in which dot segments are resolved (RFC 3986, section
 // 5.2.4) as the server would, of a gopher URL the selector without the search
 // words, byte for byte.
@@ -112,7 +112,7 @@ func GopherDialect(f *robots.File) robots.Dialect {
 	return robots.Gopher
 }
 
-// gopherRequest gives what a gopher URL stands for on the wire: its path,
+// gopherRequest returns what a gopher URL stands for on the wire: its path,
 // decoded and without the item type. A question mark is a byte of it.
 func gopherRequest(u *url.URL) string {
 	path := strings.TrimPrefix(u.Path, "/")

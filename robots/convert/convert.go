@@ -181,7 +181,7 @@ func size(g robots.Group) int {
 	return n
 }
 
-// rules gives the shapes of all rules that count.
+// rules returns the shapes of all rules that count.
 func (c *converter) rules(groups []robots.Group) []converted {
 	var all []converted
 	for _, g := range groups {

@@ -17,9 +17,9 @@ var signals = []struct{ signal, usage string }{
 	{"ai-train", "train-ai"},
 }
 
-// UsageOf says in the words of Content-Usage what the value of a Content-Signal line
-// says: "search=yes, ai-train=no" is "search=y, train-ai=n". lost names what cannot
-// be said.
+// UsageOf translates the value of a Content-Signal line to Content-Usage:
+// "search=yes, ai-train=no" is "search=y, train-ai=n". lost lists the pairs that
+// Content-Usage has no words for.
 func UsageOf(signal string) (usage robots.Statement, lost []string) {
 	for pair := range strings.SplitSeq(signal, ",") {
 		pair = strings.TrimSpace(pair)

@@ -119,7 +119,7 @@ func decode(s string) string {
 	return b.String()
 }
 
-// encoded gives the pieces as they stand in a URI. That of a URI may have a #
+// encoded returns the pieces as they stand in a URI. That of a URI may have a #
 // in it, which starts no comment in Extended, but does where it goes.
 func (s shape) encoded() []string {
 	pieces := make([]string, len(s.pieces))

@@ -63,7 +63,7 @@ func (c *Client) Crawler(ctx context.Context, rawURL string) (robots.Crawler, []
 	return preference, problems, nil
 }
 
-// visit gives all ISUPPORT tokens of a server in the order they came.
+// visit returns all ISUPPORT tokens of a server in the order they came.
 func (c *Client) visit(ctx context.Context, o dial.Origin) ([]string, error) {
 	if strings.ContainsAny(c.Nick, " :\r\n\x00") {
 		return nil, fmt.Errorf("nick %q has bytes that no nick may have", c.Nick)
@@ -84,7 +84,7 @@ func (c *Client) visit(ctx context.Context, o dial.Origin) ([]string, error) {
 	return s.tokens, nil
 }
 
-// madeUpNick gives a nick of nine bytes, the longest that every server takes.
+// madeUpNick returns a nick of nine bytes, the longest that every server takes.
 func madeUpNick() string { return fmt.Sprintf("crawl%04d", rand.IntN(10000)) }
 
 // session is one connection from the first word to the last.
@@ -146,7 +146,7 @@ func (s *session) answer(line string) (done bool, err error) {
 	return false, nil
 }
 
-// quit says QUIT and waits until the server closes: unread text from it would reset
+// quit sends QUIT and waits until the server closes: unread text from it would reset
 // the connection before it has read the QUIT. Whether it works does not matter.
 func (s *session) quit() {
 	_ = s.conn.SetDeadline(time.Now().Add(goodbye))

@@ -108,7 +108,7 @@ var readme []byte
 //go:embed cases.jsonl
 var cases []byte
 
-// Cases gives the cases of the kit.
+// Cases returns the cases of the kit.
 func Cases() ([]Case, error) {
 	var list []Case
 	lines := bufio.NewScanner(bytes.NewReader(cases))

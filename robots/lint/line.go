@@ -209,7 +209,7 @@ func (l *linter) webRule(line robots.Line) {
 	}
 }
 
-// closest gives the field that a name is a misspelling of, or "".
+// closest returns the field that a name is a misspelling of, or "".
 func closest(name string) string {
 	name = strings.ToLower(name)
 	// What people write for User-agent is further away than two letters.

@@ -149,7 +149,7 @@ func TestAbuseGophermapsOverTheWire(t *testing.T) {
 		reply := d.ask("/" + dir + "/")
 		checkMenu(t, reply)
 		if took := time.Since(start); took > 5*time.Second || len(reply) > 16<<20 {
-			t.Errorf("%s: %d octets after %v", dir, len(reply), took)
+			t.Errorf("%s: %d bytes after %v", dir, len(reply), took)
 		}
 	}
 	broken := d.ask("/broken/")
@@ -161,9 +161,9 @@ func TestAbuseGophermapsOverTheWire(t *testing.T) {
 	}
 }
 
-// TestAbuseControlOctetsNowhere plants control octets wherever people and
+// TestAbuseControlBytesNowhere plants control bytes wherever people and
 // clients can, and looks for them wherever they could come out.
-func TestAbuseControlOctetsNowhere(t *testing.T) {
+func TestAbuseControlBytesNowhere(t *testing.T) {
 	const evil = "\x1b[31mred\x07\x9b\u009bx"
 	d := serve(t, tree(t, map[string]string{
 		"a.txt": "A\n", evil + ".txt": "E\n", "tab\there.txt": "T\n", "line\r\nend.txt": "L\n", "dir" + evil + "/x.txt": "X\n",
@@ -189,11 +189,11 @@ func TestAbuseControlOctetsNowhere(t *testing.T) {
 	}
 	for where, text := range map[string]string{"a reply": all.String(), "the log": d.Log()} {
 		if i := strings.IndexAny(text, "\x1b\x07\u009b"); i >= 0 {
-			t.Errorf("a control octet in %s: %q", where, text[max(i-100, 0):min(i+100, len(text))])
+			t.Errorf("a control byte in %s: %q", where, text[max(i-100, 0):min(i+100, len(text))])
 		}
 	}
 	if bytes.Contains([]byte(all.String()), []byte{0x9b}) {
-		t.Error("a lone octet 9B in a reply")
+		t.Error("a lone byte 9B in a reply")
 	}
 }
 
@@ -279,7 +279,7 @@ func TestAbuseNoReplyIsLost(t *testing.T) {
 			c := d.begin(sel + "\r\n" + more)
 			reply, err := io.ReadAll(c)
 			if err != nil || string(reply) != want {
-				t.Fatalf("%s: got %d octets, %v, want %d", sel, len(reply), err, len(want))
+				t.Fatalf("%s: got %d bytes, %v, want %d", sel, len(reply), err, len(want))
 			}
 			_ = c.Close()
 		}

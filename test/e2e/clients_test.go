@@ -74,7 +74,7 @@ func isImage(it menu.Item) bool {
 	return strings.ContainsRune("IgP", rune(it.Type)) || strings.HasSuffix(it.Selector, ".png")
 }
 
-// plainMenu says whether an item leads to a menu with links and no search.
+// plainMenu reports whether an item leads to a menu with links and no search.
 func (d *daemon) plainMenu(it menu.Item) bool {
 	if it.Type != '1' || it.Selector == "/" {
 		return false
@@ -162,7 +162,7 @@ func TestWalk(t *testing.T) {
 				t.Errorf("the text is shown as %q, want %q", got, want)
 			}
 			if got := output(t, "", append(c.bytes, c.follow(t, d, image))...); got != d.ask(image.goal().Selector) {
-				t.Errorf("the image has %d octets and is not what is sent", len(got))
+				t.Errorf("the image has %d bytes and is not what is sent", len(got))
 			}
 			shown = output(t, "", append(c.menu, c.follow(t, d, plain))...)
 			d.compare(t, shown, plain.goal().Selector)
@@ -240,7 +240,7 @@ func TestVF1(t *testing.T) {
 	}
 	got, err := os.ReadFile(copied)
 	if err != nil || string(got) != d.ask(image.goal().Selector) {
-		t.Errorf("the image has %d octets (%v) and is not what is sent:\n%s", len(got), err, shown)
+		t.Errorf("the image has %d bytes (%v) and is not what is sent:\n%s", len(got), err, shown)
 	}
 }
 

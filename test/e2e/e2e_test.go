@@ -60,8 +60,8 @@ func serveUnder(t *testing.T, words []string, root string, flags ...string) *dae
 	return d
 }
 
-// begin sends octets, and lets the caller read the reply.
-func (d *daemon) begin(octets string) *net.TCPConn {
+// begin sends text, and lets the caller read the reply.
+func (d *daemon) begin(text string) *net.TCPConn {
 	d.t.Helper()
 	c, err := net.Dial("tcp", d.addr)
 	if err != nil {
@@ -71,7 +71,7 @@ func (d *daemon) begin(octets string) *net.TCPConn {
 	if err := c.SetDeadline(time.Now().Add(2 * harness.Patience)); err != nil {
 		d.t.Fatal(err)
 	}
-	if _, err := io.WriteString(c, octets); err != nil {
+	if _, err := io.WriteString(c, text); err != nil {
 		d.t.Fatal(err)
 	}
 	return c.(*net.TCPConn)

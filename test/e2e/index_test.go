@@ -23,10 +23,10 @@ var abuse = []struct {
 	{"FIFO, socket, device, directory without x", []string{
 		"site/TestAbuseSpecialFiles", "site/TestWhoForbids", "test/e2e/TestAbuseSpecialFilesAsAnnotations",
 	}},
-	{"NUL", []string{"selector/TestAbuseControlOctetsInRequest", "test/e2e/TestAbuseNothingOutsideTheRoot"}},
+	{"NUL", []string{"selector/TestAbuseControlBytesInRequest", "test/e2e/TestAbuseNothingOutsideTheRoot"}},
 	{"CR, LF, TAB, ESC in selector, query, file name, gophertag, gophermap", []string{
-		"menu/TestAbuseNames", "menu/TestAbuseGophertag", "selector/TestAbuseControlOctetsInRequest", "server/TestLogQuotesOutsideOctets",
-		"test/e2e/TestAbuseControlOctetsNowhere",
+		"menu/TestAbuseNames", "menu/TestAbuseGophertag", "selector/TestAbuseControlBytesInRequest", "server/TestLogQuotesOutsideBytes",
+		"test/e2e/TestAbuseControlBytesNowhere",
 	}},
 	{"URL: selectors with scripts", []string{"menu/TestAbuseRedirect"}},
 	{"silent, trickling, half-closing clients, and those that never read", []string{

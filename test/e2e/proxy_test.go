@@ -76,7 +76,7 @@ func TestBehindHaproxy(t *testing.T) {
 		client := fmt.Sprintf("127.0.0.%d", 20+i)
 		for sel, want := range map[string]string{"/a.txt": "alpha\n", "/large.bin": string(large)} {
 			if got := askFrom(t, client, tt.addr, sel, tt.conf); got != want {
-				t.Errorf("%s from %s: %d octets, %.60q", sel, client, len(got), got)
+				t.Errorf("%s from %s: %d bytes, %.60q", sel, client, len(got), got)
 			}
 			d.WaitLog("remote=" + client + " selector=" + sel)
 		}

@@ -27,7 +27,7 @@ func hundreds(t *testing.T) (root string) {
 	return root
 }
 
-// denies says whether robots.txt, as it is served now, denies a selector.
+// denies reports whether robots.txt, as it is served now, denies a selector.
 func (d *daemon) denies(selector string) bool {
 	d.t.Helper()
 	file := robots.Parse(robots.RFC9309, []byte(d.ask("robots.txt")))
@@ -87,7 +87,7 @@ func TestReloadAsPeopleChangeThings(t *testing.T) {
 	}{
 		{"mv into place", "mv WORK/deny-all d1/.robots", "/d1/e5/a.txt", true},
 		{"editor that renames", "mv d2/.robots d2/.robots~ && cp WORK/deny-e1 d2/.robots && rm d2/.robots~", "/d2/e1/a.txt", true},
-		{"editor that writes anew", "cp WORK/deny-e1 d2/.new && mv d2/.new d2/.robots && echo 'Disallow: /e2/' >> d2/.robots", "/d2/e2/a.txt", true},
+		{"editor that writes again", "cp WORK/deny-e1 d2/.new && mv d2/.new d2/.robots && echo 'Disallow: /e2/' >> d2/.robots", "/d2/e2/a.txt", true},
 		{"rsync", "rsync -a WORK/site/ .", "/d3/e3/new.txt", true},
 		{"rm", "rm d4/.robots", "/d4/e0/a.txt", false},
 		{"chmod", "cp WORK/deny-e1 d5/.robots && chmod 644 d5/.robots", "/d5/e1/a.txt", true},

@@ -42,7 +42,7 @@ func TestAbuseLongRequestsOverTheWire(t *testing.T) {
 		c := d.begin(strings.Repeat("A", size))
 		reply, err := io.ReadAll(c)
 		if err != nil || string(reply) != "3Request too long\t\terror.host\t1\r\n.\r\n" {
-			t.Errorf("%d octets: got %.100q, %v", size, reply, err)
+			t.Errorf("%d bytes: got %.100q, %v", size, reply, err)
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 //	exits STATUS [nobody] COMMAND...  runs a command, which must end with that
 //	                                  status; as a user without rights
 //	fits LINES COLUMNS                the last output is not larger than that
-//	sparse FILE OCTETS                makes a file of that size that takes no room
+//	sparse FILE BYTES                makes a file of that size that takes no room
 func TestScripts(t *testing.T) {
 	gophd := harness.Program(t)
 	testscript.Run(t, testscript.Params{

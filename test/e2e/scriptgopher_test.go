@@ -25,8 +25,8 @@ import (
 //	[!] gopher SELECTOR PATTERN  asks $ADDR until the reply matches, or does not
 //	                             any more
 //	hold SELECTOR                asks, reads a little of the reply, and waits
-//	finish OCTETS                reads the rest of it; all must be so long
-//	silent OCTETS                sends them without a line end, and waits until
+//	finish BYTES                reads the rest of it; all must be so long
+//	silent BYTES                sends them without a line end, and waits until
 //	                             it is closed, without a reply
 //	refused                      waits until nobody listens at $ADDR any more
 //	answers DIR                  starts a server at $FAKE that answers a selector
@@ -59,7 +59,7 @@ func gopher(ts *testscript.TestScript, neg bool, args []string) {
 // held is a connection in the middle of a reply.
 type held struct {
 	conn net.Conn
-	n    int64 // octets that were read
+	n    int64 // bytes that were read
 }
 
 func heldOf(ts *testscript.TestScript) *held { return ts.Value("held").(*held) }
@@ -80,7 +80,7 @@ func finish(ts *testscript.TestScript, _ bool, args []string) {
 	h := heldOf(ts)
 	n, err := io.Copy(io.Discard, h.conn)
 	if h.n += n; err != nil || h.n != want {
-		ts.Fatalf("the reply has %d octets, %v, want %d", h.n, err, want)
+		ts.Fatalf("the reply has %d bytes, %v, want %d", h.n, err, want)
 	}
 }
 

@@ -68,7 +68,7 @@ func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// answering says whether a server has its robots.txt ready.
+// answering reports whether a server has its robots.txt ready.
 func answering(addr string) bool {
 	reply, err := harness.Ask(addr, "robots.txt")
 	return err == nil && reply != ""

@@ -17,7 +17,7 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-// peak returns the most memory that gophd has had, in octets.
+// peak returns the most memory that gophd has had, in bytes.
 func (d *daemon) peak() int64 {
 	d.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.Process.Pid))
@@ -53,7 +53,7 @@ func TestAbuseHugeFileTakesNoMemory(t *testing.T) {
 		clients.Go(func() {
 			n, err := io.Copy(io.Discard, d.begin("/huge.bin\r\n"))
 			if n != size || err != nil {
-				t.Errorf("got %d octets, %v, want %d", n, err, size)
+				t.Errorf("got %d bytes, %v, want %d", n, err, size)
 			}
 		})
 	}
@@ -98,7 +98,7 @@ func TestAbuseGrowingFileEnds(t *testing.T) {
 	}
 	n, err := io.Copy(io.Discard, c)
 	if n+1 != size || err != nil {
-		t.Errorf("got %d octets, %v, want %d", n+1, err, size)
+		t.Errorf("got %d bytes, %v, want %d", n+1, err, size)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestAbuseShrinkingFileEndsCleanly(t *testing.T) {
 	start := time.Now()
 	n, err := io.Copy(io.Discard, c)
 	if n+1 != left || err != nil || time.Since(start) > harness.Patience {
-		t.Errorf("got %d octets, %v, after %v, want %d", n+1, err, time.Since(start), left)
+		t.Errorf("got %d bytes, %v, after %v, want %d", n+1, err, time.Since(start), left)
 	}
 }
 
@@ -134,14 +134,14 @@ func TestLargeFilesGoBySendfile(t *testing.T) {
 	calls := filepath.Join(t.TempDir(), "calls")
 	d := serveUnder(t, []string{strace, "-D", "-f", "-qq", "-e", "trace=sendfile", "-o", calls}, root)
 	if n, err := io.Copy(io.Discard, d.begin("/large.bin\r\n")); n != size || err != nil {
-		t.Fatalf("got %d octets, %v", n, err)
+		t.Fatalf("got %d bytes, %v", n, err)
 	}
 	text, err := os.ReadFile(calls)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if sum := sumOf(string(text)); sum != size {
-		t.Errorf("sendfile has sent %d octets, want %d:\n%s", sum, size, text)
+		t.Errorf("sendfile has sent %d bytes, want %d:\n%s", sum, size, text)
 	}
 }
 

@@ -104,6 +104,6 @@ func TestCertificateRenewed(t *testing.T) {
 	d.Until("the new certificate is served", func() bool { return served(t, d.Addr, "") == "new.example" })
 	var got bytes.Buffer
 	if _, err := got.ReadFrom(c); err != nil || !bytes.Equal(got.Bytes(), large) {
-		t.Errorf("the old connection got %d of %d octets, %v", got.Len(), len(large), err)
+		t.Errorf("the old connection got %d of %d bytes, %v", got.Len(), len(large), err)
 	}
 }

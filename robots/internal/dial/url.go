@@ -58,7 +58,7 @@ func OriginOf(u *url.URL, ports map[string]string) (Origin, error) {
 	return Origin{u.Scheme, strings.ToLower(u.Hostname()), strconv.FormatUint(number, 10)}, nil
 }
 
-// hostname says whether host is a name, or an address that an URL can hold: one
+// hostname reports whether host is a name, or an address that an URL can hold: one
 // with a colon is of IPv6, and its zone has unreserved bytes only (RFC 6874,
 // section 2).
 func hostname(host string) bool {

@@ -30,7 +30,7 @@ type Conn struct {
 	// the caller cuts off does not come again.
 	Data []byte
 
-	// Ended says that the client sends no more.
+	// Ended reports whether the client has shut down its sending side.
 	Ended bool
 
 	// Err is why the connection is Closed or TimedOut.

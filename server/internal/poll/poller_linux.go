@@ -27,8 +27,8 @@ type Config struct {
 	// Accepted counts the connections that were accepted.
 	Accepted *atomic.Int64
 
-	// Shared says that another process has the listener, too, so that what waits
-	// in its queue at the end is left there.
+	// Shared reports whether another process has the listener, too; connections
+	// that wait in its queue at the end are left there.
 	Shared bool
 }
 

@@ -127,7 +127,7 @@ func StartCmd(t testing.TB, cmd *exec.Cmd) *Daemon {
 	return d
 }
 
-// maxLog is how much of the log is kept, in octets: of a run that takes half an
+// maxLog is how much of the log is kept, in bytes: of a run that takes half an
 // hour, the end.
 const maxLog = 8 << 20
 

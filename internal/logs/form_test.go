@@ -1,0 +1,52 @@
+package logs
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestDurations: a program gets the unit in the name of the key, a person what can
+// be read.
+func TestDurations(t *testing.T) {
+	for format, want := range map[string]string{
+		"text":    " took_ms=1.12357 wait_ms=90000.25\n",
+		"json":    `,"took_ms":1.12357,"wait_ms":90000.25}` + "\n",
+		"short":   " took=1.12ms wait=1m30s\n",
+		"journal": "GOPHD_TOOK_MS=1.12357\nGOPHD_WAIT_MS=90000.25\n\n",
+	} {
+		var out strings.Builder
+		l := Open(&out, Options{Format: format})
+		if format == "journal" {
+			l.w.w = &out // and not the journal of this machine
+		}
+		l.Info("done", "took", 1123570*time.Nanosecond, slog.Duration("wait", 90*time.Second+250*time.Microsecond))
+		l.Close()
+		if got := out.String(); !strings.HasSuffix(got, want) {
+			t.Errorf("%s: got %q, want ... %q", format, got, want)
+		}
+	}
+}
+
+// TestSentences: what is known is told in words, the rest with its keys.
+func TestSentences(t *testing.T) {
+	for want, args := range map[string][]any{
+		`scanned 9 directories in 1.12ms: robots.txt has 747 bytes, reports: 2`: {"scanned",
+			"all", true, "directories", 9, "robots_bytes", 747, "reports", 2, "changed", true, "took", 1123570 * time.Nanosecond},
+		`192.0.2.7 "/a b", 12 bytes, 20µs: gone`: {"request",
+			"remote", "192.0.2.7", "selector", "/a b", "bytes", 12, "took", 20 * time.Microsecond, "error", errors.New("gone")},
+		`a/.robots:3: no field (unknown-field); hint: Disallow?`: {"problem in the content tree",
+			"file", "a/.robots", "line", 3, "problem", "no field", "code", "unknown-field", "hint", "Disallow?"},
+		`something b_c=1 d="e f"`: {"something", slog.Group("b", "c", 1), "d", `"e f"`},
+	} {
+		var out strings.Builder
+		l := Open(&out, Options{Format: "short"})
+		l.Info(args[0].(string), args[1:]...)
+		l.Close()
+		if got := out.String(); !strings.HasSuffix(got, " info  "+want+"\n") {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
