@@ -3,6 +3,7 @@ package policy
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/robots"
@@ -68,14 +69,14 @@ type work struct {
 }
 
 // programRules denies what programs answer: a selector, what is below it, and
-// what follows a question mark.
+// what follows a question mark. The value of a rule is the program's own pattern.
 func programRules(programs []string) []*rule {
 	var list []*rule
 	for _, p := range programs {
+		value := formOf(strings.Split(p, "*"), false, true, true).uri
 		for _, end := range []string{"$", "/", "?"} {
-			for _, f := range patternsOf(p+end, true, form{}) {
-				list = append(list, &rule{form: f, value: escape(p), root: true})
-			}
+			pieces := strings.Split(strings.TrimSuffix(p+end, "$"), "*")
+			list = append(list, &rule{form: formOf(pieces, end == "$", true, true), value: value, root: true})
 		}
 	}
 	return list

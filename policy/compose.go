@@ -30,7 +30,8 @@ type composer struct {
 	token    string
 	denied   map[*node]*rule
 	programs []*rule
-	partly   bool // something outweighs the Allow that is looked at
+	opened   []*rule // the Allows of the root that speak of what programs answer
+	partly   bool    // something outweighs the Allow that is looked at
 }
 
 // path is what the annotations above a directory say: state that is carried
@@ -71,9 +72,15 @@ func (b *composer) programsOpen(root *node) {
 		return
 	}
 	for _, r := range rules.rules {
-		if r.allow {
-			b.entries = slices.DeleteFunc(b.entries, func(e entry) bool { return opens(r, e.rule) })
+		if !r.allow {
+			continue
 		}
+		if slices.ContainsFunc(b.programs, func(p *rule) bool { return r.names(p.value) }) {
+			b.opened = append(b.opened, r)
+		}
+		b.entries = slices.DeleteFunc(b.entries, func(e entry) bool {
+			return r.names(e.value) && (r.uri == e.uri || r.uri == e.value || covers(r.uri, headOf(e.uri)))
+		})
 	}
 	b.programs = nil
 	for _, e := range b.entries {
@@ -81,11 +88,26 @@ func (b *composer) programsOpen(root *node) {
 	}
 }
 
-// opens reports whether an Allow of the root is about the program that a rule
-// denies. The value of such a rule is the program's selector.
-func opens(allow, program *rule) bool {
-	p := program.value
-	return allow.uri == p || allow.uri == p+"$" && program.uri == p+"$"
+// names reports whether a rule speaks of what a program answers by name: its
+// pattern begins with the program's selector, or holds the program's extension at
+// the end of an element.
+func (r *rule) names(program string) bool {
+	text := strings.TrimSuffix(r.uri, "$")
+	ends := func(rest string) bool {
+		return rest == "" || rest[0] == '/' || rest[0] == '*' || strings.HasPrefix(rest, "%3F")
+	}
+	ext, isExt := strings.CutPrefix(program, "/*")
+	if !isExt {
+		rest, ok := strings.CutPrefix(text, program)
+		return ok && ends(rest)
+	}
+	for {
+		_, rest, ok := strings.Cut(text, ext)
+		if !ok || ends(rest) {
+			return ok
+		}
+		text = rest
+	}
 }
 
 func (b *composer) node(n *node, above path) {
@@ -118,13 +140,15 @@ func (b *composer) rules(s *set, own bool, above path) path {
 	start := len(b.entries)
 	for _, r := range s.rules {
 		b.partly = false
-		if r.allow {
-			if !own && banned(above.named, r) || b.final(above.finals, r) || b.closed(r) {
-				continue
-			}
-			below.allows = append(below.allows, len(b.entries))
+		if r.allow && (!own && banned(above.named, r) || b.final(above.finals, r) || b.closed(r)) {
+			continue
 		}
-		b.entries = append(b.entries, entry{rule: r, partly: b.partly})
+		for _, r := range b.spelled(r) {
+			if r.allow {
+				below.allows = append(below.allows, len(b.entries))
+			}
+			b.entries = append(b.entries, entry{rule: r, partly: b.partly})
+		}
 		if own && b.token != "*" && r.uri[len(r.uri)-1] != '$' {
 			below.named = append(below.named, r)
 		}
@@ -176,16 +200,67 @@ func (b *composer) shut(r *rule, above path) {
 	b.entries = append(b.entries, e)
 }
 
-// closed reports whether a program's selectors leave nothing of an Allow.
+// closed keeps what programs answer out of an Allow that does not open it by name.
+// It reports whether that leaves nothing of the Allow.
 func (b *composer) closed(allow *rule) bool {
+	if slices.ContainsFunc(b.opened, func(o *rule) bool { return o == allow || covers(o.uri, headOf(allow.uri)) }) {
+		return false
+	}
 	for i := range b.programs {
-		e := &b.entries[i]
-		if e.overrules(allow) {
+		e := b.programs[i]
+		if len(allow.uri) < len(e.uri) || !mayMeet(allow.uri, e.uri) {
+			continue
+		}
+		if part := e.below(allow); len(b.opened) > 0 && part != nil && !covers(e.uri, headOf(allow.uri)) {
+			b.entries = append(b.entries, entry{rule: part, strong: true, pad: max(0, len(allow.uri)+1-len(part.uri))})
+			b.partly = true
+			continue
+		}
+		if b.entries[i].overrules(allow) {
 			return true
 		}
-		b.partly = b.partly || e.pad > 0
+		b.partly = b.partly || b.entries[i].pad > 0
 	}
 	return false
+}
+
+// below gives what a rule denies of the names with an extension where an Allow
+// begins, nil if that cannot be said. A longer line about all of them would outweigh
+// what opens some of them by name.
+func (r *rule) below(allow *rule) *rule {
+	tail, isExt := strings.CutPrefix(r.raw, "/*")
+	tail, end := strings.CutSuffix(tail, "$")
+	head, ok := unescape(headOf(allow.uri))
+	if !isExt || !ok || headOf(allow.uri)+"$" == allow.uri {
+		return nil
+	}
+	for n := range len(tail) {
+		if strings.HasSuffix(head, tail[:n+1]) {
+			return nil // its last bytes may belong to the extension
+		}
+	}
+	part := *r
+	part.form, part.root = formOf([]string{head, tail}, end, true, true), allow.root
+	return &part
+}
+
+// spelled gives a rule, and with an Allow that names a program, but is shorter than
+// what denies names with its extension, an Allow for each way to ask it.
+func (b *composer) spelled(r *rule) []*rule {
+	list := []*rule{r}
+	if !r.allow || !r.root {
+		return list
+	}
+	for _, p := range b.programs {
+		if ext, isExt := strings.CutPrefix(p.value, "/*"); isExt && strings.HasSuffix(r.uri, ext) && len(r.uri) < len(p.uri) {
+			end := strings.TrimPrefix(p.uri, p.value)
+			plain, _ := unescape(end)
+			way := *r
+			way.form = r.join(form{uri: end, raw: plain})
+			list = append(list, &way)
+		}
+	}
+	return list
 }
 
 // overrules makes sure that the entry denies what it matches although an Allow

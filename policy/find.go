@@ -14,8 +14,9 @@ const maxLooked = 1 << 20
 
 // finder looks for names that rules match.
 type finder struct {
-	known  []string // selectors that are no files, or the ends of such, in URI form
-	looked int
+	known    []string // selectors that are no files, or the ends of such, in URI form
+	programs []string // what programs answer
+	looked   int
 
 	// Where nothing was found before, nothing is now: directories do not change.
 	before, nothing map[sought]bool
@@ -38,8 +39,11 @@ const (
 func (c *Compiled) unmatched(denied map[*node]*rule, before map[sought]bool) []Report {
 	var list []Report
 	f := finder{before: before, nothing: map[sought]bool{}}
-	for _, sel := range slices.Concat(c.in.Own, c.in.Programs) {
-		f.known = append(f.known, escape(strings.TrimPrefix(sel, "/*")))
+	for _, sel := range c.in.Own {
+		f.known = append(f.known, escape(sel))
+	}
+	for _, p := range programRules(c.in.Programs) {
+		f.programs = append(f.programs, p.value)
 	}
 	c.nodes.each(denied, func(n *node) {
 		if n.note == nil {
@@ -90,7 +94,7 @@ func noMatch(r *rule, near string) Report {
 func (f *finder) missing(r *rule, n *node) (missing bool, near string) {
 	if slices.ContainsFunc(f.known, func(sel string) bool {
 		return matches(r.uri, sel) || sel[0] != '/' && strings.HasSuffix(strings.TrimSuffix(r.uri, "$"), sel)
-	}) {
+	}) || slices.ContainsFunc(f.programs, r.names) {
 		return false, ""
 	}
 	d, at := n.dir, n.at.uri+"/"

@@ -191,6 +191,10 @@ func (g *group) foresee(veronicaIsNamed bool) {
 	say := func(e *entry, code, message string, readers ...[]string) {
 		r := NewReport(code, e.file, e.line, message)
 		r.Selector, r.Readers = e.uri, slices.Concat(readers...)
+		if e.file == "" { // nobody's line
+			r.Severity = diag.Notice
+			r.Message += ": " + e.value + " is what programs answer"
+		}
 		if !all {
 			r.Message += " (for " + strings.Join(g.names, ", ") + ")"
 		}

@@ -86,34 +86,6 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestPrograms: what programs answer is denied unless the root opens it by name.
-func TestPrograms(t *testing.T) {
-	for _, test := range []struct {
-		root, below string
-		open        []string
-	}{
-		{"", "", nil},
-		{"Allow: /\nAllow: /*x\n", "", nil},
-		{"Allow: /cgi$\n", "", []string{"cgi"}},
-		{"Allow: /cgi\n", "", []string{"cgi", "cgi/x", "cgi?x"}},
-		{"", "Allow: /cgi\n", nil},
-	} {
-		root := treeOf(map[string]string{".robots": test.root + "Disallow: /never\n", "d/.robots": test.below + "Disallow: /never\n"}, "a", "d/e")
-		c := Compile(Input{Root: root, Programs: []string{"/cgi", "/d/cgi", "/*.dcgi"}}, nil)
-		if len(c.Unproven()) > 0 {
-			t.Errorf("%q: %v", test.root, c.Unproven())
-		}
-		for _, name := range []string{"cgi", "cgi/x", "cgi?x", "d/cgi", "d/cgi/x", "d/a.dcgi", "a.dcgi?q"} {
-			if got, want := !c.Denied(name, false), slices.Contains(test.open, name); got != want {
-				t.Errorf("%q, %q: %s is allowed: %v\n%s", test.root, test.below, name, got, c.File())
-			}
-		}
-		if c.Denied("cgifoo", false) || c.Denied("a", false) {
-			t.Errorf("%q: too much is denied\n%s", test.root, c.File())
-		}
-	}
-}
-
 // TestHandWritten: a robots.txt that is alone is served as it is.
 func TestHandWritten(t *testing.T) {
 	text := "# mine\nUser-agent: *\nDisallow: /private\n"

@@ -29,8 +29,9 @@ type Input struct {
 
 	// Programs are selectors, or patterns of them such as "/*.dcgi", that
 	// programs answer: P itself, what lies below it, and what follows a "?".
-	// They are denied unless an annotation of the root says exactly Allow: P$
-	// (for P alone) or Allow: P.
+	// They are denied unless an annotation of the root has an Allow that speaks of
+	// them by name: its pattern begins with P ("/cgi-bin/news$"), or holds the
+	// extension at the end of a name ("/list.dcgi$").
 	Programs []string
 
 	// Own are selectors that the server answers by itself, such as "/caps.txt";

@@ -39,6 +39,8 @@ type rule struct {
 	whole  bool
 	shut   bool
 	depth  int // bytes of the directory's selector
+
+	program bool // what a program answers is denied
 }
 
 // group is the robots that lines are for.
@@ -84,6 +86,32 @@ func readNotes(dir string, notes []Note) *annotation {
 func shutRule(a *annotation, file string) rule {
 	return rule{note: a, file: file, group: &group{all: true}, shut: true, depth: len(a.dir),
 		pieces: []string{string(robots.URI.Append(nil, a.dir))}}
+}
+
+// programNote denies what programs answer: each selector, what lies below it, and
+// what follows a question mark.
+func programNote(programs []string) *annotation {
+	a := &annotation{dir: "/"}
+	for _, p := range programs {
+		for _, end := range []string{"", "/", "?"} {
+			a.rules = append(a.rules, rule{note: a, group: &group{all: true}, program: true, depth: len(a.dir), whole: end == "", pieces: pieces("", p+end, false)})
+		}
+	}
+	return a
+}
+
+// names reports whether a rule of the root speaks by name of what a program answers:
+// its pattern begins with the program's selector, or has the program's extension at
+// the end of a name.
+func (r *rule) names(programs []string) bool {
+	if r.note.dir != "/" || r.program {
+		return false
+	}
+	elements := strings.ReplaceAll(strings.ReplaceAll(strings.Join(r.pieces, "*"), "%3F", "/"), "*", "/") + "/"
+	return slices.ContainsFunc(programs, func(p string) bool {
+		form := string(robots.URI.Append(nil, strings.TrimPrefix(p, "/*"))) + "/"
+		return strings.HasPrefix(elements, form) || strings.HasPrefix(p, "/*") && strings.Contains(elements, form)
+	})
 }
 
 // read reads one note. It reports whether that is within the bounds.

@@ -15,14 +15,16 @@ import (
 
 // policy is the rules of all annotations.
 type policy struct {
-	set    *set
-	rules  []*rule // what ref of an entry means
-	finals bool
+	set      *set
+	rules    []*rule // what ref of an entry means
+	finals   bool
+	programs bool
+	names    []bool // by entry: it speaks of what programs answer
 }
 
 // newPolicy puts the rules of annotations together: those that pick takes.
-func newPolicy(notes []*annotation, pick func(*rule) bool) *policy {
-	p := &policy{}
+func newPolicy(notes []*annotation, programs []string, pick func(*rule) bool) *policy {
+	p := &policy{programs: len(programs) > 0}
 	var list []entry
 	for _, a := range notes {
 		for i := range a.rules {
@@ -36,6 +38,9 @@ func newPolicy(notes []*annotation, pick func(*rule) bool) *policy {
 		}
 	}
 	p.set = newSet(list)
+	for i := range p.set.entries {
+		p.names = append(p.names, p.rule(i).names(programs))
+	}
 	return p
 }
 
@@ -102,10 +107,11 @@ func boolean(b bool) uint64 {
 func (c *class) named(r *rule) bool { return c.name() != "*" && r.group.has(c.name()) }
 
 // prune keeps of the rules that cover a directory those that can still decide:
-// the one that binds most, and that of the named ones; with Final each may.
+// the one that binds most, and that of the named ones; with Final, and where
+// programs answer, each may.
 func (c *class) prune(full []int) []int {
 	full = slices.DeleteFunc(full, func(e int) bool { return !c.applies[e] || c.void[e] })
-	if c.policy.finals {
+	if c.policy.finals || c.policy.programs {
 		return full
 	}
 	best, named := -1, -1
@@ -127,22 +133,28 @@ func (c *class) prune(full []int) []int {
 }
 
 // decide gives the rule that decides among those that match, nil if there is none.
+// Of what a program answers it is the program's, unless an Allow opens that by name.
 func (c *class) decide(found []int) *rule {
 	limit := c.final(found)
 	best := -1
+	program, opened := slices.IndexFunc(found, func(e int) bool { return c.policy.rule(e).program }), false
 	for _, e := range found {
 		r := c.policy.rule(e)
-		if !c.applies[e] || c.void[e] || r.final || r.allow && r.depth > limit {
+		if !c.applies[e] || c.void[e] || r.final || r.allow && r.depth > limit || r.program {
 			continue
 		}
+		opened = opened || r.allow && c.policy.names[e]
 		if best < 0 || c.policy.set.order(best, e) < 0 {
 			best = e
 		}
 	}
-	if best < 0 {
-		return nil
+	switch {
+	case program >= 0 && !opened:
+		return c.policy.rule(found[program])
+	case best >= 0:
+		return c.policy.rule(best)
 	}
-	return c.policy.rule(best)
+	return nil
 }
 
 // final gives the depth of the highest annotation that denies finally: no Allow

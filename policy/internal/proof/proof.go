@@ -35,9 +35,9 @@ type Input[D comparable] struct {
 	// Look gives the name of a directory, the names in it, and its annotations.
 	Look func(D) (name string, files []string, dirs []D, notes []Note)
 
-	// Programs are selectors that programs answer ("/cgi"). They, what is below
-	// them and what follows a ? are denied unless the root's annotation has an
-	// Allow that begins with the selector.
+	// Programs are selectors that programs answer ("/cgi"), or patterns of their
+	// names ("/*.dcgi"). They, what is below them and what follows a ? are denied
+	// unless the root's annotation has an Allow that speaks of them by name.
 	Programs []string
 
 	// Own are selectors that the server answers itself. They are not asked.
@@ -118,14 +118,17 @@ func (p *prover[D]) prepare(prev *Result[D]) *node[D] {
 		a.rules = []rule{shutRule(a, "")}
 		p.notes = append(p.notes, a)
 	}
+	if len(p.in.Programs) > 0 {
+		p.notes = append(p.notes, programNote(p.in.Programs))
+	}
 	return root
 }
 
 // each lets do prove the file for every class of robots.
 func (p *prover[D]) each(do func(*class)) {
 	reading := robots.NewReading(p.in.File)
-	rules := newPolicy(p.notes, func(r *rule) bool { return r.usage == "" })
-	wishes := newPolicy(p.notes, func(r *rule) bool { return r.usage != "" })
+	rules := newPolicy(p.notes, p.in.Programs, func(r *rule) bool { return r.usage == "" })
+	wishes := newPolicy(p.notes, p.in.Programs, func(r *rule) bool { return r.usage != "" })
 	p.written = rules.patterns()
 	list := classes(p.notes, reading)
 	fixed := map[string]bool{}

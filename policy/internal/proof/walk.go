@@ -33,17 +33,27 @@ func (p *prover[D]) start(root *node[D], t *tally) {
 	at.use[0] = p.wanted.set.root("/", p.wanted.prune)
 	at.use[1] = p.stated.set.root("/", p.stated.prune)
 	p.resource(at, "/", true, true, t)
-	for _, prog := range p.in.Programs {
-		for _, sel := range []string{prog, prog + "/" + later, prog + "?" + later} {
-			by := p.rule(at, sel)
-			if by == nil || !by.allow || !strings.HasPrefix(by.pieces[0], string(robots.URI.Append(nil, prog))) {
-				by = &rule{note: &annotation{}} // denied, though nobody says so
-			}
-			p.judge(at, sel, false, true, by, t)
-		}
+	for _, sel := range p.answered() {
+		p.judge(at, sel, false, true, p.rule(at, sel), t)
 	}
 	p.places = nil
 	p.walk(p.in.Root, root, at, 0, t)
+}
+
+// answered are selectors of programs: of each program what stands for all that
+// nobody names, and what the rules name.
+func (p *prover[D]) answered() (list []string) {
+	for _, prog := range p.in.Programs {
+		list = append(list, prog, prog+"/"+later, prog+"?"+later)
+	}
+	rules := p.class.policy
+	for i, names := range rules.names {
+		if name, ok := plainName(strings.Join(rules.rule(i).pieces, later)); ok && names {
+			name = strings.TrimRight(name, "/")
+			list = append(list, name, name+"/"+later, name+later)
+		}
+	}
+	return list
 }
 
 // walk proves what is below a directory; n is nil if it has no node.

@@ -1,0 +1,89 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestPrograms: what programs answer is denied unless the root opens it by name, as
+// a whole or one by one; what others allow does not matter.
+func TestPrograms(t *testing.T) {
+	all := []string{"cgi", "cgi/x", "cgi/x/y", "cgi?x", "d/cgi", "d/cgi/x", "d/a.dcgi", "a.dcgi", "a.dcgi?q", "ab.dcgi/x", "d/e/b.dcgi"}
+	for _, test := range []struct {
+		root, below string
+		open        string
+	}{
+		{"", "", ""},
+		{"Allow: /\nAllow: /*x\nAllow: /d/e/\n", "Allow: /e/\nAllow: /*/b\n", ""},
+		{"Allow: /cgi$\n", "", "cgi"},
+		{"Allow: /cgi\n", "", "cgi cgi/x cgi/x/y cgi?x"},
+		{"Allow: /cgi/\n", "", "cgi/x cgi/x/y"},
+		{"Allow: /cgi/\nDisallow: /cgi/x/\n", "", "cgi/x"},
+		{"Allow: /cgi/x$\n", "", "cgi/x"},
+		{"Allow: /cgi/x\n", "", "cgi/x cgi/x/y"},
+		{"Allow: /cgifoo\n", "", ""},
+		{"", "Allow: /cgi\nAllow: /a.dcgi\n", ""},
+		{"Allow: /d/cgi/x\n", "Disallow: /cgi/x$\n", ""},
+		{"Allow: /a.dcgi$\n", "", "a.dcgi"},
+		{"Allow: /a.dcgi\n", "", "a.dcgi a.dcgi?q"},
+		{"Allow: /a.dcgi\nAllow: /d/e/\n", "Allow: /e/b\nAllow: /e/*b\n", "a.dcgi a.dcgi?q"},
+		{"Allow: /*.dcgi$\n", "", "d/a.dcgi a.dcgi d/e/b.dcgi"},
+		{"Allow: /d/*.dcgi$\n", "", "d/a.dcgi d/e/b.dcgi"},
+		{"Allow: /*.dcgi\nDisallow: /d/e/b.d\n", "", "d/a.dcgi a.dcgi a.dcgi?q ab.dcgi/x"},
+	} {
+		root := treeOf(map[string]string{".robots": test.root + "Disallow: /never\n", "d/.robots": test.below + "Disallow: /never\n"}, "a", "d/e/f", "cgi/listed", "d/b.dcgi")
+		c := Compile(Input{Root: root, Programs: []string{"/cgi", "/d/cgi", "/*.dcgi"}}, nil)
+		if len(c.Unproven()) > 0 {
+			t.Errorf("%q: %v", test.root, c.Unproven())
+		}
+		var open []string
+		for _, name := range all {
+			if !c.Denied(name, false) {
+				open = append(open, name)
+			}
+		}
+		if got := strings.Join(open, " "); got != test.open {
+			t.Errorf("%q, %q: opens %q, want %q\n%s", test.root, test.below, got, test.open, c.File())
+		}
+		for _, row := range c.Proof() {
+			if row.Leaks > 0 && row.Name == "rfc9309" || row.OverBlocks > 0 && row.Name == "rfc9309" {
+				t.Errorf("%q, %q: %+v\n%s", test.root, test.below, row, c.File())
+			}
+		}
+		for _, r := range c.Reports() {
+			if r.Code == CodeNoMatch && r.File == ".robots" && !strings.Contains(r.Message, "never") && !strings.Contains(r.Message, "*x") && !strings.Contains(r.Message, "cgifoo") && !strings.Contains(r.Message, "b.d") {
+				t.Errorf("%q: %+v", test.root, r)
+			}
+		}
+		if c.Denied("cgifoo", false) || c.Denied("a", false) || test.root+test.below == "" && c.Denied("d/e/f", false) {
+			t.Errorf("%q: too much is denied\n%s", test.root, c.File())
+		}
+	}
+}
+
+// TestProgramsLaws: whatever annotations say, no reader is let into what a program
+// answers but by name, and readers of RFC 9309 get what the root opens.
+func TestProgramsLaws(t *testing.T) {
+	pattern := rapid.Custom(func(t *rapid.T) string {
+		words := []string{"/", "cgi", "d", "e", "a", ".x", "*", "?", "%3F", "b.x", "cgi/"}
+		text := "/" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 5).Draw(t, "words"), "")
+		return rapid.SampledFrom([]string{"Allow: ", "Disallow: "}).Draw(t, "field") + text + rapid.SampledFrom([]string{"", "$"}).Draw(t, "end") + "\n"
+	})
+	rules := rapid.Map(rapid.SliceOfN(pattern, 0, 4), func(list []string) string { return strings.Join(list, "") })
+	rapid.Check(t, func(t *rapid.T) {
+		notes := map[string]string{".robots": rules.Draw(t, "root"), "d/.robots": rules.Draw(t, "d"), "cgi/.robots": rules.Draw(t, "cgi")}
+		c := Compile(Input{Root: treeOf(notes, "a", "d/e/f", "d/cgi", "cgi/listed", "d/b.x", "e.x/a"), Programs: []string{"/cgi", "/d/cgi", "/*.x"}}, nil)
+		for _, row := range c.Proof() {
+			if strings.HasPrefix(row.Name, "rfc9309") && row.Name != "rfc9309-raw" && row.Leaks > 0 {
+				t.Fatalf("%q: %+v\n%s", notes, row, c.File())
+			}
+		}
+		for _, r := range c.Reports() {
+			if r.Code == CodeUnnamedLeak {
+				t.Fatalf("%q: %s: %v\n%s", notes, r.Diagnostic, r.Leaks, c.File())
+			}
+		}
+	})
+}
