@@ -59,7 +59,7 @@ func (w *work) prove(last *proof.Result[*Dir]) bool {
 	}
 	done := true
 	for _, f := range c.proof.Findings {
-		if !f.Leak || w.hand || slices.Contains(foreseen[w.placeOf(f)], f.Reader) || w.byName(f) || w.byAllow(f) {
+		if !f.Leak || w.hand || slices.Contains(foreseen[w.placeOf(f)], f.Reader) || w.byAllow(f) || w.byName(f) {
 			continue
 		}
 		n := c.nodes.find(f.Dir)

@@ -80,7 +80,7 @@ var codes = []CodeInfo{
 	{CodeAnchor, diag.Warning,
 		"readers that do not know $ cannot be told that the name ends there without being told too much: they take it as allowed",
 		"put what is denied into a directory of its own, and deny that",
-		"Disallow: /log$ for one robot only"},
+		"Disallow: /*k and Disallow: /log$"},
 	{CodeCoarsened, diag.Error,
 		"the robots.txt would be too large for robots to read: this top-level directory takes more than its share, and is denied as a whole",
 		"say it with fewer lines: deny whole directories, use *, name fewer robots",
@@ -92,7 +92,7 @@ var codes = []CodeInfo{
 	{CodeEscaped, diag.Notice,
 		"readers that take selectors as they are take an Allow of a name for that which is spelt with its escapes, too",
 		"nothing to do, unless there is such a name",
-		"Disallow: / and Allow: /My%20Documents/, and a directory that is called My%20Documents"},
+		"Disallow: / and Allow: /My%20Documents/ in phlog/.robots, and a directory that is called My%20Documents"},
 	{CodeGlob, diag.Warning,
 		"readers that do not know * do not understand the pattern, and take what it denies as allowed",
 		"put what is denied into a directory of its own, and deny that",
@@ -202,7 +202,15 @@ func (g *group) foresee(veronicaIsNamed bool) {
 	}
 	for i := range g.entries {
 		e := &g.entries[i]
-		if e.allow || e.dropped && e.twin == nil || said[e.rule] {
+		if e.allow || said[e.rule] {
+			continue
+		}
+		if by := g.overruled(e); by != nil {
+			r := NewReport(CodeOverruled, e.file, e.line, fmt.Sprintf("%s:%d allows some of what it denies", by.file, by.line))
+			r.Selector = by.uri
+			g.reports = append(g.reports, r)
+		}
+		if e.dropped && e.twin == nil {
 			continue
 		}
 		tie := e.tie || e.twin != nil && e.twin.tie
@@ -225,11 +233,6 @@ func (g *group) foresee(veronicaIsNamed bool) {
 			say(e, CodeGlob, "not every reader knows *", withoutStar)
 		case e.isWeak() && !tie:
 			say(e, CodeAnchor, "not every reader knows $", withoutStar, gopher)
-		}
-		if by := g.overruled(e); by != nil {
-			r := NewReport(CodeOverruled, e.file, e.line, fmt.Sprintf("%s:%d allows some of what it denies", by.file, by.line))
-			r.Selector = by.uri
-			g.reports = append(g.reports, r)
 		}
 		if matches(e.uri, "/") {
 			say(e, CodeRootMenu, "not every reader can be told of selectors without a slash, such as the empty one", withoutStar, asGopher, asRaw)
