@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/policy"
 )
 
 // seam lets a test stand between a site and the file system: fault is called
@@ -123,6 +124,46 @@ func TestRootAndPolicyAreExchangedTogether(t *testing.T) {
 	if got := content(s, "x"); got != "new" || stamp != nil && stamp.Fresh() || v.Stamp().Fresh() {
 		t.Errorf("beside the new policy: %q", got)
 	}
+}
+
+// A file that is not proven is not served, and the old one, which says nothing of
+// the new tree, is not served in its place: all is denied until there is a proof.
+func TestUnprovenIsClosed(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "current")
+	write(t, base, map[string]string{"1/x": "old", "1/.robots": "Disallow: /a/\n", "2/x": "new", "2/.robots": "Disallow: /b/\n"})
+	must(t, os.Symlink("1", dir))
+	var leaks atomic.Bool
+	s, err := Open(dir, Config{unproven: func(*policy.Compiled) []policy.Leak {
+		if leaks.Load() {
+			return []policy.Leak{{}}
+		}
+		return nil
+	}})
+	must(t, err)
+	running(t, s)
+	exchange := func(to string) {
+		must(t, errors.Join(os.Symlink(to, dir+".next"), os.Rename(dir+".next", dir)))
+	}
+	closed := func() bool { return string(s.Now().Robots) == string(policy.DenyAll()) }
+	leaks.Store(true)
+	exchange("2")
+	soon(t, "the new root", func() bool { return content(s, "x") == "new" })
+	if !closed() {
+		t.Errorf("beside the new root, not proven:\n%s", s.Now().Robots)
+	}
+	before := s.Now()
+	write(t, dir, map[string]string{".robots": "Disallow: /c/\n"})
+	soon(t, "another policy", func() bool { return s.Now() != before })
+	if !closed() {
+		t.Errorf("after a change, not proven:\n%s", s.Now().Robots)
+	}
+	leaks.Store(false)
+	write(t, dir, map[string]string{".robots": "Disallow: /d/\n"})
+	soon(t, "a file that is proven", robotsHas(s, "Disallow: /d/"))
+	leaks.Store(true)
+	exchange("1")
+	soon(t, "all is denied again", closed)
 }
 
 // While something is exchanged, nothing is fresh that was begun before or meanwhile.

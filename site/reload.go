@@ -155,7 +155,7 @@ func (s *Site) read(b watch.Batch, from *root) (*policy.Dir, *scanner, error) {
 	}
 }
 
-// publish compiles, and swaps in what is proven; it says why not.
+// publish compiles, and swaps the snapshot in; it says why its file is not proven.
 func (s *Site) publish(tree *policy.Dir, of *root, start time.Time, b watch.Batch) error {
 	old := s.Now()
 	if old != nil && old.Tree == tree {
@@ -164,7 +164,7 @@ func (s *Site) publish(tree *policy.Dir, of *root, start time.Time, b watch.Batc
 	}
 	next := compile(s.conf, tree, old, s.scan)
 	if next.leak != nil {
-		s.log.Error("robots.txt is not proven and is not published", "error", next.leak)
+		s.log.Error("robots.txt is not proven: all is denied to robots until one is", "error", next.leak)
 	}
 	s.exchange(next, of)
 	s.touchPrograms(old, next)
@@ -194,8 +194,8 @@ func (s *Site) exchange(next *Snapshot, of *root) {
 	s.touch("")
 }
 
-// compile makes the snapshot of a tree. A file that is not proven is not
-// served: the old one stays, or, if there is none, one that denies all.
+// compile makes the snapshot of a tree. A file that is not proven is not served,
+// nor is the old one, which is that of another tree: all is denied then.
 func compile(conf Config, tree *policy.Dir, old *Snapshot, scan *scanner) *Snapshot {
 	var prev *policy.Compiled
 	if old != nil {
@@ -204,11 +204,13 @@ func compile(conf Config, tree *policy.Dir, old *Snapshot, scan *scanner) *Snaps
 	next := &Snapshot{Tree: tree, Compiled: policy.Compile(policy.Input{Root: tree, Programs: conf.Programs, Own: conf.Own}, prev), refused: scan.refused,
 		included: scan.included(), programs: scan.foundPrograms(), changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()
-	if leaks := next.Compiled.Unproven(); len(leaks) > 0 {
+	unproven := (*policy.Compiled).Unproven
+	if conf.unproven != nil {
+		unproven = conf.unproven
+	}
+	if leaks := unproven(next.Compiled); len(leaks) > 0 {
 		next.leak = fmt.Errorf("%d unnamed leaks, the first: %v", len(leaks), leaks[0])
-		if next.Robots = policy.DenyAll(); old != nil {
-			next.Robots = old.Robots
-		}
+		next.Robots = policy.DenyAll()
 	}
 	return next
 }
@@ -265,8 +267,8 @@ type Reload struct {
 	Reopened    bool // the root, too: it was exchanged, or Site.Reload has asked
 	Directories int  // how many were read; 0 if Everything
 
-	// Err is why the tree could not be opened or read, or why the new robots.txt
-	// is not proven and so not served. The old one stays.
+	// Err is why the tree could not be opened or read, and the old snapshot stays;
+	// or why the new robots.txt is not proven, and one is served that denies all.
 	Err error
 }
 

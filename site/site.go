@@ -82,6 +82,8 @@ type Config struct {
 	// Touched, if not nil, is called as soon as something may have changed in a
 	// directory; "" is every directory. It must not block: changes wait for it.
 	Touched func(dir string)
+
+	unproven func(*policy.Compiled) []policy.Leak // for tests: instead of the proof's word
 }
 
 // A Site is one content tree. Its methods may be called by many goroutines.
