@@ -46,7 +46,7 @@ type Handler struct {
 	Dates bool
 
 	// Charset is that of the texts, which are sent as UTF-8. The zero value finds
-	// it out for each: of a text of 64 KiB or more by its first 4 KiB.
+	// it out for each: of a text of 96 KiB or more by its first 4 KiB.
 	Charset menu.Charset
 
 	// Hosts and Answers are those of menu.Builder. The users are those of the site.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"sync"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -14,8 +15,9 @@ import (
 )
 
 // smallFile is the size from which files leave through sendfile(2), in bytes;
-// smaller ones are read, and kept.
-const smallFile = 64 << 10
+// smaller ones are read, and kept: to copy so much from memory costs about as much
+// as to open and close a file does.
+const smallFile = 96 << 10
 
 // ready answers with a file that the kernel has in memory, or with one that is to
 // be sent by sendfile(2).
@@ -32,7 +34,7 @@ func (h *Handler) ready(r *server.Request) (a server.Answer, ok bool) {
 	if !ok {
 		return a, false
 	}
-	if f.File != nil && h.converts(name, f.Head, false) {
+	if f.File != nil && mayBeText(name) && (!f.Resident || h.convertsFile(name, f.File, f.Size)) {
 		_ = f.File.Close()
 		return a, false
 	}
@@ -55,9 +57,7 @@ func (v *visit) file(f *site.File) (err error) {
 	if size < smallFile && !strict {
 		return v.small(f, body)
 	}
-	var head [judgedHead]byte
-	n, _ := f.ReadAt(head[:], 0)
-	converts := v.converts(f.Name, head[:n], n == int(size))
+	converts := mayBeText(f.Name) && v.convertsFile(f.Name, f, size)
 	switch {
 	case strict && converts:
 		err = strictText(v.w, &latin1{r: &whole{body}})
@@ -105,25 +105,38 @@ func (v *visit) small(f *site.File, r io.Reader) error {
 // judgedHead is how many bytes of a large text tell its character set.
 const judgedHead = 4096
 
+var heads = sync.Pool{New: func() any { return new([judgedHead]byte) }}
+
+// convertsFile is converts for a file of some size, by its beginning.
+func (h *Handler) convertsFile(name string, f io.ReaderAt, size int64) bool {
+	head := heads.Get().(*[judgedHead]byte)
+	defer heads.Put(head)
+	n, _ := f.ReadAt(head[:], 0)
+	return h.converts(name, head[:n], int64(n) == size)
+}
+
+// mayBeText reports whether a name does not say that the file is something else.
+func mayBeText(name string) bool {
+	typ, known := menu.TypeOf(name)
+	return !known || typ == menu.TypeText
+}
+
 // utf8 returns the body of a file as it is sent: a text in Latin-1 as UTF-8.
 func (h *Handler) utf8(name string, body []byte) []byte {
-	if !h.converts(name, body, true) {
+	if !mayBeText(name) || !h.converts(name, body, true) {
 		return body
 	}
 	return menu.AppendLatin1(make([]byte, 0, len(body)+len(body)/16), body)
 }
 
-// converts reports whether a file that begins so, or that is whole, is a text that
-// is to be converted.
+// converts reports whether a file that may be a text, and begins so or is this as a
+// whole, is one and is to be converted.
 func (h *Handler) converts(name string, head []byte, whole bool) bool {
 	if !h.Charset.Converts(head, whole) {
 		return false
 	}
-	typ, known := menu.TypeOf(name)
-	if !known {
-		typ = menu.Sniff(head)
-	}
-	return typ == menu.TypeText
+	_, known := menu.TypeOf(name)
+	return known || menu.Sniff(head) == menu.TypeText
 }
 
 // latin1 reads a text in Latin-1 as UTF-8.

@@ -145,13 +145,7 @@ func (t *tree) ready(name string, small int64) (f Ready, ok bool) {
 	known := unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Dev == t.device &&
 		(t.owner == anyOwner || st.Uid == 0 || int(st.Uid) == t.owner)
 	if known && st.Size >= small {
-		head := make([]byte, 4096)
-		n, err := unix.Preadv2(fd, [][]byte{head}, 0, unix.RWF_NOWAIT)
-		if err != nil {
-			_ = unix.Close(fd)
-			return f, false
-		}
-		return Ready{File: os.NewFile(uintptr(fd), name), Head: head[:n], Size: st.Size, Resident: resident(fd, st.Size)}, true
+		return Ready{File: os.NewFile(uintptr(fd), name), Size: st.Size, Resident: resident(fd, st.Size)}, true
 	}
 	defer func() { _ = unix.Close(fd) }()
 	if !known {

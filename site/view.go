@@ -177,7 +177,6 @@ func (v *View) whoForbids(name string) string { return v.root.whoForbids(v.call,
 type Ready struct {
 	Body     []byte   // all of it, if it is small
 	File     *os.File // else the opened file, of Size bytes
-	Head     []byte   // its first 4 KiB
 	Size     int64
 	Resident bool // the kernel has all of it in memory: to read it cannot block
 }
