@@ -19,7 +19,7 @@ func BenchmarkListing(b *testing.B) {
 			}
 			s, err := site.Open(dir, site.Config{})
 			must(b, err)
-			h := &Handler{Site: s}
+			h := &Files{Site: s}
 			b.ReportAllocs()
 			for b.Loop() {
 				_, err := get(b, h, "/")

@@ -8,25 +8,25 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// cache is a bounded store of replies, each with the stamp that tells how long it
+// replyCache is a bounded store of replies, each with the stamp that tells how long it
 // holds. Its methods may be called by many goroutines; a nil one holds nothing.
-type cache struct {
+type replyCache struct {
 	max int64 // bytes, costs included
 
 	mu      sync.RWMutex
-	entries map[key]*entry
+	entries map[replyKey]*cachedReply
 	size    int64
 }
 
-// key is what a reply depends on: never the query.
-type key struct {
+// replyKey is what a reply depends on: never the query.
+type replyKey struct {
 	selector string
 	host     string // the server's name and port, if the reply names them
 	port     int
 }
 
-type entry struct {
-	key
+type cachedReply struct {
+	replyKey
 	answer server.Answer
 	stamp  *site.Stamp
 	used   atomic.Bool // since the eviction last came by
@@ -35,20 +35,20 @@ type entry struct {
 // entryCost is about what an entry takes beside its body, in bytes.
 const entryCost = 400
 
-func (e *entry) cost() int64 { return int64(len(e.answer.Body)+len(e.selector)) + entryCost }
+func (e *cachedReply) cost() int64 { return int64(len(e.answer.Body)+len(e.selector)) + entryCost }
 
-func newCache(max int64) *cache {
+func newCache(max int64) *replyCache {
 	if max <= 0 {
 		return nil
 	}
-	return &cache{max: max, entries: map[key]*entry{}}
+	return &replyCache{max: max, entries: map[replyKey]*cachedReply{}}
 }
 
 // get returns the reply to a selector as this host and port give it.
-func (c *cache) get(selector, host string, port int) (a server.Answer, ok bool) {
-	e := c.fresh(key{selector: selector})
+func (c *replyCache) get(selector, host string, port int) (a server.Answer, ok bool) {
+	e := c.fresh(replyKey{selector: selector})
 	if e == nil {
-		e = c.fresh(key{selector, host, port})
+		e = c.fresh(replyKey{selector, host, port})
 	}
 	if e == nil {
 		return a, false
@@ -57,7 +57,7 @@ func (c *cache) get(selector, host string, port int) (a server.Answer, ok bool) 
 }
 
 // fresh returns the entry of a key, nil if there is none that holds.
-func (c *cache) fresh(k key) *entry {
+func (c *replyCache) fresh(k replyKey) *cachedReply {
 	if c == nil {
 		return nil
 	}
@@ -81,8 +81,8 @@ func (c *cache) fresh(k key) *entry {
 
 // put keeps a reply, unless there is no stamp, it is stale already or it would
 // take more than a quarter of the cache.
-func (c *cache) put(k key, a server.Answer, stamp *site.Stamp) {
-	e := &entry{key: k, answer: a, stamp: stamp}
+func (c *replyCache) put(k replyKey, a server.Answer, stamp *site.Stamp) {
+	e := &cachedReply{replyKey: k, answer: a, stamp: stamp}
 	if c == nil || stamp == nil || e.cost() > c.max/4 || !stamp.Fresh() {
 		return
 	}
@@ -96,7 +96,7 @@ func (c *cache) put(k key, a server.Answer, stamp *site.Stamp) {
 
 // evict drops what is stale or was not asked for since it came by last, until the
 // rest fits. A map has no order, which is as good as any here.
-func (c *cache) evict() {
+func (c *replyCache) evict() {
 	for c.size > c.max {
 		for _, e := range c.entries {
 			if c.size <= c.max {
@@ -110,9 +110,9 @@ func (c *cache) evict() {
 }
 
 // drop removes an entry, if it is still there.
-func (c *cache) drop(e *entry) {
-	if e != nil && c.entries[e.key] == e {
-		delete(c.entries, e.key)
+func (c *replyCache) drop(e *cachedReply) {
+	if e != nil && c.entries[e.replyKey] == e {
+		delete(c.entries, e.replyKey)
 		c.size -= e.cost()
 	}
 }

@@ -13,11 +13,11 @@ func TestFloodOfMissingSelectors(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/x": "x"})
 	s := run(t, dir)
-	h := &Handler{Site: s, Cache: 1 << 20}
+	h := &Files{Site: s, Cache: 1 << 20}
 	h.open()
 	stamp := s.View(t.Context()).Stamp()
 	for i := range 1000 {
-		h.replies.put(key{selector: fmt.Sprint("/useful/", i)}, server.Answer{Body: make([]byte, 100)}, stamp)
+		h.replies.put(replyKey{selector: fmt.Sprint("/useful/", i)}, server.Answer{Body: make([]byte, 100)}, stamp)
 	}
 	useful := h.replies.size
 	for i := range 30_000 {
@@ -38,7 +38,7 @@ func TestCacheIsBounded(t *testing.T) {
 	stamp := run(t, t.TempDir()).View(t.Context()).Stamp()
 	c := newCache(100 << 10)
 	for i := range 5000 {
-		c.put(key{selector: fmt.Sprint(i)}, server.Answer{Body: make([]byte, i%3000)}, stamp)
+		c.put(replyKey{selector: fmt.Sprint(i)}, server.Answer{Body: make([]byte, i%3000)}, stamp)
 		c.get(fmt.Sprint(i), "", 0)
 		if c.size > c.max {
 			t.Fatalf("%d bytes of %d", c.size, c.max)
@@ -61,7 +61,7 @@ func TestCacheIsBounded(t *testing.T) {
 func TestCacheByHost(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/x.txt": "x"})
-	h := &Handler{Site: run(t, dir), Cache: 1 << 20}
+	h := &Files{Site: run(t, dir), Cache: 1 << 20}
 	for _, host := range []string{"one", "two"} {
 		kept := func() bool {
 			r := request(t, "/d/")
@@ -83,7 +83,7 @@ func TestCacheByHost(t *testing.T) {
 func TestKeptReplyOfSpellingThatCloses(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/e/doc.txt": "text", "d/e/x/y": ""})
-	h := &Handler{Site: run(t, dir), Cache: 1 << 20}
+	h := &Files{Site: run(t, dir), Cache: 1 << 20}
 	const escaped = "/d/e/%64oc.txt"
 	read := func() string { got, _ := get(t, h, escaped); return got }
 	if !eventually(func() bool { read(); _, ok := h.kept(request(t, escaped)); return ok }) || read() != "text" {

@@ -10,7 +10,7 @@ import (
 
 // caps answers with the generated caps.txt. What it tells of the annotation in
 // the root stands there from the first scan on.
-func (h *Handler) caps(w server.ResponseWriter) error {
+func (h *Files) caps(w server.ResponseWriter) error {
 	_, err := w.Write(menu.Caps(h.Version, robotsCaps(h.Site.Now())))
 	return err
 }

@@ -40,7 +40,7 @@ func Example() {
 	ended := make(chan error)
 	go func() { ended <- tree.Run(ctx) }()
 	go func() {
-		s := &server.Server{Handler: &fileserver.Handler{Site: tree}, Host: "gopher.example.org", Port: 70}
+		s := &server.Server{Handler: &fileserver.Files{Site: tree}, Host: "gopher.example.org", Port: 70}
 		ended <- s.Serve(ctx, l)
 	}()
 	for _, selector := range []string{"/", "/about.txt", "/.robots"} {

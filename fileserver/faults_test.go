@@ -29,7 +29,7 @@ func TestFileThatShrinks(t *testing.T) {
 			s, err := site.Open(dir, site.Config{})
 			must(t, err)
 			served := make(chan server.Served, 1)
-			c := dial(t, listen(t, &server.Server{Handler: &Handler{Site: s, StrictText: strict}, Observer: observer(served)}))
+			c := dial(t, listen(t, &server.Server{Handler: &Files{Site: s, StrictText: strict}, Observer: observer(served)}))
 			_, _ = io.WriteString(c, "/x.txt\r\n")
 			if _, err := io.ReadFull(c, make([]byte, 1000)); err != nil {
 				t.Fatal(err)

@@ -85,7 +85,7 @@ func request(t testing.TB, line string) *server.Request {
 	t.Helper()
 	parsed, err := selector.Parse([]byte(line))
 	must(t, err)
-	return &server.Request{Request: parsed, Host: "h", Port: 70}
+	return &server.Request{RequestLine: parsed, Host: "h", Port: 70}
 }
 
 // get returns the reply to a request line, of whatever it was made.
@@ -108,7 +108,7 @@ func (r *reply) WriteItem(it menu.Item) error {
 func TestMenuFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/x.gph": "Hi\n[0|A|a b.txt|server|port]\n", "d/a b.txt": "a", "d/prog.gph": "#!/bin/sh\nsecret\n"})
-	h := &Handler{Site: run(t, dir), Cache: 1 << 20}
+	h := &Files{Site: run(t, dir), Cache: 1 << 20}
 	for range 2 { // made, and kept
 		for _, sel := range []string{"/d/x.gph", "d/x.gph", "/d/x#056gph", "/d/%78.gph"} {
 			if got, err := get(t, h, sel); err != nil || got != "iHi\t\terror.host\t1\r\n0A\t/d/a b.txt\th\t70\r\n.\r\n" {
@@ -128,7 +128,7 @@ func TestMenuFile(t *testing.T) {
 func TestChangingMenuIsNotKept(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"gophermap": "You are $REMOTE_ADDR\n"})
-	h := &Handler{Site: run(t, dir), Cache: 1 << 20}
+	h := &Files{Site: run(t, dir), Cache: 1 << 20}
 	for _, addr := range []string{"192.0.2.1", "::ffff:192.0.2.2", "2001:db8::1"} {
 		r := request(t, "/")
 		r.Remote = netip.AddrPortFrom(netip.MustParseAddr(addr), 7)
@@ -162,7 +162,7 @@ func TestLatin1(t *testing.T) {
 		{menu.CharsetUTF8, map[string]string{"a.txt": line, "large.txt": large, "noext": line, "box.txt": box}},
 	} {
 		for _, cache := range []int64{0, 8 << 20} {
-			h := &Handler{Site: tree, Cache: cache, Charset: tt.charset}
+			h := &Files{Site: tree, Cache: cache, Charset: tt.charset}
 			for range 2 {
 				for name, want := range tt.want {
 					got, err := get(t, h, "/"+name)
@@ -184,7 +184,7 @@ func TestLatin1(t *testing.T) {
 			}
 		}
 	}
-	strict := &Handler{Site: tree, StrictText: true}
+	strict := &Files{Site: tree, StrictText: true}
 	if got, err := get(t, strict, "/a.txt"); err != nil || got != utf(line)+".\r\n" {
 		t.Errorf("strict: %q, %v", got, err)
 	}
@@ -195,7 +195,7 @@ func TestLatin1(t *testing.T) {
 func TestPointerKeepsTheLabel(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /\n", "d/gophertag": "My drafts\n", "d/x.txt": "x", "e/.robots": "Disallow: /\n", "e/x.txt": "x"})
-	h := &Handler{Site: run(t, dir)}
+	h := &Files{Site: run(t, dir)}
 	for sel, want := range map[string]string{"/%64/": "1My drafts\t/d/\t", "/%64": "1My drafts\t/d/\t", "/%65/": "1/e/\t/e/\t", "/d/%78.txt": "0/d/x.txt\t/d/x.txt\t"} {
 		if got, err := get(t, h, sel); err != nil || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, %v; want %q", sel, got, err, want)

@@ -16,7 +16,7 @@ import (
 
 // visit is one request that was not answered from memory.
 type visit struct {
-	*Handler
+	*Files
 	view *site.View
 	w    server.ResponseWriter
 	r    *server.Request
@@ -49,7 +49,7 @@ func (v *visit) serve() error {
 
 // find opens what a selector stands for. A selector with escapes that names
 // nothing is tried decoded, once.
-func (v *visit) find(sel string) (*site.File, error) {
+func (v *visit) find(sel string) (*site.Resource, error) {
 	f, err := v.open(sel)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
@@ -72,7 +72,7 @@ func (v *visit) find(sel string) (*site.File, error) {
 }
 
 // open opens what a selector names literally.
-func (v *visit) open(sel string) (*site.File, error) {
+func (v *visit) open(sel string) (*site.Resource, error) {
 	name, dir, err := selector.Path(sel)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, fs.ErrNotExist)
@@ -93,7 +93,7 @@ func (v *visit) open(sel string) (*site.File, error) {
 
 // closed reports whether this spelling of something denied cannot be named in
 // robots.txt, or not be told from an allowed one, so that it must not show it.
-func (h *Handler) closed(sel string) bool {
+func (h *Files) closed(sel string) bool {
 	snap := h.Site.Now()
 	if snap == nil {
 		return false
@@ -105,7 +105,7 @@ func (h *Handler) closed(sel string) bool {
 // pointer is a reply: a menu with one item, which links the resource.
 type pointer struct{ item menu.Item }
 
-func (v *visit) pointTo(f *site.File) *pointer {
+func (v *visit) pointTo(f *site.Resource) *pointer {
 	typ := byte(menu.TypeMenu)
 	label := ""
 	if f.Info.IsDir() {
@@ -125,7 +125,7 @@ func (v *visit) keep(body []byte, dir, named bool) {
 	if judged(v.r.Selector, dir) {
 		v.view.DependOnPolicy()
 	}
-	k := key{selector: v.r.Selector}
+	k := replyKey{selector: v.r.Selector}
 	if wantsInfo(v.r) {
 		k.selector = infoSelector
 	}
@@ -149,11 +149,11 @@ func (v *visit) keepMissing(err error) {
 		return
 	}
 	err = public(err)
-	v.misses.put(key{selector: v.r.Selector}, server.Answer{Body: server.ErrorBody(err), Err: err}, v.view.MissingStamp(name))
+	v.misses.put(replyKey{selector: v.r.Selector}, server.Answer{Body: server.ErrorBody(err), Err: err}, v.view.MissingStamp(name))
 }
 
 // ItemType returns the item type of a selector, 0 if it names nothing.
-func (h *Handler) ItemType(r *server.Request) byte {
+func (h *Files) ItemType(r *server.Request) byte {
 	name, _, err := selector.Path(r.Selector)
 	if err != nil {
 		return 0
@@ -168,7 +168,7 @@ func (h *Handler) ItemType(r *server.Request) byte {
 
 // fileType returns the item type of a file or directory; it looks into a file
 // whose name does not tell.
-func fileType(f *site.File) byte {
+func fileType(f *site.Resource) byte {
 	if f.Info.IsDir() {
 		return menu.TypeMenu
 	}

@@ -6,7 +6,7 @@
 //	tree, err := site.Open("content", site.Config{})
 //	...
 //	go tree.Run(ctx)
-//	err = (&server.Server{Handler: &fileserver.Handler{Site: tree}}).ListenAndServe(ctx, ":7070")
+//	err = (&server.Server{Handler: &fileserver.Files{Site: tree}}).ListenAndServe(ctx, ":7070")
 //
 // A request goes one way:
 //
@@ -28,9 +28,9 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Handler is the server.Handler of a site. Its fields must not be changed once it
+// Files is the server.Handler of a site. Its fields must not be changed once it
 // was asked.
-type Handler struct {
+type Files struct {
 	Site *site.Site
 
 	// StrictText sends texts as RFC 1436 section 3.7 has them: lines end in
@@ -65,15 +65,15 @@ type Handler struct {
 	Missing server.Handler
 
 	once    sync.Once
-	replies *cache
-	misses  *cache // what is not there; apart, so that a flood of it evicts nothing useful
+	replies *replyCache
+	misses  *replyCache // what is not there; apart, so that a flood of it evicts nothing useful
 	makings *makings
 }
 
 // maxMisses bounds what is remembered of selectors that name nothing, in bytes.
 const maxMisses = 1 << 20
 
-func (h *Handler) open() {
+func (h *Files) open() {
 	h.once.Do(func() {
 		h.replies, h.misses, h.makings = newCache(h.Cache), newCache(min(h.Cache, maxMisses)), newMakings()
 	})
@@ -87,7 +87,7 @@ func IsRobots(selector string) bool { return slices.Contains(robotsSelectors, se
 
 // Quick answers with robots.txt, with what is kept, and with files that can be
 // read without waiting.
-func (h *Handler) Quick(r *server.Request) (a server.Answer, ok bool) {
+func (h *Files) Quick(r *server.Request) (a server.Answer, ok bool) {
 	if IsRobots(r.Selector) {
 		snap := h.Site.Now()
 		if snap == nil {
@@ -102,7 +102,7 @@ func (h *Handler) Quick(r *server.Request) (a server.Answer, ok bool) {
 }
 
 // kept returns the reply to a request that was made for another one.
-func (h *Handler) kept(r *server.Request) (a server.Answer, ok bool) {
+func (h *Files) kept(r *server.Request) (a server.Answer, ok bool) {
 	h.open()
 	if wantsInfo(r) {
 		return h.replies.get(infoSelector, r.Host, r.Port)
@@ -123,7 +123,7 @@ func wantsInfo(r *server.Request) bool {
 }
 
 // ServeGopher answers a request.
-func (h *Handler) ServeGopher(w server.ResponseWriter, r *server.Request) error {
+func (h *Files) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	if IsRobots(r.Selector) {
 		return h.robots(w, r)
 	}
@@ -137,12 +137,12 @@ func (h *Handler) ServeGopher(w server.ResponseWriter, r *server.Request) error 
 		_, err := w.Write(a.Body)
 		return err
 	}
-	v := visit{Handler: h, view: h.Site.View(r.Context()), w: w, r: r}
+	v := visit{Files: h, view: h.Site.View(r.Context()), w: w, r: r}
 	return public(v.serve())
 }
 
 // robots answers with the file of the snapshot; the first is waited for.
-func (h *Handler) robots(w server.ResponseWriter, r *server.Request) error {
+func (h *Files) robots(w server.ResponseWriter, r *server.Request) error {
 	snap, err := h.Site.Snapshot(r.Context())
 	if err != nil {
 		return fmt.Errorf("waiting for the first scan: %w", err)

@@ -74,7 +74,7 @@ func (b *book) check(answer []byte, start, end time.Time, slack time.Duration) e
 }
 
 // ask answers a request as the server does: quickly, if that is possible.
-func ask(tree *Handler, sel string, quick *atomic.Int64) []byte {
+func ask(tree *Files, sel string, quick *atomic.Int64) []byte {
 	req := &server.Request{Host: "h", Port: 70}
 	req.Selector = sel
 	if a, ok := tree.Quick(req); ok {
@@ -106,7 +106,7 @@ func lag(stop <-chan struct{}, longest *atomic.Int64) {
 type library struct {
 	dir    string
 	books  []*book
-	tree   *Handler
+	tree   *Files
 	stop   chan struct{}
 	quick  atomic.Int64 // answers at once
 	slack  atomic.Int64 // how late turns came
@@ -127,7 +127,7 @@ func newLibrary(t *testing.T, names ...string) *library {
 		b.turn(t)
 		l.books = append(l.books, b)
 	}
-	l.tree = &Handler{Site: run(t, l.dir), Cache: 1 << 20}
+	l.tree = &Files{Site: run(t, l.dir), Cache: 1 << 20}
 	return l
 }
 

@@ -38,8 +38,8 @@ type order struct {
 	client string // its address, if the menu tells it
 }
 
-// made is a menu, as it goes to the client.
-type made struct {
+// madeMenu is a menu, as it goes to the client.
+type madeMenu struct {
 	body  []byte
 	stamp *site.Stamp // nil: nobody can tell how long it holds
 
@@ -51,27 +51,27 @@ type makings struct {
 	small, large *semaphore.Weighted
 
 	mu   sync.Mutex
-	next map[order]*making // not begun: whoever asks now gets what it makes
-	now  map[order]*making // begun
+	next map[order]*pendingMenu // not begun: whoever asks now gets what it makes
+	now  map[order]*pendingMenu // begun
 }
 
 func newMakings() *makings {
 	return &makings{
 		small: semaphore.NewWeighted(smallMenus), large: semaphore.NewWeighted(largeMenus),
-		next: map[order]*making{}, now: map[order]*making{},
+		next: map[order]*pendingMenu{}, now: map[order]*pendingMenu{},
 	}
 }
 
-// making is one menu that is made, for all who wait for it.
-type making struct {
+// pendingMenu is one menu that is made, for all who wait for it.
+type pendingMenu struct {
 	order
 	all    *makings
-	before *making         // of the same order; it ends first. Nil: there is none
+	before *pendingMenu    // of the same order; it ends first. Nil: there is none
 	ctx    context.Context // ends when nobody waits
 	cancel context.CancelFunc
 	done   chan struct{} // closed when made and err are set
 
-	made made
+	made madeMenu
 	err  error
 
 	// Under the mutex of all:
@@ -83,23 +83,23 @@ type making struct {
 
 // get returns what f makes, begun after now, for this caller and for all others
 // who ask for the same meanwhile.
-func (m *makings) get(ctx context.Context, o order, f func(*making) (made, error)) (made, error) {
+func (m *makings) get(ctx context.Context, o order, f func(*pendingMenu) (madeMenu, error)) (madeMenu, error) {
 	k := m.join(o, f)
 	select {
 	case <-k.done:
 		return k.made, k.err
 	case <-ctx.Done():
 		m.leave(k)
-		return made{}, context.Cause(ctx)
+		return madeMenu{}, context.Cause(ctx)
 	}
 }
 
-func (m *makings) join(o order, f func(*making) (made, error)) *making {
+func (m *makings) join(o order, f func(*pendingMenu) (madeMenu, error)) *pendingMenu {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.next[o]
 	if k == nil {
-		k = &making{order: o, all: m, before: m.now[o], done: make(chan struct{})}
+		k = &pendingMenu{order: o, all: m, before: m.now[o], done: make(chan struct{})}
 		k.ctx, k.cancel = context.WithCancel(context.Background())
 		m.next[o] = k
 		go k.run(f)
@@ -108,7 +108,7 @@ func (m *makings) join(o order, f func(*making) (made, error)) *making {
 	return k
 }
 
-func (m *makings) leave(k *making) {
+func (m *makings) leave(k *pendingMenu) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if k.waiting--; k.waiting > 0 {
@@ -120,7 +120,7 @@ func (m *makings) leave(k *making) {
 	}
 }
 
-func (k *making) run(f func(*making) (made, error)) {
+func (k *pendingMenu) run(f func(*pendingMenu) (madeMenu, error)) {
 	defer k.cancel()
 	defer close(k.done)
 	if k.before != nil {
@@ -139,7 +139,7 @@ func (k *making) run(f func(*making) (made, error)) {
 }
 
 // begin closes a making to those who ask from now on.
-func (m *makings) begin(k *making) {
+func (m *makings) begin(k *pendingMenu) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k.place = m.small
@@ -149,7 +149,7 @@ func (m *makings) begin(k *making) {
 	m.now[k.order] = k
 }
 
-func (m *makings) end(k *making) {
+func (m *makings) end(k *pendingMenu) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k.over = true
@@ -163,7 +163,7 @@ func (m *makings) end(k *making) {
 
 // spend notes what was read for the menu. If that is more than a small one needs,
 // it waits for a place among the large ones. It fails when nobody waits any more.
-func (k *making) spend(bytes int) error {
+func (k *pendingMenu) spend(bytes int) error {
 	if !k.outgrows(bytes) {
 		return k.ctx.Err()
 	}
@@ -182,7 +182,7 @@ func (k *making) spend(bytes int) error {
 
 // outgrows reports whether a small menu has become a large one, which gives its
 // place back.
-func (k *making) outgrows(bytes int) bool {
+func (k *pendingMenu) outgrows(bytes int) bool {
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
 	k.read += bytes

@@ -20,10 +20,10 @@ func TestMenuIsMadeForAll(t *testing.T) {
 		m := newMakings()
 		var times atomic.Int32
 		let := make(chan struct{})
-		f := func(*making) (made, error) {
+		f := func(*pendingMenu) (madeMenu, error) {
 			n := times.Add(1)
 			<-let
-			return made{body: fmt.Append(nil, n)}, nil
+			return madeMenu{body: fmt.Append(nil, n)}, nil
 		}
 		var all sync.WaitGroup
 		ask := func(want string) {
@@ -55,9 +55,9 @@ func TestMenuIsMadeForAll(t *testing.T) {
 func TestMakingEndsWithItsClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMakings()
-		f := func(k *making) (made, error) {
+		f := func(k *pendingMenu) (madeMenu, error) {
 			<-k.ctx.Done()
-			return made{}, context.Cause(k.ctx)
+			return madeMenu{}, context.Cause(k.ctx)
 		}
 		var left []context.CancelFunc
 		ended := make(chan error, 4)
@@ -97,16 +97,16 @@ func TestLargeMenusAreFew(t *testing.T) {
 		m := newMakings()
 		var now, most atomic.Int32
 		let := make(chan struct{})
-		large := func(k *making) (made, error) {
+		large := func(k *pendingMenu) (madeMenu, error) {
 			for range 3 {
 				if err := k.spend(smallMenu); err != nil {
-					return made{}, err
+					return madeMenu{}, err
 				}
 			}
 			most.Store(max(most.Load(), now.Add(1)))
 			defer now.Add(-1)
 			<-let
-			return made{}, nil
+			return madeMenu{}, nil
 		}
 		var all sync.WaitGroup
 		for i := range 100 {
@@ -117,7 +117,7 @@ func TestLargeMenusAreFew(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		small := func(k *making) (made, error) { return made{body: []byte("small")}, k.spend(smallMenu) }
+		small := func(k *pendingMenu) (madeMenu, error) { return madeMenu{body: []byte("small")}, k.spend(smallMenu) }
 		if got, err := m.get(t.Context(), order{name: "small"}, small); err != nil || string(got.body) != "small" {
 			t.Errorf("got %q, %v", got.body, err)
 		}
@@ -141,8 +141,8 @@ func TestPlacesAreGivenBack(t *testing.T) {
 			t.Fatal("no places")
 		}
 		ctx, leave := context.WithCancel(t.Context())
-		var late *making
-		f := func(k *making) (made, error) { late = k; return made{}, k.spend(smallMenu + 1) }
+		var late *pendingMenu
+		f := func(k *pendingMenu) (madeMenu, error) { late = k; return madeMenu{}, k.spend(smallMenu + 1) }
 		go func() { _, _ = m.get(ctx, order{}, f) }()
 		synctest.Wait()
 		leave()
@@ -161,10 +161,10 @@ func TestPlacesAreGivenBack(t *testing.T) {
 func TestPanicInTheMaking(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"x.txt": "x"})
-	h := &Handler{Site: run(t, dir)}
+	h := &Files{Site: run(t, dir)}
 	h.open()
-	_, err := h.makings.get(t.Context(), order{name: "."}, func(k *making) (made, error) {
-		return h.makeMenu(&making{order: k.order, ctx: k.ctx}) // it cannot spend
+	_, err := h.makings.get(t.Context(), order{name: "."}, func(k *pendingMenu) (madeMenu, error) {
+		return h.makeMenu(&pendingMenu{order: k.order, ctx: k.ctx}) // it cannot spend
 	})
 	if p := (*panicked)(nil); !errors.As(err, &p) || !strings.Contains(p.Error(), "makeMenu") {
 		t.Errorf("got %v", err)
@@ -180,10 +180,10 @@ func TestCacheOnEveryPath(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/x.txt": "x", "y.txt": "y"})
 	s := run(t, dir)
-	h := &Handler{Site: s, Cache: 1 << 20}
+	h := &Files{Site: s, Cache: 1 << 20}
 	h.open()
 	for sel, body := range map[string]string{"/d/": "kept menu", "/y.txt": "kept text", infoSelector: "kept info"} {
-		h.replies.put(key{selector: sel}, server.Answer{Body: []byte(body)}, s.View(t.Context()).Stamp())
+		h.replies.put(replyKey{selector: sel}, server.Answer{Body: []byte(body)}, s.View(t.Context()).Stamp())
 	}
 	var mux server.ServeMux
 	mux.Handle("/", h)
@@ -207,7 +207,7 @@ func TestCacheOnEveryPath(t *testing.T) {
 func TestPlusInfoIsKept(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"x.txt": "x"})
-	h := &Handler{Site: run(t, dir), Cache: 1 << 20}
+	h := &Files{Site: run(t, dir), Cache: 1 << 20}
 	want, err := get(t, h, "\t$")
 	if err != nil || !strings.HasPrefix(want, "+-1\r\n+INFO: 0x.txt\t") {
 		t.Fatalf("got %q, %v", want, err)

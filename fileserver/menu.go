@@ -32,12 +32,12 @@ func (v *visit) menu(name string, dir bool) error {
 }
 
 // makeMenu makes a menu, unless it is kept.
-func (h *Handler) makeMenu(k *making) (made, error) {
-	canonical := key{selector.Canonical(k.name, k.dir), k.host, k.port}
+func (h *Files) makeMenu(k *pendingMenu) (madeMenu, error) {
+	canonical := replyKey{selector.Canonical(k.name, k.dir), k.host, k.port}
 	if e := h.replies.fresh(canonical); e != nil && !k.plus {
-		return made{body: e.answer.Body, stamp: e.stamp}, nil
+		return madeMenu{body: e.answer.Body, stamp: e.stamp}, nil
 	}
-	return site.Try(k.ctx, h.Site, func(v *site.View) (m made, err error) {
+	return site.Try(k.ctx, h.Site, func(v *site.View) (m madeMenu, err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				err = &panicked{p, debug.Stack()}
@@ -46,7 +46,7 @@ func (h *Handler) makeMenu(k *making) (made, error) {
 		v.Spend(k.spend)
 		dir, err := v.Lookup(k.name)
 		if err != nil {
-			return made{}, err
+			return madeMenu{}, err
 		}
 		_ = dir.Close()
 		b := menu.Builder{FS: v, Host: k.host, Port: k.port, InfoPrefix: h.InfoPrefix, Dates: h.Dates,
@@ -56,7 +56,7 @@ func (h *Handler) makeMenu(k *making) (made, error) {
 			err = failed
 		}
 		if err != nil {
-			return made{}, err
+			return madeMenu{}, err
 		}
 		h.Site.Report(list.Problems)
 		m.personal = list.Personal && k.client == ""

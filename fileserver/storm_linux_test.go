@@ -44,7 +44,7 @@ func TestAbuseStormOfLargeMenus(t *testing.T) {
 	}
 	for _, kept := range []int64{0, 64 << 20} {
 		t.Run(fmt.Sprint("cache ", kept), func(t *testing.T) {
-			addr := listen(t, &server.Server{Handler: &Handler{Site: run(t, dir), Cache: kept}, MaxConnsPerIP: -1})
+			addr := listen(t, &server.Server{Handler: &Files{Site: run(t, dir), Cache: kept}, MaxConnsPerIP: -1})
 			debug.FreeOSMemory()
 			_ = peak(t)
 			before := peak(t)

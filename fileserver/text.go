@@ -21,7 +21,7 @@ const smallFile = 96 << 10
 
 // ready answers with a file that the kernel has in memory, or with one that is to
 // be sent by sendfile(2).
-func (h *Handler) ready(r *server.Request) (a server.Answer, ok bool) {
+func (h *Files) ready(r *server.Request) (a server.Answer, ok bool) {
 	if h.StrictText || selector.IsEscaped(r.Selector) {
 		return a, false
 	}
@@ -43,14 +43,14 @@ func (h *Handler) ready(r *server.Request) (a server.Answer, ok bool) {
 		if judged(r.Selector, false) {
 			view.DependOnPolicy()
 		}
-		h.replies.put(key{selector: r.Selector}, a, view.Stamp())
+		h.replies.put(replyKey{selector: r.Selector}, a, view.Stamp())
 	}
 	return a, true
 }
 
 // file sends a file as long as it was when it was opened: one that grows
 // meanwhile ends there, one that shrinks ends where it does, which is logged.
-func (v *visit) file(f *site.File) (err error) {
+func (v *visit) file(f *site.Resource) (err error) {
 	size := f.Info.Size()
 	body := &io.LimitedReader{R: f, N: size}
 	strict := v.StrictText && fileType(f) == menu.TypeText
@@ -88,7 +88,7 @@ func (r *whole) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (v *visit) small(f *site.File, r io.Reader) error {
+func (v *visit) small(f *site.Resource, r io.Reader) error {
 	body := make([]byte, f.Info.Size())
 	n, err := io.ReadFull(r, body)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -108,7 +108,7 @@ const judgedHead = 4096
 var heads = sync.Pool{New: func() any { return new([judgedHead]byte) }}
 
 // convertsFile is converts for a file of some size, by its beginning.
-func (h *Handler) convertsFile(name string, f io.ReaderAt, size int64) bool {
+func (h *Files) convertsFile(name string, f io.ReaderAt, size int64) bool {
 	head := heads.Get().(*[judgedHead]byte)
 	defer heads.Put(head)
 	n, _ := f.ReadAt(head[:], 0)
@@ -122,7 +122,7 @@ func mayBeText(name string) bool {
 }
 
 // utf8 returns the body of a file as it is sent: a text in Latin-1 as UTF-8.
-func (h *Handler) utf8(name string, body []byte) []byte {
+func (h *Files) utf8(name string, body []byte) []byte {
 	if !mayBeText(name) || !h.converts(name, body, true) {
 		return body
 	}
@@ -131,7 +131,7 @@ func (h *Handler) utf8(name string, body []byte) []byte {
 
 // converts reports whether a file that may be a text, and begins so or is this as a
 // whole, is one and is to be converted.
-func (h *Handler) converts(name string, head []byte, whole bool) bool {
+func (h *Files) converts(name string, head []byte, whole bool) bool {
 	if !h.Charset.Converts(head, whole) {
 		return false
 	}

@@ -153,8 +153,8 @@ type making struct {
 	dir  string
 	menu Menu
 
-	maps     []source        // the map that is being read, after those that include it
-	listing  source          // stands for what is no map
+	maps     []mapSource     // the map that is being read, after those that include it
+	listing  mapSource       // stands for what is no map
 	types    map[string]byte // what ":ext=T" says
 	hidden   map[string]bool // what "-name" says, and what has an item already
 	present  map[string]bool // what is in the directory, for "-name"

@@ -9,16 +9,16 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// entry is an item as a map writes it. Its type may be '?', which means that the
+// mapEntry is an item as a map writes it. Its type may be '?', which means that the
 // server decides. Host and port are empty where they are this server's.
-type entry struct {
+type mapEntry struct {
 	typ                   byte
 	label, selector, host string
 	port                  string
 }
 
 // entry appends the item of an entry, its type being known.
-func (m *making) entry(e entry) {
+func (m *making) entry(e mapEntry) {
 	if e.typ == TypeInfo || e.typ == TypeError {
 		m.text(e.label) // a menu that succeeds holds no error
 		return

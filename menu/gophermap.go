@@ -88,7 +88,7 @@ func (m *making) items(what string, list func() []Item) {
 func (m *making) textOrItem(line string) {
 	if strings.IndexByte(line, '\t') > 0 {
 		fields := append(strings.Split(line[1:], "\t"), "", "", "")
-		e := entry{line[0], fields[0], trimEnd(fields[1]), own(fields[2]), own(fields[3])}
+		e := mapEntry{line[0], fields[0], trimEnd(fields[1]), own(fields[2]), own(fields[3])}
 		if m.isItem(e) {
 			m.mapEntry(e)
 			return
@@ -102,7 +102,7 @@ func (m *making) textOrItem(line string) {
 
 // isItem reports whether a line with a TAB is an item: its type is one that is in
 // use, or any other if the link cannot be text.
-func (m *making) isItem(e entry) bool {
+func (m *making) isItem(e mapEntry) bool {
 	if strings.IndexByte(knownTypes+"?", e.typ) >= 0 {
 		return true
 	}
@@ -125,7 +125,7 @@ func trimEnd(s string) string { return strings.TrimRight(s, " ") }
 
 // mapEntry appends an item of a gophermap. An empty selector is the label, which
 // may be a pattern; of another host it is the root, as Bucktooth has it.
-func (m *making) mapEntry(e entry) {
+func (m *making) mapEntry(e mapEntry) {
 	switch {
 	case e.selector != "":
 	case e.host != "" && !strings.EqualFold(e.host, m.Host):
@@ -259,18 +259,18 @@ func (m *making) gphLine(line string) {
 }
 
 // parseGph divides an item. Of the type the first byte counts.
-func parseGph(s string) (e entry, ok bool) {
+func parseGph(s string) (e mapEntry, ok bool) {
 	var fields [4]string
 	for i := range fields {
 		if fields[i], s, ok = cutBar(s); !ok {
-			return entry{}, false
+			return mapEntry{}, false
 		}
 	}
 	port, _, ok := strings.Cut(s, "]")
 	if !ok || strings.Contains(port, "|") || fields[0][0] <= ' ' || fields[0][0] >= 0x7f {
-		return entry{}, false
+		return mapEntry{}, false
 	}
-	e = entry{fields[0][0], fields[1], trimEnd(fields[2]), own(fields[3]), own(port)}
+	e = mapEntry{fields[0][0], fields[1], trimEnd(fields[2]), own(fields[3]), own(port)}
 	if e.host == "server" {
 		e.host = ""
 	}

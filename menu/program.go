@@ -105,7 +105,7 @@ func (m *making) includeFile(name string) (string, error) {
 	switch {
 	case hiddenName(name) || selector.HasControl(name):
 		return "", errHidden
-	case slices.ContainsFunc(m.maps, func(s source) bool { return s.file == name }):
+	case slices.ContainsFunc(m.maps, func(s mapSource) bool { return s.file == name }):
 		return "", errIncludesItself
 	case isProgramName(name):
 		return "", errProgram

@@ -38,8 +38,8 @@ const (
 	geomyidae                  // *.gph
 )
 
-// source is a map that is being read.
-type source struct {
+// mapSource is a map that is being read.
+type mapSource struct {
 	file    string
 	rest    string // what was not read yet
 	line    int    // the number of the line that was read last
@@ -48,8 +48,8 @@ type source struct {
 	told    string // what was reported once for the file
 }
 
-func (m *making) newSource(file, text string) source {
-	s := source{file: file, rest: text}
+func (m *making) newSource(file, text string) mapSource {
+	s := mapSource{file: file, rest: text}
 	switch base := file[strings.LastIndexByte(file, '/')+1:]; {
 	case strings.HasSuffix(base, ".gph"):
 		s.dialect = geomyidae
@@ -61,7 +61,7 @@ func (m *making) newSource(file, text string) source {
 }
 
 // next returns the next line without its end.
-func (s *source) next() (line string, ok bool) {
+func (s *mapSource) next() (line string, ok bool) {
 	if s.rest == "" {
 		return "", false
 	}
@@ -71,7 +71,7 @@ func (s *source) next() (line string, ok bool) {
 }
 
 // once reports whether something is to be told of the file for the first time.
-func (s *source) once(what string) bool {
+func (s *mapSource) once(what string) bool {
 	if strings.Contains(s.told, what) {
 		return false
 	}
@@ -120,7 +120,7 @@ func (m *making) file(name string) error {
 
 // follow appends what a map says. Includes are read where they stand: the stack
 // of maps holds what is left of those around them.
-func (m *making) follow(first source) {
+func (m *making) follow(first mapSource) {
 	m.maps = append(m.maps, first)
 	listing := false
 	for len(m.maps) > 0 && len(m.menu.Items) <= maxItems && !m.stopped() {
@@ -229,7 +229,7 @@ func expandTabs(s string) string {
 // it, and it does not look like the beginning of a word there.
 func infoPrefixed(text string) bool {
 	lines, prefixed, sure := 0, 0, 0
-	s := source{rest: text}
+	s := mapSource{rest: text}
 	for line, ok := s.next(); ok; line, ok = s.next() {
 		if strings.Trim(line, " ") == "" || strings.IndexByte(line, '\t') >= 0 || strings.IndexByte("#!-:=*.~%", line[0]) >= 0 {
 			continue

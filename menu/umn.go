@@ -33,11 +33,11 @@ const (
 
 // umnEntry is a block.
 type umnEntry struct {
-	entry
-	number   int      // where it stands: those from 1 on first, then those without, then negative ones
-	merges   bool     // it says something of a file that is listed
-	abstract []string // lines
-	source   source   // where it stands
+	mapEntry
+	number   int       // where it stands: those from 1 on first, then those without, then negative ones
+	merges   bool      // it says something of a file that is listed
+	abstract []string  // lines
+	source   mapSource // where it stands
 }
 
 // readUMN appends what stands above a listing, and returns the blocks. ok is false
@@ -45,7 +45,7 @@ type umnEntry struct {
 func (m *making) readUMN() (list []umnEntry, ok bool) {
 	if text, err := m.read(selector.Join(m.dir, abstractName)); err == nil {
 		ok = true
-		for s := (&source{rest: text}); ; {
+		for s := (&mapSource{rest: text}); ; {
 			line, more := s.next()
 			if !more || len(m.menu.Items) > maxItems {
 				break
@@ -57,7 +57,7 @@ func (m *making) readUMN() (list []umnEntry, ok bool) {
 		name := selector.Join(m.dir, base)
 		if text, err := m.read(name); err == nil {
 			ok = true
-			list = append(list, m.parseUMN(source{file: name, rest: text})...)
+			list = append(list, m.parseUMN(mapSource{file: name, rest: text})...)
 		}
 	}
 	dir := selector.Join(m.dir, capName)
@@ -78,7 +78,7 @@ func (m *making) readUMN() (list []umnEntry, ok bool) {
 		if err != nil {
 			continue
 		}
-		if blocks := m.parseUMN(source{file: name, rest: text}); len(blocks) > 0 {
+		if blocks := m.parseUMN(mapSource{file: name, rest: text}); len(blocks) > 0 {
 			blocks[0].merges, blocks[0].selector = true, l.name
 			list = append(list, blocks[0])
 		}
@@ -92,7 +92,7 @@ func (m *making) shown(line string) string {
 }
 
 // parseUMN reads blocks. A line that is no field is passed over.
-func (m *making) parseUMN(s source) (list []umnEntry) {
+func (m *making) parseUMN(s mapSource) (list []umnEntry) {
 	var e umnEntry
 	began := false
 	for {
@@ -110,7 +110,7 @@ func (m *making) parseUMN(s source) (list []umnEntry) {
 		}
 		if key, value, found := strings.Cut(line, "="); found && !comment {
 			if !began {
-				e.source = source{file: s.file, line: s.line}
+				e.source = mapSource{file: s.file, line: s.line}
 			}
 			began = m.setField(&e, key, value, &s) || began
 		}
@@ -118,7 +118,7 @@ func (m *making) parseUMN(s source) (list []umnEntry) {
 }
 
 // setField sets a field of a block, and reports whether it is one that is known.
-func (m *making) setField(e *umnEntry, key, value string, s *source) bool {
+func (m *making) setField(e *umnEntry, key, value string, s *mapSource) bool {
 	switch key {
 	case "Type":
 		if value != "" {
@@ -230,7 +230,7 @@ func (m *making) umnItems(e umnEntry) []Item {
 	}
 	e.label = cmp.Or(e.label, e.selector)
 	n := len(m.menu.Items)
-	m.entry(e.entry)
+	m.entry(e.mapEntry)
 	items := slices.Clone(m.menu.Items[n:])
 	m.menu.Items = m.menu.Items[:n]
 	return items

@@ -11,19 +11,19 @@ import (
 	"github.com/gophd/gophd/robots/internal/ircline"
 )
 
-// Index is what an IRC network says of being indexed.
-type Index uint8
+// Indexing is what an IRC network says of being indexed.
+type Indexing uint8
 
 // The three states. Only IndexAllow is a permission; a crawler that finds
 // IndexUnspecified goes by its own rules.
 const (
-	IndexUnspecified Index = iota
+	IndexUnspecified Indexing = iota
 	IndexAllow
 	IndexDeny
 )
 
 // String returns unspecified, allow or deny.
-func (i Index) String() string {
+func (i Indexing) String() string {
 	switch i {
 	case IndexAllow:
 		return "allow"
@@ -44,7 +44,7 @@ const (
 // the ISUPPORT token CRAWLER gives it (IRCv3 Crawler Preference). The zero
 // Crawler is unspecified.
 type Crawler struct {
-	Index    Index
+	Index    Indexing
 	Cooldown time.Duration // before the next visit; with IndexDeny: before asking again
 }
 

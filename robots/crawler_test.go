@@ -103,7 +103,7 @@ func TestCrawlerValues(t *testing.T) {
 func TestCrawlerReplaced(t *testing.T) {
 	for _, test := range []struct {
 		tokens string
-		want   Index
+		want   Indexing
 	}{
 		{"", IndexUnspecified},
 		{"CRAWLER", IndexUnspecified},

@@ -29,7 +29,7 @@ type File struct {
 	utf16   bool // as it was written
 	text    string
 	records []record
-	groups  []group
+	groups  []groupText
 	present bool // some line means something to robots
 	cut     bool // the text was longer than the limit
 

@@ -45,7 +45,7 @@ type record struct {
 
 const recordKinds = 30
 
-func (r record) kind() Kind { return KindAgent + Kind(r.size>>recordKinds) }
+func (r record) kind() LineKind { return KindAgent + LineKind(r.size>>recordKinds) }
 
 func (f *File) value(r record) string {
 	return f.text[r.pos : r.pos+r.size&(1<<recordKinds-1)]
@@ -55,9 +55,9 @@ func (f *File) rule(r record) Rule {
 	return Rule{Allow: r.kind() == KindAllow, Pattern: f.value(r), Line: int(r.line)}
 }
 
-// group is a part of the text and the records in it. It ends where the next
+// groupText is a part of the text and the records in it. It ends where the next
 // one begins.
-type group struct {
+type groupText struct {
 	pos     uint32 // of its first line
 	line    uint32 // lines before it
 	record  uint32 // its first record
@@ -68,9 +68,9 @@ type group struct {
 // grouper puts lines into groups.
 type grouper struct {
 	file *File
-	open bool // there is a group that lines belong to
-	full bool // the next User-agent line begins another one
-	last Kind // of the last line that was no blank or comment
+	open bool     // there is a group that lines belong to
+	full bool     // the next User-agent line begins another one
+	last LineKind // of the last line that was no blank or comment
 }
 
 // add takes the next line. R1 is the common rule: a group ends at a User-agent
@@ -114,7 +114,7 @@ func (b *grouper) begin(l *lineSpans, agent bool) {
 		return
 	}
 	b.open, b.full = true, false
-	f.groups = append(f.groups, group{
+	f.groups = append(f.groups, groupText{
 		pos: uint32(l.text.from), line: uint32(l.number - 1), record: uint32(len(f.records)), agents: agent,
 	})
 }

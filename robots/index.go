@@ -95,7 +95,7 @@ func (x *index) add(s style, record uint32) {
 		r |= refFirst
 	}
 	precedence := x.match(r).precedence
-	s.forms(p, func(f form) {
+	s.forms(p, func(f matchForm) {
 		r := r
 		if f.whole {
 			r |= refExact
@@ -214,12 +214,12 @@ func (p pairs) includes(q pairs) bool {
 type literals struct {
 	lengths []int // ascending
 	filter  []uint64
-	slots   []slot // open addressing, three in four are taken
+	slots   []tableSlot // open addressing, three in four are taken
 }
 
-// slot is a place in the table. The tag, a part of the hash, saves looking at
+// tableSlot is a place in the table. The tag, a part of the hash, saves looking at
 // most patterns that happen to be in the way.
-type slot struct {
+type tableSlot struct {
 	ref ref
 	tag uint32 // 0: empty
 }
@@ -282,7 +282,7 @@ func (l *literals) build(refs []ref, text func(ref) string, same func(a, b ref) 
 	if len(refs) == 0 {
 		return
 	}
-	l.slots = make([]slot, len(refs)*4/3+1)
+	l.slots = make([]tableSlot, len(refs)*4/3+1)
 	l.filter = make([]uint64, len(refs)*filterBits/64+1)
 	for _, r := range refs {
 		t := text(r)
@@ -302,7 +302,7 @@ func (l *literals) insert(r ref, hash uint64, known func(ref) bool) {
 			return
 		}
 	}
-	l.slots[at] = slot{r, tag}
+	l.slots[at] = tableSlot{r, tag}
 	word, mask := l.filterAt(hash)
 	l.filter[word] |= mask
 }

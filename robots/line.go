@@ -2,25 +2,25 @@ package robots
 
 import "strings"
 
-// Kind is what a line is.
-type Kind uint8
+// LineKind is what a line is.
+type LineKind uint8
 
 // The kinds of lines.
 const (
-	KindBlank     Kind = iota // nothing but blanks
-	KindComment               // nothing but a comment
-	KindMalformed             // no colon, or nothing before it
-	KindAgent                 // User-agent
-	KindAllow                 // Allow
-	KindDisallow              // Disallow
-	KindUsage                 // Content-Usage, to RFC9309 and Gopher
-	KindField                 // any other field, known or not
+	KindBlank     LineKind = iota // nothing but blanks
+	KindComment                   // nothing but a comment
+	KindMalformed                 // no colon, or nothing before it
+	KindAgent                     // User-agent
+	KindAllow                     // Allow
+	KindDisallow                  // Disallow
+	KindUsage                     // Content-Usage, to RFC9309 and Gopher
+	KindField                     // any other field, known or not
 )
 
 var kindNames = [...]string{"blank", "comment", "malformed", "user-agent", "allow", "disallow", "content-usage", "field"}
 
 // String names the kind in lower case.
-func (k Kind) String() string {
+func (k LineKind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
 	}
@@ -31,27 +31,27 @@ func (k Kind) String() string {
 type Line struct {
 	Number int    // counted from 1
 	Text   string // as it stands, with its line end
-	Kind   Kind
+	Kind   LineKind
 	Field  string // as written, without blanks around it; "" if there is none
 	Value  string // without comment and blanks around it
 
 	Forgiven bool // the field is misspelt or has no colon, and counts all the same
 }
 
-// span is a part of the text.
-type span struct{ from, to int }
+// textSpan is a part of the text.
+type textSpan struct{ from, to int }
 
 // lineSpans is a Line as places in the text. The parser uses it because it has
 // no pointers, which the garbage collector would have to hear of.
 type lineSpans struct {
 	number       int
-	kind         Kind
-	text         span
-	field, value span
+	kind         LineKind
+	text         textSpan
+	field, value textSpan
 	forgiven     bool
 }
 
-func (f *File) part(s span) string { return f.text[s.from:s.to] }
+func (f *File) part(s textSpan) string { return f.text[s.from:s.to] }
 
 func (f *File) line(l *lineSpans) Line {
 	return Line{l.number, f.part(l.text), l.kind, f.part(l.field), f.part(l.value), l.forgiven}
@@ -108,14 +108,14 @@ func (s *lineScanner) next(l *lineSpans) bool {
 	start := s.pos
 	end := s.advance()
 	s.line++
-	l.number, l.text = s.line, span{start, s.pos}
+	l.number, l.text = s.line, textSpan{start, s.pos}
 	if s.line == 1 && strings.HasPrefix(s.text, byteOrderMark) {
 		start += len(byteOrderMark)
 	}
 	// NUL ends what a line says, as in the C programs that read most files.
 	end = min(end, max(start, s.nul.seek(s.text, start)))
 	hash := s.comment(start, end)
-	s.read(l, span{start, hash}, hash < end)
+	s.read(l, textSpan{start, hash}, hash < end)
 	return true
 }
 
@@ -146,9 +146,9 @@ func (s *lineScanner) comment(start, end int) int {
 }
 
 // read takes the content apart.
-func (s *lineScanner) read(l *lineSpans, content span, commented bool) {
+func (s *lineScanner) read(l *lineSpans, content textSpan, commented bool) {
 	content = s.trim(content)
-	l.field, l.value, l.forgiven = span{}, span{}, false
+	l.field, l.value, l.forgiven = textSpan{}, textSpan{}, false
 	colon := strings.IndexByte(s.text[content.from:content.to], ':')
 	switch {
 	case content.from == content.to && commented:
@@ -160,8 +160,8 @@ func (s *lineScanner) read(l *lineSpans, content span, commented bool) {
 		l.kind = KindMalformed
 	default:
 		colon += content.from
-		l.field = s.trim(span{content.from, colon})
-		l.value = s.trim(span{colon + 1, content.to})
+		l.field = s.trim(textSpan{content.from, colon})
+		l.value = s.trim(textSpan{colon + 1, content.to})
 		field := s.text[l.field.from:l.field.to]
 		l.kind = s.kindOf(field)
 		if l.kind == KindField && s.forgiving {
@@ -173,7 +173,7 @@ func (s *lineScanner) read(l *lineSpans, content span, commented bool) {
 
 // noColon reads a line of exactly two words, of which the first is User-agent or
 // Disallow. It reports whether there was one.
-func (s *lineScanner) noColon(l *lineSpans, content span) bool {
+func (s *lineScanner) noColon(l *lineSpans, content textSpan) bool {
 	field, value, _ := strings.Cut(strings.ReplaceAll(s.text[content.from:content.to], "\t", " "), " ")
 	value = strings.TrimLeft(value, " ")
 	kind := s.kindOf(field)
@@ -184,14 +184,14 @@ func (s *lineScanner) noColon(l *lineSpans, content span) bool {
 		return false
 	}
 	l.kind, l.forgiven = kind, true
-	l.field = span{content.from, content.from + len(field)}
-	l.value = span{content.to - len(value), content.to}
+	l.field = textSpan{content.from, content.from + len(field)}
+	l.value = textSpan{content.to - len(value), content.to}
 	return true
 }
 
 // misspelt returns the kind of a field that Google's parser takes for User-agent or
 // Disallow; all else is a KindField. Allow must be spelt right.
-func misspelt(field string) Kind {
+func misspelt(field string) LineKind {
 	if field == "" || field[0]|0x20 != 'u' && field[0]|0x20 != 'd' || len(field) > 64 {
 		return KindField
 	}
@@ -210,7 +210,7 @@ func misspelt(field string) Kind {
 }
 
 // trim leaves out the blanks at both ends.
-func (s *lineScanner) trim(p span) span {
+func (s *lineScanner) trim(p textSpan) textSpan {
 	for p.from < p.to && isBlank(s.text[p.from]) {
 		p.from++
 	}
@@ -233,7 +233,7 @@ func trimBlanks(s string) string {
 	return s
 }
 
-func (s *lineScanner) kindOf(field string) Kind {
+func (s *lineScanner) kindOf(field string) LineKind {
 	switch {
 	case is(field, "Disallow"):
 		return KindDisallow

@@ -35,18 +35,18 @@ func (m match) compare(o match) int {
 }
 
 // isRule reports whether a record is a rule to the style.
-func (s style) isRule(kind Kind, pattern string) bool {
+func (s style) isRule(kind LineKind, pattern string) bool {
 	return pattern != "" && (kind == KindDisallow || kind == KindAllow && s.Allow)
 }
 
-// form is one thing that a selector may be for a pattern to match it.
-type form struct {
+// matchForm is one thing that a selector may be for a pattern to match it.
+type matchForm struct {
 	text  string // it begins so
 	whole bool   // and has nothing more
 	glob  bool   // stars in the text stand for any run of bytes
 }
 
-func (f form) matches(selector string) bool {
+func (f matchForm) matches(selector string) bool {
 	switch {
 	case f.glob:
 		return globMatch(f.text, selector, f.whole)
@@ -74,21 +74,21 @@ func mayMatch(p, sel string) bool {
 // escapes, matches the selector.
 func (s style) matches(p, selector string) bool {
 	found := false
-	s.forms(p, func(f form) { found = found || f.matches(selector) })
+	s.forms(p, func(f matchForm) { found = found || f.matches(selector) })
 	return found
 }
 
 // forms calls fn for all forms of a pattern, which is in normal form if the style
 // knows escapes. A literal form is the pattern, or the pattern without its last
 // byte.
-func (s style) forms(p string, fn func(form)) {
+func (s style) forms(p string, fn func(matchForm)) {
 	last := len(p) - 1
 	if s.trimStar {
 		if p[last] == '*' {
 			p = p[:last]
 		}
 		if p != "" && strings.IndexByte(p, '*') < 0 {
-			fn(form{text: p})
+			fn(matchForm{text: p})
 		}
 		return
 	}
@@ -96,7 +96,7 @@ func (s style) forms(p string, fn func(form)) {
 	if s.Glob {
 		star = strings.IndexByte(p, '*')
 	}
-	f := form{text: p, whole: s.Whole, glob: star >= 0}
+	f := matchForm{text: p, whole: s.Whole, glob: star >= 0}
 	switch {
 	case s.Whole:
 	case s.Anchor && p[last] == '$':
@@ -106,11 +106,11 @@ func (s style) forms(p string, fn func(form)) {
 	}
 	fn(f)
 	if s.slash && last > 0 && p[last] == '/' && p[last-1] != '*' {
-		fn(form{text: p[:last], whole: true, glob: f.glob})
+		fn(matchForm{text: p[:last], whole: true, glob: f.glob})
 	}
 	if s.Escapes && f.glob {
 		for _, text := range queryForms(f.text) {
-			fn(form{text: text, whole: f.whole, glob: true})
+			fn(matchForm{text: text, whole: f.whole, glob: true})
 		}
 	}
 }

@@ -87,10 +87,10 @@ func (m Model) Verbatim(r Rule) bool {
 type Reading struct {
 	data    []byte
 	files   map[Dialect]*File
-	entries []entry // those of CPython
-	agent   string  // the robot that was asked for last
-	bound   []Rule  // what RFC 9309 has for it; four models ask for that
-	strict  []Rule  // every Disallow, each pattern once
+	entries []urllibEntry // those of CPython
+	agent   string        // the robot that was asked for last
+	bound   []Rule        // what RFC 9309 has for it; four models ask for that
+	strict  []Rule        // every Disallow, each pattern once
 
 	contents map[any]uint64 // hashes of groups
 }

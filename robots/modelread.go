@@ -69,8 +69,8 @@ func (f *File) rulesIn(groups []uint32) []Rule {
 	return rules
 }
 
-// entry is a record as urllib.robotparser keeps it.
-type entry struct {
+// urllibEntry is a record as urllib.robotparser keeps it.
+type urllibEntry struct {
 	names []string // lower case
 	rules []Rule
 	state int // 0: nothing yet, 1: in the User-agent lines, 2: behind them
@@ -85,12 +85,12 @@ func cpython(r *Reading, _ Model, agent string) []Rule {
 	return nil
 }
 
-func (r *Reading) entry(agent string) *entry {
+func (r *Reading) entry(agent string) *urllibEntry {
 	if r.entries == nil {
 		r.entries = entries(r.file(RFC9309))
 	}
 	word, _, _ := strings.Cut(strings.ToLower(agent), "/")
-	var others *entry
+	var others *urllibEntry
 	for i := range r.entries {
 		e := &r.entries[i]
 		switch {
@@ -107,14 +107,14 @@ func (r *Reading) entry(agent string) *entry {
 
 // entries follows urllib.robotparser: a blank line ends a record, and other
 // fields that it knows end the run of User-agent lines.
-func entries(f *File) []entry {
-	list := []entry{}
-	var now entry
+func entries(f *File) []urllibEntry {
+	list := []urllibEntry{}
+	var now urllibEntry
 	end := func() {
 		if now.state == 2 {
 			list = append(list, now)
 		}
-		now = entry{}
+		now = urllibEntry{}
 	}
 	for l := range f.Lines() {
 		switch field := strings.ToLower(l.Field); {

@@ -45,7 +45,7 @@ func Join(dir, elem string) string {
 	return dir + "/" + elem
 }
 
-func refuseName(name string) Reason {
+func refuseName(name string) Cause {
 	for elem := range strings.SplitSeq(name, "/") {
 		if reason := Refusal(elem); reason != "" {
 			return reason
@@ -55,7 +55,7 @@ func refuseName(name string) Reason {
 }
 
 // Refusal returns why elem is not [Askable]; it is empty if it is.
-func Refusal(elem string) Reason {
+func Refusal(elem string) Cause {
 	switch {
 	case elem == "":
 		return Empty
@@ -80,7 +80,7 @@ func Refusal(elem string) Reason {
 	return ""
 }
 
-func refuseDots(elem string) Reason {
+func refuseDots(elem string) Cause {
 	for part := range strings.SplitSeq(elem, `\`) {
 		switch {
 		case part == "." || part == "..":

@@ -36,7 +36,7 @@ func TestPath(t *testing.T) {
 
 func TestAbusePaths(t *testing.T) {
 	long := strings.Repeat("a", selector.MaxRequest+1)
-	for in, want := range map[string]selector.Reason{
+	for in, want := range map[string]selector.Cause{
 		"../etc/passwd": selector.Dots, "/a/../../x": selector.Dots, "a/..": selector.Dots, "/.": selector.Dots, "./a": selector.Dots,
 		"..": selector.Dots, `..\`: selector.Dots, `a\..\..\b`: selector.Dots, `\..`: selector.Dots,
 		"....//": selector.Hidden, "...": selector.Hidden, "/.git/config": selector.Hidden, "/x/.hidden": selector.Hidden,
@@ -49,7 +49,7 @@ func TestAbusePaths(t *testing.T) {
 		"a\xff": selector.Malformed, long: selector.TooLong,
 	} {
 		name, _, err := selector.Path(in)
-		var refused *selector.Error
+		var refused *selector.RefusedError
 		if !errors.As(err, &refused) || refused.Reason != want || name != "" {
 			t.Errorf("Path(%q) = %q, %v; want it refused for %s", in, name, err, want)
 		}

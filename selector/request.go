@@ -9,8 +9,8 @@ import (
 // clients send less than 255 (RFC 1436, Appendix); URLs in queries are longer.
 const MaxRequest = 4096
 
-// Request is one request line, taken apart.
-type Request struct {
+// RequestLine is one request line, taken apart.
+type RequestLine struct {
 	Selector string // before the first TAB, as it was sent; empty is the root
 	Query    string // what a search item was asked for; empty if nothing
 	Plus     string // what a Gopher+ client wants ("+", "$", "!"...), with its arguments; empty for others
@@ -40,15 +40,15 @@ func Line(buf []byte) (line []byte, ok bool) {
 // attribute ("!+INFO"). The UMN client asks for the root with TAB "$". A search
 // for the word "+1" stays a search. Fields after the third are dropped.
 //
-// It returns an [*Error] if a control byte is in the line (C0 or DEL) or if it
+// It returns an [*RefusedError] if a control byte is in the line (C0 or DEL) or if it
 // is longer than [MaxRequest].
-func Parse(line []byte) (Request, error) {
+func Parse(line []byte) (RequestLine, error) {
 	if len(line) > MaxRequest {
-		return Request{}, &Error{TooLong}
+		return RequestLine{}, &RefusedError{TooLong}
 	}
 	for _, c := range line {
 		if isControl(c) && c != '\t' {
-			return Request{}, &Error{Control}
+			return RequestLine{}, &RefusedError{Control}
 		}
 	}
 	sel, rest, _ := strings.Cut(string(line), "\t")
@@ -57,7 +57,7 @@ func Parse(line []byte) (Request, error) {
 		query, plus = "", query
 	}
 	plus, _, _ = strings.Cut(plus, "\t")
-	return Request{Selector: sel, Query: query, Plus: plus}, nil
+	return RequestLine{Selector: sel, Query: query, Plus: plus}, nil
 }
 
 // isPlus reports whether a second field is what a Gopher+ client wants and not a

@@ -43,22 +43,22 @@ func TestLineAllocatesNothing(t *testing.T) {
 func TestParse(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
-		want selector.Request
+		want selector.RequestLine
 	}{
-		{"", selector.Request{}},
-		{"/a b", selector.Request{Selector: "/a b"}},
-		{"/s\tq r", selector.Request{Selector: "/s", Query: "q r"}},
-		{"/s\t", selector.Request{Selector: "/s"}},
-		{"\t$", selector.Request{Plus: "$"}},
-		{"/s\t+", selector.Request{Selector: "/s", Plus: "+"}},
-		{"/s\t+text/plain", selector.Request{Selector: "/s", Plus: "+text/plain"}},
-		{"/s\t!", selector.Request{Selector: "/s", Plus: "!"}},
-		{"/s\t$+INFO", selector.Request{Selector: "/s", Plus: "$+INFO"}},
-		{"/s\tq\t+", selector.Request{Selector: "/s", Query: "q", Plus: "+"}},
-		{"/s\t+\t+", selector.Request{Selector: "/s", Query: "+", Plus: "+"}},
-		{"/s\tq\t+\t1", selector.Request{Selector: "/s", Query: "q", Plus: "+"}},
-		{"/s\t+1", selector.Request{Selector: "/s", Query: "+1"}},
-		{"/s\t$5", selector.Request{Selector: "/s", Query: "$5"}},
+		{"", selector.RequestLine{}},
+		{"/a b", selector.RequestLine{Selector: "/a b"}},
+		{"/s\tq r", selector.RequestLine{Selector: "/s", Query: "q r"}},
+		{"/s\t", selector.RequestLine{Selector: "/s"}},
+		{"\t$", selector.RequestLine{Plus: "$"}},
+		{"/s\t+", selector.RequestLine{Selector: "/s", Plus: "+"}},
+		{"/s\t+text/plain", selector.RequestLine{Selector: "/s", Plus: "+text/plain"}},
+		{"/s\t!", selector.RequestLine{Selector: "/s", Plus: "!"}},
+		{"/s\t$+INFO", selector.RequestLine{Selector: "/s", Plus: "$+INFO"}},
+		{"/s\tq\t+", selector.RequestLine{Selector: "/s", Query: "q", Plus: "+"}},
+		{"/s\t+\t+", selector.RequestLine{Selector: "/s", Query: "+", Plus: "+"}},
+		{"/s\tq\t+\t1", selector.RequestLine{Selector: "/s", Query: "q", Plus: "+"}},
+		{"/s\t+1", selector.RequestLine{Selector: "/s", Query: "+1"}},
+		{"/s\t$5", selector.RequestLine{Selector: "/s", Query: "$5"}},
 	} {
 		got, err := selector.Parse([]byte(tt.in))
 		if err != nil || got != tt.want {
@@ -70,7 +70,7 @@ func TestParse(t *testing.T) {
 func TestAbuseControlBytesInRequest(t *testing.T) {
 	for _, in := range []string{"a\x00b", "\x00", "a\x1b[31m", "a\tq\x07", "a\x7f", "a\rb", "a\nb"} {
 		_, err := selector.Parse([]byte(in))
-		var refused *selector.Error
+		var refused *selector.RefusedError
 		if !errors.As(err, &refused) || refused.Reason != selector.Control {
 			t.Errorf("Parse(%q): %v, want a refusal", in, err)
 		}
@@ -79,7 +79,7 @@ func TestAbuseControlBytesInRequest(t *testing.T) {
 
 func TestAbuseLongRequest(t *testing.T) {
 	_, err := selector.Parse(bytes.Repeat([]byte("a"), selector.MaxRequest+1))
-	var refused *selector.Error
+	var refused *selector.RefusedError
 	if !errors.As(err, &refused) || refused.Reason != selector.TooLong {
 		t.Errorf("got %v, want a refusal", err)
 	}

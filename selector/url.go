@@ -24,17 +24,17 @@ type URL struct {
 // ParseURL reads a URL of scheme gopher or gophers, in any case, with or without
 // a path: gopher://host:port/Tselector%09query. The scheme may be left out if
 // there is no other. A Gopher+ string after a second %09 is dropped, a fragment
-// too. The error is an [*Error] for another scheme, no host, user information, a
+// too. The error is an [*RefusedError] for another scheme, no host, user information, a
 // port outside 1 to 65535, a malformed escape, or a control byte anywhere.
 func ParseURL(s string) (URL, error) {
 	var u URL
 	if reason := u.parse(s); reason != "" {
-		return URL{}, fmt.Errorf("reading a gopher URL: %w", &Error{reason})
+		return URL{}, fmt.Errorf("reading a gopher URL: %w", &RefusedError{reason})
 	}
 	return u, nil
 }
 
-func (u *URL) parse(s string) Reason {
+func (u *URL) parse(s string) Cause {
 	if HasControl(s) {
 		return Control
 	}
@@ -53,7 +53,7 @@ func (u *URL) parse(s string) Reason {
 	return u.setPath(path)
 }
 
-func (u *URL) setAuthority(s string) Reason {
+func (u *URL) setAuthority(s string) Cause {
 	u.Host, u.Port = s, DefaultPort
 	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.HasSuffix(s, "]") {
 		port, err := strconv.ParseUint(s[i+1:], 10, 16)
@@ -80,7 +80,7 @@ func isHost(s string) bool {
 	return s != "" && !strings.ContainsAny(s, "[]:@%?\\ \"<>^`{|}/#")
 }
 
-func (u *URL) setPath(s string) Reason {
+func (u *URL) setPath(s string) Cause {
 	// A TAB is the one control byte a URL may hold, and only as a delimiter.
 	parts := strings.SplitN(s, "%09", 3)
 	sel, ok := unescape(parts[0], false)

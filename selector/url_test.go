@@ -36,7 +36,7 @@ func TestParseURL(t *testing.T) {
 }
 
 func TestParseURLRefuses(t *testing.T) {
-	for in, want := range map[string]selector.Reason{
+	for in, want := range map[string]selector.Cause{
 		"http://a/": selector.Scheme, "": selector.Host, "gopher://": selector.Host, "gopher:///x": selector.Host,
 		"gopher://a:0/": selector.Port, "gopher://a:65536/": selector.Port, "gopher://a:/": selector.Port, "gopher://a:x/": selector.Port,
 		"gopher://[::1": selector.Host, "gopher://[a.example]/": selector.Host, "gopher://[::ffff]x/": selector.Port,
@@ -46,7 +46,7 @@ func TestParseURLRefuses(t *testing.T) {
 		"gopher://a/%20x": selector.Type, "gopher://a/%c3%bc": selector.Type,
 	} {
 		got, err := selector.ParseURL(in)
-		var refused *selector.Error
+		var refused *selector.RefusedError
 		if !errors.As(err, &refused) || refused.Reason != want || got != (selector.URL{}) {
 			t.Errorf("ParseURL(%q) = %+v, %v; want it refused for %s", in, got, err, want)
 		}

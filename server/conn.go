@@ -124,7 +124,7 @@ func (r *run) serve(c *conn) {
 }
 
 func (r *run) gopher(c *conn, w *reply, req *Request, line []byte) (err error) {
-	if req.Request, err = selector.Parse(line); err != nil {
+	if req.RequestLine, err = selector.Parse(line); err != nil {
 		return &Error{Kind: BadRequest, Err: err}
 	}
 	r.watch(c, w, req.Selector)

@@ -43,7 +43,7 @@ type ResponseWriter interface {
 
 // A Request is what a client asks for.
 type Request struct {
-	selector.Request // Selector, Query, Plus
+	selector.RequestLine // Selector, Query, Plus
 
 	// Host and Port are what menus are to name as this server.
 	Host string
@@ -120,10 +120,10 @@ func NotFoundHandler() Handler {
 // at hand (see Quick), the mux has. The zero value is ready to use.
 type ServeMux struct {
 	mu    sync.RWMutex
-	rules []rule // longest first
+	rules []muxRule // longest first
 }
 
-type rule struct {
+type muxRule struct {
 	pattern string // without its leading slash
 	handler Handler
 }
@@ -133,9 +133,9 @@ func (m *ServeMux) Handle(pattern string, h Handler) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	pattern = strings.TrimPrefix(pattern, "/")
-	rules := slices.DeleteFunc(slices.Clone(m.rules), func(r rule) bool { return r.pattern == pattern })
-	rules = append(rules, rule{pattern, h})
-	slices.SortStableFunc(rules, func(a, b rule) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
+	rules := slices.DeleteFunc(slices.Clone(m.rules), func(r muxRule) bool { return r.pattern == pattern })
+	rules = append(rules, muxRule{pattern, h})
+	slices.SortStableFunc(rules, func(a, b muxRule) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
 	m.rules = rules
 }
 
@@ -153,14 +153,14 @@ func (m *ServeMux) Handler(selector string) Handler {
 	return NotFoundHandler()
 }
 
-func (m *ServeMux) all() []rule {
+func (m *ServeMux) all() []muxRule {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.rules
 }
 
 // fitting returns the rules from the first on that fits a selector.
-func fitting(rules []rule, selector string) []rule {
+func fitting(rules []muxRule, selector string) []muxRule {
 	sel := strings.TrimPrefix(selector, "/")
 	for len(rules) > 0 && !rules[0].fits(sel) {
 		rules = rules[1:]
@@ -168,7 +168,7 @@ func fitting(rules []rule, selector string) []rule {
 	return rules
 }
 
-func (r rule) fits(sel string) bool {
+func (r muxRule) fits(sel string) bool {
 	dir, isDir := strings.CutSuffix(r.pattern, "/")
 	switch {
 	case r.pattern == "":

@@ -36,7 +36,7 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	p, err := poll.New(tcp, poll.Config{
+	p, err := poll.New(tcp, poll.Params{
 		ReadTimeout: r.requestTimeout(), LingerTimeout: r.lingerTimeout(),
 		Admit: r.admitPolled, Accepted: &r.accepted, Shared: isShared,
 	})
@@ -176,7 +176,7 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	if !local.IsValid() {
 		local = pc.LocalAddrPort()
 	}
-	l.req = Request{Request: parsed, Host: l.host, Port: l.port, Remote: c.remote, Local: local}
+	l.req = Request{RequestLine: parsed, Host: l.host, Port: l.port, Remote: c.remote, Local: local}
 	if local != l.local {
 		l.req.Host, l.req.Port = l.here(local)
 	}

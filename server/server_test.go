@@ -352,7 +352,7 @@ func TestMux(t *testing.T) {
 	} {
 		var got strings.Builder
 		w := &recorder{Writer: &got}
-		if err := m.ServeGopher(w, &Request{Request: reqOf(sel)}); err != nil || got.String() != want {
+		if err := m.ServeGopher(w, &Request{RequestLine: reqOf(sel)}); err != nil || got.String() != want {
 			t.Errorf("%q went to %q (%v), want %q", sel, got.String(), err, want)
 		}
 	}
@@ -364,7 +364,7 @@ func TestMuxIsQuick(t *testing.T) {
 	m.Handle("/q", &atOnce{})
 	m.HandleFunc("/slow", echoSelector)
 	for sel, want := range map[string]string{"/q": "at once", "q": "at once", "/slow": "", "/none": ""} {
-		if a, ok := m.Quick(&Request{Request: reqOf(sel)}); ok != (want != "") || string(a.Body) != want {
+		if a, ok := m.Quick(&Request{RequestLine: reqOf(sel)}); ok != (want != "") || string(a.Body) != want {
 			t.Errorf("%s: %q, %v", sel, a.Body, ok)
 		}
 	}
@@ -379,4 +379,4 @@ type recorder struct{ io.Writer }
 
 func (r *recorder) WriteItem(it menu.Item) error { _, err := r.Write(it.AppendTo(nil)); return err }
 
-func reqOf(sel string) selector.Request { return selector.Request{Selector: sel} }
+func reqOf(sel string) selector.RequestLine { return selector.RequestLine{Selector: sel} }

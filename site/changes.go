@@ -16,8 +16,8 @@ import (
 // higher one. The numbers stand in a small table by hash: a collision only makes
 // something stale that is not.
 
-// changes are the numbers of the last touches.
-type changes struct {
+// touches are the numbers of the last touches.
+type touches struct {
 	seed maphash.Seed
 
 	mu      sync.Mutex // one touch at a time
@@ -26,15 +26,15 @@ type changes struct {
 	touched [1 << 12]atomic.Uint64
 }
 
-func newChanges() *changes { return &changes{seed: maphash.MakeSeed()} }
+func newChanges() *touches { return &touches{seed: maphash.MakeSeed()} }
 
-func (c *changes) slot(dir string) uint16 {
+func (c *touches) slot(dir string) uint16 {
 	return uint16(maphash.String(c.seed, dir) % uint64(len(c.touched)))
 }
 
 // touch notes that something changed in a directory; "" is every directory. The
 // new number is known last: who sees it finds it in the table.
-func (c *changes) touch(dir string) {
+func (c *touches) touch(dir string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.seq.Load() + 1
@@ -48,7 +48,7 @@ func (c *changes) touch(dir string) {
 
 // during does something during which nothing is fresh, and after which nothing is
 // that was begun before or meanwhile.
-func (c *changes) during(do func()) {
+func (c *touches) during(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.seq.Load() + 1
@@ -61,7 +61,7 @@ func (c *changes) during(do func()) {
 
 // A Stamp reports whether what was made through a View is still up to date. Its methods may be called by many goroutines.
 type Stamp struct {
-	changes *changes
+	changes *touches
 	began   uint64
 	slots   []uint16
 	seen    atomic.Uint64 // the number up to which it is fresh

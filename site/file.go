@@ -9,8 +9,8 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// A File is an opened file, or a directory, of the tree.
-type File struct {
+// A Resource is an opened file, or a directory, of the tree.
+type Resource struct {
 	*os.File
 	Name string // below the root, "." for the root
 	Real string // the same without links
@@ -20,7 +20,7 @@ type File struct {
 }
 
 // Read reads from a file, unless it is known not to answer.
-func (f *File) Read(p []byte) (int, error) {
+func (f *Resource) Read(p []byte) (int, error) {
 	op, err := f.view.enter(f.Name)
 	if err != nil {
 		return 0, err
@@ -34,7 +34,7 @@ func (f *File) Read(p []byte) (int, error) {
 }
 
 // OSFile returns the file without the guard, for sendfile(2).
-func (f *File) OSFile() *os.File { return f.File }
+func (f *Resource) OSFile() *os.File { return f.File }
 
 // answers reports whether a name can be asked for.
 func (s *Site) answers(name string) bool {

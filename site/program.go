@@ -89,7 +89,7 @@ func (s scanned) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reader{f, s.call, name}, nil
+	return &fileReader{f, s.call, name}, nil
 }
 
 // included are the real names of all files that maps include.

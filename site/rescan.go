@@ -79,7 +79,7 @@ func (m *marks) add(dir string) {
 }
 
 // again reads what is marked of a directory and below.
-func (s *scanner) again(p place, old *policy.Dir, m *marks) *policy.Dir {
+func (s *scanner) again(p location, old *policy.Dir, m *marks) *policy.Dir {
 	d := old
 	if m.again {
 		d, _ = s.dir(p, old)
@@ -155,8 +155,8 @@ func indexOf(d *policy.Dir, name string) int {
 	return i
 }
 
-// place is where a directory is.
-type place struct {
+// location is where a directory is.
+type location struct {
 	name string // below the root, as selectors have it
 	base string // its last element; "" for the root
 	real string // the same without links
@@ -167,13 +167,13 @@ type place struct {
 	chain []string
 }
 
-func rootPlace() place { return place{name: ".", real: "."} }
+func rootPlace() location { return location{name: ".", real: "."} }
 
-func (p place) linked() bool { return p.chain != nil }
+func (p location) linked() bool { return p.chain != nil }
 
 // child is the place of a directory in p; real is "" if it is no link.
-func (p place) child(name, real string) place {
-	c := place{name: selector.Join(p.name, name), base: name, real: real}
+func (p location) child(name, real string) location {
+	c := location{name: selector.Join(p.name, name), base: name, real: real}
 	switch {
 	case real == "" && !p.linked():
 		c.real = c.name
@@ -186,7 +186,7 @@ func (p place) child(name, real string) place {
 }
 
 // passed is a chain of its own.
-func (p place) passed() []string {
+func (p location) passed() []string {
 	if p.linked() {
 		return slices.Clone(p.chain)
 	}
@@ -204,7 +204,7 @@ func (p place) passed() []string {
 
 // loops reports whether the way to p passes the same real directory twice: the
 // server refuses such names, and so links make no endless tree.
-func (p place) loops() bool {
+func (p location) loops() bool {
 	return p.linked() && slices.Contains(p.chain[:len(p.chain)-1], p.real)
 }
 

@@ -141,18 +141,18 @@ func (r *root) note(call caller, name string) ([]byte, error) {
 	if info.IsDir() {
 		return nil, errors.New("is a directory")
 	}
-	return io.ReadAll(io.LimitReader(&reader{f, call, name}, maxNote+1))
+	return io.ReadAll(io.LimitReader(&fileReader{f, call, name}, maxNote+1))
 }
 
-// reader reads a file by single system calls.
-type reader struct {
+// fileReader reads a file by single system calls.
+type fileReader struct {
 	*os.File
 	call caller
 	name string
 }
 
 // Read reads from the file.
-func (r *reader) Read(p []byte) (n int, err error) {
+func (r *fileReader) Read(p []byte) (n int, err error) {
 	if failed := r.call(r.name, func() error { n, err = r.File.Read(p); return nil }); failed != nil {
 		return 0, failed
 	}

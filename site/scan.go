@@ -78,7 +78,7 @@ func (s *scanner) mind(err error) {
 // reading is a directory while it is read.
 type reading struct {
 	*scanner
-	at    place
+	at    location
 	dir   *policy.Dir
 	kept  []dirent // what is served, links as what they lead to
 	links links
@@ -87,7 +87,7 @@ type reading struct {
 // dir reads a directory. Directories below it are taken from old, what was read
 // of it before, if they are there; others are read. If nothing has changed it
 // returns old. The error is why the directory could not be listed.
-func (s *scanner) dir(p place, old *policy.Dir) (*policy.Dir, error) {
+func (s *scanner) dir(p location, old *policy.Dir) (*policy.Dir, error) {
 	list, err := s.list(p.real)
 	if s.read != nil {
 		s.read.Add(1)
@@ -145,12 +145,12 @@ func (s *scanner) listed(real string) ([]dirent, error) {
 
 // unlisted denies a directory of which nobody knows what is in it, whether its mode is
 // 0711, so that files whose names are known can be had, or 000, which may change.
-func unlisted(p place, err error) *policy.Annotation {
+func unlisted(p location, err error) *policy.Annotation {
 	return &policy.Annotation{File: selector.Join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
 }
 
 // charge takes entries that are reached through links off the budget.
-func (s *scanner) charge(p place, entries int) {
+func (s *scanner) charge(p location, entries int) {
 	if p.linked() {
 		s.budget -= entries
 	}
@@ -301,7 +301,7 @@ func (r *reading) fill(old *policy.Dir, before links) {
 }
 
 // below reads a directory for the first time; nil if it is not served.
-func (r *reading) below(p place, link bool) *policy.Dir {
+func (r *reading) below(p location, link bool) *policy.Dir {
 	switch {
 	case p.loops():
 		return nil

@@ -102,7 +102,7 @@ type Site struct {
 	wanted chan struct{} // closed when somebody waits for that
 	want   sync.Once
 
-	changes *changes
+	changes *touches
 
 	mu       sync.Mutex // one reload at a time
 	scan     *scanner   // of the last snapshot
@@ -127,7 +127,7 @@ func Open(dir string, conf Config) (*Site, error) {
 	}
 	s.problems.log = s.log
 	s.guard = &stall.Guard{Timeout: conf.FileTimeout, Log: s.log, Answered: s.Reload}
-	s.watcher = &watch.Watcher{Root: dir, Mode: watch.Mode(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
+	s.watcher = &watch.Watcher{Root: dir, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
 	s.served.Store(&served{root: r})
 	return s, s.openTrees(r)
 }

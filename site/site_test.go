@@ -61,7 +61,9 @@ func roots(t *testing.T, dir string, f func(t *testing.T, r *root)) {
 	}
 }
 
-func lookup(s *Site, name string) (*File, error) { return s.View(context.Background()).Lookup(name) }
+func lookup(s *Site, name string) (*Resource, error) {
+	return s.View(context.Background()).Lookup(name)
+}
 
 // direct makes a system call as it is.
 func direct(_ string, f func() error) error { return f() }

@@ -149,7 +149,7 @@ func (v *View) Err() error { return v.failed }
 // must be valid in the sense of io/fs. Links are followed where they stay inside
 // the root; hidden names and special files are not there (fs.ErrNotExist). If a
 // permission is missing the error names it; it is not for strangers.
-func (v *View) Lookup(name string) (*File, error) {
+func (v *View) Lookup(name string) (*Resource, error) {
 	v.depend(path.Dir(name))
 	if !v.site.answers(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -194,7 +194,7 @@ func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
 }
 
 // open opens a name; through a link no watcher vouches for it.
-func (v *View) open(name string) (*File, error) {
+func (v *View) open(name string) (*Resource, error) {
 	f, info, real, err := v.root.open(v.call, name)
 	v.links = v.links || real != name
 	if limit.Reached(err) {
@@ -207,7 +207,7 @@ func (v *View) open(name string) (*File, error) {
 		return nil, err
 	}
 	v.loose = v.loose || !v.root.local(real, info)
-	return &File{File: f, Name: name, Real: real, Info: info, view: v}, nil
+	return &Resource{File: f, Name: name, Real: real, Info: info, view: v}, nil
 }
 
 // call makes a system call on a name, as long as the view is wanted and the name

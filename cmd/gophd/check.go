@@ -7,7 +7,7 @@ import (
 )
 
 func checkCommand() *cli.Command {
-	k := &check.Command{}
+	k := &check.Check{}
 	return &cli.Command{
 		Name: "check", Usage: "what a directory gains and loses when gophd serves it", ArgsUsage: "DIR", Description: moveHelp,
 		Flags: append([]cli.Flag{

@@ -9,7 +9,7 @@ import (
 )
 
 func getCommand() *cli.Command {
-	g := &getcmd.Command{}
+	g := &getcmd.Get{}
 	return &cli.Command{
 		Name: "get", Usage: "fetch a Gopher URL to standard output", ArgsUsage: "URL",
 		Flags: []cli.Flag{

@@ -46,7 +46,7 @@ func newApp() *cli.App {
 			if err := takeRoot(c, flags); err != nil {
 				return err
 			}
-			conf, err := flags.Config()
+			conf, err := flags.Settings()
 			if err != nil {
 				return err
 			}

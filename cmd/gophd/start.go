@@ -33,7 +33,7 @@ func checkConfigCommand() *cli.Command {
 			if err := takeRoot(c, flags); err != nil {
 				return err
 			}
-			conf, err := flags.Config()
+			conf, err := flags.Settings()
 			if err != nil {
 				return err
 			}

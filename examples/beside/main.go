@@ -45,7 +45,7 @@ func main() {
 // handler puts the guest book beside the tree.
 func handler(tree *site.Site) server.Handler {
 	var mux server.ServeMux
-	mux.Handle("/", &fileserver.Handler{Site: tree})
+	mux.Handle("/", &fileserver.Files{Site: tree})
 	mux.Handle("/guests/", &guestBook{})
 	return &mux
 }

@@ -46,7 +46,7 @@ func serve(t *testing.T) string {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 2)
 	go func() { ended <- tree.Run(ctx) }()
-	go func() { ended <- (&server.Server{Handler: &fileserver.Handler{Site: tree}}).Serve(ctx, l) }()
+	go func() { ended <- (&server.Server{Handler: &fileserver.Files{Site: tree}}).Serve(ctx, l) }()
 	t.Cleanup(func() {
 		stop()
 		if err := errors.Join(<-ended, <-ended); err != nil {

@@ -43,7 +43,7 @@ type Log struct {
 	log  *slog.Logger
 
 	mu    sync.Mutex
-	queue []entry
+	queue []queued
 	again bool // the file is to be opened again
 	ended bool
 
@@ -85,7 +85,7 @@ func open(name string) (*os.File, error) {
 
 // Observe queues a line.
 func (l *Log) Observe(s server.Served) {
-	e := entry{s, time.Now().Add(-s.Took)}
+	e := queued{s, time.Now().Add(-s.Took)}
 	l.mu.Lock()
 	if len(l.queue) >= maxQueue || l.ended {
 		l.mu.Unlock()
@@ -147,7 +147,7 @@ func (l *Log) poke() {
 // run writes what is queued, until the log is closed.
 func (l *Log) run() {
 	defer close(l.done)
-	var spare []entry
+	var spare []queued
 	for range l.wake {
 		if !l.ending() {
 			time.Sleep(delay)
@@ -176,7 +176,7 @@ func (l *Log) ending() bool {
 }
 
 // write appends lines with as few system calls as they need.
-func (l *Log) write(batch []entry) {
+func (l *Log) write(batch []queued) {
 	if len(batch) == 0 {
 		return
 	}

@@ -37,7 +37,7 @@ func TestLine(t *testing.T) {
 		{server.Served{Selector: "/\" 200 1 \\\n\r\t\x1b[2J\x00\x7fé", Remote: client},
 			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/\" 200 1 \\\x0a\x0d\x09\x1b[2J\x00\x7f\xc3\xa9" 200 - "-" "-"`},
 	} {
-		if got := string(entry{c.served, at}.appendTo(nil, Full)); got != c.want+"\n" {
+		if got := string(queued{c.served, at}.appendTo(nil, Full)); got != c.want+"\n" {
 			t.Errorf("got  %swant %s", got, c.want)
 		}
 	}
@@ -190,7 +190,7 @@ func TestTornLine(t *testing.T) {
 	}
 	_, _ = fmt.Fprint(l.file, "half of a li")
 	l.torn = true
-	l.write([]entry{{Served: server.Served{Selector: "/x"}}})
+	l.write([]queued{{Served: server.Served{Selector: "/x"}}})
 	_ = l.file.Close()
 	if got := read(t, name); !strings.HasPrefix(got, "half of a li\n- - - [") {
 		t.Errorf("got %q", got)

@@ -8,8 +8,8 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// entry is one request, as it is queued.
-type entry struct {
+// queued is one request, as it is queued.
+type queued struct {
 	server.Served
 	at time.Time // when its connection was accepted
 }
@@ -22,7 +22,7 @@ var statuses = [server.Kinds]string{
 }
 
 // appendTo adds the line of an entry.
-func (e entry) appendTo(b []byte, ips IPs) []byte {
+func (e queued) appendTo(b []byte, ips IPs) []byte {
 	b = append(b, ips.Name(e.Remote.Addr())...)
 	b = append(b, " - - ["...)
 	b = e.at.AppendFormat(b, "02/Jan/2006:15:04:05 -0700")

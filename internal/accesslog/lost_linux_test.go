@@ -24,7 +24,7 @@ func TestLostAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.file.Close() }()
-	batch := []entry{{server.Served{Selector: "/a"}, time.Now()}, {server.Served{Selector: "/b"}, time.Now()}, {server.Served{Selector: "/c"}, time.Now()}}
+	batch := []queued{{server.Served{Selector: "/a"}, time.Now()}, {server.Served{Selector: "/b"}, time.Now()}, {server.Served{Selector: "/c"}, time.Now()}}
 	line := len(batch[0].appendTo(nil, Full))
 	written := int64(0)
 	for i, room := range []int{0, line / 2, 0, line + 10, 1, 10 * line, 2*line - 1} {

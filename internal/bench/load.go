@@ -46,8 +46,8 @@ func scenarios() []scenario {
 	}
 }
 
-// result is what one measurement gives.
-type result struct {
+// measured is what one measurement gives.
+type measured struct {
 	requests, failed int
 	span             time.Duration
 	cpu              time.Duration // of the server, all requests
@@ -55,7 +55,7 @@ type result struct {
 	firstError       error
 }
 
-func (r result) quantile(q float64) time.Duration {
+func (r measured) quantile(q float64) time.Duration {
 	if len(r.latency) == 0 {
 		return 0
 	}
@@ -63,7 +63,7 @@ func (r result) quantile(q float64) time.Duration {
 }
 
 // measure loads a server in a closed loop.
-func measure(s *server, sc scenario, span time.Duration) result {
+func measure(s *server, sc scenario, span time.Duration) measured {
 	load(s.addr, sc, span/10, sc.conns) // warm
 	before := s.cpu()
 	r := load(s.addr, sc, span, sc.conns)
@@ -72,14 +72,14 @@ func measure(s *server, sc scenario, span time.Duration) result {
 	return r
 }
 
-func load(addr string, sc scenario, span time.Duration, conns int) result {
+func load(addr string, sc scenario, span time.Duration, conns int) measured {
 	var mu sync.Mutex
-	var all result
+	var all measured
 	var wg sync.WaitGroup
 	end := time.Now().Add(span)
 	for c := range conns {
 		wg.Go(func() {
-			var r result
+			var r measured
 			for i := c; time.Now().Before(end); i += conns {
 				r.add(sc.ask(addr, sc.selectors[i%len(sc.selectors)]))
 			}
@@ -94,7 +94,7 @@ func load(addr string, sc scenario, span time.Duration, conns int) result {
 	return all
 }
 
-func (r *result) add(took time.Duration, err error) {
+func (r *measured) add(took time.Duration, err error) {
 	if err != nil {
 		r.failed++
 		r.firstError = err
@@ -104,7 +104,7 @@ func (r *result) add(took time.Duration, err error) {
 	r.latency = append(r.latency, took)
 }
 
-func (r *result) join(o result) {
+func (r *measured) join(o measured) {
 	r.requests += o.requests
 	r.failed += o.failed
 	r.latency = append(r.latency, o.latency...)

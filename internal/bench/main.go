@@ -90,7 +90,7 @@ func compare(gophd string, rounds int, span time.Duration) error {
 	}
 	fmt.Printf("%d cores, %s, %d rounds of %s\n", runtime.NumCPU(), runtime.Version(), rounds, span)
 	for _, sc := range scenarios() {
-		results := map[string][]result{}
+		results := map[string][]measured{}
 		for round := range rounds {
 			for i := range servers {
 				s := servers[(i+round)%len(servers)]

@@ -88,7 +88,7 @@ func touchAll(dir string, done <-chan struct{}) {
 	}
 }
 
-func printMix(what string, r result) {
+func printMix(what string, r measured) {
 	fmt.Printf("%s: %d requests, %d failed, median %s, p99 %s, p99.9 %s (%.1f times the median)\n", what, r.requests, r.failed,
 		r.quantile(0.5).Round(time.Microsecond), r.quantile(0.99).Round(time.Microsecond), r.quantile(0.999).Round(time.Microsecond),
 		float64(r.quantile(0.999))/float64(max(r.quantile(0.5), 1)))

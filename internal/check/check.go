@@ -47,16 +47,16 @@ type Options struct {
 	// Site has the other trees and the programs of the site.
 	Site site.Config
 	// Programs answer what is not to be looked for in the tree.
-	Programs []programs.Rule
+	Programs []programs.Mapping
 	// Search reports whether the server answers /search.
 	Search bool
 
 	// User is who serves. If nil, the user of this process.
-	User *User
+	User *Account
 }
 
-// A Result is what was found.
-type Result struct {
+// An Outcome is what was found.
+type Outcome struct {
 	Findings    []diag.Diagnostic `json:"findings"` // the worst first
 	Directories int               `json:"directories"`
 	Files       int               `json:"files"`
@@ -67,7 +67,7 @@ type Result struct {
 }
 
 // Tree checks a directory.
-func Tree(ctx context.Context, dir string, o Options) (*Result, error) {
+func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	o.Site.Watch = site.WatchOff
@@ -89,7 +89,7 @@ func Tree(ctx context.Context, dir string, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checking{checked: &checked, ctx: ctx, Options: o, root: real, site: s, seen: map[diag.Diagnostic]bool{}, hosts: map[string]*host{}}
+	c := &checking{checked: &checked, ctx: ctx, Options: o, root: real, site: s, seen: map[diag.Diagnostic]bool{}, hosts: map[string]*linkedHost{}}
 	c.directory(".")
 	c.links()
 	for _, r := range snap.Compiled.Reports() {
@@ -107,12 +107,12 @@ type checking struct {
 	checked *atomic.Int64 // directories
 	root    string        // without links
 	site    *site.Site
-	result  Result
+	result  Outcome
 	seen    map[diag.Diagnostic]bool
 
 	umnTold bool
 	linked  []menu.Link
-	hosts   map[string]*host // that maps name
+	hosts   map[string]*linkedHost // that maps name
 }
 
 // losses are the codes of findings of package menu by which something is lost.
@@ -132,7 +132,7 @@ func (c *checking) find(severity diag.Severity, code, file string, line int, hin
 	c.add(diag.Diagnostic{Code: code, Severity: severity, File: file, Line: line, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (c *checking) done() *Result {
+func (c *checking) done() *Outcome {
 	slices.SortStableFunc(c.result.Findings, diag.Compare)
 	for _, d := range c.result.Findings {
 		if d.Severity == diag.Error {

@@ -34,7 +34,7 @@ func must(t *testing.T, err error) {
 }
 
 // findings are those of a tree, without what they say.
-func findings(t *testing.T, dir string, o Options) (list []string, r *Result) {
+func findings(t *testing.T, dir string, o Options) (list []string, r *Outcome) {
 	t.Helper()
 	r, err := Tree(context.Background(), dir, o)
 	must(t, err)
@@ -107,12 +107,12 @@ func TestTreeWithParts(t *testing.T) {
 	files := map[string]string{"x.cgi": "", "y.dcgi": "", "cgi-bin/map/gophermap": "#!/bin/sh\n", "out": "-> " + pub, "bob": "-> " + homes + "/bob/public_gopher",
 		"gophermap": "0A\t/pub/a.txt\n0B\t/~bob/b.txt\n0C\t/cgi-bin/c?d\n1Y\ty.dcgi\n7S\t/search\n7T\t/cgi-bin/t\n0No\t/pub/no.txt\n1X\tx.cgi\n"}
 	write(t, dir, files)
-	rule := func(s string) programs.Rule {
+	rule := func(s string) programs.Mapping {
 		r, err := programs.ParseRule(s)
 		must(t, err)
 		return r
 	}
-	o := Options{Search: true, Programs: []programs.Rule{rule("/cgi-bin=/run/s"), rule("*.dcgi=/run/s")},
+	o := Options{Search: true, Programs: []programs.Mapping{rule("/cgi-bin=/run/s"), rule("*.dcgi=/run/s")},
 		Site: site.Config{Mounts: map[string]string{"pub": pub}, Users: homes + "/*/public_gopher"}}
 	uid, _, _ := owner(stat(t, homes))
 	if o.Site.UsersMinUID = uid; uid == 0 {
@@ -133,19 +133,19 @@ func TestTreeOfAnotherUser(t *testing.T) {
 		must(t, os.Chmod(filepath.Join(dir, name), 0o600))
 	}
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o710))
-	got, r := findings(t, dir, Options{User: &User{Name: "somebody", UID: 4_000_000}})
+	got, r := findings(t, dir, Options{User: &Account{Name: "somebody", UID: 4_000_000}})
 	if want := []string{"error CHECK-READ ."}; !slices.Equal(got, want) || !strings.Contains(r.Findings[0].Message, `user somebody cannot read "a" (-rw-------) and 3 more`) {
 		t.Errorf("got %q: %v", got, r.Findings)
 	}
 	uid, gid, _ := owner(stat(t, dir))
-	if got, _ := findings(t, dir, Options{User: &User{Name: "owner", UID: uid}}); len(got) > 0 {
+	if got, _ := findings(t, dir, Options{User: &Account{Name: "owner", UID: uid}}); len(got) > 0 {
 		t.Errorf("of the owner: %q", got)
 	}
 	must(t, os.Chmod(filepath.Join(dir, "a"), 0o640))
 	must(t, os.Chmod(filepath.Join(dir, "b"), 0o640))
 	must(t, os.Chmod(filepath.Join(dir, "gophermap"), 0o640))
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o750))
-	if got, _ := findings(t, dir, Options{User: &User{Name: "group", UID: 4_000_000, Groups: []int{gid}}}); len(got) > 0 {
+	if got, _ := findings(t, dir, Options{User: &Account{Name: "group", UID: 4_000_000, Groups: []int{gid}}}); len(got) > 0 {
 		t.Errorf("of the group: %q", got)
 	}
 }
@@ -158,7 +158,7 @@ func stat(t *testing.T, name string) os.FileInfo {
 }
 
 func TestText(t *testing.T) {
-	r := &Result{Directories: 1, Files: 2, Menus: 1, Lost: 1, Annotations: 1, RobotsBytes: 42, Findings: []diag.Diagnostic{
+	r := &Outcome{Directories: 1, Files: 2, Menus: 1, Lost: 1, Annotations: 1, RobotsBytes: 42, Findings: []diag.Diagnostic{
 		{Code: "A", Severity: diag.Error, File: "x\x1b", Line: 1, Message: "one", Hint: "do"}, {Code: "B", Severity: diag.Notice, Message: "two", Hint: "do"}}}
 	want := "x\\x1b:1: error: one (A)\n    hint: do\nnotice: two (B)\nhole: 1 directory, 2 files, 1 menu: 1 lost, 0 warnings, 1 notice\nrobots.txt: 42 bytes, from 1 annotation\n"
 	if got := r.Text("hole"); got != want {

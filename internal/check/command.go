@@ -17,8 +17,8 @@ import (
 	"github.com/gophd/gophd/internal/terminal"
 )
 
-// Command is gophd check.
-type Command struct {
+// Check is gophd check.
+type Check struct {
 	Serve      daemon.Flags // that say what the site is made of
 	Host, User string       // flags
 	JSON       bool
@@ -28,7 +28,7 @@ type Command struct {
 
 // Check checks a directory and prints what it finds. Exit status 1 if something is
 // lost.
-func (c *Command) Check(ctx context.Context, args []string) error {
+func (c *Check) Check(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return exit.Usagef("gophd check DIR", "check wants one directory")
 	}
@@ -77,7 +77,7 @@ func (c *Command) Check(ctx context.Context, args []string) error {
 
 // Text is the result for people: the findings, each hint once, and a summary. Dir
 // is what the tree is called in it.
-func (r *Result) Text(dir string) string {
+func (r *Outcome) Text(dir string) string {
 	var b strings.Builder
 	hinted := map[string]bool{"": true}
 	count := map[diag.Severity]int{}

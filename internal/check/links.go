@@ -21,8 +21,8 @@ import (
 // can be told from those that name it.
 const ourHost = "this.invalid"
 
-// host is a host that maps name.
-type host struct {
+// linkedHost is a host that maps name.
+type linkedHost struct {
 	name  string // as the maps write it first
 	here  int    // links to it whose selector names something in this tree
 	gone  int    // those whose selector does not
@@ -68,7 +68,7 @@ func (c *checking) note(l menu.Link) {
 	key := strings.ToLower(l.Host)
 	h := c.hosts[key]
 	if h == nil {
-		h = &host{name: l.Host, first: l}
+		h = &linkedHost{name: l.Host, first: l}
 		c.hosts[key] = h
 	}
 	if strings.Trim(l.Selector, "/") == "" || l.Type == menu.TypeSearch || isProgram(l.Selector) || c.answered(l.Selector) {
@@ -83,7 +83,7 @@ func (c *checking) note(l menu.Link) {
 
 // ours reports whether a host is surely this one: most links to it name what is
 // here, and more than one does.
-func (h *host) ours() bool { return h.here > 1 && h.here > h.gone }
+func (h *linkedHost) ours() bool { return h.here > 1 && h.here > h.gone }
 
 // guess returns the host that is most likely this one, "" if none is.
 func (c *checking) guess() string {
@@ -133,7 +133,7 @@ func (c *checking) present(sel string) bool {
 
 // answered reports whether a program answers a selector.
 func (c *checking) answered(sel string) bool {
-	return (&programs.Handler{Rules: c.Programs}).Answers(sel)
+	return (&programs.Programs{Rules: c.Programs}).Answers(sel)
 }
 
 // lies reports whether there is a file of that name on the disk.
@@ -171,7 +171,7 @@ func (c *checking) link(l menu.Link) {
 
 func isSource(sel string) bool {
 	_, _, err := selector.Path(sel)
-	var refused *selector.Error
+	var refused *selector.RefusedError
 	return errors.As(err, &refused) && refused.Reason == selector.Source
 }
 

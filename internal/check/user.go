@@ -12,16 +12,16 @@ import (
 	"os"
 )
 
-// User is an account that serves a tree. Its rights are told by the modes of files
+// Account is an account that serves a tree. Its rights are told by the modes of files
 // alone; access lists are not looked at.
-type User struct {
+type Account struct {
 	Name   string
 	UID    int
 	Groups []int
 }
 
 // LookupUser finds an account by its name or number.
-func LookupUser(name string) (*User, error) {
+func LookupUser(name string) (*Account, error) {
 	account, err := user.Lookup(name)
 	if errors.As(err, new(user.UnknownUserError)) {
 		account, err = user.LookupId(name)
@@ -29,7 +29,7 @@ func LookupUser(name string) (*User, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &User{Name: account.Username}
+	u := &Account{Name: account.Username}
 	if u.UID, err = strconv.Atoi(account.Uid); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func LookupUser(name string) (*User, error) {
 
 // allows reports whether a file's mode lets the user do what the bits say: 4 to
 // read, 1 to search.
-func (u *User) allows(info fs.FileInfo, bits fs.FileMode) bool {
+func (u *Account) allows(info fs.FileInfo, bits fs.FileMode) bool {
 	uid, gid, ok := owner(info)
 	mode := info.Mode().Perm()
 	switch {

@@ -13,7 +13,7 @@ import (
 // Check does what a start does, up to the first reading of the tree, and serves
 // nobody: the log, to stderr, tells what a start would tell. An address that is
 // in use is no error, since gophd may be running.
-func Check(ctx context.Context, conf *Config, stderr io.Writer) error {
+func Check(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	d := newDaemon(conf, stderr)
 	defer d.close()
 	d.checking = true

@@ -76,24 +76,24 @@ type Flags struct {
 	Version string // of gophd
 }
 
-// Config is what a daemon does. All that can be known without touching the
+// Settings is what a daemon does. All that can be known without touching the
 // machine has been checked.
-type Config struct {
+type Settings struct {
 	root   string
 	site   site.Config
-	files  *fileserver.Handler  // Run adds the site
+	files  *fileserver.Files    // Run adds the site
 	server *server.Server       // its limits; Run adds handler, certificates and log
 	http   string               // what browsers get: page, view or off
 	search *sitesearch.Searcher // nil: none; Run adds the site
 
-	programs []programs.Rule
+	programs []programs.Mapping
 
 	listen      []string
 	listenNames map[string]string // the hosts of addresses that have one of their own
-	hosts       []*host           // besides the first one
+	hosts       []*virtualHost    // besides the first one
 	inetd       bool
 
-	certs      []keypair.Files
+	certs      []keypair.Paths
 	selfSigned string // the directory; "": none
 
 	logLevel  slog.Level
@@ -112,16 +112,16 @@ type Config struct {
 	version       string
 }
 
-// Config checks the flags. Its errors are those of package exit.
-func (f Flags) Config() (*Config, error) {
+// Settings checks the flags. Its errors are those of package exit.
+func (f Flags) Settings() (*Settings, error) {
 	if f.Root == "" {
 		return nil, exit.Usagef("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT", "no directory to serve")
 	}
-	c := &Config{
+	c := &Settings{
 		root: f.Root, inetd: f.Inetd, selfSigned: f.TLSSelfSigned,
 		logFormat: f.LogFormat, accessLog: f.AccessLog, metrics: f.Metrics, user: f.User, sandbox: f.Sandbox, sandboxParent: f.SandboxParent, version: f.Version,
 	}
-	for _, check := range []func(*Config) error{f.names, f.choices, f.limits, f.tree, f.parts, f.network, f.certificates} {
+	for _, check := range []func(*Settings) error{f.names, f.choices, f.limits, f.tree, f.parts, f.network, f.certificates} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
@@ -130,7 +130,7 @@ func (f Flags) Config() (*Config, error) {
 }
 
 // names checks -host and -port: a wrong one makes menus without a link.
-func (f Flags) names(*Config) error {
+func (f Flags) names(*Settings) error {
 	if f.Port < 0 || f.Port > math.MaxUint16 {
 		return exit.Usagef("a number from 1 to 65535", "-port %d", f.Port)
 	}
@@ -144,7 +144,7 @@ func (f Flags) names(*Config) error {
 }
 
 // choices checks the flags that take one of a few words.
-func (f Flags) choices(c *Config) error {
+func (f Flags) choices(c *Settings) error {
 	for _, flag := range []struct {
 		name, value string
 		words       []string
@@ -185,7 +185,7 @@ func oneOf(flag, value string, words []string) error {
 
 // limits refuses numbers that would leave a server that answers nobody, and
 // durations below 0, which no timer knows.
-func (f Flags) limits(*Config) error {
+func (f Flags) limits(*Settings) error {
 	for _, flag := range []struct {
 		name  string
 		value time.Duration
@@ -208,12 +208,12 @@ func (f Flags) limits(*Config) error {
 	return nil
 }
 
-func (f Flags) tree(c *Config) (err error) {
+func (f Flags) tree(c *Settings) (err error) {
 	if err := c.site.Watch.UnmarshalText([]byte(f.Watch)); err != nil {
 		return exit.Usagef("one of inotify, poll, off", "%w", err)
 	}
 	c.site.Poll, c.site.PollRemote = f.Poll, f.PollRemote
-	c.files = &fileserver.Handler{StrictText: f.StrictText, InfoPrefix: f.InfoPrefix, Dates: f.Dates, Version: f.Version}
+	c.files = &fileserver.Files{StrictText: f.StrictText, InfoPrefix: f.InfoPrefix, Dates: f.Dates, Version: f.Version}
 	if err := c.files.Charset.UnmarshalText([]byte(f.Charset)); err != nil {
 		return exit.Usagef("one of auto, latin1, utf-8", "-charset: %w", err)
 	}
@@ -237,14 +237,14 @@ func (f Flags) tree(c *Config) (err error) {
 
 // Parts are what a site is made of besides its root directory, and the rules of the
 // programs among them.
-func (f Flags) Parts() (site.Config, []programs.Rule, error) {
-	c := &Config{}
+func (f Flags) Parts() (site.Config, []programs.Mapping, error) {
+	c := &Settings{}
 	err := f.parts(c)
 	return c.site, c.programs, err
 }
 
 // parts checks -users, -mount, -fastcgi and -vhost.
-func (f Flags) parts(c *Config) (err error) {
+func (f Flags) parts(c *Settings) (err error) {
 	for _, flag := range f.FastCGI {
 		rule, err := programs.ParseRule(flag)
 		if err != nil {
@@ -277,7 +277,7 @@ func (f Flags) parts(c *Config) (err error) {
 	return err
 }
 
-func (f Flags) network(c *Config) (err error) {
+func (f Flags) network(c *Settings) (err error) {
 	c.server = &server.Server{
 		RequestTimeout: f.RequestTimeout, StallTimeout: f.StallTimeout, DrainTimeout: noneIfZero(f.Drain),
 		Host: f.Host, Port: f.Port,
@@ -323,12 +323,12 @@ func prefixes(flag string, list []string) ([]netip.Prefix, error) {
 	return all, nil
 }
 
-func (f Flags) certificates(c *Config) error {
+func (f Flags) certificates(c *Settings) error {
 	if len(f.TLSCert) != len(f.TLSKey) {
 		return exit.Usagef("each -tls-cert FILE needs a -tls-key FILE", "%d of -tls-cert, %d of -tls-key", len(f.TLSCert), len(f.TLSKey))
 	}
 	for i := range f.TLSCert {
-		c.certs = append(c.certs, keypair.Files{Cert: f.TLSCert[i], Key: f.TLSKey[i]})
+		c.certs = append(c.certs, keypair.Paths{Cert: f.TLSCert[i], Key: f.TLSKey[i]})
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 // Package daemon is how a server process lives: it opens its sockets, gives up
 // what it does not need, serves, does what signals and systemd ask for, and ends.
 //
-//	Flags → Config (checked) → open → serve until SIGTERM → close
+//	Flags → Settings (checked) → open → serve until SIGTERM → close
 //
 // Opening goes in an order that matters: first what only root may open, then, as
 // the user that serves, what serving needs, the sandbox last.
@@ -41,7 +41,7 @@ import (
 
 // Run serves until ctx ends, a signal ends it, or something fails. It logs to
 // stderr. Errors are those of package exit.
-func Run(ctx context.Context, conf *Config, stderr io.Writer) error {
+func Run(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	d := newDaemon(conf, stderr)
 	defer d.close()
 	if err := d.open(ctx); err != nil {
@@ -53,14 +53,14 @@ func Run(ctx context.Context, conf *Config, stderr io.Writer) error {
 	return d.serve(ctx)
 }
 
-func newDaemon(conf *Config, stderr io.Writer) *daemon {
-	l := logs.Open(stderr, logs.Options{Level: conf.logLevel, Format: conf.logFormat})
+func newDaemon(conf *Settings, stderr io.Writer) *daemon {
+	l := logs.Open(stderr, logs.Style{Level: conf.logLevel, Format: conf.logFormat})
 	return &daemon{conf: conf, log: l.Logger, requests: l.Requests(), logs: l}
 }
 
 // daemon is what runs, and who is told how it goes.
 type daemon struct {
-	conf      *Config
+	conf      *Settings
 	srv       *server.Server
 	mux       server.ServeMux // its Handler: the tree, and what is beside it
 	tree      *site.Site
@@ -70,7 +70,7 @@ type daemon struct {
 	notify    *systemd.Notifier // nil: not under systemd
 	log       *slog.Logger
 	requests  *slog.Logger      // for the server
-	logs      *logs.Log         // what both write to
+	logs      *logs.Logger      // what both write to
 	checking  bool              // nothing is served
 	access    *accesslog.Log    // nil: none
 	stats     *status.Stats     // nil: nobody may see them
@@ -156,7 +156,7 @@ func (d *daemon) browsers() func(*server.HTTPConn, *server.Request) error {
 		return nil
 	}
 	first := d.pages(d.tree, &d.mux, d.conf.files, d.conf.search != nil)
-	web := &webview.Server{Log: d.log, Site: func(r *server.Request) (http.Handler, *server.Request) {
+	web := &webview.HTTPServer{Log: d.log, Site: func(r *server.Request) (http.Handler, *server.Request) {
 		if all, ok := d.srv.Handler.(*hosts); ok {
 			if named := all.named(r); named != nil {
 				return named.web, named.own(r)
@@ -168,11 +168,11 @@ func (d *daemon) browsers() func(*server.HTTPConn, *server.Request) error {
 }
 
 // pages is what browsers get of a site.
-func (d *daemon) pages(tree *site.Site, handler server.Handler, files *fileserver.Handler, search bool) http.Handler {
+func (d *daemon) pages(tree *site.Site, handler server.Handler, files *fileserver.Files, search bool) http.Handler {
 	if d.conf.http == "view" {
-		return &webview.View{Site: tree, Handler: handler, Search: search}
+		return &webview.Pages{Site: tree, Handler: handler, Search: search}
 	}
-	return &webview.Page{Handler: handler, Type: files.ItemType, Site: tree}
+	return &webview.AddressPage{Handler: handler, Type: files.ItemType, Site: tree}
 }
 
 // enforce holds robots of a site to what they have read.
@@ -192,7 +192,7 @@ func (d *daemon) withPrograms() server.Handler {
 	if err != nil {
 		root = d.conf.root // what programs are told is then relative, too
 	}
-	h := &programs.Handler{Rules: d.conf.programs, Next: d.conf.files, Site: d.tree, Root: root,
+	h := &programs.Programs{Rules: d.conf.programs, Next: d.conf.files, Site: d.tree, Root: root,
 		Software: "gophd/" + d.conf.version, InfoPrefix: d.conf.files.InfoPrefix, Log: d.log}
 	d.conf.files.Answers = h.Answers
 	return h
@@ -201,7 +201,7 @@ func (d *daemon) withPrograms() server.Handler {
 // madeByUs answers what gophd makes itself where the tree has no such name.
 func (d *daemon) madeByUs() server.Handler {
 	var made server.ServeMux
-	made.Handle("/", &feed.Handler{Site: d.tree, InfoPrefix: d.conf.files.InfoPrefix, Web: d.conf.http == "view"})
+	made.Handle("/", &feed.Feeds{Site: d.tree, InfoPrefix: d.conf.files.InfoPrefix, Web: d.conf.http == "view"})
 	if s := d.conf.search; s != nil {
 		s.Site, s.Log = d.tree, d.log
 		made.Handle(sitesearch.Selector, s)

@@ -19,9 +19,9 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A host is a site of its own, for those who reach it by its name or address:
+// A virtualHost is a site of its own, for those who reach it by its name or address:
 // its own tree, policy and robots.txt, and its own name in menus.
-type host struct {
+type virtualHost struct {
 	name    string // lower case, without a final dot
 	dir     string
 	tree    *site.Site
@@ -34,8 +34,8 @@ type host struct {
 // a client becomes a path: it is looked up among the names that were configured.
 type hosts struct {
 	first  server.Handler
-	byName map[string]*host
-	byAddr map[netip.AddrPort]*host // an unspecified address is any of this port
+	byName map[string]*virtualHost
+	byAddr map[netip.AddrPort]*virtualHost // an unspecified address is any of this port
 }
 
 // ServeGopher hands the request on.
@@ -63,7 +63,7 @@ func (h *hosts) of(r *server.Request) (server.Handler, *server.Request) {
 }
 
 // named returns the host that a request is for, nil for the first site.
-func (h *hosts) named(r *server.Request) *host {
+func (h *hosts) named(r *server.Request) *virtualHost {
 	if named := h.byName[strings.ToLower(r.ServerName)]; named != nil {
 		return named
 	}
@@ -75,7 +75,7 @@ func (h *hosts) named(r *server.Request) *host {
 }
 
 // own is a request as it concerns the host.
-func (h *host) own(r *server.Request) *server.Request {
+func (h *virtualHost) own(r *server.Request) *server.Request {
 	own := *r
 	own.Host = h.name
 	return &own
@@ -83,7 +83,7 @@ func (h *host) own(r *server.Request) *server.Request {
 
 // parseHosts reads -vhost NAME=DIR and -listen ADDR=NAME, and returns the hosts,
 // the addresses without names, and the names of those that have one.
-func parseHosts(vhosts, listen []string) (list []*host, addrs []string, named map[string]string, err error) {
+func parseHosts(vhosts, listen []string) (list []*virtualHost, addrs []string, named map[string]string, err error) {
 	named = map[string]string{}
 	for _, v := range vhosts {
 		name, dir, ok := strings.Cut(v, "=")
@@ -91,10 +91,10 @@ func parseHosts(vhosts, listen []string) (list []*host, addrs []string, named ma
 			return nil, nil, nil, exit.Usagef("-vhost NAME=DIR: a host name such as gopher.example.org, and the directory of its site", "-vhost %q", v)
 		}
 		name = strings.ToLower(name)
-		if slices.ContainsFunc(list, func(h *host) bool { return h.name == name }) {
+		if slices.ContainsFunc(list, func(h *virtualHost) bool { return h.name == name }) {
 			return nil, nil, nil, exit.Usagef("one -vhost for each name", "-vhost %q is there twice", name)
 		}
-		list = append(list, &host{name: name, dir: dir})
+		list = append(list, &virtualHost{name: name, dir: dir})
 	}
 	for _, l := range listen {
 		addr, name, ok := strings.Cut(l, "=")
@@ -102,7 +102,7 @@ func parseHosts(vhosts, listen []string) (list []*host, addrs []string, named ma
 			continue
 		}
 		name = strings.ToLower(name)
-		if !slices.ContainsFunc(list, func(h *host) bool { return h.name == name }) {
+		if !slices.ContainsFunc(list, func(h *virtualHost) bool { return h.name == name }) {
 			return nil, nil, nil, exit.Usagef(fmt.Sprintf("-vhost %s=DIR makes that host", name), "-listen %q: there is no host %q", l, name)
 		}
 		named[addr] = name
@@ -140,9 +140,9 @@ func (d *daemon) openHosts() error {
 		if err != nil {
 			return exit.Root(h.dir, err)
 		}
-		files := fileserver.Handler{Site: tree, StrictText: d.conf.files.StrictText, InfoPrefix: d.conf.files.InfoPrefix,
+		files := fileserver.Files{Site: tree, StrictText: d.conf.files.StrictText, InfoPrefix: d.conf.files.InfoPrefix,
 			Dates: d.conf.files.Dates, Charset: d.conf.files.Charset, Version: d.conf.files.Version, Cache: d.conf.files.Cache,
-			Hosts: d.hostItems, Missing: &feed.Handler{Site: tree, InfoPrefix: d.conf.files.InfoPrefix, Web: d.conf.http == "view"}}
+			Hosts: d.hostItems, Missing: &feed.Feeds{Site: tree, InfoPrefix: d.conf.files.InfoPrefix, Web: d.conf.http == "view"}}
 		h.tree, h.handler, h.web = tree, &files, d.pages(tree, &files, &files, false)
 		if d.conf.enforce != enforce.Off {
 			h.handler = d.enforce(tree, h.handler)
@@ -156,7 +156,7 @@ func (d *daemon) handler(first server.Handler) (server.Handler, error) {
 	if len(d.conf.hosts) == 0 {
 		return first, nil
 	}
-	all := &hosts{first: first, byName: map[string]*host{}, byAddr: map[netip.AddrPort]*host{}}
+	all := &hosts{first: first, byName: map[string]*virtualHost{}, byAddr: map[netip.AddrPort]*virtualHost{}}
 	for _, h := range d.conf.hosts {
 		all.byName[h.name] = h
 	}

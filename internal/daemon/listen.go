@@ -61,7 +61,7 @@ func listenError(addr string, err error) error {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return exit.Hint(err, "that address is not on this machine; -listen :70 takes all that are")
 	}
-	return &exit.Error{Status: exit.Usage, Err: err, Hint: "-listen takes HOST:PORT, :PORT, HOST or PORT"}
+	return &exit.CommandError{Status: exit.Usage, Err: err, Hint: "-listen takes HOST:PORT, :PORT, HOST or PORT"}
 }
 
 // openSockets takes over the sockets that gophd was started with, or else

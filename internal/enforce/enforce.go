@@ -286,20 +286,20 @@ func (e *Enforcer) time() time.Time {
 	return time.Now()
 }
 
-// Counts is what an Enforcer has done.
-type Counts struct {
+// Totals is what an Enforcer has done.
+type Totals struct {
 	Robots          int // that are known now
 	Slowed, Refused int64
 	Worst           []tally.Count[netip.Addr] // at most 10
 }
 
-// Counts returns what was done until now. A nil Enforcer has done nothing.
-func (e *Enforcer) Counts() Counts {
+// Totals returns what was done until now. A nil Enforcer has done nothing.
+func (e *Enforcer) Totals() Totals {
 	if e == nil {
-		return Counts{}
+		return Totals{}
 	}
 	e.mu.Lock()
 	known := len(e.known)
 	e.mu.Unlock()
-	return Counts{Robots: known, Slowed: e.slowed.Load(), Refused: e.refused.Load(), Worst: e.worst.List(10)}
+	return Totals{Robots: known, Slowed: e.slowed.Load(), Refused: e.refused.Load(), Worst: e.worst.List(10)}
 }

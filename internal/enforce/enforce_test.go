@@ -58,14 +58,14 @@ func newWorld(t *testing.T, mode Mode, rules string) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
-	w.Enforcer = &Enforcer{Mode: mode, Site: s, Next: &fileserver.Handler{Site: s, Cache: 1 << 20}, now: func() time.Time { return w.now }}
+	w.Enforcer = &Enforcer{Mode: mode, Site: s, Next: &fileserver.Files{Site: s, Cache: 1 << 20}, now: func() time.Time { return w.now }}
 	return w
 }
 
 // ask asks as a client, and returns what it gets.
 func (w *world) ask(from, sel string) string {
 	w.t.Helper()
-	req := &server.Request{Request: selector.Request{Selector: sel}, Host: "h", Port: 70, Remote: netip.AddrPortFrom(netip.MustParseAddr(from), 1)}
+	req := &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "h", Port: 70, Remote: netip.AddrPortFrom(netip.MustParseAddr(from), 1)}
 	if a, ok := w.Quick(req); ok {
 		return string(a.Body)
 	}
@@ -87,7 +87,7 @@ func TestNobodyElseIsTouched(t *testing.T) {
 			t.Fatalf("got %q", got)
 		}
 	}
-	if c := w.Counts(); c.Robots != 1 || c.Refused+c.Slowed != 0 {
+	if c := w.Totals(); c.Robots != 1 || c.Refused+c.Slowed != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -126,7 +126,7 @@ func TestRudeRobot(t *testing.T) {
 		if got < 9 || got > 11 {
 			t.Errorf("%q: %d replies in 100 s", rules, got)
 		}
-		if c := w.Counts(); c.Refused != int64(1000-got) || len(c.Worst) != 1 || c.Worst[0].Key.String() != crawler {
+		if c := w.Totals(); c.Refused != int64(1000-got) || len(c.Worst) != 1 || c.Worst[0].Key.String() != crawler {
 			t.Errorf("%+v", c)
 		}
 		w.now = w.now.Add(time.Hour)
@@ -199,7 +199,7 @@ func TestSpared(t *testing.T) {
 			}
 		}
 	}
-	if c := w.Counts(); c.Robots != 0 {
+	if c := w.Totals(); c.Robots != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -223,7 +223,7 @@ func TestTableIsBounded(t *testing.T) {
 		w.ask(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), "robots.txt")
 		w.now = w.now.Add(time.Second)
 	}
-	if c := w.Counts(); c.Robots != maxRobots {
+	if c := w.Totals(); c.Robots != maxRobots {
 		t.Errorf("%d robots", c.Robots)
 	}
 	if w.known[netip.MustParseAddr("10.0.0.1")] != nil || w.known[netip.AddrFrom4([4]byte{10, 0, 16, 255})] == nil {
@@ -274,7 +274,7 @@ func TestSlowIsLate(t *testing.T) {
 			t.Errorf("number %d: %q", i, got)
 		}
 	}
-	if c := w.Counts(); c.Slowed != 2 || c.Refused != 0 {
+	if c := w.Totals(); c.Slowed != 2 || c.Refused != 0 {
 		t.Errorf("%+v", c)
 	}
 }

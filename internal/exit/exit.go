@@ -26,39 +26,39 @@ const (
 	Failure = 3
 )
 
-// An Error ends the program.
-type Error struct {
+// A CommandError ends the program.
+type CommandError struct {
 	Status int
 	Err    error  // nil: all was printed already
 	Hint   string // what to do; may be empty
 }
 
-func (e *Error) Error() string {
+func (e *CommandError) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit status %d", e.Status)
 	}
 	return e.Err.Error()
 }
 
-func (e *Error) Unwrap() error { return e.Err }
+func (e *CommandError) Unwrap() error { return e.Err }
 
 // ErrNo ends a command whose answer is no and was printed already.
-var ErrNo = &Error{Status: No}
+var ErrNo = &CommandError{Status: No}
 
 // Usagef is an error of whoever typed the command.
 func Usagef(hint, format string, args ...any) error {
-	return &Error{Usage, fmt.Errorf(format, args...), hint}
+	return &CommandError{Usage, fmt.Errorf(format, args...), hint}
 }
 
 // Hint is a failure about which something can be done.
-func Hint(err error, hint string) error { return &Error{Failure, err, hint} }
+func Hint(err error, hint string) error { return &CommandError{Failure, err, hint} }
 
 // Report prints an error and returns the exit status.
 func Report(stderr io.Writer, err error) int {
 	if err == nil {
 		return OK
 	}
-	e := &Error{Status: Failure, Err: err}
+	e := &CommandError{Status: Failure, Err: err}
 	if errors.As(err, &e); e.Err != nil {
 		Say(stderr, err.Error(), e.Hint)
 	}

@@ -2,7 +2,7 @@
 // FastCGI Specification 1.0, as far as a Gopher server needs it, which is the
 // role of a responder without input.
 //
-//	client := &fastcgi.Client{Socket: "/run/fcgiwrap.socket"}
+//	client := &fastcgi.Program{Socket: "/run/fcgiwrap.socket"}
 //	reply, err := client.Do(ctx, params)
 //	…read reply to its end…
 //	reply.Close()
@@ -29,9 +29,9 @@ import (
 	"github.com/gophd/gophd/diag"
 )
 
-// A Client sends requests to the program behind one socket. Its fields must not
+// A Program sends requests to the program behind one socket. Its fields must not
 // be changed once Do was called. Do may be called by many goroutines at once.
-type Client struct {
+type Program struct {
 	// Socket is the path of a Unix socket.
 	Socket string
 
@@ -65,21 +65,21 @@ var (
 	ErrLong  = errors.New("the program takes too long")
 )
 
-func (c *Client) timeout() time.Duration {
+func (c *Program) timeout() time.Duration {
 	if c.Timeout > 0 {
 		return c.Timeout
 	}
 	return 30 * time.Second
 }
 
-func (c *Client) maxTime() time.Duration {
+func (c *Program) maxTime() time.Duration {
 	if c.MaxTime > 0 {
 		return c.MaxTime
 	}
 	return 10 * time.Minute
 }
 
-func (c *Client) maxReply() int64 {
+func (c *Program) maxReply() int64 {
 	if c.MaxReply > 0 {
 		return c.MaxReply
 	}
@@ -87,7 +87,7 @@ func (c *Client) maxReply() int64 {
 }
 
 // enter waits for a turn.
-func (c *Client) enter(ctx context.Context) error {
+func (c *Program) enter(ctx context.Context) error {
 	c.once.Do(func() {
 		n := c.MaxRequests
 		if n <= 0 {
@@ -112,11 +112,11 @@ func (c *Client) enter(ctx context.Context) error {
 	}
 }
 
-func (c *Client) leave() { <-c.slots }
+func (c *Program) leave() { <-c.slots }
 
 // Do sends a request with these parameters, as names and values. The reply must
 // be closed. When ctx ends, so does the reply.
-func (c *Client) Do(ctx context.Context, params [][2]string) (*Reply, error) {
+func (c *Program) Do(ctx context.Context, params [][2]string) (*Reply, error) {
 	if err := c.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (c *Client) Do(ctx context.Context, params [][2]string) (*Reply, error) {
 	return r, nil
 }
 
-func (c *Client) send(ctx context.Context, params [][2]string) (*Reply, error) {
+func (c *Program) send(ctx context.Context, params [][2]string) (*Reply, error) {
 	d := net.Dialer{Timeout: c.timeout()}
 	conn, err := d.DialContext(ctx, "unix", c.Socket)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c *Client) send(ctx context.Context, params [][2]string) (*Reply, error) {
 // A Reply is what a program writes to its standard output. It is for one
 // goroutine.
 type Reply struct {
-	client *Client
+	client *Program
 	ctx    context.Context
 	conn   net.Conn
 	in     *bufio.Reader

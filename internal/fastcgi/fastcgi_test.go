@@ -20,7 +20,7 @@ import (
 )
 
 // listen returns a socket and a client for it.
-func listen(t testing.TB) (net.Listener, *Client) {
+func listen(t testing.TB) (net.Listener, *Program) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", name)
@@ -28,11 +28,11 @@ func listen(t testing.TB) (net.Listener, *Client) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	return l, &Client{Socket: name}
+	return l, &Program{Socket: name}
 }
 
 // program answers each request with fixed bytes, after it was read.
-func program(t testing.TB, answer func(net.Conn)) *Client {
+func program(t testing.TB, answer func(net.Conn)) *Program {
 	t.Helper()
 	l, c := listen(t)
 	go func() {
@@ -62,7 +62,7 @@ func ended(exit, status byte) []byte {
 }
 
 // ask returns the whole reply.
-func ask(t testing.TB, c *Client, params ...[2]string) (string, error) {
+func ask(t testing.TB, c *Program, params ...[2]string) (string, error) {
 	t.Helper()
 	r, err := c.Do(t.Context(), params)
 	if err != nil {
@@ -243,7 +243,7 @@ func TestCancel(t *testing.T) {
 	if len(c.slots) != 0 {
 		t.Error("the place of a request that has ended is not free")
 	}
-	if _, err := (&Client{Socket: "/nonexistent"}).Do(t.Context(), nil); err == nil {
+	if _, err := (&Program{Socket: "/nonexistent"}).Do(t.Context(), nil); err == nil {
 		t.Error("no socket, no error")
 	}
 }

@@ -20,7 +20,7 @@ type Feed struct {
 	ID      string // an absolute URL that does not change
 	Title   string
 	Author  string
-	Links   []Link
+	Links   []Ref
 	Entries []Entry // the newest first
 }
 
@@ -29,11 +29,11 @@ type Entry struct {
 	ID    string
 	Title string
 	Date  time.Time // the day it was published
-	Links []Link
+	Links []Ref
 }
 
-// A Link says where something is to be had.
-type Link struct {
+// A Ref is a link of a feed or an entry.
+type Ref struct {
 	Rel  string // alternate or self
 	Type string
 	URL  string
@@ -43,7 +43,7 @@ type Link struct {
 // entry, so that the same texts give the same bytes; without entries it is of the
 // first day of 1970.
 func (f *Feed) Append(b []byte) []byte {
-	w := &writer{b: b}
+	w := &xmlWriter{b: b}
 	w.b = append(w.b, xml.Header...)
 	w.b = append(w.b, `<feed xmlns="http://www.w3.org/2005/Atom">`+"\n"...)
 	updated := time.Unix(0, 0).UTC()
@@ -69,9 +69,9 @@ func (f *Feed) Append(b []byte) []byte {
 	return append(w.b, "</feed>\n"...)
 }
 
-type writer struct{ b []byte }
+type xmlWriter struct{ b []byte }
 
-func (w *writer) element(name, text string) {
+func (w *xmlWriter) element(name, text string) {
 	w.b = append(w.b, '<')
 	w.b = append(w.b, name...)
 	w.b = append(w.b, '>')
@@ -81,7 +81,7 @@ func (w *writer) element(name, text string) {
 	w.b = append(w.b, ">\n"...)
 }
 
-func (w *writer) links(list []Link) {
+func (w *xmlWriter) links(list []Ref) {
 	for _, l := range list {
 		w.b = append(w.b, `<link rel="`...)
 		w.text(l.Rel)
@@ -94,7 +94,7 @@ func (w *writer) links(list []Link) {
 }
 
 // text appends text that is neither markup nor anything that XML forbids.
-func (w *writer) text(s string) {
+func (w *xmlWriter) text(s string) {
 	out := bytes.NewBuffer(w.b)
 	_ = xml.EscapeText(out, []byte(s)) // a Buffer takes everything
 	w.b = out.Bytes()

@@ -56,7 +56,7 @@ func TestHeading(t *testing.T) {
 }
 
 // tree makes a content tree and a handler for it.
-func tree(t *testing.T, files map[string]string) (*Handler, string) {
+func tree(t *testing.T, files map[string]string) (*Feeds, string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -76,7 +76,7 @@ func tree(t *testing.T, files map[string]string) (*Handler, string) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended })
-	return &Handler{Site: s, Web: true}, dir
+	return &Feeds{Site: s, Web: true}, dir
 }
 
 type writerTo struct{ bytes.Buffer }
@@ -86,7 +86,7 @@ func (w *writerTo) WriteItem(menu.Item) error { return errors.New("a menu") }
 func ask(t *testing.T, h server.Handler, sel string) (string, error) {
 	t.Helper()
 	var w writerTo
-	err := h.ServeGopher(&w, &server.Request{Request: selector.Request{Selector: sel}, Host: "gopher.example", Port: 70})
+	err := h.ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "gopher.example", Port: 70})
 	return w.String(), err
 }
 
@@ -179,7 +179,7 @@ func TestVileNames(t *testing.T) {
 func FuzzAppend(f *testing.F) {
 	f.Add("a", "b<c>&\x00")
 	f.Fuzz(func(t *testing.T, id, heading string) {
-		in := Feed{ID: id, Title: heading, Author: id, Links: []Link{{"self", "a/b", id}}, Entries: []Entry{{ID: id, Title: title(heading), Links: []Link{{"alternate", "c/d", heading}}}}}
+		in := Feed{ID: id, Title: heading, Author: id, Links: []Ref{{"self", "a/b", id}}, Entries: []Entry{{ID: id, Title: title(heading), Links: []Ref{{"alternate", "c/d", heading}}}}}
 		var out struct {
 			Entry []struct {
 				Title string `xml:"title"`

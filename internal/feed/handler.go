@@ -25,10 +25,10 @@ const Name = "feed.xml"
 // maxEntries is how many texts are in a feed: readers want what is new.
 const maxEntries = 50
 
-// Handler answers /dir/feed.xml for each directory with dated texts. It is for
+// Feeds answers /dir/feed.xml for each directory with dated texts. It is for
 // selectors that name nothing else, so that a file of that name wins; it declines
 // what it does not know.
-type Handler struct {
+type Feeds struct {
 	Site *site.Site
 
 	// Web reports whether the same port shows the site to browsers; entries link
@@ -39,7 +39,7 @@ type Handler struct {
 	InfoPrefix bool
 
 	mu   sync.Mutex
-	kept map[key]made
+	kept map[key]madeFeed
 }
 
 type key struct {
@@ -48,8 +48,8 @@ type key struct {
 	tls       bool
 }
 
-// made is a feed as long as its stamp is fresh.
-type made struct {
+// madeFeed is a feed as long as its stamp is fresh.
+type madeFeed struct {
 	body  []byte
 	stamp *site.Stamp
 }
@@ -58,7 +58,7 @@ type made struct {
 const maxKept = 200
 
 // ServeGopher answers a request.
-func (h *Handler) ServeGopher(w server.ResponseWriter, r *server.Request) error {
+func (h *Feeds) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	name, isDir, err := selector.Path(r.Selector)
 	if err != nil || isDir || path.Base(name) != Name {
 		return server.ErrDeclined
@@ -77,20 +77,20 @@ func (h *Handler) ServeGopher(w server.ResponseWriter, r *server.Request) error 
 	return err
 }
 
-func (h *Handler) keep(k key, m made) {
+func (h *Feeds) keep(k key, m madeFeed) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.kept == nil || len(h.kept) >= maxKept {
-		h.kept = map[key]made{}
+		h.kept = map[key]madeFeed{}
 	}
 	h.kept[k] = m
 }
 
 // make makes the feed of a directory.
-func (h *Handler) make(r *server.Request, dir string) (made, error) {
+func (h *Feeds) make(r *server.Request, dir string) (madeFeed, error) {
 	snap, err := h.Site.Snapshot(r.Context())
 	if err != nil {
-		return made{}, fmt.Errorf("waiting for the first scan: %w", err)
+		return madeFeed{}, fmt.Errorf("waiting for the first scan: %w", err)
 	}
 	v := h.Site.View(r.Context())
 	v.DependOnPolicy()
@@ -98,27 +98,27 @@ func (h *Handler) make(r *server.Request, dir string) (made, error) {
 	list, err := dated(v, dir, allowed)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), err == nil && len(list) == 0:
-		return made{}, server.ErrDeclined
+		return madeFeed{}, server.ErrDeclined
 	case err != nil:
-		return made{}, err
+		return madeFeed{}, err
 	}
 	h.name(v, dir, list)
 	if v.Err() != nil {
-		return made{}, v.Err()
+		return madeFeed{}, v.Err()
 	}
 	f := h.feed(r, dir, list)
-	return made{f.Append(nil), v.Stamp()}, nil
+	return madeFeed{f.Append(nil), v.Stamp()}, nil
 }
 
-// text is a dated text.
-type text struct {
+// datedText is a dated text.
+type datedText struct {
 	name string // below the root
 	Entry
 }
 
 // dated returns the newest dated texts of a directory that robots may have, the
 // newest first.
-func dated(v *site.View, dir string, allowed func(string) bool) ([]text, error) {
+func dated(v *site.View, dir string, allowed func(string) bool) ([]datedText, error) {
 	if f, err := v.Lookup(dir); err != nil {
 		return nil, err
 	} else if isDir := f.Info.IsDir(); f.Close() != nil || !isDir {
@@ -128,17 +128,17 @@ func dated(v *site.View, dir string, allowed func(string) bool) ([]text, error) 
 	if err != nil {
 		return nil, err
 	}
-	var list []text
+	var list []datedText
 	for _, e := range entries {
 		day, ok := Date(e.Name())
 		if typ, known := menu.TypeOf(e.Name()); !ok || e.IsDir() || known && typ != menu.TypeText {
 			continue
 		}
 		if name := selector.Join(dir, e.Name()); allowed(name) {
-			list = append(list, text{name: name, Entry: Entry{Date: day}})
+			list = append(list, datedText{name: name, Entry: Entry{Date: day}})
 		}
 	}
-	slices.SortFunc(list, func(a, b text) int {
+	slices.SortFunc(list, func(a, b datedText) int {
 		return cmp.Or(b.Date.Compare(a.Date), strings.Compare(b.name, a.name))
 	})
 	return list[:min(len(list), maxEntries)], nil
@@ -146,7 +146,7 @@ func dated(v *site.View, dir string, allowed func(string) bool) ([]text, error) 
 
 // name sets the titles of the texts: what the menu calls them, or their first
 // line, or their name.
-func (h *Handler) name(v *site.View, dir string, list []text) {
+func (h *Feeds) name(v *site.View, dir string, list []datedText) {
 	labels := map[string]string{}
 	b := menu.Builder{FS: v, Host: "localhost", Port: selector.DefaultPort, InfoPrefix: h.InfoPrefix}
 	if m, err := b.Menu(v.Context(), dir); err == nil {
@@ -170,14 +170,14 @@ func (h *Handler) name(v *site.View, dir string, list []text) {
 }
 
 // feed puts the feed of a directory together.
-func (h *Handler) feed(r *server.Request, dir string, list []text) *Feed {
+func (h *Feeds) feed(r *server.Request, dir string, list []datedText) *Feed {
 	sel := selector.Canonical(dir, true)
 	home := h.url(r, menu.TypeMenu, sel)
 	f := &Feed{ID: home, Title: r.Host + sel, Author: r.Host, Links: h.links(r, menu.TypeMenu, sel)}
 	if dir == "." {
 		f.Title = r.Host
 	}
-	f.Links = append(f.Links, Link{"self", "application/atom+xml", h.url(r, menu.TypeText, sel+Name)})
+	f.Links = append(f.Links, Ref{"self", "application/atom+xml", h.url(r, menu.TypeText, sel+Name)})
 	for _, t := range list {
 		e := t.Entry
 		one := selector.Canonical(t.name, false)
@@ -188,17 +188,17 @@ func (h *Handler) feed(r *server.Request, dir string, list []text) *Feed {
 	return f
 }
 
-func (h *Handler) url(r *server.Request, typ byte, sel string) string {
+func (h *Feeds) url(r *server.Request, typ byte, sel string) string {
 	return selector.URL{Host: r.Host, Port: r.Port, Type: typ, Selector: sel, TLS: r.TLS}.String()
 }
 
 // links returns where a resource is to be had.
-func (h *Handler) links(r *server.Request, typ byte, sel string) []Link {
+func (h *Feeds) links(r *server.Request, typ byte, sel string) []Ref {
 	kind := "text/plain"
 	if typ == menu.TypeMenu {
 		kind = "application/gopher-menu"
 	}
-	list := []Link{{"alternate", kind, h.url(r, typ, sel)}}
+	list := []Ref{{"alternate", kind, h.url(r, typ, sel)}}
 	if h.Web {
 		scheme, usual := "http", 80
 		if r.TLS {
@@ -211,7 +211,7 @@ func (h *Handler) links(r *server.Request, typ byte, sel string) []Link {
 			host = "[" + host + "]"
 		}
 		u := url.URL{Scheme: scheme, Host: host, Path: sel}
-		list = append(list, Link{"alternate", "text/html", u.String()})
+		list = append(list, Ref{"alternate", "text/html", u.String()})
 	}
 	return list
 }

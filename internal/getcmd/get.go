@@ -24,8 +24,8 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// A Command is gophd get with its flags.
-type Command struct {
+// Get is gophd get with its flags.
+type Get struct {
 	Raw      bool          // print what comes, menus too
 	Insecure bool          // take any certificate
 	Timeout  time.Duration // for the whole
@@ -39,7 +39,7 @@ type Command struct {
 // [exit.Failure] if the reply is not complete: after an error of the network, in
 // the middle of a line, or a menu without its last line (RFC 1436, section 3.3).
 // The end of other files cannot be told from a connection that was closed early.
-func (c *Command) Get(ctx context.Context, args []string) error {
+func (c *Get) Get(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return exit.Usagef("gophd get gopher://host/", "get wants one URL, got %d arguments", len(args))
 	}
@@ -71,11 +71,11 @@ func (c *Command) Get(ctx context.Context, args []string) error {
 	if _, sent := io.WriteString(conn, request+"\r\n"); errors.Join(err, sent) != nil {
 		return fmt.Errorf("asking %s: %w", u.Host, errors.Join(err, sent))
 	}
-	return c.show(u, &reply{conn: conn, timeout: c.Timeout, left: limit})
+	return c.show(u, &serverReply{conn: conn, timeout: c.Timeout, left: limit})
 }
 
 // show prints a reply.
-func (c *Command) show(u selector.URL, in *reply) error {
+func (c *Get) show(u selector.URL, in *serverReply) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	first, _ := r.Peek(1024)
 	msg, isError := errorItem(first)
@@ -95,7 +95,7 @@ func (c *Command) show(u selector.URL, in *reply) error {
 	case err != nil:
 		return fmt.Errorf("reading from %s: %w", u.Host, err)
 	case isError:
-		return &exit.Error{Status: exit.No, Err: fmt.Errorf("%s answers: %q", u.Host, msg), Hint: typeHint(u)}
+		return &exit.CommandError{Status: exit.No, Err: fmt.Errorf("%s answers: %q", u.Host, msg), Hint: typeHint(u)}
 	}
 	return nil
 }
@@ -113,9 +113,9 @@ func typeHint(u selector.URL) string {
 	return fmt.Sprintf("the first character of the path is the type of the item; did you mean %s?", u)
 }
 
-// reply reads what the server sends. An error is told again and again: bufio's
+// serverReply reads what the server sends. An error is told again and again: bufio's
 // Peek forgets it, and after a reset the next Read would take it for the end.
-type reply struct {
+type serverReply struct {
 	conn    net.Conn
 	timeout time.Duration
 	left    int64
@@ -124,7 +124,7 @@ type reply struct {
 
 var errTooLarge = errors.New("more than -max-size bytes")
 
-func (r *reply) Read(p []byte) (n int, err error) {
+func (r *serverReply) Read(p []byte) (n int, err error) {
 	if r.err != nil {
 		return 0, r.err
 	}

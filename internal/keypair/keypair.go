@@ -17,9 +17,9 @@ import (
 	"github.com/gophd/gophd/internal/limit"
 )
 
-// Files name a certificate, with the chain that belongs to it, and its key, as
+// Paths name a certificate, with the chain that belongs to it, and its key, as
 // PEM.
-type Files struct{ Cert, Key string }
+type Paths struct{ Cert, Key string }
 
 // A Store gives out certificates. It is safe for many goroutines.
 type Store struct {
@@ -34,7 +34,7 @@ type Store struct {
 
 // pair is the last good version of two files.
 type pair struct {
-	Files
+	Paths
 	cert *tls.Certificate
 	seen [2]stamp // of the files when they were read last, good or not
 }
@@ -53,8 +53,8 @@ const interval = time.Second
 
 // Add reads a pair and adds it. The first one added is given to clients that
 // ask for no name, or for one that no pair has.
-func (s *Store) Add(f Files) error {
-	p := &pair{Files: f}
+func (s *Store) Add(f Paths) error {
+	p := &pair{Paths: f}
 	p.seen = p.stamps()
 	if err := p.read(); err != nil {
 		return err
@@ -66,15 +66,15 @@ func (s *Store) Add(f Files) error {
 }
 
 // Files lists the pairs.
-func (s *Store) Files() []Files {
+func (s *Store) Files() []Paths {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []Files
+	var all []Paths
 	for _, p := range s.pairs {
-		all = append(all, p.Files)
+		all = append(all, p.Paths)
 	}
 	return all
 }

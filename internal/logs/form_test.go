@@ -18,7 +18,7 @@ func TestDurations(t *testing.T) {
 		"journal": "GOPHD_TOOK_MS=1.12357\nGOPHD_WAIT_MS=90000.25\n\n",
 	} {
 		var out strings.Builder
-		l := Open(&out, Options{Format: format})
+		l := Open(&out, Style{Format: format})
 		if format == "journal" {
 			l.w.w = &out // and not the journal of this machine
 		}
@@ -42,7 +42,7 @@ func TestSentences(t *testing.T) {
 		`something b_c=1 d="e f"`: {"something", slog.Group("b", "c", 1), "d", `"e f"`},
 	} {
 		var out strings.Builder
-		l := Open(&out, Options{Format: "short"})
+		l := Open(&out, Style{Format: "short"})
 		l.Info(args[0].(string), args[1:]...)
 		l.Close()
 		if got := out.String(); !strings.HasSuffix(got, " info  "+want+"\n") {

@@ -22,17 +22,17 @@ import (
 	"github.com/gophd/gophd/internal/terminal"
 )
 
-// Formats are the words that [Options.Format] may be.
+// Formats are the words that [Style.Format] may be.
 var Formats = []string{"auto", "short", "text", "json"}
 
-// Options say what is logged, and how.
-type Options struct {
+// Style say what is logged, and how.
+type Style struct {
 	Level  slog.Level
 	Format string // "auto" goes by who reads
 }
 
-// A Log is an open log.
-type Log struct {
+// A Logger is an open log.
+type Logger struct {
 	*slog.Logger
 	forPeople bool
 	verbose   bool
@@ -40,8 +40,8 @@ type Log struct {
 }
 
 // Open begins to log to w.
-func Open(w io.Writer, o Options) *Log {
-	l := &Log{w: &lazyWriter{w: w}, verbose: o.Level <= slog.LevelDebug}
+func Open(w io.Writer, o Style) *Logger {
+	l := &Logger{w: &lazyWriter{w: w}, verbose: o.Level <= slog.LevelDebug}
 	format := o.Format
 	if format == "auto" {
 		format = formatFor(w)
@@ -84,15 +84,15 @@ func formatFor(w io.Writer) string {
 func colours() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
 // ForPeople reports whether a person reads the log at a terminal.
-func (l *Log) ForPeople() bool { return l.forPeople }
+func (l *Logger) ForPeople() bool { return l.forPeople }
 
 // Close writes what is left, for at most a second.
-func (l *Log) Close() { l.w.flush() }
+func (l *Logger) Close() { l.w.flush() }
 
 // Requests is the logger for a server: requests that went well are left out
 // unless a person watches or everything is asked for. An access log is the place
 // for them.
-func (l *Log) Requests() *slog.Logger {
+func (l *Logger) Requests() *slog.Logger {
 	if l.forPeople || l.verbose {
 		return l.Logger
 	}

@@ -20,18 +20,18 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A Rule says which selectors a program answers.
-type Rule struct {
+// A Mapping says which selectors a program answers.
+type Mapping struct {
 	Prefix string // "/cgi-bin": it, and what follows it and a slash or a question mark
 	Suffix string // instead: ".dcgi": files whose names end so
-	Client *fastcgi.Client
+	Client *fastcgi.Program
 }
 
 // ParseRule reads what a flag says: /PREFIX=SOCKET or *.EXT=SOCKET, where SOCKET is
 // an absolute path.
-func ParseRule(s string) (Rule, error) {
+func ParseRule(s string) (Mapping, error) {
 	what, socket, _ := strings.Cut(s, "=")
-	r := Rule{Client: &fastcgi.Client{Socket: strings.TrimPrefix(socket, "unix:")}}
+	r := Mapping{Client: &fastcgi.Program{Socket: strings.TrimPrefix(socket, "unix:")}}
 	if !filepath.IsAbs(r.Client.Socket) {
 		return r, errors.New("the socket is no absolute path")
 	}
@@ -52,7 +52,7 @@ func ParseRule(s string) (Rule, error) {
 }
 
 // Selector is how a rule is written in robots.txt: /cgi-bin, /*.dcgi.
-func (r Rule) Selector() string {
+func (r Mapping) Selector() string {
 	if r.Suffix != "" {
 		return "/*" + r.Suffix
 	}
@@ -65,9 +65,9 @@ func plain(elem string) bool {
 	return reason == "" || reason == selector.Program
 }
 
-// Handler asks programs for what its rules name, and Next for all else.
-type Handler struct {
-	Rules []Rule
+// Programs asks programs for what its rules name, and Next for all else.
+type Programs struct {
+	Rules []Mapping
 	Next  server.Handler
 
 	Site *site.Site
@@ -84,7 +84,7 @@ type Handler struct {
 }
 
 // Quick asks Next, unless a program is to answer.
-func (h *Handler) Quick(r *server.Request) (a server.Answer, ok bool) {
+func (h *Programs) Quick(r *server.Request) (a server.Answer, ok bool) {
 	next, is := h.Next.(server.Quick)
 	if _, _, ours := h.match(r.Selector); !is || ours {
 		return a, false
@@ -93,7 +93,7 @@ func (h *Handler) Quick(r *server.Request) (a server.Answer, ok bool) {
 }
 
 // ServeGopher answers a request.
-func (h *Handler) ServeGopher(w server.ResponseWriter, r *server.Request) error {
+func (h *Programs) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	rule, name, ours := h.match(r.Selector)
 	if !ours {
 		return h.Next.ServeGopher(w, r)
@@ -111,7 +111,7 @@ func (h *Handler) ServeGopher(w server.ResponseWriter, r *server.Request) error 
 
 // match returns the rule for a selector, that with the longest prefix, and the
 // name that is asked for, without what follows a question mark.
-func (h *Handler) match(sel string) (rule Rule, name string, ok bool) {
+func (h *Programs) match(sel string) (rule Mapping, name string, ok bool) {
 	sel, _, _ = strings.Cut(strings.TrimPrefix(sel, "/"), "?")
 	for _, r := range h.Rules {
 		prefix := strings.TrimPrefix(r.Prefix, "/")
@@ -128,7 +128,7 @@ func (h *Handler) match(sel string) (rule Rule, name string, ok bool) {
 }
 
 // Answers reports whether a program is to answer a selector.
-func (h *Handler) Answers(sel string) bool {
+func (h *Programs) Answers(sel string) bool {
 	_, _, ok := h.match(sel)
 	return ok
 }
@@ -155,7 +155,7 @@ var errNoScript = &server.Error{Kind: server.NotFound, Err: errors.New("no such 
 
 // find looks for the file that a request means: the first on its way. Below a
 // prefix there need not be one: the application knows.
-func find(v *site.View, rule Rule, name string) (script, error) {
+func find(v *site.View, rule Mapping, name string) (script, error) {
 	name = strings.TrimSuffix(name, "/")
 	elems := strings.Split(name, "/")
 	for _, elem := range elems {
@@ -189,7 +189,7 @@ func find(v *site.View, rule Rule, name string) (script, error) {
 }
 
 // directory finds the program that makes the menu of a directory.
-func directory(v *site.View, rule Rule, s script) (script, error) {
+func directory(v *site.View, rule Mapping, s script) (script, error) {
 	for _, base := range []string{"gophermap", "index.dcgi"} {
 		at := selector.Join(s.name, base)
 		kind, err := look(v, at)

@@ -108,7 +108,7 @@ func (r *recorder) WriteItem(it menu.Item) error {
 	return nil
 }
 
-func handler(t *testing.T) *Handler {
+func handler(t *testing.T) *Programs {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range map[string]string{"app/script": "x", "app/deep/dir/script": "x", "other/x.run": "x", "other/plain": "x"} {
@@ -124,7 +124,7 @@ func handler(t *testing.T) *Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &Handler{Site: s, Root: "/R", Next: server.HandlerFunc(func(w server.ResponseWriter, r *server.Request) error {
+	h := &Programs{Site: s, Root: "/R", Next: server.HandlerFunc(func(w server.ResponseWriter, r *server.Request) error {
 		_, err := w.Write([]byte("next"))
 		return err
 	})}
@@ -140,9 +140,9 @@ func handler(t *testing.T) *Handler {
 	return h
 }
 
-func ask(h *Handler, sel, query string) (string, error) {
+func ask(h *Programs, sel, query string) (string, error) {
 	var w recorder
-	err := h.ServeGopher(&w, &server.Request{Request: selector.Request{Selector: sel, Query: query}, Host: "h", Port: 70})
+	err := h.ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: sel, Query: query}, Host: "h", Port: 70})
 	return w.String(), err
 }
 
@@ -189,7 +189,7 @@ func TestWhoAnswers(t *testing.T) {
 	if got, err := ask(h, "/app/flood", ""); server.KindOf(err) != server.Internal || len(got) > 1<<20 {
 		t.Errorf("a flood: %d bytes, %v", len(got), err)
 	}
-	if _, ok := h.Quick(&server.Request{Request: selector.Request{Selector: "/app/script"}}); ok {
+	if _, ok := h.Quick(&server.Request{RequestLine: selector.RequestLine{Selector: "/app/script"}}); ok {
 		t.Error("a program's reply is at hand")
 	}
 }

@@ -22,7 +22,7 @@ import (
 // params are what a program is told: RFC 3875's variables, and the union of what
 // scripts for other Gopher servers read. Names come from this list only, since
 // fcgiwrap puts all of them into its child's environment.
-func (h *Handler) params(r *server.Request, s script) [][2]string {
+func (h *Programs) params(r *server.Request, s script) [][2]string {
 	_, query, _ := strings.Cut(r.Selector, "?")
 	search := r.Query
 	if query == "" {
@@ -78,7 +78,7 @@ func (h *Handler) params(r *server.Request, s script) [][2]string {
 }
 
 // run asks the program and passes its reply on.
-func (h *Handler) run(w server.ResponseWriter, r *server.Request, v *site.View, rule Rule, s script) error {
+func (h *Programs) run(w server.ResponseWriter, r *server.Request, v *site.View, rule Mapping, s script) error {
 	reply, err := rule.Client.Do(r.Context(), h.params(r, s))
 	if err != nil {
 		return failed(err)
@@ -93,7 +93,7 @@ func (h *Handler) run(w server.ResponseWriter, r *server.Request, v *site.View, 
 	if base == "gophermap" || strings.HasSuffix(base, ".dcgi") {
 		return h.menu(w, r, v, s, in)
 	}
-	if _, err := in.WriteTo(onlyWriter{w}); err != nil {
+	if _, err := in.WriteTo(plainWriter{w}); err != nil {
 		return failed(err)
 	}
 	if exit := reply.Exit(); exit != 0 && h.Log != nil {
@@ -102,8 +102,8 @@ func (h *Handler) run(w server.ResponseWriter, r *server.Request, v *site.View, 
 	return nil
 }
 
-// onlyWriter hides ReadFrom, and the menus.
-type onlyWriter struct{ io.Writer }
+// plainWriter hides ReadFrom, and the menus.
+type plainWriter struct{ io.Writer }
 
 // failed returns an error of a program with the words for the client.
 func failed(err error) error {
@@ -137,7 +137,7 @@ func refused(status int) error {
 const maxMap = 1 << 20
 
 // menu reads a reply as the map of its directory.
-func (h *Handler) menu(w server.ResponseWriter, r *server.Request, v *site.View, s script, in *bufio.Reader) error {
+func (h *Programs) menu(w server.ResponseWriter, r *server.Request, v *site.View, s script, in *bufio.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(in, maxMap+1))
 	if err == nil && len(text) > maxMap {
 		err = fastcgi.ErrFlood
@@ -150,7 +150,7 @@ func (h *Handler) menu(w server.ResponseWriter, r *server.Request, v *site.View,
 		file += ".gph" // a name that no other file can be asked for by
 		name = file
 	}
-	b := menu.Builder{FS: &made{View: v, name: file, text: text}, Host: r.Host, Port: r.Port, InfoPrefix: h.InfoPrefix, Answers: h.Answers}
+	b := menu.Builder{FS: &madeMap{View: v, name: file, text: text}, Host: r.Host, Port: r.Port, InfoPrefix: h.InfoPrefix, Answers: h.Answers}
 	m, err := b.Menu(r.Context(), name)
 	if err != nil {
 		return err
@@ -163,15 +163,15 @@ func (h *Handler) menu(w server.ResponseWriter, r *server.Request, v *site.View,
 	return nil
 }
 
-// made is the tree with a map in it that a program has made.
-type made struct {
+// madeMap is the tree with a map in it that a program has made.
+type madeMap struct {
 	*site.View
 	name string
 	text []byte
 }
 
 // Open opens a file.
-func (m *made) Open(name string) (fs.File, error) {
+func (m *madeMap) Open(name string) (fs.File, error) {
 	if name == m.name {
 		return &madeFile{bytes.NewReader(m.text), m}, nil
 	}
@@ -179,7 +179,7 @@ func (m *made) Open(name string) (fs.File, error) {
 }
 
 // ReadFile reads a file.
-func (m *made) ReadFile(name string) ([]byte, error) {
+func (m *madeMap) ReadFile(name string) ([]byte, error) {
 	if name == m.name {
 		return m.text, nil
 	}
@@ -189,7 +189,7 @@ func (m *made) ReadFile(name string) ([]byte, error) {
 // madeFile is the map as a file.
 type madeFile struct {
 	*bytes.Reader
-	m *made
+	m *madeMap
 }
 
 func (f *madeFile) Close() error               { return nil }
@@ -201,6 +201,6 @@ func (f *madeFile) IsDir() bool                { return false }
 func (f *madeFile) Sys() any                   { return nil }
 
 // LogErrors lets the standard error of a rule's programs go to a log.
-func (r Rule) LogErrors(log *slog.Logger) {
+func (r Mapping) LogErrors(log *slog.Logger) {
 	r.Client.Stderr = func(line string) { log.Warn("a program says", "program", r.Selector(), "stderr", line) }
 }

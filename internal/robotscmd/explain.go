@@ -84,7 +84,7 @@ type resource struct {
 
 func find(tree *policy.Dir, sel string) (resource, error) {
 	name, dir, err := selector.Path(sel)
-	var refused *selector.Error
+	var refused *selector.RefusedError
 	if errors.As(err, &refused) {
 		return resource{}, exit.Usagef("the server answers it with an error: no robot gets it", "selector %s: %s", strconv.Quote(sel), refused.Reason)
 	}

@@ -53,23 +53,23 @@ func kitCase(snap *site.Snapshot) kit.Case {
 			}
 		}
 	}
-	var names []named
+	var names []namedFile
 	var walk func(d *policy.Dir, name string)
 	walk = func(d *policy.Dir, name string) {
 		if len(names) >= maxAsked {
 			return
 		}
-		names = append(names, named{name, true})
+		names = append(names, namedFile{name, true})
 		below := func(last string) string { return strings.TrimPrefix(name+"/"+last, "./") }
 		for _, f := range append(d.Files[:len(d.Files):len(d.Files)], "later") {
-			names = append(names, named{below(f), false})
+			names = append(names, namedFile{below(f), false})
 		}
 		for _, sub := range d.Dirs {
 			walk(sub, below(sub.Name))
 		}
 	}
 	walk(snap.Tree, ".")
-	var of []named // the name of each selector
+	var of []namedFile // the name of each selector
 	for _, n := range names[:min(len(names), maxAsked)] {
 		for _, sel := range selector.Spellings(n.name, n.dir) {
 			if _, closed := snap.Compiled.Closed(sel); !closed {
@@ -90,8 +90,8 @@ func kitCase(snap *site.Snapshot) kit.Case {
 	return k
 }
 
-// named is a file or directory of a tree.
-type named struct {
+// namedFile is a file or directory of a tree.
+type namedFile struct {
 	name string
 	dir  bool
 }

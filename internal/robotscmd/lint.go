@@ -74,12 +74,12 @@ func (c *Command) printLost(to string, lost []diag.Diagnostic) error {
 }
 
 // oneTarget loads the only argument.
-func (c *Command) oneTarget(ctx context.Context, example string) (source, error) {
+func (c *Command) oneTarget(ctx context.Context, example string) (ruleSource, error) {
 	if len(c.Args) == 0 {
-		return source{}, exit.Usagef(example, "%s wants a target", c.Name)
+		return ruleSource{}, exit.Usagef(example, "%s wants a target", c.Name)
 	}
 	if err := c.atMost(1); err != nil {
-		return source{}, err
+		return ruleSource{}, err
 	}
 	return c.load(ctx, c.Args[0])
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// source is a robots file of any kind, ready to be asked.
-type source struct {
+// ruleSource is a robots file of any kind, ready to be asked.
+type ruleSource struct {
 	name     string // as shown before a line number
 	file     *robots.File
 	tree     *policy.Dir       // of a directory
@@ -35,7 +35,7 @@ type source struct {
 }
 
 // diagnostics returns what is wrong with the source.
-func (s source) diagnostics() []diag.Diagnostic {
+func (s ruleSource) diagnostics() []diag.Diagnostic {
 	if s.network != nil {
 		return s.problems
 	}
@@ -43,16 +43,16 @@ func (s source) diagnostics() []diag.Diagnostic {
 }
 
 // load reads what a TARGET argument names.
-func (c *Command) load(ctx context.Context, target string) (source, error) {
+func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
 	dialect, err := dialectOf("dialect", c.Dialect, robots.Gopher)
 	if err != nil {
-		return source{}, err
+		return ruleSource{}, err
 	}
 	limit, err := c.maxSize()
 	if err != nil {
-		return source{}, err
+		return ruleSource{}, err
 	}
-	var s source
+	var s ruleSource
 	scheme, _, isURL := strings.Cut(target, "://")
 	switch {
 	case isURL && (strings.EqualFold(scheme, "irc") || strings.EqualFold(scheme, "ircs")):
@@ -72,7 +72,7 @@ func (c *Command) load(ctx context.Context, target string) (source, error) {
 
 // remark chooses the dialect if none was asked for, and tells people so; and tells
 // of a file that was not read to its end.
-func (c *Command) remark(s *source) {
+func (c *Command) remark(s *ruleSource) {
 	chosen := c.Dialect != "" || c.From != "" || strings.HasPrefix(c.To, "content-")
 	if best := client.GopherDialect(s.file); !chosen && s.file.Dialect() == robots.Gopher && best != robots.Gopher {
 		s.file = robots.Parser{Dialect: best, Truncated: s.file.Truncated()}.Parse(s.file.AppendTo(nil))
@@ -86,13 +86,13 @@ func (c *Command) remark(s *source) {
 }
 
 // loadPath reads a file, or the file that gophd makes of a directory.
-func loadPath(name string, dialect robots.Dialect, limit int64) (source, error) {
+func loadPath(name string, dialect robots.Dialect, limit int64) (ruleSource, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return source{}, exit.Hint(err, "a target is a file, a directory, - or a URL with its scheme, such as gopher://"+name)
+		return ruleSource{}, exit.Hint(err, "a target is a file, a directory, - or a URL with its scheme, such as gopher://"+name)
 	case err != nil:
-		return source{}, err
+		return ruleSource{}, err
 	case info.IsDir():
 		return loadDir(name, dialect)
 	}
@@ -140,49 +140,49 @@ func dialectOf(flag, name string, otherwise robots.Dialect) (robots.Dialect, err
 }
 
 // loadDir takes the file that gophd makes of a directory.
-func loadDir(dir string, dialect robots.Dialect) (source, error) {
+func loadDir(dir string, dialect robots.Dialect) (ruleSource, error) {
 	snap, err := site.Load(dir)
 	if err != nil {
-		return source{}, exit.Root(dir, err)
+		return ruleSource{}, exit.Root(dir, err)
 	}
-	return source{name: "robots.txt", tree: snap.Tree, gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
+	return ruleSource{name: "robots.txt", tree: snap.Tree, gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
 }
 
-func loadFile(name string, dialect robots.Dialect, limit int64) (source, error) {
+func loadFile(name string, dialect robots.Dialect, limit int64) (ruleSource, error) {
 	r, err := os.Open(name)
 	if err != nil {
-		return source{}, err
+		return ruleSource{}, err
 	}
 	defer func() { _ = r.Close() }()
 	return readSource(name, dialect, r, limit)
 }
 
-func readSource(name string, dialect robots.Dialect, r io.Reader, limit int64) (source, error) {
+func readSource(name string, dialect robots.Dialect, r io.Reader, limit int64) (ruleSource, error) {
 	f, err := robots.ParseReader(dialect, r, limit)
 	if err != nil {
-		return source{}, fmt.Errorf("reading %s: %w", name, err)
+		return ruleSource{}, fmt.Errorf("reading %s: %w", name, err)
 	}
-	return source{name: name, file: f}, nil
+	return ruleSource{name: name, file: f}, nil
 }
 
 // loadURL asks a host for its file, in the order that its protocol wants.
-func (c *Command) loadURL(ctx context.Context, target string) (source, error) {
+func (c *Command) loadURL(ctx context.Context, target string) (ruleSource, error) {
 	a, err := c.fetchRobots(ctx, target)
 	if err != nil {
-		return source{}, err
+		return ruleSource{}, err
 	}
 	if a.Access == client.Unavailable {
 		note := "the host has no robots file: everything is allowed"
 		if status, ok := errors.AsType[*client.StatusError](a.Instead); ok {
 			note = fmt.Sprintf("the host has no robots file (%v): everything is allowed", status)
 		}
-		return source{name: target, note: note}, nil
+		return ruleSource{name: target, note: note}, nil
 	}
-	return source{name: a.URL, gopher: strings.HasPrefix(a.URL, "gopher"), file: a.File}, nil
+	return ruleSource{name: a.URL, gopher: strings.HasPrefix(a.URL, "gopher"), file: a.File}, nil
 }
 
 // fetchRobots gets the robots file of a host that can be reached.
-func (c *Command) fetchRobots(ctx context.Context, target string) (*client.Answer, error) {
+func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostRules, error) {
 	timeout, err := c.hostTimeout()
 	if err != nil {
 		return nil, err
@@ -236,18 +236,18 @@ func unreachableHint(err error) string {
 }
 
 // loadNetwork asks an IRC network for its CRAWLER token.
-func (c *Command) loadNetwork(ctx context.Context, target string, dialect robots.Dialect, limit int64) (source, error) {
+func (c *Command) loadNetwork(ctx context.Context, target string, dialect robots.Dialect, limit int64) (ruleSource, error) {
 	if c.Dialect != "" && dialect != robots.IRCv3 {
-		return source{}, exit.Usagef("leave -dialect out: IRC knows ircv3 only", "no %s on IRC", dialect)
+		return ruleSource{}, exit.Usagef("leave -dialect out: IRC knows ircv3 only", "no %s on IRC", dialect)
 	}
 	timeout, err := c.hostTimeout()
 	if err != nil {
-		return source{}, err
+		return ruleSource{}, err
 	}
-	network := irc.Client{Timeout: timeout, Limit: limit, TLS: c.tlsConfig()}
+	network := irc.Visitor{Timeout: timeout, Limit: limit, TLS: c.tlsConfig()}
 	crawler, problems, err := network.Crawler(ctx, target)
 	if err != nil {
-		return source{}, exit.Hint(err, unreachableHint(err))
+		return ruleSource{}, exit.Hint(err, unreachableHint(err))
 	}
-	return source{name: target, file: robots.Parse(robots.IRCv3, []byte(crawler.String())), network: &crawler, problems: problems}, nil
+	return ruleSource{name: target, file: robots.Parse(robots.IRCv3, []byte(crawler.String())), network: &crawler, problems: problems}, nil
 }

@@ -98,7 +98,7 @@ func noURLs(selectors []string) error {
 	return nil
 }
 
-func (s source) verdict(agent, sel string) verdict {
+func (s ruleSource) verdict(agent, sel string) verdict {
 	asked := sel
 	if s.gopher && s.file.Dialect() == robots.RFC9309 {
 		asked = string(robots.URI.Append(nil, sel))

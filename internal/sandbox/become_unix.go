@@ -11,7 +11,7 @@ import (
 // Become makes the whole process, all threads, this user in its groups, and
 // makes sure that there is no way back. It takes root's rights to do it, unless
 // the process is that user already.
-func (u User) Become() error {
+func (u Identity) Become() error {
 	if os.Getuid() == u.UID && os.Geteuid() == u.UID && os.Getegid() == u.GID {
 		return nil
 	}

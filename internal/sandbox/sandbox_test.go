@@ -398,7 +398,7 @@ func tryUser(dir string) error {
 	if err := os.WriteFile(secret, nil, 0o600); err != nil {
 		return err
 	}
-	u := User{Name: "test", UID: 54321, GID: 54322, Groups: []int{54323}}
+	u := Identity{Name: "test", UID: 54321, GID: 54322, Groups: []int{54323}}
 	if err := u.Become(); err != nil {
 		return err
 	}
@@ -409,7 +409,7 @@ func tryUser(dir string) error {
 	if err := u.Become(); err != nil {
 		return fmt.Errorf("becoming who one is: %w", err)
 	}
-	err = User{Name: "other", UID: 54323, GID: 54322}.Become()
+	err = Identity{Name: "other", UID: 54323, GID: 54322}.Become()
 	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "becoming user other") {
 		return fmt.Errorf("becoming another: %w", err)
 	}
@@ -419,19 +419,19 @@ func tryUser(dir string) error {
 func TestLookUpUser(t *testing.T) {
 	for _, c := range []struct {
 		spec string
-		want User
+		want Identity
 		err  string
 	}{
-		{"root", User{Name: "root"}, ""},
-		{"0", User{Name: "0"}, ""},
-		{"root:54322", User{Name: "root", GID: 54322}, ""},
-		{"54321:54322", User{Name: "54321", UID: 54321, GID: 54322}, ""},
-		{"54321", User{}, "unknown userid 54321"},
-		{"no-such-user", User{}, `looking up user "no-such-user"`},
-		{"root:no-such-group", User{}, `looking up group "no-such-group"`},
-		{"", User{}, `looking up user ""`},
-		{"4294967295:0", User{}, "looking up user"},
-		{"-1:0", User{}, "looking up user"},
+		{"root", Identity{Name: "root"}, ""},
+		{"0", Identity{Name: "0"}, ""},
+		{"root:54322", Identity{Name: "root", GID: 54322}, ""},
+		{"54321:54322", Identity{Name: "54321", UID: 54321, GID: 54322}, ""},
+		{"54321", Identity{}, "unknown userid 54321"},
+		{"no-such-user", Identity{}, `looking up user "no-such-user"`},
+		{"root:no-such-group", Identity{}, `looking up group "no-such-group"`},
+		{"", Identity{}, `looking up user ""`},
+		{"4294967295:0", Identity{}, "looking up user"},
+		{"-1:0", Identity{}, "looking up user"},
 	} {
 		got, err := LookUpUser(c.spec)
 		got.Groups = nil // whatever root is in on this machine

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// User is an account that a process can become.
-type User struct {
+// Identity is an account that a process can become.
+type Identity struct {
 	Name     string
 	UID, GID int
 	Groups   []int // supplementary groups, besides GID
@@ -19,9 +19,9 @@ type User struct {
 // own. Both may be numbers, which need not be known to the machine; a number
 // that is not known needs a group. A user that is known has its supplementary
 // groups, too.
-func LookUpUser(spec string) (User, error) {
+func LookUpUser(spec string) (Identity, error) {
 	name, group, hasGroup := strings.Cut(spec, ":")
-	u := User{Name: name, GID: -1}
+	u := Identity{Name: name, GID: -1}
 	known, err := user.Lookup(name)
 	if isUnknown(err) {
 		known, err = user.LookupId(name)
@@ -35,11 +35,11 @@ func LookUpUser(spec string) (User, error) {
 		u.UID, err = uid, nil
 	}
 	if err != nil {
-		return User{}, fmt.Errorf("looking up user %q: %w", name, err)
+		return Identity{}, fmt.Errorf("looking up user %q: %w", name, err)
 	}
 	if hasGroup {
 		if u.GID, err = lookUpGroup(group); err != nil {
-			return User{}, fmt.Errorf("looking up group %q: %w", group, err)
+			return Identity{}, fmt.Errorf("looking up group %q: %w", group, err)
 		}
 	}
 	return u, nil

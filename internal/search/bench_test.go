@@ -59,7 +59,7 @@ func TestLarge(t *testing.T) {
 	for _, q := range []string{vocabulary(0), vocabulary(0) + " " + vocabulary(1), vocabulary(0)[:2] + "*",
 		fmt.Sprintf("%q", vocabulary(0)+" "+vocabulary(1)), fmt.Sprintf("%q", vocabulary(2)+" "+vocabulary(0)+" "+vocabulary(3)), vocabulary(70_000)} {
 		var times []time.Duration
-		var a Answer
+		var a Results
 		cpu := spent()
 		for range 21 {
 			began := time.Now()

@@ -26,16 +26,16 @@ type Query struct {
 	Open func(ctx context.Context, name string) (io.ReadCloser, error)
 }
 
-// A Result is a text that was found.
-type Result struct {
+// A Hit is a text that was found.
+type Hit struct {
 	Name  string
 	Title string
 	Line  string // of the text, where most of the query stands; may be empty
 }
 
-// An Answer is what a query found, the best first.
-type Answer struct {
-	Results []Result
+// Results are what a query found, the best first.
+type Results struct {
+	Results []Hit
 	Texts   int  // how many texts hold the words
 	Partly  bool // there may be more: only the best were read for a phrase
 	Empty   bool // no word was asked for
@@ -50,18 +50,18 @@ const (
 
 // Search answers a query. It reads at most 200 texts for it and 32 MiB of them;
 // an error is that of the context.
-func (x *Index) Search(ctx context.Context, ask Query) (Answer, error) {
+func (x *Index) Search(ctx context.Context, ask Query) (Results, error) {
 	q := parse(ask.Text)
 	if len(q.parts) == 0 {
-		return Answer{Empty: true}, nil
+		return Results{Empty: true}, nil
 	}
 	limit := ask.Limit
 	if limit <= 0 {
 		limit = 50
 	}
 	found, texts := x.candidates(q, max(limit, maxCandidates))
-	f := finder{query: q, left: maxRead, open: ask.Open}
-	a := Answer{Texts: texts}
+	f := textFinder{query: q, left: maxRead, open: ask.Open}
+	a := Results{Texts: texts}
 	for _, r := range found {
 		if len(a.Results) == limit {
 			break
@@ -81,19 +81,19 @@ func (x *Index) Search(ctx context.Context, ask Query) (Answer, error) {
 }
 
 // candidates returns the best texts that hold all words.
-func (x *Index) candidates(q query, n int) ([]Result, int) {
+func (x *Index) candidates(q query, n int) ([]Hit, int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	ranked, texts := x.rank(q.parts, n)
-	all := make([]Result, len(ranked))
+	all := make([]Hit, len(ranked))
 	for i, c := range ranked {
-		all[i] = Result{Name: x.texts[c.doc].name, Title: x.texts[c.doc].title}
+		all[i] = Hit{Name: x.texts[c.doc].name, Title: x.texts[c.doc].title}
 	}
 	return all, texts
 }
 
-// finder reads candidates.
-type finder struct {
+// textFinder reads candidates.
+type textFinder struct {
 	query
 	left int64 // bytes that may still be read
 	open func(context.Context, string) (io.ReadCloser, error)
@@ -101,7 +101,7 @@ type finder struct {
 }
 
 // fits reports whether a candidate holds the phrases, and finds its line.
-func (f *finder) fits(ctx context.Context, r *Result) bool {
+func (f *textFinder) fits(ctx context.Context, r *Hit) bool {
 	if f.open == nil {
 		return true
 	}
@@ -133,7 +133,7 @@ type look struct {
 
 // look goes through a text once. The line to show is that with the most phrases,
 // then words, of the query.
-func (f *finder) look(text []byte) look {
+func (f *textFinder) look(text []byte) look {
 	res, best := look{at: -1}, 0
 	on := onLine{at: -1} // what of the query is on this line
 	progress := make([]uint64, len(f.phrases))
@@ -194,7 +194,7 @@ func (o *onLine) add(bit, score, at int) {
 // step takes the next word of a text for a phrase, and reports whether the
 // phrase ends there. Bit i of progress says that the words before are the first
 // i+1 of the phrase (the Shift-And algorithm).
-func step(phrase []part, progress *uint64, w []byte) bool {
+func step(phrase []queryWord, progress *uint64, w []byte) bool {
 	var fits uint64
 	for i, p := range phrase {
 		if p.fits(w) {
@@ -205,7 +205,7 @@ func step(phrase []part, progress *uint64, w []byte) bool {
 	return *progress&(1<<(len(phrase)-1)) != 0
 }
 
-func (p part) fits(w []byte) bool {
+func (p queryWord) fits(w []byte) bool {
 	if p.prefix {
 		return len(w) >= len(p.word) && string(w[:len(p.word)]) == p.word
 	}

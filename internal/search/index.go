@@ -78,18 +78,18 @@ func newStore() *store {
 	return &store{names: map[string]uint32{}}
 }
 
-// Stats is what an index holds.
-type Stats struct {
+// IndexStats is what an index holds.
+type IndexStats struct {
 	Texts int   // that are found
 	Terms int   // different words
 	Bytes int64 // about what it takes in memory
 }
 
 // Stats returns what the index holds now.
-func (x *Index) Stats() Stats {
+func (x *Index) Stats() IndexStats {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return Stats{Texts: x.live, Terms: x.terms.len(), Bytes: x.size()}
+	return IndexStats{Texts: x.live, Terms: x.terms.len(), Bytes: x.size()}
 }
 
 // textCost is what a text takes beside its strings, in bytes: itself, and its

@@ -92,8 +92,8 @@ func (l *list) put(a *arena, b byte) {
 	l.pos++
 }
 
-// reader goes through a list.
-type reader struct {
+// postingReader goes through a list.
+type postingReader struct {
 	doc   uint32 // the document that next has come to
 	times uint8  // how often the term is in it
 
@@ -103,8 +103,8 @@ type reader struct {
 	left uint32 // documents to come
 }
 
-func (l *list) read(a *arena) reader {
-	r := reader{a: a, left: l.n, size: firstSlice}
+func (l *list) read(a *arena) postingReader {
+	r := postingReader{a: a, left: l.n, size: firstSlice}
 	if l.n > 0 {
 		r.rest = a.at(l.head)[:firstSlice]
 	}
@@ -112,7 +112,7 @@ func (l *list) read(a *arena) reader {
 }
 
 // next goes on to the next document; false if there is none.
-func (r *reader) next() bool {
+func (r *postingReader) next() bool {
 	if r.left == 0 {
 		return false
 	}
@@ -134,7 +134,7 @@ func (r *reader) next() bool {
 // addTo adds to times how often the term is in each document to come. A query for
 // a short prefix spends nearly all its time here, so postings of at most 4 bytes
 // that lie before the link, the usual ones, are read in a loop of their own.
-func (r *reader) addTo(times []uint32) {
+func (r *postingReader) addTo(times []uint32) {
 	for r.left > 0 {
 		p, doc, left, i := r.rest, r.doc, r.left, 0
 		for left > 0 && i < len(p)-linkSize-3 {
@@ -167,7 +167,7 @@ func (r *reader) addTo(times []uint32) {
 	}
 }
 
-func (r *reader) byte() byte {
+func (r *postingReader) byte() byte {
 	if len(r.rest) == linkSize {
 		next := uint32(r.rest[0]) | uint32(r.rest[1])<<8 | uint32(r.rest[2])<<16 | uint32(r.rest[3])<<24
 		r.size = longer(r.size)

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// part is one word of a query, or the beginning of one.
-type part struct {
+// queryWord is one word of a query, or the beginning of one.
+type queryWord struct {
 	word   string
 	prefix bool
 }
 
 // query is what somebody looks for: words, "phrases in quotes", begin*.
 type query struct {
-	parts   []part
-	phrases [][]part // each of at least two words
+	parts   []queryWord
+	phrases [][]queryWord // each of at least two words
 }
 
 // maxParts is how many words of a query count.
@@ -39,7 +39,7 @@ func parse(s string) query {
 }
 
 // phrase adds words that stand together.
-func (q *query) phrase(parts []part) {
+func (q *query) phrase(parts []queryWord) {
 	if len(q.parts)+len(parts) > maxParts {
 		parts = parts[:maxParts-len(q.parts)]
 	}
@@ -55,14 +55,14 @@ func (q *query) phrase(parts []part) {
 
 // words takes what stands together in a query apart; a star after a word asks
 // for all that begin with it.
-func words(s string) []part {
-	var all []part
+func words(s string) []queryWord {
+	var all []queryWord
 	text := []byte(s)
 	sp := split(text)
 	for sp.next() {
 		w := sp.word
 		star := w.end < len(text) && text[w.end] == '*'
-		all = append(all, part{word: string(w.text), prefix: star})
+		all = append(all, queryWord{word: string(w.text), prefix: star})
 	}
 	if len(all) == 0 {
 		return nil

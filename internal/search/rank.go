@@ -79,7 +79,7 @@ func newScores(n int) *scores {
 
 // rank returns the best n texts that hold all parts, the best first, and how many
 // there are in all.
-func (s *store) rank(parts []part, n int) ([]candidate, int) {
+func (s *store) rank(parts []queryWord, n int) ([]candidate, int) {
 	if s.live == 0 || len(parts) == 0 {
 		return nil, 0
 	}
@@ -138,7 +138,7 @@ func (s *store) scorePart(sc *scores, before uint8, lists []*list) {
 }
 
 // lists returns the postings of the terms that a part of a query stands for.
-func (s *store) lists(p part) []*list {
+func (s *store) lists(p queryWord) []*list {
 	if !p.prefix {
 		if t := s.terms.find([]byte(p.word), false); t != nil {
 			return []*list{&t.texts}

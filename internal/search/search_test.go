@@ -42,7 +42,7 @@ func (l *library) open(_ context.Context, name string) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(text)), nil
 }
 
-func (l *library) ask(t rapid.TB, query string) Answer {
+func (l *library) ask(t rapid.TB, query string) Results {
 	t.Helper()
 	a, err := l.Search(context.Background(), Query{Text: query, Open: l.open})
 	if err != nil {

@@ -285,7 +285,7 @@ func (s *Searcher) put(name, title string, mark uint64, open func() (fs.File, er
 		err = x.Put(name, title, mark, nil)
 	default:
 		defer func() { _ = f.Close() }()
-		err = x.Put(name, title, mark, onlyReader{f})
+		err = x.Put(name, title, mark, bareFile{f})
 	}
 	if errors.Is(err, search.ErrFull) {
 		s.left.Add(1)
@@ -294,7 +294,7 @@ func (s *Searcher) put(name, title string, mark uint64, open func() (fs.File, er
 	return true
 }
 
-type onlyReader struct{ fs.File }
+type bareFile struct{ fs.File }
 
 func nameIn(dir, base string) string {
 	if base == itself {

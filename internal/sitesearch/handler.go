@@ -104,7 +104,7 @@ func (s *Searcher) help(w server.ResponseWriter, x *search.Index) error {
 }
 
 // results writes what was found: an item for each, and below it the line.
-func (s *Searcher) results(w server.ResponseWriter, v *site.View, query string, a search.Answer) error {
+func (s *Searcher) results(w server.ResponseWriter, v *site.View, query string, a search.Results) error {
 	items := []menu.Item{menu.Info(summary(query, a))}
 	if !s.ready.Load() {
 		items = append(items, menu.Info("The index is being built: there may be more."))
@@ -123,7 +123,7 @@ func (s *Searcher) results(w server.ResponseWriter, v *site.View, query string, 
 	return write(w, append(items, menu.Item{Type: menu.TypeSearch, Label: "Search again", Selector: Selector}))
 }
 
-func summary(query string, a search.Answer) string {
+func summary(query string, a search.Results) string {
 	const shown = 60
 	if len(query) > shown {
 		query = strings.ToValidUTF8(query[:shown], "") + "..."
@@ -150,7 +150,7 @@ func count(n int, what string) string {
 }
 
 // label is how a result is called: as its author does, and where it is.
-func label(r search.Result, plain string) string {
+func label(r search.Hit, plain string) string {
 	if plain == "." {
 		return "/"
 	}

@@ -91,7 +91,7 @@ func (r *recorder) WriteItem(it menu.Item) error {
 func (f *fixture) ask(query string) string {
 	f.t.Helper()
 	var w recorder
-	if err := f.ServeGopher(&w, &server.Request{Request: selector.Request{Selector: "/search", Query: query}}); err != nil {
+	if err := f.ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: "/search", Query: query}}); err != nil {
 		f.t.Fatal(err)
 	}
 	return w.String()
@@ -144,7 +144,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	var w recorder
-	if err := f.ServeGopher(&w, &server.Request{Request: selector.Request{Selector: "/searches"}}); !errors.Is(err, server.ErrDeclined) {
+	if err := f.ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: "/searches"}}); !errors.Is(err, server.ErrDeclined) {
 		t.Error(err)
 	}
 }

@@ -84,7 +84,7 @@ type Numbers struct {
 	RobotsBytes int    // size of robots.txt
 	Policy      string // its SHA-256; see policy.Compiled.Hash
 	Lost        int64  // lines of the access log
-	Enforced    enforce.Counts
+	Enforced    enforce.Totals
 	server.Counts
 }
 
@@ -94,7 +94,7 @@ func (s *Stats) Numbers() Numbers {
 		Start: s.start, Bytes: s.bytes.Load(), Fetches: s.fetches.Load(), Reloads: s.reloads.Load(), Failures: s.failures.Load(),
 		Rude: s.rude.times.Load(), Rudest: s.rude.list.List(10), Counts: s.Server.Counts(),
 	}
-	n.Enforced = s.Enforcer.Counts()
+	n.Enforced = s.Enforcer.Totals()
 	minute := time.Now().Unix() / 60
 	for i := range n.Hour {
 		n.Hour[i] = s.hour.list(minute, i)

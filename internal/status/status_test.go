@@ -41,7 +41,7 @@ func open(t *testing.T, change ...func(*Page)) (*Page, string) {
 		f(page)
 	}
 	var mux server.ServeMux
-	mux.Handle("/", &fileserver.Handler{Site: tree, Cache: 1 << 20})
+	mux.Handle("/", &fileserver.Files{Site: tree, Cache: 1 << 20})
 	mux.Handle(Selector, page)
 	srv := &server.Server{Handler: &mux, Observer: stats}
 	stats.Server, stats.Site = srv, tree

@@ -41,7 +41,7 @@ func BenchmarkLook(b *testing.B) {
 	const n = 10_000
 	root := forest(b, n)
 	for b.Loop() {
-		look(nil, newNames(root, nil), ".", tree{})
+		look(nil, newNames(root, nil), ".", treeShape{})
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/dir")
 }

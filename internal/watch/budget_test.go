@@ -18,8 +18,8 @@ import (
 
 // counting returns the kernel as a source that counts what is added, and refuses
 // beyond limit if that is positive.
-func counting(added, held *atomic.Int64, limit int64) func() (*source, error) {
-	return func() (*source, error) {
+func counting(added, held *atomic.Int64, limit int64) func() (*eventSource, error) {
+	return func() (*eventSource, error) {
 		s, err := openKernel()
 		if err != nil {
 			return nil, err

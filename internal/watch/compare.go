@@ -29,7 +29,7 @@ const (
 // poll finds changes by comparing, every so often, all trees with what they were
 // the last time.
 func (w *Watcher) poll(ctx context.Context, every time.Duration) {
-	old := look(w.Guard, w.trees(), ".", tree{})
+	old := look(w.Guard, w.trees(), ".", treeShape{})
 	w.changed(Batch{All: true})
 	for {
 		exchanged := w.idle(ctx, old.info, max(every, 20*old.cost))
@@ -74,17 +74,17 @@ func (w *Watcher) idle(ctx context.Context, was fs.FileInfo, d time.Duration) bo
 	}
 }
 
-// tree is what a directory and all below it look like.
-type tree struct {
+// treeShape is what a directory and all below it look like.
+type treeShape struct {
 	info fs.FileInfo // of its top, nil if there is none
-	dirs map[string]shape
+	dirs map[string]dirShape
 	age  int // how many times directories were taken for unchanged by their times
 	cost time.Duration
 }
 
-// shape is what a directory looks like. Two directories whose looks are equal are
+// dirShape is what a directory looks like. Two directories whose looks are equal are
 // taken for the same.
-type shape struct {
+type dirShape struct {
 	looks
 	steering, subs []string // base names of the files that steer it, and of its directories
 }
@@ -99,7 +99,7 @@ type looks struct {
 
 // differ returns the directories of now that do not look as in old, sorted.
 // Those that are gone show in their parents.
-func (now tree) differ(old tree) []string {
+func (now treeShape) differ(old treeShape) []string {
 	dirs := make(map[string]bool)
 	for name, p := range now.dirs {
 		if was, ok := old.dirs[name]; !ok || was.young || was.looks != p.looks {
@@ -112,13 +112,13 @@ func (now tree) differ(old tree) []string {
 // look looks at a name and all below it, and at the clock. Directories that were
 // not touched since old was made are not listed again: a stat of them and of the
 // files that steer them is enough.
-func look(guard *stall.Guard, names *names, name string, old tree) (t tree) {
+func look(guard *stall.Guard, names *names, name string, old treeShape) (t treeShape) {
 	start := time.Now()
 	if old.age >= thorough {
-		old = tree{}
+		old = treeShape{}
 	}
 	for err := stall.ErrLeft; errors.Is(err, stall.ErrLeft); {
-		t, err = stall.Try(guard, func(a *stall.Attempt) (tree, error) { return lookAll(a, names, name, old, start), nil })
+		t, err = stall.Try(guard, func(a *stall.Attempt) (treeShape, error) { return lookAll(a, names, name, old, start), nil })
 	}
 	if t.age = 0; old.dirs != nil {
 		t.age = old.age + 1
@@ -132,8 +132,8 @@ func look(guard *stall.Guard, names *names, name string, old tree) (t tree) {
 const waiting = 100 * time.Millisecond
 
 // lookAll leaves out what does not answer.
-func lookAll(a *stall.Attempt, names *names, name string, old tree, start time.Time) tree {
-	t := tree{dirs: make(map[string]shape)}
+func lookAll(a *stall.Attempt, names *names, name string, old treeShape, start time.Time) treeShape {
+	t := treeShape{dirs: make(map[string]dirShape)}
 	if op, err := a.Enter(name); err == nil {
 		t.info, _ = os.Stat(names.file(name))
 		op.Leave()
@@ -150,7 +150,7 @@ func lookAll(a *stall.Attempt, names *names, name string, old tree, start time.T
 		if _, done := t.dirs[dir]; done {
 			continue
 		}
-		var s shape
+		var s dirShape
 		began := time.Now()
 		if op, err := a.Enter(dir); err == nil {
 			s = lookAt(names.file(dir), old.dirs[dir], start)
@@ -169,16 +169,16 @@ var seed = maphash.MakeSeed()
 
 // lookAt looks at one directory. What cannot be read looks the same as long as
 // it cannot be read.
-func lookAt(dir string, old shape, start time.Time) (s shape) {
+func lookAt(dir string, old dirShape, start time.Time) (s dirShape) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return shape{}
+		return dirShape{}
 	}
 	if old.time != 0 && !old.young && old.mode == info.Mode() && old.time == info.ModTime().UnixNano() {
 		s = old
 		s.content = 0
 	} else if info, err = list(dir, s.entry); err != nil {
-		return shape{}
+		return dirShape{}
 	}
 	s.mode, s.time, s.young = info.Mode(), info.ModTime().UnixNano(), young(info, start)
 	for _, base := range s.steering {
@@ -188,8 +188,8 @@ func lookAt(dir string, old shape, start time.Time) (s shape) {
 }
 
 // entry adds an entry of the directory.
-func (s *shape) entry(e fs.DirEntry) {
-	s.entries += maphash.Comparable(seed, entry{name: e.Name(), mode: e.Type()})
+func (s *dirShape) entry(e fs.DirEntry) {
+	s.entries += maphash.Comparable(seed, dirEntry{name: e.Name(), mode: e.Type()})
 	if steers(e.Name()) {
 		s.steering = append(s.steering, e.Name())
 	}
@@ -198,8 +198,8 @@ func (s *shape) entry(e fs.DirEntry) {
 	}
 }
 
-// entry is what counts of a directory entry.
-type entry struct {
+// dirEntry is what counts of a directory entry.
+type dirEntry struct {
 	name string
 	mode fs.FileMode
 	size int64
@@ -207,12 +207,12 @@ type entry struct {
 }
 
 // steer adds a file whose content matters, following links.
-func (s *shape) steer(name string, start time.Time) {
+func (s *dirShape) steer(name string, start time.Time) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return
 	}
-	s.content += maphash.Comparable(seed, entry{path.Base(name), info.Mode(), info.Size(), info.ModTime().UnixNano()})
+	s.content += maphash.Comparable(seed, dirEntry{path.Base(name), info.Mode(), info.Size(), info.ModTime().UnixNano()})
 	s.young = s.young || young(info, start)
 }
 

@@ -19,7 +19,7 @@ import (
 func TestWatchesAgain(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
-	w := &Watcher{Root: plant(t), Poll: -1, open: func() (*source, error) {
+	w := &Watcher{Root: plant(t), Poll: -1, open: func() (*eventSource, error) {
 		if asked.Add(1) == 1 {
 			return nil, fmt.Errorf("new: %w", syscall.EMFILE)
 		}
@@ -41,7 +41,7 @@ func TestPollSeesExchangeSoon(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "root")
 	must(t, os.Mkdir(root, 0o755))
 	batches := make(chan Batch, 10)
-	w := &Watcher{Root: root, Mode: PollOnly, Poll: time.Hour, Changed: func(b Batch) { batches <- b }}
+	w := &Watcher{Root: root, Method: PollOnly, Poll: time.Hour, Changed: func(b Batch) { batches <- b }}
 	go func() { _ = w.Run(t.Context()) }()
 	<-batches
 	must(t, os.Mkdir(root+".next", 0o755))
@@ -59,8 +59,8 @@ func TestPollSeesExchangeSoon(t *testing.T) {
 }
 
 // stalling is a kernel that does not answer for one directory while gate is held.
-func stalling(root, dir string, gate *sync.RWMutex) func() (*source, error) {
-	return func() (*source, error) {
+func stalling(root, dir string, gate *sync.RWMutex) func() (*eventSource, error) {
+	return func() (*eventSource, error) {
 		s, err := openKernel()
 		if err != nil {
 			return nil, err
@@ -140,7 +140,7 @@ func TestClockJumps(t *testing.T) {
 		root := plant(t, "a")
 		note := filepath.Join(root, "a", ".robots")
 		m := newMirror(root)
-		run(t, &Watcher{Root: root, Mode: PollOnly, Poll: 10 * time.Millisecond}, m)
+		run(t, &Watcher{Root: root, Method: PollOnly, Poll: 10 * time.Millisecond}, m)
 		for i, at := range []time.Time{time.Now(), time.Now().Add(by), time.Now()} {
 			write(t, note, fmt.Sprint(i))
 			must(t, os.Chtimes(note, at, at))

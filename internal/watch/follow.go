@@ -163,7 +163,7 @@ func (f *follower) remount() {
 	}
 }
 
-func (f *follower) source() (*source, error) {
+func (f *follower) source() (*eventSource, error) {
 	if f.open != nil {
 		return f.open()
 	}

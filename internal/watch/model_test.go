@@ -314,7 +314,7 @@ func TestModelInotify(t *testing.T) {
 
 func TestModelPoll(t *testing.T) {
 	t.Parallel()
-	model(t, &Watcher{Mode: PollOnly, Poll: time.Millisecond}, 20, steering)
+	model(t, &Watcher{Method: PollOnly, Poll: time.Millisecond}, 20, steering)
 }
 
 // TestModelOverflow loses events at random: an error is all that comes instead.
@@ -329,7 +329,7 @@ func TestModelLimit(t *testing.T) {
 	t.Parallel()
 	var left atomic.Int64
 	left.Store(20)
-	open := func() (*source, error) {
+	open := func() (*eventSource, error) {
 		s, err := openKernel()
 		if err != nil {
 			return nil, err
@@ -351,7 +351,7 @@ func TestModelLimit(t *testing.T) {
 
 // leaky returns the kernel as a source that now and then tells of an overflow
 // instead of a run of events.
-func leaky() (*source, error) {
+func leaky() (*eventSource, error) {
 	s, err := openKernel()
 	if err != nil {
 		return nil, err

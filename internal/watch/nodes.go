@@ -5,32 +5,32 @@ import "io/fs"
 // nodes are the directories that are known, as a tree: all that is below a name
 // is found without looking at anything else.
 type nodes struct {
-	root *node
-	byID map[inode]*node // that of which it was last said which inode it is
-	tops map[string]int  // how many are watched below each top-level directory
+	root *watchNode
+	byID map[inode]*watchNode // that of which it was last said which inode it is
+	tops map[string]int       // how many are watched below each top-level directory
 }
 
-// node is a directory that was added, or one on the way to it.
-type node struct {
-	up   *node
+// watchNode is a directory that was added, or one on the way to it.
+type watchNode struct {
+	up   *watchNode
 	base string
-	kids map[string]*node
-	state
+	kids map[string]*watchNode
+	dirState
 }
 
-// state is what is known of a directory.
-type state struct {
+// dirState is what is known of a directory.
+type dirState struct {
 	id      inode       // that is watched under this name
 	mode    fs.FileMode // when it was read
 	watched bool
 }
 
 func newNodes() nodes {
-	return nodes{root: &node{}, byID: make(map[inode]*node), tops: make(map[string]int)}
+	return nodes{root: &watchNode{}, byID: make(map[inode]*watchNode), tops: make(map[string]int)}
 }
 
 // find returns the node of a name, nil if there is none.
-func (n *nodes) find(name string) *node {
+func (n *nodes) find(name string) *watchNode {
 	at := n.root
 	for name != "." && at != nil {
 		var base string
@@ -51,16 +51,16 @@ func cut(name string) (first, rest string) {
 }
 
 // set notes that a name is watched, or is to be.
-func (n *nodes) set(name string, s state) {
+func (n *nodes) set(name string, s dirState) {
 	at := n.root
 	for rest := name; rest != "."; {
 		var base string
 		base, rest = cut(rest)
 		kid := at.kids[base]
 		if kid == nil {
-			kid = &node{up: at, base: base}
+			kid = &watchNode{up: at, base: base}
 			if at.kids == nil {
-				at.kids = make(map[string]*node)
+				at.kids = make(map[string]*watchNode)
 			}
 			at.kids[base] = kid
 		}
@@ -70,14 +70,14 @@ func (n *nodes) set(name string, s state) {
 	if n.byID[at.id] == at {
 		delete(n.byID, at.id)
 	}
-	at.state = s
+	at.dirState = s
 	n.count(at, name, +1)
 	if s.watched {
 		n.byID[s.id] = at
 	}
 }
 
-func (n *nodes) count(at *node, name string, by int) {
+func (n *nodes) count(at *watchNode, name string, by int) {
 	if !at.watched {
 		return
 	}
@@ -94,7 +94,7 @@ func (n *nodes) remove(name string) (gone []string) {
 	if at == nil {
 		return nil
 	}
-	at.walk(name, func(name string, at *node) {
+	at.walk(name, func(name string, at *watchNode) {
 		n.count(at, name, -1)
 		if n.byID[at.id] == at {
 			delete(n.byID, at.id)
@@ -102,7 +102,7 @@ func (n *nodes) remove(name string) (gone []string) {
 		gone = append(gone, name)
 	})
 	if at.up == nil {
-		n.root = &node{}
+		n.root = &watchNode{}
 	} else {
 		delete(at.up.kids, at.base)
 	}
@@ -110,7 +110,7 @@ func (n *nodes) remove(name string) (gone []string) {
 }
 
 // walk calls f for a node and all below it, parents first.
-func (at *node) walk(name string, f func(string, *node)) {
+func (at *watchNode) walk(name string, f func(string, *watchNode)) {
 	f(name, at)
 	for base, kid := range at.kids {
 		kid.walk(child(name, base), f)
@@ -118,7 +118,7 @@ func (at *node) walk(name string, f func(string, *node)) {
 }
 
 // name returns the name of a node.
-func (at *node) name() string {
+func (at *watchNode) name() string {
 	if at.up == nil {
 		return "."
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/fsnotify/fsnotify" // the kernel's events, on every system
 )
 
-// A source is where events come from: the kernel, or a test.
-type source struct {
+// An eventSource is where events come from: the kernel, or a test.
+type eventSource struct {
 	add    func(name string) error // watch one directory
 	remove func(name string)       // do so no longer; nothing if it is not watched
 	close  func() error            // ends events
@@ -17,12 +17,12 @@ type source struct {
 }
 
 // openKernel returns the kernel as a source.
-func openKernel() (*source, error) {
+func openKernel() (*eventSource, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	return &source{add: w.Add, remove: func(name string) { _ = w.Remove(name) }, close: w.Close, events: w.Events, errors: w.Errors}, nil
+	return &eventSource{add: w.Add, remove: func(name string) { _ = w.Remove(name) }, close: w.Close, events: w.Events, errors: w.Errors}, nil
 }
 
 // refused reports whether err says that the kernel watches no more

@@ -19,9 +19,9 @@ type unit struct {
 
 	since time.Time
 	due   time.Time
-	look  tree // what it looked like; of use to the comparing goroutine only
-	known bool // look was made
-	quiet int  // comparisons in a row that found nothing
+	look  treeShape // what it looked like; of use to the comparing goroutine only
+	known bool      // look was made
+	quiet int       // comparisons in a row that found nothing
 }
 
 // calm is how many comparisons of a unit must find nothing before it is watched
@@ -136,7 +136,7 @@ func (u *units) compare(w *Watcher, unit *unit) (changed []string) {
 	if unit.known {
 		changed = now.differ(unit.look)
 	} else {
-		changed = now.differ(tree{}) // it was watched until a moment ago, but not to the end
+		changed = now.differ(treeShape{}) // it was watched until a moment ago, but not to the end
 	}
 	gone := unit.known && !same(unit.look.info, now.info)
 	if len(changed) == 0 && !gone {

@@ -38,8 +38,8 @@ type Watcher struct {
 	Root string
 	// Trees are other directories to watch, at the start; see SetTrees.
 	Trees []Tree
-	// Mode is how changes are found. If zero, Inotify.
-	Mode Mode
+	// Method is how changes are found. If zero, Inotify.
+	Method Method
 	// Poll is the time between two complete readings. With Inotify these come
 	// beside the events; if zero, 5 min, and if negative, never. Where the
 	// kernel refuses, the tree is compared every 2 s, or every Poll if that is
@@ -66,8 +66,8 @@ type Watcher struct {
 	// overlap with each other; they do with calls of Touch.
 	Changed func(Batch)
 
-	open     func() (*source, error) // for tests; if nil, openKernel
-	unitsAt  time.Duration           // for tests: between comparisons of units; if zero, compareEvery
+	open     func() (*eventSource, error) // for tests; if nil, openKernel
+	unitsAt  time.Duration                // for tests: between comparisons of units; if zero, compareEvery
 	touching sync.Mutex
 
 	now     atomic.Pointer[watches]
@@ -87,7 +87,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	switch w.Mode {
+	switch w.Method {
 	case Off:
 		w.wait(ctx)
 	case PollOnly:

@@ -214,15 +214,15 @@ func TestYoung(t *testing.T) {
 	for _, dir := range []string{".", "a", "b"} {
 		must(t, os.Chtimes(filepath.Join(root, dir), long, long))
 	}
-	old := look(nil, newNames(root, nil), ".", tree{})
+	old := look(nil, newNames(root, nil), ".", treeShape{})
 	write(t, file, "2")
 	must(t, os.Chtimes(file, now, now))
-	if again := look(nil, newNames(root, nil), ".", tree{}); !slices.Equal(again.differ(old), []string{"a"}) {
+	if again := look(nil, newNames(root, nil), ".", treeShape{}); !slices.Equal(again.differ(old), []string{"a"}) {
 		t.Errorf("changed are %v, want [a]", again.differ(old))
 	}
 	must(t, os.Chtimes(file, long, long))
-	old = look(nil, newNames(root, nil), ".", tree{})
-	if again := look(nil, newNames(root, nil), ".", tree{}); len(again.differ(old)) > 0 {
+	old = look(nil, newNames(root, nil), ".", treeShape{})
+	if again := look(nil, newNames(root, nil), ".", treeShape{}); len(again.differ(old)) > 0 {
 		t.Errorf("changed are %v, want none", again.differ(old))
 	}
 }
@@ -261,7 +261,7 @@ func TestNoStarvation(t *testing.T) {
 // TestPollBesideEvents loses all events: everything is read again all the same.
 func TestPollBesideEvents(t *testing.T) {
 	root := plant(t, "a")
-	deaf := func() (*source, error) {
+	deaf := func() (*eventSource, error) {
 		s, err := openKernel()
 		if err == nil {
 			s.add = func(string) error { return nil }
@@ -275,12 +275,12 @@ func TestPollBesideEvents(t *testing.T) {
 }
 
 func TestMissingRoot(t *testing.T) {
-	for _, mode := range []Mode{Inotify, PollOnly} {
+	for _, mode := range []Method{Inotify, PollOnly} {
 		t.Run(fmt.Sprint(mode), func(t *testing.T) {
 			t.Parallel()
 			root := filepath.Join(t.TempDir(), "not", "yet")
 			m := newMirror(root)
-			run(t, &Watcher{Root: root, Mode: mode, Poll: 20 * time.Millisecond}, m)
+			run(t, &Watcher{Root: root, Method: mode, Poll: 20 * time.Millisecond}, m)
 			must(t, os.MkdirAll(filepath.Join(root, "a"), 0o755))
 			until(t, "a batch with Root", func() bool { return union(m.batches()[1:]).Root })
 			until(t, "the tree is seen", m.fresh)
@@ -308,8 +308,8 @@ func TestLinkedRoot(t *testing.T) {
 
 // TestHint refuses in each way that the kernel knows.
 func TestHint(t *testing.T) {
-	kernel := func(add error) func() (*source, error) {
-		return func() (*source, error) {
+	kernel := func(add error) func() (*eventSource, error) {
+		return func() (*eventSource, error) {
 			s, err := openKernel()
 			if err == nil {
 				s.add = func(string) error { return add }
@@ -317,10 +317,10 @@ func TestHint(t *testing.T) {
 			return s, err
 		}
 	}
-	for want, open := range map[string]func() (*source, error){
+	for want, open := range map[string]func() (*eventSource, error){
 		"fs.inotify.max_user_watches":   kernel(fmt.Errorf("add: %w", syscall.ENOSPC)),
-		"fs.inotify.max_user_instances": func() (*source, error) { return nil, fmt.Errorf("new: %w", syscall.EMFILE) },
-		"by polling":                    func() (*source, error) { return nil, syscall.ENOSYS },
+		"fs.inotify.max_user_instances": func() (*eventSource, error) { return nil, fmt.Errorf("new: %w", syscall.EMFILE) },
+		"by polling":                    func() (*eventSource, error) { return nil, syscall.ENOSYS },
 	} {
 		var log bytes.Buffer
 		root := plant(t)
@@ -335,8 +335,8 @@ func TestHint(t *testing.T) {
 }
 
 func TestReread(t *testing.T) {
-	for _, mode := range []Mode{Inotify, PollOnly, Off} {
-		w := &Watcher{Root: plant(t), Mode: mode}
+	for _, mode := range []Method{Inotify, PollOnly, Off} {
+		w := &Watcher{Root: plant(t), Method: mode}
 		m := newMirror(w.Root)
 		run(t, w, m)
 		w.Reread()

@@ -30,7 +30,7 @@ import (
 
 // watches are the watches on all directories of the trees, until they are lost.
 type watches struct {
-	src     *source
+	src     *eventSource
 	named   atomic.Pointer[names]
 	guard   *stall.Guard
 	pending *pending
@@ -60,17 +60,17 @@ func (g *watches) watched(dir string) bool {
 }
 
 // known returns what is known of a directory, false if it was never added.
-func (g *watches) known(name string) (state, bool) {
+func (g *watches) known(name string) (dirState, bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	n := g.nodes.find(name)
 	if n == nil {
-		return state{}, false
+		return dirState{}, false
 	}
-	return n.state, true
+	return n.dirState, true
 }
 
-func (g *watches) set(name string, s state) {
+func (g *watches) set(name string, s dirState) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.nodes.set(name, s)
@@ -206,7 +206,7 @@ func (g *watches) addOne(a *stall.Attempt, dir string) (subs []string, err error
 	if errors.Is(err, stall.ErrLeft) {
 		return nil, err
 	}
-	g.set(dir, state{}) // known before it is watched: its first event may be at once
+	g.set(dir, dirState{}) // known before it is watched: its first event may be at once
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ func (g *watches) watch(dir string) error {
 			return err
 		}
 		if again, err := stat(file); err == nil && inodeOf(again) == id {
-			g.set(dir, state{id: id, watched: true})
+			g.set(dir, dirState{id: id, watched: true})
 			return nil
 		}
 	}
@@ -354,7 +354,7 @@ func (g *watches) event(name string, e fsnotify.Event) {
 
 // still reports whether a name, of which an event says that it is new, is the
 // directory that is watched under it already: it was found before its event.
-func (g *watches) still(name string, was state) bool {
+func (g *watches) still(name string, was dirState) bool {
 	info, err := g.stat(name)
 	return err == nil && was.watched && inodeOf(info) == was.id
 }
@@ -367,7 +367,7 @@ func (g *watches) stat(name string) (info fs.FileInfo, err error) {
 // attributes acts on a change of owner, times or mode of a directory, and returns
 // how many names that concerns. If it opened or closed, so did everything below;
 // new times alone are of no interest, and rsync sets those of every directory.
-func (g *watches) attributes(name string, was state) (cost int) {
+func (g *watches) attributes(name string, was dirState) (cost int) {
 	g.changed(name)
 	if info, err := g.stat(name); err == nil && was.watched && was.mode == info.Mode() {
 		return 0
@@ -375,7 +375,7 @@ func (g *watches) attributes(name string, was state) (cost int) {
 	var below []string
 	g.mu.RLock()
 	if n := g.nodes.find(name); n != nil {
-		n.walk(name, func(name string, _ *node) { below = append(below, name) })
+		n.walk(name, func(name string, _ *watchNode) { below = append(below, name) })
 	}
 	g.mu.RUnlock()
 	for _, name := range below {

@@ -18,7 +18,7 @@ import (
 // ask is a request in Gopher of the client that asks in HTTP.
 func ask(r *server.Request, sel, query string) *server.Request {
 	asked := *r
-	asked.Request = selector.Request{Selector: sel, Query: query}
+	asked.RequestLine = selector.RequestLine{Selector: sel, Query: query}
 	return &asked
 }
 

@@ -26,7 +26,7 @@ var kinds = map[byte]string{
 
 // fill puts the items of a menu into a page: what stands together in lines of
 // information is one block, and what leads somewhere another.
-func (v *View) fill(p *page, req *server.Request, items []menu.Item) {
+func (v *Pages) fill(p *page, req *server.Request, items []menu.Item) {
 	for _, it := range items {
 		last := len(p.Blocks) - 1
 		if it.Type == menu.TypeInfo || it.Type == menu.TypeError || it.Type == 0 {
@@ -114,7 +114,7 @@ func webURL(req *server.Request, p string) string {
 
 // fileType returns the item type of a file; it looks into one whose name does not
 // tell.
-func fileType(f *site.File) byte {
+func fileType(f *site.Resource) byte {
 	if typ, known := menu.TypeOf(f.Name); known {
 		return typ
 	}
@@ -151,6 +151,6 @@ func mediaType(name string, typ byte) string {
 func inline(kind string) bool { return kind != "application/octet-stream" }
 
 // readAll reads a file from its beginning, as far as a page shows texts.
-func readAll(f *site.File) ([]byte, error) {
+func readAll(f *site.Resource) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxText))
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Page answers every request with a page that names the gopher URL of what was
+// AddressPage answers every request with a page that names the gopher URL of what was
 // asked for, and /robots.txt with that of Handler.
-type Page struct {
+type AddressPage struct {
 	Handler server.Handler
 
 	// Type returns the item type of what a request asks for, or 0 if it does not
@@ -27,7 +27,7 @@ type Page struct {
 }
 
 // ServeHTTP answers a request.
-func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *AddressPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req := connOf(r).req
 	switch {
 	case badPath(r.URL.Path):
@@ -68,7 +68,7 @@ func robotsTxt(w http.ResponseWriter, r *http.Request, h server.Handler) {
 // asRecorder is the writer that every request has.
 func asRecorder(w http.ResponseWriter) *recorder { return w.(*recorder) }
 
-func (p *Page) itemType(r *server.Request, sel string) byte {
+func (p *AddressPage) itemType(r *server.Request, sel string) byte {
 	if p.Type != nil {
 		if typ := p.Type(ask(r, sel, "")); typ != 0 {
 			return typ

@@ -23,7 +23,7 @@ func TestPage(t *testing.T) {
 		}
 		return 0
 	}
-	s := start(t, func(srv *server.Server) { srv.HTTP = serving(&Page{Handler: say, Type: typ}) })
+	s := start(t, func(srv *server.Server) { srv.HTTP = serving(&AddressPage{Handler: say, Type: typ}) })
 	for path, want := range map[string]string{
 		"/":                             "<a href=\"gopher://gopher.example/\">",
 		"/q":                            "gopher://gopher.example/1/q",
@@ -49,7 +49,7 @@ func TestRobotsTxtFails(t *testing.T) {
 		errors.New("/srv/secret"): http.StatusInternalServerError,
 	} {
 		none := server.HandlerFunc(func(server.ResponseWriter, *server.Request) error { return err })
-		s := start(t, func(srv *server.Server) { srv.HTTP = serving(&Page{Handler: none}) })
+		s := start(t, func(srv *server.Server) { srv.HTTP = serving(&AddressPage{Handler: none}) })
 		if res, body := s.get("/robots.txt"); res.StatusCode != want || strings.Contains(body, "secret") {
 			t.Errorf("%v: %d %s", err, res.StatusCode, body)
 		}

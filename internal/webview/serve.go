@@ -1,7 +1,7 @@
 // Package webview answers browsers on the port of a Gopher server: with the site
-// as pages (View), or with one page that names the gopher URL (Page).
+// as pages (Pages), or with one page that names the gopher URL (AddressPage).
 //
-//	first line is HTTP's → the connection → net/http's server → limits → View or Page
+//	first line is HTTP's → the connection → net/http's server → limits → Pages or AddressPage
 //
 // net/http takes the accepted connection over, so that ranges, conditional
 // requests, keep-alive and HTTP/2 are its own. What a site holds is never markup
@@ -35,8 +35,8 @@ const (
 	maxStreams  = 16               // at once, in HTTP/2
 )
 
-// A Server answers connections in HTTP.
-type Server struct {
+// An HTTPServer answers connections in HTTP.
+type HTTPServer struct {
 	// Site returns what answers the requests of a connection, and the request that
 	// it began with, as it concerns that site.
 	Site func(r *server.Request) (http.Handler, *server.Request)
@@ -45,26 +45,26 @@ type Server struct {
 	Log *slog.Logger
 
 	once   sync.Once
-	plain  queue // HTTP/1 alone
-	crypto queue // HTTP/2, too
+	plain  connQueue // HTTP/1 alone
+	crypto connQueue // HTTP/2, too
 }
 
 // Serve answers the requests of a connection until it ends. It is for the field
 // HTTP of a server.Server.
-func (s *Server) Serve(c *server.HTTPConn, r *server.Request) error {
+func (s *HTTPServer) Serve(c *server.HTTPConn, r *server.Request) error {
 	s.once.Do(s.start)
 	q := &s.plain
 	if r.TLS {
 		q = &s.crypto
 	}
 	handler, r := s.Site(r)
-	q.conns <- &conn{HTTPConn: c, req: r, handler: handler, start: time.Now()}
+	q.conns <- &webConn{HTTPConn: c, req: r, handler: handler, start: time.Now()}
 	<-c.Done()
 	return nil
 }
 
-func (s *Server) start() {
-	for _, q := range []*queue{&s.plain, &s.crypto} {
+func (s *HTTPServer) start() {
+	for _, q := range []*connQueue{&s.plain, &s.crypto} {
 		q.conns = make(chan net.Conn)
 		var protocols http.Protocols
 		protocols.SetHTTP1(true)
@@ -95,12 +95,12 @@ func (c complaints) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// queue is a listener for connections that were accepted elsewhere.
-type queue struct{ conns chan net.Conn }
+// connQueue is a listener for connections that were accepted elsewhere.
+type connQueue struct{ conns chan net.Conn }
 
 // Accept waits for the next connection. A queue lasts as long as the process; a
 // test closes its channel.
-func (q *queue) Accept() (net.Conn, error) {
+func (q *connQueue) Accept() (net.Conn, error) {
 	if c, ok := <-q.conns; ok {
 		return c, nil
 	}
@@ -108,13 +108,13 @@ func (q *queue) Accept() (net.Conn, error) {
 }
 
 // Close does nothing.
-func (q *queue) Close() error { return nil }
+func (q *connQueue) Close() error { return nil }
 
 // Addr is nobody's.
-func (q *queue) Addr() net.Addr { return &net.TCPAddr{} }
+func (q *connQueue) Addr() net.Addr { return &net.TCPAddr{} }
 
-// conn is a connection, and the request that it began with.
-type conn struct {
+// webConn is a connection, and the request that it began with.
+type webConn struct {
 	*server.HTTPConn
 	req     *server.Request
 	handler http.Handler
@@ -124,19 +124,19 @@ type conn struct {
 
 type connKey struct{}
 
-func connOf(r *http.Request) *conn { return r.Context().Value(connKey{}).(*conn) }
+func connOf(r *http.Request) *webConn { return r.Context().Value(connKey{}).(*webConn) }
 
 func state(c net.Conn, s http.ConnState) {
 	switch s {
 	case http.StateIdle:
-		c.(*conn).Idle(true)
+		c.(*webConn).Idle(true)
 	case http.StateActive:
-		c.(*conn).Idle(false)
+		c.(*webConn).Idle(false)
 	}
 }
 
 // limited holds requests to the limits, and tells the log of each.
-func (s *Server) limited(w http.ResponseWriter, r *http.Request) {
+func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	c, start := connOf(r), time.Now()
 	rec := &recorder{ResponseWriter: w}
 	n := c.n.Add(1)

@@ -16,13 +16,13 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// View shows a site in a browser: menus as lists, texts as they are, pictures,
+// Pages shows a site in a browser: menus as lists, texts as they are, pictures,
 // sounds and videos in a page, other files as downloads.
 //
 // The path of a resource is its canonical selector; /0/..., with the item type
 // that a gopher URL has in front, leads there. A browser that asks for a page gets
 // one; whoever does not (Accept without text/html, or ?raw) gets the file itself.
-type View struct {
+type Pages struct {
 	Site *site.Site
 
 	// Handler answers what is no file of the site, and makes the menus.
@@ -51,7 +51,7 @@ const (
 )
 
 // ServeHTTP answers a request.
-func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := r.URL.Path
 	switch {
 	case badPath(p):
@@ -84,7 +84,7 @@ func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // lookup opens what a path names, as a client would have it.
-func lookup(view *site.View, p string) (*site.File, error) {
+func lookup(view *site.View, p string) (*site.Resource, error) {
 	name, dir, err := selector.Path(p)
 	if err != nil {
 		return nil, fs.ErrNotExist
@@ -123,7 +123,7 @@ func query(raw string) string {
 }
 
 // resource answers with a file or directory of the site.
-func (v *View) resource(w http.ResponseWriter, r *http.Request, f *site.File) {
+func (v *Pages) resource(w http.ResponseWriter, r *http.Request, f *site.Resource) {
 	canonical := selector.Canonical(f.Name, f.Info.IsDir())
 	if canonical != r.URL.Path {
 		moved(w, r, canonical)
@@ -142,7 +142,7 @@ func (v *View) resource(w http.ResponseWriter, r *http.Request, f *site.File) {
 }
 
 // paged answers with the page of a file, and reports whether there is one.
-func (v *View) paged(w http.ResponseWriter, r *http.Request, f *site.File, typ byte) bool {
+func (v *Pages) paged(w http.ResponseWriter, r *http.Request, f *site.Resource, typ byte) bool {
 	p := v.page(w, r, r.URL.Path, typ)
 	p.Raw = (&url.URL{Path: r.URL.Path}).EscapedPath() + "?raw"
 	switch kind, _, _ := strings.Cut(mediaType(f.Name, typ), "/"); {
@@ -167,7 +167,7 @@ func (v *View) paged(w http.ResponseWriter, r *http.Request, f *site.File, typ b
 }
 
 // file answers with the file itself.
-func (v *View) file(w http.ResponseWriter, r *http.Request, f *site.File, typ byte) {
+func (v *Pages) file(w http.ResponseWriter, r *http.Request, f *site.Resource, typ byte) {
 	h := w.Header()
 	kind := mediaType(f.Name, typ)
 	h.Set("Content-Type", kind)
@@ -178,7 +178,7 @@ func (v *View) file(w http.ResponseWriter, r *http.Request, f *site.File, typ by
 }
 
 // menu answers with the menu of a directory.
-func (v *View) menu(w http.ResponseWriter, r *http.Request, sel string) {
+func (v *Pages) menu(w http.ResponseWriter, r *http.Request, sel string) {
 	reply := capture{limit: maxMenu}
 	if err := v.Handler.ServeGopher(&reply, ask(connOf(r).req, sel, "")); err != nil {
 		failed(asRecorder(w), err)
@@ -197,7 +197,7 @@ func (v *View) menu(w http.ResponseWriter, r *http.Request, sel string) {
 
 // made answers with what a handler makes: a search, the reply of a program, the
 // status page. A query is that of a form, or belongs to the selector.
-func (v *View) made(w http.ResponseWriter, r *http.Request) {
+func (v *Pages) made(w http.ResponseWriter, r *http.Request) {
 	req := connOf(r).req
 	sel, asked := r.URL.Path, r.URL.Query().Get("q")
 	if raw, err := url.QueryUnescape(r.URL.RawQuery); err == nil && raw != "" && !r.URL.Query().Has("q") {
@@ -245,7 +245,7 @@ func (v *View) made(w http.ResponseWriter, r *http.Request) {
 }
 
 // page begins the page of a resource.
-func (v *View) page(w http.ResponseWriter, r *http.Request, sel string, typ byte) page {
+func (v *Pages) page(w http.ResponseWriter, r *http.Request, sel string, typ byte) page {
 	req := connOf(r).req
 	p := page{Title: path.Base(sel), Gopher: gopherURL(req, typ, sel), Canonical: webURL(req, r.URL.Path), Search: v.Search}
 	p.Noindex = w.Header().Get("X-Robots-Tag") != ""
@@ -262,7 +262,7 @@ func (v *View) page(w http.ResponseWriter, r *http.Request, sel string, typ byte
 }
 
 // policy says in the header what robots.txt says of a resource.
-func (v *View) policy(h http.Header, name string, dir bool) {
+func (v *Pages) policy(h http.Header, name string, dir bool) {
 	snap := v.Site.Now()
 	if snap == nil || snap.Compiled.DeniedToAll(name, dir) {
 		h.Set("X-Robots-Tag", "noindex")

@@ -53,7 +53,7 @@ type observed struct{ ch chan server.Served }
 func (o *observed) Observe(s server.Served) { o.ch <- s }
 
 func serving(h http.Handler) func(*server.HTTPConn, *server.Request) error {
-	return (&Server{Site: func(r *server.Request) (http.Handler, *server.Request) { return h, r }}).Serve
+	return (&HTTPServer{Site: func(r *server.Request) (http.Handler, *server.Request) { return h, r }}).Serve
 }
 
 // start serves the hole to browsers.
@@ -74,14 +74,14 @@ func start(t *testing.T, change func(*server.Server)) *served {
 		t.Fatal(err)
 	}
 	mux := &server.ServeMux{}
-	mux.Handle("/", &fileserver.Handler{Site: tree})
+	mux.Handle("/", &fileserver.Files{Site: tree})
 	mux.HandleFunc("/ask", func(w server.ResponseWriter, r *server.Request) error {
 		_, err := fmt.Fprintf(w, "asked %s", r.Query)
 		return err
 	})
 	mux.HandleFunc("/busy", func(server.ResponseWriter, *server.Request) error { return &server.Error{Kind: server.Busy} })
 	s := &served{t: t, tree: tree, obs: &observed{make(chan server.Served, 1000)}}
-	s.srv = &server.Server{Handler: mux, Host: "gopher.example", Port: 70, Observer: s.obs, HTTP: serving(&View{Site: tree, Handler: mux})}
+	s.srv = &server.Server{Handler: mux, Host: "gopher.example", Port: 70, Observer: s.obs, HTTP: serving(&Pages{Site: tree, Handler: mux})}
 	if change != nil {
 		change(s.srv)
 	}
@@ -249,7 +249,7 @@ func TestPageTellsThePolicy(t *testing.T) {
 	defer delete(hole, ".robots")
 	tree := make(chan *site.Site, 1)
 	v := start(t, func(srv *server.Server) {
-		p := sync.OnceValue(func() *Page { return &Page{Handler: srv.Handler, Site: <-tree} })
+		p := sync.OnceValue(func() *AddressPage { return &AddressPage{Handler: srv.Handler, Site: <-tree} })
 		srv.HTTP = serving(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p().ServeHTTP(w, r) }))
 	})
 	tree <- v.tree

@@ -38,9 +38,9 @@ func (a Access) String() string {
 	return accessNames[Unreachable]
 }
 
-// An Answer is what a host says to a robot. As JSON it can be stored; what is read
+// HostRules is what a host says to a robot. As JSON it can be stored; what is read
 // back has no Pace, and its rules are those of the same robot. See [Client.Put].
-type Answer struct {
+type HostRules struct {
 	Access  Access
 	File    *robots.File // nil unless Successful
 	URL     string       // where the file was found; empty without one
@@ -58,10 +58,10 @@ type Answer struct {
 // file, for robots with an HTTP client of their own: the status, the header, the
 // body, of which [robots.DefaultLimit] bytes are read, after at least five
 // redirects have been followed (R11). A body that ends in an error is a host that
-// is unreachable. FromResponse does not close the body. Answer.Pace keeps what the
+// is unreachable. FromResponse does not close the body. HostRules.Pace keeps what the
 // file asks for, and what Retry-After does.
-func FromResponse(robot robots.Robot, status int, header http.Header, body io.Reader) *Answer {
-	a := &Answer{Pace: &Pace{}, Fetched: time.Now()}
+func FromResponse(robot robots.Robot, status int, header http.Header, body io.Reader) *HostRules {
+	a := &HostRules{Pace: &Pace{}, Fetched: time.Now()}
 	switch err := statusError(status, header, a.Fetched); {
 	case err == nil:
 		file, err := robots.ParseReader(robots.RFC9309, body, 0)
@@ -82,14 +82,14 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 }
 
 // bind finds the rules of the robot.
-func (a *Answer) bind(robot robots.Robot) { a.robot, a.rules = robot, a.File.For(robot) }
+func (a *HostRules) bind(robot robots.Robot) { a.robot, a.rules = robot, a.File.For(robot) }
 
 // Allowed reports whether the robot may fetch a selector, or a URL of the host.
-func (a *Answer) Allowed(selector string) bool { return a.Decide(selector).Allowed }
+func (a *HostRules) Allowed(selector string) bool { return a.Decide(selector).Allowed }
 
 // Decide holds a selector against the file, or what [Target] makes of a URL of the
 // host.
-func (a *Answer) Decide(selector string) robots.Decision {
+func (a *HostRules) Decide(selector string) robots.Decision {
 	if a.Access == Unreachable {
 		return robots.Decision{}
 	}
@@ -98,7 +98,7 @@ func (a *Answer) Decide(selector string) robots.Decision {
 
 // compared is a selector as the rules are held against it: to RFC 9309 one of Gopher
 // is a path of which every byte stands for itself. A URL is taken for its target.
-func (a *Answer) compared(selector string) string {
+func (a *HostRules) compared(selector string) string {
 	gopher := strings.HasPrefix(a.URL, "gopher")
 	if scheme, _, found := strings.Cut(selector, "://"); found {
 		scheme = strings.TrimSuffix(strings.ToLower(scheme), "s")
@@ -113,7 +113,7 @@ func (a *Answer) compared(selector string) string {
 }
 
 // Usage returns what the host states about the use of what is fetched.
-func (a *Answer) Usage(path string) robots.Statement {
+func (a *HostRules) Usage(path string) robots.Statement {
 	if a.Access == Unreachable {
 		return nil
 	}
@@ -122,11 +122,11 @@ func (a *Answer) Usage(path string) robots.Statement {
 
 // CrawlDelay returns the time that the host asks the robot to leave between two
 // requests; ok is false if it asks for none.
-func (a *Answer) CrawlDelay() (delay time.Duration, ok bool) { return a.rules.CrawlDelay() }
+func (a *HostRules) CrawlDelay() (delay time.Duration, ok bool) { return a.rules.CrawlDelay() }
 
 // Comments returns the Comment lines for the author of the robot (C9); a robot
 // should log them.
-func (a *Answer) Comments() []string {
+func (a *HostRules) Comments() []string {
 	var comments []string
 	for _, f := range a.rules.Fields() {
 		if f.Name == "comment" {
@@ -136,7 +136,7 @@ func (a *Answer) Comments() []string {
 	return comments
 }
 
-// stored is an Answer as JSON.
+// stored is HostRules as JSON.
 type stored struct {
 	Access     string    `json:"access"`
 	URL        string    `json:"url,omitempty"`
@@ -151,7 +151,7 @@ type stored struct {
 }
 
 // MarshalJSON writes the answer, with the file.
-func (a *Answer) MarshalJSON() ([]byte, error) {
+func (a *HostRules) MarshalJSON() ([]byte, error) {
 	s := stored{
 		Access: a.Access.String(), URL: a.URL, Fetched: a.Fetched, Stale: a.Stale,
 		Names: a.robot.Names, Categories: a.robot.Categories,
@@ -167,12 +167,12 @@ func (a *Answer) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads an answer. What is stored as successful, and holds no file
 // that can be read, is an error.
-func (a *Answer) UnmarshalJSON(data []byte) error {
+func (a *HostRules) UnmarshalJSON(data []byte) error {
 	var s stored
 	if err := json.Unmarshal(data, &s); err != nil {
 		return err
 	}
-	*a = Answer{URL: s.URL, Fetched: s.Fetched, Stale: s.Stale}
+	*a = HostRules{URL: s.URL, Fetched: s.Fetched, Stale: s.Stale}
 	if s.Error != "" {
 		a.Err = errors.New(s.Error)
 	}

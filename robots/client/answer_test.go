@@ -62,7 +62,7 @@ func TestStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
-	for _, a := range []*Answer{
+	for _, a := range []*HostRules{
 		{Access: Successful, File: robots.Parse(robots.RFC9309, []byte("User-agent: mybot\nDisallow: /a\n\xff\n")), URL: onWeb, Fetched: at, Stale: true, Err: errors.New("reset")},
 		{Access: Successful, File: robots.Parse(robots.GopherStrict, []byte("Disallow: /a\n")), URL: first, Fetched: at},
 		{Access: Successful, File: long, Fetched: at},
@@ -74,7 +74,7 @@ func TestStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var b Answer
+		var b HostRules
 		if err := json.Unmarshal(text, &b); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -89,7 +89,7 @@ func TestStored(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"{}", `{"access":"successful"}`, `{"access":"successful","dialect":"x"}`, `{"access":"open"}`, "[]"} {
-		if err := json.Unmarshal([]byte(text), new(Answer)); err == nil {
+		if err := json.Unmarshal([]byte(text), new(HostRules)); err == nil {
 			t.Errorf("%s is read", text)
 		}
 	}
@@ -100,7 +100,7 @@ func TestPut(t *testing.T) {
 	p := places{docs: map[string]string{onWeb: "404"}}
 	now := time.Now()
 	c := Client{Agent: "mybot", Fetch: p.fetch, Now: func() time.Time { return now }}
-	a := &Answer{Access: Successful, File: robots.Parse(robots.RFC9309, []byte("User-agent: mybot\nDisallow: /\nCrawl-delay: 30\n")), Fetched: now.Add(-23 * time.Hour)}
+	a := &HostRules{Access: Successful, File: robots.Parse(robots.RFC9309, []byte("User-agent: mybot\nDisallow: /\nCrawl-delay: 30\n")), Fetched: now.Add(-23 * time.Hour)}
 	if err := c.Put(onWeb, a); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestAnswerOfURL(t *testing.T) {
 		t.Errorf("%s is denied", u)
 	}
 	file := robots.Parse(robots.Gopher, []byte("Disallow: /a b\n"))
-	old := &Answer{Access: Successful, File: file, URL: "gopher://h/0robots.txt"}
+	old := &HostRules{Access: Successful, File: file, URL: "gopher://h/0robots.txt"}
 	old.bind(robots.Robot{})
 	for _, u := range []string{"/a b", "gopher://h/1/a%20b", "gophers://h/1/a%20b"} {
 		if old.Allowed(u) {

@@ -15,8 +15,8 @@ import (
 	"github.com/gophd/gophd/robots/internal/dial"
 )
 
-// cache holds the hosts asked for last.
-type cache struct {
+// hostCache holds the hosts asked for last.
+type hostCache struct {
 	mu     sync.Mutex // guards all below, and every host but its pace
 	hosts  map[dial.Origin]*list.Element
 	recent list.List // of *host, the last asked for first
@@ -26,7 +26,7 @@ type cache struct {
 type host struct {
 	origin   dial.Origin
 	pace     Pace
-	good     *Answer       // of the last fetch that did not fail; nil: none
+	good     *HostRules    // of the last fetch that did not fail; nil: none
 	tried    time.Time     // end of the last fetch
 	failing  time.Time     // end of the first fetch of those that failed since; zero: the last did not
 	err      error         // of the last fetch
@@ -36,7 +36,7 @@ type host struct {
 
 // get answers for a host at once if the last fetch is recent enough, and else
 // after a new one.
-func (c *Client) get(ctx context.Context, o dial.Origin) (*Answer, error) {
+func (c *Client) get(ctx context.Context, o dial.Origin) (*HostRules, error) {
 	h, fetching := c.look(ctx, o)
 	if fetching != nil {
 		select {
@@ -75,7 +75,7 @@ func (c *Client) host(o dial.Origin) *host {
 
 // host returns the entry of an origin, and lets go of the oldest if there are too
 // many. The caller holds the lock.
-func (c *cache) host(o dial.Origin, size int) *host {
+func (c *hostCache) host(o dial.Origin, size int) *host {
 	if e, ok := c.hosts[o]; ok {
 		c.recent.MoveToFront(e)
 		return e.Value.(*host)
@@ -137,11 +137,11 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 // last file holds; that it had none is no permission to go on. A web host that has
 // not been reached for 30 days is taken for one without a file (R12); a gopher
 // host never is.
-func (c *Client) answer(h *host) *Answer {
+func (c *Client) answer(h *host) *HostRules {
 	if h.err == nil {
 		return h.good
 	}
-	a := Answer{Access: Unreachable, Pace: &h.pace}
+	a := HostRules{Access: Unreachable, Pace: &h.pace}
 	a.bind(c.robot())
 	switch {
 	case h.good != nil && h.good.File != nil:

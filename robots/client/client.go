@@ -56,13 +56,13 @@ type Client struct {
 	Retry   time.Duration // how long an unreachable host is left alone; if zero, 5 min
 	Size    int           // hosts remembered, those asked for last; if zero, 1024
 
-	cache cache
+	cache hostCache
 }
 
 // Get returns what the host of an URL says to this robot, fetched if need be. The
 // host's port and scheme count: another one is another host. The error is about
-// the URL or the context; a host that cannot be reached is an Answer.
-func (c *Client) Get(ctx context.Context, rawURL string) (*Answer, error) {
+// the URL or the context; a host that cannot be reached is in the HostRules.
+func (c *Client) Get(ctx context.Context, rawURL string) (*HostRules, error) {
 	_, o, err := parse(rawURL)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (c *Client) Allowed(ctx context.Context, rawURL string) (robots.Decision, e
 
 // Put makes the client take an answer that was stored for that of its URL's host,
 // as long as it is good.
-func (c *Client) Put(rawURL string, a *Answer) error {
+func (c *Client) Put(rawURL string, a *HostRules) error {
 	_, o, err := parse(rawURL)
 	if err != nil {
 		return err
@@ -115,19 +115,19 @@ func (c *Client) robot() robots.Robot {
 
 // read fetches the robots file of a host. A host that fails at any place is
 // unreachable: its file may be just there.
-func (c *Client) read(ctx context.Context, o dial.Origin) (Answer, error) {
+func (c *Client) read(ctx context.Context, o dial.Origin) (HostRules, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, fetchTimeout))
 	defer cancel()
-	none := Answer{Access: Unavailable, Instead: fs.ErrNotExist}
+	none := HostRules{Access: Unavailable, Instead: fs.ErrNotExist}
 	for _, u := range robotsURLs(o) {
 		f, err := c.readAt(ctx, u)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			none.Instead = err
 		case err != nil:
-			return Answer{}, err
+			return HostRules{}, err
 		case !o.Gopher() || !f.Absent():
-			return Answer{Access: Successful, File: f, URL: u.String()}, nil
+			return HostRules{Access: Successful, File: f, URL: u.String()}, nil
 		}
 	}
 	return none, nil

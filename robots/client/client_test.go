@@ -62,7 +62,7 @@ const (
 	denyA  = "User-agent: *\nDisallow: /a\n"
 )
 
-func mustGet(t *testing.T, c *Client, raw string) *Answer {
+func mustGet(t *testing.T, c *Client, raw string) *HostRules {
 	t.Helper()
 	a, err := c.Get(t.Context(), raw)
 	if err != nil {

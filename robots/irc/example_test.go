@@ -31,10 +31,10 @@ func network(context.Context, string, string) (net.Conn, error) {
 
 // A crawler that asks a network before it looks at its channels, and knows when
 // to ask again. One that goes out leaves Dial nil.
-func ExampleClient() {
+func ExampleVisitor() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	client := irc.Client{Dial: network}
+	client := irc.Visitor{Dial: network}
 	preference, problems, err := client.Crawler(ctx, "irc://irc.example.com")
 	if err != nil {
 		fmt.Println(err)

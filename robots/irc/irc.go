@@ -31,10 +31,10 @@ const (
 	maxNicks = 5
 )
 
-// A Client asks IRC networks whether they may be indexed. It registers,
+// A Visitor asks IRC networks whether they may be indexed. It registers,
 // reads what the server supports, and quits; it joins no channel. The zero
-// Client works.
-type Client struct {
+// Visitor works.
+type Visitor struct {
 	Nick    string                                                               // asked for first; if empty, or in use, one is made up
 	Timeout time.Duration                                                        // for the whole visit; if zero, 1 min
 	Limit   int64                                                                // bytes read; if zero, 256 KiB
@@ -45,7 +45,7 @@ type Client struct {
 // Crawler asks the server of an irc or ircs URL for the preference of its
 // network. An error means that the server could not be asked: then nothing is
 // known, and a crawler stays away.
-func (c *Client) Crawler(ctx context.Context, rawURL string) (robots.Crawler, []diag.Diagnostic, error) {
+func (c *Visitor) Crawler(ctx context.Context, rawURL string) (robots.Crawler, []diag.Diagnostic, error) {
 	_, o, err := dial.ParseURL(rawURL, dial.IRCPorts)
 	if err != nil {
 		return robots.Crawler{}, nil, err
@@ -64,7 +64,7 @@ func (c *Client) Crawler(ctx context.Context, rawURL string) (robots.Crawler, []
 }
 
 // visit returns all ISUPPORT tokens of a server in the order they came.
-func (c *Client) visit(ctx context.Context, o dial.Origin) ([]string, error) {
+func (c *Visitor) visit(ctx context.Context, o dial.Origin) ([]string, error) {
 	if strings.ContainsAny(c.Nick, " :\r\n\x00") {
 		return nil, fmt.Errorf("nick %q has bytes that no nick may have", c.Nick)
 	}

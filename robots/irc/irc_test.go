@@ -53,7 +53,7 @@ func TestClient(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := Client{Nick: "crawl", Dial: robotstest.Scripted(t, test.script, nil)}
+				c := Visitor{Nick: "crawl", Dial: robotstest.Scripted(t, test.script, nil)}
 				got, _, err := c.Crawler(t.Context(), "irc://irc.example.com/")
 				if test.fails != "" {
 					if err == nil || !strings.Contains(err.Error(), test.fails) {
@@ -74,7 +74,7 @@ func TestClient(t *testing.T) {
 func TestClientTLS(t *testing.T) {
 	server, trusting := robotstest.Certificate(t)
 	script := welcome + "< :s 005 crawl CRAWLER=index:deny :are supported\n< :s 422 crawl :none\n> QUIT"
-	c := Client{Nick: "crawl", Dial: robotstest.Scripted(t, script, server), TLS: trusting}
+	c := Visitor{Nick: "crawl", Dial: robotstest.Scripted(t, script, server), TLS: trusting}
 	got, _, err := c.Crawler(t.Context(), "ircs://example.com")
 	if err != nil || got.Index != robots.IndexDeny {
 		t.Errorf("%v %v, want deny", got, err)
@@ -95,7 +95,7 @@ func TestClientRefusesInput(t *testing.T) {
 		{"", "irc://", "no host"},
 		{"", "irc://h:x", "invalid port"},
 	} {
-		c := Client{Nick: test.nick}
+		c := Visitor{Nick: test.nick}
 		if _, _, err := c.Crawler(t.Context(), test.url); err == nil || !strings.Contains(err.Error(), test.fails) {
 			t.Errorf("%q %q: error %v, want %s", test.nick, test.url, err, test.fails)
 		}

@@ -34,7 +34,7 @@ func (l *linter) lines() {
 }
 
 // place looks for a Robot-version that stands where it does not count.
-func (l *linter) place(line robots.Line, last robots.Kind) {
+func (l *linter) place(line robots.Line, last robots.LineKind) {
 	if l.file.Dialect() == robots.Extended && last != robots.KindAgent && strings.EqualFold(line.Field, "robot-version") {
 		l.warn(line.Number, "C3-PLACE", "Robot-version counts only directly after User-agent")
 	}

@@ -20,7 +20,7 @@ import (
 // TestNgircd asks an IRC server in use, which has no CRAWLER token.
 func TestNgircd(t *testing.T) {
 	address := startNgircd(t, harness.Tool(t, "ngircd"))
-	got, problems, err := new(irc.Client).Crawler(t.Context(), "irc://"+address)
+	got, problems, err := new(irc.Visitor).Crawler(t.Context(), "irc://"+address)
 	if want := (robots.Crawler{Cooldown: robots.DefaultCooldown}); err != nil || got != want || problems != nil {
 		t.Errorf("%v %v %v, want unspecified", got, problems, err)
 	}

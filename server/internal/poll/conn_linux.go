@@ -223,19 +223,19 @@ const maxSend = 16 << 20
 func (c *Conn) ReadFrom(r io.Reader) (int64, error) {
 	limited, ok := r.(*io.LimitedReader)
 	if !ok {
-		return io.Copy(onlyWriter{c.file}, r)
+		return io.Copy(rawWriter{c.file}, r)
 	}
 	src, ok := limited.R.(*os.File)
 	if !ok {
-		return io.Copy(onlyWriter{c.file}, r)
+		return io.Copy(rawWriter{c.file}, r)
 	}
 	n, err := c.sendAll(src, limited.N)
 	limited.N -= n
 	return n, err
 }
 
-// onlyWriter hides ReadFrom.
-type onlyWriter struct{ io.Writer }
+// rawWriter hides ReadFrom.
+type rawWriter struct{ io.Writer }
 
 // maxInKernel is how many files the kernel may be reading to send at once: where
 // the disk does not answer each takes a thread, of which Go allows 10,000.

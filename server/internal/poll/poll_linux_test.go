@@ -19,7 +19,7 @@ type harness struct {
 	admit    func(*Conn) bool
 }
 
-func newHarness(t *testing.T, conf Config) *harness {
+func newHarness(t *testing.T, conf Params) *harness {
 	t.Helper()
 	lc := net.ListenConfig{}
 	lc.SetMultipathTCP(false)
@@ -73,7 +73,7 @@ const long = time.Hour
 
 // A request comes in pieces, and with an end of stream.
 func TestReadyInPieces(t *testing.T) {
-	h := newHarness(t, Config{ReadTimeout: long, LingerTimeout: long})
+	h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long})
 	client := h.dial(t)
 	want := ""
 	for _, piece := range []string{"one", ", two"} {
@@ -95,12 +95,12 @@ func TestReadyInPieces(t *testing.T) {
 
 // A client that leaves without a word, and one that is silent for too long.
 func TestClosedAndTimedOut(t *testing.T) {
-	h := newHarness(t, Config{ReadTimeout: time.Millisecond, LingerTimeout: long})
+	h := newHarness(t, Params{ReadTimeout: time.Millisecond, LingerTimeout: long})
 	_ = h.dial(t)
 	if c := h.want(t, TimedOut); c.Answered() || c.Wait() {
 		t.Error("it is not closed")
 	}
-	h = newHarness(t, Config{ReadTimeout: long, LingerTimeout: long})
+	h = newHarness(t, Params{ReadTimeout: long, LingerTimeout: long})
 	_ = h.dial(t).Close()
 	if c := h.want(t, Closed); !errors.Is(c.Err, io.EOF) {
 		t.Errorf("closed by %v", c.Err)
@@ -111,7 +111,7 @@ func TestClosedAndTimedOut(t *testing.T) {
 // closes, or its time is over.
 func TestLinger(t *testing.T) {
 	for event, timeout := range map[Event]time.Duration{Closed: long, TimedOut: 10 * time.Millisecond} {
-		h := newHarness(t, Config{ReadTimeout: long, LingerTimeout: timeout})
+		h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: timeout})
 		client := h.dial(t)
 		_, _ = io.WriteString(client, "request")
 		c := h.want(t, Ready)
@@ -137,7 +137,7 @@ func TestLinger(t *testing.T) {
 
 // One that blocks lingers where the others do, without its goroutine.
 func TestBlockThenLinger(t *testing.T) {
-	h := newHarness(t, Config{ReadTimeout: long, LingerTimeout: long})
+	h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long})
 	client := h.dial(t)
 	_, _ = io.WriteString(client, "request")
 	c := h.want(t, Ready)
@@ -163,7 +163,7 @@ func TestBlockThenLinger(t *testing.T) {
 
 // Evicting closes what is held at once, and what is not when it gets back.
 func TestEvict(t *testing.T) {
-	h := newHarness(t, Config{ReadTimeout: long, LingerTimeout: long})
+	h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long})
 	client := h.dial(t)
 	_, _ = io.WriteString(client, "part")
 	c := h.want(t, Ready)
@@ -185,7 +185,7 @@ func TestEvict(t *testing.T) {
 
 // After Stop the queue is emptied, then the end comes when nothing is left.
 func TestStop(t *testing.T) {
-	h := newHarness(t, Config{ReadTimeout: long, LingerTimeout: long})
+	h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long})
 	var clients []*net.TCPConn
 	for range 3 * batch {
 		client := h.dial(t)
@@ -218,7 +218,7 @@ func TestStop(t *testing.T) {
 
 // Nothing is accepted during a pause, and everything after it.
 func TestPause(t *testing.T) {
-	h := newHarness(t, Config{ReadTimeout: long, LingerTimeout: long})
+	h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long})
 	h.Pause(50 * time.Millisecond)
 	began := time.Now()
 	_, _ = io.WriteString(h.dial(t), "request")

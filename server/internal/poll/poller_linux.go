@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Config is what a [Poller] is made for.
-type Config struct {
+// Params is what a [Poller] is made for.
+type Params struct {
 	// ReadTimeout is the time from accept to the whole request, LingerTimeout
 	// how long a client that was answered gets to close.
 	ReadTimeout, LingerTimeout time.Duration
@@ -34,7 +34,7 @@ type Config struct {
 
 // A Poller holds the connections of one listener.
 type Poller struct {
-	Config
+	Params
 
 	listener *os.File // nil when it was closed
 	fd       int      // the listener's
@@ -71,8 +71,8 @@ type queue struct {
 }
 
 // New makes a Poller for a listener, which stays the caller's.
-func New(l *net.TCPListener, conf Config) (*Poller, error) {
-	p := &Poller{Config: conf, lead: make(chan struct{}, 1)}
+func New(l *net.TCPListener, conf Params) (*Poller, error) {
+	p := &Poller{Params: conf, lead: make(chan struct{}, 1)}
 	p.lead <- struct{}{}
 	var err error
 	if p.listener, err = l.File(); err != nil { // its own SyscallConn refuses to read

@@ -1,12 +1,12 @@
 package watch
 
-// Mode is how changes are found.
-type Mode int
+// Method is how changes are found.
+type Method int
 
 // The modes.
 const (
 	// Inotify listens to the kernel, and polls where it refuses.
-	Inotify Mode = iota
+	Inotify Method = iota
 	// PollOnly compares at intervals.
 	PollOnly
 	// Off finds nothing: there is one Batch at the start, and one at each
