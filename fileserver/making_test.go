@@ -50,8 +50,8 @@ func TestMenuIsMadeForAll(t *testing.T) {
 	})
 }
 
-// A menu in the making ends when the last who waited for it is gone, and nobody
-// who comes later gets what it was.
+// The making of a menu ends when the last client that waits for it is gone, and no
+// later request gets what was made.
 func TestMakingEndsWithItsClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMakings()

@@ -165,7 +165,7 @@ func (l *latin1) Read(p []byte) (n int, err error) {
 func strictText(w io.Writer, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 32<<10)
 	out := bufio.NewWriterSize(w, 16<<10)
-	bol := true // at the begin of a line
+	bol := true // at the beginning of a line
 	for {
 		part, err := in.ReadSlice('\n')
 		ended := len(part) > 0 && part[len(part)-1] == '\n'

@@ -94,15 +94,15 @@ type RuleSource struct {
 	Value string `json:"value"` // the pattern as written; of a denied annotation, why
 }
 
-// Answer is what a reader makes of a resource.
-type Answer struct {
+// ReaderAnswer is what a reader makes of a resource.
+type ReaderAnswer struct {
 	Reader  string `json:"reader"`
 	Allowed bool   `json:"allowed"`
 }
 
-// Preference is what the policy prefers for one use of a resource that a robot may
+// UsePreference is what the policy prefers for one use of a resource that a robot may
 // fetch.
-type Preference struct {
+type UsePreference struct {
 	Key   string      `json:"key"`
 	Value string      `json:"preference"` // y, n or unstated
 	By    *RuleSource `json:"by"`         // its value is the dictionary
@@ -111,16 +111,16 @@ type Preference struct {
 
 // Explanation is why a robot may or may not fetch a resource.
 type Explanation struct {
-	Agent     string      `json:"agent"`
-	Selector  string      `json:"selector"` // the canonical one
-	Allowed   bool        `json:"allowed"`  // by the policy
-	By        *RuleSource `json:"by"`       // decides; nil if no rule matches
-	Overrules *RuleSource `json:"overrules"`
-	Line      int         `json:"line"` // in the generated file; 0 if none
-	Text      string      `json:"text"` // of that line
-	Readers   []Answer    `json:"readers"`
+	Agent     string         `json:"agent"`
+	Selector  string         `json:"selector"` // the canonical one
+	Allowed   bool           `json:"allowed"`  // by the policy
+	By        *RuleSource    `json:"by"`       // decides; nil if no rule matches
+	Overrules *RuleSource    `json:"overrules"`
+	Line      int            `json:"line"` // in the generated file; 0 if none
+	Text      string         `json:"text"` // of that line
+	Readers   []ReaderAnswer `json:"readers"`
 
-	Usage []Preference `json:"usage,omitempty"` // what Content-Usage lines state, by key
+	Usage []UsePreference `json:"usage,omitempty"` // what Content-Usage lines state, by key
 }
 
 // Explain says what the policy is for a resource, where it was said, and what
@@ -138,10 +138,10 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 		e.Text = (&rule{allow: d.Rule.Allow}).field() + d.Rule.Pattern
 	}
 	for _, s := range f.Usage(agent, escape(sel)) {
-		e.Usage = append(e.Usage, Preference{s.Key, s.Preference.String(), c.usageSource(s), s.Line})
+		e.Usage = append(e.Usage, UsePreference{s.Key, s.Preference.String(), c.usageSource(s), s.Line})
 	}
 	for _, r := range robots.Readers() {
-		e.Readers = append(e.Readers, Answer{r.Name, r.Read(c.file, agent)(sel)})
+		e.Readers = append(e.Readers, ReaderAnswer{r.Name, r.Read(c.file, agent)(sel)})
 	}
 	return e
 }

@@ -2,7 +2,7 @@ package robots
 
 import "testing"
 
-// "*Word*" named everybody: what was said to one robot, and be it "Allow: /",
+// "*Word*" named everybody: what was said to one robot, even "Allow: /",
 // bound or freed all of them.
 func TestStarredNameIsNobody(t *testing.T) {
 	const file = "User-agent: *\nDisallow: /private/\n\nUser-agent: *GoodBot*\nAllow: /\n\nUser-agent: *BadBot\nDisallow: /\n"

@@ -146,7 +146,7 @@ func AppendNormal(b []byte, sel string) []byte {
 	return b
 }
 
-// AppendNormalPiece is AppendNormal for a piece of a selector. query tells whether
+// AppendNormalPiece is AppendNormal for a piece of a selector. query reports whether
 // a "?" comes before the piece; the result, whether one comes before what follows.
 func AppendNormalPiece(b []byte, piece string, query bool) ([]byte, bool) {
 	for i := 0; i < len(piece); i++ {

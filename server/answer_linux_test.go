@@ -63,17 +63,17 @@ func newLends(t *testing.T, size int, resident bool) (*lends, []byte) {
 // A file that is at hand arrives whole, wherever it was sent from, and is closed.
 func TestFileAtHand(t *testing.T) {
 	for name, test := range map[string]struct {
-		size, crowded int
-		resident      bool
+		size, many int
+		resident   bool
 	}{
 		"resident":            {1 << 20, 64, true},
 		"larger than sockets": {16 << 20, 64, true},
 		"might block":         {1 << 20, 64, false},
-		"crowded":             {1 << 20, -1, true},
+		"many":                {1 << 20, -1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			defer func(n int) { crowded = n }(crowded)
-			crowded = test.crowded
+			defer func(n int) { manyConns = n }(manyConns)
+			manyConns = test.many
 			h, body := newLends(t, test.size, test.resident)
 			c := dialTCP(t, startTCP(t, &Server{Handler: h, LingerTimeout: 100 * time.Millisecond}))
 			_, _ = io.WriteString(c, "/q\r\n")

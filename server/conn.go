@@ -93,7 +93,7 @@ func (r *run) serve(c *conn) {
 		return
 	}
 	req := r.request(ctx, c)
-	w := &reply{conn: c.talk(), stall: r.stallTimeout(), crowd: r.crowd, host: req.Host, port: req.Port}
+	w := &reply{conn: c.talk(), stall: r.stallTimeout(), busy: r.isBusy, host: req.Host, port: req.Port}
 	defer w.release()
 	var refused error // which an answer of HTTP says
 	told := false     // of each request on the connection

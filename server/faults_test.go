@@ -172,7 +172,7 @@ func TestEvictedAreBounded(t *testing.T) {
 }
 
 // Who was only just accepted is not taken for silent, and who had his request
-// taken even less; whoever is silent is found behind any crowd that is not.
+// taken even less; whoever is silent is found behind any number that is not.
 func TestWhoIsSpared(t *testing.T) {
 	var g limiter
 	var cut []string

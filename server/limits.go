@@ -118,14 +118,14 @@ func (r *run) spareFiles(err error) bool {
 	return n > 0
 }
 
-// crowded is how many connections may stay before each gets less of the kernel's
+// manyConns is how many connections may stay before each gets less of the kernel's
 // memory; tests change it.
-var crowded = 64
+var manyConns = 64
 
-// crowd reports whether so many connections stay.
-func (s *Server) crowd() bool {
+// isBusy reports whether so many connections stay.
+func (s *Server) isBusy() bool {
 	n, _ := s.limited().limiter.connections()
-	return n > crowded
+	return n > manyConns
 }
 
 // Counts is how a Server does at one time.

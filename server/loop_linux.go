@@ -210,7 +210,7 @@ func (l *loop) send(pc *poll.Conn, a Answer) (sent, all int64, err error) {
 		n, err := pc.Send(a.Body)
 		return int64(n), int64(len(a.Body)), err
 	}
-	if a.Resident && !l.crowd() {
+	if a.Resident && !l.isBusy() {
 		sent, err = pc.SendFile(a.File, a.Size)
 	}
 	if err != nil {
@@ -228,7 +228,7 @@ func (l *loop) finish(pc *poll.Conn, sel string, a Answer, sent int64) {
 	began := l.begin(c, writing, func(c *conn) {
 		stop := context.AfterFunc(r.hard, func() { c.cut(c.slot) })
 		defer stop()
-		w := &reply{conn: c.Conn, stall: r.stallTimeout(), crowd: r.crowd, n: sent}
+		w := &reply{conn: c.Conn, stall: r.stallTimeout(), busy: r.isBusy, n: sent}
 		r.watch(c, w, sel)
 		if a.File == nil {
 			_, _ = w.send(a.Body[sent:])

@@ -22,7 +22,7 @@ var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 type reply struct {
 	conn  net.Conn
 	stall time.Duration
-	crowd func() bool // many connections stay; nil: they do not
+	busy  func() bool // many connections stay; nil: they do not
 	host  string
 	port  int
 
@@ -88,19 +88,19 @@ func (w *reply) ReadFrom(r io.Reader) (int64, error) {
 }
 
 // maxUnsent is how much the kernel takes of a reply beyond what is on its way,
-// in bytes, when it is crowded here. Left alone it takes 3 MB of somebody who
+// in bytes, when many connections stay. By itself it takes 3 MB for a client that
 // never reads, ten thousand of which are more than it has. A bound for all would
 // cost as much again as sending 1 MiB does.
 const maxUnsent = 64 << 10
 
 func (w *reply) boundUnsent(file io.Reader) {
 	c, ok := w.conn.(interface{ SetUnsent(n int) error })
-	if l, limited := file.(*io.LimitedReader); ok && w.crowd != nil && !(limited && l.N <= maxUnsent) && w.crowd() {
+	if l, limited := file.(*io.LimitedReader); ok && w.busy != nil && !(limited && l.N <= maxUnsent) && w.busy() {
 		_ = c.SetUnsent(maxUnsent)
 	}
 }
 
-// asFile returns r as the kernel can send it, if it is a file or the begin of
+// asFile returns r as the kernel can send it, if it is a file or the beginning of
 // one, else nil.
 func asFile(r io.Reader) io.Reader {
 	switch r := r.(type) {

@@ -49,8 +49,8 @@ func TestAbuseNeverReads(t *testing.T) {
 	if err := os.WriteFile(file, make([]byte, 16<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	defer func(n int) { crowded = n }(crowded)
-	crowded = 0 // as when many are being sent
+	defer func(n int) { manyConns = n }(manyConns)
+	manyConns = 0 // as when many are being sent
 	var log lines
 	addr := startTCP(t, &Server{StallTimeout: 200 * time.Millisecond, Log: log.logger(), Handler: quickOnly{HandlerFunc(
 		func(w ResponseWriter, _ *Request) error {

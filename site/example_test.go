@@ -12,8 +12,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// plant writes the files of a small tree.
-func plant(files map[string]string) (dir string, err error) {
+// writeTree writes the files of a small tree.
+func writeTree(files map[string]string) (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "site"); err != nil {
 		return "", err
 	}
@@ -30,7 +30,7 @@ func plant(files map[string]string) (dir string, err error) {
 }
 
 func Example() {
-	dir, err := plant(map[string]string{
+	dir, err := writeTree(map[string]string{
 		"about.txt": "Hello.\n", "drafts/novel.txt": "It was a dark night.\n", "drafts/.robots": "Disallow: /\n",
 	})
 	defer func() { _ = os.RemoveAll(dir) }()

@@ -47,9 +47,9 @@ func run(t *testing.T, dir string, conf site.Config) *site.Site {
 	return s
 }
 
-// eventually waits until f is true, at most 5 s.
+// eventually waits until f is true, at most a minute.
 func eventually(f func() bool) bool {
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if f() {
 			return true
 		}
@@ -57,16 +57,16 @@ func eventually(f func() bool) bool {
 	return f()
 }
 
-// gardener changes a content tree as people do.
-type gardener struct {
+// author changes a content tree as people do.
+type author struct {
 	*rand.Rand
-	dir, shed string // the root, and a place beside it
-	n         int
+	dir, beside string // the root, and a directory next to it
+	n           int
 }
 
-func (g *gardener) pick(list ...string) string { return list[g.IntN(len(list))] }
+func (g *author) pick(list ...string) string { return list[g.IntN(len(list))] }
 
-func (g *gardener) name() string {
+func (g *author) name() string {
 	at := g.dir
 	for range 1 + g.IntN(3) {
 		at = filepath.Join(at, g.pick("a", "b", "c", "d", "e"))
@@ -75,10 +75,10 @@ func (g *gardener) name() string {
 }
 
 // work does one thing. Whether it can be done does not matter.
-func (g *gardener) work() {
+func (g *author) work() {
 	g.n++
 	at, other := g.name(), g.name()
-	spare := filepath.Join(g.shed, fmt.Sprint(g.n))
+	spare := filepath.Join(g.beside, fmt.Sprint(g.n))
 	rules := fmt.Sprintf("Disallow: /%s\nAllow: /%s/\n", g.pick("a", "b", "c", ""), g.pick("d", "e"))
 	note := filepath.Join(at, ".robots")
 	switch g.IntN(14) {
@@ -111,19 +111,19 @@ func (g *gardener) work() {
 }
 
 // Whatever is done to a tree, robots.txt is soon what a fresh start makes of it.
-func TestNoChangeIsLost(t *testing.T) { garden(t) }
+func TestNoChangeIsLost(t *testing.T) { noChangeIsLost(t) }
 
 // The same for whom not everything is open.
 func TestNoChangeIsLostUnprivileged(t *testing.T) {
 	if site.Unprivileged(t) {
-		garden(t)
+		noChangeIsLost(t)
 	}
 }
 
-func garden(t *testing.T) {
+func noChangeIsLost(t *testing.T) {
 	base := t.TempDir()
-	g := gardener{Rand: dice(t), dir: filepath.Join(base, "root"), shed: filepath.Join(base, "shed")}
-	for _, dir := range []string{g.dir, g.shed} {
+	g := author{Rand: dice(t), dir: filepath.Join(base, "root"), beside: filepath.Join(base, "beside")}
+	for _, dir := range []string{g.dir, g.beside} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}

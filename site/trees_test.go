@@ -218,15 +218,15 @@ func TestUsersOwn(t *testing.T) {
 	must(t, os.Chown(filepath.Join(ann, "foreign.txt"), 2002, 2002))
 	must(t, os.Chown(filepath.Join(ann, "dir"), 2002, 2002))
 	h.add(t, 99, "daemon", map[string]string{"x.txt": "x"})
-	thief := filepath.Join(h.dir, "thief")
-	must(t, os.Mkdir(thief, 0o755))
-	must(t, os.Chown(thief, 2009, 2009))
-	must(t, os.Symlink(ann, filepath.Join(thief, "public_gopher")))
+	other := filepath.Join(h.dir, "other")
+	must(t, os.Mkdir(other, 0o755))
+	must(t, os.Chown(other, 2009, 2009))
+	must(t, os.Symlink(ann, filepath.Join(other, "public_gopher")))
 	s := start(t, t.TempDir(), h.config())
 	for name, want := range map[string]string{
 		"~ann": "dir [own.txt root.txt] <nil>", "~ann/own.txt": "own", "~ann/root.txt": "root",
 		"~ann/foreign.txt": "error", "~ann/link": "error", "~ann/dir": "error",
-		"~daemon/x.txt": "error", "~thief": "error", "~thief/own.txt": "error",
+		"~daemon/x.txt": "error", "~other": "error", "~other/own.txt": "error",
 	} {
 		if got := content(s, name); got != want && !(want == "error" && strings.HasPrefix(got, "error: ")) {
 			t.Errorf("%s is %q, want %q", name, got, want)

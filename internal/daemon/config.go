@@ -93,7 +93,7 @@ type Settings struct {
 	hosts       []*virtualHost    // besides the first one
 	inetd       bool
 
-	certs      []keypair.Paths
+	certs      []keypair.CertKey
 	selfSigned string // the directory; "": none
 
 	logLevel  slog.Level
@@ -328,7 +328,7 @@ func (f Flags) certificates(c *Settings) error {
 		return exit.Usagef("each -tls-cert FILE needs a -tls-key FILE", "%d of -tls-cert, %d of -tls-key", len(f.TLSCert), len(f.TLSKey))
 	}
 	for i := range f.TLSCert {
-		c.certs = append(c.certs, keypair.Paths{Cert: f.TLSCert[i], Key: f.TLSKey[i]})
+		c.certs = append(c.certs, keypair.CertKey{Cert: f.TLSCert[i], Key: f.TLSKey[i]})
 	}
 	return nil
 }

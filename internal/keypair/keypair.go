@@ -17,9 +17,9 @@ import (
 	"github.com/gophd/gophd/internal/limit"
 )
 
-// Paths name a certificate, with the chain that belongs to it, and its key, as
+// CertKey names a certificate, with the chain that belongs to it, and its key, as
 // PEM.
-type Paths struct{ Cert, Key string }
+type CertKey struct{ Cert, Key string }
 
 // A Store gives out certificates. It is safe for many goroutines.
 type Store struct {
@@ -34,7 +34,7 @@ type Store struct {
 
 // pair is the last good version of two files.
 type pair struct {
-	Paths
+	CertKey
 	cert *tls.Certificate
 	seen [2]stamp // of the files when they were read last, good or not
 }
@@ -53,8 +53,8 @@ const interval = time.Second
 
 // Add reads a pair and adds it. The first one added is given to clients that
 // ask for no name, or for one that no pair has.
-func (s *Store) Add(f Paths) error {
-	p := &pair{Paths: f}
+func (s *Store) Add(f CertKey) error {
+	p := &pair{CertKey: f}
 	p.seen = p.stamps()
 	if err := p.read(); err != nil {
 		return err
@@ -66,15 +66,15 @@ func (s *Store) Add(f Paths) error {
 }
 
 // Files lists the pairs.
-func (s *Store) Files() []Paths {
+func (s *Store) Files() []CertKey {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []Paths
+	var all []CertKey
 	for _, p := range s.pairs {
-		all = append(all, p.Paths)
+		all = append(all, p.CertKey)
 	}
 	return all
 }

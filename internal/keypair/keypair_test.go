@@ -17,7 +17,7 @@ func hello(name string) *tls.ClientHelloInfo {
 	}
 }
 
-func made(t *testing.T, dir string, hosts ...string) Paths {
+func made(t *testing.T, dir string, hosts ...string) CertKey {
 	t.Helper()
 	f, err := SelfSigned(dir, hosts...)
 	if err != nil {

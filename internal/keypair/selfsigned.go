@@ -28,13 +28,13 @@ const lifetime = 20 * 365 * 24 * time.Hour
 
 // SelfSigned returns the pair gophd.crt and gophd.key in dir, and makes it, for
 // the given names and addresses, if neither is there. Nothing is written over.
-func SelfSigned(dir string, hosts ...string) (Paths, error) {
-	f := Paths{filepath.Join(dir, certName), filepath.Join(dir, keyName)}
+func SelfSigned(dir string, hosts ...string) (CertKey, error) {
+	f := CertKey{filepath.Join(dir, certName), filepath.Join(dir, keyName)}
 	if exists(f.Cert) || exists(f.Key) {
 		return f, nil
 	}
 	if err := f.make(dir, hosts); err != nil {
-		return Paths{}, fmt.Errorf("making a self-signed certificate: %w", err)
+		return CertKey{}, fmt.Errorf("making a self-signed certificate: %w", err)
 	}
 	return f, nil
 }
@@ -44,7 +44,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-func (f Paths) make(dir string, hosts []string) error {
+func (f CertKey) make(dir string, hosts []string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err

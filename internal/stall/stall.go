@@ -58,7 +58,7 @@ type Guard struct {
 	oldest, newest *Op
 	n              int
 	stuck          map[string]int // names, how many operations of each
-	crowded        map[string]int // directories, how many such names each has in it
+	inDir          map[string]int // directories, how many such names each has in it
 	alarm          *time.Timer    // nil: nothing is to be looked at
 	due            time.Time      // when it should ring
 	late           time.Duration  // how late it rang, in all
@@ -145,7 +145,7 @@ func (g *Guard) unanswered(name string) bool {
 		return true
 	}
 	for i := range len(name) {
-		if name[i] == '/' && (g.stuck[name[:i]] > 0 || g.crowded[name[:i]] >= maxInDir) {
+		if name[i] == '/' && (g.stuck[name[:i]] > 0 || g.inDir[name[:i]] >= maxInDir) {
 			return true
 		}
 	}
@@ -199,11 +199,11 @@ func (g *Guard) mark(o *Op, now time.Time) {
 		}
 	}
 	if len(g.stuck) == 0 {
-		g.stuck, g.crowded, g.since = map[string]int{}, map[string]int{}, o.began
+		g.stuck, g.inDir, g.since = map[string]int{}, map[string]int{}, o.began
 	}
 	g.stuck[o.name]++
 	if dir := path.Dir(o.name); dir != "." && g.stuck[o.name] == 1 {
-		g.crowded[dir]++
+		g.inDir[dir]++
 	}
 	if g.Log != nil && (g.told.IsZero() || now.Sub(g.told) >= tellEvery) {
 		g.told = now
@@ -216,8 +216,8 @@ func (g *Guard) unmark(name string) {
 	if g.stuck[name]--; g.stuck[name] == 0 {
 		delete(g.stuck, name)
 		if dir := path.Dir(name); dir != "." {
-			if g.crowded[dir]--; g.crowded[dir] == 0 {
-				delete(g.crowded, dir)
+			if g.inDir[dir]--; g.inDir[dir] == 0 {
+				delete(g.inDir, dir)
 			}
 		}
 	}

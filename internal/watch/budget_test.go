@@ -50,7 +50,7 @@ func TestRenameCostsOnlyItself(t *testing.T) {
 	for i := range 500 {
 		dirs = append(dirs, fmt.Sprintf("other/%d", i))
 	}
-	root := plant(t, append(dirs, "u/a0")...)
+	root := makeTree(t, append(dirs, "u/a0")...)
 	var added, held atomic.Int64
 	var seen touches
 	w := &Watcher{Root: root, Poll: -1, Touch: seen.touch, open: counting(&added, &held, 0)}
@@ -81,7 +81,7 @@ func TestRenameCostsOnlyItself(t *testing.T) {
 // watched under their new names, and not under the old ones.
 func TestRenameTakesAllBelowAlong(t *testing.T) {
 	t.Parallel()
-	root := plant(t, "a/b/c", "d")
+	root := makeTree(t, "a/b/c", "d")
 	w := &Watcher{Root: root, Poll: -1}
 	m := newMirror(root)
 	run(t, w, m)
@@ -115,7 +115,7 @@ func (l *logged) count(text string) int {
 // once, others stay watched, and when it is calm it is watched again.
 func TestStormIsCompared(t *testing.T) {
 	t.Parallel()
-	root := plant(t, "storm/dir", "calm")
+	root := makeTree(t, "storm/dir", "calm")
 	var log logged
 	w := &Watcher{Root: root, Poll: -1, unitsAt: 100 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	m := newMirror(root)
@@ -146,7 +146,7 @@ func TestStormIsCompared(t *testing.T) {
 // that one is compared, and nobody else.
 func TestSharesOfWatches(t *testing.T) {
 	t.Parallel()
-	root := plant(t, "a/b", "c/d")
+	root := makeTree(t, "a/b", "c/d")
 	var added, held atomic.Int64
 	var log logged
 	w := &Watcher{Root: root, Poll: -1, open: counting(&added, &held, 100), Log: slog.New(slog.NewTextHandler(&log, nil))}
@@ -205,7 +205,7 @@ func mounted(t *testing.T, dir string, args ...string) (unmount func()) {
 // TestMountsAreChanges mounts over a directory, and unmounts again: no event
 // tells, and yet it is noticed.
 func TestMountsAreChanges(t *testing.T) {
-	root := plant(t, "a/b", "src/inner")
+	root := makeTree(t, "a/b", "src/inner")
 	write(t, filepath.Join(root, "src", ".robots"), "mounted")
 	var seen touches
 	w := &Watcher{Root: root, Poll: -1, Touch: seen.touch}
@@ -226,7 +226,7 @@ func TestMountsAreChanges(t *testing.T) {
 
 // TestMountedRoot mounts over the root itself.
 func TestMountedRoot(t *testing.T) {
-	root := plant(t, "a/b")
+	root := makeTree(t, "a/b")
 	m := newMirror(root)
 	run(t, &Watcher{Root: root, Poll: -1}, m)
 	unmount := mounted(t, root, "-t", "tmpfs", "none")
@@ -246,7 +246,7 @@ func TestRemoteIsCompared(t *testing.T) {
 	if _, err := exec.LookPath("bindfs"); err != nil {
 		t.Skip("bindfs is not installed")
 	}
-	root, behind := plant(t, "far", "near"), t.TempDir()
+	root, behind := makeTree(t, "far", "near"), t.TempDir()
 	must(t, os.Mkdir(filepath.Join(behind, "dir"), 0o755))
 	far := filepath.Join(root, "far")
 	if out, err := exec.Command("bindfs", behind, far).CombinedOutput(); err != nil {
@@ -274,7 +274,7 @@ func TestRemoteIsCompared(t *testing.T) {
 
 // TestOverlayIsCompared changes the lower layer of an overlay.
 func TestOverlayIsCompared(t *testing.T) {
-	root, layers := plant(t, "o", "near"), plant(t, "lower/dir", "upper", "work")
+	root, layers := makeTree(t, "o", "near"), makeTree(t, "lower/dir", "upper", "work")
 	unmounted := mounted(t, filepath.Join(root, "o"), "-t", "overlay", "overlay", "-o",
 		fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", layers))
 	defer unmounted()
@@ -327,7 +327,7 @@ bad line
 // under two of them, ones that come, go and are replaced.
 func TestTrees(t *testing.T) {
 	t.Parallel()
-	root, other := plant(t, "a", "~ann/hidden"), plant(t, "x/y")
+	root, other := makeTree(t, "a", "~ann/hidden"), makeTree(t, "x/y")
 	w := &Watcher{Root: root, Poll: -1, Trees: []Tree{{Name: "~ann", Dir: other}, {Name: "deep/er", Dir: other}}}
 	m := newMirror(root)
 	m.read = func(root, dir string) (map[string]string, bool) {
@@ -344,7 +344,7 @@ func TestTrees(t *testing.T) {
 	must(t, os.Rename(filepath.Join(other, "x"), filepath.Join(other, "w")))
 	until(t, "a rename is found under both names", func() bool { return m.fresh() && w.Watched("~ann/w/y") && w.Watched("deep/er/w/y") })
 
-	bob := plant(t, "b")
+	bob := makeTree(t, "b")
 	must(t, w.SetTrees([]Tree{{Name: "~ann", Dir: other}, {Name: "~bob", Dir: bob}}))
 	until(t, "a new tree is watched, an old one is not", func() bool {
 		return w.Watched("~bob/b") && !w.Watched("deep/er/w") && w.Watched("~ann/w/y")

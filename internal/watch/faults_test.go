@@ -19,7 +19,7 @@ import (
 func TestWatchesAgain(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
-	w := &Watcher{Root: plant(t), Poll: -1, open: func() (*eventSource, error) {
+	w := &Watcher{Root: makeTree(t), Poll: -1, open: func() (*eventSource, error) {
 		if asked.Add(1) == 1 {
 			return nil, fmt.Errorf("new: %w", syscall.EMFILE)
 		}
@@ -58,8 +58,8 @@ func TestPollSeesExchangeSoon(t *testing.T) {
 	}
 }
 
-// stalling is a kernel that does not answer for one directory while gate is held.
-func stalling(root, dir string, gate *sync.RWMutex) func() (*eventSource, error) {
+// stalling is a kernel that does not answer for one directory while stalled is held.
+func stalling(root, dir string, stalled *sync.RWMutex) func() (*eventSource, error) {
 	return func() (*eventSource, error) {
 		s, err := openKernel()
 		if err != nil {
@@ -71,8 +71,8 @@ func stalling(root, dir string, gate *sync.RWMutex) func() (*eventSource, error)
 			one.Lock()
 			defer one.Unlock()
 			if name == below(root, dir) {
-				gate.RLock()
-				defer gate.RUnlock()
+				stalled.RLock()
+				defer stalled.RUnlock()
 			}
 			return kernel.add(name)
 		}
@@ -90,21 +90,21 @@ func stalling(root, dir string, gate *sync.RWMutex) func() (*eventSource, error)
 // when it answers again all is watched.
 func TestStalledDirectory(t *testing.T) {
 	t.Parallel()
-	var gate sync.RWMutex
-	root := plant(t, "a")
-	w := &Watcher{Root: root, Poll: -1, open: stalling(root, "slow", &gate)}
+	var stalled sync.RWMutex
+	root := makeTree(t, "a")
+	w := &Watcher{Root: root, Poll: -1, open: stalling(root, "slow", &stalled)}
 	w.Guard = &stall.Guard{Timeout: 500 * time.Millisecond, Answered: w.Reread}
 	var told touches
 	w.Touch = told.touch
 	m := newMirror(root)
 	run(t, w, m)
 	until(t, "the tree is watched", func() bool { return w.Watched("a") })
-	gate.Lock()
+	stalled.Lock()
 	must(t, os.Mkdir(filepath.Join(root, "slow"), 0o755))
 	until(t, "nothing is kept", func() bool { return told.has("") && !w.Watched("a") })
 	write(t, filepath.Join(root, "a", ".robots"), "new")
 	until(t, "a change is found", m.fresh)
-	gate.Unlock()
+	stalled.Unlock()
 	until(t, "all is watched", func() bool { return w.Watched("a") && w.Watched("slow") })
 	write(t, filepath.Join(root, "slow", ".robots"), "new")
 	until(t, "a change in it is found", m.fresh)
@@ -113,10 +113,10 @@ func TestStalledDirectory(t *testing.T) {
 // TestEndsThoughStalled has Run end though the kernel does not answer.
 func TestEndsThoughStalled(t *testing.T) {
 	t.Parallel()
-	var gate sync.RWMutex
-	gate.Lock()
-	root := plant(t, "slow")
-	w := &Watcher{Root: root, open: stalling(root, "slow", &gate), Guard: &stall.Guard{}}
+	var stalled sync.RWMutex
+	stalled.Lock()
+	root := makeTree(t, "slow")
+	w := &Watcher{Root: root, open: stalling(root, "slow", &stalled), Guard: &stall.Guard{}}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- w.Run(ctx) }()
@@ -129,7 +129,7 @@ func TestEndsThoughStalled(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Fatal("Run does not end")
 	}
-	gate.Unlock()
+	stalled.Unlock()
 }
 
 // TestClockJumps compares files whose times are of another day, before or after
@@ -137,7 +137,7 @@ func TestEndsThoughStalled(t *testing.T) {
 func TestClockJumps(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
-		root := plant(t, "a")
+		root := makeTree(t, "a")
 		note := filepath.Join(root, "a", ".robots")
 		m := newMirror(root)
 		run(t, &Watcher{Root: root, Method: PollOnly, Poll: 10 * time.Millisecond}, m)

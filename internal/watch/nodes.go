@@ -12,9 +12,9 @@ type nodes struct {
 
 // watchNode is a directory that was added, or one on the way to it.
 type watchNode struct {
-	up   *watchNode
-	base string
-	kids map[string]*watchNode
+	up       *watchNode
+	base     string
+	children map[string]*watchNode
 	dirState
 }
 
@@ -35,7 +35,7 @@ func (n *nodes) find(name string) *watchNode {
 	for name != "." && at != nil {
 		var base string
 		base, name = cut(name)
-		at = at.kids[base]
+		at = at.children[base]
 	}
 	return at
 }
@@ -56,15 +56,15 @@ func (n *nodes) set(name string, s dirState) {
 	for rest := name; rest != "."; {
 		var base string
 		base, rest = cut(rest)
-		kid := at.kids[base]
-		if kid == nil {
-			kid = &watchNode{up: at, base: base}
-			if at.kids == nil {
-				at.kids = make(map[string]*watchNode)
+		next := at.children[base]
+		if next == nil {
+			next = &watchNode{up: at, base: base}
+			if at.children == nil {
+				at.children = make(map[string]*watchNode)
 			}
-			at.kids[base] = kid
+			at.children[base] = next
 		}
-		at = kid
+		at = next
 	}
 	n.count(at, name, -1)
 	if n.byID[at.id] == at {
@@ -104,7 +104,7 @@ func (n *nodes) remove(name string) (gone []string) {
 	if at.up == nil {
 		n.root = &watchNode{}
 	} else {
-		delete(at.up.kids, at.base)
+		delete(at.up.children, at.base)
 	}
 	return gone
 }
@@ -112,8 +112,8 @@ func (n *nodes) remove(name string) (gone []string) {
 // walk calls f for a node and all below it, parents first.
 func (at *watchNode) walk(name string, f func(string, *watchNode)) {
 	f(name, at)
-	for base, kid := range at.kids {
-		kid.walk(child(name, base), f)
+	for base, next := range at.children {
+		next.walk(child(name, base), f)
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// plant makes a root with directories and returns its name.
-func plant(t testing.TB, dirs ...string) string {
+// makeTree makes a root with directories and returns its name.
+func makeTree(t testing.TB, dirs ...string) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "root")
 	for _, dir := range append(dirs, ".") {
@@ -110,7 +110,7 @@ func TestBatches(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			root := plant(t, "a/b", "../out/deep", ".git/refs")
+			root := makeTree(t, "a/b", "../out/deep", ".git/refs")
 			write(t, filepath.Join(root, "a", "f"), "1")
 			m := newMirror(root)
 			run(t, &Watcher{Root: root, Poll: -1}, m)
@@ -141,7 +141,7 @@ func alike(a, b Batch) bool {
 }
 
 func TestWatched(t *testing.T) {
-	root := plant(t, "a/b", ".git/refs")
+	root := makeTree(t, "a/b", ".git/refs")
 	must(t, os.Symlink("a", filepath.Join(root, "link")))
 	w := &Watcher{Root: root}
 	if w.Watched(".") {
@@ -166,7 +166,7 @@ func TestWatched(t *testing.T) {
 
 // TestTouchAtOnce changes a file while Changed is busy: Touch does not wait.
 func TestTouchAtOnce(t *testing.T) {
-	root := plant(t, "a")
+	root := makeTree(t, "a")
 	var seen touches
 	busy, release := make(chan bool, 100), make(chan bool)
 	w := &Watcher{Root: root, Touch: seen.touch, Changed: func(Batch) { busy <- true; <-release }}
@@ -188,7 +188,7 @@ func TestTouchAtOnce(t *testing.T) {
 
 // TestTouchMode closes a directory: everything below it is touched, and nothing else.
 func TestTouchMode(t *testing.T) {
-	root := plant(t, "a/b")
+	root := makeTree(t, "a/b")
 	var seen touches
 	m := newMirror(root)
 	run(t, &Watcher{Root: root, Poll: -1, Touch: seen.touch}, m)
@@ -206,7 +206,7 @@ func TestTouchMode(t *testing.T) {
 
 // TestYoung changes a file without any trace but its youth.
 func TestYoung(t *testing.T) {
-	root := plant(t, "a", "b")
+	root := makeTree(t, "a", "b")
 	file, now := filepath.Join(root, "a", ".robots"), time.Now()
 	long := now.Add(-time.Hour)
 	write(t, file, "1")
@@ -246,7 +246,7 @@ func TestPath(t *testing.T) {
 
 // TestNoStarvation writes without a pause: batches come all the same.
 func TestNoStarvation(t *testing.T) {
-	root := plant(t)
+	root := makeTree(t)
 	m := newMirror(root)
 	run(t, &Watcher{Root: root, Poll: -1}, m)
 	end := time.Now().Add(10 * time.Second)
@@ -260,7 +260,7 @@ func TestNoStarvation(t *testing.T) {
 
 // TestPollBesideEvents loses all events: everything is read again all the same.
 func TestPollBesideEvents(t *testing.T) {
-	root := plant(t, "a")
+	root := makeTree(t, "a")
 	deaf := func() (*eventSource, error) {
 		s, err := openKernel()
 		if err == nil {
@@ -323,7 +323,7 @@ func TestHint(t *testing.T) {
 		"by polling":                    func() (*eventSource, error) { return nil, syscall.ENOSYS },
 	} {
 		var log bytes.Buffer
-		root := plant(t)
+		root := makeTree(t)
 		m := newMirror(root)
 		run(t, &Watcher{Root: root, Poll: time.Millisecond, open: open, Log: slog.New(slog.NewTextHandler(&log, nil))}, m)
 		must(t, os.Mkdir(filepath.Join(root, "a"), 0o755))
@@ -336,7 +336,7 @@ func TestHint(t *testing.T) {
 
 func TestReread(t *testing.T) {
 	for _, mode := range []Method{Inotify, PollOnly, Off} {
-		w := &Watcher{Root: plant(t), Method: mode}
+		w := &Watcher{Root: makeTree(t), Method: mode}
 		m := newMirror(w.Root)
 		run(t, w, m)
 		w.Reread()

@@ -86,7 +86,7 @@ func statusError(status int, header http.Header, now time.Time) *StatusError {
 // Fetch gets the document of an URL. A document that is not there gives an
 // error that is [fs.ErrNotExist]; any other error means that the host could not
 // be reached, or could not answer (R12); one of HTTP is a [StatusError]. On
-// Gopher, which has no status, only the document itself tells whether it is there:
+// Gopher, which has no status, only the document itself shows whether it exists:
 // see [robots.File.Absent]. The context bounds the reading of the document too.
 // The caller closes it.
 func (f *Fetcher) Fetch(ctx context.Context, u *url.URL) (io.ReadCloser, error) {

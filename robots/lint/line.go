@@ -40,7 +40,7 @@ func (l *linter) place(line robots.Line, last robots.LineKind) {
 	}
 }
 
-// bytes looks for what does not belong into a text file.
+// bytes looks for bytes that do not belong in a text file.
 func (l *linter) bytes(line robots.Line) {
 	text := strings.TrimRight(line.Text, "\r\n")
 	if line.Number == 1 && strings.HasPrefix(text, "\ufeff") {

@@ -161,7 +161,7 @@ func TestAbuseGophermapsOverTheWire(t *testing.T) {
 	}
 }
 
-// TestAbuseControlBytesNowhere plants control bytes wherever people and
+// TestAbuseControlBytesNowhere puts control bytes wherever people and
 // clients can, and looks for them wherever they could come out.
 func TestAbuseControlBytesNowhere(t *testing.T) {
 	const evil = "\x1b[31mred\x07\x9b\u009bx"
@@ -244,7 +244,7 @@ func TestAbuseManyNamesOverTheWire(t *testing.T) {
 	const names = 100_000
 	root := quickDir(t)
 	for i := range names {
-		plant(t, filepath.Join(root, "many", "name-"+strconv.Itoa(i)+".txt"), "", false)
+		put(t, filepath.Join(root, "many", "name-"+strconv.Itoa(i)+".txt"), "", false)
 	}
 	d := serve(t, root, "-cache", "0", "-watch", "off")
 	var clients sync.WaitGroup

@@ -95,12 +95,12 @@ func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		plant(t, filepath.Join(dir, name), text, strings.HasSuffix(name, "/"))
+		put(t, filepath.Join(dir, name), text, strings.HasSuffix(name, "/"))
 	}
 	return dir
 }
 
-func plant(t *testing.T, path, text string, isDir bool) {
+func put(t *testing.T, path, text string, isDir bool) {
 	t.Helper()
 	parent := filepath.Dir(path)
 	if isDir {

@@ -20,9 +20,9 @@ func hundreds(t *testing.T) (root string) {
 	root = t.TempDir()
 	for i := range 100 {
 		for j := range 9 {
-			plant(t, filepath.Join(root, fmt.Sprintf("d%d/e%d/a.txt", i, j)), "A\n", false)
+			put(t, filepath.Join(root, fmt.Sprintf("d%d/e%d/a.txt", i, j)), "A\n", false)
 		}
-		plant(t, filepath.Join(root, fmt.Sprintf("d%d/.robots", i)), "Disallow: /e0/\n", false)
+		put(t, filepath.Join(root, fmt.Sprintf("d%d/.robots", i)), "Disallow: /e0/\n", false)
 	}
 	return root
 }
@@ -71,12 +71,12 @@ func shell(dir, command string) func(t *testing.T) {
 func TestReloadAsPeopleChangeThings(t *testing.T) {
 	root := hundreds(t)
 	work := t.TempDir() // what is not served
-	plant(t, filepath.Join(work, "deny-all"), "Disallow: /\n", false)
-	plant(t, filepath.Join(work, "deny-e1"), "Disallow: /e1/\n", false)
-	plant(t, filepath.Join(work, "site/d3/.robots"), "Disallow: /e3/ # by rsync\n", false)
-	plant(t, filepath.Join(work, "site/d3/e3/new.txt"), "New\n", false)
-	plant(t, filepath.Join(work, "d7/.robots"), "Disallow: /e8/\n", false)
-	plant(t, filepath.Join(work, "d7/e8/a.txt"), "A\n", false)
+	put(t, filepath.Join(work, "deny-all"), "Disallow: /\n", false)
+	put(t, filepath.Join(work, "deny-e1"), "Disallow: /e1/\n", false)
+	put(t, filepath.Join(work, "site/d3/.robots"), "Disallow: /e3/ # by rsync\n", false)
+	put(t, filepath.Join(work, "site/d3/e3/new.txt"), "New\n", false)
+	put(t, filepath.Join(work, "d7/.robots"), "Disallow: /e8/\n", false)
+	put(t, filepath.Join(work, "d7/e8/a.txt"), "A\n", false)
 	d := serve(t, root)
 	at := func(command string) func(*testing.T) {
 		return shell(root, strings.ReplaceAll(command, "WORK", work))
@@ -142,11 +142,11 @@ func TestFirstRequestIsRight(t *testing.T) {
 // TestReloadOfTheRoot swaps the whole tree, as a generator of sites does.
 func TestReloadOfTheRoot(t *testing.T) {
 	top := t.TempDir()
-	plant(t, filepath.Join(top, "site/.robots"), "Disallow: /old.txt\n", false)
-	plant(t, filepath.Join(top, "site/which.txt"), "old\n", false)
-	plant(t, filepath.Join(top, "next/.robots"), "Disallow: /new.txt\n", false)
-	plant(t, filepath.Join(top, "next/new.txt"), "new\n", false)
-	plant(t, filepath.Join(top, "next/which.txt"), "new\n", false)
+	put(t, filepath.Join(top, "site/.robots"), "Disallow: /old.txt\n", false)
+	put(t, filepath.Join(top, "site/which.txt"), "old\n", false)
+	put(t, filepath.Join(top, "next/.robots"), "Disallow: /new.txt\n", false)
+	put(t, filepath.Join(top, "next/new.txt"), "new\n", false)
+	put(t, filepath.Join(top, "next/which.txt"), "new\n", false)
 	d := serve(t, filepath.Join(top, "site"), "-sandbox-parent")
 	if got := d.ask("/which.txt"); got != "old\n" {
 		t.Fatalf("got %q", got)
@@ -193,7 +193,7 @@ func (w *watched) round(t *testing.T, n int) {
 	w.expect(t, "/sub/now.txt", func(reply string) bool { return strings.HasPrefix(reply, "3Not found") })
 	for i := range 3 {
 		text := fmt.Sprintf("round %d, text %d\n", n, i)
-		plant(t, w.path, text, false)
+		put(t, w.path, text, false)
 		w.expect(t, "/sub/now.txt", func(reply string) bool { return reply == text })
 	}
 	w.expect(t, "/sub/", func(reply string) bool { return strings.Contains(reply, "now.txt") })

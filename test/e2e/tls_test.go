@@ -28,7 +28,7 @@ func twoFiles(t *testing.T) string {
 	return dir
 }
 
-func pair(t *testing.T, host string) keypair.Paths {
+func pair(t *testing.T, host string) keypair.CertKey {
 	t.Helper()
 	f, err := keypair.SelfSigned(t.TempDir(), host)
 	if err != nil {
