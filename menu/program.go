@@ -12,11 +12,22 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
+// ProgramHead is how many bytes of a file [IsProgram] looks at.
+const ProgramHead = 16
+
 // IsProgram reports whether a file that begins so is a program, which a server
-// that runs maps would run: a script (#!) or an ELF file.
+// that runs maps would run: a script (#!) or an ELF file. A script is one behind a
+// byte order mark and in UTF-16, too: no kernel runs it, but it is no less a source.
 func IsProgram[T string | []byte](head T) bool {
-	s := string(head[:min(len(head), 4)])
-	return strings.HasPrefix(s, "#!") || s == "\x7fELF"
+	s := string(head[:min(len(head), ProgramHead)])
+	if strings.HasPrefix(s, "\x7fELF") {
+		return true
+	}
+	s = strings.ReplaceAll(s, "\x00", "")
+	for _, mark := range []string{byteOrderMark, "\xff\xfe", "\xfe\xff"} {
+		s = strings.TrimPrefix(s, mark)
+	}
+	return strings.HasPrefix(s, "#!")
 }
 
 // isProgramName reports whether a name is that of a program, or is below a
@@ -30,6 +41,9 @@ func isProgramName(name string) bool {
 	return false
 }
 
+// maxWords is how many words of a command are looked at as names of files.
+const maxWords = 16
+
 // Includes reads the map of a directory, or a file that is a menu, without what it
 // links: it returns the names of the files that it includes, whether they are there
 // or not, and what is to be said of programs among them. If such a file is a program, it is the
@@ -42,6 +56,7 @@ func (b *Builder) Includes(name string) (files []string, found []diag.Diagnostic
 		_ = m.file(name)
 	} else {
 		m.mapped()
+		_, _ = m.source(selector.Join(name, tagName))
 	}
 	slices.Sort(m.included)
 	found = slices.DeleteFunc(m.menu.Problems, func(d diag.Diagnostic) bool { return d.Code != CodeProgram })
@@ -76,14 +91,17 @@ func (m *making) include(sel string) {
 		m.maps = append(m.maps, m.newSource(name, text))
 		return
 	}
-	command, arguments, _ := strings.Cut(sel, " ")
+	_, arguments, _ := strings.Cut(sel, " ")
 	missing := errors.Is(err, fs.ErrNotExist) || arguments != "" && errors.Is(err, errHidden)
 	if line, ok := m.printed(sel); ok && missing {
 		m.text(line)
 		return
 	}
 	if arguments != "" {
-		_, _ = m.includeFile(fold(m.dir, command)) // its source is not shown
+		words := slices.DeleteFunc(strings.Fields(sel), func(word string) bool { return word[0] == '-' })
+		for _, word := range words[:min(len(words), maxWords)] {
+			_, _ = m.includeFile(fold(m.dir, word)) // if it is a program, its source is not shown
+		}
 	}
 	switch {
 	case errors.Is(err, errProgram):

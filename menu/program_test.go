@@ -15,6 +15,7 @@ func TestAbusePrograms(t *testing.T) {
 	files := map[string]string{
 		"prog": source, "date.sh": source, "elf": "\x7fELFsecret", "x.cgi": source, "x.DCGI": source, "plain.cgi": "secret\n", "cgi-bin/guest": source,
 		"text": "=prog\n", "blob": "secret\x00", "sub/gophermap": source, "sub/a.txt": "a", "gph/index.gph": source, "inner": "In\n=../../prog\n",
+		"bom": "\ufeff" + source, "utf16": "\xff\xfe" + strings.Join(strings.Split(source, ""), "\x00"),
 	}
 	for _, tt := range []struct{ line, want, problem string }{
 		{"=prog", "", `gophermap:2: a command, which is not run: "prog"`},
@@ -27,12 +28,14 @@ func TestAbusePrograms(t *testing.T) {
 		{"=plain.cgi", "", `gophermap:2: a command, which is not run: "plain.cgi"`},
 		{"=text", "", `text:1: a command, which is not run: "prog"`},
 		{"=inner", "iIn\n", `inner:2: a command, which is not run: "../../prog"`},
+		{"=bom", "", `gophermap:2: a command, which is not run: "bom"`},
+		{"=utf16", "", `gophermap:2: a command, which is not run: "utf16"`},
 		{"=cgi-bin/guest", "", `gophermap:2: a command, which is not run: "cgi-bin/guest"`},
 		{"7Guests\t/cgi-bin/guest?x", "iGuests\n", `gophermap:2: a link to a program: "/cgi-bin/guest?x"`},
 		{"1Log\tx.dcgi?a/b", "iLog\n", `gophermap:2: a link to a program: "/x.dcgi?a/b"`},
 		{"1Log\t/x.dcgi\th.example\t70", "1Log\t/x.dcgi\th.example\t70\n", ""},
 		{"?*.cgi\t", "i*.cgi\n", "gophermap:2: no pattern of file names"},
-		{"*", "1gph\t/gph/\n1sub\t/sub/\n9blob\t/blob\n0date.sh\t/date.sh\n0elf\t/elf\n0inner\t/inner\n0prog\t/prog\n0text\t/text\n", ""},
+		{"*", "1gph\t/gph/\n1sub\t/sub/\n9blob\t/blob\n0bom\t/bom\n0date.sh\t/date.sh\n0elf\t/elf\n0inner\t/inner\n0prog\t/prog\n0text\t/text\n9utf16\t/utf16\n", ""},
 	} {
 		fsys := tree(files)
 		fsys["gophermap"] = &fstest.MapFile{Data: []byte("Hi\n" + tt.line + "\n")}
@@ -53,6 +56,27 @@ func TestAbusePrograms(t *testing.T) {
 	}
 }
 
+// A gophertag, a map or an abstract that is a program shows nothing of itself.
+func TestAbuseProgramsAsSources(t *testing.T) {
+	for _, source := range []string{"#!/bin/sh secret\nsecret\n", "\ufeff#!/bin/sh secret\r\nsecret\r\n", "\x7fELFsecret", "\xfe\xff\x00#\x00! secret\n"} {
+		for _, file := range []string{"d/gophertag", "d/gophermap", "d/index.gph", "d/.gophermap", "d/.abstract", "d/.Links", "d/.cap/a.txt"} {
+			b := menu.Builder{FS: tree(map[string]string{"d/a.txt": "a", file: source + "Name=secret\nPath=./secret\n"}), Host: "our.example", Port: 70}
+			for _, dir := range []string{".", "d"} {
+				m := mustMenu(t, b, dir)
+				if strings.Contains(show(m), "secret") {
+					t.Errorf("%q in %s makes\n%s", source, file, show(m))
+				}
+				if reports := dir == "." == (file == "d/gophertag"); reports && (len(m.Problems) != 1 || m.Problems[0].Code != menu.CodeProgram || m.Problems[0].File != file || m.Problems[0].Line != 1) {
+					t.Errorf("%q in %s: problems %v", source, file, m.Problems)
+				}
+			}
+		}
+		if _, found := (&menu.Builder{FS: tree(map[string]string{"d/gophertag": source})}).Includes("d"); len(found) != 1 || found[0].File != "d/gophertag" {
+			t.Errorf("%q as gophertag: the scan finds %v", source, found)
+		}
+	}
+}
+
 // What a program answers is linked, its arguments as they are.
 func TestAnswers(t *testing.T) {
 	fsys := tree(map[string]string{"d/gophermap": "7A\tx.dcgi?a//b/../c\n1B\t/cgi-bin/b/\n1C\t../y.cgi\n"})
@@ -64,12 +88,13 @@ func TestAnswers(t *testing.T) {
 
 func TestIncludes(t *testing.T) {
 	fsys := site()
-	fsys["d/gophermap"] = &fstest.MapFile{Data: []byte("=/inc/prog\n0A\ta.txt\n?*\t\n=other -x\n=.hidden\n=more\n=/usr/bin/uptime\n*\n")}
+	fsys["d/gophermap"] = &fstest.MapFile{Data: []byte("=/inc/prog\n0A\ta.txt\n?*\t\n=other -x script\n=.hidden\n=more\n=/usr/bin/uptime\n*\n")}
 	fsys["inc/prog"] = &fstest.MapFile{Data: []byte("#!/bin/sh\n")}
 	fsys["d/other"] = fsys["inc/prog"]
+	fsys["d/script"] = fsys["inc/prog"]
 	fsys["d/more"] = &fstest.MapFile{Data: []byte("=/inc/prog\n=b.txt\n")}
 	files, found := (&menu.Builder{FS: fsys}).Includes("d")
-	if want := []string{"d/b.txt", "d/more", "d/other", "d/other -x", "inc/prog", "usr/bin/uptime"}; !slices.Equal(files, want) {
+	if want := []string{"d/b.txt", "d/more", "d/other", "d/other -x script", "d/script", "inc/prog", "usr/bin/uptime"}; !slices.Equal(files, want) {
 		t.Errorf("got %q, want %q", files, want)
 	}
 	var lines []string
@@ -77,7 +102,7 @@ func TestIncludes(t *testing.T) {
 		lines = append(lines, d.String())
 	}
 	want := `d/gophermap:1: warning: a command, which is not run: "/inc/prog" (MENU-PROGRAM)|` +
-		`d/gophermap:4: warning: no file to include, and a command is not run: "other -x" (MENU-PROGRAM)|` +
+		`d/gophermap:4: warning: no file to include, and a command is not run: "other -x script" (MENU-PROGRAM)|` +
 		`d/more:1: warning: a command, which is not run: "/inc/prog" (MENU-PROGRAM)|` +
 		`d/gophermap:7: warning: no file to include, and a command is not run: "/usr/bin/uptime" (MENU-PROGRAM)`
 	if got := strings.Join(lines, "|"); got != want {

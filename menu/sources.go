@@ -101,21 +101,27 @@ func (m *making) mapped() bool {
 // errProgram is why a map or an include is not shown.
 var errProgram = errors.New("a program")
 
-// file makes the menu of a map. What keeps it from being read is reported.
+// file makes the menu of a map.
 func (m *making) file(name string) error {
+	text, err := m.source(name)
+	if err == nil {
+		m.follow(m.newSource(name, text))
+	}
+	return err
+}
+
+// source reads a file that a menu is made of. What keeps it from being shown is
+// reported.
+func (m *making) source(name string) (string, error) {
 	text, err := m.read(name)
-	if err == nil && IsProgram(text) {
-		m.report(CodeProgram, name, 1, "a program: it does not make the menu")
-		return errProgram
+	switch {
+	case err == nil && IsProgram(text):
+		m.report(CodeProgram, name, 1, "a program: nothing of it is shown")
+		return "", errProgram
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		m.report(CodeRead, name, 0, "cannot be read: "+cause(err))
 	}
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			m.report(CodeRead, name, 0, "cannot be read: "+cause(err))
-		}
-		return err
-	}
-	m.follow(m.newSource(name, text))
-	return nil
+	return text, err
 }
 
 // follow appends what a map says. Includes are read where they stand: the stack

@@ -137,8 +137,12 @@ func (m *making) tag(dir string) string {
 	}
 	name := selector.Join(dir, tagName)
 	head, err := m.head(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		m.report(CodeRead, name, 0, "cannot be read: "+cause(err))
+	case IsProgram(head):
+		m.report(CodeProgram, name, 1, "a program: nothing of it is shown")
+		return ""
 	}
 	line, _, _ := strings.Cut(strings.TrimPrefix(string(head), byteOrderMark), "\n")
 	return strings.TrimSpace(m.shown(line))

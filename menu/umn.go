@@ -43,7 +43,7 @@ type umnEntry struct {
 // readUMN appends what stands above a listing, and returns the blocks. ok is false
 // if the directory has none of these files.
 func (m *making) readUMN() (list []umnEntry, ok bool) {
-	if text, err := m.read(selector.Join(m.dir, abstractName)); err == nil {
+	if text, err := m.source(selector.Join(m.dir, abstractName)); err == nil {
 		ok = true
 		for s := (&mapSource{rest: text}); ; {
 			line, more := s.next()
@@ -55,7 +55,7 @@ func (m *making) readUMN() (list []umnEntry, ok bool) {
 	}
 	for _, base := range []string{namesName, linksName} {
 		name := selector.Join(m.dir, base)
-		if text, err := m.read(name); err == nil {
+		if text, err := m.source(name); err == nil {
 			ok = true
 			list = append(list, m.parseUMN(mapSource{file: name, rest: text})...)
 		}
@@ -74,7 +74,7 @@ func (m *making) readUMN() (list []umnEntry, ok bool) {
 			continue
 		}
 		name := selector.Join(dir, l.name)
-		text, err := m.read(name)
+		text, err := m.source(name)
 		if err != nil {
 			continue
 		}

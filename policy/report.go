@@ -192,7 +192,7 @@ func (g *group) foresee(veronicaIsNamed bool) {
 		r := NewReport(code, e.file, e.line, message)
 		r.Selector, r.Readers = e.uri, slices.Concat(readers...)
 		if e.file == "" { // nobody's line
-			r.Severity = diag.Notice
+			r.Severity, r.Hint = diag.Notice, ""
 			r.Message += ": " + e.value + " is what programs answer"
 		}
 		if !all {

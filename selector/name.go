@@ -20,9 +20,10 @@ const maxElement = 255
 //     elements on some systems;
 //   - control characters (of ASCII and U+0080 to U+009F), what is no UTF-8, and
 //     more than 255 bytes;
-//   - programs, whose source is their author's: *.cgi, *.dcgi, cgi-bin;
+//   - programs, whose source is their author's: *.cgi, *.dcgi, cgi-bin, and the
+//     copies of them that an editor leaves, with a ~ at the end;
 //   - the sources of menus, whose comments are their author's: gophermap and
-//     gophertag. An index.gph can be asked for: it is answered as a menu.
+//     gophertag, and such copies. An index.gph can be asked for: it is answered as a menu.
 func Askable(elem string) bool { return Refusal(elem) == "" }
 
 // AskableName reports whether each element of a file name in the form of
@@ -31,9 +32,11 @@ func AskableName(name string) bool { return name == "." || refuseName(name) == "
 
 // IsProgram reports whether an element of a file name is that of a program, or of
 // a directory of programs, by its name alone. What follows a question mark, as in
-// the selectors of geomyidae, is an argument.
+// the selectors of geomyidae, is an argument. The copy that an editor leaves (x.cgi~)
+// has the same source.
 func IsProgram(elem string) bool {
 	elem, _, _ = strings.Cut(elem, "?")
+	elem = strings.TrimRight(elem, "~")
 	return hasSuffixFold(elem, ".cgi") || hasSuffixFold(elem, ".dcgi") || strings.EqualFold(elem, "cgi-bin")
 }
 
@@ -70,7 +73,7 @@ func Refusal(elem string) Cause {
 		}
 	}
 	switch {
-	case elem == "gophermap" || elem == "gophertag":
+	case strings.TrimRight(elem, "~") == "gophermap" || strings.TrimRight(elem, "~") == "gophertag":
 		return Source
 	case IsProgram(elem):
 		return Program

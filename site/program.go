@@ -44,7 +44,7 @@ func (r *reading) readMaps(list []dirent) {
 			p.included = append(p.included, r.include(name))
 		}
 	}
-	if slices.ContainsFunc(list, func(e dirent) bool { return menu.IsMap(e.name) }) {
+	if slices.ContainsFunc(list, func(e dirent) bool { return menu.IsMap(e.name) || selector.Refusal(e.name) == selector.Source }) {
 		read(r.at.name)
 	}
 	for _, e := range list {
@@ -154,7 +154,7 @@ func (s *Site) suspect(real string) bool {
 // refuseProgram is errProgram for an opened file that is a program: by its real
 // name, whatever a link to it is called, or by what it begins with.
 func (s *Site) refuseProgram(f *os.File, real string) error {
-	var head [4]byte
+	var head [menu.ProgramHead]byte
 	for elem := range strings.SplitSeq(real, "/") {
 		if selector.IsProgram(elem) {
 			return &fs.PathError{Op: "open", Path: real, Err: errProgram}

@@ -64,7 +64,7 @@ func (h *hosts) of(r *server.Request) (server.Handler, *server.Request) {
 
 // named returns the host that a request is for, nil for the first site.
 func (h *hosts) named(r *server.Request) *virtualHost {
-	if named := h.byName[strings.ToLower(r.ServerName)]; named != nil {
+	if named := h.byName[hostName(r.ServerName)]; named != nil {
 		return named
 	}
 	local := netip.AddrPortFrom(r.Local.Addr().Unmap(), r.Local.Port())
@@ -87,10 +87,10 @@ func parseHosts(vhosts, listen []string) (list []*virtualHost, addrs []string, n
 	named = map[string]string{}
 	for _, v := range vhosts {
 		name, dir, ok := strings.Cut(v, "=")
+		name = hostName(name)
 		if !ok || dir == "" || !isHostName(name) {
 			return nil, nil, nil, exit.Usagef("-vhost NAME=DIR: a host name such as gopher.example.org, and the directory of its site", "-vhost %q", v)
 		}
-		name = strings.ToLower(name)
 		if slices.ContainsFunc(list, func(h *virtualHost) bool { return h.name == name }) {
 			return nil, nil, nil, exit.Usagef("one -vhost for each name", "-vhost %q is there twice", name)
 		}
@@ -101,7 +101,7 @@ func parseHosts(vhosts, listen []string) (list []*virtualHost, addrs []string, n
 		if addrs = append(addrs, addr); !ok {
 			continue
 		}
-		name = strings.ToLower(name)
+		name = hostName(name)
 		if !slices.ContainsFunc(list, func(h *virtualHost) bool { return h.name == name }) {
 			return nil, nil, nil, exit.Usagef(fmt.Sprintf("-vhost %s=DIR makes that host", name), "-listen %q: there is no host %q", l, name)
 		}
@@ -109,6 +109,10 @@ func parseHosts(vhosts, listen []string) (list []*virtualHost, addrs []string, n
 	}
 	return list, addrs, named, nil
 }
+
+// hostName is a name as it is compared: in lower case, and without the dot at the end
+// of a name in full, which TLS clients do not send (RFC 6066, section 3).
+func hostName(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }
 
 // isHostName reports whether a name is one that DNS knows: labels of letters,
 // digits and hyphens, at most 253 bytes, and no address.

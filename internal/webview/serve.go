@@ -164,12 +164,13 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	c.Served(c.req, fmt.Sprintf("%s %s %s", r.Method, r.RequestURI, r.Proto), rec.bytes, time.Since(start), rec.failure())
 }
 
-// hostOf is a host without its port.
+// hostOf is a host without its port, and without the dot at the end of a name in
+// full, which TLS leaves out (RFC 6066, section 3).
 func hostOf(hostport string) string {
 	if host, _, err := net.SplitHostPort(hostport); err == nil {
-		return host
+		hostport = host
 	}
-	return hostport
+	return strings.TrimSuffix(hostport, ".")
 }
 
 // header sets what every answer says: that its type is what it says it is, and

@@ -487,7 +487,7 @@ func TestHTTP2(t *testing.T) {
 
 	// A browser may take the connection of one host for another of the certificate.
 	named := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: "localhost"}}}
-	for host, want := range map[string]int{"localhost": 200, "LOCALHOST:70": 200, "other.example": http.StatusMisdirectedRequest} {
+	for host, want := range map[string]int{"localhost": 200, "LOCALHOST:70": 200, "localhost.:70": 200, "other.example": http.StatusMisdirectedRequest} {
 		req, err := http.NewRequest(http.MethodGet, "https://"+s.addr+"/", nil)
 		if err != nil {
 			t.Fatal(err)

@@ -144,8 +144,8 @@ func TestHosts(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
 	}
 	second := free(t, "127.0.0.2")
-	d := serve(t, filepath.Join(dir, "one"), "-vhost", "two.example="+filepath.Join(dir, "two"), "-listen", second+"=two.example",
-		"-tls-self-signed", filepath.Join(dir, "tls"))
+	d := serve(t, filepath.Join(dir, "one"), "-vhost", "Two.Example.="+filepath.Join(dir, "two"), "-listen", second+"=two.example.",
+		"-tls-self-signed", filepath.Join(dir, "tls"), "-http", "view")
 	ask := func(addr, name, selector string) string {
 		conf := harness.AnyCert(name)
 		got, err := harness.Exchange("", addr, selector+"\r\n", conf)
@@ -154,7 +154,7 @@ func TestHosts(t *testing.T) {
 		}
 		return string(got)
 	}
-	for _, name := range []string{"two.example", "TWO.Example"} {
+	for _, name := range []string{"two.example", "TWO.Example", "two.example."} {
 		if got := ask(d.addr, name, "/x.txt"); got != "two\n" {
 			t.Errorf("as %q: %q", name, got)
 		}
@@ -163,6 +163,13 @@ func TestHosts(t *testing.T) {
 		strings.Repeat("a", 200), "-", "%2e%2e"} {
 		if got := ask(d.addr, name, "/x.txt"); got != "one\n" {
 			t.Errorf("as %q: %q", name, got)
+		}
+	}
+	curl, port := harness.Tool(t, "curl"), d.addr[strings.LastIndexByte(d.addr, ':'):]
+	for _, url := range []string{"gophers://two.example" + port + "/0/x.txt", "gophers://TWO.EXAMPLE." + port + "/0/x.txt", "https://two.example." + port + "/x.txt"} {
+		cmd := exec.Command(curl, "-sk", "--connect-to", "::127.0.0.1"+port, url)
+		if out, err := cmd.Output(); string(out) != "two\n" || err != nil {
+			t.Errorf("curl %s: %q %v", url, out, err)
 		}
 	}
 	if got, err := harness.Ask(second, "/x.txt"); got != "two\n" || err != nil {
