@@ -95,6 +95,14 @@ func Compare(a, b Diagnostic) int {
 	)
 }
 
+// Count is a number with the word for one, or for more or none: "1 name", "2 names".
+func Count(n int, one, more string) string {
+	if n != 1 {
+		one = more
+	}
+	return strconv.Itoa(n) + " " + one
+}
+
 // Printable returns s with every byte that a terminal could obey or that is not
 // text in the escaped form of a Go string (\x1b, \n, \u202e), and all else as it
 // is. Text that came from a stranger must pass through it before it is printed.

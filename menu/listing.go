@@ -1,12 +1,12 @@
 package menu
 
 import (
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -133,7 +133,7 @@ func (m *making) readNames(dir string) ([]listed, error) {
 		}
 	}
 	if bad > 0 {
-		m.report(CodeName, dir, 0, fmt.Sprintf("%d names that no client can ask for are not listed: control characters, no UTF-8, too long", bad))
+		m.report(CodeName, dir, 0, diag.Count(bad, "name", "names")+" not listed: no client can ask for control characters, for what is no UTF-8, or for more than 255 bytes")
 	}
 	return names, nil
 }

@@ -209,7 +209,7 @@ func compile(conf Config, tree *policy.Dir, old *Snapshot, scan *scanner) *Snaps
 		unproven = conf.unproven
 	}
 	if leaks := unproven(next.Compiled); len(leaks) > 0 {
-		next.leak = fmt.Errorf("%d unnamed leaks, the first: %v", len(leaks), leaks[0])
+		next.leak = fmt.Errorf("%s: %v", diag.Count(len(leaks), "unnamed leak", "unnamed leaks, the first"), leaks[0])
 		next.Robots = policy.DenyAll()
 	}
 	return next

@@ -133,7 +133,12 @@ func (r *reading) refusedLink(name string, err error) {
 
 // diagnostic returns it as one line.
 func (l leftOut) diagnostic() diag.Diagnostic {
-	text := fmt.Sprintf("not served: %d names, of which this is one:", l.unaskable+l.unreadable+l.outside)
+	n := l.unaskable + l.unreadable + l.outside
+	text := "not served: " + diag.Count(n, "name", "names")
+	if n > 1 {
+		text += ", of which this is one"
+	}
+	text += ":"
 	for _, part := range []struct {
 		n    int
 		what string

@@ -83,7 +83,7 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 	}
 	var checked atomic.Int64
 	defer terminal.Progress(o.Progress, func() string {
-		return fmt.Sprintf("checking %s: %d directories read, %d checked", dir, s.Scanned(), checked.Load())
+		return fmt.Sprintf("checking %s: %s read, %d checked", dir, diag.Count(int(s.Scanned()), "directory", "directories"), checked.Load())
 	})()
 	snap, err := s.Snapshot(ctx)
 	if err != nil {
@@ -231,7 +231,7 @@ func (c *checking) pygopherd(umn, name string) {
 		}
 	}
 	if n > 0 {
-		c.find(diag.Warning, CodeUMN, name, first, "put a blank before it", "not shown, since # begins a comment; pygopherd has shown %s", number(n, "such line", "such lines"))
+		c.find(diag.Warning, CodeUMN, name, first, "put a blank before it", "not shown, since # begins a comment; pygopherd has shown %s", diag.Count(n, "such line", "such lines"))
 	}
 }
 

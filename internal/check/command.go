@@ -89,19 +89,12 @@ func (r *Outcome) Text(dir string) string {
 		hinted[d.Hint] = true
 		b.WriteString(d.Text())
 	}
-	fmt.Fprintf(&b, "%s: %s, %s, %s: ", diag.Printable(dir), number(r.Directories, "directory", "directories"), number(r.Files, "file", "files"), number(r.Menus, "menu", "menus"))
+	fmt.Fprintf(&b, "%s: %s, %s, %s: ", diag.Printable(dir), diag.Count(r.Directories, "directory", "directories"), diag.Count(r.Files, "file", "files"), diag.Count(r.Menus, "menu", "menus"))
 	if len(r.Findings) == 0 {
 		b.WriteString("served as they are\n")
 	} else {
-		fmt.Fprintf(&b, "%d lost, %s, %s\n", r.Lost, number(count[diag.Warning], "warning", "warnings"), number(count[diag.Notice], "notice", "notices"))
+		fmt.Fprintf(&b, "%d lost, %s, %s\n", r.Lost, diag.Count(count[diag.Warning], "warning", "warnings"), diag.Count(count[diag.Notice], "notice", "notices"))
 	}
-	fmt.Fprintf(&b, "robots.txt: %d bytes, from %s\n", r.RobotsBytes, number(r.Annotations, "annotation", "annotations"))
+	fmt.Fprintf(&b, "robots.txt: %d bytes, from %s\n", r.RobotsBytes, diag.Count(r.Annotations, "annotation", "annotations"))
 	return b.String()
-}
-
-func number(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }

@@ -45,15 +45,15 @@ func (c *checking) links() {
 		switch {
 		case isLocal(key) && h.here+h.gone > 0:
 			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "leave the host out where a link is to this server",
-				"%d links name %s, which is the visitor's own machine", h.here+h.gone, h.name)
+				"%s to %s, which is the visitor's own machine", diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own && c.Host == "":
-			c.find(diag.Notice, CodeHost, h.first.File, h.first.Line, "gophd -host "+h.name, "%d links of the maps call this server %s", h.here+h.gone, h.name)
+			c.find(diag.Notice, CodeHost, h.first.File, h.first.Line, "gophd -host "+h.name, "%s in the maps to %s, which seems to be this server", diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own:
 		case !isHost(h.name):
 			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "fields are divided by one TAB: type and label, selector, host, port", "no name of a host: %q", h.name)
 		case h.ours():
 			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "leave the host out where a link is to this server",
-				"%d links lead to this tree under another name of it, %s", h.here, h.name)
+				"%s to this tree under another name of it, %s", diag.Count(h.here, "link", "links"), h.name)
 		}
 	}
 	for _, l := range c.linked {

@@ -34,7 +34,7 @@ func reportsText(reports []policy.Report, all bool) string {
 		more("hint", diag.Printable(r.Hint))
 	}
 	if notices > 0 {
-		_, _ = fmt.Fprintf(&b, "%d notices (-v shows them)\n", notices)
+		_, _ = fmt.Fprintf(&b, "%s (-v shows them)\n", diag.Count(notices, "notice", "notices"))
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/search"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -142,12 +143,7 @@ func summary(query string, a search.Results) string {
 	}
 }
 
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
+func count(n int, what string) string { return diag.Count(n, what, what+"s") }
 
 // label is how a result is called: as its author does, and where it is.
 func label(r search.Hit, plain string) string {
