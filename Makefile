@@ -95,9 +95,9 @@ large: build
 load: build
 	go run ./internal/bench -mix 60s bin/gophd
 
-# Ten thousand clients of each bad habit, then an author of each: four minutes.
+# Ten thousand clients of each bad habit, an author of each, a flood: six minutes.
 soak:
-	GOPHD_SOAK=10000 go test -count 1 -v -run '^TestSoak(Authors)?$$' -timeout 12m ./test/e2e/hostile
+	GOPHD_SOAK=10000 go test -count 1 -v -run '^TestSoak(Authors|Proxied)?$$' -timeout 12m ./test/e2e/hostile
 
 # Everything at once for LONG: readers, authors, hostile clients, and faults.
 LONG ?= 30m

@@ -12,6 +12,7 @@ package server
 
 import (
 	"container/list"
+	"math"
 	"net/netip"
 	"sync"
 	"time"
@@ -282,6 +283,16 @@ func (l *limiter) connections() (all int, states [connStates]int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.n, l.states
+}
+
+// room returns how many more there may be.
+func (l *limiter) room() int {
+	if l.total <= 0 {
+		return math.MaxInt
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total - l.n
 }
 
 // oldest returns the connection that is to go first, of the states up to last.

@@ -38,7 +38,7 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 	}
 	p, err := poll.New(tcp, poll.Params{
 		ReadTimeout: r.requestTimeout(), LingerTimeout: r.lingerTimeout(),
-		Admit: r.admitPolled, Accepted: &r.accepted, Shared: isShared,
+		Admit: r.admitPolled, Room: r.limited().limiter.room, Accepted: &r.accepted, Shared: isShared,
 	})
 	if err != nil {
 		return true, err

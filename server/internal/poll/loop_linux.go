@@ -248,7 +248,7 @@ func (l *Loop) poll() bool {
 // accept accepts a batch.
 func (l *Loop) accept() error {
 	p := l.p
-	most := batch
+	most := max(1, p.room(batch))
 	if l.slow {
 		most = 1
 	}
@@ -279,6 +279,7 @@ func (l *Loop) accept() error {
 // then, and reports whether the Poller is over.
 func (l *Loop) expire(now, until time.Time) (over bool) {
 	p := l.p
+	most := p.room(maxClosing)
 	p.mu.Lock()
 	for _, s := range [...]state{reading, lingering} {
 		for c := p.queues[s].first; c != nil && !p.due(c).After(now); c = p.queues[s].first {
@@ -287,7 +288,7 @@ func (l *Loop) expire(now, until time.Time) (over bool) {
 	}
 	settling := l.settling[:0]
 	q := &p.queues[closing]
-	for c := q.first; c != nil && (q.n > maxClosing || !c.deadline.After(until)); c = q.first {
+	for c := q.first; c != nil && (q.n > most || !c.deadline.After(until)); c = q.first {
 		p.unlink(c, closing)
 		settling = append(settling, c)
 	}

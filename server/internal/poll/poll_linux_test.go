@@ -183,6 +183,35 @@ func TestEvict(t *testing.T) {
 	}
 }
 
+// What was answered and is not closed gets its grace as long as there is room; then
+// it has to be admitted, or is closed.
+func TestGraceNeedsRoom(t *testing.T) {
+	const room = 3
+	h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long, Room: func() int { return room }})
+	answered := 0
+	h.admit = func(c *Conn) bool {
+		if c.Answered() {
+			_ = c.Close()
+		}
+		return !c.Answered()
+	}
+	for range 10 * room {
+		client := h.dial(t)
+		_, _ = io.WriteString(client, "request")
+		for {
+			if c, event, _ := h.Next(); event == Ready {
+				_, _ = c.Send([]byte("reply"))
+				c.Linger()
+				answered++
+				break
+			}
+		}
+		if h.open > room+1 {
+			t.Fatalf("%d are held of %d that were answered, want %d", h.open, answered, room+1)
+		}
+	}
+}
+
 // After Stop the queue is emptied, then the end comes when nothing is left.
 func TestStop(t *testing.T) {
 	h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long})

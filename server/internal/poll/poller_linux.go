@@ -24,6 +24,11 @@ type Params struct {
 	// it has closed the connection.
 	Admit func(*Conn) bool
 
+	// Room returns how many more connections may stay than those that Admit let.
+	// As many, and maxClosing at most, get their grace after a reply. If nil, there
+	// is no bound.
+	Room func() int
+
 	// Accepted counts the connections that were accepted.
 	Accepted *atomic.Int64
 
@@ -109,6 +114,14 @@ func (p *Poller) start() error {
 		return fmt.Errorf("making the poller: %w", err)
 	}
 	return nil
+}
+
+// room returns how many more connections may be held here, most at most.
+func (p *Poller) room(most int) int {
+	if p.Room == nil {
+		return most
+	}
+	return max(0, min(most, p.Room()))
 }
 
 // newConn makes a connection of a socket.

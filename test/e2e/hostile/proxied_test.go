@@ -1,0 +1,104 @@
+package hostile
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+// floods are what one client sends through a proxy, each on a connection of its
+// own that it keeps for a second.
+var floods = []string{
+	"PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n/a.txt\r\n",
+	"PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n/large.bin\r\n",
+	"PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n",
+	"PROXY TCP4 192.0.2.1",
+	"",
+}
+
+// TestSoakProxied lets one client flood through a trusted proxy: gophd never has
+// more sockets than connections to give, and some that are just accepted or closed;
+// and those who come directly are served, in the long form within 50 ms in the
+// middle. (The client may be sent 32 files at once: that is its cap.)
+func TestSoakProxied(t *testing.T) {
+	span, long := time.Second, os.Getenv("GOPHD_SOAK") != ""
+	if long {
+		span = 15 * time.Second
+	}
+	const most = 250 // sockets
+	d := harness.Start(t, "-root", tree(t), "-max-conns", "200", "-trust-proxy", "127.0.0.9")
+	d.Until("the file is read", func() bool { return d.Ask("/a.txt") == "alpha\n" })
+	others := startOthers(t, d.Addr)
+	ctx, stop := context.WithTimeout(t.Context(), span)
+	defer stop()
+	var all sync.WaitGroup
+	var came atomic.Int64
+	for i := range 8 {
+		all.Go(func() { came.Add(flood(ctx, d.Addr, i)) })
+	}
+	held := 0
+	for ctx.Err() == nil {
+		held = max(held, sockets(d))
+		time.Sleep(time.Millisecond)
+	}
+	all.Wait()
+	took := others.stop()
+	median := took[len(took)/2]
+	t.Logf("%d connections came by the proxy, at most %d sockets held; others: %d asked, median %v, slowest %v",
+		came.Load(), held, len(took), median.Round(10*time.Microsecond), took[len(took)-1].Round(100*time.Microsecond))
+	if held > most {
+		t.Errorf("%d sockets, want %d at most", held, most)
+	}
+	if long && median > 50*time.Millisecond {
+		t.Errorf("others were answered after %v in the middle", median)
+	}
+}
+
+// flood connects as fast as it can until ctx ends, and returns how often it did.
+func flood(ctx context.Context, addr string, i int) (came int64) {
+	dial := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9)}, Control: smallBuffer}
+	var kept []net.Conn
+	began := time.Now()
+	for ; ctx.Err() == nil; i++ {
+		c, err := dial.DialContext(ctx, "tcp", addr)
+		if err != nil {
+			continue
+		}
+		came++
+		_, _ = io.WriteString(c, floods[i%len(floods)])
+		if kept = append(kept, c); time.Since(began) < time.Second && len(kept) < 500 {
+			continue
+		}
+		closeAll(kept)
+		kept, began = kept[:0], time.Now()
+	}
+	closeAll(kept)
+	return came
+}
+
+func closeAll(conns []net.Conn) {
+	for _, c := range conns {
+		_ = c.Close()
+	}
+}
+
+// sockets counts those of the server.
+func sockets(d *harness.Daemon) (n int) {
+	dir := fmt.Sprintf("/proc/%d/fd/", d.Process.Pid)
+	files, _ := os.ReadDir(dir)
+	for _, f := range files {
+		if to, _ := os.Readlink(dir + f.Name()); strings.HasPrefix(to, "socket:") {
+			n++
+		}
+	}
+	return n
+}
