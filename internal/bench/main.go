@@ -7,6 +7,7 @@
 //	go run ./internal/bench [-rounds N] [-time D] bin/gophd
 //	go run ./internal/bench -mix 60s bin/gophd
 //	go run ./internal/bench -large 100000 bin/gophd
+//	go run ./internal/bench -edits 5000 bin/gophd
 //	go run ./internal/bench -ways bin/gophd
 //	go run ./internal/bench -nodes 10000 bin/gophd
 //
@@ -16,7 +17,8 @@
 // with 256 connections of everything at once, then again while 10,000
 // directories are read again. With -large it makes a tree of so many directories,
 // with ten times as many files, and tells what starting on it and changing it
-// costs. With -ways it compares what a menu from the cache costs on each way to
+// costs. With -edits it tells how long an edit takes to the wire on a host of so
+// many users, 50 of whom edit at once. With -ways it compares what a menu from the cache costs on each way to
 // it: plain, with a query, behind a proxy, over TLS. With -nodes it tells what a
 // request and a change cost on one, two and four nodes behind haproxy, on a tree
 // like that of -large.
@@ -36,6 +38,7 @@ func main() {
 	span := flag.Duration("time", time.Second, "of one measurement")
 	mix := flag.Duration("mix", 0, "load gophd alone with a mix for so long")
 	large := flag.Int("large", 0, "measure a tree of so many directories")
+	edits := flag.Int("edits", 0, "measure edits on a host of so many users")
 	ways := flag.Bool("ways", false, "compare the ways to a menu from the cache")
 	nodes := flag.Int("nodes", 0, "measure nodes behind haproxy on a tree of so many directories")
 	bare := flag.String("bare", "", "be the bare server on this address")
@@ -54,6 +57,8 @@ func main() {
 		err = runMix(flag.Arg(0), *mix)
 	case *large > 0:
 		err = runLarge(flag.Arg(0), *large)
+	case *edits > 0:
+		err = runEdits(flag.Arg(0), *edits)
 	case *nodes > 0:
 		err = runNodes(flag.Arg(0), *nodes, *span)
 	case *ways:
