@@ -7,11 +7,8 @@ import "github.com/gophd/gophd/robots"
 // false.
 func Counts[D comparable](in Input[D], invent bool) map[string]map[string][2]int {
 	p := &prover[D]{in: in, age: 1, known: !invent}
-	root := p.prepare(&Result[D]{})
 	all := map[string]map[string][2]int{}
-	p.each(func(c *class) {
-		t := newTally()
-		p.start(root, t)
+	p.each(since[D]{}, func(c *class, t *tally) {
 		for _, name := range c.names {
 			rows := map[string][2]int{}
 			for i, m := range models {

@@ -18,7 +18,7 @@ type file struct {
 	set     *set
 	readers uint32 // those that the class may be
 	lanes   []lane
-	uri     int    // the lane of selectors escaped as a URI
+	uri     int    // the lane of selectors escaped as a URI, if there is one
 	exact   uint32 // the readers that use it
 }
 
@@ -164,8 +164,11 @@ func (f *file) makeLanes() {
 	slices.SortStableFunc(f.lanes, func(a, b lane) int { return cmp.Compare(a.prefix, b.prefix) })
 	for i := range f.lanes {
 		l := &f.lanes[i]
+		if l.prefix == "/" && (l.form == robots.URI || f.exact == 0) {
+			f.uri = i
+		}
 		if l.prefix == "/" && l.form == robots.URI {
-			f.uri, f.exact = i, l.readers
+			f.exact = l.readers
 		}
 		if i > 0 && l.prefix == f.lanes[i-1].prefix {
 			l.start = f.lanes[i-1].start

@@ -226,6 +226,9 @@ func classes(notes []*annotation, reading *robots.Reading) []*class {
 	ways := map[string][]int{}
 	groups := map[*group]int{}
 	for i, a := range notes {
+		if len(a.speaks)+len(a.prefer) == 0 {
+			continue // it names nobody
+		}
 		for j := range a.rules {
 			g := a.rules[j].group
 			if groups[g] == 0 {

@@ -2,6 +2,8 @@ package proof_test
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gophd/gophd/policy/internal/proof"
@@ -13,22 +15,51 @@ import (
 // before must not be seen in the result.
 func TestPrev(t *testing.T) {
 	defer proof.SetMinNode(1)()
-	rapid.Check(t, func(t *rapid.T) {
-		few := rapid.SliceOfNDistinct(rapid.SampledFrom(prooftest.Vile), 3, 8, rapid.ID[string]).Draw(t, "few")
-		root := prooftest.DrawDir(t, "", 0, few)
-		parts := []string{prooftest.DrawRules(t, few, false), prooftest.DrawRules(t, few, false), prooftest.DrawRules(t, few, false)}
-		var prev *proof.Result[*prooftest.Dir]
-		for range rapid.IntRange(2, 4).Draw(t, "changes") {
-			file := "User-agent: *\n" + parts[0] + parts[1] + parts[2]
-			prev = check(root, file, prev)
-			if fresh := check(root, file, nil); !reflect.DeepEqual(prev.Rows, fresh.Rows) || !reflect.DeepEqual(prev.Findings, fresh.Findings) {
-				t.Fatalf("with prev:\n%+v\n%+v\nwithout:\n%+v\n%+v\n%s", prev.Rows, prev.Findings, fresh.Rows, fresh.Findings, file)
-			}
-			if rapid.Bool().Draw(t, "tree") {
-				root = prooftest.Change(t, root, few)
-			} else {
-				parts[rapid.IntRange(0, 2).Draw(t, "part")] = prooftest.DrawRules(t, few, false)
-			}
-		}
+	for name, names := range map[string][]string{"plain": prooftest.Plain, "vile": prooftest.Vile} {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				few := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 3, 8, rapid.ID[string]).Draw(t, "few")
+				root := prooftest.DrawDir(t, "", 3, few)
+				root.Files = nil
+				for _, name := range slices.Sorted(slices.Values(few)) {
+					root.Dirs = append(root.Dirs, prooftest.DrawDir(t, name, 2, few))
+				}
+				parts := []string{prooftest.DrawRules(t, few, false), prooftest.DrawRules(t, few, false), prooftest.DrawRules(t, few, false)}
+				var prev *proof.Result[*prooftest.Dir]
+				for range rapid.IntRange(2, 4).Draw(t, "changes") {
+					file := "User-agent: *\nAllow: /no/dir/\nDisallow: /no/dir/\n" + parts[0] + parts[1] + parts[2]
+					prev = check(root, file, prev)
+					if fresh := check(root, file, nil); !reflect.DeepEqual(prev.Rows, fresh.Rows) || !reflect.DeepEqual(prev.Findings, fresh.Findings) {
+						t.Fatalf("with prev:\n%+v\nwithout:\n%+v\n%s\n%s", differ(prev.Findings, fresh.Findings), differ(fresh.Findings, prev.Findings), dumpTree(root, "/"), file)
+					}
+					i := rapid.IntRange(0, 2).Draw(t, "part")
+					switch rapid.IntRange(0, 4).Draw(t, "change") {
+					case 0:
+						root = prooftest.Change(t, root, few)
+					case 1:
+						parts[i] = prooftest.DrawRules(t, few, false)
+					case 2:
+						parts[i] = withoutOne(t, parts[i])
+					default:
+						piece := rapid.SampledFrom(few)
+						parts[i] += rapid.SampledFrom([]string{"Allow: /", "Disallow: /", "Disallow: "}).Draw(t, "field") + piece.Draw(t, "top") + "/" + piece.Draw(t, "name") + "\n"
+					}
+				}
+			})
+		})
+	}
+}
+
+// withoutOne takes one line away.
+func withoutOne(t *rapid.T, text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	i := rapid.IntRange(0, len(lines)-1).Draw(t, "i")
+	return strings.Join(slices.Delete(lines, i, i+1), "")
+}
+
+// differ gives what is in one list alone.
+func differ(list, other []proof.Finding) []proof.Finding {
+	return slices.DeleteFunc(slices.Clone(list), func(f proof.Finding) bool {
+		return slices.ContainsFunc(other, func(o proof.Finding) bool { return reflect.DeepEqual(f, o) })
 	})
 }

@@ -17,8 +17,6 @@
 // with the same annotations and the same lines that reach the place.
 package proof
 
-import "github.com/gophd/gophd/robots"
-
 // Note is an annotation as it lies on the disk.
 type Note struct {
 	File string // as reports name it: "phlog/.robots"
@@ -87,8 +85,8 @@ type Result[D comparable] struct {
 	Rows     []Row     // one for each of [robots.Models], then [Preferences]
 	Findings []Finding // leaks first, then by file, line, reader and robot
 
-	root *node[D]
-	age  int // how many results came before
+	since[D]
+	age int // how many results came before
 }
 
 // Check holds in.File against the annotations. What prev has found is taken over
@@ -99,20 +97,15 @@ func Check[D comparable](in Input[D], prev *Result[D]) *Result[D] {
 		prev = &Result[D]{}
 	}
 	p := &prover[D]{in: in, age: prev.age + 1}
-	root := p.prepare(prev)
 	sum := newSummary()
-	p.each(func(c *class) {
-		t := newTally()
-		p.start(root, t)
-		sum.add(c, t, p.file.readers|1<<len(models))
-	})
-	return &Result[D]{Rows: sum.rows(), Findings: sum.findings(), root: root, age: p.age}
+	p.each(prev.since, func(c *class, t *tally) { sum.add(c, t, p.file.readers|1<<len(models)) })
+	return &Result[D]{Rows: sum.rows(), Findings: sum.findings(), since: p.since, age: p.age}
 }
 
 // prepare reads the annotations.
-func (p *prover[D]) prepare(prev *Result[D]) *node[D] {
-	root := p.count(p.in.Root, "/", prev.root)
-	p.gather(root)
+func (p *prover[D]) prepare(prev since[D]) {
+	p.root = p.count(p.in.Root, "/", prev.root)
+	p.gather(p.root)
 	for _, dir := range p.in.Shut {
 		a := &annotation{dir: dir}
 		a.rules = []rule{shutRule(a, "")}
@@ -121,24 +114,27 @@ func (p *prover[D]) prepare(prev *Result[D]) *node[D] {
 	if len(p.in.Programs) > 0 {
 		p.notes = append(p.notes, programNote(p.in.Programs))
 	}
-	return root
+	p.compare(prev)
 }
 
-// each lets do prove the file for every class of robots.
-func (p *prover[D]) each(do func(*class)) {
-	reading := robots.NewReading(p.in.File)
-	rules := newPolicy(p.notes, p.in.Programs, func(r *rule) bool { return r.usage == "" })
-	wishes := newPolicy(p.notes, p.in.Programs, func(r *rule) bool { return r.usage != "" })
+// each proves the file for every class of robots, and tells what was found.
+func (p *prover[D]) each(prev since[D], found func(*class, *tally)) {
+	p.prepare(prev)
+	reading, list := p.read(prev.classes)
+	asked := p.asked()
+	rules := newPolicy(asked, p.in.Programs, func(r *rule) bool { return r.usage == "" })
+	wishes := newPolicy(asked, p.in.Programs, func(r *rule) bool { return r.usage != "" })
 	p.written = rules.patterns()
-	list := classes(p.notes, reading)
 	fixed := map[string]bool{}
 	for _, c := range list {
 		fixed[c.name()] = true
 	}
-	for _, c := range list {
-		p.class = c.under(rules)
+	for i, c := range list {
+		p.number, p.class = i, c.under(rules)
 		p.file = newFile(reading, c, func(agent string) bool { return c.name() == agent || c.name() == "*" && !fixed[agent] })
 		p.wanted, p.stated = preferred(wishes, c), stated(reading, c)
-		do(p.class)
+		t := &tally{}
+		p.start(t)
+		found(p.class, t)
 	}
 }

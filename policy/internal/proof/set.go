@@ -183,8 +183,8 @@ func (s *set) advance(c, next *cursor, sub []byte, prune func([]int) []int) *cur
 		s.step(o, sub, next, done)
 	}
 	if c.lo < c.hi {
-		next.lo = s.after(c, sub)
-		next.hi = near(next.lo, c.hi, next.lo, func(i int) bool { return !strings.HasPrefix(s.entries[i].head, string(sub)) })
+		span := s.below(c, sub)
+		next.lo, next.hi = span.lo, span.hi
 		s.heads(c, next.lo, sub, func(i int) {
 			if e := &s.entries[i]; e.rest != nil || e.whole {
 				s.step(search{i, 0, len(e.head)}, sub, next, done)
@@ -204,6 +204,12 @@ func (s *set) advance(c, next *cursor, sub []byte, prune func([]int) []int) *cur
 func (s *set) after(c *cursor, sub []byte) int {
 	c.near = near(c.lo, c.hi, c.near, func(i int) bool { return s.entries[i].head > string(sub) })
 	return c.near
+}
+
+// below gives the entries of the cursor's range whose heads go on below sub.
+func (s *set) below(c *cursor, sub []byte) span {
+	lo := s.after(c, sub)
+	return span{lo, near(lo, c.hi, lo, func(i int) bool { return !strings.HasPrefix(s.entries[i].head, string(sub)) })}
 }
 
 // near gives the first number from lo to hi for which is holds, hi if there is

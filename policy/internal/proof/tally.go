@@ -46,8 +46,6 @@ type effect struct {
 	invented []string // examples that do not exist
 }
 
-func newTally() *tally { return &tally{found: map[cause]*effect{}} }
-
 // note counts n selectors, of which one is shown.
 func (t *tally) note(c cause, n int, example string, exists bool) {
 	e := t.effect(c)
@@ -68,6 +66,9 @@ func (t *tally) effect(c cause) *effect {
 	}
 	e := t.found[c]
 	if e == nil {
+		if t.found == nil {
+			t.found = map[cause]*effect{}
+		}
 		e = &effect{}
 		t.found[c] = e
 	}

@@ -89,7 +89,7 @@ func (p *prover[D]) gather(n *node[D]) {
 }
 
 // recall gives what an earlier walk has found below a directory.
-func (n *node[D]) recall(state uint64, age int) *tally {
+func (n *node[D]) found(state uint64, age int) *tally {
 	m := n.memos[state]
 	if m == nil {
 		return nil

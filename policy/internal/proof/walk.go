@@ -11,12 +11,16 @@ import (
 
 // prover is one proof, and the class of robots that it is at.
 type prover[D comparable] struct {
-	in      Input[D]
-	age     int
-	known   bool // only names that exist, for tests
+	in  Input[D]
+	age int
+	since[D]
+	lines   []fileLine
+	same    map[string]*part // what is taken over, by the names of top-level directories
+	known   bool             // only names that exist, for tests
 	notes   []*annotation
 	written map[string]bool // the patterns of the policy
 	class   *class
+	number  int // of the class
 	file    *file
 	wanted  *usage // the preferences of the policy
 	stated  *usage // and those of the file
@@ -27,17 +31,21 @@ type prover[D comparable] struct {
 const later = "later"
 
 // start proves the whole tree for the class.
-func (p *prover[D]) start(root *node[D], t *tally) {
+func (p *prover[D]) start(t *tally) {
 	at := p.file.root()
 	at.policy = p.class.policy.set.root("/", p.class.prune)
 	at.use[0] = p.wanted.set.root("/", p.wanted.prune)
 	at.use[1] = p.stated.set.root("/", p.stated.prune)
+	p.places = nil
+	p.newParts()
 	p.resource(at, "/", true, true, t)
 	for _, sel := range p.answered() {
-		p.judge(at, sel, false, true, p.rule(at, sel), t)
+		if own := p.tallyOf(at, sel, t); own != nil {
+			p.judge(at, sel, false, true, p.rule(at, sel), own)
+		}
 	}
-	p.places = nil
-	p.walk(p.in.Root, root, at, 0, t)
+	p.names(p.in.Root, p.root, at, 0, t)
+	p.addParts(t)
 }
 
 // answered are selectors of programs: of each program what stands for all that
@@ -63,11 +71,11 @@ func (p *prover[D]) walk(d D, n *node[D], at *place, depth int, t *tally) {
 		return
 	}
 	state := mix(p.file.state(at), p.class.state(at.policy), p.wanted.set.state(at.use[0]), p.stated.set.state(at.use[1]))
-	if found := n.recall(state, p.age); found != nil {
+	if found := n.found(state, p.age); found != nil {
 		t.merge(found)
 		return
 	}
-	own := newTally()
+	own := &tally{}
 	p.names(d, n, at, depth, own)
 	n.remember(state, own, p.age)
 	t.merge(own)
@@ -87,7 +95,7 @@ func (c *class) state(at *cursor) uint64 {
 
 // names proves what is in a directory, and below.
 func (p *prover[D]) names(d D, n *node[D], at *place, depth int, t *tally) {
-	if at.still() && p.same(d, n, at, t) {
+	if depth > 0 && at.still() && p.alike(d, n, at, t) {
 		return
 	}
 	_, files, dirs, _ := p.in.Look(d)
@@ -103,19 +111,30 @@ func (p *prover[D]) names(d D, n *node[D], at *place, depth int, t *tally) {
 		if !askable(at, name) || p.skipped(sel) {
 			continue
 		}
-		kid := n.kid(name)
-		if kid != nil && kid.notes != nil {
-			p.class.enter(at.policy, kid.notes)
+		prove, kid := p.dir, n.kid(name)
+		if p.parts[kid] != nil {
+			prove = p.top
 		}
-		p.resource(at, sel, true, true, t)
-		below := p.below(at, sel, depth+1)
-		rules = addSpan(rules, below.policy)
-		lines = addSpan(lines, below.at[p.file.uri])
-		p.walk(sub, kid, below, depth+1, t)
+		r, l := prove(sub, kid, at, sel, depth+1, t)
+		rules, lines = append(rules, r), append(lines, l)
 	}
-	if !at.still() && !p.known {
-		p.invent(at, rules, lines, t)
+	if (depth == 0 || !at.still()) && !p.known {
+		p.invent(at, rules, lines, dirs, t)
 	}
+}
+
+// dir proves what is in and below a directory in that of a place. It gives the
+// entries of the policy and of the file that it has asked about.
+func (p *prover[D]) dir(d D, n *node[D], at *place, sel string, depth int, t *tally) (rules, lines span) {
+	if n != nil && n.notes != nil {
+		p.class.enter(at.policy, n.notes)
+	}
+	p.resource(at, sel, true, true, t)
+	below := p.below(at, sel, depth)
+	c := below.at[p.file.uri]
+	rules, lines = span{below.policy.lo, below.policy.hi}, span{c.lo, c.hi}
+	p.walk(d, n, below, depth, t)
+	return rules, lines
 }
 
 // below goes down into a directory. Its place is good until the next one of the
@@ -140,9 +159,9 @@ func uri(sel string, plain bool) []byte {
 	return robots.URI.Append(nil, sel)
 }
 
-// same counts a directory below which all is the same to everybody. It reports
+// alike counts a directory below which all is the same to everybody. It reports
 // false if each name has to be asked.
-func (p *prover[D]) same(d D, n *node[D], at *place, t *tally) bool {
+func (p *prover[D]) alike(d D, n *node[D], at *place, t *tally) bool {
 	by := p.class.decide(at.policy.full)
 	denied := by != nil && !by.allow
 	for _, of := range at.fixed {
@@ -281,36 +300,48 @@ func (p *prover[D]) tell(leak bool, mask uint32, by *rule, n int, sel string, ex
 // span is a range of a set that directories below have taken.
 type span struct{ lo, hi int }
 
-func addSpan(list []span, c *cursor) []span {
-	if c.lo < c.hi {
-		list = append(list, span{c.lo, c.hi})
-	}
-	return list
-}
-
 // invent asks for names that do not exist: a file and a directory, and for each
 // pattern that no directory below has taken over names that it just matches and
 // names that it just does not.
-func (p *prover[D]) invent(at *place, rules, lines []span, t *tally) {
-	p.resource(at, at.dir+later, false, false, t)
-	p.resource(at, at.dir+later+"/", true, false, t)
-	s := p.class.policy.set
-	s.left(at.policy, rules, func(i int) {
-		if p.class.applies[i] {
-			p.around(at, &s.entries[i], t)
+func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
+	p.invented(at, at.dir+later, t)
+	p.class.policy.set.left(at.policy, rules, func(i int) { p.ruleAround(at, i, t) })
+	p.file.set.left(at.at[p.file.uri], lines, func(i int) {
+		if e := &p.file.set.entries[i]; !e.whole || e.rest != nil || !p.isDir(at, dirs, e.head) {
+			p.lineAround(at, i, t)
 		}
 	})
-	s = p.file.set
-	s.left(at.at[p.file.uri], lines, func(i int) {
-		if e := &s.entries[i]; (p.file.exact == 0 || e.mask&p.file.exact != 0) && !p.written[e.pattern()] {
-			p.around(at, e, t)
-		}
+}
+
+// ruleAround asks for the names around a pattern of the policy.
+func (p *prover[D]) ruleAround(at *place, i int, t *tally) {
+	if p.class.applies[i] {
+		p.around(at, &p.class.policy.set.entries[i], t)
+	}
+}
+
+// lineAround asks for those around a pattern of the file that is none of the policy.
+func (p *prover[D]) lineAround(at *place, i int, t *tally) {
+	e := &p.file.set.entries[i]
+	if (p.file.exact == 0 || e.mask&p.file.exact != 0) && !p.written[e.pattern()] {
+		p.around(at, e, t)
+	}
+}
+
+// isDir reports whether a selector without a slash at its end is that of one of the
+// directories: it was asked for with them.
+func (p *prover[D]) isDir(at *place, dirs []D, sel string) bool {
+	_, ok := slices.BinarySearchFunc(dirs, strings.TrimPrefix(sel, at.dir), func(d D, name string) int {
+		other, _, _, _ := p.in.Look(d)
+		return strings.Compare(other, name)
 	})
+	return ok
 }
 
 // left yields the entries of the cursor that none of the spans has, and those
 // that only begin to look for their pieces here.
 func (s *set) left(c *cursor, taken []span, yield func(int)) {
+	taken = slices.DeleteFunc(taken, func(t span) bool { return t.lo == t.hi })
 	slices.SortFunc(taken, func(a, b span) int { return a.lo - b.lo })
 	i := c.lo
 	for _, t := range append(taken, span{c.hi, c.hi}) {
@@ -349,6 +380,10 @@ func (p *prover[D]) around(at *place, e *entry, t *tally) {
 func (p *prover[D]) invented(at *place, sel string, t *tally) {
 	sel = strings.TrimRight(sel, "/")
 	if len(sel) <= len(at.dir) || !askable(at, sel[len(at.dir):]) || p.skipped(sel) || p.skipped(sel+"/") {
+		return
+	}
+	t = p.tallyOf(at, sel, t)
+	if t == nil {
 		return
 	}
 	p.resource(at, sel, false, false, t)
