@@ -46,7 +46,7 @@ slow:
 
 # One tree on two machines, with a brick and a machine taken away: minutes, as root.
 gluster:
-	@GOPHD_ALL=1 test/deps && GOPHD_ALL=1 go test -count 1 -v -run '^TestGlusterFS$$' -tags $(TAGS) ./test/e2e
+	@GOPHD_ALL=1 test/deps && PATH=$$PATH:$(PROGRAMS) GOPHD_ALL=1 go test -count 1 -v -run '^TestGlusterFS$$' -tags $(TAGS) ./test/e2e
 
 cross:
 	@for to in linux/arm64 freebsd/amd64 openbsd/amd64 netbsd/amd64 darwin/arm64; do \

@@ -2,10 +2,15 @@ package fileserver
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
 
@@ -49,6 +54,7 @@ type madeMenu struct {
 // makings are the menus that are being made, or are to be.
 type makings struct {
 	small, large *semaphore.Weighted
+	held         atomic.Int64 // bytes of the large ones that are in memory
 
 	mu   sync.Mutex
 	next map[order]*pendingMenu // not begun: whoever asks now gets what it makes
@@ -170,6 +176,10 @@ func (k *pendingMenu) spend(bytes int) error {
 	if err := k.all.large.Acquire(k.ctx, 1); err != nil {
 		return err
 	}
+	if k.all.overfull() {
+		k.all.large.Release(1)
+		return errOverfull
+	}
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
 	if k.over { // it was left behind
@@ -191,5 +201,36 @@ func (k *pendingMenu) outgrows(bytes int) bool {
 	}
 	k.place.Release(1)
 	k.place = nil
+	return true
+}
+
+// maxHeld bounds the large menus that are in memory, in bytes. A client that reads
+// slowly holds the menu that it is sent, and where the directory changes all the
+// time, or menus are not kept, each client another one.
+const maxHeld = 128 << 20
+
+var errOverfull = &server.Error{Kind: server.Busy, Err: errors.New("clients that read slowly hold too many large menus")}
+
+// hold counts a menu, if it is a large one, until nobody sends or keeps it any more.
+func (m *makings) hold(body []byte) {
+	if len(body) > smallMenu {
+		m.held.Add(int64(cap(body)))
+		runtime.AddCleanup(&body[0], func(n int) { m.held.Add(int64(-n)) }, cap(body))
+	}
+}
+
+// overfull reports whether too much is held. That something is not held any more is
+// known when it was collected, and a little later.
+func (m *makings) overfull() bool {
+	if m.held.Load() < maxHeld {
+		return false
+	}
+	runtime.GC()
+	for range 100 {
+		if m.held.Load() < maxHeld {
+			return false
+		}
+		time.Sleep(time.Millisecond)
+	}
 	return true
 }

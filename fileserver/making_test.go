@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -223,4 +224,42 @@ func TestPlusInfoIsKept(t *testing.T) {
 	if got, err := get(t, h, "/"); err != nil || !strings.HasPrefix(got, "0x.txt\t") {
 		t.Errorf("the menu for others: %q, %v", got, err)
 	}
+}
+
+// When clients that read slowly hold too much of large menus, no more are made until
+// they are done; small ones are.
+func TestSlowReadersHoldABoundedAmount(t *testing.T) {
+	m := newMakings()
+	make16 := func(k *pendingMenu) (madeMenu, error) {
+		if err := k.spend(smallMenu + 1); err != nil {
+			return madeMenu{}, err
+		}
+		body := make([]byte, 16<<20)
+		m.hold(body)
+		return madeMenu{body: body}, nil
+	}
+	var held [][]byte
+	for range maxHeld/(16<<20) + 10 {
+		got, err := m.get(t.Context(), order{name: "large"}, make16)
+		if err != nil {
+			if !errors.Is(err, errOverfull) {
+				t.Fatal(err)
+			}
+			break
+		}
+		held = append(held, got.body)
+	}
+	if n := len(held); n != maxHeld/(16<<20) {
+		t.Errorf("%d are held", n)
+	}
+	small := func(k *pendingMenu) (madeMenu, error) { return madeMenu{}, k.spend(smallMenu) }
+	if _, err := m.get(t.Context(), order{name: "small"}, small); err != nil {
+		t.Errorf("a small one: %v", err)
+	}
+	held = held[:copy(held, held[:3])]
+	clear(held[3:cap(held)])
+	if _, err := m.get(t.Context(), order{name: "large"}, make16); err != nil {
+		t.Errorf("after some are done: %v", err)
+	}
+	runtime.KeepAlive(held)
 }

@@ -68,6 +68,7 @@ func (h *Files) makeMenu(k *pendingMenu) (madeMenu, error) {
 			return m, nil
 		}
 		m.body = list.AppendTo(nil)
+		h.makings.hold(m.body)
 		h.replies.put(canonical, server.Answer{Body: m.body}, m.stamp)
 		return m, nil
 	})

@@ -42,20 +42,24 @@ func TestAbuseStormOfLargeMenus(t *testing.T) {
 			write(t, dir, map[string]string{"large/first": ""})
 		}
 	}
-	for _, kept := range []int64{0, 64 << 20} {
-		t.Run(fmt.Sprint("cache ", kept), func(t *testing.T) {
-			addr := listen(t, &server.Server{Handler: &Files{Site: run(t, dir), Cache: kept}, MaxConnsPerIP: -1})
+	for _, test := range []struct {
+		name  string
+		cache int64
+		dial  func(testing.TB, string) net.Conn
+	}{
+		{"plain, nothing kept", 0, dial},
+		{"plain", 64 << 20, dial},
+		{"TLS", 64 << 20, dialTLS},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			addr := listen(t, &server.Server{Handler: &Files{Site: run(t, dir), Cache: test.cache}, MaxConnsPerIP: -1, TLS: certificate(t)})
 			debug.FreeOSMemory()
 			_ = peak(t)
 			before := peak(t)
 			var all sync.WaitGroup
 			for range clients {
 				all.Go(func() {
-					c, err := net.Dial("tcp", addr)
-					if err != nil {
-						t.Error(err)
-						return
-					}
+					c := test.dial(t, addr)
 					defer func() { _ = c.Close() }()
 					_, _ = io.WriteString(c, "/large\r\n")
 					end := make([]byte, 3)

@@ -21,13 +21,9 @@ type way struct {
 // ways serves a handler on all of them.
 func ways(t testing.TB, h server.Handler) []way {
 	t.Helper()
-	files, err := keypair.SelfSigned(t.TempDir(), "localhost")
-	must(t, err)
-	cert, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-	must(t, err)
 	s := func() *server.Server { return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1} }
 	plain := s()
-	plain.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
+	plain.TLS = certificate(t)
 	addr := listen(t, plain)
 	proxied := s()
 	proxied.TrustProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
@@ -35,7 +31,7 @@ func ways(t testing.TB, h server.Handler) []way {
 	return []way{
 		{"plain", func(request string) string { return exchange(t, dial(t, addr), request) }},
 		{"TLS", func(request string) string {
-			return exchange(t, tls.Client(dial(t, addr), &tls.Config{InsecureSkipVerify: true}), request)
+			return exchange(t, dialTLS(t, addr), request)
 		}},
 		{"proxy", func(request string) string {
 			return exchange(t, dial(t, behind), "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n"+request)
@@ -47,6 +43,20 @@ func ways(t testing.TB, h server.Handler) []way {
 			return exchange(t, client, request)
 		}},
 	}
+}
+
+// certificate is what a server needs for TLS.
+func certificate(t testing.TB) *tls.Config {
+	t.Helper()
+	files, err := keypair.SelfSigned(t.TempDir(), "localhost")
+	must(t, err)
+	cert, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+	must(t, err)
+	return &tls.Config{Certificates: []tls.Certificate{cert}}
+}
+
+func dialTLS(t testing.TB, addr string) net.Conn {
+	return tls.Client(dial(t, addr), &tls.Config{InsecureSkipVerify: true})
 }
 
 // exchange sends a request and returns all that comes back.

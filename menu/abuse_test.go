@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -144,6 +145,38 @@ func TestAbuseManyNames(t *testing.T) {
 	}
 	if n := len(m.Files); n > 6000 {
 		t.Errorf("%d files were looked at", n)
+	}
+}
+
+// deepFS is listFS for a directory far down.
+type deepFS struct {
+	listFS
+	at string
+}
+
+func (d deepFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if name != d.at {
+		return nil, fs.ErrNotExist
+	}
+	return d.entries, nil
+}
+
+// Items in a directory with a name of 4,000 bytes have as long selectors: of a
+// menu of them only a part is made.
+func TestAbuseManyLongNames(t *testing.T) {
+	fsys := deepFS{large(100_000, strings.Repeat("x", 200)), strings.Repeat("d/", 1900) + "d"}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m, err := (&menu.Builder{FS: fsys}).Menu(context.Background(), fsys.at)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(m.Items) < 3000 || m.Items[len(m.Items)-1].Label != "... and more" || !strings.Contains(problem(m.Problems[0]), "15 MiB") {
+		t.Fatalf("%d items, %v, %v", len(m.Items), err, m.Problems)
+	}
+	if n := len(m.AppendTo(nil)); n > 15<<20+100 {
+		t.Errorf("%d bytes", n)
+	}
+	if spent := (after.TotalAlloc - before.TotalAlloc) >> 20; spent > 100 {
+		t.Errorf("%d MiB were allocated", spent)
 	}
 }
 

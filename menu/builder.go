@@ -15,11 +15,12 @@ import (
 // The bounds of one menu. What goes beyond them is reported and left out; the rest
 // is served.
 const (
-	maxItems    = 100_000 // items; a last one says that there are more
-	maxLine     = 4096    // bytes of a line of a map
-	maxFile     = 1 << 20 // bytes of a map
-	maxRead     = 4 << 20 // bytes of all maps of a menu
-	maxDepth    = 4       // includes in includes
+	maxItems    = 100_000  // items; a last one says that there are more
+	maxSize     = 15 << 20 // bytes that all of them may take
+	maxLine     = 4096     // bytes of a line of a map
+	maxFile     = 1 << 20  // bytes of a map
+	maxRead     = 4 << 20  // bytes of all maps of a menu
+	maxDepth    = 4        // includes in includes
 	maxIncludes = 100
 	maxGlobs    = 100
 	maxPatterns = 30 // of names to hide
@@ -39,8 +40,8 @@ const (
 // several goroutines at once.
 //
 // A gophermap of more than 1 MiB is cut, a line of more than 4,096 bytes is left
-// out, and so is what would make a menu longer than 100,000 items, read more than
-// 4 MiB, nest includes more than 4 deep, or have more than 100 of them or of
+// out, and so is what would make a menu longer than 100,000 items or 15 MiB, read more
+// than 4 MiB, nest includes more than 4 deep, or have more than 100 of them or of
 // patterns. A pattern that would be compared with too many names is shown as text.
 type Builder struct {
 	// FS is the tree: what it does not list or open is not served. It is read with
@@ -166,6 +167,7 @@ type making struct {
 	globs    int
 	patterns int   // of names to hide
 	toRead   int64 // bytes of maps that may still be read
+	size     int   // bytes of the items; more than maxSize: it is full
 	looks    int   // how often may still be looked at other files
 	toList   int   // names that may still be read
 	compared int   // what of them was compared with patterns
@@ -194,14 +196,21 @@ func (m *making) done() (Menu, error) {
 
 // add appends an item, as long as there is room.
 func (m *making) add(it Item) {
-	switch n := len(m.menu.Items); {
-	case n < maxItems:
-		m.menu.Items = append(m.menu.Items, it)
-	case n == maxItems:
+	size := it.size()
+	switch {
+	case m.full():
+	case len(m.menu.Items) == maxItems || m.size+size > maxSize:
+		m.size = maxSize + 1
 		m.menu.Items = append(m.menu.Items, Info("... and more"))
-		m.problem(CodeLimit, "more than %d items: the rest is left out", maxItems)
+		m.problem(CodeLimit, "more than %d items or %d MiB: the rest is left out", maxItems, maxSize>>20)
+	default:
+		m.size += size
+		m.menu.Items = append(m.menu.Items, it)
 	}
 }
+
+// full reports whether nothing more is added.
+func (m *making) full() bool { return m.size > maxSize }
 
 func (m *making) now() time.Time {
 	if m.Now != nil {

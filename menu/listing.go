@@ -37,14 +37,15 @@ func (m *making) list() error {
 func (m *making) addNames(dir string, names []listed, typ byte) {
 	sortNames(names)
 	newestFirst(names)
+	names = enough(dir, names)
 	selectors := concatSelectors(dir, names)
-	m.menu.Items = slices.Grow(m.menu.Items, min(len(names), maxItems))
+	m.menu.Items = slices.Grow(m.menu.Items, len(names))
 	width := 0
 	if m.Dates {
 		width = labelWidth(names)
 	}
 	for _, l := range names {
-		if len(m.menu.Items) > maxItems || m.stopped() {
+		if m.full() || m.stopped() {
 			return
 		}
 		n := selectorLen(dir, l)
@@ -65,6 +66,17 @@ func (m *making) addNames(dir string, names []listed, typ byte) {
 		}
 		m.add(it)
 	}
+}
+
+// enough returns as many of the names as more than fill a menu.
+func enough(dir string, names []listed) []listed {
+	size := 0
+	for i, l := range names {
+		if size += selectorLen(dir, l); i == maxItems || size > maxSize {
+			return names[:i+1]
+		}
+	}
+	return names
 }
 
 // concatSelectors returns the canonical selectors of all names one after the

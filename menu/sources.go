@@ -129,7 +129,7 @@ func (m *making) source(name string) (string, error) {
 func (m *making) follow(first mapSource) {
 	m.maps = append(m.maps, first)
 	listing := false
-	for len(m.maps) > 0 && len(m.menu.Items) <= maxItems && !m.stopped() {
+	for len(m.maps) > 0 && !m.full() && !m.stopped() {
 		src := &m.maps[len(m.maps)-1]
 		line, more := src.next()
 		ended := !more

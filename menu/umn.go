@@ -47,7 +47,7 @@ func (m *making) readUMN() (list []umnEntry, ok bool) {
 		ok = true
 		for s := (&mapSource{rest: text}); ; {
 			line, more := s.next()
-			if !more || len(m.menu.Items) > maxItems {
+			if !more || m.full() {
 				break
 			}
 			m.add(Info(m.shown(line)))
@@ -163,7 +163,7 @@ type merged struct {
 
 // addMerged appends a listing as the blocks change it.
 func (m *making) addMerged(names []listed, blocks []umnEntry) {
-	begin := len(m.menu.Items)
+	begin, size := len(m.menu.Items), m.size
 	m.addNames(m.dir, names, '?')
 	list := make([]merged, 0, len(m.menu.Items)-begin+len(blocks))
 	at := map[string]int{}
@@ -171,7 +171,7 @@ func (m *making) addMerged(names []listed, blocks []umnEntry) {
 		at[it.Selector] = len(list)
 		list = append(list, merged{items: []Item{it}})
 	}
-	m.menu.Items = slices.Clone(m.menu.Items[:begin])
+	m.menu.Items, m.size = slices.Clone(m.menu.Items[:begin]), size
 	for _, e := range blocks {
 		i, listed := -1, false
 		if e.merges {
