@@ -43,10 +43,11 @@ func newApp() *cli.App {
 			if name := c.Args().First(); (name == "help" || name == "h") && !isDir(name) {
 				return cli.ShowAppHelp(c)
 			}
-			if err := takeRoot(c, flags); err != nil {
+			args, err := arguments(c)
+			if err != nil {
 				return err
 			}
-			conf, err := flags.Settings()
+			conf, err := settings(c, flags, args)
 			if err != nil {
 				return err
 			}
@@ -64,7 +65,7 @@ func newApp() *cli.App {
 	}
 }
 
-// tellOfDirectory says that a command was not taken for the directory of the same
+// tellOfDirectory prints that an argument is a command, if a directory has the same
 // name.
 func tellOfDirectory(c *cli.Context) error {
 	if name := c.Args().First(); c.NArg() == 1 && c.App.Command(name) != nil && isDir(name) {
@@ -78,25 +79,24 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// takeRoot takes the one argument that is a directory as the root.
-func takeRoot(c *cli.Context, flags *daemon.Flags) error {
-	args, err := arguments(c)
-	if err != nil || len(args) == 0 {
-		return err
+// settings checks the flags, with the one argument, if there is one, as the root.
+func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Settings, error) {
+	if len(args) == 0 {
+		return flags.Settings()
 	}
-	_, err = os.Stat(args[0])
+	_, err := os.Stat(args[0])
 	switch {
 	case len(args) > 1:
-		return exit.Usagef("gophd DIR serves one directory", "unexpected argument %q", args[1])
+		return nil, exit.Usagef("gophd DIR serves one directory", "unexpected argument %q", args[1])
 	case err != nil && flags.Root != "":
-		return exit.Usagef("gophd -help tells what it takes", "unexpected argument %q", args[0])
+		return nil, exit.Usagef("gophd -help tells what it takes", "unexpected argument %q", args[0])
 	case err != nil && !strings.ContainsAny(args[0], "./"):
-		return unknownCommand(c)
+		return nil, unknownCommand(c)
 	case flags.Root != os.Getenv("GOPHD_ROOT"): // which an argument overrides
-		return exit.Usagef("leave one of them out", "two directories to serve: -root %s and %s", flags.Root, args[0])
+		return nil, exit.Usagef("leave one of them out", "two directories to serve: -root %s and %s", flags.Root, args[0])
 	}
 	flags.Root = args[0]
-	return nil
+	return flags.Settings()
 }
 
 // meant asks a person whether a directory that hardly anybody means to serve is
@@ -126,6 +126,9 @@ func arguments(c *cli.Context) ([]string, error) {
 	plain := args
 	if i := slices.Index(args, "--"); i >= 0 {
 		plain, args = args[:i:i], slices.Concat(args[:i], args[i+1:])
+	}
+	if len(plain) == 3 && strings.TrimLeft(plain[1], "-") == "at" && c.Command.HelpName == "gophd robots check" {
+		return plain[:1], c.Set("at", plain[2]) // DIR -at /~NAME/ is how one says it
 	}
 	for i, arg := range plain {
 		if i > 0 && len(arg) > 1 && arg[0] == '-' {

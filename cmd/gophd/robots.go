@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -29,19 +28,10 @@ func robotsCommand() *cli.Command {
 		return ofCommand.text(&r.Dialect, "dialect", "", "`D` to read it in (default: by target)")
 	}
 	of := func(name, usage, args, description string, do func(context.Context) error, flags ...cli.Flag) *cli.Command {
-		return &cli.Command{
-			Name: name, Usage: usage, ArgsUsage: args, Description: description, Flags: flags,
-			Action: func(c *cli.Context) (err error) {
-				r.Name, r.In, r.Out, r.Err = c.Command.HelpName, c.App.Reader, c.App.Writer, c.App.ErrWriter
-				if args := c.Args().Slice(); name == "check" && len(args) == 3 && strings.TrimLeft(args[1], "-") == "at" {
-					r.At, r.Args = args[2], args[:1]
-				} else if r.Args, err = arguments(c); err != nil {
-					return err
-				}
-				return do(c.Context)
-			},
-			OnUsageError: badUsage, HideHelpCommand: true,
-		}
+		return command(name, usage, args, description, func(c *cli.Context, args []string) error {
+			r.Name, r.In, r.Out, r.Err, r.Args = c.Command.HelpName, c.App.Reader, c.App.Writer, c.App.ErrWriter, args
+			return do(c.Context)
+		}, flags...)
 	}
 	return &cli.Command{
 		Name: "robots", Usage: "make, test and explain robots.txt",

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
-
-	"os"
+	"syscall"
 )
 
 // Account is an account that serves a tree. Its rights are told by the modes of files
@@ -93,4 +93,13 @@ func (c *checking) who() string {
 		return "user " + c.User.Name
 	}
 	return "this user"
+}
+
+// owner returns whose a file is.
+func owner(info fs.FileInfo) (uid, gid int, ok bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, false
+	}
+	return int(st.Uid), int(st.Gid), true
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"syscall"
 
 	"github.com/coreos/go-systemd/v22/activation"
 )
@@ -50,4 +51,26 @@ func listener(f *os.File) (net.Listener, error) {
 		u.SetUnlinkOnClose(false) // its name is systemd's
 	}
 	return l, err
+}
+
+// listens returns an error unless f is a listening socket.
+func listens(f *os.File) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var accepts int
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		accepts, failed = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_ACCEPTCONN)
+	})
+	switch {
+	case err != nil:
+		return err
+	case failed != nil:
+		return os.NewSyscallError("getsockopt", failed)
+	case accepts == 0:
+		return ErrAccepted
+	}
+	return nil
 }

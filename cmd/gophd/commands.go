@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gophd/gophd/internal/check"
+	"github.com/gophd/gophd/internal/daemon"
+	"github.com/gophd/gophd/internal/getcmd"
+	"github.com/gophd/gophd/internal/initcmd"
+)
+
+// command makes a command that takes flags and then arguments.
+func command(name, usage, args, description string, do func(c *cli.Context, args []string) error, flags ...cli.Flag) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, ArgsUsage: args, Description: description, Flags: flags,
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c)
+			if err != nil {
+				return err
+			}
+			return do(c, args)
+		},
+		OnUsageError: badUsage, HideHelpCommand: true,
+	}
+}
+
+func initCommand() *cli.Command {
+	return command("init", "make a small hole that is a good example", "DIR", "", func(c *cli.Context, args []string) error {
+		return initcmd.Init(c.App.Writer, args, time.Now())
+	})
+}
+
+func checkCommand() *cli.Command {
+	k := &check.Check{}
+	return command("check", "what a directory gains and loses when gophd serves it", "DIR", moveHelp, func(c *cli.Context, args []string) error {
+		k.Out, k.Err = c.App.Writer, c.App.ErrWriter
+		return k.Check(c.Context, args)
+	}, append([]cli.Flag{
+		ofCommand.text(&k.Host, "host", "", "`NAME` of the server in menus (default: found in the maps)"),
+		ofCommand.text(&k.User, "user", "", "`USER` who will serve (default: you; if that is root, nobody)"),
+		ofCommand.yes(&k.JSON, "json", "answer in JSON"),
+	}, ofCommand.siteFlags(&k.Serve)...)...)
+}
+
+const moveHelp = `
+Before you move in, in cron or in CI: programs that other servers ran, lines of maps
+that are read as text, links that lead nowhere or out of the directory, names that
+nobody can ask for, files that USER cannot read, and what is doubtful in .robots
+files. Exit status 1 if something is lost.
+`
+
+func checkConfigCommand() *cli.Command {
+	flags := &daemon.Flags{Version: version()}
+	return command("check-config", "check all that a start needs, and serve nobody", "DIR", "", func(c *cli.Context, args []string) error {
+		conf, err := settings(c, flags, args)
+		if err != nil {
+			return err
+		}
+		if err := daemon.Check(c.Context, conf, c.App.ErrWriter); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(c.App.Writer, "gophd would start")
+		return err
+	}, serveFlags(flags)...)
+}
+
+func getCommand() *cli.Command {
+	g := &getcmd.Get{}
+	return command("get", "fetch a Gopher URL to standard output", "URL", "", func(c *cli.Context, args []string) error {
+		g.Out = c.App.Writer
+		return g.Get(c.Context, args)
+	},
+		ofCommand.yes(&g.Raw, "raw", "as the server sent it"),
+		ofCommand.duration(&g.Timeout, "timeout", 30*time.Second, "`DURATION` for the whole"),
+		ofCommand.text(&g.MaxSize, "max-size", "1GiB", "`SIZE` after which to give up"),
+		ofCommand.yes(&g.Insecure, "insecure", "take any certificate (gophers)"))
+}
