@@ -207,6 +207,9 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 // returns how much that was, and how much there is.
 func (l *loop) send(pc *poll.Conn, a Answer) (sent, all int64, err error) {
 	if a.File == nil {
+		if len(a.Body) > maxUnsent && l.isBusy() {
+			_ = pc.SetUnsent(maxUnsent)
+		}
 		n, err := pc.Send(a.Body)
 		return int64(n), int64(len(a.Body)), err
 	}

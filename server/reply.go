@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"io"
+	"math"
 	"net"
 	"os"
 	"sync"
@@ -30,7 +31,9 @@ type reply struct {
 	buf   []byte
 	menu  bool
 	n     int64 // bytes sent
-	err   error // the first failure of the connection
+
+	bounded bool  // what the kernel takes beyond what is on its way
+	err     error // the first failure of the connection
 
 	progress progress
 }
@@ -75,7 +78,7 @@ func (w *reply) ReadFrom(r io.Reader) (int64, error) {
 	if err := w.flush(); err != nil {
 		return 0, err
 	}
-	w.boundUnsent(file)
+	w.boundUnsent(sizeOf(file))
 	var n int64
 	err := w.steadily(func() (int64, error) {
 		m, err := to.ReadFrom(file)
@@ -93,10 +96,11 @@ func (w *reply) ReadFrom(r io.Reader) (int64, error) {
 // cost as much again as sending 1 MiB does.
 const maxUnsent = 64 << 10
 
-func (w *reply) boundUnsent(file io.Reader) {
+// boundUnsent sees to that before n more bytes are sent.
+func (w *reply) boundUnsent(n int64) {
 	c, ok := w.conn.(interface{ SetUnsent(n int) error })
-	if l, limited := file.(*io.LimitedReader); ok && w.busy != nil && !(limited && l.N <= maxUnsent) && w.busy() {
-		_ = c.SetUnsent(maxUnsent)
+	if ok && !w.bounded && w.n+n > maxUnsent && w.busy != nil && w.busy() {
+		w.bounded = c.SetUnsent(maxUnsent) == nil
 	}
 }
 
@@ -117,6 +121,14 @@ func asFile(r io.Reader) io.Reader {
 		return r.OSFile()
 	}
 	return nil
+}
+
+// sizeOf returns how much of such a file is to be sent, at most.
+func sizeOf(file io.Reader) int64 {
+	if l, limited := file.(*io.LimitedReader); limited {
+		return l.N
+	}
+	return math.MaxInt32
 }
 
 // osFile is what a file has that is more than an *os.File, but can be sent as
@@ -172,6 +184,7 @@ func (w *reply) send(p []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
+	w.boundUnsent(int64(len(p)))
 	sent := 0
 	w.err = lost(w.steadily(func() (int64, error) {
 		m, err := w.conn.Write(p[sent:])

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -42,6 +43,33 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 	})
 }
 
+// sends are replies of 16 MiB, each on another way.
+type sends struct{ file string }
+
+func (s sends) Quick(r *Request) (Answer, bool) {
+	return Answer{Body: make([]byte, 16<<20)}, r.Selector == "/at hand"
+}
+
+func (s sends) ServeGopher(w ResponseWriter, r *Request) (err error) {
+	switch r.Selector {
+	case "/written", "/TLS":
+		_, err = w.Write(make([]byte, 16<<20))
+	case "/in parts":
+		for range 1 << 10 {
+			if _, err = w.Write(make([]byte, 16<<10)); err != nil {
+				break
+			}
+		}
+	default:
+		var f *os.File
+		if f, err = os.Open(s.file); err == nil {
+			defer func() { _ = f.Close() }()
+			_, err = w.(io.ReaderFrom).ReadFrom(io.LimitReader(f, 16<<20))
+		}
+	}
+	return err
+}
+
 // Somebody who does not read gets little of the kernel's memory, and none once
 // the time is over: the connection is reset.
 func TestAbuseNeverReads(t *testing.T) {
@@ -50,34 +78,37 @@ func TestAbuseNeverReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func(n int) { manyConns = n }(manyConns)
-	manyConns = 0 // as when many are being sent
-	var log lines
-	addr := startTCP(t, &Server{StallTimeout: 200 * time.Millisecond, Log: log.logger(), Handler: quickOnly{HandlerFunc(
-		func(w ResponseWriter, _ *Request) error {
-			f, err := os.Open(file)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = f.Close() }()
-			_, err = w.(io.ReaderFrom).ReadFrom(io.LimitReader(f, 16<<20))
-			return err
-		})}})
+	manyConns = 0 // as when many are being sent; and somebody is
+	serverTLS, clientTLS := tlsConfigs(t)
 	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
 	}}
-	c, err := d.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
+	for _, way := range []string{"/file", "/written", "/in parts", "/at hand", "/TLS"} {
+		t.Run(way, func(t *testing.T) {
+			var log lines
+			s := &Server{StallTimeout: 200 * time.Millisecond, Log: log.logger(), Handler: sends{file}, TLS: serverTLS, RequestTimeout: time.Hour}
+			addr := startTCP(t, s)
+			_ = dialTCP(t, addr) // is silent, and stays
+			eventually(t, "nobody stays", func() bool { return s.Counts().Reading == 1 })
+			c, err := d.Dial("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = c.Close() }()
+			var to io.Writer = c
+			if way == "/TLS" {
+				to = tls.Client(c, clientTLS)
+			}
+			_, _ = io.WriteString(to, way+"\r\n")
+			sent := regexp.MustCompile(`bytes=(\d+).*no progress`)
+			eventually(t, "the reply goes on", func() bool { return sent.MatchString(log.String()) })
+			if n, _ := strconv.Atoi(sent.FindStringSubmatch(log.String())[1]); n > 4*maxUnsent {
+				t.Errorf("the kernel took %d bytes", n)
+			}
+			eventually(t, "no reset", func() bool {
+				_, err := io.CopyN(io.Discard, c, 1<<20)
+				return errors.Is(err, syscall.ECONNRESET)
+			})
+		})
 	}
-	defer func() { _ = c.Close() }()
-	_, _ = io.WriteString(c, "/\r\n")
-	sent := regexp.MustCompile(`bytes=(\d+).*no progress`)
-	eventually(t, "the reply goes on", func() bool { return sent.MatchString(log.String()) })
-	if n, _ := strconv.Atoi(sent.FindStringSubmatch(log.String())[1]); n > 2*maxUnsent {
-		t.Errorf("the kernel took %d bytes", n)
-	}
-	eventually(t, "no reset", func() bool {
-		_, err := io.CopyN(io.Discard, c, 1<<20)
-		return errors.Is(err, syscall.ECONNRESET)
-	})
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -81,6 +82,14 @@ func (c *tlsConn) Write(p []byte) (int, error) {
 	}
 	collections.Put(room)
 	return n, err
+}
+
+// SetUnsent is that of the socket.
+func (c *tlsConn) SetUnsent(n int) error {
+	if s, ok := c.under.Conn.(interface{ SetUnsent(n int) error }); ok {
+		return s.SetUnsent(n)
+	}
+	return errors.ErrUnsupported
 }
 
 // transport is what TLS runs on: the socket, with what was read of it already.
