@@ -71,7 +71,7 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 		if rest -= bytes; rest < 0 {
 			return errLarge
 		}
-		return v.keeps(bytes)
+		return v.keeps(bytes + bytes/direntSize*len(name)) // in a menu each has the directory in front
 	})
 	readable := readableIn(f.File, call)
 	kids := v.root.kidsOf(f.Real, func(t *tree) bool { return t.listed })
@@ -91,6 +91,9 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 
 // maxListed is how much is read of one directory, in bytes: some 400,000 names.
 const maxListed = 16 << 20
+
+// direntSize is what an entry of a directory takes at least, about, in bytes.
+const direntSize = 32
 
 var errLarge = errors.New("too many names: the others are left out")
 

@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -128,6 +129,26 @@ func TestLookupEndsWithItsClient(t *testing.T) {
 				t.Fatalf("%s: asked %d times more: %v", name, -ctx.left, err)
 			}
 		}
+	}
+}
+
+// A directory far down costs more of a budget: what is made of its names is longer.
+func TestSpendOfLongNames(t *testing.T) {
+	dir, deep := t.TempDir(), strings.Repeat("d/", 500)+"d"
+	for i := range 100 {
+		write(t, dir, map[string]string{fmt.Sprintf("a/%d", i): "", fmt.Sprintf("%s/%d", deep, i): ""})
+	}
+	s, err := Open(dir, Config{})
+	must(t, err)
+	spent := func(name string) (sum int) {
+		v := s.View(t.Context())
+		v.Spend(func(n int) error { sum += n; return nil })
+		_, err := v.ReadDir(name)
+		must(t, err)
+		return sum
+	}
+	if near, far := spent("a"), spent(deep); far < near+50*len(deep) {
+		t.Errorf("near %d, far %d", near, far)
 	}
 }
 
