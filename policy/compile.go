@@ -180,6 +180,7 @@ func (w *work) write() {
 	for n := range w.denied {
 		c.shut = append(c.shut, selectorOf(n))
 	}
+	slices.Sort(c.shut)
 	c.read()
 }
 
