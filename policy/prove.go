@@ -224,12 +224,6 @@ func indexOf(e entry) (dir string, ok bool) {
 // by the reports that foresaw it, whom they bar by new ones.
 func (w *work) found() []Report {
 	var list []Report
-	weak := map[place]bool{} // where others than strict readers are barred
-	for _, f := range w.c.proof.Findings {
-		if !f.Leak && f.Reader != strict && !w.slashes(f) {
-			weak[w.cause(f)] = true
-		}
-	}
 	for _, f := range w.c.proof.Findings {
 		switch {
 		case w.hand:
@@ -241,12 +235,11 @@ func (w *work) found() []Report {
 			list = append(list, r)
 		case f.Leak:
 			w.leaked(f)
-		case w.slashes(f):
 		default:
-			list = append(list, overBlock(f, w.cause(f), weak))
+			list = append(list, w.overBlocks(f)...)
 		}
 	}
-	return list
+	return strictAlone(list)
 }
 
 // leaked adds examples to the report that foresaw a leak.
@@ -261,30 +254,56 @@ func (w *work) leaked(f proof.Finding) {
 	}
 }
 
-// slashes reports whether Veronica-2 is barred from nothing but files that would be
-// called as denied directories are: to it "/d" and "/d/" are one.
-func (w *work) slashes(f proof.Finding) bool {
-	if f.Reader != asGopher[1] || len(w.c.barred) > 0 {
-		return false
+// overBlocks reports what is allowed, but taken as denied, each at the line that is
+// the cause.
+func (w *work) overBlocks(f proof.Finding) []Report {
+	var list []Report
+	for _, sel := range f.Examples {
+		if f.Reader == asGopher[1] && w.slash(sel) {
+			continue
+		}
+		at := w.cause(f, sel)
+		r := NewReport(CodeOverBlock, at.file, at.line, "not every reader can be told what it allows")
+		r.Selector, r.Readers, r.Victims = sel, []string{f.Reader}, []string{sel}
+		list = append(list, r)
 	}
+	return list
+}
+
+// slash reports whether a selector would be denied with a slash at its end, as a
+// directory: to Veronica-2 "/d" and "/d/" are one.
+func (w *work) slash(sel string) bool {
 	rules := w.c.readers[0] // of "*"; what is written for Veronica says less
-	return !slices.ContainsFunc(f.Examples, func(sel string) bool {
-		return rules.Allowed(escape("/" + strings.Trim(sel, "/") + "/"))
-	})
+	return len(w.c.barred) == 0 && !rules.Allowed(escape("/"+strings.Trim(sel, "/")+"/"))
 }
 
 // strict is the reader that every Disallow line of the file binds.
 const strict = "gopher-strict"
 
-// cause is the line of an annotation that an over-block is about: the Allow that
-// should hold, or, where no rule says so, what the reader takes for a Disallow.
-func (w *work) cause(f proof.Finding) place {
+// strictAlone gives over-blocks of which no other reader is told at the line a code
+// of their own: they are so by nature.
+func strictAlone(list []Report) []Report {
+	others := map[place]bool{}
+	for _, r := range list {
+		others[place{r.File, r.Line}] = others[place{r.File, r.Line}] || r.Readers[0] != strict
+	}
+	for i, r := range list {
+		if r.Code == CodeOverBlock && !others[place{r.File, r.Line}] {
+			list[i] = NewReport(CodeOverBlockStrict, r.File, r.Line, "strict Gopher readers take every Disallow of the file")
+			list[i].Selector, list[i].Readers, list[i].Victims = r.Selector, r.Readers, r.Victims
+		}
+	}
+	return list
+}
+
+// cause is the line of an annotation that the over-block of a selector is about: the
+// Allow that should hold, or, where no rule says so, what the reader takes for a
+// Disallow.
+func (w *work) cause(f proof.Finding, sel string) place {
 	at := place{f.File, f.Line}
-	for _, sel := range f.Examples {
-		for _, d := range []robots.Dialect{robots.GopherStrict, robots.Veronica2} {
-			if at.file == "" {
-				at.file, at.line = w.c.Source(w.readAs(d).Decide(veronica, sel).Rule.Line)
-			}
+	for _, d := range []robots.Dialect{robots.GopherStrict, robots.Veronica2} {
+		if at.file == "" {
+			at.file, at.line = w.c.Source(w.readAs(d).Decide(veronica, sel).Rule.Line)
 		}
 	}
 	return at
@@ -299,21 +318,6 @@ func (w *work) readAs(d robots.Dialect) *robots.File {
 		w.read[d] = robots.Parse(d, w.c.file)
 	}
 	return w.read[d]
-}
-
-// overBlock is the report of something allowed that a reader takes as denied. weak
-// is where readers are barred for whom the line is.
-func overBlock(f proof.Finding, at place, weak map[place]bool) Report {
-	code, message := CodeOverBlock, "not every reader can be told what it allows"
-	if f.Reader == strict && !weak[at] {
-		code, message = CodeOverBlockStrict, "strict Gopher readers take every Disallow of the file"
-	}
-	r := NewReport(code, at.file, at.line, message)
-	r.Readers, r.Victims = []string{f.Reader}, f.Examples
-	if len(f.Examples) > 0 {
-		r.Selector = f.Examples[0]
-	}
-	return r
 }
 
 // Prove holds another robots.txt, such as one that a server has, against the

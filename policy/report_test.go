@@ -182,3 +182,22 @@ func FuzzAnnotation(f *testing.F) {
 		}
 	})
 }
+
+// TestOverBlocks: what a reader loses is told at the line that is the cause, and each
+// selector once.
+func TestOverBlocks(t *testing.T) {
+	c := compileOf(map[string]string{".robots": "Disallow: /drafts/\nAllow: /drafts/about.txt\nDisallow: /*.zip$\n"}, "a.zip", "drafts/about.txt", "drafts/x.txt")
+	lines := map[int]string{}
+	for _, r := range c.Reports() {
+		if r.Code != CodeOverBlock {
+			continue
+		}
+		lines[r.Line] += r.Victims[0]
+		if victims := slices.Sorted(slices.Values(r.Victims)); len(slices.Compact(victims)) < len(r.Victims) {
+			t.Errorf("twice: %q", r.Victims)
+		}
+	}
+	if len(lines) != 2 || lines[2] != "/drafts/about.txt" || lines[3] != "/later.zip/" {
+		t.Errorf("got %v", lines)
+	}
+}

@@ -54,7 +54,7 @@ func (t *tally) note(c cause, n int, example string, exists bool) {
 	if !exists {
 		list = &e.invented
 	}
-	if len(*list) < maxExamples {
+	if len(*list) < maxExamples && !slices.Contains(*list, example) {
 		*list = append(*list, strings.Clone(example))
 	}
 }
@@ -85,8 +85,17 @@ func (t *tally) merge(o *tally) {
 
 func (e *effect) merge(o *effect) {
 	e.count += o.count
-	e.examples = append(e.examples, o.examples[:min(len(o.examples), maxExamples-len(e.examples))]...)
-	e.invented = append(e.invented, o.invented[:min(len(o.invented), maxExamples-len(e.invented))]...)
+	e.examples, e.invented = union(e.examples, o.examples), union(e.invented, o.invented)
+}
+
+// union appends what is not there yet.
+func union(list, more []string) []string {
+	for _, s := range more {
+		if len(list) < maxExamples && !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // summary is the tallies of all classes.
@@ -176,8 +185,7 @@ func (s *summary) findings() []Finding {
 
 func (c cause) finding(class *class, e *effect) Finding {
 	f := Finding{Leak: c.leak, Reader: readerName(c.reader), Robot: class.name(), Robots: len(class.names), Count: e.count}
-	f.Examples = append(f.Examples, e.examples...)
-	f.Examples = append(f.Examples, e.invented[:min(len(e.invented), maxExamples-len(f.Examples))]...)
+	f.Examples = union(slices.Clone(e.examples), e.invented)
 	f.File, f.Line, f.Dir = c.file, c.line, c.dir
 	return f
 }
