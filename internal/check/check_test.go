@@ -55,6 +55,8 @@ func TestTree(t *testing.T) {
 			[]string{"error MENU-PROGRAM cgi-bin", "error MENU-PROGRAM d/gophermap:1", "error MENU-PROGRAM gophermap:1", "error MENU-PROGRAM gophermap:2", "error MENU-PROGRAM x.cgi"}},
 		{"dead links", map[string]string{"gophermap": "0A\t/A.TXT\n1No\tno/\n0Far\t/no\th.example\n0Source\t/d/gophermap\n", "a.txt": "", "d/gophermap": "x\n", "d/inc": ""},
 			[]string{"error CHECK-NAME gophermap:4", "warning CHECK-NOWHERE gophermap:1", "warning CHECK-NOWHERE gophermap:2"}},
+		{"feeds", map[string]string{"gophermap": "0Feed\tphlog/feed.xml\n0None\td/feed.xml\n0Denied\tno/feed.xml\n", "phlog/2026-01-02.txt": "a", "d/a.txt": "a", "no/2026-01-02.txt": "a", "no/.robots": "Disallow: /\n"},
+			[]string{"warning CHECK-NOWHERE gophermap:2", "warning CHECK-NOWHERE gophermap:3"}},
 		{"links to what is not served", map[string]string{"gophermap": "=prog\n0P\tprog\n0H\t.hidden\n0S\tsecret.txt\n", "prog": "#!/bin/sh\n", ".hidden": "", "secret.txt": "-> /etc/hostname"},
 			[]string{"error MENU-PROGRAM gophermap:1", "error CHECK-NAME gophermap:2", "error CHECK-NAME gophermap:3", "error CHECK-NAME gophermap:4", "error CHECK-OUTSIDE secret.txt"}},
 		{"searches", map[string]string{"gophermap": "7A\t/find\n7B\t/search\n7C\t/x\th.example\t70\n"}, []string{"error CHECK-SEARCH gophermap:1", "warning CHECK-SEARCH gophermap:2"}},

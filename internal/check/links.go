@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/feed"
 	"github.com/gophd/gophd/internal/programs"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -113,6 +114,9 @@ func isHost(name string) bool {
 // present reports whether a selector names something that is served.
 func (c *checking) present(sel string) bool {
 	if bare := strings.TrimPrefix(strings.TrimPrefix(sel, "/"), "0/"); bare == "robots.txt" || bare == "caps.txt" {
+		return true
+	}
+	if (&feed.Feeds{Site: c.site}).Answers(c.ctx, sel) {
 		return true
 	}
 	for _, s := range []string{sel, unescaped(sel)} {

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -88,18 +89,8 @@ func (h *Feeds) keep(k key, m madeFeed) {
 
 // make makes the feed of a directory.
 func (h *Feeds) make(r *server.Request, dir string) (madeFeed, error) {
-	snap, err := h.Site.Snapshot(r.Context())
+	v, list, err := h.dated(r.Context(), dir)
 	if err != nil {
-		return madeFeed{}, fmt.Errorf("waiting for the first scan: %w", err)
-	}
-	v := h.Site.View(r.Context())
-	v.DependOnPolicy()
-	allowed := func(name string) bool { return !snap.Compiled.DeniedToAll(name, false) }
-	list, err := dated(v, dir, allowed)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), err == nil && len(list) == 0:
-		return madeFeed{}, server.ErrDeclined
-	case err != nil:
 		return madeFeed{}, err
 	}
 	h.name(v, dir, list)
@@ -108,6 +99,33 @@ func (h *Feeds) make(r *server.Request, dir string) (madeFeed, error) {
 	}
 	f := h.feed(r, dir, list)
 	return madeFeed{f.Append(nil), v.Stamp()}, nil
+}
+
+// Answers reports whether a selector is that of a feed.
+func (h *Feeds) Answers(ctx context.Context, sel string) bool {
+	name, isDir, err := selector.Path(sel)
+	if err != nil || isDir || path.Base(name) != Name {
+		return false
+	}
+	_, _, err = h.dated(ctx, path.Dir(name))
+	return err == nil
+}
+
+// dated returns the texts of the feed of a directory, and the view that they were
+// found in; ErrDeclined if there are none.
+func (h *Feeds) dated(ctx context.Context, dir string) (*site.View, []datedText, error) {
+	snap, err := h.Site.Snapshot(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("waiting for the first scan: %w", err)
+	}
+	v := h.Site.View(ctx)
+	v.DependOnPolicy()
+	allowed := func(name string) bool { return !snap.Compiled.DeniedToAll(name, false) }
+	list, err := dated(v, dir, allowed)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || err == nil && len(list) == 0 {
+		err = server.ErrDeclined
+	}
+	return v, list, err
 }
 
 // datedText is a dated text.
