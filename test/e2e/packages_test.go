@@ -154,9 +154,10 @@ func TestPackageImage(t *testing.T) {
 	}
 }
 
-// debian returns a clean Debian tree of its own for the test. The tree that it is
-// copied from is made once and kept in the user's cache.
-func debian(t *testing.T) string {
+// debian returns a clean Debian tree of its own for the test, with more packages
+// if they are named. The tree that it is copied from is made once and kept in the
+// user's cache.
+func debian(t *testing.T, more ...string) string {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("debootstrap and chroot need root")
@@ -166,11 +167,16 @@ func debian(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	archive := filepath.Join(cache, "gophd", "debian-bookworm.tar")
+	name, args := "debian-bookworm", []string{"--variant=minbase"}
+	if len(more) > 0 {
+		name += "-" + strings.Join(more, "-")
+		args = append(args, "--include="+strings.Join(more, ","))
+	}
+	archive := filepath.Join(cache, "gophd", name+".tar")
 	if _, err := os.Stat(archive); err != nil {
 		t.Log("making a clean Debian tree with debootstrap: about 80 MB to download, once")
 		dir := t.TempDir()
-		run(t, "", "debootstrap", "--variant=minbase", "bookworm", dir)
+		run(t, "", "debootstrap", append(args, "bookworm", dir)...)
 		run(t, "", "mkdir", "-p", filepath.Dir(archive))
 		run(t, dir, "tar", "cf", archive+".new", ".")
 		if err := os.Rename(archive+".new", archive); err != nil {

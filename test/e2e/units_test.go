@@ -48,7 +48,7 @@ func TestServiceUnit(t *testing.T) {
 	wantUnit(t, "gophd.service", map[string]string{
 		"Unit.Requires": "gophd.socket", "Unit.After": "gophd.socket",
 		"Service.Type": "notify", "Service.WatchdogSec": "30", "Service.Restart": "on-failure",
-		"Service.ExecReload": "/bin/kill -HUP $MAINPID",
+		"Service.ExecReload": "/bin/sh -c 'kill -HUP $MAINPID'",
 		// What it must not have.
 		"Service.DynamicUser": "yes", "Service.LogsDirectory": "gophd", "Service.StateDirectory": "gophd", "Service.CapabilityBoundingSet": "", "Service.NoNewPrivileges": "yes",
 		"Service.PrivateUsers": "yes", "Service.PrivateNetwork": "yes", "Service.RestrictAddressFamilies": "AF_UNIX",
@@ -65,7 +65,7 @@ func TestServiceUnit(t *testing.T) {
 // TestUnitAllowsTheSandbox: the filter must let gophd put itself into its sandbox.
 func TestUnitAllowsTheSandbox(t *testing.T) {
 	filters := strings.Join(parseUnit(t, "gophd.service")["Service.SystemCallFilter"], " ")
-	for _, call := range []string{"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"} {
+	for _, call := range []string{"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"} {
 		if !strings.Contains(filters, " "+call) {
 			t.Errorf("SystemCallFilter lacks %s", call)
 		}

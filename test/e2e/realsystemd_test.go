@@ -1,0 +1,231 @@
+package e2e_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/test/e2e/harness"
+)
+
+// systemd is a Debian that was started with a systemd of its own.
+type systemd struct {
+	t    *testing.T
+	root string
+	pid  string // of process 1
+}
+
+// boot starts systemd in a Debian tree until the test ends. Where the machine
+// does not let it, the test is skipped.
+func boot(t *testing.T, root string) *systemd {
+	t.Helper()
+	need(t, "unshare", "nsenter", "pivot_root")
+	s := &systemd{t: t, root: root}
+	group := filepath.Join(cgroup2(t), fmt.Sprintf("gophd-test-%d", os.Getpid()))
+	var said bytes.Buffer
+	cmd := exec.Command("testdata/systemd/boot", root, group)
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // and with it process 1, and with that all others
+		<-ended
+		removeGroups(t, group)
+	})
+	for end := time.Now().Add(4 * harness.Patience); ; time.Sleep(100 * time.Millisecond) {
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Skipf("no systemd of its own here: %v\n%s", err, said.String())
+		default:
+		}
+		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", cmd.Process.Pid))
+		if s.pid = strings.TrimSpace(string(children)); s.pid != "" {
+			// degraded: a unit that has nothing to do with gophd has failed
+			if out, _ := s.try("systemctl", "is-system-running", "--wait"); out == "running\n" || out == "degraded\n" {
+				return s
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatalf("systemd does not come up:\n%s", said.String())
+		}
+	}
+}
+
+// cgroup2 returns where the control groups of version 2 are mounted.
+func cgroup2(t *testing.T) string {
+	t.Helper()
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	must(t, err)
+	for line := range strings.Lines(string(mounts)) {
+		if f := strings.Fields(line); len(f) > 2 && f[2] == "cgroup2" {
+			return f[1]
+		}
+	}
+	t.Skip("no cgroup2 here")
+	return ""
+}
+
+// removeGroups removes a control group and those below it, once they are empty.
+func removeGroups(t *testing.T, group string) {
+	t.Helper()
+	gone := func() bool {
+		var all []string
+		_ = filepath.WalkDir(group, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				all = append(all, name)
+			}
+			return nil
+		})
+		slices.Reverse(all)
+		for _, name := range all {
+			_ = os.Remove(name)
+		}
+		_, err := os.Stat(group)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if !eventually(gone) {
+		t.Errorf("%s stays", group)
+	}
+}
+
+// try runs a command inside.
+func (s *systemd) try(args ...string) (string, error) {
+	cmd := exec.Command("nsenter", append([]string{"-t", s.pid, "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup"}, args...)...)
+	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive"}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// do is try for what has to work.
+func (s *systemd) do(args ...string) string {
+	s.t.Helper()
+	out, err := s.try(args...)
+	if err != nil {
+		journal, _ := s.try("journalctl", "--no-pager", "-n", "15")
+		s.t.Fatalf("%s: %v\n%s\njournal:\n%s", strings.Join(args, " "), err, out, journal)
+	}
+	return out
+}
+
+// property returns what systemd says of gophd.service.
+func (s *systemd) property(name string) string {
+	s.t.Helper()
+	return strings.TrimSpace(s.do("systemctl", "show", "--value", "-p", name, "gophd.service"))
+}
+
+// journal waits until the journal has an entry with a text, in the form of
+// journalctl -o export, and returns all entries.
+func (s *systemd) journal(text string) string {
+	s.t.Helper()
+	var all string
+	if !eventually(func() bool {
+		all = s.do("journalctl", "-t", "gophd", "-o", "export", "--no-pager")
+		return strings.Contains(all, text)
+	}) {
+		s.t.Fatalf("the journal has no %q:\n%s", text, all)
+	}
+	return all
+}
+
+// TestPackageInSystemd installs the package where systemd runs, and lets it do all
+// that the units ask for.
+func TestPackageInSystemd(t *testing.T) {
+	deb := packageFile(t, "*_amd64.deb")
+	root := debian(t, "systemd-sysv")
+	s := boot(t, root)
+	run(t, "", "cp", deb, filepath.Join(root, "root/gophd.deb"))
+	s.do("dpkg", "-i", "/root/gophd.deb")
+	want := "Disallow: /phlog/drafts/" // of gophd init
+	ask := func(url string) {
+		t.Helper()
+		if got := s.do("gophd", "get", "-insecure", url); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", url, got)
+		}
+	}
+
+	// The socket starts it, as its user, without a right, in its sandbox.
+	if got := s.property("ActiveState"); got != "inactive" {
+		t.Errorf("before the first request it is %s", got)
+	}
+	ask("gopher://127.0.0.1/0/robots.txt")
+	status := s.do("cat", "/proc/"+s.property("MainPID")+"/status")
+	uid := strings.TrimSpace(s.do("id", "-u", "gophd"))
+	for _, line := range []string{"Uid:\t" + uid + "\t", "CapEff:\t0000000000000000\n", "NoNewPrivs:\t1\n", "Seccomp:\t2\n"} {
+		if !strings.Contains(status, line) {
+			t.Errorf("no %q in\n%s", line, status)
+		}
+	}
+	entries := s.journal("MESSAGE=scanned 3 directories ")
+	for _, field := range []string{"PRIORITY=6\n", "GOPHD_ROOT=/srv/gopher\n", "GOPHD_FORBIDDEN_FILES=true\n", "GOPHD_FORBIDDEN_CALLS=true\n"} {
+		if !strings.Contains(entries, field) {
+			t.Errorf("no %q in the journal:\n%s", field, entries)
+		}
+	}
+
+	// A certificate that only root can read, an access log.
+	s.do("gophd", "check-config", "-quiet", "-tls-self-signed", "/root/tls", "-listen", "127.0.0.1:7070", "/srv/gopher")
+	s.do("sh", "-ec", `mkdir -p /etc/credstore; cd /root/tls
+		cp *.crt /etc/credstore/gophd.crt; cp *.key /etc/credstore/gophd.key; chmod 600 /etc/credstore/*
+		echo GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt >>/etc/default/gophd
+		echo GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key >>/etc/default/gophd
+		echo GOPHD_ACCESS_LOG=/var/log/gophd/access.log >>/etc/default/gophd`)
+	s.do("systemctl", "restart", "gophd.service")
+	ask("gophers://127.0.0.1/0/robots.txt")
+	logged := func() bool {
+		out, _ := s.try("cat", "/var/log/gophd/access.log")
+		return strings.Contains(out, `robots.txt" 200 `)
+	}
+	if !eventually(logged) {
+		t.Error("the access log has no request")
+	}
+
+	// Reload, restart under load, upgrade: nobody is turned away.
+	s.do("systemctl", "reload", "gophd.service")
+	s.journal("MESSAGE=reload")
+	asked := make(chan error, 1)
+	go func() {
+		for range 20 {
+			if out, err := s.try("gophd", "get", "gopher://127.0.0.1/0/robots.txt"); err != nil {
+				asked <- fmt.Errorf("%w: %s", err, out)
+				return
+			}
+		}
+		asked <- nil
+	}()
+	s.do("systemctl", "restart", "gophd.service")
+	before := s.property("MainPID")
+	s.do("dpkg", "-i", "/root/gophd.deb")
+	if err := <-asked; err != nil {
+		t.Errorf("during a restart: %v", err)
+	}
+	if after := s.property("MainPID"); after == before || after == "0" {
+		t.Errorf("after an upgrade process %s still runs, not a new one: %s", before, after)
+	}
+
+	// One that hangs is replaced.
+	s.do("sh", "-ec", `mkdir /etc/systemd/system/gophd.service.d
+		printf '[Service]\nWatchdogSec=3\nTimeoutAbortSec=1\n' >/etc/systemd/system/gophd.service.d/short.conf
+		systemctl daemon-reload; systemctl restart gophd; systemctl kill -s STOP gophd`)
+	ask("gopher://127.0.0.1/0/robots.txt")
+	if n := s.property("NRestarts"); n == "0" {
+		t.Error("the watchdog has not restarted it")
+	}
+
+	s.do("dpkg", "-r", "gophd")
+	if out, err := s.try("systemctl", "is-active", "gophd.socket", "gophd.service"); err == nil {
+		t.Errorf("removed, and still %s", out)
+	}
+	s.do("dpkg", "-P", "gophd")
+}
