@@ -74,6 +74,7 @@ type daemon struct {
 	checking  bool              // nothing is served
 	access    *accesslog.Log    // nil: none
 	stats     *status.Stats     // nil: nobody may see them
+	page      *status.Page      // that shows them; nil: nobody may see it
 	metrics   net.Listener      // nil: none for Prometheus
 	enforcer  *enforce.Enforcer // nil: robots are not held to anything
 	observers observers
@@ -156,6 +157,9 @@ func (d *daemon) browsers() func(*server.HTTPConn, *server.Request) error {
 		return nil
 	}
 	first := d.pages(d.tree, &d.mux, d.conf.files, d.conf.search != nil)
+	if view, ok := first.(*webview.Pages); ok {
+		view.Drawn = d.drawn
+	}
 	web := &webview.HTTPServer{Log: d.log, Site: func(r *server.Request) (http.Handler, *server.Request) {
 		if all, ok := d.srv.Handler.(*hosts); ok {
 			if named := all.named(r); named != nil {

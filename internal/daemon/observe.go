@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"net"
 	"os"
@@ -82,8 +83,17 @@ func (d *daemon) openStats() {
 	}
 	d.observers = append(d.observers, d.stats)
 	if len(d.conf.status) > 0 {
-		d.mux.Handle(status.Selector, &status.Page{Stats: d.stats, Allow: d.conf.status, ShowIP: d.conf.ips.Name})
+		d.page = &status.Page{Stats: d.stats, Allow: d.conf.status, ShowIP: d.conf.ips.Name}
+		d.mux.Handle(status.Selector, d.page)
 	}
+}
+
+// drawn draws the status page for a browser.
+func (d *daemon) drawn(r *server.Request) (template.HTML, bool) {
+	if d.page == nil || strings.Trim(r.Selector, "/") != status.Selector {
+		return "", false
+	}
+	return d.page.HTML(r)
 }
 
 // alive reports whether gophd does its work: its handler answers, and nobody waits

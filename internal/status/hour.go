@@ -63,10 +63,8 @@ func chart(counts []int64) string {
 	return b.String()
 }
 
-// share is a bar for n of most, at most 20 marks; what is not nothing has one.
-func share(n, most int64) string {
-	if n == 0 || most == 0 {
-		return ""
-	}
-	return strings.Repeat("█", int(max(1, n*20/most)))
+// share is a bar for a share in percent, at most 20 marks; what is not nothing has
+// one.
+func share(percent int64) string {
+	return strings.Repeat("█", int(max(1, percent/5)))
 }

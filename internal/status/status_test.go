@@ -108,8 +108,8 @@ func TestPage(t *testing.T) {
 	for _, selector := range []string{"/server-status", "server-status"} {
 		got := ask(t, addr, selector)
 		for _, want := range []string{
-			"gophd 1.2.3 (go", "\n  requests: ", "\n  not served: 2, at most ", "\n  of robots.txt: 1, at most 1 a minute\n  ", "  ok           ", "  not_found    2  █", "  accepted   ", "  fetched                        1\n",
-			"  then asked for what it denies  1\n  127.0.0.1                      1\n", "\nReloads    1\n  failed   0\n", `".robots":2: `,
+			"gophd 1.2.3 (go", "\n  requests: ", "\n  not served: 2, at most ", "\n  for robots.txt: 1, at most 1 a minute\n  ", "  ok           ", "  not_found    2  █", "  accepted   ", "  fetched                        1\n",
+			"  then asked for what it denies  1\n  127.0.0.1                      1\n", "\nReloads\n  done ", "\n  failed ", `".robots":2: `,
 			"  rate of the address         0\n",
 		} {
 			if !strings.Contains(got, want) {
@@ -203,6 +203,36 @@ func BenchmarkObserve(b *testing.B) {
 	}
 }
 
+// TestHTML: what is drawn is the same, without style or script, and nothing of a
+// stranger is markup.
+func TestHTML(t *testing.T) {
+	p, addr := open(t, func(p *Page) { p.ShowIP = func(netip.Addr) string { return "<b>someone</b>" } })
+	_ = ask(t, addr, "robots.txt")
+	_ = ask(t, addr, "/secret/plan.txt")
+	_ = ask(t, addr, "/none")
+	until(t, p.Stats, func(n Numbers) bool { return n.Rude == 1 && n.Requests[server.NotFound] == 1 })
+	from := func(addr string) *server.Request {
+		return &server.Request{Remote: netip.AddrPortFrom(netip.MustParseAddr(addr), 1)}
+	}
+	body, ok := p.HTML(from("127.0.0.1"))
+	for _, want := range []string{
+		"<p>gophd 1.2.3 (go", "<b>3</b> requests", "<b>1</b> for robots.txt", `aria-label="not served in the last hour, by minutes: 1, at most 1 a minute"`,
+		`<rect x="59" y="0" width=".8" height="24"/>`, `<th scope="row">not_found</th><td><svg`, "&lt;b&gt;someone&lt;/b&gt;</th><td>1</td>", "&#34;.robots&#34;:2: ",
+	} {
+		if !ok || !strings.Contains(string(body), want) {
+			t.Errorf("no %q in\n%s", want, body)
+		}
+	}
+	for _, no := range []string{"<b>someone", "style", "script", "onload"} {
+		if strings.Contains(string(body), no) {
+			t.Errorf("%q in\n%s", no, body)
+		}
+	}
+	if body, ok := p.HTML(from("192.0.2.1")); ok || body != "" {
+		t.Errorf("a stranger gets %q", body)
+	}
+}
+
 // TestHour: each minute has its own count, and what is older than an hour is gone.
 func TestHour(t *testing.T) {
 	var h hour
@@ -219,12 +249,9 @@ func TestHour(t *testing.T) {
 	if got := h.list(now+70, asked); chart(got[:]) != strings.Repeat(".", 60) {
 		t.Errorf("an hour later: %s", chart(got[:]))
 	}
-	for _, tt := range []struct {
-		n, most int64
-		want    int
-	}{{0, 0, 0}, {0, 9, 0}, {1, 1000, 1}, {500, 1000, 10}, {1000, 1000, 20}} {
-		if got := strings.Count(share(tt.n, tt.most), "█"); got != tt.want {
-			t.Errorf("%d of %d: %d marks", tt.n, tt.most, got)
+	for percent, want := range map[int64]int{1: 1, 50: 10, 100: 20} {
+		if got := strings.Count(share(percent), "█"); got != want {
+			t.Errorf("%d percent: %d marks", percent, got)
 		}
 	}
 }

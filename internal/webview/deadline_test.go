@@ -39,8 +39,8 @@ func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 const large = 1 << 20
 
 // inFakeTime runs f with a connection to a server in memory, whose replies may stop
-// for so long; 0 is the default. The clock goes on
-// only when everybody waits for it, so that times are exact on any machine.
+// for so long; 0 is the default. The clock goes on only when everybody waits for it,
+// so that times are exact on any machine.
 func inFakeTime(t *testing.T, stall time.Duration, f func(t *testing.T, c net.Conn, r *bufio.Reader)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

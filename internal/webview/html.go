@@ -21,10 +21,10 @@ type page struct {
 	Search    bool   // there is a search
 	Query     string // what was searched for
 
-	Blocks  []block // of a menu
-	Text    string  // of a text
-	IsText  bool
-	Image   string // the URL of one
+	Blocks  []block       // of a menu
+	Text    *prose        // of a text
+	Body    template.HTML // what is drawn here
+	Image   string        // the URL of one
 	Audio   string
 	Video   string
 	Raw     string // the URL of the file itself
@@ -37,7 +37,7 @@ type crumb struct{ Name, URL string }
 
 // block is a part of a menu: lines of information, or items.
 type block struct {
-	Info  string
+	Info  prose
 	Items []item
 }
 

@@ -27,30 +27,37 @@ var kinds = map[byte]string{
 // fill puts the items of a menu into a page: what stands together in lines of
 // information is one block, and what leads somewhere another.
 func (v *Pages) fill(p *page, req *server.Request, items []menu.Item) {
-	for _, it := range items {
-		last := len(p.Blocks) - 1
-		if it.Type == menu.TypeInfo || it.Type == menu.TypeError || it.Type == 0 {
-			if last < 0 || p.Blocks[last].Items != nil {
-				p.Blocks = append(p.Blocks, block{Info: it.Label})
-			} else {
-				p.Blocks[last].Info += "\n" + it.Label
+	for len(items) > 0 {
+		n := slices.IndexFunc(items, func(it menu.Item) bool { return isInfo(it) != isInfo(items[0]) })
+		if n < 0 {
+			n = len(items)
+		}
+		var b block
+		var info []string
+		for _, it := range items[:n] {
+			if isInfo(it) {
+				info = append(info, it.Label)
+				continue
 			}
-			continue
+			shown, local := link(req, it)
+			b.Items = append(b.Items, shown)
+			if _, dated := feed.Date(path.Base(it.Selector)); local && dated && it.Type == menu.TypeText {
+				p.Feed = feedOf(p, it)
+			}
 		}
-		if last < 0 || p.Blocks[last].Items == nil {
-			p.Blocks = append(p.Blocks, block{})
-			last++
+		if text := strings.Join(info, "\n"); strings.TrimSpace(text) != "" {
+			b.Info = inPieces(readable([]byte(text)))
 		}
-		shown, local := link(req, it)
-		p.Blocks[last].Items = append(p.Blocks[last].Items, shown)
-		if _, dated := feed.Date(path.Base(it.Selector)); local && dated && it.Type == menu.TypeText {
-			p.Feed = feedOf(p, it)
+		if b.Items != nil || b.Info.Pieces != nil {
+			p.Blocks = append(p.Blocks, b)
 		}
+		items = items[n:]
 	}
-	for i := range p.Blocks {
-		p.Blocks[i].Info = readable([]byte(p.Blocks[i].Info))
-	}
-	p.Blocks = slices.DeleteFunc(p.Blocks, func(b block) bool { return b.Items == nil && strings.TrimSpace(b.Info) == "" })
+}
+
+// isInfo reports whether an item leads nowhere.
+func isInfo(it menu.Item) bool {
+	return it.Type == menu.TypeInfo || it.Type == menu.TypeError || it.Type == 0
 }
 
 // feedOf is the URL of the feed of the directory that a page shows, if a dated

@@ -2,6 +2,7 @@ package webview
 
 import (
 	"errors"
+	"html/template"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -30,6 +31,10 @@ type Pages struct {
 
 	// Search reports whether /search answers: each page has a form for it.
 	Search bool
+
+	// Drawn, if not nil, draws what Handler answers with a text. It returns false
+	// where it has nothing to draw.
+	Drawn func(*server.Request) (template.HTML, bool)
 
 	voice
 }
@@ -152,7 +157,7 @@ func (v *Pages) paged(w http.ResponseWriter, r *http.Request, f *site.Resource, 
 			failed(asRecorder(w), err)
 			return true
 		}
-		p.Text, p.IsText = readable(text), true
+		p.setText(text)
 	case kind == "image":
 		p.Image = p.Raw
 	case kind == "audio":
@@ -208,6 +213,15 @@ func (v *Pages) made(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.say(w.Header(), v.Site, sel, false)
+	html := strings.Contains(r.Header.Get("Accept"), "text/html")
+	if v.Drawn != nil && html {
+		if body, ok := v.Drawn(ask(req, sel, asked)); ok {
+			p := v.page(w, r, sel, menu.TypeText)
+			p.Body = body
+			show(w, r, p)
+			return
+		}
+	}
 	reply := capture{limit: maxMade}
 	err := v.Handler.ServeGopher(&reply, ask(req, sel, asked))
 	if rest, _, ok := typed(sel); err != nil && server.KindOf(err) == server.NotFound && ok {
@@ -219,21 +233,23 @@ func (v *Pages) made(w http.ResponseWriter, r *http.Request) {
 		failed(asRecorder(w), err)
 		return
 	}
-	p := v.page(w, r, sel, menu.TypeMenu)
-	p.Query = asked
 	items, isMenu := reply.menu()
 	base := path.Base(r.URL.Path)
 	typ, known := menu.TypeOf(base)
 	if !known {
 		typ = menu.Sniff(reply.Bytes()[:min(reply.Len(), 512)])
 	}
-	kind := mediaType(base, typ)
-	switch html := strings.Contains(r.Header.Get("Accept"), "text/html"); {
+	if isMenu {
+		typ = menu.TypeMenu
+	}
+	p := v.page(w, r, sel, typ)
+	p.Query = asked
+	switch kind := mediaType(base, typ); {
 	case isMenu:
 		v.fill(&p, req, items)
 		show(w, r, p)
 	case strings.HasPrefix(kind, "text/plain") && html:
-		p.Text, p.IsText = readable(reply.Bytes()), true
+		p.setText(reply.Bytes())
 		show(w, r, p)
 	default:
 		w.Header().Set("Content-Type", kind)
@@ -242,6 +258,12 @@ func (v *Pages) made(w http.ResponseWriter, r *http.Request) {
 		}
 		content(w, r, reply.Bytes())
 	}
+}
+
+// setText shows a text.
+func (p *page) setText(text []byte) {
+	pieces := inPieces(readable(text))
+	p.Text = &pieces
 }
 
 // page begins the page of a resource.

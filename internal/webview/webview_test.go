@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"net"
 	"net/http"
@@ -56,6 +57,8 @@ func serving(h http.Handler) func(*server.HTTPConn, *server.Request) error {
 	return (&HTTPServer{Site: func(r *server.Request) (http.Handler, *server.Request) { return h, r }}).Serve
 }
 
+func drawn(r *server.Request) (template.HTML, bool) { return "<svg></svg>", r.Selector == "/numbers" }
+
 // start serves the hole to browsers.
 func start(t *testing.T, change func(*server.Server)) *served {
 	t.Helper()
@@ -79,9 +82,13 @@ func start(t *testing.T, change func(*server.Server)) *served {
 		_, err := fmt.Fprintf(w, "asked %s", r.Query)
 		return err
 	})
+	mux.HandleFunc("/numbers", func(w server.ResponseWriter, _ *server.Request) error {
+		_, err := io.WriteString(w, "1 2 3")
+		return err
+	})
 	mux.HandleFunc("/busy", func(server.ResponseWriter, *server.Request) error { return &server.Error{Kind: server.Busy} })
 	s := &served{t: t, tree: tree, obs: &observed{make(chan server.Served, 1000)}}
-	s.srv = &server.Server{Handler: mux, Host: "gopher.example", Port: 70, Observer: s.obs, HTTP: serving(&Pages{Site: tree, Handler: mux})}
+	s.srv = &server.Server{Handler: mux, Host: "gopher.example", Port: 70, Observer: s.obs, HTTP: serving(&Pages{Site: tree, Handler: mux, Drawn: drawn})}
 	if change != nil {
 		change(s.srv)
 	}
@@ -177,6 +184,20 @@ func TestPages(t *testing.T) {
 		if want.typ == htmlText && strings.Contains(body, "<script") {
 			t.Errorf("%s: markup of a stranger: %s", path, body)
 		}
+	}
+}
+
+// What is drawn stands in a page for browsers only.
+func TestDrawn(t *testing.T) {
+	s := start(t, nil)
+	if res, body := s.get("/numbers"); !strings.Contains(body, "<svg></svg>") || !strings.Contains(body, "gopher://gopher.example/0/numbers") || res.Header.Get("Content-Security-Policy") != pageCSP {
+		t.Errorf("%v\n%s", res.Header, body)
+	}
+	if _, body := s.get("/numbers", "Accept", "text/plain"); body != "1 2 3" {
+		t.Errorf("as a text: %q", body)
+	}
+	if _, body := s.get("/a.txt"); strings.Contains(body, "<svg>") {
+		t.Error("another page is drawn")
 	}
 }
 

@@ -1,12 +1,13 @@
-// Usage: node walk.js URL [SCREENSHOTS]
-// Walks all pages of a site in Chromium, by its links, and tells what is wrong with
-// them, one problem a line: answers that are no success, what axe-core finds, in
-// light and dark, on a phone and on a desktop, and anything that runs or is blocked.
+// Usage: node walk.js URL [SCREENSHOTS [PATH...]]
+// Walks all pages of a site in Chromium, by its links and from each PATH, and tells
+// what is wrong with them, one problem a line: answers that are no success, what
+// axe-core finds, in light and dark, on a phone and on a desktop, letters that are
+// too small, and anything that runs or is blocked. SCREENSHOTS may be "".
 // With DEAD_LINKS in the environment links may lead nowhere.
 import { chromium } from "playwright-core";
 import axe from "axe-core";
 
-const [start, screenshots] = process.argv.slice(2);
+const [start, screenshots, ...more] = process.argv.slice(2);
 const origin = new URL(start).origin;
 const problems = [];
 const browser = await chromium.launch({
@@ -15,8 +16,8 @@ const browser = await chromium.launch({
 });
 
 const looks = [
-  { name: "desktop", viewport: { width: 900, height: 800 }, colorScheme: "light" },
-  { name: "phone", viewport: { width: 360, height: 640 }, colorScheme: "dark" },
+  { name: "desktop", viewport: { width: 1200, height: 900 }, colorScheme: "light" },
+  { name: "phone", viewport: { width: 360, height: 740 }, colorScheme: "dark" },
 ];
 let pages = 0;
 for (const look of looks) {
@@ -26,7 +27,7 @@ for (const look of looks) {
   page.on("dialog", (d) => { problems.push(`${at}: a dialog: ${d.message()}`); d.dismiss(); });
   page.on("console", (m) => { if (m.type() === "error" && !m.location().url.endsWith("/favicon.ico")) problems.push(`${at}: ${m.text()}`); });
   page.on("request", (r) => { if (new URL(r.url()).origin !== origin) problems.push(`${at}: asks for ${r.url()}`); });
-  const seen = new Set([start]);
+  const seen = new Set([start, ...more.map((path) => origin + path)]);
   for (const url of seen) {
     if (seen.size > 500) { problems.push("more than 500 pages"); break; }
     at = url;
@@ -40,6 +41,9 @@ for (const look of looks) {
     await page.evaluate(axe.source);
     const found = await page.evaluate(() => axe.run({ resultTypes: ["violations"] }));
     for (const v of found.violations) problems.push(`${url} (${look.name}): ${v.id}: ${v.help}: ${v.nodes.map((n) => n.html).slice(0, 2).join(" ")}`);
+    const small = await page.evaluate(() => [...document.body.querySelectorAll("*")].filter((e) =>
+      parseFloat(getComputedStyle(e).fontSize) < 12 && [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim())).map((e) => e.outerHTML));
+    for (const e of small) problems.push(`${url} (${look.name}): letters of less than 12 px: ${e}`);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     if (wide > 0) problems.push(`${url} (${look.name}): ${wide} px wider than the window`);
     if (await page.evaluate(() => document.scripts.length + document.querySelectorAll("iframe,object,embed,[onclick],[onerror]").length)) problems.push(`${url}: markup that is not ours`);
@@ -52,9 +56,9 @@ for (const look of looks) {
     }
   }
   if (screenshots) {
-    for (const path of ["/", "/phlog/", "/phlog/2026-09-06-why-gopher.txt", "/pictures/burrow.png"]) {
+    for (const [name, path] of Object.entries({ menu: "/", phlog: "/phlog/", text: "/phlog/2026-09-06-why-gopher.txt",
+      picture: "/pictures/burrow.png", status: "/server-status" })) {
       await page.goto(origin + path);
-      const name = { "/": "menu", "/phlog/": "phlog", "/pictures/burrow.png": "picture" }[path] ?? "text";
       await page.screenshot({ path: `${screenshots}/view-${name}-${look.name}.png` });
     }
   }

@@ -1,0 +1,123 @@
+package webview
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A text is shown as it is, line by line, in letters of one width. But 67 columns
+// do not fit on a phone. There, what is surely prose is broken where the screen
+// ends: its line ends count as blanks (style.css). Whatever else is wider than the
+// screen, a table or a picture of letters, scrolls.
+//
+// Prose is a paragraph or an item of a list: lines that begin in the same column,
+// all but the last about as long as a line is, of letters with single blanks
+// between words. Verses and lists of short lines are none.
+
+// piece is a part of a text; all pieces together are the text.
+type piece struct {
+	Text  string
+	Prose bool // its line ends may be elsewhere
+}
+
+// prose is a text in pieces.
+type prose struct {
+	Pieces []piece
+	Wide   bool // a line that is no prose is wider than a phone
+}
+
+const (
+	phoneWidth = 41 // columns on a screen of 360 pixels, with the letters of style.css
+	fullLine   = 40 // from so many columns on a line is one that goes on
+)
+
+// inPieces finds the prose in a text.
+func inPieces(text string) (p prose) {
+	rest := strings.Split(text, "\n")
+	before := "" // what is no prose
+	for i, n := 0, 0; i < len(rest); i += n {
+		n = paragraph(rest[i:])
+		lines := rest[i : i+n]
+		alone := n == 1 && isEmpty(rest, i-1) && isEmpty(rest, i+1)
+		end := "\n"
+		if i+n == len(rest) {
+			end = ""
+		}
+		if !isProse(lines, alone) {
+			for _, l := range lines {
+				p.Wide = p.Wide || columns(l) > phoneWidth
+			}
+			before += strings.Join(lines, "\n") + end
+			continue
+		}
+		indent := lines[0][:indentOf(lines[0])]
+		if alone {
+			indent = "" // a heading in the middle
+		}
+		p.Pieces = append(p.Pieces, piece{Text: before + indent}, piece{strings.Join(lines, "\n")[len(indent):], true})
+		before = end
+	}
+	if before != "" {
+		p.Pieces = append(p.Pieces, piece{Text: before})
+	}
+	return p
+}
+
+// paragraph returns how many of the lines, at least one, may be a paragraph.
+func paragraph(lines []string) int {
+	column := indentOf(lines[0]) + marker(lines[0][indentOf(lines[0]):])
+	n := 1
+	for n < len(lines) && columns(lines[n-1]) >= fullLine && strings.TrimSpace(lines[n]) != "" {
+		indent := indentOf(lines[n])
+		if n == 1 && indent < column && marker(lines[0]) == 0 {
+			column = indent // the first line of a paragraph may be indented
+		}
+		if indent != column || marker(lines[n][indent:]) > 0 {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// isProse reports whether lines that may be a paragraph are one. One line that
+// stands alone may have wide gaps: it is a heading.
+func isProse(lines []string, alone bool) bool {
+	if len(lines) == 1 && columns(lines[0]) <= phoneWidth {
+		return false
+	}
+	letters, all := 0, 0
+	for _, l := range lines {
+		l = strings.TrimSpace(l)
+		for i, r := range l {
+			all++
+			if unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) || r == ' ' {
+				letters++
+			}
+			gap := r == '\t' || strings.HasPrefix(l[i:], "  ") && !strings.ContainsRune(".!?:", rune(l[i-1]))
+			if gap && !alone {
+				return false
+			}
+		}
+	}
+	return 4*letters >= 3*all
+}
+
+func isEmpty(lines []string, i int) bool {
+	return i < 0 || i >= len(lines) || strings.TrimSpace(lines[i]) == ""
+}
+
+// indentOf is how many blanks a line begins with.
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// marker is how wide the sign is that begins an item of a list, with its blank.
+func marker(line string) int {
+	sign, _, found := strings.Cut(line, " ")
+	if found && (sign == "*" || sign == "-" || sign == "+" || len(sign) > 1 && strings.Trim(sign[:len(sign)-1], "0123456789") == "" && strings.HasSuffix(sign, ".")) {
+		return len(sign) + 1
+	}
+	return 0
+}
+
+func columns(line string) int { return utf8.RuneCountInString(line) }
