@@ -148,7 +148,7 @@ func walk(t *testing.T, f func(name string)) {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules" || name == "content/attic"):
+		case e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules" || name == "bin" || name == "content/attic"):
 			return fs.SkipDir
 		case e.Type().IsRegular():
 			f(name)

@@ -17,7 +17,7 @@ import (
 type sheet struct {
 	Head  string
 	Hour  []graph
-	Parts []part
+	Parts []table
 }
 
 // graph is what happened in the last hour, by minutes.
@@ -38,8 +38,8 @@ func (g graph) All() (all int64) {
 // Most is how often it happened in one minute.
 func (g graph) Most() int64 { return slices.Max(g.Counts[:]) }
 
-// part is a table.
-type part struct {
+// table is a part of the page, with a title.
+type table struct {
 	Title string
 	Rows  []row
 }
@@ -50,15 +50,15 @@ type row struct {
 	Share       int64 // of the largest of its kind, in percent
 }
 
-func (p *part) number(name string, n int64) {
+func (p *table) number(name string, n int64) {
 	p.Rows = append(p.Rows, row{Name: name, Value: strconv.FormatInt(n, 10)})
 }
 
-func (p *part) say(format string, args ...any) {
+func (p *table) say(format string, args ...any) {
 	p.Rows = append(p.Rows, row{Name: fmt.Sprintf(format, args...)})
 }
 
-func (p *part) addresses(list []tally.Count[netip.Addr], show func(netip.Addr) string) {
+func (p *table) addresses(list []tally.Count[netip.Addr], show func(netip.Addr) string) {
 	for _, c := range list {
 		p.number(show(c.Key), c.Times)
 	}
@@ -69,21 +69,21 @@ func (p *Page) sheet(n Numbers) sheet {
 	s := sheet{
 		Head:  fmt.Sprintf("gophd %s (%s), up %s", p.Stats.Version, runtime.Version(), time.Since(n.Start).Round(time.Second)),
 		Hour:  []graph{{"requests", false, n.Hour[asked]}, {"not served", true, n.Hour[failed]}, {"for robots.txt", false, n.Hour[fetched]}},
-		Parts: []part{requests(n), connections(n), p.refused(n), p.robots(n), p.reloads(n)},
+		Parts: []table{requests(n), connections(n), p.refused(n), p.robots(n), p.reloads(n)},
 	}
 	if p.Stats.Enforcer != nil {
 		s.Parts = append(s.Parts, p.enforced(n))
 	}
 	if p.Stats.Lost != nil {
-		log := part{Title: "Access log"}
+		log := table{Title: "Access log"}
 		log.number("lines lost", n.Lost)
 		s.Parts = append(s.Parts, log)
 	}
 	return s
 }
 
-func requests(n Numbers) part {
-	p := part{Title: "Requests"}
+func requests(n Numbers) table {
+	p := table{Title: "Requests"}
 	most := max(1, slices.Max(n.Requests[:]))
 	for kind, times := range n.Requests {
 		p.number(server.Kind(kind).String(), times)
@@ -95,8 +95,8 @@ func requests(n Numbers) part {
 	return p
 }
 
-func connections(n Numbers) part {
-	p := part{Title: "Connections"}
+func connections(n Numbers) table {
+	p := table{Title: "Connections"}
 	p.number("accepted", n.Accepted)
 	p.number("reading", int64(n.Reading))
 	p.number("writing", int64(n.Writing))
@@ -104,8 +104,8 @@ func connections(n Numbers) part {
 	return p
 }
 
-func (p *Page) refused(n Numbers) part {
-	t := part{Title: "Refused"}
+func (p *Page) refused(n Numbers) table {
+	t := table{Title: "Refused"}
 	for _, why := range slices.Sorted(maps.Keys(n.Refused)) {
 		t.number(why, n.Refused[why])
 	}
@@ -115,8 +115,8 @@ func (p *Page) refused(n Numbers) part {
 	return t
 }
 
-func (p *Page) robots(n Numbers) part {
-	t := part{Title: "robots.txt"}
+func (p *Page) robots(n Numbers) table {
+	t := table{Title: "robots.txt"}
 	t.number("bytes", int64(n.RobotsBytes))
 	t.number("fetched", n.Fetches)
 	t.number("then asked for what it denies", n.Rude)
@@ -126,8 +126,8 @@ func (p *Page) robots(n Numbers) part {
 	return t
 }
 
-func (p *Page) enforced(n Numbers) part {
-	t := part{Title: "Robots held to robots.txt"}
+func (p *Page) enforced(n Numbers) table {
+	t := table{Title: "Robots held to robots.txt"}
 	t.number("known", int64(n.Enforced.Robots))
 	t.number("requests slowed", n.Enforced.Slowed)
 	t.number("requests refused", n.Enforced.Refused)
@@ -138,8 +138,8 @@ func (p *Page) enforced(n Numbers) part {
 // maxReports is how many reports of the last reload the page shows.
 const maxReports = 20
 
-func (p *Page) reloads(n Numbers) part {
-	t := part{Title: "Reloads"}
+func (p *Page) reloads(n Numbers) table {
+	t := table{Title: "Reloads"}
 	t.number("done", n.Reloads)
 	t.number("failed", n.Failures)
 	if n.Reloads > 0 {
