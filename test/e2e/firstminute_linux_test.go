@@ -63,7 +63,7 @@ func TestFirstMistakes(t *testing.T) {
 		{"gophd check", 2, `gophd \./check`},
 		{"gophd robots", 2, `gophd \./robots`},
 		{"gophd init hole", 3, `name a new directory`},
-		{"gophd robots check", 2, `-root \./content`},
+		{"gophd robots check", 2, `name it after the command: \./content`},
 		{"gophd robots test hole gopher://127.0.0.1/0/a.txt", 2, `"/a\.txt"`},
 	} {
 		words := asNobody(strings.Fields(m.command))
