@@ -21,15 +21,15 @@ var claims = map[string]struct {
 	with map[string]string // annotations beside it
 	say  []string
 }{
-	"in. It is written like a *robots.txt* whose */* is that directory:": {false, nil, []string{
+	"like a *robots.txt* whose */* is that directory:": {false, nil, []string{
 		"deny * /phlog/drafts/", "deny * /phlog/drafts/later.txt", "allow * /phlog/drafts/about.txt", "allow * /phlog/1.txt", "allow * /drafts/"}},
-	"Nothing of this directory, for any robot:": {false, nil, []string{
+	"No robot may fetch anything from this directory:": {false, nil, []string{
 		"deny * /d/", "deny foo /d/x", "deny foo /d/e/x", "allow foo /e"}},
-	"No archive but the one for robots:": {false, nil, []string{
+	"No archive except the one for robots:": {false, nil, []string{
 		"deny * /d/x.zip", "deny * /d/e/x.zip", "allow * /d/all-texts.zip", "allow * /d/x.txt", "allow * /x.zip"}},
 	"Only Veronica:": {false, nil, []string{
 		"deny * /d/x", "deny foo /d/", "allow veronica /d/x"}},
-	"Only the texts, for this robot:": {false, nil, []string{
+	"One robot may fetch the texts only:": {false, nil, []string{
 		"deny imagebot /d/x.gif", "allow imagebot /d/x.txt", "allow * /d/x.gif"}},
 
 	"1. Keep robots out of a part": {false, nil, []string{
