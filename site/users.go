@@ -102,7 +102,7 @@ func (u *users) trees(old, next map[string]*tree) (fresh []string) {
 // closed notes that a home lets nobody in.
 func (u *users) closed(name, home string) {
 	info, err := os.Stat(home)
-	if err != nil {
+	if err != nil || ownerOf(info) < u.minUID {
 		return
 	}
 	u.found = append(u.found, unopened(name, fmt.Sprintf("home is %04o", info.Mode().Perm()), "chmod o+x "+home))

@@ -53,6 +53,8 @@ type Options struct {
 
 	// User is who serves. If nil, the user of this process.
 	User *Account
+	// Named says that it was said who that is, and not only taken for likely.
+	Named bool
 }
 
 // An Outcome is what was found.
@@ -90,6 +92,7 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 		return nil, err
 	}
 	c := &checking{checked: &checked, ctx: ctx, Options: o, root: real, site: s, seen: map[diag.Diagnostic]bool{}, hosts: map[string]*linkedHost{}}
+	c.reach(dir)
 	c.directory(".")
 	c.links()
 	for _, r := range snap.Compiled.Reports() {

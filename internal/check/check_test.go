@@ -152,6 +152,36 @@ func TestTreeOfAnotherUser(t *testing.T) {
 	}
 }
 
+// What whoever serves cannot enter is told by name: homes of users with a Gopher
+// directory, mounts, the root itself.
+func TestTreesOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can look into the homes of others")
+	}
+	dir := t.TempDir()
+	must(t, os.Chmod(filepath.Dir(dir), 0o755))
+	write(t, dir, map[string]string{"root/a": "", "homes/ann/public_gopher/a": "", "homes/bob/public_gopher/a": "", "homes/cleo/mail": "", "homes/dan/public_gopher/a": "",
+		"homes/eve/x/public_gopher": "", "shut/pub/a": "", "homes/lost+found/public_gopher/x": "", "top/shut/a": ""})
+	for name, mode := range map[string]os.FileMode{"homes/ann": 0o711, "homes/bob": 0o700, "homes/cleo": 0o700, "homes/dan": 0o755, "homes/dan/public_gopher": 0o700,
+		"homes/lost+found": 0o700, "shut": 0o700, "top/shut": 0o750} {
+		must(t, os.Chmod(filepath.Join(dir, name), mode))
+		if user := filepath.Base(name); filepath.Dir(name) == "homes" && user != "lost+found" {
+			must(t, os.Chown(filepath.Join(dir, name), 12345, 12345))
+		}
+	}
+	o := Options{User: &Account{Name: "somebody", UID: 4_000_000}, Named: true, Site: site.Config{Users: dir + "/homes/*/public_gopher", Mounts: map[string]string{"pub": dir + "/shut/pub"}}}
+	got, r := findings(t, filepath.Join(dir, "root"), o)
+	if want := []string{"error CHECK-READ " + dir + "/shut", "error CHECK-READ ~bob", "error CHECK-READ ~dan"}; !slices.Equal(got, want) {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+	if bob := r.Findings[1]; bob.Message != "user somebody cannot enter "+dir+"/homes/bob (0700)" || bob.Hint != "chmod o+x "+dir+"/homes/bob" {
+		t.Errorf("bob: %+v", bob)
+	}
+	if got, _ := findings(t, filepath.Join(dir, "top/shut"), Options{User: o.User, Named: true}); !slices.Equal(got, []string{"error CHECK-READ " + dir + "/top/shut"}) {
+		t.Errorf("the root: %q", got)
+	}
+}
+
 func stat(t *testing.T, name string) os.FileInfo {
 	t.Helper()
 	info, err := os.Stat(name)

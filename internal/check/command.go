@@ -46,7 +46,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		if err != nil {
 			return exit.Hint(fmt.Errorf("looking up the user that serves: %w", err), "-user NAME names one that exists")
 		}
-		o.User = u
+		o.User, o.Named = u, c.User != ""
 	}
 	result, err := Tree(ctx, args[0], o)
 	switch {

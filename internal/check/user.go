@@ -1,15 +1,22 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site"
 )
 
 // Account is an account that serves a tree. Its rights are told by the modes of files
@@ -85,6 +92,74 @@ func (c *checking) readable(name string, e fs.DirEntry, unreadable *some) bool {
 		unreadable.add(fmt.Sprintf("%q (%s)", e.Name(), info.Mode()))
 	}
 	return ok
+}
+
+// reach checks whether whoever serves reaches the directories that the site is made
+// of: the root and the mounts, if it is known who that is, and those of the users.
+func (c *checking) reach(root string) {
+	if c.Named {
+		for _, dir := range append([]string{root}, slices.Sorted(maps.Values(c.Site.Mounts))...) {
+			if at, mode := c.blocked("/", dir); at != "" {
+				c.find(diag.Error, CodeRead, at, 0, "move it to where that user may go, or chmod o+x", "%s cannot enter it (%04o), and so not serve %s", c.who(), mode, dir)
+			}
+		}
+	}
+	above, below, ok := strings.Cut(c.Site.Users, "/*")
+	if !ok {
+		return
+	}
+	above = cmp.Or(above, "/")
+	homes, err := os.ReadDir(above)
+	if err != nil {
+		c.find(diag.Error, CodeRead, above, 0, "", "the directory of the users cannot be read: %v", cause(err))
+	}
+	for _, e := range homes {
+		home := filepath.Join(above, e.Name())
+		info, err := os.Stat(home)
+		if err != nil || !selector.Askable("~"+e.Name()) {
+			continue
+		}
+		if uid, _, known := owner(info); known && uid < cmp.Or(c.Site.UsersMinUID, site.DefaultUsersMinUID) {
+			continue
+		}
+		dir := filepath.Join(home, below)
+		if info, err := os.Stat(dir); err == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist) {
+			continue // not a user of Gopher
+		}
+		if at, mode := c.blocked(home, dir); at != "" {
+			c.find(diag.Error, CodeRead, "~"+e.Name(), 0, "chmod o+x "+at, "%s cannot enter %s (%04o)", c.who(), at, mode)
+		}
+	}
+}
+
+// blocked returns the first directory on the way from one to another that whoever
+// serves may not enter, or the last, if it may not be listed, and its mode; "" if
+// there is none.
+func (c *checking) blocked(from, to string) (at string, mode fs.FileMode) {
+	to, err := filepath.Abs(to)
+	if err != nil {
+		return "", 0
+	}
+	for i := len(from); i <= len(to); i++ {
+		if i < len(to) && i > 1 && to[i] != '/' {
+			continue
+		}
+		next, bits := to[:i], fs.FileMode(1)
+		if i == len(to) {
+			bits = 5
+		}
+		info, err := os.Stat(next)
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return at, mode
+		case err != nil:
+			return "", 0 // told elsewhere
+		case c.User != nil && !c.User.allows(info, bits):
+			return next, info.Mode().Perm()
+		}
+		at, mode = next, info.Mode().Perm()
+	}
+	return "", 0
 }
 
 // who is the user that serves, for people.
