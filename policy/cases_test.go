@@ -49,7 +49,7 @@ func compileOf(annotations map[string]string, files ...string) *Compiled {
 // reads gives what a reader or a dialect makes of a file.
 func reads(t *testing.T, name string, file []byte, agent string) func(string) bool {
 	t.Helper()
-	for _, r := range robots.Readers() {
+	for _, r := range robots.Models() {
 		if r.Name == name {
 			return r.Read(file, agent)
 		}

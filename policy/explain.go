@@ -140,7 +140,7 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	for _, s := range f.Usage(agent, escape(sel)) {
 		e.Usage = append(e.Usage, UsePreference{s.Key, s.Preference.String(), c.usageSource(s), s.Line})
 	}
-	for _, r := range robots.Readers() {
+	for _, r := range robots.Models() {
 		e.Readers = append(e.Readers, ReaderAnswer{r.Name, r.Read(c.file, agent)(sel)})
 	}
 	return e

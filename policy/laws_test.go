@@ -343,7 +343,7 @@ func (d drawn) laws(t *rapid.T, c *Compiled) {
 		}
 		s := policyFor(d.dirs, name)
 		weak := map[string]func(string) bool{}
-		for _, r := range robots.Readers() {
+		for _, r := range robots.Models() {
 			if r.Name == "gopher-strict" || r.Name == "veronica2" && agent == "veronica" || r.Name == "1994" && (agent == "zz" || d.names(name)) {
 				weak[r.Name] = r.Read(c.File(), agent)
 			}

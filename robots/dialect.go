@@ -95,9 +95,7 @@ func (d Dialect) Syntax(v Version) Syntax {
 // style is how a reader takes patterns: their syntax, and its habits.
 type style struct {
 	Syntax
-	slash    bool // /path/ also covers /path (Veronica-2)
-	trimStar bool // patterns with an inner * are dropped, a final one is cut off
-	first    bool // the first rule that matches decides, not the longest
+	slash bool // /path/ also covers /path (Veronica-2)
 }
 
 func (d Dialect) style(v Version) style {

@@ -111,19 +111,23 @@ Allow: /archive/%7Eann/
 	// because of the * group, for robots that no group names
 }
 
-func ExampleReaders() {
+func ExampleModels() {
 	file := []byte("User-agent: *\nDisallow: /a*c\nAllow: /abc\n")
-	for _, r := range robots.Readers() {
-		allowed := r.Read(file, "mybot")
-		fmt.Println(r.Name, allowed("/abc"))
+	for _, m := range robots.Models() {
+		allowed := m.Read(file, "mybot")
+		fmt.Println(m.Name, allowed("/abc"))
 	}
 	// Output:
 	// gopher-strict false
 	// veronica2 false
 	// rfc9309 true
+	// rfc9309-raw true
+	// google true
+	// google-raw true
 	// 1994 true
-	// first-match false
+	// first-match true
 	// gemini true
+	// gopher-mcp false
 }
 
 func ExampleEffectiveRate() {

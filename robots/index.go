@@ -39,7 +39,6 @@ type ref uint32
 const (
 	refExact ref = 1 << iota
 	refTrim
-	refFirst // of the style "first match": precedence is the place in the file
 	refShift = iota
 )
 
@@ -72,11 +71,7 @@ func (x *index) text(r ref) string {
 
 func (x *index) match(r ref) match {
 	rec := r.record()
-	m := match{uint32(len(x.pattern(rec))), rec, x.file.records[rec].kind() == KindAllow}
-	if r&refFirst != 0 {
-		m.precedence = ^rec
-	}
-	return m
+	return match{uint32(len(x.pattern(rec))), rec, x.file.records[rec].kind() == KindAllow}
 }
 
 // add puts a rule into the index, as the style reads its pattern.
@@ -91,9 +86,6 @@ func (x *index) add(s style, record uint32) {
 		p = x.normalize(record, p)
 	}
 	r := ref(record << refShift)
-	if s.first {
-		r |= refFirst
-	}
 	precedence := x.match(r).precedence
 	s.forms(p, func(f matchForm) {
 		r := r

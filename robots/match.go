@@ -83,15 +83,6 @@ func (s style) matches(p, selector string) bool {
 // byte.
 func (s style) forms(p string, fn func(matchForm)) {
 	last := len(p) - 1
-	if s.trimStar {
-		if p[last] == '*' {
-			p = p[:last]
-		}
-		if p != "" && strings.IndexByte(p, '*') < 0 {
-			fn(matchForm{text: p})
-		}
-		return
-	}
 	star := -1
 	if s.Glob {
 		star = strings.IndexByte(p, '*')
