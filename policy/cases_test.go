@@ -46,19 +46,17 @@ func compileOf(annotations map[string]string, files ...string) *Compiled {
 	return Compile(Input{Root: treeOf(annotations, files...)}, nil)
 }
 
-// reads gives what a reader or a dialect makes of a file.
+// reads gives what a dialect or a reader makes of a file.
 func reads(t *testing.T, name string, file []byte, agent string) func(string) bool {
 	t.Helper()
-	for _, r := range robots.Models() {
-		if r.Name == name {
-			return r.Read(file, agent)
-		}
+	if d, err := robots.ParseDialect(name); err == nil {
+		return robots.Parse(d, file).Agent(agent).Allowed
 	}
-	d, err := robots.ParseDialect(name)
-	if err != nil {
-		t.Fatal(err)
+	i := slices.IndexFunc(robots.Models(), func(m robots.Model) bool { return m.Name == name })
+	if i < 0 {
+		t.Fatalf("no reader is called %q", name)
 	}
-	return robots.Parse(d, file).Agent(agent).Allowed
+	return robots.Models()[i].Read(file, agent)
 }
 
 func TestCases(t *testing.T) {
