@@ -38,19 +38,19 @@ var claims = map[string]struct {
 		"deny * /d/drafts/", "deny foo /d/drafts/x", "allow * /d/draft"}},
 	"2. A name, and nothing that begins with it": {false, nil, []string{
 		"deny * /attic/log", "allow * /attic/log-book.txt", "deny * /attic/draft/x", "allow * /attic/drafty.txt"}},
-	"asterisk stands for any run of characters, slashes included:": {false, nil, []string{
+	"An asterisk matches any run of characters, slashes included:": {false, nil, []string{
 		"deny * /d/x.bak", "deny * /d/e/x.bak", "allow * /d/x.bak.gz"}},
-	"3. Nobody, except": {false, map[string]string{"phlog/": "Disallow: /drafts/\n"}, []string{
+	"3. No robot, except": {false, map[string]string{"phlog/": "Disallow: /drafts/\n"}, []string{
 		"deny * /tables/x", "deny foo /tables/", "allow veronica /tables/x", "deny veronica /phlog/drafts/", "allow veronica /phlog/x"}},
-	"4. Everybody out": {false, nil, []string{
+	"4. No robot anywhere": {false, nil, []string{
 		"deny * /", "deny foo /x", "line Disallow: /", "line Disallow: *"}},
 	"5. The whole site: the annotation of the root": {true, nil, []string{
 		"line Crawl-delay: 5", "line Index: allow", "line Cooldown: 86400", "line Comment: Texts for people. Fetch them slowly, and once."}},
-	"With Final it holds for all robots, whoever is named:": {false, map[string]string{"~bob/": "Allow: /\nUser-agent: foo\nAllow: /private/\n"}, []string{
+	"With Final no annotation below undoes it, whatever robot it names:": {false, map[string]string{"~bob/": "Allow: /\nUser-agent: foo\nAllow: /private/\n"}, []string{
 		"deny * /~bob/private/x", "deny foo /~bob/private/", "allow foo /~bob/x"}},
 	"What your texts may be used for": {false, nil, []string{
 		"use * /d/x search=y, train-ai=n", "use foo /d/ search=y, train-ai=n", "use * /x ", "allow * /d/x"}},
-	"open again for their own directory. Final is not:": {true, map[string]string{"~ann/": "Allow: /\nUser-agent: foo\nAllow: /private/\n"}, []string{
+	"for their own directory. Final cannot:": {true, map[string]string{"~ann/": "Allow: /\nUser-agent: foo\nAllow: /private/\n"}, []string{
 		"deny * /~ann/private/x", "deny foo /~ann/private/", "allow foo /~ann/x"}},
 }
 
