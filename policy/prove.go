@@ -47,7 +47,7 @@ const maxRounds = 3
 // the directory of the rule that leaks; it reports whether there are none left.
 func (w *work) prove(last *proof.Result[*Dir]) bool {
 	c := w.c
-	c.proof = proof.Check(c.proofInput(c.file), last)
+	c.proof, c.leaks = proof.Check(c.proofInput(c.file), last), nil
 	foreseen := map[place][]string{}
 	isNamed := slices.ContainsFunc(w.groups, func(g *group) bool { return g.token() == veronica })
 	for _, g := range w.groups {

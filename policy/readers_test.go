@@ -187,7 +187,7 @@ func holds(d *prooftest.Dir, text string) bool {
 func takenForAnother(d *prooftest.Dir, robot string) bool {
 	part := false
 	for _, name := range prooftest.Robots {
-		if named := holds(d, "User-agent: "+name+"\n"); named && name == robot {
+		if named := holds(d, "User-agent: "+name+"\n") || holds(d, "User-agent: "+name+"/"); named && name == robot {
 			return false
 		} else if named && strings.Contains(robot, name) {
 			part = true

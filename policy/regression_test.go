@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,36 @@ func TestNamed(t *testing.T) {
 		if !found {
 			t.Errorf("%s: no %s in %v", name, test.want, c.Reports())
 		}
+	}
+}
+
+// TestNobody: what is no product token names nobody, to the compiler and to the
+// proof. The directory was denied on account of a robot that is not there.
+func TestNobody(t *testing.T) {
+	for _, agent := range []string{"my bot", "a;b", "a (x)", "*a*", ", ,", "/1.1"} {
+		c := compileOf(map[string]string{"d/.robots": "User-agent: " + agent + "\nDisallow: /x\n"}, "d/x")
+		if c.Denied("d/x", false) || len(c.Unproven()) > 0 || !slices.ContainsFunc(c.Reports(), func(r Report) bool { return r.Code == CodeLost && r.Line == 2 }) {
+			t.Errorf("%q: %v\n%s", agent, c.Reports(), c.File())
+		}
+	}
+}
+
+// TestLeakIsCured: a leak that no report names denies the directory of its rule, and
+// when the file is written so, nothing is unproven any more.
+func TestLeakIsCured(t *testing.T) {
+	c := &Compiled{in: Input{Root: treeOf(map[string]string{".robots": "Disallow: /b\n", "d/.robots": "Disallow: /x\nDisallow: /y\n"}, "d/x", "d/y")}}
+	c.nodes = grow(c.in.Root, form{}, nil, nil)
+	w := work{c: c, denied: map[*node]*rule{}}
+	w.write()
+	right := string(c.file)
+	c.file = []byte(strings.ReplaceAll(right, "Disallow: /d/", "Disallow: /other/"))
+	if w.prove(nil) || len(w.said) != 1 || w.said[0].Code != CodeUnnamedLeak {
+		t.Fatalf("nothing is found in\n%s", c.file)
+	}
+	w.round++
+	w.write()
+	if !w.prove(c.proof) || len(c.Unproven()) > 0 || !strings.Contains(string(c.file), "\nDisallow: /d/\n") || !strings.Contains(string(c.file), "\nDisallow: /b\n") {
+		t.Errorf("%v in\n%s", c.Unproven(), c.file)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
 )
 
 // What one annotation may say; of what says more the directory is denied.
@@ -33,9 +34,9 @@ type rule struct {
 	line   int
 	group  *group
 	allow  bool
-	final  bool     // Final: no pattern of its own matters
-	usage  string   // not a rule but a preference
-	pieces []string // in URI form, put below the directory
+	final  bool             // Final: no pattern of its own matters
+	states robots.Statement // not a rule but a preference
+	pieces []string         // in URI form, put below the directory
 	whole  bool
 	shut   bool
 	depth  int // bytes of the directory's selector
@@ -152,13 +153,14 @@ func (a *annotation) read(n Note) bool {
 				end := strings.IndexAny(usage+" ", " \t")
 				path, usage = usage[:end], strings.TrimSpace(usage[end:])
 			}
-			if _, ok := dictionary(usage); !ok {
+			states, err := robots.ParseUsage(usage)
+			if err != nil {
 				continue
 			}
 			for _, name := range now.names {
 				a.prefer[name] = true
 			}
-			a.add(rule{file: n.File, line: l.Number, group: now, usage: usage}, path)
+			a.add(rule{file: n.File, line: l.Number, group: now, states: states}, path)
 		}
 	}
 	return rules <= maxRules && names <= maxNames
@@ -176,7 +178,7 @@ func (a *annotation) add(r rule, value string) {
 	base := string(robots.URI.Append(nil, a.dir[:len(a.dir)-1]))
 	r.pieces = pieces(base, value, true)
 	a.rules = append(a.rules, r)
-	if r.allow || r.usage != "" || !strings.Contains(value, "%") {
+	if r.allow || r.states != nil || !strings.Contains(value, "%") {
 		return
 	}
 	literal := r
@@ -202,29 +204,34 @@ func pieces(base, value string, decode bool) []string {
 // no slash: no name has one.
 func uriForm(p string) string {
 	var b []byte
-	for {
-		before, after, ok := strings.Cut(p, "%")
-		b = robots.URI.Append(b, before)
+	for p != "" {
+		c, n := selector.DecodePercent(p)
 		switch {
-		case !ok:
-			return string(b)
-		case len(after) < 2 || !isHex(after[0]) || !isHex(after[1]):
-			b, p = append(b, "%25"...), after
-		case after[:2] == "2F" || after[:2] == "2f":
-			b, p = append(b, "%2F"...), after[2:]
+		case n == 0:
+			b, p = robots.URI.Append(b, p[:1]), p[1:]
+		case c == '/':
+			b, p = append(b, "%2F"...), p[n:]
 		default:
-			b, p = robots.URI.Append(b, string([]byte{unhex(after[0])<<4 | unhex(after[1])})), after[2:]
+			b, p = robots.URI.Append(b, string([]byte{c})), p[n:]
 		}
 	}
+	return string(b)
 }
 
-func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
-
-func unhex(c byte) byte {
-	if c <= '9' {
-		return c - '0'
+// unescape gives the bytes that stand for a text in URI form.
+func unescape(form string) string {
+	if !strings.Contains(form, "%") {
+		return form
 	}
-	return c | 0x20 - 'a' + 10
+	var b []byte
+	for form != "" {
+		c, n := selector.DecodePercent(form)
+		if n == 0 {
+			c, n = form[0], 1
+		}
+		b, form = append(b, c), form[n:]
+	}
+	return string(b)
 }
 
 // localPath is the path of a pattern that is a whole URL.
@@ -262,12 +269,9 @@ func robotNames(value string) (all bool, names []string) {
 		return true, nil
 	}
 	for word := range strings.SplitSeq(value, ",") {
-		if i := strings.IndexAny(word, "/;("); i >= 0 {
-			word = word[:i]
-		}
-		words := strings.Fields(word)
-		if len(words) > 0 && isToken(words[0]) {
-			names = append(names, strings.ToLower(words[0]))
+		name, _, _ := strings.Cut(word, "/")
+		if name = strings.TrimSpace(name); isToken(name) {
+			names = append(names, strings.ToLower(name))
 		}
 	}
 	return false, names
@@ -275,5 +279,5 @@ func robotNames(value string) (all bool, names []string) {
 
 func isToken(s string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
-	return len(s) <= 64 && strings.Trim(s, letters) == ""
+	return s != "" && len(s) <= 64 && strings.Trim(s, letters) == ""
 }

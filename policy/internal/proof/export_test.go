@@ -12,7 +12,7 @@ func Counts[D comparable](in Input[D], invent bool) map[string]map[string][2]int
 		for _, name := range c.names {
 			rows := map[string][2]int{}
 			for i, m := range models {
-				if p.file.readers>>i&1 == 1 {
+				if c.readers>>i&1 == 1 {
 					rows[m.Name] = [2]int{}
 				}
 			}

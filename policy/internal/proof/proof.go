@@ -10,7 +10,7 @@
 //	                                             ├─ walk ─ findings
 //	robots.txt ── robots.Reading ─────── file ───┘
 //
-// Both sides are sets of patterns (set.go). The walk goes down the tree once for
+// Both sides are sets of patterns (pattern.go). The walk goes down the tree once for
 // each class of robots that are treated alike, and carries with it what of each
 // set is still in question. It does not go where the answer is the same for all
 // below, nor where it has been before: by another class, or for an earlier file,
@@ -98,7 +98,7 @@ func Check[D comparable](in Input[D], prev *Result[D]) *Result[D] {
 	}
 	p := &prover[D]{in: in, age: prev.age + 1}
 	sum := newSummary()
-	p.each(prev.since, func(c *class, t *tally) { sum.add(c, t, p.file.readers|1<<len(models)) })
+	p.each(prev.since, sum.add)
 	return &Result[D]{Rows: sum.rows(), Findings: sum.findings(), since: p.since, age: p.age}
 }
 
@@ -121,20 +121,22 @@ func (p *prover[D]) prepare(prev since[D]) {
 func (p *prover[D]) each(prev since[D], found func(*class, *tally)) {
 	p.prepare(prev)
 	reading, list := p.read(prev.classes)
-	asked := p.asked()
-	rules := newPolicy(asked, p.in.Programs, func(r *rule) bool { return r.usage == "" })
-	wishes := newPolicy(asked, p.in.Programs, func(r *rule) bool { return r.usage != "" })
-	p.written = rules.patterns()
-	fixed := map[string]bool{}
+	notes := p.asked()
+	isNamed := map[string]bool{}
 	for _, c := range list {
-		fixed[c.name()] = true
+		isNamed[c.name()] = true
+	}
+	var strict *set
+	if len(list) > 1 {
+		strict = strictSet(reading)
 	}
 	for i, c := range list {
-		p.number, p.class = i, c.under(rules)
-		p.file = newFile(reading, c, func(agent string) bool { return c.name() == agent || c.name() == "*" && !fixed[agent] })
-		p.wanted, p.stated = preferred(wishes, c), stated(reading, c)
+		c.may(func(agent string) bool { return c.name() == agent || c.name() == "*" && !isNamed[agent] })
+		c.take(notes, reading, p.in.Programs)
+		c.read(reading, strict)
+		p.number, p.class = i, c
 		t := &tally{}
 		p.start(t)
-		found(p.class, t)
+		found(c, t)
 	}
 }

@@ -67,16 +67,16 @@ func cut(file []byte) []fileLine {
 // sums hashes the lines about each top-level directory, and all else.
 func (p *prover[D]) sums() map[string]uint64 {
 	about := map[string]uint64{}
-	p.rest = contentOf(fmt.Sprintf("%q %q %q", p.in.Own, p.in.Programs, p.in.Shut))
+	p.rest = hashOf(fmt.Sprintf("%q %q %q", p.in.Own, p.in.Programs, p.in.Shut))
 	for _, l := range p.lines {
 		switch {
 		case l.top == "":
-			p.rest = mix(p.rest, contentOf(l.text))
+			p.rest = mix(p.rest, hashOf(l.text))
 			continue
 		case l.first:
 			p.rest = mix(p.rest, uint64(l.text[0]))
 		}
-		about[l.top] = mix(about[l.top], p.rest, contentOf(l.text)) // and where it stands
+		about[l.top] = mix(about[l.top], p.rest, hashOf(l.text)) // and where it stands
 	}
 	return about
 }
@@ -148,8 +148,8 @@ func (p *prover[D]) top(d D, n *node[D], at *place, sel string, depth int, _ *ta
 	if p.same[n.name] == nil {
 		return p.dir(d, n, at, sel, depth, p.parts[n].tallies[p.number])
 	}
-	subject := p.file.lanes[p.file.uri].subject(nil, sel, false)
-	return p.class.policy.set.below(at.policy, []byte(sel)), p.file.set.below(at.at[p.file.uri], subject)
+	c := p.class
+	return c.policy.below(at.at[0], []byte(sel)), c.file.below(at.at[c.uri], c.lanes[c.uri].subject(nil, sel, false))
 }
 
 // tallyOf gives the tally for a name that is asked for at some place: nil if it lies

@@ -108,10 +108,10 @@ func newSummary() *summary {
 	return &summary{selectors: make([]int, len(models)+1), found: map[cause]map[*class]*effect{}}
 }
 
-// add adds the tally of a class that these readers may be.
-func (s *summary) add(c *class, t *tally, readers uint32) {
+// add adds the tally of a class.
+func (s *summary) add(c *class, t *tally) {
 	for i := range s.selectors {
-		if readers>>i&1 == 1 {
+		if i == len(models) || c.readers>>i&1 == 1 {
 			s.selectors[i] += t.selectors
 		}
 	}

@@ -68,7 +68,7 @@ func DrawRules(t *rapid.T, few []string, final bool) string {
 	for range rapid.IntRange(1, 6).Draw(t, "lines") {
 		field := fields.Draw(t, "field")
 		if field == "User-agent" {
-			b.WriteString("User-agent: " + rapid.SampledFrom(append([]string{"*", "*"}, Robots...)).Draw(t, "agent") + "\n")
+			b.WriteString("User-agent: " + rapid.SampledFrom(append([]string{"*", "*", "my bot", "*foo*", "foo/1.1, nobody"}, Robots...)).Draw(t, "agent") + "\n")
 			continue
 		}
 		if field == "Final" && !final {

@@ -151,7 +151,7 @@ func read(text, robot string) (rules []Rule, named bool) {
 			if ended {
 				names, ended = nil, false
 			}
-			names = append(names, strings.ToLower(value))
+			names = append(names, agents(value)...)
 		case "Content-Usage":
 			ended = true
 		case "Allow", "Disallow", "Final":
@@ -172,6 +172,19 @@ func read(text, robot string) (rules []Rule, named bool) {
 		all = own
 	}
 	return slices.DeleteFunc(all, func(r Rule) bool { return r.pattern == "" }), named
+}
+
+var token = regexp.MustCompile(`^[a-z_-]+$`)
+
+// agents are the robots of a User-agent line, in lower case. What is no product
+// token names nobody.
+func agents(value string) (names []string) {
+	for word := range strings.SplitSeq(strings.ToLower(value), ", ") {
+		if word, _, _ = strings.Cut(word, "/"); word == "*" || token.MatchString(word) {
+			names = append(names, word)
+		}
+	}
+	return names
 }
 
 // uriForm escapes a pattern, with its own escapes decoded or taken as they are

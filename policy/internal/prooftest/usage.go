@@ -71,7 +71,7 @@ func readUsages(text, robot string) (list []usage) {
 			if ended {
 				names, ended = nil, false
 			}
-			names = append(names, strings.ToLower(value))
+			names = append(names, agents(value)...)
 		case "Allow", "Disallow", "Final":
 			ended = true
 		case "Content-Usage":

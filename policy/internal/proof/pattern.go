@@ -1,0 +1,394 @@
+package proof
+
+import (
+	"bytes"
+	"cmp"
+	"hash/maphash"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// Patterns are matched while the walk goes down the tree, and what a pattern has
+// matched of a directory's selector is carried down. They stand sorted by their heads,
+// which is what comes before the first star. Those whose head goes on below a
+// directory are a range of the order; those whose head lies above it either cover
+// all below (full) or look for their next piece (open). So a directory that no
+// pattern reaches costs nothing, whatever the rest of the file holds.
+
+// entry is a pattern as some sides take it.
+type entry struct {
+	head  string
+	rest  []string // what stands between and after the stars
+	whole bool     // it covers the whole selector, not only its beginning
+	size  int      // the larger decides, Allow on a tie
+	allow bool
+	sides uint32 // one bit each
+	ref   int    // line of the file, or index of what the side knows of it
+	from  uint64 // hash of what else a side tells of it
+	hash  uint64 // of all but ref
+	pairs uint64 // of neighbouring bytes in rest
+}
+
+func newEntry(pieces []string, whole bool, size int) entry {
+	return entry{head: pieces[0], rest: pieces[1:], whole: whole, size: size}
+}
+
+// same reports whether two entries are one pattern.
+func (e *entry) same(o *entry) bool {
+	return e.head == o.head && e.whole == o.whole && e.allow == o.allow && e.size == o.size && slices.Equal(e.rest, o.rest)
+}
+
+var seed = maphash.MakeSeed()
+
+func hashOf[T comparable](v T) uint64 { return maphash.Comparable(seed, v) }
+
+func (e *entry) content() uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	_, _ = h.WriteString(e.head)
+	for _, piece := range e.rest {
+		_ = h.WriteByte('*')
+		_, _ = h.WriteString(piece)
+	}
+	maphash.WriteComparable(&h, [2]bool{e.whole, e.allow})
+	return mix(h.Sum64(), uint64(e.sides), uint64(e.size), e.from)
+}
+
+// mix makes one hash of several numbers.
+func mix(list ...uint64) uint64 {
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, n := range list {
+		h = (h ^ n) * 0xbf58476d1ce4e5b9
+		h ^= h >> 29
+	}
+	return h
+}
+
+// pairs is a set of the pairs of neighbouring bytes in a text. What has others
+// than a selector does not match it, which spares most questions.
+func pairs(text []byte) (set uint64) {
+	for i := 1; i < len(text); i++ {
+		set |= 1 << ((text[i-1]*37 + text[i]) & 63)
+	}
+	return set
+}
+
+// set holds the patterns that some readers go by, or the policy.
+type set struct {
+	entries []entry
+	up      []int    // for each entry the nearest before it whose head begins its own; -1: none
+	sums    []uint64 // of the hashes of the entries before
+	all     uint32   // sides for which every pattern counts that matches, not the largest alone
+}
+
+func newSet(list []entry, all uint32) *set {
+	list = inOrder(list)
+	s := &set{entries: list, up: make([]int, len(list)), sums: make([]uint64, len(list)+1), all: all}
+	for i := range list {
+		e := &list[i]
+		up := i - 1
+		for up >= 0 && !strings.HasPrefix(e.head, list[up].head) {
+			up = s.up[up]
+		}
+		s.up[i] = up
+		e.hash = e.content()
+		s.sums[i+1] = s.sums[i] + e.hash
+		for _, piece := range e.rest {
+			e.pairs |= pairs([]byte(piece))
+		}
+	}
+	return s
+}
+
+// inOrder sorts entries by their heads, then by lines. Most lists are in order, and
+// entries are large: their numbers are sorted.
+func inOrder(list []entry) []entry {
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if c := strings.Compare(list[a].head, list[b].head); c != 0 {
+			return c
+		}
+		return cmp.Or(list[a].ref-list[b].ref, a-b)
+	})
+	if slices.IsSorted(order) {
+		return list
+	}
+	sorted := make([]entry, len(list))
+	for i, from := range order {
+		sorted[i] = list[from]
+	}
+	return sorted
+}
+
+// has reports whether a side has the pattern of an entry, which may be of another set.
+func (s *set) has(e *entry, side uint32) bool {
+	i := sort.Search(len(s.entries), func(i int) bool { return s.entries[i].head >= e.head })
+	for ; i < len(s.entries) && s.entries[i].head == e.head; i++ {
+		if o := &s.entries[i]; o.sides == side && o.whole == e.whole && slices.Equal(o.rest, e.rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// order sorts matches by what binds less. Of two that deny alike the one with the
+// longer head does more: more readers can be told of it.
+func (s *set) order(a, b int) int {
+	x, y := &s.entries[a], &s.entries[b]
+	switch {
+	case x.size != y.size:
+		return cmp.Compare(x.size, y.size)
+	case x.allow == y.allow:
+		return cmp.Compare(a, b)
+	case y.allow:
+		return -1
+	}
+	return 1
+}
+
+// cursor is what the patterns have matched of a directory's selector.
+type cursor struct {
+	span       // the entries whose heads go on below it
+	n      int // bytes of it
+	near   int // where one was looked for last
+	open   []search
+	full   []int  // entries that cover all below, what binds least first
+	denied uint32 // the sides that take what only these cover as denied
+	sum    uint64 // hash of open and full
+}
+
+// span is a range of entries.
+type span struct{ lo, hi int }
+
+// search is a pattern whose head is matched. With no piece left it covers the
+// directory's own selector, and nothing else.
+type search struct {
+	entry, piece int
+	from         int // where the piece may begin
+}
+
+// still reports whether all below the directory is the same to all patterns.
+func (c *cursor) still() bool { return c.lo == c.hi && len(c.open) == 0 }
+
+// root is the cursor at a beginning of selectors.
+func (s *set) root(prefix string) *cursor {
+	c := &cursor{span: span{0, len(s.entries)}}
+	c, _ = s.advance(c, &cursor{}, []byte(prefix))
+	return c
+}
+
+// advance goes down into a directory with the selector sub: to next, or, if
+// nothing is in question there, it stays. The key is a hash of all that the answers
+// for the directory and for all below it depend on.
+func (s *set) advance(c, next *cursor, sub []byte) (at *cursor, key uint64) {
+	if c.still() {
+		return c, c.sum
+	}
+	*next = cursor{n: len(sub), full: c.full[:len(c.full):len(c.full)], open: next.open[:0]}
+	for _, o := range c.open {
+		s.step(o, sub, next)
+	}
+	next.span = s.below(c, sub)
+	key = mix(c.sum, s.sums[next.hi]-s.sums[next.lo])
+	s.heads(c, next.lo, sub, func(i int) {
+		key += s.entries[i].hash
+		s.step(search{i, 0, len(s.entries[i].head)}, sub, next)
+	})
+	s.settle(next)
+	return next, key
+}
+
+// after gives the first entry of the cursor's range whose head comes after sub.
+// Names are asked in their order, so it is looked for near the last one.
+func (s *set) after(c *cursor, sub []byte) int {
+	c.near = near(c.lo, c.hi, c.near, func(i int) bool { return s.entries[i].head > string(sub) })
+	return c.near
+}
+
+// below gives the entries of the cursor's range whose heads go on below sub.
+func (s *set) below(c *cursor, sub []byte) span {
+	lo := s.after(c, sub)
+	return span{lo, near(lo, c.hi, lo, func(i int) bool { return !strings.HasPrefix(s.entries[i].head, string(sub)) })}
+}
+
+// heads yields the entries of the cursor's range whose heads begin sub; end is
+// the first after it.
+func (s *set) heads(c *cursor, end int, sub []byte, yield func(int)) {
+	for i := end - 1; i >= c.lo; i = s.up[i] {
+		if bytes.HasPrefix(sub, []byte(s.entries[i].head)) {
+			yield(i)
+		}
+	}
+}
+
+// near gives the first number from lo to hi for which is holds, hi if there is
+// none, in a time that grows with the logarithm of its distance from at.
+func near(lo, hi, at int, is func(int) bool) int {
+	at = min(max(at, lo), hi)
+	for step := 1; lo < at; step *= 2 {
+		if i := max(lo, at-step); is(i) {
+			at, hi = i, i
+		} else {
+			lo = i + 1
+			break
+		}
+	}
+	for step := 1; at == lo && lo < hi; step *= 2 {
+		i := min(hi, lo+step) - 1
+		if is(i) {
+			hi = i
+			break
+		}
+		at, lo = i+1, i+1
+	}
+	return lo + sort.Search(hi-lo, func(i int) bool { return is(lo + i) })
+}
+
+// left yields the entries of the cursor that none of the spans has, and those
+// that only begin to look for their pieces here.
+func (s *set) left(c *cursor, taken []span, yield func(*entry)) {
+	taken = slices.DeleteFunc(taken, func(t span) bool { return t.lo == t.hi })
+	slices.SortFunc(taken, func(a, b span) int { return a.lo - b.lo })
+	i := c.lo
+	for _, t := range append(taken, span{c.hi, c.hi}) {
+		for ; i < t.lo; i++ {
+			yield(&s.entries[i])
+		}
+		i = max(i, t.hi)
+	}
+	for _, o := range c.open {
+		if e := &s.entries[o.entry]; len(e.head) == c.n {
+			yield(e)
+		}
+	}
+}
+
+// settle finds out what the entries that cover all below say. It leaves out those
+// that cannot decide: larger ones are there for all their sides.
+func (s *set) settle(c *cursor) {
+	slices.SortFunc(c.full, s.order)
+	var seen uint32
+	keep := len(c.full)
+	kept := make([]int, keep)
+	c.denied, c.sum = 0, 0
+	for i := keep - 1; i >= 0; i-- {
+		e := &s.entries[c.full[i]]
+		if e.sides&^seen != 0 {
+			seen |= e.sides &^ s.all
+			keep--
+			kept[keep] = c.full[i]
+			c.sum = mix(c.sum, e.hash)
+		}
+	}
+	c.full = kept[keep:]
+	c.denied = s.fold(c.full)
+	for _, o := range c.open {
+		c.sum += mix(s.entries[o.entry].hash, uint64(o.piece), uint64(c.n-o.from))
+	}
+}
+
+// fold gives the sides that deny what the entries cover, which are in order.
+func (s *set) fold(found []int) (denied uint32) {
+	for _, i := range found {
+		if e := &s.entries[i]; e.allow {
+			denied &^= e.sides
+		} else {
+			denied |= e.sides
+		}
+	}
+	return denied
+}
+
+// step looks for as many pieces as sub holds.
+func (s *set) step(o search, sub []byte, next *cursor) {
+	e := &s.entries[o.entry]
+	for ; o.piece < len(e.rest); o.piece++ {
+		at := -1
+		if last := e.whole && o.piece == len(e.rest)-1; !last {
+			if at = bytes.Index(sub[o.from:], []byte(e.rest[o.piece])); at < 0 {
+				o.from = max(o.from, len(sub)-len(e.rest[o.piece])+1)
+			}
+		}
+		if at < 0 {
+			next.open = append(next.open, o)
+			return
+		}
+		o.from += at + len(e.rest[o.piece])
+	}
+	switch {
+	case !e.whole:
+		next.full = append(next.full, o.entry)
+	case len(e.rest) == 0 && len(sub) == len(e.head):
+		next.open = append(next.open, o)
+	}
+}
+
+// matches appends the entries that match sub, which lies below the cursor's
+// directory, or is its selector; those of full are left out.
+func (s *set) matches(found []int, c *cursor, sub []byte) []int {
+	s.heads(c, s.after(c, sub), sub, func(i int) {
+		if s.ends(search{i, 0, len(s.entries[i].head)}, sub) {
+			found = append(found, i)
+		}
+	})
+	have := ^uint64(0)
+	if len(c.open) > 8 {
+		have = pairs(sub)
+	}
+	for _, o := range c.open {
+		if s.entries[o.entry].pairs&^have == 0 && s.ends(o, sub) {
+			found = append(found, o.entry)
+		}
+	}
+	return found
+}
+
+// denies gives the sides that take sub as denied.
+func (s *set) denies(c *cursor, sub []byte) uint32 {
+	var buf [32]int
+	found := s.matches(append(buf[:0], c.full...), c, sub)
+	if len(found) == len(c.full) {
+		return c.denied
+	}
+	slices.SortFunc(found, s.order)
+	return s.fold(found)
+}
+
+// ends reports whether what is left of a pattern matches the rest of sub.
+func (s *set) ends(o search, sub []byte) bool {
+	e := &s.entries[o.entry]
+	rest := sub[o.from:]
+	for i := o.piece; i < len(e.rest); i++ {
+		piece := []byte(e.rest[i])
+		if e.whole && i == len(e.rest)-1 {
+			return bytes.HasSuffix(rest, piece)
+		}
+		at := bytes.Index(rest, piece)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(piece):]
+	}
+	return !e.whole || len(rest) == 0
+}
+
+var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
+
+// matchesWhole reports whether the entry matches sub if an escape is one letter.
+func (e *entry) matchesWhole(sub []byte) bool {
+	letters := func(s string) string {
+		return escape.ReplaceAllStringFunc(s, func(s string) string { return string('Ā' + rune(unescape(s)[0])) })
+	}
+	p := robots.Pattern{Pieces: []string{letters(e.head)}, Whole: e.whole}
+	for _, piece := range e.rest {
+		p.Pieces = append(p.Pieces, letters(piece))
+	}
+	return p.Match(letters(string(sub)))
+}
