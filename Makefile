@@ -43,6 +43,7 @@ test-all:
 slow:
 	go build -race -tags $(TAGS) -o bin/race/gophd ./cmd/gophd
 	GOPHD_BIN=$(CURDIR)/bin/race/gophd GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(GOTEST) -timeout 12m -skip '^TestGlusterFS$$' ./test/e2e ./policy/...
+	GOPHD_BIN=$(CURDIR)/bin/race/gophd GOPHD_ALL=1 $(GOTEST) -run '^TestProgress$$' ./test/e2e/hostile
 
 # One tree on two machines, with a brick and a machine taken away: minutes, as root.
 gluster:

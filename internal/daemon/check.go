@@ -66,20 +66,37 @@ func resolved(dir string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// tellProgress tells people how far the first reading of the tree is, if it takes
-// longer than two seconds.
+// tellProgress tells people how far the first reading of the trees is, and then the
+// search index, as long as that takes: every two seconds.
 func (d *daemon) tellProgress(ctx context.Context) {
 	if !d.logs.ForPeople() {
 		return
 	}
-	for d.tree.Now() == nil {
+	dirs := []string{d.conf.root}
+	for _, h := range d.conf.hosts {
+		dirs = append(dirs, h.dir)
+	}
+	for {
 		select {
 		case <-time.After(2 * time.Second):
 		case <-ctx.Done():
 			return
 		}
-		if d.tree.Now() == nil && d.tree.Scanned() > 0 {
-			d.log.Info("reading the tree", "directories", d.tree.Scanned())
+		working := false
+		for i, s := range d.sites() {
+			if s.Now() == nil {
+				working = true
+				d.log.Info("reading the tree", "root", dirs[i], "directories", s.Scanned())
+			}
+		}
+		if search := d.conf.search; search != nil && !working && !d.checking {
+			done, all, complete := search.Progress()
+			if working = !complete; working && all > 0 {
+				d.log.Info("building the search index", "directories", done, "of", all)
+			}
+		}
+		if !working {
+			return
 		}
 	}
 }

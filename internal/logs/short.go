@@ -143,6 +143,10 @@ func sentence(msg string, f fields) string {
 			what += ", reports: " + n
 		}
 		f = nil
+	case "reading the tree":
+		what = fmt.Sprintf("reading %s: %s directories so far", f.take("root"), f.take("directories"))
+	case "building the search index":
+		what = fmt.Sprintf("building the search index: %s of %s directories", f.take("directories"), f.take("of"))
 	case "sandbox":
 		what, f = "in the sandbox", nil
 	}

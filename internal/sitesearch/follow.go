@@ -49,6 +49,8 @@ type Searcher struct {
 	index   atomic.Pointer[search.Index] // nil before Run
 	ready   atomic.Bool                  // everything was looked at once
 	left    atomic.Int64                 // texts that the index has no memory for
+	all     atomic.Int64                 // directories to be looked at for the first time
+	looked  atomic.Int64                 // of them
 	running atomic.Int64                 // searches
 
 	mu      sync.Mutex
@@ -94,6 +96,12 @@ func (s *Searcher) Reloaded() {
 	case s.signal() <- struct{}{}:
 	default:
 	}
+}
+
+// Progress returns how many of all directories were read for the first index, and
+// whether it is complete. Before the site was scanned, both numbers are 0.
+func (s *Searcher) Progress() (done, all int64, complete bool) {
+	return s.looked.Load(), s.all.Load(), s.ready.Load()
 }
 
 func (s *Searcher) take() map[string]struct{} {
@@ -152,6 +160,7 @@ func (s *Searcher) Run(ctx context.Context) error {
 func (s *Searcher) update(ctx context.Context, touched map[string]struct{}) {
 	snap := s.Site.Now()
 	_, all := touched[""]
+	delete(touched, "")
 	all = all || !s.All && string(snap.Robots) != s.file
 	s.file = string(snap.Robots)
 	if snap.Tree != s.tree || all {
@@ -170,13 +179,15 @@ func (s *Searcher) update(ctx context.Context, touched map[string]struct{}) {
 		}
 	}
 	full := s.left.Load()
+	if !s.ready.Load() {
+		s.all.Store(int64(len(touched)))
+	}
 	for dir := range touched {
 		if ctx.Err() != nil {
 			return
 		}
-		if dir != "" {
-			s.look(ctx, snap, dir)
-		}
+		s.look(ctx, snap, dir)
+		s.looked.Add(1)
 	}
 	if left := s.left.Load(); left > 0 && full == 0 {
 		s.log().Warn("the search index is full: texts are left out", "texts", left, "hint", "raise -search-memory")

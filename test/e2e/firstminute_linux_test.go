@@ -157,7 +157,7 @@ func TestDoubtfulRoots(t *testing.T) {
 		if _, err := master.WriteString(answer); err != nil {
 			t.Fatal(err)
 		}
-		s := onScreen(t, cmd)
+		s := harness.OnScreen(t, cmd)
 		if !eventually(func() bool { return strings.Contains(s.String(), "all the same? [y/N]") }) {
 			t.Fatalf("nothing is asked:\n%s", s)
 		}

@@ -15,43 +15,6 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-// screen collects what a program writes to a terminal.
-type screen struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
-// onScreen starts a program whose standard output and error are a terminal.
-func onScreen(t *testing.T, cmd *exec.Cmd) *screen {
-	t.Helper()
-	master, tty := harness.Terminal(t)
-	cmd.Stdout, cmd.Stderr = tty, tty
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	s := &screen{}
-	go func() {
-		b := make([]byte, 4096)
-		for {
-			n, err := master.Read(b)
-			if err != nil {
-				return
-			}
-			s.mu.Lock()
-			s.text.Write(b[:n])
-			s.mu.Unlock()
-		}
-	}()
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return s
-}
-
 var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // TestLogOnTerminal: one short line for each event, in colours, requests too.
@@ -59,7 +22,7 @@ func TestLogOnTerminal(t *testing.T) {
 	root := tree(t, map[string]string{"a.txt": "A\n", "phlog/.robots": "Dissallow: /x\n"})
 	cmd := exec.Command(harness.Program(t), "-root", root, "-listen", "127.0.0.1:0", "-host", "gopher.example")
 	cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=")
-	s := onScreen(t, cmd)
+	s := harness.OnScreen(t, cmd)
 	await := func(text string) {
 		t.Helper()
 		if !eventually(func() bool { return strings.Contains(colour.ReplaceAllString(s.String(), ""), text) }) {
@@ -195,12 +158,12 @@ func TestGetOnTerminal(t *testing.T) {
 	evil := "one\x1b[2Jtwo\x9b\u009b\u202e\nthree\n"
 	d := serve(t, tree(t, map[string]string{"evil.txt": evil}))
 	url := "gopher://" + d.addr + "/0/evil.txt"
-	s := onScreen(t, exec.Command(harness.Program(t), "get", url))
+	s := harness.OnScreen(t, exec.Command(harness.Program(t), "get", url))
 	if !eventually(func() bool { return strings.Contains(s.String(), "three") }) || strings.ContainsAny(s.String(), "\x1b\u009b\u202e") ||
 		!strings.Contains(s.String(), `one\x1b[2Jtwo\x9b`) {
 		t.Errorf("on a terminal: %q", s)
 	}
-	raw := onScreen(t, exec.Command(harness.Program(t), "get", "-raw", url))
+	raw := harness.OnScreen(t, exec.Command(harness.Program(t), "get", "-raw", url))
 	if !eventually(func() bool { return strings.Contains(raw.String(), "three") }) || !strings.Contains(raw.String(), "\x1b[2J") {
 		t.Errorf("-raw on a terminal: %q", raw)
 	}

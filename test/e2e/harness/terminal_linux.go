@@ -1,8 +1,11 @@
 package harness
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -33,4 +36,43 @@ func Terminal(t testing.TB) (screen, tty *os.File) {
 	}
 	t.Cleanup(func() { _ = tty.Close() })
 	return screen, tty
+}
+
+// A Screen collects what a program writes to a terminal.
+type Screen struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// String returns what was written so far.
+func (s *Screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// OnScreen starts a program whose standard output and error are a terminal, until
+// the test ends.
+func OnScreen(t testing.TB, cmd *exec.Cmd) *Screen {
+	t.Helper()
+	master, tty := Terminal(t)
+	cmd.Stdout, cmd.Stderr = tty, tty
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := &Screen{}
+	go func() {
+		b := make([]byte, 4096)
+		for {
+			n, err := master.Read(b)
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			s.text.Write(b[:n])
+			s.mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return s
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,8 +21,9 @@ import (
 // server of files needs.
 type disk struct {
 	dev   *os.File
-	nodes []node       // the number of a node is its place in here, plus one
-	gate  sync.RWMutex // held while nothing is answered
+	delay time.Duration // of each answer
+	nodes []node        // the number of a node is its place in here, plus one
+	gate  sync.RWMutex  // held while nothing is answered
 }
 
 // node is a directory, or a file whose octets from bad on cannot be read.
@@ -120,6 +122,7 @@ func (d *disk) answer(req []byte) {
 		return
 	}
 	if op != opInit {
+		time.Sleep(d.delay)
 		d.gate.RLock()
 		defer d.gate.RUnlock()
 	}
