@@ -328,7 +328,7 @@ func (d drawn) laws(t *rapid.T, c *Compiled) {
 		for _, reader := range r.Readers {
 			if slices.Contains([]string{CodeGlob, CodeAnchor, CodeName, CodeRootMenu}, r.Code) {
 				named[place{reader + " " + r.File, r.Line}] = true
-				for _, robot := range alike(c, r) {
+				for _, robot := range alike(c) {
 					named[place{reader + " " + r.File + robot, 0}] = true
 				}
 			}

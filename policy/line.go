@@ -124,7 +124,7 @@ func (g *group) covered(s *stacks, e *entry, at int) {
 // isAnchored reports whether the rule is a name and a $, and nothing else that
 // readers without $ could not read.
 func (e *entry) isAnchored() bool {
-	return e.uri[len(e.uri)-1] == '$' && len(headOf(e.uri)) == len(e.uri)-1 && !e.odd && !e.other && !strings.HasSuffix(e.weak, "*") && e.weak == strings.TrimRight(e.weak, " $")
+	return e.uri[len(e.uri)-1] == '$' && len(headOf(e.uri)) == len(e.uri)-1 && !e.odd && !e.other && strings.IndexByte(e.weak, '*') < 0 && e.weak == strings.TrimRight(e.weak, " $")
 }
 
 // mayTie reports whether the weak form of a rule may stand in its group, with an

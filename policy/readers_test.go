@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ func readersLaws(t *rapid.T, drawn *prooftest.Dir, few []string) {
 		for _, reader := range r.Readers {
 			told[toldOf(reader, r.File, r.Line)] = true
 			told[reader+r.Code] = true
-			for _, robot := range alike(c, r) {
+			for _, robot := range alike(c) {
 				told[toldOf(reader, r.File, 0)+robot] = true
 			}
 		}
@@ -160,18 +161,20 @@ func toldOf(reader, file string, line int) string { return fmt.Sprintf("%s %s:%d
 
 // alike gives the robots that a report is about, too, though its line is not for them:
 // it is that of the first of several robots that are treated alike, or of everybody.
-func alike(c *Compiled, r Report) []string {
-	if _, names, ok := strings.Cut(strings.ToLower(r.Message), "(for "); ok && strings.Contains(names, ",") {
-		return strings.Split(strings.TrimSuffix(names, ")"), ", ")
-	}
+func alike(c *Compiled) []string {
+	file := strings.ToLower(string(c.File()))
+	stacks := strings.Join(stacked.FindAllString(file, -1), "")
 	var list []string
 	for _, name := range slices.Concat(robotsNames, prooftest.Robots) {
-		if !strings.Contains(strings.ToLower(string(c.File())), "user-agent: "+strings.ToLower(name)+"\n") {
+		line := "user-agent: " + strings.ToLower(name) + "\n"
+		if strings.Contains(stacks, line) || !strings.Contains(file, line) {
 			list = append(list, strings.ToLower(name))
 		}
 	}
 	return list
 }
+
+var stacked = regexp.MustCompile(`(user-agent: .*\n){2,}`)
 
 // hasFinal reports whether some annotation has the last word: where that cannot be
 // said exactly, more is denied.

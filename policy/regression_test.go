@@ -23,6 +23,8 @@ func TestNamed(t *testing.T) {
 			map[string]string{".robots": "User-agent: veronica\nDisallow: %2F*/\n"}, CodeName},
 		"a weak line and a pattern between slashes, as long": {
 			map[string]string{".robots": "User-agent: foo\nDisallow: **$\nDisallow: /*/a\n"}, CodeGlob},
+		"a blank at the beginning of a name that ends there": {
+			map[string]string{".robots": "Disallow: / b$\n", "a/.robots": "Disallow: /\n"}, CodeName},
 		"an index.html in any directory": {
 			map[string]string{"a/.robots": "Allow: /*/index.html\nDisallow: /\n"}, CodeIndex},
 		"an index.html of the root": {

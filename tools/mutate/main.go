@@ -2,8 +2,9 @@
 // tests: a change that no test notices is a missing test.
 //
 //	go build -C tools -o /tmp/mutate ./mutate
-//	/tmp/mutate -n 60 ./policy ./policy/internal/proof -- -rapid.shrinktime=1ms
+//	/tmp/mutate -n 60 ./policy ./policy/internal/proof -- -skip '^TestShare$' -- -run '^TestShare$' -rapid.checks=8
 //
+// Of several lists of arguments for go test the next is for mutants that live.
 // Files are exchanged by an overlay: nothing in the tree is written. It prints
 // the seed of the choice, the mutants that live, and how many were killed; exit
 // status 1 if fewer than nine of ten were. A mutant that does not compile is not
@@ -157,17 +158,25 @@ func choose(packages []string, seed uint64) ([]mutant, error) {
 	return list, nil
 }
 
+// split takes arguments apart at each "--".
+func split(args []string) [][]string {
+	i := slices.Index(args, "--")
+	if i < 0 {
+		return [][]string{args}
+	}
+	return append([][]string{args[:i]}, split(args[i+1:])...)
+}
+
 func run() (dead, all int, err error) {
 	n := flag.Int("n", 60, "how many mutants")
 	seed := flag.Uint64("seed", rand.Uint64(), "of the choice; if none is given, another each time")
 	limit := flag.Duration("timeout", 3*time.Minute, "for the tests of one mutant")
 	flag.Parse()
-	packages := flag.Args()
-	var args []string
-	if i := slices.Index(packages, "--"); i >= 0 {
-		packages, args = packages[:i], packages[i+1:]
+	lists := split(flag.Args())
+	packages, tests := lists[0], lists[1:]
+	if len(tests) == 0 {
+		tests = [][]string{nil}
 	}
-	args = append(slices.Clone(packages), args...)
 	list, err := choose(packages, *seed)
 	if err != nil {
 		return 0, 0, err
@@ -182,7 +191,12 @@ func run() (dead, all int, err error) {
 		if all == *n {
 			break
 		}
-		got, err := m.try(dir, *limit, args)
+		got := lives
+		for _, args := range tests {
+			if got == lives && err == nil {
+				got, err = m.try(dir, *limit, append(slices.Clone(packages), args...))
+			}
+		}
 		switch {
 		case err != nil:
 			return dead, all, err
