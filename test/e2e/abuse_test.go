@@ -295,7 +295,7 @@ func TestAbuseSilentClients(t *testing.T) {
 	for i := range 20 {
 		silent = append(silent, d.begin(strings.Repeat("x", i%2*100)))
 	}
-	if got := d.ask("/a.txt"); got != "A\n" || time.Since(start) > harness.Patience/2 {
+	if got := d.ask("/a.txt"); got != "A\n" || time.Since(start) > harness.Timeout/2 {
 		t.Errorf("beside silent clients: got %q after %v", got, time.Since(start))
 	}
 	for _, c := range silent {

@@ -62,7 +62,7 @@ func startCluster(t *testing.T, tree string) *cluster {
 		if !serves {
 			t.Fatal("the cluster does not come up")
 		}
-	case <-time.After(2 * harness.Patience):
+	case <-time.After(2 * harness.Timeout):
 		t.Fatal("the cluster is not up")
 	}
 	return c

@@ -20,9 +20,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
-// eventually asks until it is so, for as long as harness.Patience lasts.
+// eventually asks until it is so, for as long as harness.Timeout lasts.
 func eventually(so func() bool) bool {
-	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Timeout); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if so() {
 			return true
 		}
@@ -68,7 +68,7 @@ func (d *daemon) begin(text string) *net.TCPConn {
 		d.t.Fatal(err)
 	}
 	d.t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(2 * harness.Patience)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(2 * harness.Timeout)); err != nil {
 		d.t.Fatal(err)
 	}
 	if _, err := io.WriteString(c, text); err != nil {
@@ -126,8 +126,8 @@ func output(t *testing.T, stdin string, words ...string) string {
 	cmd.Stdin = strings.NewReader(stdin)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	cmd.WaitDelay = harness.Patience
-	timer := time.AfterFunc(harness.Patience, func() { _ = cmd.Process.Kill() })
+	cmd.WaitDelay = harness.Timeout
+	timer := time.AfterFunc(harness.Timeout, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	out, err := cmd.Output()
 	if err != nil {

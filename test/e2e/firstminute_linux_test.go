@@ -73,7 +73,7 @@ func TestFirstMistakes(t *testing.T) {
 				break
 			}
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), harness.Patience)
+		ctx, cancel := context.WithTimeout(t.Context(), harness.Timeout)
 		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 		cmd.Dir = dir
 		out, _ := cmd.CombinedOutput()

@@ -136,7 +136,7 @@ func twoMachines(t *testing.T, packages string) {
 	follows := func(g *glusterd) {
 		t.Helper()
 		var text, robots string
-		for end := time.Now().Add(2 * harness.Patience); text != fmt.Sprintln(version) || !strings.Contains(robots, fmt.Sprintf("Disallow: /v/%d/\n", version)); time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(2 * harness.Timeout); text != fmt.Sprintln(version) || !strings.Contains(robots, fmt.Sprintf("Disallow: /v/%d/\n", version)); time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("machine %d serves %q and %q, want version %d; its mount has:\n%s", g.n, text, robots, version,
 					g.do("sh", "-c", "cd /run/web && ls -la --full-time . v && cat version.txt v/.robots"))
@@ -212,7 +212,7 @@ func newGlusterd(t *testing.T, n int, packages string) *glusterd {
 // healed waits until both bricks are there and hold the same.
 func healed(t *testing.T, gluster func(...string) string) {
 	t.Helper()
-	for end := time.Now().Add(2 * harness.Patience); ; time.Sleep(time.Second) {
+	for end := time.Now().Add(2 * harness.Timeout); ; time.Sleep(time.Second) {
 		info := gluster("volume", "heal", "web", "info")
 		if strings.Count(info, "Number of entries: 0\n") == 2 {
 			return

@@ -80,7 +80,7 @@ func TestLogReaderIsStuck(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(harness.Patience):
+	case <-time.After(harness.Timeout):
 		t.Error("it does not end")
 	}
 }

@@ -43,7 +43,7 @@ func boot(t *testing.T, root string) *systemd {
 		<-ended
 		removeGroups(t, group)
 	})
-	for end := time.Now().Add(4 * harness.Patience); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(4 * harness.Timeout); ; time.Sleep(100 * time.Millisecond) {
 		select {
 		case err := <-ended:
 			ended <- err

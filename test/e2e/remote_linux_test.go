@@ -64,7 +64,7 @@ func TestChangesBehindBindfs(t *testing.T) {
 	// It does not answer for a while. Looking at it is no less often afterwards: a
 	// pause of twenty times as long would be more than the test waits.
 	must(t, fuse.Process.Signal(syscall.SIGSTOP))
-	time.Sleep(harness.Patience / 15)
+	time.Sleep(harness.Timeout / 15)
 	must(t, fuse.Process.Signal(syscall.SIGCONT))
 	put("d/.robots", "Disallow: /late.txt\n")
 	d.Until("an annotation after that", robotsSay("Disallow: /d/late.txt"))

@@ -34,10 +34,10 @@ func balance(t *testing.T, a, b string) string {
 	return harness.HAProxy(t, 1, fmt.Appendf(nil, haproxyConf, a, b))[0]
 }
 
-// until repeats try for as long as harness.Patience.
+// until repeats try for as long as harness.Timeout.
 func until(t *testing.T, what string, try func() bool) {
 	t.Helper()
-	for end := time.Now().Add(harness.Patience); !try(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(harness.Timeout); !try(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("not in time: " + what)
 		}

@@ -40,7 +40,7 @@ func begin(addr, request string) (net.Conn, error) {
 		return nil, err
 	}
 	_, err = io.WriteString(c, request+"\r\n")
-	return c, errors.Join(err, c.SetDeadline(time.Now().Add(harness.Patience)))
+	return c, errors.Join(err, c.SetDeadline(time.Now().Add(harness.Timeout)))
 }
 
 func gopher(ts *testscript.TestScript, neg bool, args []string) {
@@ -88,7 +88,7 @@ func silent(ts *testscript.TestScript, _ bool, args []string) {
 	c, err := net.Dial("tcp", ts.Getenv("ADDR"))
 	ts.Check(err)
 	defer func() { _ = c.Close() }()
-	ts.Check(c.SetDeadline(time.Now().Add(harness.Patience)))
+	ts.Check(c.SetDeadline(time.Now().Add(harness.Timeout)))
 	_, err = io.WriteString(c, args[0])
 	ts.Check(err)
 	reply, err := io.ReadAll(c)

@@ -85,7 +85,7 @@ func awaitEnd(ts *testscript.TestScript, _ bool, args []string) {
 	d := processOf(ts)
 	select {
 	case <-d.ended:
-	case <-time.After(harness.Patience):
+	case <-time.After(harness.Timeout):
 		ts.Check(errors.New("gophd does not end"))
 	}
 	if got := d.cmd.ProcessState.ExitCode(); got != want {

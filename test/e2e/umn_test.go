@@ -55,7 +55,7 @@ func onTerminal(t *testing.T, command string, reactions []reaction) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(harness.Patience, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(harness.Timeout, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	var screen bytes.Buffer
 	for buf := make([]byte, 4096); ; {

@@ -51,7 +51,7 @@ func finished(t *testing.T, words ...string) (out, errs string, status int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, harness.Patience
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, harness.Timeout
 	err := cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		status = exit.ExitCode()

@@ -26,9 +26,9 @@ import (
 	"time"
 )
 
-// Patience is how long anything may take before a test fails. It is long, since
+// Timeout is how long anything may take before a test fails. It is long, since
 // the machine may be loaded.
-const Patience = 30 * time.Second
+const Timeout = 30 * time.Second
 
 var builtIn string // "" before build
 
@@ -178,9 +178,9 @@ func (d *Daemon) WaitLog(text string) (line string) {
 // Until tries until try succeeds, and fails the test if it never does.
 func (d *Daemon) Until(what string, try func() bool) {
 	d.t.Helper()
-	for end := time.Now().Add(Patience); !try(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(Timeout); !try(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			d.t.Fatalf("not so after %v: %s; the log:\n%s", Patience, what, d.Tail())
+			d.t.Fatalf("not so after %v: %s; the log:\n%s", Timeout, what, d.Tail())
 		}
 	}
 }
@@ -197,14 +197,14 @@ func (d *Daemon) Ask(selector string) string {
 
 // Ask sends a selector to a server and returns the whole reply.
 func Ask(addr, selector string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
 	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = c.Close() }()
-	if err := c.SetDeadline(time.Now().Add(Patience)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(Timeout)); err != nil {
 		return "", err
 	}
 	if _, err := io.WriteString(c, selector+"\r\n"); err != nil {
@@ -231,7 +231,7 @@ func (d *Daemon) Stop() {
 		if err != nil {
 			d.t.Fatalf("gophd ended with %v; the log:\n%s", err, d.Tail())
 		}
-	case <-time.After(Patience):
+	case <-time.After(Timeout):
 		d.t.Fatalf("gophd did not end; the log:\n%s", d.Tail())
 	}
 }
@@ -239,13 +239,13 @@ func (d *Daemon) Stop() {
 // Exchange is one request from an address of this machine, over TLS if conf is
 // not nil, and its whole reply.
 func Exchange(from, addr, selector string, conf *tls.Config) ([]byte, error) {
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: Patience}
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: Timeout}
 	c, err := d.Dial("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = c.Close() }()
-	_ = c.SetDeadline(time.Now().Add(Patience))
+	_ = c.SetDeadline(time.Now().Add(Timeout))
 	if conf != nil {
 		c = tls.Client(c, conf)
 	}

@@ -35,7 +35,7 @@ func NewManager(t testing.TB) *Manager {
 // Next returns the next message.
 func (m *Manager) Next() string {
 	m.t.Helper()
-	if err := m.Conn.SetReadDeadline(time.Now().Add(Patience)); err != nil {
+	if err := m.Conn.SetReadDeadline(time.Now().Add(Timeout)); err != nil {
 		m.t.Fatal(err)
 	}
 	buf := make([]byte, 512)

@@ -75,7 +75,7 @@ func Nginx(t testing.TB, n int, conf func(addrs []string) string) []string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for end := time.Now().Add(Patience); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(Timeout); ; time.Sleep(10 * time.Millisecond) {
 		conn, err := net.Dial("tcp", addrs[n-1])
 		if err == nil {
 			_ = conn.Close()

@@ -114,7 +114,7 @@ func (a author) clients(addr string) {
 			break
 		}
 		all.Go(func() {
-			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 2, 0, byte(1+i))}, Timeout: harness.Patience}
+			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 2, 0, byte(1+i))}, Timeout: harness.Timeout}
 			c, err := d.Dial("tcp", addr)
 			if err != nil {
 				return

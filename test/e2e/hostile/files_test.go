@@ -13,7 +13,7 @@ import (
 func TestOutOfFiles(t *testing.T) {
 	d := harness.StartCmd(t, exec.Command("sh", "-c", `ulimit -n 200 && exec "$@"`, "sh", harness.Program(t),
 		"-root", tree(t), "-listen", "127.0.0.1:0", "-max-conns", "1000", "-max-conns-per-ip", "0", "-request-timeout", "60s"))
-	silent := crowd{}.arrive(t, d.Addr, 400)
+	silent := habit{}.arrive(t, d.Addr, 400)
 	for range 20 {
 		began := time.Now()
 		if got := d.Ask("/a.txt"); got != "alpha\n" {

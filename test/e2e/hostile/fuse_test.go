@@ -20,13 +20,13 @@ import (
 // fail. It speaks as much of the FUSE protocol (linux/fuse.h, version 7.31) as a
 // server of files needs.
 type disk struct {
-	dev   *os.File
-	delay time.Duration // of each answer
-	nodes []node        // the number of a node is its place in here, plus one
-	gate  sync.RWMutex  // held while nothing is answered
+	dev     *os.File
+	delay   time.Duration // of each answer
+	nodes   []node        // the number of a node is its place in here, plus one
+	stalled sync.RWMutex  // held while nothing is answered
 }
 
-// node is a directory, or a file whose octets from bad on cannot be read.
+// node is a directory, or a file whose bytes from bad on cannot be read.
 type node struct {
 	name string // "" is the root, which is the first
 	data []byte // nil is a directory
@@ -58,7 +58,7 @@ func mountDisk(t *testing.T, at string, files map[string][]byte) *disk {
 		t.Skip("no FUSE here:", err)
 	}
 	dev := os.NewFile(uintptr(fd), "/dev/fuse") // before it was mounted it could not be waited for
-	d := &disk{dev: dev, nodes: plantNodes(files)}
+	d := &disk{dev: dev, nodes: makeNodes(files)}
 	ended := make(chan struct{})
 	go func() { defer close(ended); d.serve() }()
 	t.Cleanup(func() {
@@ -69,7 +69,7 @@ func mountDisk(t *testing.T, at string, files map[string][]byte) *disk {
 	return d
 }
 
-func plantNodes(files map[string][]byte) []node {
+func makeNodes(files map[string][]byte) []node {
 	nodes := []node{{}}
 	dirs := map[string]uint64{".": 1}
 	var add func(name string, data []byte) uint64
@@ -94,8 +94,8 @@ func plantNodes(files map[string][]byte) []node {
 
 // stall keeps the disk from answering until the returned function is called.
 func (d *disk) stall() (release func()) {
-	d.gate.Lock()
-	return sync.OnceFunc(d.gate.Unlock)
+	d.stalled.Lock()
+	return sync.OnceFunc(d.stalled.Unlock)
 }
 
 func (d *disk) serve() {
@@ -113,7 +113,7 @@ func (d *disk) serve() {
 	}
 }
 
-// answer answers one request: a header of 40 octets (length, operation, number,
+// answer answers one request: a header of 40 bytes (length, operation, number,
 // node), and what the operation wants.
 func (d *disk) answer(req []byte) {
 	op, number := binary.NativeEndian.Uint32(req[4:]), req[8:16]
@@ -123,8 +123,8 @@ func (d *disk) answer(req []byte) {
 	}
 	if op != opInit {
 		time.Sleep(d.delay)
-		d.gate.RLock()
-		defer d.gate.RUnlock()
+		d.stalled.RLock()
+		defer d.stalled.RUnlock()
 	}
 	body, errno := d.do(op, id, in)
 	out := binary.NativeEndian.AppendUint32(nil, uint32(16+len(body)))

@@ -28,7 +28,7 @@ var client = http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{Di
 
 // sample takes one, false if gophd does not answer, which it need not while it
 // may open no files.
-func (m *marathon) sample() (sample, bool) {
+func (m *longRun) sample() (sample, bool) {
 	res, err := client.Get(m.metrics)
 	if err != nil {
 		return sample{}, false
@@ -52,7 +52,7 @@ func gauge(page []byte, name string) int {
 }
 
 // watch takes samples.
-func (m *marathon) watch(ctx context.Context) {
+func (m *longRun) watch(ctx context.Context) {
 	for sleep(ctx, m.pace/2) {
 		if s, ok := m.sample(); ok {
 			m.samples = append(m.samples, s)
@@ -62,7 +62,7 @@ func (m *marathon) watch(ctx context.Context) {
 
 // rest waits until gophd has nothing to do, and says what it holds then. Of one
 // sample the connection that asked is still there, of another it is not.
-func (m *marathon) rest() (s sample) {
+func (m *longRun) rest() (s sample) {
 	var ok bool
 	for end, calm := time.Now().Add(90*time.Second), 0; calm < 5 && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		old := s
@@ -79,7 +79,7 @@ func abs(n int) int { return max(n, -n) }
 
 // middle returns the middle one of what f says of all samples of a part of the
 // run.
-func (m *marathon) middle(from, to float64, f func(sample) int) int {
+func (m *longRun) middle(from, to float64, f func(sample) int) int {
 	var list []int
 	for _, s := range m.samples {
 		if part := s.at.Seconds() / m.span.Seconds(); part >= from && part < to {
@@ -100,8 +100,8 @@ func files(s sample) int      { return s.files }
 
 // judge fails if something has grown: at rest by more than a few, under load,
 // from the second and third tenth of a long run to the last two, by more than a
-// tenth and what a crowd more or less costs.
-func (m *marathon) judge(before, after sample) {
+// tenth and what the clients of one habit cost.
+func (m *longRun) judge(before, after sample) {
 	for name, of := range map[string]struct {
 		f          func(sample) int
 		rest, load int
@@ -125,7 +125,7 @@ func (m *marathon) judge(before, after sample) {
 }
 
 // tell prints what is to be known of the run, as tables.
-func (m *marathon) tell(before, after sample) {
+func (m *longRun) tell(before, after sample) {
 	var b strings.Builder
 	b.WriteString("\n| part of the run | memory | of it heap | goroutines | open files | requests | median | 99 % | slowest |\n| --- |" + strings.Repeat(" --: |", 8))
 	row := func(name string, rss, heap, goroutines, files int, rest string) {
@@ -139,13 +139,13 @@ func (m *marathon) tell(before, after sample) {
 			m.middle(from, to, files), latencies(m.between(from, to)))
 	}
 	row("at rest, after", after.resident, after.heap, after.goroutines, after.files, " | | | |")
-	var octets int64
+	var bytesRead int64
 	var oldest time.Duration
 	for _, r := range m.readers {
-		octets, oldest = octets+r.octets, max(oldest, r.oldest)
+		bytesRead, oldest = bytesRead+r.bytes, max(oldest, r.oldest)
 	}
 	fmt.Fprintf(&b, "\n\n%d requests answered (%d MiB), %d faults; %d hostile clients; %d changes to the tree; robots.txt compared %d times, right after %s",
-		len(m.between(0, 2)), octets>>20, m.faults.Load(), m.hostile.Load(), m.garden.n, len(m.rewritten), spread(m.rewritten))
+		len(m.between(0, 2)), bytesRead>>20, m.faults.Load(), m.hostile.Load(), m.content.n, len(m.rewritten), spread(m.rewritten))
 	fmt.Fprintf(&b, "\nthe oldest text had been replaced %v before; broken: %v", oldest.Round(time.Millisecond), m.broke)
 	fmt.Fprintf(&b, "\n%d reloads, %d of them failed; %d lines of the access log lost\n", gauge(m.page, "gophd_reloads_total"),
 		gauge(m.page, "gophd_reload_failures_total"), gauge(m.page, "gophd_access_log_lost_lines_total"))
@@ -156,7 +156,7 @@ func (m *marathon) tell(before, after sample) {
 }
 
 // between returns how long the requests of a part of the run took.
-func (m *marathon) between(from, to float64) (took []time.Duration) {
+func (m *longRun) between(from, to float64) (took []time.Duration) {
 	for _, r := range m.readers {
 		for _, s := range r.answers {
 			if part := s.at.Seconds() / m.span.Seconds(); part >= from && part < to {

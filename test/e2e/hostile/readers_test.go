@@ -16,15 +16,15 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-// reader is somebody with manners, who asks a hundred times a second and is
-// content with nothing but the right octets.
+// reader is a polite client, who asks a hundred times a second and is
+// content with nothing but the right bytes.
 type reader struct {
-	m    *marathon
+	m    *longRun
 	rand *rand.Rand
 	from string
 
 	answers []answer
-	octets  int64
+	bytes   int64
 	oldest  time.Duration // how long a text was given out that had been replaced
 }
 
@@ -33,11 +33,11 @@ type answer struct{ at, took time.Duration }
 
 const (
 	readerRate = 100             // requests a second
-	patience   = 8 * time.Second // how long an answer may take while everything breaks
+	maxWait    = 8 * time.Second // how long an answer may take while everything breaks
 	staleness  = 3 * time.Second // how old a text may be
 )
 
-func newReader(m *marathon, i int) *reader {
+func newReader(m *longRun, i int) *reader {
 	return &reader{m: m, rand: rand.New(rand.NewPCG(uint64(i), 7)), from: fmt.Sprintf("127.3.0.%d", 1+i)}
 }
 
@@ -65,7 +65,7 @@ func (r *reader) read(ctx context.Context) {
 type kind struct {
 	weight int
 	tls    bool
-	// ask returns a selector, and what says whether a reply is right.
+	// ask returns a selector, and a function that reports whether a reply is right.
 	ask func(r *reader) (selector string, check func([]byte) error)
 }
 
@@ -107,21 +107,21 @@ func (r *reader) one(k kind) {
 	began := time.Now()
 	got, err := harness.Exchange(r.from, r.m.Addr, selector, conf)
 	took := time.Since(began)
-	if timedOut := errors.Is(err, os.ErrDeadlineExceeded) || took > patience; timedOut && r.m.stoodStill(began) {
+	if timedOut := errors.Is(err, os.ErrDeadlineExceeded) || took > maxWait; timedOut && r.m.stoodStill(began) {
 		return
 	}
 	if err != nil {
-		r.m.fault("%s (TLS: %v) was lost after %v and %d octets: %v", selector, k.tls, took, len(got), err)
+		r.m.fault("%s (TLS: %v) was lost after %v and %d bytes: %v", selector, k.tls, took, len(got), err)
 		return
 	}
 	if err := check(got); err != nil {
-		r.m.fault("%s (TLS: %v) got %d octets, %.80q: %v", selector, k.tls, len(got), got, err)
+		r.m.fault("%s (TLS: %v) got %d bytes, %.80q: %v", selector, k.tls, len(got), got, err)
 		return
 	}
-	if took > patience {
+	if took > maxWait {
 		r.m.fault("%s took %v", selector, took)
 	}
-	r.octets += int64(len(got))
+	r.bytes += int64(len(got))
 	r.answers = append(r.answers, answer{began.Sub(r.m.began), took})
 }
 
@@ -186,7 +186,7 @@ func (r *reader) living() (string, func([]byte) error) {
 		if !ok {
 			return errors.New("no version, or not a whole one")
 		}
-		age := r.m.garden.age(i, version, asked)
+		age := r.m.content.age(i, version, asked)
 		r.oldest = max(r.oldest, age)
 		if age > staleness {
 			return fmt.Errorf("version %d was replaced %v before", version, age)

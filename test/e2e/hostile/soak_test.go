@@ -21,16 +21,16 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-// crowd is many clients of one bad habit.
-type crowd struct {
+// habit is what many clients do wrong.
+type habit struct {
 	name    string
 	first   string // what each sends at once
-	trickle string // what each sends again and again, octet by octet
+	trickle string // what each sends again and again, byte by byte
 	half    bool   // closes its side
 	tls     bool   // shakes hands before
 }
 
-var crowds = []crowd{
+var basicHabits = []habit{
 	{name: "silent"},
 	{name: "trickling", trickle: "/a.txt"},
 	{name: "never reading", first: "/large.bin\r\n"},
@@ -59,7 +59,7 @@ func TestSoak(t *testing.T) {
 		t.Skipf("%d open files are too few (%v)", files.Cur, err)
 	}
 	root := tree(t)
-	for _, c := range crowds {
+	for _, c := range basicHabits {
 		t.Run(c.name, func(t *testing.T) {
 			d := harness.Start(t, "-root", root, "-tls-self-signed", t.TempDir(),
 				"-request-timeout", limits.request.String(), "-stall-timeout", limits.stall.String())
@@ -69,8 +69,9 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// soak lets one crowd loose and says what that costs the server and others.
-func soak(t *testing.T, d *harness.Daemon, c crowd, n int, limits deadlines) {
+// soak lets n clients of one habit connect and logs what they cost the server and
+// other clients.
+func soak(t *testing.T, d *harness.Daemon, c habit, n int, limits deadlines) {
 	restingFiles := openFiles(t, d)
 	resting, peak, held := residentKiB(t, d), 0, 0
 	others := startOthers(t, d.Addr)
@@ -107,7 +108,7 @@ func soak(t *testing.T, d *harness.Daemon, c crowd, n int, limits deadlines) {
 const perAddress = 25
 
 // arrive connects n clients, from many addresses of this machine.
-func (c crowd) arrive(t *testing.T, addr string, n int) []*net.TCPConn {
+func (c habit) arrive(t *testing.T, addr string, n int) []*net.TCPConn {
 	t.Helper()
 	conns := make([]*net.TCPConn, n)
 	var all sync.WaitGroup
@@ -122,7 +123,7 @@ func (c crowd) arrive(t *testing.T, addr string, n int) []*net.TCPConn {
 	return slices.DeleteFunc(conns, func(c *net.TCPConn) bool { return c == nil })
 }
 
-func (c crowd) client(t *testing.T, addr string, number int) *net.TCPConn {
+func (c habit) client(t *testing.T, addr string, number int) *net.TCPConn {
 	d := net.Dialer{
 		Timeout: 10 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, byte(number/250), byte(1+number%250))},
 		Control: smallBuffer,
@@ -153,18 +154,18 @@ func smallBuffer(_, _ string, raw syscall.RawConn) error {
 	})
 }
 
-// drip sends one octet of each client that is still there.
-func (c crowd) drip(conns []*net.TCPConn, tick int) {
+// drip sends one byte of each client that is still there.
+func (c habit) drip(conns []*net.TCPConn, tick int) {
 	if tick%10 != 0 {
 		return
 	}
-	octet := []byte{c.trickle[tick/10%len(c.trickle)]}
+	one := []byte{c.trickle[tick/10%len(c.trickle)]}
 	for _, conn := range conns {
-		_, _ = conn.Write(octet)
+		_, _ = conn.Write(one)
 	}
 }
 
-// others are clients with manners, who want to be served meanwhile.
+// others are polite clients, who must be served meanwhile.
 type others struct {
 	cancel context.CancelFunc
 	done   chan []time.Duration

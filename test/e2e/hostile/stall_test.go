@@ -57,7 +57,7 @@ func TestStalledMount(t *testing.T) {
 	}
 	g.WaitLog("does not answer")
 	g.Signal(syscall.SIGHUP)
-	time.Sleep(12 * time.Second) // the scan has lost its patience by then
+	time.Sleep(12 * time.Second) // the scan has given up by then
 	if got := g.Ask("robots.txt"); !strings.Contains(got, "Disallow: /mnt") {
 		t.Errorf("what does not answer is not denied:\n%s", got)
 	}
@@ -175,10 +175,10 @@ func TestDiskFailsWhileSending(t *testing.T) {
 	for range 5 {
 		got, err := harness.Exchange("127.0.0.1", g.Addr, "/mnt/bad.bin", nil)
 		if len(got) == 0 || len(got) > 4<<20 || !errors.Is(err, syscall.ECONNRESET) {
-			t.Errorf("got %d octets, %v", len(got), err)
+			t.Errorf("got %d bytes, %v", len(got), err)
 		}
 		if got, err := harness.Exchange("127.0.0.1", g.Addr, "/mnt/bad.bin", harness.AnyCert("")); len(got) > 4<<20 || err == nil {
-			t.Errorf("over TLS: %d octets, %v", len(got), err)
+			t.Errorf("over TLS: %d bytes, %v", len(got), err)
 		}
 		if got := g.Ask("/mnt/bad.txt"); got != "3Server error\t\terror.host\t1\r\n.\r\n" {
 			t.Errorf("got %.100q", got)
@@ -204,7 +204,7 @@ func TestDiskFailsWhileSending(t *testing.T) {
 	defer release()
 	rest, err := io.ReadAll(c)
 	if got := len(first) + len(rest); got >= 8<<20 || !errors.Is(err, syscall.ECONNRESET) {
-		t.Errorf("%d octets, %v", got, err)
+		t.Errorf("%d bytes, %v", got, err)
 	}
 	g.WaitLog("the handler does not answer")
 	release()

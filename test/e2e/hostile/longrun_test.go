@@ -1,14 +1,14 @@
 package hostile
 
 // The long soak: gophd with its default limits, and everything at once. People
-// read, and every octet they get is checked; authors write without pause;
+// read, and every byte they get is checked; authors write without pause;
 // clients of every bad habit come and go; and things break: descriptors run
 // out, the access log's disk fills, the root is exchanged.
 //
-//	readers_test.go   who reads, and what they must get
-//	gardener_test.go  who writes
-//	siege_test.go     who means no good, and what breaks
-//	numbers_test.go   what it costs, and that it does not grow
+//	readers_test.go   readers, and what they must get
+//	content_test.go   authors
+//	habits_test.go    clients that misbehave, and what breaks
+//	numbers_test.go   memory, files and time, which must not grow
 
 import (
 	"context"
@@ -36,19 +36,19 @@ func TestSoakLong(t *testing.T) {
 	if want, err := time.ParseDuration(os.Getenv("GOPHD_SOAK_LONG")); err == nil {
 		span = want
 	}
-	m := startMarathon(t, span)
+	m := startLongRun(t, span)
 	before := m.rest()
 	m.run()
 	after := m.rest()
 	m.tell(before, after)
 	m.judge(before, after)
 	if t.Failed() {
-		m.story()
+		m.printLog()
 	}
 }
 
-// story tells what gophd logged beside requests.
-func (m *marathon) story() {
+// printLog prints what gophd logged besides requests.
+func (m *longRun) printLog() {
 	for line := range strings.Lines(m.Log()) {
 		if !strings.Contains(line, "msg=request") && !strings.Contains(line, `"msg":"request"`) {
 			m.t.Logf("%.300s", strings.TrimSuffix(line, "\n"))
@@ -56,8 +56,8 @@ func (m *marathon) story() {
 	}
 }
 
-// marathon is a long soak.
-type marathon struct {
+// longRun is a long soak.
+type longRun struct {
 	*harness.Daemon
 	t       *testing.T
 	span    time.Duration
@@ -65,7 +65,7 @@ type marathon struct {
 	pace    time.Duration // between two things that break
 	access  string        // the access log
 	metrics string        // where the numbers of the process are
-	garden  *garden
+	content *content
 	readers []*reader
 
 	faults    atomic.Int64 // what went wrong with gophd
@@ -79,11 +79,11 @@ type marathon struct {
 	stills []still
 }
 
-func startMarathon(t *testing.T, span time.Duration) *marathon {
+func startLongRun(t *testing.T, span time.Duration) *longRun {
 	base := t.TempDir()
-	m := &marathon{t: t, span: span, pace: min(max(span/100, 500*time.Millisecond), 10*time.Second),
-		garden: plant(t, base), access: filepath.Join(smallDisk(t, span), "access.log"), broke: map[string]int{}}
-	m.Daemon = harness.Start(t, "-root", m.garden.root, "-sandbox-parent", "-access-log", m.access, "-status", "127.0.0.0/8",
+	m := &longRun{t: t, span: span, pace: min(max(span/100, 500*time.Millisecond), 10*time.Second),
+		content: makeContent(t, base), access: filepath.Join(smallDisk(t, span), "access.log"), broke: map[string]int{}}
+	m.Daemon = harness.Start(t, "-root", m.content.root, "-sandbox-parent", "-access-log", m.access, "-status", "127.0.0.0/8",
 		"-metrics", "127.0.0.1:0", "-tls-self-signed", filepath.Join(base, "tls"))
 	m.metrics = url(m.WaitLog("/metrics"))
 	m.Until("robots.txt is made", func() bool { return strings.Contains(m.Ask("robots.txt"), denied) })
@@ -118,7 +118,7 @@ func smallDisk(t *testing.T, span time.Duration) string {
 }
 
 // run lets everybody loose for the span.
-func (m *marathon) run() {
+func (m *longRun) run() {
 	m.began = time.Now()
 	ctx, stop := context.WithTimeout(m.t.Context(), m.span)
 	defer stop()
@@ -126,19 +126,19 @@ func (m *marathon) run() {
 	for _, r := range m.readers {
 		all.Go(func() { r.read(ctx) })
 	}
-	all.Go(func() { m.tend(ctx) })
-	all.Go(func() { m.garden.writeOn(ctx) })
+	all.Go(func() { m.changeAndCompare(ctx) })
+	all.Go(func() { m.content.writeOn(ctx) })
 	for i := range 2 {
-		all.Go(func() { m.besiege(ctx, i) })
+		all.Go(func() { m.misbehave(ctx, i) })
 	}
 	all.Go(func() { m.breakThings(ctx) })
 	all.Go(func() { m.watch(ctx) })
-	all.Go(func() { m.pulse(ctx) })
+	all.Go(func() { m.noticeStalls(ctx) })
 	all.Wait()
 }
 
 // fault notes what gophd did wrong. The first ones are told.
-func (m *marathon) fault(format string, args ...any) {
+func (m *longRun) fault(format string, args ...any) {
 	if n := m.faults.Add(1); n <= 20 {
 		m.t.Errorf("after %v: %s", time.Since(m.began).Round(time.Millisecond), fmt.Sprintf(format, args...))
 	}
@@ -148,8 +148,8 @@ func (m *marathon) fault(format string, args ...any) {
 // nothing is said about gophd then.
 type still struct{ from, to time.Time }
 
-// pulse notices when that happens.
-func (m *marathon) pulse(ctx context.Context) {
+// noticeStalls notes when that happens.
+func (m *longRun) noticeStalls(ctx context.Context) {
 	const beat, missed = 20 * time.Millisecond, time.Second
 	for from := time.Now(); sleep(ctx, beat); from = time.Now() {
 		if time.Since(from) > missed {
@@ -160,15 +160,15 @@ func (m *marathon) pulse(ctx context.Context) {
 	}
 }
 
-// stoodStill says whether it happened since some time.
-func (m *marathon) stoodStill(since time.Time) bool {
+// stoodStill reports whether it happened since some time.
+func (m *longRun) stoodStill(since time.Time) bool {
 	time.Sleep(100 * time.Millisecond) // until it is noticed
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.stills) > 0 && m.stills[len(m.stills)-1].to.After(since)
 }
 
-// sleep waits, and says whether the run goes on.
+// sleep waits, and reports whether the run goes on.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

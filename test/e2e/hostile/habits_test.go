@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// habits are those of TestSoak, and some that need no crowd.
-var habits = slices.Concat(crowds, []crowd{
+// habits are those of TestSoak, and some that few clients are enough for.
+var habits = slices.Concat(basicHabits, []habit{
 	{name: "HTTP", first: "GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\nPOST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n"},
 	{name: "garbage", first: "\x00\xff\x80\x01\x02" + strings.Repeat("\xde\xad\xbe\xef", 900)},
 	{name: "endless", first: strings.Repeat("/a.txt/../", 1000)},
@@ -24,8 +24,8 @@ var habits = slices.Concat(crowds, []crowd{
 	{name: "robots that are rude", first: "robots.txt\r\n/private/letter.txt\r\n"},
 })
 
-// besiege lets one crowd after the other come, stay for a while, and go.
-func (m *marathon) besiege(ctx context.Context, n int) {
+// misbehave lets clients of one habit after the other come, stay for a while, and go.
+func (m *longRun) misbehave(ctx context.Context, n int) {
 	dice := rand.New(rand.NewPCG(11, uint64(n)))
 	for i := n * len(habits) / 2; ctx.Err() == nil; i++ {
 		c := habits[i%len(habits)]
@@ -47,14 +47,14 @@ func (m *marathon) besiege(ctx context.Context, n int) {
 }
 
 // breakThings lets one thing after the other go wrong.
-func (m *marathon) breakThings(ctx context.Context) {
+func (m *longRun) breakThings(ctx context.Context) {
 	things := []struct {
 		name string
 		do   func(context.Context) error
 	}{
-		{"SIGHUP", m.hangUp}, {"out of descriptors", m.starve}, {"log rotated", m.rotate}, {"root exchanged", m.exchangeRoot},
-		{"root away", func(context.Context) error { return m.garden.hide(m.pace / 10) }},
-		{"root exchanged, out of descriptors", m.exchangeStarving},
+		{"SIGHUP", m.hangUp}, {"out of descriptors", m.fewFiles}, {"log rotated", m.rotate}, {"root exchanged", m.exchangeRoot},
+		{"root away", func(context.Context) error { return m.content.hide(m.pace / 10) }},
+		{"root exchanged, out of descriptors", m.exchangeWithFewFiles},
 	}
 	for i := 0; sleep(ctx, m.pace); i++ {
 		thing := things[i%len(things)]
@@ -65,13 +65,13 @@ func (m *marathon) breakThings(ctx context.Context) {
 	}
 }
 
-func (m *marathon) hangUp(context.Context) error { return m.Process.Signal(syscall.SIGHUP) }
+func (m *longRun) hangUp(context.Context) error { return m.Process.Signal(syscall.SIGHUP) }
 
-func (m *marathon) exchangeRoot(context.Context) error { return m.garden.exchange() }
+func (m *longRun) exchangeRoot(context.Context) error { return m.content.exchange() }
 
 // rotate moves the access log away, as logrotate does, and throws it away, which
 // makes room on its disk.
-func (m *marathon) rotate(ctx context.Context) error {
+func (m *longRun) rotate(ctx context.Context) error {
 	if err := os.Rename(m.access, m.access+".1"); err != nil {
 		return err
 	}
@@ -82,20 +82,20 @@ func (m *marathon) rotate(ctx context.Context) error {
 	return os.Remove(m.access + ".1")
 }
 
-// starve lets gophd open hardly any more files for a while.
-func (m *marathon) starve(ctx context.Context) error {
-	return m.starving(func() error { sleep(ctx, m.pace/3); return nil })
+// fewFiles lets gophd open hardly any more files for a while.
+func (m *longRun) fewFiles(ctx context.Context) error {
+	return m.withFewFiles(func() error { sleep(ctx, m.pace/3); return nil })
 }
 
-func (m *marathon) exchangeStarving(ctx context.Context) error {
-	return m.starving(func() error {
-		err := m.garden.exchange()
+func (m *longRun) exchangeWithFewFiles(ctx context.Context) error {
+	return m.withFewFiles(func() error {
+		err := m.content.exchange()
 		sleep(ctx, m.pace/3)
 		return err
 	})
 }
 
-func (m *marathon) starving(do func() error) error {
+func (m *longRun) withFewFiles(do func() error) error {
 	var was unix.Rlimit
 	if err := unix.Prlimit(m.Process.Pid, unix.RLIMIT_NOFILE, nil, &was); err != nil {
 		return err

@@ -82,8 +82,8 @@ func versionOf(text []byte) (version int, ok bool) {
 	return version, n == 2 && err == nil && bytes.Equal(hash, sum[:])
 }
 
-// garden is the tree, and what was done to it.
-type garden struct {
+// content is the tree, and what was changed in it.
+type content struct {
 	root string
 	n    int // of what was done
 	rand *rand.Rand
@@ -92,9 +92,9 @@ type garden struct {
 	replaced [livings][]time.Time
 }
 
-// plant makes the tree in a directory.
-func plant(t *testing.T, base string) *garden {
-	g := &garden{root: filepath.Join(base, "root"), rand: rand.New(rand.NewPCG(3, 5))}
+// makeContent makes the tree in a directory.
+func makeContent(t *testing.T, base string) *content {
+	g := &content{root: filepath.Join(base, "root"), rand: rand.New(rand.NewPCG(3, 5))}
 	files := map[string][]byte{
 		".robots": []byte("Disallow: /private/\n"), "private/letter.txt": []byte("x"), "growing/log.txt": nil,
 		"a.txt": []byte("alpha\n"), "large.bin": large, "people/readme.txt": []byte("x"),
@@ -127,29 +127,29 @@ func menuMap() (b []byte) {
 	return b
 }
 
-// tend changes the tree, and looks from time to time whether robots.txt says
+// changeAndCompare changes the tree, and looks from time to time whether robots.txt says
 // what the tree does.
-func (m *marathon) tend(ctx context.Context) {
+func (m *longRun) changeAndCompare(ctx context.Context) {
 	rest := min(m.pace/2, 5*time.Second)
 	for ctx.Err() == nil {
 		for end := time.Now().Add(rest); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-			m.garden.work()
+			m.content.work()
 		}
 		m.compare()
 	}
 }
 
 // compare waits until robots.txt is what a fresh start would make of the tree.
-func (m *marathon) compare() {
-	m.garden.mu.Lock() // so that there is a root
-	fresh, err := site.Load(m.garden.root)
-	m.garden.mu.Unlock()
+func (m *longRun) compare() {
+	m.content.mu.Lock() // so that there is a root
+	fresh, err := site.Load(m.content.root)
+	m.content.mu.Unlock()
 	if err != nil {
 		m.t.Error(err)
 		return
 	}
 	var got []byte
-	for began := time.Now(); time.Since(began) < patience; time.Sleep(5 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < maxWait; time.Sleep(5 * time.Millisecond) {
 		if got, err = harness.Exchange("127.3.1.1", m.Addr, "robots.txt", nil); err == nil && bytes.Equal(got, fresh.Robots) {
 			m.rewritten = append(m.rewritten, time.Since(began))
 			return
@@ -159,7 +159,7 @@ func (m *marathon) compare() {
 }
 
 // work does one thing. What cannot be done is left.
-func (g *garden) work() {
+func (g *content) work() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.n++
@@ -186,12 +186,12 @@ func (g *garden) work() {
 	}
 }
 
-func (g *garden) person() string {
+func (g *content) person() string {
 	return filepath.Join(g.root, "people", fmt.Sprint(g.rand.IntN(people)))
 }
 
 // replace puts a new version of a text in the place of the old one.
-func (g *garden) replace(i int) {
+func (g *content) replace(i int) {
 	name := filepath.Join(g.root, "living", fmt.Sprintf("%d.txt", i))
 	text := livingText(len(g.replaced[i]), 1+g.rand.IntN(20_000))
 	if os.WriteFile(name+".new", text, 0o644) == nil && os.Rename(name+".new", name) == nil {
@@ -200,7 +200,7 @@ func (g *garden) replace(i int) {
 }
 
 // age returns how long a version had been replaced when it was asked for.
-func (g *garden) age(i, version int, asked time.Time) time.Duration {
+func (g *content) age(i, version int, asked time.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if next := version + 1; next < len(g.replaced[i]) {
@@ -211,7 +211,7 @@ func (g *garden) age(i, version int, asked time.Time) time.Duration {
 
 // writeOn writes to a text without pause. When that is long enough, an empty
 // one takes its place.
-func (g *garden) writeOn(ctx context.Context) {
+func (g *content) writeOn(ctx context.Context) {
 	for at := 0; sleep(ctx, time.Millisecond); {
 		at += g.writeMore(at)
 		if at >= maxGrowth-100 {
@@ -220,7 +220,7 @@ func (g *garden) writeOn(ctx context.Context) {
 	}
 }
 
-func (g *garden) writeMore(at int) int {
+func (g *content) writeMore(at int) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	name := filepath.Join(g.root, "growing", "log.txt")
@@ -239,7 +239,7 @@ func (g *garden) writeMore(at int) int {
 
 // exchange puts another directory in the place of the root, with the same
 // files. For a moment there is none.
-func (g *garden) exchange() error {
+func (g *content) exchange() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	next, old := g.root+".next", g.root+".old"
@@ -251,7 +251,7 @@ func (g *garden) exchange() error {
 }
 
 // hide takes the root away for a while.
-func (g *garden) hide(d time.Duration) error {
+func (g *content) hide(d time.Duration) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := os.Rename(g.root, g.root+".away"); err != nil {
