@@ -28,7 +28,7 @@ func TestProgress(t *testing.T) {
 	cmd.Env = append(os.Environ(), "TERM=dumb")
 	s := harness.OnScreen(t, cmd)
 	for _, text := range []string{"reading " + root + ": ", "reading " + slow + "/two: ", " directories so far", "scanned 61 directories", "scanned 62 directories", "building the search index: ", " of 62 directories"} {
-		for end := time.Now().Add(10 * harness.Patience); !strings.Contains(s.String(), text); time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(10 * harness.Timeout); !strings.Contains(s.String(), text); time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("no %q on the screen:\n%s", text, s)
 			}
