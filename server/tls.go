@@ -48,16 +48,18 @@ func (r *run) startTLS(c *conn) error {
 		_ = s.Acknowledge()
 	}
 	t.stall = r.stallTimeout()
-	c.tls, c.under = &tlsConn{shaken, t}, t
+	c.tls, c.under = &tlsConn{shaken, t, r.isBusy}, t
 	return nil
 }
 
 // tlsConn is TLS on a transport. TLS writes each record, of 16 KiB at most, by
 // itself, which for a large reply costs as much as all the ciphering; so the
-// records of one Write are collected.
+// records of one Write are collected, unless there are many that might wait with
+// what is collected for clients that do not read.
 type tlsConn struct {
 	*tls.Conn
 	under *transport
+	busy  func() bool
 }
 
 const (
@@ -69,7 +71,7 @@ var collections = sync.Pool{New: func() any { return new([collectSize]byte) }}
 
 // Write writes p.
 func (c *tlsConn) Write(p []byte) (int, error) {
-	if len(p) <= maxRecord {
+	if len(p) <= maxRecord || c.busy() {
 		return c.Conn.Write(p)
 	}
 	room := collections.Get().(*[collectSize]byte)

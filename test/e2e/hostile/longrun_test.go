@@ -37,9 +37,9 @@ func TestSoakLong(t *testing.T) {
 		span = want
 	}
 	m := startLongRun(t, span)
-	before := m.rest()
+	before := m.empty()
 	m.run()
-	after := m.rest()
+	after := m.empty()
 	m.tell(before, after)
 	m.judge(before, after)
 	if t.Failed() {

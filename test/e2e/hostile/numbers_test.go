@@ -75,6 +75,20 @@ func (m *longRun) rest() (s sample) {
 	return s
 }
 
+// empty is rest after everything was read again, which gives back what is no longer
+// held: how much of that there is depends on who was there when the garbage was
+// collected last.
+func (m *longRun) empty() sample {
+	m.rest()
+	reloads := func() int { m.sample(); return gauge(m.page, "gophd_reloads_total") }
+	before := reloads()
+	if err := m.hangUp(m.t.Context()); err != nil {
+		m.t.Error(err)
+	}
+	m.Until("everything is read again", func() bool { return reloads() > before })
+	return m.rest()
+}
+
 func abs(n int) int { return max(n, -n) }
 
 // middle returns the middle one of what f says of all samples of a part of the
