@@ -56,6 +56,20 @@ func TestNobody(t *testing.T) {
 	}
 }
 
+// TestURLs: a pattern that is a URL counts by its path, of a gopher URL without the
+// item type.
+func TestURLs(t *testing.T) {
+	for value, denied := range map[string]string{
+		"gopher://h/0x": "d/x", "gopher://h:70/1/x/": "d/x/", "gophers://h/0/x": "d/x", "gopher://h/xx": "d/x", "HTTP://h/x": "d/x", "ftp://h/x": "d/x",
+		"gopher://h": "d/", "gopher://h/": "d/", "gopher://h/1": "d/", "http://h": "d/", "//h/x": "d//h/x", "/a://b": "d/a://b",
+	} {
+		c := compileOf(map[string]string{"d/.robots": "Disallow: " + value + "\n"}, "e")
+		if !strings.Contains(string(c.File()), "\nDisallow: /"+denied+"\n") || len(c.Unproven()) > 0 || c.Denied("d/y", false) != (denied == "d/") {
+			t.Errorf("%s: %v\n%s", value, c.Reports(), c.File())
+		}
+	}
+}
+
 // TestLeakIsCured: a leak that no report names denies the directory of its rule, and
 // when the file is written so, nothing is unproven any more.
 func TestLeakIsCured(t *testing.T) {

@@ -75,7 +75,10 @@ func TestCoarsened(t *testing.T) {
 		t.Errorf("the wrong ones are denied:\n%.500s", c.File())
 	}
 	r := c.Reports()[0]
-	if r.Code != CodeCoarsened || r.File != "mallory/.robots" || !strings.Contains(r.Message, "its share is ") {
+	var takes, room, share int
+	_, err := fmt.Sscanf(r.Message, "the directory is denied: its lines and groups take %d bytes of %d; its share is %d", &takes, &room, &share)
+	const tops = 21
+	if r.Code != CodeCoarsened || r.File != "mallory/.robots" || err != nil || room != maxBytes || share*tops > room || share*tops < room-1000 || takes != 900*2*(323+322) {
 		t.Errorf("the first report is %+v", r)
 	}
 	// Alone it may borrow what nobody else uses, if that is enough.

@@ -234,19 +234,20 @@ func unescape(form string) string {
 	return string(b)
 }
 
-// localPath is the path of a pattern that is a whole URL.
+// localPath is the path of a pattern that is a whole URL: of a gopher URL without the
+// item type.
 func localPath(value string) string {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789+-."
 	scheme, rest, ok := strings.Cut(value, "://")
 	scheme = strings.ToLower(scheme)
-	if !ok || !slices.Contains([]string{"http", "https", "gopher", "gophers"}, scheme) {
+	if !ok || scheme == "" || strings.Trim(scheme, letters) != "" {
 		return value
 	}
 	_, path, _ := strings.Cut(rest, "/")
-	path = "/" + path
-	if strings.HasPrefix(scheme, "gopher") && len(path) > 2 && path[2] == '/' {
-		path = path[2:]
+	if path != "" && (scheme == "gopher" || scheme == "gophers") {
+		return path[1:]
 	}
-	return path
+	return "/" + path
 }
 
 // field says what a line is: user-agent, allow, disallow, final, content-usage or
