@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -34,6 +35,7 @@ const (
 	CodeNowhere = "CHECK-NOWHERE" // a link that leads nowhere
 	CodeSearch  = "CHECK-SEARCH"  // a search that nothing answers
 	CodeHost    = "CHECK-HOST"    // a host that is none, or this one by another name
+	CodeSource  = "CHECK-SOURCE"  // a file that some servers run, and that is sent as it is
 	CodeUMN     = "CHECK-UMN"     // what pygopherd shows beside a gophermap, or of one
 )
 
@@ -177,7 +179,7 @@ func (c *checking) directory(dir string) {
 	if err != nil {
 		c.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", cause(err))
 	}
-	var unaskable, unreadable some
+	var unaskable, unreadable, sources some
 	mapped, umn, gophermap := false, "", false
 	for _, e := range entries {
 		name := selector.Join(dir, e.Name())
@@ -197,6 +199,9 @@ func (c *checking) directory(dir string) {
 		case reason == selector.Program:
 			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd starts no program and does not show its source", "a program by its name")
 		case e.Name()[0] == '.', reason == selector.Source:
+		case e.Type().IsRegular() && runElsewhere(e.Name()) && !c.answered(name):
+			sources.add(strconv.Quote(e.Name()))
+			c.entry(name, e, &unreadable)
 		case reason != "":
 			unaskable.add(fmt.Sprintf("%q (%s)", e.Name(), reason))
 		default:
@@ -205,6 +210,10 @@ func (c *checking) directory(dir string) {
 	}
 	if unaskable.first != "" {
 		c.find(diag.Error, CodeName, dir, 0, "rename what is to be had", "nobody can ask for %s", &unaskable)
+	}
+	if sources.first != "" {
+		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: gophd -fastcgi '*.php=SOCKET'",
+			"sent as it is, with all that its source tells, though some servers run it: %s", &sources)
 	}
 	if unreadable.first != "" {
 		c.find(diag.Error, CodeRead, dir, 0, "chmod o+r, and o+x for directories", "%s cannot read %s", c.who(), &unreadable)
@@ -215,6 +224,13 @@ func (c *checking) directory(dir string) {
 	if gophermap && umn != "" {
 		c.pygopherd(umn, selector.Join(dir, "gophermap"))
 	}
+}
+
+// runElsewhere reports whether some server runs files of that name and gophd does
+// not know them as programs: those of PHP (Motsognir, filters of gophernicus) and
+// of pygopherd. Many people publish other scripts to be read.
+func runElsewhere(base string) bool {
+	return slices.Contains([]string{".php", ".pyg", ".tal"}, strings.ToLower(filepath.Ext(base)))
 }
 
 // pygopherd checks a gophermap that lies beside files of UMN gopherd, which only

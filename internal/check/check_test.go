@@ -60,6 +60,7 @@ func TestTree(t *testing.T) {
 		{"links to what is not served", map[string]string{"gophermap": "=prog\n0P\tprog\n0H\t.hidden\n0S\tsecret.txt\n", "prog": "#!/bin/sh\n", ".hidden": "", "secret.txt": "-> /etc/hostname"},
 			[]string{"error MENU-PROGRAM gophermap:1", "error CHECK-NAME gophermap:2", "error CHECK-NAME gophermap:3", "error CHECK-NAME gophermap:4", "error CHECK-OUTSIDE secret.txt"}},
 		{"searches", map[string]string{"gophermap": "7A\t/find\n7B\t/search\n7C\t/x\th.example\t70\n"}, []string{"error CHECK-SEARCH gophermap:1", "warning CHECK-SEARCH gophermap:2"}},
+		{"what others run by its name", map[string]string{"a.php": "", "b.PHP": "", "d/x.pyg": "", "d/x.sh": "#!/bin/sh\n"}, []string{"warning CHECK-SOURCE .", "warning CHECK-SOURCE d"}},
 		{"text like directives", map[string]string{"gophermap": "- one\n- two\n-----\n"}, []string{"notice MENU-TEXT gophermap:1"}},
 		{"our own name", map[string]string{"a": "", "b": "", "gophermap": "0A\t/a\tMe.example\t70\n0B\t/b\tme.example\n0C\t/c\tme.example\n0D\t/x\tother.example\n7E\t/cgi-bin/e\tme.example\n"},
 			[]string{"error MENU-PROGRAM gophermap:5", "warning CHECK-NOWHERE gophermap:3", "notice CHECK-HOST gophermap:1"}},
@@ -106,7 +107,7 @@ func TestTreeWithParts(t *testing.T) {
 	dir, pub, homes := t.TempDir(), t.TempDir(), t.TempDir()
 	write(t, pub, map[string]string{"a.txt": "a"})
 	write(t, homes, map[string]string{"bob/public_gopher/b.txt": "b"})
-	files := map[string]string{"x.cgi": "", "y.dcgi": "", "cgi-bin/map/gophermap": "#!/bin/sh\n", "out": "-> " + pub, "bob": "-> " + homes + "/bob/public_gopher",
+	files := map[string]string{"x.cgi": "", "y.dcgi": "", "hello.php": "", "cgi-bin/map/gophermap": "#!/bin/sh\n", "out": "-> " + pub, "bob": "-> " + homes + "/bob/public_gopher",
 		"gophermap": "0A\t/pub/a.txt\n0B\t/~bob/b.txt\n0C\t/cgi-bin/c?d\n1Y\ty.dcgi\n7S\t/search\n7T\t/cgi-bin/t\n0No\t/pub/no.txt\n1X\tx.cgi\n"}
 	write(t, dir, files)
 	rule := func(s string) programs.Mapping {
@@ -114,7 +115,7 @@ func TestTreeWithParts(t *testing.T) {
 		must(t, err)
 		return r
 	}
-	o := Options{Search: true, Programs: []programs.Mapping{rule("/cgi-bin=/run/s"), rule("*.dcgi=/run/s")},
+	o := Options{Search: true, Programs: []programs.Mapping{rule("/cgi-bin=/run/s"), rule("*.dcgi=/run/s"), rule("*.php=/run/s")},
 		Site: site.Config{Mounts: map[string]string{"pub": pub}, Users: homes + "/*/public_gopher"}}
 	uid, _, _ := owner(stat(t, homes))
 	if o.Site.UsersMinUID = uid; uid == 0 {
