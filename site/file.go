@@ -82,7 +82,12 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 		list = append(list, &kids[i])
 	}
 	for i := range all {
-		if e := v.entry(name, f.Real, &all[i], readable); e != nil && !v.program(selector.Join(f.Real, e.Name())) {
+		e := v.entry(name, f.Real, &all[i], readable)
+		if e == nil {
+			continue
+		}
+		real := selector.Join(f.Real, e.Name())
+		if alias := name != f.Real && !e.IsDir() && isAnswered(v.site.conf.Programs, "/"+real); !alias && !v.program(real) {
 			list = append(list, e)
 		}
 	}

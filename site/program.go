@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -60,8 +59,12 @@ func (r *reading) readMaps(list []dirent) {
 }
 
 // answers reports whether a program beside the site answers a selector.
-func (s *scanner) answers(sel string) bool {
-	return slices.ContainsFunc(s.answered, func(p string) bool {
+func (s *scanner) answers(sel string) bool { return isAnswered(s.answered, sel) }
+
+// isAnswered reports whether one of the programs, which are as in Config, answers a
+// selector.
+func isAnswered(programs []string, sel string) bool {
+	return slices.ContainsFunc(programs, func(p string) bool {
 		if ext, ok := strings.CutPrefix(p, "/*"); ok {
 			return strings.HasSuffix(sel, ext)
 		}
@@ -152,18 +155,23 @@ func (s *Site) suspect(real string) bool {
 }
 
 // refuseProgram is errProgram for an opened file that is a program: by its real
-// name, whatever a link to it is called, or by what it begins with.
-func (s *Site) refuseProgram(f *os.File, real string) error {
+// name, whatever a link to it is called, or by what it begins with; and for one that
+// a program answers by its real name alone.
+func (s *Site) refuseProgram(f *Resource) error {
+	real := f.Real
 	var head [menu.ProgramHead]byte
 	for elem := range strings.SplitSeq(real, "/") {
 		if selector.IsProgram(elem) {
 			return &fs.PathError{Op: "open", Path: real, Err: errProgram}
 		}
 	}
+	if f.Name != real && !f.Info.IsDir() && isAnswered(s.conf.Programs, "/"+real) {
+		return &fs.PathError{Op: "open", Path: f.Name, Err: errProgram}
+	}
 	if !s.suspect(real) {
 		return nil
 	}
-	if n, _ := f.ReadAt(head[:], 0); !menu.IsProgram(head[:n]) {
+	if n, _ := f.File.ReadAt(head[:], 0); !menu.IsProgram(head[:n]) {
 		return nil
 	}
 	return &fs.PathError{Op: "open", Path: real, Err: errProgram}

@@ -133,3 +133,16 @@ func TestAnsweredProgramsAreNotReported(t *testing.T) {
 		}
 	}
 }
+
+// TestLinkToAnsweredFileIsNotShown: what a program answers under its own name is
+// not shown as a text under that of a link.
+func TestLinkToAnsweredFileIsNotShown(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"app/script": "#!/bin/sh\necho secret\n", "alias": "-> app", "one.txt": "-> app/script", "d/a.php": "secret", "two.txt": "-> d/a.php", "ok.txt": "-> d/b.txt", "d/b.txt": "ok"})
+	s := start(t, dir, Config{Programs: []string{"/app", "/*.php"}})
+	for name, want := range map[string]string{"alias/script": "error", "one.txt": "error", "two.txt": "error", "ok.txt": "ok", "d/a.php": "secret", "alias": "dir [] <nil>", "app": "dir [script] <nil>"} {
+		if got := content(s, name); got != want && !(want == "error" && strings.HasPrefix(got, "error: ")) {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}

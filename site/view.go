@@ -156,7 +156,7 @@ func (v *View) Lookup(name string) (*Resource, error) {
 	}
 	f, err := v.open(name)
 	if err == nil {
-		if err = v.site.refuseProgram(f.File, f.Real); err != nil {
+		if err = v.site.refuseProgram(f); err != nil {
 			_ = f.Close()
 		}
 	}
@@ -256,7 +256,7 @@ func (v *View) Stat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return f.Info, v.site.refuseProgram(f.File, f.Real)
+	return f.Info, v.site.refuseProgram(f)
 }
 
 // maxMapSize bounds what is read of a gophermap or gophertag, in bytes.
