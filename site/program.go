@@ -155,8 +155,8 @@ func (s *Site) suspect(real string) bool {
 }
 
 // refuseProgram is errProgram for an opened file that is a program: by its real
-// name, whatever a link to it is called, or by what it begins with; and for one that
-// a program answers by its real name alone.
+// name, whatever a link to it is called, by what it begins with, or since a program
+// beside the site answers what it is called: only that one reads it.
 func (s *Site) refuseProgram(f *Resource) error {
 	real := f.Real
 	var head [menu.ProgramHead]byte
@@ -165,7 +165,7 @@ func (s *Site) refuseProgram(f *Resource) error {
 			return &fs.PathError{Op: "open", Path: real, Err: errProgram}
 		}
 	}
-	if f.Name != real && !f.Info.IsDir() && isAnswered(s.conf.Programs, "/"+real) {
+	if !f.Info.IsDir() && (isAnswered(s.conf.Programs, "/"+real) || isAnswered(s.conf.Programs, "/"+f.Name)) {
 		return &fs.PathError{Op: "open", Path: f.Name, Err: errProgram}
 	}
 	if !s.suspect(real) {

@@ -115,6 +115,9 @@ func TestLinkToProgramIsNotShown(t *testing.T) {
 		if got := content(s, name); got != want && !(want == "error" && strings.HasPrefix(got, "error: ")) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+		if f, ok := s.View(t.Context()).Ready(name, 1<<20); ok && want == "error" {
+			t.Errorf("%s at once: %q", name, f.Body)
+		}
 	}
 }
 
@@ -134,15 +137,18 @@ func TestAnsweredProgramsAreNotReported(t *testing.T) {
 	}
 }
 
-// TestLinkToAnsweredFileIsNotShown: what a program answers under its own name is
-// not shown as a text under that of a link.
-func TestLinkToAnsweredFileIsNotShown(t *testing.T) {
+// TestAnsweredFilesAreNotShown: the site does not show what a program answers, not
+// under its own name and not under that of a link. Its own name is listed.
+func TestAnsweredFilesAreNotShown(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"app/script": "#!/bin/sh\necho secret\n", "alias": "-> app", "one.txt": "-> app/script", "d/a.php": "secret", "two.txt": "-> d/a.php", "ok.txt": "-> d/b.txt", "d/b.txt": "ok"})
 	s := start(t, dir, Config{Programs: []string{"/app", "/*.php"}})
-	for name, want := range map[string]string{"alias/script": "error", "one.txt": "error", "two.txt": "error", "ok.txt": "ok", "d/a.php": "secret", "alias": "dir [] <nil>", "app": "dir [script] <nil>"} {
+	for name, want := range map[string]string{"alias/script": "error", "one.txt": "error", "two.txt": "error", "ok.txt": "ok", "d/a.php": "error", "app/script": "error", "d": "dir [a.php b.txt] <nil>", "alias": "dir [] <nil>", "app": "dir [script] <nil>"} {
 		if got := content(s, name); got != want && !(want == "error" && strings.HasPrefix(got, "error: ")) {
 			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+		if f, ok := s.View(t.Context()).Ready(name, 1<<20); ok && want == "error" {
+			t.Errorf("%s at once: %q", name, f.Body)
 		}
 	}
 }

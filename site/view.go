@@ -186,7 +186,7 @@ type Ready struct {
 // is only opened. Ok is false if it may block, or fail.
 func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
 	v.depend(path.Dir(name))
-	if !v.site.answers(name) || v.site.suspect(name) {
+	if !v.site.answers(name) || v.site.suspect(name) || isAnswered(v.site.conf.Programs, "/"+name) {
 		return Ready{}, false
 	}
 	t, _, rest := v.root.at(name)
@@ -256,6 +256,9 @@ func (v *View) Stat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
+	if isAnswered(v.site.conf.Programs, "/"+name) {
+		return f.Info, nil // its menu item leads to the program
+	}
 	return f.Info, v.site.refuseProgram(f)
 }
 
