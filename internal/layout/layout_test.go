@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -180,6 +181,24 @@ func TestEveryPackageIsInTheTable(t *testing.T) {
 		isFree := slices.ContainsFunc(free, func(dir string) bool { return strings.HasPrefix(p.name(), dir) })
 		if !known && !isFree {
 			t.Errorf("package %s is not in the design's table", p.name())
+		}
+	}
+}
+
+// TestNewcomersFindEveryPackage: CONTRIBUTING.md names each package, or is about
+// tests, examples and tools in general.
+func TestNewcomersFindEveryPackage(t *testing.T) {
+	page, err := os.ReadFile("../../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages(t) {
+		name := p.name()
+		if strings.Contains(name, "/internal/") || strings.HasPrefix(name, "test/") || strings.HasPrefix(name, "examples/") {
+			continue
+		}
+		if !regexp.MustCompile("[`(]" + regexp.QuoteMeta(name) + "[`)]").Match(page) {
+			t.Errorf("CONTRIBUTING.md does not say what package %s is for", name)
 		}
 	}
 }
