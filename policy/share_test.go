@@ -2,6 +2,8 @@ package policy
 
 import (
 	"fmt"
+	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,41 +26,52 @@ func linesOf(c *Compiled, name string) []string {
 }
 
 // TestShare: whoever stays within the share never loses a line, whatever another
-// top-level directory says or holds.
+// top-level directory says or holds. GOPHD_ALL=1 asks for random neighbours.
 func TestShare(t *testing.T) {
 	neighbours := hostile()
-	names := slices.Sorted(func(yield func(string) bool) {
-		for name := range neighbours {
-			if !yield(name) {
-				return
-			}
-		}
-	})
+	names := slices.Sorted(maps.Keys(neighbours))
+	var rules strings.Builder
+	for i := range 75 {
+		_, _ = fmt.Fprintf(&rules, "Disallow: /%d/\nAllow: /%d/a\nDisallow: /%d$\nDisallow: /%d*x\n", i, i, i, i)
+	}
+	for i, name := range names {
+		share(t, rules.String(), i%2 == 0, neighbours[name], neighbours[names[(i+1)%len(names)]])
+	}
+	if os.Getenv("GOPHD_ALL") == "" {
+		return
+	}
 	rapid.Check(t, func(t *rapid.T) {
-		root := &Dir{}
-		if rapid.Bool().Draw(t, "glob") {
-			root.Notes = []*Annotation{{File: ".robots", Data: []byte("Disallow: /*.zip$\n")}}
-		}
-		var mine strings.Builder
+		var rules strings.Builder
 		for i := range rapid.IntRange(1, 300).Draw(t, "rules") {
-			_, _ = fmt.Fprintf(&mine, "%s: /%d%s\n", rapid.SampledFrom([]string{"Disallow", "Allow"}).Draw(t, "field"), i, rapid.SampledFrom([]string{"/", "", "$", "*x"}).Draw(t, "end"))
+			_, _ = fmt.Fprintf(&rules, "%s: /%d%s\n", rapid.SampledFrom([]string{"Disallow", "Allow"}).Draw(t, "field"), i, rapid.SampledFrom([]string{"/", "", "$", "*x"}).Draw(t, "end"))
 		}
-		quiet := &Dir{Name: "quiet", Notes: []*Annotation{{File: "quiet/.robots", Data: []byte(mine.String())}}}
-		root.Dirs = []*Dir{quiet}
-		want := linesOf(Compile(Input{Root: root}, nil), "quiet")
-		for i := range rapid.IntRange(1, 3).Draw(t, "neighbours") {
-			d := *neighbours[rapid.SampledFrom(names).Draw(t, "neighbour")]
-			d.Name = fmt.Sprintf("~%d%s", i, d.Name)
-			root = beside(root, &d)
+		var list []*Dir
+		for _, name := range rapid.SliceOfN(rapid.SampledFrom(names), 1, 3).Draw(t, "neighbours") {
+			list = append(list, neighbours[name])
 		}
-		c := Compile(Input{Root: root}, nil)
-		if got := linesOf(c, "quiet"); !slices.Equal(got, want) {
-			t.Fatalf("%.300q, and without neighbours %.300q: %v", got, want, c.Reports()[:min(4, len(c.Reports()))])
-		}
-		if len(c.File()) > maxBytes {
-			t.Fatalf("%d bytes", len(c.File()))
-		}
+		share(t, rules.String(), rapid.Bool().Draw(t, "glob"), list...)
 	})
+}
+
+// share compiles a directory with rules, alone and beside neighbours.
+func share(t interface{ Fatalf(string, ...any) }, rules string, glob bool, neighbours ...*Dir) {
+	root := &Dir{Dirs: []*Dir{{Name: "quiet", Notes: []*Annotation{{File: "quiet/.robots", Data: []byte(rules)}}}}}
+	if glob {
+		root.Notes = []*Annotation{{File: ".robots", Data: []byte("Disallow: /*.zip$\n")}}
+	}
+	want := linesOf(Compile(Input{Root: root}, nil), "quiet")
+	for i, d := range neighbours {
+		named := *d
+		named.Name = fmt.Sprintf("~%d%s", i, d.Name)
+		root = beside(root, &named)
+	}
+	c := Compile(Input{Root: root}, nil)
+	if got := linesOf(c, "quiet"); len(want) == 0 || !slices.Equal(got, want) {
+		t.Fatalf("%.300q, and without neighbours %.300q: %v", got, want, c.Reports()[:min(4, len(c.Reports()))])
+	}
+	if len(c.File()) > maxBytes {
+		t.Fatalf("%d bytes", len(c.File()))
+	}
 }
 
 // TestCoarsened: who takes more than there is is denied as a whole and named, at
@@ -160,5 +173,17 @@ func TestNoBare(t *testing.T) {
 		if canonical, closed := c.Closed(sel); !closed || canonical != "/"+strings.TrimSuffix(sel, "/") && canonical != "/"+sel {
 			t.Errorf("%s is answered: %q, %v", sel, canonical, closed)
 		}
+	}
+}
+
+// TestDeniedNamesNobody: a directory that says too much makes no groups.
+func TestDeniedNamesNobody(t *testing.T) {
+	notes := map[string]string{"b/.robots": "User-agent: bar\nDisallow: /x\n"}
+	for i := range 11 {
+		notes[fmt.Sprintf("m/%d/.robots", i)] = "User-agent: foo\n" + strings.Repeat("Disallow: /x\n", 1000)
+	}
+	c := compileOf(notes)
+	if file := string(c.File()); !c.Denied("m/y", false) || strings.Contains(file, "foo") || !strings.Contains(file, "User-agent: bar\n") {
+		t.Errorf("got:\n%.2000s", file)
 	}
 }
