@@ -224,8 +224,9 @@ func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
 	if old == nil {
 		what = "scanned"
 	}
+	reports, notices := serious(next.Compiled.Reports())
 	s.log.Info(what, "all", b.All, "directories", dirs, "robots_bytes", len(next.Robots),
-		"reports", len(next.Compiled.Reports()), "changed", old == nil || string(old.Robots) != string(next.Robots), "took", time.Since(start))
+		"reports", len(reports), "notices", notices, "changed", old == nil || string(old.Robots) != string(next.Robots), "took", time.Since(start))
 	s.report(next)
 }
 
@@ -241,8 +242,19 @@ func directories(root *policy.Dir) (n int) {
 // maxReports is how many reports of a snapshot are logged.
 const maxReports = 20
 
-// report logs what the compiler has to say, once for each line of an annotation
-// and code; gophd robots check tells all of it.
+// serious returns the errors and warnings of a policy, and how many notices there
+// are besides.
+func serious(all []policy.Report) (list []policy.Report, notices int) {
+	for _, r := range all {
+		if r.Severity != diag.Notice {
+			list = append(list, r)
+		}
+	}
+	return list, len(all) - len(list)
+}
+
+// report logs what the compiler warns of, once for each line of an annotation and
+// code; gophd robots check -v tells all of it.
 func (s *Site) report(next *Snapshot) {
 	var refused []diag.Diagnostic
 	for _, link := range slices.Sorted(maps.Keys(next.refused)) {
@@ -250,7 +262,7 @@ func (s *Site) report(next *Snapshot) {
 	}
 	s.problems.report(refused)
 	s.problems.report(next.programs)
-	list := next.Compiled.Reports()
+	list, _ := serious(next.Compiled.Reports())
 	for _, r := range list[:min(len(list), maxReports)] {
 		s.problems.once(diag.Diagnostic{Code: r.Code, Severity: r.Severity, File: r.File, Line: r.Line, Message: r.Message, Hint: r.Hint})
 	}

@@ -33,8 +33,8 @@ func TestDurations(t *testing.T) {
 // TestSentences: what is known is told in words, the rest with its keys.
 func TestSentences(t *testing.T) {
 	for want, args := range map[string][]any{
-		`scanned 9 directories in 1.12ms: robots.txt has 747 bytes, reports: 2`: {"scanned",
-			"all", true, "directories", 9, "robots_bytes", 747, "reports", 2, "changed", true, "took", 1123570 * time.Nanosecond},
+		`scanned 9 directories in 1.12ms: robots.txt has 747 bytes, reports: 1, notices: 2`: {"scanned",
+			"all", true, "directories", 9, "robots_bytes", 747, "reports", 1, "notices", 2, "changed", true, "took", 1123570 * time.Nanosecond},
 		`192.0.2.7 "/a b", 12 bytes, 20µs: gone`: {"request",
 			"remote", "192.0.2.7", "selector", "/a b", "bytes", 12, "took", 20 * time.Microsecond, "error", errors.New("gone")},
 		`a/.robots:3: no field (unknown-field); hint: Disallow?`: {"problem in the content tree",

@@ -142,6 +142,9 @@ func sentence(msg string, f fields) string {
 		if n := f.take("reports"); n != "0" {
 			what += ", reports: " + n
 		}
+		if n := f.take("notices"); n != "0" && n != "" {
+			what += ", notices: " + n
+		}
 		f = nil
 	case "reading the tree":
 		what = fmt.Sprintf("reading %s: %s directories so far", f.take("root"), f.take("directories"))

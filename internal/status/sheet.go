@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/tally"
+	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/server"
 )
 
@@ -148,10 +150,17 @@ func (p *Page) reloads(n Numbers) table {
 	if n.Last.Err != nil {
 		t.say("error: %q", n.Last.Err)
 	}
-	t.number("reports", int64(len(n.Reports)))
-	for _, r := range n.Reports[:min(len(n.Reports), maxReports)] {
+	var serious []policy.Report
+	for _, r := range n.Reports {
+		if r.Severity != diag.Notice {
+			serious = append(serious, r)
+		}
+	}
+	t.number("reports", int64(len(serious)))
+	for _, r := range serious[:min(len(serious), maxReports)] {
 		t.say("%q:%d: %s: %q", r.File, r.Line, r.Code, r.Message)
 	}
+	t.number("notices (gophd robots check -v)", int64(len(n.Reports)-len(serious)))
 	return t
 }
 

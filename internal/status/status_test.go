@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -252,6 +254,23 @@ func TestHour(t *testing.T) {
 	for percent, want := range map[int64]int{1: 1, 50: 10, 100: 20} {
 		if got := strings.Count(share(percent), "█"); got != want {
 			t.Errorf("%d percent: %d marks", percent, got)
+		}
+	}
+}
+
+// TestNoticesAreOneNumber: what is by nature so fills no page.
+func TestNoticesAreOneNumber(t *testing.T) {
+	p := &Page{Stats: New("1")}
+	n := Numbers{Reports: []policy.Report{
+		{Code: "ONE", Severity: diag.Notice}, {Code: "TWO", Severity: diag.Warning}, {Code: "THREE", Severity: diag.Notice},
+	}}
+	var text strings.Builder
+	if err := p.sheet(n).write(&text); err != nil {
+		t.Fatal(err)
+	}
+	for word, want := range map[string]bool{"ONE": false, "TWO": true, "THREE": false, "gophd robots check -v)  2\n": true} {
+		if strings.Contains(text.String(), word) != want {
+			t.Errorf("%s is in it: %v\n%s", word, !want, &text)
 		}
 	}
 }
