@@ -261,8 +261,11 @@ func TestHour(t *testing.T) {
 // TestNoticesAreOneNumber: what is by nature so fills no page.
 func TestNoticesAreOneNumber(t *testing.T) {
 	p := &Page{Stats: New("1")}
+	of := func(code string, s diag.Severity) policy.Report {
+		return policy.Report{Diagnostic: diag.Diagnostic{Code: code, Severity: s}}
+	}
 	n := Numbers{Reports: []policy.Report{
-		{Code: "ONE", Severity: diag.Notice}, {Code: "TWO", Severity: diag.Warning}, {Code: "THREE", Severity: diag.Notice},
+		of("ONE", diag.Notice), of("TWO", diag.Warning), of("THREE", diag.Notice),
 	}}
 	var text strings.Builder
 	if err := p.sheet(n).write(&text); err != nil {
