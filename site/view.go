@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/limit"
@@ -52,6 +53,13 @@ func Try[T any](ctx context.Context, s *Site, f func(*View) (T, error)) (T, erro
 // Spend lets f be called with the number of bytes that are about to be kept of
 // what was read. If it fails, so does the reading.
 func (v *View) Spend(f func(bytes int) error) { v.spend = f }
+
+// Path returns where a name lies on the disk, links in it not followed: below the
+// root, a mount, or the directory of a user.
+func (v *View) Path(name string) string {
+	t, _, rest := v.root.at(name)
+	return filepath.Join(t.dir, rest)
+}
 
 // Context is the one that the View ends with.
 func (v *View) Context() context.Context { return v.ctx }

@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -192,11 +191,7 @@ func (d *daemon) withPrograms() server.Handler {
 	for _, rule := range d.conf.programs {
 		rule.LogErrors(d.log)
 	}
-	root, err := filepath.Abs(d.conf.root)
-	if err != nil {
-		root = d.conf.root // what programs are told is then relative, too
-	}
-	h := &programs.Programs{Rules: d.conf.programs, Next: d.conf.files, Site: d.tree, Root: root,
+	h := &programs.Programs{Rules: d.conf.programs, Next: d.conf.files, Site: d.tree,
 		Software: "gophd/" + d.conf.version, InfoPrefix: d.conf.files.InfoPrefix, Log: d.log}
 	d.conf.files.Answers = h.Answers
 	return h

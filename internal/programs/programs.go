@@ -71,7 +71,6 @@ type Programs struct {
 	Next  server.Handler
 
 	Site *site.Site
-	Root string // the directory that the site is made of, as an absolute path
 
 	// Software is what programs are told of the server.
 	Software string

@@ -3,6 +3,7 @@ package programs
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -124,7 +125,7 @@ func handler(t *testing.T) *Programs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &Programs{Site: s, Root: "/R", Next: server.HandlerFunc(func(w server.ResponseWriter, r *server.Request) error {
+	h := &Programs{Site: s, Next: server.HandlerFunc(func(w server.ResponseWriter, r *server.Request) error {
 		_, err := w.Write([]byte("next"))
 		return err
 	})}
@@ -143,24 +144,24 @@ func handler(t *testing.T) *Programs {
 func ask(h *Programs, sel, query string) (string, error) {
 	var w recorder
 	err := h.ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: sel, Query: query}, Host: "h", Port: 70})
-	return w.String(), err
+	return strings.ReplaceAll(w.String(), "|"+h.Site.View(context.Background()).Path(".")+"/", "|R/"), err
 }
 
 // TestWhoAnswers: which selectors are a program's, and what it is told of them.
 func TestWhoAnswers(t *testing.T) {
 	h := handler(t)
 	for sel, want := range map[string]string{
-		"/app/script":          "/app/script|/R/app/script||q",
-		"app/script":           "/app/script|/R/app/script||q",
-		"/app/script/a/b":      "/app/script|/R/app/script|/a/b|q",
-		"/app/script?x=1":      "/app/script|/R/app/script||x=1",
+		"/app/script":          "/app/script|R/app/script||q",
+		"app/script":           "/app/script|R/app/script||q",
+		"/app/script/a/b":      "/app/script|R/app/script|/a/b|q",
+		"/app/script?x=1":      "/app/script|R/app/script||x=1",
 		"/app/none/a":          "/app||/none/a|q",
 		"/app?x":               "next", // a directory, which no program makes the menu of
 		"/app":                 "next",
 		"/app/":                "next",
-		"/app/deep/dir/script": "/app/deep/dir/script|/R/app/deep/dir/script||q",
+		"/app/deep/dir/script": "/app/deep/dir/script|R/app/deep/dir/script||q",
 		"/app/deep/nothing":    "/app/deep||/nothing|q",
-		"/other/x.run/info":    "/other/x.run|/R/other/x.run|/info|q",
+		"/other/x.run/info":    "/other/x.run|R/other/x.run|/info|q",
 		"/apple":               "next",
 		"/other/plain":         "next",
 		"/":                    "next",

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ import (
 // params are what a program is told: RFC 3875's variables, and the union of what
 // scripts for other Gopher servers read. Names come from this list only, since
 // fcgiwrap puts all of them into its child's environment.
-func (h *Programs) params(r *server.Request, s script) [][2]string {
+func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string {
 	_, query, _ := strings.Cut(r.Selector, "?")
 	search := r.Query
 	if query == "" {
@@ -48,7 +49,7 @@ func (h *Programs) params(r *server.Request, s script) [][2]string {
 		{"SERVER_PORT", strconv.Itoa(r.Port)},
 		{"REMOTE_ADDR", remote},
 		{"REMOTE_HOST", remote},
-		{"DOCUMENT_ROOT", h.Root},
+		{"DOCUMENT_ROOT", v.Path(".")},
 		{"SCRIPT_NAME", "/" + s.called},
 		{"PATH_INFO", s.info},
 		{"TRAVERSAL", s.info},
@@ -66,10 +67,10 @@ func (h *Programs) params(r *server.Request, s script) [][2]string {
 		p = append(p, [2]string{"LOCAL_ADDR", r.Local.Addr().String()})
 	}
 	if s.name != "" {
-		p = append(p, [2]string{"SCRIPT_FILENAME", path.Join(h.Root, s.name)})
+		p = append(p, [2]string{"SCRIPT_FILENAME", v.Path(s.name)})
 	}
 	if s.info != "" {
-		p = append(p, [2]string{"PATH_TRANSLATED", path.Join(h.Root, s.info)})
+		p = append(p, [2]string{"PATH_TRANSLATED", filepath.Join(v.Path("."), s.info)})
 	}
 	if r.TLS {
 		p = append(p, [2]string{"GOPHERS", "on"}, [2]string{"HTTPS", "on"})
@@ -79,7 +80,7 @@ func (h *Programs) params(r *server.Request, s script) [][2]string {
 
 // run asks the program and passes its reply on.
 func (h *Programs) run(w server.ResponseWriter, r *server.Request, v *site.View, rule Mapping, s script) error {
-	reply, err := rule.Client.Do(r.Context(), h.params(r, s))
+	reply, err := rule.Client.Do(r.Context(), h.params(r, v, s))
 	if err != nil {
 		return failed(err)
 	}

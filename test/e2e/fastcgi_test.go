@@ -96,7 +96,12 @@ func TestFcgiwrap(t *testing.T) {
 	if err := os.Chmod(socket, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	d := serve(t, root, "-fastcgi", "/cgi-bin="+socket, "-fastcgi", "/now="+socket, "-fastcgi", "/plain="+socket, "-fastcgi", "*.dcgi="+socket, "-port", "70")
+	elsewhere := shared(t)
+	write(t, filepath.Join(elsewhere, "where.dcgi"), "#!/bin/sh\necho \"$SCRIPT_FILENAME of $DOCUMENT_ROOT\"\n")
+	if err := os.Chmod(filepath.Join(elsewhere, "where.dcgi"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d := serve(t, root, "-mount", "/elsewhere="+elsewhere, "-fastcgi", "/cgi-bin="+socket, "-fastcgi", "/now="+socket, "-fastcgi", "/plain="+socket, "-fastcgi", "*.dcgi="+socket, "-port", "70")
 	d.ask("/cgi-bin/book.cgi\tfirst entry; $(rm -rf /)")
 	for sel, want := range map[string]string{
 		"/cgi-bin/book.cgi\tsecond": "0Entries\t/cgi-bin/book.cgi\thost\t70\r\nifirst entry; $(rm -rf /)\t\terror.host\t1\r\nisecond\t\terror.host\t1\r\n",
@@ -112,6 +117,7 @@ func TestFcgiwrap(t *testing.T) {
 		"/tools/list.dcgi?x=1":      "iit is x=1 for \t\terror.host\t1\r\n0A text\t/index.txt\t127.0.0.1\t70\r\n.\r\n",
 		"/tools/list.dcgi/a\tb":     "iit is b for /a\t\terror.host\t1\r\n0A text\t/index.txt\t127.0.0.1\t70\r\n.\r\n",
 		"/tools/none.dcgi":          "3Not found\t\terror.host\t1\r\n.\r\n",
+		"/elsewhere/where.dcgi":     "i" + elsewhere + "/where.dcgi of " + root + "\t\terror.host\t1\r\n.\r\n",
 		"/index.txt":                "static\n",
 	} {
 		got := d.ask(sel)
