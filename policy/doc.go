@@ -17,7 +17,7 @@
 //
 // # From annotation to file
 //
-//	Dir, Annotation          tree.go, node.go     directories with annotations, of an older tree taken over
+//	Dir, Annotation          tree.go              directories with annotations; of an older tree taken over
 //	   │ read                annotation.go        lines to rules; pattern.go: each in three forms
 //	   ▼                     field.go             fields, preferences
 //	rules
@@ -28,10 +28,10 @@
 //	   │ simplify, lines     line.go              both families, raw and weak forms
 //	   │ sections            write.go             the group veronica, order
 //	   ▼
-//	file ── share.go         who takes too much is denied, and it is written again
+//	file ── share.go         directories that take too much are denied, and it is written again
 //	   │ prove               prove.go             package proof reads the annotations once more
 //	   ▼
-//	Compiled                 compile.go           reports: report.go, find.go; explain.go, hash.go
+//	Compiled                 compile.go           reports: report.go, find.go; explain.go
 //
 // # Guarantee
 //

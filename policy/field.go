@@ -12,22 +12,22 @@ import (
 	"github.com/gophd/gophd/robots"
 )
 
-// siteField is a field that is about the whole site.
+// siteField is a field that is about the whole site, as the root's annotation says it.
 type siteField struct {
-	name  string // as it is written into the file
+	*siteFieldName
 	value string
 	file  string
 	line  int
 }
 
-// siteFieldNames are the fields that may stand in the root's annotation, as they
-// are written, and what their values must be like. Those that do not belong to a
-// group stand at the end of the file.
-var siteFieldNames = []struct {
-	name  string
+// siteFieldName is a field that may stand in the root's annotation.
+type siteFieldName struct {
+	name  string // as it is written into the file
 	valid func(string) bool
-	end   bool
-}{
+	end   bool // it belongs to no group, and stands at the end of the file
+}
+
+var siteFieldNames = []siteFieldName{
 	{"Crawl-delay", func(v string) bool { _, err := robots.ParseCrawlDelay(v); return err == nil }, false},
 	{"Request-rate", func(v string) bool { _, err := robots.ParseRequestRate(v); return err == nil }, false},
 	{"Visit-time", func(v string) bool { _, err := robots.ParseVisitTime(v); return err == nil }, false},
@@ -42,7 +42,8 @@ var siteFieldNames = []struct {
 // field keeps a site-wide field, or reports it: unknown, misplaced, or with a
 // value that no robot understands.
 func (r *reader) field(l robots.Line) {
-	for _, f := range siteFieldNames {
+	for i := range siteFieldNames {
+		f := &siteFieldNames[i]
 		switch {
 		case !strings.EqualFold(f.name, l.Field):
 			continue
@@ -51,7 +52,7 @@ func (r *reader) field(l robots.Line) {
 		case l.Value == "" || strings.ContainsFunc(l.Value, isControl) || f.valid != nil && !f.valid(l.Value):
 			r.report(CodeSyntax, l.Number, "not a value for %s: %.60q", f.name, l.Value)
 		default:
-			r.note.fields = append(r.note.fields, siteField{f.name, l.Value, r.file, l.Number})
+			r.note.fields = append(r.note.fields, siteField{f, l.Value, r.file, l.Number})
 			if f.name == "Content-Signal" {
 				r.signal(l)
 			}

@@ -3,6 +3,9 @@ package policy
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
 )
 
 // A pattern, or a selector that stands before one, is written in up to three
@@ -22,43 +25,12 @@ type form struct {
 	other bool // RFC 9309 reads raw as another name
 }
 
-// plainBytes are those that are the same in all forms.
-var plainBytes = func() (t [256]bool) {
-	for c := range t {
-		b := byte(c)
-		t[c] = 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || strings.IndexByte("-._~/!&'()+,;=:@", b) >= 0
-	}
-	return t
-}()
-
-// isPlain reports whether all bytes are the same in all forms.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if !plainBytes[s[i]] {
-			return false
-		}
-	}
-	return true
-}
-
 // escape gives the URI form of a selector.
 func escape(s string) string {
-	if isPlain(s) {
+	if robots.Plain(s) {
 		return s
 	}
-	b := make([]byte, 0, len(s)+16)
-	for i := range len(s) {
-		b = appendURI(b, s[i])
-	}
-	return string(b)
-}
-
-func appendURI(b []byte, c byte) []byte {
-	const digits = "0123456789ABCDEF"
-	if plainBytes[c] {
-		return append(b, c)
-	}
-	return append(b, '%', digits[c>>4], digits[c&15])
+	return string(robots.URI.Append(make([]byte, 0, len(s)+16), s))
 }
 
 // join puts g below f.
@@ -72,7 +44,7 @@ func (f form) join(g form) form {
 
 // below gives the form of a directory in the one with form f.
 func (f form) below(name string) form {
-	if isPlain(name) {
+	if robots.Plain(name) {
 		return f.join(form{uri: "/" + name, raw: "/" + name, weak: "/" + name})
 	}
 	return f.join(formOf([]string{"/" + name}, false, f.uri == "", false))
@@ -95,7 +67,7 @@ func formOf(pieces []string, end, first, last bool) form {
 		valid := utf8.ValidString(p)
 		for j := range len(p) {
 			c := p[j]
-			uri, raw = appendURI(uri, c), append(raw, c)
+			uri, raw = robots.URI.Append(uri, p[j:j+1]), append(raw, c)
 			hazard := c == '#' || c == '*' || c >= 0x80 && !valid
 			if hazard || j >= tail || c == ' ' && first && i == 0 && j == 1 {
 				weak = append(weak, '*')
@@ -116,15 +88,8 @@ func formOf(pieces []string, end, first, last bool) form {
 // beginsEscape reports whether what follows a % may make an escape of it; what
 // follows the pattern is not known.
 func beginsEscape(s string) bool {
-	for i := range min(2, len(s)) {
-		if !isHex(s[i]) {
-			return false
-		}
-	}
-	return true
+	return strings.Trim(s[:min(2, len(s))], "0123456789ABCDEFabcdef") == ""
 }
-
-func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
 // patternsOf reads the value of a rule. A Disallow with an escape means two
 // names, the one it decodes to and the one that is spelt so; an Allow means the
@@ -135,7 +100,7 @@ func patternsOf(value string, allow bool, at form) []form {
 		value = "/" + value
 	}
 	value, end := strings.CutSuffix(value, "$")
-	plain := isPlain(strings.ReplaceAll(value, "*", ""))
+	plain := robots.Plain(strings.ReplaceAll(value, "*", ""))
 	pieces := strings.Split(value, "*")
 	if plain && at.raw == at.uri {
 		uri := value
@@ -170,23 +135,16 @@ func unescape(s string) (plain string, ok bool) {
 		return s, ok
 	}
 	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
-			c = unhex(s[i+1])<<4 | unhex(s[i+2])
-			ok = ok && c != '/' && !isControl(rune(c))
-			i += 2
+	for i := 0; i < len(s); {
+		c, n := selector.DecodePercent(s[i:])
+		if n == 0 {
+			c, n = s[i], 1
+		} else if c == '/' || isControl(rune(c)) {
+			ok = false
 		}
-		b = append(b, c)
+		b, i = append(b, c), i+n
 	}
 	return string(b), ok
-}
-
-func unhex(c byte) byte {
-	if c <= '9' {
-		return c - '0'
-	}
-	return c | 0x20 - 'a' + 10
 }
 
 // pathOf takes scheme and host off a pattern that was written as a URL, and off

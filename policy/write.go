@@ -162,7 +162,7 @@ func (w *writer) rules(s section) {
 func (w *writer) fields(fields []siteField, end bool) {
 	first := true
 	for _, f := range fields {
-		if f.atEnd() != end {
+		if f.end != end {
 			continue
 		}
 		if end && first {
@@ -171,13 +171,4 @@ func (w *writer) fields(fields []siteField, end bool) {
 		first = false
 		w.line(source{file: f.file, line: f.line, value: f.value}, f.name, ": ", f.value)
 	}
-}
-
-func (f siteField) atEnd() bool {
-	for _, known := range siteFieldNames {
-		if known.name == f.name {
-			return known.end
-		}
-	}
-	return false
 }
