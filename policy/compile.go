@@ -92,9 +92,11 @@ func (w *work) readAll() {
 	for top, why := range tooLarge(w.c.nodes, names) {
 		w.deny(top, CodeTooLarge, why)
 	}
-	classes := namedRobots(w.c.nodes, w.denied).classes()
+	if len(w.denied) > 0 {
+		names = namedRobots(w.c.nodes, w.denied)
+	}
 	// What would never fit is not written first.
-	w.coarsen(estimate(w.c.nodes, w.denied, classes), 8*maxBytes)
+	w.coarsen(estimate(w.c.nodes, w.denied, names.classes()), 8*maxBytes)
 }
 
 // deny denies a directory as a whole.

@@ -105,9 +105,6 @@ type node struct {
 // unchanged subtree are taken over from the older tree: oldDir is the directory
 // of the same path in it, and old its node.
 func grow(d *Dir, at form, oldDir *Dir, old *node) *node {
-	if d == oldDir {
-		return old
-	}
 	if len(at.raw)+1 > maxSelector { // nobody can ask for it
 		return nil
 	}
@@ -133,10 +130,11 @@ func grow(d *Dir, at form, oldDir *Dir, old *node) *node {
 				wasNode = old.sub(sub.Name)
 			}
 		}
-		if was == sub && wasNode == nil {
-			continue
+		s := wasNode
+		if was != sub {
+			s = grow(sub, at.below(sub.Name), was, wasNode)
 		}
-		if s := grow(sub, at.below(sub.Name), was, wasNode); s != nil {
+		if s != nil {
 			n.subs = append(n.subs, s)
 			n.rules += s.rules
 			n.finals += s.finals

@@ -14,7 +14,7 @@ import (
 
 const (
 	editors   = 50
-	editRound = 40
+	editRound = 20
 )
 
 // runEdits measures how long an edit takes to the wire on a host of users who have

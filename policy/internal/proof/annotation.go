@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -23,8 +24,9 @@ type annotation struct {
 	dir    string // its selector
 	notes  []Note
 	rules  []rule
-	speaks map[string]bool // the robots that it has rules for by name
-	prefer map[string]bool // those that it has preferences for by name
+	speaks map[string]bool   // the robots that it has rules for by name
+	prefer map[string]bool   // those that it has preferences for by name
+	said   map[string]uint64 // see ways
 }
 
 // rule is a line of an annotation.
@@ -81,6 +83,33 @@ func readNotes(dir string, notes []Note) *annotation {
 		}
 	}
 	return a
+}
+
+// ways hashes what is said of each robot by name, whatever the lines are.
+func (a *annotation) ways() map[string]uint64 {
+	if a.said != nil || len(a.speaks)+len(a.prefer) == 0 {
+		return a.said
+	}
+	a.said = map[string]uint64{}
+	groups := map[*group]uint64{}
+	for i := range a.rules {
+		r := &a.rules[i]
+		groups[r.group] += mix(hashOf(fmt.Sprintf("%q %v", r.pieces, r.states)), hashOf([3]bool{r.allow, r.final, r.whole}))
+	}
+	for g, sum := range groups {
+		for _, name := range g.names {
+			a.said[name] += sum
+		}
+	}
+	for name := range a.said {
+		a.said[name] = mix(a.said[name], hashOf(a.dir))
+	}
+	for i, names := range []map[string]bool{a.speaks, a.prefer} {
+		for name := range names { // an empty Disallow is in no rule
+			a.said[name] += mix(hashOf(a.dir), uint64(i))
+		}
+	}
+	return a.said
 }
 
 // shutRule denies a directory to everybody, whatever else is said.

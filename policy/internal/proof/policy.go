@@ -150,31 +150,14 @@ func (c *class) largest(found []int, counts func(*rule) bool) *rule {
 // classes sorts the robots that annotations or the file name into those that are
 // treated alike. The first is all others.
 func classes(notes []*annotation, reading *robots.Reading) []*class {
-	ways := map[string][]int{}
-	groups := map[*group]int{}
-	for i, a := range notes {
-		if len(a.speaks)+len(a.prefer) == 0 {
-			continue // it names nobody
-		}
-		for j := range a.rules {
-			g := a.rules[j].group
-			if groups[g] == 0 {
-				groups[g] = len(groups) + 1
-				for _, name := range g.names {
-					ways[name] = append(ways[name], groups[g])
-				}
-			}
-		}
-		for _, list := range []map[string]bool{a.speaks, a.prefer} {
-			for name := range list { // an empty Disallow is in no rule
-				if w := ways[name]; len(w) == 0 || w[len(w)-1] != -i-1 {
-					ways[name] = append(w, -i-1)
-				}
-			}
+	ways := map[string]uint64{}
+	for _, a := range notes {
+		for name, way := range a.ways() {
+			ways[name] += way
 		}
 	}
 	for _, name := range reading.Names() {
-		ways[name] = append(ways[name], 0)
+		ways[name] += 0 // it is named
 	}
 	list := []*class{{names: []string{"*"}}}
 	alike := map[string]*class{}

@@ -44,9 +44,10 @@ func (p *prover[D]) count(d D, dir string, prev *node[D]) *node[D] {
 			n.notes = readNotes(dir, notes)
 		}
 	}
+	at := 0
 	for _, sub := range dirs {
 		name, _, _, _ := p.in.Look(sub)
-		kid := p.count(sub, dir+name+"/", prev.kid(name))
+		kid := p.count(sub, dir+name+"/", prev.next(&at, name))
 		n.files, n.dirs = n.files+kid.files, n.dirs+kid.dirs
 		if kid.notes != nil || kid.kids != nil || kid.files+kid.dirs >= minNode {
 			n.kids, n.kept = append(n.kids, kid), max(n.kept, kid.kept)
@@ -72,6 +73,19 @@ func (n *node[D]) kid(name string) *node[D] {
 		return nil
 	}
 	return n.kids[i]
+}
+
+// next is kid for names that are asked for in order: at is how far they have come.
+func (n *node[D]) next(at *int, name string) *node[D] {
+	if n == nil {
+		return nil
+	}
+	for ; *at < len(n.kids) && n.kids[*at].name <= name; *at++ {
+		if n.kids[*at].name == name {
+			return n.kids[*at]
+		}
+	}
+	return nil
 }
 
 // gather lists the annotations, from above to below. What lies in a directory

@@ -67,14 +67,14 @@ func (p *prover[D]) inside(d D, n *node[D], at *place, depth int, t *tally) {
 			p.resource(at, sel, false, true, t)
 		}
 	}
-	var rules, lines []span
+	rules, lines, kids := make([]span, 0, len(dirs)), make([]span, 0, len(dirs)), 0
 	for _, sub := range dirs {
 		name, _, _, _ := p.in.Look(sub)
 		sel := at.dir + name + "/"
 		if !askable(at, name) || p.skipped(sel) {
 			continue
 		}
-		prove, kid := p.dir, n.kid(name)
+		prove, kid := p.dir, n.next(&kids, name)
 		if p.parts[kid] != nil {
 			prove = p.top
 		}
