@@ -2,6 +2,7 @@ package proof_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,5 +152,17 @@ func TestUnreadable(t *testing.T) {
 	list := leaks(input(root, "User-agent: *\nAllow: /~bob/\n"))
 	if len(list) == 0 || list[0].File != "~bob/.robots" || list[0].Line != 0 || list[0].Dir != "/~bob/" {
 		t.Errorf("got %+v", list)
+	}
+}
+
+// TestExamples: those that exist come first.
+func TestExamples(t *testing.T) {
+	for file, want := range map[string]string{".robots": "Disallow: /d/\n", "d/.robots": "Disallow: /\n"} {
+		root := newTree(map[string]string{"d/x": "", file: want})
+		for _, f := range leaks(input(root, "User-agent: *\nAllow: /\n")) {
+			if f.Reader == "rfc9309" && !slices.Equal(f.Examples[:4], []string{"/d/", "d/", "/d/x", "d/x"}) {
+				t.Errorf("%s: %q", file, f.Examples)
+			}
+		}
 	}
 }
