@@ -29,7 +29,7 @@ func (c *Charset) UnmarshalText(text []byte) error {
 	case "utf-8":
 		*c = CharsetUTF8
 	default:
-		return fmt.Errorf("no character set that is known: %q", text)
+		return fmt.Errorf("unknown character set %q", text)
 	}
 	return nil
 }

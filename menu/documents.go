@@ -21,7 +21,7 @@ var redirectSchemes = []string{
 const maxTarget = 2048
 
 // errTarget does not repeat the target, which comes from a stranger.
-var errTarget = errors.New("making a redirect page: no URL that may be linked")
+var errTarget = errors.New("making a redirect page: the URL must not be linked")
 
 // RedirectPage returns the page for a selector URL:target: HTML that leads to the
 // target, for browsers that ask the Gopher server for it. The target is a URL of a

@@ -284,7 +284,7 @@ func (r *run) drain(abort func()) {
 	select {
 	case <-done:
 	case <-time.After(lastWait):
-		r.logger.Error("requests that do not end are left behind", "connections", r.Counts().Writing)
+		r.logger.Error("stopped although requests had not ended", "connections", r.Counts().Writing)
 	}
 }
 

@@ -46,7 +46,7 @@ func (s *Site) Run(ctx context.Context) error {
 	case err := <-ended:
 		return err
 	case <-time.After(lastWait):
-		s.log.Error("still reading the content tree: left behind")
+		s.log.Error("stopped while the content tree was still being read")
 		return nil
 	}
 }

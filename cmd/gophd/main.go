@@ -69,7 +69,7 @@ func newApp() *cli.App {
 // name.
 func tellOfDirectory(c *cli.Context) error {
 	if name := c.Args().First(); c.NArg() == 1 && c.App.Command(name) != nil && isDir(name) {
-		exit.Say(c.App.ErrWriter, fmt.Sprintf("%s is a command here, not the directory of that name", name), "to serve the directory: gophd ./"+name)
+		exit.Say(c.App.ErrWriter, fmt.Sprintf("%s is taken as a command, not as the directory of that name", name), "to serve the directory: gophd ./"+name)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Setti
 	case len(args) > 1:
 		return nil, exit.Usagef("gophd DIR serves one directory", "unexpected argument %q", args[1])
 	case err != nil && flags.Root != "":
-		return nil, exit.Usagef("gophd -help tells what it takes", "unexpected argument %q", args[0])
+		return nil, exit.Usagef("gophd -help lists what it takes", "unexpected argument %q", args[0])
 	case err != nil && !strings.ContainsAny(args[0], "./"):
 		return nil, unknownCommand(c)
 	case flags.Root != os.Getenv("GOPHD_ROOT"): // which an argument overrides

@@ -44,7 +44,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 	if name != "" {
 		u, err := LookupUser(name)
 		if err != nil {
-			return exit.Hint(fmt.Errorf("looking up the user that serves: %w", err), "-user NAME names one that exists")
+			return exit.Hint(fmt.Errorf("looking up the user that serves: %w", err), "-user takes an account of this machine")
 		}
 		o.User, o.Named = u, c.User != ""
 	}

@@ -58,11 +58,11 @@ func withPort(addr string) string {
 func listenError(addr string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return exit.Hint(err, "ports below 1024 need a right: use -listen :7070, or setcap cap_net_bind_service=+ep on the program, or start it from systemd")
+		return exit.Hint(err, "ports below 1024 need a privilege: use -listen :7070, or setcap cap_net_bind_service=+ep on the program, or start it from systemd")
 	case errors.Is(err, syscall.EADDRINUSE):
 		return exit.Hint(err, fmt.Sprintf("another program listens there already (ss -ltnp shows which); choose another with -listen, not %s", addr))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return exit.Hint(err, "that address is not on this machine; -listen :70 takes all that are")
+		return exit.Hint(err, "that address is not on this machine; -listen :70 listens on all that are")
 	}
 	return &exit.CommandError{Status: exit.Usage, Err: err, Hint: "-listen takes HOST:PORT, :PORT, HOST or PORT"}
 }
@@ -81,7 +81,7 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 		return err
 	}
 	if d.notify, err = systemd.NewNotifier(); err != nil {
-		d.log.Warn("systemd cannot be told how it goes", "error", err)
+		d.log.Warn("cannot notify systemd", "error", err)
 	}
 	handed, err := systemd.Listeners()
 	for _, l := range handed {
@@ -171,7 +171,7 @@ func certError(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return exit.Hint(err, "the user that starts gophd must be able to read them")
 	case errors.Is(err, fs.ErrNotExist):
-		return exit.Hint(err, "without a certificate from elsewhere: -tls-self-signed DIR")
+		return exit.Hint(err, "-tls-self-signed DIR makes a certificate")
 	}
 	return exit.Hint(err, "both are PEM, the certificate first in its file, the key without a password")
 }

@@ -24,7 +24,7 @@ import (
 func (d *daemon) becomeUser() error {
 	if d.conf.user == "" {
 		if os.Geteuid() == 0 && d.conf.site.Users != "" {
-			return exit.Hint(errors.New("-users as root: what one user links to or hides, root can read"),
+			return exit.Hint(errors.New("-users as root: root can read files that users hide or link to"),
 				"-user "+unprivileged()+" lets go of root's rights once gophd listens")
 		}
 		if os.Geteuid() == 0 {
@@ -68,7 +68,7 @@ func (d *daemon) enterSandbox() error {
 	holds, err := sandbox.Enter(paths)
 	switch {
 	case mode == "require" && err != nil:
-		return exit.Hint(err, "-sandbox auto serves without what fails")
+		return exit.Hint(err, "-sandbox auto does what the kernel can")
 	case mode == "require" && !holds.Full():
 		return exit.Hint(fmt.Errorf("-sandbox require: this kernel cannot forbid all that gophd asks for (Landlock ABI %d, filter of system calls: %t)", holds.ABI, holds.Calls),
 			"Linux 5.13 and later can on amd64 and arm64; -sandbox auto takes what there is")

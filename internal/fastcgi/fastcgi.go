@@ -61,7 +61,7 @@ type Program struct {
 var (
 	ErrBusy  = errors.New("the program has too many requests already")
 	ErrHangs = errors.New("the program gives no answer")
-	ErrFlood = errors.New("the program gives too much")
+	ErrFlood = errors.New("the reply of the program is too long")
 	ErrLong  = errors.New("the program takes too long")
 )
 

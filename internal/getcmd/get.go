@@ -133,7 +133,7 @@ func (r *serverReply) Read(p []byte) (n int, err error) {
 		n, r.err = 0, errTooLarge
 	}
 	if errors.Is(r.err, os.ErrDeadlineExceeded) {
-		r.err = fmt.Errorf("not all came in %s: %w", r.timeout, r.err)
+		r.err = fmt.Errorf("the reply was not complete after %s: %w", r.timeout, r.err)
 	}
 	return n, r.err
 }
@@ -149,7 +149,7 @@ func errorItem(reply []byte) (string, bool) {
 	return it.Label, true
 }
 
-var errNoEnd = errors.New("the menu breaks off: it has no last line with a dot alone")
+var errNoEnd = errors.New("the menu is not complete: its last line must be a dot")
 
 // printMenu prints a menu for people: what an item is, its label, its URL. An
 // error item may stand alone without the last line.

@@ -33,7 +33,7 @@ func ParseRule(s string) (Mapping, error) {
 	what, socket, _ := strings.Cut(s, "=")
 	r := Mapping{Client: &fastcgi.Program{Socket: strings.TrimPrefix(socket, "unix:")}}
 	if !filepath.IsAbs(r.Client.Socket) {
-		return r, errors.New("the socket is no absolute path")
+		return r, errors.New("the socket is not an absolute path")
 	}
 	if ext, ok := strings.CutPrefix(what, "*."); ok {
 		if ext == "" || strings.ContainsAny(ext, "/*?") || !plain(ext) {

@@ -203,5 +203,5 @@ func (f *madeFile) Sys() any                   { return nil }
 
 // LogErrors lets the standard error of a rule's programs go to a log.
 func (r Mapping) LogErrors(log *slog.Logger) {
-	r.Client.Stderr = func(line string) { log.Warn("a program says", "program", r.Selector(), "stderr", line) }
+	r.Client.Stderr = func(line string) { log.Warn("standard error of a program", "program", r.Selector(), "stderr", line) }
 }

@@ -46,7 +46,7 @@ type Command struct {
 // atMost refuses all arguments after the first n.
 func (c *Command) atMost(n int) error {
 	if len(c.Args) > n {
-		return exit.Usagef(c.Name+" -help tells what it takes", "unexpected argument %q", c.Args[n])
+		return exit.Usagef(c.Name+" -help lists what it takes", "unexpected argument %q", c.Args[n])
 	}
 	return nil
 }

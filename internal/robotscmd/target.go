@@ -106,7 +106,7 @@ func (c *Command) maxSize() (int64, error) {
 	}
 	limit, err := size.Parse(c.MaxSize)
 	if err == nil && limit == 0 {
-		err = errors.New("0 bytes hold nothing")
+		err = errors.New("0 bytes are too few")
 	}
 	if err != nil {
 		return 0, exit.Usagef("a number of bytes, or KiB, MiB, GiB: -max-size 1MiB", "-max-size: %w", err)

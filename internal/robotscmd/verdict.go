@@ -93,7 +93,7 @@ func noURLs(selectors []string) error {
 		if u, err := selector.ParseURL(sel); err == nil {
 			want = strings.TrimPrefix(u.Selector, "/")
 		}
-		return exit.Usagef("without scheme, host and type: "+strconv.Quote("/"+want), "%q is a URL, no selector", sel)
+		return exit.Usagef("without scheme, host and type: "+strconv.Quote("/"+want), "%q is a URL, not a selector", sel)
 	}
 	return nil
 }

@@ -89,9 +89,9 @@ func (s *Searcher) help(w server.ResponseWriter, x *search.Index) error {
 	items := []menu.Item{
 		{Type: menu.TypeSearch, Label: "Search this site", Selector: Selector},
 		menu.Info(""),
-		menu.Info("All words have to be there: gopher client"),
-		menu.Info(`A phrase stands in quotes: "gopher client"`),
-		menu.Info("A star finds all that begins so: goph*"),
+		menu.Info("Several words find texts that have all of them: gopher client"),
+		menu.Info(`Put a phrase in quotes: "gopher client"`),
+		menu.Info("A star matches any ending: goph*"),
 		menu.Info(""),
 		menu.Info(fmt.Sprintf("%s of texts and menus can be found.", count(x.Stats().Texts, "name"))),
 	}
@@ -99,7 +99,7 @@ func (s *Searcher) help(w server.ResponseWriter, x *search.Index) error {
 		items = append(items, menu.Info("The index is being built: it does not have all of them yet."))
 	}
 	if left := s.left.Load(); left > 0 {
-		items = append(items, menu.Info(fmt.Sprintf("%s had no room in the index.", count(int(left), "text"))))
+		items = append(items, menu.Info(fmt.Sprintf("%s did not fit into the index.", count(int(left), "text"))))
 	}
 	return write(w, items)
 }

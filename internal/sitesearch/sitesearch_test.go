@@ -204,7 +204,7 @@ func TestMemory(t *testing.T) {
 	if f.left.Load() == 0 || f.found("w0x1") != "0/00.txt" && f.found("w1x1") != "0/01.txt" {
 		t.Errorf("left out %d", f.left.Load())
 	}
-	if help := f.ask(""); !strings.Contains(help, "had no room in the index") {
+	if help := f.ask(""); !strings.Contains(help, "did not fit into the index") {
 		t.Errorf("nobody is told: %q", help)
 	}
 }

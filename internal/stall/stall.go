@@ -25,10 +25,10 @@ var (
 	Err = errors.New("the file system does not answer")
 
 	// ErrLeft is an Err, for what was left behind in the middle.
-	ErrLeft = fmt.Errorf("%w: left behind", Err)
+	ErrLeft = fmt.Errorf("%w: given up", Err)
 
 	// ErrStopped is returned after the Guard was stopped.
-	ErrStopped = errors.New("no longer waited for")
+	ErrStopped = errors.New("stopped")
 )
 
 const (

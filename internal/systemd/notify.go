@@ -48,7 +48,7 @@ func watchdogTime() (time.Duration, error) {
 	}
 	n, err := strconv.ParseUint(usec, 10, 52)
 	if err != nil || n == 0 {
-		return 0, fmt.Errorf("WATCHDOG_USEC %q is no time", usec)
+		return 0, fmt.Errorf("WATCHDOG_USEC %q is not a time", usec)
 	}
 	return time.Duration(n) * time.Microsecond, nil
 }

@@ -249,7 +249,7 @@ const muchToWatch = "it changes too much to be watched"
 func (f *follower) tellUnit(u *unit) {
 	every := cmp.Or(u.every, compareEvery)
 	if u.remote {
-		f.log().Info("a remote file system tells no changes: looking for them", "directory", u.name, "why", u.why, "every", every)
+		f.log().Info("a remote file system does not report changes: comparing it from time to time", "directory", u.name, "why", u.why, "every", every)
 		return
 	}
 	f.log().Warn("a directory is not watched any more, changes in it show later", "directory", u.name, "why", u.why,

@@ -196,7 +196,7 @@ func (g *watches) demote(u *unit) {
 }
 
 var (
-	errSwapped  = errors.New("another directory a moment later")
+	errSwapped  = errors.New("the directory was replaced meanwhile")
 	errTwoNames = errors.New("watched under another name")
 )
 

@@ -160,9 +160,9 @@ func TestClientRefusesURLs(t *testing.T) {
 		"mailto:a@h": "scheme is none of gopher, gophers, http, https",
 		"http:///a":  "no host",
 		"http://h:x": "invalid port",
-		"http://h:0": `port "0" is none of 1 to 65535`,
+		"http://h:0": `port "0" is not from 1 to 65535`,
 
-		"gopher://h:65536": `port "65536" is none of 1 to 65535`,
+		"gopher://h:65536": `port "65536" is not from 1 to 65535`,
 		"irc://h":          "scheme",
 		"%":                "invalid URL escape",
 	} {

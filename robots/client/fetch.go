@@ -96,7 +96,7 @@ func (f *Fetcher) Fetch(ctx context.Context, u *url.URL) (io.ReadCloser, error) 
 	case "http", "https":
 		return f.http(ctx, u)
 	}
-	return nil, fmt.Errorf("fetching %s: no way to fetch over %q", u.Redacted(), u.Scheme)
+	return nil, fmt.Errorf("fetching %s: scheme %q is not supported", u.Redacted(), u.Scheme)
 }
 
 // gopher asks for the selector in the URL; the answer ends when the server

@@ -86,7 +86,7 @@ func TestFetchGopher(t *testing.T) {
 		"gopher://h/0a%0d%0ab": "line end",
 		"gopher://h/0a%00b":    "line end",
 		"gopher:///0a":         "no host",
-		"ftp://h/":             "no way to fetch",
+		"ftp://h/":             "is not supported",
 	} {
 		if _, err := fetched(t, &f, raw); err == nil || !strings.Contains(err.Error(), fails) {
 			t.Errorf("%s: error %v, want %s", raw, err, fails)

@@ -120,7 +120,7 @@ func (s *session) read() error {
 		return err
 	}
 	if s.input.N <= 0 {
-		return errors.New("the server talks without end")
+		return errors.New("the server sends too much")
 	}
 	return io.ErrUnexpectedEOF
 }
@@ -137,7 +137,7 @@ func (s *session) answer(line string) (done bool, err error) {
 		return true, nil
 	case "432", "433", "436", "437": // this nick will not do
 		if s.nicks++; s.nicks > maxNicks {
-			return false, errors.New("the server takes no nick")
+			return false, errors.New("the server accepts no nick")
 		}
 		return false, s.send("NICK " + madeUpNick())
 	case "ERROR":

@@ -48,7 +48,7 @@ func TestClient(t *testing.T) {
 		{"refused", "> NICK\n> USER\n< ERROR :Closing link: banned\x07", "", `refuses: "Closing link: banned\a"`},
 		{"closed", welcome, "", "unexpected EOF"},
 		{"a line without end", welcome + "< " + strings.Repeat("x", 10000), "", "a line of more than 8703 bytes"},
-		{"talk without end", welcome + strings.Repeat("< :s NOTICE * :hello\n", 20000), "", "without end"},
+		{"talk without end", welcome + strings.Repeat("< :s NOTICE * :hello\n", 20000), "", "sends too much"},
 		{"silence", welcome + "...", "", "deadline exceeded"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

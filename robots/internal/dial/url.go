@@ -53,7 +53,7 @@ func OriginOf(u *url.URL, ports map[string]string) (Origin, error) {
 	}
 	number, err := strconv.ParseUint(cmp.Or(u.Port(), port), 10, 16)
 	if err != nil || number == 0 {
-		return Origin{}, fmt.Errorf("reading URL %q: port %q is none of 1 to 65535", u.Redacted(), u.Port())
+		return Origin{}, fmt.Errorf("reading URL %q: port %q is not from 1 to 65535", u.Redacted(), u.Port())
 	}
 	return Origin{u.Scheme, strings.ToLower(u.Hostname()), strconv.FormatUint(number, 10)}, nil
 }
