@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -41,14 +42,18 @@ func isProgramName(name string) bool {
 	return false
 }
 
+// interpreter is what runs a file that need not begin like a program.
+var interpreter = regexp.MustCompile(`^(ba|da|k|z|a|fi|c|tc)?sh$|^(python|perl|php|ruby|node|lua|tclsh|[gm]?awk|sed|guile|runghc|runhaskell)[0-9.]*$`)
+
 // maxWords is how many words of a command are looked at as names of files.
 const maxWords = 16
 
 // Includes reads the map of a directory, or a file that is a menu, without what it
 // links: it returns the names of the files that it includes, whether they are there
-// or not, and what is to be said of programs among them. If such a file is a program, it is the
+// or not, those that its commands give to an interpreter, and what is to be said of
+// programs among them. If such a file is a program (the latter are), it is the
 // author's, like that of a directory of programs: its source must not be shown.
-func (b *Builder) Includes(name string) (files []string, found []diag.Diagnostic) {
+func (b *Builder) Includes(name string) (files, interpreted []string, found []diag.Diagnostic) {
 	m := b.begin(context.Background(), name)
 	m.looks, m.mapsOnly = 0, true
 	if IsMenuFile(path.Base(name)) {
@@ -60,7 +65,7 @@ func (b *Builder) Includes(name string) (files []string, found []diag.Diagnostic
 	}
 	slices.Sort(m.included)
 	found = slices.DeleteFunc(m.menu.Problems, func(d diag.Diagnostic) bool { return d.Code != CodeProgram })
-	return slices.Compact(m.included), found
+	return slices.Compact(m.included), m.interpreted, found
 }
 
 // includeLine goes on with another map, and reports whether the line is one that
@@ -101,6 +106,9 @@ func (m *making) include(sel string) {
 		words := slices.DeleteFunc(strings.Fields(sel), func(word string) bool { return word[0] == '-' })
 		for _, word := range words[:min(len(words), maxWords)] {
 			_, _ = m.includeFile(fold(m.dir, word)) // if it is a program, its source is not shown
+		}
+		if len(words) > 1 && interpreter.MatchString(path.Base(words[0])) {
+			m.interpreted = append(m.interpreted, fold(m.dir, words[1]))
 		}
 	}
 	switch {

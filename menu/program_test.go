@@ -71,7 +71,7 @@ func TestAbuseProgramsAsSources(t *testing.T) {
 				}
 			}
 		}
-		if _, found := (&menu.Builder{FS: tree(map[string]string{"d/gophertag": source})}).Includes("d"); len(found) != 1 || found[0].File != "d/gophertag" {
+		if _, _, found := (&menu.Builder{FS: tree(map[string]string{"d/gophertag": source})}).Includes("d"); len(found) != 1 || found[0].File != "d/gophertag" {
 			t.Errorf("%q as gophertag: the scan finds %v", source, found)
 		}
 	}
@@ -86,6 +86,16 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestInterpreted: what a command gives to an interpreter is a program, whatever it
+// begins with; what others print is not.
+func TestInterpreted(t *testing.T) {
+	fsys := tree(map[string]string{"d/gophermap": "=python3 -u count.py 1\n=/bin/sh /lib/x now\n=cat a.txt\n=perl\n=finch y.txt\n=awk -f up.awk data.txt\n"})
+	_, got, _ := (&menu.Builder{FS: fsys}).Includes("d")
+	if want := []string{"d/count.py", "lib/x", "d/up.awk"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestIncludes(t *testing.T) {
 	fsys := site()
 	fsys["d/gophermap"] = &fstest.MapFile{Data: []byte("=/inc/prog\n0A\ta.txt\n?*\t\n=other -x script\n=.hidden\n=more\n=/usr/bin/uptime\n*\n")}
@@ -93,7 +103,10 @@ func TestIncludes(t *testing.T) {
 	fsys["d/other"] = fsys["inc/prog"]
 	fsys["d/script"] = fsys["inc/prog"]
 	fsys["d/more"] = &fstest.MapFile{Data: []byte("=/inc/prog\n=b.txt\n")}
-	files, found := (&menu.Builder{FS: fsys}).Includes("d")
+	files, interpreted, found := (&menu.Builder{FS: fsys}).Includes("d")
+	if len(interpreted) > 0 {
+		t.Errorf("given to an interpreter: %q", interpreted)
+	}
 	if want := []string{"d/b.txt", "d/more", "d/other", "d/other -x script", "d/script", "inc/prog", "usr/bin/uptime"}; !slices.Equal(files, want) {
 		t.Errorf("got %q, want %q", files, want)
 	}

@@ -131,8 +131,7 @@ func (v *View) theirs(real string) bool {
 // program reports whether a name in a listing is that of a program. Before the
 // first scan none is: to look into every file would cost more than the listing.
 func (v *View) program(real string) bool {
-	snap := v.site.Now()
-	if snap == nil || !snap.included[real] {
+	if v.site.Now() == nil || !v.site.suspect(real) {
 		return false
 	}
 	_, err := v.Stat(real)

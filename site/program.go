@@ -21,7 +21,7 @@ import (
 
 // programs are what the maps of a directory run elsewhere.
 type programs struct {
-	included []string          // the real names of the files that they include
+	included map[string]bool   // the files that they include, by their real names; true: an interpreter runs them
 	found    []diag.Diagnostic // they, and links that are too long
 	left     leftOut
 }
@@ -37,10 +37,14 @@ func (r *reading) readMaps(list []dirent) {
 	}
 	b := menu.Builder{FS: scanned{r.scanner}, Answers: r.answers}
 	read := func(name string) {
-		files, found := b.Includes(name)
+		files, interpreted, found := b.Includes(name)
 		p.found = append(p.found, found...)
+		if p.included == nil && len(files) > 0 {
+			p.included = make(map[string]bool, len(files))
+		}
 		for _, name := range files {
-			p.included = append(p.included, r.include(name))
+			real := r.include(name)
+			p.included[real] = p.included[real] || slices.Contains(interpreted, name)
 		}
 	}
 	if slices.ContainsFunc(list, func(e dirent) bool { return menu.IsMap(e.name) || selector.Refusal(e.name) == selector.Source }) {
@@ -99,8 +103,8 @@ func (s scanned) Open(name string) (fs.File, error) {
 func (s *scanner) included() map[string]bool {
 	names := map[string]bool{}
 	for _, p := range s.programs {
-		for _, name := range p.included {
-			names[name] = true
+		for name, interpreted := range p.included {
+			names[name] = names[name] || interpreted
 		}
 	}
 	return names
@@ -151,7 +155,11 @@ var errProgram = fmt.Errorf("a program: %w", fs.ErrNotExist)
 // one. Before the first scan nobody knows what maps include, so that any is.
 func (s *Site) suspect(real string) bool {
 	snap := s.Now()
-	return snap == nil || snap.included[real]
+	if snap == nil {
+		return true
+	}
+	_, included := snap.included[real]
+	return included
 }
 
 // refuseProgram is errProgram for an opened file that is a program: by its real
@@ -171,7 +179,8 @@ func (s *Site) refuseProgram(f *Resource) error {
 	if !s.suspect(real) {
 		return nil
 	}
-	if n, _ := f.File.ReadAt(head[:], 0); !menu.IsProgram(head[:n]) {
+	snap := s.Now()
+	if n, _ := f.File.ReadAt(head[:], 0); !menu.IsProgram(head[:n]) && (snap == nil || !snap.included[real]) {
 		return nil
 	}
 	return &fs.PathError{Op: "open", Path: real, Err: errProgram}

@@ -181,7 +181,7 @@ type Snapshot struct {
 	Compiled *policy.Compiled
 	Robots   []byte // what is answered at robots.txt
 
-	included map[string]bool   // what maps include, by its real name
+	included map[string]bool   // what maps include, by its real name; true: an interpreter runs it
 	programs []diag.Diagnostic // what other servers would run
 
 	changed map[string]time.Time // when something in a user's tree was changed last, by the name of the tree
