@@ -230,7 +230,7 @@ func (r *reader) become(tokens []string) {
 	}
 }
 
-// tokensOf gives the robots that a line names. Only a value that is exactly *
+// tokensOf returns the robots that a line names. Only a value that is exactly *
 // is everybody; what is no product token is nobody.
 func (r *reader) tokensOf(l robots.Line) []string {
 	value := strings.TrimRight(l.Value, " \t\u00a0")

@@ -46,7 +46,7 @@ func compileOf(annotations map[string]string, files ...string) *Compiled {
 	return Compile(Input{Root: treeOf(annotations, files...)}, nil)
 }
 
-// reads gives what a dialect or a reader makes of a file.
+// reads returns what a dialect or a reader makes of a file.
 func reads(t *testing.T, name string, file []byte, agent string) func(string) bool {
 	t.Helper()
 	if d, err := robots.ParseDialect(name); err == nil {

@@ -28,7 +28,7 @@ type Compiled struct {
 	nothing   map[sought]bool // what matches nothing, of large directories
 	everybody *robots.Rules   // of robots that no annotation names
 	agents    []string        // a robot of each class
-	barred    []string        // veronica, if an annotation names it: its group has no Allow
+	noAllow   []string        // veronica, if an annotation names it: its group has no Allow
 	readers   []*robots.Rules // what the file says to each, after RFC 9309
 	closers   []*robots.Rules // those, and what is said to Veronica
 	shut      []string        // directories that are denied whatever annotations say
@@ -175,10 +175,10 @@ func (w *work) write() {
 		c.sources = handSources(c.file)
 	}
 	c.hash = hashOf(w.groups, w.fields, c.file)
-	c.agents, c.barred, c.shut = nil, nil, nil
+	c.agents, c.noAllow, c.shut = nil, nil, nil
 	for _, g := range w.groups {
 		if g.token() == veronica {
-			c.barred = append(c.barred, veronica)
+			c.noAllow = append(c.noAllow, veronica)
 			continue
 		}
 		c.agents = append(c.agents, g.token())
@@ -190,7 +190,7 @@ func (w *work) write() {
 	c.read()
 }
 
-// handWritten gives the robots.txt in the root, if no other annotation is there:
+// handWritten returns the robots.txt in the root, if no other annotation is there:
 // it is served byte for byte.
 func (w *work) handWritten() []byte {
 	n := w.c.nodes
@@ -235,17 +235,17 @@ func (w *work) reports(before map[sought]bool) []Report {
 	return list
 }
 
-// File gives the robots.txt. It must not be changed.
+// File returns the robots.txt. It must not be changed.
 func (c *Compiled) File() []byte { return c.file }
 
-// Reports gives what is to be said about the annotations and the file, the worst
+// Reports returns what is to be said about the annotations and the file, the worst
 // first. It must not be changed.
 func (c *Compiled) Reports() []Report { return c.reports }
 
-// Fields gives what the root's annotation says about the whole site.
+// Fields returns what the root's annotation says about the whole site.
 func (c *Compiled) Fields() SiteFields { return c.fields }
 
-// Source tells which line of which annotation a line of the file comes from,
+// Source returns which line of which annotation a line of the file comes from,
 // counted from 1. The file is "" if it is none.
 func (c *Compiled) Source(line int) (file string, annLine int) {
 	if line < 1 || line > len(c.sources) {

@@ -172,7 +172,7 @@ func banned(named []*rule, allow *rule) bool {
 	return r != nil && !r.allow
 }
 
-// deciding gives the longest rule that covers all that begins with head, Allow
+// deciding returns the longest rule that covers all that begins with head, Allow
 // if two are equally long.
 func deciding(rules []*rule, head string) *rule {
 	var best *rule
@@ -224,7 +224,7 @@ func (b *composer) closed(allow *rule) bool {
 	return false
 }
 
-// below gives what a rule denies of the names with an extension where an Allow
+// below returns what a rule denies of the names with an extension where an Allow
 // begins, nil if that cannot be said. A longer line about all of them would outweigh
 // what opens some of them by name.
 func (r *rule) below(allow *rule) *rule {
@@ -244,7 +244,7 @@ func (r *rule) below(allow *rule) *rule {
 	return &part
 }
 
-// spelled gives a rule, and with an Allow that names a program, but is shorter than
+// spelled returns a rule, and with an Allow that names a program, but is shorter than
 // what denies names with its extension, an Allow for each way to ask it.
 func (b *composer) spelled(r *rule) []*rule {
 	list := []*rule{r}

@@ -21,7 +21,7 @@ func (c *Compiled) read() {
 	}
 	c.everybody = f.Agent("*")
 	c.closers = slices.Clone(c.readers)
-	for _, agent := range c.barred {
+	for _, agent := range c.noAllow {
 		c.closers = append(c.closers, f.Agent(agent))
 	}
 }
@@ -123,7 +123,7 @@ type Explanation struct {
 	Usage []UsePreference `json:"usage,omitempty"` // what Content-Usage lines state, by key
 }
 
-// Explain says what the policy is for a resource, where it was said, and what
+// Explain returns what the policy is for a resource, where it was said, and what
 // the readers make of it. The name is a path below the root, "." for the root;
 // it need not exist.
 func (c *Compiled) Explain(agent, name string, dir bool) Explanation {

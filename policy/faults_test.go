@@ -25,7 +25,7 @@ func faultsTree() *Dir {
 	}
 }
 
-// findingsIn gives what the proof finds in a file made of a tree: every leak, and
+// findingsIn returns what the proof finds in a file made of a tree: every leak, and
 // what exact readers lose.
 func findingsIn(c *Compiled, file string) []proof.Finding {
 	var list []proof.Finding

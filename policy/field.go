@@ -155,7 +155,7 @@ type SiteFields struct {
 	Cooldown       int    // seconds until a robot may look again; 0 if not said
 }
 
-// Crawler gives the preference that Index and Cooldown ask for, as an IRC network
+// Crawler returns the preference that Index and Cooldown ask for, as an IRC network
 // states it.
 func (s SiteFields) Crawler() robots.Crawler {
 	c := robots.Crawler{Cooldown: robots.DefaultCooldown}

@@ -59,7 +59,7 @@ func (c *Compiled) unmatched(denied map[*node]*rule, before map[sought]bool) []R
 	return list
 }
 
-// eachRule gives the rules of all robots, each line once: of one with an escape,
+// eachRule returns the rules of all robots, each line once: of one with an escape,
 // the name it decodes to.
 func (n *note) eachRule() []*rule {
 	var list []*rule
@@ -157,7 +157,7 @@ func (f *finder) any(d *Dir, at, head string, r *rule) bool {
 	return false
 }
 
-// nearest gives the name in a directory that is most like another, as it would
+// nearest returns the name in a directory that is most like another, as it would
 // be written in the annotation; "" if none is.
 func (f *finder) nearest(d *Dir, name string, n *node, at string) string {
 	best, least := "", 3

@@ -51,7 +51,7 @@ func (d *saidDir) text() string {
 	return b.String()
 }
 
-// rulesFor gives the rules for a robot: its own, or those for all.
+// rulesFor returns the rules for a robot: its own, or those for all.
 func (d *saidDir) rulesFor(agent string) (rules []saidRule, own bool) {
 	for _, want := range []string{agent, "*"} {
 		found := false
@@ -186,7 +186,7 @@ func (p placed) inEscape(sel string) bool {
 	return !regexp.MustCompile(letters(p.re.String())).MatchString(letters(uriOf(sel)))
 }
 
-// decide gives the rule that decides for a canonical selector.
+// decide returns the rule that decides for a canonical selector.
 func (s saidPolicy) decide(sel string) *placed {
 	uri := uriOf(sel)
 	var all, named []placed

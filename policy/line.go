@@ -151,7 +151,7 @@ func (e *entry) weakText() string {
 	return "/"
 }
 
-// prefix gives a Disallow without the stars at its end, for readers that do not
+// prefix returns a Disallow without the stars at its end, for readers that do not
 // know them.
 func (e *entry) prefix() (text string, ok bool) {
 	text = strings.TrimRight(e.raw, "*")
@@ -159,7 +159,7 @@ func (e *entry) prefix() (text string, ok bool) {
 	return text, ok && strings.IndexByte(text, '*') < 0
 }
 
-// lines gives the lines of a group for readers of RFC 9309.
+// lines returns the lines of a group for readers of RFC 9309.
 func (g *group) lines() []line {
 	w := lineWriter{list: make([]line, 0, len(g.entries)), bare: make([]line, 0, len(g.entries))}
 	for i := range g.entries {
@@ -195,7 +195,7 @@ func padded(uri string, pad int) string {
 	return uri + stars
 }
 
-// weakLines gives the lines of the group for Veronica: what is denied, with weak
+// weakLines returns the lines of the group for Veronica: what is denied, with weak
 // forms in the place of what only others understand.
 func (g *group) weakLines() []line {
 	w := lineWriter{list: make([]line, 0, len(g.entries)), bare: make([]line, 0, len(g.entries))}

@@ -25,7 +25,7 @@ type form struct {
 	other bool // RFC 9309 reads raw as another name
 }
 
-// escape gives the URI form of a selector.
+// escape returns the URI form of a selector.
 func escape(s string) string {
 	if robots.Plain(s) {
 		return s
@@ -42,7 +42,7 @@ func (f form) join(g form) form {
 	return form{uri, f.raw + g.raw, f.weak + g.weak, f.odd || g.odd, f.other || g.other}
 }
 
-// below gives the form of a directory in the one with form f.
+// below returns the form of a directory in the one with form f.
 func (f form) below(name string) form {
 	if robots.Plain(name) {
 		return f.join(form{uri: "/" + name, raw: "/" + name, weak: "/" + name})
@@ -167,7 +167,7 @@ func pathOf(value string) string {
 	return rest
 }
 
-// headOf gives the part of a pattern in URI form that is literal, up to the
+// headOf returns the part of a pattern in URI form that is literal, up to the
 // first wildcard or the final $.
 func headOf(uri string) string {
 	if i := strings.IndexByte(uri, '*'); i >= 0 {

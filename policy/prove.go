@@ -28,7 +28,7 @@ type Leak struct {
 	Selector string `json:"selector"`
 }
 
-// String gives the leak as a sentence.
+// String returns the leak as a sentence.
 func (l Leak) String() string {
 	return fmt.Sprintf("%s lets robot %s into %q", l.Reader, l.Agent, l.Selector)
 }
@@ -76,7 +76,7 @@ func (w *work) prove(last *proof.Result[*Dir]) bool {
 	return done
 }
 
-// placeOf gives the line that reports name for the rule of a finding: of robots that
+// placeOf returns the line that reports name for the rule of a finding: of robots that
 // are treated alike the one that is told the first of them.
 func (w *work) placeOf(f proof.Finding) place {
 	at := place{f.File, f.Line}
@@ -120,7 +120,7 @@ func look(d *Dir) (name string, files []string, dirs []*Dir, notes []proof.Note)
 // selectorOf is the canonical selector of a node's directory.
 func selectorOf(n *node) string { return n.at.raw + "/" }
 
-// find gives the node of a canonical selector.
+// find returns the node of a canonical selector.
 func (n *node) find(sel string) *node {
 	for sel = strings.Trim(sel, "/"); sel != "" && n != nil; {
 		var name string
@@ -213,7 +213,7 @@ func opensFirst(e entry, sel string) bool {
 	})
 }
 
-// indexOf gives the directory that an Allow of its index.html opens to Google: of
+// indexOf returns the directory that an Allow of its index.html opens to Google: of
 // everything behind the last slash that begins so.
 func indexOf(e entry) (dir string, ok bool) {
 	dir = e.uri[:strings.LastIndexByte(e.uri, '/')+1]
@@ -274,13 +274,13 @@ func (w *work) overBlocks(f proof.Finding) []Report {
 // directory: to Veronica-2 "/d" and "/d/" are one.
 func (w *work) slash(sel string) bool {
 	rules := w.c.readers[0] // of "*"; what is written for Veronica says less
-	return len(w.c.barred) == 0 && !rules.Allowed(escape("/"+strings.Trim(sel, "/")+"/"))
+	return len(w.c.noAllow) == 0 && !rules.Allowed(escape("/"+strings.Trim(sel, "/")+"/"))
 }
 
 // strict is the reader that every Disallow line of the file binds.
 const strict = "gopher-strict"
 
-// strictAlone gives over-blocks of which no other reader is told at the line a code
+// strictAlone returns over-blocks of which no other reader is told at the line a code
 // of their own: they are so by nature.
 func strictAlone(list []Report) []Report {
 	others := map[place]bool{}
@@ -345,7 +345,7 @@ func matrix(result *proof.Result[*Dir]) Matrix {
 	return m
 }
 
-// Proof gives the matrix: for each reader, what it makes of the file.
+// Proof returns the matrix: for each reader, what it makes of the file.
 func (c *Compiled) Proof() Matrix { return matrix(c.proof) }
 
 // Unproven lists the leaks that no report names and that could not be helped by

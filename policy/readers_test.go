@@ -159,7 +159,7 @@ func fill(d *prooftest.Dir, few []string, names int) int {
 
 func toldOf(reader, file string, line int) string { return fmt.Sprintf("%s %s:%d", reader, file, line) }
 
-// alike gives the robots that a report is about, too, though its line is not for them:
+// alike returns the robots that a report is about, too, though its line is not for them:
 // it is that of the first of several robots that are treated alike, or of everybody.
 func alike(c *Compiled) []string {
 	file := strings.ToLower(string(c.File()))

@@ -243,7 +243,7 @@ func (g *group) foresee(veronicaIsNamed bool) {
 	}
 }
 
-// overruled gives an Allow of an annotation below that opens some of what a rule
+// overruled returns an Allow of an annotation below that opens some of what a rule
 // of the root denies to all.
 func (g *group) overruled(e *entry) *rule {
 	if !e.root || e.strong || e.pad > 0 || g.names[0] != "*" || !isLiteral(e.uri) {

@@ -118,7 +118,7 @@ func (b *bill) charges() map[string]int {
 	return charges
 }
 
-// borrowers gives those that must be denied for the file to fit into room, the
+// borrowers returns those that must be denied for the file to fit into room, the
 // largest first, with what each takes and what its share is.
 func (b *bill) borrowers(may map[string]*node, tops int, room int) (why map[string]string) {
 	charges := b.charges()
@@ -154,7 +154,7 @@ func (b *bill) borrowers(may map[string]*node, tops int, room int) (why map[stri
 	return why
 }
 
-// tooLarge gives the top-level directories that say more than they may, and why.
+// tooLarge returns the top-level directories that say more than they may, and why.
 func tooLarge(root *node, names robotsOf) map[*node]string {
 	why := map[*node]string{}
 	rules := 0

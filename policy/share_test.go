@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// linesOf gives the lines of the group for everybody that are about a top-level
+// linesOf returns the lines of the group for everybody that are about a top-level
 // directory.
 func linesOf(c *Compiled, name string) []string {
 	group, _, _ := strings.Cut(string(c.File()), "\n\n")

@@ -55,7 +55,7 @@ func speakable(name string) bool {
 	return name != "" && name != "." && name != ".." && utf8.ValidString(name)
 }
 
-// sub gives the directory of that name in d, nil if there is none.
+// sub returns the directory of that name in d, nil if there is none.
 func (d *Dir) sub(name string) *Dir {
 	if i, ok := slices.BinarySearchFunc(d.Dirs, name, func(d *Dir, name string) int { return strings.Compare(d.Name, name) }); ok {
 		return d.Dirs[i]
@@ -81,7 +81,7 @@ func (d *Dir) Has(name string, dir bool) bool {
 	return ok
 }
 
-// find gives the directory of a path, nil if there is none.
+// find returns the directory of a path, nil if there is none.
 func (d *Dir) find(name string) *Dir {
 	for name != "." && name != "" && d != nil {
 		first, rest, _ := strings.Cut(name, "/")
@@ -146,7 +146,7 @@ func grow(d *Dir, at form, oldDir *Dir, old *node) *node {
 	return n
 }
 
-// sub gives the node of that name.
+// sub returns the node of that name.
 func (n *node) sub(name string) *node {
 	i, ok := slices.BinarySearchFunc(n.subs, name, func(n *node, name string) int { return strings.Compare(n.dir.Name, name) })
 	if !ok {

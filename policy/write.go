@@ -15,7 +15,7 @@ const nobody = "/.robots"
 // the end of a record, so none follows, and no comment stands in a group.
 const header = `# robots.txt made by gophd; "gophd robots explain" tells why`
 
-// DenyAll gives the robots.txt that keeps every robot out.
+// DenyAll returns the robots.txt that keeps every robot out.
 func DenyAll() []byte { return []byte("User-agent: *\nDisallow: /\nDisallow: *\n") }
 
 // source is where a line of the file comes from.

@@ -59,8 +59,7 @@ func TestWords(t *testing.T) {
 	walk(t, func(name string) {
 		ext := filepath.Ext(name)
 		if !slices.Contains([]string{".go", ".md", ".txtar", ".service", ""}, ext) && !strings.HasPrefix(name, "content/manual/") ||
-			strings.HasPrefix(name, "internal/layout/") || name == "CHANGELOG.md" ||
-			strings.HasPrefix(name, "policy/") {
+			strings.HasPrefix(name, "internal/layout/") || name == "CHANGELOG.md" {
 			return
 		}
 		text, err := os.ReadFile("../../" + name)

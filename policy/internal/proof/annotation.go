@@ -247,7 +247,7 @@ func uriForm(p string) string {
 	return string(b)
 }
 
-// unescape gives the bytes that stand for a text in URI form.
+// unescape returns the bytes that stand for a text in URI form.
 func unescape(form string) string {
 	if !strings.Contains(form, "%") {
 		return form
@@ -292,7 +292,7 @@ func field(l robots.Line) string {
 	return ""
 }
 
-// robotNames gives the robots of a User-agent line. What is no product token names
+// robotNames returns the robots of a User-agent line. What is no product token names
 // nobody.
 func robotNames(value string) (all bool, names []string) {
 	if strings.TrimRight(value, " \t\u00a0") == "*" {

@@ -2,7 +2,7 @@ package proof
 
 import "github.com/gophd/gophd/robots"
 
-// Counts gives for each robot that somebody names, and for "*", what every reader
+// Counts returns for each robot that somebody names, and for "*", what every reader
 // takes otherwise: leaks and over-blocks, of names that exist alone if invent is
 // false.
 func Counts[D comparable](in Input[D], invent bool) map[string]map[string][2]int {

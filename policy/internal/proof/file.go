@@ -29,7 +29,7 @@ const (
 // its name: what is said to it is not asked of other readers.
 const veronica = "veronica"
 
-// may gives the readers that a class may be; fixed says whether a reader that is
+// may returns the readers that a class may be; fixed reports whether a reader that is
 // one robot alone belongs to the class.
 func (c *class) may(fixed func(agent string) bool) {
 	for i, m := range models {
@@ -218,7 +218,7 @@ func (c *class) below(p, next *place, sel string) {
 // isPlain reports whether a selector below the place is the same in all forms.
 func (p *place) isPlain(sel string) bool { return p.plain && robots.Plain(sel[len(p.dir):]) }
 
-// subject gives what a lane compares of a selector, which begins with a slash.
+// subject returns what a lane compares of a selector, which begins with a slash.
 func (l *lane) subject(buf []byte, sel string, plain bool) []byte {
 	buf = append(append(buf[:0], l.prefix...), sel[1:]...)
 	if plain {
@@ -227,7 +227,7 @@ func (l *lane) subject(buf []byte, sel string, plain bool) []byte {
 	return l.form.Append(nil, string(buf))
 }
 
-// matches gives the entries of the policy that match a selector.
+// matches returns the entries of the policy that match a selector.
 func (c *class) matches(p *place, sel string) []int {
 	at := p.at[0]
 	if at.still() {
@@ -237,7 +237,7 @@ func (c *class) matches(p *place, sel string) []int {
 	return c.policy.matches(slices.Clone(at.full), at, c.lanes[0].subject(buf[:0], sel, p.isPlain(sel)))
 }
 
-// ask gives the readers that take sel as denied: with its slash, and bare.
+// ask returns the readers that take sel as denied: with its slash, and bare.
 func (c *class) ask(p *place, sel string, dir bool) (slash, bare uint32) {
 	plain := p.isPlain(sel)
 	var buf [256]byte

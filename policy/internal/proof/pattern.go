@@ -205,14 +205,14 @@ func (s *set) advance(c, next *cursor, sub []byte) (at *cursor, key uint64) {
 	return next, key
 }
 
-// after gives the first entry of the cursor's range whose head comes after sub.
+// after returns the first entry of the cursor's range whose head comes after sub.
 // Names are asked in their order, so it is looked for near the last one.
 func (s *set) after(c *cursor, sub []byte) int {
 	c.near = near(c.lo, c.hi, c.near, func(i int) bool { return s.entries[i].head > string(sub) })
 	return c.near
 }
 
-// below gives the entries of the cursor's range whose heads go on below sub.
+// below returns the entries of the cursor's range whose heads go on below sub.
 func (s *set) below(c *cursor, sub []byte) span {
 	lo := s.after(c, sub)
 	return span{lo, near(lo, c.hi, lo, func(i int) bool { return !strings.HasPrefix(s.entries[i].head, string(sub)) })}
@@ -228,7 +228,7 @@ func (s *set) heads(c *cursor, end int, sub []byte, yield func(int)) {
 	}
 }
 
-// near gives the first number from lo to hi for which is holds, hi if there is
+// near returns the first number from lo to hi for which is holds, hi if there is
 // none, in a time that grows with the logarithm of its distance from at.
 func near(lo, hi, at int, is func(int) bool) int {
 	at = min(max(at, lo), hi)
@@ -294,7 +294,7 @@ func (s *set) settle(c *cursor) {
 	}
 }
 
-// fold gives the sides that deny what the entries cover, which are in order.
+// fold returns the sides that deny what the entries cover, which are in order.
 func (s *set) fold(found []int) (denied uint32) {
 	for _, i := range found {
 		if e := &s.entries[i]; e.allow {
@@ -350,7 +350,7 @@ func (s *set) matches(found []int, c *cursor, sub []byte) []int {
 	return found
 }
 
-// denies gives the sides that take sub as denied.
+// denies returns the sides that take sub as denied.
 func (s *set) denies(c *cursor, sub []byte) uint32 {
 	var buf [32]int
 	found := s.matches(append(buf[:0], c.full...), c, sub)

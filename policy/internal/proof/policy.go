@@ -100,7 +100,7 @@ func (c *class) banned(above []*annotation, head string) bool {
 	return by != nil && !by.allow
 }
 
-// decide gives the rule that decides among entries that match, nil if there is none.
+// decide returns the rule that decides among entries that match, nil if there is none.
 // Below an annotation that denies finally no Allow counts. Of what a program answers
 // it is the program's, unless an Allow opens that by name.
 func (c *class) decide(found []int) *rule {
@@ -125,7 +125,7 @@ func (c *class) decide(found []int) *rule {
 	return c.largest(found, counts)
 }
 
-// rule gives the rule of an entry, nil if it is none of the policy.
+// rule returns the rule of an entry, nil if it is none of the policy.
 func (c *class) rule(i int) *rule {
 	if e := &c.policy.entries[i]; e.sides == policySide {
 		return c.rules[e.ref]
@@ -133,7 +133,7 @@ func (c *class) rule(i int) *rule {
 	return nil
 }
 
-// largest gives the rule that binds most of those that count.
+// largest returns the rule that binds most of those that count.
 func (c *class) largest(found []int, counts func(*rule) bool) *rule {
 	best := -1
 	for _, i := range found {

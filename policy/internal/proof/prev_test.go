@@ -57,7 +57,7 @@ func withoutOne(t *rapid.T, text string) string {
 	return strings.Join(slices.Delete(lines, i, i+1), "")
 }
 
-// differ gives what is in one list alone.
+// differ returns what is in one list alone.
 func differ(list, other []proof.Finding) []proof.Finding {
 	return slices.DeleteFunc(slices.Clone(list), func(f proof.Finding) bool {
 		return slices.ContainsFunc(other, func(o proof.Finding) bool { return reflect.DeepEqual(f, o) })

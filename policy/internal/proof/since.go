@@ -81,7 +81,7 @@ func (p *prover[D]) sums() map[string]uint64 {
 	return about
 }
 
-// topOf gives the field of a line, and the top-level directory that it is about.
+// topOf returns the field of a line, and the top-level directory that it is about.
 func topOf(line string) (field, top string) {
 	field, value, ok := strings.Cut(line, ": ")
 	if !ok || field != "Disallow" && field != "Allow" && (field != "Content-Usage" || value[0] != '/') || strings.ContainsAny(value, "#\r") {
@@ -100,7 +100,7 @@ func isApart(name string) bool {
 	return top == name
 }
 
-// without gives the file without the lines about directories that are as they were,
+// without returns the file without the lines about directories that are as they were,
 // but for the first: to some readers a group without lines is another.
 func (p *prover[D]) without() []byte {
 	if len(p.same) == 0 {
@@ -115,7 +115,7 @@ func (p *prover[D]) without() []byte {
 	return b
 }
 
-// asked gives the annotations that do not lie in directories that are as they were.
+// asked returns the annotations that do not lie in directories that are as they were.
 func (p *prover[D]) asked() []*annotation {
 	return slices.DeleteFunc(slices.Clone(p.notes), func(a *annotation) bool {
 		top, _, _ := strings.Cut(a.dir[1:], "/")
@@ -152,7 +152,7 @@ func (p *prover[D]) top(d D, n *node[D], at *place, sel string, depth int, _ *ta
 	return c.policy.below(at.at[0], []byte(sel)), c.file.below(at.at[c.uri], c.lanes[c.uri].subject(nil, sel, false))
 }
 
-// tallyOf gives the tally for a name that is asked for at some place: nil if it lies
+// tallyOf returns the tally for a name that is asked for at some place: nil if it lies
 // in a directory that is as it was, and was asked for.
 func (p *prover[D]) tallyOf(at *place, sel string, t *tally) *tally {
 	if at.dir != "/" {

@@ -147,7 +147,7 @@ func readerName(i int) string {
 	return models[i].Name
 }
 
-// findings gives each once: what befalls all robots is not told of each of them,
+// findings returns each once: what befalls all robots is not told of each of them,
 // though another line may say it to them.
 func (s *summary) findings() []Finding {
 	var list []Finding

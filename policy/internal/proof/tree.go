@@ -63,7 +63,7 @@ func sameNote(a, b Note) bool {
 	return a.File == b.File && a.Err == nil && b.Err == nil && bytes.Equal(a.Data, b.Data)
 }
 
-// kid gives the node of a directory in n, if it is remembered.
+// kid returns the node of a directory in n, if it is remembered.
 func (n *node[D]) kid(name string) *node[D] {
 	if n == nil {
 		return nil

@@ -24,7 +24,7 @@ func (c *class) state(reading *robots.Reading) (list []entry) {
 	return list
 }
 
-// prefers gives what one side prefers of what the entries match, and the rule that
+// prefers returns what one side prefers of what the entries match, and the rule that
 // says so, if that is the policy's.
 func (c *class) prefers(found []int, side uint32) (states robots.Statement, by *rule) {
 	longest := -1

@@ -166,7 +166,7 @@ func (p *prover[D]) skipped(sel string) bool {
 	return sel == "/robots.txt" || slices.Contains(p.in.Own, sel)
 }
 
-// rule gives the rule that decides for a canonical selector.
+// rule returns the rule that decides for a canonical selector.
 func (p *prover[D]) rule(at *place, sel string) *rule {
 	return p.class.decide(p.class.matches(at, sel))
 }

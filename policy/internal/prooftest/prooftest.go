@@ -62,7 +62,7 @@ var escapes = regexp.MustCompile(`%[0-9A-F]{2}`)
 // Denied reports whether a rule denies. Where none matches, all is allowed.
 func (r *Rule) Denied() bool { return r != nil && !r.Allow }
 
-// Decide gives the rule that decides whether a robot may fetch a canonical
+// Decide returns the rule that decides whether a robot may fetch a canonical
 // selector, nil if there is none. The directories on the way are those of path,
 // the root first; the robot is "*" or a name in lower case.
 func Decide(path []*Dir, robot, sel string) *Rule {
@@ -97,7 +97,7 @@ func longest(rules []Rule, uri string, counts func(Rule) bool) *Rule {
 	return best
 }
 
-// rulesFor gives what the annotations on the way say to a robot.
+// rulesFor returns what the annotations on the way say to a robot.
 func rulesFor(path []*Dir, robot string) (rules []Rule) {
 	base := "/"
 	for depth, d := range path {
@@ -137,7 +137,7 @@ func void(rules []Rule, w Rule) bool {
 	return longest(above, head, func(Rule) bool { return true }).Denied()
 }
 
-// read gives the rules of an annotation for a robot: its own if there are any,
+// read returns the rules of an annotation for a robot: its own if there are any,
 // else those for all.
 func read(text, robot string) (rules []Rule, named bool) {
 	var all, own []Rule
@@ -218,7 +218,7 @@ func uriForm(pattern string, decode bool) string {
 	return body
 }
 
-// Escape gives the URI form of a selector.
+// Escape returns the URI form of a selector.
 func Escape(s string) string {
 	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!&'()+,;=:@/"
 	var b strings.Builder

@@ -23,7 +23,7 @@ var Usages = map[string]map[string]string{
 	"train-ai=n, (((":          nil,
 }
 
-// Preferences gives what the annotations on the way prefer for each use of a
+// Preferences returns what the annotations on the way prefer for each use of a
 // canonical selector, by a robot that is "*" or a name in lower case. The line with
 // the longest path decides alone; where several have that path, each use has the
 // value that permits least: n, then y.
@@ -59,7 +59,7 @@ type usage struct {
 	states map[string]string
 }
 
-// readUsages gives the preferences of an annotation for a robot: its own if it has
+// readUsages returns the preferences of an annotation for a robot: its own if it has
 // any, else those for all.
 func readUsages(text, robot string) (list []usage) {
 	var own []usage
