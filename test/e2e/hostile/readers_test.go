@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gophd/gophd/robots"
@@ -107,7 +108,9 @@ func (r *reader) one(k kind) {
 	began := time.Now()
 	got, err := harness.Exchange(r.from, r.m.Addr, selector, conf)
 	took := time.Since(began)
-	if timedOut := errors.Is(err, os.ErrDeadlineExceeded) || took > maxWait; timedOut && r.m.stoodStill(began) {
+	late := errors.Is(err, os.ErrDeadlineExceeded) || took > maxWait
+	silent := errors.Is(err, syscall.ECONNRESET) && len(got) == 0 // and made room where there were no descriptors
+	if (late || silent) && r.m.stoodStill(began) {
 		return
 	}
 	if err != nil {
