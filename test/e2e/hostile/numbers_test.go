@@ -163,9 +163,11 @@ func (m *longRun) tell(before, after sample) {
 	fmt.Fprintf(&b, "\nthe oldest text had been replaced %v before; broken: %v", oldest.Round(time.Millisecond), m.broke)
 	fmt.Fprintf(&b, "\n%d reloads, %d of them failed; %d lines of the access log lost\n", gauge(m.page, "gophd_reloads_total"),
 		gauge(m.page, "gophd_reload_failures_total"), gauge(m.page, "gophd_access_log_lost_lines_total"))
+	var longest time.Duration
 	for _, s := range m.stills {
-		fmt.Fprintf(&b, "after %v this process was not run for %v\n", s.from.Sub(m.began).Round(time.Millisecond), s.to.Sub(s.from).Round(time.Millisecond))
+		longest = max(longest, s.to.Sub(s.from))
 	}
+	fmt.Fprintf(&b, "%d times this process was not run for 300 ms or more, at most for %v\n", len(m.stills), longest.Round(time.Millisecond))
 	m.t.Log(b.String())
 }
 
