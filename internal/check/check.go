@@ -292,6 +292,9 @@ func (c *checking) menu(name string) {
 	c.result.Menus++
 	b := menu.Builder{FS: c.site.View(c.ctx), Host: ourHost, Port: selector.DefaultPort, Version: "0", Client: "192.0.2.1", Answers: c.answered,
 		Linked: func(l menu.Link) { c.linked = append(c.linked, l) }}
+	if c.Site.Users != "" {
+		b.Users = func() []menu.Item { return nil } // there are some to list
+	}
 	m, err := b.Menu(c.ctx, name)
 	if err != nil && len(m.Problems) == 0 {
 		c.find(diag.Error, CodeRead, name, 0, "", "no menu can be made: %v", cause(err))

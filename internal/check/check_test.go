@@ -108,7 +108,7 @@ func TestTreeWithParts(t *testing.T) {
 	write(t, pub, map[string]string{"a.txt": "a"})
 	write(t, homes, map[string]string{"bob/public_gopher/b.txt": "b"})
 	files := map[string]string{"x.cgi": "", "y.dcgi": "", "hello.php": "", "cgi-bin/map/gophermap": "#!/bin/sh\n", "out": "-> " + pub, "bob": "-> " + homes + "/bob/public_gopher",
-		"gophermap": "0A\t/pub/a.txt\n0B\t/~bob/b.txt\n0C\t/cgi-bin/c?d\n1Y\ty.dcgi\n7S\t/search\n7T\t/cgi-bin/t\n0No\t/pub/no.txt\n1X\tx.cgi\n"}
+		"gophermap": "0A\t/pub/a.txt\n0B\t/~bob/b.txt\n0C\t/cgi-bin/c?d\n1Y\ty.dcgi\n7S\t/search\n7T\t/cgi-bin/t\n~\n0No\t/pub/no.txt\n1X\tx.cgi\n"}
 	write(t, dir, files)
 	rule := func(s string) programs.Mapping {
 		r, err := programs.ParseRule(s)
@@ -123,7 +123,7 @@ func TestTreeWithParts(t *testing.T) {
 		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher", "b.txt"), 12345, 12345))
 	}
 	got, _ := findings(t, dir, o)
-	if want := []string{"error MENU-PROGRAM gophermap:8", "error MENU-PROGRAM x.cgi", "warning CHECK-NOWHERE gophermap:7"}; !slices.Equal(got, want) {
+	if want := []string{"error MENU-PROGRAM gophermap:9", "error MENU-PROGRAM x.cgi", "warning CHECK-NOWHERE gophermap:8"}; !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

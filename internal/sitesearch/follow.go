@@ -329,8 +329,8 @@ func (s *Searcher) allowed(snap *site.Snapshot, name string, dir bool) bool {
 
 // title is what a directory is called.
 func (s *Searcher) title(v *site.View, dir string) string {
-	if tag, err := v.ReadFile(selector.Join(dir, "gophertag")); err == nil && len(tag) < 1000 {
-		return strings.TrimSpace(string(tag)) + " " + path.Base(dir)
+	if label := (&menu.Builder{FS: v}).Label(v.Context(), dir); label != "" {
+		return label + " " + path.Base(dir)
 	}
 	return strings.TrimPrefix(path.Base(dir), ".")
 }

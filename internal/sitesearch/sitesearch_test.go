@@ -208,3 +208,12 @@ func TestMemory(t *testing.T) {
 		t.Errorf("nobody is told: %q", help)
 	}
 }
+
+// TestDirectoryIsFoundByItsTag: a directory is found by what its gophertag calls it,
+// and so is that whose menu says so, unless the tag is a program.
+func TestDirectoryIsFoundByItsTag(t *testing.T) {
+	f := open(t, map[string]string{"room/gophertag": "The walrus room\n", "room/a.txt": "a", "prog/gophertag": "#!/bin/sh walrus\n", "prog/b.txt": "b"}, nil)
+	if got, want := f.found("walrus"), "1/room/ 1/"; got != want {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
