@@ -59,9 +59,9 @@ type Files struct {
 	// Version is told in caps.txt.
 	Version string
 
-	// Missing, if not nil, is asked for what names nothing in the site. If it
-	// returns server.ErrDeclined, there is no such thing; that it does must depend
-	// on nothing but the site.
+	// Missing, if not nil, answers selectors that name nothing in the site. If it
+	// returns server.ErrDeclined, the selector is not found; whether it does must
+	// depend on the site alone.
 	Missing server.Handler
 
 	once    sync.Once

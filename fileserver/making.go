@@ -57,7 +57,7 @@ type makings struct {
 	held         atomic.Int64 // bytes of the large ones that are in memory
 
 	mu   sync.Mutex
-	next map[order]*pendingMenu // not begun: whoever asks now gets what it makes
+	next map[order]*pendingMenu // not begun: requests from now on get what it makes
 	now  map[order]*pendingMenu // begun
 }
 

@@ -9,7 +9,7 @@ import (
 // as Windows-1252, which only adds to it: quotation marks and dashes in the place
 // of control characters that no text has.
 
-// A Charset says which texts are in Latin-1. The zero value is Auto.
+// A Charset is which texts are taken as Latin-1. The zero value is Auto.
 type Charset int
 
 // The character sets.

@@ -3,8 +3,8 @@
 // them (gophernicus, Bucktooth, Motsognir, spacecookie, geomyidae, UMN gopherd and
 // pygopherd), and the few other documents that a server writes itself.
 //
-// It is useful alone to whoever generates menus, serves a tree of one's own, or
-// reads the menus of others ([ParseItem]). It runs nothing: what other servers run
+// It is useful alone for programs that generate menus, serve a tree of their own, or
+// read the menus of others ([ParseItem]). It runs nothing: what other servers run
 // is reported ([CodeProgram]) and not shown. It keeps no state and caches nothing;
 // [Menu].Files and [Menu].Changing tell a cache what a menu was made from.
 //

@@ -249,7 +249,7 @@ func TestMenuFiles(t *testing.T) {
 	}
 }
 
-// Lists of users and hosts come from whoever makes the menus.
+// Lists of users and hosts come from the caller.
 func TestLists(t *testing.T) {
 	b := menu.Builder{FS: tree(map[string]string{"gophermap": "Users:\n~ \nHosts:\n%\n"}), Host: "our.example", Port: 70,
 		Users: func() []menu.Item {
@@ -272,7 +272,7 @@ func TestChanging(t *testing.T) {
 	}
 }
 
-// Whoever checks a tree is told what its maps link.
+// A check of a tree gets what its maps link.
 func TestLinked(t *testing.T) {
 	fsys := site()
 	fsys["d/gophermap"] = &fstest.MapFile{Data: []byte("0A\ta.txt\n1No\t/no\n1There\t/x\th.example\n=inc\nhW\tURL:https://a.example\n*\n")}

@@ -63,7 +63,7 @@ func ErrorItem(msg string) Item { return Item{Type: TypeError, Label: msg} }
 
 // AppendTo appends the line of the item to b, its CR LF included (RFC 1436,
 // section 3.9). No control character gets on the wire, neither of ASCII nor of
-// U+0080 to U+009F nor an byte like that outside UTF-8: in the label each becomes
+// U+0080 to U+009F nor a byte like that outside UTF-8: in the label each becomes
 // a space, and an item whose selector or host holds one, or whose port is not from
 // 1 to 65535, is sent as information with its label alone.
 func (it Item) AppendTo(b []byte) []byte {

@@ -188,7 +188,7 @@ func (m Model) Read(data []byte, agent string) func(selector string) bool {
 	}
 }
 
-// ReadTyped is [Model.Read] for whoever knows the item type.
+// ReadTyped is [Model.Read] for a caller that knows the item type.
 func (m Model) ReadTyped(data []byte, agent string) func(typ byte, selector string) bool {
 	type rule struct {
 		Pattern

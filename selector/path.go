@@ -35,7 +35,7 @@ func (e *RefusedError) Error() string { return "refused: " + string(e.Reason) }
 // [io/fs.ValidPath]: "/a/b" and "a/b" are "a/b"; "" and "/" are ".". dir says
 // that the selector ends with a slash, so that only a directory can be meant.
 //
-// It returns an [*RefusedError] for a selector longer than [MaxRequest], with an empty
+// It returns a [*RefusedError] for a selector longer than [MaxRequest], with an empty
 // element ("//"), or with one that is not [Askable]: "." and "..", hidden ones
 // ("....//" too), control characters, what is no UTF-8, programs, and the sources
 // of menus. Nothing is decoded: "%2e%2e" is a name like another.

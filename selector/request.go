@@ -40,7 +40,7 @@ func Line(buf []byte) (line []byte, ok bool) {
 // attribute ("!+INFO"). The UMN client asks for the root with TAB "$". A search
 // for the word "+1" stays a search. Fields after the third are dropped.
 //
-// It returns an [*RefusedError] if a control byte is in the line (C0 or DEL) or if it
+// It returns a [*RefusedError] if a control byte is in the line (C0 or DEL) or if it
 // is longer than [MaxRequest].
 func Parse(line []byte) (RequestLine, error) {
 	if len(line) > MaxRequest {

@@ -24,7 +24,7 @@ type URL struct {
 // ParseURL reads a URL of scheme gopher or gophers, in any case, with or without
 // a path: gopher://host:port/Tselector%09query. The scheme may be left out if
 // there is no other. A Gopher+ string after a second %09 is dropped, a fragment
-// too. The error is an [*RefusedError] for another scheme, no host, user information, a
+// too. The error is a [*RefusedError] for another scheme, no host, user information, a
 // port outside 1 to 65535, a malformed escape, or a control byte anywhere.
 func ParseURL(s string) (URL, error) {
 	var u URL

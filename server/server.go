@@ -107,7 +107,7 @@ type Server struct {
 	// ShowIP returns a client's address as it is logged. If nil, it is logged in full.
 	ShowIP func(netip.Addr) string
 
-	// Observer is told of each request. If nil, nobody is.
+	// Observer gets each request. If nil, there is none.
 	Observer Observer
 
 	limitsOnce sync.Once

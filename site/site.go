@@ -28,7 +28,7 @@ import (
 	"github.com/gophd/gophd/policy"
 )
 
-// A Config says how a Site is kept. The zero value is ready to use.
+// A Config is how a Site is served and watched. The zero value is ready to use.
 type Config struct {
 	// Watch is how changes are noticed: inotify, poll or off.
 	Watch Watch
@@ -49,8 +49,8 @@ type Config struct {
 	// Users is where users have directories of their own: an absolute path with
 	// one element that is "*", the user's name, such as "/home/*/public_gopher".
 	// That of ann is served as /~ann/. Only files of the owner of the directory,
-	// who must be the owner of the home, or of root are served. Users come and go
-	// by themselves, within a second. If empty, there are none.
+	// who must be the owner of the home, or of root are served. New users are
+	// served, and removed ones are not, within a second. If empty, there are none.
 	Users string
 
 	// UsersMinUID is the lowest id of an account that counts as a user. If zero,
@@ -68,8 +68,8 @@ type Config struct {
 	Own []string
 
 	// FileTimeout is how long a file or directory may take to be opened or read
-	// before it is taken for one that does not answer: then it is not asked for
-	// again until it does, and is denied in robots.txt. If zero, 10 s.
+	// before it is taken as one that does not answer: then it is not opened again
+	// until it does, and is denied in robots.txt. If zero, 10 s.
 	FileTimeout time.Duration
 
 	// Log gets a line for each reload, and what is wrong in the tree. If nil,

@@ -97,7 +97,7 @@ func (c *checking) guess() string {
 	return best
 }
 
-// isLocal reports whether a host is the machine of whoever asks.
+// isLocal reports whether a host is the client's own machine.
 func isLocal(key string) bool {
 	return key == "localhost" || strings.HasPrefix(key, "127.") || key == "::1"
 }

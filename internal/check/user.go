@@ -68,7 +68,7 @@ func (u *Account) allows(info fs.FileInfo, bits fs.FileMode) bool {
 	return mode&bits == bits
 }
 
-// readable reports whether whoever serves can read a file or directory, and notes
+// readable reports whether the server's user can read a file or directory, and notes
 // it if not.
 func (c *checking) readable(name string, e fs.DirEntry, unreadable *some) bool {
 	full := filepath.Join(c.root, name)

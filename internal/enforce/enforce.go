@@ -1,5 +1,5 @@
 // Package enforce holds robots to the robots.txt that they have read. On Gopher a
-// client does not say what it is. But whoever fetches robots.txt has said that it
+// client does not say what it is. But a client that fetches robots.txt has said that it
 // is a robot and what it knows: so for a day it is held to the very file that it
 // got, by the rules for all robots ("*"). A client that has not fetched the file is
 // never touched, whatever it asks for.

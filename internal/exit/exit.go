@@ -45,7 +45,7 @@ func (e *CommandError) Unwrap() error { return e.Err }
 // ErrNo ends a command whose answer is no and was printed already.
 var ErrNo = &CommandError{Status: No}
 
-// Usagef is an error of whoever typed the command.
+// Usagef is an error in the command line.
 func Usagef(hint, format string, args ...any) error {
 	return &CommandError{Usage, fmt.Errorf(format, args...), hint}
 }

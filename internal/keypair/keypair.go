@@ -1,7 +1,7 @@
 // Package keypair keeps the TLS certificates of a server: pairs of files, read
 // again when they have changed, and a self-signed pair for who has none.
 //
-// Whoever needs one pair that never changes does not need it: there is
+// A program with one pair that never changes does not need it: there is
 // tls.LoadX509KeyPair.
 package keypair
 

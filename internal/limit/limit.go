@@ -1,6 +1,6 @@
 // Package limit tells the errors that are about this process, or this machine,
 // from those about the file that was asked for: there are no descriptors left,
-// or no memory. They pass, so whoever meets one tries again later and draws no
+// or no memory. They pass, so a caller that meets one tries again later and draws no
 // conclusion from it.
 package limit
 

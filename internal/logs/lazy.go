@@ -8,7 +8,7 @@ import (
 )
 
 // lazyWriter collects log lines for up to a tenth of a second, so that a busy
-// server makes one system call for many. Whoever logs never waits for them to be
+// server makes one system call for many. A caller never waits for them to be
 // written: what comes while the reader of the log takes nothing, beyond logMax, is
 // lost and counted.
 type lazyWriter struct {

@@ -1,4 +1,4 @@
-// Package logs writes the log of a daemon for whoever reads it:
+// Package logs writes the log of a daemon in the form that its reader wants:
 //
 //	a person at a terminal   one short line for each event, with colours
 //	the journal of systemd   the same line with its priority, and each field

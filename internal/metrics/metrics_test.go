@@ -58,7 +58,7 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { close(p); return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// TestIdle: whoever does not go on is closed, at whatever point.
+// TestIdle: a connection that stops is closed, at whatever point.
 func TestIdle(t *testing.T) {
 	for begin, within := range map[string]time.Duration{
 		"":                 6 * time.Second,

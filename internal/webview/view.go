@@ -22,7 +22,7 @@ import (
 //
 // The path of a resource is its canonical selector; /0/..., with the item type
 // that a gopher URL has in front, leads there. A browser that asks for a page gets
-// one; whoever does not (Accept without text/html, or ?raw) gets the file itself.
+// one; others (Accept without text/html, or ?raw) get the file itself.
 type Pages struct {
 	Site *site.Site
 
