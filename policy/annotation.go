@@ -40,7 +40,7 @@ type set struct {
 	about  uint64  // of the preferences
 }
 
-// opens reports whether there is an Allow: then it matters who is named.
+// opens reports whether there is an Allow: then it matters which robots are named.
 func (s *set) opens() bool {
 	return slices.ContainsFunc(s.rules, func(r *rule) bool { return r.allow })
 }
@@ -74,8 +74,8 @@ func (r *rule) field() string {
 	return "Disallow: "
 }
 
-// ruleFor gives what the annotation says of a robot: its own rules, or else those
-// for all, and the same for preferences. own is whether the rules name it.
+// setsFor gives what the annotation says of a robot: its own rules, or else those
+// for all, and the same for preferences. own reports whether the rules name it.
 func (n *note) setsFor(token string) (rules, prefs *set, own bool) {
 	rules, prefs = n.sets["*"], n.sets["*"]
 	if s := n.sets[token]; s != nil && token != "*" {
@@ -95,7 +95,7 @@ type reader struct {
 	at     form // of the directory, without a slash at its end
 	root   bool
 	file   string
-	tokens []string // whom the lines are for
+	tokens []string // the robots that the lines are for
 	lines  int      // of User-agent in a row; 0 after a rule
 	sets   []*set   // those of tokens
 	bare   []int    // fields since the last User-agent line: where a group without rules would end

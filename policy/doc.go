@@ -10,28 +10,40 @@
 // An annotation is a robots.txt whose "/" is the directory it lies in. The
 // policy is what RFC 9309 says of all of them together, each pattern put below
 // its directory and confined to it: the longest pattern decides, Allow on a tie,
-// for names that exist and for names to come. To a robot that is named somewhere
-// each directory says what it has for that robot, or else what it says to all. A
-// resource has the policy of its canonical selector: "/p" for a file, "/d/" for a
-// directory.
+// for names that exist and for names to come. A named robot gets each directory's
+// rules for it; where there are none, the rules for "*". A resource has the policy of
+// its canonical selector: "/p" for a file, "/d/" for a directory.
 //
 // # From annotation to file
 //
-//	Dir, Annotation          tree.go              directories with annotations; of an older tree taken over
-//	   │ read                annotation.go        lines to rules; pattern.go: each in three forms
-//	   ▼                     field.go             fields, preferences
-//	rules
-//	   │ classes             class.go             robots that are treated alike
-//	   │ compose             compose.go           whose rules hold; named robots, Final, what is denied as a whole
+// Three lines of ~bob/.robots on their way (the example of this package runs them):
+//
+//	1 Disallow: /drafts/
+//	2 Allow: /drafts/about.txt
+//	3 Disallow: /*.zip$
+//
+//	Compile             compile.go     the whole way
+//	   │ grow           tree.go        nodes: directories with annotations; unchanged ones are reused
+//	   │ readNote       annotation.go  rules: each pattern below its directory, "/~bob/*.zip$"
+//	   │                pattern.go     in three forms; without what weak readers do not know: "/~bob/*.zip"
+//	   │                field.go       fields of the whole site, preferences
 //	   ▼
-//	groups
-//	   │ simplify, lines     line.go              both families, raw and weak forms
-//	   │ sections            write.go             the group veronica, order
-//	   ▼
-//	file ── share.go         directories that take too much are denied, and it is written again
-//	   │ prove               prove.go             package proof reads the annotations once more
-//	   ▼
-//	Compiled                 compile.go           reports: report.go, find.go; explain.go
+//	rules ◄───────────────────────────────────────────────────────────────────────────────┐
+//	   │ classes        class.go       robots that are treated alike; here "*" alone      │
+//	   │ compose        compose.go     which rules hold for them: named robots, Final     │
+//	   │ simplify       line.go        rules that change nothing are dropped              │
+//	   │ lines          line.go        both families: "/~bob/*.zip$" and "~bob/*.zip$"    │
+//	   │ sections       write.go       and a group for weak readers, without the Allow    │
+//	   │ coarsen        share.go       too large? what takes too much is denied ──────────┤
+//	   ▼                                                                                  │
+//	file                                                                                  │
+//	   │ prove          prove.go       package proof reads annotations and file           │
+//	   │                               by itself: a leak that no report names? ───────────┘
+//	   ▼                               its directory is denied
+//	Compiled            report.go      line 3: readers without * fetch a.zip (GLOB);
+//	                                   line 2: readers without Allow lose it (OVER-BLOCK)
+//	                    nomatch.go     rules that match nothing now (NO-MATCH)
+//	                    verdict.go     what the server asks: Denied, Closed, Explain
 //
 // # Guarantee
 //

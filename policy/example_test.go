@@ -7,35 +7,40 @@ import (
 )
 
 func Example() {
-	drafts := &policy.Dir{
-		Name:  "drafts",
-		Files: []string{"about.txt", "novel.txt"},
+	bob := &policy.Dir{
+		Name:  "~bob",
+		Files: []string{"a.zip"},
+		Dirs:  []*policy.Dir{{Name: "drafts", Files: []string{"about.txt", "novel.txt"}}},
 		Notes: []*policy.Annotation{{
-			File: "drafts/.robots",
-			Data: []byte("User-agent: *\nDisallow: /\nAllow: /about.txt\n"),
+			File: "~bob/.robots",
+			Data: []byte("Disallow: /drafts/\nAllow: /drafts/about.txt\nDisallow: /*.zip$\n"),
 		}},
 	}
-	root := &policy.Dir{Files: []string{"index.txt"}, Dirs: []*policy.Dir{drafts}}
+	root := &policy.Dir{Files: []string{"index.txt"}, Dirs: []*policy.Dir{bob}}
 	c := policy.Compile(policy.Input{Root: root}, nil)
 	fmt.Printf("%s\n", c.File())
 	for _, r := range c.Reports() {
-		fmt.Println(r.Diagnostic)
+		fmt.Println(r.Diagnostic, r.Readers)
 	}
-	leaks := 0
-	for _, row := range c.Proof() {
-		leaks += row.Leaks
-	}
-	fmt.Println("leaks:", leaks)
 	// Output:
 	// # robots.txt made by gophd; "gophd robots explain" tells why
 	// User-agent: *
-	// Allow: /drafts/about.txt
-	// Disallow: /drafts/
-	// Allow: drafts/about.txt
-	// Disallow: drafts/
+	// Disallow: /~bob/*.zip$
+	// Allow: /~bob/drafts/about.txt
+	// Disallow: /~bob/drafts/
+	// Disallow: ~bob/*.zip$
+	// Allow: ~bob/drafts/about.txt
+	// Disallow: ~bob/drafts/
 	//
-	// drafts/.robots:3: notice: not every reader can be told what it allows (OVER-BLOCK)
-	// leaks: 0
+	// User-agent: veronica
+	// Disallow: /~bob/*.zip
+	// Disallow: /~bob/drafts/
+	// Disallow: ~bob/*.zip
+	// Disallow: ~bob/drafts/
+	//
+	// ~bob/.robots:3: warning: not every reader knows * and $ (GLOB) [1994 first-match gemini]
+	// ~bob/.robots:2: notice: not every reader can be told what it allows (OVER-BLOCK) [1994 gemini gopher-mcp gopher-strict veronica2]
+	// ~bob/.robots:3: notice: not every reader can be told what it allows (OVER-BLOCK) [gopher-strict veronica2]
 }
 
 func ExampleCompiled_Explain() {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// treeOf makes a tree of one that was drawn.
+// drawnTree makes a tree of one that was drawn.
 func drawnTree(d *prooftest.Dir, sel string) *Dir {
 	dir := &Dir{Name: d.Name, Files: d.Files}
 	for _, sub := range d.Dirs {

@@ -264,7 +264,7 @@ func (s *Site) report(next *Snapshot) {
 	s.problems.report(next.programs)
 	list, _ := serious(next.Compiled.Reports())
 	for _, r := range list[:min(len(list), maxReports)] {
-		s.problems.once(diag.Diagnostic{Code: r.Code, Severity: r.Severity, File: r.File, Line: r.Line, Message: r.Message, Hint: r.Hint})
+		s.problems.once(r.Diagnostic)
 	}
 	if more := len(list) - maxReports; more > 0 {
 		s.problems.once(diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: fmt.Sprintf("%d more: gophd robots check tells them", more)})
