@@ -35,6 +35,8 @@ func TestSentences(t *testing.T) {
 	for want, args := range map[string][]any{
 		`scanned 9 directories in 1.12ms: robots.txt has 747 bytes, reports: 1, notices: 2`: {"scanned",
 			"all", true, "directories", 9, "robots_bytes", 747, "reports", 1, "notices", 2, "changed", true, "took", 1123570 * time.Nanosecond},
+		`search index built in 18ms: 4 texts, 69 words`: {"search index built", "texts", 4, "words", 69, "bytes", 1000, "took", 18 * time.Millisecond},
+		`reading /srv: 7 directories so far`:            {"reading the tree", "root", "/srv", "directories", 7},
 		`192.0.2.7 "/a b", 12 bytes, 20µs: gone`: {"request",
 			"remote", "192.0.2.7", "selector", "/a b", "bytes", 12, "took", 20 * time.Microsecond, "error", errors.New("gone")},
 		`a/.robots:3: no field (unknown-field); hint: Disallow?`: {"problem in the content tree",
