@@ -15,32 +15,6 @@ import (
 	"unicode/utf8"
 )
 
-// Severity is how bad a diagnostic is.
-type Severity string
-
-// The severities, worst first.
-const (
-	Error   Severity = "error"   // the author did not get what the line says
-	Warning Severity = "warning" // the line may do something else than it seems to
-	Notice  Severity = "notice"  // a fact that is good to know
-)
-
-// rank orders severities, the worst first; the zero value and unknown ones last.
-func (s Severity) rank() int {
-	switch s {
-	case Error:
-		return 0
-	case Warning:
-		return 1
-	case Notice:
-		return 2
-	}
-	return 3
-}
-
-// Worse reports whether s is worse than t.
-func (s Severity) Worse(t Severity) bool { return s.rank() < t.rank() }
-
 // A Diagnostic is one finding.
 type Diagnostic struct {
 	Code     string   `json:"code"` // the kind, in capitals with hyphens; it never changes
@@ -84,25 +58,6 @@ func (d Diagnostic) Text() string {
 	return text
 }
 
-// Compare orders diagnostics: the worst first, then by file, line and code.
-func Compare(a, b Diagnostic) int {
-	return cmp.Or(
-		cmp.Compare(a.Severity.rank(), b.Severity.rank()),
-		strings.Compare(a.File, b.File),
-		cmp.Compare(a.Line, b.Line),
-		strings.Compare(a.Code, b.Code),
-		strings.Compare(a.Message, b.Message),
-	)
-}
-
-// Count is a number with the word for one, or for more or none: "1 name", "2 names".
-func Count(n int, one, more string) string {
-	if n != 1 {
-		one = more
-	}
-	return strconv.Itoa(n) + " " + one
-}
-
 // Printable returns s with every byte that a terminal could obey or that is not
 // text in the escaped form of a Go string (\x1b, \n, \u202e), and all else as it
 // is. Text that came from a stranger must pass through it before it is printed.
@@ -123,4 +78,49 @@ func Printable(s string) string {
 		s = s[size:]
 	}
 	return string(b)
+}
+
+// Compare orders diagnostics: the worst first, then by file, line and code.
+func Compare(a, b Diagnostic) int {
+	return cmp.Or(
+		cmp.Compare(a.Severity.rank(), b.Severity.rank()),
+		strings.Compare(a.File, b.File),
+		cmp.Compare(a.Line, b.Line),
+		strings.Compare(a.Code, b.Code),
+		strings.Compare(a.Message, b.Message),
+	)
+}
+
+// Severity is how bad a diagnostic is.
+type Severity string
+
+// The severities, worst first.
+const (
+	Error   Severity = "error"   // the author did not get what the line says
+	Warning Severity = "warning" // the line may do something else than it seems to
+	Notice  Severity = "notice"  // a fact that is good to know
+)
+
+// rank orders severities, the worst first; the zero value and unknown ones last.
+func (s Severity) rank() int {
+	switch s {
+	case Error:
+		return 0
+	case Warning:
+		return 1
+	case Notice:
+		return 2
+	}
+	return 3
+}
+
+// Worse reports whether s is worse than t.
+func (s Severity) Worse(t Severity) bool { return s.rank() < t.rank() }
+
+// Count is a number with the word for one, or for more or none: "1 name", "2 names".
+func Count(n int, one, more string) string {
+	if n != 1 {
+		one = more
+	}
+	return strconv.Itoa(n) + " " + one
 }

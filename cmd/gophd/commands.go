@@ -12,21 +12,6 @@ import (
 	"github.com/gophd/gophd/internal/initcmd"
 )
 
-// command makes a command that takes flags and then arguments.
-func command(name, usage, args, description string, do func(c *cli.Context, args []string) error, flags ...cli.Flag) *cli.Command {
-	return &cli.Command{
-		Name: name, Usage: usage, ArgsUsage: args, Description: description, Flags: flags,
-		Action: func(c *cli.Context) error {
-			args, err := arguments(c)
-			if err != nil {
-				return err
-			}
-			return do(c, args)
-		},
-		OnUsageError: badUsage, HideHelpCommand: true,
-	}
-}
-
 func initCommand() *cli.Command {
 	return command("init", "make a small hole that is a good example", "DIR", "", func(c *cli.Context, args []string) error {
 		return initcmd.Init(c.App.Writer, args, time.Now())
@@ -77,4 +62,19 @@ func getCommand() *cli.Command {
 		ofCommand.duration(&g.Timeout, "timeout", 30*time.Second, "`DURATION` for the whole"),
 		ofCommand.text(&g.MaxSize, "max-size", "1GiB", "`SIZE` after which to give up"),
 		ofCommand.yes(&g.Insecure, "insecure", "take any certificate (gophers)"))
+}
+
+// command makes a command that takes flags and then arguments.
+func command(name, usage, args, description string, do func(c *cli.Context, args []string) error, flags ...cli.Flag) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, ArgsUsage: args, Description: description, Flags: flags,
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c)
+			if err != nil {
+				return err
+			}
+			return do(c, args)
+		},
+		OnUsageError: badUsage, HideHelpCommand: true,
+	}
 }

@@ -11,62 +11,6 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A category of flags, in the order of the help. Its methods make a flag, with
-// what it sets, its name, its default, and its help, in which the value is named
-// between backquotes. Each has the environment variable of its name.
-type category string
-
-const (
-	catContent category = "1 Content"
-	catNetwork category = "2 Network"
-	catLimits  category = "3 Limits"
-	catWatch   category = "4 Changes"
-	catLog     category = "5 Log"
-	catRights  category = "6 Rights"
-	catOther   category = "9 Other"
-	ofCommand  category = "" // flags of a command have none
-)
-
-func (c category) text(to *string, name, value, usage string) cli.Flag {
-	return &cli.StringFlag{Name: name, Destination: to, Value: value, Usage: usage, Category: string(c), EnvVars: env(name)}
-}
-
-func (c category) list(to *[]string, name, usage string) cli.Flag {
-	return &cli.StringSliceFlag{Name: name, Usage: usage, Category: string(c), EnvVars: env(name),
-		Action: func(_ *cli.Context, values []string) error { *to = values; return nil }}
-}
-
-func (c category) yes(to *bool, name, usage string) cli.Flag {
-	return &cli.BoolFlag{Name: name, Destination: to, Usage: usage, Category: string(c), EnvVars: env(name)}
-}
-
-func (c category) number(to *int, name string, value int, usage string) cli.Flag {
-	return &cli.IntFlag{Name: name, Destination: to, Value: value, Usage: usage, Category: string(c), EnvVars: env(name)}
-}
-
-func (c category) fraction(to *float64, name, usage string) cli.Flag {
-	return &cli.Float64Flag{Name: name, Destination: to, Usage: usage, Category: string(c), EnvVars: env(name)}
-}
-
-func (c category) duration(to *time.Duration, name string, value time.Duration, usage string) cli.Flag {
-	return &cli.DurationFlag{Name: name, Destination: to, Value: value, Usage: usage, Category: string(c), EnvVars: env(name)}
-}
-
-func env(name string) []string {
-	return []string{"GOPHD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}
-}
-
-// siteFlags say what a site is made of besides its root directory.
-func (c category) siteFlags(f *daemon.Flags) []cli.Flag {
-	return []cli.Flag{
-		c.text(&f.Users, "users", "", "`PATTERN` of users' directories: /home/*/public_gopher is /~NAME/"),
-		c.number(&f.UsersMinUID, "users-min-uid", site.DefaultUsersMinUID, "`UID` from which on accounts are users"),
-		c.list(&f.Mounts, "mount", "`PREFIX=DIR` serves DIR as /PREFIX/, too; may be repeated"),
-		c.list(&f.FastCGI, "fastcgi", "`PREFIX=SOCKET` a program answers below PREFIX; or '*.EXT=SOCKET'"),
-		c.yes(&f.Search, "search", "/search finds texts of the site"),
-	}
-}
-
 func serveFlags(f *daemon.Flags) []cli.Flag {
 	return append(catContent.siteFlags(f), []cli.Flag{
 		catContent.text(&f.Root, "root", "", "`DIR` the directory to serve"),
@@ -110,4 +54,60 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catRights.text(&f.Sandbox, "sandbox", "auto", "`MODE` require, auto (what works) or off"),
 		catRights.yes(&f.SandboxParent, "sandbox-parent", "the sandbox shows DIR's parent, so that DIR can be exchanged by a rename"),
 	}...)
+}
+
+// A category of flags, in the order of the help. Its methods make a flag, with
+// what it sets, its name, its default, and its help, in which the value is named
+// between backquotes. Each has the environment variable of its name.
+type category string
+
+const (
+	catContent category = "1 Content"
+	catNetwork category = "2 Network"
+	catLimits  category = "3 Limits"
+	catWatch   category = "4 Changes"
+	catLog     category = "5 Log"
+	catRights  category = "6 Rights"
+	catOther   category = "9 Other"
+	ofCommand  category = "" // flags of a command have none
+)
+
+func (c category) text(to *string, name, value, usage string) cli.Flag {
+	return &cli.StringFlag{Name: name, Destination: to, Value: value, Usage: usage, Category: string(c), EnvVars: env(name)}
+}
+
+func (c category) fraction(to *float64, name, usage string) cli.Flag {
+	return &cli.Float64Flag{Name: name, Destination: to, Usage: usage, Category: string(c), EnvVars: env(name)}
+}
+
+func (c category) duration(to *time.Duration, name string, value time.Duration, usage string) cli.Flag {
+	return &cli.DurationFlag{Name: name, Destination: to, Value: value, Usage: usage, Category: string(c), EnvVars: env(name)}
+}
+
+// siteFlags say what a site is made of besides its root directory.
+func (c category) siteFlags(f *daemon.Flags) []cli.Flag {
+	return []cli.Flag{
+		c.text(&f.Users, "users", "", "`PATTERN` of users' directories: /home/*/public_gopher is /~NAME/"),
+		c.number(&f.UsersMinUID, "users-min-uid", site.DefaultUsersMinUID, "`UID` from which on accounts are users"),
+		c.list(&f.Mounts, "mount", "`PREFIX=DIR` serves DIR as /PREFIX/, too; may be repeated"),
+		c.list(&f.FastCGI, "fastcgi", "`PREFIX=SOCKET` a program answers below PREFIX; or '*.EXT=SOCKET'"),
+		c.yes(&f.Search, "search", "/search finds texts of the site"),
+	}
+}
+
+func (c category) number(to *int, name string, value int, usage string) cli.Flag {
+	return &cli.IntFlag{Name: name, Destination: to, Value: value, Usage: usage, Category: string(c), EnvVars: env(name)}
+}
+
+func (c category) list(to *[]string, name, usage string) cli.Flag {
+	return &cli.StringSliceFlag{Name: name, Usage: usage, Category: string(c), EnvVars: env(name),
+		Action: func(_ *cli.Context, values []string) error { *to = values; return nil }}
+}
+
+func (c category) yes(to *bool, name, usage string) cli.Flag {
+	return &cli.BoolFlag{Name: name, Destination: to, Usage: usage, Category: string(c), EnvVars: env(name)}
+}
+
+func env(name string) []string {
+	return []string{"GOPHD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}
 }

@@ -70,80 +70,6 @@ func Open(name string, ips IPs, logger *slog.Logger) (*Log, error) {
 	return l, nil
 }
 
-// open never waits: a FIFO that nobody reads is opened for reading, too, and takes
-// what fits into it until somebody does.
-func open(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
-	if errors.Is(err, syscall.ENXIO) {
-		f, err = os.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("opening the access log: %w", err)
-	}
-	return f, nil
-}
-
-// Observe queues a line.
-func (l *Log) Observe(s server.Served) {
-	e := queued{s, time.Now().Add(-s.Took)}
-	l.mu.Lock()
-	if len(l.queue) >= maxQueue || l.ended {
-		l.mu.Unlock()
-		l.lost.Add(1)
-		return
-	}
-	l.queue = append(l.queue, e)
-	first := len(l.queue) == 1
-	l.mu.Unlock()
-	if first {
-		l.poke()
-	}
-}
-
-// Reopen opens the file by its name again, after what is queued was written: it
-// was renamed to be rotated.
-func (l *Log) Reopen() {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	l.again = true
-	l.mu.Unlock()
-	l.poke()
-}
-
-// Lost returns how many lines were lost.
-func (l *Log) Lost() int64 {
-	if l == nil {
-		return 0
-	}
-	return l.lost.Load()
-}
-
-// Close writes what is queued and closes the file. If the file takes nothing,
-// it gives up after a second.
-func (l *Log) Close() {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	l.ended = true
-	l.mu.Unlock()
-	l.poke()
-	select {
-	case <-l.done:
-	case <-time.After(closeTime):
-		l.log.Error("access log lines are lost: the file takes none", "name", l.name)
-	}
-}
-
-func (l *Log) poke() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
-
 // run writes what is queued, until the log is closed.
 func (l *Log) run() {
 	defer close(l.done)
@@ -223,4 +149,78 @@ func (l *Log) reopen() {
 	}
 	_ = l.file.Close()
 	l.file, l.torn = f, false
+}
+
+// open never waits: a FIFO that nobody reads is opened for reading, too, and takes
+// what fits into it until somebody does.
+func open(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
+	if errors.Is(err, syscall.ENXIO) {
+		f, err = os.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the access log: %w", err)
+	}
+	return f, nil
+}
+
+// Reopen opens the file by its name again, after what is queued was written: it
+// was renamed to be rotated.
+func (l *Log) Reopen() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	l.again = true
+	l.mu.Unlock()
+	l.poke()
+}
+
+// Observe queues a line.
+func (l *Log) Observe(s server.Served) {
+	e := queued{s, time.Now().Add(-s.Took)}
+	l.mu.Lock()
+	if len(l.queue) >= maxQueue || l.ended {
+		l.mu.Unlock()
+		l.lost.Add(1)
+		return
+	}
+	l.queue = append(l.queue, e)
+	first := len(l.queue) == 1
+	l.mu.Unlock()
+	if first {
+		l.poke()
+	}
+}
+
+// Lost returns how many lines were lost.
+func (l *Log) Lost() int64 {
+	if l == nil {
+		return 0
+	}
+	return l.lost.Load()
+}
+
+// Close writes what is queued and closes the file. If the file takes nothing,
+// it gives up after a second.
+func (l *Log) Close() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	l.ended = true
+	l.mu.Unlock()
+	l.poke()
+	select {
+	case <-l.done:
+	case <-time.After(closeTime):
+		l.log.Error("access log lines are lost: the file takes none", "name", l.name)
+	}
+}
+
+func (l *Log) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
 }

@@ -129,13 +129,6 @@ func (s *Store) refresh(all bool) {
 	}
 }
 
-func (s *Store) log() *slog.Logger {
-	if s.Log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return s.Log
-}
-
 func (p *pair) stamps() (s [2]stamp) {
 	for i, name := range []string{p.Cert, p.Key} {
 		s[i].info, _ = os.Stat(name)
@@ -150,4 +143,11 @@ func (p *pair) read() error {
 	}
 	p.cert = &cert
 	return nil
+}
+
+func (s *Store) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Log
 }

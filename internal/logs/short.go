@@ -62,65 +62,6 @@ func levelColour(l slog.Level) string {
 	return "\x1b[2m"
 }
 
-// fields are those of an event, in their order.
-type fields []field
-
-type field struct{ key, value string }
-
-// fieldsOf returns the fields of an event. Form gives an attribute the form that
-// the reader of the log wants.
-func fieldsOf(attrs []slog.Attr, r slog.Record, form func(groups []string, a slog.Attr) slog.Attr) fields {
-	var all fields
-	var add func(prefix string, a slog.Attr)
-	add = func(prefix string, a slog.Attr) {
-		a.Value = a.Value.Resolve()
-		if a.Value.Kind() == slog.KindGroup {
-			for _, inner := range a.Value.Group() {
-				add(prefix+a.Key+"_", inner)
-			}
-			return
-		}
-		a = form(nil, a)
-		all = append(all, field{prefix + a.Key, a.Value.String()})
-	}
-	for _, a := range attrs {
-		add("", a)
-	}
-	r.Attrs(func(a slog.Attr) bool { add("", a); return true })
-	return all
-}
-
-// readable rounds a duration to three digits, for people.
-func readable(_ []string, a slog.Attr) slog.Attr {
-	if a.Value.Kind() != slog.KindDuration {
-		return a
-	}
-	d, unit := a.Value.Duration(), time.Microsecond
-	for d >= 1000*unit && unit < time.Minute {
-		unit *= 10
-	}
-	return slog.String(a.Key, d.Round(unit).String())
-}
-
-// milliseconds makes a duration a number, with its unit in the key, for programs.
-func milliseconds(_ []string, a slog.Attr) slog.Attr {
-	if a.Value.Kind() != slog.KindDuration {
-		return a
-	}
-	return slog.Float64(a.Key+"_ms", float64(a.Value.Duration())/float64(time.Millisecond))
-}
-
-// take takes a field out and returns its value; "" if there is none.
-func (f *fields) take(key string) string {
-	for i, one := range *f {
-		if one.key == key {
-			*f = append((*f)[:i:i], (*f)[i+1:]...)
-			return one.value
-		}
-	}
-	return ""
-}
-
 // sentence is an event in one line for people: in words if it is known here, else
 // with its keys.
 func sentence(msg string, f fields) string {
@@ -190,4 +131,63 @@ func short(s string) string {
 		return strings.ToValidUTF8(s[:maxShort], "") + "..."
 	}
 	return s
+}
+
+// fields are those of an event, in their order.
+type fields []field
+
+type field struct{ key, value string }
+
+// fieldsOf returns the fields of an event. Form gives an attribute the form that
+// the reader of the log wants.
+func fieldsOf(attrs []slog.Attr, r slog.Record, form func(groups []string, a slog.Attr) slog.Attr) fields {
+	var all fields
+	var add func(prefix string, a slog.Attr)
+	add = func(prefix string, a slog.Attr) {
+		a.Value = a.Value.Resolve()
+		if a.Value.Kind() == slog.KindGroup {
+			for _, inner := range a.Value.Group() {
+				add(prefix+a.Key+"_", inner)
+			}
+			return
+		}
+		a = form(nil, a)
+		all = append(all, field{prefix + a.Key, a.Value.String()})
+	}
+	for _, a := range attrs {
+		add("", a)
+	}
+	r.Attrs(func(a slog.Attr) bool { add("", a); return true })
+	return all
+}
+
+// readable rounds a duration to three digits, for people.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() != slog.KindDuration {
+		return a
+	}
+	d, unit := a.Value.Duration(), time.Microsecond
+	for d >= 1000*unit && unit < time.Minute {
+		unit *= 10
+	}
+	return slog.String(a.Key, d.Round(unit).String())
+}
+
+// milliseconds makes a duration a number, with its unit in the key, for programs.
+func milliseconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() != slog.KindDuration {
+		return a
+	}
+	return slog.Float64(a.Key+"_ms", float64(a.Value.Duration())/float64(time.Millisecond))
+}
+
+// take takes a field out and returns its value; "" if there is none.
+func (f *fields) take(key string) string {
+	for i, one := range *f {
+		if one.key == key {
+			*f = append((*f)[:i:i], (*f)[i+1:]...)
+			return one.value
+		}
+	}
+	return ""
 }

@@ -2,25 +2,20 @@ package stall
 
 import "sync/atomic"
 
-// An Attempt is what is done in a goroutine of its own so that it can be left
-// behind. It asks for each name with Enter.
-type Attempt struct {
-	guard   *Guard
-	hurried bool          // while something does not answer
-	stuck   chan struct{} // gets one when an operation does not end
-	over    atomic.Bool
-}
+// Wait is Try for what somebody waits for: its operations have all of the timeout,
+// whatever else does not answer.
+func Wait[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) { return try(g, f, false) }
 
-// Enter is Guard.Enter, and fails when nobody waits for the attempt any more. A
-// nil attempt is always waited for.
-func (a *Attempt) Enter(name string) (*Op, error) {
-	switch {
-	case a == nil:
-		return nil, nil
-	case a.over.Load():
-		return nil, ErrLeft
-	}
-	return a.guard.enter(name, a)
+// Do is Try for one operation on one name.
+func Do[T any](g *Guard, name string, f func() (T, error)) (T, error) {
+	return Try(g, func(a *Attempt) (value T, err error) {
+		op, err := a.Enter(name)
+		if err != nil {
+			return value, err
+		}
+		defer op.Leave()
+		return f()
+	})
 }
 
 // result is what an attempt comes to.
@@ -58,18 +53,23 @@ func try[T any](g *Guard, f func(*Attempt) (T, error), hurried bool) (value T, e
 	return value, err
 }
 
-// Wait is Try for what somebody waits for: its operations have all of the timeout,
-// whatever else does not answer.
-func Wait[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) { return try(g, f, false) }
+// An Attempt is what is done in a goroutine of its own so that it can be left
+// behind. It asks for each name with Enter.
+type Attempt struct {
+	guard   *Guard
+	hurried bool          // while something does not answer
+	stuck   chan struct{} // gets one when an operation does not end
+	over    atomic.Bool
+}
 
-// Do is Try for one operation on one name.
-func Do[T any](g *Guard, name string, f func() (T, error)) (T, error) {
-	return Try(g, func(a *Attempt) (value T, err error) {
-		op, err := a.Enter(name)
-		if err != nil {
-			return value, err
-		}
-		defer op.Leave()
-		return f()
-	})
+// Enter is Guard.Enter, and fails when nobody waits for the attempt any more. A
+// nil attempt is always waited for.
+func (a *Attempt) Enter(name string) (*Op, error) {
+	switch {
+	case a == nil:
+		return nil, nil
+	case a.over.Load():
+		return nil, ErrLeft
+	}
+	return a.guard.enter(name, a)
 }

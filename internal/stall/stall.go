@@ -108,37 +108,6 @@ func (g *Guard) enter(name string, a *Attempt) (*Op, error) {
 	return o, nil
 }
 
-// Leave ends an operation.
-func (o *Op) Leave() {
-	if o == nil {
-		return
-	}
-	g := o.guard
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if o.prev == nil {
-		g.oldest = o.next
-	} else {
-		o.prev.next = o.next
-	}
-	if o.next == nil {
-		g.newest = o.prev
-	} else {
-		o.next.prev = o.prev
-	}
-	g.n--
-	if o.stuck {
-		g.unmark(o.name)
-	}
-}
-
-func (g *Guard) timeout() time.Duration {
-	if g.Timeout == 0 {
-		return DefaultTimeout
-	}
-	return g.Timeout
-}
-
 // unanswered reports whether a name, or a directory that it is in, does not answer.
 func (g *Guard) unanswered(name string) bool {
 	if g.stuck["."] > 0 || g.stuck[name] > 0 {
@@ -212,6 +181,30 @@ func (g *Guard) mark(o *Op, now time.Time) {
 	}
 }
 
+// Leave ends an operation.
+func (o *Op) Leave() {
+	if o == nil {
+		return
+	}
+	g := o.guard
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if o.prev == nil {
+		g.oldest = o.next
+	} else {
+		o.prev.next = o.next
+	}
+	if o.next == nil {
+		g.newest = o.prev
+	} else {
+		o.next.prev = o.prev
+	}
+	g.n--
+	if o.stuck {
+		g.unmark(o.name)
+	}
+}
+
 func (g *Guard) unmark(name string) {
 	if g.stuck[name]--; g.stuck[name] == 0 {
 		delete(g.stuck, name)
@@ -231,12 +224,22 @@ func (g *Guard) unmark(name string) {
 	}
 }
 
+func (g *Guard) timeout() time.Duration {
+	if g.Timeout == 0 {
+		return DefaultTimeout
+	}
+	return g.Timeout
+}
+
 func (g *Guard) answered() {
 	g.mu.Lock()
 	g.telling = false
 	g.mu.Unlock()
 	g.Answered()
 }
+
+// Stop lets every Try return at once, those to come too. It is called once.
+func (g *Guard) Stop() { close(g.stopped()) }
 
 // stopped is closed when nobody waits any more.
 func (g *Guard) stopped() chan struct{} {
@@ -247,6 +250,3 @@ func (g *Guard) stopped() chan struct{} {
 	}
 	return g.quit
 }
-
-// Stop lets every Try return at once, those to come too. It is called once.
-func (g *Guard) Stop() { close(g.stopped()) }

@@ -61,24 +61,6 @@ func File(f *robots.File, to robots.Dialect) (out []byte, lost []diag.Diagnostic
 	return c.out, c.lost
 }
 
-func (c *converter) lose(line int, code, format string, args ...any) {
-	if c.seen[loss{line, code}] {
-		return
-	}
-	if len(c.lost) >= maxLost {
-		if len(c.lost) == maxLost {
-			c.lost = append(c.lost, diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: "more than that could not be said"})
-		}
-		return
-	}
-	c.seen[loss{line, code}] = true
-	c.lost = append(c.lost, diag.Diagnostic{Line: line, Code: code, Severity: diag.Warning, Message: fmt.Sprintf(format, args...)})
-}
-
-func (c *converter) line(field, value string) {
-	c.out = fmt.Appendf(c.out, "%s: %s\n", field, value)
-}
-
 // groups writes a group for each robot that the file names, and the * group.
 func (c *converter) groups() {
 	for _, name := range names(c.file) {
@@ -91,19 +73,6 @@ func (c *converter) groups() {
 		}
 	}
 	c.sitemaps()
-}
-
-// sitemaps keeps the lines that belong to no group.
-func (c *converter) sitemaps() {
-	for l := range c.file.Lines() {
-		switch {
-		case l.Kind != robots.KindField || !strings.EqualFold(l.Field, "sitemap") || l.Value == "":
-		case c.to == robots.RFC9309 || c.to == robots.Gopher || c.to == robots.Veronica2:
-			c.line("Sitemap", l.Value)
-		default:
-			c.lose(l.Number, "FIELD", "the field %q", "sitemap")
-		}
-	}
 }
 
 // names lists the robots of a file, and where each is named first: * first, then
@@ -152,6 +121,20 @@ func (c *converter) group(name robots.Agent, groups []robots.Group) {
 	}
 }
 
+// rules returns the shapes of all rules that count.
+func (c *converter) rules(groups []robots.Group) []converted {
+	var all []converted
+	for _, g := range groups {
+		syntax := c.file.Dialect().Syntax(g.Version)
+		for _, r := range g.Rules {
+			if r.Pattern != "" && (!r.Allow || syntax.Allow) {
+				all = append(all, converted{r, shapeOf(r.Pattern, syntax, c.file.Dialect().Web())})
+			}
+		}
+	}
+	return all
+}
+
 func (c *converter) heading(name robots.Agent, two bool) {
 	if c.to == robots.GopherStrict {
 		if name.Token != "*" {
@@ -166,33 +149,6 @@ func (c *converter) heading(name robots.Agent, two bool) {
 	if two {
 		c.line("Robot-version", "2.0")
 	}
-}
-
-// size is about how many bytes a group has.
-func size(g robots.Group) int {
-	const line = len("Disallow: ")
-	n := line * (len(g.Agents) + len(g.Usages))
-	for _, r := range g.Rules {
-		n += line + len(r.Pattern)
-	}
-	for _, f := range g.Fields {
-		n += line + len(f.Value)
-	}
-	return n
-}
-
-// rules returns the shapes of all rules that count.
-func (c *converter) rules(groups []robots.Group) []converted {
-	var all []converted
-	for _, g := range groups {
-		syntax := c.file.Dialect().Syntax(g.Version)
-		for _, r := range g.Rules {
-			if r.Pattern != "" && (!r.Allow || syntax.Allow) {
-				all = append(all, converted{r, shapeOf(r.Pattern, syntax, c.file.Dialect().Web())})
-			}
-		}
-	}
-	return all
 }
 
 // precedence warns of patterns that grow or shrink unequally, where the longest
@@ -213,17 +169,6 @@ func (c *converter) precedence(line int, rules []converted, two bool) {
 	first := growth(rules[0])
 	if slices.ContainsFunc(rules, func(r converted) bool { return growth(r) != first }) {
 		c.lose(line, "PRECEDENCE", "Allow and Disallow of nearly equal length may change places")
-	}
-}
-
-// open writes a group that allows everything.
-func (c *converter) open() {
-	switch c.to {
-	case robots.GopherStrict:
-	case robots.Standard1994:
-		c.line("Disallow", "")
-	default:
-		c.line("Allow", "/")
 	}
 }
 
@@ -248,6 +193,51 @@ func (c *converter) rule(r converted, two bool) {
 	}
 	if p != "" {
 		c.line(field, p)
+	}
+}
+
+// open writes a group that allows everything.
+func (c *converter) open() {
+	switch c.to {
+	case robots.GopherStrict:
+	case robots.Standard1994:
+		c.line("Disallow", "")
+	default:
+		c.line("Allow", "/")
+	}
+}
+
+// size is about how many bytes a group has.
+func size(g robots.Group) int {
+	const line = len("Disallow: ")
+	n := line * (len(g.Agents) + len(g.Usages))
+	for _, r := range g.Rules {
+		n += line + len(r.Pattern)
+	}
+	for _, f := range g.Fields {
+		n += line + len(f.Value)
+	}
+	return n
+}
+
+// usage keeps a preference, where the dialect has a place for it.
+func (c *converter) usage(u robots.Usage) {
+	pattern := u.Pattern
+	if pattern != "" {
+		pattern += " "
+	}
+	switch {
+	case c.to != robots.RFC9309 && c.to != robots.Gopher:
+		c.lose(u.Line, "USAGE", "the preference %q", pattern+u.Value)
+	case c.file.Dialect() == c.to || u.Pattern == "":
+		c.line("Content-Usage", pattern+u.Value)
+	default:
+		p, lost := c.pattern(converted{shape: shapeOf(u.Pattern, c.file.Dialect().Syntax(robots.Version1), c.file.Dialect().Web())}, false)
+		if lost != "" || strings.ContainsAny(p, " \t") || c.escapes(u.Pattern) {
+			c.lose(u.Line, "USAGE", "the preference %q", pattern+u.Value)
+			return
+		}
+		c.line("Content-Usage", p+" "+u.Value)
 	}
 }
 
@@ -281,27 +271,6 @@ func (c *converter) escapes(p string) bool {
 		return robots.NormalPath(decode(p)) != robots.NormalPath(p)
 	}
 	return decode(p) != p
-}
-
-// usage keeps a preference, where the dialect has a place for it.
-func (c *converter) usage(u robots.Usage) {
-	pattern := u.Pattern
-	if pattern != "" {
-		pattern += " "
-	}
-	switch {
-	case c.to != robots.RFC9309 && c.to != robots.Gopher:
-		c.lose(u.Line, "USAGE", "the preference %q", pattern+u.Value)
-	case c.file.Dialect() == c.to || u.Pattern == "":
-		c.line("Content-Usage", pattern+u.Value)
-	default:
-		p, lost := c.pattern(converted{shape: shapeOf(u.Pattern, c.file.Dialect().Syntax(robots.Version1), c.file.Dialect().Web())}, false)
-		if lost != "" || strings.ContainsAny(p, " \t") || c.escapes(u.Pattern) {
-			c.lose(u.Line, "USAGE", "the preference %q", pattern+u.Value)
-			return
-		}
-		c.line("Content-Usage", p+" "+u.Value)
-	}
 }
 
 // field keeps what the dialect has a place for.
@@ -344,4 +313,35 @@ func (c *converter) delay(f robots.Field) {
 		return
 	}
 	c.line("Request-rate", robots.Rate{Documents: 1, Per: d}.String())
+}
+
+// sitemaps keeps the lines that belong to no group.
+func (c *converter) sitemaps() {
+	for l := range c.file.Lines() {
+		switch {
+		case l.Kind != robots.KindField || !strings.EqualFold(l.Field, "sitemap") || l.Value == "":
+		case c.to == robots.RFC9309 || c.to == robots.Gopher || c.to == robots.Veronica2:
+			c.line("Sitemap", l.Value)
+		default:
+			c.lose(l.Number, "FIELD", "the field %q", "sitemap")
+		}
+	}
+}
+
+func (c *converter) line(field, value string) {
+	c.out = fmt.Appendf(c.out, "%s: %s\n", field, value)
+}
+
+func (c *converter) lose(line int, code, format string, args ...any) {
+	if c.seen[loss{line, code}] {
+		return
+	}
+	if len(c.lost) >= maxLost {
+		if len(c.lost) == maxLost {
+			c.lost = append(c.lost, diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: "more than that could not be said"})
+		}
+		return
+	}
+	c.seen[loss{line, code}] = true
+	c.lost = append(c.lost, diag.Diagnostic{Line: line, Code: code, Severity: diag.Warning, Message: fmt.Sprintf(format, args...)})
 }

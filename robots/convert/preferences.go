@@ -9,86 +9,6 @@ import (
 	"github.com/gophd/gophd/robots"
 )
 
-// The keys of Content-Signal (Cloudflare, 2025-09) and those of the vocabulary of
-// Content-Usage (draft-ietf-aipref-vocab, 2026-08-19) that mean the same. ai-input
-// has none.
-var signals = []struct{ signal, usage string }{
-	{"search", "search"},
-	{"ai-train", "train-ai"},
-}
-
-// UsageOf translates the value of a Content-Signal line to Content-Usage:
-// "search=yes, ai-train=no" is "search=y, train-ai=n". lost lists the pairs that
-// Content-Usage has no words for.
-func UsageOf(signal string) (usage robots.Statement, lost []string) {
-	for pair := range strings.SplitSeq(signal, ",") {
-		pair = strings.TrimSpace(pair)
-		key, value, _ := strings.Cut(pair, "=")
-		i := slices.IndexFunc(signals, func(s struct{ signal, usage string }) bool {
-			return strings.EqualFold(s.signal, strings.TrimSpace(key))
-		})
-		preference := robots.Unstated
-		switch strings.ToLower(strings.TrimSpace(value)) {
-		case "yes":
-			preference = robots.Yes
-		case "no":
-			preference = robots.No
-		}
-		if i < 0 || preference == robots.Unstated {
-			lost = append(lost, pair)
-			continue
-		}
-		usage = usage.Combine(robots.Statement{{Key: signals[i].usage, Preference: preference}})
-	}
-	return usage, lost
-}
-
-// SignalOf is the inverse of [UsageOf].
-func SignalOf(usage robots.Statement) (signal string, lost []string) {
-	var all []string
-	for _, s := range signals {
-		switch usage.Of(s.usage) {
-		case robots.Yes:
-			all = append(all, s.signal+"=yes")
-		case robots.No:
-			all = append(all, s.signal+"=no")
-		}
-	}
-	for _, p := range usage {
-		if !slices.ContainsFunc(signals, func(s struct{ signal, usage string }) bool { return s.usage == p.Key }) {
-			lost = append(lost, p.Key+"="+p.Preference.String())
-		}
-	}
-	return strings.Join(all, ", "), lost
-}
-
-// rewriter copies a file without some lines, and puts others behind lines.
-type rewriter struct {
-	drop   map[int]bool
-	behind map[int]string
-	lost   []diag.Diagnostic
-}
-
-func (r *rewriter) lose(line int, format string, args ...any) {
-	r.lost = append(r.lost, diag.Diagnostic{Code: "SIGNAL", Severity: diag.Warning, Line: line, Message: fmt.Sprintf(format, args...)})
-}
-
-func (r *rewriter) file(f *robots.File) []byte {
-	var out []byte
-	for l := range f.Lines() {
-		if !r.drop[l.Number] {
-			out = append(out, l.Text...)
-		}
-		if text := r.behind[l.Number]; text != "" {
-			if n := len(out); n > 0 && out[n-1] != '\n' && out[n-1] != '\r' {
-				out = append(out, '\n')
-			}
-			out = append(out, text...)
-		}
-	}
-	return out
-}
-
 // SignalsToUsage writes the Content-Signal lines of a file, which speak for the
 // whole site, as Content-Usage lines, which speak for a group: one in each. All
 // other lines stay as they are. lost tells what cannot be said.
@@ -121,6 +41,40 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 		out = fmt.Appendf(out, "\nUser-agent: *\nContent-Usage: %s\nAllow: /\n", site)
 	}
 	return out, r.lost
+}
+
+// The keys of Content-Signal (Cloudflare, 2025-09) and those of the vocabulary of
+// Content-Usage (draft-ietf-aipref-vocab, 2026-08-19) that mean the same. ai-input
+// has none.
+var signals = []struct{ signal, usage string }{
+	{"search", "search"},
+	{"ai-train", "train-ai"},
+}
+
+// UsageOf translates the value of a Content-Signal line to Content-Usage:
+// "search=yes, ai-train=no" is "search=y, train-ai=n". lost lists the pairs that
+// Content-Usage has no words for.
+func UsageOf(signal string) (usage robots.Statement, lost []string) {
+	for pair := range strings.SplitSeq(signal, ",") {
+		pair = strings.TrimSpace(pair)
+		key, value, _ := strings.Cut(pair, "=")
+		i := slices.IndexFunc(signals, func(s struct{ signal, usage string }) bool {
+			return strings.EqualFold(s.signal, strings.TrimSpace(key))
+		})
+		preference := robots.Unstated
+		switch strings.ToLower(strings.TrimSpace(value)) {
+		case "yes":
+			preference = robots.Yes
+		case "no":
+			preference = robots.No
+		}
+		if i < 0 || preference == robots.Unstated {
+			lost = append(lost, pair)
+			continue
+		}
+		usage = usage.Combine(robots.Statement{{Key: signals[i].usage, Preference: preference}})
+	}
+	return usage, lost
 }
 
 // UsageToSignals writes what the Content-Usage lines of the * group state of the
@@ -161,10 +115,56 @@ func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 	return r.file(f), r.lost
 }
 
+// rewriter copies a file without some lines, and puts others behind lines.
+type rewriter struct {
+	drop   map[int]bool
+	behind map[int]string
+	lost   []diag.Diagnostic
+}
+
+func (r *rewriter) lose(line int, format string, args ...any) {
+	r.lost = append(r.lost, diag.Diagnostic{Code: "SIGNAL", Severity: diag.Warning, Line: line, Message: fmt.Sprintf(format, args...)})
+}
+
 func agentsOf(g robots.Group) string {
 	var all []string
 	for _, a := range g.Agents {
 		all = append(all, a.Token)
 	}
 	return strings.Join(all, ", ")
+}
+
+// SignalOf is the inverse of [UsageOf].
+func SignalOf(usage robots.Statement) (signal string, lost []string) {
+	var all []string
+	for _, s := range signals {
+		switch usage.Of(s.usage) {
+		case robots.Yes:
+			all = append(all, s.signal+"=yes")
+		case robots.No:
+			all = append(all, s.signal+"=no")
+		}
+	}
+	for _, p := range usage {
+		if !slices.ContainsFunc(signals, func(s struct{ signal, usage string }) bool { return s.usage == p.Key }) {
+			lost = append(lost, p.Key+"="+p.Preference.String())
+		}
+	}
+	return strings.Join(all, ", "), lost
+}
+
+func (r *rewriter) file(f *robots.File) []byte {
+	var out []byte
+	for l := range f.Lines() {
+		if !r.drop[l.Number] {
+			out = append(out, l.Text...)
+		}
+		if text := r.behind[l.Number]; text != "" {
+			if n := len(out); n > 0 && out[n-1] != '\n' && out[n-1] != '\r' {
+				out = append(out, '\n')
+			}
+			out = append(out, text...)
+		}
+	}
+	return out
 }

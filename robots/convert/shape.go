@@ -48,11 +48,6 @@ func shapeOf(p string, s robots.Syntax, web bool) shape {
 	return sh
 }
 
-// plainSpecials undoes what the normal form does to * and $.
-func plainSpecials(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(s, "%2A", "*"), "%24", "$")
-}
-
 // plain reports whether a prefix says it all.
 func (s shape) plain() bool { return len(s.pieces) == 1 && !s.whole }
 
@@ -93,18 +88,6 @@ func (s shape) gopher() (p, lost string) {
 	return trimmed, lost
 }
 
-// writable replaces bytes that would end the line, or the pattern; a star it
-// keeps, though it means any bytes now.
-func writable(piece string) string {
-	b := []byte(piece)
-	for i, c := range b {
-		if c < ' ' || c == 0x7f || c == '#' {
-			b[i] = '*'
-		}
-	}
-	return string(b)
-}
-
 // decode takes the percent-encoding away.
 func decode(s string) string {
 	var b strings.Builder
@@ -119,18 +102,16 @@ func decode(s string) string {
 	return b.String()
 }
 
-// encoded returns the pieces as they stand in a URI. That of a URI may have a #
-// in it, which starts no comment in Extended, but does where it goes.
-func (s shape) encoded() []string {
-	pieces := make([]string, len(s.pieces))
-	for i, piece := range s.pieces {
-		if s.uri {
-			pieces[i] = strings.ReplaceAll(piece, "#", "%23")
-		} else {
-			pieces[i] = plainSpecials(robots.NormalPath(piece))
+// writable replaces bytes that would end the line, or the pattern; a star it
+// keeps, though it means any bytes now.
+func writable(piece string) string {
+	b := []byte(piece)
+	for i, c := range b {
+		if c < ' ' || c == 0x7f || c == '#' {
+			b[i] = '*'
 		}
 	}
-	return pieces
+	return string(b)
 }
 
 // rfc writes a pattern of RFC 9309, which can say everything.
@@ -181,4 +162,23 @@ func (s shape) explicit(allow bool) (p, lost string) {
 		p += "*"
 	}
 	return p, lost
+}
+
+// encoded returns the pieces as they stand in a URI. That of a URI may have a #
+// in it, which starts no comment in Extended, but does where it goes.
+func (s shape) encoded() []string {
+	pieces := make([]string, len(s.pieces))
+	for i, piece := range s.pieces {
+		if s.uri {
+			pieces[i] = strings.ReplaceAll(piece, "#", "%23")
+		} else {
+			pieces[i] = plainSpecials(robots.NormalPath(piece))
+		}
+	}
+	return pieces
+}
+
+// plainSpecials undoes what the normal form does to * and $.
+func plainSpecials(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "%2A", "*"), "%24", "$")
 }

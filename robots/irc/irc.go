@@ -84,9 +84,6 @@ func (c *Visitor) visit(ctx context.Context, o dial.Origin) ([]string, error) {
 	return s.tokens, nil
 }
 
-// madeUpNick returns a nick of nine bytes, the longest that every server takes.
-func madeUpNick() string { return fmt.Sprintf("crawl%04d", rand.IntN(10000)) }
-
 // session is one connection from the first word to the last.
 type session struct {
 	conn   net.Conn
@@ -145,6 +142,9 @@ func (s *session) answer(line string) (done bool, err error) {
 	}
 	return false, nil
 }
+
+// madeUpNick returns a nick of nine bytes, the longest that every server takes.
+func madeUpNick() string { return fmt.Sprintf("crawl%04d", rand.IntN(10000)) }
 
 // quit sends QUIT and waits until the server closes: unread text from it would reset
 // the connection before it has read the QUIT. Whether it works does not matter.

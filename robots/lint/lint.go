@@ -71,6 +71,21 @@ func token(f *robots.File) []diag.Diagnostic {
 	return found
 }
 
+// size looks at the file as a whole.
+func (l *linter) size() {
+	switch n := l.file.Size(); {
+	case l.file.Truncated():
+		l.warn(0, "R14-SIZE", "only the first %d bytes were read, up to a line end", n)
+	case n > tooBigFile:
+		l.warn(0, "R14-SIZE", "%d bytes: robots may stop reading after %d", n, tooBigFile)
+	case n > largeFile:
+		l.notice(0, "R14-SIZE", "%d bytes: robots may stop reading after %d", n, tooBigFile)
+	}
+	if l.file.Absent() && l.file.Size() > 0 {
+		l.warn(0, "G1-ABSENT", "no line means anything to robots: the file counts as absent")
+	}
+}
+
 func (l *linter) warn(line int, code, format string, args ...any) {
 	l.add(diag.Warning, line, code, format, args...)
 }
@@ -89,19 +104,4 @@ func (l *linter) add(s diag.Severity, line int, code, format string, args ...any
 		return
 	}
 	l.found = append(l.found, diag.Diagnostic{Code: code, Severity: s, Line: line, Message: fmt.Sprintf(format, args...)})
-}
-
-// size looks at the file as a whole.
-func (l *linter) size() {
-	switch n := l.file.Size(); {
-	case l.file.Truncated():
-		l.warn(0, "R14-SIZE", "only the first %d bytes were read, up to a line end", n)
-	case n > tooBigFile:
-		l.warn(0, "R14-SIZE", "%d bytes: robots may stop reading after %d", n, tooBigFile)
-	case n > largeFile:
-		l.notice(0, "R14-SIZE", "%d bytes: robots may stop reading after %d", n, tooBigFile)
-	}
-	if l.file.Absent() && l.file.Size() > 0 {
-		l.warn(0, "G1-ABSENT", "no line means anything to robots: the file counts as absent")
-	}
 }
