@@ -138,9 +138,13 @@ func (b *composer) node(n *node, above path) {
 func (b *composer) rules(s *set, own bool, above path) path {
 	below := path{above.named[:len(above.named):len(above.named)], above.finals, above.allows[:len(above.allows):len(above.allows)]}
 	start := len(b.entries)
-	for _, r := range s.rules {
+	holding := slices.Clone(s.rules)
+	if !own {
+		holding = slices.DeleteFunc(holding, func(r *rule) bool { return r.allow && banned(above.named, r) })
+	}
+	for _, r := range holding {
 		b.partly = false
-		if r.allow && (!own && banned(above.named, r) || b.final(above.finals, r) || b.closed(r)) {
+		if r.allow && (b.final(above.finals, r) || b.closed(r)) {
 			continue
 		}
 		for _, r := range b.spelled(r) {
@@ -154,7 +158,7 @@ func (b *composer) rules(s *set, own bool, above path) path {
 		}
 	}
 	if len(s.finals) > 0 {
-		f := final{s.finals, s.rules, map[string]int{}, below.allows}
+		f := final{s.finals, holding, map[string]int{}, below.allows}
 		for i := start; i < len(b.entries); i++ {
 			if e := b.entries[i]; !e.allow {
 				f.lines[e.uri] = i

@@ -195,15 +195,13 @@ func (s saidPolicy) decide(sel string) *placed {
 		if !strings.HasPrefix(sel, d.sel) {
 			continue
 		}
-		list := s.levels[i]
-		for _, p := range list {
-			if p.field == "Allow" {
-				by := longest(named, func(n placed) bool { return !n.whole && n.re.MatchString(p.head) })
-				if final || !p.own && by != nil && by.field == "Disallow" {
-					continue
-				}
+		var list []placed // what is not overruled by name
+		for _, p := range s.levels[i] {
+			by := longest(named, func(n placed) bool { return !n.whole && n.re.MatchString(p.head) })
+			if p.field == "Allow" && !p.own && by != nil && by.field == "Disallow" {
+				continue
 			}
-			if p.field != "Final" {
+			if list = append(list, p); p.field == "Disallow" || p.field == "Allow" && !final {
 				all = append(all, p)
 			}
 		}

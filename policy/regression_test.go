@@ -25,6 +25,9 @@ func TestNamed(t *testing.T) {
 			map[string]string{".robots": "User-agent: foo\nDisallow: **$\nDisallow: /*/a\n"}, CodeGlob},
 		"a blank at the beginning of a name that ends there": {
 			map[string]string{".robots": "Disallow: / b$\n", "a/.robots": "Disallow: /\n"}, CodeName},
+		"a Final above, and an Allow beside it that a ban by name overrules": {
+			map[string]string{".robots": "User-agent: foo\nDisallow: /\n", "a/.robots": "Disallow: /\nAllow: /abc\nFinal: /*/*/\n",
+				"a/abc/.robots": "User-agent: foo\nAllow: /b\n"}, CodeRootMenu},
 		"an index.html in any directory": {
 			map[string]string{"a/.robots": "Allow: /*/index.html\nDisallow: /\n"}, CodeIndex},
 		"an index.html of the root": {
