@@ -13,7 +13,9 @@ import (
 // robotsCommand holds all that has to do with robots.txt.
 func robotsCommand() *cli.Command {
 	r := &robotscmd.Command{Version: version()}
-	root := func() cli.Flag { return ofCommand.text(&r.Root, "root", "", "`DIR` the directory to serve") }
+	root := func(more ...cli.Flag) []cli.Flag {
+		return append(append(more, ofCommand.text(&r.Root, "root", "", "`DIR` the directory to serve")), ofCommand.siteFlags(&r.Serve)...)
+	}
 	agent := func() cli.Flag { return ofCommand.text(&r.Agent, "agent", "*", "`NAME` the robot's product token") }
 	asJSON := func() cli.Flag { return ofCommand.yes(&r.JSON, "json", "answer in JSON") }
 	hosts := func(more ...cli.Flag) []cli.Flag {
@@ -36,20 +38,20 @@ func robotsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "robots", Usage: "make, test and explain robots.txt",
 		Subcommands: []*cli.Command{
-			of("show", "print the robots.txt of a directory", "DIR", showHelp, r.Show, root(),
+			of("show", "print the robots.txt of a directory", "DIR", showHelp, r.Show, root(
 				ofCommand.text(&r.Format, "format", "gopher", "`F` gopher, rfc9309, 1994, extended or ircv3"),
 				ofCommand.yes(&r.Annotate, "annotate", "above each rule the line it comes from"),
-				ofCommand.yes(&r.Hash, "hash", "only the SHA-256 of the policy and of the file")),
-			of("check", "what is doubtful in it, and what each robot makes of it", "DIR [URL] | DIR [-at /~NAME/]", checkHelp, r.Check, hosts(root(),
+				ofCommand.yes(&r.Hash, "hash", "only the SHA-256 of the policy and of the file"))...),
+			of("check", "what is doubtful in it, and what each robot makes of it", "DIR [URL] | DIR [-at /~NAME/]", checkHelp, r.Check, hosts(root(
 				ofCommand.text(&r.At, "at", "", "`PREFIX` where a server has DIR: /~NAME/ for a user's"),
-				ofCommand.yes(&r.Verbose, "v", "notices, too: what is so by nature"))...),
-			of("explain", "why a robot may fetch a selector or not", "DIR SELECTOR...", explainHelp, r.Explain, root(), agent(), asJSON()),
+				ofCommand.yes(&r.Verbose, "v", "notices, too: what is so by nature"))...)...),
+			of("explain", "why a robot may fetch a selector or not", "DIR SELECTOR...", explainHelp, r.Explain, root(agent(), asJSON())...),
 			of("test", "may a robot fetch these selectors?", "TARGET SELECTOR...", testHelp+targetHelp, r.Test, target(dialect(), agent())...),
 			of("lint", "what in a robots.txt has no effect or a doubtful one", "TARGET", lintHelp+targetHelp, r.Lint, target(dialect())...),
 			of("convert", "write a robots.txt in another dialect", "-to D TARGET", convertHelp+targetHelp, r.Convert, target(
 				ofCommand.text(&r.From, "from", "", "`D` the dialect it is written in (default: by target)"),
 				ofCommand.text(&r.To, "to", "", "`D` the dialect to write, or content-usage, content-signal"))...),
-			of("kit", "files, questions and answers to test a robot with", "[-root TREE] DIR", kitHelp, r.Kit, root()),
+			of("kit", "files, questions and answers to test a robot with", "[-root TREE] DIR", kitHelp, r.Kit, root()...),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

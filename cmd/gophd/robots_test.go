@@ -378,3 +378,23 @@ func TestRobotsOfDirectory(t *testing.T) {
 		}
 	}
 }
+
+// What else the site has is in the file that is shown, as in the one that is served.
+func TestRobotsOfTheWholeSite(t *testing.T) {
+	root := treeOf(t, map[string]string{".robots": "Disallow: /cgi-bin/\nAllow: /cgi-bin/hi$\nDisallow: /caps.txt\nDisallow: /search\n", "a": ""})
+	mount := treeOf(t, map[string]string{".robots": "Disallow: /drafts/\n", "b": ""})
+	flags := []string{"-mount", "/pub=" + mount, "-fastcgi", "/cgi-bin=/run/cgi.socket", "-search"}
+	out, errs, status := gophd(append(append([]string{"robots", "show"}, flags...), root)...)
+	for _, want := range []string{"Disallow: /pub/drafts/\n", "Allow: /cgi-bin/hi$\n", "Disallow: /search\n"} {
+		if status != 0 || errs != "" || !strings.Contains(out, want) {
+			t.Errorf("status %d, %s, no %q in\n%s", status, errs, want, out)
+		}
+	}
+	out, _, status = gophd(append(append([]string{"robots", "check", "-v"}, flags...), root)...)
+	if status != 0 || strings.Contains(out, "NO-MATCH") && strings.Contains(out, "/search") {
+		t.Errorf("status %d:\n%s", status, out)
+	}
+	if _, errs, status = gophd("robots", "show", "-mount", "pub", root); status != 2 || !strings.Contains(errs, "-mount") {
+		t.Errorf("status %d: %s", status, errs)
+	}
+}

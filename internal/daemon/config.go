@@ -228,10 +228,6 @@ func (f Flags) tree(c *Settings) (err error) {
 	} else if f.SearchAll {
 		return exit.Usagef("-search -search-all", "-search-all without -search")
 	}
-	c.site.Own = []string{"/caps.txt", "feed.xml"}
-	if f.Search {
-		c.site.Own = append(c.site.Own, "/search")
-	}
 	return nil
 }
 
@@ -243,8 +239,13 @@ func (f Flags) Parts() (site.Config, []programs.Mapping, error) {
 	return c.site, c.programs, err
 }
 
-// parts checks -users, -mount, -fastcgi and -vhost.
+// parts checks -users, -mount, -fastcgi and -vhost, and names what gophd answers by
+// itself.
 func (f Flags) parts(c *Settings) (err error) {
+	c.site.Own = []string{"/caps.txt", "feed.xml"}
+	if f.Search {
+		c.site.Own = append(c.site.Own, "/search")
+	}
 	for _, flag := range f.FastCGI {
 		rule, err := programs.ParseRule(flag)
 		if err != nil {

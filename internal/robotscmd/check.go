@@ -27,7 +27,7 @@ type checked struct {
 // Check reports on the annotations and proves the file; exit status 1 if
 // there is an error, an unnamed leak or another file on the server.
 func (c *Command) Check(ctx context.Context) error {
-	snap, err := c.readRoot()
+	snap, err := c.readRoot(ctx)
 	if err == nil {
 		err = c.atMost(1)
 	}

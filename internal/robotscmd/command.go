@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/policy"
 )
@@ -25,6 +26,7 @@ type Command struct {
 	Args []string // its arguments
 
 	Root     string        // the directory of show, check, explain
+	Serve    daemon.Flags  // that say what the site is made of besides
 	At       string        // where it is served: "/~ann/"; "" for the root
 	Agent    string        // a robot's name, as it sends it
 	Dialect  string        // to read a target in; "": by the target

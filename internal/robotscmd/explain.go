@@ -26,7 +26,7 @@ type explained struct {
 
 // Explain prints why each selector is allowed or denied; exit status 1 if any is
 // denied.
-func (c *Command) Explain(context.Context) error {
+func (c *Command) Explain(ctx context.Context) error {
 	agent, err := c.product()
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (c *Command) Explain(context.Context) error {
 	if len(c.Args) == 0 || c.Root == "" && len(c.Args) == 1 {
 		return exit.Usagef("gophd robots explain ./content /phlog/drafts/", "explain wants a directory and a selector")
 	}
-	snap, err := c.readRoot()
+	snap, err := c.readRoot(ctx)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ const maxAsked = 2000
 
 // Kit writes the kit for authors of robots into a directory, with the robots.txt
 // of -root as a further case, if there is one.
-func (c *Command) Kit(context.Context) error {
+func (c *Command) Kit(ctx context.Context) error {
 	if err := c.atMost(1); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (c *Command) Kit(context.Context) error {
 	}
 	var tree []kit.Case
 	if c.Root != "" {
-		snap, err := c.readRoot()
+		snap, err := c.readRoot(ctx)
 		if err != nil {
 			return err
 		}

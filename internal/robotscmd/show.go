@@ -1,7 +1,6 @@
 package robotscmd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -22,12 +21,12 @@ var Formats = []string{"gopher", "rfc9309", "1994", "extended", "ircv3"}
 
 // Show prints what gophd -root DIR would answer at robots.txt, or the same
 // in another standard.
-func (c *Command) Show(context.Context) error {
+func (c *Command) Show(ctx context.Context) error {
 	format, err := formatOf(c.Format)
 	if err != nil {
 		return err
 	}
-	snap, err := c.readRoot()
+	snap, err := c.readRoot(ctx)
 	if err == nil {
 		err = c.atMost(0)
 	}
@@ -64,22 +63,57 @@ func formatOf(name string) (robots.Dialect, error) {
 	return 0, exit.Usagef("one of "+strings.Join(Formats, ", "), "unknown -format %q", name)
 }
 
-// readRoot reads the directory that -root names, or else the first argument.
-func (c *Command) readRoot() (*site.Snapshot, error) {
+// readRoot reads the site of the directory that -root names, or else the first
+// argument, as gophd would serve it with the same flags.
+func (c *Command) readRoot(ctx context.Context) (*site.Snapshot, error) {
 	if c.Root == "" && len(c.Args) > 0 {
 		c.Root, c.Args = c.Args[0], c.Args[1:]
 	}
 	if c.Root == "" {
 		return nil, exit.Usagef("name it after the command: ./content, or set GOPHD_ROOT", "no directory is named")
 	}
-	var read atomic.Int64
-	stop := terminal.Progress(c.Err, func() string { return fmt.Sprintf("reading %s: %d directories", c.Root, read.Load()) })
-	defer stop()
-	snap, err := site.LoadAt(c.Root, cmp.Or(strings.Trim(c.At, "/"), "."), &read)
+	conf, _, err := c.Serve.Parts()
+	if err != nil {
+		return nil, err
+	}
+	var snap *site.Snapshot
+	if at := strings.Trim(c.At, "/"); at != "" {
+		var read atomic.Int64
+		defer c.progress(read.Load)()
+		snap, err = site.LoadAt(c.Root, at, &read)
+	} else {
+		snap, err = c.readSite(ctx, conf)
+	}
 	if err != nil {
 		return nil, exit.Root(c.Root, err)
 	}
 	return snap, nil
+}
+
+// readSite runs a site until it has its first snapshot.
+func (c *Command) readSite(ctx context.Context, conf site.Config) (*site.Snapshot, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	conf.Watch = site.WatchOff
+	conf.Reloaded = func(r site.Reload) { stop(r.Err) }
+	s, err := site.Open(c.Root, conf)
+	if err != nil {
+		stop(err)
+		return nil, err
+	}
+	defer c.progress(s.Scanned)()
+	ended := make(chan struct{})
+	go func() { defer close(ended); stop(s.Run(ctx)) }()
+	_, err = s.Snapshot(ctx)
+	stop(nil)
+	<-ended
+	if snap := s.Now(); snap != nil {
+		return snap, nil // also if its file is not proven
+	}
+	return nil, err
+}
+
+func (c *Command) progress(read func() int64) (stop func()) {
+	return terminal.Progress(c.Err, func() string { return fmt.Sprintf("reading %s: %d directories", c.Root, read()) })
 }
 
 // shown is the policy of a tree in one standard.
