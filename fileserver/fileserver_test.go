@@ -70,9 +70,9 @@ func run(t testing.TB, dir string) *site.Site {
 	return s
 }
 
-// eventually waits until f is true, at most 5 s.
+// eventually waits until f is true, at most two minutes.
 func eventually(f func() bool) bool {
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if f() {
 			return true
 		}

@@ -38,7 +38,7 @@ func ways(t testing.TB, h server.Handler) []way {
 		}},
 		{"inetd", func(request string) string {
 			client, conn := net.Pipe()
-			_ = client.SetDeadline(time.Now().Add(20 * time.Second))
+			_ = client.SetDeadline(time.Now().Add(2 * time.Minute))
 			go s().ServeConn(t.Context(), conn)
 			return exchange(t, client, request)
 		}},

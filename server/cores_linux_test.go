@@ -153,7 +153,7 @@ func (m meeting) Quick(r *Request) (Answer, bool) {
 	select {
 	case m.pairs <- true:
 	case <-m.pairs:
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		return Answer{Body: []byte("alone")}, true
 	}
 	return Answer{Body: []byte("met")}, true

@@ -26,12 +26,12 @@ func running(t *testing.T, s *Site) {
 	must(t, err)
 }
 
-// soon waits until f is true, at most 5 s.
+// soon waits until f is true, at most two minutes.
 func soon(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("not within 5 s: %s", what)
+			t.Fatalf("not within two minutes: %s", what)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestReloadTellsWhatFails(t *testing.T) {
 		select {
 		case r := <-told:
 			return r
-		case <-time.After(10 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatal("nobody is told")
 			return Reload{}
 		}

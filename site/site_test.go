@@ -147,7 +147,7 @@ func TestAbuseSpecialFiles(t *testing.T) {
 			if got, err := read(r, name); err == nil || !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: got %q, %v", name, got, err)
 			}
-			if time.Since(begin) > 5*time.Second {
+			if time.Since(begin) > time.Minute {
 				t.Errorf("%s hung", name)
 			}
 		}
