@@ -1,0 +1,5 @@
+//go:build !race
+
+package fileserver
+
+const raceEnabled = false
