@@ -140,7 +140,7 @@ test-packages: packages
 	@missing=; for c in debootstrap lintian ip; do PATH=$$PATH:/usr/sbin command -v $$c >/dev/null || missing="$$missing $$c"; done; \
 	[ -z "$$missing" ] || { echo "installing for the tests of the packages:$$missing"; apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap lintian iproute2 >/dev/null; }
-	GOPHD_PACKAGES=$(PACKAGES) go test -count 1 -run '^Test(Package|Install)' ./test/e2e
+	GOPHD_PACKAGES=$(PACKAGES) go test -count 1 -timeout 20m -run '^Test(Package|Install)' ./test/e2e
 
 clean:
 	rm -rf bin
