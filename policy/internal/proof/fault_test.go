@@ -166,3 +166,13 @@ func TestExamples(t *testing.T) {
 		}
 	}
 }
+
+// TestGlobEnd: what a pattern ends with may stand in a directory's name, too.
+func TestGlobEnd(t *testing.T) {
+	root := newTree(map[string]string{".robots": "Disallow: /*.zip$\n", "x.zip/y.zip": "", "x.zip/y": ""})
+	for _, f := range leaks(input(root, "User-agent: *\nAllow: /\n")) {
+		if f.Reader == "rfc9309" && (!slices.Contains(f.Examples, "/x.zip/y.zip") || slices.Contains(f.Examples, "/x.zip/y")) {
+			t.Errorf("%q", f.Examples)
+		}
+	}
+}
