@@ -72,7 +72,13 @@ func TestStalledDirectory(t *testing.T) {
 	first := make(chan error)
 	go func() { first <- canOpen(s, "slow/x") }()
 	soon(t, "a stall", func() bool { return slow.here.Load() == 1 })
-	time.Sleep(3 * s.conf.FileTimeout)
+	soon(t, "that it does not answer is known", func() bool {
+		op, err := s.guard.Enter("slow/x")
+		if err == nil {
+			op.Leave()
+		}
+		return errors.Is(err, stall.Err)
+	})
 	if err := canOpen(s, "slow/x"); !errors.Is(err, stall.Err) {
 		t.Fatal(err)
 	}
