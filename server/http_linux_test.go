@@ -26,7 +26,7 @@ func TestHTTPWritesEndWithClose(t *testing.T) {
 		return nil
 	}})
 	c := dialTCP(t, addr)
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}

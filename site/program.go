@@ -180,7 +180,7 @@ func (s *Site) refuseProgram(f *Resource) error {
 		return nil
 	}
 	snap := s.Now()
-	if n, _ := f.File.ReadAt(head[:], 0); !menu.IsProgram(head[:n]) && (snap == nil || !snap.included[real]) {
+	if n, _ := f.ReadAt(head[:], 0); !menu.IsProgram(head[:n]) && (snap == nil || !snap.included[real]) {
 		return nil
 	}
 	return &fs.PathError{Op: "open", Path: real, Err: errProgram}
