@@ -76,10 +76,9 @@ robots.txt of that tree, too. It overwrites nothing.
 `
 	checkHelp = `
 Prints what is doubtful in the annotations below DIR, and how each kind of robot
-reads the robots.txt made of them: leaks are selectors that it takes although it
-must not, over-blocks those that it leaves although it may. With the URL of a
-server its robots.txt is compared with that of DIR, and proven against DIR. Exit
-status 1 if there is an error, a leak that no report names, or a difference.
+reads the file made of them: leaks it takes although it must not, over-blocks it
+leaves although it may. The robots.txt at URL is compared, and proven, too. Exit
+status 1 for an error, a leak that no report names, or a difference.
 `
 	explainHelp = `
 Tells for each SELECTOR what the annotations below DIR say to robot NAME, which
