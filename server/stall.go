@@ -107,7 +107,6 @@ func (p *progress) end() (givenUp bool) {
 // giveUp ends a request whose handler is stuck. Nobody else sends any more,
 // unless the handler is just sending: then what it has sent is not known.
 func (r *run) giveUp(c *conn, w *reply, sel string, sending bool) {
-	c.unwanted()
 	var n int64
 	if !sending {
 		n = w.n
@@ -116,12 +115,14 @@ func (r *run) giveUp(c *conn, w *reply, sel string, sending bool) {
 		r.logger.LogAttrs(r.hard, slog.LevelError, "a request does not end", slog.String("selector", sel), slog.Int("times", times))
 	}
 	if sending || n > 0 || isHTTP([]byte(sel)) {
+		c.unwanted()
 		r.logRequest(sel, c.remote, n, time.Since(c.accepted), errStuck)
 		c.abort()
 	} else {
 		body := ErrorBody(errStuck)
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
 		sent, _ := c.talk().Write(body)
+		c.unwanted() // not before: a handler that ends then closes the connection
 		r.logRequest(sel, c.remote, int64(sent), time.Since(c.accepted), errStuck)
 		if c.tls == nil || c.tls.CloseWrite() == nil {
 			c.drain(r.lingerTimeout())
