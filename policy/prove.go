@@ -221,7 +221,7 @@ func indexOf(e entry) (dir string, ok bool) {
 }
 
 // found makes reports of what the proof has found: whom readers let in is said
-// by the reports that foresaw it, whom they bar by new ones.
+// by the reports that foresaw it, what they deny too much by new ones.
 func (w *work) found() []Report {
 	var list []Report
 	for _, f := range w.c.proof.Findings {

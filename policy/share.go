@@ -39,8 +39,8 @@ type part struct {
 	whose []string // nil: each pays for its own lines
 }
 
-// billOf adds up what is written. Whoever's weak lines ask for it, everybody pays
-// for their own lines in the group for Veronica, and as much where there is none:
+// billOf adds up what is written. Whichever annotation's weak lines ask for it, everybody
+// pays for their own lines in the group for Veronica, and as much where there is none:
 // so what others say does not matter.
 func billOf(list []section, all *group, noBare bool) bill {
 	var b bill

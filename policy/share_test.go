@@ -25,7 +25,7 @@ func linesOf(c *Compiled, name string) []string {
 	return list
 }
 
-// TestShare: whoever stays within the share never loses a line, whatever another
+// TestShare: an author who stays within the share never loses a line, whatever another
 // top-level directory says or holds. GOPHD_ALL=1 asks for random neighbours.
 func TestShare(t *testing.T) {
 	neighbours := hostile()

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// This file says which file names can be asked for. Whoever lists a tree, opens a
-// name of it, or writes of it in a robots.txt asks here, so that what one of them
-// leaves out none of them shows.
+// This file says which file names can be asked for. All code that lists a tree,
+// opens a name of it, or writes about it in a robots.txt asks here, so that what one
+// leaves out none shows.
 
 // maxElement is the longest element of a file name, in bytes, as file systems
 // have it.

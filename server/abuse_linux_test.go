@@ -313,7 +313,7 @@ func TestAbuseCapsBehindAProxy(t *testing.T) {
 	}
 }
 
-// Whoever trickles is closed at the deadline, however many have come since, and
+// A client that trickles is closed at the deadline, however many have come since, and
 // takes no goroutine until then.
 func TestAbuseTrickling(t *testing.T) {
 	conf, _ := tlsConfigs(t)

@@ -48,7 +48,7 @@ func TestFastDrainHearsOut(t *testing.T) {
 	}
 }
 
-// Ten restarts under load: whoever was connected is answered, by the server that
+// Ten restarts under load: each connected client is answered, by the server that
 // ends or by the next one. The port is bound again each time, so that between two
 // servers clients may be told that nobody is there; they ask again.
 func TestRestartsLoseNobody(t *testing.T) {

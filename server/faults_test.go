@@ -153,7 +153,7 @@ func TestEvictedAreBounded(t *testing.T) {
 		return why
 	}
 	enter(0)
-	enter(0) // who has the most has to make room, and whoever comes next, too
+	enter(0) // who has the most has to make room, and the next that comes, too
 	for i := 1; i <= maxEvicted; i++ {
 		if why := enter(i); why != admitted {
 			t.Fatalf("number %d: %v", i, why)
@@ -172,7 +172,7 @@ func TestEvictedAreBounded(t *testing.T) {
 }
 
 // Who was only just accepted is not taken for silent, and who had his request
-// taken even less; whoever is silent is found behind any number that is not.
+// taken even less; a silent client is found behind any number that is not.
 func TestWhoIsSpared(t *testing.T) {
 	var g limiter
 	var cut []string

@@ -31,8 +31,8 @@ type HTTPConn struct {
 	w    *reply
 	head []byte
 
-	reading sync.Mutex // held by whoever reads
-	writing sync.Mutex // held by whoever writes
+	reading sync.Mutex // held while reading
+	writing sync.Mutex // held while writing
 
 	mu     sync.Mutex
 	idle   bool
@@ -97,7 +97,7 @@ func (c *HTTPConn) Close() error {
 	close(c.done)
 	err := c.Conn.SetReadDeadline(time.Now().Add(-time.Second))
 	c.mu.Unlock()
-	c.reading.Lock() // whoever reads has gone
+	c.reading.Lock() // no Read is under way any more
 	defer c.reading.Unlock()
 	c.writing.Lock() // HTTP/2 writes in a goroutine of its own
 	defer c.writing.Unlock()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestHTTPWritesEndWithClose: HTTP/2 writes in goroutines of its own. Whoever
-// still writes when Server.HTTP returns meets a closed connection, and does
+// TestHTTPWritesEndWithClose: HTTP/2 writes in goroutines of its own. One
+// that still writes when Server.HTTP returns meets a closed connection, and does
 // not touch the reply that is being counted (the race detector says so).
 func TestHTTPWritesEndWithClose(t *testing.T) {
 	ended := make(chan error, 1)

@@ -60,7 +60,7 @@ func TestFullServerMakesRoom(t *testing.T) {
 	}
 }
 
-// Whoever has to go is counted and logged, unless it had its reply.
+// A client that has to go is counted and logged, unless it had its reply.
 func TestMadeRoomIsTold(t *testing.T) {
 	var log bytes.Buffer
 	srv := &Server{MaxConns: 2, MaxConnsPerIP: -1, Log: slog.New(slog.NewTextHandler(&log, nil))}

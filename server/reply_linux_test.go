@@ -70,7 +70,7 @@ func (s sends) ServeGopher(w ResponseWriter, r *Request) (err error) {
 	return err
 }
 
-// Somebody who does not read gets little of the kernel's memory, and none once
+// A client that does not read gets little of the kernel's memory, and none once
 // the time is over: the connection is reset.
 func TestAbuseNeverReads(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "large")

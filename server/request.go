@@ -31,7 +31,7 @@ var (
 	// errRefused is one that was refused, and is closed.
 	errRefused = errors.New("refused")
 
-	// errProxy is a PROXY header from somebody who is not trusted, or a second one.
+	// errProxy is a PROXY header from an address that is not trusted, or a second one.
 	errProxy = &Error{Kind: BadRequest, Err: errors.New("a PROXY header that is not expected")}
 )
 

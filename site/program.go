@@ -16,8 +16,8 @@ import (
 // The source of a program is its author's, passwords and all. By its name a
 // program is known wherever it lies (selector.Askable); but what a map includes is
 // one that other servers run if it begins like one, whatever it is called. So the
-// scan reads all maps, and notes what they include by its real name; whoever opens
-// such a file looks at how it begins.
+// scan reads all maps, and notes what they include by its real name; the beginning of
+// such a file is looked at when it is opened.
 
 // programs are what the maps of a directory run elsewhere.
 type programs struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestReloadTellsWhatFails: whoever is told of reloads hears when the root is
+// TestReloadTellsWhatFails: Config.Reloaded is told when the root is
 // gone, and when it is back.
 func TestReloadTellsWhatFails(t *testing.T) {
 	dir := t.TempDir() + "/root"

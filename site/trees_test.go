@@ -13,7 +13,7 @@ import (
 )
 
 // home makes homes with a public_gopher each; as root they belong to accounts
-// from 2000 on, else to whoever runs the test.
+// from 2000 on, else to the user who runs the test.
 type home struct {
 	dir string
 	min int

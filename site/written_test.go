@@ -12,7 +12,7 @@ import (
 
 // What was written before a tree is read is in its policy: on a busy machine, too,
 // however it was written, and by whatever process. (A file is empty for a moment
-// where a writer has opened it and not written yet: whoever reads then reads that,
+// where a writer has opened it and not written yet: a reader then reads that,
 // and is told of the write.)
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	for range 8 {

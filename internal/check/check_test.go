@@ -153,7 +153,7 @@ func TestTreeOfAnotherUser(t *testing.T) {
 	}
 }
 
-// What whoever serves cannot enter is told by name: homes of users with a Gopher
+// What the serving user cannot enter is told by name: homes of users with a Gopher
 // directory, mounts, the root itself.
 func TestTreesOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {

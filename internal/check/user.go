@@ -94,7 +94,7 @@ func (c *checking) readable(name string, e fs.DirEntry, unreadable *some) bool {
 	return ok
 }
 
-// reach checks whether whoever serves reaches the directories that the site is made
+// reach checks whether the serving user reaches the directories that the site is made
 // of: the root and the mounts, if it is known who that is, and those of the users.
 func (c *checking) reach(root string) {
 	if c.Named {
@@ -132,8 +132,8 @@ func (c *checking) reach(root string) {
 	}
 }
 
-// blocked returns the first directory on the way from one to another that whoever
-// serves may not enter, or the last, if it may not be listed, and its mode; "" if
+// blocked returns the first directory on the way from one to another that the serving
+// user may not enter, or the last, if it may not be listed, and its mode; "" if
 // there is none.
 func (c *checking) blocked(from, to string) (at string, mode fs.FileMode) {
 	to, err := filepath.Abs(to)

@@ -100,7 +100,7 @@ func (c *Get) show(u selector.URL, in *serverReply) error {
 	return nil
 }
 
-// typeHint is for whoever has left the item type out of a URL, so that the first
+// typeHint is for a user who left the item type out of a URL, so that the first
 // letter of the name was taken for it.
 func typeHint(u selector.URL) string {
 	if u.Type >= '0' && u.Type <= '9' || u.Selector == "" || u.Selector[0] == '/' {

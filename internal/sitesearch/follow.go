@@ -3,7 +3,7 @@
 //	what changed → directories to look at again → their texts → index (package search)
 //	query → index → each result is looked up as a client would → menu
 //
-// The index holds what robots may have: whoever searches for people is one. It is
+// The index holds what robots may have: a search engine is one. It is
 // built when the site was scanned, and follows the watcher.
 package sitesearch
 

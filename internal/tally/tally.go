@@ -1,6 +1,6 @@
-// Package tally counts how often which key comes, in bounded memory: whoever
-// comes most often is surely among those it keeps, however many others there
-// are. It is good for lists of the worst offenders; do not use it where every
+// Package tally counts how often which key comes, in bounded memory: the
+// keys that come most often are surely among those it keeps, however many others
+// there are. It is good for lists of the worst offenders; do not use it where every
 // count must be exact.
 package tally
 

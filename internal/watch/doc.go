@@ -13,9 +13,9 @@
 //
 // # What is guaranteed
 //
-//   - The first Batch has All set and comes when all watches stand. Whoever
-//     reads the tree then, and afterwards what each Batch names, ends with what
-//     a fresh walk finds, however changes and reading overlap.
+//   - The first Batch has All set and comes when all watches stand. A
+//     caller that reads the tree then, and afterwards what each Batch names, ends
+//     with what a fresh walk finds, however changes and reading overlap.
 //   - A Batch comes after 20 ms of silence, at the latest 200 ms after the
 //     first event, plus the time that the previous call of Changed takes.
 //   - Touch is called as soon as an event was read from the kernel, whatever

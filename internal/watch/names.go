@@ -84,7 +84,7 @@ func within(name, dir string) bool {
 	return dir == "." || name == dir || strings.HasPrefix(name, dir) && name[len(dir)] == '/'
 }
 
-// top returns the first element of a name: whoever it belongs to has a share of
+// top returns the first element of a name: its owner has a share of
 // the watches, and of the time that changes may take.
 func top(name string) string {
 	first, _, _ := strings.Cut(name, "/")

@@ -170,7 +170,7 @@ var ErrPrivate = errors.New("the address is not public")
 
 // DialPublic connects to public addresses only: not to loopback, private,
 // link-local, multicast or unspecified ones, whatever name stands for them and
-// whoever redirected there. It is for [Fetcher.Dial].
+// the server that redirected there. It is for [Fetcher.Dial].
 func DialPublic(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)

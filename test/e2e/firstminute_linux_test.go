@@ -141,7 +141,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestDoubtfulRoots: whoever serves an empty directory is warned; whoever serves
+// TestDoubtfulRoots: a user who serves an empty directory is warned; a user who serves
 // a home or everything is asked, at a terminal.
 func TestDoubtfulRoots(t *testing.T) {
 	d := harness.Start(t, "-root", t.TempDir())

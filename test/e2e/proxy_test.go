@@ -64,7 +64,7 @@ func askFrom(t *testing.T, from, addr, selector string, conf *tls.Config) string
 	return string(got)
 }
 
-// A real proxy before gophd: the log names the client, whoever ends TLS.
+// A real proxy before gophd: the log names the client, whether the proxy or gophd ends TLS.
 func TestBehindHaproxy(t *testing.T) {
 	d := harness.Start(t, "-root", twoFiles(t), "-trust-proxy", "127.0.0.1/32", "-log-format", "text",
 		"-tls-self-signed", filepath.Join(t.TempDir(), "tls"))

@@ -84,7 +84,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // asNobody replaces the word "nobody" before a command by one that gives up all
-// rights. Whoever is not root has none anyway.
+// rights. Other users have none anyway.
 func asNobody(args []string) []string {
 	if args[0] != "nobody" {
 		return args

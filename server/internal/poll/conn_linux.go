@@ -14,7 +14,7 @@ import (
 )
 
 // A Conn is a connection that was accepted. It is in the hands of the Poller,
-// or in those of whoever got it from [Loop.Next]. Only after Block it is a
+// or in those of the caller that got it from [Loop.Next]. Only after Block it is a
 // net.Conn.
 type Conn struct {
 	// Remote is the client's address, and Accepted when the connection was

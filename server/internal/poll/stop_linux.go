@@ -27,8 +27,8 @@ func (p *Poller) Stop(atMost time.Duration) {
 // stragglers is how long after Stop a handshake that was under way gets to end.
 const stragglers = 50 * time.Millisecond
 
-// holdNewcomers lets the kernel drop what asks for a new connection. Whoever sent
-// it asks again after a second: then the next server is there, or nobody, and it
+// holdNewcomers lets the kernel drop what asks for a new connection. The client
+// asks again after a second: then the next server is there, or none, and the client
 // is told so. If the listener were just closed, the connections would be reset
 // that come between the last accept and that.
 func holdNewcomers(listener int) {

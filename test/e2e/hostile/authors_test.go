@@ -19,7 +19,7 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-// author is somebody who may write below one directory, and means no good.
+// author is a user who may write below one directory, and means no good.
 type author struct {
 	name string
 	// act does it in the directory, size times or less, until ctx ends. What it

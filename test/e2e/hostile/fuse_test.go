@@ -63,7 +63,7 @@ func mountDisk(t *testing.T, at string, files map[string][]byte) *disk {
 	go func() { defer close(ended); d.serve() }()
 	t.Cleanup(func() {
 		_ = unix.Unmount(at, unix.MNT_DETACH)
-		_ = dev.Close() // whoever still waits gets an error
+		_ = dev.Close() // those who still wait get an error
 		<-ended
 	})
 	return d

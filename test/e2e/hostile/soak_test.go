@@ -137,7 +137,7 @@ func (c habit) client(t *testing.T, addr string, number int) *net.TCPConn {
 	var to io.Writer = tcp
 	if c.tls {
 		to = tls.Client(tcp, harness.AnyCert(""))
-		_ = tcp.SetDeadline(time.Now().Add(5 * time.Second)) // whoever is refused hears it in another language
+		_ = tcp.SetDeadline(time.Now().Add(5 * time.Second)) // a refused client is told so in plain text, not in TLS
 	}
 	_, _ = io.WriteString(to, c.first)
 	_ = tcp.SetDeadline(time.Time{})

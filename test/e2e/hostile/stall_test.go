@@ -27,8 +27,8 @@ func diskFiles() map[string][]byte {
 	}
 }
 
-// A part of the tree is on a file system that stops to answer. Whoever asks for
-// it is told so in the end; nobody else waits, not for files, menus, the status,
+// A part of the tree is on a file system that stops to answer. A client that asks
+// for it is told so in the end; nobody else waits, not for files, menus, the status,
 // a new policy; and when it answers again all is as before.
 func TestStalledMount(t *testing.T) {
 	root := tree(t)
