@@ -57,9 +57,10 @@ func cpuTime() time.Duration {
 
 // measured is what a Server did in some time.
 type measured struct {
-	rate float64 // answers a second
-	cpu  float64 // processors in use
-	each float64 // µs of a processor for an answer
+	rate   float64 // answers a second
+	cpu    float64 // processors in use
+	each   float64 // µs of a processor for an answer
+	stolen int     // hundredths of a second that the host gave to other machines
 }
 
 // measure lets another process ask a Server with n loops.
@@ -67,15 +68,31 @@ func measure(t *testing.T, h Handler, n int) measured {
 	t.Helper()
 	client := exec.Command(os.Args[0], "-test.run=^TestAskAll$", "-test.v")
 	client.Env = append(os.Environ(), "GOPHD_ASK_ALL="+startTCP(t, &Server{Handler: h, MaxConnsPerIP: -1, loops: n}))
-	used := cpuTime()
+	used, stolen := cpuTime(), stolenTime(t)
 	out, err := client.CombinedOutput()
 	cpu := (cpuTime() - used).Seconds()
+	stolen = stolenTime(t) - stolen
 	var answers, took float64
 	_, told, _ := strings.Cut(string(out), "asked: ")
 	if _, scanErr := fmt.Sscan(told, &answers, &took); err != nil || scanErr != nil {
 		t.Fatalf("%v, %v: %s", err, scanErr, out)
 	}
-	return measured{answers / took, cpu / took, cpu * 1e6 / answers}
+	return measured{answers / took, cpu / took, cpu * 1e6 / answers, stolen}
+}
+
+// stolenTime is what the host has taken of the processors for other machines, in
+// hundredths of a second (proc_stat(5)).
+func stolenTime(t *testing.T) (n int) {
+	t.Helper()
+	b, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		t.Skip(err)
+	}
+	fields := strings.Fields(string(b[:min(len(b), 200)]))
+	if n, err = strconv.Atoi(fields[8]); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // TestAskAll is the client of TestAllProcessors. It keeps 64 requests under way, in
@@ -181,19 +198,25 @@ func TestLoopsAnswerAtOnce(t *testing.T) {
 
 // All processors answer: with replies of 400 µs two loops use at least 1.7 times
 // as much of them as one does, and answer as many more, for the same cost each.
-// Small replies cost at most a tenth more with two. Of several rounds, one loop
-// and two in turns, what is least disturbed counts.
+// Small replies cost at most a tenth more with two. Of several rounds what is
+// least disturbed counts, and none in which the host gave processors to other
+// machines.
 func TestAllProcessors(t *testing.T) {
 	if os.Getenv("GOPHD_ALL_PROCESSORS") == "" {
 		skipUnlessIdle(t)
 	}
-	const rounds = 5
+	const rounds, tries = 5, 15
 	compare := func(what string, h Handler) (one, two measured) {
 		one.each, two.each = math.Inf(1), math.Inf(1)
-		for range rounds {
-			for n, best := range map[int]*measured{1: &one, 2: &two} {
+		for n, best := range map[int]*measured{1: &one, 2: &two} {
+			for counted, tried := 0, 0; counted < rounds; tried++ {
 				m := measure(t, h, n)
-				*best = measured{max(best.rate, m.rate), max(best.cpu, m.cpu), min(best.each, m.each)}
+				if m.stolen == 0 {
+					counted++
+					*best = measured{rate: max(best.rate, m.rate), cpu: max(best.cpu, m.cpu), each: min(best.each, m.each)}
+				} else if tried == tries {
+					t.Skipf("wants a machine of its own; in the last round the host took %d ms of the processors for others", 10*m.stolen)
+				}
 			}
 		}
 		t.Logf("%s: one loop %.0f/s, %.2f processors, %.1f µs each; two %.0f/s, %.2f, %.1f µs: %.2f as many, %.2f the use, %.2f the cost",
