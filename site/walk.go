@@ -93,6 +93,9 @@ func openError(name string, err error) error {
 	case why == syscall.ELOOP || why == syscall.EXDEV || why == syscall.EINVAL || why == syscall.ENXIO:
 		err = fmt.Errorf("%w: %w", err, fs.ErrNotExist)
 	}
+	if said := (*fs.PathError)(nil); errors.As(err, &said) && said.Path == name {
+		return notThere(err)
+	}
 	return &fs.PathError{Op: "open", Path: name, Err: notThere(err)}
 }
 

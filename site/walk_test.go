@@ -164,3 +164,13 @@ func TestWaitingIsNoStall(t *testing.T) {
 		t.Errorf("taken for a file system that does not answer: %v", err)
 	}
 }
+
+// An error says once what could not be opened.
+func TestOpenErrorText(t *testing.T) {
+	roots(t, t.TempDir(), func(t *testing.T, r *root) {
+		_, _, _, err := r.open(func(_ string, f func() error) error { return f() }, "missing")
+		if !errors.Is(err, fs.ErrNotExist) || strings.Count(err.Error(), "missing") != 1 {
+			t.Errorf("got %v", err)
+		}
+	})
+}
