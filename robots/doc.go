@@ -83,5 +83,6 @@
 // Nothing here takes more than linear space, or recurses, or uses regular
 // expressions on what it reads: a file of 100,000 rules is as quick to ask as one of
 // ten, and a pattern of 500 stars takes microseconds. The first question for a robot
-// is answered without an index, the second makes it. README.md has the numbers. A [File] and its [Rules] may be used by many goroutines at once.
+// is answered without an index, the second makes it. README.md has the numbers. A
+// [File] and its [Rules] may be used by many goroutines at once.
 package robots

@@ -85,8 +85,9 @@ func (c *HTTPConn) ReadFrom(r io.Reader) (int64, error) {
 	return c.w.ReadFrom(r)
 }
 
-// Close ends reading and writing, and waits for a Write that has begun: it ends after StallTimeout at the latest. The connection itself is
-// closed gently when Server.HTTP returns.
+// Close ends reading and writing, and waits for a Write that has begun: it ends
+// after StallTimeout at the latest. The connection itself is closed gently when
+// Server.HTTP returns.
 func (c *HTTPConn) Close() error {
 	c.mu.Lock()
 	if c.closed {

@@ -179,11 +179,11 @@ type SharedListener struct{ net.Listener }
 
 // Serve answers the connections of l until ctx ends, and closes l. Then it
 // accepts what still waits in the kernel's queue (on Linux, unless l is a
-// [SharedListener]; to the last one if l was made by [Listen]), gives connections that have not sent a request another
-// second for it, so that a client that was just accepted is not lost, lets
-// replies finish for DrainTimeout, and returns nil when all have ended, or do
-// not return though their connections are closed. It returns an error only when
-// l fails for another reason.
+// [SharedListener]; to the last one if l was made by [Listen]), gives connections
+// that have not sent a request another second for it, so that a client that was
+// just accepted is not lost, lets replies finish for DrainTimeout, and returns nil
+// when all have ended, or do not return though their connections are closed. It
+// returns an error only when l fails for another reason.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	hard, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()

@@ -59,7 +59,8 @@ func (c *touches) during(do func()) {
 	c.seq.Store(n + 1)
 }
 
-// A Stamp reports whether what was made through a View is still up to date. Its methods may be called by many goroutines.
+// A Stamp reports whether what was made through a View is still up to date. Its
+// methods may be called by many goroutines.
 type Stamp struct {
 	changes *touches
 	began   uint64
