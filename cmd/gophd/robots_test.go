@@ -334,6 +334,26 @@ func TestLint(t *testing.T) {
 	if out, errs, status := gophd("robots", "lint", filepath.Join(bad, "fine")); status != exit.OK || out+errs != "" {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
+	// What gophd writes is not doubtful, though it says things twice.
+	for _, root := range []string{pubnix(t), treeOf(t, map[string]string{".robots": "Disallow: /old stuff/\nAllow: /old stuff/new$\nUser-agent: a\nDisallow: /*.zip$\n"})} {
+		if out, _, status := gophd("robots", "lint", root); status != exit.OK {
+			t.Errorf("status %d: %s", status, out)
+		}
+	}
+}
+
+// An annotation is no robots.txt of a host: commands that read it as one say so.
+func TestAnnotationAsTarget(t *testing.T) {
+	file := filepath.Join(treeOf(t, map[string]string{".robots": "Disallow: /y\n"}), ".robots")
+	for _, args := range [][]string{{"lint", file}, {"test", file, "/y"}, {"convert", "-to", "1994", file}} {
+		if _, errs, _ := gophd(append([]string{"robots"}, args...)...); !strings.Contains(errs, "is read as the robots.txt of a host\ngophd: hint: ") {
+			t.Errorf("%q: %s", args, errs)
+		}
+		args = append([]string{"robots", args[0], map[bool]string{true: "-from", false: "-dialect"}[args[0] == "convert"], "gopher"}, args[1:]...)
+		if _, errs, _ := gophd(args...); strings.Contains(errs, "is read as") {
+			t.Errorf("%q: %s", args, errs)
+		}
+	}
 }
 
 func TestConvert(t *testing.T) {
@@ -350,7 +370,7 @@ func TestConvert(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Lost) != 1 || got.Text == "" || errs != "" {
 		t.Errorf("%v: %s%s", err, out, errs)
 	}
-	if _, errs, status := gophd("robots", "convert", "-to", "1993", file); status != exit.Usage || !strings.Contains(errs, "one of gopher") {
+	if _, errs, status := gophd("robots", "convert", "-to", "1993", file); status != exit.Usage || !strings.Contains(errs, "one of gopher") || !strings.Contains(errs, "content-usage") {
 		t.Errorf("status %d: %s", status, errs)
 	}
 	if _, errs, status := gophd("robots", "convert", file); status != exit.Usage || !strings.Contains(errs, "no -to") {

@@ -35,7 +35,8 @@ type Get struct {
 
 // Get fetches the only argument. A menu is printed for people, unless Raw, and
 // without anything that a terminal obeys; so is everything else if Out is a
-// terminal. The error is [exit.No] if the server answered with an error item, and
+// terminal. The error is [exit.No] if the server answered with an error item, which
+// is printed only if Raw, and
 // [exit.Failure] if the reply is not complete: after an error of the network, in
 // the middle of a line, or a menu without its last line (RFC 1436, section 3.3).
 // The end of other files cannot be told from a connection that was closed early.
@@ -84,8 +85,9 @@ func (c *Get) show(u selector.URL, in *serverReply) error {
 	switch {
 	case c.Raw:
 		_, err = io.Copy(c.Out, r)
+	case isError: // the caller prints it
 	case u.Type == menu.TypeMenu || u.Type == menu.TypeSearch:
-		err = printMenu(c.Out, r, isError)
+		err = printMenu(c.Out, r)
 	default:
 		out := terminal.WholeFile(c.Out)
 		_, err = io.Copy(out, r)
@@ -95,14 +97,18 @@ func (c *Get) show(u selector.URL, in *serverReply) error {
 	case err != nil:
 		return fmt.Errorf("reading from %s: %w", u.Host, err)
 	case isError:
-		return &exit.CommandError{Status: exit.No, Err: fmt.Errorf("%s answers: %q", u.Host, msg), Hint: typeHint(u)}
+		return &exit.CommandError{Status: exit.No, Err: fmt.Errorf("%s answers: %q", u.Host, msg), Hint: urlHint(u)}
 	}
 	return nil
 }
 
-// typeHint is for a user who left the item type out of a URL, so that the first
-// letter of the name was taken for it.
-func typeHint(u selector.URL) string {
+// urlHint is for a user who left the item type out of a URL, so that the first
+// letter of the name was taken for it, or who wrote a search as in a URL of the Web.
+func urlHint(u selector.URL) string {
+	if sel, query, found := strings.Cut(u.Selector, "?"); found && u.Type == menu.TypeSearch && u.Query == "" {
+		u.Selector, u.Query = sel, query
+		return fmt.Sprintf("%%09 stands before what is searched for; did you mean %s?", u)
+	}
 	if u.Type >= '0' && u.Type <= '9' || u.Selector == "" || u.Selector[0] == '/' {
 		return ""
 	}
@@ -151,15 +157,14 @@ func errorItem(reply []byte) (string, bool) {
 
 var errNoEnd = errors.New("the menu is not complete: its last line must be a dot")
 
-// printMenu prints a menu for people: what an item is, its label, its URL. An
-// error item may stand alone without the last line.
-func printMenu(w io.Writer, r *bufio.Reader, isError bool) error {
+// printMenu prints a menu for people: what an item is, its label, its URL.
+func printMenu(w io.Writer, r *bufio.Reader) error {
 	out := bufio.NewWriter(w)
 	ended := false
 	for !ended {
 		slice, err := r.ReadSlice('\n') // lines are at most as long as r's buffer
 		line := string(slice)
-		if err == io.EOF && (isError && line == "" || strings.TrimRight(line, "\r") == ".") {
+		if err == io.EOF && strings.TrimRight(line, "\r") == "." {
 			break
 		}
 		if err == io.EOF {
@@ -183,6 +188,8 @@ func writeItem(out io.Writer, line string) {
 		_, _ = fmt.Fprintf(out, "?       %s\n", diag.Printable(line))
 	case it.Type == menu.TypeInfo:
 		_, _ = fmt.Fprintf(out, "        %s\n", diag.Printable(it.Label))
+	case it.Type == menu.TypeError: // which leads nowhere
+		_, _ = fmt.Fprintf(out, "error   %s\n", diag.Printable(it.Label))
 	default:
 		_, _ = fmt.Fprintf(out, "%-7s %s\n        -> %s\n", kind(it.Type), diag.Printable(it.Label), diag.Printable(itemURL(it)))
 	}
@@ -196,7 +203,7 @@ func itemURL(it menu.Item) string {
 }
 
 var kinds = map[byte]string{
-	'0': "text", '1': "menu", '2': "cso", '3': "error", '4': "binhex", '5': "archive", '6': "uue", '7': "search",
+	'0': "text", '1': "menu", '2': "cso", '4': "binhex", '5': "archive", '6': "uue", '7': "search",
 	'8': "telnet", '9': "binary", '+': "mirror", 'T': "tn3270", 'g': "gif", 'I': "image", 'h': "html", 's': "sound",
 	'd': "doc", 'P': "pdf", 'p': "png", ';': "video",
 }
@@ -221,8 +228,12 @@ func dial(ctx context.Context, u selector.URL, insecure bool) (net.Conn, error) 
 func dialError(u selector.URL, err error) error {
 	hint := "is the host name right, and a server there? -timeout sets how long to wait"
 	var bad *tls.CertificateVerificationError
-	if errors.As(err, &bad) {
+	var op *net.OpError
+	switch {
+	case errors.As(err, &bad):
 		hint = "-insecure takes any certificate"
+	case u.TLS && (!errors.As(err, &op) || op.Op != "dial"):
+		hint = "does the server speak TLS there? gopher:// is without"
 	}
 	return exit.Hint(fmt.Errorf("connecting to %s: %w", net.JoinHostPort(u.Host, strconv.Itoa(u.Port)), err), hint)
 }

@@ -2,7 +2,9 @@ package robotscmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -35,7 +37,10 @@ func (c *Command) Kit(ctx context.Context) error {
 		}
 		tree = append(tree, kitCase(snap))
 	}
-	if err := kit.Write(c.Args[0], tree); err != nil {
+	switch err := kit.Write(c.Args[0], tree); {
+	case errors.Is(err, fs.ErrExist):
+		return exit.Hint(err, "nothing is overwritten: name a new directory")
+	case err != nil:
 		return err
 	}
 	_, err := fmt.Fprintf(c.Out, "%s: README.md tells how to use it\n", diag.Printable(c.Args[0]))

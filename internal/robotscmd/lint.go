@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/gophd/gophd/diag"
@@ -46,9 +45,6 @@ func (c *Command) Lint(ctx context.Context) error {
 	}
 	if s.note != "" {
 		return exit.Hint(fmt.Errorf("%s: %s", s.name, s.note), "there is nothing to lint")
-	}
-	if filepath.Base(s.name) == ".robots" && c.Dialect == "" {
-		exit.Say(c.Err, s.name+" is read as the robots.txt of a host", "as an annotation: gophd robots check -root DIR")
 	}
 	list := inFile(s.name, s.diagnostics())
 	if err := printFindings(c.Out, list, c.JSON); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -71,7 +72,7 @@ func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
 }
 
 // remark chooses the dialect if none was asked for, and tells people so; and tells
-// of a file that was not read to its end.
+// of an annotation, and of a file that was not read to its end.
 func (c *Command) remark(s *ruleSource) {
 	chosen := c.Dialect != "" || c.From != "" || strings.HasPrefix(c.To, "content-")
 	if best := client.GopherDialect(s.file); !chosen && s.file.Dialect() == robots.Gopher && best != robots.Gopher {
@@ -79,6 +80,9 @@ func (c *Command) remark(s *ruleSource) {
 	}
 	if !chosen && s.file.Dialect() == robots.RFC9309 && !strings.HasPrefix(s.name, "http") {
 		exit.Say(c.Err, s.name+" uses Allow or a final $, so it is read as rfc9309", "-dialect gopher ignores both")
+	}
+	if !chosen && filepath.Base(s.name) == ".robots" {
+		exit.Say(c.Err, s.name+" is read as the robots.txt of a host", "as an annotation: gophd robots check DIR")
 	}
 	if s.file.Truncated() && s.file.Size() > 0 {
 		exit.Say(c.Err, fmt.Sprintf("%s is longer than the limit: only its first %d bytes count", s.name, s.file.Size()), "-max-size reads more; robots need not")
@@ -133,6 +137,9 @@ func dialectOf(flag, name string, otherwise robots.Dialect) (robots.Dialect, err
 		var all []string
 		for _, d := range robots.Dialects() {
 			all = append(all, d.String())
+		}
+		if flag == "to" {
+			all = append(all, "content-usage", "content-signal")
 		}
 		return 0, exit.Usagef("one of "+strings.Join(all, ", "), "unknown -%s %q", flag, name)
 	}

@@ -32,7 +32,7 @@ func (l *linter) loose(i int, g robots.Group) {
 	case l.file.Dialect().Web():
 		l.warn(line, "R8-OUTSIDE", "a rule before any User-agent line is ignored")
 	default:
-		l.notice(line, "R8-OUTSIDE", "a rule before any User-agent line binds everyone on robots.Gopher, but readers after RFC 9309 ignore it")
+		l.notice(line, "R8-OUTSIDE", "a rule before any User-agent line binds everyone on Gopher, but readers after RFC 9309 ignore it")
 	}
 }
 
@@ -93,32 +93,59 @@ func (l *linter) hollow(i int, g robots.Group) {
 
 // rules looks for rules of a group that never decide.
 func (l *linter) rules(g robots.Group) {
-	seen := map[string]robots.Rule{}
+	normal := func(pattern string) string { return pattern }
+	if l.file.Dialect() == robots.RFC9309 {
+		normal = robots.NormalPattern
+	}
+	type said struct {
+		pattern string
+		allow   bool
+	}
+	seen := map[said]robots.Rule{}
 	for _, r := range g.Rules {
-		pattern := r.Pattern
-		if l.file.Dialect() == robots.RFC9309 {
-			pattern = robots.NormalPattern(pattern)
-		}
-		before, found := seen[pattern]
+		pattern := normal(r.Pattern)
+		same, twice := seen[said{pattern, r.Allow}]
+		other, both := seen[said{pattern, !r.Allow}]
 		switch {
 		case r.Pattern == "":
 			if len(g.Rules) > 1 && l.file.Dialect().Web() {
 				l.notice(r.Line, "S5-EMPTY", "an empty pattern beside other rules has no effect")
 			}
-		case !found:
-			seen[pattern] = r
-		case before.Allow == r.Allow:
-			l.warn(r.Line, "R5-DUPLICATE", "the same rule as in line %d", before.Line)
-		case l.file.Dialect() == robots.RFC9309 || l.file.Dialect() == robots.Extended:
-			l.overruled(before, r)
+			continue
+		case twice && same.Pattern != r.Pattern:
+			l.notice(r.Line, "R5-DUPLICATE", "the same rule as in line %d, to readers that compare escapes", same.Line)
+		case twice:
+			l.warn(r.Line, "R5-DUPLICATE", "the same rule as in line %d", same.Line)
+		case both && (l.file.Dialect() == robots.RFC9309 || l.file.Dialect() == robots.Extended):
+			_, end := seen[said{pattern + "$", false}]
+			l.overruled(other, r, end)
+		}
+		if !twice {
+			seen[said{pattern, r.Allow}] = r
+		}
+	}
+	for _, r := range g.Rules {
+		// A file for Gopher has each rule twice: some readers put no slash first.
+		if _, twin := seen[said{normal("/" + r.Pattern), r.Allow}]; l.noPath(r.Pattern) && !twin {
+			l.warn(r.Line, "R5-NEVER", "the pattern %q can match nothing: paths begin with a slash", r.Pattern)
 		}
 	}
 }
 
-// overruled: of equal patterns Allow wins.
-func (l *linter) overruled(a, b robots.Rule) {
+// noPath reports whether no path begins as a pattern does.
+func (l *linter) noPath(pattern string) bool {
+	return l.file.Dialect().Web() && pattern != "" && pattern[0] != '/' && pattern[0] != '*'
+}
+
+// overruled: of equal patterns Allow wins. Beside the same with $ the Disallow is
+// for readers that know neither Allow nor $.
+func (l *linter) overruled(a, b robots.Rule, end bool) {
 	if a.Allow {
 		a, b = b, a
+	}
+	if end {
+		l.notice(a.Line, "R5-NEVER", "the Allow in line %d has the same pattern and wins, with readers that know Allow", b.Line)
+		return
 	}
 	l.warn(a.Line, "R5-NEVER", "the Allow in line %d has the same pattern and wins", b.Line)
 }

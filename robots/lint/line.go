@@ -194,10 +194,8 @@ var badEscape = regexp.MustCompile(`%([^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$)`)
 func (l *linter) webRule(line robots.Line) {
 	p := line.Value
 	switch {
-	case p == "":
+	case p == "", l.noPath(p):
 		return
-	case p[0] != '/' && p[0] != '*':
-		l.warn(line.Number, "R5-NEVER", "the pattern %q can match nothing", p)
 	case l.file.Dialect() == robots.RFC9309 && (p == "/robots.txt" || p == "/robots.txt$"):
 		l.warn(line.Number, "R5-NEVER", "%q never decides about the robots file itself, which may always be fetched", p)
 	case l.file.Dialect() == robots.Standard1994 && strings.ContainsAny(p, "*$"):

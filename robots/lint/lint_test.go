@@ -43,6 +43,9 @@ var lintCases = []struct {
 	{robots.RFC9309, "User-agent: a\nDisallow: /\n\nUser-agent: A\nDisallow: /b\nUser-agent: c\n", "4:R3-DUPLICATE 6:R1-EMPTY-GROUP"},
 	{robots.Standard1994, "User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /b\n", "4:S3-DUPLICATE"},
 	{robots.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /a\nAllow: /a\nDisallow:\n", "2:R5-NEVER 3:R5-DUPLICATE 5:S5-EMPTY"},
+	{robots.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /b c/\nDisallow: a\nDisallow: b%20c/\n", "3:R2-BLANK"}, // as gophd writes it
+	{robots.RFC9309, "User-agent: a\nAllow: /a\nDisallow: a\nUser-agent: b\nDisallow: /c\n\nDisallow: c\n", "3:R5-NEVER"},
+	{robots.RFC9309, "User-agent: a\nDisallow: /a$\nDisallow: /a\nAllow: /a\nDisallow: /b\nDisallow: /b\nAllow: /b\n", "3:R5-NEVER 5:R5-NEVER 6:R5-DUPLICATE"},
 	{robots.RFC9309, "User-agent: a\nDisallow: /a~\nDisallow: /%61%7E\nDisallow: /robots.txt$\n", "3:R5-DUPLICATE 4:R5-NEVER"},
 	{robots.Gopher, "User-agent: a\nDisallow: /a\nDisallow: /%61\n", ""},
 	{robots.Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /a\nRobot-version: x\n", "1:C3-EXPERIMENTAL 4:C3-VALUE 4:C3-PLACE"},
@@ -168,5 +171,5 @@ Disallow: private/
 	// Output:
 	// robots.txt:1: warning: the group of "*" has no rules, so it joins that of "bigbot" in line 3 (R9-SWALLOWED)
 	// robots.txt:4: warning: Google and gophd read "Disalow" as Disallow, others do not (R2-MISSPELT-FIELD)
-	// robots.txt:5: warning: the pattern "private/" can match nothing (R5-NEVER)
+	// robots.txt:5: warning: the pattern "private/" can match nothing: paths begin with a slash (R5-NEVER)
 }
