@@ -15,7 +15,7 @@ func TestOtherFileSystemsAreNotVouchedFor(t *testing.T) {
 		if v.loose != loose {
 			t.Errorf("%s: loose is %v", name, v.loose)
 		}
-		if _, ok := v.root.main.ready(name, 1<<20); ok && loose {
+		if _, ok := v.root.Main.Cached(name, 1<<20); ok && loose {
 			t.Errorf("%s was read where it was accepted", name)
 		}
 	}

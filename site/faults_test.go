@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,20 +14,13 @@ import (
 
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // seam lets a test stand between a site and the file system: fault is called
 // before a name is opened, and its error, if any, is what comes of it.
 func seam(s *Site, fault func(name string) error) {
-	s.tapped = func(r *root) {
-		plain := r.main.plain
-		r.main.plain = func(name string) (*os.File, error) {
-			if err := fault(name); err != nil {
-				return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-			}
-			return plain(name)
-		}
-	}
+	s.tapped = func(r *disk.Root) { r.Main.Fault = fault }
 	s.tapped(s.served.Load().root)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // A Resource is an opened file, or a directory, of the tree.
@@ -67,15 +68,15 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	defer func() { _ = f.Close() }()
 	rest := maxListed
 	call := func(f func() error) error { return v.call(name, f) }
-	all, err := readDir(f.File, call, func(bytes int) error {
+	all, err := disk.ReadDir(f.File, call, func(bytes int) error {
 		if rest -= bytes; rest < 0 {
 			return errLarge
 		}
 		return v.keeps(bytes + bytes/direntSize*len(name)) // in a menu each has the directory in front
 	})
-	readable := readableIn(f.File, call)
-	kids := v.root.kidsOf(f.Real, func(t *tree) bool { return t.listed })
-	all = overlay(all, kids)
+	readable := disk.Readable(f.File, call)
+	kids := v.root.Kids(f.Real, func(t *disk.Tree) bool { return t.Listed })
+	all = disk.Overlay(all, kids)
 	all = all[:len(all)-len(kids)]
 	list := make([]fs.DirEntry, 0, len(all)+len(kids))
 	for i := range kids {
@@ -102,16 +103,16 @@ const direntSize = 32
 
 var errLarge = errors.New("too many names: the others are left out")
 
-func (v *View) entry(dir, real string, e *dirent, readable func(*dirent) bool) fs.DirEntry {
+func (v *View) entry(dir, real string, e *disk.Dirent, readable func(*disk.Dirent) bool) fs.DirEntry {
 	switch {
-	case !selector.Askable(e.name):
-	case e.mode.IsRegular(), e.mode.IsDir():
-		if readable(e) && v.theirs(selector.Join(real, e.name)) {
+	case !selector.Askable(e.Base):
+	case e.Mode.IsRegular(), e.Mode.IsDir():
+		if readable(e) && v.theirs(selector.Join(real, e.Base)) {
 			return e
 		}
-	case e.mode&fs.ModeSymlink != 0:
-		if info, err := v.Stat(selector.Join(dir, e.name)); err == nil {
-			return linked{e.name, info}
+	case e.Mode&fs.ModeSymlink != 0:
+		if info, err := v.Stat(selector.Join(dir, e.Base)); err == nil {
+			return linked{e.Base, info}
 		}
 	}
 	return nil
@@ -120,12 +121,12 @@ func (v *View) entry(dir, real string, e *dirent, readable func(*dirent) bool) f
 // theirs reports whether an entry of a real directory belongs to whom it must to
 // be served.
 func (v *View) theirs(real string) bool {
-	t, _, rest := v.root.at(real)
-	if t.owner == anyOwner || rest == "." {
+	t, _, rest := v.root.At(real)
+	if t.Owner == disk.AnyOwner || rest == "." {
 		return true
 	}
-	info, err := t.lstat(rest)
-	return err == nil && v.root.owned(real, info)
+	info, err := t.Lstat(rest)
+	return err == nil && v.root.Owned(real, info)
 }
 
 // program reports whether a name in a listing is that of a program. Before the
@@ -148,16 +149,3 @@ func (l linked) Name() string               { return l.name }
 func (l linked) Type() fs.FileMode          { return l.Mode().Type() }
 func (l linked) Info() (fs.FileInfo, error) { return l, nil }
 func (l linked) ModTime() time.Time         { return l.FileInfo.ModTime() }
-
-// dirent is an entry of a directory: its name, and of its mode the type.
-type dirent struct {
-	name string
-	mode fs.FileMode
-}
-
-// Name, IsDir, Type and Info make a *dirent an fs.DirEntry for menus, which
-// never ask for more than the type.
-func (e *dirent) Name() string               { return e.name }
-func (e *dirent) IsDir() bool                { return e.mode.IsDir() }
-func (e *dirent) Type() fs.FileMode          { return e.mode }
-func (e *dirent) Info() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }

@@ -196,7 +196,7 @@ func TestRescanIsScan(t *testing.T) {
 				rt.Fatalf("listed:\n%s\nscanned:\n%s", got, want)
 			}
 		}
-		s.served.Load().root.close()
+		s.served.Load().root.Close()
 		_ = os.RemoveAll(dir)
 	})
 }

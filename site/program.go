@@ -11,6 +11,7 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // The source of a program is its author's, passwords and all. By its name a
@@ -27,11 +28,11 @@ type programs struct {
 }
 
 // readMaps notes what the maps of a directory include, and its programs.
-func (r *reading) readMaps(list []dirent) {
+func (r *reading) readMaps(list []disk.Dirent) {
 	var p programs
 	for _, e := range list {
-		if selector.IsProgram(e.name) && !r.answers("/"+selector.Join(r.at.name, e.name)) {
-			p.found = append(p.found, diag.Diagnostic{Code: menu.CodeProgram, Severity: diag.Warning, File: selector.Join(r.at.name, e.name),
+		if selector.IsProgram(e.Base) && !r.answers("/"+selector.Join(r.at.name, e.Base)) {
+			p.found = append(p.found, diag.Diagnostic{Code: menu.CodeProgram, Severity: diag.Warning, File: selector.Join(r.at.name, e.Base),
 				Message: "a program by its name", Hint: "gophd starts no program and does not show its source"})
 		}
 	}
@@ -47,12 +48,12 @@ func (r *reading) readMaps(list []dirent) {
 			p.included[real] = p.included[real] || slices.Contains(interpreted, name)
 		}
 	}
-	if slices.ContainsFunc(list, func(e dirent) bool { return menu.IsMap(e.name) || selector.Refusal(e.name) == selector.Source }) {
+	if slices.ContainsFunc(list, func(e disk.Dirent) bool { return menu.IsMap(e.Base) || selector.Refusal(e.Base) == selector.Source }) {
 		read(r.at.name)
 	}
 	for _, e := range list {
-		if menu.IsMenuFile(e.name) && !e.IsDir() && !menu.IsMap(e.name) {
-			read(selector.Join(r.at.name, e.name))
+		if menu.IsMenuFile(e.Base) && !e.IsDir() && !menu.IsMap(e.Base) {
+			read(selector.Join(r.at.name, e.Base))
 		}
 	}
 	p.left = r.leaveOut(list)
@@ -79,7 +80,7 @@ func isAnswered(programs []string, sel string) bool {
 // include returns the real name of a file that a map includes. If something
 // changes there, the map is read again: the file may include others.
 func (r *reading) include(name string) string {
-	if real, err := r.root.resolve(r.call, name); err == nil {
+	if real, err := r.root.Resolve(r.call, name); err == nil {
 		name = real
 	}
 	r.links.via = append(r.links.via, path.Dir(name))
@@ -91,12 +92,12 @@ type scanned struct{ *scanner }
 
 // Open opens a file.
 func (s scanned) Open(name string) (fs.File, error) {
-	f, _, _, err := s.root.open(s.call, name)
+	f, _, _, err := s.root.Open(s.call, name)
 	s.mind(err)
 	if err != nil {
 		return nil, err
 	}
-	return &fileReader{f, s.call, name}, nil
+	return &disk.Reader{File: f, Call: s.call, At: name}, nil
 }
 
 // included are the real names of all files that maps include.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/watch"
+	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // unprivileged reports whether the test may go on as an ordinary user. If not, it
@@ -104,9 +105,9 @@ func TestNothingIsCompiledForTexts(t *testing.T) {
 func TestLinkBudget(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"big/1": "", "big/2": "", "big/3": "", "l1": "-> big", "l2": "-> big", "z": ""})
-	r, err := openRoot(dir)
+	r, err := disk.Open(dir)
 	must(t, err)
-	defer r.close()
+	defer r.Close()
 	scan := newScanner(r)
 	scan.budget = 2
 	tree, err := scan.tree()

@@ -15,6 +15,7 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/watch"
 	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // startDelay is how long Run waits: to read a tree of a million files takes a
@@ -84,14 +85,14 @@ func (s *Site) changed(b watch.Batch) (err error) {
 // reopen follows the name of the root: an open directory would follow the
 // directory, wherever it was moved. The old one is served until there is a policy
 // of the new one, or as long as it cannot be opened.
-func (s *Site) reopen() (*root, error) {
-	r, err := stall.Do(s.guard, rootName, func() (*root, error) { return openRoot(s.dir) })
+func (s *Site) reopen() (*disk.Root, error) {
+	r, err := stall.Do(s.guard, rootName, func() (*disk.Root, error) { return disk.Open(s.dir) })
 	old := s.served.Load().root
 	if err != nil {
 		s.fails("cannot open the content tree", err, "hint", lostHint(err))
 		return old, err
 	}
-	if r = r.with(old.trees); s.tapped != nil {
+	if r = r.With(old.Trees); s.tapped != nil {
 		s.tapped(r)
 	}
 	return r, nil
@@ -103,7 +104,7 @@ const rootName = "\x00root"
 
 func (s *Site) exchanged() bool {
 	r := s.served.Load().root
-	is, _ := stall.Do(s.guard, rootName, func() (bool, error) { return r.exchanged(), nil })
+	is, _ := stall.Do(s.guard, rootName, func() (bool, error) { return r.Exchanged(), nil })
 	return is
 }
 
@@ -125,9 +126,9 @@ func lostHint(err error) string {
 
 // read reads what a batch names, or all of a root that is to be served. Whether
 // links lead to too much is found out only by reading everything.
-func (s *Site) read(b watch.Batch, from *root) (*policy.Dir, *scanner, error) {
+func (s *Site) read(b watch.Batch, from *disk.Root) (*policy.Dir, *scanner, error) {
 	old := s.served.Load()
-	if scan := s.scan; !b.All && old.root.main == from.main && old.snap != nil && scan != nil && scan.budget > 0 {
+	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil && scan.budget > 0 {
 		s.scan = nil // it may be left behind in the middle
 		scan.root = from
 		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*policy.Dir, error) {
@@ -156,7 +157,7 @@ func (s *Site) read(b watch.Batch, from *root) (*policy.Dir, *scanner, error) {
 }
 
 // publish compiles, and swaps the snapshot in; it says why its file is not proven.
-func (s *Site) publish(tree *policy.Dir, of *root, start time.Time, b watch.Batch) error {
+func (s *Site) publish(tree *policy.Dir, of *disk.Root, start time.Time, b watch.Batch) error {
 	old := s.Now()
 	if old != nil && old.Tree == tree {
 		s.remap(old)
@@ -179,13 +180,13 @@ func (s *Site) publish(tree *policy.Dir, of *root, start time.Time, b watch.Batc
 // nothing that was kept of the old one is a reply any more: from before until
 // after, so that a text of the old one is never found beside a robots.txt of the
 // new one.
-func (s *Site) exchange(next *Snapshot, of *root) {
+func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 	change := func(now *served) {
-		if now.snap = next; now.root.main != of.main {
-			now.root = of.with(now.root.trees) // who looks through the old one goes on, and then it closes by itself
+		if now.snap = next; now.root.Main != of.Main {
+			now.root = of.With(now.root.Trees) // who looks through the old one goes on, and then it closes by itself
 		}
 	}
-	if s.served.Load().root.main == of.main {
+	if s.served.Load().root.Main == of.Main {
 		s.serve(change)
 		s.changes.touch(policyDir)
 		return

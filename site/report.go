@@ -11,6 +11,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // problems logs each problem of the tree once, not at every request that meets it.
@@ -84,33 +85,33 @@ func (l *leftOut) add(m leftOut) {
 
 // leaveOut counts the names of a directory that nobody can ask for, and those that
 // this process cannot read.
-func (r *reading) leaveOut(list []dirent) (l leftOut) {
+func (r *reading) leaveOut(list []disk.Dirent) (l leftOut) {
 	if r.at.linked() {
 		return l // counted where it lies
 	}
-	readable := func(*dirent) bool { return true }
+	readable := func(*disk.Dirent) bool { return true }
 	if os.Geteuid() != 0 && len(list) > 0 {
 		var f *os.File
 		err := r.call(r.at.real, func() (err error) {
-			f, err = r.root.plain(r.at.real)
+			f, err = r.root.Plain(r.at.real)
 			return err
 		})
 		if err == nil {
 			defer func() { _ = f.Close() }()
-			readable = readableIn(f, func(call func() error) error { return r.call(r.at.real, call) })
+			readable = disk.Readable(f, func(call func() error) error { return r.call(r.at.real, call) })
 		}
 	}
 	for i := range list {
 		e := &list[i]
-		if r.root.trees[selector.Join(r.at.real, e.name)] != nil {
+		if r.root.Trees[selector.Join(r.at.real, e.Base)] != nil {
 			continue // the top of another tree, which need not be in this directory
 		}
-		switch reason := selector.Refusal(e.name); {
-		case reason == "" && (e.mode.IsRegular() || e.mode.IsDir()) && !readable(e):
-			l.add(leftOut{unreadable: 1, first: selector.Join(r.at.name, e.name)})
-		case reason == "", reason == selector.Source, reason == selector.Program, e.name[0] == '.':
+		switch reason := selector.Refusal(e.Base); {
+		case reason == "" && (e.Mode.IsRegular() || e.Mode.IsDir()) && !readable(e):
+			l.add(leftOut{unreadable: 1, first: selector.Join(r.at.name, e.Base)})
+		case reason == "", reason == selector.Source, reason == selector.Program, e.Base[0] == '.':
 		default:
-			l.add(leftOut{unaskable: 1, first: selector.Join(r.at.name, e.name)})
+			l.add(leftOut{unaskable: 1, first: selector.Join(r.at.name, e.Base)})
 		}
 	}
 	return l
@@ -121,9 +122,9 @@ func (r *reading) refusedLink(name string, err error) {
 	name = selector.Join(r.at.name, name)
 	p := r.programs[r.at.name]
 	switch {
-	case errors.Is(err, errTooManyLinks):
+	case errors.Is(err, disk.ErrTooManyLinks):
 		p.found = append(p.found, tooManyLinks(name))
-	case errors.Is(err, errEscapes):
+	case errors.Is(err, disk.ErrEscapes):
 		p.left.add(leftOut{outside: 1, first: name})
 	default:
 		return
@@ -148,4 +149,10 @@ func (l leftOut) diagnostic() diag.Diagnostic {
 		}
 	}
 	return diag.Diagnostic{Code: "LEFT-OUT", Severity: diag.Warning, File: l.first, Message: text[:len(text)-1], Hint: "gophd check DIR tells all of them"}
+}
+
+// tooManyLinks is the diagnostic about a name with too many links.
+func tooManyLinks(name string) diag.Diagnostic {
+	return diag.Diagnostic{Code: "TOO-MANY-LINKS", Severity: diag.Warning, File: name,
+		Message: fmt.Sprintf("not served: too many links (at most %d, with %d elements in all)", disk.MaxLinks, disk.MaxLinkElements)}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // The scan makes the tree that the policy is compiled for: every name the
@@ -32,7 +34,7 @@ const (
 
 // scanner reads directories of one root.
 type scanner struct {
-	root    *root
+	root    *disk.Root
 	attempt *stall.Attempt   // nil: everything is waited for
 	links   map[string]links // of the directories that have some
 
@@ -45,7 +47,7 @@ type scanner struct {
 	read     *atomic.Int64        // counts directories; nil: nobody wants to know
 }
 
-func newScanner(r *root) *scanner {
+func newScanner(r *disk.Root) *scanner {
 	return &scanner{root: r, links: map[string]links{}, programs: map[string]programs{}, budget: linkBudget, refused: map[string]bool{}, changed: map[string]time.Time{}}
 }
 
@@ -80,7 +82,7 @@ type reading struct {
 	*scanner
 	at    location
 	dir   *policy.Dir
-	kept  []dirent // what is served, links as what they lead to
+	kept  []disk.Dirent // what is served, links as what they lead to
 	links links
 }
 
@@ -92,7 +94,7 @@ func (s *scanner) dir(p location, old *policy.Dir) (*policy.Dir, error) {
 	if s.read != nil {
 		s.read.Add(1)
 	}
-	slices.SortFunc(list, func(a, b dirent) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(list, func(a, b disk.Dirent) int { return strings.Compare(a.Base, b.Base) })
 	r := reading{scanner: s, at: p, dir: &policy.Dir{Name: p.base}, kept: list[:0]}
 	r.readMaps(list)
 	for _, e := range list {
@@ -114,9 +116,9 @@ func (s *scanner) dir(p location, old *policy.Dir) (*policy.Dir, error) {
 	return settled(r.dir, old), err
 }
 
-func (s *scanner) list(real string) ([]dirent, error) {
+func (s *scanner) list(real string) ([]disk.Dirent, error) {
 	list, err := s.listed(real)
-	list = overlay(list, s.root.kidsOf(real, func(*tree) bool { return true }))
+	list = disk.Overlay(list, s.root.Kids(real, func(*disk.Tree) bool { return true }))
 	s.mind(err)
 	if err != nil && real == "." {
 		s.failed = err // the old policy stays
@@ -124,10 +126,10 @@ func (s *scanner) list(real string) ([]dirent, error) {
 	return list, err
 }
 
-func (s *scanner) listed(real string) ([]dirent, error) {
+func (s *scanner) listed(real string) ([]disk.Dirent, error) {
 	call := func(f func() error) error { return s.call(real, f) }
 	var f *os.File
-	err := call(func() (err error) { f, err = s.root.plain(real); return err })
+	err := call(func() (err error) { f, err = s.root.Plain(real); return err })
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +138,11 @@ func (s *scanner) listed(real string) ([]dirent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.root.owned(real, info) {
-		return nil, errForeign
+	if !s.root.Owned(real, info) {
+		return nil, disk.ErrForeign
 	}
 	s.change(real, info)
-	return readDir(f, call, func(int) error { return nil })
+	return disk.ReadDir(f, call, func(int) error { return nil })
 }
 
 // unlisted denies a directory of which nobody knows what is in it, whether its mode is
@@ -157,29 +159,29 @@ func (s *scanner) charge(p location, entries int) {
 }
 
 // entry takes an entry, if it is to be served or an annotation.
-func (r *reading) entry(e dirent) {
+func (r *reading) entry(e disk.Dirent) {
 	if r.isNote(e) {
 		r.dir.Notes = append(r.dir.Notes, r.note(e))
 	}
-	if !selector.Askable(e.name) || len(r.at.name)+len(e.name) >= maxName {
+	if !selector.Askable(e.Base) || len(r.at.name)+len(e.Base) >= maxName {
 		return
 	}
-	if e.mode == fs.ModeSymlink {
-		e.mode = r.follow(e.name)
+	if e.Mode == fs.ModeSymlink {
+		e.Mode = r.follow(e.Base)
 	}
-	if (e.mode.IsRegular() || e.mode.IsDir()) && r.theirs(e) {
+	if (e.Mode.IsRegular() || e.Mode.IsDir()) && r.theirs(e) {
 		r.kept = append(r.kept, e)
 	}
 }
 
 // theirs reports whether an entry belongs to whom it must to be served.
-func (r *reading) theirs(e dirent) bool {
-	name := selector.Join(r.at.real, e.name)
-	if t, _, rest := r.root.at(name); t.owner == anyOwner || rest == "." {
+func (r *reading) theirs(e disk.Dirent) bool {
+	name := selector.Join(r.at.real, e.Base)
+	if t, _, rest := r.root.At(name); t.Owner == disk.AnyOwner || rest == "." {
 		return true
 	}
 	var info fs.FileInfo
-	err := r.call(name, func() (err error) { info, err = r.root.lstat(name); return err })
+	err := r.call(name, func() (err error) { info, err = r.root.Lstat(name); return err })
 	if errors.Is(err, stall.Err) {
 		return true // it is denied, not forgotten
 	}
@@ -187,12 +189,12 @@ func (r *reading) theirs(e dirent) bool {
 		return err == nil // what a link leads to was looked at
 	}
 	r.change(name, info)
-	return r.root.owned(name, info)
+	return r.root.Owned(name, info)
 }
 
 // change notes when something in the tree of a user was changed.
 func (s *scanner) change(name string, info fs.FileInfo) {
-	if t, top, _ := s.root.at(name); t.owner != anyOwner && s.changed[top].Before(info.ModTime()) {
+	if t, top, _ := s.root.At(name); t.Owner != disk.AnyOwner && s.changed[top].Before(info.ModTime()) {
 		s.changed[top] = info.ModTime()
 	}
 }
@@ -200,17 +202,17 @@ func (s *scanner) change(name string, info fs.FileInfo) {
 // caps adds the caps.txt of the root where there is none: it is made then, so
 // that robots.txt must speak of it, too.
 func (r *reading) caps() {
-	at, found := slices.BinarySearchFunc(r.kept, capsName, func(e dirent, name string) int { return strings.Compare(e.name, name) })
+	at, found := slices.BinarySearchFunc(r.kept, capsName, func(e disk.Dirent, name string) int { return strings.Compare(e.Base, name) })
 	if r.at.name == "." && !found {
-		r.kept = slices.Insert(r.kept, at, dirent{name: capsName})
+		r.kept = slices.Insert(r.kept, at, disk.Dirent{Base: capsName})
 	}
 }
 
 // isNote reports whether an entry is an annotation: a .robots, or the robots.txt
 // that somebody has written at the top of a tree. A directory called .robots is
 // one that cannot be read, a mistake whose maker means to deny something.
-func (r *reading) isNote(e dirent) bool {
-	return e.name == noteName || e.name == handName && !e.IsDir() && r.root.isTop(r.at.real)
+func (r *reading) isNote(e disk.Dirent) bool {
+	return e.Base == noteName || e.Base == handName && !e.IsDir() && r.root.IsTop(r.at.real)
 }
 
 // follow returns the type of what a link leads to.
@@ -234,21 +236,19 @@ type linkEnd struct {
 
 // resolve follows a link, and notes where it depends on.
 func (r *reading) resolve(name string) (end linkEnd, err error) {
-	w := r.root.walk(r.call, r.at.real)
-	defer w.leave()
-	err = w.step(name)
-	r.links.via = append(r.links.via, w.passed...)
+	real, passed, err := r.root.Follow(r.call, r.at.real, name)
+	r.links.via = append(r.links.via, passed...)
 	if err != nil {
 		r.refusedLink(name, err)
 		return end, err
 	}
-	err = r.call(w.at, func() error {
-		info, err := r.root.lstat(w.at)
-		if err == nil && !r.root.owned(w.at, info) {
-			err = errForeign
+	err = r.call(real, func() error {
+		info, err := r.root.Lstat(real)
+		if err == nil && !r.root.Owned(real, info) {
+			err = disk.ErrForeign
 		}
 		if err == nil {
-			end = linkEnd{w.at, info.Mode()}
+			end = linkEnd{real, info.Mode()}
 		}
 		return err
 	})
@@ -260,16 +260,16 @@ func (r *reading) resolve(name string) (end linkEnd, err error) {
 func (r *reading) pack() {
 	size := 0
 	for _, e := range r.kept {
-		size += len(e.name)
+		size += len(e.Base)
 	}
 	var b strings.Builder
 	b.Grow(size)
 	for _, e := range r.kept {
-		b.WriteString(e.name)
+		b.WriteString(e.Base)
 	}
 	names, files := b.String(), 0
 	for i, e := range r.kept {
-		r.kept[i].name, names = names[:len(e.name)], names[len(e.name):]
+		r.kept[i].Base, names = names[:len(e.Base)], names[len(e.Base):]
 		if !e.IsDir() {
 			files++
 		}
@@ -283,16 +283,16 @@ func (r *reading) pack() {
 func (r *reading) fill(old *policy.Dir, before links) {
 	for _, e := range r.kept {
 		if !e.IsDir() {
-			r.dir.Files = append(r.dir.Files, e.name)
+			r.dir.Files = append(r.dir.Files, e.Base)
 			continue
 		}
-		real := r.links.dirs[e.name]
+		real := r.links.dirs[e.Base]
 		var sub *policy.Dir
-		if before.dirs[e.name] == real {
-			sub = child(old, e.name)
+		if before.dirs[e.Base] == real {
+			sub = child(old, e.Base)
 		}
 		if sub == nil {
-			sub = r.below(r.at.child(e.name, real), real != "")
+			sub = r.below(r.at.child(e.Base, real), real != "")
 		}
 		if sub != nil {
 			r.dir.Dirs = append(r.dir.Dirs, sub)
@@ -314,12 +314,25 @@ func (r *reading) below(p location, link bool) *policy.Dir {
 }
 
 // note reads an annotation.
-func (r *reading) note(e dirent) *policy.Annotation {
-	if e.mode == fs.ModeSymlink {
-		_, _ = r.resolve(e.name)
+func (r *reading) note(e disk.Dirent) *policy.Annotation {
+	if e.Mode == fs.ModeSymlink {
+		_, _ = r.resolve(e.Base)
 	}
-	a := &policy.Annotation{File: selector.Join(r.at.name, e.name)}
-	a.Data, a.Err = r.root.note(r.call, selector.Join(r.at.real, e.name))
+	a := &policy.Annotation{File: selector.Join(r.at.name, e.Base)}
+	a.Data, a.Err = r.readNote(selector.Join(r.at.real, e.Base))
 	r.mind(a.Err)
 	return a
+}
+
+// readNote reads an annotation, one byte more than it may have at most.
+func (s *scanner) readNote(name string) ([]byte, error) {
+	f, info, _, err := s.root.Open(s.call, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if info.IsDir() {
+		return nil, errors.New("is a directory")
+	}
+	return io.ReadAll(io.LimitReader(&disk.Reader{File: f, Call: s.call, At: name}, maxNote+1))
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/watch"
 	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // A Config is how a Site is served and watched. The zero value is ready to use.
@@ -112,12 +113,12 @@ type Site struct {
 	looking sync.Mutex // one look for trees at a time
 	serving sync.Mutex // one change of what is served at a time
 
-	tapped func(*root) // for tests: gets each root that is opened
+	tapped func(*disk.Root) // for tests: gets each root that is opened
 }
 
 // Open opens a content tree. Nothing is read yet: Run does that.
 func Open(dir string, conf Config) (*Site, error) {
-	r, err := openRoot(dir)
+	r, err := disk.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func Open(dir string, conf Config) (*Site, error) {
 // Both are exchanged at once, so that nobody gets a robots.txt and then a text of
 // another tree.
 type served struct {
-	root *root
+	root *disk.Root
 	snap *Snapshot // nil before the first
 }
 
@@ -158,7 +159,7 @@ func (s *Site) touch(dir string) {
 }
 
 // openTrees opens all trees besides the root's.
-func (s *Site) openTrees(r *root) (err error) {
+func (s *Site) openTrees(r *disk.Root) (err error) {
 	if s.conf.Users != "" {
 		if s.users, err = parseUsers(s.conf.Users, s.conf.UsersMinUID); err != nil {
 			return err
@@ -256,11 +257,11 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 	if !fs.ValidPath(at) {
 		return nil, fmt.Errorf("%q is no name below a root", at)
 	}
-	r, err := openRoot(dir)
+	r, err := disk.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer r.close()
+	defer r.Close()
 	scan := newScanner(r)
 	scan.read = read
 	tree, err := scan.tree()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -14,7 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // write makes files below dir; a value "-> x" is a link, "dir" in a name that
@@ -41,178 +41,11 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// roots runs a test with each way of opening files.
-func roots(t *testing.T, dir string, f func(t *testing.T, r *root)) {
-	for _, walking := range []bool{false, true} {
-		name := map[bool]string{false: "openat2", true: "os.Root"}[walking]
-		t.Run(name, func(t *testing.T) {
-			r, err := openRoot(dir)
-			must(t, err)
-			defer r.close()
-			if walking {
-				os, err := os.OpenRoot(dir)
-				must(t, err)
-				r.main.os, r.main.plain = os, r.main.openWalking
-			} else if r.main.fd < 0 {
-				t.Skip("no openat2 here")
-			}
-			f(t, r)
-		})
-	}
-}
+// bothWays open a root with openat2(2), where the kernel has it, and without.
+var bothWays = []func(dir string) (*disk.Root, error){disk.Open, disk.OpenWalking}
 
 func lookup(s *Site, name string) (*Resource, error) {
 	return s.View(context.Background()).Lookup(name)
-}
-
-// direct makes a system call as it is.
-func direct(_ string, f func() error) error { return f() }
-
-func read(r *root, name string) (string, error) {
-	f, info, _, err := r.open(direct, name)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	if info.IsDir() {
-		return "dir", nil
-	}
-	b, err := io.ReadAll(f)
-	return string(b), err
-}
-
-// Links are followed where they stay inside the root, absolute ones too.
-func TestAbuseSymbolicLinks(t *testing.T) {
-	base := t.TempDir()
-	dir := filepath.Join(base, "root")
-	write(t, base, map[string]string{
-		"secret":             "secret",
-		"root/a/b/file":      "inside",
-		"root/link":          "-> a/b/file",
-		"root/dirlink":       "-> a/b",
-		"root/a/up":          "-> ../a/b/file",
-		"root/abs":           "-> " + dir + "/a/b/file",
-		"root/absdir":        "-> " + dir + "/a",
-		"root/out":           "-> ../secret",
-		"root/outabs":        "-> " + base + "/secret",
-		"root/outdir":        "-> ..",
-		"root/etc":           "-> /etc",
-		"root/a/escape":      "-> ../../secret",
-		"root/beside":        "-> " + dir + "x/file",
-		"rootx/file":         "beside",
-		"root/dangling":      "-> nothing",
-		"root/self":          "-> self",
-		"root/ping":          "-> pong",
-		"root/pong":          "-> ping",
-		"root/a/loop":        "-> ..",
-		"root/a/b/loop":      "-> .",
-		"root/chain1":        "-> chain2",
-		"root/chain2":        "-> a/b/../b/file",
-		"root/.hidden/inner": "kept by a link",
-		"root/shown":         "-> .hidden/inner",
-	})
-	want := map[string]string{
-		"a/b/file": "inside", "link": "inside", "dirlink/file": "inside", "a/up": "inside", "abs": "inside",
-		"absdir/b/file": "inside", "absdir": "dir", "chain1": "inside", "shown": "kept by a link", ".": "dir",
-		"out": "", "outabs": "", "outdir/secret": "", "outdir": "", "etc/passwd": "", "etc": "", "a/escape": "", "beside": "",
-		"dangling": "", "self": "", "ping": "", "a/loop/link": "", "a/loop": "", "a/b/loop/file": "", "nothing": "", "link/x": "",
-	}
-	roots(t, dir, func(t *testing.T, r *root) {
-		for name, text := range want {
-			got, err := read(r, name)
-			if got != text || (err == nil) != (text != "") {
-				t.Errorf("%s: got %q, %v; want %q", name, got, err, text)
-			}
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%s: %v is not fs.ErrNotExist", name, err)
-			}
-		}
-	})
-}
-
-func TestAbuseSpecialFiles(t *testing.T) {
-	dir := t.TempDir()
-	must(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	must(t, err)
-	defer func() { _ = syscall.Close(fd) }()
-	must(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: filepath.Join(dir, "socket")}))
-	write(t, dir, map[string]string{"null": "-> /dev/null"})
-	if os.Geteuid() == 0 {
-		_ = syscall.Mknod(filepath.Join(dir, "zero"), syscall.S_IFCHR|0o666, 1<<8|5)
-	}
-	roots(t, dir, func(t *testing.T, r *root) {
-		for _, name := range []string{"fifo", "socket", "null", "zero"} {
-			begin := time.Now()
-			if got, err := read(r, name); err == nil || !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%s: got %q, %v", name, got, err)
-			}
-			if time.Since(begin) > time.Minute {
-				t.Errorf("%s hung", name)
-			}
-		}
-	})
-}
-
-// Whatever is swapped for a link while it is served, nothing shows what is outside,
-// and what cannot be opened for it is not there.
-func TestAbuseLinkSwappedWhileServing(t *testing.T) {
-	base := t.TempDir()
-	write(t, base, map[string]string{"root/in/file": "inside", "out/file": "outside"})
-	at := filepath.Join(base, "root/it")
-	kinds := []func(tmp string) error{
-		func(tmp string) error { return os.Symlink("in", tmp) },
-		func(tmp string) error { return os.Symlink("../out", tmp) },
-		func(tmp string) error { return os.Symlink(base+"/out", tmp) },
-		func(tmp string) error { return os.Link(filepath.Join(base, "root/in/file"), tmp) },
-		func(tmp string) error { return os.Symlink("in/file", tmp) },
-		func(tmp string) error { return os.Symlink("it", tmp) },
-		func(tmp string) error { return syscall.Mkfifo(tmp, 0o644) },
-		func(tmp string) error { return os.Mkdir(tmp, 0o755) },
-	}
-	stop := make(chan struct{})
-	swapped := make(chan int)
-	go func() {
-		n := 0
-		for ; ; n++ {
-			select {
-			case <-stop:
-				swapped <- n
-				return
-			default:
-			}
-			tmp := filepath.Join(base, "root/tmp")
-			_ = os.Remove(tmp)
-			_ = kinds[n%len(kinds)](tmp)
-			if os.Rename(tmp, at) != nil { // a directory is in the way, or is it
-				_ = os.Remove(at)
-				_ = os.Rename(tmp, at)
-			}
-		}
-	}()
-	roots(t, filepath.Join(base, "root"), func(t *testing.T, r *root) {
-		seen := 0
-		for try := 0; try < 3000 || seen == 0 && try < 300_000; try++ {
-			for _, name := range []string{"it/file", "it"} {
-				got, err := read(r, name)
-				switch {
-				case err == nil && got != "inside" && (got != "dir" || name != "it"):
-					t.Fatalf("%s: got %q", name, got)
-				case err == nil:
-					seen++
-				case !errors.Is(err, fs.ErrNotExist):
-					t.Fatalf("%s: %v is not fs.ErrNotExist", name, err)
-				}
-			}
-		}
-		if seen == 0 {
-			t.Error("the link was never served")
-		}
-	})
-	close(stop)
-	if n := <-swapped; n == 0 {
-		t.Error("nothing was swapped")
-	}
 }
 
 func TestHiddenAndControlNamesAreNotThere(t *testing.T) {
@@ -268,20 +101,14 @@ func TestBothWaysFindTheSame(t *testing.T) {
 	})
 	must(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
 	trees := map[string]bool{}
-	roots(t, dir, func(t *testing.T, r *root) {
+	for _, open := range bothWays {
+		r, err := open(dir)
+		must(t, err)
 		tree, err := newScanner(r).tree()
 		must(t, err)
+		r.Close()
 		trees[dump(tree)] = true
-		if got, err := read(r, "deep/1/2/3/4/5/6/7/8"); got != "x" {
-			t.Errorf("deep: %q, %v", got, err)
-		}
-		long := strings.Repeat("x/", 3000) + "x"
-		for _, name := range []string{"a/b/file/x", "nothing/x", "fifo/x", strings.Repeat("x", 300), long} {
-			if _, err := read(r, name); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%.20s: %v", name, err)
-			}
-		}
-	})
+	}
 	if len(trees) != 1 {
 		t.Errorf("%d different trees: %v", len(trees), slices.Collect(maps.Keys(trees)))
 	}
@@ -297,11 +124,14 @@ func TestForbiddenIsForbidden(t *testing.T) {
 		must(t, os.Chmod(filepath.Join(dir, name), 0))
 		defer func() { _ = os.Chmod(filepath.Join(dir, name), 0o755) }()
 	}
-	roots(t, dir, func(t *testing.T, r *root) {
+	for _, open := range bothWays {
+		r, err := open(dir)
+		must(t, err)
 		for _, name := range []string{"shut", "shut/file", "file"} {
-			if _, err := read(r, name); !errors.Is(err, fs.ErrPermission) {
+			if _, _, _, err := r.Open(func(_ string, f func() error) error { return f() }, name); !errors.Is(err, fs.ErrPermission) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-	})
+		r.Close()
+	}
 }

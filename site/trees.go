@@ -14,8 +14,8 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/stall"
-	"github.com/gophd/gophd/internal/watch"
 	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // A site is made of trees: that of its root directory, those of its mounts, and
@@ -29,22 +29,22 @@ import (
 const treesEvery = time.Second
 
 // openMounts opens the trees of Config.Mounts.
-func (s *Site) openMounts(main *root) (map[string]*tree, error) {
-	trees := map[string]*tree{}
+func (s *Site) openMounts(main *disk.Root) (map[string]*disk.Tree, error) {
+	trees := map[string]*disk.Tree{}
 	for _, name := range slices.Sorted(maps.Keys(s.conf.Mounts)) {
 		if !fs.ValidPath(name) || name == "." || !selector.AskableName(name) {
 			return nil, fmt.Errorf("mounting at %q: no client can ask for that name", name)
 		}
 		if parent := path.Dir(name); parent != "." {
-			if info, err := os.Stat(filepath.Join(main.main.dir, parent)); err != nil || !info.IsDir() {
-				return nil, fmt.Errorf("mounting at %q: there is no directory %s in %s", name, parent, main.main.dir)
+			if info, err := os.Stat(filepath.Join(main.Main.Dir, parent)); err != nil || !info.IsDir() {
+				return nil, fmt.Errorf("mounting at %q: there is no directory %s in %s", name, parent, main.Main.Dir)
 			}
 		}
-		t, err := openTree(s.conf.Mounts[name])
+		t, err := disk.OpenTree(s.conf.Mounts[name])
 		if err != nil {
 			return nil, fmt.Errorf("mounting at %q: %w", name, err)
 		}
-		t.listed = true
+		t.Listed = true
 		trees[name] = t
 	}
 	return trees, nil
@@ -79,13 +79,13 @@ const treesName = "\x00trees"
 func (s *Site) lookTrees() {
 	s.looking.Lock()
 	defer s.looking.Unlock()
-	old := s.served.Load().root.trees
-	next, fresh := make(map[string]*tree, len(old)), []string(nil)
+	old := s.served.Load().root.Trees
+	next, fresh := make(map[string]*disk.Tree, len(old)), []string(nil)
 	for name, dir := range s.conf.Mounts {
 		next[name] = old[name]
-		if info, err := os.Stat(dir); err == nil && info.IsDir() && !os.SameFile(info, old[name].info) {
-			if t, err := openTree(dir); err == nil {
-				t.listed, next[name] = true, t
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && !os.SameFile(info, old[name].Info) {
+			if t, err := disk.OpenTree(dir); err == nil {
+				t.Listed, next[name] = true, t
 				fresh = append(fresh, name)
 			}
 		}
@@ -112,43 +112,20 @@ func (s *Site) lookTrees() {
 }
 
 // setTrees makes trees those of the site.
-func (s *Site) setTrees(trees map[string]*tree) {
+func (s *Site) setTrees(trees map[string]*disk.Tree) {
 	s.serve(func(now *served) {
-		now.root = now.root.with(trees)
+		now.root = now.root.With(trees)
 		if s.tapped != nil {
 			s.tapped(now.root)
 		}
 	})
-	watched := make([]watch.Tree, 0, len(trees))
+	watched := make(map[string]string, len(trees))
 	for name, t := range trees {
-		watched = append(watched, watch.Tree{Name: name, Dir: t.dir})
+		watched[name] = t.Dir
 	}
 	if err := s.watcher.SetTrees(watched); err != nil {
 		s.log.Error("cannot watch all trees", "error", err)
 	}
-}
-
-// kidsOf returns the directories that are in a directory though it does not list
-// them: the trees that appear there.
-func (r *root) kidsOf(real string, wanted func(*tree) bool) (kids []dirent) {
-	for _, base := range r.kids[real] {
-		if wanted(r.trees[selector.Join(real, base)]) {
-			kids = append(kids, dirent{name: base, mode: fs.ModeDir})
-		}
-	}
-	return kids
-}
-
-// overlay returns a list with kids in it, instead of what has their names.
-func overlay(list, kids []dirent) []dirent {
-	if len(kids) == 0 {
-		return list
-	}
-	hidden := make(map[string]bool, len(kids))
-	for _, k := range kids {
-		hidden[k.name] = true
-	}
-	return append(slices.DeleteFunc(list, func(e dirent) bool { return hidden[e.name] }), kids...)
 }
 
 // unopened is a diagnostic about the directory of a tree.

@@ -15,6 +15,7 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // DefaultUsersMinUID is the lowest user id of people, on most systems.
@@ -68,7 +69,7 @@ func readSkel(dir string) map[string][]byte {
 
 // trees adds the trees of all users to next, those of old that have not changed
 // and others, and returns the names of the others.
-func (u *users) trees(old, next map[string]*tree) (fresh []string) {
+func (u *users) trees(old, next map[string]*disk.Tree) (fresh []string) {
 	u.found = nil
 	homes, err := os.ReadDir(u.home)
 	if err != nil {
@@ -87,7 +88,7 @@ func (u *users) trees(old, next map[string]*tree) (fresh []string) {
 		if err != nil || !info.IsDir() {
 			continue
 		}
-		if was := old[name]; was != nil && os.SameFile(was.info, info) && was.owner == ownerOf(info) {
+		if was := old[name]; was != nil && os.SameFile(was.Info, info) && was.Owner == disk.OwnerOf(info) {
 			next[name] = was
 			continue
 		}
@@ -102,7 +103,7 @@ func (u *users) trees(old, next map[string]*tree) (fresh []string) {
 // closed notes that a home lets nobody in.
 func (u *users) closed(name, home string) {
 	info, err := os.Stat(home)
-	if err != nil || ownerOf(info) < u.minUID {
+	if err != nil || disk.OwnerOf(info) < u.minUID {
 		return
 	}
 	u.found = append(u.found, unopened(name, fmt.Sprintf("home is %04o", info.Mode().Perm()), "chmod o+x "+home))
@@ -110,26 +111,26 @@ func (u *users) closed(name, home string) {
 
 // open opens the tree of a user. It must belong to a person, and to the one whose
 // home it is in: a link may lead anywhere.
-func (u *users) open(name, dir string, info fs.FileInfo) *tree {
-	owner := ownerOf(info)
+func (u *users) open(name, dir string, info fs.FileInfo) *disk.Tree {
+	owner := disk.OwnerOf(info)
 	if owner < u.minUID {
 		return nil // an account of the system, or root's
 	}
 	home, err := os.Stat(filepath.Join(u.home, strings.TrimPrefix(name, "~")))
-	if err != nil || ownerOf(home) != owner && ownerOf(home) != 0 {
+	if err != nil || disk.OwnerOf(home) != owner && disk.OwnerOf(home) != 0 {
 		u.found = append(u.found, unopened(name, "the directory does not belong to the owner of the home", ""))
 		return nil
 	}
-	t, err := openTree(dir)
+	t, err := disk.OpenTree(dir)
 	if err != nil {
 		u.found = append(u.found, unopened(name, err.Error(), "chmod o+rx "+dir))
 		return nil
 	}
-	if !os.SameFile(t.info, info) {
-		t.close() // it was exchanged meanwhile: the next look finds it
+	if !os.SameFile(t.Info, info) {
+		t.Close() // it was exchanged meanwhile: the next look finds it
 		return nil
 	}
-	t.owner = owner
+	t.Owner = owner
 	return t
 }
 
@@ -156,9 +157,9 @@ func (v *View) Users() []User {
 		return nil
 	}
 	var list []User
-	for name, t := range v.root.trees {
+	for name, t := range v.root.Trees {
 		d := child(snap.Tree, name)
-		if t.owner == anyOwner || d == nil || len(d.Files)+len(d.Dirs) == 0 || v.site.users.fromSkel(v, name, d) {
+		if t.Owner == disk.AnyOwner || d == nil || len(d.Files)+len(d.Dirs) == 0 || v.site.users.fromSkel(v, name, d) {
 			continue
 		}
 		list = append(list, User{Name: strings.TrimPrefix(name, "~"), Changed: snap.changed[name]})

@@ -13,6 +13,7 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // A View is the tree as one request sees it. It is an fs.FS: what it does not
@@ -22,7 +23,7 @@ import (
 type View struct {
 	ctx   context.Context
 	site  *Site
-	root  *root
+	root  *disk.Root
 	began uint64
 	enter func(name string) (*stall.Op, error)
 	spend func(bytes int) error // nil: reading is free
@@ -57,8 +58,8 @@ func (v *View) Spend(f func(bytes int) error) { v.spend = f }
 // Path returns where a name lies on the disk, links in it not followed: below the
 // root, a mount, or the directory of a user.
 func (v *View) Path(name string) string {
-	t, _, rest := v.root.at(name)
-	return filepath.Join(t.dir, rest)
+	t, _, rest := v.root.At(name)
+	return filepath.Join(t.Dir, rest)
 }
 
 // Context is the one that the View ends with.
@@ -136,10 +137,10 @@ func (v *View) nearest(dir string) (string, bool) {
 		if err != nil {
 			return "", false
 		}
-		info, err := v.root.lstat(dir)
+		info, err := v.root.Lstat(dir)
 		op.Leave()
 		if err == nil && v.site.watcher.Watched(dir) {
-			return dir, v.root.local(dir, info)
+			return dir, v.root.IsLocal(dir, info)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", false
@@ -179,7 +180,7 @@ func (v *View) Lookup(name string) (*Resource, error) {
 	return f, nil
 }
 
-func (v *View) whoForbids(name string) string { return v.root.whoForbids(v.call, name) }
+func (v *View) whoForbids(name string) string { return v.root.WhoForbids(v.call, name) }
 
 // A Ready is a regular file that can be answered with at once.
 type Ready struct {
@@ -197,24 +198,25 @@ func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
 	if !v.site.answers(name) || v.site.suspect(name) || isAnswered(v.site.conf.Programs, "/"+name) {
 		return Ready{}, false
 	}
-	t, _, rest := v.root.at(name)
-	return t.ready(rest, small)
+	t, _, rest := v.root.At(name)
+	c, ok := t.Cached(rest, small)
+	return Ready(c), ok
 }
 
 // open opens a name; through a link no watcher vouches for it.
 func (v *View) open(name string) (*Resource, error) {
-	f, info, real, err := v.root.open(v.call, name)
+	f, info, real, err := v.root.Open(v.call, name)
 	v.links = v.links || real != name
 	if limit.Reached(err) {
 		v.failed = err
 	}
-	if errors.Is(err, errTooManyLinks) {
+	if errors.Is(err, disk.ErrTooManyLinks) {
 		v.site.problems.once(tooManyLinks(name))
 	}
 	if err != nil {
 		return nil, err
 	}
-	v.loose = v.loose || !v.root.local(real, info)
+	v.loose = v.loose || !v.root.IsLocal(real, info)
 	return &Resource{File: f, Name: name, Real: real, Info: info, view: v}, nil
 }
 

@@ -4,77 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/site/internal/disk"
 )
-
-// The links of a name may have so many elements, whatever they lead to, and to
-// find out costs no more than that.
-func TestAbuseLinkChains(t *testing.T) {
-	dir := t.TempDir()
-	must(t, os.MkdirAll(filepath.Join(dir, strings.Repeat("d/", 800)), 0o755))
-	write(t, dir, map[string]string{
-		"file":  "x",
-		"full":  "-> " + strings.Repeat("./", 254) + "file",
-		"over":  "-> " + strings.Repeat("./", 255) + "file",
-		"half":  "-> " + strings.Repeat("./", 127) + "d",
-		"deep":  "-> " + strings.Repeat("d/", 800) + "l1",
-		"l0":    "-> d/../l1",
-		"d/two": "-> " + strings.Repeat("./", 127) + "two.d",
-		"d/twO": "-> " + strings.Repeat("./", 126) + "two.d",
-
-		"d/two.d/file": "x",
-	})
-	at := filepath.Join(dir, strings.Repeat("d/", 800))
-	for i := range 39 { // each leads up all the way and down again
-		link := filepath.Join(at, "l"+string(rune('A'+i)))
-		must(t, os.Symlink(strings.Repeat("../", 800)+strings.Repeat("d/", 800)+"l"+string(rune('B'+i)), link))
-	}
-	roots(t, dir, func(t *testing.T, r *root) {
-		for name, want := range map[string]error{
-			"full": nil, "over": errTooManyLinks, "deep": errTooManyLinks, "half/twO/file": nil, "half/two/file": errTooManyLinks,
-			strings.Repeat("d/", 800) + "lA": errTooManyLinks, "l0": fs.ErrNotExist,
-		} {
-			calls := 0
-			_, _, _, err := r.open(func(_ string, f func() error) error { calls++; return f() }, name)
-			if !errors.Is(err, want) || want != nil && !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%.20s: %v, want %v", name, err, want)
-			}
-			if most := maxLinkElements + 2*len(name) + 2; calls > most {
-				t.Errorf("%.20s: %d system calls, want at most %d", name, calls, most)
-			}
-		}
-	})
-}
-
-// What is always a link again when it is to be opened is not there.
-func TestLinkThatIsExchangedEachTime(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, map[string]string{"x": "x", "link": "-> x"})
-	at := filepath.Join(dir, "x")
-	roots(t, dir, func(t *testing.T, r *root) {
-		seen := 0
-		_, _, _, err := r.open(func(name string, f func() error) error {
-			if name == "x" {
-				must(t, os.Remove(at))
-				if seen++; seen%2 == 1 { // it is looked at
-					must(t, os.WriteFile(at, nil, 0o644))
-				} else {
-					must(t, os.Symlink("link", at))
-				}
-			}
-			return f()
-		}, "link")
-		if !errors.Is(err, errExchanged) || !errors.Is(err, fs.ErrNotExist) || seen != 2*maxTries {
-			t.Errorf("tried %d times: %v", seen, err)
-		}
-	})
-}
 
 // A name with too many links is reported as what it is, once.
 func TestTooManyLinksAreReported(t *testing.T) {
@@ -86,7 +22,7 @@ func TestTooManyLinksAreReported(t *testing.T) {
 	running(t, s)
 	soon(t, "the scan reports it", func() bool { return strings.Count(log.String(), "TOO-MANY-LINKS") == 1 })
 	for range 3 {
-		if _, err := lookup(s, "over"); !errors.Is(err, errTooManyLinks) {
+		if _, err := lookup(s, "over"); !errors.Is(err, disk.ErrTooManyLinks) {
 			t.Error(err)
 		}
 	}
@@ -163,14 +99,4 @@ func TestWaitingIsNoStall(t *testing.T) {
 	if _, err := v.ReadDir("d"); err != nil {
 		t.Errorf("taken for a file system that does not answer: %v", err)
 	}
-}
-
-// An error says once what could not be opened.
-func TestOpenErrorText(t *testing.T) {
-	roots(t, t.TempDir(), func(t *testing.T, r *root) {
-		_, _, _, err := r.open(func(_ string, f func() error) error { return f() }, "missing")
-		if !errors.Is(err, fs.ErrNotExist) || strings.Count(err.Error(), "missing") != 1 {
-			t.Errorf("got %v", err)
-		}
-	})
 }

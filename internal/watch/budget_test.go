@@ -314,7 +314,7 @@ bad line
 		}
 	}
 	m := mounts{at: map[string]mount{"/": {"/", "ext4", ""}, "/srv/g/nfs": {"/srv/g/nfs", "nfs4", ""}, "/home": {"/home", "nfs", ""}}}
-	found := m.remote(newNames("/srv/g", []Tree{{Name: "~ann", Dir: "/home/ann/public_gopher"}}))
+	found := m.remote(newNames("/srv/g", map[string]string{"~ann": "/home/ann/public_gopher"}))
 	if len(found) != 0 { // neither exists here
 		t.Errorf("found %v", found)
 	}
@@ -328,7 +328,8 @@ bad line
 func TestTrees(t *testing.T) {
 	t.Parallel()
 	root, other := makeTree(t, "a", "~ann/hidden"), makeTree(t, "x/y")
-	w := &Watcher{Root: root, Poll: -1, Trees: []Tree{{Name: "~ann", Dir: other}, {Name: "deep/er", Dir: other}}}
+	w := &Watcher{Root: root, Poll: -1}
+	must(t, w.SetTrees(map[string]string{"~ann": other, "deep/er": other}))
 	m := newMirror(root)
 	m.read = func(root, dir string) (map[string]string, bool) {
 		file := w.trees().file(dir)
@@ -345,7 +346,7 @@ func TestTrees(t *testing.T) {
 	until(t, "a rename is found under both names", func() bool { return m.fresh() && w.Watched("~ann/w/y") && w.Watched("deep/er/w/y") })
 
 	bob := makeTree(t, "b")
-	must(t, w.SetTrees([]Tree{{Name: "~ann", Dir: other}, {Name: "~bob", Dir: bob}}))
+	must(t, w.SetTrees(map[string]string{"~ann": other, "~bob": bob}))
 	until(t, "a new tree is watched, an old one is not", func() bool {
 		return w.Watched("~bob/b") && !w.Watched("deep/er/w") && w.Watched("~ann/w/y")
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,14 +13,6 @@ import (
 	"syscall"
 )
 
-// A Tree is a directory that is watched under a name of its own, as if it were
-// mounted there: what is below Dir has names below Name. It hides what has these
-// names in the root or in another tree.
-type Tree struct {
-	Name string // a slash path below the root, such as "~bob"
-	Dir  string // absolute; it may be missing for a time
-}
-
 // names maps names to files, and files to their names.
 type names struct {
 	root  string              // absolute
@@ -27,12 +20,12 @@ type names struct {
 	dirs  map[string][]string // names, by directory
 }
 
-func newNames(root string, trees []Tree) *names {
+func newNames(root string, trees map[string]string) *names {
 	n := &names{root: root, trees: make(map[string]string), dirs: make(map[string][]string)}
-	for _, t := range trees {
-		dir := filepath.Clean(t.Dir)
-		n.trees[t.Name] = dir
-		n.dirs[dir] = append(n.dirs[dir], t.Name)
+	for _, name := range slices.Sorted(maps.Keys(trees)) {
+		dir := filepath.Clean(trees[name])
+		n.trees[name] = dir
+		n.dirs[dir] = append(n.dirs[dir], name)
 	}
 	return n
 }

@@ -36,8 +36,6 @@ type Watcher struct {
 	// Root is the directory to watch. It may be missing for a time. If it is a
 	// symbolic link, what it points to is watched, and the link too.
 	Root string
-	// Trees are other directories to watch, at the start; see SetTrees.
-	Trees []Tree
 	// Method is how changes are found. If zero, Inotify.
 	Method Method
 	// Poll is the time between two complete readings. With Inotify these come
@@ -83,7 +81,7 @@ type Watcher struct {
 // it.
 func (w *Watcher) Run(ctx context.Context) error {
 	if w.trees() == nil { // SetTrees was not called yet
-		if err := w.SetTrees(w.Trees); err != nil {
+		if err := w.SetTrees(nil); err != nil {
 			return err
 		}
 	}
@@ -98,10 +96,13 @@ func (w *Watcher) Run(ctx context.Context) error {
 	return nil
 }
 
-// SetTrees sets which trees there are besides Root. For a tree whose Name and Dir
-// stay, but whose directory is another one, call Replaced.
-// It may be called at any time.
-func (w *Watcher) SetTrees(trees []Tree) error {
+// SetTrees sets which trees there are besides Root: directories that are watched
+// under names of their own, as if they were mounted there. The keys are their names,
+// slash paths below the root such as "~bob"; they hide what has these names in the
+// root or in another tree. The values are absolute, and may be missing for a time.
+// For a tree whose name and path stay, but whose directory is another one, call
+// Replaced. It may be called at any time, also before Run.
+func (w *Watcher) SetTrees(trees map[string]string) error {
 	root, err := filepath.Abs(w.Root)
 	if err != nil {
 		return fmt.Errorf("watching %s: %w", w.Root, err)

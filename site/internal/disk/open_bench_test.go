@@ -1,8 +1,7 @@
-package site
+package disk
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,16 +15,15 @@ func BenchmarkOpen(b *testing.B) {
 	for depth := range 9 {
 		write(b, dir, map[string]string{filepath.Join(deep[:2*depth], "file"): "x"})
 	}
-	r, err := openRoot(dir)
+	r, err := Open(dir)
 	must(b, err)
-	defer r.close()
-	walking, err := openTree(dir)
+	defer r.Close()
+	walking, err := OpenWalking(dir)
 	must(b, err)
-	walking.os, err = os.OpenRoot(dir)
-	must(b, err)
+	defer walking.Close()
 	ways := map[string]func(string) bool{
-		"openat2": func(name string) bool { f, err := r.plain(name); return err == nil && f.Close() == nil },
-		"os.Root": func(name string) bool { f, err := walking.openWalking(name); return err == nil && f.Close() == nil },
+		"openat2": func(name string) bool { f, err := r.Plain(name); return err == nil && f.Close() == nil },
+		"os.Root": func(name string) bool { f, err := walking.Plain(name); return err == nil && f.Close() == nil },
 	}
 	for _, way := range []string{"openat2", "os.Root"} {
 		for _, depth := range []int{0, 1, 4, 8} {

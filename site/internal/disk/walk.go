@@ -1,4 +1,4 @@
-package site
+package disk
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -24,35 +23,31 @@ import (
 // targets; each step costs the same however deep it is; and each asks first
 // whether somebody still waits.
 
+// The budget of a name.
 const (
-	maxLinks        = 40  // of a name, as in Linux
-	maxLinkElements = 255 // of the targets of all links of a name
+	MaxLinks        = 40  // of a name, as in Linux
+	MaxLinkElements = 255 // of the targets of all links of a name
 	maxTries        = 3   // walks of a name whose links are exchanged meanwhile
 )
 
+// Why links are not followed.
 var (
-	errTooManyLinks = fmt.Errorf("too many links: %w", fs.ErrNotExist)
+	ErrTooManyLinks = fmt.Errorf("too many links: %w", fs.ErrNotExist)
 	errExchanged    = fmt.Errorf("symbolic links are exchanged faster than they can be followed: %w", fs.ErrNotExist)
 )
 
-// tooManyLinks is the diagnostic about a name with too many links.
-func tooManyLinks(name string) diag.Diagnostic {
-	return diag.Diagnostic{Code: "TOO-MANY-LINKS", Severity: diag.Warning, File: name,
-		Message: fmt.Sprintf("not served: too many links (at most %d, with %d elements in all)", maxLinks, maxLinkElements)}
-}
+// Caller makes a system call on a name, if it may be made now.
+type Caller func(name string, f func() error) error
 
-// caller makes a system call on a name, if it may be made now.
-type caller func(name string, f func() error) error
-
-// open opens a file or directory by its name, following links that stay where
+// Open opens a file or directory by its name, following links that stay where
 // they may, and returns its real name: the same if there was no link. What is
 // neither file nor directory is refused, and what belongs to another than the
 // owner of its tree.
-func (r *root) open(call caller, name string) (f *os.File, info fs.FileInfo, real string, err error) {
+func (r *Root) Open(call Caller, name string) (f *os.File, info fs.FileInfo, real string, err error) {
 	real = name
 	for try := 0; ; try++ {
 		err = call(real, func() (err error) {
-			if f, err = r.plain(real); err == nil {
+			if f, err = r.Plain(real); err == nil {
 				info, err = f.Stat()
 			}
 			return err
@@ -64,7 +59,7 @@ func (r *root) open(call caller, name string) (f *os.File, info fs.FileInfo, rea
 			err = errExchanged
 			break
 		}
-		if real, err = r.resolve(call, name); err != nil {
+		if real, err = r.Resolve(call, name); err != nil {
 			break
 		}
 	}
@@ -72,8 +67,8 @@ func (r *root) open(call caller, name string) (f *os.File, info fs.FileInfo, rea
 	case err != nil:
 	case !info.IsDir() && !info.Mode().IsRegular():
 		err = errSpecial
-	case !r.owned(real, info):
-		err = errForeign
+	case !r.Owned(real, info):
+		err = ErrForeign
 	default:
 		return f, info, real, nil
 	}
@@ -99,12 +94,28 @@ func openError(name string, err error) error {
 	return &fs.PathError{Op: "open", Path: name, Err: notThere(err)}
 }
 
-// resolve follows all links of a name and returns one that has none; if it cannot,
+// WhoForbids finds the first element of a name that this process may not pass
+// or read, for the administrator.
+func (r *Root) WhoForbids(call Caller, name string) string {
+	at, err := r.Resolve(call, name) // what was reached is what does not let us on
+	need := "read (r)"
+	if err != nil {
+		need = "search (x)"
+	}
+	var info fs.FileInfo
+	err = call(at, func() (err error) { info, err = r.Lstat(at); return err })
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%q has mode %s, user %d needs %s", at, info.Mode(), os.Geteuid(), need)
+}
+
+// Resolve follows all links of a name and returns one that has none; if it cannot,
 // how far it got.
 //
 // A name that passes the same real directory twice is refused: so links make no
 // endless tree, and the selectors of a site can be counted.
-func (r *root) resolve(call caller, name string) (real string, err error) {
+func (r *Root) Resolve(call Caller, name string) (real string, err error) {
 	w := r.walk(call, ".")
 	defer w.leave()
 	before := []string{"."}
@@ -122,10 +133,20 @@ func (r *root) resolve(call caller, name string) (real string, err error) {
 	return w.at, nil
 }
 
+// Follow follows what may be a link in a real directory. It returns the real name,
+// and the real directories in which something was looked up: as long as nothing
+// changes there, it leads where it does.
+func (r *Root) Follow(call Caller, dir, elem string) (real string, passed []string, err error) {
+	w := r.walk(call, dir)
+	defer w.leave()
+	err = w.step(elem)
+	return w.at, w.passed, err
+}
+
 // walk is on the way through a name.
 type walk struct {
-	*root
-	call   caller
+	root   *Root
+	call   Caller
 	at     string   // the real name of what was reached
 	fd     int      // of that, for openat2(2); -1 if it is not open
 	passed []string // real directories in which something was looked up
@@ -133,34 +154,34 @@ type walk struct {
 	links, elements int // of the links that were followed
 }
 
-func (r *root) walk(call caller, at string) *walk {
+func (r *Root) walk(call Caller, at string) *walk {
 	return &walk{root: r, call: call, at: at, fd: -1}
 }
 
 // step resolves one element of a name in the directory that was reached.
 func (w *walk) step(elem string) error {
-	from, _, _ := w.root.at(w.at) // the tree of the link that is followed
+	from, _, _ := w.root.At(w.at) // the tree of the link that is followed
 	for pending := []string{elem}; len(pending) > 0; {
 		elem, pending = pending[0], pending[1:]
 		if elem == "" || elem == "." {
 			continue
 		}
 		if elem == ".." {
-			in, _, rest := w.root.at(w.at)
+			in, _, rest := w.root.At(w.at)
 			if rest != "." {
 				w.jump(path.Dir(w.at))
 				continue
 			}
 			outside := filepath.Join(append([]string{in.real, ".."}, pending...)...)
-			name, inside := w.inside(from, outside)
+			name, inside := w.root.inside(from, outside)
 			if !inside {
-				return errEscapes
+				return ErrEscapes
 			}
 			w.jump(".")
 			pending = strings.Split(name, "/")
 			continue
 		}
-		in, _, _ := w.root.at(selector.Join(w.at, elem))
+		in, _, _ := w.root.At(selector.Join(w.at, elem))
 		target, err := w.look(elem)
 		if err != nil {
 			return err
@@ -170,15 +191,15 @@ func (w *walk) step(elem string) error {
 		}
 		if from = in; filepath.IsAbs(target) {
 			var inside bool
-			if target, inside = w.inside(from, target); !inside {
-				return errEscapes
+			if target, inside = w.root.inside(from, target); !inside {
+				return ErrEscapes
 			}
 			w.jump(".")
 		}
 		more := strings.Split(filepath.ToSlash(target), "/")
 		w.links, w.elements = w.links+1, w.elements+len(more)
-		if w.links > maxLinks || w.elements > maxLinkElements {
-			return errTooManyLinks
+		if w.links > MaxLinks || w.elements > MaxLinkElements {
+			return ErrTooManyLinks
 		}
 		pending = append(more, pending...)
 	}
@@ -190,15 +211,14 @@ func (w *walk) step(elem string) error {
 func (w *walk) look(elem string) (target string, err error) {
 	w.passed = append(w.passed, w.at)
 	next := selector.Join(w.at, elem)
-	t, _, rest := w.root.at(next)
+	t, _, rest := w.root.At(next)
 	if rest == "." { // the top of a tree
 		w.jump(next)
 		return "", nil
 	}
 	err = w.call(next, func() error {
 		if t.os == nil {
-			_, _, at := w.root.at(w.at)
-			target, err = w.lookBeneath(t, at, elem)
+			target, err = w.lookBelow(t, elem)
 			return err
 		}
 		info, err := t.os.Lstat(rest)
@@ -213,8 +233,49 @@ func (w *walk) look(elem string) (target string, err error) {
 	return target, notThere(err)
 }
 
+// lookBelow is look with openat2(2). There is a descriptor for each directory, so
+// that what a step costs does not depend on how deep it is; and nothing is opened
+// that could block.
+func (w *walk) lookBelow(t *Tree, elem string) (target string, err error) {
+	if w.fd < 0 {
+		_, _, at := w.root.At(w.at)
+		if w.fd, err = t.beneath(at, lookFlags); err != nil {
+			return "", err
+		}
+	}
+	fd, target, err := lookAt(w.fd, elem)
+	if fd >= 0 {
+		w.leave()
+		w.fd = fd
+	}
+	return target, err
+}
+
+// leave closes the directory that was reached.
+func (w *walk) leave() {
+	if w.fd >= 0 {
+		_ = syscall.Close(w.fd)
+		w.fd = -1
+	}
+}
+
 // jump goes to a directory by its real name.
 func (w *walk) jump(real string) {
 	w.leave()
 	w.at = real
+}
+
+// Reader reads a file by single system calls.
+type Reader struct {
+	*os.File
+	Call Caller
+	At   string
+}
+
+// Read reads from the file.
+func (r *Reader) Read(p []byte) (n int, err error) {
+	if failed := r.Call(r.At, func() error { n, err = r.File.Read(p); return nil }); failed != nil {
+		return 0, failed
+	}
+	return n, err
 }

@@ -1,12 +1,10 @@
-package site
+package disk
 
 import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
-	"path"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,34 +12,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openBeneath makes plain use openat2(2), where the kernel has it (Linux 5.6):
-// one system call that cannot leave the tree, whatever the depth, where os.Root
-// opens each directory on the way. It reports whether it does.
-func (t *tree) openBeneath() bool {
-	fd, err := unix.Open(t.real, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+// openTop opens a directory for openBelow. It returns -1 if the kernel has no
+// openat2(2) (Linux before 5.6): one system call that cannot leave the directory,
+// whatever the depth, where os.Root opens each directory on the way.
+func openTop(dir string) int {
+	top, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return false
+		return -1
 	}
-	t.fd = fd
-	t.unused = runtime.AddCleanup(t, func(fd int) { _ = unix.Close(fd) }, fd)
-	f, err := t.openat2(".")
+	fd, err := openBelow(top, ".", openFlags)
 	if err != nil {
-		t.closeBeneath()
-		return false
+		_ = unix.Close(top)
+		return -1
 	}
-	_ = f.Close()
-	t.plain = t.openat2
-	return true
+	_ = unix.Close(fd)
+	return top
 }
 
-// beneath opens a name as openat2(2) does that does not leave the tree.
-func (t *tree) beneath(name string, flags int) (fd int, err error) {
-	defer runtime.KeepAlive(t)
-	if fd, err = openBelow(t.fd, name, flags); err != nil {
-		return -1, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	return fd, nil
-}
+// lookFlags open what is only looked at: nothing that could block, a link as what
+// it is.
+const lookFlags = unix.O_PATH | unix.O_NOFOLLOW
 
 // openBelow opens a name below a directory, through no link.
 func openBelow(dir int, name string, flags int) (fd int, err error) {
@@ -63,101 +53,59 @@ func openBelow(dir int, name string, flags int) (fd int, err error) {
 	}
 }
 
-func (t *tree) openat2(name string) (*os.File, error) {
-	fd, err := t.beneath(name, openFlags)
+// lookAt looks at an element of a directory. It returns a descriptor of it, or,
+// if it is a link, -1 and where it leads.
+func lookAt(dir int, elem string) (fd int, target string, err error) {
+	fd, err = openBelow(dir, elem, lookFlags)
 	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), path.Join(t.real, name)), nil
-}
-
-// lstatBeneath is lstat by openat2(2).
-func (t *tree) lstatBeneath(name string) (fs.FileInfo, error) {
-	fd, err := t.beneath(name, unix.O_PATH|unix.O_NOFOLLOW)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), name)
-	defer func() { _ = f.Close() }()
-	return f.Stat()
-}
-
-// lookBeneath goes to an element of the directory that was reached, or returns where
-// it leads if it is a link. There is a descriptor for each directory, so that what a
-// step costs does not depend on how deep it is; and nothing is opened that could
-// block.
-func (w *walk) lookBeneath(t *tree, at, elem string) (target string, err error) {
-	if w.fd < 0 {
-		if w.fd, err = t.beneath(at, unix.O_PATH|unix.O_NOFOLLOW); err != nil {
-			return "", err
-		}
-	}
-	fd, err := openBelow(w.fd, elem, unix.O_PATH|unix.O_NOFOLLOW)
-	if err != nil {
-		return "", err
+		return -1, "", err
 	}
 	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		_ = unix.Close(fd)
-		return "", err
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
-		w.leave()
-		w.fd = fd
-		return "", nil
+	err = unix.Fstat(fd, &st)
+	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return fd, "", nil
 	}
 	defer func() { _ = unix.Close(fd) }()
+	if err != nil {
+		return -1, "", err
+	}
 	buf := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(fd, "", buf)
-	return string(buf[:max(n, 0)]), err
-}
-
-// leave closes the directory that was reached.
-func (w *walk) leave() {
-	if w.fd >= 0 {
-		_ = unix.Close(w.fd)
-		w.fd = -1
-	}
+	return -1, string(buf[:max(n, 0)]), err
 }
 
 // resolveCached is openat2's RESOLVE_CACHED (Linux 5.12): fail rather than wait.
 const resolveCached = 0x20
 
-// ready returns a regular file, read if it is smaller than small, else only
-// opened, if the kernel has its name, and all of what is read, in memory, so that
-// it cannot block. It is not for what lies on another file system than the root,
-// nor for anything on one that others may change: there the open itself asks
-// somebody, though the name is known.
-func (t *tree) ready(name string, small int64) (f Ready, ok bool) {
+// cachedBelow returns a regular file below a directory, read if it is smaller than
+// small bytes, else only opened, if the kernel has its name, and all of what is read,
+// in memory, so that it cannot block. It does not leave the file system of the
+// directory.
+func cachedBelow(dir int, name string, small int64, allowed func(owner int, device uint64) bool) (c Cached, ok bool) {
 	how := unix.OpenHow{
 		Flags:   uint64(openFlags),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV | resolveCached,
 	}
-	if t.fd < 0 || t.remote {
-		return f, false
-	}
-	fd, err := unix.Openat2(t.fd, name, &how)
-	runtime.KeepAlive(t)
+	fd, err := unix.Openat2(dir, name, &how)
 	if err != nil {
-		return f, false
+		return c, false
 	}
 	var st unix.Stat_t
-	known := unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Dev == t.device &&
-		(t.owner == anyOwner || st.Uid == 0 || int(st.Uid) == t.owner)
+	known := unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && allowed(int(st.Uid), st.Dev)
 	if known && st.Size >= small {
-		return Ready{File: os.NewFile(uintptr(fd), name), Size: st.Size, Resident: resident(fd, st.Size)}, true
+		return Cached{File: os.NewFile(uintptr(fd), name), Size: st.Size, Resident: resident(fd, st.Size)}, true
 	}
 	defer func() { _ = unix.Close(fd) }()
 	if !known {
-		return f, false
+		return c, false
 	}
 	body := make([]byte, st.Size)
 	if st.Size > 0 {
 		if n, err := unix.Preadv2(fd, [][]byte{body}, 0, unix.RWF_NOWAIT); err != nil || int64(n) < st.Size {
-			return f, false
+			return c, false
 		}
 	}
-	return Ready{Body: body, Size: st.Size}, true
+	return Cached{Body: body, Size: st.Size}, true
 }
 
 // maxResident is the size up to which it is worth knowing whether the kernel has
@@ -177,27 +125,19 @@ func resident(fd int, size int64) bool {
 	return err == nil && int64(pages.Cache)*int64(os.Getpagesize()) >= size
 }
 
-func (t *tree) closeBeneath() {
-	if t.fd >= 0 {
-		t.unused.Stop()
-		_ = unix.Close(t.fd)
-		t.fd = -1
-	}
-}
-
-// readableIn returns a function that reports whether this process can read an entry
+// Readable returns a function that reports whether this process can read an entry
 // of an opened directory; a directory must also be searchable.
-func readableIn(dir *os.File, call func(func() error) error) func(*dirent) bool {
+func Readable(dir *os.File, call func(func() error) error) func(*Dirent) bool {
 	if os.Geteuid() == 0 {
-		return func(*dirent) bool { return true }
+		return func(*Dirent) bool { return true }
 	}
 	fd := int(dir.Fd())
-	return func(e *dirent) bool {
+	return func(e *Dirent) bool {
 		mode := uint32(unix.R_OK)
 		if e.IsDir() {
 			mode |= unix.X_OK
 		}
-		return call(func() error { return unix.Faccessat(fd, e.name, mode, unix.AT_EACCESS) }) == nil
+		return call(func() error { return unix.Faccessat(fd, e.Base, mode, unix.AT_EACCESS) }) == nil
 	}
 }
 
@@ -211,12 +151,12 @@ const (
 // direntSpace holds what one call of getdents64(2) returns.
 var direntSpace = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// readDir lists an opened directory, in the directory's own order. It does what
+// ReadDir lists an opened directory, in the directory's own order. It does what
 // os.File.ReadDir does in half the time: no value and no string of its own for
 // each entry. The names share memory, which stays as long as one of them does.
 // Each system call is made by call. What one has read is kept only if keeps says
 // so; if not, the list is what came before.
-func readDir(f *os.File, call func(func() error) error, keeps func(bytes int) error) (list []dirent, err error) {
+func ReadDir(f *os.File, call func(func() error) error, keeps func(bytes int) error) (list []Dirent, err error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return nil, err
@@ -230,7 +170,7 @@ func readDir(f *os.File, call func(func() error) error, keeps func(bytes int) er
 	return list, err
 }
 
-func direntsOf(fd int, call func(func() error) error, keeps func(bytes int) error) ([]dirent, error) {
+func direntsOf(fd int, call func(func() error) error, keeps func(bytes int) error) ([]Dirent, error) {
 	space := direntSpace.Get().(*[64 << 10]byte)
 	defer direntSpace.Put(space)
 	var batches []string
@@ -252,11 +192,11 @@ func direntsOf(fd int, call func(func() error) error, keeps func(bytes int) erro
 			eachRecord(batches[len(batches)-1], func(string, byte) { total++ })
 			continue
 		}
-		list := make([]dirent, 0, total)
+		list := make([]Dirent, 0, total)
 		for _, records := range batches {
 			eachRecord(records, func(name string, t byte) {
 				if name != "." && name != ".." {
-					list = append(list, dirent{name, typeOf(fd, name, t, call)})
+					list = append(list, Dirent{name, typeOf(fd, name, t, call)})
 				}
 			})
 		}

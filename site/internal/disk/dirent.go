@@ -1,0 +1,68 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// A Dirent is an entry of a directory: its name, and of its mode the type.
+type Dirent struct {
+	Base string
+	Mode fs.FileMode
+}
+
+// Name returns the name.
+func (e *Dirent) Name() string { return e.Base }
+
+// IsDir reports whether it is a directory.
+func (e *Dirent) IsDir() bool { return e.Mode.IsDir() }
+
+// Type returns the type.
+func (e *Dirent) Type() fs.FileMode { return e.Mode }
+
+// Info fails: menus, for which it is an [fs.DirEntry], never ask for more than the
+// type.
+func (e *Dirent) Info() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
+
+// A Cached is a regular file that the kernel has in memory.
+type Cached struct {
+	Body     []byte   // all of it, if it is small
+	File     *os.File // else the opened file, of Size bytes
+	Size     int64
+	Resident bool // the kernel has all of it in memory: to read it cannot block
+}
+
+// Why something is not there.
+var (
+	errLink    = fmt.Errorf("symbolic link: %w", fs.ErrNotExist) // where there was none a moment ago
+	ErrEscapes = fmt.Errorf("symbolic link leads out of the tree: %w", fs.ErrNotExist)
+	errLoop    = fmt.Errorf("symbolic links form a loop: %w", fs.ErrNotExist)
+	ErrForeign = fmt.Errorf("belongs to another user than its tree: %w", fs.ErrNotExist)
+	errSpecial = fmt.Errorf("not a regular file or directory: %w", fs.ErrNotExist)
+)
+
+// AnyOwner is the owner of a tree whose files may be anybody's.
+const AnyOwner = -1
+
+// openFlags: a FIFO must not block, and no terminal may become ours.
+const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY | syscall.O_CLOEXEC
+
+// OwnerOf returns the user whom a file belongs to.
+func OwnerOf(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return AnyOwner
+}
+
+// notThere makes an error that says there cannot be such a name one that is
+// fs.ErrNotExist.
+func notThere(err error) error {
+	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) {
+		return fmt.Errorf("%w: %w", err, fs.ErrNotExist)
+	}
+	return err
+}

@@ -1,0 +1,159 @@
+// Package disk opens what lies below directories, and never leaves them, whatever
+// symbolic links are there, even if they are exchanged meanwhile. It knows neither
+// policy nor requests.
+//
+//	name → Root: which Tree → if there is a link on the way: walk → openat2(2)
+package disk
+
+import (
+	"cmp"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/selector"
+)
+
+// A Root is everything that a site serves, under its names: the tree of its root
+// directory, and other trees below names of their own. It never changes after it
+// was made. Symbolic links are followed here, one by one, only where they stay in
+// their tree; those of the root directory's tree may lead into another one, too,
+// since only the administrator can make them.
+type Root struct {
+	Main  *Tree
+	Trees map[string]*Tree    // by name, such as "~bob"
+	byDir map[string][]string // names of trees, "." too, by directory
+	kids  map[string][]string // base names of trees, sorted, by the directory that they appear in
+}
+
+// Open opens a directory as the root of a site.
+func Open(dir string) (*Root, error) { return openAs(dir, openTop) }
+
+// OpenWalking is Open as it is where the kernel has no openat2(2).
+func OpenWalking(dir string) (*Root, error) {
+	return openAs(dir, func(string) int { return -1 })
+}
+
+func openAs(dir string, top func(string) int) (*Root, error) {
+	main, err := openTreeAs(dir, top)
+	if err != nil {
+		return nil, err
+	}
+	return (&Root{Main: main}).With(nil), nil
+}
+
+// With returns a root with other trees besides its main one.
+func (r *Root) With(trees map[string]*Tree) *Root {
+	next := &Root{Main: r.Main, Trees: trees, byDir: map[string][]string{}, kids: map[string][]string{}}
+	add := func(name string, t *Tree) {
+		next.byDir[t.real] = append(next.byDir[t.real], name)
+		if t.Dir != t.real {
+			next.byDir[t.Dir] = append(next.byDir[t.Dir], name)
+		}
+	}
+	add(".", r.Main)
+	for _, name := range slices.Sorted(maps.Keys(trees)) {
+		add(name, trees[name])
+		next.kids[path.Dir(name)] = append(next.kids[path.Dir(name)], path.Base(name))
+	}
+	return next
+}
+
+// At returns the tree that a name lies in, and its name there.
+func (r *Root) At(name string) (t *Tree, top, rest string) {
+	if len(r.Trees) > 0 {
+		for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '/') {
+			if t := r.Trees[name[:end]]; t != nil {
+				if end == len(name) {
+					return t, name, "."
+				}
+				return t, name[:end], name[end+1:]
+			}
+		}
+	}
+	return r.Main, ".", name
+}
+
+// IsTop reports whether a real directory is the top of a tree.
+func (r *Root) IsTop(real string) bool { return real == "." || r.Trees[real] != nil }
+
+// Plain opens a name that holds no link; if it does, it fails with errLink.
+func (r *Root) Plain(name string) (*os.File, error) {
+	t, _, rest := r.At(name)
+	return t.Plain(rest)
+}
+
+// Lstat returns the info of a name of which only the last element may be a link.
+func (r *Root) Lstat(name string) (fs.FileInfo, error) {
+	t, _, rest := r.At(name)
+	return t.Lstat(rest)
+}
+
+// Exchanged reports whether the name of the root directory leads to another one.
+func (r *Root) Exchanged() bool { return r.Main.Exchanged() }
+
+// IsLocal reports whether a file lies on the file system of its tree, and no other
+// machine may change it without an event.
+func (r *Root) IsLocal(name string, info fs.FileInfo) bool {
+	t, _, _ := r.At(name)
+	return !t.remote && device(info) == t.device
+}
+
+// Owned reports whether a file belongs to whom it must to be served.
+func (r *Root) Owned(name string, info fs.FileInfo) bool {
+	t, _, _ := r.At(name)
+	return t.serves(OwnerOf(info))
+}
+
+// inside turns an absolute path to which a link in a tree leads into a name, if
+// it is one that the link may lead to: in its own tree, or, from that of the root
+// directory, in any.
+func (r *Root) inside(from *Tree, target string) (name string, ok bool) {
+	target = filepath.Clean(target)
+	for dir := target; ; dir = filepath.Dir(dir) {
+		for _, top := range r.byDir[dir] {
+			if in, _, _ := r.At(top); in == from || from == r.Main {
+				rest := strings.TrimPrefix(strings.TrimPrefix(target, dir), "/")
+				return selector.Join(top, cmp.Or(rest, ".")), true
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return "", false
+		}
+	}
+}
+
+// Kids returns the directories that are in a directory though it does not list
+// them: the trees that appear there.
+func (r *Root) Kids(real string, wanted func(*Tree) bool) (kids []Dirent) {
+	for _, base := range r.kids[real] {
+		if wanted(r.Trees[selector.Join(real, base)]) {
+			kids = append(kids, Dirent{Base: base, Mode: fs.ModeDir})
+		}
+	}
+	return kids
+}
+
+// Overlay returns a list with kids in it, instead of what has their names.
+func Overlay(list, kids []Dirent) []Dirent {
+	if len(kids) == 0 {
+		return list
+	}
+	hidden := make(map[string]bool, len(kids))
+	for _, k := range kids {
+		hidden[k.Base] = true
+	}
+	return append(slices.DeleteFunc(list, func(e Dirent) bool { return hidden[e.Base] }), kids...)
+}
+
+// Close closes all trees, which nobody else uses.
+func (r *Root) Close() {
+	r.Main.Close()
+	for _, t := range r.Trees {
+		t.Close()
+	}
+}
