@@ -16,7 +16,7 @@ const lookFlags = 0
 func openTop(string) int { return -1 }
 
 func openBelow(int, string, int) (int, error)                               { return -1, errors.ErrUnsupported }
-func lookAt(int, string) (int, string, error)                            { return -1, "", errors.ErrUnsupported }
+func lookAt(int, string) (int, string, error)                               { return -1, "", errors.ErrUnsupported }
 func cachedBelow(int, string, int64, func(int, uint64) bool) (Cached, bool) { return Cached{}, false }
 
 // Readable returns a function that reports whether this process can read an entry
