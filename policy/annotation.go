@@ -24,6 +24,7 @@ type note struct {
 	shut    *rule           // not nil: the directory is denied as a whole
 	sets    map[string]*set // by product token in lower case, "*" among them
 	names   []string        // those that are named, in order, as they are written first
+	lines   []*rule         // the rules of all; of a line that has two meanings, one after the other
 	rules   int
 	finals  int
 	fields  []siteField
@@ -125,7 +126,7 @@ func readNote(annotations []*Annotation, at form, root bool) *note {
 // deny denies the directory as a whole on account of an annotation.
 func (n *note) deny(file string, at form, code, why string) {
 	n.shut = denied(file, at, why)
-	n.sets, n.names, n.fields, n.rules = map[string]*set{}, nil, nil, 0
+	n.sets, n.names, n.fields, n.lines, n.rules = map[string]*set{}, nil, nil, nil, 0
 	n.reports = append(n.reports, NewReport(code, file, 0, "the directory is denied: "+why))
 }
 
@@ -294,6 +295,9 @@ func (r *reader) rule(l robots.Line, allow bool) {
 	}
 	for _, f := range patterns {
 		rule := &rule{form: f, allow: allow, value: l.Value, file: r.file, line: l.Number, root: r.root}
+		if !final && len(r.sets) > 0 {
+			r.note.lines = append(r.note.lines, rule)
+		}
 		for _, s := range r.sets {
 			if final {
 				s.finals = append(s.finals, rule)

@@ -47,15 +47,16 @@ func Compile(in Input, prev *Compiled) *Compiled {
 	}
 	w := work{c: c, denied: map[*node]*rule{}, programs: programRules(in.Programs)}
 	w.readAll()
-	for last := prev.proof; ; last = c.proof {
+	last := prev.proof
+	for round := 0; ; round++ {
 		w.write()
-		if w.prove(last) {
-			break
+		found, done := w.prove(last, round)
+		if done {
+			c.reports = gather(slices.Concat(found, w.reports(prev.nothing)))
+			return c
 		}
-		w.round++
+		last = c.proof
 	}
-	c.reports = gather(w.reports(prev.nothing))
-	return c
 }
 
 // work is what a compilation knows until it is done.
@@ -65,10 +66,10 @@ type work struct {
 	said     []Report        // about those
 	programs []*rule
 	groups   []*group
+	named    map[string]*group // by token
 	fields   []siteField
 	noBare   bool
-	hand     bool // the file is the hand-written one
-	round    int
+	hand     bool                            // the file is the hand-written one
 	read     map[robots.Dialect]*robots.File // the file, after the last round
 }
 
@@ -143,11 +144,14 @@ func (w *work) write() {
 	}
 	for {
 		classes := namedRobots(c.nodes, w.denied).classes()
-		w.groups = w.groups[:0]
+		w.groups, w.named = w.groups[:0], map[string]*group{}
 		for _, class := range classes {
 			g := compose(class, c.nodes, w.denied, w.programs)
 			g.simplify()
 			w.groups = append(w.groups, g)
+			for _, name := range g.names {
+				w.named[strings.ToLower(name)] = g
+			}
 		}
 		list := sections(w.groups)
 		if n := c.nodes.note; n != nil && w.denied[c.nodes] == nil {
@@ -219,8 +223,7 @@ func handSources(file []byte) []source {
 
 // reports are all that is to be said.
 func (w *work) reports(before map[sought]bool) []Report {
-	list := w.found() // adds to those of the groups
-	list = append(list, w.said...)
+	list := slices.Clone(w.said)
 	w.c.nodes.each(nil, func(n *node) {
 		if n.note != nil {
 			list = append(list, n.note.reports...)
@@ -228,7 +231,9 @@ func (w *work) reports(before map[sought]bool) []Report {
 	})
 	if !w.hand {
 		for _, g := range w.groups {
-			list = append(list, g.reports...)
+			if g == w.groups[0] || g.token() == veronica {
+				list = append(list, g.notices()...)
+			}
 		}
 	}
 	list = append(list, w.c.unmatched(w.denied, before)...)

@@ -21,7 +21,6 @@ type group struct {
 	*class
 	entries []entry // in the order of directories, then in that of heads
 	prefs   []*rule
-	reports []Report
 }
 
 // composer puts the rules of all directories together for one class.

@@ -38,8 +38,8 @@
 //	   ▼                                                                                  │
 //	file                                                                                  │
 //	   │ prove          prove.go       package proof reads annotations and file           │
-//	   │                               by itself: a leak that no report names? ───────────┘
-//	   ▼                               its directory is denied
+//	   │                               by itself: a leak without a reason? ───────────────┘
+//	   ▼ explain        explain.go     its directory is denied; the reasons:
 //	Compiled            report.go      line 3: readers without * fetch a.zip (GLOB);
 //	                                   line 2: readers without Allow lose it (OVER-BLOCK)
 //	                    nomatch.go     rules that match nothing now (NO-MATCH)

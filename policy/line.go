@@ -23,10 +23,7 @@ type line struct {
 // forms may stand beside their rules. Entries are walked in the order of their
 // heads, with those whose heads begin this one's on a stack.
 func (g *group) simplify() {
-	slices.SortStableFunc(g.entries, func(a, b entry) int {
-		ha, hb := headOf(a.uri), headOf(b.uri)
-		return cmp.Or(strings.Compare(ha, hb), strings.Compare(a.uri, b.uri))
-	})
+	slices.SortStableFunc(g.entries, func(a, b entry) int { return compareHeads(a.uri, b.uri) })
 	var s stacks
 	for i := range g.entries {
 		e := &g.entries[i]
@@ -44,6 +41,11 @@ func (g *group) simplify() {
 			s.push(e)
 		}
 	}
+}
+
+// compareHeads orders patterns by what is literal at their beginning.
+func compareHeads(a, b string) int {
+	return cmp.Or(strings.Compare(headOf(a), headOf(b)), strings.Compare(a, b))
 }
 
 // stacks are the entries whose heads begin that of the one that is looked at.

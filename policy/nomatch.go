@@ -49,31 +49,16 @@ func (c *Compiled) unmatched(denied map[*node]*rule, before map[sought]bool) []R
 		if n.note == nil {
 			return
 		}
-		for _, r := range n.note.eachRule() {
+		for i, r := range n.note.lines {
+			if i > 0 && r.line == n.note.lines[i-1].line && r.file == n.note.lines[i-1].file {
+				continue // the name that an escape decodes to is enough
+			}
 			if missing, near := f.missing(r, n); missing {
 				list = append(list, noMatch(r, near))
 			}
 		}
 	})
 	c.nothing = f.nothing
-	return list
-}
-
-// eachRule returns the rules of all robots, each line once: of one with an escape,
-// the name it decodes to.
-func (n *note) eachRule() []*rule {
-	var list []*rule
-	seen := map[place]bool{}
-	for _, token := range append([]string{"*"}, n.names...) {
-		if s := n.sets[strings.ToLower(token)]; s != nil {
-			for _, r := range s.rules {
-				if at := (place{r.file, r.line}); !seen[at] {
-					seen[at] = true
-					list = append(list, r)
-				}
-			}
-		}
-	}
 	return list
 }
 

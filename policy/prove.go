@@ -2,10 +2,8 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/robots"
 )
@@ -43,66 +41,50 @@ type place struct {
 // rules leak, before all is denied.
 const maxRounds = 3
 
-// prove holds the file against the annotations. Leaks that no report names deny
-// the directory of the rule that leaks; it reports whether there are none left.
-func (w *work) prove(last *proof.Result[*Dir]) bool {
+// prove holds the file against the annotations, and reports what it finds. A leak that
+// nothing explains denies the directory of the rule that leaks; done reports whether
+// there is none left.
+func (w *work) prove(last *proof.Result[*Dir], round int) (list []Report, done bool) {
 	c := w.c
-	c.proof, c.leaks = proof.Check(c.proofInput(c.file), last), nil
-	foreseen := map[place][]string{}
-	isNamed := slices.ContainsFunc(w.groups, func(g *group) bool { return g.token() == veronica })
-	for _, g := range w.groups {
-		g.foresee(isNamed)
-		for _, r := range g.reports {
-			at := place{r.File, r.Line}
-			foreseen[at] = append(foreseen[at], r.Readers...)
-		}
-	}
-	done := true
+	c.proof, c.leaks, done = proof.Check(c.proofInput(c.file), last), nil, true
+	var tooMuch []Report
 	for _, f := range c.proof.Findings {
-		if !f.Leak || w.hand || slices.Contains(foreseen[w.placeOf(f)], f.Reader) || w.byAllow(f) || w.byName(f) {
-			continue
+		switch {
+		case w.hand:
+			list = append(list, handWritten(f))
+		case !f.Leak:
+			tooMuch = append(tooMuch, w.overBlocks(f)...)
+		default:
+			why := w.explain(f)
+			list, done = append(list, why...), (why != nil || w.cure(f, round)) && done
 		}
-		n := c.nodes.find(f.Dir)
-		if n == nil || w.round >= maxRounds {
-			n = c.nodes
-		}
-		if w.denied[n] != nil {
-			c.leaks = append(c.leaks, leaksOf(f)...)
-			continue
-		}
-		w.deny(n, CodeUnnamedLeak, fmt.Sprintf("%v (line %d)", leaksOf(f)[0], f.Line))
-		done = false
 	}
-	return done
+	return append(list, strictAlone(tooMuch)...), done
 }
 
-// placeOf returns the line that reports name for the rule of a finding: of robots that
-// are treated alike the one that is told the first of them.
-func (w *work) placeOf(f proof.Finding) place {
-	at := place{f.File, f.Line}
-	token := f.Robot
-	for _, g := range w.groups {
-		if len(g.names) > 1 && slices.ContainsFunc(g.names, func(name string) bool { return strings.EqualFold(name, f.Robot) }) {
-			token = g.token()
-		}
-	}
+// cure denies the directory of the rule that leaks. It reports whether that is denied
+// already, so that nothing is left to do.
+func (w *work) cure(f proof.Finding, round int) (hopeless bool) {
 	n := w.c.nodes.find(f.Dir)
-	if token == f.Robot || n == nil || n.note == nil {
-		return at
+	if n == nil || round >= maxRounds {
+		n = w.c.nodes
 	}
-	his, _, _ := n.note.setsFor(f.Robot)
-	first, _, _ := n.note.setsFor(token)
-	if his == nil || first == nil {
-		return at
+	if w.denied[n] != nil {
+		w.c.leaks = append(w.c.leaks, leaksOf(f)...)
+		return true
 	}
-	for _, r := range his.rules {
-		for _, other := range first.rules {
-			if (place{r.file, r.line}) == at && other.uri == r.uri && other.allow == r.allow {
-				return place{other.file, other.line}
-			}
-		}
+	w.deny(n, CodeUnnamedLeak, fmt.Sprintf("%v (line %d)", leaksOf(f)[0], f.Line))
+	return false
+}
+
+func handWritten(f proof.Finding) Report {
+	r := NewReport(CodeHandWritten, robotsFile, 0, "served as it was written: not every reader takes it as it is meant")
+	if r.Readers = []string{f.Reader}; f.Leak {
+		r.Leaks = f.Examples
+	} else {
+		r.Victims = f.Examples
 	}
-	return at
+	return r
 }
 
 func (c *Compiled) proofInput(file []byte) proof.Input[*Dir] {
@@ -136,122 +118,6 @@ func leaksOf(f proof.Finding) []Leak {
 		list = append(list, Leak{f.Reader, f.Robot, sel})
 	}
 	return list
-}
-
-// byName reports whether all that leaks are names that hold syntax, to a reader
-// that does not escape them as it should: to readers that take selectors as they
-// are "a:b" is a URL, "a?b" a query, and "%41" an A.
-func (w *work) byName(f proof.Finding) bool {
-	isPlain := func(sel string) bool { return strings.Trim(sel, plainName) == "" }
-	if slices.Contains(asGopher, f.Reader) { // to them these alone are syntax
-		isPlain = func(sel string) bool { return !strings.ContainsAny(sel, "*#$") }
-	} else if !slices.Contains(slices.Concat(withoutStar, asRaw), f.Reader) {
-		return false
-	}
-	if slices.ContainsFunc(f.Examples, isPlain) {
-		return false
-	}
-	r := NewReport(CodeName, f.File, f.Line, "readers that do not escape names do not understand all that it denies")
-	r.Severity = diag.Notice
-	r.Readers, r.Leaks = []string{f.Reader}, f.Examples
-	w.said = append(w.said, r)
-	return true
-}
-
-const plainName = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
-
-// byAllow reports whether all that leaks is what an Allow says to a reader, and
-// not to others: Google takes one of an index.html for its directory, too, and
-// readers that take selectors as they are one of a name for that which is spelt
-// as its escapes.
-func (w *work) byAllow(f proof.Finding) bool {
-	var list []Report
-	for _, sel := range f.Examples {
-		r, ok := w.opener(f, sel)
-		if !ok {
-			return false
-		}
-		r.Readers, r.Leaks = []string{f.Reader}, []string{sel}
-		list = append(list, r)
-	}
-	w.said = append(w.said, list...)
-	return true
-}
-
-// opener finds the Allow that lets a reader into a selector.
-func (w *work) opener(f proof.Finding, sel string) (Report, bool) {
-	sel = "/" + strings.TrimPrefix(sel, "/")
-	spelt, _ := unescape(sel)
-	for _, g := range w.groups {
-		for _, e := range g.entries {
-			if !e.allow || e.dropped {
-				continue
-			}
-			if spelt != sel && matches(e.uri, escape(spelt)) && slices.Contains(slices.Concat(withoutStar, asRaw), f.Reader) {
-				return NewReport(CodeEscaped, e.file, e.line, "it opens a name that is spelt with the escapes, too"), true
-			}
-			if f.Reader == "first-match" && opensFirst(e, sel) {
-				return NewReport(CodeEscaped, e.file, e.line, "CPython's reader goes by the first rule that matches, and drops a blank, # ? or ; at an end, though they are escaped"), true
-			}
-			if dir, ok := indexOf(e); ok && strings.HasPrefix(f.Reader, "google") && matches(dir+"$", strings.TrimSuffix(escape(sel), "/")+"/") {
-				return NewReport(CodeIndex, e.file, e.line, "Google takes it for the directory, too"), true
-			}
-		}
-	}
-	return Report{}, false
-}
-
-// opensFirst reports whether an Allow matches a selector as CPython's reader takes
-// it, which goes by the first rule that matches and drops a blank at the beginning
-// and # ? ; with nothing behind.
-func opensFirst(e entry, sel string) bool {
-	i := slices.IndexFunc(robots.Models(), robots.Model.First)
-	m := robots.Models()[i]
-	form := string(robots.Quoted.Append(nil, sel))
-	return slices.ContainsFunc([]string{e.uri, e.raw, e.uri[1:]}, func(text string) bool {
-		return strings.HasPrefix(strings.TrimPrefix(form, "/"), strings.TrimPrefix(m.Patterns(robots.Rule{Pattern: text, Allow: true})[0].Pieces[0], "/"))
-	})
-}
-
-// indexOf returns the directory that an Allow of its index.html opens to Google: of
-// everything behind the last slash that begins so.
-func indexOf(e entry) (dir string, ok bool) {
-	dir = e.uri[:strings.LastIndexByte(e.uri, '/')+1]
-	return dir, strings.HasPrefix(e.uri[len(dir):], "index.htm")
-}
-
-// found makes reports of what the proof has found: whom readers let in is said
-// by the reports that foresaw it, what they deny too much by new ones.
-func (w *work) found() []Report {
-	var list []Report
-	for _, f := range w.c.proof.Findings {
-		switch {
-		case w.hand:
-			r := NewReport(CodeHandWritten, robotsFile, 0, "served as it was written: not every reader takes it as it is meant")
-			r.Readers = []string{f.Reader}
-			if r.Victims = f.Examples; f.Leak {
-				r.Victims, r.Leaks = []string{}, f.Examples
-			}
-			list = append(list, r)
-		case f.Leak:
-			w.leaked(f)
-		default:
-			list = append(list, w.overBlocks(f)...)
-		}
-	}
-	return strictAlone(list)
-}
-
-// leaked adds examples to the report that foresaw a leak.
-func (w *work) leaked(f proof.Finding) {
-	for _, g := range w.groups {
-		for i := range g.reports {
-			if r := &g.reports[i]; (place{r.File, r.Line}) == w.placeOf(f) && slices.Contains(r.Readers, f.Reader) {
-				r.Leaks = union(r.Leaks, f.Examples)
-				return
-			}
-		}
-	}
 }
 
 // overBlocks reports what is allowed, but taken as denied, each at the line that is

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -173,92 +172,6 @@ var codes = []CodeInfo{
 		"Veronica-2 takes a host that denies / off its list of servers, whatever it allows",
 		"deny the directories instead, if the host is to be found",
 		"Disallow: / and Allow: /pub/ in the root's .robots"},
-}
-
-// The readers that cannot be told some things, by their names in robots.Models.
-var (
-	withoutStar = []string{"1994", "first-match", "gemini"}
-	asGopher    = []string{"gopher-strict", "veronica2"}
-	asRaw       = []string{"gopher-mcp", "rfc9309-raw", "google-raw"}
-)
-
-// foresee says which readers cannot be told what a group denies: who is let in
-// in spite of the policy is named here, or the file is not right.
-func (g *group) foresee(veronicaIsNamed bool) {
-	said := map[*rule]bool{}
-	all := g.names[0] == "*"
-	weak := slices.ContainsFunc(g.entries, func(e entry) bool { return !e.allow && e.isWeak() })
-	say := func(e *entry, code, message string, readers ...[]string) {
-		r := NewReport(code, e.file, e.line, message)
-		r.Selector, r.Readers = e.uri, slices.Concat(readers...)
-		if e.file == "" { // nobody's line
-			r.Severity, r.Hint = diag.Notice, ""
-			r.Message += ": " + e.value + " is what programs answer"
-		}
-		if !all {
-			r.Message += " (for " + strings.Join(g.names, ", ") + ")"
-		}
-		g.reports = append(g.reports, r)
-	}
-	for i := range g.entries {
-		e := &g.entries[i]
-		if e.allow || said[e.rule] {
-			continue
-		}
-		if by := g.overruled(e); by != nil {
-			r := NewReport(CodeOverruled, e.file, e.line, fmt.Sprintf("%s:%d allows some of what it denies", by.file, by.line))
-			r.Selector = by.uri
-			g.reports = append(g.reports, r)
-		}
-		if e.dropped && e.twin == nil {
-			continue
-		}
-		tie := e.tie || e.twin != nil && e.twin.tie
-		said[e.rule] = true
-		_, isPrefix := e.prefix()
-		inner := strings.Contains(e.uri, "*") && !isPrefix
-		var gopher []string // what is for one robot only has no weak form elsewhere, nor has what is not for Veronica
-		if (!all || veronicaIsNamed) && g.token() != veronica {
-			gopher = asGopher
-		}
-		if isSlashed(e.weakText()) && e.isWeak() {
-			gopher = asGopher
-		}
-		switch {
-		case e.odd || e.other || strings.HasPrefix(e.uri, "/%20"):
-			say(e, CodeName, "the name cannot be written for all readers", withoutStar, asRaw, gopher)
-		case inner && (e.isWeak() || weak && !all && isSlashed(e.weakText())):
-			say(e, CodeGlob, "not every reader knows * and $", withoutStar, gopher)
-		case inner:
-			say(e, CodeGlob, "not every reader knows *", withoutStar)
-		case e.isWeak() && !tie:
-			say(e, CodeAnchor, "not every reader knows $", withoutStar, gopher)
-		}
-		if matches(e.uri, "/") {
-			say(e, CodeRootMenu, "not every reader can be told of selectors without a slash, such as the empty one", withoutStar, asGopher, asRaw)
-		}
-		if e.uri == "/" && slices.ContainsFunc(g.entries, func(e entry) bool { return e.allow && !e.dropped }) && (all || g.token() == veronica) {
-			say(e, CodeVeronicaHost, "Veronica-2 leaves out hosts that deny /")
-		}
-	}
-}
-
-// overruled returns an Allow of an annotation below that opens some of what a rule
-// of the root denies to all.
-func (g *group) overruled(e *entry) *rule {
-	if !e.root || e.strong || e.pad > 0 || g.names[0] != "*" || !isLiteral(e.uri) {
-		return nil
-	}
-	from, _ := slices.BinarySearchFunc(g.entries, e.uri, func(o entry, head string) int { return strings.Compare(headOf(o.uri), head) })
-	for _, o := range g.entries[from:] {
-		if !strings.HasPrefix(o.uri, e.uri) {
-			break
-		}
-		if o.allow && !o.dropped && !o.root {
-			return o.rule
-		}
-	}
-	return nil
 }
 
 // gather makes one report of those of the same line and code, and puts the worst

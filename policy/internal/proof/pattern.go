@@ -138,15 +138,14 @@ func (s *set) has(e *entry, side uint32) bool {
 	return false
 }
 
-// order sorts matches by what binds less. Of two that deny alike the one with the
-// longer head does more: more readers can be told of it.
+// order sorts matches by what binds less. Of two that say the same the first binds.
 func (s *set) order(a, b int) int {
 	x, y := &s.entries[a], &s.entries[b]
 	switch {
 	case x.size != y.size:
 		return cmp.Compare(x.size, y.size)
 	case x.allow == y.allow:
-		return cmp.Compare(a, b)
+		return cmp.Compare(y.ref, x.ref)
 	case y.allow:
 		return -1
 	}

@@ -147,13 +147,16 @@ func readerName(i int) string {
 	return models[i].Name
 }
 
-// findings returns each once: what befalls all robots is not told of each of them,
-// though another line may say it to them.
+// findings returns each once: what befalls all robots is not told of each of them. An
+// over-block is the same though another line of the file says it to them.
 func (s *summary) findings() []Finding {
 	var list []Finding
 	all := map[string]bool{}
 	same := func(c cause, e *effect) string {
-		return fmt.Sprint(c.leak, c.reader, c.file, e.count, e.examples, e.invented)
+		if !c.leak {
+			c.line = 0
+		}
+		return fmt.Sprint(c, e.count, e.examples, e.invented)
 	}
 	for c, classes := range s.found {
 		for class, e := range classes {

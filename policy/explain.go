@@ -1,0 +1,244 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/policy/internal/proof"
+	"github.com/gophd/gophd/robots"
+)
+
+// A leak that the proof finds has a reason if it follows from the rule and the reader
+// alone that no file could tell the reader better, or from the name, or from an Allow
+// that the reader takes for more than it says. What has none is a fault of the
+// compiler.
+
+// The readers that cannot be told some things, by their names in robots.Models.
+var (
+	withoutStar = []string{"1994", "first-match", "gemini"}
+	asGopher    = []string{"gopher-strict", "veronica2"}
+	asRaw       = []string{"gopher-mcp", "rfc9309-raw", "google-raw"}
+	unescaped   = slices.Concat(withoutStar, asRaw)
+)
+
+// explain reports a leak with its reason; it returns none if there is no reason.
+func (w *work) explain(f proof.Finding) []Report {
+	g := w.groupOf(f.Robot)
+	for _, r := range w.rulesOf(f) {
+		for _, e := range g.denials(r.uri) {
+			code, message := w.reason(g, e, f)
+			if code == "" {
+				continue
+			}
+			report := NewReport(code, r.file, r.line, message)
+			report.Selector, report.Readers, report.Leaks = r.uri, []string{f.Reader}, f.Examples
+			if r.file == "" { // nobody's line
+				report.Severity, report.Hint = diag.Notice, ""
+				report.Message += ": " + r.value + " is what programs answer"
+			}
+			if g != w.groups[0] {
+				report.Message += " (for " + strings.Join(g.names, ", ") + ")"
+			}
+			return []Report{report}
+		}
+	}
+	if list := w.byAllow(f); list != nil {
+		return list
+	}
+	return byName(f)
+}
+
+// rulesOf returns the rules of the line that a finding is about: one with an escape has
+// two meanings, and what programs answer has no line.
+func (w *work) rulesOf(f proof.Finding) []*rule {
+	n := w.c.nodes.find(f.Dir)
+	switch {
+	case n != nil && w.denied[n] != nil:
+		return []*rule{w.denied[n]}
+	case f.File == "" || n == nil || n.note == nil:
+		return w.programs
+	case n.note.shut != nil:
+		return []*rule{n.note.shut}
+	}
+	var list []*rule
+	for _, r := range n.note.lines {
+		if r.file == f.File && r.line == f.Line {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// groupOf returns the group that a robot takes.
+func (w *work) groupOf(token string) *group {
+	if g := w.named[token]; g != nil {
+		return g
+	}
+	return w.groups[0]
+}
+
+// denials returns the entries that deny a pattern.
+func (g *group) denials(uri string) (list []*entry) {
+	for i := g.from(uri); i < len(g.entries) && g.entries[i].uri == uri; i++ {
+		if e := &g.entries[i]; !e.allow && !e.dropped {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// from is the place of the first entry that does not come before a pattern.
+func (g *group) from(uri string) int {
+	i, _ := slices.BinarySearchFunc(g.entries, uri, func(e entry, uri string) int { return compareHeads(e.uri, uri) })
+	return i
+}
+
+// reason says why a reader cannot be told what an entry denies: "" if it can.
+func (w *work) reason(g *group, e *entry, f proof.Finding) (code, message string) {
+	_, isPrefix := e.prefix()
+	glob := strings.Contains(e.uri, "*") && !isPrefix
+	is := func(readers []string) bool { return slices.Contains(readers, f.Reader) }
+	cannot := is(unescaped)
+	if is(asGopher) {
+		// Of a rule for one robot they see no weak form, nor of one that is not for
+		// Veronica where she has a group; and without its slash some say too much.
+		alone := g.token() != veronica && (g != w.groups[0] || w.groupOf(veronica) != g)
+		weak, slashed := e.isWeak(), isSlashed(e.weakText())
+		cannot = weak && (alone || slashed) || alone && slashed
+	}
+	switch {
+	case !cannot:
+	case e.odd || e.other || strings.HasPrefix(e.uri, "/%20"):
+		return CodeName, "the name cannot be written for all readers"
+	case is(asRaw):
+	case glob && e.isWeak():
+		return CodeGlob, "not every reader knows * and $"
+	case glob:
+		return CodeGlob, "not every reader knows *"
+	case e.isWeak() && !e.tie:
+		return CodeAnchor, "not every reader knows $"
+	}
+	slash := slices.ContainsFunc(f.Examples, func(sel string) bool { return strings.HasPrefix(sel, "/") })
+	if (is(unescaped) || is(asGopher)) && !slash && matches(e.uri, "/") {
+		return CodeRootMenu, "not every reader can be told of selectors without a slash, such as the empty one"
+	}
+	return "", ""
+}
+
+// byName reports names that hold syntax, to a reader that does not escape them as it
+// should, if nothing else leaks: to readers that take selectors as they are "a:b" is a
+// URL, "a?b" a query, and "%41" an A.
+func byName(f proof.Finding) []Report {
+	isPlain := func(sel string) bool { return strings.Trim(sel, plainName) == "" }
+	if slices.Contains(asGopher, f.Reader) { // to them these alone are syntax
+		isPlain = func(sel string) bool { return !strings.ContainsAny(sel, "*#$") }
+	} else if !slices.Contains(unescaped, f.Reader) {
+		return nil
+	}
+	if slices.ContainsFunc(f.Examples, isPlain) {
+		return nil
+	}
+	r := NewReport(CodeName, f.File, f.Line, "readers that do not escape names do not understand all that it denies")
+	r.Severity = diag.Notice
+	r.Readers, r.Leaks = []string{f.Reader}, f.Examples
+	return []Report{r}
+}
+
+const plainName = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
+
+// byAllow reports what an Allow says to a reader, and not to others, if nothing else
+// leaks: Google takes one of an index.html for its directory, too, and readers that take
+// selectors as they are one of a name for that which is spelt as its escapes.
+func (w *work) byAllow(f proof.Finding) (list []Report) {
+	for _, sel := range f.Examples {
+		e, code, message := w.opener(f.Reader, sel)
+		if code == "" {
+			return nil
+		}
+		r := NewReport(code, e.file, e.line, message)
+		r.Readers, r.Leaks = []string{f.Reader}, []string{sel}
+		list = append(list, r)
+	}
+	return list
+}
+
+// opener finds the Allow that lets a reader into a selector.
+func (w *work) opener(reader, sel string) (e *entry, code, message string) {
+	sel = "/" + strings.TrimPrefix(sel, "/")
+	spelt, _ := unescape(sel)
+	for _, g := range w.groups {
+		for i := range g.entries {
+			e := &g.entries[i]
+			if !e.allow || e.dropped {
+				continue
+			}
+			if spelt != sel && slices.Contains(unescaped, reader) && matches(e.uri, escape(spelt)) {
+				return e, CodeEscaped, "it opens a name that is spelt with the escapes, too"
+			}
+			if reader == "first-match" && opensFirst(e, sel) {
+				return e, CodeEscaped, "CPython's reader goes by the first rule that matches, and drops a blank, # ? or ; at an end, though they are escaped"
+			}
+			if dir, ok := indexOf(e); ok && strings.HasPrefix(reader, "google") && matches(dir+"$", strings.TrimSuffix(escape(sel), "/")+"/") {
+				return e, CodeIndex, "Google takes it for the directory, too"
+			}
+		}
+	}
+	return nil, "", ""
+}
+
+// opensFirst reports whether an Allow matches a selector as CPython's reader takes
+// it, which goes by the first rule that matches and drops a blank at the beginning
+// and # ? ; with nothing behind.
+func opensFirst(e *entry, sel string) bool {
+	i := slices.IndexFunc(robots.Models(), robots.Model.First)
+	m := robots.Models()[i]
+	form := string(robots.Quoted.Append(nil, sel))
+	return slices.ContainsFunc([]string{e.uri, e.raw, e.uri[1:]}, func(text string) bool {
+		return strings.HasPrefix(strings.TrimPrefix(form, "/"), strings.TrimPrefix(m.Patterns(robots.Rule{Pattern: text, Allow: true})[0].Pieces[0], "/"))
+	})
+}
+
+// indexOf returns the directory that an Allow of its index.html opens to Google: of
+// everything behind the last slash that begins so.
+func indexOf(e *entry) (dir string, ok bool) {
+	dir = e.uri[:strings.LastIndexByte(e.uri, '/')+1]
+	return dir, strings.HasPrefix(e.uri[len(dir):], "index.htm")
+}
+
+// notices tells of rules that hold, but perhaps not as their author thinks.
+func (g *group) notices() (list []Report) {
+	opens := slices.ContainsFunc(g.entries, func(e entry) bool { return e.allow && !e.dropped })
+	for i := range g.entries {
+		e := &g.entries[i]
+		if by := g.overruled(e); by != nil {
+			r := NewReport(CodeOverruled, e.file, e.line, fmt.Sprintf("%s:%d allows some of what it denies", by.file, by.line))
+			r.Selector = by.uri
+			list = append(list, r)
+		}
+		if opens && !e.allow && !e.dropped && e.uri == "/" {
+			r := NewReport(CodeVeronicaHost, e.file, e.line, "Veronica-2 leaves out hosts that deny /")
+			r.Selector = e.uri
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// overruled returns an Allow of an annotation below that opens some of what a rule
+// of the root denies to all.
+func (g *group) overruled(e *entry) *rule {
+	if e.allow || !e.root || e.strong || e.pad > 0 || g.names[0] != "*" || !isLiteral(e.uri) {
+		return nil
+	}
+	for _, o := range g.entries[g.from(e.uri):] {
+		if !strings.HasPrefix(o.uri, e.uri) {
+			break
+		}
+		if o.allow && !o.dropped && !o.root {
+			return o.rule
+		}
+	}
+	return nil
+}
