@@ -141,7 +141,9 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 		e.Usage = append(e.Usage, UsePreference{s.Key, s.Preference.String(), c.usageSource(s), s.Line})
 	}
 	for _, r := range robots.Models() {
-		e.Readers = append(e.Readers, ReaderAnswer{r.Name, r.Read(c.file, agent)(sel)})
+		if r.Agent == "" || agent == "*" || strings.EqualFold(r.Agent, agent) { // else it is another robot
+			e.Readers = append(e.Readers, ReaderAnswer{r.Name, r.Read(c.file, agent)(sel)})
+		}
 	}
 	return e
 }

@@ -17,8 +17,8 @@ Usage:
   gophd [FLAG]... DIR                        serve a directory
   gophd init DIR                             make a hole that is a good example
   gophd check DIR                            what it gains and loses here
-  gophd check-config [FLAG]... DIR           what would a start say?
-  gophd robots show|check|explain -root DIR  its robots.txt, the proof, and why
+  gophd check-config [FLAG]... DIR           would it start?
+  gophd robots show|check|explain DIR        its robots.txt, the proof, and why
   gophd robots test|lint|convert ...         any robots.txt, in any dialect
   gophd get URL                              fetch, for scripts
 `
@@ -42,7 +42,9 @@ func printHelp(w io.Writer, _ string, data any) {
 	} else if c := data.(*cli.Command); len(c.Subcommands) > 0 {
 		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n", c.HelpName, c.Usage)
 		for _, sub := range c.VisibleCommands() {
-			fmt.Fprintf(&b, "  %s %-8s %s\n", c.HelpName, sub.Name, sub.Usage)
+			if sub.Name != "help" { // which the library adds
+				fmt.Fprintf(&b, "  %s %-8s %s\n", c.HelpName, sub.Name, sub.Usage)
+			}
 		}
 		fmt.Fprintf(&b, "\n%s COMMAND -help tells more.\n", c.HelpName)
 	} else {

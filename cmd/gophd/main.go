@@ -86,12 +86,12 @@ func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Setti
 	}
 	_, err := os.Stat(args[0])
 	switch {
+	case err != nil && flags.Root == "" && !strings.ContainsAny(args[0], "./") && c.Command.HelpName == c.App.HelpName:
+		return nil, unknownCommand(c)
 	case len(args) > 1:
-		return nil, exit.Usagef("gophd DIR serves one directory", "unexpected argument %q", args[1])
+		return nil, exit.Usagef(c.Command.HelpName+" takes one directory", "unexpected argument %q", args[1])
 	case err != nil && flags.Root != "":
 		return nil, exit.Usagef("gophd -help lists what it takes", "unexpected argument %q", args[0])
-	case err != nil && !strings.ContainsAny(args[0], "./"):
-		return nil, unknownCommand(c)
 	case flags.Root != os.Getenv("GOPHD_ROOT"): // which an argument overrides
 		return nil, exit.Usagef("leave one of them out", "two directories to serve: -root %s and %s", flags.Root, args[0])
 	}
@@ -141,11 +141,14 @@ func arguments(c *cli.Context) ([]string, error) {
 
 func unknownCommand(c *cli.Context) error {
 	name, of := c.Args().First(), c.Command.HelpName
-	hint := fmt.Sprintf("did you mean %s %s? %[1]s -help lists the commands", of, cli.SuggestCommand(c.Command.Subcommands, name))
-	if of == c.App.HelpName {
-		hint += "; to serve a directory: gophd DIR"
+	hint := of + " -help lists the commands"
+	if near := cli.SuggestCommand(c.Command.Subcommands, name); len(near) > 1 && near[0] == name[0] {
+		hint = fmt.Sprintf("did you mean %s %s? %s", of, near, hint)
 	}
-	return exit.Usagef(hint, "unknown command %q", strings.TrimSpace(strings.TrimPrefix(of, c.App.HelpName)+" "+name))
+	if of == c.App.HelpName {
+		return exit.Usagef(hint+"; to serve a directory: gophd DIR", "no directory and no command is called %q", name)
+	}
+	return exit.Usagef(hint, "unknown command %q", strings.TrimPrefix(of, c.App.HelpName+" ")+" "+name)
 }
 
 // badUsage is called for a flag that is not known, or whose value does not parse.

@@ -182,7 +182,7 @@ func TestExplain(t *testing.T) {
 			"decided by  phlog/.robots:2: Allow: /drafts/about.txt", "overrules   phlog/.robots:1: Disallow: /drafts/", "written as  robots.txt:"}},
 		{"phlog/drafts", exit.No, []string{`deny  "/phlog/drafts/" for *`, `"phlog/drafts" is answered with a pointer`, "phlog/.robots:1: Disallow: /drafts/", "kept out    gopher-strict, veronica2, rfc9309"}},
 		{"/%7Ebob/x.txt", exit.No, []string{`deny  "/~bob/x.txt" for *`, "~bob/.robots:1"}},
-		{"-agent mybot /~bob/new.txt", exit.OK, []string{"for mybot", "nothing is called that now; it would be allowed", ".robots:5: Allow: /"}},
+		{"-agent mybot /~bob/new.txt", exit.OK, []string{"for mybot", "let in      gopher-strict, rfc9309, ", "nothing is called that now; it would be allowed", ".robots:5: Allow: /"}},
 		{"/phlog/drafts/later.txt", exit.No, []string{"nothing is called that now; the rule would deny it", "phlog/.robots:1"}},
 		{"/~bob/x.txt.gz", exit.OK, []string{"let in      rfc9309", "kept out    gopher-strict"}},
 	} {

@@ -38,6 +38,9 @@ func (c *Command) Explain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := noURLs(c.Args); err != nil {
+		return err
+	}
 	var all []explained
 	allowed := true
 	for _, sel := range c.Args {
