@@ -86,3 +86,9 @@ func (s *Stamp) Fresh() bool {
 	s.seen.Store(now)
 	return true
 }
+
+// policyDir stands for the policy among the directories.
+const policyDir = "\x00policy"
+
+// usersDir stands for the set of users among the directories.
+const usersDir = "\x00users"

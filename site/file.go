@@ -2,40 +2,107 @@ package site
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path"
+	"strings"
 	"time"
 
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site/internal/disk"
 )
 
-// A Resource is an opened file, or a directory, of the tree.
-type Resource struct {
-	*os.File
-	Name string // below the root, "." for the root
-	Real string // the same without links
-	Info fs.FileInfo
-
-	view *View
-}
-
-// Read reads from a file, unless it is known not to answer.
-func (f *Resource) Read(p []byte) (int, error) {
-	op, err := f.view.enter(f.Name)
+// Lookup opens the file or directory that a client may ask for by a name, which
+// must be valid in the sense of io/fs. Links are followed where they stay inside
+// the root; hidden names and special files are not there (fs.ErrNotExist). If a
+// permission is missing the error names it; it is not for strangers.
+func (v *View) Lookup(name string) (*Resource, error) {
+	v.depend(path.Dir(name))
+	if !v.site.answers(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	f, err := v.open(name)
+	if err == nil {
+		if err = v.site.refuseProgram(f); err != nil {
+			_ = f.Close()
+		}
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		who := v.whoForbids(name)
+		err = fmt.Errorf("%w: %s", err, who)
+		v.site.problems.once(diag.Diagnostic{Code: "PERMISSION", Severity: diag.Warning, File: name, Message: "asked for and not readable: " + who})
+	}
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	n, err := f.File.Read(p)
-	op.Leave()
-	if spent := f.view.keeps(n); spent != nil {
-		return 0, spent
-	}
-	return n, err
+	return f, nil
 }
 
-// OSFile returns the file without the guard, for sendfile(2).
-func (f *Resource) OSFile() *os.File { return f.File }
+func (v *View) whoForbids(name string) string { return v.root.WhoForbids(v.call, name) }
+
+// A Ready is a regular file that can be answered with at once.
+type Ready struct {
+	Body     []byte   // all of it, if it is small
+	File     *os.File // else the opened file, of Size bytes
+	Size     int64
+	Resident bool // the kernel has all of it in memory: to read it cannot block
+}
+
+// Ready is Lookup for a regular file, if that cannot block: the kernel has its
+// name in memory, and all of it, if it is smaller than small bytes. A larger one
+// is only opened. Ok is false if it may block, or fail.
+func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
+	v.depend(path.Dir(name))
+	if !v.site.answers(name) || v.site.suspect(name) || isAnswered(v.site.conf.Programs, "/"+name) {
+		return Ready{}, false
+	}
+	t, _, rest := v.root.At(name)
+	c, ok := t.Cached(rest, small)
+	return Ready(c), ok
+}
+
+// Open opens a file or directory. Unlike Lookup it opens hidden files, too: what
+// is made for a client may be made from them.
+func (v *View) Open(name string) (fs.File, error) {
+	v.depend(path.Dir(name))
+	f, err := v.open(name)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Stat returns the info of a name; it follows links.
+func (v *View) Stat(name string) (fs.FileInfo, error) {
+	v.depend(path.Dir(name))
+	f, err := v.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if isAnswered(v.site.conf.Programs, "/"+name) {
+		return f.Info, nil // its menu item leads to the program
+	}
+	return f.Info, v.site.refuseProgram(f)
+}
+
+// maxMapSize bounds what is read of a gophermap or gophertag, in bytes.
+const maxMapSize = 4 << 20
+
+// ReadFile reads a file, at most maxMapSize bytes of it.
+func (v *View) ReadFile(name string) ([]byte, error) {
+	v.depend(path.Dir(name))
+	f, err := v.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, maxMapSize))
+}
 
 // answers reports whether a name can be asked for.
 func (s *Site) answers(name string) bool {
@@ -149,3 +216,41 @@ func (l linked) Name() string               { return l.name }
 func (l linked) Type() fs.FileMode          { return l.Mode().Type() }
 func (l linked) Info() (fs.FileInfo, error) { return l, nil }
 func (l linked) ModTime() time.Time         { return l.FileInfo.ModTime() }
+
+// errProgram is why the source of a program is not there.
+var errProgram = fmt.Errorf("a program: %w", fs.ErrNotExist)
+
+// suspect reports whether a file of that real name is a program if it begins like
+// one. Before the first scan nobody knows what maps include, so that any is.
+func (s *Site) suspect(real string) bool {
+	snap := s.Now()
+	if snap == nil {
+		return true
+	}
+	_, included := snap.included[real]
+	return included
+}
+
+// refuseProgram is errProgram for an opened file that is a program: by its real
+// name, whatever a link to it is called, by what it begins with, or since a program
+// beside the site answers what it is called: only that one reads it.
+func (s *Site) refuseProgram(f *Resource) error {
+	real := f.Real
+	var head [menu.ProgramHead]byte
+	for elem := range strings.SplitSeq(real, "/") {
+		if selector.IsProgram(elem) {
+			return &fs.PathError{Op: "open", Path: real, Err: errProgram}
+		}
+	}
+	if !f.Info.IsDir() && (isAnswered(s.conf.Programs, "/"+real) || isAnswered(s.conf.Programs, "/"+f.Name)) {
+		return &fs.PathError{Op: "open", Path: f.Name, Err: errProgram}
+	}
+	if !s.suspect(real) {
+		return nil
+	}
+	snap := s.Now()
+	if n, _ := f.ReadAt(head[:], 0); !menu.IsProgram(head[:n]) && (snap == nil || !snap.included[real]) {
+		return nil
+	}
+	return &fs.PathError{Op: "open", Path: real, Err: errProgram}
+}

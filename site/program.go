@@ -1,9 +1,12 @@
 package site
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -18,7 +21,7 @@ import (
 // program is known wherever it lies (selector.Askable); but what a map includes is
 // one that other servers run if it begins like one, whatever it is called. So the
 // scan reads all maps, and notes what they include by its real name; the beginning of
-// such a file is looked at when it is opened.
+// such a file is looked at when it is opened (file.go).
 
 // programs are what the maps of a directory run elsewhere.
 type programs struct {
@@ -127,62 +130,87 @@ func (s *scanner) foundPrograms() []diag.Diagnostic {
 	return list
 }
 
-// remap publishes what maps include where nothing else has changed.
-func (s *Site) remap(old *Snapshot) {
-	next := *old
-	next.included, next.programs = s.scan.included(), s.scan.foundPrograms()
-	next.changed = maps.Clone(s.scan.changed)
-	if maps.Equal(old.included, next.included) && slices.Equal(old.programs, next.programs) && maps.Equal(old.changed, next.changed) {
-		return
-	}
-	s.serve(func(now *served) { now.snap = &next })
-	s.changes.touch(usersDir)
-	s.touchPrograms(old, &next)
-	s.problems.report(next.programs)
+// What is not served though it lies in the tree is told once for the whole tree:
+// how much, and the first of it. Dotfiles and maps are not meant; programs are told
+// one by one.
+
+// leftOut counts it.
+type leftOut struct {
+	unaskable, unreadable, outside int
+	first                          string // its name
 }
 
-// touchPrograms drops all replies if maps include other files now: a listing or a
-// reply may hold what is a program.
-func (s *Site) touchPrograms(old, next *Snapshot) {
-	if old == nil || !maps.Equal(old.included, next.included) {
-		s.touch("")
-	}
+func (l *leftOut) add(m leftOut) {
+	l.unaskable += m.unaskable
+	l.unreadable += m.unreadable
+	l.outside += m.outside
+	l.first = cmp.Or(l.first, m.first)
 }
 
-// errProgram is why the source of a program is not there.
-var errProgram = fmt.Errorf("a program: %w", fs.ErrNotExist)
-
-// suspect reports whether a file of that real name is a program if it begins like
-// one. Before the first scan nobody knows what maps include, so that any is.
-func (s *Site) suspect(real string) bool {
-	snap := s.Now()
-	if snap == nil {
-		return true
+// leaveOut counts the names of a directory that nobody can ask for, and those that
+// this process cannot read.
+func (r *reading) leaveOut(list []disk.Dirent) (l leftOut) {
+	if r.at.linked() {
+		return l // counted where it lies
 	}
-	_, included := snap.included[real]
-	return included
-}
-
-// refuseProgram is errProgram for an opened file that is a program: by its real
-// name, whatever a link to it is called, by what it begins with, or since a program
-// beside the site answers what it is called: only that one reads it.
-func (s *Site) refuseProgram(f *Resource) error {
-	real := f.Real
-	var head [menu.ProgramHead]byte
-	for elem := range strings.SplitSeq(real, "/") {
-		if selector.IsProgram(elem) {
-			return &fs.PathError{Op: "open", Path: real, Err: errProgram}
+	readable := func(*disk.Dirent) bool { return true }
+	if os.Geteuid() != 0 && len(list) > 0 {
+		var f *os.File
+		err := r.call(r.at.real, func() (err error) {
+			f, err = r.root.Plain(r.at.real)
+			return err
+		})
+		if err == nil {
+			defer func() { _ = f.Close() }()
+			readable = disk.Readable(f, func(call func() error) error { return r.call(r.at.real, call) })
 		}
 	}
-	if !f.Info.IsDir() && (isAnswered(s.conf.Programs, "/"+real) || isAnswered(s.conf.Programs, "/"+f.Name)) {
-		return &fs.PathError{Op: "open", Path: f.Name, Err: errProgram}
+	for i := range list {
+		e := &list[i]
+		if r.root.Trees[selector.Join(r.at.real, e.Base)] != nil {
+			continue // the top of another tree, which need not be in this directory
+		}
+		switch reason := selector.Refusal(e.Base); {
+		case reason == "" && (e.Mode.IsRegular() || e.Mode.IsDir()) && !readable(e):
+			l.add(leftOut{unreadable: 1, first: selector.Join(r.at.name, e.Base)})
+		case reason == "", reason == selector.Source, reason == selector.Program, e.Base[0] == '.':
+		default:
+			l.add(leftOut{unaskable: 1, first: selector.Join(r.at.name, e.Base)})
+		}
 	}
-	if !s.suspect(real) {
-		return nil
+	return l
+}
+
+// refusedLink notes a symbolic link that is not followed.
+func (r *reading) refusedLink(name string, err error) {
+	name = selector.Join(r.at.name, name)
+	p := r.programs[r.at.name]
+	switch {
+	case errors.Is(err, disk.ErrTooManyLinks):
+		p.found = append(p.found, tooManyLinks(name))
+	case errors.Is(err, disk.ErrEscapes):
+		p.left.add(leftOut{outside: 1, first: name})
+	default:
+		return
 	}
-	snap := s.Now()
-	if n, _ := f.ReadAt(head[:], 0); !menu.IsProgram(head[:n]) && (snap == nil || !snap.included[real]) {
-		return nil
+	r.programs[r.at.name] = p
+}
+
+// diagnostic returns it as one line.
+func (l leftOut) diagnostic() diag.Diagnostic {
+	n := l.unaskable + l.unreadable + l.outside
+	text := "not served: " + diag.Count(n, "name", "names")
+	if n > 1 {
+		text += ", of which this is one"
 	}
-	return &fs.PathError{Op: "open", Path: real, Err: errProgram}
+	text += ":"
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{l.unaskable, "that nobody can ask for"}, {l.unreadable, "that gophd must not read"}, {l.outside, "out of the tree by a link"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(" %d %s,", part.n, part.what)
+		}
+	}
+	return diag.Diagnostic{Code: "LEFT-OUT", Severity: diag.Warning, File: l.first, Message: text[:len(text)-1], Hint: "gophd check DIR tells all of them"}
 }

@@ -176,6 +176,28 @@ func (s *Site) publish(tree *policy.Dir, of *disk.Root, start time.Time, b watch
 	return next.leak
 }
 
+// remap publishes what maps include where nothing else has changed.
+func (s *Site) remap(old *Snapshot) {
+	next := *old
+	next.included, next.programs = s.scan.included(), s.scan.foundPrograms()
+	next.changed = maps.Clone(s.scan.changed)
+	if maps.Equal(old.included, next.included) && slices.Equal(old.programs, next.programs) && maps.Equal(old.changed, next.changed) {
+		return
+	}
+	s.serve(func(now *served) { now.snap = &next })
+	s.changes.touch(usersDir)
+	s.touchPrograms(old, &next)
+	s.problems.report(next.programs)
+}
+
+// touchPrograms drops all replies if maps include other files now: a listing or a
+// reply may hold what is a program.
+func (s *Site) touchPrograms(old, next *Snapshot) {
+	if old == nil || !maps.Equal(old.included, next.included) {
+		s.touch("")
+	}
+}
+
 // exchange serves a snapshot, and the root that it was made of. With another root
 // nothing that was kept of the old one is a reply any more: from before until
 // after, so that a text of the old one is never found beside a robots.txt of the
@@ -240,9 +262,6 @@ func directories(root *policy.Dir) (n int) {
 	return n
 }
 
-// maxReports is how many reports of a snapshot are logged.
-const maxReports = 20
-
 // serious returns the errors and warnings of a policy, and how many notices there
 // are besides.
 func serious(all []policy.Report) (list []policy.Report, notices int) {
@@ -270,19 +289,6 @@ func (s *Site) report(next *Snapshot) {
 	if more := len(list) - maxReports; more > 0 {
 		s.problems.once(diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: fmt.Sprintf("%d more: gophd robots check tells them", more)})
 	}
-}
-
-// A Reload tells how something was read again.
-type Reload struct {
-	Start       time.Time
-	Took        time.Duration
-	Everything  bool // not only what had changed
-	Reopened    bool // the root, too: it was exchanged, or Site.Reload has asked
-	Directories int  // how many were read; 0 if Everything
-
-	// Err is why the tree could not be opened or read, and the old snapshot stays;
-	// or why the new robots.txt is not proven, and one is served that denies all.
-	Err error
 }
 
 // tryAgain is when everything is read again after there were no descriptors, or

@@ -217,30 +217,25 @@ func (r *reading) isNote(e disk.Dirent) bool {
 
 // follow returns the type of what a link leads to.
 func (r *reading) follow(name string) fs.FileMode {
-	end, err := r.resolve(name)
+	real, mode, err := r.resolve(name)
 	if err != nil {
 		r.mind(err)
 		return fs.ModeIrregular
 	}
-	if end.mode.IsDir() {
-		r.links.lead(name, end.real)
+	if mode.IsDir() {
+		r.links.lead(name, real)
 	}
-	return end.mode.Type()
+	return mode.Type()
 }
 
-// linkEnd is where a link leads.
-type linkEnd struct {
-	real string
-	mode fs.FileMode
-}
-
-// resolve follows a link, and notes where it depends on.
-func (r *reading) resolve(name string) (end linkEnd, err error) {
+// resolve follows a link, and notes what it depends on. It returns the real name of
+// what it leads to, and the mode of that.
+func (r *reading) resolve(name string) (real string, mode fs.FileMode, err error) {
 	real, passed, err := r.root.Follow(r.call, r.at.real, name)
 	r.links.via = append(r.links.via, passed...)
 	if err != nil {
 		r.refusedLink(name, err)
-		return end, err
+		return "", 0, err
 	}
 	err = r.call(real, func() error {
 		info, err := r.root.Lstat(real)
@@ -248,11 +243,11 @@ func (r *reading) resolve(name string) (end linkEnd, err error) {
 			err = disk.ErrForeign
 		}
 		if err == nil {
-			end = linkEnd{real, info.Mode()}
+			mode = info.Mode()
 		}
 		return err
 	})
-	return end, err
+	return real, mode, err
 }
 
 // pack puts all names of the directory into one string: of a million names each
@@ -316,7 +311,7 @@ func (r *reading) below(p location, link bool) *policy.Dir {
 // note reads an annotation.
 func (r *reading) note(e disk.Dirent) *policy.Annotation {
 	if e.Mode == fs.ModeSymlink {
-		_, _ = r.resolve(e.Base)
+		_, _, _ = r.resolve(e.Base)
 	}
 	a := &policy.Annotation{File: selector.Join(r.at.name, e.Base)}
 	a.Data, a.Err = r.readNote(selector.Join(r.at.real, e.Base))

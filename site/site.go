@@ -15,9 +15,7 @@ package site
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"path"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,6 +85,19 @@ type Config struct {
 	unproven func(*policy.Compiled) []policy.Leak // for tests: instead of the proof's word
 }
 
+// A Reload tells how something was read again.
+type Reload struct {
+	Start       time.Time
+	Took        time.Duration
+	Everything  bool // not only what had changed
+	Reopened    bool // the root, too: it was exchanged, or Site.Reload has asked
+	Directories int  // how many were read; 0 if Everything
+
+	// Err is why the tree could not be opened or read, and the old snapshot stays;
+	// or why the new robots.txt is not proven, and one is served that denies all.
+	Err error
+}
+
 // A Site is one content tree. Its methods may be called by many goroutines.
 type Site struct {
 	dir     string
@@ -116,23 +127,6 @@ type Site struct {
 	tapped func(*disk.Root) // for tests: gets each root that is opened
 }
 
-// Open opens a content tree. Nothing is read yet: Run does that.
-func Open(dir string, conf Config) (*Site, error) {
-	r, err := disk.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	s := &Site{dir: dir, conf: conf, log: conf.Log, changes: newChanges(), ready: make(chan struct{}), wanted: make(chan struct{})}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	s.problems.log = s.log
-	s.guard = &stall.Guard{Timeout: conf.FileTimeout, Log: s.log, Answered: s.Reload}
-	s.watcher = &watch.Watcher{Root: dir, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
-	s.served.Store(&served{root: r})
-	return s, s.openTrees(r)
-}
-
 // served is what requests see: the trees, and the policy that was made of them.
 // Both are exchanged at once, so that nobody gets a robots.txt and then a text of
 // another tree.
@@ -156,24 +150,6 @@ func (s *Site) touch(dir string) {
 	if s.conf.Touched != nil {
 		s.conf.Touched(dir)
 	}
-}
-
-// openTrees opens all trees besides the root's.
-func (s *Site) openTrees(r *disk.Root) (err error) {
-	if s.conf.Users != "" {
-		if s.users, err = parseUsers(s.conf.Users, s.conf.UsersMinUID); err != nil {
-			return err
-		}
-	}
-	trees, err := s.openMounts(r)
-	if err != nil || len(trees) == 0 && s.users == nil {
-		return err
-	}
-	if s.users != nil {
-		s.users.trees(nil, trees)
-	}
-	s.setTrees(trees)
-	return nil
 }
 
 // A Snapshot is the policy of a tree at one time.
@@ -245,33 +221,4 @@ func (w *Watch) UnmarshalText(text []byte) error {
 		}
 	}
 	return fmt.Errorf("watch mode %q: want inotify, poll or off", text)
-}
-
-// Load reads a tree once and compiles its policy, as Run would publish it.
-func Load(dir string) (*Snapshot, error) { return LoadAt(dir, ".", new(atomic.Int64)) }
-
-// LoadAt is Load for a directory that is served as a tree of its own below a site,
-// such as that of a user at "~ann": the snapshot is that of a site that holds
-// nothing else. It adds to a counter how many directories it has read.
-func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
-	if !fs.ValidPath(at) {
-		return nil, fmt.Errorf("%q is no name below a root", at)
-	}
-	r, err := disk.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	scan := newScanner(r)
-	scan.read = read
-	tree, err := scan.tree()
-	if err != nil {
-		return nil, err
-	}
-	for at != "." {
-		tree = &policy.Dir{Name: path.Base(at), Files: tree.Files, Dirs: tree.Dirs, Notes: tree.Notes}
-		at = path.Dir(at)
-		tree = &policy.Dir{Dirs: []*policy.Dir{tree}}
-	}
-	return compile(Config{}, tree, nil, scan), nil
 }

@@ -3,18 +3,13 @@ package site
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/stall"
-	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site/internal/disk"
 )
 
@@ -27,28 +22,6 @@ import (
 
 // treesEvery is how often it is asked which trees there are.
 const treesEvery = time.Second
-
-// openMounts opens the trees of Config.Mounts.
-func (s *Site) openMounts(main *disk.Root) (map[string]*disk.Tree, error) {
-	trees := map[string]*disk.Tree{}
-	for _, name := range slices.Sorted(maps.Keys(s.conf.Mounts)) {
-		if !fs.ValidPath(name) || name == "." || !selector.AskableName(name) {
-			return nil, fmt.Errorf("mounting at %q: no client can ask for that name", name)
-		}
-		if parent := path.Dir(name); parent != "." {
-			if info, err := os.Stat(filepath.Join(main.Main.Dir, parent)); err != nil || !info.IsDir() {
-				return nil, fmt.Errorf("mounting at %q: there is no directory %s in %s", name, parent, main.Main.Dir)
-			}
-		}
-		t, err := disk.OpenTree(s.conf.Mounts[name])
-		if err != nil {
-			return nil, fmt.Errorf("mounting at %q: %w", name, err)
-		}
-		t.Listed = true
-		trees[name] = t
-	}
-	return trees, nil
-}
 
 // followTrees looks for trees that come, go or are exchanged, until ctx ends.
 func (s *Site) followTrees(ctx context.Context) {
@@ -126,9 +99,4 @@ func (s *Site) setTrees(trees map[string]*disk.Tree) {
 	if err := s.watcher.SetTrees(watched); err != nil {
 		s.log.Error("cannot watch all trees", "error", err)
 	}
-}
-
-// unopened is a diagnostic about the directory of a tree.
-func unopened(name, message, hint string) diag.Diagnostic {
-	return diag.Diagnostic{Code: "TREE", Severity: diag.Warning, File: name, Message: message, Hint: hint}
 }

@@ -140,9 +140,6 @@ type User struct {
 	Changed time.Time // when something in the tree was changed last, as far as is known
 }
 
-// usersDir stands for the set of users among the directories.
-const usersDir = "\x00users"
-
 // HasUsers reports whether the site serves users' directories.
 func (v *View) HasUsers() bool { return v.site.users != nil }
 

@@ -3,8 +3,6 @@ package site
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -62,6 +60,10 @@ func (v *View) Path(name string) string {
 	return filepath.Join(t.Dir, rest)
 }
 
+// Report logs what is wrong with the files of a menu, each unless it was logged
+// before.
+func (s *Site) Report(list []diag.Diagnostic) { s.problems.report(list) }
+
 // Context is the one that the View ends with.
 func (v *View) Context() context.Context { return v.ctx }
 
@@ -79,9 +81,6 @@ func (v *View) note(slot uint16) {
 	}
 	v.slots[slot] = struct{}{}
 }
-
-// policyDir stands for the policy among the directories.
-const policyDir = "\x00policy"
 
 // DependOnPolicy notes that what is made depends on the Snapshot, too.
 func (v *View) DependOnPolicy() { v.note(v.site.changes.slot(policyDir)) }
@@ -154,55 +153,6 @@ func (v *View) nearest(dir string) (string, bool) {
 // no more descriptors. It is nil if all was seen.
 func (v *View) Err() error { return v.failed }
 
-// Lookup opens the file or directory that a client may ask for by a name, which
-// must be valid in the sense of io/fs. Links are followed where they stay inside
-// the root; hidden names and special files are not there (fs.ErrNotExist). If a
-// permission is missing the error names it; it is not for strangers.
-func (v *View) Lookup(name string) (*Resource, error) {
-	v.depend(path.Dir(name))
-	if !v.site.answers(name) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	f, err := v.open(name)
-	if err == nil {
-		if err = v.site.refuseProgram(f); err != nil {
-			_ = f.Close()
-		}
-	}
-	if errors.Is(err, fs.ErrPermission) {
-		who := v.whoForbids(name)
-		err = fmt.Errorf("%w: %s", err, who)
-		v.site.problems.once(diag.Diagnostic{Code: "PERMISSION", Severity: diag.Warning, File: name, Message: "asked for and not readable: " + who})
-	}
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-func (v *View) whoForbids(name string) string { return v.root.WhoForbids(v.call, name) }
-
-// A Ready is a regular file that can be answered with at once.
-type Ready struct {
-	Body     []byte   // all of it, if it is small
-	File     *os.File // else the opened file, of Size bytes
-	Size     int64
-	Resident bool // the kernel has all of it in memory: to read it cannot block
-}
-
-// Ready is Lookup for a regular file, if that cannot block: the kernel has its
-// name in memory, and all of it, if it is smaller than small bytes. A larger one
-// is only opened. Ok is false if it may block, or fail.
-func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
-	v.depend(path.Dir(name))
-	if !v.site.answers(name) || v.site.suspect(name) || isAnswered(v.site.conf.Programs, "/"+name) {
-		return Ready{}, false
-	}
-	t, _, rest := v.root.At(name)
-	c, ok := t.Cached(rest, small)
-	return Ready(c), ok
-}
-
 // open opens a name; through a link no watcher vouches for it.
 func (v *View) open(name string) (*Resource, error) {
 	f, info, real, err := v.root.Open(v.call, name)
@@ -219,6 +169,33 @@ func (v *View) open(name string) (*Resource, error) {
 	v.loose = v.loose || !v.root.IsLocal(real, info)
 	return &Resource{File: f, Name: name, Real: real, Info: info, view: v}, nil
 }
+
+// A Resource is an opened file, or a directory, of the tree.
+type Resource struct {
+	*os.File
+	Name string // below the root, "." for the root
+	Real string // the same without links
+	Info fs.FileInfo
+
+	view *View
+}
+
+// Read reads from a file, unless it is known not to answer.
+func (f *Resource) Read(p []byte) (int, error) {
+	op, err := f.view.enter(f.Name)
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.File.Read(p)
+	op.Leave()
+	if spent := f.view.keeps(n); spent != nil {
+		return 0, spent
+	}
+	return n, err
+}
+
+// OSFile returns the file without the guard, for sendfile(2).
+func (f *Resource) OSFile() *os.File { return f.File }
 
 // call makes a system call on a name, as long as the view is wanted and the name
 // answers.
@@ -245,43 +222,4 @@ func (v *View) keeps(bytes int) error {
 		v.failed = err
 	}
 	return err
-}
-
-// Open opens a file or directory. Unlike Lookup it opens hidden files, too: what
-// is made for a client may be made from them.
-func (v *View) Open(name string) (fs.File, error) {
-	v.depend(path.Dir(name))
-	f, err := v.open(name)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// Stat returns the info of a name; it follows links.
-func (v *View) Stat(name string) (fs.FileInfo, error) {
-	v.depend(path.Dir(name))
-	f, err := v.open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	if isAnswered(v.site.conf.Programs, "/"+name) {
-		return f.Info, nil // its menu item leads to the program
-	}
-	return f.Info, v.site.refuseProgram(f)
-}
-
-// maxMapSize bounds what is read of a gophermap or gophertag, in bytes.
-const maxMapSize = 4 << 20
-
-// ReadFile reads a file, at most maxMapSize bytes of it.
-func (v *View) ReadFile(name string) ([]byte, error) {
-	v.depend(path.Dir(name))
-	f, err := v.open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(f, maxMapSize))
 }
