@@ -21,24 +21,6 @@ type namedGroup struct {
 	rules *Rules
 }
 
-// ProductToken returns the product token of a User-agent value or of a robot's name: what
-// comes before "/", ";", "(", a star or a blank (R3). Of everybody, which is
-// exactly "*", the token is "*"; that of anything else that begins with a star is
-// empty: "*Word*" names no robot, and above all not every robot.
-func ProductToken(name string) string {
-	name = trimBlanks(name)
-	if name == "*" || name == "*\u00a0" || name == "*\xa0" { // a no-break space is no word
-		return "*"
-	}
-	for i := range len(name) {
-		switch name[i] {
-		case '/', ';', '(', ' ', '\t', '*':
-			return name[:i]
-		}
-	}
-	return name
-}
-
 // Agent returns the rules that bind one robot, ready for many questions. Of the
 // name only the product token counts; 1994 and Extended look for their names
 // anywhere in it.
@@ -149,7 +131,7 @@ func (f *File) bind() {
 	loose, star := f.looseGroups(), f.groupsOf("*")
 	switch f.agents.others = f.rulesOfOthers(loose, star); f.dialect {
 	case IRCv3:
-		f.agents.others = f.network().rules(f)
+		f.agents.others = f.networkRules()
 	case GopherStrict:
 		if r := f.agents.others; r.reason != TooLarge {
 			r.reason = EveryRule
@@ -246,12 +228,30 @@ func (f *File) bindRecords() {
 	})
 }
 
-// recordName returns the name in a record of the 1994 standard, without version.
-func recordName(value string) string {
-	name, _, _ := strings.Cut(value, "/")
-	name = trimBlanks(name)
-	return name
+// Allowed reports whether the named robot may fetch the selector.
+func (f *File) Allowed(agent, selector string) bool {
+	return f.Agent(agent).Allowed(selector)
 }
+
+// Decide reports whether the named robot may fetch the selector, and why. It
+// allocates nothing after the first question for a group, unless a selector
+// that is not in normal form (R6) has more than 2 KiB.
+//
+// For [RFC9309], [Standard1994] and [Extended] the selector may be an absolute
+// URL, of which path and query count; an empty path is "/". For the Gopher
+// dialects a selector is bytes and never decoded.
+func (f *File) Decide(agent, selector string) Decision {
+	return f.Agent(agent).Decide(selector)
+}
+
+// Usage returns what the file states about the use of what the named robot fetches
+// from a path, with the line that states it. The longest path decides, alone: what a
+// shorter one says of other categories does not hold. Of lines with paths of the
+// same length the most restrictive preference holds. Lines that do not parse are no
+// rules (R10). Of a path that the robot must not fetch nothing is stated.
+//
+// Only [RFC9309] and [Gopher] know such lines.
+func (f *File) Usage(agent, path string) Statement { return f.Agent(agent).Usage(path) }
 
 // Robot is who asks: a program that goes by more than one name.
 type Robot struct {

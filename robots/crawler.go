@@ -3,6 +3,7 @@ package robots
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -208,14 +209,6 @@ func (d *crawlerData) report(code, format string, args ...any) {
 	d.problems = append(d.problems, diag.Diagnostic{Code: code, Severity: diag.Warning, Message: fmt.Sprintf(format, args...)})
 }
 
-// network is what an IRCv3 file says: the preference of the whole network, for
-// every robot and whatever is asked for.
-type network struct {
-	crawler Crawler
-	there   bool // there is a CRAWLER token
-	found   []diag.Diagnostic
-}
-
 // Crawler returns the preference that an [IRCv3] file states, and what is odd in
 // it. The file is a list of ISUPPORT tokens, separated by blanks and line ends,
 // or what a server sent: of 005 lines the tokens count. In other dialects it is
@@ -224,12 +217,11 @@ func (f *File) Crawler() (Crawler, []diag.Diagnostic) {
 	if f == nil || f.dialect != IRCv3 {
 		return Crawler{Cooldown: DefaultCooldown}, nil
 	}
-	n := f.network()
-	return n.crawler, n.found
+	return ParseCrawler(f.tokens()...)
 }
 
-func (f *File) network() network {
-	var n network
+// tokens returns the ISUPPORT tokens of an [IRCv3] file.
+func (f *File) tokens() []string {
 	var tokens []string
 	for l := range f.Lines() {
 		text := strings.Trim(l.Text, "\r\n")
@@ -239,19 +231,25 @@ func (f *File) network() network {
 		}
 		tokens = append(tokens, line...)
 	}
-	for _, token := range tokens {
-		name, _, _ := strings.Cut(token, "=")
-		n.there = n.there || strings.EqualFold(name, "CRAWLER")
-	}
-	n.crawler, n.found = ParseCrawler(tokens...)
-	return n
+	return tokens
 }
 
-func (n network) rules(f *File) *Rules {
+// hasCrawler reports whether an [IRCv3] file has a CRAWLER token.
+func (f *File) hasCrawler() bool {
+	return slices.ContainsFunc(f.tokens(), func(token string) bool {
+		name, _, _ := strings.Cut(token, "=")
+		return strings.EqualFold(name, crawlerToken)
+	})
+}
+
+// networkRules are what an [IRCv3] file says: the preference of the whole network,
+// for every robot and whatever is asked for.
+func (f *File) networkRules() *Rules {
 	r := f.rulesOf(NoGroup)
-	if n.crawler.Index != IndexUnspecified {
+	c, _ := f.Crawler()
+	if c.Index != IndexUnspecified {
 		r.reason = NetworkToken
 	}
-	r.closed = n.crawler.Index == IndexDeny
+	r.closed = c.Index == IndexDeny
 	return r
 }

@@ -3,6 +3,7 @@ package robots
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Dialect is one way of reading robots lines. The zero value is [Gopher].
@@ -75,6 +76,7 @@ type Syntax struct {
 	Anchor  bool // $ at the end of a pattern ends the selector
 	Whole   bool // a pattern covers the whole selector, not its beginning (C5)
 	Escapes bool // patterns and selectors are compared in the normal form of R6
+	Bare    bool // /path/ also covers /path (Veronica-2)
 }
 
 // Syntax returns what patterns may say. The version is that of the group, and
@@ -88,16 +90,34 @@ func (d Dialect) Syntax(v Version) Syntax {
 	case Extended:
 		return Syntax{Allow: true, Glob: v == Version2, Whole: v == Version2}
 	default:
-		return Syntax{Glob: true}
+		return Syntax{Glob: true, Bare: d == Veronica2}
 	}
 }
 
-// style is how a reader takes patterns: their syntax, and its habits.
-type style struct {
-	Syntax
-	slash bool // /path/ also covers /path (Veronica-2)
-}
+// Version is the meaning that Robot-version gives to a group of [Extended] (C3).
+type Version uint8
 
-func (d Dialect) style(v Version) style {
-	return style{Syntax: d.Syntax(v), slash: d == Veronica2}
+// The versions.
+const (
+	Version1     Version = iota // 1.0, or not said, or not understood
+	Version2                    // 2.0, or a later stable one
+	Experimental                // an odd minor number: the group is ignored
+)
+
+// ParseVersion reads the value of a Robot-version line, M.N or M.N.R, of which
+// the first two numbers count. ok is false, and the version 1.0, if it is
+// neither.
+func ParseVersion(value string) (v Version, ok bool) {
+	word, _, _ := strings.Cut(value, " ")
+	major, rest, _ := strings.Cut(word, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	switch {
+	case major != "1" && major != "2" || !digits(minor):
+		return Version1, false
+	case (minor[len(minor)-1]-'0')%2 == 1:
+		return Experimental, true
+	case major == "2":
+		return Version2, true
+	}
+	return Version1, true
 }

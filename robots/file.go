@@ -1,22 +1,13 @@
 package robots
 
 import (
-	"bytes"
-	"encoding/binary"
-	"fmt"
-	"io"
-	"iter"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode/utf16"
 )
 
 // DefaultLimit is how many bytes of a file are read (R14): 500 KiB.
 const DefaultLimit = 500 << 10
-
-// usualLine is how many bytes a rule takes in most files.
-const usualLine = 40
 
 // maxText is what a record can point into. What is behind it is dropped.
 const maxText = 1<<29 - 1
@@ -39,97 +30,84 @@ type File struct {
 	indexed atomic.Int64 // rules in all indexes
 }
 
-// Parse reads data as d. It never fails: lines that mean nothing are kept and
-// reported by package lint. The data are copied. Of more than 512 MiB the rest is
-// dropped. To read what strangers send, use [ParseReader].
-func Parse(d Dialect, data []byte) *File { return Parser{Dialect: d}.Parse(data) }
-
-// ParseReader reads at most limit bytes from r; of a longer file the partial
-// last line is dropped (R14). A limit of zero or less stands for
-// [DefaultLimit]. The error is always that of r.
-func ParseReader(d Dialect, r io.Reader, limit int64) (*File, error) {
-	if limit <= 0 {
-		limit = DefaultLimit
-	}
-	limit = min(limit, maxText)
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading robots file: %w", err)
-	}
-	return Parser{Dialect: d}.parse(data, int(limit)), nil
+// Rule is an Allow or Disallow line. The zero Rule stands for none.
+type Rule struct {
+	Allow   bool   `json:"allow"`
+	Pattern string `json:"pattern"` // as written; an empty one is no rule in any dialect
+	Line    int    `json:"line"`    // counted from 1
 }
 
-// A Parser reads files in one way. [Parse] and [ParseReader] are that of its
-// dialect.
-type Parser struct {
-	Dialect Dialect
-
-	// Literal keeps RFC9309 to the letter of its grammar. Without it common
-	// misspellings of User-agent and Disallow (Useragent, Disalow, …) and a
-	// missing colon after either count, as they do for Google's parser (RFC 9309,
-	// section 2.2.4, lets a robot be lenient); [Line] has the mark Forgiven then.
-	Literal bool
-
-	// Truncated reports whether the data are the beginning of a longer text, up to
-	// the end of a line.
-	Truncated bool
+// Agent is a User-agent line.
+type Agent struct {
+	Token string `json:"token"` // the product token, or "*"; in 1994 and Extended the name; "" names nobody
+	Line  int    `json:"line"`
 }
 
-// Parse is as the function.
-func (p Parser) Parse(data []byte) *File { return p.parse(data, maxText) }
-
-func (p Parser) parse(data []byte, limit int) *File {
-	read := data[:min(len(data), limit)]
-	text, wide := decodeUTF16(read)
-	if len(data) > limit {
-		text = wholeLines(p.Dialect, text)
-	}
-	f := &File{dialect: p.Dialect, literal: p.Literal, utf16: wide, text: string(text), cut: p.Truncated || len(data) > limit}
-	f.read()
-	return f
+// Usage is a Content-Usage line.
+type Usage struct {
+	Pattern string // as written, compared as that of an Allow line; "": all paths
+	Value   string // the dictionary, as written
+	Line    int    // counted from 1
 }
 
-// decodeUTF16 returns text that begins with a byte order mark of UTF-16, as some
-// editors write it, in UTF-8; any other data as they are.
-func decodeUTF16(data []byte) (text []byte, wide bool) {
-	var order binary.ByteOrder
-	switch {
-	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
-		order = binary.LittleEndian
-	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
-		order = binary.BigEndian
-	default:
-		return data, false
-	}
-	units := make([]uint16, 0, len(data)/2)
-	for rest := data[2:]; len(rest) > 1; rest = rest[2:] {
-		units = append(units, order.Uint16(rest))
-	}
-	return []byte(string(utf16.Decode(units))), true
+// Field is a line of another kind, such as Crawl-delay, or one nobody knows.
+type Field struct {
+	Name  string // lower case
+	Value string // as written
+	Line  int
 }
 
-// wholeLines leaves out the last line, which is cut (R14).
-func wholeLines(d Dialect, text []byte) []byte {
-	ends := "\n"
-	if d.bareCR() {
-		ends = "\r\n"
-	}
-	return text[:bytes.LastIndexAny(text, ends)+1]
+// Group is a set of lines for the same robots.
+type Group struct {
+	Agents []Agent // none: the lines stand outside of any group
+	Rules  []Rule
+	Usages []Usage
+	Fields []Field
+
+	Version Version // of [Extended] groups (C3)
 }
 
-// read makes the groups and their records.
-func (f *File) read() {
-	if f.dialect == IRCv3 {
-		f.present = f.network().there
-		return
+// record is a User-agent, Allow, Disallow or Content-Usage line. A file of a hundred thousand
+// rules is mostly these, so they are small.
+type record struct {
+	pos  uint32 // of the value in the text
+	line uint32
+	size uint32 // of the value, and the kind in the two highest bits
+}
+
+const recordKinds = 30
+
+func (r record) kind() LineKind { return KindAgent + LineKind(r.size>>recordKinds) }
+
+// groupText is a part of the text and the records in it. It ends where the next
+// one begins.
+type groupText struct {
+	pos     uint32 // of its first line
+	line    uint32 // lines before it
+	record  uint32 // its first record
+	agents  bool   // it begins with User-agent lines
+	version Version
+}
+
+func (f *File) value(r record) string {
+	return f.text[r.pos : r.pos+r.size&(1<<recordKinds-1)]
+}
+
+func (f *File) rule(r record) Rule {
+	return Rule{Allow: r.kind() == KindAllow, Pattern: f.value(r), Line: int(r.line)}
+}
+
+// usage takes the value apart: a path begins with "/" and ends at a blank.
+func (f *File) usage(r record) Usage {
+	u := Usage{Value: f.value(r), Line: int(r.line)}
+	if strings.HasPrefix(u.Value, "/") {
+		end := len(u.Value)
+		if i := strings.IndexAny(u.Value, " \t"); i >= 0 {
+			end = i
+		}
+		u.Pattern, u.Value = u.Value[:end], trimBlanks(u.Value[end:])
 	}
-	f.records = make([]record, 0, len(f.text)/usualLine)
-	b := grouper{file: f}
-	s := f.scanner(0, len(f.text), 0)
-	var l lineSpans
-	for s.next(&l) {
-		b.add(&l)
-	}
+	return u
 }
 
 // Dialect is how the file was read. That of a nil File is [Gopher].
@@ -138,22 +116,6 @@ func (f *File) Dialect() Dialect {
 		return Gopher
 	}
 	return f.dialect
-}
-
-// Lines yields every line, those without effect too.
-func (f *File) Lines() iter.Seq[Line] {
-	return func(yield func(Line) bool) {
-		if f != nil {
-			f.scan(0, len(f.text), 0, yield)
-		}
-	}
-}
-
-func (f *File) scan(from, to, line int, yield func(Line) bool) {
-	s := f.scanner(from, to, line)
-	var l lineSpans
-	for s.next(&l) && yield(f.line(&l)) {
-	}
 }
 
 // UTF16 reports whether the file was written in UTF-16, with a byte order mark. It
@@ -187,14 +149,67 @@ func (f *File) Truncated() bool { return f != nil && f.cut }
 // is longer than the limit is there, though nothing of it could be read.
 func (f *File) Absent() bool { return f == nil || !f.present && (!f.cut || f.text != "") }
 
-// Sitemaps returns the values of all Sitemap lines, in order. They belong to no
-// group (R9).
-func (f *File) Sitemaps() []string {
-	var urls []string
-	for l := range f.Lines() {
-		if l.Kind == KindField && strings.EqualFold(l.Field, "sitemap") && l.Value != "" {
-			urls = append(urls, l.Value)
+// members returns the records of group g.
+func (f *File) members(g int) []record {
+	end := uint32(len(f.records))
+	if g+1 < len(f.groups) {
+		end = f.groups[g+1].record
+	}
+	return f.records[f.groups[g].record:end]
+}
+
+// Groups returns the file group by group, in order, as the dialect groups lines.
+// Lines outside of any group come as a Group without Agents. Rules include
+// Allow lines and empty patterns in every dialect, whether they count or not.
+func (f *File) Groups() []Group {
+	if f == nil {
+		return nil
+	}
+	groups := make([]Group, len(f.groups))
+	for i := range groups {
+		groups[i] = f.group(i)
+	}
+	return groups
+}
+
+func (f *File) group(i int) Group {
+	g := Group{Fields: f.groupFields(i), Version: f.groups[i].version}
+	for _, r := range f.members(i) {
+		switch r.kind() {
+		case KindAgent:
+			g.Agents = append(g.Agents, f.agent(r))
+		case KindUsage:
+			g.Usages = append(g.Usages, f.usage(r))
+		default:
+			g.Rules = append(g.Rules, f.rule(r))
 		}
 	}
-	return urls
+	return g
+}
+
+// agent returns a User-agent line, with the name as the dialect compares it.
+func (f *File) agent(r record) Agent {
+	if f.dialect == Standard1994 || f.dialect == Extended {
+		return Agent{recordName(f.value(r)), int(r.line)}
+	}
+	return Agent{ProductToken(f.value(r)), int(r.line)}
+}
+
+// groupEnd returns the place in the text where the next group begins.
+func (f *File) groupEnd(i int) int {
+	if i+1 < len(f.groups) {
+		return int(f.groups[i+1].pos)
+	}
+	return len(f.text)
+}
+
+func (f *File) groupFields(i int) []Field {
+	var fields []Field
+	f.scan(int(f.groups[i].pos), f.groupEnd(i), int(f.groups[i].line), func(l Line) bool {
+		if l.Kind == KindField {
+			fields = append(fields, Field{strings.ToLower(l.Field), l.Value, l.Number})
+		}
+		return true
+	})
+	return fields
 }

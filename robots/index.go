@@ -23,8 +23,10 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
+// index is what the rules of a robot become at the second question.
 type index struct {
 	file    *File
+	agents  []Agent           // the User-agent lines of their groups
 	percent bool              // compare in normal form
 	changed map[uint32]string // the patterns that are not in normal form as written
 	refs    []ref             // literals, until the table is made
@@ -74,8 +76,8 @@ func (x *index) match(r ref) match {
 	return match{uint32(len(x.pattern(rec))), rec, x.file.records[rec].kind() == KindAllow}
 }
 
-// add puts a rule into the index, as the style reads its pattern.
-func (x *index) add(s style, record uint32) {
+// add puts a rule into the index, as the syntax reads its pattern.
+func (x *index) add(s Syntax, record uint32) {
 	rec := x.file.records[record]
 	p := x.file.value(rec)
 	if !s.isRule(rec.kind(), p) {

@@ -1,6 +1,9 @@
 package robots
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // LineKind is what a line is.
 type LineKind uint8
@@ -67,6 +70,22 @@ type lineScanner struct {
 	lf, cr, nul, hash seeker
 }
 
+// Lines yields every line, those without effect too.
+func (f *File) Lines() iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		if f != nil {
+			f.scan(0, len(f.text), 0, yield)
+		}
+	}
+}
+
+func (f *File) scan(from, to, line int, yield func(Line) bool) {
+	s := f.scanner(from, to, line)
+	var l lineSpans
+	for s.next(&l) && yield(f.line(&l)) {
+	}
+}
+
 // seeker finds a byte. It remembers the place, so that bytes that are rare,
 // or far away, are not looked for again at each line: any text takes linear time.
 type seeker struct {
@@ -96,6 +115,18 @@ func (f *File) scanner(from, to, line int) lineScanner {
 		dialect: f.dialect, forgiving: f.dialect == RFC9309 && !f.literal, text: f.text[:to], pos: from, line: line,
 		lf: seeker{'\n', -1}, cr: seeker{'\r', -1}, nul: seeker{0, -1}, hash: seeker{'#', -1},
 	}
+}
+
+// Sitemaps returns the values of all Sitemap lines, in order. They belong to no
+// group (R9).
+func (f *File) Sitemaps() []string {
+	var urls []string
+	for l := range f.Lines() {
+		if l.Kind == KindField && strings.EqualFold(l.Field, "sitemap") && l.Value != "" {
+			urls = append(urls, l.Value)
+		}
+	}
+	return urls
 }
 
 const byteOrderMark = "\ufeff"
@@ -250,4 +281,29 @@ func (s *lineScanner) kindOf(field string) LineKind {
 // is compares without case; most files use the usual spelling.
 func is(field, usual string) bool {
 	return len(field) == len(usual) && (field == usual || strings.EqualFold(field, usual))
+}
+
+// ProductToken returns the product token of a User-agent value or of a robot's name: what
+// comes before "/", ";", "(", a star or a blank (R3). Of everybody, which is
+// exactly "*", the token is "*"; that of anything else that begins with a star is
+// empty: "*Word*" names no robot, and above all not every robot.
+func ProductToken(name string) string {
+	name = trimBlanks(name)
+	if name == "*" || name == "*\u00a0" || name == "*\xa0" { // a no-break space is no word
+		return "*"
+	}
+	for i := range len(name) {
+		switch name[i] {
+		case '/', ';', '(', ' ', '\t', '*':
+			return name[:i]
+		}
+	}
+	return name
+}
+
+// recordName returns the name in a record of the 1994 standard, without version.
+func recordName(value string) string {
+	name, _, _ := strings.Cut(value, "/")
+	name = trimBlanks(name)
+	return name
 }

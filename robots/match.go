@@ -34,8 +34,8 @@ func (m match) compare(o match) int {
 	return cmp.Compare(o.record, m.record)
 }
 
-// isRule reports whether a record is a rule to the style.
-func (s style) isRule(kind LineKind, pattern string) bool {
+// isRule reports whether a record is a rule in the syntax.
+func (s Syntax) isRule(kind LineKind, pattern string) bool {
 	return pattern != "" && (kind == KindDisallow || kind == KindAllow && s.Allow)
 }
 
@@ -70,18 +70,18 @@ func mayMatch(p, sel string) bool {
 	return true
 }
 
-// matches reports whether a pattern, which is in normal form if the style knows
+// matches reports whether a pattern, which is in normal form if the syntax knows
 // escapes, matches the selector.
-func (s style) matches(p, selector string) bool {
+func (s Syntax) matches(p, selector string) bool {
 	found := false
 	s.forms(p, func(f matchForm) { found = found || f.matches(selector) })
 	return found
 }
 
-// forms calls fn for all forms of a pattern, which is in normal form if the style
+// forms calls fn for all forms of a pattern, which is in normal form if the syntax
 // knows escapes. A literal form is the pattern, or the pattern without its last
 // byte.
-func (s style) forms(p string, fn func(matchForm)) {
+func (s Syntax) forms(p string, fn func(matchForm)) {
 	last := len(p) - 1
 	star := -1
 	if s.Glob {
@@ -96,7 +96,7 @@ func (s style) forms(p string, fn func(matchForm)) {
 		f.text, f.glob = p[:last], false
 	}
 	fn(f)
-	if s.slash && last > 0 && p[last] == '/' && p[last-1] != '*' {
+	if s.Bare && last > 0 && p[last] == '/' && p[last-1] != '*' {
 		fn(matchForm{text: p[:last], whole: true, glob: f.glob})
 	}
 	if s.Escapes && f.glob {

@@ -1,10 +1,6 @@
 package robots
 
 import (
-	"bytes"
-	"fmt"
-	"hash/maphash"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -26,16 +22,9 @@ type Model struct {
 	Web   bool   // selectors are paths: the empty one is "/"
 
 	dialect Dialect
-	read    func(r *Reading, m Model, agent string) []Rule
+	read    func(r *Reading, d Dialect, agent string) []Rule
 	pattern func(value string, allow bool) []Pattern
 	first   bool // the first rule that matches decides; its patterns have no stars
-}
-
-// Pattern is what a reader compares with a form of a selector.
-type Pattern struct {
-	Pieces []string // bytes; between two of them any bytes may stand
-	Whole  bool     // it covers the whole selector, not only its beginning
-	Size   int      // the larger decides
 }
 
 // Models lists the readers that are known: a strict Gopher robot, Veronica-2,
@@ -82,97 +71,14 @@ func (m Model) Verbatim(r Rule) bool {
 	return r.Pattern != "" && Plain(r.Pattern) && !slash && !(r.Allow && strings.Contains(r.Pattern, "/index.htm"))
 }
 
-// Reading is a robots file that any [Model] may read; it is parsed once for each
-// dialect. It must not be used by several goroutines at once.
-type Reading struct {
-	data    []byte
-	files   map[Dialect]*File
-	entries []urllibEntry // those of CPython
-	agent   string        // the robot that was asked for last
-	bound   []Rule        // what RFC 9309 has for it; four models ask for that
-	strict  []Rule        // every Disallow, each pattern once
-
-	contents map[any]uint64 // hashes of groups
-}
-
-// NewReading takes a robots file. The data must not be changed.
-func NewReading(data []byte) *Reading {
-	return &Reading{data: data, files: map[Dialect]*File{}, contents: map[any]uint64{}}
-}
-
-func (r *Reading) file(d Dialect) *File {
-	f := r.files[d]
-	if f == nil {
-		f = Parse(d, r.data)
-		r.files[d] = f
-	}
-	return f
-}
-
-// Lines is how many lines the file has, or more.
-func (r *Reading) Lines() int {
-	return bytes.Count(r.data, []byte("\n")) + bytes.Count(r.data, []byte("\r")) + 1
-}
-
 // Rules returns the rules that bind the named robot to one reader, in file order.
 // To a reader with an Agent of its own the name is that.
 func (r *Reading) Rules(m Model, agent string) []Rule {
 	if m.Agent != "" {
 		agent = m.Agent
 	}
-	return m.read(r, m, agent)
+	return m.read(r, m.dialect, agent)
 }
-
-// Names returns the product tokens that the file names, in lower case, each once.
-func (r *Reading) Names() []string {
-	f := r.file(RFC9309)
-	f.once.Do(f.bind)
-	return slices.Sorted(maps.Keys(f.agents.named))
-}
-
-// Key returns the same for robots to which every reader without an Agent gives the
-// same Rules, but for their lines, and the same Usages.
-func (r *Reading) Key(agent string) string {
-	var key []uint64
-	for _, d := range []Dialect{RFC9309, Standard1994} {
-		f := r.file(d)
-		for _, g := range f.Agent(agent).groups {
-			key = append(key, r.content(&f.groups[g], func(h *maphash.Hash) {
-				for _, rec := range f.members(int(g)) {
-					if rec.kind() != KindAgent {
-						maphash.WriteComparable(h, rec.kind())
-						maphash.WriteComparable(h, f.value(rec))
-					}
-				}
-			}))
-		}
-		key = append(key, 0)
-	}
-	if e := r.entry(agent); e != nil {
-		key = append(key, r.content(e, func(h *maphash.Hash) {
-			for _, rule := range e.rules {
-				maphash.WriteComparable(h, rule.Allow)
-				maphash.WriteComparable(h, rule.Pattern)
-			}
-		}))
-	}
-	return fmt.Sprint(key)
-}
-
-// content hashes what a group says, once.
-func (r *Reading) content(group any, write func(h *maphash.Hash)) uint64 {
-	sum, ok := r.contents[group]
-	if !ok {
-		var h maphash.Hash
-		h.SetSeed(contentSeed)
-		write(&h)
-		sum = h.Sum64()
-		r.contents[group] = sum
-	}
-	return sum
-}
-
-var contentSeed = maphash.MakeSeed()
 
 // Read takes a robots file for the named robot, and returns what the reader then
 // makes of selectors: true if it may fetch. It takes selectors that end in a slash
@@ -235,40 +141,6 @@ func (m Model) spelt(typ, selector string) []string {
 	for _, f := range m.Forms {
 		for _, s := range []string{selector, "/" + typ + selector, typ + selector} {
 			list = append(list, string(f.Append(nil, s)))
-		}
-	}
-	return list
-}
-
-// Match reports whether the pattern matches a form of a selector.
-func (p Pattern) Match(form string) bool {
-	rest, ok := strings.CutPrefix(form, p.Pieces[0])
-	if !ok || len(p.Pieces) == 1 {
-		return ok && (!p.Whole || rest == "")
-	}
-	last := len(p.Pieces) - 1
-	for _, piece := range p.Pieces[1:last] {
-		at := strings.Index(rest, piece)
-		if at < 0 {
-			return false
-		}
-		rest = rest[at+len(piece):]
-	}
-	if p.Whole {
-		return strings.HasSuffix(rest, p.Pieces[last])
-	}
-	return strings.Contains(rest, p.Pieces[last])
-}
-
-// Usages returns the Content-Usage lines that bind the named robot.
-func (r *Reading) Usages(agent string) []Usage {
-	f := r.file(RFC9309)
-	var list []Usage
-	for _, g := range f.Agent(agent).groups {
-		for _, rec := range f.members(int(g)) {
-			if rec.kind() == KindUsage {
-				list = append(list, f.usage(rec))
-			}
 		}
 	}
 	return list

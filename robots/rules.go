@@ -78,22 +78,6 @@ func (r *Reason) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Allowed reports whether the named robot may fetch the selector.
-func (f *File) Allowed(agent, selector string) bool {
-	return f.Agent(agent).Allowed(selector)
-}
-
-// Decide reports whether the named robot may fetch the selector, and why. It
-// allocates nothing after the first question for a group, unless a selector
-// that is not in normal form (R6) has more than 2 KiB.
-//
-// For [RFC9309], [Standard1994] and [Extended] the selector may be an absolute
-// URL, of which path and query count; an empty path is "/". For the Gopher
-// dialects a selector is bytes and never decoded.
-func (f *File) Decide(agent, selector string) Decision {
-	return f.Agent(agent).Decide(selector)
-}
-
 // Rules are the rules of a file that bind one robot. They may be used by many
 // goroutines at once. A nil or zero Rules allows everything.
 type Rules struct {
@@ -104,13 +88,7 @@ type Rules struct {
 
 	asked atomic.Bool // the first question has been asked
 	once  sync.Once
-	made  atomic.Pointer[compiled]
-}
-
-// compiled is what makes later questions quick.
-type compiled struct {
-	agents []Agent
-	index  *index
+	made  atomic.Pointer[index] // what makes later questions quick
 }
 
 func (f *File) rulesOf(why Reason, groups ...[]uint32) *Rules {
@@ -162,15 +140,15 @@ func (r *Rules) compile() {
 		f.indexed.Add(-n)
 		return
 	}
-	x := &index{file: f}
+	x := &index{file: f, agents: r.agentLines()}
 	for _, g := range r.groups {
-		style, first := f.dialect.style(f.groups[g].version), f.groups[g].record
+		syntax, first := f.dialect.Syntax(f.groups[g].version), f.groups[g].record
 		for i := range f.members(int(g)) {
-			x.add(style, first+uint32(i))
+			x.add(syntax, first+uint32(i))
 		}
 	}
 	x.finish()
-	r.made.Store(&compiled{r.agentLines(), x})
+	r.made.Store(x)
 }
 
 // try holds the selector against one rule after the other. It needs no index,
@@ -178,27 +156,27 @@ func (r *Rules) compile() {
 func (r *Rules) try(sel string) (best, second match) {
 	f := r.file
 	var found top
-	var bestStyle style
+	var bestSyntax Syntax
 	var buf, patternBuf [1024]byte
 	if f.dialect == RFC9309 && !selector.IsNormal(sel) {
 		sel = string(selector.AppendNormal(buf[:0], sel))
 	}
 	for _, g := range r.groups {
-		style, first := f.dialect.style(f.groups[g].version), f.groups[g].record
+		syntax, first := f.dialect.Syntax(f.groups[g].version), f.groups[g].record
 		for i, rec := range f.members(int(g)) {
 			p := f.value(rec)
-			if !style.isRule(rec.kind(), p) || !mayMatch(p, sel) {
+			if !syntax.isRule(rec.kind(), p) || !mayMatch(p, sel) {
 				continue
 			}
-			if style.Escapes && !isNormalPattern(p) {
+			if syntax.Escapes && !isNormalPattern(p) {
 				p = string(appendNormalPattern(patternBuf[:0], p))
 			}
 			m := match{uint32(len(p)), first + uint32(i), rec.kind() == KindAllow}
-			if !style.matches(p, sel) || style == bestStyle && r.repeats(m, found.best) {
+			if !syntax.matches(p, sel) || syntax == bestSyntax && r.repeats(m, found.best) {
 				continue
 			}
 			if found.offer(m); found.best == m {
-				bestStyle = style
+				bestSyntax = syntax
 			}
 		}
 	}
@@ -231,8 +209,8 @@ func (r *Rules) Decide(selector string) Decision {
 	}
 	best, second, always := r.find(selector)
 	d := Decision{Allowed: always || !r.closed && best.allowed(), Reason: r.reason}
-	if c := r.made.Load(); c != nil {
-		d.Agents = c.agents
+	if x := r.made.Load(); x != nil {
+		d.Agents = x.agents
 	} else {
 		d.Agents = r.agentLines()
 	}
@@ -265,8 +243,8 @@ func (r *Rules) find(selector string) (best, second match, always bool) {
 	if r.asked.Swap(true) {
 		r.once.Do(r.compile)
 	}
-	if c := r.made.Load(); c != nil {
-		best, second = c.index.find(selector)
+	if x := r.made.Load(); x != nil {
+		best, second = x.find(selector)
 	} else {
 		best, second = r.try(selector)
 	}

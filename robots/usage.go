@@ -13,26 +13,6 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// Usage is a Content-Usage line.
-type Usage struct {
-	Pattern string // as written, compared as that of an Allow line; "": all paths
-	Value   string // the dictionary, as written
-	Line    int    // counted from 1
-}
-
-// usage takes the value apart: a path begins with "/" and ends at a blank.
-func (f *File) usage(r record) Usage {
-	u := Usage{Value: f.value(r), Line: int(r.line)}
-	if strings.HasPrefix(u.Value, "/") {
-		end := len(u.Value)
-		if i := strings.IndexAny(u.Value, " \t"); i >= 0 {
-			end = i
-		}
-		u.Pattern, u.Value = u.Value[:end], trimBlanks(u.Value[end:])
-	}
-	return u
-}
-
 // Preference is what is preferred for one category of use.
 type Preference uint8
 
@@ -136,26 +116,17 @@ func ParseUsage(value string) (Statement, error) {
 	return s, nil
 }
 
-// Usage returns what the file states about the use of what the named robot fetches
-// from a path, with the line that states it. The longest path decides, alone: what a
-// shorter one says of other categories does not hold. Of lines with paths of the
-// same length the most restrictive preference holds. Lines that do not parse are no
-// rules (R10). Of a path that the robot must not fetch nothing is stated.
-//
-// Only [RFC9309] and [Gopher] know such lines.
-func (f *File) Usage(agent, path string) Statement { return f.Agent(agent).Usage(path) }
-
 // Usage is as [File.Usage], for the robot of these rules.
 func (r *Rules) Usage(path string) Statement {
 	if r == nil || r.file == nil || !r.Allowed(path) {
 		return nil
 	}
 	f := r.file
-	style := f.dialect.style(Version1)
+	syntax := f.dialect.Syntax(Version1)
 	if f.dialect.Web() {
 		path = pathOf(path)
 	}
-	if style.Escapes {
+	if syntax.Escapes {
 		path = NormalPath(path)
 	}
 	var stated Statement
@@ -167,10 +138,10 @@ func (r *Rules) Usage(path string) Statement {
 			}
 			u := f.usage(rec)
 			p := u.Pattern
-			if style.Escapes {
+			if syntax.Escapes {
 				p = NormalPattern(p)
 			}
-			if len(p) < longest || p != "" && !style.matches(p, path) {
+			if len(p) < longest || p != "" && !syntax.matches(p, path) {
 				continue
 			}
 			s, err := ParseUsage(u.Value)

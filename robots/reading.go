@@ -1,19 +1,117 @@
 package robots
 
 import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
-
-	"github.com/gophd/gophd/selector"
 )
 
-// How the models choose the lines that bind them, and what each makes of a
-// pattern.
+// Reading is a robots file that any [Model] may read; it is parsed once for each
+// dialect. It must not be used by several goroutines at once.
+type Reading struct {
+	data    []byte
+	files   map[Dialect]*File
+	entries []urllibEntry // those of CPython
+	agent   string        // the robot that was asked for last
+	bound   []Rule        // what RFC 9309 has for it; four models ask for that
+	strict  []Rule        // every Disallow, each pattern once
+
+	contents map[any]uint64 // hashes of groups
+}
+
+// NewReading takes a robots file. The data must not be changed.
+func NewReading(data []byte) *Reading {
+	return &Reading{data: data, files: map[Dialect]*File{}, contents: map[any]uint64{}}
+}
+
+func (r *Reading) file(d Dialect) *File {
+	f := r.files[d]
+	if f == nil {
+		f = Parse(d, r.data)
+		r.files[d] = f
+	}
+	return f
+}
+
+// Lines is how many lines the file has, or more.
+func (r *Reading) Lines() int {
+	return bytes.Count(r.data, []byte("\n")) + bytes.Count(r.data, []byte("\r")) + 1
+}
+
+// Names returns the product tokens that the file names, in lower case, each once.
+func (r *Reading) Names() []string {
+	f := r.file(RFC9309)
+	f.once.Do(f.bind)
+	return slices.Sorted(maps.Keys(f.agents.named))
+}
+
+// Usages returns the Content-Usage lines that bind the named robot.
+func (r *Reading) Usages(agent string) []Usage {
+	f := r.file(RFC9309)
+	var list []Usage
+	for _, g := range f.Agent(agent).groups {
+		for _, rec := range f.members(int(g)) {
+			if rec.kind() == KindUsage {
+				list = append(list, f.usage(rec))
+			}
+		}
+	}
+	return list
+}
+
+// Key returns the same for robots to which every reader without an Agent gives the
+// same Rules, but for their lines, and the same Usages.
+func (r *Reading) Key(agent string) string {
+	var key []uint64
+	for _, d := range []Dialect{RFC9309, Standard1994} {
+		f := r.file(d)
+		for _, g := range f.Agent(agent).groups {
+			key = append(key, r.content(&f.groups[g], func(h *maphash.Hash) {
+				for _, rec := range f.members(int(g)) {
+					if rec.kind() != KindAgent {
+						maphash.WriteComparable(h, rec.kind())
+						maphash.WriteComparable(h, f.value(rec))
+					}
+				}
+			}))
+		}
+		key = append(key, 0)
+	}
+	if e := r.entry(agent); e != nil {
+		key = append(key, r.content(e, func(h *maphash.Hash) {
+			for _, rule := range e.rules {
+				maphash.WriteComparable(h, rule.Allow)
+				maphash.WriteComparable(h, rule.Pattern)
+			}
+		}))
+	}
+	return fmt.Sprint(key)
+}
+
+// content hashes what a group says, once.
+func (r *Reading) content(group any, write func(h *maphash.Hash)) uint64 {
+	sum, ok := r.contents[group]
+	if !ok {
+		var h maphash.Hash
+		h.SetSeed(contentSeed)
+		write(&h)
+		sum = h.Sum64()
+		r.contents[group] = sum
+	}
+	return sum
+}
+
+var contentSeed = maphash.MakeSeed()
+
+// How the models choose the lines that bind them.
 
 // bound returns the rules of the groups that the dialect chooses.
-func bound(r *Reading, m Model, agent string) []Rule {
-	f := r.file(m.dialect)
-	if m.dialect != RFC9309 {
+func bound(r *Reading, d Dialect, agent string) []Rule {
+	f := r.file(d)
+	if d != RFC9309 {
 		return f.rulesIn(f.Agent(agent).groups)
 	}
 	if r.bound == nil || r.agent != agent {
@@ -23,16 +121,16 @@ func bound(r *Reading, m Model, agent string) []Rule {
 }
 
 // denials is bound, without Allow lines.
-func denials(r *Reading, m Model, agent string) []Rule {
-	return slices.DeleteFunc(bound(r, m, agent), func(r Rule) bool { return r.Allow })
+func denials(r *Reading, d Dialect, agent string) []Rule {
+	return slices.DeleteFunc(bound(r, d, agent), func(r Rule) bool { return r.Allow })
 }
 
 // everyDenial returns every Disallow of the file, whomever it is for. Groups repeat
 // what is said to all: of equal patterns the first is given.
-func everyDenial(r *Reading, m Model, agent string) []Rule {
+func everyDenial(r *Reading, d Dialect, agent string) []Rule {
 	if r.strict == nil {
-		r.strict = denials(r, m, agent)
-		if len(r.file(m.dialect).groups) < 2 {
+		r.strict = denials(r, d, agent)
+		if len(r.file(d).groups) < 2 {
 			return r.strict
 		}
 		seen := map[string]bool{}
@@ -46,8 +144,8 @@ func everyDenial(r *Reading, m Model, agent string) []Rule {
 }
 
 // together takes the denials of the robot's own groups and those of *.
-func together(r *Reading, m Model, agent string) []Rule {
-	f := r.file(m.dialect)
+func together(r *Reading, d Dialect, agent string) []Rule {
+	f := r.file(d)
 	all := append(slices.Clone(f.Agent(agent).groups), f.groupsOf("*")...)
 	slices.Sort(all)
 	return slices.DeleteFunc(f.rulesIn(slices.Compact(all)), func(r Rule) bool { return r.Allow })
@@ -78,7 +176,7 @@ type urllibEntry struct {
 
 // cpython takes the first record whose name is part of the robot's, else the
 // first one for *.
-func cpython(r *Reading, _ Model, agent string) []Rule {
+func cpython(r *Reading, _ Dialect, agent string) []Rule {
 	if e := r.entry(agent); e != nil {
 		return e.rules
 	}
@@ -140,7 +238,7 @@ func entries(f *File) []urllibEntry {
 // gopherMCP follows parse_robots of gopher-mcp: every field but User-agent ends
 // the run of User-agent lines, names are whole values, its own group replaces that
 // of *.
-func gopherMCP(r *Reading, _ Model, agent string) []Rule {
+func gopherMCP(r *Reading, _ Dialect, agent string) []Rule {
 	groups := map[string][]Rule{}
 	var names []string
 	open := true
@@ -168,99 +266,4 @@ func gopherMCP(r *Reading, _ Model, agent string) []Rule {
 		return own
 	}
 	return groups["*"]
-}
-
-// globs: a star is any bytes, nothing else means anything.
-func globs(value string, _ bool) []Pattern {
-	if value == "" {
-		return nil
-	}
-	return []Pattern{{Pieces: strings.Split(value, "*"), Size: len(value)}}
-}
-
-// veronica: /path/ also covers /path, and no other string that begins so.
-func veronica(value string, allow bool) []Pattern {
-	list := globs(value, allow)
-	if bare, ok := strings.CutSuffix(value, "/"); ok && bare != "" && !strings.HasSuffix(bare, "*") {
-		list = append(list, Pattern{strings.Split(bare, "*"), true, len(value)})
-	}
-	return list
-}
-
-// letter: the normal form of R6, where * is any bytes and $ at the end is the end.
-func letter(value string, _ bool) []Pattern {
-	if value == "" {
-		return nil
-	}
-	value = NormalPattern(value)
-	list := anchored(value)
-	for _, form := range queryForms(value) {
-		list = append(list, Pattern{anchored(form)[0].Pieces, list[0].Whole, len(value)})
-	}
-	return list
-}
-
-func anchored(value string) []Pattern {
-	body, whole := strings.CutSuffix(value, "$")
-	pieces := strings.Split(body, "*")
-	if whole && len(pieces) > 1 && pieces[len(pieces)-1] == "" {
-		whole = false // any bytes, and the end
-	}
-	return []Pattern{{pieces, whole, len(value)}}
-}
-
-// google: of a pattern only bytes from 0x80 are escaped, and escapes are written
-// in capitals. An Allow of index.htm… at the end is one of the directory itself.
-func google(value string, allow bool) []Pattern {
-	if value == "" {
-		return nil
-	}
-	b := High.Append(nil, value)
-	for i := 0; i+2 < len(b); i++ {
-		if c, n := selector.DecodePercent(string(b[i : i+3])); n > 0 {
-			selector.AppendPercent(b[:i], c)
-			i += 2
-		}
-	}
-	value = string(b)
-	list := anchored(value)
-	if i := strings.LastIndexByte(value, '/'); allow && i >= 0 && strings.HasPrefix(value[i:], "/index.htm") {
-		list = append(list, anchored(value[:i+1]+"$")...)
-	}
-	return list
-}
-
-// prefix: nothing but itself.
-func prefix(value string, _ bool) []Pattern {
-	if value == "" {
-		return nil
-	}
-	return []Pattern{{Pieces: []string{value}, Size: len(value)}}
-}
-
-// quoted: decoded and quoted again, as CPython does; an empty one covers all.
-func quoted(value string, _ bool) []Pattern {
-	form := string(appendKept(nil, unparsed(unquote(value), false), &kept[1]))
-	return []Pattern{{Pieces: []string{form}, Size: len(form)}}
-}
-
-// trimmed: a final star is cut off, patterns with another have no effect.
-func trimmed(value string, _ bool) []Pattern {
-	value = strings.TrimSuffix(value, "*")
-	if value == "" || strings.Contains(value, "*") {
-		return nil
-	}
-	return []Pattern{{Pieces: []string{value}, Size: len(value)}}
-}
-
-// eitherWay: as it is written, and decoded.
-func eitherWay(value string, _ bool) []Pattern {
-	if value == "" {
-		return nil
-	}
-	list := anchored(value)
-	if plain := unquote(value); plain != value {
-		list = append(list, anchored(plain)...)
-	}
-	return list
 }

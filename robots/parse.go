@@ -1,0 +1,200 @@
+package robots
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
+
+// Parse reads data as d. It never fails: lines that mean nothing are kept and
+// reported by package lint. The data are copied. Of more than 512 MiB the rest is
+// dropped. To read what strangers send, use [ParseReader].
+func Parse(d Dialect, data []byte) *File { return Parser{Dialect: d}.Parse(data) }
+
+// ParseReader reads at most limit bytes from r; of a longer file the partial
+// last line is dropped (R14). A limit of zero or less stands for
+// [DefaultLimit]. The error is always that of r.
+func ParseReader(d Dialect, r io.Reader, limit int64) (*File, error) {
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	limit = min(limit, maxText)
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading robots file: %w", err)
+	}
+	return Parser{Dialect: d}.parse(data, int(limit)), nil
+}
+
+// A Parser reads files in one way. [Parse] and [ParseReader] are that of its
+// dialect.
+type Parser struct {
+	Dialect Dialect
+
+	// Literal keeps RFC9309 to the letter of its grammar. Without it common
+	// misspellings of User-agent and Disallow (Useragent, Disalow, …) and a
+	// missing colon after either count, as they do for Google's parser (RFC 9309,
+	// section 2.2.4, lets a robot be lenient); [Line] has the mark Forgiven then.
+	Literal bool
+
+	// Truncated reports whether the data are the beginning of a longer text, up to
+	// the end of a line.
+	Truncated bool
+}
+
+// Parse is as the function.
+func (p Parser) Parse(data []byte) *File { return p.parse(data, maxText) }
+
+func (p Parser) parse(data []byte, limit int) *File {
+	read := data[:min(len(data), limit)]
+	text, wide := decodeUTF16(read)
+	if len(data) > limit {
+		text = wholeLines(p.Dialect, text)
+	}
+	f := &File{dialect: p.Dialect, literal: p.Literal, utf16: wide, text: string(text), cut: p.Truncated || len(data) > limit}
+	f.read()
+	return f
+}
+
+// decodeUTF16 returns text that begins with a byte order mark of UTF-16, as some
+// editors write it, in UTF-8; any other data as they are.
+func decodeUTF16(data []byte) (text []byte, wide bool) {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return data, false
+	}
+	units := make([]uint16, 0, len(data)/2)
+	for rest := data[2:]; len(rest) > 1; rest = rest[2:] {
+		units = append(units, order.Uint16(rest))
+	}
+	return []byte(string(utf16.Decode(units))), true
+}
+
+// wholeLines leaves out the last line, which is cut (R14).
+func wholeLines(d Dialect, text []byte) []byte {
+	ends := "\n"
+	if d.bareCR() {
+		ends = "\r\n"
+	}
+	return text[:bytes.LastIndexAny(text, ends)+1]
+}
+
+// read makes the groups and their records.
+func (f *File) read() {
+	if f.dialect == IRCv3 {
+		f.present = f.hasCrawler()
+		return
+	}
+	f.records = make([]record, 0, len(f.text)/usualLine)
+	b := grouper{file: f}
+	s := f.scanner(0, len(f.text), 0)
+	var l lineSpans
+	for s.next(&l) {
+		b.add(&l)
+	}
+}
+
+// usualLine is how many bytes a rule takes in most files.
+const usualLine = 40
+
+// grouper puts lines into groups.
+type grouper struct {
+	file *File
+	open bool     // there is a group that lines belong to
+	full bool     // the next User-agent line begins another one
+	last LineKind // of the last line that was no blank or comment
+}
+
+// add takes the next line. R1 is the common rule: a group ends at a User-agent
+// line that follows a rule.
+func (b *grouper) add(l *lineSpans) {
+	f := b.file
+	switch l.kind {
+	case KindBlank:
+		// Only the 1994 standard separates records by blank lines.
+		b.open = b.open && f.dialect != Standard1994
+		return
+	case KindComment, KindMalformed:
+		return
+	case KindAgent:
+		b.agent(l)
+	case KindAllow, KindDisallow, KindUsage:
+		b.begin(l, false)
+		b.record(l)
+		b.full = true
+	case KindField:
+		b.begin(l, false)
+		b.field(l)
+	}
+	f.present = f.present || l.kind < KindUsage || KnownField(f.part(l.field))
+	b.last = l.kind
+}
+
+func (b *grouper) agent(l *lineSpans) {
+	if b.file.dialect == GopherStrict { // G10
+		b.begin(l, false)
+		return
+	}
+	b.begin(l, true)
+	b.record(l)
+}
+
+// begin opens a group unless the line belongs to the one that is open.
+func (b *grouper) begin(l *lineSpans, agent bool) {
+	f := b.file
+	if b.open && (!agent || !b.full && f.groups[len(f.groups)-1].agents) {
+		return
+	}
+	b.open, b.full = true, false
+	f.groups = append(f.groups, groupText{
+		pos: uint32(l.text.from), line: uint32(l.number - 1), record: uint32(len(f.records)), agents: agent,
+	})
+}
+
+func (b *grouper) record(l *lineSpans) {
+	b.file.records = append(b.file.records, record{
+		pos:  uint32(l.value.from),
+		line: uint32(l.number),
+		size: uint32(l.value.to-l.value.from) | uint32(l.kind-KindAgent)<<recordKinds,
+	})
+}
+
+// field takes what Extended says of other directives: each ends the run of
+// User-agent lines (C1), and Robot-version counts directly after it (C3).
+func (b *grouper) field(l *lineSpans) {
+	f := b.file
+	if f.dialect != Extended {
+		return
+	}
+	b.full = true
+	if b.last == KindAgent && strings.EqualFold(f.part(l.field), "robot-version") {
+		f.groups[len(f.groups)-1].version, _ = ParseVersion(f.part(l.value))
+	}
+}
+
+// knownFields are the fields besides the three that make groups and rules, and
+// where each comes from.
+var knownFields = []string{
+	"sitemap", "crawl-delay", // extras that many files carry
+	"content-usage", "content-signal", "license", // preferences
+	"clean-param",                                            // Yandex
+	"robot-version", "visit-time", "request-rate", "comment", // Extended
+	"index", "cooldown", // gophd's own, after the IRC token
+}
+
+// KnownField reports whether robots are known to read a field besides
+// User-agent, Allow and Disallow. Case does not matter.
+func KnownField(name string) bool {
+	return slices.ContainsFunc(knownFields, func(known string) bool {
+		return strings.EqualFold(known, name)
+	})
+}

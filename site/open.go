@@ -1,0 +1,105 @@
+package site
+
+import (
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/internal/watch"
+	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site/internal/disk"
+)
+
+// Open opens a content tree. Nothing is read yet: Run does that.
+func Open(dir string, conf Config) (*Site, error) {
+	r, err := disk.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Site{dir: dir, conf: conf, log: conf.Log, changes: newChanges(), ready: make(chan struct{}), wanted: make(chan struct{})}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.problems.log = s.log
+	s.guard = &stall.Guard{Timeout: conf.FileTimeout, Log: s.log, Answered: s.Reload}
+	s.watcher = &watch.Watcher{Root: dir, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
+	s.served.Store(&served{root: r})
+	return s, s.openTrees(r)
+}
+
+// openTrees opens all trees besides the root's.
+func (s *Site) openTrees(r *disk.Root) (err error) {
+	if s.conf.Users != "" {
+		if s.users, err = parseUsers(s.conf.Users, s.conf.UsersMinUID); err != nil {
+			return err
+		}
+	}
+	trees, err := s.openMounts(r)
+	if err != nil || len(trees) == 0 && s.users == nil {
+		return err
+	}
+	if s.users != nil {
+		s.users.trees(nil, trees)
+	}
+	s.setTrees(trees)
+	return nil
+}
+
+// openMounts opens the trees of Config.Mounts.
+func (s *Site) openMounts(main *disk.Root) (map[string]*disk.Tree, error) {
+	trees := map[string]*disk.Tree{}
+	for _, name := range slices.Sorted(maps.Keys(s.conf.Mounts)) {
+		if !fs.ValidPath(name) || name == "." || !selector.AskableName(name) {
+			return nil, fmt.Errorf("mounting at %q: no client can ask for that name", name)
+		}
+		if parent := path.Dir(name); parent != "." {
+			if info, err := os.Stat(filepath.Join(main.Main.Dir, parent)); err != nil || !info.IsDir() {
+				return nil, fmt.Errorf("mounting at %q: there is no directory %s in %s", name, parent, main.Main.Dir)
+			}
+		}
+		t, err := disk.OpenTree(s.conf.Mounts[name])
+		if err != nil {
+			return nil, fmt.Errorf("mounting at %q: %w", name, err)
+		}
+		t.Listed = true
+		trees[name] = t
+	}
+	return trees, nil
+}
+
+// Load reads a tree once and compiles its policy, as Run would publish it.
+func Load(dir string) (*Snapshot, error) { return LoadAt(dir, ".", new(atomic.Int64)) }
+
+// LoadAt is Load for a directory that is served as a tree of its own below a site,
+// such as that of a user at "~ann": the snapshot is that of a site that holds
+// nothing else. It adds to a counter how many directories it has read.
+func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
+	if !fs.ValidPath(at) {
+		return nil, fmt.Errorf("%q is no name below a root", at)
+	}
+	r, err := disk.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	scan := newScanner(r)
+	scan.read = read
+	tree, err := scan.tree()
+	if err != nil {
+		return nil, err
+	}
+	for at != "." {
+		tree = &policy.Dir{Name: path.Base(at), Files: tree.Files, Dirs: tree.Dirs, Notes: tree.Notes}
+		at = path.Dir(at)
+		tree = &policy.Dir{Dirs: []*policy.Dir{tree}}
+	}
+	return compile(Config{}, tree, nil, scan), nil
+}
