@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"time"
 
@@ -117,36 +116,6 @@ func (m Menu) AppendTo(b []byte) []byte {
 	return append(b, End...)
 }
 
-// Menu makes the menu of a directory, whose name is as [fs.ValidPath] wants it: of
-// its gophermap, .gophermap or index.gph, or else a listing. The name may be that
-// of a file for which [IsMenuFile] is true, too. The error is that of ctx, or that
-// of reading the directory if there is no map; for what is not there it is
-// [fs.ErrNotExist].
-func (b *Builder) Menu(ctx context.Context, name string) (Menu, error) {
-	if !fs.ValidPath(name) {
-		return Menu{}, &fs.PathError{Op: "menu", Path: name, Err: fs.ErrInvalid}
-	}
-	m := b.begin(ctx, name)
-	if IsMenuFile(path.Base(name)) {
-		m.dir = path.Dir(name)
-		switch err := m.file(name); {
-		case err == nil:
-			return m.done()
-		case errors.Is(err, errProgram):
-			return Menu{}, fmt.Errorf("reading %s: %w: %w", name, err, fs.ErrNotExist)
-		case !errors.Is(err, fs.ErrNotExist):
-			return Menu{}, fmt.Errorf("reading %s: %w", name, err)
-		}
-		m = b.begin(ctx, name) // a directory of that name
-	}
-	if !m.mapped() {
-		if err := m.list(); err != nil {
-			return Menu{}, fmt.Errorf("listing %s: %w", name, err)
-		}
-	}
-	return m.done()
-}
-
 // making is a menu while it is made.
 type making struct {
 	*Builder
@@ -212,6 +181,17 @@ func (m *making) add(it Item) {
 
 // full reports whether nothing more is added.
 func (m *making) full() bool { return m.size > maxSize }
+
+// hide leaves a name out of the listing of the directory.
+func (m *making) hide(dir, name string) {
+	if dir != m.dir {
+		return
+	}
+	if m.hidden == nil {
+		m.hidden = map[string]bool{}
+	}
+	m.hidden[name] = true
+}
 
 func (m *making) now() time.Time {
 	if m.Now != nil {

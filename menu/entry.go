@@ -131,3 +131,19 @@ func (m *making) find(name string) (found string, dir, ok bool) {
 	}
 	return name, false, false
 }
+
+// own returns a host or a port, or nothing where it stands for this server's.
+func own(field string) string {
+	if field = strings.TrimSpace(field); field != "+" {
+		return field
+	}
+	return ""
+}
+
+func trimEnd(s string) string { return strings.TrimRight(s, " ") }
+
+// namesSomething reports whether a selector of the map names something.
+func (m *making) namesSomething(sel string) bool {
+	_, _, ok := m.find(fold(m.dir, trimEnd(sel)))
+	return ok
+}

@@ -2,6 +2,11 @@ package menu
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -113,16 +118,6 @@ func (m *making) isItem(e mapEntry) bool {
 	return false
 }
 
-// own returns a host or a port, or nothing where it stands for this server's.
-func own(field string) string {
-	if field = strings.TrimSpace(field); field != "+" {
-		return field
-	}
-	return ""
-}
-
-func trimEnd(s string) string { return strings.TrimRight(s, " ") }
-
 // mapEntry appends an item of a gophermap. An empty selector is the label, which
 // may be a pattern; of another host it is the root, as Bucktooth has it.
 func (m *making) mapEntry(e mapEntry) {
@@ -138,33 +133,6 @@ func (m *making) mapEntry(e mapEntry) {
 		e.selector = trimEnd(e.label)
 	}
 	m.entry(e)
-}
-
-// namesSomething reports whether a selector of the map names something.
-func (m *making) namesSomething(sel string) bool {
-	_, _, ok := m.find(fold(m.dir, trimEnd(sel)))
-	return ok
-}
-
-// text appends a line of information.
-func (m *making) text(line string) {
-	line = expandTabs(line)
-	if n := len(m.maps); n > 0 && m.maps[n-1].dialect == gophernicus {
-		var ok bool
-		if line, ok = m.expand(line); !ok {
-			return
-		}
-	}
-	if selector.HasControl(line) {
-		m.control()
-	}
-	m.add(Info(line))
-}
-
-// bad reports what is wrong with a line, and shows it as information.
-func (m *making) bad(code, label, format string, args ...any) {
-	m.problem(code, format, args...)
-	m.add(Info(expandTabs(label)))
 }
 
 // typeRule takes ext=T for what follows, and reports whether it is that.
@@ -213,6 +181,88 @@ func (m *making) hideLine(rest string) bool {
 	}
 	return m.present[name]
 }
+
+// includeLine goes on with another map, and reports whether the line is one that
+// says so: a heading in equals signs is not.
+func (m *making) includeLine(sel string) bool {
+	if sel == "" || sel[0] == '=' || sel[0] == ' ' || sel[0] == '\t' {
+		return false
+	}
+	m.include(strings.TrimSpace(sel))
+	return true
+}
+
+// include goes on with another map, whose name is relative to the directory of the
+// menu or, with a slash, to the root. Other servers run it if it is a command.
+func (m *making) include(sel string) {
+	m.includes++
+	switch {
+	case len(m.maps) > maxDepth:
+		m.problem(CodeLimit, "includes are nested more than %d deep", maxDepth)
+		return
+	case m.includes > maxIncludes:
+		m.problem(CodeLimit, "more than %d includes", maxIncludes)
+		return
+	}
+	name := fold(m.dir, sel)
+	text, err := m.includeFile(name)
+	if err == nil {
+		m.maps = append(m.maps, m.newSource(name, text))
+		return
+	}
+	_, arguments, _ := strings.Cut(sel, " ")
+	missing := errors.Is(err, fs.ErrNotExist) || arguments != "" && errors.Is(err, errHidden)
+	if line, ok := m.printed(sel); ok && missing {
+		m.text(line)
+		return
+	}
+	if arguments != "" {
+		words := slices.DeleteFunc(strings.Fields(sel), func(word string) bool { return word[0] == '-' })
+		for _, word := range words[:min(len(words), maxWords)] {
+			_, _ = m.includeFile(fold(m.dir, word)) // if it is a program, its source is not shown
+		}
+		if len(words) > 1 && interpreter.MatchString(path.Base(words[0])) {
+			m.interpreted = append(m.interpreted, fold(m.dir, words[1]))
+		}
+	}
+	switch {
+	case errors.Is(err, errProgram):
+		m.problem(CodeProgram, "a command, which is not run: %q", sel)
+	case missing:
+		m.problem(CodeProgram, "no file to include, and a command is not run: %q", sel)
+	default:
+		m.problem(CodeInclude, "including %q: %s", sel, cause(err))
+	}
+}
+
+var (
+	errHidden         = errors.New("a hidden file")
+	errIncludesItself = errors.New("a map that includes itself")
+)
+
+// includeFile reads a file that is to be included.
+func (m *making) includeFile(name string) (string, error) {
+	switch {
+	case hiddenName(name) || selector.HasControl(name):
+		return "", errHidden
+	case slices.ContainsFunc(m.maps, func(s mapSource) bool { return s.file == name }):
+		return "", errIncludesItself
+	case isProgramName(name):
+		return "", errProgram
+	}
+	m.included = append(m.included, name)
+	text, err := m.read(name)
+	if err == nil && (IsProgram(text) || Sniff([]byte(text[:min(len(text), sniffLen)])) == TypeBinary) {
+		err = errProgram
+	}
+	return text, err
+}
+
+// interpreter is what runs a file that need not begin like a program.
+var interpreter = regexp.MustCompile(`^(ba|da|k|z|a|fi|c|tc)?sh$|^(python|perl|php|ruby|node|lua|tclsh|[gm]?awk|sed|guile|runghc|runhaskell)[0-9.]*$`)
+
+// maxWords is how many words of a command are looked at as names of files.
+const maxWords = 16
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"fmt"
-	"io/fs"
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
+
+// listed is a file or directory of a listing.
+type listed struct {
+	name string
+	dir  bool
+}
 
 // Names are ordered as people do: numbers by their value ("2" before "10"),
 // letters of ASCII in either case alike, and the rest by bytes. Names that are
@@ -127,14 +130,6 @@ func (k keys) common() int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// lower makes a capital of ASCII small.
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}
-
 // cutNumber returns the digits that s begins with, without leading zeros, and what
 // follows them.
 func cutNumber(s string) (number, rest string) {
@@ -224,55 +219,4 @@ func number(s string, digits, low, high int) (found, rest string) {
 		return "", s
 	}
 	return s[:digits], s[digits:]
-}
-
-// The width of the column of names, in characters: that of a line of 67 without
-// date and size, or less if all names are shorter.
-const (
-	minLabel = 12
-	maxLabel = 67 - len("  2006-01-02   123.4 kB")
-)
-
-// labelWidth returns how wide the column of names has to be.
-func labelWidth(names []listed) int {
-	width := minLabel
-	for _, l := range names {
-		width = max(width, utf8.RuneCountInString(l.name))
-	}
-	return min(width, maxLabel)
-}
-
-// dated puts date and size behind a label, in columns. A label that is longer than
-// its column moves them.
-func (m *making) dated(label, name string, width int) string {
-	if !m.look() {
-		return label
-	}
-	m.menu.Files = append(m.menu.Files, name)
-	info, err := fs.Stat(m.FS, name)
-	if err != nil {
-		return label
-	}
-	size := ""
-	if !info.IsDir() {
-		size = SizeText(info.Size())
-	}
-	pad := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(label)))
-	return strings.TrimRight(fmt.Sprintf("%s%s  %s  %9s", label, pad, info.ModTime().UTC().Format("2006-01-02"), size), " ")
-}
-
-// SizeText writes a number of bytes for people: "512 B", "1.4 kB", "20 MB". A kB is
-// 1,000 bytes.
-func SizeText(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	f, unit := float64(n), 0
-	for f >= 999.5 && unit < len("kMGTPE") {
-		f, unit = f/1000, unit+1
-	}
-	if f < 99.95 {
-		return fmt.Sprintf("%.1f %cB", f, "kMGTPE"[unit-1])
-	}
-	return fmt.Sprintf("%.0f %cB", f, "kMGTPE"[unit-1])
 }

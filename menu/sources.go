@@ -1,8 +1,6 @@
 package menu
 
 import (
-	"errors"
-	"io/fs"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -79,92 +77,6 @@ func (s *mapSource) once(what string) bool {
 	return true
 }
 
-// mapped makes the menu of a map, if the directory has one. If it has none but a
-// program, nothing is listed: what lies beside that is rarely meant to be found.
-func (m *making) mapped() bool {
-	var program error
-	for _, base := range []string{mapName, dotMapName, gphName} {
-		err := m.file(selector.Join(m.dir, base))
-		if err == nil {
-			return true
-		}
-		if errors.Is(err, errProgram) {
-			program = err
-		}
-	}
-	if program != nil {
-		m.add(Info("The menu here is made by a program, which this server does not run."))
-	}
-	return program != nil
-}
-
-// errProgram is why a map or an include is not shown.
-var errProgram = errors.New("a program")
-
-// file makes the menu of a map.
-func (m *making) file(name string) error {
-	text, err := m.source(name)
-	if err == nil {
-		m.follow(m.newSource(name, text))
-	}
-	return err
-}
-
-// source reads a file that a menu is made of. What keeps it from being shown is
-// reported.
-func (m *making) source(name string) (string, error) {
-	text, err := m.read(name)
-	switch {
-	case err == nil && IsProgram(text):
-		m.report(CodeProgram, name, 1, "a program: nothing of it is shown")
-		return "", errProgram
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		m.report(CodeRead, name, 0, "cannot be read: "+cause(err))
-	}
-	return text, err
-}
-
-// follow appends what a map says. Includes are read where they stand: the stack
-// of maps holds what is left of those around them.
-func (m *making) follow(first mapSource) {
-	m.maps = append(m.maps, first)
-	listing := false
-	for len(m.maps) > 0 && !m.full() && !m.stopped() {
-		src := &m.maps[len(m.maps)-1]
-		line, more := src.next()
-		ended := !more
-		switch {
-		case !more:
-		case len(line) > maxLine:
-			m.problem(CodeLimit, "a line of more than %d bytes is left out", maxLine)
-		case src.dialect == geomyidae:
-			m.gphLine(m.decode(line))
-		case src.dialect == plain:
-			m.textOrItem(m.decode(line))
-		default:
-			ended, listing = m.mapLine(m.decode(line))
-		}
-		if ended {
-			listing = listing && len(m.maps) == 1 // only the outermost map decides about it
-			m.maps = m.maps[:len(m.maps)-1]
-		}
-	}
-	m.maps = nil
-	if listing {
-		m.listHere()
-	}
-}
-
-// listHere appends the listing of the directory to what a map says.
-func (m *making) listHere() {
-	if m.mapsOnly {
-		return
-	}
-	if err := m.list(); err != nil {
-		m.report(CodeRead, m.dir, 0, "cannot be listed: "+cause(err))
-	}
-}
-
 // decode makes UTF-8 of a line in Latin-1, and takes terminal sequences out.
 func (m *making) decode(line string) string {
 	if !utf8.ValidString(line) {
@@ -175,6 +87,32 @@ func (m *making) decode(line string) string {
 		line = stripped
 	}
 	return line
+}
+
+// shown returns a line as it may be shown.
+func (m *making) shown(line string) string {
+	return expandTabs(m.decode(line[:min(len(line), maxLine)]))
+}
+
+// text appends a line of information.
+func (m *making) text(line string) {
+	line = expandTabs(line)
+	if n := len(m.maps); n > 0 && m.maps[n-1].dialect == gophernicus {
+		var ok bool
+		if line, ok = m.expand(line); !ok {
+			return
+		}
+	}
+	if selector.HasControl(line) {
+		m.control()
+	}
+	m.add(Info(line))
+}
+
+// bad reports what is wrong with a line, and shows it as information.
+func (m *making) bad(code, label, format string, args ...any) {
+	m.problem(code, format, args...)
+	m.add(Info(expandTabs(label)))
 }
 
 // control reports control characters, once for a file.

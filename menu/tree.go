@@ -12,9 +12,6 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// byteOrderMark is what some editors put before a text in UTF-8.
-const byteOrderMark = "\ufeff"
-
 // fold returns the name that a selector in a map of dir stands for, with "." and
 // ".." folded, never above the root.
 func fold(dir, sel string) string {
@@ -69,6 +66,20 @@ func (m *making) read(name string) (string, error) {
 		text.Truncate(bytes.LastIndexByte(text.Bytes(), '\n') + 1)
 	}
 	return strings.TrimPrefix(text.String(), byteOrderMark), nil
+}
+
+// source reads a file that a menu is made of. What keeps it from being shown is
+// reported.
+func (m *making) source(name string) (string, error) {
+	text, err := m.read(name)
+	switch {
+	case err == nil && IsProgram(text):
+		m.report(CodeProgram, name, 1, "a program: nothing of it is shown")
+		return "", errProgram
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		m.report(CodeRead, name, 0, "cannot be read: "+cause(err))
+	}
+	return text, err
 }
 
 // look reports whether a file or directory beside the maps may still be looked at.

@@ -2,7 +2,10 @@ package menu
 
 import (
 	"bytes"
+	"errors"
 	"strings"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // extensions are the file name extensions by type. The table is gophd's own: the
@@ -69,6 +72,17 @@ func appendExtension(b []byte, name string) []byte {
 // sniffLen is how much of a file reports whether it is text, in bytes.
 const sniffLen = 512
 
+// byteOrderMark is what some editors put before a text in UTF-8.
+const byteOrderMark = "\ufeff"
+
+// lower makes a capital of ASCII small.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
 // Sniff returns the type of text if the first 512 bytes of head are text, in any
 // character set that has ASCII in it, and that of binary files if they are not:
 // control bytes but those that texts use (BS TAB LF VT FF CR SUB ESC) make the
@@ -83,3 +97,35 @@ func Sniff(head []byte) byte {
 	}
 	return TypeText
 }
+
+// ProgramHead is how many bytes of a file [IsProgram] looks at.
+const ProgramHead = 16
+
+// IsProgram reports whether a file that begins so is a program, which a server
+// that runs maps would run: a script (#!) or an ELF file. A script is one behind a
+// byte order mark and in UTF-16, too: no kernel runs it, but it is no less a source.
+func IsProgram[T string | []byte](head T) bool {
+	s := string(head[:min(len(head), ProgramHead)])
+	if strings.HasPrefix(s, "\x7fELF") {
+		return true
+	}
+	s = strings.ReplaceAll(s, "\x00", "")
+	for _, mark := range []string{byteOrderMark, "\xff\xfe", "\xfe\xff"} {
+		s = strings.TrimPrefix(s, mark)
+	}
+	return strings.HasPrefix(s, "#!")
+}
+
+// isProgramName reports whether a name is that of a program, or is below a
+// directory of programs.
+func isProgramName(name string) bool {
+	for elem := range strings.SplitSeq(name, "/") {
+		if selector.IsProgram(elem) {
+			return true
+		}
+	}
+	return false
+}
+
+// errProgram is why a map or an include is not shown.
+var errProgram = errors.New("a program")

@@ -86,11 +86,6 @@ func (m *making) readUMN() (list []umnEntry, ok bool) {
 	return list, true
 }
 
-// shown returns a line as it may be shown.
-func (m *making) shown(line string) string {
-	return expandTabs(m.decode(line[:min(len(line), maxLine)]))
-}
-
 // parseUMN reads blocks. A line that is no field is passed over.
 func (m *making) parseUMN(s mapSource) (list []umnEntry) {
 	var e umnEntry

@@ -1,0 +1,138 @@
+// Package menu makes Gopher menus: items and their wire form, item types by file
+// name and content, directory listings, gophermaps and menus as other servers read
+// them (gophernicus, Bucktooth, Motsognir, spacecookie, geomyidae, UMN gopherd and
+// pygopherd), and the few other documents that a server writes itself.
+//
+// It is useful alone for programs that generate menus, serve a tree of their own, or
+// read the menus of others ([ParseItem]). It runs nothing: what other servers run
+// is reported ([CodeProgram]) and not shown. It keeps no state and caches nothing;
+// [Menu].Files and [Menu].Changing tell a cache what a menu was made from.
+//
+//	Builder.Menu → a map (menu.go) → lines (gophermap.go) → items (entry.go)
+//	             → or a listing (listing.go), as .names and others change it (umn.go)
+//
+// Whatever a file name, a gophermap or a query holds, no control character reaches a
+// label, a selector or a host on the wire: [Item.AppendTo] sees to it. Any line of
+// a map costs at most itself.
+package menu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/selector"
+)
+
+// Menu makes the menu of a directory, whose name is as [fs.ValidPath] wants it: of
+// its gophermap, .gophermap or index.gph, or else a listing. The name may be that
+// of a file for which [IsMenuFile] is true, too. The error is that of ctx, or that
+// of reading the directory if there is no map; for what is not there it is
+// [fs.ErrNotExist].
+func (b *Builder) Menu(ctx context.Context, name string) (Menu, error) {
+	if !fs.ValidPath(name) {
+		return Menu{}, &fs.PathError{Op: "menu", Path: name, Err: fs.ErrInvalid}
+	}
+	m := b.begin(ctx, name)
+	if IsMenuFile(path.Base(name)) {
+		m.dir = path.Dir(name)
+		switch err := m.file(name); {
+		case err == nil:
+			return m.done()
+		case errors.Is(err, errProgram):
+			return Menu{}, fmt.Errorf("reading %s: %w: %w", name, err, fs.ErrNotExist)
+		case !errors.Is(err, fs.ErrNotExist):
+			return Menu{}, fmt.Errorf("reading %s: %w", name, err)
+		}
+		m = b.begin(ctx, name) // a directory of that name
+	}
+	if !m.mapped() {
+		if err := m.list(); err != nil {
+			return Menu{}, fmt.Errorf("listing %s: %w", name, err)
+		}
+	}
+	return m.done()
+}
+
+// Includes reads the map of a directory, or a file that is a menu, without what it
+// links: it returns the names of the files that it includes, whether they are there
+// or not, those that its commands give to an interpreter, and what is to be said of
+// programs among them. If such a file is a program (the latter are), it is the
+// author's, like that of a directory of programs: its source must not be shown.
+func (b *Builder) Includes(name string) (files, interpreted []string, found []diag.Diagnostic) {
+	m := b.begin(context.Background(), name)
+	m.looks, m.mapsOnly = 0, true
+	if IsMenuFile(path.Base(name)) {
+		m.dir = path.Dir(name)
+		_ = m.file(name)
+	} else {
+		m.mapped()
+		_, _ = m.source(selector.Join(name, tagName))
+	}
+	slices.Sort(m.included)
+	found = slices.DeleteFunc(m.menu.Problems, func(d diag.Diagnostic) bool { return d.Code != CodeProgram })
+	return slices.Compact(m.included), m.interpreted, found
+}
+
+// mapped makes the menu of a map, if the directory has one. If it has none but a
+// program, nothing is listed: what lies beside that is rarely meant to be found.
+func (m *making) mapped() bool {
+	var program error
+	for _, base := range []string{mapName, dotMapName, gphName} {
+		err := m.file(selector.Join(m.dir, base))
+		if err == nil {
+			return true
+		}
+		if errors.Is(err, errProgram) {
+			program = err
+		}
+	}
+	if program != nil {
+		m.add(Info("The menu here is made by a program, which this server does not run."))
+	}
+	return program != nil
+}
+
+// file makes the menu of a map.
+func (m *making) file(name string) error {
+	text, err := m.source(name)
+	if err == nil {
+		m.follow(m.newSource(name, text))
+	}
+	return err
+}
+
+// follow appends what a map says. Includes are read where they stand: the stack
+// of maps holds what is left of those around them.
+func (m *making) follow(first mapSource) {
+	m.maps = append(m.maps, first)
+	listing := false
+	for len(m.maps) > 0 && !m.full() && !m.stopped() {
+		src := &m.maps[len(m.maps)-1]
+		line, more := src.next()
+		ended := !more
+		switch {
+		case !more:
+		case len(line) > maxLine:
+			m.problem(CodeLimit, "a line of more than %d bytes is left out", maxLine)
+		case src.dialect == geomyidae:
+			m.gphLine(m.decode(line))
+		case src.dialect == plain:
+			m.textOrItem(m.decode(line))
+		default:
+			ended, listing = m.mapLine(m.decode(line))
+		}
+		if ended {
+			listing = listing && len(m.maps) == 1 // only the outermost map decides about it
+			m.maps = m.maps[:len(m.maps)-1]
+		}
+	}
+	m.maps = nil
+	if listing {
+		m.listHere()
+	}
+}
