@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"context"
 	"errors"
 	"hash/maphash"
 	"io/fs"
@@ -25,54 +24,6 @@ const (
 	// systems that do not keep the times of directories.
 	thorough = 20
 )
-
-// poll finds changes by comparing, every so often, all trees with what they were
-// the last time.
-func (w *Watcher) poll(ctx context.Context, every time.Duration) {
-	old := look(w.Guard, w.trees(), ".", treeShape{})
-	w.changed(Batch{All: true})
-	for {
-		exchanged := w.idle(ctx, old.info, max(every, 20*old.cost))
-		if ctx.Err() != nil {
-			return
-		}
-		now := look(w.Guard, w.trees(), ".", old)
-		if exchanged || !same(old.info, now.info) {
-			w.changed(Batch{All: true, Root: true})
-		} else {
-			w.changed(Batch{Dirs: now.differ(old)})
-		}
-		old = now
-	}
-}
-
-// rootEvery is how often it is asked between two comparisons whether the root is
-// another one: an old one may soon be thrown away.
-const rootEvery = 200 * time.Millisecond
-
-// idle waits until it is time to compare. It reports whether everything has to be
-// read: somebody asked for it, or the root was exchanged.
-func (w *Watcher) idle(ctx context.Context, was fs.FileInfo, d time.Duration) bool {
-	end := time.NewTimer(d)
-	defer end.Stop()
-	look := time.NewTicker(min(rootEvery, d))
-	defer look.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-w.asked():
-			return true
-		case <-end.C:
-			return false
-		case <-look.C:
-			is, err := stall.Do(w.Guard, ".", func() (fs.FileInfo, error) { return os.Stat(w.trees().root) })
-			if err == nil && !same(was, is) {
-				return true
-			}
-		}
-	}
-}
 
 // treeShape is what a directory and all below it look like.
 type treeShape struct {

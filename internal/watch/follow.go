@@ -8,10 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/fsnotify/fsnotify" // the kernel's events, on every system
+	// the kernel's events, on every system
 
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
@@ -180,14 +179,6 @@ func (f *follower) reopen() bool {
 	return old != nil && !same(old, f.info)
 }
 
-// same reports whether a and b, which may be nil, are of the same file.
-func same(a, b os.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return os.SameFile(a, b)
-}
-
 // lookEvery is how often it is asked what no event tells: mounts, and whether it
 // is time for a complete reading.
 const lookEvery = time.Second
@@ -242,9 +233,6 @@ func (f *follower) interval() time.Duration {
 	return f.between()
 }
 
-// muchToWatch is why a directory is compared whose owner keeps gophd busy.
-const muchToWatch = "it changes too much to be watched"
-
 // tellUnit logs that a directory is compared from now on.
 func (f *follower) tellUnit(u *unit) {
 	every := cmp.Or(u.every, compareEvery)
@@ -268,7 +256,7 @@ func (f *follower) compareUnits(ctx context.Context) {
 		case <-look.C:
 		}
 		for _, u := range f.units.dueNow() {
-			for _, dir := range f.units.compare(f.Watcher, u) {
+			for _, dir := range f.compareUnit(u) {
 				f.touch(dir)
 				f.pending.dir(dir)
 			}
@@ -283,37 +271,19 @@ func (f *follower) compareUnits(ctx context.Context) {
 	}
 }
 
-// An eventSource is where events come from: the kernel, or a test.
-type eventSource struct {
-	add    func(name string) error // watch one directory
-	remove func(name string)       // do so no longer; nothing if it is not watched
-	close  func() error            // ends events
-	events <-chan fsnotify.Event
-	errors <-chan error // whatever comes here: events were lost
-}
-
-// openKernel returns the kernel as a source.
-func openKernel() (*eventSource, error) {
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		return nil, err
+// compareUnit looks at a unit, and returns the directories that have changed since
+// the last look.
+func (f *follower) compareUnit(u *unit) (changed []string) {
+	now := look(f.Guard, f.trees(), u.name, u.look)
+	if u.known {
+		changed = now.differ(u.look)
+	} else {
+		changed = now.differ(treeShape{}) // it was watched until a moment ago, but not to the end
 	}
-	return &eventSource{add: w.Add, remove: func(name string) { _ = w.Remove(name) }, close: w.Close, events: w.Events, errors: w.Errors}, nil
-}
-
-// refused reports whether err says that the kernel watches no more
-// directories, rather than not this one.
-func refused(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.ENOMEM)
-}
-
-// hint returns what an administrator can do about err, a refusal.
-func hint(err error) string {
-	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		return "raise the limit: sysctl fs.inotify.max_user_watches=1048576"
-	case errors.Is(err, syscall.EMFILE):
-		return "raise the limit: sysctl fs.inotify.max_user_instances=1024"
+	gone := u.known && !same(u.look.info, now.info)
+	if gone {
+		changed = append(changed, parent(u.name))
 	}
-	return "changes are found by polling until the next start"
+	f.units.looked(u, now, len(changed) > 0, cmp.Or(u.every, f.unitsAt, compareEvery))
+	return changed
 }

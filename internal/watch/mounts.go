@@ -114,11 +114,7 @@ func (m *mounts) of(dir string) mount {
 // trees that lie on one, and mount points below trees.
 func (m *mounts) remote(names *names) map[string]string {
 	found := make(map[string]string)
-	dirs := map[string]string{".": names.root}
-	for name, dir := range names.trees {
-		dirs[name] = dir
-	}
-	for name, dir := range dirs {
+	for name, dir := range names.all() {
 		real, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			continue
@@ -138,11 +134,7 @@ func (m *mounts) remote(names *names) map[string]string {
 // names returns the names of a mount point that is in a tree, and reports whether
 // a whole tree lies at or below it.
 func (m *mounts) names(names *names, point string) (in []string, above bool) {
-	dirs := map[string]string{".": names.root}
-	for name, dir := range names.trees {
-		dirs[name] = dir
-	}
-	for name, dir := range dirs {
+	for name, dir := range names.all() {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = real
 		}

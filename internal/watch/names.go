@@ -30,6 +30,13 @@ func newNames(root string, trees map[string]string) *names {
 	return n
 }
 
+// all returns the directories of the root, which is ".", and of the trees, by name.
+func (n *names) all() map[string]string {
+	dirs := maps.Clone(n.trees)
+	dirs["."] = n.root
+	return dirs
+}
+
 // file returns the file that a name stands for.
 func (n *names) file(name string) string {
 	if len(n.trees) > 0 {
@@ -63,6 +70,9 @@ func (n *names) isTree(name string) bool { return name == "." || n.trees[name] !
 
 // below returns the file name of the slash path dir below root.
 func below(root, dir string) string { return filepath.Join(root, filepath.FromSlash(dir)) }
+
+// parent returns the name of the directory that a name is in.
+func parent(name string) string { return path.Dir(name) }
 
 // child returns the slash path of base in dir.
 func child(dir, base string) string {
@@ -127,4 +137,12 @@ func inodeOf(info fs.FileInfo) inode {
 		return inode{uint64(st.Dev), uint64(st.Ino)} //nolint:unconvert // other types on other systems
 	}
 	return inode{}
+}
+
+// same reports whether a and b, which may be nil, are of the same file.
+func same(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b)
 }

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"cmp"
 	"sync"
 	"time"
 )
@@ -30,6 +29,9 @@ const calm = 3
 
 // aLongWhile is how long a unit stays one if it would only become one again.
 const aLongWhile = 5 * time.Minute
+
+// muchToWatch is why a directory is compared whose owner keeps gophd busy.
+const muchToWatch = "it changes too much to be watched"
 
 // What a top-level directory may do: an event costs 1, and 1 more for each name
 // that has to be given up or watched for it.
@@ -129,30 +131,16 @@ func (u *units) dueNow() (due []*unit) {
 	return due
 }
 
-// compare looks at a unit, and returns the directories that have changed since
-// the last look.
-func (u *units) compare(w *Watcher, unit *unit) (changed []string) {
-	now := look(w.Guard, w.trees(), unit.name, unit.look)
-	if unit.known {
-		changed = now.differ(unit.look)
-	} else {
-		changed = now.differ(treeShape{}) // it was watched until a moment ago, but not to the end
-	}
-	gone := unit.known && !same(unit.look.info, now.info)
-	if len(changed) == 0 && !gone {
-		unit.quiet++
-	} else {
+// looked notes what a unit looks like, and when it is to be compared again: every so
+// often, but no more than a twentieth of the time.
+func (u *units) looked(unit *unit, now treeShape, changed bool, every time.Duration) {
+	if unit.quiet++; changed {
 		unit.quiet = 0
 	}
-	if gone {
-		changed = append(changed, parent(unit.name))
-	}
 	unit.look, unit.known = now, true
-	every := cmp.Or(unit.every, w.unitsAt, compareEvery)
 	u.mu.Lock()
+	defer u.mu.Unlock()
 	unit.due = u.now().Add(max(every, 20*now.cost))
-	u.mu.Unlock()
-	return changed
 }
 
 // charge takes from the share of a top-level directory, and reports whether it
