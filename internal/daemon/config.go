@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"math"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -332,4 +334,35 @@ func (f Flags) certificates(c *Settings) error {
 		c.certs = append(c.certs, keypair.CertKey{Cert: f.TLSCert[i], Key: f.TLSKey[i]})
 	}
 	return nil
+}
+
+// Doubt is why somebody may not have meant a directory to be the root, and what
+// to do then; "" if there is no reason.
+func Doubt(root string) (doubt, hint string) {
+	real, err := resolved(root)
+	if err != nil {
+		return "", ""
+	}
+	home, err := os.UserHomeDir()
+	if err == nil {
+		home, err = resolved(home)
+	}
+	list, _ := os.ReadDir(real)
+	switch {
+	case real == "/":
+		return "all of this machine is the root: whatever gophd may read is served", "gophd init hole makes a directory for what is to be seen"
+	case err == nil && real == home:
+		return "a home is the root: whatever lies in it is served, but for names that begin with a dot", "gophd init hole makes a directory for what is to be seen"
+	case len(list) == 0:
+		return "the root is empty", "gophd init " + root + " makes an example there"
+	}
+	return "", ""
+}
+
+func resolved(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
 }

@@ -2,18 +2,12 @@ package daemon
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/fileserver"
-	"github.com/gophd/gophd/internal/enforce"
 	"github.com/gophd/gophd/internal/exit"
-	"github.com/gophd/gophd/internal/feed"
-	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -27,51 +21,6 @@ type virtualHost struct {
 	tree    *site.Site
 	handler server.Handler
 	web     http.Handler // for browsers
-}
-
-// hosts hands each request to the host that it is for. A client names a host only
-// by TLS; others are told apart by the address that they have reached. No name from
-// a client becomes a path: it is looked up among the names that were configured.
-type hosts struct {
-	first  server.Handler
-	byName map[string]*virtualHost
-	byAddr map[netip.AddrPort]*virtualHost // an unspecified address is any of this port
-}
-
-// ServeGopher hands the request on.
-func (h *hosts) ServeGopher(w server.ResponseWriter, r *server.Request) error {
-	handler, r := h.of(r)
-	return handler.ServeGopher(w, r)
-}
-
-// Quick asks the handler for the request, if it is Quick, too.
-func (h *hosts) Quick(r *server.Request) (server.Answer, bool) {
-	handler, r := h.of(r)
-	if quick, ok := handler.(server.Quick); ok {
-		return quick.Quick(r)
-	}
-	return server.Answer{}, false
-}
-
-// of returns the handler for a request, and the request as it concerns that host.
-func (h *hosts) of(r *server.Request) (server.Handler, *server.Request) {
-	named := h.named(r)
-	if named == nil {
-		return h.first, r
-	}
-	return named.handler, named.own(r)
-}
-
-// named returns the host that a request is for, nil for the first site.
-func (h *hosts) named(r *server.Request) *virtualHost {
-	if named := h.byName[hostName(r.ServerName)]; named != nil {
-		return named
-	}
-	local := netip.AddrPortFrom(r.Local.Addr().Unmap(), r.Local.Port())
-	if named := h.byAddr[local]; named != nil {
-		return named
-	}
-	return h.byAddr[netip.AddrPortFrom(netip.Addr{}, local.Port())]
 }
 
 // own is a request as it concerns the host.
@@ -130,67 +79,4 @@ func isHostName(name string) bool {
 	}
 	u, err := selector.ParseURL("gopher://" + name)
 	return err == nil && strings.EqualFold(u.Host, name)
-}
-
-// openHosts opens the sites of all virtual hosts.
-func (d *daemon) openHosts() error {
-	for _, h := range d.conf.hosts {
-		if _, err := os.Stat(h.dir); err != nil {
-			return exit.Root(h.dir, err)
-		}
-		conf := d.conf.site
-		conf.Users, conf.Mounts, conf.Programs, conf.Log = "", nil, nil, d.log.With("host", h.name)
-		tree, err := site.Open(h.dir, conf)
-		if err != nil {
-			return exit.Root(h.dir, err)
-		}
-		files := fileserver.Files{Site: tree, StrictText: d.conf.files.StrictText, InfoPrefix: d.conf.files.InfoPrefix,
-			Dates: d.conf.files.Dates, Charset: d.conf.files.Charset, Version: d.conf.files.Version, Cache: d.conf.files.Cache,
-			Hosts: d.hostItems, Missing: &feed.Feeds{Site: tree, InfoPrefix: d.conf.files.InfoPrefix, Web: d.conf.http == "view"}}
-		h.tree, h.handler, h.web = tree, &files, d.pages(tree, &files, &files, false)
-		if d.conf.enforce != enforce.Off {
-			h.handler = d.enforce(tree, h.handler)
-		}
-	}
-	return nil
-}
-
-// handler is that of all hosts: first, if there are no others.
-func (d *daemon) handler(first server.Handler) (server.Handler, error) {
-	if len(d.conf.hosts) == 0 {
-		return first, nil
-	}
-	all := &hosts{first: first, byName: map[string]*virtualHost{}, byAddr: map[netip.AddrPort]*virtualHost{}}
-	for _, h := range d.conf.hosts {
-		all.byName[h.name] = h
-	}
-	for addr, name := range d.conf.listenNames {
-		at, err := net.ResolveTCPAddr("tcp", withPort(addr))
-		if err != nil {
-			return nil, exit.Usagef("-listen ADDR=NAME: HOST:PORT=NAME, :PORT=NAME", "-listen %q: %w", addr+"="+name, err)
-		}
-		ip := at.AddrPort().Addr().Unmap()
-		if !ip.IsValid() || ip.IsUnspecified() {
-			ip = netip.Addr{}
-		}
-		all.byAddr[netip.AddrPortFrom(ip, uint16(at.Port))] = all.byName[name]
-	}
-	return all, nil
-}
-
-// hostItems are the items of a line "%" in a gophermap.
-func (d *daemon) hostItems() (items []menu.Item) {
-	for _, h := range d.conf.hosts {
-		items = append(items, menu.Item{Type: menu.TypeMenu, Label: h.name, Host: h.name})
-	}
-	return items
-}
-
-// sites are those of all hosts, the first one first.
-func (d *daemon) sites() []*site.Site {
-	all := []*site.Site{d.tree}
-	for _, h := range d.conf.hosts {
-		all = append(all, h.tree)
-	}
-	return all
 }

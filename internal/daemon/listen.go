@@ -38,12 +38,6 @@ func listen(ctx context.Context, addrs []string) ([]net.Listener, error) {
 	return all, nil
 }
 
-func closeAll(listeners []net.Listener) {
-	for _, l := range listeners {
-		_ = l.Close()
-	}
-}
-
 // withPort adds Gopher's port to an address that has none.
 func withPort(addr string) string {
 	if _, _, err := net.SplitHostPort(addr); err == nil {

@@ -17,17 +17,8 @@ import (
 	"github.com/gophd/gophd/internal/sandbox"
 	"github.com/gophd/gophd/internal/status"
 	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
 )
-
-// observers are all told of each request.
-type observers []server.Observer
-
-// Observe passes the request to all observers.
-func (o observers) Observe(r server.Served) {
-	for _, one := range o {
-		one.Observe(r)
-	}
-}
 
 func (d *daemon) openAccessLog() (err error) {
 	if d.conf.accessLog == "" {
@@ -88,6 +79,20 @@ func (d *daemon) openStats() {
 	}
 }
 
+// reloaded is called after each reload.
+func (d *daemon) reloaded(r site.Reload) {
+	if d.stats != nil {
+		d.stats.Reloaded(r)
+	}
+	if d.conf.search != nil {
+		d.conf.search.Reloaded()
+	}
+	asked := d.rereading.Load()
+	if asked != nil && r.Reopened && !r.Start.Before(*asked) && d.rereading.CompareAndSwap(asked, nil) {
+		d.notify.Ready()
+	}
+}
+
 // drawn draws the status page for a browser.
 func (d *daemon) drawn(r *server.Request) (template.HTML, bool) {
 	if d.page == nil || strings.Trim(r.Selector, "/") != status.Selector {
@@ -145,4 +150,39 @@ func (d *daemon) accepts(ctx context.Context, l net.Listener) bool {
 		}
 	}
 	return true
+}
+
+// tellProgress tells people how far the first reading of the trees is, and then the
+// search index, as long as that takes: every two seconds.
+func (d *daemon) tellProgress(ctx context.Context) {
+	if !d.logs.ForPeople() {
+		return
+	}
+	dirs := []string{d.conf.root}
+	for _, h := range d.conf.hosts {
+		dirs = append(dirs, h.dir)
+	}
+	for {
+		select {
+		case <-time.After(2 * time.Second):
+		case <-ctx.Done():
+			return
+		}
+		working := false
+		for i, s := range d.sites() {
+			if s.Now() == nil {
+				working = true
+				d.log.Info("reading the tree", "root", dirs[i], "directories", s.Scanned())
+			}
+		}
+		if search := d.conf.search; search != nil && !working && !d.checking {
+			done, all, complete := search.Progress()
+			if working = !complete; working && all > 0 {
+				d.log.Info("building the search index", "directories", done, "of", all)
+			}
+		}
+		if !working {
+			return
+		}
+	}
 }

@@ -1,0 +1,79 @@
+package daemon
+
+import (
+	"io"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/gophd/gophd/internal/accesslog"
+	"github.com/gophd/gophd/internal/enforce"
+	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/logs"
+	"github.com/gophd/gophd/internal/status"
+	"github.com/gophd/gophd/internal/systemd"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// daemon is what runs, and who is told how it goes.
+type daemon struct {
+	conf      *Settings
+	srv       *server.Server
+	mux       server.ServeMux // its Handler: the tree, and what is beside it
+	tree      *site.Site
+	certs     *keypair.Store // nil: no TLS
+	listeners []net.Listener
+	conn      net.Conn          // of -inetd, instead of listeners
+	notify    *systemd.Notifier // nil: not under systemd
+	log       *slog.Logger
+	requests  *slog.Logger      // for the server
+	logs      *logs.Logger      // what both write to
+	checking  bool              // nothing is served
+	access    *accesslog.Log    // nil: none
+	stats     *status.Stats     // nil: nobody may see them
+	page      *status.Page      // that shows them; nil: nobody may see it
+	metrics   net.Listener      // nil: none for Prometheus
+	enforcer  *enforce.Enforcer // nil: robots are not held to anything
+	observers observers
+
+	rereading atomic.Pointer[time.Time] // when SIGHUP came, until it is done
+}
+
+func newDaemon(conf *Settings, stderr io.Writer) *daemon {
+	l := logs.Open(stderr, logs.Style{Level: conf.logLevel, Format: conf.logFormat})
+	return &daemon{conf: conf, log: l.Logger, requests: l.Requests(), logs: l}
+}
+
+// observers are all told of each request.
+type observers []server.Observer
+
+// Observe passes the request to all observers.
+func (o observers) Observe(r server.Served) {
+	for _, one := range o {
+		one.Observe(r)
+	}
+}
+
+// sites are those of all hosts, the first one first.
+func (d *daemon) sites() []*site.Site {
+	all := []*site.Site{d.tree}
+	for _, h := range d.conf.hosts {
+		all = append(all, h.tree)
+	}
+	return all
+}
+
+// close lets go of what was opened.
+func (d *daemon) close() {
+	closeAll(d.listeners)
+	d.access.Close()
+	d.logs.Close()
+}
+
+func closeAll(listeners []net.Listener) {
+	for _, l := range listeners {
+		_ = l.Close()
+	}
+}
