@@ -32,6 +32,8 @@ func (s *Site) Run(ctx context.Context) error {
 	case <-s.wanted:
 	case <-time.After(startDelay):
 	}
+	s.tidy = time.AfterFunc(tidyAfter, debug.FreeOSMemory)
+	defer s.tidy.Stop()
 	ended := make(chan error, 1)
 	go func() { ended <- s.watcher.Run(ctx) }()
 	following := make(chan struct{})
@@ -51,6 +53,10 @@ func (s *Site) Run(ctx context.Context) error {
 		return nil
 	}
 }
+
+// tidyAfter is how long after the last change memory is given back to the system:
+// a few changes to a large tree leave as much behind as the tree itself takes.
+const tidyAfter = 5 * time.Second
 
 // lastWait is how long Run waits at the end for a file system that does not
 // answer.
@@ -76,7 +82,7 @@ func (s *Site) changed(b watch.Batch) (err error) {
 	}
 	s.scan = scan
 	err = errors.Join(err, s.publish(tree, fresh, start, b))
-	if b.All {
+	if s.tidy.Reset(tidyAfter); b.All {
 		debug.FreeOSMemory() // reading everything leaves as much again behind
 	}
 	return err

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -329,5 +330,6 @@ func (s *scanner) readNote(name string) ([]byte, error) {
 	if info.IsDir() {
 		return nil, errors.New("is a directory")
 	}
-	return io.ReadAll(io.LimitReader(&disk.Reader{File: f, Call: s.call, At: name}, maxNote+1))
+	data, err := io.ReadAll(io.LimitReader(&disk.Reader{File: f, Call: s.call, At: name}, maxNote+1))
+	return bytes.Clone(data), err // which have room for more, and most have a few bytes
 }

@@ -119,6 +119,7 @@ type Site struct {
 	mu       sync.Mutex // one reload at a time
 	scan     *scanner   // of the last snapshot
 	problems problems
+	tidy     *time.Timer // gives memory back; of Run
 
 	users   *users     // nil: there are none
 	looking sync.Mutex // one look for trees at a time
