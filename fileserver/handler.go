@@ -14,70 +14,19 @@
 package fileserver
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 
-	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
-
-// Files is the server.Handler of a site. Its fields must not be changed once it
-// was asked.
-type Files struct {
-	Site *site.Site
-
-	// StrictText sends texts as RFC 1436 section 3.7 has them: lines end in
-	// CRLF, leading dots are doubled, a line with a dot ends them. Otherwise
-	// they go out as they are, which is what clients in use expect.
-	StrictText bool
-
-	// InfoPrefix reads gophermaps as Motsognir does, whose information lines
-	// begin with an i. If false, that is found out for each map.
-	InfoPrefix bool
-
-	// Dates puts the date and the size behind each name of a listing.
-	Dates bool
-
-	// Charset is that of the texts, which are sent as UTF-8. The zero value finds
-	// it out for each: of a text of 96 KiB or more by its first 4 KiB.
-	Charset menu.Charset
-
-	// Hosts and Answers are those of menu.Builder. The users are those of the site.
-	Hosts   func() []menu.Item
-	Answers func(sel string) bool
-
-	// Cache is how many bytes of replies are kept in memory. If zero, none.
-	Cache int64
-
-	// Version is told in caps.txt.
-	Version string
-
-	// Missing, if not nil, answers selectors that name nothing in the site. If it
-	// returns server.ErrDeclined, the selector is not found; whether it does must
-	// depend on the site alone.
-	Missing server.Handler
-
-	once    sync.Once
-	replies *replyCache
-	misses  *replyCache // what is not there; apart, so that a flood of it evicts nothing useful
-	makings *makings
-}
-
-// maxMisses bounds what is remembered of selectors that name nothing, in bytes.
-const maxMisses = 1 << 20
-
-func (h *Files) open() {
-	h.once.Do(func() {
-		h.replies, h.misses, h.makings = newCache(h.Cache), newCache(min(h.Cache, maxMisses)), newMakings()
-	})
-}
 
 // robotsSelectors are answered with the site's robots.txt, byte for byte alike.
 var robotsSelectors = []string{"robots.txt", "/robots.txt", "0/robots.txt", "/0/robots.txt"}
@@ -101,27 +50,6 @@ func (h *Files) Quick(r *server.Request) (a server.Answer, ok bool) {
 	return h.ready(r)
 }
 
-// kept returns the reply to a request that was made for another one.
-func (h *Files) kept(r *server.Request) (a server.Answer, ok bool) {
-	h.open()
-	if wantsInfo(r) {
-		return h.replies.get(infoSelector, r.Host, r.Port)
-	}
-	if a, ok = h.replies.get(r.Selector, r.Host, r.Port); !ok {
-		a, ok = h.misses.get(r.Selector, "", 0)
-	}
-	return a, ok
-}
-
-// infoSelector stands in the cache for the root's menu as a Gopher+ client wants
-// it, the one reply that does not depend on the selector alone.
-const infoSelector = "\t$"
-
-// wantsInfo reports whether a Gopher+ client asks for that: TAB $ at the root.
-func wantsInfo(r *server.Request) bool {
-	return r.Plus == "$" && (r.Selector == "" || r.Selector == "/")
-}
-
 // ServeGopher answers a request.
 func (h *Files) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	if IsRobots(r.Selector) {
@@ -139,6 +67,31 @@ func (h *Files) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	}
 	v := visit{Files: h, view: h.Site.View(r.Context()), w: w, r: r}
 	return public(v.serve())
+}
+
+func (v *visit) serve() error {
+	f, err := v.find(v.r.Selector)
+	var moved *pointer
+	switch {
+	case errors.As(err, &moved):
+		return v.w.WriteItem(moved.item)
+	case errors.Is(err, fs.ErrNotExist) && strings.TrimPrefix(v.r.Selector, "/") == "caps.txt":
+		return v.caps(v.w)
+	case errors.Is(err, fs.ErrNotExist) && v.Missing != nil:
+		if err := v.Missing.ServeGopher(v.w, v.r); !errors.Is(err, server.ErrDeclined) {
+			return err
+		}
+	}
+	if err != nil {
+		v.keepMissing(err)
+		return err
+	}
+	if dir := f.Info.IsDir(); dir || menu.IsMenuFile(path.Base(f.Name)) {
+		_ = f.Close()
+		return v.menu(f.Name, dir)
+	}
+	defer func() { _ = f.Close() }()
+	return v.file(f)
 }
 
 // robots answers with the file of the snapshot; the first is waited for.
@@ -164,19 +117,45 @@ func redirect(w server.ResponseWriter, target string) error {
 	return err
 }
 
-// public returns err with a kind that a stranger may learn of: a resource that is
-// there but may not be read is not found.
-func public(err error) error {
-	var e *server.Error
-	switch {
-	case err == nil, errors.As(err, &e):
-		return err
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &server.Error{Kind: server.Gone, Err: err}
-	case errors.Is(err, stall.Err):
-		return &server.Error{Kind: server.Busy, Err: err}
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrInvalid):
-		return &server.Error{Kind: server.NotFound, Err: err}
-	}
+// caps answers with the generated caps.txt. What it tells of the annotation in
+// the root stands there from the first scan on.
+func (h *Files) caps(w server.ResponseWriter) error {
+	_, err := w.Write(menu.Caps(h.Version, robotsCaps(h.Site.Now())))
 	return err
+}
+
+// robotsCaps returns what caps.txt tells of the root's annotation: may the site be
+// indexed, how many seconds to stay away between visits, and how many between
+// requests.
+func robotsCaps(snap *site.Snapshot) [][2]string {
+	if snap == nil {
+		return nil
+	}
+	fields := snap.Compiled.Fields()
+	var list [][2]string
+
+	if fields.Index != "" {
+		list = append(list, [2]string{"RobotsIndex", fields.Index})
+	}
+	if fields.Cooldown > 0 {
+		list = append(list, [2]string{"RobotsCooldown", strconv.Itoa(fields.Cooldown)})
+	}
+	if fields.CrawlDelay != "" {
+		list = append(list, [2]string{"RobotsCrawlDelay", fields.CrawlDelay})
+	}
+	return append(list, [2]string{"RobotsPolicySHA256", snap.Compiled.Hash()})
+}
+
+// ItemType returns the item type of a selector, 0 if it names nothing.
+func (h *Files) ItemType(r *server.Request) byte {
+	name, _, err := selector.Path(r.Selector)
+	if err != nil {
+		return 0
+	}
+	f, err := h.Site.View(r.Context()).Lookup(name)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = f.Close() }()
+	return fileType(f)
 }
