@@ -105,36 +105,33 @@ func (f *textFinder) fits(ctx context.Context, r *Hit) bool {
 	if f.open == nil {
 		return true
 	}
-	inTitle := f.look([]byte(r.Title))
+	inTitle, _ := f.look([]byte(r.Title))
 	if f.left <= 0 {
-		return len(f.phrases) == 0 || inTitle.phrases == len(f.phrases)
+		return len(f.phrases) == 0 || inTitle == len(f.phrases)
 	}
 	text, err := f.open(ctx, r.Name)
 	if err != nil {
 		return false // it is gone, or not for us
 	}
-	var in look
+	inText := 0
 	if text != nil {
 		f.buf.Reset()
 		n, _ := f.buf.ReadFrom(io.LimitReader(text, min(MaxText, f.left)))
 		f.left -= n
 		_ = text.Close()
-		in = f.look(f.buf.Bytes())
-		r.Line = line(f.buf.Bytes(), in.at)
+		var at int
+		inText, at = f.look(f.buf.Bytes())
+		r.Line = line(f.buf.Bytes(), at)
 	}
-	return in.phrases == len(f.phrases) || inTitle.phrases == len(f.phrases)
+	return inText == len(f.phrases) || inTitle == len(f.phrases)
 }
 
-// look is what was found in one text.
-type look struct {
-	phrases int // how many different ones of the query
-	at      int // where the line to show is, in bytes; -1 if there is none
-}
-
-// look goes through a text once. The line to show is that with the most phrases,
-// then words, of the query.
-func (f *textFinder) look(text []byte) look {
-	res, best := look{at: -1}, 0
+// look goes through a text once. It returns how many different phrases of the query
+// it holds, and where the line to show is, in bytes, or -1: that with the most
+// phrases, then words, of the query.
+func (f *textFinder) look(text []byte) (phrases, at int) {
+	at = -1
+	best := 0
 	on := onLine{at: -1} // what of the query is on this line
 	progress := make([]uint64, len(f.phrases))
 	found := make([]bool, len(f.phrases))
@@ -142,35 +139,34 @@ func (f *textFinder) look(text []byte) look {
 	seen := 0                // of the text, in bytes
 	sp := split(text)
 	for n := 0; sp.next(); n++ {
-		w := sp.word
-		if bytes.IndexByte(text[seen:w.start], '\n') >= 0 {
+		if bytes.IndexByte(text[seen:sp.start], '\n') >= 0 {
 			on = onLine{at: -1}
 		}
-		seen = w.start
-		starts[n%maxParts] = w.start
+		seen = sp.start
+		starts[n%maxParts] = sp.start
 		for i, p := range f.parts {
-			if p.fits(w.text) {
-				on.add(i, 1, w.start)
+			if p.fits(sp.word) {
+				on.add(i, 1, sp.start)
 			}
 		}
 		for i, ph := range f.phrases {
-			if !step(ph, &progress[i], w.text) {
+			if !step(ph, &progress[i], sp.word) {
 				continue
 			}
 			if !found[i] {
 				found[i] = true
-				res.phrases++
+				phrases++
 			}
 			on.add(maxParts+i, len(f.parts), starts[(n+maxParts-len(ph)+1)%maxParts])
 		}
 		if on.score > best {
-			best, res.at = on.score, on.at
+			best, at = on.score, on.at
 		}
-		if best >= len(f.parts)*(1+len(f.phrases)) && res.phrases == len(f.phrases) {
+		if best >= len(f.parts)*(1+len(f.phrases)) && phrases == len(f.phrases) {
 			break // it cannot get better
 		}
 	}
-	return res
+	return phrases, at
 }
 
 // onLine is what of a query stands on a line.

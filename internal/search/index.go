@@ -96,6 +96,30 @@ func (x *Index) Stats() IndexStats {
 // place in the map.
 const textCost = 52 + 44
 
+// normOf is what the times of a word in a text are weighed against.
+func normOf(words uint32, average float32) float32 {
+	return k1 * (1 - b + b*float32(words)/max(1, average))
+}
+
+// The constants of BM25 (rank.go).
+const (
+	k1 = 1.2
+	b  = 0.75
+)
+
+// weigh computes the norms again when the average has moved by a tenth, so that
+// this costs little however texts come.
+func (s *store) weigh() {
+	average := float32(s.total) / float32(max(1, s.live))
+	if len(s.norms) == len(s.texts) && 0.9*s.average < average && average < 1.1*s.average {
+		return
+	}
+	s.average, s.norms = average, s.norms[:0]
+	for _, t := range s.texts {
+		s.norms = append(s.norms, normOf(t.words, average))
+	}
+}
+
 func (s *store) size() int64 {
 	return s.arena.size() + s.terms.size() + int64(4*cap(s.sorted)) + int64(len(s.texts))*textCost + s.strings
 }
@@ -185,7 +209,7 @@ func (a *adding) part(p []byte, weight uint8) {
 	defer a.x.mu.Unlock()
 	for a.split.next() {
 		a.words++
-		a.word(a.split.word.text, weight)
+		a.word(a.split.word, weight)
 	}
 }
 

@@ -60,19 +60,17 @@ func words(s string) []queryWord {
 	text := []byte(s)
 	sp := split(text)
 	for sp.next() {
-		w := sp.word
-		star := w.end < len(text) && text[w.end] == '*'
-		all = append(all, queryWord{word: string(w.text), prefix: star})
+		star := sp.end < len(text) && text[sp.end] == '*'
+		all = append(all, queryWord{word: string(sp.word), prefix: star})
 	}
 	if len(all) == 0 {
 		return nil
 	}
 	// A text may go on where the query ends.
-	w := sp.word
-	if r, n := char(text[w.start:]); !unspaced(r) || w.start+n != w.end {
+	if r, n := char(text[sp.start:]); !unspaced(r) || sp.start+n != sp.end {
 		return all
 	}
-	if before, _ := utf8.DecodeLastRune(text[:w.start]); unspaced(before) {
+	if before, _ := utf8.DecodeLastRune(text[:sp.start]); unspaced(before) {
 		return all[:len(all)-1] // the pair before holds it
 	}
 	all[len(all)-1].prefix = true

@@ -12,29 +12,6 @@ import (
 // often it is in a text (with less and less effect) and the shorter the text is.
 // A text has to hold each part of the query, in any order.
 
-const (
-	k1 = 1.2
-	b  = 0.75
-)
-
-// normOf is what the times of a word in a text are weighed against.
-func normOf(words uint32, average float32) float32 {
-	return k1 * (1 - b + b*float32(words)/max(1, average))
-}
-
-// weigh computes the norms again when the average has moved by a tenth, so that
-// this costs little however texts come.
-func (s *store) weigh() {
-	average := float32(s.total) / float32(max(1, s.live))
-	if len(s.norms) == len(s.texts) && 0.9*s.average < average && average < 1.1*s.average {
-		return
-	}
-	s.average, s.norms = average, s.norms[:0]
-	for _, t := range s.texts {
-		s.norms = append(s.norms, normOf(t.words, average))
-	}
-}
-
 // candidate is a text that may be an answer.
 type candidate struct {
 	doc   uint32

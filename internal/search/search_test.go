@@ -342,10 +342,10 @@ func FuzzSearch(f *testing.F) {
 		}
 		sp := split([]byte(text))
 		for sp.next() {
-			if len(sp.word.text) > maxWord {
-				t.Fatalf("word %q", sp.word.text)
+			if len(sp.word) > maxWord {
+				t.Fatalf("word %q", sp.word)
 			}
-			asked := string(sp.word.text)
+			asked := string(sp.word)
 			if p := words(asked); len(p) != 1 || p[0].word != asked {
 				continue // a part of what it takes to write it
 			}

@@ -19,18 +19,13 @@ import (
 // maxWord is the longest word, in bytes as it is compared. What is longer is cut.
 const maxWord = 64
 
-// word is one word of a text and where it stands.
-type word struct {
-	text  []byte // as it is compared; valid until the next one
-	start int    // in the text, in bytes
-	end   int
-}
-
 // splitter takes a text apart. Bytes that are not UTF-8 are read as Latin-1.
 type splitter struct {
 	text []byte
 	pos  int
-	word word
+
+	word       []byte // the one that next has come to, as it is compared
+	start, end int    // where it stands in the text, in bytes
 
 	buf  [maxWord + utf8.UTFMax]byte
 	flat []byte // a word without composed characters
@@ -100,7 +95,7 @@ func (s *splitter) spaced() bool {
 		s.pos++
 	}
 	if s.pos == len(s.text) || s.text[s.pos] < utf8.RuneSelf {
-		s.word = word{w, start, s.pos}
+		s.word, s.start, s.end = w, start, s.pos
 		return true
 	}
 	for s.pos < len(s.text) {
@@ -113,7 +108,7 @@ func (s *splitter) spaced() bool {
 		}
 		s.pos += n
 	}
-	s.word = word{s.folded(w), start, s.pos}
+	s.word, s.start, s.end = s.folded(w), start, s.pos
 	return true
 }
 
@@ -129,7 +124,7 @@ func (s *splitter) pair(r rune, n int) bool {
 			end += m
 		}
 	}
-	s.word = word{s.folded(w), start, end}
+	s.word, s.start, s.end = s.folded(w), start, end
 	return true
 }
 
