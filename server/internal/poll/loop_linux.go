@@ -28,6 +28,7 @@ type Loop struct {
 	ready    []unix.EpollEvent
 	late     []*Conn
 	ended    []*Conn
+	unread   int32 // of those accepted last: until all of them were looked at
 	leads    bool
 	began    time.Time // with the work that it got last
 	work     int       // how many connections that were
@@ -158,6 +159,8 @@ func (l *Loop) drain(c *Conn) bool {
 func (l *Loop) gather() error {
 	p := l.p
 	now := time.Now()
+	p.unread.Add(-l.unread)
+	l.unread = 0
 	l.slow = p.loops.Load() > 1 && p.slowly(l.work > 0 && now.Sub(l.began) > time.Duration(l.work)*slow)
 	if !l.leads {
 		<-p.lead
@@ -248,12 +251,18 @@ func (l *Loop) poll() bool {
 // accept accepts a batch.
 func (l *Loop) accept() error {
 	p := l.p
-	most := max(1, p.room(batch))
+	p.mu.Lock()
+	others := p.queues[closing].n
+	p.mu.Unlock()
+	others += int(p.unread.Load())
+	most := max(1, p.room(others+batch)-others)
 	if l.slow {
 		most = 1
 	}
 	l.accepted = l.conns[:0]
 	defer func() {
+		l.unread = int32(len(l.accepted))
+		p.unread.Add(l.unread)
 		p.Accepted.Add(int64(len(l.accepted)))
 		p.mu.Lock()
 		p.open += len(l.accepted)
@@ -279,7 +288,7 @@ func (l *Loop) accept() error {
 // then, and reports whether the Poller is over.
 func (l *Loop) expire(now, until time.Time) (over bool) {
 	p := l.p
-	most := p.room(maxClosing)
+	most := p.room(2*maxClosing) / 2
 	p.mu.Lock()
 	for _, s := range [...]state{reading, lingering} {
 		for c := p.queues[s].first; c != nil && !p.due(c).After(now); c = p.queues[s].first {

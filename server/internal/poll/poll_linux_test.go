@@ -212,6 +212,28 @@ func TestGraceNeedsRoom(t *testing.T) {
 	}
 }
 
+// No more are accepted than there is room for, however many loops there are, but one
+// more by each, to be refused.
+func TestAcceptedNeedRoom(t *testing.T) {
+	const room, loops = 10, 4
+	h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long, Room: func() int { return room }})
+	for range loops * batch {
+		_, _ = io.WriteString(h.dial(t), "request")
+	}
+	h.want(t, Ready)
+	first := h.Loop
+	for range loops - 1 { // the others are still at the first of what they have accepted
+		h.stepDown()
+		h.Loop = h.NewLoop()
+		h.want(t, Ready)
+	}
+	h.stepDown()
+	h.Loop = first
+	if got := h.accepted.Load(); got > room+loops-1 {
+		t.Errorf("%d were accepted, want %d", got, room+loops-1)
+	}
+}
+
 // After Stop the queue is emptied, then the end comes when nothing is left.
 func TestStop(t *testing.T) {
 	h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long})

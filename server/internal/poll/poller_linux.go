@@ -25,8 +25,9 @@ type Params struct {
 	Admit func(*Conn) bool
 
 	// Room returns how many more connections may stay than those that Admit let.
-	// As many, and maxClosing at most, get their grace after a reply. If nil, there
-	// is no bound.
+	// No more are accepted, but one at a time by each loop, to be refused: those
+	// that loops are at count, and those that get their grace after a reply, which are
+	// half of the room at most. If nil, there is no bound.
 	Room func() int
 
 	// Accepted counts the connections that were accepted.
@@ -51,6 +52,7 @@ type Poller struct {
 	lead    chan struct{} // of one
 	loops   atomic.Int32
 	slow    atomic.Int32 // more than 0: the work took long of late
+	unread  atomic.Int32 // connections that loops have accepted and are at
 	backlog bool         // there may be more to accept
 	final   bool         // that is the last time
 	drained bool         // and it was done
