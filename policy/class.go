@@ -121,8 +121,8 @@ func parts(name string, isName map[string]bool, fn func(part string)) {
 	}
 }
 
-// inOrder orders classes so that no name comes after one that is a part of it.
-// Where that needs it, the names of a class are written in several places.
+// inOrder orders classes so that no name comes after one that is a part of it. Where
+// that cannot be, the names of a class are written one by one.
 func inOrder(classes []*class) []*class {
 	at, isName := map[string]*class{}, map[string]bool{}
 	for _, c := range classes {
@@ -130,46 +130,35 @@ func inOrder(classes []*class) []*class {
 			at[strings.ToLower(name)], isName[strings.ToLower(name)] = c, true
 		}
 	}
-	after := map[*class]map[*class]bool{} // those that must come before it
-	for _, c := range classes {
+	before := map[*class]int{} // how many names must be written before it
+	count := func(c *class, n int) {
 		for _, name := range c.names {
 			parts(name, isName, func(part string) {
-				if p := at[part]; p != c {
-					if after[p] == nil {
-						after[p] = map[*class]bool{}
-					}
-					after[p][c] = true
+				if at[part] != c {
+					before[at[part]] += n
 				}
 			})
 		}
 	}
-	slices.SortFunc(classes, func(a, b *class) int { return longestFirst(a.names[0], b.names[0]) })
+	for _, c := range classes {
+		count(c, 1)
+	}
+	byName := func(a, b *class) int { return longestFirst(a.names[0], b.names[0]) }
+	slices.SortFunc(classes, byName)
 	var list, rest []*class
-	done := map[*class]bool{}
-	var place func(c *class, path map[*class]bool) bool
-	place = func(c *class, path map[*class]bool) bool {
-		if done[c] || path[c] {
-			return done[c]
+	for len(classes) > 0 {
+		i := slices.IndexFunc(classes, func(c *class) bool { return before[c] == 0 })
+		if i < 0 { // the rest is a circle
+			break
 		}
-		path[c] = true
-		for _, first := range classes[:min(len(classes), len(classes)*len(after[c]))] {
-			if after[c][first] && !place(first, path) {
-				return false
-			}
-		}
-		done[c] = true
-		list = append(list, c)
-		return true
+		count(classes[i], -1)
+		list, classes = append(list, classes[i]), slices.Delete(classes, i, i+1)
 	}
 	for _, c := range classes {
-		if !place(c, map[*class]bool{}) {
-			for _, name := range c.names {
-				rest = append(rest, &class{names: []string{name}, told: c.told})
-			}
+		for _, name := range c.names {
+			rest = append(rest, &class{names: []string{name}, told: c.told})
 		}
 	}
-	// Those in a circle: one name each, longer ones first. What is placed already
-	// does not need to come after any of them.
-	slices.SortFunc(rest, func(a, b *class) int { return longestFirst(a.names[0], b.names[0]) })
+	slices.SortFunc(rest, byName)
 	return append(list, rest...)
 }

@@ -1,10 +1,8 @@
 package policy
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -19,7 +17,7 @@ type Compiled struct {
 	in        Input
 	nodes     *node
 	file      []byte
-	sources   []source
+	sources   []*rule // of each line of the file
 	fields    SiteFields
 	reports   []Report
 	proof     *proof.Result[*Dir]
@@ -139,9 +137,7 @@ func (w *work) coarsen(b bill, room int) bool {
 // lines left out, and at last everything denied.
 func (w *work) write() {
 	c := w.c
-	if hand := w.handWritten(); hand != nil {
-		w.hand = true
-	}
+	w.hand = w.isHandWritten()
 	for {
 		classes := namedRobots(c.nodes, w.denied).classes()
 		w.groups, w.named = w.groups[:0], map[string]*group{}
@@ -153,12 +149,12 @@ func (w *work) write() {
 				w.named[strings.ToLower(name)] = g
 			}
 		}
-		list := sections(w.groups)
+		list := sections(w.groups, w.noBare)
 		if n := c.nodes.note; n != nil && w.denied[c.nodes] == nil {
 			w.fields = n.fields
 		}
 		c.fields = siteFields(w.fields)
-		out := write(list, w.fields, w.noBare)
+		out := write(list, w.fields)
 		if out.buf.Len() <= maxBytes || w.denied[c.nodes] != nil {
 			c.file, c.sources = out.buf.Bytes(), out.sources
 			break
@@ -178,7 +174,8 @@ func (w *work) write() {
 		c.file = c.nodes.dir.Notes[0].Data
 		c.sources = handSources(c.file)
 	}
-	c.hash = hashOf(w.groups, w.fields, c.file)
+	sum := sha256.Sum256(c.file)
+	c.hash = hex.EncodeToString(sum[:])
 	c.agents, c.noAllow, c.shut = nil, nil, nil
 	for _, g := range w.groups {
 		if g.token() == veronica {
@@ -194,29 +191,25 @@ func (w *work) write() {
 	c.read()
 }
 
-// handWritten returns the robots.txt in the root, if no other annotation is there:
-// it is served byte for byte.
-func (w *work) handWritten() []byte {
+// isHandWritten reports whether the robots.txt in the root is all that is said: then it
+// is served byte for byte.
+func (w *work) isHandWritten() bool {
 	n := w.c.nodes
-	if n.note == nil || n.note.shut != nil || w.denied[n] != nil || len(n.subs) > 0 || len(n.dir.Notes) != 1 || len(w.programs) > 0 {
-		return nil
-	}
-	if a := n.dir.Notes[0]; a.File == robotsFile {
-		return a.Data
-	}
-	return nil
+	return n.note != nil && n.note.shut == nil && w.denied[n] == nil && len(n.subs) == 0 &&
+		len(n.dir.Notes) == 1 && n.dir.Notes[0].File == robotsFile && len(w.programs) == 0
 }
 
 // handSources says of a robots.txt that is served as it is that each rule and
 // field comes from itself.
-func handSources(file []byte) []source {
-	var list []source
+func handSources(file []byte) []*rule {
+	var list []*rule
 	for l := range robots.Parse(robots.RFC9309, file).Lines() {
-		var s source
-		if l.Kind == robots.KindAllow || l.Kind == robots.KindDisallow || l.Kind == robots.KindUsage || l.Kind == robots.KindField {
-			s = source{file: robotsFile, line: l.Number, allow: l.Kind == robots.KindAllow, value: l.Value}
+		var r *rule
+		switch l.Kind {
+		case robots.KindAllow, robots.KindDisallow, robots.KindUsage, robots.KindField:
+			r = &rule{file: robotsFile, line: l.Number, allow: l.Kind == robots.KindAllow, value: l.Value}
 		}
-		list = append(list, s)
+		list = append(list, r)
 	}
 	return list
 }
@@ -253,52 +246,13 @@ func (c *Compiled) Fields() SiteFields { return c.fields }
 // Source returns which line of which annotation a line of the file comes from,
 // counted from 1. The file is "" if it is none.
 func (c *Compiled) Source(line int) (file string, annLine int) {
-	if line < 1 || line > len(c.sources) {
-		return "", 0
+	if r := c.ruleSource(line); r != nil {
+		return r.File, r.Line
 	}
-	return c.sources[line-1].file, c.sources[line-1].line
+	return "", 0
 }
 
-// Hash is the SHA-256, in hexadecimal, of what the annotations mean and of the
-// file. Two servers with the same tree have the same; which annotation says a
-// thing, in which order and in which spelling, does not matter.
+// Hash is the SHA-256 of the file, in hexadecimal. Since the file is the policy in one
+// spelling, two servers whose annotations mean the same have the same: which
+// annotation says a thing, and in which order, does not matter.
 func (c *Compiled) Hash() string { return c.hash }
-
-// hashOf sums up the policy and the file.
-func hashOf(groups []*group, fields []siteField, file []byte) string {
-	h := sha256.New()
-	_, _ = io.WriteString(h, meaningOf(groups, fields))
-	_, _ = h.Write(file)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// meaningOf says what each robot is told: rules and preferences by pattern,
-// without those that others make needless.
-func meaningOf(groups []*group, fields []siteField) string {
-	var said []string
-	for _, g := range groups {
-		var list []string
-		for _, e := range g.entries {
-			if !e.dropped {
-				list = append(list, e.field()+padded(e.uri, min(e.pad, 1)))
-			}
-		}
-		for _, p := range merged(g.prefs) {
-			list = append(list, "Content-Usage: "+p.uri+" "+p.value)
-		}
-		slices.Sort(list)
-		names := slices.Clone(g.names)
-		for i := range names {
-			names[i] = strings.ToLower(names[i])
-		}
-		slices.Sort(names)
-		said = append(said, strings.Join(names, " ")+"\n"+strings.Join(slices.Compact(list), "\n"))
-	}
-	slices.Sort(said[min(1, len(said)):])
-	list := slices.Clone(fields)
-	slices.SortStableFunc(list, func(a, b siteField) int { return cmp.Compare(a.name, b.name) })
-	for _, f := range list {
-		said = append(said, f.name+": "+f.value)
-	}
-	return strings.Join(said, "\n\n")
-}

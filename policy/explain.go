@@ -23,31 +23,47 @@ var (
 	unescaped   = slices.Concat(withoutStar, asRaw)
 )
 
-// explain reports a leak with its reason; it returns none if there is no reason.
-func (w *work) explain(f proof.Finding) []Report {
-	g := w.groupOf(f.Robot)
-	for _, r := range w.rulesOf(f) {
+// explain reports a leak with the reason of each example; it returns none if one has no
+// reason.
+func (w *work) explain(f proof.Finding) (list []Report) {
+	g, rules := w.groupOf(f.Robot), w.rulesOf(f)
+	for _, sel := range f.Examples {
+		r, ok := w.byRule(g, rules, f.Reader, sel)
+		if !ok {
+			r, ok = w.byAllow(f.Reader, sel)
+		}
+		if !ok {
+			r, ok = byName(f, sel)
+		}
+		if !ok {
+			return nil
+		}
+		r.Readers, r.Leaks = []string{f.Reader}, []string{sel}
+		list = append(list, r)
+	}
+	return list
+}
+
+// byRule reports that a reader cannot be told one of the rules.
+func (w *work) byRule(g *group, rules []*rule, reader, sel string) (Report, bool) {
+	for _, r := range rules {
 		for _, e := range g.denials(r.uri) {
-			code, message := w.reason(g, e, f)
+			code, message := w.reason(g, e, reader, sel)
 			if code == "" {
 				continue
 			}
 			report := NewReport(code, r.file, r.line, message)
-			report.Selector, report.Readers, report.Leaks = r.uri, []string{f.Reader}, f.Examples
-			if r.file == "" { // nobody's line
+			if report.Selector = r.uri; r.file == "" { // nobody's line
 				report.Severity, report.Hint = diag.Notice, ""
 				report.Message += ": " + r.value + " is what programs answer"
 			}
 			if g != w.groups[0] {
 				report.Message += " (for " + strings.Join(g.names, ", ") + ")"
 			}
-			return []Report{report}
+			return report, true
 		}
 	}
-	if list := w.byAllow(f); list != nil {
-		return list
-	}
-	return byName(f)
+	return Report{}, false
 }
 
 // rulesOf returns the rules of the line that a finding is about: one with an escape has
@@ -95,11 +111,11 @@ func (g *group) from(uri string) int {
 	return i
 }
 
-// reason says why a reader cannot be told what an entry denies: "" if it can.
-func (w *work) reason(g *group, e *entry, f proof.Finding) (code, message string) {
+// reason says why a reader cannot be told that an entry denies a selector: "" if it can.
+func (w *work) reason(g *group, e *entry, reader, sel string) (code, message string) {
 	_, isPrefix := e.prefix()
 	glob := strings.Contains(e.uri, "*") && !isPrefix
-	is := func(readers []string) bool { return slices.Contains(readers, f.Reader) }
+	is := func(readers []string) bool { return slices.Contains(readers, reader) }
 	cannot := is(unescaped)
 	if is(asGopher) {
 		// Of a rule for one robot they see no weak form, nor of one that is not for
@@ -120,52 +136,33 @@ func (w *work) reason(g *group, e *entry, f proof.Finding) (code, message string
 	case e.isWeak() && !e.tie:
 		return CodeAnchor, "not every reader knows $"
 	}
-	slash := slices.ContainsFunc(f.Examples, func(sel string) bool { return strings.HasPrefix(sel, "/") })
-	if (is(unescaped) || is(asGopher)) && !slash && matches(e.uri, "/") {
+	if (is(unescaped) || is(asGopher)) && !strings.HasPrefix(sel, "/") && matches(e.uri, "/") {
 		return CodeRootMenu, "not every reader can be told of selectors without a slash, such as the empty one"
 	}
 	return "", ""
 }
 
-// byName reports names that hold syntax, to a reader that does not escape them as it
-// should, if nothing else leaks: to readers that take selectors as they are "a:b" is a
-// URL, "a?b" a query, and "%41" an A.
-func byName(f proof.Finding) []Report {
-	isPlain := func(sel string) bool { return strings.Trim(sel, plainName) == "" }
-	if slices.Contains(asGopher, f.Reader) { // to them these alone are syntax
-		isPlain = func(sel string) bool { return !strings.ContainsAny(sel, "*#$") }
-	} else if !slices.Contains(unescaped, f.Reader) {
-		return nil
-	}
-	if slices.ContainsFunc(f.Examples, isPlain) {
-		return nil
-	}
+// byName reports a name that holds syntax, to a reader that does not escape it as it
+// should: to readers that take selectors as they are "a:b" is a URL, "a?b" a query, and
+// "%41" an A.
+func byName(f proof.Finding, sel string) (Report, bool) {
 	r := NewReport(CodeName, f.File, f.Line, "readers that do not escape names do not understand all that it denies")
 	r.Severity = diag.Notice
-	r.Readers, r.Leaks = []string{f.Reader}, f.Examples
-	return []Report{r}
+	switch {
+	case slices.Contains(asGopher, f.Reader): // to them these alone are syntax
+		return r, strings.ContainsAny(sel, "*#$")
+	case slices.Contains(unescaped, f.Reader):
+		return r, strings.Trim(sel, plainName) != ""
+	}
+	return r, false
 }
 
 const plainName = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
 
-// byAllow reports what an Allow says to a reader, and not to others, if nothing else
-// leaks: Google takes one of an index.html for its directory, too, and readers that take
-// selectors as they are one of a name for that which is spelt as its escapes.
-func (w *work) byAllow(f proof.Finding) (list []Report) {
-	for _, sel := range f.Examples {
-		e, code, message := w.opener(f.Reader, sel)
-		if code == "" {
-			return nil
-		}
-		r := NewReport(code, e.file, e.line, message)
-		r.Readers, r.Leaks = []string{f.Reader}, []string{sel}
-		list = append(list, r)
-	}
-	return list
-}
-
-// opener finds the Allow that lets a reader into a selector.
-func (w *work) opener(reader, sel string) (e *entry, code, message string) {
+// byAllow reports an Allow that says more to a reader than to others: Google takes one of
+// an index.html for its directory, too, and readers that take selectors as they are one
+// of a name for that which is spelt as its escapes.
+func (w *work) byAllow(reader, sel string) (Report, bool) {
 	sel = "/" + strings.TrimPrefix(sel, "/")
 	spelt, _ := unescape(sel)
 	for _, g := range w.groups {
@@ -175,17 +172,17 @@ func (w *work) opener(reader, sel string) (e *entry, code, message string) {
 				continue
 			}
 			if spelt != sel && slices.Contains(unescaped, reader) && matches(e.uri, escape(spelt)) {
-				return e, CodeEscaped, "it opens a name that is spelt with the escapes, too"
+				return NewReport(CodeEscaped, e.file, e.line, "it opens a name that is spelt with the escapes, too"), true
 			}
 			if reader == "first-match" && opensFirst(e, sel) {
-				return e, CodeEscaped, "CPython's reader goes by the first rule that matches, and drops a blank, # ? or ; at an end, though they are escaped"
+				return NewReport(CodeEscaped, e.file, e.line, "CPython's reader goes by the first rule that matches, and drops a blank, # ? or ; at an end, though they are escaped"), true
 			}
 			if dir, ok := indexOf(e); ok && strings.HasPrefix(reader, "google") && matches(dir+"$", strings.TrimSuffix(escape(sel), "/")+"/") {
-				return e, CodeIndex, "Google takes it for the directory, too"
+				return NewReport(CodeIndex, e.file, e.line, "Google takes it for the directory, too"), true
 			}
 		}
 	}
-	return nil, "", ""
+	return Report{}, false
 }
 
 // opensFirst reports whether an Allow matches a selector as CPython's reader takes

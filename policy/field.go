@@ -15,9 +15,7 @@ import (
 // siteField is a field that is about the whole site, as the root's annotation says it.
 type siteField struct {
 	*siteFieldName
-	value string
-	file  string
-	line  int
+	*rule
 }
 
 // siteFieldName is a field that may stand in the root's annotation.
@@ -52,7 +50,7 @@ func (r *reader) field(l robots.Line) {
 		case l.Value == "" || strings.ContainsFunc(l.Value, isControl) || f.valid != nil && !f.valid(l.Value):
 			r.report(CodeSyntax, l.Number, "not a value for %s: %.60q", f.name, l.Value)
 		default:
-			r.note.fields = append(r.note.fields, siteField{f, l.Value, r.file, l.Number})
+			r.note.fields = append(r.note.fields, siteField{f, &rule{value: l.Value, file: r.file, line: l.Number}})
 			if f.name == "Content-Signal" {
 				r.signal(l)
 			}

@@ -162,8 +162,8 @@ func (e *entry) prefix() (text string, ok bool) {
 }
 
 // lines returns the lines of a group for readers of RFC 9309.
-func (g *group) lines() []line {
-	w := lineWriter{list: make([]line, 0, len(g.entries)), bare: make([]line, 0, len(g.entries))}
+func (g *group) lines(noBare bool) []line {
+	w := newLineWriter(len(g.entries), noBare)
 	for i := range g.entries {
 		e := &g.entries[i]
 		if e.dropped {
@@ -199,18 +199,16 @@ func padded(uri string, pad int) string {
 
 // weakLines returns the lines of the group for Veronica: what is denied, with weak
 // forms in the place of what only others understand.
-func (g *group) weakLines() []line {
-	w := lineWriter{list: make([]line, 0, len(g.entries)), bare: make([]line, 0, len(g.entries))}
+func (g *group) weakLines(noBare bool) []line {
+	w := newLineWriter(len(g.entries), noBare)
 	for i := range g.entries {
 		e := &g.entries[i]
+		w.of = e.rule
 		switch {
 		case e.dropped || e.allow:
-			continue
 		case e.isWeak():
-			w.of = e.rule
 			w.both(e.weakText(), false)
 		default:
-			w.of = e.rule
 			w.both(e.uri, false)
 			if e.raw != e.uri {
 				w.both(e.raw, false)
@@ -225,11 +223,16 @@ func (g *group) needsVeronica() bool {
 	return slices.ContainsFunc(g.entries, func(e entry) bool { return !e.dropped && !e.allow && e.isWeak() && !e.tie })
 }
 
-// lineWriter gathers the lines of a group, those of each family by themselves: so
-// they are nearly in order.
+// lineWriter gathers the lines of a group, those of each family by themselves: then
+// they are in order, or nearly so.
 type lineWriter struct {
 	list, bare []line
 	of         *rule
+	noBare     bool // lines for selectors without a leading slash are left out
+}
+
+func newLineWriter(entries int, noBare bool) lineWriter {
+	return lineWriter{list: make([]line, 0, 2*entries), bare: make([]line, 0, entries), noBare: noBare}
 }
 
 // both adds a line for selectors with a leading slash, and one for those without.
@@ -241,7 +244,7 @@ func (w *lineWriter) both(text string, allow bool) {
 	case isSlashed(text):
 	case !allow && (bare == "*" || text == "/" && w.of.uri != "/$"):
 		w.bare = append(w.bare, line{"*", false, true, w.of})
-	case bare == "" || bare == "$" || bare[0] == ' ':
+	case w.noBare || bare == "" || bare == "$" || bare[0] == ' ':
 	default:
 		w.bare = append(w.bare, line{bare, allow, false, w.of})
 	}
@@ -256,36 +259,31 @@ func isSlashed(text string) bool {
 // sorted orders lines by pattern, one that continues another before it, and
 // Disallow before Allow where they are equal.
 func (w *lineWriter) sorted() []line {
-	slices.SortFunc(w.list, compareLines)
-	slices.SortFunc(w.bare, compareLines)
-	all := make([]line, 0, len(w.list)+len(w.bare))
-	for a, b := w.list, w.bare; len(a)+len(b) > 0; {
-		if len(b) == 0 || len(a) > 0 && compareLines(a[0], b[0]) < 0 {
-			all, a = append(all, a[0]), a[1:]
-		} else {
-			all, b = append(all, b[0]), b[1:]
-		}
-	}
+	all := append(w.list, w.bare...)
+	slices.SortFunc(all, compareLines)
 	return slices.CompactFunc(all, func(a, b line) bool { return a.text == b.text && a.allow == b.allow })
 }
 
 func compareLines(a, b line) int {
+	n := min(len(a.text), len(b.text))
 	switch {
 	case a.last != b.last:
-		if a.last {
-			return 1
-		}
-		return -1
-	case len(a.text) > len(b.text) && strings.HasPrefix(a.text, b.text):
-		return -1
-	case len(a.text) < len(b.text) && strings.HasPrefix(b.text, a.text):
-		return 1
-	case a.text != b.text:
+		return order(a.last, b.last)
+	case a.text[:n] != b.text[:n]:
 		return strings.Compare(a.text, b.text)
-	case a.allow == b.allow:
-		return 0
-	case a.allow:
-		return 1
+	case len(a.text) != len(b.text):
+		return cmp.Compare(len(b.text), len(a.text))
 	}
-	return -1
+	return order(a.allow, b.allow)
+}
+
+// order puts what is false first.
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }

@@ -148,7 +148,7 @@ func (f *finder) nearest(d *Dir, name string, n *node, at string) string {
 	best, least := "", 3
 	try := func(other, end string) {
 		f.looked++
-		if distance := editDistance(strings.ToLower(name), strings.ToLower(other), least); distance < least {
+		if distance := diag.Distance(strings.ToLower(name), strings.ToLower(other), least); distance < least {
 			best, least = strings.TrimPrefix(at, n.at.uri)+other+end, distance
 		}
 	}
@@ -165,29 +165,4 @@ func (f *finder) nearest(d *Dir, name string, n *node, at string) string {
 }
 
 // near reports whether a word is a misspelling of another.
-func near(word, of string) bool { return word != of && editDistance(word, of, 3) < 2 }
-
-// editDistance counts the letters that are to be changed, put in or left out, up
-// to a limit.
-func editDistance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit || len(a) > 64 || len(b) > 64 {
-		return limit
-	}
-	var row [65]int
-	for j := range len(b) + 1 {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return min(row[len(b)], limit)
-}
+func near(word, of string) bool { return word != of && diag.Distance(word, of, 3) < 2 }

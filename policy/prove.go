@@ -121,15 +121,22 @@ func leaksOf(f proof.Finding) []Leak {
 }
 
 // overBlocks reports what is allowed, but taken as denied, each at the line that is
-// the cause.
+// the cause: the Allow that should hold, or, where no rule says so, what the reader
+// takes for a Disallow.
 func (w *work) overBlocks(f proof.Finding) []Report {
 	var list []Report
 	for _, sel := range f.Examples {
 		if f.Reader == asGopher[1] && w.slash(sel) {
 			continue
 		}
-		at := w.cause(f, sel)
-		r := NewReport(CodeOverBlock, at.file, at.line, "not every reader can be told what it allows")
+		file, line, message := f.File, f.Line, "not every reader can be told what it allows"
+		for _, d := range []robots.Dialect{robots.GopherStrict, robots.Veronica2} {
+			if file == "" {
+				file, line = w.c.Source(w.readAs(d).Decide(veronica, sel).Rule.Line)
+				message = "some readers take it to deny more"
+			}
+		}
+		r := NewReport(CodeOverBlock, file, line, message)
 		r.Selector, r.Readers, r.Victims = sel, []string{f.Reader}, []string{sel}
 		list = append(list, r)
 	}
@@ -160,19 +167,6 @@ func strictAlone(list []Report) []Report {
 		}
 	}
 	return list
-}
-
-// cause is the line of an annotation that the over-block of a selector is about: the
-// Allow that should hold, or, where no rule says so, what the reader takes for a
-// Disallow.
-func (w *work) cause(f proof.Finding, sel string) place {
-	at := place{f.File, f.Line}
-	for _, d := range []robots.Dialect{robots.GopherStrict, robots.Veronica2} {
-		if at.file == "" {
-			at.file, at.line = w.c.Source(w.readAs(d).Decide(veronica, sel).Rule.Line)
-		}
-	}
-	return at
 }
 
 // readAs reads the file in a dialect, once.

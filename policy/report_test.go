@@ -193,6 +193,9 @@ func TestOverBlocks(t *testing.T) {
 			continue
 		}
 		lines[r.Line] += r.Victims[0]
+		if isDisallow := r.Line == 3; strings.Contains(r.Message, "take it to deny more") != isDisallow {
+			t.Errorf("line %d: %s", r.Line, r.Message)
+		}
 		if victims := slices.Sorted(slices.Values(r.Victims)); len(slices.Compact(victims)) < len(r.Victims) {
 			t.Errorf("twice: %q", r.Victims)
 		}

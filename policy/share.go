@@ -46,23 +46,20 @@ func billOf(list []section, all *group, noBare bool) bill {
 	var b bill
 	copied := false
 	for _, s := range list {
-		b.add(partOf(s.lines, s.whose, noBare))
+		b.add(partOf(s.lines, s.whose))
 		copied = copied || s.copied
 	}
 	if !copied {
-		p := partOf(all.weakLines(), nil, noBare)
+		p := partOf(all.weakLines(noBare), nil)
 		p.total = 0
 		b.parts = append(b.parts, p)
 	}
 	return b
 }
 
-func partOf(lines []line, whose []string, noBare bool) part {
+func partOf(lines []line, whose []string) part {
 	p := part{by: map[string]int{}, whose: whose}
 	for _, l := range lines {
-		if noBare && l.text[0] != '/' && !l.last {
-			continue
-		}
 		n := len(l.text) + len("Disallow: \n")
 		p.by[l.of.owner()] += n
 		p.total += n

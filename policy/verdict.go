@@ -154,7 +154,7 @@ func (c *Compiled) without(said *RuleSource) *robots.File {
 	var rest []byte
 	n := 0
 	for line := range bytes.Lines(c.file) {
-		if n++; n <= len(c.sources) && c.sources[n-1].file == said.File && c.sources[n-1].line == said.Line {
+		if n++; n <= len(c.sources) && c.sources[n-1] != nil && c.sources[n-1].file == said.File && c.sources[n-1].line == said.Line {
 			line = []byte("\n")
 		}
 		rest = append(rest, line...)
@@ -162,12 +162,16 @@ func (c *Compiled) without(said *RuleSource) *robots.File {
 	return robots.Parse(robots.RFC9309, rest)
 }
 
+func (r *rule) source() *RuleSource {
+	return &RuleSource{File: r.file, Line: r.line, Allow: r.allow, Value: r.value}
+}
+
+// ruleSource is what a line of the file comes from; nil if it is none of an annotation.
 func (c *Compiled) ruleSource(line int) *RuleSource {
-	if line < 1 || line > len(c.sources) || c.sources[line-1].file == "" {
+	if line < 1 || line > len(c.sources) || c.sources[line-1] == nil || c.sources[line-1].file == "" {
 		return nil
 	}
-	s := c.sources[line-1]
-	return &RuleSource{File: s.file, Line: s.line, Allow: s.allow, Value: s.value}
+	return c.sources[line-1].source()
 }
 
 // usageSource is the line of an annotation that states a preference: of those that
@@ -181,7 +185,7 @@ func (c *Compiled) usageSource(stated robots.Stated) *RuleSource {
 		said, _ := robots.ParseUsage(r.value)
 		for _, s := range said {
 			if s.Key == stated.Key && s.Preference == stated.Preference {
-				return &RuleSource{File: r.file, Line: r.line, Value: r.value}
+				return r.source()
 			}
 		}
 	}

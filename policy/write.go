@@ -18,15 +18,6 @@ const header = `# robots.txt made by gophd; "gophd robots explain" tells why`
 // DenyAll returns the robots.txt that keeps every robot out.
 func DenyAll() []byte { return []byte("User-agent: *\nDisallow: /\nDisallow: *\n") }
 
-// source is where a line of the file comes from.
-type source struct {
-	file  string
-	line  int
-	allow bool
-	value string
-	with  []*rule // of preferences put together: those that were
-}
-
 // section is a group as it is written.
 type section struct {
 	names []string
@@ -38,12 +29,12 @@ type section struct {
 }
 
 // sections makes what is written of each group. That for everybody comes first.
-func sections(groups []*group) []section {
+func sections(groups []*group, noBare bool) []section {
 	var list []section
 	for _, g := range groups {
-		s := section{names: g.names, lines: g.lines(), prefs: merged(g.prefs)}
+		s := section{names: g.names, lines: g.lines(noBare), prefs: merged(g.prefs)}
 		if g.token() == veronica {
-			s.lines, s.prefs = g.weakLines(), nil
+			s.lines, s.prefs = g.weakLines(noBare), nil
 		}
 		for top := range g.told {
 			s.whose = append(s.whose, ownerOf(top))
@@ -53,7 +44,7 @@ func sections(groups []*group) []section {
 	}
 	isNamed := slices.ContainsFunc(groups, func(g *group) bool { return g.token() == veronica })
 	if all := groups[0]; !isNamed && all.needsVeronica() {
-		s := section{names: []string{veronica}, lines: all.weakLines(), copied: true}
+		s := section{names: []string{veronica}, lines: all.weakLines(noBare), copied: true}
 		at := 1 // before the names that are shorter
 		for at < len(list) && len(list[at].names[0]) > len(veronica) {
 			at++
@@ -94,28 +85,27 @@ func merged(prefs []*rule) []*rule {
 // between.
 type writer struct {
 	buf     bytes.Buffer
-	sources []source // of each line written
-	noBare  bool     // lines for selectors without a leading slash are left out
+	sources []*rule // of each line written; nil: none
 }
 
-func (w *writer) line(src source, parts ...string) {
+func (w *writer) line(of *rule, parts ...string) {
 	for _, p := range parts {
 		w.buf.WriteString(p)
 	}
 	w.buf.WriteByte('\n')
-	w.sources = append(w.sources, src)
+	w.sources = append(w.sources, of)
 }
 
 // write makes the file.
-func write(list []section, fields []siteField, noBare bool) *writer {
-	w := &writer{noBare: noBare}
-	w.line(source{}, header)
+func write(list []section, fields []siteField) *writer {
+	w := &writer{}
+	w.line(nil, header)
 	for i, s := range list {
 		if i > 0 {
-			w.line(source{})
+			w.line(nil)
 		}
 		for _, name := range s.names {
-			w.line(source{}, "User-agent: ", name)
+			w.line(nil, "User-agent: ", name)
 		}
 		w.rules(s)
 		for _, p := range s.prefs {
@@ -123,7 +113,7 @@ func write(list []section, fields []siteField, noBare bool) *writer {
 			if p.uri == "/" {
 				path = ""
 			}
-			w.line(source{file: p.file, line: p.line, value: p.value, with: p.with}, "Content-Usage: ", path, p.value)
+			w.line(p, "Content-Usage: ", path, p.value)
 		}
 		w.fields(fields, false)
 	}
@@ -143,18 +133,7 @@ func (w *writer) rules(s section) {
 		}
 	}
 	for _, l := range s.lines {
-		if w.noBare && l.text[0] != '/' && !l.last {
-			continue
-		}
-		var src source
-		if l.of != nil {
-			src = source{file: l.of.file, line: l.of.line, allow: l.of.allow, value: l.of.value}
-		}
-		field := "Disallow: "
-		if l.allow {
-			field = "Allow: "
-		}
-		w.line(src, field, l.text)
+		w.line(l.of, (&rule{allow: l.allow}).field(), l.text)
 	}
 }
 
@@ -166,9 +145,9 @@ func (w *writer) fields(fields []siteField, end bool) {
 			continue
 		}
 		if end && first {
-			w.line(source{})
+			w.line(nil)
 		}
 		first = false
-		w.line(source{file: f.file, line: f.line, value: f.value}, f.name, ": ", f.value)
+		w.line(f.rule, f.name, ": ", f.value)
 	}
 }

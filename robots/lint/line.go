@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
 )
 
@@ -215,36 +216,11 @@ func closest(name string) string {
 		return "User-agent"
 	}
 	for _, known := range []string{"Disallow", "Allow", "User-agent", "Sitemap", "Crawl-delay", "Request-rate", "Visit-time", "Robot-version", "Comment"} {
-		if distance(name, strings.ToLower(known)) <= min(2, len(known)/4) {
+		if diag.Distance(name, strings.ToLower(known), 3) <= min(2, len(known)/4) {
 			return known
 		}
 	}
 	return ""
-}
-
-// distance counts the bytes to change, insert or leave out; names longer than
-// any field are far away.
-func distance(a, b string) int {
-	if len(a) > 2*len(b) {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // digits reports whether s is one ASCII digit or more, and nothing else.

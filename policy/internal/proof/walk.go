@@ -23,8 +23,9 @@ type prover[D comparable] struct {
 	places []*place
 }
 
-// later is a name that nobody has given yet.
-const later = "later"
+// later and other are names that nobody has given yet. Where rules speak of one, as those
+// that hold a letter do, what they say of the other tells more.
+const later, other = "later", "_"
 
 // start proves the whole tree for the class.
 func (p *prover[D]) start(t *tally) {
@@ -253,6 +254,7 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 	c := p.class
 	resource := func(sel string, dir bool, t *tally) { p.resource(at, sel, dir, false, t) }
 	p.invented(at, at.dir+later, t, resource)
+	p.invented(at, at.dir+other, t, resource)
 	c.policy.left(at.at[0], rules, func(e *entry) {
 		switch {
 		case e.sides == policySide:
@@ -277,15 +279,15 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 // directories: it was asked for with them.
 func (p *prover[D]) isDir(at *place, dirs []D, sel string) bool {
 	_, ok := slices.BinarySearchFunc(dirs, strings.TrimPrefix(sel, at.dir), func(d D, name string) int {
-		other, _, _, _ := p.in.Look(d)
-		return strings.Compare(other, name)
+		has, _, _, _ := p.in.Look(d)
+		return strings.Compare(has, name)
 	})
 	return ok
 }
 
 // around asks for the names around a pattern.
 func (p *prover[D]) around(at *place, e *entry, t *tally, ask func(string, bool, *tally)) {
-	for _, fill := range []string{"", later} {
+	for _, fill := range []string{"", later, other} {
 		if len(e.rest) == 0 && fill != "" {
 			return
 		}
