@@ -239,3 +239,31 @@ func TestOutOfFilesSaysNothingOfTheTree(t *testing.T) {
 	out.Store(false)
 	soon(t, "the policy that is written", robotsHas(s, "Disallow: /d/"))
 }
+
+// A command that reads a tree once is told why it cannot be read.
+func TestReadFails(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"x": "x"})
+	s, err := Open(dir, Config{Watch: WatchOff})
+	must(t, err)
+	broken := true
+	seam(s, func(string) error {
+		if broken {
+			return syscall.EIO
+		}
+		return nil
+	})
+	if _, _, err := s.Read(t.Context()); !errors.Is(err, syscall.EIO) {
+		t.Errorf("got %v", err)
+	}
+	broken = false
+	s, err = Open(dir, Config{Watch: WatchOff})
+	must(t, err)
+	snap, stop, err := s.Read(t.Context())
+	must(t, err)
+	if snap != s.Now() || child(snap.Tree, "x") != nil || len(snap.Tree.Files) != 2 {
+		t.Errorf("read %+v", snap.Tree)
+	}
+	must(t, stop())
+	must(t, stop())
+}

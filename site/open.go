@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gophd/gophd/internal/stall"
@@ -73,6 +75,35 @@ func (s *Site) openMounts(main *disk.Root) (map[string]*disk.Tree, error) {
 		trees[name] = t
 	}
 	return trees, nil
+}
+
+// Read runs the site and waits until the tree was read once. It returns the snapshot,
+// or why there is none: a command must not wait for a tree that cannot be read, as a
+// server does. The site goes on until ctx ends or stop is called, which waits for
+// that and returns the error of Run.
+func (s *Site) Read(ctx context.Context) (snap *Snapshot, stop func() error, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	told := s.conf.Reloaded
+	s.conf.Reloaded = func(r Reload) {
+		if told != nil {
+			told(r)
+		}
+		if s.Now() == nil {
+			cancel(r.Err)
+		}
+	}
+	ended := make(chan error, 1)
+	go func() {
+		err := s.Run(ctx)
+		cancel(err)
+		ended <- err
+	}()
+	stop = sync.OnceValue(func() error { cancel(nil); return <-ended })
+	if snap, err = s.Snapshot(ctx); err != nil {
+		_ = stop()
+		return nil, nil, err
+	}
+	return snap, stop, nil
 }
 
 // Load reads a tree once and compiles its policy, as Run would publish it.

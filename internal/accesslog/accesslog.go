@@ -170,10 +170,7 @@ func (l *Log) Reopen() {
 	if l == nil {
 		return
 	}
-	l.mu.Lock()
-	l.again = true
-	l.mu.Unlock()
-	l.poke()
+	l.ask(&l.again)
 }
 
 // Observe queues a line.
@@ -207,15 +204,20 @@ func (l *Log) Close() {
 	if l == nil {
 		return
 	}
-	l.mu.Lock()
-	l.ended = true
-	l.mu.Unlock()
-	l.poke()
+	l.ask(&l.ended)
 	select {
 	case <-l.done:
 	case <-time.After(closeTime):
 		l.log.Error("access log lines are lost: the file takes none", "name", l.name)
 	}
+}
+
+// ask sets what run is to do besides.
+func (l *Log) ask(what *bool) {
+	l.mu.Lock()
+	*what = true
+	l.mu.Unlock()
+	l.poke()
 }
 
 func (l *Log) poke() {

@@ -72,15 +72,11 @@ type Outcome struct {
 
 // Tree checks a directory.
 func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	o.Site.Watch = site.WatchOff
 	s, err := site.Open(dir, o.Site)
 	if err != nil {
 		return nil, err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
@@ -89,7 +85,7 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 	defer terminal.Progress(o.Progress, func() string {
 		return fmt.Sprintf("checking %s: %s read, %d checked", dir, diag.Count(int(s.Scanned()), "directory", "directories"), checked.Load())
 	})()
-	snap, err := s.Snapshot(ctx)
+	snap, stop, err := s.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +97,7 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 		c.add(diag.Diagnostic{Code: r.Code, Severity: r.Severity, File: r.File, Line: r.Line, Message: r.Message, Hint: r.Hint})
 	}
 	c.result.RobotsBytes = len(snap.Robots)
-	stop()
-	return c.done(), <-ended
+	return c.done(), stop()
 }
 
 // checking is a tree while it is checked.

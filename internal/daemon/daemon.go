@@ -48,16 +48,17 @@ func Check(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	announce(d.log, d.conf.root, d.srv, d.listeners)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var reading errgroup.Group
 	go d.tellProgress(ctx)
 	for _, s := range d.sites() {
-		reading.Go(func() error { return s.Run(ctx) })
-		if _, err := s.Snapshot(ctx); err != nil {
+		_, end, err := s.Read(ctx)
+		if err != nil {
+			return err
+		}
+		if err := end(); err != nil {
 			return err
 		}
 	}
-	stop()
-	return reading.Wait()
+	return nil
 }
 
 // open makes everything ready.

@@ -92,24 +92,17 @@ func (c *Command) readRoot(ctx context.Context) (*site.Snapshot, error) {
 
 // readSite runs a site until it has its first snapshot.
 func (c *Command) readSite(ctx context.Context, conf site.Config) (*site.Snapshot, error) {
-	ctx, stop := context.WithCancelCause(ctx)
 	conf.Watch = site.WatchOff
-	conf.Reloaded = func(r site.Reload) { stop(r.Err) }
 	s, err := site.Open(c.Root, conf)
 	if err != nil {
-		stop(err)
 		return nil, err
 	}
 	defer c.progress(s.Scanned)()
-	ended := make(chan struct{})
-	go func() { defer close(ended); stop(s.Run(ctx)) }()
-	_, err = s.Snapshot(ctx)
-	stop(nil)
-	<-ended
-	if snap := s.Now(); snap != nil {
-		return snap, nil // also if its file is not proven
+	snap, stop, err := s.Read(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	return snap, stop()
 }
 
 func (c *Command) progress(read func() int64) (stop func()) {
