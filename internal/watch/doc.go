@@ -16,8 +16,9 @@
 //   - The first Batch has All set and comes when all watches stand. A
 //     caller that reads the tree then, and afterwards what each Batch names, ends
 //     with what a fresh walk finds, however changes and reading overlap.
-//   - A Batch comes after 20 ms of silence, at the latest 200 ms after the
-//     first event, plus the time that the previous call of Changed takes.
+//   - A Batch comes after 20 ms of silence, or when as much time has passed since
+//     the first event as the previous batch took, at least 50 and at most 200 ms;
+//     plus the time that the previous call of Changed takes.
 //   - Touch is called as soon as an event was read from the kernel, whatever
 //     Changed is doing. A directory for which Watched is true was watched
 //     before that answer: what is read of it afterwards is touched when it

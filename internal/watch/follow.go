@@ -56,12 +56,14 @@ func (f *follower) compare(ctx context.Context, d time.Duration) {
 
 // listen makes batches of events until ctx ends, or until the kernel refuses.
 func (f *follower) listen(ctx context.Context) error {
+	began := time.Now()
 	b, err := f.renew(false)
 	for err == nil {
 		f.changed(b)
-		if !f.wait(ctx) {
+		if !f.wait(ctx, time.Since(began)) {
 			break
 		}
+		began = time.Now()
 		b, err = f.batch()
 	}
 	f.watches.close()
@@ -183,8 +185,9 @@ func (f *follower) reopen() bool {
 // is time for a complete reading.
 const lookEvery = time.Second
 
-// wait returns when something has happened and settled, false when ctx ended.
-func (f *follower) wait(ctx context.Context) bool {
+// wait returns when something has happened and settled, false when ctx ended; took is
+// how long it took to act on what happened last.
+func (f *follower) wait(ctx context.Context, took time.Duration) bool {
 	look := time.NewTicker(min(lookEvery, max(f.interval(), time.Millisecond)))
 	defer look.Stop()
 	for {
@@ -192,7 +195,7 @@ func (f *follower) wait(ctx context.Context) bool {
 		case <-ctx.Done():
 			return false
 		case <-f.pending.wake:
-			f.pending.settle(ctx)
+			f.pending.settle(ctx, took)
 			return ctx.Err() == nil
 		case <-f.asked():
 			f.pending.lose(true)

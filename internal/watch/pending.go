@@ -8,11 +8,15 @@ import (
 	"time"
 )
 
-// A batch comes when nothing happened for quiet, or after longest: a file that
-// is written without pause must not hold it back for ever.
+// A batch comes when nothing happened for quiet. A file that is written without
+// pause must neither hold it back for ever, nor cost a processor: it is waited for as
+// long as it took to act on the last batch, so that no more than half of the time is
+// spent on batches, but at least shortest, in which most sets of changes are
+// complete, and at most longest, which an author may notice.
 const (
-	quiet   = 20 * time.Millisecond
-	longest = 200 * time.Millisecond
+	quiet    = 20 * time.Millisecond
+	shortest = 50 * time.Millisecond
+	longest  = 200 * time.Millisecond
 )
 
 // changes is what events said since the last batch.
@@ -92,9 +96,10 @@ func (p *pending) take() changes {
 	return c
 }
 
-// settle returns when no change came for quiet, or after longest.
-func (p *pending) settle(ctx context.Context) {
-	end := time.NewTimer(longest)
+// settle returns when no change came for quiet, or, if they do not end, after as long
+// as the last batch took.
+func (p *pending) settle(ctx context.Context, took time.Duration) {
+	end := time.NewTimer(min(max(took, shortest), longest))
 	defer end.Stop()
 	silence := time.NewTimer(quiet)
 	defer silence.Stop()
