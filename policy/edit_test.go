@@ -2,7 +2,6 @@ package policy
 
 import (
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/gophd/gophd/policy/internal/prooftest"
@@ -15,12 +14,7 @@ func TestEdits(t *testing.T) {
 	for name, names := range map[string][]string{"plain": prooftest.Plain, "vile": prooftest.Vile} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				few := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 3, 8, rapid.ID[string]).Draw(t, "few")
-				drawn := prooftest.DrawDir(t, "", 3, few)
-				drawn.Files = nil
-				for _, name := range slices.Sorted(slices.Values(few)) {
-					drawn.Dirs = append(drawn.Dirs, prooftest.DrawDir(t, name, 2, few))
-				}
+				drawn, few := prooftest.DrawHost(t, names)
 				made := map[*prooftest.Dir]*Dir{}
 				prev := Compile(Input{Root: sharedTree(drawn, "/", made)}, nil)
 				for range rapid.IntRange(1, 4).Draw(t, "edits") {

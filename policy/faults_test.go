@@ -31,7 +31,7 @@ func findingsIn(c *Compiled, file string) []proof.Finding {
 	var list []proof.Finding
 	for _, f := range proof.Check(c.proofInput([]byte(file)), nil).Findings {
 		if f.Leak || f.Reader == "rfc9309" || f.Reader == "google" || isPreference(f) {
-			f.Count, f.Examples, f.Robots = 0, nil, 0
+			f.Count, f.Examples = 0, nil
 			list = append(list, f)
 		}
 	}

@@ -3,6 +3,8 @@ package policy
 import (
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/policy/internal/prooftest"
 )
 
 // every calls f with each text of some letters that is not longer than n.
@@ -24,7 +26,7 @@ func TestMatches(t *testing.T) {
 	matched := map[string][]string{}
 	for _, p := range patterns {
 		for _, sel := range selectors {
-			want := matchSlowly(p, sel)
+			want := prooftest.Match(p, sel)
 			if got := matches(p, sel); got != want {
 				t.Fatalf("%q matches %q: %v", p, sel, got)
 			}
@@ -34,7 +36,7 @@ func TestMatches(t *testing.T) {
 			if len(sel) > 4 {
 				continue
 			}
-			if got, want := covers(p, sel), matchSlowly(p, sel) && matchSlowly(p, sel+"a") && matchSlowly(p, sel+"b") && p[len(p)-1] != '$'; got != want {
+			if got, want := covers(p, sel), prooftest.Match(p, sel) && prooftest.Match(p, sel+"a") && prooftest.Match(p, sel+"b") && p[len(p)-1] != '$'; got != want {
 				t.Fatalf("%q covers %q: %v", p, sel, got)
 			}
 		}
@@ -56,19 +58,6 @@ func TestMatches(t *testing.T) {
 			}
 		}
 	}
-}
-
-// matchSlowly tries every length for every star.
-func matchSlowly(p, s string) bool {
-	switch {
-	case p == "":
-		return true
-	case p == "$":
-		return s == ""
-	case p[0] == '*':
-		return matchSlowly(p[1:], s) || s != "" && matchSlowly(p, s[1:])
-	}
-	return s != "" && p[0] == s[0] && matchSlowly(p[1:], s[1:])
 }
 
 // TestCovered: a line is left out if a shorter one says the same to everybody.

@@ -88,15 +88,17 @@ func handWritten(f proof.Finding) Report {
 }
 
 func (c *Compiled) proofInput(file []byte) proof.Input[*Dir] {
-	return proof.Input[*Dir]{Root: c.in.Root, Look: look, Programs: c.in.Programs, Own: c.in.Own, Shut: c.shut, File: file, Closed: c.closes}
+	return proof.Input[*Dir]{Root: c.in.Root, Name: nameOf, Look: look, Programs: c.in.Programs, Own: c.in.Own, Shut: c.shut, File: file, Closed: c.closes}
 }
 
-// look shows the proof a directory.
-func look(d *Dir) (name string, files []string, dirs []*Dir, notes []proof.Note) {
+func nameOf(d *Dir) string { return d.Name }
+
+// look shows the proof what is in a directory.
+func look(d *Dir) (files []string, dirs []*Dir, notes []proof.Note) {
 	for _, a := range d.Notes {
 		notes = append(notes, proof.Note{File: a.File, Data: a.Data, Err: a.Err})
 	}
-	return d.Name, d.Files, d.Dirs, notes
+	return d.Files, d.Dirs, notes
 }
 
 // selectorOf is the canonical selector of a node's directory.

@@ -33,8 +33,8 @@ func TestReaders(t *testing.T) {
 	for name, names := range map[string][]string{"plain": prooftest.Plain, "vile": prooftest.Vile} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				few := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 3, 8, rapid.ID[string]).Draw(t, "few")
-				readersLaws(t, prooftest.DrawDir(t, "", 0, few), few)
+				root, few := prooftest.Draw(t, names)
+				readersLaws(t, root, few)
 			})
 		})
 	}
@@ -116,8 +116,7 @@ func TestLargeTrees(t *testing.T) {
 		t.Skip("GOPHD_ALL=1 asks for it")
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		few := rapid.SliceOfNDistinct(rapid.SampledFrom(prooftest.Vile), 3, 8, rapid.ID[string]).Draw(t, "few")
-		root := prooftest.DrawDir(t, "", 0, few)
+		root, few := prooftest.Draw(t, prooftest.Vile)
 		names := 0
 		for names < 5000 {
 			names = fill(root, few, names)

@@ -64,13 +64,6 @@ func (m Model) First() bool { return m.first }
 // if the line has no effect.
 func (m Model) Patterns(r Rule) []Pattern { return m.pattern(r.Pattern, r.Allow) }
 
-// Verbatim reports whether what the reader compares for a rule is one pattern
-// that is the value itself, so that [Model.Patterns] need not be asked.
-func (m Model) Verbatim(r Rule) bool {
-	slash := m.dialect == Veronica2 && strings.HasSuffix(r.Pattern, "/")
-	return r.Pattern != "" && Plain(r.Pattern) && !slash && !(r.Allow && strings.Contains(r.Pattern, "/index.htm"))
-}
-
 // Rules returns the rules that bind the named robot to one reader, in file order.
 // To a reader with an Agent of its own the name is that.
 func (r *Reading) Rules(m Model, agent string) []Rule {

@@ -1,7 +1,6 @@
 package robots
 
 import (
-	"bytes"
 	"fmt"
 	"hash/maphash"
 	"maps"
@@ -34,11 +33,6 @@ func (r *Reading) file(d Dialect) *File {
 		r.files[d] = f
 	}
 	return f
-}
-
-// Lines is how many lines the file has, or more.
-func (r *Reading) Lines() int {
-	return bytes.Count(r.data, []byte("\n")) + bytes.Count(r.data, []byte("\r")) + 1
 }
 
 // Names returns the product tokens that the file names, in lower case, each once.

@@ -24,9 +24,7 @@ type annotation struct {
 	dir    string // its selector
 	notes  []Note
 	rules  []rule
-	speaks map[string]bool   // the robots that it has rules for by name
-	prefer map[string]bool   // those that it has preferences for by name
-	said   map[string]uint64 // see ways
+	groups []*group // those that name robots
 }
 
 // rule is a line of an annotation.
@@ -48,13 +46,26 @@ type rule struct {
 
 // group is the robots that lines are for.
 type group struct {
-	all   bool
-	names []string // lower case, sorted
+	all     bool
+	names   []string // lower case, sorted
+	speaks  bool     // there are rules: one with no path counts
+	prefers bool     // there are preferences
+	said    uint64   // a hash of both, whatever the lines are
 }
 
 func (g *group) has(name string) bool {
 	_, ok := slices.BinarySearch(g.names, name)
 	return ok
+}
+
+// own reports whether there are rules, and preferences, for a robot by name.
+func (a *annotation) own(name string) (rules, preferences bool) {
+	for _, g := range a.groups {
+		if g.has(name) {
+			rules, preferences = rules || g.speaks, preferences || g.prefers
+		}
+	}
+	return rules, preferences
 }
 
 // size is how many bytes the pattern has.
@@ -72,44 +83,16 @@ func (r *rule) size() int {
 	return n
 }
 
-// readNotes reads the notes of a directory; names are those of rules only.
+// readNotes reads the notes of a directory.
 func readNotes(dir string, notes []Note) *annotation {
-	a := &annotation{dir: dir, notes: notes, speaks: map[string]bool{}, prefer: map[string]bool{}}
+	a := &annotation{dir: dir, notes: notes}
 	for _, n := range notes {
 		if n.Err != nil || len(n.Data) > maxBytes || !a.read(n) {
-			a.rules = []rule{shutRule(a, n.File)}
-			a.speaks, a.prefer = map[string]bool{}, map[string]bool{}
+			a.rules, a.groups = []rule{shutRule(a, n.File)}, nil
 			break
 		}
 	}
 	return a
-}
-
-// ways hashes what is said of each robot by name, whatever the lines are.
-func (a *annotation) ways() map[string]uint64 {
-	if a.said != nil || len(a.speaks)+len(a.prefer) == 0 {
-		return a.said
-	}
-	a.said = map[string]uint64{}
-	groups := map[*group]uint64{}
-	for i := range a.rules {
-		r := &a.rules[i]
-		groups[r.group] += mix(hashOf(fmt.Sprintf("%q %v", r.pieces, r.states)), hashOf([3]bool{r.allow, r.final, r.whole}))
-	}
-	for g, sum := range groups {
-		for _, name := range g.names {
-			a.said[name] += sum
-		}
-	}
-	for name := range a.said {
-		a.said[name] = mix(a.said[name], hashOf(a.dir))
-	}
-	for i, names := range []map[string]bool{a.speaks, a.prefer} {
-		for name := range names { // an empty Disallow is in no rule
-			a.said[name] += mix(hashOf(a.dir), uint64(i))
-		}
-	}
-	return a.said
 }
 
 // shutRule denies a directory to everybody, whatever else is said.
@@ -150,30 +133,30 @@ func (a *annotation) read(n Note) bool {
 	open := false // the next User-agent line joins this group
 	rules, names := 0, 0
 	for l := range robots.Parse(robots.RFC9309, n.Data).Lines() {
+		r := rule{file: n.File, line: l.Number, group: now}
 		switch kind := field(l); kind {
 		case "user-agent":
 			if !open {
 				now, open = &group{}, true
+				a.groups = append(a.groups, now)
 			}
 			all, list := robotNames(l.Value)
 			now.all = now.all || all
-			for _, name := range list {
-				if i, ok := slices.BinarySearch(now.names, name); !ok {
-					now.names = slices.Insert(now.names, i, name)
-				}
-			}
+			now.names = append(now.names, list...)
+			slices.Sort(now.names)
+			now.names = slices.Compact(now.names)
 			names += len(list)
 		case "allow", "disallow", "final":
 			open = false
 			if kind == "final" && l.Value == "" {
 				continue // it means nothing
 			}
-			for _, name := range now.names {
-				a.speaks[name] = true
-			}
+			now.speaks = true
+			now.said += hashOf(a.dir)
 			if l.Value != "" {
 				rules++
-				a.add(rule{file: n.File, line: l.Number, group: now, allow: kind == "allow", final: kind == "final"}, l.Value)
+				r.allow, r.final = kind == "allow", kind == "final"
+				a.add(r, l.Value)
 			}
 		case "content-usage":
 			open = false
@@ -182,14 +165,11 @@ func (a *annotation) read(n Note) bool {
 				end := strings.IndexAny(usage+" ", " \t")
 				path, usage = usage[:end], strings.TrimSpace(usage[end:])
 			}
-			states, err := robots.ParseUsage(usage)
-			if err != nil {
-				continue
+			var err error
+			if r.states, err = robots.ParseUsage(usage); err == nil {
+				now.prefers = true
+				a.add(r, path)
 			}
-			for _, name := range now.names {
-				a.prefer[name] = true
-			}
-			a.add(rule{file: n.File, line: l.Number, group: now, states: states}, path)
 		}
 	}
 	return rules <= maxRules && names <= maxNames
@@ -205,14 +185,13 @@ func (a *annotation) add(r rule, value string) {
 	}
 	value, r.whole = strings.CutSuffix(value, "$")
 	base := string(robots.URI.Append(nil, a.dir[:len(a.dir)-1]))
-	r.pieces = pieces(base, value, true)
-	a.rules = append(a.rules, r)
-	if r.allow || r.states != nil || !strings.Contains(value, "%") {
-		return
+	for _, decode := range []bool{true, false} {
+		if decode || !r.allow && r.states == nil && strings.Contains(value, "%") {
+			r.pieces = pieces(base, value, decode)
+			a.rules = append(a.rules, r)
+			r.group.said += hashOf(fmt.Sprintf("%q %v %v %v %v", r.pieces, r.states, r.allow, r.final, r.whole))
+		}
 	}
-	literal := r
-	literal.pieces = pieces(base, value, false)
-	a.rules = append(a.rules, literal)
 }
 
 // pieces puts a pattern below a directory, in URI form.

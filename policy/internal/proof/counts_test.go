@@ -15,8 +15,7 @@ import (
 // spelling, of files that have nothing to do with the annotations.
 func TestCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		few := rapid.SliceOfNDistinct(rapid.SampledFrom(prooftest.Vile), 3, 8, rapid.ID[string]).Draw(t, "few")
-		root := prooftest.DrawDir(t, "", 0, few)
+		root, few := prooftest.Draw(t, prooftest.Vile)
 		file := []byte("User-agent: *\n" + prooftest.DrawRules(t, few, false) + prooftest.DrawRules(t, few, false))
 		for robot, rows := range proof.Counts(input(root, string(file)), false) {
 			for _, m := range proof.Models() {

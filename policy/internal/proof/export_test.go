@@ -8,7 +8,7 @@ import "github.com/gophd/gophd/robots"
 func Counts[D comparable](in Input[D], invent bool) map[string]map[string][2]int {
 	p := &prover[D]{in: in, age: 1, known: !invent}
 	all := map[string]map[string][2]int{}
-	p.each(since[D]{}, func(c *class, t *tally) {
+	p.each(nil, func(c *class, t *tally) {
 		for _, name := range c.names {
 			rows := map[string][2]int{}
 			for i, m := range models {
@@ -17,13 +17,17 @@ func Counts[D comparable](in Input[D], invent bool) map[string]map[string][2]int
 				}
 			}
 			for cause, e := range t.found {
-				r := rows[readerName(cause.reader)]
+				name := Preferences
+				if cause.reader < len(models) {
+					name = models[cause.reader].Name
+				}
+				r := rows[name]
 				if cause.leak {
 					r[0] += e.count
 				} else {
 					r[1] += e.count
 				}
-				rows[readerName(cause.reader)] = r
+				rows[name] = r
 			}
 			all[name] = rows
 		}

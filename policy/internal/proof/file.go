@@ -3,6 +3,7 @@ package proof
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gophd/gophd/robots"
 )
@@ -29,81 +30,53 @@ const (
 // its name: what is said to it is not asked of other readers.
 const veronica = "veronica"
 
-// may returns the readers that a class may be; fixed reports whether a reader that is
-// one robot alone belongs to the class.
-func (c *class) may(fixed func(agent string) bool) {
-	for i, m := range models {
-		if (m.Agent == "" || fixed(m.Agent)) && (m.Agent == veronica || c.name() != veronica) {
-			c.readers |= 1 << i
-		}
-	}
-}
-
 // read makes the set of the file, and the lanes. The strict reader's set is that of
 // all classes, since every line of the file is for it; if there is but one class, it
 // is nil.
 func (c *class) read(reading *robots.Reading, strict *set) {
-	b := builder{latest: make([]int, reading.Lines()+1)}
-	for i, m := range models {
-		if c.readers>>i&1 == 1 && (i != strictModel || strict == nil) {
-			b.model(m, 1<<i, reading.Rules(m, c.name()))
-		}
+	readers := c.readers
+	if strict != nil {
+		readers &^= 1 << strictModel
 	}
-	c.file = newSet(b.list, 0)
+	c.file = fileSet(reading, c.name(), readers)
 	c.makeLanes(strict)
 }
 
-// strictSet is the file as the strict reader takes it.
-func strictSet(reading *robots.Reading) *set {
-	b := builder{latest: make([]int, reading.Lines()+1)}
-	b.model(models[strictModel], 1<<strictModel, reading.Rules(models[strictModel], "*"))
-	return newSet(b.list, 0)
-}
-
-// builder gathers entries. Most readers take most lines alike: those share one.
-type builder struct {
-	list   []entry
-	before []int // for each entry the one of the same line before it, plus 1
-	latest []int // for each line its last entry, plus 1
-}
-
-// model adds the rules of a reader. If the first that matches decides, what an
-// earlier one covers is left out: of what is left the longest is the first.
-func (b *builder) model(m robots.Model, side uint32, rules []robots.Rule) {
-	heads, sizes := map[string]bool{}, map[int]bool{}
-	for _, r := range rules {
-		verbatim := [1]robots.Pattern{{Pieces: []string{r.Pattern}, Size: len(r.Pattern)}}
-		patterns := verbatim[:]
-		if !m.Verbatim(r) {
-			patterns = m.Patterns(r)
+// fileSet is the file as some readers take it for a robot. Most readers take most
+// lines alike: those share an entry.
+func fileSet(reading *robots.Reading, robot string, readers uint32) *set {
+	var list []entry
+	var before []int // for each entry the one of the same line before it, plus 1
+	var latest []int // for each line its last entry, plus 1
+	add := func(e entry) {
+		for len(latest) <= e.ref {
+			latest = append(latest, 0)
 		}
-		for _, p := range patterns {
-			if m.First() {
-				covered := false
-				for n := range sizes {
-					covered = covered || n <= len(p.Pieces[0]) && heads[p.Pieces[0][:n]]
-				}
-				if covered {
-					continue
-				}
-				heads[p.Pieces[0]], sizes[len(p.Pieces[0])] = true, true
+		for at := latest[e.ref]; at > 0; at = before[at-1] {
+			if o := &list[at-1]; o.same(&e) {
+				o.sides |= e.sides
+				return
 			}
-			e := newEntry(p.Pieces, p.Whole, p.Size)
-			e.allow, e.sides, e.ref = r.Allow, side, r.Line
-			b.add(e)
+		}
+		list, before = append(list, e), append(before, latest[e.ref])
+		latest[e.ref] = len(list)
+	}
+	for i, m := range models {
+		if readers>>i&1 == 0 {
+			continue
+		}
+		for _, r := range reading.Rules(m, robot) {
+			for _, p := range m.Patterns(r) {
+				if m.First() { // the earlier a line, the more it binds
+					p.Size = shutSize - r.Line
+				}
+				e := newEntry(p.Pieces, p.Whole, p.Size)
+				e.allow, e.sides, e.ref = r.Allow, 1<<i, r.Line
+				add(e)
+			}
 		}
 	}
-}
-
-func (b *builder) add(e entry) {
-	for at := b.latest[e.ref]; at > 0; at = b.before[at-1] {
-		if o := &b.list[at-1]; o.same(&e) {
-			o.sides |= e.sides
-			return
-		}
-	}
-	b.list, b.before = append(b.list, e), append(b.before, b.latest[e.ref])
-	b.latest[e.ref] = len(b.list)
+	return newSet(list, 0)
 }
 
 // lane is a way to write selectors that some readers compare.
@@ -127,22 +100,19 @@ func (c *class) makeLanes(strict *set) {
 		if c.readers>>i&1 == 0 {
 			continue
 		}
-		l := lane{set: c.file, readers: 1 << i, web: m.Web, dirs: true, files: true}
+		l := lane{set: c.file, readers: 1 << i, web: m.Web}
 		if i == strictModel && strict != nil {
 			l.set = strict
 		}
+		ways := []string{"/", ""}
+		if m.Typed {
+			ways = []string{"/", "/0/", "0/", "/1/", "1/"}
+		}
 		for _, l.form = range m.Forms {
-			for _, way := range []struct {
-				prefix                   string
-				slash, bare, dirs, files bool
-			}{
-				{"/", true, m.Typed, true, true}, {"", false, !m.Typed, !m.Typed, !m.Typed},
-				{"/0/", true, true, false, m.Typed}, {"0/", true, true, false, m.Typed},
-				{"/1/", true, true, m.Typed, false}, {"1/", true, true, m.Typed, false},
-			} {
-				if l.prefix, l.slash, l.bare, l.dirs, l.files = way.prefix, way.slash, way.bare, way.dirs, way.files; l.dirs || l.files {
-					c.addLane(l)
-				}
+			for _, l.prefix = range ways {
+				l.slash, l.bare = m.Typed || l.prefix == "/", m.Typed || l.prefix == ""
+				l.files, l.dirs = !strings.Contains(l.prefix, "1"), !strings.Contains(l.prefix, "0")
+				c.addLane(l)
 			}
 		}
 	}
@@ -164,8 +134,9 @@ func (c *class) makeLanes(strict *set) {
 
 func (c *class) addLane(l lane) {
 	for i := range c.lanes {
-		if o := &c.lanes[i]; o.set == l.set && o.prefix == l.prefix && o.form == l.form && o.slash == l.slash && o.bare == l.bare {
-			o.readers |= l.readers
+		same := l
+		if same.readers = c.lanes[i].readers; same == c.lanes[i] {
+			c.lanes[i].readers |= l.readers
 			return
 		}
 	}

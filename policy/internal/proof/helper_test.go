@@ -10,11 +10,13 @@ import (
 	"github.com/gophd/gophd/policy/internal/prooftest"
 )
 
-func look(d *prooftest.Dir) (string, []string, []*prooftest.Dir, []proof.Note) {
+func name(d *prooftest.Dir) string { return d.Name }
+
+func look(d *prooftest.Dir) ([]string, []*prooftest.Dir, []proof.Note) {
 	if d.Text == "" && d.Err == nil {
-		return d.Name, d.Files, d.Dirs, nil
+		return d.Files, d.Dirs, nil
 	}
-	return d.Name, d.Files, d.Dirs, []proof.Note{{File: d.Name + "/.robots", Data: []byte(d.Text), Err: d.Err}}
+	return d.Files, d.Dirs, []proof.Note{{File: d.Name + "/.robots", Data: []byte(d.Text), Err: d.Err}}
 }
 
 // newTree makes a tree of files: their names, and what is in them if they are
@@ -53,7 +55,7 @@ func closed(canonical, spelling string) bool {
 }
 
 func input(root *prooftest.Dir, file string) proof.Input[*prooftest.Dir] {
-	return proof.Input[*prooftest.Dir]{Root: root, Look: look, File: []byte(file), Closed: closed}
+	return proof.Input[*prooftest.Dir]{Root: root, Name: name, Look: look, File: []byte(file), Closed: closed}
 }
 
 func check(root *prooftest.Dir, file string, prev *proof.Result[*prooftest.Dir]) *proof.Result[*prooftest.Dir] {

@@ -35,21 +35,9 @@ type class struct {
 // name is the first of the robots.
 func (c *class) name() string { return c.names[0] }
 
-// counts reports whether a rule is for the class: each annotation contributes its
-// own rules for a robot, or else those for all, and preferences likewise.
-func (c *class) counts(r *rule) bool {
-	own := r.note.speaks
-	if r.states != nil {
-		own = r.note.prefer
-	}
-	if own[c.name()] {
-		return r.group.has(c.name())
-	}
-	return r.group.all
-}
-
 // take makes the policy of the rules that count, and of the preferences that the
-// file states. The annotations come from above to below.
+// file states. Each annotation contributes its own rules for a robot, or else those
+// for all, and preferences likewise. The annotations come from above to below.
 func (c *class) take(notes []*annotation, reading *robots.Reading, programs []string) {
 	list := c.state(reading)
 	var above []*annotation // those that speak of the class by name
@@ -57,10 +45,14 @@ func (c *class) take(notes []*annotation, reading *robots.Reading, programs []st
 		for len(above) > 0 && !strings.HasPrefix(a.dir, above[len(above)-1].dir) {
 			above = above[:len(above)-1]
 		}
-		own := a.speaks[c.name()]
+		own, prefers := a.own(c.name())
 		for i := range a.rules {
 			r := &a.rules[i]
-			if !c.counts(r) || r.allow && !own && c.banned(above, r.pieces[0]) {
+			counts := r.group.all
+			if own && r.states == nil || prefers && r.states != nil {
+				counts = r.group.has(c.name())
+			}
+			if !counts || r.allow && !own && c.banned(above, r.pieces[0]) {
 				continue
 			}
 			e := newEntry(r.pieces, r.whole, r.size())
@@ -152,8 +144,12 @@ func (c *class) largest(found []int, counts func(*rule) bool) *rule {
 func classes(notes []*annotation, reading *robots.Reading) []*class {
 	ways := map[string]uint64{}
 	for _, a := range notes {
-		for name, way := range a.ways() {
-			ways[name] += way
+		for _, g := range a.groups {
+			for _, name := range g.names {
+				if g.said != 0 {
+					ways[name] += g.said
+				}
+			}
 		}
 	}
 	for _, name := range reading.Names() {
@@ -176,5 +172,18 @@ func classes(notes []*annotation, reading *robots.Reading) []*class {
 		slices.Sort(c.names)
 	}
 	slices.SortFunc(list[1:], func(a, b *class) int { return cmp.Compare(a.name(), b.name()) })
+	for i, m := range models {
+		of := list
+		if own := alike[m.Agent]; own != nil {
+			of = []*class{own}
+		} else if m.Agent != "" {
+			of = list[:1]
+		}
+		for _, c := range of {
+			if m.Agent == veronica || c.name() != veronica {
+				c.readers |= 1 << i
+			}
+		}
+	}
 	return list
 }

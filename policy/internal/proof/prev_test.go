@@ -18,17 +18,13 @@ func TestPrev(t *testing.T) {
 	for name, names := range map[string][]string{"plain": prooftest.Plain, "vile": prooftest.Vile} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				few := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 3, 8, rapid.ID[string]).Draw(t, "few")
-				root := prooftest.DrawDir(t, "", 3, few)
-				root.Files = nil
-				for _, name := range slices.Sorted(slices.Values(few)) {
-					root.Dirs = append(root.Dirs, prooftest.DrawDir(t, name, 2, few))
-				}
+				root, few := prooftest.DrawHost(t, names)
 				parts := []string{prooftest.DrawRules(t, few, false), prooftest.DrawRules(t, few, false), prooftest.DrawRules(t, few, false)}
-				var prev *proof.Result[*prooftest.Dir]
-				for range rapid.IntRange(2, 4).Draw(t, "changes") {
+				results := []*proof.Result[*prooftest.Dir]{nil}
+				for range rapid.IntRange(2, 5).Draw(t, "changes") {
 					file := "User-agent: *\nAllow: /no/dir/\nDisallow: /no/dir/\n" + parts[0] + parts[1] + parts[2]
-					prev = check(root, file, prev)
+					prev := check(root, file, rapid.SampledFrom(results).Draw(t, "prev"))
+					results = append(results, prev)
 					if fresh := check(root, file, nil); !reflect.DeepEqual(prev.Rows, fresh.Rows) || !reflect.DeepEqual(prev.Findings, fresh.Findings) {
 						t.Fatalf("with prev:\n%+v\nwithout:\n%+v\n%s\n%s", differ(prev.Findings, fresh.Findings), differ(fresh.Findings, prev.Findings), dumpTree(root, "/"), file)
 					}

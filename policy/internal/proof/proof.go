@@ -30,8 +30,8 @@ type Note struct {
 type Input[D comparable] struct {
 	Root D
 
-	// Look gives the name of a directory, the names in it, and its annotations.
-	Look func(D) (name string, files []string, dirs []D, notes []Note)
+	Name func(D) string                                   // of a directory
+	Look func(D) (files []string, dirs []D, notes []Note) // what is in it
 
 	// Programs are selectors that programs answer ("/cgi"), or patterns of their
 	// names ("/*.dcgi"). They, what is below them and what follows a ? are denied
@@ -67,7 +67,6 @@ type Finding struct {
 	Leak     bool     // denied, but taken as allowed; else the reverse
 	Reader   string   // a name of [robots.Models], or [Preferences]
 	Robot    string   // "*" for all robots that nobody names; of several treated alike, the first name
-	Robots   int      // how many are treated alike
 	File     string   // of the rule that decides; "" if none does
 	Line     int      // in it; 0: the annotation as a whole
 	Dir      string   // the canonical selector of the annotation's directory; "" if there is none
@@ -85,8 +84,8 @@ type Result[D comparable] struct {
 	Rows     []Row     // one for each of [robots.Models], then [Preferences]
 	Findings []Finding // leaks first, then by file, line, reader and robot
 
-	since[D]
-	age int // how many results came before
+	root *node[D]
+	age  int // how many results came before
 }
 
 // Check holds in.File against the annotations. What prev has found is taken over
@@ -98,45 +97,30 @@ func Check[D comparable](in Input[D], prev *Result[D]) *Result[D] {
 	}
 	p := &prover[D]{in: in, age: prev.age + 1}
 	sum := newSummary()
-	p.each(prev.since, sum.add)
-	return &Result[D]{Rows: sum.rows(), Findings: sum.findings(), since: p.since, age: p.age}
-}
-
-// prepare reads the annotations.
-func (p *prover[D]) prepare(prev since[D]) {
-	p.root = p.count(p.in.Root, "/", prev.root)
-	p.gather(p.root)
-	for _, dir := range p.in.Shut {
-		a := &annotation{dir: dir}
-		a.rules = []rule{shutRule(a, "")}
-		p.notes = append(p.notes, a)
-	}
-	if len(p.in.Programs) > 0 {
-		p.notes = append(p.notes, programNote(p.in.Programs))
-	}
-	p.compare(prev)
+	p.each(prev.root, sum.add)
+	sum.sort()
+	return &Result[D]{Rows: sum.rows, Findings: sum.findings, root: p.root, age: p.age}
 }
 
 // each proves the file for every class of robots, and tells what was found.
-func (p *prover[D]) each(prev since[D], found func(*class, *tally)) {
-	p.prepare(prev)
-	reading, list := p.read(prev.classes)
-	notes := p.asked()
-	isNamed := map[string]bool{}
-	for _, c := range list {
-		isNamed[c.name()] = true
-	}
+func (p *prover[D]) each(prev *node[D], found func(*class, *tally)) {
+	p.root = p.count(p.in.Root, "/", prev)
+	p.compare()
+	reading, list := p.read()
+	notes := p.notes(false)
 	var strict *set
 	if len(list) > 1 {
-		strict = strictSet(reading)
+		strict = fileSet(reading, "*", 1<<strictModel)
 	}
 	for i, c := range list {
-		c.may(func(agent string) bool { return c.name() == agent || c.name() == "*" && !isNamed[agent] })
 		c.take(notes, reading, p.in.Programs)
 		c.read(reading, strict)
 		p.number, p.class = i, c
 		t := &tally{}
 		p.start(t)
 		found(c, t)
+	}
+	for _, kid := range p.tops {
+		kid.part.classes = p.classes
 	}
 }

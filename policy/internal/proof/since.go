@@ -1,9 +1,8 @@
 package proof
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
+	"hash/maphash"
 	"strings"
 
 	"github.com/gophd/gophd/robots"
@@ -13,173 +12,141 @@ import (
 // says nothing, to any reader, of what lies outside of ~bob, nor do the annotations
 // there. So where neither a top-level directory has changed nor the lines about it,
 // nor any line that is about more than one, what was found there is taken over; and
-// the others are proven with a file that has no such lines.
+// the others are proven with a file and annotations that say nothing of those.
 
-// since is what a proof leaves for the next one.
-type since[D comparable] struct {
-	root    *node[D]
-	rest    uint64 // the hash of all that is not about one top-level directory
-	classes string // the robots
-	parts   map[*node[D]]*part
-}
-
-// part is what was found in and below a top-level directory.
+// part is what was found in and below a top-level directory; that of others is empty.
 type part struct {
-	lines   uint64   // the hash of those about it
-	tallies []*tally // of each class
+	key     uint64  // a hash of the lines about it, and of all that is about more than one
+	classes uint64  // a hash of the robots; 0: it is not proven yet
+	tallies []tally // of each class
 }
 
-// compare finds the top-level directories of which everything is as it was.
-func (p *prover[D]) compare(prev since[D]) {
-	p.lines = cut(p.in.File)
-	about := p.sums()
-	p.same, p.parts = map[string]*part{}, map[*node[D]]*part{}
-	for _, kid := range p.root.kids {
-		was := prev.parts[kid]
-		p.parts[kid] = &part{lines: about[kid.name]}
-		if was != nil && was.lines == about[kid.name] && prev.rest == p.rest && prev.root.notes == p.root.notes && isApart(kid.name) {
-			p.same[kid.name], p.parts[kid] = was, was
-		}
-	}
-}
+// proven reports whether a node is that of a top-level directory that is as it was.
+func (n *node[D]) proven() bool { return n != nil && n.part.classes != 0 }
 
 // fileLine is a line of the file.
-type fileLine struct {
+type fileLine[D comparable] struct {
 	text  string
-	top   string // the top-level directory that it is about; "" if it may be about others, too
-	first bool   // of its field since the last line with no top
+	top   *node[D] // the top-level directory that it is about; nil if that has no part
+	first bool     // of its field since the last line that may be about more than one
 }
 
-// cut takes the file apart.
-func cut(file []byte) []fileLine {
-	list := make([]fileLine, 0, bytes.Count(file, []byte("\n"))+1)
-	fields := map[string]bool{}
-	for line := range strings.Lines(string(file)) {
-		field, top := topOf(line)
-		list = append(list, fileLine{line, top, !fields[field]})
-		if fields[field] = true; top == "" {
-			clear(fields)
-		}
+// compare finds the top-level directories of which everything is as it was, and
+// gives the others new parts.
+func (p *prover[D]) compare() {
+	var notes []Note
+	if p.root.notes != nil {
+		notes = p.root.notes.notes
 	}
-	return list
-}
-
-// sums hashes the lines about each top-level directory, and all else.
-func (p *prover[D]) sums() map[string]uint64 {
-	about := map[string]uint64{}
-	p.rest = hashOf(fmt.Sprintf("%q %q %q", p.in.Own, p.in.Programs, p.in.Shut))
-	for _, l := range p.lines {
-		switch {
-		case l.top == "":
-			p.rest = mix(p.rest, hashOf(l.text))
-			continue
+	file := string(p.in.File)
+	rest := hashOf(fmt.Sprintf("%q", []any{p.in.Own, p.in.Programs, p.in.Shut, notes}))
+	about := make([]uint64, len(p.root.kids))
+	at, seen := 0, 0
+	p.lines = make([]fileLine[D], 0, strings.Count(file, "\n")+1)
+	for line := range strings.Lines(file) {
+		field, name := topOf(line)
+		l := fileLine[D]{text: line, first: seen&field == 0}
+		switch sum := maphash.String(seed, line); {
+		case field == 0:
+			rest, seen = mix(rest, sum), 0
 		case l.first:
-			p.rest = mix(p.rest, uint64(l.text[0]))
+			rest, seen = mix(rest, uint64(field)), seen|field
+			fallthrough
+		default:
+			if l.top = p.root.kid(name, &at); l.top != nil {
+				about[at] = mix(about[at], rest, sum) // and where it stands
+			}
 		}
-		about[l.top] = mix(about[l.top], p.rest, hashOf(l.text)) // and where it stands
+		p.lines = append(p.lines, l)
 	}
-	return about
-}
-
-// topOf returns the field of a line, and the top-level directory that it is about.
-func topOf(line string) (field, top string) {
-	field, value, ok := strings.Cut(line, ": ")
-	if !ok || field != "Disallow" && field != "Allow" && (field != "Content-Usage" || value[0] != '/') || strings.ContainsAny(value, "#\r") {
-		return "", ""
-	}
-	name, _, deeper := strings.Cut(strings.TrimPrefix(value, "/"), "/")
-	if !deeper || len(name) < 2 || !robots.Plain(name) { // one letter may be an item type
-		return "", ""
-	}
-	return field, name
-}
-
-// isApart reports whether lines about a top-level directory are told by its name.
-func isApart(name string) bool {
-	_, top := topOf("Allow: /" + name + "/")
-	return top == name
-}
-
-// without returns the file without the lines about directories that are as they were,
-// but for the first: to some readers a group without lines is another.
-func (p *prover[D]) without() []byte {
-	if len(p.same) == 0 {
-		return p.in.File
-	}
-	var b []byte
-	for _, l := range p.lines {
-		if l.first || p.same[l.top] == nil {
-			b = append(b, l.text...)
+	p.tops = nil
+	for i, kid := range p.root.kids {
+		if !robots.Plain(kid.name) {
+			continue // lines about it are not told by its name
 		}
+		if key := mix(rest, about[i]); !kid.proven() || kid.part.key != key {
+			kid.part = part{key: key}
+		}
+		p.tops = append(p.tops, kid)
 	}
-	return b
 }
 
-// asked returns the annotations that do not lie in directories that are as they were.
-func (p *prover[D]) asked() []*annotation {
-	return slices.DeleteFunc(slices.Clone(p.notes), func(a *annotation) bool {
-		top, _, _ := strings.Cut(a.dir[1:], "/")
-		return p.same[top] != nil
-	})
+// topOf returns the top-level directory that a line is about, and a bit for its field;
+// 0 if it may be about more than one.
+func topOf(line string) (field int, top string) {
+	name, value, _ := strings.Cut(line, ": ")
+	switch {
+	case name == "Disallow":
+		field = 1
+	case name == "Allow":
+		field = 2
+	case name == "Content-Usage" && strings.HasPrefix(value, "/"):
+		field = 4
+	}
+	if field == 0 || strings.IndexByte(value, '#') >= 0 || strings.IndexByte(value, '\r') >= 0 {
+		return 0, ""
+	}
+	top, _, deeper := strings.Cut(strings.TrimPrefix(value, "/"), "/")
+	if !deeper || len(top) < 2 || !robots.Plain(top) { // one letter may be an item type
+		return 0, ""
+	}
+	return field, top
 }
 
-// read finds out which robots are treated alike. If those are not the same as before,
-// nothing is taken over.
-func (p *prover[D]) read(prev string) (*robots.Reading, []*class) {
+// read reads the file, and finds out which robots are treated alike. Lines about
+// directories that are as they were are left out, but for the first: to some readers
+// a group without lines is another. What was found for other robots is not taken over.
+func (p *prover[D]) read() (*robots.Reading, []*class) {
 	for {
-		reading := robots.NewReading(p.without())
-		list := classes(p.notes, reading)
-		p.classes = ""
+		var file []byte
+		for _, l := range p.lines {
+			if l.first || !l.top.proven() {
+				file = append(file, l.text...)
+			}
+		}
+		reading := robots.NewReading(file)
+		list := classes(p.notes(true), reading)
+		names := ""
 		for _, c := range list {
-			p.classes += strings.Join(c.names, ",") + "\n"
+			names += strings.Join(c.names, ",") + "\n"
 		}
-		if p.classes == prev || len(p.same) == 0 {
-			return reading, list
+		p.classes = hashOf(names)
+		again := false
+		for _, kid := range p.tops {
+			if kid.proven() && kid.part.classes != p.classes {
+				kid.part, again = part{key: kid.part.key}, true
+			}
 		}
-		for kid, was := range p.parts {
-			p.parts[kid] = &part{lines: was.lines}
+		if again {
+			continue
 		}
-		p.same = nil
+		for _, kid := range p.tops {
+			if !kid.proven() {
+				kid.part.tallies = make([]tally, len(list))
+			}
+		}
+		return reading, list
 	}
 }
 
-// top proves what is in and below a directory in the root, if it is not as it was.
-func (p *prover[D]) top(d D, n *node[D], at *place, sel string, depth int, _ *tally) (rules, lines span) {
-	if p.same[n.name] == nil {
-		return p.dir(d, n, at, sel, depth, p.parts[n].tallies[p.number])
-	}
-	c := p.class
-	return c.policy.below(at.at[0], []byte(sel)), c.file.below(at.at[c.uri], c.lanes[c.uri].subject(nil, sel, false))
-}
-
-// tallyOf returns the tally for a name that is asked for at some place: nil if it lies
+// into returns the tally for a name that is asked for at some place: nil if it lies
 // in a directory that is as it was, and was asked for.
-func (p *prover[D]) tallyOf(at *place, sel string, t *tally) *tally {
+func (p *prover[D]) into(at *place, sel string, t *tally) *tally {
 	if at.dir != "/" {
 		return t
 	}
 	top, _, _ := strings.Cut(sel[1:], "/")
-	if p.same[top] != nil {
+	return p.root.kid(top, new(int)).tally(p.number, t)
+}
+
+// tally returns that of a class for what is in and below a directory: nil if it is as
+// it was, t if it has no part.
+func (n *node[D]) tally(class int, t *tally) *tally {
+	switch {
+	case n.proven():
 		return nil
+	case n == nil || n.part.tallies == nil:
+		return t
 	}
-	if part := p.parts[p.root.kid(top)]; part != nil {
-		return part.tallies[p.number]
-	}
-	return t
-}
-
-// newParts makes the tallies of a class.
-func (p *prover[D]) newParts() {
-	for kid, part := range p.parts {
-		if p.same[kid.name] == nil {
-			part.tallies = append(part.tallies, &tally{})
-		}
-	}
-}
-
-// addParts adds what was found in all top-level directories.
-func (p *prover[D]) addParts(t *tally) {
-	for _, kid := range p.root.kids {
-		t.merge(p.parts[kid].tallies[p.number])
-	}
+	return &n.part.tallies[class]
 }

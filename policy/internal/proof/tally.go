@@ -98,97 +98,64 @@ func union(list, more []string) []string {
 	return list
 }
 
-// summary is the tallies of all classes.
+// summary is what was found for all classes.
 type summary struct {
-	selectors []int // by reader
-	found     map[cause]map[*class]*effect
+	rows     []Row
+	findings []Finding
+	all      map[string]bool // those of all robots
 }
 
 func newSummary() *summary {
-	return &summary{selectors: make([]int, len(models)+1), found: map[cause]map[*class]*effect{}}
+	s := &summary{all: map[string]bool{}}
+	for _, m := range models {
+		s.rows = append(s.rows, Row{Reader: m.Name})
+	}
+	s.rows = append(s.rows, Row{Reader: Preferences})
+	return s
 }
 
-// add adds the tally of a class.
+// add adds the tally of a class. What befalls all robots, which come first, is not
+// told of each of them. An over-block is the same though another line says it to them.
 func (s *summary) add(c *class, t *tally) {
-	for i := range s.selectors {
+	for i := range s.rows {
 		if i == len(models) || c.readers>>i&1 == 1 {
-			s.selectors[i] += t.selectors
+			s.rows[i].Selectors += t.selectors
 		}
 	}
 	for cause, e := range t.found {
-		if s.found[cause] == nil {
-			s.found[cause] = map[*class]*effect{}
+		row := &s.rows[cause.reader]
+		if cause.leak {
+			row.Leaks += e.count
+		} else {
+			row.OverBlocks += e.count
 		}
-		s.found[cause][c] = e
+		line := cause.line
+		if !cause.leak {
+			line = 0
+		}
+		same := fmt.Sprint(cause.leak, cause.reader, cause.file, line, e.count, e.examples, e.invented)
+		if c.name() == "*" {
+			s.all[same] = true
+		} else if s.all[same] {
+			continue
+		}
+		s.findings = append(s.findings, Finding{
+			Leak: cause.leak, Reader: row.Reader, Robot: c.name(), File: cause.file, Line: cause.line, Dir: cause.dir,
+			Count: e.count, Examples: union(slices.Clone(e.examples), e.invented),
+		})
 	}
 }
 
-func (s *summary) rows() []Row {
-	rows := make([]Row, len(s.selectors))
-	for i := range rows {
-		rows[i] = Row{Reader: readerName(i), Selectors: s.selectors[i]}
-	}
-	for c, classes := range s.found {
-		for _, e := range classes {
-			if c.leak {
-				rows[c.reader].Leaks += e.count
-			} else {
-				rows[c.reader].OverBlocks += e.count
-			}
-		}
-	}
-	return rows
-}
-
-func readerName(i int) string {
-	if i == len(models) {
-		return Preferences
-	}
-	return models[i].Name
-}
-
-// findings returns each once: what befalls all robots is not told of each of them. An
-// over-block is the same though another line of the file says it to them.
-func (s *summary) findings() []Finding {
-	var list []Finding
-	all := map[string]bool{}
-	same := func(c cause, e *effect) string {
-		if !c.leak {
-			c.line = 0
-		}
-		return fmt.Sprint(c, e.count, e.examples, e.invented)
-	}
-	for c, classes := range s.found {
-		for class, e := range classes {
-			if class.name() == "*" {
-				all[same(c, e)] = true
-				list = append(list, c.finding(class, e))
-			}
-		}
-	}
-	for c, classes := range s.found {
-		for class, e := range classes {
-			if class.name() != "*" && !all[same(c, e)] {
-				list = append(list, c.finding(class, e))
-			}
-		}
-	}
-	slices.SortFunc(list, func(a, b Finding) int {
-		leak := 0
+// sort sorts the findings.
+func (s *summary) sort() {
+	slices.SortFunc(s.findings, func(a, b Finding) int {
 		if a.Leak != b.Leak {
-			if leak = 1; a.Leak {
-				leak = -1
+			if a.Leak {
+				return -1
 			}
+			return 1
 		}
-		return cmp.Or(leak, strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Dir, b.Dir),
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Dir, b.Dir),
 			strings.Compare(a.Reader, b.Reader), strings.Compare(a.Robot, b.Robot))
 	})
-	return list
-}
-
-func (c cause) finding(class *class, e *effect) Finding {
-	f := Finding{Leak: c.leak, Reader: readerName(c.reader), Robot: class.name(), Robots: len(class.names), Count: e.count}
-	f.Examples = union(slices.Clone(e.examples), e.invented)
-	f.File, f.Line, f.Dir = c.file, c.line, c.dir
-	return f
 }

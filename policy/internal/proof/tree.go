@@ -3,7 +3,6 @@ package proof
 import (
 	"bytes"
 	"slices"
-	"strings"
 )
 
 // minNode is how many names a directory has below it for the proof to remember
@@ -19,12 +18,14 @@ type node[D comparable] struct {
 	notes       *annotation
 	kids        []*node[D]       // by name
 	kept        int              // names below the largest directory that is remembered, this one or one below
-	memos       map[uint64]*memo // nil if it is not remembered
+	memos       map[uint64]*memo // by all that they depend on; nil if it is not remembered
+	part        part             // of a top-level directory
 }
 
-// memo is what was found below a directory, by a hash of all that it depends on.
+// memo is what was found in and below a directory. What two proofs have not asked for
+// is forgotten.
 type memo struct {
-	tally *tally
+	tally tally
 	age   int // of the latest proof that used it
 }
 
@@ -32,22 +33,25 @@ type memo struct {
 // takes over what prev, an older node of the same name, has of subtrees that have
 // not changed.
 func (p *prover[D]) count(d D, dir string, prev *node[D]) *node[D] {
-	if prev != nil && prev.d == d && prev.dir == dir {
+	if prev != nil && prev.d == d {
 		return prev
 	}
-	name, files, dirs, notes := p.in.Look(d)
-	n := &node[D]{d: d, name: name, dir: dir, files: len(files), dirs: len(dirs)}
-	if len(notes) > 0 {
-		if prev != nil && prev.notes != nil && prev.dir == dir && slices.EqualFunc(prev.notes.notes, notes, sameNote) {
-			n.notes = prev.notes
-		} else {
-			n.notes = readNotes(dir, notes)
-		}
+	files, dirs, notes := p.in.Look(d)
+	n := &node[D]{d: d, name: p.in.Name(d), dir: dir, files: len(files), dirs: len(dirs)}
+	switch {
+	case len(notes) == 0:
+	case prev != nil && prev.notes != nil && slices.EqualFunc(prev.notes.notes, notes, sameNote):
+		n.notes = prev.notes
+	default:
+		n.notes = readNotes(dir, notes)
 	}
 	at := 0
 	for _, sub := range dirs {
-		name, _, _, _ := p.in.Look(sub)
-		kid := p.count(sub, dir+name+"/", prev.next(&at, name))
+		name := p.in.Name(sub)
+		kid := prev.kid(name, &at)
+		if kid == nil || kid.d != sub {
+			kid = p.count(sub, dir+name+"/", kid)
+		}
 		n.files, n.dirs = n.files+kid.files, n.dirs+kid.dirs
 		if kid.notes != nil || kid.kids != nil || kid.files+kid.dirs >= minNode {
 			n.kids, n.kept = append(n.kids, kid), max(n.kept, kid.kept)
@@ -63,61 +67,42 @@ func sameNote(a, b Note) bool {
 	return a.File == b.File && a.Err == nil && b.Err == nil && bytes.Equal(a.Data, b.Data)
 }
 
-// kid returns the node of a directory in n, if it is remembered.
-func (n *node[D]) kid(name string) *node[D] {
+// kid returns the node of a directory in n, nil if it has none; n may be nil. It is
+// looked for behind the number at, which becomes its own: names come in order, mostly.
+func (n *node[D]) kid(name string, at *int) *node[D] {
 	if n == nil {
 		return nil
 	}
-	i, ok := slices.BinarySearchFunc(n.kids, name, func(k *node[D], name string) int { return strings.Compare(k.name, name) })
-	if !ok {
+	*at = near(0, len(n.kids), *at+1, func(i int) bool { return n.kids[i].name >= name })
+	if *at == len(n.kids) || n.kids[*at].name != name {
 		return nil
 	}
-	return n.kids[i]
+	return n.kids[*at]
 }
 
-// next is kid for names that are asked for in order: at is how far they have come.
-func (n *node[D]) next(at *int, name string) *node[D] {
-	if n == nil {
-		return nil
-	}
-	for ; *at < len(n.kids) && n.kids[*at].name <= name; *at++ {
-		if n.kids[*at].name == name {
-			return n.kids[*at]
+// notes lists the annotations from above to below. What lies in a directory that is
+// shut is not asked; what lies in one that is as it was only if all are asked for.
+func (p *prover[D]) notes(all bool) (list []*annotation) {
+	var gather func(n *node[D])
+	gather = func(n *node[D]) {
+		if n.proven() && !all || slices.Contains(p.in.Shut, n.dir) {
+			return
+		}
+		if n.notes != nil {
+			list = append(list, n.notes)
+		}
+		for _, kid := range n.kids {
+			gather(kid)
 		}
 	}
-	return nil
-}
-
-// gather lists the annotations, from above to below. What lies in a directory
-// that is shut is not asked.
-func (p *prover[D]) gather(n *node[D]) {
-	if slices.Contains(p.in.Shut, n.dir) {
-		return
+	gather(p.root)
+	for _, dir := range p.in.Shut {
+		a := &annotation{dir: dir}
+		a.rules = []rule{shutRule(a, "")}
+		list = append(list, a)
 	}
-	if n.notes != nil {
-		p.notes = append(p.notes, n.notes)
+	if len(p.in.Programs) > 0 {
+		list = append(list, programNote(p.in.Programs))
 	}
-	for _, kid := range n.kids {
-		p.gather(kid)
-	}
-}
-
-// recall gives what an earlier walk has found below a directory.
-func (n *node[D]) found(state uint64, age int) *tally {
-	m := n.memos[state]
-	if m == nil {
-		return nil
-	}
-	m.age = age
-	return m.tally
-}
-
-// remember keeps what was found; what two proofs have not asked for goes.
-func (n *node[D]) remember(state uint64, t *tally, age int) {
-	for s, m := range n.memos {
-		if m.age < age-1 {
-			delete(n.memos, s)
-		}
-	}
-	n.memos[state] = &memo{t, age}
+	return list
 }

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,16 +12,16 @@ import (
 
 // prover is one proof, and the class of robots that it is at.
 type prover[D comparable] struct {
-	in  Input[D]
-	age int
-	since[D]
-	lines  []fileLine
-	same   map[string]*part // what is taken over, by the names of top-level directories
-	known  bool             // only names that exist, for tests
-	notes  []*annotation
-	class  *class
-	number int // of the class
-	places []*place
+	in      Input[D]
+	age     int
+	root    *node[D]
+	tops    []*node[D] // those in the root that have parts
+	lines   []fileLine[D]
+	classes uint64 // a hash of the robots
+	known   bool   // only names that exist, for tests
+	class   *class
+	number  int // of the class
+	places  []*place
 }
 
 // later and other are names that nobody has given yet. Where rules speak of one, as those
@@ -31,15 +32,16 @@ const later, other = "later", "_"
 func (p *prover[D]) start(t *tally) {
 	at := p.class.root()
 	p.places = nil
-	p.newParts()
 	p.resource(at, "/", true, true, t)
 	for _, sel := range p.answered() {
-		if own := p.tallyOf(at, sel, t); own != nil {
+		if own := p.into(at, sel, t); own != nil {
 			p.judge(at, sel, false, true, p.rule(at, sel), own)
 		}
 	}
 	p.inside(p.in.Root, p.root, at, 0, t)
-	p.addParts(t)
+	for _, kid := range p.tops {
+		t.merge(&kid.part.tallies[p.number])
+	}
 }
 
 // answered are selectors of programs: of each program what stands for all that
@@ -62,24 +64,21 @@ func (p *prover[D]) inside(d D, n *node[D], at *place, depth int, t *tally) {
 	if depth > 0 && at.still && p.alike(d, n, at, t) {
 		return
 	}
-	_, files, dirs, _ := p.in.Look(d)
+	files, dirs, _ := p.in.Look(d)
 	for _, name := range files {
 		if sel := at.dir + name; askable(at, name) && !p.skipped(sel) {
 			p.resource(at, sel, false, true, t)
 		}
 	}
-	rules, lines, kids := make([]span, 0, len(dirs)), make([]span, 0, len(dirs)), 0
+	var rules, lines []span
+	last := 0
 	for _, sub := range dirs {
-		name, _, _, _ := p.in.Look(sub)
-		sel := at.dir + name + "/"
-		if !askable(at, name) || p.skipped(sel) {
+		name := p.in.Name(sub)
+		kid := n.kid(name, &last)
+		if kid.proven() || !askable(at, name) || p.skipped(at.dir+name+"/") {
 			continue
 		}
-		prove, kid := p.dir, n.next(&kids, name)
-		if p.parts[kid] != nil {
-			prove = p.top
-		}
-		r, l := prove(sub, kid, at, sel, depth+1, t)
+		r, l := p.dir(sub, kid, at, at.dir+name+"/", depth+1, kid.tally(p.number, t))
 		rules, lines = append(rules, r), append(lines, l)
 	}
 	if (depth == 0 || !at.still) && !p.known {
@@ -102,15 +101,16 @@ func (p *prover[D]) dir(d D, n *node[D], at *place, sel string, depth int, t *ta
 		p.inside(d, n, below, depth, t)
 		return rules, lines
 	}
-	key := below.key
-	own := n.found(key, p.age)
-	if own == nil {
-		own = &tally{}
-		p.resource(at, sel, true, true, own)
-		p.inside(d, n, below, depth, own)
-		n.remember(key, own, p.age)
+	found := n.memos[below.key]
+	if found == nil {
+		maps.DeleteFunc(n.memos, func(_ uint64, m *memo) bool { return m.age < p.age-1 })
+		found = &memo{}
+		p.resource(at, sel, true, true, &found.tally)
+		p.inside(d, n, below, depth, &found.tally)
+		n.memos[below.key] = found
 	}
-	t.merge(own)
+	found.age = p.age
+	t.merge(&found.tally)
 	return rules, lines
 }
 
@@ -145,7 +145,7 @@ func (p *prover[D]) size(d D, n *node[D]) (files, dirs int) {
 	if n != nil {
 		return n.files, n.dirs
 	}
-	_, names, subs, _ := p.in.Look(d)
+	names, subs, _ := p.in.Look(d)
 	files, dirs = len(names), len(subs)
 	for _, sub := range subs {
 		f, s := p.size(sub, nil)
@@ -252,25 +252,17 @@ func (p *prover[D]) tell(leak bool, readers uint32, by *rule, n int, sel string,
 // names that it just does not. Of the file those count that the policy does not have.
 func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 	c := p.class
-	resource := func(sel string, dir bool, t *tally) { p.resource(at, sel, dir, false, t) }
-	p.invented(at, at.dir+later, t, resource)
-	p.invented(at, at.dir+other, t, resource)
+	p.invented(at, at.dir+later, t)
+	p.invented(at, at.dir+other, t)
 	c.policy.left(at.at[0], rules, func(e *entry) {
-		switch {
-		case e.sides == policySide:
-			p.around(at, e, t, resource)
-		case e.sides == wantedSide || !c.policy.has(e, wantedSide):
-			p.around(at, e, t, func(sel string, _ bool, t *tally) {
-				if by := p.rule(at, sel); by == nil || by.allow {
-					p.preferences(at, sel, 1, false, t)
-				}
-			})
+		if e.sides != statedSide || !c.policy.has(e, wantedSide) {
+			p.around(at, e, t)
 		}
 	})
 	c.file.left(at.at[c.uri], lines, func(e *entry) {
 		isRead := e.sides&c.exact != 0 || c.exact == 0
 		if isRead && !c.policy.has(e, policySide) && (!e.whole || len(e.rest) > 0 || !p.isDir(at, dirs, e.head)) {
-			p.around(at, e, t, resource)
+			p.around(at, e, t)
 		}
 	})
 }
@@ -279,14 +271,13 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 // directories: it was asked for with them.
 func (p *prover[D]) isDir(at *place, dirs []D, sel string) bool {
 	_, ok := slices.BinarySearchFunc(dirs, strings.TrimPrefix(sel, at.dir), func(d D, name string) int {
-		has, _, _, _ := p.in.Look(d)
-		return strings.Compare(has, name)
+		return strings.Compare(p.in.Name(d), name)
 	})
 	return ok
 }
 
 // around asks for the names around a pattern.
-func (p *prover[D]) around(at *place, e *entry, t *tally, ask func(string, bool, *tally)) {
+func (p *prover[D]) around(at *place, e *entry, t *tally) {
 	for _, fill := range []string{"", later, other} {
 		if len(e.rest) == 0 && fill != "" {
 			return
@@ -295,24 +286,24 @@ func (p *prover[D]) around(at *place, e *entry, t *tally, ask func(string, bool,
 		if !ok || len(name) <= len(at.dir) || !strings.HasPrefix(name, at.dir) {
 			continue
 		}
-		p.invented(at, name, t, ask)
-		p.invented(at, name+later, t, ask)
+		p.invented(at, name, t)
+		p.invented(at, name+later, t)
 		if !e.whole {
-			p.invented(at, strings.TrimSuffix(name, "/")+"/"+later, t, ask)
-			p.invented(at, name[:len(name)-1], t, ask)
+			p.invented(at, strings.TrimSuffix(name, "/")+"/"+later, t)
+			p.invented(at, name[:len(name)-1], t)
 		}
 	}
 }
 
 // invented asks for a name as a file and as a directory.
-func (p *prover[D]) invented(at *place, sel string, t *tally, ask func(string, bool, *tally)) {
+func (p *prover[D]) invented(at *place, sel string, t *tally) {
 	sel = strings.TrimRight(sel, "/")
 	if len(sel) <= len(at.dir) || !askable(at, sel[len(at.dir):]) || p.skipped(sel) || p.skipped(sel+"/") {
 		return
 	}
-	if t = p.tallyOf(at, sel, t); t != nil {
-		ask(sel, false, t)
-		ask(sel+"/", true, t)
+	if t = p.into(at, sel, t); t != nil {
+		p.resource(at, sel, false, false, t)
+		p.resource(at, sel+"/", true, false, t)
 	}
 }
 

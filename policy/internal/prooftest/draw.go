@@ -22,20 +22,30 @@ var Plain = []string{"a", "ab", "abc", "b", "a.txt", "x.zip", "y.zip", "drafts",
 // Robots are the robots that annotations name.
 var Robots = []string{"foo", "foobot", "gptbot", "veronica", "gopher-mcp"}
 
-// Draw draws a tree of these names.
-func Draw(t *rapid.T, names []string) *Dir {
-	few := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 3, 8, rapid.ID[string]).Draw(t, "few")
-	return DrawDir(t, "", 0, few)
+// Draw draws a tree, and the few names that it is made of.
+func Draw(t *rapid.T, names []string) (root *Dir, few []string) {
+	few = rapid.SliceOfNDistinct(rapid.SampledFrom(names), 3, 8, rapid.ID[string]).Draw(t, "few")
+	return drawDir(t, "", 0, few), few
 }
 
-// DrawDir draws a directory at some depth.
-func DrawDir(t *rapid.T, name string, depth int, few []string) *Dir {
+// DrawHost draws a tree with a directory of each of its names in the root.
+func DrawHost(t *rapid.T, names []string) (root *Dir, few []string) {
+	root, few = Draw(t, names)
+	root.Files, root.Dirs = nil, nil
+	for _, name := range slices.Sorted(slices.Values(few)) {
+		root.Dirs = append(root.Dirs, drawDir(t, name, 2, few))
+	}
+	return root, few
+}
+
+// drawDir draws a directory at some depth.
+func drawDir(t *rapid.T, name string, depth int, few []string) *Dir {
 	d := &Dir{Name: name}
 	list := rapid.SliceOfNDistinct(rapid.SampledFrom(few), 0, min(5, len(few)), rapid.ID[string]).Draw(t, "names")
 	slices.Sort(list)
 	for _, n := range list {
 		if depth < 3 && rapid.IntRange(0, 2).Draw(t, "dir") == 0 {
-			d.Dirs = append(d.Dirs, DrawDir(t, n, depth+1, few))
+			d.Dirs = append(d.Dirs, drawDir(t, n, depth+1, few))
 		} else {
 			d.Files = append(d.Files, n)
 		}
@@ -55,7 +65,7 @@ func Change(t *rapid.T, d *Dir, few []string) *Dir {
 		next.Dirs[i] = Change(t, d.Dirs[i], few)
 		return &next
 	}
-	return DrawDir(t, d.Name, 2, few)
+	return drawDir(t, d.Name, 2, few)
 }
 
 // DrawRules draws the lines of an annotation, or of a robots.txt, which knows no

@@ -72,7 +72,7 @@ func Decide(path []*Dir, robot, sel string) *Rule {
 func decide(rules []Rule, uri string) *Rule {
 	limit := 1 << 30
 	for _, f := range rules {
-		if f.final && f.depth < limit && match(f.pattern, uri) &&
+		if f.final && f.depth < limit && Match(f.pattern, uri) &&
 			longest(rules, uri, func(r Rule) bool { return r.depth == f.depth }).Denied() {
 			limit = f.depth
 		}
@@ -87,7 +87,7 @@ func longest(rules []Rule, uri string, counts func(Rule) bool) *Rule {
 		if r.Line == 0 {
 			return r
 		}
-		if r.final || !counts(*r) || !match(r.pattern, uri) {
+		if r.final || !counts(*r) || !Match(r.pattern, uri) {
 			continue
 		}
 		if best == nil || len(r.pattern) > len(best.pattern) || len(r.pattern) == len(best.pattern) && r.Allow && !best.Allow {
@@ -137,41 +137,56 @@ func void(rules []Rule, w Rule) bool {
 	return longest(above, head, func(Rule) bool { return true }).Denied()
 }
 
-// read returns the rules of an annotation for a robot: its own if there are any,
-// else those for all.
+// read returns the rules of an annotation for a robot, and whether they are its own.
 func read(text, robot string) (rules []Rule, named bool) {
-	var all, own []Rule
+	list, named := linesFor(text, robot, func(field, value string) bool {
+		return field == "Allow" || field == "Disallow" || field == "Final" && strings.TrimSpace(value) != ""
+	})
+	for _, l := range list {
+		if l.value != "" {
+			rules = append(rules, Rule{Allow: l.field == "Allow", final: l.field == "Final", pattern: l.value, Line: l.number})
+		}
+	}
+	return rules, named
+}
+
+type line struct {
+	field, value string
+	number       int
+}
+
+// linesFor returns the lines of an annotation that count for a robot: its own if it
+// has any, else those for all.
+func linesFor(text, robot string, counts func(field, value string) bool) (list []line, named bool) {
+	var own []line
 	names, ended := []string{"*"}, true
 	number := 0
-	for line := range strings.SplitSeq(text, "\n") {
+	for text := range strings.SplitSeq(text, "\n") {
 		number++
-		field, value, _ := strings.Cut(line, ": ")
+		field, value, _ := strings.Cut(text, ": ")
 		switch field {
 		case "User-agent":
 			if ended {
 				names, ended = nil, false
 			}
 			names = append(names, agents(value)...)
-		case "Content-Usage":
+			continue
+		case "Allow", "Disallow", "Final", "Content-Usage":
 			ended = true
-		case "Allow", "Disallow", "Final":
-			ended = true
-			if field == "Final" && strings.TrimSpace(value) == "" {
-				continue
-			}
-			rule := Rule{Allow: field == "Allow", final: field == "Final", pattern: value, Line: number}
+		}
+		if l := (line{field, value, number}); counts(field, value) {
 			if slices.Contains(names, "*") {
-				all = append(all, rule)
+				list = append(list, l)
 			}
 			if robot != "*" && slices.Contains(names, robot) {
-				own, named = append(own, rule), true
+				own = append(own, l)
 			}
 		}
 	}
-	if named {
-		all = own
+	if own != nil {
+		return own, true
 	}
-	return slices.DeleteFunc(all, func(r Rule) bool { return r.pattern == "" }), named
+	return list, false
 }
 
 var token = regexp.MustCompile(`^[a-z_-]+$`)
@@ -232,8 +247,9 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// match tries every length for every star.
-func match(p, s string) bool {
+// Match reports whether a pattern matches a selector, both in URI form. It tries every
+// length for every star.
+func Match(p, s string) bool {
 	switch {
 	case p == "":
 		return true
@@ -244,11 +260,11 @@ func match(p, s string) bool {
 			p = p[1:]
 		}
 		for i := range len(s) + 1 {
-			if match(p, s[i:]) {
+			if Match(p, s[i:]) {
 				return true
 			}
 		}
 		return false
 	}
-	return s != "" && p[0] == s[0] && match(p[1:], s[1:])
+	return s != "" && p[0] == s[0] && Match(p[1:], s[1:])
 }

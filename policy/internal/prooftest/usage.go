@@ -1,9 +1,6 @@
 package prooftest
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Usages are the dictionaries that drawn Content-Usage lines hold, and what each
 // states: a value that is neither y nor n states nothing (""), and what is no
@@ -27,24 +24,29 @@ var Usages = map[string]map[string]string{
 // canonical selector, by a robot that is "*" or a name in lower case. The line with
 // the longest path decides alone; where several have that path, each use has the
 // value that permits least: n, then y.
-func Preferences(path []*Dir, robot, sel string) map[string]string {
+func Preferences(way []*Dir, robot, sel string) map[string]string {
 	uri, most := Escape(sel), -1
 	said := map[string]string{}
 	base := "/"
-	for depth, d := range path {
+	for depth, d := range way {
 		if depth > 0 {
 			base += d.Name + "/"
 		}
-		for _, u := range readUsages(d.Text, robot) {
-			pattern := Escape(base[:len(base)-1]) + uriForm(u.path, true)
-			if !match(pattern, uri) || len(pattern) < most {
+		list, _ := linesFor(d.Text, robot, func(field, value string) bool {
+			_, states := cutUsage(value)
+			return field == "Content-Usage" && states != nil
+		})
+		for _, l := range list {
+			path, states := cutUsage(l.value)
+			pattern := Escape(base[:len(base)-1]) + uriForm(path, true)
+			if !Match(pattern, uri) || len(pattern) < most {
 				continue
 			}
 			if len(pattern) > most {
 				most = len(pattern)
 				clear(said)
 			}
-			for key, value := range u.states {
+			for key, value := range states {
 				if old, ok := said[key]; !ok || value == "n" || old == "" {
 					said[key] = value
 				}
@@ -54,45 +56,11 @@ func Preferences(path []*Dir, robot, sel string) map[string]string {
 	return said
 }
 
-type usage struct {
-	path   string
-	states map[string]string
-}
-
-// readUsages returns the preferences of an annotation for a robot: its own if it has
-// any, else those for all.
-func readUsages(text, robot string) (list []usage) {
-	var own []usage
-	names, ended := []string{"*"}, true
-	for line := range strings.SplitSeq(text, "\n") {
-		field, value, _ := strings.Cut(line, ": ")
-		switch field {
-		case "User-agent":
-			if ended {
-				names, ended = nil, false
-			}
-			names = append(names, agents(value)...)
-		case "Allow", "Disallow", "Final":
-			ended = true
-		case "Content-Usage":
-			ended = true
-			u := usage{path: "/"}
-			if strings.HasPrefix(value, "/") {
-				u.path, value, _ = strings.Cut(value, " ")
-			}
-			if u.states = Usages[value]; u.states == nil {
-				continue
-			}
-			if slices.Contains(names, "*") {
-				list = append(list, u)
-			}
-			if slices.Contains(names, robot) {
-				own = append(own, u)
-			}
-		}
+// cutUsage returns the path of a Content-Usage line, and what it states.
+func cutUsage(value string) (path string, states map[string]string) {
+	path = "/"
+	if strings.HasPrefix(value, "/") {
+		path, value, _ = strings.Cut(value, " ")
 	}
-	if len(own) > 0 {
-		return own
-	}
-	return list
+	return path, Usages[value]
 }
