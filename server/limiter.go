@@ -65,6 +65,44 @@ type slot struct {
 	evicted bool
 }
 
+// refusal is a reason to turn a connection away.
+type refusal int
+
+const (
+	admitted refusal = iota
+	tooManyOfBlock
+	tooMany
+	madeRoom // it was admitted, and evicted for others
+	tooFast
+	noTLS
+	noHTTP
+	reasons // how many there are
+)
+
+// String is for the log.
+func (r refusal) String() string {
+	return [reasons]string{
+		"admitted", "connections of the address", "connections in all", "made room for others", "rate of the address",
+		"TLS is not offered", "HTTP is not offered",
+	}[r]
+}
+
+// body is what the client is told.
+func (r refusal) body() []byte {
+	switch r {
+	case tooFast:
+		return ErrorBody(errTooFast)
+	case noTLS, noHTTP: // nothing that it could read
+		return nil
+	}
+	return ErrorBody(errBusy)
+}
+
+var (
+	errBusy    = &Error{Kind: Busy}
+	errTooFast = &Error{Kind: TooMany}
+)
+
 // Block is what counts as one client: an IPv4 address, or the first address of a
 // /64 of IPv6, which is what one customer gets.
 func Block(a netip.Addr) netip.Addr {

@@ -3,6 +3,7 @@ package server
 import (
 	"log/slog"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -23,25 +24,6 @@ const (
 	// connections that are answered at once.
 	descriptorReserve = 512
 	minConns          = 64
-)
-
-// refusal is a reason to turn a connection away.
-type refusal int
-
-const (
-	admitted refusal = iota
-	tooManyOfBlock
-	tooMany
-	madeRoom // it was admitted, and evicted for others
-	tooFast
-	noTLS
-	noHTTP
-	reasons // how many there are
-)
-
-var (
-	errBusy    = &Error{Kind: Busy}
-	errTooFast = &Error{Kind: TooMany}
 )
 
 // limits are the limits of a Server, and what it has refused.
@@ -76,6 +58,15 @@ func (r *run) admit(c *conn, state connState) refusal {
 func (r *run) within(a netip.Addr) bool {
 	rates := r.limited().rates
 	return rates == nil || r.trusts(a) || rates.take(Block(a), time.Now())
+}
+
+// trusts reports whether a peer may tell a client's address in a PROXY header.
+func (s *Server) trusts(a netip.Addr) bool {
+	if len(s.TrustProxy) == 0 {
+		return false
+	}
+	a = a.WithZone("") // no prefix contains an address with a zone
+	return slices.ContainsFunc(s.TrustProxy, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // refuse closes a connection at once. It counts that, and tells the client why,
@@ -194,25 +185,6 @@ func (s *Server) maxConns() int {
 	}
 	const most = 1 << 18 // where files are without limit, memory is not
 	return max((int(min(files.Cur, most))-descriptorReserve)/2, minConns)
-}
-
-// String is for the log.
-func (r refusal) String() string {
-	return [reasons]string{
-		"admitted", "connections of the address", "connections in all", "made room for others", "rate of the address",
-		"TLS is not offered", "HTTP is not offered",
-	}[r]
-}
-
-// body is what the client is told.
-func (r refusal) body() []byte {
-	switch r {
-	case tooFast:
-		return ErrorBody(errTooFast)
-	case noTLS, noHTTP: // nothing that it could read
-		return nil
-	}
-	return ErrorBody(errBusy)
 }
 
 // rates are the token buckets of the address blocks that have sent requests.

@@ -72,8 +72,3 @@ func (r *run) name(a netip.Addr) string {
 	r.last.Store(&named{a, text})
 	return text
 }
-
-type named struct {
-	addr netip.Addr
-	text string
-}

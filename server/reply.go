@@ -73,7 +73,7 @@ func (w *reply) ReadFrom(r io.Reader) (int64, error) {
 	to, ok := w.conn.(io.ReaderFrom)
 	file := asFile(r)
 	if !ok || file == nil { // what was read and not yet sent when a step ends would be lost
-		return io.Copy(onlyWriter{w}, r)
+		return io.Copy(struct{ io.Writer }{w}, r) // without ReadFrom
 	}
 	if err := w.flush(); err != nil {
 		return 0, err
@@ -145,9 +145,6 @@ func sendWhole(w io.Writer, body *io.LimitedReader) error {
 	return err
 }
 
-// onlyWriter hides ReadFrom.
-type onlyWriter struct{ io.Writer }
-
 // finish ends the reply: a menu gets its last line.
 func (w *reply) finish() error {
 	if w.menu {
@@ -209,32 +206,6 @@ func (w *reply) steadily(step func() (int64, error)) error {
 		return n, err
 	})
 }
-
-// steadily repeats step, which sends and returns how much, until it is done,
-// fails, or has made no progress for the stall time. The deadline of each
-// step is a quarter of that.
-func steadily(conn net.Conn, stall time.Duration, step func() (int64, error)) error {
-	last := time.Now()
-	for {
-		if err := conn.SetWriteDeadline(time.Now().Add(stall / 4)); err != nil {
-			return err
-		}
-		n, err := step()
-		if n > 0 {
-			last = time.Now()
-		}
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			return err
-		}
-		if time.Since(last) >= stall {
-			return errStalled
-		}
-	}
-}
-
-// errStalled is a reply that made no progress for too long. It does not say
-// that it is a time-out, so that nobody tries again.
-var errStalled = &Error{Kind: Gone, Err: errors.New("no progress")}
 
 // lost makes an error of a connection one of the kind Gone, if it says that the
 // client is not there any more.

@@ -11,11 +11,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -115,6 +115,31 @@ func (r *run) readRequest(c *conn) ([]byte, error) {
 	}
 }
 
+// startTLS shakes hands; what was read already is the beginning of it. Without a
+// certificate the connection is closed: an error item would be nothing that the
+// client can read.
+func (r *run) startTLS(c *conn) error {
+	if r.TLS == nil {
+		r.refuse(c, noTLS)
+		return errRefused
+	}
+	if s, ok := c.Conn.(interface{ SetNoDelay(bool) error }); ok {
+		_ = s.SetNoDelay(true) // the records of a reply follow each other closely
+	}
+	t := &transport{Conn: c.Conn, head: c.head}
+	c.head = nil
+	shaken := tls.Server(t, r.TLS)
+	if err := shaken.HandshakeContext(r.hard); err != nil {
+		return fmt.Errorf("%w: %w", errSilent, err)
+	}
+	if s, ok := c.Conn.(interface{ Acknowledge() error }); ok {
+		_ = s.Acknowledge()
+	}
+	t.stall = r.stallTimeout()
+	c.tls, c.under = &tlsConn{shaken, t, r.isBusy}, t
+	return nil
+}
+
 // count counts a request once, and reports whether its address may send it.
 func (r *run) count(c *conn, what step) bool {
 	if c.counted || what < handshake {
@@ -165,15 +190,6 @@ var (
 	signature1 = []byte("PROXY ")
 	signature2 = []byte("\r\n\r\n\x00\r\nQUIT\n")
 )
-
-// trusts reports whether a peer may tell a client's address in a PROXY header.
-func (s *Server) trusts(a netip.Addr) bool {
-	if len(s.TrustProxy) == 0 {
-		return false
-	}
-	a = a.WithZone("") // no prefix contains an address with a zone
-	return slices.ContainsFunc(s.TrustProxy, func(p netip.Prefix) bool { return p.Contains(a) })
-}
 
 func startsProxy(head []byte) bool {
 	return bytes.HasPrefix(head, signature1) || bytes.HasPrefix(head, signature2)

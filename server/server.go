@@ -15,7 +15,7 @@
 // On Linux, the connections of a TCP listener are held by package poll while
 // they wait, and a request that a Quick handler can answer from memory is
 // answered where it was read (loop_linux.go); every other one gets a goroutine
-// (conn.go). Admission, deadlines and refusals are the same for both.
+// (serve.go). Admission, deadlines and refusals are the same for both.
 //
 // Do not use it for a protocol that keeps a connection open for several
 // requests, or that is not Gopher: one line in, one reply out is built in.
@@ -224,6 +224,11 @@ type run struct {
 
 	stuck  chan struct{} // closed when a handler was given up
 	gaveUp sync.Once
+}
+
+type named struct {
+	addr netip.Addr
+	text string
 }
 
 func (s *Server) newRun(soft, hard context.Context) *run {

@@ -2,8 +2,8 @@ package server
 
 import (
 	"errors"
-	"log/slog"
-	"net/netip"
+	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -27,22 +27,6 @@ type progress struct {
 	sending bool        // the handler is where it sends
 	idle    bool        // nothing is to go on: the connection waits for another request
 	over    bool        // the reply has ended, or was given up
-}
-
-// watch sets the alarm for the reply to a request.
-func (r *run) watch(c *conn, w *reply, sel string) {
-	p := &w.progress
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if c.under != nil {
-		c.under.progress = p
-	}
-	p.last = time.Now()
-	p.alarm = time.AfterFunc(w.stall, func() {
-		if stuck, sending := p.stuck(w.stall); stuck {
-			r.giveUp(c, w, sel, sending)
-		}
-	})
 }
 
 // stuck reports whether nothing went on for too long; then the reply is over.
@@ -104,34 +88,28 @@ func (p *progress) end() (givenUp bool) {
 	return givenUp
 }
 
-// giveUp ends a request whose handler is stuck. Nobody else sends any more,
-// unless the handler is just sending: then what it has sent is not known.
-func (r *run) giveUp(c *conn, w *reply, sel string, sending bool) {
-	var n int64
-	if !sending {
-		n = w.n
-	}
-	if times := r.limited().logged.add(stuckKey, time.Now()); times > 0 {
-		r.logger.LogAttrs(r.hard, slog.LevelError, "a request does not end", slog.String("selector", sel), slog.Int("times", times))
-	}
-	if sending || n > 0 || isHTTP([]byte(sel)) {
-		c.unwanted()
-		r.logRequest(sel, c.remote, n, time.Since(c.accepted), errStuck)
-		c.abort()
-	} else {
-		body := ErrorBody(errStuck)
-		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
-		sent, _ := c.talk().Write(body)
-		c.unwanted() // not before: a handler that ends then closes the connection
-		r.logRequest(sel, c.remote, int64(sent), time.Since(c.accepted), errStuck)
-		if c.tls == nil || c.tls.CloseWrite() == nil {
-			c.drain(r.lingerTimeout())
+// steadily repeats step, which sends and returns how much, until it is done,
+// fails, or has made no progress for the stall time. The deadline of each
+// step is a quarter of that.
+func steadily(conn net.Conn, stall time.Duration, step func() (int64, error)) error {
+	last := time.Now()
+	for {
+		if err := conn.SetWriteDeadline(time.Now().Add(stall / 4)); err != nil {
+			return err
 		}
-		c.close()
+		n, err := step()
+		if n > 0 {
+			last = time.Now()
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		if time.Since(last) >= stall {
+			return errStalled
+		}
 	}
-	r.gaveUp.Do(func() { close(r.stuck) })
 }
 
-// stuckKey stands for requests that do not end among the addresses that the
-// log names.
-var stuckKey = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+// errStalled is a reply that made no progress for too long. It does not say
+// that it is a time-out, so that nobody tries again.
+var errStalled = &Error{Kind: Gone, Err: errors.New("no progress")}

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -25,31 +24,6 @@ func recordLen(head []byte) int {
 		return header
 	}
 	return min(header+int(binary.BigEndian.Uint16(head[3:])), selector.MaxRequest)
-}
-
-// startTLS shakes hands; what was read already is the beginning of it. Without a
-// certificate the connection is closed: an error item would be nothing that the
-// client can read.
-func (r *run) startTLS(c *conn) error {
-	if r.TLS == nil {
-		r.refuse(c, noTLS)
-		return errRefused
-	}
-	if s, ok := c.Conn.(interface{ SetNoDelay(bool) error }); ok {
-		_ = s.SetNoDelay(true) // the records of a reply follow each other closely
-	}
-	t := &transport{Conn: c.Conn, head: c.head}
-	c.head = nil
-	shaken := tls.Server(t, r.TLS)
-	if err := shaken.HandshakeContext(r.hard); err != nil {
-		return fmt.Errorf("%w: %w", errSilent, err)
-	}
-	if s, ok := c.Conn.(interface{ Acknowledge() error }); ok {
-		_ = s.Acknowledge()
-	}
-	t.stall = r.stallTimeout()
-	c.tls, c.under = &tlsConn{shaken, t, r.isBusy}, t
-	return nil
 }
 
 // tlsConn is TLS on a transport. TLS writes each record, of 16 KiB at most, by

@@ -1,0 +1,267 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"runtime/debug"
+	"time"
+
+	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/selector"
+)
+
+// begin serves a connection in a goroutine of its own, and reports whether there
+// is room for it.
+func (r *run) begin(c *conn, state connState, serve func(*conn)) bool {
+	p, polled := c.Conn.(interface{ Block() error })
+	switch why := r.admit(c, state); {
+	case why == admitted:
+	case polled:
+		r.refuse(c, why)
+		return false
+	default:
+		r.conns.Go(func() { r.refuse(c, why) }) // the client may keep it waiting
+		return false
+	}
+	if polled && p.Block() != nil {
+		c.close()
+		c.slot.leave()
+		return false
+	}
+	r.conns.Go(func() {
+		defer func() {
+			if !c.polled {
+				c.close()
+				c.slot.leave()
+			}
+		}()
+		serve(c)
+	})
+	return true
+}
+
+// serve takes one request and answers it.
+func (r *run) serve(c *conn) {
+	line, err := r.readRequest(c)
+	switch {
+	case errors.Is(err, errRefused):
+		return
+	case errors.Is(err, errSilent):
+		r.silent(c.remote, err)
+		return
+	}
+	c.slot.turn(writing)
+	ctx, cancel := context.WithCancel(r.hard)
+	defer cancel()
+	c.cancel.Store(&cancel)
+	// From here on only the end of the drain cuts the connection off.
+	stop := context.AfterFunc(r.hard, func() { c.cut(c.slot) })
+	defer stop()
+	http := isHTTP(line)
+	if http && r.HTTP == nil {
+		r.refuse(c, noHTTP)
+		return
+	}
+	req := r.request(ctx, c)
+	w := &reply{conn: c.talk(), stall: r.stallTimeout(), busy: r.isBusy, host: req.Host, port: req.Port}
+	defer w.release()
+	var refused error // which an answer of HTTP says
+	told := false     // of each request on the connection
+	if http {
+		req.Selector = string(line) // for the log
+		r.watch(c, w, req.Selector)
+		h := r.newHTTPConn(c, w)
+		stop := context.AfterFunc(r.soft, h.end)
+		refused = r.protect(req, func() error { return r.HTTP(h, req) })
+		stop()
+		_ = h.Close()
+		told = h.told.Load()
+		err = w.err
+	} else if err == nil {
+		err = r.gopher(c, w, req, line)
+	}
+	unfinished := r.answer(w, err)
+	if w.progress.end() {
+		return // who gave it up has done the rest
+	}
+	if !errors.Is(err, w.err) {
+		err = errors.Join(w.err, err)
+	}
+	if !told {
+		r.logRequest(req.Selector, c.remote, w.n, time.Since(c.accepted), errors.Join(refused, err))
+	}
+	r.end(c, unfinished)
+}
+
+func (r *run) gopher(c *conn, w *reply, req *Request, line []byte) (err error) {
+	if req.RequestLine, err = selector.Parse(line); err != nil {
+		return &Error{Kind: BadRequest, Err: err}
+	}
+	r.watch(c, w, req.Selector)
+	err = r.call(w, req)
+	if limit.Reached(err) && !w.started() {
+		return r.callAgain(w, req, err)
+	}
+	return err
+}
+
+// callAgain asks the handler again, after a failure that is not the request's
+// fault: silent clients make room, or it passes. That may take as long as a
+// request.
+func (r *run) callAgain(w *reply, req *Request, err error) error {
+	var wait backoff
+	for end := time.Now().Add(r.requestTimeout()); limit.Reached(err) && !w.started() && time.Now().Before(end); {
+		if !r.spareFiles(err) {
+			select {
+			case <-time.After(wait.next()):
+			case <-r.hard.Done():
+				return err
+			}
+		}
+		err = r.call(w, req)
+	}
+	return err
+}
+
+func (r *run) request(ctx context.Context, c *conn) *Request {
+	local := c.local
+	if !local.IsValid() {
+		local = addrPort(c.LocalAddr())
+	}
+	req := &Request{Remote: c.remote, Local: local, TLS: c.tls != nil, ctx: ctx}
+	if c.tls != nil {
+		req.ServerName = c.tls.ConnectionState().ServerName
+	}
+	req.Host, req.Port = r.here(local)
+	return req
+}
+
+// here returns what menus are to name as this server for a client that has
+// reached a local address; the host is "" if only a wildcard is known.
+func (s *Server) here(local netip.AddrPort) (host string, port int) {
+	host, port = s.Host, s.Port
+	if host == "" && local.IsValid() && !local.Addr().IsUnspecified() {
+		host = local.Addr().String()
+	}
+	if port == 0 {
+		port = int(local.Port())
+	}
+	return host, port
+}
+
+// call asks the handler.
+func (r *run) call(w ResponseWriter, req *Request) error {
+	return r.protect(req, func() error { return r.handler().ServeGopher(w, req) })
+}
+
+// protect lets a panic be an error of this request alone.
+func (r *run) protect(req *Request, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.logger.Error("handler panicked", "selector", req.Selector, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = errPanic
+		}
+	}()
+	return f()
+}
+
+// answer ends the reply, with an error item if there was an error and nothing
+// was written. It returns why the reply is not whole, if it is not.
+func (r *run) answer(w *reply, err error) error {
+	switch {
+	case err == nil:
+		return w.finish()
+	case !w.started():
+		_, _ = w.Write(ErrorBody(err))
+		return w.flush()
+	}
+	_ = w.flush() // it cannot be taken back
+	return err
+}
+
+// end closes gently after a reply, and with a reset after one that failed: that
+// it ends there says to a client that it is whole, and what the kernel still
+// holds of it would stay for minutes. A file that became shorter ends where it
+// does.
+func (r *run) end(c *conn, err error) {
+	if err == nil || errors.Is(err, ErrShort) {
+		r.linger(c)
+	} else {
+		c.reset()
+	}
+}
+
+// linger closes gently: no more from us, but what the client still sends is
+// read, so that the kernel does not answer it with a reset that would cost the
+// client the reply.
+func (r *run) linger(c *conn) {
+	c.slot.turn(lingering)
+	if c.tls != nil && c.tls.CloseWrite() != nil {
+		return
+	}
+	p, ok := c.Conn.(interface{ Linger() bool })
+	if !ok {
+		c.drain(r.lingerTimeout())
+		return
+	}
+	c.polled = true
+	if !p.Linger() {
+		c.slot.leave()
+	}
+}
+
+// silent logs a connection that has ended without a request.
+func (r *run) silent(remote netip.AddrPort, why error) {
+	r.logger.Debug("no request", "remote", r.name(remote.Addr()), "reason", why)
+}
+
+// watch sets the alarm for the reply to a request.
+func (r *run) watch(c *conn, w *reply, sel string) {
+	p := &w.progress
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.under != nil {
+		c.under.progress = p
+	}
+	p.last = time.Now()
+	p.alarm = time.AfterFunc(w.stall, func() {
+		if stuck, sending := p.stuck(w.stall); stuck {
+			r.giveUp(c, w, sel, sending)
+		}
+	})
+}
+
+// giveUp ends a request whose handler is stuck. Nobody else sends any more,
+// unless the handler is just sending: then what it has sent is not known.
+func (r *run) giveUp(c *conn, w *reply, sel string, sending bool) {
+	var n int64
+	if !sending {
+		n = w.n
+	}
+	if times := r.limited().logged.add(stuckKey, time.Now()); times > 0 {
+		r.logger.LogAttrs(r.hard, slog.LevelError, "a request does not end", slog.String("selector", sel), slog.Int("times", times))
+	}
+	if sending || n > 0 || isHTTP([]byte(sel)) {
+		c.unwanted()
+		r.logRequest(sel, c.remote, n, time.Since(c.accepted), errStuck)
+		c.abort()
+	} else {
+		body := ErrorBody(errStuck)
+		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+		sent, _ := c.talk().Write(body)
+		c.unwanted() // not before: a handler that ends then closes the connection
+		r.logRequest(sel, c.remote, int64(sent), time.Since(c.accepted), errStuck)
+		if c.tls == nil || c.tls.CloseWrite() == nil {
+			c.drain(r.lingerTimeout())
+		}
+		c.close()
+	}
+	r.gaveUp.Do(func() { close(r.stuck) })
+}
+
+// stuckKey stands for requests that do not end among the addresses that the
+// log names.
+var stuckKey = netip.AddrFrom4([4]byte{255, 255, 255, 255})
