@@ -20,6 +20,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/programs"
+	"github.com/gophd/gophd/internal/sandbox"
 	"github.com/gophd/gophd/internal/terminal"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -54,7 +55,7 @@ type Options struct {
 	Search bool
 
 	// User is who serves. If nil, the user of this process.
-	User *Account
+	User *sandbox.Identity
 	// Named says that it was said who that is, and not only taken for likely.
 	Named bool
 }

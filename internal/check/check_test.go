@@ -10,6 +10,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/programs"
+	"github.com/gophd/gophd/internal/sandbox"
 	"github.com/gophd/gophd/site"
 )
 
@@ -136,19 +137,19 @@ func TestTreeOfAnotherUser(t *testing.T) {
 		must(t, os.Chmod(filepath.Join(dir, name), 0o600))
 	}
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o710))
-	got, r := findings(t, dir, Options{User: &Account{Name: "somebody", UID: 4_000_000}})
+	got, r := findings(t, dir, Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000}})
 	if want := []string{"error CHECK-READ ."}; !slices.Equal(got, want) || !strings.Contains(r.Findings[0].Message, `user somebody cannot read "a" (-rw-------) and 3 more`) {
 		t.Errorf("got %q: %v", got, r.Findings)
 	}
 	uid, gid, _ := owner(stat(t, dir))
-	if got, _ := findings(t, dir, Options{User: &Account{Name: "owner", UID: uid}}); len(got) > 0 {
+	if got, _ := findings(t, dir, Options{User: &sandbox.Identity{Name: "owner", UID: uid}}); len(got) > 0 {
 		t.Errorf("of the owner: %q", got)
 	}
 	must(t, os.Chmod(filepath.Join(dir, "a"), 0o640))
 	must(t, os.Chmod(filepath.Join(dir, "b"), 0o640))
 	must(t, os.Chmod(filepath.Join(dir, "gophermap"), 0o640))
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o750))
-	if got, _ := findings(t, dir, Options{User: &Account{Name: "group", UID: 4_000_000, Groups: []int{gid}}}); len(got) > 0 {
+	if got, _ := findings(t, dir, Options{User: &sandbox.Identity{Name: "group", UID: 4_000_000, GID: 4_000_000, Groups: []int{gid}}}); len(got) > 0 {
 		t.Errorf("of the group: %q", got)
 	}
 }
@@ -170,7 +171,7 @@ func TestTreesOfAnotherUser(t *testing.T) {
 			must(t, os.Chown(filepath.Join(dir, name), 12345, 12345))
 		}
 	}
-	o := Options{User: &Account{Name: "somebody", UID: 4_000_000}, Named: true, Site: site.Config{Users: dir + "/homes/*/public_gopher", Mounts: map[string]string{"pub": dir + "/shut/pub"}}}
+	o := Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000}, Named: true, Site: site.Config{Users: dir + "/homes/*/public_gopher", Mounts: map[string]string{"pub": dir + "/shut/pub"}}}
 	got, r := findings(t, filepath.Join(dir, "root"), o)
 	if want := []string{"error CHECK-READ " + dir + "/shut", "error CHECK-READ ~bob", "error CHECK-READ ~dan"}; !slices.Equal(got, want) {
 		t.Fatalf("got %q, want %q", got, want)

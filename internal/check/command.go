@@ -1,9 +1,7 @@
 package check
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +12,7 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/sandbox"
 	"github.com/gophd/gophd/internal/terminal"
 )
 
@@ -42,11 +41,11 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		name = "nobody" // root can read everything, and should not serve
 	}
 	if name != "" {
-		u, err := LookupUser(name)
+		u, err := sandbox.LookUpUser(name)
 		if err != nil {
-			return exit.Hint(fmt.Errorf("looking up the user that serves: %w", err), "-user takes an account of this machine")
+			return exit.Hint(err, "-user takes an account of this machine")
 		}
-		o.User, o.Named = u, c.User != ""
+		o.User, o.Named = &u, c.User != ""
 	}
 	result, err := Tree(ctx, args[0], o)
 	switch {
@@ -59,13 +58,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		if result.Findings == nil {
 			result.Findings = []diag.Diagnostic{}
 		}
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		if err = e.Encode(result); err == nil {
-			_, err = c.Out.Write(terminal.JSON(b.Bytes()))
-		}
+		err = terminal.PrintJSON(c.Out, result)
 	} else {
 		_, err = io.WriteString(c.Out, result.Text(args[0]))
 	}

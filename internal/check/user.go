@@ -7,54 +7,20 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/sandbox"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
 )
 
-// Account is an account that serves a tree. Its rights are told by the modes of files
-// alone; access lists are not looked at.
-type Account struct {
-	Name   string
-	UID    int
-	Groups []int
-}
-
-// LookupUser finds an account by its name or number.
-func LookupUser(name string) (*Account, error) {
-	account, err := user.Lookup(name)
-	if errors.As(err, new(user.UnknownUserError)) {
-		account, err = user.LookupId(name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	u := &Account{Name: account.Username}
-	if u.UID, err = strconv.Atoi(account.Uid); err != nil {
-		return nil, err
-	}
-	ids, err := account.GroupIds()
-	if err != nil {
-		ids = []string{account.Gid}
-	}
-	for _, id := range ids {
-		if n, err := strconv.Atoi(id); err == nil {
-			u.Groups = append(u.Groups, n)
-		}
-	}
-	return u, nil
-}
-
 // allows reports whether a file's mode lets the user do what the bits say: 4 to
-// read, 1 to search.
-func (u *Account) allows(info fs.FileInfo, bits fs.FileMode) bool {
+// read, 1 to search. Access lists are not looked at.
+func allows(u *sandbox.Identity, info fs.FileInfo, bits fs.FileMode) bool {
 	uid, gid, ok := owner(info)
 	mode := info.Mode().Perm()
 	switch {
@@ -62,7 +28,7 @@ func (u *Account) allows(info fs.FileInfo, bits fs.FileMode) bool {
 		return true
 	case uid == u.UID:
 		mode >>= 6
-	case slices.Contains(u.Groups, gid):
+	case gid == u.GID || slices.Contains(u.Groups, gid):
 		mode >>= 3
 	}
 	return mode&bits == bits
@@ -82,7 +48,7 @@ func (c *checking) readable(name string, e fs.DirEntry, unreadable *some) bool {
 	}
 	ok := true
 	if c.User != nil {
-		ok = c.User.allows(info, bits)
+		ok = allows(c.User, info, bits)
 	} else if f, err := os.Open(full); err != nil {
 		ok = !errors.Is(err, fs.ErrPermission)
 	} else {
@@ -154,7 +120,7 @@ func (c *checking) blocked(from, to string) (at string, mode fs.FileMode) {
 			return at, mode
 		case err != nil:
 			return "", 0 // told elsewhere
-		case c.User != nil && !c.User.allows(info, bits):
+		case c.User != nil && !allows(c.User, info, bits):
 			return next, info.Mode().Perm()
 		}
 		at, mode = next, info.Mode().Perm()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/terminal"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/site"
@@ -42,7 +43,7 @@ func (c *Command) Check(ctx context.Context) error {
 		}
 	}
 	if c.JSON {
-		err = printJSON(c.Out, result)
+		err = terminal.PrintJSON(c.Out, result)
 	} else {
 		err = printText(c.Out, result.String())
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/terminal"
 
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
@@ -52,7 +53,7 @@ func (c *Command) Explain(ctx context.Context) error {
 		allowed = allowed && e.Allowed
 	}
 	if c.JSON {
-		err = printJSON(c.Out, all)
+		err = terminal.PrintJSON(c.Out, all)
 	} else {
 		err = printExplained(c.Out, all)
 	}

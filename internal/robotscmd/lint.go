@@ -1,9 +1,7 @@
 package robotscmd
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -82,25 +80,13 @@ func (c *Command) oneTarget(ctx context.Context, example string) (ruleSource, er
 
 func printFindings(w io.Writer, list []diag.Diagnostic, asJSON bool) error {
 	if asJSON {
-		return printJSON(w, list)
+		return terminal.PrintJSON(w, list)
 	}
 	var b strings.Builder
 	for _, d := range list {
 		b.WriteString(d.Text())
 	}
 	return printText(w, b.String())
-}
-
-func printJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	_, err := w.Write(terminal.JSON(b.Bytes()))
-	return err
 }
 
 // printText prints what a command has to say, of which a part may be a
@@ -157,7 +143,7 @@ func (c *Command) Convert(ctx context.Context) error {
 	}
 	list := inFile(s.name, lost)
 	if c.JSON {
-		return printJSON(c.Out, conversion{string(text), list})
+		return terminal.PrintJSON(c.Out, conversion{string(text), list})
 	}
 	if err := printFile(c.Out, text); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/terminal"
 
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/selector"
@@ -141,7 +142,7 @@ func ruleText(r robots.Rule) string {
 
 func printVerdicts(w io.Writer, verdicts []verdict, asJSON bool) error {
 	if asJSON {
-		return printJSON(w, verdicts)
+		return terminal.PrintJSON(w, verdicts)
 	}
 	for _, v := range verdicts {
 		if err := printText(w, v.String()+"\n"); err != nil {

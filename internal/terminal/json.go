@@ -1,11 +1,27 @@
 package terminal
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
+
+// PrintJSON writes a value as JSON that a program reads, and a person may.
+func PrintJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(JSON(b.Bytes()))
+	return err
+}
 
 // JSON escapes in lines of JSON what a terminal would obey and package json
 // leaves: DEL, the controls from U+0080 on, marks that turn the direction.
