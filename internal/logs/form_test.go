@@ -12,17 +12,17 @@ import (
 // be read.
 func TestDurations(t *testing.T) {
 	for format, want := range map[string]string{
-		"text":    " took_ms=1.12357 wait_ms=90000.25\n",
-		"json":    `,"took_ms":1.12357,"wait_ms":90000.25}` + "\n",
-		"short":   " took=1.12ms wait=1m30s\n",
-		"journal": "GOPHD_TOOK_MS=1.12357\nGOPHD_WAIT_MS=90000.25\n\n",
+		"text":    " root=/srv took_ms=1.12357 wait_ms=90000.25\n",
+		"json":    `,"root":"/srv","took_ms":1.12357,"wait_ms":90000.25}` + "\n",
+		"short":   " root=/srv took=1.12ms wait=1m30s\n",
+		"journal": "GOPHD_ROOT=/srv\nGOPHD_TOOK_MS=1.12357\nGOPHD_WAIT_MS=90000.25\n\n",
 	} {
 		var out strings.Builder
 		l := Open(&out, Style{Format: format})
 		if format == "journal" {
 			l.w.w = &out // and not the journal of this machine
 		}
-		l.Info("done", "took", 1123570*time.Nanosecond, slog.Duration("wait", 90*time.Second+250*time.Microsecond))
+		l.With("root", "/srv").Info("done", "took", 1123570*time.Nanosecond, slog.Duration("wait", 90*time.Second+250*time.Microsecond))
 		l.Close()
 		if got := out.String(); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: got %q, want ... %q", format, got, want)
@@ -35,6 +35,8 @@ func TestSentences(t *testing.T) {
 	for want, args := range map[string][]any{
 		`scanned 9 directories in 1.12ms: robots.txt has 747 bytes, reports: 1, notices: 2`: {"scanned",
 			"all", true, "directories", 9, "robots_bytes", 747, "reports", 1, "notices", 2, "changed", true, "took", 1123570 * time.Nanosecond},
+		`reloaded 1 directories in 20µs: robots.txt has 7 bytes`: {"reloaded",
+			"directories", 1, "robots_bytes", 7, "reports", 0, "notices", 0, "took", 20 * time.Microsecond},
 		`search index built in 18ms: 4 texts, 69 words`: {"search index built", "texts", 4, "words", 69, "bytes", 1000, "took", 18 * time.Millisecond},
 		`reading /srv: 7 directories so far`:            {"reading the tree", "root", "/srv", "directories", 7},
 		`192.0.2.7 "/a b", 12 bytes, 20µs: gone`: {"request",

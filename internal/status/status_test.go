@@ -267,9 +267,15 @@ func TestNoticesAreOneNumber(t *testing.T) {
 	n := Numbers{Reports: []policy.Report{
 		of("ONE", diag.Notice), of("TWO", diag.Warning), of("THREE", diag.Notice),
 	}}
+	for range 30 {
+		n.Reports = append(n.Reports, of("MANY", diag.Warning))
+	}
 	var text strings.Builder
 	if err := p.sheet(n).write(&text); err != nil {
 		t.Fatal(err)
+	}
+	if many := strings.Count(text.String(), "MANY"); many != maxReports-1 || !strings.Contains(text.String(), "  reports  31\n") {
+		t.Errorf("%d of 31 reports are listed:\n%s", many+1, &text)
 	}
 	for word, want := range map[string]bool{"ONE": false, "TWO": true, "THREE": false, "gophd robots check -v)  2\n": true} {
 		if strings.Contains(text.String(), word) != want {

@@ -96,10 +96,13 @@ func TestSlowHead(t *testing.T) {
 		say(t, c, "GET / HTTP/1.1\r\nHost: x\r\nX: ")
 		var writer sync.WaitGroup
 		writer.Go(func() {
-			for err := error(nil); err == nil; {
+			for range 120 {
 				time.Sleep(time.Second / 2)
-				_, err = io.WriteString(c, "y")
+				if _, err := io.WriteString(c, "y"); err != nil {
+					return
+				}
 			}
+			_ = c.Close()
 		})
 		closesAfter(t, r, 10*time.Second, begin)
 		writer.Wait()

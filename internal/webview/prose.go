@@ -66,11 +66,13 @@ func inPieces(text string) (p prose) {
 
 // paragraph returns how many of the lines, at least one, may be a paragraph.
 func paragraph(lines []string) int {
-	column := indentOf(lines[0]) + marker(lines[0][indentOf(lines[0]):])
+	column := indentOf(lines[0])
+	sign := marker(lines[0][column:])
+	column += sign
 	n := 1
 	for n < len(lines) && columns(lines[n-1]) >= fullLine && strings.TrimSpace(lines[n]) != "" {
 		indent := indentOf(lines[n])
-		if n == 1 && indent < column && marker(lines[0]) == 0 {
+		if n == 1 && indent < column && sign == 0 {
 			column = indent // the first line of a paragraph may be indented
 		}
 		if indent != column || marker(lines[n][indent:]) > 0 {

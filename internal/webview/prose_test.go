@@ -29,6 +29,7 @@ func TestProse(t *testing.T) {
 		long + "\n\n" + long + "\n": "[" + long + "]\n\n[" + long + "]\n",
 		"Verses are short,\nand stay as\nthey were made.":                   "Verses are short,\nand stay as\nthey were made.",
 		"  * " + long + "\n    goes on.\n  * Another\n":                     "  [* " + long + " goes on.]\n  * Another\n",
+		"* " + long + "\n  - " + long + "\n  goes on.":                      "[* " + long + "]\n  [- " + long + "]\n  goes on.",
 		"  1. " + long + "\n     goes on.":                                  "  [1. " + long + " goes on.]",
 		"    " + long + "\nand flush after it.":                             "    [" + long + " and flush after it.]",
 		"A question?\n    " + long + "\n    goes on.":                       "A question?\n    [" + long + " goes on.]",

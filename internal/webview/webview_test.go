@@ -20,6 +20,7 @@ import (
 
 	"github.com/gophd/gophd/fileserver"
 	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -85,6 +86,9 @@ func start(t *testing.T, change func(*server.Server)) *served {
 	mux.HandleFunc("/numbers", func(w server.ResponseWriter, _ *server.Request) error {
 		_, err := io.WriteString(w, "1 2 3")
 		return err
+	})
+	mux.HandleFunc("/links", func(w server.ResponseWriter, _ *server.Request) error {
+		return w.WriteItem(menu.Item{Type: menu.TypeText, Label: "A", Selector: "/a.txt"})
 	})
 	mux.HandleFunc("/busy", func(server.ResponseWriter, *server.Request) error { return &server.Error{Kind: server.Busy} })
 	s := &served{t: t, tree: tree, obs: &observed{make(chan server.Served, 1000)}}
@@ -198,6 +202,9 @@ func TestDrawn(t *testing.T) {
 	}
 	if _, body := s.get("/a.txt"); strings.Contains(body, "<svg>") {
 		t.Error("another page is drawn")
+	}
+	if _, body := s.get("/links"); !strings.Contains(body, "gopher://gopher.example/1/links") {
+		t.Errorf("a menu that the handler makes is not linked as one:\n%s", body)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestConvert(t *testing.T) {
 		{robots.RFC9309, robots.GopherStrict, "User-agent: *\nDisallow: /a\nUser-agent: x\nDisallow: /b\n", "Disallow: /a\nDisallow: /b\n", "3:AGENT"},
 		{robots.RFC9309, robots.Standard1994, site, "User-agent: *\nDisallow: /a\n\nUser-agent: x\nDisallow: \n\nUser-agent: y\nDisallow: \n", "3:ALLOW 4:FIELD"},
 		{robots.RFC9309, robots.Extended, site, "User-agent: *\nRobot-version: 2.0\nDisallow: /a*\nAllow: /a/b\nRequest-rate: 1/1m\n\nUser-agent: x\nAllow: /\n\nUser-agent: y\nAllow: /\n", "0:PRECEDENCE"},
-		{robots.RFC9309, robots.Gopher, "User-agent: *\nDisallow: /%0AAllow\nDisallow: /%23\nDisallow: /%2A\nDisallow: /a$\n", "User-agent: *\nDisallow: /*Allow\nDisallow: /*\nDisallow: /*\nDisallow: /a\n", "2:PATTERN 3:PATTERN 4:PATTERN 5:PATTERN"},
+		{robots.RFC9309, robots.Gopher, "User-agent: *\nDisallow: /%0AAllow%7Fx\nDisallow: /%23\nDisallow: /%2A\nDisallow: /a$\n", "User-agent: *\nDisallow: /*Allow*x\nDisallow: /*\nDisallow: /*\nDisallow: /a\n", "2:PATTERN 3:PATTERN 4:PATTERN 5:PATTERN"},
 		{robots.Gopher, robots.RFC9309, "Disallow: /é b$\nUser-agent: x\nDisallow: /x\n", "User-agent: *\nDisallow: /%C3%A9%20b%24\n\nUser-agent: x\nDisallow: /%C3%A9%20b%24\nDisallow: /x\n", ""},
 		{robots.RFC9309, robots.Gopher, "User-agent: x\nUser-agent: y\nAllow: /a\nDisallow: /b\n", "User-agent: x\nDisallow: /b\n\nUser-agent: y\nDisallow: /b\n", "3:ALLOW"},
 		{robots.Gopher, robots.Veronica2, "Disallow: /a/\n", "User-agent: *\nDisallow: /a/\n", "1:SLASH"},

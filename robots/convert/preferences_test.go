@@ -34,6 +34,8 @@ func TestUsageToSignals(t *testing.T) {
 		{"User-agent: *\nAllow: /\nContent-Usage: train-ai=n, ai-use=n\nContent-Usage: /a train-ai=y\n\nUser-agent: b\nContent-Usage: train-ai=y\nAllow: /\n",
 			"User-agent: *\nContent-Signal: ai-train=no\nAllow: /\n\nUser-agent: b\nAllow: /\n", "3 4 7"},
 		{"User-agent: b\nContent-Usage: train-ai=n\nAllow: /\n", "User-agent: b\nAllow: /\n", "2"},
+		{"User-agent: *\nContent-Usage: search=y\nDisallow: /a\n\nUser-agent: *\nContent-Usage: train-ai=n\nDisallow: /b\n",
+			"User-agent: *\nContent-Signal: search=yes, ai-train=no\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n", ""},
 		{"User-agent: *\nContent-Usage: train-ai=n(\nAllow: /\n", "User-agent: *\nAllow: /\n", "2"},
 	} {
 		out, lost := UsageToSignals(robots.Parse(robots.RFC9309, []byte(c.file)))
