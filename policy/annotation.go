@@ -21,14 +21,24 @@ const (
 
 // note is what the annotations of one directory say.
 type note struct {
-	shut    *rule           // not nil: the directory is denied as a whole
-	sets    map[string]*set // by product token in lower case, "*" among them
-	names   []string        // those that are named, in order, as they are written first
-	lines   []*rule         // the rules of all; of a line that has two meanings, one after the other
-	rules   int
-	finals  int
+	shut  *rule           // not nil: the directory is denied as a whole
+	sets  map[string]*set // by product token in lower case, "*" among them
+	names []string        // those that are named, in order, as they are written first
+	lines []*rule         // the rules of all; of a line that has two meanings, one after the other
+	size
 	fields  []siteField
 	reports []Report
+}
+
+// size is how much is said.
+type size struct {
+	rules, finals int // lines
+	named         int // robots, by each annotation
+	bytes         int // of what is written for robots that nobody names, about
+}
+
+func (s *size) add(o size) {
+	s.rules, s.finals, s.named, s.bytes = s.rules+o.rules, s.finals+o.finals, s.named+o.named, s.bytes+o.bytes
 }
 
 // set is what an annotation says of some robots.
@@ -52,20 +62,10 @@ type rule struct {
 	allow bool
 	value string // as it was written; of a denied directory, why
 	file  string
-	line  int  // 0: the annotation as a whole
-	root  bool // the root's annotation says it
+	line  int    // 0: the annotation as a whole
+	owner string // the top-level directory whose annotations say it, in URI form; "" for the root
 
 	with []*rule // of preferences about one path, put together: those that were
-}
-
-// owner is the name, in URI form, of the top-level directory whose annotations
-// say it; "" for the root.
-func (r *rule) owner() string {
-	if r.root {
-		return ""
-	}
-	name, _, _ := strings.Cut(r.uri[1:], "/")
-	return name
 }
 
 func (r *rule) field() string {
@@ -120,19 +120,24 @@ func readNote(annotations []*Annotation, at form, root bool) *note {
 	for _, s := range n.sets {
 		s.hash, s.about = sum(s.rules, s.finals), sum(s.prefs)
 	}
+	if n.named = len(n.names); n.sets["*"] != nil {
+		for _, r := range n.sets["*"].rules {
+			n.bytes += 2*len(r.uri) + perRule
+		}
+	}
 	return n
 }
 
 // deny denies the directory as a whole on account of an annotation.
 func (n *note) deny(file string, at form, code, why string) {
 	n.shut = denied(file, at, why)
-	n.sets, n.names, n.fields, n.lines, n.rules = map[string]*set{}, nil, nil, nil, 0
+	n.sets, n.names, n.fields, n.lines, n.size = map[string]*set{}, nil, nil, nil, size{}
 	n.reports = append(n.reports, NewReport(code, file, 0, "the directory is denied: "+why))
 }
 
 // denied is the rule for a directory that is denied as a whole.
 func denied(file string, at form, why string) *rule {
-	return &rule{form: at.join(form{uri: "/", raw: "/", weak: "/"}), value: why, file: file, root: at.uri == ""}
+	return &rule{form: at.join(form{uri: "/", raw: "/", weak: "/"}), value: why, file: file, owner: at.top()}
 }
 
 var seed = maphash.MakeSeed()
@@ -294,7 +299,7 @@ func (r *reader) rule(l robots.Line, allow bool) {
 		r.report(CodeSyntax, l.Number, "nobody can ask for %.60q: it holds a control byte, or a slash in a name", l.Value)
 	}
 	for _, f := range patterns {
-		rule := &rule{form: f, allow: allow, value: l.Value, file: r.file, line: l.Number, root: r.root}
+		rule := &rule{form: f, allow: allow, value: l.Value, file: r.file, line: l.Number, owner: r.at.top()}
 		if !final && len(r.sets) > 0 {
 			r.note.lines = append(r.note.lines, rule)
 		}

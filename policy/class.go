@@ -63,7 +63,9 @@ func namedRobots(root *node, denied map[*node]*rule) robotsOf {
 		read(root)(root)
 	}
 	for _, top := range root.subs {
-		top.each(denied, read(top))
+		if top.named > 0 {
+			top.each(denied, read(top))
+		}
 	}
 	return names
 }

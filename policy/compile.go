@@ -40,17 +40,15 @@ func Compile(in Input, prev *Compiled) *Compiled {
 		prev = &Compiled{}
 	}
 	c := &Compiled{in: in}
-	if c.nodes = grow(in.Root, form{}, prev.in.Root, prev.nodes); c.nodes == nil {
-		c.nodes = &node{dir: in.Root}
-	}
 	w := work{c: c, denied: map[*node]*rule{}, programs: programRules(in.Programs)}
+	c.grow(prev, w.programs)
 	w.readAll()
 	last := prev.proof
 	for round := 0; ; round++ {
 		w.write()
 		found, done := w.prove(last, round)
 		if done {
-			c.reports = gather(slices.Concat(found, w.reports(prev.nothing)))
+			c.reports = gather(slices.Concat(found, w.reports()))
 			return c
 		}
 		last = c.proof
@@ -63,6 +61,7 @@ type work struct {
 	denied   map[*node]*rule // top-level directories, and those of leaks, that are denied as a whole
 	said     []Report        // about those
 	programs []*rule
+	stale    bool // groups are, since something was denied
 	groups   []*group
 	named    map[string]*group // by token
 	fields   []siteField
@@ -79,7 +78,7 @@ func programRules(programs []string) []*rule {
 		value := formOf(strings.Split(p, "*"), false, true, true).uri
 		for _, end := range []string{"$", "/", "?"} {
 			pieces := strings.Split(strings.TrimSuffix(p+end, "$"), "*")
-			list = append(list, &rule{form: formOf(pieces, end == "$", true, true), value: value, root: true})
+			list = append(list, &rule{form: formOf(pieces, end == "$", true, true), value: value})
 		}
 	}
 	return list
@@ -87,21 +86,20 @@ func programRules(programs []string) []*rule {
 
 // readAll denies the top-level directories that say too much.
 func (w *work) readAll() {
-	names := namedRobots(w.c.nodes, w.denied)
-	for top, why := range tooLarge(w.c.nodes, names) {
+	for top, why := range tooLarge(w.c.nodes, namedRobots(w.c.nodes, w.denied)) {
 		w.deny(top, CodeTooLarge, why)
 	}
-	if len(w.denied) > 0 {
-		names = namedRobots(w.c.nodes, w.denied)
+	classes := namedRobots(w.c.nodes, w.denied).classes()
+	if most := 8 * maxBytes; w.c.nodes.bytes*len(classes) > most { // what would never fit is not written first
+		w.coarsen(estimate(w.c.nodes, w.denied, classes), most)
 	}
-	// What would never fit is not written first.
-	w.coarsen(estimate(w.c.nodes, w.denied, names.classes()), 8*maxBytes)
+	w.stale = true
 }
 
 // deny denies a directory as a whole.
 func (w *work) deny(n *node, code, why string) {
 	w.said = append(w.said, NewReport(code, firstFile(n), 0, "the directory is denied: "+why))
-	w.denied[n] = denied(firstFile(n), n.at, why)
+	w.denied[n], w.stale = denied(firstFile(n), n.at, why), true
 }
 
 // firstFile is the annotation of a directory, or the first below it.
@@ -123,7 +121,7 @@ func (w *work) coarsen(b bill, room int) bool {
 	may := map[string]*node{}
 	for _, top := range w.c.nodes.subs {
 		if w.denied[top] == nil && (top.note == nil || top.note.shut == nil) {
-			may[ownerOf(top)] = top
+			may[top.at.top()] = top
 		}
 	}
 	why := b.borrowers(may, len(w.c.nodes.subs), room)
@@ -139,15 +137,8 @@ func (w *work) write() {
 	c := w.c
 	w.hand = w.isHandWritten()
 	for {
-		classes := namedRobots(c.nodes, w.denied).classes()
-		w.groups, w.named = w.groups[:0], map[string]*group{}
-		for _, class := range classes {
-			g := compose(class, c.nodes, w.denied, w.programs)
-			g.simplify()
-			w.groups = append(w.groups, g)
-			for _, name := range g.names {
-				w.named[strings.ToLower(name)] = g
-			}
+		if w.stale {
+			w.compose()
 		}
 		list := sections(w.groups, w.noBare)
 		if n := c.nodes.note; n != nil && w.denied[c.nodes] == nil {
@@ -191,6 +182,19 @@ func (w *work) write() {
 	c.read()
 }
 
+// compose makes the groups.
+func (w *work) compose() {
+	w.groups, w.named, w.stale = nil, map[string]*group{}, false
+	for _, class := range namedRobots(w.c.nodes, w.denied).classes() {
+		g := compose(class, w.c.nodes, w.denied, w.programs)
+		g.simplify()
+		w.groups = append(w.groups, g)
+		for _, name := range g.names {
+			w.named[strings.ToLower(name)] = g
+		}
+	}
+}
+
 // isHandWritten reports whether the robots.txt in the root is all that is said: then it
 // is served byte for byte.
 func (w *work) isHandWritten() bool {
@@ -215,11 +219,11 @@ func handSources(file []byte) []*rule {
 }
 
 // reports are all that is to be said.
-func (w *work) reports(before map[sought]bool) []Report {
+func (w *work) reports() []Report {
 	list := slices.Clone(w.said)
 	w.c.nodes.each(nil, func(n *node) {
 		if n.note != nil {
-			list = append(list, n.note.reports...)
+			list = append(append(list, n.note.reports...), n.missing...)
 		}
 	})
 	if !w.hand {
@@ -229,7 +233,6 @@ func (w *work) reports(before map[sought]bool) []Report {
 			}
 		}
 	}
-	list = append(list, w.c.unmatched(w.denied, before)...)
 	return list
 }
 

@@ -51,7 +51,7 @@ type final struct {
 
 // compose makes the entries of a class.
 func compose(c *class, root *node, denied map[*node]*rule, programs []*rule) *group {
-	g := &group{class: c}
+	g := &group{class: c, entries: make([]entry, 0, len(programs)+root.rules)}
 	b := composer{group: g, token: c.token(), denied: denied, programs: programs}
 	for _, p := range programs {
 		g.entries = append(g.entries, entry{rule: p, strong: true})
@@ -243,7 +243,7 @@ func (r *rule) below(allow *rule) *rule {
 		}
 	}
 	part := *r
-	part.form, part.root = formOf([]string{head, tail}, end, true, true), allow.root
+	part.form, part.owner = formOf([]string{head, tail}, end, true, true), allow.owner
 	return &part
 }
 
@@ -251,7 +251,7 @@ func (r *rule) below(allow *rule) *rule {
 // what denies names with its extension, an Allow for each way to ask it.
 func (b *composer) spelled(r *rule) []*rule {
 	list := []*rule{r}
-	if !r.allow || !r.root {
+	if !r.allow || r.owner != "" {
 		return list
 	}
 	for _, p := range b.programs {

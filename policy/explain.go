@@ -226,14 +226,14 @@ func (g *group) notices() (list []Report) {
 // overruled returns an Allow of an annotation below that opens some of what a rule
 // of the root denies to all.
 func (g *group) overruled(e *entry) *rule {
-	if e.allow || !e.root || e.strong || e.pad > 0 || g.names[0] != "*" || !isLiteral(e.uri) {
+	if e.allow || e.owner != "" || e.strong || e.pad > 0 || g.names[0] != "*" || !isLiteral(e.uri) {
 		return nil
 	}
 	for _, o := range g.entries[g.from(e.uri):] {
 		if !strings.HasPrefix(o.uri, e.uri) {
 			break
 		}
-		if o.allow && !o.dropped && !o.root {
+		if o.allow && !o.dropped && o.owner != "" {
 			return o.rule
 		}
 	}

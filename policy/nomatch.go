@@ -15,7 +15,7 @@ const maxLooked = 1 << 20
 // finder looks for names that rules match.
 type finder struct {
 	known    []string // selectors that are no files, or the ends of such, in URI form
-	programs []string // what programs answer
+	programs []*rule  // what programs answer is denied
 	looked   int
 
 	// Where nothing was found before, nothing is now: directories do not change.
@@ -35,30 +35,16 @@ const (
 	maxSought = 1 << 16
 )
 
-// unmatched reports the rules that match nothing that exists now.
-func (c *Compiled) unmatched(denied map[*node]*rule, before map[sought]bool) []Report {
-	var list []Report
-	f := finder{before: before, nothing: map[sought]bool{}}
-	for _, sel := range c.in.Own {
-		f.known = append(f.known, escape(sel))
-	}
-	for _, p := range programRules(c.in.Programs) {
-		f.programs = append(f.programs, p.value)
-	}
-	c.nodes.each(denied, func(n *node) {
-		if n.note == nil {
-			return
+// unmatched reports the rules of an annotation that match nothing that exists now.
+func (f *finder) unmatched(n *node) (list []Report) {
+	for i, r := range n.note.lines {
+		if i > 0 && r.line == n.note.lines[i-1].line && r.file == n.note.lines[i-1].file {
+			continue // the name that an escape decodes to is enough
 		}
-		for i, r := range n.note.lines {
-			if i > 0 && r.line == n.note.lines[i-1].line && r.file == n.note.lines[i-1].file {
-				continue // the name that an escape decodes to is enough
-			}
-			if missing, near := f.missing(r, n); missing {
-				list = append(list, noMatch(r, near))
-			}
+		if missing, near := f.missing(r, n); missing {
+			list = append(list, noMatch(r, near))
 		}
-	})
-	c.nothing = f.nothing
+	}
 	return list
 }
 
@@ -79,7 +65,7 @@ func noMatch(r *rule, near string) Report {
 func (f *finder) missing(r *rule, n *node) (missing bool, near string) {
 	if slices.ContainsFunc(f.known, func(sel string) bool {
 		return matches(r.uri, sel) || sel[0] != '/' && strings.HasSuffix(strings.TrimSuffix(r.uri, "$"), sel)
-	}) || slices.ContainsFunc(f.programs, r.names) {
+	}) || slices.ContainsFunc(f.programs, func(p *rule) bool { return r.names(p.value) }) {
 		return false, ""
 	}
 	d, at := n.dir, n.at.uri+"/"

@@ -42,6 +42,12 @@ func (f form) join(g form) form {
 	return form{uri, f.raw + g.raw, f.weak + g.weak, f.odd || g.odd, f.other || g.other}
 }
 
+// top is the first name of a selector, in URI form; "" for the root.
+func (f form) top() string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(f.uri, "/"), "/")
+	return name
+}
+
 // below returns the form of a directory in the one with form f.
 func (f form) below(name string) form {
 	if robots.Plain(name) {

@@ -77,8 +77,8 @@ func TestURLs(t *testing.T) {
 // when the file is written so, nothing is unproven any more.
 func TestLeakIsCured(t *testing.T) {
 	c := &Compiled{in: Input{Root: treeOf(map[string]string{".robots": "Disallow: /b\n", "d/.robots": "Disallow: /x\nDisallow: /y\n"}, "d/x", "d/y")}}
-	c.nodes = grow(c.in.Root, form{}, nil, nil)
-	w := work{c: c, denied: map[*node]*rule{}}
+	c.grow(&Compiled{}, nil)
+	w := work{c: c, denied: map[*node]*rule{}, stale: true}
 	w.write()
 	right := string(c.file)
 	c.file = []byte(strings.ReplaceAll(right, "Disallow: /d/", "Disallow: /other/"))

@@ -61,32 +61,29 @@ func partOf(lines []line, whose []string) part {
 	p := part{by: map[string]int{}, whose: whose}
 	for _, l := range lines {
 		n := len(l.text) + len("Disallow: \n")
-		p.by[l.of.owner()] += n
+		p.by[l.of.owner] += n
 		p.total += n
 	}
 	return p
 }
 
-// estimate is the bill of a file that has yet to be written, from the sizes of
-// rules: each class would repeat what is said to all.
+// estimate is the bill of a file that has yet to be written: each class would repeat
+// what is said to all.
 func estimate(root *node, denied map[*node]*rule, classes []*class) bill {
-	p := part{by: map[string]int{}}
-	count := func(n *node) {
-		if n.note == nil || n.note.sets["*"] == nil || denied[n] != nil {
-			return
+	p := part{by: map[string]int{"": root.bytes}, total: root.bytes}
+	for _, top := range root.subs {
+		p.by[""] -= top.bytes
+		if denied[top] != nil {
+			p.total -= top.bytes
+			continue
 		}
-		for _, r := range n.note.sets["*"].rules {
-			size := 2*len(r.uri) + perRule
-			p.by[r.owner()] += size
-			p.total += size
-		}
+		p.by[top.at.top()] = top.bytes
 	}
-	root.each(denied, count)
 	var b bill
 	for _, c := range classes {
 		p.whose = nil
 		for top := range c.told {
-			p.whose = append(p.whose, ownerOf(top))
+			p.whose = append(p.whose, top.at.top())
 		}
 		b.add(p)
 	}

@@ -93,18 +93,33 @@ func (d *Dir) find(name string) *Dir {
 // node is a directory with an annotation in it or below it. The compiler walks
 // nodes, never the whole tree: what it costs is what the annotations say.
 type node struct {
-	dir    *Dir
-	at     form  // its selector, without a slash at the end; empty for the root
-	note   *note // nil: no annotation lies here
-	subs   []*node
-	rules  int // lines of rules here and below
-	finals int // Final lines
+	dir     *Dir
+	at      form  // its selector, without a slash at the end; empty for the root
+	note    *note // nil: no annotation lies here
+	subs    []*node
+	size             // of what is said here and below
+	missing []Report // of rules here that match nothing that exists now
+}
+
+// grow makes the nodes of the tree.
+func (c *Compiled) grow(prev *Compiled, programs []*rule) {
+	f := finder{before: prev.nothing, nothing: map[sought]bool{}, programs: programs}
+	for _, sel := range c.in.Own {
+		f.known = append(f.known, escape(sel))
+	}
+	if !slices.Equal(c.in.Own, prev.in.Own) || !slices.Equal(c.in.Programs, prev.in.Programs) {
+		prev = &Compiled{}
+	}
+	if c.nodes = f.grow(c.in.Root, form{}, prev.in.Root, prev.nodes); c.nodes == nil {
+		c.nodes = &node{dir: c.in.Root}
+	}
+	c.nothing = f.nothing
 }
 
 // grow makes the nodes of a directory; nil if there are none. Those of an
 // unchanged subtree are taken over from the older tree: oldDir is the directory
 // of the same path in it, and old its node.
-func grow(d *Dir, at form, oldDir *Dir, old *node) *node {
+func (f *finder) grow(d *Dir, at form, oldDir *Dir, old *node) *node {
 	if len(at.raw)+1 > maxSelector { // nobody can ask for it
 		return nil
 	}
@@ -117,33 +132,49 @@ func grow(d *Dir, at form, oldDir *Dir, old *node) *node {
 		n.note = readNote(d.Notes, at, at.uri == "")
 	}
 	if n.note != nil {
-		n.rules, n.finals = n.note.rules, n.note.finals
+		n.size, n.missing = n.note.size, f.unmatched(n)
 	}
+	if oldDir == nil {
+		oldDir = &Dir{}
+	}
+	if old == nil {
+		old = &node{}
+	}
+	i, j := 0, 0 // in the older tree
 	for _, sub := range d.Dirs {
 		if !speakable(sub.Name) {
 			continue
 		}
-		var was *Dir
-		var wasNode *node
-		if oldDir != nil {
-			if was = oldDir.sub(sub.Name); was != nil && old != nil {
-				wasNode = old.sub(sub.Name)
-			}
-		}
-		s := wasNode
+		was, s := next(oldDir.Dirs, &i, sub.Name), next(old.subs, &j, sub.Name)
 		if was != sub {
-			s = grow(sub, at.below(sub.Name), was, wasNode)
+			s = f.grow(sub, at.below(sub.Name), was, s)
 		}
 		if s != nil {
 			n.subs = append(n.subs, s)
-			n.rules += s.rules
-			n.finals += s.finals
+			n.add(s.size)
 		}
 	}
 	if n.note == nil && len(n.subs) == 0 {
 		return nil
 	}
 	return n
+}
+
+func (d *Dir) name() string  { return d.Name }
+func (n *node) name() string { return n.dir.Name }
+
+// next returns the element of that name in a list that is in order: nil if there is
+// none. It begins at i, which it moves on.
+func next[T interface {
+	comparable
+	name() string
+}](list []T, i *int, name string) (found T) {
+	for ; *i < len(list) && list[*i].name() <= name; *i++ {
+		if list[*i].name() == name {
+			found = list[*i]
+		}
+	}
+	return found
 }
 
 // sub returns the node of that name.

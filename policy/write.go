@@ -3,7 +3,6 @@ package policy
 import (
 	"bytes"
 	"slices"
-	"strings"
 )
 
 // nobody is a selector that is never answered: the server refuses dotfiles. A
@@ -37,7 +36,7 @@ func sections(groups []*group, noBare bool) []section {
 			s.lines, s.prefs = g.weakLines(noBare), nil
 		}
 		for top := range g.told {
-			s.whose = append(s.whose, ownerOf(top))
+			s.whose = append(s.whose, top.at.top())
 		}
 		slices.Sort(s.whose)
 		list = append(list, s)
@@ -53,9 +52,6 @@ func sections(groups []*group, noBare bool) []section {
 	}
 	return list
 }
-
-// ownerOf is the name of a top-level directory as rules know it; "" for the root.
-func ownerOf(top *node) string { return strings.TrimPrefix(top.at.uri, "/") }
 
 // merged puts preferences about the same path together.
 func merged(prefs []*rule) []*rule {
@@ -98,7 +94,12 @@ func (w *writer) line(of *rule, parts ...string) {
 
 // write makes the file.
 func write(list []section, fields []siteField) *writer {
-	w := &writer{}
+	lines := 0
+	for _, s := range list {
+		lines += len(s.lines)
+	}
+	w := &writer{sources: make([]*rule, 0, lines+len(list))}
+	w.buf.Grow(40 * lines)
 	w.line(nil, header)
 	for i, s := range list {
 		if i > 0 {
