@@ -46,7 +46,7 @@ type Index struct {
 // store is what an index consists of.
 type store struct {
 	names   map[string]uint32 // the number of each text
-	texts   []text
+	texts   []entry
 	live    int
 	total   int64 // words of all live texts
 	strings int64 // bytes of their names and titles
@@ -59,8 +59,8 @@ type store struct {
 	arena  arena    // of postings
 }
 
-// text is one text of the index.
-type text struct {
+// entry is one text of the index.
+type entry struct {
 	name  string // "" if it was deleted
 	title string
 	mark  uint64
@@ -98,13 +98,13 @@ const textCost = 52 + 44
 
 // normOf is what the times of a word in a text are weighed against.
 func normOf(words uint32, average float32) float32 {
-	return k1 * (1 - b + b*float32(words)/max(1, average))
+	return timesWeight * (1 - lengthWeight + lengthWeight*float32(words)/max(1, average))
 }
 
 // The constants of BM25 (rank.go).
 const (
-	k1 = 1.2
-	b  = 0.75
+	timesWeight  = 1.2
+	lengthWeight = 0.75
 )
 
 // weigh computes the norms again when the average has moved by a tenth, so that
@@ -239,7 +239,7 @@ func (a *adding) done(name, title string, mark uint64) {
 		t.texts.add(&x.arena, a.doc, t.times)
 	}
 	x.names[name] = a.doc
-	x.texts = append(x.texts, text{name: strings.Clone(name), title: strings.Clone(title), mark: mark, words: a.words})
+	x.texts = append(x.texts, entry{name: strings.Clone(name), title: strings.Clone(title), mark: mark, words: a.words})
 	x.norms = append(x.norms, normOf(a.words, x.average))
 	x.live++
 	x.total += int64(a.words)
@@ -288,7 +288,7 @@ func (x *Index) remove(name string) {
 	x.live--
 	x.total -= int64(t.words)
 	x.strings -= int64(len(t.name) + len(t.title))
-	*t = text{}
+	*t = entry{}
 	delete(x.names, name)
 }
 

@@ -2,7 +2,6 @@ package search
 
 import (
 	"bytes"
-	"container/heap"
 	"math"
 	"slices"
 	"sync"
@@ -23,17 +22,15 @@ func (c candidate) worse(d candidate) bool {
 	return c.score < d.score || c.score == d.score && c.doc > d.doc
 }
 
-// best is a heap of the best candidates, the worst of them first.
-type best []candidate
-
-func (h best) Len() int           { return len(h) }
-func (h best) Less(i, j int) bool { return h[i].worse(h[j]) }
-func (h best) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *best) Push(c any)        { *h = append(*h, c.(candidate)) }
-func (h *best) Pop() any {
-	c := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return c
+// best sorts candidates, the best first, and keeps n of them.
+func best(all []candidate, n int) []candidate {
+	slices.SortFunc(all, func(a, b candidate) int {
+		if a.worse(b) {
+			return 1
+		}
+		return -1
+	})
+	return all[:min(n, len(all))]
 }
 
 // scores are what the texts of an index have got so far.
@@ -65,7 +62,8 @@ func (s *store) rank(parts []queryWord, n int) ([]candidate, int) {
 	for i, p := range parts {
 		s.scorePart(sc, uint8(i), s.lists(p))
 	}
-	var h best
+	var all []candidate
+	var least candidate // of the best n as far as is known; none is worse than the zero one
 	found := 0
 	for doc, held := range sc.parts {
 		if int(held) != len(parts) || s.texts[doc].name == "" {
@@ -73,20 +71,15 @@ func (s *store) rank(parts []queryWord, n int) ([]candidate, int) {
 		}
 		found++
 		c := candidate{uint32(doc), sc.score[doc]}
-		if len(h) < n {
-			heap.Push(&h, c)
-		} else if h[0].worse(c) {
-			h[0] = c
-			heap.Fix(&h, 0)
+		if c.worse(least) {
+			continue
+		}
+		if all = append(all, c); len(all) == 2*n {
+			all = best(all, n)
+			least = all[n-1]
 		}
 	}
-	slices.SortFunc(h, func(a, b candidate) int {
-		if a.worse(b) {
-			return 1
-		}
-		return -1
-	})
-	return h, found
+	return best(all, n), found
 }
 
 // scorePart adds what one part of the query gives to the texts that hold the
@@ -109,7 +102,7 @@ func (s *store) scorePart(sc *scores, before uint8, lists []*list) {
 		if times > 0 && sc.parts[doc] == before {
 			sc.parts[doc]++
 			tf := float32(times)
-			sc.score[doc] += idf * tf * (k1 + 1) / (tf + s.norms[doc])
+			sc.score[doc] += idf * tf * (timesWeight + 1) / (tf + s.norms[doc])
 		}
 	}
 }

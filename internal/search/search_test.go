@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -390,4 +391,24 @@ func TestPostings(t *testing.T) {
 			t.Fatalf("%d documents, and another", len(docs))
 		}
 	})
+}
+
+// The best few are the first of all, however many there are.
+func TestRankKeepsTheBest(t *testing.T) {
+	x := New(0)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 300 {
+		text := strings.Repeat("word ", 1+r.IntN(9)) + strings.Repeat("other ", r.IntN(50))
+		if err := x.Put(fmt.Sprint(i), "", 0, strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parts := parse("word").parts
+	all, found := x.rank(parts, 1000)
+	for _, n := range []int{1, 2, 7, 150, 299, 300} {
+		few, again := x.rank(parts, n)
+		if found != 300 || again != found || !slices.Equal(few, all[:n]) {
+			t.Errorf("the best %d: %v, want %v; found %d", n, few, all[:n], again)
+		}
+	}
 }
