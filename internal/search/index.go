@@ -46,7 +46,7 @@ type Index struct {
 // store is what an index consists of.
 type store struct {
 	names   map[string]uint32 // the number of each text
-	texts   []entry
+	texts   []indexed
 	live    int
 	total   int64 // words of all live texts
 	strings int64 // bytes of their names and titles
@@ -59,8 +59,8 @@ type store struct {
 	arena  arena    // of postings
 }
 
-// entry is one text of the index.
-type entry struct {
+// indexed is a text that is in the index.
+type indexed struct {
 	name  string // "" if it was deleted
 	title string
 	mark  uint64
@@ -239,7 +239,7 @@ func (a *adding) done(name, title string, mark uint64) {
 		t.texts.add(&x.arena, a.doc, t.times)
 	}
 	x.names[name] = a.doc
-	x.texts = append(x.texts, entry{name: strings.Clone(name), title: strings.Clone(title), mark: mark, words: a.words})
+	x.texts = append(x.texts, indexed{name: strings.Clone(name), title: strings.Clone(title), mark: mark, words: a.words})
 	x.norms = append(x.norms, normOf(a.words, x.average))
 	x.live++
 	x.total += int64(a.words)
@@ -288,7 +288,7 @@ func (x *Index) remove(name string) {
 	x.live--
 	x.total -= int64(t.words)
 	x.strings -= int64(len(t.name) + len(t.title))
-	*t = entry{}
+	*t = indexed{}
 	delete(x.names, name)
 }
 
