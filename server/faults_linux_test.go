@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // wantReset reads the rest of a reply, which must not look like all of it.
@@ -23,7 +22,7 @@ func wantReset(t *testing.T, c io.Reader, atMost int) {
 func TestReplyThatBreaksOff(t *testing.T) {
 	h := &stuck{begins: strings.Repeat("x", 2*bufferSize), free: make(chan struct{})}
 	var log lines
-	addr := startTCP(t, &Server{Handler: quickOnly{h}, StallTimeout: 200 * time.Millisecond, Log: log.logger()})
+	addr := startTCP(t, &Server{Handler: quickOnly{h}, StallTimeout: stalls, Log: log.logger()})
 	c := dialTCP(t, addr)
 	_, _ = io.WriteString(c, "/x\r\n")
 	wantReset(t, c, 2*bufferSize+1)

@@ -70,6 +70,10 @@ func (s sends) ServeGopher(w ResponseWriter, r *Request) (err error) {
 	return err
 }
 
+// stalls is a stall time that is over soon, and within which the server does run. On
+// a busy machine it may be the handler that seems to stall, not the client.
+const stalls = 2 * time.Second
+
 // A client that does not read gets little of the kernel's memory, and none once
 // the time is over: the connection is reset.
 func TestAbuseNeverReads(t *testing.T) {
@@ -77,7 +81,8 @@ func TestAbuseNeverReads(t *testing.T) {
 	if err := os.WriteFile(file, make([]byte, 16<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	defer func(n int) { manyConns = n }(manyConns)
+	many := manyConns
+	t.Cleanup(func() { manyConns = many })
 	manyConns = 0 // as when many are being sent; and somebody is
 	serverTLS, clientTLS := tlsConfigs(t)
 	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
@@ -85,8 +90,9 @@ func TestAbuseNeverReads(t *testing.T) {
 	}}
 	for _, way := range []string{"/file", "/written", "/in parts", "/at hand", "/TLS"} {
 		t.Run(way, func(t *testing.T) {
+			t.Parallel()
 			var log lines
-			s := &Server{StallTimeout: 200 * time.Millisecond, Log: log.logger(), Handler: sends{file}, TLS: serverTLS, RequestTimeout: time.Hour}
+			s := &Server{StallTimeout: stalls, Log: log.logger(), Handler: sends{file}, TLS: serverTLS, RequestTimeout: time.Hour}
 			addr := startTCP(t, s)
 			_ = dialTCP(t, addr) // is silent, and stays
 			eventually(t, "nobody stays", func() bool { return s.Counts().Reading == 1 })
@@ -100,7 +106,7 @@ func TestAbuseNeverReads(t *testing.T) {
 				to = tls.Client(c, clientTLS)
 			}
 			_, _ = io.WriteString(to, way+"\r\n")
-			sent := regexp.MustCompile(`bytes=(\d+).*no progress`)
+			sent := regexp.MustCompile(`bytes=(\d+).*(no progress|does not answer)`)
 			eventually(t, "the reply goes on", func() bool { return sent.MatchString(log.String()) })
 			if n, _ := strconv.Atoi(sent.FindStringSubmatch(log.String())[1]); n > 4*maxUnsent {
 				t.Errorf("the kernel took %d bytes", n)
