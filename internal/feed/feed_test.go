@@ -146,7 +146,7 @@ func TestFeed(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "phlog/2026-05-05.txt"), []byte("News\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if got, _ := ask(t, h, "/phlog/feed.xml"); strings.Contains(got, ">News<") {
 			break
 		} else if time.Now().After(end) {

@@ -314,7 +314,7 @@ func (s *served) dial() net.Conn {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
 	return c
 }
 

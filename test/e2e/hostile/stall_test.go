@@ -192,7 +192,7 @@ func TestDiskFailsWhileSending(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
 	if _, err := io.WriteString(c, "/mnt/large.bin\r\n"); err != nil {
 		t.Fatal(err)
 	}
