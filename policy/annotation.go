@@ -265,13 +265,8 @@ func (r *reader) tokensOf(l robots.Line) []string {
 
 // isToken reports whether a name may be written as that of a group.
 func isToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if word := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-_.", c) >= 0; !word {
-			return false
-		}
-	}
-	return s != "" && len(s) <= maxToken
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	return s != "" && len(s) <= maxToken && strings.Trim(s, letters) == ""
 }
 
 // rule takes an Allow, a Disallow or a Final line.

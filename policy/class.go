@@ -16,9 +16,6 @@ type class struct {
 // token is one of the robots, in lower case.
 func (c *class) token() string { return strings.ToLower(c.names[0]) }
 
-// everybody are the robots that nobody names.
-func everybody() *class { return &class{names: []string{"*"}} }
-
 // robotsOf is what top-level directories say of each robot that is named.
 type robotsOf struct {
 	written map[string]string           // names as they are written first, by token
@@ -104,7 +101,7 @@ func (names robotsOf) classes() []*class {
 	for _, c := range list {
 		slices.SortFunc(c.names, longestFirst)
 	}
-	return append([]*class{everybody()}, inOrder(list)...)
+	return append([]*class{{names: []string{"*"}}}, inOrder(list)...)
 }
 
 func longestFirst(a, b string) int {

@@ -14,22 +14,20 @@ import (
 // Compiled is the policy of a tree, and the robots.txt made of it. It never
 // changes and may be used by many goroutines at once.
 type Compiled struct {
-	in        Input
-	nodes     *node
-	file      []byte
-	sources   []*rule // of each line of the file
-	fields    SiteFields
-	reports   []Report
-	proof     *proof.Result[*Dir]
-	leaks     []Leak
-	hash      string
-	nothing   map[sought]bool // what matches nothing, of large directories
-	everybody *robots.Rules   // of robots that no annotation names
-	agents    []string        // a robot of each class
-	noAllow   []string        // veronica, if an annotation names it: its group has no Allow
-	readers   []*robots.Rules // what the file says to each, after RFC 9309
-	closers   []*robots.Rules // those, and what is said to Veronica
-	shut      []string        // directories that are denied whatever annotations say
+	in       Input
+	nodes    *node
+	file     []byte
+	sources  []*rule // of each line of the file
+	fields   SiteFields
+	reports  []Report
+	proof    *proof.Result[*Dir]
+	leaks    []Leak
+	hash     string
+	nothing  map[sought]bool // what matches nothing, of large directories
+	agents   []string        // a robot of each class; "*" is the first
+	readers  []*robots.Rules // what the file says to each, after RFC 9309
+	veronica *robots.Rules   // to her it has no Allow; nil if no annotation names her
+	shut     []string        // directories that are denied whatever annotations say
 }
 
 // Compile makes the robots.txt of a tree and proves it. What prev has made of an
@@ -64,10 +62,9 @@ type work struct {
 	stale    bool // groups are, since something was denied
 	groups   []*group
 	named    map[string]*group // by token
-	fields   []siteField
 	noBare   bool
-	hand     bool                            // the file is the hand-written one
-	read     map[robots.Dialect]*robots.File // the file, after the last round
+	hand     bool         // the file is the hand-written one
+	strict   *robots.File // the file, after the last round
 }
 
 // programRules denies what programs answer: a selector, what is below it, and
@@ -141,11 +138,12 @@ func (w *work) write() {
 			w.compose()
 		}
 		list := sections(w.groups, w.noBare)
-		if n := c.nodes.note; n != nil && w.denied[c.nodes] == nil {
-			w.fields = n.fields
+		var fields []siteField
+		if n := c.nodes.note; n != nil {
+			fields = n.fields
 		}
-		c.fields = siteFields(w.fields)
-		out := write(list, w.fields)
+		c.fields = siteFields(fields)
+		out := write(list, fields)
 		if out.buf.Len() <= maxBytes || w.denied[c.nodes] != nil {
 			c.file, c.sources = out.buf.Bytes(), out.sources
 			break
@@ -167,12 +165,8 @@ func (w *work) write() {
 	}
 	sum := sha256.Sum256(c.file)
 	c.hash = hex.EncodeToString(sum[:])
-	c.agents, c.noAllow, c.shut = nil, nil, nil
+	c.agents, c.shut = nil, nil
 	for _, g := range w.groups {
-		if g.token() == veronica {
-			c.noAllow = append(c.noAllow, veronica)
-			continue
-		}
 		c.agents = append(c.agents, g.token())
 	}
 	for n := range w.denied {

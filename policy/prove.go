@@ -132,11 +132,9 @@ func (w *work) overBlocks(f proof.Finding) []Report {
 			continue
 		}
 		file, line, message := f.File, f.Line, "not every reader can be told what it allows"
-		for _, d := range []robots.Dialect{robots.GopherStrict, robots.Veronica2} {
-			if file == "" {
-				file, line = w.c.Source(w.readAs(d).Decide(veronica, sel).Rule.Line)
-				message = "some readers take it to deny more"
-			}
+		if file == "" {
+			file, line = w.c.Source(w.everyDenial().Decide(veronica, sel).Rule.Line)
+			message = "some readers take it to deny more"
 		}
 		r := NewReport(CodeOverBlock, file, line, message)
 		r.Selector, r.Readers, r.Victims = sel, []string{f.Reader}, []string{sel}
@@ -148,8 +146,11 @@ func (w *work) overBlocks(f proof.Finding) []Report {
 // slash reports whether a selector would be denied with a slash at its end, as a
 // directory: to Veronica-2 "/d" and "/d/" are one.
 func (w *work) slash(sel string) bool {
-	rules := w.c.readers[0] // of "*"; what is written for Veronica says less
-	return len(w.c.noAllow) == 0 && !rules.Allowed(escape("/"+strings.Trim(sel, "/")+"/"))
+	rules := w.c.readers[0] // what is written for Veronica says less
+	if w.c.veronica != nil {
+		rules = w.c.veronica
+	}
+	return !rules.Allowed(escape("/" + strings.Trim(sel, "/") + "/"))
 }
 
 // strict is the reader that every Disallow line of the file binds.
@@ -171,15 +172,12 @@ func strictAlone(list []Report) []Report {
 	return list
 }
 
-// readAs reads the file in a dialect, once.
-func (w *work) readAs(d robots.Dialect) *robots.File {
-	if w.read == nil {
-		w.read = map[robots.Dialect]*robots.File{}
+// everyDenial reads every Disallow of the file, once.
+func (w *work) everyDenial() *robots.File {
+	if w.strict == nil {
+		w.strict = robots.Parse(robots.GopherStrict, w.c.file)
 	}
-	if w.read[d] == nil {
-		w.read[d] = robots.Parse(d, w.c.file)
-	}
-	return w.read[d]
+	return w.strict
 }
 
 // Prove holds another robots.txt, such as one that a server has, against the

@@ -15,14 +15,13 @@ import (
 // read lets readers of RFC 9309 read the file.
 func (c *Compiled) read() {
 	f := robots.Parse(robots.RFC9309, c.file)
-	c.readers = nil
+	c.readers, c.veronica = nil, nil
 	for _, agent := range c.agents {
-		c.readers = append(c.readers, f.Agent(agent))
-	}
-	c.everybody = f.Agent("*")
-	c.closers = slices.Clone(c.readers)
-	for _, agent := range c.noAllow {
-		c.closers = append(c.closers, f.Agent(agent))
+		if rules := f.Agent(agent); agent == veronica {
+			c.veronica = rules
+		} else {
+			c.readers = append(c.readers, rules)
+		}
 	}
 }
 
@@ -46,7 +45,7 @@ func (c *Compiled) Denied(name string, dir bool) bool {
 // DeniedToAll reports whether a resource is denied to the robots that no
 // annotation names: what is denied to a few by name is not.
 func (c *Compiled) DeniedToAll(name string, dir bool) bool {
-	return !c.everybody.Allowed(escape(selector.Canonical(name, dir)))
+	return !c.readers[0].Allowed(escape(selector.Canonical(name, dir)))
 }
 
 // Closed reports whether a selector is a closed spelling of something denied:
@@ -75,15 +74,12 @@ func (c *Compiled) closes(canonical, spelling string) bool {
 		d := r.Decide(denied)
 		return !d.Allowed && (always || isSlashed(d.Rule.Pattern) && spelling[0] != '/' || r.Allowed(other))
 	}
-	for i, r := range c.closers {
-		if closed(r, escape(canonical), escape(spelling)) {
-			return true
-		}
-		if isVeronica := i >= len(c.readers); isVeronica && closed(r, canonical, spelling) {
-			return true // her lines may be in weak forms, which are not escaped
-		}
+	isClosed := func(r *robots.Rules) bool { return closed(r, escape(canonical), escape(spelling)) }
+	if slices.ContainsFunc(c.readers, isClosed) {
+		return true
 	}
-	return false
+	// Her lines may be in weak forms, which are not escaped.
+	return c.veronica != nil && (isClosed(c.veronica) || closed(c.veronica, canonical, spelling))
 }
 
 // RuleSource is a line of an annotation.
