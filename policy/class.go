@@ -77,10 +77,10 @@ func (names robotsOf) classes() []*class {
 	for token := range names.told {
 		isName[token] = true
 	}
-	for token, name := range names.written {
+	for token := range names.written {
 		if !isName[token] {
 			// It has no group, unless a reader of 1994 would take that of another.
-			parts(token, isName, func(string) { list = append(list, &class{names: []string{name}}) })
+			parts(token, isName, func(string) { names.told[token] = nil })
 		}
 	}
 	for token, told := range names.told {
@@ -88,15 +88,14 @@ func (names robotsOf) classes() []*class {
 		for _, s := range told {
 			sum += s
 		}
-		c := by[sum]
-		if c == nil || token == veronica {
-			c = &class{told: told}
-			list = append(list, c)
-			if token != veronica {
-				by[sum] = c
-			}
+		if token == veronica { // alone
+			sum = ^sum
 		}
-		c.names = append(c.names, names.written[token])
+		if by[sum] == nil {
+			by[sum] = &class{told: told}
+			list = append(list, by[sum])
+		}
+		by[sum].names = append(by[sum].names, names.written[token])
 	}
 	for _, c := range list {
 		slices.SortFunc(c.names, longestFirst)

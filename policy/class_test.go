@@ -1,0 +1,38 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestGroups: robots that are treated alike share a group, longer names stand before
+// those that are parts of them, and veronica stands alone.
+func TestGroups(t *testing.T) {
+	const x = "\nDisallow: /x\n"
+	for text, want := range map[string]string{
+		"User-agent: foo" + x + "User-agent: bar" + x:                                               "* | bar foo",
+		"User-agent: foo" + x + "User-agent: bar" + x + "User-agent: bar\nDisallow: /y\n":           "* | bar | foo",
+		"User-agent: foo" + x + "User-agent: foobot\nDisallow: /y\n":                                "* | foobot | foo",
+		"User-agent: ab" + x + "User-agent: b" + x + "User-agent: abc\nDisallow: /y\n":              "* | abc | ab b",
+		"User-agent: abc" + x + "User-agent: b" + x + "User-agent: ab\nDisallow: /y\n":              "* | abc | ab | b",
+		"User-agent: Veronica" + x + "User-agent: bar" + x:                                          "* | Veronica | bar",
+		"User-agent: foo" + x + "User-agent: bar\nDisallow: /y\nUser-agent: foobar\nDisallow: /z\n": "* | foobar | bar | foo",
+		"User-agent: foo\nDisallow: /z\n":                                                           "*",
+	} {
+		// Of the last, and of foobar, no more is said than to all.
+		c := compileOf(map[string]string{"d/.robots": "Disallow: /z\n\n" + text}, "d/x")
+		var got []string
+		for group := range strings.SplitSeq(string(c.File()), "\n\n") {
+			var names []string
+			for line := range strings.Lines(group) {
+				if name, ok := strings.CutPrefix(line, "User-agent: "); ok {
+					names = append(names, strings.TrimSpace(name))
+				}
+			}
+			got = append(got, strings.Join(names, " "))
+		}
+		if got := strings.Join(got, " | "); got != want {
+			t.Errorf("%q: %s, not %s", text, got, want)
+		}
+	}
+}
