@@ -17,9 +17,3 @@ func TestEverything(t *testing.T) {
 		}
 	}
 }
-
-func TestNear(t *testing.T) {
-	if near("disallow", "disallow") || !near("disalow", "disallow") || near("dislow", "disallow") {
-		t.Error("what is near Disallow")
-	}
-}
