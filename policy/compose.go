@@ -8,12 +8,11 @@ import (
 // entry is a rule as one class of robots gets it.
 type entry struct {
 	*rule
-	strong  bool   // nothing opens what it denies: a directory that is denied as a whole, a program
-	partly  bool   // an Allow that something outweighs in a part of what it matches
-	dropped bool   // a shorter Disallow, or an Allow of the same pattern, says it all
-	twin    *entry // the same rule, said elsewhere: this one is dropped
-	tie     bool   // its weak form stands beside it, with an Allow of the same length after it
-	pad     int    // bytes that a second line of it has more, to outweigh every Allow that it overrules
+	strong  bool // nothing opens what it denies: a directory that is denied as a whole, a program
+	partly  bool // an Allow that something outweighs in a part of what it matches
+	dropped bool // a shorter Disallow, or an Allow of the same pattern, says it all
+	tie     bool // its weak form stands beside it, with an Allow of the same length after it
+	pad     int  // bytes that a second line of it has more, to outweigh every Allow that it overrules
 }
 
 // group is what one class of robots is told.

@@ -126,7 +126,7 @@ func (w *work) reason(g *group, e *entry, reader, sel string) (code, message str
 	}
 	switch {
 	case !cannot:
-	case e.odd || e.other || strings.HasPrefix(e.uri, "/%20"):
+	case e.odd || strings.HasPrefix(e.raw, "/ "):
 		return CodeName, "the name cannot be written for all readers"
 	case is(asRaw):
 	case glob && e.isWeak():

@@ -15,7 +15,6 @@ const veronica = "veronica"
 type line struct {
 	text  string // the pattern
 	allow bool
-	last  bool // it comes after all others
 	of    *rule
 }
 
@@ -81,7 +80,7 @@ func (s *stacks) twin(e *entry) bool {
 		switch o := list[len(list)-1]; {
 		case o.allow == e.allow:
 			o.pad, o.strong = max(o.pad, e.pad), o.strong || e.strong
-			e.dropped, e.twin = true, o
+			e.dropped = true
 		case o.allow:
 			e.dropped = !e.strong && e.pad == 0 && !o.partly
 		default:
@@ -98,7 +97,7 @@ func (s *stacks) twin(e *entry) bool {
 func (g *group) covered(s *stacks, e *entry, at int) {
 	var by *entry
 	for i := len(s.literals) - 1; i >= 0 && by == nil; i-- {
-		if o := s.literals[i]; !o.dropped && len(o.uri) < len(e.uri) && o.uri != "/" && !o.odd && !o.other {
+		if o := s.literals[i]; !o.dropped && len(o.uri) < len(e.uri) && o.uri != "/" && !o.odd {
 			by = o
 		}
 	}
@@ -126,7 +125,7 @@ func (g *group) covered(s *stacks, e *entry, at int) {
 // isAnchored reports whether the rule is a name and a $, and nothing else that
 // readers without $ could not read.
 func (e *entry) isAnchored() bool {
-	return e.uri[len(e.uri)-1] == '$' && len(headOf(e.uri)) == len(e.uri)-1 && !e.odd && !e.other && strings.IndexByte(e.weak, '*') < 0 && e.weak == strings.TrimRight(e.weak, " $")
+	return e.uri[len(e.uri)-1] == '$' && len(headOf(e.uri)) == len(e.uri)-1 && !e.odd && strings.IndexByte(e.weak, '*') < 0 && e.weak == strings.TrimRight(e.weak, " $")
 }
 
 // mayTie reports whether the weak form of a rule may stand in its group, with an
@@ -142,7 +141,7 @@ func (s *stacks) mayTie(e *entry) bool {
 // form of a rule. Of a name that begins with a blank they need it for selectors
 // without a leading slash.
 func (e *entry) isWeak() bool {
-	return e.odd || e.other || e.uri[len(e.uri)-1] == '$' || e.raw[1:] != "" && e.raw[1] == ' '
+	return e.odd || e.uri[len(e.uri)-1] == '$' || strings.HasPrefix(e.raw, "/ ")
 }
 
 // weakText is the weak form as it is written.
@@ -157,7 +156,7 @@ func (e *entry) weakText() string {
 // know them.
 func (e *entry) prefix() (text string, ok bool) {
 	text = strings.TrimRight(e.raw, "*")
-	ok = !e.allow && text != e.raw && !e.odd && !e.other && text != "" && text == strings.TrimRight(text, " $")
+	ok = !e.allow && text != e.raw && !e.odd && text != "" && text == strings.TrimRight(text, " $")
 	return text, ok && strings.IndexByte(text, '*') < 0
 }
 
@@ -171,7 +170,7 @@ func (g *group) lines(noBare bool) []line {
 		}
 		w.of = e.rule
 		w.both(e.uri, e.allow)
-		if e.raw != e.uri && !e.odd && !e.other {
+		if e.raw != e.uri && !e.odd {
 			w.both(e.raw, e.allow)
 		}
 		if e.pad > 0 {
@@ -239,14 +238,14 @@ func newLineWriter(entries int, noBare bool) lineWriter {
 // The latter is left out where it would say too much or nothing; the server
 // closes those spellings.
 func (w *lineWriter) both(text string, allow bool) {
-	w.list = append(w.list, line{text, allow, false, w.of})
+	w.list = append(w.list, line{text, allow, w.of})
 	switch bare := text[1:]; {
 	case isSlashed(text):
 	case !allow && (bare == "*" || text == "/" && w.of.uri != "/$"):
-		w.bare = append(w.bare, line{"*", false, true, w.of})
+		w.bare = append(w.bare, line{"*", false, w.of})
 	case w.noBare || bare == "" || bare == "$" || bare[0] == ' ':
 	default:
-		w.bare = append(w.bare, line{bare, allow, false, w.of})
+		w.bare = append(w.bare, line{bare, allow, w.of})
 	}
 }
 
@@ -264,11 +263,14 @@ func (w *lineWriter) sorted() []line {
 	return slices.CompactFunc(all, func(a, b line) bool { return a.text == b.text && a.allow == b.allow })
 }
 
+// isLast reports whether a line comes after all others: what denies all.
+func (l line) isLast() bool { return l.text == "*" && !l.allow }
+
 func compareLines(a, b line) int {
 	n := min(len(a.text), len(b.text))
 	switch {
-	case a.last != b.last:
-		return order(a.last, b.last)
+	case a.isLast() != b.isLast():
+		return order(a.isLast(), b.isLast())
 	case a.text[:n] != b.text[:n]:
 		return strings.Compare(a.text, b.text)
 	case len(a.text) != len(b.text):

@@ -21,8 +21,7 @@ import (
 type form struct {
 	uri, raw, weak string
 
-	odd   bool // raw cannot be written: a byte of it would be read as syntax
-	other bool // RFC 9309 reads raw as another name
+	odd bool // raw cannot be written: a byte of it is syntax, or RFC 9309 reads another name
 }
 
 // escape returns the URI form of a selector.
@@ -37,9 +36,9 @@ func escape(s string) string {
 func (f form) join(g form) form {
 	uri := f.uri + g.uri
 	if f.raw == f.uri && g.raw == g.uri && g.weak == g.uri {
-		return form{uri, uri, uri, false, false}
+		return form{uri: uri, raw: uri, weak: uri}
 	}
-	return form{uri, f.raw + g.raw, f.weak + g.weak, f.odd || g.odd, f.other || g.other}
+	return form{uri, f.raw + g.raw, f.weak + g.weak, f.odd || g.odd}
 }
 
 // top is the first name of a selector, in URI form; "" for the root.
@@ -80,8 +79,7 @@ func formOf(pieces []string, end, first, last bool) form {
 			} else {
 				weak = append(weak, c)
 			}
-			f.odd = f.odd || hazard || j >= tail && !end
-			f.other = f.other || c == '%' && beginsEscape(p[j+1:])
+			f.odd = f.odd || hazard || j >= tail && !end || c == '%' && beginsEscape(p[j+1:])
 		}
 	}
 	if end {
