@@ -193,7 +193,7 @@ func opensFirst(e *entry, sel string) bool {
 	m := robots.Models()[i]
 	form := string(robots.Quoted.Append(nil, sel))
 	return slices.ContainsFunc([]string{e.uri, e.raw, e.uri[1:]}, func(text string) bool {
-		return strings.HasPrefix(strings.TrimPrefix(form, "/"), strings.TrimPrefix(m.Patterns(robots.Rule{Pattern: text, Allow: true})[0].Pieces[0], "/"))
+		return strings.HasPrefix(strings.TrimPrefix(form, "/"), strings.TrimPrefix(m.Patterns(robots.Rule{Pattern: text})[0].Pieces[0], "/"))
 	})
 }
 
