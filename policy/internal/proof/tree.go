@@ -16,6 +16,7 @@ type node[D comparable] struct {
 	name, dir   string
 	files, dirs int // names below
 	notes       *annotation
+	named       bool             // an annotation here or below names robots
 	kids        []*node[D]       // by name
 	kept        int              // names below the largest directory that is remembered, this one or one below
 	memos       map[uint64]*memo // by all that they depend on; nil if it is not remembered
@@ -45,6 +46,7 @@ func (p *prover[D]) count(d D, dir string, prev *node[D]) *node[D] {
 	default:
 		n.notes = readNotes(dir, notes)
 	}
+	n.named = n.notes != nil && len(n.notes.groups) > 0
 	at := 0
 	for _, sub := range dirs {
 		name := p.in.Name(sub)
@@ -52,7 +54,7 @@ func (p *prover[D]) count(d D, dir string, prev *node[D]) *node[D] {
 		if kid == nil || kid.d != sub {
 			kid = p.count(sub, dir+name+"/", kid)
 		}
-		n.files, n.dirs = n.files+kid.files, n.dirs+kid.dirs
+		n.files, n.dirs, n.named = n.files+kid.files, n.dirs+kid.dirs, n.named || kid.named
 		if kid.notes != nil || kid.kids != nil || kid.files+kid.dirs >= minNode {
 			n.kids, n.kept = append(n.kids, kid), max(n.kept, kid.kept)
 		}
@@ -81,11 +83,11 @@ func (n *node[D]) kid(name string, at *int) *node[D] {
 }
 
 // notes lists the annotations from above to below. What lies in a directory that is
-// shut is not asked; what lies in one that is as it was only if all are asked for.
-func (p *prover[D]) notes(all bool) (list []*annotation) {
+// shut is not asked; what lies in one that is as it was only if robots are asked for.
+func (p *prover[D]) notes(robots bool) (list []*annotation) {
 	var gather func(n *node[D])
 	gather = func(n *node[D]) {
-		if n.proven() && !all || slices.Contains(p.in.Shut, n.dir) {
+		if n.proven() && !(robots && n.named) || slices.Contains(p.in.Shut, n.dir) {
 			return
 		}
 		if n.notes != nil {
