@@ -189,20 +189,21 @@ func (a *annotation) add(r rule, value string) {
 		if decode || !r.allow && r.states == nil && strings.Contains(value, "%") {
 			r.pieces = pieces(base, value, decode)
 			a.rules = append(a.rules, r)
-			r.group.said += hashOf(fmt.Sprintf("%q %v %v %v %v", r.pieces, r.states, r.allow, r.final, r.whole))
+			if len(r.group.names) > 0 {
+				r.group.said += hashOf(fmt.Sprintf("%q %v %v %v %v", r.pieces, r.states, r.allow, r.final, r.whole))
+			}
 		}
 	}
 }
 
 // pieces puts a pattern below a directory, in URI form.
 func pieces(base, value string, decode bool) []string {
+	if !decode {
+		value = strings.ReplaceAll(value, "%", "%25")
+	}
 	list := strings.Split(value, "*")
 	for i, p := range list {
-		if decode {
-			list[i] = uriForm(p)
-		} else {
-			list[i] = string(robots.URI.Append(nil, p))
-		}
+		list[i] = uriForm(p)
 	}
 	list[0] = base + list[0]
 	return list
@@ -222,22 +223,6 @@ func uriForm(p string) string {
 		default:
 			b, p = robots.URI.Append(b, string([]byte{c})), p[n:]
 		}
-	}
-	return string(b)
-}
-
-// unescape returns the bytes that stand for a text in URI form.
-func unescape(form string) string {
-	if !strings.Contains(form, "%") {
-		return form
-	}
-	var b []byte
-	for form != "" {
-		c, n := selector.DecodePercent(form)
-		if n == 0 {
-			c, n = form[0], 1
-		}
-		b, form = append(b, c), form[n:]
 	}
 	return string(b)
 }

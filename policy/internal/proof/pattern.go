@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
 )
 
 // Patterns are matched while the walk goes down the tree, and what a pattern has
@@ -383,7 +384,10 @@ var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
 // matchesWhole reports whether the entry matches sub if an escape is one letter.
 func (e *entry) matchesWhole(sub []byte) bool {
 	letters := func(s string) string {
-		return escape.ReplaceAllStringFunc(s, func(s string) string { return string('Ā' + rune(unescape(s)[0])) })
+		return escape.ReplaceAllStringFunc(s, func(s string) string {
+			c, _ := selector.DecodePercent(s)
+			return string('Ā' + rune(c))
+		})
 	}
 	p := robots.Pattern{Pieces: []string{letters(e.head)}, Whole: e.whole}
 	for _, piece := range e.rest {

@@ -309,6 +309,6 @@ func (p *prover[D]) invented(at *place, sel string, t *tally) {
 
 // plainName decodes a name in URI form; no name has a slash that was escaped.
 func plainName(form string) (name string, ok bool) {
-	name = unescape(form)
+	name = string(robots.Decoded.Append(nil, form))
 	return name, strings.Count(name, "/") == strings.Count(form, "/")
 }
