@@ -319,6 +319,9 @@ func (d drawn) names(agent string) bool {
 	return false
 }
 
+// wholeFile stands for all lines of an annotation.
+const wholeFile = -1
+
 // laws checks a file against what was drawn.
 func (d drawn) laws(t *rapid.T, c *Compiled) {
 	named := map[place]bool{} // by reader and line; robots that are treated alike share a report
@@ -326,6 +329,9 @@ func (d drawn) laws(t *rapid.T, c *Compiled) {
 		for _, reader := range r.Readers {
 			if slices.Contains([]string{CodeGlob, CodeAnchor, CodeName, CodeRootMenu}, r.Code) {
 				named[place{reader + " " + r.File, r.Line}] = true
+				if d.hasGlobFinal() { // what it makes of lines that are equally long is told of one of them
+					named[place{reader + " " + r.File, wholeFile}] = true
+				}
 				for _, robot := range alike(c) {
 					named[place{reader + " " + r.File + robot, 0}] = true
 				}
@@ -365,7 +371,7 @@ func (d drawn) laws(t *rapid.T, c *Compiled) {
 					}
 				}
 				for reader, allows := range weak {
-					if denied && allows(spelling) && !by.inEscape(sel) && !named[place{reader + " " + by.file, by.line}] && !named[place{reader + " " + by.file + agent, 0}] {
+					if denied && allows(spelling) && !by.inEscape(sel) && !named[place{reader + " " + by.file, wholeFile}] && !named[place{reader + " " + by.file, by.line}] && !named[place{reader + " " + by.file + agent, 0}] {
 						t.Fatalf("unnamed: %s called %s into %q, which %s:%d denies\n%s", reader, agent, spelling, by.file, by.line, d.dump(c))
 					}
 				}
