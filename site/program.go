@@ -36,7 +36,7 @@ func (r *reading) readMaps(list []disk.Dirent) {
 	for _, e := range list {
 		if selector.IsProgram(e.Base) && !r.answers("/"+selector.Join(r.at.name, e.Base)) {
 			p.found = append(p.found, diag.Diagnostic{Code: menu.CodeProgram, Severity: diag.Warning, File: selector.Join(r.at.name, e.Base),
-				Message: "a program by its name", Hint: "gophd starts no program and does not show its source"})
+				Message: "a program, or a directory of programs, by its name", Hint: "gophd starts no program and does not show its source"})
 		}
 	}
 	b := menu.Builder{FS: scanned{r.scanner}, Answers: r.answers}

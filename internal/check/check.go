@@ -193,7 +193,7 @@ func (c *checking) directory(dir string) {
 			}
 		case reason == selector.Program && c.answered(name):
 		case reason == selector.Program:
-			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd starts no program and does not show its source", "a program by its name")
+			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd starts no program and does not show its source", "a program, or a directory of programs, by its name")
 		case e.Name()[0] == '.', reason == selector.Source:
 		case e.Type().IsRegular() && runElsewhere(e.Name()) && !c.answered(name):
 			sources.add(strconv.Quote(e.Name()))
@@ -205,7 +205,7 @@ func (c *checking) directory(dir string) {
 		}
 	}
 	if unaskable.first != "" {
-		c.find(diag.Error, CodeName, dir, 0, "rename what is to be had", "nobody can ask for %s", &unaskable)
+		c.find(diag.Error, CodeName, dir, 0, "rename what clients should be able to fetch", "nobody can ask for %s", &unaskable)
 	}
 	if sources.first != "" {
 		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: gophd -fastcgi '*.php=SOCKET'",

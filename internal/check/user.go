@@ -66,7 +66,7 @@ func (c *checking) reach(root string) {
 	if c.Named {
 		for _, dir := range append([]string{root}, slices.Sorted(maps.Values(c.Site.Mounts))...) {
 			if at, mode := c.blocked("/", dir); at != "" {
-				c.find(diag.Error, CodeRead, at, 0, "move it to where that user may go, or chmod o+x", "%s cannot enter it (%04o), and so not serve %s", c.who(), mode, dir)
+				c.find(diag.Error, CodeRead, at, 0, "move it to where that user may go, or chmod o+x", "%s cannot enter it (%04o), so it cannot serve %s", c.who(), mode, dir)
 			}
 		}
 	}

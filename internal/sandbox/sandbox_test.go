@@ -427,7 +427,7 @@ func TestLookUpUser(t *testing.T) {
 		{"root:54322", Identity{Name: "root", GID: 54322}, ""},
 		{"54321:54322", Identity{Name: "54321", UID: 54321, GID: 54322}, ""},
 		{"54321", Identity{}, "unknown userid 54321"},
-		{"no-such-user", Identity{}, `looking up user "no-such-user"`},
+		{"no-such-user", Identity{}, `looking up user "no-such-user": user: unknown user no-such-user`},
 		{"root:no-such-group", Identity{}, `looking up group "no-such-group"`},
 		{"", Identity{}, `looking up user ""`},
 		{"4294967295:0", Identity{}, "looking up user"},

@@ -24,11 +24,12 @@ type Identity struct {
 func LookUpUser(spec string) (Identity, error) {
 	name, group, hasGroup := strings.Cut(spec, ":")
 	u := Identity{Name: name, GID: -1}
+	uid, numErr := id(name)
 	known, err := user.Lookup(name)
-	if isUnknown(err) {
+	if isUnknown(err) && numErr == nil {
 		known, err = user.LookupId(name)
 	}
-	switch uid, numErr := id(name); {
+	switch {
 	case err == nil:
 		u.UID, err = id(known.Uid)
 		u.GID, _ = id(known.Gid)
