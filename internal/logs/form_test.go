@@ -37,7 +37,7 @@ func TestSentences(t *testing.T) {
 			"all", true, "directories", 9, "robots_bytes", 747, "reports", 1, "notices", 2, "changed", true, "took", 1123570 * time.Nanosecond},
 		`reloaded 1 directories in 20µs: robots.txt has 7 bytes`: {"reloaded",
 			"directories", 1, "robots_bytes", 7, "reports", 0, "notices", 0, "took", 20 * time.Microsecond},
-		`search index built in 18ms: 4 texts, 69 words`: {"search index built", "texts", 4, "words", 69, "bytes", 1000, "took", 18 * time.Millisecond},
+		`search index built in 18ms: 4 names, 69 words`: {"search index built", "texts", 4, "words", 69, "bytes", 1000, "took", 18 * time.Millisecond},
 		`reading /srv: 7 directories so far`:            {"reading the tree", "root", "/srv", "directories", 7},
 		`192.0.2.7 "/a b", 12 bytes, 20µs: gone`: {"request",
 			"remote", "192.0.2.7", "selector", "/a b", "bytes", 12, "took", 20 * time.Microsecond, "error", errors.New("gone")},
