@@ -3,13 +3,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -41,7 +39,7 @@ func runNodes(gophd string, dirs int, span time.Duration) error {
 func measureNodes(gophd, tree string, n, dirs int, span time.Duration) error {
 	var all []*server
 	var conf strings.Builder
-	conf.WriteString("defaults\n mode tcp\n timeout connect 5s\n timeout client 20s\n timeout server 20s\nlisten x\n bind \"$LISTEN\"\n balance roundrobin\n")
+	conf.WriteString("defaults\n mode tcp\n timeout connect 5s\n timeout client 20s\n timeout server 20s\nlisten x\n balance roundrobin\n")
 	for i := range n {
 		s, err := start("", func(port string) []string {
 			return append(largeArgs(gophd, tree, port), "-trust-proxy", "127.0.0.0/8")
@@ -56,9 +54,14 @@ func measureNodes(gophd, tree string, n, dirs int, span time.Duration) error {
 		all = append(all, s)
 		fmt.Fprintf(&conf, " server s%d %s send-proxy-v2\n", i, s.addr)
 	}
-	balancer, err := startBalancer(filepath.Join(filepath.Dir(tree), "haproxy.cfg"), conf.String())
+	name := filepath.Join(filepath.Dir(tree), "haproxy.cfg")
+	var wrote error
+	balancer, err := start("haproxy", func(port string) []string {
+		wrote = os.WriteFile(name, []byte(conf.String()+" bind 127.0.0.1:"+port+"\n"), 0o600)
+		return []string{"haproxy", "-q", "-db", "-f", name}
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("haproxy: %w", errors.Join(wrote, err))
 	}
 	defer balancer.stop()
 	spent := func() (sum time.Duration) {
@@ -102,8 +105,11 @@ func reloadCost(all []*server, tree string, spent func() time.Duration) (time.Du
 		for _, s := range all {
 			for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 				body, err := fetch(s.addr, "robots.txt")
-				if err != nil || time.Now().After(end) {
-					return 0, fmt.Errorf("%s does not tell of the change: %w", s.addr, err)
+				if err != nil {
+					return 0, err
+				}
+				if time.Now().After(end) {
+					return 0, fmt.Errorf("%s does not tell of the change after a minute", s.addr)
 				}
 				if strings.Contains(body, rule+"\n") {
 					break
@@ -113,29 +119,4 @@ func reloadCost(all []*server, tree string, spent func() time.Duration) (time.Du
 		time.Sleep(100 * time.Millisecond) // what comes after it
 	}
 	return (spent() - before) / changes, nil
-}
-
-func startBalancer(name, conf string) (*server, error) {
-	if err := os.WriteFile(name, []byte(conf), 0o600); err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	s := &server{addr: l.Addr().String(), cmd: exec.Command("haproxy", "-q", "-db", "-f", name)}
-	_ = l.Close()
-	s.cmd.Env = append(os.Environ(), "LISTEN="+s.addr)
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	for range 200 {
-		if _, err = ask(s.addr, "/hot.txt", 1000); err == nil {
-			return s, nil
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	s.stop()
-	return nil, fmt.Errorf("haproxy does not pass on: %w", err)
 }
