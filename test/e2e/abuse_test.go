@@ -244,7 +244,7 @@ func TestAbuseManyNamesOverTheWire(t *testing.T) {
 	const names = 100_000
 	root := quickDir(t)
 	for i := range names {
-		put(t, filepath.Join(root, "many", "name-"+strconv.Itoa(i)+".txt"), "", false)
+		write(t, filepath.Join(root, "many", "name-"+strconv.Itoa(i)+".txt"), "")
 	}
 	d := serve(t, root, "-cache", "0", "-watch", "off")
 	var clients sync.WaitGroup

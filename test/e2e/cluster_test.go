@@ -84,11 +84,7 @@ func (c *cluster) run(name string, args ...string) string {
 // and so does every text.
 func release(t *testing.T, tree string, version int) {
 	t.Helper()
-	put := func(name, text string) {
-		at := filepath.Join(tree, name)
-		must(t, os.MkdirAll(filepath.Dir(at), 0o755))
-		must(t, os.WriteFile(at, []byte(text), 0o644))
-	}
+	put := func(name, text string) { write(t, filepath.Join(tree, name), text) }
 	put(".robots", fmt.Sprintf("Disallow: /only-%d/\n", version))
 	put("version.txt", fmt.Sprintln(version))
 	for i := range 300 { // a scan takes as long as it does on a real tree

@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -95,25 +94,18 @@ func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		put(t, filepath.Join(dir, name), text, strings.HasSuffix(name, "/"))
+		write(t, dir+"/"+name, text)
 	}
 	return dir
 }
 
-func put(t *testing.T, path, text string, isDir bool) {
+// write writes a file, and makes the directories that it is in; a name that ends in a
+// slash is that of a directory.
+func write(t *testing.T, name, text string) {
 	t.Helper()
-	parent := filepath.Dir(path)
-	if isDir {
-		parent = path
-	}
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if isDir {
-		return
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+	must(t, os.MkdirAll(name[:strings.LastIndexByte(name, '/')], 0o755))
+	if !strings.HasSuffix(name, "/") {
+		must(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 }
 

@@ -20,9 +20,9 @@ func hundreds(t *testing.T) (root string) {
 	root = t.TempDir()
 	for i := range 100 {
 		for j := range 9 {
-			put(t, filepath.Join(root, fmt.Sprintf("d%d/e%d/a.txt", i, j)), "A\n", false)
+			write(t, filepath.Join(root, fmt.Sprintf("d%d/e%d/a.txt", i, j)), "A\n")
 		}
-		put(t, filepath.Join(root, fmt.Sprintf("d%d/.robots", i)), "Disallow: /e0/\n", false)
+		write(t, filepath.Join(root, fmt.Sprintf("d%d/.robots", i)), "Disallow: /e0/\n")
 	}
 	return root
 }
@@ -71,12 +71,12 @@ func shell(dir, command string) func(t *testing.T) {
 func TestReloadAsPeopleChangeThings(t *testing.T) {
 	root := hundreds(t)
 	work := t.TempDir() // what is not served
-	put(t, filepath.Join(work, "deny-all"), "Disallow: /\n", false)
-	put(t, filepath.Join(work, "deny-e1"), "Disallow: /e1/\n", false)
-	put(t, filepath.Join(work, "site/d3/.robots"), "Disallow: /e3/ # by rsync\n", false)
-	put(t, filepath.Join(work, "site/d3/e3/new.txt"), "New\n", false)
-	put(t, filepath.Join(work, "d7/.robots"), "Disallow: /e8/\n", false)
-	put(t, filepath.Join(work, "d7/e8/a.txt"), "A\n", false)
+	write(t, filepath.Join(work, "deny-all"), "Disallow: /\n")
+	write(t, filepath.Join(work, "deny-e1"), "Disallow: /e1/\n")
+	write(t, filepath.Join(work, "site/d3/.robots"), "Disallow: /e3/ # by rsync\n")
+	write(t, filepath.Join(work, "site/d3/e3/new.txt"), "New\n")
+	write(t, filepath.Join(work, "d7/.robots"), "Disallow: /e8/\n")
+	write(t, filepath.Join(work, "d7/e8/a.txt"), "A\n")
 	d := serve(t, root)
 	at := func(command string) func(*testing.T) {
 		return shell(root, strings.ReplaceAll(command, "WORK", work))
@@ -142,11 +142,11 @@ func TestFirstRequestIsRight(t *testing.T) {
 // TestReloadOfTheRoot swaps the whole tree, as a generator of sites does.
 func TestReloadOfTheRoot(t *testing.T) {
 	top := t.TempDir()
-	put(t, filepath.Join(top, "site/.robots"), "Disallow: /old.txt\n", false)
-	put(t, filepath.Join(top, "site/which.txt"), "old\n", false)
-	put(t, filepath.Join(top, "next/.robots"), "Disallow: /new.txt\n", false)
-	put(t, filepath.Join(top, "next/new.txt"), "new\n", false)
-	put(t, filepath.Join(top, "next/which.txt"), "new\n", false)
+	write(t, filepath.Join(top, "site/.robots"), "Disallow: /old.txt\n")
+	write(t, filepath.Join(top, "site/which.txt"), "old\n")
+	write(t, filepath.Join(top, "next/.robots"), "Disallow: /new.txt\n")
+	write(t, filepath.Join(top, "next/new.txt"), "new\n")
+	write(t, filepath.Join(top, "next/which.txt"), "new\n")
 	d := serve(t, filepath.Join(top, "site"), "-sandbox-parent")
 	if got := d.ask("/which.txt"); got != "old\n" {
 		t.Fatalf("got %q", got)
@@ -193,7 +193,7 @@ func (w *watched) round(t *testing.T, n int) {
 	w.expect(t, "/sub/now.txt", func(reply string) bool { return strings.HasPrefix(reply, "3Not found") })
 	for i := range 3 {
 		text := fmt.Sprintf("round %d, text %d\n", n, i)
-		put(t, w.path, text, false)
+		write(t, w.path, text)
 		w.expect(t, "/sub/now.txt", func(reply string) bool { return reply == text })
 	}
 	w.expect(t, "/sub/", func(reply string) bool { return strings.Contains(reply, "now.txt") })

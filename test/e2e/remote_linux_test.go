@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,11 +18,7 @@ func TestChangesBehindBindfs(t *testing.T) {
 	bindfs := harness.Tool(t, "bindfs")
 	behind, root := t.TempDir(), t.TempDir()
 	must(t, os.Chmod(filepath.Dir(root), 0o755))
-	put := func(name, text string) {
-		t.Helper()
-		at := filepath.Join(behind, name)
-		must(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)))
-	}
+	put := func(name, text string) { write(t, filepath.Join(behind, name), text) }
 	put("a.txt", "one\n")
 	put("d/x.txt", "x\n")
 	if _, err := os.Stat("/dev/fuse"); err != nil {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gophd/gophd/test/e2e/harness"
 )
@@ -34,13 +33,11 @@ func balance(t *testing.T, a, b string) string {
 	return harness.HAProxy(t, 1, fmt.Appendf(nil, haproxyConf, a, b))[0]
 }
 
-// until repeats try for as long as harness.Timeout.
-func until(t *testing.T, what string, try func() bool) {
+// until fails the test if something is not so eventually.
+func until(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(harness.Timeout); !try(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("not in time: " + what)
-		}
+	if !eventually(so) {
+		t.Fatal("not in time: " + what)
 	}
 }
 
@@ -57,16 +54,7 @@ func TestTwoNodesBehindHaproxy(t *testing.T) {
 	if err := os.Chmod(tree, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	put := func(name, text string) {
-		t.Helper()
-		path := filepath.Join(tree, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	put := func(name, text string) { write(t, filepath.Join(tree, name), text) }
 	put("hello.txt", "hello\n")
 	put("private/.robots", "Disallow: /\n")
 	put("private/x.txt", "x\n")

@@ -35,7 +35,7 @@ func (d *daemon) peak() int64 {
 // sparse makes a file that takes no room.
 func sparse(t *testing.T, path string, size int64) {
 	t.Helper()
-	put(t, path, "", false)
+	write(t, path, "")
 	if err := os.Truncate(path, size); err != nil {
 		t.Fatal(err)
 	}
