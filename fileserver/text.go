@@ -7,6 +7,7 @@ import (
 	"io"
 	"path"
 	"sync"
+	"syscall"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -34,12 +35,12 @@ func (h *Files) ready(r *server.Request) (a server.Answer, ok bool) {
 	if !ok {
 		return a, false
 	}
-	if f.File != nil && mayBeText(name) && (!f.Resident || h.convertsFile(name, f.File, f.Size)) {
-		_ = f.File.Close()
+	if f.FD != 0 && mayBeText(name) && (!f.Resident || h.convertsFile(name, descriptor(f.FD), f.Size)) {
+		_ = syscall.Close(f.FD)
 		return a, false
 	}
-	a = server.Answer{Body: h.utf8(name, f.Body), File: f.File, Size: f.Size, Resident: f.Resident}
-	if a.File == nil {
+	a = server.Answer{Body: h.utf8(name, f.Body), FD: f.FD, Size: f.Size, Resident: f.Resident}
+	if a.FD == 0 {
 		if judged(r.Selector, false) {
 			view.DependOnPolicy()
 		}
@@ -47,6 +48,12 @@ func (h *Files) ready(r *server.Request) (a server.Answer, ok bool) {
 	}
 	return a, true
 }
+
+// descriptor is an opened file.
+type descriptor int
+
+// ReadAt reads what there is at an offset.
+func (d descriptor) ReadAt(p []byte, off int64) (int, error) { return syscall.Pread(int(d), p, off) }
 
 // file sends a file as long as it was when it was opened: one that grows
 // meanwhile ends there, one that shrinks ends where it does, which is logged.

@@ -6,48 +6,45 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// lends is a Quick handler that answers with a file, and remembers what it lent.
+// lends is a Quick handler that answers with a file, which is locked as long as it
+// is open.
 type lends struct {
 	path     string
 	resident bool
-
-	mu   sync.Mutex
-	lent []*os.File
+	lent     atomic.Int64
 }
 
 func (h *lends) Quick(*Request) (a Answer, ok bool) {
-	f, err := os.Open(h.path)
+	fd, err := unix.Open(h.path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return a, false
 	}
-	info, err := f.Stat()
-	if err != nil {
+	var st unix.Stat_t
+	if errors.Join(unix.Flock(fd, unix.LOCK_SH), unix.Fstat(fd, &st)) != nil {
 		return a, false
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.lent = append(h.lent, f)
-	return Answer{File: f, Size: info.Size(), Resident: h.resident}, true
+	h.lent.Add(1)
+	return Answer{FD: fd, Size: st.Size, Resident: h.resident}, true
 }
 
 func (h *lends) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
 
 // returned reports whether all files that were lent are closed.
 func (h *lends) returned() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, f := range h.lent {
-		if _, err := f.Stat(); !errors.Is(err, os.ErrClosed) {
-			return false
-		}
+	f, err := os.Open(h.path)
+	if err != nil {
+		return false
 	}
-	return len(h.lent) > 0
+	defer func() { _ = f.Close() }()
+	return h.lent.Load() > 0 && unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
 }
 
 func newLends(t *testing.T, size int, resident bool) (*lends, []byte) {
@@ -72,7 +69,8 @@ func TestFileAtHand(t *testing.T) {
 		"many":                {1 << 20, -1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			defer func(n int) { manyConns = n }(manyConns)
+			many := manyConns
+			t.Cleanup(func() { manyConns = many })
 			manyConns = test.many
 			h, body := newLends(t, test.size, test.resident)
 			c := dialTCP(t, startTCP(t, &Server{Handler: h, LingerTimeout: 100 * time.Millisecond}))

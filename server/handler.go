@@ -6,10 +6,10 @@ import (
 	"errors"
 	"io"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -92,17 +92,18 @@ type Answer struct {
 	Body []byte // must not be changed
 	Err  error  // why Body is an error item; nil if it is not
 
-	// File, if not nil, is the reply, Size bytes of it, and Body is nil. The
-	// server closes it when it was sent.
-	File     *os.File
+	// FD, if not 0, is the descriptor of a file that is the reply, Size bytes of it,
+	// and Body is nil. The server closes it when it was sent. To make an *os.File of
+	// it would cost two system calls more.
+	FD       int
 	Size     int64
-	Resident bool // the kernel has all of File in memory: to send it cannot block
+	Resident bool // the kernel has all of the file in memory: to send it cannot block
 }
 
 // close closes the file of the answer, if it has one.
 func (a Answer) close() {
-	if a.File != nil {
-		_ = a.File.Close()
+	if a.FD != 0 {
+		_ = syscall.Close(a.FD)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"runtime"
 	"time"
 
@@ -206,7 +207,7 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 // send sends what the socket takes of an answer at once, and cannot block. It
 // returns how much that was, and how much there is.
 func (l *loop) send(pc *poll.Conn, a Answer) (sent, all int64, err error) {
-	if a.File == nil {
+	if a.FD == 0 {
 		if len(a.Body) > maxUnsent && l.isBusy() {
 			_ = pc.SetUnsent(maxUnsent)
 		}
@@ -214,7 +215,7 @@ func (l *loop) send(pc *poll.Conn, a Answer) (sent, all int64, err error) {
 		return int64(n), int64(len(a.Body)), err
 	}
 	if a.Resident && !l.isBusy() {
-		sent, err = pc.SendFile(a.File, a.Size)
+		sent, err = pc.SendFile(a.FD, a.Size)
 	}
 	if err != nil {
 		return 0, a.Size, nil // finish meets it again, and can tell what it is
@@ -233,12 +234,13 @@ func (l *loop) finish(pc *poll.Conn, sel string, a Answer, sent int64) {
 		defer stop()
 		w := &reply{conn: c.Conn, stall: r.stallTimeout(), busy: r.isBusy, n: sent}
 		r.watch(c, w, sel)
-		if a.File == nil {
+		if a.FD == 0 {
 			_, _ = w.send(a.Body[sent:])
 		} else {
-			w.err = sendWhole(w, &io.LimitedReader{R: a.File, N: a.Size - sent})
+			f := os.NewFile(uintptr(a.FD), sel)
+			w.err = sendWhole(w, &io.LimitedReader{R: f, N: a.Size - sent})
+			_ = f.Close()
 		}
-		a.close()
 		if w.progress.end() {
 			return // who gave it up has done the rest
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"time"
@@ -46,8 +45,8 @@ func (v *View) whoForbids(name string) string { return v.root.WhoForbids(v.call,
 
 // A Ready is a regular file that can be answered with at once.
 type Ready struct {
-	Body     []byte   // all of it, if it is small
-	File     *os.File // else the opened file, of Size bytes
+	Body     []byte // all of it, if it is small
+	FD       int    // else its descriptor, which has to be closed
 	Size     int64
 	Resident bool // the kernel has all of it in memory: to read it cannot block
 }

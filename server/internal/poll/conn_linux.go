@@ -80,18 +80,12 @@ func (c *Conn) Send(b []byte) (int, error) {
 
 // SendFile sends what the socket takes of the next n bytes of a file. It blocks
 // if the kernel has to wait for the disk.
-func (c *Conn) SendFile(f *os.File, n int64) (sent int64, err error) {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return 0, err
+func (c *Conn) SendFile(file int, n int64) (sent int64, err error) {
+	m, errno := sendFile(c.fd, file, int(min(n, maxSend)))
+	if errno != 0 && errno != unix.EAGAIN {
+		err = os.NewSyscallError("sendfile", errno)
 	}
-	err = raw.Control(func(in uintptr) {
-		m, errno := sendFile(c.fd, int(in), int(min(n, maxSend)))
-		if sent = int64(m); errno != 0 && errno != unix.EAGAIN {
-			err = os.NewSyscallError("sendfile", errno)
-		}
-	})
-	return sent, err
+	return int64(m), err
 }
 
 // Refuse sends what the socket takes of a last word, and closes.

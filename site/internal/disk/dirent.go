@@ -29,8 +29,8 @@ func (e *Dirent) Info() (fs.FileInfo, error) { return nil, errors.ErrUnsupported
 
 // A Cached is a regular file that the kernel has in memory.
 type Cached struct {
-	Body     []byte   // all of it, if it is small
-	File     *os.File // else the opened file, of Size bytes
+	Body     []byte // all of it, if it is small
+	FD       int    // else its descriptor, which has to be closed
 	Size     int64
 	Resident bool // the kernel has all of it in memory: to read it cannot block
 }
