@@ -323,14 +323,15 @@ func (l *limiter) connections() (all int, states [connStates]int) {
 	return l.n, l.states
 }
 
-// room returns how many more there may be.
+// room returns how many more there may be, beside those that were evicted and are
+// not closed yet.
 func (l *limiter) room() int {
 	if l.total <= 0 {
 		return math.MaxInt
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.total - l.n
+	return l.total - l.n - l.evicted
 }
 
 // oldest returns the connection that is to go first, of the states up to last.
