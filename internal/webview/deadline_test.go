@@ -15,26 +15,6 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// pipes is a listener in memory, which works with fake time.
-type pipes struct {
-	conns chan net.Conn
-	close func()
-}
-
-func newPipes() pipes {
-	conns := make(chan net.Conn)
-	return pipes{conns, sync.OnceFunc(func() { close(conns) })}
-}
-
-func (p pipes) Accept() (net.Conn, error) {
-	if c, ok := <-p.conns; ok {
-		return c, nil
-	}
-	return nil, net.ErrClosed
-}
-func (p pipes) Close() error   { p.close(); return nil }
-func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
-
 // large is what the server in memory answers with, in bytes.
 const large = 1 << 20
 
@@ -50,7 +30,7 @@ func inFakeTime(t *testing.T, stall time.Duration, f func(t *testing.T, c net.Co
 			}
 		})
 		web := &HTTPServer{Site: func(r *server.Request) (http.Handler, *server.Request) { return answer, r }}
-		p := newPipes()
+		p := &connQueue{make(chan net.Conn)}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- (&server.Server{HTTP: web.Serve, StallTimeout: stall}).Serve(ctx, p) }()
@@ -59,6 +39,7 @@ func inFakeTime(t *testing.T, stall time.Duration, f func(t *testing.T, c net.Co
 		f(t, client, bufio.NewReader(client))
 		_ = client.Close()
 		stop()
+		close(p.conns)
 		<-ended
 		close(web.plain.conns)
 		close(web.crypto.conns)
