@@ -36,3 +36,17 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestAllowByName: an Allow opens by name what a ban by name denies, though it is said
+// to all as well.
+func TestAllowByName(t *testing.T) {
+	c := compileOf(map[string]string{
+		".robots":   "User-agent: foo\nUser-agent: bar\nDisallow: /d/\n",
+		"d/.robots": "Allow: /x\n\nUser-agent: foo\nAllow: /x\n",
+	}, "d/x")
+	for agent, want := range map[string]bool{"foo": true, "bar": false, "zz": true} {
+		if c.Explain(agent, "d/x", false).Allowed != want {
+			t.Errorf("%s: %v\n%s", agent, !want, c.File())
+		}
+	}
+}

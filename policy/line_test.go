@@ -3,13 +3,16 @@ package policy
 import "testing"
 
 // TestEverything: what denies all is written for selectors without a leading slash,
-// too, the last line of its group; what denies the root's menu alone is not.
+// too, the last line of its group; what denies the root's menu alone is not. What an
+// Allow of the same pattern undoes is not written.
 func TestEverything(t *testing.T) {
 	for text, want := range map[string]string{
 		"Disallow: /\n":                 "User-agent: *\nDisallow: /\nDisallow: *\n",
 		"Disallow: /\nAllow: /a\n":      "User-agent: *\nAllow: /a\nDisallow: /\nAllow: a\nDisallow: *\n",
 		"Disallow: *\n":                 "User-agent: *\nDisallow: /*\nDisallow: /\nDisallow: *\n",
 		"Disallow: /\nDisallow: /b\n":   "User-agent: *\nDisallow: /b\nDisallow: /\nDisallow: b\nDisallow: *\n",
+		"Allow: /b\nDisallow: /b\n":     "User-agent: *\nDisallow: /.robots\nAllow: /b\nAllow: b\n",
+		"Disallow: /b\nAllow: /b\n":     "User-agent: *\nDisallow: /.robots\nAllow: /b\nAllow: b\n",
 		"Disallow: /$\nDisallow: /b/\n": "User-agent: *\nDisallow: /$\nDisallow: /b/\nDisallow: /\nAllow: /\nDisallow: b/\n",
 	} {
 		if got := string(compileOf(map[string]string{".robots": text}, "a").File()); got != header+"\n"+want {
