@@ -24,6 +24,7 @@ func TestPrograms(t *testing.T) {
 		{"Allow: /cgi/x$\n", "", "cgi/x"},
 		{"Allow: /cgi/x\n", "", "cgi/x cgi/x/y"},
 		{"Allow: /cgifoo\n", "", ""},
+		{"Allow: /cgi$\nAllow: /*listed\n", "", "cgi"},
 		{"", "Allow: /cgi\nAllow: /a.dcgi\n", ""},
 		{"Allow: /d/cgi/x\n", "Disallow: /cgi/x$\n", ""},
 		{"Allow: /a.dcgi$\n", "", "a.dcgi"},
