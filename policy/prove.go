@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -133,7 +134,8 @@ func (w *work) overBlocks(f proof.Finding) []Report {
 		}
 		file, line, message := f.File, f.Line, "not every reader can be told what it allows"
 		if file == "" {
-			file, line = w.c.Source(w.everyDenial().Decide(veronica, sel).Rule.Line)
+			d := w.everyDenial()
+			file, line = w.c.Source(cmp.Or(d.Decide(veronica, sel).Rule.Line, d.Decide(veronica, sel+"/").Rule.Line))
 			message = "some readers take it to deny more"
 		}
 		r := NewReport(CodeOverBlock, file, line, message)
@@ -146,11 +148,8 @@ func (w *work) overBlocks(f proof.Finding) []Report {
 // slash reports whether a selector would be denied with a slash at its end, as a
 // directory: to Veronica-2 "/d" and "/d/" are one.
 func (w *work) slash(sel string) bool {
-	rules := w.c.readers[0] // what is written for Veronica says less
-	if w.c.veronica != nil {
-		rules = w.c.veronica
-	}
-	return !rules.Allowed(escape("/" + strings.Trim(sel, "/") + "/"))
+	rules := w.c.readers[0] // of "*"; what is written for Veronica says less
+	return w.c.veronica == nil && !rules.Allowed(escape("/"+strings.Trim(sel, "/")+"/"))
 }
 
 // strict is the reader that every Disallow line of the file binds.

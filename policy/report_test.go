@@ -204,3 +204,20 @@ func TestOverBlocks(t *testing.T) {
 		t.Errorf("got %v", lines)
 	}
 }
+
+// TestOverBlocksOfVeronica: where an annotation names her, what she loses is told, too, at
+// the line that is the cause.
+func TestOverBlocksOfVeronica(t *testing.T) {
+	c := compileOf(map[string]string{"t/.robots": "User-agent: veronica\nAllow: /\n", "a/.robots": "Disallow: /log$\nDisallow: /d/\n"}, "a/log-book.txt", "a/d")
+	lost := map[string]string{"/a/log-book.txt": "a/.robots:1", "/a/d": "a/.robots:2"}
+	for _, r := range c.Reports() {
+		for _, sel := range r.Victims {
+			if slices.Contains(r.Readers, "veronica2") && lost[sel] == r.Place() {
+				delete(lost, sel)
+			}
+		}
+	}
+	if len(lost) > 0 {
+		t.Errorf("not told: %v\n%v\n%s", lost, c.Reports(), c.File())
+	}
+}
