@@ -252,8 +252,17 @@ func (p *prover[D]) tell(leak bool, readers uint32, by *rule, n int, sel string,
 // names that it just does not. Of the file those count that the policy does not have.
 func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 	c := p.class
+	form := string(robots.URI.Append(nil, at.dir))
 	p.invented(at, at.dir+later, t)
 	p.invented(at, at.dir+other, t)
+	if p.isFinal(at) { // what globs from above deny here an Allow may not open
+		for _, o := range at.at[0].open[:min(len(at.at[0].open), maxExamples)] {
+			if e := c.policy.entries[o.entry]; len(e.head) < len(form) {
+				e.head, e.rest = form, e.rest[o.piece:]
+				p.around(at, &e, t)
+			}
+		}
+	}
 	c.policy.left(at.at[0], rules, func(e *entry) {
 		if e.sides != statedSide || !c.policy.has(e, wantedSide) {
 			p.around(at, e, t)
@@ -264,6 +273,14 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 		if isRead && !c.policy.has(e, policySide) && (!e.whole || len(e.rest) > 0 || !p.isDir(at, dirs, e.head)) {
 			p.around(at, e, t)
 		}
+	})
+}
+
+// isFinal reports whether what is said below a place is not the last word.
+func (p *prover[D]) isFinal(at *place) bool {
+	return slices.ContainsFunc(at.at[0].full, func(i int) bool {
+		r := p.class.rule(i)
+		return r != nil && r.final
 	})
 }
 
