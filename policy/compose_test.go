@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -27,5 +28,24 @@ func TestDeciding(t *testing.T) {
 	}
 	if r := deciding(rules[:0], "/a"); r != nil {
 		t.Errorf("%+v decides", r)
+	}
+}
+
+// TestFinalWithoutRoom: an Allow that no line of the root can outweigh is left out.
+func TestFinalWithoutRoom(t *testing.T) {
+	long := strings.Repeat("a", 1100)
+	for name, test := range map[string]struct{ root, below, denied string }{
+		"it is too long":                {"Final: /\nDisallow: /*.zip$\n", "Allow: /" + long + "*\n", "d/" + long + ".zip"},
+		"a pattern without a star ends": {"Final: /\nDisallow: /d/a$\n", "Allow: /*****a\n", "d/a"},
+	} {
+		c := compileOf(map[string]string{".robots": test.root, "d/.robots": test.below}, "d/x")
+		if !c.Denied(test.denied, false) || len(c.Unproven()) > 0 {
+			t.Errorf("%s: %v\n%s", name, c.Reports(), c.File())
+		}
+		for _, r := range c.Reports() {
+			if r.Code == CodeUnnamedLeak {
+				t.Errorf("%s: %v", name, r)
+			}
+		}
 	}
 }

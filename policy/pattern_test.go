@@ -70,6 +70,7 @@ func TestCovered(t *testing.T) {
 		{"Disallow: /a\nAllow: /b\nDisallow: /abc\n", "/a /b", "/abc"},
 		{"Disallow: /a\nAllow: /*b\nDisallow: /abc\n", "/a /*b /abc", ""},
 		{"Disallow: /a\nAllow: /a*b\nDisallow: /a*bc\n", "/a /a*b /a*bc", ""},
+		{"Disallow: /a\nAllow: /a/bx\nDisallow: /a/b*ccc\n", "/a /a/bx /a/b*ccc", ""},
 		{"Disallow: /ab\nAllow: /a\nDisallow: /abc\n", "/ab /a", "/abc"},
 		{"Disallow: /\nDisallow: /a/\n", "/ /a/", ""},
 		{"Disallow: /a$\nDisallow: /ab\n", "/a$ /ab", ""},

@@ -1,6 +1,11 @@
 package policy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/robots"
+)
 
 // TestClosed: which spellings of what is denied are answered with a pointer, and to what.
 func TestClosed(t *testing.T) {
@@ -14,6 +19,24 @@ func TestClosed(t *testing.T) {
 		got, closed := c.Closed(sel)
 		if closed != (want != "") || closed && got != want {
 			t.Errorf("%q: %q, %v", sel, got, closed)
+		}
+	}
+}
+
+// TestExplainReaders: who reads for one robot only is asked about no other.
+func TestExplainReaders(t *testing.T) {
+	c := compileOf(map[string]string{".robots": "Disallow: /a\n"}, "a")
+	for agent, others := range map[string]string{"*": "", "foo": "veronica2 gopher-mcp", "Veronica": "gopher-mcp", "gopher-mcp": "veronica2"} {
+		asked := ""
+		for _, r := range c.Explain(agent, "a", false).Readers {
+			if asked += r.Reader + " "; r.Allowed {
+				t.Errorf("%s, which reads as %s, is let in", agent, r.Reader)
+			}
+		}
+		for _, m := range robots.Models() {
+			if other := strings.Contains(others, m.Name); strings.Contains(" "+asked, " "+m.Name+" ") == other {
+				t.Errorf("%s: of %s the readers are %s", agent, m.Name, asked)
+			}
 		}
 	}
 }
