@@ -4,7 +4,8 @@ import "testing"
 
 // TestEverything: what denies all is written for selectors without a leading slash,
 // too, the last line of its group; what denies the root's menu alone is not. What an
-// Allow of the same pattern undoes is not written.
+// Allow of the same pattern undoes is not written. A name stands there as it is, too,
+// unless RFC 9309 would read an escape in it.
 func TestEverything(t *testing.T) {
 	for text, want := range map[string]string{
 		"Disallow: /\n":                 "User-agent: *\nDisallow: /\nDisallow: *\n",
@@ -13,6 +14,8 @@ func TestEverything(t *testing.T) {
 		"Disallow: /\nDisallow: /b\n":   "User-agent: *\nDisallow: /b\nDisallow: /\nDisallow: b\nDisallow: *\n",
 		"Allow: /b\nDisallow: /b\n":     "User-agent: *\nDisallow: /.robots\nAllow: /b\nAllow: b\n",
 		"Disallow: /b\nAllow: /b\n":     "User-agent: *\nDisallow: /.robots\nAllow: /b\nAllow: b\n",
+		"Disallow: /a b1/\n":            "User-agent: *\nDisallow: /a b1/\nDisallow: /a%20b1/\nDisallow: a b1/\nDisallow: a%20b1/\n",
+		"Disallow: /1%x/\n":             "User-agent: *\nDisallow: /1%25x/\nDisallow: /1%x/\nDisallow: 1%25x/\nDisallow: 1%x/\n",
 		"Disallow: /$\nDisallow: /b/\n": "User-agent: *\nDisallow: /$\nDisallow: /b/\nDisallow: /\nAllow: /\nDisallow: b/\n",
 	} {
 		if got := string(compileOf(map[string]string{".robots": text}, "a").File()); got != header+"\n"+want {

@@ -187,3 +187,25 @@ func TestDeniedNamesNobody(t *testing.T) {
 		t.Errorf("got:\n%.2000s", file)
 	}
 }
+
+// TestRootTakesHalf: what the root's own lines take is not there for others, but for half
+// of the room.
+func TestRootTakesHalf(t *testing.T) {
+	rules := func(n, size int) string {
+		var b strings.Builder
+		for i := range n {
+			_, _ = fmt.Fprintf(&b, "Disallow: /%03d%s\n", i, strings.Repeat("x", size-3))
+		}
+		return b.String()
+	}
+	for size, takes := range map[int]int{50: 4*500*(len("Disallow: ")+50+1) + 2*500, 300: maxBytes / 2} {
+		root := treeOf(map[string]string{".robots": rules(500, size), "a/.robots": "Disallow: /x\n", "mallory/.robots": rules(900, 300)}, "a/x")
+		c := Compile(Input{Root: root}, nil)
+		r := c.Reports()[0]
+		var charged, room, share int
+		_, err := fmt.Sscanf(r.Message, "the directory is denied: its lines and groups take %d bytes of %d; its share is %d", &charged, &room, &share)
+		if err != nil || r.File != "mallory/.robots" || share != (maxBytes-takes)/2 {
+			t.Errorf("%d bytes each: %v, not %d", size, r, (maxBytes-takes)/2)
+		}
+	}
+}
