@@ -335,6 +335,10 @@ func (d drawn) laws(t *rapid.T, c *Compiled) {
 				for _, robot := range alike(c) {
 					named[place{reader + " " + r.File + robot, 0}] = true
 				}
+				if r.Code == CodeRootMenu { // it denies whatever has no slash in front
+					_, robots, _ := strings.Cut(r.Message, "(for ")
+					named[place{reader + " bare for " + strings.ToLower(strings.TrimSuffix(robots, ")")), 0}] = true
+				}
 			}
 		}
 	}
