@@ -336,8 +336,10 @@ func (d drawn) laws(t *rapid.T, c *Compiled) {
 					named[place{reader + " " + r.File + robot, 0}] = true
 				}
 				if r.Code == CodeRootMenu { // it denies whatever has no slash in front
-					_, robots, _ := strings.Cut(r.Message, "(for ")
-					named[place{reader + " bare for " + strings.ToLower(strings.TrimSuffix(robots, ")")), 0}] = true
+					_, robots, _ := strings.Cut(strings.TrimSuffix(r.Message, ")"), "(for ")
+					for robot := range strings.SplitSeq(robots, ", ") {
+						named[place{reader + " bare for " + strings.ToLower(robot), 0}] = true
+					}
 				}
 			}
 		}
@@ -375,6 +377,9 @@ func (d drawn) laws(t *rapid.T, c *Compiled) {
 					}
 				}
 				for reader, allows := range weak {
+					if !strings.HasPrefix(spelling, "/") && named[place{reader + " bare for " + agent, 0}] {
+						continue
+					}
 					if denied && allows(spelling) && !by.inEscape(sel) && !named[place{reader + " " + by.file, wholeFile}] && !named[place{reader + " " + by.file, by.line}] && !named[place{reader + " " + by.file + agent, 0}] {
 						t.Fatalf("unnamed: %s called %s into %q, which %s:%d denies\n%s", reader, agent, spelling, by.file, by.line, d.dump(c))
 					}

@@ -68,7 +68,7 @@ func (c *Compiled) closes(canonical, spelling string) bool {
 	if canonical == spelling || spelling == "" {
 		return false
 	}
-	always := strings.Contains(canonical, "//") || strings.HasSuffix(canonical, "/") && !strings.HasSuffix(spelling, "/") ||
+	always := strings.HasSuffix(canonical, "/") && !strings.HasSuffix(spelling, "/") ||
 		strings.Trim(canonical, "/") != strings.Trim(spelling, "/") || strings.IndexByte(" #*", spelling[0]) >= 0
 	closed := func(r *robots.Rules, denied, other string) bool {
 		d := r.Decide(denied)

@@ -312,10 +312,11 @@ func (p *prover[D]) around(at *place, e *entry, t *tally) {
 	}
 }
 
-// invented asks for a name as a file and as a directory.
+// invented asks for a name as a file and as a directory. No name has two slashes beside
+// each other: the server takes them for one.
 func (p *prover[D]) invented(at *place, sel string, t *tally) {
 	sel = strings.TrimRight(sel, "/")
-	if len(sel) <= len(at.dir) || !askable(at, sel[len(at.dir):]) || p.skipped(sel) || p.skipped(sel+"/") {
+	if len(sel) <= len(at.dir) || strings.Contains(sel, "//") || !askable(at, sel[len(at.dir):]) || p.skipped(sel) || p.skipped(sel+"/") {
 		return
 	}
 	if t = p.into(at, sel, t); t != nil {
