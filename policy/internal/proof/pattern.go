@@ -222,7 +222,7 @@ func (s *set) below(c *cursor, sub []byte) span {
 // the first after it.
 func (s *set) heads(c *cursor, end int, sub []byte, yield func(int)) {
 	for i := end - 1; i >= c.lo; i = s.up[i] {
-		if bytes.HasPrefix(sub, []byte(s.entries[i].head)) {
+		if head := s.entries[i].head; len(sub) >= len(head) && string(sub[:len(head)]) == head { // which copies nothing
 			yield(i)
 		}
 	}
@@ -366,11 +366,11 @@ func (s *set) ends(o search, sub []byte) bool {
 	e := &s.entries[o.entry]
 	rest := sub[o.from:]
 	for i := o.piece; i < len(e.rest); i++ {
-		piece := []byte(e.rest[i])
+		piece := e.rest[i]
 		if e.whole && i == len(e.rest)-1 {
-			return bytes.HasSuffix(rest, piece)
+			return len(rest) >= len(piece) && string(rest[len(rest)-len(piece):]) == piece
 		}
-		at := bytes.Index(rest, piece)
+		at := bytes.Index(rest, []byte(piece))
 		if at < 0 {
 			return false
 		}

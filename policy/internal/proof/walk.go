@@ -254,7 +254,9 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 	c := p.class
 	form := string(robots.URI.Append(nil, at.dir))
 	p.invented(at, at.dir+later, t)
-	p.invented(at, at.dir+other, t)
+	if c.speaksOf(at, later) {
+		p.invented(at, at.dir+other, t)
+	}
 	if p.isFinal(at) { // what globs from above deny here an Allow may not open
 		for _, o := range at.at[0].open[:min(len(at.at[0].open), maxExamples)] {
 			if e := c.policy.entries[o.entry]; len(e.head) < len(form) {
@@ -274,6 +276,22 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 			p.around(at, e, t)
 		}
 	})
+}
+
+// speaksOf reports whether a pattern may match names in a place because of what is in
+// a name.
+func (c *class) speaksOf(at *place, name string) bool {
+	for i, l := range c.lanes {
+		if at.at[i].lo < at.at[i].hi {
+			return true
+		}
+		for _, o := range at.at[i].open {
+			if e := &l.set.entries[o.entry]; o.piece < len(e.rest) && strings.Contains(name, e.rest[o.piece]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isFinal reports whether what is said below a place is not the last word.
