@@ -65,9 +65,14 @@ func (p *prover[D]) inside(d D, n *node[D], at *place, depth int, t *tally) {
 		return
 	}
 	files, dirs, _ := p.in.Look(d)
+	isLike, like := p.alikeFiles(at)
 	for _, name := range files {
-		if sel := at.dir + name; askable(at, name) && !p.skipped(sel) {
-			p.resource(at, sel, false, true, t)
+		switch {
+		case !askable(at, name):
+		case isLike != nil && isLike(name):
+			t.selectors += like.selectors
+		case !p.skipped(at.dir + name):
+			p.resource(at, at.dir+name, false, true, t)
 		}
 	}
 	var rules, lines []span
@@ -138,6 +143,48 @@ func (p *prover[D]) alike(d D, n *node[D], at *place, t *tally) bool {
 		p.preferences(at, at.dir+later, files+dirs, false, t)
 	}
 	return true
+}
+
+// alikeFiles returns which files in a place are to all readers what one with a new name
+// is, and what was found of that: nothing but selectors. It returns nil where something
+// is found, or patterns go by more than what is in a name.
+func (p *prover[D]) alikeFiles(at *place) (is func(name string) bool, found tally) {
+	pieces, ok := p.class.goBy(at)
+	if !ok || at.dir == "/" || holds(later, pieces) || slices.ContainsFunc(p.in.Own, func(sel string) bool { return strings.HasPrefix(sel, at.dir) }) {
+		return nil, found
+	}
+	if p.resource(at, at.dir+later, false, false, &found); found.found != nil {
+		return nil, found
+	}
+	return func(name string) bool { return robots.Plain(name) && !holds(name, pieces) }, found
+}
+
+// goBy returns what patterns look for in the names in a place: one that holds none of it
+// is matched by what matches them all. It reports false where they go by more.
+func (c *class) goBy(at *place) (pieces []string, ok bool) {
+	for i, l := range c.lanes {
+		if at.at[i].lo < at.at[i].hi {
+			return nil, false
+		}
+		for _, o := range at.at[i].open {
+			e := &l.set.entries[o.entry]
+			if o.piece == len(e.rest) {
+				continue // the directory itself
+			}
+			piece := e.rest[o.piece]
+			if strings.Contains(piece, "/") || len(pieces) == maxExamples {
+				return nil, false
+			}
+			if !slices.Contains(pieces, piece) {
+				pieces = append(pieces, piece)
+			}
+		}
+	}
+	return pieces, at.plain
+}
+
+func holds(name string, pieces []string) bool {
+	return slices.ContainsFunc(pieces, func(piece string) bool { return strings.Contains(name, piece) })
 }
 
 // size counts the names below a directory.
@@ -254,7 +301,7 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 	c := p.class
 	form := string(robots.URI.Append(nil, at.dir))
 	p.invented(at, at.dir+later, t)
-	if c.speaksOf(at, later) {
+	if pieces, ok := c.goBy(at); !ok || holds(later, pieces) {
 		p.invented(at, at.dir+other, t)
 	}
 	if p.isFinal(at) { // what globs from above deny here an Allow may not open
@@ -276,22 +323,6 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 			p.around(at, e, t)
 		}
 	})
-}
-
-// speaksOf reports whether a pattern may match names in a place because of what is in
-// a name.
-func (c *class) speaksOf(at *place, name string) bool {
-	for i, l := range c.lanes {
-		if at.at[i].lo < at.at[i].hi {
-			return true
-		}
-		for _, o := range at.at[i].open {
-			if e := &l.set.entries[o.entry]; o.piece < len(e.rest) && strings.Contains(name, e.rest[o.piece]) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // isFinal reports whether what is said below a place is not the last word.
