@@ -38,13 +38,14 @@ func (w *work) explain(f proof.Finding) (list []Report) {
 		if !ok {
 			return nil
 		}
-		r.Readers, r.Leaks = []string{f.Reader}, []string{sel}
+		r.Readers, r.Leaks = union(r.Readers, []string{f.Reader}), []string{sel}
 		list = append(list, r)
 	}
 	return list
 }
 
-// byRule reports that a reader cannot be told one of the rules.
+// byRule reports that a reader cannot be told one of the rules, and who cannot be told it
+// for the same reason.
 func (w *work) byRule(g *group, rules []*rule, reader, sel string) (Report, bool) {
 	for _, r := range rules {
 		for _, e := range g.denials(r.uri) {
@@ -59,6 +60,11 @@ func (w *work) byRule(g *group, rules []*rule, reader, sel string) (Report, bool
 			}
 			if g != w.groups[0] {
 				report.Message += " (for " + strings.Join(g.names, ", ") + ")"
+			}
+			for _, m := range robots.Models() { // which names to come may let in, too
+				if same, _ := w.reason(g, e, m.Name, "/"); same == code && (m.Agent == "" || w.groupOf(m.Agent) == g) {
+					report.Readers = append(report.Readers, m.Name)
+				}
 			}
 			return report, true
 		}
