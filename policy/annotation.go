@@ -16,6 +16,7 @@ const (
 	maxRules      = 1000
 	maxNames      = 256 // of robots
 	maxToken      = 64  // bytes of a name
+	perRule       = 24  // bytes of a line beside its pattern, in both families
 	maxSelector   = 4096
 )
 

@@ -53,6 +53,21 @@ func Compile(in Input, prev *Compiled) *Compiled {
 	}
 }
 
+// grow makes the nodes of the tree.
+func (c *Compiled) grow(prev *Compiled, programs []*rule) {
+	f := finder{before: prev.nothing, nothing: map[sought]bool{}, programs: programs}
+	for _, sel := range c.in.Own {
+		f.known = append(f.known, escape(sel))
+	}
+	if !slices.Equal(c.in.Own, prev.in.Own) || !slices.Equal(c.in.Programs, prev.in.Programs) {
+		prev = &Compiled{}
+	}
+	if c.nodes = f.grow(c.in.Root, form{}, prev.in.Root, prev.nodes); c.nodes == nil {
+		c.nodes = &node{dir: c.in.Root}
+	}
+	c.nothing = f.nothing
+}
+
 // work is what a compilation knows until it is done.
 type work struct {
 	c        *Compiled

@@ -102,19 +102,6 @@ func look(d *Dir) (files []string, dirs []*Dir, notes []proof.Note) {
 	return d.Files, d.Dirs, notes
 }
 
-// selectorOf is the canonical selector of a node's directory.
-func selectorOf(n *node) string { return n.at.raw + "/" }
-
-// find returns the node of a canonical selector.
-func (n *node) find(sel string) *node {
-	for sel = strings.Trim(sel, "/"); sel != "" && n != nil; {
-		var name string
-		name, sel, _ = strings.Cut(sel, "/")
-		n = n.sub(name)
-	}
-	return n
-}
-
 func leaksOf(f proof.Finding) []Leak {
 	var list []Leak
 	for _, sel := range f.Examples {

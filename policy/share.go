@@ -23,7 +23,6 @@ const (
 	maxTopNames  = 64 // robots that nobody else names
 	maxTopWays   = 8  // groups that would not be there without it
 	maxSiteRules = 200_000
-	perRule      = 24 // bytes of a line beside its pattern, in both families
 )
 
 // bill is what each top-level directory takes of a file.

@@ -101,21 +101,6 @@ type node struct {
 	missing []Report // of rules here that match nothing that exists now
 }
 
-// grow makes the nodes of the tree.
-func (c *Compiled) grow(prev *Compiled, programs []*rule) {
-	f := finder{before: prev.nothing, nothing: map[sought]bool{}, programs: programs}
-	for _, sel := range c.in.Own {
-		f.known = append(f.known, escape(sel))
-	}
-	if !slices.Equal(c.in.Own, prev.in.Own) || !slices.Equal(c.in.Programs, prev.in.Programs) {
-		prev = &Compiled{}
-	}
-	if c.nodes = f.grow(c.in.Root, form{}, prev.in.Root, prev.nodes); c.nodes == nil {
-		c.nodes = &node{dir: c.in.Root}
-	}
-	c.nothing = f.nothing
-}
-
 // grow makes the nodes of a directory; nil if there are none. Those of an
 // unchanged subtree are taken over from the older tree: oldDir is the directory
 // of the same path in it, and old its node.
@@ -196,4 +181,17 @@ func (n *node) each(denied map[*node]*rule, fn func(*node)) {
 	for _, sub := range n.subs {
 		sub.each(denied, fn)
 	}
+}
+
+// selectorOf is the canonical selector of a node's directory.
+func selectorOf(n *node) string { return n.at.raw + "/" }
+
+// find returns the node of a canonical selector.
+func (n *node) find(sel string) *node {
+	for sel = strings.Trim(sel, "/"); sel != "" && n != nil; {
+		var name string
+		name, sel, _ = strings.Cut(sel, "/")
+		n = n.sub(name)
+	}
+	return n
 }
