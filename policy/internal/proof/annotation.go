@@ -9,6 +9,13 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
+// Note is an annotation as it lies on the disk.
+type Note struct {
+	File string // as reports name it: "phlog/.robots"
+	Data []byte // must not be changed
+	Err  error  // it cannot be read: its directory is denied
+}
+
 // What one annotation may say; of what says more the directory is denied.
 const (
 	maxBytes = 500 << 10

@@ -17,68 +17,6 @@
 // with the same annotations and the same lines that reach the place.
 package proof
 
-// Note is an annotation as it lies on the disk.
-type Note struct {
-	File string // as reports name it: "phlog/.robots"
-	Data []byte // must not be changed
-	Err  error  // it cannot be read: its directory is denied
-}
-
-// Input is a tree, what its annotations say, and a robots.txt made of it. D is
-// the caller's type of directories; equal values stand for the same directory with
-// the same content.
-type Input[D comparable] struct {
-	Root D
-
-	Name func(D) string                                   // of a directory
-	Look func(D) (files []string, dirs []D, notes []Note) // what is in it
-
-	// Programs are selectors that programs answer ("/cgi"), or patterns of their
-	// names ("/*.dcgi"). They, what is below them and what follows a ? are denied
-	// unless the root's annotation has an Allow that speaks of them by name.
-	Programs []string
-
-	// Own are selectors that the server answers itself. They are not asked.
-	Own []string
-
-	// Shut are directories that are denied as a whole whatever annotations say, by
-	// their canonical selectors ("/~bob/").
-	Shut []string
-
-	File []byte // the robots.txt
-
-	// Closed reports whether the server answers a spelling of a resource with
-	// nothing but a pointer to the canonical selector, whether or not the resource
-	// exists. It is asked only where a reader takes the spelling of something denied
-	// as allowed. If nil, no spelling is closed.
-	Closed func(canonical, spelling string) bool
-}
-
-// Row is what one reader makes of the file.
-type Row struct {
-	Reader     string
-	Selectors  int // asked, for all robots together
-	Leaks      int // denied, but taken as allowed
-	OverBlocks int // allowed, but taken as denied
-}
-
-// Finding is where a reader does not take the file as the annotations say.
-type Finding struct {
-	Leak     bool     // denied, but taken as allowed; else the reverse
-	Reader   string   // a name of [robots.Models], or [Preferences]
-	Robot    string   // "*" for all robots that nobody names; of several treated alike, the first name
-	File     string   // of the rule that decides; "" if none does
-	Line     int      // in it; 0: the annotation as a whole
-	Dir      string   // the canonical selector of the annotation's directory; "" if there is none
-	Count    int      // selectors
-	Examples []string // up to ten of them, as they are asked; those that exist first
-}
-
-// Preferences is the name of the row and the findings about Content-Usage. A
-// leak is a path of which the file states a preference that is more permissive
-// than the annotations, an over-block one of which it states another.
-const Preferences = "preferences"
-
 // Result is what a proof has found. It never changes.
 type Result[D comparable] struct {
 	Rows     []Row     // one for each of [robots.Models], then [Preferences]

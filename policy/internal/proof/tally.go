@@ -7,6 +7,31 @@ import (
 	"strings"
 )
 
+// Row is what one reader makes of the file.
+type Row struct {
+	Reader     string
+	Selectors  int // asked, for all robots together
+	Leaks      int // denied, but taken as allowed
+	OverBlocks int // allowed, but taken as denied
+}
+
+// Finding is where a reader does not take the file as the annotations say.
+type Finding struct {
+	Leak     bool     // denied, but taken as allowed; else the reverse
+	Reader   string   // a name of [robots.Models], or [Preferences]
+	Robot    string   // "*" for all robots that nobody names; of several treated alike, the first name
+	File     string   // of the rule that decides; "" if none does
+	Line     int      // in it; 0: the annotation as a whole
+	Dir      string   // the canonical selector of the annotation's directory; "" if there is none
+	Count    int      // selectors
+	Examples []string // up to ten of them, as they are asked; those that exist first
+}
+
+// Preferences is the name of the row and the findings about Content-Usage. A
+// leak is a path of which the file states a preference that is more permissive
+// than the annotations, an over-block one of which it states another.
+const Preferences = "preferences"
+
 // maxExamples is how many selectors a finding shows, maxCauses how many causes are
 // told apart for a class.
 const (

@@ -5,6 +5,36 @@ import (
 	"slices"
 )
 
+// Input is a tree, what its annotations say, and a robots.txt made of it. D is
+// the caller's type of directories; equal values stand for the same directory with
+// the same content.
+type Input[D comparable] struct {
+	Root D
+
+	Name func(D) string                                   // of a directory
+	Look func(D) (files []string, dirs []D, notes []Note) // what is in it
+
+	// Programs are selectors that programs answer ("/cgi"), or patterns of their
+	// names ("/*.dcgi"). They, what is below them and what follows a ? are denied
+	// unless the root's annotation has an Allow that speaks of them by name.
+	Programs []string
+
+	// Own are selectors that the server answers itself. They are not asked.
+	Own []string
+
+	// Shut are directories that are denied as a whole whatever annotations say, by
+	// their canonical selectors ("/~bob/").
+	Shut []string
+
+	File []byte // the robots.txt
+
+	// Closed reports whether the server answers a spelling of a resource with
+	// nothing but a pointer to the canonical selector, whether or not the resource
+	// exists. It is asked only where a reader takes the spelling of something denied
+	// as allowed. If nil, no spelling is closed.
+	Closed func(canonical, spelling string) bool
+}
+
 // minNode is how many names a directory has below it for the proof to remember
 // what it found there, if it has no annotation. What is remembered above is at
 // least twice as large: so a chain of directories costs no more than others.
