@@ -240,6 +240,7 @@ func (w *work) reports() []Report {
 			if g == w.groups[0] || g.token() == veronica {
 				list = append(list, g.notices()...)
 			}
+			list = append(list, w.opened(g)...)
 		}
 	}
 	return list

@@ -49,27 +49,65 @@ func (w *work) explain(f proof.Finding) (list []Report) {
 func (w *work) byRule(g *group, rules []*rule, reader, sel string) (Report, bool) {
 	for _, r := range rules {
 		for _, e := range g.denials(r.uri) {
-			code, message := w.reason(g, e, reader, sel)
-			if code == "" {
-				continue
+			if report, ok := w.untold(g, e, reader, sel); ok {
+				return report, true
 			}
-			report := NewReport(code, r.file, r.line, message)
-			if report.Selector = r.uri; r.file == "" { // nobody's line
-				report.Severity, report.Hint = diag.Notice, ""
-				report.Message += ": " + r.value + " is what programs answer"
-			}
-			if g != w.groups[0] {
-				report.Message += " (for " + strings.Join(g.names, ", ") + ")"
-			}
-			for _, m := range robots.Models() { // which names to come may let in, too
-				if same, _ := w.reason(g, e, m.Name, "/"); same == code && (m.Agent == "" || w.groupOf(m.Agent) == g) {
-					report.Readers = append(report.Readers, m.Name)
-				}
-			}
-			return report, true
 		}
 	}
 	return Report{}, false
+}
+
+// untold reports that a reader cannot be told what an entry denies.
+func (w *work) untold(g *group, e *entry, reader, sel string) (report Report, ok bool) {
+	code, message := w.reason(g, e, reader, sel)
+	if code == "" {
+		return report, false
+	}
+	report = NewReport(code, e.file, e.line, message)
+	if report.Selector = e.uri; e.file == "" { // nobody's line
+		report.Severity, report.Hint = diag.Notice, ""
+		report.Message += ": " + e.value + " is what programs answer"
+	}
+	if g != w.groups[0] {
+		report.Message += " (for " + strings.Join(g.names, ", ") + ")"
+	}
+	for _, m := range robots.Models() { // which names to come may let in, too
+		if same, _ := w.reason(g, e, m.Name, "/"); same == code && (m.Agent == "" || w.groupOf(m.Agent) == g) {
+			report.Readers = append(report.Readers, m.Name)
+		}
+	}
+	return report, true
+}
+
+// opened reports entries of which an Allow may open some names to a reader that goes by
+// the first rule that it understands. To find such a name the proof would have to put
+// each Allow and each pattern together.
+func (w *work) opened(g *group) (list []Report) {
+	for i := range g.entries {
+		e := &g.entries[i]
+		if e.allow || e.dropped {
+			continue
+		}
+		if r, ok := w.untold(g, e, "first-match", "/"); ok && g.opensBelow(headOf(e.uri), e.uri) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// opensBelow reports whether a literal Allow that begins with head may open something
+// that a pattern matches.
+func (g *group) opensBelow(head, uri string) bool {
+	const most = 1000 // entries that are looked at: what has more is reported
+	for n, o := range g.entries[g.from(head):] {
+		switch {
+		case !strings.HasPrefix(o.uri, head):
+			return false
+		case n == most || o.allow && !o.dropped && isLiteral(o.uri) && mayMeet(o.uri, uri):
+			return true
+		}
+	}
+	return false
 }
 
 // rulesOf returns the rules of the line that a finding is about: one with an escape has

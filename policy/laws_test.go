@@ -161,6 +161,17 @@ func policyFor(dirs []*saidDir, agent string) saidPolicy {
 	return s
 }
 
+// any reports whether a Disallow that matches a selector is one of those asked for.
+func (s saidPolicy) any(sel string, is func(placed) bool) bool {
+	uri := uriOf(sel)
+	for i, d := range s.dirs {
+		if strings.HasPrefix(sel, d.sel) && slices.ContainsFunc(s.levels[i], func(p placed) bool { return p.field == "Disallow" && p.re.MatchString(uri) && is(p) }) {
+			return true
+		}
+	}
+	return false
+}
+
 func longest(list []placed, match func(placed) bool) *placed {
 	var best *placed
 	for i := range list {
@@ -336,9 +347,12 @@ func (d drawn) laws(t *rapid.T, c *Compiled) {
 					named[place{reader + " " + r.File + robot, 0}] = true
 				}
 				if r.Code == CodeRootMenu { // it denies whatever has no slash in front
-					_, robots, _ := strings.Cut(strings.TrimSuffix(r.Message, ")"), "(for ")
+					_, robots, isNamed := strings.Cut(strings.TrimSuffix(r.Message, ")"), "(for ")
 					for robot := range strings.SplitSeq(robots, ", ") {
 						named[place{reader + " bare for " + strings.ToLower(robot), 0}] = true
+					}
+					if !isNamed { // told of all robots at once
+						named[place{reader + " bare by " + r.File, r.Line}] = true
 					}
 				}
 			}
@@ -377,7 +391,7 @@ func (d drawn) laws(t *rapid.T, c *Compiled) {
 					}
 				}
 				for reader, allows := range weak {
-					if !strings.HasPrefix(spelling, "/") && named[place{reader + " bare for " + agent, 0}] {
+					if !strings.HasPrefix(spelling, "/") && (named[place{reader + " bare for " + agent, 0}] || s.any(sel, func(by placed) bool { return named[place{reader + " bare by " + by.file, by.line}] })) {
 						continue
 					}
 					if denied && allows(spelling) && !by.inEscape(sel) && !named[place{reader + " " + by.file, wholeFile}] && !named[place{reader + " " + by.file, by.line}] && !named[place{reader + " " + by.file + agent, 0}] {
