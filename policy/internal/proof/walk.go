@@ -301,7 +301,7 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 	c := p.class
 	form := string(robots.URI.Append(nil, at.dir))
 	p.invented(at, at.dir+later, t)
-	if pieces, ok := c.goBy(at); !ok || holds(later, pieces) {
+	if pieces, ok := c.goBy(at); !ok || at.dir == "/" || holds(later, pieces) { // of the root some lines are left out
 		p.invented(at, at.dir+other, t)
 	}
 	if p.isFinal(at) { // what globs from above deny here an Allow may not open
