@@ -8,16 +8,18 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
+
+var write, must = treetest.Write, treetest.Must
 
 var seedFlag = flag.Uint64("seed", 0, "of the random runs, to play one again; if 0 a fresh one")
 
@@ -33,27 +35,6 @@ func dice(t *testing.T) *rand.Rand {
 		}
 	})
 	return rand.New(rand.NewPCG(seed, 0))
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// write makes files below dir; a value "-> x" is a link.
-func write(t testing.TB, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		if target, ok := strings.CutPrefix(text, "-> "); ok {
-			must(t, os.Symlink(target, path))
-		} else {
-			must(t, os.WriteFile(path, []byte(text), 0o644))
-		}
-	}
 }
 
 // run opens a site and keeps it until the test ends.

@@ -42,7 +42,7 @@
 //	   ▼ explain        explain.go     its directory is denied; the reasons:
 //	Compiled            report.go      line 3: readers without * fetch a.zip (GLOB);
 //	                                   line 2: readers without Allow lose it (OVER-BLOCK)
-//	                    nomatch.go     rules that match nothing now (NO-MATCH)
+//	                    tree.go        rules that match nothing now (NO-MATCH)
 //	                    verdict.go     what the server asks: Denied, Closed, Explain
 //
 // # Guarantee

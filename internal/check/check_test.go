@@ -11,28 +11,11 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/programs"
 	"github.com/gophd/gophd/internal/sandbox"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/site"
 )
 
-func write(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		full := filepath.Join(dir, name)
-		must(t, os.MkdirAll(filepath.Dir(full), 0o755))
-		if target, ok := strings.CutPrefix(text, "-> "); ok {
-			must(t, os.Symlink(target, full))
-		} else {
-			must(t, os.WriteFile(full, []byte(text), 0o644))
-		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var write, must = treetest.Write, treetest.Must
 
 // findings are those of a tree, without what they say.
 func findings(t *testing.T, dir string, o Options) (list []string, r *Outcome) {

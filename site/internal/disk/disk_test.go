@@ -10,31 +10,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
-// write makes files below dir; a value "-> x" is a link, "dir" in a name that
-// ends in a slash a directory.
-func write(t testing.TB, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		if target, ok := strings.CutPrefix(text, "-> "); ok {
-			must(t, os.Symlink(target, path))
-		} else if strings.HasSuffix(name, "/") {
-			must(t, os.MkdirAll(path, 0o755))
-		} else {
-			must(t, os.WriteFile(path, []byte(text), 0o644))
-		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var write, must = treetest.Write, treetest.Must
 
 // roots runs a test with each way of opening files.
 func roots(t *testing.T, dir string, f func(t *testing.T, r *Root)) {
