@@ -16,7 +16,8 @@ import (
 
 var write, must = treetest.Write, treetest.Must
 
-// roots runs a test with each way of opening files.
+// roots runs a test with each way of opening files, none of which leaves a
+// descriptor open.
 func roots(t *testing.T, dir string, f func(t *testing.T, r *Root)) {
 	for _, walking := range []bool{false, true} {
 		name := map[bool]string{false: "openat2", true: "os.Root"}[walking]
@@ -25,15 +26,31 @@ func roots(t *testing.T, dir string, f func(t *testing.T, r *Root)) {
 			if walking {
 				open = OpenWalking
 			}
+			before := descriptors(t)
 			r, err := open(dir)
 			must(t, err)
-			defer r.Close()
 			if !walking && r.Main.os != nil {
 				t.Skip("no openat2 here")
 			}
 			f(t, r)
+			r.Close()
+			if after := descriptors(t); len(after) > len(before) {
+				t.Errorf("open before:\n%q\nand after:\n%q", before, after)
+			}
 		})
 	}
+}
+
+// descriptors lists what this process has open.
+func descriptors(t *testing.T) (list []string) {
+	t.Helper()
+	all, err := os.ReadDir("/dev/fd")
+	must(t, err)
+	for _, e := range all {
+		to, _ := os.Readlink("/dev/fd/" + e.Name())
+		list = append(list, e.Name()+" "+to)
+	}
+	return list
 }
 
 // direct makes a system call as it is.

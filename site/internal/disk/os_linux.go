@@ -56,21 +56,21 @@ func openBelow(dir int, name string, flags int) (fd int, err error) {
 // lookAt looks at an element of a directory. It returns a descriptor of it, or,
 // if it is a link, -1 and where it leads.
 func lookAt(dir int, elem string) (fd int, target string, err error) {
-	fd, err = openBelow(dir, elem, lookFlags)
+	opened, err := openBelow(dir, elem, lookFlags)
 	if err != nil {
 		return -1, "", err
 	}
 	var st unix.Stat_t
-	err = unix.Fstat(fd, &st)
+	err = unix.Fstat(opened, &st)
 	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFLNK {
-		return fd, "", nil
+		return opened, "", nil
 	}
-	defer func() { _ = unix.Close(fd) }()
+	defer func() { _ = unix.Close(opened) }()
 	if err != nil {
 		return -1, "", err
 	}
 	buf := make([]byte, unix.PathMax)
-	n, err := unix.Readlinkat(fd, "", buf)
+	n, err := unix.Readlinkat(opened, "", buf)
 	return -1, string(buf[:max(n, 0)]), err
 }
 

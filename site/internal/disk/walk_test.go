@@ -37,7 +37,8 @@ func TestAbuseLinkChains(t *testing.T) {
 			strings.Repeat("d/", 800) + "lA": ErrTooManyLinks, "l0": fs.ErrNotExist,
 		} {
 			calls := 0
-			_, _, _, err := r.Open(func(_ string, f func() error) error { calls++; return f() }, name)
+			f, _, _, err := r.Open(func(_ string, f func() error) error { calls++; return f() }, name)
+			_ = f.Close()
 			if !errors.Is(err, want) || want != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%.20s: %v, want %v", name, err, want)
 			}
