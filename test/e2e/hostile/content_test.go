@@ -116,6 +116,9 @@ func makeContent(t *testing.T, base string) *content {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Symlink("texts", filepath.Join(g.root, "linked")); err != nil {
+		t.Fatal(err)
+	}
 	return g
 }
 

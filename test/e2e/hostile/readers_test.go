@@ -142,7 +142,8 @@ func same(want [sha256.Size]byte) func([]byte) error {
 
 func (r *reader) text() (string, func([]byte) error) {
 	i := r.rand.IntN(texts)
-	return fmt.Sprintf("/texts/%03d.txt", i), same(sha256.Sum256(textOf(i)))
+	dir := []string{"texts", "texts", "texts", "linked"}[r.rand.IntN(4)] // linked is a link to texts
+	return fmt.Sprintf("/%s/%03d.txt", dir, i), same(sha256.Sum256(textOf(i)))
 }
 
 func (r *reader) large() (string, func([]byte) error) {
