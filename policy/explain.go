@@ -221,7 +221,7 @@ func (w *work) byAllow(reader, sel string) (Report, bool) {
 			if reader == "first-match" && opensFirst(e, sel) {
 				return NewReport(CodeEscaped, e.file, e.line, "CPython's reader goes by the first rule that matches, and drops a blank, # ? or ; at an end, though they are escaped"), true
 			}
-			if dir, ok := indexOf(e); ok && strings.HasPrefix(reader, "google") && matches(dir+"$", strings.TrimSuffix(escape(sel), "/")+"/") {
+			if dir, ok := indexOf(e.uri); ok && strings.HasPrefix(reader, "google") && matches(dir+"$", strings.TrimSuffix(escape(sel), "/")+"/") {
 				return NewReport(CodeIndex, e.file, e.line, "Google takes it for the directory, too"), true
 			}
 		}
@@ -243,9 +243,9 @@ func opensFirst(e *entry, sel string) bool {
 
 // indexOf returns the directory that an Allow of its index.html opens to Google: of
 // everything behind the last slash that begins so.
-func indexOf(e *entry) (dir string, ok bool) {
-	dir = e.uri[:strings.LastIndexByte(e.uri, '/')+1]
-	return dir, strings.HasPrefix(e.uri[len(dir):], "index.htm")
+func indexOf(uri string) (dir string, ok bool) {
+	dir = uri[:strings.LastIndexByte(uri, '/')+1]
+	return dir, strings.HasPrefix(uri[len(dir):], "index.htm")
 }
 
 // notices tells of rules that hold, but perhaps not as their author thinks.

@@ -130,10 +130,13 @@ func (e *entry) isAnchored() bool {
 
 // mayTie reports whether the weak form of a rule may stand in its group, with an
 // Allow of the same length after it: no other Disallow that is not longer may
-// match anything that it matches.
+// match anything that it matches, nor the directory that Google takes the Allow for.
 func (s *stacks) mayTie(e *entry) bool {
 	weak := headOf(e.uri)
-	meets := func(o *entry) bool { return !o.dropped && len(o.uri) <= len(weak) && mayMeet(o.uri, weak) }
+	dir, isIndex := indexOf(weak)
+	meets := func(o *entry) bool {
+		return !o.dropped && len(o.uri) <= len(weak) && (mayMeet(o.uri, weak) || isIndex && matches(o.uri, dir))
+	}
 	return !slices.ContainsFunc(s.literals, meets) && !slices.ContainsFunc(s.others, meets)
 }
 

@@ -32,6 +32,8 @@ func TestNamed(t *testing.T) {
 			map[string]string{"a/.robots": "Allow: /*/index.html\nDisallow: /\n"}, CodeIndex},
 		"an index.html of the root": {
 			map[string]string{".robots": "Disallow: /\nAllow: /index.html\n"}, CodeIndex},
+		"an index.html that ends there, in a directory whose menu is denied": {
+			map[string]string{"a/.robots": "Disallow: /$\nDisallow: /index.html$\n"}, CodeOverBlock},
 		"an Allow of which CPython's reader drops the end": {
 			map[string]string{".robots": "Disallow: /\nAllow: /x%23\n"}, CodeEscaped},
 		"1,000 rules and one that is empty": {
