@@ -35,31 +35,30 @@ const (
 // inPieces finds the prose in a text.
 func inPieces(text string) (p prose) {
 	rest := strings.Split(text, "\n")
-	before := "" // what is no prose
+	from, at := 0, 0 // where what is no prose begins, and where the next lines do
 	for i, n := 0, 0; i < len(rest); i += n {
 		n = paragraph(rest[i:])
 		lines := rest[i : i+n]
-		alone := n == 1 && isEmpty(rest, i-1) && isEmpty(rest, i+1)
-		end := "\n"
-		if i+n == len(rest) {
-			end = ""
+		end := at + n - 1
+		for _, l := range lines {
+			end += len(l)
 		}
-		if !isProse(lines, alone) {
+		alone := n == 1 && isEmpty(rest, i-1) && isEmpty(rest, i+1)
+		if isProse(lines, alone) {
+			if !alone { // a heading in the middle keeps its blanks
+				at += indentOf(lines[0])
+			}
+			p.Pieces = append(p.Pieces, piece{Text: text[from:at]}, piece{text[at:end], true})
+			from = end
+		} else {
 			for _, l := range lines {
 				p.Wide = p.Wide || columns(l) > phoneWidth
 			}
-			before += strings.Join(lines, "\n") + end
-			continue
 		}
-		indent := lines[0][:indentOf(lines[0])]
-		if alone {
-			indent = "" // a heading in the middle
-		}
-		p.Pieces = append(p.Pieces, piece{Text: before + indent}, piece{strings.Join(lines, "\n")[len(indent):], true})
-		before = end
+		at = end + 1
 	}
-	if before != "" {
-		p.Pieces = append(p.Pieces, piece{Text: before})
+	if from < len(text) {
+		p.Pieces = append(p.Pieces, piece{Text: text[from:]})
 	}
 	return p
 }

@@ -2,6 +2,7 @@ package webview
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -79,4 +80,17 @@ func TestPiecesAreTheText(t *testing.T) {
 			t.Fatalf("got  %q\nwant %q", b.String(), text)
 		}
 	})
+}
+
+// A text of short lines, which anybody may have put there, is not copied for each
+// of them: that took hours for 2 MiB.
+func TestPiecesOfShortLines(t *testing.T) {
+	text := strings.Repeat("\n", 64<<10)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	inPieces(text)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
+		t.Errorf("%d bytes are made of %d", n, len(text))
+	}
 }
