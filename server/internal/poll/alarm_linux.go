@@ -66,6 +66,9 @@ func (p *Poller) due(c *Conn) time.Time {
 func (p *Poller) Pause(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.listener == nil {
+		return // its descriptor may be another's
+	}
 	p.paused = time.Now().Add(d)
 	_ = p.control(unix.EPOLL_CTL_MOD, p.fd, 0)
 	p.ring(p.paused)

@@ -315,8 +315,7 @@ func (l *Loop) expire(now, until time.Time) (over bool) {
 func (l *Loop) timeout(c *Conn) {
 	if c.held && c.answered {
 		c.Err = os.ErrDeadlineExceeded
-		l.p.unlink(c, closed)
-		_ = c.close()
+		l.p.close(c)
 		l.ended = append(l.ended, c)
 		return
 	}

@@ -267,6 +267,40 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// At the end, what a loop has in hand is left to it: if another one closed it, its
+// own close would hit whatever has the descriptor by then.
+func TestCloseLeavesWhatIsInHand(t *testing.T) {
+	for name, end := range map[string]func(*Conn) bool{
+		"waits":   (*Conn).Wait,
+		"lingers": (*Conn).Linger,
+		"blocks":  func(c *Conn) bool { return c.Block() != nil || c.Close() != nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long})
+			client := h.dial(t)
+			_, _ = io.WriteString(client, "one")
+			h.want(t, Ready).Wait()
+			_, _ = io.WriteString(client, ", two")
+			c := h.want(t, Ready)
+			h.stepDown()
+			h.Loop = h.NewLoop()
+			h.Close()
+			if _, _, err := h.Next(); !errors.Is(err, io.EOF) {
+				t.Fatal(err)
+			}
+			if c.LocalAddrPort().String() != h.addr {
+				t.Error("it is closed already")
+			}
+			if end(c) {
+				t.Error("it is still open")
+			}
+			if _, err := client.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("the client is told %v", err)
+			}
+		})
+	}
+}
+
 // Nothing is accepted during a pause, and everything after it.
 func TestPause(t *testing.T) {
 	h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long})

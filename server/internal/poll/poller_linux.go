@@ -158,11 +158,20 @@ func (p *Poller) keep(c *Conn, s state, deadline time.Time) bool {
 		p.queues[s].push(c)
 	}
 	if c.evicted || c.late || p.over || !p.register(c) {
-		p.unlink(c, closed)
-		_ = c.close()
+		p.close(c)
 		return false
 	}
 	return true
+}
+
+// close closes a connection, unless it is closed: its descriptor may be another's
+// by then. It is the loop's that has the connection, or, if the Poller holds it,
+// anybody's who has the mutex.
+func (p *Poller) close(c *Conn) {
+	if c.state != closed {
+		p.unlink(c, closed)
+		_ = c.close()
+	}
 }
 
 // take takes over a connection that has something to read.
@@ -187,8 +196,7 @@ func (c *Conn) Linger() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err != nil || p.over || c.state == closed {
-		p.unlink(c, closed)
-		_ = c.close()
+		p.close(c)
 		return false
 	}
 	p.unlink(c, closing)
@@ -216,8 +224,7 @@ func (c *Conn) Evict() bool {
 	case c.state == blocking:
 		return false
 	case c.held:
-		p.unlink(c, closed)
-		_ = c.close()
+		p.close(c)
 	default:
 		c.evicted = true
 	}

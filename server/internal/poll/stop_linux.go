@@ -73,8 +73,11 @@ func (l *Loop) ends(now time.Time) bool {
 	p.over = true
 	for s := range p.queues {
 		for c := p.queues[s].first; c != nil; c = p.queues[s].first {
-			p.unlink(c, closed)
-			_ = c.close()
+			if !c.held { // it is closed when it gets back from its loop
+				c.queue.remove(c)
+				continue
+			}
+			p.close(c)
 			if c.Owner != nil {
 				l.ended = append(l.ended, c)
 			}

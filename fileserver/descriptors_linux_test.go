@@ -1,0 +1,220 @@
+package fileserver
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/internal/webview"
+	"github.com/gophd/gophd/server"
+)
+
+// Each descriptor is closed, whatever is asked for, on whichever way, and however
+// it ends; and it is closed once: a second time would hit somebody else's file.
+// The garbage collector, which closes what was forgotten, is off.
+func TestDescriptorsAreClosedOnce(t *testing.T) {
+	dir := t.TempDir()
+	binary := strings.Repeat("\x00\x01\x02\xff", 50<<10)
+	write(t, dir, map[string]string{
+		"small.txt": "small", "large.bin": binary, "huge.bin": strings.Repeat(binary, 40),
+		"large.txt": strings.Repeat("a line\n", 20<<10), "latin1.txt": strings.Repeat("caf\xe9\n", 30<<10),
+		"d/x.txt": "x", "d/gophermap": "!t\n*\n", "to.bin": "-> large.bin", "todir": "-> d", "broken": "-> nowhere",
+		"closed/x.bin": binary, "closed/.robots": "Disallow: /\n", "prog.cgi": "#!/bin/sh\n",
+	})
+	selectors := []string{"", "/small.txt", "/large.bin", "large.bin", "/huge.bin", "/large.txt", "/latin1.txt", "/d/", "/d", "/d/x.txt",
+		"/to.bin", "/todir/x.txt", "/todir", "/broken", "/broken/x", "/closed/x.bin", "/closed/%78.bin", "/prog.cgi", "/none",
+		"/large.bin/", "/large%2ebin", "robots.txt", "caps.txt", "URL:http://example.org/", "/d\tquery", "\t$", "/../x", "GET /x"}
+	var mux server.ServeMux
+	mux.Handle("/", &Files{Site: run(t, dir), Cache: 1 << 20})
+	w := newWeb(t, &mux)
+
+	round := func() {
+		var all sync.WaitGroup
+		for name, ask := range w.ways() {
+			all.Go(func() {
+				for _, sel := range selectors {
+					for _, end := range []func(net.Conn){readsAll, leaves, resets} {
+						request := sel + "\r\n"
+						if strings.HasPrefix(name, "HTTP") {
+							request = "GET /" + strings.TrimPrefix(strings.SplitN(sel, "\t", 2)[0], "/") + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
+							request += map[bool]string{true: "Accept: text/html\r\n\r\n", false: "Range: bytes=100-300000\r\n\r\n"}[name == "HTTP page"]
+						}
+						c := ask()
+						_, _ = io.WriteString(c, request)
+						end(c)
+						_ = c.Close()
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+	round() // what is opened once for all stays
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for collected := true; collected; { // the site asks for it, when it has read the tree
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		open := settled(t)
+		stop := make(chan struct{})
+		var watching sync.WaitGroup
+		watching.Go(func() { ownFiles(t, stop) })
+		round()
+		w.breakOff(&mux)
+		close(stop)
+		watching.Wait()
+		closed := eventually(func() bool { return descriptors(t) <= open })
+		runtime.ReadMemStats(&after)
+		if collected = after.NumGC > before.NumGC; !closed && !collected {
+			t.Errorf("%d descriptors are open, %d were", descriptors(t), open)
+		}
+	}
+}
+
+// How a client ends.
+func readsAll(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+func leaves(net.Conn)     {}
+func resets(c net.Conn) {
+	_, _ = c.Read(make([]byte, 1))
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+}
+
+// settled is how many descriptors are open when nothing is closed any more.
+func settled(t *testing.T) (open int) {
+	same := 0
+	eventually(func() bool {
+		was := open
+		if open = descriptors(t); open != was {
+			same = 0
+		}
+		same++
+		return same > 20
+	})
+	return open
+}
+
+func descriptors(t *testing.T) int {
+	list, err := os.ReadDir("/dev/fd")
+	must(t, err)
+	return len(list)
+}
+
+// ownFiles opens and closes files of its own, which nobody else must touch.
+func ownFiles(t *testing.T, stop <-chan struct{}) {
+	name := filepath.Join(t.TempDir(), "own")
+	write(t, filepath.Dir(name), map[string]string{"own": "own"})
+	var own, found syscall.Stat_t
+	must(t, syscall.Stat(name, &own))
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		fd, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+		must(t, err)
+		runtime.Gosched()
+		if err := syscall.Fstat(fd, &found); err != nil || found.Ino != own.Ino {
+			t.Errorf("somebody closed a file that is not theirs: %v", err)
+			return
+		}
+		if err := syscall.Close(fd); err != nil {
+			t.Errorf("somebody closed a file that is not theirs: %v", err)
+			return
+		}
+	}
+}
+
+// web is all that serves a handler.
+type web struct {
+	t              *testing.T
+	plain, proxied string // addresses
+	inetd          *server.Server
+}
+
+func newWeb(t *testing.T, h server.Handler) *web {
+	s := func() *server.Server {
+		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1, LingerTimeout: time.Millisecond}
+	}
+	pages := &webview.Pages{Handler: h, Site: h.(*server.ServeMux).Handler("/").(*Files).Site}
+	browsers := &webview.HTTPServer{Site: func(r *server.Request) (http.Handler, *server.Request) { return pages, r }}
+	plain, proxied := s(), s()
+	plain.TLS, plain.HTTP = certificate(t), browsers.Serve
+	proxied.TrustProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+	return &web{t: t, plain: listen(t, plain), proxied: listen(t, proxied), inetd: s()}
+}
+
+func (w *web) dial(addr string) net.Conn {
+	c, err := net.Dial("tcp", addr)
+	must(w.t, err)
+	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
+	return c
+}
+
+// ways are the ways on which a request comes to a handler.
+func (w *web) ways() map[string]func() net.Conn {
+	plain := func() net.Conn { return w.dial(w.plain) }
+	return map[string]func() net.Conn{
+		"plain": plain, "HTTP page": plain, "HTTP file": plain,
+		"TLS": func() net.Conn { return tls.Client(plain(), &tls.Config{InsecureSkipVerify: true}) },
+		"proxy": func() net.Conn {
+			c := w.dial(w.proxied)
+			_, _ = io.WriteString(c, "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n")
+			return c
+		},
+		"inetd": func() net.Conn {
+			client, conn := net.Pipe()
+			_ = client.SetDeadline(time.Now().Add(2 * time.Minute))
+			go w.inetd.ServeConn(w.t.Context(), conn)
+			return client
+		},
+	}
+}
+
+// breakOff lets replies break off: on servers that have no room, that wait for
+// nobody, and that end.
+func (w *web) breakOff(h server.Handler) {
+	selectors := []string{"/huge.bin\r\n", "/large.bin\r\n", "/latin1.txt\r\n", "/to.bin\r\n", "/huge.bin"}
+	for _, s := range []*server.Server{
+		{MaxConns: 1}, {MaxConnsPerIP: 1}, {StallTimeout: 20 * time.Millisecond, MaxConnsPerIP: -1}, {DrainTimeout: -1, MaxConnsPerIP: -1},
+	} {
+		s.Handler, s.LingerTimeout = h, time.Millisecond
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		must(w.t, err)
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan error)
+		go func() { ended <- s.Serve(ctx, l) }()
+		clients := make([]net.Conn, 40)
+		for i := range clients {
+			clients[i] = w.dial(l.Addr().String())
+			_, _ = io.WriteString(clients[i], selectors[i%len(selectors)])
+		}
+		if s.StallTimeout > 0 {
+			eventually(func() bool { return s.Counts().Writing == 0 })
+		}
+		_, _ = clients[0].Read(make([]byte, 1))
+		stop()
+		if s.DrainTimeout == 0 {
+			for _, c := range clients[len(clients)/2:] {
+				readsAll(c)
+			}
+		}
+		for _, c := range clients {
+			_ = c.Close()
+		}
+		must(w.t, <-ended)
+	}
+}
