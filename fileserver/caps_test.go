@@ -19,7 +19,7 @@ func TestCaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][2]string{{"RobotsIndex", "deny"}, {"RobotsCooldown", "86400"}, {"RobotsCrawlDelay", "2.5"}, {"RobotsPolicySHA256", snap.Compiled.Hash()}}
+	want := [][2]string{{"RobotsIndex", "deny"}, {"RobotsCooldown", "86400"}, {"RobotsCrawlDelay", "2.5"}, {"RobotsPolicySHA256", snap.Compiled.Hash()}, {"RobotsFileSHA256", snap.Compiled.FileHash()}}
 	if got := robotsCaps(snap); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

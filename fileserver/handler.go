@@ -143,7 +143,7 @@ func robotsCaps(snap *site.Snapshot) [][2]string {
 	if fields.CrawlDelay != "" {
 		list = append(list, [2]string{"RobotsCrawlDelay", fields.CrawlDelay})
 	}
-	return append(list, [2]string{"RobotsPolicySHA256", snap.Compiled.Hash()})
+	return append(list, [2]string{"RobotsPolicySHA256", snap.Compiled.Hash()}, [2]string{"RobotsFileSHA256", snap.Compiled.FileHash()})
 }
 
 // ItemType returns the item type of a selector, 0 if it names nothing.

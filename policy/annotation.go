@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -61,6 +62,7 @@ func (s *set) opens() bool {
 type rule struct {
 	form
 	allow bool
+	usage string // what a Content-Usage line states, in one spelling
 	value string // as it was written; of a denied directory, why
 	file  string
 	line  int    // 0: the annotation as a whole
@@ -119,8 +121,10 @@ func readNote(annotations []*Annotation, at form, root bool) *note {
 		}
 	}
 	for _, s := range n.sets {
+		s.rules, s.finals, s.prefs = inOrder(s.rules), inOrder(s.finals), inOrder(s.prefs)
 		s.hash, s.about = sum(s.rules, s.finals), sum(s.prefs)
 	}
+	slices.SortStableFunc(n.fields, func(a, b siteField) int { return strings.Compare(a.name, b.name) })
 	if n.named = len(n.names); n.sets["*"] != nil {
 		for _, r := range n.sets["*"].rules {
 			n.bytes += 2*len(r.uri) + perRule
@@ -141,6 +145,17 @@ func denied(file string, at form, why string) *rule {
 	return &rule{form: at.join(form{uri: "/", raw: "/", weak: "/"}), value: why, file: file, owner: at.top()}
 }
 
+// inOrder sorts rules, and takes those that say the same once: in which order and how
+// often something was said does not matter.
+func inOrder(list []*rule) []*rule {
+	slices.SortStableFunc(list, (*rule).compare)
+	return slices.CompactFunc(list, func(a, b *rule) bool { return a.compare(b) == 0 })
+}
+
+func (r *rule) compare(o *rule) int {
+	return cmp.Or(strings.Compare(r.uri, o.uri), order(r.allow, o.allow), strings.Compare(r.usage, o.usage))
+}
+
 var seed = maphash.MakeSeed()
 
 func sum(lists ...[]*rule) uint64 {
@@ -148,10 +163,7 @@ func sum(lists ...[]*rule) uint64 {
 	h.SetSeed(seed)
 	for _, list := range lists {
 		for _, r := range list {
-			_, _ = h.WriteString(r.field() + r.uri + "\n" + r.raw + "\n")
-			if len(lists) == 1 {
-				_, _ = h.WriteString(r.value)
-			}
+			_, _ = h.WriteString(r.field() + r.uri + "\n" + r.usage + "\n")
 		}
 		_ = h.WriteByte(0)
 	}

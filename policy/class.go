@@ -98,12 +98,12 @@ func (names robotsOf) classes() []*class {
 		by[sum].names = append(by[sum].names, names.written[token])
 	}
 	for _, c := range list {
-		slices.SortFunc(c.names, longestFirst)
+		slices.SortFunc(c.names, compareNames)
 	}
-	return append([]*class{{names: []string{"*"}}}, inOrder(list)...)
+	return append([]*class{{names: []string{"*"}}}, longestFirst(list)...)
 }
 
-func longestFirst(a, b string) int {
+func compareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(strings.ToLower(a), strings.ToLower(b)))
 }
 
@@ -119,9 +119,9 @@ func parts(name string, isName map[string]bool, fn func(part string)) {
 	}
 }
 
-// inOrder orders classes so that no name comes after one that is a part of it. Where
+// longestFirst orders classes so that no name comes after one that is a part of it. Where
 // that cannot be, the names of a class are written one by one.
-func inOrder(classes []*class) []*class {
+func longestFirst(classes []*class) []*class {
 	at, isName := map[string]*class{}, map[string]bool{}
 	for _, c := range classes {
 		for _, name := range c.names {
@@ -141,7 +141,7 @@ func inOrder(classes []*class) []*class {
 	for _, c := range classes {
 		count(c, 1)
 	}
-	byName := func(a, b *class) int { return longestFirst(a.names[0], b.names[0]) }
+	byName := func(a, b *class) int { return compareNames(a.names[0], b.names[0]) }
 	slices.SortFunc(classes, byName)
 	var list, rest []*class
 	for len(classes) > 0 {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
@@ -22,7 +23,8 @@ type Compiled struct {
 	reports  []Report
 	proof    *proof.Result[*Dir]
 	leaks    []Leak
-	hash     string
+	hash     string // of the meaning
+	fileHash string
 	nothing  map[sought]bool // what matches nothing, of large directories
 	agents   []string        // a robot of each class; "*" is the first
 	readers  []*robots.Rules // what the file says to each, after RFC 9309
@@ -174,12 +176,12 @@ func (w *work) write() {
 			w.deny(c.nodes, CodeTooLarge, "the robots.txt of the site would have more than 500 KiB")
 		}
 	}
+	c.hash = hashOf(meaning(c.file))
 	if w.hand {
 		c.file = c.nodes.dir.Notes[0].Data
 		c.sources = handSources(c.file)
 	}
-	sum := sha256.Sum256(c.file)
-	c.hash = hex.EncodeToString(sum[:])
+	c.fileHash = hashOf(c.file)
 	c.agents, c.shut = nil, nil
 	for _, g := range w.groups {
 		c.agents = append(c.agents, g.token())
@@ -265,7 +267,27 @@ func (c *Compiled) Source(line int) (file string, annLine int) {
 	return "", 0
 }
 
-// Hash is the SHA-256 of the file, in hexadecimal. Since the file is the policy in one
-// spelling, two servers whose annotations mean the same have the same: which
-// annotation says a thing, and in which order, does not matter.
+// Hash is the SHA-256 of what the policy means, in hexadecimal: in which order and in
+// which spelling annotations say it does not matter.
 func (c *Compiled) Hash() string { return c.hash }
+
+// FileHash is the SHA-256 of the file, in hexadecimal.
+func (c *Compiled) FileHash() string { return c.fileHash }
+
+func hashOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// meaning is a file that was compiled, with what is left of its authors' spelling taken
+// away: in names of robots upper and lower case are one. All else has one spelling.
+func meaning(file []byte) []byte {
+	var b []byte
+	for line := range bytes.Lines(file) {
+		if bytes.HasPrefix(line, []byte("User-agent: ")) {
+			line = bytes.ToLower(line)
+		}
+		b = append(b, line...)
+	}
+	return b
+}

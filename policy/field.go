@@ -95,7 +95,7 @@ func (r *reader) usage(l robots.Line) {
 	r.note.rules++
 	for _, f := range patternsOf(path, true, r.at) {
 		for _, s := range r.sets {
-			s.prefs = append(s.prefs, &rule{form: f, value: list, file: r.file, line: l.Number})
+			s.prefs = append(s.prefs, &rule{form: f, usage: restrict(list, list), value: list, file: r.file, line: l.Number})
 		}
 	}
 }
@@ -118,25 +118,30 @@ func (r *reader) known(l robots.Line, key string, list []string, stated bool) {
 	}
 }
 
-// restrict puts two dictionaries of preferences together. Where they say different
-// things of a key, the one that permits less is taken.
+// restrict puts two dictionaries of preferences together, in one spelling. Where they
+// say different things of a key, the one that permits less is taken.
 func restrict(a, b string) string {
-	both, errA := httpsfv.UnmarshalDictionary([]string{a})
-	other, errB := httpsfv.UnmarshalDictionary([]string{b})
-	said, _ := robots.ParseUsage(a)
-	more, _ := robots.ParseUsage(b)
-	if errA == nil && errB == nil {
-		for _, key := range other.Names() {
-			if _, ok := both.Get(key); !ok || more.Of(key) > said.Of(key) {
-				member, _ := other.Get(key)
-				both.Add(key, member)
-			}
-		}
-		if text, err := httpsfv.Marshal(both); err == nil {
-			return text
-		}
+	said, errA := robots.ParseUsage(a)
+	more, errB := robots.ParseUsage(b)
+	first, _ := httpsfv.UnmarshalDictionary([]string{a})
+	second, _ := httpsfv.UnmarshalDictionary([]string{b})
+	all := said.Combine(more)
+	if errA != nil || errB != nil {
+		return all.String()
 	}
-	return said.Combine(more).String()
+	both := httpsfv.NewDictionary()
+	for _, s := range all { // sorted by key
+		member, ok := first.Get(s.Key)
+		if !ok || more.Of(s.Key) > said.Of(s.Key) {
+			member, _ = second.Get(s.Key)
+		}
+		both.Add(s.Key, member)
+	}
+	text, err := httpsfv.Marshal(both)
+	if err != nil {
+		return all.String()
+	}
+	return text
 }
 
 // SiteFields are what the root's annotation says about the whole site, for

@@ -110,9 +110,9 @@ func TestFinalWithoutPath(t *testing.T) {
 func TestWhereFieldsStand(t *testing.T) {
 	c := compileOf(map[string]string{".robots": "Sitemap: gopher://e.org/0/s\nCrawl-delay: 5\nRequest-rate: 1/10\nVisit-time: 0600-0700\nComment: hello\n" +
 		"Content-Signal: search=yes\nIndex: allow\nCooldown: 9\nLicense: https://e.org/l\nUser-agent: veronica\nAllow: /x\n"})
-	const fields = "Crawl-delay: 5\nRequest-rate: 1/10\nVisit-time: 0600-0700\nComment: hello\nContent-Signal: search=yes\nIndex: allow\nCooldown: 9\n"
+	const fields = "Comment: hello\nContent-Signal: search=yes\nCooldown: 9\nCrawl-delay: 5\nIndex: allow\nRequest-rate: 1/10\nVisit-time: 0600-0700\n"
 	want := header + "\nUser-agent: *\nDisallow: /.robots\nAllow: /\n" + fields +
-		"\nUser-agent: veronica\nDisallow: /.robots\n" + fields + "\nSitemap: gopher://e.org/0/s\nLicense: https://e.org/l\n"
+		"\nUser-agent: veronica\nDisallow: /.robots\n" + fields + "\nLicense: https://e.org/l\nSitemap: gopher://e.org/0/s\n"
 	if string(c.File()) != want {
 		t.Errorf("got:\n%s\nwant:\n%s", c.File(), want)
 	}

@@ -113,7 +113,7 @@ func TestPreferences(t *testing.T) {
 		"junk/.robots": "License: https://e.org/m\n",
 	})
 	for _, want := range []string{
-		"\nContent-Usage: train-ai=n, search=y\n", "\nContent-Usage: /art/My%20Own/ search=n\n", "\nContent-Signal: ai-train=no\n",
+		"\nContent-Usage: search=y, train-ai=n\n", "\nContent-Usage: /art/My%20Own/ search=n\n", "\nContent-Signal: ai-train=no\n",
 		"User-agent: GPTBot\nDisallow: /art/x\nDisallow: art/x\nContent-Usage: /art/ train-ai=n\n", "\n\nLicense: https://e.org/l\n",
 	} {
 		if !strings.Contains(string(c.File()), want) {
@@ -133,7 +133,7 @@ func TestPreferencesTogether(t *testing.T) {
 		".robots":   "Content-Usage: search=y\n\nUser-agent: GPTBot\nContent-Usage: /a/ train-ai=y;x=1, eat=\"a,b\"\n",
 		"a/.robots": "Content-Usage: train-ai=n;x=2\nContent-Usage: nonsense(((\nContent-Usage: search=maybe\n",
 	}, "a/x")
-	if !strings.Contains(string(c.File()), "\nContent-Usage: /a/ train-ai=n;x=2, eat=\"a,b\", search=maybe\n") {
+	if !strings.Contains(string(c.File()), "\nContent-Usage: /a/ eat=\"a,b\", search=maybe, train-ai=n;x=2\n") {
 		t.Errorf("got:\n%s", c.File())
 	}
 	for _, r := range c.Reports() {
@@ -151,19 +151,6 @@ func TestPreferencesTogether(t *testing.T) {
 	hand := compileOf(map[string]string{"robots.txt": "User-agent: *\nDisallow: /b\nContent-Usage: train-ai=n\n"}, "a")
 	if u := hand.Explain("*", "a", false).Usage; len(u) != 1 || u[0].By == nil || u[0].By.Line != 3 || u[0].Line != 3 {
 		t.Errorf("hand-written: %+v", u)
-	}
-}
-
-// TestHash: spelling does not matter, meaning does.
-func TestHash(t *testing.T) {
-	a := compileOf(map[string]string{".robots": "Disallow: /b\nDisallow: /a\n"}).Hash()
-	b := compileOf(map[string]string{".robots": "# hello\nUSER-AGENT: *\ndisallow: /%61\nDisallow: /b\nDisallow: /b\n", "robots.txt": ""}).Hash()
-	c := compileOf(map[string]string{".robots": "Disallow: /b\n"}).Hash()
-	if len(a) != 64 || a == c {
-		t.Errorf("%s %s %s", a, b, c)
-	}
-	if again := compileOf(map[string]string{".robots": "disallow: a # A\nDisallow: b\n"}).Hash(); again != a {
-		t.Errorf("%s, and %s", a, again)
 	}
 }
 

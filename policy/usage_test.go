@@ -55,7 +55,7 @@ func TestPreferenceFaults(t *testing.T) {
 		"a path is wider":                       strings.Replace(right, "Content-Usage: /a/x ", "Content-Usage: /a/ ", 1),
 		"a path is narrower":                    strings.Replace(right, "Content-Usage: /b/ ", "Content-Usage: /b/x ", 1),
 		"what permits more wins":                strings.Replace(right, "search=n", "search=y", 1),
-		"one of two with the same path is lost": strings.Replace(right, "train-ai=y, search=n", "search=n", 1),
+		"one of two with the same path is lost": strings.Replace(right, "search=n, train-ai=y", "search=n", 1),
 		"a robot's own are forgotten":           strings.Replace(right, "User-agent: foo", "User-agent: nofoo", 1),
 		"one is everybody's":                    strings.Replace(right, "Content-Usage: train-ai=n", "Content-Usage: train-ai=y", 1),
 		"one is lost on names to come":          strings.Replace(right, "Content-Usage: /b/ search=y", "Content-Usage: /b/$ search=y", 1),

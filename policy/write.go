@@ -2,7 +2,9 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
+	"strings"
 )
 
 // nobody is a selector that is never answered: the server refuses dotfiles. A
@@ -55,24 +57,24 @@ func sections(groups []*group, noBare bool) []section {
 
 // merged puts preferences about the same path together.
 func merged(prefs []*rule) []*rule {
+	slices.SortStableFunc(prefs, func(a, b *rule) int {
+		return cmp.Or(compareLines(line{text: a.uri}, line{text: b.uri}), a.compare(b))
+	})
 	var list []*rule
-	at := map[string]int{}
 	for _, p := range prefs {
-		i, ok := at[p.uri]
-		if !ok {
-			at[p.uri] = len(list)
+		last := len(list) - 1
+		if last < 0 || list[last].uri != p.uri {
 			list = append(list, p)
 			continue
 		}
-		both := *list[i]
+		both := *list[last]
 		if both.with == nil {
-			both.with = []*rule{list[i]}
+			both.with = []*rule{list[last]}
 		}
 		both.with = append(both.with, p)
-		both.value = restrict(both.value, p.value)
-		list[i] = &both
+		both.usage = restrict(both.usage, p.usage)
+		list[last] = &both
 	}
-	slices.SortStableFunc(list, func(a, b *rule) int { return compareLines(line{text: a.uri}, line{text: b.uri}) })
 	return list
 }
 
@@ -114,7 +116,7 @@ func write(list []section, fields []siteField) *writer {
 			if p.uri == "/" {
 				path = ""
 			}
-			w.line(p, "Content-Usage: ", path, p.value)
+			w.line(p, "Content-Usage: ", path, p.usage)
 		}
 		w.fields(fields, false)
 	}
@@ -129,7 +131,7 @@ func (w *writer) rules(s section) {
 	}
 	if !said {
 		s.lines = append([]line{{text: nobody}}, s.lines...)
-		if len(s.lines) == 1 && s.names[0] != veronica {
+		if len(s.lines) == 1 && !strings.EqualFold(s.names[0], veronica) {
 			s.lines = append(s.lines, line{text: "/", allow: true})
 		}
 	}

@@ -41,7 +41,7 @@ func robotsCommand() *cli.Command {
 			of("show", "print the robots.txt of a directory", "DIR", showHelp, r.Show, root(
 				ofCommand.text(&r.Format, "format", "gopher", "`F` gopher, rfc9309, 1994, extended or ircv3"),
 				ofCommand.yes(&r.Annotate, "annotate", "above each rule the line it comes from"),
-				ofCommand.yes(&r.Hash, "hash", "only the SHA-256 of the file, which is the policy"))...),
+				ofCommand.yes(&r.Hash, "hash", "only the SHA-256 of the policy, whatever its spelling, and of the file"))...),
 			of("check", "what is doubtful in it, and what each robot makes of it", "DIR [URL] | DIR [-at /~NAME/]", checkHelp, r.Check, hosts(root(
 				ofCommand.text(&r.At, "at", "", "`PREFIX` where a server has DIR: /~NAME/ for a user's"),
 				ofCommand.yes(&r.Verbose, "v", "notices, too: what is so by nature"))...)...),

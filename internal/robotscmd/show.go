@@ -37,7 +37,7 @@ func (c *Command) Show(ctx context.Context) error {
 		exit.Say(c.Err, fmt.Sprintf("not proven, so everything is denied: %v", leaks[0]), "gophd robots check lists all leaks")
 	}
 	if c.Hash {
-		_, err := fmt.Fprintln(c.Out, snap.Compiled.Hash())
+		_, err := fmt.Fprintf(c.Out, "%s  policy\n%s  robots.txt\n", snap.Compiled.Hash(), snap.Compiled.FileHash())
 		return err
 	}
 	show := shown{snap: snap, format: format}

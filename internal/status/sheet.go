@@ -123,8 +123,9 @@ func (p *Page) robots(n Numbers) table {
 	t.number("fetched", n.Fetches)
 	t.number("then asked for what it denies", n.Rude)
 	t.addresses(n.Rudest, p.show)
-	t.say("SHA-256 of the policy:")
+	t.say("SHA-256 of the policy, and of the file:")
 	t.say("%s", n.Policy)
+	t.say("%s", n.File)
 	return t
 }
 

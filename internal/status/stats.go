@@ -83,6 +83,7 @@ type Numbers struct {
 	Reports     []policy.Report
 	RobotsBytes int    // size of robots.txt
 	Policy      string // its SHA-256; see policy.Compiled.Hash
+	File        string // that of robots.txt
 	Lost        int64  // lines of the access log
 	Enforced    enforce.Totals
 	server.Counts
@@ -106,7 +107,8 @@ func (s *Stats) Numbers() Numbers {
 		n.Last = *last
 	}
 	if snap := s.Site.Now(); snap != nil {
-		n.Reports, n.RobotsBytes, n.Policy = snap.Compiled.Reports(), len(snap.Robots), snap.Compiled.Hash()
+		n.Reports, n.RobotsBytes = snap.Compiled.Reports(), len(snap.Robots)
+		n.Policy, n.File = snap.Compiled.Hash(), snap.Compiled.FileHash()
 	}
 	if s.Lost != nil {
 		n.Lost = s.Lost()
