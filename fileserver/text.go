@@ -53,7 +53,10 @@ func (h *Files) ready(r *server.Request) (a server.Answer, ok bool) {
 type descriptor int
 
 // ReadAt reads what there is at an offset.
-func (d descriptor) ReadAt(p []byte, off int64) (int, error) { return syscall.Pread(int(d), p, off) }
+func (d descriptor) ReadAt(p []byte, off int64) (int, error) {
+	n, err := syscall.Pread(int(d), p, off)
+	return max(n, 0), err // it is -1 after an error
+}
 
 // file sends a file as long as it was when it was opened: one that grows
 // meanwhile ends there, one that shrinks ends where it does, which is logged.

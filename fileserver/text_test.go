@@ -25,3 +25,12 @@ func TestStrictText(t *testing.T) {
 		}
 	}
 }
+
+// A file whose beginning cannot be read, as on a broken disk, is not converted, and
+// nothing panics: Quick is asked where a panic would be that of all connections.
+func TestBrokenDescriptor(t *testing.T) {
+	h := &Files{}
+	if h.convertsFile("notes.txt", descriptor(-1), smallFile) {
+		t.Error("it is converted")
+	}
+}
