@@ -95,14 +95,13 @@ func (n *note) setsFor(token string) (rules, prefs *set, own bool) {
 
 // reader reads the annotations of one directory.
 type reader struct {
-	note   *note
-	at     form // of the directory, without a slash at its end
-	root   bool
-	file   string
-	tokens []string // the robots that the lines are for
-	lines  int      // of User-agent in a row; 0 after a rule
-	sets   []*set   // those of tokens
-	bare   []int    // fields since the last User-agent line: where a group without rules would end
+	note  *note
+	at    form // of the directory, without a slash at its end
+	root  bool
+	file  string
+	lines int    // of User-agent in a row; 0 after a rule
+	sets  []*set // of the robots that the lines are for
+	bare  []int  // fields since the last User-agent line: where a group without rules would end
 }
 
 // readNote reads the annotations of a directory.
@@ -116,7 +115,7 @@ func readNote(annotations []*Annotation, at form, root bool) *note {
 			n.deny(a.File, at, CodeTooLarge, "it has more than 500 KiB")
 		default:
 			r := reader{note: n, at: at, root: root, file: a.File}
-			r.become([]string{"*"})
+			r.join([]string{"*"})
 			r.read(a)
 		}
 	}
@@ -175,9 +174,10 @@ func (r *reader) report(code string, line int, format string, args ...any) {
 }
 
 func (r *reader) read(a *Annotation) {
+	before := r.note.rules // of another annotation of the directory
 	for l := range robots.Parse(robots.RFC9309, a.Data).Lines() {
 		r.line(l)
-		if r.note.rules > maxRules || len(r.note.names) > maxNames {
+		if r.note.rules-before > maxRules || len(r.note.names) > maxNames {
 			r.note.deny(a.File, r.at, CodeTooLarge, fmt.Sprintf("it has more than %d rules or names more than %d robots", maxRules, maxNames))
 			return
 		}
@@ -221,19 +221,18 @@ func (r *reader) forgiven(l robots.Line, field string) {
 // agent takes a User-agent line. Several in a row stand for all of them.
 func (r *reader) agent(l robots.Line) {
 	tokens := r.tokensOf(l)
-	if r.lines > 0 {
-		if len(r.bare) > 0 {
-			r.report(CodeGroupSwallowed, r.lines, "the group has no rules, so it joins the one in line %d", l.Number)
-		}
-		tokens = append(r.tokens, tokens...)
+	switch {
+	case r.lines == 0:
+		r.sets = r.sets[:0]
+	case len(r.bare) > 0:
+		r.report(CodeGroupSwallowed, r.lines, "the group has no rules, so it joins the one in line %d", l.Number)
 	}
 	r.bare, r.lines = nil, l.Number
-	r.become(tokens)
+	r.join(tokens)
 }
 
-// become makes the lines that follow those of the robots.
-func (r *reader) become(tokens []string) {
-	r.tokens, r.sets = tokens, r.sets[:0]
+// join makes the lines that follow those of more robots.
+func (r *reader) join(tokens []string) {
 	for _, token := range tokens {
 		lower := strings.ToLower(token)
 		s := r.note.sets[lower]

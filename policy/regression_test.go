@@ -36,6 +36,12 @@ func TestNamed(t *testing.T) {
 			map[string]string{"a/.robots": "Disallow: /$\nDisallow: /index.html$\n"}, CodeOverBlock},
 		"an Allow of which CPython's reader drops the end": {
 			map[string]string{".robots": "Disallow: /\nAllow: /x%23\n"}, CodeEscaped},
+		"a robot that is named in 300 groups": {
+			map[string]string{"a/.robots": strings.Repeat("User-agent: foo\nDisallow: /b\n", 300)}, CodeNoMatch},
+		"a robot that is named 20,000 times in a row": {
+			map[string]string{"a/.robots": strings.Repeat("User-agent: foo\n", 20_000) + "Disallow: /b\n"}, CodeNoMatch},
+		"600 rules in each of the annotations of a directory": {
+			map[string]string{"robots.txt": "User-agent: foo\n" + strings.Repeat("Disallow: /b\n", 600), ".robots": "User-agent: foo\n" + strings.Repeat("Disallow: /c\n", 600)}, CodeNoMatch},
 		"1,000 rules and one that is empty": {
 			map[string]string{"a/.robots": strings.Repeat("Disallow: /b\n", 1000) + "Disallow:\n"}, CodeNoMatch},
 	} {

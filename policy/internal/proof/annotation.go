@@ -93,8 +93,9 @@ func (r *rule) size() int {
 // readNotes reads the notes of a directory.
 func readNotes(dir string, notes []Note) *annotation {
 	a := &annotation{dir: dir, notes: notes}
+	names := map[string]bool{}
 	for _, n := range notes {
-		if n.Err != nil || len(n.Data) > maxBytes || !a.read(n) {
+		if n.Err != nil || len(n.Data) > maxBytes || !a.read(n, names) {
 			a.rules, a.groups = []rule{shutRule(a, n.File)}, nil
 			break
 		}
@@ -134,11 +135,12 @@ func (r *rule) names(programs []string) bool {
 	})
 }
 
-// read reads one note. It reports whether that is within the bounds.
-func (a *annotation) read(n Note) bool {
+// read reads one note. It reports whether that is within the bounds; names are those of
+// robots in the directory.
+func (a *annotation) read(n Note, names map[string]bool) bool {
 	now := &group{all: true}
 	open := false // the next User-agent line joins this group
-	rules, names := 0, 0
+	rules := 0
 	for l := range robots.Parse(robots.RFC9309, n.Data).Lines() {
 		r := rule{file: n.File, line: l.Number, group: now}
 		switch kind := field(l); kind {
@@ -148,11 +150,16 @@ func (a *annotation) read(n Note) bool {
 				a.groups = append(a.groups, now)
 			}
 			all, list := robotNames(l.Value)
+			for _, name := range list {
+				names[name] = true
+			}
+			if len(names) > maxNames {
+				return false
+			}
 			now.all = now.all || all
 			now.names = append(now.names, list...)
 			slices.Sort(now.names)
 			now.names = slices.Compact(now.names)
-			names += len(list)
 		case "allow", "disallow", "final":
 			open = false
 			if kind == "final" && l.Value == "" {
@@ -179,7 +186,7 @@ func (a *annotation) read(n Note) bool {
 			}
 		}
 	}
-	return rules <= maxRules && names <= maxNames
+	return rules <= maxRules
 }
 
 // add adds a rule in every meaning of its pattern: an escape in a Disallow means
