@@ -200,7 +200,8 @@ func (n *node) find(sel string) *node {
 }
 
 // maxLooked bounds the names that are compared to find out which rules match
-// nothing: rules of which it is not known by then are taken to match something.
+// nothing, and which names are near theirs: rules of which it is not known by then are
+// taken to match something.
 const maxLooked = 1 << 20
 
 // finder looks for names that rules match.
@@ -320,8 +321,11 @@ func (f *finder) any(d *Dir, at, head string, r *rule) bool {
 }
 
 // nearest returns the name in a directory that is most like another, as it would
-// be written in the annotation; "" if none is.
+// be written in the annotation; "" if none is, or too many were compared already.
 func (f *finder) nearest(d *Dir, name string, n *node, at string) string {
+	if f.looked > maxLooked {
+		return ""
+	}
 	best, least := "", 3
 	try := func(other, end string) {
 		f.looked++

@@ -17,6 +17,13 @@ func TestLooked(t *testing.T) {
 			}
 		}
 	}
+	d := &Dir{Files: []string{"drafts"}}
+	for looked, want := range map[int]string{0: "drafts", maxLooked + 1: ""} {
+		f := finder{looked: looked}
+		if got := f.nearest(d, "draft", &node{dir: d}, ""); got != want || want == "" && f.looked > looked {
+			t.Errorf("after %d the nearest name is %q", looked, got)
+		}
+	}
 }
 
 func TestNear(t *testing.T) {
