@@ -61,14 +61,15 @@ func fileSet(reading *robots.Reading, robot string, readers uint32) *set {
 		list, before = append(list, e), append(before, latest[e.ref])
 		latest[e.ref] = len(list)
 	}
+	heads := map[string]bool{}
 	for i, m := range models {
 		if readers>>i&1 == 0 {
 			continue
 		}
 		for _, r := range reading.Rules(m, robot) {
 			for _, p := range m.Patterns(r) {
-				if m.First() { // the earlier a line, the more it binds
-					p.Size = shutSize - r.Line
+				if m.First() && decided(heads, p.Pieces[0]) {
+					continue
 				}
 				e := newEntry(p.Pieces, p.Whole, p.Size)
 				e.allow, e.sides, e.ref = r.Allow, 1<<i, r.Line
@@ -77,6 +78,21 @@ func fileSet(reading *robots.Reading, robot string, readers uint32) *set {
 		}
 	}
 	return newSet(list, 0)
+}
+
+// decided reports whether one of the heads begins another, which is added if not. To a
+// reader by whom the first line that matches decides, a line whose pattern begins with
+// that of an earlier one says nothing. Of the others that match a selector the longest
+// comes first, so that it decides, as with other readers: at which line it stands is
+// not asked, and what is remembered holds when lines before it come or go.
+func decided(heads map[string]bool, head string) bool {
+	for n := range len(head) + 1 {
+		if heads[head[:n]] {
+			return true
+		}
+	}
+	heads[head] = true
+	return false
 }
 
 // lane is a way to write selectors that some readers compare.

@@ -1,6 +1,7 @@
 package proof_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -43,6 +44,48 @@ func TestPrev(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestLinesMove puts lines in front of others, in the file and in a group before
+// theirs: directories that the others are about are not looked at again.
+func TestLinesMove(t *testing.T) {
+	defer proof.SetMinNode(1)()
+	const dirs = 20
+	pub := &prooftest.Dir{Name: "pub"}
+	var slash, bare string
+	for i := range dirs {
+		d := &prooftest.Dir{Name: fmt.Sprintf("d%02d", i), Files: []string{"a", "b"}, Text: "Disallow: /a\n"}
+		slash, bare = slash+"Disallow: /pub/"+d.Name+"/a\n", bare+"Disallow: pub/"+d.Name+"/a\n"
+		pub.Dirs = append(pub.Dirs, d)
+	}
+	root := &prooftest.Dir{Dirs: []*prooftest.Dir{pub}}
+	looks := 0
+	in := input(root, "User-agent: *\n"+slash+bare)
+	in.Look = func(d *prooftest.Dir) ([]string, []*prooftest.Dir, []proof.Note) {
+		looks++
+		return look(d)
+	}
+	first := proof.Check(in, nil)
+
+	d00, moved := *pub.Dirs[0], *pub
+	d00.Text += "Disallow: /b\n"
+	moved.Dirs = append([]*prooftest.Dir{&d00}, pub.Dirs[1:]...)
+	in.Root, looks = &prooftest.Dir{Dirs: []*prooftest.Dir{&moved}}, 0
+	in.File = []byte("User-agent: *\nDisallow: /pub/d00/b\n" + slash + "Disallow: pub/d00/b\n" + bare)
+	if proof.Check(in, first); looks >= dirs {
+		t.Errorf("after one directory has changed %d of %d are looked at", looks, dirs)
+	}
+
+	d00.Text = "Disallow: /a\nUser-agent: bot1\nDisallow: /b\nUser-agent: bot2\nDisallow: /c\n"
+	group := func(robot, name string) string {
+		return "User-agent: " + robot + "\nDisallow: /pub/d00/" + name + "\n" + strings.TrimPrefix(slash, "Disallow: /pub/d00/a\n") +
+			"Disallow: pub/d00/" + name + "\n" + strings.TrimPrefix(bare, "Disallow: pub/d00/a\n") + "\n"
+	}
+	in.File = []byte(group("bot1", "b") + group("bot2", "c") + "User-agent: *\n" + slash + bare)
+	looks = 0
+	if proof.Check(in, nil); looks >= 4*dirs { // all are counted, and looked at for everybody and for bot1
+		t.Errorf("%d looks at %d directories, all but one of which are the same to two robots", looks, dirs)
 	}
 }
 
