@@ -50,7 +50,10 @@ type final struct {
 
 // compose makes the entries of a class.
 func compose(c *class, root *node, denied map[*node]*rule, programs []*rule) *group {
-	g := &group{class: c, entries: make([]entry, 0, len(programs)+root.rules)}
+	g := &group{class: c}
+	if c.told == nil { // everybody is told most of what is said; room for all of it in each group would be most of the memory
+		g.entries = make([]entry, 0, len(programs)+root.rules)
+	}
 	b := composer{group: g, token: c.token(), denied: denied, programs: programs}
 	for _, p := range programs {
 		g.entries = append(g.entries, entry{rule: p, strong: true})

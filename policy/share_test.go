@@ -209,3 +209,21 @@ func TestRootTakesHalf(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupsTakeWhatTheyHold: a group for a few robots takes memory for what is said to
+// them, not for what is said to others.
+func TestGroupsTakeWhatTheyHold(t *testing.T) {
+	files := map[string]string{}
+	for u := range 20 {
+		files[fmt.Sprintf("u%02d/.robots", u)] = fmt.Sprintf("User-agent: bot%d\n", u) + strings.Repeat("Disallow: /a\n", 500)
+	}
+	c := &Compiled{in: Input{Root: treeOf(files)}}
+	w := work{c: c, denied: map[*node]*rule{}}
+	c.grow(&Compiled{}, nil)
+	w.compose()
+	for _, g := range w.groups[1:] {
+		if cap(g.entries) > 1000 {
+			t.Errorf("%s: room for %d entries", g.token(), cap(g.entries))
+		}
+	}
+}
