@@ -81,7 +81,7 @@ type work struct {
 	named    map[string]*group // by token
 	noBare   bool
 	hand     bool         // the file is the hand-written one
-	strict   *robots.File // the file, after the last round
+	strict   *robots.File // the file; nil: not read yet
 }
 
 // programRules denies what programs answer: a selector, what is below it, and
@@ -182,7 +182,7 @@ func (w *work) write() {
 		c.sources = handSources(c.file)
 	}
 	c.fileHash = hashOf(c.file)
-	c.agents, c.shut = nil, nil
+	c.agents, c.shut, w.strict = nil, nil, nil
 	for _, g := range w.groups {
 		c.agents = append(c.agents, g.token())
 	}
