@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	// the kernel's events, on every system
-
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
 )
