@@ -1,0 +1,63 @@
+package disk
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A file is resident if all of it is in memory, for its owner and for others, to
+// whom the kernel does not tell it. What was evicted shows, wherever it was.
+func TestResident(t *testing.T) {
+	const size = 4*residentStep + 5000
+	name := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(name, make([]byte, size), 0o644))
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	must(t, err)
+	must(t, f.Sync()) // what is not on the disk is not evicted
+	must(t, f.Close())
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	must(t, err)
+	defer func() { _ = unix.Close(fd) }()
+	must(t, unix.Fadvise(fd, 0, 0, unix.FADV_RANDOM)) // only what is read comes back
+	if resident(fd, size) {
+		must(t, unix.Fadvise(fd, 0, 0, unix.FADV_DONTNEED))
+		if resident(fd, size) {
+			t.Skip("this file system evicts nothing")
+		}
+	}
+	part := make([]byte, residentStep)
+	check := func(t *testing.T) {
+		for gone := int64(-residentStep); gone < size; gone += residentStep {
+			must(t, unix.Fadvise(fd, 0, 0, unix.FADV_DONTNEED))
+			for at := int64(0); at < size; at += residentStep {
+				if at != gone {
+					_, err := unix.Pread(fd, part, at)
+					must(t, err)
+				}
+			}
+			if got := resident(fd, size); got != (gone < 0) {
+				t.Errorf("without what is at %d it is resident: %v", gone, got)
+			}
+		}
+		if resident(fd, maxResident+1) {
+			t.Error("a large file is waited for")
+		}
+	}
+	t.Run("owner", check)
+	t.Run("another user", func(t *testing.T) {
+		if os.Getuid() != 0 {
+			t.Skip("only root can be another user")
+		}
+		runtime.LockOSThread() // which ends with this test
+		must(t, unix.Setfsuid(65534))
+		var pages unix.Cachestat_t
+		if err := unix.Cachestat(uint(fd), &unix.CachestatRange{Len: size}, &pages, 0); err == nil {
+			t.Error("the kernel tells it to all: hasByte is of no use any more")
+		}
+		check(t)
+	})
+}
