@@ -113,13 +113,12 @@ func cachedBelow(dir int, name string, small int64, allowed func(owner int, devi
 // should not wait for it.
 const maxResident = 1 << 20
 
-// resident reports whether the kernel has an opened file in memory. It tells that of
-// all of it (cachestat(2), Linux 6.5), but only of files that this process could
-// write, or to root. Of others it tells whether it has one byte: those at each step
-// are asked for, and the last. So a file shows that was read in part, or is being
-// evicted. What does not is a hole between two steps: the kernel fills it with one
-// read, of a disk of this machine (see [Tree.Cached]), and nobody else is answered
-// by the same loop meanwhile.
+// resident reports whether the kernel has an opened file in memory. By cachestat(2)
+// (Linux 6.5) it tells how much of it, but only to root, and of files that this
+// process could write. Of others single bytes are asked for, one at each step, and
+// the last. So a file shows that was read in part, or is being evicted. What does not
+// is a hole between two steps: the kernel fills it with one read, of a disk of this
+// machine (see [Tree.Cached]), and nobody else is answered by the same loop meanwhile.
 func resident(fd int, size int64) bool {
 	if size > maxResident {
 		return false
