@@ -6,7 +6,7 @@ import "github.com/gophd/gophd/robots"
 // takes otherwise: leaks and over-blocks, of names that exist alone if invent is
 // false.
 func Counts[D comparable](in Input[D], invent bool) map[string]map[string][2]int {
-	p := &prover[D]{in: in, age: 1, known: !invent}
+	p := &prover[D]{in: in, known: !invent}
 	all := map[string]map[string][2]int{}
 	p.each(nil, func(c *class, t *tally) {
 		for _, name := range c.names {

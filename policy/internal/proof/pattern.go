@@ -31,7 +31,6 @@ type entry struct {
 	ref   int    // line of the file, or index of what the side knows of it
 	from  uint64 // hash of what else a side tells of it
 	hash  uint64 // of all but ref
-	pairs uint64 // of neighbouring bytes in rest
 }
 
 func newEntry(pieces []string, whole bool, size int) entry {
@@ -69,15 +68,6 @@ func mix(list ...uint64) uint64 {
 	return h
 }
 
-// pairs is a set of the pairs of neighbouring bytes in a text. What has others
-// than a selector does not match it, which spares most questions.
-func pairs(text []byte) (set uint64) {
-	for i := 1; i < len(text); i++ {
-		set |= 1 << ((text[i-1]*37 + text[i]) & 63)
-	}
-	return set
-}
-
 // set holds the patterns that some readers go by, or the policy.
 type set struct {
 	entries []entry
@@ -87,7 +77,7 @@ type set struct {
 }
 
 func newSet(list []entry, all uint32) *set {
-	list = inOrder(list)
+	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Or(strings.Compare(a.head, b.head), a.ref-b.ref) })
 	s := &set{entries: list, up: make([]int, len(list)), sums: make([]uint64, len(list)+1), all: all}
 	for i := range list {
 		e := &list[i]
@@ -98,34 +88,8 @@ func newSet(list []entry, all uint32) *set {
 		s.up[i] = up
 		e.hash = e.content()
 		s.sums[i+1] = s.sums[i] + e.hash
-		for _, piece := range e.rest {
-			e.pairs |= pairs([]byte(piece))
-		}
 	}
 	return s
-}
-
-// inOrder sorts entries by their heads, then by lines. Most lists are in order, and
-// entries are large: their numbers are sorted.
-func inOrder(list []entry) []entry {
-	order := make([]int, len(list))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		if c := strings.Compare(list[a].head, list[b].head); c != 0 {
-			return c
-		}
-		return cmp.Or(list[a].ref-list[b].ref, a-b)
-	})
-	if slices.IsSorted(order) {
-		return list
-	}
-	sorted := make([]entry, len(list))
-	for i, from := range order {
-		sorted[i] = list[from]
-	}
-	return sorted
 }
 
 // has reports whether a side has the pattern of an entry, which may be of another set.
@@ -157,7 +121,6 @@ func (s *set) order(a, b int) int {
 type cursor struct {
 	span       // the entries whose heads go on below it
 	n      int // bytes of it
-	near   int // where one was looked for last
 	open   []search
 	full   []int  // entries that cover all below, what binds least first
 	denied uint32 // the sides that take what only these cover as denied
@@ -206,16 +169,14 @@ func (s *set) advance(c, next *cursor, sub []byte) (at *cursor, key uint64) {
 }
 
 // after returns the first entry of the cursor's range whose head comes after sub.
-// Names are asked in their order, so it is looked for near the last one.
 func (s *set) after(c *cursor, sub []byte) int {
-	c.near = near(c.lo, c.hi, c.near, func(i int) bool { return s.entries[i].head > string(sub) })
-	return c.near
+	return c.lo + sort.Search(c.hi-c.lo, func(i int) bool { return s.entries[c.lo+i].head > string(sub) })
 }
 
 // below returns the entries of the cursor's range whose heads go on below sub.
 func (s *set) below(c *cursor, sub []byte) span {
 	lo := s.after(c, sub)
-	return span{lo, near(lo, c.hi, lo, func(i int) bool { return !strings.HasPrefix(s.entries[i].head, string(sub)) })}
+	return span{lo, lo + sort.Search(c.hi-lo, func(i int) bool { return !strings.HasPrefix(s.entries[lo+i].head, string(sub)) })}
 }
 
 // heads yields the entries of the cursor's range whose heads begin sub; end is
@@ -226,29 +187,6 @@ func (s *set) heads(c *cursor, end int, sub []byte, yield func(int)) {
 			yield(i)
 		}
 	}
-}
-
-// near returns the first number from lo to hi for which is holds, hi if there is
-// none, in a time that grows with the logarithm of its distance from at.
-func near(lo, hi, at int, is func(int) bool) int {
-	at = min(max(at, lo), hi)
-	for step := 1; lo < at; step *= 2 {
-		if i := max(lo, at-step); is(i) {
-			at, hi = i, i
-		} else {
-			lo = i + 1
-			break
-		}
-	}
-	for step := 1; at == lo && lo < hi; step *= 2 {
-		i := min(hi, lo+step) - 1
-		if is(i) {
-			hi = i
-			break
-		}
-		at, lo = i+1, i+1
-	}
-	return lo + sort.Search(hi-lo, func(i int) bool { return is(lo + i) })
 }
 
 // left yields the entries of the cursor that none of the spans has, and those
@@ -338,12 +276,8 @@ func (s *set) matches(found []int, c *cursor, sub []byte) []int {
 			found = append(found, i)
 		}
 	})
-	have := ^uint64(0)
-	if len(c.open) > 8 {
-		have = pairs(sub)
-	}
 	for _, o := range c.open {
-		if s.entries[o.entry].pairs&^have == 0 && s.ends(o, sub) {
+		if s.ends(o, sub) {
 			found = append(found, o.entry)
 		}
 	}

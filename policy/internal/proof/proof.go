@@ -23,7 +23,6 @@ type Result[D comparable] struct {
 	Findings []Finding // leaks first, then by file, line, reader and robot
 
 	root *node[D]
-	age  int // how many results came before
 }
 
 // Check holds in.File against the annotations. What prev has found is taken over
@@ -33,11 +32,11 @@ func Check[D comparable](in Input[D], prev *Result[D]) *Result[D] {
 	if prev == nil {
 		prev = &Result[D]{}
 	}
-	p := &prover[D]{in: in, age: prev.age + 1}
+	p := &prover[D]{in: in}
 	sum := newSummary()
 	p.each(prev.root, sum.add)
 	sum.sort()
-	return &Result[D]{Rows: sum.rows, Findings: sum.findings, root: p.root, age: p.age}
+	return &Result[D]{Rows: sum.rows, Findings: sum.findings, root: p.root}
 }
 
 // each proves the file for every class of robots, and tells what was found.
@@ -50,6 +49,7 @@ func (p *prover[D]) each(prev *node[D], found func(*class, *tally)) {
 	if len(list) > 1 {
 		strict = fileSet(reading, "*", 1<<strictModel)
 	}
+	p.most = 2 * len(list)
 	for i, c := range list {
 		c.take(notes, reading, p.in.Programs)
 		c.read(reading, strict)

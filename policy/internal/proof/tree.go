@@ -3,6 +3,7 @@ package proof
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // Input is a tree, what its annotations say, and a robots.txt made of it. D is
@@ -36,7 +37,7 @@ type Input[D comparable] struct {
 }
 
 // minNode is how many names a directory has below it for the proof to remember
-// what it found there, if it has no annotation. What is remembered above is at
+// what it found there. What is remembered above is at
 // least twice as large: so a chain of directories costs no more than others.
 var minNode = 64
 
@@ -46,18 +47,11 @@ type node[D comparable] struct {
 	name, dir   string
 	files, dirs int // names below
 	notes       *annotation
-	named       bool             // an annotation here or below names robots
-	kids        []*node[D]       // by name
-	kept        int              // names below the largest directory that is remembered, this one or one below
-	memos       map[uint64]*memo // by all that they depend on; nil if it is not remembered
-	part        part             // of a top-level directory
-}
-
-// memo is what was found in and below a directory. What two proofs have not asked for
-// is forgotten.
-type memo struct {
-	tally tally
-	age   int // of the latest proof that used it
+	named       bool              // an annotation here or below names robots
+	kids        []*node[D]        // by name
+	kept        int               // names below the largest directory that is remembered, this one or one below
+	memos       map[uint64]*tally // what was found in and below it, by all that this depends on; nil if it is not remembered
+	part        part              // of a top-level directory
 }
 
 // count counts what is below a directory, and reads the annotations there. It
@@ -77,10 +71,9 @@ func (p *prover[D]) count(d D, dir string, prev *node[D]) *node[D] {
 		n.notes = readNotes(dir, notes)
 	}
 	n.named = n.notes != nil && len(n.notes.groups) > 0
-	at := 0
 	for _, sub := range dirs {
 		name := p.in.Name(sub)
-		kid := prev.kid(name, &at)
+		kid := prev.kid(name)
 		if kid == nil || kid.d != sub {
 			kid = p.count(sub, dir+name+"/", kid)
 		}
@@ -89,8 +82,8 @@ func (p *prover[D]) count(d D, dir string, prev *node[D]) *node[D] {
 			n.kids, n.kept = append(n.kids, kid), max(n.kept, kid.kept)
 		}
 	}
-	if size := n.files + n.dirs + 1; size >= 2*n.kept && (n.notes != nil || size >= minNode) {
-		n.kept, n.memos = size, map[uint64]*memo{}
+	if size := n.files + n.dirs + 1; size >= max(minNode, 2*n.kept) {
+		n.kept, n.memos = size, map[uint64]*tally{}
 	}
 	return n
 }
@@ -99,17 +92,16 @@ func sameNote(a, b Note) bool {
 	return a.File == b.File && a.Err == nil && b.Err == nil && bytes.Equal(a.Data, b.Data)
 }
 
-// kid returns the node of a directory in n, nil if it has none; n may be nil. It is
-// looked for behind the number at, which becomes its own: names come in order, mostly.
-func (n *node[D]) kid(name string, at *int) *node[D] {
+// kid returns the node of a directory in n, nil if it has none; n may be nil.
+func (n *node[D]) kid(name string) *node[D] {
 	if n == nil {
 		return nil
 	}
-	*at = near(0, len(n.kids), *at+1, func(i int) bool { return n.kids[i].name >= name })
-	if *at == len(n.kids) || n.kids[*at].name != name {
+	i, ok := slices.BinarySearchFunc(n.kids, name, func(kid *node[D], name string) int { return strings.Compare(kid.name, name) })
+	if !ok {
 		return nil
 	}
-	return n.kids[*at]
+	return n.kids[i]
 }
 
 // notes lists the annotations from above to below. What lies in a directory that is

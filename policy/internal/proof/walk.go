@@ -2,7 +2,6 @@ package proof
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 // prover is one proof, and the class of robots that it is at.
 type prover[D comparable] struct {
 	in      Input[D]
-	age     int
 	root    *node[D]
 	tops    []*node[D] // those in the root that have parts
 	lines   []fileLine[D]
@@ -21,6 +19,7 @@ type prover[D comparable] struct {
 	known   bool   // only names that exist, for tests
 	class   *class
 	number  int // of the class
+	most    int // memos of a directory: two for each class
 	places  []*place
 }
 
@@ -76,10 +75,9 @@ func (p *prover[D]) inside(d D, n *node[D], at *place, depth int, t *tally) {
 		}
 	}
 	var rules, lines []span
-	last := 0
 	for _, sub := range dirs {
 		name := p.in.Name(sub)
-		kid := n.kid(name, &last)
+		kid := n.kid(name)
 		if kid.proven() || !askable(at, name) || p.skipped(at.dir+name+"/") {
 			continue
 		}
@@ -108,14 +106,15 @@ func (p *prover[D]) dir(d D, n *node[D], at *place, sel string, depth int, t *ta
 	}
 	found := n.memos[below.key]
 	if found == nil {
-		maps.DeleteFunc(n.memos, func(_ uint64, m *memo) bool { return m.age < p.age-1 })
-		found = &memo{}
-		p.resource(at, sel, true, true, &found.tally)
-		p.inside(d, n, below, depth, &found.tally)
+		if len(n.memos) >= p.most { // most are about files that were
+			clear(n.memos)
+		}
+		found = &tally{}
+		p.resource(at, sel, true, true, found)
+		p.inside(d, n, below, depth, found)
 		n.memos[below.key] = found
 	}
-	found.age = p.age
-	t.merge(&found.tally)
+	t.merge(found)
 	return rules, lines
 }
 
