@@ -16,7 +16,7 @@ PROGRAMS := $${XDG_CACHE_HOME:-$$HOME/.cache}/gophd/programs/bin
 # start was built from, nor what go list told them. What is left out is listed.
 GOTEST  := PATH=$$PATH:$(PROGRAMS) $(TOOL) gotestsum --format standard-quiet -- -count 1 -tags $(TAGS)
 
-.PHONY: build run test test-all race slow gluster cross lint unit fuzz bench load soak soak-long man install packages test-packages clean
+.PHONY: build run test test-all plain race slow gluster cross lint unit fuzz bench load soak soak-long man install packages test-packages clean
 
 build:
 	@$(GOBUILD) -o bin/gophd ./cmd/gophd
@@ -27,13 +27,18 @@ run: build
 # What must be there beside Go is fetched first. Without root, and without Debian,
 # the tests that need more are left out, and listed at the end.
 test:
-	@test/deps && export GOPHD_ACCEPTANCE=1; $(MAKE) --no-print-directory lint race
+	@test/deps && export GOPHD_ACCEPTANCE=1; $(MAKE) --no-print-directory lint && $(MAKE) --no-print-directory -j2 plain race
 
-# policy starts no goroutine, and its property tests take ten times as long with
-# the race detector. Tests wait half of their time: so two packages for each processor.
+# Without the race detector, the longest first: tests of a process, which is built
+# without it, and packages that start no goroutine, whose property tests take ten
+# times as long with it. fileserver and server are tried in both ways: what memory a
+# reply costs can be told without it only.
+PLAIN := ./test/e2e/... ./policy/... ./cmd/... ./robots ./robots/convert ./menu ./internal/layout
+plain:
+	@$(GOTEST) -p 3 -parallel 8 $(PLAIN) ./fileserver ./server
+
 race:
-	@$(GOTEST) -race -p $$((2 * $$(nproc))) $$(go list ./... | grep -v '/policy$$')
-	$(GOTEST) ./policy
+	@$(GOTEST) -race -p 3 -parallel 8 $$(go list ./... | grep -vxF "$$(go list $(PLAIN))")
 
 # At most 15 minutes: the slow tests, those that start gophd again with a gophd
 # that watches for races, the packages, other systems. Fuzzing is make fuzz.

@@ -118,7 +118,7 @@ func TestAbuseServerFull(t *testing.T) {
 // The request of a connection that has to make room ends.
 func TestEvictedRequestEnds(t *testing.T) {
 	begun, ended := make(chan bool, 2), make(chan bool, 2)
-	addr := startTCP(t, &Server{MaxConns: 2, MaxConnsPerIP: -1, Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
+	addr := startTCP(t, &Server{MaxConns: 2, MaxConnsPerIP: -1, DrainTimeout: time.Millisecond, Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
 		if r.Selector == "/s" {
 			return seen(w, r)
 		}

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -16,35 +17,38 @@ import (
 // and silent ones hold it up for a second at most.
 func TestFastDrainHearsOut(t *testing.T) {
 	for _, request := range []string{"/q\n", "/s\n", ""} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error, 1)
-		go func() { done <- (&Server{Handler: &atHand{body: []byte("slow /q")}}).Serve(ctx, l) }()
-		waiting, other := dialTCP(t, l.Addr().String()), dialTCP(t, l.Addr().String())
-		_, _ = io.WriteString(other, "/q\n") // is accepted after the first
-		if _, err := io.ReadAll(other); err != nil {
-			t.Error(err)
-		}
-		cancel()
-		_, _ = io.WriteString(waiting, request)
-		want := "slow " + request[:max(0, len(request)-1)]
-		if request == "" {
-			want = ""
-		}
-		if got, err := io.ReadAll(waiting); string(got) != want || err != nil {
-			t.Errorf("%q: %q, %v", request, got, err)
-		}
-		select {
-		case err := <-done:
+		t.Run(fmt.Sprintf("%q", request), func(t *testing.T) {
+			t.Parallel()
+			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			done := make(chan error, 1)
+			go func() { done <- (&Server{Handler: &atHand{body: []byte("slow /q")}}).Serve(ctx, l) }()
+			waiting, other := dialTCP(t, l.Addr().String()), dialTCP(t, l.Addr().String())
+			_, _ = io.WriteString(other, "/q\n") // is accepted after the first
+			if _, err := io.ReadAll(other); err != nil {
 				t.Error(err)
 			}
-		case <-time.After(time.Minute):
-			t.Error("Serve does not end")
-		}
+			cancel()
+			_, _ = io.WriteString(waiting, request)
+			want := "slow " + request[:max(0, len(request)-1)]
+			if request == "" {
+				want = ""
+			}
+			if got, err := io.ReadAll(waiting); string(got) != want || err != nil {
+				t.Errorf("%q, %v", got, err)
+			}
+			select {
+			case err := <-done:
+				if err != nil {
+					t.Error(err)
+				}
+			case <-time.After(time.Minute):
+				t.Error("Serve does not end")
+			}
+		})
 	}
 }
 

@@ -23,19 +23,19 @@ func safe(t *testing.T, what, text string) {
 }
 
 // strangeBytes are all bytes: those that end or split a line alone, since they hide
-// what follows, the others eight at a time.
+// what follows, the others sixteen at a time; and signs that a terminal obeys.
 func strangeBytes() (all []string) {
 	var some []byte
 	for n := range 256 {
-		if n <= ' ' || strings.IndexByte("#%*$?:/|\\\"", byte(n)) >= 0 {
+		if strings.IndexByte("\x00\t\n\v\f\r #%*$?:/|\\\"", byte(n)) >= 0 {
 			all = append(all, string([]byte{byte(n)}))
 			continue
 		}
-		if some = append(some, byte(n)); len(some) == 8 || n == 255 {
+		if some = append(some, byte(n)); len(some) == 16 || n == 255 {
 			all, some = append(all, string(some)), nil
 		}
 	}
-	return all
+	return append(all, "\u0085\u009b\u2028\u202e")
 }
 
 // TestTerminalObeysNoStranger: whatever bytes from 0 to 255 a server or a file
