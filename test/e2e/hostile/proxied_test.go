@@ -16,7 +16,7 @@ import (
 )
 
 // floods are what one client sends through a proxy, each on a connection of its
-// own that it keeps for a second.
+// own that it keeps for a second, or until there are many.
 var floods = []string{
 	"PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n/a.txt\r\n",
 	"PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n/large.bin\r\n",
@@ -64,6 +64,10 @@ func TestSoakProxied(t *testing.T) {
 	}
 }
 
+// many is how many connections a flood keeps at most: those of eight of them fit
+// into 1,024 descriptors.
+const many = 100
+
 // flood connects as fast as it can until ctx ends, and returns how often it did.
 func flood(ctx context.Context, addr string, i int) (came int64) {
 	dial := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9)}, Control: smallBuffer}
@@ -76,7 +80,7 @@ func flood(ctx context.Context, addr string, i int) (came int64) {
 		}
 		came++
 		_, _ = io.WriteString(c, floods[i%len(floods)])
-		if kept = append(kept, c); time.Since(began) < time.Second && len(kept) < 500 {
+		if kept = append(kept, c); time.Since(began) < time.Second && len(kept) < many {
 			continue
 		}
 		closeAll(kept)
