@@ -128,6 +128,9 @@ func readNote(annotations []*Annotation, at form, root bool) *note {
 		for _, r := range n.sets["*"].rules {
 			n.bytes += 2*len(r.uri) + perRule
 		}
+		for _, p := range n.sets["*"].prefs {
+			n.bytes += len(p.uri) + len(p.usage) + perRule
+		}
 	}
 	return n
 }

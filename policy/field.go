@@ -95,7 +95,7 @@ func (r *reader) usage(l robots.Line) {
 	r.note.rules++
 	for _, f := range patternsOf(path, true, r.at) {
 		for _, s := range r.sets {
-			s.prefs = append(s.prefs, &rule{form: f, usage: restrict(list, list), value: list, file: r.file, line: l.Number})
+			s.prefs = append(s.prefs, &rule{form: f, usage: restrict(list, list), value: list, file: r.file, line: l.Number, owner: r.at.top()})
 		}
 	}
 }

@@ -74,7 +74,14 @@ func hostile() map[string]*Dir {
 		"rules":     chain("rules", 10, func(i int) string { return rules.String() }),
 		"names":     chain("names", 4, func(i int) string { return manyRobots(250, 250*i) }),
 		"files":     files,
-		"finals":    chain("finals", 10, func(i int) string { return strings.Repeat("Final: /*a\nDisallow: /*b\nAllow: /*c*d\n", 300) }),
+		"preferences": chain("preferences", 10, func(i int) string {
+			var b strings.Builder
+			for j := range 990 {
+				_, _ = fmt.Fprintf(&b, "Content-Usage: /%060d train-ai=n\n", j)
+			}
+			return b.String()
+		}),
+		"finals": chain("finals", 10, func(i int) string { return strings.Repeat("Final: /*a\nDisallow: /*b\nAllow: /*c*d\n", 300) }),
 	}
 }
 

@@ -34,7 +34,7 @@ type bill struct {
 // part is a group: the bytes of each owner's lines, and who pays for it.
 type part struct {
 	by    map[string]int
-	total int
+	total int      // with the names of the robots, and the fields of the site
 	whose []string // nil: each pays for its own lines
 }
 
@@ -45,23 +45,23 @@ func billOf(list []section, all *group, noBare bool) bill {
 	var b bill
 	copied := false
 	for _, s := range list {
-		b.add(partOf(s.lines, s.whose))
+		b.add(partOf(s))
 		copied = copied || s.copied
 	}
 	if !copied {
-		p := partOf(all.weakLines(noBare), nil)
-		p.total = 0
+		p := partOf(section{lines: all.weakLines(noBare)})
 		b.parts = append(b.parts, p)
 	}
 	return b
 }
 
-func partOf(lines []line, whose []string) part {
-	p := part{by: map[string]int{}, whose: whose}
-	for _, l := range lines {
-		n := len(l.text) + len("Disallow: \n")
-		p.by[l.of.owner] += n
-		p.total += n
+func partOf(s section) part {
+	p := part{by: map[string]int{}, total: s.size, whose: s.whose}
+	for _, l := range s.lines {
+		p.by[l.of.owner] += len(l.text) + len("Disallow: \n")
+	}
+	for _, r := range s.prefs {
+		p.by[r.owner] += len(r.uri) + len(r.usage) + len("Content-Usage:  \n")
 	}
 	return p
 }

@@ -227,3 +227,27 @@ func TestGroupsTakeWhatTheyHold(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesTakeRoom: who names many robots pays for the lines that name them.
+func TestNamesTakeRoom(t *testing.T) {
+	files := map[string]string{"ann/.robots": "Disallow: /private/\n"}
+	for u := range 130 {
+		var b strings.Builder
+		for i := range maxTopNames {
+			_, _ = fmt.Fprintf(&b, "User-agent: r%03d-%02d-%050d\n", u, i, 0)
+		}
+		files[fmt.Sprintf("u%03d/.robots", u)] = b.String() + "Disallow: /a\n"
+	}
+	c := &Compiled{in: Input{Root: treeOf(files)}}
+	w := work{c: c, denied: map[*node]*rule{}}
+	c.grow(&Compiled{}, nil)
+	w.readAll()
+	w.write()
+	if len(c.File()) > maxBytes || !strings.Contains(string(c.File()), "\nDisallow: /ann/private/\n") {
+		t.Errorf("%d bytes:\n%.1000s", len(c.File()), c.File())
+	}
+	w.deny(c.nodes, CodeTooLarge, "for a test")
+	if w.write(); string(c.File()) != header+"\n"+string(DenyAll()) {
+		t.Errorf("all is denied to all, in %d bytes:\n%.1000s", len(c.File()), c.File())
+	}
+}

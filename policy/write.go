@@ -25,6 +25,7 @@ type section struct {
 	lines []line
 	prefs []*rule
 	whose []string // whose room it takes, in equal parts; nil: each its own lines
+	size  int      // bytes as it is written
 
 	copied bool // the group for Veronica that no annotation asks for
 }
@@ -94,7 +95,7 @@ func (w *writer) line(of *rule, parts ...string) {
 	w.sources = append(w.sources, of)
 }
 
-// write makes the file.
+// write makes the file, and measures the sections.
 func write(list []section, fields []siteField) *writer {
 	lines := 0
 	for _, s := range list {
@@ -103,14 +104,15 @@ func write(list []section, fields []siteField) *writer {
 	w := &writer{sources: make([]*rule, 0, lines+len(list))}
 	w.buf.Grow(40 * lines)
 	w.line(nil, header)
-	for i, s := range list {
+	for i := range list {
+		s, start := &list[i], w.buf.Len()
 		if i > 0 {
 			w.line(nil)
 		}
 		for _, name := range s.names {
 			w.line(nil, "User-agent: ", name)
 		}
-		w.rules(s)
+		w.rules(*s)
 		for _, p := range s.prefs {
 			path := p.uri + " "
 			if p.uri == "/" {
@@ -119,6 +121,7 @@ func write(list []section, fields []siteField) *writer {
 			w.line(p, "Content-Usage: ", path, p.usage)
 		}
 		w.fields(fields, false)
+		s.size = w.buf.Len() - start
 	}
 	w.fields(fields, true)
 	return w

@@ -142,6 +142,9 @@ func (a *annotation) read(n Note, names map[string]bool) bool {
 	open := false // the next User-agent line joins this group
 	rules := 0
 	for l := range robots.Parse(robots.RFC9309, n.Data).Lines() {
+		if rules > maxRules || len(names) > maxNames {
+			return false
+		}
 		r := rule{file: n.File, line: l.Number, group: now}
 		switch kind := field(l); kind {
 		case "user-agent":
@@ -152,9 +155,6 @@ func (a *annotation) read(n Note, names map[string]bool) bool {
 			all, list := robotNames(l.Value)
 			for _, name := range list {
 				names[name] = true
-			}
-			if len(names) > maxNames {
-				return false
 			}
 			now.all = now.all || all
 			now.names = append(now.names, list...)
@@ -181,12 +181,13 @@ func (a *annotation) read(n Note, names map[string]bool) bool {
 			}
 			var err error
 			if r.states, err = robots.ParseUsage(usage); err == nil {
+				rules++
 				now.prefers = true
 				a.add(r, path)
 			}
 		}
 	}
-	return rules <= maxRules
+	return rules <= maxRules && len(names) <= maxNames
 }
 
 // add adds a rule in every meaning of its pattern: an escape in a Disallow means
