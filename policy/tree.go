@@ -130,7 +130,7 @@ func (f *finder) grow(d *Dir, at form, oldDir *Dir, old *node) *node {
 	}
 	i, j := 0, 0 // in the older tree
 	for _, sub := range d.Dirs {
-		if !speakable(sub.Name) {
+		if !speakable(sub.Name) || len(sub.Notes)+len(sub.Dirs) == 0 {
 			continue
 		}
 		was, s := next(oldDir.Dirs, &i, sub.Name), next(old.subs, &j, sub.Name)

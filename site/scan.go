@@ -46,6 +46,7 @@ type scanner struct {
 	refused  map[string]bool      // links whose directories were too much for it
 	failed   error                // why nothing that was read can be relied on
 	read     *atomic.Int64        // counts directories; nil: nobody wants to know
+	room     room
 }
 
 func newScanner(r *disk.Root) *scanner {
@@ -64,7 +65,9 @@ func (s *scanner) call(name string, f func() error) error {
 
 // tree reads everything.
 func (s *scanner) tree() (*policy.Dir, error) {
+	s.room.shared = true
 	d, err := s.dir(rootPlace(), nil)
+	s.room = room{}
 	if err = cmp.Or(s.failed, err); err != nil {
 		return nil, err
 	}
@@ -96,7 +99,7 @@ func (s *scanner) dir(p location, old *policy.Dir) (*policy.Dir, error) {
 		s.read.Add(1)
 	}
 	slices.SortFunc(list, func(a, b disk.Dirent) int { return strings.Compare(a.Base, b.Base) })
-	r := reading{scanner: s, at: p, dir: &policy.Dir{Name: p.base}, kept: list[:0]}
+	r := reading{scanner: s, at: p, dir: s.room.dir(p.base), kept: list[:0]}
 	r.readMaps(list)
 	for _, e := range list {
 		r.entry(e)
@@ -251,27 +254,24 @@ func (r *reading) resolve(name string) (real string, mode fs.FileMode, err error
 	return real, mode, err
 }
 
-// pack puts all names of the directory into one string: of a million names each
-// in memory of its own would take twice as much.
+// pack puts the names of the directory into one string, and makes room for the lists
+// of them: of a million names each in memory of its own would take twice as much.
 func (r *reading) pack() {
-	size := 0
+	size, dirs := 0, 0
 	for _, e := range r.kept {
 		size += len(e.Base)
-	}
-	var b strings.Builder
-	b.Grow(size)
-	for _, e := range r.kept {
-		b.WriteString(e.Base)
-	}
-	names, files := b.String(), 0
-	for i, e := range r.kept {
-		r.kept[i].Base, names = names[:len(e.Base)], names[len(e.Base):]
-		if !e.IsDir() {
-			files++
+		if e.IsDir() {
+			dirs++
 		}
 	}
-	r.dir.Files = make([]string, 0, files)
-	r.dir.Dirs = make([]*policy.Dir, 0, len(r.kept)-files)
+	names := r.room.names(size)
+	for i, e := range r.kept {
+		start := names.Len()
+		names.WriteString(e.Base)
+		r.kept[i].Base = names.String()[start:]
+	}
+	r.dir.Files = take(&r.room.files, len(r.kept)-dirs, r.room.atOnce(roomFiles))
+	r.dir.Dirs = take(&r.room.subs, dirs, r.room.atOnce(roomSubs))
 }
 
 // fill fills in the files and directories. A directory is taken over from old

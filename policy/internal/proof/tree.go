@@ -75,6 +75,10 @@ func (p *prover[D]) count(d D, dir string, prev *node[D]) *node[D] {
 		name := p.in.Name(sub)
 		kid := prev.kid(name)
 		if kid == nil || kid.d != sub {
+			if files, dirs, notes := p.in.Look(sub); len(dirs)+len(notes) == 0 && len(files) < minNode {
+				n.files += len(files) // there is nothing to remember
+				continue
+			}
 			kid = p.count(sub, dir+name+"/", kid)
 		}
 		n.files, n.dirs, n.named = n.files+kid.files, n.dirs+kid.dirs, n.named || kid.named
