@@ -17,6 +17,14 @@ func TestEverything(t *testing.T) {
 		"Disallow: /a b1/\n":            "User-agent: *\nDisallow: /a b1/\nDisallow: /a%20b1/\nDisallow: a b1/\nDisallow: a%20b1/\n",
 		"Disallow: /1%x/\n":             "User-agent: *\nDisallow: /1%25x/\nDisallow: /1%x/\nDisallow: 1%25x/\nDisallow: 1%x/\n",
 		"Disallow: /$\nDisallow: /b/\n": "User-agent: *\nDisallow: /$\nDisallow: /b/\nDisallow: /\nAllow: /\nDisallow: b/\n",
+		"Disallow: /a$\nDisallow: /ab$\n": "User-agent: *\nDisallow: /a$\nDisallow: /ab$\nDisallow: /ab\nAllow: /ab\nDisallow: /a\nAllow: /a\n" +
+			"Disallow: a$\nDisallow: ab$\nDisallow: ab\nAllow: ab\nDisallow: a\nAllow: a\n",
+		"Disallow: /a*longer\nDisallow: /ab$\n": "User-agent: *\nDisallow: /a*longer\nDisallow: /ab$\nDisallow: /ab\nAllow: /ab\n" +
+			"Disallow: a*longer\nDisallow: ab$\nDisallow: ab\nAllow: ab\n",
+		"Disallow: /a%24\n": "User-agent: *\nDisallow: /a%24\nDisallow: /a%2524\nDisallow: a%24\nDisallow: a%2524\n" +
+			"\nUser-agent: veronica\nDisallow: /a%24\nDisallow: /a\nDisallow: a%24\nDisallow: a\n",
+		"Disallow: /a%24*b\n": "User-agent: *\nDisallow: /a$*b\nDisallow: /a%24*b\nDisallow: /a%2524*b\nDisallow: a$*b\nDisallow: a%24*b\nDisallow: a%2524*b\n" +
+			"\nUser-agent: veronica\nDisallow: /a$*b\nDisallow: /a%24*b\nDisallow: a$*b\nDisallow: a%24*b\n",
 	} {
 		if got := string(compileOf(map[string]string{".robots": text}, "a").File()); got != header+"\n"+want {
 			t.Errorf("%q:\n%s", text, got)

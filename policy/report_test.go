@@ -13,38 +13,43 @@ import (
 // TestReports: what each line of an annotation is told.
 func TestReports(t *testing.T) {
 	for text, want := range map[string]string{
-		"Disallow /b\n":                     "error 1 MISSPELT",
-		"Disalow: /b\n":                     "error 1 MISSPELT",
-		"Disallow: /b\nAlow: /b/c\n":        "error 2 MISSPELT",
-		"Useragent: x\nDisallow: /b\n":      "error 1 MISSPELT",
-		"nonsense\n":                        "error 1 SYNTAX",
-		"Colour: red\n":                     "error 1 SYNTAX",
-		"Final:\nDisallow: /b\n":            "error 1 SYNTAX",
-		"Disallow: /b\nAllow: /b%0A\n":      "error 2 SYNTAX",
-		"Content-Usage: /a\nDisallow: /b\n": "error 1 SYNTAX",
-		"User-agent: *Bot*\nDisallow: /b\n": "error 1 AGENT-NAME; error 2 LOST",
-		"User-agent: my bot\nAllow: /a\n":   "error 1 AGENT-NAME",
-		"User-agent: a, b\nDisallow: /b\n":  "error 1 AGENT-NAME",
-		"User-agent: a/1.1\nDisallow: /b\n": "error 1 AGENT-NAME",
+		"Disallow /b\n":                                                "error 1 MISSPELT",
+		"Disalow: /b\n":                                                "error 1 MISSPELT",
+		"Disallow: /b\nAlow: /b/c\n":                                   "error 2 MISSPELT",
+		"Useragent: x\nDisallow: /b\n":                                 "error 1 MISSPELT",
+		"nonsense\n":                                                   "error 1 SYNTAX",
+		"Colour: red\n":                                                "error 1 SYNTAX",
+		"Final:\nDisallow: /b\n":                                       "error 1 SYNTAX",
+		"Disallow: /b\nAllow: /b%0A\n":                                 "error 2 SYNTAX",
+		"Content-Usage: /a\nDisallow: /b\n":                            "error 1 SYNTAX",
+		"User-agent: *Bot*\nDisallow: /b\n":                            "error 1 AGENT-NAME; error 2 LOST",
+		"User-agent: *Bot*\nDisallow: /to-come/\n":                     "error 1 AGENT-NAME; error 2 LOST",
+		"Final: /to-come/\nDisallow: /b\n":                             "",
+		"Disallow: /b/\nAllow: /b/c\n":                                 "notice 2 OVER-BLOCK",
+		"User-agent: " + strings.Repeat("a", 64) + "\nDisallow: /b\n":  "",
+		"User-agent: " + strings.Repeat("a", 65) + "\nDisallow: /b\n":  "error 1 AGENT-NAME; error 2 LOST",
+		"User-agent: my bot\nAllow: /a\n":                              "error 1 AGENT-NAME",
+		"User-agent: a, b\nDisallow: /b\n":                             "error 1 AGENT-NAME",
+		"User-agent: a/1.1\nDisallow: /b\n":                            "error 1 AGENT-NAME",
 		"User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /b\n": "warning 1 GROUP-SWALLOWED",
-		"Crawl-delay: soon\n":                       "error 1 SYNTAX",
-		"License: terms\n":                          "error 1 SYNTAX",
-		"Disallow: /\nAllow: /a\n":                  "notice 1 OVERRULED; notice 1 ROOT-MENU; notice 1 VERONICA-HOST; notice 2 OVER-BLOCK",
-		"Disallow: /*.txt\n":                        "warning 1 GLOB",
-		"Disallow: /A*\n":                           "notice 1 NO-MATCH",
-		"Disallow: /a/readmi\n":                     "warning 1 NO-MATCH",
-		"Disallow: /to-come/\n":                     "notice 1 NO-MATCH",
-		"Disallow: /caps.txt\nDisallow: /b\n":       "",
-		"Allow: /a/feed.xml\n":                      "",
-		"Content-Usage: train-ai=n\nAllow: /a\n":    "",
-		"Content-Usage: train-ai=no\nAllow: /a\n":   "notice 1 PREFERENCE",
-		"Content-Usage: nonsense(((\nAllow: /a\n":   "error 1 SYNTAX",
-		"Content-Signal: search = Yes\nAllow: /a\n": "",
-		"Content-Signal: search=y\nAllow: /a\n":     "notice 1 PREFERENCE",
-		"Content-Usage: eat=n\nAllow: /a\n":         "notice 1 PREFERENCE",
-		"Content-Signal: ai-train=no\nAllow: /a\n":  "",
-		"Content-Signal: sing=no\nAllow: /a\n":      "notice 1 PREFERENCE",
-		"Disallow: /a/sub\nDisallow: /b/\n":         "notice 1 OVERRULED",
+		"Crawl-delay: soon\n":                                          "error 1 SYNTAX",
+		"License: terms\n":                                             "error 1 SYNTAX",
+		"Disallow: /\nAllow: /a\n":                                     "notice 1 OVERRULED; notice 1 ROOT-MENU; notice 1 VERONICA-HOST; notice 2 OVER-BLOCK",
+		"Disallow: /*.txt\n":                                           "warning 1 GLOB",
+		"Disallow: /A*\n":                                              "notice 1 NO-MATCH",
+		"Disallow: /a/readmi\n":                                        "warning 1 NO-MATCH",
+		"Disallow: /to-come/\n":                                        "notice 1 NO-MATCH",
+		"Disallow: /caps.txt\nDisallow: /b\n":                          "",
+		"Allow: /a/feed.xml\n":                                         "",
+		"Content-Usage: train-ai=n\nAllow: /a\n":                       "",
+		"Content-Usage: train-ai=no\nAllow: /a\n":                      "notice 1 PREFERENCE",
+		"Content-Usage: nonsense(((\nAllow: /a\n":                      "error 1 SYNTAX",
+		"Content-Signal: search = Yes\nAllow: /a\n":                    "",
+		"Content-Signal: search=y\nAllow: /a\n":                        "notice 1 PREFERENCE",
+		"Content-Usage: eat=n\nAllow: /a\n":                            "notice 1 PREFERENCE",
+		"Content-Signal: ai-train=no\nAllow: /a\n":                     "",
+		"Content-Signal: sing=no\nAllow: /a\n":                         "notice 1 PREFERENCE",
+		"Disallow: /a/sub\nDisallow: /b/\n":                            "notice 1 OVERRULED",
 	} {
 		root := treeOf(map[string]string{".robots": text, "a/sub/.robots": "Allow: /x\n"}, "a/readme", "a/sub/x", "a/sub/x.txt", "b/c", "caps")
 		c := Compile(Input{Root: root, Own: []string{"/caps.txt", "feed.xml"}}, nil)
@@ -95,6 +100,10 @@ func TestHandWritten(t *testing.T) {
 	}
 	if file, line := c.Source(3); file != "robots.txt" || line != 3 {
 		t.Errorf("line 3 is from %s:%d", file, line)
+	}
+	want := RuleSource{File: "robots.txt", Line: 3, Value: "/private"}
+	if e := c.Explain("*", "private/x", false); e.Allowed || e.By == nil || *e.By != want || e.Line != 3 || e.Text != "Disallow: /private" || e.Overrules != nil {
+		t.Errorf("private/x: %+v, by %+v", e, e.By)
 	}
 	if canonical, closed := c.Closed("private/x"); !closed || canonical != "/private/x" {
 		t.Errorf("private/x: %q, %v", canonical, closed)

@@ -136,12 +136,14 @@ func TestBounds(t *testing.T) {
 	}{
 		"1,000 rules":         {chain("m", 1, func(int) string { return many(1000, "Disallow: /%d\n") }), false},
 		"1,001 rules":         {chain("m", 1, func(int) string { return many(1001, "Disallow: /%d\n") }), true},
+		"500 KiB":             {chain("m", 1, func(int) string { return strings.Repeat("#", maxAnnotation) }), false},
 		"500 KiB and a byte":  {chain("m", 1, func(int) string { return strings.Repeat("#", maxAnnotation+1) }), true},
 		"257 names":           {chain("m", 1, func(int) string { return many(257, "User-agent: b%d\n") + "Disallow: /x\n" }), true},
 		"64 names of its own": {chain("m", 1, func(int) string { return many(64, "User-agent: b%d\n") + "Disallow: /x\n" }), false},
 		"65 names of its own": {chain("m", 1, func(int) string { return many(65, "User-agent: b%d\n") + "Disallow: /x\n" }), true},
 		"8 ways":              {chain("m", 1, func(int) string { return many(8, "User-agent: b%[1]d\nDisallow: /%[1]d\n") }), false},
 		"9 ways":              {chain("m", 1, func(int) string { return many(9, "User-agent: b%[1]d\nDisallow: /%[1]d\n") }), true},
+		"64 Final lines":      {chain("m", 1, func(int) string { return many(64, "Final: /%d\n") }), false},
 		"65 Final lines":      {chain("m", 1, func(int) string { return many(65, "Final: /%d\n") }), true},
 		"10,000 rules":        {chain("m", 10, func(int) string { return many(1000, "Disallow: /%d\n") }), false},
 		"10,001 rules":        {chain("m", 11, func(int) string { return many(1000, "Disallow: /%d\n") }), true},
@@ -155,6 +157,68 @@ func TestBounds(t *testing.T) {
 		}
 		if r := c.Reports()[0]; r.Code != CodeTooLarge || !strings.HasPrefix(r.File, "m/") {
 			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// TestNamesOfTheRoot: the root may name 256 robots, and not one more.
+func TestNamesOfTheRoot(t *testing.T) {
+	for n, denied := range map[int]bool{maxNames: false, maxNames + 1: true} {
+		var b strings.Builder
+		for i := range n {
+			_, _ = fmt.Fprintf(&b, "User-agent: b%d\n", i)
+		}
+		c := compileOf(map[string]string{".robots": b.String() + "Disallow: /x\n"}, "a")
+		if c.Denied("a", false) != denied || c.Explain("b255", "x", false).Allowed {
+			t.Errorf("%d names: denied %v\n%.300s", n, !denied, c.File())
+		}
+	}
+}
+
+// TestSiteRules: if all together say too much, those who say most are denied.
+func TestSiteRules(t *testing.T) {
+	root := &node{dir: &Dir{}}
+	for range maxSiteRules / maxTopRules {
+		root.subs = append(root.subs, &node{dir: &Dir{}, size: size{rules: maxTopRules}})
+	}
+	if why := tooLarge(root, robotsOf{}); len(why) > 0 {
+		t.Errorf("%d rules: %v", maxSiteRules, why)
+	}
+	least := &node{dir: &Dir{}, size: size{rules: 1}}
+	root.subs = append([]*node{least}, root.subs...)
+	if why := tooLarge(root, robotsOf{}); len(why) != 1 || why[least] != "" {
+		t.Errorf("one more: %v", why)
+	}
+	root.subs[1].rules++ // it is denied, and so the others are not too many
+	if why := tooLarge(root, robotsOf{}); len(why) != 1 || why[root.subs[1]] == "" {
+		t.Errorf("one with too many: %v", why)
+	}
+}
+
+// TestBorrowers: the largest goes first, and no more than must; what denies a directory
+// takes room, too; who takes no more than the share stays.
+func TestBorrowers(t *testing.T) {
+	may := map[string]*node{"a": {}, "bb": {}, "c": {}, "d": {}}
+	share := (maxBytes - 1000) / 4
+	b := bill{}
+	b.add(part{by: map[string]int{"": 1000, "a": share + 500, "bb": share + 900, "c": share, "d": share + 1}, total: 1000 + 4*share + 1401})
+	left := b.total - (share + 900) + 2*len("bb") + 2*len("Disallow: //\n")
+	then := left - (share + 500) + 2*len("a") + 2*len("Disallow: //\n")
+	for room, want := range map[int]string{b.total: "", b.total - 1: "bb", left: "bb", left - 1: "a bb", then: "a bb", then - 1: "a bb d", 0: "a bb d"} {
+		if got := strings.Join(slices.Sorted(maps.Keys(b.borrowers(may, 4, room))), " "); got != want {
+			t.Errorf("%d of %d bytes: %q go, not %q", room, b.total, got, want)
+		}
+	}
+	// A group that several pay for goes with the last of them.
+	b = bill{}
+	b.add(part{by: map[string]int{"a": 100, "bb": 100}, total: 2*maxBytes + 200, whose: []string{"a", "bb"}})
+	b.add(part{by: map[string]int{"a": 100, "bb": 100}, total: 200})
+	if c := b.charges(); c["a"] != maxBytes+200 || c["bb"] != maxBytes+200 {
+		t.Errorf("charged %v", c)
+	}
+	for room, want := range map[int]int{b.total: 0, 2 * maxBytes: 2, 300: 2} {
+		if got := b.borrowers(may, 2, room); len(got) != want {
+			t.Errorf("%d of %d bytes: %v", room, b.total, got)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package policy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestLooked: of what is not known when enough names have been compared, it is taken
 // that it matches something.
@@ -22,6 +25,47 @@ func TestLooked(t *testing.T) {
 		f := finder{looked: looked}
 		if got := f.nearest(d, "draft", &node{dir: d}, ""); got != want || want == "" && f.looked > looked {
 			t.Errorf("after %d the nearest name is %q", looked, got)
+		}
+	}
+}
+
+// TestSpeakable: which names can be asked for at all.
+func TestSpeakable(t *testing.T) {
+	for _, name := range []string{"a", " ", "a b", "...", "~", "ä", "%00", "#"} {
+		if !speakable(name) {
+			t.Errorf("nobody can ask for %q", name)
+		}
+	}
+	for _, name := range []string{"", ".", "..", "a\x01", "\x1f", "\tb", "a\x7fb", "a/b", "a\xff"} {
+		if speakable(name) {
+			t.Errorf("somebody can ask for %q", name)
+		}
+		if strings.Trim(name, "./") == "" || strings.Contains(name, "/") {
+			continue // no directory is called so
+		}
+		c := Compile(Input{Root: &Dir{Dirs: []*Dir{{Name: name, Notes: []*Annotation{{File: "d/.robots", Data: []byte("Disallow: /x\n")}}}}}}, nil)
+		if want := compileOf(nil); string(c.File()) != string(want.File()) {
+			t.Errorf("%q is in\n%s", name, c.File())
+		}
+	}
+	// A directory whose own selector is longer than a request is out of reach.
+	for size, told := range map[int]bool{maxSelector - 2: true, maxSelector - 1: false} {
+		c := compileOf(map[string]string{strings.Repeat("a", size) + "/.robots": "Disallow: /\n"})
+		if strings.Contains(string(c.File()), "\nDisallow: /aaa") != told {
+			t.Errorf("a name of %d bytes: %v", size, !told)
+		}
+	}
+}
+
+// TestNearest: the name that is told is that of the next best, the first if several are
+// as good, and of short names only one that differs in case.
+func TestNearest(t *testing.T) {
+	d := &Dir{Dirs: []*Dir{{Name: "drafts"}, {Name: "grafts"}}, Files: []string{"Ab", "about.txt", "crafts"}}
+	n := &node{dir: d}
+	for name, want := range map[string]string{"draft": "drafts/", "graft": "grafts/", "rafts": "drafts/", "crafts": "crafts", "About.TXT": "about.txt",
+		"aboot.tx": "about.txt", "aboot.t": "", "ab": "Ab", "ac": "", "xyz": ""} {
+		if got := (&finder{}).nearest(d, name, n, "/"); got != "/"+want && (want != "" || got != "") {
+			t.Errorf("%s: %q, not %q", name, got, want)
 		}
 	}
 }

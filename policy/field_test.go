@@ -1,0 +1,27 @@
+package policy
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// TestSiteFields: of a field that can stand once, the first counts; of the others all do.
+func TestSiteFields(t *testing.T) {
+	f := compileOf(map[string]string{".robots": "Crawl-delay: 5\nCrawl-delay: 6\nIndex: Deny\nIndex: allow\nCooldown: 30\nCooldown: 40\n" +
+		"Sitemap: gopher://a/\nSitemap: gopher://b/\nComment: hello\nComment: you\nCrawl-delay: soon\nIndex: perhaps\nCooldown: -1\nLicense: terms\n"}).Fields()
+	if f.CrawlDelay != "5" || f.Index != "deny" || f.Cooldown != 30 || !slices.Equal(f.Sitemaps, []string{"gopher://a/", "gopher://b/"}) || len(f.Comments) != 2 || len(f.Licenses) != 0 {
+		t.Errorf("got %+v", f)
+	}
+	for text, want := range map[string]robots.Crawler{
+		"Index: deny\nCooldown: 30\n": {Index: robots.IndexDeny, Cooldown: 30 * time.Second},
+		"Index: ALLOW\nCooldown: 1\n": {Index: robots.IndexAllow, Cooldown: time.Second},
+		"Cooldown: 0\n":               {Cooldown: robots.DefaultCooldown},
+	} {
+		if got := compileOf(map[string]string{".robots": text}).Fields().Crawler(); got != want {
+			t.Errorf("%q: %+v, not %+v", text, got, want)
+		}
+	}
+}
