@@ -31,6 +31,7 @@ func TestPrograms(t *testing.T) {
 		{"Allow: /a.dcgi\n", "", "a.dcgi a.dcgi?q"},
 		{"Allow: /a.dcgi\nAllow: /d/e/\n", "Allow: /e/b\nAllow: /e/*b\n", "a.dcgi a.dcgi?q"},
 		{"Allow: /a.dcgi\nAllow: /d/e/anything\n", "", "a.dcgi a.dcgi?q"},
+		{"Allow: /a.dcgi\nAllow: /d/*e*anything*\n", "", "a.dcgi a.dcgi?q"},
 		{"Allow: /*.dcgi$\n", "", "d/a.dcgi a.dcgi d/e/b.dcgi d/e/anything.dcgi"},
 		{"Allow: /d/*.dcgi$\n", "", "d/a.dcgi d/e/b.dcgi d/e/anything.dcgi"},
 		{"Allow: /*.dcgi\nDisallow: /d/e/b.d\n", "", "d/a.dcgi a.dcgi a.dcgi?q ab.dcgi/x d/e/anything.dcgi"},
