@@ -66,6 +66,17 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// TestProgramsLines: what programs answer has lines of its own, also below what an
+// annotation denies: that may go, and they must not go with it.
+func TestProgramsLines(t *testing.T) {
+	c := Compile(Input{Root: treeOf(map[string]string{".robots": "Disallow: /cg\n"}, "a"), Programs: []string{"/cgi"}}, nil)
+	for _, end := range []string{"$", "/", "?"} {
+		if !strings.Contains(string(c.File()), "\nDisallow: /cgi"+end+"\n") {
+			t.Errorf("no /cgi%s in\n%s", end, c.File())
+		}
+	}
+}
+
 // TestProgramsLaws: whatever annotations say, no reader is let into what a program
 // answers but by name, and readers of RFC 9309 get what the root opens.
 func TestProgramsLaws(t *testing.T) {

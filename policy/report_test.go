@@ -76,7 +76,7 @@ func TestNearestName(t *testing.T) {
 // TestUnreadable: as long as an annotation cannot be read, its directory is denied,
 // and nothing opens it.
 func TestUnreadable(t *testing.T) {
-	root := treeOf(map[string]string{".robots": "Allow: /*x\nAllow: /a/b\nUser-agent: bot\nAllow: /\n", "a/.robots": "", "a/b/.robots": "Allow: /\n"}, "a/x", "a/b/x", "z")
+	root := treeOf(map[string]string{".robots": "Allow: /*x\nAllow: /a/b\nDisallow: /a\nUser-agent: bot\nAllow: /\n", "a/.robots": "", "a/b/.robots": "Allow: /\n"}, "a/x", "a/b/x", "z")
 	root.Dirs[0].Notes[0].Err = errors.New("permission denied")
 	c := Compile(Input{Root: root}, nil)
 	for _, agent := range []string{"zz", "bot"} {
@@ -85,6 +85,9 @@ func TestUnreadable(t *testing.T) {
 				t.Errorf("%s into %s: %v\n%s", agent, name, got, c.File())
 			}
 		}
+	}
+	if !slices.Contains(linesOf(c, "a"), "Disallow: /a/") { // though "/a" says as much: who wrote that may take it back
+		t.Errorf("no line of its own:\n%s", c.File())
 	}
 	if r := c.Reports()[0]; r.Code != CodeUnreadable || r.Severity != diag.Error || r.File != "a/.robots" {
 		t.Errorf("got %+v", r)

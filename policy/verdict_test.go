@@ -23,6 +23,17 @@ func TestClosed(t *testing.T) {
 	}
 }
 
+// TestClosedThoughDenied: a spelling that no line of the rule reaches is closed, though
+// another line denies it to those who understand both.
+func TestClosedThoughDenied(t *testing.T) {
+	c := compileOf(map[string]string{".robots": "Disallow: /*/tmp/\nDisallow: /a/\n"}, "a/tmp/b", "a/c")
+	for sel, want := range map[string]bool{"a/tmp/b": true, "/a/tmp/b": false, "a/c": false, "/a/c": false, "/a": true} {
+		if canonical, closed := c.Closed(sel); closed != want {
+			t.Errorf("%q: %q, %v\n%s", sel, canonical, closed, c.File())
+		}
+	}
+}
+
 // TestExplainReaders: who reads for one robot only is asked about no other.
 func TestExplainReaders(t *testing.T) {
 	c := compileOf(map[string]string{".robots": "Disallow: /a\n"}, "a")
