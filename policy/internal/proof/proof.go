@@ -41,7 +41,7 @@ func Check[D comparable](in Input[D], prev *Result[D]) *Result[D] {
 
 // each proves the file for every class of robots, and tells what was found.
 func (p *prover[D]) each(prev *node[D], found func(*class, *tally)) {
-	p.root = p.count(p.in.Root, "/", prev)
+	p.root = p.count(p.in.Root, "", "", prev)
 	p.compare()
 	reading, list := p.read()
 	notes := p.notes(false)

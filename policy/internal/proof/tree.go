@@ -56,13 +56,19 @@ type node[D comparable] struct {
 
 // count counts what is below a directory, and reads the annotations there. It
 // takes over what prev, an older node of the same name, has of subtrees that have
-// not changed.
-func (p *prover[D]) count(d D, dir string, prev *node[D]) *node[D] {
+// not changed. The node of a directory about which there is nothing to remember is
+// good until the next one.
+func (p *prover[D]) count(d D, above, name string, prev *node[D]) *node[D] {
 	if prev != nil && prev.d == d {
 		return prev
 	}
 	files, dirs, notes := p.in.Look(d)
-	n := &node[D]{d: d, name: p.in.Name(d), dir: dir, files: len(files), dirs: len(dirs)}
+	if len(dirs)+len(notes) == 0 && len(files) < minNode && above != "" {
+		p.small = node[D]{files: len(files)}
+		return &p.small
+	}
+	dir := above + name + "/"
+	n := &node[D]{d: d, name: name, dir: dir, files: len(files), dirs: len(dirs)}
 	switch {
 	case len(notes) == 0:
 	case prev != nil && prev.notes != nil && slices.EqualFunc(prev.notes.notes, notes, sameNote):
@@ -75,11 +81,7 @@ func (p *prover[D]) count(d D, dir string, prev *node[D]) *node[D] {
 		name := p.in.Name(sub)
 		kid := prev.kid(name)
 		if kid == nil || kid.d != sub {
-			if files, dirs, notes := p.in.Look(sub); len(dirs)+len(notes) == 0 && len(files) < minNode {
-				n.files += len(files) // there is nothing to remember
-				continue
-			}
-			kid = p.count(sub, dir+name+"/", kid)
+			kid = p.count(sub, dir, name, kid)
 		}
 		n.files, n.dirs, n.named = n.files+kid.files, n.dirs+kid.dirs, n.named || kid.named
 		if kid.notes != nil || kid.kids != nil || kid.files+kid.dirs >= minNode {

@@ -15,8 +15,9 @@ type prover[D comparable] struct {
 	root    *node[D]
 	tops    []*node[D] // those in the root that have parts
 	lines   []fileLine[D]
-	classes uint64 // a hash of the robots
-	known   bool   // only names that exist, for tests
+	classes uint64  // a hash of the robots
+	known   bool    // only names that exist, for tests
+	small   node[D] // that of the last directory that needs none
 	class   *class
 	number  int // of the class
 	most    int // memos of a directory: two for each class
