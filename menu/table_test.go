@@ -24,6 +24,17 @@ func TestExtensionTable(t *testing.T) {
 	}
 }
 
+func TestTypeNames(t *testing.T) {
+	for _, typ := range []byte(knownTypes) {
+		if name := TypeName(typ); (name == "") != (typ == TypeInfo) {
+			t.Errorf("type %q is called %q", typ, name)
+		}
+	}
+	if got := TypeName('~'); got != "" {
+		t.Errorf("a type that is not known is called %q", got)
+	}
+}
+
 func TestCompareNatural(t *testing.T) {
 	want := []string{"", "-x", "0", "00", "01", "1", "2", "10", "A", "a", "a01", "a1", "a1b", "a2", "A10", "a10b", "a100", "ab", "B", "b", "file 9", "file 10", "z", "ä"}
 	for i, a := range want {

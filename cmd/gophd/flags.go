@@ -17,7 +17,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catContent.list(&f.VHosts, "vhost", "`NAME=DIR` another site, for TLS clients that name it and -listen ADDR=NAME"),
 		catContent.yes(&f.StrictText, "strict-text", "texts end with a dot, as in RFC 1436"),
 		catContent.yes(&f.InfoPrefix, "info-prefix", "text lines in gophermaps begin with i (Motsognir)"),
-		catContent.text(&f.SearchMemory, "search-memory", "256MiB", "`SIZE` memory for that, at most"),
+		catContent.text(&f.SearchMemory, "search-memory", daemon.DefaultSearchMemory, "`SIZE` memory for that, at most"),
 		catContent.yes(&f.SearchAll, "search-all", "it finds what robots may not have, too"),
 		catContent.yes(&f.Dates, "dates", "date and size behind each name of a listing"),
 		catContent.text(&f.Charset, "charset", "auto", "`NAME` of texts that are not UTF-8: latin1 or utf-8"),

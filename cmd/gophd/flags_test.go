@@ -25,6 +25,8 @@ func TestNetworkFlagsThatAreWrong(t *testing.T) {
 		{"-host example.org:70", `-host "example.org:70"`},
 		{"-host example.org/x", `-host "example.org/x"`},
 		{"-http maybe", `unknown -http "maybe"`},
+		{"-search-all", "-search-all without -search"},
+		{"-search-memory 1GiB", "-search-memory without -search"},
 		{"-trust-proxy 10.0.0.0/99", "-trust-proxy"},
 		{"-trust-proxy haproxy.example", "-trust-proxy"},
 		{"-tls-cert a.pem", "1 of -tls-cert, 0 of -tls-key"},

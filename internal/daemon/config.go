@@ -50,7 +50,7 @@ type Flags struct {
 	Burst                               int
 
 	Search, SearchAll bool
-	SearchMemory      string
+	SearchMemory      string // DefaultSearchMemory, if nobody says otherwise
 	FastCGI           []string
 
 	Watch string
@@ -229,6 +229,8 @@ func (f Flags) tree(c *Settings) (err error) {
 		}
 	} else if f.SearchAll {
 		return exit.Usagef("-search -search-all", "-search-all without -search")
+	} else if f.SearchMemory != DefaultSearchMemory {
+		return exit.Usagef("-search -search-memory "+f.SearchMemory, "-search-memory without -search")
 	}
 	return nil
 }
@@ -336,6 +338,9 @@ func (f Flags) certificates(c *Settings) error {
 	return nil
 }
 
+// DefaultSearchMemory is how much memory the search index may take.
+const DefaultSearchMemory = "256MiB"
+
 // Doubt is why somebody may not have meant a directory to be the root, and what
 // to do then; "" if there is no reason.
 func Doubt(root string) (doubt, hint string) {
@@ -347,13 +352,13 @@ func Doubt(root string) (doubt, hint string) {
 	if err == nil {
 		home, err = resolved(home)
 	}
-	list, _ := os.ReadDir(real)
+	list, unread := os.ReadDir(real)
 	switch {
 	case real == "/":
 		return "all of this machine is the root: whatever gophd may read is served", "gophd init hole makes a directory for what is to be seen"
 	case err == nil && real == home:
 		return "a home is the root: whatever lies in it is served, but for names that begin with a dot", "gophd init hole makes a directory for what is to be seen"
-	case len(list) == 0:
+	case unread == nil && len(list) == 0:
 		return "the root is empty", "gophd init " + root + " makes an example there"
 	}
 	return "", ""

@@ -5,6 +5,7 @@ package getcmd
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -202,18 +203,7 @@ func itemURL(it menu.Item) string {
 	return selector.URL{Host: it.Host, Port: it.Port, Type: it.Type, Selector: it.Selector}.String()
 }
 
-var kinds = map[byte]string{
-	'0': "text", '1': "menu", '2': "cso", '4': "binhex", '5': "archive", '6': "uue", '7': "search",
-	'8': "telnet", '9': "binary", '+': "mirror", 'T': "tn3270", 'g': "gif", 'I': "image", 'h': "html", 's': "sound",
-	'd': "doc", 'P': "pdf", 'p': "png", ';': "video",
-}
-
-func kind(t byte) string {
-	if k := kinds[t]; k != "" {
-		return k
-	}
-	return diag.Printable(string([]byte{t}))
-}
+func kind(t byte) string { return cmp.Or(menu.TypeName(t), diag.Printable(string([]byte{t}))) }
 
 func dial(ctx context.Context, u selector.URL, insecure bool) (net.Conn, error) {
 	addr := net.JoinHostPort(u.Host, strconv.Itoa(u.Port))

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // makeTree makes a root with directories and returns its name.
@@ -30,12 +32,7 @@ func makeTree(t testing.TB, dirs ...string) string {
 	return root
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = treetest.Must
 
 func write(t testing.TB, name, content string) {
 	t.Helper()

@@ -15,15 +15,6 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// kinds are the item types in words.
-var kinds = map[byte]string{
-	menu.TypeText: "text", menu.TypeMenu: "menu", menu.TypeCSO: "phone book", menu.TypeBinHex: "archive", menu.TypeArchive: "archive",
-	menu.TypeUUEncode: "archive", menu.TypeSearch: "", menu.TypeTelnet: "telnet", menu.TypeBinary: "file", menu.TypeMirror: "mirror",
-	menu.TypeTN3270: "telnet", menu.TypeGIF: "picture", menu.TypeImage: "picture", menu.TypeHTML: "link", menu.TypeSound: "sound",
-	menu.TypeDocument: "document", menu.TypePNG: "picture", menu.TypeVideo: "video", menu.TypePDF: "PDF", menu.TypeCalendar: "calendar",
-	menu.TypeEvent: "event", menu.TypeMIME: "mail",
-}
-
 // fill puts the items of a menu into a page: what stands together in lines of
 // information is one block, and what leads somewhere another.
 func (v *Pages) fill(p *page, req *server.Request, items []menu.Item) {
@@ -73,7 +64,7 @@ func feedOf(p *page, it menu.Item) string {
 
 // link returns what a menu shows of an item, and whether that is on this server.
 func link(req *server.Request, it menu.Item) (shown item, local bool) {
-	shown = item{Label: readable([]byte(it.Label)), Kind: kinds[it.Type]}
+	shown = item{Label: readable([]byte(it.Label)), Kind: menu.TypeName(it.Type)}
 	if strings.TrimSpace(shown.Label) == "" {
 		shown.Label = it.Selector
 	}
@@ -99,7 +90,10 @@ func link(req *server.Request, it menu.Item) (shown item, local bool) {
 		if strings.HasPrefix(sel, "//") {
 			return shown, true // no resource of ours, and another host's to a browser
 		}
-		shown.URL, shown.Form = safe((&url.URL{Path: sel}).EscapedPath()), it.Type == menu.TypeSearch
+		shown.URL = safe((&url.URL{Path: sel}).EscapedPath())
+		if it.Type == menu.TypeSearch {
+			shown.Kind, shown.Form = "", true // its button says so
+		}
 	}
 	return shown, local
 }

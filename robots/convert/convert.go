@@ -27,6 +27,7 @@ type converter struct {
 	to   robots.Dialect
 	read int // bytes of groups
 	out  []byte
+	said map[string]bool // lines of the group that is written
 	lost []diag.Diagnostic
 	seen map[loss]bool
 }
@@ -49,7 +50,7 @@ func File(f *robots.File, to robots.Dialect) (out []byte, lost []diag.Diagnostic
 	if f == nil || f.Dialect() == to {
 		return f.AppendTo(nil), nil
 	}
-	c := converter{file: f, to: to, seen: map[loss]bool{}}
+	c := converter{file: f, to: to, said: map[string]bool{}, seen: map[loss]bool{}}
 	switch {
 	case to == robots.IRCv3:
 		c.token()
@@ -145,6 +146,7 @@ func (c *converter) heading(name robots.Agent, two bool) {
 	if len(c.out) > 0 {
 		c.out = append(c.out, '\n')
 	}
+	clear(c.said)
 	c.line("User-agent", name.Token)
 	if two {
 		c.line("Robot-version", "2.0")
@@ -328,8 +330,13 @@ func (c *converter) sitemaps() {
 	}
 }
 
+// line writes a line, once in a group.
 func (c *converter) line(field, value string) {
-	c.out = fmt.Appendf(c.out, "%s: %s\n", field, value)
+	line := fmt.Sprintf("%s: %s\n", field, value)
+	if !c.said[line] {
+		c.said[line] = true
+		c.out = append(c.out, line...)
+	}
 }
 
 func (c *converter) lose(line int, code, format string, args ...any) {

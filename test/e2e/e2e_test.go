@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
@@ -88,25 +89,20 @@ func (d *daemon) ask(selector string) string {
 	return string(reply)
 }
 
-// tree makes files below a new directory and returns it. Names that end in a
-// slash are directories.
+// tree makes files below a new directory, as treetest.Write does, and returns it.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range files {
-		write(t, dir+"/"+name, text)
-	}
+	treetest.Write(t, dir, files)
 	return dir
 }
 
-// write writes a file, and makes the directories that it is in; a name that ends in a
-// slash is that of a directory.
+var must = treetest.Must
+
+// write writes a file, and makes the directories that it is in.
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	must(t, os.MkdirAll(name[:strings.LastIndexByte(name, '/')], 0o755))
-	if !strings.HasSuffix(name, "/") {
-		must(t, os.WriteFile(name, []byte(text), 0o644))
-	}
+	treetest.Write(t, "/", map[string]string{name: text})
 }
 
 // output runs a program to its end, in a home of its own, and returns what it

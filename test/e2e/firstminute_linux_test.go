@@ -76,6 +76,7 @@ func TestFirstMistakes(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), harness.Timeout)
 		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOPHD_LISTEN=127.0.0.1:0") // port 70 may be taken
 		out, _ := cmd.CombinedOutput()
 		cancel()
 		if got := cmd.ProcessState.ExitCode(); got != m.status {

@@ -44,13 +44,6 @@ func account(t *testing.T, name string, files map[string]string) (home string) {
 	return home
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestUsersAsOnAPubnix serves the homes of real accounts, as nobody and in the
 // sandbox, and gives the same answers as gophernicus -u public_gopher.
 func TestUsersAsOnAPubnix(t *testing.T) {

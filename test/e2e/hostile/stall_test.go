@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
@@ -48,7 +48,7 @@ func TestStalledMount(t *testing.T) {
 	if n := goroutinesOf(t, page); n > 100+60 {
 		t.Errorf("%d goroutines", n)
 	}
-	write(t, filepath.Join(root, ".robots"), "Disallow: /a.txt\n")
+	treetest.Write(t, root, map[string]string{".robots": "Disallow: /a.txt\n"})
 	g.Until("a new annotation is heeded", func() bool { return strings.Contains(g.Ask("robots.txt"), "Disallow: /a.txt") })
 	for sel, got := range stuck() {
 		if got != busyReply {
@@ -111,13 +111,6 @@ func goroutinesOf(t *testing.T, url string) int {
 		t.Fatal(err)
 	}
 	return gauge(page, "go_goroutines")
-}
-
-func write(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // The whole root is on a file system that stops to answer: what is in memory is
