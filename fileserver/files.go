@@ -28,7 +28,7 @@ type Files struct {
 	// begin with an i. If false, that is found out for each map.
 	InfoPrefix bool
 
-	// Dates puts the date and the size behind each name of a listing.
+	// Dates puts the date and the size after each name of a listing.
 	Dates bool
 
 	// Charset is that of the texts, which are sent as UTF-8. The zero value finds

@@ -55,7 +55,7 @@ type Builder struct {
 	// InfoPrefix reports whether gophermaps write an i before every line of
 	// information, as Motsognir wants it. If false, that is found out for each map.
 	InfoPrefix bool
-	// Dates puts the date and the size behind each name of a listing.
+	// Dates puts the date and the size after each name of a listing.
 	Dates bool
 
 	// Version and Client are what $SERVER_VERSION and $REMOTE_ADDR stand for in a

@@ -19,7 +19,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catContent.yes(&f.InfoPrefix, "info-prefix", "text lines in gophermaps begin with i (Motsognir)"),
 		catContent.text(&f.SearchMemory, "search-memory", daemon.DefaultSearchMemory, "`SIZE` memory for that, at most"),
 		catContent.yes(&f.SearchAll, "search-all", "it finds what robots may not have, too"),
-		catContent.yes(&f.Dates, "dates", "date and size behind each name of a listing"),
+		catContent.yes(&f.Dates, "dates", "date and size after each name of a listing"),
 		catContent.text(&f.Charset, "charset", "auto", "`NAME` of texts that are not UTF-8: latin1 or utf-8"),
 		catContent.text(&f.Cache, "cache", "64MiB", "`SIZE` memory for replies, 0: none"),
 		catNetwork.list(&f.Listen, "listen", "`ADDR` where to listen; may be repeated (default :70)"),
