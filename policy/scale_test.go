@@ -66,7 +66,16 @@ func hostile() map[string]*Dir {
 	for i := range 16_000 {
 		files.Files = append(files.Files, fmt.Sprintf("%05d.zip", i), fmt.Sprintf("%05d.zip.sha256", i))
 	}
+	var many strings.Builder
+	for i := range 990 {
+		_, _ = fmt.Fprintf(&many, "Disallow: /*q%d\n", i)
+	}
+	globs := &Dir{Name: "globs", Notes: []*Annotation{{File: "globs/.robots", Data: []byte(many.String())}}}
+	for i := range 2000 {
+		globs.Files = append(globs.Files, fmt.Sprintf("entry%04d.txt", i))
+	}
 	return map[string]*Dir{
+		"globs":     globs,
 		"chain400":  chain("chain", 400, func(i int) string { return "Disallow: /x\nAllow: /y\n" }),
 		"chain1900": chain("chain", 1900, func(i int) string { return "Disallow: /x\nAllow: /y\n" }),
 		"robots31":  chain("robots", 100, func(i int) string { return manyRobots(31, 31*i) }),
