@@ -26,6 +26,7 @@ func ask(r *server.Request, sel, query string) *server.Request {
 type capture struct {
 	bytes.Buffer
 	limit int
+	turn  *turn // that a large reply has to take; nil: none
 	items []menu.Item
 }
 
@@ -36,6 +37,11 @@ func (c *capture) Write(p []byte) (int, error) {
 	if c.Len()+len(p) > c.limit {
 		return 0, errTooLarge
 	}
+	if c.turn != nil && c.Len()+len(p) > largeReply {
+		if err := c.turn.take(); err != nil {
+			return 0, err
+		}
+	}
 	return c.Buffer.Write(p)
 }
 
@@ -43,6 +49,14 @@ func (c *capture) Write(p []byte) (int, error) {
 func (c *capture) WriteItem(it menu.Item) error {
 	c.items = append(c.items, it)
 	return nil
+}
+
+// drawnFrom is what a page of the reply is drawn from, nil if that is not its bytes.
+func (c *capture) drawnFrom() []byte {
+	if c.items != nil {
+		return nil
+	}
+	return c.Bytes()
 }
 
 // menu returns the reply as items, if it is a menu: each line parses, and a dot

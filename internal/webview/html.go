@@ -91,12 +91,12 @@ func write(w http.ResponseWriter, status int, p page) {
 	_, _ = w.Write(p.render())
 }
 
-// show answers with a page, with conditions and HEAD.
-func show(w http.ResponseWriter, r *http.Request, p page) {
+// show answers with a page that was drawn, with conditions and HEAD.
+func show(w http.ResponseWriter, r *http.Request, drawn []byte) {
 	h := w.Header()
 	h.Set("Content-Type", htmlText)
 	h.Set("Content-Security-Policy", pageCSP)
-	content(w, r, p.render())
+	content(w, r, drawn)
 }
 
 // safe is a URL that was made by this package, or found to be of a harmless scheme.

@@ -83,7 +83,7 @@ func TestPiecesAreTheText(t *testing.T) {
 }
 
 // A text of short lines, which anybody may have put there, is not copied for each
-// of them: that took hours for 2 MiB.
+// of them: that took minutes for 2 MiB.
 func TestPiecesOfShortLines(t *testing.T) {
 	text := strings.Repeat("\n", 64<<10)
 	var before, after runtime.MemStats

@@ -37,6 +37,7 @@ type Pages struct {
 	Drawn func(*server.Request) (template.HTML, bool)
 
 	voice
+	drawings drawings
 }
 
 // voice says in headers what the robots.txt of a site says.
@@ -149,15 +150,23 @@ func (v *Pages) resource(w http.ResponseWriter, r *http.Request, f *site.Resourc
 // paged answers with the page of a file, and reports whether there is one.
 func (v *Pages) paged(w http.ResponseWriter, r *http.Request, f *site.Resource, typ byte) bool {
 	p := v.page(w, r, r.URL.Path, typ)
+	mine := turn{of: &v.drawings, ctx: r.Context()}
+	defer mine.end()
+	var text []byte
 	p.Raw = (&url.URL{Path: r.URL.Path}).EscapedPath() + "?raw"
 	switch kind, _, _ := strings.Cut(mediaType(f.Name, typ), "/"); {
 	case kind == "text" && f.Info.Size() <= maxText:
-		text, err := readAll(f)
+		var err error
+		if f.Info.Size() > largeReply {
+			err = mine.take()
+		}
+		if err == nil {
+			text, err = readAll(f)
+		}
 		if err != nil {
 			failed(asRecorder(w), err)
 			return true
 		}
-		p.setText(text)
 	case kind == "image":
 		p.Image = p.Raw
 	case kind == "audio":
@@ -167,7 +176,14 @@ func (v *Pages) paged(w http.ResponseWriter, r *http.Request, f *site.Resource, 
 	default:
 		return false
 	}
-	show(w, r, p)
+	drawn, _ := v.drawings.draw(p, text, func(p *page) bool {
+		if text != nil {
+			p.setText(text)
+		}
+		return true
+	})
+	mine.end()
+	show(w, r, drawn)
 	return true
 }
 
@@ -184,20 +200,26 @@ func (v *Pages) file(w http.ResponseWriter, r *http.Request, f *site.Resource, t
 
 // menu answers with the menu of a directory.
 func (v *Pages) menu(w http.ResponseWriter, r *http.Request, sel string) {
-	reply := capture{limit: maxMenu}
-	if err := v.Handler.ServeGopher(&reply, ask(connOf(r).req, sel, "")); err != nil {
+	req := connOf(r).req
+	mine := turn{of: &v.drawings, ctx: r.Context()}
+	defer mine.end()
+	reply := capture{limit: maxMenu, turn: &mine}
+	if err := v.Handler.ServeGopher(&reply, ask(req, sel, "")); err != nil {
 		failed(asRecorder(w), err)
 		return
 	}
-	items, ok := reply.menu()
+	drawn, ok := v.drawings.draw(v.page(w, r, sel, menu.TypeMenu), reply.drawnFrom(), func(p *page) bool {
+		items, ok := reply.menu()
+		v.fill(p, req, items)
+		return ok
+	})
+	mine.end()
 	if !ok {
 		asRecorder(w).err = errors.New("the menu of a directory is none")
 		fail(w, http.StatusInternalServerError, "Server error")
 		return
 	}
-	p := v.page(w, r, sel, menu.TypeMenu)
-	v.fill(&p, connOf(r).req, items)
-	show(w, r, p)
+	show(w, r, drawn)
 }
 
 // made answers with what a handler makes: a search, the reply of a program, the
@@ -218,7 +240,7 @@ func (v *Pages) made(w http.ResponseWriter, r *http.Request) {
 		if body, ok := v.Drawn(ask(req, sel, asked)); ok {
 			p := v.page(w, r, sel, menu.TypeText)
 			p.Body = body
-			show(w, r, p)
+			show(w, r, p.render())
 			return
 		}
 	}
@@ -247,10 +269,10 @@ func (v *Pages) made(w http.ResponseWriter, r *http.Request) {
 	switch kind := mediaType(base, typ); {
 	case isMenu:
 		v.fill(&p, req, items)
-		show(w, r, p)
+		show(w, r, p.render())
 	case strings.HasPrefix(kind, "text/plain") && html:
 		p.setText(reply.Bytes())
-		show(w, r, p)
+		show(w, r, p.render())
 	default:
 		w.Header().Set("Content-Type", kind)
 		if !inline(kind) {
