@@ -45,12 +45,13 @@ func (s *size) add(o size) {
 
 // set is what an annotation says of some robots.
 type set struct {
-	rules  []*rule
-	finals []*rule // Final lines: the rules of this set hold at or below them
-	prefs  []*rule // Content-Usage lines
-	says   bool    // it has a rule, if only an empty Disallow
-	hash   uint64  // of the rules and finals; equal ones treat robots alike
-	about  uint64  // of the preferences
+	rules   []*rule
+	finals  []*rule // Final lines: the rules of this set hold at or below them
+	prefs   []*rule // Content-Usage lines
+	says    bool    // it has a rule, if only an empty Disallow
+	prefers bool    // it has a Content-Usage line, if only of what nobody can ask for
+	hash    uint64  // of the rules and finals; equal ones treat robots alike
+	about   uint64  // of the preferences
 }
 
 // opens reports whether there is an Allow: then it matters which robots are named.
@@ -86,7 +87,7 @@ func (n *note) setsFor(token string) (rules, prefs *set, own bool) {
 		if s.says {
 			rules, own = s, true
 		}
-		if len(s.prefs) > 0 {
+		if s.prefers {
 			prefs = s
 		}
 	}
@@ -284,6 +285,15 @@ func isToken(s string) bool {
 	return s != "" && len(s) <= maxToken && strings.Trim(s, letters) == ""
 }
 
+// patterns reads a pattern or path of a line, and reports one that nobody can ask for.
+func (r *reader) patterns(l robots.Line, value string, allow bool) []form {
+	list := patternsOf(value, allow, r.at)
+	if len(list) == 0 {
+		r.report(CodeSyntax, l.Number, "nobody can ask for %.60q: it holds a control byte, or a slash in a name", value)
+	}
+	return list
+}
+
 // rule takes an Allow, a Disallow or a Final line.
 func (r *reader) rule(l robots.Line, allow bool) {
 	r.lines, r.bare = 0, nil
@@ -301,14 +311,10 @@ func (r *reader) rule(l robots.Line, allow bool) {
 	if l.Value == "" {
 		return
 	}
-	patterns := patternsOf(l.Value, allow, r.at)
 	if r.note.rules++; final {
 		r.note.finals++
 	}
-	if len(patterns) == 0 {
-		r.report(CodeSyntax, l.Number, "nobody can ask for %.60q: it holds a control byte, or a slash in a name", l.Value)
-	}
-	for _, f := range patterns {
+	for _, f := range r.patterns(l, l.Value, allow) {
 		rule := &rule{form: f, allow: allow, value: l.Value, file: r.file, line: l.Number, owner: r.at.top()}
 		if !final && len(r.sets) > 0 {
 			r.note.lines = append(r.note.lines, rule)

@@ -258,15 +258,6 @@ func (c *Compiled) Reports() []Report { return c.reports }
 // Fields returns what the root's annotation says about the whole site.
 func (c *Compiled) Fields() SiteFields { return c.fields }
 
-// Source returns which line of which annotation a line of the file comes from,
-// counted from 1. The file is "" if it is none.
-func (c *Compiled) Source(line int) (file string, annLine int) {
-	if r := c.ruleSource(line); r != nil {
-		return r.File, r.Line
-	}
-	return "", 0
-}
-
 // Hash is the SHA-256 of what the policy means, in hexadecimal: in which order and in
 // which spelling annotations say it does not matter.
 func (c *Compiled) Hash() string { return c.hash }

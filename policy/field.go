@@ -93,7 +93,10 @@ func (r *reader) usage(l robots.Line) {
 		r.known(l, s.Key, usages, s.Preference != robots.Unstated)
 	}
 	r.note.rules++
-	for _, f := range patternsOf(path, true, r.at) {
+	for _, s := range r.sets {
+		s.prefers = true
+	}
+	for _, f := range r.patterns(l, path, true) {
 		for _, s := range r.sets {
 			s.prefs = append(s.prefs, &rule{form: f, usage: restrict(list, list), value: list, file: r.file, line: l.Number, owner: r.at.top()})
 		}
@@ -145,17 +148,12 @@ func restrict(a, b string) string {
 }
 
 // SiteFields are what the root's annotation says about the whole site, for
-// caps.txt and the CRAWLER token of an IRC network.
+// caps.txt and the CRAWLER token of an IRC network. Of a field that stands there more
+// than once, the first counts.
 type SiteFields struct {
-	CrawlDelay     string   // seconds, decimals allowed; "" if not said
-	RequestRates   []string // as in an Extended Standard, 2.0 (C8)
-	VisitTimes     []string // UT, HHMM-HHMM (C7)
-	Comments       []string // for the authors of robots (C9)
-	Sitemaps       []string // URLs
-	Licenses       []string // URLs (RSL 1.0)
-	ContentSignals []string
-	Index          string // "allow", "deny", or "" if not said
-	Cooldown       int    // seconds until a robot may look again; 0 if not said
+	CrawlDelay string // seconds, decimals allowed; "" if not said
+	Index      string // "allow", "deny", or "" if not said
+	Cooldown   int    // seconds until a robot may look again; 0 if not said
 }
 
 // Crawler returns the preference that Index and Cooldown ask for, as an IRC network
@@ -174,23 +172,14 @@ func (s SiteFields) Crawler() robots.Crawler {
 	return c
 }
 
-// siteFields collects the values; of those that can stand once only, the first
-// counts.
-func siteFields(fields []siteField) SiteFields {
-	var s SiteFields
-	lists := map[string]*[]string{
-		"Request-rate": &s.RequestRates, "Visit-time": &s.VisitTimes, "Comment": &s.Comments,
-		"Sitemap": &s.Sitemaps, "License": &s.Licenses, "Content-Signal": &s.ContentSignals,
-	}
-	for _, f := range fields {
-		switch list := lists[f.name]; {
-		case list != nil:
-			*list = append(*list, f.value)
-		case f.name == "Crawl-delay" && s.CrawlDelay == "":
+func siteFields(fields []siteField) (s SiteFields) {
+	for _, f := range slices.Backward(fields) {
+		switch f.name {
+		case "Crawl-delay":
 			s.CrawlDelay = f.value
-		case f.name == "Index" && s.Index == "":
+		case "Index":
 			s.Index = strings.ToLower(f.value)
-		case f.name == "Cooldown" && s.Cooldown == 0:
+		case "Cooldown":
 			s.Cooldown, _ = strconv.Atoi(f.value)
 		}
 	}

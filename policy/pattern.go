@@ -104,16 +104,7 @@ func patternsOf(value string, allow bool, at form) []form {
 		value = "/" + value
 	}
 	value, end := strings.CutSuffix(value, "$")
-	plain := robots.Plain(strings.ReplaceAll(value, "*", ""))
 	pieces := strings.Split(value, "*")
-	if plain && at.raw == at.uri {
-		uri := value
-		if end {
-			uri += "$"
-		}
-		g := form{uri: at.uri + uri, raw: at.uri + uri, weak: at.uri + value}
-		return []form{g}
-	}
 	decoded, sayable, same := make([]string, len(pieces)), true, true
 	for i, p := range pieces {
 		d, ok := unescape(p)

@@ -122,7 +122,9 @@ func (w *work) overBlocks(f proof.Finding) []Report {
 		file, line, message := f.File, f.Line, "not every reader can be told what it allows"
 		if file == "" {
 			d := w.everyDenial()
-			file, line = w.c.Source(cmp.Or(d.Decide(veronica, sel).Rule.Line, d.Decide(veronica, sel+"/").Rule.Line))
+			if s := w.c.Source(cmp.Or(d.Decide(veronica, sel).Rule.Line, d.Decide(veronica, sel+"/").Rule.Line)); s != nil {
+				file, line = s.File, s.Line
+			}
 			message = "some readers take it to deny more"
 		}
 		r := NewReport(CodeOverBlock, file, line, message)

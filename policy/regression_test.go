@@ -34,6 +34,8 @@ func TestNamed(t *testing.T) {
 			map[string]string{".robots": "Disallow: /\nAllow: /index.html\n"}, CodeIndex},
 		"an index.html that ends there, in a directory whose menu is denied": {
 			map[string]string{"a/.robots": "Disallow: /$\nDisallow: /index.html$\n"}, CodeOverBlock},
+		"a preference of a robot about what nobody can ask for": {
+			map[string]string{".robots": "Content-Usage: search=n\nUser-agent: foo\nContent-Usage: /%2Fa search=n\n"}, CodeSyntax},
 		"an Allow of which CPython's reader drops the end": {
 			map[string]string{".robots": "Disallow: /\nAllow: /x%23\n"}, CodeEscaped},
 		"a robot that is named in 300 groups": {

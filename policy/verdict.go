@@ -127,8 +127,8 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	f := robots.Parse(robots.RFC9309, c.file)
 	d := f.Decide(agent, escape(sel))
 	e := Explanation{Agent: agent, Selector: sel, Allowed: d.Allowed}
-	if e.By = c.ruleSource(d.Rule.Line); e.By != nil {
-		e.Overrules = c.ruleSource(c.without(e.By).Decide(agent, escape(sel)).Rule.Line)
+	if e.By = c.Source(d.Rule.Line); e.By != nil {
+		e.Overrules = c.Source(c.without(e.By).Decide(agent, escape(sel)).Rule.Line)
 	}
 	if e.Line = d.Rule.Line; e.Line > 0 {
 		e.Text = (&rule{allow: d.Rule.Allow}).field() + d.Rule.Pattern
@@ -162,8 +162,9 @@ func (r *rule) source() *RuleSource {
 	return &RuleSource{File: r.file, Line: r.line, Allow: r.allow, Value: r.value}
 }
 
-// ruleSource is what a line of the file comes from; nil if it is none of an annotation.
-func (c *Compiled) ruleSource(line int) *RuleSource {
+// Source returns which line of which annotation a line of the file comes from,
+// counted from 1; nil if it is none.
+func (c *Compiled) Source(line int) *RuleSource {
 	if line < 1 || line > len(c.sources) || c.sources[line-1] == nil || c.sources[line-1].file == "" {
 		return nil
 	}
@@ -173,7 +174,7 @@ func (c *Compiled) ruleSource(line int) *RuleSource {
 // usageSource is the line of an annotation that states a preference: of those that
 // were put together, the first that says what holds.
 func (c *Compiled) usageSource(stated robots.Stated) *RuleSource {
-	src := c.ruleSource(stated.Line)
+	src := c.Source(stated.Line)
 	if src == nil {
 		return nil
 	}

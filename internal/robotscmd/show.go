@@ -155,8 +155,8 @@ func (s shown) lost(problems []diag.Diagnostic) []diag.Diagnostic {
 		}
 		f := d
 		f.File = "robots.txt"
-		if file, line := s.snap.Compiled.Source(d.Line); file != "" {
-			f.File, f.Line = file, line
+		if from := s.snap.Compiled.Source(d.Line); from != nil {
+			f.File, f.Line = from.File, from.Line
 		}
 		if once := (diag.Diagnostic{File: f.File, Message: f.Message}); !seen[once] {
 			seen[once] = true
@@ -219,11 +219,11 @@ func (s shown) sources() map[string]string {
 		if name, ok := strings.CutPrefix(line, "User-agent: "); ok {
 			agent = name
 		}
-		file, from := s.snap.Compiled.Source(n)
-		if file == "" {
+		from := s.snap.Compiled.Source(n)
+		if from == nil {
 			continue
 		}
-		said := place(file, from)
+		said := place(from.File, from.Line)
 		if nothing[said] {
 			said += ": " + notThere(strings.HasPrefix(line, "Allow: "))
 		}

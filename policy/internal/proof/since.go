@@ -40,8 +40,8 @@ func (p *prover[D]) compare() {
 	}
 	file := string(p.in.File)
 	rest := hashOf(fmt.Sprintf("%q", []any{p.in.Own, p.in.Programs, p.in.Shut, notes}))
-	about := map[*node[D]]uint64{}
-	seen := 0
+	about := make([]uint64, len(p.root.kids)+1) // by the number of the next kid
+	at, seen := 0, 0
 	p.lines = make([]fileLine[D], 0, strings.Count(file, "\n")+1)
 	for line := range strings.Lines(file) {
 		field, name := topOf(line)
@@ -53,18 +53,18 @@ func (p *prover[D]) compare() {
 			rest, seen = mix(rest, uint64(field)), seen|field
 			fallthrough
 		default:
-			if l.top = p.root.kid(name); l.top != nil {
-				about[l.top] = mix(about[l.top], rest, sum) // and where it stands
+			if l.top = p.root.kid(name, &at); l.top != nil {
+				about[at] = mix(about[at], rest, sum) // and where it stands
 			}
 		}
 		p.lines = append(p.lines, l)
 	}
 	p.tops = nil
-	for _, kid := range p.root.kids {
+	for i, kid := range p.root.kids {
 		if !robots.Plain(kid.name) {
 			continue // lines about it are not told by its name
 		}
-		if key := mix(rest, about[kid]); !kid.proven() || kid.part.key != key {
+		if key := mix(rest, about[i+1]); !kid.proven() || kid.part.key != key {
 			kid.part = part{key: key}
 		}
 		p.tops = append(p.tops, kid)
@@ -136,7 +136,7 @@ func (p *prover[D]) into(at *place, sel string, t *tally) *tally {
 		return t
 	}
 	top, _, _ := strings.Cut(sel[1:], "/")
-	return p.root.kid(top).tally(p.number, t)
+	return p.root.kid(top, new(int)).tally(p.number, t)
 }
 
 // tally returns that of a class for what is in and below a directory: nil if it is as

@@ -77,9 +77,10 @@ func (p *prover[D]) count(d D, above, name string, prev *node[D]) *node[D] {
 		n.notes = readNotes(dir, notes)
 	}
 	n.named = n.notes != nil && len(n.notes.groups) > 0
+	at := 0
 	for _, sub := range dirs {
 		name := p.in.Name(sub)
-		kid := prev.kid(name)
+		kid := prev.kid(name, &at)
 		if kid == nil || kid.d != sub {
 			kid = p.count(sub, dir, name, kid)
 		}
@@ -98,15 +99,21 @@ func sameNote(a, b Note) bool {
 	return a.File == b.File && a.Err == nil && b.Err == nil && bytes.Equal(a.Data, b.Data)
 }
 
-// kid returns the node of a directory in n, nil if it has none; n may be nil.
-func (n *node[D]) kid(name string) *node[D] {
+// kid returns the node of a directory in n, nil if it has none; n may be nil. Most names
+// come in order: it is looked for at the number at first, and where it was found the
+// next one is looked for behind it.
+func (n *node[D]) kid(name string, at *int) *node[D] {
 	if n == nil {
 		return nil
 	}
-	i, ok := slices.BinarySearchFunc(n.kids, name, func(kid *node[D], name string) int { return strings.Compare(kid.name, name) })
+	i, ok := *at, *at < len(n.kids) && n.kids[*at].name == name
+	if !ok {
+		i, ok = slices.BinarySearchFunc(n.kids, name, func(kid *node[D], name string) int { return strings.Compare(kid.name, name) })
+	}
 	if !ok {
 		return nil
 	}
+	*at = i + 1
 	return n.kids[i]
 }
 

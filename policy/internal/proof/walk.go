@@ -76,9 +76,10 @@ func (p *prover[D]) inside(d D, n *node[D], at *place, depth int, t *tally) {
 		}
 	}
 	var rules, lines []span
+	last := 0
 	for _, sub := range dirs {
 		name := p.in.Name(sub)
-		kid := n.kid(name)
+		kid := n.kid(name, &last)
 		if kid.proven() || !askable(at, name) || p.skipped(at.dir+name+"/") {
 			continue
 		}
