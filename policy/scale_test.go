@@ -67,7 +67,7 @@ func hostile() map[string]*Dir {
 		files.Files = append(files.Files, fmt.Sprintf("%05d.zip", i), fmt.Sprintf("%05d.zip.sha256", i))
 	}
 	var many strings.Builder
-	for i := range 990 {
+	for i := range 200 {
 		_, _ = fmt.Fprintf(&many, "Disallow: /*q%d\n", i)
 	}
 	globs := &Dir{Name: "globs", Notes: []*Annotation{{File: "globs/.robots", Data: []byte(many.String())}}}
