@@ -76,6 +76,21 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// A link to nothing has a hint where something is called almost so.
+func TestNearest(t *testing.T) {
+	for link, want := range map[string]string{
+		"/About.TXT": "there is /about.txt", "/abuot.txt": "there is /about.txt", "/phlog/Rain": "there is /phlog/rain", "/attik/x": "there is /attic/x", "/phlog/rian/": "",
+		"/a": "", "/c.md": "", "/phlog/snow": "", "/.hiden": "",
+	} {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"about.txt": "", "phlog/rain": "", "PHLOG/x": "", "attic/x": "", "b": "", "d.txt": "", ".hidden": "", "gophermap": "0A\t" + link + "\n"})
+		_, r := findings(t, dir, Options{})
+		if len(r.Findings) != 1 || r.Findings[0].Hint != want {
+			t.Errorf("%s: %v", link, r.Findings)
+		}
+	}
+}
+
 // What the server is called decides which links are checked.
 func TestTreeOfAnotherHost(t *testing.T) {
 	dir := t.TempDir()

@@ -183,8 +183,8 @@ func isProgram(sel string) bool {
 	return slices.ContainsFunc(strings.Split(sel, "/"), selector.IsProgram)
 }
 
-// nearest is a hint: the name of what differs only in capitals, or that lies below
-// the directory of the map.
+// nearest is a hint: what is called almost so. Capitals do not count, and in an element of
+// its name one byte of four may differ, two at most.
 func (c *checking) nearest(sel string) string {
 	name := "."
 	for elem := range strings.SplitSeq(strings.Trim(sel, "/"), "/") {
@@ -192,11 +192,16 @@ func (c *checking) nearest(sel string) string {
 		if err != nil {
 			return ""
 		}
-		i := slices.IndexFunc(list, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), elem) })
-		if i < 0 {
+		best, least := "", min(3, 1+len(elem)/4)
+		for _, e := range list {
+			if d := diag.Distance(strings.ToLower(e.Name()), strings.ToLower(elem), least); d < least || e.Name() == elem {
+				best, least = e.Name(), d
+			}
+		}
+		if best == "" {
 			return ""
 		}
-		name = selector.Join(name, list[i].Name())
+		name = selector.Join(name, best)
 	}
 	return "there is /" + name
 }
