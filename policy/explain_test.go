@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/policy/internal/proof"
 )
 
 // TestWhoCannotBeTold: what is told of readers that a rule does not reach, and of
@@ -70,6 +72,82 @@ func TestOverruled(t *testing.T) {
 		got := slices.ContainsFunc(c.Reports(), func(r Report) bool { return r.Code == CodeOverruled })
 		if got != test.want {
 			t.Errorf("%q: %v\n%v\n%s", notes, got, c.Reports(), c.File())
+		}
+	}
+}
+
+// TestByAllow: which Allow is the reason that a reader is let into something else.
+func TestByAllow(t *testing.T) {
+	for _, test := range []struct{ allow, reader, sels, others, code string }{
+		{"/d/index.html", "google", "/d/ /d d", "/e/ / /d/x /d/index.html/", CodeIndex},
+		{"/d/index.html$", "google-raw", "/d/ d", "/e/", CodeIndex},
+		{"/*/index.htm", "google", "/d/ /e /d/x", "/", CodeIndex},
+		{"/d/index.html", "rfc9309", "", "/d/ /d", ""},
+		{"/d/x", "google", "", "/d/ /d", ""},
+		{"/a%20b", "1994", "/a%20b a%20b /a%20bc", "/a%20c /ab", CodeEscaped},
+		{"/a%20b", "gopher-mcp", "/a%20b", "", CodeEscaped},
+		{"/a%20b", "rfc9309", "", "/a%20b", ""},
+		{"/x%23", "first-match", "/x /xy x", "/y", CodeEscaped},
+		{"/x%23", "gemini", "", "/x", ""},
+	} {
+		e := entry{rule: &rule{form: form{uri: test.allow, raw: test.allow}, allow: true}}
+		w := work{groups: []*group{{entries: []entry{e}}}}
+		for sel := range strings.FieldsSeq(test.sels) {
+			if r, ok := w.byAllow(test.reader, sel); !ok || r.Code != test.code {
+				t.Errorf("%s, %s, %s: %v", test.allow, test.reader, sel, r)
+			}
+		}
+		for sel := range strings.FieldsSeq(test.others) {
+			if r, ok := w.byAllow(test.reader, sel); ok {
+				t.Errorf("%s, %s, %s: %v", test.allow, test.reader, sel, r)
+			}
+		}
+		dropped, denial := e, e
+		dropped.dropped, denial.rule = true, &rule{form: e.form}
+		w.groups[0].entries = []entry{dropped, denial}
+		for sel := range strings.FieldsSeq(test.sels) {
+			if r, ok := w.byAllow(test.reader, sel); ok {
+				t.Errorf("no Allow of %s, %s, %s: %v", test.allow, test.reader, sel, r)
+			}
+		}
+	}
+}
+
+// TestByName: which names a reader does not understand that does not escape them.
+func TestByName(t *testing.T) {
+	for reader, names := range map[string][2]string{ // those, and others
+		"gopher-strict": {"/a#b /a* a$", "/ab /a?b /a:b /a%41"},
+		"veronica2":     {"/a#b", "/ab"},
+		"gopher-mcp":    {"/a#b /a?b a:b /a%41 /ä", "/ab /a.b-c_d~e/F9"},
+		"1994":          {"/a;b", "/ab"},
+		"rfc9309":       {"", "/a#b /a?b"},
+		"google":        {"", "/a*b"},
+	} {
+		for i, list := range names {
+			for sel := range strings.FieldsSeq(list) {
+				if r, ok := byName(proof.Finding{Reader: reader, File: "f", Line: 2}, sel); ok != (i == 0) || ok && (r.Code != CodeName || r.Place() != "f:2") {
+					t.Errorf("%s, %s: %v", reader, sel, r)
+				}
+			}
+		}
+	}
+}
+
+// TestStrictAlone: what strict Gopher readers alone lose at a line has a code of its own.
+func TestStrictAlone(t *testing.T) {
+	for text, want := range map[string]string{
+		"User-agent: foo\nDisallow: /b/\n":  "gopher-strict " + CodeOverBlockStrict,
+		"Disallow: /b/\nAllow: /b/c\n":      "gopher-strict " + CodeOverBlock,
+		"User-agent: veronica\nDisallow: /": "gopher-strict " + CodeOverBlockStrict,
+	} {
+		var got []string
+		for _, r := range compileOf(map[string]string{".robots": text}, "b/c").Reports() {
+			if slices.Contains(r.Readers, strict) && len(r.Victims) > 0 {
+				got = append(got, strict+" "+r.Code)
+			}
+		}
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("%q: %q, not %q", text, got, want)
 		}
 	}
 }
