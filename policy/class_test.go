@@ -49,4 +49,11 @@ func TestAllowByName(t *testing.T) {
 			t.Errorf("%s: %v\n%s", agent, !want, c.File())
 		}
 	}
+	// A ban for all is none by name, though another annotation names the robot.
+	c = compileOf(map[string]string{".robots": "Disallow: /d/\n", "d/.robots": "Allow: /x\n", "e/.robots": "User-agent: foo\nDisallow: /y\n"}, "d/x")
+	for _, agent := range []string{"foo", "zz"} {
+		if !c.Explain(agent, "d/x", false).Allowed || c.Explain(agent, "d/y", false).Allowed {
+			t.Errorf("%s:\n%s", agent, c.File())
+		}
+	}
 }

@@ -47,6 +47,9 @@ func TestFinalParts(t *testing.T) {
 		{"Final: /d/*\nDisallow: /*.zip$\n", "Disallow: /\nAllow: /abcdef\n", "a", "d/abcdef d/abcdef.zip d/x a.zip"},
 		{"Final: /d/\nDisallow: /*e/*.zip$\n", "Disallow: /\nAllow: /abcdefghij\n", "a", "d/abcdefghij d/abcde/x.zip e/x.zip"},
 		{"Final: /d/\nDisallow: /*.zip$\nAllow: /d/abcdefg*p$\n", "Disallow: /\nAllow: /abcdef\n", "d/abcdefg.zip", "d/abcdef d/abcdef.zip"},
+		{"Final: /d/\nDisallow: /*/x\n", "Disallow: /\nAllow: /xyz\n", "a", "d/xyz d/x"},
+		{"Final: /\nAllow: /d/\nDisallow: /*b\n", "Disallow: /xy\nAllow: /xyz\n", "d/xyz d/xyzb d/a", "d/xy b"},
+		{"Final: /\nDisallow: /*b\nAllow: /*c\n", "Disallow: /xy\nAllow: /xyz\n", "a", "d/xyz d/xyzb d/xy b"},
 		{"Final: /\nAllow: /d/*z\n", "Disallow: /\nAllow: /abc\n", "d/abc d/abcz d/z", "d/x"},
 		{"Final: /\nDisallow: /d/a*z$\nAllow: /d/ab*z$\n", "Disallow: /\nAllow: /abcdefghi\n", "d/abcdz", "d/abcdefghi d/abcdefghiy d/x d/acz"},
 	} {

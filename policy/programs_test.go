@@ -75,6 +75,11 @@ func TestProgramsLines(t *testing.T) {
 			t.Errorf("no /cgi%s in\n%s", end, c.File())
 		}
 	}
+	// Against an Allow that is shorter than theirs, they need no other ones.
+	c = Compile(Input{Root: treeOf(map[string]string{".robots": "Allow: /a.dcgi\nAllow: /d/\n"}, "a"), Programs: []string{"/*.dcgi"}}, nil)
+	if strings.Contains(string(c.File()), "/d/*") || !c.Denied("d/x.dcgi", false) || c.Denied("d/x", false) {
+		t.Errorf("lines of what an Allow cannot outweigh:\n%s", c.File())
+	}
 }
 
 // TestProgramsLaws: whatever annotations say, no reader is let into what a program

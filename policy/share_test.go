@@ -94,6 +94,11 @@ func TestCoarsened(t *testing.T) {
 	if r.Code != CodeCoarsened || r.File != "mallory/.robots" || err != nil || room != maxBytes || share*tops > room || share*tops < room-1000 || takes != 900*2*(323+322) {
 		t.Errorf("the first report is %+v", r)
 	}
+	// Whether somebody's line asks for the group for Veronica does not matter.
+	c = Compile(Input{Root: beside(root, &Dir{Name: "a", Notes: []*Annotation{{File: "a/.robots", Data: []byte("Disallow: /*.zip$\n")}}})}, nil)
+	if r := c.Reports()[0]; r.File != "mallory/.robots" || !strings.Contains(r.Message, fmt.Sprintf(" take %d bytes ", takes)) {
+		t.Errorf("beside a line for Veronica: %v, not %d bytes", r, takes)
+	}
 	// Alone it may borrow what nobody else uses, if that is enough.
 	half := strings.Join(strings.SplitAfter(heavy.String(), "\n")[:700], "")
 	root = beside(hostOf(20, 1, "", private), &Dir{Name: "mallory", Notes: []*Annotation{{File: "mallory/.robots", Data: []byte(half)}}})

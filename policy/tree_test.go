@@ -29,6 +29,16 @@ func TestLooked(t *testing.T) {
 	}
 }
 
+// TestNotLookedForLong: when enough names have been compared, no nearest one is told.
+func TestNotLookedForLong(t *testing.T) {
+	d := &Dir{Files: []string{"about"}}
+	for looked, want := range map[int]string{0: "/about", maxLooked: "/about", maxLooked + 1: ""} {
+		if got := (&finder{looked: looked}).nearest(d, "abaut", &node{dir: d}, "/"); got != want {
+			t.Errorf("after %d: %q", looked, got)
+		}
+	}
+}
+
 // TestSpeakable: which names can be asked for at all.
 func TestSpeakable(t *testing.T) {
 	for _, name := range []string{"a", " ", "a b", "...", "~", "ä", "%00", "#"} {
