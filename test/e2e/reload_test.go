@@ -47,7 +47,7 @@ func (d *daemon) follows(t *testing.T, change func(t *testing.T), selector strin
 	}
 	took := time.Since(start)
 	t.Logf("robots.txt followed after %v", took.Round(time.Millisecond))
-	if took > 5*time.Second {
+	if took > 30*time.Second { // a look without an event comes after minutes
 		t.Error("that is too late")
 	}
 }
@@ -165,7 +165,7 @@ func TestServesWhatWasJustWritten(t *testing.T) {
 		flags []string
 		late  time.Duration // an answer may be so old
 	}{
-		"cache":    {late: time.Second}, // 250 ms, where nobody else works
+		"cache":    {late: 10 * time.Second}, // 250 ms, where nobody else works; for good, if nobody told
 		"no cache": {flags: []string{"-cache", "0"}},
 		"no watch": {flags: []string{"-watch", "off"}},
 	} {
