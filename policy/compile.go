@@ -13,7 +13,8 @@ import (
 )
 
 // Compiled is the policy of a tree, and the robots.txt made of it. It never
-// changes and may be used by many goroutines at once.
+// changes and may be used by many goroutines at once, but only one at a time may
+// give it to Compile as what came before.
 type Compiled struct {
 	in       Input
 	nodes    *node

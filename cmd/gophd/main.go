@@ -119,6 +119,9 @@ func meant(c *cli.Context, root string) bool {
 // like a flag is refused, unless it stands behind --.
 func arguments(c *cli.Context) ([]string, error) {
 	args := c.Args().Slice()
+	if len(args) > 0 && args[0] == "" {
+		return nil, exit.Usagef("is there a variable of the shell that is not set?", "the first argument of %s is empty", c.Command.HelpName)
+	}
 	typed := c.App.Metadata["typed"].([]string)
 	if i := slices.Index(typed, "--"); i >= 0 && len(typed)-i-1 == len(args) {
 		return args, nil // the library has taken the -- out
