@@ -6,9 +6,10 @@
 //
 // Of several lists of arguments for go test the next is for mutants that live.
 // Files are exchanged by an overlay: nothing in the tree is written. It prints
-// the seed of the choice, the mutants that live, and how many were killed; exit
-// status 1 if fewer than nine of ten were. A mutant that does not compile is not
-// counted; one whose tests do not end in -timeout is told of, and counts as killed.
+// the seed of the choice, what becomes of each mutant, with the count so far, and at
+// the end how many were killed; exit status 1 if fewer than nine of ten were. A
+// mutant that does not compile is not counted; one whose tests do not end in
+// -timeout counts as killed.
 package main
 
 import (
@@ -112,6 +113,10 @@ const (
 	notCompiling // it is no program
 )
 
+func (o outcome) String() string {
+	return [...]string{"lives", "killed", "does not end", "does not compile"}[o]
+}
+
 // try runs the tests with the mutant.
 func (m mutant) try(dir string, limit time.Duration, args []string) (outcome, error) {
 	list, err := m.overlay(dir)
@@ -197,19 +202,16 @@ func run() (dead, all int, err error) {
 				got, err = m.try(dir, *limit, append(slices.Clone(packages), args...))
 			}
 		}
-		switch {
-		case err != nil:
+		if err != nil {
 			return dead, all, err
-		case got == notCompiling:
-			continue
-		case got == lives:
-			fmt.Printf("lives: %s: %q\n", m.place, m.text)
-		case got == endless:
-			fmt.Printf("does not end: %s: %q\n", m.place, m.text)
 		}
-		if all++; got != lives {
+		if got != notCompiling {
+			all++
+		}
+		if got == killed || got == endless {
 			dead++
 		}
+		fmt.Printf("%d of %d: %s: %s: %q\n", dead, all, got, m.place, m.text)
 	}
 	return dead, all, nil
 }
