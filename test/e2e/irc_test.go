@@ -26,20 +26,9 @@ func TestNgircd(t *testing.T) {
 	}
 }
 
-// freePort returns an address where nobody listens.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
-
 // startNgircd starts a server and returns when it listens.
 func startNgircd(t *testing.T, path string) (address string) {
-	address = freePort(t)
+	address = harness.FreeAddrs(t, 1)[0]
 	_, port, _ := net.SplitHostPort(address)
 	config := t.TempDir() + "/ngircd.conf"
 	text := fmt.Sprintf("[Global]\nName = irc.example.net\nInfo = test\nAdminEMail = a@example.net\n"+

@@ -85,10 +85,7 @@ func session(page, indent string) (steps []step) {
 func play(t *testing.T, steps []step) {
 	dir := t.TempDir()
 	must(t, os.CopyFS(filepath.Join(dir, "content"), os.DirFS("../../content")))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	must(t, l.Close())
-	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_, port, _ := net.SplitHostPort(harness.FreeAddrs(t, 1)[0])
 	path := filepath.Dir(harness.Program(t)) + ":/usr/bin:/bin"
 	const mark = "\x01step\n"
 	script := "exec 2>&1\nserver=\ntrap 'for p in $server; do kill $p; done; wait' EXIT\n"

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -121,12 +120,7 @@ func TestMetricsInside(t *testing.T) {
 	if !sandbox.Available().Full() {
 		t.Skip("this kernel cannot forbid all")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	_ = l.Close()
+	addr := harness.FreeAddrs(t, 1)[0]
 	d := harness.Start(t, "-sandbox", "require", "-root", t.TempDir(), "-metrics", addr)
 	d.WaitLog("sandbox")
 	resp, err := http.Get("http://" + addr + "/metrics")

@@ -36,10 +36,9 @@ func processOf(ts *testscript.TestScript) *process { return ts.Value("daemon").(
 // freeAddr returns an address where nobody listens, since with -quiet gophd
 // does not tell which it has taken.
 func freeAddr(ts *testscript.TestScript) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := harness.FreeAddr("127.0.0.1")
 	ts.Check(err)
-	ts.Check(l.Close())
-	return l.Addr().String()
+	return addr
 }
 
 func startDaemon(ts *testscript.TestScript, _ bool, args []string) {

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"bytes"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -136,7 +135,8 @@ func TestHosts(t *testing.T) {
 		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755))
 		must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
 	}
-	second := free(t, "127.0.0.2")
+	second, err := harness.FreeAddr("127.0.0.2")
+	must(t, err)
 	d := serve(t, filepath.Join(dir, "one"), "-vhost", "Two.Example.="+filepath.Join(dir, "two"), "-listen", second+"=two.example.",
 		"-tls-self-signed", filepath.Join(dir, "tls"), "-http", "view")
 	ask := func(addr, name, selector string) string {
@@ -202,13 +202,4 @@ func TestHostMistakes(t *testing.T) {
 			t.Errorf("%q: it starts\n%s", args, out)
 		}
 	}
-}
-
-// free returns an address of the loopback net that nobody listens on.
-func free(t *testing.T, host string) string {
-	t.Helper()
-	l, err := net.Listen("tcp", host+":0")
-	must(t, err)
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }

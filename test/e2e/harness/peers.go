@@ -1,10 +1,12 @@
 package harness
 
 import (
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -91,12 +93,25 @@ func Nginx(t testing.TB, n int, conf func(addrs []string) string) []string {
 func FreeAddrs(t testing.TB, n int) (addrs []string) {
 	t.Helper()
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		addr, err := FreeAddr("127.0.0.1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = l.Close() }() // at the end, so that no two are the same
-		addrs = append(addrs, l.Addr().String())
+		addrs = append(addrs, addr)
 	}
 	return addrs
+}
+
+// FreeAddr returns an address of a host with a port that nobody listens on, and that
+// the kernel gives to no client (it is below ip_local_port_range, ip(7)): so it is
+// still free when somebody comes to listen there.
+func FreeAddr(host string) (addr string, err error) {
+	for range 100 {
+		port := strconv.Itoa(10_000 + rand.IntN(20_000))
+		var l net.Listener
+		if l, err = net.Listen("tcp", ":"+port); err == nil {
+			return net.JoinHostPort(host, port), l.Close()
+		}
+	}
+	return "", err
 }
