@@ -1,7 +1,7 @@
 # make run       build gophd and serve ./content on port 7070
 # make test      what must pass before a change is taken, in minutes
 # make test-all  what takes longer: packages, other systems, the slow tests
-# make build lint unit fuzz cross bench load soak soak-long man install packages test-packages clean
+# make build lint unit fuzz cross bench load soak soak-long gluster man install packages test-packages clean
 
 TAGS    := urfave_cli_no_docs
 TOOL    := go tool -modfile=tools/go.mod

@@ -33,7 +33,7 @@ func (c *touches) slot(dir string) uint16 {
 }
 
 // touch notes that something changed in a directory; "" is every directory. The
-// new number is known last: who sees it finds it in the table.
+// new number is known last: a goroutine that sees it finds it in the table.
 func (c *touches) touch(dir string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

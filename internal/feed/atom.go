@@ -3,8 +3,8 @@
 //
 //	directory → dated texts, newest first → titles → Atom
 //
-// What robots may not fetch is in no feed: those who read feeds for people are
-// robots, too.
+// What robots may not fetch is in no feed: the programs that read feeds for
+// people are robots, too.
 package feed
 
 import (

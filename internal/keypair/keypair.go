@@ -1,5 +1,5 @@
 // Package keypair keeps the TLS certificates of a server: pairs of files, read
-// again when they have changed, and a self-signed pair for who has none.
+// again when they have changed, and a self-signed pair for servers that have none.
 //
 // A program with one pair that never changes does not need it: there is
 // tls.LoadX509KeyPair.

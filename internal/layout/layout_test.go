@@ -126,8 +126,8 @@ func TestNothingOfTheNetwork(t *testing.T) {
 	}
 }
 
-// TestHelloIsSmall: who writes a server of their own links nothing of the tree, of
-// robots or of HTTP.
+// TestHelloIsSmall: a server that somebody builds on package server links nothing
+// of the tree, of robots or of HTTP.
 func TestHelloIsSmall(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", "./examples/hello")
 	cmd.Dir = "../.."

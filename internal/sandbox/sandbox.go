@@ -7,7 +7,7 @@
 // Do not use it in a program that starts others, or that opens connections: it
 // cannot any more. Where the kernel has seccomp no socket can be made, MPTCP's
 // included; Landlock alone does not see sockets that are not TCP (UDP from ABI 10
-// on). To stat names anywhere and to use what is open already stays possible.
+// on). The process can still stat any name, and use what is open already.
 package sandbox
 
 import (

@@ -5,8 +5,8 @@
 // No system call that waits for such a file system can be called off: a
 // goroutine, and a thread with it, stays there until it returns. So there are
 // never more than so many at once; a name whose operation does not return is
-// not asked for again until it has, and neither is anything below it; and who
-// must not wait goes on without an answer ([Try]). All of that ends by itself
+// not asked for again until it has, and neither is anything below it; and a
+// caller that must not wait goes on without an answer ([Try]). All of that ends by itself
 // when the operations return.
 package stall
 

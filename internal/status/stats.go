@@ -1,4 +1,4 @@
-// Package status knows how a running gophd does: it counts requests by what
+// Package status knows how a running gophd is doing: it counts requests by what
 // became of them, keeps a list of robots that were rude, and shows it all on a
 // page for the administrator ([Page]). It is made for gophd; a server of
 // another kind has its own numbers.

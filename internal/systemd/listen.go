@@ -1,5 +1,5 @@
 // Package systemd is what a daemon has to say to systemd, and to hear from it:
-// sockets that are handed over ([Listeners]), and how the service does
+// sockets that are handed over ([Listeners]), and how the service is doing
 // ([Notifier]). Under another manager, or none, it does nothing.
 //
 // Do not use it to control services: it speaks for this process only.

@@ -1,4 +1,4 @@
-// Package tally counts how often which key comes, in bounded memory: the
+// Package tally counts how often each key comes, in bounded memory: the
 // keys that come most often are surely among those it keeps, however many others
 // there are. It is good for lists of the worst offenders; do not use it where every
 // count must be exact.

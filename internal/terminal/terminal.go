@@ -1,5 +1,5 @@
-// Package terminal is what gophd does for those who sit before it: it keeps
-// strangers' text from commanding the terminal, and shows how far a long task is.
+// Package terminal is what gophd does for people at a terminal: it keeps strangers'
+// text from commanding the terminal, and shows how far a long task has come.
 package terminal
 
 import (

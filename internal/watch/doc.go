@@ -1,9 +1,9 @@
-// Package watch tells what changed below a directory, in batches, so that a
-// tree that was read once can be kept true by reading again only what a
+// Package watch tells what changed below a directory, in batches, so that what
+// was read of a tree can be kept up to date by reading again only what a
 // [Batch] names.
 //
 // A [Watcher] asks the kernel (inotify on Linux) for every directory below its
-// root and its other trees, but those whose name starts with a dot, and for the
+// root and its other trees, except those whose name starts with a dot, and for the
 // root's parent, to notice when the root itself is exchanged. Where the kernel
 // cannot help it compares.
 //
@@ -30,7 +30,7 @@
 //     and never more than a twentieth of the time); and so is one that changes
 //     too much: more than 30,000 events at once and 300 a second after that.
 //   - A mount or unmount at, above or below a tree is a change within a second.
-//   - What lies on a file system that others change without this kernel telling
+//   - What lies on a file system that others change unknown to this kernel
 //     (NFS, CIFS, FUSE, Ceph, 9p, overlay) is compared every 15 s as well.
 //
 // # What is not
@@ -40,14 +40,14 @@
 // into memory. For these everything is read again at every Watcher.Poll, and
 // Touch is told that anything may have changed.
 //
-// While comparing, names, types, and modes and times of directories are looked
-// at, and size, mode and time of the files that steer a directory: those whose name
-// begins with a dot or with "gopher", menus (*.gph, *.gophermap), robots.txt and
-// caps.txt. A directory whose
-// times did not change is not listed again, but for every twentieth comparison.
-// The content of other files is not looked at: no policy depends on it, and asking
-// for each of a million files costs seconds. Watched is false for what is
-// compared, so nothing of it may be cached; but for an overlay, whose layers must
-// not change while it is mounted. A steering file rewritten in place to the same
-// size with its old time goes unnoticed, as it does for make.
+// While comparing, names, types, and modes and times of directories are
+// looked at, and size, mode and time of the files that steer a directory:
+// those whose name begins with a dot or with "gopher", menus (*.gph,
+// *.gophermap), robots.txt and caps.txt. A directory whose times did not
+// change is listed again at every twentieth comparison only. The content of
+// other files is not looked at: no policy depends on it, and asking for each
+// of a million files costs seconds. Watched is false for what is compared, so
+// nothing of it may be cached. An overlay is the exception: its layers must
+// not change while it is mounted. A steering file rewritten in place to the
+// same size with its old time goes unnoticed, as it does for make.
 package watch

@@ -1,6 +1,6 @@
 // Package kit is for authors of robots: robots.txt files, selectors, and what each
 // dialect and each known reader makes of them, as JSON. README.md, which is part
-// of the kit, says how to hold a reader of one's own against it.
+// of the kit, says how to compare a reader of one's own with it.
 package kit
 
 import (

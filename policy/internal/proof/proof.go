@@ -1,4 +1,4 @@
-// Package proof holds a robots.txt against the annotations that it was made of.
+// Package proof compares a robots.txt with the annotations that it was made of.
 //
 // It reads the bytes of the annotations itself, works out what the policy is, and
 // asks models of all known readers ([robots.Models]) what they make of the file:

@@ -1,7 +1,7 @@
 // Package prooftest is the policy once more, straight from its definition and
 // with no cleverness: every annotation on the way to a resource is read line by
-// line, and each pattern is tried at each place. Tests draw trees with it and hold
-// the compiler and the proof against it.
+// line, and each pattern is tried at each place. Tests draw trees with it and compare
+// the compiler and the proof with it.
 package prooftest
 
 import (
