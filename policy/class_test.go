@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,8 @@ func TestGroups(t *testing.T) {
 		"User-agent: Veronica" + x + "User-agent: bar" + x:                                          "* | Veronica | bar",
 		"User-agent: foo" + x + "User-agent: bar\nDisallow: /y\nUser-agent: foobar\nDisallow: /z\n": "* | foobar | bar | foo",
 		"User-agent: foo\nDisallow: /z\n":                                                           "*",
+		"User-agent: foo\nDisallow: /z\nUser-agent: bar" + x:                                        "* | bar",
+		"User-agent: foo" + x + "User-agent: bar" + x + "Content-Usage: search=n\n":                 "* | bar | foo",
 	} {
 		// Of the last, and of foobar, no more is said than to all.
 		c := compileOf(map[string]string{"d/.robots": "Disallow: /z\n\n" + text}, "d/x")
@@ -49,11 +52,28 @@ func TestAllowByName(t *testing.T) {
 			t.Errorf("%s: %v\n%s", agent, !want, c.File())
 		}
 	}
+	// A ban by name stays one if it is said to all as well.
+	c = compileOf(map[string]string{"d/.robots": "Disallow: /e/\n\nUser-agent: foo\nDisallow: /e/\n", "d/e/.robots": "Allow: /x\n"}, "d/e/x")
+	for agent, want := range map[string]bool{"foo": false, "zz": true} {
+		if c.Explain(agent, "d/e/x", false).Allowed != want {
+			t.Errorf("%s: %v\n%s", agent, !want, c.File())
+		}
+	}
 	// A ban for all is none by name, though another annotation names the robot.
 	c = compileOf(map[string]string{".robots": "Disallow: /d/\n", "d/.robots": "Allow: /x\n", "e/.robots": "User-agent: foo\nDisallow: /y\n"}, "d/x")
 	for _, agent := range []string{"foo", "zz"} {
 		if !c.Explain(agent, "d/x", false).Allowed || c.Explain(agent, "d/y", false).Allowed {
 			t.Errorf("%s:\n%s", agent, c.File())
 		}
+	}
+}
+
+// TestGroupsOfNothing: where all is denied no robot has a group of its own.
+func TestGroupsOfNothing(t *testing.T) {
+	root := treeOf(map[string]string{".robots": "", "d/.robots": "User-agent: foo\nDisallow: /x\n"}, "d/x")
+	root.Notes[0].Err = errors.New("it is a directory")
+	const want = header + "\nUser-agent: *\nDisallow: /\nDisallow: *\n"
+	if c := Compile(Input{Root: root}, nil); string(c.File()) != want {
+		t.Errorf("got:\n%s", c.File())
 	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,12 @@ func TestFinalParts(t *testing.T) {
 		{"Final: /\nDisallow: /*b\nAllow: /*c\n", "Disallow: /xy\nAllow: /xyz\n", "a", "d/xyz d/xyzb d/xy b"},
 		{"Final: /\nAllow: /d/*z\n", "Disallow: /\nAllow: /abc\n", "d/abc d/abcz d/z", "d/x"},
 		{"Final: /\nDisallow: /d/a*z$\nAllow: /d/ab*z$\n", "Disallow: /\nAllow: /abcdefghi\n", "d/abcdz", "d/abcdefghi d/abcdefghiy d/x d/acz"},
+		{"Final: /d/\nDisallow: /*e/*.zip$\n", "Disallow: /\nAllow: /abcdefghij\nAllow: /b\n", "d/b", "d/abcdefghij d/x"},
+		{"Final: /a/\nFinal: /d/\nDisallow: /*.zip$\n", "Disallow: /\nAllow: /abcdef\n", "d/abcdef", "d/abcdef.zip d/x"},
+		{"Final: /\nDisallow: /d/*z$\n", "Disallow: /\nAllow: /abc\n", "d/abc", "d/abcz d/x"},
+		{"Final: /\nDisallow: /!q\nDisallow: /*.zip$\n", "Disallow: /\nAllow: /abcdef\n", "d/abcdef", "d/abcdef.zip d/x"},
+		{"Final: /\nAllow: /d/a\nDisallow: /*b\nDisallow: /d/*bcdz$\n", "Disallow: /\nAllow: /abcdefghijk\n", "d/a d/abcdefghijk", "d/abcdefghijkbcdz d/x"},
+		{"Final: /d/x/\nDisallow: /d\n", "Allow: /*y\n", "d/y d/z/y", "d/x/y d/z"},
 	} {
 		c := compileOf(map[string]string{".robots": test.root, "d/.robots": test.below}, "a", "d/x")
 		for _, name := range strings.Fields(test.open) {
@@ -95,6 +102,83 @@ func TestFinalWithoutRoom(t *testing.T) {
 		}
 		for _, r := range c.Reports() {
 			if r.Code == CodeUnnamedLeak {
+				t.Errorf("%s: %v", name, r)
+			}
+		}
+	}
+}
+
+// TestComposed: which lines are written where an Allow meets what it must not open: a
+// directory that is denied as a whole, what programs answer, what a Final holds.
+func TestComposed(t *testing.T) {
+	const cgi, ext = "/cgi", "/*.dcgi"
+	for name, test := range map[string]struct {
+		root, below   string // annotations of the root and of d
+		shut          string // a directory with an annotation that cannot be read
+		program       string
+		written, left string // lines, with a comma between them
+	}{
+		"an Allow that is outweighed in a part does not undo a Disallow": {"Allow: /d*xyz\nDisallow: /d*xyz\n", "", "d", "",
+			"Allow: /d*xyz, Disallow: /d*xyz, Disallow: /d/, Disallow: /d/****", ""},
+		"an Allow elsewhere is not outweighed": {"Allow: /xyz\nDisallow: /xyz\n", "", "d", "",
+			"Allow: /xyz, Disallow: /d/", "Disallow: /xyz, Disallow: /d/**"},
+		"an Allow inside is left out": {"Allow: /d/abc\nAllow: /d\nDisallow: /e/\nDisallow: /e/f/\n", "", "d", "",
+			"Allow: /d, Disallow: /d/, Disallow: /e/", "Allow: /d/abc, Disallow: /d/***, Disallow: /e/f/"},
+		"what is denied as a whole and by a rule covers a program": {"Disallow: /d/\n", "", "d", "/d/cgi",
+			"Disallow: /d/", "Disallow: /d/cgi/"},
+		"an Allow above undoes a Disallow": {"Allow: /d/abcdefgh\n", "Disallow: /abcdefgh\nDisallow: /x\n", "", "",
+			"Allow: /d/abcdefgh, Disallow: /d/x", "Disallow: /d/abcdefgh"},
+		"an Allow above that is outweighed in a part undoes none": {"Allow: /d/abcdefgh\n", "Disallow: /abcdefgh\n", "", ext,
+			"Allow: /d/abcdefgh, Disallow: /d/abcdefgh", ""},
+		"what is denied as a whole is not covered": {"Disallow: /d\n", "", "d/e", "",
+			"Disallow: /d, Disallow: /d/e/", ""},
+		"a program outweighs an Allow in a part": {"Allow: /d/abcdefgh\nDisallow: /d/abcdefgh\n", "", "", ext,
+			"Allow: /d/abcdefgh, Disallow: /d/abcdefgh, Disallow: /*****.dcgi$, Disallow: /*****.dcgi/, Disallow: /***.dcgi%3F", "Disallow: /d/abcdefgh*.dcgi$"},
+		"a program is opened, and outweighs another Allow": {"Allow: /a.dcgi\nAllow: /d/abcdefgh\nDisallow: /d/abcdefgh\n", "", "", ext,
+			"Allow: /a.dcgi, Allow: /d/abcdefgh, Disallow: /d/abcdefgh, Disallow: /d/abcdefgh*.dcgi$, Disallow: /d/abcdefgh*.dcgi/, Disallow: /d/abcdefgh*.dcgi?", "Disallow: /*****.dcgi$"},
+		"a program is opened, and outweighs a pattern": {"Allow: /a.dcgi\nAllow: /d/*anything\n", "", "", ext,
+			"Disallow: /d/****.dcgi$, Disallow: /d/****.dcgi/, Disallow: /d/**.dcgi%3F", ""},
+		"a part that begins with a blank": {"Allow: /a.dcgi\nAllow: / bcdefghijk\n", "", "", ext,
+			"Disallow: /%20bcdefghijk*.dcgi$, Disallow: /*bcdefghijk*.dcgi", ""},
+		"a program without an extension outweighs a pattern": {"Allow: /cgi$\nAllow: /c*listed\n", "", "", cgi,
+			"Allow: /cgi$, Allow: /c*listed, Disallow: /cgi/, Disallow: /cgi/*****", "Disallow: /c*/cgi/"},
+		"an Allow as long as a program's line, which cannot be longer": {"Allow: /c*gi\nDisallow: /x\n", "", "", cgi,
+			"Disallow: /cgi$, Disallow: /x", "Allow: /c*gi"},
+		"an Allow below what the root opens has no lines more": {"Allow: /d/*.dcgi\n", "Allow: /b.dcgi\nDisallow: /\n", "", ext,
+			"Allow: /d/b.dcgi", "Allow: /d/b.dcgi%3F"},
+		"an Allow as long as a program's line opens it": {"Allow: /ab.dcgi\nDisallow: /a\n", "", "", ext,
+			"Allow: /ab.dcgi, Allow: /ab.dcgi?, Allow: /ab.dcgi%3F", "Allow: /ab.dcgi$, Allow: /ab.dcgi/"},
+		"an extension with more behind it names no program": {"Allow: /a.dcgixyz\nAllow: /a.dcgix.dcgi\n", "", "", ext,
+			"Disallow: /a.dcgixyz*.dcgi$, Allow: /a.dcgix.dcgi", ""},
+		"a Disallow before what opens a program": {"Disallow: /a\nAllow: /cgi$\n", "", "", cgi,
+			"Allow: /cgi$, Disallow: /cgi/", "Disallow: /cgi$"},
+		"a Final outweighs an Allow in a part": {"Final: /d/\nDisallow: /*.zip$\n", "Allow: /abcdef\nDisallow: /abcdef\n", "", "",
+			"Allow: /d/abcdef, Disallow: /d/abcdef, Disallow: /*.zip$, Disallow: /d/**.zip$", "Disallow: /****.zip$"},
+		"a shorter Allow beside a Final": {"Final: /\nAllow: /d/a\nDisallow: /d/*bcdz$\n", "Disallow: /\nAllow: /abcdefghijk\nDisallow: /abcdefghijk\n", "", "",
+			"Allow: /d/a, Allow: /d/abcdefghijk, Disallow: /d/*******bcdz$", ""},
+	} {
+		root := treeOf(map[string]string{".robots": test.root, "d/.robots": test.below}, "d/x", "d/e/x")
+		if test.shut != "" {
+			dir := root.find(test.shut)
+			dir.Notes = []*Annotation{{File: test.shut + "/.robots", Err: errors.New("it is a directory")}}
+		}
+		in := Input{Root: root}
+		if test.program != "" {
+			in.Programs = []string{test.program}
+		}
+		c := Compile(in, nil)
+		for line := range strings.SplitSeq(test.written, ", ") {
+			if !strings.Contains(string(c.File()), "\n"+line+"\n") {
+				t.Errorf("%s: no %q in\n%s", name, line, c.File())
+			}
+		}
+		for line := range strings.SplitSeq(test.left, ", ") {
+			if line != "" && strings.Contains(string(c.File()), "\n"+line+"\n") {
+				t.Errorf("%s: %q in\n%s", name, line, c.File())
+			}
+		}
+		for _, r := range c.Reports() {
+			if r.Code == CodeOverruled || r.Code == CodeUnnamedLeak {
 				t.Errorf("%s: %v", name, r)
 			}
 		}

@@ -8,14 +8,18 @@ import "testing"
 // unless RFC 9309 would read an escape in it.
 func TestEverything(t *testing.T) {
 	for text, want := range map[string]string{
-		"Disallow: /\n":                 "User-agent: *\nDisallow: /\nDisallow: *\n",
-		"Disallow: /\nAllow: /a\n":      "User-agent: *\nAllow: /a\nDisallow: /\nAllow: a\nDisallow: *\n",
-		"Disallow: *\n":                 "User-agent: *\nDisallow: /*\nDisallow: /\nDisallow: *\n",
-		"Disallow: /\nDisallow: /b\n":   "User-agent: *\nDisallow: /b\nDisallow: /\nDisallow: b\nDisallow: *\n",
-		"Allow: /b\nDisallow: /b\n":     "User-agent: *\nDisallow: /.robots\nAllow: /b\nAllow: b\n",
-		"Disallow: /b\nAllow: /b\n":     "User-agent: *\nDisallow: /.robots\nAllow: /b\nAllow: b\n",
-		"Disallow: /a b1/\n":            "User-agent: *\nDisallow: /a b1/\nDisallow: /a%20b1/\nDisallow: a b1/\nDisallow: a%20b1/\n",
-		"Disallow: /1%x/\n":             "User-agent: *\nDisallow: /1%25x/\nDisallow: /1%x/\nDisallow: 1%25x/\nDisallow: 1%x/\n",
+		"Disallow: /\n":               "User-agent: *\nDisallow: /\nDisallow: *\n",
+		"Disallow: /\nAllow: /a\n":    "User-agent: *\nAllow: /a\nDisallow: /\nAllow: a\nDisallow: *\n",
+		"Disallow: *\n":               "User-agent: *\nDisallow: /*\nDisallow: /\nDisallow: *\n",
+		"Disallow: /\nDisallow: /b\n": "User-agent: *\nDisallow: /b\nDisallow: /\nDisallow: b\nDisallow: *\n",
+		"Allow: /b\nDisallow: /b\n":   "User-agent: *\nDisallow: /.robots\nAllow: /b\nAllow: b\n",
+		"Disallow: /b\nAllow: /b\n":   "User-agent: *\nDisallow: /.robots\nAllow: /b\nAllow: b\n",
+		"Disallow: /a b1/\n":          "User-agent: *\nDisallow: /a b1/\nDisallow: /a%20b1/\nDisallow: a b1/\nDisallow: a%20b1/\n",
+		"Disallow: /1%x/\n":           "User-agent: *\nDisallow: /1%25x/\nDisallow: /1%x/\nDisallow: 1%25x/\nDisallow: 1%x/\n",
+		"Disallow: /b\nAllow: /a$\n":  "User-agent: *\nAllow: /a$\nDisallow: /b\nAllow: a$\nDisallow: b\n",
+		"Disallow: /\nAllow: /a*\n":   "User-agent: *\nAllow: /a*\nDisallow: /\nAllow: a*\nDisallow: *\n",
+		"Disallow: /a*b\nDisallow: /aab$\n": "User-agent: *\nDisallow: /a*b\nDisallow: /aab$\nDisallow: a*b\nDisallow: aab$\n" +
+			"\nUser-agent: veronica\nDisallow: /a*b\nDisallow: /aab\nDisallow: a*b\nDisallow: aab\n",
 		"Disallow: /$\nDisallow: /b/\n": "User-agent: *\nDisallow: /$\nDisallow: /b/\nDisallow: /\nAllow: /\nDisallow: b/\n",
 		"Disallow: /a$\nDisallow: /ab$\n": "User-agent: *\nDisallow: /a$\nDisallow: /ab$\nDisallow: /ab\nAllow: /ab\nDisallow: /a\nAllow: /a\n" +
 			"Disallow: a$\nDisallow: ab$\nDisallow: ab\nAllow: ab\nDisallow: a\nAllow: a\n",

@@ -76,6 +76,11 @@ func TestCovered(t *testing.T) {
 		{"Disallow: /a$\nDisallow: /ab\n", "/a$ /ab", ""},
 		{"Disallow: /a*b\nDisallow: /a*bc\n", "/a*b /a*bc", ""},
 		{"Disallow: /a\nAllow: /a\n", "/a", ""},
+		{"Disallow: /abc\nAllow: /a*b\nDisallow: /abcd\n", "/abc /a*b /abcd", ""},
+		{"Disallow: /a\nAllow: /a*c\nDisallow: /abc\n", "/a /a*c", "/abc"},
+		{"Disallow: /a\nDisallow: /a/b*ccc\nAllow: /b\n", "/a /b", "/a/b*ccc"},
+		{"Disallow: /a\nDisallow: /a/b*ccc\nDisallow: /a/bx\n", "/a", "/a/b*ccc /a/bx"},
+		{"Disallow: /a\nAllow: /a/bxxxx\nDisallow: /a/b*ccc\n", "/a /a/bxxxx", "/a/b*ccc"},
 	} {
 		file := string(compileOf(map[string]string{".robots": test.text}, "x").File())
 		has := func(pattern string) bool { return strings.Contains(file, "llow: "+pattern+"\n") }
