@@ -5,8 +5,8 @@
 //
 // The fields are the client's address, the time when it was accepted, the
 // selector in place of an HTTP request line, the status that HTTP would have
-// (200, 400, 404, 499 for a client that went away, 500), and the bytes sent
-// (- for none). There are no users, no referrers and no agents in Gopher.
+// (200, 400, 403, 404, 429, 500, 503, and nginx's 499 for a client that went
+// away), and the bytes sent (- for none). There are no users, no referrers and no agents in Gopher.
 //
 // Lines are queued and written by a goroutine of their own. What the queue or
 // the disk does not take is lost and counted: no reply ever waits for the log.
