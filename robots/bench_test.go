@@ -158,7 +158,7 @@ func TestDecideAllocatesNothing(t *testing.T) {
 	data := append(mixedFile(10), wildcardFile()...)
 	for _, d := range Dialects() {
 		f := Parse(d, data)
-		for _, sel := range []string{"/private/3/é%41", "/a/area5/x.html", "http://example.org/search?q=1", ""} {
+		for _, sel := range []string{"/private/3/é%41", "/a/area5/x.html", "http://example.org/search?q=1", "", "/private/3/" + strings.Repeat("%7e", 40)} {
 			for range 3 {
 				f.Decide("Robot3/1.0", sel)
 			}

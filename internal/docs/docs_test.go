@@ -45,25 +45,6 @@ func TestEveryReportIsExplained(t *testing.T) {
 	}
 }
 
-func TestEveryFlagIsExplained(t *testing.T) {
-	cmd := exec.Command("go", "run", "-tags", "urfave_cli_no_docs", "./cmd/gophd", "-help")
-	cmd.Dir = top
-	help, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := read(t, "doc/gophd.8.md")
-	flags := regexp.MustCompile(`(?m)^  (-[a-z-]+)`).FindAllSubmatch(help, -1)
-	if len(flags) < 10 {
-		t.Fatalf("only %d flags in the help", len(flags))
-	}
-	for _, f := range flags {
-		if !strings.Contains(page, "**"+string(f[1])+"**") {
-			t.Errorf("doc/gophd.8.md does not explain %s", f[1])
-		}
-	}
-}
-
 func TestEveryDependencyIsJustified(t *testing.T) {
 	direct, _, _ := strings.Cut(read(t, "go.mod"), "\n)")
 	readme := read(t, "README.md")
