@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/policy/internal/prooftest"
 )
 
@@ -67,6 +68,59 @@ func TestNobody(t *testing.T) {
 		c := compileOf(map[string]string{"d/.robots": "User-agent: " + agent + "\nDisallow: /x\n"}, "d/x")
 		if c.Denied("d/x", false) || len(c.Unproven()) > 0 || !slices.ContainsFunc(c.Reports(), func(r Report) bool { return r.Code == CodeLost && r.Line == 2 }) {
 			t.Errorf("%q: %v\n%s", agent, c.Reports(), c.File())
+		}
+	}
+}
+
+// TestNobodyInAList: a word of a list that is no product token leaves those after it
+// in. A Final of nobody is lost, and robots named in lines of their own share what follows.
+func TestNobodyInAList(t *testing.T) {
+	c := compileOf(map[string]string{".robots": "User-agent: a;b, foo\nUser-agent: bar\nDisallow: /x\n\nUser-agent: c;d\nFinal: /x\n"}, "x")
+	for agent, want := range map[string]bool{"foo": false, "bar": false, "a": true} {
+		if c.Explain(agent, "x", false).Allowed != want {
+			t.Errorf("%s: %v\n%s", agent, !want, c.File())
+		}
+	}
+	lost := 0
+	for _, r := range c.Reports() {
+		if r.Code == CodeLost && r.Line == 6 {
+			lost++
+		}
+		if r.Code == CodeGroupSwallowed {
+			t.Error(r)
+		}
+	}
+	if lost != 1 {
+		t.Errorf("a Final of nobody: %v", c.Reports())
+	}
+}
+
+// TestCure: what leaks is denied at its directory, after many rounds all is; the report
+// is about the first annotation there.
+func TestCure(t *testing.T) {
+	notes := map[string]string{"d/.robots": "Disallow: /x\n", "d/e/.robots": "Disallow: /y\n", "f/g/.robots": "Disallow: /z\n"}
+	for round, test := range map[int]struct{ dir, file, denied, open string }{
+		0:             {"/d/", "d/.robots", "d/a d/e/a", "f/a"},
+		maxRounds - 1: {"/f/", "f/g/.robots", "f/a", "d/a"},
+		maxRounds:     {"/d/", "d/.robots", "d/a f/a a", ""},
+	} {
+		c := &Compiled{in: Input{Root: treeOf(notes, "d/e/x", "f/g/x")}}
+		c.grow(&Compiled{}, nil)
+		w := work{c: c, denied: map[*node]*rule{}, stale: true}
+		finding := proof.Finding{Dir: test.dir, File: test.file, Line: 1, Leak: true, Examples: []string{test.dir + "x"}}
+		if w.cure(finding, round) || len(w.said) != 1 || w.said[0].File != test.file {
+			t.Errorf("round %d: %v", round, w.said)
+		}
+		w.write()
+		for i, list := range []string{test.open, test.denied} {
+			for _, name := range strings.Fields(list) {
+				if c.DeniedToAll(name, false) != (i == 1) {
+					t.Errorf("round %d: %s\n%s", round, name, c.file)
+				}
+			}
+		}
+		if !w.cure(finding, round) || len(w.said) != 1 {
+			t.Errorf("round %d: it is denied twice: %v", round, w.said)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -70,13 +71,36 @@ func TestSpeakable(t *testing.T) {
 // TestNearest: the name that is told is that of the next best, the first if several are
 // as good, and of short names only one that differs in case.
 func TestNearest(t *testing.T) {
-	d := &Dir{Dirs: []*Dir{{Name: "drafts"}, {Name: "grafts"}}, Files: []string{"Ab", "about.txt", "crafts"}}
+	d := &Dir{Dirs: []*Dir{{Name: "drafts"}, {Name: "grafts"}}, Files: []string{"Ab", "about.txt", "crafts", "new"}}
 	n := &node{dir: d}
 	for name, want := range map[string]string{"draft": "drafts/", "graft": "grafts/", "rafts": "drafts/", "crafts": "crafts", "About.TXT": "about.txt",
-		"aboot.tx": "about.txt", "aboot.t": "", "ab": "Ab", "ac": "", "xyz": ""} {
+		"aboot.tx": "about.txt", "aboot.t": "", "ab": "Ab", "ac": "", "xyz": "", "mew": "new"} {
 		if got := (&finder{}).nearest(d, name, n, "/"); got != "/"+want && (want != "" || got != "") {
 			t.Errorf("%s: %q, not %q", name, got, want)
 		}
+	}
+}
+
+// TestHas: a directory is no file, and a file no directory.
+func TestHas(t *testing.T) {
+	d := treeOf(nil, "a", "d/e/x")
+	for name, want := range map[string]string{".": "dir", "d": "dir", "d/e": "dir", "a": "file", "d/e/x": "file", "b": "", "d/x": "", "f/x": "", "d/e/x/y": ""} {
+		if d.Has(name, true) != (want == "dir") || d.Has(name, false) != (want == "file") {
+			t.Errorf("%s: a directory %v, a file %v", name, d.Has(name, true), d.Has(name, false))
+		}
+	}
+}
+
+// TestUnmatched: each line that matches nothing is told of once, also one of two names.
+func TestUnmatched(t *testing.T) {
+	var lines []int
+	for _, r := range compileOf(map[string]string{".robots": "Disallow: /%61x\nDisallow: /zz/\nDisallow: /a\nDisallow: /%62x\n"}, "a").Reports() {
+		if r.Code == CodeNoMatch {
+			lines = append(lines, r.Line)
+		}
+	}
+	if slices.Sort(lines); !slices.Equal(lines, []int{1, 2, 4}) {
+		t.Errorf("lines %d", lines)
 	}
 }
 
