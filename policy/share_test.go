@@ -320,3 +320,12 @@ func TestNamesTakeRoom(t *testing.T) {
 		t.Errorf("all is denied to all, in %d bytes:\n%.1000s", len(c.File()), c.File())
 	}
 }
+
+// TestNobodyTakesTooMuch: where all has room, nothing is denied.
+func TestNobodyTakesTooMuch(t *testing.T) {
+	c := compileOf(map[string]string{"d/.robots": "Disallow: /x\n"}, "d/x")
+	w := work{c: c, denied: map[*node]*rule{}}
+	if w.coarsen(bill{total: 1000}, 1000) || len(w.denied)+len(w.said) > 0 {
+		t.Errorf("denied: %v", w.said)
+	}
+}
