@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -154,5 +155,28 @@ func TestAnsweredFilesAreNotShown(t *testing.T) {
 		if f, ok := s.View(t.Context()).Ready(name, 1<<20); ok && want == "error" {
 			t.Errorf("%s at once: %q", name, f.Body)
 		}
+	}
+}
+
+// What is refused is closed at once, not when memory is collected.
+func TestRefusedIsClosed(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/gophermap": "=run\n", "d/run": "#!/bin/sh\n"})
+	s, err := Open(dir, Config{})
+	must(t, err)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	open := func() int {
+		list, err := os.ReadDir("/dev/fd")
+		must(t, err)
+		return len(list)
+	}
+	before := open()
+	for range 100 {
+		if _, err := lookup(s, "d/run"); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if after := open(); after > before+20 {
+		t.Errorf("%d descriptors before, %d after", before, after)
 	}
 }

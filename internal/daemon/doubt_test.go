@@ -1,0 +1,26 @@
+package daemon
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/gophd/gophd/internal/treetest"
+)
+
+// A root is doubtful if it is all of the machine, or empty; one that cannot be listed is
+// not called empty.
+func TestDoubt(t *testing.T) {
+	dir := t.TempDir()
+	treetest.Write(t, dir, map[string]string{"empty/": "", "full/a.txt": "a", "file": "x"})
+	for root, want := range map[string]string{
+		"/":                         "all of this machine is the root: whatever gophd may read is served",
+		filepath.Join(dir, "empty"): "the root is empty",
+		filepath.Join(dir, "full"):  "",
+		filepath.Join(dir, "file"):  "",
+		filepath.Join(dir, "none"):  "",
+	} {
+		if got, _ := Doubt(root); got != want {
+			t.Errorf("%s: %q, want %q", root, got, want)
+		}
+	}
+}
