@@ -86,23 +86,26 @@ func (c *HTTPConn) ReadFrom(r io.Reader) (int64, error) {
 }
 
 // Close ends reading and writing, and waits for a Write that has begun: it ends
-// after StallTimeout at the latest. The connection itself is closed gently when
-// Server.HTTP returns.
+// after StallTimeout at the latest. Each call waits, also when another has closed
+// it. The connection itself is closed gently when Server.HTTP returns.
 func (c *HTTPConn) Close() error {
-	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
-		return nil
-	}
-	c.closed = true
-	close(c.done)
-	err := c.Conn.SetReadDeadline(time.Now().Add(-time.Second))
-	c.mu.Unlock()
+	err := c.stop()
 	c.reading.Lock() // no Read is under way any more
 	defer c.reading.Unlock()
 	c.writing.Lock() // HTTP/2 writes in a goroutine of its own
 	defer c.writing.Unlock()
 	return err
+}
+
+func (c *HTTPConn) stop() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	close(c.done)
+	return c.Conn.SetReadDeadline(time.Now().Add(-time.Second))
 }
 
 func (c *HTTPConn) isClosed() bool {

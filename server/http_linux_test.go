@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"testing"
+	"time"
 )
 
 // TestHTTPWritesEndWithClose: HTTP/2 writes in goroutines of its own. One
@@ -35,5 +36,39 @@ func TestHTTPWritesEndWithClose(t *testing.T) {
 	}
 	if err := <-ended; !errors.Is(err, net.ErrClosed) {
 		t.Errorf("the last write ended with %v, not %v", err, net.ErrClosed)
+	}
+}
+
+// TestHTTPCloseWaitsEachTime: HTTP/2 closes the connection, too, and may still
+// wait for a write when Server.HTTP returns. The server's own Close waits as well.
+func TestHTTPCloseWaitsEachTime(t *testing.T) {
+	begun, closed := make(chan struct{}), make(chan struct{})
+	addr := startTCP(t, &Server{HTTP: func(c *HTTPConn, r *Request) error {
+		go func() { _, _ = c.Write(make([]byte, 16<<20)) }() // until the client reads
+		<-begun
+		go func() { _ = c.Close() }()
+		<-c.Done()
+		close(closed)
+		_ = c.Close()
+		if !c.writing.TryLock() {
+			t.Error("Close returned while a Write was under way")
+			return nil
+		}
+		c.writing.Unlock()
+		return nil
+	}})
+	c := dialTCP(t, addr)
+	defer func() { _ = c.Close() }()
+	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	close(begun)
+	<-closed
+	time.Sleep(20 * time.Millisecond) // in which a Close that does not wait returns
+	if n, err := io.Copy(io.Discard, c); err != nil || n != 16<<20-1 {
+		t.Errorf("%d bytes, %v", n, err)
 	}
 }
