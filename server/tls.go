@@ -49,11 +49,9 @@ func (c *tlsConn) Write(p []byte) (int, error) {
 		return c.Conn.Write(p)
 	}
 	room := collections.Get().(*[collectSize]byte)
-	c.under.collected = room[:0]
+	c.under.collect(room[:0])
 	n, err := c.Conn.Write(p)
-	rest := c.under.collected
-	c.under.collected = nil
-	if _, failed := c.under.Write(rest); err == nil && failed != nil {
+	if failed := c.under.flush(); err == nil && failed != nil {
 		n, err = 0, failed
 	}
 	collections.Put(room)
@@ -79,7 +77,8 @@ type transport struct {
 	stall    time.Duration // 0 during the handshake, which has a deadline
 	progress *progress     // of the reply; nil: none yet
 
-	collected []byte // records that are written together; nil: each by itself
+	writing   sync.Mutex // held while writing: TLS writes also where it reads, an alert or a new key
+	collected []byte     // records that are written together; nil: each by itself
 }
 
 func (t *transport) Read(p []byte) (int, error) {
@@ -92,21 +91,39 @@ func (t *transport) Read(p []byte) (int, error) {
 }
 
 func (t *transport) Write(p []byte) (int, error) {
-	switch {
-	case t.stall == 0:
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	if t.stall == 0 {
 		return t.Conn.Write(p)
-	case t.collected != nil && len(t.collected)+len(p) <= cap(t.collected):
-		t.collected = append(t.collected, p...)
-		return len(p), nil
-	case len(t.collected) > 0:
-		all := t.collected
-		t.collected = t.collected[:0]
+	}
+	if all := t.collected; len(all) > 0 && len(all)+len(p) > cap(all) {
+		t.collected = all[:0]
 		if _, err := t.send(all); err != nil {
 			return 0, err
 		}
-		return t.Write(p)
+	}
+	if len(t.collected)+len(p) <= cap(t.collected) {
+		t.collected = append(t.collected, p...)
+		return len(p), nil
 	}
 	return t.send(p)
+}
+
+// collect lets records be collected in an empty slice, until flush is called.
+func (t *transport) collect(room []byte) {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	t.collected = room
+}
+
+// flush writes what was collected.
+func (t *transport) flush() error {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	rest := t.collected
+	t.collected = nil
+	_, err := t.send(rest)
+	return err
 }
 
 // send sends p, as long as there is progress.

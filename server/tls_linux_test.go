@@ -154,6 +154,45 @@ func TestAbuseTLSNeverReads(t *testing.T) {
 	}
 }
 
+// TLS writes also where it reads: an alert, when what it reads is no record, and that
+// in the middle of a large reply. It comes after the records that were written before
+// it, and never into the memory of others (the race detector says so).
+func TestTLSAlertWhileWriting(t *testing.T) {
+	conf, client := tlsConfigs(t)
+	addr := startTCP(t, &Server{TLS: conf, HTTP: func(c *HTTPConn, _ *Request) error {
+		var all sync.WaitGroup
+		all.Go(func() { _, _ = io.Copy(io.Discard, c) })
+		all.Go(func() {
+			for part := make([]byte, 1<<20); ; {
+				if _, err := c.Write(part); err != nil {
+					return
+				}
+			}
+		})
+		all.Wait()
+		return nil
+	}})
+	for i := range 8 {
+		raw := dialTCP(t, addr)
+		c := tls.Client(raw, client)
+		_, err := io.WriteString(c, "GET / HTTP/1.1\r\n\r\n")
+		if err == nil {
+			_, err = io.CopyN(io.Discard, c, 1<<20+int64(i)<<14)
+		}
+		if err == nil {
+			_, err = raw.Write(append([]byte{0x17, 3, 3, 0, 20}, make([]byte, 20)...)) // no record of this connection
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, c)
+		if fault := (*net.OpError)(nil); errors.As(err, &fault) && fault.Op == "local error" {
+			t.Errorf("the client got records that it could not read: %v", err)
+		}
+		_ = raw.Close()
+	}
+}
+
 // TLS ends here, behind a proxy that tells who the client is.
 func TestTLSBehindAProxy(t *testing.T) {
 	conf, client := tlsConfigs(t)
