@@ -61,3 +61,24 @@ func dumpTree(d *prooftest.Dir, sel string) string {
 	}
 	return text
 }
+
+// TestPatternsAreAskedOnce: whether the directory that patterns begin in exists or not,
+// each costs the same number of questions.
+func TestPatternsAreAskedOnce(t *testing.T) {
+	asked := func(patterns int, files map[string]string) (n int) {
+		text := ""
+		for i := range patterns {
+			text += fmt.Sprintf("Disallow: /d/*x%d.zip$\n", i)
+		}
+		files["u/.robots"] = text
+		for _, r := range check(newTree(files), "User-agent: *\nDisallow: /u/\n", nil).Rows {
+			n += r.Selectors
+		}
+		return n
+	}
+	here := func(n int) int { return asked(n, map[string]string{"u/d/a": ""}) }
+	later := func(n int) int { return asked(n, map[string]string{"u/a": ""}) }
+	if a, b := here(40)-here(20), later(40)-later(20); a != b || a == 0 {
+		t.Errorf("twenty patterns more cost %d questions where there is the directory, %d where there is none", a, b)
+	}
+}

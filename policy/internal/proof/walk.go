@@ -314,16 +314,23 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 		}
 	}
 	c.policy.left(at.at[0], rules, func(e *entry) {
-		if e.sides != statedSide || !c.policy.has(e, wantedSide) {
+		if !p.opens(at, dirs, e) && (e.sides != statedSide || !c.policy.has(e, wantedSide)) {
 			p.around(at, e, t)
 		}
 	})
 	c.file.left(at.at[c.uri], lines, func(e *entry) {
 		isRead := e.sides&c.exact != 0 || c.exact == 0
-		if isRead && !c.policy.has(e, policySide) && (!e.whole || len(e.rest) > 0 || !p.isDir(at, dirs, e.head)) {
+		if isRead && !c.policy.has(e, policySide) && !p.opens(at, dirs, e) && (!e.whole || len(e.rest) > 0 || !p.isDir(at, dirs, e.head)) {
 			p.around(at, e, t)
 		}
 	})
+}
+
+// opens reports whether a pattern's first star stands at the beginning of the names in
+// one of the directories: there it is asked for.
+func (p *prover[D]) opens(at *place, dirs []D, e *entry) bool {
+	dir, ok := strings.CutSuffix(e.head, "/")
+	return ok && len(dir) >= len(at.dir) && (e.whole && len(e.rest) > 0 || strings.Join(e.rest, "") != "") && p.isDir(at, dirs, dir)
 }
 
 // isFinal reports whether what is said below a place is not the last word.
