@@ -10,9 +10,7 @@ import (
 
 // What is left out is told once, in one line, with the count and the first.
 func TestLeftOutIsTold(t *testing.T) {
-	if !unprivileged(t) {
-		return
-	}
+	unprivileged(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a/ok.txt": "", "a/x\xff": "", "a/y\nz": "", "b/out": "-> /etc/hostname", "b/in": "-> ../a", "b/.hidden": "", "b/gone": "-> no",
 		"c/secret.txt": "", "c/shut/x": "", "gophermap": "Hi\n", "c/x.cgi": ""})

@@ -3,11 +3,9 @@ package site
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"io/fs"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,21 +18,18 @@ import (
 	"github.com/gophd/gophd/site/internal/disk"
 )
 
-// unprivileged reports whether the test may go on as an ordinary user. If not, it
-// was run as one, in a process of its own.
-func unprivileged(t *testing.T) bool {
+// unprivileged makes the rest of the test go on as an ordinary user: root may read
+// everything. A test that calls it must not be parallel.
+func unprivileged(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		return true
+		return
 	}
-	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v", "-seed="+flag.Lookup("seed").Value.String())
-	cmd.Dir, cmd.Env = "/", []string{"TMPDIR=/tmp"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
-		t.Fatalf("as user 65534: %v\n%s", err, out)
-	}
-	return false
+	group := os.Getegid()
+	t.Setenv("TMPDIR", "/tmp")
+	must(t, syscall.Setegid(65534))
+	must(t, syscall.Seteuid(65534))
+	t.Cleanup(func() { must(t, errors.Join(syscall.Seteuid(0), syscall.Setegid(group))) })
 }
 
 func robotsHas(s *Site, line string) func() bool {
@@ -153,9 +148,7 @@ func TestRootGoneAndBack(t *testing.T) {
 // one that can be searched, whose files are answered, and one that is shut, which
 // its owner may open at any time.
 func TestUnlistableDirectoryIsDenied(t *testing.T) {
-	if !unprivileged(t) {
-		return
-	}
+	unprivileged(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"search/x": "x", "shut/x": "x", "x": "x"})
 	must(t, os.Chmod(filepath.Join(dir, "search"), 0o311))
@@ -183,9 +176,7 @@ func TestUnlistableDirectoryIsDenied(t *testing.T) {
 
 // An annotation that cannot be read denies its directory until it can be.
 func TestUnreadableAnnotation(t *testing.T) {
-	if !unprivileged(t) {
-		return
-	}
+	unprivileged(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n", "d/x": "x", "d/y": "y"})
 	note := filepath.Join(dir, "d/.robots")
@@ -202,9 +193,7 @@ func TestUnreadableAnnotation(t *testing.T) {
 
 // What cannot be read is not listed.
 func TestUnreadableIsNotListed(t *testing.T) {
-	if !unprivileged(t) {
-		return
-	}
+	unprivileged(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"shut/x": "x", "search/x": "x", "secret": "x", "open/x": "x", "text": "x"})
 	for name, mode := range map[string]fs.FileMode{"shut": 0, "search": 0o311, "secret": 0} {

@@ -1,0 +1,112 @@
+package watch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// mounted mounts something on a directory until the test ends.
+func mounted(t *testing.T, source, dir, kind string, flags uintptr, data string) (unmount func()) {
+	t.Helper()
+	if err := unix.Mount(source, dir, kind, flags, data); err != nil {
+		t.Skipf("mounting %s on %s: %v", source, dir, err)
+	}
+	unmount = sync.OnceFunc(func() { must(t, unix.Unmount(dir, unix.MNT_DETACH)) })
+	t.Cleanup(unmount)
+	return unmount
+}
+
+// TestMountsAreChanges mounts over a directory, and unmounts again: no event
+// tells, and yet it is noticed.
+func TestMountsAreChanges(t *testing.T) {
+	root := makeTree(t, "a/b", "src/inner")
+	write(t, filepath.Join(root, "src", ".robots"), "mounted")
+	var seen touches
+	w := &Watcher{Root: root, Poll: -1, Touch: seen.touch}
+	m := newMirror(root)
+	run(t, w, m)
+	unmount := mounted(t, filepath.Join(root, "src"), filepath.Join(root, "a"), "", unix.MS_BIND, "")
+	until(t, "what is mounted is found", func() bool { return m.fresh() && m.tree()["a"][".robots"] != "" && seen.has("a") })
+	write(t, filepath.Join(root, "a", "inner", "f"), "1")
+	until(t, "changes below the mount are found, under both names", m.fresh)
+	unmount()
+	until(t, "what was below is found again", func() bool { return m.fresh() && m.tree()["a/b"] != nil })
+	unmount = mounted(t, "none", filepath.Join(root, "a", "b"), "tmpfs", 0, "")
+	write(t, filepath.Join(root, "a", "b", ".robots"), "new")
+	until(t, "a new file system is found", func() bool { return m.fresh() && w.Watched("a/b") })
+	unmount()
+	until(t, "and that it is gone", m.fresh)
+}
+
+// TestMountedRoot mounts over the root itself.
+func TestMountedRoot(t *testing.T) {
+	root := makeTree(t, "a/b")
+	m := newMirror(root)
+	run(t, &Watcher{Root: root, Poll: -1}, m)
+	unmount := mounted(t, "none", root, "tmpfs", 0, "")
+	until(t, "the empty root is found", func() bool { return m.fresh() && len(m.tree()) == 1 })
+	must(t, os.Mkdir(filepath.Join(root, "new"), 0o755))
+	until(t, "a change is found", m.fresh)
+	unmount()
+	until(t, "the old one is found", func() bool { return m.fresh() && m.tree()["a/b"] != nil })
+	if b := m.batches(); !slices.ContainsFunc(b, func(b Batch) bool { return b.Root }) {
+		t.Error("no batch says that the root was exchanged")
+	}
+}
+
+// TestOverlayIsCompared changes the lower layer of an overlay.
+func TestOverlayIsCompared(t *testing.T) {
+	root, layers := makeTree(t, "o", "near"), makeTree(t, "lower/dir", "upper", "work")
+	mounted(t, "overlay", filepath.Join(root, "o"), "overlay", 0,
+		fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", layers))
+	w := &Watcher{Root: root, Poll: -1, PollRemote: 100 * time.Millisecond}
+	m := newMirror(root)
+	run(t, w, m)
+	if !w.Watched("o/dir") {
+		t.Error("an overlay is not watched")
+	}
+	write(t, filepath.Join(layers, "lower", "dir", ".robots"), "new")
+	until(t, "a change of the layer is found", func() bool { return m.tree()["o/dir"][".robots"] != "" && m.fresh() })
+}
+
+func TestParseMounts(t *testing.T) {
+	got := parseMounts([]byte(`22 28 0:20 / /sys rw,nosuid - sysfs sysfs rw
+36 28 0:31 / /srv/my\040gopher rw shared:1 - nfs4 server:/x rw,vers=4.2
+40 28 0:35 / /mnt/f rw - fuse.rclone remote: rw
+41 28 8:1 / /mnt/g rw - ext4 /dev/sda1 rw
+42 28 0:36 / /mnt/o rw - overlay overlay rw
+bad line
+`))
+	want := []mount{
+		{"/sys", "sysfs", "22 0:20"}, {"/srv/my gopher", "nfs4", "36 0:31"}, {"/mnt/f", "fuse.rclone", "40 0:35"},
+		{"/mnt/g", "ext4", "41 8:1"}, {"/mnt/o", "overlay", "42 0:36"},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	for _, kind := range []string{"nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "fuse", "fuse.sshfs", "fuse.glusterfs", "overlay", "virtiofs"} {
+		if !(mount{kind: kind}).remote() {
+			t.Errorf("%s is not remote", kind)
+		}
+	}
+	for _, kind := range []string{"ext4", "xfs", "btrfs", "tmpfs", "zfs", "fuseblk", "", "fuse."} {
+		if (mount{kind: kind}).remote() {
+			t.Errorf("%s is remote", kind)
+		}
+	}
+	m := mounts{at: map[string]mount{"/": {"/", "ext4", ""}, "/srv/g/nfs": {"/srv/g/nfs", "nfs4", ""}, "/home": {"/home", "nfs", ""}}}
+	found := m.remote(newNames("/srv/g", map[string]string{"~ann": "/home/ann/public_gopher"}))
+	if len(found) != 0 { // neither exists here
+		t.Errorf("found %v", found)
+	}
+	if on := m.of("/home/ann/public_gopher"); on.kind != "nfs" {
+		t.Errorf("a directory below a mount lies on %+v", on)
+	}
+}
