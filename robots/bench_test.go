@@ -155,10 +155,12 @@ func heap() int64 {
 
 // TestDecideAllocatesNothing, whatever the dialect and the selector.
 func TestDecideAllocatesNothing(t *testing.T) {
+	long := strings.Repeat("%7e", 80)
 	data := append(mixedFile(10), wildcardFile()...)
+	data = append(data, "User-agent: robot3\nDisallow: /glob/*"+strings.Repeat("~", 80)+"*x\n"...)
 	for _, d := range Dialects() {
 		f := Parse(d, data)
-		for _, sel := range []string{"/private/3/é%41", "/a/area5/x.html", "http://example.org/search?q=1", "", "/private/3/" + strings.Repeat("%7e", 40)} {
+		for _, sel := range []string{"/private/3/é%41", "/a/area5/x.html", "http://example.org/search?q=1", "", "/private/3/" + long, "/glob/a" + long + "xx"} {
 			for range 3 {
 				f.Decide("Robot3/1.0", sel)
 			}

@@ -18,7 +18,6 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"unsafe"
 
 	"github.com/gophd/gophd/selector"
 )
@@ -132,36 +131,31 @@ func (x *index) same(a, b ref) bool {
 	return a&kind == b&kind && x.match(a).allow == x.match(b).allow
 }
 
-// find returns the two rules that bind most of those that match.
+// find returns the two rules that bind most of those that match. A selector that
+// has to be brought into normal form is compared as bytes: a string of it would be
+// an allocation.
 func (x *index) find(sel string) (best, second match) {
 	if x.percent && !selector.IsNormal(sel) {
-		return x.findEncoded(sel)
+		var buf [2048]byte
+		return search(x, selector.AppendNormal(buf[:0], sel))
 	}
-	return x.search(sel)
+	return search(x, sel)
 }
 
-// findEncoded brings the selector into normal form first.
-func (x *index) findEncoded(sel string) (best, second match) {
-	var buf [2048]byte
-	b := selector.AppendNormal(buf[:0], sel)
-	// A view, not a copy: nothing below keeps it.
-	return x.search(unsafe.String(unsafe.SliceData(b), len(b)))
-}
-
-func (x *index) search(selector string) (best, second match) {
+func search[T text](x *index, selector T) (best, second match) {
 	var found top
-	x.literal.prefixes(selector, func(r ref, n int) {
-		if (r&refExact == 0 || n == len(selector)) && x.text(r) == selector[:n] {
+	prefixes(&x.literal, selector, func(r ref, n int) {
+		if (r&refExact == 0 || n == len(selector)) && x.text(r) == string(selector[:n]) {
 			found.offer(x.match(r))
 		}
 	})
 	if len(x.globs) > 0 {
-		x.tryGlobs(selector, &found)
+		tryGlobs(x, selector, &found)
 	}
 	return found.best, found.second
 }
 
-func (x *index) tryGlobs(selector string, found *top) {
+func tryGlobs[T text](x *index, selector T, found *top) {
 	have := pairsOf(selector)
 	for i := range x.globs {
 		g := &x.globs[i]
@@ -178,7 +172,7 @@ func (x *index) tryGlobs(selector string, found *top) {
 type pairs [2]uint64
 
 // pairsOf leaves out the pairs with a star; a selector just has fewer then.
-func pairsOf(text string) (p pairs) {
+func pairsOf[T text](text T) (p pairs) {
 	for i := 1; i < len(text); i++ {
 		a, b := text[i-1], text[i]
 		if a != '*' && b != '*' {
@@ -238,14 +232,14 @@ func scale(h uint64, n int) int {
 }
 
 // prefixHash hashes the beginnings of a text, in ascending order of length.
-type prefixHash struct {
-	text  string
+type prefixHash[T text] struct {
+	text  T
 	done  int // bytes in state, a multiple of 8
 	state uint64
 }
 
 // next returns the hash of the first n bytes.
-func (p *prefixHash) next(n int) uint64 {
+func (p *prefixHash[T]) next(n int) uint64 {
 	for ; p.done+8 <= n; p.done += 8 {
 		p.state = mix(p.state ^ load(p.text[p.done:]))
 	}
@@ -253,7 +247,7 @@ func (p *prefixHash) next(n int) uint64 {
 }
 
 // tail returns the n bytes behind state, n < 8.
-func (p *prefixHash) tail(n int) (word uint64) {
+func (p *prefixHash[T]) tail(n int) (word uint64) {
 	rest := p.text[p.done:]
 	if len(rest) >= 8 {
 		return load(rest) & (1<<(8*n) - 1)
@@ -264,7 +258,7 @@ func (p *prefixHash) tail(n int) (word uint64) {
 	return word
 }
 
-func load(s string) uint64 {
+func load[T text](s T) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
@@ -283,7 +277,7 @@ func (l *literals) build(refs []ref, text func(ref) string, same func(a, b ref) 
 		if i, found := slices.BinarySearch(l.lengths, len(t)); !found {
 			l.lengths = slices.Insert(l.lengths, i, len(t))
 		}
-		p := prefixHash{text: t, state: hashSeed}
+		p := prefixHash[string]{text: t, state: hashSeed}
 		l.insert(r, p.next(len(t)), func(other ref) bool { return same(other, r) && text(other) == t })
 	}
 }
@@ -314,8 +308,8 @@ func (l *literals) after(at int) int {
 
 // prefixes calls fn for every ref whose text may be the first n bytes of the
 // selector; fn has to compare.
-func (l *literals) prefixes(selector string, fn func(r ref, n int)) {
-	p := prefixHash{text: selector, state: hashSeed}
+func prefixes[T text](l *literals, selector T, fn func(r ref, n int)) {
+	p := prefixHash[T]{text: selector, state: hashSeed}
 	for _, n := range l.lengths {
 		if n > len(selector) {
 			return

@@ -4,6 +4,7 @@ package robots
 // that a dialect's text is about. The index (index.go) only answers faster.
 
 import (
+	"bytes"
 	"cmp"
 	"strings"
 
@@ -118,6 +119,9 @@ func (t *top) offer(m match) {
 	}
 }
 
+// text is a selector as it came, or as it was brought into normal form.
+type text interface{ string | []byte }
+
 // globMatch reports whether the pattern, in which * stands for any run of
 // bytes (G7), matches from the first byte of the selector; whole asks that it
 // ends with it.
@@ -125,34 +129,47 @@ func (t *top) offer(m match) {
 // What stands between two stars is looked for as far left as it can be: if that
 // fails, no other choice helps. So nothing is tried twice. Whether the last piece
 // is there is asked first, since most that do not match fail there.
-func globMatch(pattern, selector string, whole bool) bool {
+func globMatch[T text](pattern string, selector T, whole bool) bool {
 	star := strings.IndexByte(pattern, '*')
 	if star < 0 {
-		return selector == pattern || !whole && strings.HasPrefix(selector, pattern)
+		star = len(pattern)
 	}
-	if !strings.HasPrefix(selector, pattern[:star]) {
+	if len(selector) < star || string(selector[:star]) != pattern[:star] {
 		return false
 	}
-	selector, pattern = selector[star:], pattern[star+1:]
+	selector = selector[star:]
+	if star == len(pattern) {
+		return !whole || len(selector) == 0
+	}
+	pattern = pattern[star+1:]
 	last := strings.LastIndexByte(pattern, '*') + 1
 	if !whole {
-		return strings.Contains(selector, pattern[last:]) && inOrder(selector, pattern)
+		return find(selector, pattern[last:]) >= 0 && inOrder(selector, pattern)
 	}
-	rest, ends := strings.CutSuffix(selector, pattern[last:])
-	return ends && inOrder(rest, pattern[:last])
+	end := len(selector) - len(pattern[last:])
+	return end >= 0 && string(selector[end:]) == pattern[last:] && inOrder(selector[:end], pattern[:last])
 }
 
 // inOrder looks for the pieces between stars, one after the other.
-func inOrder(selector, pieces string) bool {
+func inOrder[T text](selector T, pieces string) bool {
 	for pieces != "" {
 		piece, rest, _ := strings.Cut(pieces, "*")
-		at := strings.Index(selector, piece)
+		at := find(selector, piece)
 		if at < 0 {
 			return false
 		}
 		selector, pieces = selector[at+len(piece):], rest
 	}
 	return true
+}
+
+// find returns where a piece of a pattern stands first, or -1.
+func find[T text](selector T, piece string) int {
+	if s, ok := any(selector).(string); ok {
+		return strings.Index(s, piece)
+	}
+	var buf [256]byte // a longer piece is an allocation
+	return bytes.Index([]byte(selector), append(buf[:0], piece...))
 }
 
 // The normal form (R6) is that of [selector.AppendNormal]. In a selector * and $
