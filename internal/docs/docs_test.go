@@ -5,7 +5,6 @@ import (
 	"context"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -54,33 +53,6 @@ func TestEveryDependencyIsJustified(t *testing.T) {
 		if rest != "" && !strings.Contains(readme, module) {
 			t.Errorf("README.md does not say why there is %s", module)
 		}
-	}
-}
-
-// TestReadmeCode compiles the Go code that the README shows, and runs the first
-// block, whose comment says what it prints.
-func TestReadmeCode(t *testing.T) {
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, "README.md"), -1)
-	if len(blocks) != 3 {
-		t.Fatalf("%d blocks of Go", len(blocks))
-	}
-	code := "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n"
-	for _, name := range []string{"fileserver", "menu", "robots", "robots/client", "server", "site"} {
-		code += "\t\"github.com/gophd/gophd/" + name + "\"\n"
-	}
-	code += ")\n\nfunc main() {\n" + blocks[0][1] + "}\n\n" +
-		"func robot(ctx context.Context) error {\n" + blocks[1][1] + "return nil\n}\n\n" +
-		"func serve(ctx context.Context) error {\n" + blocks[2][1] + "}\n"
-	file := filepath.Join(t.TempDir(), "readme.go")
-	if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("go", "run", file)
-	cmd.Dir = top
-	out, err := cmd.CombinedOutput()
-	_, want, _ := strings.Cut(blocks[0][1], "// ")
-	if err != nil || string(out) != want {
-		t.Errorf("it prints %q, not %q (%v)", out, want, err)
 	}
 }
 

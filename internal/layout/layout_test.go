@@ -2,11 +2,14 @@
 package layout
 
 import (
-	"encoding/json"
 	"errors"
-	"io"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
 	"os"
-	"os/exec"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,45 +61,105 @@ var onlyIn = map[string]string{
 	"github.com/urfave/cli/v2":     "cmd/gophd",
 }
 
-type pkg struct {
-	ImportPath string
-	Imports    []string
+// allowedUnsafe are the packages and files that may import unsafe, and why.
+var allowedUnsafe = map[string]string{
+	"server/internal/poll": "system calls that the scheduler need not be told of, with addresses in memory",
+	"internal/sandbox":     "golang.org/x/sys has no seccomp(2)",
+	"server/clock_test.go": "makes times such as only a clock that was set gives",
 }
 
-func (p pkg) name() string { return strings.TrimPrefix(p.ImportPath, module) }
+type pkg struct {
+	name  string // of its directory: "server/internal/poll"
+	build *build.Package
+}
 
-func packages(t *testing.T) []pkg {
+// packages returns the packages of this module for the system that the test runs on,
+// with those that have tests alone.
+func packages(t *testing.T) (all []pkg) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []pkg
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p pkg
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return all
-		} else if err != nil {
+	seen := map[string]bool{}
+	walk(t, func(name string) {
+		dir := path.Dir(name)
+		if !strings.HasSuffix(name, ".go") || seen[dir] || inOtherModule(dir) {
+			return
+		}
+		seen[dir] = true
+		p, err := build.ImportDir("../../"+dir, 0)
+		if only := (*build.NoGoError)(nil); err != nil && !errors.As(err, &only) {
 			t.Fatal(err)
 		}
-		all = append(all, p)
+		all = append(all, pkg{dir, p})
+	})
+	if len(all) < 50 {
+		t.Fatalf("only %d packages were found", len(all))
 	}
+	return all
+}
+
+// inOtherModule reports whether a directory is, or lies in, a module of its own.
+func inOtherModule(dir string) bool {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if _, err := os.Stat("../../" + dir + "/go.mod"); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// isStandard reports whether a package is of the standard library.
+func isStandard(imp string) bool {
+	first, _, _ := strings.Cut(imp, "/")
+	return !strings.Contains(first, ".")
+}
+
+// links returns the packages that a package of ours links: ours and those of the
+// standard library, and of other modules what is imported, but not what that imports.
+func links(t *testing.T, name string) (all []string) {
+	t.Helper()
+	todo := []string{module + name}
+	for seen := map[string]bool{}; len(todo) > 0; {
+		at := todo[0]
+		todo = todo[1:]
+		if seen[at] || at == "C" {
+			continue
+		}
+		seen[at] = true
+		all = append(all, at)
+		dir, ours := strings.CutPrefix(at, module)
+		switch {
+		case ours:
+			dir = "../../" + dir
+		case isStandard(at):
+			dir = filepath.Join(build.Default.GOROOT, "src", at)
+		default:
+			continue
+		}
+		p, err := build.ImportDir(dir, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, imp := range p.Imports {
+			if !ours && !isStandard(imp) {
+				imp = "vendor/" + imp // of the standard library
+			}
+			todo = append(todo, imp)
+		}
+	}
+	return all
 }
 
 func TestImportsPointOneWay(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range packages(t) {
-		allowed, known := mayImport[p.name()]
-		seen[p.name()] = true
-		for _, imp := range p.Imports {
-			if place, ok := onlyIn[imp]; ok && p.name() != place {
-				t.Errorf("%s imports %s, which only %s may", p.name(), imp, place)
+		allowed, known := mayImport[p.name]
+		seen[p.name] = true
+		for _, imp := range p.build.Imports {
+			if place, ok := onlyIn[imp]; ok && p.name != place {
+				t.Errorf("%s imports %s, which only %s may", p.name, imp, place)
 			}
 			ours, isOurs := strings.CutPrefix(imp, module)
 			if known && isOurs && !slices.Contains(allowed, ours) && !slices.Contains(everybodys, ours) {
-				t.Errorf("%s imports %s: the design allows %v", p.name(), ours, allowed)
+				t.Errorf("%s imports %s: the design allows %v", p.name, ours, allowed)
 			}
 		}
 	}
@@ -110,40 +173,32 @@ func TestImportsPointOneWay(t *testing.T) {
 // TestNothingOfTheNetwork: robots and policy are for everybody who has a file in
 // hand, whatever they fetch it with.
 func TestNothingOfTheNetwork(t *testing.T) {
-	for _, name := range []string{"./robots", "./robots/lint", "./robots/convert", "./policy"} {
-		cmd := exec.Command("go", "list", "-deps", name)
-		cmd.Dir = "../.."
-		out, err := cmd.Output()
-		deps := strings.Fields(string(out))
-		if err != nil || !slices.Contains(deps, module+"robots") {
-			t.Fatalf("go list -deps %s: %v: %q", name, err, out)
-		}
-		for _, dep := range deps {
-			if dep == "net" || dep == "net/http" || dep == "crypto/tls" {
+	for _, name := range []string{"robots", "robots/lint", "robots/convert", "policy"} {
+		for _, dep := range links(t, name) {
+			other := !isStandard(dep) && !strings.HasPrefix(dep, module)
+			if other && dep != "github.com/dunglas/httpsfv" || dep == "net" || dep == "net/http" || dep == "crypto/tls" {
 				t.Errorf("%s links %s", name, dep)
 			}
 		}
+	}
+	if !slices.Contains(links(t, "robots/client"), "net") {
+		t.Error("robots/client seems not to link net")
 	}
 }
 
 // TestHelloIsSmall: a server that somebody builds on package server links nothing
 // of the tree, of robots or of HTTP.
 func TestHelloIsSmall(t *testing.T) {
-	cmd := exec.Command("go", "list", "-deps", "./examples/hello")
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	deps := strings.Fields(string(out))
-	if !slices.Contains(deps, module+"server") {
+	deps := links(t, "examples/hello")
+	if !slices.Contains(deps, module+"server") || !slices.Contains(deps, "net") {
 		t.Errorf("hello does not even link server: %q", deps)
 	}
 	for _, dep := range deps {
 		ours, isOurs := strings.CutPrefix(dep, module)
 		small := slices.Contains([]string{"examples/hello", "server", "menu", "selector", "diag", "internal/limit", "internal/tally"}, ours) ||
 			strings.HasPrefix(ours, "server/internal/")
-		if isOurs && !small || dep == "net/http" || dep == "github.com/fsnotify/fsnotify" {
+		known := isStandard(dep) || slices.Contains([]string{"golang.org/x/sys/unix", "github.com/pires/go-proxyproto"}, dep)
+		if isOurs && !small || !isOurs && !known || dep == "net/http" {
 			t.Errorf("hello links %s", dep)
 		}
 	}
@@ -153,24 +208,82 @@ func TestHelloIsSmall(t *testing.T) {
 // its types is of an internal package.
 func TestAPIHasNoInternalTypes(t *testing.T) {
 	for _, p := range packages(t) {
-		name := p.name()
+		name := p.name
 		if strings.Contains(name, "internal") || strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "examples/") || strings.HasPrefix(name, "tools") || strings.HasPrefix(name, "test/") {
 			continue
 		}
-		cmd := exec.Command("go", "doc", "-all", "-short", "./"+name)
-		cmd.Dir = "../.."
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v: %s", name, err, out)
+		for _, file := range p.build.GoFiles {
+			for _, typ := range internalInAPI(t, name+"/"+file) {
+				t.Errorf("%s/%s exports %s", name, file, typ)
+			}
 		}
-		for line := range strings.Lines(string(out)) {
-			for _, imp := range p.Imports {
-				base := imp[strings.LastIndexByte(imp, '/')+1:]
-				if code, _, _ := strings.Cut(line, "//"); strings.HasPrefix(imp, module) && strings.Contains(imp, "internal/") &&
-					!strings.HasPrefix(line, "    ") && regexp.MustCompile(`\b`+base+`\.[A-Z]`).MatchString(code) {
-					t.Errorf("%s exports a type of %s: %s", name, imp, line)
+	}
+}
+
+// internalInAPI returns what the exported part of a file names of internal packages.
+func internalInAPI(t *testing.T, name string) (found []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../"+name, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	internal := map[string]bool{}
+	for _, imp := range file.Imports {
+		if at := strings.Trim(imp.Path.Value, `"`); strings.HasPrefix(at, module) && strings.Contains(at, "internal/") {
+			internal[path.Base(at)] = true
+			if imp.Name != nil {
+				internal[imp.Name.Name] = true
+			}
+		}
+	}
+	ast.FileExports(file)
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok {
+			f.Body = nil
+		}
+		ast.Inspect(d, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := sel.X.(*ast.Ident); ok && internal[x.Name] {
+					found = append(found, x.Name+"."+sel.Sel.Name)
 				}
 			}
+			return true
+		})
+	}
+	return found
+}
+
+// TestWhatFewMayImport: unsafe is in few places, and processes are started in one.
+func TestWhatFewMayImport(t *testing.T) {
+	used := map[string]bool{}
+	walk(t, func(name string) {
+		if !strings.HasSuffix(name, ".go") || inOtherModule(path.Dir(name)) {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), "../../"+name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, imp := range file.Imports {
+			switch imp.Path.Value {
+			case `"unsafe"`:
+				place := name
+				if !strings.HasSuffix(name, "_test.go") {
+					place = path.Dir(name)
+				}
+				if used[place] = true; allowedUnsafe[place] == "" {
+					t.Errorf("%s imports unsafe", name)
+				}
+			case `"os/exec"`:
+				if strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "test/e2e/") {
+					t.Errorf("%s may start a process: such tests are in test/e2e, with package harness", name)
+				}
+			}
+		}
+	})
+	for place := range allowedUnsafe {
+		if !used[place] {
+			t.Errorf("%s does not import unsafe: mend the table", place)
 		}
 	}
 }
@@ -178,10 +291,10 @@ func TestAPIHasNoInternalTypes(t *testing.T) {
 func TestEveryPackageIsInTheTable(t *testing.T) {
 	free := []string{"cmd/", "examples/", "internal/", "packaging/", "test/", "tools/", "robots/internal/"}
 	for _, p := range packages(t) {
-		_, known := mayImport[p.name()]
-		isFree := slices.ContainsFunc(free, func(dir string) bool { return strings.HasPrefix(p.name(), dir) })
+		_, known := mayImport[p.name]
+		isFree := slices.ContainsFunc(free, func(dir string) bool { return strings.HasPrefix(p.name, dir) })
 		if !known && !isFree {
-			t.Errorf("package %s is not in the design's table", p.name())
+			t.Errorf("package %s is not in the design's table", p.name)
 		}
 	}
 }
@@ -194,7 +307,7 @@ func TestNewcomersFindEveryPackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range packages(t) {
-		name := p.name()
+		name := p.name
 		if strings.Contains(name, "/internal/") || strings.HasPrefix(name, "test/") || strings.HasPrefix(name, "examples/") {
 			continue
 		}

@@ -53,6 +53,33 @@ func TestManualShowsWhatIsPrinted(t *testing.T) {
 	t.Run("README.md", func(t *testing.T) { play(t, steps) })
 }
 
+// TestReadmeCode compiles the Go code that the README shows, and runs the first
+// block, whose comment says what it prints.
+func TestReadmeCode(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	must(t, err)
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
+	if len(blocks) != 3 {
+		t.Fatalf("%d blocks of Go", len(blocks))
+	}
+	code := "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n"
+	for _, name := range []string{"fileserver", "menu", "robots", "robots/client", "server", "site"} {
+		code += "\t\"github.com/gophd/gophd/" + name + "\"\n"
+	}
+	code += ")\n\nfunc main() {\n" + blocks[0][1] + "}\n\n" +
+		"func robot(ctx context.Context) error {\n" + blocks[1][1] + "return nil\n}\n\n" +
+		"func serve(ctx context.Context) error {\n" + blocks[2][1] + "}\n"
+	file := filepath.Join(t.TempDir(), "readme.go")
+	write(t, file, code)
+	cmd := exec.Command("go", "run", file)
+	cmd.Dir = "../.."
+	out, err := cmd.CombinedOutput()
+	_, want, _ := strings.Cut(blocks[0][1], "// ")
+	if err != nil || string(out) != want {
+		t.Errorf("it prints %q, not %q (%v)", out, want, err)
+	}
+}
+
 // step is a command that a page shows, and what it prints.
 type step struct{ command, output string }
 
