@@ -74,13 +74,13 @@ func Available() Holds {
 	if err != nil {
 		abi = 0
 	}
-	return Holds{ABI: min(abi, wanted.abi), Calls: filtersCalls()}
+	return Holds{ABI: min(abi, Newest.ABI), Calls: filtersCalls()}
 }
 
-// wanted is the newest Landlock that is asked for. Tests ask for older ones.
-var wanted = struct {
-	abi    int
-	config landlock.Config
+// Newest is the newest Landlock that is asked for. Tests ask for older ones.
+var Newest = struct {
+	ABI    int
+	Config landlock.Config
 }{11, landlock.V11}
 
 // Enter forbids the whole process, all threads, all use of files beside p, new
@@ -94,7 +94,7 @@ func Enter(p Paths) (Holds, error) {
 		return Holds{}, err
 	}
 	holds := Available()
-	if err := wanted.config.BestEffort().Restrict(rules...); err != nil {
+	if err := Newest.Config.BestEffort().Restrict(rules...); err != nil {
 		return Holds{}, fmt.Errorf("entering the sandbox: %w", err)
 	}
 	os.Clearenv()

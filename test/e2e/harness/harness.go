@@ -77,6 +77,23 @@ func Slow(t testing.TB) {
 	}
 }
 
+// Apart runs the test that calls it once more, in a process of its own with more in
+// its environment, and reports whether this is that process. What is tried there
+// cannot be undone: rights that are given up.
+func Apart(t *testing.T, env ...string) bool {
+	t.Helper()
+	const key = "GOPHD_TEST_APART"
+	if os.Getenv(key) == t.Name() {
+		return true
+	}
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v", "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$")
+	cmd.Env = append(append(os.Environ(), env...), key+"="+t.Name())
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return false
+}
+
 // A Daemon is a running gophd.
 type Daemon struct {
 	*exec.Cmd
