@@ -21,6 +21,9 @@ func TestGroups(t *testing.T) {
 		"User-agent: foo\nDisallow: /z\n":                                                           "*",
 		"User-agent: foo\nDisallow: /z\nUser-agent: bar" + x:                                        "* | bar",
 		"User-agent: foo" + x + "User-agent: bar" + x + "Content-Usage: search=n\n":                 "* | bar | foo",
+		"User-agent: abcdefgh" + x + "User-agent: b\nDisallow: /*z$\n":                              "* | abcdefgh | b",
+		"Disallow: /*z$\nUser-agent: abcdefgh" + x:                                                  "* | veronica | abcdefgh",
+		"Disallow: /*z$\nUser-agent: abcdefghi" + x:                                                 "* | abcdefghi | veronica",
 	} {
 		// Of the last, and of foobar, no more is said than to all.
 		c := compileOf(map[string]string{"d/.robots": "Disallow: /z\n\n" + text}, "d/x")
@@ -65,6 +68,23 @@ func TestAllowByName(t *testing.T) {
 		if !c.Explain(agent, "d/x", false).Allowed || c.Explain(agent, "d/y", false).Allowed {
 			t.Errorf("%s:\n%s", agent, c.File())
 		}
+	}
+}
+
+// TestNamedBelow: robots are named in a directory and below it, and each has a group; of one
+// that is named in a directory that is denied nothing is told.
+func TestNamedBelow(t *testing.T) {
+	c := compileOf(map[string]string{"d/.robots": "User-agent: foo\nDisallow: /x\n", "d/e/.robots": "User-agent: bar\nDisallow: /y\n",
+		"f/.robots": "User-agent: baz\nDisallow: /x\n" + strings.Repeat("Final: /x\n", maxTopFinals+1)}, "d/x", "d/e/y")
+	for agent, want := range map[string]string{"foo": "d/x", "bar": "d/e/y"} {
+		for _, name := range []string{"d/x", "d/e/y"} {
+			if c.Explain(agent, name, false).Allowed == (name == want) {
+				t.Errorf("%s, %s:\n%s", agent, name, c.File())
+			}
+		}
+	}
+	if strings.Contains(string(c.File()), "baz") {
+		t.Errorf("got:\n%s", c.File())
 	}
 }
 

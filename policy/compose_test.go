@@ -59,6 +59,10 @@ func TestFinalParts(t *testing.T) {
 		{"Final: /\nDisallow: /!q\nDisallow: /*.zip$\n", "Disallow: /\nAllow: /abcdef\n", "d/abcdef", "d/abcdef.zip d/x"},
 		{"Final: /\nAllow: /d/a\nDisallow: /*b\nDisallow: /d/*bcdz$\n", "Disallow: /\nAllow: /abcdefghijk\n", "d/a d/abcdefghijk", "d/abcdefghijkbcdz d/x"},
 		{"Final: /d/x/\nDisallow: /d\n", "Allow: /*y\n", "d/y d/z/y", "d/x/y d/z"},
+		{"Final: /d/x/\nDisallow: /d/$\n", "Disallow: /\nAllow: /*\n", "a", "d/x d/x/y d/y"},
+		{"Final: /d/\nDisallow: /*/x\n", "Disallow: /\nAllow: /yzabc\n", "a", "d/yzabc d/yzabc/x d/x"},
+		{"Final: /d/e/\nDisallow: /*e\n", "Disallow: /\nAllow: /*qqqq\n", "a", "d/e/xqqqq d/xqqqq e"},
+		{"Final: /d/\nDisallow: /*q*.zip$\n", "Disallow: /\nAllow: /abcdefghij\n", "a", "d/abcdefghij d/abcdefghijq.zip q.zip"},
 	} {
 		c := compileOf(map[string]string{".robots": test.root, "d/.robots": test.below}, "a", "d/x")
 		for _, name := range strings.Fields(test.open) {
@@ -156,6 +160,12 @@ func TestComposed(t *testing.T) {
 			"Allow: /d/abcdef, Disallow: /d/abcdef, Disallow: /*.zip$, Disallow: /d/**.zip$", "Disallow: /****.zip$"},
 		"a shorter Allow beside a Final": {"Final: /\nAllow: /d/a\nDisallow: /d/*bcdz$\n", "Disallow: /\nAllow: /abcdefghijk\nDisallow: /abcdefghijk\n", "", "",
 			"Allow: /d/a, Allow: /d/abcdefghijk, Disallow: /d/*******bcdz$", ""},
+		"a program that begins with a blank": {"", "", "", "/ cgi",
+			"Disallow: / cgi/, Disallow: /*cgi/, Disallow: *cgi/", ""},
+		"a program that ends with a blank": {"", "", "", "/cgi ",
+			"Disallow: /cgi%20$, Disallow: /cgi, Disallow: cgi", "Disallow: /cgi "},
+		"a part of an extension that ends with a dollar": {"Allow: /a.d%24\nAllow: /d/abcdefgh\n", "", "", "/*.d$",
+			"Disallow: /d/abcdefgh*.d%24$, Disallow: /d/abcdefgh*.d", "Disallow: /d/abcdefgh*.d$"},
 	} {
 		root := treeOf(map[string]string{".robots": test.root, "d/.robots": test.below}, "d/x", "d/e/x")
 		if test.shut != "" {

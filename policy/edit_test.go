@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -42,4 +43,35 @@ func sharedTree(d *prooftest.Dir, sel string, made map[*prooftest.Dir]*Dir) *Dir
 	}
 	made[d] = dir
 	return dir
+}
+
+// TestEditsOfOthers: what is taken over holds only where a directory is the same, and is
+// called the same; and what the server answers by itself, or by programs, may change.
+func TestEditsOfOthers(t *testing.T) {
+	big := &Dir{Name: "big"}
+	for i := range 300 {
+		big.Files = append(big.Files, fmt.Sprintf("%03d", i))
+	}
+	note := []*Annotation{{File: "d/.robots", Data: []byte("Disallow: /x\nDisallow: /c/\nDisallow: /cgi/y\n")}}
+	root := &Dir{Notes: []*Annotation{{File: ".robots", Data: []byte("Disallow: /*zz\nDisallow: /big/1\nDisallow: /caps.txt\nDisallow: /cgi/y\n")}}, Dirs: []*Dir{big, {Name: "d", Notes: note}}}
+	first := Input{Root: root}
+	moved := *root
+	moved.Dirs = []*Dir{big, {Name: "e", Notes: note}}
+	added := *root
+	added.Dirs = []*Dir{{Name: "a"}, big, {Name: "d", Notes: note, Files: []string{"x"}}}
+	prev := Compile(first, nil)
+	for name, in := range map[string]Input{
+		"the same":               first,
+		"a directory is renamed": {Root: &moved},
+		"a directory is added":   {Root: &added},
+		"own selectors":          {Root: root, Own: []string{"/caps.txt"}},
+		"programs":               {Root: root, Programs: []string{"/cgi"}},
+	} {
+		fresh, got := Compile(in, nil), prev
+		for range 2 { // what was taken over is taken over again
+			if got = Compile(in, got); string(got.File()) != string(fresh.File()) || !reflect.DeepEqual(got.Reports(), fresh.Reports()) {
+				t.Errorf("%s:\n%s%v\nfrom the beginning:\n%s%v", name, got.File(), got.Reports(), fresh.File(), fresh.Reports())
+			}
+		}
+	}
 }

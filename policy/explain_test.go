@@ -29,9 +29,22 @@ func TestWhoCannotBeTold(t *testing.T) {
 		"Disallow: /b\nUser-agent: veronica\nDisallow: /*/a$\n":                                  "",
 
 		// Who goes by the first rule is let in by an Allow that may meet a longer pattern.
-		"Disallow: /b/\nDisallow: /b/c*b$\nAllow: /b/cd\n":  "2 GLOB " + plain,
-		"Disallow: /b/\nDisallow: /b/c*b$\nAllow: /b/a\n":   "",
-		"Disallow: /b/\nDisallow: /b/c*b$\nAllow: /b/c*e\n": "",
+		"Disallow: /b/\nDisallow: /b/c*b$\nAllow: /b/cd\n":                "2 GLOB " + plain,
+		"Disallow: /b/\nDisallow: /b/c*b$\nAllow: /b/a\n":                 "",
+		"Disallow: /b/\nDisallow: /b/c*b$\nAllow: /b/c*e\n":               "",
+		"Disallow: /b/\nDisallow: /b/c*b$\nAllow: /b/cdefgh\n":            "",
+		"Disallow: /b/\nDisallow: /b/c*b$\nAllow: /b/c*e\nDisallow: /c\n": "",
+		"Allow: /a\nDisallow: /b/\nDisallow: /b/c*b$\nAllow: /b/cd\n":     "3 GLOB " + plain,
+
+		// One who sees every Disallow sees no weak form of a rule for one robot, nor of
+		// one that is not for Veronica where she has a group.
+		"Disallow: /*c$\nUser-agent: veronica\nDisallow: /d$\n": "1 GLOB " + plain + " gopher-strict",
+		"User-agent: foo\nDisallow: /*c$\n":                     "2 GLOB " + plain + " gopher-strict",
+		"User-agent: foo\nDisallow: /a*b\n":                     "2 GLOB " + plain,
+		"Disallow: /*/a\n":                                      "1 GLOB " + plain,
+
+		"Disallow: /$\nDisallow: /log$\n":             "1 ROOT-MENU 1994 gemini gopher-strict veronica2",
+		"Disallow: /a/i$\nDisallow: /a/index.html$\n": "",
 
 		"Disallow: /\nDisallow: /*b$\n": "1 ROOT-MENU " + plain + "; 2 GLOB " + plain,
 	} {
@@ -65,10 +78,13 @@ func TestOverruled(t *testing.T) {
 		{"Final: /d/\nDisallow: /d/\n", "Allow: /x\n", false},
 		{"Final: /d/\nDisallow: /d\n", "Allow: /x\n", false},
 		{"User-agent: foo\nDisallow: /d/\n", "User-agent: foo\nAllow: /x\n", false},
+		{"User-agent: veronica\nDisallow: /d/\n", "User-agent: veronica\nAllow: /x\n", false},
 		{"Allow: /d/\n", "Allow: /x\n", false},
+		{"", "Disallow: /\nAllow: /x\n", false},
+		{"Allow: /d/cgi/x\n", "Allow: /cgi/x/y\n", false},
 	} {
 		notes := map[string]string{".robots": test.root, "d/.robots": test.below}
-		c := compileOf(notes, "d/x", "e/x")
+		c := Compile(Input{Root: treeOf(notes, "d/x", "e/x"), Programs: []string{"/d/cgi"}}, nil)
 		got := slices.ContainsFunc(c.Reports(), func(r Report) bool { return r.Code == CodeOverruled })
 		if got != test.want {
 			t.Errorf("%q: %v\n%v\n%s", notes, got, c.Reports(), c.File())

@@ -1,6 +1,10 @@
 package policy
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 // TestEverything: what denies all is written for selectors without a leading slash,
 // too, the last line of its group; what denies the root's menu alone is not. What an
@@ -29,9 +33,45 @@ func TestEverything(t *testing.T) {
 			"\nUser-agent: veronica\nDisallow: /a%24\nDisallow: /a\nDisallow: a%24\nDisallow: a\n",
 		"Disallow: /a%24*b\n": "User-agent: *\nDisallow: /a$*b\nDisallow: /a%24*b\nDisallow: /a%2524*b\nDisallow: a$*b\nDisallow: a%24*b\nDisallow: a%2524*b\n" +
 			"\nUser-agent: veronica\nDisallow: /a$*b\nDisallow: /a%24*b\nDisallow: a$*b\nDisallow: a%24*b\n",
+		"Disallow: /é\n": "User-agent: *\nDisallow: %C3%A9\nDisallow: /%C3%A9\nDisallow: /é\nDisallow: é\n",
+		"Disallow: /a%2Ab\n": "User-agent: *\nDisallow: /a%252Ab\nDisallow: /a%2Ab\nDisallow: a%252Ab\nDisallow: a%2Ab\n" +
+			"\nUser-agent: veronica\nDisallow: /a%2Ab\nDisallow: /a*b\nDisallow: a%2Ab\nDisallow: a*b\n",
+		"Disallow: /a\x80b\n": "User-agent: *\nDisallow: /a%80b\nDisallow: a%80b\n" +
+			"\nUser-agent: veronica\nDisallow: /a*b\nDisallow: a*b\n",
+		"Disallow: / a%41\n": "User-agent: *\nDisallow: %20a%2541\nDisallow: %20aA\nDisallow: / aA\nDisallow: /%20a%2541\nDisallow: /%20aA\n" +
+			"\nUser-agent: veronica\nDisallow: *a%41\nDisallow: *aA\nDisallow: /*a%41\nDisallow: /*aA\n",
+		"Disallow: /%41$$\n": "User-agent: *\nDisallow: %2541%24$\nDisallow: /%2541%24$\nDisallow: /A$$\nDisallow: /A%24$\nDisallow: A$$\nDisallow: A%24$\n" +
+			"\nUser-agent: veronica\nDisallow: %41\nDisallow: /%41\nDisallow: /A\nDisallow: A\n",
 	} {
 		if got := string(compileOf(map[string]string{".robots": text}, "a").File()); got != header+"\n"+want {
 			t.Errorf("%q:\n%s", text, got)
+		}
+	}
+}
+
+// TestPlaced: the lines of "Disallow: /x" and "Disallow: /y$" in a directory whose name
+// needs care, without those for selectors that lack a leading slash.
+func TestPlaced(t *testing.T) {
+	for dir, want := range map[string][]string{
+		"a b":  {"/a b/x", "/a b/y$", "/a b/y", "/a b/y", "/a%20b/x", "/a%20b/y$"},
+		" b":   {"/ b/x", "/ b/y$", "/%20b/x", "/%20b/y$", "User-agent: veronica", "/*b/x", "/*b/y"},
+		"d/ b": {"/d/ b/x", "/d/ b/y$", "/d/ b/y", "/d/ b/y", "/d/%20b/x", "/d/%20b/y$"},
+		"b ":   {"/b /x", "/b /y$", "/b /y", "/b /y", "/b%20/x", "/b%20/y$"},
+		"b$":   {"/b$/x", "/b$/y$", "/b$/y", "/b$/y", "/b%24/x", "/b%24/y$"},
+		"#":    {"/%23/x", "/%23/y$", "User-agent: veronica", "/*/x", "/*/y"},
+	} {
+		file := string(compileOf(map[string]string{dir + "/.robots": "Disallow: /x\nDisallow: /y$\n"}, "a").File())
+		var got []string
+		for line := range strings.Lines(strings.TrimPrefix(file, header+"\nUser-agent: *\n")) {
+			line = strings.TrimSuffix(line, "\n")
+			if _, pattern, _ := strings.Cut(line, "llow: "); strings.HasPrefix(pattern, "/") {
+				got = append(got, pattern)
+			} else if pattern == "" && line != "" {
+				got = append(got, line)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, not %q\n%s", dir, got, want, file)
 		}
 	}
 }

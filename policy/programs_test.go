@@ -24,6 +24,8 @@ func TestPrograms(t *testing.T) {
 		{"Allow: /cgi/x$\n", "", "cgi/x"},
 		{"Allow: /cgi/x\n", "", "cgi/x cgi/x/y"},
 		{"Allow: /cgifoo\n", "", ""},
+		{"Allow: /cgi?x\n", "", "cgi?x"},
+		{"Allow: /cgi*\n", "", "cgi cgi/x cgi/x/y cgi?x"},
 		{"Allow: /cgi$\nAllow: /*listed\n", "", "cgi"},
 		{"", "Allow: /cgi\nAllow: /a.dcgi\n", ""},
 		{"Allow: /d/cgi/x\n", "Disallow: /cgi/x$\n", ""},
@@ -79,6 +81,11 @@ func TestProgramsLines(t *testing.T) {
 	c = Compile(Input{Root: treeOf(map[string]string{".robots": "Allow: /a.dcgi\nAllow: /d/\n"}, "a"), Programs: []string{"/*.dcgi"}}, nil)
 	if strings.Contains(string(c.File()), "/d/*") || !c.Denied("d/x.dcgi", false) || c.Denied("d/x", false) {
 		t.Errorf("lines of what an Allow cannot outweigh:\n%s", c.File())
+	}
+	// An Allow of a name that a program answers opens nothing, though the root opens another.
+	c = Compile(Input{Root: treeOf(map[string]string{".robots": "Allow: /a.dcgi\n", "d/.robots": "Allow: /a.dcgi$\nAllow: /a.dcgi/xyz$\n"}, "a"), Programs: []string{"/*.dcgi"}}, nil)
+	if !c.Denied("d/a.dcgi", false) || !c.Denied("d/a.dcgi/xyz", false) || len(c.Unproven()) > 0 {
+		t.Errorf("an Allow of a name:\n%s", c.File())
 	}
 }
 

@@ -130,7 +130,7 @@ func TestCure(t *testing.T) {
 func TestURLs(t *testing.T) {
 	for value, denied := range map[string]string{
 		"gopher://h/0x": "d/x", "gopher://h:70/1/x/": "d/x/", "gophers://h/0/x": "d/x", "gopher://h/xx": "d/x", "HTTP://h/x": "d/x", "ftp://h/x": "d/x",
-		"gopher://h": "d/", "gopher://h/": "d/", "gopher://h/1": "d/", "http://h": "d/", "//h/x": "d//h/x", "/a://b": "d/a://b",
+		"gopher://h": "d/", "gopher://h/": "d/", "gopher://h/1": "d/", "http://h": "d/", "//h/x": "d//h/x", "http:///x": "d/x", "/a://b": "d/a://b",
 	} {
 		c := compileOf(map[string]string{"d/.robots": "Disallow: " + value + "\n"}, "e")
 		if !strings.Contains(string(c.File()), "\nDisallow: /"+denied+"\n") || len(c.Unproven()) > 0 || c.Denied("d/y", false) != (denied == "d/") {

@@ -34,6 +34,11 @@ func TestReports(t *testing.T) {
 		"User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /b\n": "warning 1 GROUP-SWALLOWED",
 		"Crawl-delay: soon\n":                                          "error 1 SYNTAX",
 		"License: terms\n":                                             "error 1 SYNTAX",
+		"Comment:\n":                                                   "error 1 SYNTAX",
+		"Comment: a\x01b\n":                                            "error 1 SYNTAX",
+		"User-agent: a/1.1, b/2\nDisallow: /b\n":                       "error 1 AGENT-NAME; error 1 AGENT-NAME; error 1 AGENT-NAME",
+		"User-agent: foo\nDisallow: /\nAllow: /a\n":                    "notice 2 ROOT-MENU; notice 3 OVER-BLOCK",
+		"User-agent: veronica\nDisallow: /\nAllow: /a\n":               "notice 2 VERONICA-HOST; notice 3 OVER-BLOCK",
 		"Disallow: /\nAllow: /a\n":                                     "notice 1 OVERRULED; notice 1 ROOT-MENU; notice 1 VERONICA-HOST; notice 2 OVER-BLOCK",
 		"Disallow: /*.txt\n":                                           "warning 1 GLOB",
 		"Disallow: /A*\n":                                              "notice 1 NO-MATCH",
@@ -110,6 +115,13 @@ func TestHandWritten(t *testing.T) {
 	}
 	if canonical, closed := c.Closed("private/x"); !closed || canonical != "/private/x" {
 		t.Errorf("private/x: %q, %v", canonical, closed)
+	}
+	if e := c.Explain("*", "a", false); !e.Allowed || e.By != nil || e.Line != 0 || e.Text != "" {
+		t.Errorf("a: %+v", e)
+	}
+	c = compileOf(map[string]string{"robots.txt": "Sitemap: gopher://e.org/0/s\n" + text}, "a")
+	if s := c.Source(1); s == nil || s.Line != 1 || s.Value != "gopher://e.org/0/s" || c.Source(0) != nil || c.Source(2) != nil || c.Source(5) != nil {
+		t.Errorf("line 1 is from %+v", s)
 	}
 	c = compileOf(map[string]string{"robots.txt": text, "b/.robots": "Disallow: /\n"}, "private/x")
 	if !strings.Contains(string(c.File()), "\nDisallow: /private\n") || !strings.Contains(string(c.File()), "\nDisallow: /b/\n") {
@@ -218,5 +230,39 @@ func TestOverBlocksOfVeronica(t *testing.T) {
 	}
 	if len(lost) > 0 {
 		t.Errorf("not told: %v\n%v\n%s", lost, c.Reports(), c.File())
+	}
+}
+
+// TestExamples: a report names ten selectors, and a rule that is said twice is told of once.
+func TestExamples(t *testing.T) {
+	var names []string
+	for i := range 12 {
+		names = append(names, fmt.Sprintf("d/x%02d", i))
+	}
+	most := 0
+	for _, r := range compileOf(map[string]string{".robots": "Disallow: /d/\nAllow: /d/x\nUser-agent: foo\nDisallow: /e\n"}, names...).Reports() {
+		most = max(most, len(r.Victims))
+	}
+	if most != 10 {
+		t.Errorf("%d victims", most)
+	}
+	var globs []string
+	for _, r := range compileOf(map[string]string{".robots": "Disallow: /b/\nDisallow: /b/c*b$\nAllow: /b/cd\n", "b/.robots": "Disallow: /c*b$\n"}).Reports() {
+		if r.Code == CodeGlob {
+			globs = append(globs, r.Place())
+		}
+	}
+	if !slices.Equal(globs, []string{".robots:2"}) {
+		t.Errorf("a pattern is told of at %q", globs)
+	}
+}
+
+// TestDeniedAndNamed: what some readers cannot be told of a directory that is denied as a
+// whole is told at its annotation, and nothing more is denied.
+func TestDeniedAndNamed(t *testing.T) {
+	c := compileOf(map[string]string{"m#x/.robots": "Disallow: /a\n" + strings.Repeat("Final: /x\n", maxTopFinals+1)}, "m#x/y", "a")
+	named := slices.ContainsFunc(c.Reports(), func(r Report) bool { return r.Code == CodeName && r.Place() == "m#x/.robots" })
+	if len(c.Unproven()) > 0 || !named || c.Denied("a", false) || !c.Denied("m#x/y", false) {
+		t.Errorf("%v\n%v\n%s", c.Unproven(), c.Reports(), c.File())
 	}
 }

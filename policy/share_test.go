@@ -139,19 +139,21 @@ func TestBounds(t *testing.T) {
 		dir    *Dir
 		denied bool
 	}{
-		"1,000 rules":         {chain("m", 1, func(int) string { return many(1000, "Disallow: /%d\n") }), false},
-		"1,001 rules":         {chain("m", 1, func(int) string { return many(1001, "Disallow: /%d\n") }), true},
-		"500 KiB":             {chain("m", 1, func(int) string { return strings.Repeat("#", maxAnnotation) }), false},
-		"500 KiB and a byte":  {chain("m", 1, func(int) string { return strings.Repeat("#", maxAnnotation+1) }), true},
-		"257 names":           {chain("m", 1, func(int) string { return many(257, "User-agent: b%d\n") + "Disallow: /x\n" }), true},
-		"64 names of its own": {chain("m", 1, func(int) string { return many(64, "User-agent: b%d\n") + "Disallow: /x\n" }), false},
-		"65 names of its own": {chain("m", 1, func(int) string { return many(65, "User-agent: b%d\n") + "Disallow: /x\n" }), true},
-		"8 ways":              {chain("m", 1, func(int) string { return many(8, "User-agent: b%[1]d\nDisallow: /%[1]d\n") }), false},
-		"9 ways":              {chain("m", 1, func(int) string { return many(9, "User-agent: b%[1]d\nDisallow: /%[1]d\n") }), true},
-		"64 Final lines":      {chain("m", 1, func(int) string { return many(64, "Final: /%d\n") }), false},
-		"65 Final lines":      {chain("m", 1, func(int) string { return many(65, "Final: /%d\n") }), true},
-		"10,000 rules":        {chain("m", 10, func(int) string { return many(1000, "Disallow: /%d\n") }), false},
-		"10,001 rules":        {chain("m", 11, func(int) string { return many(1000, "Disallow: /%d\n") }), true},
+		"1,000 rules":          {chain("m", 1, func(int) string { return many(1000, "Disallow: /%d\n") }), false},
+		"1,001 rules":          {chain("m", 1, func(int) string { return many(1001, "Disallow: /%d\n") }), true},
+		"500 KiB":              {chain("m", 1, func(int) string { return strings.Repeat("#", maxAnnotation) }), false},
+		"500 KiB and a byte":   {chain("m", 1, func(int) string { return strings.Repeat("#", maxAnnotation+1) }), true},
+		"257 names":            {chain("m", 1, func(int) string { return many(257, "User-agent: b%d\n") + "Disallow: /x\n" }), true},
+		"64 names of its own":  {chain("m", 1, func(int) string { return many(64, "User-agent: b%d\n") + "Disallow: /x\n" }), false},
+		"65 names of its own":  {chain("m", 1, func(int) string { return many(65, "User-agent: b%d\n") + "Disallow: /x\n" }), true},
+		"8 ways":               {chain("m", 1, func(int) string { return many(8, "User-agent: b%[1]d\nDisallow: /%[1]d\n") }), false},
+		"9 ways":               {chain("m", 1, func(int) string { return many(9, "User-agent: b%[1]d\nDisallow: /%[1]d\n") }), true},
+		"64 Final lines":       {chain("m", 1, func(int) string { return many(64, "Final: /%d\n") }), false},
+		"65 Final lines":       {chain("m", 1, func(int) string { return many(65, "Final: /%d\n") }), true},
+		"64 Final lines below": {chain("m", 4, func(int) string { return many(16, "Final: /%d\n") }), false},
+		"65 Final lines below": {chain("m", 5, func(int) string { return many(13, "Final: /%d\n") }), true},
+		"10,000 rules":         {chain("m", 10, func(int) string { return many(1000, "Disallow: /%d\n") }), false},
+		"10,001 rules":         {chain("m", 11, func(int) string { return many(1000, "Disallow: /%d\n") }), true},
 	} {
 		c := Compile(Input{Root: beside(hostOf(2, 1, "", private), test.dir)}, nil)
 		if c.Denied("m/any", false) != test.denied || c.Denied("~user00001/a.txt", false) || !c.Denied("~user00001/private/", true) {
@@ -198,6 +200,13 @@ func TestSiteRules(t *testing.T) {
 	if why := tooLarge(root, robotsOf{}); len(why) != 1 || why[root.subs[1]] == "" {
 		t.Errorf("one with too many: %v", why)
 	}
+	root.subs[2].rules++
+	root.subs[3].finals, root.subs[4].finals = maxTopFinals+1, maxTopFinals+1
+	for i, top := range root.subs {
+		if why := tooLarge(root, robotsOf{}); len(why) != 4 || (why[top] != "") != (1 <= i && i <= 4) {
+			t.Errorf("several with too many: %v", why)
+		}
+	}
 }
 
 // TestBorrowers: the largest goes first, and no more than must; what denies a directory
@@ -226,6 +235,13 @@ func TestBorrowers(t *testing.T) {
 			t.Errorf("%d of %d bytes: %v", room, b.total, got)
 		}
 	}
+	// A group that is gone takes nothing more, and the next are counted all the same.
+	b = bill{}
+	b.add(part{total: 2 * maxBytes, whose: []string{"a"}})
+	b.add(part{by: map[string]int{"bb": maxBytes, "c": maxBytes - 1}, total: 2*maxBytes - 1})
+	if got := b.borrowers(may, 3, maxBytes+100); len(got) != 2 || got["c"] != "" {
+		t.Errorf("of three groups: %v", got)
+	}
 }
 
 // TestNoBare: where not even the denials fit, the lines without a leading slash go
@@ -251,8 +267,9 @@ func TestDeniedNamesNobody(t *testing.T) {
 	for i := range 11 {
 		notes[fmt.Sprintf("m/%d/.robots", i)] = "User-agent: foo\n" + strings.Repeat("Disallow: /x\n", 1000)
 	}
+	notes["n/.robots"] = "User-agent: foo\n" + strings.Repeat("Final: /x\n", 65)
 	c := compileOf(notes)
-	if file := string(c.File()); !c.Denied("m/y", false) || strings.Contains(file, "foo") || !strings.Contains(file, "User-agent: bar\n") {
+	if file := string(c.File()); !c.Denied("m/y", false) || !c.Denied("n/y", false) || strings.Contains(file, "foo") || !strings.Contains(file, "User-agent: bar\n") {
 		t.Errorf("got:\n%.2000s", file)
 	}
 }
@@ -322,10 +339,111 @@ func TestNamesTakeRoom(t *testing.T) {
 }
 
 // TestNobodyTakesTooMuch: where all has room, nothing is denied.
+// TestNobodyTakesTooMuch: where all has room, nothing is denied.
 func TestNobodyTakesTooMuch(t *testing.T) {
 	c := compileOf(map[string]string{"d/.robots": "Disallow: /x\n"}, "d/x")
 	w := work{c: c, denied: map[*node]*rule{}}
 	if w.coarsen(bill{total: 1000}, 1000) || len(w.denied)+len(w.said) > 0 {
 		t.Errorf("denied: %v", w.said)
+	}
+}
+
+// TestEstimated: what would never fit is denied before it is written, for about what it
+// would take in one group; whatever else is denied.
+func TestEstimated(t *testing.T) {
+	for _, test := range []struct {
+		line     string
+		name     int // bytes of the directory's
+		families int
+	}{{"Disallow: /%04d\n", 199, 2}, {"Content-Usage: /%04d train-ai=n\n", 379, 1}} {
+		top, written := strings.Repeat("m", test.name), 0
+		notes := map[string]string{"a/.robots": strings.Repeat("Final: /x\n", maxTopFinals+1), "b/.robots": "Disallow: /x\n"}
+		for i := range 10 {
+			var b strings.Builder
+			for j := range 1000 {
+				_, _ = fmt.Fprintf(&b, test.line, j)
+			}
+			dir := top + strings.Repeat("/d", i%2) + "/" + strings.Repeat("e", i/2)
+			notes[strings.TrimSuffix(dir, "/")+"/.robots"] = b.String()
+			written += b.Len() + 1000*len(dir)
+		}
+		written *= test.families
+		c := compileOf(notes)
+		takes := 0
+		for _, r := range c.Reports() {
+			if _, err := fmt.Sscanf(r.Message, "the directory is denied: its lines and groups take %d bytes", &takes); err == nil && r.File != top+"/.robots" {
+				t.Errorf("%q: %v", test.line, r)
+			}
+		}
+		if takes < written*19/20 || takes > written*21/20 || c.Denied("b/a", false) || !c.Denied(top+"/a", false) || !c.Denied("a/a", false) {
+			t.Errorf("%q: about %d bytes of %d\n%.500s", test.line, takes, written, c.File())
+		}
+	}
+}
+
+// TestPreferencesTakeRoom: who states many preferences pays for their lines as they are
+// written.
+func TestPreferencesTakeRoom(t *testing.T) {
+	var b strings.Builder
+	for i := range 990 {
+		_, _ = fmt.Fprintf(&b, "Content-Usage: /%03d train-ai=n\n", i)
+	}
+	top := strings.Repeat("m", 600)
+	c := compileOf(map[string]string{"a/.robots": "Disallow: /x\n", top + "/.robots": b.String()}, "a/x")
+	r := c.Reports()[0]
+	var takes int
+	_, err := fmt.Sscanf(r.Message, "the directory is denied: its lines and groups take %d bytes", &takes)
+	if want := b.Len() + 990*len("/"+top); err != nil || r.File != top+"/.robots" || takes != want {
+		t.Errorf("%v, not %d", r, want)
+	}
+}
+
+// TestExactlyFull: a file of 500 KiB is written as it is, and one that has a byte more
+// without lines that lack a leading slash.
+func TestExactlyFull(t *testing.T) {
+	var b strings.Builder
+	for i := range 900 {
+		_, _ = fmt.Fprintf(&b, "Disallow: /%03d%s\n", i, strings.Repeat("x", 250))
+	}
+	size := len(compileOf(map[string]string{".robots": b.String() + "Comment: x\n"}).File())
+	for n, full := range map[int]bool{maxBytes: true, maxBytes + 1: false} {
+		c := compileOf(map[string]string{".robots": b.String() + "Comment: " + strings.Repeat("x", n-size+1) + "\n"}, "a")
+		if got := len(c.File()); (got == n) != full || c.Denied("a", false) || (c.Reports()[0].Code == CodeNoBare) == full {
+			t.Errorf("%d bytes: %d, %v", n, got, c.Reports()[0])
+		}
+	}
+}
+
+// TestProgramsTakeTooMuch: where what programs answer takes all the room, all is denied;
+// that is no annotation's doing.
+func TestProgramsTakeTooMuch(t *testing.T) {
+	in := Input{Root: &Dir{Files: []string{"a"}}}
+	for i := range 300 {
+		in.Programs = append(in.Programs, fmt.Sprintf("/%d%s", i, strings.Repeat("x", 400)))
+	}
+	c := Compile(in, nil)
+	all := slices.ContainsFunc(c.Reports(), func(r Report) bool { return r.Code == CodeTooLarge && r.File == "" })
+	if !all || !c.Denied("a", false) || len(c.Unproven()) > 0 {
+		t.Errorf("%v\n%.500s", c.Reports(), c.File())
+	}
+}
+
+// TestDeniedOnce: a directory whose denial alone takes more than a share is not denied
+// again.
+func TestDeniedOnce(t *testing.T) {
+	root := &Dir{}
+	for i := range 1400 {
+		name := fmt.Sprintf("%04d%s", i, strings.Repeat("x", 200))
+		root.Dirs = append(root.Dirs, &Dir{Name: name, Notes: []*Annotation{{File: name, Data: []byte("Disallow: /a\nDisallow: /b\nDisallow: /*c\n")}}})
+	}
+	c := Compile(Input{Root: root}, nil)
+	told := map[string]int{}
+	for _, r := range c.Reports() {
+		if r.Code == CodeCoarsened {
+			told[r.File]++
+		}
+	}
+	if len(c.File()) > maxBytes || len(told) == 0 || slices.Max(slices.Collect(maps.Values(told))) > 1 || !c.Denied(root.Dirs[7].Name+"/a", false) || c.Denied("x", false) {
+		t.Errorf("%d directories are denied, in %d bytes:\n%.600s", len(told), len(c.File()), c.File())
 	}
 }

@@ -102,6 +102,16 @@ func TestUnmatched(t *testing.T) {
 	if slices.Sort(lines); !slices.Equal(lines, []int{1, 2, 4}) {
 		t.Errorf("lines %d", lines)
 	}
+	// A directory is there though nothing is in it. Of two annotations each is told of its own.
+	var places []string
+	for _, r := range compileOf(map[string]string{".robots": "Disallow: /xx\nDisallow: /e/\nDisallow: /e/$\n", "robots.txt": "Disallow: /yy\n"}, "e/").Reports() {
+		if r.Code == CodeNoMatch {
+			places = append(places, r.Place())
+		}
+	}
+	if slices.Sort(places); !slices.Equal(places, []string{".robots:1", "robots.txt:1"}) {
+		t.Errorf("told of %q", places)
+	}
 }
 
 func TestNear(t *testing.T) {

@@ -34,6 +34,25 @@ func TestClosedThoughDenied(t *testing.T) {
 	}
 }
 
+// TestClosedNever: what has an answer of its own is not closed, though all is denied and a
+// directory is called so.
+func TestClosedNever(t *testing.T) {
+	c := compileOf(map[string]string{".robots": "Disallow: /\n"}, "robots.txt/x", "a/b")
+	for sel, want := range map[string]bool{"": false, "/": false, "/robots.txt": false, "robots.txt": false, "robots.txt/": false, "/a": true, "a/b/": false} {
+		if canonical, closed := c.Closed(sel); closed != want {
+			t.Errorf("%q: %q, %v\n%s", sel, canonical, closed, c.File())
+		}
+	}
+}
+
+// TestClosedToVeronica: what is denied to her by a name as it is, not escaped, is closed.
+func TestClosedToVeronica(t *testing.T) {
+	c := compileOf(map[string]string{".robots": "User-agent: veronica\nDisallow: /d%2541/\n"}, "d%41/x")
+	if canonical, closed := c.Closed("/d%41"); !closed || canonical != "/d%41/" {
+		t.Errorf("%q, %v\n%s", canonical, closed, c.File())
+	}
+}
+
 // TestExplainReaders: who reads for one robot only is asked about no other.
 func TestExplainReaders(t *testing.T) {
 	c := compileOf(map[string]string{".robots": "Disallow: /a\n"}, "a")
