@@ -3,13 +3,11 @@ package fileserver
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -54,7 +52,7 @@ type madeMenu struct {
 // makings are the menus that are being made, or are to be.
 type makings struct {
 	small, large *semaphore.Weighted
-	held         atomic.Int64 // bytes of the large ones that are in memory
+	held         limit.Held // the large ones
 
 	mu   sync.Mutex
 	next map[order]*pendingMenu // not begun: requests from now on get what it makes
@@ -176,7 +174,7 @@ func (k *pendingMenu) spend(bytes int) error {
 	if err := k.all.large.Acquire(k.ctx, 1); err != nil {
 		return err
 	}
-	if k.all.overfull() {
+	if k.all.held.Reached(maxHeld) {
 		k.all.large.Release(1)
 		return errOverfull
 	}
@@ -214,23 +212,6 @@ var errOverfull = &server.Error{Kind: server.Busy, Err: errors.New("clients that
 // hold counts a menu, if it is a large one, until nobody sends or keeps it any more.
 func (m *makings) hold(body []byte) {
 	if len(body) > smallMenu {
-		m.held.Add(int64(cap(body)))
-		runtime.AddCleanup(&body[0], func(n int) { m.held.Add(int64(-n)) }, cap(body))
+		m.held.Add(body)
 	}
-}
-
-// overfull reports whether too much is held. That something is not held any more is
-// known when it was collected, and a little later.
-func (m *makings) overfull() bool {
-	if m.held.Load() < maxHeld {
-		return false
-	}
-	runtime.GC()
-	for range 100 {
-		if m.held.Load() < maxHeld {
-			return false
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return true
 }

@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"site":                {"diag", "policy", "menu", "site/internal/disk", "internal/watch", "internal/limit", "internal/stall"},
 	"site/internal/disk":  {},
 	"server":              {"selector", "menu", "internal/tally", "internal/limit", "server/internal/poll"},
-	"fileserver":          {"diag", "menu", "selector", "server", "site", "internal/stall"},
+	"fileserver":          {"diag", "menu", "selector", "server", "site", "internal/limit", "internal/stall"},
 	"internal/fastcgi":    {},
 	"internal/feed":       {"menu", "selector", "server", "site"},
 	"internal/programs":   {"internal/fastcgi", "menu", "selector", "server", "site"},

@@ -1,7 +1,8 @@
-// Package limit tells the errors that are about this process, or this machine,
-// from those about the file that was asked for: there are no descriptors left,
-// or no memory. They pass, so a caller that meets one tries again later and draws no
-// conclusion from it.
+// Package limit is about what this process, or this machine, has too little of. It
+// tells the errors that say so, no descriptors left or no memory, from those about
+// the file that was asked for: they pass, so a caller that meets one tries again
+// later and draws no conclusion from it. And it counts the memory of large replies
+// ([Held]), so that there is a bound for it.
 package limit
 
 import (

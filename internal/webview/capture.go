@@ -25,9 +25,14 @@ func ask(r *server.Request, sel, query string) *server.Request {
 // capture is a server.ResponseWriter that keeps the reply.
 type capture struct {
 	bytes.Buffer
+	asked *server.Request
 	limit int
 	turn  *turn // that a large reply has to take; nil: none
-	items []menu.Item
+	items bool  // it is written item by item
+}
+
+func captureFor(r *server.Request, limit int, mine *turn) *capture {
+	return &capture{asked: r, limit: limit, turn: mine}
 }
 
 var errTooLarge = &server.Error{Kind: server.Internal, Err: errors.New("the reply is too large for a page")}
@@ -47,28 +52,25 @@ func (c *capture) Write(p []byte) (int, error) {
 
 // WriteItem adds an item.
 func (c *capture) WriteItem(it menu.Item) error {
-	c.items = append(c.items, it)
-	return nil
-}
-
-// drawnFrom is what a page of the reply is drawn from, nil if that is not its bytes.
-func (c *capture) drawnFrom() []byte {
-	if c.items != nil {
-		return nil
+	c.items = true
+	if it.Host == "" && it.Type != menu.TypeInfo && it.Type != menu.TypeError {
+		it.Host, it.Port = c.asked.Host, c.asked.Port
 	}
-	return c.Bytes()
+	_, err := c.Write(it.AppendTo(nil))
+	return err
 }
 
 // menu returns the reply as items, if it is a menu: each line parses, and a dot
 // stands at the end.
 func (c *capture) menu() ([]menu.Item, bool) {
-	if c.items != nil {
-		return c.items, true
+	text := c.String()
+	if c.items {
+		text += menu.End
 	}
-	body, ended := strings.CutSuffix(c.String(), "\r\n.\r\n")
-	if c.String() == menu.End {
+	if text == menu.End {
 		return nil, true
 	}
+	body, ended := strings.CutSuffix(text, "\r\n"+menu.End)
 	if !ended {
 		return nil, false
 	}

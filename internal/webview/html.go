@@ -91,8 +91,13 @@ func write(w http.ResponseWriter, status int, p page) {
 	_, _ = w.Write(p.render())
 }
 
-// show answers with a page that was drawn, with conditions and HEAD.
-func show(w http.ResponseWriter, r *http.Request, drawn []byte) {
+// show answers with a page that was drawn, with conditions and HEAD, or with why it
+// was not.
+func show(w http.ResponseWriter, r *http.Request, drawn []byte, err error) {
+	if err != nil {
+		failed(asRecorder(w), err)
+		return
+	}
 	h := w.Header()
 	h.Set("Content-Type", htmlText)
 	h.Set("Content-Security-Policy", pageCSP)

@@ -8,19 +8,21 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/server"
 )
 
 // To draw a page costs a hundred times what the reply costs that it shows: half a
 // second for a menu of 50,000 names. So pages are kept, under all that they are
 // drawn from, which makes them right whatever changes; and those of large replies
-// are drawn one at a time, so that they never take more than one processor, nor the
-// memory of several.
+// are drawn one at a time, so that they never take more than one processor. Clients
+// that read slowly hold what they are sent: the bound of that is for all together.
 
 // Bounds of what is drawn.
 const (
 	largeReply = 256 << 10        // bytes of a reply, or a text, that is drawn in turn
 	maxKept    = 16 << 20         // bytes of pages that are kept
+	maxHeld    = 64 << 20         // bytes of large pages that are kept or sent; then no more are drawn
 	maxWait    = 10 * time.Second // for the turn
 )
 
@@ -28,6 +30,7 @@ const (
 type drawings struct {
 	once sync.Once
 	turn chan struct{} // has an element while a large page is drawn
+	held limit.Held    // what is large
 
 	mu    sync.Mutex
 	pages map[drawnFrom][]byte
@@ -45,7 +48,10 @@ type turn struct {
 	taken bool
 }
 
-var errBusy = &server.Error{Kind: server.Busy, Err: errors.New("other large pages are being drawn")}
+var (
+	errBusy = &server.Error{Kind: server.Busy, Err: errors.New("other large pages are being drawn")}
+	errHeld = &server.Error{Kind: server.Busy, Err: errors.New("clients that read slowly hold too many large pages")}
+)
 
 // take waits until no other large page is drawn.
 func (t *turn) take() error {
@@ -53,13 +59,13 @@ func (t *turn) take() error {
 		return nil
 	}
 	t.of.once.Do(func() { t.of.turn = make(chan struct{}, 1) })
-	ctx, stop := context.WithTimeout(t.ctx, maxWait)
-	defer stop()
 	select {
 	case t.of.turn <- struct{}{}:
 		t.taken = true
 		return nil
-	case <-ctx.Done():
+	case <-t.ctx.Done():
+		return context.Cause(t.ctx)
+	case <-time.After(maxWait):
 		return errBusy
 	}
 }
@@ -73,12 +79,12 @@ func (t *turn) end() {
 }
 
 // draw returns the page that p is when fill has put into it what it shows of a
-// reply, and what fill returned: whether there is such a page. Fill must depend on
-// nothing but p and the reply; if that is empty, the page is not kept.
-func (d *drawings) draw(p page, reply []byte, fill func(*page) bool) ([]byte, bool) {
+// reply. Fill must depend on nothing but p and the reply; if that is empty, the page
+// is not kept.
+func (d *drawings) draw(p page, reply []byte, fill func(*page) error) ([]byte, error) {
 	if len(reply) == 0 {
-		ok := fill(&p)
-		return p.render(), ok
+		err := fill(&p)
+		return p.render(), err
 	}
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%#v\n", p)
@@ -88,28 +94,49 @@ func (d *drawings) draw(p page, reply []byte, fill func(*page) bool) ([]byte, bo
 	body, kept := d.pages[from]
 	d.mu.Unlock()
 	if kept {
-		return body, true
+		return body, nil
 	}
-	if !fill(&p) {
-		return nil, false
+	if len(reply) > largeReply {
+		if err := d.room(); err != nil {
+			return nil, err
+		}
+	}
+	if err := fill(&p); err != nil {
+		return nil, err
 	}
 	body = p.render()
+	d.hold(body)
 	d.keep(from, body)
-	return body, true
+	return body, nil
+}
+
+// room fails if there is no room for another large page.
+func (d *drawings) room() error {
+	if d.held.Reached(maxHeld) {
+		return errHeld
+	}
+	return nil
+}
+
+// hold counts what is large until nobody sends or keeps it any more.
+func (d *drawings) hold(body []byte) {
+	if len(body) > largeReply {
+		d.held.Add(body)
+	}
 }
 
 // keep keeps a page, and lets go of the oldest if there are too many.
 func (d *drawings) keep(from drawnFrom, body []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, ok := d.pages[from]; ok || len(body) > maxKept {
+	if _, ok := d.pages[from]; ok || cap(body) > maxKept {
 		return
 	}
 	if d.pages == nil {
 		d.pages = map[drawnFrom][]byte{}
 	}
-	for d.size += len(body); d.size > maxKept; d.order = d.order[1:] {
-		d.size -= len(d.pages[d.order[0]])
+	for d.size += cap(body); d.size > maxKept; d.order = d.order[1:] {
+		d.size -= cap(d.pages[d.order[0]])
 		delete(d.pages, d.order[0])
 	}
 	d.pages[from] = body

@@ -56,8 +56,9 @@ func badPath(path string) bool { return !strings.HasPrefix(path, "/") || selecto
 // robotsTxt answers with what the handler has as robots.txt: to RFC 9309 it says
 // the same as to Gopher robots.
 func robotsTxt(w http.ResponseWriter, r *http.Request, h server.Handler) {
-	reply := capture{limit: 8 << 20}
-	if err := h.ServeGopher(&reply, ask(connOf(r).req, "/robots.txt", "")); err != nil {
+	req := connOf(r).req
+	reply := captureFor(req, 8<<20, nil)
+	if err := h.ServeGopher(reply, ask(req, "/robots.txt", "")); err != nil {
 		failed(asRecorder(w), err)
 		return
 	}

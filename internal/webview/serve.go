@@ -161,7 +161,16 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	if n == 1 {
 		start = c.start
 	}
-	c.Served(c.req, fmt.Sprintf("%s %s %s", r.Method, r.RequestURI, r.Proto), rec.bytes, time.Since(start), rec.failure())
+	c.Served(c.req, fmt.Sprintf("%s %s %s", r.Method, r.RequestURI, r.Proto), rec.bytes, time.Since(start), rec.failure(wanted(r)))
+}
+
+// wanted is the context that ends when nobody waits for an answer any more. In
+// HTTP/1 that of net/http ends, too, when a client has only finished sending.
+func wanted(r *http.Request) context.Context {
+	if r.ProtoMajor > 1 {
+		return r.Context()
+	}
+	return connOf(r).req.Context()
 }
 
 // hostOf is a host without its port, and without the dot at the end of a name in
@@ -210,23 +219,24 @@ func (w *recorder) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// failure is what the log is told: the kind of error for a status.
-func (w *recorder) failure() error {
+// failure is what the log is told: the kind of error for a status, or that nobody
+// waits for the answer any more.
+func (w *recorder) failure(ctx context.Context) error {
 	if w.status < 400 {
 		return nil
 	}
 	kind := server.Internal
-	switch w.status {
-	case http.StatusNotFound:
+	switch {
+	case ctx.Err() != nil:
+		kind = server.Gone
+	case w.status == http.StatusNotFound:
 		kind = server.NotFound
-	case http.StatusTooManyRequests:
+	case w.status == http.StatusTooManyRequests:
 		kind = server.TooMany
-	case http.StatusServiceUnavailable:
+	case w.status == http.StatusServiceUnavailable:
 		kind = server.Busy
-	default:
-		if w.status < 500 {
-			kind = server.BadRequest
-		}
+	case w.status < 500:
+		kind = server.BadRequest
 	}
 	if w.err == nil {
 		w.err = errors.New(http.StatusText(w.status))

@@ -150,7 +150,7 @@ func (v *Pages) resource(w http.ResponseWriter, r *http.Request, f *site.Resourc
 // paged answers with the page of a file, and reports whether there is one.
 func (v *Pages) paged(w http.ResponseWriter, r *http.Request, f *site.Resource, typ byte) bool {
 	p := v.page(w, r, r.URL.Path, typ)
-	mine := turn{of: &v.drawings, ctx: r.Context()}
+	mine := turn{of: &v.drawings, ctx: wanted(r)}
 	defer mine.end()
 	var text []byte
 	p.Raw = (&url.URL{Path: r.URL.Path}).EscapedPath() + "?raw"
@@ -176,14 +176,14 @@ func (v *Pages) paged(w http.ResponseWriter, r *http.Request, f *site.Resource, 
 	default:
 		return false
 	}
-	drawn, _ := v.drawings.draw(p, text, func(p *page) bool {
+	drawn, err := v.drawings.draw(p, text, func(p *page) error {
 		if text != nil {
 			p.setText(text)
 		}
-		return true
+		return nil
 	})
 	mine.end()
-	show(w, r, drawn)
+	show(w, r, drawn, err)
 	return true
 }
 
@@ -201,26 +201,26 @@ func (v *Pages) file(w http.ResponseWriter, r *http.Request, f *site.Resource, t
 // menu answers with the menu of a directory.
 func (v *Pages) menu(w http.ResponseWriter, r *http.Request, sel string) {
 	req := connOf(r).req
-	mine := turn{of: &v.drawings, ctx: r.Context()}
+	mine := turn{of: &v.drawings, ctx: wanted(r)}
 	defer mine.end()
-	reply := capture{limit: maxMenu, turn: &mine}
-	if err := v.Handler.ServeGopher(&reply, ask(req, sel, "")); err != nil {
+	reply := captureFor(req, maxMenu, &mine)
+	if err := v.Handler.ServeGopher(reply, ask(req, sel, "")); err != nil {
 		failed(asRecorder(w), err)
 		return
 	}
-	drawn, ok := v.drawings.draw(v.page(w, r, sel, menu.TypeMenu), reply.drawnFrom(), func(p *page) bool {
+	drawn, err := v.drawings.draw(v.page(w, r, sel, menu.TypeMenu), reply.Bytes(), func(p *page) error {
 		items, ok := reply.menu()
+		if !ok {
+			return errNoMenu
+		}
 		v.fill(p, req, items)
-		return ok
+		return nil
 	})
 	mine.end()
-	if !ok {
-		asRecorder(w).err = errors.New("the menu of a directory is none")
-		fail(w, http.StatusInternalServerError, "Server error")
-		return
-	}
-	show(w, r, drawn)
+	show(w, r, drawn, err)
 }
+
+var errNoMenu = &server.Error{Kind: server.Internal, Err: errors.New("the menu of a directory is none")}
 
 // made answers with what a handler makes: a search, the reply of a program, the
 // status page. A query is that of a form, or belongs to the selector.
@@ -240,16 +240,23 @@ func (v *Pages) made(w http.ResponseWriter, r *http.Request) {
 		if body, ok := v.Drawn(ask(req, sel, asked)); ok {
 			p := v.page(w, r, sel, menu.TypeText)
 			p.Body = body
-			show(w, r, p.render())
+			show(w, r, p.render(), nil)
 			return
 		}
 	}
-	reply := capture{limit: maxMade}
-	err := v.Handler.ServeGopher(&reply, ask(req, sel, asked))
+	reply := captureFor(req, maxMade, nil)
+	err := v.Handler.ServeGopher(reply, ask(req, sel, asked))
 	if rest, _, ok := typed(sel); err != nil && server.KindOf(err) == server.NotFound && ok {
-		reply = capture{limit: maxMade}
-		err = v.Handler.ServeGopher(&reply, ask(req, rest, asked))
+		reply = captureFor(req, maxMade, nil)
+		err = v.Handler.ServeGopher(reply, ask(req, rest, asked))
 		sel = rest
+	}
+	mine := turn{of: &v.drawings, ctx: wanted(r)}
+	defer mine.end()
+	if large := reply.Len() > largeReply; large && err == nil {
+		if err = mine.take(); err == nil {
+			err = v.drawings.room()
+		}
 	}
 	if err != nil {
 		failed(asRecorder(w), err)
@@ -266,20 +273,26 @@ func (v *Pages) made(w http.ResponseWriter, r *http.Request) {
 	}
 	p := v.page(w, r, sel, typ)
 	p.Query = asked
-	switch kind := mediaType(base, typ); {
+	kind := mediaType(base, typ)
+	switch {
 	case isMenu:
 		v.fill(&p, req, items)
-		show(w, r, p.render())
 	case strings.HasPrefix(kind, "text/plain") && html:
 		p.setText(reply.Bytes())
-		show(w, r, p.render())
 	default:
+		v.drawings.hold(reply.Bytes())
+		mine.end()
 		w.Header().Set("Content-Type", kind)
 		if !inline(kind) {
 			w.Header().Set("Content-Disposition", "attachment")
 		}
 		content(w, r, reply.Bytes())
+		return
 	}
+	drawn := p.render()
+	v.drawings.hold(drawn)
+	mine.end()
+	show(w, r, drawn, nil)
 }
 
 // setText shows a text.

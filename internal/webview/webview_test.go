@@ -481,8 +481,9 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// HTTP/2 over TLS, which is answered to those that offer it alone.
-func TestHTTP2(t *testing.T) {
+// withTLS lets a server take TLS, and HTTP/2 on it.
+func withTLS(t *testing.T) func(*server.Server) {
+	t.Helper()
 	files, err := keypair.SelfSigned(t.TempDir(), "localhost")
 	if err != nil {
 		t.Fatal(err)
@@ -491,9 +492,14 @@ func TestHTTP2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, func(srv *server.Server) {
+	return func(srv *server.Server) {
 		srv.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
-	})
+	}
+}
+
+// HTTP/2 over TLS, which is answered to those that offer it alone.
+func TestHTTP2(t *testing.T) {
+	s := start(t, withTLS(t))
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}}
 	for range 120 { // more than one connection takes
 		res, err := client.Get("https://" + s.addr + "/big.bin")
