@@ -228,6 +228,9 @@ func (s *slot) turn(state connState) {
 	s.limiter.mu.Lock()
 	defer s.limiter.mu.Unlock()
 	if s.left {
+		if state == lingering { // its goroutine ends, and the Poller does not tell of what it closes for others
+			s.uncount()
+		}
 		return
 	}
 	s.limiter.states[s.state]--
@@ -260,6 +263,11 @@ func (s *slot) leave() {
 	s.limiter.mu.Lock()
 	defer s.limiter.mu.Unlock()
 	s.remove()
+	s.uncount()
+}
+
+// uncount ends the counting of one that was evicted while it was replied to.
+func (s *slot) uncount() {
 	if s.evicted {
 		s.evicted = false
 		s.limiter.evicted--

@@ -161,6 +161,29 @@ func checkLimiter(t *rapid.T, g *limiter, open map[*slot]netip.Addr) {
 	}
 }
 
+// One that has its whole reply when it is evicted is not counted as one whose
+// goroutine is still there: the Poller, which has it then, closes it and tells nobody.
+func TestEvictedWithItsReply(t *testing.T) {
+	g := limiter{total: 2}
+	var first *slot
+	first = &slot{state: writing, evict: func() { first.turn(lingering) }}
+	for _, s := range []*slot{first, {state: writing}} {
+		if why := g.enter(addr4(1), s); why != admitted {
+			t.Fatal(why)
+		}
+	}
+	if why := g.enter(addr4(2), &slot{state: reading}); why != admitted || !first.left {
+		t.Fatalf("%v, left %v", why, first.left)
+	}
+	if g.evicted != 0 || g.room() != 0 {
+		t.Errorf("%d are counted, room for %d", g.evicted, g.room())
+	}
+	first.leave()
+	if g.evicted != 0 {
+		t.Errorf("counted off twice: %d", g.evicted)
+	}
+}
+
 func TestRate(t *testing.T) {
 	r := newRates(2, 3)
 	now := time.Now()
