@@ -52,7 +52,7 @@ func TestEditsOfOthers(t *testing.T) {
 	for i := range 300 {
 		big.Files = append(big.Files, fmt.Sprintf("%03d", i))
 	}
-	note := []*Annotation{{File: "d/.robots", Data: []byte("Disallow: /x\nDisallow: /c/\nDisallow: /cgi/y\n")}}
+	note := []*Annotation{{File: "d/.robots", Data: []byte("Disallow: /x\nDisallow: /caps.txt\nDisallow: /cgi/y\n")}}
 	root := &Dir{Notes: []*Annotation{{File: ".robots", Data: []byte("Disallow: /*zz\nDisallow: /big/1\nDisallow: /caps.txt\nDisallow: /cgi/y\n")}}, Dirs: []*Dir{big, {Name: "d", Notes: note}}}
 	first := Input{Root: root}
 	moved := *root
@@ -64,8 +64,8 @@ func TestEditsOfOthers(t *testing.T) {
 		"the same":               first,
 		"a directory is renamed": {Root: &moved},
 		"a directory is added":   {Root: &added},
-		"own selectors":          {Root: root, Own: []string{"/caps.txt"}},
-		"programs":               {Root: root, Programs: []string{"/cgi"}},
+		"own selectors":          {Root: root, Own: []string{"/caps.txt", "/d/caps.txt"}},
+		"programs":               {Root: root, Programs: []string{"/cgi", "/d/cgi"}},
 	} {
 		fresh, got := Compile(in, nil), prev
 		for range 2 { // what was taken over is taken over again
@@ -73,5 +73,17 @@ func TestEditsOfOthers(t *testing.T) {
 				t.Errorf("%s:\n%s%v\nfrom the beginning:\n%s%v", name, got.File(), got.Reports(), fresh.File(), fresh.Reports())
 			}
 		}
+	}
+}
+
+// TestEditCost: when one of 300 annotations is changed, what is made of the others is taken
+// over.
+func TestEditCost(t *testing.T) {
+	host := hostOf(300, 1, "", private)
+	prev, next := Compile(Input{Root: host}, nil), Input{Root: edited(host, 7)}
+	all := testing.AllocsPerRun(1, func() { Compile(next, nil) })
+	one := testing.AllocsPerRun(1, func() { Compile(next, prev) })
+	if one > all/20 {
+		t.Errorf("%v allocations of %v", one, all)
 	}
 }

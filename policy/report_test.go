@@ -240,7 +240,7 @@ func TestExamples(t *testing.T) {
 		names = append(names, fmt.Sprintf("d/x%02d", i))
 	}
 	most := 0
-	for _, r := range compileOf(map[string]string{".robots": "Disallow: /d/\nAllow: /d/x\nUser-agent: foo\nDisallow: /e\n"}, names...).Reports() {
+	for _, r := range compileOf(map[string]string{".robots": "User-agent: *\nUser-agent: foo\nDisallow: /d/\nAllow: /d/x\nUser-agent: foo\nDisallow: /d/x0\n"}, names...).Reports() {
 		most = max(most, len(r.Victims))
 	}
 	if most != 10 {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,31 @@ func TestLooked(t *testing.T) {
 		f := finder{looked: looked}
 		if got := f.nearest(d, "draft", &node{dir: d}, ""); got != want || want == "" && f.looked > looked {
 			t.Errorf("after %d the nearest name is %q", looked, got)
+		}
+	}
+}
+
+// TestNothing: that a rule matches nothing in a directory is remembered if many names were
+// compared for it, and not too often; who looks again finds it there.
+func TestNothing(t *testing.T) {
+	r, full := &rule{form: form{uri: "/*z"}}, map[sought]bool{}
+	for range maxSought {
+		full[sought{dir: &Dir{}}] = true
+	}
+	for _, test := range []struct {
+		names int
+		head  string
+		kept  map[sought]bool
+		want  bool
+	}{{minSought, "", map[sought]bool{}, true}, {minSought - 1, "", map[sought]bool{}, false}, {minSought, "a", map[sought]bool{}, false}, {minSought, "", full, false}} {
+		d := &Dir{Files: slices.Repeat([]string{"a"}, test.names)}
+		f := finder{looked: 1000, nothing: maps.Clone(test.kept)}
+		if found := f.any(d, "/", test.head, r); found || f.nothing[sought{r, d}] != test.want {
+			t.Errorf("%d names that begin with %q: kept %v", test.names, test.head, !test.want)
+		}
+		again := finder{before: f.nothing, nothing: map[sought]bool{}}
+		if found := again.any(d, "/", test.head, r); found || (again.looked == 0) != test.want || again.nothing[sought{r, d}] != (test.names == minSought && test.head == "") {
+			t.Errorf("%d names that begin with %q: %d compared again", test.names, test.head, again.looked)
 		}
 	}
 }
@@ -102,9 +128,9 @@ func TestUnmatched(t *testing.T) {
 	if slices.Sort(lines); !slices.Equal(lines, []int{1, 2, 4}) {
 		t.Errorf("lines %d", lines)
 	}
-	// A directory is there though nothing is in it. Of two annotations each is told of its own.
+	// Of two annotations each is told of its own. A directory is there though it is empty.
 	var places []string
-	for _, r := range compileOf(map[string]string{".robots": "Disallow: /xx\nDisallow: /e/\nDisallow: /e/$\n", "robots.txt": "Disallow: /yy\n"}, "e/").Reports() {
+	for _, r := range compileOf(map[string]string{".robots": "Disallow: /xx\n", "robots.txt": "Disallow: /yy\nDisallow: /e/\nDisallow: /e/$\n"}, "e/").Reports() {
 		if r.Code == CodeNoMatch {
 			places = append(places, r.Place())
 		}
