@@ -30,19 +30,23 @@ type linkedHost struct {
 	first menu.Link
 }
 
+// linkedHosts are the hosts that maps name, in small letters.
+type linkedHosts map[string]*linkedHost
+
 // links checks what all maps link.
 func (c *checking) links() {
+	hosts := linkedHosts{}
 	for _, l := range c.linked {
 		if l.Host != ourHost && !strings.HasPrefix(l.Selector, "URL:") {
-			c.note(l)
+			c.note(hosts, l)
 		}
 	}
 	own := strings.ToLower(c.Host)
 	if own == "" {
-		own = c.guess()
+		own = hosts.guess()
 	}
-	for _, key := range slices.Sorted(maps.Keys(c.hosts)) {
-		h := c.hosts[key]
+	for _, key := range slices.Sorted(maps.Keys(hosts)) {
+		h := hosts[key]
 		switch {
 		case isLocal(key) && h.here+h.gone > 0:
 			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "leave the host out where a link is to this server",
@@ -65,12 +69,12 @@ func (c *checking) links() {
 }
 
 // note counts a link to a host that is named.
-func (c *checking) note(l menu.Link) {
+func (c *checking) note(hosts linkedHosts, l menu.Link) {
 	key := strings.ToLower(l.Host)
-	h := c.hosts[key]
+	h := hosts[key]
 	if h == nil {
 		h = &linkedHost{name: l.Host, first: l}
-		c.hosts[key] = h
+		hosts[key] = h
 	}
 	if strings.Trim(l.Selector, "/") == "" || l.Type == menu.TypeSearch || isProgram(l.Selector) || c.answered(l.Selector) {
 		return
@@ -87,10 +91,10 @@ func (c *checking) note(l menu.Link) {
 func (h *linkedHost) ours() bool { return h.here > 1 && h.here > h.gone }
 
 // guess returns the host that is most likely this one, "" if none is.
-func (c *checking) guess() string {
+func (hosts linkedHosts) guess() string {
 	best := ""
-	for _, key := range slices.Sorted(maps.Keys(c.hosts)) {
-		if h := c.hosts[key]; h.ours() && isHost(h.name) && !isLocal(key) && (best == "" || h.here > c.hosts[best].here) {
+	for _, key := range slices.Sorted(maps.Keys(hosts)) {
+		if h := hosts[key]; h.ours() && isHost(h.name) && !isLocal(key) && (best == "" || h.here > hosts[best].here) {
 			best = key
 		}
 	}

@@ -22,7 +22,7 @@ var mayAskTheWall = map[string]string{
 	"internal/keypair/keypair.go":    "of a file, compared with itself",
 	"internal/keypair/selfsigned.go": "certificates are valid by the wall clock",
 	"internal/metrics/metrics.go":    "told to Prometheus",
-	"internal/status/sheet.go":       "told to people",
+	"internal/status/page.go":        "told to people",
 	"menu/names.go":                  "told to people",
 	"internal/status/stats.go":       "minutes of a chart, told to people",
 	"menu/tree.go":                   "of a buffer, not of a time",

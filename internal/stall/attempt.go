@@ -71,5 +71,5 @@ func (a *Attempt) Enter(name string) (*Op, error) {
 	case a.over.Load():
 		return nil, ErrLeft
 	}
-	return a.guard.enter(name, a)
+	return a.guard.enter(name, a.hurried, a.stuck)
 }

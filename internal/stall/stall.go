@@ -70,8 +70,9 @@ type Guard struct {
 // An Op is an operation that is under way.
 type Op struct {
 	guard      *Guard
-	attempt    *Attempt // nil: somebody waits for it
 	name       string
+	hurried    bool            // it may take less while something else does not answer
+	left       chan<- struct{} // if not nil, gets one when it does not end
 	began      time.Time
 	late       time.Duration // the guard's, when it began
 	stuck      bool
@@ -84,17 +85,17 @@ func (g *Guard) Enter(name string) (*Op, error) {
 	if g == nil {
 		return nil, nil
 	}
-	return g.enter(name, nil)
+	return g.enter(name, false, nil)
 }
 
-func (g *Guard) enter(name string, a *Attempt) (*Op, error) {
+func (g *Guard) enter(name string, hurried bool, left chan<- struct{}) (*Op, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.n >= maxOps || len(g.stuck) > 0 && g.unanswered(name) {
 		return nil, Err
 	}
 	now := time.Now()
-	o := &Op{guard: g, attempt: a, name: name, began: now, late: g.late, prev: g.newest}
+	o := &Op{guard: g, name: name, hurried: hurried, left: left, began: now, late: g.late, prev: g.newest}
 	if g.newest == nil {
 		g.oldest = o
 	} else {
@@ -149,7 +150,7 @@ func (g *Guard) look() {
 // limit is how long an operation may take. So that attempts get through a tree
 // in which much does not answer, they wait less for the rest of it.
 func (g *Guard) limit(o *Op) time.Duration {
-	if o.attempt != nil && o.attempt.hurried && len(g.stuck) > 0 {
+	if o.hurried && len(g.stuck) > 0 {
 		return g.timeout() / inAHurry
 	}
 	return g.timeout()
@@ -161,11 +162,9 @@ func (g *Guard) mark(o *Op, now time.Time) {
 		return
 	}
 	o.stuck = true
-	if o.attempt != nil {
-		select {
-		case o.attempt.stuck <- struct{}{}:
-		default:
-		}
+	select {
+	case o.left <- struct{}{}:
+	default: // nobody leaves, or has left already
 	}
 	if len(g.stuck) == 0 {
 		g.stuck, g.inDir, g.since = map[string]int{}, map[string]int{}, o.began

@@ -1,9 +1,6 @@
 package status
 
-import (
-	"strings"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // What is counted for each minute of the last hour.
 const (
@@ -41,30 +38,4 @@ func (h *hour) list(minute int64, what int) (counts [60]int64) {
 		}
 	}
 	return counts
-}
-
-// marks are the heights of a chart.
-var marks = []rune("▁▂▃▄▅▆▇█")
-
-// chart is one line, a mark for each count: nothing is a dot, the most is full.
-func chart(counts []int64) string {
-	var most int64
-	for _, n := range counts {
-		most = max(most, n)
-	}
-	var b strings.Builder
-	for _, n := range counts {
-		if n == 0 {
-			b.WriteByte('.')
-			continue
-		}
-		b.WriteRune(marks[(n*int64(len(marks))-1)/most])
-	}
-	return b.String()
-}
-
-// share is a bar for a share in percent, at most 20 marks; what is not nothing has
-// one.
-func share(percent int64) string {
-	return strings.Repeat("█", int(max(1, percent/5)))
 }

@@ -2,11 +2,16 @@ package status
 
 import (
 	"fmt"
-	"io"
+	"maps"
 	"net/netip"
+	"runtime"
 	"slices"
-	"text/tabwriter"
+	"strconv"
+	"time"
 
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/tally"
+	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/server"
 )
 
@@ -24,39 +29,164 @@ type Page struct {
 	ShowIP func(netip.Addr) string
 }
 
-// ServeGopher answers a request.
-func (p *Page) ServeGopher(w server.ResponseWriter, r *server.Request) error {
-	if !p.allows(r.Remote.Addr()) {
-		return server.ErrDeclined
-	}
-	return p.sheet(p.Stats.Numbers()).write(w)
-}
-
 func (p *Page) allows(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	return slices.ContainsFunc(p.Allow, func(b netip.Prefix) bool { return b.Contains(a) })
 }
 
-// write writes the page as text, a line for each chart so that it fits 67 columns.
-func (s sheet) write(to io.Writer) error {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
-	line("%s\n\nThe last hour, a mark for each minute, now at the right", s.Head)
-	for _, g := range s.Hour {
-		line("\n  %s: %d, at most %d a minute\n  %s", g.Name, g.All(), g.Most(), chart(g.Counts[:]))
+// sheet is what the page shows, as text (text.go) or drawn (html.go).
+type sheet struct {
+	Head  string
+	Hour  []graph
+	Parts []table
+}
+
+// graph is what happened in the last hour, by minutes.
+type graph struct {
+	Name   string
+	Bad    bool // the fewer the better
+	Counts [60]int64
+}
+
+// All is how often it happened in the hour.
+func (g graph) All() (all int64) {
+	for _, n := range g.Counts {
+		all += n
 	}
-	for _, p := range s.Parts {
-		line("\n%s", p.Title)
-		for _, r := range p.Rows {
-			switch {
-			case r.Value == "":
-				line("  %s", r.Name)
-			case r.Share > 0:
-				line("  %s\t%s\t%s", r.Name, r.Value, share(r.Share))
-			default:
-				line("  %s\t%s", r.Name, r.Value)
-			}
+	return all
+}
+
+// Most is how often it happened in one minute.
+func (g graph) Most() int64 { return slices.Max(g.Counts[:]) }
+
+// table is a part of the page, with a title.
+type table struct {
+	Title string
+	Rows  []row
+}
+
+// row is a name and its value; without a value it is a sentence.
+type row struct {
+	Name, Value string
+	Share       int64 // of the largest of its kind, in percent
+}
+
+func (p *table) number(name string, n int64) {
+	p.Rows = append(p.Rows, row{Name: name, Value: strconv.FormatInt(n, 10)})
+}
+
+func (p *table) say(format string, args ...any) {
+	p.Rows = append(p.Rows, row{Name: fmt.Sprintf(format, args...)})
+}
+
+func (p *table) addresses(list []tally.Count[netip.Addr], show func(netip.Addr) string) {
+	for _, c := range list {
+		p.number(show(c.Key), c.Times)
+	}
+}
+
+// sheet puts the numbers in the order of the page.
+func (p *Page) sheet(n Numbers) sheet {
+	s := sheet{
+		Head:  fmt.Sprintf("gophd %s (%s), up %s", p.Stats.Version, runtime.Version(), time.Since(n.Start).Round(time.Second)),
+		Hour:  []graph{{"requests", false, n.Hour[asked]}, {"not served", true, n.Hour[failed]}, {"for robots.txt", false, n.Hour[fetched]}},
+		Parts: []table{requests(n), connections(n), p.refused(n), p.robots(n), p.reloads(n)},
+	}
+	if p.Stats.Enforcer != nil {
+		s.Parts = append(s.Parts, p.enforced(n))
+	}
+	if p.Stats.Lost != nil {
+		log := table{Title: "Access log"}
+		log.number("lines lost", n.Lost)
+		s.Parts = append(s.Parts, log)
+	}
+	return s
+}
+
+func requests(n Numbers) table {
+	p := table{Title: "Requests"}
+	most := max(1, slices.Max(n.Requests[:]))
+	for kind, times := range n.Requests {
+		p.number(server.Kind(kind).String(), times)
+		if times > 0 {
+			p.Rows[kind].Share = max(1, 100*times/most)
 		}
 	}
-	return w.Flush()
+	p.number("bytes sent", n.Bytes)
+	return p
+}
+
+func connections(n Numbers) table {
+	p := table{Title: "Connections"}
+	p.number("accepted", n.Accepted)
+	p.number("reading", int64(n.Reading))
+	p.number("writing", int64(n.Writing))
+	p.number("lingering", int64(n.Lingering))
+	return p
+}
+
+func (p *Page) refused(n Numbers) table {
+	t := table{Title: "Refused"}
+	for _, why := range slices.Sorted(maps.Keys(n.Refused)) {
+		t.number(why, n.Refused[why])
+	}
+	for _, r := range n.Refusers {
+		t.number(p.show(r.Block), r.Times)
+	}
+	return t
+}
+
+func (p *Page) robots(n Numbers) table {
+	t := table{Title: "robots.txt"}
+	t.number("bytes", int64(n.RobotsBytes))
+	t.number("fetched", n.Fetches)
+	t.number("then asked for what it denies", n.Rude)
+	t.addresses(n.Rudest, p.show)
+	t.say("SHA-256 of the policy, and of the file:")
+	t.say("%s", n.Policy)
+	t.say("%s", n.File)
+	return t
+}
+
+func (p *Page) enforced(n Numbers) table {
+	t := table{Title: "Robots held to robots.txt"}
+	t.number("known", int64(n.Enforced.Robots))
+	t.number("requests slowed", n.Enforced.Slowed)
+	t.number("requests refused", n.Enforced.Refused)
+	t.addresses(n.Enforced.Worst, p.show)
+	return t
+}
+
+// maxReports is how many reports of the last reload the page shows.
+const maxReports = 20
+
+func (p *Page) reloads(n Numbers) table {
+	t := table{Title: "Reloads"}
+	t.number("done", n.Reloads)
+	t.number("failed", n.Failures)
+	if n.Reloads > 0 {
+		t.Rows = append(t.Rows, row{Name: "last", Value: n.Last.Start.UTC().Format(time.RFC3339)}, row{Name: "it took", Value: n.Last.Took.Round(time.Microsecond).String()})
+	}
+	if n.Last.Err != nil {
+		t.say("error: %q", n.Last.Err)
+	}
+	var serious []policy.Report
+	for _, r := range n.Reports {
+		if r.Severity != diag.Notice {
+			serious = append(serious, r)
+		}
+	}
+	t.number("reports", int64(len(serious)))
+	for _, r := range serious[:min(len(serious), maxReports)] {
+		t.say("%q:%d: %s: %q", r.File, r.Line, r.Code, r.Message)
+	}
+	t.number("notices (gophd robots check -v)", int64(len(n.Reports)-len(serious)))
+	return t
+}
+
+func (p *Page) show(block netip.Addr) string {
+	if p.ShowIP != nil {
+		return p.ShowIP(block)
+	}
+	return block.String()
 }
