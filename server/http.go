@@ -34,6 +34,8 @@ type HTTPConn struct {
 	reading sync.Mutex // held while reading
 	writing sync.Mutex // held while writing
 
+	streams bool // it is HTTP/2, whose replies go on only as long as the client is read
+
 	mu     sync.Mutex
 	idle   bool
 	ending bool // no more requests are wanted
@@ -43,8 +45,12 @@ type HTTPConn struct {
 	told   atomic.Bool
 }
 
+// preface is what HTTP/2 begins with (RFC 9113, section 3.4).
+const preface = "PRI * HTTP/2.0\r\n"
+
 func (r *run) newHTTPConn(c *conn, w *reply) *HTTPConn {
-	return &HTTPConn{Conn: c.talk(), run: r, slot: c.slot, w: w, head: c.head, done: make(chan struct{})}
+	streams := bytes.HasPrefix(c.head, []byte(preface))
+	return &HTTPConn{Conn: c.talk(), run: r, slot: c.slot, w: w, head: c.head, streams: streams, done: make(chan struct{})}
 }
 
 // Read reads what the client sends.
@@ -144,6 +150,9 @@ func (c *HTTPConn) SetWriteDeadline(time.Time) error { return nil }
 func (c *HTTPConn) Idle(idle bool) {
 	c.mu.Lock()
 	c.idle = idle
+	if c.ending && c.streams {
+		c.endIn(c.run.lastCall()) // in which the last of a reply is sent
+	}
 	c.mu.Unlock()
 	c.w.progress.rest(idle)
 	if idle {
@@ -153,16 +162,27 @@ func (c *HTTPConn) Idle(idle bool) {
 	}
 }
 
-// end lets the connection end after the request that is being answered, if any.
+// end lets the connection end after the requests that are being answered, if any.
 func (c *HTTPConn) end() {
 	c.mu.Lock()
-	c.ending, c.last = true, time.Now()
-	if !c.idle {
-		c.last = c.last.Add(c.run.lastCall())
+	defer c.mu.Unlock()
+	c.ending = true
+	if c.idle {
+		c.endIn(0)
+	} else {
+		c.endIn(c.run.lastCall())
 	}
-	last := c.last
-	c.mu.Unlock()
-	_ = c.SetReadDeadline(last)
+}
+
+// endIn lets reading end after some time, or, while replies need it, with the drain.
+func (c *HTTPConn) endIn(d time.Duration) {
+	if c.streams && !c.idle {
+		d = max(c.run.drainTimeout(), 0)
+	}
+	c.last = time.Now().Add(d)
+	if !c.closed {
+		_ = c.Conn.SetReadDeadline(c.last)
+	}
 }
 
 // Ending reports whether the server takes no more requests.

@@ -3,6 +3,7 @@ package webview
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -478,6 +479,40 @@ func TestDrain(t *testing.T) {
 		} else if e := net.Error(nil); errors.As(err, &e) && e.Timeout() {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// The same in HTTP/2, where replies go on only as long as the client is heard.
+func TestDrainHTTP2(t *testing.T) {
+	const size = 32 << 20 // more than client and kernel take at once
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "large.bin"), make([]byte, size), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := site.Open(dir, site.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, func(srv *server.Server) {
+		withTLS(t)(srv)
+		srv.HTTP = serving(&Pages{Site: tree, Handler: &fileserver.Files{Site: tree}})
+		srv.DrainTimeout = time.Hour
+	})
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}}
+	res, err := client.Get("https://" + s.addr + "/large.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	began, n := time.Now(), int64(0)
+	for ; err == nil && n < size/2; time.Sleep(20 * time.Millisecond) { // longer than who waits for a request may
+		var part int64
+		part, err = io.CopyN(io.Discard, res.Body, size/2/75)
+		n += part
+	}
+	rest, failed := io.Copy(io.Discard, res.Body)
+	if err = cmp.Or(err, failed); err != nil || n+rest != size {
+		t.Errorf("%d bytes, %v after %v", n+rest, err, time.Since(began))
 	}
 }
 
