@@ -396,6 +396,22 @@ func TestPreferencesTakeRoom(t *testing.T) {
 	}
 }
 
+// TestNamesTakeAGroup: who alone names a robot pays for the whole group as it is written.
+func TestNamesTakeAGroup(t *testing.T) {
+	want, text := len("\nUser-agent: foo\n"), "User-agent: foo\n"
+	for i := range 900 {
+		line := fmt.Sprintf("Disallow: /%03d%s\n", i, strings.Repeat("x", 290))
+		text += line
+		want += 2*(len(line)+len("mallory/")) - len("/")
+	}
+	r := compileOf(map[string]string{"a/.robots": "", "mallory/.robots": text}, "a/x").Reports()[0]
+	takes := 0
+	_, err := fmt.Sscanf(r.Message, "the directory is denied: its lines and groups take %d bytes", &takes)
+	if err != nil || takes != want {
+		t.Errorf("%v, not %d", r, want)
+	}
+}
+
 // TestExactlyFull: a file of 500 KiB is written as it is, and one that has a byte more
 // without lines that lack a leading slash.
 func TestExactlyFull(t *testing.T) {
