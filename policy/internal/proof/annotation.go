@@ -43,10 +43,9 @@ type rule struct {
 	allow  bool
 	final  bool             // Final: no pattern of its own matters
 	states robots.Statement // not a rule but a preference
-	pieces []string         // in URI form, put below the directory
-	whole  bool
-	shut   bool
-	depth  int // bytes of the directory's selector
+	depth  int              // bytes of the directory's selector
+
+	robots.Pattern // in URI form, put below the directory
 
 	program bool // what a program answers is denied
 }
@@ -75,21 +74,6 @@ func (a *annotation) own(name string) (rules, preferences bool) {
 	return rules, preferences
 }
 
-// size is how many bytes the pattern has.
-func (r *rule) size() int {
-	if r.shut {
-		return shutSize
-	}
-	n := len(r.pieces) - 1
-	for _, p := range r.pieces {
-		n += len(p)
-	}
-	if r.whole {
-		n++
-	}
-	return n
-}
-
 // readNotes reads the notes of a directory.
 func readNotes(dir string, notes []Note) *annotation {
 	a := &annotation{dir: dir, notes: notes}
@@ -105,8 +89,8 @@ func readNotes(dir string, notes []Note) *annotation {
 
 // shutRule denies a directory to everybody, whatever else is said.
 func shutRule(a *annotation, file string) rule {
-	return rule{note: a, file: file, group: &group{all: true}, shut: true, depth: len(a.dir),
-		pieces: []string{string(robots.URI.Append(nil, a.dir))}}
+	return rule{note: a, file: file, group: &group{all: true}, depth: len(a.dir),
+		Pattern: robots.Pattern{Pieces: []string{string(robots.URI.Append(nil, a.dir))}, Size: shutSize}}
 }
 
 // programNote denies what programs answer: each selector, what lies below it, and
@@ -114,8 +98,8 @@ func shutRule(a *annotation, file string) rule {
 func programNote(programs []string) *annotation {
 	a := &annotation{dir: "/"}
 	for _, p := range programs {
-		for _, end := range []string{"", "/", "?"} {
-			a.rules = append(a.rules, rule{note: a, group: &group{all: true}, program: true, depth: len(a.dir), whole: end == "", pieces: pieces("", p+end, false)})
+		for _, end := range []string{"$", "/", "?"} {
+			a.rules = append(a.rules, rule{note: a, group: &group{all: true}, program: true, depth: len(a.dir), Pattern: pattern("", p+end, false)})
 		}
 	}
 	return a
@@ -128,7 +112,7 @@ func (r *rule) names(programs []string) bool {
 	if r.note.dir != "/" || r.program {
 		return false
 	}
-	elements := strings.ReplaceAll(strings.ReplaceAll(strings.Join(r.pieces, "*"), "%3F", "/"), "*", "/") + "/"
+	elements := strings.ReplaceAll(strings.ReplaceAll(strings.Join(r.Pieces, "*"), "%3F", "/"), "*", "/") + "/"
 	return slices.ContainsFunc(programs, func(p string) bool {
 		form := string(robots.URI.Append(nil, strings.TrimPrefix(p, "/*"))) + "/"
 		return strings.HasPrefix(elements, form) || strings.HasPrefix(p, "/*") && strings.Contains(elements, form)
@@ -198,30 +182,32 @@ func (a *annotation) add(r rule, value string) {
 	if value == "" || value[0] != '/' {
 		value = "/" + value
 	}
-	value, r.whole = strings.CutSuffix(value, "$")
 	base := string(robots.URI.Append(nil, a.dir[:len(a.dir)-1]))
 	for _, decode := range []bool{true, false} {
 		if decode || !r.allow && r.states == nil && strings.Contains(value, "%") {
-			r.pieces = pieces(base, value, decode)
+			r.Pattern = pattern(base, value, decode)
 			a.rules = append(a.rules, r)
 			if len(r.group.names) > 0 {
-				r.group.said += hashOf(fmt.Sprintf("%q %v %v %v %v", r.pieces, r.states, r.allow, r.final, r.whole))
+				r.group.said += hashOf(fmt.Sprintf("%q %v %v %v %v", r.Pieces, r.Whole, r.states, r.allow, r.final))
 			}
 		}
 	}
 }
 
-// pieces puts a pattern below a directory, in URI form.
-func pieces(base, value string, decode bool) []string {
-	if !decode {
+// pattern puts a pattern below a directory, in URI form.
+func pattern(base, value string, decode bool) (p robots.Pattern) {
+	if value, p.Whole = strings.CutSuffix(value, "$"); !decode {
 		value = strings.ReplaceAll(value, "%", "%25")
 	}
-	list := strings.Split(value, "*")
-	for i, p := range list {
-		list[i] = uriForm(p)
+	p.Pieces = strings.Split(value, "*")
+	for i, piece := range p.Pieces {
+		p.Pieces[i] = uriForm(piece)
 	}
-	list[0] = base + list[0]
-	return list
+	p.Pieces[0] = base + p.Pieces[0]
+	if p.Size = len(strings.Join(p.Pieces, "*")); p.Whole {
+		p.Size++
+	}
+	return p
 }
 
 // uriForm escapes a piece of a pattern that may hold escapes. An escaped slash is

@@ -71,9 +71,7 @@ func fileSet(reading *robots.Reading, robot string, readers uint32) *set {
 				if m.First() && decided(heads, p.Pieces[0]) {
 					continue
 				}
-				e := newEntry(p.Pieces, p.Whole, p.Size)
-				e.allow, e.sides, e.ref = r.Allow, 1<<i, r.Line
-				add(e)
+				add(entry{Pattern: p, allow: r.Allow, sides: 1 << i, ref: r.Line})
 			}
 		}
 	}
@@ -187,7 +185,6 @@ func (c *class) root() *place {
 // below goes down into the directory with the selector sel.
 func (c *class) below(p, next *place, sel string) {
 	next.dir, next.plain, next.still, next.key = sel, p.plain && robots.Plain(sel[len(p.dir):]), true, uint64(c.readers)
-	var buf [256]byte
 	for i := range c.lanes {
 		if next.plain && i > 0 && p.at[i] == p.at[i-1] {
 			next.at[i] = next.at[i-1]
@@ -195,7 +192,7 @@ func (c *class) below(p, next *place, sel string) {
 		}
 		l, key := &c.lanes[i], p.at[i].sum
 		if next.at[i] = p.at[i]; !p.at[i].still() {
-			next.at[i], key = l.set.advance(p.at[i], &next.own[i], l.subject(buf[:0], sel, next.plain))
+			next.at[i], key = l.set.advance(p.at[i], &next.own[i], l.subject(sel, next.plain))
 		}
 		next.key = mix(next.key, key)
 		next.still = next.still && next.at[i].still()
@@ -206,12 +203,14 @@ func (c *class) below(p, next *place, sel string) {
 func (p *place) isPlain(sel string) bool { return p.plain && robots.Plain(sel[len(p.dir):]) }
 
 // subject returns what a lane compares of a selector, which begins with a slash.
-func (l *lane) subject(buf []byte, sel string, plain bool) []byte {
-	buf = append(append(buf[:0], l.prefix...), sel[1:]...)
-	if plain {
-		return buf
+func (l *lane) subject(sel string, plain bool) string {
+	if l.prefix != "/" {
+		sel = l.prefix + sel[1:]
 	}
-	return l.form.Append(nil, string(buf))
+	if plain {
+		return sel
+	}
+	return string(l.form.Append(nil, sel))
 }
 
 // matches returns the entries of the policy that match a selector.
@@ -220,14 +219,12 @@ func (c *class) matches(p *place, sel string) []int {
 	if at.still() {
 		return at.full
 	}
-	var buf [256]byte
-	return c.policy.matches(slices.Clone(at.full), at, c.lanes[0].subject(buf[:0], sel, p.isPlain(sel)))
+	return c.policy.matches(slices.Clone(at.full), at, c.lanes[0].subject(sel, p.isPlain(sel)))
 }
 
 // ask returns the readers that take sel as denied: with its slash, and bare.
 func (c *class) ask(p *place, sel string, dir bool) (slash, bare uint32) {
 	plain := p.isPlain(sel)
-	var buf [256]byte
 	var last *cursor
 	var denied uint32
 	for i := range c.lanes {
@@ -237,7 +234,7 @@ func (c *class) ask(p *place, sel string, dir bool) (slash, bare uint32) {
 		}
 		if p.at[i] != last || !plain {
 			if last, denied = p.at[i], p.at[i].denied; !last.still() {
-				denied = l.set.denies(last, l.subject(buf[:0], sel, plain))
+				denied = l.set.denies(last, l.subject(sel, plain))
 			}
 		}
 		if l.slash {

@@ -24,8 +24,8 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 	}
 	if p.isFinal(at) { // what globs from above deny here an Allow may not open
 		for _, o := range at.at[0].open[:min(len(at.at[0].open), maxExamples)] {
-			if e := c.policy.entries[o.entry]; len(e.head) < len(form) {
-				e.head, e.rest = form, e.rest[o.piece:]
+			if e := c.policy.entries[o.entry]; len(e.head()) < len(form) {
+				e.Pieces = append([]string{form}, e.Pieces[o.piece:]...)
 				p.around(at, &e, t)
 			}
 		}
@@ -37,7 +37,7 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 	})
 	c.file.left(at.at[c.uri], lines, func(e *entry) {
 		isRead := e.sides&c.exact != 0 || c.exact == 0
-		if isRead && !c.policy.has(e, policySide) && !p.opens(at, dirs, e) && (!e.whole || len(e.rest) > 0 || !p.isDir(at, dirs, e.head)) {
+		if isRead && !c.policy.has(e, policySide) && !p.opens(at, dirs, e) && (!e.Whole || len(e.Pieces) > 1 || !p.isDir(at, dirs, e.head())) {
 			p.around(at, e, t)
 		}
 	})
@@ -46,8 +46,8 @@ func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 // opens reports whether a pattern's first star stands at the beginning of the names in
 // one of the directories: there it is asked for.
 func (p *prover[D]) opens(at *place, dirs []D, e *entry) bool {
-	dir, ok := strings.CutSuffix(e.head, "/")
-	return ok && len(dir) >= len(at.dir) && (e.whole && len(e.rest) > 0 || strings.Join(e.rest, "") != "") && p.isDir(at, dirs, dir)
+	dir, ok := strings.CutSuffix(e.head(), "/")
+	return ok && len(dir) >= len(at.dir) && (e.Whole && len(e.Pieces) > 1 || strings.Join(e.Pieces[1:], "") != "") && p.isDir(at, dirs, dir)
 }
 
 // isFinal reports whether what is said below a place is not the last word.
@@ -69,17 +69,17 @@ func (p *prover[D]) isDir(at *place, dirs []D, sel string) bool {
 
 // around asks for the names around a pattern.
 func (p *prover[D]) around(at *place, e *entry, t *tally) {
-	in := p.under(at, e.head)
+	in := p.under(at, e.head())
 	for _, fill := range []string{"", later, other} {
-		if len(e.rest) == 0 && fill != "" {
+		if len(e.Pieces) == 1 && fill != "" {
 			return
 		}
-		name, ok := plainName(e.head + fill + strings.Join(e.rest, fill))
+		name, ok := plainName(strings.Join(e.Pieces, fill))
 		if !ok || len(name) <= len(at.dir) || !strings.HasPrefix(name, at.dir) {
 			continue
 		}
 		list := []string{name, name + later}
-		if !e.whole {
+		if !e.Whole {
 			list = append(list, strings.TrimSuffix(name, "/")+"/"+later, name[:len(name)-1])
 		}
 		for _, name := range list {

@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"bytes"
 	"cmp"
 	"hash/maphash"
 	"regexp"
@@ -22,25 +21,20 @@ import (
 
 // entry is a pattern as some sides take it.
 type entry struct {
-	head  string
-	rest  []string // what stands between and after the stars
-	whole bool     // it covers the whole selector, not only its beginning
-	size  int      // the larger decides, Allow on a tie
+	robots.Pattern
 	allow bool
 	sides uint32 // one bit each
 	ref   int    // line of the file, or index of what the side knows of it
 	from  uint64 // hash of what else a side tells of it
 	hash  uint64 // of all but ref
-	pairs uint64 // of neighbouring bytes in rest
+	pairs uint64 // of neighbouring bytes in the pieces behind the head
 }
 
-func newEntry(pieces []string, whole bool, size int) entry {
-	return entry{head: pieces[0], rest: pieces[1:], whole: whole, size: size}
-}
+func (e *entry) head() string { return e.Pieces[0] }
 
 // same reports whether two entries are one pattern.
 func (e *entry) same(o *entry) bool {
-	return e.head == o.head && e.whole == o.whole && e.allow == o.allow && e.size == o.size && slices.Equal(e.rest, o.rest)
+	return e.Whole == o.Whole && e.allow == o.allow && e.Size == o.Size && slices.Equal(e.Pieces, o.Pieces)
 }
 
 var seed = maphash.MakeSeed()
@@ -50,13 +44,12 @@ func hashOf[T comparable](v T) uint64 { return maphash.Comparable(seed, v) }
 func (e *entry) content() uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
-	_, _ = h.WriteString(e.head)
-	for _, piece := range e.rest {
-		_ = h.WriteByte('*')
+	for _, piece := range e.Pieces {
 		_, _ = h.WriteString(piece)
+		_ = h.WriteByte('*')
 	}
-	maphash.WriteComparable(&h, [2]bool{e.whole, e.allow})
-	return mix(h.Sum64(), uint64(e.sides), uint64(e.size), e.from)
+	maphash.WriteComparable(&h, [2]bool{e.Whole, e.allow})
+	return mix(h.Sum64(), uint64(e.sides), uint64(e.Size), e.from)
 }
 
 // mix makes one hash of several numbers.
@@ -72,7 +65,7 @@ func mix(list ...uint64) uint64 {
 // pairs is a set of the pairs of neighbouring bytes in a text. What has others than a
 // selector does not match it: a thousand globs that an author puts beside many names
 // cost a third.
-func pairs(text []byte) (set uint64) {
+func pairs(text string) (set uint64) {
 	for i := 1; i < len(text); i++ {
 		set |= 1 << ((text[i-1]*37 + text[i]) & 63)
 	}
@@ -88,19 +81,19 @@ type set struct {
 }
 
 func newSet(list []entry, all uint32) *set {
-	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Or(strings.Compare(a.head, b.head), a.ref-b.ref) })
+	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Or(strings.Compare(a.head(), b.head()), a.ref-b.ref) })
 	s := &set{entries: list, up: make([]int, len(list)), sums: make([]uint64, len(list)+1), all: all}
 	for i := range list {
 		e := &list[i]
 		up := i - 1
-		for up >= 0 && !strings.HasPrefix(e.head, list[up].head) {
+		for up >= 0 && !strings.HasPrefix(e.head(), list[up].head()) {
 			up = s.up[up]
 		}
 		s.up[i] = up
 		e.hash = e.content()
 		s.sums[i+1] = s.sums[i] + e.hash
-		for _, piece := range e.rest {
-			e.pairs |= pairs([]byte(piece))
+		for _, piece := range e.Pieces[1:] {
+			e.pairs |= pairs(piece)
 		}
 	}
 	return s
@@ -108,9 +101,9 @@ func newSet(list []entry, all uint32) *set {
 
 // has reports whether a side has the pattern of an entry, which may be of another set.
 func (s *set) has(e *entry, side uint32) bool {
-	i := sort.Search(len(s.entries), func(i int) bool { return s.entries[i].head >= e.head })
-	for ; i < len(s.entries) && s.entries[i].head == e.head; i++ {
-		if o := &s.entries[i]; o.sides == side && o.whole == e.whole && slices.Equal(o.rest, e.rest) {
+	i := sort.Search(len(s.entries), func(i int) bool { return s.entries[i].head() >= e.head() })
+	for ; i < len(s.entries) && s.entries[i].head() == e.head(); i++ {
+		if o := &s.entries[i]; o.sides == side && o.Whole == e.Whole && slices.Equal(o.Pieces, e.Pieces) {
 			return true
 		}
 	}
@@ -121,8 +114,8 @@ func (s *set) has(e *entry, side uint32) bool {
 func (s *set) order(a, b int) int {
 	x, y := &s.entries[a], &s.entries[b]
 	switch {
-	case x.size != y.size:
-		return cmp.Compare(x.size, y.size)
+	case x.Size != y.Size:
+		return cmp.Compare(x.Size, y.Size)
 	case x.allow == y.allow:
 		return cmp.Compare(y.ref, x.ref)
 	case y.allow:
@@ -147,7 +140,7 @@ type span struct{ lo, hi int }
 // search is a pattern whose head is matched. With no piece left it covers the
 // directory's own selector, and nothing else.
 type search struct {
-	entry, piece int
+	entry, piece int // of its pieces the one that comes next
 	from         int // where the piece may begin
 }
 
@@ -157,14 +150,14 @@ func (c *cursor) still() bool { return c.lo == c.hi && len(c.open) == 0 }
 // root is the cursor at a beginning of selectors.
 func (s *set) root(prefix string) *cursor {
 	c := &cursor{span: span{0, len(s.entries)}}
-	c, _ = s.advance(c, &cursor{}, []byte(prefix))
+	c, _ = s.advance(c, &cursor{}, prefix)
 	return c
 }
 
 // advance goes down into a directory with the selector sub: to next, or, if
 // nothing is in question there, it stays. The key is a hash of all that the answers
 // for the directory and for all below it depend on.
-func (s *set) advance(c, next *cursor, sub []byte) (at *cursor, key uint64) {
+func (s *set) advance(c, next *cursor, sub string) (at *cursor, key uint64) {
 	if c.still() {
 		return c, c.sum
 	}
@@ -176,28 +169,28 @@ func (s *set) advance(c, next *cursor, sub []byte) (at *cursor, key uint64) {
 	key = mix(c.sum, s.sums[next.hi]-s.sums[next.lo])
 	s.heads(c, next.lo, sub, func(i int) {
 		key += s.entries[i].hash
-		s.step(search{i, 0, len(s.entries[i].head)}, sub, next)
+		s.step(search{i, 1, len(s.entries[i].head())}, sub, next)
 	})
 	s.settle(next)
 	return next, key
 }
 
 // after returns the first entry of the cursor's range whose head comes after sub.
-func (s *set) after(c *cursor, sub []byte) int {
-	return c.lo + sort.Search(c.hi-c.lo, func(i int) bool { return s.entries[c.lo+i].head > string(sub) })
+func (s *set) after(c *cursor, sub string) int {
+	return c.lo + sort.Search(c.hi-c.lo, func(i int) bool { return s.entries[c.lo+i].head() > sub })
 }
 
 // below returns the entries of the cursor's range whose heads go on below sub.
-func (s *set) below(c *cursor, sub []byte) span {
+func (s *set) below(c *cursor, sub string) span {
 	lo := s.after(c, sub)
-	return span{lo, lo + sort.Search(c.hi-lo, func(i int) bool { return !strings.HasPrefix(s.entries[lo+i].head, string(sub)) })}
+	return span{lo, lo + sort.Search(c.hi-lo, func(i int) bool { return !strings.HasPrefix(s.entries[lo+i].head(), sub) })}
 }
 
 // heads yields the entries of the cursor's range whose heads begin sub; end is
 // the first after it.
-func (s *set) heads(c *cursor, end int, sub []byte, yield func(int)) {
+func (s *set) heads(c *cursor, end int, sub string, yield func(int)) {
 	for i := end - 1; i >= c.lo; i = s.up[i] {
-		if head := s.entries[i].head; len(sub) >= len(head) && string(sub[:len(head)]) == head { // which copies nothing
+		if strings.HasPrefix(sub, s.entries[i].head()) {
 			yield(i)
 		}
 	}
@@ -216,7 +209,7 @@ func (s *set) left(c *cursor, taken []span, yield func(*entry)) {
 		i = max(i, t.hi)
 	}
 	for _, o := range c.open {
-		if e := &s.entries[o.entry]; len(e.head) == c.n {
+		if e := &s.entries[o.entry]; len(e.head()) == c.n {
 			yield(e)
 		}
 	}
@@ -259,34 +252,34 @@ func (s *set) fold(found []int) (denied uint32) {
 }
 
 // step looks for as many pieces as sub holds.
-func (s *set) step(o search, sub []byte, next *cursor) {
+func (s *set) step(o search, sub string, next *cursor) {
 	e := &s.entries[o.entry]
-	for ; o.piece < len(e.rest); o.piece++ {
-		at := -1
-		if last := e.whole && o.piece == len(e.rest)-1; !last {
-			if at = bytes.Index(sub[o.from:], []byte(e.rest[o.piece])); at < 0 {
-				o.from = max(o.from, len(sub)-len(e.rest[o.piece])+1)
+	for ; o.piece < len(e.Pieces); o.piece++ {
+		at, piece := -1, e.Pieces[o.piece]
+		if last := e.Whole && o.piece == len(e.Pieces)-1; !last {
+			if at = strings.Index(sub[o.from:], piece); at < 0 {
+				o.from = max(o.from, len(sub)-len(piece)+1)
 			}
 		}
 		if at < 0 {
 			next.open = append(next.open, o)
 			return
 		}
-		o.from += at + len(e.rest[o.piece])
+		o.from += at + len(piece)
 	}
 	switch {
-	case !e.whole:
+	case !e.Whole:
 		next.full = append(next.full, o.entry)
-	case len(e.rest) == 0 && len(sub) == len(e.head):
+	case sub == e.head():
 		next.open = append(next.open, o)
 	}
 }
 
 // matches appends the entries that match sub, which lies below the cursor's
 // directory, or is its selector; those of full are left out.
-func (s *set) matches(found []int, c *cursor, sub []byte) []int {
+func (s *set) matches(found []int, c *cursor, sub string) []int {
 	s.heads(c, s.after(c, sub), sub, func(i int) {
-		if s.ends(search{i, 0, len(s.entries[i].head)}, sub) {
+		if s.entries[i].Match(sub) {
 			found = append(found, i)
 		}
 	})
@@ -295,7 +288,7 @@ func (s *set) matches(found []int, c *cursor, sub []byte) []int {
 		have = pairs(sub)
 	}
 	for _, o := range c.open {
-		if s.entries[o.entry].pairs&^have == 0 && s.ends(o, sub) {
+		if e := &s.entries[o.entry]; e.pairs&^have == 0 && e.Match(sub) {
 			found = append(found, o.entry)
 		}
 	}
@@ -303,7 +296,7 @@ func (s *set) matches(found []int, c *cursor, sub []byte) []int {
 }
 
 // denies returns the sides that take sub as denied.
-func (s *set) denies(c *cursor, sub []byte) uint32 {
+func (s *set) denies(c *cursor, sub string) uint32 {
 	var buf [32]int
 	found := s.matches(append(buf[:0], c.full...), c, sub)
 	if len(found) == len(c.full) {
@@ -313,37 +306,19 @@ func (s *set) denies(c *cursor, sub []byte) uint32 {
 	return s.fold(found)
 }
 
-// ends reports whether what is left of a pattern matches the rest of sub.
-func (s *set) ends(o search, sub []byte) bool {
-	e := &s.entries[o.entry]
-	rest := sub[o.from:]
-	for i := o.piece; i < len(e.rest); i++ {
-		piece := e.rest[i]
-		if e.whole && i == len(e.rest)-1 {
-			return len(rest) >= len(piece) && string(rest[len(rest)-len(piece):]) == piece
-		}
-		at := bytes.Index(rest, []byte(piece))
-		if at < 0 {
-			return false
-		}
-		rest = rest[at+len(piece):]
-	}
-	return !e.whole || len(rest) == 0
-}
-
 var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
 
 // matchesWhole reports whether the entry matches sub if an escape is one letter.
-func (e *entry) matchesWhole(sub []byte) bool {
+func (e *entry) matchesWhole(sub string) bool {
 	letters := func(s string) string {
 		return escape.ReplaceAllStringFunc(s, func(s string) string {
 			c, _ := selector.DecodePercent(s)
 			return string('Ā' + rune(c))
 		})
 	}
-	p := robots.Pattern{Pieces: []string{letters(e.head)}, Whole: e.whole}
-	for _, piece := range e.rest {
+	p := robots.Pattern{Whole: e.Whole}
+	for _, piece := range e.Pieces {
 		p.Pieces = append(p.Pieces, letters(piece))
 	}
-	return p.Match(letters(string(sub)))
+	return p.Match(letters(sub))
 }

@@ -52,11 +52,10 @@ func (c *class) take(notes []*annotation, reading *robots.Reading, programs []st
 			if own && r.states == nil || prefers && r.states != nil {
 				counts = r.group.has(c.name())
 			}
-			if !counts || r.allow && !own && c.banned(above, r.pieces[0]) {
+			if !counts || r.allow && !own && c.banned(above, r.Pieces[0]) {
 				continue
 			}
-			e := newEntry(r.pieces, r.whole, r.size())
-			e.allow, e.ref, e.sides = r.allow, len(c.rules), policySide
+			e := entry{Pattern: r.Pattern, allow: r.allow, ref: len(c.rules), sides: policySide}
 			if r.states != nil {
 				e.sides, c.prefer = wantedSide, true
 			} else if r.names(programs) {
@@ -83,8 +82,8 @@ func (c *class) banned(above []*annotation, head string) bool {
 	for _, a := range above {
 		for i := range a.rules {
 			r := &a.rules[i]
-			counts := r.group.has(c.name()) && r.states == nil && !r.final && !r.whole
-			if counts && (by == nil || r.size() > by.size() || r.size() == by.size() && r.allow) && (robots.Pattern{Pieces: r.pieces}).Match(head) {
+			counts := r.group.has(c.name()) && r.states == nil && !r.final && !r.Whole
+			if counts && (by == nil || r.Size > by.Size || r.Size == by.Size && r.allow) && r.Match(head) {
 				by = r
 			}
 		}

@@ -32,11 +32,16 @@ func Check[D comparable](in Input[D], prev *Result[D]) *Result[D] {
 	if prev == nil {
 		prev = &Result[D]{}
 	}
-	p := &prover[D]{in: in}
-	sum := newSummary()
-	p.each(prev.root, sum.add)
-	sum.sort()
-	return &Result[D]{Rows: sum.rows, Findings: sum.findings, root: p.root}
+	p, r := &prover[D]{in: in}, &Result[D]{}
+	for _, m := range models {
+		r.Rows = append(r.Rows, Row{Reader: m.Name})
+	}
+	r.Rows = append(r.Rows, Row{Reader: Preferences})
+	ofAll := map[string]bool{} // what was found for all robots
+	p.each(prev.root, func(c *class, t *tally) { r.add(c, t, ofAll) })
+	r.sort()
+	r.root = p.root
+	return r
 }
 
 // each proves the file for every class of robots, and tells what was found.

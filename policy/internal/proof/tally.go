@@ -123,32 +123,16 @@ func union(list, more []string) []string {
 	return list
 }
 
-// summary is what was found for all classes.
-type summary struct {
-	rows     []Row
-	findings []Finding
-	all      map[string]bool // those of all robots
-}
-
-func newSummary() *summary {
-	s := &summary{all: map[string]bool{}}
-	for _, m := range models {
-		s.rows = append(s.rows, Row{Reader: m.Name})
-	}
-	s.rows = append(s.rows, Row{Reader: Preferences})
-	return s
-}
-
 // add adds the tally of a class. What befalls all robots, which come first, is not
 // told of each of them. An over-block is the same though another line says it to them.
-func (s *summary) add(c *class, t *tally) {
-	for i := range s.rows {
+func (r *Result[D]) add(c *class, t *tally, all map[string]bool) {
+	for i := range r.Rows {
 		if i == len(models) || c.readers>>i&1 == 1 {
-			s.rows[i].Selectors += t.selectors
+			r.Rows[i].Selectors += t.selectors
 		}
 	}
 	for cause, e := range t.found {
-		row := &s.rows[cause.reader]
+		row := &r.Rows[cause.reader]
 		if cause.leak {
 			row.Leaks += e.count
 		} else {
@@ -160,11 +144,11 @@ func (s *summary) add(c *class, t *tally) {
 		}
 		same := fmt.Sprint(cause.leak, cause.reader, cause.file, line, e.count, e.examples, e.invented)
 		if c.name() == "*" {
-			s.all[same] = true
-		} else if s.all[same] {
+			all[same] = true
+		} else if all[same] {
 			continue
 		}
-		s.findings = append(s.findings, Finding{
+		r.Findings = append(r.Findings, Finding{
 			Leak: cause.leak, Reader: row.Reader, Robot: c.name(), File: cause.file, Line: cause.line, Dir: cause.dir,
 			Count: e.count, Examples: union(slices.Clone(e.examples), e.invented),
 		})
@@ -172,8 +156,8 @@ func (s *summary) add(c *class, t *tally) {
 }
 
 // sort sorts the findings.
-func (s *summary) sort() {
-	slices.SortFunc(s.findings, func(a, b Finding) int {
+func (r *Result[D]) sort() {
+	slices.SortFunc(r.Findings, func(a, b Finding) int {
 		if a.Leak != b.Leak {
 			if a.Leak {
 				return -1

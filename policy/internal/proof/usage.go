@@ -13,12 +13,11 @@ func (c *class) state(reading *robots.Reading) (list []entry) {
 		if err != nil {
 			continue
 		}
-		e := entry{} // no path: all
+		p := robots.Pattern{Pieces: []string{""}} // no path: all
 		if line.Pattern != "" {
-			p := models[exactModel].Patterns(robots.Rule{Pattern: line.Pattern})[0]
-			e = newEntry(p.Pieces, p.Whole, p.Size)
+			p = models[exactModel].Patterns(robots.Rule{Pattern: line.Pattern})[0]
 		}
-		e.sides, e.ref, e.from = statedSide, len(c.stated), hashOf(states.String())
+		e := entry{Pattern: p, sides: statedSide, ref: len(c.stated), from: hashOf(states.String())}
 		list, c.stated, c.prefer = append(list, e), append(c.stated, states), true
 	}
 	return list
@@ -30,11 +29,11 @@ func (c *class) prefers(found []int, side uint32) (states robots.Statement, by *
 	longest := -1
 	for _, i := range found {
 		e := &c.policy.entries[i]
-		if e.sides != side || e.size < longest {
+		if e.sides != side || e.Size < longest {
 			continue
 		}
-		if e.size > longest {
-			longest, states = e.size, nil
+		if e.Size > longest {
+			longest, states = e.Size, nil
 		}
 		if side == statedSide {
 			states = states.Combine(c.stated[e.ref])

@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -48,7 +47,7 @@ func (p *prover[D]) answered() (list []string) {
 		list = append(list, prog, prog+"/"+later, prog+"?"+later)
 	}
 	for _, r := range p.class.about {
-		if name, ok := plainName(strings.Join(r.pieces, later)); ok {
+		if name, ok := plainName(strings.Join(r.Pieces, later)); ok {
 			name = strings.TrimRight(name, "/")
 			list = append(list, name, name+"/"+later, name+later)
 		}
@@ -166,10 +165,10 @@ func (c *class) goBy(at *place) (pieces []string, ok bool) {
 		}
 		for _, o := range at.at[i].open {
 			e := &l.set.entries[o.entry]
-			if o.piece == len(e.rest) {
+			if o.piece == len(e.Pieces) {
 				continue // the directory itself
 			}
-			piece := e.rest[o.piece]
+			piece := e.Pieces[o.piece]
 			if strings.Contains(piece, "/") || len(pieces) == maxExamples {
 				return nil, false
 			}
@@ -271,13 +270,13 @@ func (p *prover[D]) spelling(at *place, canonical, sel string, dir, exists bool,
 // may end inside of an escape: "/*9.txt" matches "/%C3%A9.txt". So it is, by the
 // letter; but readers that escape nothing are right not to see it.
 func (p *prover[D]) byDigits(at *place, sel string) bool {
-	form := robots.URI.Append(nil, sel)
-	if !bytes.ContainsRune(form, '%') {
+	form := string(robots.URI.Append(nil, sel))
+	if !strings.Contains(form, "%") {
 		return false
 	}
 	whole := slices.DeleteFunc(slices.Clone(p.class.matches(at, sel)), func(i int) bool {
 		e := &p.class.policy.entries[i]
-		return len(e.rest) > 0 && !e.matchesWhole(form)
+		return len(e.Pieces) > 1 && !e.matchesWhole(form)
 	})
 	by := p.class.decide(whole)
 	return by == nil || by.allow
