@@ -199,10 +199,6 @@ func (r *reader) line(l robots.Line) {
 		r.forgiven(l, "Disallow")
 		r.rule(l, false)
 	case robots.KindAllow:
-		if l.Forgiven {
-			r.report(CodeMisspelt, l.Number, "%.60q is near Allow, but opens nothing", strings.TrimSpace(l.Text))
-			return
-		}
 		r.rule(l, true)
 	case robots.KindUsage:
 		r.usage(l)

@@ -56,12 +56,10 @@ func namedRobots(root *node, denied map[*node]*rule) robotsOf {
 			}
 		}
 	}
-	if denied[root] != nil || root.note != nil && root.note.shut != nil {
+	if denied[root] != nil || root.note.shut != nil {
 		return names // all are told the same: nothing is allowed
 	}
-	if root.note != nil {
-		read(root)(root)
-	}
+	read(root)(root)
 	for _, top := range root.subs {
 		if top.named > 0 {
 			top.each(denied, read(top))

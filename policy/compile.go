@@ -20,7 +20,6 @@ type Compiled struct {
 	nodes    *node
 	file     []byte
 	sources  []*rule // of each line of the file
-	fields   SiteFields
 	reports  []Report
 	proof    *proof.Result[*Dir]
 	leaks    []Leak
@@ -65,10 +64,7 @@ func (c *Compiled) grow(prev *Compiled, programs []*rule) {
 	if !slices.Equal(c.in.Own, prev.in.Own) || !slices.Equal(c.in.Programs, prev.in.Programs) {
 		prev = &Compiled{}
 	}
-	if c.nodes = f.grow(c.in.Root, form{}, prev.in.Root, prev.nodes); c.nodes == nil {
-		c.nodes = &node{dir: c.in.Root}
-	}
-	c.nothing = f.nothing
+	c.nodes, c.nothing = f.grow(c.in.Root, form{}, prev.in.Root, prev.nodes), f.nothing
 }
 
 // work is what a compilation knows until it is done.
@@ -119,10 +115,10 @@ func (w *work) deny(n *node, code, why string) {
 
 // firstFile is the annotation of a directory, or the first below it.
 func firstFile(n *node) string {
-	for ; n.note == nil && len(n.subs) > 0; n = n.subs[0] {
-	}
-	if n.note == nil || len(n.dir.Notes) == 0 {
-		return ""
+	for ; len(n.dir.Notes) == 0; n = n.subs[0] {
+		if len(n.subs) == 0 {
+			return ""
+		}
 	}
 	return n.dir.Notes[0].File
 }
@@ -156,12 +152,7 @@ func (w *work) write() {
 			w.compose()
 		}
 		list := sections(w.groups, w.noBare)
-		var fields []siteField
-		if n := c.nodes.note; n != nil {
-			fields = n.fields
-		}
-		c.fields = siteFields(fields)
-		out := write(list, fields)
+		out := write(list, c.nodes.note.fields)
 		if out.buf.Len() <= maxBytes || w.denied[c.nodes] != nil {
 			c.file, c.sources = out.buf.Bytes(), out.sources
 			break
@@ -211,8 +202,8 @@ func (w *work) compose() {
 // is served byte for byte.
 func (w *work) isHandWritten() bool {
 	n := w.c.nodes
-	return n.note != nil && n.note.shut == nil && w.denied[n] == nil && len(n.subs) == 0 &&
-		len(n.dir.Notes) == 1 && n.dir.Notes[0].File == robotsFile && len(w.programs) == 0
+	return n.note.shut == nil && w.denied[n] == nil && len(n.subs) == 0 && len(n.dir.Notes) == 1 &&
+		n.dir.Notes[0].File == robotsFile && len(w.programs) == 0
 }
 
 // handSources says of a robots.txt that is served as it is that each rule and
@@ -257,7 +248,7 @@ func (c *Compiled) File() []byte { return c.file }
 func (c *Compiled) Reports() []Report { return c.reports }
 
 // Fields returns what the root's annotation says about the whole site.
-func (c *Compiled) Fields() SiteFields { return c.fields }
+func (c *Compiled) Fields() SiteFields { return siteFields(c.nodes.note.fields) }
 
 // Hash is the SHA-256 of what the policy means, in hexadecimal: in which order and in
 // which spelling annotations say it does not matter.

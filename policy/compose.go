@@ -65,11 +65,8 @@ func compose(c *class, root *node, denied map[*node]*rule, programs []*rule) *gr
 
 // programsOpen leaves out what the root's annotation opens by name.
 func (b *composer) programsOpen(root *node) {
-	if root.note == nil || b.denied[root] != nil {
-		return
-	}
 	rules, _, _ := root.note.setsFor(b.token)
-	if rules == nil {
+	if rules == nil || b.denied[root] != nil {
 		return
 	}
 	for _, r := range rules.rules {

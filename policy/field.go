@@ -121,29 +121,23 @@ func (r *reader) known(l robots.Line, key string, list []string, stated bool) {
 	}
 }
 
-// restrict puts two dictionaries of preferences together, in one spelling. Where they
-// say different things of a key, the one that permits less is taken.
+// restrict puts two dictionaries of preferences, both of which can be read, together in
+// one spelling. Where they say different things of a key, the one that permits less is
+// taken.
 func restrict(a, b string) string {
-	said, errA := robots.ParseUsage(a)
-	more, errB := robots.ParseUsage(b)
+	said, _ := robots.ParseUsage(a)
+	more, _ := robots.ParseUsage(b)
 	first, _ := httpsfv.UnmarshalDictionary([]string{a})
 	second, _ := httpsfv.UnmarshalDictionary([]string{b})
-	all := said.Combine(more)
-	if errA != nil || errB != nil {
-		return all.String()
-	}
 	both := httpsfv.NewDictionary()
-	for _, s := range all { // sorted by key
+	for _, s := range said.Combine(more) { // sorted by key
 		member, ok := first.Get(s.Key)
 		if !ok || more.Of(s.Key) > said.Of(s.Key) {
 			member, _ = second.Get(s.Key)
 		}
 		both.Add(s.Key, member)
 	}
-	text, err := httpsfv.Marshal(both)
-	if err != nil {
-		return all.String()
-	}
+	text, _ := httpsfv.Marshal(both)
 	return text
 }
 

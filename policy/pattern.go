@@ -125,18 +125,13 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 // unescape decodes the percent escapes; ok is false if nobody can ask for it.
 // One that stands for a slash is no slash, so that it names nothing.
 func unescape(s string) (plain string, ok bool) {
-	ok = !strings.ContainsFunc(s, isControl)
-	if strings.IndexByte(s, '%') < 0 {
-		return s, ok
-	}
-	b := make([]byte, 0, len(s))
+	b, ok := make([]byte, 0, len(s)), true
 	for i := 0; i < len(s); {
 		c, n := selector.DecodePercent(s[i:])
 		if n == 0 {
 			c, n = s[i], 1
-		} else if c == '/' || isControl(rune(c)) {
-			ok = false
 		}
+		ok = ok && !isControl(rune(c)) && (n == 1 || c != '/')
 		b, i = append(b, c), i+n
 	}
 	return string(b), ok
@@ -179,23 +174,7 @@ func isLiteral(uri string) bool {
 // matches reports whether a pattern matches a selector, both in URI form.
 func matches(pattern, sel string) bool {
 	pattern, end := strings.CutSuffix(pattern, "$")
-	head, rest, glob := strings.Cut(pattern, "*")
-	if !strings.HasPrefix(sel, head) {
-		return false
-	}
-	sel = sel[len(head):]
-	for glob {
-		head, rest, glob = strings.Cut(rest, "*")
-		if !glob && end {
-			return strings.HasSuffix(sel, head)
-		}
-		at := strings.Index(sel, head)
-		if at < 0 {
-			return false
-		}
-		sel = sel[at+len(head):]
-	}
-	return !end || sel == ""
+	return robots.Pattern{Pieces: strings.Split(pattern, "*"), Whole: end}.Match(sel)
 }
 
 // covers reports whether a pattern matches all that begins with head.

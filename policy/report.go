@@ -177,21 +177,16 @@ var codes = []CodeInfo{
 // gather makes one report of those of the same line and code, and puts the worst
 // first.
 func gather(reports []Report) []Report {
-	type key struct {
-		code, file string
-		line       int
-		message    string
-	}
-	at := map[key]int{}
+	at := map[diag.Diagnostic]int{}
 	var list []Report
 	for _, r := range reports {
-		k := key{r.Code, r.File, r.Line, ""}
+		key := diag.Diagnostic{Code: r.Code, File: r.File, Line: r.Line}
 		if len(r.Readers) == 0 {
-			k.message = r.Message
+			key.Message = r.Message
 		}
-		i, ok := at[k]
+		i, ok := at[key]
 		if !ok {
-			at[k] = len(list)
+			at[key] = len(list)
 			list = append(list, r)
 			continue
 		}

@@ -43,14 +43,11 @@ type part struct {
 // so what others say does not matter.
 func billOf(list []section, all *group, noBare bool) bill {
 	var b bill
-	copied := false
 	for _, s := range list {
 		b.add(partOf(s))
-		copied = copied || s.copied
 	}
-	if !copied {
-		p := partOf(section{lines: all.weakLines(noBare)})
-		b.parts = append(b.parts, p)
+	if !slices.ContainsFunc(list, func(s section) bool { return s.copied }) {
+		b.add(partOf(section{lines: all.weakLines(noBare)}))
 	}
 	return b
 }
@@ -119,28 +116,25 @@ func (b *bill) borrowers(may map[string]*node, tops int, room int) (why map[stri
 	list := slices.DeleteFunc(slices.Collect(maps.Keys(charges)), func(owner string) bool { return may[owner] == nil || charges[owner] <= share })
 	slices.SortFunc(list, func(x, y string) int { return cmp.Or(cmp.Compare(charges[y], charges[x]), cmp.Compare(x, y)) })
 	why = map[string]string{}
-	payers := make([]int, len(b.parts)) // of each group that are left
-	rest := make([]int, len(b.parts))   // bytes of it that are left
-	for i, p := range b.parts {
-		payers[i], rest[i] = len(p.whose), p.total
-	}
+	parts := slices.Clone(b.parts) // what is left of them
 	left := b.total
 	for _, owner := range list {
 		if left <= room {
 			break
 		}
 		why[owner] = fmt.Sprintf("its lines and groups take %d bytes of %d; its share is %d", charges[owner], maxBytes, share)
-		for i, p := range b.parts {
-			if rest[i] == 0 {
+		for i := range parts {
+			p := &parts[i]
+			if p.total == 0 {
 				continue
 			}
 			saved := p.by[owner] - 2*len(owner) - 2*len("Disallow: //\n")
-			if slices.Contains(p.whose, owner) {
-				if payers[i]--; payers[i] == 0 { // nobody is left who wants the group
-					saved = rest[i]
+			if i := slices.Index(p.whose, owner); i >= 0 {
+				if p.whose = slices.Delete(slices.Clone(p.whose), i, i+1); len(p.whose) == 0 { // nobody is left who wants the group
+					saved = p.total
 				}
 			}
-			rest[i] -= saved
+			p.total -= saved
 			left -= saved
 		}
 	}
@@ -153,15 +147,14 @@ func tooLarge(root *node, names robotsOf) map[*node]string {
 	rules := 0
 	tops := slices.Clone(root.subs)
 	for _, top := range tops {
-		if top.rules > maxTopRules {
+		switch {
+		case top.rules > maxTopRules:
 			why[top] = fmt.Sprintf("its annotations have %d rules; the bound is %d", top.rules, maxTopRules)
-			continue
-		}
-		if top.finals > maxTopFinals {
+		case top.finals > maxTopFinals:
 			why[top] = fmt.Sprintf("its annotations have %d Final lines; the bound is %d", top.finals, maxTopFinals)
-			continue
+		default:
+			rules += top.rules
 		}
-		rules += top.rules
 	}
 	slices.SortStableFunc(tops, func(a, b *node) int { return cmp.Compare(b.rules, a.rules) })
 	for _, top := range tops {

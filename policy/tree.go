@@ -98,7 +98,7 @@ func (d *Dir) find(name string) *Dir {
 type node struct {
 	dir     *Dir
 	at      form  // its selector, without a slash at the end; empty for the root
-	note    *note // nil: no annotation lies here
+	note    *note // nil: no annotation lies here; the root has one that says nothing then
 	subs    []*node
 	size             // of what is said here and below
 	missing []Report // of rules here that match nothing that exists now
@@ -113,7 +113,7 @@ func (f *finder) grow(d *Dir, at form, oldDir *Dir, old *node) *node {
 	}
 	n := &node{dir: d, at: at}
 	switch {
-	case len(d.Notes) == 0:
+	case len(d.Notes) == 0 && at.uri != "":
 	case old != nil && old.note != nil && slices.Equal(old.dir.Notes, d.Notes):
 		n.note = old.note
 	default:

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -25,21 +24,11 @@ func (c *Compiled) read() {
 	}
 }
 
-// denies reports whether any robot is denied a selector.
-func (c *Compiled) denies(sel string) bool {
-	uri := escape(sel)
-	for _, r := range c.readers {
-		if !r.Allowed(uri) {
-			return true
-		}
-	}
-	return false
-}
-
 // Denied reports whether any robot is denied a resource. The name is a path
 // below the root, "." for the root itself; it need not exist.
 func (c *Compiled) Denied(name string, dir bool) bool {
-	return c.denies(selector.Canonical(name, dir))
+	uri := escape(selector.Canonical(name, dir))
+	return slices.ContainsFunc(c.readers, func(r *robots.Rules) bool { return !r.Allowed(uri) })
 }
 
 // DeniedToAll reports whether a resource is denied to the robots that no
@@ -75,11 +64,8 @@ func (c *Compiled) closes(canonical, spelling string) bool {
 		return !d.Allowed && (always || isSlashed(d.Rule.Pattern) && spelling[0] != '/' || r.Allowed(other))
 	}
 	isClosed := func(r *robots.Rules) bool { return closed(r, escape(canonical), escape(spelling)) }
-	if slices.ContainsFunc(c.readers, isClosed) {
-		return true
-	}
-	// Her lines may be in weak forms, which are not escaped.
-	return c.veronica != nil && (isClosed(c.veronica) || closed(c.veronica, canonical, spelling))
+	// Veronica's lines may be in weak forms, which are not escaped.
+	return slices.ContainsFunc(c.readers, isClosed) || isClosed(c.veronica) || closed(c.veronica, canonical, spelling)
 }
 
 // RuleSource is a line of an annotation.
@@ -128,7 +114,7 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	d := f.Decide(agent, escape(sel))
 	e := Explanation{Agent: agent, Selector: sel, Allowed: d.Allowed}
 	if e.By = c.Source(d.Rule.Line); e.By != nil {
-		e.Overrules = c.Source(c.without(e.By).Decide(agent, escape(sel)).Rule.Line)
+		e.Overrules = c.Source(c.without(f, *e.By).Decide(agent, escape(sel)).Rule.Line)
 	}
 	if e.Line = d.Rule.Line; e.Line > 0 {
 		e.Text = (&rule{allow: d.Rule.Allow}).field() + d.Rule.Pattern
@@ -144,16 +130,15 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	return e
 }
 
-// without reads the file without what a line of an annotation has become there, which
-// may be several lines.
-func (c *Compiled) without(said *RuleSource) *robots.File {
+// without reads the file again without what a line of an annotation has become there,
+// which may be several lines.
+func (c *Compiled) without(f *robots.File, said RuleSource) *robots.File {
 	var rest []byte
-	n := 0
-	for line := range bytes.Lines(c.file) {
-		if n++; n <= len(c.sources) && c.sources[n-1] != nil && c.sources[n-1].file == said.File && c.sources[n-1].line == said.Line {
-			line = []byte("\n")
+	for l := range f.Lines() {
+		if s := c.Source(l.Number); s != nil && *s == said {
+			l.Text = "\n"
 		}
-		rest = append(rest, line...)
+		rest = append(rest, l.Text...)
 	}
 	return robots.Parse(robots.RFC9309, rest)
 }
