@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -56,7 +57,7 @@ func namedRobots(root *node, denied map[*node]*rule) robotsOf {
 			}
 		}
 	}
-	if denied[root] != nil || root.note.shut != nil {
+	if root.shut(denied) != nil {
 		return names // all are told the same: nothing is allowed
 	}
 	read(root)(root)
@@ -74,14 +75,11 @@ func namedRobots(root *node, denied map[*node]*rule) robotsOf {
 func (names robotsOf) classes() []*class {
 	by := map[uint64]*class{}
 	list := []*class{}
-	isName := map[string]bool{}
-	for token := range names.told {
-		isName[token] = true
-	}
+	told := maps.Clone(names.told)
 	for token := range names.written {
-		if !isName[token] {
+		if told[token] == nil {
 			// It has no group, unless a reader of 1994 would take that of another.
-			parts(token, isName, func(string) { names.told[token] = nil })
+			parts(token, told, func(string) { names.told[token] = nil })
 		}
 	}
 	for token, told := range names.told {
@@ -109,11 +107,12 @@ func compareNames(a, b string) int {
 }
 
 // parts calls fn for every piece of a name that is a name, too, but for itself.
-func parts(name string, isName map[string]bool, fn func(part string)) {
+func parts[T any](name string, names map[string]T, fn func(part string)) {
 	name = strings.ToLower(name)
 	for from := range name {
 		for to := from + 1; to <= len(name); to++ {
-			if part := name[from:to]; len(part) < len(name) && isName[part] {
+			part := name[from:to]
+			if _, ok := names[part]; ok && len(part) < len(name) {
 				fn(part)
 			}
 		}
@@ -123,16 +122,16 @@ func parts(name string, isName map[string]bool, fn func(part string)) {
 // longestFirst orders classes so that no name comes after one that is a part of it. Where
 // that cannot be, the names of a class are written one by one.
 func longestFirst(classes []*class) []*class {
-	at, isName := map[string]*class{}, map[string]bool{}
+	at := map[string]*class{} // by token
 	for _, c := range classes {
 		for _, name := range c.names {
-			at[strings.ToLower(name)], isName[strings.ToLower(name)] = c, true
+			at[strings.ToLower(name)] = c
 		}
 	}
 	before := map[*class]int{} // how many names must be written before it
 	count := func(c *class, n int) {
 		for _, name := range c.names {
-			parts(name, isName, func(part string) {
+			parts(name, at, func(part string) {
 				if at[part] != c {
 					before[at[part]] += n
 				}

@@ -131,7 +131,7 @@ func (w *work) coarsen(b bill, room int) bool {
 	}
 	may := map[string]*node{}
 	for _, top := range w.c.nodes.subs {
-		if w.denied[top] == nil && (top.note == nil || top.note.shut == nil) {
+		if top.shut(w.denied) == nil {
 			may[top.at.top()] = top
 		}
 	}
@@ -202,7 +202,7 @@ func (w *work) compose() {
 // is served byte for byte.
 func (w *work) isHandWritten() bool {
 	n := w.c.nodes
-	return n.note.shut == nil && w.denied[n] == nil && len(n.subs) == 0 && len(n.dir.Notes) == 1 &&
+	return n.shut(w.denied) == nil && len(n.subs) == 0 && len(n.dir.Notes) == 1 &&
 		n.dir.Notes[0].File == robotsFile && len(w.programs) == 0
 }
 

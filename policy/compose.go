@@ -27,8 +27,8 @@ type composer struct {
 	*group
 	token    string
 	denied   map[*node]*rule
-	programs []*rule
-	opened   []*rule // the Allows of the root that speak of what programs answer
+	programs int     // the first entries are what programs answer
+	opened   []*rule // the Allows of the root that speak of it
 	partly   bool    // something outweighs the Allow that is looked at
 }
 
@@ -54,17 +54,18 @@ func compose(c *class, root *node, denied map[*node]*rule, programs []*rule) *gr
 	if c.told == nil { // everybody is told most of what is said; room for all of it in each group would be most of the memory
 		g.entries = make([]entry, 0, len(programs)+root.rules)
 	}
-	b := composer{group: g, token: c.token(), denied: denied, programs: programs}
+	b := composer{group: g, token: c.token(), denied: denied}
 	for _, p := range programs {
 		g.entries = append(g.entries, entry{rule: p, strong: true})
 	}
-	b.programsOpen(root)
+	b.programsOpen(root, programs)
+	b.programs = len(b.entries)
 	b.node(root, path{})
 	return g
 }
 
 // programsOpen leaves out what the root's annotation opens by name.
-func (b *composer) programsOpen(root *node) {
+func (b *composer) programsOpen(root *node, programs []*rule) {
 	rules, _, _ := root.note.setsFor(b.token)
 	if rules == nil || b.denied[root] != nil {
 		return
@@ -73,16 +74,12 @@ func (b *composer) programsOpen(root *node) {
 		if !r.allow {
 			continue
 		}
-		if slices.ContainsFunc(b.programs, func(p *rule) bool { return r.names(p.value) }) {
+		if slices.ContainsFunc(programs, func(p *rule) bool { return r.names(p.value) }) {
 			b.opened = append(b.opened, r)
 		}
 		b.entries = slices.DeleteFunc(b.entries, func(e entry) bool {
 			return r.names(e.value) && (r.uri == e.uri || r.uri == e.value || covers(r.uri, headOf(e.uri)))
 		})
-	}
-	b.programs = nil
-	for _, e := range b.entries {
-		b.programs = append(b.programs, e.rule)
 	}
 }
 
@@ -109,10 +106,7 @@ func (r *rule) names(program string) bool {
 }
 
 func (b *composer) node(n *node, above path) {
-	if r := b.denied[n]; r != nil || n.note != nil && n.note.shut != nil {
-		if r == nil {
-			r = n.note.shut
-		}
+	if r := n.shut(b.denied); r != nil {
 		b.shut(r, above)
 		return
 	}
@@ -209,19 +203,16 @@ func (b *composer) closed(allow *rule) bool {
 		return false
 	}
 	for i := range b.programs {
-		e := b.programs[i]
+		e := &b.entries[i]
 		if len(allow.uri) < len(e.uri) || !mayMeet(allow.uri, e.uri) {
 			continue
 		}
+		b.partly = true
 		if part := e.below(allow); len(b.opened) > 0 && part != nil && !covers(e.uri, headOf(allow.uri)) {
 			b.entries = append(b.entries, entry{rule: part, strong: true, pad: max(0, len(allow.uri)+1-len(part.uri))})
-			b.partly = true
-			continue
-		}
-		if b.entries[i].overrules(allow) {
+		} else if e.overrules(allow) {
 			return true
 		}
-		b.partly = b.partly || b.entries[i].pad > 0
 	}
 	return false
 }
@@ -253,7 +244,7 @@ func (b *composer) spelled(r *rule) []*rule {
 	if !r.allow || r.owner != "" {
 		return list
 	}
-	for _, p := range b.programs {
+	for _, p := range b.entries[:b.programs] {
 		if ext, isExt := strings.CutPrefix(p.value, "/*"); isExt && strings.HasSuffix(r.uri, ext) && len(r.uri) < len(p.uri) {
 			end := strings.TrimPrefix(p.uri, p.value)
 			plain, _ := unescape(end)

@@ -89,10 +89,8 @@ func handWritten(f proof.Finding) Report {
 }
 
 func (c *Compiled) proofInput(file []byte) proof.Input[*Dir] {
-	return proof.Input[*Dir]{Root: c.in.Root, Name: nameOf, Look: look, Programs: c.in.Programs, Own: c.in.Own, Shut: c.shut, File: file, Closed: c.closes}
+	return proof.Input[*Dir]{Root: c.in.Root, Name: (*Dir).name, Look: look, Programs: c.in.Programs, Own: c.in.Own, Shut: c.shut, File: file, Closed: c.closes}
 }
-
-func nameOf(d *Dir) string { return d.Name }
 
 // look shows the proof what is in a directory.
 func look(d *Dir) (files []string, dirs []*Dir, notes []proof.Note) {

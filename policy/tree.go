@@ -72,11 +72,8 @@ func (d *Dir) Has(name string, dir bool) bool {
 	if dir {
 		return d.find(name) != nil
 	}
-	above, file := ".", name
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		above, file = name[:i], name[i+1:]
-	}
-	in := d.find(above)
+	slash := strings.LastIndexByte(name, '/') + 1
+	in, file := d.find(name[:slash]), name[slash:]
 	if in == nil {
 		return false
 	}
@@ -165,20 +162,11 @@ func next[T interface {
 	return found
 }
 
-// sub returns the node of that name.
-func (n *node) sub(name string) *node {
-	i, ok := slices.BinarySearchFunc(n.subs, name, func(n *node, name string) int { return strings.Compare(n.dir.Name, name) })
-	if !ok {
-		return nil
-	}
-	return n.subs[i]
-}
-
 // each calls fn for a node and all below, in the order of their selectors, but
 // for what lies below a directory that is denied as a whole.
 func (n *node) each(denied map[*node]*rule, fn func(*node)) {
 	fn(n)
-	if denied[n] != nil || n.note != nil && n.note.shut != nil {
+	if n.shut(denied) != nil {
 		return
 	}
 	for _, sub := range n.subs {
@@ -186,15 +174,27 @@ func (n *node) each(denied map[*node]*rule, fn func(*node)) {
 	}
 }
 
+// shut returns the rule by which a directory is denied as a whole, nil if it is not.
+func (n *node) shut(denied map[*node]*rule) *rule {
+	if r := denied[n]; r != nil || n.note == nil {
+		return r
+	}
+	return n.note.shut
+}
+
 // selectorOf is the canonical selector of a node's directory.
 func selectorOf(n *node) string { return n.at.raw + "/" }
 
 // find returns the node of a canonical selector.
 func (n *node) find(sel string) *node {
-	for sel = strings.Trim(sel, "/"); sel != "" && n != nil; {
+	for sel = strings.Trim(sel, "/"); sel != ""; {
 		var name string
 		name, sel, _ = strings.Cut(sel, "/")
-		n = n.sub(name)
+		i, ok := slices.BinarySearchFunc(n.subs, name, func(n *node, name string) int { return strings.Compare(n.dir.Name, name) })
+		if !ok {
+			return nil
+		}
+		n = n.subs[i]
 	}
 	return n
 }

@@ -130,7 +130,11 @@ func (a *annotation) read(n Note, names map[string]bool) bool {
 			return false
 		}
 		r := rule{file: n.File, line: l.Number, group: now}
-		switch kind := field(l); kind {
+		kind := l.Kind.String()
+		if strings.EqualFold(l.Field, "final") {
+			kind = "final"
+		}
+		switch kind {
 		case "user-agent":
 			if !open {
 				now, open = &group{}, true
@@ -242,19 +246,6 @@ func localPath(value string) string {
 		return path[1:]
 	}
 	return "/" + path
-}
-
-// field says what a line is: user-agent, allow, disallow, final, content-usage or
-// something else. What is nearly a Disallow or a User-agent counts, what is nearly
-// an Allow does not.
-func field(l robots.Line) string {
-	switch {
-	case l.Kind == robots.KindAgent, l.Kind == robots.KindDisallow, l.Kind == robots.KindUsage, l.Kind == robots.KindAllow && !l.Forgiven:
-		return l.Kind.String()
-	case strings.EqualFold(l.Field, "final"):
-		return "final"
-	}
-	return ""
 }
 
 // robotNames returns the robots of a User-agent line. What is no product token names

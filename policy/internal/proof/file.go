@@ -46,20 +46,15 @@ func (c *class) read(reading *robots.Reading, strict *set) {
 // lines alike: those share an entry.
 func fileSet(reading *robots.Reading, robot string, readers uint32) *set {
 	var list []entry
-	var before []int // for each entry the one of the same line before it, plus 1
-	var latest []int // for each line its last entry, plus 1
+	of := map[int][]int{} // the entries of each line
 	add := func(e entry) {
-		for len(latest) <= e.ref {
-			latest = append(latest, 0)
-		}
-		for at := latest[e.ref]; at > 0; at = before[at-1] {
-			if o := &list[at-1]; o.same(&e) {
-				o.sides |= e.sides
+		for _, i := range of[e.ref] {
+			if list[i].same(&e) {
+				list[i].sides |= e.sides
 				return
 			}
 		}
-		list, before = append(list, e), append(before, latest[e.ref])
-		latest[e.ref] = len(list)
+		list, of[e.ref] = append(list, e), append(of[e.ref], len(list))
 	}
 	heads := map[string]bool{}
 	for i, m := range models {
