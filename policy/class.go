@@ -27,43 +27,41 @@ type robotsOf struct {
 // says by name what it says to all is not told anything of its own there.
 func namedRobots(root *node, denied map[*node]*rule) robotsOf {
 	names := robotsOf{map[string]string{}, map[string]map[*node]uint64{}}
-	read := func(top *node) func(*node) {
-		return func(n *node) {
-			if n.note == nil || len(n.note.names) == 0 || denied[n] != nil {
-				return
+	read := func(top, n *node) {
+		if n.note == nil || len(n.note.names) == 0 || denied[n] != nil {
+			return
+		}
+		here := maphash.String(seed, n.at.uri)
+		for _, name := range n.note.names {
+			token := strings.ToLower(name)
+			if names.written[token] == "" {
+				names.written[token] = name
 			}
-			here := maphash.String(seed, n.at.uri)
-			for _, name := range n.note.names {
-				token := strings.ToLower(name)
-				if names.written[token] == "" {
-					names.written[token] = name
-				}
-				rules, prefs, own := n.note.setsFor(token)
-				all := n.note.sets["*"]
-				if (!own || len(n.subs) == 0 && all != nil && rules.hash == all.hash && !rules.opens()) && (prefs == nil || prefs == all) {
-					continue
-				}
-				if names.told[token] == nil {
-					names.told[token] = map[*node]uint64{}
-				}
-				sum := here
-				if own {
-					sum = sum*31 + rules.hash
-				}
-				if prefs != nil {
-					sum = sum*31 + prefs.about
-				}
-				names.told[token][top] += sum
+			rules, prefs, own := n.note.setsFor(token)
+			all := n.note.sets["*"]
+			if (!own || len(n.subs) == 0 && all != nil && rules.hash == all.hash && !rules.opens()) && (prefs == nil || prefs == all) {
+				continue
 			}
+			if names.told[token] == nil {
+				names.told[token] = map[*node]uint64{}
+			}
+			sum := here
+			if own {
+				sum = sum*31 + rules.hash
+			}
+			if prefs != nil {
+				sum = sum*31 + prefs.about
+			}
+			names.told[token][top] += sum
 		}
 	}
 	if root.shut(denied) != nil {
 		return names // all are told the same: nothing is allowed
 	}
-	read(root)(root)
+	read(root, root)
 	for _, top := range root.subs {
 		if top.named > 0 {
-			top.each(denied, read(top))
+			top.each(denied, func(n *node) { read(top, n) })
 		}
 	}
 	return names

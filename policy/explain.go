@@ -48,8 +48,8 @@ func (w *work) explain(f proof.Finding) (list []Report) {
 // for the same reason.
 func (w *work) byRule(g *group, rules []*rule, reader, sel string) (Report, bool) {
 	for _, r := range rules {
-		for _, e := range g.denials(r.uri) {
-			if report, ok := w.untold(g, e, reader, sel); ok {
+		for i := g.from(r.uri); i < len(g.entries) && g.entries[i].uri == r.uri; i++ {
+			if report, ok := w.untold(g, &g.entries[i], reader, sel); ok {
 				return report, true
 			}
 		}
@@ -60,7 +60,7 @@ func (w *work) byRule(g *group, rules []*rule, reader, sel string) (Report, bool
 // untold reports that a reader cannot be told what an entry denies.
 func (w *work) untold(g *group, e *entry, reader, sel string) (report Report, ok bool) {
 	code, message := w.reason(g, e, reader, sel)
-	if code == "" {
+	if code == "" || e.allow || e.dropped {
 		return report, false
 	}
 	report = NewReport(code, e.file, e.line, message)
@@ -85,9 +85,6 @@ func (w *work) untold(g *group, e *entry, reader, sel string) (report Report, ok
 func (w *work) opened(g *group) (list []Report) {
 	for i := range g.entries {
 		e := &g.entries[i]
-		if e.allow || e.dropped {
-			continue
-		}
 		if r, ok := w.untold(g, e, "first-match", "/"); ok && g.opensBelow(headOf(e.uri), e.uri) {
 			list = append(list, r)
 		}
@@ -122,13 +119,7 @@ func (w *work) rulesOf(f proof.Finding) []*rule {
 	case n.note.shut != nil:
 		return []*rule{n.note.shut}
 	}
-	var list []*rule
-	for _, r := range n.note.lines {
-		if r.file == f.File && r.line == f.Line {
-			list = append(list, r)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(n.note.lines), func(r *rule) bool { return r.file != f.File || r.line != f.Line })
 }
 
 // groupOf returns the group that a robot takes.
@@ -137,16 +128,6 @@ func (w *work) groupOf(token string) *group {
 		return g
 	}
 	return w.groups[0]
-}
-
-// denials returns the entries that deny a pattern.
-func (g *group) denials(uri string) (list []*entry) {
-	for i := g.from(uri); i < len(g.entries) && g.entries[i].uri == uri; i++ {
-		if e := &g.entries[i]; !e.allow && !e.dropped {
-			list = append(list, e)
-		}
-	}
-	return list
 }
 
 // from is the place of the first entry that does not come before a pattern.

@@ -100,7 +100,7 @@ func beginsEscape(s string) bool {
 // first only. None is left of a value that nobody can ask for. at is the form of
 // the directory.
 func patternsOf(value string, allow bool, at form) []form {
-	if value = pathOf(value); value[0] != '/' {
+	if value = pathOf(value); !strings.HasPrefix(value, "/") {
 		value = "/" + value
 	}
 	value, end := strings.CutSuffix(value, "$")
@@ -144,17 +144,11 @@ func pathOf(value string) string {
 	if !found || strings.Trim(scheme, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.") != "" || scheme == "" {
 		return value
 	}
-	slash := strings.IndexByte(rest, '/')
-	if slash < 0 {
-		return "/"
+	_, path, _ := strings.Cut(rest, "/")
+	if is := strings.ToLower(scheme); (is == "gopher" || is == "gophers") && path != "" {
+		return path[1:]
 	}
-	rest = rest[slash:]
-	if is := strings.ToLower(scheme); (is == "gopher" || is == "gophers") && len(rest) > 1 {
-		if rest = rest[2:]; rest == "" {
-			return "/"
-		}
-	}
-	return rest
+	return "/" + path
 }
 
 // headOf returns the part of a pattern in URI form that is literal, up to the

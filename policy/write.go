@@ -128,11 +128,7 @@ func write(list []section, fields []siteField) *writer {
 }
 
 func (w *writer) rules(s section) {
-	said := false
-	for _, l := range s.lines {
-		said = said || !l.allow
-	}
-	if !said {
+	if !slices.ContainsFunc(s.lines, func(l line) bool { return !l.allow }) {
 		s.lines = append([]line{{text: nobody}}, s.lines...)
 		if len(s.lines) == 1 && !strings.EqualFold(s.names[0], veronica) {
 			s.lines = append(s.lines, line{text: "/", allow: true})
