@@ -47,7 +47,7 @@ func InEscape(path []*Dir, robot, sel string) bool {
 		return escapes.ReplaceAllStringFunc(s, func(e string) string {
 			var c byte
 			_, _ = fmt.Sscanf(e, "%%%02X", &c)
-			return string(0x100 + rune(c))
+			return string(0x800 + rune(c)) // of three bytes, too: the longest pattern decides
 		})
 	}
 	rules := rulesFor(path, robot)
