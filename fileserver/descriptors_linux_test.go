@@ -37,7 +37,8 @@ func TestDescriptorsAreClosedOnce(t *testing.T) {
 		"/to.bin", "/todir/x.txt", "/todir", "/broken", "/broken/x", "/closed/x.bin", "/closed/%78.bin", "/prog.cgi", "/none",
 		"/large.bin/", "/large%2ebin", "robots.txt", "caps.txt", "URL:http://example.org/", "/d\tquery", "\t$", "/../x", "GET /x"}
 	var mux server.ServeMux
-	mux.Handle("/", &Files{Site: run(t, dir), Cache: 1 << 20})
+	h := &Files{Site: run(t, dir), Cache: 1 << 20}
+	mux.Handle("/", h)
 	w := newWeb(t, &mux)
 
 	round := func() {
@@ -66,6 +67,7 @@ func TestDescriptorsAreClosedOnce(t *testing.T) {
 	for collected := true; collected; { // the site asks for it, when it has read the tree
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
+		eventually(func() bool { return len(keptOpen(h)) == 0 })
 		open := settled(t)
 		stop := make(chan struct{})
 		var watching sync.WaitGroup

@@ -53,11 +53,15 @@ type Files struct {
 	once    sync.Once
 	replies *replyCache
 	misses  *replyCache // what is not there; apart, so that a flood of it evicts nothing useful
+	opened  *openFiles
 	makings *makings
 }
 
 func (h *Files) open() {
 	h.once.Do(func() {
+		if h.Cache > 0 {
+			h.opened = &openFiles{files: map[string]*openFile{}}
+		}
 		h.replies, h.misses, h.makings = newCache(h.Cache), newCache(min(h.Cache, maxMisses)), newMakings()
 	})
 }

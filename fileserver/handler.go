@@ -47,6 +47,9 @@ func (h *Files) Quick(r *server.Request) (a server.Answer, ok bool) {
 	if a, ok = h.kept(r); ok {
 		return a, true
 	}
+	if a, ok = h.opened.take(r.Selector); ok {
+		return a, true
+	}
 	return h.ready(r)
 }
 

@@ -39,13 +39,14 @@ func (h *Files) ready(r *server.Request) (a server.Answer, ok bool) {
 		_ = syscall.Close(f.FD)
 		return a, false
 	}
-	a = server.Answer{Body: h.utf8(name, f.Body), FD: f.FD, Size: f.Size, Resident: f.Resident}
-	if a.FD == 0 {
-		if judged(r.Selector, false) {
-			view.DependOnPolicy()
-		}
-		h.replies.put(replyKey{selector: r.Selector}, a, view.Stamp())
+	if judged(r.Selector, false) {
+		view.DependOnPolicy()
 	}
+	if f.FD != 0 {
+		return h.opened.lend(r.Selector, f, view.Stamp()), true
+	}
+	a = server.Answer{Body: h.utf8(name, f.Body)}
+	h.replies.put(replyKey{selector: r.Selector}, a, view.Stamp())
 	return a, true
 }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -106,4 +107,51 @@ func TestOverTheCapInTheMiddle(t *testing.T) {
 	})
 	eventually(t, "a file is left open", h.returned)
 	_ = silent.Close()
+}
+
+// keeps is a lends that wants its files back. Their offset is somewhere.
+type keeps struct {
+	*lends
+	recent bool
+	got    atomic.Int64
+}
+
+func (h *keeps) Quick(r *Request) (a Answer, ok bool) {
+	if a, ok = h.lends.Quick(r); ok {
+		_, err := unix.Seek(a.FD, 1000, io.SeekStart)
+		ok = err == nil
+	}
+	a.Recent, a.Return = h.recent, func() {
+		h.got.Add(1)
+		_ = unix.Close(a.FD)
+	}
+	return a, ok
+}
+
+// A file that was sent at once is given back; one of which a goroutine sends the rest
+// is closed. Either arrives whole, wherever its offset was.
+func TestFileIsGivenBack(t *testing.T) {
+	for name, size := range map[string]int{"at once": 256 << 10, "in parts": 2 * 16 << 20} {
+		for _, recent := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, recent: %v", name, recent), func(t *testing.T) {
+				lent, body := newLends(t, size, true)
+				h := &keeps{lends: lent, recent: recent}
+				addr := startTCP(t, &Server{Handler: h})
+				ask := func() {
+					c := dialTCP(t, addr)
+					_, _ = io.WriteString(c, "/q\r\n")
+					if got, err := io.ReadAll(c); !bytes.Equal(got, body) || err != nil {
+						t.Errorf("got %d of %d bytes, %v", len(got), len(body), err)
+					}
+					eventually(t, "a file is left open", h.returned)
+				}
+				if ask(); name == "in parts" && h.got.Load() != 0 {
+					t.Error("it was given back, and its offset moved")
+				}
+				if name == "at once" {
+					eventually(t, "it is never given back", func() bool { ask(); return h.got.Load() > 0 })
+				}
+			})
+		}
+	}
 }

@@ -98,11 +98,19 @@ type Answer struct {
 	FD       int
 	Size     int64
 	Resident bool // the kernel has all of the file in memory: to send it cannot block
+	Recent   bool // and it was sent a moment ago: none of it is still on its way from the disk
+
+	// Return, if not nil, is called instead of closing FD when all was sent at once;
+	// its offset is where it was.
+	Return func()
 }
 
-// close closes the file of the answer, if it has one.
+// close closes the file of the answer, if it has one, or returns it.
 func (a Answer) close() {
-	if a.FD != 0 {
+	switch {
+	case a.Return != nil:
+		a.Return()
+	case a.FD != 0:
 		_ = syscall.Close(a.FD)
 	}
 }

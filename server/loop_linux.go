@@ -215,7 +215,7 @@ func (l *loop) send(pc *poll.Conn, a Answer) (sent, all int64, err error) {
 		return int64(n), int64(len(a.Body)), err
 	}
 	if a.Resident && !l.isBusy() {
-		sent, err = pc.SendFile(a.FD, a.Size)
+		sent, err = pc.SendFile(a.FD, a.Size, a.Recent)
 	}
 	if err != nil {
 		return 0, a.Size, nil // finish meets it again, and can tell what it is
@@ -238,7 +238,9 @@ func (l *loop) finish(pc *poll.Conn, sel string, a Answer, sent int64) {
 			_, _ = w.send(a.Body[sent:])
 		} else {
 			f := os.NewFile(uintptr(a.FD), sel)
-			w.err = sendWhole(w, &io.LimitedReader{R: f, N: a.Size - sent})
+			if _, w.err = f.Seek(sent, io.SeekStart); w.err == nil {
+				w.err = sendWhole(w, &io.LimitedReader{R: f, N: a.Size - sent})
+			}
 			_ = f.Close()
 		}
 		if w.progress.end() {

@@ -51,6 +51,10 @@ type Ready struct {
 	Resident bool // the kernel has all of it in memory: to read it cannot block
 }
 
+// Still reports whether a file with a descriptor that was Resident a moment ago still
+// is. It costs less than to ask Ready again, and must not be asked later.
+func (r Ready) Still() bool { return disk.Cached(r).Still() }
+
 // Ready is Lookup for a regular file, if that cannot block: the kernel has its
 // name in memory, and all of it, if it is smaller than small bytes. A larger one
 // is only opened. Ok is false if it may block, or fail.

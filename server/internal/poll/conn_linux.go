@@ -78,10 +78,11 @@ func (c *Conn) Send(b []byte) (int, error) {
 	return n, nil
 }
 
-// SendFile sends what the socket takes of the next n bytes of a file. It blocks
-// if the kernel has to wait for the disk.
-func (c *Conn) SendFile(file int, n int64) (sent int64, err error) {
-	m, errno := sendFile(c.fd, file, int(min(n, maxSend)))
+// SendFile sends what the socket takes of the first n bytes of a file, and leaves its
+// offset where it is. It blocks if the kernel has to wait for the disk; loaded tells
+// that it has not.
+func (c *Conn) SendFile(file int, n int64, loaded bool) (sent int64, err error) {
+	m, errno := sendFirst(c.fd, file, int(min(n, maxSend)), loaded)
 	if errno != 0 && errno != unix.EAGAIN {
 		err = os.NewSyscallError("sendfile", errno)
 	}

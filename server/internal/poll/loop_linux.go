@@ -46,8 +46,9 @@ type Loop struct {
 // register them would cost half as much as to answer them.
 const batch = 16
 
-// slow is how long a connection may take before others are let to lead meanwhile.
-const slow = 100 * time.Microsecond
+// slow is how long a connection may take before others are let to lead meanwhile:
+// more than to send 1 MiB does.
+const slow = 200 * time.Microsecond
 
 // NewLoop makes a loop.
 func (p *Poller) NewLoop() *Loop {
@@ -187,16 +188,19 @@ func (l *Loop) gather() error {
 	return nil
 }
 
-// slowly notes whether the last work took long, and reports whether some of late
-// did, of any loop.
+// slowly notes whether the last work took long, and reports whether more than one
+// of late did, of any loop: one may have lost its processor to others meanwhile.
+// While loops lead in turn, each request wakes two threads.
 func (p *Poller) slowly(long bool) bool {
+	n := p.slow.Load()
 	switch {
 	case long:
-		p.slow.Store(slowFor)
-	case p.slow.Load() > 0:
-		p.slow.Add(-1)
+		n = min(n+slowFor, 2*slowFor)
+	case n > 0:
+		n--
 	}
-	return p.slow.Load() > 0
+	p.slow.Store(n)
+	return n > slowFor
 }
 
 // slowFor is how many times loops go to work before what took long is forgotten.

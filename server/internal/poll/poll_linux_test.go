@@ -311,3 +311,29 @@ func TestPause(t *testing.T) {
 		t.Error("accepted during the pause")
 	}
 }
+
+// Loops lead in turn when the work takes long: not for one that did, but for two of
+// those of late, and for as long as there are more.
+func TestSlowly(t *testing.T) {
+	var p Poller
+	works := func(long bool, n int) (slowly int) {
+		for range n {
+			if p.slowly(long) {
+				slowly++
+			}
+		}
+		return slowly
+	}
+	for i, step := range []struct {
+		long      bool
+		n, slowly int
+	}{
+		{true, 1, 0}, {false, slowFor, 0}, // one, and it is forgotten
+		{true, 1, 0}, {false, slowFor / 2, 0}, {true, 1, 1}, {false, slowFor, slowFor/2 - 1},
+		{false, slowFor, 0}, {true, 100, 99}, {false, 10 * slowFor, slowFor - 1},
+	} {
+		if got := works(step.long, step.n); got != step.slowly {
+			t.Errorf("step %d: slowly %d of %d times, want %d", i, got, step.n, step.slowly)
+		}
+	}
+}

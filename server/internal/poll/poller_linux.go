@@ -51,7 +51,7 @@ type Poller struct {
 	// The loop that leads accepts and waits. It owns what follows.
 	lead    chan struct{} // of one
 	loops   atomic.Int32
-	slow    atomic.Int32 // more than 0: the work took long of late
+	slow    atomic.Int32 // more than slowFor: the work took long of late
 	unread  atomic.Int32 // connections that loops have accepted and are at
 	backlog bool         // there may be more to accept
 	final   bool         // that is the last time

@@ -1,0 +1,103 @@
+package fileserver
+
+import (
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// A file that leaves through sendfile(2) is kept open for a second, in case that it is
+// asked for again: to open it, look at it and close it costs as much as to send 64 KiB.
+// Who sends it has it for himself: it is taken out and put back, so that nobody closes
+// it meanwhile; another who asks then opens it again.
+
+// openFiles are the files that are open and not being sent. A nil one keeps nothing.
+type openFiles struct {
+	mu     sync.Mutex
+	files  map[string]*openFile // by selector
+	sweeps bool                 // a sweep is due
+}
+
+type openFile struct {
+	site.Ready
+	stamp *site.Stamp
+	back  func() // puts it back
+	used  bool   // since the last sweep
+}
+
+const (
+	maxOpenFiles = 32 // each of which may have been removed, and takes room on the disk until it is closed
+	openFor      = time.Second
+)
+
+// take returns a file that holds, and that the kernel still has in memory. The caller
+// puts it back, or closes it.
+func (o *openFiles) take(sel string) (a server.Answer, ok bool) {
+	if o == nil {
+		return a, false
+	}
+	o.mu.Lock()
+	f := o.files[sel]
+	delete(o.files, sel)
+	o.mu.Unlock()
+	if f == nil {
+		return a, false
+	}
+	if !f.stamp.Fresh() || !f.Still() {
+		f.close()
+		return a, false
+	}
+	a = f.answer()
+	a.Recent = true
+	return a, true
+}
+
+// lend makes an answer of a file that was opened. If it has a stamp, it is to be put
+// back.
+func (o *openFiles) lend(sel string, r site.Ready, stamp *site.Stamp) server.Answer {
+	f := &openFile{Ready: r, stamp: stamp}
+	if o != nil && stamp != nil && r.Resident {
+		f.back = func() { o.put(sel, f) }
+	}
+	return f.answer()
+}
+
+func (f *openFile) answer() server.Answer {
+	return server.Answer{FD: f.FD, Size: f.Size, Resident: f.Resident, Return: f.back}
+}
+
+func (f *openFile) close() { _ = syscall.Close(f.FD) }
+
+func (o *openFiles) put(sel string, f *openFile) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.files[sel] != nil || len(o.files) >= maxOpenFiles || !f.stamp.Fresh() {
+		f.close()
+		return
+	}
+	f.used = true
+	o.files[sel] = f
+	if !o.sweeps {
+		o.sweeps = true
+		time.AfterFunc(openFor, o.sweep)
+	}
+}
+
+// sweep closes what does not hold, and what was not used since it came by last.
+func (o *openFiles) sweep() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for sel, f := range o.files {
+		if !f.used || !f.stamp.Fresh() {
+			delete(o.files, sel)
+			f.close()
+		}
+		f.used = false
+	}
+	if o.sweeps = len(o.files) > 0; o.sweeps {
+		time.AfterFunc(openFor, o.sweep)
+	}
+}

@@ -1,0 +1,160 @@
+package fileserver
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/server"
+)
+
+// large is a file that leaves through sendfile(2) and is no text.
+func large(n int) string { return strings.Repeat("\x00\x01\x02\xff", n<<10) }
+
+// atHand asks for a file, which has to be at hand.
+func atHand(t *testing.T, h *Files, sel string) server.Answer {
+	t.Helper()
+	var a server.Answer
+	if !eventually(func() (ok bool) { a, ok = h.Quick(request(t, sel)); return ok && a.FD != 0 }) {
+		t.Fatalf("%s is never at hand", sel)
+	}
+	return a
+}
+
+// body reads the file of an answer and gives it back.
+func body(t *testing.T, a server.Answer) string {
+	t.Helper()
+	b := make([]byte, a.Size+1)
+	n, err := unix.Pread(a.FD, b, 0)
+	must(t, err)
+	giveBack(a)
+	return string(b[:n])
+}
+
+func giveBack(a server.Answer) {
+	if a.Return != nil {
+		a.Return()
+	} else {
+		_ = unix.Close(a.FD)
+	}
+}
+
+// keptOpen returns the files that a handler keeps open.
+func keptOpen(h *Files) []*openFile {
+	h.open()
+	h.opened.mu.Lock()
+	defer h.opened.mu.Unlock()
+	return slices.Collect(maps.Values(h.opened.files))
+}
+
+// leadsTo returns what a descriptor is of, "" if it is closed.
+func leadsTo(fd int) string {
+	name, _ := os.Readlink(fmt.Sprint("/proc/self/fd/", fd))
+	return name
+}
+
+// A file that was sent is kept open for the next request; when nobody asks for it, it
+// is closed.
+func TestFileIsKeptOpen(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"x.bin": large(50)})
+	h := &Files{Site: run(t, dir), Cache: 1 << 20}
+	if !eventually(func() bool { giveBack(atHand(t, h, "/x.bin")); return len(keptOpen(h)) == 1 }) {
+		t.Fatal("it is not kept")
+	}
+	kept := keptOpen(h)[0].FD
+	again := atHand(t, h, "/x.bin")
+	if again.FD != kept || !again.Recent {
+		t.Skipf("this machine took more than %v between two requests", openFor)
+	}
+	other := atHand(t, h, "/x.bin")
+	if other.FD == kept || other.Recent {
+		t.Error("two have the same descriptor at once")
+	}
+	if body(t, again) != large(50) || body(t, other) != large(50) {
+		t.Error("not the file")
+	}
+	if !eventually(func() bool { return len(keptOpen(h)) == 0 && leadsTo(kept) == "" && leadsTo(other.FD) == "" }) {
+		t.Error("it is kept for ever")
+	}
+}
+
+// What is sent is what is there, as soon as the watcher knows: a file that was put in
+// place of one that is open, that grew, or that is gone.
+func TestFileThatIsOpenChanges(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "x.bin")
+	write(t, dir, map[string]string{"x.bin": large(50)})
+	h := &Files{Site: run(t, dir), Cache: 1 << 20}
+	known := func(change func() error) {
+		t.Helper()
+		var kept []*openFile
+		if !eventually(func() bool { giveBack(atHand(t, h, "/x.bin")); kept = keptOpen(h); return len(kept) == 1 }) {
+			t.Fatal("it is not kept")
+		}
+		must(t, change())
+		if !eventually(func() bool { return !kept[0].stamp.Fresh() }) {
+			t.Fatal("the watcher tells nothing")
+		}
+	}
+	becomes := func(what, want string, change func() error) {
+		t.Helper()
+		known(change)
+		if got := body(t, atHand(t, h, "/x.bin")); got != want {
+			t.Errorf("%s: %d bytes are sent, not %d", what, len(got), len(want))
+		}
+	}
+	becomes("another in its place", large(60), func() error {
+		must(t, os.WriteFile(name+".new", []byte(large(60)), 0o600))
+		return os.Rename(name+".new", name)
+	})
+	becomes("more", large(60)+"more", func() error {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+		must(t, err)
+		defer func() { _ = f.Close() }()
+		_, err = f.WriteString("more")
+		return err
+	})
+	becomes("less", large(40), func() error { return os.Truncate(name, int64(len(large(40)))) })
+	known(func() error { return os.Remove(name) })
+	if a, ok := h.Quick(request(t, "/x.bin")); ok && a.FD != 0 {
+		giveBack(a)
+		t.Error("what is gone is sent")
+	}
+}
+
+// Only so many are kept open, and none without a cache.
+func TestFilesAreKeptOpenWithinBounds(t *testing.T) {
+	dir := t.TempDir()
+	for i := range maxOpenFiles + 10 {
+		write(t, dir, map[string]string{fmt.Sprintf("%d.bin", i): large(30)})
+	}
+	ask := func(h *Files) {
+		for i := range maxOpenFiles + 10 {
+			if a, ok := h.Quick(request(t, fmt.Sprintf("/%d.bin", i))); ok && a.FD != 0 {
+				giveBack(a)
+			}
+		}
+	}
+	tree := run(t, dir)
+	h := &Files{Site: tree, Cache: 1 << 20}
+	most := 0
+	for range 20 {
+		ask(h)
+		most = max(most, len(keptOpen(h)))
+	}
+	if most == 0 || most > maxOpenFiles {
+		t.Errorf("%d are kept open", most)
+	}
+	a := atHand(t, &Files{Site: tree}, "/1.bin")
+	if a.Return != nil {
+		t.Error("it is kept open without a cache")
+	}
+	giveBack(a)
+}
