@@ -13,10 +13,10 @@ import (
 type Reading struct {
 	data    []byte
 	files   map[Dialect]*File
-	entries []urllibEntry // those of CPython
-	agent   string        // the robot that was asked for last
-	bound   []Rule        // what RFC 9309 has for it; four models ask for that
-	strict  []Rule        // every Disallow, each pattern once
+	entries []Group // those of CPython, names in lower case
+	agent   string  // the robot that was asked for last
+	bound   []Rule  // what RFC 9309 has for it; four models ask for that
+	strict  []Rule  // every Disallow, each pattern once
 
 	contents map[any]uint64 // hashes of groups
 }
@@ -76,7 +76,7 @@ func (r *Reading) Key(agent string) string {
 	}
 	if e := r.entry(agent); e != nil {
 		key = append(key, r.content(e, func(h *maphash.Hash) {
-			for _, rule := range e.rules {
+			for _, rule := range e.Rules {
 				maphash.WriteComparable(h, rule.Allow)
 				maphash.WriteComparable(h, rule.Pattern)
 			}
@@ -161,36 +161,29 @@ func (f *File) rulesIn(groups []uint32) []Rule {
 	return rules
 }
 
-// urllibEntry is a record as urllib.robotparser keeps it.
-type urllibEntry struct {
-	names []string // lower case
-	rules []Rule
-	state int // 0: nothing yet, 1: in the User-agent lines, 2: behind them
-}
-
 // cpython takes the first record whose name is part of the robot's, else the
 // first one for *.
 func cpython(r *Reading, _ Dialect, agent string) []Rule {
 	if e := r.entry(agent); e != nil {
-		return e.rules
+		return e.Rules
 	}
 	return nil
 }
 
-func (r *Reading) entry(agent string) *urllibEntry {
+func (r *Reading) entry(agent string) *Group {
 	if r.entries == nil {
 		r.entries = entries(r.file(RFC9309))
 	}
 	word, _, _ := strings.Cut(strings.ToLower(agent), "/")
-	var others *urllibEntry
+	var others *Group
 	for i := range r.entries {
 		e := &r.entries[i]
 		switch {
-		case slices.Contains(e.names, "*"):
+		case slices.ContainsFunc(e.Agents, func(a Agent) bool { return a.Token == "*" }):
 			if others == nil {
 				others = e
 			}
-		case slices.ContainsFunc(e.names, func(name string) bool { return strings.Contains(word, name) }):
+		case slices.ContainsFunc(e.Agents, func(a Agent) bool { return strings.Contains(word, a.Token) }):
 			return e
 		}
 	}
@@ -199,30 +192,32 @@ func (r *Reading) entry(agent string) *urllibEntry {
 
 // entries follows urllib.robotparser: a blank line ends a record, and other
 // fields that it knows end the run of User-agent lines.
-func entries(f *File) []urllibEntry {
-	list := []urllibEntry{}
-	var now urllibEntry
+func entries(f *File) []Group {
+	list := []Group{}
+	var now Group
+	named, ruled := false, false // it has User-agent lines, and something after them
 	end := func() {
-		if now.state == 2 {
+		if ruled {
 			list = append(list, now)
 		}
-		now = urllibEntry{}
+		now, named, ruled = Group{}, false, false
 	}
 	for l := range f.Lines() {
 		switch field := strings.ToLower(l.Field); {
 		case strings.Trim(l.Text, "\r\n") == "":
 			end()
 		case field == "user-agent":
-			if now.state == 2 {
+			if ruled {
 				end()
 			}
-			now.names, now.state = append(now.names, strings.ToLower(unquote(l.Value))), 1
-		case now.state == 0:
+			named = true
+			now.Agents = append(now.Agents, Agent{strings.ToLower(unquote(l.Value)), l.Number})
+		case !named:
 		case field == "allow" || field == "disallow":
-			now.state = 2
-			now.rules = append(now.rules, Rule{Allow: field == "allow" || unquote(l.Value) == "", Pattern: l.Value, Line: l.Number})
+			ruled = true
+			now.Rules = append(now.Rules, Rule{Allow: field == "allow" || unquote(l.Value) == "", Pattern: l.Value, Line: l.Number})
 		case field == "crawl-delay" || field == "request-rate":
-			now.state = 2
+			ruled = true
 		}
 	}
 	end()

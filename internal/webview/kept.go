@@ -33,13 +33,10 @@ type drawings struct {
 	held limit.Held    // what is large
 
 	mu    sync.Mutex
-	pages map[drawnFrom][]byte
-	order []drawnFrom // the oldest first
-	size  int         // bytes of all
+	pages map[string][]byte // by a hash of all that each is drawn from
+	order []string          // those hashes, the oldest first
+	size  int               // bytes of all
 }
-
-// drawnFrom is the hash of all that a page is drawn from.
-type drawnFrom [sha256.Size]byte
 
 // A turn is that of one request to draw a large page.
 type turn struct {
@@ -89,7 +86,7 @@ func (d *drawings) draw(p page, reply []byte, fill func(*page) error) ([]byte, e
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%#v\n", p)
 	_, _ = h.Write(reply)
-	from := drawnFrom(h.Sum(nil))
+	from := string(h.Sum(nil))
 	d.mu.Lock()
 	body, kept := d.pages[from]
 	d.mu.Unlock()
@@ -126,14 +123,14 @@ func (d *drawings) hold(body []byte) {
 }
 
 // keep keeps a page, and lets go of the oldest if there are too many.
-func (d *drawings) keep(from drawnFrom, body []byte) {
+func (d *drawings) keep(from string, body []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, ok := d.pages[from]; ok || cap(body) > maxKept {
 		return
 	}
 	if d.pages == nil {
-		d.pages = map[drawnFrom][]byte{}
+		d.pages = map[string][]byte{}
 	}
 	for d.size += cap(body); d.size > maxKept; d.order = d.order[1:] {
 		d.size -= cap(d.pages[d.order[0]])

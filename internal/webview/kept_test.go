@@ -71,14 +71,14 @@ func TestKeptPagesAreBounded(t *testing.T) {
 	var d drawings
 	tenth, large := make([]byte, maxKept/10), make([]byte, maxKept+1)
 	for i := range 100 {
-		d.keep(drawnFrom{byte(i)}, tenth)
-		d.keep(drawnFrom{byte(i), 1}, large)
+		d.keep(string(rune(i)), tenth)
+		d.keep(string(rune(i))+"x", large)
 	}
 	sum := 0
 	for _, body := range d.pages {
 		sum += len(body)
 	}
-	if len(d.pages) != 10 || len(d.order) != 10 || d.size != sum || d.pages[drawnFrom{99}] == nil {
+	if len(d.pages) != 10 || len(d.order) != 10 || d.size != sum || d.pages[string(rune(99))] == nil {
 		t.Errorf("%d pages, %d in order, %d bytes, counted %d", len(d.pages), len(d.order), sum, d.size)
 	}
 }
