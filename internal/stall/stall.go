@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -130,9 +131,11 @@ func (g *Guard) wait(now time.Time) {
 }
 
 // look looks for operations that take too long. That the machine has no time for
-// this process is not the fault of a file system: by as much as the alarm rings
-// late, the operations under way may take longer.
+// this process, or this process none for a goroutine that comes back from a system
+// call, is not the fault of a file system: by as much as the alarm rings late, and
+// then waits in the same queue, the operations under way may take longer.
 func (g *Guard) look() {
+	runtime.Gosched()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
