@@ -51,8 +51,7 @@ type Ready struct {
 	Resident bool // the kernel has all of it in memory: to read it cannot block
 }
 
-// Still reports whether a file with a descriptor that was Resident a moment ago still
-// is. It costs less than to ask Ready again, and must not be asked later.
+// Still reports whether a file with a descriptor that was Resident still is.
 func (r Ready) Still() bool { return disk.Cached(r).Still() }
 
 // Ready is Lookup for a regular file, if that cannot block: the kernel has its

@@ -65,7 +65,6 @@ var onlyIn = map[string]string{
 var allowedUnsafe = map[string]string{
 	"server/internal/poll": "system calls that the scheduler need not be told of, with addresses in memory",
 	"internal/sandbox":     "golang.org/x/sys has no seccomp(2)",
-	"site/internal/disk":   "the same, to ask what of a file is in memory",
 	"server/clock_test.go": "makes times such as only a clock that was set gives",
 }
 

@@ -93,7 +93,7 @@ func cachedBelow(dir int, name string, small int64, allowed func(owner int, devi
 	var st unix.Stat_t
 	known := unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && allowed(int(st.Uid), st.Dev)
 	if known && st.Size >= small {
-		return Cached{FD: fd, Size: st.Size, Resident: resident(fd, st.Size, false)}, true
+		return Cached{FD: fd, Size: st.Size, Resident: resident(fd, st.Size)}, true
 	}
 	defer func() { _ = unix.Close(fd) }()
 	if !known {

@@ -19,8 +19,7 @@ func openBelow(int, string, int) (int, error)                               { re
 func lookAt(int, string) (int, string, error)                               { return -1, "", errors.ErrUnsupported }
 func cachedBelow(int, string, int64, func(int, uint64) bool) (Cached, bool) { return Cached{}, false }
 
-// Still reports whether the kernel has a file in memory that it had there a moment
-// ago.
+// Still reports whether the kernel has a file in memory.
 func (c Cached) Still() bool { return false }
 
 // Readable returns a function that reports whether this process can read an entry
