@@ -210,11 +210,17 @@ func (b *composer) closed(allow *rule) bool {
 		b.partly = true
 		if part := e.below(allow); len(b.opened) > 0 && part != nil && !covers(e.uri, headOf(allow.uri)) {
 			b.entries = append(b.entries, entry{rule: part, strong: true, pad: max(0, len(allow.uri)+1-len(part.uri))})
-		} else if e.overrules(allow) {
+		} else if allow.owner != "" && b.isOpened(e.rule) || e.overrules(allow) {
 			return true
 		}
 	}
 	return false
+}
+
+// isOpened reports whether the root opens by name some of what a program answers: for
+// the Allow of another directory that is not denied again.
+func (b *composer) isOpened(program *rule) bool {
+	return slices.ContainsFunc(b.opened, func(o *rule) bool { return mayMeet(o.uri, program.uri) })
 }
 
 // below returns what a rule denies of the names with an extension where an Allow
