@@ -55,6 +55,9 @@ func compose(c *class, root *node, denied map[*node]*rule, programs []*rule) *gr
 		g.entries = make([]entry, 0, len(programs)+root.rules)
 	}
 	b := composer{group: g, token: c.token(), denied: denied}
+	if denied[root] != nil {
+		programs = nil
+	}
 	for _, p := range programs {
 		g.entries = append(g.entries, entry{rule: p, strong: true})
 	}

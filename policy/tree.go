@@ -30,7 +30,7 @@ type Annotation struct {
 type Input struct {
 	Root *Dir
 
-	// Programs are selectors, or patterns of them such as "/*.dcgi", that
+	// Programs are selectors, or "/*" and the end of names ("/*.dcgi"), that
 	// programs answer: P itself, what lies below it, and what follows a "?".
 	// They are denied unless an annotation of the root has an Allow that speaks of
 	// them by name: its pattern begins with P ("/cgi-bin/news$"), or holds the
