@@ -142,7 +142,7 @@ func (v *Pages) resource(w http.ResponseWriter, r *http.Request, f *site.Resourc
 		return
 	}
 	typ := fileType(f)
-	if _, raw := r.URL.Query()["raw"]; raw || !strings.Contains(r.Header.Get("Accept"), "text/html") || !v.paged(w, r, f, typ) {
+	if _, raw := r.URL.Query()["raw"]; raw || !wantsPage(r) || !v.paged(w, r, f, typ) {
 		v.file(w, r, f, typ)
 	}
 }
@@ -235,8 +235,7 @@ func (v *Pages) made(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.say(w.Header(), v.Site, sel, false)
-	html := strings.Contains(r.Header.Get("Accept"), "text/html")
-	if v.Drawn != nil && html {
+	if v.Drawn != nil && wantsPage(r) {
 		if body, ok := v.Drawn(ask(req, sel, asked)); ok {
 			p := v.page(w, r, sel, menu.TypeText)
 			p.Body = body
@@ -251,16 +250,27 @@ func (v *Pages) made(w http.ResponseWriter, r *http.Request) {
 		err = v.Handler.ServeGopher(reply, ask(req, rest, asked))
 		sel = rest
 	}
-	mine := turn{of: &v.drawings, ctx: wanted(r)}
-	defer mine.end()
-	if large := reply.Len() > largeReply; large && err == nil {
-		if err = mine.take(); err == nil {
-			err = v.drawings.room()
-		}
-	}
 	if err != nil {
 		failed(asRecorder(w), err)
 		return
+	}
+	v.reply(w, r, reply, sel, asked)
+}
+
+// reply shows the reply of a handler: menus and texts in a page, other files as they
+// are. Query is what was searched for.
+func (v *Pages) reply(w http.ResponseWriter, r *http.Request, reply *capture, sel, query string) {
+	mine := turn{of: &v.drawings, ctx: wanted(r)}
+	defer mine.end()
+	if reply.Len() > largeReply {
+		err := mine.take()
+		if err == nil {
+			err = v.drawings.room()
+		}
+		if err != nil {
+			failed(asRecorder(w), err)
+			return
+		}
 	}
 	items, isMenu := reply.menu()
 	base := path.Base(r.URL.Path)
@@ -272,12 +282,12 @@ func (v *Pages) made(w http.ResponseWriter, r *http.Request) {
 		typ = menu.TypeMenu
 	}
 	p := v.page(w, r, sel, typ)
-	p.Query = asked
+	p.Query = query
 	kind := mediaType(base, typ)
 	switch {
 	case isMenu:
-		v.fill(&p, req, items)
-	case strings.HasPrefix(kind, "text/plain") && html:
+		v.fill(&p, connOf(r).req, items)
+	case strings.HasPrefix(kind, "text/plain") && wantsPage(r):
 		p.setText(reply.Bytes())
 	default:
 		v.drawings.hold(reply.Bytes())
@@ -294,6 +304,9 @@ func (v *Pages) made(w http.ResponseWriter, r *http.Request) {
 	mine.end()
 	show(w, r, drawn, nil)
 }
+
+// wantsPage reports whether a client takes pages: a browser does.
+func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
 // setText shows a text.
 func (p *page) setText(text []byte) {
