@@ -24,13 +24,15 @@ type openFiles struct {
 type openFile struct {
 	site.Ready
 	stamp *site.Stamp
-	back  func() // puts it back
-	used  bool   // since the last sweep
+	seen  time.Time // in memory
+	back  func()    // puts it back
+	used  bool      // since the last sweep
 }
 
 const (
 	maxOpenFiles = 32 // each of which may have been removed, and takes room on the disk until it is closed
 	openFor      = time.Second
+	staysFor     = 10 * time.Millisecond // in memory, without asking: nothing is evicted that was just sent
 )
 
 // take returns a file that holds, and that the kernel still has in memory. The caller
@@ -46,7 +48,7 @@ func (o *openFiles) take(sel string) (a server.Answer, ok bool) {
 	if f == nil {
 		return a, false
 	}
-	if !f.stamp.Fresh() || !f.Still() {
+	if !f.stamp.Fresh() || !f.stays() {
 		f.close()
 		return a, false
 	}
@@ -55,10 +57,20 @@ func (o *openFiles) take(sel string) (a server.Answer, ok bool) {
 	return a, true
 }
 
+// stays reports whether the kernel still has a file in memory, that is in hand.
+func (f *openFile) stays() bool {
+	now := time.Now()
+	if now.Sub(f.seen) < staysFor {
+		return true
+	}
+	f.seen = now
+	return f.Still()
+}
+
 // lend makes an answer of a file that was opened. If it has a stamp, it is to be put
 // back.
 func (o *openFiles) lend(sel string, r site.Ready, stamp *site.Stamp) server.Answer {
-	f := &openFile{Ready: r, stamp: stamp}
+	f := &openFile{Ready: r, stamp: stamp, seen: time.Now()}
 	if o != nil && stamp != nil && r.Resident {
 		f.back = func() { o.put(sel, f) }
 	}

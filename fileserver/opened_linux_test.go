@@ -158,3 +158,28 @@ func TestFilesAreKeptOpenWithinBounds(t *testing.T) {
 	}
 	giveBack(a)
 }
+
+// A file that is open and not in memory any more is not sent where it would be waited
+// for.
+func TestFileThatIsOpenIsEvicted(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"x.bin": large(50)})
+	f, err := os.OpenFile(filepath.Join(dir, "x.bin"), os.O_RDWR, 0)
+	must(t, err)
+	defer func() { _ = f.Close() }()
+	must(t, f.Sync()) // what is not on the disk is not evicted
+	tree := run(t, dir)
+	h := &Files{Site: tree, Cache: 1 << 20}
+	if !eventually(func() bool { giveBack(atHand(t, h, "/x.bin")); return len(keptOpen(h)) == 1 }) {
+		t.Fatal("it is not kept")
+	}
+	must(t, unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED))
+	asked := atHand(t, &Files{Site: tree}, "/x.bin")
+	giveBack(asked)
+	if asked.Resident {
+		t.Skip("this file system evicts nothing")
+	}
+	if !eventually(func() bool { a := atHand(t, h, "/x.bin"); giveBack(a); return !a.Resident && !a.Recent }) {
+		t.Error("it is taken to be in memory")
+	}
+}
