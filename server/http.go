@@ -202,6 +202,12 @@ func (c *HTTPConn) Allow(r *Request) bool {
 	return false
 }
 
+// Protect calls f for one request on the connection. A panic is logged, and returned as
+// an error of this request alone.
+func (c *HTTPConn) Protect(r *Request, f func()) error {
+	return c.run.protect(r, func() error { f(); return nil })
+}
+
 // Served logs one request on the connection, and passes it to the observer. If it
 // is not called, the connection is logged as one request.
 func (c *HTTPConn) Served(r *Request, line string, bytes int64, took time.Duration, err error) {

@@ -156,7 +156,13 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
 		fail(rec, http.StatusMethodNotAllowed, "Only GET and HEAD are answered")
 	default:
-		c.handler.ServeHTTP(rec, r)
+		err := c.Protect(ask(c.req, r.URL.Path, ""), func() { c.handler.ServeHTTP(rec, r) })
+		if err != nil && rec.status == 0 {
+			failed(rec, err)
+		} else if err != nil {
+			rec.status, rec.err = http.StatusInternalServerError, err
+			defer panic(http.ErrAbortHandler) // so that the client can tell
+		}
 	}
 	if n == 1 {
 		start = c.start

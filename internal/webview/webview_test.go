@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -446,6 +447,61 @@ func TestPolicyHeader(t *testing.T) {
 			t.Errorf("%s: %q, want %q; %v", path, got, want, res.Header)
 		}
 	}
+}
+
+// A handler that panics costs its own request only, which is told to the log; and the
+// client of one that had begun can tell that this is not all.
+func TestPanicIsOneRequestsError(t *testing.T) {
+	logged := make(lines, 100)
+	s := start(t, func(srv *server.Server) {
+		srv.Log = slog.New(slog.NewTextHandler(logged, nil))
+		srv.HTTP = serving(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/late" {
+				w.Header().Set("Content-Length", "1000000")
+				w.WriteHeader(http.StatusOK)
+				_, _ = w.Write(make([]byte, 100_000))
+			}
+			if r.URL.Path != "/" {
+				panic("a fault at " + r.URL.Path)
+			}
+		}))
+	})
+	c := s.dial()
+	in := bufio.NewReader(c)
+	for _, path := range []string{"/early", "/", "/late"} {
+		if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(path, err)
+		}
+		body, err := io.ReadAll(res.Body)
+		if (res.StatusCode == http.StatusInternalServerError) != (path == "/early") || (err != nil) != (path == "/late") {
+			t.Errorf("%s: %s, %d bytes, %v", path, res.Status, len(body), err)
+		}
+		got := <-s.obs.ch
+		if !strings.HasPrefix(got.Selector, "GET "+path+" ") || (server.KindOf(got.Err) == server.Internal) != (path != "/") {
+			t.Errorf("%s: the log is told %+v", path, got)
+		}
+	}
+	var all string
+	for len(logged) > 0 {
+		all += <-logged
+	}
+	for _, path := range []string{"/early", "/late"} {
+		if !strings.Contains(all, "a fault at "+path) {
+			t.Errorf("nothing of %s in the log:\n%s", path, all)
+		}
+	}
+}
+
+// lines are those of a log.
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
 }
 
 // A client that waits for another request goes when the server ends; one that is
