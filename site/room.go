@@ -35,8 +35,12 @@ func (m *room) atOnce(piece int) int {
 	return 0
 }
 
-// take returns an empty list with room for n values.
+// take returns an empty list with room for n values; nil for none, which would keep
+// the memory of others.
 func take[T any](from *[]T, n, atOnce int) []T {
+	if n == 0 {
+		return nil
+	}
 	if len(*from) < n {
 		*from = make([]T, max(n, atOnce))
 	}
