@@ -299,3 +299,42 @@ func rawAsk(t *testing.T, to *unix.SockaddrInet4) {
 	}
 	_ = unix.Close(fd)
 }
+
+// meeting is a handler whose requests to /q wait for each other in pairs, where
+// they are read.
+type meeting struct{ pairs chan bool }
+
+func (m meeting) Quick(r *Request) (Answer, bool) {
+	if r.Selector == "/slow" {
+		for began := time.Now(); time.Since(began) < time.Millisecond; {
+		}
+		return Answer{Body: []byte("slow")}, true
+	}
+	select {
+	case m.pairs <- true:
+	case <-m.pairs:
+	case <-time.After(2 * time.Minute):
+		return Answer{Body: []byte("alone")}, true
+	}
+	return Answer{Body: []byte("met")}, true
+}
+
+func (m meeting) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
+
+// Once replies are known to take long, loops answer at the same time.
+func TestLoopsAnswerAtOnce(t *testing.T) {
+	addr := startTCP(t, &Server{Handler: meeting{make(chan bool)}, loops: 2})
+	for range 6 {
+		if got := exchange(t, dialTCP(t, addr), "/slow\r\n"); got != "slow" {
+			t.Fatalf("got %q", got)
+		}
+	}
+	a, b := dialTCP(t, addr), dialTCP(t, addr)
+	_, _ = io.WriteString(a, "/q\r\n")
+	_, _ = io.WriteString(b, "/q\r\n")
+	for _, c := range []net.Conn{a, b} {
+		if got, err := io.ReadAll(c); string(got) != "met" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+	}
+}

@@ -68,11 +68,6 @@ var allowedUnsafe = map[string]string{
 	"server/clock_test.go": "makes times such as only a clock that was set gives",
 }
 
-// allowedProcesses are the tests outside test/e2e that may start a process, and why.
-var allowedProcesses = map[string]string{
-	"server/cores_linux_test.go": "it sets the number of loops, which is not exported, and its client must not use their scheduler",
-}
-
 type pkg struct {
 	name  string // of its directory: "server/internal/poll"
 	build *build.Package
@@ -286,7 +281,7 @@ func TestWhatFewMayImport(t *testing.T) {
 					t.Errorf("%s imports unsafe", name)
 				}
 			case `"os/exec"`:
-				if strings.HasSuffix(name, "_test.go") && allowedProcesses[name] == "" && !strings.HasPrefix(name, "test/e2e/") {
+				if strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "test/e2e/") {
 					t.Errorf("%s may start a process: such tests are in test/e2e, with package harness", name)
 				}
 			}

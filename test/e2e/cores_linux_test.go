@@ -1,8 +1,8 @@
-package server
+package e2e_test
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"math"
 	"net"
 	"net/netip"
@@ -16,18 +16,21 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/test/e2e/harness"
 )
 
 // busy is a handler whose replies cost as much of a processor as it takes to
 // count so far.
 type busy struct{ count int }
 
-func (b busy) Quick(*Request) (Answer, bool) {
+func (b busy) Quick(*server.Request) (server.Answer, bool) {
 	spin(b.count)
-	return Answer{Body: []byte("done")}, true
+	return server.Answer{Body: []byte("done")}, true
 }
 
-func (b busy) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
+func (b busy) ServeGopher(server.ResponseWriter, *server.Request) error { return server.ErrNotFound }
 
 func spin(n int) {
 	sum := 0
@@ -63,10 +66,10 @@ type measured struct {
 }
 
 // measure lets another process ask a Server with n loops.
-func measure(t *testing.T, h Handler, n int) measured {
+func measure(t *testing.T, h server.Handler, n int) measured {
 	t.Helper()
-	client := exec.Command(os.Args[0], "-test.run=^TestAskAll$", "-test.v")
-	client.Env = append(os.Environ(), "GOPHD_ASK_ALL="+startTCP(t, &Server{Handler: h, MaxConnsPerIP: -1, loops: n}))
+	client := exec.Command("/proc/self/exe", "-test.run=^TestAskAll$", "-test.v")
+	client.Env = append(os.Environ(), "GOPHD_ASK_ALL="+serveLoops(t, h, n))
 	used, stolen := cpuTime(), stolenTime(t)
 	out, err := client.CombinedOutput()
 	cpu := (cpuTime() - used).Seconds()
@@ -77,6 +80,23 @@ func measure(t *testing.T, h Handler, n int) measured {
 		t.Fatalf("%v, %v: %s", err, scanErr, out)
 	}
 	return measured{answers / took, cpu / took, cpu * 1e6 / answers, stolen}
+}
+
+// serveLoops serves a handler with n loops until the test ends, and returns its
+// address. A Server has as many loops as there are processors when it begins.
+func serveLoops(t *testing.T, h server.Handler, n int) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
+	go func() { done <- (&server.Server{Handler: h, MaxConnsPerIP: -1}).Serve(ctx, l) }()
+	t.Cleanup(func() { cancel(); must(t, <-done) })
+	if got, err := harness.Ask(l.Addr().String(), "/q"); got != "done" || err != nil {
+		t.Fatalf("%q, %v", got, err)
+	}
+	return l.Addr().String()
 }
 
 // stolenTime is what the host has taken of the processors for other machines, in
@@ -143,44 +163,6 @@ func askAll(t *testing.T, to netip.AddrPort, until time.Time) (answers int) {
 	return answers
 }
 
-// meeting is a handler whose requests to /q wait for each other in pairs, where
-// they are read.
-type meeting struct{ pairs chan bool }
-
-func (m meeting) Quick(r *Request) (Answer, bool) {
-	if r.Selector == "/slow" {
-		spin(2_000_000)
-		return Answer{Body: []byte("slow")}, true
-	}
-	select {
-	case m.pairs <- true:
-	case <-m.pairs:
-	case <-time.After(2 * time.Minute):
-		return Answer{Body: []byte("alone")}, true
-	}
-	return Answer{Body: []byte("met")}, true
-}
-
-func (m meeting) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
-
-// Once replies are known to take long, loops answer at the same time.
-func TestLoopsAnswerAtOnce(t *testing.T) {
-	addr := startTCP(t, &Server{Handler: meeting{make(chan bool)}, loops: 2})
-	for range 6 {
-		if got := exchange(t, dialTCP(t, addr), "/slow\r\n"); got != "slow" {
-			t.Fatalf("got %q", got)
-		}
-	}
-	a, b := dialTCP(t, addr), dialTCP(t, addr)
-	_, _ = io.WriteString(a, "/q\r\n")
-	_, _ = io.WriteString(b, "/q\r\n")
-	for _, c := range []net.Conn{a, b} {
-		if got, err := io.ReadAll(c); string(got) != "met" || err != nil {
-			t.Errorf("got %q, %v", got, err)
-		}
-	}
-}
-
 // All processors answer: with replies of 400 µs two loops use at least 1.7 times
 // as much of them as one does, and answer as many more, for the same cost each.
 // Small replies cost at most a tenth more with two. Of several rounds what is
@@ -191,7 +173,7 @@ func TestAllProcessors(t *testing.T) {
 		skipUnlessIdle(t)
 	}
 	const rounds, tries = 5, 15
-	compare := func(what string, h Handler) (one, two measured) {
+	compare := func(what string, h server.Handler) (one, two measured) {
 		one.each, two.each = math.Inf(1), math.Inf(1)
 		for n, best := range map[int]*measured{1: &one, 2: &two} {
 			for counted, tried := 0, 0; counted < rounds; tried++ {
@@ -226,8 +208,5 @@ func skipUnlessIdle(t *testing.T) {
 	last, _, _ := strings.Cut(string(b), " ")
 	if avg, err := strconv.ParseFloat(last, 64); err != nil || avg > 1 || runtime.GOMAXPROCS(0) < 2 {
 		t.Skipf("wants two processors and an idle machine; the load is %s", last)
-	}
-	if raceEnabled {
-		t.Skip("the race detector costs more than what is measured")
 	}
 }
