@@ -138,6 +138,8 @@ func TestComposed(t *testing.T) {
 			"Disallow: /d, Disallow: /d/e/", ""},
 		"a program outweighs an Allow in a part": {"Allow: /d/abcdefgh\nDisallow: /d/abcdefgh\n", "", "", ext,
 			"Allow: /d/abcdefgh, Disallow: /d/abcdefgh, Disallow: /*****.dcgi$, Disallow: /*****.dcgi/, Disallow: /***.dcgi%3F", "Disallow: /d/abcdefgh*.dcgi$"},
+		"a program outweighs an Allow below in a part": {"", "Disallow: /\nAllow: /abcdefgh\n", "", ext,
+			"Allow: /d/abcdefgh, Disallow: /d/, Disallow: /*****.dcgi$", ""},
 		"a program is opened, and outweighs another Allow": {"Allow: /a.dcgi\nAllow: /d/abcdefgh\nDisallow: /d/abcdefgh\n", "", "", ext,
 			"Allow: /a.dcgi, Allow: /d/abcdefgh, Disallow: /d/abcdefgh, Disallow: /d/abcdefgh*.dcgi$, Disallow: /d/abcdefgh*.dcgi/, Disallow: /d/abcdefgh*.dcgi?", "Disallow: /*****.dcgi$"},
 		"a program is opened, and outweighs a pattern": {"Allow: /a.dcgi\nAllow: /d/*anything\n", "", "", ext,
