@@ -188,14 +188,14 @@ func (l *Loop) gather() error {
 	return nil
 }
 
-// slowly notes whether the last work took long, and reports whether more than one
-// of late did, of any loop: one may have lost its processor to others meanwhile.
+// slowly notes whether the last work took long, and reports whether more than two
+// of late did, of any loop: they may have lost their processor to others meanwhile.
 // While loops lead in turn, each request wakes two threads.
 func (p *Poller) slowly(long bool) bool {
 	n := p.slow.Load()
 	switch {
 	case long:
-		n = min(n+slowFor, 2*slowFor)
+		n = min(n+slowFor/2, 2*slowFor)
 	case n > 0:
 		n--
 	}

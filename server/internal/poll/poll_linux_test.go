@@ -312,7 +312,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// Loops lead in turn when the work takes long: not for one that did, but for two of
+// Loops lead in turn when the work takes long: not for two that did, but for three of
 // those of late, and for as long as there are more.
 func TestSlowly(t *testing.T) {
 	var p Poller
@@ -328,9 +328,9 @@ func TestSlowly(t *testing.T) {
 		long      bool
 		n, slowly int
 	}{
-		{true, 1, 0}, {false, slowFor, 0}, // one, and it is forgotten
-		{true, 1, 0}, {false, slowFor / 2, 0}, {true, 1, 1}, {false, slowFor, slowFor/2 - 1},
-		{false, slowFor, 0}, {true, 100, 99}, {false, 10 * slowFor, slowFor - 1},
+		{true, 2, 0}, {false, slowFor, 0}, // two, and they are forgotten
+		{true, 2, 0}, {false, slowFor / 4, 0}, {true, 1, 1}, {false, slowFor, slowFor/4 - 1},
+		{false, slowFor, 0}, {true, 100, 98}, {false, 10 * slowFor, slowFor - 1},
 	} {
 		if got := works(step.long, step.n); got != step.slowly {
 			t.Errorf("step %d: slowly %d of %d times, want %d", i, got, step.n, step.slowly)
