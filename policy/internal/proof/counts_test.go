@@ -2,6 +2,7 @@ package proof_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -80,5 +81,17 @@ func TestPatternsAreAskedOnce(t *testing.T) {
 	later := func(n int) int { return asked(n, map[string]string{"u/a": ""}) }
 	if a, b := here(40)-here(20), later(40)-later(20); a != b || a == 0 {
 		t.Errorf("twenty patterns more cost %d questions where there is the directory, %d where there is none", a, b)
+	}
+}
+
+// TestDeniedTwice: a leak is one although a longer pattern, whose star ends inside of an
+// escape, denies the same.
+func TestDeniedTwice(t *testing.T) {
+	count := func(text string) map[string][2]int {
+		root := newTree(map[string]string{"d/.robots": text, "d/é/x": ""})
+		return proof.Counts(input(root, "User-agent: *\nDisallow: /z\n"), false)["*"]
+	}
+	if once, twice := count("Disallow: /\n"), count("Disallow: /\nDisallow: /*A\n"); !maps.Equal(once, twice) || once["gopher-strict"][0] == 0 {
+		t.Errorf("by one pattern: %v, and by two: %v", once, twice)
 	}
 }

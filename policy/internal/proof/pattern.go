@@ -226,7 +226,9 @@ func (s *set) settle(c *cursor) {
 	for i := keep - 1; i >= 0; i-- {
 		e := &s.entries[c.full[i]]
 		if e.sides&^seen != 0 {
-			seen |= e.sides &^ s.all
+			if len(e.Pieces) == 1 || e.sides != policySide { // see byDigits
+				seen |= e.sides &^ s.all
+			}
 			keep--
 			kept[keep] = c.full[i]
 			c.sum = mix(c.sum, e.hash)
