@@ -168,7 +168,23 @@ func isLiteral(uri string) bool {
 // matches reports whether a pattern matches a selector, both in URI form.
 func matches(pattern, sel string) bool {
 	pattern, end := strings.CutSuffix(pattern, "$")
-	return robots.Pattern{Pieces: strings.Split(pattern, "*"), Whole: end}.Match(sel)
+	head, rest, glob := strings.Cut(pattern, "*")
+	if !strings.HasPrefix(sel, head) {
+		return false
+	}
+	sel = sel[len(head):]
+	for glob { // without a slice of the pieces: a thousand rules are compared with all names
+		head, rest, glob = strings.Cut(rest, "*")
+		if !glob && end {
+			return strings.HasSuffix(sel, head)
+		}
+		at := strings.Index(sel, head)
+		if at < 0 {
+			return false
+		}
+		sel = sel[at+len(head):]
+	}
+	return !end || sel == ""
 }
 
 // covers reports whether a pattern matches all that begins with head.
