@@ -47,9 +47,14 @@ func TestClosedNever(t *testing.T) {
 
 // TestClosedToVeronica: what is denied to her by a name as it is, not escaped, is closed.
 func TestClosedToVeronica(t *testing.T) {
-	c := compileOf(map[string]string{".robots": "User-agent: veronica\nDisallow: /d%2541/\n"}, "d%41/x")
-	if canonical, closed := c.Closed("/d%41"); !closed || canonical != "/d%41/" {
-		t.Errorf("%q, %v\n%s", canonical, closed, c.File())
+	for dir, test := range map[string]struct{ file, text string }{
+		"/d%41/":   {".robots", "User-agent: veronica\nDisallow: /d%2541/\n"},
+		"/d%41/x/": {"d%41/.robots", "User-agent: veronica\nDisallow: /x/\n"},
+	} {
+		c := compileOf(map[string]string{test.file: test.text}, "d%41/x/y")
+		if canonical, closed := c.Closed(strings.TrimSuffix(dir, "/")); !closed || canonical != dir {
+			t.Errorf("%q, %v\n%s", canonical, closed, c.File())
+		}
 	}
 }
 
