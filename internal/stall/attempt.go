@@ -35,6 +35,11 @@ func try[T any](g *Guard, f func(*Attempt) (T, error), hurried bool) (value T, e
 		return f(nil)
 	}
 	stopped := g.stopped()
+	select {
+	case <-stopped:
+		return value, ErrStopped
+	default:
+	}
 	a := &Attempt{guard: g, hurried: hurried, stuck: make(chan struct{}, 1)}
 	done := make(chan result[T], 1)
 	go func() {

@@ -61,6 +61,17 @@ func TestEnter(t *testing.T) {
 	})
 }
 
+// After the end nothing is begun, however soon it would have been done.
+func TestNothingAfterStop(t *testing.T) {
+	var g Guard
+	g.Stop()
+	for range 1000 {
+		if _, err := Do(&g, "x", func() (int, error) { return 0, nil }); !errors.Is(err, ErrStopped) {
+			t.Fatal(err)
+		}
+	}
+}
+
 // That this process gets no time is no fault of a file system: by as much as the
 // alarm rings late, operations may take longer.
 func TestLoadIsNoStall(t *testing.T) {
