@@ -21,7 +21,7 @@ func Tool(t testing.TB, name string) string {
 		}
 	}
 	if os.Getenv("GOPHD_ACCEPTANCE") != "" {
-		t.Fatalf("%s is not installed: make deps", name)
+		t.Fatalf("%s is not installed: test/deps gets it", name)
 	}
 	t.Skipf("%s is not installed", name)
 	return ""
