@@ -12,6 +12,7 @@ type entry struct {
 	partly  bool // an Allow that something outweighs in a part of what it matches
 	dropped bool // a shorter Disallow, or an Allow of the same pattern, says it all
 	tie     bool // its weak form stands beside it, with an Allow of the same length after it
+	way     int  // it is an Allow of so many bytes for one way to ask what that opens
 	pad     int  // bytes that a second line of it has more, to outweigh every Allow that it overrules
 }
 
@@ -64,6 +65,7 @@ func compose(c *class, root *node, denied map[*node]*rule, programs []*rule) *gr
 	b.programsOpen(root, programs)
 	b.programs = len(b.entries)
 	b.node(root, path{})
+	b.hold()
 	return g
 }
 
@@ -142,11 +144,15 @@ func (b *composer) rules(s *set, own bool, above path) path {
 		if r.allow && (b.final(above.finals, r) || b.closed(r)) {
 			continue
 		}
-		for _, r := range b.spelled(r) {
+		for _, way := range b.spelled(r) {
 			if r.allow {
 				below.allows = append(below.allows, len(b.entries))
 			}
-			b.entries = append(b.entries, entry{rule: r, partly: b.partly})
+			e := entry{rule: way, partly: b.partly}
+			if way != r {
+				e.way = len(r.uri)
+			}
+			b.entries = append(b.entries, e)
 		}
 		if own && b.token != "*" && r.uri[len(r.uri)-1] != '$' {
 			below.named = append(below.named, r)
@@ -263,6 +269,20 @@ func (b *composer) spelled(r *rule) []*rule {
 		}
 	}
 	return list
+}
+
+// hold makes sure that what is longer than an Allow, and no longer than one for a way to
+// ask what it opens, denies as before.
+func (b *composer) hold() {
+	for i := range b.entries {
+		way := &b.entries[i]
+		for j := b.programs; way.way > 0 && j < len(b.entries); j++ {
+			e := &b.entries[j]
+			if !e.allow && len(e.uri) > way.way && len(e.uri) <= len(way.uri) && mayMeet(e.uri, way.uri) && !e.outweigh(way.rule) {
+				way.dropped = true
+			}
+		}
+	}
 }
 
 // overrules makes sure that the entry denies what it matches although an Allow

@@ -39,6 +39,8 @@ func TestPrograms(t *testing.T) {
 		{"Allow: /a.dcgi\n", "Allow: /e/b.dcgi$\n", "a.dcgi a.dcgi?q"},
 		{"Allow: /a.dcgi\n", "Allow: /e/.\n", "a.dcgi a.dcgi?q"},
 		{"Allow: /d/cgi/x\n", "Allow: /*long/path\n", "d/cgi/x"},
+		{"Allow: /a.dcgi\nDisallow: /a.dcgi$\n", "", "a.dcgi?q"},
+		{"Allow: /*.dcgi\nDisallow: /*.dcgi?\n", "Disallow: /a.d*i\n", "a.dcgi ab.dcgi/x d/e/b.dcgi d/e/anything.dcgi"},
 		{"Allow: /*.dcgi$\n", "", "d/a.dcgi a.dcgi d/e/b.dcgi d/e/anything.dcgi"},
 		{"Allow: /d/*.dcgi$\n", "", "d/a.dcgi d/e/b.dcgi d/e/anything.dcgi"},
 		{"Allow: /*.dcgi\nDisallow: /d/e/b.d\n", "", "d/a.dcgi a.dcgi a.dcgi?q ab.dcgi/x d/e/anything.dcgi"},
