@@ -1,7 +1,7 @@
 # make run       build gophd and serve ./content on port 7070
 # make test      what must pass before a change is taken, in minutes
 # make test-all  what takes longer: packages, other systems, the slow tests
-# make build lint unit fuzz cross bench load soak soak-long gluster man install packages test-packages clean
+# make build lint unit fuzz cross bench cores load soak soak-long gluster man install packages test-packages clean
 
 TAGS    := urfave_cli_no_docs
 TOOL    := go tool -modfile=tools/go.mod
@@ -16,7 +16,7 @@ PROGRAMS := $${XDG_CACHE_HOME:-$$HOME/.cache}/gophd/programs/bin
 # start was built from, nor what go list told them. What is left out is listed.
 GOTEST  := PATH=$$PATH:$(PROGRAMS) $(TOOL) gotestsum --format standard-quiet -- -count 1 -tags $(TAGS)
 
-.PHONY: build run test test-all plain race slow gluster cross lint unit fuzz bench load soak soak-long man install packages test-packages clean
+.PHONY: build run test test-all plain race slow gluster cross lint unit fuzz bench cores load soak soak-long man install packages test-packages clean
 
 build:
 	@$(GOBUILD) -o bin/gophd ./cmd/gophd
@@ -95,6 +95,11 @@ bench: build
 LARGE ?= 100000
 large: build
 	go run ./internal/bench -large $(LARGE) bin/gophd
+
+# Two loops beside one, on a machine with nothing else to do. Real-time priority, which
+# wants root, keeps away what there is all the same.
+cores:
+	GOPHD_ALL_PROCESSORS=1 go test -count 1 -v -tags $(TAGS) -exec 'chrt -f 20' -run '^TestAllProcessors$$' ./test/e2e
 
 # 256 connections with everything at once for a minute, twice: the second time
 # while 10,000 directories are read again without pause.
