@@ -81,7 +81,7 @@ func TestGlusterFS(t *testing.T) {
 		twoMachines(t, packages)
 		return
 	}
-	harness.Slow(t)
+	harness.Slow(t, "make gluster")
 	if os.Geteuid() != 0 {
 		t.Skip("only root has namespaces and bricks")
 	}

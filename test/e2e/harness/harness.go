@@ -69,11 +69,11 @@ func Program(t testing.TB) string {
 	return name
 }
 
-// Slow leaves a test out that takes long, unless make test-all runs it.
-func Slow(t testing.TB) {
+// Slow leaves a test out that takes long, unless a command for it runs it.
+func Slow(t testing.TB, command string) {
 	t.Helper()
 	if os.Getenv("GOPHD_ALL") == "" {
-		t.Skip("slow: make test-all runs it")
+		t.Skipf("slow: %s runs it", command)
 	}
 }
 

@@ -30,7 +30,7 @@ import (
 // some seconds.
 func TestSoakLong(t *testing.T) {
 	if os.Getenv("GOPHD_SOAK_LONG") == "" {
-		harness.Slow(t)
+		harness.Slow(t, "make soak-long")
 	}
 	span := 8 * time.Second
 	if want, err := time.ParseDuration(os.Getenv("GOPHD_SOAK_LONG")); err == nil {

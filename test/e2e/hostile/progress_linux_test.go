@@ -16,7 +16,7 @@ import (
 // the search index. They lie on a disk that takes its time, so that each takes
 // seconds on any machine.
 func TestProgress(t *testing.T) {
-	harness.Slow(t)
+	harness.Slow(t, "make test-all")
 	root, slow := tree(t), filepath.Join(t.TempDir(), "slow")
 	files := map[string][]byte{}
 	for i := range 60 {
