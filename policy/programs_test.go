@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -119,24 +117,4 @@ func TestProgramsLaws(t *testing.T) {
 			}
 		}
 	})
-}
-
-// More programs than there is room for close the site.
-func TestTooManyPrograms(t *testing.T) {
-	var programs []string
-	for i := range 4_000 {
-		programs = append(programs, fmt.Sprintf("/cgi-bin/program%d", i))
-	}
-	c := Compile(Input{Root: treeOf(map[string]string{"d/.robots": "Allow: /x\n"}, "d/x"), Programs: programs}, nil)
-	if len(c.File()) > maxBytes || len(c.Unproven()) > 0 {
-		t.Errorf("%d bytes, %v", len(c.File()), c.Unproven())
-	}
-	for _, name := range []string{"d/x", "cgi-bin/program77", "new"} {
-		if !c.Denied(name, false) {
-			t.Errorf("%s is allowed:\n%.300s", name, c.File())
-		}
-	}
-	if !slices.ContainsFunc(c.Reports(), func(r Report) bool { return r.Code == CodeTooLarge }) {
-		t.Error("no report says so")
-	}
 }

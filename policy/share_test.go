@@ -437,8 +437,8 @@ func TestProgramsTakeTooMuch(t *testing.T) {
 	}
 	c := Compile(in, nil)
 	all := slices.ContainsFunc(c.Reports(), func(r Report) bool { return r.Code == CodeTooLarge && r.File == "" })
-	if !all || !c.Denied("a", false) || len(c.Unproven()) > 0 {
-		t.Errorf("%v\n%.500s", c.Reports(), c.File())
+	if !all || !c.Denied("a", false) || len(c.Unproven()) > 0 || len(c.File()) > maxBytes {
+		t.Errorf("%v\n%d bytes: %.500s", c.Reports(), len(c.File()), c.File())
 	}
 }
 

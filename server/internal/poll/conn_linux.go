@@ -82,7 +82,7 @@ func (c *Conn) Send(b []byte) (int, error) {
 // offset where it is. It blocks if the kernel has to wait for the disk; loaded tells
 // that it has not.
 func (c *Conn) SendFile(file int, n int64, loaded bool) (sent int64, err error) {
-	m, errno := sendFirst(c.fd, file, int(min(n, maxSend)), loaded)
+	m, errno := sendFile(c.fd, file, new(int64), int(min(n, maxSend)), loaded)
 	if errno != 0 && errno != unix.EAGAIN {
 		err = os.NewSyscallError("sendfile", errno)
 	}
@@ -299,7 +299,7 @@ func sendPart(out, in, n int) (int, error) {
 	if inKernel.Add(1) > maxInKernel {
 		return 0, ErrBusy
 	}
-	m, errno := sendFile(out, in, n)
+	m, errno := sendFile(out, in, nil, n, false)
 	return m, errnoErr(errno)
 }
 

@@ -63,28 +63,18 @@ func send(fd int, b []byte) (int, unix.Errno) {
 	return int(n), 0
 }
 
-// sendFile sends what the socket takes of the next n bytes of a file. It tells
-// the scheduler: a file may be in memory and still be on its way from the disk,
-// and then everything else is to go on.
-func sendFile(fd, file, n int) (int, unix.Errno) {
-	m, _, errno := unix.Syscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), 0, uintptr(n), 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(m), 0
-}
-
-// sendFirst is sendFile for the first n bytes of a file, whose offset stays. One that is
-// loaded is in memory: the scheduler is not told, which would look every 20 µs whether
-// it is sent, and wake another thread.
-func sendFirst(fd, file, n int, loaded bool) (int, unix.Errno) {
-	var offset int64
+// sendFile sends what the socket takes of the next n bytes of a file. With an offset
+// these begin there, and the file's own stays. The scheduler is told: a file may be in
+// memory and still be on its way from the disk, and then everything else is to go on.
+// It is not told of one that is loaded, where it would look every 20 µs whether it is
+// sent, and wake another thread.
+func sendFile(fd, file int, offset *int64, n int, loaded bool) (int, unix.Errno) {
 	var m uintptr
 	var errno unix.Errno
 	if loaded {
-		m, _, errno = unix.RawSyscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), uintptr(unsafe.Pointer(&offset)), uintptr(n), 0, 0)
+		m, _, errno = unix.RawSyscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), uintptr(unsafe.Pointer(offset)), uintptr(n), 0, 0)
 	} else {
-		m, _, errno = unix.Syscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), uintptr(unsafe.Pointer(&offset)), uintptr(n), 0, 0)
+		m, _, errno = unix.Syscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), uintptr(unsafe.Pointer(offset)), uintptr(n), 0, 0)
 	}
 	if errno != 0 {
 		return 0, errno
