@@ -13,8 +13,11 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X mai
 # Programs of packages that are only unpacked (test/deps).
 PROGRAMS := $${XDG_CACHE_HOME:-$$HOME/.cache}/gophd/programs/bin
 # Not from the cache (-count 1): go test does not see what the program that tests
-# start was built from, nor what go list told them. What is left out is listed.
-GOTEST  := PATH=$$PATH:$(PROGRAMS) $(TOOL) gotestsum --format standard-quiet -- -count 1 -tags $(TAGS)
+# start was built from, nor what go list told them. What is left out is listed. Of two
+# thousand tests one may fail because a busy machine kept it waiting: up to two failures
+# are tried once more, and both runs are told; a data race or a third failure is final.
+GOTEST  = PATH=$$PATH:$(PROGRAMS) $(TOOL) gotestsum --format standard-quiet --rerun-fails=1 \
+	--rerun-fails-max-failures=2 --rerun-fails-abort-on-data-race --packages "$(1)" -- -count 1 -tags $(TAGS)
 
 .PHONY: build run test test-all plain race slow gluster cross lint unit fuzz bench cores load soak soak-long man install packages test-packages clean
 
@@ -35,10 +38,10 @@ test:
 # reply costs can be told without it only.
 PLAIN := ./test/e2e/... ./policy/... ./cmd/... ./robots ./robots/convert ./menu ./internal/layout
 plain:
-	@$(GOTEST) -p 3 -parallel 8 $(PLAIN) ./fileserver ./server
+	@$(call GOTEST,$(PLAIN) ./fileserver ./server) -p 3 -parallel 8
 
 race:
-	@$(GOTEST) -race -p 3 -parallel 8 $$(go list ./... | grep -vxF "$$(go list $(PLAIN))")
+	@others=$$(go list ./... | grep -vxF "$$(go list $(PLAIN))"); $(call GOTEST,$$others) -race -p 3 -parallel 8
 
 # At most 15 minutes: the slow tests, those that start gophd again with a gophd
 # that watches for races, the packages, other systems. Fuzzing is make fuzz.
@@ -47,8 +50,8 @@ test-all:
 
 slow:
 	go build -race -tags $(TAGS) -o bin/race/gophd ./cmd/gophd
-	GOPHD_BIN=$(CURDIR)/bin/race/gophd GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(GOTEST) -timeout 12m -skip '^TestGlusterFS$$' ./test/e2e ./policy/...
-	GOPHD_BIN=$(CURDIR)/bin/race/gophd GOPHD_ALL=1 $(GOTEST) -run '^TestProgress$$' ./test/e2e/hostile
+	GOPHD_BIN=$(CURDIR)/bin/race/gophd GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(call GOTEST,./test/e2e ./policy/...) -timeout 12m -skip '^TestGlusterFS$$'
+	GOPHD_BIN=$(CURDIR)/bin/race/gophd GOPHD_ALL=1 $(call GOTEST,./test/e2e/hostile) -run '^TestProgress$$'
 
 # One tree on two machines, with a brick and a machine taken away: minutes, as root.
 gluster:
