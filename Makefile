@@ -58,7 +58,7 @@ gluster:
 	@GOPHD_ALL=1 test/deps && PATH=$$PATH:$(PROGRAMS) GOPHD_ALL=1 go test -count 1 -v -run '^TestGlusterFS$$' -tags $(TAGS) ./test/e2e
 
 cross:
-	@for to in linux/arm64 freebsd/amd64 openbsd/amd64 netbsd/amd64 darwin/arm64; do \
+	@for to in linux/arm64 linux/mips freebsd/amd64 openbsd/amd64 netbsd/amd64 darwin/arm64; do \
 		echo "build for $$to"; CGO_ENABLED=0 GOOS=$${to%/*} GOARCH=$${to#*/} go build -tags $(TAGS) ./... || exit 1; done
 
 unit:

@@ -42,8 +42,9 @@ var codeTrees = map[string]func(root *Dir){
 		putNote(root, "~bob/.robots", "Allow: /\n")
 	},
 	// Told by a server's robots.txt (robotscmd), by tens of thousands of users
-	// (TestNoBare), and by none that is known.
-	CodeDiffers: nil, CodeNoBare: nil, CodeUnnamedLeak: nil,
+	// (TestNoBare), to a program that calls the library (TestCheckProgram), and by none
+	// that is known.
+	CodeDiffers: nil, CodeNoBare: nil, CodeProgram: nil, CodeUnnamedLeak: nil,
 }
 
 // putNote puts an annotation into a tree.

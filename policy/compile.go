@@ -40,8 +40,14 @@ func Compile(in Input, prev *Compiled) *Compiled {
 		prev = &Compiled{}
 	}
 	c := &Compiled{in: in}
-	w := work{c: c, denied: map[*node]*rule{}, programs: programRules(in.Programs)}
+	c.in.Programs = slices.DeleteFunc(slices.Clone(in.Programs), func(p string) bool { return CheckProgram(p) != nil })
+	w := work{c: c, denied: map[*node]*rule{}, programs: programRules(c.in.Programs)}
 	c.grow(prev, w.programs)
+	for _, p := range in.Programs {
+		if err := CheckProgram(p); err != nil {
+			w.deny(c.nodes, CodeProgram, err.Error())
+		}
+	}
 	w.readAll()
 	last := prev.proof
 	for round := 0; ; round++ {

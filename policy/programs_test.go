@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,4 +118,31 @@ func TestProgramsLaws(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestCheckProgram: what is no selector of a program, and no end of names, is refused. If
+// it is compiled all the same, everything is denied and a report says why.
+func TestCheckProgram(t *testing.T) {
+	root := treeOf(map[string]string{".robots": "Allow: /a\nDisallow: /b*c$\nAllow: /*.x$\nAllow: /$\n"}, "a", "cgi/b.x")
+	for _, p := range []string{"/cgi", "/cgi-bin", "/d/cgi", "/a b", "/a$", "/a%20b", "/é", "/*.dcgi", "/*x", "/*.tar.gz", "/*.é"} {
+		c := Compile(Input{Root: root, Programs: []string{p}}, nil)
+		if err := CheckProgram(p); err != nil || c.Denied("b", false) || len(c.Unproven()) > 0 {
+			t.Errorf("%q: %v, %v\n%s", p, err, c.Unproven(), c.File())
+		}
+	}
+	for _, p := range []string{"", "/", "cgi", "/cgi/", "//", "/a//b", "/..", "/.git", "/a\x00", "/a\xff", "/*", "/**", "/*/", "/*.x/y", "/a*b", "/*.x*", "/cgi?x", "*.x", "/" + strings.Repeat("a/", 3000) + "b"} {
+		if CheckProgram(p) == nil {
+			t.Errorf("%q is taken", p)
+		}
+		c := Compile(Input{Root: root, Programs: []string{"/cgi", p}}, nil)
+		if !c.Denied("a", false) || !c.Denied("to-come", false) || len(c.Unproven()) > 0 {
+			t.Errorf("%q: %v\n%s", p, c.Unproven(), c.File())
+		}
+		if !slices.ContainsFunc(c.Reports(), func(r Report) bool { return r.Code == CodeProgram }) {
+			t.Errorf("%q: %v", p, c.Reports())
+		}
+		if next := Compile(Input{Root: root, Programs: []string{"/cgi"}}, c); next.Denied("a", false) || next.Hash() != Compile(Input{Root: root, Programs: []string{"/cgi"}}, nil).Hash() {
+			t.Errorf("%q is remembered:\n%s", p, next.File())
+		}
+	}
 }

@@ -51,6 +51,7 @@ const (
 	CodeOverBlockStrict = "OVER-BLOCK-STRICT"
 	CodeOverruled       = "OVERRULED"
 	CodePreference      = "PREFERENCE"
+	CodeProgram         = "PROGRAM"
 	CodeRootMenu        = "ROOT-MENU"
 	CodeSyntax          = "SYNTAX"
 	CodeTooLarge        = "TOO-LARGE"
@@ -148,6 +149,10 @@ var codes = []CodeInfo{
 		"a preference, or its value, is not on the lists that gophd knows; it is written all the same",
 		"is it spelt right? Known are train-ai and search, with y or n",
 		"Content-Usage: train=never"},
+	{CodeProgram, diag.Error,
+		"what a program answers is neither a selector nor /* and the end of names: the whole site is denied",
+		"gophd refuses it when it starts: mend the program that calls gophd's library",
+		"/cgi-bin/ with a slash at its end"},
 	{CodeRootMenu, diag.Notice,
 		"without * no Disallow reaches selectors without a leading slash, nor the empty one of the root menu",
 		"nothing to do: robots that know no * may ask for them",

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/selector"
 )
 
 // Dir is a directory of the tree that the server answers for. It never changes
@@ -34,13 +35,33 @@ type Input struct {
 	// programs answer: P itself, what lies below it, and what follows a "?".
 	// They are denied unless an annotation of the root has an Allow that speaks of
 	// them by name: its pattern begins with P ("/cgi-bin/news$"), or holds the
-	// extension at the end of a name ("/list.dcgi$").
+	// extension at the end of a name ("/list.dcgi$"). If [CheckProgram] refuses one,
+	// the whole site is denied and reported ([CodeProgram]).
 	Programs []string
 
 	// Own are selectors that the server answers by itself, such as "/caps.txt";
 	// what has no leading slash is a name in every directory ("feed.xml"). They
 	// are known as files are.
 	Own []string
+}
+
+// CheckProgram returns an error unless p may stand in [Input.Programs]: a selector
+// that begins with a slash and does not end with one ("/cgi-bin"), or "/*" and the
+// end of names ("/*.dcgi"). It has no other *, no ?, at most 4096 bytes, and no empty,
+// hidden or malformed element (see [selector.Refusal]).
+func CheckProgram(p string) error {
+	name, ok := strings.CutPrefix(p, "/")
+	if end, isEnd := strings.CutPrefix(name, "*"); isEnd {
+		name, ok = "x"+end, ok && end != "" && !strings.Contains(end, "/")
+	}
+	for elem := range strings.SplitSeq(name, "/") {
+		reason := selector.Refusal(elem)
+		ok = ok && (reason == "" || reason == selector.Program || reason == selector.TooLong)
+	}
+	if !ok || strings.ContainsAny(name, "*?") || len(p) > selector.MaxRequest {
+		return fmt.Errorf(`%.80q is neither a selector ("/cgi-bin") nor "/*" and the end of names ("/*.dcgi")`, p)
+	}
+	return nil
 }
 
 // robotsFile is the name in the root that is always allowed (RFC 9309, 2.2.2)

@@ -22,6 +22,11 @@ import (
 
 // Open opens a content tree. Nothing is read yet: Run does that.
 func Open(dir string, conf Config) (*Site, error) {
+	for _, p := range conf.Programs {
+		if err := policy.CheckProgram(p); err != nil {
+			return nil, err
+		}
+	}
 	r, err := disk.Open(dir)
 	if err != nil {
 		return nil, err

@@ -57,8 +57,9 @@ type Config struct {
 	UsersMinUID int
 
 	// Programs are selectors that programs answer beside the site ("/cgi-bin"), or
-	// patterns of them ("/*.dcgi"): robots.txt denies them unless the root's
-	// annotation allows them by name.
+	// "/*" and the end of names ("/*.dcgi"): robots.txt denies them unless the root's
+	// annotation allows them by name. Open returns an error for anything else
+	// ([policy.CheckProgram]).
 	Programs []string
 
 	// Own are selectors that the server answers by itself beside the site, such as

@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"fileserver":          {"diag", "menu", "selector", "server", "site", "internal/limit", "internal/stall"},
 	"internal/fastcgi":    {},
 	"internal/feed":       {"menu", "selector", "server", "site"},
-	"internal/programs":   {"internal/fastcgi", "menu", "selector", "server", "site"},
+	"internal/programs":   {"internal/fastcgi", "menu", "policy", "selector", "server", "site"},
 	"internal/sitesearch": {"internal/search", "menu", "policy", "selector", "server", "site"},
 
 	"server/internal/poll": {},

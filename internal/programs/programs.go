@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/internal/fastcgi"
+	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -35,18 +36,13 @@ func ParseRule(s string) (Mapping, error) {
 	if !filepath.IsAbs(r.Client.Socket) {
 		return r, errors.New("the socket is not an absolute path")
 	}
-	if ext, ok := strings.CutPrefix(what, "*."); ok {
-		if ext == "" || strings.ContainsAny(ext, "/*?") || !plain(ext) {
-			return r, errors.New("there is no extension after the star")
-		}
+	if ext, ok := strings.CutPrefix(what, "*."); ok && ext != "" {
 		r.Suffix = "." + ext
-		return r, nil
+	} else {
+		r.Prefix = strings.TrimSuffix(what, "/")
 	}
-	r.Prefix = strings.TrimSuffix(what, "/")
-	for elem := range strings.SplitSeq(strings.TrimPrefix(r.Prefix, "/"), "/") {
-		if !strings.HasPrefix(r.Prefix, "/") || !plain(elem) || strings.ContainsAny(elem, "*?") {
-			return r, errors.New("neither /PREFIX nor *.EXT")
-		}
+	if strings.HasPrefix(r.Prefix, "/*") || policy.CheckProgram(r.Selector()) != nil {
+		return r, errors.New("neither /PREFIX nor *.EXT")
 	}
 	return r, nil
 }

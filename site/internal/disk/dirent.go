@@ -48,7 +48,7 @@ var (
 const AnyOwner = -1
 
 // openFlags: a FIFO must not block, and no terminal may become ours.
-const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY | syscall.O_CLOEXEC
+const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY | syscall.O_CLOEXEC | largeFile
 
 // OwnerOf returns the user whom a file belongs to.
 func OwnerOf(info fs.FileInfo) int {

@@ -29,6 +29,10 @@ func openTop(dir string) int {
 	return top
 }
 
+// largeFile lets files of 2 GiB and more be opened on 32-bit machines: package os adds
+// it, openat2(2) wants it named.
+const largeFile = unix.O_LARGEFILE
+
 // lookFlags open what is only looked at: nothing that could block, a link as what
 // it is.
 const lookFlags = unix.O_PATH | unix.O_NOFOLLOW
@@ -91,7 +95,7 @@ func cachedBelow(dir int, name string, small int64, allowed func(owner int, devi
 		return c, false
 	}
 	var st unix.Stat_t
-	known := unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && allowed(int(st.Uid), st.Dev)
+	known := unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && allowed(int(st.Uid), uint64(st.Dev)) //nolint:unconvert // narrower on mips
 	if known && st.Size >= small {
 		return Cached{FD: fd, Size: st.Size, Resident: resident(fd, st.Size)}, true
 	}
@@ -230,13 +234,13 @@ var remote = map[int64]bool{
 // isRemote reports whether a directory lies on such a file system.
 func isRemote(dir string) bool {
 	var st unix.Statfs_t
-	return unix.Statfs(dir, &st) != nil || remote[int64(st.Type)] //nolint:unconvert // narrower on some architectures
+	return unix.Statfs(dir, &st) != nil || remote[int64(uint32(st.Type))] // where it is an int32, SMB's is negative
 }
 
 // device returns the file system that a file lies on.
 func device(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return st.Dev
+		return uint64(st.Dev) //nolint:unconvert // narrower on mips
 	}
 	return 0
 }

@@ -13,6 +13,9 @@ import (
 // lookFlags is not used: there is no openat2(2) here.
 const lookFlags = 0
 
+// largeFile is for Linux: elsewhere files of any size are opened.
+const largeFile = 0
+
 func openTop(string) int { return -1 }
 
 func openBelow(int, string, int) (int, error)                               { return -1, errors.ErrUnsupported }
