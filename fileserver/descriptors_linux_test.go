@@ -149,7 +149,7 @@ type web struct {
 
 func newWeb(t *testing.T, h server.Handler) *web {
 	s := func() *server.Server {
-		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1, LingerTimeout: time.Millisecond}
+		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1, RequestTimeout: time.Hour, LingerTimeout: time.Millisecond}
 	}
 	pages := &webview.Pages{Handler: h, Site: h.(*server.ServeMux).Handler("/").(*Files).Site}
 	browsers := &webview.HTTPServer{Site: func(r *server.Request) (http.Handler, *server.Request) { return pages, r }}

@@ -53,9 +53,10 @@ type observer chan server.Served
 
 func (o observer) Observe(s server.Served) { o <- s }
 
-// listen serves until the test ends, and returns the address.
+// listen serves until the test ends, and returns the address. A request may be late.
 func listen(t testing.TB, s *server.Server) string {
 	t.Helper()
+	s.RequestTimeout = time.Hour
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	ctx, stop := context.WithCancel(context.Background())

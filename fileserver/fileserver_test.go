@@ -40,7 +40,12 @@ func dice(t *testing.T) *rand.Rand {
 // run opens a site and keeps it until the test ends.
 func run(t testing.TB, dir string) *site.Site {
 	t.Helper()
-	s, err := site.Open(dir, site.Config{})
+	return runWith(t, dir, site.Config{})
+}
+
+func runWith(t testing.TB, dir string, conf site.Config) *site.Site {
+	t.Helper()
+	s, err := site.Open(dir, conf)
 	must(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})

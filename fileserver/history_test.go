@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -15,102 +16,54 @@ import (
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
 )
 
-// stale is how old an answer may be.
-const stale = 250 * time.Millisecond
-
-// book is the history of one file: when each generation of it came.
+// book is the history of one file: which generations of it there are.
 type book struct {
 	file     string
 	lines    int // of a generation
 	selector string
 
-	mu    sync.Mutex
-	began []time.Time // when writing a generation began
-	done  []time.Time // when it was in place
+	begun atomic.Int64 // the newest of which anything may be seen
+	told  atomic.Int64 // the newest that the watcher has told: no answer is older from then on
 }
 
 // content repeats the generation, so that a mixture shows.
-func (b *book) content(gen int) []byte {
+func (b *book) content(gen int64) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "i%d\t\terror.host\t1\r\n", gen), b.lines)
 }
 
 // turn puts the next generation in place of the last.
 func (b *book) turn(t *testing.T) {
-	b.mu.Lock()
-	gen := len(b.began)
-	b.began = append(b.began, time.Now())
-	b.mu.Unlock()
+	gen := b.begun.Add(1)
 	if err := os.WriteFile(b.file+".new", b.content(gen), 0o644); err != nil {
 		t.Error(err)
 	}
 	if err := os.Rename(b.file+".new", b.file); err != nil {
 		t.Error(err)
 	}
-	b.mu.Lock()
-	b.done = append(b.done, time.Now())
-	b.mu.Unlock()
 }
 
-// check says what is wrong with an answer to a request made from start to end.
-func (b *book) check(answer []byte, start, end time.Time, slack time.Duration) error {
+// check says what is wrong with an answer to a request that was made after a
+// generation was told.
+func (b *book) check(answer []byte, told int64) error {
+	newest := b.begun.Load()
 	answer = bytes.TrimSuffix(answer, []byte(menu.End))
 	first, _, _ := bytes.Cut(answer, []byte("\t"))
 	if len(first) < 2 {
 		return fmt.Errorf("%s: no answer: %q", b.selector, answer)
 	}
-	gen, err := strconv.Atoi(string(first[1:]))
-	if err != nil || !bytes.Equal(answer, b.content(gen)) {
-		return fmt.Errorf("%s: mixed: %.200q", b.selector, answer)
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	gen, err := strconv.ParseInt(string(first[1:]), 10, 64)
 	switch {
-	case gen >= len(b.began) || b.began[gen].After(end):
+	case err != nil || !bytes.Equal(answer, b.content(gen)):
+		return fmt.Errorf("%s: mixed: %.200q", b.selector, answer)
+	case gen > newest:
 		return fmt.Errorf("%s: generation %d was not there yet", b.selector, gen)
-	case gen+1 < len(b.done) && b.done[gen+1].Before(start.Add(-stale-slack)):
-		return fmt.Errorf("%s: generation %d is %v too old", b.selector, gen, start.Sub(b.done[gen+1])-stale)
+	case gen < told:
+		return fmt.Errorf("%s: generation %d, though %d was told", b.selector, gen, told)
 	}
 	return nil
-}
-
-// ask answers a request as the server does: quickly, if that is possible.
-func ask(tree *Files, sel string, quick *atomic.Int64) []byte {
-	req := &server.Request{Host: "h", Port: 70}
-	req.Selector = sel
-	if a, ok := tree.Quick(req); ok {
-		quick.Add(1)
-		if a.FD != 0 {
-			a.Body = make([]byte, a.Size)
-			n, _ := syscall.Pread(a.FD, a.Body, 0)
-			a.Body = a.Body[:max(n, 0)]
-			if a.Return == nil {
-				a.Return = func() { _ = syscall.Close(a.FD) }
-			}
-			a.Return()
-		}
-		return a.Body
-	}
-	var r reply
-	if err := tree.ServeGopher(&r, req); err != nil {
-		return nil
-	}
-	return r.Bytes()
-}
-
-// lag measures how late this process gets its turn: no server can be quicker.
-func lag(stop <-chan struct{}, longest *atomic.Int64) {
-	for last := time.Now(); ; {
-		select {
-		case <-stop:
-			return
-		case <-time.After(time.Millisecond):
-		}
-		now := time.Now()
-		longest.Store(max(longest.Load(), int64(now.Sub(last))))
-		last = now
-	}
 }
 
 // library is files whose history is known, and who reads them.
@@ -118,15 +71,22 @@ type library struct {
 	dir    string
 	books  []*book
 	tree   *Files
-	stop   chan struct{}
 	quick  atomic.Int64 // answers at once
-	slack  atomic.Int64 // how late turns came
 	asked  atomic.Int64
 	random *rand.Rand // of the writer
+
+	mu    sync.Mutex
+	turns []func() // what is told when the watcher comes to the mark of each
 }
 
+// marks is how many turns there are. After each a file is written in a directory of
+// its own: events come in order, so all before that were told when this one is.
+const marks = 100
+
+func (l *library) mark(n int) string { return filepath.Join(l.dir, "marks", strconv.Itoa(n)) }
+
 func newLibrary(t *testing.T, names ...string) *library {
-	l := &library{dir: t.TempDir(), stop: make(chan struct{}), random: dice(t)}
+	l := &library{dir: t.TempDir(), random: dice(t)}
 	for _, name := range names {
 		b := &book{file: filepath.Join(l.dir, name), lines: 40, selector: "/" + name}
 		if filepath.Ext(name) == ".bin" {
@@ -135,40 +95,36 @@ func newLibrary(t *testing.T, names ...string) *library {
 		if filepath.Base(name) == "gophermap" {
 			b.selector = "/" + filepath.Dir(name) + "/"
 		}
-		if err := os.MkdirAll(filepath.Dir(b.file), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(b.file), 0o755))
 		b.turn(t)
 		l.books = append(l.books, b)
 	}
-	l.tree = &Files{Site: run(t, l.dir), Cache: 1 << 20}
+	for n := range marks {
+		must(t, os.MkdirAll(l.mark(n), 0o755))
+	}
+	l.tree = &Files{Site: runWith(t, l.dir, site.Config{Touched: l.touched, PollRemote: -1}), Cache: 1 << 20}
 	return l
 }
 
-// read asks for files, one after the other.
-func (l *library) read(t *testing.T, r *rand.Rand) {
-	for {
-		select {
-		case <-l.stop:
-			return
-		default:
-		}
-		b := l.books[r.IntN(len(l.books))]
-		start := time.Now()
-		answer := ask(l.tree, b.selector, &l.quick)
-		l.asked.Add(1)
-		if err := b.check(answer, start, time.Now(), time.Duration(l.slack.Load())); err != nil {
-			t.Error(err)
-			return
-		}
-		time.Sleep(time.Duration(r.IntN(300)) * time.Microsecond)
+func (l *library) touched(dir string) {
+	mark, ok := strings.CutPrefix(dir, "marks/")
+	if n, err := strconv.Atoi(mark); ok && err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.turns[n]()
 	}
 }
 
 // write replaces files; directories come and go, and annotations.
 func (l *library) write(t *testing.T) {
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end) && !t.Failed(); {
-		l.books[l.random.IntN(len(l.books))].turn(t)
+	for n := range marks {
+		b := l.books[l.random.IntN(len(l.books))]
+		b.turn(t)
+		gen := b.begun.Load()
+		l.mu.Lock()
+		l.turns = append(l.turns, func() { b.told.Store(gen) })
+		l.mu.Unlock()
+		must(t, os.WriteFile(filepath.Join(l.mark(n), "x"), nil, 0o644))
 		if spare := filepath.Join(l.dir, "a", "spare"); l.random.IntN(4) == 0 {
 			_ = os.Mkdir(spare, 0o755)
 			_ = os.WriteFile(filepath.Join(l.dir, "a", ".robots"), []byte("Disallow: /spare\n"), 0o644)
@@ -178,20 +134,72 @@ func (l *library) write(t *testing.T) {
 	}
 }
 
-// No answer is older than 250 ms, and none mixes two states of a file.
+// ask answers a request for a book as the server does: quickly, if that is possible.
+func (l *library) ask(b *book) error {
+	told := b.told.Load()
+	l.asked.Add(1)
+	req := &server.Request{Host: "h", Port: 70}
+	req.Selector = b.selector
+	a, ok := l.tree.Quick(req)
+	if !ok {
+		var r reply
+		_ = l.tree.ServeGopher(&r, req) // without an answer there is none
+		return b.check(r.Bytes(), told)
+	}
+	l.quick.Add(1)
+	if a.FD != 0 {
+		a.Body = make([]byte, a.Size)
+		n, _ := syscall.Pread(a.FD, a.Body, 0)
+		a.Body = a.Body[:max(n, 0)]
+		giveBack(a)
+	}
+	return b.check(a.Body, told)
+}
+
+// giveBack ends an answer with a file.
+func giveBack(a server.Answer) {
+	if a.Return != nil {
+		a.Return()
+	} else {
+		_ = syscall.Close(a.FD)
+	}
+}
+
+// No answer is older than what the watcher has told, and none mixes two states of a
+// file.
 func TestAnswersAreFreshAndWhole(t *testing.T) {
 	l := newLibrary(t, "a/text.txt", "a/b/text.txt", "a/gophermap", "m/gophermap", "text.txt", "a/large.bin")
-	var busy sync.WaitGroup
-	busy.Go(func() { lag(l.stop, &l.slack) })
+	var reading sync.WaitGroup
+	stop := make(chan struct{})
 	for range 3 {
 		r := rand.New(rand.NewPCG(l.random.Uint64(), 0))
-		busy.Go(func() { l.read(t, r) })
+		reading.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Duration(r.IntN(300)) * time.Microsecond):
+				}
+				if err := l.ask(l.books[r.IntN(len(l.books))]); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
 	}
 	l.write(t)
-	close(l.stop)
-	busy.Wait()
-	t.Logf("%d answers, %d at once, turns up to %v late", l.asked.Load(), l.quick.Load(), time.Duration(l.slack.Load()))
-	if l.quick.Load() == 0 {
+	for _, b := range l.books {
+		if !eventually(func() bool { return b.told.Load() == b.begun.Load() }) {
+			t.Errorf("%s: the newest generation is never told", b.selector)
+		}
+		if err := l.ask(b); err != nil {
+			t.Error(err)
+		}
+	}
+	if !eventually(func() bool { return t.Failed() || l.quick.Load() > 0 }) {
 		t.Error("nothing was answered from memory")
 	}
+	close(stop)
+	reading.Wait()
+	t.Logf("%d answers, %d at once", l.asked.Load(), l.quick.Load())
 }

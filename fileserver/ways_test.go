@@ -21,7 +21,9 @@ type way struct {
 // ways serves a handler on all of them.
 func ways(t testing.TB, h server.Handler) []way {
 	t.Helper()
-	s := func() *server.Server { return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1} }
+	s := func() *server.Server {
+		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1, RequestTimeout: time.Hour}
+	}
 	plain := s()
 	plain.TLS = certificate(t)
 	addr := listen(t, plain)

@@ -63,7 +63,7 @@ func TestStalledDirectory(t *testing.T) {
 	slow.mu.Lock()
 	first := make(chan error)
 	go func() { first <- canOpen(s, "slow/x") }()
-	soon(t, "a stall", func() bool { return slow.here.Load() == 1 })
+	soon(t, "a stall", func() bool { return slow.here.Load() > 0 })
 	soon(t, "that it does not answer is known", func() bool {
 		op, err := s.guard.Enter("slow/x")
 		if err == nil {
@@ -74,7 +74,8 @@ func TestStalledDirectory(t *testing.T) {
 	if err := canOpen(s, "slow/x"); !errors.Is(err, stall.Err) {
 		t.Fatal(err)
 	}
-	must(t, canOpen(s, "d/x"))
+	// The time is so short that others may be taken not to answer, for a moment.
+	soon(t, "another directory answers", func() bool { return canOpen(s, "d/x") == nil })
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n"})
 	soon(t, "another annotation", robotsHas(s, "Disallow: /d/x"))
 	s.Reload()
@@ -87,7 +88,7 @@ func TestStalledDirectory(t *testing.T) {
 	slow.mu.Unlock()
 	must(t, <-first)
 	soon(t, "the old policy", robotsLacks(s, "Disallow: /slow/"))
-	must(t, canOpen(s, "slow/y"))
+	soon(t, "it answers", func() bool { return canOpen(s, "slow/y") == nil })
 }
 
 // A root that is exchanged is served together with its policy: until that is made,

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gophd/gophd/site/internal/disk"
@@ -92,11 +93,13 @@ func TestSpendOfLongNames(t *testing.T) {
 func TestWaitingIsNoStall(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/x": "x"})
-	s, err := Open(dir, Config{FileTimeout: 20 * time.Millisecond})
-	must(t, err)
-	v := s.View(t.Context())
-	v.Spend(func(int) error { time.Sleep(200 * time.Millisecond); return canOpen(s, "d/x") })
-	if _, err := v.ReadDir("d"); err != nil {
-		t.Errorf("taken for a file system that does not answer: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(dir, Config{})
+		must(t, err)
+		v := s.View(t.Context())
+		v.Spend(func(int) error { time.Sleep(time.Minute); return canOpen(s, "d/x") })
+		if _, err := v.ReadDir("d"); err != nil {
+			t.Errorf("taken for a file system that does not answer: %v", err)
+		}
+	})
 }

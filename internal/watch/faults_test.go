@@ -92,22 +92,84 @@ func TestStalledDirectory(t *testing.T) {
 	t.Parallel()
 	var stalled sync.RWMutex
 	root := makeTree(t, "a")
-	w := &Watcher{Root: root, Poll: -1, open: stalling(root, "slow", &stalled)}
+	w := &Watcher{Root: root, Poll: -1, open: stalling(root, "slow", &stalled), prompt: promptly}
 	w.Guard = &stall.Guard{Timeout: 500 * time.Millisecond, Answered: w.Reread}
-	var told touches
-	w.Touch = told.touch
+	var dropped atomic.Bool
+	w.Touch = func(dir string) {
+		if dir == "" && !w.Watched("a") {
+			dropped.Store(true)
+		}
+	}
 	m := newMirror(root)
 	run(t, w, m)
 	until(t, "the tree is watched", func() bool { return w.Watched("a") })
 	stalled.Lock()
 	must(t, os.Mkdir(filepath.Join(root, "slow"), 0o755))
-	until(t, "nothing is kept", func() bool { return told.has("") && !w.Watched("a") })
+	until(t, "nothing is kept", dropped.Load)
 	write(t, filepath.Join(root, "a", ".robots"), "new")
 	until(t, "a change is found", m.fresh)
 	stalled.Unlock()
 	until(t, "all is watched", func() bool { return w.Watched("a") && w.Watched("slow") })
 	write(t, filepath.Join(root, "slow", ".robots"), "new")
 	until(t, "a change in it is found", m.fresh)
+}
+
+// TestNewerWatchStays exchanges a directory while the one above it is watched again:
+// the watch that is taken away is never that of the newer one, which would go on being
+// vouched for.
+func TestNewerWatchStays(t *testing.T) {
+	t.Parallel()
+	root := makeTree(t, "p/a")
+	a := below(root, "p/a")
+	w := &Watcher{Root: root, Poll: -1}
+	w.open = func() (*eventSource, error) {
+		s, err := openKernel()
+		if err != nil {
+			return nil, err
+		}
+		remove := s.remove
+		s.remove = func(name string) {
+			for i := 0; name == a && i < 200 && !w.Watched("p/a"); i++ {
+				time.Sleep(time.Millisecond) // meanwhile it is added again, if anybody does
+			}
+			if remove(name); name == a && w.Watched("p/a") {
+				t.Error("vouched for after its watch was taken away")
+			}
+		}
+		return s, nil
+	}
+	m := newMirror(root)
+	run(t, w, m)
+	must(t, os.Chmod(below(root, "p"), 0o700))
+	must(t, os.Rename(a, below(root, "b")))
+	must(t, os.Mkdir(a, 0o755))
+	until(t, "both are watched", func() bool { return w.Watched("p/a") && w.Watched("b") })
+	write(t, filepath.Join(a, "f"), "1")
+	until(t, "a change is found", m.fresh)
+}
+
+// TestLateIsNotLost has the kernel answer late: nothing is vouched for meanwhile, and
+// nothing is read again for it.
+func TestLateIsNotLost(t *testing.T) {
+	t.Parallel()
+	var stalled sync.RWMutex
+	root := makeTree(t, "a")
+	w := &Watcher{Root: root, Poll: -1, open: stalling(root, "slow", &stalled), prompt: promptly}
+	var dropped atomic.Bool
+	w.Touch = func(dir string) {
+		if dir == "" && !w.Watched("a") {
+			dropped.Store(true)
+		}
+	}
+	m := newMirror(root)
+	run(t, w, m)
+	stalled.Lock()
+	must(t, os.Mkdir(filepath.Join(root, "slow"), 0o755))
+	until(t, "nothing is kept", dropped.Load)
+	stalled.Unlock()
+	until(t, "all is watched", func() bool { return w.Watched("a") && w.Watched("slow") })
+	want := Batch{Dirs: []string{".", "slow"}}
+	until(t, fmt.Sprintf("%+v", want), func() bool { return alike(union(m.batches()[1:]), want) })
 }
 
 // TestEndsThoughStalled has Run end though the kernel does not answer.

@@ -117,7 +117,7 @@ func (f *follower) renew(exchanged bool) (Batch, error) {
 		return Batch{}, err
 	}
 	names := f.trees()
-	f.watches = &watches{src: src, guard: f.Guard, pending: f.pending, units: f.units, touch: f.touch,
+	f.watches = &watches{src: src, guard: f.Guard, pending: f.pending, units: f.units, touch: f.touch, prompt: cmp.Or(f.prompt, promptly),
 		ended: make(chan struct{}), nodes: newNodes()}
 	f.watches.setNames(names)
 	go f.watches.read()

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -142,9 +143,11 @@ func steering(root, dir string) (map[string]string, bool) {
 
 func equal(a, b map[string]map[string]string) bool { return maps.EqualFunc(a, b, maps.Equal) }
 
-// run starts w, waits until it stands and ends it with the test.
+// run starts w, waits until it stands and ends it with the test. The kernel may take
+// its time, unless w says otherwise.
 func run(t testing.TB, w *Watcher, m *mirror) {
 	t.Helper()
+	w.prompt = cmp.Or(w.prompt, time.Hour)
 	w.Changed = m.changed
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

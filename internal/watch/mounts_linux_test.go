@@ -34,7 +34,7 @@ func TestMountsAreChanges(t *testing.T) {
 	run(t, w, m)
 	unmount := mounted(t, filepath.Join(root, "src"), filepath.Join(root, "a"), "", unix.MS_BIND, "")
 	until(t, "what is mounted is found", func() bool { return m.fresh() && m.tree()["a"][".robots"] != "" && seen.has("a") })
-	write(t, filepath.Join(root, "a", "inner", "f"), "1")
+	write(t, filepath.Join(root, "a", "inner", ".robots"), "1") // it is compared: other files are not looked into
 	until(t, "changes below the mount are found, under both names", m.fresh)
 	unmount()
 	until(t, "what was below is found again", func() bool { return m.fresh() && m.tree()["a/b"] != nil })
@@ -69,9 +69,7 @@ func TestOverlayIsCompared(t *testing.T) {
 	w := &Watcher{Root: root, Poll: -1, PollRemote: 100 * time.Millisecond}
 	m := newMirror(root)
 	run(t, w, m)
-	if !w.Watched("o/dir") {
-		t.Error("an overlay is not watched")
-	}
+	until(t, "an overlay is watched", func() bool { return w.Watched("o/dir") })
 	write(t, filepath.Join(layers, "lower", "dir", ".robots"), "new")
 	until(t, "a change of the layer is found", func() bool { return m.tree()["o/dir"][".robots"] != "" && m.fresh() })
 }

@@ -43,9 +43,13 @@ func (p *pending) dir(name string) {
 	p.add(func(c *changes) { mark(&c.dirs, name) })
 }
 
-// arrival adds a name that may be a directory to be watched.
+// arrival adds a name that may be a directory to be watched. It shows in its parent,
+// which comes in the same batch.
 func (p *pending) arrival(name string) {
-	p.add(func(c *changes) { mark(&c.arrived, name) })
+	p.add(func(c *changes) {
+		mark(&c.arrived, name)
+		mark(&c.dirs, parent(name))
+	})
 }
 
 // leave adds a name below which nothing is as it was.

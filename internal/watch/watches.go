@@ -36,13 +36,19 @@ type watches struct {
 	pending *pending
 	units   *units
 	touch   func(string)
+	prompt  time.Duration
 	ended   chan struct{} // closed when read has returned
+
+	// watching is held while a directory is watched or given up, so that the watch
+	// that is taken away is never that of a newer directory.
+	watching sync.Mutex
 
 	mu    sync.RWMutex
 	nodes nodes
 	lost  bool // nothing is sure any more
+	late  int  // how many questions the kernel has not answered promptly: meanwhile nothing is sure
 
-	adding, looking atomic.Bool // it may be that the kernel does not answer
+	adding atomic.Bool // it may be that the kernel does not answer
 }
 
 func (g *watches) names() *names         { return g.named.Load() }
@@ -56,7 +62,7 @@ func (g *watches) watched(dir string) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	n := g.nodes.find(dir)
-	return n != nil && n.watched && !g.lost && !g.units.doubtful(dir)
+	return n != nil && n.watched && !g.lost && g.late == 0 && !g.units.doubtful(dir)
 }
 
 // known returns what is known of a directory, false if it was never added.
@@ -79,6 +85,8 @@ func (g *watches) set(name string, s dirState) {
 // forget takes the watches on a directory and all below it away, since it does
 // not have this name any more, and returns how many names that were.
 func (g *watches) forget(name string) int {
+	g.watching.Lock()
+	defer g.watching.Unlock()
 	g.mu.Lock()
 	gone := g.nodes.remove(name)
 	g.mu.Unlock()
@@ -120,7 +128,7 @@ func (g *watches) close() {
 	if g == nil {
 		return
 	}
-	if g.adding.Load() || g.looking.Load() {
+	if g.adding.Load() {
 		go func() { _ = g.src.close() }() // it waits, too
 	} else {
 		_ = g.src.close()
@@ -245,17 +253,31 @@ func (g *watches) watch(dir string) error {
 			g.units.add(&unit{name: dir, why: "it has another name, too", retry: aLongWhile})
 			return errTwoNames
 		}
-		g.doubtfully(&g.adding, func() { err = g.src.add(file) })
-		if err != nil {
+		if err := g.watchAs(dir, file, id); err != nil {
 			return err
 		}
 		if again, err := stat(file); err == nil && inodeOf(again) == id {
-			g.set(dir, dirState{id: id, watched: true})
 			return nil
 		}
+		g.set(dir, dirState{})
 	}
 	g.pending.arrival(dir)
 	return errSwapped
+}
+
+// watchAs watches a file, which was this inode a moment ago, under the name dir.
+func (g *watches) watchAs(dir, file string, id inode) (err error) {
+	g.watching.Lock()
+	defer g.watching.Unlock()
+	g.doubtfully(func() {
+		g.adding.Store(true)
+		defer g.adding.Store(false)
+		err = g.src.add(file)
+	})
+	if err == nil {
+		g.set(dir, dirState{id: id, watched: true})
+	}
+	return err
 }
 
 // only takes the watch of an inode away from another name that it had, and
@@ -280,18 +302,31 @@ func (g *watches) only(id inode, dir, file string) bool {
 	return true
 }
 
-// promptly is how soon the source is to have taken a directory. It tells no
-// event until it has.
+// promptly is how soon the kernel is to answer about a directory. No event is told
+// until it has.
 const promptly = 200 * time.Millisecond
 
-// doubtfully does something that may keep events from being told. If it does
-// not end soon the watches are useless.
-func (g *watches) doubtfully(doing *atomic.Bool, f func()) {
-	late := time.AfterFunc(promptly, func() { g.lose(false) })
-	defer late.Stop()
-	doing.Store(true)
-	defer doing.Store(false)
+// doubtfully does something that may keep events from being told. If that takes long,
+// nothing holds that was kept, and nothing is vouched for until it ends: after that all
+// events are told, only late.
+func (g *watches) doubtfully(f func()) {
+	doubted := make(chan struct{})
+	late := time.AfterFunc(g.prompt, func() {
+		g.doubt(1)
+		g.touch("")
+		close(doubted)
+	})
 	f()
+	if !late.Stop() {
+		<-doubted
+		g.doubt(-1)
+	}
+}
+
+func (g *watches) doubt(more int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.late += more
 }
 
 // readable notes that dir could be read, unless it went in the meantime.
@@ -330,8 +365,8 @@ func (g *watches) event(name string, e fsnotify.Event) {
 		g.lose(true)
 		return
 	}
+	g.touch(parent(name))
 	if g.units.covers(name) { // its comparison will find out
-		g.touch(parent(name))
 		return
 	}
 	was, known := g.known(name)
@@ -346,7 +381,7 @@ func (g *watches) event(name string, e fsnotify.Event) {
 	case e.Has(fsnotify.Create) && !hidden(path.Base(name)):
 		g.pending.arrival(name)
 	}
-	g.changed(parent(name))
+	g.pending.dir(parent(name))
 	if t := top(name); (known || t != name) && g.units.charge(t, cost) {
 		g.demote(&unit{name: t, why: muchToWatch})
 	}
@@ -360,7 +395,9 @@ func (g *watches) still(name string, was dirState) bool {
 }
 
 func (g *watches) stat(name string) (info fs.FileInfo, err error) {
-	g.doubtfully(&g.looking, func() { info, err = os.Lstat(g.names().file(name)) })
+	g.doubtfully(func() {
+		info, err = stall.Do(g.guard, name, func() (fs.FileInfo, error) { return os.Lstat(g.names().file(name)) })
+	})
 	return info, err
 }
 
