@@ -102,6 +102,12 @@ func read(t *testing.T, name string) string {
 	return string(all)
 }
 
+// finish closes a log, and waits until everything is written, however long that takes.
+func finish(l *Log) {
+	l.Close()
+	<-l.done
+}
+
 func TestRotate(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "access.log")
 	l, err := Open(name, Full, slog.New(slog.DiscardHandler))
@@ -113,17 +119,16 @@ func TestRotate(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Reopen()
-	for i := 0; ; i++ { // what comes after Reopen may still go to the old file
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) { // what comes after Reopen may still go to the old file
 		if _, err := os.Stat(name); err == nil {
 			break
 		}
-		if i > 1000 {
+		if time.Now().After(end) {
 			t.Fatal("the log was not opened again")
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	l.Observe(server.Served{Selector: "/after", Remote: client})
-	l.Close()
+	finish(l)
 	if got := read(t, name+".1"); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"/before"`) {
 		t.Errorf("the old file: %q", got)
 	}
@@ -151,7 +156,7 @@ func TestFullDisk(t *testing.T) {
 	for range 3 {
 		l.Observe(server.Served{Selector: "/x", Remote: client})
 	}
-	l.Close()
+	finish(l)
 	if l.Lost() != 3 || strings.Count(complaints.String(), "no space left on device") != 1 {
 		t.Errorf("%d lines lost; %s", l.Lost(), complaints.String())
 	}
@@ -173,7 +178,8 @@ func TestStuck(t *testing.T) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if lost := l.Lost(); lost < n-2*maxQueue || len(l.queue) > maxQueue {
+	const inPipe = 64 << 10 / 100 // lines, at most
+	if lost := l.Lost(); lost < n-2*maxQueue-inPipe || len(l.queue) > maxQueue {
 		t.Errorf("%d of %d lost, %d queued", lost, n, len(l.queue))
 	}
 }
@@ -184,7 +190,7 @@ func TestTornLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Close()
+	finish(l)
 	if l.file, err = open(name); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestLostAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Close()
+	finish(l)
 	if l.file, err = open(name); err != nil {
 		t.Fatal(err)
 	}

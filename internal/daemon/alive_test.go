@@ -8,13 +8,16 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gophd/gophd/server"
 )
 
 // TestAlive: a handler that hangs, and a queue that nobody empties, are no life.
-func TestAlive(t *testing.T) {
+func TestAlive(t *testing.T) { synctest.Test(t, testAlive) }
+
+func testAlive(t *testing.T) {
 	var log bytes.Buffer
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

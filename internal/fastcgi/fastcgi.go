@@ -135,7 +135,7 @@ func (c *Program) send(ctx context.Context, params [][2]string) (*Reply, error) 
 	d := net.Dialer{Timeout: c.timeout()}
 	conn, err := d.DialContext(ctx, "unix", c.Socket)
 	if err != nil {
-		return nil, err
+		return nil, untaken(err)
 	}
 	var all []byte
 	for _, p := range params {
@@ -153,9 +153,17 @@ func (c *Program) send(ctx context.Context, params [][2]string) (*Reply, error) 
 	if _, err := conn.Write(b); err != nil {
 		r.stop()
 		_ = conn.Close()
-		return nil, err
+		return nil, untaken(err)
 	}
 	return r, nil
+}
+
+// untaken is why a request could not be sent: a program that does not take it hangs.
+func untaken(err error) error {
+	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
+		return fmt.Errorf("%w: %w", ErrHangs, err)
+	}
+	return err
 }
 
 // A Reply is what a program writes to its standard output. It is for one

@@ -158,6 +158,11 @@ func TestHangs(t *testing.T) {
 			}
 		})
 	}
+	_, c := listen(t) // nobody accepts
+	c.Timeout = 50 * time.Millisecond
+	if _, err := ask(t, c, [2]string{"HUGE", strings.Repeat("a", 16<<20)}); !errors.Is(err, ErrHangs) {
+		t.Errorf("a request that is not taken: %v", err)
+	}
 }
 
 func flood(record []byte) func(net.Conn) {
@@ -217,11 +222,12 @@ func TestBusy(t *testing.T) {
 	}
 
 	c = program(t, func(conn net.Conn) { _, _ = conn.Read(make([]byte, 1)) })
-	c.MaxRequests, c.Timeout = 1, 20*time.Millisecond
+	c.MaxRequests = 1
 	r, err := c.Do(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Timeout = 20 * time.Millisecond
 	if _, err := c.Do(t.Context(), nil); !errors.Is(err, ErrBusy) {
 		t.Error(err)
 	}

@@ -23,7 +23,7 @@ func TestDurations(t *testing.T) {
 			l.w.w = &out // and not the journal of this machine
 		}
 		l.With("root", "/srv").Info("done", "took", 1123570*time.Nanosecond, slog.Duration("wait", 90*time.Second+250*time.Microsecond))
-		l.Close()
+		l.w.write()
 		if got := out.String(); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: got %q, want ... %q", format, got, want)
 		}
@@ -48,7 +48,7 @@ func TestSentences(t *testing.T) {
 		var out strings.Builder
 		l := Open(&out, Style{Format: "short"})
 		l.Info(args[0].(string), args[1:]...)
-		l.Close()
+		l.w.write()
 		if got := out.String(); !strings.HasSuffix(got, " info  "+want+"\n") {
 			t.Errorf("got %q, want %q", got, want)
 		}

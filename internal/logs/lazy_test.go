@@ -18,7 +18,7 @@ func TestLogHidesNothing(t *testing.T) {
 		var out strings.Builder
 		w := &lazyWriter{w: &out, last: terminal.JSON}
 		slog.New(slog.NewJSONHandler(w, nil)).Info("request", "selector", selector)
-		w.flush()
+		w.write()
 		line := strings.TrimSuffix(out.String(), "\n")
 		if strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("%q: %q", selector, line)

@@ -73,9 +73,9 @@ func (f *fixture) write(name, text string) {
 
 func (f *fixture) until(what string, so func() bool) {
 	f.t.Helper()
-	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			f.t.Fatalf("not so after 30 s: %s", what)
+			f.t.Fatalf("not so after two minutes: %s", what)
 		}
 	}
 }

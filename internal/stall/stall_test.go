@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -89,6 +91,28 @@ func TestLoadIsNoStall(t *testing.T) {
 			t.Error("not unanswered, though it does not answer")
 		}
 	})
+}
+
+// That a goroutine which comes back from a system call has to wait for others of
+// this process is no fault of a file system either. There is one processor, so that
+// the alarm waits in the same queue.
+func TestBusyProcessIsNoStall(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var stop atomic.Bool
+	var all sync.WaitGroup
+	for range 40 { // each runs for 10 ms at a time
+		all.Go(func() {
+			for !stop.Load() {
+				continue
+			}
+		})
+	}
+	g := &Guard{Timeout: 200 * time.Millisecond}
+	if err := check(g, "x", func() error { runtime.Gosched(); return nil }); err != nil {
+		t.Error(err)
+	}
+	stop.Store(true)
+	all.Wait()
 }
 
 // Of a directory with many names that do not answer none is asked for; the root

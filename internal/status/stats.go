@@ -51,9 +51,9 @@ func (s *Stats) Observe(r server.Served) {
 	s.bytes.Add(r.Bytes)
 	block := server.Block(r.Remote.Addr())
 	if fileserver.IsRobots(r.Selector) {
-		s.fetches.Add(1)
-		s.hour.add(minute, fetched)
 		s.rude.fetched(block)
+		s.hour.add(minute, fetched)
+		s.fetches.Add(1)
 		return
 	}
 	s.rude.asked(block, r.Selector, s.Site.Now())
