@@ -49,6 +49,9 @@ func TestModelsAsReference(t *testing.T) {
 			if !slices.Contains([]string{"gopher-strict", "veronica2", "rfc9309-raw", "1994", "gemini"}, m.Name) {
 				continue // held against the programs themselves
 			}
+			if insideEscape(data, sel) {
+				continue
+			}
 			if got, want := m.Read(data, agent)(sel), refModel(m.Name, data, agent, sel); got != want {
 				t.Fatalf("seed %d: %s: %q for %q in %q: %v, want %v", seed, m.Name, sel, agent, data, got, want)
 			}

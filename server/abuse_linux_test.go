@@ -75,13 +75,15 @@ const busyReply = "3Server busy\t\terror.host\t1\r\n.\r\n"
 
 func TestAbuseTooManyConnectionsOfAnAddress(t *testing.T) {
 	var log lines
-	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: 4, Log: log.logger()})
+	s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: 4, Log: log.logger()}
+	addr := startTCP(t, s)
 	for range 4 {
 		dialFrom(t, "127.0.0.2", addr)
 	}
-	eventually(t, "the fifth is not refused", func() bool {
-		return exchange(t, dialFrom(t, "127.0.0.2", addr), "") == busyReply
-	})
+	eventually(t, "four do not stay", func() bool { return s.Counts().Reading == 4 })
+	if got := exchange(t, dialFrom(t, "127.0.0.2", addr), ""); got != busyReply {
+		t.Errorf("the fifth got %q", got)
+	}
 	if got := exchange(t, dialFrom(t, "127.0.0.3", addr), "/s\r\n"); got != "slow /s" {
 		t.Errorf("another address got %q", got)
 	}
@@ -93,11 +95,12 @@ func TestAbuseTooManyConnectionsOfAnAddress(t *testing.T) {
 
 // At the cap, newcomers from other addresses are answered, and it is the silent ones of the fullest address that go.
 func TestAbuseServerFull(t *testing.T) {
-	s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConns: 20, MaxConnsPerIP: -1, RequestTimeout: time.Hour}
+	s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConns: 20, MaxConnsPerIP: -1}
 	addr := startTCP(t, s)
-	var silent []*net.TCPConn
-	for range 19 {
-		silent = append(silent, dialFrom(t, "127.0.0.2", addr))
+	oldest := dialFrom(t, "127.0.0.2", addr)
+	eventually(t, "the first does not stay", func() bool { return s.Counts().Reading == 1 })
+	for range 18 {
+		dialFrom(t, "127.0.0.2", addr)
 	}
 	trickling := dialFrom(t, "127.0.0.3", addr)
 	_, _ = io.WriteString(trickling, "/s") // and no line end yet
@@ -107,7 +110,7 @@ func TestAbuseServerFull(t *testing.T) {
 			t.Fatalf("a newcomer got %q", got)
 		}
 	}
-	if n, err := silent[0].Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+	if n, err := oldest.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("the oldest silent one: %d, %v", n, err)
 	}
 	if got := exchange(t, trickling, "\r\n"); got != "slow /s" {
@@ -162,7 +165,7 @@ func TestAbuseTooManyRequests(t *testing.T) {
 }
 
 func TestAbuseTLSHelloOnThePlainPort(t *testing.T) {
-	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, RequestTimeout: time.Hour})
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}})
 	hello := "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + strings.Repeat("\n/q\r\n", 50)
 	for _, pause := range []time.Duration{0, 20 * time.Millisecond} {
 		c := dialTCP(t, addr)
@@ -260,7 +263,7 @@ func TestAbuseProxyHeaderFromAStranger(t *testing.T) {
 func TestAbuseProxyHeaders(t *testing.T) {
 	const v1 = "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n"
 	addr := startTCP(t, &Server{
-		Handler: HandlerFunc(seen), TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, RequestTimeout: time.Second, HTTP: sayHTTP,
+		Handler: HandlerFunc(seen), TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, HTTP: sayHTTP,
 	})
 	tests := map[string]string{
 		v1 + "/s\r\n": "192.0.2.1:1234 198.51.100.1:70 /s",
@@ -321,12 +324,13 @@ func TestAbuseCapsBehindAProxy(t *testing.T) {
 // takes no goroutine until then.
 func TestAbuseTrickling(t *testing.T) {
 	conf, _ := tlsConfigs(t)
-	addr := startTCP(t, &Server{Handler: &atHand{}, TLS: conf, RequestTimeout: time.Second, MaxConnsPerIP: -1})
+	addr := startTCP(t, &Server{Handler: &atHand{}, TLS: conf, RequestTimeout: time.Second, MaxConnsPerIP: -1, loops: 2})
 	before, most := runtime.NumGoroutine(), 0
 	var trickling []net.Conn
 	for range 100 {
 		trickling = append(trickling, dialTCP(t, addr), dialTCP(t, addr))
 	}
+	newest := dialTCP(t, addr)
 	for open := len(trickling); open > 0; {
 		open = 0
 		for j, c := range trickling {
@@ -337,7 +341,8 @@ func TestAbuseTrickling(t *testing.T) {
 			}
 		}
 		most = max(most, runtime.NumGoroutine()-before)
-		dialTCP(t, addr) // and a silent one, whose deadline is later
+		_ = newest.Close()
+		newest = dialTCP(t, addr) // is silent, and its deadline is later
 		time.Sleep(20 * time.Millisecond)
 	}
 	if most > 20 {

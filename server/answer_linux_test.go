@@ -89,24 +89,17 @@ func TestFileAtHand(t *testing.T) {
 // an error message would stand in the middle of the reply.
 func TestOverTheCapInTheMiddle(t *testing.T) {
 	h, body := newLends(t, 16<<20, true)
-	addr := startTCP(t, &Server{Handler: h, MaxConnsPerIP: 1})
-	silent := dialTCP(t, addr) // has the one place
-	time.Sleep(50 * time.Millisecond)
-	eventually(t, "no reset", func() bool {
-		c := dialTCP(t, addr)
-		_, _ = io.WriteString(c, "/q\r\n")
-		time.Sleep(20 * time.Millisecond)
-		got, err := io.ReadAll(c)
-		if bytes.Equal(got, tooManyOfBlock.body()) {
-			return false // its request came after it was looked at
-		}
-		if !bytes.HasPrefix(body, got) {
-			t.Errorf("got %d bytes, not of the file alone", len(got))
-		}
-		return errors.Is(err, syscall.ECONNRESET)
-	})
+	l, s := deferring(t), &Server{Handler: h, MaxConnsPerIP: 1, RequestTimeout: time.Hour}
+	serveOn(t, s, l)
+	_, _ = io.WriteString(dialTCP(t, l.Addr().String()), "/part of a request") // has the one place
+	eventually(t, "nobody stays", func() bool { return s.Counts().Reading == 1 })
+	c := dialTCP(t, l.Addr().String())
+	_, _ = io.WriteString(c, "/q\r\n")
+	eventually(t, "it is not refused", func() bool { return s.Counts().Refused[tooManyOfBlock.String()] == 1 })
+	if got, err := io.ReadAll(c); !bytes.HasPrefix(body, got) || !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("got %d bytes, %v", len(got), err)
+	}
 	eventually(t, "a file is left open", h.returned)
-	_ = silent.Close()
 }
 
 // keeps is a lends that wants its files back. Their offset is somewhere.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // wantReset reads the rest of a reply, which must not look like all of it.
@@ -17,20 +18,35 @@ func wantReset(t *testing.T, c io.Reader, atMost int) {
 	}
 }
 
+// stallOver lets the time that a reply may stand still be over.
+func stallOver(w ResponseWriter) {
+	p := &w.(*reply).progress
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = time.Time{}
+	p.alarm.Reset(0)
+}
+
 // A handler that gets stuck, or fails, in the middle of a reply: the client can
 // tell that this was not all.
 func TestReplyThatBreaksOff(t *testing.T) {
-	h := &stuck{begins: strings.Repeat("x", 2*bufferSize), free: make(chan struct{})}
+	begins, free := strings.Repeat("x", 2*bufferSize), make(chan struct{})
 	var log lines
-	addr := startTCP(t, &Server{Handler: quickOnly{h}, StallTimeout: stalls, Log: log.logger()})
+	addr := startTCP(t, &Server{Log: log.logger(), Handler: quickOnly{HandlerFunc(func(w ResponseWriter, _ *Request) error {
+		_, err := io.WriteString(w, begins)
+		stallOver(w)
+		<-free
+		_, late := io.WriteString(w, "too late")
+		return errors.Join(err, late)
+	})}})
 	c := dialTCP(t, addr)
 	_, _ = io.WriteString(c, "/x\r\n")
 	wantReset(t, c, 2*bufferSize+1)
-	close(h.free)
+	close(free)
 	eventually(t, "not logged", func() bool { return strings.Contains(log.String(), "does not answer") })
 
 	bad := HandlerFunc(func(w ResponseWriter, _ *Request) error {
-		_, err := io.WriteString(w, h.begins)
+		_, err := io.WriteString(w, begins)
 		return errors.Join(err, syscall.EIO)
 	})
 	c = dialTCP(t, startTCP(t, &Server{Handler: quickOnly{bad}}))

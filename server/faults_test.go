@@ -176,12 +176,13 @@ func TestEvictedAreBounded(t *testing.T) {
 func TestWhoIsSpared(t *testing.T) {
 	var g limiter
 	var cut []string
+	now := time.Now()
 	enter := func(name string, last byte, p connState, age time.Duration) {
 		s := &slot{state: p, evict: func() { cut = append(cut, name) }}
 		if why := g.enter(netip.AddrFrom4([4]byte{10, 0, 0, last}), s); why != admitted {
 			t.Fatal(why)
 		}
-		s.since = time.Now().Add(-age)
+		s.since = now.Add(-age)
 	}
 	for range 5 {
 		enter("never reads", 1, writing, time.Minute)
@@ -190,7 +191,7 @@ func TestWhoIsSpared(t *testing.T) {
 	enter("asked", 3, writing, time.Minute)
 	enter("silent", 4, reading, 2*settling)
 	enter("had its reply", 5, lingering, 0)
-	if n := g.spare(10, time.Now().Add(-settling)); n != 2 || !slices.Contains(cut, "silent") || !slices.Contains(cut, "had its reply") {
+	if n := g.spare(10, now.Add(-settling)); n != 2 || !slices.Contains(cut, "silent") || !slices.Contains(cut, "had its reply") {
 		t.Errorf("spared %d: %q", n, cut)
 	}
 }

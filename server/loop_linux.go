@@ -49,13 +49,17 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 		p.Stop(r.lastCall()) // and nothing is accepted before
 	}
 	failed := make(chan error, 1)
-	for range or(r.loops, runtime.GOMAXPROCS(0)) {
+	loops := make([]*loop, or(r.loops, runtime.GOMAXPROCS(0)))
+	for i := range loops { // all of them before one begins: that goes by how many there are
 		lp := &loop{run: r, poller: p, next: p.NewLoop(), failed: failed}
+		loops[i] = lp
 		lp.quick, _ = r.handler().(Quick)
 		if local := addrPort(tcp.Addr()); !local.Addr().IsUnspecified() {
 			lp.local = local
 			lp.host, lp.port = r.here(local)
 		}
+	}
+	for _, lp := range loops {
 		r.conns.Go(lp.serve)
 	}
 	select {

@@ -1,6 +1,7 @@
 package webview
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -23,13 +24,14 @@ const (
 	largeReply = 256 << 10        // bytes of a reply, or a text, that is drawn in turn
 	maxKept    = 16 << 20         // bytes of pages that are kept
 	maxHeld    = 64 << 20         // bytes of large pages that are kept or sent; then no more are drawn
-	maxWait    = 10 * time.Second // for the turn
+	maxWait    = 10 * time.Second // for the turn, unless a test sets another
 )
 
 // drawings are the pages that are kept. The zero value is ready to use.
 type drawings struct {
 	once sync.Once
 	turn chan struct{} // has an element while a large page is drawn
+	wait time.Duration // for it; if zero, maxWait
 	held limit.Held    // what is large
 
 	mu    sync.Mutex
@@ -62,7 +64,7 @@ func (t *turn) take() error {
 		return nil
 	case <-t.ctx.Done():
 		return context.Cause(t.ctx)
-	case <-time.After(maxWait):
+	case <-time.After(cmp.Or(t.of.wait, maxWait)):
 		return errBusy
 	}
 }

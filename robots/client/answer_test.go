@@ -23,7 +23,7 @@ func TestFromResponse(t *testing.T) {
 		429: Unreachable, 500: Unreachable, 503: Unreachable, 100: Unreachable, 999: Unreachable,
 	} {
 		header := http.Header{}
-		header.Set("Retry-After", "60")
+		header.Set("Retry-After", "3600")
 		a := FromResponse(me, status, header, strings.NewReader(file))
 		if a.Access != want || a.Allowed("/private/x") != (want == Unavailable) || a.Allowed("/x") != (want != Unreachable) {
 			t.Errorf("%d: %v, /private/x %v, /x %v", status, a.Access, a.Allowed("/private/x"), a.Allowed("/x"))
@@ -32,7 +32,7 @@ func TestFromResponse(t *testing.T) {
 		if ok != (want == Successful) || ok && (delay != 7*time.Second || len(a.Comments()) != 1) {
 			t.Errorf("%d: delay %v, %v, comments %v", status, delay, ok, a.Comments())
 		}
-		if held := time.Until(a.Pace.Next(time.Now())) > 50*time.Second; held != (want == Unreachable) {
+		if held := time.Until(a.Pace.Next(time.Now())) > 50*time.Minute; held != (want == Unreachable) {
 			t.Errorf("%d: held back: %v", status, held)
 		}
 	}

@@ -61,12 +61,18 @@ func Certificate(t *testing.T) (server, client *tls.Config) {
 	return &tls.Config{Certificates: s.TLS.Certificates}, &tls.Config{RootCAs: roots}
 }
 
-// FreeAddress returns an address on loopback that nobody listens on.
-func FreeAddress(t *testing.T) string {
+// DeadAddress returns an address on loopback that nobody listens on, and nobody can
+// until the test ends: it is the client's of a connection.
+func DeadAddress(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	t.Cleanup(func() { _ = l.Close() })
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c.LocalAddr().String()
 }
