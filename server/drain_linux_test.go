@@ -33,6 +33,7 @@ func TestFastDrainHearsOut(t *testing.T) {
 			}
 			began := time.Now()
 			cancel()
+			time.Sleep(100 * time.Millisecond)
 			_, _ = io.WriteString(waiting, request)
 			late := time.Since(began) > time.Second/2
 			want := "slow " + request[:max(0, len(request)-1)]
