@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // harness is a Poller with one loop, whose events the test takes itself.
@@ -104,6 +106,25 @@ func TestClosedAndTimedOut(t *testing.T) {
 	_ = h.dial(t).Close()
 	if c := h.want(t, Closed); !errors.Is(c.Err, io.EOF) {
 		t.Errorf("closed by %v", c.Err)
+	}
+}
+
+// A request that is there when the time is over is still read, however late that is.
+func TestRequestAtItsDeadline(t *testing.T) {
+	h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long})
+	client := h.dial(t)
+	_, _ = io.WriteString(client, "one")
+	c := h.want(t, Ready)
+	if !c.Wait() {
+		t.Fatal("does not wait")
+	}
+	_, _ = io.WriteString(client, ", two")
+	for there, buf := 0, make([]byte, 9); there < len(", two"); {
+		there, _, _ = unix.Recvfrom(c.fd, buf, unix.MSG_PEEK)
+	}
+	c.deadline = time.Now()
+	if h.want(t, Ready); string(c.Data) != "one, two" || c.Wait() {
+		t.Errorf("%q, or it may still wait", c.Data)
 	}
 }
 
