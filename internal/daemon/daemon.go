@@ -24,6 +24,7 @@ import (
 // Run serves until ctx ends, a signal ends it, or something fails. It logs to
 // stderr. Errors are those of package exit.
 func Run(ctx context.Context, conf *Settings, stderr io.Writer) error {
+	signal.Ignore(syscall.SIGPIPE) // a reader of the log that goes away takes only lines with it
 	d := newDaemon(conf, stderr)
 	defer d.close()
 	if err := d.open(ctx); err != nil {
@@ -94,15 +95,14 @@ func (d *daemon) open(ctx context.Context) error {
 	return d.enterSandbox()
 }
 
-// serve serves the listeners.
+// serve serves the listeners. Signals are obeyed before it says so.
 func (d *daemon) serve(ctx context.Context) error {
-	announce(d.log, d.conf.root, d.srv, d.listeners)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	signals := make(chan os.Signal, 4)
-	signal.Ignore(syscall.SIGPIPE) // a reader of the log that goes away takes only lines with it
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(signals)
+	announce(d.log, d.conf.root, d.srv, d.listeners)
 	tasks, ctx := errgroup.WithContext(ctx)
 	for _, l := range d.listeners {
 		tasks.Go(func() error { return d.srv.Serve(ctx, l) })

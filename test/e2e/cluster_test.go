@@ -103,7 +103,7 @@ var deniedVersion = regexp.MustCompile(`(?m)^Disallow: /only-(\d+)/$`)
 // version have a robots.txt of that version between them.
 func (r *reading) watch(ctx context.Context, t *testing.T, from, addr string) {
 	ask := func(selector string) string {
-		got, err := harness.Exchange(from, addr, selector, nil)
+		got, err := harness.ExchangeAtTheEnd(from, addr, selector)
 		if err != nil || len(got) == 0 {
 			t.Errorf("%s is lost: %q, %v", selector, got, err)
 		}

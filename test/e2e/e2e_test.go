@@ -18,7 +18,13 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+// Who is late on a busy machine, a client or gophd, is not given up.
+func TestMain(m *testing.M) {
+	for _, limit := range []string{"GOPHD_REQUEST_TIMEOUT", "GOPHD_STALL_TIMEOUT"} {
+		_ = os.Setenv(limit, "10m")
+	}
+	os.Exit(harness.Main(m))
+}
 
 // eventually asks until it is so, for as long as harness.Timeout lasts.
 func eventually(so func() bool) bool {

@@ -31,7 +31,7 @@ var abuse = []struct {
 	{"URL: selectors with scripts", []string{"menu/TestAbuseRedirect"}},
 	{"silent, trickling, half-closing clients, and those that never read", []string{
 		"server/TestTricklingDoesNotExtendTheDeadline", "server/TestSilentClientsAreClosedAndOthersServed", "server/TestHalfCloseWithoutRequest",
-		"server/TestStalledReplyEnds", "test/e2e/TestAbuseSilentClients", "test/e2e/TestAbuseClientsThatNeverRead",
+		"server/TestStalledReplyEnds", "test/e2e/TestAbuseClientsThatNeverRead",
 	}},
 	{"too many clients, of one address and in all", []string{
 		"server/TestAbuseTooManyConnectionsOfAnAddress", "server/TestAbuseServerFull", "server/TestAbuseTooManyRequests",

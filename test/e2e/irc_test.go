@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/irc"
@@ -36,7 +35,7 @@ func startNgircd(t *testing.T, path string) (address string) {
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), harness.Timeout)
 	cmd := exec.CommandContext(ctx, path, "-n", "-f", config)
 	log, err := cmd.StdoutPipe()
 	if err == nil {

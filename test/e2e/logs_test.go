@@ -27,9 +27,7 @@ func TestGophdRotates(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Signal(syscall.SIGHUP)
-	d.Until("there is a new log", func() bool { _, err := os.Stat(name); return err == nil })
-	d.Ask("/two")
-	d.Until("the new log has a line", holds(name, `] "/two" 404 29 "-" "-"`))
+	d.Until("the new log has a line", func() bool { d.Ask("/two"); return holds(name, `] "/two" 404 29 "-" "-"`)() })
 	d.Until("the log to stderr has a line", func() bool { return strings.Contains(d.Log(), `"remote":"127.0.0.0"`) })
 	d.Ask("/last")
 	d.Stop()

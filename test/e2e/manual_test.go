@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gophd/gophd/test/e2e/harness"
 )
@@ -129,12 +128,12 @@ func play(t *testing.T, steps []step) {
 				"server=\"$server $!\"\nuntil gophd get gopher://localhost:7070/0/robots.txt >/dev/null 2>&1; do kill -0 $! || exit 9; sleep 0.05; done\n"
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*harness.Timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", strings.ReplaceAll(script, "7070", port))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // its servers, too
-	cmd.WaitDelay = 10 * time.Second
+	cmd.WaitDelay = harness.Timeout
 	cmd.Dir = dir
 	cmd.Env = []string{"HOME=" + dir, "PATH=" + path, "GOPHD_LOG_FORMAT=short"}
 	out, _ := cmd.CombinedOutput() // its status is that of the last step

@@ -14,9 +14,9 @@ import (
 const haproxyConfig = `
 defaults
 	mode tcp
-	timeout connect 5s
-	timeout client 20s
-	timeout server 20s
+	timeout connect 2m
+	timeout client 2m
+	timeout server 2m
 listen v1
 	bind fd@3
 	server gophd %[1]s send-proxy
@@ -25,7 +25,7 @@ listen v2
 	server gophd %[1]s send-proxy-v2
 listen tls
 	bind fd@5 ssl crt %[2]s
-	server gophd %[1]s send-proxy-v2-ssl check
+	server gophd %[1]s send-proxy-v2-ssl check fall 1000
 `
 
 // startHaproxy returns the addresses of its three listeners.

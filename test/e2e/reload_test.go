@@ -42,14 +42,10 @@ func (d *daemon) follows(t *testing.T, change func(t *testing.T), selector strin
 	}
 	change(t)
 	start := time.Now()
-	if !eventually(func() bool { return d.denies(selector) == denied }) {
+	if !eventually(func() bool { return d.denies(selector) == denied }) { // before -poll
 		t.Fatalf("robots.txt does not follow: %s is denied: %t\n%s", selector, !denied, d.Log())
 	}
-	took := time.Since(start)
-	t.Logf("robots.txt followed after %v", took.Round(time.Millisecond))
-	if took > 30*time.Second { // a look without an event comes after minutes
-		t.Error("that is too late")
-	}
+	t.Logf("robots.txt followed after %v", time.Since(start).Round(time.Millisecond))
 }
 
 // shell runs a command as it would be typed in, in a directory.
@@ -165,7 +161,7 @@ func TestServesWhatWasJustWritten(t *testing.T) {
 		flags []string
 		late  time.Duration // an answer may be so old
 	}{
-		"cache":    {late: 10 * time.Second}, // 250 ms, where nobody else works; for good, if nobody told
+		"cache":    {late: harness.Timeout}, // some ms, where nobody else works; for good, if nobody told
 		"no cache": {flags: []string{"-cache", "0"}},
 		"no watch": {flags: []string{"-watch", "off"}},
 	} {

@@ -61,12 +61,11 @@ func changesBehind(t *testing.T, root, mountpoint, at string) {
 	if n := strings.Count(d.Log(), "remote file system does not report changes"); n != 1 {
 		t.Errorf("the log tells %d times that it is compared:\n%s", n, d.Tail())
 	}
-	if at != "" {
-		return
-	}
-
 	// It does not answer for a while. Looking at it is no less often afterwards: a
 	// pause of twenty times as long would be more than the test waits.
+	if at != "" || os.Getenv("GOPHD_ALL") == "" {
+		return
+	}
 	must(t, fuse.Signal(syscall.SIGSTOP))
 	time.Sleep(harness.Timeout / 15)
 	must(t, fuse.Signal(syscall.SIGCONT))

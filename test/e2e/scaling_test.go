@@ -10,21 +10,22 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
+// Without checks, each of two requests goes to another node, however busy they are;
+// one that does not listen any more is left out at once.
 const haproxyConf = `
 defaults
     mode tcp
-    timeout connect 2s
-    timeout client 10s
-    timeout server 10s
-    retries 3
-    option redispatch
+    timeout connect 2m
+    timeout client 2m
+    timeout server 2m
+    option redispatch 1
 frontend gopher
     bind fd@3
     default_backend nodes
 backend nodes
     balance roundrobin
-    server a %s send-proxy-v2 check inter 100ms fall 1 rise 1
-    server b %s send-proxy-v2 check inter 100ms fall 1 rise 1
+    server a %s send-proxy-v2
+    server b %s send-proxy-v2
 `
 
 // balance runs haproxy before two nodes and returns its address.
@@ -77,15 +78,13 @@ func TestTwoNodesBehindHaproxy(t *testing.T) {
 
 	put("late/.robots", "Disallow: /\n")
 	put("late/y.txt", "y\n")
-	for range 2 {
-		until(t, "both nodes follow a change", func() bool { return strings.Contains(reply(addr, "robots.txt"), "Disallow: /late") })
-	}
+	follows := func() bool { return strings.Contains(reply(addr, "robots.txt"), "Disallow: /late") }
+	until(t, "both nodes follow a change", func() bool { return follows() && follows() })
 	if first, second := reply(addr, "robots.txt"), reply(addr, "robots.txt"); first != second {
 		t.Errorf("after a change the nodes differ:\n%s\n%s", first, second)
 	}
 
 	a.Stop()
-	until(t, "the balancer sees that a node is gone", func() bool { return reply(addr, "/hello.txt") == "hello\n" })
 	for i := range 20 {
 		if got := reply(addr, "/hello.txt"); got != "hello\n" {
 			t.Errorf("request %d with one node: %q", i, got)

@@ -33,16 +33,10 @@ type process struct {
 
 func processOf(ts *testscript.TestScript) *process { return ts.Value("daemon").(*process) }
 
-// freeAddr returns an address where nobody listens, since with -quiet gophd
-// does not tell which it has taken.
-func freeAddr(ts *testscript.TestScript) string {
-	addr, err := harness.FreeAddr("127.0.0.1")
-	ts.Check(err)
-	return addr
-}
-
 func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
-	addr := freeAddr(ts)
+	addr, release, err := harness.Reserve("127.0.0.1") // with -quiet gophd does not tell which it has taken
+	ts.Check(err)
+	ts.Defer(release)
 	ts.Setenv("ADDR", addr)
 	_, port, _ := net.SplitHostPort(addr)
 	ts.Setenv("PORT", port)

@@ -10,10 +10,18 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
+// searched is phlog with an index.
+func searched(t *testing.T) (*daemon, string) {
+	t.Helper()
+	d, root := phlog(t, "-search")
+	d.WaitLog("search index built")
+	return d, root
+}
+
 // TestSearchWithClients: every client that knows searches gets the text and the
 // line that was found.
 func TestSearchWithClients(t *testing.T) {
-	d, _ := phlog(t, "-search")
+	d, _ := searched(t)
 	for _, client := range [][]string{
 		{"curl", "-s", "gopher://" + d.addr + "/7/search%09second"},
 		{"lynx", "-dump", "gopher://" + d.addr + "/7/search?second"},
@@ -32,7 +40,7 @@ func TestSearchWithClients(t *testing.T) {
 // Minnesota.
 func TestSearchWithUMN(t *testing.T) {
 	harness.Tool(t, "gopher")
-	d, _ := phlog(t, "-search")
+	d, _ := searched(t)
 	host, port, err := net.SplitHostPort(d.addr)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +56,7 @@ func TestSearchWithUMN(t *testing.T) {
 // TestSearchFollows: changes are found within a second where events come, and what
 // robots may not have is not found.
 func TestSearchFollows(t *testing.T) {
-	d, root := phlog(t, "-search")
+	d, root := searched(t)
 	finds := func(word string) bool { return strings.Contains(d.ask("/search\t"+word), "\t/phlog/") }
 	if finds("yet") || !finds("second") {
 		t.Errorf("found: %q", d.ask("/search\tyet"))

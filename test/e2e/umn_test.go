@@ -64,7 +64,7 @@ func onTerminal(t *testing.T, command string, reactions []reaction) string {
 		if err != nil {
 			break
 		}
-		if len(reactions) > 0 && strings.Contains(screen.String(), reactions[0].seen) {
+		for len(reactions) > 0 && strings.Contains(screen.String(), reactions[0].seen) {
 			if _, err := keys.Write([]byte(reactions[0].typed)); err != nil {
 				t.Fatal(err)
 			}

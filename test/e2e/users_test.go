@@ -135,8 +135,9 @@ func TestHosts(t *testing.T) {
 		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755))
 		must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
 	}
-	second, err := harness.FreeAddr("127.0.0.2")
+	second, release, err := harness.Reserve("127.0.0.2")
 	must(t, err)
+	defer release()
 	d := serve(t, filepath.Join(dir, "one"), "-vhost", "Two.Example.="+filepath.Join(dir, "two"), "-listen", second+"=two.example.",
 		"-tls-self-signed", filepath.Join(dir, "tls"), "-http", "view")
 	ask := func(addr, name, selector string) string {

@@ -1,12 +1,12 @@
 package harness
 
 import (
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -61,8 +61,7 @@ func HAProxy(t testing.TB, n int, conf []byte) []string {
 }
 
 // Nginx runs nginx until the test ends. conf makes the inside of its http block,
-// which listens on each of the n addresses. Unlike haproxy it cannot be handed
-// sockets, so the ports are ones that were free a moment ago.
+// which listens on each of the n addresses.
 func Nginx(t testing.TB, n int, conf func(addrs []string) string) []string {
 	t.Helper()
 	dir, addrs := t.TempDir(), FreeAddrs(t, n)
@@ -89,29 +88,44 @@ func Nginx(t testing.TB, n int, conf func(addrs []string) string) []string {
 	}
 }
 
-// FreeAddrs returns n addresses on loopback that nobody listens on.
+// FreeAddrs reserves n addresses on loopback until the test ends.
 func FreeAddrs(t testing.TB, n int) (addrs []string) {
 	t.Helper()
 	for range n {
-		addr, err := FreeAddr("127.0.0.1")
+		addr, release, err := Reserve("127.0.0.1")
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(release)
 		addrs = append(addrs, addr)
 	}
 	return addrs
 }
 
-// FreeAddr returns an address of a host with a port that nobody listens on, and that
-// the kernel gives to no client (it is below ip_local_port_range, ip(7)): so it is
-// still free when somebody comes to listen there.
-func FreeAddr(host string) (addr string, err error) {
-	for range 100 {
-		port := strconv.Itoa(10_000 + rand.IntN(20_000))
-		var l net.Listener
-		if l, err = net.Listen("tcp", ":"+port); err == nil {
-			return net.JoinHostPort(host, port), l.Close()
-		}
+// Reserve returns an address of a host with a port that the kernel gives to nobody
+// who asks for any, until it is released. A program may listen there that sets
+// SO_REUSEADDR, as servers do: what has the port does not listen.
+func Reserve(host string) (addr string, release func(), err error) {
+	syscall.ForkLock.RLock()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(fd)
 	}
-	return "", err
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return "", nil, err
+	}
+	bound, err := syscall.Sockaddr(nil), syscall.Bind(fd, &syscall.SockaddrInet4{})
+	if err == nil { // not before: the port was free
+		err = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
+	}
+	if err == nil {
+		bound, err = syscall.Getsockname(fd)
+	}
+	if err != nil {
+		_ = syscall.Close(fd)
+		return "", nil, err
+	}
+	port := strconv.Itoa(bound.(*syscall.SockaddrInet4).Port)
+	return net.JoinHostPort(host, port), func() { _ = syscall.Close(fd) }, nil
 }
