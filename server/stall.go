@@ -44,7 +44,11 @@ func (p *progress) stuck(stall time.Duration) (stuck, sending bool) {
 	if p.idle {
 		p.last = time.Now()
 	}
-	if rest := stall - time.Since(p.last); rest > 0 {
+	rest := stall - time.Since(p.last)
+	if rest < -stall/steps { // the alarm is late: all of this process stood still
+		p.last, rest = time.Now(), stall
+	}
+	if rest > 0 {
 		p.alarm.Reset(rest)
 		return false, false
 	}
@@ -88,26 +92,26 @@ func (p *progress) end() (givenUp bool) {
 	return givenUp
 }
 
+// steps is how often it is tried to send in the stall time.
+const steps = 4
+
 // steadily repeats step, which sends and returns how much, until it is done,
-// fails, or has made no progress for the stall time. The deadline of each
-// step is a quarter of that.
+// fails, or has made no progress for the stall time. That is counted in steps:
+// while this process stands still, it is not the client who takes nothing.
 func steadily(conn net.Conn, stall time.Duration, step func() (int64, error)) error {
-	last := time.Now()
-	for {
-		if err := conn.SetWriteDeadline(time.Now().Add(stall / 4)); err != nil {
+	for idle := 0; idle < steps; idle++ {
+		if err := conn.SetWriteDeadline(time.Now().Add(stall / steps)); err != nil {
 			return err
 		}
 		n, err := step()
 		if n > 0 {
-			last = time.Now()
+			idle = -1
 		}
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
-		if time.Since(last) >= stall {
-			return errStalled
-		}
 	}
+	return errStalled
 }
 
 // errStalled is a reply that made no progress for too long. It does not say
