@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -82,7 +83,7 @@ func TestStandingStill(t *testing.T) {
 			time.Sleep(time.Hour)
 			return 0, os.ErrDeadlineExceeded
 		})
-		if took := time.Since(began); err != errStalled || took != time.Hour+time.Minute {
+		if took := time.Since(began); !errors.Is(err, errStalled) || took != time.Hour+time.Minute {
 			t.Errorf("%v after %v", err, took)
 		}
 	})

@@ -78,9 +78,12 @@ func TestTwoNodesBehindHaproxy(t *testing.T) {
 
 	put("late/.robots", "Disallow: /\n")
 	put("late/y.txt", "y\n")
-	follows := func() bool { return strings.Contains(reply(addr, "robots.txt"), "Disallow: /late") }
-	until(t, "both nodes follow a change", func() bool { return follows() && follows() })
-	if first, second := reply(addr, "robots.txt"), reply(addr, "robots.txt"); first != second {
+	var first, second string
+	until(t, "both nodes follow a change", func() bool {
+		first, second = reply(addr, "robots.txt"), reply(addr, "robots.txt")
+		return strings.Contains(first, "Disallow: /late") && strings.Contains(second, "Disallow: /late")
+	})
+	if first != second {
 		t.Errorf("after a change the nodes differ:\n%s\n%s", first, second)
 	}
 

@@ -249,7 +249,7 @@ func Exchange(from, addr, selector string, conf *tls.Config) (reply []byte, err 
 // ExchangeAtTheEnd is Exchange with a server that may be ending: it closes a
 // connection on which nothing has come for a second. Who was as late asks again.
 func ExchangeAtTheEnd(from, addr, selector string) (reply []byte, err error) {
-	for late := time.Duration(time.Second); late >= time.Second && len(reply) == 0; {
+	for late := time.Second; late >= time.Second && len(reply) == 0; {
 		reply, late, err = exchange(from, addr, selector, nil)
 	}
 	return reply, err
