@@ -32,7 +32,7 @@ const (
 	headBytes   = 8 << 10          // of it
 	idleTime    = 15 * time.Second // between requests
 	maxRequests = 100              // on one connection
-	maxStreams  = 16               // at once, in HTTP/2
+	maxStreams  = 4                // at once, in HTTP/2: each may hold a file open
 )
 
 // An HTTPServer answers connections in HTTP.

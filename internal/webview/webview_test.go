@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"html/template"
@@ -621,4 +622,35 @@ func TestHTTP2(t *testing.T) {
 		}
 	}
 	named.CloseIdleConnections()
+}
+
+// TestHTTP2Streams: each request of a connection may hold a file open, so that a client is
+// told at once how many it may have (SETTINGS_MAX_CONCURRENT_STREAMS, RFC 9113 section 6.5.2).
+func TestHTTP2Streams(t *testing.T) {
+	s := start(t, withTLS(t))
+	c, err := tls.Dial("tcp", s.addr, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"); err != nil {
+		t.Fatal(err)
+	}
+	head := make([]byte, 9)
+	if _, err := io.ReadFull(c, head); err != nil || head[3] != 4 { // the first frame is SETTINGS
+		t.Fatalf("%x, %v", head, err)
+	}
+	settings := make([]byte, int(head[0])<<16|int(head[1])<<8|int(head[2]))
+	if _, err := io.ReadFull(c, settings); err != nil {
+		t.Fatal(err)
+	}
+	for ; len(settings) >= 6; settings = settings[6:] {
+		if binary.BigEndian.Uint16(settings) == 3 {
+			if n := binary.BigEndian.Uint32(settings[2:]); n > 4 {
+				t.Errorf("a connection may have %d streams", n)
+			}
+			return
+		}
+	}
+	t.Error("a connection may have any number of streams")
 }
