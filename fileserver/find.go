@@ -26,8 +26,8 @@ func (v *visit) find(sel string) (*site.Resource, error) {
 	if plainErr != nil {
 		return nil, fmt.Errorf("%w; decoded: %w", err, plainErr)
 	}
-	// What robots are kept out of is not to be had by a spelling that no rule
-	// of robots.txt names.
+	// A spelling that no rule of robots.txt names must not lead to what robots are
+	// kept out of.
 	if snap := v.Site.Now(); snap == nil || snap.Compiled.Denied(f.Name, f.Info.IsDir()) {
 		_ = f.Close()
 		return nil, v.pointTo(f)
@@ -70,4 +70,4 @@ func (v *visit) pointTo(f *site.Resource) *pointer {
 	return &pointer{menu.Item{Type: typ, Label: cmp.Or(label, canonical), Selector: canonical}}
 }
 
-func (p *pointer) Error() string { return "to be had at " + p.item.Selector }
+func (p *pointer) Error() string { return "answered only at " + p.item.Selector }

@@ -1,7 +1,7 @@
 // Package fileserver answers Gopher requests from a site: it looks up what a
 // selector stands for and replies with a file, with the menu of a directory, or
 // with what is always there: robots.txt, caps.txt, URL: pages. Replies are kept
-// in memory as long as the site knows that they hold.
+// in memory as long as the site knows that they are up to date.
 //
 //	tree, err := site.Open("content", site.Config{})
 //	...
@@ -10,7 +10,7 @@
 //
 // A request goes one way:
 //
-//	robots.txt, URL: → what is kept → look up → text or menu → keep
+//	robots.txt, URL: → cache → look up → text or menu → cache
 package fileserver
 
 import (
@@ -34,7 +34,7 @@ var robotsSelectors = []string{"robots.txt", "/robots.txt", "0/robots.txt", "/0/
 // IsRobots reports whether a selector asks for robots.txt.
 func IsRobots(selector string) bool { return slices.Contains(robotsSelectors, selector) }
 
-// Quick answers with robots.txt, with what is kept, and with files that can be
+// Quick answers with robots.txt, with cached replies, and with files that can be
 // read without waiting.
 func (h *Files) Quick(r *server.Request) (a server.Answer, ok bool) {
 	if IsRobots(r.Selector) {

@@ -264,7 +264,7 @@ func (r *reader) tokensOf(l robots.Line) []string {
 		word = strings.TrimSpace(word)
 		name, _, versioned := strings.Cut(word, "/")
 		if name = strings.TrimSpace(name); !isToken(name) {
-			r.report(CodeAgentName, l.Number, "%.60q is no product token: its rules are nobody's", word)
+			r.report(CodeAgentName, l.Number, "%.60q is not a product token: its rules are for no robot", word)
 			continue
 		}
 		if versioned {
@@ -295,7 +295,7 @@ func (r *reader) rule(l robots.Line, allow bool) {
 	r.lines, r.bare = 0, nil
 	final := l.Kind == robots.KindField
 	if l.Value == "" && final {
-		r.report(CodeSyntax, l.Number, "Final wants a path")
+		r.report(CodeSyntax, l.Number, "Final needs a path")
 		return
 	}
 	for _, s := range r.sets {

@@ -115,9 +115,9 @@ func (r *reader) signal(l robots.Line) {
 // known tells of a preference that is not in the list, or whose value says nothing.
 func (r *reader) known(l robots.Line, key string, list []string, stated bool) {
 	if !slices.Contains(list, key) {
-		r.report(CodePreference, l.Number, "%.60q is no preference that is known; it is written all the same", key)
+		r.report(CodePreference, l.Number, "%.60q is not a known preference; it is written as it is", key)
 	} else if !stated {
-		r.report(CodePreference, l.Number, "the value of %s is not known, so nothing is stated; it is written all the same", key)
+		r.report(CodePreference, l.Number, "the value of %s is not known, so nothing is stated; it is written as it is", key)
 	}
 }
 

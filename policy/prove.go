@@ -143,7 +143,7 @@ func (w *work) slash(sel string) bool {
 const strict = "gopher-strict"
 
 // strictAlone returns over-blocks of which no other reader is told at the line a code
-// of their own: they are so by nature.
+// of their own: nothing can be done about them.
 func strictAlone(list []Report) []Report {
 	others := map[place]bool{}
 	for _, r := range list {

@@ -57,7 +57,7 @@
 //     bind everyone, as the text wants. [GopherStrict] is the letter. A file that uses
 //     Allow or a final $ was written for RFC9309; robots/client reads it so.
 //     Selectors are bytes, so nothing is decoded. Keys are taken without case,
-//     and blanks before them, because to honour more is the safer mistake.
+//     and blanks before them, because to honour too much is the safer mistake.
 //   - [Veronica2]: what its author documents. Whether its own group replaces the *
 //     group is not said; it is taken to.
 //   - [RFC9309]: the length of a pattern is that of its normal form (R6). A robot's

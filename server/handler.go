@@ -45,7 +45,7 @@ type ResponseWriter interface {
 type Request struct {
 	selector.RequestLine // Selector, Query, Plus
 
-	// Host and Port are what menus are to name as this server.
+	// Host and Port are the name and port of this server in menus.
 	Host string
 	Port int
 
@@ -78,11 +78,11 @@ func (r *Request) WithContext(ctx context.Context) *Request {
 	return &c
 }
 
-// Quick is implemented by handlers that have some replies at hand. The server
+// Quick is implemented by handlers that have some replies in memory. The server
 // asks them first, where the connection was accepted, so they must never block:
 // memory only.
 type Quick interface {
-	// Quick returns the reply to a request if it is at hand; if not, ServeGopher
+	// Quick returns the reply to a request if it is in memory; if not, ServeGopher
 	// is asked. It must not keep r.
 	Quick(r *Request) (a Answer, ok bool)
 }
@@ -126,7 +126,7 @@ func NotFoundHandler() Handler {
 // leading slash counts for nothing: "/a" and "a" are the same, and "/" fits
 // everything. A handler that returns ErrDeclined before it has written anything
 // is not meant: the next longest pattern that fits is tried. What the handler has
-// at hand (see Quick), the mux has. The zero value is ready to use.
+// in memory (see Quick), the mux has, too. The zero value is ready to use.
 type ServeMux struct {
 	mu    sync.RWMutex
 	rules []muxRule // longest first

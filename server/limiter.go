@@ -160,7 +160,7 @@ func (l *limiter) admit(a netip.Addr, s *slot) (victim *slot, why refusal) {
 
 // maxEvicted bounds the connections that were evicted while they were replied
 // to. Their goroutines end in an instant unless handlers do not return; then
-// nobody is evicted any more who is replied to.
+// a connection whose reply has begun is no longer evicted.
 const maxEvicted = 256
 
 // maxSearch is how many blocks are searched for a connection without a request.

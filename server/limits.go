@@ -119,13 +119,13 @@ func (s *Server) isBusy() bool {
 	return n > manyConns
 }
 
-// Counts is how a Server does at one time.
+// Counts are the numbers of a Server at one time.
 type Counts struct {
 	// Accepted is how many connections were accepted since the start.
 	Accepted int64
 
-	// Connections that stay, by what for: the request, the reply, the client's
-	// close. One that is answered where it was accepted is never among them.
+	// Open connections, by state: waiting for the request, sending the reply, waiting
+	// for the client's close. One that is answered where it was accepted is never among them.
 	Reading, Writing, Lingering int
 
 	// Refused is how many connections or requests were refused since the start,
@@ -133,7 +133,7 @@ type Counts struct {
 	Refused map[string]int64
 
 	// Refusers are the address blocks (an IPv4 address, a /64 of IPv6) that
-	// were refused most often, at most 10, the first first.
+	// were refused most often, at most 10, the most often first.
 	Refusers []Refuser
 }
 
@@ -143,7 +143,7 @@ type Refuser struct {
 	Times int64
 }
 
-// Counts returns how the server does.
+// Counts returns the numbers of the server.
 func (s *Server) Counts() Counts {
 	l := s.limited()
 	c := Counts{Accepted: s.accepted.Load(), Refused: map[string]int64{}}

@@ -1,11 +1,11 @@
 package server
 
 // The connections of a TCP listener, which package poll holds while there is
-// nothing to do for them. A request that the handler has the reply to at hand is
+// nothing to do for them. A request that the handler can answer from memory is
 // answered here, where it was read, without a goroutine:
 //
 //	nothing there yet, or part of a line  → waits: no goroutine, no buffer
-//	no reply at hand, or TLS              → a goroutine: serve
+//	not in memory, or TLS                 → a goroutine: serve
 //	reply larger than the socket takes    → a goroutine for the rest: finish
 //	answered                              → lingers
 //
@@ -75,7 +75,7 @@ type loop struct {
 	*run
 	poller *poll.Poller
 	next   *poll.Loop
-	quick  Quick          // nil: nothing is at hand
+	quick  Quick          // nil: no reply is in memory
 	local  netip.AddrPort // of all connections; the zero value if each must tell
 	host   string         // what menus name then
 	port   int
@@ -165,7 +165,7 @@ func (l *loop) handOver(pc *poll.Conn, counted bool) {
 	l.begin(c, reading, l.run.serve)
 }
 
-// atHand answers with what the handler has at hand, and reports whether it has.
+// atHand answers with a reply that the handler has in memory, and reports whether it has one.
 func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	if l.quick == nil || isHTTP(line) {
 		return false

@@ -63,7 +63,7 @@ func (s *Server) show(a netip.Addr) string {
 	return a.String()
 }
 
-// name returns an address as logs have it; that of the last client is at hand.
+// name returns an address as logs have it; that of the last client is kept.
 func (r *run) name(a netip.Addr) string {
 	if last := r.last.Load(); last != nil && last.addr == a {
 		return last.text

@@ -8,7 +8,7 @@
 //	s := &server.Server{Handler: server.HandlerFunc(hello)}
 //	err := s.ListenAndServe(ctx, ":7070")
 //
-// A request goes one way, with no way back:
+// A request takes these steps:
 //
 //	accept → one request line, under a deadline → Handler → reply → close gently
 //

@@ -108,7 +108,7 @@ func meant(c *cli.Context, root string) bool {
 		return true // the log warns
 	}
 	exit.Say(c.App.ErrWriter, doubt, hint)
-	_, _ = fmt.Fprintf(c.App.ErrWriter, "Serve %s all the same? [y/N] ", diag.Printable(root))
+	_, _ = fmt.Fprintf(c.App.ErrWriter, "Serve %s anyway? [y/N] ", diag.Printable(root))
 	var answer string
 	_, _ = fmt.Fscanln(stdin, &answer)
 	return answer == "y" || answer == "Y" || answer == "yes"
@@ -116,7 +116,7 @@ func meant(c *cli.Context, root string) bool {
 
 // arguments are the arguments of a command. Flags stand before them, because the
 // flag library takes what follows the first argument as it is: one that looks
-// like a flag is refused, unless it stands behind --.
+// like a flag is refused, unless it stands after --.
 func arguments(c *cli.Context) ([]string, error) {
 	args := c.Args().Slice()
 	if len(args) > 0 && args[0] == "" {
@@ -135,7 +135,7 @@ func arguments(c *cli.Context) ([]string, error) {
 	}
 	for i, arg := range plain {
 		if i > 0 && len(arg) > 1 && arg[0] == '-' {
-			return nil, exit.Usagef(fmt.Sprintf("flags stand before the arguments: %s %s ... %s; what is no flag stands behind --", c.Command.HelpName, arg, args[0]),
+			return nil, exit.Usagef(fmt.Sprintf("flags stand before the arguments: %s %s ... %s; an argument that is no flag stands after --", c.Command.HelpName, arg, args[0]),
 				"the flag %s comes after the argument %q", arg, args[0])
 		}
 	}
@@ -160,7 +160,7 @@ func badUsage(c *cli.Context, err error, _ bool) error {
 	if !unknown {
 		return exit.Usagef(c.Command.HelpName+" -help lists the flags; a DURATION is written 90s or 10m", "%w", err)
 	}
-	hint := c.Command.HelpName + " -help lists the flags; an argument that begins with - stands behind --"
+	hint := c.Command.HelpName + " -help lists the flags; an argument that begins with - stands after --"
 	if near := strings.TrimLeft(cli.SuggestFlag(c.Command.Flags, name, false), "-"); near != "" {
 		hint = "did you mean -" + near + "? " + hint
 	}

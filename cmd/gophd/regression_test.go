@@ -53,7 +53,7 @@ func TestShowTellsLostFields(t *testing.T) {
 }
 
 // One line that bars a thousand others filled ten thousand lines: it is one report,
-// and a notice, since it is so by nature.
+// and a notice, since nothing can be done about it.
 func TestCheckAlike(t *testing.T) {
 	files := map[string]string{".robots": "User-agent: foo\nDisallow: /x*1\n"}
 	for i := range 50 {

@@ -44,7 +44,7 @@ func robotsCommand() *cli.Command {
 				ofCommand.yes(&r.Hash, "hash", "only the SHA-256 of the policy, whatever its spelling, and of the file"))...),
 			of("check", "what is doubtful in it, and what each robot makes of it", "DIR [URL] | DIR [-at /~NAME/]", checkHelp, r.Check, hosts(root(
 				ofCommand.text(&r.At, "at", "", "`PREFIX` where a server has DIR: /~NAME/ for a user's"),
-				ofCommand.yes(&r.Verbose, "v", "notices, too: what is so by nature"))...)...),
+				ofCommand.yes(&r.Verbose, "v", "notices, too: facts that need no change"))...)...),
 			of("explain", "why a robot may fetch a selector or not", "DIR SELECTOR...", explainHelp, r.Explain, root(agent(), asJSON())...),
 			of("test", "may a robot fetch these selectors?", "TARGET SELECTOR...", testHelp+targetHelp, r.Test, target(dialect(), agent())...),
 			of("lint", "what in a robots.txt has no effect or a doubtful one", "TARGET", lintHelp+targetHelp, r.Lint, target(dialect())...),
@@ -57,7 +57,7 @@ func robotsCommand() *cli.Command {
 			if c.Args().Present() {
 				return unknownCommand(c)
 			}
-			return exit.Usagef("gophd robots -help lists them", "robots wants a command")
+			return exit.Usagef("gophd robots -help lists them", "robots needs a command")
 		},
 		OnUsageError: badUsage,
 	}

@@ -83,7 +83,7 @@ func (l *Log) run() {
 		l.queue, l.again = spare[:0], false
 		l.mu.Unlock()
 		l.write(batch)
-		clear(batch) // lets go of the selectors
+		clear(batch) // so that the selectors can be freed
 		spare = batch
 		if again {
 			l.reopen()

@@ -29,7 +29,7 @@ type Check struct {
 // lost.
 func (c *Check) Check(ctx context.Context, args []string) error {
 	if len(args) != 1 {
-		return exit.Usagef("gophd check DIR", "check wants one directory")
+		return exit.Usagef("gophd check DIR", "check takes one directory")
 	}
 	o := Options{Host: c.Host, Progress: c.Err, Search: c.Serve.Search}
 	var err error

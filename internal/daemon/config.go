@@ -164,7 +164,7 @@ func (f Flags) choices(c *Settings) error {
 	}
 	if f.User != "" {
 		if _, err := sandbox.LookUpUser(f.User); err != nil {
-			return exit.Usagef("-user wants NAME or NAME:GROUP, known to this machine (or both as numbers)", "-user: %w", err)
+			return exit.Usagef("-user takes NAME or NAME:GROUP, known to this machine (or both as numbers)", "-user: %w", err)
 		}
 	}
 	switch {
@@ -355,9 +355,9 @@ func Doubt(root string) (doubt, hint string) {
 	list, unread := os.ReadDir(real)
 	switch {
 	case real == "/":
-		return "all of this machine is the root: whatever gophd may read is served", "gophd init hole makes a directory for what is to be seen"
+		return "all of this machine is the root: whatever gophd may read is served", "gophd init hole makes a directory with an example"
 	case err == nil && real == home:
-		return "a home is the root: whatever lies in it is served, but for names that begin with a dot", "gophd init hole makes a directory for what is to be seen"
+		return "a home is the root: whatever lies in it is served, but for names that begin with a dot", "gophd init hole makes a directory with an example"
 	case unread == nil && len(list) == 0:
 		return "the root is empty", "gophd init " + root + " makes an example there"
 	}

@@ -183,7 +183,7 @@ func (d *daemon) setTLS() error {
 			err = d.certs.Add(f)
 		}
 		if err != nil {
-			return exit.Hint(err, "-tls-self-signed wants a directory that gophd may write to, or one with both gophd.crt and gophd.key")
+			return exit.Hint(err, "-tls-self-signed needs a directory that gophd may write to, or one with both gophd.crt and gophd.key")
 		}
 	}
 	d.srv.TLS = &tls.Config{

@@ -17,7 +17,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// daemon is what runs, and who is told how it goes.
+// daemon is what runs, and what reports on it.
 type daemon struct {
 	conf      *Settings
 	srv       *server.Server
@@ -65,7 +65,7 @@ func (d *daemon) sites() []*site.Site {
 	return all
 }
 
-// close lets go of what was opened.
+// close closes what was opened.
 func (d *daemon) close() {
 	closeAll(d.listeners)
 	d.access.Close()

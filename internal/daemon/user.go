@@ -18,17 +18,17 @@ import (
 	"github.com/gophd/gophd/internal/watch"
 )
 
-// becomeUser lets go of root's rights, if -user asks for it. The listeners are
+// becomeUser drops root's privileges, if -user asks for it. The listeners are
 // open by then; everything else is opened as that user, so that what it may
 // not read is told at once and not at the next reload.
 func (d *daemon) becomeUser() error {
 	if d.conf.user == "" {
 		if os.Geteuid() == 0 && d.conf.site.Users != "" {
 			return exit.Hint(errors.New("-users as root: root can read files that users hide or link to"),
-				"-user "+unprivileged()+" lets go of root's rights once gophd listens")
+				"-user "+unprivileged()+" drops root's privileges once gophd listens")
 		}
 		if os.Geteuid() == 0 {
-			d.log.Warn("serving as root", "hint", "-user "+unprivileged()+" lets go of root's rights once gophd listens")
+			d.log.Warn("serving as root", "hint", "-user "+unprivileged()+" drops root's privileges once gophd listens")
 		}
 		return nil
 	}

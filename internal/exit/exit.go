@@ -86,7 +86,7 @@ func Root(dir string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return Hint(err, fmt.Sprintf("make it (mkdir -p %s), or name another with -root", dir))
 	case errors.Is(err, syscall.ENOTDIR), isFile(dir):
-		return Hint(err, "-root wants a directory")
+		return Hint(err, "-root must name a directory")
 	case errors.Is(err, fs.ErrPermission):
 		return Hint(err, "the user that gophd runs as must be able to read and search it")
 	}

@@ -210,7 +210,7 @@ func (h *Feeds) url(r *server.Request, typ byte, sel string) string {
 	return selector.URL{Host: r.Host, Port: r.Port, Type: typ, Selector: sel, TLS: r.TLS}.String()
 }
 
-// links returns where a resource is to be had.
+// links returns the URLs of a resource.
 func (h *Feeds) links(r *server.Request, typ byte, sel string) []Ref {
 	kind := "text/plain"
 	if typ == menu.TypeMenu {

@@ -43,7 +43,7 @@ type Get struct {
 // The end of other files cannot be told from a connection that was closed early.
 func (c *Get) Get(ctx context.Context, args []string) error {
 	if len(args) != 1 {
-		return exit.Usagef("gophd get gopher://host/", "get wants one URL, got %d arguments", len(args))
+		return exit.Usagef("gophd get gopher://host/", "get takes one URL, got %d arguments", len(args))
 	}
 	u, err := selector.ParseURL(args[0])
 	if err != nil {

@@ -25,7 +25,7 @@ var hole embed.FS
 // those of package exit.
 func Init(out io.Writer, args []string, today time.Time) error {
 	if len(args) != 1 {
-		return exit.Usagef("gophd init hole", "init wants one directory, got %d arguments", len(args))
+		return exit.Usagef("gophd init hole", "init takes one directory, got %d arguments", len(args))
 	}
 	dir := args[0]
 	if list, err := os.ReadDir(dir); len(list) > 0 {

@@ -28,7 +28,7 @@ var Formats = []string{"auto", "short", "text", "json"}
 // Style say what is logged, and how.
 type Style struct {
 	Level  slog.Level
-	Format string // "auto" goes by who reads
+	Format string // "auto" depends on the reader
 }
 
 // A Logger is an open log.

@@ -63,10 +63,10 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 var (
 	build       = desc("build_info", "Always 1, with the version.", "version")
-	requests    = desc("requests_total", "Requests, by what became of them.", "outcome")
+	requests    = desc("requests_total", "Requests, by outcome.", "outcome")
 	sent        = desc("response_bytes_total", "Bytes of replies that were sent.")
 	accepted    = desc("accepted_connections_total", "Connections that were accepted.")
-	connections = desc("connections", "Connections that stay open, by what for.", "state")
+	connections = desc("connections", "Open connections, by state.", "state")
 	refused     = desc("refused_total", "Connections and requests that were refused, by reason.", "reason")
 	fetches     = desc("robots_fetches_total", "Requests for robots.txt.")
 	rude        = desc("robots_rude_requests_total", "Requests for what robots.txt denies, by clients that had fetched it.")

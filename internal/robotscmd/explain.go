@@ -33,7 +33,7 @@ func (c *Command) Explain(ctx context.Context) error {
 		return err
 	}
 	if len(c.Args) == 0 || c.Root == "" && len(c.Args) == 1 {
-		return exit.Usagef("gophd robots explain ./content /phlog/drafts/", "explain wants a directory and a selector")
+		return exit.Usagef("gophd robots explain ./content /phlog/drafts/", "explain needs a directory and a selector")
 	}
 	snap, err := c.readRoot(ctx)
 	if err != nil {

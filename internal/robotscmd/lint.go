@@ -70,7 +70,7 @@ func (c *Command) printLost(to string, lost []diag.Diagnostic) error {
 // oneTarget loads the only argument.
 func (c *Command) oneTarget(ctx context.Context, example string) (ruleSource, error) {
 	if len(c.Args) == 0 {
-		return ruleSource{}, exit.Usagef(example, "%s wants a target", c.Name)
+		return ruleSource{}, exit.Usagef(example, "%s needs a target", c.Name)
 	}
 	if err := c.atMost(1); err != nil {
 		return ruleSource{}, err

@@ -46,7 +46,7 @@ type preference struct {
 // Test answers for each selector; exit status 1 if any is denied.
 func (c *Command) Test(ctx context.Context) error {
 	if len(c.Args) == 0 {
-		return exit.Usagef("gophd robots test ./content /phlog/drafts/", "test wants a target and a selector")
+		return exit.Usagef("gophd robots test ./content /phlog/drafts/", "test needs a target and a selector")
 	}
 	agent, err := c.product()
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Command) Test(ctx context.Context) error {
 	}
 	selectors := c.Args[1:]
 	if len(selectors) == 0 && s.network == nil {
-		return exit.Usagef("gophd robots test "+c.Args[0]+" /phlog/", "test wants at least one selector")
+		return exit.Usagef("gophd robots test "+c.Args[0]+" /phlog/", "test needs at least one selector")
 	}
 	if len(selectors) == 0 {
 		selectors = []string{s.name}

@@ -149,7 +149,7 @@ func (p *Page) robots(n Numbers) table {
 }
 
 func (p *Page) enforced(n Numbers) table {
-	t := table{Title: "Robots held to robots.txt"}
+	t := table{Title: "Robots that must obey robots.txt"}
 	t.number("known", int64(n.Enforced.Robots))
 	t.number("requests slowed", n.Enforced.Slowed)
 	t.number("requests refused", n.Enforced.Refused)

@@ -62,7 +62,7 @@ func (t *Top[K]) least() (least Count[K]) {
 	return least
 }
 
-// List returns the keys that came most often, at most n, the first first.
+// List returns the keys that came most often, at most n, the most often first.
 func (t *Top[K]) List(n int) []Count[K] {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -242,7 +242,7 @@ func (f *follower) tellUnit(u *unit) {
 		return
 	}
 	f.log().Warn("a directory is not watched any more, changes in it show later", "directory", u.name, "why", u.why,
-		"every", every, "hint", cmp.Or(u.hint, "nobody else is concerned; it is watched again when it is calm"))
+		"every", every, "hint", cmp.Or(u.hint, "no other directory is affected; it is watched again when it changes less"))
 }
 
 // compareUnits compares units when they are due, until ctx ends. One that has

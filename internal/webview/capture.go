@@ -85,7 +85,7 @@ func (c *capture) menu() ([]menu.Item, bool) {
 	return items, true
 }
 
-// content answers with bytes that are at hand: with HEAD, ranges and conditions.
+// content answers from memory: HEAD, ranges and conditions included.
 func content(w http.ResponseWriter, r *http.Request, body []byte) {
 	sum := sha256.Sum256(body)
 	w.Header().Set("ETag", `"`+base64.RawURLEncoding.EncodeToString(sum[:12])+`"`)

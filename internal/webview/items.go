@@ -98,7 +98,7 @@ func link(req *server.Request, it menu.Item) (shown item, local bool) {
 	return shown, local
 }
 
-// webURL is where a path is to be had in a browser.
+// webURL is the URL of a path for a browser.
 func webURL(req *server.Request, p string) string {
 	u := url.URL{Scheme: "http", Host: req.Host, Path: p}
 	usual := 80

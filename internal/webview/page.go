@@ -42,7 +42,7 @@ func (p *AddressPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, page{Title: "This is a Gopher server", Gopher: u, Pointer: true})
 }
 
-// gopherURL is where something is to be had in Gopher.
+// gopherURL is the Gopher URL of a resource.
 func gopherURL(req *server.Request, typ byte, sel string) string {
 	if sel == "/" {
 		sel = ""

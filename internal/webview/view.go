@@ -220,7 +220,7 @@ func (v *Pages) menu(w http.ResponseWriter, r *http.Request, sel string) {
 	show(w, r, drawn, err)
 }
 
-var errNoMenu = &server.Error{Kind: server.Internal, Err: errors.New("the menu of a directory is none")}
+var errNoMenu = &server.Error{Kind: server.Internal, Err: errors.New("the menu of a directory is not a menu")}
 
 // made answers with what a handler makes: a search, the reply of a program, the
 // status page. A query is that of a form, or belongs to the selector.

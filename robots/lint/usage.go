@@ -59,7 +59,7 @@ func (l *linter) usages(g robots.Group) {
 func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 	s, err := robots.ParseUsage(u.Value)
 	if err != nil {
-		l.warn(u.Line, "U2-USAGE", "%q is no dictionary of preferences, with a path that begins with a slash before it or without: the line is ignored", u.Value)
+		l.warn(u.Line, "U2-USAGE", "%q is neither a dictionary of preferences nor a path and a dictionary: the line is ignored", u.Value)
 		return nil, false
 	}
 	for _, p := range s {

@@ -35,7 +35,7 @@ func TestFirstMistakes(t *testing.T) {
 	}{
 		{"gophd", 2, `gophd \./content`},
 		{"gophd ./missing", 3, `mkdir -p \./missing`},
-		{"gophd hole/a.txt", 3, `-root wants a directory`},
+		{"gophd hole/a.txt", 3, `-root must name a directory`},
 		{"gophd serve hole", 2, `gophd DIR`},
 		{"gophd start", 2, `to serve a directory: gophd DIR`},
 		{"gophd hole -listen :7070", 2, `gophd -listen \.\.\. hole`},
@@ -52,7 +52,7 @@ func TestFirstMistakes(t *testing.T) {
 		{"gophd -tls-cert cert.pem hole", 2, `needs a -tls-key FILE`},
 		{"gophd -tls-cert missing.pem -tls-key missing.pem hole", 3, `-tls-self-signed DIR`},
 		{"gophd -tls-cert cert.pem -tls-key cert.pem hole", 3, `both are PEM`},
-		{"gophd -user nosuch hole", 2, `-user wants NAME`},
+		{"gophd -user nosuch hole", 2, `-user takes NAME`},
 		{"nobody gophd -listen 127.0.0.1:0 -user 54321:54321 hole", 3, `only root can become another user`},
 		{"nobody gophd -listen 127.0.0.1:0 shut", 3, `must be able to read and search it`},
 		{"gophd -listen 127.0.0.1:0 -access-log missing/access.log hole", 3, `must be able to write it`},
@@ -159,7 +159,7 @@ func TestDoubtfulRoots(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := harness.OnScreen(t, cmd)
-		if !eventually(func() bool { return strings.Contains(s.String(), "all the same? [y/N]") }) {
+		if !eventually(func() bool { return strings.Contains(s.String(), "anyway? [y/N]") }) {
 			t.Fatalf("nothing is asked:\n%s", s)
 		}
 		if served {

@@ -259,7 +259,7 @@ func TestUserMistakes(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"-user", "no-such-user"}, 2, "gophd: hint: -user wants NAME"},
+		{[]string{"-user", "no-such-user"}, 2, "gophd: hint: -user takes NAME"},
 		{[]string{"-sandbox", "maybe"}, 2, "gophd: hint: one of off, auto, require"},
 	} {
 		args := append([]string{"-listen", "127.0.0.1:0", "-root", t.TempDir()}, c.args...)

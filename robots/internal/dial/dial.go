@@ -50,7 +50,7 @@ func (d Dialer) config(address string) *tls.Config {
 	return config
 }
 
-// boundConn lets go of its context when it is closed.
+// boundConn releases its context when it is closed.
 type boundConn struct {
 	net.Conn
 	release func() bool
