@@ -19,7 +19,7 @@ import (
 // beyond limit if that is positive.
 func counting(added, held *atomic.Int64, limit int64) func() (*eventSource, error) {
 	return func() (*eventSource, error) {
-		s, err := openKernel()
+		s, err := patient()
 		if err != nil {
 			return nil, err
 		}

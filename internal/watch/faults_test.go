@@ -23,7 +23,7 @@ func TestWatchesAgain(t *testing.T) {
 		if asked.Add(1) == 1 {
 			return nil, fmt.Errorf("new: %w", syscall.EMFILE)
 		}
-		return openKernel()
+		return patient()
 	}}
 	m := newMirror(w.Root)
 	run(t, w, m)
@@ -61,7 +61,7 @@ func TestPollSeesExchangeSoon(t *testing.T) {
 // stalling is a kernel that does not answer for one directory while stalled is held.
 func stalling(root, dir string, stalled *sync.RWMutex) func() (*eventSource, error) {
 	return func() (*eventSource, error) {
-		s, err := openKernel()
+		s, err := patient()
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +123,7 @@ func TestNewerWatchStays(t *testing.T) {
 	a := below(root, "p/a")
 	w := &Watcher{Root: root, Poll: -1}
 	w.open = func() (*eventSource, error) {
-		s, err := openKernel()
+		s, err := patient()
 		if err != nil {
 			return nil, err
 		}

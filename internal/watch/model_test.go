@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/gophd/gophd/internal/limit"
 )
 
 // mirror is a copy of a tree, kept true by batches alone: it reads what a batch
@@ -148,6 +150,9 @@ func equal(a, b map[string]map[string]string) bool { return maps.EqualFunc(a, b,
 func run(t testing.TB, w *Watcher, m *mirror) {
 	t.Helper()
 	w.prompt = cmp.Or(w.prompt, time.Hour)
+	if w.open == nil {
+		w.open = patient
+	}
 	w.Changed = m.changed
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -162,6 +167,16 @@ func run(t testing.TB, w *Watcher, m *mirror) {
 	case <-m.all:
 	case <-time.After(2 * time.Minute):
 		t.Fatal("no first batch")
+	}
+}
+
+// patient is openKernel, and waits while others have all sources that a user may have.
+func patient() (*eventSource, error) {
+	for {
+		if s, err := openKernel(); !limit.Reached(err) {
+			return s, err
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
@@ -333,7 +348,7 @@ func TestModelLimit(t *testing.T) {
 	var left atomic.Int64
 	left.Store(20)
 	open := func() (*eventSource, error) {
-		s, err := openKernel()
+		s, err := patient()
 		if err != nil {
 			return nil, err
 		}
@@ -355,7 +370,7 @@ func TestModelLimit(t *testing.T) {
 // leaky returns the kernel as a source that now and then tells of an overflow
 // instead of a run of events.
 func leaky() (*eventSource, error) {
-	s, err := openKernel()
+	s, err := patient()
 	if err != nil {
 		return nil, err
 	}

@@ -259,7 +259,7 @@ func TestNoStarvation(t *testing.T) {
 func TestPollBesideEvents(t *testing.T) {
 	root := makeTree(t, "a")
 	deaf := func() (*eventSource, error) {
-		s, err := openKernel()
+		s, err := patient()
 		if err == nil {
 			s.add = func(string) error { return nil }
 		}
@@ -307,7 +307,7 @@ func TestLinkedRoot(t *testing.T) {
 func TestHint(t *testing.T) {
 	kernel := func(add error) func() (*eventSource, error) {
 		return func() (*eventSource, error) {
-			s, err := openKernel()
+			s, err := patient()
 			if err == nil {
 				s.add = func(string) error { return add }
 			}
