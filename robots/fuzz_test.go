@@ -60,6 +60,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("User-agent: *\nDisallow: /a*b$\n"), "foo", "/axb")
 	f.Add([]byte("\ufeffDisallow: /\r\nAllow: %41\rx"), "foo", "/A")
 	f.Add([]byte("User-agent: foo\nRobot-version: 2.0\nDisallow: *.gif\n"), "foo", "/x.gif")
+	f.Add([]byte("User-agent: *\nAllow: */\nDisallow: */\nAllow: */\n"), "foo", "/")     // the second rule is the runner-up
+	f.Add([]byte("User-agent: *\nDisallow: *?*%2F\nDisallow: *%2F\n"), "foo", "/?a=%2f") // which matches here in a form of the first
 	f.Fuzz(func(t *testing.T, data []byte, agent, sel string) {
 		for _, d := range Dialects() {
 			checkParse(t, d, data)

@@ -119,13 +119,22 @@ func (x *index) normalize(record uint32, p string) string {
 func (x *index) finish() {
 	x.literal.build(x.refs, x.text, x.same)
 	x.refs = nil
-	slices.SortFunc(x.globs, func(a, b glob) int {
-		return cmp.Or(cmp.Compare(b.precedence, a.precedence), cmp.Compare(a.text, b.text), cmp.Compare(a.ref, b.ref))
-	})
-	x.globs = slices.Clone(slices.CompactFunc(x.globs, func(a, b glob) bool { return x.same(a.ref, b.ref) && a.text == b.text }))
+	slices.SortFunc(x.globs, x.compare)
+	x.globs = slices.Clone(slices.CompactFunc(x.globs, func(a, b glob) bool {
+		return a.text == b.text && x.same(a.ref, b.ref) && x.pattern(a.ref.record()) == x.pattern(b.ref.record())
+	}))
 }
 
-// same reports whether two entries with the same text say the same.
+// compare orders globs by what binds more. Those that say the same follow each other.
+func (x *index) compare(a, b glob) int {
+	if c := cmp.Or(cmp.Compare(b.precedence, a.precedence), cmp.Compare(a.text, b.text)); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(x.pattern(a.ref.record()), x.pattern(b.ref.record())), x.match(b.ref).compare(x.match(a.ref)))
+}
+
+// same reports whether two literals with the same text, or globs with the same
+// pattern, too, say the same.
 func (x *index) same(a, b ref) bool {
 	const kind = refExact | refTrim
 	return a&kind == b&kind && x.match(a).allow == x.match(b).allow

@@ -506,7 +506,7 @@ func (l lines) Write(p []byte) (int, error) {
 // A client that waits for another request goes when the server ends; one that is
 // being answered gets all of it.
 func TestDrain(t *testing.T) {
-	s := start(t, func(srv *server.Server) { srv.DrainTimeout = 20 * time.Second })
+	s := start(t, func(srv *server.Server) { srv.DrainTimeout = time.Hour })
 	idle, busy := s.dial(), s.dial()
 	for c, path := range map[net.Conn]string{idle: "/x.zip", busy: "/big.bin"} {
 		if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {

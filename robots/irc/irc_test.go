@@ -73,17 +73,19 @@ func TestClient(t *testing.T) {
 // TestClientTLS proves that ircs checks the name of the server.
 func TestClientTLS(t *testing.T) {
 	server, trusting := robotstest.Certificate(t)
-	script := welcome + "< :s 005 crawl CRAWLER=index:deny :are supported\n< :s 422 crawl :none\n> QUIT"
-	c := Visitor{Nick: "crawl", Dial: robotstest.Scripted(t, script, server), TLS: trusting}
-	got, _, err := c.Crawler(t.Context(), "ircs://example.com")
-	if err != nil || got.Index != robots.IndexDeny {
-		t.Errorf("%v %v, want deny", got, err)
-	}
-	c.Dial = robotstest.Scripted(t, "...", server)
-	_, _, err = c.Crawler(t.Context(), "ircs://example.org")
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); !ok {
-		t.Errorf("a server of another name: error %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		script := welcome + "< :s 005 crawl CRAWLER=index:deny :are supported\n< :s 422 crawl :none\n> QUIT"
+		c := Visitor{Nick: "crawl", Dial: robotstest.Scripted(t, script, server), TLS: trusting}
+		got, _, err := c.Crawler(t.Context(), "ircs://example.com")
+		if err != nil || got.Index != robots.IndexDeny {
+			t.Errorf("%v %v, want deny", got, err)
+		}
+		c.Dial = robotstest.Scripted(t, "...", server)
+		_, _, err = c.Crawler(t.Context(), "ircs://example.org")
+		if _, ok := errors.AsType[*tls.CertificateVerificationError](err); !ok {
+			t.Errorf("a server of another name: error %v", err)
+		}
+	})
 }
 
 func TestClientRefusesInput(t *testing.T) {
