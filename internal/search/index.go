@@ -2,7 +2,7 @@
 // query gives the best of them with the line that was found.
 //
 //	texts → words (words.go) → terms and their postings (index.go, postings.go)
-//	query → candidates ranked by BM25 (rank.go) → each is read: phrase, line (found.go)
+//	query → candidates ranked by BM25 (rank.go) → each is read: phrase, line (search.go)
 //
 // The index holds no positions. Phrases, and the line to show, are found by
 // reading the best candidates again, so that it stays at a fifth of the texts'

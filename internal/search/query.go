@@ -12,8 +12,8 @@ type queryWord struct {
 	prefix bool
 }
 
-// query is what somebody looks for: words, "phrases in quotes", begin*.
-type query struct {
+// parsedQuery is what somebody looks for: words, "phrases in quotes", begin*.
+type parsedQuery struct {
 	parts   []queryWord
 	phrases [][]queryWord // each of at least two words
 }
@@ -24,8 +24,8 @@ const maxParts = 32
 // parse reads a query. A quote that is not closed goes to the end. A single
 // character of a script without spaces is the beginning of its pairs, and what
 // such a run of characters gives is a phrase.
-func parse(s string) query {
-	var q query
+func parse(s string) parsedQuery {
+	var q parsedQuery
 	for i, quoted := range strings.Split(s, `"`) {
 		if i%2 == 1 {
 			q.phrase(words(quoted))
@@ -39,7 +39,7 @@ func parse(s string) query {
 }
 
 // phrase adds words that stand together.
-func (q *query) phrase(parts []queryWord) {
+func (q *parsedQuery) phrase(parts []queryWord) {
 	if len(q.parts)+len(parts) > maxParts {
 		parts = parts[:maxParts-len(q.parts)]
 	}

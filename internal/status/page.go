@@ -34,7 +34,7 @@ func (p *Page) allows(a netip.Addr) bool {
 	return slices.ContainsFunc(p.Allow, func(b netip.Prefix) bool { return b.Contains(a) })
 }
 
-// sheet is what the page shows, as text (text.go) or drawn (html.go).
+// sheet is what the page shows, as text or drawn (draw.go).
 type sheet struct {
 	Head  string
 	Hour  []graph

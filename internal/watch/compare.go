@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/selector"
 )
 
 const (
@@ -110,7 +111,7 @@ func lookAll(a *stall.Attempt, names *names, name string, old treeShape, start t
 		t.dirs[dir] = s
 		t.cost += min(time.Since(began), waiting)
 		for _, base := range s.subs {
-			todo = append(todo, child(dir, base))
+			todo = append(todo, selector.Join(dir, base))
 		}
 	}
 	return t

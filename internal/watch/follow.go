@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -283,7 +284,7 @@ func (f *follower) compareUnit(u *unit) (changed []string) {
 	}
 	gone := u.known && !same(u.look.info, now.info)
 	if gone {
-		changed = append(changed, parent(u.name))
+		changed = append(changed, path.Dir(u.name))
 	}
 	f.units.looked(u, now, len(changed) > 0, cmp.Or(u.every, f.unitsAt, compareEvery))
 	return changed

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // mountInfo lists the file systems of this process (proc_pid_mountinfo(5)).
@@ -124,7 +126,7 @@ func (m *mounts) remote(names *names) map[string]string {
 		}
 		for point, mount := range m.at {
 			if rest, ok := strings.CutPrefix(point, strings.TrimSuffix(real, "/")+"/"); ok && mount.remote() {
-				found[child(name, rest)] = mount.kind
+				found[selector.Join(name, rest)] = mount.kind
 			}
 		}
 	}
@@ -140,7 +142,7 @@ func (m *mounts) names(names *names, point string) (in []string, above bool) {
 		}
 		switch rest, below := strings.CutPrefix(point, strings.TrimSuffix(dir, "/")+"/"); {
 		case below:
-			in = append(in, child(name, rest))
+			in = append(in, selector.Join(name, rest))
 		case point == dir || strings.HasPrefix(dir, strings.TrimSuffix(point, "/")+"/"):
 			above = above || name == "."
 			in = append(in, name)

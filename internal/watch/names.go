@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,17 +69,6 @@ func (n *names) isTree(name string) bool { return name == "." || n.trees[name] !
 
 // below returns the file name of the slash path dir below root.
 func below(root, dir string) string { return filepath.Join(root, filepath.FromSlash(dir)) }
-
-// parent returns the name of the directory that a name is in.
-func parent(name string) string { return path.Dir(name) }
-
-// child returns the slash path of base in dir.
-func child(dir, base string) string {
-	if dir == "." {
-		return base
-	}
-	return path.Join(dir, base)
-}
 
 // within reports whether a name is dir or below it.
 func within(name, dir string) bool {

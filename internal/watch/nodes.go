@@ -1,6 +1,10 @@
 package watch
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"github.com/gophd/gophd/selector"
+)
 
 // nodes are the directories that are known, as a tree: all that is below a name
 // is found without looking at anything else.
@@ -113,7 +117,7 @@ func (n *nodes) remove(name string) (gone []string) {
 func (at *watchNode) walk(name string, f func(string, *watchNode)) {
 	f(name, at)
 	for base, next := range at.children {
-		next.walk(child(name, base), f)
+		next.walk(selector.Join(name, base), f)
 	}
 }
 
@@ -122,7 +126,7 @@ func (at *watchNode) name() string {
 	if at.up == nil {
 		return "."
 	}
-	return child(at.up.name(), at.base)
+	return selector.Join(at.up.name(), at.base)
 }
 
 // largest returns the top-level directory with the most watches, "" if none but

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"maps"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -48,7 +49,7 @@ func (p *pending) dir(name string) {
 func (p *pending) arrival(name string) {
 	p.add(func(c *changes) {
 		mark(&c.arrived, name)
-		mark(&c.dirs, parent(name))
+		mark(&c.dirs, path.Dir(name))
 	})
 }
 
@@ -57,7 +58,7 @@ func (p *pending) leave(name string) {
 	p.add(func(c *changes) {
 		mark(&c.left, name)
 		mark(&c.dirs, name)
-		mark(&c.dirs, parent(name))
+		mark(&c.dirs, path.Dir(name))
 		mark(&c.arrived, name)
 	})
 }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/selector"
 )
 
 // watches are the watches on all directories of the trees, until they are lost.
@@ -199,7 +200,7 @@ func (g *watches) give(err error) error {
 func (g *watches) demote(u *unit) {
 	if g.units.add(u) {
 		g.forget(u.name)
-		g.touch(parent(u.name))
+		g.touch(path.Dir(u.name))
 	}
 }
 
@@ -224,7 +225,7 @@ func (g *watches) addOne(a *stall.Attempt, dir string) (subs []string, err error
 	}
 	info, err := list(g.names().file(dir), func(e fs.DirEntry) {
 		if descend(e) {
-			subs = append(subs, child(dir, e.Name()))
+			subs = append(subs, selector.Join(dir, e.Name()))
 		}
 	})
 	if err == nil {
@@ -297,7 +298,7 @@ func (g *watches) only(id inode, dir, file string) bool {
 		return false
 	}
 	g.forget(name)
-	g.changed(parent(name))
+	g.changed(path.Dir(name))
 	g.pending.arrival(name)
 	return true
 }
@@ -365,7 +366,7 @@ func (g *watches) event(name string, e fsnotify.Event) {
 		g.lose(true)
 		return
 	}
-	g.touch(parent(name))
+	g.touch(path.Dir(name))
 	if g.units.covers(name) { // its comparison will find out
 		return
 	}
@@ -381,7 +382,7 @@ func (g *watches) event(name string, e fsnotify.Event) {
 	case e.Has(fsnotify.Create) && !hidden(path.Base(name)):
 		g.pending.arrival(name)
 	}
-	g.pending.dir(parent(name))
+	g.pending.dir(path.Dir(name))
 	if t := top(name); (known || t != name) && g.units.charge(t, cost) {
 		g.demote(&unit{name: t, why: muchToWatch})
 	}

@@ -2,10 +2,18 @@
 package dial
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -60,3 +68,67 @@ func (c *boundConn) Close() error {
 	c.release()
 	return c.Conn.Close()
 }
+
+// The schemes this package speaks, with their ports: those of robots files, and
+// those of networks.
+var (
+	FilePorts = map[string]string{"gopher": "70", "gophers": "70", "http": "80", "https": "443"}
+	IRCPorts  = map[string]string{"irc": "6667", "ircs": "6697"}
+)
+
+// errNoHost is the answer to an URL that names none.
+var errNoHost = errors.New("no host")
+
+// An Origin is what one robots file speaks for: a scheme, a host and a port.
+type Origin struct {
+	Scheme, Host, Port string
+}
+
+// ParseURL reads an URL of one of the schemes, and its origin.
+func ParseURL(raw string, ports map[string]string) (*url.URL, Origin, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, Origin{}, fmt.Errorf("reading URL: %w", err)
+	}
+	o, err := OriginOf(u, ports)
+	return u, o, err
+}
+
+// OriginOf returns the origin of an URL, with the port always filled in.
+func OriginOf(u *url.URL, ports map[string]string) (Origin, error) {
+	port, known := ports[u.Scheme]
+	if !known {
+		schemes := slices.Sorted(maps.Keys(ports))
+		return Origin{}, fmt.Errorf("reading URL %q: scheme is none of %s", u.Redacted(), strings.Join(schemes, ", "))
+	}
+	if u.Hostname() == "" {
+		return Origin{}, fmt.Errorf("reading URL %q: %w", u.Redacted(), errNoHost)
+	}
+	if !hostname(u.Hostname()) {
+		return Origin{}, fmt.Errorf("reading URL %q: host %q is neither a name nor an address", u.Redacted(), u.Hostname())
+	}
+	number, err := strconv.ParseUint(cmp.Or(u.Port(), port), 10, 16)
+	if err != nil || number == 0 {
+		return Origin{}, fmt.Errorf("reading URL %q: port %q is not from 1 to 65535", u.Redacted(), u.Port())
+	}
+	return Origin{u.Scheme, strings.ToLower(u.Hostname()), strconv.FormatUint(number, 10)}, nil
+}
+
+// hostname reports whether host is a name, or an address that an URL can hold: one
+// with a colon is of IPv6, and its zone has unreserved bytes only (RFC 6874,
+// section 2).
+func hostname(host string) bool {
+	if !strings.Contains(host, ":") {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && !strings.ContainsFunc(address.Zone(), func(r rune) bool {
+		return !strings.ContainsRune("-._~", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+}
+
+// Address is host and port.
+func (o Origin) Address() string { return net.JoinHostPort(o.Host, o.Port) }
+
+// Gopher reports whether the scheme is gopher or gophers.
+func (o Origin) Gopher() bool { return strings.HasPrefix(o.Scheme, "gopher") }

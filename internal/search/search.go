@@ -60,7 +60,7 @@ func (x *Index) Search(ctx context.Context, ask Query) (Results, error) {
 		limit = 50
 	}
 	found, texts := x.candidates(q, max(limit, maxCandidates))
-	f := textFinder{query: q, left: maxRead, open: ask.Open}
+	f := textFinder{parsedQuery: q, left: maxRead, open: ask.Open}
 	a := Results{Texts: texts}
 	for _, r := range found {
 		if len(a.Results) == limit {
@@ -81,7 +81,7 @@ func (x *Index) Search(ctx context.Context, ask Query) (Results, error) {
 }
 
 // candidates returns the best texts that hold all words.
-func (x *Index) candidates(q query, n int) ([]Hit, int) {
+func (x *Index) candidates(q parsedQuery, n int) ([]Hit, int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	ranked, texts := x.rank(q.parts, n)
@@ -94,7 +94,7 @@ func (x *Index) candidates(q query, n int) ([]Hit, int) {
 
 // textFinder reads candidates.
 type textFinder struct {
-	query
+	parsedQuery
 	left int64 // bytes that may still be read
 	open func(context.Context, string) (io.ReadCloser, error)
 	buf  bytes.Buffer
