@@ -3,7 +3,6 @@ package hostile
 import (
 	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/gophd/gophd/test/e2e/harness"
 )
@@ -12,15 +11,11 @@ import (
 // ones make room when there are none left.
 func TestOutOfFiles(t *testing.T) {
 	d := harness.StartCmd(t, exec.Command("sh", "-c", `ulimit -n 200 && exec "$@"`, "sh", harness.Program(t),
-		"-root", tree(t), "-listen", "127.0.0.1:0", "-max-conns", "1000", "-max-conns-per-ip", "0", "-request-timeout", "60s"))
+		"-root", tree(t), "-listen", "127.0.0.1:0", "-max-conns", "1000", "-max-conns-per-ip", "0", "-request-timeout", "1h"))
 	silent := habit{}.arrive(t, d.Addr, 400)
 	for range 20 {
-		began := time.Now()
 		if got := d.Ask("/a.txt"); got != "alpha\n" {
 			t.Errorf("got %q", got)
-		}
-		if took := time.Since(began); took > 2*time.Second {
-			t.Errorf("answered after %v", took)
 		}
 	}
 	d.WaitLog("no files left for connections")

@@ -21,9 +21,12 @@ import (
 // server of files needs.
 type disk struct {
 	dev     *os.File
-	delay   time.Duration // of each answer
-	nodes   []node        // the number of a node is its place in here, plus one
-	stalled sync.RWMutex  // held while nothing is answered
+	nodes   []node       // the number of a node is its place in here, plus one
+	stalled sync.RWMutex // held while nothing is answered
+
+	// Until they are closed, each answer about a directory, or a file, takes its time. If
+	// nil, they are.
+	slowDirs, slowFiles chan struct{}
 }
 
 // node is a directory, or a file whose bytes from bad on cannot be read.
@@ -122,7 +125,16 @@ func (d *disk) answer(req []byte) {
 		return
 	}
 	if op != opInit {
-		time.Sleep(d.delay)
+		slow := d.slowFiles
+		if d.node(id).data == nil {
+			slow = d.slowDirs
+		}
+		if slow != nil {
+			select {
+			case <-slow:
+			case <-time.After(500 * time.Millisecond):
+			}
+		}
 		d.stalled.RLock()
 		defer d.stalled.RUnlock()
 	}
@@ -132,11 +144,16 @@ func (d *disk) answer(req []byte) {
 	_, _ = d.dev.Write(append(append(out, number...), body...))
 }
 
-func (d *disk) do(op uint32, id uint64, in []byte) ([]byte, syscall.Errno) {
+// node returns the node with a number, the root if there is none.
+func (d *disk) node(id uint64) node {
 	if id == 0 || id > uint64(len(d.nodes)) {
 		id = 1
 	}
-	n := d.nodes[id-1]
+	return d.nodes[id-1]
+}
+
+func (d *disk) do(op uint32, id uint64, in []byte) ([]byte, syscall.Errno) {
+	n := d.node(id)
 	switch op {
 	case opInit: // version, read-ahead, flags, background, largest write, and what is unused
 		return put(nil, 4, 7, 31, 64<<10, 0, 12|8<<16, 4096, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0
@@ -183,7 +200,7 @@ func put(b []byte, size int, numbers ...uint64) []byte {
 
 // attributes appends what a node is (struct fuse_attr).
 func (d *disk) attributes(b []byte, id uint64) []byte {
-	n, mode := d.nodes[id-1], uint64(syscall.S_IFREG|0o644)
+	n, mode := d.node(id), uint64(syscall.S_IFREG|0o644)
 	if n.data == nil {
 		mode = syscall.S_IFDIR | 0o755
 	}

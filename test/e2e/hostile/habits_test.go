@@ -33,9 +33,7 @@ func (m *longRun) misbehave(ctx context.Context, n int) {
 		m.hostile.Add(int64(len(conns)))
 		end := time.Now().Add(m.pace/4 + rand.N(m.pace))
 		for tick := 0; time.Now().Before(end) && sleep(ctx, 50*time.Millisecond); tick++ {
-			if c.trickle != "" {
-				c.drip(conns, tick)
-			}
+			c.drip(conns, tick)
 		}
 		for _, conn := range conns {
 			if dice.IntN(2) == 0 {

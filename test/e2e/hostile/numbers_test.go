@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gophd/gophd/test/e2e/harness"
 )
 
 // sample is what gophd holds at one time.
@@ -24,7 +26,7 @@ type sample struct {
 
 // client asks for the numbers. Each time on a connection of its own, so that
 // the one that asks is always counted.
-var client = http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+var client = http.Client{Timeout: harness.Timeout, Transport: &http.Transport{DisableKeepAlives: true}}
 
 // sample takes one, false if gophd does not answer, which it need not while it
 // may open no files.

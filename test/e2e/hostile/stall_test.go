@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,20 +34,17 @@ func diskFiles() map[string][]byte {
 func TestStalledMount(t *testing.T) {
 	root := tree(t)
 	d := mountDisk(t, filepath.Join(root, "mnt"), diskFiles())
-	g := harness.Start(t, "-root", root, "-status", "127.0.0.0/8", "-stall-timeout", "3s", "-drain", "1s", "-metrics", "127.0.0.1:0")
+	g := harness.Start(t, "-root", root, "-status", "127.0.0.0/8", "-request-timeout", "1h", "-stall-timeout", "3s", "-metrics", "127.0.0.1:0")
 	g.Until("the disk is served", func() bool { return g.Ask("/mnt/x.txt") == "on the disk\n" })
 	g.Until("the policy is there", func() bool { return g.Ask("robots.txt") != "" })
 	page := url(g.WaitLog("/metrics"))
+	goroutines := func() int { return number(t, page, "go_goroutines") }
 	release := d.stall()
 	defer release()
-	stuck := askAll(t, g.Addr, "/mnt/x.txt", "/mnt/sub/y.txt", "/mnt/large.bin", "/mnt/", "/mnt/nothing")
+	stuck := askAll(g.Addr, "/mnt/x.txt", "/mnt/sub/y.txt", "/mnt/large.bin", "/mnt/", "/mnt/nothing")
 	others := startOthers(t, g.Addr)
-	time.Sleep(time.Second)
 	if got := g.Ask("/server-status"); !strings.Contains(got, "gophd ") {
 		t.Errorf("the status is %q", got)
-	}
-	if n := goroutinesOf(t, page); n > 100+60 {
-		t.Errorf("%d goroutines", n)
 	}
 	treetest.Write(t, root, map[string]string{".robots": "Disallow: /a.txt\n"})
 	g.Until("a new annotation is heeded", func() bool { return strings.Contains(g.Ask("robots.txt"), "Disallow: /a.txt") })
@@ -55,30 +53,26 @@ func TestStalledMount(t *testing.T) {
 			t.Errorf("%s got %.100q", sel, got)
 		}
 	}
+	if n := goroutines(); n > 100+60 {
+		t.Errorf("%d goroutines", n)
+	}
 	g.WaitLog("does not answer")
 	g.Signal(syscall.SIGHUP)
-	time.Sleep(12 * time.Second) // the scan has given up by then
-	if got := g.Ask("robots.txt"); !strings.Contains(got, "Disallow: /mnt") {
-		t.Errorf("what does not answer is not denied:\n%s", got)
+	g.Until("what does not answer is denied", func() bool { return strings.Contains(g.Ask("robots.txt"), "Disallow: /mnt") })
+	if got := g.Ask("/mnt/x.txt"); got != busyReply {
+		t.Errorf("later it is answered with %q", got)
 	}
-	began := time.Now()
-	if got := g.Ask("/mnt/x.txt"); got != busyReply || time.Since(began) > time.Second {
-		t.Errorf("later it is answered with %q, after %v", got, time.Since(began))
-	}
+	others.stop()
 	release()
 	g.Until("the disk is served again", func() bool { return g.Ask("/mnt/x.txt") == "on the disk\n" })
 	g.Until("the policy is as before", func() bool { return !strings.Contains(g.Ask("robots.txt"), "Disallow: /mnt") })
-	took := others.stop()
-	if slowest := took[len(took)-1]; slowest > 2*time.Second {
-		t.Errorf("somebody else waited %v", slowest)
-	}
-	g.Until("nobody is left", func() bool { return goroutinesOf(t, page) < 40 })
+	g.Until("nobody is left", func() bool { return goroutines() < 40 })
 }
 
 // askAll asks for each selector twenty times, from different addresses. The
-// returned function waits for the replies, and gives one that is not what the
-// others are, if there is one.
-func askAll(t *testing.T, addr string, selectors ...string) func() map[string]string {
+// returned function waits for the replies, and gives one that is not what the others
+// are, if there is one.
+func askAll(addr string, selectors ...string) func() map[string]string {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	replies := map[string]string{}
@@ -99,7 +93,8 @@ func askAll(t *testing.T, addr string, selectors ...string) func() map[string]st
 	return func() map[string]string { all.Wait(); return replies }
 }
 
-func goroutinesOf(t *testing.T, url string) int {
+// number returns one of the numbers of the process, which are at url.
+func number(t *testing.T, url, name string) int {
 	t.Helper()
 	res, err := client.Get(url)
 	if err != nil {
@@ -110,7 +105,7 @@ func goroutinesOf(t *testing.T, url string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return gauge(page, "go_goroutines")
+	return gauge(page, name)
 }
 
 // The whole root is on a file system that stops to answer: what is in memory is
@@ -118,17 +113,18 @@ func goroutinesOf(t *testing.T, url string) int {
 func TestStalledRoot(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "root")
 	d := mountDisk(t, root, diskFiles())
-	g := harness.Start(t, "-root", root, "-status", "127.0.0.0/8", "-stall-timeout", "2s", "-drain", "1s")
+	g := harness.Start(t, "-root", root, "-status", "127.0.0.0/8", "-request-timeout", "1h", "-stall-timeout", "2s", "-drain", "1s", "-metrics", "127.0.0.1:0")
+	page := url(g.WaitLog("/metrics"))
+	accepted := func() int { return number(t, page, "gophd_accepted_connections_total") }
 	g.Until("it is served", func() bool { return g.Ask("/x.txt") == "on the disk\n" })
 	robots := g.Ask("robots.txt")
 	release := d.stall()
 	defer release()
 	g.Signal(syscall.SIGHUP)
-	stuck := askAll(t, g.Addr, "/x.txt", "/", "/large.bin", "/nothing")
+	stuck := askAll(g.Addr, "/x.txt", "/", "/large.bin", "/nothing")
 	for range 20 {
-		began := time.Now()
-		if got := g.Ask("robots.txt"); got != robots || time.Since(began) > time.Second {
-			t.Errorf("robots.txt is %q, after %v", got, time.Since(began))
+		if got := g.Ask("robots.txt"); got != robots {
+			t.Errorf("robots.txt is %q", got)
 		}
 		if got := g.Ask("/server-status"); !strings.Contains(got, "gophd ") {
 			t.Errorf("the status is %q", got)
@@ -143,28 +139,34 @@ func TestStalledRoot(t *testing.T) {
 	g.Until("it is served again", func() bool { return g.Ask("/x.txt") == "on the disk\n" && g.Ask("robots.txt") == robots })
 	release = d.stall()
 	defer release()
-	stuck = askAll(t, g.Addr, "/x.txt")
-	time.Sleep(200 * time.Millisecond)
-	began := time.Now()
+	before := accepted()
+	stuck = askAll(g.Addr, "/x.txt")
+	g.Until("some wait for the disk", func() bool { return accepted() > before })
 	g.Signal(syscall.SIGTERM)
 	g.WaitLog(`"stopped"`) // what the kernel has asked such a disk it waits for, even if the process is killed
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("ended after %v", took)
-	}
 	release()
 	stuck()
 }
 
-// A stall, or an error, in the middle of a large file, that the kernel sends:
-// the client can tell that this was not all, the log says why, and no
-// descriptor is left.
-func TestDiskFailsWhileSending(t *testing.T) {
+// startOnDisk starts gophd on a tree with a disk in it.
+func startOnDisk(t *testing.T, stall string) (*disk, *harness.Daemon) {
 	root := tree(t)
 	d := mountDisk(t, filepath.Join(root, "mnt"), diskFiles())
-	g := harness.Start(t, "-root", root, "-stall-timeout", "1s", "-tls-self-signed", filepath.Join(t.TempDir(), "tls"))
+	g := harness.Start(t, "-root", root, "-request-timeout", "1h", "-stall-timeout", stall, "-tls-self-signed", filepath.Join(t.TempDir(), "tls"))
 	g.Until("the disk is served", func() bool { return g.Ask("/mnt/x.txt") == "on the disk\n" })
-	g.Until("everything is watched", func() bool { return g.Ask("robots.txt") != "" })
-	files := openFiles(t, g)
+	return d, g
+}
+
+// hasOpen reports whether gophd has a large file open.
+func hasOpen(g *harness.Daemon) bool {
+	_, files := descriptors(g)
+	return slices.ContainsFunc(files, func(name string) bool { return strings.HasSuffix(name, ".bin") })
+}
+
+// An error in the middle of a large file, that the kernel sends: the client can tell
+// that this was not all, the log says why, and no descriptor is left.
+func TestDiskFailsWhileSending(t *testing.T) {
+	_, g := startOnDisk(t, "1h")
 	for range 5 {
 		got, err := harness.Exchange("127.0.0.1", g.Addr, "/mnt/bad.bin", nil)
 		if len(got) == 0 || len(got) > 4<<20 || !errors.Is(err, syscall.ECONNRESET) {
@@ -180,26 +182,32 @@ func TestDiskFailsWhileSending(t *testing.T) {
 	if line := g.WaitLog(`"selector":"/mnt/bad.bin"`); !strings.Contains(line, "input/output error") || !strings.Contains(line, "WARN") {
 		t.Errorf("the log says %s", line)
 	}
-	c, err := net.Dial("tcp", g.Addr)
+	g.Until("no descriptor is left", func() bool { return !hasOpen(g) })
+}
+
+// The same of a disk that does not answer any more.
+func TestDiskStallsWhileSending(t *testing.T) {
+	d, g := startOnDisk(t, "1s")
+	c, err := (&net.Dialer{Control: smallBuffer}).Dial("tcp", g.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
+	_ = c.SetDeadline(time.Now().Add(10 * harness.Timeout))
 	if _, err := io.WriteString(c, "/mnt/large.bin\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	first := make([]byte, 100<<10)
-	if _, err := io.ReadFull(c, first); err != nil || !bytes.Equal(first, large[:len(first)]) {
-		t.Fatalf("the beginning: %v", err)
-	}
+	first := make([]byte, 1)
+	_, _ = io.ReadFull(c, first)
 	release := d.stall()
 	defer release()
 	rest, err := io.ReadAll(c)
-	if got := len(first) + len(rest); got >= 8<<20 || !errors.Is(err, syscall.ECONNRESET) {
-		t.Errorf("%d bytes, %v", got, err)
+	got := append(first, rest...)
+	busy := string(got) == busyReply // the disk took a second for the beginning
+	if !busy && (len(got) >= 8<<20 || !bytes.HasPrefix(large, got) || !errors.Is(err, syscall.ECONNRESET)) {
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	g.WaitLog("the handler does not answer")
+	g.WaitLog("does not answer")
 	release()
-	g.Until("no descriptor is left", func() bool { return openFiles(t, g) <= files })
+	g.Until("no descriptor is left", func() bool { return !hasOpen(g) })
 }
