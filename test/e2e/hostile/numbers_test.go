@@ -39,7 +39,7 @@ func (m *longRun) sample() (sample, bool) {
 	page, err := io.ReadAll(res.Body)
 	m.page = page
 	s := sample{
-		at: time.Since(m.began), resident: residentKiB(m.t, m.Daemon), files: openFiles(m.t, m.Daemon),
+		at: time.Since(m.began), resident: memoryKiB(m.t, m.Daemon, "VmRSS"), files: openFiles(m.t, m.Daemon),
 		goroutines: gauge(page, "go_goroutines"), heap: gauge(page, "go_memstats_heap_inuse_bytes") >> 10,
 	}
 	return s, err == nil && s.goroutines > 0

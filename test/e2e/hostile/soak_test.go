@@ -71,7 +71,7 @@ func TestSoak(t *testing.T) {
 // stay lets n clients of one habit connect, that may stay, and logs what they cost the
 // server and other clients.
 func stay(t *testing.T, d *harness.Daemon, c habit, n int, long bool) {
-	restingFiles, resting := openFiles(t, d), residentKiB(t, d)
+	restingFiles, resting := openFiles(t, d), memoryKiB(t, d, "VmRSS")
 	others := startOthers(t, d.Addr)
 	began := time.Now()
 	conns := c.arrive(t, d.Addr, n)
@@ -82,9 +82,9 @@ func stay(t *testing.T, d *harness.Daemon, c habit, n int, long bool) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	took := others.stop()
-	held, more := openFiles(t, d)-restingFiles, (residentKiB(t, d)-resting)>>10
+	held, more := openFiles(t, d)-restingFiles, (memoryKiB(t, d, "VmHWM")-resting)>>10
 	slowest := took[len(took)-1]
-	t.Logf("%d came in %.1f s, %d files held, %d MiB more; others: %d asked, median %v, slowest %v",
+	t.Logf("%d came in %.1f s, %d files held, at most %d MiB more; others: %d asked, median %v, slowest %v",
 		n, arrived.Seconds(), held, more, len(took), took[len(took)/2].Round(10*time.Microsecond), slowest.Round(100*time.Microsecond))
 	if more > 100 {
 		t.Errorf("%d MiB more", more)
@@ -102,12 +102,13 @@ func leave(t *testing.T, d *harness.Daemon, c habit, n int) {
 	files, before := openFiles(t, d), accepted()
 	conns := c.arrive(t, d.Addr, n)
 	defer closeAll(conns)
-	tick := 0
+	began, tick := time.Now(), 0
 	d.Until("all are gone", func() bool {
 		c.drip(conns, tick)
 		tick++
 		return accepted() >= before+n && openFiles(t, d) <= files+8
 	})
+	t.Logf("all gone after %.1f s", time.Since(began).Seconds())
 }
 
 // perAddress is how many clients come from one address.
@@ -207,14 +208,15 @@ func (o *others) ask(addr, sel, want string) {
 	o.took = append(o.took, time.Since(began))
 }
 
-// residentKiB returns the resident memory of the server.
-func residentKiB(t *testing.T, d *harness.Daemon) int {
+// memoryKiB returns how much memory of the server is resident, VmRSS, or was at most,
+// VmHWM.
+func memoryKiB(t *testing.T, d *harness.Daemon, which string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, _ := bytes.Cut(status, []byte("VmRSS:"))
+	_, after, _ := bytes.Cut(status, []byte(which+":"))
 	kib, err := strconv.Atoi(string(bytes.Fields(after)[0]))
 	if err != nil {
 		t.Fatal(err)
