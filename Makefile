@@ -27,7 +27,7 @@ build:
 run: build
 	@bin/gophd -root ./content -listen :7070
 
-# What must be there beside Go is fetched first. Without root, and without Debian,
+# What must be there beside Go is fetched first (test/deps). Without root, and without Debian,
 # the tests that need more are left out, and listed at the end.
 test:
 	@test/deps && export GOPHD_ACCEPTANCE=1; $(MAKE) --no-print-directory lint && $(MAKE) --no-print-directory -j2 plain race
@@ -150,9 +150,6 @@ packages: man
 
 # The packages, tried in a clean Debian tree that is made once and kept in the cache.
 test-packages: packages
-	@missing=; for c in debootstrap lintian ip; do PATH=$$PATH:/usr/sbin command -v $$c >/dev/null || missing="$$missing $$c"; done; \
-	[ -z "$$missing" ] || { echo "installing for the tests of the packages:$$missing"; apt-get update -qq && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap lintian iproute2 >/dev/null; }
 	GOPHD_PACKAGES=$(PACKAGES) go test -count 1 -timeout 20m -run '^Test(Package|Install)' ./test/e2e
 
 clean:

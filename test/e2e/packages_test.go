@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gophd/gophd/test/e2e/harness"
 )
@@ -175,8 +176,7 @@ func debian(t *testing.T, more ...string) string {
 	archive := filepath.Join(cache, "gophd", name+".tar")
 	if _, err := os.Stat(archive); err != nil {
 		t.Log("making a clean Debian tree with debootstrap: about 80 MB to download, once")
-		dir := t.TempDir()
-		run(t, "", "debootstrap", append(args, "bookworm", dir)...)
+		dir := bootstrap(t, args)
 		run(t, "", "mkdir", "-p", filepath.Dir(archive))
 		run(t, dir, "tar", "cf", archive+".new", ".")
 		if err := os.Rename(archive+".new", archive); err != nil {
@@ -186,6 +186,23 @@ func debian(t *testing.T, more ...string) string {
 	root := t.TempDir()
 	run(t, root, "tar", "xf", archive)
 	return root
+}
+
+// bootstrap makes a Debian tree, if need be at the third attempt: a mirror may be away
+// for a moment.
+func bootstrap(t *testing.T, args []string) (dir string) {
+	t.Helper()
+	for wait := 10 * time.Second; ; wait *= 3 {
+		dir = t.TempDir()
+		out, err := exec.Command("debootstrap", append(args, "bookworm", dir)...).CombinedOutput()
+		if err == nil {
+			return dir
+		}
+		if wait > 30*time.Second {
+			t.Fatalf("debootstrap: %v\n%s", err, out)
+		}
+		time.Sleep(wait)
+	}
 }
 
 // serveUnit runs the ExecStart of the installed unit as its user, with the socket
@@ -215,7 +232,7 @@ func serveUnit(t *testing.T, root, selector string) string {
 ip link set lo up
 systemd-socket-activate ` + strings.Join(setenv, " ") + ` -l 127.0.0.1:70 chroot --userspec=gophd:gophd "$1" ` + start + ` 2>"$1/tmp/log" &
 server=$!
-for i in $(seq 100); do
+for i in $(seq 1200); do
 	printf '%s\r\n' "$2" | nc -w 20 127.0.0.1 70 >"$1/tmp/reply" 2>/dev/null && [ -s "$1/tmp/reply" ] && break
 	sleep 0.1
 done

@@ -145,12 +145,15 @@ func TestPackageInSystemd(t *testing.T) {
 	deb := packageFile(t, "*_amd64.deb")
 	root := debian(t, "systemd-sysv")
 	s := boot(t, root)
+	// Nobody is late on a busy machine, nor are these too many starts in ten seconds.
+	run(t, filepath.Join(root, "etc/systemd/system"), "sh", "-ec", `mkdir gophd.service.d
+		printf '[Unit]\nStartLimitIntervalSec=0\n[Service]\nTimeoutStartSec=600\nTimeoutStopSec=600\nEnvironment=GOPHD_REQUEST_TIMEOUT=10m GOPHD_DRAIN=5m\n' >gophd.service.d/patient.conf`)
 	run(t, "", "cp", deb, filepath.Join(root, "root/gophd.deb"))
 	s.do("dpkg", "-i", "/root/gophd.deb")
 	want := "Disallow: /phlog/drafts/" // of gophd init
 	ask := func(url string) {
 		t.Helper()
-		if got := s.do("gophd", "get", "-insecure", url); !strings.Contains(got, want) {
+		if got := s.do("gophd", "get", "-insecure", "-timeout", "10m", url); !strings.Contains(got, want) {
 			t.Errorf("%s: %q", url, got)
 		}
 	}
@@ -197,7 +200,7 @@ func TestPackageInSystemd(t *testing.T) {
 	asked := make(chan error, 1)
 	go func() {
 		for range 20 {
-			if out, err := s.try("gophd", "get", "gopher://127.0.0.1/0/robots.txt"); err != nil {
+			if out, err := s.try("gophd", "get", "-timeout", "10m", "gopher://127.0.0.1/0/robots.txt"); err != nil {
 				asked <- fmt.Errorf("%w: %s", err, out)
 				return
 			}
@@ -216,7 +219,7 @@ func TestPackageInSystemd(t *testing.T) {
 
 	// One that hangs is replaced: by the watchdog, or by the socket when somebody asks
 	// meanwhile. Whom it has accepted while it died gets nothing.
-	s.do("sh", "-ec", `mkdir /etc/systemd/system/gophd.service.d
+	s.do("sh", "-ec", `
 		printf '[Service]\nWatchdogSec=3\nTimeoutAbortSec=1\n' >/etc/systemd/system/gophd.service.d/short.conf
 		systemctl daemon-reload; systemctl restart gophd`)
 	hangs := s.property("MainPID")

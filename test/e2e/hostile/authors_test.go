@@ -54,7 +54,7 @@ func TestSoakAuthors(t *testing.T) {
 			if err := errors.Join(os.Mkdir(root+"/bob", 0o755), directories(t.Context(), root+"/ann", others)); err != nil {
 				t.Fatal(err)
 			}
-			d := harness.Start(t, "-root", root)
+			d := harness.Start(t, "-root", root, "-request-timeout", "1h")
 			d.Until("the tree is read", func() bool { return strings.HasPrefix(d.Ask("caps.txt"), "CAPS") })
 			a.soak(t, d, root, a.size/part)
 		})

@@ -35,7 +35,7 @@ func TestSoakProxied(t *testing.T) {
 		span = 15 * time.Second
 	}
 	const most = 250 // descriptors
-	d := harness.Start(t, "-root", tree(t), "-max-conns", "200", "-trust-proxy", "127.0.0.9")
+	d := harness.Start(t, "-root", tree(t), "-request-timeout", "1h", "-max-conns", "200", "-trust-proxy", "127.0.0.9")
 	d.Until("the file is read", func() bool { return d.Ask("/a.txt") == "alpha\n" })
 	others := startOthers(t, d.Addr)
 	ctx, stop := context.WithCancel(t.Context())
