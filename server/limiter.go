@@ -8,7 +8,7 @@ package server
 // only lingers. When the server is full, it takes the place of a connection of
 // the address that has the most, if that is more than the newcomer's own has.
 // The addresses stand in lists by how many connections they have, and a count
-// changes by one at a time, so the address with the most is always at hand.
+// changes by one at a time, so the address with the most is always known.
 
 import (
 	"container/list"
