@@ -31,7 +31,7 @@ import (
 const (
 	maxQueue   = 1 << 14                // requests that wait to be written
 	delay      = 100 * time.Millisecond // lines are collected for one write
-	closeTime  = time.Second            // what is still queued gets so long at the end
+	closeTime  = 3 * time.Second        // what is still queued gets so long at the end
 	tellLosses = time.Minute            // between two complaints
 	tryAgain   = time.Second            // after there were no descriptors
 )
@@ -199,7 +199,7 @@ func (l *Log) Lost() int64 {
 }
 
 // Close writes what is queued and closes the file. If the file takes nothing,
-// it gives up after a second.
+// it gives up after three seconds.
 func (l *Log) Close() {
 	if l == nil {
 		return

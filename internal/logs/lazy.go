@@ -29,7 +29,7 @@ const (
 	logDelay   = 100 * time.Millisecond
 	logSize    = 64 << 10 // is written without delay
 	logMax     = 4 << 20
-	logEndTime = time.Second // what is left gets so long at the end
+	logEndTime = 3 * time.Second // what is left gets so long at the end
 )
 
 func (l *lazyWriter) Write(p []byte) (int, error) {

@@ -86,7 +86,7 @@ func colours() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") !=
 // ForPeople reports whether a person reads the log at a terminal.
 func (l *Logger) ForPeople() bool { return l.forPeople }
 
-// Close writes what is left, for at most a second.
+// Close writes what is left, for at most three seconds.
 func (l *Logger) Close() { l.w.flush() }
 
 // Requests is the logger for a server: requests that went well are left out

@@ -233,6 +233,7 @@ ip link set lo up
 systemd-socket-activate ` + strings.Join(setenv, " ") + ` -l 127.0.0.1:70 chroot --userspec=gophd:gophd "$1" ` + start + ` 2>"$1/tmp/log" &
 server=$!
 for i in $(seq 1200); do
+	kill -0 $server || break
 	printf '%s\r\n' "$2" | nc -w 20 127.0.0.1 70 >"$1/tmp/reply" 2>/dev/null && [ -s "$1/tmp/reply" ] && break
 	sleep 0.1
 done

@@ -92,7 +92,7 @@ func TestCertificateRenewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
+	_ = c.SetDeadline(time.Now().Add(2 * harness.Timeout))
 	if _, err := c.Write([]byte("/large.bin\r\n")); err != nil {
 		t.Fatal(err)
 	}

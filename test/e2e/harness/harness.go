@@ -241,38 +241,34 @@ func (d *Daemon) Stop() {
 
 // Exchange is one request from an address of this machine, over TLS if conf is
 // not nil, and its whole reply.
-func Exchange(from, addr, selector string, conf *tls.Config) (reply []byte, err error) {
-	reply, _, err = exchange(from, addr, selector, conf)
-	return reply, err
-}
-
-// ExchangeAtTheEnd is Exchange with a server that may be ending: it closes a
-// connection on which nothing has come for a second. Who was as late asks again.
-func ExchangeAtTheEnd(from, addr, selector string) (reply []byte, err error) {
-	for late := time.Second; late >= time.Second && len(reply) == 0; {
-		reply, late, err = exchange(from, addr, selector, nil)
-	}
-	return reply, err
-}
-
-// exchange returns how long it took until the request was sent, too.
-func exchange(from, addr, selector string, conf *tls.Config) (reply []byte, sent time.Duration, err error) {
-	began := time.Now()
+func Exchange(from, addr, selector string, conf *tls.Config) ([]byte, error) {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: Timeout}
 	c, err := d.Dial("tcp", addr)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(Timeout))
 	if conf != nil {
 		c = tls.Client(c, conf)
 	}
-	_, err = io.WriteString(c, selector+"\r\n")
-	if sent = time.Since(began); err == nil {
-		reply, err = io.ReadAll(c)
+	if _, err := io.WriteString(c, selector+"\r\n"); err != nil {
+		return nil, err
 	}
-	return reply, sent, err
+	return io.ReadAll(c)
+}
+
+// ExchangeAtTheEnd is Exchange with a gophd that may be ending. It waits a second for
+// the requests of the connections that it has: who was later, or the proxy between
+// them, asks again.
+func ExchangeAtTheEnd(from, addr, selector string) ([]byte, error) {
+	for {
+		began := time.Now()
+		reply, err := Exchange(from, addr, selector, nil)
+		if len(reply) > 0 || time.Since(began) < time.Second {
+			return reply, err
+		}
+	}
 }
 
 // AnyCert is a client that takes any certificate, as Gopher clients do that know
