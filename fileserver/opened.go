@@ -9,10 +9,10 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A file that leaves through sendfile(2) is kept open for a second, in case that it is
+// A file that leaves through sendfile(2) is kept open for a second, in case it is
 // asked for again: to open it, look at it and close it costs as much as to send 64 KiB.
-// Who sends it has it for himself: it is taken out and put back, so that nobody closes
-// it meanwhile; another who asks then opens it again.
+// The request that sends it takes it out and puts it back, so that nothing closes it
+// meanwhile; another request opens it again.
 
 // openFiles are the files that are open and not being sent. A nil one keeps nothing.
 type openFiles struct {
@@ -57,7 +57,7 @@ func (o *openFiles) take(sel string) (a server.Answer, ok bool) {
 	return a, true
 }
 
-// stays reports whether the kernel still has a file in memory, that is in hand.
+// stays reports whether the kernel still has a file in memory that was taken out.
 func (f *openFile) stays() bool {
 	now := time.Now()
 	if now.Sub(f.seen) < staysFor {

@@ -115,8 +115,8 @@ func (it Item) size() int {
 // ParseItem reads a line of a menu as a client receives it, with its line end or
 // without. Fields after the port (Gopher+) are dropped. Information and errors may
 // leave out their link; other items must have a selector, which may be empty, a
-// host and a port from 0 to 65535. The label may hold control characters: mind the
-// terminal.
+// host and a port from 0 to 65535. The label may hold control characters, which a
+// terminal must not get.
 func ParseItem(line string) (Item, error) {
 	line = strings.TrimRight(line, "\r\n")
 	if line == "" || line[0] <= ' ' || line[0] > '~' {

@@ -12,8 +12,8 @@
 //	             → or a listing (listing.go), as .names and others change it (umn.go)
 //
 // Whatever a file name, a gophermap or a query holds, no control character reaches a
-// label, a selector or a host on the wire: [Item.AppendTo] sees to it. Any line of
-// a map costs at most itself.
+// label, a selector or a host on the wire: [Item.AppendTo] guarantees it. A
+// line of a map that is wrong is left out alone.
 package menu
 
 import (

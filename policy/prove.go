@@ -42,7 +42,7 @@ type place struct {
 // rules leak, before all is denied.
 const maxRounds = 3
 
-// prove holds the file against the annotations, and reports what it finds. A leak that
+// prove checks the file against the annotations, and reports what it finds. A leak that
 // nothing explains denies the directory of the rule that leaks; done reports whether
 // there is none left.
 func (w *work) prove(last *proof.Result[*Dir], round int) (list []Report, done bool) {
@@ -166,7 +166,7 @@ func (w *work) everyDenial() *robots.File {
 	return w.strict
 }
 
-// Prove holds another robots.txt, such as one that a server has, against the
+// Prove checks another robots.txt, such as one that a server has, against the
 // policy. It gives the matrix, and leaks: no report names any.
 func (c *Compiled) Prove(file []byte) (Matrix, []Leak) {
 	other := *c

@@ -253,7 +253,7 @@ func (f *File) Decide(agent, selector string) Decision {
 // Only [RFC9309] and [Gopher] know such lines.
 func (f *File) Usage(agent, path string) Statement { return f.Agent(agent).Usage(path) }
 
-// Robot is who asks: a program that goes by more than one name.
+// Robot is a program that has more than one name.
 type Robot struct {
 	// Names are its product tokens, the most special one first: mybot-news, mybot.
 	// The first that a group names decides which rules bind it; if none is named,

@@ -16,7 +16,7 @@ import (
 type Indexing uint8
 
 // The three states. Only IndexAllow is a permission; a crawler that finds
-// IndexUnspecified goes by its own rules.
+// IndexUnspecified follows its own rules.
 const (
 	IndexUnspecified Indexing = iota
 	IndexAllow

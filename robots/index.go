@@ -222,7 +222,7 @@ type tableSlot struct {
 }
 
 const (
-	filterBits = 10 // for each literal: three in a hundred pass in vain
+	filterBits = 10 // for each literal: three in a hundred pass though they do not match
 	hashFactor = 0x9e3779b97f4a7c15
 )
 

@@ -151,7 +151,7 @@ func (r *Rules) compile() {
 	r.made.Store(x)
 }
 
-// try holds the selector against one rule after the other. It needs no index,
+// try compares the selector with one rule after the other. It needs no index,
 // which takes longer to make than to do without for one question.
 func (r *Rules) try(sel string) (best, second match) {
 	f := r.file

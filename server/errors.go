@@ -7,7 +7,7 @@ import (
 )
 
 // Kind is what became of a request: whether it was answered, and if not, whose
-// fault that is. Logs, metrics and what the client reads go by it.
+// fault that is. Logs, metrics and what the client reads depend on it.
 type Kind int
 
 // The kinds.

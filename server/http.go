@@ -78,7 +78,7 @@ func (c *HTTPConn) Write(p []byte) (int, error) {
 	return c.w.send(p)
 }
 
-// ReadFrom sends what r holds; a file goes by sendfile(2) where there is one.
+// ReadFrom sends what r holds; a file is sent with sendfile(2) where there is one.
 func (c *HTTPConn) ReadFrom(r io.Reader) (int64, error) {
 	if _, ok := c.Conn.(io.ReaderFrom); !ok || asFile(r) == nil {
 		return io.Copy(struct{ io.Writer }{c}, r)

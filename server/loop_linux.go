@@ -50,7 +50,7 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 	}
 	failed := make(chan error, 1)
 	loops := make([]*loop, or(r.loops, runtime.GOMAXPROCS(0)))
-	for i := range loops { // all of them before one begins: that goes by how many there are
+	for i := range loops { // all of them before one begins, which depends on how many there are
 		lp := &loop{run: r, poller: p, next: p.NewLoop(), failed: failed}
 		loops[i] = lp
 		lp.quick, _ = r.handler().(Quick)

@@ -67,7 +67,7 @@ func (w *reply) WriteItem(it menu.Item) error {
 	return w.err
 }
 
-// ReadFrom sends what r holds; a file goes by sendfile(2) where there is one.
+// ReadFrom sends what r holds; a file is sent with sendfile(2) where there is one.
 // A read error of r ends it as well as a write error.
 func (w *reply) ReadFrom(r io.Reader) (int64, error) {
 	to, ok := w.conn.(io.ReaderFrom)

@@ -68,9 +68,9 @@ func (c *tlsConn) SetUnsent(n int) error {
 
 // transport is what TLS runs on: the socket, with what was read of it already.
 //
-// A write of TLS that runs out of time is lost for good, so the deadlines of a
-// reply, which are about progress, cannot be those of its writes. Instead each
-// write here goes on as long as there is progress.
+// After a write of TLS that ran out of time the connection cannot be used any more, so
+// the deadlines of a reply, which are about progress, cannot be those of its writes.
+// Instead each write here goes on as long as there is progress.
 type transport struct {
 	net.Conn
 	head     []byte

@@ -26,7 +26,7 @@ type View struct {
 	enter func(name string) (*stall.Op, error)
 	spend func(bytes int) error // nil: reading is free
 	slots map[uint16]struct{}
-	loose bool // something was seen that the watcher does not vouch for
+	loose bool // something was seen whose changes the watcher does not report for sure
 	links bool // among it a symbolic link
 
 	failed error // why what was seen is not all there is
@@ -153,7 +153,7 @@ func (v *View) nearest(dir string) (string, bool) {
 // no more descriptors. It is nil if all was seen.
 func (v *View) Err() error { return v.failed }
 
-// open opens a name; through a link no watcher vouches for it.
+// open opens a name; of what is behind a link no watcher reports all changes.
 func (v *View) open(name string) (*Resource, error) {
 	f, info, real, err := v.root.Open(v.call, name)
 	v.links = v.links || real != name

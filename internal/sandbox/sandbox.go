@@ -1,4 +1,4 @@
-// Package sandbox takes rights away from the process that calls it, for good:
+// Package sandbox takes rights away from the process that calls it, until its end:
 // those of root ([Identity.Become]), and ([Enter]) all use of files and of the network
 // but what it names, with Landlock (Linux 5.13), and the system calls that only an
 // intruder needs, with seccomp(2) (amd64, arm64). It is of use to any server that

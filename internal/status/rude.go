@@ -22,7 +22,7 @@ type rudeness struct {
 	lastFile atomic.Pointer[readFile]
 }
 
-// maxFetchers bounds each of the two maps; when one is full the elder goes.
+// maxFetchers bounds each of the two maps; when one is full the older is dropped.
 const maxFetchers = 4096
 
 // readFile is the robots.txt of a snapshot, as a robot reads it.

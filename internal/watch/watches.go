@@ -308,7 +308,7 @@ func (g *watches) only(id inode, dir, file string) bool {
 const promptly = 200 * time.Millisecond
 
 // doubtfully does something that may keep events from being told. If that takes long,
-// nothing holds that was kept, and nothing is vouched for until it ends: after that all
+// nothing that was kept is up to date, and Watched is false until it ends: after that all
 // events are told, only late.
 func (g *watches) doubtfully(f func()) {
 	doubted := make(chan struct{})

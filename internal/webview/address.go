@@ -78,7 +78,7 @@ func (p *AddressPage) itemType(r *server.Request, sel string) byte {
 	return guessType(sel)
 }
 
-// guessType goes by the name alone; one without an extension is a menu.
+// guessType looks at the name alone; one without an extension is a menu.
 func guessType(sel string) byte {
 	if strings.HasSuffix(sel, "/") || !strings.Contains(sel[strings.LastIndexByte(sel, '/')+1:], ".") {
 		return menu.TypeMenu

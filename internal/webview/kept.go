@@ -124,7 +124,7 @@ func (d *drawings) hold(body []byte) {
 	}
 }
 
-// keep keeps a page, and lets go of the oldest if there are too many.
+// keep keeps a page, and drops the oldest if there are too many.
 func (d *drawings) keep(from string, body []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -218,7 +218,7 @@ func (w *recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom lets files go by sendfile(2).
+// ReadFrom lets files be sent with sendfile(2).
 func (w *recorder) ReadFrom(r io.Reader) (int64, error) {
 	n, err := io.Copy(w.ResponseWriter, r)
 	w.bytes += n

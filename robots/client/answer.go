@@ -87,7 +87,7 @@ func (a *HostRules) bind(robot robots.Robot) { a.robot, a.rules = robot, a.File.
 // Allowed reports whether the robot may fetch a selector, or a URL of the host.
 func (a *HostRules) Allowed(selector string) bool { return a.Decide(selector).Allowed }
 
-// Decide holds a selector against the file, or what [Target] makes of a URL of the
+// Decide matches a selector with the file, or what [Target] makes of a URL of the
 // host.
 func (a *HostRules) Decide(selector string) robots.Decision {
 	if a.Access == Unreachable {
@@ -96,7 +96,7 @@ func (a *HostRules) Decide(selector string) robots.Decision {
 	return a.rules.Decide(a.compared(selector))
 }
 
-// compared is a selector as the rules are held against it: to RFC 9309 one of Gopher
+// compared is a selector as the rules are compared with it: to RFC 9309 one of Gopher
 // is a path of which every byte stands for itself. A URL is taken for its target.
 func (a *HostRules) compared(selector string) string {
 	gopher := strings.HasPrefix(a.URL, "gopher")

@@ -73,7 +73,7 @@ func (c *Client) host(o dial.Origin) *host {
 	return h
 }
 
-// host returns the entry of an origin, and lets go of the oldest if there are too
+// host returns the entry of an origin, and drops the oldest if there are too
 // many. The caller holds the lock.
 func (c *hostCache) host(o dial.Origin, size int) *host {
 	if e, ok := c.hosts[o]; ok {

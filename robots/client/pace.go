@@ -26,7 +26,7 @@ const (
 // from the start of one request to the start of the next. The zero Pace goes by
 // the rule of thumb of C8. However little a host asks for, a second lies between
 // two requests, or what [Pace.SetMin] says. A Pace must not be copied; it may be used by many
-// goroutines, which it lets go one after the other.
+// goroutines, which may send their requests one after the other.
 type Pace struct {
 	mu   sync.Mutex
 	turn chan struct{} // holds a value while one goroutine waits for its time

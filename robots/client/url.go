@@ -48,7 +48,7 @@ func mendEscapes(s string) string {
 	return string(b)
 }
 
-// Target returns what the rules of a file are held against for a URL: of one of the
+// Target returns what the rules of a file are compared with for a URL: of one of the
 // web its path and query, in which dot segments are resolved (RFC 3986, section
 // 5.2.4) as the server would, of a gopher URL the selector without the search
 // words, byte for byte.

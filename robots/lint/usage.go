@@ -22,7 +22,7 @@ var (
 var signalKeys = map[string]bool{"search": true, "ai-input": true, "ai-train": true}
 
 // usages looks at the Content-Usage lines of a group. The one with the longest
-// path speaks alone.
+// path is the only one that counts.
 func (l *linter) usages(g robots.Group) {
 	lines := map[string]int{} // the first line of a path
 	var general robots.Usage  // the first line without a path

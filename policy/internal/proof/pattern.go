@@ -72,7 +72,7 @@ func pairs(text string) (set uint64) {
 	return set
 }
 
-// set holds the patterns that some readers go by, or the policy.
+// set holds the patterns that some readers use, or the policy.
 type set struct {
 	entries []entry
 	up      []int    // for each entry the nearest before it whose head begins its own; -1: none

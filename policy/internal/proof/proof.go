@@ -25,7 +25,7 @@ type Result[D comparable] struct {
 	root *node[D]
 }
 
-// Check holds in.File against the annotations. What prev has found is taken over
+// Check compares in.File with the annotations. What prev has found is taken over
 // where neither the tree nor what reaches it has changed; the findings are the
 // same without it. No other Check may use prev at the same time.
 func Check[D comparable](in Input[D], prev *Result[D]) *Result[D] {

@@ -2,7 +2,7 @@ package proof
 
 import "github.com/gophd/gophd/robots"
 
-// Preferences are held against the file like denials: of all Content-Usage lines
+// Preferences are compared with the file like denials: of all Content-Usage lines
 // whose paths match, those with the longest path count, and of those that differ
 // the more restrictive value.
 

@@ -214,7 +214,7 @@ func (c *Conn) control(call string, f func(fd int) error) (err error) {
 // disk that is worth the name, for no longer than a reply may stall.
 const maxSend = 16 << 20
 
-// ReadFrom sends what r holds; a limited part of a file goes by sendfile(2).
+// ReadFrom sends what r holds; a limited part of a file is sent with sendfile(2).
 func (c *Conn) ReadFrom(r io.Reader) (int64, error) {
 	limited, ok := r.(*io.LimitedReader)
 	if !ok {
