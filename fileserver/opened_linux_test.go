@@ -170,7 +170,7 @@ func TestFileThatIsOpenIsEvicted(t *testing.T) {
 	if asked.Resident {
 		t.Skip("this file system evicts nothing")
 	}
-	if !eventually(func() bool { // whoever asks may make the kernel read it again
+	if !eventually(func() bool { // a request may make the kernel read it again
 		evict()
 		a := atHand(t, h, "/x.bin")
 		giveBack(a)

@@ -124,9 +124,6 @@ func TestNewerWatchStays(t *testing.T) {
 	w := &Watcher{Root: root, Poll: -1}
 	w.open = func() (*eventSource, error) {
 		s, err := patient()
-		if err != nil {
-			return nil, err
-		}
 		remove := s.remove
 		s.remove = func(name string) {
 			for i := 0; name == a && i < 200 && !w.Watched("p/a"); i++ {
@@ -136,7 +133,7 @@ func TestNewerWatchStays(t *testing.T) {
 				t.Error("vouched for after its watch was taken away")
 			}
 		}
-		return s, nil
+		return s, err
 	}
 	m := newMirror(root)
 	run(t, w, m)
@@ -146,6 +143,39 @@ func TestNewerWatchStays(t *testing.T) {
 	until(t, "both are watched", func() bool { return w.Watched("p/a") && w.Watched("b") })
 	write(t, filepath.Join(a, "f"), "1")
 	until(t, "a change is found", m.fresh)
+}
+
+// TestGoneBeforeItsWatch moves a directory out and removes it before the event of the
+// first is read: its watch cannot be taken away any more, which is no loss of events.
+func TestGoneBeforeItsWatch(t *testing.T) {
+	t.Parallel()
+	root := makeTree(t, "a", "../out")
+	out := below(root, "../out/a")
+	w := &Watcher{Root: root, Poll: -1}
+	w.open = func() (*eventSource, error) {
+		s, err := patient()
+		remove := s.remove
+		s.remove = func(name string) {
+			time.Sleep(50 * time.Millisecond) // meanwhile fsnotify reads that it was moved, and takes its watch away
+			remove(name)
+		}
+		return s, err
+	}
+	var reading sync.Mutex
+	w.Touch = func(string) { reading.Lock(); defer reading.Unlock() }
+	m := newMirror(root)
+	run(t, w, m)
+	reading.Lock()
+	write(t, filepath.Join(root, "f"), "1") // its events are told first
+	must(t, os.Rename(below(root, "a"), out))
+	must(t, os.Remove(out))
+	reading.Unlock()
+	until(t, "it is not watched", func() bool { return !w.Watched("a") })
+	must(t, os.Mkdir(below(root, "b"), 0o755))
+	until(t, "a change is found", func() bool { return w.Watched("b") && m.fresh() })
+	if all := union(m.batches()[1:]); all.All {
+		t.Error("everything is read again for it")
+	}
 }
 
 // TestLateIsNotLost has the kernel answer late: nothing is vouched for meanwhile, and

@@ -282,7 +282,27 @@ func openKernel() (*eventSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &eventSource{add: w.Add, remove: func(name string) { _ = w.Remove(name) }, close: w.Close, events: w.Events, errors: w.Errors}, nil
+	return &eventSource{add: w.Add, remove: func(name string) { _ = w.Remove(name) }, close: w.Close, events: w.Events, errors: losses(w.Errors)}, nil
+}
+
+// losses passes errors on that say that events were lost. EINVAL says only that a
+// directory was gone before its watch was taken away. Each is taken at once: until it
+// is, fsnotify adds and removes nothing, and the reader of events may be waiting for
+// that.
+func losses(all <-chan error) <-chan error {
+	lost := make(chan error, 1)
+	go func() {
+		defer close(lost)
+		for err := range all {
+			if !errors.Is(err, syscall.EINVAL) {
+				select {
+				case lost <- err:
+				default: // it is known
+				}
+			}
+		}
+	}()
+	return lost
 }
 
 // refused reports whether err says that the kernel watches no more
