@@ -20,11 +20,11 @@ func wantReset(t *testing.T, c io.Reader, atMost int) {
 
 // stallOver lets the time that a reply may stand still be over.
 func stallOver(w ResponseWriter) {
-	p := &w.(*reply).progress
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.last = time.Time{}
-	p.alarm.Reset(0)
+	r := w.(*reply)
+	r.progress.mu.Lock()
+	defer r.progress.mu.Unlock()
+	r.progress.last = time.Now().Add(-r.stall)
+	r.progress.alarm.Reset(0)
 }
 
 // A handler that gets stuck, or fails, in the middle of a reply: the client can
@@ -32,7 +32,7 @@ func stallOver(w ResponseWriter) {
 func TestReplyThatBreaksOff(t *testing.T) {
 	begins, free := strings.Repeat("x", 2*bufferSize), make(chan struct{})
 	var log lines
-	addr := startTCP(t, &Server{Log: log.logger(), Handler: quickOnly{HandlerFunc(func(w ResponseWriter, _ *Request) error {
+	addr := startTCP(t, &Server{StallTimeout: time.Hour, Log: log.logger(), Handler: quickOnly{HandlerFunc(func(w ResponseWriter, _ *Request) error {
 		_, err := io.WriteString(w, begins)
 		stallOver(w)
 		<-free
