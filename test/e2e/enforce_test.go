@@ -73,7 +73,7 @@ func TestEnforce(t *testing.T) {
 		}
 	}
 	status := ask("127.0.0.9", "/server-status")
-	if !regexp.MustCompile(`(?s)held to robots.txt.*refused +\d\d.*127\.0\.0\.6 +\d\d`).MatchString(status) {
+	if !regexp.MustCompile(`(?s)must obey robots.txt.*refused +\d\d.*127\.0\.0\.6 +\d\d`).MatchString(status) {
 		t.Errorf("the status page does not tell:\n%s", status)
 	}
 	d.Stop()
