@@ -22,8 +22,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/selector"
@@ -337,93 +335,4 @@ func (g *watches) readable(dir string, mode fs.FileMode) {
 	if n := g.nodes.find(dir); n != nil && n.watched {
 		n.mode = mode
 	}
-}
-
-// read takes events until the source is closed.
-func (g *watches) read() {
-	defer close(g.ended)
-	for {
-		select {
-		case e, ok := <-g.src.events:
-			if !ok {
-				return
-			}
-			for _, name := range g.names().of(e.Name) {
-				g.event(name, e)
-			}
-		case _, ok := <-g.src.errors:
-			if !ok {
-				return
-			}
-			g.lose(false) // an overflow: nobody knows what is missing
-		}
-	}
-}
-
-// event acts on one event.
-func (g *watches) event(name string, e fsnotify.Event) {
-	if name == "." && e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) {
-		g.lose(true)
-		return
-	}
-	g.touch(path.Dir(name))
-	if g.units.covers(name) { // its comparison will find out
-		return
-	}
-	was, known := g.known(name)
-	cost := 1
-	switch {
-	case known && e.Has(fsnotify.Remove|fsnotify.Rename), known && e.Has(fsnotify.Create) && !g.still(name, was):
-		cost += g.forget(name)
-		g.pending.dir(name)
-		g.pending.arrival(name)
-	case known:
-		cost += g.attributes(name, was)
-	case e.Has(fsnotify.Create) && !hidden(path.Base(name)):
-		g.pending.arrival(name)
-	}
-	g.pending.dir(path.Dir(name))
-	if t := top(name); (known || t != name) && g.units.charge(t, cost) {
-		g.demote(&unit{name: t, why: muchToWatch})
-	}
-}
-
-// still reports whether a name, of which an event says that it is new, is the
-// directory that is watched under it already: it was found before its event.
-func (g *watches) still(name string, was dirState) bool {
-	info, err := g.stat(name)
-	return err == nil && was.watched && inodeOf(info) == was.id
-}
-
-func (g *watches) stat(name string) (info fs.FileInfo, err error) {
-	g.doubtfully(func() {
-		info, err = stall.Do(g.guard, name, func() (fs.FileInfo, error) { return os.Lstat(g.names().file(name)) })
-	})
-	return info, err
-}
-
-// attributes acts on a change of owner, times or mode of a directory, and returns
-// how many names that concerns. If it opened or closed, so did everything below;
-// new times alone are of no interest, and rsync sets those of every directory.
-func (g *watches) attributes(name string, was dirState) (cost int) {
-	g.changed(name)
-	if info, err := g.stat(name); err == nil && was.watched && was.mode == info.Mode() {
-		return 0
-	}
-	var below []string
-	g.mu.RLock()
-	if n := g.nodes.find(name); n != nil {
-		n.walk(name, func(name string, _ *watchNode) { below = append(below, name) })
-	}
-	g.mu.RUnlock()
-	for _, name := range below {
-		g.touch(name)
-	}
-	g.pending.arrival(name)
-	return len(below)
-}
-
-func (g *watches) changed(dir string) {
-	g.touch(dir)
-	g.pending.dir(dir)
 }

@@ -1,0 +1,157 @@
+package watch
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+
+	"github.com/fsnotify/fsnotify" // the kernel's events, on every system
+
+	"github.com/gophd/gophd/internal/stall"
+)
+
+// An eventSource is where events come from: the kernel, or a test.
+type eventSource struct {
+	add    func(name string) error // watch one directory
+	remove func(name string)       // do so no longer; nothing if it is not watched
+	close  func() error            // ends events
+	events <-chan fsnotify.Event
+	errors <-chan error // whatever comes here: events were lost
+}
+
+// openKernel returns the kernel as a source.
+func openKernel() (*eventSource, error) {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, err
+	}
+	return &eventSource{add: w.Add, remove: func(name string) { _ = w.Remove(name) }, close: w.Close, events: w.Events, errors: losses(w.Errors)}, nil
+}
+
+// losses passes errors on that say that events were lost. EINVAL says only that a
+// directory was gone before its watch was taken away. Each is taken at once: until it
+// is, fsnotify adds and removes nothing, and the reader of events may be waiting for
+// that.
+func losses(all <-chan error) <-chan error {
+	lost := make(chan error, 1)
+	go func() {
+		defer close(lost)
+		for err := range all {
+			if !errors.Is(err, syscall.EINVAL) {
+				select {
+				case lost <- err:
+				default: // it is known
+				}
+			}
+		}
+	}()
+	return lost
+}
+
+// refused reports whether err says that the kernel watches no more
+// directories, rather than not this one.
+func refused(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.ENOMEM)
+}
+
+// hint returns what an administrator can do about err, a refusal.
+func hint(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return "raise the limit: sysctl fs.inotify.max_user_watches=1048576"
+	case errors.Is(err, syscall.EMFILE):
+		return "raise the limit: sysctl fs.inotify.max_user_instances=1024"
+	}
+	return "changes are found by polling until the next start"
+}
+
+// read takes events until the source is closed.
+func (g *watches) read() {
+	defer close(g.ended)
+	for {
+		select {
+		case e, ok := <-g.src.events:
+			if !ok {
+				return
+			}
+			for _, name := range g.names().of(e.Name) {
+				g.event(name, e)
+			}
+		case _, ok := <-g.src.errors:
+			if !ok {
+				return
+			}
+			g.lose(false) // an overflow: nobody knows what is missing
+		}
+	}
+}
+
+// event acts on one event.
+func (g *watches) event(name string, e fsnotify.Event) {
+	if name == "." && e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) {
+		g.lose(true)
+		return
+	}
+	g.touch(path.Dir(name))
+	if g.units.covers(name) { // its comparison will find out
+		return
+	}
+	was, known := g.known(name)
+	cost := 1
+	switch {
+	case known && e.Has(fsnotify.Remove|fsnotify.Rename), known && e.Has(fsnotify.Create) && !g.still(name, was):
+		cost += g.forget(name)
+		g.pending.dir(name)
+		g.pending.arrival(name)
+	case known:
+		cost += g.attributes(name, was)
+	case e.Has(fsnotify.Create) && !hidden(path.Base(name)):
+		g.pending.arrival(name)
+	}
+	g.pending.dir(path.Dir(name))
+	if t := top(name); (known || t != name) && g.units.charge(t, cost) {
+		g.demote(&unit{name: t, why: muchToWatch})
+	}
+}
+
+// still reports whether a name, of which an event says that it is new, is the
+// directory that is watched under it already: it was found before its event.
+func (g *watches) still(name string, was dirState) bool {
+	info, err := g.stat(name)
+	return err == nil && was.watched && inodeOf(info) == was.id
+}
+
+func (g *watches) stat(name string) (info fs.FileInfo, err error) {
+	g.doubtfully(func() {
+		info, err = stall.Do(g.guard, name, func() (fs.FileInfo, error) { return os.Lstat(g.names().file(name)) })
+	})
+	return info, err
+}
+
+// attributes acts on a change of owner, times or mode of a directory, and returns
+// how many names that concerns. If it opened or closed, so did everything below;
+// new times alone are of no interest, and rsync sets those of every directory.
+func (g *watches) attributes(name string, was dirState) (cost int) {
+	g.changed(name)
+	if info, err := g.stat(name); err == nil && was.watched && was.mode == info.Mode() {
+		return 0
+	}
+	var below []string
+	g.mu.RLock()
+	if n := g.nodes.find(name); n != nil {
+		n.walk(name, func(name string, _ *watchNode) { below = append(below, name) })
+	}
+	g.mu.RUnlock()
+	for _, name := range below {
+		g.touch(name)
+	}
+	g.pending.arrival(name)
+	return len(below)
+}
+
+func (g *watches) changed(dir string) {
+	g.touch(dir)
+	g.pending.dir(dir)
+}
