@@ -142,7 +142,16 @@ func (c *Conn) SetReadDeadline(t time.Time) error { return c.file.SetReadDeadlin
 // takes a file as fast as a client does, without anybody waiting.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	c.until = t
-	return c.file.SetWriteDeadline(t)
+	return orClosed(c.file.SetWriteDeadline(t))
+}
+
+// orClosed returns the error of a call that fails when the connection is closed, or its
+// time is over: of the first package os does not say so, but where it reads and writes.
+func orClosed(err error) error {
+	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	return os.ErrClosed
 }
 
 // RemoteAddr returns the client's address.
@@ -265,7 +274,7 @@ func (c *Conn) sendAll(src *os.File, n int64) (sent int64, err error) {
 			return true
 		})
 	})
-	if err == nil && failed != nil && !errors.Is(failed, unix.EAGAIN) {
+	if err = orClosed(err); err == nil && failed != nil && !errors.Is(failed, unix.EAGAIN) {
 		err = os.NewSyscallError("sendfile", failed)
 	}
 	return sent, errors.Join(err, ctrlErr)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -179,6 +180,35 @@ func TestBlockThenLinger(t *testing.T) {
 	_ = client.Close()
 	if h.want(t, Closed) != c {
 		t.Error("another connection ended")
+	}
+}
+
+// Who sends on a connection that somebody else closes is told that it is closed.
+func TestClosedWhileSending(t *testing.T) {
+	h := newHarness(t, Params{ReadTimeout: long, LingerTimeout: long})
+	client := h.dial(t)
+	_, _ = io.WriteString(client, "request")
+	c := h.want(t, Ready)
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	const size = 256 << 20 // more than sockets take
+	if err = errors.Join(err, file.Truncate(size), c.Block()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	ended := make(chan error)
+	go func() {
+		_, err := c.ReadFrom(&io.LimitedReader{R: file, N: size})
+		ended <- err
+	}()
+	if _, err = client.Read(make([]byte, 1)); err != nil { // it has begun
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	if err := <-ended; !errors.Is(err, os.ErrClosed) {
+		t.Errorf("sending ended with %v", err)
+	}
+	if err := c.SetWriteDeadline(time.Now()); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("its deadline: %v", err)
 	}
 }
 
