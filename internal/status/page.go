@@ -178,7 +178,7 @@ func (p *Page) reloads(n Numbers) table {
 	}
 	t.number("reports", int64(len(serious)))
 	for _, r := range serious[:min(len(serious), maxReports)] {
-		t.say("%q:%d: %s: %q", r.File, r.Line, r.Code, r.Message)
+		t.say("%s", r.Diagnostic)
 	}
 	t.number("notices (gophd robots check -v)", int64(len(n.Reports)-len(serious)))
 	return t

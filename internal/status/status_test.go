@@ -129,7 +129,7 @@ func TestPage(t *testing.T) {
 	for _, selector := range []string{"/server-status", "server-status"} {
 		says(t, func() string { return ask(t, addr, selector) },
 			"gophd 1.2.3 (go", "\n  requests: ", "\n  not served: 2, at most ", "\n  for robots.txt: 1, at most 1 a minute\n  ", "  ok           ", "  not_found    2  █", "  accepted   ", "  fetched                        1\n",
-			"  then asked for what it denies  1\n  127.0.0.1                      1\n", "\nReloads\n  done ", "\n  failed ", `".robots":2: `,
+			"  then asked for what it denies  1\n  127.0.0.1                      1\n", "\nReloads\n  done ", "\n  failed ", `  .robots:2: error: `,
 			"  rate of the address         0\n",
 		)
 	}
@@ -232,7 +232,7 @@ func TestHTML(t *testing.T) {
 	var body template.HTML
 	says(t, func() string { body, _ = p.HTML(from("127.0.0.1")); return string(body) },
 		"<p>gophd 1.2.3 (go", "<b>3</b> requests", "<b>1</b> for robots.txt", `aria-label="not served in the last hour, by minutes: 1, at most 1 a minute"`,
-		`" y="0" width=".8" height="24"/>`, `<th scope="row">not_found</th><td><svg`, "&lt;b&gt;someone&lt;/b&gt;</th><td>1</td>", "&#34;.robots&#34;:2: ",
+		`" y="0" width=".8" height="24"/>`, `<th scope="row">not_found</th><td><svg`, "&lt;b&gt;someone&lt;/b&gt;</th><td>1</td>", ">.robots:2: error: ",
 	)
 	for _, no := range []string{"<b>someone", "style", "script", "onload"} {
 		if strings.Contains(string(body), no) {
@@ -267,7 +267,7 @@ func TestHour(t *testing.T) {
 	}
 }
 
-// TestNoticesAreOneNumber: what is by nature so fills no page.
+// TestNoticesAreOneNumber: notices, about which nothing can be done, fill no page.
 func TestNoticesAreOneNumber(t *testing.T) {
 	p := &Page{Stats: New("1")}
 	of := func(code string, s diag.Severity) policy.Report {
