@@ -23,6 +23,9 @@ const again = time.Second
 func (w *Watcher) follow(ctx context.Context) {
 	f := follower{Watcher: w, pending: newPending()}
 	f.units = newUnits(f.tellUnit)
+	if f.burst > 0 {
+		f.units.burst, f.units.rate = f.burst, 0
+	}
 	w.pending.Store(f.pending)
 	comparing := make(chan struct{})
 	go func() { f.compareUnits(ctx); close(comparing) }()

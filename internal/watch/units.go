@@ -52,12 +52,15 @@ type units struct {
 	all    map[string]*unit
 	told   map[string]string // why each was one the last time: that is told once
 	shares map[string]*share
+	burst  float64 // shareBurst and shareRate, but in tests
+	rate   float64
 	now    func() time.Time
 	added  func(*unit) // is told of each new one
 }
 
 func newUnits(added func(*unit)) *units {
-	return &units{all: make(map[string]*unit), told: make(map[string]string), shares: make(map[string]*share), now: time.Now, added: added}
+	return &units{all: make(map[string]*unit), told: make(map[string]string), shares: make(map[string]*share), burst: shareBurst, rate: shareRate,
+		now: time.Now, added: added}
 }
 
 // add makes a directory a unit, and reports whether it was none.
@@ -154,10 +157,10 @@ func (u *units) charge(top string, cost int) bool {
 		if len(u.shares) >= 10_000 {
 			clear(u.shares) // in favour of all
 		}
-		s = &share{left: shareBurst, at: now}
+		s = &share{left: u.burst, at: now}
 		u.shares[top] = s
 	}
-	s.left = min(shareBurst, s.left+now.Sub(s.at).Seconds()*shareRate) - float64(cost)
+	s.left = min(u.burst, s.left+now.Sub(s.at).Seconds()*u.rate) - float64(cost)
 	s.at = now
 	if s.left >= 0 {
 		return false

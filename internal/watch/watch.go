@@ -67,6 +67,7 @@ type Watcher struct {
 
 	open     func() (*eventSource, error) // for tests; if nil, openKernel
 	unitsAt  time.Duration                // for tests: between comparisons of units; if zero, compareEvery
+	burst    float64                      // for tests: all that a top-level directory may do; if zero, its share
 	prompt   time.Duration                // for tests: how soon the kernel is to answer; if zero, promptly
 	touching sync.Mutex
 
