@@ -10,7 +10,9 @@ import axe from "axe-core";
 const [start, screenshots, ...more] = process.argv.slice(2);
 const origin = new URL(start).origin;
 const problems = [];
+const timeout = 600_000; // a bound for what hangs, not for what a busy machine keeps waiting
 const browser = await chromium.launch({
+  timeout,
   executablePath: "/usr/bin/chromium",
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
@@ -22,6 +24,7 @@ const looks = [
 let pages = 0;
 for (const look of looks) {
   const context = await browser.newContext({ viewport: look.viewport, colorScheme: look.colorScheme, ignoreHTTPSErrors: true });
+  context.setDefaultTimeout(timeout);
   const page = await context.newPage();
   let at = "";
   page.on("dialog", (d) => { problems.push(`${at}: a dialog: ${d.message()}`); d.dismiss(); });
@@ -32,7 +35,7 @@ for (const look of looks) {
     if (seen.size > 500) { problems.push("more than 500 pages"); break; }
     at = url;
     // A download is no page: the head tells.
-    const head = await context.request.fetch(url, { method: "HEAD", headers: { accept: "text/html" } });
+    const head = await context.request.fetch(url, { method: "HEAD", headers: { accept: "text/html" }, timeout, maxRetries: 3 });
     if (head.status() === 404 && process.env.DEAD_LINKS) continue;
     if (!head.ok()) { problems.push(`${url}: ${head.status()}`); continue; }
     if (!(head.headers()["content-type"] ?? "").startsWith("text/html")) continue;
