@@ -75,10 +75,10 @@ reader makes of them, as JSON, with a README.md for authors of robots; with -roo
 robots.txt of that tree, too. It overwrites nothing.
 `
 	checkHelp = `
-Prints what is doubtful in the annotations below DIR, and how each kind of robot
-reads the file made of them: leaks it takes although it must not, over-blocks it
-leaves although it may. The robots.txt at URL is compared, and proven, too. Exit
-status 1 for an error, a leak that no report names, or a difference.
+Prints what is doubtful in the annotations below DIR, and for each kind of robot
+what it fetches although it must not (leaks), or leaves although it may
+(over-blocks). The robots.txt at URL is compared, and proven, too. Exit status 1
+for an error, a leak that no report names, or a difference.
 `
 	explainHelp = `
 Tells for each SELECTOR what the annotations below DIR say to robot NAME, which
