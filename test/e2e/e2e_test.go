@@ -18,10 +18,14 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-// Who is late on a busy machine, a client or gophd, is not given up.
+// patient are the time limits of gophd and its commands: who is late on a busy
+// machine is not given up.
+var patient = []string{"GOPHD_REQUEST_TIMEOUT=10m", "GOPHD_STALL_TIMEOUT=10m", "GOPHD_TIMEOUT=10m"}
+
 func TestMain(m *testing.M) {
-	for _, limit := range []string{"GOPHD_REQUEST_TIMEOUT", "GOPHD_STALL_TIMEOUT"} {
-		_ = os.Setenv(limit, "10m")
+	for _, limit := range patient {
+		name, value, _ := strings.Cut(limit, "=")
+		_ = os.Setenv(name, value)
 	}
 	os.Exit(harness.Main(m))
 }

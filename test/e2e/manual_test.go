@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -135,7 +136,7 @@ func play(t *testing.T, steps []step) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // its servers, too
 	cmd.WaitDelay = harness.Timeout
 	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + dir, "PATH=" + path, "GOPHD_LOG_FORMAT=short"}
+	cmd.Env = append(slices.Clone(patient), "HOME="+dir, "PATH="+path, "GOPHD_LOG_FORMAT=short")
 	out, _ := cmd.CombinedOutput() // its status is that of the last step
 	got := strings.Split(strings.ReplaceAll(string(out), port, "7070"), mark)[1:]
 	for i, s := range steps {

@@ -34,6 +34,7 @@ func TestScripts(t *testing.T) {
 			"gopher": gopher, "hold": hold, "finish": finish, "silent": silent, "refused": refused, "answers": answers,
 		},
 		Setup: func(env *testscript.Env) error {
+			env.Vars = append(env.Vars, patient...)
 			env.Setenv("GORACE", quickRace)
 			env.Setenv("PROGRAM", gophd)
 			env.Setenv("PATH", filepath.Dir(gophd)+":"+env.Getenv("PATH"))
