@@ -47,7 +47,7 @@ func TestSoak(t *testing.T) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		t.Fatal(err)
 	}
-	n, long := min(600, int(files.Cur-512)/2-20), false // for so many there is room
+	n, long := max(40, min(600, int(files.Cur)/2-300)), false // for so many there is room
 	if want, err := strconv.Atoi(os.Getenv("GOPHD_SOAK")); err == nil {
 		if n, long = want, true; files.Cur < uint64(n+200) {
 			t.Skipf("%d open files are too few", files.Cur)
