@@ -25,7 +25,9 @@ func TestFastDrainHearsOut(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			done := make(chan error, 1)
-			go func() { done <- (&Server{Handler: &atHand{body: []byte("slow /q")}, DrainTimeout: time.Hour}).Serve(ctx, l) }()
+			go func() {
+				done <- (&Server{Handler: &atHand{body: []byte("slow /q")}, DrainTimeout: time.Hour}).Serve(ctx, l)
+			}()
 			waiting, other := dialTCP(t, l.Addr().String()), dialTCP(t, l.Addr().String())
 			_, _ = io.WriteString(other, "/q\n") // is accepted after the first
 			if _, err := io.ReadAll(other); err != nil {
@@ -88,7 +90,9 @@ func TestRestartsLoseNobody(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- (&Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: -1, DrainTimeout: time.Hour}).Serve(ctx, l) }()
+		go func() {
+			done <- (&Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: -1, DrainTimeout: time.Hour}).Serve(ctx, l)
+		}()
 		for enough := answered.Load() + 100; answered.Load() < enough && !t.Failed(); {
 			time.Sleep(time.Millisecond)
 		}
