@@ -41,6 +41,7 @@ func Compile(in Input, prev *Compiled) *Compiled {
 	}
 	c := &Compiled{in: in}
 	c.in.Programs = slices.DeleteFunc(slices.Clone(in.Programs), func(p string) bool { return CheckProgram(p) != nil })
+	c.in.Own = slices.DeleteFunc(slices.Clone(in.Own), func(sel string) bool { return sel == "" })
 	w := work{c: c, denied: map[*node]*rule{}, programs: programRules(c.in.Programs)}
 	c.grow(prev, w.programs)
 	for _, p := range in.Programs {

@@ -146,3 +146,13 @@ func TestCheckProgram(t *testing.T) {
 		}
 	}
 }
+
+// TestOwn: any text may be a selector that the server answers by itself.
+func TestOwn(t *testing.T) {
+	root := treeOf(map[string]string{".robots": "Allow: /a\nDisallow: /\n"}, "a", "d/b")
+	for _, own := range []string{"", "/", "//", "/a b", "/*", "a/b", "\x00", "/..", "/d/", "robots.txt", "\xff"} {
+		if c := Compile(Input{Root: root, Own: []string{own}}, nil); len(c.Unproven()) > 0 || !c.Denied("d/b", false) || c.Denied("a", false) {
+			t.Errorf("%q: %v\n%s", own, c.Unproven(), c.File())
+		}
+	}
+}

@@ -41,7 +41,7 @@ type Input struct {
 
 	// Own are selectors that the server answers by itself, such as "/caps.txt";
 	// what has no leading slash is a name in every directory ("feed.xml"). They
-	// are known as files are.
+	// are known as files are. An empty one is ignored.
 	Own []string
 }
 
