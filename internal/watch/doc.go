@@ -29,7 +29,9 @@
 //     no more directories, the one that has most is compared instead (every 2 s,
 //     and never more than a twentieth of the time); and so is one that changes
 //     too much: more than 30,000 events at once and 300 a second after that.
-//   - A mount or unmount at, above or below a tree is a change within a second.
+//   - A mount or unmount at, above or below a tree is a change within a second, if it
+//     lasts as long: mounts are looked for, and what comes and goes in between is seen
+//     by no look, only by the next complete reading.
 //   - What lies on a file system that others change unknown to this kernel
 //     (NFS, CIFS, FUSE, Ceph, 9p, overlay) is compared every 15 s as well.
 //

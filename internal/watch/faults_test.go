@@ -85,6 +85,19 @@ func stalling(root, dir string, stalled *sync.RWMutex) func() (*eventSource, err
 	}
 }
 
+// stallingWatcher watches a tree with the directory a, in which slow does not answer
+// while stalled is locked. It notes whether all that was kept of a has been dropped.
+func stallingWatcher(root string, stalled *sync.RWMutex) (w *Watcher, dropped *atomic.Bool) {
+	w = &Watcher{Root: root, Poll: -1, open: stalling(root, "slow", stalled), prompt: promptly}
+	dropped = new(atomic.Bool)
+	w.Touch = func(dir string) {
+		if dir == "" && !w.Watched("a") {
+			dropped.Store(true)
+		}
+	}
+	return w, dropped
+}
+
 // TestStalledDirectory has a directory that is new not answer: nothing is
 // vouched for while its watch hangs, other changes are found all the same, and
 // when it answers again all is watched.
@@ -92,14 +105,8 @@ func TestStalledDirectory(t *testing.T) {
 	t.Parallel()
 	var stalled sync.RWMutex
 	root := makeTree(t, "a")
-	w := &Watcher{Root: root, Poll: -1, open: stalling(root, "slow", &stalled), prompt: promptly}
+	w, dropped := stallingWatcher(root, &stalled)
 	w.Guard = &stall.Guard{Timeout: 500 * time.Millisecond, Answered: w.Reread}
-	var dropped atomic.Bool
-	w.Touch = func(dir string) {
-		if dir == "" && !w.Watched("a") {
-			dropped.Store(true)
-		}
-	}
 	m := newMirror(root)
 	run(t, w, m)
 	until(t, "the tree is watched", func() bool { return w.Watched("a") })
@@ -184,13 +191,7 @@ func TestLateIsNotLost(t *testing.T) {
 	t.Parallel()
 	var stalled sync.RWMutex
 	root := makeTree(t, "a")
-	w := &Watcher{Root: root, Poll: -1, open: stalling(root, "slow", &stalled), prompt: promptly}
-	var dropped atomic.Bool
-	w.Touch = func(dir string) {
-		if dir == "" && !w.Watched("a") {
-			dropped.Store(true)
-		}
-	}
+	w, dropped := stallingWatcher(root, &stalled)
 	m := newMirror(root)
 	run(t, w, m)
 	stalled.Lock()
