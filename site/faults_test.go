@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/policy"
-	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // seam lets a test stand between a site and the file system: fault is called

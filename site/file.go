@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
-	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // Lookup opens the file or directory that a client may ask for by a name, which

@@ -13,11 +13,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/watch"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
-	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // Open opens a content tree. Nothing is read yet: Run does that.

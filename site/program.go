@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
-	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // The source of a program is its author's, passwords and all. By its name a

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/watch"
-	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // unprivileged makes the rest of the test go on as an ordinary user: root may read

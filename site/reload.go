@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/watch"
 	"github.com/gophd/gophd/policy"
-	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // startDelay is how long Run waits: to read a tree of a million files takes a

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/site/internal/disk"
+	"github.com/gophd/gophd/internal/disk"
 )
 
 // problems logs each problem of the tree once, not at every request that meets it.

@@ -13,11 +13,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
-	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // The scan makes the tree that the policy is compiled for: every name the

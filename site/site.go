@@ -21,10 +21,10 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/watch"
 	"github.com/gophd/gophd/policy"
-	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // A Config is how a Site is served and watched. The zero value is ready to use.

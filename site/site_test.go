@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/treetest"
-	"github.com/gophd/gophd/site/internal/disk"
 )
 
 var write, must = treetest.Write, treetest.Must

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
-	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // A site is made of trees: that of its root directory, those of its mounts, and

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
-	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // DefaultUsersMinUID is the lowest user id of people, on most systems.

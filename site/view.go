@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
-	"github.com/gophd/gophd/site/internal/disk"
 )
 
 // A View is the tree as one request sees it. It is an fs.FS: what it does not

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gophd/gophd/site/internal/disk"
+	"github.com/gophd/gophd/internal/disk"
 )
 
 // A name with too many links is reported as what it is, once.

@@ -17,11 +17,11 @@ var abuse = []struct {
 		"selector/TestAbusePaths", "selector/TestAbuseEncodedDots", "test/e2e/TestAbuseNothingOutsideTheRoot",
 	}},
 	{"symbolic links: file, directory, loop, dangling, absolute, swapped while serving", []string{
-		"site/internal/disk/TestAbuseSymbolicLinks", "site/internal/disk/TestAbuseLinkSwappedWhileServing", "test/e2e/TestAbuseNothingOutsideTheRoot",
+		"internal/disk/TestAbuseSymbolicLinks", "internal/disk/TestAbuseLinkSwappedWhileServing", "test/e2e/TestAbuseNothingOutsideTheRoot",
 	}},
 	{"dotfiles", []string{"site/TestHiddenAndControlNamesAreNotThere", "test/e2e/TestAbuseDotfilesOverTheWire"}},
 	{"FIFO, socket, device, directory without x", []string{
-		"site/internal/disk/TestAbuseSpecialFiles", "site/TestWhoForbids", "test/e2e/TestAbuseSpecialFilesAsAnnotations",
+		"internal/disk/TestAbuseSpecialFiles", "site/TestWhoForbids", "test/e2e/TestAbuseSpecialFilesAsAnnotations",
 	}},
 	{"NUL", []string{"selector/TestAbuseControlBytesInRequest", "test/e2e/TestAbuseNothingOutsideTheRoot"}},
 	{"CR, LF, TAB, ESC in selector, query, file name, gophertag, gophermap", []string{
