@@ -123,15 +123,14 @@ type making struct {
 	dir  string
 	menu Menu
 
-	maps        []mapSource     // the map that is being read, after those that include it
-	listing     mapSource       // stands for what is no map
-	types       map[string]byte // what ":ext=T" says
-	hidden      map[string]bool // what "-name" says, and what has an item already
-	present     map[string]bool // what is in the directory, for "-name"
-	lastDir     string          // the directory that was listed last
-	lastList    []listed        // what is in it
-	included    []string        // the files that were included, or were to be
-	interpreted []string        // those that commands give to an interpreter
+	maps     []mapSource     // the map that is being read, after those that include it
+	listing  mapSource       // stands for what is no map
+	types    map[string]byte // what ":ext=T" says
+	hidden   map[string]bool // what "-name" says, and what has an item already
+	present  map[string]bool // what is in the directory, for "-name"
+	lastDir  string          // the directory that was listed last
+	lastList []listed        // what is in it
+	sources  Sources
 
 	includes int
 	globs    int

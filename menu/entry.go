@@ -44,6 +44,8 @@ func (m *making) entry(e mapEntry) {
 			m.bad(CodeProgram, e.label, "a link to a program: %q", it.Selector)
 			return
 		}
+	} else if m.mapsOnly {
+		_ = m.linksProgram(it) // the host may be this one by a name that nobody has configured
 	}
 	if it.Type == '?' {
 		it.Type = guess(it.Selector)
@@ -99,6 +101,9 @@ func (m *making) local(it *Item) (link Link, ok bool) {
 		}
 		return link, m.Answers != nil && m.Answers(it.Selector)
 	}
+	if m.linksProgram(*it) {
+		return link, m.Answers != nil && m.Answers(it.Selector)
+	}
 	name, dir, found := m.find(fold(m.dir, it.Selector))
 	sel := selector.Canonical(name, dir || !found && strings.HasSuffix(it.Selector, "/"))
 	if found && it.Type == '?' {
@@ -114,6 +119,24 @@ func (m *making) local(it *Item) (link Link, ok bool) {
 		it.Selector = sel
 	}
 	return Link{Local: true, Missing: !found}, true
+}
+
+// linksProgram reports whether a link to a menu or a search leads to a program, which
+// other servers would run.
+func (m *making) linksProgram(it Item) bool {
+	sel, _, _ := strings.Cut(it.Selector, "?")
+	name := fold(m.dir, sel)
+	if it.Type != TypeMenu && it.Type != TypeSearch || strings.HasSuffix(sel, "/") || IsMap(path.Base(name)) || IsMenuFile(path.Base(name)) || !selector.AskableName(name) {
+		return false
+	}
+	if m.mapsOnly {
+		m.sources.Linked = append(m.sources.Linked, name)
+	}
+	if len(m.sources.Linked) > maxLooks || !m.mapsOnly && !m.look() {
+		return false
+	}
+	head, err := m.head(name)
+	return err == nil && IsProgram(head)
 }
 
 // find returns the file that a name stands for. A name with escapes that does not

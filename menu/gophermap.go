@@ -222,7 +222,7 @@ func (m *making) include(sel string) {
 			_, _ = m.includeFile(fold(m.dir, word)) // if it is a program, its source is not shown
 		}
 		if len(words) > 1 && interpreter.MatchString(path.Base(words[0])) {
-			m.interpreted = append(m.interpreted, fold(m.dir, words[1]))
+			m.sources.Interpreted = append(m.sources.Interpreted, fold(m.dir, words[1]))
 		}
 	}
 	switch {
@@ -250,7 +250,7 @@ func (m *making) includeFile(name string) (string, error) {
 	case isProgramName(name):
 		return "", errProgram
 	}
-	m.included = append(m.included, name)
+	m.sources.Included = append(m.sources.Included, name)
 	text, err := m.read(name)
 	if err == nil && (IsProgram(text) || Sniff([]byte(text[:min(len(text), sniffLen)])) == TypeBinary) {
 		err = errProgram

@@ -241,7 +241,7 @@ func TestMenuFiles(t *testing.T) {
 	if m, err := b.Menu(context.Background(), "d/prog.gph"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a program made %v, %v", m.Items, err)
 	}
-	if _, _, found := b.Includes("d/prog.gph"); len(found) != 1 || found[0].Line != 1 {
+	if found := b.Sources("d/prog.gph").Problems; len(found) != 1 || found[0].Line != 1 {
 		t.Errorf("of a program is said %v", found)
 	}
 	if got := show(mustMenu(t, b, "d")); !strings.Contains(got, "1more.gph\t/d/more.gph\n") || !strings.Contains(got, "1old.gophermap\t/d/old.gophermap\n") {

@@ -58,12 +58,18 @@ func (b *Builder) Menu(ctx context.Context, name string) (Menu, error) {
 	return m.done()
 }
 
-// Includes reads the map of a directory, or a file that is a menu, without what it
-// links: it returns the names of the files that it includes, whether they are there
-// or not, those that its commands give to an interpreter, and what is to be said of
-// programs among them. If such a file is a program (the latter are), it is the
-// author's, like that of a directory of programs: its source must not be shown.
-func (b *Builder) Includes(name string) (files, interpreted []string, found []diag.Diagnostic) {
+// Sources are the files of a tree that other servers may run for a map. If one is a
+// program (see [IsProgram]), its source must not be shown.
+type Sources struct {
+	Included    []string // by the map, whether they exist or not
+	Interpreted []string // by the map's commands: programs, whatever they begin with
+	Linked      []string // as a menu or a search, and no directories
+	Problems    []diag.Diagnostic
+}
+
+// Sources reads the map of a directory, or a file that is a menu, and returns what
+// other servers may run for it. Of what the map links it reads the first bytes only.
+func (b *Builder) Sources(name string) Sources {
 	m := b.begin(context.Background(), name)
 	m.looks, m.mapsOnly = 0, true
 	if IsMenuFile(path.Base(name)) {
@@ -73,9 +79,12 @@ func (b *Builder) Includes(name string) (files, interpreted []string, found []di
 		m.mapped()
 		_, _ = m.source(selector.Join(name, tagName))
 	}
-	slices.Sort(m.included)
-	found = slices.DeleteFunc(m.menu.Problems, func(d diag.Diagnostic) bool { return d.Code != CodeProgram })
-	return slices.Compact(m.included), m.interpreted, found
+	m.sources.Problems = slices.DeleteFunc(m.menu.Problems, func(d diag.Diagnostic) bool { return d.Code != CodeProgram })
+	for _, list := range []*[]string{&m.sources.Included, &m.sources.Linked} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return m.sources
 }
 
 // mapped makes the menu of a map, if the directory has one. If it has none but a

@@ -32,6 +32,9 @@ func TestAbusePrograms(t *testing.T) {
 		{"=utf16", "", `gophermap:2: a command, which is not run: "utf16"`},
 		{"=cgi-bin/guest", "", `gophermap:2: a command, which is not run: "cgi-bin/guest"`},
 		{"7Guests\t/cgi-bin/guest?x", "iGuests\n", `gophermap:2: a link to a program: "/cgi-bin/guest?x"`},
+		{"7Count\tprog?x", "iCount\n", `gophermap:2: a link to a program: "prog?x"`},
+		{"1Count\t/date.sh", "iCount\n", `gophermap:2: a link to a program: "/date.sh"`},
+		{"0Read\tdate.sh", "0Read\t/date.sh\n", ""},
 		{"1Log\tx.dcgi?a/b", "iLog\n", `gophermap:2: a link to a program: "/x.dcgi?a/b"`},
 		{"1Log\t/x.dcgi\th.example\t70", "1Log\t/x.dcgi\th.example\t70\n", ""},
 		{"?*.cgi\t", "i*.cgi\n", "gophermap:2: no pattern of file names"},
@@ -71,7 +74,7 @@ func TestAbuseProgramsAsSources(t *testing.T) {
 				}
 			}
 		}
-		if _, _, found := (&menu.Builder{FS: tree(map[string]string{"d/gophertag": source})}).Includes("d"); len(found) != 1 || found[0].File != "d/gophertag" {
+		if found := (&menu.Builder{FS: tree(map[string]string{"d/gophertag": source})}).Sources("d").Problems; len(found) != 1 || found[0].File != "d/gophertag" {
 			t.Errorf("%q as gophertag: the scan finds %v", source, found)
 		}
 	}
@@ -90,34 +93,41 @@ func TestAnswers(t *testing.T) {
 // begins with; what others print is not.
 func TestInterpreted(t *testing.T) {
 	fsys := tree(map[string]string{"d/gophermap": "=python3 -u count.py 1\n=/bin/sh /lib/x now\n=cat a.txt\n=perl\n=finch y.txt\n=awk -f up.awk data.txt\n"})
-	_, got, _ := (&menu.Builder{FS: fsys}).Includes("d")
+	got := (&menu.Builder{FS: fsys}).Sources("d").Interpreted
 	if want := []string{"d/count.py", "lib/x", "d/up.awk"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-func TestIncludes(t *testing.T) {
+func TestSources(t *testing.T) {
 	fsys := site()
-	fsys["d/gophermap"] = &fstest.MapFile{Data: []byte("=/inc/prog\n0A\ta.txt\n?*\t\n=other -x script\n=.hidden\n=more\n=/usr/bin/uptime\n*\n")}
+	fsys["d/gophermap"] = &fstest.MapFile{Data: []byte("=/inc/prog\n0A\ta.txt\n?*\t\n1A\t/inc/prog?x\n7B\tscript\n1C\t/d/\n7D\tnone\n0E\tlinks\n1F\tx.cgi\n1G\tf.gph\n1H\t/out\th.example\t70\n=other -x script\n=.hidden\n=more\n=/usr/bin/uptime\n*\n")}
 	fsys["inc/prog"] = &fstest.MapFile{Data: []byte("#!/bin/sh\n")}
 	fsys["d/other"] = fsys["inc/prog"]
 	fsys["d/script"] = fsys["inc/prog"]
 	fsys["d/more"] = &fstest.MapFile{Data: []byte("=/inc/prog\n=b.txt\n")}
-	files, interpreted, found := (&menu.Builder{FS: fsys}).Includes("d")
-	if len(interpreted) > 0 {
-		t.Errorf("given to an interpreter: %q", interpreted)
+	fsys["d/links"] = &fstest.MapFile{Data: []byte("x")}
+	got := (&menu.Builder{FS: fsys}).Sources("d")
+	if len(got.Interpreted) > 0 {
+		t.Errorf("given to an interpreter: %q", got.Interpreted)
 	}
-	if want := []string{"d/b.txt", "d/more", "d/other", "d/other -x script", "d/script", "inc/prog", "usr/bin/uptime"}; !slices.Equal(files, want) {
-		t.Errorf("got %q, want %q", files, want)
+	if want := []string{"d/none", "d/script", "inc/prog", "out"}; !slices.Equal(got.Linked, want) {
+		t.Errorf("linked %q, want %q", got.Linked, want)
+	}
+	if want := []string{"d/b.txt", "d/more", "d/other", "d/other -x script", "d/script", "inc/prog", "usr/bin/uptime"}; !slices.Equal(got.Included, want) {
+		t.Errorf("got %q, want %q", got.Included, want)
 	}
 	var lines []string
-	for _, d := range found {
+	for _, d := range got.Problems {
 		lines = append(lines, d.String())
 	}
 	want := `d/gophermap:1: warning: a command, which is not run: "/inc/prog" (MENU-PROGRAM)|` +
-		`d/gophermap:4: warning: no file to include, and a command is not run: "other -x script" (MENU-PROGRAM)|` +
+		`d/gophermap:4: warning: a link to a program: "/inc/prog?x" (MENU-PROGRAM)|` +
+		`d/gophermap:5: warning: a link to a program: "script" (MENU-PROGRAM)|` +
+		`d/gophermap:9: warning: a link to a program: "/d/x.cgi" (MENU-PROGRAM)|` +
+		`d/gophermap:12: warning: no file to include, and a command is not run: "other -x script" (MENU-PROGRAM)|` +
 		`d/more:1: warning: a command, which is not run: "/inc/prog" (MENU-PROGRAM)|` +
-		`d/gophermap:7: warning: no file to include, and a command is not run: "/usr/bin/uptime" (MENU-PROGRAM)`
+		`d/gophermap:15: warning: no file to include, and a command is not run: "/usr/bin/uptime" (MENU-PROGRAM)`
 	if got := strings.Join(lines, "|"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

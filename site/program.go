@@ -19,13 +19,14 @@ import (
 
 // The source of a program is its author's, passwords and all. By its name a
 // program is known wherever it lies (selector.Askable); but what a map includes is
-// one that other servers run if it begins like one, whatever it is called. So the
-// scan reads all maps, and notes what they include by its real name; the beginning of
-// such a file is looked at when it is opened (file.go).
+// one that other servers run if it begins like one, whatever it is called, and so is
+// what a map links as a menu or a search. So the scan reads all maps, and notes such
+// files by their real names; their beginning is looked at when they are opened
+// (file.go). A link counts in its own tree only: no user closes another one's files.
 
 // programs are what the maps of a directory run elsewhere.
 type programs struct {
-	included map[string]bool   // the files that they include, by their real names; true: an interpreter runs them
+	included map[string]bool   // the files that they include or link, by their real names; true: an interpreter runs them
 	found    []diag.Diagnostic // they, and links that are too long
 	left     leftOut
 }
@@ -41,14 +42,19 @@ func (r *reading) readMaps(list []disk.Dirent) {
 	}
 	b := menu.Builder{FS: scanned{r.scanner}, Answers: r.answers}
 	read := func(name string) {
-		files, interpreted, found := b.Includes(name)
-		p.found = append(p.found, found...)
-		if p.included == nil && len(files) > 0 {
-			p.included = make(map[string]bool, len(files))
+		sources := b.Sources(name)
+		p.found = append(p.found, sources.Problems...)
+		if p.included == nil && len(sources.Included)+len(sources.Linked) > 0 {
+			p.included = map[string]bool{}
 		}
-		for _, name := range files {
+		for _, name := range sources.Included {
 			real := r.include(name)
-			p.included[real] = p.included[real] || slices.Contains(interpreted, name)
+			p.included[real] = p.included[real] || slices.Contains(sources.Interpreted, name)
+		}
+		for _, name := range sources.Linked {
+			if real := r.include(name); r.mayRun(real) {
+				p.included[real] = p.included[real]
+			}
 		}
 	}
 	if slices.ContainsFunc(list, func(e disk.Dirent) bool { return menu.IsMap(e.Base) || selector.Refusal(e.Base) == selector.Source }) {
@@ -80,14 +86,28 @@ func isAnswered(programs []string, sel string) bool {
 	})
 }
 
-// include returns the real name of a file that a map includes. If something
+// include returns the real name of a file that a map includes or links. If something
 // changes there, the map is read again: the file may include others.
 func (r *reading) include(name string) string {
 	if real, err := r.root.Resolve(r.call, name); err == nil {
 		name = real
 	}
-	r.links.via = append(r.links.via, path.Dir(name))
+	if dir, via := path.Dir(name), r.links.via; len(via) == 0 || via[len(via)-1] != dir {
+		r.links.via = append(via, dir)
+	}
 	return name
+}
+
+// mayRun reports whether what a map links is a file, or nothing yet, in the tree of
+// the directory.
+func (r *reading) mayRun(real string) bool {
+	_, ours, _ := r.root.At(r.at.real)
+	if _, its, _ := r.root.At(real); its != ours {
+		return false
+	}
+	var info fs.FileInfo
+	err := r.call(real, func() (err error) { info, err = r.root.Lstat(real); return err })
+	return err != nil || !info.IsDir()
 }
 
 // scanned is the tree as the scan reads maps in it.

@@ -57,14 +57,16 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 	const source = "#!/bin/sh\nPASSWORD=secret\n"
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		"d/gophermap": "=run me\n=run -x\n=/lib/inner\n=bom\n=sh script\n=/usr/bin/python3 -u count.py 1\n=cat a.txt\n", "d/count.py": "PASSWORD = 1\n", "d/a.txt": "a\n", "d/run": source, "d/bom": "\ufeff" + source, "d/script": source, "lib/inner": "=/lib/deep\n", "lib/deep": source,
+		"d/gophermap": "=run me\n=run -x\n=/lib/inner\n=bom\n=sh script\n=/usr/bin/python3 -u count.py 1\n=cat a.txt\n", "d/count.py": "PASSWORD = 1\n", "d/a.txt": "a\n", "d/run": source, "links/gophermap": "7Count\tcount?x\n1Feed\t/lib/feed\n0Read\tread.sh\n7By name\t/lib/named\tour.example\t70\n1Dir\t/tagged\n1Their\t/~bob/s.sh\n", "links/count": source, "lib/feed": source, "lib/named": source, "links/read.sh": source, "d/bom": "\ufeff" + source, "d/script": source, "lib/inner": "=/lib/deep\n", "lib/deep": source,
 		"alias": "-> lib", "other": "-> lib/deep", "lib/script.sh": source, "lib/a.txt": "a",
 		"lib/x.cgi": source, "cgi-bin/y": source, "lib/z.dcgi": source, "lib/x.cgi~": source, "lib/gophermap~": "old", "tagged/gophertag": source, "map/gophermap": source, "map/x.gph": source, "map/b.txt": "b", "gophertag": "tag",
 	})
 	var log syncBuffer
-	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	bob := t.TempDir() // what maps outside a tree say of it closes nothing
+	write(t, bob, map[string]string{"s.sh": source})
+	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil)), Mounts: map[string]string{"~bob": bob}})
 	must(t, err)
-	hidden := []string{"d/run", "d/bom", "d/script", "d/count.py", "lib/x.cgi~", "lib/gophermap~", "lib/deep", "alias/deep", "other", "lib/x.cgi", "cgi-bin", "cgi-bin/y", "lib/z.dcgi", "map/gophermap", "gophertag"}
+	hidden := []string{"d/run", "d/bom", "d/script", "d/count.py", "lib/x.cgi~", "lib/gophermap~", "lib/deep", "alias/deep", "other", "lib/x.cgi", "cgi-bin", "cgi-bin/y", "lib/z.dcgi", "links/count", "lib/feed", "alias/feed", "lib/named", "map/gophermap", "gophertag"}
 	check := func(when string) {
 		t.Helper()
 		for _, name := range hidden {
@@ -84,14 +86,16 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 	check("after the scan")
 	must(t, canOpen(s, "d/a.txt"))
 	must(t, canOpen(s, "lib/script.sh"))
+	must(t, canOpen(s, "links/read.sh"))
+	must(t, canOpen(s, "~bob/s.sh"))
 	if got, want := listedNames(t, s, "lib"), []string{"lib/a.txt", "lib/inner", "lib/script.sh"}; !slices.Equal(got, want) {
 		t.Errorf("lib lists %q, want %q", got, want)
 	}
-	if got, want := listedNames(t, s, "."), []string{"alias/", "d/", "lib/", "map/", "tagged/"}; !slices.Equal(got, want) {
+	if got, want := listedNames(t, s, "."), []string{"alias/", "d/", "lib/", "links/", "map/", "tagged/", "~bob/"}; !slices.Equal(got, want) {
 		t.Errorf("the root lists %q, want %q", got, want)
 	}
 	for _, want := range []string{"code=MENU-PROGRAM file=d/gophermap line=2", "code=MENU-PROGRAM file=lib/inner line=1",
-		"file=cgi-bin line=0", "file=lib/x.cgi line=0", "file=lib/z.dcgi line=0", "file=map/gophermap line=1", "file=tagged/gophertag line=1", "file=map/x.gph line=1"} {
+		"file=links/gophermap line=1", "file=links/gophermap line=2", "file=cgi-bin line=0", "file=lib/x.cgi line=0", "file=lib/z.dcgi line=0", "file=map/gophermap line=1", "file=tagged/gophertag line=1", "file=map/x.gph line=1"} {
 		soon(t, want, func() bool { return strings.Contains(log.String(), want) })
 	}
 	if robots := string(s.Now().Robots); strings.Contains(robots, "cgi") || strings.Contains(robots, "gopherm") {

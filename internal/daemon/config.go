@@ -19,6 +19,7 @@ import (
 	"github.com/gophd/gophd/internal/sandbox"
 	"github.com/gophd/gophd/internal/sitesearch"
 	"github.com/gophd/gophd/internal/size"
+	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -83,7 +84,7 @@ type Flags struct {
 type Settings struct {
 	root   string
 	site   site.Config
-	files  *fileserver.Files    // Run adds the site
+	files  func(*site.Site) *fileserver.Files
 	server *server.Server       // its limits; Run adds handler, certificates and log
 	http   string               // what browsers get: page, view or off
 	search *sitesearch.Searcher // nil: none; Run adds the site
@@ -92,7 +93,7 @@ type Settings struct {
 
 	listen      []string
 	listenNames map[string]string // the hosts of addresses that have one of their own
-	hosts       []*virtualHost    // besides the first one
+	hosts       []*host           // the root's first
 	inetd       bool
 
 	certs      []keypair.CertKey
@@ -215,12 +216,16 @@ func (f Flags) tree(c *Settings) (err error) {
 		return exit.Usagef("one of inotify, poll, off", "%w", err)
 	}
 	c.site.Poll, c.site.PollRemote = f.Poll, f.PollRemote
-	c.files = &fileserver.Files{StrictText: f.StrictText, InfoPrefix: f.InfoPrefix, Dates: f.Dates, Version: f.Version}
-	if err := c.files.Charset.UnmarshalText([]byte(f.Charset)); err != nil {
+	var charset menu.Charset
+	if err := charset.UnmarshalText([]byte(f.Charset)); err != nil {
 		return exit.Usagef("one of auto, latin1, utf-8", "-charset: %w", err)
 	}
-	if c.files.Cache, err = size.Parse(f.Cache); err != nil {
+	cache, err := size.Parse(f.Cache)
+	if err != nil {
 		return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -cache 64MiB", "-cache: %w", err)
+	}
+	c.files = func(tree *site.Site) *fileserver.Files {
+		return &fileserver.Files{Site: tree, StrictText: f.StrictText, InfoPrefix: f.InfoPrefix, Dates: f.Dates, Version: f.Version, Charset: charset, Cache: cache}
 	}
 	if f.Search {
 		c.search = &sitesearch.Searcher{All: f.SearchAll, InfoPrefix: f.InfoPrefix}
@@ -278,7 +283,7 @@ func (f Flags) parts(c *Settings) (err error) {
 		}
 		c.site.Mounts[name] = dir
 	}
-	c.hosts, c.listen, c.listenNames, err = parseHosts(f.VHosts, f.Listen)
+	c.hosts, c.listen, c.listenNames, err = parseHosts(f.Root, f.VHosts, f.Listen)
 	return err
 }
 

@@ -79,9 +79,6 @@ func (d *daemon) open(ctx context.Context) error {
 	if err := d.becomeUser(); err != nil {
 		return err
 	}
-	if err := d.openTree(); err != nil {
-		return err
-	}
 	if err := d.openServer(ctx); err != nil {
 		return err
 	}

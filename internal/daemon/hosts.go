@@ -4,46 +4,140 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/internal/enforce"
 	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/feed"
+	"github.com/gophd/gophd/internal/programs"
+	"github.com/gophd/gophd/internal/sitesearch"
+	"github.com/gophd/gophd/internal/webview"
+	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
 
-// A virtualHost is a site of its own, for those who reach it by its name or address:
-// its own tree, policy and robots.txt, and its own name in menus.
-type virtualHost struct {
-	name    string // lower case, without a final dot
-	dir     string
-	tree    *site.Site
-	handler server.Handler
-	web     http.Handler // for browsers
+// A host is one site and everything that answers for it. The first serves whoever
+// asks for no other by name or address; it alone has users, mounts and a search.
+type host struct {
+	name string // lower case, without a final dot; "" for the first
+	dir  string
+
+	tree     *site.Site
+	mux      server.ServeMux   // the tree, its programs, and what is beside it
+	handler  server.Handler    // mux, behind enforcer
+	enforcer *enforce.Enforcer // nil: robots are not held to anything
+	web      http.Handler      // for browsers
 }
 
-// own is a request as it concerns the host.
-func (h *virtualHost) own(r *server.Request) *server.Request {
+// own returns a request as it concerns the host.
+func (h *host) own(r *server.Request) *server.Request {
+	if h.name == "" {
+		return r
+	}
 	own := *r
 	own.Host = h.name
 	return &own
 }
 
-// parseHosts reads -vhost NAME=DIR and -listen ADDR=NAME, and returns the hosts,
-// the addresses without names, and the names of those that have one.
-func parseHosts(vhosts, listen []string) (list []*virtualHost, addrs []string, named map[string]string, err error) {
-	named = map[string]string{}
+// openHosts opens the sites of all hosts. Every option holds for each of them.
+func (d *daemon) openHosts() error {
+	for i, h := range d.conf.hosts {
+		if _, err := os.Stat(h.dir); err != nil {
+			return exit.Root(h.dir, err)
+		}
+		if err := d.openHost(h, i == 0); err != nil {
+			return exit.Root(h.dir, err)
+		}
+	}
+	return nil
+}
+
+func (d *daemon) openHost(h *host, first bool) (err error) {
+	conf := d.conf.site
+	conf.Log = d.log
+	switch {
+	case !first:
+		conf.Users, conf.Mounts, conf.Log = "", nil, d.log.With("host", h.name)
+	case d.conf.search != nil:
+		conf.Reloaded, conf.Touched = d.reloaded, d.conf.search.Touch
+	default:
+		conf.Reloaded = d.reloaded
+	}
+	if h.tree, err = site.Open(h.dir, conf); err != nil {
+		return err
+	}
+	files := d.conf.files(h.tree)
+	made := new(server.ServeMux) // what gophd answers where the tree has no such name
+	made.Handle("/", &feed.Feeds{Site: h.tree, InfoPrefix: files.InfoPrefix, Web: d.conf.http == "view"})
+	searches := first && d.conf.search != nil
+	if searches {
+		d.conf.search.Site, d.conf.search.Log = h.tree, d.log
+		made.Handle(sitesearch.Selector, d.conf.search)
+	}
+	files.Missing = made
+	if len(d.conf.hosts) > 1 {
+		files.Hosts = d.hostItems
+	}
+	h.mux.Handle("/", d.withPrograms(h.tree, files))
+	h.handler = &h.mux
+	if d.conf.enforce != enforce.Off {
+		h.enforcer = &enforce.Enforcer{Mode: d.conf.enforce, Spare: d.conf.spare, Site: h.tree, Next: h.handler}
+		h.handler = h.enforcer
+	}
+	h.web = d.pages(h, files, searches)
+	return nil
+}
+
+// withPrograms returns the handler of a tree, which asks programs for what they answer.
+func (d *daemon) withPrograms(tree *site.Site, files *fileserver.Files) server.Handler {
+	if len(d.conf.programs) == 0 {
+		return files
+	}
+	h := &programs.Programs{Rules: d.conf.programs, Next: files, Site: tree,
+		Software: "gophd/" + d.conf.version, InfoPrefix: files.InfoPrefix, Log: d.log}
+	files.Answers = h.Answers
+	return h
+}
+
+// pages returns the handler of a site for browsers.
+func (d *daemon) pages(h *host, files *fileserver.Files, search bool) http.Handler {
+	if d.conf.http != "view" {
+		return &webview.AddressPage{Handler: &h.mux, Type: files.ItemType, Site: h.tree}
+	}
+	view := &webview.Pages{Site: h.tree, Handler: &h.mux, Search: search}
+	if h.name == "" {
+		view.Drawn = d.drawn
+	}
+	return view
+}
+
+// hostItems returns the items of a line "%" in a gophermap.
+func (d *daemon) hostItems() (items []menu.Item) {
+	for _, h := range d.conf.hosts[1:] {
+		items = append(items, menu.Item{Type: menu.TypeMenu, Label: h.name, Host: h.name})
+	}
+	return items
+}
+
+// parseHosts reads -vhost NAME=DIR and -listen ADDR=NAME. It returns the hosts, the
+// root's first, the addresses without names, and the names of the others.
+func parseHosts(root string, vhosts, listen []string) (list []*host, addrs []string, named map[string]string, err error) {
+	list, named = []*host{{dir: root}}, map[string]string{}
 	for _, v := range vhosts {
 		name, dir, ok := strings.Cut(v, "=")
 		name = hostName(name)
 		if !ok || dir == "" || !isHostName(name) {
 			return nil, nil, nil, exit.Usagef("-vhost NAME=DIR: a host name such as gopher.example.org, and the directory of its site", "-vhost %q", v)
 		}
-		if slices.ContainsFunc(list, func(h *virtualHost) bool { return h.name == name }) {
+		if slices.ContainsFunc(list, func(h *host) bool { return h.name == name }) {
 			return nil, nil, nil, exit.Usagef("one -vhost for each name", "-vhost %q is there twice", name)
 		}
-		list = append(list, &virtualHost{name: name, dir: dir})
+		list = append(list, &host{name: name, dir: dir})
 	}
 	for _, l := range listen {
 		addr, name, ok := strings.Cut(l, "=")
@@ -51,7 +145,7 @@ func parseHosts(vhosts, listen []string) (list []*virtualHost, addrs []string, n
 			continue
 		}
 		name = hostName(name)
-		if !slices.ContainsFunc(list, func(h *virtualHost) bool { return h.name == name }) {
+		if name == "" || !slices.ContainsFunc(list, func(h *host) bool { return h.name == name }) {
 			return nil, nil, nil, exit.Usagef(fmt.Sprintf("-vhost %s=DIR makes that host", name), "-listen %q: there is no host %q", l, name)
 		}
 		named[addr] = name

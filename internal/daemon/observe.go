@@ -68,14 +68,14 @@ func (d *daemon) openStats() {
 		return
 	}
 	d.stats = status.New(d.conf.version)
-	d.stats.Server, d.stats.Site, d.stats.Enforcer = d.srv, d.tree, d.enforcer
+	d.stats.Server, d.stats.Site, d.stats.Enforcer = d.srv, d.conf.hosts[0].tree, d.conf.hosts[0].enforcer
 	if d.access != nil {
 		d.stats.Lost = d.access.Lost
 	}
 	d.observers = append(d.observers, d.stats)
 	if len(d.conf.status) > 0 {
 		d.page = &status.Page{Stats: d.stats, Allow: d.conf.status, ShowIP: d.conf.ips.Name}
-		d.mux.Handle(status.Selector, d.page)
+		d.conf.hosts[0].mux.Handle(status.Selector, d.page)
 	}
 }
 
@@ -158,10 +158,6 @@ func (d *daemon) tellProgress(ctx context.Context) {
 	if !d.logs.ForPeople() {
 		return
 	}
-	dirs := []string{d.conf.root}
-	for _, h := range d.conf.hosts {
-		dirs = append(dirs, h.dir)
-	}
 	for {
 		select {
 		case <-time.After(2 * time.Second):
@@ -169,10 +165,10 @@ func (d *daemon) tellProgress(ctx context.Context) {
 			return
 		}
 		working := false
-		for i, s := range d.sites() {
-			if s.Now() == nil {
+		for _, h := range d.conf.hosts {
+			if h.tree.Now() == nil {
 				working = true
-				d.log.Info("reading the tree", "root", dirs[i], "directories", s.Scanned())
+				d.log.Info("reading the tree", "root", h.dir, "directories", h.tree.Scanned())
 			}
 		}
 		if search := d.conf.search; search != nil && !working && !d.checking {

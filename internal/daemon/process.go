@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/accesslog"
-	"github.com/gophd/gophd/internal/enforce"
 	"github.com/gophd/gophd/internal/keypair"
 	"github.com/gophd/gophd/internal/logs"
 	"github.com/gophd/gophd/internal/status"
@@ -21,21 +20,18 @@ import (
 type daemon struct {
 	conf      *Settings
 	srv       *server.Server
-	mux       server.ServeMux // its Handler: the tree, and what is beside it
-	tree      *site.Site
 	certs     *keypair.Store // nil: no TLS
 	listeners []net.Listener
 	conn      net.Conn          // of -inetd, instead of listeners
 	notify    *systemd.Notifier // nil: not under systemd
 	log       *slog.Logger
-	requests  *slog.Logger      // for the server
-	logs      *logs.Logger      // what both write to
-	checking  bool              // nothing is served
-	access    *accesslog.Log    // nil: none
-	stats     *status.Stats     // nil: nobody may see them
-	page      *status.Page      // that shows them; nil: nobody may see it
-	metrics   net.Listener      // nil: none for Prometheus
-	enforcer  *enforce.Enforcer // nil: robots are not held to anything
+	requests  *slog.Logger   // for the server
+	logs      *logs.Logger   // what both write to
+	checking  bool           // nothing is served
+	access    *accesslog.Log // nil: none
+	stats     *status.Stats  // nil: nobody may see them
+	page      *status.Page   // that shows them; nil: nobody may see it
+	metrics   net.Listener   // nil: none for Prometheus
 	observers observers
 
 	rereading atomic.Pointer[time.Time] // when SIGHUP came, until it is done
@@ -58,7 +54,7 @@ func (o observers) Observe(r server.Served) {
 
 // sites are those of all hosts, the first one first.
 func (d *daemon) sites() []*site.Site {
-	all := []*site.Site{d.tree}
+	var all []*site.Site
 	for _, h := range d.conf.hosts {
 		all = append(all, h.tree)
 	}

@@ -115,7 +115,7 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 
 // dirs are the directories of all sites and mounts.
 func (d *daemon) dirs() []string {
-	dirs := []string{d.conf.root}
+	var dirs []string
 	for _, h := range d.conf.hosts {
 		dirs = append(dirs, h.dir)
 	}

@@ -193,3 +193,48 @@ func TestNoProgram(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestProgramsOnHosts: every host has the programs, with its own DOCUMENT_ROOT, and
+// shows the source of none, neither over Gopher nor over HTTP.
+func TestProgramsOnHosts(t *testing.T) {
+	dir := t.TempDir()
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	must(t, err)
+	defer func() { _ = l.Close() }()
+	go func() { // an application that answers with what it was asked
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			raw := make([]byte, 8<<10)
+			n, _ := c.Read(raw)
+			_, _ = c.Write(append([]byte{1, 6, 0, 1, byte(n >> 8), byte(n), 0, 0}, raw[:n]...))
+			_, _ = c.Write([]byte{1, 3, 0, 1, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+			_ = c.Close()
+		}
+	}()
+	two, secret := filepath.Join(dir, "two"), "PASSWORD=secret\n"
+	write(t, filepath.Join(dir, "one", "x.txt"), "one\n")
+	for _, name := range []string{"y.php", "app/conf.ini", "sub/link.txt"} {
+		write(t, filepath.Join(two, name), secret)
+	}
+	must(t, os.Remove(filepath.Join(two, "sub/link.txt")))
+	must(t, os.Symlink("../y.php", filepath.Join(two, "sub/link.txt")))
+	second, release, err := harness.Reserve("127.0.0.2")
+	must(t, err)
+	defer release()
+	d := serve(t, filepath.Join(dir, "one"), "-vhost", "two.example="+two, "-listen", second+"=two.example",
+		"-fastcgi", "*.php="+l.Addr().String(), "-fastcgi", "/app="+l.Addr().String(), "-http", "view")
+	d.Until("the second host's file says nothing of programs", func() bool {
+		got, err := harness.Ask(second, "robots.txt")
+		return err == nil && strings.Contains(got, "Disallow: /app") && strings.Contains(got, ".php")
+	})
+	for _, sel := range []string{"/y.php", "/app/conf.ini", "/sub/link.txt", "GET /y.php HTTP/1.0\r\n", "GET /0/app/conf.ini HTTP/1.0\r\n", "GET /sub/link.txt HTTP/1.0\r\n"} {
+		got, err := harness.Ask(second, sel)
+		if err != nil || strings.Contains(got, "secret") {
+			t.Errorf("%q: %q, %v", sel, got, err)
+		}
+		if strings.HasPrefix(sel, "/y") || strings.HasPrefix(sel, "/app") {
+			if want := "DOCUMENT_ROOT" + two; !strings.Contains(got, want) {
+				t.Errorf("%q: no %s in %q", sel, want, got)
+			}
+		}
+	}
+}
