@@ -93,7 +93,7 @@ type Settings struct {
 
 	listen      []string
 	listenNames map[string]string // the hosts of addresses that have one of their own
-	hosts       []*host           // the root's first
+	hosts       []*virtualHost    // the root's first
 	inetd       bool
 
 	certs      []keypair.CertKey

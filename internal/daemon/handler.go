@@ -45,13 +45,13 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 // by TLS; others are told apart by the address that they have reached. No name from
 // a client becomes a path: it is looked up among the names that were configured.
 type hosts struct {
-	first  *host
-	byName map[string]*host
-	byAddr map[netip.AddrPort]*host // an unspecified address is any of this port
+	first  *virtualHost
+	byName map[string]*virtualHost
+	byAddr map[netip.AddrPort]*virtualHost // an unspecified address is any of this port
 }
 
 func (c *Settings) newHosts() (*hosts, error) {
-	all := &hosts{first: c.hosts[0], byName: map[string]*host{}, byAddr: map[netip.AddrPort]*host{}}
+	all := &hosts{first: c.hosts[0], byName: map[string]*virtualHost{}, byAddr: map[netip.AddrPort]*virtualHost{}}
 	for _, h := range c.hosts[1:] {
 		all.byName[h.name] = h
 	}
@@ -85,7 +85,7 @@ func (h *hosts) Quick(r *server.Request) (server.Answer, bool) {
 }
 
 // of returns the host that a request is for.
-func (h *hosts) of(r *server.Request) *host {
+func (h *hosts) of(r *server.Request) *virtualHost {
 	if named := h.byName[hostName(r.ServerName)]; named != nil {
 		return named
 	}

@@ -21,9 +21,9 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A host is one site and everything that answers for it. The first serves whoever
-// asks for no other by name or address; it alone has users, mounts and a search.
-type host struct {
+// A virtualHost is one site and everything that answers for it. The first answers all who
+// ask for no other by name or address; it alone has users, mounts and a search.
+type virtualHost struct {
 	name string // lower case, without a final dot; "" for the first
 	dir  string
 
@@ -35,7 +35,7 @@ type host struct {
 }
 
 // own returns a request as it concerns the host.
-func (h *host) own(r *server.Request) *server.Request {
+func (h *virtualHost) own(r *server.Request) *server.Request {
 	if h.name == "" {
 		return r
 	}
@@ -57,7 +57,7 @@ func (d *daemon) openHosts() error {
 	return nil
 }
 
-func (d *daemon) openHost(h *host, first bool) (err error) {
+func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	conf := d.conf.site
 	conf.Log = d.log
 	switch {
@@ -105,7 +105,7 @@ func (d *daemon) withPrograms(tree *site.Site, files *fileserver.Files) server.H
 }
 
 // pages returns the handler of a site for browsers.
-func (d *daemon) pages(h *host, files *fileserver.Files, search bool) http.Handler {
+func (d *daemon) pages(h *virtualHost, files *fileserver.Files, search bool) http.Handler {
 	if d.conf.http != "view" {
 		return &webview.AddressPage{Handler: &h.mux, Type: files.ItemType, Site: h.tree}
 	}
@@ -126,18 +126,18 @@ func (d *daemon) hostItems() (items []menu.Item) {
 
 // parseHosts reads -vhost NAME=DIR and -listen ADDR=NAME. It returns the hosts, the
 // root's first, the addresses without names, and the names of the others.
-func parseHosts(root string, vhosts, listen []string) (list []*host, addrs []string, named map[string]string, err error) {
-	list, named = []*host{{dir: root}}, map[string]string{}
+func parseHosts(root string, vhosts, listen []string) (list []*virtualHost, addrs []string, named map[string]string, err error) {
+	list, named = []*virtualHost{{dir: root}}, map[string]string{}
 	for _, v := range vhosts {
 		name, dir, ok := strings.Cut(v, "=")
 		name = hostName(name)
 		if !ok || dir == "" || !isHostName(name) {
 			return nil, nil, nil, exit.Usagef("-vhost NAME=DIR: a host name such as gopher.example.org, and the directory of its site", "-vhost %q", v)
 		}
-		if slices.ContainsFunc(list, func(h *host) bool { return h.name == name }) {
+		if slices.ContainsFunc(list, func(h *virtualHost) bool { return h.name == name }) {
 			return nil, nil, nil, exit.Usagef("one -vhost for each name", "-vhost %q is there twice", name)
 		}
-		list = append(list, &host{name: name, dir: dir})
+		list = append(list, &virtualHost{name: name, dir: dir})
 	}
 	for _, l := range listen {
 		addr, name, ok := strings.Cut(l, "=")
@@ -145,7 +145,7 @@ func parseHosts(root string, vhosts, listen []string) (list []*host, addrs []str
 			continue
 		}
 		name = hostName(name)
-		if name == "" || !slices.ContainsFunc(list, func(h *host) bool { return h.name == name }) {
+		if name == "" || !slices.ContainsFunc(list, func(h *virtualHost) bool { return h.name == name }) {
 			return nil, nil, nil, exit.Usagef(fmt.Sprintf("-vhost %s=DIR makes that host", name), "-listen %q: there is no host %q", l, name)
 		}
 		named[addr] = name
