@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"policy":         {"robots", "policy/internal/proof"},
 
 	"policy/internal/proof":     {"robots", "selector"},
+	"policy/internal/oracle":    {},
 	"policy/internal/prooftest": {},
 
 	"internal/limit":      {},

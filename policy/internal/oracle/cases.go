@@ -1,0 +1,62 @@
+package oracle
+
+// Case is a site on which one sentence of the policy can be seen, and what it says
+// there: a robot, then selectors that it may (+) or may not (-) fetch. A word with an
+// equals sign is a preference about the selector before it.
+type Case struct {
+	Name string
+	Site
+	Want []string
+}
+
+type notes = map[string]string
+
+const deniedBob = "Disallow: /\nAllow: /phlog/\n"
+
+// Cases has a site for each sentence of the policy.
+var Cases = []Case{
+	{"the longest pattern decides, Allow on a tie", Of(notes{"/": "Disallow: /a\nAllow: /ab\nDisallow: /x\nAllow: /x\n"}), []string{"* -/a -/aq +/ab +/abq +/x +/b"}},
+	{"a rule is about its directory", Of(notes{"/d/": "Disallow: /a\nDisallow: /*.zip$\n"}), []string{"* -/d/a +/a -/d/q.zip +/q.zip +/d/q.zip/x +/d"}},
+	{"a pattern without a slash", Of(notes{"/d/": "Disallow: a\nDisallow: *.zip\n"}), []string{"* -/d/a -/d/q.zip +/q.zip"}},
+	{"an escape is the byte it decodes to", Of(notes{"/": "Disallow: /%41b\nDisallow: /x%2a\nDisallow: /y%2Fz\nDisallow: /a$b\nDisallow: /%c3%A9\n"}), []string{"* -/Ab +/%41b -/x* +/xq -/y/z +/y%2Fz -/a$b +/a -/é"}},
+	{"a star may end inside of an escape", Of(notes{"/": "Disallow: /*9$\n"}), []string{"* -/é -/9 +/è"}},
+	{"a robot's own rules, directory by directory", Of(notes{"/": "Disallow: /a\nUser-agent: GPTBot\nDisallow: /b\n", "/d/": "Disallow: /x\n", "/e/": "Disallow: /x\nUser-agent: gptbot\nDisallow:\n"}),
+		[]string{"* -/a +/b -/d/x -/e/x", "gptbot +/a -/b -/d/x +/e/x"}},
+	{"a preference is no rule", Of(notes{"/": "Disallow: /a\nUser-agent: foo\nContent-Usage: search=n\n"}), []string{"foo -/a search=n", "* -/a"}},
+	{"a list, a version, a blank, and nobody", Of(notes{"/": "User-agent: foo/1.1, bar\nUser-agent: ChatGPT Agent\nDisallow: /a\nUser-agent: *x*\nDisallow: /b\nUser-agent: * all\nDisallow: /c\n"}),
+		[]string{"foo -/a +/b +/c", "bar -/a", "chatgpt -/a +/c", "x +/a +/b -/c"}},
+	{"a ban by name holds below", Of(notes{"/": "User-agent: GPTBot\nDisallow: /~bob/\n", "/~bob/": deniedBob}), []string{"gptbot -/~bob/phlog/x", "* +/~bob/phlog/x -/~bob/x"}},
+	{"a ban by name holds against a wildcard", Of(notes{"/": "User-agent: GPTBot\nDisallow: /~bob/drafts/\n", "/~bob/": "Allow: /*/*.txt$\n"}), []string{"gptbot -/~bob/drafts/x.txt +/~bob/x.txt", "* +/~bob/drafts/x.txt"}},
+	{"what an annotation says of the robot itself is not struck", Of(notes{"/": "User-agent: GPTBot\nDisallow: /~bob/\n", "/~bob/": "User-agent: GPTBot\nDisallow: /\nAllow: /phlog/\n"}), []string{"gptbot +/~bob/phlog/x -/~bob/x"}},
+	{"a named Allow beside the ban covers", Of(notes{"/": "User-agent: GPTBot\nDisallow: /~bob/\nAllow: /~bob/pub\n", "/~bob/": "Allow: /pub/x/\nAllow: /q/\n"}), []string{"gptbot +/~bob/pub/x/y +/~bob/pub -/~bob/q/x"}},
+	{"a ban by name is carried below", Of(notes{"/": "User-agent: GPTBot\nDisallow: /*.zip$\nDisallow: /~bob/x\n", "/~bob/": deniedBob}), []string{"gptbot -/~bob/phlog/x.zip +/~bob/phlog/x", "* +/~bob/phlog/x.zip"}},
+	{"a ban by name whose Allow begins higher up", Of(notes{"/": "User-agent: GPTBot\nDisallow: /*/drafts/\n", "/~bob/": "Allow: /*/drafts/*.txt\n", "/~bob/x/": "Allow: /\n"}), []string{"gptbot -/~bob/x/drafts/q.txt +/~bob/x/q", "* +/~bob/x/drafts/q.txt"}},
+	{"Final denies", Of(notes{"/": "Final: /a\nFinal: /*.zip$\n"}), []string{"* -/a -/ab -/x/y.zip +/b"}},
+	{"Final holds against every Allow further down", Of(notes{"/": "Final: /~bob/x\n", "/~bob/": "Allow: /xyz\nUser-agent: foo\nAllow: /x\n"}), []string{"* -/~bob/xyz", "foo -/~bob/x"}},
+	{"Final does not hold against its own annotation", Of(notes{"/": "Final: /~bob/\nAllow: /~bob/pub/\n", "/~bob/": "Allow: /pub/x\nAllow: /q\n"}), []string{"* +/~bob/pub/x +/~bob/pub/y -/~bob/q"}},
+	{"Final with a wildcard is carried below", Of(notes{"/": "Final: /*/secret/\n", "/~bob/": deniedBob}), []string{"* +/~bob/phlog/x -/~bob/phlog/secret/x -/~bob/phlog/q/secret/ -/~bob/x -/a/secret/"}},
+	{"Final of what an Allow ends with", Of(notes{"/": "Final: /*.zip$\n", "/d/": "Disallow: /\nAllow: /x.zip\n"}), []string{"* -/d/x.zip +/d/x.zipped -/d/x.zip/y.zip +/d/x.zip/y"}},
+	{"Final of what an Allow holds", Of(notes{"/": "Final: /*/secret/\n", "/d/": "Disallow: /\nAllow: /secret/pub/\n"}), []string{"* -/d/secret/pub/x"}},
+	{"Final in a robot's own group", Of(notes{"/": "Disallow: /q\nUser-agent: foo\nFinal: /d/x\n", "/d/": "Allow: /x\nUser-agent: foo\nAllow: /xy\n"}), []string{"foo -/d/x -/d/xy +/q", "* +/d/x -/q"}},
+	{"Final with another wildcard is a Disallow", Of(notes{"/": "Final: /a*b\n", "/a/": "Allow: /bcd\n"}), []string{"* -/ab +/a/bcd"}},
+	{"Final is about fetching", Of(notes{"/": "Final: /d/x\nContent-Usage: search=n\n", "/d/": "Content-Usage: search=y\n"}), []string{"* -/d/x search=y +/q search=n"}},
+	{"what a program answers is denied", Of(notes{"/d/": "Allow: /\n"}, "/cgi", "/*.x", "/d/cgi"), []string{"* -/cgi -/cgi/a -/cgi?a +/cgia -/q.x -/d/q.x -/d/q.x/y -/q.x?a +/q.xy -/d/cgi"}},
+	{"an Allow of a program's path", Of(notes{"/": "Allow: /cgi\nAllow: /d/p$\n"}, "/cgi", "/d/p"), []string{"* +/cgi +/cgi/a +/cgi?a +/d/p -/d/p/x"}},
+	{"an Allow of an extension", Of(notes{"/": "Allow: /*.x\n", "/d/": "Allow: /q.y\n"}, "/*.x", "/*.y"), []string{"* +/q.x +/d/q.x/a +/d/q.y -/q.y -/d/r.y"}},
+	{"programs are carried below other Allows", Of(notes{"/": "Disallow: /\nAllow: /public/\n", "/d/": "Allow: /public/\n"}, "/*.x"), []string{"* +/public/a -/public/a.x -/d/public/q/a.x +/d/public/a"}},
+	{"a robot of its own group is kept out of programs", Of(notes{"/": "User-agent: foo\nAllow: /\n"}, "/cgi"), []string{"foo -/cgi +/a"}},
+	{"a directory that cannot be read", unreadable(notes{"/": "Allow: /d/x\nAllow: /*/y\nUser-agent: foo\nAllow: /d/\n", "/d/": "Allow: /\n", "/d/e/": "Allow: /\n"}, "/d/"), []string{"* -/d/ -/d/x -/d/e/x +/d +/q/y", "foo -/d/x"}},
+	{"virtual agents lose nothing that either is denied", Of(notes{"/": "Disallow: /a\nUser-agent: archiver\nAllow: /a\nDisallow: /b\nUser-agent: indexer\nDisallow: /c\n"}), []string{"archiver +/a -/b", "indexer +/a -/c", "webproxy -/a"}},
+	{"preferences key by key", Of(notes{"/": "Content-Usage: train-ai=n, search=n\n", "/~bob/": "Content-Usage: search=y\nContent-Usage: /x/ train-ai=y\n"}), []string{"* +/~bob/a search=y train-ai=n +/~bob/x/a search=y train-ai=y +/a search=n train-ai=n"}},
+	{"preferences by name", Of(notes{"/": "User-agent: foo\nContent-Usage: train-ai=n\n", "/~bob/": "Content-Usage: train-ai=y, search=y\n"}), []string{"foo +/~bob/a train-ai=n search=y", "* +/~bob/a train-ai=y search=y"}},
+}
+
+func unreadable(n notes, dir string) Site {
+	s := Of(n)
+	for i := range s.Notes {
+		if s.Notes[i].Dir == dir {
+			s.Notes[i].Err = errUnreadable
+		}
+	}
+	return s
+}

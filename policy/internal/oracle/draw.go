@@ -1,0 +1,215 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Site is annotations, what programs answer, and the names that patterns are made of.
+type Site struct {
+	Notes    []Note
+	Programs []string
+	Names    []string
+}
+
+// Policy reads the annotations.
+func (s Site) Policy() *Policy { return New(s.Notes, s.Programs, nil) }
+
+// String shows a site, as a report of a failure does.
+func (s Site) String() string {
+	var b strings.Builder
+	for _, n := range s.Notes {
+		_, _ = fmt.Fprintf(&b, "== %s %v\n%s", n.File, n.Err, n.Data)
+	}
+	_, _ = fmt.Fprintf(&b, "== programs %q\n", s.Programs)
+	return b.String()
+}
+
+// Of makes a site of annotations by directory ("/", "/~bob/").
+func Of(notes map[string]string, programs ...string) (s Site) {
+	for dir, text := range notes {
+		s.Notes = append(s.Notes, Note{Dir: dir, File: dir[1:] + ".robots", Data: []byte(text)})
+	}
+	slices.SortFunc(s.Notes, func(a, b Note) int { return strings.Compare(a.Dir, b.Dir) })
+	s.Programs = programs
+	return s
+}
+
+var (
+	plain = []string{"a", "ab", "abc", "b", "a.txt", "x.zip", "drafts", "secret", "2019", "pub", "~bob", "~al", "9", "x"}
+	vile  = []string{"a", "ab", "a#", "#a", "a*", "*a", "a*b", "*", "a$", "$", "a$b", "a$$", "a b", "b ", "%41", "%", "%4", "a%", "A", "a%2Ab", "%24",
+		"%C3%A9", "é", "日本", "0", "a:b", "a?b", "a?", "a;b", "a=b", "[a]", "a&b", "a'b", "a\"<>b", "Disallow"}
+	agents = []string{"*", "*", "*", "GPTBot", "foo", "foobot", "my bot", "*foo*", "foo/1.1, other", "veronica", "gopher-mcp", "ChatGPT Agent", "*, foo", "* all"}
+	usages = []string{"train-ai=y", "train-ai=n", "search=y", "search=n", "ai-use=n", "train-ai=n, search=y", "train-ai=y, search=n", "search=y, ai-use=y", "train-ai=n;x=1", "train-ai=no", "train-ai=n, ((("}
+)
+
+// Draw draws a site. Each is about a few things, so that those meet.
+func Draw(rnd *rand.Rand) (s Site) {
+	pool := plain
+	if rnd.IntN(3) == 0 {
+		pool = append(slices.Clone(vile), plain[:6]...)
+	}
+	for range 3 + rnd.IntN(4) {
+		s.Names = append(s.Names, pool[rnd.IntN(len(pool))])
+	}
+	d := drawer{rnd, s.Names, []string{"Allow", "Allow", "Disallow", "Disallow", "Disallow"}, agents[:5], 3, 4}
+	for _, theme := range []func(){
+		func() { d.fields = append(d.fields, "Final", "Final") },
+		func() { d.fields = append(d.fields, "Content-Usage", "Content-Usage") },
+		func() { d.robots = agents },
+		func() { d.robots = append(Virtual[:3:3], "*", "*") },
+		func() { d.stars = 2 },
+		func() { d.lines = 8 },
+	} {
+		if rnd.IntN(3) == 0 {
+			theme()
+		}
+	}
+	if rnd.IntN(4) == 0 {
+		for _, p := range []string{"/cgi", "/*.cgi", "/" + s.Names[0], "/a/" + s.Names[1]} {
+			if rnd.IntN(2) == 0 && (strings.HasPrefix(p, "/*.") || !strings.ContainsAny(p, "*?%#$") && !strings.HasSuffix(p, " ")) {
+				s.Programs = append(s.Programs, p)
+			}
+		}
+		d.names = append(slices.Clone(d.names), "cgi", ".cgi", "x.cgi")
+	}
+	dirs := []string{"/"}
+	for range 1 + rnd.IntN(4) {
+		if dir := dirs[rnd.IntN(len(dirs))] + s.Names[rnd.IntN(len(s.Names))] + "/"; !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, dir := range dirs {
+		n := Note{Dir: dir, File: dir[1:] + ".robots", Data: []byte(d.text(s.Names))}
+		if rnd.IntN(40) == 0 {
+			n.Err = errUnreadable
+		}
+		if rnd.IntN(5) > 0 {
+			s.Notes = append(s.Notes, n)
+		}
+	}
+	return s
+}
+
+var errUnreadable = errors.New("no permission")
+
+type drawer struct {
+	rnd            *rand.Rand
+	names          []string
+	fields, robots []string
+	stars, lines   int // one piece in so many is a star; at most so many lines
+}
+
+func (d drawer) one(list []string) string { return list[d.rnd.IntN(len(list))] }
+
+// text draws the lines of an annotation.
+func (d drawer) text(few []string) string {
+	var b strings.Builder
+	for range 1 + d.rnd.IntN(d.lines) {
+		if d.rnd.IntN(3) == 0 {
+			_, _ = fmt.Fprintf(&b, "User-agent: %s\n", d.one(d.robots))
+		}
+		field := d.one(d.fields)
+		value := d.pattern(few)
+		switch {
+		case field == "Content-Usage":
+			if d.rnd.IntN(2) == 0 || strings.ContainsAny(value, " \t") {
+				value = ""
+			}
+			value = strings.TrimSpace(value + " " + d.one(usages))
+		case field == "Final" && d.rnd.IntN(2) == 0:
+			value = "/" + strings.TrimLeft(strings.ReplaceAll(value, "*", ""), "/")
+		case field == "Disallow" && d.rnd.IntN(15) == 0:
+			value = ""
+		case field == "Disallow" && d.rnd.IntN(30) == 0:
+			field = d.one([]string{"Disalow", "Dissallow", "DISALLOW"})
+		}
+		_, _ = fmt.Fprintf(&b, "%s: %s\n", field, value)
+	}
+	return b.String()
+}
+
+// pattern draws a value of Allow or Disallow that begins with a slash and has no comment.
+func (d drawer) pattern(few []string) string {
+	var b strings.Builder
+	for range d.rnd.IntN(4) {
+		switch d.rnd.IntN(9) {
+		case 0, 1, 2:
+			b.WriteString("/" + d.one(d.names))
+		case 3, 4:
+			b.WriteString(d.one(d.names) + "/")
+		case 5:
+			b.WriteString(d.one([]string{"9", "A", "%41", "%2a", "%C3%A9", "é", "%", "?", ".zip", "z", "b"}))
+		case 6:
+			b.WriteString("/" + d.one(few)[:1])
+		default:
+			if d.rnd.IntN(d.stars) == 0 {
+				b.WriteString("*")
+			} else {
+				b.WriteString("/")
+			}
+		}
+	}
+	value := "/" + b.String()
+	if d.rnd.IntN(6) == 0 {
+		value += "$"
+	}
+	value = strings.ReplaceAll(value, "#", "%23")
+	value = regexp.MustCompile(`(/)/+|(\*)\*+`).ReplaceAllString(value, "$1$2")
+	return strings.ToValidUTF8(strings.TrimSpace(value), "")
+}
+
+// Selectors lists what is worth asking: names just matched by each rule, its
+// neighbours, and names that two rules match. They are canonical.
+func (p *Policy) Selectors() (list []string) {
+	seen := map[string]bool{}
+	add := func(uri string) {
+		sel, err := url.PathUnescape(uri)
+		if err != nil || !strings.HasPrefix(sel, "/") || strings.Contains(sel, "//") || strings.ContainsAny(sel, "\r\n\t\x00") ||
+			strings.Contains(sel+"/", "/./") || strings.Contains(sel+"/", "/../") || sel == "/robots.txt" || seen[sel] {
+			return
+		}
+		seen[sel] = true
+		list = append(list, sel)
+	}
+	near := func(uri string) {
+		uri = strings.TrimSuffix(uri, "$")
+		for _, star := range []string{"", "zq", "x/q", "%C3%A9"} {
+			sel := strings.ReplaceAll(uri, "*", star)
+			for _, s := range []string{sel, sel + "q", sel + "/", sel + "/q", strings.TrimSuffix(sel, "/"), sel[:max(len(sel)-1, 1)], sel[:strings.LastIndexByte(sel, '/')+1], sel + ".txt"} {
+				add(s)
+			}
+		}
+	}
+	near("/")
+	var texts []string
+	for _, s := range p.sheets {
+		near(escape(s.dir))
+		for _, g := range s.groups {
+			for _, r := range g.rules {
+				if r.text != "" {
+					near(r.text)
+					texts = append(texts, r.text)
+				}
+			}
+		}
+	}
+	for i, a := range texts {
+		for _, b := range texts[:i] {
+			if both, ok := Meet(a, b); ok {
+				add(both)
+				add(both + "/zq")
+			}
+		}
+	}
+	for _, program := range p.programs {
+		near(strings.ReplaceAll(program, "*", "zq"))
+		near(program + "?q")
+	}
+	return list
+}
