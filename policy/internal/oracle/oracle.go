@@ -256,8 +256,8 @@ func (p *Policy) Preferences(robot, sel string) map[string]string {
 }
 
 // undoes reports whether an Allow may let in what a Disallow above keeps out, given
-// what counts so far. Of the Allows of the Disallow's own annotation one that covers
-// all that this one matches permits that; sameDir tells whether they must be of it.
+// what counts so far, and no Allow of the Disallow's own annotation (with sameDir; else
+// none at all) covers all that this one matches.
 func (r *rule) undoes(d *rule, kept []*rule, sameDir bool) bool {
 	return len(r.text) >= len(d.text) && r.meets(d) && !slices.ContainsFunc(kept, func(c *rule) bool {
 		return c.allow && (c.dir == d.dir || !sameDir) && len(c.text) >= len(d.text) && covers(c.text, r.text)
