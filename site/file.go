@@ -25,6 +25,13 @@ func (v *View) Lookup(name string) (*Resource, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	f, err := v.open(name)
+	for wait := 5 * time.Millisecond; errors.Is(err, disk.ErrBusy) && wait < 100*time.Millisecond; wait *= 4 { // a file server returns its lease at once
+		select {
+		case <-time.After(wait):
+		case <-v.ctx.Done():
+		}
+		f, err = v.open(name)
+	}
 	if err == nil {
 		if err = v.site.refuseProgram(f); err != nil {
 			_ = f.Close()

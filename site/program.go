@@ -40,7 +40,7 @@ func (r *reading) readMaps(list []disk.Dirent) {
 				Message: "a program, or a directory of programs, by its name", Hint: "gophd starts no program and does not show its source"})
 		}
 	}
-	b := menu.Builder{FS: scanned{r.scanner}, Answers: r.answers}
+	b := menu.Builder{FS: scanned{r}, Answers: r.answers}
 	read := func(name string) {
 		sources := b.Sources(name)
 		p.found = append(p.found, sources.Problems...)
@@ -111,21 +111,26 @@ func (r *reading) mayRun(real string) bool {
 }
 
 // scanned is the tree as the scan reads maps in it.
-type scanned struct{ *scanner }
+type scanned struct{ *reading }
 
 // Open opens a file.
 func (s scanned) Open(name string) (fs.File, error) {
 	f, _, _, err := s.root.Open(s.call, name)
 	s.mind(err)
+	s.noteBusy(err)
 	if err != nil {
 		return nil, err
 	}
 	return &disk.Reader{File: f, Call: s.call, At: name}, nil
 }
 
-// included are the real names of all files that maps include.
-func (s *scanner) included() map[string]bool {
+// included returns the real names of all files that maps include or link. While a map
+// is busy, those of the old snapshot are among them.
+func (s *scanner) included(old *Snapshot) map[string]bool {
 	names := map[string]bool{}
+	if old != nil && len(s.busy) > 0 {
+		maps.Copy(names, old.included)
+	}
 	for _, p := range s.programs {
 		for name, interpreted := range p.included {
 			names[name] = names[name] || interpreted

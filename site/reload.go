@@ -68,8 +68,6 @@ func (s *Site) Reload() { s.watcher.Reread() }
 
 // changed makes a new snapshot, or says why the old one stays.
 func (s *Site) changed(b watch.Batch) (err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	start := time.Now()
 	fresh := s.served.Load().root
 	if b.Root || b.All && s.exchanged() {
@@ -185,7 +183,7 @@ func (s *Site) publish(tree *policy.Dir, of *disk.Root, start time.Time, b watch
 // remap publishes what maps include where nothing else has changed.
 func (s *Site) remap(old *Snapshot) {
 	next := *old
-	next.included, next.programs = s.scan.included(), s.scan.foundPrograms()
+	next.included, next.programs = s.scan.included(old), s.scan.foundPrograms()
 	next.changed = maps.Clone(s.scan.changed)
 	if maps.Equal(old.included, next.included) && slices.Equal(old.programs, next.programs) && maps.Equal(old.changed, next.changed) {
 		return
@@ -231,7 +229,7 @@ func compile(conf Config, tree *policy.Dir, old *Snapshot, scan *scanner) *Snaps
 		prev = old.Compiled
 	}
 	next := &Snapshot{Tree: tree, Compiled: policy.Compile(policy.Input{Root: tree, Programs: conf.Programs, Own: conf.Own}, prev), refused: scan.refused,
-		included: scan.included(), programs: scan.foundPrograms(), changed: maps.Clone(scan.changed)}
+		included: scan.included(old), programs: scan.foundPrograms(), changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()
 	unproven := (*policy.Compiled).Unproven
 	if conf.unproven != nil {
@@ -303,8 +301,11 @@ const tryAgain = time.Second
 
 // reload makes a new snapshot and tells of it.
 func (s *Site) reload(b watch.Batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	start := time.Now()
 	err := s.changed(b)
+	s.lookAgain(time.Since(start))
 	if limit.Reached(err) {
 		time.AfterFunc(tryAgain, s.Reload)
 	}
@@ -312,4 +313,23 @@ func (s *Site) reload(b watch.Batch) {
 		s.conf.Reloaded(Reload{Start: start, Took: time.Since(start), Everything: b.All, Reopened: b.Root,
 			Directories: len(b.Dirs), Err: err})
 	}
+}
+
+// busyShare bounds what directories with busy files cost: one part of the time.
+const busyShare = 50
+
+// lookAgain reads the directories in which a map or an annotation was busy again after
+// a second, or more if reading took long: no event says when they can be read.
+func (s *Site) lookAgain(took time.Duration) {
+	if s.scan == nil || len(s.scan.busy) == 0 || s.again {
+		return
+	}
+	s.again = true
+	dirs := slices.Sorted(maps.Keys(s.scan.busy))
+	time.AfterFunc(max(tryAgain, busyShare*took), func() {
+		s.mu.Lock()
+		s.again = false
+		s.mu.Unlock()
+		s.reload(watch.Batch{Dirs: dirs})
+	})
 }

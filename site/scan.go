@@ -44,13 +44,14 @@ type scanner struct {
 	answered []string             // Config.Programs
 	changed  map[string]time.Time // when something was changed last, by the names of users' trees
 	refused  map[string]bool      // links whose directories were too much for it
+	busy     map[string]struct{}  // real directories with a map or an annotation that somebody holds a lease on
 	failed   error                // why nothing that was read can be relied on
 	read     *atomic.Int64        // counts directories; nil: nobody wants to know
 	room     room
 }
 
 func newScanner(r *disk.Root) *scanner {
-	return &scanner{root: r, links: map[string]links{}, programs: map[string]programs{}, budget: linkBudget, refused: map[string]bool{}, changed: map[string]time.Time{}}
+	return &scanner{root: r, links: map[string]links{}, programs: map[string]programs{}, budget: linkBudget, refused: map[string]bool{}, busy: map[string]struct{}{}, changed: map[string]time.Time{}}
 }
 
 // call makes a system call on a name, if that answers.
@@ -100,6 +101,7 @@ func (s *scanner) dir(p location, old *policy.Dir) (*policy.Dir, error) {
 	}
 	slices.SortFunc(list, func(a, b disk.Dirent) int { return strings.Compare(a.Base, b.Base) })
 	r := reading{scanner: s, at: p, dir: s.room.dir(p.base), kept: list[:0]}
+	delete(s.busy, p.real)
 	r.readMaps(list)
 	for _, e := range list {
 		r.entry(e)
@@ -317,7 +319,15 @@ func (r *reading) note(e disk.Dirent) *policy.Annotation {
 	a := &policy.Annotation{File: selector.Join(r.at.name, e.Base)}
 	a.Data, a.Err = r.readNote(selector.Join(r.at.real, e.Base))
 	r.mind(a.Err)
+	r.noteBusy(a.Err)
 	return a
+}
+
+// noteBusy notes that the directory is to be read again.
+func (r *reading) noteBusy(err error) {
+	if errors.Is(err, disk.ErrBusy) {
+		r.busy[r.at.real] = struct{}{}
+	}
 }
 
 // readNote reads an annotation, one byte more than it may have at most.

@@ -121,6 +121,7 @@ type Site struct {
 	scan     *scanner   // of the last snapshot
 	problems problems
 	tidy     *time.Timer // gives memory back; of Run
+	again    bool        // lookAgain waits
 
 	users   *users     // nil: there are none
 	looking sync.Mutex // one look for trees at a time

@@ -12,6 +12,7 @@ import (
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/menu"
 )
 
 // A View is the tree as one request sees it. It is an fs.FS: what it does not
@@ -159,6 +160,12 @@ func (v *View) open(name string) (*Resource, error) {
 	v.links = v.links || real != name
 	if limit.Reached(err) {
 		v.failed = err
+	}
+	if errors.Is(err, disk.ErrBusy) {
+		v.loose = true // no event says when it can be read
+		if base := path.Base(name); menu.IsMap(base) || menu.IsMenuFile(base) {
+			v.failed = err // a listing in its place would be another menu
+		}
 	}
 	if errors.Is(err, disk.ErrTooManyLinks) {
 		v.site.problems.once(tooManyLinks(name))

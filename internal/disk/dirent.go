@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/gophd/gophd/internal/stall"
 )
 
 // A Dirent is an entry of a directory: its name, and of its mode the type.
@@ -41,6 +43,9 @@ var (
 	ErrEscapes = fmt.Errorf("symbolic link leads out of the tree: %w", fs.ErrNotExist)
 	errLoop    = fmt.Errorf("symbolic links form a loop: %w", fs.ErrNotExist)
 	ErrForeign = fmt.Errorf("belongs to another user than its tree: %w", fs.ErrNotExist)
+	// ErrBusy is a file that another process holds a lease on (fcntl(2)), or a file
+	// system that asks to try again. It passes.
+	ErrBusy    = fmt.Errorf("held by another process: %w", stall.Err)
 	errSpecial = fmt.Errorf("not a regular file or directory: %w", fs.ErrNotExist)
 )
 

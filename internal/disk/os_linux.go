@@ -43,11 +43,16 @@ func openBelow(dir int, name string, flags int) (fd int, err error) {
 		Flags:   uint64(flags | unix.O_CLOEXEC),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	}
-	for {
+	for try := 0; ; {
 		fd, err = unix.Openat2(dir, name, &how)
 		switch {
-		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
+		case errors.Is(err, unix.EINTR):
 			continue
+		case errors.Is(err, unix.EAGAIN): // a lease: as long as its holder wants
+			if try++; try < maxTries {
+				continue
+			}
+			err = ErrBusy
 		case errors.Is(err, unix.ELOOP):
 			err = errLink
 		case errors.Is(err, unix.ENXIO): // a socket, or a FIFO without a reader

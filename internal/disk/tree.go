@@ -98,8 +98,11 @@ func (t *Tree) openWalking(name string) (*os.File, error) {
 		}
 	}
 	f, err := t.os.OpenFile(name, openFlags, 0)
-	if errors.Is(err, syscall.ENXIO) { // a socket, or a FIFO without a reader
+	switch {
+	case errors.Is(err, syscall.ENXIO): // a socket, or a FIFO without a reader
 		err = &fs.PathError{Op: "open", Path: name, Err: errSpecial}
+	case errors.Is(err, syscall.EAGAIN):
+		err = &fs.PathError{Op: "open", Path: name, Err: ErrBusy}
 	}
 	return f, err
 }

@@ -27,7 +27,7 @@ import (
 const (
 	MaxLinks        = 40  // of a name, as in Linux
 	MaxLinkElements = 255 // of the targets of all links of a name
-	maxTries        = 3   // walks of a name whose links are exchanged meanwhile
+	maxTries        = 3   // walks of a name whose links are exchanged meanwhile, opens of a busy file
 )
 
 // Why links are not followed.

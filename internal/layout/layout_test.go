@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"internal/watch":      {"internal/limit", "internal/stall"},
 	"internal/tally":      {},
 	"site":                {"diag", "policy", "menu", "internal/disk", "internal/watch", "internal/limit", "internal/stall"},
-	"internal/disk":       {},
+	"internal/disk":       {"internal/stall"},
 	"server":              {"selector", "menu", "internal/tally", "internal/limit", "server/internal/poll"},
 	"fileserver":          {"diag", "menu", "selector", "server", "site", "internal/limit", "internal/stall"},
 	"internal/fastcgi":    {},

@@ -1,0 +1,70 @@
+package site
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/internal/stall"
+)
+
+// lease takes a lease on a file, as authors and file servers can; free gives it back.
+func lease(t *testing.T, name string) (free func()) {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	must(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
+		t.Skip("no leases here: ", err)
+	}
+	return func() {
+		_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
+		must(t, err)
+	}
+}
+
+// TestLeases: who holds leases on files costs nobody else anything. A file is busy, the
+// directory of an annotation is denied, and what a map includes is refused as before,
+// until they can be read again, which no event says.
+func TestLeases(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a/x": "x", "n/.robots": "Disallow: /y\n", "n/y": "", "n/z": "", "m/gophermap": "=run\n", "m/run": "#!/bin/sh\n", "o/.robots": "Disallow: /x\n", "o/x": ""})
+	s, err := Open(dir, Config{Poll: -1})
+	must(t, err)
+	running(t, s)
+	var free []func()
+	for _, name := range []string{"a/x", "n/.robots", "m/gophermap"} {
+		free = append(free, lease(t, filepath.Join(dir, name)))
+	}
+	if err := canOpen(s, "a/x"); !errors.Is(err, stall.Err) {
+		t.Errorf("a leased file: %v", err)
+	}
+	if m := s.View(t.Context()); true {
+		if _, err := m.Open("m/gophermap"); err == nil || m.Err() == nil {
+			t.Error("a leased map is left out of what is made")
+		}
+	}
+	began := time.Now()
+	s.Reload()
+	soon(t, "denial of what cannot be read", robotsHas(s, "Disallow: /n/"))
+	write(t, dir, map[string]string{"o/.robots": "Disallow: /new\n", "o/new": ""})
+	soon(t, "what others wrote", robotsHas(s, "Disallow: /o/new"))
+	if time.Since(began) > 40*time.Second {
+		t.Skip("the kernel takes leases back by now")
+	}
+	if err := canOpen(s, "m/run"); err == nil {
+		t.Error("a program is shown while its map cannot be read")
+	}
+	for _, f := range free {
+		f()
+	}
+	soon(t, "the annotation", func() bool { return robotsHas(s, "Disallow: /n/y")() })
+	must(t, canOpen(s, "a/x"))
+	if err := canOpen(s, "m/run"); err == nil {
+		t.Error("a program is shown")
+	}
+}
