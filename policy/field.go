@@ -67,16 +67,8 @@ func (r *reader) field(l robots.Line) {
 	r.report(CodeSyntax, l.Number, "unknown field: %.60q", l.Field)
 }
 
-// The keys of preferences that are known, as of 2026-08-19 (draft-ietf-aipref-vocab
-// and its older editions) and 2025-09 (Content-Signal).
-var (
-	usages  = []string{"train-ai", "search", "ai", "ai-use", "train-genai"}
-	signals = []string{"search", "ai-input", "ai-train"}
-)
-
 // usage takes a Content-Usage line: "[path] preferences". Without a path it is
-// about the directory. Keys and values that are not known are told of, and never
-// dropped: somebody may know them.
+// about the directory. Keys that are not known are reported and left out.
 func (r *reader) usage(l robots.Line) {
 	r.lines, r.bare = 0, nil
 	path, list := "/", l.Value
@@ -89,8 +81,16 @@ func (r *reader) usage(l robots.Line) {
 		r.report(CodeSyntax, l.Number, "no preferences: %.60q", l.Value)
 		return
 	}
+	for _, key := range robots.UnknownKeys(list) {
+		r.report(CodePreference, l.Number, "%.60q is not a known preference, so it is left out", key)
+	}
 	for _, s := range said {
-		r.known(l, s.Key, usages, s.Preference != robots.Unstated)
+		if s.Preference == robots.Unstated {
+			r.report(CodePreference, l.Number, "the value of %s is neither y nor n, so nothing is stated", s.Key)
+		}
+	}
+	if len(said) == 0 {
+		return
 	}
 	r.note.rules++
 	for _, s := range r.sets {
@@ -108,16 +108,12 @@ func (r *reader) signal(l robots.Line) {
 	for item := range strings.SplitSeq(l.Value, ",") {
 		key, value, _ := strings.Cut(strings.ToLower(item), "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		r.known(l, key, signals, value == "yes" || value == "no")
-	}
-}
-
-// known tells of a preference that is not in the list, or whose value says nothing.
-func (r *reader) known(l robots.Line, key string, list []string, stated bool) {
-	if !slices.Contains(list, key) {
-		r.report(CodePreference, l.Number, "%.60q is not a known preference; it is written as it is", key)
-	} else if !stated {
-		r.report(CodePreference, l.Number, "the value of %s is not known, so nothing is stated; it is written as it is", key)
+		switch c, known := robots.CategoryOfSignal(key); {
+		case !known:
+			r.report(CodePreference, l.Number, "%.60q is not a known preference; it is written as it is", key)
+		case !c.IsValue(value):
+			r.report(CodePreference, l.Number, "the value of %s is not known; it is written as it is", key)
+		}
 	}
 }
 

@@ -154,10 +154,10 @@ func TestPreferences(t *testing.T) {
 // a line that does not parse is none.
 func TestPreferencesTogether(t *testing.T) {
 	c := compileOf(map[string]string{
-		".robots":   "Content-Usage: search=y\n\nUser-agent: GPTBot\nContent-Usage: /a/ train-ai=y;x=1, eat=\"a,b\"\n",
+		".robots":   "Content-Usage: search=y\n\nUser-agent: GPTBot\nContent-Usage: /a/ train-ai=y;x=1, eat=\"a,b\", ai=7\n",
 		"a/.robots": "Content-Usage: train-ai=n;x=2\nContent-Usage: nonsense(((\nContent-Usage: search=maybe\n",
 	}, "a/x")
-	if !strings.Contains(string(c.File()), "\nContent-Usage: /a/ eat=\"a,b\", search=maybe, train-ai=n;x=2\n") {
+	if !strings.Contains(string(c.File()), "\nContent-Usage: /a/ ai=7, search=maybe, train-ai=n;x=2\n") {
 		t.Errorf("got:\n%s", c.File())
 	}
 	for _, r := range c.Reports() {
@@ -169,7 +169,7 @@ func TestPreferencesTogether(t *testing.T) {
 	for _, p := range c.Explain("gptbot", "a/x", false).Usage {
 		got = append(got, fmt.Sprintf("%s=%s %s:%d", p.Key, p.Value, p.By.File, p.By.Line))
 	}
-	if got, want := strings.Join(got, "; "), "eat=unstated .robots:4; search=unstated a/.robots:3; train-ai=n a/.robots:1"; got != want {
+	if got, want := strings.Join(got, "; "), "ai=unstated .robots:4; search=unstated a/.robots:3; train-ai=n a/.robots:1"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	hand := compileOf(map[string]string{"robots.txt": "User-agent: *\nDisallow: /b\nContent-Usage: train-ai=n\n"}, "a")

@@ -2,17 +2,21 @@ package robots
 
 import (
 	"bytes"
-	"encoding/binary"
+	"cmp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
-// agentTable holds which groups bind which robot. It is made at the first
-// question; its size depends on the file, never on who asks.
+// agentTable finds the groups that bind a robot. It is made at the second question;
+// its size depends on the file, never on who asks.
 type agentTable struct {
-	named   map[string]*Rules // by product token, in lower case
-	records []namedGroup      // 1994: in file order
-	others  *Rules            // for robots that are not named
+	tokens  []uint32                // records of User-agent lines with a name, sorted by product token
+	loose   []uint32                // groups that bind everyone
+	rules   []atomic.Pointer[Rules] // a hash table of those that were asked for
+	records []namedGroup            // 1994: in file order
+	others  *Rules                  // for robots that are not named
 }
 
 // namedGroup is a robot's name in a record of the 1994 standard.
@@ -21,9 +25,9 @@ type namedGroup struct {
 	rules *Rules
 }
 
-// Agent returns the rules that bind one robot, ready for many questions. Of the
-// name only the product token counts; 1994 and Extended look for their names
-// anywhere in it.
+// Agent returns the rules that bind one robot, ready for many questions. Only the
+// product token of the name counts; 1994 and Extended look for their names anywhere
+// in it.
 func (f *File) Agent(name string) *Rules {
 	if f == nil {
 		return nil
@@ -35,11 +39,63 @@ func (f *File) Agent(name string) *Rules {
 	if f.agents.records != nil {
 		return f.agents.substring(name)
 	}
-	var buf [64]byte
-	if r := f.agents.named[string(appendLower(buf[:0], ProductToken(name)))]; r != nil {
-		return r
+	token := ProductToken(name)
+	at, found := slices.BinarySearchFunc(f.agents.tokens, token, func(rec uint32, token string) int {
+		return compareFold(f.token(rec), token)
+	})
+	if !found {
+		return f.agents.others
 	}
-	return f.agents.others
+	var buf [16]uint32
+	own := buf[:0]
+	for ; at < len(f.agents.tokens) && equalFold(f.token(f.agents.tokens[at]), token); at++ {
+		own = appendOnce(own, f.groupAt(f.agents.tokens[at]))
+	}
+	return f.namedRules(own)
+}
+
+// token returns the product token of a User-agent record.
+func (f *File) token(record uint32) string { return ProductToken(f.value(f.records[record])) }
+
+// groupAt returns the group that a record belongs to.
+func (f *File) groupAt(record uint32) uint32 {
+	g, found := slices.BinarySearchFunc(f.groups, record, func(g groupText, rec uint32) int { return cmp.Compare(g.record, rec) })
+	if !found {
+		g--
+	}
+	for f.groups[g].record == record && g+1 < len(f.groups) && f.groups[g+1].record == record {
+		g++ // groups without records
+	}
+	return uint32(g)
+}
+
+// namedRules returns the rules of groups that name a robot. Robots that the same
+// groups name share them: an index for each would grow with the square of the file.
+// Of a file with thousands of groups not all are kept.
+func (f *File) namedRules(own []uint32) *Rules {
+	t := &f.agents
+	hash := uint64(len(own))
+	for _, g := range own {
+		hash = mix(hash ^ uint64(g) ^ hashSeed)
+	}
+	var fresh *Rules
+	for i := range min(8, len(t.rules)) {
+		slot := &t.rules[(scale(hash, len(t.rules))+i)%len(t.rules)]
+		r := slot.Load()
+		if r == nil {
+			if fresh == nil {
+				fresh = f.rulesOf(OwnGroup, t.loose, own)
+			}
+			if slot.CompareAndSwap(nil, fresh) {
+				return fresh
+			}
+			r = slot.Load()
+		}
+		if slices.Equal(r.groups[len(t.loose):], own) {
+			return r
+		}
+	}
+	return f.rulesOf(OwnGroup, t.loose, own)
 }
 
 // byToken reports whether robots are looked for by their product tokens.
@@ -74,17 +130,7 @@ func appendOnce(groups []uint32, g uint32) []uint32 {
 }
 
 // equalFold compares without the case of ASCII letters.
-func equalFold(a, b string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range len(a) {
-		if c, d := a[i]|0x20, b[i]|0x20; a[i] != b[i] && (c != d || c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
-}
+func equalFold(a, b string) bool { return len(a) == len(b) && compareFold(a, b) == 0 }
 
 // rulesOfOthers are the rules for robots that no group names.
 func (f *File) rulesOfOthers(loose, star []uint32) *Rules {
@@ -101,13 +147,26 @@ func (f *File) rulesOfOthers(loose, star []uint32) *Rules {
 	return f.rulesOf(NoGroup)
 }
 
+// compareFold orders names without the case of ASCII letters.
+func compareFold(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		if c := cmp.Compare(lower(a[i]), lower(b[i])); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
 func appendLower(b []byte, s string) []byte {
 	for i := range len(s) {
-		c := s[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		b = append(b, c)
+		b = append(b, lower(s[i]))
 	}
 	return b
 }
@@ -180,36 +239,20 @@ func (f *File) groupsOf(name string) []uint32 {
 	return groups
 }
 
-// bindTokens combines all groups that name the same token (R3). Robots that the
-// same groups name share their rules: there may be as many robots as rules, and
-// an index for each would grow with the square of the file.
+// bindTokens sorts the names. All groups that name the same token are combined (R3).
 func (f *File) bindTokens(loose []uint32) {
-	groups := map[string][]uint32{}
-	var buf [64]byte
-	f.eachAgent(func(g uint32, value string) {
-		lower := appendLower(buf[:0], ProductToken(value))
-		if own, ok := groups[string(lower)]; ok {
-			groups[string(lower)] = appendOnce(own, g)
-		} else if len(lower) > 0 {
-			groups[string(lower)] = []uint32{g}
+	f.agents.loose = loose
+	for i, r := range f.records {
+		if r.kind() != KindAgent {
+			continue
 		}
-	})
-	f.agents.named = make(map[string]*Rules, len(groups))
-	shared := map[string]*Rules{} // by the groups
-	var key []byte
-	for name, own := range groups {
-		key = key[:0]
-		for _, g := range own {
-			key = binary.NativeEndian.AppendUint32(key, g)
+		if t := f.token(uint32(i)); t != "" && t != "*" {
+			f.agents.tokens = append(f.agents.tokens, uint32(i))
 		}
-		r := shared[string(key)]
-		if r == nil {
-			r = f.rulesOf(OwnGroup, loose, own)
-			shared[string(key)] = r
-		}
-		f.agents.named[name] = r
 	}
-	delete(f.agents.named, "*")
+	f.agents.tokens = slices.Clone(f.agents.tokens)
+	slices.SortStableFunc(f.agents.tokens, func(a, b uint32) int { return compareFold(f.token(a), f.token(b)) })
+	f.agents.rules = make([]atomic.Pointer[Rules], min(2*len(f.agents.tokens), 64+len(f.text)/512))
 }
 
 // bindRecords keeps the names in order: the first record that fits is taken.

@@ -249,3 +249,20 @@ func TestCrawlDelay(t *testing.T) {
 		}
 	}
 }
+
+// TestStarRuns: a run of stars matches as one star does, and counts as what it is.
+func TestStarRuns(t *testing.T) {
+	f := Parse(RFC9309, []byte("User-agent: *\nDisallow: /"+strings.Repeat("*", 300_000)+"b$\nAllow: /*b\nAllow: /a****\nDisallow: /a*bb\n"))
+	for range 3 {
+		for path, want := range map[string]int{"/xb": 2, "/xbc": 3, "/ab": 2, "/abb": 2, "/a": 4, "/abbc": 4} {
+			if d := f.Decide("x", path); d.Rule.Line != want {
+				t.Errorf("%s: line %d decides, want %d", path, d.Rule.Line, want)
+			}
+		}
+	}
+	for _, g := range f.Agent("x").made.Load().globs {
+		if len(g.text) > 8 {
+			t.Errorf("a question compares %d bytes", len(g.text))
+		}
+	}
+}

@@ -27,7 +27,8 @@ type File struct {
 	asked   atomic.Bool // for the rules of a robot
 	once    sync.Once
 	agents  agentTable
-	indexed atomic.Int64 // rules in all indexes
+	usages  usageTable
+	indexed atomic.Int64 // lines in all indexes
 }
 
 // Rule is an Allow or Disallow line. The zero Rule stands for none.
@@ -95,19 +96,6 @@ func (f *File) value(r record) string {
 
 func (f *File) rule(r record) Rule {
 	return Rule{Allow: r.kind() == KindAllow, Pattern: f.value(r), Line: int(r.line)}
-}
-
-// usage takes the value apart: a path begins with "/" and ends at a blank.
-func (f *File) usage(r record) Usage {
-	u := Usage{Value: f.value(r), Line: int(r.line)}
-	if strings.HasPrefix(u.Value, "/") {
-		end := len(u.Value)
-		if i := strings.IndexAny(u.Value, " \t"); i >= 0 {
-			end = i
-		}
-		u.Pattern, u.Value = u.Value[:end], trimBlanks(u.Value[end:])
-	}
-	return u
 }
 
 // Dialect is how the file was read. That of a nil File is [Gopher].

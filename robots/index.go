@@ -58,7 +58,7 @@ func (x *index) pattern(record uint32) string {
 	if p, ok := x.changed[record]; ok {
 		return p
 	}
-	return x.file.value(x.file.records[record])
+	return x.file.pattern(x.file.records[record])
 }
 
 // text returns what an entry compares.
@@ -75,13 +75,10 @@ func (x *index) match(r ref) match {
 	return match{uint32(len(x.pattern(rec))), rec, x.file.records[rec].kind() == KindAllow}
 }
 
-// add puts a rule into the index, as the syntax reads its pattern.
+// add puts a line into the index, as the syntax reads its pattern, which must not be
+// empty.
 func (x *index) add(s Syntax, record uint32) {
-	rec := x.file.records[record]
-	p := x.file.value(rec)
-	if !s.isRule(rec.kind(), p) {
-		return
-	}
+	p := x.file.pattern(x.file.records[record])
 	if s.Escapes {
 		x.percent = true
 		p = x.normalize(record, p)
@@ -140,35 +137,34 @@ func (x *index) same(a, b ref) bool {
 	return a&kind == b&kind && x.match(a).allow == x.match(b).allow
 }
 
-// find returns the two rules that bind most of those that match. A selector that
-// has to be brought into normal form is compared as bytes: a string of it would be
-// an allocation.
-func (x *index) find(sel string) (best, second match) {
+// find offers every rule that matches to found, unless found needs no more. A
+// selector that has to be brought into normal form is compared as bytes: a string of
+// it would be an allocation.
+func (x *index) find(sel string, found *top) {
 	if x.percent && !selector.IsNormal(sel) {
 		var buf [2048]byte
-		return search(x, selector.AppendNormal(buf[:0], sel))
+		search(x, selector.AppendNormal(buf[:0], sel), found)
+		return
 	}
-	return search(x, sel)
+	search(x, sel, found)
 }
 
-func search[T text](x *index, selector T) (best, second match) {
-	var found top
+func search[T text](x *index, selector T, found *top) {
 	prefixes(&x.literal, selector, func(r ref, n int) {
 		if (r&refExact == 0 || n == len(selector)) && x.text(r) == string(selector[:n]) {
 			found.offer(x.match(r))
 		}
 	})
 	if len(x.globs) > 0 {
-		tryGlobs(x, selector, &found)
+		tryGlobs(x, selector, found)
 	}
-	return found.best, found.second
 }
 
 func tryGlobs[T text](x *index, selector T, found *top) {
 	have := pairsOf(selector)
 	for i := range x.globs {
 		g := &x.globs[i]
-		if g.precedence < found.second.precedence {
+		if g.precedence < found.floor() {
 			return
 		}
 		if have.includes(g.pairs) && globMatch(g.text, selector, g.ref&refExact != 0) {

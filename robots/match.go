@@ -96,9 +96,12 @@ func (s Syntax) forms(p string, fn func(matchForm)) {
 	case star == last && star >= 0:
 		f.text, f.glob = p[:last], false
 	}
+	if f.glob {
+		f.text = oneStar(f.text)
+	}
 	fn(f)
 	if s.Bare && last > 0 && p[last] == '/' && p[last-1] != '*' {
-		fn(matchForm{text: p[:last], whole: true, glob: f.glob})
+		fn(matchForm{text: oneStar(p[:last]), whole: true, glob: f.glob})
 	}
 	if s.Escapes && f.glob {
 		for _, text := range queryForms(f.text) {
@@ -107,16 +110,48 @@ func (s Syntax) forms(p string, fn func(matchForm)) {
 	}
 }
 
-// top keeps the two best matches.
-type top struct{ best, second match }
+// oneStar writes each run of stars as one, which matches the same: a line of 500 KiB
+// of stars costs no more than "*". The precedence stays that of the pattern.
+func oneStar(p string) string {
+	if !strings.Contains(p, "**") {
+		return p
+	}
+	b := make([]byte, 0, len(p))
+	for i := range len(p) {
+		if p[i] != '*' || i == 0 || p[i-1] != '*' {
+			b = append(b, p[i])
+		}
+	}
+	return string(b)
+}
+
+// top keeps the two best matches, or with all the best one and its equals.
+type top struct {
+	best, second match
+	all          bool
+	ties         []uint32 // records
+}
 
 func (t *top) offer(m match) {
 	switch {
+	case t.all && m.precedence > t.best.precedence:
+		t.best, t.ties = m, append(t.ties[:0], m.record)
+	case t.all && m.precedence == t.best.precedence:
+		t.ties = append(t.ties, m.record)
+	case t.all:
 	case m.compare(t.best) > 0:
 		t.best, t.second = m, t.best
 	case m.record != t.best.record && m.compare(t.second) > 0:
 		t.second = m
 	}
+}
+
+// floor is the least precedence that still matters.
+func (t *top) floor() uint32 {
+	if t.all {
+		return t.best.precedence
+	}
+	return t.second.precedence
 }
 
 // text is a selector as it came, or as it was brought into normal form.

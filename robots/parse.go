@@ -101,6 +101,7 @@ func (f *File) read() {
 	for s.next(&l) {
 		b.add(&l)
 	}
+	f.records, f.groups = slices.Clip(slices.Clone(f.records)), slices.Clip(slices.Clone(f.groups))
 }
 
 // usualLine is how many bytes a rule takes in most files.

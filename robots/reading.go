@@ -38,8 +38,15 @@ func (r *Reading) file(d Dialect) *File {
 // Names returns the product tokens that the file names, in lower case, each once.
 func (r *Reading) Names() []string {
 	f := r.file(RFC9309)
-	f.once.Do(f.bind)
-	return slices.Sorted(maps.Keys(f.agents.named))
+	names := map[string]bool{}
+	for _, g := range f.Groups() {
+		for _, a := range g.Agents {
+			if a.Token != "" && a.Token != "*" {
+				names[strings.ToLower(a.Token)] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // Usages returns the Content-Usage lines that bind the named robot.

@@ -89,6 +89,7 @@ type Rules struct {
 	asked atomic.Bool // the first question has been asked
 	once  sync.Once
 	made  atomic.Pointer[index] // what makes later questions quick
+	usage atomic.Pointer[usageIndex]
 }
 
 func (f *File) rulesOf(why Reason, groups ...[]uint32) *Rules {
@@ -136,19 +137,29 @@ func (r *Rules) compile() {
 	for _, g := range r.groups {
 		n += int64(len(f.members(int(g))))
 	}
-	if f.indexed.Add(n) > maxIndexed*int64(len(f.records)) {
-		f.indexed.Add(-n)
+	if !f.reserve(n) {
 		return
 	}
 	x := &index{file: f, agents: r.agentLines()}
 	for _, g := range r.groups {
 		syntax, first := f.dialect.Syntax(f.groups[g].version), f.groups[g].record
-		for i := range f.members(int(g)) {
-			x.add(syntax, first+uint32(i))
+		for i, rec := range f.members(int(g)) {
+			if syntax.isRule(rec.kind(), f.value(rec)) {
+				x.add(syntax, first+uint32(i))
+			}
 		}
 	}
 	x.finish()
 	r.made.Store(x)
+}
+
+// reserve reports whether n more lines may stand in the indexes of the file.
+func (f *File) reserve(n int64) bool {
+	if f.indexed.Add(n) <= maxIndexed*int64(len(f.records)) {
+		return true
+	}
+	f.indexed.Add(-n)
+	return false
 }
 
 // try compares the selector with one rule after the other. It needs no index,
@@ -221,7 +232,9 @@ func (r *Rules) Decide(selector string) Decision {
 	if best.found() {
 		d.Rule = r.file.rule(r.file.records[best.record])
 		d.Pattern = d.Rule.Pattern
-		if r.file.dialect == RFC9309 {
+		if x := r.made.Load(); x != nil {
+			d.Pattern = x.pattern(best.record)
+		} else if r.file.dialect == RFC9309 {
 			d.Pattern = NormalPattern(d.Pattern)
 		}
 	}
@@ -244,7 +257,9 @@ func (r *Rules) find(selector string) (best, second match, always bool) {
 		r.once.Do(r.compile)
 	}
 	if x := r.made.Load(); x != nil {
-		best, second = x.find(selector)
+		var found top
+		x.find(selector, &found)
+		best, second = found.best, found.second
 	} else {
 		best, second = r.try(selector)
 	}

@@ -1,119 +1,96 @@
 package robots
 
-// Preferences about use: what a site wants to be done with what a robot may
-// fetch. They are stated by Content-Usage lines, which are rules of a group
-// (draft-ietf-aipref-attach and -vocab of 2026-08-19, which are to update RFC
-// 9309): an optional path, and a dictionary of Structured Fields (RFC 9651).
+// Which Content-Usage lines hold for a path (draft-ietf-aipref-attach). The lines of
+// a file are parsed once, at the first question about any of them; those that bind a
+// robot stand in an index of the same kind as its rules.
 
 import (
-	"errors"
 	"slices"
 	"strings"
-
-	"github.com/dunglas/httpsfv"
+	"sync"
 )
 
-// Preference is what is preferred for one category of use.
-type Preference uint8
-
-// The preferences. Unstated is neither a permission nor a prohibition: what a
-// robot takes it for is for its author to decide.
-const (
-	Unstated Preference = iota
-	Yes                 // y: the use is allowed
-	No                  // n: it is not
-)
-
-// String returns unstated, y or n.
-func (p Preference) String() string {
-	switch p {
-	case Yes:
-		return "y"
-	case No:
-		return "n"
-	}
-	return "unstated"
+// usageTable holds the Content-Usage lines of a file that parse.
+type usageTable struct {
+	once    sync.Once
+	records []uint32 // ascending
+	stated  []preferences
 }
 
-// Stated is the preference for one category of use.
-type Stated struct {
-	Key        string // of the dictionary, such as train-ai or search
-	Preference Preference
-	Line       int // of the Content-Usage line; 0 if the statement is no part of a file
+// usageIndex finds the Content-Usage lines of a robot by path.
+type usageIndex struct {
+	index
+	more    map[uint32][]uint32 // further lines with the same path that state more
+	general []uint32            // the lines without a path
 }
 
-// Statement is what is stated of one path, sorted by key.
-type Statement []Stated
-
-// Of returns the preference for a category of use.
-func (s Statement) Of(key string) Preference {
-	for _, p := range s {
-		if p.Key == key {
-			return p.Preference
-		}
-	}
-	return Unstated
-}
-
-// String writes what is stated as a dictionary: "search=y, train-ai=n". That is
-// the value of a Content-Usage line, and of the field of that name in HTTP.
-func (s Statement) String() string {
-	var all []string
-	for _, p := range s {
-		if p.Preference != Unstated {
-			all = append(all, p.Key+"="+p.Preference.String())
-		}
-	}
-	return strings.Join(all, ", ")
-}
-
-// Combine adds another statement about the same: of each category the most
-// restrictive preference holds (draft-ietf-aipref-vocab, section 5.1).
-func (s Statement) Combine(other Statement) Statement {
-	all := slices.Clone(s)
-	for _, o := range other {
-		i := slices.IndexFunc(all, func(p Stated) bool { return p.Key == o.Key })
-		switch {
-		case i < 0:
-			all = append(all, o)
-		case o.Preference > all[i].Preference:
-			all[i] = o
-		}
-	}
-	slices.SortFunc(all, func(a, b Stated) int { return strings.Compare(a.Key, b.Key) })
-	return all
-}
-
-// errUsage is why an empty statement is none.
-var errUsage = errors.New("no preference is stated")
-
-// ParseUsage reads a dictionary. Of each key the preference is Yes for the token
-// y and No for n; any other value, which is no error, is Unstated. Parameters do
-// not count.
-func ParseUsage(value string) (Statement, error) {
-	dict, err := httpsfv.UnmarshalDictionary([]string{value})
-	if err != nil {
-		return nil, err
-	}
-	var s Statement
-	for _, key := range dict.Names() {
-		stated := Stated{Key: key}
-		member, _ := dict.Get(key)
-		if item, ok := member.(httpsfv.Item); ok {
-			switch item.Value {
-			case httpsfv.Token("y"):
-				stated.Preference = Yes
-			case httpsfv.Token("n"):
-				stated.Preference = No
+func (f *File) usageLines() *usageTable {
+	t := &f.usages
+	t.once.Do(func() {
+		for i, rec := range f.records {
+			if rec.kind() != KindUsage {
+				continue
+			}
+			if dict, err := parseDictionary(f.usage(rec).Value); err == nil {
+				t.records = append(t.records, uint32(i))
+				t.stated = append(t.stated, preferencesIn(dict))
 			}
 		}
-		s = append(s, stated)
+	})
+	return t
+}
+
+// of returns the lines among records from up to, but without, to.
+func (t *usageTable) of(from, to uint32) (records []uint32, stated []preferences) {
+	i, _ := slices.BinarySearch(t.records, from)
+	j, _ := slices.BinarySearch(t.records, to)
+	return t.records[i:j], t.stated[i:j]
+}
+
+func (t *usageTable) at(record uint32) preferences {
+	i, _ := slices.BinarySearch(t.records, record)
+	return t.stated[i]
+}
+
+// compileUsage makes the index of the robot's Content-Usage lines. Of lines with the
+// same path it keeps those that add something to the ones before.
+func (r *Rules) compileUsage() *usageIndex {
+	f := r.file
+	x := &usageIndex{index: index{file: f}, more: map[uint32][]uint32{}}
+	syntax, table := f.dialect.Syntax(Version1), f.usageLines()
+	type line struct {
+		first uint32
+		all   preferences
 	}
-	if s == nil {
-		return nil, errUsage
+	seen := map[string]*line{}
+	for _, g := range r.groups {
+		from := f.groups[g].record
+		records, stated := table.of(from, from+uint32(len(f.members(int(g)))))
+		for i, rec := range records {
+			p := f.pattern(f.records[rec])
+			if syntax.Escapes {
+				p = NormalPattern(p)
+			}
+			known := seen[p]
+			switch {
+			case known == nil:
+				known = &line{first: rec}
+				if seen[p] = known; p == "" {
+					x.general = append(x.general, rec)
+				} else {
+					x.add(syntax, rec)
+				}
+			case known.all.restrict(stated[i]) == known.all:
+			case p == "":
+				x.general = append(x.general, rec)
+			default:
+				x.more[known.first] = append(x.more[known.first], rec)
+			}
+			known.all = known.all.restrict(stated[i])
+		}
 	}
-	slices.SortFunc(s, func(a, b Stated) int { return strings.Compare(a.Key, b.Key) })
-	return s, nil
+	x.finish()
+	return x
 }
 
 // Usage is as [File.Usage], for the robot of these rules.
@@ -122,40 +99,55 @@ func (r *Rules) Usage(path string) Statement {
 		return nil
 	}
 	f := r.file
-	syntax := f.dialect.Syntax(Version1)
 	if f.dialect.Web() {
 		path = pathOf(path)
 	}
-	if syntax.Escapes {
-		path = NormalPath(path)
-	}
-	var stated Statement
-	longest := 0
-	for _, g := range r.groups {
-		for _, rec := range f.members(int(g)) {
-			if rec.kind() != KindUsage {
-				continue
-			}
-			u := f.usage(rec)
-			p := u.Pattern
-			if syntax.Escapes {
-				p = NormalPattern(p)
-			}
-			if len(p) < longest || p != "" && !syntax.matches(p, path) {
-				continue
-			}
-			s, err := ParseUsage(u.Value)
-			if err != nil {
-				continue
-			}
-			for i := range s {
-				s[i].Line = u.Line
-			}
-			if len(p) > longest {
-				longest, stated = len(p), nil
-			}
-			stated = stated.Combine(s)
+	x := r.usageIndex()
+	found := top{all: true}
+	x.find(path, &found)
+	lines := x.general
+	if found.best.found() {
+		lines = nil
+		for _, first := range found.ties {
+			lines = append(append(lines, first), x.more[first]...)
 		}
 	}
+	var stated Statement
+	for _, rec := range lines {
+		stated = stated.Combine(f.usages.at(rec).statement(int(f.records[rec].line)))
+	}
 	return stated
+}
+
+// usageIndex returns the index, which is kept unless the file has too much of it.
+func (r *Rules) usageIndex() *usageIndex {
+	if x := r.usage.Load(); x != nil {
+		return x
+	}
+	x := r.compileUsage()
+	if r.file.reserve(int64(len(x.literal.slots) + len(x.globs))) {
+		r.usage.Store(x)
+	}
+	return x
+}
+
+// usage takes a Content-Usage line apart: a path begins with "/" and ends at a blank.
+func (f *File) usage(r record) Usage {
+	u := Usage{Value: f.value(r), Line: int(r.line)}
+	if strings.HasPrefix(u.Value, "/") {
+		end := len(u.Value)
+		if i := strings.IndexAny(u.Value, " \t"); i >= 0 {
+			end = i
+		}
+		u.Pattern, u.Value = u.Value[:end], trimBlanks(u.Value[end:])
+	}
+	return u
+}
+
+// pattern returns what a record compares with selectors, as written.
+func (f *File) pattern(r record) string {
+	if r.kind() == KindUsage {
+		return f.usage(r).Pattern
+	}
+	return f.value(r)
 }

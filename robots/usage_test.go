@@ -27,7 +27,10 @@ var usages = []struct {
 	{"User-agent: *\nContent-Usage: train-ai=y, train-ai, search=n, search=\"n\"\n", "x", "/", "search=unstated@2 train-ai=unstated@2"},
 	{"User-agent: *\nContent-Usage: train-ai;allow=n, train-ai=y\n", "x", "/", "train-ai=y@2"},
 	{"User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a Train-AI=y\nContent-Usage: /a\n", "x", "/a", "train-ai=n@2"},
-	{"User-agent: *\nContent-Usage: x=(y n), a=n;b=\"c,d\", q=1\n", "x", "/", "a=n@2 q=unstated@2 x=unstated@2"},
+	{"User-agent: *\nContent-Usage: x=(y n), all=n;b=\"c,d\", bots=1\nContent-Usage: zzz=y, search=y\n", "x", "/", "all=n@2 bots=unstated@2 search=y@3"},
+	{"User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a k=y\n", "x", "/a", "none"}, // the longer path decides, although its key is unknown
+	{"User-agent: *\nContent-Usage: /*a train-ai=y\nContent-Usage: /a* train-ai=n\nContent-Usage: /** search=n\n", "x", "/a", "search=n@4 train-ai=n@3"},
+	{"User-agent: *\nContent-Usage: /a search=y, ai-use=n\n\nUser-agent: *\nDisallow: /b\nContent-Usage: /%61 search=n\n", "x", "/a", "ai-use=n@2 search=n@6"},
 	{"Content-Usage: train-ai=n\nUser-agent: *\nAllow: /\n", "x", "/", "none"},
 	{"User-agent: *\nContent-Usage: train-ai=n\n\nUser-agent: a\nAllow: /\n", "a", "/", "none"},
 	{"User-agent: a\nContent-Usage: train-ai=n\nUser-agent: b\nAllow: /\n", "b", "/", "none"},
@@ -76,10 +79,10 @@ func TestUsage(t *testing.T) {
 // TestCombine: of several statements the most restrictive counts, whatever their
 // order.
 func TestCombine(t *testing.T) {
-	a, _ := ParseUsage("train-ai=y, search=n, x=1")
-	b, _ := ParseUsage("train-ai=n, search=y, z=y")
+	a, _ := ParseUsage("train-ai=y, search=n, ai-use=1")
+	b, _ := ParseUsage("train-ai=n, search=y, bots=y, z=y")
 	for _, s := range []Statement{a.Combine(b), b.Combine(a)} {
-		if s.String() != "search=n, train-ai=n, z=y" || s.Of("x") != Unstated || s.Of("search") != No || s.Of("none") != Unstated {
+		if s.String() != "bots=y, search=n, train-ai=n" || s.Of("ai-use") != Unstated || s.Of("search") != No || s.Of("none") != Unstated {
 			t.Errorf("combined %v", shown(s))
 		}
 	}
@@ -99,4 +102,47 @@ func FuzzParseUsage(f *testing.F) {
 			t.Errorf("%q: %q, again %q, %v", value, s, again, err)
 		}
 	})
+}
+
+// TestUsageIsBounded: what a question costs does not depend on how many keys or lines
+// state preferences; 500 KiB of invented keys once took 7.5 s for each.
+func TestUsageIsBounded(t *testing.T) {
+	var keys, paths strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&keys, "Content-Usage: k%d=y\n", i)
+		fmt.Fprintf(&paths, "Content-Usage: /%d search=n\n", i)
+	}
+	for name, lines := range map[string]string{
+		"lines": keys.String(), "paths": paths.String(), "same": strings.Repeat("Content-Usage: /a search=y\n", 30_000),
+		"one line": "Content-Usage: " + strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(keys.String()), "Content-Usage: ", ""), "\n", ", ") + "\n",
+	} {
+		f := Parse(RFC9309, []byte("User-agent: *\nContent-Usage: search=y\n"+lines))
+		ask := func() { f.Usage("x", "/7") }
+		ask()
+		if n := testing.AllocsPerRun(10, ask); n > 10 {
+			t.Errorf("%s: %v allocations for each question", name, n)
+		}
+		if n := f.indexed.Load(); n > maxIndexed*int64(len(f.records)) {
+			t.Errorf("%s: %d lines in indexes", name, n)
+		}
+		if x := f.Agent("x").usage.Load(); x == nil || len(x.general) > 2 || len(x.more) > 0 {
+			t.Errorf("%s: the index is %+v", name, x)
+		}
+	}
+}
+
+// TestVocabulary: the table is one that everything can be made from.
+func TestVocabulary(t *testing.T) {
+	keys, signals := map[string]bool{"": true}, map[string]bool{"": true}
+	for i, c := range Categories() {
+		if c.Key == "" && c.Signal == "" || keys[c.Key] && c.Key != "" || signals[c.Signal] && c.Signal != "" || c.Meaning == "" || i > 15 {
+			t.Errorf("row %d: %+v", i, c)
+		}
+		if keys[c.Key], signals[c.Signal] = true, true; c.Instead != "" && (c.Until == "" || !keys[c.Instead]) {
+			t.Errorf("%s is replaced by %s", c.Key, c.Instead)
+		}
+	}
+	if got := strings.Join(UnknownKeys("search=n, zz=1, train-ai, ab=y, zz=2"), " "); got != "zz ab" {
+		t.Errorf("unknown keys %s", got)
+	}
 }

@@ -151,6 +151,7 @@ func BenchmarkWildcards(b *testing.B) {
 func BenchmarkHostile(b *testing.B) {
 	file := "User-agent: *\nDisallow: /" + strings.Repeat("*a", 500) + "b\n"
 	run(b, "500-stars", file, "/"+strings.Repeat("a", 2000))
+	run(b, "512000-stars", "User-agent: *\nDisallow: /"+strings.Repeat("*", 500<<10)+"b\n", "/"+strings.Repeat("a", 2000))
 }
 
 // TestSameAnswers keeps the comparison honest: all say the same.

@@ -43,14 +43,6 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 	return out, r.lost
 }
 
-// The keys of Content-Signal (Cloudflare, 2025-09) and those of the vocabulary of
-// Content-Usage (draft-ietf-aipref-vocab, 2026-08-19) that mean the same. ai-input
-// has none.
-var signals = []struct{ signal, usage string }{
-	{"search", "search"},
-	{"ai-train", "train-ai"},
-}
-
 // UsageOf translates the value of a Content-Signal line to Content-Usage:
 // "search=yes, ai-train=no" is "search=y, train-ai=n". lost lists the pairs that
 // Content-Usage has no words for.
@@ -58,9 +50,7 @@ func UsageOf(signal string) (usage robots.Statement, lost []string) {
 	for pair := range strings.SplitSeq(signal, ",") {
 		pair = strings.TrimSpace(pair)
 		key, value, _ := strings.Cut(pair, "=")
-		i := slices.IndexFunc(signals, func(s struct{ signal, usage string }) bool {
-			return strings.EqualFold(s.signal, strings.TrimSpace(key))
-		})
+		c, _ := robots.CategoryOfSignal(strings.TrimSpace(key))
 		preference := robots.Unstated
 		switch strings.ToLower(strings.TrimSpace(value)) {
 		case "yes":
@@ -68,11 +58,11 @@ func UsageOf(signal string) (usage robots.Statement, lost []string) {
 		case "no":
 			preference = robots.No
 		}
-		if i < 0 || preference == robots.Unstated {
+		if c.Key == "" || preference == robots.Unstated {
 			lost = append(lost, pair)
 			continue
 		}
-		usage = usage.Combine(robots.Statement{{Key: signals[i].usage, Preference: preference}})
+		usage = usage.Combine(robots.Statement{{Key: c.Key, Preference: preference}})
 	}
 	return usage, lost
 }
@@ -103,7 +93,8 @@ func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 			default:
 				site = site.Combine(s)
 				_, missing := SignalOf(s)
-				for _, pair := range missing {
+				missing = append(missing, robots.UnknownKeys(u.Value)...)
+				for _, pair := range missing[:min(len(missing), 5)] {
 					r.lose(u.Line, "the preference %q: Content-Signal has no word for it", pair)
 				}
 			}
@@ -137,17 +128,15 @@ func agentsOf(g robots.Group) string {
 // SignalOf is the inverse of [UsageOf].
 func SignalOf(usage robots.Statement) (signal string, lost []string) {
 	var all []string
-	for _, s := range signals {
-		switch usage.Of(s.usage) {
-		case robots.Yes:
-			all = append(all, s.signal+"=yes")
-		case robots.No:
-			all = append(all, s.signal+"=no")
-		}
-	}
-	for _, p := range usage {
-		if !slices.ContainsFunc(signals, func(s struct{ signal, usage string }) bool { return s.usage == p.Key }) {
-			lost = append(lost, p.Key+"="+p.Preference.String())
+	for _, c := range robots.Categories() {
+		switch p := usage.Of(c.Key); {
+		case c.Key == "" || p == robots.Unstated:
+		case c.Signal == "":
+			lost = append(lost, c.Key+"="+p.String())
+		case p == robots.Yes:
+			all = append(all, c.Signal+"=yes")
+		default:
+			all = append(all, c.Signal+"=no")
 		}
 	}
 	return strings.Join(all, ", "), lost

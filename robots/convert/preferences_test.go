@@ -12,7 +12,8 @@ func TestSignalsToUsage(t *testing.T) {
 	for _, c := range []struct{ file, want, lost string }{
 		{"User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n", "User-agent: *\nContent-Usage: search=y, train-ai=n\nAllow: /\n", ""},
 		{"Content-Signal: ai-train=no,ai-input=no\nUser-agent: a\nUser-agent: b\nDisallow: /x\n",
-			"User-agent: a\nUser-agent: b\nContent-Usage: train-ai=n\nDisallow: /x\n\nUser-agent: *\nContent-Usage: train-ai=n\nAllow: /\n", "1"},
+			"User-agent: a\nUser-agent: b\nContent-Usage: ai-use=n, train-ai=n\nDisallow: /x\n\nUser-agent: *\nContent-Usage: ai-use=n, train-ai=n\nAllow: /\n", ""},
+		{"Content-Signal: use=immediate, search=no\n", "\nUser-agent: *\nContent-Usage: search=n\nAllow: /\n", "1"},
 		{"Content-signal: Search=NO, fun=yes, ai-train=perhaps", "\nUser-agent: *\nContent-Usage: search=n\nAllow: /\n", "1 1"},
 		{"User-agent: *\nContent-Signal: search=yes\nContent-Signal: search=no\nAllow: /", "User-agent: *\nContent-Usage: search=n\nAllow: /", ""},
 		{"User-agent: *\n# hello\nDisallow: /\n", "User-agent: *\n# hello\nDisallow: /\n", ""},
@@ -31,8 +32,8 @@ func TestSignalsToUsage(t *testing.T) {
 func TestUsageToSignals(t *testing.T) {
 	for _, c := range []struct{ file, want, lost string }{
 		{"User-agent: *\nContent-Usage: search=y, train-ai=n\nAllow: /\n", "User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n", ""},
-		{"User-agent: *\nAllow: /\nContent-Usage: train-ai=n, ai-use=n\nContent-Usage: /a train-ai=y\n\nUser-agent: b\nContent-Usage: train-ai=y\nAllow: /\n",
-			"User-agent: *\nContent-Signal: ai-train=no\nAllow: /\n\nUser-agent: b\nAllow: /\n", "3 4 7"},
+		{"User-agent: *\nAllow: /\nContent-Usage: train-ai=n, ai-use=n, bots=y, zz=n\nContent-Usage: /a train-ai=y\n\nUser-agent: b\nContent-Usage: train-ai=y\nAllow: /\n",
+			"User-agent: *\nContent-Signal: ai-train=no, ai-input=no\nAllow: /\n\nUser-agent: b\nAllow: /\n", "3 3 4 7"},
 		{"User-agent: b\nContent-Usage: train-ai=n\nAllow: /\n", "User-agent: b\nAllow: /\n", "2"},
 		{"User-agent: *\nContent-Usage: search=y\nDisallow: /a\n\nUser-agent: *\nContent-Usage: train-ai=n\nDisallow: /b\n",
 			"User-agent: *\nContent-Signal: search=yes, ai-train=no\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n", ""},

@@ -1,25 +1,10 @@
 package lint
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/robots"
 )
-
-// Vocabulary is the date of the list of keys that Content-Usage lines are held
-// against: that of draft-ietf-aipref-vocab.
-const Vocabulary = "2026-08-19"
-
-// usageKeys are the keys of the vocabulary. Older drafts had others, of which
-// some files are full.
-var (
-	usageKeys = map[string]bool{"train-ai": true, "search": true}
-	oldKeys   = map[string]string{"ai": "train-ai", "ai-use": "", "train-genai": "train-ai", "genai": "train-ai", "tdm": "", "bots": ""}
-)
-
-// signalKeys are the keys of Content-Signal (Cloudflare, 2025-09).
-var signalKeys = map[string]bool{"search": true, "ai-input": true, "ai-train": true}
 
 // usages looks at the Content-Usage lines of a group. The one with the longest
 // path is the only one that counts.
@@ -39,12 +24,11 @@ func (l *linter) usages(g robots.Group) {
 		}
 		if lines[pattern] = u.Line; pattern == "" {
 			general = u
-			for key := range usageKeys {
-				if s.Of(key) == robots.No {
-					withheld = append(withheld, key)
+			for _, stated := range s {
+				if stated.Preference == robots.No {
+					withheld = append(withheld, stated.Key)
 				}
 			}
-			slices.Sort(withheld)
 		}
 	}
 	for _, u := range g.Usages {
@@ -62,15 +46,19 @@ func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 		l.warn(u.Line, "U2-USAGE", "%q is neither a dictionary of preferences nor a path and a dictionary: the line is ignored", u.Value)
 		return nil, false
 	}
+	switch unknown := robots.UnknownKeys(u.Value); len(unknown) {
+	case 0:
+	case 1:
+		l.notice(u.Line, "U3-USAGE-KEY", "%q is not in the vocabulary of %s: robots ignore it", unknown[0], robots.VocabularyChecked)
+	default:
+		l.notice(u.Line, "U3-USAGE-KEY", "%q and %d more are not in the vocabulary of %s: robots ignore them", unknown[0], len(unknown)-1, robots.VocabularyChecked)
+	}
 	for _, p := range s {
-		newer, old := oldKeys[p.Key]
-		switch {
-		case old && newer != "":
-			l.notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft: the vocabulary of %s says %q", p.Key, Vocabulary, newer)
-		case old:
-			l.notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft: the vocabulary of %s has nothing like it", p.Key, Vocabulary)
-		case !usageKeys[p.Key]:
-			l.notice(u.Line, "U3-USAGE-KEY", "%q is not in the vocabulary of %s", p.Key, Vocabulary)
+		switch c, _ := robots.CategoryOf(p.Key); {
+		case c.Instead != "":
+			l.notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft: write %q, as since %s", p.Key, c.Instead, c.Until)
+		case c.Until != "":
+			l.notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft: that of %s has nothing like it", p.Key, c.Until)
 		}
 		if p.Preference == robots.Unstated {
 			l.warn(u.Line, "U4-USAGE-VALUE", "the value of %q is neither y nor n: nothing is stated", p.Key)
@@ -98,13 +86,27 @@ func (l *linter) signal(line robots.Line) {
 	for pair := range strings.SplitSeq(line.Value, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.ToLower(strings.TrimSpace(value))
-		switch {
-		case !signalKeys[key]:
-			l.notice(line.Number, "SIGNAL-KEY", "%q is no signal: there are search, ai-input and ai-train", key)
-		case value != "yes" && value != "no":
-			l.warn(line.Number, "SIGNAL-VALUE", "%s is %q: want yes or no", key, value)
+		switch c, known := robots.CategoryOfSignal(key); {
+		case !known:
+			l.notice(line.Number, "SIGNAL-KEY", "%q is no signal: there are %s", key, strings.Join(signals(), ", "))
+		case !c.IsValue(value):
+			want := c.Values
+			if want == nil {
+				want = []string{"yes", "no"}
+			}
+			l.warn(line.Number, "SIGNAL-VALUE", "%s is %q: want %s", key, value, strings.Join(want, " or "))
 		}
 	}
+}
+
+// signals returns the keys of Content-Signal.
+func signals() (keys []string) {
+	for _, c := range robots.Categories() {
+		if c.Signal != "" {
+			keys = append(keys, c.Signal)
+		}
+	}
+	return keys
 }
 
 // license looks at the value of a License line (RSL 1.0).

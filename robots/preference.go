@@ -1,0 +1,240 @@
+package robots
+
+// The vocabulary of preferences about use: one table, from which everything that
+// reads, writes, checks or converts preferences takes its keys.
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/dunglas/httpsfv"
+)
+
+// VocabularyChecked is the day on which the table of [Categories] was last compared
+// with its sources.
+const VocabularyChecked = "2026-11-23"
+
+// Category is a kind of use about which a site states a preference. Content-Usage
+// lines name it by Key (draft-ietf-aipref-vocab), Content-Signal lines by Signal
+// (Cloudflare, 2025-09; draft-romm-aipref-vocab-contentsignals maps the two).
+type Category struct {
+	Key     string   // in Content-Usage; empty if it has no such key
+	Signal  string   // in Content-Signal; empty if it has no such key
+	Since   string   // day of the first edition with the key, YYYY-MM-DD; empty if not recorded
+	Until   string   // day of the first edition without it; empty while the key is current
+	Instead string   // the current key that replaces it; empty if none does
+	Values  []string // of the signal; nil: yes and no
+	Meaning string
+}
+
+// categories has at most 16 rows: see preferences.
+var categories = []Category{
+	{Key: "search", Signal: "search", Meaning: "to build a search index, and to show links and short excerpts"},
+	{Key: "train-ai", Signal: "ai-train", Meaning: "to train or fine-tune AI models"},
+	{Key: "ai-use", Signal: "ai-input", Since: "2026-09-14", Meaning: "as input to AI models, such as for generated answers"},
+	{Signal: "use", Since: "2026-07-01", Values: []string{"immediate", "reference", "full"}, Meaning: "how much of the content may be shown"},
+	{Key: "ai", Until: "2026-08-19", Instead: "train-ai", Meaning: "to train AI models"},
+	{Key: "train-genai", Until: "2026-08-19", Instead: "train-ai", Meaning: "to train generative AI models"},
+	{Key: "genai", Until: "2026-08-19", Instead: "train-ai", Meaning: "to train generative AI models"},
+	{Key: "tdm", Until: "2026-08-19", Meaning: "text and data mining"},
+	{Key: "bots", Until: "2026-08-19", Meaning: "any automated processing"},
+	{Key: "all", Until: "2026-08-19", Meaning: "any automated processing"},
+}
+
+// Categories lists the known categories, current ones first.
+func Categories() []Category { return slices.Clone(categories) }
+
+// CategoryOf returns the category with a key of Content-Usage.
+func CategoryOf(key string) (c Category, known bool) {
+	return category(key, func(c Category) string { return c.Key })
+}
+
+// CategoryOfSignal returns the category with a key of Content-Signal.
+func CategoryOfSignal(key string) (c Category, known bool) {
+	return category(strings.ToLower(key), func(c Category) string { return c.Signal })
+}
+
+func category(key string, of func(Category) string) (Category, bool) {
+	i := slices.IndexFunc(categories, func(c Category) bool { return key != "" && of(c) == key })
+	if i < 0 {
+		return Category{}, false
+	}
+	return categories[i], true
+}
+
+// IsValue reports whether the category's signal has such a value. Case does not matter.
+func (c Category) IsValue(value string) bool {
+	values := c.Values
+	if values == nil {
+		values = []string{"yes", "no"}
+	}
+	return slices.Contains(values, strings.ToLower(value))
+}
+
+// Preference is what a site prefers for one category of use.
+type Preference uint8
+
+// The preferences. Unstated neither permits nor prohibits: a robot's author decides
+// what it does then.
+const (
+	Unstated Preference = iota
+	Yes                 // y: the use is allowed
+	No                  // n: it is not
+)
+
+// String returns unstated, y or n.
+func (p Preference) String() string {
+	switch p {
+	case Yes:
+		return "y"
+	case No:
+		return "n"
+	}
+	return "unstated"
+}
+
+// Stated is the preference for one category of use.
+type Stated struct {
+	Key        string // of a [Category]
+	Preference Preference
+	Line       int // of the Content-Usage line; 0 outside of a file
+}
+
+// Statement holds the preferences stated for one path, sorted by key. Its keys are
+// those of [Categories].
+type Statement []Stated
+
+// Of returns the preference for a category of use.
+func (s Statement) Of(key string) Preference {
+	for _, p := range s {
+		if p.Key == key {
+			return p.Preference
+		}
+	}
+	return Unstated
+}
+
+// String returns the statement as a dictionary, "search=y, train-ai=n": the value of
+// a Content-Usage line, and of the HTTP field of that name.
+func (s Statement) String() string {
+	var all []string
+	for _, p := range s {
+		if p.Preference != Unstated {
+			all = append(all, p.Key+"="+p.Preference.String())
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// Combine returns both statements as one. Where they disagree about a category, the
+// more restrictive preference holds (draft-ietf-aipref-vocab, section 5.1).
+func (s Statement) Combine(other Statement) Statement {
+	all := slices.Clone(s)
+	for _, o := range other {
+		i := slices.IndexFunc(all, func(p Stated) bool { return p.Key == o.Key })
+		switch {
+		case i < 0:
+			all = append(all, o)
+		case o.Preference > all[i].Preference:
+			all[i] = o
+		}
+	}
+	slices.SortFunc(all, func(a, b Stated) int { return strings.Compare(a.Key, b.Key) })
+	return all
+}
+
+// errUsage is the error for a dictionary without a member.
+var errUsage = errors.New("no preference is stated")
+
+// ParseUsage reads the dictionary of a Content-Usage line (RFC 9651). It keeps the
+// keys of [Categories] and ignores others; see [UnknownKeys]. The token y is Yes and
+// n is No; any other value is Unstated, which is no error. Parameters are ignored.
+func ParseUsage(value string) (Statement, error) {
+	dict, err := parseDictionary(value)
+	if err != nil {
+		return nil, err
+	}
+	return preferencesIn(dict).statement(0), nil
+}
+
+func parseDictionary(value string) (*httpsfv.Dictionary, error) {
+	dict, err := httpsfv.UnmarshalDictionary([]string{value})
+	if err == nil && len(dict.Names()) == 0 {
+		err = errUsage
+	}
+	return dict, err
+}
+
+// UnknownKeys returns the keys of a dictionary that no [Category] has, in their
+// order, each once; none if it does not parse.
+func UnknownKeys(value string) []string {
+	dict, err := parseDictionary(value)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(dict.Names()), func(key string) bool {
+		_, known := CategoryOf(key)
+		return known
+	})
+}
+
+// preferences holds what one dictionary states: two bits for each row of the table,
+// which say that the key is absent (0), or there with a Preference (1 more). A line
+// with a hundred thousand keys takes as much memory as one with two.
+type preferences uint32
+
+func (p preferences) at(i int) (pref Preference, there bool) {
+	bits := p >> (2 * i) & 3
+	return Preference(max(bits, 1) - 1), bits > 0
+}
+
+// restrict returns both: the larger value is the more restrictive one.
+func (p preferences) restrict(o preferences) (both preferences) {
+	for i := range categories {
+		both |= max(p&(3<<(2*i)), o&(3<<(2*i)))
+	}
+	return both
+}
+
+func preferencesIn(dict *httpsfv.Dictionary) (p preferences) {
+	for i, c := range categories {
+		member, there := dict.Get(c.Key)
+		if !there {
+			continue
+		}
+		stated := Unstated
+		if item, ok := member.(httpsfv.Item); ok {
+			switch item.Value {
+			case httpsfv.Token("y"):
+				stated = Yes
+			case httpsfv.Token("n"):
+				stated = No
+			}
+		}
+		p |= preferences(1+stated) << (2 * i)
+	}
+	return p
+}
+
+// byKey lists the rows of the table that have a key, in the order of the keys.
+var byKey = func() (order []int) {
+	for i, c := range categories {
+		if c.Key != "" {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(categories[a].Key, categories[b].Key) })
+	return order
+}()
+
+// statement returns the preferences of a line as a Statement, which is never nil.
+func (p preferences) statement(line int) Statement {
+	s := Statement{}
+	for _, i := range byKey {
+		if pref, there := p.at(i); there {
+			s = append(s, Stated{categories[i].Key, pref, line})
+		}
+	}
+	return s
+}
