@@ -119,7 +119,7 @@ func TestMemory(t *testing.T) {
 			"literal": literalFile(100_000), "mixed": mixedFile(20_000), "wildcards": bytes.Repeat(wildcardFile(), 30),
 			"small groups": lines("User-agent:%x\nAllow:/\n"), "small rules": append([]byte("User-agent: *\n"), lines("Allow:/%x\n")...),
 			"escapes": append([]byte("User-agent: *\n"), lines("Allow:/*%%2F*%%2F*%%2F*%%2F%x\n")...),
-			"usages": append([]byte("User-agent: *\n"), lines("Content-Usage:/%x search=n\n")...),
+			"usages":  append([]byte("User-agent: *\n"), lines("Content-Usage:/%x search=n\n")...),
 		}[name]
 		before := heap()
 		f := Parse(RFC9309, data)
