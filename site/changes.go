@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// What is made from the tree may be kept only where the watcher guarantees to
-// say what changed: every directory that it was made from was watched before it
-// was read, and none was touched since.
+// An event makes stale at once what was made from its directory; [Stamp] does not
+// depend on events.
 //
 // Each touch gets a number. A View notes the number before it reads anything, and
 // what was made through it is fresh as long as none of its directories has a
@@ -57,34 +56,6 @@ func (c *touches) during(do func()) {
 	do()
 	c.all.Store(n + 1)
 	c.seq.Store(n + 1)
-}
-
-// A Stamp reports whether what was made through a View is still up to date. Its
-// methods may be called by many goroutines.
-type Stamp struct {
-	changes *touches
-	began   uint64
-	slots   []uint16
-	seen    atomic.Uint64 // the number up to which it is fresh
-}
-
-// Fresh reports whether nothing that the View has seen was changed since. It costs
-// one look at a number as long as nothing changes anywhere.
-func (s *Stamp) Fresh() bool {
-	now := s.changes.seq.Load()
-	if s.seen.Load() == now {
-		return true
-	}
-	if s.changes.all.Load() > s.began {
-		return false
-	}
-	for _, slot := range s.slots {
-		if s.changes.touched[slot].Load() > s.began {
-			return false
-		}
-	}
-	s.seen.Store(now)
-	return true
 }
 
 // policyDir stands for the policy among the directories.

@@ -64,7 +64,7 @@ func TestStamp(t *testing.T) {
 				}
 			}
 			touch(test.before)
-			v := &View{site: &Site{changes: c}, began: c.seq.Load()}
+			v := &View{site: &Site{changes: c, clock: time.Now}, began: c.seq.Load()}
 			touch(test.during)
 			for _, dir := range test.dirs {
 				v.note(c.slot(dir))
@@ -83,7 +83,7 @@ func TestStamp(t *testing.T) {
 // What is made from what another view has seen holds no longer than that.
 func TestDependOn(t *testing.T) {
 	c := newChanges()
-	s := &Site{changes: c}
+	s := &Site{changes: c, clock: time.Now}
 	early := &View{site: s, began: c.seq.Load()}
 	early.note(c.slot("a"))
 	c.touch("a")

@@ -171,11 +171,11 @@ func TestNothingIsFreshDuring(t *testing.T) {
 	must(t, err)
 	before := s.View(t.Context())
 	s.changes.during(func() {
-		if meanwhile := s.View(t.Context()); before.stamp().Fresh() || meanwhile.stamp().Fresh() {
+		if meanwhile := s.View(t.Context()); before.Stamp().Fresh() || meanwhile.Stamp().Fresh() {
 			t.Error("fresh meanwhile")
 		}
 	})
-	if before.stamp().Fresh() || !s.View(t.Context()).stamp().Fresh() {
+	if before.Stamp().Fresh() || !s.View(t.Context()).Stamp().Fresh() {
 		t.Error("wrong afterwards")
 	}
 }

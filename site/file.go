@@ -59,7 +59,7 @@ type Ready struct {
 }
 
 // Still reports whether a file with a descriptor that was Resident still is.
-func (r Ready) Still() bool { return disk.Cached(r).Still() }
+func (r Ready) Still() bool { return disk.Resident(r.FD, r.Size) }
 
 // Ready is Lookup for a regular file, if that cannot block: the kernel has its
 // name in memory, and all of it, if it is smaller than small bytes. A larger one
@@ -71,7 +71,8 @@ func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
 	}
 	t, _, rest := v.root.At(name)
 	c, ok := t.Cached(rest, small)
-	return Ready(c), ok
+	v.add(sight{name: name, real: name, rev: c.Revision})
+	return Ready{Body: c.Body, FD: c.FD, Size: c.Size, Resident: c.Resident}, ok
 }
 
 // Open opens a file or directory. Unlike Lookup it opens hidden files, too: what
@@ -88,7 +89,9 @@ func (v *View) Open(name string) (fs.File, error) {
 // Stat returns the info of a name; it follows links.
 func (v *View) Stat(name string) (fs.FileInfo, error) {
 	v.depend(path.Dir(name))
+	v.stating = true
 	f, err := v.open(name)
+	v.stating = false
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +154,10 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 		return v.keeps(bytes + bytes/direntSize*len(name)) // in a menu each has the directory in front
 	})
 	readable := disk.Readable(f.File, call)
+	if v.lists == nil {
+		v.lists = map[string]bool{}
+	}
+	v.lists[name] = true
 	kids := v.root.Kids(f.Real, func(t *disk.Tree) bool { return t.Listed })
 	all = disk.Overlay(all, kids)
 	all = all[:len(all)-len(kids)]

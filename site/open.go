@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
@@ -31,7 +32,7 @@ func Open(dir string, conf Config) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{dir: dir, conf: conf, log: conf.Log, changes: newChanges(), ready: make(chan struct{}), wanted: make(chan struct{})}
+	s := &Site{dir: dir, conf: conf, log: conf.Log, clock: time.Now, opened: time.Now(), changes: newChanges(), ready: make(chan struct{}), wanted: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

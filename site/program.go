@@ -115,13 +115,13 @@ type scanned struct{ *reading }
 
 // Open opens a file.
 func (s scanned) Open(name string) (fs.File, error) {
-	f, _, _, err := s.root.Open(s.call, name)
+	f, err := s.root.Open(s.call, name)
 	s.mind(err)
 	s.noteBusy(err)
 	if err != nil {
 		return nil, err
 	}
-	return &disk.Reader{File: f, Call: s.call, At: name}, nil
+	return &disk.Reader{Handle: f, Call: s.call}, nil
 }
 
 // included returns the real names of all files that maps include or link. While a map

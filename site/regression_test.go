@@ -63,21 +63,6 @@ func TestLinkThroughLinkFollows(t *testing.T) {
 	soon(t, "the other end of the link", robotsHas(s, "Disallow: /a/link/"))
 }
 
-// That a link hangs is not remembered: what it leads to may come into being
-// where nothing tells of the link.
-func TestMissBehindLinkIsNotKept(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, map[string]string{"a/link": "-> ../b/later", "b/x": "x"})
-	s := started(t, dir, Config{})
-	v := s.View(t.Context())
-	if _, err := v.Lookup("a/link"); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	if v.MissingStamp("a/link") != nil {
-		t.Error("kept")
-	}
-}
-
 // A text that is written again leaves the policy as it is.
 func TestNothingIsCompiledForTexts(t *testing.T) {
 	dir := t.TempDir()

@@ -332,14 +332,14 @@ func (r *reading) noteBusy(err error) {
 
 // readNote reads an annotation, one byte more than it may have at most.
 func (s *scanner) readNote(name string) ([]byte, error) {
-	f, info, _, err := s.root.Open(s.call, name)
+	f, err := s.root.Open(s.call, name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	if info.IsDir() {
+	if f.Info.IsDir() {
 		return nil, errors.New("is a directory")
 	}
-	data, err := io.ReadAll(io.LimitReader(&disk.Reader{File: f, Call: s.call, At: name}, maxNote+1))
+	data, err := io.ReadAll(io.LimitReader(&disk.Reader{Handle: f, Call: s.call}, maxNote+1))
 	return bytes.Clone(data), err // which have room for more, and most have a few bytes
 }

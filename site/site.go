@@ -107,6 +107,9 @@ type Site struct {
 	watcher *watch.Watcher
 	guard   *stall.Guard
 
+	clock  func() time.Time // time.Now, but in tests
+	opened time.Time
+
 	served atomic.Pointer[served]
 	ready  chan struct{} // closed with the first snapshot
 

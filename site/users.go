@@ -150,7 +150,7 @@ func (v *View) Users() []User {
 	v.DependOnPolicy()
 	snap := v.site.Now()
 	if snap == nil {
-		v.loose = true
+		v.unkept = true
 		return nil
 	}
 	var list []User

@@ -10,9 +10,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/disk"
-	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
-	"github.com/gophd/gophd/menu"
 )
 
 // A View is the tree as one request sees it. It is an fs.FS: what it does not
@@ -26,9 +24,14 @@ type View struct {
 	began uint64
 	enter func(name string) (*stall.Op, error)
 	spend func(bytes int) error // nil: reading is free
-	slots map[uint16]struct{}
-	loose bool // something was seen whose changes the watcher does not report for sure
-	links bool // among it a symbolic link
+
+	slots   map[uint16]struct{} // of the directories that were looked at
+	start   int64               // of the site's clock
+	seen    []sight
+	listed  []sight
+	lists   map[string]bool // directories that were listed
+	stating bool            // a date or size is asked for
+	unkept  bool            // it depends on what has no Stamp
 
 	failed error // why what was seen is not all there is
 }
@@ -36,7 +39,7 @@ type View struct {
 // View returns the tree as it is from now on.
 func (s *Site) View(ctx context.Context) *View {
 	began := s.changes.seq.Load() // before the root: of two, the older may be the new one's
-	return &View{ctx: ctx, site: s, root: s.served.Load().root, began: began, enter: s.guard.Enter}
+	return &View{ctx: ctx, site: s, root: s.served.Load().root, began: began, start: s.elapsed(), enter: s.guard.Enter}
 }
 
 // Try runs f with a View, in a goroutine of its own, and returns what it returns.
@@ -69,12 +72,7 @@ func (s *Site) Report(list []diag.Diagnostic) { s.problems.report(list) }
 func (v *View) Context() context.Context { return v.ctx }
 
 // depend notes that what is made depends on what is in a directory.
-func (v *View) depend(dir string) {
-	if !v.loose {
-		v.loose = !v.site.watcher.Watched(dir)
-		v.note(v.site.changes.slot(dir))
-	}
-}
+func (v *View) depend(dir string) { v.note(v.site.changes.slot(dir)) }
 
 func (v *View) note(slot uint16) {
 	if v.slots == nil {
@@ -83,98 +81,25 @@ func (v *View) note(slot uint16) {
 	v.slots[slot] = struct{}{}
 }
 
-// DependOnPolicy notes that what is made depends on the Snapshot, too.
-func (v *View) DependOnPolicy() { v.note(v.site.changes.slot(policyDir)) }
-
-// DependOn notes that what is made depends on what another View has seen.
-func (v *View) DependOn(s *Stamp) {
-	if s == nil {
-		v.loose = true
-		return
-	}
-	v.began = min(v.began, s.began)
-	for _, slot := range s.slots {
-		v.note(slot)
-	}
-}
-
-// Stamp returns the Stamp of what was seen, nil if nobody could find out whether
-// that has changed.
-func (v *View) Stamp() *Stamp {
-	if v.loose || v.links || v.failed != nil {
-		return nil
-	}
-	return v.stamp()
-}
-
-func (v *View) stamp() *Stamp {
-	s := &Stamp{changes: v.site.changes, began: v.began, slots: make([]uint16, 0, len(v.slots))}
-	for slot := range v.slots {
-		s.slots = append(s.slots, slot)
-	}
-	return s // seen is 0: whether it is fresh at all is looked up the first time
-}
-
-// MissingStamp is Stamp for a View that has found that there is no such name, or
-// none that may be read.
-func (v *View) MissingStamp(name string) *Stamp {
-	if v.links || v.failed != nil {
-		return nil // what it leads to may come into being anywhere
-	}
-	dir, ok := v.nearest(path.Dir(name))
-	if !ok {
-		return nil
-	}
-	v.note(v.site.changes.slot(dir))
-	v.DependOnPolicy()
-	return v.stamp()
-}
-
-// nearest finds the directory whose change would make a missing name appear.
-func (v *View) nearest(dir string) (string, bool) {
-	for dir != "." {
-		op, err := v.enter(dir)
-		if err != nil {
-			return "", false
-		}
-		info, err := v.root.Lstat(dir)
-		op.Leave()
-		if err == nil && v.site.watcher.Watched(dir) {
-			return dir, v.root.IsLocal(dir, info)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return "", false
-		}
-		dir = path.Dir(dir)
-	}
-	return dir, v.site.watcher.Watched(dir)
-}
-
 // Err returns why what was seen is not all there is: files that do not answer, or
 // no more descriptors. It is nil if all was seen.
 func (v *View) Err() error { return v.failed }
 
-// open opens a name; of what is behind a link no watcher reports all changes.
+// open opens a name, and notes what it is or that it cannot be opened.
 func (v *View) open(name string) (*Resource, error) {
-	f, info, real, err := v.root.Open(v.call, name)
-	v.links = v.links || real != name
-	if limit.Reached(err) {
-		v.failed = err
-	}
-	if errors.Is(err, disk.ErrBusy) {
-		v.loose = true // no event says when it can be read
-		if base := path.Base(name); menu.IsMap(base) || menu.IsMenuFile(base) {
-			v.failed = err // a listing in its place would be another menu
-		}
-	}
+	f, err := v.root.Open(v.call, name)
 	if errors.Is(err, disk.ErrTooManyLinks) {
 		v.site.problems.once(tooManyLinks(name))
 	}
 	if err != nil {
+		v.missed(name, err)
 		return nil, err
 	}
-	v.loose = v.loose || !v.root.IsLocal(real, info)
-	return &Resource{File: f, Name: name, Real: real, Info: info, view: v}, nil
+	if f.Real != name {
+		v.depend(path.Dir(f.Real))
+	}
+	v.add(sight{name: name, real: f.Real, rev: f.Revision})
+	return &Resource{File: f.File, Name: name, Real: f.Real, Info: f.Info, view: v}, nil
 }
 
 // A Resource is an opened file, or a directory, of the tree.

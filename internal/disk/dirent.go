@@ -35,6 +35,7 @@ type Cached struct {
 	FD       int    // else its descriptor, which has to be closed
 	Size     int64
 	Resident bool // the kernel has all of it in memory: to read it cannot block
+	Revision Revision
 }
 
 // Why something is not there.

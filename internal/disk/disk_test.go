@@ -57,12 +57,12 @@ func descriptors(t *testing.T) (list []string) {
 func direct(_ string, f func() error) error { return f() }
 
 func read(r *Root, name string) (string, error) {
-	f, info, _, err := r.Open(direct, name)
+	f, err := r.Open(direct, name)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	if info.IsDir() {
+	if f.Info.IsDir() {
 		return "dir", nil
 	}
 	b, err := io.ReadAll(f)

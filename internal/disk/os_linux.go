@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,6 +36,11 @@ const largeFile = unix.O_LARGEFILE
 // lookFlags open what is only looked at: nothing that could block, a link as what
 // it is.
 const lookFlags = unix.O_PATH | unix.O_NOFOLLOW
+
+// pathFlag opens a file to look at it, but no link.
+const pathFlag = unix.O_PATH
+
+func closeDescriptor(fd int) { _ = unix.Close(fd) }
 
 // openBelow opens a name below a directory, through no link.
 func openBelow(dir int, name string, flags int) (fd int, err error) {
@@ -90,7 +95,7 @@ const resolveCached = 0x20
 // small bytes, else only opened, if the kernel has its name, and all of what is read,
 // in memory, so that it cannot block. It does not leave the file system of the
 // directory.
-func cachedBelow(dir int, name string, small int64, allowed func(owner int, device uint64) bool) (c Cached, ok bool) {
+func cachedBelow(dir int, name string, small int64, allowed func(owner int) bool) (c Cached, ok bool) {
 	how := unix.OpenHow{
 		Flags:   uint64(openFlags),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV | resolveCached,
@@ -99,10 +104,10 @@ func cachedBelow(dir int, name string, small int64, allowed func(owner int, devi
 	if err != nil {
 		return c, false
 	}
-	var st unix.Stat_t
-	known := unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && allowed(int(st.Uid), uint64(st.Dev)) //nolint:unconvert // narrower on mips
+	st, err := revisionOf(fd)
+	known := err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && allowed(int(st.Owner))
 	if known && st.Size >= small {
-		return Cached{FD: fd, Size: st.Size, Resident: resident(fd, st.Size)}, true
+		return Cached{FD: fd, Size: st.Size, Resident: Resident(fd, st.Size), Revision: st}, true
 	}
 	defer func() { _ = unix.Close(fd) }()
 	if !known {
@@ -114,7 +119,36 @@ func cachedBelow(dir int, name string, small int64, allowed func(owner int, devi
 			return c, false
 		}
 	}
-	return Cached{Body: body, Size: st.Size}, true
+	return Cached{Body: body, Size: st.Size, Revision: st}, true
+}
+
+// revisionOf returns the revision of what a descriptor is of.
+func revisionOf(fd int) (Revision, error) {
+	var st unix.Statx_t
+	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_MNT_ID, &st); err != nil {
+		return Revision{}, err
+	}
+	return Revision{Mount: st.Mnt_id, Device: uint64(st.Dev_major)<<32 | uint64(st.Dev_minor), Inode: st.Ino,
+		Changed: st.Ctime.Sec*1e9 + int64(st.Ctime.Nsec), Size: int64(st.Size), Owner: st.Uid, Mode: uint32(st.Mode)}, nil
+}
+
+// revisionCached is revision by system calls that cannot wait. It does not leave the file
+// system of the tree.
+func (t *Tree) revisionCached(name string) (s Revision, err error, ok bool) { //nolint:revive // an error that is an answer
+	defer runtime.KeepAlive(t)
+	how := unix.OpenHow{
+		Flags:   unix.O_PATH | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV | resolveCached,
+	}
+	fd, err := unix.Openat2(t.fd, name, &how)
+	if err = notThere(err); err != nil {
+		return s, err, errors.Is(err, fs.ErrNotExist)
+	}
+	defer closeDescriptor(fd)
+	if s, err = revisionOf(fd); err != nil {
+		return s, nil, false
+	}
+	return s, nil, true
 }
 
 // Readable returns a function that reports whether this process can read an entry
@@ -240,12 +274,4 @@ var remote = map[int64]bool{
 func isRemote(dir string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(dir, &st) != nil || remote[int64(uint32(st.Type))] // where it is an int32, SMB's is negative
-}
-
-// device returns the file system that a file lies on.
-func device(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Dev) //nolint:unconvert // narrower on mips
-	}
-	return 0
 }

@@ -5,9 +5,10 @@ package disk
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // lookFlags is not used: there is no openat2(2) here.
@@ -16,14 +17,30 @@ const lookFlags = 0
 // largeFile is for Linux: elsewhere files of any size are opened.
 const largeFile = 0
 
+// pathFlag is not used either.
+const pathFlag = 0
+
 func openTop(string) int { return -1 }
 
-func openBelow(int, string, int) (int, error)                               { return -1, errors.ErrUnsupported }
-func lookAt(int, string) (int, string, error)                               { return -1, "", errors.ErrUnsupported }
-func cachedBelow(int, string, int64, func(int, uint64) bool) (Cached, bool) { return Cached{}, false }
+func closeDescriptor(fd int) { _ = unix.Close(fd) }
 
-// Still reports whether the kernel has a file in memory.
-func (c Cached) Still() bool { return false }
+func (t *Tree) revisionCached(string) (Revision, error, bool) { return Revision{}, nil, false } //nolint:revive // as on Linux
+
+// revisionOf returns the revision of what a descriptor is of.
+func revisionOf(fd int) (Revision, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return Revision{}, err
+	}
+	return Revision{Device: uint64(st.Dev), Inode: uint64(st.Ino), Changed: st.Ctim.Nano(), Size: st.Size, Owner: st.Uid, Mode: uint32(st.Mode)}, nil //nolint:unconvert // other types on other systems
+}
+
+func openBelow(int, string, int) (int, error)                       { return -1, errors.ErrUnsupported }
+func lookAt(int, string) (int, string, error)                       { return -1, "", errors.ErrUnsupported }
+func cachedBelow(int, string, int64, func(int) bool) (Cached, bool) { return Cached{}, false }
+
+// Resident reports whether the kernel has an opened file in memory.
+func Resident(fd int, size int64) bool { return false }
 
 // Readable returns a function that reports whether this process can read an entry
 // of an opened directory.
@@ -65,6 +82,4 @@ func ReadDir(f *os.File, call func(func() error) error, keeps func(bytes int) er
 	}
 }
 
-// Where file systems cannot be told apart, all of the tree is taken for one.
-func isRemote(string) bool      { return false }
-func device(fs.FileInfo) uint64 { return 0 }
+func isRemote(string) bool { return false }

@@ -11,13 +11,13 @@ import (
 // should not wait for it.
 const maxResident = 1 << 20
 
-// resident reports whether the kernel has an opened file in memory. By cachestat(2)
+// Resident reports whether the kernel has an opened file in memory. By cachestat(2)
 // (Linux 6.5) it tells how much of it, but only to root, and of files that this
 // process could write. Of others single bytes are asked for, one at each step, and
 // the last. So a file shows that was read in part, or is being evicted. What does not
 // is a hole between two steps: the kernel fills it with one read, of a disk of this
 // machine (see [Tree.Cached]), and nobody else is answered by the same loop meanwhile.
-func resident(fd int, size int64) bool {
+func Resident(fd int, size int64) bool {
 	if size > maxResident {
 		return false
 	}
@@ -32,9 +32,6 @@ func resident(fd int, size int64) bool {
 	}
 	return hasByte(fd, size-1)
 }
-
-// Still reports whether the kernel has a file in memory: see [Cached].
-func (c Cached) Still() bool { return resident(c.FD, c.Size) }
 
 // residentStep is what a disk reads at once at least, about, in bytes: as much as
 // Linux reads ahead.

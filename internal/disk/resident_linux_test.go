@@ -23,9 +23,9 @@ func TestResident(t *testing.T) {
 	must(t, err)
 	defer func() { _ = unix.Close(fd) }()
 	must(t, unix.Fadvise(fd, 0, 0, unix.FADV_RANDOM)) // only what is read comes back
-	if resident(fd, size) {
+	if Resident(fd, size) {
 		must(t, unix.Fadvise(fd, 0, 0, unix.FADV_DONTNEED))
-		if resident(fd, size) {
+		if Resident(fd, size) {
 			t.Skip("this file system evicts nothing")
 		}
 	}
@@ -39,7 +39,7 @@ func TestResident(t *testing.T) {
 				must(t, err)
 			}
 		}
-		return resident(fd, size)
+		return Resident(fd, size)
 	}
 	check := func(t *testing.T) {
 		if !without(t, -1) {
@@ -55,7 +55,7 @@ func TestResident(t *testing.T) {
 				}
 			}
 		}
-		if resident(fd, maxResident+1) {
+		if Resident(fd, maxResident+1) {
 			t.Error("a large file is waited for")
 		}
 	}

@@ -96,13 +96,6 @@ func (r *Root) Lstat(name string) (fs.FileInfo, error) {
 // Exchanged reports whether the name of the root directory leads to another one.
 func (r *Root) Exchanged() bool { return r.Main.Exchanged() }
 
-// IsLocal reports whether a file lies on the file system of its tree, and no other
-// machine may change it without an event.
-func (r *Root) IsLocal(name string, info fs.FileInfo) bool {
-	t, _, _ := r.At(name)
-	return !t.remote && device(info) == t.device
-}
-
 // Owned reports whether a file belongs to whom it must to be served.
 func (r *Root) Owned(name string, info fs.FileInfo) bool {
 	t, _, _ := r.At(name)

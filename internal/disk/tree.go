@@ -25,7 +25,6 @@ type Tree struct {
 	Info   fs.FileInfo // of the directory
 	Listed bool        // it shows in the listing of the directory that it appears in
 	Owner  int         // whose files are served besides root's; or AnyOwner
-	device uint64      // the file system that it lies on
 	remote bool        // which others may change without an event
 
 	// Fault, if not nil, is called before a name is opened, and its error is what
@@ -56,7 +55,7 @@ func openTreeAs(dir string, top func(string) int) (*Tree, error) {
 		t.Close()
 		return nil, err
 	}
-	t.device, t.remote = device(t.Info), isRemote(abs)
+	t.remote = isRemote(abs)
 	return t, nil
 }
 
@@ -139,9 +138,7 @@ func (t *Tree) Cached(name string, small int64) (c Cached, ok bool) {
 		return c, false
 	}
 	defer runtime.KeepAlive(t)
-	return cachedBelow(t.fd, name, small, func(owner int, device uint64) bool {
-		return device == t.device && t.serves(owner)
-	})
+	return cachedBelow(t.fd, name, small, t.serves)
 }
 
 // serves reports whether files of a user are served: the owner's and root's.

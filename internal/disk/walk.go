@@ -39,19 +39,21 @@ var (
 // Caller makes a system call on a name, if it may be made now.
 type Caller func(name string, f func() error) error
 
-// Open opens a file or directory by its name, following links that stay where
-// they may, and returns its real name: the same if there was no link. What is
-// neither file nor directory is refused, and what belongs to another than the
-// owner of its tree.
-func (r *Root) Open(call Caller, name string) (f *os.File, info fs.FileInfo, real string, err error) {
-	real = name
+// A Handle is an opened file or directory.
+type Handle struct {
+	*os.File
+	Info     fs.FileInfo
+	Revision Revision
+	Real     string // its name without links
+}
+
+// Open opens a file or directory by its name, following links that stay where they
+// may. It refuses what is neither, and what belongs to another user than the owner of
+// its tree.
+func (r *Root) Open(call Caller, name string) (f *Handle, err error) {
+	real := name
 	for try := 0; ; try++ {
-		err = call(real, func() (err error) {
-			if f, err = r.Plain(real); err == nil {
-				info, err = f.Stat()
-			}
-			return err
-		})
+		err = call(real, func() (err error) { f, err = r.open(real); return err })
 		if !errors.Is(err, errLink) {
 			break
 		}
@@ -65,17 +67,33 @@ func (r *Root) Open(call Caller, name string) (f *os.File, info fs.FileInfo, rea
 	}
 	switch {
 	case err != nil:
-	case !info.IsDir() && !info.Mode().IsRegular():
+		return nil, openError(name, err)
+	case !f.Info.IsDir() && !f.Info.Mode().IsRegular():
 		err = errSpecial
-	case !r.Owned(real, info):
+	case !r.Owned(real, f.Info):
 		err = ErrForeign
 	default:
-		return f, info, real, nil
+		return f, nil
 	}
-	if f != nil {
+	_ = f.Close()
+	return nil, openError(name, err)
+}
+
+// open opens a name without links.
+func (r *Root) open(real string) (*Handle, error) {
+	opened, err := r.Plain(real)
+	if err != nil {
+		return nil, err
+	}
+	f := &Handle{File: opened, Real: real}
+	if f.Revision, err = RevisionOf(opened); err == nil {
+		f.Info, err = f.Stat()
+	}
+	if err != nil {
 		_ = f.Close()
+		return nil, err
 	}
-	return nil, nil, real, openError(name, err)
+	return f, nil
 }
 
 // openError is why a name cannot be opened. That it has become something else
@@ -267,14 +285,13 @@ func (w *walk) jump(real string) {
 
 // Reader reads a file by single system calls.
 type Reader struct {
-	*os.File
+	*Handle
 	Call Caller
-	At   string
 }
 
 // Read reads from the file.
 func (r *Reader) Read(p []byte) (n int, err error) {
-	if failed := r.Call(r.At, func() error { n, err = r.File.Read(p); return nil }); failed != nil {
+	if failed := r.Call(r.Real, func() error { n, err = r.File.Read(p); return nil }); failed != nil {
 		return 0, failed
 	}
 	return n, err

@@ -31,6 +31,7 @@ var mayAskTheWall = map[string]string{
 	"internal/feed/atom.go":          "dates of texts, and classes of characters",
 	"internal/sitesearch/follow.go":  "of a file, compared with itself",
 	"site/scan.go":                   "of files, compared with each other",
+	"internal/disk/revision.go":      "of files: one that seems new is read once more",
 	"site/file.go":                   "of a file, for fs.FileInfo",
 }
 

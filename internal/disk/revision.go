@@ -1,0 +1,93 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// A Revision identifies a version of a file or directory: whatever changes its content,
+// owner, mode or access control list changes its time of change, and another file has
+// another inode or lies on another mount. Equal revisions mean equal versions, unless
+// [Revision.Young]. The zero value is that of no file.
+type Revision struct {
+	Mount, Device, Inode uint64
+	Changed              int64 // the time of change (ctime), in nanoseconds
+	Size                 int64
+	Owner, Mode          uint32
+}
+
+// coarse is the coarsest clock of a file system.
+const coarse = 2 * time.Second
+
+// Young reports whether a file has changed so shortly before now that a later change
+// might not change its revision.
+func (s Revision) Young(now time.Time) bool {
+	age := now.UnixNano() - s.Changed
+	return s != Revision{} && age < int64(coarse)
+}
+
+// RevisionOf returns the revision of an opened file.
+func RevisionOf(f *os.File) (s Revision, err error) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return s, err
+	}
+	if ctlErr := conn.Control(func(fd uintptr) { s, err = revisionOf(int(fd)) }); ctlErr != nil {
+		return s, ctlErr
+	}
+	return s, err
+}
+
+// Revision returns the revision of a file or directory and its real name, following links as
+// Open does, without opening it. It reads nothing.
+func (r *Root) Revision(call Caller, name string) (s Revision, real string, err error) {
+	look := func() (err error) {
+		t, _, rest := r.At(real)
+		s, err = t.revision(rest)
+		return err
+	}
+	real = name
+	if err = call(real, look); !errors.Is(err, errLink) {
+		return s, real, err
+	}
+	if real, err = r.Resolve(call, name); err == nil {
+		err = call(real, look)
+	}
+	return s, real, err
+}
+
+// RevisionCached is Revision for a name without links, if it cannot wait: the kernel has
+// the name in memory, and its file system is of this machine. If ok is false, it is
+// unknown. Err is nil or fs.ErrNotExist.
+func (r *Root) RevisionCached(name string) (s Revision, err error, ok bool) { //nolint:revive // an error that is an answer
+	t, _, rest := r.At(name)
+	if t.fd < 0 || t.remote || t.Fault != nil {
+		return s, nil, false
+	}
+	return t.revisionCached(rest)
+}
+
+// revision returns the revision of a name; if there is a link in it, it fails with errLink.
+func (t *Tree) revision(name string) (s Revision, err error) {
+	if t.Fault != nil {
+		if err := t.Fault(name); err != nil {
+			return s, &fs.PathError{Op: "stat", Path: name, Err: err}
+		}
+	}
+	if t.os != nil {
+		f, err := t.openWalking(name)
+		if err != nil {
+			return s, err
+		}
+		defer func() { _ = f.Close() }()
+		return RevisionOf(f)
+	}
+	fd, err := t.beneath(name, pathFlag)
+	if err != nil {
+		return s, err
+	}
+	defer closeDescriptor(fd)
+	return revisionOf(fd)
+}
