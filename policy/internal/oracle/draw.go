@@ -41,7 +41,7 @@ func Of(notes map[string]string, programs ...string) (s Site) {
 }
 
 var (
-	plain = []string{"a", "ab", "abc", "b", "a.txt", "x.zip", "drafts", "secret", "2019", "pub", "~bob", "~al", "9", "x"}
+	plain = []string{"a", "ab", "abc", "b", "a.txt", "index.html", "x.zip", "drafts", "secret", "2019", "pub", "~bob", "~al", "9", "x"}
 	vile  = []string{"a", "ab", "a#", "#a", "a*", "*a", "a*b", "*", "a$", "$", "a$b", "a$$", "a b", "b ", "%41", "%", "%4", "a%", "A", "a%2Ab", "%24",
 		"%C3%A9", "é", "日本", "0", "a:b", "a?b", "a?", "a;b", "a=b", "[a]", "a&b", "a'b", "a\"<>b", "Disallow"}
 	agents = []string{"*", "*", "*", "GPTBot", "foo", "foobot", "my bot", "*foo*", "foo/1.1, other", "veronica", "gopher-mcp", "ChatGPT Agent", "*, foo", "* all"}
