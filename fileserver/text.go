@@ -77,9 +77,10 @@ func (v *visit) file(f *site.Resource) (err error) {
 	case converts:
 		_, err = io.Copy(v.w, &latin1{r: &whole{body}})
 	default:
-		var sent int64
-		if sent, err = io.Copy(v.w, body); err == nil && sent < size {
-			err = server.ErrShort
+		if to, ok := v.w.(server.FileSender); ok {
+			_, err = to.SendFile(f.File, size)
+		} else {
+			_, err = io.Copy(v.w, &whole{body})
 		}
 	}
 	if err != nil {

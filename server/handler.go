@@ -32,9 +32,7 @@ func (f HandlerFunc) ServeGopher(w ResponseWriter, r *Request) error { return f(
 
 // A ResponseWriter takes the reply. Bytes that are written go out as they are;
 // a reply made of items is a menu, and the server adds its final ".". The
-// server's own also is an io.ReaderFrom, which sends an *os.File, or what has a
-// method OSFile() *os.File, or an io.LimitedReader of one of these, with
-// sendfile(2).
+// server's own also is a [FileSender].
 type ResponseWriter interface {
 	io.Writer
 	// WriteItem adds an item to a menu. An item without a host is on this server.

@@ -2,8 +2,10 @@ package server
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -78,9 +80,20 @@ func (c *HTTPConn) Write(p []byte) (int, error) {
 	return c.w.send(p)
 }
 
-// ReadFrom sends what r holds; a file is sent with sendfile(2) where there is one.
+// ReadFrom sends what r holds. The beginning of an *os.File (an [io.LimitedReader]), or
+// of what has a method OSFile() *os.File, is sent as by a FileSender.
 func (c *HTTPConn) ReadFrom(r io.Reader) (int64, error) {
-	if _, ok := c.Conn.(io.ReaderFrom); !ok || asFile(r) == nil {
+	var file *os.File
+	part, _ := r.(*io.LimitedReader)
+	if part != nil {
+		switch f := part.R.(type) {
+		case *os.File:
+			file = f
+		case interface{ OSFile() *os.File }:
+			file = f.OSFile()
+		}
+	}
+	if file == nil {
 		return io.Copy(struct{ io.Writer }{c}, r)
 	}
 	c.writing.Lock()
@@ -88,7 +101,11 @@ func (c *HTTPConn) ReadFrom(r io.Reader) (int64, error) {
 	if c.isClosed() {
 		return 0, net.ErrClosed
 	}
-	return c.w.ReadFrom(r)
+	sent, err := c.w.SendFile(file, part.N)
+	if part.N -= sent; errors.Is(err, ErrShort) {
+		err = nil // net/http compares the length
+	}
+	return sent, err
 }
 
 // Close ends reading and writing, and waits for a Write that has begun: it ends

@@ -219,7 +219,7 @@ func (l *loop) send(pc *poll.Conn, a Answer) (sent, all int64, err error) {
 		return int64(n), int64(len(a.Body)), err
 	}
 	if a.Resident && !l.isBusy() {
-		sent, err = pc.SendFile(a.FD, a.Size, a.Recent)
+		sent, err = pc.SendFD(a.FD, a.Size, a.Recent)
 	}
 	if err != nil {
 		return 0, a.Size, nil // finish meets it again, and can tell what it is
@@ -243,7 +243,7 @@ func (l *loop) finish(pc *poll.Conn, sel string, a Answer, sent int64) {
 		} else {
 			f := os.NewFile(uintptr(a.FD), sel)
 			if _, w.err = f.Seek(sent, io.SeekStart); w.err == nil {
-				w.err = sendWhole(w, &io.LimitedReader{R: f, N: a.Size - sent})
+				_, w.err = w.SendFile(f, a.Size-sent)
 			}
 			_ = f.Close()
 		}

@@ -1,9 +1,9 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"io"
-	"math"
 	"net"
 	"os"
 	"sync"
@@ -67,27 +67,62 @@ func (w *reply) WriteItem(it menu.Item) error {
 	return w.err
 }
 
-// ReadFrom sends what r holds; a file is sent with sendfile(2) where there is one.
-// A read error of r ends it as well as a write error.
-func (w *reply) ReadFrom(r io.Reader) (int64, error) {
-	to, ok := w.conn.(io.ReaderFrom)
-	file := asFile(r)
-	if !ok || file == nil { // what was read and not yet sent when a step ends would be lost
-		return io.Copy(struct{ io.Writer }{w}, r) // without ReadFrom
-	}
+// A FileSender sends files. The server's own ResponseWriter is one, and does it with
+// sendfile(2) where it can.
+type FileSender interface {
+	// SendFile sends the next n bytes of f and returns how many were sent. The offset
+	// of f is then behind those: what is not sent is not read. If the file ends
+	// before, the error is ErrShort.
+	SendFile(f *os.File, n int64) (sent int64, err error)
+}
+
+// SendFile sends the next n bytes of f.
+func (w *reply) SendFile(f *os.File, n int64) (sent int64, err error) {
 	if err := w.flush(); err != nil {
 		return 0, err
 	}
-	w.boundUnsent(sizeOf(file))
-	var n int64
-	err := w.steadily(func() (int64, error) {
-		m, err := to.ReadFrom(file)
-		n += m
-		w.n += m
-		return m, err
-	})
-	w.err = lost(err)
-	return n, w.err
+	w.boundUnsent(n)
+	if to, ok := w.conn.(FileSender); ok {
+		err = w.steadily(func() (int64, error) {
+			m, err := to.SendFile(f, n-sent)
+			sent += m
+			w.n += m
+			return m, err
+		})
+		w.err = lost(err)
+		err = w.err
+	} else {
+		sent, err = w.copyFile(f, n)
+	}
+	if err == nil && sent < n {
+		err = ErrShort
+	}
+	return sent, err
+}
+
+// copyFile is SendFile for a connection that cannot send files. A connection's own
+// ReadFrom reads ahead where the system has no sendfile(2), and what it has read and
+// not sent when a step of the stall time ends would be lost.
+func (w *reply) copyFile(f *os.File, n int64) (sent int64, err error) {
+	at, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0, err
+	}
+	chunk := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(chunk)
+	for err == nil && sent < n {
+		var got, took int
+		got, err = f.ReadAt(chunk[:min(n-sent, bufferSize)], at+sent)
+		if took, w.err = w.send(chunk[:got]); w.err != nil {
+			err = w.err
+		}
+		sent += int64(took)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	_, seekErr := f.Seek(at+sent, io.SeekStart)
+	return sent, cmp.Or(err, seekErr)
 }
 
 // maxUnsent is how much the kernel takes of a reply beyond what is on its way,
@@ -102,47 +137,6 @@ func (w *reply) boundUnsent(n int64) {
 	if ok && !w.bounded && w.n+n > maxUnsent && w.busy != nil && w.busy() {
 		w.bounded = c.SetUnsent(maxUnsent) == nil
 	}
-}
-
-// asFile returns r as the kernel can send it, if it is a file or the beginning of
-// one, else nil.
-func asFile(r io.Reader) io.Reader {
-	switch r := r.(type) {
-	case *os.File:
-		return r
-	case *io.LimitedReader:
-		switch f := r.R.(type) {
-		case *os.File:
-			return r
-		case osFile:
-			return &io.LimitedReader{R: f.OSFile(), N: r.N}
-		}
-	case osFile:
-		return r.OSFile()
-	}
-	return nil
-}
-
-// sizeOf returns how much of such a file is to be sent, at most.
-func sizeOf(file io.Reader) int64 {
-	if l, limited := file.(*io.LimitedReader); limited {
-		return l.N
-	}
-	return math.MaxInt32
-}
-
-// osFile is what a file has that is more than an *os.File, but can be sent as
-// one.
-type osFile interface{ OSFile() *os.File }
-
-// sendWhole sends the first bytes of a file.
-func sendWhole(w io.Writer, body *io.LimitedReader) error {
-	want := body.N
-	n, err := io.Copy(w, body)
-	if err == nil && n < want {
-		return ErrShort
-	}
-	return err
 }
 
 // finish ends the reply: a menu gets its last line.

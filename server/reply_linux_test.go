@@ -16,31 +16,77 @@ import (
 	"time"
 )
 
-// What was read of a source and not taken by the client when a step of the
-// reply ran out of time is sent with the next one.
+// copies is a connection whose ReadFrom reads ahead, as Go's have it where the system has
+// no sendfile(2): OpenBSD, NetBSD.
+type copies struct{ net.Conn }
+
+func (c copies) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{c.Conn}, r) }
+
+// TestSlowReaderLosesNothing: what was not taken by the client when a step of the stall
+// time ended is sent with the next one, however a handler sends, on each kind of
+// connection. The offset of a file is behind what was sent.
 func TestSlowReaderLosesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		body := strings.Repeat("0123456789", 10_000)
-		p, stop := start(t, &Server{Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
-			_, err := w.(io.ReaderFrom).ReadFrom(strings.NewReader(body))
-			return err
-		})})
-		c := p.dial()
-		_, _ = io.WriteString(c, "/\n")
-		var got []byte
-		for buf := make([]byte, 5000); ; time.Sleep(20 * time.Second) {
-			n, err := c.Read(buf)
-			got = append(got, buf[:n]...)
-			if err != nil {
-				break
+	body := strings.Repeat("0123456789", 10_000)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("head"+body+"tail"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opened := func() *os.File {
+		f, err := os.Open(file)
+		if err == nil {
+			_, err = f.Seek(4, io.SeekStart)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return f
+	}
+	for name, send := range map[string]func(w ResponseWriter, f *os.File) error{
+		"file": func(w ResponseWriter, f *os.File) error {
+			_, err := w.(FileSender).SendFile(f, int64(len(body)))
+			tail, readErr := io.ReadAll(f)
+			if string(tail) != "tail" {
+				t.Errorf("behind what was sent is %q", tail)
 			}
-		}
-		if string(got) != body {
-			t.Errorf("got %d of %d bytes", len(got), len(body))
-		}
-		_ = c.Close()
-		stop()
-	})
+			return errors.Join(err, readErr)
+		},
+		"copy": func(w ResponseWriter, f *os.File) error { _, err := io.CopyN(w, f, int64(len(body))); return err },
+		"short": func(w ResponseWriter, f *os.File) error {
+			_, err := w.(FileSender).SendFile(f, 1+4+int64(len(body)))
+			if !errors.Is(err, ErrShort) {
+				t.Errorf("a file that is shorter: %v", err)
+			}
+			_, err = io.WriteString(w, "")
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &Server{Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
+					f := opened()
+					defer func() { _ = f.Close() }()
+					return send(w, f)
+				})}
+				client, conn := net.Pipe()
+				done := make(chan struct{})
+				go func() { s.ServeConn(t.Context(), copies{conn}); close(done) }()
+				_, _ = io.WriteString(client, "/\n")
+				var got []byte
+				for buf := make([]byte, 5000); ; time.Sleep(20 * time.Second) {
+					n, err := client.Read(buf)
+					got = append(got, buf[:n]...)
+					if err != nil {
+						break
+					}
+				}
+				if want := strings.TrimSuffix(body+"tail", map[bool]string{true: "tail"}[name != "short"]); string(got) != want {
+					t.Errorf("got %d of %d bytes", len(got), len(want))
+				}
+				_ = client.Close()
+				<-done
+			})
+		})
+	}
 }
 
 // sends are replies of 16 MiB, each on another way.
@@ -64,7 +110,7 @@ func (s sends) ServeGopher(w ResponseWriter, r *Request) (err error) {
 		var f *os.File
 		if f, err = os.Open(s.file); err == nil {
 			defer func() { _ = f.Close() }()
-			_, err = w.(io.ReaderFrom).ReadFrom(io.LimitReader(f, 16<<20))
+			_, err = w.(FileSender).SendFile(f, 16<<20)
 		}
 	}
 	return err

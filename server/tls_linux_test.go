@@ -62,7 +62,7 @@ func TestTLSOnTheSamePort(t *testing.T) {
 			return err
 		}
 		defer func() { _ = f.Close() }()
-		_, err = w.(io.ReaderFrom).ReadFrom(io.LimitReader(f, int64(len(large))))
+		_, err = w.(FileSender).SendFile(f, int64(len(large)))
 		return err
 	})
 	for _, s := range []*Server{{Handler: h}, {Handler: quickOnly{h}}} {

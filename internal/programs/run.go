@@ -94,7 +94,7 @@ func (h *Programs) run(w server.ResponseWriter, r *server.Request, v *site.View,
 	if base == "gophermap" || strings.HasSuffix(base, ".dcgi") {
 		return h.menu(w, r, v, s, in)
 	}
-	if _, err := in.WriteTo(plainWriter{w}); err != nil {
+	if _, err := in.WriteTo(w); err != nil {
 		return failed(err)
 	}
 	if exit := reply.Exit(); exit != 0 && h.Log != nil {
@@ -102,9 +102,6 @@ func (h *Programs) run(w server.ResponseWriter, r *server.Request, v *site.View,
 	}
 	return nil
 }
-
-// plainWriter hides ReadFrom, and the menus.
-type plainWriter struct{ io.Writer }
 
 // failed returns an error of a program with the words for the client.
 func failed(err error) error {

@@ -2,7 +2,6 @@ package poll
 
 import (
 	"errors"
-	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -78,10 +77,10 @@ func (c *Conn) Send(b []byte) (int, error) {
 	return n, nil
 }
 
-// SendFile sends what the socket takes of the first n bytes of a file, and leaves its
-// offset where it is. It blocks if the kernel has to wait for the disk; loaded tells
+// SendFD sends what the socket takes of the first n bytes of a file, and leaves its
+// offset where it is. It blocks if the kernel has to wait for the disk; loaded says
 // that it has not.
-func (c *Conn) SendFile(file int, n int64, loaded bool) (sent int64, err error) {
+func (c *Conn) SendFD(file int, n int64, loaded bool) (sent int64, err error) {
 	m, errno := sendFile(c.fd, file, new(int64), int(min(n, maxSend)), loaded)
 	if errno != 0 && errno != unix.EAGAIN {
 		err = os.NewSyscallError("sendfile", errno)
@@ -223,32 +222,15 @@ func (c *Conn) control(call string, f func(fd int) error) (err error) {
 // disk that is worth the name, for no longer than a reply may stall.
 const maxSend = 16 << 20
 
-// ReadFrom sends what r holds; a limited part of a file is sent with sendfile(2).
-func (c *Conn) ReadFrom(r io.Reader) (int64, error) {
-	limited, ok := r.(*io.LimitedReader)
-	if !ok {
-		return io.Copy(rawWriter{c.file}, r)
-	}
-	src, ok := limited.R.(*os.File)
-	if !ok {
-		return io.Copy(rawWriter{c.file}, r)
-	}
-	n, err := c.sendAll(src, limited.N)
-	limited.N -= n
-	return n, err
-}
-
-// rawWriter hides ReadFrom.
-type rawWriter struct{ io.Writer }
-
 // maxInKernel is how many files the kernel may be reading to send at once: where
 // the disk does not answer each takes a thread, of which Go allows 10,000.
 const maxInKernel = 4096
 
 var inKernel atomic.Int32
 
-// sendAll sends the next n bytes of a file, fewer if it ends before.
-func (c *Conn) sendAll(src *os.File, n int64) (sent int64, err error) {
+// SendFile sends the next n bytes of a file with sendfile(2), fewer if it ends before.
+// Its offset is then behind what was sent.
+func (c *Conn) SendFile(src *os.File, n int64) (sent int64, err error) {
 	from, err := src.SyscallConn()
 	if err != nil {
 		return 0, err

@@ -197,7 +197,7 @@ func TestClosedWhileSending(t *testing.T) {
 	defer func() { _ = file.Close() }()
 	ended := make(chan error)
 	go func() {
-		_, err := c.ReadFrom(&io.LimitedReader{R: file, N: size})
+		_, err := c.SendFile(file, size)
 		ended <- err
 	}()
 	if _, err = client.Read(make([]byte, 1)); err != nil { // it has begun
