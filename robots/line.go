@@ -2,6 +2,7 @@ package robots
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -283,22 +284,42 @@ func is(field, usual string) bool {
 	return len(field) == len(usual) && (field == usual || strings.EqualFold(field, usual))
 }
 
-// ProductToken returns the product token of a User-agent value or of a robot's name: what
-// comes before "/", ";", "(", a star or a blank (R3). Of everybody, which is
-// exactly "*", the token is "*"; that of anything else that begins with a star is
-// empty: "*Word*" names no robot, and above all not every robot.
+// ProductToken returns the product token of a User-agent value or of a robot's name:
+// its first word, up to the first byte that is no letter, digit, ".", "-" or "_" (R3).
+// The token is "*", everybody, for a star alone or before white space. It is empty for
+// other values that begin with none of these bytes: "*Word*" names no robot, and above
+// all not every robot.
 func ProductToken(name string) string {
 	name = trimBlanks(name)
-	if name == "*" || name == "*\u00a0" || name == "*\xa0" { // a no-break space is no word
-		return "*"
+	if strings.HasPrefix(name, "*") {
+		rest := name[1:]
+		if rest == "" || isBlank(rest[0]) || rest == "\u00a0" || rest == "\xa0" { // a no-break space is no word
+			return "*"
+		}
+		return ""
 	}
 	for i := range len(name) {
-		switch name[i] {
-		case '/', ';', '(', ' ', '\t', '*':
+		if !isTokenByte(name[i]) {
 			return name[:i]
 		}
 	}
 	return name
+}
+
+// ProductTokens returns the product tokens of a list with commas, each once. RFC 9309
+// knows no such lists, and its readers take the first word alone.
+func ProductTokens(list string) []string {
+	var all []string
+	for name := range strings.SplitSeq(list, ",") {
+		if t := ProductToken(name); t != "" && !slices.ContainsFunc(all, func(a string) bool { return equalFold(a, t) }) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+func isTokenByte(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_'
 }
 
 // recordName returns the name in a record of the 1994 standard, without version.

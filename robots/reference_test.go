@@ -94,16 +94,11 @@ func refExperimental(version string) bool {
 
 func refWord(s string) string {
 	s = strings.Trim(s, " \t\v\f\r")
-	if s == "*\u00a0" || s == "*\xa0" {
+	if first, _, _ := strings.Cut(strings.ReplaceAll(s, "\t", " "), " "); first == "*" || s == "*\u00a0" || s == "*\xa0" {
 		return "*"
 	}
-	if i := strings.IndexAny(s, "/;( \t"); i >= 0 {
-		s = s[:i]
-	}
-	if s != "*" {
-		s, _, _ = strings.Cut(s, "*")
-	}
-	return strings.ToLower(s)
+	word := strings.TrimLeft(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
+	return strings.ToLower(strings.TrimSuffix(s, word))
 }
 
 // refChoose returns the groups that bind the robot.

@@ -145,6 +145,8 @@ func (l *linter) agent(line robots.Line) {
 		l.notice(line.Number, "G10-IGNORED", "a strict robot ignores User-agent: the rules below bind everyone")
 	case word == "":
 		l.warn(line.Number, "R3-AGENT", "%q names no robot: only \"*\" alone is every robot, and there are no other wildcards", line.Value)
+	case strings.Contains(line.Value, ",") && len(robots.ProductTokens(line.Value)) > 1 && l.file.Dialect() != robots.Standard1994 && l.file.Dialect() != robots.Extended:
+		l.warn(line.Number, "R3-AGENT", "of the list %q robots take only %q: write a User-agent line for each", line.Value, word)
 	case word != line.Value && l.file.Dialect() != robots.Standard1994 && l.file.Dialect() != robots.Extended:
 		l.notice(line.Number, "R3-AGENT", "only %q of %q is compared", word, line.Value)
 	}
