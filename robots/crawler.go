@@ -160,11 +160,14 @@ func (d *crawlerData) once(seen *bool, key string) {
 }
 
 func (d *crawlerData) addIndex(value string) {
-	switch value {
-	case "allow":
+	switch {
+	case value == "allow":
 		d.allow = true
-	case "deny":
+	case value == "deny":
 		d.deny = true
+	case strings.EqualFold(value, "deny"):
+		d.deny = true
+		d.report("I3-INDEX-VALUE", "index is %q: taken as deny, which is written in lower case", value)
 	default:
 		d.badIndex = true
 		d.report("I3-INDEX-VALUE", "index is %q: want allow or deny", value)
@@ -217,39 +220,66 @@ func (f *File) Crawler() (Crawler, []diag.Diagnostic) {
 	if f == nil || f.dialect != IRCv3 {
 		return Crawler{Cooldown: DefaultCooldown}, nil
 	}
-	return ParseCrawler(f.tokens()...)
+	return ParseCrawler(texts(f.tokens())...)
 }
 
-// tokens returns the ISUPPORT tokens of an [IRCv3] file.
-func (f *File) tokens() []string {
-	var tokens []string
+// token is an ISUPPORT token of an [IRCv3] file.
+type token struct {
+	text string
+	line int
+}
+
+func (f *File) tokens() (all []token) {
 	for l := range f.Lines() {
 		text := strings.Trim(l.Text, "\r\n")
 		line := ircline.Tokens(text)
 		if line == nil {
 			line = ircline.Split(text)
 		}
-		tokens = append(tokens, line...)
+		for _, t := range line {
+			all = append(all, token{t, l.Number})
+		}
 	}
-	return tokens
+	return all
+}
+
+func texts(tokens []token) (all []string) {
+	for _, t := range tokens {
+		all = append(all, t.text)
+	}
+	return all
+}
+
+// crawlerToken returns the token that holds after all others, which is zero if there
+// is none.
+func (f *File) crawlerToken() (held token) {
+	for _, t := range f.tokens() {
+		switch name, value, _ := strings.Cut(t.text, "="); {
+		case strings.EqualFold(name, "-"+crawlerToken):
+			held = token{}
+		case strings.EqualFold(name, crawlerToken) && value != "":
+			held = t
+		}
+	}
+	return held
 }
 
 // hasCrawler reports whether an [IRCv3] file has a CRAWLER token.
 func (f *File) hasCrawler() bool {
-	return slices.ContainsFunc(f.tokens(), func(token string) bool {
-		name, _, _ := strings.Cut(token, "=")
+	return slices.ContainsFunc(f.tokens(), func(t token) bool {
+		name, _, _ := strings.Cut(t.text, "=")
 		return strings.EqualFold(name, crawlerToken)
 	})
 }
 
 // networkRules are what an [IRCv3] file says: the preference of the whole network,
-// for every robot and whatever is asked for.
+// for every robot and every selector. Only index:allow is a permission.
 func (f *File) networkRules() *Rules {
-	r := f.rulesOf(NoGroup)
+	r := f.rulesOf(Unspecified)
 	c, _ := f.Crawler()
 	if c.Index != IndexUnspecified {
 		r.reason = NetworkToken
 	}
-	r.closed = c.Index == IndexDeny
+	r.closed = c.Index != IndexAllow
 	return r
 }

@@ -76,7 +76,8 @@ func TestCrawlerValues(t *testing.T) {
 		{"index:allow,colour:red", "allow 3600", ""},
 		{"index:allow,flag", "allow 3600", ""},
 		{"INDEX:deny,Cooldown:5", "deny 5", ""},
-		{"index:DENY", "unspecified 3600", "index-value"},
+		{"index:DENY", "deny 3600", "index-value"},
+		{"index:ALLOW", "unspecified 3600", "index-value"},
 		{"index", "unspecified 3600", "index-value"},
 		{"index:allow,index:x", "unspecified 3600", "duplicate index-value"},
 		{"index:x,index:deny", "deny 3600", "index-value duplicate"},
@@ -213,18 +214,19 @@ func FuzzCrawler(f *testing.F) {
 	})
 }
 
-// TestNetwork: I1 and I3, as decisions.
-func TestNetwork(t *testing.T) {
-	for text, want := range map[string]Decision{
-		"CRAWLER=index:deny,cooldown:60":                       {Allowed: false, Reason: NetworkToken},
-		"CRAWLER=index:allow":                                  {Allowed: true, Reason: NetworkToken},
-		":irc.example.org 005 nick CRAWLER=index:deny :are ok": {Allowed: false, Reason: NetworkToken},
-		"CRAWLER=cooldown:5\nDisallow: /\n":                    {Allowed: true, Reason: NoGroup},
-		"":                                                     {Allowed: true, Reason: NoGroup},
+// TestTokenFile: I3 holds for a file, too: only index:allow is a permission, and a
+// decision names the token.
+func TestTokenFile(t *testing.T) {
+	for text, want := range map[string]string{
+		"CRAWLER=index:allow\n": "true network-token 1 CRAWLER=index:allow", "A=1\r\nB crawler=index:deny,cooldown:9 C\r\n": "false network-token 2 crawler=index:deny,cooldown:9",
+		"CRAWLER=index:DENY": "false network-token 1 CRAWLER=index:DENY", "CRAWLER=index:ALLOW": "false unspecified 0 ", "CRAWLER=index:maybe": "false unspecified 0 ",
+		"CRAWLER=cooldown:5\nDisallow: /\n": "false unspecified 0 ", ":irc.example.org 005 nick CRAWLER=index:deny :are ok": "false network-token 1 CRAWLER=index:deny", "CRAWLER": "false unspecified 0 ", "": "false unspecified 0 ", "NICKLEN=30": "false unspecified 0 ",
+		"CRAWLER=index:deny\nCRAWLER=index:allow\n": "true network-token 2 CRAWLER=index:allow", "CRAWLER=index:allow -CRAWLER": "false unspecified 0 ",
 	} {
-		f := Parse(IRCv3, []byte(text))
-		if got := f.Decide("bot", "/"); got.Allowed != want.Allowed || got.Reason != want.Reason || f.Allowed("bot", "") != want.Allowed {
-			t.Errorf("%q: %+v", text, got)
+		d := Parse(IRCv3, []byte(text)).Decide("a", "#chan")
+		reason, _ := d.Reason.MarshalText()
+		if got := fmt.Sprintf("%v %s %d %s", d.Allowed, reason, d.Rule.Line, d.Rule.Pattern); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
 }

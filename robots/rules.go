@@ -32,7 +32,8 @@ const (
 	Ungrouped                  // only rules outside of any group bind it
 	EveryRule                  // strict: all rules bind everyone (G4)
 	RobotsFile                 // the robots file itself may always be fetched (R5)
-	NetworkToken               // the CRAWLER token speaks for the network
+	NetworkToken               // the CRAWLER token speaks for the network; Rule holds the token
+	Unspecified                // the network states no preference, which is no permission
 	TooLarge                   // the first line is longer than the limit: all is denied
 )
 
@@ -44,6 +45,7 @@ var reasonTexts = [...]string{
 	EveryRule:    "read strictly, every rule binds everyone",
 	RobotsFile:   "the robots file itself is always allowed",
 	NetworkToken: "the CRAWLER token binds every robot",
+	Unspecified:  "the network states no preference, which is no permission",
 	TooLarge:     "its first line is too long to be read: everything is denied",
 }
 
@@ -57,7 +59,7 @@ func (r Reason) String() string {
 
 var reasonNames = [...]string{
 	NoGroup: "no-group", OwnGroup: "own-group", DefaultGroup: "default-group", Ungrouped: "ungrouped",
-	EveryRule: "every-rule", RobotsFile: "robots-file", NetworkToken: "network-token", TooLarge: "too-large",
+	EveryRule: "every-rule", RobotsFile: "robots-file", NetworkToken: "network-token", Unspecified: "unspecified", TooLarge: "too-large",
 }
 
 // MarshalText returns a short name for programs, such as own-group.
@@ -228,6 +230,10 @@ func (r *Rules) Decide(selector string) Decision {
 	if always {
 		d.Reason = RobotsFile
 		return d
+	}
+	if r.reason == NetworkToken {
+		t := r.file.crawlerToken()
+		d.Rule = Rule{Allow: d.Allowed, Pattern: t.text, Line: t.line}
 	}
 	if best.found() {
 		d.Rule = r.file.rule(r.file.records[best.record])

@@ -71,7 +71,9 @@ func TestNetwork(t *testing.T) {
 	}{
 		{"CRAWLER=index:allow,cooldown:60", exit.OK, "CRAWLER=index:allow,cooldown:60"},
 		{"CRAWLER=index:deny", exit.No, "CRAWLER=index:deny,cooldown:3600"},
-		{"CHANTYPES=#", exit.OK, "no CRAWLER token"},
+		{"CHANTYPES=#", exit.No, "unspecified"},
+		{"CRAWLER=index:perhaps", exit.No, "unspecified"},
+		{"CRAWLER=index:DENY", exit.No, "deny "},
 	} {
 		target := "irc://" + listening(t, network(test.token)) + "/#gopher"
 		out, errs, status := gophd("robots", "test", target)
@@ -90,5 +92,18 @@ func TestNetwork(t *testing.T) {
 	}
 	if _, errs, status := gophd("robots", "test", "-dialect", "1994", target); status != exit.Usage || !strings.Contains(errs, "ircv3 only") {
 		t.Errorf("another dialect: status %d: %s", status, errs)
+	}
+}
+
+// A token in a file says what it says on the wire.
+func TestNetworkFile(t *testing.T) {
+	for text, want := range map[string]string{
+		"CRAWLER=index:allow\n": `allow "x"`, "CRAWLER=index:ALLOW\n": `unspecified "x"`, "NICKLEN=9\n": `unspecified "x"`, "A\nCRAWLER=index:DENY\n": "token:2: CRAWLER=index:DENY",
+	} {
+		root := treeOf(t, map[string]string{"token": text})
+		out, _, status := gophd("robots", "test", "-dialect", "ircv3", filepath.Join(root, "token"), "x")
+		if !strings.Contains(out, want) || (status == exit.OK) != strings.HasPrefix(out, "allow") {
+			t.Errorf("%q: status %d, %s", text, status, out)
+		}
 	}
 }

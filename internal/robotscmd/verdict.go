@@ -119,15 +119,20 @@ func (s ruleSource) verdict(agent, sel string) verdict {
 	if s.note != "" {
 		v.Why = s.note
 	}
-	if n := s.network; n != nil {
-		v.Index, v.Cooldown = n.Index.String(), int(n.Cooldown/time.Second)
-		v.Allowed = n.Index != robots.IndexDeny
-		v.Line, v.Pattern, v.Rule = 0, "", n.String()
-		if n.Index == robots.IndexUnspecified {
-			v.Why = "the network says nothing: crawlers go by their own rules"
-		}
+	if s.file.Dialect() == robots.IRCv3 {
+		v.network(s, d)
 	}
 	return v
+}
+
+// network makes the verdict about an IRC network, asked or in a file.
+func (v *verdict) network(s ruleSource, d robots.Decision) {
+	c, _ := s.file.Crawler()
+	v.Rule, v.Pattern = d.Rule.Pattern, ""
+	if s.network != nil {
+		c, v.Line, v.Rule = *s.network, 0, s.network.String()
+	}
+	v.Index, v.Cooldown = c.Index.String(), int(c.Cooldown/time.Second)
 }
 
 func ruleText(r robots.Rule) string {
@@ -158,13 +163,16 @@ func (v verdict) String() string {
 	answer, reason := "allow", "no rule matches"
 	switch {
 	case v.Index == robots.IndexUnspecified.String():
-		answer, reason = "unset", "no CRAWLER token"
-	case v.Index != "":
+		reason = "no CRAWLER token with an index"
+	case v.Index != "" && v.Line == 0:
 		reason = v.Rule
 	case v.Line > 0:
 		reason = place(v.Source, v.Line) + ": " + diag.Printable(v.Rule)
 	}
-	if !v.Allowed {
+	switch {
+	case v.Index == robots.IndexUnspecified.String():
+		answer = v.Index
+	case !v.Allowed:
 		answer = "deny "
 	}
 	text := fmt.Sprintf("%s %s  %s (%s)", answer, strconv.Quote(v.Selector), reason, v.Why)
