@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // treeOf makes a tree of annotations and files, by their paths.
@@ -52,11 +53,11 @@ func reads(t *testing.T, name string, file []byte, agent string) func(string) bo
 	if d, err := robots.ParseDialect(name); err == nil {
 		return robots.Parse(d, file).Agent(agent).Allowed
 	}
-	i := slices.IndexFunc(robots.Models(), func(m robots.Model) bool { return m.Name == name })
+	i := slices.IndexFunc(readers.All(), func(m readers.Reader) bool { return m.Name == name })
 	if i < 0 {
 		t.Fatalf("no reader is called %q", name)
 	}
-	return robots.Models()[i].Read(file, agent)
+	return readers.All()[i].Read(file).Agent(agent).Allowed
 }
 
 func TestCases(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // A leak that the proof finds has a reason if it follows from the rule and the reader
@@ -15,7 +16,7 @@ import (
 // that the reader takes for more than it says. What has none is a fault of the
 // compiler.
 
-// The readers that cannot be told some things, by their names in robots.Models.
+// The readers that cannot be told some things, by their names in readers.All.
 var (
 	withoutStar = []string{"1994", "first-match", "gemini"}
 	asGopher    = []string{"gopher-strict", "veronica2"}
@@ -71,7 +72,7 @@ func (w *work) untold(g *group, e *entry, reader, sel string) (report Report, ok
 	if g != w.groups[0] {
 		report.Message += " (for " + strings.Join(g.names, ", ") + ")"
 	}
-	for _, m := range robots.Models() { // which names to come may let in, too
+	for _, m := range readers.All() { // which names to come may let in, too
 		if same, _ := w.reason(g, e, m.Name, "/"); same == code && (m.Agent == "" || w.groupOf(m.Agent) == g) {
 			report.Readers = append(report.Readers, m.Name)
 		}
@@ -214,9 +215,9 @@ func (w *work) byAllow(reader, sel string) (Report, bool) {
 // it, which goes by the first rule that matches and drops a blank at the beginning
 // and # ? ; with nothing behind.
 func opensFirst(e *entry, sel string) bool {
-	i := slices.IndexFunc(robots.Models(), robots.Model.First)
-	m := robots.Models()[i]
-	form := string(robots.Quoted.Append(nil, sel))
+	i := slices.IndexFunc(readers.All(), func(m readers.Reader) bool { return m.Choice == readers.FirstMatch })
+	m := readers.All()[i]
+	form := string(readers.Quoted.Append(nil, sel))
 	return slices.ContainsFunc([]string{e.uri, e.raw, e.uri[1:]}, func(text string) bool {
 		return strings.HasPrefix(strings.TrimPrefix(form, "/"), strings.TrimPrefix(m.Patterns(robots.Rule{Pattern: text})[0].Pieces[0], "/"))
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"pgregory.net/rapid"
 )
 
@@ -367,9 +368,9 @@ func (d drawn) laws(t *rapid.T, c *Compiled) {
 		}
 		s := policyFor(d.dirs, name)
 		weak := map[string]func(string) bool{}
-		for _, r := range robots.Models() {
+		for _, r := range readers.All() {
 			if r.Name == "gopher-strict" || r.Name == "veronica2" && agent == "veronica" || r.Name == "1994" && (agent == "zz" || d.names(name)) {
-				weak[r.Name] = r.Read(c.File(), agent)
+				weak[r.Name] = r.Read(c.File()).Agent(agent).Allowed
 			}
 		}
 		for _, sel := range d.sels {

@@ -1,10 +1,10 @@
 package policy
 
 import (
+	"github.com/gophd/gophd/robots/readers"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -26,10 +26,10 @@ type form struct {
 
 // escape returns the URI form of a selector.
 func escape(s string) string {
-	if robots.Plain(s) {
+	if readers.Plain(s) {
 		return s
 	}
-	return string(robots.URI.Append(make([]byte, 0, len(s)+16), s))
+	return string(selector.AppendURI(make([]byte, 0, len(s)+16), s))
 }
 
 // join puts g below f.
@@ -49,7 +49,7 @@ func (f form) top() string {
 
 // below returns the form of a directory in the one with form f.
 func (f form) below(name string) form {
-	if robots.Plain(name) {
+	if readers.Plain(name) {
 		return f.join(form{uri: "/" + name, raw: "/" + name, weak: "/" + name})
 	}
 	return f.join(formOf([]string{"/" + name}, false, f.uri == "", false))
@@ -72,7 +72,7 @@ func formOf(pieces []string, end, first, last bool) form {
 		valid := utf8.ValidString(p)
 		for j := range len(p) {
 			c := p[j]
-			uri, raw = robots.URI.Append(uri, p[j:j+1]), append(raw, c)
+			uri, raw = selector.AppendURI(uri, p[j:j+1]), append(raw, c)
 			hazard := c == '#' || c == '*' || c >= 0x80 && !valid
 			if hazard || j >= tail || c == ' ' && first && i == 0 && j == 1 {
 				weak = append(weak, '*')

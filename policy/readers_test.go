@@ -10,6 +10,7 @@ import (
 
 	"github.com/gophd/gophd/policy/internal/prooftest"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"pgregory.net/rapid"
 )
 
@@ -59,12 +60,12 @@ func readersLaws(t *rapid.T, drawn *prooftest.Dir, few []string) {
 	for _, robot := range append([]string{"*"}, prooftest.Robots...) {
 		allows := map[string]func(byte, string) bool{}
 		part := takenForAnother(drawn, robot)
-		for _, m := range robots.Models() {
-			if part && (m.Name == "1994" || m.Name == "first-match") {
+		for _, m := range readers.All() {
+			if m.Choice == readers.LongestMatch || part && (m.Name == "1994" || m.Name == "first-match") {
 				continue
 			}
 			if m.Agent == robot || m.Agent == "" && robot != "veronica" {
-				allows[m.Name] = m.ReadTyped(c.File(), robot)
+				allows[m.Name] = m.Read(c.File()).Agent(robot).AllowedAs
 			}
 		}
 		for _, res := range resources {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -122,9 +123,9 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	for _, s := range f.Usage(agent, escape(sel)) {
 		e.Usage = append(e.Usage, UsePreference{s.Key, s.Preference.String(), c.usageSource(s), s.Line})
 	}
-	for _, r := range robots.Models() {
+	for _, r := range readers.All() {
 		if r.Agent == "" || agent == "*" || strings.EqualFold(r.Agent, agent) { // else it is another robot
-			e.Readers = append(e.Readers, ReaderAnswer{r.Name, r.Read(c.file, agent)(sel)})
+			e.Readers = append(e.Readers, ReaderAnswer{r.Name, r.Read(c.file).Allowed(agent, sel)})
 		}
 	}
 	return e

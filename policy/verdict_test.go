@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // TestClosed: which spellings of what is denied are answered with a pointer, and to what.
@@ -68,7 +68,7 @@ func TestExplainReaders(t *testing.T) {
 				t.Errorf("%s, which reads as %s, is let in", agent, r.Reader)
 			}
 		}
-		for _, m := range robots.Models() {
+		for _, m := range readers.All() {
 			if other := strings.Contains(others, m.Name); strings.Contains(" "+asked, " "+m.Name+" ") == other {
 				t.Errorf("%s: of %s the readers are %s", agent, m.Name, asked)
 			}

@@ -4,9 +4,9 @@
 //	// ...
 //	if f.Allowed("mybot", "/phlog/drafts/") {
 //
-// It reads each of the standards as its text says, tells why it decides as it
-// does ([File.Decide]), and models how programs in use read a file ([Models]).
-// Packages below tell what in a file has no effect (robots/lint), write one
+// It reads each of the standards as its text says, and tells why it decides as it
+// does ([File.Decide]). Packages below model how programs in use read a file
+// (robots/readers), tell what in a file has no effect (robots/lint), write one
 // standard in another (robots/convert), fetch and keep the files of hosts and wait
 // as they ask (robots/client), and ask IRC networks (robots/irc).
 //

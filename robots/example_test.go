@@ -111,25 +111,6 @@ Allow: /archive/%7Eann/
 	// because of the * group, for robots that no group names
 }
 
-func ExampleModels() {
-	file := []byte("User-agent: *\nDisallow: /a*c\nAllow: /abc\n")
-	for _, m := range robots.Models() {
-		allowed := m.Read(file, "mybot")
-		fmt.Println(m.Name, allowed("/abc"))
-	}
-	// Output:
-	// gopher-strict false
-	// veronica2 false
-	// rfc9309 true
-	// rfc9309-raw true
-	// google true
-	// google-raw true
-	// 1994 true
-	// first-match true
-	// gemini true
-	// gopher-mcp false
-}
-
 func ExampleEffectiveRate() {
 	var rates []robots.Rate
 	for _, value := range []string{"1/10m 1300-1659", "1/20m 1700-0459", "5/1m 0500-1259"} {

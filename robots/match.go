@@ -104,7 +104,7 @@ func (s Syntax) forms(p string, fn func(matchForm)) {
 		fn(matchForm{text: oneStar(p[:last]), whole: true, glob: f.glob})
 	}
 	if s.Escapes && f.glob {
-		for _, text := range queryForms(f.text) {
+		for _, text := range QueryForms(f.text) {
 			fn(matchForm{text: text, whole: f.whole, glob: true})
 		}
 	}
@@ -256,10 +256,10 @@ func appendNormalPattern(b []byte, p string) []byte {
 // maxQueryForms bounds how many stars of a pattern are taken for the "?".
 const maxQueryForms = 8
 
-// queryForms returns the other forms of a pattern in normal form that has escaped
+// QueryForms returns the other forms of a pattern in normal form that has escaped
 // reserved bytes behind a star and no "?" before them: where the star covers a "?"
 // of the selector, they equal the raw ones.
-func queryForms(p string) []string {
+func QueryForms(p string) []string {
 	end := strings.IndexByte(p, '?')
 	if end < 0 {
 		end = len(p)
@@ -290,9 +290,9 @@ func appendUnescaped(b []byte, s string) []byte {
 	return b
 }
 
-// pathOf returns path and query of an absolute URL; anything else is a path
+// PathOf returns path and query of an absolute URL; anything else is a path
 // already. The empty path is "/" (RFC 9110, 4.2.3).
-func pathOf(selector string) string {
+func PathOf(selector string) string {
 	if selector == "" {
 		return "/"
 	}

@@ -254,7 +254,7 @@ func (r *Rules) Decide(selector string) Decision {
 // answered without an index, the second makes it.
 func (r *Rules) find(selector string) (best, second match, always bool) {
 	if r.file.dialect.Web() {
-		selector = pathOf(selector)
+		selector = PathOf(selector)
 	}
 	if r.file.dialect == RFC9309 && selector == "/robots.txt" {
 		return best, second, true // R5

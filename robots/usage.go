@@ -100,7 +100,7 @@ func (r *Rules) Usage(path string) Statement {
 	}
 	f := r.file
 	if f.dialect.Web() {
-		path = pathOf(path)
+		path = PathOf(path)
 	}
 	x := r.usageIndex()
 	found := top{all: true}

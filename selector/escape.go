@@ -226,3 +226,24 @@ func AppendClean(b []byte, s string) []byte {
 
 // isControl reports whether c is a control character of ASCII.
 func isControl(c byte) bool { return c < ' ' || c == 0x7f }
+
+// AppendURI appends a selector as a URI path: every byte is escaped but letters, digits
+// and -._~!&'()+,;=:@/.
+func AppendURI(b []byte, sel string) []byte {
+	for i := range len(sel) {
+		if uriBytes[sel[i]] {
+			b = append(b, sel[i])
+		} else {
+			b = AppendPercent(b, sel[i])
+		}
+	}
+	return b
+}
+
+// uriBytes are those that stand for themselves in a URI path.
+var uriBytes = func() (t [256]bool) {
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!&'()+,;=:@/" {
+		t[c] = true
+	}
+	return t
+}()

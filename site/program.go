@@ -121,7 +121,7 @@ func (s scanned) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &disk.Reader{Handle: f, Call: s.call}, nil
+	return &disk.CallReader{Handle: f, Call: s.call}, nil
 }
 
 // included returns the real names of all files that maps include or link. While a map

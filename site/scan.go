@@ -340,6 +340,6 @@ func (s *scanner) readNote(name string) ([]byte, error) {
 	if f.Info.IsDir() {
 		return nil, errors.New("is a directory")
 	}
-	data, err := io.ReadAll(io.LimitReader(&disk.Reader{Handle: f, Call: s.call}, maxNote+1))
+	data, err := io.ReadAll(io.LimitReader(&disk.CallReader{Handle: f, Call: s.call}, maxNote+1))
 	return bytes.Clone(data), err // which have room for more, and most have a few bytes
 }

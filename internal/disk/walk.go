@@ -283,14 +283,14 @@ func (w *walk) jump(real string) {
 	w.at = real
 }
 
-// Reader reads a file by single system calls.
-type Reader struct {
+// CallReader reads a file by single system calls.
+type CallReader struct {
 	*Handle
 	Call Caller
 }
 
 // Read reads from the file.
-func (r *Reader) Read(p []byte) (n int, err error) {
+func (r *CallReader) Read(p []byte) (n int, err error) {
 	if failed := r.Call(r.Real, func() error { n, err = r.File.Read(p); return nil }); failed != nil {
 		return 0, failed
 	}

@@ -16,6 +16,7 @@ package enforce
 import (
 	"context"
 	"fmt"
+	"github.com/gophd/gophd/selector"
 	"net/netip"
 	"slices"
 	"sync"
@@ -215,7 +216,7 @@ func (e *Enforcer) ordersOf(snap *site.Snapshot) *orders {
 
 // judge returns which rule a request breaks, "" for none, and for how long the robot
 // should wait then. A request that breaks none is counted for the next one's delay.
-func (e *Enforcer) judge(client netip.Addr, selector string) (wait time.Duration, why string) {
+func (e *Enforcer) judge(client netip.Addr, sel string) (wait time.Duration, why string) {
 	now := e.time()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -229,7 +230,7 @@ func (e *Enforcer) judge(client netip.Addr, selector string) (wait time.Duration
 	}
 	o := r.orders
 	delay := o.interval(now)
-	if !o.rules.Allowed(string(robots.URI.Append(nil, selector))) {
+	if !o.rules.Allowed(string(selector.AppendURI(nil, sel))) {
 		if r.denied++; r.denied > forgiven {
 			return max(delay, lateBy), "for what robots.txt denies"
 		}

@@ -28,11 +28,12 @@ var mayImport = map[string][]string{
 	"robots/lint":    {"diag", "robots"},
 	"robots/convert": {"diag", "robots", "selector"},
 	"robots/client":  {"robots", "robots/internal/dial"},
-	"robots/kit":     {"robots"},
+	"robots/kit":     {"robots", "robots/readers"},
+	"robots/readers": {"robots", "selector"},
 	"robots/irc":     {"diag", "robots", "robots/internal/dial", "robots/internal/ircline"},
-	"policy":         {"robots", "policy/internal/proof"},
+	"policy":         {"robots", "robots/readers", "policy/internal/proof"},
 
-	"policy/internal/proof":     {"robots", "selector"},
+	"policy/internal/proof":     {"robots", "robots/readers", "selector"},
 	"policy/internal/oracle":    {},
 	"policy/internal/prooftest": {},
 

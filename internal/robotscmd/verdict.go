@@ -102,7 +102,7 @@ func noURLs(selectors []string) error {
 func (s ruleSource) verdict(agent, sel string) verdict {
 	asked := sel
 	if s.gopher && s.file.Dialect() == robots.RFC9309 {
-		asked = string(robots.URI.Append(nil, sel))
+		asked = string(selector.AppendURI(nil, sel))
 	}
 	d := s.file.Decide(agent, asked)
 	v := verdict{

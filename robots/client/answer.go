@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/gophd/gophd/selector"
 	"io"
 	"net/http"
 	"strings"
@@ -98,18 +99,18 @@ func (a *HostRules) Decide(selector string) robots.Decision {
 
 // compared is a selector as the rules are compared with it: to RFC 9309 one of Gopher
 // is a path of which every byte stands for itself. A URL is taken for its target.
-func (a *HostRules) compared(selector string) string {
+func (a *HostRules) compared(sel string) string {
 	gopher := strings.HasPrefix(a.URL, "gopher")
-	if scheme, _, found := strings.Cut(selector, "://"); found {
+	if scheme, _, found := strings.Cut(sel, "://"); found {
 		scheme = strings.TrimSuffix(strings.ToLower(scheme), "s")
-		if target, err := Target(selector); err == nil && (scheme == "http" && !gopher || scheme == "gopher" && gopher) {
-			selector = target
+		if target, err := Target(sel); err == nil && (scheme == "http" && !gopher || scheme == "gopher" && gopher) {
+			sel = target
 		}
 	}
 	if gopher && a.File.Dialect() == robots.RFC9309 {
-		return string(robots.URI.Append(nil, selector))
+		return string(selector.AppendURI(nil, sel))
 	}
-	return selector
+	return sel
 }
 
 // Usage returns what the host states about the use of what is fetched.

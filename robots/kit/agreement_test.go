@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/kit"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // stands says which model stands for a program.
@@ -208,7 +208,6 @@ func oursOnTheirs(t *testing.T, b *strings.Builder) {
 	}
 	columns := []string{"rfc9309-raw", "google-raw", "1994", "first-match", "gopher-mcp"}
 	fmt.Fprintf(b, "| tests of | cases | %s |\n| --- | --- |%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
-	models := robots.Models()
 	for _, source := range sources {
 		agree, n := make([]int, len(columns)), 0
 		for _, q := range list {
@@ -217,8 +216,8 @@ func oursOnTheirs(t *testing.T, b *strings.Builder) {
 			}
 			n++
 			for i, name := range columns {
-				m := models[slices.IndexFunc(models, func(m robots.Model) bool { return m.Name == name })]
-				agree[i] += same(m.Read([]byte(q.Robots), q.Agent)(q.URL) == q.Allow)
+				m, _ := readers.Named(name)
+				agree[i] += same(m.Read([]byte(q.Robots)).Allowed(q.Agent, q.URL) == q.Allow)
 			}
 		}
 		fmt.Fprintf(b, "| %s | %d |", source, n)

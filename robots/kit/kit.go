@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // Case is a robots.txt with questions and answers. An answer is a string for each
@@ -29,7 +30,7 @@ type Case struct {
 
 	Policy   []string            `json:"policy,omitempty"`   // what the annotations say that the file was made of
 	Dialects map[string][]string `json:"dialects"`           // by the name of a [robots.Dialect]
-	Readers  map[string][]string `json:"readers"`            // by the name of a [robots.Model]
+	Readers  map[string][]string `json:"readers"`            // by the name of a [readers.Reader]
 	Programs map[string][]string `json:"programs,omitempty"` // what programs answered, recorded once
 }
 
@@ -56,14 +57,8 @@ func (c *Case) Fill() {
 			c.Dialects[d.String()] = c.Answers(robots.Parse(d, c.Robots).Allowed)
 		}
 	}
-	for _, m := range robots.Models() {
-		read := map[string]func(string) bool{}
-		c.Readers[m.Name] = c.Answers(func(agent, selector string) bool {
-			if read[agent] == nil {
-				read[agent] = m.Read(c.Robots, agent)
-			}
-			return read[agent](selector)
-		})
+	for _, m := range readers.All() {
+		c.Readers[m.Name] = c.Answers(m.Read(c.Robots).Allowed)
 	}
 }
 

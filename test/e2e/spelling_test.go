@@ -7,6 +7,7 @@ import (
 
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
 )
@@ -58,11 +59,11 @@ func TestMadeCapsObeyThePolicy(t *testing.T) {
 		t.Fatalf("caps.txt is denied by %v", by)
 	}
 	file := []byte(d.ask("robots.txt"))
-	for _, m := range robots.Models() {
+	for _, m := range readers.All() {
 		named := slices.ContainsFunc(snap.Compiled.Reports(), func(r policy.Report) bool {
 			return r.File == by.File && r.Line == by.Line && slices.Contains(r.Readers, m.Name) && slices.Contains(r.Leaks, "caps.txt")
 		})
-		if m.ReadTyped(file, "x")('0', "caps.txt") && !named {
+		if m.Read(file).AllowedAs('0', "x", "caps.txt") && !named {
 			t.Errorf("%s takes caps.txt as allowed by\n%s", m.Name, file)
 		}
 	}

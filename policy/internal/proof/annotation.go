@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -45,7 +46,7 @@ type rule struct {
 	states robots.Statement // not a rule but a preference
 	depth  int              // bytes of the directory's selector
 
-	robots.Pattern // in URI form, put below the directory
+	readers.Pattern // in URI form, put below the directory
 
 	program bool // what a program answers is denied
 }
@@ -90,7 +91,7 @@ func readNotes(dir string, notes []Note) *annotation {
 // shutRule denies a directory to everybody, whatever else is said.
 func shutRule(a *annotation, file string) rule {
 	return rule{note: a, file: file, group: &group{all: true}, depth: len(a.dir),
-		Pattern: robots.Pattern{Pieces: []string{string(robots.URI.Append(nil, a.dir))}, Size: shutSize}}
+		Pattern: readers.Pattern{Pieces: []string{string(readers.URI.Append(nil, a.dir))}, Size: shutSize}}
 }
 
 // programNote denies what programs answer: each selector, what lies below it, and
@@ -114,7 +115,7 @@ func (r *rule) names(programs []string) bool {
 	}
 	elements := strings.ReplaceAll(strings.ReplaceAll(strings.Join(r.Pieces, "*"), "%3F", "/"), "*", "/") + "/"
 	return slices.ContainsFunc(programs, func(p string) bool {
-		form := string(robots.URI.Append(nil, strings.TrimPrefix(p, "/*"))) + "/"
+		form := string(readers.URI.Append(nil, strings.TrimPrefix(p, "/*"))) + "/"
 		return strings.HasPrefix(elements, form) || strings.HasPrefix(p, "/*") && strings.Contains(elements, form)
 	})
 }
@@ -186,7 +187,7 @@ func (a *annotation) add(r rule, value string) {
 	if value == "" || value[0] != '/' {
 		value = "/" + value
 	}
-	base := string(robots.URI.Append(nil, a.dir[:len(a.dir)-1]))
+	base := string(readers.URI.Append(nil, a.dir[:len(a.dir)-1]))
 	for _, decode := range []bool{true, false} {
 		if decode || !r.allow && r.states == nil && strings.Contains(value, "%") {
 			r.Pattern = pattern(base, value, decode)
@@ -199,7 +200,7 @@ func (a *annotation) add(r rule, value string) {
 }
 
 // pattern puts a pattern below a directory, in URI form.
-func pattern(base, value string, decode bool) (p robots.Pattern) {
+func pattern(base, value string, decode bool) (p readers.Pattern) {
 	if value, p.Whole = strings.CutSuffix(value, "$"); !decode {
 		value = strings.ReplaceAll(value, "%", "%25")
 	}
@@ -222,11 +223,11 @@ func uriForm(p string) string {
 		c, n := selector.DecodePercent(p)
 		switch {
 		case n == 0:
-			b, p = robots.URI.Append(b, p[:1]), p[1:]
+			b, p = readers.URI.Append(b, p[:1]), p[1:]
 		case c == '/':
 			b, p = append(b, "%2F"...), p[n:]
 		default:
-			b, p = robots.URI.Append(b, string([]byte{c})), p[n:]
+			b, p = readers.URI.Append(b, string([]byte{c})), p[n:]
 		}
 	}
 	return string(b)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/policy/internal/prooftest"
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"pgregory.net/rapid"
 )
 
@@ -24,7 +24,7 @@ func TestCounts(t *testing.T) {
 				if !asked { // another class is this reader's
 					continue
 				}
-				if want := bruteCount(root, m.ReadTyped(file, robot), robot, m); got != want {
+				if want := bruteCount(root, typed(m, file, robot), robot, m); got != want {
 					t.Fatalf("%s as %s: %d leaks and over-blocks, want %d\n%s\n%s", m.Name, robot, got, want, file, dumpTree(root, "/"))
 				}
 			}
@@ -32,16 +32,16 @@ func TestCounts(t *testing.T) {
 	})
 }
 
-func bruteCount(root *prooftest.Dir, allows func(byte, string) bool, robot string, m robots.Model) (n [2]int) {
+func bruteCount(root *prooftest.Dir, allows func(byte, string) bool, robot string, m readers.Reader) (n [2]int) {
 	for _, r := range prooftest.Resources(root, nil) {
 		denied := prooftest.Decide(r.Path, robot, r.Sel).Denied()
 		typ := byte('0')
 		if r.IsDir() {
 			typ = '1'
 		}
-		exact := m.Forms[0] == robots.URI
+		exact := m.Forms[0] == readers.URI
 		for _, s := range r.Spellings(robot) {
-			if first, _, _ := strings.Cut(s, "/"); m.First() && strings.Contains(first, ":") {
+			if first, _, _ := strings.Cut(s, "/"); m.Choice == readers.FirstMatch && strings.Contains(first, ":") {
 				continue
 			}
 			switch got := allows(typ, s); {
@@ -94,4 +94,8 @@ func TestDeniedTwice(t *testing.T) {
 	if once, twice := count("Disallow: /\n"), count("Disallow: /\nDisallow: /*A\n"); !maps.Equal(once, twice) || once["gopher-strict"][0] == 0 {
 		t.Errorf("by one pattern: %v, and by two: %v", once, twice)
 	}
+}
+
+func typed(m readers.Reader, file []byte, robot string) func(byte, string) bool {
+	return m.Read(file).Agent(robot).AllowedAs
 }

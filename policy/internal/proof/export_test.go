@@ -1,6 +1,6 @@
 package proof
 
-import "github.com/gophd/gophd/robots"
+import "github.com/gophd/gophd/robots/readers"
 
 // Counts returns for each robot that somebody names, and for "*", what every reader
 // takes otherwise: leaks and over-blocks, of names that exist alone if invent is
@@ -36,7 +36,7 @@ func Counts[D comparable](in Input[D], invent bool) map[string]map[string][2]int
 }
 
 // Models are the readers.
-var Models = robots.Models
+var Models = func() []readers.Reader { return models }
 
 // SetMinNode makes the proof remember smaller directories.
 func SetMinNode(n int) (restore func()) {

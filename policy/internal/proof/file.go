@@ -5,18 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 var (
-	models      = robots.Models()
+	models      = slices.DeleteFunc(readers.All(), func(m readers.Reader) bool { return m.Choice == readers.LongestMatch })
 	exactModel  = modelNamed("rfc9309")
 	strictModel = modelNamed("gopher-strict") // it reads the file alike for all robots
-	firstModel  = slices.IndexFunc(models, robots.Model.First)
+	firstModel  = slices.IndexFunc(models, func(m readers.Reader) bool { return m.Choice == readers.FirstMatch })
 )
 
 func modelNamed(name string) int {
-	return slices.IndexFunc(models, func(m robots.Model) bool { return m.Name == name })
+	return slices.IndexFunc(models, func(m readers.Reader) bool { return m.Name == name })
 }
 
 // The sides beside the readers, which have the bits of their numbers in models.
@@ -33,7 +33,7 @@ const veronica = "veronica"
 // read makes the set of the file, and the lanes. The strict reader's set is that of
 // all classes, since every line of the file is for it; if there is but one class, it
 // is nil.
-func (c *class) read(reading *robots.Reading, strict *set) {
+func (c *class) read(reading *reading, strict *set) {
 	readers := c.readers
 	if strict != nil {
 		readers &^= 1 << strictModel
@@ -44,7 +44,7 @@ func (c *class) read(reading *robots.Reading, strict *set) {
 
 // fileSet is the file as some readers take it for a robot. Most readers take most
 // lines alike: those share an entry.
-func fileSet(reading *robots.Reading, robot string, readers uint32) *set {
+func fileSet(reading *reading, robot string, bits uint32) *set {
 	var list []entry
 	of := map[int][]int{} // the entries of each line
 	add := func(e entry) {
@@ -58,12 +58,12 @@ func fileSet(reading *robots.Reading, robot string, readers uint32) *set {
 	}
 	heads := map[string]bool{}
 	for i, m := range models {
-		if readers>>i&1 == 0 {
+		if bits>>i&1 == 0 {
 			continue
 		}
-		for _, r := range reading.Rules(m, robot) {
+		for _, r := range m.Rules(reading.file, robot) {
 			for _, p := range m.Patterns(r) {
-				if m.First() && decided(heads, p.Pieces[0]) {
+				if m.Choice == readers.FirstMatch && decided(heads, p.Pieces[0]) {
 					continue
 				}
 				add(entry{Pattern: p, allow: r.Allow, sides: 1 << i, ref: r.Line})
@@ -92,7 +92,7 @@ func decided(heads map[string]bool, head string) bool {
 type lane struct {
 	set     *set
 	prefix  string // comes before the selector without its slash
-	form    robots.Form
+	form    readers.Form
 	readers uint32
 	slash   bool // asked for selectors that begin with a slash
 	bare    bool // and for those without one
@@ -126,13 +126,13 @@ func (c *class) makeLanes(strict *set) {
 		}
 	}
 	slices.SortStableFunc(c.lanes, func(a, b lane) int { return cmp.Compare(a.prefix, b.prefix) })
-	c.lanes = slices.Insert(c.lanes, 0, lane{set: c.policy, prefix: "/", form: robots.URI})
+	c.lanes = slices.Insert(c.lanes, 0, lane{set: c.policy, prefix: "/", form: readers.URI})
 	for i := range c.lanes {
 		l := &c.lanes[i]
-		if l.prefix == "/" && l.set == c.file && (l.form == robots.URI || c.uri == 0) {
+		if l.prefix == "/" && l.set == c.file && (l.form == readers.URI || c.uri == 0) {
 			c.uri = i
 		}
-		if l.form == robots.URI {
+		if l.form == readers.URI {
 			c.exact |= l.readers
 		}
 		if l.start = l.set.root(l.prefix); i > 0 && l.prefix == c.lanes[i-1].prefix && l.set == c.lanes[i-1].set {
@@ -179,7 +179,7 @@ func (c *class) root() *place {
 
 // below goes down into the directory with the selector sel.
 func (c *class) below(p, next *place, sel string) {
-	next.dir, next.plain, next.still, next.key = sel, p.plain && robots.Plain(sel[len(p.dir):]), true, uint64(c.readers)
+	next.dir, next.plain, next.still, next.key = sel, p.plain && readers.Plain(sel[len(p.dir):]), true, uint64(c.readers)
 	for i := range c.lanes {
 		if next.plain && i > 0 && p.at[i] == p.at[i-1] {
 			next.at[i] = next.at[i-1]
@@ -195,7 +195,7 @@ func (c *class) below(p, next *place, sel string) {
 }
 
 // isPlain reports whether a selector below the place is the same in all forms.
-func (p *place) isPlain(sel string) bool { return p.plain && robots.Plain(sel[len(p.dir):]) }
+func (p *place) isPlain(sel string) bool { return p.plain && readers.Plain(sel[len(p.dir):]) }
 
 // subject returns what a lane compares of a selector, which begins with a slash.
 func (l *lane) subject(sel string, plain bool) string {

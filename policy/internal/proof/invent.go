@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // later and other are names that nobody has given yet. Where rules speak of one, as those
@@ -17,7 +17,7 @@ const later, other = "later", "_"
 func (p *prover[D]) invent(at *place, rules, lines []span, dirs []D, t *tally) {
 	c := p.class
 	p.deep = nil
-	form := string(robots.URI.Append(nil, at.dir))
+	form := string(readers.URI.Append(nil, at.dir))
 	p.invented(at, at, at.dir+later, t)
 	if pieces, ok := c.goBy(at); !ok || at.dir == "/" || holds(later, pieces) { // of the root some lines are left out
 		p.invented(at, at, at.dir+other, t)
@@ -123,6 +123,6 @@ func (p *prover[D]) invented(at, in *place, sel string, t *tally) {
 
 // plainName decodes a name in URI form; no name has a slash that was escaped.
 func plainName(form string) (name string, ok bool) {
-	name = string(robots.Decoded.Append(nil, form))
+	name = string(readers.Decoded.Append(nil, form))
 	return name, strings.Count(name, "/") == strings.Count(form, "/")
 }

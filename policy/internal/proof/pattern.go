@@ -8,7 +8,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -21,7 +21,7 @@ import (
 
 // entry is a pattern as some sides take it.
 type entry struct {
-	robots.Pattern
+	readers.Pattern
 	allow bool
 	sides uint32 // one bit each
 	ref   int    // line of the file, or index of what the side knows of it
@@ -318,7 +318,7 @@ func (e *entry) matchesWhole(sub string) bool {
 			return string('Ā' + rune(c))
 		})
 	}
-	p := robots.Pattern{Whole: e.Whole}
+	p := readers.Pattern{Whole: e.Whole}
 	for _, piece := range e.Pieces {
 		p.Pieces = append(p.Pieces, letters(piece))
 	}

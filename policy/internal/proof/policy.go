@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // The policy is what RFC 9309 says of all annotations together: their rules, each
@@ -38,7 +39,7 @@ func (c *class) name() string { return c.names[0] }
 // take makes the policy of the rules that count, and of the preferences that the
 // file states. Each annotation contributes its own rules for a robot, or else those
 // for all, and preferences likewise. The annotations come from above to below.
-func (c *class) take(notes []*annotation, reading *robots.Reading, programs []string) {
+func (c *class) take(notes []*annotation, reading *reading, programs []string) {
 	list := c.state(reading)
 	var above []*annotation // those that speak of the class by name
 	for _, a := range notes {
@@ -140,7 +141,7 @@ func (c *class) largest(found []int, counts func(*rule) bool) *rule {
 
 // classes sorts the robots that annotations or the file name into those that are
 // treated alike. The first is all others.
-func classes(notes []*annotation, reading *robots.Reading) []*class {
+func classes(notes []*annotation, reading *reading) []*class {
 	ways := map[string]uint64{}
 	for _, a := range notes {
 		for _, g := range a.groups {
@@ -158,7 +159,7 @@ func classes(notes []*annotation, reading *robots.Reading) []*class {
 	alike := map[string]*class{}
 	for name, way := range ways {
 		key := fmt.Sprint(way, reading.Key(name))
-		if slices.ContainsFunc(models, func(m robots.Model) bool { return m.Agent == name }) {
+		if slices.ContainsFunc(models, func(m readers.Reader) bool { return m.Agent == name }) {
 			key = name // the two with models of their own stand for themselves
 		}
 		if alike[key] == nil {

@@ -1,14 +1,14 @@
 // Package proof compares a robots.txt with the annotations that it was made of.
 //
 // It reads the bytes of the annotations itself, works out what the policy is, and
-// asks models of all known readers ([robots.Models]) what they make of the file:
+// asks models of all known readers ([readers.All]) what they make of the file:
 // for every selector that the server answers, in every spelling, and for names
 // that do not exist yet. It shares nothing with what wrote the file but the
 // package robots, so that a fault there is found here.
 //
 //	annotations ─ readNotes ─ rules ──── policy ─┐
 //	                                             ├─ walk ─ findings
-//	robots.txt ── robots.Reading ─────── file ───┘
+//	robots.txt ── readers.Parsed ───────── file ───┘
 //
 // Both sides are sets of patterns (pattern.go). The walk goes down the tree once for
 // each class of robots that are treated alike, and carries with it what of each
@@ -19,7 +19,7 @@ package proof
 
 // Result is what a proof has found. It never changes.
 type Result[D comparable] struct {
-	Rows     []Row     // one for each of [robots.Models], then [Preferences]
+	Rows     []Row     // one for each of [readers.All], then [Preferences]
 	Findings []Finding // leaks first, then by file, line, reader and robot
 
 	root *node[D]

@@ -5,7 +5,7 @@ import (
 	"hash/maphash"
 	"strings"
 
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // A change costs what it changes. A line of the file such as "Disallow: /~bob/x"
@@ -61,7 +61,7 @@ func (p *prover[D]) compare() {
 	}
 	p.tops = nil
 	for i, kid := range p.root.kids {
-		if !robots.Plain(kid.name) {
+		if !readers.Plain(kid.name) {
 			continue // lines about it are not told by its name
 		}
 		if key := mix(rest, about[i+1]); !kid.proven() || kid.part.key != key {
@@ -87,7 +87,7 @@ func topOf(line string) (field int, top string) {
 		return 0, ""
 	}
 	top, _, deeper := strings.Cut(strings.TrimPrefix(value, "/"), "/")
-	if !deeper || len(top) < 2 || !robots.Plain(top) { // one letter may be an item type
+	if !deeper || len(top) < 2 || !readers.Plain(top) { // one letter may be an item type
 		return 0, ""
 	}
 	return field, top
@@ -96,7 +96,7 @@ func topOf(line string) (field int, top string) {
 // read reads the file, and finds out which robots are treated alike. Lines about
 // directories that are as they were are left out, but for the first: to some readers
 // a group without lines is another. What was found for other robots is not taken over.
-func (p *prover[D]) read() (*robots.Reading, []*class) {
+func (p *prover[D]) read() (*reading, []*class) {
 	for {
 		var file []byte
 		for _, l := range p.lines {
@@ -104,7 +104,7 @@ func (p *prover[D]) read() (*robots.Reading, []*class) {
 				file = append(file, l.text...)
 			}
 		}
-		reading := robots.NewReading(file)
+		reading := newReading(file)
 		list := classes(p.notes(true), reading)
 		names := ""
 		for _, c := range list {

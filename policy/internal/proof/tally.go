@@ -18,7 +18,7 @@ type Row struct {
 // Finding is where a reader does not take the file as the annotations say.
 type Finding struct {
 	Leak     bool     // denied, but taken as allowed; else the reverse
-	Reader   string   // a name of [robots.Models], or [Preferences]
+	Reader   string   // a name of [readers.All], or [Preferences]
 	Robot    string   // "*" for all robots that nobody names; of several treated alike, the first name
 	File     string   // of the rule that decides; "" if none does
 	Line     int      // in it; 0: the annotation as a whole

@@ -1,19 +1,22 @@
 package proof
 
-import "github.com/gophd/gophd/robots"
+import (
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
+)
 
 // Preferences are compared with the file like denials: of all Content-Usage lines
 // whose paths match, those with the longest path count, and of those that differ
 // the more restrictive value.
 
 // state makes entries of the preferences that the file states.
-func (c *class) state(reading *robots.Reading) (list []entry) {
+func (c *class) state(reading *reading) (list []entry) {
 	for _, line := range reading.Usages(c.name()) {
 		states, err := robots.ParseUsage(line.Value)
 		if err != nil {
 			continue
 		}
-		p := robots.Pattern{Pieces: []string{""}} // no path: all
+		p := readers.Pattern{Pieces: []string{""}} // no path: all
 		if line.Pattern != "" {
 			p = models[exactModel].Patterns(robots.Rule{Pattern: line.Pattern})[0]
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -153,7 +153,7 @@ func (p *prover[D]) alikeFiles(at *place) (is func(name string) bool, found tall
 	if p.resource(at, at.dir+later, false, false, &found); found.found != nil {
 		return nil, found
 	}
-	return func(name string) bool { return robots.Plain(name) && !holds(name, pieces) }, found
+	return func(name string) bool { return readers.Plain(name) && !holds(name, pieces) }, found
 }
 
 // goBy returns what patterns look for in the names in a place: one that holds none of it
@@ -270,7 +270,7 @@ func (p *prover[D]) spelling(at *place, canonical, sel string, dir, exists bool,
 // may end inside of an escape: "/*9.txt" matches "/%C3%A9.txt". So it is, by the
 // letter; but readers that escape nothing are right not to see it.
 func (p *prover[D]) byDigits(at *place, sel string) bool {
-	form := string(robots.URI.Append(nil, sel))
+	form := string(readers.URI.Append(nil, sel))
 	if !strings.Contains(form, "%") {
 		return false
 	}

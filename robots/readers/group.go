@@ -1,0 +1,213 @@
+package readers
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// lineGroup is what a reader takes for one.
+type lineGroup struct {
+	names []string // as the reader compares them; none: rules before the first User-agent line
+	rules []robots.Rule
+}
+
+// hasAll reports whether the group is for everybody.
+func (g *lineGroup) hasAll() bool { return slices.Contains(g.names, "*") }
+
+// grouping is what groups depend on: readers for which it is the same share them.
+type grouping struct {
+	dialect robots.Dialect
+	groups  bool
+	names   Names
+	blank   bool
+	ends    Fields
+	python  bool
+}
+
+func (r Reader) grouping() grouping {
+	return grouping{r.Dialect, r.Groups, r.Names, r.Blank, r.Ends, r.Python}
+}
+
+// groups returns the groups of a file. Of a reader for which blank lines end groups one
+// without any field behind its User-agent lines does not count.
+func (by grouping) read(f *robots.File) (list []lineGroup) {
+	now := -1       // the group that lines belong to
+	named := false  // the next User-agent line joins it
+	ruled := true   // it counts
+	end := func() { // the group that lines belong to
+		if now >= 0 && !ruled {
+			list = list[:now]
+		}
+		now, named = -1, false
+	}
+	for l := range by.lines(f) {
+		switch l.Kind {
+		case robots.KindBlank:
+			if by.blank && (!by.python || strings.Trim(l.Text, "\r\n") == "") {
+				end()
+			}
+		case robots.KindAgent:
+			if !by.groups {
+				continue
+			}
+			if !named {
+				end()
+				list, now, named, ruled = append(list, lineGroup{names: []string{}}), len(list), true, !by.blank || !by.python
+			}
+			if name := by.name(l.Value); name != "" || by.names == Part && by.python {
+				list[now].names = append(list[now].names, name)
+			}
+		case robots.KindAllow, robots.KindDisallow:
+			if now < 0 {
+				list, now, ruled = append(list, lineGroup{}), len(list), true
+			}
+			list[now].rules = append(list[now].rules, robots.Rule{Allow: l.Kind == robots.KindAllow, Pattern: l.Value, Line: l.Number})
+			named, ruled = false, true
+		case robots.KindUsage:
+			named = named && by.ends != AnyField && by.names != Token
+		case robots.KindField:
+			field := strings.ToLower(l.Field)
+			if by.ends == AnyField || by.ends == RateFields && (field == "crawl-delay" || field == "request-rate") {
+				named, ruled = false, true
+			}
+		}
+	}
+	end()
+	return list
+}
+
+// name is the name of a User-agent line as it is compared, in lower case.
+func (by grouping) name(value string) string {
+	switch {
+	case by.names == Token:
+		value = robots.ProductToken(value)
+	case by.names == Part && by.python:
+		value = unquote(value)
+	case by.names == Part:
+		value, _, _ = strings.Cut(value, "/")
+		value = strings.TrimSpace(value)
+	}
+	return strings.ToLower(value)
+}
+
+// lines returns the lines of a file. To Python more bytes end lines and are blank, and
+// no field is forgiven a mistake.
+func (by grouping) lines(f *robots.File) iter.Seq[robots.Line] {
+	if !by.python && by.names != Value {
+		return f.Lines()
+	}
+	return func(yield func(robots.Line) bool) {
+		for l := range f.Lines() {
+			for _, part := range by.split(l) {
+				if part.Forgiven {
+					part.Kind = robots.KindField
+				}
+				if !yield(part) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// split returns a line as Python takes it: as several, if it holds more ends of lines.
+func (by grouping) split(l robots.Line) (parts []robots.Line) {
+	if !by.python || !strings.ContainsFunc(l.Text, isPythonSpace) {
+		return []robots.Line{l}
+	}
+	for text := range strings.FieldsFuncSeq(l.Text, func(c rune) bool { return strings.ContainsRune("\v\f\x1c\x1d\x1e\u0085\u2028\u2029", c) }) {
+		for part := range robots.Parse(by.dialect, []byte(text)).Lines() {
+			part.Number, part.Text = l.Number, text
+			part.Value = strings.TrimFunc(part.Value, isPythonSpace)
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+func isPythonSpace(c rune) bool { return unicode.IsSpace(c) || 0x1c <= c && c <= 0x1f }
+
+// choose returns the rules that bind a robot, in the order of the file.
+func (r Reader) choose(groups []lineGroup, robot string) (rules []robots.Rule) {
+	robot = strings.ToLower(robot)
+	if r.Names == ValueOrPart {
+		return chooseByKey(groups, robot)
+	}
+	word, _, _ := strings.Cut(robot, "/")
+	token := strings.ToLower(robots.ProductToken(robot))
+	fits := func(name string) bool {
+		switch r.Names {
+		case Part:
+			return name != "*" && strings.Contains(word, name)
+		case Value:
+			return name == robot
+		}
+		return name == token
+	}
+	var own, others, loose []int
+	for i := range groups {
+		switch g := &groups[i]; {
+		case g.names == nil:
+			loose = append(loose, i)
+		case slices.ContainsFunc(g.names, fits) && !(r.Python && g.hasAll()) && token != "*":
+			own = append(own, i)
+		case g.hasAll():
+			others = append(others, i)
+		}
+	}
+	if r.First && len(own) > 0 {
+		own = own[:1]
+	}
+	if r.First && r.Python && len(others) > 0 {
+		others = others[:1]
+	}
+	if len(own) == 0 || r.Everybody {
+		own = append(own, others...)
+	}
+	if r.Loose {
+		own = append(own, loose...)
+	}
+	slices.Sort(own)
+	for _, i := range own {
+		rules = append(rules, groups[i].rules...)
+	}
+	return rules
+}
+
+// chooseByKey follows CPython's reader since 3.13.x: groups are kept by the name, those
+// of the same name as one, which is for the names that all of them have.
+func chooseByKey(groups []lineGroup, robot string) []robots.Rule {
+	var order []string
+	byName := map[string]*lineGroup{}
+	for i := range groups {
+		for _, name := range groups[i].names {
+			g := byName[name]
+			if g == nil {
+				order, g = append(order, name), &lineGroup{names: groups[i].names}
+				byName[name] = g
+			}
+			shared := func(name string) bool { return !slices.Contains(groups[i].names, name) }
+			g.names = slices.DeleteFunc(slices.Clone(g.names), shared)
+			g.rules = append(g.rules, groups[i].rules...)
+		}
+	}
+	if g := byName[robot]; g != nil {
+		return g.rules
+	}
+	robot, _, _ = strings.Cut(robot, "/")
+	for _, key := range order {
+		for _, name := range byName[key].names {
+			if name != "*" && strings.Contains(robot, name) {
+				return byName[key].rules
+			}
+		}
+	}
+	if g := byName["*"]; g != nil {
+		return g.rules
+	}
+	return nil
+}

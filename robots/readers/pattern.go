@@ -1,0 +1,322 @@
+package readers
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
+)
+
+// What readers compare: forms of a selector, and what each makes of a pattern.
+
+// Form is a way to write a selector before it is compared.
+type Form uint8
+
+// The forms.
+const (
+	Raw      Form = iota // as it is
+	URI                  // as a URI path: escaped but for unreserved bytes and !&'()+,;=:@/
+	Normal               // in the normal form of R6, taken for a URI that may hold escapes
+	High                 // bytes from 0x80 escaped
+	Quoted               // as CPython's urllib.robotparser to 3.12: decoded, and quoted again
+	Requoted             // as CPython's since 3.13.x, for which a query has parts of its own
+	Decoded              // percent-decoded
+)
+
+// kept are the bytes that CPython does not quote.
+var kept = func() (t [256]bool) {
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/" {
+		t[c] = true
+	}
+	return t
+}()
+
+// Plain reports whether all forms of a selector are the selector itself.
+func Plain(sel string) bool {
+	for i := range len(sel) {
+		if !kept[sel[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+// Append appends a selector in the form. The form of a beginning that ends in a
+// slash is the beginning of the form.
+func (f Form) Append(b []byte, sel string) []byte {
+	switch f {
+	case URI:
+		return selector.AppendURI(b, sel)
+	case Normal:
+		return selector.AppendNormal(b, sel)
+	case High:
+		for i := range len(sel) {
+			if sel[i] < utf8.RuneSelf {
+				b = append(b, sel[i])
+			} else {
+				b = selector.AppendPercent(b, sel[i])
+			}
+		}
+		return b
+	case Quoted:
+		return appendQuoted(b, unparsed(unquote(sel), true))
+	case Requoted:
+		return requote(b, pathOfURL(sel), "=&")
+	case Decoded:
+		return append(b, unquote(sel)...)
+	default:
+		return append(b, sel...)
+	}
+}
+
+// appendQuoted appends text as CPython quotes it.
+func appendQuoted(b []byte, s string) []byte {
+	for i := range len(s) {
+		if kept[s[i]] {
+			b = append(b, s[i])
+		} else {
+			b = selector.AppendPercent(b, s[i])
+		}
+	}
+	return b
+}
+
+// unquote decodes percent escapes as Python does: what is no UTF-8 then becomes
+// U+FFFD, and malformed escapes stand.
+func unquote(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	return strings.ToValidUTF8(string(appendDecoded(make([]byte, 0, len(s)), s)), "\ufffd")
+}
+
+func appendDecoded(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		c, n := selector.DecodePercent(s[i:])
+		if n == 0 {
+			c, n = s[i], 1
+		}
+		b = append(b, c)
+		i += n - 1
+	}
+	return b
+}
+
+// requote appends a path with its query as CPython writes it since 3.13.x: decoded and
+// quoted again, but for the bytes in keep, which stand where they stand. Those that
+// separate the parts of a query do so behind a "?" alone.
+func requote(b []byte, s, keep string) []byte {
+	path, query, ok := strings.Cut(s, "?")
+	b = requotePart(b, path, strings.Trim(keep, "=&"))
+	if ok {
+		b = requotePart(append(b, '?'), query, keep)
+	}
+	return b
+}
+
+func requotePart(b []byte, s, keep string) []byte {
+	for s != "" {
+		n := strings.IndexAny(s, keep)
+		if n < 0 {
+			n = len(s)
+		}
+		b = appendQuoted(b, string(appendDecoded(nil, s[:n])))
+		if s = s[n:]; s != "" {
+			b, s = append(b, s[0]), s[1:]
+		}
+	}
+	return b
+}
+
+// pathOfURL is what CPython since 3.13.x leaves of a URL: not the scheme, nor the host.
+func pathOfURL(s string) string {
+	s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.TrimLeft(s, controls))
+	if scheme, rest, ok := strings.Cut(s, ":"); ok && isWord(scheme) {
+		s = rest
+	}
+	if rest, ok := strings.CutPrefix(s, "//"); ok {
+		if s = ""; strings.ContainsAny(rest, "/?#") {
+			s = rest[strings.IndexAny(rest, "/?#"):]
+		}
+		if strings.HasPrefix(s, "//") {
+			s = "//" + s
+		}
+	}
+	if s == "" {
+		return "/"
+	}
+	return s
+}
+
+const controls = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "
+
+// unparsed is what is left of a URL that CPython took apart and put together
+// again: empty parts go with their mark, and the scheme, if cut says so.
+func unparsed(s string, cut bool) string {
+	s = strings.TrimLeft(s, controls)
+	params := true
+	if scheme, rest, ok := strings.Cut(s, ":"); ok && isWord(scheme) {
+		params = false
+		if s = rest; !cut {
+			s = strings.ToLower(scheme) + ":" + rest
+		}
+	}
+	s, fragment := cutMark(s, '#')
+	s, query := cutMark(s, '?')
+	if slash := strings.LastIndexByte(s, '/') + 1; params {
+		if i := strings.IndexByte(s[slash:], ';'); i >= 0 && slash+i == len(s)-1 {
+			s = s[:len(s)-1]
+		}
+	}
+	return s + query + fragment
+}
+
+// cutMark cuts s before a mark; what comes after is empty if it is the mark alone.
+func cutMark(s string, mark byte) (before, after string) {
+	i := strings.IndexByte(s, mark)
+	if i < 0 {
+		return s, ""
+	}
+	if i == len(s)-1 {
+		return s[:i], ""
+	}
+	return s[:i], s[i:]
+}
+
+// isWord reports whether CPython takes s for the scheme of a URL.
+func isWord(s string) bool {
+	const scheme = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-."
+	return s != "" && ('a' <= s[0]|0x20 && s[0]|0x20 <= 'z') && strings.Trim(s, scheme) == ""
+}
+
+// Pattern is what a reader compares with a form of a selector.
+type Pattern struct {
+	Pieces []string // bytes; between two of them any bytes may stand
+	Whole  bool     // it covers the whole selector, not only its beginning
+	Size   int      // the larger decides; to a reader of [LongestMatch] that of the match does
+}
+
+// Match reports whether the pattern matches a form of a selector.
+func (p *Pattern) Match(form string) bool { return p.covers(form) >= 0 }
+
+// covers returns how many bytes of a form the pattern matches, or -1. The last piece is
+// looked for from the end.
+func (p *Pattern) covers(form string) int {
+	rest, ok := strings.CutPrefix(form, p.Pieces[0])
+	last := len(p.Pieces) - 1
+	switch {
+	case !ok || last == 0 && p.Whole && rest != "":
+		return -1
+	case last == 0:
+		return len(p.Pieces[0])
+	}
+	for _, piece := range p.Pieces[1:last] {
+		at := strings.Index(rest, piece)
+		if at < 0 {
+			return -1
+		}
+		rest = rest[at+len(piece):]
+	}
+	at := strings.LastIndex(rest, p.Pieces[last])
+	if at < 0 || p.Whole && at+len(p.Pieces[last]) < len(rest) {
+		return -1
+	}
+	return len(form) - len(rest) + at + len(p.Pieces[last])
+}
+
+// Escapes is how a reader brings the bytes of a pattern to the form of a selector.
+type Escapes uint8
+
+// The ways.
+const (
+	AsWritten Escapes = iota // they are compared as they stand
+	Letter                   // the normal form of R6
+	Google                   // bytes from 0x80 are escaped, and escapes are in capitals
+	Quote                    // decoded and quoted again, as CPython did to 3.12
+	Requote                  // and as it does since 3.13.x
+	Either                   // as it is written, and decoded
+)
+
+// Patterns returns what the reader compares for a rule; none if that has no effect.
+func (r Reader) Patterns(rule robots.Rule) (list []Pattern) {
+	if rule.Pattern == "" && r.Choice != FirstMatch { // to whom it is a rule that opens all
+		return nil
+	}
+	for i, value := range r.written(rule.Pattern) {
+		p, ok := r.pattern(value)
+		if !ok {
+			return nil
+		}
+		if i > 0 && r.Escapes == Letter {
+			p.Size = list[0].Size
+		}
+		list = append(list, p)
+	}
+	if bare, ok := strings.CutSuffix(rule.Pattern, "/"); r.Below && ok && bare != "" && !strings.HasSuffix(bare, "*") {
+		list = append(list, Pattern{strings.Split(bare, "*"), true, len(rule.Pattern)})
+	}
+	if value := r.written(rule.Pattern)[0]; r.Index && rule.Allow {
+		if i := strings.LastIndexByte(value, '/'); i >= 0 && strings.HasPrefix(value[i:], "/index.htm") {
+			p, _ := r.pattern(value[:i+1] + "$")
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// pattern takes a value apart that is in the reader's form.
+func (r Reader) pattern(value string) (p Pattern, ok bool) {
+	p.Size = len(value)
+	if r.Dollar {
+		value, p.Whole = strings.CutSuffix(value, "$")
+	}
+	switch {
+	case r.Star:
+		p.Pieces = strings.Split(value, "*")
+	case r.EndStar:
+		value = strings.TrimSuffix(value, "*")
+		if p.Pieces, p.Size = []string{value}, len(value); value == "" || strings.Contains(value, "*") {
+			return p, false
+		}
+	default:
+		p.Pieces = []string{value}
+	}
+	if n := len(p.Pieces); p.Whole && n > 1 && p.Pieces[n-1] == "" {
+		p.Whole = false // any bytes, and the end
+	}
+	return p, r.Choice != LongestMatch || !strings.Contains(value, "$") // there it is one at the end, or none
+}
+
+// written returns the forms in which the reader writes a value.
+func (r Reader) written(value string) []string {
+	switch r.Escapes {
+	case Letter:
+		value = robots.NormalPattern(value)
+		return append([]string{value}, robots.QueryForms(value)...)
+	case Google:
+		b := High.Append(nil, value)
+		for i := 0; i+2 < len(b); i++ {
+			if c, n := selector.DecodePercent(string(b[i : i+3])); n > 0 {
+				selector.AppendPercent(b[:i], c)
+				i += 2
+			}
+		}
+		return []string{string(b)}
+	case Quote:
+		return []string{string(appendQuoted(nil, unparsed(unquote(value), false)))}
+	case Requote:
+		for strings.Contains(value, "**") {
+			value = strings.ReplaceAll(value, "**", "*")
+		}
+		if i := strings.IndexByte(value, '$'); i >= 0 && strings.Trim(value[i:], "$*") == "" {
+			value = value[:i+1]
+		}
+		return []string{string(requote(nil, value, "=&*$"))}
+	case Either:
+		if plain := unquote(value); plain != value {
+			return []string{value, plain}
+		}
+	}
+	return []string{value}
+}

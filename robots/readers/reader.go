@@ -1,0 +1,207 @@
+// Package readers models how programs in use read a robots file that lies on a Gopher
+// server:
+//
+//	for _, r := range readers.All() {
+//		fmt.Println(r.Name, r.Read(file).Allowed("mybot", "/phlog/drafts/"))
+//	}
+//
+// A reader is a row that says what it can. A program of a kind that is known in no row
+// is a [Reader] that its author fills in; everything that asks readers takes it.
+//
+//	file ─ group.go: lines, groups, the rules that bind a robot ─┐
+//	value of a rule ─ pattern.go: what is compared ──────────────┼─ reading.go: Allowed
+//	selector ─ pattern.go: Form ─────────────────────────────────┘
+package readers
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// A Reader is how a program reads a robots file. A selector is denied if one of its
+// Forms is: of all patterns that match the form the one that Choice prefers decides.
+type Reader struct {
+	Name  string // short, for tables
+	Note  string // which program, and what it does
+	Agent string // the one robot that reads so, in lower case; "" if any may
+
+	// Which lines bind a robot.
+
+	Dialect   robots.Dialect // how lines and fields are told apart
+	Groups    bool           // User-agent lines make groups; else every line binds every robot
+	Names     Names          // which groups are a robot's own
+	First     bool           // of groups that fit the first binds alone; else all do
+	Everybody bool           // the * group binds beside a robot's own; else in place of one
+	Loose     bool           // rules before the first User-agent line bind everybody
+	Blank     bool           // a blank line ends a group
+	Ends      Fields         // fields besides rules that end a run of User-agent lines
+	Python    bool           // lines, blanks and fields are those of Python's str
+	Allow     bool           // Allow lines are rules
+
+	// What a pattern means.
+
+	Star    bool    // * is any bytes
+	EndStar bool    // without Star: a * at the end is dropped, and a pattern with another has no effect
+	Dollar  bool    // $ at the end is the end
+	Below   bool    // /p/ also covers /p
+	Index   bool    // an Allow of index.htm… is one of its directory, too
+	Escapes Escapes // how bytes are brought to one form
+
+	// Which pattern decides.
+
+	Choice Choice
+	Ties   Ties // which side wins between patterns that Choice takes for equal
+
+	// What it asks.
+
+	Forms []Form // of a selector: at least one
+	Bare  bool   // a selector without a leading slash is asked as it is; else a slash is put before it
+	Typed bool   // each form also with the item type before it: "/0/p" and "0/p"
+	Web   bool   // selectors are paths: the empty one is "/", and /robots.txt is always allowed
+}
+
+// Names says which groups are a robot's own.
+type Names uint8
+
+// How names are compared, without case.
+const (
+	Token       Names = iota // the product tokens are the same
+	Part                     // the group's name is a part of the robot's
+	Value                    // the whole value is the robot's name
+	ValueOrPart              // as Value, or if no group fits so, as Part
+)
+
+// Fields is which fields end a run of User-agent lines, besides rules.
+type Fields uint8
+
+// The choices.
+const (
+	NoField    Fields = iota
+	RateFields        // Crawl-delay and Request-rate
+	AnyField
+)
+
+// Choice is which of the patterns that match decides.
+type Choice uint8
+
+// The choices.
+const (
+	LongestPattern Choice = iota // the one with most bytes, * and $ counted as one each
+	FirstMatch                   // the first of the file
+	LongestMatch                 // the one that covers most of the form
+)
+
+// Ties is which side wins between patterns that Choice takes for equal.
+type Ties uint8
+
+// The sides.
+const (
+	TiesAllow Ties = iota
+	TiesDisallow
+)
+
+// All lists the readers that are known: a strict Gopher robot, Veronica-2, RFC 9309 by
+// the letter and as Google compares (each with the selector escaped as a URI first, and
+// as it is), the standard of 1994, CPython's parser to 3.12 and since, Gemini's Kennedy,
+// and gopher-mcp.
+func All() []Reader { return slices.Clone(all) }
+
+// Named returns the known reader of a name.
+func Named(name string) (r Reader, ok bool) {
+	i := slices.IndexFunc(all, func(r Reader) bool { return r.Name == name })
+	if i < 0 {
+		return Reader{}, false
+	}
+	return all[i], true
+}
+
+var all = []Reader{
+	{Name: "gopher-strict", Note: "Robots and Gopher (2019) by the letter: every Disallow line binds every robot",
+		Dialect: robots.GopherStrict, Loose: true, Star: true, Forms: []Form{Raw}, Bare: true},
+	{Name: "veronica2", Note: "Veronica-2, as its author documents it: Disallow only, /path/ also covers /path", Agent: "veronica",
+		Dialect: robots.Veronica2, Groups: true, Loose: true, Star: true, Below: true, Forms: []Form{Raw}, Bare: true},
+	{Name: "rfc9309", Note: "RFC 9309 by the letter, selectors escaped as a URI first",
+		Dialect: robots.RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Escapes: Letter, Forms: []Form{URI}, Bare: true, Web: true},
+	{Name: "rfc9309-raw", Note: "RFC 9309 by the letter, selectors as they are",
+		Dialect: robots.RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Escapes: Letter, Forms: []Form{Normal}, Bare: true, Web: true},
+	{Name: "google", Note: "google/robotstxt@22b355f, selectors escaped as a URI first",
+		Dialect: robots.RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Index: true, Escapes: Google, Forms: []Form{URI}, Bare: true, Web: true},
+	{Name: "google-raw", Note: "google/robotstxt@22b355f, of selectors only bytes from 0x80 escaped",
+		Dialect: robots.RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Index: true, Escapes: Google, Forms: []Form{High}, Bare: true, Web: true},
+	{Name: "1994", Note: "A Standard for Robot Exclusion: prefixes only, records end at blank lines",
+		Dialect: robots.Standard1994, Groups: true, Names: Part, First: true, Blank: true, Forms: []Form{Raw}},
+	{Name: "first-match", Note: "CPython to 3.12, urllib.robotparser: prefixes only, the first that matches decides",
+		Dialect: robots.RFC9309, Groups: true, Names: Part, First: true, Blank: true, Ends: RateFields, Python: true, Allow: true,
+		Escapes: Quote, Choice: FirstMatch, Forms: []Form{Quoted}, Web: true},
+	{Name: "longest-match", Note: "CPython from 3.13.x, urllib.robotparser@055a953: the rule that matches most of the path decides",
+		Dialect: robots.RFC9309, Groups: true, Names: ValueOrPart, Ends: RateFields, Python: true, Allow: true, Star: true, Dollar: true,
+		Escapes: Requote, Choice: LongestMatch, Forms: []Form{Requoted}, Web: true},
+	{Name: "gemini", Note: "Kennedy: prefixes only, its own group and the * group together",
+		Dialect: robots.RFC9309, Groups: true, Everybody: true, EndStar: true, Forms: []Form{Raw}},
+	{Name: "gopher-mcp", Note: "cameronrye/gopher-mcp@43f5afc: Disallow only, with * and $; selectors with their item type and decoded, too", Agent: "gopher-mcp",
+		Dialect: robots.RFC9309, Groups: true, Names: Value, Ends: AnyField, Star: true, Dollar: true,
+		Escapes: Either, Forms: []Form{Raw, Decoded}, Typed: true, Web: true},
+}
+
+// Needs is what the author of a rule counts on a reader for.
+type Needs uint16
+
+// What a rule may need. [Needs] of a pattern are given by [NeedsOf]; only who writes
+// the file knows of the others.
+const (
+	NeedsStar     Needs = 1 << iota // a * with something behind it
+	NeedsDollar                     // a $ at the end
+	NeedsAllow                      // an Allow
+	NeedsGroups                     // a group of its own for a robot that is named
+	NeedsNames                      // names are compared whole: a robot whose name holds another's is not that robot
+	NeedsEscapes                    // selectors are escaped as a URI before they are compared
+	NeedsLetter                     // escapes, and nothing but what is written: no index.htm that opens a directory
+	NeedsSlash                      // selectors are asked with their leading slash
+	NeedsPatterns                   // the longest pattern decides, whatever matched
+	NeedsOrder                      // lines may stand in any order
+)
+
+// NeedsOf returns what a pattern needs.
+func NeedsOf(pattern string, allow bool) (n Needs) {
+	body, whole := strings.CutSuffix(pattern, "$")
+	if whole {
+		n |= NeedsDollar
+	}
+	if strings.Contains(strings.TrimRight(body, "*"), "*") {
+		n |= NeedsStar
+	}
+	if allow {
+		n |= NeedsAllow
+	}
+	return n
+}
+
+// Lacks returns which of the needs the reader does not meet.
+func (r Reader) Lacks(n Needs) Needs {
+	can := NeedsStar | NeedsDollar | NeedsAllow | NeedsGroups | NeedsNames | NeedsEscapes | NeedsLetter | NeedsSlash | NeedsPatterns | NeedsOrder
+	for _, not := range []struct {
+		lacks bool
+		need  Needs
+	}{
+		{!r.Star, NeedsStar}, {!r.Dollar, NeedsDollar}, {!r.Allow, NeedsAllow}, {!r.Groups, NeedsGroups},
+		{r.Names == Part || r.Names == ValueOrPart, NeedsNames},
+		{!slices.Equal(r.Forms, []Form{URI}), NeedsEscapes},
+		{r.Index, NeedsLetter}, {r.Bare, NeedsSlash},
+		{r.Choice == LongestMatch, NeedsPatterns}, {r.Choice == FirstMatch, NeedsOrder},
+	} {
+		if not.lacks {
+			can &^= not.need
+		}
+	}
+	return n &^ can
+}
+
+// Asks returns the selector as robots of this kind ask for it.
+func (r Reader) Asks(selector string) string {
+	if !r.Bare && !strings.HasPrefix(selector, "/") {
+		return "/" + selector
+	}
+	return selector
+}
