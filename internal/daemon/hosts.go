@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 
@@ -47,7 +46,7 @@ func (h *virtualHost) own(r *server.Request) *server.Request {
 // openHosts opens the sites of all hosts. Every option holds for each of them.
 func (d *daemon) openHosts() error {
 	for i, h := range d.conf.hosts {
-		if _, err := os.Stat(h.dir); err != nil {
+		if _, err := files.Stat(h.dir); err != nil {
 			return exit.Root(h.dir, err)
 		}
 		if err := d.openHost(h, i == 0); err != nil {

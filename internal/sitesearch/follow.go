@@ -119,8 +119,26 @@ func (s *Searcher) log() *slog.Logger {
 	return s.Log
 }
 
+// lastWait is how long Run waits at the end for a file system that does not answer.
+const lastWait = 2 * time.Second
+
 // Run builds the index and follows the site until ctx ends.
 func (s *Searcher) Run(ctx context.Context) error {
+	ended := make(chan struct{})
+	go func() { defer close(ended); s.follow(ctx) }()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+	}
+	select {
+	case <-ended:
+	case <-time.After(lastWait):
+	}
+	return nil
+}
+
+func (s *Searcher) follow(ctx context.Context) {
 	s.seed, s.known = maphash.MakeSeed(), map[string][]string{}
 	memory := s.Memory
 	if memory <= 0 {
@@ -129,12 +147,12 @@ func (s *Searcher) Run(ctx context.Context) error {
 	x := search.New(memory)
 	s.index.Store(x)
 	if _, err := s.Site.Snapshot(ctx); err != nil {
-		return nil // it ended before
+		return // it ended before
 	}
 	start := time.Now()
 	s.update(ctx, map[string]struct{}{"": {}})
 	if ctx.Err() != nil {
-		return nil
+		return
 	}
 	x.Settle()
 	s.ready.Store(true)
@@ -143,12 +161,12 @@ func (s *Searcher) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-s.signal():
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-time.After(batch):
 		}
 		s.update(ctx, s.take())
