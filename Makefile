@@ -34,11 +34,11 @@ test:
 
 # Without the race detector, the longest first: tests of a process, which is built
 # without it, and packages that start no goroutine, whose property tests take ten
-# times as long with it. fileserver and server are tried in both ways: what memory a
+# times as long with it. answer and server are tried in both ways: what memory a
 # reply costs can be told without it only.
 PLAIN := ./test/e2e/... ./policy/... ./cmd/... ./robots ./robots/convert ./menu ./internal/layout
 plain:
-	@$(call GOTEST,$(PLAIN) ./fileserver ./server) -p 3 -parallel 8
+	@$(call GOTEST,$(PLAIN) ./answer ./server) -p 3 -parallel 8
 
 race:
 	@others=$$(go list ./... | grep -vxF "$$(go list $(PLAIN))"); $(call GOTEST,$$others) -race -p 3 -parallel 8

@@ -142,6 +142,26 @@ func ParseItem(line string) (Item, error) {
 	return it, nil
 }
 
+// Parse reads a whole menu. Ok is false if it is none: each line must be an item, and
+// a dot must stand at the end.
+func Parse(text string) (items []Item, ok bool) {
+	if text == End {
+		return nil, true
+	}
+	body, ended := strings.CutSuffix(text, "\r\n"+End)
+	if !ended {
+		return nil, false
+	}
+	for line := range strings.SplitSeq(body, "\r\n") {
+		it, err := ParseItem(line)
+		if err != nil {
+			return nil, false
+		}
+		items = append(items, it)
+	}
+	return items, true
+}
+
 // AppendPlusInfo appends what the UMN client wants when it asks for the root with
 // TAB "$" (Gopher+): the items as +INFO blocks, ended like a menu.
 func AppendPlusInfo(b []byte, items []Item) []byte {

@@ -1,6 +1,6 @@
 // Package server is a Gopher server (RFC 1436): listeners, connections,
 // deadlines and replies. It knows no files: a site is served by the Handler of
-// package fileserver.
+// package answer.
 //
 // Its Handler has the shape of net/http's, but returns an error, which the
 // server turns into the answer a stranger may see and into a log line:

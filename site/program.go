@@ -180,9 +180,14 @@ func (r *reading) leaveOut(list []disk.Dirent) (l leftOut) {
 	}
 	readable := func(*disk.Dirent) bool { return true }
 	if os.Geteuid() != 0 && len(list) > 0 {
-		if f, err := r.root.OpenReal(r.call, r.at.real); err == nil {
+		var f *os.File
+		err := r.call(r.at.real, func() (err error) {
+			f, err = r.root.Plain(r.at.real)
+			return err
+		})
+		if err == nil {
 			defer func() { _ = f.Close() }()
-			readable = f.Readable(r.call)
+			readable = disk.Readable(f, func(call func() error) error { return r.call(r.at.real, call) })
 		}
 	}
 	for i := range list {

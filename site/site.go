@@ -1,7 +1,7 @@
 // Package site is a content tree as a Gopher server offers it: what lies below
 // one directory, held inside it; and its robots.txt, compiled from the
 // annotations in it and compiled again whenever something changes. It knows
-// nothing of the protocol: package fileserver answers requests from it.
+// nothing of the protocol: package answer answers requests from it.
 //
 // Two truths are kept apart. The file system is the truth for what is served: a
 // View looks there. The Snapshot is the truth for policy: an immutable
@@ -15,7 +15,6 @@ package site
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -119,8 +118,7 @@ type Site struct {
 	wanted chan struct{} // closed when somebody waits for that
 	want   sync.Once
 
-	changes     *touches
-	unreadables unreadables
+	changes *touches
 
 	mu       sync.Mutex // one reload at a time
 	scan     *scanner   // of the last snapshot
@@ -128,9 +126,9 @@ type Site struct {
 	tidy     *time.Timer // gives memory back; of Run
 	again    bool        // lookAgain waits
 
-	users   *users                      // nil: there are none
-	tried   atomic.Pointer[fs.FileInfo] // the last other directory that the root's path led to
-	serving sync.Mutex                  // one change of what is served at a time
+	users   *users     // nil: there are none
+	looking sync.Mutex // one look for trees at a time
+	serving sync.Mutex // one change of what is served at a time
 
 	tapped func(*disk.Root) // for tests: gets each root that is opened
 }

@@ -17,7 +17,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -45,7 +46,7 @@ func main() {
 // handler puts the guest book beside the tree.
 func handler(tree *site.Site) server.Handler {
 	var mux server.ServeMux
-	mux.Handle("/", &fileserver.Files{Site: tree})
+	mux.Handle("/", &gopher.Front{Host: &answer.Host{Site: tree}})
 	mux.Handle("/guests/", &guestBook{})
 	return &mux
 }

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -46,7 +47,9 @@ func serve(t *testing.T) string {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 2)
 	go func() { ended <- tree.Run(ctx) }()
-	go func() { ended <- (&server.Server{Handler: &fileserver.Files{Site: tree}}).Serve(ctx, l) }()
+	go func() {
+		ended <- (&server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree}}}).Serve(ctx, l)
+	}()
 	t.Cleanup(func() {
 		stop()
 		if err := errors.Join(<-ended, <-ended); err != nil {

@@ -24,9 +24,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/limit"
-	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/server"
 )
 
@@ -153,16 +151,12 @@ func (l *Log) reopen() {
 	l.file, l.torn = f, false
 }
 
-// files bounds how long opening a log may take.
-var files stall.Guard
-
-// open never waits for a reader: a FIFO that nobody reads is opened for reading, too, and takes
+// open never waits: a FIFO that nobody reads is opened for reading, too, and takes
 // what fits into it until somebody does.
 func open(name string) (*os.File, error) {
-	call := disk.Guarded(&files)
-	f, err := call.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
 	if errors.Is(err, syscall.ENXIO) {
-		f, err = call.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
+		f, err = os.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the access log: %w", err)

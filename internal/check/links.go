@@ -120,7 +120,7 @@ func (c *checking) present(sel string) bool {
 	if bare := strings.TrimPrefix(strings.TrimPrefix(sel, "/"), "0/"); bare == "robots.txt" || bare == "caps.txt" {
 		return true
 	}
-	if (&feed.Feeds{Site: c.site}).Answers(c.ctx, sel) {
+	if feed.Exists(c.ctx, c.site, sel) {
 		return true
 	}
 	for _, s := range []string{sel, unescaped(sel)} {

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/accesslog"
 	"github.com/gophd/gophd/internal/enforce"
 	"github.com/gophd/gophd/internal/exit"
@@ -19,7 +20,6 @@ import (
 	"github.com/gophd/gophd/internal/sandbox"
 	"github.com/gophd/gophd/internal/sitesearch"
 	"github.com/gophd/gophd/internal/size"
-	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -84,10 +84,11 @@ type Flags struct {
 type Settings struct {
 	root   string
 	site   site.Config
-	files  func(*site.Site) *fileserver.Files
-	server *server.Server       // its limits; Run adds handler, certificates and log
-	http   string               // what browsers get: page, view or off
-	search *sitesearch.Searcher // nil: none; Run adds the site
+	front  func(*site.Site) *gopher.Front // answers a site as Gopher; Run adds the rest
+	cache  int64                          // bytes, for all hosts
+	server *server.Server                 // its limits; Run adds handler, certificates and log
+	http   string                         // what browsers get: page, view or off
+	search *sitesearch.Searcher           // nil: none; Run adds the site
 
 	programs []programs.Mapping
 
@@ -216,16 +217,15 @@ func (f Flags) tree(c *Settings) (err error) {
 		return exit.Usagef("one of inotify, poll, off", "%w", err)
 	}
 	c.site.Poll, c.site.PollRemote = f.Poll, f.PollRemote
-	var charset menu.Charset
-	if err := charset.UnmarshalText([]byte(f.Charset)); err != nil {
+	opt := answer.HostOptions{InfoPrefix: f.InfoPrefix, Dates: f.Dates, Version: f.Version}
+	if err := opt.Charset.UnmarshalText([]byte(f.Charset)); err != nil {
 		return exit.Usagef("one of auto, latin1, utf-8", "-charset: %w", err)
 	}
-	cache, err := size.Parse(f.Cache)
-	if err != nil {
+	if c.cache, err = size.Parse(f.Cache); err != nil {
 		return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -cache 64MiB", "-cache: %w", err)
 	}
-	c.files = func(tree *site.Site) *fileserver.Files {
-		return &fileserver.Files{Site: tree, StrictText: f.StrictText, InfoPrefix: f.InfoPrefix, Dates: f.Dates, Version: f.Version, Charset: charset, Cache: cache}
+	c.front = func(tree *site.Site) *gopher.Front {
+		return &gopher.Front{Host: &answer.Host{Site: tree, HostOptions: opt}, StrictText: f.StrictText}
 	}
 	if f.Search {
 		c.search = &sitesearch.Searcher{All: f.SearchAll, InfoPrefix: f.InfoPrefix}
@@ -357,7 +357,7 @@ func Doubt(root string) (doubt, hint string) {
 	if err == nil {
 		home, err = resolved(home)
 	}
-	list, unread := files.List(real)
+	list, unread := os.ReadDir(real)
 	switch {
 	case real == "/":
 		return "all of this machine is the root: whatever gophd may read is served", "gophd init hole makes a directory with an example"
@@ -374,5 +374,5 @@ func resolved(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return files.RealPath(abs)
+	return filepath.EvalSymlinks(abs)
 }

@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/enforce"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/feed"
 	"github.com/gophd/gophd/internal/programs"
-	"github.com/gophd/gophd/internal/sitesearch"
 	"github.com/gophd/gophd/internal/webview"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -27,8 +28,8 @@ type virtualHost struct {
 	dir  string
 
 	tree     *site.Site
-	mux      server.ServeMux   // the tree, its programs, and what is beside it
-	handler  server.Handler    // mux, behind enforcer
+	front    *gopher.Front     // the tree, its programs, and what is beside it
+	handler  server.Handler    // front, behind enforcer
 	enforcer *enforce.Enforcer // nil: robots are not held to anything
 	web      http.Handler      // for browsers
 }
@@ -46,7 +47,7 @@ func (h *virtualHost) own(r *server.Request) *server.Request {
 // openHosts opens the sites of all hosts. Every option holds for each of them.
 func (d *daemon) openHosts() error {
 	for i, h := range d.conf.hosts {
-		if _, err := files.Stat(h.dir); err != nil {
+		if _, err := os.Stat(h.dir); err != nil {
 			return exit.Root(h.dir, err)
 		}
 		if err := d.openHost(h, i == 0); err != nil {
@@ -70,45 +71,35 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	if h.tree, err = site.Open(h.dir, conf); err != nil {
 		return err
 	}
-	files := d.conf.files(h.tree)
-	made := new(server.ServeMux) // what gophd answers where the tree has no such name
-	made.Handle("/", &feed.Feeds{Site: h.tree, InfoPrefix: files.InfoPrefix, Web: d.conf.http == "view"})
+	h.front = d.conf.front(h.tree)
+	h.front.Host.Limiter, h.front.Host.Cache = &d.limiter, d.cache
+	if len(d.conf.programs) > 0 {
+		h.front.Host.Before = append(h.front.Host.Before, &programs.Programs{Rules: d.conf.programs, Software: "gophd/" + d.conf.version, Log: d.log})
+	}
+	h.front.Host.Beside = []answer.Source{&feed.Feeds{Web: d.conf.http == "view"}}
 	searches := first && d.conf.search != nil
 	if searches {
 		d.conf.search.Site, d.conf.search.Log = h.tree, d.log
-		made.Handle(sitesearch.Selector, d.conf.search)
+		h.front.Host.Beside = append(h.front.Host.Beside, d.conf.search)
 	}
-	files.Missing = made
 	if len(d.conf.hosts) > 1 {
-		files.Hosts = d.hostItems
+		h.front.Host.Hosts = d.hostItems
 	}
-	h.mux.Handle("/", d.withPrograms(h.tree, files))
-	h.handler = &h.mux
+	h.handler = h.front
 	if d.conf.enforce != enforce.Off {
 		h.enforcer = &enforce.Enforcer{Mode: d.conf.enforce, Spare: d.conf.spare, Site: h.tree, Next: h.handler}
 		h.handler = h.enforcer
 	}
-	h.web = d.pages(h, files, searches)
+	h.web = d.pages(h, searches)
 	return nil
 }
 
-// withPrograms returns the handler of a tree, which asks programs for what they answer.
-func (d *daemon) withPrograms(tree *site.Site, files *fileserver.Files) server.Handler {
-	if len(d.conf.programs) == 0 {
-		return files
-	}
-	h := &programs.Programs{Rules: d.conf.programs, Next: files, Site: tree,
-		Software: "gophd/" + d.conf.version, InfoPrefix: files.InfoPrefix, Log: d.log}
-	files.Answers = h.Answers
-	return h
-}
-
 // pages returns the handler of a site for browsers.
-func (d *daemon) pages(h *virtualHost, files *fileserver.Files, search bool) http.Handler {
+func (d *daemon) pages(h *virtualHost, search bool) http.Handler {
 	if d.conf.http != "view" {
-		return &webview.AddressPage{Handler: &h.mux, Type: files.ItemType, Site: h.tree}
+		return &webview.AddressPage{Handler: h.front, Type: h.front.Host.ItemType, Site: h.tree}
 	}
-	view := &webview.Pages{Site: h.tree, Handler: &h.mux, Search: search}
+	view := &webview.Pages{Site: h.tree, Handler: h.front, Search: search}
 	if h.name == "" {
 		view.Drawn = d.drawn
 	}

@@ -7,9 +7,12 @@ import (
 	"html/template"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/accesslog"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/sandbox"
@@ -33,11 +36,11 @@ func (d *daemon) openAccessLog() (err error) {
 // a new one can be made when it was rotated; a device, or /dev/stdout, as it is.
 // A pipe without a name needs no right.
 func logPaths(name string) []string {
-	real, err := files.RealPath(name)
+	real, err := filepath.EvalSymlinks(name)
 	if name == "" || err != nil {
 		return nil
 	}
-	info, err := files.Stat(real)
+	info, err := os.Stat(real)
 	switch {
 	case err != nil:
 		return nil
@@ -73,7 +76,8 @@ func (d *daemon) openStats() {
 	d.observers = append(d.observers, d.stats)
 	if len(d.conf.status) > 0 {
 		d.page = &status.Page{Stats: d.stats, Allow: d.conf.status, ShowIP: d.conf.ips.Name}
-		d.conf.hosts[0].mux.Handle(status.Selector, d.page)
+		first := d.conf.hosts[0].front.Host
+		first.Before = append([]answer.Source{d.page}, first.Before...)
 	}
 }
 
@@ -93,10 +97,14 @@ func (d *daemon) reloaded(r site.Reload) {
 
 // drawn draws the status page for a browser.
 func (d *daemon) drawn(r *server.Request) (template.HTML, bool) {
-	if d.page == nil || strings.Trim(r.Selector, "/") != status.Selector {
+	if d.page == nil || !d.page.Answers(r.Selector) {
 		return "", false
 	}
-	return d.page.HTML(r)
+	a, err := d.page.Answer(&answer.Asked{Request: r})
+	if err != nil {
+		return "", false
+	}
+	return template.HTML(a.HTML), true
 }
 
 // alive reports whether gophd does its work: its handler answers, and nobody waits

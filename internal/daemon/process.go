@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/accesslog"
 	"github.com/gophd/gophd/internal/keypair"
 	"github.com/gophd/gophd/internal/logs"
@@ -33,13 +34,15 @@ type daemon struct {
 	page      *status.Page   // that shows them; nil: nobody may see it
 	metrics   net.Listener   // nil: none for Prometheus
 	observers observers
+	limiter   answer.Limiter // of all hosts
+	cache     *answer.Cache  // of all hosts; nil: nothing is kept
 
 	rereading atomic.Pointer[time.Time] // when SIGHUP came, until it is done
 }
 
 func newDaemon(conf *Settings, stderr io.Writer) *daemon {
 	l := logs.Open(stderr, logs.Style{Level: conf.logLevel, Format: conf.logFormat})
-	return &daemon{conf: conf, log: l.Logger, requests: l.Requests(), logs: l}
+	return &daemon{conf: conf, cache: answer.NewCache(conf.cache), log: l.Logger, requests: l.Requests(), logs: l}
 }
 
 // observers are all told of each request.

@@ -23,7 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/tally"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/server"
@@ -101,7 +101,7 @@ type orders struct {
 // ServeGopher answers a request, unless a robot should not have sent it.
 func (e *Enforcer) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	client := server.Block(r.Remote.Addr())
-	if fileserver.IsRobots(r.Selector) {
+	if answer.IsRobots(r.Selector) {
 		err := e.Next.ServeGopher(w, r)
 		if err == nil {
 			e.fetched(client)
@@ -126,7 +126,7 @@ func (e *Enforcer) Quick(r *server.Request) (server.Answer, bool) {
 		return server.Answer{}, false
 	}
 	client := server.Block(r.Remote.Addr())
-	if fileserver.IsRobots(r.Selector) {
+	if answer.IsRobots(r.Selector) {
 		a, ok := quick.Quick(r)
 		if ok {
 			e.fetched(client)

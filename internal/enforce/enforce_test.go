@@ -12,7 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
@@ -58,7 +59,7 @@ func newWorld(t *testing.T, mode Mode, rules string) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
-	w.Enforcer = &Enforcer{Mode: mode, Site: s, Next: &fileserver.Files{Site: s, Cache: 1 << 20}, now: func() time.Time { return w.now }}
+	w.Enforcer = &Enforcer{Mode: mode, Site: s, Next: &gopher.Front{Host: &answer.Host{Site: s, Cache: answer.NewCache(1 << 20)}}, now: func() time.Time { return w.now }}
 	return w
 }
 

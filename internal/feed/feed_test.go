@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
@@ -56,7 +58,7 @@ func TestHeading(t *testing.T) {
 }
 
 // tree makes a content tree and a handler for it.
-func tree(t *testing.T, files map[string]string) (*Feeds, string) {
+func tree(t *testing.T, files map[string]string) (server.Handler, string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -76,7 +78,7 @@ func tree(t *testing.T, files map[string]string) (*Feeds, string) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended })
-	return &Feeds{Site: s, Web: true}, dir
+	return &gopher.Front{Host: &answer.Host{Site: s, Beside: []answer.Source{&Feeds{Web: true}}}}, dir
 }
 
 type writerTo struct{ bytes.Buffer }
@@ -137,8 +139,8 @@ func TestFeed(t *testing.T) {
 	if got, err := ask(t, h, "/mapped/feed.xml"); err != nil || !strings.Contains(got, ">My label<") || !strings.Contains(got, ">2026-02-02.txt<") {
 		t.Errorf("%v: %s", err, got)
 	}
-	for _, sel := range []string{"/none/feed.xml", "/feed.xml", "/nowhere/feed.xml", "/phlog/about.txt/feed.xml", "/phlog/feed.xml/", "/phlog/", "/phlog/Feed.xml", "/../feed.xml"} {
-		if got, err := ask(t, h, sel); !errors.Is(err, server.ErrDeclined) {
+	for _, sel := range []string{"/none/feed.xml", "/feed.xml", "/nowhere/feed.xml", "/phlog/about.txt/feed.xml", "/phlog/feed.xml/", "/phlog/Feed.xml", "/../feed.xml"} {
+		if got, err := ask(t, h, sel); server.KindOf(err) != server.NotFound {
 			t.Errorf("%s: %v: %s", sel, err, got)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
@@ -26,106 +26,61 @@ const Name = "feed.xml"
 // maxEntries is how many texts are in a feed: readers want what is new.
 const maxEntries = 50
 
-// Feeds answers /dir/feed.xml for each directory with dated texts. It is for
-// selectors that name nothing else, so that a file of that name wins; it declines
-// what it does not know.
+// Feeds is the answer.Source of /dir/feed.xml for each directory with dated texts.
 type Feeds struct {
-	Site *site.Site
-
 	// Web reports whether the same port shows the site to browsers; entries link
 	// there, too.
 	Web bool
-
-	// InfoPrefix is how gophermaps are read (see menu.Builder).
-	InfoPrefix bool
-
-	mu   sync.Mutex
-	kept map[key]madeFeed
 }
 
-type key struct {
-	dir, host string
-	port      int
-	tls       bool
-}
-
-// madeFeed is a feed as long as its stamp is fresh.
-type madeFeed struct {
-	body  []byte
-	stamp *site.Stamp
-}
-
-// maxKept is how many feeds are kept in memory.
-const maxKept = 200
-
-// ServeGopher answers a request.
-func (h *Feeds) ServeGopher(w server.ResponseWriter, r *server.Request) error {
-	name, isDir, err := selector.Path(r.Selector)
-	if err != nil || isDir || path.Base(name) != Name {
-		return server.ErrDeclined
-	}
-	k := key{path.Dir(name), r.Host, r.Port, r.TLS}
-	h.mu.Lock()
-	m, ok := h.kept[k]
-	h.mu.Unlock()
-	if !ok || m.stamp == nil || !m.stamp.Fresh() {
-		if m, err = h.make(r, k.dir); err != nil {
-			return err
-		}
-		h.keep(k, m)
-	}
-	_, err = w.Write(m.body)
-	return err
-}
-
-func (h *Feeds) keep(k key, m madeFeed) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.kept == nil || len(h.kept) >= maxKept {
-		h.kept = map[key]madeFeed{}
-	}
-	h.kept[k] = m
-}
-
-// make makes the feed of a directory.
-func (h *Feeds) make(r *server.Request, dir string) (madeFeed, error) {
-	v, list, err := h.dated(r.Context(), dir)
-	if err != nil {
-		return madeFeed{}, err
-	}
-	h.name(v, dir, list)
-	if v.Err() != nil {
-		return madeFeed{}, v.Err()
-	}
-	f := h.feed(r, dir, list)
-	return madeFeed{f.Append(nil), v.Stamp()}, nil
-}
-
-// Answers reports whether a selector is that of a feed.
-func (h *Feeds) Answers(ctx context.Context, sel string) bool {
+// Answers reports whether a selector has the name of a feed.
+func (*Feeds) Answers(sel string) bool {
 	name, isDir, err := selector.Path(sel)
-	if err != nil || isDir || path.Base(name) != Name {
+	return err == nil && !isDir && path.Base(name) == Name
+}
+
+// Answer makes the feed of a directory.
+func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
+	name, _, err := selector.Path(q.Request.Selector)
+	if err != nil {
+		return nil, server.ErrDeclined
+	}
+	dir := path.Dir(name)
+	list, err := texts(q.Host.Site, q.View, dir)
+	if err != nil {
+		return nil, err
+	}
+	h.name(q, dir, list)
+	f := h.feed(q.Request, dir, list)
+	return &answer.Value{Class: answer.File, Selector: selector.Canonical(name, false), Type: menu.TypeText, Media: MediaType, Body: f.Append(nil), Keep: true}, nil
+}
+
+// MediaType is what a feed is sent as.
+const MediaType = "application/atom+xml"
+
+// Exists reports whether a selector is that of a feed.
+func Exists(ctx context.Context, s *site.Site, sel string) bool {
+	name, _, err := selector.Path(sel)
+	if err != nil || !(*Feeds)(nil).Answers(sel) {
 		return false
 	}
-	_, _, err = h.dated(ctx, path.Dir(name))
+	_, err = texts(s, s.View(ctx), path.Dir(name))
 	return err == nil
 }
 
-// dated returns the texts of the feed of a directory, and the view that they were
-// found in; ErrDeclined if there are none.
-func (h *Feeds) dated(ctx context.Context, dir string) (*site.View, []datedText, error) {
-	snap, err := h.Site.Snapshot(ctx)
+// texts returns the texts of the feed of a directory; ErrDeclined if there are none.
+func texts(s *site.Site, v *site.View, dir string) ([]datedText, error) {
+	snap, err := s.Snapshot(v.Context())
 	if err != nil {
-		return nil, nil, fmt.Errorf("waiting for the first scan: %w", err)
+		return nil, fmt.Errorf("waiting for the first scan: %w", err)
 	}
-	v := h.Site.View(ctx)
 	v.DependOnPolicy()
 	allowed := func(name string) bool { return !snap.Compiled.DeniedToAll(name, false) }
 	list, err := dated(v, dir, allowed)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || err == nil && len(list) == 0 {
 		err = server.ErrDeclined
 	}
-	return v, list, err
+	return list, err
 }
 
 // datedText is a dated text.
@@ -164,12 +119,11 @@ func dated(v *site.View, dir string, allowed func(string) bool) ([]datedText, er
 
 // name sets the titles of the texts: what the menu calls them, or their first
 // line, or their name.
-func (h *Feeds) name(v *site.View, dir string, list []datedText) {
+func (h *Feeds) name(q *answer.Asked, dir string, list []datedText) {
 	labels := map[string]string{}
-	b := menu.Builder{FS: v, Host: "localhost", Port: selector.DefaultPort, InfoPrefix: h.InfoPrefix}
-	if m, err := b.Menu(v.Context(), dir); err == nil {
+	if m, err := q.Builder().Menu(q.Context(), dir); err == nil {
 		for _, it := range m.Items {
-			if it.Host == "localhost" && it.Type != menu.TypeInfo {
+			if it.Host == q.Request.Host && it.Type != menu.TypeInfo {
 				labels[strings.TrimPrefix(it.Selector, "/")] = it.Label
 			}
 		}
@@ -179,7 +133,7 @@ func (h *Feeds) name(v *site.View, dir string, list []datedText) {
 		base := path.Base(t.name)
 		if label := title(labels[t.name]); label != "" && label != base {
 			t.Title = label
-		} else if f, err := v.Lookup(t.name); err == nil {
+		} else if f, err := q.View.Lookup(t.name); err == nil {
 			t.Title = Heading(f)
 			_ = f.Close()
 		}

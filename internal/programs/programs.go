@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/fastcgi"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
@@ -61,47 +62,31 @@ func plain(elem string) bool {
 	return reason == "" || reason == selector.Program
 }
 
-// Programs asks programs for what its rules name, and Next for all else.
+// Programs is the answer.Source of what programs answer by its rules.
 type Programs struct {
 	Rules []Mapping
-	Next  server.Handler
 
-	Site *site.Site
-
-	// Software is what programs are told of the server.
+	// Software is sent to programs as the server's name.
 	Software string
-
-	// InfoPrefix is how gophermaps are read (see menu.Builder).
-	InfoPrefix bool
 
 	// Log gets what programs write to their standard error. If nil, nothing does.
 	Log *slog.Logger
 }
 
-// Quick asks Next, unless a program is to answer.
-func (h *Programs) Quick(r *server.Request) (a server.Answer, ok bool) {
-	next, is := h.Next.(server.Quick)
-	if _, _, ours := h.match(r.Selector); !is || ours {
-		return a, false
-	}
-	return next.Quick(r)
-}
-
-// ServeGopher answers a request.
-func (h *Programs) ServeGopher(w server.ResponseWriter, r *server.Request) error {
-	rule, name, ours := h.match(r.Selector)
+// Answer asks a program, or declines a directory that no program makes the menu of.
+func (h *Programs) Answer(q *answer.Asked) (*answer.Value, error) {
+	rule, name, ours := h.match(q.Request.Selector)
 	if !ours {
-		return h.Next.ServeGopher(w, r)
+		return nil, server.ErrDeclined
 	}
-	v := h.Site.View(r.Context())
-	s, err := find(v, rule, name)
-	if err != nil {
-		return err
+	s, err := find(q.View, rule, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.static:
+		return nil, server.ErrDeclined
 	}
-	if s.static {
-		return h.Next.ServeGopher(w, r)
-	}
-	return h.run(w, r, v, rule, s)
+	return h.run(q, rule, s)
 }
 
 // match returns the rule for a selector, that with the longest prefix, and the

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
@@ -50,14 +52,14 @@ func app(t *testing.T) string {
 			if err != nil {
 				return
 			}
-			go answer(conn, done)
+			go respond(conn, done)
 		}
 	}()
 	return socket
 }
 
-// answer answers one request. Go's own FastCGI server takes HTTP only.
-func answer(conn net.Conn, done <-chan struct{}) {
+// respond answers one request. Go's own FastCGI server takes HTTP only.
+func respond(conn net.Conn, done <-chan struct{}) {
 	defer func() { _ = conn.Close() }()
 	env := params(bufio.NewReader(conn))
 	send := func(typ byte, content []byte) error {
@@ -102,6 +104,20 @@ func params(r *bufio.Reader) map[string]string {
 	return env
 }
 
+// fixture are programs, and the host that asks them first.
+type fixture struct {
+	*Programs
+	host *answer.Host
+}
+
+// next is asked for what programs decline.
+type next struct{}
+
+func (next) Answers(string) bool { return true }
+func (next) Answer(*answer.Asked) (*answer.Value, error) {
+	return &answer.Value{Class: answer.File, Body: []byte("next")}, nil
+}
+
 type recorder struct{ bytes.Buffer }
 
 func (r *recorder) WriteItem(it menu.Item) error {
@@ -109,7 +125,7 @@ func (r *recorder) WriteItem(it menu.Item) error {
 	return nil
 }
 
-func handler(t *testing.T) *Programs {
+func handler(t *testing.T) *fixture {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range map[string]string{"app/script": "x", "app/deep/dir/script": "x", "other/x.run": "x", "other/plain": "x"} {
@@ -125,10 +141,8 @@ func handler(t *testing.T) *Programs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &Programs{Site: s, Next: server.HandlerFunc(func(w server.ResponseWriter, r *server.Request) error {
-		_, err := w.Write([]byte("next"))
-		return err
-	})}
+	h := &fixture{Programs: &Programs{}, host: &answer.Host{Site: s}}
+	h.host.Before = []answer.Source{h, next{}}
 	socket := app(t)
 	for _, flag := range []string{"/app=", "/app/deep=", "*.run="} {
 		rule, err := ParseRule(flag + socket)
@@ -141,10 +155,10 @@ func handler(t *testing.T) *Programs {
 	return h
 }
 
-func ask(h *Programs, sel, query string) (string, error) {
+func ask(h *fixture, sel, query string) (string, error) {
 	var w recorder
-	err := h.ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: sel, Query: query}, Host: "h", Port: 70})
-	return strings.ReplaceAll(w.String(), "|"+h.Site.View(context.Background()).Path(".")+"/", "|R/"), err
+	err := (&gopher.Front{Host: h.host}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: sel, Query: query}, Host: "h", Port: 70})
+	return strings.ReplaceAll(w.String(), "|"+h.host.Site.View(context.Background()).Path(".")+"/", "|R/"), err
 }
 
 // TestWhoAnswers: which selectors are a program's, and what it is told of them.
@@ -190,7 +204,7 @@ func TestWhoAnswers(t *testing.T) {
 	if got, err := ask(h, "/app/flood", ""); server.KindOf(err) != server.Internal || len(got) > 1<<20 {
 		t.Errorf("a flood: %d bytes, %v", len(got), err)
 	}
-	if _, ok := h.Quick(&server.Request{RequestLine: selector.RequestLine{Selector: "/app/script"}}); ok {
+	if _, ok := (&gopher.Front{Host: h.host}).Quick(&server.Request{RequestLine: selector.RequestLine{Selector: "/app/script"}}); ok {
 		t.Error("a program's reply is at hand")
 	}
 }

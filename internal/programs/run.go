@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/fastcgi"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
@@ -78,29 +79,47 @@ func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string
 	return p
 }
 
-// run asks the program and passes its reply on.
-func (h *Programs) run(w server.ResponseWriter, r *server.Request, v *site.View, rule Mapping, s script) error {
-	reply, err := rule.Client.Do(r.Context(), h.params(r, v, s))
+// run asks the program. Its reply is passed on as it comes, but for menus.
+func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, error) {
+	reply, err := rule.Client.Do(q.Context(), h.params(q.Request, q.View, s))
 	if err != nil {
-		return failed(err)
+		return nil, failed(err)
 	}
-	defer func() { _ = reply.Close() }()
 	in := fastcgi.NewReader(reply)
 	header, _ := fastcgi.ReadHeader(in)
+	out := &output{in: in, Reply: reply, name: s.called, log: h.Log}
 	if header.Status >= 400 {
-		return refused(header.Status)
+		_ = reply.Close()
+		return nil, refused(header.Status)
 	}
 	base := path.Base(s.name)
 	if base == "gophermap" || strings.HasSuffix(base, ".dcgi") {
-		return h.menu(w, r, v, s, in)
+		defer func() { _ = reply.Close() }()
+		return h.menu(q, s, out)
 	}
-	if _, err := in.WriteTo(w); err != nil {
-		return failed(err)
+	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Stream: out, Size: -1}, nil
+}
+
+// output is the reply of a program without its header.
+type output struct {
+	*fastcgi.Reply
+	in   *bufio.Reader
+	name string
+	log  *slog.Logger
+}
+
+// Read returns errors with the words for the client.
+func (o *output) Read(p []byte) (int, error) {
+	n, err := o.in.Read(p)
+	switch {
+	case errors.Is(err, io.EOF):
+		if exit := o.Exit(); exit != 0 && o.log != nil {
+			o.log.Warn("a program failed", "program", "/"+o.name, "exit", exit)
+		}
+	case err != nil:
+		err = failed(err)
 	}
-	if exit := reply.Exit(); exit != 0 && h.Log != nil {
-		h.Log.Warn("a program failed", "program", "/"+s.called, "exit", exit)
-	}
-	return nil
+	return n, err
 }
 
 // failed returns an error of a program with the words for the client.
@@ -135,30 +154,25 @@ func refused(status int) error {
 const maxMap = 1 << 20
 
 // menu reads a reply as the map of its directory.
-func (h *Programs) menu(w server.ResponseWriter, r *server.Request, v *site.View, s script, in *bufio.Reader) error {
+func (h *Programs) menu(q *answer.Asked, s script, in io.Reader) (*answer.Value, error) {
 	text, err := io.ReadAll(io.LimitReader(in, maxMap+1))
 	if err == nil && len(text) > maxMap {
-		err = fastcgi.ErrFlood
+		err = failed(fastcgi.ErrFlood)
 	}
 	if err != nil {
-		return failed(err)
+		return nil, err
 	}
 	name, file := path.Dir(s.name), s.name // a gophermap makes the menu of its directory
 	if path.Base(s.name) != "gophermap" {
 		file += ".gph" // a name that no other file can be asked for by
 		name = file
 	}
-	b := menu.Builder{FS: &madeMap{View: v, name: file, text: text}, Host: r.Host, Port: r.Port, InfoPrefix: h.InfoPrefix, Answers: h.Answers}
-	m, err := b.Menu(r.Context(), name)
-	if err != nil {
-		return err
-	}
-	for _, it := range m.Items {
-		if err := w.WriteItem(it); err != nil {
-			return err
-		}
-	}
-	return nil
+	return q.Limited(func(q *answer.Asked) (*answer.Value, error) {
+		b := q.Builder()
+		b.FS = &madeMap{View: q.View, name: file, text: text}
+		m, err := b.Menu(q.Context(), name)
+		return &answer.Value{Class: answer.Menu, Selector: q.Request.Selector, Type: menu.TypeMenu, Items: m.Items}, err
+	})
 }
 
 // madeMap is the tree with a map in it that a program has made.

@@ -28,7 +28,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A Searcher is the index of a site and the server.Handler of its searches. Its
+// A Searcher is the index of a site and the answer.Source of its searches. Its
 // fields must not be changed once Run was called.
 type Searcher struct {
 	Site *site.Site
@@ -46,12 +46,11 @@ type Searcher struct {
 	// nothing is logged.
 	Log *slog.Logger
 
-	index   atomic.Pointer[search.Index] // nil before Run
-	ready   atomic.Bool                  // everything was looked at once
-	left    atomic.Int64                 // texts that the index has no memory for
-	all     atomic.Int64                 // directories to be looked at for the first time
-	looked  atomic.Int64                 // of them
-	running atomic.Int64                 // searches
+	index  atomic.Pointer[search.Index] // nil before Run
+	ready  atomic.Bool                  // everything was looked at once
+	left   atomic.Int64                 // texts that the index has no memory for
+	all    atomic.Int64                 // directories to be looked at for the first time
+	looked atomic.Int64                 // of them
 
 	mu      sync.Mutex
 	touched map[string]struct{}
@@ -119,26 +118,8 @@ func (s *Searcher) log() *slog.Logger {
 	return s.Log
 }
 
-// lastWait is how long Run waits at the end for a file system that does not answer.
-const lastWait = 2 * time.Second
-
 // Run builds the index and follows the site until ctx ends.
 func (s *Searcher) Run(ctx context.Context) error {
-	ended := make(chan struct{})
-	go func() { defer close(ended); s.follow(ctx) }()
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-	}
-	select {
-	case <-ended:
-	case <-time.After(lastWait):
-	}
-	return nil
-}
-
-func (s *Searcher) follow(ctx context.Context) {
 	s.seed, s.known = maphash.MakeSeed(), map[string][]string{}
 	memory := s.Memory
 	if memory <= 0 {
@@ -147,12 +128,12 @@ func (s *Searcher) follow(ctx context.Context) {
 	x := search.New(memory)
 	s.index.Store(x)
 	if _, err := s.Site.Snapshot(ctx); err != nil {
-		return // it ended before
+		return nil // it ended before
 	}
 	start := time.Now()
 	s.update(ctx, map[string]struct{}{"": {}})
 	if ctx.Err() != nil {
-		return
+		return nil
 	}
 	x.Settle()
 	s.ready.Store(true)
@@ -161,12 +142,12 @@ func (s *Searcher) follow(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-s.signal():
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-time.After(batch):
 		}
 		s.update(ctx, s.take())

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/search"
 	"github.com/gophd/gophd/menu"
@@ -23,53 +24,50 @@ const Selector = "/search"
 
 // Bounds of searches.
 const (
-	maxRunning = 8 // at once
 	maxResults = 50
 	maxTime    = 5 * time.Second // of one
 )
 
-// ServeGopher answers a search. It is for selectors that name nothing else, and
-// declines what is no search.
-func (s *Searcher) ServeGopher(w server.ResponseWriter, r *server.Request) error {
-	if r.Selector != Selector && r.Selector != Selector[1:] {
-		return server.ErrDeclined
-	}
+// Answers reports whether a selector is that of searches.
+func (s *Searcher) Answers(sel string) bool { return strings.TrimPrefix(sel, "/") == Selector[1:] }
+
+// Answer searches, or asks what for.
+func (s *Searcher) Answer(q *answer.Asked) (*answer.Value, error) {
+	a := &answer.Value{Class: answer.Question, Selector: Selector, Type: menu.TypeSearch, Prompt: "Search this site"}
 	x := s.index.Load()
 	if x == nil {
-		return &server.Error{Kind: server.Busy, Message: "The search index is not there yet"}
+		return nil, &server.Error{Kind: server.Busy, Message: "The search index is not there yet"}
 	}
-	if strings.TrimSpace(r.Query) == "" {
-		return s.help(w, x)
+	query := q.Request.Query
+	if strings.TrimSpace(query) == "" {
+		a.Items = s.help(x)
+		return a, nil
 	}
-	if s.running.Add(1) > maxRunning {
-		s.running.Add(-1)
-		return &server.Error{Kind: server.Busy, Message: "Too many searches at once: try again"}
-	}
-	defer s.running.Add(-1)
-	ctx, cancel := context.WithTimeout(r.Context(), maxTime)
+	ctx, cancel := context.WithTimeout(q.Context(), maxTime)
 	defer cancel()
-	v, snap := s.Site.View(ctx), s.Site.Now()
-	answer, err := x.Search(ctx, search.Query{
-		Text: r.Query, Limit: maxResults,
+	snap := s.Site.Now()
+	found, err := x.Search(ctx, search.Query{
+		Text: query, Limit: maxResults,
 		Allowed: func(name string) bool {
 			plain, dir := plainName(name)
 			return s.allowed(snap, plain, dir)
 		},
-		Open: func(_ context.Context, name string) (io.ReadCloser, error) { return s.open(v, name) },
+		Open: func(_ context.Context, name string) (io.ReadCloser, error) { return s.open(q, name) },
 	})
 	if err != nil {
-		return &server.Error{Kind: server.Busy, Err: err}
+		return nil, &server.Error{Kind: server.Busy, Err: err}
 	}
-	return s.results(w, v, r.Query, answer)
+	a.Class, a.Items = answer.Menu, s.results(q.View, query, found)
+	return a, nil
 }
 
 // open opens a text for its line, as a client would have it.
-func (s *Searcher) open(v *site.View, name string) (io.ReadCloser, error) {
+func (s *Searcher) open(q *answer.Asked, name string) (io.ReadCloser, error) {
 	plain, dir := plainName(name)
 	if dir {
-		return stringFile(menuText(s.menu(v, plain))), nil
+		return stringFile(menuText(s.menu(q.View, plain))), nil
 	}
-	f, err := openText(v, plain)
+	f, err := openText(q.View, plain)
 	if f == nil || err != nil {
 		return nil, err
 	}
@@ -85,7 +83,7 @@ func plainName(name string) (plain string, dir bool) {
 	return plain, dir
 }
 
-func (s *Searcher) help(w server.ResponseWriter, x *search.Index) error {
+func (s *Searcher) help(x *search.Index) []menu.Item {
 	items := []menu.Item{
 		{Type: menu.TypeSearch, Label: "Search this site", Selector: Selector},
 		menu.Info(""),
@@ -101,11 +99,11 @@ func (s *Searcher) help(w server.ResponseWriter, x *search.Index) error {
 	if left := s.left.Load(); left > 0 {
 		items = append(items, menu.Info(fmt.Sprintf("%s did not fit into the index.", count(int(left), "text"))))
 	}
-	return write(w, items)
+	return items
 }
 
-// results writes what was found: an item for each, and below it the line.
-func (s *Searcher) results(w server.ResponseWriter, v *site.View, query string, a search.Results) error {
+// results lists what was found: an item for each, and below it the line.
+func (s *Searcher) results(v *site.View, query string, a search.Results) []menu.Item {
 	items := []menu.Item{menu.Info(summary(query, a))}
 	if !s.ready.Load() {
 		items = append(items, menu.Info("The index is being built: there may be more."))
@@ -121,7 +119,7 @@ func (s *Searcher) results(w server.ResponseWriter, v *site.View, query string, 
 	if len(a.Results) > 0 {
 		items = append(items, menu.Info(""))
 	}
-	return write(w, append(items, menu.Item{Type: menu.TypeSearch, Label: "Search again", Selector: Selector}))
+	return append(items, menu.Item{Type: menu.TypeSearch, Label: "Search again", Selector: Selector})
 }
 
 func summary(query string, a search.Results) string {
@@ -173,15 +171,6 @@ func itemType(v *site.View, plain string, dir bool) byte {
 		}
 	}
 	return typ
-}
-
-func write(w server.ResponseWriter, items []menu.Item) error {
-	for _, it := range items {
-		if err := w.WriteItem(it); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // stringFile is a text as a file.

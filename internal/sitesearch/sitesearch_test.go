@@ -3,7 +3,6 @@ package sitesearch
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
@@ -91,10 +92,10 @@ func (r *recorder) WriteItem(it menu.Item) error {
 func (f *fixture) ask(query string) string {
 	f.t.Helper()
 	var w recorder
-	if err := f.ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: "/search", Query: query}}); err != nil {
+	if err := (&gopher.Front{Host: &answer.Host{Site: f.Site, Beside: []answer.Source{f.Searcher}}}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: "/search", Query: query}}); err != nil {
 		f.t.Fatal(err)
 	}
-	return w.String()
+	return strings.TrimSuffix(w.String(), menu.End)
 }
 
 // found returns the selectors of the results.
@@ -144,7 +145,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	var w recorder
-	if err := f.ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: "/searches"}}); !errors.Is(err, server.ErrDeclined) {
+	if err := (&gopher.Front{Host: &answer.Host{Site: f.Site, Beside: []answer.Source{f.Searcher}}}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: "/searches"}}); server.KindOf(err) != server.NotFound {
 		t.Error(err)
 	}
 }

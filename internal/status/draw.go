@@ -1,6 +1,7 @@
 package status
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -8,15 +9,23 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 )
 
-// ServeGopher answers a request with the page as text.
-func (p *Page) ServeGopher(w server.ResponseWriter, r *server.Request) error {
-	if !p.allows(r.Remote.Addr()) {
-		return server.ErrDeclined
+// Answers reports whether a selector is that of the page.
+func (p *Page) Answers(sel string) bool { return strings.Trim(sel, "/") == Selector }
+
+// Answer is the page as text and drawn, for clients that may see it.
+func (p *Page) Answer(q *answer.Asked) (*answer.Value, error) {
+	if !p.allows(q.Request.Remote.Addr()) {
+		return nil, server.ErrDeclined
 	}
-	return p.sheet(p.Stats.Numbers()).write(w)
+	s := p.sheet(p.Stats.Numbers())
+	var text bytes.Buffer
+	_ = s.write(&text)
+	return &answer.Value{Class: answer.File, Selector: "/" + Selector, Type: menu.TypeText, Body: text.Bytes(), HTML: s.html()}, nil
 }
 
 // write writes the page as text, a line for each chart so that it fits 67 columns.
@@ -91,15 +100,12 @@ func bars(g graph) (list []bar) {
 	return list
 }
 
-// HTML draws the page for a browser, without style or script of its own; ok is
-// false for clients that are not in Allow. Class names are those of the web view.
-func (p *Page) HTML(r *server.Request) (body template.HTML, ok bool) {
-	if !p.allows(r.Remote.Addr()) {
-		return "", false
-	}
+// html draws the page for a browser, without style or script of its own. Class names
+// are those of the web view.
+func (s sheet) html() string {
 	var b strings.Builder
-	if err := drawing.Execute(&b, p.sheet(p.Stats.Numbers())); err != nil {
-		return "", false
+	if err := drawing.Execute(&b, s); err != nil {
+		return ""
 	}
-	return template.HTML(b.String()), true
+	return b.String()
 }

@@ -18,9 +18,8 @@ import (
 // Selector is where the page is, with a slash before it or without.
 const Selector = "server-status"
 
-// Page is a Handler for Selector that answers clients in Allow. It declines all
-// others, so that a server.ServeMux asks the handler behind it: nobody else learns
-// that there is such a page.
+// Page is the answer.Source of Selector for clients in Allow. It declines all others:
+// they read that there is no such page.
 type Page struct {
 	Stats *Stats
 	Allow []netip.Prefix

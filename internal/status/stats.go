@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/enforce"
 	"github.com/gophd/gophd/internal/tally"
 	"github.com/gophd/gophd/policy"
@@ -50,7 +50,7 @@ func (s *Stats) Observe(r server.Served) {
 	}
 	s.bytes.Add(r.Bytes)
 	block := server.Block(r.Remote.Addr())
-	if fileserver.IsRobots(r.Selector) {
+	if answer.IsRobots(r.Selector) {
 		s.rude.fetched(block)
 		s.hour.add(minute, fetched)
 		s.fetches.Add(1)

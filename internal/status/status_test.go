@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"errors"
-	"html/template"
 	"io"
 	"net"
 	"net/netip"
@@ -13,8 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/fileserver"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -44,10 +44,8 @@ func open(t *testing.T, change ...func(*Page)) (*Page, string) {
 	for _, f := range change {
 		f(page)
 	}
-	var mux server.ServeMux
-	mux.Handle("/", &fileserver.Files{Site: tree, Cache: 1 << 20})
-	mux.Handle(Selector, page)
-	srv := &server.Server{Handler: &mux, Observer: stats, RequestTimeout: time.Hour}
+	host := &answer.Host{Site: tree, Cache: answer.NewCache(1 << 20), Before: []answer.Source{page}}
+	srv := &server.Server{Handler: &gopher.Front{Host: host}, Observer: stats, RequestTimeout: time.Hour}
 	stats.Server, stats.Site = srv, tree
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -226,21 +224,21 @@ func TestHTML(t *testing.T) {
 	_ = ask(t, addr, "/secret/plan.txt")
 	_ = ask(t, addr, "/none")
 	until(t, p.Stats, func(n Numbers) bool { return n.Rude == 1 && n.Requests[server.NotFound] == 1 })
-	from := func(addr string) *server.Request {
-		return &server.Request{Remote: netip.AddrPortFrom(netip.MustParseAddr(addr), 1)}
+	from := func(addr string) (*answer.Value, error) {
+		return p.Answer(&answer.Asked{Request: &server.Request{Remote: netip.AddrPortFrom(netip.MustParseAddr(addr), 1)}})
 	}
-	var body template.HTML
-	says(t, func() string { body, _ = p.HTML(from("127.0.0.1")); return string(body) },
+	var body string
+	says(t, func() string { a, _ := from("127.0.0.1"); body = a.HTML; return body },
 		"<p>gophd 1.2.3 (go", "<b>3</b> requests", "<b>1</b> for robots.txt", `aria-label="not served in the last hour, by minutes: 1, at most 1 a minute"`,
 		`" y="0" width=".8" height="24"/>`, `<th scope="row">not_found</th><td><svg`, "&lt;b&gt;someone&lt;/b&gt;</th><td>1</td>", ">.robots:2: error: ",
 	)
 	for _, no := range []string{"<b>someone", "style", "script", "onload"} {
-		if strings.Contains(string(body), no) {
+		if strings.Contains(body, no) {
 			t.Errorf("%q in\n%s", no, body)
 		}
 	}
-	if body, ok := p.HTML(from("192.0.2.1")); ok || body != "" {
-		t.Errorf("a stranger gets %q", body)
+	if a, err := from("192.0.2.1"); !errors.Is(err, server.ErrDeclined) {
+		t.Errorf("a stranger gets %+v, %v", a, err)
 	}
 }
 

@@ -67,22 +67,7 @@ func (c *capture) menu() ([]menu.Item, bool) {
 	if c.items {
 		text += menu.End
 	}
-	if text == menu.End {
-		return nil, true
-	}
-	body, ended := strings.CutSuffix(text, "\r\n"+menu.End)
-	if !ended {
-		return nil, false
-	}
-	var items []menu.Item
-	for line := range strings.SplitSeq(body, "\r\n") {
-		it, err := menu.ParseItem(line)
-		if err != nil {
-			return nil, false
-		}
-		items = append(items, it)
-	}
-	return items, true
+	return menu.Parse(text)
 }
 
 // content answers from memory: HEAD, ranges and conditions included.

@@ -23,7 +23,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -162,7 +163,7 @@ func withLargeText(t *testing.T, change func(*server.Server)) (s *served, taken 
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages := &Pages{Site: tree, Handler: &fileserver.Files{Site: tree}, drawings: drawings{wait: time.Hour}}
+	pages := &Pages{Site: tree, Handler: &gopher.Front{Host: &answer.Host{Site: tree}}, drawings: drawings{wait: time.Hour}}
 	s = start(t, func(srv *server.Server) {
 		srv.HTTP = serving(pages)
 		if change != nil {
@@ -255,7 +256,7 @@ func TestLargePageForMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages := &Pages{Site: tree, Handler: &fileserver.Files{Site: tree}, drawings: drawings{wait: time.Hour}}
+	pages := &Pages{Site: tree, Handler: &gopher.Front{Host: &answer.Host{Site: tree}}, drawings: drawings{wait: time.Hour}}
 	s := start(t, func(srv *server.Server) { srv.HTTP = serving(pages) })
 	var all sync.WaitGroup
 	for range 20 {

@@ -21,7 +21,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/keypair"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
@@ -81,7 +82,7 @@ func start(t *testing.T, change func(*server.Server)) *served {
 		t.Fatal(err)
 	}
 	mux := &server.ServeMux{}
-	mux.Handle("/", &fileserver.Files{Site: tree})
+	mux.Handle("/", &gopher.Front{Host: &answer.Host{Site: tree}})
 	mux.HandleFunc("/ask", func(w server.ResponseWriter, r *server.Request) error {
 		_, err := fmt.Fprintf(w, "asked %s", r.Query)
 		return err
@@ -550,7 +551,7 @@ func TestDrainHTTP2(t *testing.T) {
 	}
 	s := start(t, func(srv *server.Server) {
 		withTLS(t)(srv)
-		srv.HTTP = serving(&Pages{Site: tree, Handler: &fileserver.Files{Site: tree}})
+		srv.HTTP = serving(&Pages{Site: tree, Handler: &gopher.Front{Host: &answer.Host{Site: tree}}})
 		srv.DrainTimeout = time.Hour
 	})
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}}

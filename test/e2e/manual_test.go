@@ -63,7 +63,7 @@ func TestReadmeCode(t *testing.T) {
 		t.Fatalf("%d blocks of Go", len(blocks))
 	}
 	code := "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n"
-	for _, name := range []string{"fileserver", "menu", "robots", "robots/client", "server", "site"} {
+	for _, name := range []string{"answer", "answer/gopher", "menu", "robots", "robots/client", "server", "site"} {
 		code += "\t\"github.com/gophd/gophd/" + name + "\"\n"
 	}
 	code += ")\n\nfunc main() {\n" + blocks[0][1] + "}\n\n" +

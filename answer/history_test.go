@@ -1,4 +1,4 @@
-package fileserver
+package answer
 
 import (
 	"bytes"
@@ -102,7 +102,7 @@ func newLibrary(t *testing.T, names ...string) *library {
 	for n := range marks {
 		must(t, os.MkdirAll(l.mark(n), 0o755))
 	}
-	l.tree = &Files{Site: runWith(t, l.dir, site.Config{Touched: l.touched, PollRemote: -1}), Cache: 1 << 20}
+	l.tree = newFiles(runWith(t, l.dir, site.Config{Touched: l.touched, PollRemote: -1}), 1<<20)
 	return l
 }
 

@@ -1,4 +1,4 @@
-package fileserver
+package answer
 
 import (
 	"fmt"
@@ -56,7 +56,7 @@ func leadsTo(fd int) string {
 func TestFileIsKeptOpen(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"x.bin": large(50)})
-	h := &Files{Site: run(t, dir), Cache: 1 << 20}
+	h := newFiles(run(t, dir), 1<<20)
 	again := atHand(t, h, "/x.bin")
 	if !eventually(func() bool { giveBack(again); again = atHand(t, h, "/x.bin"); return again.Recent }) {
 		t.Fatal("it is not kept")
@@ -81,7 +81,7 @@ func TestFileThatIsOpenChanges(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x.bin")
 	write(t, dir, map[string]string{"x.bin": large(50)})
-	h := &Files{Site: run(t, dir), Cache: 1 << 20}
+	h := newFiles(run(t, dir), 1<<20)
 	known := func(change func() error) {
 		t.Helper()
 		var kept []*openFile
@@ -133,7 +133,7 @@ func TestFilesAreKeptOpenWithinBounds(t *testing.T) {
 		}
 	}
 	tree := run(t, dir)
-	h := &Files{Site: tree, Cache: 1 << 20}
+	h := newFiles(tree, 1<<20)
 	most := 0
 	for range 20 {
 		ask(h)
@@ -142,7 +142,7 @@ func TestFilesAreKeptOpenWithinBounds(t *testing.T) {
 	if most == 0 || most > maxOpenFiles {
 		t.Errorf("%d are kept open", most)
 	}
-	a := atHand(t, &Files{Site: tree}, "/1.bin")
+	a := atHand(t, newFiles(tree, 0), "/1.bin")
 	if a.Return != nil {
 		t.Error("it is kept open without a cache")
 	}
@@ -159,13 +159,13 @@ func TestFileThatIsOpenIsEvicted(t *testing.T) {
 	defer func() { _ = f.Close() }()
 	must(t, f.Sync()) // what is not on the disk is not evicted
 	tree := run(t, dir)
-	h := &Files{Site: tree, Cache: 1 << 20}
+	h := newFiles(tree, 1<<20)
 	if !eventually(func() bool { giveBack(atHand(t, h, "/x.bin")); return len(keptOpen(h)) == 1 }) {
 		t.Fatal("it is not kept")
 	}
 	evict := func() { must(t, unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)) }
 	evict()
-	asked := atHand(t, &Files{Site: tree}, "/x.bin")
+	asked := atHand(t, newFiles(tree, 0), "/x.bin")
 	giveBack(asked)
 	if asked.Resident {
 		t.Skip("this file system evicts nothing")

@@ -1,4 +1,4 @@
-package fileserver
+package answer
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func BenchmarkListing(b *testing.B) {
 			}
 			s, err := site.Open(dir, site.Config{})
 			must(b, err)
-			h := &Files{Site: s}
+			h := newFiles(s, 0)
 			b.ReportAllocs()
 			for b.Loop() {
 				_, err := get(b, h, "/")

@@ -1,4 +1,4 @@
-package fileserver
+package answer
 
 import (
 	"context"
@@ -19,32 +19,24 @@ import (
 // sendfile(2) or without, as a text without the last line; the log says why.
 func TestFileThatShrinks(t *testing.T) {
 	const size = 32 << 20
-	for name, strict := range map[string]bool{"as it is": false, "as a text": true} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			path := filepath.Join(dir, "x.txt")
-			if err := os.WriteFile(path, []byte(strings.Repeat("0123456\n", size/8)), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			s, err := site.Open(dir, site.Config{})
-			must(t, err)
-			served := make(chan server.Served, 1)
-			c := dial(t, listen(t, &server.Server{Handler: &Files{Site: s, StrictText: strict}, Observer: observer(served)}))
-			_, _ = io.WriteString(c, "/x.txt\r\n")
-			if _, err := io.ReadFull(c, make([]byte, 1000)); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Truncate(path, 1000); err != nil {
-				t.Fatal(err)
-			}
-			got, err := io.ReadAll(c)
-			if err != nil || len(got) >= size-1000 || strict && strings.HasSuffix(string(got), "\r\n.\r\n") {
-				t.Errorf("got %d bytes more, the last %q, %v", len(got), got[max(len(got)-5, 0):], err)
-			}
-			if got := <-served; got.Selector != "/x.txt" || !errors.Is(got.Err, server.ErrShort) {
-				t.Errorf("told: %+v", got)
-			}
-		})
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.txt")
+	must(t, os.WriteFile(path, []byte(strings.Repeat("0123456\n", size/8)), 0o600))
+	s, err := site.Open(dir, site.Config{})
+	must(t, err)
+	served := make(chan server.Served, 1)
+	c := dial(t, listen(t, &server.Server{Handler: newFiles(s, 0), Observer: observer(served)}))
+	_, _ = io.WriteString(c, "/x.txt\r\n")
+	if _, err := io.ReadFull(c, make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	must(t, os.Truncate(path, 1000))
+	got, err := io.ReadAll(c)
+	if err != nil || len(got) >= size-1000 {
+		t.Errorf("got %d bytes more, the last %q, %v", len(got), got[max(len(got)-5, 0):], err)
+	}
+	if got := <-served; got.Selector != "/x.txt" || !errors.Is(got.Err, server.ErrShort) {
+		t.Errorf("observed: %+v", got)
 	}
 }
 

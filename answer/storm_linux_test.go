@@ -1,4 +1,4 @@
-package fileserver
+package answer
 
 import (
 	"fmt"
@@ -58,7 +58,7 @@ func TestAbuseStormOfLargeMenus(t *testing.T) {
 		{"TLS", 64 << 20, dialTLS},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			addr := listen(t, &server.Server{Handler: &Files{Site: run(t, dir), Cache: test.cache}, MaxConnsPerIP: -1, TLS: certificate(t)})
+			addr := listen(t, &server.Server{Handler: newFiles(run(t, dir), test.cache), MaxConnsPerIP: -1, TLS: certificate(t)})
 			debug.FreeOSMemory()
 			_ = peak(t)
 			before := peak(t)

@@ -1,4 +1,4 @@
-package fileserver
+package answer
 
 import (
 	"bytes"
@@ -74,6 +74,34 @@ func request(t testing.TB, line string) *server.Request {
 	return &server.Request{RequestLine: parsed, Host: "h", Port: 70}
 }
 
+// Files answers as the Gopher front does.
+type Files struct{ *Host }
+
+var wire = &Format{Raw: true, Draw: func(_ *Asked, a *Value) ([]byte, error) { return menu.Menu{Items: a.Items}.AppendTo(nil), nil }}
+
+func newFiles(s *site.Site, cache int64) *Files {
+	return &Files{&Host{Site: s, Cache: NewCache(cache)}}
+}
+
+// Quick answers at once.
+func (h *Files) Quick(r *server.Request) (server.Answer, bool) { return h.Host.Quick(r, wire) }
+
+// ServeGopher answers.
+func (h *Files) ServeGopher(w server.ResponseWriter, r *server.Request) error {
+	a, err := h.Ask(r, wire)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if !a.Drawn {
+		for _, it := range a.Items {
+			_ = w.WriteItem(it)
+		}
+	}
+	_, err = a.WriteTo(w)
+	return err
+}
+
 // get returns the reply to a request line, of whatever it was made.
 func get(t testing.TB, h server.Handler, line string) (string, error) {
 	t.Helper()
@@ -94,7 +122,7 @@ func (r *reply) WriteItem(it menu.Item) error {
 func TestMenuFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/x.gph": "Hi\n[0|A|a b.txt|server|port]\n", "d/a b.txt": "a", "d/prog.gph": "#!/bin/sh\nsecret\n"})
-	h := &Files{Site: run(t, dir), Cache: 1 << 20}
+	h := newFiles(run(t, dir), 1<<20)
 	for range 2 { // made, and kept
 		for _, sel := range []string{"/d/x.gph", "d/x.gph", "/d/x#056gph", "/d/%78.gph"} {
 			if got, err := get(t, h, sel); err != nil || got != "iHi\t\terror.host\t1\r\n0A\t/d/a b.txt\th\t70\r\n.\r\n" {
@@ -114,7 +142,7 @@ func TestMenuFile(t *testing.T) {
 func TestChangingMenuIsNotKept(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"gophermap": "You are $REMOTE_ADDR\n"})
-	h := &Files{Site: run(t, dir), Cache: 1 << 20}
+	h := newFiles(run(t, dir), 1<<20)
 	for _, addr := range []string{"192.0.2.1", "::ffff:192.0.2.2", "2001:db8::1"} {
 		r := request(t, "/")
 		r.Remote = netip.AddrPortFrom(netip.MustParseAddr(addr), 7)
@@ -148,7 +176,8 @@ func TestLatin1(t *testing.T) {
 		{menu.CharsetUTF8, map[string]string{"a.txt": line, "large.txt": large, "noext": line, "box.txt": box}},
 	} {
 		for _, cache := range []int64{0, 8 << 20} {
-			h := &Files{Site: tree, Cache: cache, Charset: tt.charset}
+			h := newFiles(tree, cache)
+			h.Charset = tt.charset
 			for range 2 {
 				for name, want := range tt.want {
 					got, err := get(t, h, "/"+name)
@@ -171,10 +200,6 @@ func TestLatin1(t *testing.T) {
 			}
 		}
 	}
-	strict := &Files{Site: tree, StrictText: true}
-	if got, err := get(t, strict, "/a.txt"); err != nil || got != utf(line)+".\r\n" {
-		t.Errorf("strict: %q, %v", got, err)
-	}
 }
 
 // A spelling that must not show what is denied leads to the one that robots.txt
@@ -182,10 +207,19 @@ func TestLatin1(t *testing.T) {
 func TestPointerKeepsTheLabel(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /\n", "d/gophertag": "My drafts\n", "d/x.txt": "x", "e/.robots": "Disallow: /\n", "e/x.txt": "x"})
-	h := &Files{Site: run(t, dir)}
+	h := newFiles(run(t, dir), 0)
 	for sel, want := range map[string]string{"/%64/": "1My drafts\t/d/\t", "/%64": "1My drafts\t/d/\t", "/%65/": "1/e/\t/e/\t", "/d/%78.txt": "0/d/x.txt\t/d/x.txt\t"} {
 		if got, err := get(t, h, sel); err != nil || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, %v; want %q", sel, got, err, want)
 		}
+	}
+}
+
+// A file whose beginning cannot be read, as on a broken disk, is not converted, and
+// nothing panics: Quick is asked where a panic would be that of all connections.
+func TestBrokenDescriptor(t *testing.T) {
+	h := &Host{}
+	if h.convertsFile("notes.txt", descriptor(-1), smallFile) {
+		t.Error("it is converted")
 	}
 }

@@ -1,4 +1,4 @@
-package fileserver
+package webview
 
 import (
 	"context"
@@ -17,8 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gophd/gophd/internal/webview"
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
+	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
 )
 
 // Each descriptor is closed, whatever is asked for, on whichever way, and however
@@ -27,7 +31,7 @@ import (
 func TestDescriptorsAreClosedOnce(t *testing.T) {
 	dir := t.TempDir()
 	binary := strings.Repeat("\x00\x01\x02\xff", 50<<10)
-	write(t, dir, map[string]string{
+	treetest.Write(t, dir, map[string]string{
 		"small.txt": "small", "large.bin": binary, "huge.bin": strings.Repeat(binary, 40),
 		"large.txt": strings.Repeat("a line\n", 20<<10), "latin1.txt": strings.Repeat("caf\xe9\n", 30<<10),
 		"d/x.txt": "x", "d/gophermap": "!t\n*\n", "to.bin": "-> large.bin", "todir": "-> d", "broken": "-> nowhere",
@@ -36,10 +40,16 @@ func TestDescriptorsAreClosedOnce(t *testing.T) {
 	selectors := []string{"", "/small.txt", "/large.bin", "large.bin", "/huge.bin", "/large.txt", "/latin1.txt", "/d/", "/d", "/d/x.txt",
 		"/to.bin", "/todir/x.txt", "/todir", "/broken", "/broken/x", "/closed/x.bin", "/closed/%78.bin", "/prog.cgi", "/none",
 		"/large.bin/", "/large%2ebin", "robots.txt", "caps.txt", "URL:http://example.org/", "/d\tquery", "\t$", "/../x", "GET /x"}
-	var mux server.ServeMux
-	h := &Files{Site: run(t, dir), Cache: 1 << 20}
-	mux.Handle("/", h)
-	w := newWeb(t, &mux)
+	tree, err := site.Open(dir, site.Config{})
+	treetest.Must(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { _ = tree.Run(ctx); close(ended) }()
+	t.Cleanup(func() { stop(); <-ended })
+	_, err = tree.Snapshot(ctx)
+	treetest.Must(t, err)
+	h := &gopher.Front{Host: &answer.Host{Site: tree, Cache: answer.NewCache(1 << 20)}}
+	w := newWeb(t, h)
 
 	round := func() {
 		var all sync.WaitGroup
@@ -67,13 +77,12 @@ func TestDescriptorsAreClosedOnce(t *testing.T) {
 	for collected := true; collected; { // the site asks for it, when it has read the tree
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		eventually(func() bool { return len(keptOpen(h)) == 0 })
 		open := settled(t)
 		stop := make(chan struct{})
 		var watching sync.WaitGroup
 		watching.Go(func() { ownFiles(t, stop) })
 		round()
-		w.breakOff(&mux)
+		w.breakOff(h)
 		close(stop)
 		watching.Wait()
 		closed := eventually(func() bool { return descriptors(t) <= open })
@@ -110,16 +119,16 @@ func settled(t *testing.T) (open int) {
 
 func descriptors(t *testing.T) int {
 	list, err := os.ReadDir("/dev/fd")
-	must(t, err)
+	treetest.Must(t, err)
 	return len(list)
 }
 
 // ownFiles opens and closes files of its own, which nobody else must touch.
 func ownFiles(t *testing.T, stop <-chan struct{}) {
 	name := filepath.Join(t.TempDir(), "own")
-	write(t, filepath.Dir(name), map[string]string{"own": "own"})
+	treetest.Write(t, filepath.Dir(name), map[string]string{"own": "own"})
 	var own, found syscall.Stat_t
-	must(t, syscall.Stat(name, &own))
+	treetest.Must(t, syscall.Stat(name, &own))
 	for {
 		select {
 		case <-stop:
@@ -127,7 +136,7 @@ func ownFiles(t *testing.T, stop <-chan struct{}) {
 		default:
 		}
 		fd, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
-		must(t, err)
+		treetest.Must(t, err)
 		runtime.Gosched()
 		if err := syscall.Fstat(fd, &found); err != nil || found.Ino != own.Ino {
 			t.Errorf("somebody closed a file that is not theirs: %v", err)
@@ -147,21 +156,46 @@ type web struct {
 	inetd          *server.Server
 }
 
-func newWeb(t *testing.T, h server.Handler) *web {
+func newWeb(t *testing.T, h *gopher.Front) *web {
 	s := func() *server.Server {
 		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1, RequestTimeout: time.Hour, LingerTimeout: time.Millisecond}
 	}
-	pages := &webview.Pages{Handler: h, Site: h.(*server.ServeMux).Handler("/").(*Files).Site}
-	browsers := &webview.HTTPServer{Site: func(r *server.Request) (http.Handler, *server.Request) { return pages, r }}
+	pages := &Pages{Handler: h, Site: h.Host.Site}
+	browsers := &HTTPServer{Site: func(r *server.Request) (http.Handler, *server.Request) { return pages, r }}
 	plain, proxied := s(), s()
-	plain.TLS, plain.HTTP = certificate(t), browsers.Serve
+	files, err := keypair.SelfSigned(t.TempDir(), "localhost")
+	treetest.Must(t, err)
+	cert, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+	treetest.Must(t, err)
+	plain.TLS, plain.HTTP = &tls.Config{Certificates: []tls.Certificate{cert}}, browsers.Serve
 	proxied.TrustProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	return &web{t: t, plain: listen(t, plain), proxied: listen(t, proxied), inetd: s()}
 }
 
+// listen serves until the test ends, and returns the address.
+func listen(t *testing.T, s *server.Server) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	treetest.Must(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- s.Serve(ctx, l) }()
+	t.Cleanup(func() { stop(); treetest.Must(t, <-ended) })
+	return l.Addr().String()
+}
+
+// eventually waits until f is true, at most two minutes.
+func eventually(f func() bool) bool {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if f() {
+			return true
+		}
+	}
+	return f()
+}
+
 func (w *web) dial(addr string) net.Conn {
 	c, err := net.Dial("tcp", addr)
-	must(w.t, err)
+	treetest.Must(w.t, err)
 	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
 	return c
 }
@@ -195,7 +229,7 @@ func (w *web) breakOff(h server.Handler) {
 	} {
 		s.Handler, s.LingerTimeout = h, time.Millisecond
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		must(w.t, err)
+		treetest.Must(w.t, err)
 		ctx, stop := context.WithCancel(context.Background())
 		ended := make(chan error)
 		go func() { ended <- s.Serve(ctx, l) }()
@@ -217,6 +251,6 @@ func (w *web) breakOff(h server.Handler) {
 		for _, c := range clients {
 			_ = c.Close()
 		}
-		must(w.t, <-ended)
+		treetest.Must(w.t, <-ended)
 	}
 }

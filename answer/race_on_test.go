@@ -1,5 +1,5 @@
 //go:build race
 
-package fileserver
+package answer
 
 const raceEnabled = true

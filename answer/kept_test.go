@@ -1,8 +1,10 @@
-package fileserver
+package answer
 
 import (
 	"fmt"
 	"testing"
+
+	"github.com/gophd/gophd/site"
 
 	"github.com/gophd/gophd/server"
 )
@@ -13,22 +15,21 @@ func TestFloodOfMissingSelectors(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/x": "x"})
 	s := run(t, dir)
-	h := &Files{Site: s, Cache: 1 << 20}
-	h.open()
+	h := newFiles(s, 1<<20)
 	stamp := s.View(t.Context()).Stamp()
 	for i := range 1000 {
-		h.replies.put(replyKey{selector: fmt.Sprint("/useful/", i)}, server.Answer{Body: make([]byte, 100)}, stamp)
+		h.Cache.put(cacheKey{of: h.Host, selector: fmt.Sprint("/useful/", i)}, &Value{Body: make([]byte, 100)}, stamp)
 	}
-	useful := h.replies.size
+	useful := h.Cache.kept.size
 	for i := range 30_000 {
 		if _, err := get(t, h, fmt.Sprintf("/d/missing/%d", i)); server.KindOf(err) != server.NotFound {
 			t.Fatal(err)
 		}
 	}
-	if h.replies.size != useful || len(h.replies.entries) != 1000 {
-		t.Errorf("%d useful replies of %d bytes, of 1000 of %d", len(h.replies.entries), h.replies.size, useful)
+	if h.Cache.kept.size != useful || len(h.Cache.kept.entries) != 1000 {
+		t.Errorf("%d useful replies of %d bytes, of 1000 of %d", len(h.Cache.kept.entries), h.Cache.kept.size, useful)
 	}
-	if m := h.misses; m.size > m.max || len(m.entries) > int(m.max/entryCost) || m.size == 0 {
+	if m := &h.Cache.misses; m.size > m.max || len(m.entries) > int(m.max/entryCost) || m.size == 0 {
 		t.Errorf("%d misses of %d bytes", len(m.entries), m.size)
 	}
 }
@@ -36,10 +37,10 @@ func TestFloodOfMissingSelectors(t *testing.T) {
 // A cache never holds more than it may.
 func TestCacheIsBounded(t *testing.T) {
 	stamp := run(t, t.TempDir()).View(t.Context()).Stamp()
-	c := newCache(100 << 10)
+	c := &NewCache(100 << 10).kept
 	for i := range 5000 {
-		c.put(replyKey{selector: fmt.Sprint(i)}, server.Answer{Body: make([]byte, i%3000)}, stamp)
-		c.get(fmt.Sprint(i), "", 0)
+		c.put(cacheKey{selector: fmt.Sprint(i)}, &Value{Body: make([]byte, i%3000)}, stamp)
+		c.get(cacheKey{selector: fmt.Sprint(i)}, (*site.Stamp).Fresh)
 		if c.size > c.max {
 			t.Fatalf("%d bytes of %d", c.size, c.max)
 		}
@@ -61,7 +62,7 @@ func TestCacheIsBounded(t *testing.T) {
 func TestCacheByHost(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/x.txt": "x"})
-	h := &Files{Site: run(t, dir), Cache: 1 << 20}
+	h := newFiles(run(t, dir), 1<<20)
 	for _, host := range []string{"one", "two"} {
 		kept := func() bool {
 			r := request(t, "/d/")
@@ -74,8 +75,8 @@ func TestCacheByHost(t *testing.T) {
 			t.Errorf("%s: not kept", host)
 		}
 	}
-	if len(h.replies.entries) != 2 {
-		t.Errorf("%d entries", len(h.replies.entries))
+	if len(h.Cache.kept.entries) != 2 {
+		t.Errorf("%d entries", len(h.Cache.kept.entries))
 	}
 }
 
@@ -83,10 +84,10 @@ func TestCacheByHost(t *testing.T) {
 func TestKeptReplyOfSpellingThatCloses(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/e/doc.txt": "text", "d/e/x/y": ""})
-	h := &Files{Site: run(t, dir), Cache: 1 << 20}
+	h := newFiles(run(t, dir), 1<<20)
 	const escaped = "/d/e/%64oc.txt"
 	read := func() string { got, _ := get(t, h, escaped); return got }
-	if !eventually(func() bool { read(); _, ok := h.kept(request(t, escaped)); return ok }) || read() != "text" {
+	if !eventually(func() bool { read(); return h.kept(request(t, escaped), wire, (*site.Stamp).Fresh) != nil }) || read() != "text" {
 		t.Fatal("not kept")
 	}
 	write(t, dir, map[string]string{".robots": "Disallow: /d/e/doc.txt\n"})

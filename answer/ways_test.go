@@ -1,4 +1,4 @@
-package fileserver
+package answer
 
 import (
 	"crypto/tls"

@@ -1,4 +1,4 @@
-package fileserver_test
+package gopher_test
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gophd/gophd/fileserver"
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
 
 func Example() {
-	dir, err := os.MkdirTemp("", "fileserver")
+	dir, err := os.MkdirTemp("", "gopher")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -40,7 +41,7 @@ func Example() {
 	ended := make(chan error)
 	go func() { ended <- tree.Run(ctx) }()
 	go func() {
-		s := &server.Server{Handler: &fileserver.Files{Site: tree}, Host: "gopher.example.org", Port: 70}
+		s := &server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree}}, Host: "gopher.example.org", Port: 70}
 		ended <- s.Serve(ctx, l)
 	}()
 	for _, selector := range []string{"/", "/about.txt", "/.robots"} {

@@ -1,0 +1,196 @@
+package answer
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// A Class is what a selector leads to. What it leads to instead of an answer is an
+// error, whose kind is a [server.Kind].
+type Class int
+
+// The classes.
+const (
+	Menu     Class = iota + 1 // Items
+	File                      // Body, or Stream
+	Question                  // Prompt; asked with a query, the selector answers. Items say so to those who cannot be asked.
+	Moved                     // to Selector; Items link it
+	Leaving                   // to URL, which is not on this site
+)
+
+// A Value is what a selector leads to. It must not be changed: several requests may
+// get the same one.
+type Value struct {
+	Class Class
+
+	// Selector is the canonical one, the one that menus link: "/", "/phlog/".
+	Selector string
+
+	// Type is the item type: [menu.TypeMenu], [menu.TypeText].
+	Type byte
+
+	// Media is the media type of a File if its Type does not tell it; "" otherwise.
+	Media string
+
+	// Items are the lines of a Menu. Nil if the answer was kept: then Body is what
+	// the Format has drawn.
+	Items []menu.Item
+
+	// Prompt is what a Question asks.
+	Prompt string
+
+	// URL is where Leaving leads to.
+	URL string
+
+	// Body is all of a File, or what the Format has drawn of the answer if Drawn is
+	// true. It must not be changed.
+	Body  []byte
+	Drawn bool
+
+	// Stream is a File that is not in memory, and Size how many bytes of it are the
+	// answer; -1 if they are not known: as many as there are.
+	Stream io.ReadCloser
+	Size   int64
+
+	// Resource is Stream as a file of the site, if the Format seeks in it.
+	Resource *site.Resource
+
+	// HTML is the same as Body, as markup that is safe to show; "" if there is none.
+	HTML string
+
+	name  string      // of a file or directory of the site; "" if it is none
+	dir   bool        // it is a directory
+	stamp *site.Stamp // how long it holds; nil: it is made for each request
+
+	// Keep: the answer depends only on what was read of Asked.View. It is for a
+	// Source to set.
+	Keep bool
+
+	personal bool // it would show the client's address, if it was asked for with it
+	named    bool // it names the host
+	err      error
+}
+
+// Close closes the Stream, if there is one.
+func (a *Value) Close() {
+	if a.Stream != nil {
+		_ = a.Stream.Close()
+	}
+}
+
+// A Format is how a front writes answers down. What it draws is kept, and sent to all
+// who ask for the same in the same form.
+type Format struct {
+	// Draw writes an answer down. It runs within the bounds of the Limiter and must
+	// depend on nothing but its arguments and, of the request, on the server's name,
+	// port and, if TLS is true, on whether the connection is encrypted. If nil,
+	// answers keep their Items.
+	Draw func(*Asked, *Value) ([]byte, error)
+	TLS  bool
+
+	// Draws reports whether Draw is called for a File, by its name, type and size. If
+	// nil, it is called for no File.
+	Draws func(*Value) bool
+
+	// Strict: each spelling of a resource but the canonical one is answered with
+	// Moved. Otherwise only those are that robots.txt cannot deny.
+	Strict bool
+
+	// Seek: Files of the site are not read into memory, and not converted to UTF-8:
+	// Resource is set.
+	Seek bool
+
+	// Raw: replies of programs are Files, even where they are menus.
+	Raw bool
+}
+
+// HostOptions are how a site is answered. They travel as one value from the flags to
+// each host.
+type HostOptions struct {
+	// InfoPrefix reads gophermaps as Motsognir does, whose information lines begin
+	// with an i. If false, that is found out for each map.
+	InfoPrefix bool
+
+	// Dates puts the date and the size after each name of a listing.
+	Dates bool
+
+	// Charset is the character set of texts, which are sent as UTF-8. The zero value
+	// finds it out for each: of a text of 96 KiB or more by its first 4 KiB.
+	Charset menu.Charset
+
+	// Version is sent in caps.txt.
+	Version string
+
+	// Hosts are the items of a line "%" in a gophermap. If nil, there are none.
+	Hosts func() []menu.Item
+}
+
+// A Source answers selectors that are no files.
+type Source interface {
+	// Answers reports whether a selector may be the source's. It must not block.
+	Answers(sel string) bool
+
+	// Answer answers, or returns server.ErrDeclined if the selector is not the
+	// source's. What it reads of q.View is what the answer is kept for.
+	Answer(q *Asked) (*Value, error)
+}
+
+// A Host is one site as it is answered, for all fronts. Its fields must not be
+// changed once it was asked.
+type Host struct {
+	Site *site.Site
+	HostOptions
+
+	// Before are asked before the site, each time: what they answer is neither shared
+	// nor kept.
+	Before []Source
+
+	// Beside are asked for selectors that name nothing in the site.
+	Beside []Source
+
+	// Limiter and Cache are those of the process. If nil, the host has a Limiter of
+	// its own, and keeps nothing.
+	Limiter *Limiter
+	Cache   *Cache
+
+	once   sync.Once
+	opened *openFiles
+}
+
+func (h *Host) open() {
+	h.once.Do(func() {
+		if h.Limiter == nil {
+			h.Limiter = &Limiter{}
+		}
+		if h.Cache != nil {
+			h.opened = &openFiles{files: map[string]*openFile{}}
+		}
+	})
+}
+
+// Asked is a request on its way to its answer.
+type Asked struct {
+	Host    *Host
+	Request *server.Request
+	Format  *Format
+
+	// View is the site as the request sees it.
+	View *site.View
+
+	client string // the address that a menu shows; "" if it is made for all
+}
+
+// Context ends when the answer is no longer wanted.
+func (q *Asked) Context() context.Context { return q.View.Context() }
+
+// Builder makes menus as the host's options say.
+func (q *Asked) Builder() *menu.Builder {
+	h := q.Host
+	return &menu.Builder{FS: q.View, Host: q.Request.Host, Port: q.Request.Port, InfoPrefix: h.InfoPrefix, Dates: h.Dates,
+		Version: h.Version, Client: q.client, Users: users(q.View), Hosts: h.Hosts, Answers: h.answeredBefore}
+}

@@ -1,0 +1,194 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// robotsSelectors are answered with the site's robots.txt, byte for byte alike.
+var robotsSelectors = []string{"robots.txt", "/robots.txt", "0/robots.txt", "/0/robots.txt"}
+
+// IsRobots reports whether a selector asks for robots.txt.
+func IsRobots(selector string) bool { return slices.Contains(robotsSelectors, selector) }
+
+// Quick returns an answer that is in memory, or a file that can be sent without
+// waiting for a disk. It never blocks.
+func (h *Host) Quick(r *server.Request, f *Format) (a server.Answer, ok bool) {
+	if IsRobots(r.Selector) {
+		snap := h.Site.Now()
+		if snap == nil {
+			return a, false
+		}
+		return server.Answer{Body: snap.Robots}, true
+	}
+	if len(h.Before) > 0 && h.answeredBefore(r.Selector) {
+		return a, false
+	}
+	h.open()
+	if kept := h.kept(r, f, (*site.Stamp).Fresh); kept != nil {
+		return server.Answer{Body: kept.Body, Err: kept.err}, true
+	}
+	if a, ok = h.opened.take(r.Selector); ok {
+		return a, true
+	}
+	return h.ready(r, f)
+}
+
+// Ask returns what a selector leads to, written down in a form. The caller closes
+// the answer.
+func (h *Host) Ask(r *server.Request, f *Format) (*Value, error) {
+	a, err := h.ask(r, f)
+	return a, public(err)
+}
+
+func (h *Host) ask(r *server.Request, f *Format) (*Value, error) {
+	h.open()
+	if IsRobots(r.Selector) {
+		return h.robots(r.Context())
+	}
+	if target, ok := urlTarget(r.Selector); ok {
+		return leaving(target)
+	}
+	for _, s := range h.Before {
+		if !s.Answers(r.Selector) {
+			continue
+		}
+		a, err := h.before(s, r, f)
+		if !errors.Is(err, server.ErrDeclined) {
+			return a, err
+		}
+	}
+	if a := h.kept(r, f, looking(r.Context())); a != nil {
+		return a, a.err
+	}
+	v := visit{Asked: Asked{Host: h, Request: r, Format: f, View: h.Site.View(r.Context())}}
+	return v.answer()
+}
+
+// answeredBefore reports whether a source answers a selector before the site does.
+func (h *Host) answeredBefore(sel string) bool {
+	return slices.ContainsFunc(h.Before, func(s Source) bool { return s.Answers(sel) })
+}
+
+// visit is a request that is not answered from memory.
+type visit struct{ Asked }
+
+func (v *visit) answer() (*Value, error) {
+	f, err := v.find(v.Request.Selector)
+	var moved *pointer
+	switch {
+	case errors.As(err, &moved):
+		return moved.answer(), nil
+	case errors.Is(err, fs.ErrNotExist) && strings.TrimPrefix(v.Request.Selector, "/") == "caps.txt":
+		return &Value{Class: File, Selector: "/caps.txt", Type: menu.TypeText, Body: menu.Caps(v.Host.Version, robotsCaps(v.Host.Site.Now()))}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		for _, s := range v.Host.Beside {
+			if !s.Answers(v.Request.Selector) {
+				continue
+			}
+			a, declined := v.beside(s)
+			if !errors.Is(declined, server.ErrDeclined) {
+				return a, declined
+			}
+		}
+	}
+	if err != nil {
+		v.keepMissing(err)
+		return nil, err
+	}
+	dir := f.Info.IsDir()
+	if canonical := selector.Canonical(f.Name, dir); v.Format.Strict && canonical != v.Request.Selector {
+		defer func() { _ = f.Close() }()
+		return v.pointTo(f).answer(), nil
+	}
+	if dir || menu.IsMenuFile(path.Base(f.Name)) {
+		_ = f.Close()
+		return v.make(f.Name, dir, v.makeMenu)
+	}
+	return v.file(f)
+}
+
+// robots answers with the file of the snapshot; the first one is waited for.
+func (h *Host) robots(ctx context.Context) (*Value, error) {
+	snap, err := h.Site.Snapshot(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("waiting for the first scan: %w", err)
+	}
+	return &Value{Class: File, Selector: "/robots.txt", Type: menu.TypeText, Body: snap.Robots}, nil
+}
+
+func urlTarget(sel string) (string, bool) {
+	return strings.CutPrefix(strings.TrimPrefix(sel, "/"), "URL:")
+}
+
+func leaving(target string) (*Value, error) {
+	page, err := menu.RedirectPage(target)
+	if err != nil {
+		return nil, &server.Error{Kind: server.NotFound, Err: err}
+	}
+	return &Value{Class: Leaving, Type: menu.TypeHTML, URL: target, Body: page}, nil
+}
+
+// robotsCaps returns what caps.txt says of the annotation in the root: may the site
+// be indexed, how many seconds to stay away between visits, and how many between
+// requests. Before the first scan it says nothing.
+func robotsCaps(snap *site.Snapshot) [][2]string {
+	if snap == nil {
+		return nil
+	}
+	fields := snap.Compiled.Fields()
+	var list [][2]string
+	if fields.Index != "" {
+		list = append(list, [2]string{"RobotsIndex", fields.Index})
+	}
+	if fields.Cooldown > 0 {
+		list = append(list, [2]string{"RobotsCooldown", strconv.Itoa(fields.Cooldown)})
+	}
+	if fields.CrawlDelay != "" {
+		list = append(list, [2]string{"RobotsCrawlDelay", fields.CrawlDelay})
+	}
+	return append(list, [2]string{"RobotsPolicySHA256", snap.Compiled.Hash()}, [2]string{"RobotsFileSHA256", snap.Compiled.FileHash()})
+}
+
+// ItemType returns the item type of a selector, 0 if it names nothing.
+func (h *Host) ItemType(r *server.Request) byte {
+	name, _, err := selector.Path(r.Selector)
+	if err != nil {
+		return 0
+	}
+	f, err := h.Site.View(r.Context()).Lookup(name)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = f.Close() }()
+	return fileType(f)
+}
+
+// public returns err with a kind that a stranger may learn of: a resource that is
+// there but may not be read is not found.
+func public(err error) error {
+	var e *server.Error
+	switch {
+	case err == nil, errors.As(err, &e):
+		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &server.Error{Kind: server.Gone, Err: err}
+	case errors.Is(err, stall.Err):
+		return &server.Error{Kind: server.Busy, Err: err}
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrInvalid):
+		return &server.Error{Kind: server.NotFound, Err: err}
+	}
+	return err
+}

@@ -1,0 +1,103 @@
+package answer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site"
+)
+
+// find opens what a selector stands for. A selector with escapes that names
+// nothing is tried decoded, once.
+func (v *visit) find(sel string) (*site.Resource, error) {
+	f, err := v.lookup(sel)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	plain, escaped := selector.Unescape(sel)
+	if !escaped {
+		return nil, err
+	}
+	f, plainErr := v.lookup(plain)
+	if plainErr != nil {
+		return nil, fmt.Errorf("%w; decoded: %w", err, plainErr)
+	}
+	// A spelling that no rule of robots.txt names must not lead to what robots are
+	// kept out of.
+	if snap := v.Host.Site.Now(); snap == nil || snap.Compiled.Denied(f.Name, f.Info.IsDir()) {
+		_ = f.Close()
+		return nil, v.pointTo(f)
+	}
+	return f, nil
+}
+
+// lookup opens what a selector names literally.
+func (v *visit) lookup(sel string) (*site.Resource, error) {
+	name, dir, err := selector.Path(sel)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, fs.ErrNotExist)
+	}
+	f, err := v.View.Lookup(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case dir && !f.Info.IsDir():
+		_ = f.Close()
+		return nil, &fs.PathError{Op: "open", Path: name + "/", Err: fs.ErrNotExist}
+	case v.Host.closed(sel):
+		_ = f.Close()
+		return nil, v.pointTo(f)
+	}
+	return f, nil
+}
+
+// closed reports whether robots.txt cannot deny this spelling of a denied resource,
+// so that the answer must only point to the resource.
+func (h *Host) closed(sel string) bool {
+	snap := h.Site.Now()
+	if snap == nil {
+		return false
+	}
+	_, closed := snap.Compiled.Closed(sel)
+	return closed
+}
+
+// pointer is an answer that links the resource instead of showing it.
+type pointer struct{ item menu.Item }
+
+func (v *visit) pointTo(f *site.Resource) *pointer {
+	typ := byte(menu.TypeMenu)
+	label := ""
+	if f.Info.IsDir() {
+		label = v.Builder().Label(v.Context(), f.Name)
+	} else {
+		typ, _ = menu.TypeOf(f.Name)
+	}
+	canonical := selector.Canonical(f.Name, f.Info.IsDir())
+	return &pointer{menu.Item{Type: typ, Label: cmp.Or(label, canonical), Selector: canonical, Host: v.Request.Host, Port: v.Request.Port}}
+}
+
+func (p *pointer) Error() string { return "answered only at " + p.item.Selector }
+
+func (p *pointer) answer() *Value {
+	return &Value{Class: Moved, Selector: p.item.Selector, Type: p.item.Type, Items: []menu.Item{p.item}}
+}
+
+// fileType returns the item type of a file or directory; it reads the beginning of
+// a file whose name does not say it.
+func fileType(f *site.Resource) byte {
+	if f.Info.IsDir() {
+		return menu.TypeMenu
+	}
+	var head []byte
+	if mayBe := mayBeText(f.Name); mayBe {
+		head = make([]byte, 512)
+		n, _ := f.ReadAt(head, 0)
+		head = head[:n]
+	}
+	return textType(f.Name, head)
+}

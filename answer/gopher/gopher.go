@@ -1,0 +1,132 @@
+// Package gopher writes answers down as Gopher does (RFC 1436).
+package gopher
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/server"
+)
+
+// A Front is the server.Handler of a host.
+type Front struct {
+	Host *answer.Host
+
+	// StrictText sends texts as RFC 1436 section 3.7 has them: lines end in CRLF,
+	// leading dots are doubled, a line with a dot ends them. Otherwise they go out as
+	// they are, which is what clients in use expect.
+	StrictText bool
+}
+
+// The forms: as clients read menus, and as a Gopher+ client reads the root's.
+var (
+	plain  = &answer.Format{Draw: draw, Raw: true}
+	strict = &answer.Format{Draw: draw, Raw: true, Draws: func(a *answer.Value) bool { return a.Type == menu.TypeText && a.Media == "" && a.Size < smallText }}
+	plus   = &answer.Format{Draw: func(_ *answer.Asked, a *answer.Value) ([]byte, error) {
+		return menu.AppendPlusInfo(nil, a.Items), nil
+	}}
+)
+
+// smallText is the size from which strict texts are not kept, in bytes.
+const smallText = 96 << 10
+
+// form returns the form of the reply to a request.
+func (f *Front) form(r *server.Request) *answer.Format {
+	switch {
+	case r.Plus == "$" && (r.Selector == "" || r.Selector == "/"):
+		return plus
+	case f.StrictText:
+		return strict
+	}
+	return plain
+}
+
+// draw returns a menu as it is sent.
+func draw(q *answer.Asked, a *answer.Value) ([]byte, error) {
+	if a.Class == answer.File {
+		text, err := q.Text(a)
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		err = strictText(&b, bytes.NewReader(text))
+		return b.Bytes(), err
+	}
+	return menu.Menu{Items: a.Items}.AppendTo(nil), nil
+}
+
+// missing is the reply to a selector that names nothing.
+var missing = server.ErrorBody(server.ErrNotFound)
+
+// Quick answers from memory, or with a file that can be sent without waiting.
+func (f *Front) Quick(r *server.Request) (a server.Answer, ok bool) {
+	if a, ok = f.Host.Quick(r, f.form(r)); ok && a.Err != nil {
+		a.Body = missing
+	}
+	return a, ok
+}
+
+// ServeGopher answers a request.
+func (f *Front) ServeGopher(w server.ResponseWriter, r *server.Request) error {
+	form := f.form(r)
+	a, err := f.Host.Ask(r, form)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	switch {
+	case len(a.Items) > 0 && !a.Drawn:
+		for _, it := range a.Items {
+			if err := w.WriteItem(it); err != nil {
+				return err
+			}
+		}
+		return nil
+	case form == strict && a.Type == menu.TypeText && a.Stream != nil:
+		return strictText(w, a.Reader())
+	}
+	_, err = a.WriteTo(w)
+	return err
+}
+
+// strictText writes a text as RFC 1436 section 3.7 wants it: each line ends in
+// CRLF, a dot that begins a line is doubled, and a line with a dot ends all.
+func strictText(w io.Writer, r io.Reader) error {
+	in := bufio.NewReaderSize(r, 32<<10)
+	out := bufio.NewWriterSize(w, 16<<10)
+	bol := true // at the beginning of a line
+	for {
+		part, err := in.ReadSlice('\n')
+		ended := len(part) > 0 && part[len(part)-1] == '\n'
+		if ended {
+			part = trimLineEnd(part)
+		}
+		if bol && len(part) > 0 && part[0] == '.' {
+			_ = out.WriteByte('.')
+		}
+		_, _ = out.Write(part)
+		if ended || errors.Is(err, io.EOF) && (!bol || len(part) > 0) {
+			_, _ = out.WriteString("\r\n")
+		}
+		bol = ended
+		switch {
+		case errors.Is(err, io.EOF):
+			_, _ = out.WriteString(".\r\n")
+			return out.Flush()
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return errors.Join(err, out.Flush())
+		}
+	}
+}
+
+func trimLineEnd(line []byte) []byte {
+	line = line[:len(line)-1]
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line
+}

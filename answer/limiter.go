@@ -1,0 +1,412 @@
+package answer
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/server"
+)
+
+// To make a menu, a feed or a page may cost a thousand times as much as to send a
+// kept one. Whatever is made for a request is made by Limiter.made:
+//
+//	join those who wait for the same → wait for a place → f, which spends → result for all
+//
+// A request gets what was begun after it arrived. Requests that arrive while the
+// same thing is being made wait for the next making, all for the same one; if the
+// first result was kept and still holds, the second making finds it and costs
+// nothing. A making that no request waits for is cancelled.
+//
+// Each making begins in a small place. When it has spent more than small bytes, it
+// gives that place back and waits for a large one, so that a small making never
+// waits for a large one. Places go round the addresses that wait, and no address
+// has more than a quarter of the small ones and one large one. A making that has
+// held a small place for slowAfter while others wait is most likely waiting for a
+// disk: it goes on without its place, but still counts for its address.
+
+// The bounds of all makings of a process.
+const (
+	smallPlaces = 32
+	largePlaces = 2
+	small       = 256 << 10 // bytes that a making may spend in a small place
+	maxSpent    = 96 << 20  // bytes that a making may spend in all
+	maxTime     = 30 * time.Second
+	maxHeld     = 64 << 20 // bytes of large replies in memory; then no more are made
+	maxSlow     = 256      // makings that go on without a place
+	slowAfter   = 50 * time.Millisecond
+)
+
+// placeSize is the kind of a place.
+type placeSize int
+
+const (
+	isSmall placeSize = iota
+	isLarge
+	sizes
+)
+
+// places are how many there are, and how many an address may have.
+var places = [sizes]struct{ all, each int }{{smallPlaces, smallPlaces / 4}, {largePlaces, 1}}
+
+// A Limiter bounds what is made for requests at once; see the package's
+// documentation. All hosts of a process share one. The zero value is ready to use.
+type Limiter struct {
+	held limit.Held // large replies
+
+	mu      sync.Mutex
+	next    map[callKey]*call // not begun: requests from now on get what it makes
+	now     map[callKey]*call // begun
+	used    [sizes]int
+	slow    int // makings without a place
+	clients map[netip.Addr]*client
+	turns   [sizes]list.List // clients with makings that wait, next first
+	oldest  list.List        // makings in small places, by when they began
+	timer   *time.Timer      // nil: no making waits for a place
+}
+
+// client is an address block that has places or waits for one.
+type client struct {
+	addr    netip.Addr
+	asks    int // for so many makings
+	has     [sizes]int
+	waiting [sizes][]*call
+	turn    [sizes]*list.Element // nil: nothing waits
+}
+
+// call is one result that is being made, for all requests that wait for it.
+type call struct {
+	callKey
+	all    *Limiter
+	before *call           // of the same key; it ends first. Nil: there is none
+	ctx    context.Context // ends when no request waits, and maxTime after the beginning
+	cancel context.CancelFunc
+	done   chan struct{} // closed when result and err are set
+
+	result *Value
+	err    error
+
+	clock *time.Timer // cancels it; stopped while it waits for a place
+	late  atomic.Bool // the clock has
+
+	// Under the mutex of all:
+	requests int           // that wait for it
+	askers   []*client     // each once
+	granted  chan struct{} // closed when the place it waits for is its own; nil: it waits for none
+	payer    *client       // whose place it has; nil: it has none
+	place    placeSize
+	slow     bool          // it goes on without its place
+	order    *list.Element // in oldest
+	began    time.Time
+	spent    int
+	over     bool
+}
+
+// panicked is a panic in a making. It continues in the goroutines of the requests
+// that wait, where the server takes it for an error of theirs alone.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
+
+// Errors of what is too much.
+var (
+	errOverfull = &server.Error{Kind: server.Busy, Err: errors.New("clients that read slowly hold too many large replies")}
+	errSpent    = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes more than %d MiB to make", maxSpent>>20)}
+	errTime     = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes longer than %v to make", maxTime)}
+)
+
+// made returns what f makes for this request and for all others that ask for the
+// same meanwhile. It returns when ctx ends. F runs in a goroutine of its own.
+func (l *Limiter) made(ctx context.Context, who netip.Addr, what callKey, f func(*call) (*Value, error)) (*Value, error) {
+	k := l.join(who, what, f)
+	select {
+	case <-k.done:
+	case <-ctx.Done():
+		l.leave(k)
+		return nil, context.Cause(ctx)
+	}
+	if p := (*panicked)(nil); errors.As(k.err, &p) {
+		panic(p)
+	}
+	return k.result, k.err
+}
+
+func (l *Limiter) join(who netip.Addr, what callKey, f func(*call) (*Value, error)) *call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.next[what]
+	if k == nil {
+		if l.next == nil {
+			l.next, l.now, l.clients = map[callKey]*call{}, map[callKey]*call{}, map[netip.Addr]*client{}
+		}
+		k = &call{callKey: what, all: l, before: l.now[what], done: make(chan struct{})}
+		k.ctx, k.cancel = context.WithCancel(context.Background())
+		l.next[what] = k
+		go k.run(f)
+	}
+	k.requests++
+	l.ask(k, server.Block(who))
+	return k
+}
+
+// ask lets a making wait in the turn of another client, too.
+func (l *Limiter) ask(k *call, who netip.Addr) {
+	c := l.clients[who]
+	for _, has := range k.askers {
+		if has == c {
+			return
+		}
+	}
+	if c == nil {
+		c = &client{addr: who}
+		l.clients[who] = c
+	}
+	c.asks++
+	k.askers = append(k.askers, c)
+	if k.granted != nil && k.payer == nil {
+		l.queue(k, c)
+		l.fill(k.place)
+	}
+}
+
+func (l *Limiter) leave(k *call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.requests--; k.requests > 0 {
+		return
+	}
+	k.cancel()
+	if l.next[k.callKey] == k {
+		delete(l.next, k.callKey)
+	}
+}
+
+func (k *call) run(f func(*call) (*Value, error)) {
+	defer k.cancel()
+	defer close(k.done)
+	if k.before != nil {
+		select {
+		case <-k.before.done:
+		case <-k.ctx.Done():
+		}
+		k.before = nil
+	}
+	if k.err = k.wait(isSmall); k.err == nil {
+		k.all.begin(k)
+		k.clock = time.AfterFunc(maxTime, func() { k.late.Store(true); k.cancel() })
+		defer k.clock.Stop()
+		k.result, k.err = f(k)
+	}
+	k.all.end(k)
+	if k.err != nil && k.late.Load() {
+		k.err = errTime
+	}
+}
+
+// protect turns a panic of f into an error.
+func protect(f func() (*Value, error)) (a *Value, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicked{p, debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// begin closes a making to requests from now on.
+func (l *Limiter) begin(k *call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.next[k.callKey] == k {
+		delete(l.next, k.callKey)
+	}
+	l.now[k.callKey] = k
+	k.began = time.Now()
+}
+
+func (l *Limiter) end(k *call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k.over = true
+	l.release(k)
+	if l.now[k.callKey] == k {
+		delete(l.now, k.callKey)
+	}
+	if l.next[k.callKey] == k {
+		delete(l.next, k.callKey)
+	}
+	for _, c := range k.askers {
+		if c.asks--; c.asks == 0 {
+			delete(l.clients, c.addr)
+		}
+	}
+}
+
+// wait waits for a place.
+func (k *call) wait(s placeSize) error {
+	k.all.mu.Lock()
+	if k.over { // it was left behind
+		k.all.mu.Unlock()
+		return context.Canceled
+	}
+	k.place, k.granted = s, make(chan struct{})
+	granted := k.granted
+	for _, c := range k.askers {
+		k.all.queue(k, c)
+	}
+	k.all.fill(s)
+	k.all.mu.Unlock()
+	select {
+	case <-granted:
+		return nil
+	case <-k.ctx.Done():
+		return context.Cause(k.ctx)
+	}
+}
+
+// queue puts a making last in the line of a client.
+func (l *Limiter) queue(k *call, c *client) {
+	c.waiting[k.place] = append(c.waiting[k.place], k)
+	if c.turn[k.place] == nil {
+		c.turn[k.place] = l.turns[k.place].PushBack(c)
+	}
+	if k.place == isSmall && l.timer == nil {
+		l.timer = time.AfterFunc(slowAfter, l.passSlow)
+	}
+}
+
+// fill gives free places to the clients whose turn it is.
+func (l *Limiter) fill(s placeSize) {
+	skipped := 0
+	for l.used[s] < places[s].all && skipped < l.turns[s].Len() {
+		e := l.turns[s].Front()
+		c := e.Value.(*client)
+		if c.addr.IsValid() && c.has[s] >= places[s].each {
+			l.turns[s].MoveToBack(e)
+			skipped++
+			continue
+		}
+		k := c.first(s)
+		if k == nil {
+			l.turns[s].Remove(e)
+			c.turn[s] = nil
+			continue
+		}
+		l.turns[s].MoveToBack(e)
+		skipped = 0
+		l.used[s]++
+		c.has[s]++
+		k.payer = c
+		if s == isSmall {
+			k.began = time.Now()
+			k.order = l.oldest.PushBack(k)
+		}
+		close(k.granted)
+	}
+}
+
+// first takes the first making out of a client's line that still waits.
+func (c *client) first(s placeSize) *call {
+	for len(c.waiting[s]) > 0 {
+		k := c.waiting[s][0]
+		c.waiting[s] = c.waiting[s][1:]
+		if !k.over && k.payer == nil && k.place == s && k.ctx.Err() == nil {
+			return k
+		}
+	}
+	return nil
+}
+
+// release gives the place of a making back, if it has one.
+func (l *Limiter) release(k *call) {
+	c := k.payer
+	if c == nil {
+		return
+	}
+	c.has[k.place]--
+	if k.slow {
+		l.slow--
+	} else {
+		l.used[k.place]--
+	}
+	if k.order != nil {
+		l.oldest.Remove(k.order)
+	}
+	k.payer, k.slow, k.order = nil, false, nil
+	l.fill(k.place)
+}
+
+// passSlow takes the places of makings that have had them for slowAfter, as long as
+// others wait.
+func (l *Limiter) passSlow() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.timer = nil
+	for l.turns[isSmall].Len() > 0 && l.slow < maxSlow && l.used[isSmall] == smallPlaces {
+		e := l.oldest.Front()
+		if e == nil || time.Since(e.Value.(*call).began) < slowAfter {
+			break
+		}
+		k := e.Value.(*call)
+		l.oldest.Remove(e)
+		k.order, k.slow = nil, true
+		l.used[isSmall]--
+		l.slow++
+		l.fill(isSmall)
+	}
+	if l.turns[isSmall].Len() > 0 {
+		l.timer = time.AfterFunc(slowAfter, l.passSlow)
+	}
+}
+
+// spend notes what a making keeps of what it reads. If that is more than a small
+// place allows, it waits for a large one. It fails when no request waits any more,
+// and when the making has spent too much.
+func (k *call) spend(bytes int) error {
+	if grows, err := k.outgrows(bytes); !grows {
+		return cmp.Or(err, k.ctx.Err())
+	}
+	k.clock.Stop()
+	if err := k.wait(isLarge); err != nil {
+		return err
+	}
+	k.clock.Reset(maxTime)
+	if k.all.held.Reached(maxHeld) {
+		return errOverfull
+	}
+	return nil
+}
+
+// outgrows reports whether a small making has become a large one, which has given
+// its place back.
+func (k *call) outgrows(bytes int) (bool, error) {
+	k.all.mu.Lock()
+	defer k.all.mu.Unlock()
+	k.spent += bytes
+	switch {
+	case k.spent > maxSpent:
+		return false, errSpent
+	case k.over || k.spent <= small || k.place != isSmall:
+		return false, nil
+	}
+	k.all.release(k)
+	return true, nil
+}
+
+// hold counts a large reply until it is neither sent nor kept any more.
+func (l *Limiter) hold(body []byte) {
+	if len(body) > small {
+		l.held.Add(body)
+	}
+}

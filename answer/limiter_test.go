@@ -1,0 +1,333 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gophd/gophd/server"
+)
+
+// from returns an address: those with the same number are of one /64.
+func from(client, host int) netip.Addr {
+	return netip.MustParseAddr(fmt.Sprintf("2001:db8:0:%x::%x", client, host))
+}
+
+func called(name string) callKey { return callKey{cacheKey: cacheKey{selector: name}} }
+
+// nothing reports whether no place is taken and no client is remembered.
+func (l *Limiter) nothing() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.next)+len(l.now)+len(l.clients)+l.slow+l.oldest.Len() == 0 && l.used == [sizes]int{}
+}
+
+// Of a hundred requests at once the first gets a making of its own, and all others
+// wait for the next one, which began after they had arrived.
+func TestMadeOnceForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Limiter
+		var times atomic.Int32
+		let := make(chan struct{})
+		f := func(*call) (*Value, error) {
+			n := times.Add(1)
+			<-let
+			return &Value{Body: fmt.Append(nil, n)}, nil
+		}
+		var all sync.WaitGroup
+		ask := func(want string) {
+			all.Go(func() {
+				if got, err := l.made(t.Context(), from(1, 1), called("d"), f); err != nil || string(got.Body) != want {
+					t.Errorf("got %v, %v, want %q", got, err, want)
+				}
+			})
+			synctest.Wait()
+		}
+		ask("1")
+		for range 99 {
+			ask("2")
+		}
+		close(let)
+		all.Wait()
+		if ask("3"); !l.nothing() {
+			t.Errorf("left: %+v", &l)
+		}
+	})
+}
+
+// A making is cancelled when the last request that waits for it is gone, and no
+// later request gets its result.
+func TestMakingEndsWithItsRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Limiter
+		var running atomic.Int32
+		f := func(k *call) (*Value, error) {
+			running.Add(1)
+			defer running.Add(-1)
+			<-k.ctx.Done()
+			return nil, context.Cause(k.ctx)
+		}
+		var left []context.CancelFunc
+		ended := make(chan error, 4)
+		for range 4 { // one begins, three wait for the next
+			ctx, leave := context.WithCancel(t.Context())
+			left = append(left, leave)
+			go func() {
+				_, err := l.made(ctx, from(1, 1), called("d"), f)
+				ended <- err
+			}()
+			synctest.Wait()
+		}
+		for i, leave := range []int{1, 0, 2, 3} {
+			left[leave]()
+			synctest.Wait()
+			if want := min(1, int32(3-i)); len(ended) != i+1 || running.Load() != want {
+				t.Fatalf("after %d of 4: %d have ended, %d run", i+1, len(ended), running.Load())
+			}
+		}
+		for range 4 {
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+		if !l.nothing() {
+			t.Errorf("left: %+v", &l)
+		}
+	})
+}
+
+// The bounds of the places: all of them, those of one address (hosts of one /64 are
+// one), and that small makings never wait for large ones, nor addresses for others.
+func TestPlaces(t *testing.T) {
+	smallOne := func(k *call) error { return k.spend(small) }
+	largeOne := func(k *call) error { return k.spend(small + 1) }
+	for _, test := range []struct {
+		name    string
+		clients int
+		f       func(*call) error
+		want    int32 // run at once
+	}{
+		{"small ones of one address", 1, smallOne, smallPlaces / 4},
+		{"small ones of three addresses", 3, smallOne, 3 * smallPlaces / 4},
+		{"small ones of many", 50, smallOne, smallPlaces},
+		{"large ones of one address", 1, largeOne, 1},
+		{"large ones of many", 50, largeOne, largePlaces},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var l Limiter
+				var now, most atomic.Int32
+				let := make(chan struct{})
+				var all sync.WaitGroup
+				for i := range 200 {
+					all.Go(func() {
+						_, err := l.made(t.Context(), from(i%test.clients, i), called(fmt.Sprint(i)), func(k *call) (*Value, error) {
+							if err := test.f(k); err != nil {
+								return nil, err
+							}
+							most.Store(max(most.Load(), now.Add(1)))
+							<-let
+							now.Add(-1)
+							return nil, nil
+						})
+						if err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				synctest.Wait()
+				if n := most.Load(); n != test.want {
+					t.Errorf("%d at once, want %d", n, test.want)
+				}
+				if test.want < smallPlaces {
+					if _, err := l.made(t.Context(), from(99, 1), called("another's"), func(k *call) (*Value, error) { return nil, k.spend(small) }); err != nil {
+						t.Error(err)
+					}
+				}
+				close(let)
+				all.Wait()
+				synctest.Wait()
+				if !l.nothing() {
+					t.Errorf("left: %+v", &l)
+				}
+			})
+		})
+	}
+}
+
+// A making for several addresses begins in the first place that one of them may have.
+func TestAskersShareTheirTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Limiter
+		let := make(chan struct{})
+		ask := func(client int, name string) *atomic.Bool {
+			var begun atomic.Bool
+			go func() {
+				_, _ = l.made(t.Context(), from(client, 1), called(name), func(*call) (*Value, error) { begun.Store(true); <-let; return nil, nil })
+			}()
+			synctest.Wait()
+			return &begun
+		}
+		for i := range smallPlaces / 4 {
+			ask(1, fmt.Sprint(i))
+		}
+		first := ask(1, "feed")
+		if first.Load() {
+			t.Fatal("begun beyond the bound of its address")
+		}
+		ask(2, "feed")
+		if !first.Load() {
+			t.Error("another address waits for the first one's turn")
+		}
+		close(let)
+		synctest.Wait()
+	})
+}
+
+// Makings that wait for a disk hold no place that others need, but still count for
+// their address.
+func TestSlowMakingsPassTheirPlacesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Limiter
+		hangs := make(chan struct{})
+		var hanging atomic.Int32
+		for i := range 10 * smallPlaces {
+			go func() {
+				_, _ = l.made(t.Context(), from(i%8, 1), called(fmt.Sprint(i)), func(*call) (*Value, error) {
+					hanging.Add(1)
+					<-hangs
+					return nil, nil
+				})
+			}()
+		}
+		synctest.Wait()
+		began := time.Now()
+		if _, err := l.made(t.Context(), from(99, 1), called("quick"), func(*call) (*Value, error) { return nil, nil }); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > 2*slowAfter { // the bubble's time
+			t.Errorf("it waited for %v", took)
+		}
+		time.Sleep(time.Second)
+		if n := hanging.Load(); n != 8*smallPlaces/4 {
+			t.Errorf("%d hang, want %d: a quarter of the places of each address", n, 8*smallPlaces/4)
+		}
+		close(hangs)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if !l.nothing() {
+			t.Errorf("left: %+v", &l)
+		}
+	})
+}
+
+// What a making may take is bounded: bytes, time, and what slow readers hold of what
+// was made; and a making that was left behind takes no place.
+func TestBudgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Limiter
+		made := func(f func(k *call) error) error {
+			_, err := l.made(t.Context(), from(1, 1), called("x"), func(k *call) (*Value, error) { return nil, f(k) })
+			return err
+		}
+		bytes := func(k *call) (err error) {
+			for range maxSpent>>20 + 1 {
+				err = k.spend(1 << 20)
+			}
+			return err
+		}
+		if err := made(bytes); !errors.Is(err, errSpent) {
+			t.Errorf("bytes: %v", err)
+		}
+		if err := made(func(k *call) error { <-k.ctx.Done(); return k.spend(1) }); !errors.Is(err, errTime) {
+			t.Errorf("time: %v", err)
+		}
+		var late *call
+		_ = made(func(k *call) error { late = k; return nil })
+		synctest.Wait()
+		if err := late.spend(small + 1); err == nil || !l.nothing() {
+			t.Errorf("left behind: %v, %+v", err, &l)
+		}
+	})
+	var l Limiter
+	held := func() (*Value, error) {
+		return l.made(t.Context(), from(1, 1), called("x"), func(k *call) (*Value, error) {
+			if err := k.spend(small + 1); err != nil {
+				return nil, err
+			}
+			a := &Value{Body: make([]byte, 16<<20)}
+			l.hold(a.Body)
+			return a, nil
+		})
+	}
+	var all []*Value
+	for range maxHeld / (16 << 20) {
+		a, err := held()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, a)
+	}
+	if _, err := held(); !errors.Is(err, errOverfull) {
+		t.Errorf("beyond the bound: %v", err)
+	}
+	runtime.KeepAlive(all)
+	if !eventually(func() bool { _, err := held(); return err == nil }) {
+		t.Error("nothing is made after some are sent")
+	}
+}
+
+// A panic in a making is an error of the requests that wait for it, and of no others.
+func TestPanicInTheMaking(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"x.txt": "x"})
+	h := newFiles(run(t, dir), 0)
+	broken := &Format{Draw: func(*Asked, *Value) ([]byte, error) { panic("drawing") }}
+	func() {
+		defer func() {
+			if p, ok := recover().(*panicked); !ok || !strings.Contains(p.Error(), "TestPanicInTheMaking") {
+				t.Errorf("got %v", p)
+			}
+		}()
+		_, _ = h.Ask(request(t, "/"), broken)
+	}()
+	if got, err := get(t, h, "/"); err != nil || !strings.Contains(got, "x.txt") {
+		t.Errorf("afterwards: %q, %v", got, err)
+	}
+}
+
+// The cache is asked first, on whatever way a request comes, and whatever query it
+// has.
+func TestCacheOnEveryPath(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/x.txt": "x", "y.txt": "y"})
+	s := run(t, dir)
+	h := newFiles(s, 1<<20)
+	for sel, body := range map[string]string{"/d/": "kept menu", "/y.txt": "kept text"} {
+		h.Cache.put(cacheKey{of: h.Host, form: wire, selector: sel}, &Value{Body: []byte(body), Drawn: true}, s.View(t.Context()).Stamp())
+	}
+	var mux server.ServeMux
+	mux.Handle("/", h)
+	mux.Handle("/other/", server.NotFoundHandler())
+	for name, handler := range map[string]server.Handler{"alone": h, "mux": &mux} {
+		for _, way := range ways(t, handler) {
+			for line, want := range map[string]string{
+				"/d/": "kept menu", "/d/\tquery": "kept menu", "/y.txt": "kept text", "/y.txt\ta b": "kept text", "/d/\tq\t": "kept menu",
+				"/d/\t+": "kept menu", "/d/\t$": "kept menu", "/y.txt\t!": "kept text",
+				"/d": "0x.txt\t/d/x.txt\th\t70\r\n.\r\n",
+			} {
+				if got := way.ask(line + "\r\n"); got != want {
+					t.Errorf("%s, %s: %q got %q, want %q", name, way.name, line, got, want)
+				}
+			}
+		}
+	}
+}

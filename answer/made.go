@@ -1,0 +1,180 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// make returns what f makes of a file or directory, drawn in the form of the
+// request: for all requests at once, unless it shows the client's address.
+func (v *visit) make(name string, dir bool, f func(*Asked, *Value) error) (*Value, error) {
+	k := v.key(selector.Canonical(name, dir))
+	k.host, k.port, k.tls = v.Request.Host, v.Request.Port, v.Request.TLS && v.Format.TLS
+	a, err := v.shared(k, name, dir, f)
+	if err == nil && a.personal {
+		k.client = v.address()
+		a, err = v.shared(k, name, dir, f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making the reply of %s: %w", name, err)
+	}
+	v.View.DependOn(a.stamp)
+	v.keep(a)
+	return a, nil
+}
+
+func (v *visit) shared(k callKey, name string, dir bool, f func(*Asked, *Value) error) (*Value, error) {
+	return v.limited(k, func(q *Asked) (*Value, error) {
+		a := &Value{Class: Menu, Selector: k.selector, Type: menu.TypeMenu, name: name, dir: dir, named: true}
+		found, err := q.View.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		_ = found.Close()
+		return a, f(q, a)
+	})
+}
+
+// limited runs f for all who ask for the same, within the bounds of the Limiter,
+// and draws what it returns. If that is kept already, f is not called.
+func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, error) {
+	h, r, form := q.Host, *q.Request, q.Format
+	return h.Limiter.made(q.Context(), r.Remote.Addr(), k, func(m *call) (*Value, error) {
+		if kept := h.Cache.get(k.cacheKey, looking(m.ctx)); kept != nil && k.alone == nil {
+			return kept, nil
+		}
+		return site.Try(m.ctx, h.Site, func(view *site.View) (*Value, error) {
+			return protect(func() (*Value, error) {
+				view.Spend(m.spend)
+				q := &Asked{Host: h, Request: r.WithContext(m.ctx), Format: form, View: view, client: k.client}
+				a, err := f(q)
+				if failed := view.Err(); failed != nil {
+					err = failed
+				}
+				if err != nil {
+					return nil, err
+				}
+				if err := q.draw(a); err != nil {
+					a.Close()
+					return nil, err
+				}
+				h.Limiter.hold(a.Body)
+				if a.Keep && k.query == "" && k.client == "" && k.alone == nil {
+					a.stamp = view.Stamp()
+					h.Cache.put(k.cacheKey, a, a.stamp)
+				}
+				return a, nil
+			})
+		})
+	})
+}
+
+// draw writes an answer down in the format of the request.
+func (q *Asked) draw(a *Value) error {
+	for i, it := range a.Items {
+		if it.Host == "" && it.Type != menu.TypeInfo && it.Type != menu.TypeError {
+			a.Items[i].Host, a.Items[i].Port = q.Request.Host, q.Request.Port
+		}
+	}
+	if q.Format.Draw == nil || a.Class == File && (q.Format.Draws == nil || !q.Format.Draws(a)) {
+		return nil
+	}
+	body, err := q.Format.Draw(q, a)
+	if err == nil {
+		a.Body, a.Drawn, a.Items = body, true, nil
+	}
+	return err
+}
+
+// makeMenu makes the menu of a directory, or of a file that is one.
+func (v *visit) makeMenu(q *Asked, a *Value) error {
+	list, err := q.Builder().Menu(q.Context(), a.name)
+	if err != nil {
+		return err
+	}
+	q.Host.Site.Report(list.Problems)
+	a.Items = list.Items
+	a.personal = list.Personal && q.client == ""
+	a.Keep = !list.Changing
+	return nil
+}
+
+// before lets a source answer this one request.
+func (h *Host) before(s Source, r *server.Request, f *Format) (*Value, error) {
+	q := &Asked{Host: h, Request: r, Format: f, View: h.Site.View(r.Context())}
+	a, err := s.Answer(q)
+	if err != nil || a.Drawn || a.Class == File && f.Raw {
+		return a, err
+	}
+	if a.Stream != nil {
+		if err := a.load(); err != nil {
+			return nil, err
+		}
+	}
+	return q.Limited(func(*Asked) (*Value, error) { return a, nil })
+}
+
+// maxLoaded bounds what is taken into memory of a program's reply, in bytes.
+const maxLoaded = 4 << 20
+
+var errTooLarge = &server.Error{Kind: server.Internal, Err: fmt.Errorf("the reply of a program has more than %d MiB", maxLoaded>>20)}
+
+// load reads the reply of a program, which may turn out to be a menu.
+func (a *Value) load() (err error) {
+	defer a.Close()
+	a.Body, err = io.ReadAll(io.LimitReader(a.Stream, maxLoaded+1))
+	switch {
+	case err != nil:
+		return err
+	case len(a.Body) > maxLoaded:
+		return errTooLarge
+	}
+	a.Stream, a.Size, a.Type = nil, int64(len(a.Body)), textType(path.Base(a.Selector), a.Body)
+	if items, ok := menu.Parse(string(a.Body)); ok {
+		a.Class, a.Type, a.Items, a.Body = Menu, menu.TypeMenu, items, nil
+	}
+	return nil
+}
+
+// beside lets a source answer all who ask for the same.
+func (v *visit) beside(s Source) (*Value, error) {
+	k := v.key(v.Request.Selector)
+	k.query = v.Request.Query
+	k.host, k.port, k.tls = v.Request.Host, v.Request.Port, v.Request.TLS
+	return v.limited(k, s.Answer)
+}
+
+// Limited runs f for this request alone, within the bounds of the Limiter.
+func (q *Asked) Limited(f func(*Asked) (*Value, error)) (*Value, error) {
+	k := q.key(q.Request.Selector)
+	k.alone = q
+	return q.limited(k, f)
+}
+
+// users lists the users of a site for a menu, nil if it has none.
+func users(v *site.View) func() []menu.Item {
+	if !v.HasUsers() {
+		return nil
+	}
+	return func() (items []menu.Item) {
+		for _, u := range v.Users() {
+			name := "~" + u.Name
+			items = append(items, menu.Item{Type: menu.TypeMenu, Label: name, Selector: selector.Canonical(name, true)})
+		}
+		return items
+	}
+}
+
+// address is the client's, as $REMOTE_ADDR stands for it.
+func (v *visit) address() string {
+	if addr := v.Request.Remote.Addr(); addr.IsValid() {
+		return addr.Unmap().WithZone("").String()
+	}
+	return "unknown"
+}

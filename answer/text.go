@@ -1,0 +1,228 @@
+package answer
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"sync"
+	"syscall"
+
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// smallFile is the size from which files leave through sendfile(2), in bytes;
+// smaller ones are read, and kept: to copy so much from memory costs about as much
+// as to open and close a file does.
+const smallFile = 96 << 10
+
+// ready answers with a file that the kernel has in memory, or with one that is to
+// be sent by sendfile(2).
+func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool) {
+	if form.Draws != nil || form.Seek || selector.IsEscaped(r.Selector) {
+		return a, false
+	}
+	name, dir, err := selector.Path(r.Selector)
+	if err != nil || dir || menu.IsMenuFile(path.Base(name)) || h.closed(r.Selector) {
+		return a, false
+	}
+	view := h.Site.View(r.Context())
+	f, ok := view.Ready(name, smallFile)
+	if !ok {
+		return a, false
+	}
+	if f.FD != 0 && mayBeText(name) && (!f.Resident || h.convertsFile(name, descriptor(f.FD), f.Size)) {
+		_ = syscall.Close(f.FD)
+		return a, false
+	}
+	if judged(r.Selector, false) {
+		view.DependOnPolicy()
+	}
+	if f.FD != 0 {
+		return h.opened.lend(r.Selector, f, view.Stamp()), true
+	}
+	kept := &Value{Class: File, Selector: selector.Canonical(name, false), Type: textType(name, f.Body), Body: h.utf8(name, f.Body), name: name}
+	h.Cache.put(cacheKey{of: h, form: form, selector: r.Selector}, kept, view.Stamp())
+	return server.Answer{Body: kept.Body}, true
+}
+
+// descriptor is an opened file.
+type descriptor int
+
+// ReadAt reads what there is at an offset.
+func (d descriptor) ReadAt(p []byte, off int64) (int, error) {
+	n, err := syscall.Pread(int(d), p, off)
+	return max(n, 0), err // it is -1 after an error
+}
+
+// file answers with a file as long as it was when it was opened: one that grows
+// meanwhile ends there, one that shrinks ends where it does, which is an error.
+func (v *visit) file(f *site.Resource) (*Value, error) {
+	a := &Value{Class: File, Selector: selector.Canonical(f.Name, false), Type: fileType(f), Size: f.Info.Size(), Stream: f, name: f.Name}
+	switch {
+	case v.Format.Draws != nil && v.Format.Draws(a):
+		_ = f.Close()
+		return v.make(f.Name, false, func(_ *Asked, made *Value) error {
+			made.Class, made.Type, made.Size, made.Keep = File, a.Type, a.Size, true
+			return nil
+		})
+	case v.Format.Seek:
+		a.Resource = f
+	case a.Size < smallFile:
+		defer func() { _ = f.Close() }()
+		return v.small(f, a)
+	case mayBeText(f.Name) && v.Host.convertsFile(f.Name, f, a.Size):
+		a.Stream = &latin1{r: &whole{io.LimitedReader{R: f, N: a.Size}}, Closer: f}
+		a.Size = -1
+	}
+	return a, nil
+}
+
+// Text returns the text of a File as UTF-8, for Format.Draw.
+func (q *Asked) Text(a *Value) ([]byte, error) {
+	if a.name == "" {
+		return a.Body, nil
+	}
+	f, err := q.View.Lookup(a.name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	body := make([]byte, a.Size)
+	n, err := io.ReadFull(f, body)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("reading %s: %w", a.name, err)
+	}
+	return q.Host.utf8(a.name, body[:n]), nil
+}
+
+// whole is the beginning of a file that has to be there.
+type whole struct{ io.LimitedReader }
+
+func (r *whole) Read(p []byte) (int, error) {
+	n, err := r.LimitedReader.Read(p)
+	if errors.Is(err, io.EOF) && r.N > 0 {
+		err = server.ErrShort
+	}
+	return n, err
+}
+
+// small answers with a file that is read into memory, and kept.
+func (v *visit) small(f *site.Resource, a *Value) (*Value, error) {
+	body := make([]byte, a.Size)
+	n, err := io.ReadFull(f, body)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("reading %s: %w", f.Name, err)
+	}
+	a.Body, a.Stream = v.Host.utf8(f.Name, body[:n]), nil
+	if n == len(body) {
+		v.keep(a)
+	}
+	return a, nil
+}
+
+// Reader returns a File from its beginning. If the file has become shorter, its
+// error is server.ErrShort.
+func (a *Value) Reader() io.Reader {
+	switch {
+	case a.Stream == nil:
+		return bytes.NewReader(a.Body)
+	case a.Size < 0:
+		return a.Stream
+	}
+	return &whole{io.LimitedReader{R: a.Stream, N: a.Size}}
+}
+
+// WriteTo writes the Body or the Stream to w.
+func (a *Value) WriteTo(w io.Writer) (n int64, err error) {
+	switch {
+	case a.Stream == nil:
+		m, err := w.Write(a.Body)
+		return int64(m), err
+	case a.Size < 0:
+		n, err = io.Copy(w, a.Stream)
+	default:
+		f, isFile := a.Stream.(*site.Resource)
+		if to, ok := w.(server.FileSender); ok && isFile {
+			n, err = to.SendFile(f.File, a.Size)
+		} else {
+			n, err = io.Copy(w, a.Reader())
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("sending %s: %w", cmp.Or(a.name, a.Selector), err)
+	}
+	return n, err
+}
+
+// judgedHead is how many bytes of a large text tell its character set.
+const judgedHead = 4096
+
+var heads = sync.Pool{New: func() any { return new([judgedHead]byte) }}
+
+// convertsFile is converts for a file of some size, by its beginning.
+func (h *Host) convertsFile(name string, f io.ReaderAt, size int64) bool {
+	head := heads.Get().(*[judgedHead]byte)
+	defer heads.Put(head)
+	n, _ := f.ReadAt(head[:], 0)
+	return h.converts(name, head[:n], int64(n) == size)
+}
+
+// textType returns the item type of a file by its name or its beginning.
+func textType(name string, head []byte) byte {
+	if typ, known := menu.TypeOf(name); known {
+		return typ
+	}
+	return menu.Sniff(head)
+}
+
+// mayBeText reports whether a name does not say that the file is something else.
+func mayBeText(name string) bool {
+	typ, known := menu.TypeOf(name)
+	return !known || typ == menu.TypeText
+}
+
+// utf8 returns the body of a file as it is sent: a text in Latin-1 as UTF-8.
+func (h *Host) utf8(name string, body []byte) []byte {
+	if !mayBeText(name) || !h.converts(name, body, true) {
+		return body
+	}
+	return menu.AppendLatin1(make([]byte, 0, len(body)+len(body)/16), body)
+}
+
+// converts reports whether a file that may be a text, and begins so or is this as a
+// whole, is one and is to be converted.
+func (h *Host) converts(name string, head []byte, whole bool) bool {
+	if !h.Charset.Converts(head, whole) {
+		return false
+	}
+	_, known := menu.TypeOf(name)
+	return known || menu.Sniff(head) == menu.TypeText
+}
+
+// latin1 reads a text in Latin-1 as UTF-8.
+type latin1 struct {
+	r io.Reader
+	io.Closer
+	raw  [4096]byte
+	text []byte // what was converted and not read yet
+	room []byte
+}
+
+func (l *latin1) Read(p []byte) (n int, err error) {
+	if len(l.text) == 0 {
+		n, err = l.r.Read(l.raw[:])
+		l.room = menu.AppendLatin1(l.room[:0], l.raw[:n])
+		l.text = l.room
+	}
+	n = copy(p, l.text)
+	if l.text = l.text[n:]; len(l.text) > 0 {
+		err = nil // it comes again
+	}
+	return n, err
+}
