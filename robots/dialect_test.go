@@ -292,3 +292,16 @@ func TestNames(t *testing.T) {
 		t.Errorf("a list names %s", got)
 	}
 }
+
+// TestStarIsNoQuestionMark: behind a star an escaped reserved byte matches an escaped
+// one alone, in the query, too; behind a "?" of the pattern both are the same (R6).
+func TestStarIsNoQuestionMark(t *testing.T) {
+	f := Parse(RFC9309, []byte("User-agent: *\nDisallow: /*%2Fb\nDisallow: /q*?%3D\nDisallow: /r*=z\n"))
+	for range 3 {
+		for path, want := range map[string]bool{"/a?x/b": true, "/a?x%2fb": false, "/a%2Fb?": false, "/a/b": true, "/qa?=": false, "/qa?%3d": false, "/qa?b%2Fb": false, "/r?%3Dz": false, "/r?=z": false} {
+			if f.Allowed("x", path) != want {
+				t.Errorf("%s: allowed %v", path, !want)
+			}
+		}
+	}
+}

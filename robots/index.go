@@ -27,6 +27,7 @@ type index struct {
 	file    *File
 	agents  []Agent           // the User-agent lines of their groups
 	percent bool              // compare in normal form
+	kept    bool              // some glob compares the kept form
 	changed map[uint32]string // the patterns that are not in normal form as written
 	refs    []ref             // literals, until the table is made
 	literal literals
@@ -50,6 +51,7 @@ type glob struct {
 	text       string
 	precedence uint32
 	ref        ref
+	kept       bool
 	pairs      pairs
 }
 
@@ -91,7 +93,8 @@ func (x *index) add(s Syntax, record uint32) {
 			r |= refExact
 		}
 		if f.glob {
-			x.globs = append(x.globs, glob{f.text, precedence, r, pairsOf(f.text)})
+			x.globs = append(x.globs, glob{f.text, precedence, r, f.kept, pairsOf(f.text)})
+			x.kept = x.kept || f.kept
 			return
 		}
 		if len(f.text) < len(p) {
@@ -105,11 +108,15 @@ func (x *index) normalize(record uint32, p string) string {
 	if isNormalPattern(p) {
 		return p
 	}
+	normal := NormalPattern(p)
+	if normal == p {
+		return p
+	}
 	if x.changed == nil {
 		x.changed = map[uint32]string{}
 	}
-	x.changed[record] = NormalPattern(p)
-	return x.changed[record]
+	x.changed[record] = normal
+	return normal
 }
 
 // finish makes the table and sorts the globs.
@@ -142,32 +149,41 @@ func (x *index) same(a, b ref) bool {
 // it would be an allocation.
 func (x *index) find(sel string, found *top) {
 	if x.percent && !selector.IsNormal(sel) {
-		var buf [2048]byte
-		search(x, selector.AppendNormal(buf[:0], sel), found)
+		var buf, keptBuf [2048]byte
+		normal := selector.AppendNormal(buf[:0], sel)
+		kept := normal
+		if x.kept {
+			kept = appendKept(keptBuf[:0], sel)
+		}
+		search(x, normal, kept, found)
 		return
 	}
-	search(x, sel, found)
+	search(x, sel, sel, found)
 }
 
-func search[T text](x *index, selector T, found *top) {
+func search[T text](x *index, selector, kept T, found *top) {
 	prefixes(&x.literal, selector, func(r ref, n int) {
 		if (r&refExact == 0 || n == len(selector)) && x.text(r) == string(selector[:n]) {
 			found.offer(x.match(r))
 		}
 	})
 	if len(x.globs) > 0 {
-		tryGlobs(x, selector, found)
+		tryGlobs(x, selector, kept, found)
 	}
 }
 
-func tryGlobs[T text](x *index, selector T, found *top) {
-	have := pairsOf(selector)
+func tryGlobs[T text](x *index, selector, kept T, found *top) {
+	have, keptHave := pairsOf(selector), pairsOf(kept)
 	for i := range x.globs {
 		g := &x.globs[i]
 		if g.precedence < found.floor() {
 			return
 		}
-		if have.includes(g.pairs) && globMatch(g.text, selector, g.ref&refExact != 0) {
+		sel, pairs := selector, have
+		if g.kept {
+			sel, pairs = kept, keptHave
+		}
+		if pairs.includes(g.pairs) && globMatch(g.text, sel, g.ref&refExact != 0) {
 			found.offer(x.match(g.ref))
 		}
 	}

@@ -45,10 +45,14 @@ type matchForm struct {
 	text  string // it begins so
 	whole bool   // and has nothing more
 	glob  bool   // stars in the text stand for any run of bytes
+	kept  bool   // reserved bytes of the query are compared as they are written
 }
 
-func (f matchForm) matches(selector string) bool {
+// matches takes the selector in normal form, and its kept form.
+func (f matchForm) matches(selector, kept string) bool {
 	switch {
+	case f.kept:
+		return globMatch(f.text, kept, f.whole)
 	case f.glob:
 		return globMatch(f.text, selector, f.whole)
 	case f.whole:
@@ -72,10 +76,10 @@ func mayMatch(p, sel string) bool {
 }
 
 // matches reports whether a pattern, which is in normal form if the syntax knows
-// escapes, matches the selector.
-func (s Syntax) matches(p, selector string) bool {
+// escapes, matches the selector in normal form, or in its kept form.
+func (s Syntax) matches(p, selector, kept string) bool {
 	found := false
-	s.forms(p, func(f matchForm) { found = found || f.matches(selector) })
+	s.forms(p, func(f matchForm) { found = found || f.matches(selector, kept) })
 	return found
 }
 
@@ -97,16 +101,11 @@ func (s Syntax) forms(p string, fn func(matchForm)) {
 		f.text, f.glob = p[:last], false
 	}
 	if f.glob {
-		f.text = oneStar(f.text)
+		f.text, f.kept = oneStar(f.text), s.Escapes && keepsForm(f.text)
 	}
 	fn(f)
 	if s.Bare && last > 0 && p[last] == '/' && p[last-1] != '*' {
 		fn(matchForm{text: oneStar(p[:last]), whole: true, glob: f.glob})
-	}
-	if s.Escapes && f.glob {
-		for _, text := range QueryForms(f.text) {
-			fn(matchForm{text: text, whole: f.whole, glob: true})
-		}
 	}
 }
 
@@ -253,39 +252,30 @@ func appendNormalPattern(b []byte, p string) []byte {
 	return b
 }
 
-// maxQueryForms bounds how many stars of a pattern are taken for the "?".
-const maxQueryForms = 8
-
-// QueryForms returns the other forms of a pattern in normal form that has escaped
-// reserved bytes behind a star and no "?" before them: where the star covers a "?"
-// of the selector, they equal the raw ones.
-func QueryForms(p string) []string {
-	end := strings.IndexByte(p, '?')
-	if end < 0 {
-		end = len(p)
-	}
-	var forms []string
-	for i := range end {
-		if p[i] != '*' {
-			continue
+// keepsForm reports whether a pattern in normal form has an escaped reserved byte
+// behind a star and before any "?". The star may cover a "?" of the selector, but is
+// none: what stands behind it is compared as in a path, where "/" and "%2F" differ.
+func keepsForm(p string) bool {
+	p, _, _ = strings.Cut(p, "?")
+	star := strings.IndexByte(p, '*')
+	for i := max(star, 0); star >= 0 && i < len(p); i++ {
+		if c, n := selector.DecodePercent(p[i:]); n > 0 && selector.IsReserved(c) {
+			return true
 		}
-		behind := appendUnescaped(nil, p[i:end])
-		if len(behind) == end-i || len(forms) == maxQueryForms {
-			break // nothing is escaped from here on
-		}
-		forms = append(forms, p[:i]+"*?"+string(behind)+p[end:])
 	}
-	return forms
+	return false
 }
 
-// appendUnescaped appends text in normal form with its reserved bytes raw.
-func appendUnescaped(b []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		if c, n := selector.DecodePercent(s[i:]); n > 0 && selector.IsReserved(c) {
-			b, i = append(b, c), i+n-1
-			continue
+// appendKept appends the normal form of a selector with its reserved bytes as they are
+// written in the query, too.
+func appendKept(b []byte, sel string) []byte {
+	for more := true; more; {
+		var piece string
+		piece, sel, more = strings.Cut(sel, "?")
+		b, _ = selector.AppendNormalPiece(b, piece, false)
+		if more {
+			b = append(b, '?')
 		}
-		b = append(b, s[i])
 	}
 	return b
 }

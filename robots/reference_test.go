@@ -213,8 +213,27 @@ func refSame(p, s refUnit) bool {
 	return p.c == s.c
 }
 
+// refKeeps reports whether some reserved byte is escaped behind a star and before any
+// "?": then the query's are compared as they are written, too.
+func refKeeps(pattern []refUnit) bool {
+	star := false
+	for _, p := range pattern {
+		if star && p.escaped && !p.query && strings.IndexByte(refReserved, p.c) >= 0 {
+			return true
+		}
+		star = star || p.star
+	}
+	return false
+}
+
 // refURI matches by a table, as refGlob does.
 func refURI(pattern, path []refUnit, whole bool) bool {
+	if refKeeps(pattern) {
+		path = slices.Clone(path)
+		for i := range path {
+			path[i].query = false
+		}
+	}
 	row := make([]bool, len(path)+1)
 	row[0] = true
 	for _, p := range pattern {

@@ -171,7 +171,9 @@ func (r *Rules) try(sel string) (best, second match) {
 	var found top
 	var bestSyntax Syntax
 	var buf, patternBuf [1024]byte
+	kept := sel
 	if f.dialect == RFC9309 && !selector.IsNormal(sel) {
+		kept = string(appendKept(nil, sel))
 		sel = string(selector.AppendNormal(buf[:0], sel))
 	}
 	for _, g := range r.groups {
@@ -185,7 +187,7 @@ func (r *Rules) try(sel string) (best, second match) {
 				p = string(appendNormalPattern(patternBuf[:0], p))
 			}
 			m := match{uint32(len(p)), first + uint32(i), rec.kind() == KindAllow}
-			if !syntax.matches(p, sel) || syntax == bestSyntax && r.repeats(m, found.best) {
+			if !syntax.matches(p, sel, kept) || syntax == bestSyntax && r.repeats(m, found.best) {
 				continue
 			}
 			if found.offer(m); found.best == m {

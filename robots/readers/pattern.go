@@ -292,8 +292,7 @@ func (r Reader) pattern(value string) (p Pattern, ok bool) {
 func (r Reader) written(value string) []string {
 	switch r.Escapes {
 	case Letter:
-		value = robots.NormalPattern(value)
-		return append([]string{value}, robots.QueryForms(value)...)
+		return []string{robots.NormalPattern(value)}
 	case Google:
 		b := High.Append(nil, value)
 		for i := 0; i+2 < len(b); i++ {

@@ -2,6 +2,7 @@ package readers_test
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +24,9 @@ func TestAsDialects(t *testing.T) {
 		data := robotstest.File(rnd)
 		sel := "/" + robotstest.Selector(rnd)
 		robot := []string{"foo", "foobar", "zed"}[rnd.IntN(3)]
+		if strings.Contains(sel, "?") && starEscape.Match(data) {
+			continue // compared with another form of the selector, which no model has
+		}
 		for _, r := range readers.All() {
 			want := gemini(data, robot, sel)
 			if d, ok := dialects[r.Name]; ok {
@@ -40,6 +44,8 @@ func TestAsDialects(t *testing.T) {
 		}
 	}
 }
+
+var starEscape = regexp.MustCompile(`\*[^\n\r?]*%`)
 
 func gemini(data []byte, robot, sel string) bool {
 	f := robots.Parse(robots.RFC9309, data)
