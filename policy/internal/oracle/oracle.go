@@ -23,6 +23,7 @@ type Verdict struct {
 	Allowed bool
 	File    string
 	Line    int
+	Pattern string // of the rule that decides, below its directory
 }
 
 // Policy is what annotations say together.
@@ -219,7 +220,7 @@ func speaks(text, program string) bool {
 // Decide returns whether the robot may fetch a canonical selector.
 func (r Rules) Decide(sel string) Verdict {
 	if n := r.policy.shutAt(sel); n != nil {
-		return Verdict{File: n.File}
+		return Verdict{File: n.File, Pattern: n.Dir}
 	}
 	uri := escape(sel)
 	var best *rule
@@ -231,7 +232,7 @@ func (r Rules) Decide(sel string) Verdict {
 	if best == nil {
 		return Verdict{Allowed: true}
 	}
-	return Verdict{best.allow, best.file, best.line}
+	return Verdict{best.allow, best.file, best.line, best.text}
 }
 
 // Preferences returns the value (y or n) of each key stated of a canonical selector.
