@@ -44,6 +44,7 @@ var Cases = []Case{
 	{"an Allow of a program's path", Of(notes{"/": "Allow: /cgi\nAllow: /d/p$\n"}, "/cgi", "/d/p"), []string{"* +/cgi +/cgi/a +/cgi?a +/d/p -/d/p/x"}},
 	{"an Allow of an extension", Of(notes{"/": "Allow: /*.x\n", "/d/": "Allow: /q.y\n"}, "/*.x", "/*.y"), []string{"* +/q.x +/d/q.x/a +/d/q.y -/q.y -/d/r.y"}},
 	{"programs are carried below other Allows", Of(notes{"/": "Disallow: /\nAllow: /public/\n", "/d/": "Allow: /public/\n"}, "/*.x"), []string{"* +/public/a -/public/a.x -/d/public/q/a.x +/d/public/a"}},
+	{"programs are carried below an Allow with a star", Of(notes{"/~bob/": "Disallow: /\nAllow: /*/pub/\n"}, "/*.x"), []string{"* -/~bob/q/pub/a.x +/~bob/q/pub/a -/~bob/a"}},
 	{"a robot of its own group is kept out of programs", Of(notes{"/": "User-agent: foo\nAllow: /\n"}, "/cgi"), []string{"foo -/cgi +/a"}},
 	{"a directory that cannot be read", unreadable(notes{"/": "Allow: /d/x\nAllow: /*/y\nUser-agent: foo\nAllow: /d/\n", "/d/": "Allow: /\n", "/d/e/": "Allow: /\n"}, "/d/"), []string{"* -/d/ -/d/x -/d/e/x +/d +/q/y", "foo -/d/x"}},
 	{"virtual agents lose nothing that either is denied", Of(notes{"/": "Disallow: /a\nUser-agent: archiver\nAllow: /a\nDisallow: /b\nUser-agent: indexer\nDisallow: /c\n"}), []string{"archiver +/a -/b", "indexer +/a -/c", "webproxy -/a"}},

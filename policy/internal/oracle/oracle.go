@@ -149,9 +149,9 @@ func (p *Policy) rules(robot string) (kept []*rule) {
 					continue
 				}
 				rest, ok := remains(d.text, a.text)
-				struck = struck || !ok
-				for _, text := range rest {
-					more = append(more, &rule{text: text, dir: a.dir, file: d.file, line: d.line})
+				struck = struck || !ok || strings.ContainsAny(a.text, "*$")
+				for _, r := range rest {
+					more = append(more, &rule{text: a.text + r, dir: a.dir, file: d.file, line: d.line})
 				}
 			}
 			if !struck {
@@ -189,16 +189,20 @@ func (p *Policy) answers(kept []*rule) (lines []*rule) {
 			}
 			lines = append(lines, d)
 			for _, a := range kept {
-				if !a.allow || speaks(a.text, program) || len(a.text) < len(d.text) || !a.meets(d) {
+				if !a.allow || speaks(a.text, program) || len(a.text) < len(d.text) || strings.HasSuffix(a.text, "$") || !a.meets(d) {
 					continue
 				}
-				rest, _ := remains(d.text, a.text)
-				head, tail, star := strings.Cut(d.text, "*")
-				if len(rest) == 0 && star && strings.HasPrefix(a.text, head) && !strings.HasSuffix(a.text, "$") {
-					rest = []string{a.text + "*" + tail}
+				rest, ok := remains(d.text, a.text)
+				if head, tail, star := strings.Cut(d.text, "*"); star && strings.HasPrefix(a.text, head) {
+					if i := strings.LastIndexByte(a.text, '*'); i >= 0 {
+						rest, ok = remains("*"+tail, a.text[i+1:])
+					}
+					if !ok {
+						rest = []string{"*" + tail}
+					}
 				}
-				for _, text := range rest {
-					lines = append(lines, &rule{text: text, dir: a.dir})
+				for _, r := range rest {
+					lines = append(lines, &rule{text: a.text + r, dir: a.dir})
 				}
 			}
 		}

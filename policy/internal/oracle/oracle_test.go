@@ -58,7 +58,7 @@ func TestPatterns(t *testing.T) {
 			}
 			carried := !ok
 			for _, r := range rest {
-				carried = carried || Match(r, lit+s)
+				carried = carried || Match(r, s)
 			}
 			if carried != Match(p, lit+s) {
 				t.Fatalf("%q behind %q: %q; %q", p, lit, rest, s)

@@ -121,9 +121,8 @@ func Meet(p, q string) (string, bool) {
 // pass.
 func covers(c, a string) bool { return Match(c, strings.ReplaceAll(tokens(a), "*", "\n")) }
 
-// remains returns what is left of a pattern behind a literal text that another pattern
-// is: put behind it, that matches what the pattern matches below the text. ok is false
-// if that is everything, or if the text is not literal.
+// remains returns what is left of a pattern behind literal text: put behind it, that
+// matches what the pattern matches below the text. ok is false if that is everything.
 func remains(d, text string) (rest []string, ok bool) {
 	star := ""
 	for _, r := range behind(d, text) {
@@ -136,11 +135,11 @@ func remains(d, text string) (rest []string, ok bool) {
 	}
 	for _, r := range behind(d, text) {
 		if r == star || star == "" || len(r) < len(star)-1 {
-			rest = append(rest, text+r)
+			rest = append(rest, r)
 		}
 	}
 	slices.Sort(rest)
-	return slices.Compact(rest), !strings.ContainsAny(text, "*$")
+	return slices.Compact(rest), true
 }
 
 func behind(d, text string) []string {
