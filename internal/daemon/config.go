@@ -51,7 +51,8 @@ type Flags struct {
 	Burst                               int
 
 	Search, SearchAll bool
-	SearchMemory      string // DefaultSearchMemory, if nobody says otherwise
+	SearchDir         string
+	SearchMemory      string // DefaultSearchMemory by default
 	FastCGI           []string
 
 	Watch string
@@ -228,10 +229,12 @@ func (f Flags) tree(c *Settings) (err error) {
 		return &gopher.Front{Host: &answer.Host{Site: tree, HostOptions: opt}, StrictText: f.StrictText}
 	}
 	if f.Search {
-		c.search = &sitesearch.Searcher{All: f.SearchAll, InfoPrefix: f.InfoPrefix}
+		c.search = &sitesearch.Searcher{Dir: f.SearchDir, All: f.SearchAll, InfoPrefix: f.InfoPrefix}
 		if c.search.Memory, err = size.Parse(f.SearchMemory); err != nil || c.search.Memory == 0 {
 			return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -search-memory 256MiB", "-search-memory %q", f.SearchMemory)
 		}
+	} else if f.SearchDir != "" {
+		return exit.Usagef("-search -search-dir "+f.SearchDir, "-search-dir without -search")
 	} else if f.SearchAll {
 		return exit.Usagef("-search -search-all", "-search-all without -search")
 	} else if f.SearchMemory != DefaultSearchMemory {

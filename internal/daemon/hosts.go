@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -46,6 +47,11 @@ func (h *virtualHost) own(r *server.Request) *server.Request {
 
 // openHosts opens the sites of all hosts. Every option holds for each of them.
 func (d *daemon) openHosts() error {
+	if d.conf.search != nil {
+		if err := d.conf.search.Open(context.Background()); err != nil {
+			return exit.Usagef("-search needs a system that SQLite runs on, and -search-dir a directory that gophd may write to", "-search: %w", err)
+		}
+	}
 	for i, h := range d.conf.hosts {
 		if _, err := os.Stat(h.dir); err != nil {
 			return exit.Root(h.dir, err)

@@ -178,9 +178,9 @@ func (d *daemon) tellProgress(ctx context.Context) {
 			}
 		}
 		if search := d.conf.search; search != nil && !working && !d.checking {
-			done, all, complete := search.Progress()
-			if working = !complete; working && all > 0 {
-				d.log.Info("building the search index", "directories", done, "of", all)
+			done, complete := search.Progress()
+			if working = !complete; working {
+				d.log.Info("building the search index", "directories", done)
 			}
 		}
 		if !working {

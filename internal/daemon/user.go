@@ -110,7 +110,11 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 	for _, rule := range d.conf.programs {
 		connect = append(connect, filepath.Dir(rule.Client.Socket)) // it is made again when the program is restarted
 	}
-	return sandbox.Paths{Read: read, Append: logPaths(d.conf.accessLog), Connect: connect}, nil
+	var keep []string
+	if s := d.conf.search; s != nil && s.Dir != "" {
+		keep = []string{s.Dir}
+	}
+	return sandbox.Paths{Read: read, Append: logPaths(d.conf.accessLog), Keep: keep, Connect: connect}, nil
 }
 
 // dirs are the directories of all sites and mounts.

@@ -29,6 +29,7 @@ import (
 type Paths struct {
 	Read    []string // files may be read, directories listed
 	Append  []string // files may be written and made, not read or removed
+	Keep    []string // files may be read, written, made, cut and removed: a database
 	Connect []string // Unix sockets, or directories of them, may be connected to
 }
 
@@ -37,6 +38,7 @@ type Paths struct {
 const (
 	canRead   = ll.AccessFSReadFile | ll.AccessFSReadDir
 	canAppend = ll.AccessFSWriteFile | ll.AccessFSMakeReg
+	canKeep   = canRead | canAppend | ll.AccessFSTruncate | ll.AccessFSRemoveFile
 	ofFiles   = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSResolveUnix // what a file can grant
 )
 
@@ -125,6 +127,7 @@ func (p Paths) rules() ([]landlock.Rule, error) {
 	}
 	add(canRead, p.Read)
 	add(canAppend, p.Append)
+	add(canKeep, p.Keep)
 	add(ll.AccessFSResolveUnix, p.Connect)
 	return rules, failed
 }

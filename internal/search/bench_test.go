@@ -2,14 +2,9 @@ package search
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,56 +13,42 @@ import (
 	"time"
 )
 
-// TestLarge builds an index of GOPHD_SEARCH texts of 2 KB, as many as 100,000,
+// TestLarge builds an index of TEST_GOPHD_SEARCH texts of 2 KB, as many as 100,000,
 // and prints what it takes. Words come as often as in a language (Zipf's law):
 // 250,000 different ones in all, as Heaps' law has it for English.
 func TestLarge(t *testing.T) {
-	n, _ := strconv.Atoi(os.Getenv("GOPHD_SEARCH"))
+	n, _ := strconv.Atoi(os.Getenv("TEST_GOPHD_SEARCH"))
 	if n == 0 {
-		t.Skip("GOPHD_SEARCH=100000 builds so many texts")
+		t.Skip("TEST_GOPHD_SEARCH=100000 builds so many texts")
 	}
 	dir := t.TempDir()
+	x, began, cpu := openIndex(t, dir, 1<<30), time.Now(), spent()
 	for i := range n {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), sample(uint64(i), 2<<10), 0o600); err != nil {
+		name := fmt.Sprintf("top%d/%d", i%50, i)
+		if err := x.Put(t.Context(), Text{Name: name, Title: "text " + name, Content: bytes.NewReader(sample(uint64(i), 2<<10))}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	runtime.GC()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	x, began := New(0), time.Now()
-	for i := range n {
-		name := fmt.Sprint(i)
-		f, err := os.Open(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := x.Put(name, "text "+name, 0, f); err != nil {
-			t.Fatal(err)
-		}
-		_ = f.Close()
+	t.Logf("%d texts: built in %v, CPU %v, %+v, resident %d MiB", n, time.Since(began), spent()-cpu, x.Stats(), rss()>>20)
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
 	}
-	x.Settle()
-	built := time.Since(began)
-	peak := rss()
-	runtime.GC()
-	debug.FreeOSMemory()
-	runtime.ReadMemStats(&after)
-	t.Logf("%d texts: built in %v, %+v, heap %d MiB, resident at the end %d MiB", n, built.Round(time.Millisecond), x.Stats(),
-		(after.HeapAlloc-before.HeapAlloc)>>20, peak>>20)
-	open := func(_ context.Context, name string) (io.ReadCloser, error) { return os.Open(filepath.Join(dir, name)) }
-	for _, q := range []string{vocabulary(0), vocabulary(0) + " " + vocabulary(1), vocabulary(0)[:2] + "*",
-		fmt.Sprintf("%q", vocabulary(0)+" "+vocabulary(1)), fmt.Sprintf("%q", vocabulary(2)+" "+vocabulary(0)+" "+vocabulary(3)), vocabulary(70_000)} {
+	began = time.Now()
+	x = openIndex(t, dir, 1<<30)
+	t.Logf("opened again in %v", time.Since(began))
+	for _, q := range []string{vocabulary(0), vocabulary(0) + " " + vocabulary(1), vocabulary(0)[:2] + "*", vocabulary(0) + " in:top7",
+		fmt.Sprintf("%q", vocabulary(0)+" "+vocabulary(1)), fmt.Sprintf("%q", vocabulary(2)+" "+vocabulary(0)+" "+vocabulary(3)), vocabulary(70_000),
+		strings.Repeat(`"`+vocabulary(0)+" "+vocabulary(1)+`" `, 300), "x" + vocabulary(7), vocabulary(90_000) + "x xkota"} {
 		var times []time.Duration
 		var a Results
 		cpu := spent()
 		for range 21 {
 			began := time.Now()
-			a, _ = x.Search(t.Context(), Query{Text: q, Open: open})
+			a, _ = x.Search(t.Context(), Query{Text: q})
 			times = append(times, time.Since(began))
 		}
 		slices.Sort(times)
-		t.Logf("%-24s %6d texts, %2d results, median %v, worst %v, CPU %v", q, a.Texts, len(a.Results), times[10], times[20], (spent()-cpu)/21)
+		t.Logf("%-24.24s %6d texts, %2d results, median %v, worst %v, CPU %v %s", q, a.Total, len(a.Hits), times[10], times[20], (spent()-cpu)/21, a.Instead)
 	}
 }
 
@@ -120,8 +101,8 @@ func BenchmarkPut(b *testing.B) {
 	}
 	b.SetBytes(2 << 10)
 	b.ReportAllocs()
-	x := New(0)
+	x := openIndex(b, "", 0)
 	for i := 0; b.Loop(); i++ {
-		_ = x.Put(strconv.Itoa(i), "", 0, bytes.NewReader(texts[i%len(texts)]))
+		_ = x.Put(b.Context(), Text{Name: strconv.Itoa(i), Content: bytes.NewReader(texts[i%len(texts)])})
 	}
 }

@@ -1,366 +1,417 @@
-// Package search is a full-text index in memory: texts go in by name, and a
-// query gives the best of them with the line that was found.
+// Package search is a full-text index of a site's texts, kept in SQLite (FTS5).
 //
-//	texts → words (words.go) → terms and their postings (index.go, postings.go)
-//	query → candidates ranked by BM25 (rank.go) → each is read: phrase, line (search.go)
+//	text  → words (words.go) → Put: one row of terms, one of what it was made from (index.go)
+//	query → parse (query.go) → Search: ranked names (search.go), other forms, spelling (suggest.go)
+//	hit   → the caller reads the text again → Excerpt: its line, with the hits marked (line.go)
 //
-// The index holds no positions. Phrases, and the line to show, are found by
-// reading the best candidates again, so that it stays at a fifth of the texts'
-// size and what it shows is what the texts hold now.
-//
-// Texts are hostile: their words are bounded in length and number, an index is
-// bounded in memory, a query in the bytes it reads. What is left out is counted.
+// The table of terms holds no text: an excerpt is made from what the file holds when
+// it is shown. Texts are hostile, so a text is read up to MaxText, a top-level
+// directory has a share of the index, and a query has at most maxParts parts.
 package search
 
 import (
 	"bytes"
+	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"io"
-	"runtime/debug"
-	"slices"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
-// Limits of one text. What is beyond them is not found; the text is.
 const (
-	MaxText  = 1 << 20 // bytes that are read of it
-	maxTerms = 30_000  // different words; a thick book has 20,000
+	MaxText  = 1 << 20 // bytes of a text that are indexed
+	maxTitle = 1 << 10 // bytes of a title
+	maxBatch = 500     // changes in one transaction
 )
 
-// ErrFull is returned for a text that the index has no memory for.
-var ErrFull = errors.New("the search index is full")
+var (
+	// ErrFull reports that a text does not fit: the index, or the share of its
+	// top-level directory, is used up.
+	ErrFull = errors.New("the search index is full")
 
-// An Index holds texts. Its methods may be called by many goroutines at once; a
-// change waits for queries and they for it, for a millisecond at a time.
+	// ErrUnsupported reports that SQLite cannot be built for this system.
+	ErrUnsupported = errors.New("search is not available on this system")
+)
+
+// An Index holds texts by name. Its methods may be called concurrently; they run
+// one after the other, on one connection.
 type Index struct {
-	memory  int64
-	writing sync.Mutex // one change at a time
-	adding  adding
-
-	mu sync.RWMutex
-	*store
+	mu    sync.Mutex
+	db    *sql.DB
+	conn  *sql.Conn
+	limit int64
+	usage map[string]int64 // bytes charged to each top-level directory
+	total int64
+	texts int
+	batch int // changes since the last commit; 0: no transaction
 }
 
-// store is what an index consists of.
-type store struct {
-	names   map[string]uint32 // the number of each text
-	texts   []indexed
-	live    int
-	total   int64 // words of all live texts
-	strings int64 // bytes of their names and titles
+// schema is made once. The version is raised when what is stored changes; an index
+// of another version is replaced.
+const (
+	version = 1
+	schema  = `
+CREATE TABLE doc(id INTEGER PRIMARY KEY, name BLOB UNIQUE NOT NULL, top BLOB NOT NULL, dir BLOB NOT NULL, mark INTEGER NOT NULL, cost INTEGER NOT NULL, title TEXT NOT NULL);
+CREATE INDEX doc_top ON doc(top);
+CREATE INDEX doc_dir ON doc(dir);
+CREATE TABLE dir(name BLOB PRIMARY KEY, parent BLOB NOT NULL) WITHOUT ROWID;
+CREATE INDEX dir_parent ON dir(parent);
+CREATE TABLE state(clean INTEGER NOT NULL);
+INSERT INTO state VALUES(1);
+CREATE VIRTUAL TABLE text USING fts5(title, body, path, content='', contentless_delete=1, prefix='2 3',
+	tokenize="unicode61 remove_diacritics 2 categories 'L* N* M* Co'");
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(text, 'row');
+PRAGMA user_version = 1;`
+)
 
-	norms   []float32 // what BM25 divides by, as long as the average stays
-	average float32   // words of a text
-
-	terms  terms
-	sorted []uint32 // numbers of terms in the order of their words
-	arena  arena    // of postings
+// Open opens the index in a directory, or an empty one in memory if dir is "". An
+// index that was not closed is checked first, and replaced by an empty one if it is damaged. The
+// limit is in bytes; if it is not positive, there is none.
+func Open(ctx context.Context, dir string, limit int64) (*Index, error) {
+	if !supported {
+		return nil, ErrUnsupported
+	}
+	x, err := open(ctx, dir, limit)
+	if err == nil || dir == "" || ctx.Err() != nil {
+		return x, err
+	}
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(filepath.Join(dir, file+end)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("replacing the search index: %w", err)
+		}
+	}
+	return open(ctx, dir, limit)
 }
 
-// indexed is a text that is in the index.
-type indexed struct {
-	name  string // "" if it was deleted
-	title string
-	mark  uint64
-	words uint32
+const file = "search.db"
+
+func open(ctx context.Context, dir string, limit int64) (x *Index, err error) {
+	name := ":memory:"
+	if dir != "" {
+		name = "file:" + (&url.URL{Path: filepath.Join(dir, file)}).EscapedPath()
+	}
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return nil, fmt.Errorf("opening the search index: %w", err)
+	}
+	x = &Index{db: db, limit: limit, usage: map[string]int64{}}
+	defer func() {
+		if err != nil {
+			_ = db.Close()
+			x, err = nil, fmt.Errorf("opening the search index: %w", err)
+		}
+	}()
+	if x.conn, err = db.Conn(ctx); err != nil {
+		return x, err
+	}
+	if err := x.exec(ctx, `PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
+		PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000; PRAGMA journal_size_limit=16777216;
+		CREATE VIRTUAL TABLE temp.stem USING fts5(word, tokenize='porter unicode61')`); err != nil {
+		return x, err
+	}
+	return x, x.check(ctx)
 }
 
-// New returns an empty index that takes about so many bytes at most; if memory
-// is not positive, there is no bound but 4 GiB of postings. While many deletions
-// are tidied up it may take half as much again.
-func New(memory int64) *Index {
-	return &Index{memory: memory, store: newStore()}
+// check makes the tables of a new index and examines one that was not closed.
+func (x *Index) check(ctx context.Context) error {
+	var v, tables, clean int
+	var verdict string
+	if err := x.conn.QueryRowContext(ctx, "SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_master)").Scan(&v, &tables); err != nil {
+		return err
+	}
+	if tables == 0 {
+		if err := x.exec(ctx, schema); err != nil {
+			return err
+		}
+	} else if v != version {
+		return fmt.Errorf("the index has version %d, not %d", v, version)
+	}
+	if err := x.conn.QueryRowContext(ctx, "SELECT clean FROM state").Scan(&clean); err != nil {
+		return err
+	}
+	if clean == 0 {
+		if err := x.conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
+			return fmt.Errorf("the index is damaged: %s %w", verdict, err)
+		}
+		if err := x.exec(ctx, "INSERT INTO text(text) VALUES('integrity-check')"); err != nil {
+			return err
+		}
+	}
+	if err := x.exec(ctx, "UPDATE state SET clean = 0"); err != nil {
+		return err
+	}
+	return x.count(ctx)
 }
 
-func newStore() *store {
-	return &store{names: map[string]uint32{}}
+// count reads what each top-level directory is charged.
+func (x *Index) count(ctx context.Context) error {
+	clear(x.usage)
+	x.total, x.texts = 0, 0
+	rows, err := x.conn.QueryContext(ctx, "SELECT top, sum(cost), count(*) FROM doc GROUP BY top")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var top string
+		var cost int64
+		var n int
+		if err := rows.Scan(&top, &cost, &n); err != nil {
+			return err
+		}
+		x.usage[top], x.total, x.texts = cost, x.total+cost, x.texts+n
+	}
+	return rows.Err()
+}
+
+func (x *Index) exec(ctx context.Context, query string, args ...any) error {
+	_, err := x.conn.ExecContext(ctx, query, args...)
+	return err
+}
+
+// Close writes what is left and closes the index.
+func (x *Index) Close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	ctx := context.Background()
+	err := x.commit(ctx)
+	if err == nil {
+		err = x.exec(ctx, "UPDATE state SET clean = 1")
+	}
+	return errors.Join(err, x.conn.Close(), x.db.Close())
+}
+
+// Flush makes the changes so far durable.
+func (x *Index) Flush(ctx context.Context) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.commit(ctx)
+}
+
+func (x *Index) begin(ctx context.Context) error {
+	if x.batch++; x.batch > 1 {
+		return nil
+	}
+	return x.exec(ctx, "BEGIN")
+}
+
+// commit ends the transaction. One that cannot be committed is undone as a whole:
+// the marks of its texts are gone with it, so that their next look puts them again.
+func (x *Index) commit(ctx context.Context) error {
+	if x.batch == 0 {
+		return nil
+	}
+	x.batch = 0
+	err := x.exec(ctx, "COMMIT")
+	if err == nil {
+		return nil
+	}
+	_ = x.exec(ctx, "ROLLBACK") // fails if COMMIT has rolled back
+	return errors.Join(err, x.count(ctx))
+}
+
+// change runs f in the transaction of this batch.
+func (x *Index) change(ctx context.Context, f func() error) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.begin(ctx); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return errors.Join(err, x.commit(ctx))
+	}
+	if x.batch >= maxBatch {
+		return x.commit(ctx)
+	}
+	return nil
+}
+
+// A Text is what Put indexes.
+type Text struct {
+	Name    string    // a path below the root; of a directory with a slash at its end
+	Title   string    // its words count ten times
+	Mark    uint64    // for the caller: what the text was made from
+	Content io.Reader // may be nil
+}
+
+// Put adds a text, or replaces the one of that name. It returns ErrFull, and
+// leaves the text out, if there is no room for it. If Content fails, what was
+// read before is indexed, and Put returns that error.
+func (x *Index) Put(ctx context.Context, t Text) error {
+	var content []byte
+	var failed error
+	if t.Content != nil {
+		content, failed = io.ReadAll(io.LimitReader(t.Content, MaxText))
+	}
+	title := strings.ToValidUTF8(cut(t.Title, maxTitle), "\uFFFD")
+	words, body := canonical([]byte(title)), canonical(content)
+	top := topOf(t.Name)
+	cost := int64(len(words)+len(body))*5/4 + int64(len(t.Name)+len(title)) + 200
+	return errors.Join(failed, x.change(ctx, func() error {
+		if err := x.remove(ctx, t.Name); err != nil {
+			return err
+		}
+		if err := x.makeRoom(ctx, top, cost); err != nil {
+			return err
+		}
+		if err := x.fence(ctx, x.total+cost); err != nil {
+			return err
+		}
+		r, err := x.conn.ExecContext(ctx, "INSERT INTO doc(name, top, dir, mark, cost, title) VALUES(?, ?, ?, ?, ?, ?)", []byte(t.Name), []byte(top), []byte(parentOf(t.Name)), int64(t.Mark), cost, title)
+		if err != nil {
+			return full(err)
+		}
+		id, _ := r.LastInsertId()
+		if err := x.exec(ctx, "INSERT INTO text(rowid, title, body, path) VALUES(?, ?, ?, ?)", id, words, body, pathTerms(t.Name)); err != nil {
+			_ = x.exec(ctx, "DELETE FROM doc WHERE id = ?", id)
+			return full(err)
+		}
+		x.charge(top, cost, 1)
+		return nil
+	}))
+}
+
+func full(err error) error {
+	if strings.Contains(err.Error(), "full") { // SQLITE_FULL: the fence, or the disk
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return err
+}
+
+func (x *Index) charge(top string, cost int64, texts int) {
+	x.total += cost
+	x.texts += texts
+	if x.usage[top] += cost; x.usage[top] <= 0 {
+		delete(x.usage, top)
+	}
+}
+
+// fence bounds the pages of the file a quarter above what was charged for: texts of
+// many different words take more than they are charged.
+func (x *Index) fence(ctx context.Context, room int64) error {
+	if x.limit <= 0 || room < x.limit {
+		return nil
+	}
+	return x.exec(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", max(64, x.limit*5/4/4096)))
+}
+
+// makeRoom takes texts out of the top-level directory that uses most, if the one
+// that asks stays within its share. The newest texts of the other go first.
+func (x *Index) makeRoom(ctx context.Context, top string, cost int64) error {
+	for x.limit > 0 && x.total+cost > x.limit {
+		most := top
+		for other, n := range x.usage {
+			if n > x.usage[most] || n == x.usage[most] && other < most {
+				most = other
+			}
+		}
+		tops := int64(len(x.usage))
+		if x.usage[top] == 0 {
+			tops++
+		}
+		if most == top || x.usage[top]+cost > x.limit/tops {
+			return ErrFull
+		}
+		var name string
+		if err := x.conn.QueryRowContext(ctx, "SELECT name FROM doc WHERE top = ? ORDER BY id DESC LIMIT 1", []byte(most)).Scan(&name); err != nil {
+			return err
+		}
+		if err := x.remove(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Delete takes a text out, if it is there.
+func (x *Index) Delete(ctx context.Context, name string) error {
+	return x.change(ctx, func() error { return x.remove(ctx, name) })
+}
+
+func (x *Index) remove(ctx context.Context, name string) error {
+	var id, cost int64
+	err := x.conn.QueryRowContext(ctx, "SELECT id, cost FROM doc WHERE name = ?", []byte(name)).Scan(&id, &cost)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil { // a deletion writes, too: it must not meet the fence
+		err = x.exec(ctx, "PRAGMA max_page_count = 1073741823")
+	}
+	if err == nil {
+		err = x.exec(ctx, "DELETE FROM text WHERE rowid = ?", id)
+	}
+	if err == nil {
+		err = x.exec(ctx, "DELETE FROM doc WHERE id = ?", id)
+	}
+	if err == nil {
+		x.charge(topOf(name), -cost, -1)
+	}
+	return err
+}
+
+// Mark returns the mark of a text; ok reports whether it is in the index.
+func (x *Index) Mark(ctx context.Context, name string) (mark uint64, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var m int64
+	err := x.conn.QueryRowContext(ctx, "SELECT mark FROM doc WHERE name = ?", []byte(name)).Scan(&m)
+	return uint64(m), err == nil
 }
 
 // IndexStats is what an index holds.
 type IndexStats struct {
-	Texts int   // that are found
-	Terms int   // different words
-	Bytes int64 // about what it takes in memory
+	Texts int
+	Bytes int64 // as charged against the limit
 }
 
 // Stats returns what the index holds now.
 func (x *Index) Stats() IndexStats {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return IndexStats{Texts: x.live, Terms: x.terms.len(), Bytes: x.size()}
-}
-
-// textCost is what a text takes beside its strings, in bytes: itself, and its
-// place in the map.
-const textCost = 52 + 44
-
-// normOf is what the times of a word in a text are weighed against.
-func normOf(words uint32, average float32) float32 {
-	return timesWeight * (1 - lengthWeight + lengthWeight*float32(words)/max(1, average))
-}
-
-// The constants of BM25 (rank.go).
-const (
-	timesWeight  = 1.2
-	lengthWeight = 0.75
-)
-
-// weigh computes the norms again when the average has moved by a tenth, so that
-// this costs little however texts come.
-func (s *store) weigh() {
-	average := float32(s.total) / float32(max(1, s.live))
-	if len(s.norms) == len(s.texts) && 0.9*s.average < average && average < 1.1*s.average {
-		return
-	}
-	s.average, s.norms = average, s.norms[:0]
-	for _, t := range s.texts {
-		s.norms = append(s.norms, normOf(t.words, average))
-	}
-}
-
-func (s *store) size() int64 {
-	return s.arena.size() + s.terms.size() + int64(4*cap(s.sorted)) + int64(len(s.texts))*textCost + s.strings
-}
-
-// Put adds a text, or replaces the one of that name. Its title counts like words
-// of the text that stand there three times; content may be nil. The mark is for
-// the caller, who may know by it what the text was made from. Put returns
-// ErrFull, and leaves the text out, if there is no memory for it; of any other
-// error, which is that of reading, what was read before it is in the index.
-func (x *Index) Put(name, title string, mark uint64, content io.Reader) error {
-	x.writing.Lock()
-	defer x.writing.Unlock()
-	x.remove(name)
-	if x.memory > 0 && x.size() >= x.memory || x.arena.next >= 1<<32-maxTerms*lastSlice-chunkSize {
-		return ErrFull
-	}
-	a := &x.adding
-	*a = adding{x: x, doc: uint32(len(x.texts)), terms: a.terms[:0]}
-	a.part([]byte(title), titleWeight)
-	var err error
-	if content != nil {
-		err = a.content(content)
-	}
-	a.done(name, title, mark)
-	x.tidy()
-	return err
-}
-
-// titleWeight is how often a word of the title counts.
-const titleWeight = 3
-
-// adding is a text on its way into the index. Its words are taken in parts, with
-// the index locked for one at a time; they have no postings before the last.
-type adding struct {
-	x     *Index
-	doc   uint32
-	words uint32
-	terms []*term // that are in it
-	split splitter
-}
-
-// partSize is how much of a text is taken in at a time, in bytes.
-const partSize = 32 << 10
-
-var parts = sync.Pool{New: func() any { return new([partSize]byte) }}
-
-// content takes in a text. A word at the end of a part waits for the next one.
-func (a *adding) content(r io.Reader) error {
-	array := parts.Get().(*[partSize]byte)
-	defer parts.Put(array)
-	buf, kept := array[:], 0
-	for left := MaxText; ; {
-		n, err := io.ReadFull(r, buf[kept:min(len(buf), kept+left)])
-		left -= n
-		part := buf[:kept+n]
-		if err != nil || left <= 0 {
-			a.part(part, 1)
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				err = nil
-			}
-			return err
-		}
-		cut := lastSpace(part)
-		a.part(part[:cut], 1)
-		kept = copy(buf, part[cut:])
-	}
-}
-
-// lastSpace returns where the last part of a text begins that may go on.
-func lastSpace(part []byte) int {
-	for i := len(part) - 1; i > len(part)-4*maxWord; i-- {
-		if part[i] <= ' ' {
-			return i
-		}
-	}
-	for i := 1; i < utf8.UTFMax; i++ {
-		if utf8.RuneStart(part[len(part)-i]) {
-			return len(part) - i
-		}
-	}
-	return len(part)
-}
-
-func (a *adding) part(p []byte, weight uint8) {
-	a.split.reset(p)
-	a.x.mu.Lock()
-	defer a.x.mu.Unlock()
-	for a.split.next() {
-		a.words++
-		a.word(a.split.word, weight)
-	}
-}
-
-func (a *adding) word(w []byte, weight uint8) {
-	t := a.x.terms.find(w, len(a.terms) < maxTerms)
-	if t == nil {
-		return
-	}
-	if t.in != a.doc+1 {
-		if len(a.terms) >= maxTerms {
-			return
-		}
-		t.in, t.times = a.doc+1, 0
-		a.terms = append(a.terms, t)
-	}
-	if t.times <= 255-weight {
-		t.times += weight
-	}
-}
-
-// done writes the postings.
-func (a *adding) done(name, title string, mark uint64) {
-	x := a.x
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, t := range a.terms {
-		t.texts.add(&x.arena, a.doc, t.times)
-	}
-	x.names[name] = a.doc
-	x.texts = append(x.texts, indexed{name: strings.Clone(name), title: strings.Clone(title), mark: mark, words: a.words})
-	x.norms = append(x.norms, normOf(a.words, x.average))
-	x.live++
-	x.total += int64(a.words)
-	x.strings += int64(len(name) + len(title))
-	x.weigh()
-	if fresh := x.terms.len() - len(x.sorted); fresh > max(1<<10, len(x.sorted)/2) {
-		x.sort()
-	}
+	return IndexStats{Texts: x.texts, Bytes: x.total}
 }
 
-// sort puts the terms in order. Those that came since are few when it is not
-// called: a look-up goes through them one by one.
-func (s *store) sort() {
-	var fresh []uint32
-	for i := len(s.sorted); i < s.terms.len(); i++ {
-		fresh = append(fresh, uint32(i))
+func topOf(name string) string {
+	top, _, below := strings.Cut(name, "/")
+	if !below {
+		return ""
 	}
-	byWord := func(i, j uint32) int { return bytes.Compare(s.terms.word(i), s.terms.word(j)) }
-	slices.SortFunc(fresh, byWord)
-	all := make([]uint32, 0, s.terms.len())
-	old := s.sorted
-	for _, f := range fresh {
-		n, _ := slices.BinarySearchFunc(old, f, byWord)
-		all = append(append(all, old[:n]...), f)
-		old = old[n:]
-	}
-	s.sorted = append(all, old...)
+	return top
 }
 
-// Delete takes a text out, if it is there.
-func (x *Index) Delete(name string) {
-	x.writing.Lock()
-	defer x.writing.Unlock()
-	x.remove(name)
-	x.tidy()
-}
-
-func (x *Index) remove(name string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	doc, ok := x.names[name]
-	if !ok {
-		return
-	}
-	t := &x.texts[doc]
-	x.live--
-	x.total -= int64(t.words)
-	x.strings -= int64(len(t.name) + len(t.title))
-	*t = indexed{}
-	delete(x.names, name)
-}
-
-// Mark returns the mark of a text; ok reports whether it is in the index.
-func (x *Index) Mark(name string) (mark uint64, ok bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	doc, ok := x.names[name]
-	if !ok {
-		return 0, false
-	}
-	return x.texts[doc].mark, true
-}
-
-// tidy writes everything again without the texts that were deleted, if these are
-// many. Queries go on meanwhile: only changes are locked out.
-func (x *Index) tidy() {
-	if dead := len(x.texts) - x.live; dead <= 1000 || dead <= x.live/2 {
-		return
-	}
-	s := newStore()
-	number := make([]uint32, len(x.texts))
-	for i, t := range x.texts {
-		if t.name == "" {
-			continue
-		}
-		number[i] = uint32(len(s.texts))
-		s.names[t.name] = number[i]
-		s.texts = append(s.texts, t)
-	}
-	s.live, s.total, s.strings = x.live, x.total, x.strings
-	for i := range uint32(x.terms.len()) {
-		if l := x.again(i, &s.arena, number); l.n > 0 {
-			s.terms.find(x.terms.word(i), true).texts = l
+// pathTerms is one term for each directory above a name, for "in:phlog".
+func pathTerms(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if name[i] == '/' && i > 0 {
+			b.WriteString(pathTerm(name[:i]))
+			b.WriteByte(' ')
 		}
 	}
-	s.sort()
-	s.weigh()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.store = s
+	return b.String()
 }
 
-// again writes the postings of a term to another arena, without texts that were
-// deleted. Number tells the new numbers of texts; if nil, they stay.
-func (s *store) again(i uint32, to *arena, number []uint32) (l list) {
-	for r := s.terms.at(i).texts.read(&s.arena); r.next(); {
-		switch {
-		case s.texts[r.doc].name == "":
-		case number == nil:
-			l.add(to, r.doc, r.times)
-		default:
-			l.add(to, number[r.doc], r.times)
-		}
-	}
-	return l
+func pathTerm(dir string) string {
+	h := fnv.New128a()
+	_, _ = io.WriteString(h, dir)
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// Settle puts the postings in the order of the words, which makes queries for
-// beginnings of words several times as fast: their lists lie side by side in
-// memory. It is for the time after many texts were put in; queries wait for it.
-func (x *Index) Settle() {
-	x.writing.Lock()
-	defer x.writing.Unlock()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.sort()
-	debug.FreeOSMemory() // what building left behind, before half as much is taken again
-	defer debug.FreeOSMemory()
-	var to arena
-	for _, i := range x.sorted {
-		x.terms.at(i).texts = x.again(i, &to, nil)
+// canonical is a text as the words it is compared by.
+func canonical(text []byte) string {
+	var b bytes.Buffer
+	b.Grow(len(text))
+	for sp := split(text); sp.next(); {
+		b.Write(sp.word)
+		b.WriteByte(' ')
 	}
-	x.arena = to
+	return b.String()
 }
+
+func cut(s string, n int) string { return s[:min(len(s), n)] }

@@ -6,57 +6,123 @@ import (
 	"unicode/utf8"
 )
 
-// queryWord is one word of a query, or the beginning of one.
+// A queryWord is a word, or the beginning of one.
 type queryWord struct {
 	word   string
 	prefix bool
 }
 
-// parsedQuery is what somebody looks for: words, "phrases in quotes", begin*.
-type parsedQuery struct {
-	parts   []queryWord
-	phrases [][]queryWord // each of at least two words
-}
+// A queryPart is a word, or the words of a phrase.
+type queryPart []queryWord
 
 // maxParts is how many words of a query count.
-const maxParts = 32
+const maxParts = 16
+
+// A parsedQuery is what a visitor looks for:
+//
+//	word  "a phrase"  begin*  -without  in:directory
+type parsedQuery struct {
+	with, without []queryPart
+	in            []string // directories, without slashes at their ends
+	left          int      // words that it may still have
+}
 
 // parse reads a query. A quote that is not closed goes to the end. A single
-// character of a script without spaces is the beginning of its pairs, and what
-// such a run of characters gives is a phrase.
+// character of a script without spaces is the beginning of its pairs, and a run of
+// them is a phrase.
 func parse(s string) parsedQuery {
-	var q parsedQuery
-	for i, quoted := range strings.Split(s, `"`) {
-		if i%2 == 1 {
-			q.phrase(words(quoted))
-			continue
+	q := parsedQuery{left: maxParts}
+	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
+		not := strings.HasPrefix(s, "-")
+		s = strings.TrimPrefix(s, "-")
+		var field string
+		if rest, quoted := strings.CutPrefix(s, `"`); quoted {
+			field, s, _ = strings.Cut(rest, `"`)
+		} else {
+			end := strings.IndexFunc(s, func(r rune) bool { return r == ' ' || r == '\t' || r == '"' })
+			if end < 0 {
+				end = len(s)
+			}
+			field, s = s[:end], s[end:]
+			if dir, ok := strings.CutPrefix(field, "in:"); ok && !not {
+				q.in = append(q.in, strings.Trim(dir, "/"))
+				continue
+			}
 		}
-		for field := range strings.FieldsSeq(quoted) {
-			q.phrase(words(field))
+		q.add(words(field), not)
+		if q.left == 0 {
+			break
 		}
 	}
 	return q
 }
 
-// phrase adds words that stand together.
-func (q *parsedQuery) phrase(parts []queryWord) {
-	if len(q.parts)+len(parts) > maxParts {
-		parts = parts[:maxParts-len(q.parts)]
+func (q *parsedQuery) add(p queryPart, not bool) {
+	p = p[:min(len(p), q.left)]
+	same := func(o queryPart) bool { return slices.Equal(o, p) }
+	if len(p) == 0 || slices.ContainsFunc(q.with, same) || slices.ContainsFunc(q.without, same) {
+		return
 	}
-	for _, p := range parts {
-		if !slices.Contains(q.parts, p) {
-			q.parts = append(q.parts, p)
-		}
-	}
-	if len(parts) > 1 {
-		q.phrases = append(q.phrases, parts)
+	q.left -= len(p)
+	switch {
+	case not:
+		q.without = append(q.without, p)
+	default:
+		q.with = append(q.with, p)
 	}
 }
 
-// words takes what stands together in a query apart; a star after a word asks
-// for all that begin with it.
-func words(s string) []queryWord {
-	var all []queryWord
+// match is the query as an FTS5 expression. Words are letters, digits and marks
+// alone: nothing of a query is syntax.
+func (q parsedQuery) match() string { return q.limited(join(q.with, " AND ")) }
+
+// limited puts what of a query limits its results around an expression.
+func (q parsedQuery) limited(with string) string {
+	var b strings.Builder
+	b.WriteString("({title body} : (" + with + "))")
+	if len(q.in) > 0 {
+		var dirs []string
+		for _, dir := range q.in {
+			dirs = append(dirs, pathTerm(dir))
+		}
+		b.WriteString(" AND (path : (" + strings.Join(dirs, " OR ") + "))")
+	}
+	if len(q.without) > 0 {
+		return "(" + b.String() + ") NOT ({title body} : (" + join(q.without, " OR ") + "))"
+	}
+	return b.String()
+}
+
+// inTitle matches texts with one of the words in their titles.
+func (q parsedQuery) inTitle() string { return "(title : (" + join(q.with, " OR ") + "))" }
+
+func join(parts []queryPart, with string) string {
+	var all []string
+	for _, p := range parts {
+		all = append(all, p.String())
+	}
+	return strings.Join(all, with)
+}
+
+// String is a part as FTS5 reads it.
+func (p queryPart) String() string {
+	var b strings.Builder
+	for i, w := range p {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w.word)
+	}
+	if p[len(p)-1].prefix {
+		return `"` + b.String() + `" *`
+	}
+	return `"` + b.String() + `"`
+}
+
+// words takes what stands together in a query apart; a star after the last word
+// asks for all that begin with it.
+func words(s string) queryPart {
+	var all queryPart
 	text := []byte(s)
 	sp := split(text)
 	for sp.next() {

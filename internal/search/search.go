@@ -1,250 +1,159 @@
 package search
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"io"
+	"slices"
+	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
-// A Query is what somebody asks an index.
+const (
+	// PerPage is how many results a page has.
+	PerPage = 20
+
+	maxCounted = 1000 // results: a count beyond is "more than"
+	maxRanked  = 5000 // texts that are ranked for one query
+)
+
+// A Query asks an index.
 type Query struct {
-	// Text is what was typed: words, all of which a text has to hold, phrases in
-	// quotes, and beginnings of words with a star: gopher "open source" proto*
-	Text string
+	Text string // as typed; see parse
+	Page int    // from 0
 
-	// Limit is how many results are wanted. If zero, 50.
-	Limit int
-
-	// Allowed, if not nil, says which texts may be shown.
+	// Allowed, if not nil, says which texts may be shown. Others are not counted.
 	Allowed func(name string) bool
-
-	// Open opens a text for the line to be shown. If nil, there are no lines, and
-	// phrases are not looked for. It returns nil for what has no text.
-	Open func(ctx context.Context, name string) (io.ReadCloser, error)
 }
 
 // A Hit is a text that was found.
-type Hit struct {
-	Name  string
-	Title string
-	Line  string // of the text, where most of the query stands; may be empty
-}
+type Hit struct{ Name, Title string }
 
-// Results are what a query found, the best first.
+// Results are one page of what a query found.
 type Results struct {
-	Results []Hit
-	Texts   int  // how many texts hold the words
-	Partly  bool // there may be more: only the best were read for a phrase
-	Empty   bool // no word was asked for
+	Hits  []Hit
+	Total int  // of all pages
+	More  bool // Total is a lower bound
+	Empty bool // the query has no word
+
+	// If the words as typed find nothing: Forms reports that the results are of other
+	// forms of them, Instead is a query with words of the index in their place.
+	Forms   bool
+	Instead string
 }
 
-// Bounds of a query.
-const (
-	maxCandidates = 200      // that are read for it
-	maxRead       = 32 << 20 // bytes of them
-	maxLine       = 240      // bytes of the line that is shown
-)
-
-// Search answers a query. It reads at most 200 texts for it and 32 MiB of them;
-// an error is that of the context.
+// Search answers a query; an error is the context's or the index's.
 func (x *Index) Search(ctx context.Context, ask Query) (Results, error) {
 	q := parse(ask.Text)
-	if len(q.parts) == 0 {
+	if len(q.with) == 0 {
 		return Results{Empty: true}, nil
 	}
-	limit := ask.Limit
-	if limit <= 0 {
-		limit = 50
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r, err := x.page(ctx, q, ask)
+	if err != nil || r.Total > 0 {
+		return r, err
 	}
-	found, texts := x.candidates(q, max(limit, maxCandidates))
-	f := textFinder{parsedQuery: q, left: maxRead, open: ask.Open}
-	a := Results{Texts: texts}
-	for _, r := range found {
-		if len(a.Results) == limit {
-			break
-		}
-		if ask.Allowed != nil && !ask.Allowed(r.Name) {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return a, context.Cause(ctx)
-		}
-		if f.fits(ctx, &r) {
-			a.Results = append(a.Results, r)
+	if other, ok := x.otherForms(ctx, q); ok {
+		if r, err = x.pageOf(ctx, other, ask); err != nil || r.Total > 0 {
+			r.Forms = true
+			return r, err
 		}
 	}
-	a.Partly = len(q.phrases) > 0 && texts > len(found)
-	return a, nil
+	if instead, text, ok := x.spelling(ctx, q, ask.Text); ok {
+		if near, err := x.page(ctx, instead, ask); err == nil && near.Total > 0 {
+			r.Instead = text
+		}
+	}
+	return r, context.Cause(ctx)
 }
 
-// candidates returns the best texts that hold all words.
-func (x *Index) candidates(q parsedQuery, n int) ([]Hit, int) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	ranked, texts := x.rank(q.parts, n)
-	all := make([]Hit, len(ranked))
-	for i, c := range ranked {
-		all[i] = Hit{Name: x.texts[c.doc].name, Title: x.texts[c.doc].title}
-	}
-	return all, texts
+func (x *Index) page(ctx context.Context, q parsedQuery, ask Query) (Results, error) {
+	return x.pageOf(ctx, wanted{q.match(), q.inTitle()}, ask)
 }
 
-// textFinder reads candidates.
-type textFinder struct {
-	parsedQuery
-	left int64 // bytes that may still be read
-	open func(context.Context, string) (io.ReadCloser, error)
-	buf  bytes.Buffer
-}
+// wanted is what is looked for, and what puts a text before others.
+type wanted struct{ match, title string }
 
-// fits reports whether a candidate holds the phrases, and finds its line.
-func (f *textFinder) fits(ctx context.Context, r *Hit) bool {
-	if f.open == nil {
-		return true
+// pageOf ranks texts with a word in the title before others, then by BM25. If more than
+// maxRanked texts have the words, the newest maxRanked stand for them, the newest first:
+// the weight of such words is next to nothing, and would cost a look at all texts.
+func (x *Index) pageOf(ctx context.Context, what wanted, ask Query) (r Results, err error) {
+	const newest = " FROM text WHERE text MATCH ? ORDER BY rowid DESC LIMIT ?"
+	all, err := x.rows(ctx, "SELECT rowid, 0.0"+newest, what.match, maxRanked+1)
+	if err != nil || len(all) == 0 {
+		return r, err
 	}
-	inTitle, _ := f.look([]byte(r.Title))
-	if f.left <= 0 {
-		return len(f.phrases) == 0 || inTitle == len(f.phrases)
+	titled, err := x.rows(ctx, "SELECT rowid, 0.0"+newest, "("+what.match+") AND "+what.title, maxRanked)
+	if err == nil && len(all) <= maxRanked {
+		all, err = x.rows(ctx, "SELECT rowid, bm25(text, 10, 1, 0)"+newest, what.match, maxRanked)
 	}
-	text, err := f.open(ctx, r.Name)
 	if err != nil {
-		return false // it is gone, or not for us
+		return r, err
 	}
-	inText := 0
-	if text != nil {
-		f.buf.Reset()
-		n, _ := f.buf.ReadFrom(io.LimitReader(text, min(MaxText, f.left)))
-		f.left -= n
-		_ = text.Close()
-		var at int
-		inText, at = f.look(f.buf.Bytes())
-		r.Line = line(f.buf.Bytes(), at)
+	inTitle := make(map[int64]bool, len(titled))
+	for _, t := range titled {
+		inTitle[t.id] = true
 	}
-	return inText == len(f.phrases) || inTitle == len(f.phrases)
-}
-
-// look goes through a text once. It returns how many different phrases of the query
-// it holds, and where the line to show is, in bytes, or -1: that with the most
-// phrases, then words, of the query.
-func (f *textFinder) look(text []byte) (phrases, at int) {
-	at = -1
-	best := 0
-	on := onLine{at: -1} // what of the query is on this line
-	progress := make([]uint64, len(f.phrases))
-	found := make([]bool, len(f.phrases))
-	var starts [maxParts]int // of the last words
-	seen := 0                // of the text, in bytes
-	sp := split(text)
-	for n := 0; sp.next(); n++ {
-		if bytes.IndexByte(text[seen:sp.start], '\n') >= 0 {
-			on = onLine{at: -1}
+	score := func(t scored) float64 {
+		if inTitle[t.id] {
+			return t.score - 1e9
 		}
-		seen = sp.start
-		starts[n%maxParts] = sp.start
-		for i, p := range f.parts {
-			if p.fits(sp.word) {
-				on.add(i, 1, sp.start)
-			}
-		}
-		for i, ph := range f.phrases {
-			if !step(ph, &progress[i], sp.word) {
-				continue
-			}
-			if !found[i] {
-				found[i] = true
-				phrases++
-			}
-			on.add(maxParts+i, len(f.parts), starts[(n+maxParts-len(ph)+1)%maxParts])
-		}
-		if on.score > best {
-			best, at = on.score, on.at
-		}
-		if best >= len(f.parts)*(1+len(f.phrases)) && phrases == len(f.phrases) {
-			break // it cannot get better
+		return t.score
+	}
+	for _, t := range titled { // older than the newest
+		if len(all) > maxRanked && t.id < all[maxRanked].id {
+			all = append(all, t)
 		}
 	}
-	return phrases, at
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(score(a), score(b)) })
+	return x.named(ctx, all, ask)
 }
 
-// onLine is what of a query stands on a line.
-type onLine struct {
-	has   uint64 // words, and from maxParts on phrases
-	score int
-	at    int // where it begins
-}
-
-func (o *onLine) add(bit, score, at int) {
-	if o.has&(1<<bit) != 0 {
-		return
+// named counts the texts that may be shown, and fills the page that was asked for.
+func (x *Index) named(ctx context.Context, all []scored, ask Query) (r Results, err error) {
+	var ids []string
+	for _, t := range all {
+		ids = append(ids, strconv.FormatInt(t.id, 10))
 	}
-	o.has |= 1 << bit
-	o.score += score
-	if o.at < 0 || at < o.at {
-		o.at = at
+	rows, err := x.conn.QueryContext(ctx, "SELECT name, title FROM json_each(?) AS j CROSS JOIN doc ON doc.id = j.value", "["+strings.Join(ids, ",")+"]")
+	if err != nil {
+		return r, err
 	}
-}
-
-// step takes the next word of a text for a phrase, and reports whether the
-// phrase ends there. Bit i of progress says that the words before are the first
-// i+1 of the phrase (the Shift-And algorithm).
-func step(phrase []queryWord, progress *uint64, w []byte) bool {
-	var fits uint64
-	for i, p := range phrase {
-		if p.fits(w) {
-			fits |= 1 << i
+	defer func() { _ = rows.Close() }()
+	for rows.Next() && r.Total < maxCounted {
+		var h Hit
+		if err := rows.Scan(&h.Name, &h.Title); err != nil {
+			return r, err
 		}
-	}
-	*progress = (*progress<<1 | 1) & fits
-	return *progress&(1<<(len(phrase)-1)) != 0
-}
-
-func (p queryWord) fits(w []byte) bool {
-	if p.prefix {
-		return len(w) >= len(p.word) && string(w[:len(p.word)]) == p.word
-	}
-	return string(w) == p.word
-}
-
-// line returns the line of a text that holds a place, made fit to be shown.
-func line(text []byte, at int) string {
-	if at < 0 || at > len(text) {
-		return ""
-	}
-	start := bytes.LastIndexByte(text[:at], '\n') + 1
-	end := len(text)
-	if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
-		end = start + i
-	}
-	if at-start > maxLine/2 {
-		for start = at - maxLine/4; start < at && !utf8.RuneStart(text[start]); start++ {
-		}
-	}
-	return plain(text[start:min(end, start+4*maxLine)])
-}
-
-// plain returns a line without what a terminal obeys, blanks at its ends, and
-// more than maxLine bytes.
-func plain(raw []byte) string {
-	var b strings.Builder
-	blank := false
-	for len(raw) > 0 {
-		r, n := char(raw)
-		raw = raw[n:]
-		if !unicode.IsPrint(r) || r == ' ' {
-			blank = b.Len() > 0
+		if ask.Allowed != nil && !ask.Allowed(h.Name) {
 			continue
 		}
-		if b.Len() > maxLine {
-			return b.String() + "..."
+		if r.Total >= ask.Page*PerPage && len(r.Hits) < PerPage {
+			r.Hits = append(r.Hits, h)
 		}
-		if blank {
-			b.WriteByte(' ')
-			blank = false
-		}
-		b.WriteRune(r)
+		r.Total++
 	}
-	return b.String()
+	r.More = r.Total >= maxCounted
+	return r, rows.Err()
+}
+
+type scored struct {
+	id    int64
+	score float64 // the best has the lowest
+}
+
+func (x *Index) rows(ctx context.Context, query string, args ...any) (all []scored, err error) {
+	rows, err := x.conn.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var r scored
+		if err := rows.Scan(&r.id, &r.score); err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
 }

@@ -1,21 +1,24 @@
-// Package sitesearch keeps a search index of a site and answers searches in it.
+// Package sitesearch finds texts of a site: it keeps an index of them in step with
+// the tree, and answers the selector /search.
 //
-//	what changed → directories to look at again → their texts → index (package search)
-//	query → index → each result is looked up as a client would → menu
+//	Touch(dir), Reloaded ─► Run ─► update: look at each touched directory (follow.go)
+//	                                │ new or changed texts: Put; gone or denied: Delete
+//	                                ▼
+//	/search?words ─► Search ─► results, each hit read again for its line (handler.go)
 //
-// The index holds what robots may have: a search engine is one. It is
-// built when the site was scanned, and follows the watcher.
+// Texts that robots may not fetch are not in the index unless All is set, so that
+// no count, no suggestion and no time depends on them.
 package sitesearch
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
+	"hash/fnv"
+	"io"
 	"io/fs"
 	"log/slog"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,15 +26,17 @@ import (
 
 	"github.com/gophd/gophd/internal/search"
 	"github.com/gophd/gophd/menu"
-	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
 )
 
-// A Searcher is the index of a site and the answer.Source of its searches. Its
-// fields must not be changed once Run was called.
+// A Searcher keeps an index of a site, and is the answer.Source of its searches. Its
+// fields must not be changed once Open was called.
 type Searcher struct {
 	Site *site.Site
+
+	// Dir is where the index lies. If "", it is kept in memory, and made at each start.
+	Dir string
 
 	// Memory bounds the index, in bytes. If zero, 256 MiB.
 	Memory int64
@@ -46,38 +51,42 @@ type Searcher struct {
 	// nothing is logged.
 	Log *slog.Logger
 
-	index  atomic.Pointer[search.Index] // nil before Run
-	ready  atomic.Bool                  // everything was looked at once
-	left   atomic.Int64                 // texts that the index has no memory for
-	all    atomic.Int64                 // directories to be looked at for the first time
-	looked atomic.Int64                 // of them
+	index  *search.Index // nil before Open
+	ready  atomic.Bool   // all of the tree was compared with the index once
+	looked atomic.Int64  // directories, for the first time
+	left   atomic.Int64  // texts that did not fit, since the last look at everything
+	step   atomic.Value  // string: the robots.txt that the index was filled by
 
 	mu      sync.Mutex
 	touched map[string]struct{}
 	changed chan struct{} // holds one if something was touched
 	once    sync.Once
-
-	// Of Run alone.
-	seed  maphash.Seed
-	known map[string][]string // the names in the index, by directory
-	tree  *policy.Dir         // that was looked at last
-	file  string              // its robots.txt
 }
 
-// DefaultMemory is Searcher.Memory if that is zero.
+// DefaultMemory is used if Memory is zero.
 const DefaultMemory = 256 << 20
 
-// Batch is how long changes are collected before they are looked at: a file that
-// is written bit by bit is read once.
+// batch is how long changes are collected before the index follows them.
 const batch = 200 * time.Millisecond
+
+// Open opens the index. With a Dir it must be called before the process gives up the
+// right to make files there.
+func (s *Searcher) Open(ctx context.Context) (err error) {
+	memory := s.Memory
+	if memory <= 0 {
+		memory = DefaultMemory
+	}
+	s.index, err = search.Open(ctx, s.Dir, memory)
+	return err
+}
 
 func (s *Searcher) signal() chan struct{} {
 	s.once.Do(func() { s.changed = make(chan struct{}, 1) })
 	return s.changed
 }
 
-// Touch notes that something may have changed in a directory; "" is every one. It
-// is for site.Config.Touched.
+// Touch notes that something may have changed in a directory, "" for everything.
+// It does not block.
 func (s *Searcher) Touch(dir string) {
 	s.mu.Lock()
 	if s.touched == nil {
@@ -88,8 +97,7 @@ func (s *Searcher) Touch(dir string) {
 	s.Reloaded()
 }
 
-// Reloaded notes that the site has a new snapshot. It is for
-// site.Config.Reloaded.
+// Reloaded notes that the policy may have changed. It does not block.
 func (s *Searcher) Reloaded() {
 	select {
 	case s.signal() <- struct{}{}:
@@ -97,11 +105,9 @@ func (s *Searcher) Reloaded() {
 	}
 }
 
-// Progress returns how many of all directories were read for the first index, and
-// whether it is complete. Before the site was scanned, both numbers are 0.
-func (s *Searcher) Progress() (done, all int64, complete bool) {
-	return s.looked.Load(), s.all.Load(), s.ready.Load()
-}
+// Progress returns how many directories have been looked at, and whether the index is
+// complete.
+func (s *Searcher) Progress() (done int64, complete bool) { return s.looked.Load(), s.ready.Load() }
 
 func (s *Searcher) take() map[string]struct{} {
 	s.mu.Lock()
@@ -118,202 +124,198 @@ func (s *Searcher) log() *slog.Logger {
 	return s.Log
 }
 
-// Run builds the index and follows the site until ctx ends.
-func (s *Searcher) Run(ctx context.Context) error {
-	s.seed, s.known = maphash.MakeSeed(), map[string][]string{}
-	memory := s.Memory
-	if memory <= 0 {
-		memory = DefaultMemory
-	}
-	x := search.New(memory)
-	s.index.Store(x)
+// Run compares the index with the tree, then follows its changes until ctx ends. It
+// closes the index.
+func (s *Searcher) Run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, s.index.Close()) }()
 	if _, err := s.Site.Snapshot(ctx); err != nil {
 		return nil // it ended before
 	}
 	start := time.Now()
-	s.update(ctx, map[string]struct{}{"": {}})
-	if ctx.Err() != nil {
-		return nil
-	}
-	x.Settle()
-	s.ready.Store(true)
-	have := x.Stats()
-	s.log().Info("search index built", "texts", have.Texts, "words", have.Terms, "bytes", have.Bytes, "took", time.Since(start))
+	s.Touch("")
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.signal():
 		}
+		s.update(ctx, s.take())
+		if ctx.Err() == nil && !s.ready.Swap(true) {
+			have := s.index.Stats()
+			s.log().Info("search index built", "texts", have.Texts, "bytes", have.Bytes, "took", time.Since(start))
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(batch):
 		}
-		s.update(ctx, s.take())
 	}
 }
 
-// update looks again at what was touched, and at directories that came or went. If
-// robots.txt says something else now, everything is looked at.
+// update looks at the directories that were touched. What a new policy denies goes
+// first, wherever it is; what it allows lies below a touched directory, since that is
+// where its annotation is.
 func (s *Searcher) update(ctx context.Context, touched map[string]struct{}) {
 	snap := s.Site.Now()
 	_, all := touched[""]
-	delete(touched, "")
-	all = all || !s.All && string(snap.Robots) != s.file
-	s.file = string(snap.Robots)
-	if snap.Tree != s.tree || all {
-		s.tree = snap.Tree
-		now := map[string]bool{}
-		directories(snap.Tree, ".", func(dir string) {
-			now[dir] = true
-			if _, known := s.known[dir]; !known || all {
-				touched = add(touched, dir)
-			}
-		})
-		for dir := range s.known {
-			if !now[dir] {
-				s.forget(dir)
-			}
-		}
+	robots := string(snap.Robots)
+	before, _ := s.step.Load().(string)
+	changed := robots != before && !s.All
+	if changed {
+		s.note(s.index.Keep(ctx, func(name string) bool {
+			plain, dir := plainName(name)
+			return s.allowed(snap, plain, dir)
+		}))
+	}
+	if all = all || changed && len(touched) == 0; all {
+		touched = map[string]struct{}{".": {}}
 	}
 	full := s.left.Load()
-	if !s.ready.Load() {
-		s.all.Store(int64(len(touched)))
+	if all {
+		s.left.Store(0)
 	}
+	u := update{Searcher: s, snap: snap, below: all || changed, seen: map[string]bool{}}
 	for dir := range touched {
-		if ctx.Err() != nil {
-			return
-		}
-		s.look(ctx, snap, dir)
-		s.looked.Add(1)
+		u.look(ctx, dir)
 	}
+	s.note(s.index.Flush(ctx))
+	s.step.Store(robots)
 	if left := s.left.Load(); left > 0 && full == 0 {
 		s.log().Warn("the search index is full: texts are left out", "texts", left, "hint", "raise -search-memory")
 	}
 }
 
-func add(set map[string]struct{}, dir string) map[string]struct{} {
-	if set == nil {
-		set = map[string]struct{}{}
-	}
-	set[dir] = struct{}{}
-	return set
-}
-
-// directories calls f with each directory of a tree.
-func directories(d *policy.Dir, name string, f func(string)) {
-	f(name)
-	for _, sub := range d.Dirs {
-		directories(sub, selector.Join(name, sub.Name), f)
+func (s *Searcher) note(err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.log().Error("the search index cannot be written", "error", err)
 	}
 }
 
-// forget takes a directory out of the index.
-func (s *Searcher) forget(dir string) {
-	for _, base := range s.known[dir] {
-		s.index.Load().Delete(nameIn(dir, base))
-	}
-	delete(s.known, dir)
+// An update is one pass over directories.
+type update struct {
+	*Searcher
+	snap  *site.Snapshot
+	below bool            // also look at directories that the index has
+	seen  map[string]bool // directories
 }
 
-// Of each directory the index holds its files by their names, and itself under
-// the name dir/, with what its menu says.
-const itself = ""
-
-// look brings the index up to date with one directory.
-func (s *Searcher) look(ctx context.Context, snap *site.Snapshot, dir string) {
-	v := s.Site.View(ctx)
-	f, err := v.Lookup(dir)
+// look brings what the index has of a directory in step with it. Directories that the
+// index does not have are looked at, too.
+func (u *update) look(ctx context.Context, dir string) {
+	if u.seen[dir] || ctx.Err() != nil {
+		return
+	}
+	u.seen[dir] = true
+	v := u.Site.View(ctx)
+	info, err := v.Stat(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			s.forget(dir)
+			u.note(u.index.Forget(ctx, dir))
 		}
 		return // else it does not answer: later
 	}
-	info := f.Info
-	_ = f.Close()
 	list, err := v.ReadDir(dir)
 	if err != nil || !info.IsDir() {
 		return
 	}
-	m := s.menu(v, dir)
+	texts, dirs := u.index.Contents(ctx, dir)
+	old, known := set(texts), set(dirs)
+	u.note(u.index.AddDir(ctx, dir))
+	labels := u.directory(ctx, v, dir)
+	for _, e := range list {
+		name := selector.Join(dir, e.Name())
+		if e.IsDir() {
+			if u.below || !known[name] {
+				u.look(ctx, name)
+			}
+			delete(known, name)
+			continue
+		}
+		if info, err := v.Stat(name); err == nil && u.allowed(u.snap, name, false) && ctx.Err() == nil {
+			delete(old, name)
+			u.file(ctx, v, name, labels[name], info)
+		}
+	}
+	if v.Err() != nil || ctx.Err() != nil {
+		return // a file system does not answer
+	}
+	for name := range old {
+		u.note(u.index.Delete(ctx, name))
+	}
+	for name := range known {
+		u.note(u.index.Forget(ctx, name))
+	}
+	u.looked.Add(1)
+}
+
+func set(names []string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, n := range names {
+		m[n] = true
+	}
+	return m
+}
+
+// directory indexes the menu of a directory as a text, and returns the labels of what
+// it links.
+func (u *update) directory(ctx context.Context, v *site.View, dir string) map[string]string {
+	m := u.menu(v, dir)
 	labels := map[string]string{}
 	for _, it := range m.Items {
 		if it.Host == "" && it.Type != menu.TypeInfo {
 			labels[strings.TrimSuffix(strings.TrimPrefix(it.Selector, "/"), "/")] = it.Label
 		}
 	}
-	var names []string
-	put := func(base, name, title string, mark uint64, open func() (fs.File, error)) {
-		if s.put(name, title, mark, open) {
-			names = append(names, base)
-		}
+	name := directoryName(dir)
+	if !u.allowed(u.snap, dir, true) {
+		u.note(u.index.Delete(ctx, name))
+		return labels
 	}
-	if s.allowed(snap, dir, true) {
-		text := menuText(m)
-		put(itself, directoryName(dir), s.title(v, dir), maphash.String(s.seed, text), func() (fs.File, error) { return stringFile(text), nil })
-	}
-	for _, e := range list {
-		name := selector.Join(dir, e.Name())
-		if e.IsDir() || !s.allowed(snap, name, false) || ctx.Err() != nil {
-			continue
-		}
-		info, err := v.Stat(name)
-		if err != nil {
-			continue
-		}
-		title := e.Name()
-		if label := labels[name]; label != "" && label != title {
-			title = label + " " + title
-		}
-		mark := maphash.Comparable(s.seed, [2]int64{info.Size(), info.ModTime().UnixNano()}) ^ maphash.String(s.seed, title)
-		put(e.Name(), name, title, mark, func() (fs.File, error) { return openText(v, name) })
-	}
-	slices.Sort(names)
-	for _, old := range s.known[dir] {
-		if _, still := slices.BinarySearch(names, old); !still {
-			s.index.Load().Delete(nameIn(dir, old))
-		}
-	}
-	s.known[dir] = names
+	text, title := menuText(m), u.title(v, dir)
+	u.put(ctx, search.Text{Name: name, Title: title, Mark: markOf(text, title)}, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
+	return labels
 }
 
-// put puts a text into the index, unless it is there as it is now. It reports
-// whether it is in.
-func (s *Searcher) put(name, title string, mark uint64, open func() (fs.File, error)) bool {
-	x := s.index.Load()
-	if old, ok := x.Mark(name); ok && old == mark {
-		return true
+func (u *update) file(ctx context.Context, v *site.View, name, label string, info fs.FileInfo) {
+	title := path.Base(name)
+	if label != "" && label != title {
+		title = label + " " + title
+	}
+	mark := markOf(title, fmt.Sprint(info.Size(), info.ModTime().UnixNano()))
+	u.put(ctx, search.Text{Name: name, Title: title, Mark: mark}, func() (io.ReadCloser, error) { return openText(v, name) })
+}
+
+// put puts a text in unless the index has it as it is.
+func (u *update) put(ctx context.Context, t search.Text, open func() (io.ReadCloser, error)) {
+	if old, ok := u.index.Mark(ctx, t.Name); ok && old == t.Mark {
+		return
 	}
 	f, err := open()
-	switch {
-	case err != nil:
-		x.Delete(name)
-		return false
-	case f == nil:
-		err = x.Put(name, title, mark, nil)
-	default:
+	if err == nil && f != nil {
+		t.Content = f
 		defer func() { _ = f.Close() }()
-		err = x.Put(name, title, mark, bareFile{f})
 	}
-	if errors.Is(err, search.ErrFull) {
-		s.left.Add(1)
-		return false
+	if err == nil {
+		err = u.index.Put(ctx, t)
 	}
-	return true
+	switch {
+	case errors.Is(err, search.ErrFull):
+		u.left.Add(1)
+	case err != nil: // it cannot be read now
+		u.note(u.index.Delete(ctx, t.Name))
+	}
 }
 
-type bareFile struct{ fs.File }
-
-func nameIn(dir, base string) string {
-	if base == itself {
-		return directoryName(dir)
+// markOf is the same in each process: it is kept in the index.
+func markOf(parts ...string) uint64 {
+	h := fnv.New64a()
+	for _, p := range parts {
+		_, _ = fmt.Fprintf(h, "%d:%s", len(p), p)
 	}
-	return selector.Join(dir, base)
+	return h.Sum64()
 }
 
-// directoryName is what a directory is called in the index.
+// directoryName is the name of a directory's own text in the index.
 func directoryName(dir string) string {
 	if dir == "." {
 		return "/"
@@ -321,12 +323,11 @@ func directoryName(dir string) string {
 	return dir + "/"
 }
 
-// allowed reports whether a resource may be found.
 func (s *Searcher) allowed(snap *site.Snapshot, name string, dir bool) bool {
 	return s.All || snap != nil && !snap.Compiled.DeniedToAll(name, dir)
 }
 
-// title is what a directory is called.
+// title returns what a directory is called: its gophertag and its name.
 func (s *Searcher) title(v *site.View, dir string) string {
 	if label := (&menu.Builder{FS: v}).Label(v.Context(), dir); label != "" {
 		return label + " " + path.Base(dir)
@@ -343,7 +344,6 @@ func (s *Searcher) menu(v *site.View, dir string) menu.Menu {
 	return m
 }
 
-// menuText is what people read of a menu.
 func menuText(m menu.Menu) string {
 	var b strings.Builder
 	for _, it := range m.Items {
@@ -353,8 +353,8 @@ func menuText(m menu.Menu) string {
 	return b.String()
 }
 
-// openText opens a file that is a text; of others only the name is looked for.
-func openText(v *site.View, name string) (fs.File, error) {
+// openText opens a file if it is a text; it returns nil if it is not.
+func openText(v *site.View, name string) (io.ReadCloser, error) {
 	typ, known := menu.TypeOf(name)
 	if known && typ != menu.TypeText {
 		return nil, nil

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/diag"
@@ -18,80 +19,85 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Selector is what searches are sent to. Without a query it answers with a menu
-// that tells how to search.
+// Selector answers searches. Without a query it is a menu that explains them; what a
+// page links, such as the next one, is Selector/PAGE/WORDS.
 const Selector = "/search"
 
 // Bounds of searches.
 const (
-	maxResults = 50
-	maxTime    = 5 * time.Second // of one
+	maxTime  = 5 * time.Second // of one
+	maxPages = 50
 )
 
-// Answers reports whether a selector is that of searches.
-func (s *Searcher) Answers(sel string) bool { return strings.TrimPrefix(sel, "/") == Selector[1:] }
+// Answers reports whether a selector is a search.
+func (s *Searcher) Answers(sel string) bool {
+	_, _, ok := asked(sel, "")
+	return ok
+}
 
-// Answer searches, or asks what for.
+// Answer searches, or asks for the words.
 func (s *Searcher) Answer(q *answer.Asked) (*answer.Value, error) {
 	a := &answer.Value{Class: answer.Question, Selector: Selector, Type: menu.TypeSearch, Prompt: "Search this site"}
-	x := s.index.Load()
-	if x == nil {
+	snap := s.Site.Now()
+	query, page, ok := asked(q.Request.Selector, q.Request.Query)
+	switch {
+	case !ok:
+		return nil, server.ErrDeclined
+	case s.index == nil || snap == nil:
 		return nil, &server.Error{Kind: server.Busy, Message: "The search index is not there yet"}
-	}
-	query := q.Request.Query
-	if strings.TrimSpace(query) == "" {
-		a.Items = s.help(x)
+	case query == "":
+		a.Items = s.help()
 		return a, nil
 	}
 	ctx, cancel := context.WithTimeout(q.Context(), maxTime)
 	defer cancel()
-	snap := s.Site.Now()
-	found, err := x.Search(ctx, search.Query{
-		Text: query, Limit: maxResults,
-		Allowed: func(name string) bool {
-			plain, dir := plainName(name)
-			return s.allowed(snap, plain, dir)
-		},
-		Open: func(_ context.Context, name string) (io.ReadCloser, error) { return s.open(q, name) },
-	})
+	found, err := s.index.Search(ctx, search.Query{Text: query, Page: page, Allowed: func(name string) bool {
+		plain, dir := plainName(name)
+		return s.allowed(snap, plain, dir)
+	}})
 	if err != nil {
 		return nil, &server.Error{Kind: server.Busy, Err: err}
 	}
-	a.Class, a.Items = answer.Menu, s.results(q.View, query, found)
+	a.Class, a.Items = answer.Menu, s.results(q.View, query, page, found)
 	return a, nil
 }
 
-// open opens a text for its line, as a client would have it.
-func (s *Searcher) open(q *answer.Asked, name string) (io.ReadCloser, error) {
-	plain, dir := plainName(name)
-	if dir {
-		return stringFile(menuText(s.menu(q.View, plain))), nil
+// asked takes a search apart: the words come as the query, or behind the number of a
+// page, from 1, in the selector.
+func asked(sel, query string) (words string, page int, ok bool) {
+	rest, ok := strings.CutPrefix("/"+strings.TrimPrefix(sel, "/"), Selector)
+	if !ok || rest != "" && rest[0] != '/' {
+		return "", 0, false
 	}
-	f, err := openText(q.View, plain)
-	if f == nil || err != nil {
-		return nil, err
+	words = query
+	if n, tail, found := strings.Cut(strings.TrimPrefix(rest, "/"), "/"); found {
+		page, _ = strconv.Atoi(n)
+		page, words = min(max(page-1, 0), maxPages-1), tail
 	}
-	return f, nil
+	words = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(words, " "))
+	return strings.TrimSpace(words), page, true
 }
 
-// plainName is the name in the tree of a name in the index.
-func plainName(name string) (plain string, dir bool) {
-	plain, dir = strings.CutSuffix(name, "/")
-	if plain == "" {
-		plain = "."
-	}
-	return plain, dir
+func pageSelector(page int, query string) string {
+	return fmt.Sprintf("%s/%d/%s", Selector, page, query)
 }
 
-func (s *Searcher) help(x *search.Index) []menu.Item {
+func (s *Searcher) help() []menu.Item {
 	items := []menu.Item{
 		{Type: menu.TypeSearch, Label: "Search this site", Selector: Selector},
 		menu.Info(""),
 		menu.Info("Several words find texts that have all of them: gopher client"),
 		menu.Info(`Put a phrase in quotes: "gopher client"`),
 		menu.Info("A star matches any ending: goph*"),
+		menu.Info("A minus leaves texts out: gopher -client"),
+		menu.Info("in: searches one directory: gopher in:phlog"),
 		menu.Info(""),
-		menu.Info(fmt.Sprintf("%s of texts and menus can be found.", count(x.Stats().Texts, "name"))),
+		menu.Info(fmt.Sprintf("%s of texts and menus can be found.", count(s.index.Stats().Texts, "name"))),
 	}
 	if !s.ready.Load() {
 		items = append(items, menu.Info("The index is being built: it does not have all of them yet."))
@@ -102,84 +108,102 @@ func (s *Searcher) help(x *search.Index) []menu.Item {
 	return items
 }
 
-// results lists what was found: an item for each, and below it the line.
-func (s *Searcher) results(v *site.View, query string, a search.Results) []menu.Item {
-	items := []menu.Item{menu.Info(summary(query, a))}
+// results is a page of results. The text of each is read again for the line to show:
+// one that is gone is listed without it.
+func (s *Searcher) results(v *site.View, query string, page int, r search.Results) []menu.Item {
+	items := []menu.Item{menu.Info(summary(query, page, r))}
+	if r.Forms {
+		items = append(items, menu.Info("No text has these words; these have other forms of them."))
+	}
+	if r.Instead != "" {
+		items = append(items, menu.Item{Type: menu.TypeMenu, Label: "Did you mean: " + r.Instead, Selector: pageSelector(1, r.Instead)})
+	}
 	if !s.ready.Load() {
 		items = append(items, menu.Info("The index is being built: there may be more."))
 	}
 	items = append(items, menu.Info(""))
-	for _, r := range a.Results {
-		plain, dir := plainName(r.Name)
-		items = append(items, menu.Item{Type: itemType(v, plain, dir), Label: label(r, plain), Selector: selector.Canonical(plain, dir)})
-		if r.Line != "" {
-			items = append(items, menu.Info("   "+r.Line))
+	for _, h := range r.Hits {
+		plain, dir := plainName(h.Name)
+		line, typ := s.excerpt(v, query, plain, dir)
+		items = append(items, menu.Item{Type: typ, Label: label(h, plain), Selector: selector.Canonical(plain, dir)})
+		if line != "" {
+			items = append(items, menu.Info("   "+line))
 		}
 	}
-	if len(a.Results) > 0 {
+	if len(r.Hits) > 0 {
 		items = append(items, menu.Info(""))
+	}
+	if r.Total > (page+1)*search.PerPage && page+1 < maxPages {
+		items = append(items, menu.Item{Type: menu.TypeMenu, Label: "More results", Selector: pageSelector(page+2, query)})
 	}
 	return append(items, menu.Item{Type: menu.TypeSearch, Label: "Search again", Selector: Selector})
 }
 
-func summary(query string, a search.Results) string {
+// excerpt returns the line of a text that was found, with the hits between asterisks,
+// and the item type of the text.
+func (s *Searcher) excerpt(v *site.View, query, plain string, dir bool) (line string, typ byte) {
+	var text []byte
+	typ, known := menu.TypeOf(plain)
+	if dir {
+		text = []byte(menuText(s.menu(v, plain)))
+	} else if f, err := openText(v, plain); err == nil && f != nil {
+		text, _ = io.ReadAll(io.LimitReader(f, search.MaxText))
+		_ = f.Close()
+		if !known {
+			typ = menu.TypeText
+		}
+	}
+	if dir || menu.IsMenuFile(path.Base(plain)) {
+		typ = menu.TypeMenu
+	}
+	line, hits := search.Excerpt(query, text)
+	for i := len(hits) - 1; i >= 0; i-- {
+		h := hits[i]
+		line = line[:h.From] + "*" + line[h.From:h.To] + "*" + line[h.To:]
+	}
+	return line, typ
+}
+
+// plainName returns the path of a name in the index, and whether it is a directory's.
+func plainName(name string) (plain string, dir bool) {
+	plain, dir = strings.CutSuffix(name, "/")
+	if plain == "" {
+		plain = "."
+	}
+	return plain, dir
+}
+
+func summary(query string, page int, r search.Results) string {
 	const shown = 60
 	if len(query) > shown {
 		query = strings.ToValidUTF8(query[:shown], "") + "..."
 	}
-	switch n := len(a.Results); {
-	case a.Empty:
+	switch {
+	case r.Empty:
 		return "There is no word in " + query
-	case n == 0 && a.Partly:
-		return fmt.Sprintf("Not found in the best of %s with these words: %s", count(a.Texts, "text"), query)
-	case n == 0:
-		return "Nothing found: " + query
-	case n < a.Texts:
-		return fmt.Sprintf("The best %d of %s: %s", n, count(a.Texts, "result"), query)
-	default:
-		return count(n, "result") + ": " + query
+	case r.Total == 0:
+		return fmt.Sprintf("Nothing found for %q", query)
 	}
+	total := count(r.Total, "result")
+	if r.More {
+		total = "More than " + total
+	}
+	if page > 0 {
+		return fmt.Sprintf("%s for %q, page %d", total, query, page+1)
+	}
+	return fmt.Sprintf("%s for %q", total, query)
 }
 
 func count(n int, what string) string { return diag.Count(n, what, what+"s") }
 
-// label is how a result is called: as its author does, and where it is.
-func label(r search.Hit, plain string) string {
+// label is a result's title and where it is.
+func label(h search.Hit, plain string) string {
 	if plain == "." {
 		return "/"
 	}
-	base := path.Base(plain)
-	title := strings.TrimSpace(strings.TrimSuffix(r.Title, base))
+	title := strings.TrimSpace(strings.TrimSuffix(h.Title, path.Base(plain)))
 	if title == "" {
 		return "/" + plain
 	}
 	return title + " (/" + plain + ")"
 }
-
-// itemType returns the item type of a result; it looks into a file whose name
-// does not tell.
-func itemType(v *site.View, plain string, dir bool) byte {
-	if dir || menu.IsMenuFile(path.Base(plain)) {
-		return menu.TypeMenu
-	}
-	typ, known := menu.TypeOf(plain)
-	if !known {
-		f, err := openText(v, plain)
-		if err == nil && f != nil {
-			_ = f.Close()
-			return menu.TypeText
-		}
-	}
-	return typ
-}
-
-// stringFile is a text as a file.
-func stringFile(text string) memory { return memory{strings.NewReader(text)} }
-
-type memory struct{ *strings.Reader }
-
-// Stat is not asked for.
-func (memory) Stat() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
-
-// Close does nothing.
-func (memory) Close() error { return nil }

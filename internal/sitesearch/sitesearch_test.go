@@ -52,6 +52,9 @@ func open(t *testing.T, files map[string]string, change func(*Searcher)) *fixtur
 		t.Fatal(err)
 	}
 	f.Site = s
+	if err := f.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 2)
 	go func() { ended <- s.Run(ctx) }()
@@ -131,7 +134,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	reply := f.ask("boiled")
-	if !strings.Contains(reply, "i   The kettle boiled over\t") || !strings.HasPrefix(reply, "i1 result: boiled\t") {
+	if !strings.Contains(reply, "i   The kettle *boiled* over\t") || !strings.HasPrefix(reply, "i1 result for \"boiled\"\t") {
 		t.Errorf("the line found is not in %q", reply)
 	}
 	if help := f.ask(" "); !strings.Contains(help, "7Search this site\t/search\t") || !strings.Contains(help, "i9 names of texts") {
@@ -201,7 +204,7 @@ func TestMemory(t *testing.T) {
 		}
 		files[fmt.Sprintf("%02d.txt", i)] = b.String()
 	}
-	f := open(t, files, func(s *Searcher) { s.Memory = 3 << 20 })
+	f := open(t, files, func(s *Searcher) { s.Memory = 1 << 19 })
 	if f.left.Load() == 0 || f.found("w0x1") != "0/00.txt" && f.found("w1x1") != "0/01.txt" {
 		t.Errorf("left out %d", f.left.Load())
 	}

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/gophd/gophd/test/e2e/harness"
@@ -68,5 +69,29 @@ func TestSearchFollows(t *testing.T) {
 	write(t, filepath.Join(root, "phlog/.robots"), "Disallow: /\n")
 	if !eventually(func() bool { return !finds("walrus*") }) {
 		t.Error("what robots may not have is found")
+	}
+}
+
+// TestSearchSurvives: with -search-dir, in the sandbox, an index outlives a kill and
+// follows what changed meanwhile; what was denied meanwhile is not found for a moment.
+func TestSearchSurvives(t *testing.T) {
+	dir := t.TempDir()
+	d, root := phlog(t, "-search", "-search-dir", dir)
+	finds := func(d *daemon, word string) bool { return strings.Contains(d.ask("/search\t"+word), "\t/phlog/") }
+	d.WaitLog("search index built")
+	write(t, filepath.Join(root, "phlog/2026-06-06.txt"), "of walruses\n")
+	if !eventually(func() bool { return finds(d, "walruses") }) {
+		t.Fatal("a new text is not found")
+	}
+	d.Signal(syscall.SIGKILL)
+	d.Stop()
+	write(t, filepath.Join(root, "phlog/2026-06-07.txt"), "of wombats\n")
+	write(t, filepath.Join(root, "phlog/.robots"), "Disallow: /2026-06-06.txt\n")
+	d = serve(t, root, "-search", "-search-dir", dir)
+	if finds(d, "walruses") {
+		t.Error("what was denied while gophd was down is found")
+	}
+	if !eventually(func() bool { return finds(d, "wombats") }) {
+		t.Error("a text that was written while gophd was down is not found")
 	}
 }

@@ -1,0 +1,7 @@
+//go:build (linux && !mips && !mipsle && !mips64 && !mips64le && !ppc64) || darwin || (freebsd && (amd64 || arm64)) || (openbsd && (amd64 || arm64)) || (netbsd && amd64)
+
+package search
+
+import _ "modernc.org/sqlite" // the driver "sqlite"; it cannot be built everywhere
+
+const supported = true
