@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/gophd/gophd/test/e2e/harness"
@@ -31,7 +30,7 @@ func TestSearchWithClients(t *testing.T) {
 		cmd := exec.Command(harness.Tool(t, client[0]), client[1:]...)
 		cmd.Env = append(cmd.Environ(), "HOME="+t.TempDir(), "TERM=dumb")
 		out, err := cmd.Output()
-		if err != nil || !strings.Contains(string(out), "The second") || !strings.Contains(string(out), "2026-01-02-second.txt") {
+		if err != nil || !strings.Contains(string(out), "The *second*") || !strings.Contains(string(out), "2026-01-02-second.txt") {
 			t.Errorf("%s: %v: %s", client[0], err, out)
 		}
 	}
@@ -49,7 +48,7 @@ func TestSearchWithUMN(t *testing.T) {
 	screen := onTerminal(t, "stty rows 60 cols 100; exec gopher -T 7 -p /search -t Search "+host+" "+port, []reaction{
 		{"Press RETURN", "\r"}, {"Words to search for", "second\r"}, {"Page: 1/1", "q"}, {"Really quit", "y"},
 	})
-	if !strings.Contains(screen, "2026-01-02-second.txt") || !strings.Contains(screen, "The second") {
+	if !strings.Contains(screen, "2026-01-02-second.txt") || !strings.Contains(screen, "The *second*") {
 		t.Errorf("shown:\n%s", screen)
 	}
 }
@@ -83,8 +82,7 @@ func TestSearchSurvives(t *testing.T) {
 	if !eventually(func() bool { return finds(d, "walruses") }) {
 		t.Fatal("a new text is not found")
 	}
-	d.Signal(syscall.SIGKILL)
-	d.Stop()
+	d.Kill()
 	write(t, filepath.Join(root, "phlog/2026-06-07.txt"), "of wombats\n")
 	write(t, filepath.Join(root, "phlog/.robots"), "Disallow: /2026-06-06.txt\n")
 	d = serve(t, root, "-search", "-search-dir", dir)

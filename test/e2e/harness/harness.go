@@ -102,6 +102,8 @@ type Daemon struct {
 	mu   sync.Mutex
 	log  []byte
 	done chan error
+
+	killed bool
 }
 
 // Start runs gophd with these arguments until the test ends, and waits until
@@ -225,9 +227,20 @@ func (d *Daemon) Signal(sig syscall.Signal) {
 	}
 }
 
-// Stop sends SIGTERM and waits for a good end.
+// Kill ends gophd without a warning.
+func (d *Daemon) Kill() {
+	d.t.Helper()
+	d.Signal(syscall.SIGKILL)
+	<-d.done
+	d.killed = true
+}
+
+// Stop sends SIGTERM and waits for a good end. It does nothing after Kill.
 func (d *Daemon) Stop() {
 	d.t.Helper()
+	if d.killed {
+		return
+	}
 	d.Signal(syscall.SIGTERM)
 	select {
 	case err := <-d.done:
