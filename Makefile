@@ -1,6 +1,8 @@
-# make run       build gophd and serve ./content on port 7070
-# make test      what must pass before a change is taken, in minutes
-# make test-all  what takes longer: packages, other systems, the slow tests
+# make run        build gophd and serve ./content on port 7070
+# make test       what must pass before a change is taken, in minutes; installs nothing
+# make again      the tests that failed, once more, one at a time
+# make test-deps  gets the programs that tests use besides Go
+# make test-all   what make test leaves out: linters, programs, slow tests, packages, other systems
 # make build lint unit fuzz cross bench cores load soak soak-long gluster man install packages test-packages clean
 
 TAGS    := urfave_cli_no_docs
@@ -10,16 +12,12 @@ TREES   ?= 200000
 VERSION := $(shell cat VERSION)
 ARCHS   := amd64 arm64
 GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X main.buildVersion=$(VERSION)"
-# Programs of packages that are only unpacked (test/deps).
-PROGRAMS := $${XDG_CACHE_HOME:-$$HOME/.cache}/gophd/programs/bin
-# Not from the cache (-count 1): go test does not see what the program that tests
-# start was built from, nor what go list told them. What is left out is listed. Of two
-# thousand tests one may fail because a busy machine kept it waiting: up to two failures
-# are tried once more, and both runs are told; a data race or a third failure is final.
-GOTEST  = PATH=$$PATH:$(PROGRAMS) $(TOOL) gotestsum --format standard-quiet --rerun-fails=1 \
-	--rerun-fails-max-failures=2 --rerun-fails-abort-on-data-race --packages "$(1)" -- -count 1 -tags $(TAGS)
+# Not from the cache (-count 1): go test sees neither what the program that tests start
+# was built from, nor what go list printed. check has vetted everything.
+TEST    := go run ./test/run
+FLAGS   := -count 1 -tags $(TAGS) -vet off -p 3 -parallel 8
 
-.PHONY: build run test test-all plain race slow gluster cross lint unit fuzz bench cores load soak soak-long man install packages test-packages clean
+.PHONY: build run test again test-deps test-all all race-detector cross check lint unit fuzz bench cores load soak soak-long gluster man install packages test-packages clean
 
 build:
 	@$(GOBUILD) -o bin/gophd ./cmd/gophd
@@ -27,47 +25,53 @@ build:
 run: build
 	@bin/gophd -root ./content -listen :7070
 
-# What must be there beside Go is fetched first (test/deps). Without root, and without Debian,
-# the tests that need more are left out, and listed at the end.
-test:
-	@test/deps && export GOPHD_ACCEPTANCE=1; $(MAKE) --no-print-directory lint && $(MAKE) --no-print-directory -j2 plain race
+# Without the race detector, which slows them ten times: tests of a process, which is built
+# without it, and packages that start no goroutine. answer and server run in both ways:
+# the memory that a reply costs is only right without it.
+PLAIN  := ./test/e2e/... ./policy/... ./cmd/... ./robots ./robots/convert ./menu ./internal/layout
+OTHERS = $$(go list ./... | grep -vxF "$$(go list $(PLAIN))" | tr '\n' ' ')
 
-# Without the race detector, the longest first: tests of a process, which is built
-# without it, and packages that start no goroutine, whose property tests take ten
-# times as long with it. answer and server are tried in both ways: what memory a
-# reply costs can be told without it only.
-PLAIN := ./test/e2e/... ./policy/... ./cmd/... ./robots ./robots/convert ./menu ./internal/layout
-plain:
-	@$(call GOTEST,$(PLAIN) ./answer ./server) -p 3 -parallel 8
+test: check
+	@rm -f bin/failed; if go build -race runtime/cgo 2>/dev/null; \
+	then $(TEST) "$(FLAGS) -- $(PLAIN) ./answer ./server" "$(FLAGS) -race -- $(OTHERS)"; \
+	else $(TEST) -note "without the race detector: it needs a C compiler" "$(FLAGS) -- ./..."; fi
 
-race:
-	@others=$$(go list ./... | grep -vxF "$$(go list $(PLAIN))"); $(call GOTEST,$$others) -race -p 3 -parallel 8
+again:
+	@$(TEST) -again
 
-# At most 15 minutes: the slow tests, those that start gophd again with a gophd
-# that watches for races, the packages, other systems. Fuzzing is make fuzz.
-test-all:
-	@GOPHD_ALL=1 test/deps && export GOPHD_ACCEPTANCE=1; $(MAKE) --no-print-directory slow test-packages cross
+test-deps:
+	@test/deps
 
-slow:
+# At most 15 minutes. The tests of a process run with a gophd that watches for races.
+test-all: lint race-detector all test-packages cross
+
+race-detector:
 	go build -race -tags $(TAGS) -o bin/race/gophd ./cmd/gophd
-	GOPHD_BIN=$(CURDIR)/bin/race/gophd GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(call GOTEST,./test/e2e ./policy/...) -timeout 12m -skip '^TestGlusterFS$$'
-	GOPHD_BIN=$(CURDIR)/bin/race/gophd GOPHD_ALL=1 $(call GOTEST,./test/e2e/hostile) -run '^TestProgress$$'
+
+all:
+	@rm -f bin/failed; TEST_GOPHD_BIN=$(CURDIR)/bin/race/gophd TEST_GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(TEST) \
+		"$(FLAGS) -timeout 14m -skip '^TestGlusterFS$$|^TestSoak' -- ./test/e2e/... ./policy/... ./cmd/..." "$(FLAGS) -race -- $(OTHERS)"
 
 # One tree on two machines, with a brick and a machine taken away: minutes, as root.
 gluster:
-	@GOPHD_ALL=1 test/deps && PATH=$$PATH:$(PROGRAMS) GOPHD_ALL=1 go test -count 1 -v -run '^TestGlusterFS$$' -tags $(TAGS) ./test/e2e
+	@TEST_GOPHD_ALL=1 go test -count 1 -v -run '^TestGlusterFS$$' -tags $(TAGS) ./test/e2e
 
+# Other systems: vet compiles the tests, too.
 cross:
-	@for to in linux/arm64 linux/mips freebsd/amd64 openbsd/amd64 netbsd/amd64 darwin/arm64; do \
+	@for to in freebsd/amd64 openbsd/amd64 netbsd/amd64 darwin/arm64; do \
+		echo "vet for $$to"; CGO_ENABLED=0 GOOS=$${to%/*} GOARCH=$${to#*/} go vet -tags $(TAGS) ./... || exit 1; done
+	@for to in linux/arm64 linux/mips; do \
 		echo "build for $$to"; CGO_ENABLED=0 GOOS=$${to%/*} GOARCH=$${to#*/} go build -tags $(TAGS) ./... || exit 1; done
 
 unit:
 	go test -tags $(TAGS) ./...
 
-lint:
-	@out=$$(gofmt -l . | grep -v '^tools/'); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
-	go mod tidy -diff
+check:
+	@out=$$($$(go env GOROOT)/bin/gofmt -l . | grep -v '^tools/'); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
 	go vet -tags $(TAGS) ./...
+
+lint: check
+	go mod tidy -diff
 	$(TOOL) staticcheck -checks all -tags $(TAGS) ./...
 	$(TOOL) golangci-lint run --build-tags $(TAGS) ./...
 
@@ -102,7 +106,7 @@ large: build
 # Two loops beside one, on a machine with nothing else to do. Real-time priority, which
 # wants root, keeps away what there is all the same.
 cores:
-	GOPHD_ALL_PROCESSORS=1 go test -count 1 -v -tags $(TAGS) -exec 'chrt -f 20' -run '^TestAllProcessors$$' ./test/e2e
+	TEST_GOPHD_ALL_PROCESSORS=1 go test -count 1 -v -tags $(TAGS) -exec 'chrt -f 20' -run '^TestAllProcessors$$' ./test/e2e
 
 # 256 connections with everything at once for a minute, twice: the second time
 # while 10,000 directories are read again without pause.
@@ -111,12 +115,12 @@ load: build
 
 # Ten thousand clients of each bad habit, an author of each, a flood: six minutes.
 soak:
-	GOPHD_SOAK=10000 go test -count 1 -v -run '^TestSoak(Authors|Proxied)?$$' -timeout 12m ./test/e2e/hostile
+	TEST_GOPHD_SOAK=10000 go test -count 1 -v -run '^TestSoak(Authors|Proxied)?$$' -timeout 12m ./test/e2e/hostile
 
 # Everything at once for LONG: readers, authors, hostile clients, and faults.
 LONG ?= 30m
 soak-long:
-	GOPHD_SOAK_LONG=$(LONG) go test -count 1 -v -run '^TestSoakLong$$' -timeout 3h ./test/e2e/hostile
+	TEST_GOPHD_SOAK_LONG=$(LONG) go test -count 1 -v -run '^TestSoakLong$$' -timeout 3h ./test/e2e/hostile
 
 # The pages of doc/ as manual pages.
 man: bin/gophd.8 bin/robots.5
@@ -150,7 +154,7 @@ packages: man
 
 # The packages, tried in a clean Debian tree that is made once and kept in the cache.
 test-packages: packages
-	GOPHD_PACKAGES=$(PACKAGES) go test -count 1 -timeout 20m -run '^Test(Package|Install)' ./test/e2e
+	@rm -f bin/failed; TEST_GOPHD_ALL=1 TEST_GOPHD_PACKAGES=$(PACKAGES) $(TEST) "-count 1 -tags $(TAGS) -timeout 20m -run '^Test(Package|Install)' -- ./test/e2e"
 
 clean:
 	rm -rf bin

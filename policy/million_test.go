@@ -39,10 +39,10 @@ func million(root string) *Dir {
 	return d
 }
 
-// TestMillion is for a machine with time: GOPHD_MILLION=1.
+// TestMillion is for a machine with time: TEST_GOPHD_MILLION=1.
 func TestMillion(t *testing.T) {
-	if os.Getenv("GOPHD_MILLION") == "" {
-		t.Skip("GOPHD_MILLION=1 asks for it")
+	if os.Getenv("TEST_GOPHD_MILLION") == "" {
+		t.Skip("TEST_GOPHD_MILLION=1 asks for it")
 	}
 	for _, root := range []string{"", "Disallow: /*.zip$\n"} {
 		d := million(root)

@@ -111,10 +111,10 @@ func readersLaws(t *rapid.T, drawn *prooftest.Dir, few []string) {
 }
 
 // TestLargeTrees is TestReaders with 5,000 names in a tree, of readers after RFC 9309
-// alone; it is for a machine with time: GOPHD_ALL=1.
+// alone; it is for a machine with time: TEST_GOPHD_ALL=1.
 func TestLargeTrees(t *testing.T) {
-	if os.Getenv("GOPHD_ALL") == "" {
-		t.Skip("GOPHD_ALL=1 asks for it")
+	if os.Getenv("TEST_GOPHD_ALL") == "" {
+		t.Skip("TEST_GOPHD_ALL=1 asks for it")
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		root, few := prooftest.Draw(t, prooftest.Vile)

@@ -26,7 +26,7 @@ func linesOf(c *Compiled, name string) []string {
 }
 
 // TestShare: an author who stays within the share never loses a line, whatever another
-// top-level directory says or holds. GOPHD_ALL=1 asks for random neighbours.
+// top-level directory says or holds. TEST_GOPHD_ALL=1 asks for random neighbours.
 func TestShare(t *testing.T) {
 	neighbours := hostile()
 	names := slices.Sorted(maps.Keys(neighbours))
@@ -37,7 +37,7 @@ func TestShare(t *testing.T) {
 	for i, name := range names {
 		share(t, rules.String(), i%2 == 0, neighbours[name], neighbours[names[(i+1)%len(names)]])
 	}
-	if os.Getenv("GOPHD_ALL") == "" {
+	if os.Getenv("TEST_GOPHD_ALL") == "" {
 		return
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,8 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
+
+// Files have the modes that tests give them.
+func init() { syscall.Umask(0o022) }
 
 // Write makes files below dir: a value "-> x" is a link to x, a name that ends in a
 // slash a directory.

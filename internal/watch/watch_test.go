@@ -57,6 +57,8 @@ func (c *touches) has(dir string) bool {
 	return slices.Contains(c.dirs, dir)
 }
 
+func init() { syscall.Umask(0o022) } // a test sets other modes than these
+
 func TestBatches(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -12,23 +12,16 @@ import (
 )
 
 // walker returns a command that walks a site in Chromium (testdata/browser). What it
-// needs of npm is in the user's cache: test/deps gets it. It takes a minute:
-// GOPHD_ALL=1 asks for it.
+// needs of npm is in harness.Cache: test/deps gets it. It takes a minute.
 func walker(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	if os.Getenv("GOPHD_ALL") == "" {
-		t.Skip("GOPHD_ALL=1 walks the site in Chromium, with axe-core from npm")
-	}
+	harness.Slow(t, "make test-all")
 	harness.Tool(t, "chromium")
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(cache, "gophd", "browser")
+	dir := filepath.Join(harness.Cache(), "browser")
 	want, err := os.ReadFile("testdata/browser/package-lock.json")
 	must(t, err)
 	if has, _ := os.ReadFile(filepath.Join(dir, "installed.json")); !bytes.Equal(has, want) {
-		t.Skip("test/deps, with GOPHD_ALL=1, has not got what it needs of npm")
+		t.Fatal("axe-core and playwright-core are not installed: make test-deps gets them")
 	}
 	script, err := os.ReadFile("testdata/browser/walk.js")
 	must(t, err)
@@ -40,14 +33,14 @@ func walker(t *testing.T, args ...string) *exec.Cmd {
 
 // TestBrowser walks the example hole in Chromium: every page is there, axe-core
 // finds nothing, nothing runs, and nothing is wider than a phone or too small to read
-// there. With GOPHD_SCREENSHOTS=DIR it leaves pictures there.
+// there. With TEST_GOPHD_SCREENSHOTS=DIR it leaves pictures there.
 func TestBrowser(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../../content")); err != nil {
 		t.Fatal(err)
 	}
 	d := serve(t, dir, "-http", "view", "-search", "-status", "127.0.0.1", "-max-conns-per-ip", "0")
-	if out, err := walker(t, "http://"+d.addr+"/", os.Getenv("GOPHD_SCREENSHOTS"), "/server-status").CombinedOutput(); err != nil {
+	if out, err := walker(t, "http://"+d.addr+"/", os.Getenv("TEST_GOPHD_SCREENSHOTS"), "/server-status").CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }

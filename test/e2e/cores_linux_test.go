@@ -69,7 +69,7 @@ type measured struct {
 func measure(t *testing.T, h server.Handler, n int) measured {
 	t.Helper()
 	client := exec.Command("/proc/self/exe", "-test.run=^TestAskAll$", "-test.v")
-	client.Env = append(os.Environ(), "GOPHD_ASK_ALL="+serveLoops(t, h, n))
+	client.Env = append(os.Environ(), "TEST_GOPHD_ASK_ALL="+serveLoops(t, h, n))
 	used, stolen := cpuTime(), stolenTime(t)
 	out, err := client.CombinedOutput()
 	cpu := (cpuTime() - used).Seconds()
@@ -118,7 +118,7 @@ func stolenTime(t *testing.T) (n int) {
 // one thread, with five system calls for each: what a client costs is missing to
 // the loops.
 func TestAskAll(t *testing.T) {
-	to, err := netip.ParseAddrPort(os.Getenv("GOPHD_ASK_ALL"))
+	to, err := netip.ParseAddrPort(os.Getenv("TEST_GOPHD_ASK_ALL"))
 	if err != nil {
 		t.Skip("is started by TestAllProcessors")
 	}
@@ -169,7 +169,7 @@ func askAll(t *testing.T, to netip.AddrPort, until time.Time) (answers int) {
 // least disturbed counts, and none in which the host gave processors to other
 // machines.
 func TestAllProcessors(t *testing.T) {
-	if os.Getenv("GOPHD_ALL_PROCESSORS") == "" {
+	if os.Getenv("TEST_GOPHD_ALL_PROCESSORS") == "" {
 		t.Skip("wants the machine for itself: make cores")
 	}
 	skipUnlessIdle(t)

@@ -20,9 +20,9 @@ func TestFirstMistakes(t *testing.T) {
 	if err := letIn(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Join(dir, "shut"), 0); err != nil {
-		t.Fatal(err)
-	}
+	shut := filepath.Join(dir, "shut")
+	must(t, os.Chmod(shut, 0))
+	t.Cleanup(func() { _ = os.Chmod(shut, 0o700) })
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

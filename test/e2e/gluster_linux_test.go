@@ -77,7 +77,7 @@ func bounded(t *testing.T, name string, args ...string) string {
 
 // TestGlusterFS takes a brick, then a machine away, and nothing wrong is served.
 func TestGlusterFS(t *testing.T) {
-	if packages, inside := os.LookupEnv("GOPHD_GLUSTER"); inside {
+	if packages, inside := os.LookupEnv("TEST_GOPHD_GLUSTER"); inside {
 		twoMachines(t, packages)
 		return
 	}
@@ -99,7 +99,7 @@ func TestGlusterFS(t *testing.T) {
 	}
 	cmd := exec.Command("unshare", append(unshare, "sh", "-c", `"$@"; exit $?`, "init", // which waits for what others leave behind
 		os.Args[0], "-test.run", "^TestGlusterFS$", "-test.v", "-test.timeout", "6m")...)
-	cmd.Env = append(os.Environ(), "GOPHD_GLUSTER="+packages, "GOPHD_BIN="+harness.Program(t))
+	cmd.Env = append(os.Environ(), "TEST_GOPHD_GLUSTER="+packages, "TEST_GOPHD_BIN="+harness.Program(t))
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	must(t, err)

@@ -108,6 +108,9 @@ func session(page, indent string) (steps []step) {
 	return steps
 }
 
+// firstWords finds the programs of a pipeline.
+var firstWords = regexp.MustCompile(`(?m)(?:^|\| )([a-z][a-z0-9-]*)`)
+
 // play runs a session and compares what each step prints.
 func play(t *testing.T, steps []step) {
 	dir := t.TempDir()
@@ -117,8 +120,10 @@ func play(t *testing.T, steps []step) {
 	const mark = "\x01step\n"
 	script := "exec 2>&1\nserver=\ntrap 'for p in $server; do kill $p; done; wait' EXIT\n"
 	for i, s := range steps {
-		if strings.HasPrefix(s.command, "haproxy ") {
-			path += ":" + filepath.Dir(harness.Tool(t, "haproxy"))
+		for _, word := range firstWords.FindAllStringSubmatch(s.command, -1) {
+			if exec.Command("env", "PATH="+path, "sh", "-c", "command -v "+word[1]).Run() != nil {
+				path += ":" + filepath.Dir(harness.Tool(t, word[1]))
+			}
 		}
 		command, server := strings.CutSuffix(s.command, "&")
 		script += "printf '\\001step\\n'\n" + command

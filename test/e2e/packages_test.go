@@ -14,7 +14,7 @@ import (
 )
 
 // The packages that "make packages" wrote; "make test-all" sets it.
-const packagesEnv = "GOPHD_PACKAGES"
+const packagesEnv = "TEST_GOPHD_PACKAGES"
 
 // packages returns the directory of the packages, or skips.
 func packages(t *testing.T) string {
@@ -25,13 +25,11 @@ func packages(t *testing.T) string {
 	return dir
 }
 
-// need skips the test if a program is not installed.
+// need is harness.Tool for several programs.
 func need(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, p := range programs {
-		if _, err := exec.LookPath(p); err != nil {
-			t.Skipf("%s is not installed", p)
-		}
+		harness.Tool(t, p)
 	}
 }
 
@@ -156,24 +154,20 @@ func TestPackageImage(t *testing.T) {
 }
 
 // debian returns a clean Debian tree of its own for the test, with more packages
-// if they are named. The tree that it is copied from is made once and kept in the
-// user's cache.
+// if they are named. The tree that it is copied from is made once and kept in
+// harness.Cache.
 func debian(t *testing.T, more ...string) string {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("debootstrap and chroot need root")
 	}
 	need(t, "debootstrap", "tar", "chroot")
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
 	name, args := "debian-bookworm", []string{"--variant=minbase"}
 	if len(more) > 0 {
 		name += "-" + strings.Join(more, "-")
 		args = append(args, "--include="+strings.Join(more, ","))
 	}
-	archive := filepath.Join(cache, "gophd", name+".tar")
+	archive := filepath.Join(harness.Cache(), name+".tar")
 	if _, err := os.Stat(archive); err != nil {
 		t.Log("making a clean Debian tree with debootstrap: about 80 MB to download, once")
 		dir := bootstrap(t, args)

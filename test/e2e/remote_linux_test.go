@@ -63,7 +63,7 @@ func changesBehind(t *testing.T, root, mountpoint, at string) {
 	}
 	// It does not answer for a while. Looking at it is no less often afterwards: a
 	// pause of twenty times as long would be more than the test waits.
-	if at != "" || os.Getenv("GOPHD_ALL") == "" {
+	if at != "" || os.Getenv("TEST_GOPHD_ALL") == "" {
 		return
 	}
 	must(t, fuse.Signal(syscall.SIGSTOP))

@@ -3,9 +3,8 @@
 // outside tests; what can be tested in the test's own process should be.
 //
 // The program is built once for each test binary, as it is released, unless
-// GOPHD_BIN names one that was built before. With GOPHD_ACCEPTANCE set, as in make
-// test, a program that a test wants beside gophd must be installed; otherwise the
-// test is skipped.
+// TEST_GOPHD_BIN names one that was built before. With TEST_GOPHD_ALL set, as in make
+// test-all, slow tests run too, and a missing program is an error.
 package harness
 
 import (
@@ -32,7 +31,7 @@ const Timeout = 2 * time.Minute
 var builtIn string // "" before build
 
 var build = sync.OnceValues(func() (string, error) {
-	if name := os.Getenv("GOPHD_BIN"); name != "" {
+	if name := os.Getenv("TEST_GOPHD_BIN"); name != "" {
 		return filepath.Abs(name)
 	}
 	dir, err := os.MkdirTemp("", "gophd-test")
@@ -71,7 +70,7 @@ func Program(t testing.TB) string {
 // Slow leaves a test out that takes long, unless a command for it runs it.
 func Slow(t testing.TB, command string) {
 	t.Helper()
-	if os.Getenv("GOPHD_ALL") == "" {
+	if os.Getenv("TEST_GOPHD_ALL") == "" {
 		t.Skipf("slow: %s runs it", command)
 	}
 }
@@ -81,7 +80,7 @@ func Slow(t testing.TB, command string) {
 // cannot be undone: rights that are given up.
 func Apart(t *testing.T, env ...string) bool {
 	t.Helper()
-	const key = "GOPHD_TEST_APART"
+	const key = "TEST_GOPHD_APART"
 	if os.Getenv(key) == t.Name() {
 		return true
 	}

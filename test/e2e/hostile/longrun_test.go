@@ -26,14 +26,14 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-// TestSoakLong takes as long as GOPHD_SOAK_LONG says, such as 30m; by default,
+// TestSoakLong takes as long as TEST_GOPHD_SOAK_LONG says, such as 30m; by default,
 // some seconds.
 func TestSoakLong(t *testing.T) {
-	if os.Getenv("GOPHD_SOAK_LONG") == "" {
+	if os.Getenv("TEST_GOPHD_SOAK_LONG") == "" {
 		harness.Slow(t, "make soak-long")
 	}
 	span := 8 * time.Second
-	if want, err := time.ParseDuration(os.Getenv("GOPHD_SOAK_LONG")); err == nil {
+	if want, err := time.ParseDuration(os.Getenv("TEST_GOPHD_SOAK_LONG")); err == nil {
 		span = want
 	}
 	m := startLongRun(t, span)

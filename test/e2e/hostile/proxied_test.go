@@ -30,7 +30,7 @@ var floods = []string{
 // sent at once (that is its cap), and some of its own; and those who come directly
 // are served, in the long form within 50 ms in the middle.
 func TestSoakProxied(t *testing.T) {
-	span, long := time.Second, os.Getenv("GOPHD_SOAK") != ""
+	span, long := time.Second, os.Getenv("TEST_GOPHD_SOAK") != ""
 	if long {
 		span = 15 * time.Second
 	}

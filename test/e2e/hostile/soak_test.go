@@ -40,7 +40,7 @@ var basicHabits = []habit{
 	{name: "TLS hello in part", first: "\x16\x03\x01\x02\x00\x01\x00\x01\xfc"},
 }
 
-// TestSoak holds ten thousand clients of each habit against gophd if GOPHD_SOAK
+// TestSoak holds ten thousand clients of each habit against gophd if TEST_GOPHD_SOAK
 // says 10000; by default, a few hundred.
 func TestSoak(t *testing.T) {
 	var files syscall.Rlimit
@@ -48,7 +48,7 @@ func TestSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, long := max(40, min(600, int(files.Cur)/2-300)), false // for so many there is room
-	if want, err := strconv.Atoi(os.Getenv("GOPHD_SOAK")); err == nil {
+	if want, err := strconv.Atoi(os.Getenv("TEST_GOPHD_SOAK")); err == nil {
 		if n, long = want, true; files.Cur < uint64(n+200) {
 			t.Skipf("%d open files are too few", files.Cur)
 		}
