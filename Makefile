@@ -33,8 +33,8 @@ OTHERS = $$(go list ./... | grep -vxF "$$(go list $(PLAIN))" | tr '\n' ' ')
 
 test: check
 	@rm -f bin/failed; if go build -race runtime/cgo 2>/dev/null; \
-	then $(TEST) "$(FLAGS) -- $(PLAIN) ./answer ./server" "$(FLAGS) -race -- $(OTHERS)"; \
-	else $(TEST) -note "without the race detector: it needs a C compiler" "$(FLAGS) -- ./..."; fi
+	then $(TEST) -- "$(FLAGS) -- $(PLAIN) ./answer ./server" "$(FLAGS) -race -- $(OTHERS)"; \
+	else $(TEST) -note "without the race detector: it needs a C compiler" -- "$(FLAGS) -- ./..."; fi
 
 again:
 	@$(TEST) -again
@@ -49,7 +49,7 @@ race-detector:
 	go build -race -tags $(TAGS) -o bin/race/gophd ./cmd/gophd
 
 all:
-	@rm -f bin/failed; TEST_GOPHD_BIN=$(CURDIR)/bin/race/gophd TEST_GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(TEST) \
+	@rm -f bin/failed; TEST_GOPHD_BIN=$(CURDIR)/bin/race/gophd TEST_GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(TEST) -- \
 		"$(FLAGS) -timeout 14m -skip '^TestGlusterFS$$|^TestSoak' -- ./test/e2e/... ./policy/... ./cmd/..." "$(FLAGS) -race -- $(OTHERS)"
 
 # One tree on two machines, with a brick and a machine taken away: minutes, as root.
@@ -154,7 +154,7 @@ packages: man
 
 # The packages, tried in a clean Debian tree that is made once and kept in the cache.
 test-packages: packages
-	@rm -f bin/failed; TEST_GOPHD_ALL=1 TEST_GOPHD_PACKAGES=$(PACKAGES) $(TEST) "-count 1 -tags $(TAGS) -timeout 20m -run '^Test(Package|Install)' -- ./test/e2e"
+	@rm -f bin/failed; TEST_GOPHD_ALL=1 TEST_GOPHD_PACKAGES=$(PACKAGES) $(TEST) -- "-count 1 -tags $(TAGS) -timeout 20m -run '^Test(Package|Install)' -- ./test/e2e"
 
 clean:
 	rm -rf bin

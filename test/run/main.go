@@ -1,7 +1,7 @@
 // Run runs go test in one or more ways at once and closes with one report: what failed,
 // what was left out and why, and how many tests passed, failed and were skipped.
 //
-//	go run ./test/run [-note TEXT] 'FLAGS -- PACKAGES'...
+//	go run ./test/run [-note TEXT] -- 'FLAGS -- PACKAGES'...
 //	go run ./test/run -again
 //
 // It tries nothing twice. bin/failed lists a command for each test that failed; -again
