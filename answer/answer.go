@@ -182,7 +182,8 @@ type Asked struct {
 	// View is the site as the request sees it.
 	View *site.View
 
-	client string // the address that a menu shows; "" if it is made for all
+	client string              // the address that a menu shows; "" if it is made for all
+	names  map[string]mapNames // what maps call things, by their directories
 }
 
 // Context ends when the answer is no longer wanted.

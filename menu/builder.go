@@ -88,6 +88,8 @@ type Link struct {
 // Menu is a menu and what it was made from.
 type Menu struct {
 	Items []Item
+	// Title is the first title line of its map ("!title"); "" if it has none.
+	Title string
 	// Problems are what is wrong in the files it was made from, at most 100 of
 	// them; everything else is served.
 	Problems []diag.Diagnostic
@@ -142,6 +144,7 @@ type making struct {
 	compared int   // what of them was compared with patterns
 	steps    int
 	mapsOnly bool // nothing but the maps is read
+	noLooks  bool // not even the first bytes of what maps link
 }
 
 func (b *Builder) begin(ctx context.Context, dir string) *making {

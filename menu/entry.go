@@ -124,6 +124,9 @@ func (m *making) local(it *Item) (link Link, ok bool) {
 // linksProgram reports whether a link to a menu or a search leads to a program, which
 // other servers would run.
 func (m *making) linksProgram(it Item) bool {
+	if m.noLooks {
+		return false
+	}
 	sel, _, _ := strings.Cut(it.Selector, "?")
 	name := fold(m.dir, sel)
 	if it.Type != TypeMenu && it.Type != TypeSearch || strings.HasSuffix(sel, "/") || IsMap(path.Base(name)) || IsMenuFile(path.Base(name)) || !selector.AskableName(name) {

@@ -55,6 +55,9 @@ func (m *making) mapLine(line string) (ended, listing bool) {
 	switch rest := line[1:]; line[0] {
 	case '#':
 	case '!':
+		if m.menu.Title == "" {
+			m.menu.Title = strings.TrimSpace(rest)
+		}
 		m.text(rest)
 	case '-':
 		directive = m.hideLine(rest)

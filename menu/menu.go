@@ -23,6 +23,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
@@ -85,6 +86,32 @@ func (b *Builder) Sources(name string) Sources {
 		*list = slices.Compact(*list)
 	}
 	return m.sources
+}
+
+// Names reads the map of a directory, or a file that is a menu, without what it links
+// or lists. It returns its title line and how it calls files and directories, by their
+// names in the tree; the first label of each counts.
+func (b *Builder) Names(ctx context.Context, name string) (title string, labels map[string]string) {
+	labels = map[string]string{}
+	c := *b
+	c.Linked = func(l Link) {
+		target := strings.Trim(l.Selector, "/")
+		if target == "" {
+			target = "."
+		}
+		if ours := l.Local || l.Host == b.Host && l.Port == b.Port; ours && labels[target] == "" {
+			labels[target] = strings.TrimSpace(l.Label)
+		}
+	}
+	m := c.begin(ctx, name)
+	m.looks, m.mapsOnly, m.noLooks = 0, true, true
+	if IsMenuFile(path.Base(name)) {
+		m.dir = path.Dir(name)
+		_ = m.file(name)
+	} else {
+		m.mapped()
+	}
+	return m.menu.Title, labels
 }
 
 // mapped makes the menu of a map, if the directory has one. If it has none but a

@@ -11,8 +11,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // A Feed is what a feed says. Everything in it may come from a stranger.
@@ -98,27 +96,4 @@ func (w *xmlWriter) text(s string) {
 	out := bytes.NewBuffer(w.b)
 	_ = xml.EscapeText(out, []byte(s)) // a Buffer takes everything
 	w.b = out.Bytes()
-}
-
-// maxTitle is the longest title, in bytes.
-const maxTitle = 200
-
-// title is a line made fit to be a title: without the marks that texts put before
-// a heading, without control characters, of one line; empty if nothing is left.
-func title(line string) string {
-	var b []byte
-	for _, r := range line {
-		if b == nil && !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.In(r, unicode.Ps, unicode.Pi, unicode.So) && r != '"' && r != '\'' {
-			continue
-		}
-		if !unicode.IsPrint(r) {
-			r = ' '
-		}
-		if len(b)+utf8.RuneLen(r) > maxTitle {
-			b = append(b, "..."...)
-			break
-		}
-		b = utf8.AppendRune(b, r)
-	}
-	return string(bytes.Join(bytes.Fields(b), []byte(" ")))
 }

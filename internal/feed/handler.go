@@ -50,8 +50,10 @@ func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.name(q, dir, list)
-	f := h.feed(q.Request, dir, list)
+	for i := range list {
+		list[i].Title = q.Title(list[i].name, false)
+	}
+	f := h.feed(q, dir, list)
 	return &answer.Value{Class: answer.File, Selector: selector.Canonical(name, false), Type: menu.TypeText, Media: MediaType, Body: f.Append(nil), Keep: true}, nil
 }
 
@@ -103,7 +105,7 @@ func dated(v *site.View, dir string, allowed func(string) bool) ([]datedText, er
 	}
 	var list []datedText
 	for _, e := range entries {
-		day, ok := Date(e.Name())
+		day, ok := answer.Day(e.Name())
 		if typ, known := menu.TypeOf(e.Name()); !ok || e.IsDir() || known && typ != menu.TypeText {
 			continue
 		}
@@ -117,38 +119,12 @@ func dated(v *site.View, dir string, allowed func(string) bool) ([]datedText, er
 	return list[:min(len(list), maxEntries)], nil
 }
 
-// name sets the titles of the texts: what the menu calls them, or their first
-// line, or their name.
-func (h *Feeds) name(q *answer.Asked, dir string, list []datedText) {
-	labels := map[string]string{}
-	if m, err := q.Builder().Menu(q.Context(), dir); err == nil {
-		for _, it := range m.Items {
-			if it.Host == q.Request.Host && it.Type != menu.TypeInfo {
-				labels[strings.TrimPrefix(it.Selector, "/")] = it.Label
-			}
-		}
-	}
-	for i := range list {
-		t := &list[i]
-		base := path.Base(t.name)
-		if label := title(labels[t.name]); label != "" && label != base {
-			t.Title = label
-		} else if f, err := q.View.Lookup(t.name); err == nil {
-			t.Title = Heading(f)
-			_ = f.Close()
-		}
-		t.Title = cmp.Or(t.Title, base)
-	}
-}
-
 // feed puts the feed of a directory together.
-func (h *Feeds) feed(r *server.Request, dir string, list []datedText) *Feed {
+func (h *Feeds) feed(q *answer.Asked, dir string, list []datedText) *Feed {
+	r := q.Request
 	sel := selector.Canonical(dir, true)
 	home := h.url(r, menu.TypeMenu, sel)
-	f := &Feed{ID: home, Title: r.Host + sel, Author: r.Host, Links: h.links(r, menu.TypeMenu, sel)}
-	if dir == "." {
-		f.Title = r.Host
-	}
+	f := &Feed{ID: home, Title: q.Title(dir, true), Author: r.Host, Links: h.links(r, menu.TypeMenu, sel)}
 	f.Links = append(f.Links, Ref{"self", "application/atom+xml", h.url(r, menu.TypeText, sel+Name)})
 	for _, t := range list {
 		e := t.Entry

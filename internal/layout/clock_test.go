@@ -28,7 +28,7 @@ var mayAskTheWall = map[string]string{
 	"menu/tree.go":                   "of a buffer, not of a time",
 	"internal/watch/compare.go":      "of files: one that seems new is read once more",
 	"internal/webview/view.go":       "of a file, told to browsers",
-	"internal/feed/atom.go":          "dates of texts, and classes of characters",
+	"internal/feed/atom.go":          "dates of texts",
 	"internal/sitesearch/follow.go":  "of a file, compared with itself",
 	"site/scan.go":                   "of files, compared with each other",
 	"internal/disk/revision.go":      "of files: one that seems new is read once more",

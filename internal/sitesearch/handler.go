@@ -58,7 +58,7 @@ func (s *Searcher) Answer(q *answer.Asked) (*answer.Value, error) {
 	if err != nil {
 		return nil, &server.Error{Kind: server.Busy, Err: err}
 	}
-	a.Class, a.Items = answer.Menu, s.results(q.View, query, page, found)
+	a.Class, a.Items = answer.Menu, s.results(q, query, page, found)
 	return a, nil
 }
 
@@ -110,7 +110,7 @@ func (s *Searcher) help() []menu.Item {
 
 // results is a page of results. The text of each is read again for the line to show:
 // one that is gone is listed without it.
-func (s *Searcher) results(v *site.View, query string, page int, r search.Results) []menu.Item {
+func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Results) []menu.Item {
 	items := []menu.Item{menu.Info(summary(query, page, r))}
 	if r.Forms {
 		items = append(items, menu.Info("No text has these words; these have other forms of them."))
@@ -124,8 +124,8 @@ func (s *Searcher) results(v *site.View, query string, page int, r search.Result
 	items = append(items, menu.Info(""))
 	for _, h := range r.Hits {
 		plain, dir := plainName(h.Name)
-		line, typ := s.excerpt(v, query, plain, dir)
-		items = append(items, menu.Item{Type: typ, Label: label(h, plain), Selector: selector.Canonical(plain, dir)})
+		line, typ := s.excerpt(q.View, query, plain, dir)
+		items = append(items, menu.Item{Type: typ, Label: label(q, plain, dir), Selector: selector.Canonical(plain, dir)})
 		if line != "" {
 			items = append(items, menu.Info("   "+line))
 		}
@@ -196,13 +196,13 @@ func summary(query string, page int, r search.Results) string {
 
 func count(n int, what string) string { return diag.Count(n, what, what+"s") }
 
-// label is a result's title and where it is.
-func label(h search.Hit, plain string) string {
+// label is what a result is called: its title, and where it is.
+func label(q *answer.Asked, plain string, dir bool) string {
+	title := q.Title(plain, dir)
 	if plain == "." {
-		return "/"
+		return title + " (/)"
 	}
-	title := strings.TrimSpace(strings.TrimSuffix(h.Title, path.Base(plain)))
-	if title == "" {
+	if title == path.Base(plain) {
 		return "/" + plain
 	}
 	return title + " (/" + plain + ")"

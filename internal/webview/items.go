@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/feed"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
@@ -32,7 +33,7 @@ func (v *Pages) fill(p *page, req *server.Request, items []menu.Item) {
 			}
 			shown, local := link(req, it)
 			b.Items = append(b.Items, shown)
-			if _, dated := feed.Date(path.Base(it.Selector)); local && dated && it.Type == menu.TypeText {
+			if _, dated := answer.Day(path.Base(it.Selector)); local && dated && it.Type == menu.TypeText {
 				p.Feed = feedOf(p, it)
 			}
 		}

@@ -1,0 +1,112 @@
+package answer
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+)
+
+// A Target is where an item of a menu leads. If Path and URL are empty, it leads
+// nowhere.
+type Target struct {
+	// Path is the selector of a resource of this site, with its slash in front. Only
+	// one of Path and URL is set.
+	Path string
+
+	// URL is what the item leads to elsewhere. Its scheme is harmless: it only leads
+	// somewhere.
+	URL string
+
+	// Asks: the selector answers a question, which is sent with it.
+	Asks bool
+}
+
+// Target returns where an item leads.
+func (q *Asked) Target(it menu.Item) (t Target) {
+	if IsInfo(it) {
+		return t
+	}
+	if target, ok := urlTarget(it.Selector); ok {
+		if _, err := menu.RedirectPage(target); err == nil {
+			t.URL = target
+		}
+		return t
+	}
+	r := q.Request
+	switch local := it.Host == "" || strings.EqualFold(it.Host, r.Host) && (it.Port == r.Port || it.Port == 0); {
+	case it.Type == menu.TypeCSO:
+	case it.Type == menu.TypeTelnet || it.Type == menu.TypeTN3270:
+		if it.Host != "" {
+			u := url.URL{Scheme: "telnet", Host: net.JoinHostPort(it.Host, strconv.Itoa(it.Port))}
+			t.URL = u.String()
+		}
+	case !local:
+		sel := it.Selector
+		if sel == "/" {
+			sel = ""
+		}
+		t.URL = selector.URL{Host: it.Host, Port: it.Port, Type: it.Type, Selector: sel}.String()
+		t.Asks = it.Type == menu.TypeSearch
+	case !strings.HasPrefix(it.Selector, "//"): // no resource of ours, and another host's to a browser
+		t.Path = "/" + strings.TrimPrefix(it.Selector, "/")
+		t.Asks = it.Type == menu.TypeSearch
+	}
+	return t
+}
+
+// IsInfo reports whether an item is a line of information, which leads nowhere.
+func IsInfo(it menu.Item) bool {
+	return it.Type == menu.TypeInfo || it.Type == menu.TypeError || it.Type == 0
+}
+
+// A Block is a run of lines of a menu that belong together. Empty lines after it are
+// its own.
+type Block struct {
+	Items []menu.Item
+
+	// Drawn: the lines have columns, which only letters of one width show.
+	Drawn bool
+}
+
+// Blocks splits a menu. Lines without an empty line between them are one block, which
+// is drawn if one of them begins with a blank, or has two blanks in a row that do not
+// end a sentence. Drawn blocks that follow each other are one.
+func Blocks(items []menu.Item) (list []Block) {
+	for len(items) > 0 {
+		b := Block{}
+		n := 0
+		for ; n < len(items) && !isEmptyLine(items[n]); n++ {
+			b.Drawn = b.Drawn || isDrawn(items[n].Label)
+		}
+		for n < len(items) && isEmptyLine(items[n]) {
+			n++
+		}
+		b.Items, items = items[:n], items[n:]
+		if last := len(list) - 1; last >= 0 && b.Drawn && list[last].Drawn {
+			before := list[last].Items
+			list[last].Items = before[:len(before)+n] // they follow each other in memory
+			continue
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+func isEmptyLine(it menu.Item) bool { return IsInfo(it) && strings.TrimSpace(it.Label) == "" }
+
+func isDrawn(line string) bool {
+	if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+		return true
+	}
+	line = strings.TrimRight(line, " ")
+	for i := 1; i < len(line); i++ {
+		if line[i] == '\t' || strings.HasPrefix(line[i:], "  ") && strings.IndexByte(".!?: ", line[i-1]) < 0 {
+			return true
+		}
+	}
+	return false
+}

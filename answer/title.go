@@ -1,0 +1,148 @@
+package answer
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"io"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gophd/gophd/menu"
+)
+
+// Title returns the title of a file or directory of the site: the title line of its
+// map, its gophertag, the label that the map of its directory has for it, of a text
+// its first line that says something, or else its name; of the root the host's name.
+// It reads maps, and the beginning of a text.
+func (q *Asked) Title(name string, dir bool) string {
+	base := path.Base(name)
+	if dir || menu.IsMenuFile(base) {
+		title, _ := q.named(name)
+		if title = CleanTitle(title); title != "" {
+			return title
+		}
+	}
+	if dir {
+		if tag := CleanTitle(q.Builder().Label(q.Context(), name)); tag != "" {
+			return tag
+		}
+	}
+	if name == "." {
+		return q.Request.Host
+	}
+	_, labels := q.named(path.Dir(name))
+	if label := CleanTitle(labels[name]); label != "" && label != base {
+		return label
+	}
+	if !dir && mayBeText(base) {
+		if f, err := q.View.Lookup(name); err == nil {
+			defer func() { _ = f.Close() }()
+			return cmp.Or(heading(f), base)
+		}
+	}
+	return base
+}
+
+// mapNames are what a map calls things.
+type mapNames struct {
+	title  string
+	labels map[string]string
+}
+
+// named returns what the map of a directory, or a file that is a menu, calls things.
+func (q *Asked) named(name string) (title string, labels map[string]string) {
+	n, ok := q.names[name]
+	if !ok {
+		n.title, n.labels = q.Builder().Names(q.Context(), name)
+		if q.names == nil {
+			q.names = map[string]mapNames{}
+		}
+		q.names[name] = n
+	}
+	return n.title, n.labels
+}
+
+// maxTitle is the longest title, in bytes.
+const maxTitle = 200
+
+// opening are the classes of what a title may begin with besides letters and numbers.
+var opening = []*unicode.RangeTable{unicode.Ps, unicode.Pi, unicode.So}
+
+// CleanTitle makes a line fit to be a title: without the marks that texts have before
+// a heading, without control characters; empty if nothing is left.
+func CleanTitle(line string) string {
+	var b []byte
+	for _, r := range line {
+		if b == nil && !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsOneOf(opening, r) && r != '"' && r != '\'' {
+			continue
+		}
+		if !unicode.IsPrint(r) {
+			r = ' '
+		}
+		if len(b)+utf8.RuneLen(r) > maxTitle {
+			b = append(b, "..."...)
+			break
+		}
+		b = utf8.AppendRune(b, r)
+	}
+	words := bytes.Fields(b)
+	if n := len(words); n > 1 && len(bytes.Trim(words[n-1], "-=*~_|")) == 0 {
+		words = words[:n-1] // the other half of the marks
+	}
+	return string(bytes.Join(words, []byte(" ")))
+}
+
+// heading returns the first line of a text that says something, as a title; empty if
+// there is none in its first 8 KiB. A date and "Title:" before it are left out.
+func heading(text io.Reader) string {
+	lines := bufio.NewScanner(io.LimitReader(text, 8<<10))
+	lines.Buffer(nil, 16<<10)
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		if !utf8.ValidString(line) {
+			line = menu.FromLatin1(line)
+		}
+		if _, ok := Day(line); ok {
+			n := len("2026-01-02")
+			if allDigits(line[:8]) {
+				n = len("20260102")
+			}
+			line = line[n:]
+		}
+		if label, rest, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.TrimSpace(label), "title") {
+			line = rest
+		}
+		if t := CleanTitle(line); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// Day returns the day that a name or a line begins with: 2026-11-22, 2026_11_22,
+// 2026.11.22 or 20261122, and after it the end or something that is no digit. Ok is
+// false if it begins with none.
+func Day(s string) (day time.Time, ok bool) {
+	if len(s) >= 8 && allDigits(s[:8]) {
+		return parseDay("20060102", s[:8], s[8:])
+	}
+	if len(s) < 10 || s[4] != s[7] || !strings.ContainsRune("-_.", rune(s[4])) {
+		return time.Time{}, false
+	}
+	sep := s[4:5]
+	return parseDay("2006"+sep+"01"+sep+"02", s[:10], s[10:])
+}
+
+func parseDay(layout, day, rest string) (time.Time, bool) {
+	if rest != "" && '0' <= rest[0] && rest[0] <= '9' {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(layout, day)
+	return t, err == nil && t.Year() >= 1970
+}
+
+func allDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }

@@ -1,0 +1,126 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/server"
+)
+
+func TestDay(t *testing.T) {
+	for name, want := range map[string]string{
+		"2026-11-22.txt": "2026-11-22", "2026-11-22": "2026-11-22", "20261122-title.txt": "2026-11-22", "2026_01_02x": "2026-01-02",
+		"2026.01.02": "2026-01-02", "2024-02-29 leap": "2024-02-29",
+		"2025-02-29.txt": "", "2026-13-01": "", "202611221.txt": "", "2026-11-223": "", "2026-11_22": "", "1200-01-01": "",
+		"post-2026-11-22": "", "2026": "", "": "", "2026-1-2.txt": "", "20261": "",
+	} {
+		got := ""
+		if day, ok := Day(name); ok {
+			got = day.Format(time.DateOnly)
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestHeading(t *testing.T) {
+	for text, want := range map[string]string{
+		"Hello\nthere":                 "Hello",
+		"\n\n  # A *title* \n":         "A *title*",
+		"=====\nBelow a ruler\n":       "Below a ruler",
+		"---\n***\n":                   "",
+		"":                             "",
+		"\"Quoted\" – so":              "\"Quoted\" – so",
+		"\x1b[31mred\x07\n":            "[31mred",
+		"caf\xe9":                      "café",
+		"2026-01-02 A walk\n":          "A walk",
+		"20260102\n\nTITLE:  A walk\n": "A walk",
+		"2026-01-02 - A walk\n":        "A walk",
+		"日記\n":                         "日記",
+		strings.Repeat("x", 300):       strings.Repeat("x", 200) + "...",
+		strings.Repeat("y", 40000):     strings.Repeat("y", 200) + "...",
+	} {
+		if got := heading(strings.NewReader(text)); got != want {
+			t.Errorf("%.30q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Each way to a title, and the name where there is none.
+func TestTitle(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"gophermap":       "text\n!- The root -\n!Not this\n0A label\tphlog/a.txt\n0Other\tphlog/a.txt\n0Far\t/phlog/b.txt\tfar.example\n1Sub\tsub\n0top.txt\ttop.txt\n",
+		"phlog/gophermap": "0Inner label\ta.txt\n0x\t/top.txt\th\t70\n*\n", "phlog/a.txt": "First\n", "phlog/b.txt": "2026-01-01\n=====\n\nSecond\n",
+		"phlog/c.bin": "\x00", "phlog/noext": "Text", "tagged/gophertag": "Tagged\n", "tagged/x.txt": "", "sub/x": "\x00\x01", "m.gph": "!A map\n", "top.txt": "Top\n",
+	})
+	tree := run(t, dir)
+	q := &Asked{Host: &Host{Site: tree}, Request: &server.Request{Host: "h", Port: 70}, View: tree.View(t.Context())}
+	for name, want := range map[string]string{
+		".": "The root", "phlog/a.txt": "Inner label", "phlog/b.txt": "Second", "phlog/c.bin": "c.bin", "phlog/noext": "Text", "phlog": "phlog",
+		"tagged": "Tagged", "tagged/x.txt": "x.txt", "sub": "Sub", "sub/x": "x", "m.gph": "m.gph", "top.txt": "Top",
+	} {
+		f, err := q.View.Lookup(name)
+		must(t, err)
+		if got := q.Title(name, f.Info.IsDir()); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		must(t, f.Close())
+	}
+}
+
+// Where items lead, from a host h at port 70.
+func TestTarget(t *testing.T) {
+	q := &Asked{Request: &server.Request{Host: "h", Port: 70}}
+	for line, want := range map[string]Target{
+		"0A\t/a.txt\th\t70": {Path: "/a.txt"}, "1A\ta/\tH\t70": {Path: "/a/"}, "1A\t\th\t70": {Path: "/"}, "7A\t/search\th\t70": {Path: "/search", Asks: true},
+		"0A\t/a b\tfar\t70": {URL: "gopher://far/0/a%20b"}, "1A\t/\tfar\t7070": {URL: "gopher://far:7070/"}, "0A\t/a\th\t71": {URL: "gopher://h:71/0/a"},
+		"7A\t/s\tfar\t70": {URL: "gopher://far/7/s", Asks: true}, "hA\tURL:https://x.org/\th\t70": {URL: "https://x.org/"}, "hA\tURL:javascript:x\th\t70": {},
+		"8A\tguest\tbbs\t23": {URL: "telnet://bbs:23"}, "2A\tcso\tx\t105": {}, "iA\t/a\th\t70": {}, "3A\t/a\th\t70": {}, "0A\t//x.org/\th\t70": {},
+	} {
+		it, err := menu.ParseItem(line)
+		must(t, err)
+		if got := q.Target(it); got != want {
+			t.Errorf("%q: %+v, want %+v", line, got, want)
+		}
+	}
+}
+
+// Which lines belong together, and which are drawn; no line is lost.
+func TestBlocks(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               "[]",
+		"a\nb\n\nc":                      "[a|b| c]",
+		"a\n b\n\nc":                     "[*a| b| c]",
+		"a\n b\n\n/  \\\n\nprose.  Two.": "[*a| b||/  \\| prose.  Two.]",
+		"\n\na":                          "[| a]",
+		"=File        size\n=x   1":      "[*=File        size|=x   1]",
+		"a\tb":                           "[*a\tb]",
+	} {
+		var items []menu.Item
+		for line := range strings.SplitSeq(text, "\n") {
+			if label, ok := strings.CutPrefix(line, "="); ok {
+				items = append(items, menu.Item{Type: menu.TypeText, Label: label, Selector: "/x"})
+			} else if text != "" {
+				items = append(items, menu.Info(line))
+			}
+		}
+		var got []string
+		n := 0
+		for _, b := range Blocks(items) {
+			var lines []string
+			for _, it := range b.Items {
+				lines = append(lines, map[bool]string{false: "="}[IsInfo(it)]+it.Label)
+			}
+			got = append(got, map[bool]string{true: "*"}[b.Drawn]+strings.Join(lines, "|"))
+			n += len(b.Items)
+		}
+		if fmt.Sprint(got) != want || n != len(items) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
