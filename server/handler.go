@@ -56,6 +56,9 @@ type Request struct {
 	TLS        bool
 	ServerName string
 
+	// Raw is the request of a Protocol, as it was sent; "" for Gopher.
+	Raw string
+
 	ctx context.Context
 }
 

@@ -87,15 +87,15 @@ func (r refusal) String() string {
 	}[r]
 }
 
-// body is what the client is told.
-func (r refusal) body() []byte {
+// err is what the client reads; nil if there is nothing that it could.
+func (r refusal) err() error {
 	switch r {
 	case tooFast:
-		return ErrorBody(errTooFast)
-	case noTLS, noHTTP: // nothing that it could read
+		return errTooFast
+	case noTLS, noHTTP:
 		return nil
 	}
-	return ErrorBody(errBusy)
+	return errBusy
 }
 
 var (

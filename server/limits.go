@@ -75,7 +75,10 @@ func (r *run) refuse(c *conn, why refusal) {
 	r.refused(c.remote.Addr(), why)
 	c.slot.leave()
 	defer c.close()
-	body := why.body()
+	var body []byte
+	if err := why.err(); err != nil && (r.proto == nil || !r.proto.TLS || c.tls != nil) {
+		body = r.errorBody(err)
+	}
 	switch p, polled := c.Conn.(interface{ Refuse(word []byte) }); {
 	case c.begun:
 		c.reset()
@@ -83,7 +86,7 @@ func (r *run) refuse(c *conn, why refusal) {
 	case polled:
 		p.Refuse(body)
 	case c.SetDeadline(time.Now().Add(time.Second)) == nil:
-		_, _ = c.Write(body)
+		_, _ = c.talk().Write(body)
 	}
 }
 

@@ -53,7 +53,9 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 	for i := range loops { // all of them before one begins, which depends on how many there are
 		lp := &loop{run: r, poller: p, next: p.NewLoop(), failed: failed}
 		loops[i] = lp
-		lp.quick, _ = r.handler().(Quick)
+		if r.proto == nil {
+			lp.quick, _ = r.handler().(Quick)
+		}
 		if local := addrPort(tcp.Addr()); !local.Addr().IsUnspecified() {
 			lp.local = local
 			lp.host, lp.port = r.here(local)

@@ -15,6 +15,7 @@ type Observer interface {
 
 // Served is a request and what became of it.
 type Served struct {
+	Protocol string         // "gopher", "http", or a Protocol's name
 	Selector string         // "" if the request was none
 	Remote   netip.AddrPort // invalid if it is not known
 	Bytes    int64          // of the reply, as far as they were sent
@@ -28,7 +29,7 @@ func (s Served) Kind() Kind { return KindOf(s.Err) }
 // logRequest passes a request to the observer, and to the log in one line.
 func (r *run) logRequest(sel string, remote netip.AddrPort, n int64, took time.Duration, err error) {
 	if r.Observer != nil {
-		r.Observer.Observe(Served{sel, remote, n, took, err})
+		r.Observer.Observe(Served{r.protocol(sel), sel, remote, n, took, err})
 	}
 	level, msg := slog.LevelInfo, "request"
 	if k := KindOf(err); k == Busy || k == Internal {

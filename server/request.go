@@ -47,18 +47,20 @@ const (
 
 // next returns what a connection needs next, and the length of the header or line
 // with which head begins. An error is one of the request line, or errSilent.
-func (s *Server) next(c *conn) (what step, n int, err error) {
+func (r *run) next(c *conn) (what step, n int, err error) {
 	switch {
 	case len(c.head) == 0 && c.ended:
 		return readMore, 0, errSilent
 	case len(c.head) == 0:
 		return readMore, 0, nil
-	case c.tls != nil:
-	case !c.proxied && startsProxy(c.head) && s.trusts(c.remote.Addr()):
+	case c.tls != nil && r.proto == nil:
+	case c.tls == nil && !c.proxied && startsProxy(c.head) && r.trusts(c.remote.Addr()):
 		return c.ifMore(proxyHeader, headerLen(c.head))
 	case bytes.HasPrefix(c.head, signature2):
 		return requestLine, 0, errProxy
-	case c.head[0] == tlsHandshake && (s.TLS == nil || len(c.head) >= selector.MaxRequest):
+	case r.proto != nil:
+		return r.proto.nextOf(c)
+	case c.head[0] == tlsHandshake && (r.TLS == nil || len(c.head) >= selector.MaxRequest):
 		return handshake, 0, nil
 	case c.head[0] == tlsHandshake:
 		return c.ifMore(handshake, recordLen(c.head))

@@ -60,7 +60,7 @@ func (r *run) serve(c *conn) {
 	// From here on only the end of the drain cuts the connection off.
 	stop := context.AfterFunc(r.hard, func() { c.cut(c.slot) })
 	defer stop()
-	http := isHTTP(line)
+	http := r.proto == nil && isHTTP(line)
 	if http && r.HTTP == nil {
 		r.refuse(c, noHTTP)
 		return
@@ -97,7 +97,9 @@ func (r *run) serve(c *conn) {
 }
 
 func (r *run) gopher(c *conn, w *reply, req *Request, line []byte) (err error) {
-	if req.RequestLine, err = selector.Parse(line); err != nil {
+	if r.proto != nil {
+		req.Raw = string(line)
+	} else if req.RequestLine, err = selector.Parse(line); err != nil {
 		return &Error{Kind: BadRequest, Err: err}
 	}
 	r.watch(c, w, req.Selector)
@@ -175,7 +177,7 @@ func (r *run) answer(w *reply, err error) error {
 	case err == nil:
 		return w.finish()
 	case !w.started():
-		_, _ = w.Write(ErrorBody(err))
+		_, _ = w.Write(r.errorBody(err))
 		return w.flush()
 	}
 	_ = w.flush() // it cannot be taken back
@@ -244,12 +246,12 @@ func (r *run) giveUp(c *conn, w *reply, sel string, sending bool) {
 	if times := r.limited().logged.add(stuckKey, time.Now()); times > 0 {
 		r.logger.LogAttrs(r.hard, slog.LevelError, "a request does not end", slog.String("selector", sel), slog.Int("times", times))
 	}
-	if sending || n > 0 || isHTTP([]byte(sel)) {
+	if sending || n > 0 || r.proto == nil && isHTTP([]byte(sel)) {
 		c.unwanted()
 		r.logRequest(sel, c.remote, n, time.Since(c.accepted), errStuck)
 		c.abort()
 	} else {
-		body := ErrorBody(errStuck)
+		body := r.errorBody(errStuck)
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
 		sent, _ := c.talk().Write(body)
 		c.unwanted() // not before: a handler that ends then closes the connection

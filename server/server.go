@@ -184,10 +184,13 @@ type SharedListener struct{ net.Listener }
 // just accepted is not lost, lets replies finish for DrainTimeout, and returns nil
 // when all have ended, or do not return though their connections are closed. It
 // returns an error only when l fails for another reason.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+func (s *Server) Serve(ctx context.Context, l net.Listener) error { return s.serveAs(ctx, l, nil) }
+
+func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error {
 	hard, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
 	run := s.newRun(ctx, hard)
+	run.proto = p
 	tcp, err := run.serveTCP(l)
 	if !tcp {
 		err = run.acceptAll(l)
@@ -217,6 +220,7 @@ func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 // run is one call of Serve.
 type run struct {
 	*Server
+	proto      *Protocol       // nil: Gopher, and HTTP
 	soft, hard context.Context // soft ends: no new requests. hard ends: no more replies
 	logger     *slog.Logger
 	conns      sync.WaitGroup

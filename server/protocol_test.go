@@ -1,0 +1,90 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// spartanLike takes a line that ends in LF and as many bytes as its last digit says.
+func spartanLike(head []byte) int {
+	i := bytes.IndexByte(head, '\n')
+	if i < 1 {
+		return 0
+	}
+	if n := i + 1 + int(head[i-1]-'0'); len(head) >= n {
+		return n
+	}
+	return 0
+}
+
+// A protocol's requests and errors are its own; limits and the log are the server's,
+// over TCP, where poll holds the connection, and over TLS.
+func TestProtocol(t *testing.T) {
+	server, client := tlsConfigs(t)
+	for name, encrypted := range map[string]bool{"plain": false, "TLS": true} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			s := &Server{TLS: server, Log: slog.New(slog.NewTextHandler(&log, nil)), MaxConnsPerIP: 1, RequestTimeout: time.Minute}
+			p := &Protocol{Name: "test", TLS: encrypted, Length: spartanLike,
+				Error: func(err error) []byte { return []byte("! " + ErrorMessage(err)) },
+				Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
+					if r.Selector = "/" + strings.TrimSpace(r.Raw); strings.HasPrefix(r.Raw, "GET / HTTP/1.1\r\n0") {
+						return ErrNotFound
+					}
+					_, err := io.WriteString(w, "<"+r.Raw+">")
+					return err
+				})}
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- s.ServeProtocol(ctx, l, p) }()
+			dial := func() net.Conn {
+				c, err := net.Dial("tcp", l.Addr().String())
+				if err == nil && encrypted {
+					c = tls.Client(c, client)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				return c
+			}
+			for request, want := range map[string]string{
+				"a 0\nrest":                        "<a 0\n>",
+				"a 3\nabcd":                        "<a 3\nabc>",
+				"GET / HTTP/1.1\r\n0":              "! Not found", // what is HTTP elsewhere
+				strings.Repeat("x", 4100):          "! Request too long",
+				"\x16 is no handshake here, 0\n":   "<\x16 is no handshake here, 0\n>",
+				"unfinished":                       "<unfinished>",
+				"PROXY TCP4 1.2.3.4 5.6.7.8 1 0\n": "<PROXY TCP4 1.2.3.4 5.6.7.8 1 0\n>", // of a peer that is not trusted
+			} {
+				c := dial()
+				_, err := io.WriteString(c, request)
+				if half, ok := c.(interface{ CloseWrite() error }); ok && err == nil {
+					err = half.CloseWrite()
+				}
+				got, readErr := io.ReadAll(c)
+				_ = c.Close()
+				if string(got) != want || err != nil || readErr != nil {
+					t.Errorf("%.40q: %q, %v, %v; want %q", request, got, err, readErr, want)
+				}
+			}
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			if s.Counts().Accepted != 7 || !strings.Contains(log.String(), `selector="/a 3\nabc"`) {
+				t.Errorf("%+v; %s", s.Counts(), log.String())
+			}
+		})
+	}
+}
