@@ -1,13 +1,14 @@
 // Package sandbox takes rights away from the process that calls it, until its end:
 // those of root ([Identity.Become]), and ([Enter]) all use of files and of the network
-// but what it names, with Landlock (Linux 5.13), and the system calls that only an
-// intruder needs, with seccomp(2) (amd64, arm64). It is of use to any server that
+// but what it names, with Landlock (Linux 5.13), and all system calls but those that
+// serving needs, with seccomp(2) (amd64, arm64). It is of use to any server that
 // has opened its listeners and from then on only reads a few directories.
 //
 // Do not use it in a program that starts others, or that opens connections: it
 // cannot any more. Where the kernel has seccomp no socket can be made, MPTCP's
 // included; Landlock alone does not see sockets that are not TCP (UDP from ABI 10
-// on). The process can still stat any name, and use what is open already.
+// on), nor TCP Fast Open. The process can still stat any name, and use what is open
+// already.
 package sandbox
 
 import (
@@ -44,30 +45,35 @@ const (
 
 // Landlock ABIs in which more can be forbidden (landlock(7), Kernel ABI).
 const (
-	abiTCP     = 4  // TCP: bind and connect
-	abiSignals = 6  // signals and abstract sockets of other processes
-	abiUDP     = 10 // UDP
+	abiTruncate = 3 // cutting files off
+	abiTCP      = 4 // TCP: bind and connect
+	abiSignals  = 6 // signals and abstract sockets of other processes
+	abiUnix     = 9 // connecting to Unix sockets by their names
 )
 
 // Holds is what was forbidden.
 type Holds struct {
 	ABI   int  // of the kernel's Landlock; 0 if there is none
 	Calls bool // system calls are filtered
+
+	connects bool // connect(2) is allowed, for Unix sockets
 }
 
 // Files reports whether all use of files beside Paths is forbidden.
 func (h Holds) Files() bool { return h.ABI > 0 }
 
-// TCP reports whether connecting, and listening again, is forbidden.
-func (h Holds) TCP() bool { return h.ABI >= abiTCP || h.Calls }
+// TCP reports whether connecting and listening again are forbidden, in each way: also
+// with a connection that was accepted. Where Unix sockets may be connected to, the
+// filter cannot tell which socket it is: that takes Landlock, too.
+func (h Holds) TCP() bool { return h.Calls && (!h.connects || h.ABI >= abiTCP) }
 
-// Full reports whether all is forbidden that gophd asks for.
-func (h Holds) Full() bool { return h.Files() && h.TCP() }
+// Full reports whether files and system calls are restricted as gophd asks for.
+func (h Holds) Full() bool { return h.Files() && h.Calls }
 
 // LogValue returns what holds, for a log.
 func (h Holds) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("landlock_abi", h.ABI), slog.Bool("files", h.Files()), slog.Bool("tcp", h.TCP()),
-		slog.Bool("udp", h.ABI >= abiUDP || h.Calls), slog.Bool("signals", h.ABI >= abiSignals), slog.Bool("calls", h.Calls))
+		slog.Bool("udp", h.Calls), slog.Bool("signals", h.ABI >= abiSignals || h.Calls), slog.Bool("calls", h.Calls))
 }
 
 // Available returns what Enter would hold on this kernel.
@@ -87,8 +93,9 @@ var Newest = struct {
 
 // Enter forbids the whole process, all threads, all use of files beside p, new
 // sockets, other programs and other processes, as far as the kernel can, and
-// returns how far. It cannot be undone. The environment is emptied: what it holds
-// may be secret. If Landlock fails, nothing is forbidden.
+// returns how far. It cannot be undone. The environment is emptied and overwritten in
+// memory: what it holds may be secret. Variables that begin with GO are only emptied;
+// substrings of others must not be in use. If Landlock fails, nothing is forbidden.
 func Enter(p Paths) (Holds, error) {
 	_, _ = time.Now().Zone() // read once, late, from /usr/share/zoneinfo
 	rules, err := p.rules()
@@ -96,12 +103,14 @@ func Enter(p Paths) (Holds, error) {
 		return Holds{}, err
 	}
 	holds := Available()
+	holds.connects = len(p.Connect) > 0
+	wipeEnvironment()
 	if err := Newest.Config.BestEffort().Restrict(rules...); err != nil {
 		return Holds{}, fmt.Errorf("entering the sandbox: %w", err)
 	}
 	os.Clearenv()
 	if holds.Calls {
-		if err := denyCalls(len(p.Connect) > 0); err != nil {
+		if err := filterCalls(mode{connects: holds.connects, stores: len(p.Keep) > 0}); err != nil {
 			return Holds{ABI: holds.ABI}, fmt.Errorf("entering the sandbox: %w", err)
 		}
 	}
@@ -121,6 +130,15 @@ func (p Paths) rules() ([]landlock.Rule, error) {
 			granted := can
 			if !info.IsDir() {
 				granted &= ofFiles
+			}
+			if Newest.ABI < abiTruncate {
+				granted &^= ll.AccessFSTruncate
+			}
+			if Newest.ABI < abiUnix {
+				granted &^= ll.AccessFSResolveUnix
+			}
+			if granted == 0 {
+				continue // it cannot be forbidden, either
 			}
 			rules = append(rules, landlock.PathAccess(granted, name))
 		}

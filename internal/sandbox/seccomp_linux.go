@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"unsafe"
 
@@ -11,25 +12,99 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deniedCalls are the system calls that serving never needs and that a fault in
-// it would be used for: to run a program, to read or change another process, to
-// do with io_uring what this filter denies, and to get more rights from the kernel.
-var deniedCalls = []uint32{
-	unix.SYS_EXECVE, unix.SYS_EXECVEAT,
-	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD,
-	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
-	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
-	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_SETNS, unix.SYS_UNSHARE,
-	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_KEXEC_LOAD,
+// The filter of system calls is a list of what a server does once it serves: it
+// accepts, reads, sends, watches, and makes threads. Anything else fails with EPERM,
+// and a call that is newer than the list, or clone3(2), which the list cannot look
+// into, with ENOSYS, so that the caller takes an older one. Nothing kills the process.
+
+// A mode is what a server does beside that.
+type mode struct {
+	connects bool // to Unix sockets
+	stores   bool // files, as databases do
 }
 
-// The offsets in struct seccomp_data (linux/seccomp.h). Of the first argument the
-// low half is looked at: the machines of this file are little-endian, and the
-// kernel, too, takes a socket's family as 32 bits.
+// A call is a system call that is allowed: always, or if one of its forms fits.
+type call struct {
+	number uint32
+	forms  [][]argument // nil: any
+}
+
+// An argument fits if the bits of its mask have this value. The filter sees halves: 2n is
+// the low half of argument n, which is all that the kernel takes of a number, and 2n+1
+// the high half (these machines are little-endian).
+type argument struct{ half, mask, value uint32 }
+
+const all = ^uint32(0)
+
+// is returns one form for each value of an argument, after others that have to fit.
+func is(half uint32, values []uint32, before ...argument) (forms [][]argument) {
+	for _, v := range values {
+		forms = append(forms, append(append([]argument(nil), before...), argument{half, all, v}))
+	}
+	return forms
+}
+
+const (
+	namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWCGROUP
+	// nameless is the length of an address without a name: connect(2) takes it to
+	// disconnect (AF_UNSPEC), and for nothing else.
+	nameless = 2
+	// newest is the last call that was known when the list was made.
+	newest = unix.SYS_MSEAL
+)
+
+// calls returns the calls that a mode allows. What is asked for all the time and not in
+// every form comes first; kernels remember which calls are allowed in every form.
+func calls(m mode) []call {
+	list := []call{
+		{unix.SYS_SENDTO, [][]argument{{{2 * 3, unix.MSG_FASTOPEN, 0}}}}, // which would connect, past Landlock
+		{unix.SYS_TGKILL, is(0, []uint32{uint32(os.Getpid())})},
+		{unix.SYS_MMAP, [][]argument{{{2 * 2, unix.PROT_EXEC, 0}}}},
+		{unix.SYS_MPROTECT, [][]argument{{{2 * 2, unix.PROT_EXEC, 0}}}},
+		{unix.SYS_CLONE, [][]argument{{{0, unix.CLONE_THREAD | namespaces, unix.CLONE_THREAD}}}},
+		{unix.SYS_PRCTL, is(0, []uint32{unix.PR_SET_VMA, unix.PR_SET_NAME})},
+		{unix.SYS_PRLIMIT64, [][]argument{{{0, all, 0}, {2 * 2, all, 0}, {2*2 + 1, all, 0}}}}, // reads a limit of its own
+		{unix.SYS_SETSOCKOPT, append(
+			is(2*2, []uint32{unix.SO_LINGER, unix.SO_KEEPALIVE}, argument{2 * 1, all, unix.SOL_SOCKET}),
+			is(2*2, []uint32{unix.TCP_NODELAY, unix.TCP_QUICKACK, unix.TCP_NOTSENT_LOWAT, unix.TCP_KEEPIDLE, unix.TCP_KEEPINTVL, unix.TCP_KEEPCNT}, argument{2 * 1, all, unix.IPPROTO_TCP})...)},
+	}
+	fcntl := []uint32{unix.F_GETFL, unix.F_SETFL, unix.F_GETFD, unix.F_SETFD, unix.F_DUPFD_CLOEXEC}
+	always := []uint32{
+		unix.SYS_ACCEPT4, unix.SYS_RECVFROM, unix.SYS_SHUTDOWN, unix.SYS_GETSOCKNAME, unix.SYS_GETPEERNAME, unix.SYS_GETSOCKOPT, unix.SYS_SENDFILE,
+		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_PREAD64, unix.SYS_PREADV2, unix.SYS_CLOSE, unix.SYS_LSEEK,
+		unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_GETDENTS64, unix.SYS_READLINKAT, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_GETCWD,
+		unix.SYS_FSTAT, fstatat, unix.SYS_STATX, unix.SYS_STATFS, unix.SYS_FSTATFS, unix.SYS_FADVISE64, unix.SYS_CACHESTAT,
+		unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2, unix.SYS_PIPE2,
+		unix.SYS_INOTIFY_INIT1, unix.SYS_INOTIFY_ADD_WATCH, unix.SYS_INOTIFY_RM_WATCH,
+		unix.SYS_FUTEX, unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_RESTART_SYSCALL,
+		unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK, unix.SYS_SET_ROBUST_LIST, unix.SYS_RSEQ,
+		unix.SYS_MUNMAP, unix.SYS_MADVISE, unix.SYS_GETRUSAGE, unix.SYS_GETRANDOM, unix.SYS_UNAME,
+		unix.SYS_GETPID, unix.SYS_GETTID, unix.SYS_GETUID, unix.SYS_GETEUID, unix.SYS_GETGID, unix.SYS_GETEGID,
+		unix.SYS_EXIT, unix.SYS_EXIT_GROUP,
+	}
+	if m.connects {
+		list = append(list, call{unix.SYS_SOCKET, [][]argument{{{0, all, unix.AF_UNIX}, {2 * 1, 0xff, unix.SOCK_STREAM}}}})
+		always = append(always, unix.SYS_CONNECT)
+	} else {
+		list = append(list, call{unix.SYS_CONNECT, is(2*2, []uint32{nameless})})
+	}
+	if m.stores {
+		fcntl = append(fcntl, unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW)
+		always = append(append(always, unix.SYS_PWRITE64, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FSYNC, unix.SYS_FDATASYNC,
+			unix.SYS_UNLINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_MREMAP), storing...)
+	}
+	list = append(list, call{unix.SYS_FCNTL, is(2*1, fcntl)})
+	for _, number := range always {
+		list = append(list, call{number: number})
+	}
+	return list
+}
+
+// The offsets in struct seccomp_data (linux/seccomp.h).
 const (
 	offsetCall = 0
 	offsetArch = 4
-	offsetArg0 = 16
+	offsetArgs = 16
 )
 
 // x32 marks the calls of amd64's 32-bit pointer mode, which are others under the
@@ -39,33 +114,48 @@ const x32 = 0x40000000
 // arch is how the kernel names this machine.
 var arch = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 
-// filter is the program that the kernel asks at each system call. What it denies
-// fails with EPERM; so does every call of another architecture.
-func filter(unixSockets bool) ([]bpf.RawInstruction, error) {
-	const deny, allow = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM), unix.SECCOMP_RET_ALLOW
+// filter returns the program that the kernel asks at each system call. Each call of
+// another architecture fails with EPERM.
+func filter(m mode) ([]bpf.RawInstruction, error) {
+	const allow = unix.SECCOMP_RET_ALLOW
+	deny := bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)}
+	missing := bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}
 	program := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offsetArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: arch, SkipTrue: 1},
-		bpf.RetConstant{Val: deny},
+		deny,
 		bpf.LoadAbsolute{Off: offsetCall, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: x32, SkipTrue: 1},
-		bpf.RetConstant{Val: deny},
+		deny,
 	}
-	for _, call := range deniedCalls {
-		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: call, SkipTrue: 1}, bpf.RetConstant{Val: deny})
+	for _, c := range calls(m) {
+		body := []bpf.Instruction{bpf.RetConstant{Val: allow}}
+		if c.forms != nil {
+			body = nil
+		}
+		for _, form := range c.forms {
+			for i, a := range form {
+				rest := uint8(3*(len(form)-1-i) + 1) // the form's other arguments, and its end
+				body = append(body, bpf.LoadAbsolute{Off: offsetArgs + 4*a.half, Size: 4}, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: a.mask},
+					bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: a.value, SkipTrue: rest})
+			}
+			body = append(body, bpf.RetConstant{Val: allow})
+		}
+		if c.forms != nil {
+			body = append(body, deny)
+		}
+		program = append(append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: c.number, SkipTrue: uint8(len(body))}), body...)
 	}
-	program = append(program, bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_SOCKET, SkipTrue: 1}, bpf.RetConstant{Val: allow})
-	if unixSockets {
-		program = append(program, bpf.LoadAbsolute{Off: offsetArg0, Size: 4},
-			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.AF_UNIX, SkipTrue: 1}, bpf.RetConstant{Val: allow})
-	}
-	return bpf.Assemble(append(program, bpf.RetConstant{Val: deny}))
+	return bpf.Assemble(append(program,
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE3, SkipTrue: 2},
+		bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: newest, SkipTrue: 1},
+		deny, missing))
 }
 
-// denyCalls puts the filter before all threads of the process, those to come
+// filterCalls puts the filter before all threads of the process, those to come
 // included (seccomp(2), SECCOMP_FILTER_FLAG_TSYNC).
-func denyCalls(unixSockets bool) error {
-	raw, err := filter(unixSockets)
+func filterCalls(m mode) error {
+	raw, err := filter(m)
 	if err != nil {
 		return fmt.Errorf("assembling the filter of system calls: %w", err)
 	}

@@ -2,8 +2,10 @@
 
 package sandbox
 
-// denyCalls has no form for this system.
-func denyCalls(bool) error { return nil }
+type mode struct{ connects, stores bool }
+
+// filterCalls has no form for this system.
+func filterCalls(mode) error { return nil }
 
 // filtersCalls reports whether this system can filter system calls.
 func filtersCalls() bool { return false }

@@ -87,10 +87,10 @@ func shutdownWrite(fd int) unix.Errno {
 	return errno
 }
 
-// disconnect resets a connection (connect(2) with AF_UNSPEC). In the sandbox it
-// is allowed as the end of a connection.
+// disconnect resets a connection (connect(2) with AF_UNSPEC). In the sandbox only an
+// address of this length is allowed, which names nothing to connect to.
 func disconnect(fd int) unix.Errno {
-	nobody := unix.RawSockaddr{Family: unix.AF_UNSPEC}
+	nobody := uint16(unix.AF_UNSPEC)
 	_, _, errno := unix.RawSyscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&nobody)), unsafe.Sizeof(nobody))
 	return errno
 }

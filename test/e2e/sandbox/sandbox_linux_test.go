@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unsafe"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 // try lets a trial take rights away from a process of its own, and look from inside.
 func try(t *testing.T, trial func(dir string) error) {
 	t.Helper()
-	dir := os.Getenv("SANDBOX_DIR")
+	dir := strings.Clone(os.Getenv("SANDBOX_DIR")) // Enter overwrites the environment
 	if dir == "" {
 		dir = t.TempDir()
 		treetest.Write(t, dir, map[string]string{"parent/root/file": "old", "outside/file": "outside"})
@@ -49,16 +50,14 @@ func needFiles(t *testing.T) {
 	}
 }
 
-func TestReadOutside(t *testing.T)      { needFiles(t); try(t, tryRead) }
-func TestWrite(t *testing.T)            { needFiles(t); try(t, tryWrite) }
-func TestAppend(t *testing.T)           { needFiles(t); try(t, tryAppend) }
-func TestSwapOfRoot(t *testing.T)       { needFiles(t); try(t, trySwap) }
-func TestAllThreads(t *testing.T)       { needFiles(t); try(t, tryThreads) }
-func TestMissingPath(t *testing.T)      { needFiles(t); try(t, tryMissing) }
-func TestEnvironment(t *testing.T)      { needFiles(t); try(t, tryEnvironment) }
-func TestCalls(t *testing.T)            { needCalls(t); try(t, tryCalls) }
-func TestUnixSocket(t *testing.T)       { needCalls(t); try(t, tryUnix) }
-func TestConnectAndListen(t *testing.T) { needTCP(t); try(t, tryConnect) }
+func TestReadOutside(t *testing.T) { needFiles(t); try(t, tryRead) }
+func TestWrite(t *testing.T)       { needFiles(t); try(t, tryWrite) }
+func TestAppend(t *testing.T)      { needFiles(t); try(t, tryAppend) }
+func TestSwapOfRoot(t *testing.T)  { needFiles(t); try(t, trySwap) }
+func TestAllThreads(t *testing.T)  { needFiles(t); try(t, tryThreads) }
+func TestMissingPath(t *testing.T) { needFiles(t); try(t, tryMissing) }
+func TestEnvironment(t *testing.T) { needFiles(t); try(t, tryEnvironment) }
+func TestUnixSocket(t *testing.T)  { needCalls(t); try(t, tryUnix) }
 
 func needCalls(t *testing.T) {
 	needFiles(t)
@@ -67,19 +66,27 @@ func needCalls(t *testing.T) {
 	}
 }
 
-// TestEachABI proves from inside what each older Landlock would hold.
-func TestEachABI(t *testing.T) {
-	needFiles(t)
-	for abi := 1; abi <= sandbox.Available().ABI; abi++ {
-		t.Run(strconv.Itoa(abi), func(t *testing.T) {
-			try(t, func(dir string) error { return tryABI(dir, abi) })
-		})
-	}
+// modes are the ways to enter.
+var modes = map[string]func(dir string) sandbox.Paths{
+	"plain": func(dir string) sandbox.Paths { return sandbox.Paths{Read: []string{dir + "/parent/root"}} },
+	"connects": func(dir string) sandbox.Paths {
+		return sandbox.Paths{Read: []string{dir + "/parent/root"}, Connect: []string{dir + "/outside"}}
+	},
+	"stores": func(dir string) sandbox.Paths {
+		return sandbox.Paths{Read: []string{dir + "/parent/root"}, Keep: []string{dir + "/outside"}}
+	},
 }
 
-func needTCP(t *testing.T) {
-	if !sandbox.Available().TCP() {
-		t.Skip("this kernel's Landlock does not know TCP")
+// TestCalls tries in each mode, and on each older Landlock, what gophd says that it
+// forbids, and what it needs.
+func TestCalls(t *testing.T) {
+	needCalls(t)
+	for name, paths := range modes {
+		for abi := 1; abi <= sandbox.Available().ABI; abi++ {
+			t.Run(fmt.Sprintf("%s/%d", name, abi), func(t *testing.T) {
+				try(t, func(dir string) error { return tryCalls(dir, abi, paths(dir)) })
+			})
+		}
 	}
 }
 
@@ -195,74 +202,123 @@ func trySwap(dir string) error {
 	return err
 }
 
-func tryConnect(dir string) error {
+// accepted returns a connection that was accepted from a listener, and the address of
+// that.
+func accepted() (fd int, at *syscall.SockaddrInet4, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
-	// What Landlock holds is tried with a socket that was there before: after
-	// it the filter of system calls lets none be made.
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	_, err = net.Dial("tcp", l.Addr().String())
+	c, acceptErr := l.Accept()
+	if err = errors.Join(err, acceptErr); err != nil {
+		return 0, nil, err
+	}
+	f, err := c.(*net.TCPConn).File()
+	return int(f.Fd()), &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: l.Addr().(*net.TCPAddr).Port}, err
+}
+
+// tryCalls does what an intruder would, on a thread that was there before, too.
+func tryCalls(dir string, abi int, paths sandbox.Paths) error {
+	sandbox.Newest.ABI = abi
+	sandbox.Newest.Config = []landlock.Config{1: landlock.V1, 2: landlock.V2, 3: landlock.V3, 4: landlock.V4, 5: landlock.V5,
+		6: landlock.V6, 7: landlock.V7, 8: landlock.V8, 9: landlock.V9, 10: landlock.V10, 11: landlock.V11}[abi]
+	conn, at, err := accepted()
 	if err != nil {
 		return err
 	}
-	to := &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: l.Addr().(*net.TCPAddr).Port}
-	if err := enter(dir); err != nil {
-		return err
-	}
-	_, dialErr := net.Dial("tcp", l.Addr().String())
-	return errors.Join(
-		want(true, "connecting", syscall.Connect(fd, to)),
-		want(true, "listening again", syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})),
-		want(true, "dialling", dialErr),
-	)
-}
-
-// tryCalls does what an intruder would, on a thread that was there before too.
-func tryCalls(dir string) error {
-	ready, gone, results := make(chan bool), make(chan bool), make(chan error)
+	ready, gone, results := make(chan bool), make(chan sandbox.Holds), make(chan error)
 	go func() {
 		runtime.LockOSThread()
 		ready <- true
-		<-gone
-		results <- deniedHere("another thread")
+		results <- deniedHere("another thread", <-gone, paths, -1, nil)
 	}()
 	<-ready
-	if err := enter(dir); err != nil {
-		return err
+	h, err := sandbox.Enter(paths)
+	if err != nil || !h.Full() || h.ABI != abi {
+		return fmt.Errorf("it holds %v: %w", h, err)
 	}
-	close(gone)
-	return errors.Join(deniedHere("this thread"), <-results)
+	gone <- h
+	root := dir + "/parent/root"
+	return errors.Join(deniedHere("this thread", h, paths, conn, at), <-results,
+		want(false, "reading in the root", read(root+"/file")),
+		want(true, "reading the parent", list(dir+"/parent")),
+		want(len(paths.Keep) == 0, "reading outside", read(dir+"/outside/file")),
+		want(len(paths.Keep) == 0, "storing", store(dir+"/outside/db")),
+		want(true, "writing", os.WriteFile(root+"/file", nil, 0o644)),
+		want(true, "removing", os.Remove(root+"/file")),
+		want(true, "cutting a file off", openError(os.Truncate(root+"/file", 1))))
 }
 
-func deniedHere(where string) error {
+// store does what a database does with its file.
+func store(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte("x"), 10)
+	return errors.Join(err, unix.FcntlFlock(f.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}), f.Truncate(5), f.Sync(), f.Close(), os.Remove(name))
+}
+
+// deniedHere tries what is forbidden; conn is a connection that was accepted.
+func deniedHere(where string, h sandbox.Holds, paths sandbox.Paths, conn int, at *syscall.SockaddrInet4) error {
+	connects, stores := len(paths.Connect) > 0, len(paths.Keep) > 0
 	call := func(number uintptr, args ...uintptr) error {
-		args = append(args, 0, 0, 0)
-		_, _, errno := syscall.Syscall(number, args[0], args[1], args[2])
+		args = append(args, 0, 0, 0, 0, 0, 0)
+		_, _, errno := syscall.Syscall6(number, args[0], args[1], args[2], args[3], args[4], args[5])
 		if errno == 0 {
 			return nil
 		}
 		return errno
 	}
-	socket := func(family, kind, protocol int) error {
-		_, err := syscall.Socket(family, kind, protocol)
-		return err
+	is := func(errno syscall.Errno, what string, err error) error {
+		if !errors.Is(err, errno) {
+			return fmt.Errorf("%s: want %w, got %w", what, errno, err)
+		}
+		return nil
 	}
+	const exec = unix.PROT_READ | unix.PROT_EXEC
 	failed := errors.Join(
-		want(true, "a TCP socket", socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)),
-		want(true, "a UDP socket", socket(syscall.AF_INET6, syscall.SOCK_DGRAM, 0)),
-		want(true, "an MPTCP socket", socket(syscall.AF_INET, syscall.SOCK_STREAM, unix.IPPROTO_MPTCP)),
-		want(true, "a Unix socket", socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)),
+		want(true, "a TCP socket", call(unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM)),
+		want(true, "a UDP socket", call(unix.SYS_SOCKET, unix.AF_INET6, unix.SOCK_DGRAM)),
+		want(true, "an MPTCP socket", call(unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP)),
+		want(true, "a Unix datagram socket", call(unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_DGRAM)),
+		want(!connects, "a Unix socket", call(unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC)),
+		want(true, "a netlink socket", call(unix.SYS_SOCKET, unix.AF_NETLINK, unix.SOCK_RAW)),
 		want(true, "execve", syscall.Exec("/proc/self/exe", nil, nil)),
-		want(true, "execveat", call(unix.SYS_EXECVEAT)),
-		want(true, "ptrace", call(unix.SYS_PTRACE, unix.PTRACE_TRACEME)),
-		want(true, "process_vm_readv", call(unix.SYS_PROCESS_VM_READV, uintptr(os.Getpid()))),
-		want(true, "io_uring_setup", call(unix.SYS_IO_URING_SETUP, 1)),
-		want(true, "bpf", call(unix.SYS_BPF)),
-		want(true, "unshare", call(unix.SYS_UNSHARE, unix.CLONE_NEWUSER)),
+		want(true, "a process", call(unix.SYS_CLONE, uintptr(unix.SIGCHLD))),
+		want(true, "a thread in a namespace", call(unix.SYS_CLONE, unix.CLONE_THREAD|unix.CLONE_NEWUSER)),
+		want(true, "memory that runs", call(unix.SYS_MMAP, 0, 4096, exec, unix.MAP_PRIVATE|unix.MAP_ANON)),
+		want(true, "a signal for the parent", call(unix.SYS_KILL, uintptr(os.Getppid()))),
+		want(true, "a signal for a thread of the parent", call(unix.SYS_TGKILL, uintptr(os.Getppid()), uintptr(os.Getppid()))),
+		want(true, "its own priority", call(unix.SYS_SETPRIORITY, unix.PRIO_PROCESS, uintptr(os.Getppid()), 19)),
+		want(true, "making it dumpable", call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1)),
+		want(true, "its own limits", call(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_CORE, uintptr(unsafe.Pointer(&unix.Rlimit{})))),
+		want(true, "limits of its parent", call(unix.SYS_PRLIMIT64, uintptr(os.Getppid()), unix.RLIMIT_CORE)),
+		want(true, "a limit behind the low half of an address", call(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_CORE, 1<<32)),
+		want(true, "TCP_FASTOPEN_CONNECT", call(unix.SYS_SETSOCKOPT, 0, unix.IPPROTO_TCP, unix.TCP_FASTOPEN_CONNECT)),
+		want(true, "an owner of signals", call(unix.SYS_FCNTL, 0, unix.F_SETOWN, uintptr(os.Getppid()))),
+		want(!stores, "writing at an offset", openError(call(unix.SYS_PWRITE64, 1<<20))),
+		is(unix.ENOSYS, "clone3", call(unix.SYS_CLONE3)), is(unix.ENOSYS, "a call to come", call(5000)),
 	)
+	for _, number := range []uintptr{unix.SYS_EXECVEAT, unix.SYS_LISTEN, unix.SYS_BIND, unix.SYS_SENDMSG, unix.SYS_SENDMMSG, unix.SYS_RECVMSG, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
+		unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_GETFD, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL,
+		unix.SYS_ADD_KEY, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_SETNS, unix.SYS_UNSHARE, unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_OPEN_TREE,
+		unix.SYS_MOVE_MOUNT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_INIT_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_SECCOMP, unix.SYS_LANDLOCK_CREATE_RULESET,
+		unix.SYS_PERSONALITY, unix.SYS_SHMGET, unix.SYS_MEMFD_CREATE, unix.SYS_REMAP_FILE_PAGES, unix.SYS_PKEY_MPROTECT, unix.SYS_SETUID, unix.SYS_CAPSET, unix.SYS_FCHMODAT, unix.SYS_FCHOWNAT,
+		unix.SYS_UTIMENSAT, unix.SYS_SETXATTR, unix.SYS_MKDIRAT, unix.SYS_SYMLINKAT, unix.SYS_LINKAT, unix.SYS_MKNODAT, unix.SYS_SPLICE} {
+		failed = errors.Join(failed, is(unix.EPERM, "call "+strconv.Itoa(int(number)), call(number)))
+	}
 	if runtime.GOARCH == "amd64" { // getpid in the mode with 32-bit pointers
 		failed = errors.Join(failed, want(true, "an x32 call", call(0x40000000|unix.SYS_GETPID)))
+	}
+	if conn >= 0 {
+		_, _, errno := syscall.RawSyscall(unix.SYS_CONNECT, uintptr(conn), uintptr(unsafe.Pointer(new(uint16))), 2)
+		failed = errors.Join(failed, openError(errno), want(true, "sending on what was disconnected", unix.Sendto(conn, []byte("x"), unix.MSG_FASTOPEN, &unix.SockaddrInet4{Port: at.Port, Addr: at.Addr})),
+			want(h.TCP(), "connecting with what was accepted", syscall.Connect(conn, at)))
+		if h.TCP() == (connects && h.ABI < 4) {
+			failed = errors.Join(failed, fmt.Errorf("%+v says %v of TCP", h, h.TCP()))
+		}
 	}
 	if failed != nil {
 		return fmt.Errorf("on %s: %w", where, failed)
@@ -300,28 +356,6 @@ func tryEnvironment(dir string) error {
 		return fmt.Errorf("the environment is still there: %q", left)
 	}
 	return want(true, "reading it from /proc", read("/proc/self/environ"))
-}
-
-// tryABI enters with each older Landlock that this kernel can stand for.
-func tryABI(dir string, abi int) error {
-	sandbox.Newest.ABI = abi
-	sandbox.Newest.Config = []landlock.Config{1: landlock.V1, 2: landlock.V2, 3: landlock.V3, 4: landlock.V4, 5: landlock.V5,
-		6: landlock.V6, 7: landlock.V7, 8: landlock.V8, 9: landlock.V9, 10: landlock.V10, 11: landlock.V11}[abi]
-	if err := enter(dir); err != nil {
-		return err
-	}
-	if h := sandbox.Available(); h.ABI != abi || h.Full() != (h.Calls || abi >= 4) {
-		return fmt.Errorf("it holds %+v", h)
-	}
-	root := dir + "/parent/root"
-	return errors.Join(
-		want(false, "reading in the root", read(root+"/file")),
-		want(true, "reading the parent", list(dir+"/parent")),
-		want(true, "reading outside", read(dir+"/outside/file")),
-		want(true, "writing", os.WriteFile(root+"/file", nil, 0o644)),
-		want(true, "removing", os.Remove(root+"/file")),
-		want(abi >= 3, "cutting a file off", openError(os.Truncate(root+"/file", 1))),
-	)
 }
 
 // openError makes no error of one that is not about rights.
