@@ -23,8 +23,8 @@ type mode struct {
 	stores   bool // files, as databases do
 }
 
-// A call is a system call that is allowed: always, or if one of its forms fits.
-type call struct {
+// An allowedCall may be made: always, or if one of its forms fits.
+type allowedCall struct {
 	number uint32
 	forms  [][]argument // nil: any
 }
@@ -55,8 +55,8 @@ const (
 
 // calls returns the calls that a mode allows. What is asked for all the time and not in
 // every form comes first; kernels remember which calls are allowed in every form.
-func calls(m mode) []call {
-	list := []call{
+func calls(m mode) []allowedCall {
+	list := []allowedCall{
 		{unix.SYS_SENDTO, [][]argument{{{2 * 3, unix.MSG_FASTOPEN, 0}}}}, // which would connect, past Landlock
 		{unix.SYS_TGKILL, is(0, []uint32{uint32(os.Getpid())})},
 		{unix.SYS_MMAP, [][]argument{{{2 * 2, unix.PROT_EXEC, 0}}}},
@@ -65,7 +65,7 @@ func calls(m mode) []call {
 		{unix.SYS_PRCTL, is(0, []uint32{unix.PR_SET_VMA, unix.PR_SET_NAME})},
 		{unix.SYS_PRLIMIT64, [][]argument{{{0, all, 0}, {2 * 2, all, 0}, {2*2 + 1, all, 0}}}}, // reads a limit of its own
 		{unix.SYS_SETSOCKOPT, append(
-			is(2*2, []uint32{unix.SO_LINGER, unix.SO_KEEPALIVE}, argument{2 * 1, all, unix.SOL_SOCKET}),
+			is(2*2, []uint32{unix.SO_LINGER, unix.SO_KEEPALIVE, unix.SO_ATTACH_FILTER}, argument{2 * 1, all, unix.SOL_SOCKET}),
 			is(2*2, []uint32{unix.TCP_NODELAY, unix.TCP_QUICKACK, unix.TCP_NOTSENT_LOWAT, unix.TCP_KEEPIDLE, unix.TCP_KEEPINTVL, unix.TCP_KEEPCNT}, argument{2 * 1, all, unix.IPPROTO_TCP})...)},
 	}
 	fcntl := []uint32{unix.F_GETFL, unix.F_SETFL, unix.F_GETFD, unix.F_SETFD, unix.F_DUPFD_CLOEXEC}
@@ -83,19 +83,19 @@ func calls(m mode) []call {
 		unix.SYS_EXIT, unix.SYS_EXIT_GROUP,
 	}
 	if m.connects {
-		list = append(list, call{unix.SYS_SOCKET, [][]argument{{{0, all, unix.AF_UNIX}, {2 * 1, 0xff, unix.SOCK_STREAM}}}})
+		list = append(list, allowedCall{unix.SYS_SOCKET, [][]argument{{{0, all, unix.AF_UNIX}, {2 * 1, 0xff, unix.SOCK_STREAM}}}})
 		always = append(always, unix.SYS_CONNECT)
 	} else {
-		list = append(list, call{unix.SYS_CONNECT, is(2*2, []uint32{nameless})})
+		list = append(list, allowedCall{unix.SYS_CONNECT, is(2*2, []uint32{nameless})})
 	}
 	if m.stores {
 		fcntl = append(fcntl, unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW)
 		always = append(append(always, unix.SYS_PWRITE64, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FSYNC, unix.SYS_FDATASYNC,
 			unix.SYS_UNLINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_MREMAP), storing...)
 	}
-	list = append(list, call{unix.SYS_FCNTL, is(2*1, fcntl)})
+	list = append(list, allowedCall{unix.SYS_FCNTL, is(2*1, fcntl)})
 	for _, number := range always {
-		list = append(list, call{number: number})
+		list = append(list, allowedCall{number: number})
 	}
 	return list
 }

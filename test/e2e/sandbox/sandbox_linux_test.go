@@ -313,6 +313,9 @@ func deniedHere(where string, h sandbox.Holds, paths sandbox.Paths, conn int, at
 		failed = errors.Join(failed, want(true, "an x32 call", call(0x40000000|unix.SYS_GETPID)))
 	}
 	if conn >= 0 {
+		lets := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 0xffff}}
+		failed = errors.Join(failed, unix.SetsockoptInt(conn, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1), unix.SetsockoptInt(conn, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, 1<<16),
+			unix.SetsockoptLinger(conn, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{}), unix.SetsockoptSockFprog(conn, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &lets[0]}))
 		_, _, errno := syscall.RawSyscall(unix.SYS_CONNECT, uintptr(conn), uintptr(unsafe.Pointer(new(uint16))), 2)
 		failed = errors.Join(failed, openError(errno), want(true, "sending on what was disconnected", unix.Sendto(conn, []byte("x"), unix.MSG_FASTOPEN, &unix.SockaddrInet4{Port: at.Port, Addr: at.Addr})),
 			want(h.TCP(), "connecting with what was accepted", syscall.Connect(conn, at)))
