@@ -89,10 +89,11 @@ func (v *View) Open(name string) (fs.File, error) {
 // Stat returns the info of a name; it follows links.
 func (v *View) Stat(name string) (fs.FileInfo, error) {
 	v.depend(path.Dir(name))
+	var f *Resource
+	var err error
 	v.stating = true
-	f, err := v.open(name)
-	v.stating = false
-	if err != nil {
+	v.optional(func() { f, err = v.open(name) })
+	if v.stating = false; err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
@@ -146,14 +147,13 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	defer func() { _ = f.Close() }()
 	rest := maxListed
-	call := func(f func() error) error { return v.call(name, f) }
-	all, err := disk.ReadDir(f.File, call, func(bytes int) error {
+	all, err := f.handle.ReadDir(v.call, func(bytes int) error {
 		if rest -= bytes; rest < 0 {
 			return errLarge
 		}
 		return v.keeps(bytes + bytes/direntSize*len(name)) // in a menu each has the directory in front
 	})
-	readable := disk.Readable(f.File, call)
+	readable := v.readable(f.handle)
 	if v.lists == nil {
 		v.lists = map[string]bool{}
 	}
@@ -175,6 +175,7 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 			list = append(list, e)
 		}
 	}
+	readable(nil)
 	return list, err
 }
 
@@ -208,8 +209,15 @@ func (v *View) theirs(real string) bool {
 	if t.Owner == disk.AnyOwner || rest == "." {
 		return true
 	}
-	info, err := t.Lstat(rest)
-	return err == nil && v.root.Owned(real, info)
+	owned := true // what does not answer shows
+	v.optional(func() {
+		_ = v.call(real, func() error {
+			info, err := t.Lstat(rest)
+			owned = err == nil && v.root.Owned(real, info)
+			return err
+		})
+	})
+	return owned
 }
 
 // program reports whether a name in a listing is that of a program. Before the

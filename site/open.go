@@ -2,11 +2,11 @@ package site
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -28,17 +28,21 @@ func Open(dir string, conf Config) (*Site, error) {
 			return nil, err
 		}
 	}
-	r, err := disk.Open(dir)
+	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{dir: dir, conf: conf, log: conf.Log, clock: time.Now, opened: time.Now(), changes: newChanges(), ready: make(chan struct{}), wanted: make(chan struct{})}
+	s := &Site{dir: abs, conf: conf, log: conf.Log, clock: time.Now, opened: time.Now(), changes: newChanges(), ready: make(chan struct{}), wanted: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.problems.log = s.log
 	s.guard = &stall.Guard{Timeout: conf.FileTimeout, Log: s.log, Answered: s.Reload}
-	s.watcher = &watch.Watcher{Root: dir, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
+	r, err := disk.Guarded(s.guard).OpenRoot(abs)
+	if err != nil {
+		return nil, err
+	}
+	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
 	s.served.Store(&served{root: r})
 	return s, s.openTrees(r)
 }
@@ -51,34 +55,40 @@ func (s *Site) openTrees(r *disk.Root) (err error) {
 		}
 	}
 	trees, err := s.openMounts(r)
-	if err != nil || len(trees) == 0 && s.users == nil {
+	if err != nil || len(s.conf.Mounts) == 0 && s.users == nil {
 		return err
 	}
-	if s.users != nil {
-		s.users.trees(nil, trees)
+	found, err := s.findTrees(r.With(trees))
+	if err != nil {
+		return err
 	}
-	s.setTrees(trees)
+	s.setTrees(found.trees)
 	return nil
 }
 
-// openMounts opens the trees of Config.Mounts.
+// openMounts opens the trees of Config.Mounts, except those that do not answer: they
+// are looked for as long as the site runs.
 func (s *Site) openMounts(main *disk.Root) (map[string]*disk.Tree, error) {
-	trees := map[string]*disk.Tree{}
+	trees, call := map[string]*disk.Tree{}, disk.Guarded(s.guard)
 	for _, name := range slices.Sorted(maps.Keys(s.conf.Mounts)) {
 		if !fs.ValidPath(name) || name == "." || !selector.AskableName(name) {
 			return nil, fmt.Errorf("mounting at %q: no client can ask for that name", name)
 		}
 		if parent := path.Dir(name); parent != "." {
-			if info, err := os.Stat(filepath.Join(main.Main.Dir, parent)); err != nil || !info.IsDir() {
+			info, err := call.Stat(filepath.Join(main.Main.Dir, parent))
+			if !errors.Is(err, stall.Err) && (err != nil || !info.IsDir()) {
 				return nil, fmt.Errorf("mounting at %q: there is no directory %s in %s", name, parent, main.Main.Dir)
 			}
 		}
-		t, err := disk.OpenTree(s.conf.Mounts[name])
-		if err != nil {
+		t, err := call.OpenTree(s.conf.Mounts[name])
+		switch {
+		case errors.Is(err, stall.Err):
+			s.log.Warn("a mount does not answer: it is served once it does", "name", name, "error", err)
+			continue
+		case err != nil:
 			return nil, fmt.Errorf("mounting at %q: %w", name, err)
 		}
-		t.Listed = true
-		trees[name] = t
+		t.Listed, trees[name] = true, t
 	}
 	return trees, nil
 }
@@ -122,7 +132,7 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 	if !fs.ValidPath(at) {
 		return nil, fmt.Errorf("%q is no name below a root", at)
 	}
-	r, err := disk.Open(dir)
+	r, err := disk.Caller(disk.Direct).OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -180,14 +180,9 @@ func (r *reading) leaveOut(list []disk.Dirent) (l leftOut) {
 	}
 	readable := func(*disk.Dirent) bool { return true }
 	if os.Geteuid() != 0 && len(list) > 0 {
-		var f *os.File
-		err := r.call(r.at.real, func() (err error) {
-			f, err = r.root.Plain(r.at.real)
-			return err
-		})
-		if err == nil {
+		if f, err := r.root.OpenReal(r.call, r.at.real); err == nil {
 			defer func() { _ = f.Close() }()
-			readable = disk.Readable(f, func(call func() error) error { return r.call(r.at.real, call) })
+			readable = f.Readable(r.call)
 		}
 	}
 	for i := range list {

@@ -85,7 +85,7 @@ func TestNothingIsCompiledForTexts(t *testing.T) {
 func TestLinkBudget(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"big/1": "", "big/2": "", "big/3": "", "l1": "-> big", "l2": "-> big", "z": ""})
-	r, err := disk.Open(dir)
+	r, err := disk.Caller(disk.Direct).OpenRoot(dir)
 	must(t, err)
 	defer r.Close()
 	scan := newScanner(r)

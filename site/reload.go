@@ -90,7 +90,7 @@ func (s *Site) changed(b watch.Batch) (err error) {
 // directory, wherever it was moved. The old one is served until there is a policy
 // of the new one, or as long as it cannot be opened.
 func (s *Site) reopen() (*disk.Root, error) {
-	r, err := stall.Do(s.guard, rootName, func() (*disk.Root, error) { return disk.Open(s.dir) })
+	r, err := disk.Guarded(s.guard).OpenRoot(s.dir)
 	old := s.served.Load().root
 	if err != nil {
 		s.fails("cannot open the content tree", err, "hint", lostHint(err))
@@ -102,15 +102,7 @@ func (s *Site) reopen() (*disk.Root, error) {
 	return r, nil
 }
 
-// rootName stands for the root under its own name among what may not answer:
-// the one that is open may go on to.
-const rootName = "\x00root"
-
-func (s *Site) exchanged() bool {
-	r := s.served.Load().root
-	is, _ := stall.Do(s.guard, rootName, func() (bool, error) { return r.Exchanged(), nil })
-	return is
-}
+func (s *Site) exchanged() bool { return s.served.Load().root.Main.Exchanged(disk.Guarded(s.guard)) }
 
 // fails logs why there is no new snapshot, if anybody still waits for one.
 func (s *Site) fails(msg string, err error, more ...any) {

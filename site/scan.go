@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -133,22 +132,16 @@ func (s *scanner) list(real string) ([]disk.Dirent, error) {
 }
 
 func (s *scanner) listed(real string) ([]disk.Dirent, error) {
-	call := func(f func() error) error { return s.call(real, f) }
-	var f *os.File
-	err := call(func() (err error) { f, err = s.root.Plain(real); return err })
+	f, err := s.root.OpenReal(s.call, real)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !s.root.Owned(real, info) {
+	if !s.root.Owned(real, f.Info) {
 		return nil, disk.ErrForeign
 	}
-	s.change(real, info)
-	return disk.ReadDir(f, call, func(int) error { return nil })
+	s.change(real, f.Info)
+	return f.ReadDir(s.call, func(int) error { return nil })
 }
 
 // unlisted denies a directory of which nobody knows what is in it, whether its mode is

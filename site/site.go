@@ -15,6 +15,7 @@ package site
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -118,7 +119,8 @@ type Site struct {
 	wanted chan struct{} // closed when somebody waits for that
 	want   sync.Once
 
-	changes *touches
+	changes     *touches
+	unreadables unreadables
 
 	mu       sync.Mutex // one reload at a time
 	scan     *scanner   // of the last snapshot
@@ -126,9 +128,9 @@ type Site struct {
 	tidy     *time.Timer // gives memory back; of Run
 	again    bool        // lookAgain waits
 
-	users   *users     // nil: there are none
-	looking sync.Mutex // one look for trees at a time
-	serving sync.Mutex // one change of what is served at a time
+	users   *users                      // nil: there are none
+	tried   atomic.Pointer[fs.FileInfo] // the last other directory that the root's path led to
+	serving sync.Mutex                  // one change of what is served at a time
 
 	tapped func(*disk.Root) // for tests: gets each root that is opened
 }

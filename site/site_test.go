@@ -21,7 +21,7 @@ import (
 var write, must = treetest.Write, treetest.Must
 
 // bothWays open a root with openat2(2), where the kernel has it, and without.
-var bothWays = []func(dir string) (*disk.Root, error){disk.Open, disk.OpenWalking}
+var bothWays = []func(dir string) (*disk.Root, error){disk.Caller(disk.Direct).OpenRoot, disk.OpenWalking}
 
 func lookup(s *Site, name string) (*Resource, error) {
 	return s.View(context.Background()).Lookup(name)

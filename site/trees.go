@@ -9,23 +9,26 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// A site is made of trees: that of its root directory, those of its mounts, and
-// those of its users. Mounts are checked at the start. Which users there are, and
-// whether the directory of a tree is still the one that was opened, is asked once
-// a second, since no event tells it; all else about a tree is told by the watcher.
+// A site is made of trees: that of its root directory, those of its mounts, and those of
+// its users. No event says which users there are, or that the path of a tree leads to
+// another directory: both are looked at once a second.
 //
 //	every second → which trees → open the new ones → root → watcher → scan
 
-// treesEvery is how often it is asked which trees there are.
+// treesEvery is how often the site looks which trees there are.
 const treesEvery = time.Second
+
+// maxHung is how many paths of trees may not answer before a look passes over the rest.
+const maxHung = 64
 
 // followTrees looks for trees that come, go or are exchanged, until ctx ends.
 func (s *Site) followTrees(ctx context.Context) {
-	if len(s.conf.Mounts) == 0 && s.users == nil {
+	if len(s.conf.Mounts) == 0 && s.users == nil && s.conf.Watch == WatchOff {
 		return
 	}
 	tick := time.NewTicker(treesEvery)
@@ -35,53 +38,92 @@ func (s *Site) followTrees(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			_, err := stall.Do(s.guard, treesName, func() (struct{}, error) { s.lookTrees(); return struct{}{}, nil })
-			if errors.Is(err, stall.ErrStopped) {
+			if errors.Is(s.lookTrees(), stall.ErrStopped) {
 				return
 			}
 		}
 	}
 }
 
-// treesName stands for the directories of all trees among what may not answer.
-const treesName = "\x00trees"
+// foundTrees are the trees besides the root's that one look has found.
+type foundTrees struct {
+	trees    map[string]*disk.Tree
+	fresh    []string          // the names of the new and of the exchanged ones
+	problems []diag.Diagnostic // why others are not served
+	hung     int
+}
 
 // lookTrees opens the trees that are new or were exchanged, and leaves those that
 // are gone. A mount that is gone stays: its old directory is served until there
-// is another one, as with the root.
-func (s *Site) lookTrees() {
-	s.looking.Lock()
-	defer s.looking.Unlock()
-	old := s.served.Load().root.Trees
-	next, fresh := make(map[string]*disk.Tree, len(old)), []string(nil)
-	for name, dir := range s.conf.Mounts {
-		next[name] = old[name]
-		if info, err := os.Stat(dir); err == nil && info.IsDir() && !os.SameFile(info, old[name].Info) {
-			if t, err := disk.OpenTree(dir); err == nil {
-				t.Listed, next[name] = true, t
-				fresh = append(fresh, name)
-			}
-		}
+// is another one, as with the root. What does not answer stays as it was.
+func (s *Site) lookTrees() error {
+	old := s.served.Load().root
+	next, err := s.findTrees(old)
+	if err != nil {
+		return err
 	}
-	if s.users != nil {
-		fresh = append(fresh, s.users.trees(old, next)...)
-		for _, d := range s.users.found {
-			s.problems.once(d)
-		}
+	for _, d := range next.problems {
+		s.problems.once(d)
 	}
-	if len(fresh) == 0 && len(next) == len(old) {
-		return
+	if len(next.fresh) == 0 && len(next.trees) == len(old.Trees) {
+		return nil
 	}
-	gone := slices.DeleteFunc(slices.Collect(maps.Keys(old)), func(name string) bool { return next[name] != nil })
-	s.setTrees(next)
-	for _, name := range append(fresh, gone...) {
+	gone := slices.DeleteFunc(slices.Collect(maps.Keys(old.Trees)), func(name string) bool { return next.trees[name] != nil })
+	s.setTrees(next.trees)
+	for _, name := range append(next.fresh, gone...) {
 		s.changes.touch(path.Dir(name))
 		s.changes.touch(name)
-		if old[name] != nil && next[name] != nil {
+		if old.Trees[name] != nil && next.trees[name] != nil {
 			s.watcher.Replaced(name)
 		}
 	}
 	s.changes.touch(usersDir)
+	return nil
+}
+
+// findTrees looks which trees there are now. If one does not answer, it begins again
+// without that one.
+func (s *Site) findTrees(old *disk.Root) (next *foundTrees, err error) {
+	for err = stall.ErrLeft; errors.Is(err, stall.ErrLeft); {
+		next, err = stall.Try(s.guard, func(a *stall.Attempt) (*foundTrees, error) {
+			call, f := disk.Within(a), &foundTrees{trees: make(map[string]*disk.Tree, len(old.Trees))}
+			if s.conf.Watch != WatchOff && old.Main.Exchanged(call) {
+				s.followRoot(call)
+			}
+			for name, dir := range s.conf.Mounts {
+				f.mount(call, name, dir, old.Trees[name])
+			}
+			if s.users != nil {
+				s.users.find(call, f, old.Trees)
+			}
+			return f, nil
+		})
+	}
+	return next, err
+}
+
+// followRoot asks for the root to be opened again, once for each directory that its
+// path leads to.
+func (s *Site) followRoot(call disk.Caller) {
+	info, err := call.Stat(s.dir)
+	if was := s.tried.Load(); err == nil && (was == nil || !os.SameFile(*was, info)) {
+		s.tried.Store(&info)
+		s.Reload()
+	}
+}
+
+// mount finds the tree of a mount.
+func (f *foundTrees) mount(call disk.Caller, name, dir string, old *disk.Tree) {
+	if old != nil {
+		f.trees[name] = old
+		if !old.Exchanged(call) {
+			return
+		}
+	}
+	if t, err := call.OpenTree(dir); err == nil {
+		t.Listed, f.trees[name] = true, t
+		f.fresh = append(f.fresh, name)
+	}
 }
 
 // setTrees makes trees those of the site.

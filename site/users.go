@@ -6,14 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/disk"
+	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
 )
@@ -27,8 +28,6 @@ type users struct {
 	below  string // what follows in it: "public_gopher"
 	minUID int
 	skel   map[string][]byte // the files that each new user gets, by their names
-
-	found []diag.Diagnostic // what hinders some of them, as of the last look
 }
 
 // CheckUsers reports what is wrong with a pattern for Config.Users.
@@ -56,10 +55,11 @@ const maxSkel = 64 << 10
 // readSkel reads what a new user gets.
 func readSkel(dir string) map[string][]byte {
 	files := map[string][]byte{}
-	list, _ := os.ReadDir(dir)
+	call := disk.Caller(disk.Direct) // once, at the start
+	list, _ := call.List(dir)
 	for _, e := range list {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSkel {
-			if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
+			if text, err := call.ReadFile(filepath.Join(dir, e.Name()), maxSkel); err == nil {
 				files[e.Name()] = text
 			}
 		}
@@ -67,71 +67,93 @@ func readSkel(dir string) map[string][]byte {
 	return files
 }
 
-// trees adds the trees of all users to next, those of old that have not changed
-// and others, and returns the names of the others.
-func (u *users) trees(old, next map[string]*disk.Tree) (fresh []string) {
-	u.found = nil
-	homes, err := os.ReadDir(u.home)
+// find adds the trees of all users: those of old that have not changed, and others. It
+// notes what hinders some of them.
+func (u *users) find(call disk.Caller, f *foundTrees, old map[string]*disk.Tree) {
+	homes, err := call.List(u.home)
 	if err != nil {
-		u.found = append(u.found, unopened(u.home, "the directory of the users cannot be read: "+err.Error(), ""))
+		f.problem(u.home, "the directory of the users cannot be read: "+err.Error(), "")
+		if errors.Is(err, stall.Err) {
+			maps.Copy(f.trees, old)
+		}
+		return
 	}
 	for _, e := range homes {
 		name := "~" + e.Name()
-		if !selector.Askable(name) || strings.HasPrefix(e.Name(), ".") || next[name] != nil {
+		if !selector.Askable(name) || strings.HasPrefix(e.Name(), ".") || f.trees[name] != nil {
 			continue
 		}
-		dir := filepath.Join(u.home, e.Name(), u.below)
-		info, err := os.Stat(dir)
-		if errors.Is(err, fs.ErrPermission) {
-			u.closed(name, filepath.Join(u.home, e.Name()))
+		was := old[name]
+		if f.hung < maxHung {
+			t, err := u.tree(call, f, name, was)
+			if !errors.Is(err, stall.Err) {
+				was = t
+			} else {
+				f.hung++
+			}
 		}
-		if err != nil || !info.IsDir() {
-			continue
-		}
-		if was := old[name]; was != nil && os.SameFile(was.Info, info) && was.Owner == disk.OwnerOf(info) {
-			next[name] = was
-			continue
-		}
-		if t := u.open(name, dir, info); t != nil {
-			next[name] = t
-			fresh = append(fresh, name)
+		if was != nil {
+			f.trees[name] = was
 		}
 	}
-	return fresh
 }
 
-// closed notes that a home lets nobody in.
-func (u *users) closed(name, home string) {
-	info, err := os.Stat(home)
-	if err != nil || disk.OwnerOf(info) < u.minUID {
-		return
+func (f *foundTrees) problem(name, message, hint string) {
+	f.problems = append(f.problems, unopened(name, message, hint))
+}
+
+// tree returns the tree of a user, nil if there is none: was if it is the same.
+func (u *users) tree(call disk.Caller, f *foundTrees, name string, was *disk.Tree) (*disk.Tree, error) {
+	home := filepath.Join(u.home, strings.TrimPrefix(name, "~"))
+	dir := filepath.Join(home, u.below)
+	info, err := call.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		if info, err := call.Stat(home); err == nil && disk.OwnerOf(info) >= u.minUID {
+			f.problem(name, fmt.Sprintf("home is %04o", info.Mode().Perm()), "chmod o+x "+home)
+		}
+		return nil, nil
+	case err != nil || !info.IsDir():
+		return nil, err
+	case was != nil && os.SameFile(was.Info, info) && was.Owner == disk.OwnerOf(info):
+		return was, nil
 	}
-	u.found = append(u.found, unopened(name, fmt.Sprintf("home is %04o", info.Mode().Perm()), "chmod o+x "+home))
+	t, err := u.open(call, f, name, home, info)
+	if t != nil {
+		f.fresh = append(f.fresh, name)
+	}
+	return t, err
 }
 
 // open opens the tree of a user. It must belong to a person, and to the one whose
 // home it is in: a link may lead anywhere.
-func (u *users) open(name, dir string, info fs.FileInfo) *disk.Tree {
+func (u *users) open(call disk.Caller, f *foundTrees, name, home string, info fs.FileInfo) (*disk.Tree, error) {
 	owner := disk.OwnerOf(info)
 	if owner < u.minUID {
-		return nil // an account of the system, or root's
+		return nil, nil // an account of the system, or root's
 	}
-	home, err := os.Stat(filepath.Join(u.home, strings.TrimPrefix(name, "~")))
-	if err != nil || disk.OwnerOf(home) != owner && disk.OwnerOf(home) != 0 {
-		u.found = append(u.found, unopened(name, "the directory does not belong to the owner of the home", ""))
-		return nil
+	above, err := call.Stat(home)
+	switch {
+	case errors.Is(err, stall.Err):
+		return nil, err
+	case err != nil || disk.OwnerOf(above) != owner && disk.OwnerOf(above) != 0:
+		f.problem(name, "the directory does not belong to the owner of the home", "")
+		return nil, nil
 	}
-	t, err := disk.OpenTree(dir)
-	if err != nil {
-		u.found = append(u.found, unopened(name, err.Error(), "chmod o+rx "+dir))
-		return nil
-	}
-	if !os.SameFile(t.Info, info) {
+	dir := filepath.Join(home, u.below)
+	t, err := call.OpenTree(dir)
+	switch {
+	case errors.Is(err, stall.Err):
+		return nil, err
+	case err != nil:
+		f.problem(name, err.Error(), "chmod o+rx "+dir)
+		return nil, nil
+	case !os.SameFile(t.Info, info):
 		t.Close() // it was exchanged meanwhile: the next look finds it
-		return nil
+		return nil, nil
 	}
 	t.Owner = owner
-	return t
+	return t, nil
 }
 
 // A User is somebody with a tree of their own.

@@ -99,7 +99,7 @@ func (v *View) open(name string) (*Resource, error) {
 		v.depend(path.Dir(f.Real))
 	}
 	v.add(sight{name: name, real: f.Real, rev: f.Revision})
-	return &Resource{File: f.File, Name: name, Real: f.Real, Info: f.Info, view: v}, nil
+	return &Resource{File: f.File, Name: name, Real: f.Real, Info: f.Info, view: v, handle: f}, nil
 }
 
 // A Resource is an opened file, or a directory, of the tree.
@@ -109,12 +109,13 @@ type Resource struct {
 	Real string // the same without links
 	Info fs.FileInfo
 
-	view *View
+	view   *View
+	handle *disk.Handle
 }
 
 // Read reads from a file, unless it is known not to answer.
 func (f *Resource) Read(p []byte) (int, error) {
-	op, err := f.view.enter(f.Name)
+	op, err := f.view.enter(f.Real)
 	if err != nil {
 		return 0, err
 	}
@@ -142,6 +143,15 @@ func (v *View) call(name string, f func() error) error {
 	}
 	v.failed = err
 	return err
+}
+
+// optional does what a menu can do without: if a file system does not answer, the menu
+// is not kept.
+func (v *View) optional(f func()) {
+	was := v.failed
+	if f(); was == nil && errors.Is(v.failed, stall.Err) {
+		v.failed, v.unkept = nil, true
+	}
 }
 
 // keeps is asked before something that was read is kept.

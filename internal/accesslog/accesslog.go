@@ -24,7 +24,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/server"
 )
 
@@ -151,12 +153,16 @@ func (l *Log) reopen() {
 	l.file, l.torn = f, false
 }
 
-// open never waits: a FIFO that nobody reads is opened for reading, too, and takes
+// files bounds how long opening a log may take.
+var files stall.Guard
+
+// open never waits for a reader: a FIFO that nobody reads is opened for reading, too, and takes
 // what fits into it until somebody does.
 func open(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
+	call := disk.Guarded(&files)
+	f, err := call.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
 	if errors.Is(err, syscall.ENXIO) {
-		f, err = os.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
+		f, err = call.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the access log: %w", err)

@@ -360,7 +360,7 @@ func Doubt(root string) (doubt, hint string) {
 	if err == nil {
 		home, err = resolved(home)
 	}
-	list, unread := os.ReadDir(real)
+	list, unread := files.List(real)
 	switch {
 	case real == "/":
 		return "all of this machine is the root: whatever gophd may read is served", "gophd init hole makes a directory with an example"
@@ -377,5 +377,5 @@ func resolved(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.EvalSymlinks(abs)
+	return files.RealPath(abs)
 }

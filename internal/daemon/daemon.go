@@ -17,8 +17,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/metrics"
+	"github.com/gophd/gophd/internal/stall"
 )
 
 // Run serves until ctx ends, a signal ends it, or something fails. It logs to
@@ -62,9 +64,12 @@ func Check(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	return nil
 }
 
+// files makes the calls of the start that may wait for a file system.
+var files = disk.Guarded(&stall.Guard{})
+
 // open makes everything ready.
 func (d *daemon) open(ctx context.Context) error {
-	if _, err := os.Stat(d.conf.root); err != nil {
+	if _, err := files.Stat(d.conf.root); err != nil {
 		return exit.Root(d.conf.root, err)
 	}
 	if doubt, hint := Doubt(d.conf.root); doubt != "" {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 
@@ -53,7 +52,7 @@ func (d *daemon) openHosts() error {
 		}
 	}
 	for i, h := range d.conf.hosts {
-		if _, err := os.Stat(h.dir); err != nil {
+		if _, err := files.Stat(h.dir); err != nil {
 			return exit.Root(h.dir, err)
 		}
 		if err := d.openHost(h, i == 0); err != nil {

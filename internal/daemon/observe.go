@@ -7,8 +7,6 @@ import (
 	"html/template"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -36,11 +34,11 @@ func (d *daemon) openAccessLog() (err error) {
 // a new one can be made when it was rotated; a device, or /dev/stdout, as it is.
 // A pipe without a name needs no right.
 func logPaths(name string) []string {
-	real, err := filepath.EvalSymlinks(name)
+	real, err := files.RealPath(name)
 	if name == "" || err != nil {
 		return nil
 	}
-	info, err := os.Stat(real)
+	info, err := files.Stat(real)
 	switch {
 	case err != nil:
 		return nil

@@ -22,7 +22,7 @@ func roots(t *testing.T, dir string, f func(t *testing.T, r *Root)) {
 	for _, walking := range []bool{false, true} {
 		name := map[bool]string{false: "openat2", true: "os.Root"}[walking]
 		t.Run(name, func(t *testing.T) {
-			open := Open
+			open := Caller(Direct).OpenRoot
 			if walking {
 				open = OpenWalking
 			}
@@ -53,11 +53,8 @@ func descriptors(t *testing.T) (list []string) {
 	return list
 }
 
-// direct makes a system call as it is.
-func direct(_ string, f func() error) error { return f() }
-
 func read(r *Root, name string) (string, error) {
-	f, err := r.Open(direct, name)
+	f, err := r.Open(Direct, name)
 	if err != nil {
 		return "", err
 	}

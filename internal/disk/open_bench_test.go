@@ -15,7 +15,7 @@ func BenchmarkOpen(b *testing.B) {
 	for depth := range 9 {
 		write(b, dir, map[string]string{filepath.Join(deep[:2*depth], "file"): "x"})
 	}
-	r, err := Open(dir)
+	r, err := Caller(Direct).OpenRoot(dir)
 	must(b, err)
 	defer r.Close()
 	walking, err := OpenWalking(dir)

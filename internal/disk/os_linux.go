@@ -10,6 +10,9 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/selector"
 )
 
 // openTop opens a directory for openBelow. It returns -1 if the kernel has no
@@ -151,19 +154,21 @@ func (t *Tree) revisionCached(name string) (s Revision, err error, ok bool) { //
 	return s, nil, true
 }
 
-// Readable returns a function that reports whether this process can read an entry
-// of an opened directory; a directory must also be searchable.
-func Readable(dir *os.File, call func(func() error) error) func(*Dirent) bool {
+// Readable returns a function that reports whether this process can read an entry of
+// a directory, which it must be able to search if it is a directory. What does not
+// answer counts as readable.
+func (h *Handle) Readable(call Caller) func(*Dirent) bool {
 	if os.Geteuid() == 0 {
 		return func(*Dirent) bool { return true }
 	}
-	fd := int(dir.Fd())
+	fd := int(h.Fd())
 	return func(e *Dirent) bool {
 		mode := uint32(unix.R_OK)
 		if e.IsDir() {
 			mode |= unix.X_OK
 		}
-		return call(func() error { return unix.Faccessat(fd, e.Base, mode, unix.AT_EACCESS) }) == nil
+		err := call(selector.Join(h.Real, e.Base), func() error { return unix.Faccessat(fd, e.Base, mode, unix.AT_EACCESS) })
+		return err == nil || errors.Is(err, stall.Err)
 	}
 }
 
@@ -177,33 +182,32 @@ const (
 // direntSpace holds what one call of getdents64(2) returns.
 var direntSpace = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// ReadDir lists an opened directory, in the directory's own order. It does what
-// os.File.ReadDir does in half the time: no value and no string of its own for
-// each entry. The names share memory, which stays as long as one of them does.
-// Each system call is made by call. What one has read is kept only if keeps says
-// so; if not, the list is what came before.
-func ReadDir(f *os.File, call func(func() error) error, keeps func(bytes int) error) (list []Dirent, err error) {
-	conn, err := f.SyscallConn()
+// ReadDir lists a directory, in the directory's own order. It takes half the time of
+// os.File.ReadDir, since entries have no values and strings of their own: the names
+// share memory, which stays as long as one of them does. Keeps is asked before what one
+// call has read is kept; after an error the list is what came before.
+func (h *Handle) ReadDir(call Caller, keeps func(bytes int) error) (list []Dirent, err error) {
+	conn, err := h.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	if ctlErr := conn.Control(func(fd uintptr) { list, err = direntsOf(int(fd), call, keeps) }); ctlErr != nil {
+	if ctlErr := conn.Control(func(fd uintptr) { list, err = direntsOf(int(fd), h.Real, call, keeps) }); ctlErr != nil {
 		return nil, ctlErr
 	}
 	if err != nil {
-		err = &fs.PathError{Op: "readdirent", Path: f.Name(), Err: err}
+		err = &fs.PathError{Op: "readdirent", Path: h.Real, Err: err}
 	}
 	return list, err
 }
 
-func direntsOf(fd int, call func(func() error) error, keeps func(bytes int) error) ([]Dirent, error) {
+func direntsOf(fd int, real string, call Caller, keeps func(bytes int) error) ([]Dirent, error) {
 	space := direntSpace.Get().(*[64 << 10]byte)
 	defer direntSpace.Put(space)
 	var batches []string
 	total := 0
 	for {
 		n := 0
-		err := call(func() (err error) {
+		err := call(real, func() (err error) {
 			n, err = unix.ReadDirent(fd, space[:])
 			return err
 		})
@@ -222,7 +226,7 @@ func direntsOf(fd int, call func(func() error) error, keeps func(bytes int) erro
 		for _, records := range batches {
 			eachRecord(records, func(name string, t byte) {
 				if name != "." && name != ".." {
-					list = append(list, Dirent{name, typeOf(fd, name, t, call)})
+					list = append(list, Dirent{name, typeOf(fd, real, name, t, call)})
 				}
 			})
 		}
@@ -244,10 +248,10 @@ func eachRecord(records string, f func(name string, t byte)) {
 }
 
 // typeOf is the type of an entry. Some file systems do not tell it.
-func typeOf(dir int, name string, t byte, call func(func() error) error) fs.FileMode {
+func typeOf(dir int, real, name string, t byte, call Caller) fs.FileMode {
 	if t == unix.DT_UNKNOWN {
 		var st unix.Stat_t
-		if call(func() error { return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) }) == nil {
+		if call(selector.Join(real, name), func() error { return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) }) == nil {
 			t = byte(st.Mode & unix.S_IFMT >> 12) // as DT_ constants are made
 		}
 	}

@@ -5,10 +5,14 @@ package disk
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/selector"
 )
 
 // lookFlags is not used: there is no openat2(2) here.
@@ -42,29 +46,32 @@ func cachedBelow(int, string, int64, func(int) bool) (Cached, bool) { return Cac
 // Resident reports whether the kernel has an opened file in memory.
 func Resident(fd int, size int64) bool { return false }
 
-// Readable returns a function that reports whether this process can read an entry
-// of an opened directory.
-func Readable(dir *os.File, call func(func() error) error) func(*Dirent) bool {
+// Readable returns a function that reports whether this process can read an entry of
+// a directory. What does not answer counts as readable.
+func (h *Handle) Readable(call Caller) func(*Dirent) bool {
+	if os.Geteuid() == 0 {
+		return func(*Dirent) bool { return true }
+	}
 	return func(e *Dirent) bool {
-		return call(func() error {
-			f, err := os.OpenFile(filepath.Join(dir.Name(), e.Base), openFlags, 0)
+		err := call(selector.Join(h.Real, e.Base), func() error {
+			f, err := os.OpenFile(filepath.Join(h.Name(), e.Base), openFlags, 0)
 			if err == nil {
 				err = f.Close()
 			}
 			return err
-		}) == nil
+		})
+		return err == nil || errors.Is(err, stall.Err)
 	}
 }
 
-// ReadDir lists an opened directory, in the directory's own order.
-// Each part is read by call. It is kept only if keeps says so; if not, the list is
-// what came before.
-func ReadDir(f *os.File, call func(func() error) error, keeps func(bytes int) error) ([]Dirent, error) {
+// ReadDir lists a directory, in the directory's own order. Keeps is asked before a part
+// is kept; after an error the list is what came before.
+func (h *Handle) ReadDir(call Caller, keeps func(bytes int) error) ([]Dirent, error) {
 	var list []Dirent
 	for {
 		var entries []fs.DirEntry
-		err := call(func() (err error) {
-			entries, err = f.ReadDir(1024)
+		err := call(h.Real, func() (err error) {
+			entries, err = h.File.ReadDir(1024)
 			return err
 		})
 		if err == nil {

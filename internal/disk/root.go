@@ -30,10 +30,8 @@ type Root struct {
 	kids  map[string][]string // base names of trees, sorted, by the directory that they appear in
 }
 
-// Open opens a directory as the root of a site.
-func Open(dir string) (*Root, error) { return openAs(dir, openTop) }
-
-// OpenWalking is Open as it is where the kernel has no openat2(2).
+// OpenWalking opens a directory as the root of a site, as where the kernel has no
+// openat2(2).
 func OpenWalking(dir string) (*Root, error) {
 	return openAs(dir, func(string) int { return -1 })
 }
@@ -92,9 +90,6 @@ func (r *Root) Lstat(name string) (fs.FileInfo, error) {
 	t, _, rest := r.At(name)
 	return t.Lstat(rest)
 }
-
-// Exchanged reports whether the name of the root directory leads to another one.
-func (r *Root) Exchanged() bool { return r.Main.Exchanged() }
 
 // Owned reports whether a file belongs to whom it must to be served.
 func (r *Root) Owned(name string, info fs.FileInfo) bool {

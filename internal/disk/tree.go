@@ -32,9 +32,6 @@ type Tree struct {
 	Fault func(name string) error
 }
 
-// OpenTree opens a directory.
-func OpenTree(dir string) (*Tree, error) { return openTreeAs(dir, openTop) }
-
 // openTreeAs opens a directory with the descriptor that top returns of it.
 func openTreeAs(dir string, top func(string) int) (*Tree, error) {
 	abs, err := filepath.Abs(dir)
@@ -59,11 +56,10 @@ func openTreeAs(dir string, top func(string) int) (*Tree, error) {
 	return t, nil
 }
 
-// Exchanged reports whether the name of the tree leads to another directory by
-// now, as it may before the watcher stands.
-func (t *Tree) Exchanged() bool {
-	named, err := os.Stat(t.Dir)
-	return err == nil && !os.SameFile(named, t.Info)
+// Exchanged reports whether the path of the tree leads to another directory by now.
+func (t *Tree) Exchanged(call Caller) bool {
+	named, err := call.Stat(t.Dir)
+	return err == nil && named.IsDir() && !os.SameFile(named, t.Info)
 }
 
 // Plain opens a name that holds no link; if it does, it fails with errLink.

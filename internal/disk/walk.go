@@ -36,9 +36,6 @@ var (
 	errExchanged    = fmt.Errorf("symbolic links are exchanged faster than they can be followed: %w", fs.ErrNotExist)
 )
 
-// Caller makes a system call on a name, if it may be made now.
-type Caller func(name string, f func() error) error
-
 // A Handle is an opened file or directory.
 type Handle struct {
 	*os.File
@@ -53,7 +50,7 @@ type Handle struct {
 func (r *Root) Open(call Caller, name string) (f *Handle, err error) {
 	real := name
 	for try := 0; ; try++ {
-		err = call(real, func() (err error) { f, err = r.open(real); return err })
+		f, err = r.OpenReal(call, real)
 		if !errors.Is(err, errLink) {
 			break
 		}
@@ -79,7 +76,12 @@ func (r *Root) Open(call Caller, name string) (f *Handle, err error) {
 	return nil, openError(name, err)
 }
 
-// open opens a name without links.
+// OpenReal opens a name that holds no link, and belongs to anybody.
+func (r *Root) OpenReal(call Caller, real string) (f *Handle, err error) {
+	err = call(real, func() (err error) { f, err = r.open(real); return err })
+	return f, err
+}
+
 func (r *Root) open(real string) (*Handle, error) {
 	opened, err := r.Plain(real)
 	if err != nil {

@@ -11,10 +11,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/internal/stall"
 )
 
 // CertKey names a certificate, with the chain that belongs to it, and its key, as
@@ -27,7 +30,10 @@ type Store struct {
 	// nothing is logged.
 	Log *slog.Logger
 
-	mu      sync.Mutex
+	guard stall.Guard
+	reads sync.Mutex // held while files are read, which may take as long as the guard allows
+
+	mu      sync.Mutex // never held while files are read
 	pairs   []*pair
 	checked time.Time
 }
@@ -45,18 +51,27 @@ type stamp struct {
 }
 
 func (s stamp) same(now os.FileInfo) bool {
-	return s.info != nil && now != nil && os.SameFile(s.info, now) && s.info.ModTime().Equal(now.ModTime()) && s.info.Size() == now.Size()
+	if s.info == nil || now == nil {
+		return s.info == nil && now == nil
+	}
+	return os.SameFile(s.info, now) && s.info.ModTime().Equal(now.ModTime()) && s.info.Size() == now.Size()
 }
 
 // interval is how often the files are looked at, at most.
 const interval = time.Second
 
+// maxHandshakeWait is how long a handshake waits for files that are looked at.
+const maxHandshakeWait = 100 * time.Millisecond
+
+func (s *Store) call() disk.Caller { return disk.Guarded(&s.guard) }
+
 // Add reads a pair and adds it. The first one added is given to clients that
 // ask for no name, or for one that no pair has.
 func (s *Store) Add(f CertKey) error {
 	p := &pair{CertKey: f}
-	p.seen = p.stamps()
-	if err := p.read(); err != nil {
+	p.seen, _ = p.stamps(s.call())
+	var err error
+	if p.cert, err = p.read(s.call()); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -81,15 +96,12 @@ func (s *Store) Files() []CertKey {
 
 // Get is for tls.Config.GetCertificate: the first pair that fits the name and
 // the algorithms of the client. If the files of a pair have changed they are
-// read first; while they cannot be, the old pair stays. Connections that are
-// open keep what they have.
+// read first, unless that takes long; while they cannot be, the old pair stays.
+// Connections that are open keep what they have.
 func (s *Store) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	s.look()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now := time.Now(); now.Sub(s.checked) >= interval {
-		s.checked = now
-		s.refresh(false)
-	}
 	for _, p := range s.pairs {
 		if hello.SupportsCertificate(p.cert) == nil {
 			return p.cert, nil
@@ -101,48 +113,96 @@ func (s *Store) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return s.pairs[0].cert, nil
 }
 
+// look reads what has changed, once a second. It does not wait for a file system that
+// does not answer.
+func (s *Store) look() {
+	s.mu.Lock()
+	now := time.Now()
+	due := now.Sub(s.checked) >= interval
+	if due {
+		s.checked = now
+	}
+	s.mu.Unlock()
+	if !due || !s.reads.TryLock() {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer s.reads.Unlock()
+		s.refresh(false)
+	}()
+	select {
+	case <-done:
+	case <-time.After(maxHandshakeWait):
+	}
+}
+
 // Reload reads all pairs again. A nil store has none.
 func (s *Store) Reload() {
 	if s == nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.reads.Lock()
+	defer s.reads.Unlock()
 	s.refresh(true)
 }
 
+// refresh reads pairs that have changed, or all. Its caller holds reads.
 func (s *Store) refresh(all bool) {
-	for _, p := range s.pairs {
-		now := p.stamps()
-		if !all && p.seen[0].same(now[0].info) && p.seen[1].same(now[1].info) {
+	s.mu.Lock()
+	pairs := slices.Clone(s.pairs)
+	s.mu.Unlock()
+	for _, p := range pairs {
+		now, err := p.stamps(s.call())
+		if err == nil && !all && p.seen[0].same(now[0].info) && p.seen[1].same(now[1].info) {
 			continue
 		}
-		err := p.read()
-		if !limit.Reached(err) {
+		var cert *tls.Certificate
+		if err == nil {
+			cert, err = p.read(s.call())
+		}
+		if !limit.Reached(err) && !errors.Is(err, stall.Err) {
 			p.seen = now
 		}
 		if err != nil {
 			s.log().Error("keeping the old certificate", "error", err)
-		} else {
-			s.log().Info("read a certificate", "file", p.Cert, "until", p.cert.Leaf.NotAfter)
+			continue
+		}
+		s.mu.Lock()
+		p.cert = cert
+		s.mu.Unlock()
+		s.log().Info("read a certificate", "file", p.Cert, "until", cert.Leaf.NotAfter)
+	}
+}
+
+// stamps returns what the files are now; it fails if they do not answer.
+func (p *pair) stamps(call disk.Caller) (s [2]stamp, err error) {
+	for i, name := range []string{p.Cert, p.Key} {
+		if s[i].info, err = call.Stat(name); errors.Is(err, stall.Err) {
+			return s, err
 		}
 	}
+	return s, nil
 }
 
-func (p *pair) stamps() (s [2]stamp) {
-	for i, name := range []string{p.Cert, p.Key} {
-		s[i].info, _ = os.Stat(name)
-	}
-	return s
-}
+// maxPEM bounds a file of certificates, in bytes.
+const maxPEM = 4 << 20
 
-func (p *pair) read() error {
-	cert, err := tls.LoadX509KeyPair(p.Cert, p.Key)
+func (p *pair) read(call disk.Caller) (*tls.Certificate, error) {
+	chain, err := call.ReadFile(p.Cert, maxPEM)
 	if err != nil {
-		return fmt.Errorf("reading %s and %s: %w", p.Cert, p.Key, err)
+		return nil, fmt.Errorf("reading %s: %w", p.Cert, err)
 	}
-	p.cert = &cert
-	return nil
+	key, err := call.ReadFile(p.Key, maxPEM)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", p.Key, err)
+	}
+	cert, err := tls.X509KeyPair(chain, key)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s and %s: %w", p.Cert, p.Key, err)
+	}
+	return &cert, nil
 }
 
 func (s *Store) log() *slog.Logger {

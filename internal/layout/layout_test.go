@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"internal/watch":      {"internal/limit", "internal/stall"},
 	"internal/tally":      {},
 	"site":                {"diag", "policy", "menu", "internal/disk", "internal/watch", "internal/limit", "internal/stall"},
-	"internal/disk":       {"internal/stall"},
+	"internal/disk":       {"selector", "internal/stall"},
 	"server":              {"selector", "menu", "internal/tally", "internal/limit", "server/internal/poll"},
 	"answer":              {"diag", "menu", "selector", "server", "site", "internal/limit", "internal/stall"},
 	"answer/gopher":       {"answer", "menu", "server"},

@@ -124,9 +124,28 @@ func (s *Searcher) log() *slog.Logger {
 	return s.Log
 }
 
+// lastWait is how long Run waits at the end for a file system that does not answer.
+const lastWait = 2 * time.Second
+
 // Run compares the index with the tree, then follows its changes until ctx ends. It
-// closes the index.
-func (s *Searcher) Run(ctx context.Context) (err error) {
+// closes the index, unless a file system does not answer.
+func (s *Searcher) Run(ctx context.Context) error {
+	ended := make(chan error, 1)
+	go func() { ended <- s.follow(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(lastWait):
+		return nil
+	}
+}
+
+func (s *Searcher) follow(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, s.index.Close()) }()
 	if _, err := s.Site.Snapshot(ctx); err != nil {
 		return nil // it ended before

@@ -80,7 +80,7 @@ type Op struct {
 	prev, next *Op
 }
 
-// Enter begins an operation on a slash path. It fails at once, with Err, if
+// Enter begins an operation on a slash path below a root, or on an absolute path. It fails at once, with Err, if
 // that does not answer or if too much is under way.
 func (g *Guard) Enter(name string) (*Op, error) {
 	if g == nil {
@@ -111,12 +111,14 @@ func (g *Guard) enter(name string, hurried bool, left chan<- struct{}) (*Op, err
 }
 
 // unanswered reports whether a name, or a directory that it is in, does not answer.
+// Absolute paths do not depend on the root, nor on what lies beside them.
 func (g *Guard) unanswered(name string) bool {
-	if g.stuck["."] > 0 || g.stuck[name] > 0 {
+	absolute := path.IsAbs(name)
+	if g.stuck["."] > 0 && !absolute || g.stuck[name] > 0 {
 		return true
 	}
 	for i := range len(name) {
-		if name[i] == '/' && (g.stuck[name[:i]] > 0 || g.inDir[name[:i]] >= maxInDir) {
+		if name[i] == '/' && (g.stuck[name[:i]] > 0 || !absolute && g.inDir[name[:i]] >= maxInDir) {
 			return true
 		}
 	}

@@ -1,0 +1,100 @@
+package disk
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gophd/gophd/internal/stall"
+)
+
+// A Caller makes every call that may wait for a file system. It gets the name of the
+// file that the call waits for: a slash path below a root, or an absolute path. Its error
+// is that of the call, or stall.Err if the file does not answer: then what the call
+// assigns may still change and must not be used.
+type Caller func(name string, call func() error) error
+
+// Direct makes calls as they are, for programs that end by themselves.
+func Direct(_ string, call func() error) error { return call() }
+
+// Guarded leaves each call behind that does not end in time.
+func Guarded(g *stall.Guard) Caller {
+	return func(name string, call func() error) error {
+		_, err := stall.Do(g, name, func() (struct{}, error) { return struct{}{}, call() })
+		return err
+	}
+}
+
+// Within makes the calls of an attempt, which is left behind as a whole.
+func Within(a *stall.Attempt) Caller {
+	return func(name string, call func() error) error {
+		op, err := a.Enter(name)
+		if err != nil {
+			return err
+		}
+		defer op.Leave()
+		return call()
+	}
+}
+
+// get returns what a call has got.
+func get[T any](c Caller, name string, call func() (T, error)) (value T, err error) {
+	got := new(T) // the call's own: it may be left behind
+	if err = c(name, func() (err error) { *got, err = call(); return err }); err != nil {
+		return value, err
+	}
+	return *got, nil
+}
+
+// Stat returns the info of a path, following links.
+func (c Caller) Stat(path string) (fs.FileInfo, error) {
+	return get(c, path, func() (fs.FileInfo, error) { return os.Stat(path) })
+}
+
+// Lstat returns the info of a path, which may be a link.
+func (c Caller) Lstat(path string) (fs.FileInfo, error) {
+	return get(c, path, func() (fs.FileInfo, error) { return os.Lstat(path) })
+}
+
+// List returns the entries of a directory, sorted.
+func (c Caller) List(path string) ([]fs.DirEntry, error) {
+	return get(c, path, func() ([]fs.DirEntry, error) { return os.ReadDir(path) })
+}
+
+// ReadFile reads at most so many bytes of a file.
+func (c Caller) ReadFile(path string, most int64) ([]byte, error) {
+	return get(c, path, func() ([]byte, error) {
+		f, err := os.OpenFile(path, openFlags, 0)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		return io.ReadAll(io.LimitReader(f, most))
+	})
+}
+
+// OpenFile opens a file that is not served, such as a log. If it is left behind, it is
+// closed when it has been opened and collected.
+func (c Caller) OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
+	return get(c, path, func() (*os.File, error) { return os.OpenFile(path, flag, mode) })
+}
+
+// RealPath returns a path without links.
+func (c Caller) RealPath(path string) (string, error) {
+	return get(c, path, func() (string, error) { return filepath.EvalSymlinks(path) })
+}
+
+// OpenTree opens a directory that is served.
+func (c Caller) OpenTree(dir string) (*Tree, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	return get(c, dir, func() (*Tree, error) { return openTreeAs(dir, openTop) })
+}
+
+// OpenRoot opens a directory as the root of a site.
+func (c Caller) OpenRoot(dir string) (*Root, error) {
+	return get(c, dir, func() (*Root, error) { return openAs(dir, openTop) })
+}
