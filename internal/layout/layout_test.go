@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"policy":         {"robots", "robots/readers", "policy/internal/proof"},
 
 	"policy/internal/proof":     {"robots", "robots/readers", "selector"},
+	"policy/internal/witness":   {"robots", "robots/readers", "selector"},
 	"policy/internal/oracle":    {},
 	"policy/internal/prooftest": {},
 

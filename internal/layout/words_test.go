@@ -95,6 +95,7 @@ func isQuoted(name, found string) bool {
 var sameName = map[string]string{
 	"policy/internal/proof/":     "the proof imports nothing of the compiler and has its own of each of its things",
 	"policy/internal/oracle/":    "of tests alone",
+	"policy/internal/witness/":   "the proof imports nothing of the compiler and has its own of each of its things",
 	"policy/internal/prooftest/": "of tests alone",
 	"test/":                      "of tests alone",
 }

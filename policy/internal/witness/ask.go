@@ -1,0 +1,318 @@
+package witness
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
+)
+
+// verdict is what was found in a part. It never changes.
+type verdict struct {
+	findings []Finding
+	rows     []Row
+	tooMany  []string
+}
+
+const maxExamples = 10
+
+// cause is a reader that takes what a line says to a robot otherwise.
+type cause struct {
+	leak   bool
+	row    int
+	robot  string
+	source source
+}
+
+// asking is a proof of a part under way.
+type asking struct {
+	*part
+	verdict
+	list   []witness
+	parsed *readers.Parsed
+	found  map[cause]*Finding
+	ofAll  map[answer]bool // what was found for everybody
+	closed map[[2]string]bool
+}
+
+// answer is one finding at one selector.
+type answer struct {
+	leak   bool
+	row    int
+	sel    string
+	source source
+}
+
+// prove asks all readers about all witnesses of a part.
+func (of *part) prove() *verdict {
+	a := &asking{part: of, parsed: readers.Open(of.text), found: map[cause]*Finding{}, ofAll: map[answer]bool{}, closed: map[[2]string]bool{}}
+	a.rows = make([]Row, len(of.in.Readers)+1)
+	a.list, a.tooMany = of.witnesses()
+	everybody := newPolicy(of.notes, of.programs, "*")
+	a.ask("*", everybody, a.takers("*", nil))
+	a.prefer("*", everybody)
+	policies := map[string]*policy{}
+	names := slices.Sorted(maps.Keys(of.robots))
+	for _, name := range names {
+		policies[name] = newPolicy(of.notes, of.programs, name)
+	}
+	a.strike(policies)
+	for _, name := range names {
+		a.ask(name, policies[name], a.takers(name, nil))
+		a.prefer(name, policies[name])
+		inside := "x" + name + "x"
+		a.ask(inside, everybody, a.takers(inside, func(r readers.Reader) bool { return r.Lacks(readers.NeedsNames) != 0 }))
+	}
+	a.pairs(policies)
+	for _, f := range a.found {
+		a.findings = append(a.findings, *f)
+	}
+	return &a.verdict
+}
+
+// strike strikes what one virtual agent may fetch and another may not.
+func (a *asking) strike(policies map[string]*policy) {
+	if policies[virtual[0]] == nil {
+		return
+	}
+	for again := true; again; {
+		again = false
+		for _, x := range virtual {
+			for _, y := range virtual {
+				again = x != y && policies[x].strike(policies[y]) || again
+			}
+		}
+	}
+	for _, name := range virtual {
+		policies[name].ready()
+	}
+}
+
+// pairs asks for robots that are two of the virtual agents: what either must not fetch
+// they must not, whatever readers make of both groups together.
+func (a *asking) pairs(policies map[string]*policy) {
+	if policies[virtual[0]] == nil {
+		return
+	}
+	for i, x := range virtual {
+		for _, y := range virtual[:i] {
+			both := a.takersOf(func(r readers.Reader) []robots.Rule {
+				rules := append(r.Rules(a.parsed, x), r.Rules(a.parsed, y)...)
+				slices.SortStableFunc(rules, func(a, b robots.Rule) int { return a.Line - b.Line })
+				return slices.Compact(rules)
+			}, func(r readers.Reader) bool { return r.Agent == "" })
+			for _, name := range []string{x, y} {
+				for i := range a.list {
+					w := &a.list[i]
+					if by := policies[name].decide(w.form); by != nil && !by.allow {
+						a.about(y+"+"+x, w, by, both)
+					}
+				}
+			}
+		}
+	}
+}
+
+// taker is readers that take the file alike for a robot, and compare the same.
+type taker struct {
+	readers.Reader
+	matcher *readers.Matcher
+	key     uint64 // of the matcher
+	rows    []int
+	last    string // what the matcher was asked last, and the answer
+	allowed bool
+	same    *taker // one before it with the same rules
+}
+
+// takers returns how readers take the file for a robot; only those that may, if that is
+// given. Who reads for one robot alone is asked for that one, or for everybody if nobody
+// names it.
+func (a *asking) takers(robot string, may func(readers.Reader) bool) []*taker {
+	owned := slices.ContainsFunc(a.in.Readers, func(r readers.Reader) bool { return r.Agent == robot && robot != "" })
+	return a.takersOf(func(r readers.Reader) []robots.Rule { return r.Rules(a.parsed, robot) }, func(r readers.Reader) bool {
+		_, named := a.robots[r.Agent]
+		switch {
+		case r.Agent != "":
+			return r.Agent == robot || robot == "*" && !named
+		case owned:
+			return false
+		}
+		return may == nil || may(r)
+	})
+}
+
+func (a *asking) takersOf(rules func(readers.Reader) []robots.Rule, may func(readers.Reader) bool) (list []*taker) {
+	byKey := map[uint64]*taker{}
+	for i, r := range a.in.Readers {
+		if !may(r) {
+			continue
+		}
+		t := &taker{Reader: r, matcher: r.Matcher(rules(r)), rows: []int{i}}
+		key := t.matcher.Key()
+		t.key = key
+		alike := slices.IndexFunc(list, func(o *taker) bool {
+			return o.key == key && slices.Equal(o.Forms, r.Forms) && o.Typed == r.Typed && o.Web == r.Web && o.Bare == r.Bare
+		})
+		if alike >= 0 {
+			list[alike].rows = append(list[alike].rows, i)
+			continue
+		}
+		if t.same = byKey[key]; t.same == nil {
+			t.same, byKey[key] = t, t
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// allows reports whether the reader may fetch a spelling.
+func (t *taker) allows(typ byte, spelling string) bool {
+	forms, always := t.Compared(typ, spelling)
+	if always {
+		return true
+	}
+	m := t.same
+	for _, form := range forms {
+		if m.last != form || form == "" {
+			m.last, m.allowed = form, m.matcher.Permits(form)
+		}
+		if !m.allowed {
+			return false
+		}
+	}
+	return true
+}
+
+// ask asks for a robot about all witnesses.
+func (a *asking) ask(robot string, p *policy, list []*taker) {
+	if len(list) == 0 {
+		return
+	}
+	for i := range a.list {
+		w := &a.list[i]
+		a.about(robot, w, p.decide(w.form), list)
+	}
+}
+
+// about asks about a witness in every spelling. What may be fetched is asked in the
+// canonical one.
+func (a *asking) about(robot string, w *witness, by *policyRule, list []*taker) {
+	denied, typ := by != nil && !by.allow, byte('0')
+	if w.dir {
+		typ = '1'
+	}
+	for i, spelling := range w.spellings() {
+		if i > 0 && !denied {
+			break
+		}
+		for _, t := range list {
+			if spelling != "" && spelling[0] == '/' || t.Bare && !(t.Web && spelling == "") {
+				if t.allows(typ, spelling) == denied && !(i > 0 && a.isClosed(w.sel, spelling)) {
+					a.note(robot, denied, by, spelling, t.rows)
+				}
+				for _, row := range t.rows {
+					a.rows[row].Selectors++
+				}
+			}
+		}
+	}
+}
+
+// spellings returns the selectors that the server answers with the same; the canonical one
+// comes first.
+func (w *witness) spellings() []string {
+	switch {
+	case w.sel == "/":
+		return []string{"/", ""}
+	case w.dir:
+		n := len(w.sel) - 1
+		return []string{w.sel, w.sel[:n], w.sel[1:], w.sel[1:n]}
+	}
+	return []string{w.sel, w.sel[1:]}
+}
+
+func (a *asking) isClosed(canonical, spelling string) bool {
+	if a.in.Closed == nil {
+		return false
+	}
+	key := [2]string{canonical, spelling}
+	is, ok := a.closed[key]
+	if !ok {
+		is = a.in.Closed(canonical, spelling)
+		a.closed[key] = is
+	}
+	return is
+}
+
+// note notes that some readers take a selector otherwise. What befalls everybody is not
+// repeated of each robot.
+func (a *asking) note(robot string, leak bool, by *policyRule, sel string, rows []int) {
+	var from source
+	if by != nil {
+		from = by.source
+	}
+	for _, row := range rows {
+		one := answer{leak, row, sel, from}
+		if a.ofAll[one] {
+			continue
+		}
+		if robot == "*" {
+			a.ofAll[one] = true
+		}
+		name := Preferences
+		if row < len(a.in.Readers) {
+			name = a.in.Readers[row].Name
+		}
+		if leak {
+			a.rows[row].Leaks++
+		} else {
+			a.rows[row].OverBlocks++
+		}
+		c := cause{leak, row, robot, from}
+		f := a.found[c]
+		if f == nil {
+			f = &Finding{Leak: leak, Reader: name, Robot: robot, File: from.file, Line: from.line, Dir: from.dir}
+			a.found[c] = f
+		}
+		if f.Count++; len(f.Examples) < maxExamples {
+			f.Examples = append(f.Examples, sel)
+		}
+	}
+}
+
+// prefer compares what the annotations and the file state of the use of each witness.
+func (a *asking) prefer(robot string, p *policy) {
+	if len(p.states) == 0 && !strings.Contains(strings.ToLower(string(a.text)), "content-usage") {
+		return
+	}
+	var text []byte
+	for l := range robots.Parse(robots.RFC9309, a.text).Lines() {
+		if l.Kind == robots.KindAllow || l.Kind == robots.KindDisallow {
+			l.Text = "Disallow:\n"
+		}
+		text = append(text, l.Text...)
+	}
+	rules := robots.Parse(robots.RFC9309, text).Agent(robot)
+	row := []int{len(a.in.Readers)}
+	for i := range a.list {
+		w := &a.list[i]
+		a.rows[row[0]].Selectors++
+		want, got := p.prefers(w.form), rules.Usage(w.form)
+		for key, by := range want {
+			switch wanted := by.states.Of(key); {
+			case wanted == got.Of(key):
+			case wanted == robots.No:
+				a.note(robot, true, by, w.sel, row)
+			default:
+				a.note(robot, false, by, w.sel, row)
+			}
+		}
+		for _, s := range got {
+			if want[s.Key] == nil && s.Preference != robots.Unstated {
+				a.note(robot, s.Preference == robots.Yes, nil, w.sel, row)
+			}
+		}
+	}
+}

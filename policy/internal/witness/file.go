@@ -1,0 +1,144 @@
+package witness
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// file is a robots.txt, line by line, with the robots that it names. Lines are found by
+// the top-level directory that they are about.
+type file struct {
+	lines  []fileLine
+	groups []fileGroup // the first is the lines outside of any
+}
+
+type fileLine struct {
+	robots.Line
+	group int
+	agent string // of a User-agent line, in lower case
+}
+
+// fileGroup is where the rules of a group stand.
+type fileGroup struct {
+	agents []string
+	tops   map[string][]int // by a top-level directory, decoded and as it is written
+	heads  map[string][]int // of rules about several of them: by how these begin
+}
+
+// readFile takes a robots.txt apart. A group ends at a User-agent line that follows a rule.
+func readFile(data []byte) *file {
+	f := &file{}
+	f.add()
+	open := false
+	for l := range robots.Parse(robots.RFC9309, data).Lines() {
+		line := fileLine{Line: l, group: len(f.groups) - 1}
+		switch l.Kind {
+		case robots.KindAgent:
+			if !open {
+				f.add()
+				open, line.group = true, line.group+1
+			}
+			line.agent = strings.ToLower(robots.ProductToken(l.Value))
+			g := &f.groups[line.group]
+			g.agents = append(g.agents, line.agent)
+		case robots.KindAllow, robots.KindDisallow, robots.KindUsage:
+			open = false
+			path, _ := pathOf(&l)
+			f.groups[line.group].index(path, len(f.lines))
+		}
+		f.lines = append(f.lines, line)
+	}
+	return f
+}
+
+func (f *file) add() {
+	f.groups = append(f.groups, fileGroup{tops: map[string][]int{}, heads: map[string][]int{}})
+}
+
+// pathOf returns the pattern of a rule.
+func pathOf(l *robots.Line) (path string, ok bool) {
+	switch l.Kind {
+	case robots.KindAllow, robots.KindDisallow:
+		return l.Value, true
+	case robots.KindUsage:
+		if strings.HasPrefix(l.Value, "/") {
+			path, _, _ = strings.Cut(strings.ReplaceAll(l.Value, "\t", " "), " ")
+		}
+		return path, true
+	}
+	return "", false
+}
+
+// index notes what a pattern is about. Item types stand before a selector.
+func (g *fileGroup) index(path string, line int) {
+	top, _, below := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	to := g.tops
+	if end := strings.IndexAny(top, "*$"); end >= 0 || !below || top == "0" || top == "1" {
+		if to = g.heads; end >= 0 {
+			top = top[:end]
+		} else if below {
+			top = ""
+		}
+	}
+	to[top] = append(to[top], line)
+	if plain := decode(top); plain != top {
+		to[plain] = append(to[plain], line)
+	}
+}
+
+// about returns the lines of a group about some top-level directories; others is whether
+// it is about all that are not in known, instead.
+func (g *fileGroup) about(tops []string, others bool, known map[string]*part) (lines []int) {
+	if others {
+		for _, list := range g.heads {
+			lines = append(lines, list...)
+		}
+		for top, list := range g.tops {
+			if known[top] == nil {
+				lines = append(lines, list...)
+			}
+		}
+	}
+	for _, top := range tops {
+		lines = append(lines, g.tops[top]...)
+		for n := range len(top) + 1 {
+			lines = append(lines, g.heads[top[:n]]...)
+		}
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// text is the file with nothing but the User-agent lines of some robots, the groups that
+// are theirs, and of the rules some lines. A group of which no line is left has one that
+// says nothing, or it would be one with the next.
+func (f *file) text(robots []string, keep [][]int) []byte {
+	var b []byte
+	ruled := -1 // the last group with a rule
+	for i := range f.lines {
+		l := &f.lines[i]
+		list := keep[l.group]
+		switch _, isRule := pathOf(&l.Line); {
+		case list == nil:
+			continue
+		case isRule:
+			if len(list) == 0 || list[0] != i {
+				if ruled < l.group {
+					b = append(b, "Disallow: /.robots\n"...)
+				}
+				ruled = l.group
+				continue
+			}
+			keep[l.group], ruled = list[1:], l.group
+		case l.agent != "" && l.agent != "*" && !slices.Contains(robots, l.agent):
+			continue
+		}
+		b = append(b, l.Text...)
+		if !strings.HasSuffix(l.Text, "\n") {
+			b = append(b, '\n')
+		}
+	}
+	return b
+}

@@ -1,0 +1,100 @@
+package witness
+
+import (
+	"strings"
+
+	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
+)
+
+// witness is a canonical selector that readers are asked about.
+type witness struct {
+	sel, form string // as it is, and in URI form
+	dir       bool
+}
+
+// witnesses are made of patterns alone.
+type witnesses struct {
+	about func(top string) bool // those that are wanted
+	token string                // what nobody writes
+	list  []witness
+	seen  map[string]bool
+}
+
+// pattern adds names that a pattern of an annotation just matches, with each star once
+// empty and once a token; and some that it matches in the middle of an escape.
+func (w *witnesses) pattern(p *readers.Pattern) {
+	var plain []string
+	for _, piece := range p.Pieces {
+		plain = append(plain, decode(piece))
+	}
+	w.pieces(plain)
+	for i, piece := range p.Pieces[1:] {
+		if piece == "" || !strings.ContainsRune("0123456789ABCDEF", rune(piece[0])) {
+			continue
+		}
+		for _, star := range []string{"%C3%", "%C3%A"} {
+			form := strings.Join(p.Pieces[:i+1], "") + star + strings.Join(p.Pieces[i+1:], "")
+			if sel := decode(form); readers.URI.Of(sel) == form {
+				w.add(sel)
+			}
+		}
+	}
+}
+
+// line adds names that a line of the file just matches, as it is written and decoded.
+func (w *witnesses) line(value string) {
+	value = strings.TrimSuffix(value, "$")
+	w.pieces(strings.Split(value, "*"))
+	if strings.Contains(value, "%") {
+		var plain []string
+		for piece := range strings.SplitSeq(value, "*") {
+			plain = append(plain, decode(piece))
+		}
+		w.pieces(plain)
+	}
+}
+
+func (w *witnesses) pieces(pieces []string) {
+	w.name(strings.Join(pieces, ""))
+	if len(pieces) > 1 {
+		w.name(strings.Join(pieces, w.token))
+	}
+}
+
+// name adds a name, those beside it, and one below.
+func (w *witnesses) name(name string) {
+	if name == "" {
+		return
+	}
+	w.add(name)
+	w.add(name[:len(name)-1])
+	w.add(name + w.token)
+	if !strings.HasSuffix(name, "/") {
+		w.add(name + "/")
+		w.add(name + "/" + w.token)
+	}
+	if at := strings.LastIndexByte(strings.TrimSuffix(name, "/"), '/'); at >= 0 {
+		w.add(name[:at+1])
+	}
+}
+
+// add adds a selector, in the form that menus link.
+func (w *witnesses) add(sel string) {
+	if !strings.HasPrefix(sel, "/") {
+		sel = "/" + sel
+	}
+	if top, _, _ := strings.Cut(sel[1:], "/"); w.seen[sel] || !w.about(top) {
+		return
+	}
+	w.seen[sel] = true
+	if len(sel) > selector.MaxRequest || sel == "/robots.txt" {
+		return
+	}
+	for elem := range strings.SplitSeq(strings.TrimSuffix(sel[1:], "/"), "/") {
+		if sel != "/" && selector.Refusal(elem) != "" && (elem[:min(1, len(elem))] == "." || !selector.IsProgram(elem)) {
+			return
+		}
+	}
+	w.list = append(w.list, witness{sel, readers.URI.Of(sel), strings.HasSuffix(sel, "/")})
+}

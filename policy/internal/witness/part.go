@@ -1,0 +1,354 @@
+package witness
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/robots/readers"
+)
+
+// prover is what all parts of a proof have in common.
+type prover struct {
+	in       Input
+	rows     uint64 // a hash of the readers
+	list     []*annotation
+	file     *file
+	everyone []int // the groups for everybody
+	classes  map[string]*class
+	programs []readers.Pattern
+	token    string
+	byTop    map[string]*part
+}
+
+// part is some top-level directories that are proven together.
+type part struct {
+	*prover
+	tops   []string // sorted
+	others bool     // in place of these all that have no annotation
+	notes  []*annotation
+	robots map[string]*class // that are treated otherwise than everybody, by the names that are asked
+	text   []byte            // what the file says of it
+}
+
+// mostParts is how many parts a proof has: an edit costs the share of one.
+const mostParts = 256
+
+func newProver(in Input, prev, r *Result) *prover {
+	p := &prover{in: in, list: r.annotations(in, prev), file: readFile(in.File), programs: programLines(in.Programs), token: "zqj"}
+	for bytes.Contains(in.File, []byte(p.token)) {
+		p.token += "j"
+	}
+	p.rows = hashOf(fmt.Sprintf("%+v %q %v %s", in.Readers, in.Programs, in.Closed == nil, p.token))
+	p.classes = classes(p.list, p.file, in.Readers)
+	for i := range p.file.groups {
+		if slices.Contains(p.file.groups[i].agents, "*") {
+			p.everyone = append(p.everyone, i)
+		}
+	}
+	return p
+}
+
+// parts divides the annotations.
+func (p *prover) parts() (list []*part) {
+	tops := map[string][]*annotation{}
+	for _, a := range p.list {
+		if top := topOf(a.dir); top != "" {
+			tops[top] = append(tops[top], a)
+		}
+	}
+	n := 1
+	for n < mostParts && 2*n <= len(tops) {
+		n *= 2
+	}
+	list = make([]*part, n+1)
+	for i := range list {
+		list[i] = &part{prover: p, others: i == n, robots: map[string]*class{}}
+		if p.list[0].dir == "/" {
+			list[i].notes = p.list[:1:1]
+		}
+	}
+	p.byTop = map[string]*part{}
+	for _, top := range slices.Sorted(maps.Keys(tops)) {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(top))
+		of := list[h.Sum32()&uint32(n-1)]
+		p.byTop[top] = of
+		of.tops, of.notes = append(of.tops, top), append(of.notes, tops[top]...)
+	}
+	p.assign(list)
+	for _, of := range list {
+		sortAnnotations(of.notes)
+		keep := make([][]int, len(p.file.groups))
+		for i := range keep {
+			mine := func(c *class) bool { return slices.Contains(c.groups, i) }
+			if i == 0 || slices.Contains(p.everyone, i) || slices.ContainsFunc(slices.Collect(maps.Values(of.robots)), mine) {
+				keep[i] = append([]int{}, p.file.groups[i].about(of.tops, of.others, p.byTop)...)
+			}
+		}
+		of.text = p.file.text(slices.Sorted(maps.Keys(of.robots)), keep)
+	}
+	return slices.DeleteFunc(list, func(of *part) bool { return len(of.tops) == 0 && !of.others })
+}
+
+// topOf returns the top-level directory of a selector, "" for the root.
+func topOf(sel string) string {
+	top, _, ok := strings.Cut(sel[1:], "/")
+	if !ok {
+		return ""
+	}
+	return top
+}
+
+// assign finds out which parts treat which robots otherwise than everybody.
+func (p *prover) assign(list []*part) {
+	star := p.sums(p.everyone)
+	done := map[*class]bool{}
+	for _, c := range p.classes {
+		if done[c] {
+			continue
+		}
+		done[c] = true
+		of := map[*part]bool{}
+		sums := p.sums(c.groups)
+		if len(c.groups) == 0 {
+			sums = star
+		}
+		for top := range star {
+			sums[top] += 0
+		}
+		for top, sum := range sums {
+			if sum != star[top] {
+				p.about(top, list, of)
+			}
+		}
+		for _, a := range p.list {
+			if rules, states := a.names(c.names[0]); rules || states {
+				p.about(topOf(a.dir), list, of)
+			}
+		}
+		for part := range of {
+			for _, name := range c.asked {
+				part.robots[name] = c
+			}
+		}
+	}
+	for _, of := range list {
+		if slices.ContainsFunc(virtual, func(name string) bool { return of.robots[name] != nil }) {
+			for _, name := range virtual {
+				of.robots[name] = p.classes[name]
+			}
+		}
+	}
+}
+
+// about adds the parts that a top-level directory concerns: all, if it is the root.
+func (p *prover) about(top string, list []*part, of map[*part]bool) {
+	switch {
+	case top == "":
+		for _, part := range list {
+			of[part] = true
+		}
+	case p.byTop[top] != nil:
+		of[p.byTop[top]] = true
+	default:
+		of[list[len(list)-1]] = true
+	}
+}
+
+// sums returns hashes of what some groups say together, by top-level directory: "" for
+// what is about several.
+func (p *prover) sums(groups []int) map[string]uint64 {
+	sums := map[string]uint64{}
+	for _, i := range groups {
+		g := &p.file.groups[i]
+		for top, lines := range g.tops {
+			sums[top] += p.sum(lines)
+		}
+		for head, lines := range g.heads {
+			sums[""] += mix(hashOf(head), p.sum(lines))
+		}
+	}
+	return sums
+}
+
+func (p *prover) sum(lines []int) (sum uint64) {
+	for _, i := range lines {
+		l := &p.file.lines[i]
+		sum = mix(sum, hashOf(l.Kind.String(), l.Value))
+	}
+	return sum
+}
+
+// key is the same for parts of which the same is found.
+func (of *part) key() uint64 {
+	key := mix(of.rows, hashOf(append([]string{string(of.text), fmt.Sprint(of.others)}, of.tops...)...))
+	for _, a := range of.notes {
+		key = mix(key, hashOf(a.dir, a.shut, fmt.Sprint(a.denied)))
+		for _, n := range a.notes {
+			key = mix(key, n.sum)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(of.robots)) {
+		key = mix(key, hashOf(name))
+	}
+	return key
+}
+
+// wants reports whether a top-level name belongs to the part.
+func (of *part) wants(top string) bool {
+	if of.others {
+		return of.byTop[top] == nil
+	}
+	return of.byTop[top] == of
+}
+
+// witnesses makes the witnesses of the part; tooMany are the directories of which too
+// many pairs meet.
+func (of *part) witnesses() (list []witness, tooMany []string) {
+	w := &witnesses{about: of.wants, token: of.token, seen: map[string]bool{}}
+	byTop := map[string]*patterns{"": {}}
+	for _, top := range of.tops {
+		w.name("/" + top + "/")
+		byTop[top] = &patterns{}
+	}
+	said := map[string]bool{}
+	for _, a := range of.notes {
+		a.each(func(_ *noteText, g *noteGroup) {
+			for _, r := range slices.Concat(g.rules, g.states) {
+				said[starred(r.Pattern)] = true
+				of.pattern(w, byTop, topOf(a.dir), &r)
+			}
+		})
+	}
+	for _, q := range of.programs {
+		of.pattern(w, byTop, "", &noteRule{Pattern: q})
+	}
+	for l := range of.fileLines() {
+		path, _ := pathOf(&l.Line)
+		w.line(path)
+		if q, ok := patternBelow("/", path); ok && strings.HasPrefix(path, "/") && !said[starred(q)] {
+			said[starred(q)] = true
+			top := decode(topOf(q.Pieces[0] + "*"))
+			if byTop[top] == nil {
+				top = ""
+			}
+			byTop[top].add(&noteRule{Pattern: q, allow: strings.EqualFold(l.Field, "allow")})
+		}
+	}
+	for _, top := range append([]string{""}, of.tops...) {
+		if !byTop[top].pairs(byTop[""], top, w) {
+			tooMany = append(tooMany, "/"+top)
+		}
+	}
+	return w.list, tooMany
+}
+
+// fileLines yields the rules of the file about the part.
+func (of *part) fileLines() func(yield func(*fileLine) bool) {
+	f := readFile(of.text)
+	return func(yield func(*fileLine) bool) {
+		for i := range f.lines {
+			if _, isRule := pathOf(&f.lines[i].Line); isRule && !yield(&f.lines[i]) {
+				return
+			}
+		}
+	}
+}
+
+// pattern adds the names of a pattern, and the pattern for pairs. What the root says of
+// several directories is asked of names in each.
+func (of *part) pattern(w *witnesses, byTop map[string]*patterns, top string, r *noteRule) {
+	head := r.Pieces[0]
+	if top != "" || of.others {
+		w.pattern(&r.Pattern)
+		byTop[top].add(r)
+		return
+	}
+	if own := decode(topOf(head)); own != "" {
+		if of.wants(own) {
+			w.pattern(&r.Pattern)
+			byTop[own].add(r)
+		}
+		return
+	}
+	byTop[""].add(r)
+	for _, top := range of.tops {
+		if below := readers.URI.Of("/" + top + "/"); strings.HasPrefix(below, head) {
+			if len(r.Pieces) == 1 {
+				w.add(decode(head))
+			} else {
+				w.add(decode(below + strings.Join(r.Pieces[1:], "")))
+			}
+		}
+	}
+}
+
+// patterns are rules that are put together in pairs.
+type patterns struct {
+	list  [2][]*noteRule // Disallow and Allow
+	globs [2][]*noteRule // those with stars, or an end
+	state []*noteRule
+}
+
+func (s *patterns) add(r *noteRule) {
+	switch {
+	case r.states != nil:
+		s.state = append(s.state, r)
+	case r.allow:
+		s.list[1] = append(s.list[1], r)
+	default:
+		s.list[0] = append(s.list[0], r)
+	}
+	if side := r.side(); r.states == nil && !isLiteral(&r.Pattern) {
+		s.globs[side] = append(s.globs[side], r)
+	}
+}
+
+func (r *noteRule) side() int {
+	if r.allow {
+		return 1
+	}
+	return 0
+}
+
+// pairs adds names that an Allow and a Disallow match both, or two preferences: of rules
+// of a directory, and of one of its with one of the root. It reports whether all pairs
+// were looked at.
+func (s *patterns) pairs(root *patterns, top string, w *witnesses) bool {
+	n := 0
+	meet := func(a, b *noteRule) {
+		if a == b || isLiteral(&a.Pattern) && isLiteral(&b.Pattern) || !compatible(a.Pieces[0], b.Pieces[0]) {
+			return
+		}
+		if n++; n <= MaxPairs {
+			for _, form := range common(&a.Pattern, &b.Pattern) {
+				w.add(decode(strings.ReplaceAll(form, "*", w.token)))
+			}
+		}
+	}
+	all := func(a, b []*noteRule) {
+		for _, x := range a {
+			for _, y := range b {
+				meet(x, y)
+			}
+		}
+	}
+	for side := range 2 {
+		all(s.globs[side], s.list[1-side])
+		if top != "" {
+			all(s.globs[side], root.list[1-side])
+			all(root.globs[side], s.list[1-side])
+		}
+	}
+	for i, x := range s.state {
+		all([]*noteRule{x}, s.state[:i])
+		if top != "" {
+			all([]*noteRule{x}, root.state)
+		}
+	}
+	return n <= MaxPairs
+}

@@ -1,0 +1,311 @@
+package witness
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
+)
+
+// annotation is what the notes of one directory say; several notes may lie in it.
+type annotation struct {
+	dir    string
+	denied bool   // as a whole
+	shut   string // the note that this is reported at
+	notes  []*noteText
+}
+
+// names reports whether the annotation has rules, or preferences, for a robot by name.
+func (a *annotation) names(robot string) (rules, states bool) {
+	a.each(func(_ *noteText, g *noteGroup) {
+		if g.has(robot) {
+			rules, states = rules || g.speaks, states || g.prefers
+		}
+	})
+	return rules, states
+}
+
+func (a *annotation) each(f func(*noteText, *noteGroup)) {
+	for _, n := range a.notes {
+		for i := range n.groups {
+			f(n, &n.groups[i])
+		}
+	}
+}
+
+// source is where a rule stands: a line of a note; the line 0 is the note as a whole.
+type source struct {
+	file, dir string
+	line      int
+}
+
+// policyRule is a rule that counts for a robot.
+type policyRule struct {
+	readers.Pattern
+	source
+	allow   bool
+	named   bool // of a group that names the robot
+	final   bool
+	program bool
+	struck  bool
+	states  robots.Statement
+}
+
+// shutSize is larger than any pattern.
+const shutSize = 1 << 30
+
+// policy is what some annotations say to a robot.
+type policy struct {
+	rules   []*policyRule
+	opens   map[string][]*policyRule // the Allows of each directory
+	states  []*policyRule
+	matcher *readers.Matcher
+	stated  *readers.Matcher
+}
+
+// newPolicy takes annotations from above to below.
+func newPolicy(list []*annotation, programs []readers.Pattern, robot string) *policy {
+	p := &policy{opens: map[string][]*policyRule{}}
+	var above []*policyRule // what an Allow further down must not undo
+	for _, a := range list {
+		here := p.take(a, robot)
+		if a.dir == "/" {
+			for _, q := range programs {
+				p.rules = append(p.rules, &policyRule{Pattern: q, program: true})
+			}
+		}
+		for _, r := range here {
+			if r.allow {
+				p.guard(r, above)
+				p.opens[a.dir] = append(p.opens[a.dir], r)
+			}
+		}
+		for _, r := range here {
+			if !r.allow && (r.final || r.named) {
+				above = append(above, r)
+			}
+		}
+	}
+	p.guardPrograms()
+	p.ready()
+	return p
+}
+
+// take adds the rules and statements of an annotation that count for a robot.
+func (p *policy) take(a *annotation, robot string) (rules []*policyRule) {
+	if a.denied {
+		all := readers.Pattern{Pieces: []string{readers.URI.Of(a.dir)}, Size: shutSize}
+		p.rules = append(p.rules, &policyRule{Pattern: all, source: source{a.shut, a.dir, 0}})
+		return nil
+	}
+	ownRules, ownStates := a.names(robot)
+	a.each(func(n *noteText, g *noteGroup) {
+		add := func(list []noteRule, own bool, to *[]*policyRule) {
+			if own && !g.has(robot) || !own && !g.all {
+				return
+			}
+			for _, r := range list {
+				*to = append(*to, &policyRule{Pattern: r.Pattern, source: source{n.File, a.dir, r.line}, allow: r.allow, named: own, final: r.final, states: r.states})
+			}
+		}
+		add(g.rules, ownRules, &rules)
+		add(g.states, ownStates, &p.states)
+	})
+	p.rules = append(p.rules, rules...)
+	return rules
+}
+
+// guard carries what an Allow must not undo below it, or strikes the Allow.
+func (p *policy) guard(allow *policyRule, above []*policyRule) {
+	var carried []*policyRule
+	for _, d := range above {
+		applies := (d.final || !allow.named) && strings.HasPrefix(allow.dir, d.dir) && allow.dir != d.dir
+		if !applies || d.Size > allow.Size || !mayMeet(&d.Pattern, &allow.Pattern) || p.exempt(d, allow) {
+			continue
+		}
+		rest, all := below(&d.Pattern, &allow.Pattern, false)
+		if all {
+			allow.struck = true
+			return
+		}
+		for _, q := range rest {
+			carried = append(carried, &policyRule{Pattern: q, source: d.source})
+		}
+	}
+	p.rules = append(p.rules, carried...)
+}
+
+// exempt reports whether an Allow beside a Disallow opens all that another Allow does.
+func (p *policy) exempt(d, allow *policyRule) bool {
+	return slices.ContainsFunc(p.opens[d.dir], func(r *policyRule) bool {
+		return !r.struck && r.Size >= d.Size && covers(&r.Pattern, &allow.Pattern)
+	})
+}
+
+// guardPrograms drops the lines about programs that an Allow speaks of by name, and
+// carries the others below the Allows that may open what they deny.
+func (p *policy) guardPrograms() {
+	var allows, carried []*policyRule
+	for _, r := range p.rules {
+		if r.allow && !r.struck {
+			allows = append(allows, r)
+		}
+	}
+	for _, d := range p.rules {
+		if !d.program {
+			continue
+		}
+		of := programOf(&d.Pattern)
+		for _, a := range allows {
+			if compatible(a.Pieces[0], d.Pieces[0]) && ofProgram(&a.Pattern, of) && covers(&a.Pattern, &d.Pattern) {
+				d.struck = true
+			}
+		}
+		for _, a := range allows {
+			if d.struck || a.Size < d.Size || ofProgram(&a.Pattern, of) || !mayMeet(&d.Pattern, &a.Pattern) {
+				continue
+			}
+			rest, _ := below(&d.Pattern, &a.Pattern, true)
+			for _, q := range rest {
+				carried = append(carried, &policyRule{Pattern: q})
+			}
+		}
+	}
+	p.rules = append(p.rules, carried...)
+}
+
+// programOf is the selector or the extension that a line about programs is for.
+func programOf(p *readers.Pattern) string {
+	last := p.Pieces[len(p.Pieces)-1]
+	if p.Whole {
+		return last
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(last, "/"), "%3F")
+}
+
+// ofProgram reports whether a pattern is that of a program, or ends in its extension.
+func ofProgram(p *readers.Pattern, of string) bool {
+	last := p.Pieces[len(p.Pieces)-1]
+	for _, end := range []string{"", "/", "%3F"} {
+		if strings.HasPrefix(of, "/") {
+			if len(p.Pieces) == 1 && last == of+end {
+				return true
+			}
+		} else if strings.HasSuffix(last, of+end) {
+			return true
+		}
+	}
+	return false
+}
+
+// ready makes the rules that are left ready to be asked.
+func (p *policy) ready() {
+	var list []readers.MatchRule
+	for i, r := range p.rules {
+		if !r.struck {
+			list = append(list, readers.MatchRule{Pattern: r.Pattern, Allow: r.allow, Ref: i})
+		}
+	}
+	p.matcher, list = exact.NewMatcher(list), nil
+	for i, r := range p.states {
+		list = append(list, readers.MatchRule{Pattern: r.Pattern, Ref: i})
+	}
+	p.stated = exact.NewMatcher(list)
+}
+
+// exact compares as the policy does: the longest pattern decides, Allow on a tie.
+var exact = readers.Reader{Forms: []readers.Form{readers.URI}}
+
+// decide returns the rule that decides about a selector in URI form, nil if none does.
+func (p *policy) decide(form string) *policyRule {
+	if r := p.matcher.Find(form); r != nil {
+		return p.rules[r.Ref]
+	}
+	return nil
+}
+
+// strike strikes the Allows of a virtual agent that a Disallow of another one forbids: a
+// robot may be both. It reports whether there were any.
+func (p *policy) strike(other *policy) (struck bool) {
+	for _, a := range p.rules {
+		if !a.allow || a.struck || !slices.ContainsFunc(other.rules, func(d *policyRule) bool { return other.forbids(d, a) }) {
+			continue
+		}
+		struck = true
+		for _, r := range slices.Concat(p.rules, other.rules) {
+			if r.allow && r.source == a.source {
+				r.struck = true
+			}
+		}
+	}
+	return struck
+}
+
+// forbids reports whether a Disallow may deny what an Allow of another robot opens.
+func (p *policy) forbids(d, allow *policyRule) bool {
+	if d.allow || d.struck || d.Size > allow.Size || !mayMeet(&d.Pattern, &allow.Pattern) {
+		return false
+	}
+	return !slices.ContainsFunc(p.rules, func(r *policyRule) bool {
+		return r.allow && !r.struck && r.Size >= d.Size && covers(&r.Pattern, &allow.Pattern)
+	})
+}
+
+// prefers returns what is preferred for what a selector in URI form leads to, and the
+// line of each key: that of the longest path that states it, n on a tie. What an
+// annotation above states of a key by name holds against what one below states for all.
+func (p *policy) prefers(form string) map[string]*policyRule {
+	by := map[string]*policyRule{}
+	found := p.stated.Matching(form)
+	for _, m := range found {
+		r := p.states[m.Ref]
+		for _, s := range r.states {
+			above := func(m *readers.MatchRule) bool {
+				o := p.states[m.Ref]
+				return o.named && len(o.dir) < len(r.dir) && o.states.Of(s.Key) != robots.Unstated
+			}
+			if s.Preference == robots.Unstated || !r.named && slices.ContainsFunc(found, above) {
+				continue
+			}
+			if old := by[s.Key]; old == nil || r.Size > old.Size || r.Size == old.Size && s.Preference == robots.No {
+				by[s.Key] = r
+			}
+		}
+	}
+	return by
+}
+
+// programLines are what is denied for programs.
+func programLines(programs []string) (list []readers.Pattern) {
+	for _, p := range programs {
+		for _, end := range []string{"$", "/", "?"} {
+			if q, ok := programPattern(p, end); ok {
+				list = append(list, q)
+			}
+		}
+	}
+	return list
+}
+
+func programPattern(p, end string) (q readers.Pattern, ok bool) {
+	ext, isExt := strings.CutPrefix(p, "/*")
+	pieces := []string{readers.URI.Of(p)}
+	if isExt {
+		pieces = []string{"/", readers.URI.Of(ext)}
+	}
+	q = readers.Pattern{Pieces: pieces, Whole: end == "$"}
+	if end != "$" {
+		q.Pieces[len(pieces)-1] += readers.URI.Of(end)
+	}
+	q.Size = sizeOf(q)
+	return q, p != ""
+}
+
+// sortAnnotations sorts them from above to below.
+func sortAnnotations(list []*annotation) {
+	slices.SortFunc(list, func(a, b *annotation) int {
+		return cmp.Or(cmp.Compare(strings.Count(a.dir, "/"), strings.Count(b.dir, "/")), strings.Compare(a.dir, b.dir))
+	})
+}

@@ -1,0 +1,77 @@
+package witness
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gophd/gophd/policy/internal/oracle"
+	"github.com/gophd/gophd/robots/readers"
+)
+
+// input is a site of the oracle with a file.
+func input(s oracle.Site, file []byte) Input {
+	in := Input{Programs: s.Programs, File: file}
+	for _, n := range s.Notes {
+		in.Notes = append(in.Notes, Note(n))
+	}
+	return in
+}
+
+// policyOf is the policy of a site for a robot.
+func policyOf(s oracle.Site, robot string) *policy {
+	in := input(s, nil)
+	r := &Result{notes: map[string]*noteText{}}
+	p := newProver(in, r, r)
+	policies := map[string]*policy{}
+	for _, name := range append([]string{robot}, virtual...) {
+		policies[name] = newPolicy(p.list, p.programs, name)
+	}
+	if p.classes[virtual[0]] != nil {
+		(&asking{}).strike(policies)
+	}
+	return policies[robot]
+}
+
+// TestAsOracle: the policy is that of the oracle, which states it by brute force.
+func TestAsOracle(t *testing.T) {
+	sites := []oracle.Site{}
+	for _, c := range oracle.Cases {
+		sites = append(sites, c.Site)
+	}
+	for seed := range uint64(300) {
+		sites = append(sites, oracle.Draw(rand.New(rand.NewPCG(seed, 21))))
+	}
+	bad := 0
+	for i, s := range sites {
+		o := oracle.New(s.Notes, s.Programs, nil)
+		for _, robot := range append([]string{"*", "foo", "gptbot", "foobot", "veronica"}, oracle.Virtual...) {
+			p, want := policyOf(s, robot), o.For(robot)
+			for _, sel := range o.Selectors() {
+				form := readers.URI.Of(sel)
+				by, d := p.decide(form), want.Decide(sel)
+				if denied := by != nil && !by.allow; denied == d.Allowed {
+					if bad++; bad < 6 {
+						t.Errorf("site %d: %q for %s is denied: %v; %+v, by %+v\n%s", i, sel, robot, denied, d, by, dump(s))
+					}
+				}
+				prefers := map[string]string{}
+				for key, by := range p.prefers(form) {
+					prefers[key] = by.states.Of(key).String()
+				}
+				if got := o.Preferences(robot, sel); fmt.Sprint(got) != fmt.Sprint(prefers) {
+					if bad++; bad < 6 {
+						t.Errorf("site %d: %q for %s: %v is preferred, not %v\n%s", i, sel, robot, prefers, got, dump(s))
+					}
+				}
+			}
+		}
+	}
+}
+
+func dump(s oracle.Site) (text string) {
+	for _, n := range s.Notes {
+		text += fmt.Sprintf("== %s %v\n%s\n", n.Dir, n.Err, n.Data)
+	}
+	return text + fmt.Sprintln(s.Programs)
+}
