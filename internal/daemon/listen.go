@@ -151,7 +151,7 @@ func (d *daemon) openCerts() error {
 	if len(d.conf.certs) == 0 && d.conf.selfSigned == "" {
 		return nil
 	}
-	d.certs = &keypair.Store{Log: d.log}
+	d.certs = &keypair.Certificates{Log: d.log}
 	for _, f := range d.conf.certs {
 		if err := d.certs.Add(f); err != nil {
 			return certError(err)

@@ -21,7 +21,7 @@ import (
 type daemon struct {
 	conf      *Settings
 	srv       *server.Server
-	certs     *keypair.Store // nil: no TLS
+	certs     *keypair.Certificates // nil: no TLS
 	listeners []net.Listener
 	conn      net.Conn          // of -inetd, instead of listeners
 	notify    *systemd.Notifier // nil: not under systemd

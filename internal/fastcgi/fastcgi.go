@@ -116,7 +116,7 @@ func (c *Program) leave() { <-c.slots }
 
 // Do sends a request with these parameters, as names and values. The reply must
 // be closed. When ctx ends, so does the reply.
-func (c *Program) Do(ctx context.Context, params [][2]string) (*Reply, error) {
+func (c *Program) Do(ctx context.Context, params [][2]string) (*Stdout, error) {
 	if err := c.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (c *Program) Do(ctx context.Context, params [][2]string) (*Reply, error) {
 	return r, nil
 }
 
-func (c *Program) send(ctx context.Context, params [][2]string) (*Reply, error) {
+func (c *Program) send(ctx context.Context, params [][2]string) (*Stdout, error) {
 	d := net.Dialer{Timeout: c.timeout()}
 	conn, err := d.DialContext(ctx, "unix", c.Socket)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *Program) send(ctx context.Context, params [][2]string) (*Reply, error) 
 	b := appendRecord(nil, typeBegin, []byte{0, responder, 0, 0, 0, 0, 0, 0})
 	b = appendStream(b, typeParams, all)
 	b = appendStream(b, typeStdin, nil)
-	r := &Reply{
+	r := &Stdout{
 		client: c, ctx: ctx, conn: conn, in: bufio.NewReaderSize(conn, 16<<10),
 		until: time.Now().Add(c.maxTime()), left: c.maxReply(),
 	}
@@ -166,9 +166,9 @@ func untaken(err error) error {
 	return err
 }
 
-// A Reply is what a program writes to its standard output. It is for one
+// A Stdout is what a program writes to its standard output. It is for one
 // goroutine.
-type Reply struct {
+type Stdout struct {
 	client *Program
 	ctx    context.Context
 	conn   net.Conn
@@ -189,7 +189,7 @@ type Reply struct {
 
 // Read reads what the program writes. The error is io.EOF only if the program
 // has ended its reply itself.
-func (r *Reply) Read(p []byte) (int, error) {
+func (r *Stdout) Read(p []byte) (int, error) {
 	for r.err == nil && r.content == 0 {
 		r.err = r.explain(r.record())
 	}
@@ -212,7 +212,7 @@ func (r *Reply) Read(p []byte) (int, error) {
 }
 
 // explain turns what a closed connection or a deadline says into what happened.
-func (r *Reply) explain(err error) error {
+func (r *Stdout) explain(err error) error {
 	switch {
 	case err == nil || errors.Is(err, io.EOF):
 		return err
@@ -229,7 +229,7 @@ func (r *Reply) explain(err error) error {
 }
 
 // wait sets the time for the next read.
-func (r *Reply) wait() {
+func (r *Stdout) wait() {
 	until := time.Now().Add(r.client.timeout())
 	if r.until.Before(until) {
 		until = r.until
@@ -238,7 +238,7 @@ func (r *Reply) wait() {
 }
 
 // record goes on to the next record of the reply; at its end the error is io.EOF.
-func (r *Reply) record() error {
+func (r *Stdout) record() error {
 	if time.Now().After(r.until) {
 		return ErrLong
 	}
@@ -280,7 +280,7 @@ const (
 
 // stderr passes the whole lines of a record to the log, and keeps the rest for the
 // next record.
-func (r *Reply) stderr(n int) error {
+func (r *Stdout) stderr(n int) error {
 	if r.left -= int64(n); r.left < 0 {
 		return ErrFlood
 	}
@@ -300,7 +300,7 @@ func (r *Reply) stderr(n int) error {
 }
 
 // tell passes the line of stderr that is at hand to the log.
-func (r *Reply) tell() {
+func (r *Stdout) tell() {
 	line := diag.Printable(string(bytes.TrimRight(r.line, "\r")))
 	r.line = r.line[:0]
 	if r.lines++; r.client.Stderr != nil && line != "" && r.lines <= maxErrorLines {
@@ -309,10 +309,10 @@ func (r *Reply) tell() {
 }
 
 // Exit is the program's exit status, which is known at the end of its reply.
-func (r *Reply) Exit() int { return int(r.exit) }
+func (r *Stdout) Exit() int { return int(r.exit) }
 
 // Close ends the request; a program that still writes loses its connection.
-func (r *Reply) Close() error {
+func (r *Stdout) Close() error {
 	r.once.Do(func() {
 		r.stop()
 		if len(r.line) > 0 {

@@ -51,7 +51,7 @@ func ReadHeader(r *bufio.Reader) (Header, bool) {
 }
 
 // NewReader returns a reader of a reply for ReadHeader.
-func NewReader(r *Reply) *bufio.Reader { return bufio.NewReaderSize(r, maxHeader) }
+func NewReader(r *Stdout) *bufio.Reader { return bufio.NewReaderSize(r, maxHeader) }
 
 // set notes a field, and reports whether it is one that makes a header.
 func (h *Header) set(name, value string) bool {

@@ -24,8 +24,8 @@ import (
 // PEM.
 type CertKey struct{ Cert, Key string }
 
-// A Store gives out certificates. It is safe for many goroutines.
-type Store struct {
+// Certificates gives out certificates. It is safe for many goroutines.
+type Certificates struct {
 	// Log gets a line for each pair that was read again or cannot be. If nil,
 	// nothing is logged.
 	Log *slog.Logger
@@ -63,11 +63,11 @@ const interval = time.Second
 // maxHandshakeWait is how long a handshake waits for files that are looked at.
 const maxHandshakeWait = 100 * time.Millisecond
 
-func (s *Store) call() disk.Caller { return disk.Guarded(&s.guard) }
+func (s *Certificates) call() disk.Caller { return disk.Guarded(&s.guard) }
 
 // Add reads a pair and adds it. The first one added is given to clients that
 // ask for no name, or for one that no pair has.
-func (s *Store) Add(f CertKey) error {
+func (s *Certificates) Add(f CertKey) error {
 	p := &pair{CertKey: f}
 	p.seen, _ = p.stamps(s.call())
 	var err error
@@ -81,7 +81,7 @@ func (s *Store) Add(f CertKey) error {
 }
 
 // Files lists the pairs.
-func (s *Store) Files() []CertKey {
+func (s *Certificates) Files() []CertKey {
 	if s == nil {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (s *Store) Files() []CertKey {
 // the algorithms of the client. If the files of a pair have changed they are
 // read first, unless that takes long; while they cannot be, the old pair stays.
 // Connections that are open keep what they have.
-func (s *Store) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (s *Certificates) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	s.look()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *Store) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 
 // look reads what has changed, once a second. It does not wait for a file system that
 // does not answer.
-func (s *Store) look() {
+func (s *Certificates) look() {
 	s.mu.Lock()
 	now := time.Now()
 	due := now.Sub(s.checked) >= interval
@@ -139,7 +139,7 @@ func (s *Store) look() {
 }
 
 // Reload reads all pairs again. A nil store has none.
-func (s *Store) Reload() {
+func (s *Certificates) Reload() {
 	if s == nil {
 		return
 	}
@@ -149,7 +149,7 @@ func (s *Store) Reload() {
 }
 
 // refresh reads pairs that have changed, or all. Its caller holds reads.
-func (s *Store) refresh(all bool) {
+func (s *Certificates) refresh(all bool) {
 	s.mu.Lock()
 	pairs := slices.Clone(s.pairs)
 	s.mu.Unlock()
@@ -205,7 +205,7 @@ func (p *pair) read(call disk.Caller) (*tls.Certificate, error) {
 	return &cert, nil
 }
 
-func (s *Store) log() *slog.Logger {
+func (s *Certificates) log() *slog.Logger {
 	if s.Log == nil {
 		return slog.New(slog.DiscardHandler)
 	}

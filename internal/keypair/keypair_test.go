@@ -26,7 +26,7 @@ func made(t *testing.T, dir string, hosts ...string) CertKey {
 	return f
 }
 
-func subject(t *testing.T, s *Store, name string) string {
+func subject(t *testing.T, s *Certificates, name string) string {
 	t.Helper()
 	c, err := s.Get(hello(name))
 	if err != nil {
@@ -36,7 +36,7 @@ func subject(t *testing.T, s *Store, name string) string {
 }
 
 func TestChosenByName(t *testing.T) {
-	var s Store
+	var s Certificates
 	for _, host := range []string{"one.example", "two.example"} {
 		if err := s.Add(made(t, filepath.Join(t.TempDir(), host), host, "also."+host)); err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestChosenByName(t *testing.T) {
 
 func TestReadAgainWhenChanged(t *testing.T) {
 	dir, next := t.TempDir(), t.TempDir()
-	var s Store
+	var s Certificates
 	f := made(t, dir, "old.example")
 	if err := s.Add(f); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestSelfSignedIsKept(t *testing.T) {
 	if info, err := os.Stat(f.Key); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("key: %v, %v", info.Mode(), err)
 	}
-	var s Store
+	var s Certificates
 	if err := s.Add(f); err != nil {
 		t.Fatal(err)
 	}
@@ -119,12 +119,12 @@ func TestSelfSignedIsKept(t *testing.T) {
 }
 
 func TestNilAndEmptyStore(t *testing.T) {
-	var none *Store
+	var none *Certificates
 	none.Reload()
 	if none.Files() != nil {
 		t.Error("a nil store has files")
 	}
-	if _, err := new(Store).Get(hello("")); err == nil {
+	if _, err := new(Certificates).Get(hello("")); err == nil {
 		t.Error("an empty store has a certificate")
 	}
 }

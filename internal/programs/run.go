@@ -87,7 +87,7 @@ func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, 
 	}
 	in := fastcgi.NewReader(reply)
 	header, _ := fastcgi.ReadHeader(in)
-	out := &output{in: in, Reply: reply, name: s.called, log: h.Log}
+	out := &output{in: in, Stdout: reply, name: s.called, log: h.Log}
 	if header.Status >= 400 {
 		_ = reply.Close()
 		return nil, refused(header.Status)
@@ -102,7 +102,7 @@ func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, 
 
 // output is the reply of a program without its header.
 type output struct {
-	*fastcgi.Reply
+	*fastcgi.Stdout
 	in   *bufio.Reader
 	name string
 	log  *slog.Logger
