@@ -301,7 +301,7 @@ func deniedHere(where string, h sandbox.Holds, paths sandbox.Paths, conn int, at
 		want(!stores, "writing at an offset", openError(call(unix.SYS_PWRITE64, 1<<20))),
 		is(unix.ENOSYS, "clone3", call(unix.SYS_CLONE3)), is(unix.ENOSYS, "a call to come", call(5000)),
 	)
-	for _, number := range []uintptr{unix.SYS_EXECVEAT, unix.SYS_LISTEN, unix.SYS_BIND, unix.SYS_SENDMSG, unix.SYS_SENDMMSG, unix.SYS_RECVMSG, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
+	for _, number := range []uintptr{unix.SYS_EXECVEAT, unix.SYS_LISTEN, unix.SYS_BIND, unix.SYS_SENDMMSG, unix.SYS_RECVMSG, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
 		unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_GETFD, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL,
 		unix.SYS_ADD_KEY, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_SETNS, unix.SYS_UNSHARE, unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_OPEN_TREE,
 		unix.SYS_MOVE_MOUNT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_INIT_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_SECCOMP, unix.SYS_LANDLOCK_CREATE_RULESET,
@@ -318,6 +318,7 @@ func deniedHere(where string, h sandbox.Holds, paths sandbox.Paths, conn int, at
 			unix.SetsockoptLinger(conn, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{}), unix.SetsockoptSockFprog(conn, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &lets[0]}))
 		_, _, errno := syscall.RawSyscall(unix.SYS_CONNECT, uintptr(conn), uintptr(unsafe.Pointer(new(uint16))), 2)
 		failed = errors.Join(failed, openError(errno), want(true, "sending on what was disconnected", unix.Sendto(conn, []byte("x"), unix.MSG_FASTOPEN, &unix.SockaddrInet4{Port: at.Port, Addr: at.Addr})),
+			want(true, "sending a message on what was disconnected", unix.Sendmsg(conn, []byte("x"), nil, &unix.SockaddrInet4{Port: at.Port, Addr: at.Addr}, unix.MSG_FASTOPEN)),
 			want(h.TCP(), "connecting with what was accepted", syscall.Connect(conn, at)))
 		if h.TCP() == (connects && h.ABI < 4) {
 			failed = errors.Join(failed, fmt.Errorf("%+v says %v of TCP", h, h.TCP()))
