@@ -57,7 +57,7 @@ const (
 // every form comes first; kernels remember which calls are allowed in every form.
 func calls(m mode) []allowedCall {
 	list := []allowedCall{
-		{unix.SYS_SENDTO, [][]argument{{{2 * 3, unix.MSG_FASTOPEN, 0}}}}, // which would connect, past Landlock
+		{unix.SYS_SENDTO, [][]argument{{{2 * 3, unix.MSG_FASTOPEN, 0}}}},  // which would connect, past Landlock
 		{unix.SYS_SENDMSG, [][]argument{{{2 * 2, unix.MSG_FASTOPEN, 0}}}}, // to the journal
 		{unix.SYS_TGKILL, is(0, []uint32{uint32(os.Getpid())})},
 		{unix.SYS_MMAP, [][]argument{{{2 * 2, unix.PROT_EXEC, 0}}}},
