@@ -3,6 +3,7 @@ package robots
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -59,6 +60,35 @@ func (p Parser) parse(data []byte, limit int) *File {
 	f.read()
 	return f
 }
+
+// ErrUnreadable is the error of [File.Readable].
+var ErrUnreadable = errors.New("no robot can read the file")
+
+// Readable returns an error that is [ErrUnreadable] if the file is no text: compressed,
+// in UTF-16 without a byte order mark, or with a NUL in its first line. What it says
+// cannot be known, so a robot should take its host for unreachable (R12), not for one
+// without rules.
+func (f *File) Readable() error {
+	if f == nil {
+		return nil
+	}
+	for magic, format := range map[string]string{"\x1f\x8b": "gzip", "\x28\xb5\x2f\xfd": "zstd", "PK\x03\x04": "zip"} {
+		if strings.HasPrefix(f.text, magic) {
+			return fmt.Errorf("%w: it is compressed (%s)", ErrUnreadable, format)
+		}
+	}
+	first, _, _ := strings.Cut(f.text, "\n")
+	if strings.IndexByte(first, 0) >= 0 {
+		return fmt.Errorf("%w: NUL bytes in its first line, as of UTF-16 without a byte order mark", ErrUnreadable)
+	}
+	// Brotli has no mark to know it by.
+	if start := f.text[:min(len(f.text), 1024)]; f.Absent() && strings.ContainsFunc(start, isBinary) {
+		return fmt.Errorf("%w: it holds control bytes and no line that robots know", ErrUnreadable)
+	}
+	return nil
+}
+
+func isBinary(r rune) bool { return r < ' ' && (r < '\t' || r > '\r') && r != 0x1a && r != 0x1b }
 
 // decodeUTF16 returns text that begins with a byte order mark of UTF-16, as some
 // editors write it, in UTF-8; any other data as they are.

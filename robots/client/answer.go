@@ -66,6 +66,12 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 	switch err := statusError(status, header, a.Fetched); {
 	case err == nil:
 		file, err := robots.ParseReader(robots.RFC9309, body, 0)
+		if err == nil {
+			err = file.Readable()
+		}
+		if coding := header.Get("Content-Encoding"); err == nil && encoded(coding) && file.Absent() {
+			err = fmt.Errorf("%w: it is in %.20q", robots.ErrUnreadable, coding)
+		}
 		if err != nil {
 			a.Err = err
 			break

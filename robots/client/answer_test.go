@@ -20,7 +20,7 @@ func TestFromResponse(t *testing.T) {
 	const file = "User-agent: mybot\nDisallow: /private/\nCrawl-delay: 7\nComment: hello\n"
 	for status, want := range map[int]Access{
 		200: Successful, 204: Successful, 301: Unavailable, 304: Unavailable, 401: Unavailable, 404: Unavailable, 410: Unavailable,
-		429: Unreachable, 500: Unreachable, 503: Unreachable, 100: Unreachable, 999: Unreachable,
+		408: Unreachable, 425: Unreachable, 429: Unreachable, 500: Unreachable, 503: Unreachable, 100: Unreachable, 999: Unreachable,
 	} {
 		header := http.Header{}
 		header.Set("Retry-After", "3600")
@@ -39,6 +39,20 @@ func TestFromResponse(t *testing.T) {
 	a := FromResponse(me, 200, nil, iotest.ErrReader(errors.New("reset")))
 	if a.Access != Unreachable || a.Err == nil || a.Allowed("/") {
 		t.Errorf("a body that breaks off: %v, %v", a.Access, a.Err)
+	}
+	// What cannot be read is no permission.
+	for _, text := range []string{"\x1f\x8b\x08\x00abc", "U\x00s\x00e\x00r\x00-\x00a\x00:\x00*\x00\n\x00", "\x00User-agent: *\nAllow: /\n", "\x8b\x02\x80\x01\x0b\x02hello", "\x28\xb5\x2f\xfdx"} {
+		a := FromResponse(me, 200, nil, strings.NewReader(text))
+		if a.Access != Unreachable || !errors.Is(a.Err, robots.ErrUnreadable) || a.Allowed("/") {
+			t.Errorf("%q: %v, %v", text, a.Access, a.Err)
+		}
+		p := places{docs: map[string]string{first: text}}
+		if a := mustGet(t, &Client{Fetch: p.fetch}, "gopher://h/"); a.Access != Unreachable || a.Allowed("/") {
+			t.Errorf("gopher: %q: %v", text, a.Access)
+		}
+	}
+	if a := FromResponse(me, 200, http.Header{"Content-Encoding": {"br"}}, strings.NewReader("\x8b\xff\xfe")); a.Access != Unreachable {
+		t.Errorf("brotli: %v", a.Access)
 	}
 	a = FromResponse(me, 200, nil, strings.NewReader("Disallow: /"+strings.Repeat("x", 50<<20)))
 	if a.Access != Successful || !a.File.Truncated() || a.Allowed("/a") || a.Decide("/a").Reason != robots.TooLarge {

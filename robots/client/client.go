@@ -148,6 +148,9 @@ func (c *Client) readAt(ctx context.Context, u *url.URL) (*robots.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", u, err)
 	}
+	if err := f.Readable(); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", u, err)
+	}
 	if c.Dialect == nil && f.Dialect() == robots.Gopher && GopherDialect(f) != robots.Gopher {
 		f = robots.Parser{Dialect: GopherDialect(f), Truncated: f.Truncated()}.Parse(f.AppendTo(nil))
 	}

@@ -3,19 +3,17 @@ package client
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/dial"
 )
 
@@ -34,16 +32,16 @@ type Fetcher struct {
 	Transport http.RoundTripper                                                    // for http and https, instead of Dial and TLS; if nil, http.DefaultTransport or one like it
 	UserAgent string                                                               // for http and https; if empty, that of Go
 
-	// Redirect is asked before a redirect is followed. If it returns an error the
-	// redirect is not, and the fetch fails with that error. If nil, all are followed,
-	// up to five in a row. A host may redirect a robot to an address of the network
-	// that the robot runs in: a name says little about that, DialPublic does.
+	// Redirect is called before a redirect is followed. If it returns an error, the
+	// fetch fails with that error. If nil, up to five redirects in a row are followed.
+	// Without a Transport, a host with a public address may not redirect to one that
+	// is not, whatever Redirect says; DialPublic refuses such addresses altogether.
 	Redirect func(ctx context.Context, from, to *url.URL) error
 }
 
 // A StatusError is a status of HTTP other than 2xx. It is [fs.ErrNotExist] if the
-// document is not there: 3xx and 4xx but 429, which says that the host cannot
-// answer now.
+// document is not there: 3xx and 4xx but 408, 425 and 429, by which the host says that
+// it cannot answer now.
 type StatusError struct {
 	Status     int
 	RetryAfter time.Duration // what the host asks to be left alone, at most 24 h; 0: nothing
@@ -59,7 +57,11 @@ func (e *StatusError) Error() string {
 }
 
 func (e *StatusError) absent() bool {
-	return e.Status != http.StatusTooManyRequests && (e.Status/100 == 3 || e.Status/100 == 4)
+	switch e.Status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return e.Status/100 == 3 || e.Status/100 == 4
 }
 
 // Is makes the error an fs.ErrNotExist.
@@ -139,16 +141,28 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 		_ = resp.Body.Close()
 		return nil, fmt.Errorf("fetching %s: %w", u.Redacted(), err)
 	}
+	if encoding := resp.Header.Get("Content-Encoding"); encoded(encoding) {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("fetching %s: %w: it is in %.20q, which was not requested", u.Redacted(), robots.ErrUnreadable, encoding)
+	}
 	return resp.Body, nil
 }
 
-// transport is the one that is set, or one that connects as the Fetcher says.
+// encoded reports whether a body has a coding that was not requested: the transport
+// asks for gzip, and takes it off.
+func encoded(coding string) bool { return coding != "" && !strings.EqualFold(coding, "identity") }
+
+// transport returns the one that is set, or one for a single fetch.
 func (f *Fetcher) transport() http.RoundTripper {
-	if f.Transport != nil || f.Dial == nil && f.TLS == nil {
+	if f.Transport != nil {
 		return f.Transport
 	}
+	h := &hops{dial: f.Dial}
+	if h.dial == nil {
+		h.dial = new(net.Dialer).DialContext
+	}
 	return &http.Transport{
-		DialContext: f.Dial, TLSClientConfig: f.TLS, Proxy: http.ProxyFromEnvironment,
+		DialContext: h.connect, TLSClientConfig: f.TLS, Proxy: http.ProxyFromEnvironment,
 		ForceAttemptHTTP2: true, DisableKeepAlives: true,
 	}
 }
@@ -164,26 +178,3 @@ func (f *Fetcher) checkRedirect(next *http.Request, via []*http.Request) error {
 	}
 	return nil
 }
-
-// ErrPrivate is the answer of [DialPublic] to an address that is not public.
-var ErrPrivate = errors.New("the address is not public")
-
-// DialPublic connects to public addresses only: not to loopback, private,
-// link-local, multicast or unspecified ones, whatever name stands for them and
-// the server that redirected there. It is for [Fetcher.Dial].
-func DialPublic(ctx context.Context, network, address string) (net.Conn, error) {
-	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
-		at, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return err
-		}
-		if ip := at.Addr().Unmap(); !ip.IsGlobalUnicast() || ip.IsPrivate() || shared.Contains(ip) {
-			return fmt.Errorf("%s: %w", ip, ErrPrivate)
-		}
-		return nil
-	}}
-	return d.DialContext(ctx, network, address)
-}
-
-// shared is the address space of carriers (RFC 6598), which is private, too.
-var shared = netip.MustParsePrefix("100.64.0.0/10")

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/robotstest"
 )
 
@@ -327,7 +329,7 @@ func TestDialPublic(t *testing.T) {
 	defer s.Close()
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 	f := Fetcher{Dial: DialPublic}
-	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "[fe80::1]", "[fd00::1]", "224.0.0.1"} {
+	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "[fe80::1]", "[64:ff9b::a00:1]"} {
 		for _, scheme := range []string{"http", "gopher"} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			_, err := f.Fetch(ctx, mustParse(t, scheme+"://"+host+":"+port+"/0robots.txt"))
@@ -336,5 +338,73 @@ func TestDialPublic(t *testing.T) {
 				t.Errorf("%s://%s: %v", scheme, host, err)
 			}
 		}
+	}
+}
+
+// TestIsPublic: an address of each block of IANA's registries, and its neighbours.
+func TestIsPublic(t *testing.T) {
+	for ip, want := range map[string]bool{
+		"0.1.2.3": false, "1.1.1.1": true, "9.255.255.255": true, "10.0.0.0": false, "11.0.0.0": true, "100.63.255.255": true, "100.64.0.1": false, "100.128.0.0": true,
+		"127.9.9.9": false, "169.254.169.254": false, "172.15.0.1": true, "172.16.0.1": false, "172.32.0.0": true, "192.0.0.8": false, "192.0.0.9": true, "192.0.0.170": false, "192.0.1.0": true,
+		"192.0.2.1": false, "192.31.196.1": true, "192.52.193.1": true, "192.88.99.1": false, "192.168.1.1": false, "192.175.48.1": true, "198.17.0.0": true, "198.18.0.1": false,
+		"198.19.255.255": false, "198.20.0.0": true, "198.51.100.1": false, "203.0.113.9": false, "224.0.0.1": false, "239.1.1.1": false, "240.0.0.1": false, "255.255.255.255": false,
+		"::": false, "::1": false, "::10.0.0.1": false, "::8.8.8.8": false, "::ffff:10.0.0.1": false, "::ffff:8.8.8.8": true, "::ffff:0:8.8.8.8": false, "::ffff:0:10.0.0.1": false,
+		"64:ff9b::8.8.8.8": true, "64:ff9b::10.0.0.1": false, "64:ff9b::127.0.0.1": false, "64:ff9b:1::8.8.8.8": false, "100::1": false, "100:0:0:1::1": false, "100:0:0:2::1": true,
+		"2001::1": false, "2001:1::1": true, "2001:1::4": false, "2001:2::1": false, "2001:3::1": true, "2001:4:112::1": true, "2001:10::1": false, "2001:20::1": true, "2001:30::1": true, "2001:200::1": true,
+		"2001:db8::1": false, "2002:808:808::1": true, "2002:a00:1::1": false, "2002:c0a8:101::1": false, "2606:4700::1111": true, "2620:4f:8000::1": true, "3fff::1": false, "3fff:1000::": true,
+		"5f00::1": false, "fc00::1": false, "fd12::1": false, "fe80::1%lo": false, "febf::1": false, "fec0::1": false, "ff02::1": false,
+	} {
+		if got := IsPublic(netip.MustParseAddr(ip)); got != want {
+			t.Errorf("%s: public %v", ip, got)
+		}
+	}
+	if IsPublic(netip.Addr{}) {
+		t.Error("no address is public")
+	}
+}
+
+// addressed is a connection that claims to lead to an address.
+type addressed struct {
+	net.Conn
+	to net.Addr
+}
+
+func (a addressed) RemoteAddr() net.Addr { return a.to }
+
+// TestRedirectIntoNetwork: a public host may not send a robot to an address of the
+// network that the robot runs in, a host of that network may.
+func TestRedirectIntoNetwork(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host == "inside" {
+			_, _ = io.WriteString(w, "User-agent: *\nAllow: /\n")
+			return
+		}
+		http.Redirect(w, r, "http://inside/secret", http.StatusFound)
+	}))
+	defer s.Close()
+	addresses := map[string]string{"outside:80": "192.31.196.1:80", "inside:80": "10.0.0.7:80", "neighbour:80": "10.0.0.8:80"}
+	f := Fetcher{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, s.Listener.Addr().String())
+		return addressed{conn, net.TCPAddrFromAddrPort(netip.MustParseAddrPort(addresses[address]))}, err
+	}}
+	c := Client{Fetch: f.Fetch}
+	if d, err := c.Allowed(t.Context(), "http://outside/a"); d.Allowed || !errors.Is(err, ErrPrivate) || !errors.Is(err, ErrUnreachable) {
+		t.Errorf("from outside: %v, %v", d.Allowed, err)
+	}
+	if d, err := c.Allowed(t.Context(), "http://neighbour/a"); !d.Allowed || err != nil {
+		t.Errorf("from inside: %v, %v", d.Allowed, err)
+	}
+}
+
+// TestUnrequestedCoding: a body in a coding that was not requested cannot be read.
+func TestUnrequestedCoding(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "br")
+		_, _ = io.WriteString(w, "User-agent: *\nAllow: /\n")
+	}))
+	defer s.Close()
+	c := Client{}
+	if d, err := c.Allowed(t.Context(), s.URL+"/a"); d.Allowed || !errors.Is(err, robots.ErrUnreadable) {
+		t.Errorf("%v, %v", d.Allowed, err)
 	}
 }

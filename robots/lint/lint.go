@@ -82,6 +82,9 @@ func (l *linter) size() {
 	case n > largeFile:
 		l.notice(0, "R14-SIZE", "%d bytes: robots may stop reading after %d", n, tooBigFile)
 	}
+	if err := l.file.Readable(); err != nil {
+		l.warn(0, "R10-BYTES", "%v: robots should stay away from the host", err)
+	}
 	if l.file.Absent() && l.file.Size() > 0 {
 		l.warn(0, "G1-ABSENT", "no line means anything to robots: the file counts as absent")
 	}

@@ -1,0 +1,135 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+)
+
+// ErrPrivate is the answer of [DialPublic] to an address that is not public.
+var ErrPrivate = errors.New("the address is not public")
+
+// notPublic lists the blocks that are not globally reachable by IANA's special-purpose
+// address registries for IPv4 and IPv6 (RFC 6890) of 2026-11, and besides multicast
+// and the deprecated blocks that may still be routed inside of a network.
+var notPublic = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),       // this network, RFC 791
+	netip.MustParsePrefix("10.0.0.0/8"),      // private, RFC 1918
+	netip.MustParsePrefix("100.64.0.0/10"),   // shared by carriers, RFC 6598
+	netip.MustParsePrefix("127.0.0.0/8"),     // loopback, RFC 1122
+	netip.MustParsePrefix("169.254.0.0/16"),  // link-local, RFC 3927
+	netip.MustParsePrefix("172.16.0.0/12"),   // private, RFC 1918
+	netip.MustParsePrefix("192.0.0.0/24"),    // protocol assignments, RFC 6890
+	netip.MustParsePrefix("192.0.2.0/24"),    // documentation, RFC 5737
+	netip.MustParsePrefix("192.88.99.0/24"),  // 6to4 relays, RFC 7526
+	netip.MustParsePrefix("192.168.0.0/16"),  // private, RFC 1918
+	netip.MustParsePrefix("198.18.0.0/15"),   // benchmarking, RFC 2544
+	netip.MustParsePrefix("198.51.100.0/24"), // documentation, RFC 5737
+	netip.MustParsePrefix("203.0.113.0/24"),  // documentation, RFC 5737
+	netip.MustParsePrefix("224.0.0.0/4"),     // multicast, RFC 5771
+	netip.MustParsePrefix("240.0.0.0/4"),     // reserved, RFC 1112, and broadcast, RFC 919
+	netip.MustParsePrefix("::/96"),           // unspecified, loopback, IPv4-compatible, RFC 4291
+	netip.MustParsePrefix("::ffff:0:0:0/96"), // IPv4-translated, RFC 2765
+	netip.MustParsePrefix("64:ff9b:1::/48"),  // local NAT64, RFC 8215
+	netip.MustParsePrefix("100::/64"),        // discard, RFC 6666
+	netip.MustParsePrefix("100:0:0:1::/64"),  // dummy, RFC 9780
+	netip.MustParsePrefix("2001::/23"),       // protocol assignments with Teredo, RFC 2928
+	netip.MustParsePrefix("2001:db8::/32"),   // documentation, RFC 3849
+	netip.MustParsePrefix("3fff::/20"),       // documentation, RFC 9637
+	netip.MustParsePrefix("5f00::/16"),       // segment routing, RFC 9602
+	netip.MustParsePrefix("fc00::/7"),        // unique local, RFC 4193
+	netip.MustParsePrefix("fe80::/10"),       // link-local, RFC 4291
+	netip.MustParsePrefix("fec0::/10"),       // site-local, RFC 3879
+	netip.MustParsePrefix("ff00::/8"),        // multicast, RFC 4291
+}
+
+// publicAfterAll lists the globally reachable parts of the blocks above.
+var publicAfterAll = []netip.Prefix{
+	netip.MustParsePrefix("192.0.0.9/32"),    // port control anycast, RFC 7723
+	netip.MustParsePrefix("192.0.0.10/32"),   // TURN anycast, RFC 8155
+	netip.MustParsePrefix("2001:1::1/128"),   // port control anycast, RFC 7723
+	netip.MustParsePrefix("2001:1::2/128"),   // TURN anycast, RFC 8155
+	netip.MustParsePrefix("2001:1::3/128"),   // DNS-SD anycast, RFC 9665
+	netip.MustParsePrefix("2001:3::/32"),     // AMT, RFC 7450
+	netip.MustParsePrefix("2001:4:112::/48"), // AS112, RFC 7535
+	netip.MustParsePrefix("2001:20::/28"),    // ORCHIDv2, RFC 7343
+	netip.MustParsePrefix("2001:30::/28"),    // drone identifiers, RFC 9374
+}
+
+// The blocks whose addresses stand for IPv4 ones, and where those begin.
+var carriesIPv4 = []struct {
+	prefix netip.Prefix
+	at     int // byte
+}{
+	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64, RFC 6052
+	{netip.MustParsePrefix("2002::/16"), 2},     // 6to4, RFC 3056
+}
+
+// IsPublic reports whether an address is globally reachable by IANA's registries. An
+// IPv6 address that stands for an IPv4 one is public if that is.
+func IsPublic(ip netip.Addr) bool {
+	ip = ip.Unmap().WithZone("")
+	if !ip.IsValid() {
+		return false
+	}
+	for _, c := range carriesIPv4 {
+		if c.prefix.Contains(ip) {
+			b := ip.As16()
+			return IsPublic(netip.AddrFrom4([4]byte(b[c.at : c.at+4])))
+		}
+	}
+	return !within(notPublic, ip) || within(publicAfterAll, ip)
+}
+
+func within(blocks []netip.Prefix, ip netip.Addr) bool {
+	for _, p := range blocks {
+		if p.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}
+
+// DialPublic connects to public addresses only ([IsPublic]), whatever name stands for
+// them and the server that redirected there. It is for [Fetcher.Dial].
+func DialPublic(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		if !IsPublic(at.Addr()) {
+			return fmt.Errorf("%s: %w", at.Addr(), ErrPrivate)
+		}
+		return nil
+	}}
+	return d.DialContext(ctx, network, address)
+}
+
+// hops connects for one fetch and its redirects. A host with a public address may not
+// redirect to an address that is not: what answers there is none of its business.
+type hops struct {
+	dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	public bool // the first host has a public address
+	later  bool // there was a connection
+}
+
+func (h *hops) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := h.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	at, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	public := err == nil && IsPublic(at.Addr())
+	switch {
+	case !h.later:
+		h.later, h.public = true, public
+	case h.public && err == nil && !public:
+		_ = conn.Close()
+		return nil, fmt.Errorf("redirected to %s: %w", at.Addr(), ErrPrivate)
+	}
+	return conn, nil
+}
