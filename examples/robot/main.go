@@ -1,5 +1,5 @@
-// Command robot walks a gopherhole politely: it asks robots.txt before every
-// fetch, keeps the pace that the host asks for, stays on that host, and prints
+// Command robot walks a gopherhole politely: Client.Do asks robots.txt before every
+// fetch and keeps the pace that the host asks for. It stays on that host, and prints
 // the URL of each menu and text that it has fetched.
 //
 //	robot examplebot gopher://localhost:7070/
@@ -8,14 +8,11 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
-	"net/url"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/robots/client"
@@ -29,70 +26,34 @@ func main() {
 	walk(context.Background(), &client.Client{Agent: os.Args[1]}, os.Args[2], os.Stdout)
 }
 
-// limit is how many URLs one walk follows, since a site may have no end.
-const limit = 1000
-
-// walk goes through a site from one URL on, breadth first.
-func walk(ctx context.Context, rules *client.Client, start string, out io.Writer) {
+// walk follows at most 1000 links, breadth first: a site may have no end.
+func walk(ctx context.Context, c *client.Client, start string, out io.Writer) {
 	todo := []string{start}
-	for n := 0; n < len(todo); n++ {
-		links, err := visit(ctx, rules, todo[n])
+	for n := 0; n < min(len(todo), 1000); n++ {
+		reply, err := c.Do(ctx, todo[n])
 		if err != nil {
-			log.Printf("%s: %v", todo[n], err)
+			log.Print(err)
 			continue
 		}
 		_, _ = fmt.Fprintln(out, todo[n])
-		for _, link := range links {
-			if len(todo) < limit && !slices.Contains(todo, link) {
+		for _, link := range links(todo[n], io.LimitReader(reply.Body, 1<<20)) {
+			if !slices.Contains(todo, link) {
 				todo = append(todo, link)
 			}
 		}
+		_ = reply.Body.Close()
 	}
 }
 
-// visit fetches one document, if it may, and returns the links in it.
-func visit(ctx context.Context, rules *client.Client, link string) ([]string, error) {
-	if may, err := rules.Allowed(ctx, link); err != nil {
-		return nil, err
-	} else if !may.Allowed {
-		return nil, fmt.Errorf("denied by line %d of robots.txt", may.Rule.Line)
-	}
-	host, err := rules.Get(ctx, link) // from memory
-	if err != nil {
-		return nil, err
-	}
-	if err := host.Pace.Wait(ctx); err != nil {
-		return nil, err
-	}
-	defer func(start time.Time) { host.Pace.Took(time.Since(start)) }(time.Now())
-	return fetch(ctx, link)
-}
-
-func fetch(ctx context.Context, link string) ([]string, error) {
-	u, err := url.Parse(link)
-	if err != nil {
-		return nil, err
-	}
-	body, err := (&client.Fetcher{}).Fetch(ctx, u)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = body.Close() }()
-	return links(link, bufio.NewScanner(io.LimitReader(body, 1<<20)))
-}
-
-// links returns what a menu links to on its own host. Of a text there are none:
-// a robot of yours would read it here.
-func links(link string, lines *bufio.Scanner) ([]string, error) {
-	var found []string
-	here, err := selector.ParseURL(link)
-	for err == nil && here.Type == menu.TypeMenu && lines.Scan() {
+// links returns the menus and texts of the same host that a menu links to. A text has
+// none: your robot would read it here.
+func links(from string, body io.Reader) (found []string) {
+	here, err := selector.ParseURL(from)
+	for lines := bufio.NewScanner(body); err == nil && here.Type == menu.TypeMenu && lines.Scan(); {
 		it, bad := menu.ParseItem(lines.Text())
-		to := selector.URL{Host: it.Host, Port: it.Port, Type: it.Type, Selector: it.Selector}
-		wanted := it.Type == menu.TypeMenu || it.Type == menu.TypeText
-		if bad == nil && wanted && to.Host == here.Host && to.Port == here.Port {
-			found = append(found, to.String())
+		if bad == nil && (it.Type == menu.TypeMenu || it.Type == menu.TypeText) && it.Host == here.Host && it.Port == here.Port {
+			found = append(found, selector.URL{Host: it.Host, Port: it.Port, Type: it.Type, Selector: it.Selector}.String())
 		}
 	}
-	return found, errors.Join(err, lines.Err())
+	return found
 }

@@ -1,8 +1,12 @@
 package client
 
-// One host is one entry, and one entry has at most one fetch under way. The
-// fetch belongs to nobody who waits for it: it runs on when they leave, under a
-// time limit of its own, and wakes who is left by closing a channel.
+// One host is one entry, and one entry has at most one fetch under way. The fetch
+// belongs to none of those that wait for it: it runs on when they leave, under a time
+// limit of its own, and hands all that are left the same answer.
+//
+// When the cache is full, files go before paces: a file can be fetched again, but a
+// host whose pace is forgotten is asked too often. Hosts are dropped only once they
+// may be asked again.
 
 import (
 	"cmp"
@@ -15,85 +19,159 @@ import (
 	"github.com/gophd/gophd/robots/internal/dial"
 )
 
-// hostCache holds the hosts asked for last.
+// hostCache holds hosts, those asked for last first.
 type hostCache struct {
 	mu     sync.Mutex // guards all below, and every host but its pace
 	hosts  map[dial.Origin]*list.Element
-	recent list.List // of *host, the last asked for first
+	recent list.List // of *host
+	files  list.List // of *host, those with a file
+	bytes  int64     // of the files and the plans
 }
 
-// host is what is known of one origin.
+// host is the state of one origin.
 type host struct {
 	origin   dial.Origin
 	pace     Pace
-	good     *HostRules    // of the last fetch that did not fail; nil: none
+	loaded   bool          // from the store
+	good     *HostRules    // of the last fetch that did not fail; nil: none, or dropped
+	file     *list.Element // its place in files; nil: it has none
+	bytes    int64
 	tried    time.Time     // end of the last fetch
 	failing  time.Time     // end of the first fetch of those that failed since; zero: the last did not
 	err      error         // of the last fetch
 	holdoff  time.Duration // what the host asked to be left alone after that fetch
-	fetching chan struct{} // closed at the end of the fetch under way; nil: none
+	valid    validity      // of the file
+	fetching *flight       // nil: no fetch is under way
 }
 
-// get answers for a host at once if the last fetch is recent enough, and else
-// after a new one.
+// flight is a fetch under way. The answer may be read once done is closed.
+type flight struct {
+	done   chan struct{}
+	answer *HostRules
+}
+
+// validity is what a web server says of a file's freshness (RFC 9111).
+type validity struct {
+	good           time.Duration // by Cache-Control; 0: not said
+	etag, modified string
+}
+
+// get answers for a host at once if the last fetch is recent enough, and else after a
+// new one.
 func (c *Client) get(ctx context.Context, o dial.Origin) (*HostRules, error) {
-	h, fetching := c.look(ctx, o)
-	if fetching != nil {
-		select {
-		case <-fetching:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	answer, fetching := c.look(ctx, o)
+	if fetching == nil {
+		return answer, nil
 	}
-	c.cache.mu.Lock()
-	defer c.cache.mu.Unlock()
-	return c.answer(h), nil
+	select {
+	case <-fetching.done:
+		return fetching.answer, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
-// look returns the entry of an origin, and what to wait for if its file is due:
-// the end of the fetch under way, which is started if there is none.
-func (c *Client) look(ctx context.Context, o dial.Origin) (*host, <-chan struct{}) {
+// look returns the answer of an origin, or the fetch under way if its file is due,
+// which is started if there is none.
+func (c *Client) look(ctx context.Context, o dial.Origin) (*HostRules, *flight) {
 	c.cache.mu.Lock()
 	defer c.cache.mu.Unlock()
 	h := c.host(o)
-	if h.fetching == nil && c.fresh(h) {
-		return h, nil
-	}
 	if h.fetching == nil {
-		h.fetching = make(chan struct{})
+		if c.fresh(h) {
+			return c.answer(h), nil
+		}
+		h.fetching = &flight{done: make(chan struct{})}
 		go c.refresh(context.WithoutCancel(ctx), h)
 	}
-	return h, h.fetching
+	return nil, h.fetching
 }
 
 // host returns the entry of an origin. The caller holds the lock.
 func (c *Client) host(o dial.Origin) *host {
-	h := c.cache.host(o, cmp.Or(c.Size, maxHosts))
-	h.pace.SetMin(c.MinDelay)
-	return h
-}
-
-// host returns the entry of an origin, and drops the oldest if there are too
-// many. The caller holds the lock.
-func (c *hostCache) host(o dial.Origin, size int) *host {
-	if e, ok := c.hosts[o]; ok {
-		c.recent.MoveToFront(e)
-		return e.Value.(*host)
+	if e, ok := c.cache.hosts[o]; ok {
+		h := e.Value.(*host)
+		c.cache.recent.MoveToFront(e)
+		if h.file != nil {
+			c.cache.files.MoveToFront(h.file)
+		}
+		return h
 	}
-	if c.hosts == nil {
-		c.hosts = map[dial.Origin]*list.Element{}
+	if c.cache.hosts == nil {
+		c.cache.hosts = map[dial.Origin]*list.Element{}
 	}
-	for len(c.hosts) >= max(size, 1) {
-		oldest := c.recent.Remove(c.recent.Back()).(*host)
-		delete(c.hosts, oldest.origin)
+	if len(c.cache.hosts) >= cmp.Or(c.Size, maxHosts) {
+		c.dropHost()
 	}
 	h := &host{origin: o}
-	c.hosts[o] = c.recent.PushFront(h)
+	h.pace.SetMin(c.MinDelay)
+	h.pace.SetMax(c.MaxDelay)
+	c.cache.hosts[o] = c.cache.recent.PushFront(h)
 	return h
 }
 
-// fresh reports whether no fetch is due: a file is good for a day, a failure
-// for a while.
+// maxLooked bounds how many hosts are looked at to find one that may be dropped.
+const maxLooked = 32
+
+// dropHost forgets a host that has not been asked for long, if one of the oldest may
+// be asked again by now; else the cache grows. It reports whether it dropped one. The
+// caller holds the lock.
+func (c *Client) dropHost() bool {
+	for range min(maxLooked, len(c.cache.hosts)) {
+		e := c.cache.recent.Back()
+		h := e.Value.(*host)
+		if h.fetching == nil && !h.pace.busy(time.Now()) && (h.err == nil || c.now().Sub(h.tried) >= h.holdoff) {
+			c.dropFile(h)
+			c.cache.recent.Remove(e)
+			delete(c.cache.hosts, h.origin)
+			c.cache.bytes -= h.pace.size()
+			return true
+		}
+		c.cache.recent.MoveToFront(e)
+	}
+	return false
+}
+
+func (c *Client) dropFile(h *host) {
+	if h.file != nil {
+		c.cache.files.Remove(h.file)
+		c.cache.bytes -= h.bytes
+		h.good, h.file, h.bytes, h.tried = nil, nil, 0, time.Time{}
+	}
+}
+
+// keep makes an answer that of a host, and drops files and hosts that are too much.
+// The caller holds the lock.
+func (c *Client) keep(h *host, a *HostRules) {
+	own := *a
+	own.bind(c.robot())
+	own.Pace = &h.pace
+	c.cache.bytes -= h.pace.size()
+	h.pace.Follow(own.rules.Fields())
+	c.cache.bytes += h.pace.size()
+	tried := h.tried
+	c.dropFile(h)
+	if h.tried = tried; own.Access == Unreachable {
+		return
+	}
+	h.good = &own
+	if own.File != nil {
+		// A file that is asked often has an index beside its text.
+		h.bytes = 3*int64(own.File.Size()) + 512
+		h.file = c.cache.files.PushFront(h)
+		c.cache.bytes += h.bytes
+	}
+	for most := cmp.Or(c.MaxBytes, maxBytes); c.cache.bytes > most; {
+		if oldest := c.cache.files.Back(); oldest != nil && oldest.Value != h {
+			c.dropFile(oldest.Value.(*host))
+		} else if !c.dropHost() {
+			return
+		}
+	}
+}
+
+// fresh reports whether no fetch is due: a file is good for a day, a failure for a
+// while.
 func (c *Client) fresh(h *host) bool {
 	age := c.now().Sub(h.tried)
 	switch {
@@ -102,41 +180,71 @@ func (c *Client) fresh(h *host) bool {
 	case h.err != nil:
 		return age < max(cmp.Or(c.Retry, retryAfter), h.holdoff)
 	}
-	return age < min(cmp.Or(c.MaxAge, maxAge), maxAge)
+	return age < c.goodFor(h.valid)
 }
 
-// refresh fetches the file of a host and wakes all who wait for it.
-func (c *Client) refresh(ctx context.Context, h *host) {
-	a, err := c.read(ctx, h.origin)
-	a.bind(c.robot())
-	if err == nil {
-		h.pace.Follow(a.rules.Fields())
+// goodFor is how long a file is good: as long as Cache-Control says, from the time
+// after which a failure is tried again up to a day (R13).
+func (c *Client) goodFor(v validity) time.Duration {
+	most := min(cmp.Or(c.MaxAge, maxAge), maxAge)
+	if v.good == 0 {
+		return most
 	}
+	return min(max(v.good, cmp.Or(c.Retry, retryAfter)), most)
+}
+
+// refresh fetches the file of a host and answers all that wait for it.
+func (c *Client) refresh(ctx context.Context, h *host) {
+	c.load(ctx, h)
+	c.cache.mu.Lock()
+	if c.fresh(h) { // what was stored is still good
+		c.land(h)
+		c.cache.mu.Unlock()
+		return
+	}
+	known, good := h.valid, h.good
+	c.cache.mu.Unlock()
+	if good == nil {
+		known = validity{}
+	}
+	a, valid, err := c.read(ctx, h.origin, known)
 	var status *StatusError
 	errors.As(err, &status)
 	c.cache.mu.Lock()
-	defer c.cache.mu.Unlock()
-	h.tried, h.err = c.now(), err
-	a.Fetched, a.Pace = h.tried, &h.pace
-	h.holdoff = 0
+	h.tried, h.err, h.holdoff = c.now(), err, 0
+	switch {
+	case err == nil && a == nil: // not modified
+		own := *good
+		own.Fetched, own.Stale = h.tried, false
+		h.failing, h.valid = time.Time{}, valid
+		c.keep(h, &own)
+	case err == nil:
+		a.Fetched = h.tried
+		h.failing, h.valid = time.Time{}, valid
+		c.keep(h, a)
+	case h.failing.IsZero():
+		h.failing = h.tried
+	}
 	if status != nil {
 		h.holdoff = status.RetryAfter
 		h.pace.Hold(time.Now().Add(status.RetryAfter))
 	}
-	switch {
-	case err == nil:
-		h.good, h.failing = &a, time.Time{}
-	case h.failing.IsZero():
-		h.failing = h.tried
-	}
-	close(h.fetching)
+	c.land(h)
+	c.cache.mu.Unlock()
+	_ = c.save(ctx, h) // a store that fails costs a fetch at the next start
+}
+
+// land ends the fetch under way. The caller holds the lock.
+func (c *Client) land(h *host) {
+	h.fetching.answer = c.answer(h)
+	close(h.fetching.done)
 	h.fetching = nil
 }
 
-// answer returns what is known of a host. While the host cannot be reached, its
-// last file holds; that it had none is no permission to go on. A web host that has
-// not been reached for 30 days is taken for one without a file (R12); a gopher
-// host never is.
+// answer returns the present state of a host. While the host cannot be reached, its
+// last file holds; that it had none is no permission to go on. A web host that has not
+// been reached for 30 days is taken for one without a file (R12); a gopher host never
+// is.
 func (c *Client) answer(h *host) *HostRules {
 	if h.err == nil {
 		return h.good
@@ -146,8 +254,8 @@ func (c *Client) answer(h *host) *HostRules {
 	switch {
 	case h.good != nil && h.good.File != nil:
 		a = *h.good
-		a.Stale = c.now().Sub(a.Fetched) >= min(cmp.Or(c.MaxAge, maxAge), maxAge)
-	case !h.origin.Gopher() && h.tried.Sub(h.failing) >= lapse:
+		a.Stale = c.now().Sub(a.Fetched) >= c.goodFor(h.valid)
+	case h.origin.Web() && h.tried.Sub(h.failing) >= lapse:
 		a.Access = Unavailable
 	}
 	a.Err = h.err

@@ -1,7 +1,7 @@
 // Package client is what a polite robot needs of a host: its robots file, fetched
 // in the right order and kept for as long as it is good ([Client]), and the time
 // at which it may be asked again ([Pace]). A [Fetcher] gets documents over gopher,
-// gophers, http and https.
+// gophers, gemini, http and https.
 package client
 
 import (
@@ -25,7 +25,8 @@ const (
 	lapse        = 30 * 24 * time.Hour
 	fetchTimeout = 30 * time.Second
 	retryAfter   = 5 * time.Minute
-	maxHosts     = 1024
+	maxHosts     = 1 << 17
+	maxBytes     = 64 << 20
 )
 
 // A Client keeps the robots files of many hosts for one robot. The zero Client
@@ -37,8 +38,9 @@ type Client struct {
 	Fallback   []string // other tokens, of which the first that a file names counts if it does not name Agent: mybot after mybot-news
 	Categories []string // what the robot does; see [robots.Robot]
 
-	Fetch   func(ctx context.Context, u *url.URL) (io.ReadCloser, error) // if nil, that of a Fetcher; [Fetcher.Fetch] tells what errors mean
-	Dialect func(scheme string) robots.Dialect                           // if nil, RFC9309 for http and https, and for gopher and gophers where the file uses Allow or a final $, else Gopher
+	Fetcher *Fetcher                                                     // gets robots files and documents; if nil, one with Agent as UserAgent
+	Fetch   func(ctx context.Context, u *url.URL) (io.ReadCloser, error) // gets robots files instead of Fetcher; [Fetcher.Fetch] documents the errors
+	Dialect func(scheme string) robots.Dialect                           // if nil, RFC9309 for http, https and gemini, and for gopher and gophers where the file uses Allow or a final $, else Gopher
 	Now     func() time.Time                                             // if nil, time.Now
 
 	// MinDelay is the least time between two requests to one host, from the start of
@@ -50,11 +52,22 @@ type Client struct {
 	// machine that serves people, too.
 	MinDelay time.Duration
 
+	// MaxDelay is the longest Crawl-delay, or time between two requests by
+	// Request-rate, that the client keeps: longer ones count as MaxDelay. If zero, 1 h.
+	MaxDelay time.Duration
+
 	Timeout time.Duration // for all fetches that one file takes; if zero, 30 s
 	Limit   int64         // bytes read of a file; if zero, DefaultLimit
 	MaxAge  time.Duration // how long a file is good; if zero or longer, 24 h
 	Retry   time.Duration // how long an unreachable host is left alone; if zero, 5 min
-	Size    int           // hosts remembered, those asked for last; if zero, 1024
+	Store   Store         // keeps hosts between runs; nil: none
+
+	// Size is how many hosts are remembered, and MaxBytes how large their files are
+	// together; if zero, 2^17 and 64 MiB. Past MaxBytes the files of the hosts that
+	// were not asked for longest are dropped, and fetched again when they are needed.
+	// A host that must not be asked yet is remembered past Size, too.
+	Size     int
+	MaxBytes int64
 
 	cache hostCache
 }
@@ -88,83 +101,78 @@ func (c *Client) Allowed(ctx context.Context, rawURL string) (robots.Decision, e
 	return a.Decide(target(u)), nil
 }
 
-// Put makes the client take an answer that was stored for that of its URL's host,
-// as long as it is good.
-func (c *Client) Put(rawURL string, a *HostRules) error {
-	_, o, err := parse(rawURL)
-	if err != nil {
-		return err
-	}
-	own := *a
-	own.bind(c.robot())
-	c.cache.mu.Lock()
-	defer c.cache.mu.Unlock()
-	h := c.host(o)
-	own.Pace = &h.pace
-	h.pace.Follow(own.rules.Fields())
-	h.tried, h.err = own.Fetched, own.Err
-	if own.Access != Unreachable {
-		h.good = &own
-	}
-	return nil
-}
-
 func (c *Client) robot() robots.Robot {
 	return robots.Robot{Names: append([]string{c.Agent}, c.Fallback...), Categories: c.Categories}
 }
 
-// read fetches the robots file of a host. A host that fails at any place is
-// unreachable: its file may be just there.
-func (c *Client) read(ctx context.Context, o dial.Origin) (HostRules, error) {
+// read fetches the robots file of a host. It returns nil and no error if the file is
+// still what known says. A host that fails at any place is unreachable: its file may be
+// just there.
+func (c *Client) read(ctx context.Context, o dial.Origin, known validity) (*HostRules, validity, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, fetchTimeout))
 	defer cancel()
 	none := HostRules{Access: Unavailable, Instead: fs.ErrNotExist}
+	var valid validity
 	for _, u := range robotsURLs(o) {
-		f, err := c.readAt(ctx, u)
+		var f *robots.File
+		var err error
+		f, valid, err = c.readAt(ctx, u, known)
 		switch {
+		case errors.Is(err, errNotModified):
+			return nil, valid, nil
 		case errors.Is(err, fs.ErrNotExist):
 			none.Instead = err
 		case err != nil:
-			return HostRules{}, err
+			return nil, valid, err
 		case !o.Gopher() || !f.Absent():
-			return HostRules{Access: Successful, File: f, URL: u.String()}, nil
+			return &HostRules{Access: Successful, File: f, URL: u.String()}, valid, nil
 		}
 	}
-	return none, nil
+	return &none, valid, nil
 }
 
 // readAt fetches and parses the document at one place.
-func (c *Client) readAt(ctx context.Context, u *url.URL) (*robots.File, error) {
-	fetch := c.Fetch
-	if fetch == nil {
-		fetch = (&Fetcher{UserAgent: c.Agent}).Fetch
+func (c *Client) readAt(ctx context.Context, u *url.URL, known validity) (*robots.File, validity, error) {
+	var body io.ReadCloser
+	var valid validity
+	var err error
+	if c.Fetch != nil {
+		body, err = c.Fetch(ctx, u)
+	} else {
+		body, valid, err = c.fetcher().fetch(ctx, u, known)
 	}
-	body, err := fetch(ctx, u)
 	if err != nil {
-		return nil, err
+		return nil, valid, err
 	}
 	defer func() { _ = body.Close() }()
 	f, err := robots.ParseReader(c.dialect(u.Scheme), body, cmp.Or(c.Limit, robots.DefaultLimit))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", u, err)
+	if err == nil {
+		err = f.Readable()
 	}
-	if err := f.Readable(); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", u, err)
+	if err != nil {
+		return nil, valid, fmt.Errorf("reading %s: %w", u, err)
 	}
 	if c.Dialect == nil && f.Dialect() == robots.Gopher && GopherDialect(f) != robots.Gopher {
 		f = robots.Parser{Dialect: GopherDialect(f), Truncated: f.Truncated()}.Parse(f.AppendTo(nil))
 	}
-	return f, nil
+	return f, valid, nil
+}
+
+func (c *Client) fetcher() *Fetcher {
+	if c.Fetcher != nil {
+		return c.Fetcher
+	}
+	return &Fetcher{UserAgent: c.Agent}
 }
 
 func (c *Client) dialect(scheme string) robots.Dialect {
 	switch {
 	case c.Dialect != nil:
 		return c.Dialect(scheme)
-	case strings.HasPrefix(scheme, "http"):
-		return robots.RFC9309
+	case strings.HasPrefix(scheme, "gopher"):
+		return robots.Gopher
 	}
-	return robots.Gopher
+	return robots.RFC9309
 }
 
 func (c *Client) now() time.Time {

@@ -155,9 +155,9 @@ func TestClientOrigins(t *testing.T) {
 func TestClientRefusesURLs(t *testing.T) {
 	var c Client
 	for raw, fails := range map[string]string{
-		"":           "scheme is none of gopher, gophers, http, https",
-		"/a":         "scheme is none of gopher, gophers, http, https",
-		"mailto:a@h": "scheme is none of gopher, gophers, http, https",
+		"":           "scheme is none of gemini, gopher, gophers, http, https",
+		"/a":         "scheme is none of gemini, gopher, gophers, http, https",
+		"mailto:a@h": "scheme is none of gemini, gopher, gophers, http, https",
 		"http:///a":  "no host",
 		"http://h:x": "invalid port",
 		"http://h:0": `port "0" is not from 1 to 65535`,

@@ -1,8 +1,11 @@
 package client
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -24,11 +27,11 @@ const maxRedirects = 5
 // alone (R13).
 const maxRetryAfter = 24 * time.Hour
 
-// A Fetcher gets one document over gopher, gophers, http or https. The zero
+// A Fetcher gets one document over gopher, gophers, gemini, http or https. The zero
 // Fetcher works. It is for robots files: it sends no cookies and knows no cache.
 type Fetcher struct {
 	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // for all schemes; if nil, that of net.Dialer; see DialPublic
-	TLS       *tls.Config                                                          // for gophers and https; if nil, certificates must be valid
+	TLS       *tls.Config                                                          // for gophers, https and gemini; if nil, certificates must be valid, but for gemini
 	Transport http.RoundTripper                                                    // for http and https, instead of Dial and TLS; if nil, http.DefaultTransport or one like it
 	UserAgent string                                                               // for http and https; if empty, that of Go
 
@@ -39,7 +42,8 @@ type Fetcher struct {
 	Redirect func(ctx context.Context, from, to *url.URL) error
 }
 
-// A StatusError is a status of HTTP other than 2xx. It is [fs.ErrNotExist] if the
+// A StatusError is a status other than success: of HTTP, or with two digits of Gemini,
+// where all but 4x, temporary failures, are [fs.ErrNotExist]. It is that if the
 // document is not there: 3xx and 4xx but 408, 425 and 429, by which the host says that
 // it cannot answer now.
 type StatusError struct {
@@ -57,6 +61,9 @@ func (e *StatusError) Error() string {
 }
 
 func (e *StatusError) absent() bool {
+	if e.Status < 100 { // of Gemini
+		return e.Status/10 != 4
+	}
 	switch e.Status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		return false
@@ -85,96 +92,193 @@ func statusError(status int, header http.Header, now time.Time) *StatusError {
 	return e
 }
 
-// Fetch gets the document of an URL. A document that is not there gives an
-// error that is [fs.ErrNotExist]; any other error means that the host could not
-// be reached, or could not answer (R12); one of HTTP is a [StatusError]. On
-// Gopher, which has no status, only the document itself shows whether it exists:
-// see [robots.File.Absent]. The context bounds the reading of the document too.
-// The caller closes it.
+// Fetch gets the document of a URL. A document that is not there gives an error that
+// is [fs.ErrNotExist]; any other error means that the host could not be reached, or
+// could not answer (R12); a status of HTTP or Gemini is a [StatusError]. On Gopher,
+// which has no status, only the document itself shows whether it exists: see
+// [robots.File.Absent]. The context bounds the reading of the document too. The caller
+// closes it.
 func (f *Fetcher) Fetch(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
-	switch u.Scheme {
-	case "gopher", "gophers":
-		return f.gopher(ctx, u)
-	case "http", "https":
-		return f.http(ctx, u)
-	}
-	return nil, fmt.Errorf("fetching %s: scheme %q is not supported", u.Redacted(), u.Scheme)
+	body, _, err := f.fetch(ctx, u, validity{})
+	return body, err
 }
 
-// gopher asks for the selector in the URL; the answer ends when the server
-// closes the connection.
-func (f *Fetcher) gopher(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
-	o, err := dial.OriginOf(u, dial.FilePorts)
-	if err != nil {
-		return nil, err
+// errNotModified is the answer if the document is still the one that is known.
+var errNotModified = errors.New("not modified")
+
+// fetch is Fetch for a document of which something may be known.
+func (f *Fetcher) fetch(ctx context.Context, u *url.URL, known validity) (io.ReadCloser, validity, error) {
+	via := []*url.URL{u}
+	for h := f.hops(); ; {
+		r, err := f.open(ctx, u, h, known)
+		if err != nil {
+			return nil, validity{}, fmt.Errorf("fetching %s: %w", via[0].Redacted(), err)
+		}
+		if next := r.redirect(); next != nil && len(via) <= maxRedirects {
+			_ = r.Body.Close()
+			if f.Redirect != nil {
+				if err := f.Redirect(ctx, u, next); err != nil {
+					return nil, validity{}, fmt.Errorf("fetching %s: %w", via[0].Redacted(), err)
+				}
+			}
+			via, u = append(via, next), next
+			continue
+		}
+		if err := r.asRobotsFile(known); err != nil {
+			_ = r.Body.Close()
+			return nil, known.after(r.Header), fmt.Errorf("fetching %s: %w", via[0].Redacted(), err)
+		}
+		return r.Body, validity{}.after(r.Header), nil
 	}
-	request := gopherRequest(u)
-	if strings.ContainsAny(request, "\r\n\x00") {
-		return nil, fmt.Errorf("fetching %s: line end in the selector", u.Redacted())
-	}
-	conn, err := dial.Dialer{Dial: f.Dial, TLS: f.TLS}.Connect(ctx, o.Address(), u.Scheme == "gophers")
-	if err != nil {
-		return nil, err
-	}
-	if _, err := io.WriteString(conn, request+"\r\n"); err != nil {
-		_ = conn.Close()
-		return nil, fmt.Errorf("asking %s: %w", o.Address(), err)
-	}
-	return conn, nil
 }
 
-// http follows redirects; what is beyond the last one is not there.
-func (f *Fetcher) http(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return nil, fmt.Errorf("fetching %s: %w", u.Redacted(), err)
+// after is what is known of a document once a header has come.
+func (v validity) after(header http.Header) validity {
+	next := validity{etag: cmp.Or(header.Get("ETag"), v.etag), modified: cmp.Or(header.Get("Last-Modified"), v.modified)}
+	for directive := range strings.SplitSeq(strings.Join(header.Values("Cache-Control"), ","), ",") {
+		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
+		switch seconds, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31); {
+		case name == "no-cache" || name == "no-store":
+			next.good = 1
+		case name == "max-age" && err == nil && next.good != 1:
+			next.good = max(time.Duration(seconds)*time.Second, 1)
+		}
 	}
-	if f.UserAgent != "" {
-		req.Header.Set("User-Agent", f.UserAgent)
+	return next
+}
+
+// asRobotsFile returns why an answer holds no robots file, or nil.
+func (r *Reply) asRobotsFile(known validity) error {
+	switch {
+	case r.Status == http.StatusNotModified && known != validity{}:
+		return errNotModified
+	case r.Header == nil && r.Status/10 == 2, r.Status == 0:
+		return nil
 	}
-	client := http.Client{Transport: f.transport(), CheckRedirect: f.checkRedirect}
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("fetching %s: %w", u.Redacted(), err)
+	if err := statusError(r.Status, r.Header, time.Now()); err != nil {
+		err.RetryAfter = max(err.RetryAfter, r.slowDown())
+		return err
 	}
-	if err := statusError(resp.StatusCode, resp.Header, time.Now()); err != nil {
-		_ = resp.Body.Close()
-		return nil, fmt.Errorf("fetching %s: %w", u.Redacted(), err)
+	if coding := r.Header.Get("Content-Encoding"); encoded(coding) {
+		return fmt.Errorf("%w: it is in %.20q, which was not requested", robots.ErrUnreadable, coding)
 	}
-	if encoding := resp.Header.Get("Content-Encoding"); encoded(encoding) {
-		_ = resp.Body.Close()
-		return nil, fmt.Errorf("fetching %s: %w: it is in %.20q, which was not requested", u.Redacted(), robots.ErrUnreadable, encoding)
-	}
-	return resp.Body, nil
+	return nil
 }
 
 // encoded reports whether a body has a coding that was not requested: the transport
 // asks for gzip, and takes it off.
 func encoded(coding string) bool { return coding != "" && !strings.EqualFold(coding, "identity") }
 
-// transport returns the one that is set, or one for a single fetch.
-func (f *Fetcher) transport() http.RoundTripper {
+// hops returns what connects for one fetch and its redirects.
+func (f *Fetcher) hops() *hops {
+	if f.Dial != nil {
+		return &hops{dial: f.Dial}
+	}
+	return &hops{dial: new(net.Dialer).DialContext}
+}
+
+// open sends one request, and follows no redirect.
+func (f *Fetcher) open(ctx context.Context, u *url.URL, h *hops, known validity) (*Reply, error) {
+	switch u.Scheme {
+	case "gopher", "gophers":
+		return f.gopher(ctx, u, h)
+	case "gemini":
+		return f.gemini(ctx, u, h)
+	case "http", "https":
+		return f.http(ctx, u, h, known)
+	}
+	return nil, fmt.Errorf("scheme %q is not supported", u.Scheme)
+}
+
+// send connects and sends one line.
+func (f *Fetcher) send(ctx context.Context, u *url.URL, h *hops, config *tls.Config, line string) (net.Conn, error) {
+	o, err := dial.OriginOf(u, dial.FilePorts)
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsAny(line, "\r\n\x00") {
+		return nil, errors.New("line end in the selector")
+	}
+	conn, err := dial.Dialer{Dial: h.connect, TLS: config}.Connect(ctx, o.Address(), u.Scheme != "gopher")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.WriteString(conn, line+"\r\n"); err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("asking %s: %w", o.Address(), err)
+	}
+	return conn, nil
+}
+
+// gopher asks for the selector in the URL; the answer ends when the server closes the
+// connection.
+func (f *Fetcher) gopher(ctx context.Context, u *url.URL, h *hops) (*Reply, error) {
+	conn, err := f.send(ctx, u, h, f.TLS, gopherRequest(u))
+	if err != nil {
+		return nil, err
+	}
+	return &Reply{URL: u, Body: conn}, nil
+}
+
+// The header of a Gemini response: two digits, a space, at most 1024 bytes, CRLF.
+const maxGeminiHeader = 2 + 1 + 1024 + 2
+
+// gemini sends the URL and reads the header of the response. Certificates are hardly
+// ever signed by an authority there: without a TLS configuration any is accepted.
+func (f *Fetcher) gemini(ctx context.Context, u *url.URL, h *hops) (*Reply, error) {
+	config := f.TLS
+	if config == nil {
+		config = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} // #nosec G402: trust on first use is for VerifyConnection
+	}
+	plain := *u
+	plain.User, plain.Fragment, plain.RawFragment = nil, "", ""
+	if plain.Path == "" {
+		plain.Path = "/"
+	}
+	conn, err := f.send(ctx, u, h, config, plain.String())
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReaderSize(conn, maxGeminiHeader)
+	line, err := in.ReadSlice('\n')
+	status, meta, _ := strings.Cut(strings.TrimRight(string(line), "\r\n"), " ")
+	number, bad := strconv.ParseUint(status, 10, 7)
+	if err != nil || bad != nil || number < 10 || number > 69 {
+		_ = conn.Close()
+		return nil, fmt.Errorf("reading the header of the response %.40q: %w", line, cmp.Or(err, errors.New("no status")))
+	}
+	return &Reply{URL: u, Status: int(number), Meta: meta, Body: struct {
+		io.Reader
+		io.Closer
+	}{in, conn}}, nil
+}
+
+// http sends one request.
+func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity) (*Reply, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	for field, value := range map[string]string{"User-Agent": f.UserAgent, "If-None-Match": known.etag, "If-Modified-Since": known.modified} {
+		if value != "" {
+			req.Header.Set(field, value)
+		}
+	}
+	client := http.Client{Transport: f.transport(h), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	return &Reply{URL: u, Status: resp.StatusCode, Meta: resp.Header.Get("Content-Type"), Header: resp.Header, Body: resp.Body}, nil
+}
+
+// transport returns the one that is set, or one for a single request.
+func (f *Fetcher) transport(h *hops) http.RoundTripper {
 	if f.Transport != nil {
 		return f.Transport
-	}
-	h := &hops{dial: f.Dial}
-	if h.dial == nil {
-		h.dial = new(net.Dialer).DialContext
 	}
 	return &http.Transport{
 		DialContext: h.connect, TLSClientConfig: f.TLS, Proxy: http.ProxyFromEnvironment,
 		ForceAttemptHTTP2: true, DisableKeepAlives: true,
 	}
-}
-
-// checkRedirect ends a chain that is too long, or leaves the web, with the
-// redirect itself as the answer.
-func (f *Fetcher) checkRedirect(next *http.Request, via []*http.Request) error {
-	if len(via) > maxRedirects || next.URL.Scheme != "http" && next.URL.Scheme != "https" {
-		return http.ErrUseLastResponse
-	}
-	if f.Redirect != nil {
-		return f.Redirect(next.Context(), via[len(via)-1].URL, next.URL)
-	}
-	return nil
 }

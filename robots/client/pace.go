@@ -20,6 +20,7 @@ const (
 	thumbDelay  = 10 * time.Second
 	thumbFactor = 2
 	minDelay    = time.Second
+	maxDelay    = time.Hour
 )
 
 // A Pace tells one robot when it may ask one host again. Every interval runs
@@ -32,6 +33,7 @@ type Pace struct {
 	turn chan struct{} // holds a value while one goroutine waits for its time
 	plan plan
 	min  time.Duration // zero: 1 s
+	max  time.Duration // zero: 1 h
 	last time.Time     // start of the last request; zero: none yet
 	hold time.Time     // not before
 	took time.Duration
@@ -42,10 +44,9 @@ type Pace struct {
 // several apply at a time, the slowest does; values that do not parse are
 // passed over. See [File.Fields].
 func (p *Pace) Follow(fields []robots.Field) {
-	next := newPlan(fields)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.plan = next
+	p.plan = newPlan(fields, cmp.Or(p.max, maxDelay))
 }
 
 // Cool makes the pace keep the cooldown of an IRC network, whether it allows or
@@ -63,6 +64,14 @@ func (p *Pace) SetMin(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.min = d
+}
+
+// SetMax makes the pace take intervals that are longer for this long, in the fields
+// that are followed from now on. Zero stands for one hour.
+func (p *Pace) SetMax(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.max = d
 }
 
 // Hold makes the pace wait until a time, as a host asks with Retry-After.
@@ -91,9 +100,38 @@ func (p *Pace) Next(now time.Time) time.Time {
 	return p.plan.next(p.last, now, thumb)
 }
 
+// busy reports whether a request now would come too early.
+func (p *Pace) busy(now time.Time) bool {
+	last, hold := p.times()
+	return hold.After(now) || !last.IsZero() && p.Next(now).After(now)
+}
+
+// size is about how many bytes the plan takes.
+func (p *Pace) size() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.plan.minutes == nil {
+		return 0
+	}
+	return 8 * day
+}
+
+// times returns the start of the last request, and the end of the hold.
+func (p *Pace) times() (last, hold time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last, p.hold
+}
+
+func (p *Pace) setTimes(last, hold time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last, p.hold = later(p.last, last), later(p.hold, hold)
+}
+
 // Wait returns when a request may start, and counts that request. If the
-// context ends first it gives the error of the context, and counts none. A host
-// can ask for as much as [MaxDelay]: only the context bounds the wait.
+// context ends first it gives the error of the context, and counts none. Only the
+// context bounds the wait: hours with Visit-time, an hour with Crawl-delay.
 func (p *Pace) Wait(ctx context.Context) error {
 	turn := p.queue()
 	select {

@@ -20,8 +20,8 @@ const (
 	closed  time.Duration = -1
 )
 
-// newPlan reads a plan from the fields that bind a robot.
-func newPlan(fields []robots.Field) plan {
+// newPlan reads a plan from the fields that bind a robot. Intervals are at most most.
+func newPlan(fields []robots.Field, most time.Duration) plan {
 	var delay time.Duration
 	var rates []robots.Rate
 	var visits []robots.Window
@@ -46,14 +46,14 @@ func newPlan(fields []robots.Field) plan {
 		}
 	}
 	if !differs {
-		return plan{always: slower(delay, rates, time.Unix(0, 0))}
+		return plan{always: min(slower(delay, rates, time.Unix(0, 0)), most)}
 	}
 	p := plan{minutes: new([day]time.Duration)}
 	for m := range p.minutes {
 		at := time.Unix(int64(m)*60, 0)
 		p.minutes[m] = closed
 		if visitable(visits, at) {
-			p.minutes[m] = slower(delay, rates, at)
+			p.minutes[m] = min(slower(delay, rates, at), most)
 		}
 	}
 	return p

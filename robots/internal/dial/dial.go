@@ -15,6 +15,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // Dialer connects, plain or by TLS. Its fields may be nil.
@@ -72,7 +75,7 @@ func (c *boundConn) Close() error {
 // The schemes this package speaks, with their ports: those of robots files, and
 // those of networks.
 var (
-	FilePorts = map[string]string{"gopher": "70", "gophers": "70", "http": "80", "https": "443"}
+	FilePorts = map[string]string{"gopher": "70", "gophers": "70", "gemini": "1965", "http": "80", "https": "443"}
 	IRCPorts  = map[string]string{"irc": "6667", "ircs": "6697"}
 )
 
@@ -111,7 +114,31 @@ func OriginOf(u *url.URL, ports map[string]string) (Origin, error) {
 	if err != nil || number == 0 {
 		return Origin{}, fmt.Errorf("reading URL %q: port %q is not from 1 to 65535", u.Redacted(), u.Port())
 	}
-	return Origin{u.Scheme, strings.ToLower(u.Hostname()), strconv.FormatUint(number, 10)}, nil
+	host, err := canonical(u.Hostname())
+	if err != nil {
+		return Origin{}, fmt.Errorf("reading URL %q: %w", u.Redacted(), err)
+	}
+	return Origin{u.Scheme, host, strconv.FormatUint(number, 10)}, nil
+}
+
+// canonical writes the spellings of a host in one way: in lower case, without a final
+// dot, and in the ASCII form if it is international (RFC 5891).
+func canonical(host string) (string, error) {
+	host = strings.TrimSuffix(host, ".")
+	for i := range len(host) {
+		if host[i] >= utf8.RuneSelf {
+			ascii, err := idna.Lookup.ToASCII(host)
+			if err != nil {
+				return "", fmt.Errorf("host %q: %w", host, err)
+			}
+			host = strings.TrimSuffix(ascii, ".")
+			break
+		}
+	}
+	if host == "" {
+		return "", errNoHost
+	}
+	return strings.ToLower(host), nil
 }
 
 // hostname reports whether host is a name, or an address that an URL can hold: one
@@ -129,6 +156,12 @@ func hostname(host string) bool {
 
 // Address is host and port.
 func (o Origin) Address() string { return net.JoinHostPort(o.Host, o.Port) }
+
+// String returns the origin as a URL without a path, with its port.
+func (o Origin) String() string { return o.Scheme + "://" + o.Address() }
+
+// Web reports whether the scheme is http or https.
+func (o Origin) Web() bool { return strings.HasPrefix(o.Scheme, "http") }
 
 // Gopher reports whether the scheme is gopher or gophers.
 func (o Origin) Gopher() bool { return strings.HasPrefix(o.Scheme, "gopher") }

@@ -1,0 +1,352 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gophd/gophd/robots/internal/robotstest"
+)
+
+// TestManyHosts: past every bound a host's pace is kept while it must not be asked;
+// 1,025 hosts in three rounds once cost 3,075 fetches and 2,050 requests too early.
+func TestManyHosts(t *testing.T) {
+	for name, c := range map[string]*Client{
+		"default": {}, "few hosts": {Size: 1}, "few bytes": {MaxBytes: 1}, "both": {Size: 2, MaxBytes: 2000},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			const hosts = 1025
+			p := places{docs: map[string]string{}}
+			for i := range hosts {
+				p.docs[fmt.Sprintf("https://h%d/robots.txt", i)] = "User-agent: *\nDisallow: /x\nCrawl-delay: 10000\n"
+			}
+			c.Fetch = p.fetch
+			early := 0
+			for range 3 {
+				for i := range hosts {
+					a := mustGet(t, c, fmt.Sprintf("https://h%d/a", i))
+					if a.Allowed("/x") {
+						t.Fatalf("%s: h%d lets in", name, i)
+					}
+					if a.Pace.Next(time.Now()) != time.Now() {
+						early++
+						continue
+					}
+					if err := a.Pace.Wait(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if early != 2*hosts {
+				t.Errorf("%s: %d requests had to wait, want %d", name, early, 2*hosts)
+			}
+			if most := map[bool]int{true: 3 * hosts, false: hosts}[c.MaxBytes > 0]; p.count() > most {
+				t.Errorf("%s: %d fetches", name, p.count())
+			}
+			// Once they may be asked again, the hosts that are too many go.
+			time.Sleep(2 * time.Hour)
+			for i := range 10 {
+				mustGet(t, c, fmt.Sprintf("https://h%d/", i))
+				for range hosts / 5 {
+					c.cache.mu.Lock()
+					if c.Size > 0 && len(c.cache.hosts) > c.Size {
+						c.dropHost()
+					}
+					c.cache.mu.Unlock()
+				}
+			}
+			if n := len(c.cache.hosts); c.Size > 0 && n > c.Size+10 || c.MaxBytes > 0 && c.cache.bytes > 2*c.MaxBytes+2000 {
+				t.Errorf("%s: %d hosts, %d bytes", name, n, c.cache.bytes)
+			}
+		})
+	}
+}
+
+// TestMaxDelay: no host makes a robot wait longer than its author allows.
+func TestMaxDelay(t *testing.T) {
+	p := places{docs: map[string]string{onWeb: "User-agent: *\nCrawl-delay: 86400\n", "https://r/robots.txt": "User-agent: *\nRequest-rate: 1/2d\nVisit-time: 0000-2400\n"}}
+	for most, want := range map[time.Duration]time.Duration{0: time.Hour, 5 * time.Second: 5 * time.Second, 48 * time.Hour: 24 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			c := Client{Fetch: p.fetch, MaxDelay: most}
+			for _, u := range []string{"https://h/", "https://r/"} {
+				a := mustGet(t, &c, u)
+				mustWait(t, a.Pace)
+				if got := time.Until(a.Pace.Next(time.Now())); got != want && (u == "https://h/" || got != max(want, most)) {
+					t.Errorf("MaxDelay %v: %s waits %v, want %v", most, u, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestOneHost: the spellings of a host are one host.
+func TestOneHost(t *testing.T) {
+	p := places{docs: map[string]string{"https://xn--bcher-kva.example/robots.txt": denyA}}
+	c := Client{Fetch: p.fetch}
+	for _, u := range []string{"https://bücher.example/a", "https://BÜCHER.example:443/", "https://xn--bcher-kva.example./", "HTTPS://XN--BCHER-KVA.EXAMPLE/"} {
+		if a := mustGet(t, &c, u); a.Access != Successful || p.count() != 1 {
+			t.Errorf("%s: %v, %d fetches", u, a.Access, p.count())
+		}
+	}
+}
+
+// store is a Store in memory.
+type store map[string][]byte
+
+func (s store) List(context.Context) (all []string, err error) {
+	for origin := range s {
+		all = append(all, origin)
+	}
+	return all, nil
+}
+
+func (s store) Load(_ context.Context, origin string) ([]byte, error) {
+	if data, ok := s[origin]; ok {
+		return data, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (s store) Save(_ context.Context, origin string, data []byte) error {
+	s[origin] = data
+	return nil
+}
+
+// TestStore: a robot that is started again knows the files, the paces, what hosts asked
+// for, and since when they fail.
+func TestStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := store{}
+		p := places{docs: map[string]string{onWeb: denyA + "Crawl-delay: 60\n", "https://slow/robots.txt": "404"}}
+		c := Client{Fetch: p.fetch, Store: kept}
+		a := mustGet(t, &c, "https://h/")
+		mustWait(t, a.Pace)
+		mustGet(t, &c, "https://slow/").Pace.Hold(time.Now().Add(3 * time.Hour))
+		mustGet(t, &c, "https://gone/")
+		synctest.Wait() // for what is saved
+		if err := c.Flush(t.Context()); err != nil || len(kept) != 3 {
+			t.Fatalf("%v, %d kept", err, len(kept))
+		}
+		for _, restore := range []bool{false, true} {
+			asked := p.count()
+			again := Client{Fetch: p.fetch, Store: kept}
+			if restore {
+				if err := again.Restore(t.Context()); err != nil || len(again.cache.hosts) != 3 {
+					t.Fatalf("%v, %d hosts", err, len(again.cache.hosts))
+				}
+			}
+			b := mustGet(t, &again, "https://h/")
+			if b.Allowed("/a") || !b.Fetched.Equal(a.Fetched) || time.Until(b.Pace.Next(time.Now())) != time.Minute {
+				t.Errorf("the file of %v, next request in %v", b.Fetched, time.Until(b.Pace.Next(time.Now())))
+			}
+			if wait := time.Until(mustGet(t, &again, "https://slow/").Pace.Next(time.Now())); wait != 3*time.Hour {
+				t.Errorf("held for %v", wait)
+			}
+			if g := mustGet(t, &again, "https://gone/"); g.Access != Unreachable || p.count() != asked {
+				t.Errorf("the host that failed: %v, %d fetches", g.Access, p.count()-asked)
+			}
+		}
+		time.Sleep(31 * 24 * time.Hour)
+		later := Client{Fetch: p.fetch, Store: kept}
+		if g := mustGet(t, &later, "https://gone/"); g.Access != Unavailable {
+			t.Errorf("after 31 days: %v (R12)", g.Access)
+		}
+		kept["https://h:443"] = []byte("{broken")
+		if b := mustGet(t, &Client{Fetch: p.fetch, Store: kept}, "https://h/"); b.Allowed("/a") || b.Access != Successful {
+			t.Errorf("a broken record: %v", b.Access)
+		}
+	})
+}
+
+func TestDirStore(t *testing.T) {
+	d := DirStore(t.TempDir())
+	const origin = "gopher://[::1]:70"
+	if _, err := d.Load(t.Context(), origin); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing was saved: %v", err)
+	}
+	for _, text := range []string{"one", "two"} {
+		if err := d.Save(t.Context(), origin, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := d.Load(t.Context(), origin)
+		all, listed := d.List(t.Context())
+		if string(got) != text || err != nil || listed != nil || !slices.Equal(all, []string{origin}) {
+			t.Errorf("%q, %v; %q, %v", got, err, all, listed)
+		}
+	}
+	if err := DirStore("/nowhere/at/all").Save(t.Context(), origin, nil); err == nil {
+		t.Error("saved nowhere")
+	}
+}
+
+// TestFreshness: Cache-Control within the 24 hours of R13, ETag and Last-Modified.
+func TestFreshness(t *testing.T) {
+	full, checked := 0, 0
+	header := http.Header{}
+	f := Fetcher{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		resp := &http.Response{StatusCode: 200, Header: header.Clone(), Body: io.NopCloser(strings.NewReader(denyA)), Request: req}
+		if tag := header.Get("ETag"); tag != "" && req.Header.Get("If-None-Match") == tag || header.Get("Last-Modified") != "" && req.Header.Get("If-Modified-Since") != "" {
+			checked++
+			resp.StatusCode, resp.Body = 304, http.NoBody
+			return resp, nil
+		}
+		full++
+		return resp, nil
+	})}
+	for _, test := range []struct {
+		field, value string
+		good         time.Duration
+		checked      int
+	}{
+		{"Cache-Control", "max-age=3600", time.Hour, 0}, {"Cache-Control", "public, Max-Age=\"7200\"", 2 * time.Hour, 0}, {"Cache-Control", "max-age=999999999", 24 * time.Hour, 0},
+		{"Cache-Control", "no-cache, max-age=7200", 5 * time.Minute, 0}, {"Cache-Control", "max-age=0", 5 * time.Minute, 0}, {"Cache-Control", "max-age=x", 24 * time.Hour, 0},
+		{"ETag", `"7"`, 24 * time.Hour, 2}, {"Last-Modified", "Sat, 01 Jan 2000 00:00:00 GMT", 24 * time.Hour, 2}, {"X-None", "y", 24 * time.Hour, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			full, checked, header = 0, 0, http.Header{}
+			header.Set(test.field, test.value)
+			c := Client{Fetcher: &f}
+			for i, pause := range []time.Duration{0, test.good - 1, 1, test.good} {
+				time.Sleep(pause)
+				a := mustGet(t, &c, "https://h/")
+				if want := []int{1, 1, 2, 3}[i]; full+checked != want || a.Access != Successful || a.Allowed("/a") || a.Stale {
+					t.Errorf("%s: %s, step %d: %d requests, want %d; %v", test.field, test.value, i, full+checked, want, a.Access)
+				}
+			}
+			if checked != test.checked {
+				t.Errorf("%s: %s: %d answers 304, want %d", test.field, test.value, checked, test.checked)
+			}
+		})
+	}
+}
+
+// TestTransport: any HTTP client asks, waits, and asks again where it is redirected.
+func TestTransport(t *testing.T) {
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path+" "+r.UserAgent())
+		switch r.URL.Path {
+		case "/robots.txt":
+			_, _ = io.WriteString(w, "User-agent: mybot\nDisallow: /private\nCrawl-delay: 0.001\n")
+		case "/to-private":
+			http.Redirect(w, r, "/private", http.StatusMovedPermanently)
+		case "/to-b":
+			http.Redirect(w, r, "/b", http.StatusFound)
+		case "/busy":
+			w.Header().Set("Retry-After", "7200")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer s.Close()
+	c := Client{Agent: "mybot", MinDelay: time.Nanosecond}
+	web := http.Client{Transport: &Transport{Client: &c}}
+	for path, want := range map[string]error{"/a": nil, "/private/x": ErrDenied, "/to-private": ErrDenied, "/to-b": nil} {
+		resp, err := web.Get(s.URL + path)
+		if !errors.Is(err, want) || (err == nil) != (want == nil) {
+			t.Errorf("%s: %v, want %v", path, err, want)
+		}
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		if d, ok := errors.AsType[*DeniedError](err); want != nil && (!ok || d.Decision.Rule.Line != 2 || !strings.Contains(err.Error(), "line 2")) {
+			t.Errorf("%s: %v", path, err)
+		}
+		reply, err := c.Do(t.Context(), s.URL+path)
+		if !errors.Is(err, want) || err == nil && (reply.Status != 200 || reply.Rules.Access != Successful || reply.Body.Close() != nil) {
+			t.Errorf("Do %s: %v", path, err)
+		}
+	}
+	if n := len(slices.DeleteFunc(slices.Clone(asked), func(s string) bool { return s != "/robots.txt mybot" })); n != 1 || slices.Contains(asked, "/private mybot") {
+		t.Errorf("asked %q", asked)
+	}
+	resp, err := web.Get(s.URL + "/busy")
+	if err != nil || resp.Body.Close() != nil {
+		t.Fatal(err)
+	}
+	if wait := time.Until(mustGet(t, &c, s.URL).Pace.Next(time.Now())); wait < time.Hour {
+		t.Errorf("Retry-After: the next request in %v", wait)
+	}
+	if _, err := web.Get("http://" + robotstest.DeadAddress(t) + "/"); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("a host that cannot be reached: %v", err)
+	}
+}
+
+// TestGemini: robots files and documents over Gemini, by its statuses.
+func TestGemini(t *testing.T) {
+	secure, trusting := robotstest.Certificate(t)
+	robotsTxt := "20 text/plain\r\nUser-agent: *\nDisallow: /private\nCrawl-delay: 0.001\n"
+	answer := func(request string) string {
+		switch path := strings.TrimPrefix(strings.TrimSpace(request), "gemini://example.com"); path {
+		case "/robots.txt":
+			return robotsTxt
+		case "/moved":
+			return "30 /private/y\r\n"
+		case "/":
+			return "20 text/gemini\r\n# hello\n"
+		case "/slow":
+			return "44 3600\r\n"
+		}
+		return "51 not here\r\n"
+	}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", secure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	go func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			if request, err := bufio.NewReader(conn).ReadString('\n'); err == nil {
+				_, _ = io.WriteString(conn, answer(request))
+			}
+			_ = conn.Close()
+		}
+	}()
+	f := &Fetcher{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if address != "example.com:1965" {
+			return nil, errors.New("no route")
+		}
+		return new(net.Dialer).DialContext(ctx, network, l.Addr().String())
+	}}
+	for _, config := range []*tls.Config{nil, trusting} {
+		f.TLS = config
+		c := Client{Fetcher: f, MinDelay: time.Nanosecond}
+		for path, want := range map[string]string{"": "20 # hello\n", "/private/x": "denied", "/moved": "denied", "/none": "51 "} {
+			r, err := c.Do(t.Context(), "gemini://example.com"+path)
+			got := "denied"
+			if !errors.Is(err, ErrDenied) && err == nil {
+				body, _ := io.ReadAll(r.Body)
+				got = fmt.Sprint(r.Status, " ", string(body))
+			}
+			if got != want {
+				t.Errorf("%q: %s, %v, want %s", path, got, err, want)
+			}
+		}
+		if _, err := c.Do(t.Context(), "gemini://example.com/slow"); err != nil {
+			t.Fatal(err)
+		}
+		if wait := time.Until(mustGet(t, &c, "gemini://example.com/").Pace.Next(time.Now())); wait < 50*time.Minute {
+			t.Errorf("after 44: the next request in %v", wait)
+		}
+	}
+	for header, want := range map[string]Access{"51 no": Unavailable, "59 bad": Unavailable, "60 cert": Unavailable, "40 later": Unreachable, "44 60": Unreachable, "hello": Unreachable, "20": Successful} {
+		robotsTxt = header + "\r\n"
+		if a := mustGet(t, &Client{Fetcher: f}, "gemini://example.com/"); a.Access != want {
+			t.Errorf("%s: %v, %v, want %v", header, a.Access, a.Err, want)
+		}
+	}
+	if a := mustGet(t, &Client{Fetcher: f}, "gemini://elsewhere/"); a.Access != Unreachable || a.Allowed("/") {
+		t.Errorf("nobody there: %v", a.Access)
+	}
+}

@@ -1,0 +1,197 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/robots/internal/dial"
+)
+
+// A Store keeps what a [Client] knows of hosts between runs. An origin is a URL
+// without a path, such as https://example.org:443. Its methods may be called by many
+// goroutines at once, for one origin by one at a time.
+type Store interface {
+	// List returns the origins that were saved, in any order.
+	List(ctx context.Context) ([]string, error)
+	// Load returns what was saved last for an origin, or an error that is
+	// [fs.ErrNotExist].
+	Load(ctx context.Context, origin string) ([]byte, error)
+	// Save keeps data for an origin instead of what was saved before.
+	Save(ctx context.Context, origin string, data []byte) error
+}
+
+// DirStore is a [Store] of one file for each origin in a directory, which must exist.
+type DirStore string
+
+const storeSuffix = ".json"
+
+func (d DirStore) path(origin string) string {
+	return filepath.Join(string(d), url.PathEscape(origin)+storeSuffix)
+}
+
+// List is part of [Store].
+func (d DirStore) List(context.Context) (origins []string, err error) {
+	entries, err := os.ReadDir(string(d))
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), storeSuffix); ok {
+			if origin, err := url.PathUnescape(name); err == nil {
+				origins = append(origins, origin)
+			}
+		}
+	}
+	return origins, err
+}
+
+// Load is part of [Store].
+func (d DirStore) Load(_ context.Context, origin string) ([]byte, error) {
+	return os.ReadFile(d.path(origin))
+}
+
+// Save is part of [Store]. A crash leaves the old or the new data.
+func (d DirStore) Save(_ context.Context, origin string, data []byte) error {
+	f, err := os.CreateTemp(string(d), "*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), d.path(origin))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// savedHost is a host as JSON.
+type savedHost struct {
+	Answer   *HostRules    `json:"answer,omitempty"`
+	Tried    time.Time     `json:"tried,omitzero"`
+	Failing  time.Time     `json:"failing,omitzero"` // since when
+	Error    string        `json:"error,omitempty"`
+	Holdoff  time.Duration `json:"holdoff,omitempty"`
+	Good     time.Duration `json:"good,omitempty"` // how long, by Cache-Control
+	ETag     string        `json:"etag,omitempty"`
+	Modified string        `json:"modified,omitempty"`
+	Last     time.Time     `json:"last,omitzero"` // request
+	Hold     time.Time     `json:"hold,omitzero"` // the pace
+}
+
+// save writes a host into the store. The caller must not hold the lock.
+func (c *Client) save(ctx context.Context, h *host) error {
+	if c.Store == nil {
+		return nil
+	}
+	c.cache.mu.Lock()
+	s := savedHost{
+		Answer: h.good, Tried: h.tried, Failing: h.failing, Holdoff: h.holdoff,
+		Good: h.valid.good, ETag: h.valid.etag, Modified: h.valid.modified,
+	}
+	if h.err != nil {
+		s.Error = h.err.Error()
+	}
+	s.Last, s.Hold = h.pace.times()
+	data, err := json.Marshal(s)
+	c.cache.mu.Unlock()
+	if err == nil {
+		err = c.Store.Save(ctx, h.origin.String(), data)
+	}
+	if err != nil {
+		return fmt.Errorf("saving %s: %w", h.origin, err)
+	}
+	return nil
+}
+
+// load reads a host from the store, once. What is not there, or cannot be read, is as
+// if the host had never been asked.
+func (c *Client) load(ctx context.Context, h *host) {
+	if c.Store == nil || h.loaded {
+		return
+	}
+	h.loaded = true
+	data, err := c.Store.Load(ctx, h.origin.String())
+	var s savedHost
+	if err != nil || json.Unmarshal(data, &s) != nil {
+		return
+	}
+	c.cache.mu.Lock()
+	defer c.cache.mu.Unlock()
+	if !h.tried.IsZero() {
+		return // asked meanwhile
+	}
+	h.tried, h.failing, h.holdoff = s.Tried, s.Failing, s.Holdoff
+	h.valid = validity{s.Good, s.ETag, s.Modified}
+	if s.Error != "" {
+		h.err = errors.New(s.Error)
+	}
+	h.pace.setTimes(s.Last, s.Hold)
+	if s.Answer != nil {
+		c.keep(h, s.Answer)
+	}
+}
+
+// Restore reads all hosts of the Store. Without it each is read when it is first asked
+// for.
+func (c *Client) Restore(ctx context.Context) error {
+	if c.Store == nil {
+		return nil
+	}
+	origins, err := c.Store.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, origin := range origins {
+		_, o, err := dial.ParseURL(origin, dial.FilePorts)
+		if err != nil {
+			continue
+		}
+		c.cache.mu.Lock()
+		h := c.host(o)
+		c.cache.mu.Unlock()
+		c.load(ctx, h)
+	}
+	return nil
+}
+
+// Flush saves all hosts that must not be asked now, with the times of their last
+// requests. Files are saved when they are fetched.
+func (c *Client) Flush(ctx context.Context) error {
+	if c.Store == nil {
+		return nil
+	}
+	var waiting []*host
+	c.cache.mu.Lock()
+	for e := c.cache.recent.Front(); e != nil; e = e.Next() {
+		if h := e.Value.(*host); h.pace.busy(time.Now()) {
+			waiting = append(waiting, h)
+		}
+	}
+	c.cache.mu.Unlock()
+	var all error
+	for _, h := range waiting {
+		all = errors.Join(all, c.save(ctx, h))
+	}
+	return all
+}
+
+// Put makes the client take an answer that was stored for its URL's host, for as long
+// as it is good.
+func (c *Client) Put(rawURL string, a *HostRules) error {
+	_, o, err := parse(rawURL)
+	if err != nil {
+		return err
+	}
+	c.cache.mu.Lock()
+	defer c.cache.mu.Unlock()
+	h := c.host(o)
+	h.tried, h.err = a.Fetched, a.Err
+	c.keep(h, a)
+	return nil
+}

@@ -1,0 +1,174 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// ErrDenied marks a request that a robots file forbids.
+var ErrDenied = errors.New("robots.txt denies it")
+
+// A DeniedError is a request that was not sent. It is [ErrDenied].
+type DeniedError struct {
+	URL      string
+	Decision robots.Decision
+}
+
+// Error names the rule.
+func (e *DeniedError) Error() string {
+	if e.Decision.Rule.Line == 0 {
+		return fmt.Sprintf("%s: robots.txt denies it: %s", e.URL, e.Decision.Reason)
+	}
+	return fmt.Sprintf("%s: robots.txt denies it: line %d, %q", e.URL, e.Decision.Rule.Line, e.Decision.Rule.Pattern)
+}
+
+// Is makes the error an ErrDenied.
+func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
+
+// A Reply is the answer to one request. The caller closes its body.
+type Reply struct {
+	URL    *url.URL    // after redirects
+	Status int         // of HTTP or Gemini; 0 on Gopher, which has none
+	Meta   string      // the media type, or what Gemini says beside its status
+	Header http.Header // nil but for HTTP
+	Body   io.ReadCloser
+	Rules  *HostRules // of the host that answered
+}
+
+// redirect returns where the reply leads, or nil.
+func (r *Reply) redirect() *url.URL {
+	location := ""
+	switch {
+	case r.Header == nil && r.Status/10 == 3:
+		location = r.Meta
+	case r.Header != nil && r.Status/100 == 3:
+		location = r.Header.Get("Location")
+	}
+	next, err := r.URL.Parse(location)
+	if err != nil || location == "" || (next.Scheme != r.URL.Scheme && (r.Header == nil || next.Scheme != "http" && next.Scheme != "https")) {
+		return nil
+	}
+	return next
+}
+
+// slowDown is how long the reply asks to wait before the next request.
+func (r *Reply) slowDown() time.Duration {
+	if seconds, err := strconv.ParseUint(r.Meta, 10, 16); r.Status == 44 && err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable {
+		return statusError(r.Status, r.Header, time.Now()).RetryAfter
+	}
+	return 0
+}
+
+// admit asks the host of a URL and waits for the time of the next request.
+func (c *Client) admit(ctx context.Context, rawURL string) (*HostRules, error) {
+	u, o, err := parse(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.get(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if a.Access == Unreachable {
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, a.Err)
+	}
+	if d := a.Decide(target(u)); !d.Allowed {
+		return nil, &DeniedError{u.Redacted(), d}
+	}
+	return a, a.Pace.Wait(ctx)
+}
+
+// learn makes the pace keep what a reply says of it.
+func (a *HostRules) learn(r *Reply, took time.Duration) {
+	a.Pace.Took(took)
+	if wait := r.slowDown(); wait > 0 {
+		a.Pace.Hold(time.Now().Add(wait))
+	}
+}
+
+// Do gets a document over gopher, gophers, gemini, http or https, as a polite robot
+// does: it asks the host's robots file, waits for the host's pace, and asks and waits
+// again for each redirect, of which it follows five. A request that is denied gives an
+// error that is [ErrDenied], a host whose file cannot be had one that is
+// [ErrUnreachable]. A status other than success is no error.
+func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
+	f := c.fetcher()
+	h := f.hops()
+	for range maxRedirects + 1 {
+		a, err := c.admit(ctx, rawURL)
+		if err != nil {
+			return nil, err
+		}
+		u, _, err := parse(rawURL)
+		if err != nil {
+			return nil, err
+		}
+		start := time.Now()
+		r, err := f.open(ctx, u, h, validity{})
+		if err != nil {
+			return nil, fmt.Errorf("fetching %s: %w", u.Redacted(), err)
+		}
+		r.Rules = a
+		a.learn(r, time.Since(start))
+		next := r.redirect()
+		if next == nil {
+			return r, nil
+		}
+		_ = r.Body.Close()
+		if f.Redirect != nil {
+			if err := f.Redirect(ctx, u, next); err != nil {
+				return nil, fmt.Errorf("fetching %s: %w", u.Redacted(), err)
+			}
+		}
+		rawURL = next.String()
+	}
+	return nil, fmt.Errorf("fetching %s: more than %d redirects", rawURL, maxRedirects)
+}
+
+// Transport makes any HTTP client a polite robot:
+//
+//	http.Client{Transport: &client.Transport{Client: &client.Client{Agent: "mybot"}}}
+//
+// Each request, also one that follows a redirect, is sent only if the host's robots
+// file allows it, and when the host's pace does. One that is denied gives an error that
+// is [ErrDenied]. Replies 429 and 503 with Retry-After hold the host's pace.
+type Transport struct {
+	Client *Client           // must not be nil; its Fetcher gets the robots files
+	Base   http.RoundTripper // sends the requests; if nil, http.DefaultTransport
+}
+
+// RoundTrip is part of [http.RoundTripper].
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	a, err := t.Client.admit(req.Context(), req.URL.String())
+	if err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+		return nil, err
+	}
+	base := t.Base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	if req.Header.Get("User-Agent") == "" && t.Client.Agent != "" {
+		req = req.Clone(req.Context())
+		req.Header.Set("User-Agent", t.Client.Agent)
+	}
+	start := time.Now()
+	resp, err := base.RoundTrip(req)
+	if err == nil {
+		a.learn(&Reply{Status: resp.StatusCode, Header: resp.Header}, time.Since(start))
+	}
+	return resp, err
+}
