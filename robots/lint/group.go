@@ -66,7 +66,6 @@ func (l *linter) stacked(g robots.Group, n int) {
 			return
 		}
 	}
-	l.notice(a.Line, "R1-STACKED", "one group for several robots: some readers see only the last User-agent line")
 }
 
 func (l *linter) again(a robots.Agent, line int) {
@@ -124,11 +123,39 @@ func (l *linter) rules(g robots.Group) {
 			seen[said{pattern, r.Allow}] = r
 		}
 	}
+	l.everything(g)
 	for _, r := range g.Rules {
 		// A file for Gopher has each rule twice: some readers put no slash first.
 		if _, twin := seen[said{normal("/" + r.Pattern), r.Allow}]; l.noPath(r.Pattern) && !twin {
 			l.warn(r.Line, "R5-NEVER", "the pattern %q can match nothing: paths begin with a slash", r.Pattern)
 		}
+	}
+}
+
+// everything looks for an Allow and a Disallow that both cover every path: the longer
+// pattern decides alone, and of equal ones the Allow.
+func (l *linter) everything(g robots.Group) {
+	if l.file.Dialect() != robots.RFC9309 {
+		return
+	}
+	var open, shut robots.Rule
+	for _, r := range g.Rules {
+		if r.Pattern == "/" || strings.Trim(r.Pattern, "*") == "" && r.Pattern != "" || strings.HasPrefix(r.Pattern, "/*") && strings.Trim(r.Pattern[1:], "*") == "" {
+			best := &shut
+			if r.Allow {
+				best = &open
+			}
+			if len(r.Pattern) > len(best.Pattern) {
+				*best = r
+			}
+		}
+	}
+	switch {
+	case open.Line == 0 || shut.Line == 0 || open.Pattern == shut.Pattern: // the same pattern is reported elsewhere
+	case len(open.Pattern) >= len(shut.Pattern):
+		l.warn(shut.Line, "R5-NEVER", "Disallow: %s has no effect: Allow: %s in line %d covers every path, too, and wins", shut.Pattern, open.Pattern, open.Line)
+	default:
+		l.warn(open.Line, "R5-NEVER", "Allow: %s has no effect: Disallow: %s in line %d covers every path, too, and is longer", open.Pattern, shut.Pattern, shut.Line)
 	}
 }
 

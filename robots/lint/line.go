@@ -1,8 +1,11 @@
 package lint
 
 import (
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gophd/gophd/diag"
@@ -116,8 +119,13 @@ func (l *linter) value(line robots.Line) {
 		l.signal(line)
 	case "license":
 		l.license(line)
+	case "sitemap":
+		l.sitemap(line)
 	case "crawl-delay":
-		_, err = robots.ParseCrawlDelay(line.Value)
+		var delay time.Duration
+		if delay, err = robots.ParseCrawlDelay(line.Value); err == nil && delay >= 24*time.Hour {
+			l.warn(line.Number, "VALUE", "a delay of %.3g days between two requests: write seconds; most robots take no such delay", delay.Hours()/24)
+		}
 	case "robot-version":
 		if _, ok := robots.ParseVersion(line.Value); !ok {
 			l.warn(line.Number, "C3-VALUE", "version %q: taken as 1.0", line.Value)
@@ -133,6 +141,19 @@ func (l *linter) value(line robots.Line) {
 	}
 	if err != nil {
 		l.warn(line.Number, code, "%v: the line is ignored", err)
+	}
+}
+
+// sitemap looks at the value of a Sitemap line: an absolute URL of the web.
+func (l *linter) sitemap(line robots.Line) {
+	u, err := url.Parse(line.Value)
+	switch {
+	case line.Value == "":
+		l.warn(line.Number, "SITEMAP", "a Sitemap without a URL")
+	case err != nil || u.Scheme == "" || u.Host == "":
+		l.warn(line.Number, "SITEMAP", "the sitemap %q is no absolute URL", line.Value)
+	case !slices.Contains([]string{"http", "https", "gopher", "gophers", "gemini"}, strings.ToLower(u.Scheme)):
+		l.warn(line.Number, "SITEMAP", "robots fetch no sitemap by %s", u.Scheme)
 	}
 }
 
@@ -167,7 +188,9 @@ func (l *linter) rule(line robots.Line) {
 	} else {
 		l.webRule(line)
 	}
-	if strings.ContainsAny(line.Value, " \t") {
+	if words := strings.FieldsFunc(line.Value, func(r rune) bool { return r == ' ' || r == '\t' }); len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool { return w[0] != '/' && w[0] != '*' }) {
+		l.warn(line.Number, "R2-BLANK", "%d paths on one line are read as one pattern: write a line for each", len(words))
+	} else if len(words) > 1 {
 		l.notice(line.Number, "R2-BLANK", "the pattern %q has a blank in it", line.Value)
 	}
 	if _, after, found := strings.Cut(line.Text, line.Value+"#"); found && line.Value != "" && d != robots.Extended {

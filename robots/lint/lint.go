@@ -9,7 +9,7 @@
 // Extended one, I of the CRAWLER token. The kinds: ABSENT, AGENT, BLANK, BYTES,
 // COMMENT, DUPLICATE, EMPTY, EMPTY-GROUP, ESCAPE, EXPERIMENTAL, FORM, IGNORED,
 // LICENSE, LONG, MISSPELT-FIELD, MORE, NEVER, NO-COLON, OUTSIDE, PLACE,
-// SIGNAL-KEY, SIGNAL-VALUE, SIZE, STACKED, SWALLOWED, UNKNOWN-FIELD, USAGE,
+// SIGNAL-KEY, SIGNAL-VALUE, SITEMAP, SIZE, SWALLOWED, UNKNOWN-FIELD, USAGE,
 // USAGE-ALONE, USAGE-FORGETS, USAGE-KEY, USAGE-VALUE, VALUE, WILDCARD; of an IRCv3
 // file those of [robots.ParseCrawler].
 package lint
@@ -18,6 +18,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
@@ -49,6 +50,9 @@ func File(f *robots.File) []diag.Diagnostic {
 	}
 	l := linter{file: f, groups: f.Groups(), named: map[string]int{}}
 	l.size()
+	if l.nothing() { // whatever its lines are, they say no more
+		return l.found
+	}
 	l.lines()
 	for i, g := range l.groups {
 		l.group(i, g)
@@ -82,12 +86,31 @@ func (l *linter) size() {
 	case n > largeFile:
 		l.notice(0, "R14-SIZE", "%d bytes: robots may stop reading after %d", n, tooBigFile)
 	}
+}
+
+// nothing reports on a file without a line for robots, and on one that is a web page:
+// one in which a line looks like a field is none for that.
+func (l *linter) nothing() bool {
 	if err := l.file.Readable(); err != nil {
 		l.warn(0, "R10-BYTES", "%v: robots should stay away from the host", err)
+		return true
 	}
-	if l.file.Absent() && l.file.Size() > 0 {
+	page := false
+	for line := range l.file.Lines() {
+		if text := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(line.Text, "\ufeff"))); text != "" {
+			page = strings.HasPrefix(text, "<!doctype") || strings.HasPrefix(text, "<html") || strings.HasPrefix(text, "<?xml") || strings.HasPrefix(text, "<head")
+			break
+		}
+	}
+	switch {
+	case page && !slices.ContainsFunc(l.groups, func(g robots.Group) bool { return len(g.Agents) > 0 }):
+		l.warn(0, "G1-ABSENT", "a web page, not a robots file: robots take the host for one without rules")
+		return true
+	case l.file.Absent() && l.file.Size() > 0:
 		l.warn(0, "G1-ABSENT", "no line means anything to robots: the file counts as absent")
+		return true
 	}
+	return false
 }
 
 func (l *linter) warn(line int, code, format string, args ...any) {
