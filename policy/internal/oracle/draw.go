@@ -170,8 +170,8 @@ func (p *Policy) Selectors() (list []string) {
 	seen := map[string]bool{}
 	add := func(uri string) {
 		sel, err := url.PathUnescape(uri)
-		if err != nil || !strings.HasPrefix(sel, "/") || strings.Contains(sel, "//") || strings.ContainsAny(sel, "\r\n\t\x00") ||
-			strings.Contains(sel+"/", "/./") || strings.Contains(sel+"/", "/../") || sel == "/robots.txt" || seen[sel] {
+		if err != nil || !strings.HasPrefix(sel, "/") || strings.Contains(sel, "//") || strings.Contains(sel, "/.") ||
+			strings.ContainsAny(sel, "\r\n\t\x00") || sel == "/robots.txt" || seen[sel] {
 			return
 		}
 		seen[sel] = true
@@ -189,7 +189,7 @@ func (p *Policy) Selectors() (list []string) {
 	near("/")
 	var texts []string
 	for _, s := range p.sheets {
-		near(escape(s.dir))
+		near(Escape(s.dir))
 		for _, g := range s.groups {
 			for _, r := range g.rules {
 				if r.text != "" {

@@ -175,7 +175,7 @@ func (p *Policy) rules(robot string) (kept []*rule) {
 func (p *Policy) answers(kept []*rule) (lines []*rule) {
 	for _, program := range p.programs {
 		text, isExt := strings.CutPrefix(program, "/*")
-		if text = escape(text); isExt {
+		if text = Escape(text); isExt {
 			text = "/*" + text
 		}
 		for _, end := range []string{"$", "/", "%3F"} {
@@ -214,7 +214,7 @@ func (p *Policy) answers(kept []*rule) (lines []*rule) {
 func speaks(text, program string) bool {
 	for _, end := range []string{"$", "/", "%3F", ""} {
 		body, ok := strings.CutSuffix(text, end)
-		if ext, isExt := strings.CutPrefix(program, "/*"); ok && (body == escape(program) || isExt && strings.HasSuffix(body, escape(ext))) {
+		if ext, isExt := strings.CutPrefix(program, "/*"); ok && (body == Escape(program) || isExt && strings.HasSuffix(body, Escape(ext))) {
 			return true
 		}
 	}
@@ -226,7 +226,7 @@ func (r Rules) Decide(sel string) Verdict {
 	if n := r.policy.shutAt(sel); n != nil {
 		return Verdict{File: n.File, Pattern: n.Dir}
 	}
-	uri := escape(sel)
+	uri := Escape(sel)
 	var best *rule
 	for _, o := range r.list {
 		if (best == nil || len(o.text) > len(best.text) || len(o.text) == len(best.text) && o.allow && !best.allow) && Match(o.text, uri) {
@@ -247,7 +247,7 @@ func (p *Policy) Preferences(robot, sel string) map[string]string {
 		for _, r := range list {
 			for key, value := range r.usage {
 				size := len(r.text)
-				if value != "y" && value != "n" || !own && named[key] || size < longest[key] || size == 0 || !Match(r.text, escape(sel)) {
+				if value != "y" && value != "n" || !own && named[key] || size < longest[key] || size == 0 || !Match(r.text, Escape(sel)) {
 					continue
 				}
 				if size > longest[key] || value == "n" {

@@ -55,7 +55,7 @@ var (
 	isAgent    = regexp.MustCompile(`(?i)^user[- ]?agents?$`)
 	isDisallow = regexp.MustCompile(`(?i)^d[ie]s{1,2}all?ow$`)
 	finalPath  = regexp.MustCompile(`^/?([^*]*|\*.*)$`)
-	list       = regexp.MustCompile(`^([a-z0-9-]+)=([a-z]+)(;[a-z]+=[a-z0-9"]+)?$`)
+	list       = regexp.MustCompile(`^([a-z*][a-z0-9_.*-]*)=([a-z]+)(;[a-z]+=[a-z0-9"]+)?$`)
 )
 
 // parse reads an annotation line by line.
@@ -136,7 +136,10 @@ func robotOf(word string) (name string, whole bool) {
 	return strings.ToLower(token.FindString(word)), !strings.Contains(word, " ")
 }
 
-// dictionary reads what a preference states; nil if it is no dictionary.
+// keys are those of the table of preferences; others state nothing.
+const keys = " search train-ai ai-use ai train-genai genai tdm bots all "
+
+// dictionary reads what a preference states; nil if it is no dictionary, or states nothing.
 func dictionary(value string) map[string]string {
 	states := map[string]string{}
 	for item := range strings.SplitSeq(value, ",") {
@@ -144,7 +147,12 @@ func dictionary(value string) map[string]string {
 		if m == nil {
 			return nil
 		}
-		states[m[1]] = m[2]
+		if strings.Contains(keys, " "+m[1]+" ") {
+			states[m[1]] = m[2]
+		}
+	}
+	if len(states) == 0 {
+		return nil
 	}
 	return states
 }

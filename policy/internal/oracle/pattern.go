@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// escape returns the URI form of a selector.
-func escape(s string) string {
+// Escape returns the URI form of a selector.
+func Escape(s string) string {
 	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!&'()+,;=:@/"
 	var b strings.Builder
 	for i := range len(s) {
@@ -26,7 +26,7 @@ func place(dir, pattern string) string {
 	if !strings.HasPrefix(pattern, "/") {
 		pattern = "/" + pattern
 	}
-	text := escape(strings.TrimSuffix(dir, "/"))
+	text := Escape(strings.TrimSuffix(dir, "/"))
 	for i := 0; i < len(pattern); i++ {
 		c := pattern[i]
 		switch {
@@ -40,7 +40,7 @@ func place(dir, pattern string) string {
 		if strings.IndexByte("\r\n\t\x00", c) >= 0 {
 			return ""
 		}
-		text += escape(string([]byte{c}))
+		text += Escape(string([]byte{c}))
 	}
 	return text
 }
