@@ -60,6 +60,9 @@ type Value struct {
 	// Resource is Stream as a file of the site, if the Format seeks in it.
 	Resource *site.Resource
 
+	// Tag identifies Body, if the Format sets it.
+	Tag string
+
 	// HTML is the same as Body, as markup that is safe to show; "" if there is none.
 	HTML string
 
@@ -75,6 +78,10 @@ type Value struct {
 	named    bool // it names the host
 	err      error
 }
+
+// Name returns the name of a file or directory of the site below its root, "." for
+// the root; "" if the answer is none.
+func (a *Value) Name() (name string, dir bool) { return a.name, a.dir }
 
 // Close closes the Stream, if there is one.
 func (a *Value) Close() {
@@ -193,5 +200,5 @@ func (q *Asked) Context() context.Context { return q.View.Context() }
 func (q *Asked) Builder() *menu.Builder {
 	h := q.Host
 	return &menu.Builder{FS: q.View, Host: q.Request.Host, Port: q.Request.Port, InfoPrefix: h.InfoPrefix, Dates: h.Dates,
-		Version: h.Version, Client: q.client, Users: users(q.View), Hosts: h.Hosts, Answers: h.answeredBefore}
+		Version: h.Version, Client: q.client, Users: users(q.View), Hosts: h.Hosts, Answers: h.Programs}
 }

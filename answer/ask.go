@@ -33,7 +33,7 @@ func (h *Host) Quick(r *server.Request, f *Format) (a server.Answer, ok bool) {
 		}
 		return server.Answer{Body: snap.Robots}, true
 	}
-	if len(h.Before) > 0 && h.answeredBefore(r.Selector) {
+	if len(h.Before) > 0 && h.Programs(r.Selector) {
 		return a, false
 	}
 	h.open()
@@ -77,8 +77,9 @@ func (h *Host) ask(r *server.Request, f *Format) (*Value, error) {
 	return v.answer()
 }
 
-// answeredBefore reports whether a source answers a selector before the site does.
-func (h *Host) answeredBefore(sel string) bool {
+// Programs reports whether a source may answer a selector before the site does, such as
+// a program.
+func (h *Host) Programs(sel string) bool {
 	return slices.ContainsFunc(h.Before, func(s Source) bool { return s.Answers(sel) })
 }
 

@@ -39,6 +39,9 @@ const (
 // knownTypes are the types that a gophermap may name.
 const knownTypes = "0123456789+TgIihsdp;PceM"
 
+// IsType reports whether a byte is an item type that is in use.
+func IsType(t byte) bool { return strings.IndexByte(knownTypes, t) >= 0 }
+
 // typeNames are the item types in words.
 var typeNames = map[byte]string{
 	TypeText: "text", TypeMenu: "menu", TypeCSO: "phone book", TypeError: "error", TypeBinHex: "archive", TypeArchive: "archive",

@@ -15,8 +15,8 @@ import (
 	"sync/atomic"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/internal/programs"
 	"github.com/gophd/gophd/internal/sandbox"
+	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/site"
 )

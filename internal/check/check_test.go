@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/internal/programs"
 	"github.com/gophd/gophd/internal/sandbox"
+	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/site"
 )

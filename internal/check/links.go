@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/internal/feed"
-	"github.com/gophd/gophd/internal/programs"
+	"github.com/gophd/gophd/internal/source/feed"
+	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 )

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/gophd/gophd/internal/exit"
-	"github.com/gophd/gophd/internal/webview"
+	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/server"
 )
 
@@ -28,11 +28,11 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 		d.srv.Handler = all.first.handler
 	}
 	if d.conf.http != "off" {
-		web := &webview.HTTPServer{Log: d.log, Site: func(r *server.Request) (http.Handler, *server.Request) {
+		browsers := &web.HTTPServer{Log: d.log, Site: func(r *server.Request) (http.Handler, *server.Request) {
 			h := all.of(r)
 			return h.web, h.own(r)
 		}}
-		d.srv.HTTP = web.Serve
+		d.srv.HTTP = browsers.Serve
 	}
 	d.srv.Log, d.srv.ShowIP = d.requests, d.conf.ips.Name
 	if d.srv.Host == "" {

@@ -12,9 +12,9 @@ import (
 	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/enforce"
 	"github.com/gophd/gophd/internal/exit"
-	"github.com/gophd/gophd/internal/feed"
-	"github.com/gophd/gophd/internal/programs"
-	"github.com/gophd/gophd/internal/webview"
+	"github.com/gophd/gophd/internal/front/web"
+	"github.com/gophd/gophd/internal/source/feed"
+	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
@@ -102,13 +102,9 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 // pages returns the handler of a site for browsers.
 func (d *daemon) pages(h *virtualHost, search bool) http.Handler {
 	if d.conf.http != "view" {
-		return &webview.AddressPage{Handler: h.front, Type: h.front.Host.ItemType, Site: h.tree}
+		return &web.AddressPage{Host: h.front.Host}
 	}
-	view := &webview.Pages{Site: h.tree, Handler: h.front, Search: search}
-	if h.name == "" {
-		view.Drawn = d.drawn
-	}
-	return view
+	return &web.Pages{Host: h.front.Host, Search: search}
 }
 
 // hostItems returns the items of a line "%" in a gophermap.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"net"
 	"strings"
@@ -14,7 +13,7 @@ import (
 	"github.com/gophd/gophd/internal/accesslog"
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/sandbox"
-	"github.com/gophd/gophd/internal/status"
+	"github.com/gophd/gophd/internal/source/status"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -91,18 +90,6 @@ func (d *daemon) reloaded(r site.Reload) {
 	if asked != nil && r.Reopened && !r.Start.Before(*asked) && d.rereading.CompareAndSwap(asked, nil) {
 		d.notify.Ready()
 	}
-}
-
-// drawn draws the status page for a browser.
-func (d *daemon) drawn(r *server.Request) (template.HTML, bool) {
-	if d.page == nil || !d.page.Answers(r.Selector) {
-		return "", false
-	}
-	a, err := d.page.Answer(&answer.Asked{Request: r})
-	if err != nil {
-		return "", false
-	}
-	return template.HTML(a.HTML), true
 }
 
 // alive reports whether gophd does its work: its handler answers, and nobody waits

@@ -11,7 +11,7 @@ import (
 	"github.com/gophd/gophd/internal/accesslog"
 	"github.com/gophd/gophd/internal/keypair"
 	"github.com/gophd/gophd/internal/logs"
-	"github.com/gophd/gophd/internal/status"
+	"github.com/gophd/gophd/internal/source/status"
 	"github.com/gophd/gophd/internal/systemd"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"

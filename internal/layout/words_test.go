@@ -44,7 +44,7 @@ var quoted = map[string]string{
 	"selector/path_test.go":  "guest",
 	"internal/search/":       "dog",   // of the quick brown fox
 	"robots/README.md":       "dog",   // of the quick brown fox
-	"internal/webview/":      "octet", // application/octet-stream
+	"internal/front/web/":    "octet", // application/octet-stream
 }
 
 // TestWords looks for words that are not the field's.

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/internal/status"
+	"github.com/gophd/gophd/internal/source/status"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/server"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/gophd/gophd/internal/status"
+	"github.com/gophd/gophd/internal/source/status"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )

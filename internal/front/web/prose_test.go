@@ -1,4 +1,4 @@
-package webview
+package web
 
 import (
 	"os"
@@ -56,7 +56,7 @@ func TestProse(t *testing.T) {
 // Most of the manual is prose, and none of its tables.
 func TestProseOfManual(t *testing.T) {
 	for name, want := range map[string]bool{"manual/pubnix.txt": false, "phlog/2026-09-06-why-gopher.txt": false, "tables/selectors.txt": true, "tables/item-types.txt": true} {
-		text, err := os.ReadFile("../../content/" + name)
+		text, err := os.ReadFile("../../../content/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package webview
+package web
 
 import (
 	"context"
@@ -160,7 +160,7 @@ func newWeb(t *testing.T, h *gopher.Front) *web {
 	s := func() *server.Server {
 		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1, RequestTimeout: time.Hour, LingerTimeout: time.Millisecond}
 	}
-	pages := &Pages{Handler: h, Site: h.Host.Site}
+	pages := &Pages{Host: h.Host}
 	browsers := &HTTPServer{Site: func(r *server.Request) (http.Handler, *server.Request) { return pages, r }}
 	plain, proxied := s(), s()
 	files, err := keypair.SelfSigned(t.TempDir(), "localhost")
@@ -184,14 +184,7 @@ func listen(t *testing.T, s *server.Server) string {
 }
 
 // eventually waits until f is true, at most two minutes.
-func eventually(f func() bool) bool {
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if f() {
-			return true
-		}
-	}
-	return f()
-}
+func eventually(f func() bool) bool { return (*served)(nil).eventually(f) }
 
 func (w *web) dial(addr string) net.Conn {
 	c, err := net.Dial("tcp", addr)

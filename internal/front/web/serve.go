@@ -1,4 +1,4 @@
-// Package webview answers browsers on the port of a Gopher server: with the site
+// Package web answers browsers on the port of a Gopher server: with the site
 // as pages (Pages), or with one page that names the gopher URL (AddressPage).
 //
 //	first line is HTTP's → the connection → net/http's server → limits → Pages or AddressPage
@@ -7,7 +7,7 @@
 // requests, keep-alive and HTTP/2 are its own. What a site holds is never markup
 // here: texts are text, and everything else is sent with a type that no browser
 // runs anything of.
-package webview
+package web
 
 import (
 	"context"
@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 )
 
@@ -156,7 +157,7 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
 		fail(rec, http.StatusMethodNotAllowed, "Only GET and HEAD are answered")
 	default:
-		err := c.Protect(ask(c.req, r.URL.Path, ""), func() { c.handler.ServeHTTP(rec, r) })
+		err := c.Protect(&server.Request{RequestLine: selector.RequestLine{Selector: r.URL.Path}, Remote: c.req.Remote}, func() { c.handler.ServeHTTP(rec, r) })
 		if err != nil && rec.status == 0 {
 			failed(rec, err)
 		} else if err != nil {

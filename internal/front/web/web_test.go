@@ -1,4 +1,4 @@
-package webview
+package web
 
 import (
 	"bufio"
@@ -9,7 +9,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"log/slog"
 	"net"
@@ -17,13 +16,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -50,6 +49,8 @@ type served struct {
 	addr string
 	srv  *server.Server
 	tree *site.Site
+	host *answer.Host
+	dir  string
 	stop context.CancelFunc
 	obs  *observed
 }
@@ -62,7 +63,26 @@ func serving(h http.Handler) func(*server.HTTPConn, *server.Request) error {
 	return (&HTTPServer{Site: func(r *server.Request) (http.Handler, *server.Request) { return h, r }}).Serve
 }
 
-func drawn(r *server.Request) (template.HTML, bool) { return "<svg></svg>", r.Selector == "/numbers" }
+// made answers beside the site.
+type made struct{}
+
+func (made) Answers(string) bool { return true }
+func (made) Answer(q *answer.Asked) (*answer.Value, error) {
+	a := &answer.Value{Class: answer.File, Selector: q.Request.Selector, Type: menu.TypeText}
+	switch q.Request.Selector {
+	case "/ask":
+		a.Body = fmt.Appendf(nil, "asked %s", q.Request.Query)
+	case "/numbers":
+		a.Body, a.HTML = []byte("1 2 3"), "<svg></svg>"
+	case "/links":
+		a.Class, a.Type, a.Items = answer.Menu, menu.TypeMenu, []menu.Item{{Type: menu.TypeText, Label: "A", Selector: "/a.txt"}}
+	case "/busy":
+		return nil, &server.Error{Kind: server.Busy}
+	default:
+		return nil, server.ErrDeclined
+	}
+	return a, nil
+}
 
 // start serves the hole to browsers.
 func start(t *testing.T, change func(*server.Server)) *served {
@@ -81,22 +101,9 @@ func start(t *testing.T, change func(*server.Server)) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mux := &server.ServeMux{}
-	mux.Handle("/", &gopher.Front{Host: &answer.Host{Site: tree}})
-	mux.HandleFunc("/ask", func(w server.ResponseWriter, r *server.Request) error {
-		_, err := fmt.Fprintf(w, "asked %s", r.Query)
-		return err
-	})
-	mux.HandleFunc("/numbers", func(w server.ResponseWriter, _ *server.Request) error {
-		_, err := io.WriteString(w, "1 2 3")
-		return err
-	})
-	mux.HandleFunc("/links", func(w server.ResponseWriter, _ *server.Request) error {
-		return w.WriteItem(menu.Item{Type: menu.TypeText, Label: "A", Selector: "/a.txt"})
-	})
-	mux.HandleFunc("/busy", func(server.ResponseWriter, *server.Request) error { return &server.Error{Kind: server.Busy} })
-	s := &served{t: t, tree: tree, obs: &observed{make(chan server.Served, 1000)}}
-	s.srv = &server.Server{Handler: mux, Host: "gopher.example", Port: 70, RequestTimeout: time.Hour, Observer: s.obs, HTTP: serving(&Pages{Site: tree, Handler: mux, Drawn: drawn})}
+	host := &answer.Host{Site: tree, Cache: answer.NewCache(8 << 20), Beside: []answer.Source{made{}}}
+	s := &served{t: t, tree: tree, host: host, dir: dir, obs: &observed{make(chan server.Served, 1000)}}
+	s.srv = &server.Server{Handler: &gopher.Front{Host: host}, Host: "gopher.example", Port: 70, RequestTimeout: time.Hour, Observer: s.obs, HTTP: serving(&Pages{Host: host})}
 	if change != nil {
 		change(s.srv)
 	}
@@ -115,6 +122,21 @@ func start(t *testing.T, change func(*server.Server)) *served {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// write writes a file of the hole.
+func (s *served) write(name, text string) {
+	treetest.Write(s.t, s.dir, map[string]string{name: text})
+}
+
+// eventually waits until f is true, at most two minutes.
+func (s *served) eventually(f func() bool) bool {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if f() {
+			return true
+		}
+	}
+	return f()
 }
 
 var browser = &http.Client{
@@ -167,7 +189,6 @@ func TestPages(t *testing.T) {
 		"/phlog/":               {200, htmlText, `href="/phlog/feed.xml"`},
 		"/robots.txt":           {200, plainText, "Disallow"},
 		"/ask?q=a+b":            {200, htmlText, "asked a b"},
-		"/7/ask?q=x":            {200, htmlText, "asked x"},
 		"/nowhere":              {404, htmlText, "Not found"},
 		"/busy":                 {503, htmlText, "Server busy"},
 		"/.robots":              {404, htmlText, "Not found"},
@@ -175,7 +196,7 @@ func TestPages(t *testing.T) {
 		"/a.txt/":               {404, htmlText, "Not found"},
 		"/..%2f..%2fetc/passwd": {404, htmlText, "Not found"},
 		"/a%00b":                {400, htmlText, "This is no path"},
-		"/ask?q=%0d%0a":         {400, htmlText, "This is no query"},
+		"/ask?q=%0d%0a":         {400, htmlText, "This is no path"},
 		"/%ff":                  {404, htmlText, "Not found"},
 	} {
 		res, body := s.get(path)
@@ -217,7 +238,7 @@ func TestCanonical(t *testing.T) {
 	s := start(t, nil)
 	for path, want := range map[string]string{
 		"/0/a.txt": "/a.txt", "/1/phlog": "/phlog/", "/phlog": "/phlog/", "/1": "/1/", "/9/x.zip?raw": "/x.zip?raw", "/1/": "", "/0/0/a.txt": "",
-		"/0/b%20c%2541%3F.txt": "/b%20c%2541%3F.txt", "/I/p.png": "/p.png",
+		"/0/b%20c%2541%3F.txt": "/b%20c%2541%3F.txt", "/I/p.png": "/p.png", "/7/ask?q=x": "/ask?q=x",
 	} {
 		res, body := s.get(path)
 		if got := res.Header.Get("Location"); got != want || want != "" && res.StatusCode != http.StatusMovedPermanently {
@@ -279,12 +300,7 @@ func TestOneRobotDenied(t *testing.T) {
 func TestPageTellsThePolicy(t *testing.T) {
 	hole[".robots"] = "User-agent: *\nContent-Usage: /phlog/ train-ai=n\n"
 	defer delete(hole, ".robots")
-	tree := make(chan *site.Site, 1)
-	v := start(t, func(srv *server.Server) {
-		p := sync.OnceValue(func() *AddressPage { return &AddressPage{Handler: srv.Handler, Site: <-tree} })
-		srv.HTTP = serving(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p().ServeHTTP(w, r) }))
-	})
-	tree <- v.tree
+	v := start(t, func(srv *server.Server) { srv.HTTP = serving(&AddressPage{Host: srv.Handler.(*gopher.Front).Host}) })
 	for path, want := range map[string]string{"/phlog/2026-01-02.txt": "train-ai=n", "/a.txt": ""} {
 		if res, _ := v.get(path); res.Header.Get("Content-Usage") != want {
 			t.Errorf("%s: %v, want %q", path, res.Header, want)
@@ -551,7 +567,7 @@ func TestDrainHTTP2(t *testing.T) {
 	}
 	s := start(t, func(srv *server.Server) {
 		withTLS(t)(srv)
-		srv.HTTP = serving(&Pages{Site: tree, Handler: &gopher.Front{Host: &answer.Host{Site: tree}}})
+		srv.HTTP = serving(&Pages{Host: &answer.Host{Site: tree}})
 		srv.DrainTimeout = time.Hour
 	})
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}}

@@ -1,4 +1,4 @@
-package webview
+package web
 
 import (
 	"bytes"
@@ -39,15 +39,17 @@ type crumb struct{ Name, URL string }
 type block struct {
 	Info  prose
 	Items []item
+	Drawn []item // lines that keep their columns, links and others
 }
 
 // item is a line of a menu that leads somewhere.
 type item struct {
-	Label string
-	Kind  string       // what it is, for people
-	URL   template.URL // "" if there is nothing to link
-	Form  bool         // a search
-	Away  bool         // it is on another server
+	Indent string // blanks before the label, where it is drawn
+	Label  string
+	Kind   string       // what it is, for people
+	URL    template.URL // "" if there is nothing to link
+	Form   bool         // a search
+	Away   bool         // it is on another server
 }
 
 //go:embed style.css
@@ -89,19 +91,6 @@ func write(w http.ResponseWriter, status int, p page) {
 	h.Set("Content-Security-Policy", pageCSP)
 	w.WriteHeader(status)
 	_, _ = w.Write(p.render())
-}
-
-// show answers with a page that was drawn, with conditions and HEAD, or with why it
-// was not.
-func show(w http.ResponseWriter, r *http.Request, drawn []byte, err error) {
-	if err != nil {
-		failed(asRecorder(w), err)
-		return
-	}
-	h := w.Header()
-	h.Set("Content-Type", htmlText)
-	h.Set("Content-Security-Policy", pageCSP)
-	content(w, r, drawn)
 }
 
 // safe is a URL that was made by this package, or found to be of a harmless scheme.

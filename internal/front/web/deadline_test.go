@@ -1,4 +1,4 @@
-package webview
+package web
 
 import (
 	"bufio"

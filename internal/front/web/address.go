@@ -1,0 +1,69 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+)
+
+// AddressPage answers every request with a page that names the gopher URL of what was
+// asked for, and /robots.txt with the site's.
+type AddressPage struct {
+	Host *answer.Host
+
+	policy
+}
+
+// plain is for robots.txt, which is the only answer that the page shows itself.
+var plain = &answer.Format{}
+
+// ServeHTTP answers a request.
+func (p *AddressPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	sel := r.URL.Path
+	switch {
+	case badPath(sel):
+		fail(w, http.StatusBadRequest, "This is no path")
+		return
+	case sel == "/robots.txt":
+		a, err := p.Host.Ask(ask(r, sel, ""), plain)
+		if err != nil {
+			failed(asRecorder(w), err)
+			return
+		}
+		content(w, r, plainText, a.Body, "")
+		return
+	}
+	typ := p.Host.ItemType(ask(r, sel, ""))
+	if typ == 0 {
+		typ = guessType(sel)
+	}
+	p.tell(p.Host.Site, w.Header(), sel, "", false)
+	write(w, http.StatusOK, page{Title: "This is a Gopher server", Gopher: gopherURL(connOf(r).req, typ, sel), Pointer: true})
+}
+
+// gopherURL is the Gopher URL of a resource.
+func gopherURL(req *server.Request, typ byte, sel string) string {
+	if sel == "/" {
+		sel = ""
+	}
+	return selector.URL{Host: req.Host, Port: req.Port, Type: typ, Selector: sel, TLS: req.TLS}.String()
+}
+
+// badPath reports whether a path can be no selector.
+func badPath(path string) bool { return !strings.HasPrefix(path, "/") || selector.HasControl(path) }
+
+// asRecorder is the writer that every request has.
+func asRecorder(w http.ResponseWriter) *recorder { return w.(*recorder) }
+
+// guessType looks at the name alone; one without an extension is a menu.
+func guessType(sel string) byte {
+	if strings.HasSuffix(sel, "/") || !strings.Contains(sel[strings.LastIndexByte(sel, '/')+1:], ".") {
+		return menu.TypeMenu
+	}
+	t, _ := menu.TypeOf(sel)
+	return t
+}

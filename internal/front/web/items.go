@@ -1,0 +1,135 @@
+package web
+
+import (
+	"net"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/server"
+)
+
+// fill puts the items of a menu into a page. What is drawn keeps its columns. Of the
+// rest, lines of information that follow each other are one part, and links another.
+func (p *page) fill(q *answer.Asked, items []menu.Item) {
+	for _, b := range answer.Blocks(items) {
+		if !b.Drawn {
+			p.fillPlain(q, b.Items)
+			continue
+		}
+		part := block{}
+		for _, it := range b.Items {
+			shown := p.item(q, it)
+			label := strings.TrimLeft(shown.Label, " ")
+			shown.Indent, shown.Label = shown.Label[:len(shown.Label)-len(label)], label
+			part.Drawn = append(part.Drawn, shown)
+		}
+		p.Blocks = append(p.Blocks, part)
+	}
+}
+
+func (p *page) fillPlain(q *answer.Asked, items []menu.Item) {
+	for len(items) > 0 {
+		n := slices.IndexFunc(items, func(it menu.Item) bool { return answer.IsInfo(it) != answer.IsInfo(items[0]) })
+		if n < 0 {
+			n = len(items)
+		}
+		var b block
+		var info []string
+		for _, it := range items[:n] {
+			if answer.IsInfo(it) {
+				info = append(info, it.Label)
+				continue
+			}
+			b.Items = append(b.Items, p.item(q, it))
+		}
+		if text := strings.Join(info, "\n"); strings.TrimSpace(text) != "" {
+			b.Info = inPieces(readable([]byte(text)))
+		}
+		if b.Items != nil || b.Info.Pieces != nil {
+			p.Blocks = append(p.Blocks, b)
+		}
+		items = items[n:]
+	}
+}
+
+// item returns what a page shows of an item. A dated text in the directory that the
+// page shows makes it have a feed.
+func (p *page) item(q *answer.Asked, it menu.Item) item {
+	shown := item{Label: readable([]byte(it.Label))}
+	if answer.IsInfo(it) {
+		return shown
+	}
+	shown.Kind = menu.TypeName(it.Type)
+	if strings.TrimSpace(shown.Label) == "" {
+		shown.Label = it.Selector
+	}
+	t := q.Target(it)
+	switch {
+	case t.URL != "":
+		shown.URL, shown.Away = safe(t.URL), true
+		if it.Host != "" && it.Type != menu.TypeTelnet && it.Type != menu.TypeTN3270 && strings.HasPrefix(t.URL, "gopher:") {
+			shown.Kind = strings.TrimPrefix(shown.Kind+", elsewhere", ", ")
+		}
+	case t.Path != "":
+		u := &url.URL{Path: t.Path}
+		shown.URL = safe(u.EscapedPath())
+		if shown.Form = t.Asks; t.Asks {
+			shown.Kind = "" // its button says so
+		}
+		dir, base := path.Split(t.Path)
+		if _, dated := answer.Day(base); dated && it.Type == menu.TypeText && p.Canonical == webURL(q.Request, dir) {
+			p.Feed = (&url.URL{Path: dir}).EscapedPath() + feedName
+		}
+	}
+	return shown
+}
+
+// feedName is what the feed of a directory is called.
+const feedName = "feed.xml"
+
+// webURL is the URL of a path for a browser.
+func webURL(req *server.Request, p string) string {
+	u := url.URL{Scheme: "http", Host: req.Host, Path: p}
+	usual := 80
+	if req.TLS {
+		u.Scheme, usual = "https", 443
+	}
+	if req.Port != usual {
+		u.Host = net.JoinHostPort(req.Host, strconv.Itoa(req.Port))
+	} else if strings.Contains(req.Host, ":") {
+		u.Host = "[" + req.Host + "]"
+	}
+	return u.String()
+}
+
+// mediaTypes are what browsers show. There is none that they run: HTML and SVG in
+// a page of their own could.
+var mediaTypes = map[string]string{
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".avif": "image/avif",
+	".bmp": "image/bmp", ".ico": "image/x-icon", ".svg": "image/svg+xml",
+	".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".oga": "audio/ogg", ".opus": "audio/ogg", ".flac": "audio/flac", ".wav": "audio/wav", ".m4a": "audio/mp4",
+	".mp4": "video/mp4", ".webm": "video/webm", ".ogv": "video/ogg", ".m4v": "video/mp4",
+	".pdf": "application/pdf", ".xml": "text/plain; charset=utf-8", ".atom": "text/plain; charset=utf-8",
+}
+
+// mediaType is the type that an answer is sent with.
+func mediaType(a *answer.Value) string {
+	if a.Media != "" {
+		return a.Media
+	}
+	if t, ok := mediaTypes[strings.ToLower(path.Ext(a.Selector))]; ok {
+		return t
+	}
+	if a.Type == menu.TypeText || a.Type == menu.TypeHTML {
+		return plainText
+	}
+	return "application/octet-stream"
+}
+
+// inline reports whether a browser may show a type instead of saving it.
+func inline(kind string) bool { return kind != "application/octet-stream" }

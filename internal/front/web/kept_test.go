@@ -1,0 +1,83 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gophd/gophd/server"
+)
+
+// A page that was made is kept for all, HEAD included, until what it shows changes:
+// the text, the map that names it, or the policy.
+func TestPageIsKept(t *testing.T) {
+	s := start(t, nil)
+	_, first := s.get("/a.txt")
+	res, again := s.get("/a.txt")
+	tag := res.Header.Get("ETag")
+	if first != again || tag == "" {
+		t.Errorf("tag %q", tag)
+	}
+	if res, _ := s.get("/a.txt", "If-None-Match", tag); res.StatusCode != http.StatusNotModified {
+		t.Errorf("status %d for the same page", res.StatusCode)
+	}
+	for name, text := range map[string]string{"gophermap": "0Another label\ta.txt\n", "a.txt": "Another text\n", ".robots": "Disallow: /a.txt\n"} {
+		s.write(name, text)
+		changed := func() bool {
+			res, body := s.get("/a.txt", "If-None-Match", tag)
+			was := tag
+			tag = res.Header.Get("ETag")
+			return res.StatusCode == http.StatusOK && tag != was && body != first
+		}
+		if !s.eventually(changed) {
+			t.Errorf("%s: the page is the same", name)
+		}
+	}
+}
+
+// A large page that many ask for at once is made for all of them.
+func TestLargePageForMany(t *testing.T) {
+	s := start(t, func(srv *server.Server) { srv.MaxConnsPerIP = -1 })
+	var lines strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&lines, "Line %d of a long text, which is longer than a small one may be\n", i)
+	}
+	s.write("long.txt", lines.String())
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if res, body := s.get("/long.txt"); res.StatusCode != http.StatusOK || len(body) < lines.Len() {
+				t.Errorf("%d, %d bytes", res.StatusCode, len(body))
+			}
+		})
+	}
+	all.Wait()
+}
+
+// What an author has drawn keeps its columns, with links in it; other lines are a list.
+func TestDrawnMenu(t *testing.T) {
+	s := start(t, nil)
+	s.write("drawn/gophermap", "  /\\_/\\\n0  A cat\t/a.txt\n\nProse.\n0Plain\t/a.txt\n")
+	_, body := s.get("/drawn/")
+	for _, want := range []string{"<pre tabindex=\"0\">\n  /\\_/\\\n  <a href=\"/a.txt\">A cat</a>\n", `<li><a href="/a.txt">Plain</a>`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("without %q:\n%s", want, body)
+		}
+	}
+}
+
+// Pages have titles, and their directories, too.
+func TestTitles(t *testing.T) {
+	s := start(t, nil)
+	s.write("phlog/gophermap", "!My phlog\n*\n")
+	for path, want := range map[string]string{
+		"/phlog/2026-01-02.txt": `<li><a href="/">gopher.example</a></li><li><a href="/phlog/">My phlog</a></li>`,
+		"/phlog/":               "<h1>My phlog</h1>", "/a.txt": "<h1>A text</h1>", "/b%20c%2541%3F.txt": "<title>odd name</title>",
+	} {
+		if _, body := s.get(path); !strings.Contains(body, want) {
+			t.Errorf("%s: without %q:\n%s", path, want, body)
+		}
+	}
+}
