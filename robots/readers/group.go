@@ -116,10 +116,13 @@ func (by grouping) lines(f *robots.File) iter.Seq[robots.Line] {
 
 // split returns a line as Python takes it: as several, if it holds more ends of lines.
 func (by grouping) split(l robots.Line) (parts []robots.Line) {
-	if !by.python || !strings.ContainsFunc(l.Text, isPythonSpace) {
+	if by.python {
+		l.Value = strings.TrimFunc(l.Value, isPythonSpace)
+	}
+	if !by.python || !strings.ContainsAny(l.Text, pythonLineEnds) {
 		return []robots.Line{l}
 	}
-	for text := range strings.FieldsFuncSeq(l.Text, func(c rune) bool { return strings.ContainsRune("\v\f\x1c\x1d\x1e\u0085\u2028\u2029", c) }) {
+	for text := range strings.FieldsFuncSeq(l.Text, func(c rune) bool { return strings.ContainsRune(pythonLineEnds, c) }) {
 		for part := range robots.Parse(by.dialect, []byte(text)).Lines() {
 			part.Number, part.Text = l.Number, text
 			part.Value = strings.TrimFunc(part.Value, isPythonSpace)
@@ -128,6 +131,8 @@ func (by grouping) split(l robots.Line) (parts []robots.Line) {
 	}
 	return parts
 }
+
+const pythonLineEnds = "\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 
 func isPythonSpace(c rune) bool { return unicode.IsSpace(c) || 0x1c <= c && c <= 0x1f }
 

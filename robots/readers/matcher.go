@@ -68,15 +68,20 @@ func (r Reader) NewMatcher(list []MatchRule) *Matcher {
 	return m
 }
 
-// Find returns the rule that decides about a form of a selector, nil if none matches.
+// Find returns the rule that decides about a form of a selector, nil if none matches; of
+// equal ones that with the smallest Ref.
 func (m *Matcher) Find(form string) (best *MatchRule) {
 	size := 0
 	m.each(form, func(rule *MatchRule, n int) {
 		if m.reader.Choice != LongestMatch {
 			n = rule.Size
 		}
-		if best == nil || n > size || n == size && best.Allow != rule.Allow && rule.Allow == (m.reader.Ties == TiesAllow) {
+		switch {
+		case best != nil && n < size:
+		case best == nil || n > size:
 			best, size = rule, n
+		case rule.Allow == best.Allow && rule.Ref < best.Ref || rule.Allow != best.Allow && rule.Allow == (m.reader.Ties == TiesAllow):
+			best = rule
 		}
 	})
 	return best

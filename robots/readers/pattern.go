@@ -243,7 +243,11 @@ func (r Reader) Patterns(rule robots.Rule) (list []Pattern) {
 	if rule.Pattern == "" && r.Choice != FirstMatch { // to whom it is a rule that opens all
 		return nil
 	}
-	for i, value := range r.written(rule.Pattern) {
+	written := []string{rule.Pattern}
+	if !Plain(rule.Pattern) {
+		written = r.written(rule.Pattern)
+	}
+	for i, value := range written {
 		p, ok := r.pattern(value)
 		if !ok {
 			return nil
@@ -256,7 +260,7 @@ func (r Reader) Patterns(rule robots.Rule) (list []Pattern) {
 	if bare, ok := strings.CutSuffix(rule.Pattern, "/"); r.Below && ok && bare != "" && !strings.HasSuffix(bare, "*") {
 		list = append(list, Pattern{strings.Split(bare, "*"), true, len(rule.Pattern)})
 	}
-	if value := r.written(rule.Pattern)[0]; r.Index && rule.Allow {
+	if value := written[0]; r.Index && rule.Allow {
 		if i := strings.LastIndexByte(value, '/'); i >= 0 && strings.HasPrefix(value[i:], "/index.htm") {
 			p, _ := r.pattern(value[:i+1] + "$")
 			list = append(list, p)

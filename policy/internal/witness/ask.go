@@ -56,9 +56,10 @@ func (of *part) prove() *verdict {
 	policies := map[string]*policy{}
 	names := slices.Sorted(maps.Keys(of.robots))
 	for _, name := range names {
-		policies[name] = newPolicy(of.notes, of.programs, name)
+		if policies[name] = newPolicy(of.notes, of.programs, name); len(of.struck[name]) > 0 {
+			policies[name].without(of.struck[name])
+		}
 	}
-	a.strike(policies)
 	for _, name := range names {
 		a.ask(name, policies[name], a.takers(name, nil))
 		a.prefer(name, policies[name])
@@ -72,26 +73,9 @@ func (of *part) prove() *verdict {
 	return &a.verdict
 }
 
-// strike strikes what one virtual agent may fetch and another may not.
-func (a *asking) strike(policies map[string]*policy) {
-	if policies[virtual[0]] == nil {
-		return
-	}
-	for again := true; again; {
-		again = false
-		for _, x := range virtual {
-			for _, y := range virtual {
-				again = x != y && policies[x].strike(policies[y]) || again
-			}
-		}
-	}
-	for _, name := range virtual {
-		policies[name].ready()
-	}
-}
-
 // pairs asks for robots that are two of the virtual agents: what either must not fetch
-// they must not, whatever readers make of both groups together.
+// they must not, whatever readers make of both groups together. Who takes the first group
+// alone that fits cannot be asked.
 func (a *asking) pairs(policies map[string]*policy) {
 	if policies[virtual[0]] == nil {
 		return
@@ -102,7 +86,7 @@ func (a *asking) pairs(policies map[string]*policy) {
 				rules := append(r.Rules(a.parsed, x), r.Rules(a.parsed, y)...)
 				slices.SortStableFunc(rules, func(a, b robots.Rule) int { return a.Line - b.Line })
 				return slices.Compact(rules)
-			}, func(r readers.Reader) bool { return r.Agent == "" })
+			}, func(r readers.Reader) bool { return r.Agent == "" && !r.First })
 			for _, name := range []string{x, y} {
 				for i := range a.list {
 					w := &a.list[i]
@@ -284,7 +268,7 @@ func (a *asking) note(robot string, leak bool, by *policyRule, sel string, rows 
 
 // prefer compares what the annotations and the file state of the use of each witness.
 func (a *asking) prefer(robot string, p *policy) {
-	if len(p.states) == 0 && !strings.Contains(strings.ToLower(string(a.text)), "content-usage") {
+	if slices.ContainsFunc(a.in.Readers, func(r readers.Reader) bool { return r.Agent == robot }) || len(p.states) == 0 && !strings.Contains(strings.ToLower(string(a.text)), "content-usage") {
 		return
 	}
 	var text []byte
@@ -295,6 +279,9 @@ func (a *asking) prefer(robot string, p *policy) {
 		text = append(text, l.Text...)
 	}
 	rules := robots.Parse(robots.RFC9309, text).Agent(robot)
+	if c := a.robots[robot]; c != nil && c.named == nil && len(p.states) > 0 && !slices.ContainsFunc(rules.Groups(), func(g robots.Group) bool { return len(g.Usages) > 0 }) {
+		return // a group for readers who know no preferences, and nobody's name
+	}
 	row := []int{len(a.in.Readers)}
 	for i := range a.list {
 		w := &a.list[i]

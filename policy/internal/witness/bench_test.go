@@ -18,9 +18,11 @@ func large(tops, dirs int, root, line string) Input {
 			dir := fmt.Sprintf("/u%03d/d%03d/", i, j)
 			in.Notes = append(in.Notes, Note{Dir: dir, File: dir[1:] + ".robots", Data: []byte(line)})
 			fmt.Fprintf(&star, "Disallow: %sprivate/\nDisallow: %sprivate/\n", dir, dir[1:])
+			fmt.Fprintf(&weak, "Disallow: %sprivate/\nDisallow: %sprivate/\n", dir, dir[1:])
 		}
 	}
 	in.File = []byte("User-agent: *\n" + star.String() + root + "\nUser-agent: veronica\n" + weak.String() + "Disallow: /.robots\n")
+	in.Closed = func(_, _ string) bool { return true }
 	return in
 }
 
@@ -29,7 +31,7 @@ func BenchmarkCold(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r := Check(in, nil)
-		if len(r.Findings) == 0 || r.Rows[2].Leaks > 0 {
+		if r.Rows[2].Leaks > 0 {
 			b.Log(r.Rows, len(r.Findings), r.Findings[0])
 		}
 	}

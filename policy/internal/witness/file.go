@@ -23,6 +23,8 @@ type fileLine struct {
 // fileGroup is where the rules of a group stand.
 type fileGroup struct {
 	agents []string
+	others []int            // lines that are no rules
+	first  int              // the first rule, -1 if there is none
 	tops   map[string][]int // by a top-level directory, decoded and as it is written
 	heads  map[string][]int // of rules about several of them: by how these begin
 }
@@ -47,14 +49,17 @@ func readFile(data []byte) *file {
 			open = false
 			path, _ := pathOf(&l)
 			f.groups[line.group].index(path, len(f.lines))
+			f.lines = append(f.lines, line)
+			continue
 		}
+		f.groups[line.group].others = append(f.groups[line.group].others, len(f.lines))
 		f.lines = append(f.lines, line)
 	}
 	return f
 }
 
 func (f *file) add() {
-	f.groups = append(f.groups, fileGroup{tops: map[string][]int{}, heads: map[string][]int{}})
+	f.groups = append(f.groups, fileGroup{first: -1, tops: map[string][]int{}, heads: map[string][]int{}})
 }
 
 // pathOf returns the pattern of a rule.
@@ -73,6 +78,9 @@ func pathOf(l *robots.Line) (path string, ok bool) {
 
 // index notes what a pattern is about. Item types stand before a selector.
 func (g *fileGroup) index(path string, line int) {
+	if g.first < 0 {
+		g.first = line
+	}
 	top, _, below := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	to := g.tops
 	if end := strings.IndexAny(top, "*$"); end >= 0 || !below || top == "0" || top == "1" {
@@ -116,29 +124,35 @@ func (g *fileGroup) about(tops []string, others bool, known map[string]*part) (l
 // says nothing, or it would be one with the next.
 func (f *file) text(robots []string, keep [][]int) []byte {
 	var b []byte
-	ruled := -1 // the last group with a rule
-	for i := range f.lines {
-		l := &f.lines[i]
-		list := keep[l.group]
-		switch _, isRule := pathOf(&l.Line); {
-		case list == nil:
-			continue
-		case isRule:
-			if len(list) == 0 || list[0] != i {
-				if ruled < l.group {
-					b = append(b, "Disallow: /.robots\n"...)
-				}
-				ruled = l.group
-				continue
-			}
-			keep[l.group], ruled = list[1:], l.group
-		case l.agent != "" && l.agent != "*" && !slices.Contains(robots, l.agent):
-			continue
-		}
-		b = append(b, l.Text...)
-		if !strings.HasSuffix(l.Text, "\n") {
+	add := func(text string) {
+		if b = append(b, text...); !strings.HasSuffix(text, "\n") {
 			b = append(b, '\n')
 		}
 	}
+	for i := range f.groups {
+		g, rules := &f.groups[i], keep[i]
+		if rules == nil {
+			continue
+		}
+		if g.first >= 0 && (len(rules) == 0 || rules[0] != g.first) {
+			rules = slices.Insert(rules, 0, g.first)
+		}
+		for _, at := range merge(g.others, rules) {
+			l := &f.lines[at]
+			switch {
+			case at == g.first && !slices.Contains(keep[i], at):
+				add("Disallow: /.robots")
+			case l.agent == "" || l.agent == "*" || slices.Contains(robots, l.agent):
+				add(l.Text)
+			}
+		}
+	}
 	return b
+}
+
+// merge puts two sorted lists together.
+func merge(a, b []int) []int {
+	list := slices.Concat(a, b)
+	slices.Sort(list)
+	return list
 }

@@ -20,6 +20,7 @@ type prover struct {
 	everyone []int // the groups for everybody
 	classes  map[string]*class
 	programs []readers.Pattern
+	struck   map[string]map[source]bool // of virtual agents
 	token    string
 	byTop    map[string]*part
 }
@@ -44,6 +45,9 @@ func newProver(in Input, prev, r *Result) *prover {
 	}
 	p.rows = hashOf(fmt.Sprintf("%+v %q %v %s", in.Readers, in.Programs, in.Closed == nil, p.token))
 	p.classes = classes(p.list, p.file, in.Readers)
+	if p.classes[virtual[0]] != nil {
+		p.struck = strikes(p.list, p.programs)
+	}
 	for i := range p.file.groups {
 		if slices.Contains(p.file.groups[i].agents, "*") {
 			p.everyone = append(p.everyone, i)
@@ -125,10 +129,8 @@ func (p *prover) assign(list []*part) {
 				p.about(top, list, of)
 			}
 		}
-		for _, a := range p.list {
-			if rules, states := a.names(c.names[0]); rules || states {
-				p.about(topOf(a.dir), list, of)
-			}
+		for top := range c.named {
+			p.about(top, list, of)
 		}
 		for part := range of {
 			for _, name := range c.asked {
@@ -194,6 +196,13 @@ func (of *part) key() uint64 {
 	}
 	for _, name := range slices.Sorted(maps.Keys(of.robots)) {
 		key = mix(key, hashOf(name))
+		var sum uint64
+		for s := range of.struck[name] {
+			if top := topOf(s.dir); top == "" || of.wants(top) {
+				sum += hashOf(s.file, fmt.Sprint(s.line))
+			}
+		}
+		key = mix(key, sum)
 	}
 	return key
 }

@@ -48,6 +48,7 @@ type policyRule struct {
 	allow   bool
 	named   bool // of a group that names the robot
 	final   bool
+	carried bool // below an Allow
 	program bool
 	struck  bool
 	states  robots.Statement
@@ -131,7 +132,7 @@ func (p *policy) guard(allow *policyRule, above []*policyRule) {
 			return
 		}
 		for _, q := range rest {
-			carried = append(carried, &policyRule{Pattern: q, source: d.source})
+			carried = append(carried, &policyRule{Pattern: q, source: d.source, carried: true})
 		}
 	}
 	p.rules = append(p.rules, carried...)
@@ -154,7 +155,7 @@ func (p *policy) guardPrograms() {
 		}
 	}
 	for _, d := range p.rules {
-		if !d.program {
+		if !d.program || d.carried {
 			continue
 		}
 		of := programOf(&d.Pattern)
@@ -169,7 +170,7 @@ func (p *policy) guardPrograms() {
 			}
 			rest, _ := below(&d.Pattern, &a.Pattern, true)
 			for _, q := range rest {
-				carried = append(carried, &policyRule{Pattern: q})
+				carried = append(carried, &policyRule{Pattern: q, program: true, carried: true})
 			}
 		}
 	}
@@ -200,8 +201,20 @@ func ofProgram(p *readers.Pattern, of string) bool {
 	return false
 }
 
-// ready makes the rules that are left ready to be asked.
+// ready makes the rules that are left ready to be asked. Of those of the same length the
+// first is said to decide: what is carried comes behind what is written, and what a
+// program answers last.
 func (p *policy) ready() {
+	rank := func(r *policyRule) (n int) {
+		if r.carried {
+			n++
+		}
+		if r.program {
+			n += 2
+		}
+		return n
+	}
+	slices.SortStableFunc(p.rules, func(a, b *policyRule) int { return rank(a) - rank(b) })
 	var list []readers.MatchRule
 	for i, r := range p.rules {
 		if !r.struck {
@@ -226,17 +239,24 @@ func (p *policy) decide(form string) *policyRule {
 	return nil
 }
 
-// strike strikes the Allows of a virtual agent that a Disallow of another one forbids: a
-// robot may be both. It reports whether there were any.
-func (p *policy) strike(other *policy) (struck bool) {
-	for _, a := range p.rules {
-		if !a.allow || a.struck || !slices.ContainsFunc(other.rules, func(d *policyRule) bool { return other.forbids(d, a) }) {
-			continue
-		}
-		struck = true
-		for _, r := range slices.Concat(p.rules, other.rules) {
-			if r.allow && r.source == a.source {
-				r.struck = true
+// strikes returns which Allows of virtual agents do not count: those of one that a
+// Disallow of another forbids, since a robot may be both. They depend on all annotations.
+func strikes(list []*annotation, programs []readers.Pattern) map[string]map[source]bool {
+	all, denies := map[string]*policy{}, map[string]byHead{}
+	struck := map[string]map[source]bool{}
+	for _, name := range virtual {
+		p := newPolicy(list, programs, name)
+		all[name], struck[name], denies[name] = p, map[source]bool{}, p.denies()
+	}
+	for again := true; again; {
+		again = false
+		for _, x := range virtual {
+			for _, y := range virtual {
+				for _, a := range all[x].rules {
+					if x != y && a.allow && !struck[x][a.source] && all[y].forbids(denies[y], a, struck[y]) {
+						struck[x][a.source], struck[y][a.source], again = true, true, true
+					}
+				}
 			}
 		}
 	}
@@ -244,13 +264,65 @@ func (p *policy) strike(other *policy) (struck bool) {
 }
 
 // forbids reports whether a Disallow may deny what an Allow of another robot opens.
-func (p *policy) forbids(d, allow *policyRule) bool {
-	if d.allow || d.struck || d.Size > allow.Size || !mayMeet(&d.Pattern, &allow.Pattern) {
-		return false
-	}
-	return !slices.ContainsFunc(p.rules, func(r *policyRule) bool {
-		return r.allow && !r.struck && r.Size >= d.Size && covers(&r.Pattern, &allow.Pattern)
+func (p *policy) forbids(denies byHead, allow *policyRule, struck map[source]bool) bool {
+	return denies.any(allow.Pieces[0], func(d *policyRule) bool {
+		if d.Size > allow.Size || !mayMeet(&d.Pattern, &allow.Pattern) {
+			return false
+		}
+		return !slices.ContainsFunc(p.rules, func(r *policyRule) bool {
+			return r.allow && !r.struck && !struck[r.source] && r.Size >= d.Size && covers(&r.Pattern, &allow.Pattern)
+		})
 	})
+}
+
+// without leaves out what was struck for a robot.
+func (p *policy) without(struck map[source]bool) *policy {
+	for _, r := range p.rules {
+		r.struck = r.struck || r.allow && struck[r.source]
+	}
+	p.ready()
+	return p
+}
+
+// byHead is rules by their first pieces.
+type byHead struct {
+	rules []*policyRule
+	from  map[string]int // the first rule that begins so
+}
+
+func (p *policy) denies() byHead {
+	b := byHead{from: map[string]int{}}
+	for _, r := range p.rules {
+		if !r.allow && !r.struck {
+			b.rules = append(b.rules, r)
+		}
+	}
+	slices.SortStableFunc(b.rules, func(a, b *policyRule) int { return strings.Compare(a.Pieces[0], b.Pieces[0]) })
+	for i := len(b.rules) - 1; i >= 0; i-- {
+		b.from[b.rules[i].Pieces[0]] = i
+	}
+	return b
+}
+
+// any reports whether something holds for a rule of which the first piece begins as a text
+// does, or the reverse.
+func (b byHead) any(head string, holds func(*policyRule) bool) bool {
+	for n := range len(head) {
+		if i, ok := b.from[head[:n]]; ok {
+			for ; i < len(b.rules) && b.rules[i].Pieces[0] == head[:n]; i++ {
+				if holds(b.rules[i]) {
+					return true
+				}
+			}
+		}
+	}
+	i, _ := slices.BinarySearchFunc(b.rules, head, func(r *policyRule, head string) int { return strings.Compare(r.Pieces[0], head) })
+	for ; i < len(b.rules) && strings.HasPrefix(b.rules[i].Pieces[0], head); i++ {
+		if holds(b.rules[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // prefers returns what is preferred for what a selector in URI form leads to, and the
@@ -306,6 +378,6 @@ func programPattern(p, end string) (q readers.Pattern, ok bool) {
 // sortAnnotations sorts them from above to below.
 func sortAnnotations(list []*annotation) {
 	slices.SortFunc(list, func(a, b *annotation) int {
-		return cmp.Or(cmp.Compare(strings.Count(a.dir, "/"), strings.Count(b.dir, "/")), strings.Compare(a.dir, b.dir))
+		return cmp.Or(cmp.Compare(len(a.dir), len(b.dir)), strings.Compare(a.dir, b.dir))
 	})
 }

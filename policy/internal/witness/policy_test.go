@@ -21,16 +21,9 @@ func input(s oracle.Site, file []byte) Input {
 // policyOf is the policy of a site for a robot.
 func policyOf(s oracle.Site, robot string) *policy {
 	in := input(s, nil)
-	r := &Result{notes: map[string]*noteText{}}
+	r := &Result{notes: map[[2]string]*noteText{}}
 	p := newProver(in, r, r)
-	policies := map[string]*policy{}
-	for _, name := range append([]string{robot}, virtual...) {
-		policies[name] = newPolicy(p.list, p.programs, name)
-	}
-	if p.classes[virtual[0]] != nil {
-		(&asking{}).strike(policies)
-	}
-	return policies[robot]
+	return newPolicy(p.list, p.programs, robot).without(p.struck[robot])
 }
 
 // TestAsOracle: the policy is that of the oracle, which states it by brute force.
@@ -50,7 +43,11 @@ func TestAsOracle(t *testing.T) {
 			for _, sel := range o.Selectors() {
 				form := readers.URI.Of(sel)
 				by, d := p.decide(form), want.Decide(sel)
-				if denied := by != nil && !by.allow; denied == d.Allowed {
+				var from source
+				if by != nil {
+					from = by.source
+				}
+				if denied := by != nil && !by.allow; denied == d.Allowed || denied && (from.file != d.File || from.line != d.Line) {
 					if bad++; bad < 6 {
 						t.Errorf("site %d: %q for %s is denied: %v; %+v, by %+v\n%s", i, sel, robot, denied, d, by, dump(s))
 					}

@@ -10,9 +10,10 @@ import (
 
 // class is robots that the annotations and the file treat alike.
 type class struct {
-	names  []string // sorted
-	asked  []string // those that are asked about: the first, and those whose names hold that of another class
-	groups []int    // of the file
+	names  []string        // sorted
+	asked  []string        // those that are asked about: the first, and those whose names hold that of another class
+	groups []int           // of the file
+	named  map[string]bool // by annotations in these top-level directories; "": in the root
 }
 
 // virtual are the robots of Gemini that one program may be several of.
@@ -32,7 +33,7 @@ func hashOf(texts ...string) uint64 {
 
 // classes sorts the robots that annotations or the file name.
 func classes(list []*annotation, f *file, rows []readers.Reader) map[string]*class {
-	ways := map[string]uint64{}
+	ways, named := map[string]uint64{}, map[string]map[string]bool{}
 	for i, a := range list {
 		k := 0
 		a.each(func(_ *noteText, g *noteGroup) {
@@ -42,6 +43,10 @@ func classes(list []*annotation, f *file, rows []readers.Reader) map[string]*cla
 			}
 			for _, name := range g.names {
 				ways[name] += mix(uint64(i), uint64(k))
+				if named[name] == nil {
+					named[name] = map[string]bool{}
+				}
+				named[name][topOf(a.dir)] = true
 			}
 		})
 	}
@@ -66,7 +71,7 @@ func classes(list []*annotation, f *file, rows []readers.Reader) map[string]*cla
 		}
 		c := byWay[way]
 		if c == nil {
-			c = &class{groups: groups[name]}
+			c = &class{groups: groups[name], named: named[name]}
 			byWay[way] = c
 		}
 		c.names, all[name] = append(c.names, name), c

@@ -65,7 +65,7 @@ type Result struct {
 	Rows     []Row     // one for each reader, then Preferences
 	TooMany  []string  // top-level directories of which more than [MaxPairs] pairs of patterns meet
 
-	notes map[string]*noteText
+	notes map[[2]string]*noteText
 	parts map[uint64]*verdict
 }
 
@@ -82,7 +82,7 @@ func Check(in Input, prev *Result) *Result {
 	if prev == nil {
 		prev = &Result{}
 	}
-	r := &Result{notes: map[string]*noteText{}, parts: map[uint64]*verdict{}}
+	r := &Result{notes: map[[2]string]*noteText{}, parts: map[uint64]*verdict{}}
 	for _, row := range in.Readers {
 		r.Rows = append(r.Rows, Row{Reader: row.Name})
 	}
@@ -128,11 +128,11 @@ func (r *Result) annotations(in Input, prev *Result) []*annotation {
 			}
 			continue
 		}
-		t := prev.notes[n.Dir+n.File]
+		t := prev.notes[[2]string{n.Dir, n.File}]
 		if t == nil || string(t.Data) != string(n.Data) || t.Err != nil {
 			t = readNote(n)
 		}
-		r.notes[n.Dir+n.File] = t
+		r.notes[[2]string{n.Dir, n.File}] = t
 		a.notes = append(a.notes, t)
 	}
 	for dir := range shut {
