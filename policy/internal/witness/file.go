@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // file is a robots.txt, line by line, with the robots that it names. Lines are found by
@@ -24,13 +25,13 @@ type fileLine struct {
 type fileGroup struct {
 	agents []string
 	others []int            // lines that are no rules
-	first  int              // the first rule, -1 if there is none
+	first  int              // the first rule that some reader knows, -1 if there is none
 	tops   map[string][]int // by a top-level directory, decoded and as it is written
 	heads  map[string][]int // of rules about several of them: by how these begin
 }
 
 // readFile takes a robots.txt apart. A group ends at a User-agent line that follows a rule.
-func readFile(data []byte) *file {
+func readFile(data []byte, rows []readers.Reader) *file {
 	f := &file{}
 	f.add()
 	open := false
@@ -47,8 +48,9 @@ func readFile(data []byte) *file {
 			g.agents = append(g.agents, line.agent)
 		case robots.KindAllow, robots.KindDisallow, robots.KindUsage:
 			open = false
-			path, _ := pathOf(&l)
-			f.groups[line.group].index(path, len(f.lines))
+			for _, head := range headsOf(&l, rows) {
+				f.groups[line.group].index(head, len(f.lines))
+			}
 			f.lines = append(f.lines, line)
 			continue
 		}
@@ -76,23 +78,39 @@ func pathOf(l *robots.Line) (path string, ok bool) {
 	return "", false
 }
 
-// index notes what a pattern is about. Item types stand before a selector.
-func (g *fileGroup) index(path string, line int) {
+// headsOf returns how the patterns begin that readers take a rule for.
+func headsOf(l *robots.Line, rows []readers.Reader) (heads []string) {
+	path, _ := pathOf(l)
+	if l.Kind == robots.KindUsage || path != "" && readers.Plain(path) {
+		path, _, _ = strings.Cut(path, "*")
+		return append(heads, decode(path))
+	}
+	for _, r := range rows {
+		for _, p := range r.Patterns(robots.Rule{Allow: l.Kind == robots.KindAllow, Pattern: path}) {
+			for _, head := range []string{p.Pieces[0], decode(p.Pieces[0])} {
+				if !slices.Contains(heads, head) {
+					heads = append(heads, head)
+				}
+			}
+		}
+	}
+	return heads
+}
+
+// index notes what a pattern is about that begins with head. Item types stand before a
+// selector.
+func (g *fileGroup) index(head string, line int) {
 	if g.first < 0 {
 		g.first = line
 	}
-	top, _, below := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	to := g.tops
-	if end := strings.IndexAny(top, "*$"); end >= 0 || !below || top == "0" || top == "1" {
-		if to = g.heads; end >= 0 {
-			top = top[:end]
-		} else if below {
-			top = ""
-		}
-	}
-	to[top] = append(to[top], line)
-	if plain := decode(top); plain != top {
-		to[plain] = append(to[plain], line)
+	top, _, below := strings.Cut(strings.TrimPrefix(head, "/"), "/")
+	switch {
+	case below && (top == "0" || top == "1" || top == ""):
+		g.heads[""] = append(g.heads[""], line)
+	case below:
+		g.tops[top] = append(g.tops[top], line)
+	default:
+		g.heads[top] = append(g.heads[top], line)
 	}
 }
 

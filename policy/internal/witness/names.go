@@ -3,6 +3,7 @@ package witness
 import (
 	"strings"
 
+	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
@@ -24,11 +25,7 @@ type witnesses struct {
 // pattern adds names that a pattern of an annotation just matches, with each star once
 // empty and once a token; and some that it matches in the middle of an escape.
 func (w *witnesses) pattern(p *readers.Pattern) {
-	var plain []string
-	for _, piece := range p.Pieces {
-		plain = append(plain, decode(piece))
-	}
-	w.pieces(plain)
+	w.decoded(p.Pieces)
 	for i, piece := range p.Pieces[1:] {
 		if piece == "" || !strings.ContainsRune("0123456789ABCDEF", rune(piece[0])) {
 			continue
@@ -42,17 +39,28 @@ func (w *witnesses) pattern(p *readers.Pattern) {
 	}
 }
 
-// line adds names that a line of the file just matches, as it is written and decoded.
-func (w *witnesses) line(value string) {
-	value = strings.TrimSuffix(value, "$")
-	w.pieces(strings.Split(value, "*"))
-	if strings.Contains(value, "%") {
-		var plain []string
-		for piece := range strings.SplitSeq(value, "*") {
-			plain = append(plain, decode(piece))
-		}
-		w.pieces(plain)
+// line adds names that a line of the file just matches, as it is written, decoded, and as
+// each reader takes it.
+func (w *witnesses) line(value string, allow bool, rows []readers.Reader) {
+	text := strings.TrimSuffix(value, "$")
+	w.pieces(strings.Split(text, "*"))
+	if readers.Plain(value) {
+		return
 	}
+	w.decoded(strings.Split(text, "*"))
+	for _, r := range rows {
+		for _, p := range r.Patterns(robots.Rule{Allow: allow, Pattern: value}) {
+			w.decoded(p.Pieces)
+		}
+	}
+}
+
+func (w *witnesses) decoded(pieces []string) {
+	plain := make([]string, len(pieces))
+	for i, piece := range pieces {
+		plain[i] = decode(piece)
+	}
+	w.pieces(plain)
 }
 
 func (w *witnesses) pieces(pieces []string) {
@@ -70,6 +78,10 @@ func (w *witnesses) name(name string) {
 	w.add(name)
 	w.add(name[:len(name)-1])
 	w.add(name + w.token)
+	if strings.HasSuffix(name, "%") {
+		w.add(name + "41") // an escape, to who takes selectors as they are
+		w.add(name + "41/")
+	}
 	if !strings.HasSuffix(name, "/") {
 		w.add(name + "/")
 		w.add(name + "/" + w.token)

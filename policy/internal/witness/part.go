@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 )
 
@@ -39,7 +40,7 @@ type part struct {
 const mostParts = 256
 
 func newProver(in Input, prev, r *Result) *prover {
-	p := &prover{in: in, list: r.annotations(in, prev), file: readFile(in.File), programs: programLines(in.Programs), token: "zqj"}
+	p := &prover{in: in, list: r.annotations(in, prev), file: readFile(in.File, in.Readers), programs: programLines(in.Programs), token: "zqj"}
 	for bytes.Contains(in.File, []byte(p.token)) {
 		p.token += "j"
 	}
@@ -236,16 +237,19 @@ func (of *part) witnesses() (list []witness, tooMany []string) {
 	for _, q := range of.programs {
 		of.pattern(w, byTop, "", &noteRule{Pattern: q})
 	}
-	for l := range of.fileLines() {
-		path, _ := pathOf(&l.Line)
-		w.line(path)
+	for l := range robots.Parse(robots.RFC9309, of.text).Lines() {
+		path, isRule := pathOf(&l)
+		if !isRule {
+			continue
+		}
+		w.line(path, l.Kind == robots.KindAllow, of.in.Readers)
 		if q, ok := patternBelow("/", path); ok && strings.HasPrefix(path, "/") && !said[starred(q)] {
 			said[starred(q)] = true
 			top := decode(topOf(q.Pieces[0] + "*"))
 			if byTop[top] == nil {
 				top = ""
 			}
-			byTop[top].add(&noteRule{Pattern: q, allow: strings.EqualFold(l.Field, "allow")})
+			byTop[top].add(&noteRule{Pattern: q, allow: l.Kind == robots.KindAllow})
 		}
 	}
 	for _, top := range append([]string{""}, of.tops...) {
@@ -254,18 +258,6 @@ func (of *part) witnesses() (list []witness, tooMany []string) {
 		}
 	}
 	return w.list, tooMany
-}
-
-// fileLines yields the rules of the file about the part.
-func (of *part) fileLines() func(yield func(*fileLine) bool) {
-	f := readFile(of.text)
-	return func(yield func(*fileLine) bool) {
-		for i := range f.lines {
-			if _, isRule := pathOf(&f.lines[i].Line); isRule && !yield(&f.lines[i]) {
-				return
-			}
-		}
-	}
 }
 
 // pattern adds the names of a pattern, and the pattern for pairs. What the root says of
