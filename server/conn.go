@@ -20,7 +20,8 @@ type conn struct {
 	ended    bool   // there is no more
 	accepted time.Time
 	remote   netip.AddrPort
-	local    netip.AddrPort // invalid: the socket tells
+	local    netip.AddrPort // invalid: the socket knows it
+	asks     string         // for this host, as a trusted proxy says
 	proxied  bool           // its PROXY header was read
 	counted  bool           // by the rate limit
 	begun    bool           // a part of its reply was sent before it got a goroutine

@@ -51,8 +51,9 @@ type Request struct {
 	// trusted proxy tells both. They are invalid if they are no IP addresses.
 	Remote, Local netip.AddrPort
 
-	// TLS reports whether the connection is encrypted; ServerName is the name that
-	// the client has asked for then (RFC 6066 section 3), "" if none.
+	// TLS reports whether the connection is encrypted. ServerName is the name that the
+	// client has asked for (RFC 6066 section 3), or, if a trusted proxy has taken TLS
+	// off, that of its header (AUTHORITY); "" if none.
 	TLS        bool
 	ServerName string
 

@@ -183,7 +183,7 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	if !local.IsValid() {
 		local = pc.LocalAddrPort()
 	}
-	l.req = Request{RequestLine: parsed, Host: l.host, Port: l.port, Remote: c.remote, Local: local}
+	l.req = Request{RequestLine: parsed, Host: l.host, Port: l.port, Remote: c.remote, Local: local, ServerName: c.asks}
 	if local != l.local {
 		l.req.Host, l.req.Port = l.here(local)
 	}

@@ -244,6 +244,13 @@ func (r *run) proxied(c *conn, n int) error {
 		return nil // of the proxy's own
 	}
 	c.remote, c.local = addrPort(client), addrPort(here)
+	if more, err := h.TLVs(); err == nil {
+		for _, v := range more {
+			if v.Type == proxyproto.PP2_TYPE_AUTHORITY {
+				c.asks = string(v.Value)
+			}
+		}
+	}
 	if c.slot == nil {
 		return nil
 	}

@@ -133,7 +133,7 @@ func (r *run) request(ctx context.Context, c *conn) *Request {
 	if !local.IsValid() {
 		local = addrPort(c.LocalAddr())
 	}
-	req := &Request{Remote: c.remote, Local: local, TLS: c.tls != nil, ctx: ctx}
+	req := &Request{Remote: c.remote, Local: local, TLS: c.tls != nil, ServerName: c.asks, ctx: ctx}
 	if c.tls != nil {
 		req.ServerName = c.tls.ConnectionState().ServerName
 	}

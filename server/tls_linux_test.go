@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -20,6 +21,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/pires/go-proxyproto"
 )
 
 // tlsConfigs makes a certificate, and what a server and a client need for it.
@@ -264,4 +267,36 @@ func TestTLSClientWithNagle(t *testing.T) {
 	if at.Load() == 0 || at.Load() >= read.Load() {
 		t.Errorf("acknowledged after %d of %d bytes", at.Load(), read.Load())
 	}
+}
+
+// TestNameFromProxy: a proxy that has taken TLS off says which host the client has asked
+// for, if it is trusted.
+func TestNameFromProxy(t *testing.T) {
+	header := proxyproto.HeaderProxyFromAddrs(2, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 70})
+	if err := header.SetTLVs([]proxyproto.TLV{{Type: proxyproto.PP2_TYPE_AUTHORITY, Value: []byte("two.example")}}); err != nil {
+		t.Fatal(err)
+	}
+	named, err := header.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	say := HandlerFunc(func(w ResponseWriter, r *Request) error {
+		_, err := fmt.Fprintf(w, "%s for %q", r.Remote.Addr(), r.ServerName)
+		return err
+	})
+	for _, h := range []Handler{say, sayQuick{say}} {
+		for trusted, want := range map[string]string{"127.0.0.0/8": `192.0.2.1 for "two.example"`, "10.0.0.0/8": badRequest} {
+			c := dialTCP(t, startTCP(t, &Server{Handler: h, TrustProxy: []netip.Prefix{netip.MustParsePrefix(trusted)}}))
+			if got := exchange(t, c, string(named)+"/x\r\n"); !strings.Contains(got, want) {
+				t.Errorf("by way of %s: %q, want %q", trusted, got, want)
+			}
+		}
+	}
+}
+
+// sayQuick answers where the request was read.
+type sayQuick struct{ Handler }
+
+func (h sayQuick) Quick(r *Request) (Answer, bool) {
+	return Answer{Body: fmt.Appendf(nil, "%s for %q", r.Remote.Addr(), r.ServerName)}, true
 }

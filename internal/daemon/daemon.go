@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -150,9 +149,7 @@ func (d *daemon) obey(signals <-chan os.Signal, stop func()) {
 
 func (d *daemon) reread(sig os.Signal) {
 	d.log.Info("reading everything again", "signal", sig.String())
-	now := time.Now()
-	d.rereading.Store(&now)
-	d.notify.Reloading()
+	d.rereading.begin(d.conf.hosts, d.notify.Reloading)
 	d.access.Reopen()
 	d.certs.Reload()
 	for _, s := range d.sites() {

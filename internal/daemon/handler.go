@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/front/web"
@@ -28,10 +29,7 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 		d.srv.Handler = all.first.handler
 	}
 	if d.conf.http != "off" {
-		browsers := &web.HTTPServer{Log: d.log, Site: func(r *server.Request) (http.Handler, *server.Request) {
-			h := all.of(r)
-			return h.web, h.own(r)
-		}}
+		browsers := &web.HTTPServer{Log: d.log, Site: all.browsed}
 		d.srv.HTTP = browsers.Serve
 	}
 	d.srv.Log, d.srv.ShowIP = d.requests, d.conf.ips.Name
@@ -41,17 +39,18 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 	return d.setTLS()
 }
 
-// hosts hands each request to the host that it is for. A client names a host only
-// by TLS; others are told apart by the address that they have reached. No name from
-// a client becomes a path: it is looked up among the names that were configured.
+// hosts hands each request to the host that it is for. A client names a host by TLS, a
+// browser also in its request, a trusted proxy in its header; others have reached an
+// address. No name becomes a path: it is looked up among those that were configured.
 type hosts struct {
 	first  *virtualHost
+	name   string // of the first, if -host says it
 	byName map[string]*virtualHost
 	byAddr map[netip.AddrPort]*virtualHost // an unspecified address is any of this port
 }
 
 func (c *Settings) newHosts() (*hosts, error) {
-	all := &hosts{first: c.hosts[0], byName: map[string]*virtualHost{}, byAddr: map[netip.AddrPort]*virtualHost{}}
+	all := &hosts{first: c.hosts[0], name: hostName(c.server.Host), byName: map[string]*virtualHost{}, byAddr: map[netip.AddrPort]*virtualHost{}}
 	for _, h := range c.hosts[1:] {
 		all.byName[h.name] = h
 	}
@@ -97,4 +96,25 @@ func (h *hosts) of(r *server.Request) *virtualHost {
 		return at
 	}
 	return h.first
+}
+
+// browsed returns what answers a browser that asks for a host by name; nil if that is
+// known to be none of ours.
+func (h *hosts) browsed(r *server.Request, host string) (http.Handler, *server.Request) {
+	to, name := h.of(r), hostName(host)
+	switch named := h.byName[name]; {
+	case r.ServerName != "" && named == nil, name == "", len(h.byName) == 0:
+	case named != nil:
+		to = named
+	case name == h.name:
+		to = h.first
+	case h.name != "" && name != "localhost" && !isAddr(name):
+		return nil, r
+	}
+	return to.web, to.own(r)
+}
+
+func isAddr(name string) bool {
+	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	return err == nil
 }

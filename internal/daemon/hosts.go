@@ -64,14 +64,12 @@ func (d *daemon) openHosts() error {
 
 func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	conf := d.conf.site
-	conf.Log = d.log
+	conf.Log, conf.Reloaded = d.log, func(r site.Reload) { d.reloaded(h, r) }
 	switch {
 	case !first:
 		conf.Users, conf.Mounts, conf.Log = "", nil, d.log.With("host", h.name)
 	case d.conf.search != nil:
-		conf.Reloaded, conf.Touched = d.reloaded, d.conf.search.Touch
-	default:
-		conf.Reloaded = d.reloaded
+		conf.Touched = d.conf.search.Touch
 	}
 	if h.tree, err = site.Open(h.dir, conf); err != nil {
 		return err

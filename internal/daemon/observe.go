@@ -78,17 +78,16 @@ func (d *daemon) openStats() {
 	}
 }
 
-// reloaded is called after each reload.
-func (d *daemon) reloaded(r site.Reload) {
-	if d.stats != nil {
+// reloaded is called after each reload of a host.
+func (d *daemon) reloaded(h *virtualHost, r site.Reload) {
+	if h.name == "" && d.stats != nil {
 		d.stats.Reloaded(r)
 	}
-	if d.conf.search != nil {
+	if h.name == "" && d.conf.search != nil {
 		d.conf.search.Reloaded()
 	}
-	asked := d.rereading.Load()
-	if asked != nil && r.Reopened && !r.Start.Before(*asked) && d.rereading.CompareAndSwap(asked, nil) {
-		d.notify.Ready()
+	if r.Reopened {
+		d.rereading.done(h, r.Start, d.notify.Ready)
 	}
 }
 

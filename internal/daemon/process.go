@@ -4,7 +4,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/gophd/gophd/answer"
@@ -37,7 +37,7 @@ type daemon struct {
 	limiter   answer.Limiter // of all hosts
 	cache     *answer.Cache  // of all hosts; nil: nothing is kept
 
-	rereading atomic.Pointer[time.Time] // when SIGHUP came, until it is done
+	rereading rereading
 }
 
 func newDaemon(conf *Settings, stderr io.Writer) *daemon {
@@ -74,5 +74,35 @@ func (d *daemon) close() {
 func closeAll(listeners []net.Listener) {
 	for _, l := range listeners {
 		_ = l.Close()
+	}
+}
+
+// rereading is what SIGHUP has asked for. The zero value is nothing.
+type rereading struct {
+	mu    sync.Mutex
+	asked time.Time
+	left  map[*virtualHost]bool // the hosts that are still to be read
+}
+
+// begin asks for all hosts. It calls say before any of them is done.
+func (r *rereading) begin(hosts []*virtualHost, say func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked, r.left = time.Now(), map[*virtualHost]bool{}
+	for _, h := range hosts {
+		r.left[h] = true
+	}
+	say()
+}
+
+// done notes that a host was read from start on. It calls say if it was the last one.
+func (r *rereading) done(h *virtualHost, start time.Time, say func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.left[h] || start.Before(r.asked) {
+		return
+	}
+	if delete(r.left, h); len(r.left) == 0 {
+		say()
 	}
 }

@@ -160,7 +160,7 @@ func TestHosts(t *testing.T) {
 		}
 	}
 	curl, port := harness.Tool(t, "curl"), d.addr[strings.LastIndexByte(d.addr, ':'):]
-	for _, url := range []string{"gophers://two.example" + port + "/0/x.txt", "gophers://TWO.EXAMPLE." + port + "/0/x.txt", "https://two.example." + port + "/x.txt"} {
+	for _, url := range []string{"gophers://two.example" + port + "/0/x.txt", "gophers://TWO.EXAMPLE." + port + "/0/x.txt", "https://two.example." + port + "/x.txt", "http://two.example" + port + "/x.txt"} {
 		cmd := exec.Command(curl, "-sk", "--connect-to", "::127.0.0.1"+port, url)
 		if out, err := cmd.Output(); string(out) != "two\n" || err != nil {
 			t.Errorf("curl %s: %q %v", url, out, err)

@@ -42,7 +42,7 @@ func (p *AddressPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		typ = guessType(sel)
 	}
 	p.tell(p.Host.Site, w.Header(), sel, "", false)
-	write(w, http.StatusOK, page{Title: "This is a Gopher server", Gopher: gopherURL(connOf(r).req, typ, sel), Pointer: true})
+	write(w, http.StatusOK, page{Title: "This is a Gopher server", Gopher: gopherURL(opening(r), typ, sel), Pointer: true})
 }
 
 // gopherURL is the Gopher URL of a resource.

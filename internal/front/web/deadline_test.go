@@ -29,7 +29,7 @@ func inFakeTime(t *testing.T, stall time.Duration, f func(t *testing.T, c net.Co
 				_, _ = io.WriteString(w, strings.Repeat("x", large))
 			}
 		})
-		web := &HTTPServer{Site: func(r *server.Request) (http.Handler, *server.Request) { return answer, r }}
+		web := &HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return answer, r }}
 		p := &connQueue{make(chan net.Conn)}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)

@@ -161,7 +161,7 @@ func newWeb(t *testing.T, h *gopher.Front) *web {
 		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1, RequestTimeout: time.Hour, LingerTimeout: time.Millisecond}
 	}
 	pages := &Pages{Host: h.Host}
-	browsers := &HTTPServer{Site: func(r *server.Request) (http.Handler, *server.Request) { return pages, r }}
+	browsers := &HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return pages, r }}
 	plain, proxied := s(), s()
 	files, err := keypair.SelfSigned(t.TempDir(), "localhost")
 	treetest.Must(t, err)

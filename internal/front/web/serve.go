@@ -38,9 +38,10 @@ const (
 
 // An HTTPServer answers connections in HTTP.
 type HTTPServer struct {
-	// Site returns what answers the requests of a connection, and the request that
-	// it began with, as it concerns that site.
-	Site func(r *server.Request) (http.Handler, *server.Request)
+	// Site returns what answers a request for a host, and what the connection began
+	// with as it concerns that site; nil if the host is none of ours. The host has no
+	// port; it is "" if the request names none.
+	Site func(r *server.Request, host string) (http.Handler, *server.Request)
 
 	// Log gets what net/http complains of, at debug level. If nil, nothing does.
 	Log *slog.Logger
@@ -58,8 +59,7 @@ func (s *HTTPServer) Serve(c *server.HTTPConn, r *server.Request) error {
 	if r.TLS {
 		q = &s.crypto
 	}
-	handler, r := s.Site(r)
-	q.conns <- &webConn{HTTPConn: c, req: r, handler: handler, start: time.Now()}
+	q.conns <- &webConn{HTTPConn: c, req: r, start: time.Now()}
 	<-c.Done()
 	return nil
 }
@@ -117,15 +117,19 @@ func (q *connQueue) Addr() net.Addr { return &net.TCPAddr{} }
 // webConn is a connection, and the request that it began with.
 type webConn struct {
 	*server.HTTPConn
-	req     *server.Request
-	handler http.Handler
-	start   time.Time
-	n       atomic.Int64 // requests
+	req   *server.Request
+	start time.Time
+	n     atomic.Int64 // requests
 }
 
 type connKey struct{}
 
 func connOf(r *http.Request) *webConn { return r.Context().Value(connKey{}).(*webConn) }
+
+type siteKey struct{}
+
+// opening returns what the connection began with, as it concerns the site.
+func opening(r *http.Request) *server.Request { return r.Context().Value(siteKey{}).(*server.Request) }
 
 func state(c net.Conn, s http.ConnState) {
 	switch s {
@@ -145,11 +149,13 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 	}
 	header(w.Header())
+	handler, site := s.Site(c.req, hostOf(r.Host))
+	r = r.WithContext(context.WithValue(r.Context(), siteKey{}, site))
 	switch {
 	case n > 1 && !c.Allow(c.req):
 		fail(rec, http.StatusTooManyRequests, "Too many requests")
-	case c.req.ServerName != "" && r.Host != "" && !strings.EqualFold(hostOf(r.Host), c.req.ServerName):
-		fail(rec, http.StatusMisdirectedRequest, "This connection is another host's")
+	case handler == nil, c.req.ServerName != "" && r.Host != "" && !strings.EqualFold(hostOf(r.Host), c.req.ServerName):
+		fail(rec, http.StatusMisdirectedRequest, "No host of this connection has that name")
 	case r.ContentLength != 0:
 		w.Header().Set("Connection", "close")
 		fail(rec, http.StatusRequestEntityTooLarge, "No request here has a body")
@@ -157,7 +163,7 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
 		fail(rec, http.StatusMethodNotAllowed, "Only GET and HEAD are answered")
 	default:
-		err := c.Protect(&server.Request{RequestLine: selector.RequestLine{Selector: r.URL.Path}, Remote: c.req.Remote}, func() { c.handler.ServeHTTP(rec, r) })
+		err := c.Protect(&server.Request{RequestLine: selector.RequestLine{Selector: r.URL.Path}, Remote: c.req.Remote}, func() { handler.ServeHTTP(rec, r) })
 		if err != nil && rec.status == 0 {
 			failed(rec, err)
 		} else if err != nil {

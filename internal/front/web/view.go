@@ -77,7 +77,7 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // ask returns the request for a selector of a client that asks in HTTP.
 func ask(r *http.Request, sel, query string) *server.Request {
-	asked := connOf(r).req.WithContext(wanted(r))
+	asked := opening(r).WithContext(wanted(r))
 	asked.RequestLine = selector.RequestLine{Selector: sel, Query: query}
 	return asked
 }

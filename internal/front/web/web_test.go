@@ -60,7 +60,7 @@ type observed struct{ ch chan server.Served }
 func (o *observed) Observe(s server.Served) { o.ch <- s }
 
 func serving(h http.Handler) func(*server.HTTPConn, *server.Request) error {
-	return (&HTTPServer{Site: func(r *server.Request) (http.Handler, *server.Request) { return h, r }}).Serve
+	return (&HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return h, r }}).Serve
 }
 
 // made answers beside the site.

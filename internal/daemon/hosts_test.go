@@ -1,0 +1,64 @@
+package daemon
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/server"
+)
+
+// page is a site that a browser gets.
+type page string
+
+func (page) ServeHTTP(http.ResponseWriter, *http.Request) {}
+
+// TestBrowsersChooseTheirHost: by the name of TLS or of a proxy, by Host among the names
+// that were configured, by address; another name is nobody's once the first has one.
+func TestBrowsersChooseTheirHost(t *testing.T) {
+	first, two := &virtualHost{web: page("first")}, &virtualHost{name: "two.example", web: page("two")}
+	here := netip.MustParseAddrPort("127.0.0.2:70")
+	for _, c := range []struct{ first, tls, host, want string }{
+		{"one.example", "", "two.example", "two"}, {"one.example", "", "TWO.Example", "two"}, {"", "", "two.example", "two"},
+		{"one.example", "", "one.example", "first"}, {"one.example", "", "", "first"}, {"one.example", "", "127.0.0.1", "first"},
+		{"one.example", "", "[::1]", "first"}, {"one.example", "", "localhost", "first"},
+		{"one.example", "", "evil.example", ""}, {"one.example", "", "two.example.evil", ""}, {"one.example", "", "../two.example", ""},
+		{"", "", "evil.example", "first"}, // nobody has said what the first is called
+		{"one.example", "two.example", "two.example", "two"}, {"one.example", "other.example", "two.example", "two"}, {"one.example", "other.example", "", "first"},
+		{"one.example", "@127.0.0.2", "127.0.0.2", "two"}, {"one.example", "@127.0.0.2", "one.example", "first"}, {"one.example", "@127.0.0.2", "evil.example", ""},
+	} {
+		h := &hosts{first: first, name: c.first, byName: map[string]*virtualHost{two.name: two}, byAddr: map[netip.AddrPort]*virtualHost{here: two}}
+		r := &server.Request{Local: netip.MustParseAddrPort("127.0.0.1:70"), ServerName: c.tls}
+		if c.tls == "@127.0.0.2" {
+			r.Local, r.ServerName = here, ""
+		}
+		web, own := h.browsed(r, c.host)
+		if got := fmt.Sprint(web); web == nil && c.want != "" || web != nil && got != c.want || c.want == "two" && own.Host != two.name {
+			t.Errorf("%+v: %v as %q", c, web, own.Host)
+		}
+	}
+}
+
+// TestRereadingIsDoneOnce: systemd is told that the reload is over when every host was read
+// since it was asked for, and after it was told that one had begun.
+func TestRereadingIsDoneOnce(t *testing.T) {
+	var r rereading
+	var said []string
+	say := func(what string) func() { return func() { said = append(said, what) } }
+	one, two := &virtualHost{}, &virtualHost{name: "two.example"}
+	before := time.Now()
+	r.done(one, before, say("ready")) // nobody has asked
+	r.begin([]*virtualHost{one, two}, say("reloading"))
+	r.done(one, before, say("too early"))
+	r.done(two, time.Now(), say("one is left"))
+	r.done(two, time.Now(), say("one is left"))
+	r.begin([]*virtualHost{one, two}, say("reloading"))
+	r.done(one, time.Now(), say("two is to be read again"))
+	r.done(two, time.Now(), say("ready"))
+	r.done(two, time.Now(), say("ready"))
+	if got := fmt.Sprint(said); got != "[reloading reloading ready]" {
+		t.Errorf("said %s", got)
+	}
+}
