@@ -89,18 +89,17 @@ func (v *View) Open(name string) (fs.File, error) {
 // Stat returns the info of a name; it follows links.
 func (v *View) Stat(name string) (fs.FileInfo, error) {
 	v.depend(path.Dir(name))
-	var f *Resource
-	var err error
-	v.stating = true
-	v.optional(func() { f, err = v.open(name) })
-	if v.stating = false; err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	if isAnswered(v.site.conf.Programs, "/"+name) {
-		return f.Info, nil // its menu item leads to the program
-	}
-	return f.Info, v.site.refuseProgram(f)
+	return aside(v, v.lists[path.Dir(name)], func(v *View) (fs.FileInfo, error) {
+		f, err := v.open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		if isAnswered(v.site.conf.Programs, "/"+name) {
+			return f.Info, nil // its menu item leads to the program
+		}
+		return f.Info, v.site.refuseProgram(f)
+	})
 }
 
 // maxMapSize bounds what is read of a gophermap or gophertag, in bytes.
@@ -153,7 +152,6 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 		}
 		return v.keeps(bytes + bytes/direntSize*len(name)) // in a menu each has the directory in front
 	})
-	readable := v.readable(f.handle)
 	if v.lists == nil {
 		v.lists = map[string]bool{}
 	}
@@ -161,13 +159,14 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	kids := v.root.Kids(f.Real, func(t *disk.Tree) bool { return t.Listed })
 	all = disk.Overlay(all, kids)
 	all = all[:len(all)-len(kids)]
+	refused := v.refused(f.handle, all)
 	list := make([]fs.DirEntry, 0, len(all)+len(kids))
 	for i := range kids {
 		list = append(list, &kids[i])
 	}
 	for i := range all {
-		e := v.entry(name, f.Real, &all[i], readable)
-		if e == nil {
+		e := v.entry(name, &all[i])
+		if e == nil || refused[e.Name()] {
 			continue
 		}
 		real := selector.Join(f.Real, e.Name())
@@ -175,7 +174,6 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 			list = append(list, e)
 		}
 	}
-	readable(nil)
 	return list, err
 }
 
@@ -187,37 +185,17 @@ const direntSize = 32
 
 var errLarge = errors.New("too many names: the others are left out")
 
-func (v *View) entry(dir, real string, e *disk.Dirent, readable func(*disk.Dirent) bool) fs.DirEntry {
+func (v *View) entry(dir string, e *disk.Dirent) fs.DirEntry {
 	switch {
 	case !selector.Askable(e.Base):
 	case e.Mode.IsRegular(), e.Mode.IsDir():
-		if readable(e) && v.theirs(selector.Join(real, e.Base)) {
-			return e
-		}
+		return e
 	case e.Mode&fs.ModeSymlink != 0:
 		if info, err := v.Stat(selector.Join(dir, e.Base)); err == nil {
 			return linked{e.Base, info}
 		}
 	}
 	return nil
-}
-
-// theirs reports whether an entry of a real directory belongs to whom it must to
-// be served.
-func (v *View) theirs(real string) bool {
-	t, _, rest := v.root.At(real)
-	if t.Owner == disk.AnyOwner || rest == "." {
-		return true
-	}
-	owned := true // what does not answer shows
-	v.optional(func() {
-		_ = v.call(real, func() error {
-			info, err := t.Lstat(rest)
-			owned = err == nil && v.root.Owned(real, info)
-			return err
-		})
-	})
-	return owned
 }
 
 // program reports whether a name in a listing is that of a program. Before the

@@ -1,26 +1,31 @@
 package site
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
 
 	"github.com/gophd/gophd/internal/disk"
+	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/selector"
 )
 
 // A process that is not root asks the kernel for each name in a listing whether it may
-// read it. What it may not is remembered by directory, which makes the next listing as
-// cheap as root's. If it is wrong, a listing shows a name too many or too few for some
-// seconds; opening a file asks the kernel.
+// read it; and in the directory of a user, whose it is. The names that are refused are
+// remembered by directory, which makes the next listing as cheap as another one. If that
+// is wrong, a listing shows a name too many or too few for some seconds; opening a file
+// asks the kernel.
 
-// unreadables remembers the unreadable names of directories.
-type unreadables struct {
+// refusals remembers the refused names of directories.
+type refusals struct {
 	mu  sync.Mutex
-	dir map[string]unreadable // by real name
+	dir map[string]refusal // by real name
 }
 
-// unreadable are the names of one directory.
-type unreadable struct {
+// refusal are the names of one directory.
+type refusal struct {
 	names    map[string]bool
 	revision disk.Revision
 	began    uint64 // the number of touches
@@ -28,37 +33,85 @@ type unreadable struct {
 }
 
 const (
-	maxUnreadables = 1024
-	readableFor    = 15 * time.Second
+	maxRefusals = 1024
+	refusalFor  = 15 * time.Second
 )
 
-// readable returns a function that reports whether an entry of a directory can be read.
-// After the last one it is called with nil.
-func (v *View) readable(dir *disk.Handle) func(*disk.Dirent) bool {
-	u, c := &v.site.unreadables, v.site.changes
-	u.mu.Lock()
-	was, ok := u.dir[dir.Real]
-	u.mu.Unlock()
-	touched := max(c.all.Load(), c.touched[c.slot(dir.Real)].Load())
-	if os.Geteuid() == 0 || ok && was.revision == dir.Revision && touched <= was.began && v.start-was.at < int64(readableFor) {
-		return func(e *disk.Dirent) bool { return e == nil || !was.names[e.Base] }
+// refused returns the files and directories in a list of a directory that are not
+// served. What does not answer is not among them.
+func (v *View) refused(dir *disk.Handle, list []disk.Dirent) map[string]bool {
+	t, _, _ := v.root.At(dir.Real)
+	if os.Geteuid() == 0 && t.Owner == disk.AnyOwner {
+		return nil
 	}
-	ask := dir.Readable(v.call)
-	next := unreadable{names: map[string]bool{}, revision: dir.Revision, began: v.began, at: v.start}
-	return func(e *disk.Dirent) bool {
-		if e != nil {
-			can := true
-			if v.optional(func() { can = ask(e) }); !can {
-				next.names[e.Base] = true
-			}
-			return can
+	all, c := &v.site.refusals, v.site.changes
+	all.mu.Lock()
+	was, ok := all.dir[dir.Real]
+	all.mu.Unlock()
+	touched := max(c.all.Load(), c.touched[c.slot(dir.Real)].Load())
+	if ok && was.revision == dir.Revision && touched <= was.began && v.start-was.at < int64(refusalFor) {
+		return was.names
+	}
+	next := refusal{names: map[string]bool{}, revision: dir.Revision, began: v.began, at: v.start}
+	for len(list) > 0 {
+		p := &refusing{}
+		_, err := aside(v, false, func(v *View) (struct{}, error) { return struct{}{}, p.ask(v, dir, list) })
+		p.mu.Lock()
+		list = list[p.asked:]
+		for _, name := range p.names {
+			next.names[name] = true
 		}
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		if u.dir == nil || len(u.dir) >= maxUnreadables {
-			u.dir = map[string]unreadable{}
+		p.mu.Unlock()
+		switch {
+		case err != nil && !errors.Is(err, stall.Err):
+			return next.names
+		case len(list) > 0:
+			list = list[1:] // it does not answer
 		}
-		u.dir[dir.Real] = next
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.dir == nil || len(all.dir) >= maxRefusals {
+		all.dir = map[string]refusal{}
+	}
+	all.dir[dir.Real] = next
+	return next.names
+}
+
+// refusing is how far names have been asked for; it may be left behind.
+type refusing struct {
+	mu    sync.Mutex
+	asked int
+	names []string // the refused ones
+}
+
+func (p *refusing) ask(v *View, dir *disk.Handle, list []disk.Dirent) error {
+	readable := dir.Readable(v.call)
+	for i := range list {
+		e, refused := &list[i], false
+		if v.failed = nil; selector.Askable(e.Base) && (e.Mode.IsRegular() || e.Mode.IsDir()) {
+			refused = !readable(e) || !v.theirs(selector.Join(dir.Real, e.Base))
+		}
+		if v.failed != nil {
+			return v.failed
+		}
+		p.mu.Lock()
+		if p.asked++; refused {
+			p.names = append(p.names, e.Base)
+		}
+		p.mu.Unlock()
+	}
+	return nil
+}
+
+// theirs reports whether an entry of a real directory belongs to whom it must to be
+// served.
+func (v *View) theirs(real string) bool {
+	t, _, rest := v.root.At(real)
+	if t.Owner == disk.AnyOwner || rest == "." {
 		return true
 	}
+	var info fs.FileInfo
+	err := v.call(real, func() (err error) { info, err = t.Lstat(rest); return err })
+	return err == nil && v.root.Owned(real, info)
 }

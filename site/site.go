@@ -119,8 +119,8 @@ type Site struct {
 	wanted chan struct{} // closed when somebody waits for that
 	want   sync.Once
 
-	changes     *touches
-	unreadables unreadables
+	changes  *touches
+	refusals refusals
 
 	mu       sync.Mutex // one reload at a time
 	scan     *scanner   // of the last snapshot

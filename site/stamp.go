@@ -163,7 +163,7 @@ func (v *View) missed(name string, why error) {
 
 // add notes a sight. The date and size of a file in a listing may be older than others.
 func (v *View) add(i sight) {
-	if i.young = i.rev.Young(v.site.clock()); i.err == nil && i.name == i.real && v.stating && v.lists[path.Dir(i.name)] {
+	if i.young = i.rev.Young(v.site.clock()); i.err == nil && i.name == i.real && v.stating {
 		v.listed = append(v.listed, i)
 		return
 	}

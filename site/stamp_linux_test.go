@@ -142,3 +142,33 @@ func TestOtherFileSystemsWait(t *testing.T) {
 		t.Error("proc/version was read")
 	}
 }
+
+// A name that this process may not read is asked for once, until something changes in
+// its directory or some seconds have passed.
+func TestRefusedNamesAreRemembered(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/x": "x", "d/y": "y"})
+	s, ahead := aged(t, dir, Config{})
+	names := func() int {
+		list, err := s.View(t.Context()).ReadDir("d")
+		must(t, err)
+		return len(list)
+	}
+	y := filepath.Join(dir, "d/y")
+	for _, step := range []struct {
+		mode fs.FileMode
+		then func()
+		want int
+	}{
+		{0, func() {}, 1}, {0o644, func() {}, 1}, {0o644, func() { s.changes.touch("d") }, 2},
+		{0, func() { *ahead += refusalFor }, 1}, {0o644, func() { must(t, os.Rename(y, y+"2")); y += "2" }, 2},
+	} {
+		must(t, os.Chmod(y, step.mode))
+		if step.then(); names() != step.want {
+			t.Errorf("%v, then: want %d names", step.mode, step.want)
+		}
+	}
+}

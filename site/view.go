@@ -145,13 +145,30 @@ func (v *View) call(name string, f func() error) error {
 	return err
 }
 
-// optional does what a menu can do without: if a file system does not answer, the menu
-// is not kept.
-func (v *View) optional(f func()) {
-	was := v.failed
-	if f(); was == nil && errors.Is(v.failed, stall.Err) {
-		v.failed, v.unkept = nil, true
+// aside does what a menu can do without, through a View of its own: if a file system
+// does not answer, the menu goes on without it, and is not kept. Stating says that only
+// the date and size of a file in a listing are of interest.
+func aside[T any](v *View, stating bool, f func(*View) (T, error)) (T, error) {
+	type result struct {
+		view  *View
+		value T
 	}
+	r, err := stall.Try(v.site.guard, func(a *stall.Attempt) (r result, err error) {
+		r.view = &View{ctx: v.ctx, site: v.site, root: v.root, began: v.began, start: v.start, enter: a.Enter, stating: stating}
+		r.value, err = f(r.view)
+		return r, err
+	})
+	if in := r.view; in != nil {
+		for slot := range in.slots {
+			v.note(slot)
+		}
+		v.seen, v.listed, v.unkept = append(v.seen, in.seen...), append(v.listed, in.listed...), v.unkept || in.unkept
+		if in.failed != nil && !errors.Is(in.failed, stall.Err) {
+			v.failed = in.failed
+		}
+	}
+	v.unkept = v.unkept || errors.Is(err, stall.Err)
+	return r.value, err
 }
 
 // keeps is asked before something that was read is kept.

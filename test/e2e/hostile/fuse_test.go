@@ -24,6 +24,8 @@ type disk struct {
 	nodes   []node       // the number of a node is its place in here, plus one
 	stalled sync.RWMutex // held while nothing is answered
 
+	owner int // of all files
+
 	// Until they are closed, each answer about a directory, or a file, takes its time. If
 	// nil, they are.
 	slowDirs, slowFiles chan struct{}
@@ -48,6 +50,12 @@ const (
 // possible. A file that is called bad cannot be read from its middle on.
 func mountDisk(t *testing.T, at string, files map[string][]byte) *disk {
 	t.Helper()
+	return mountDiskOf(t, os.Getuid(), at, files)
+}
+
+// mountDiskOf is mountDisk for files that belong to a user.
+func mountDiskOf(t *testing.T, owner int, at string, files map[string][]byte) *disk {
+	t.Helper()
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +69,7 @@ func mountDisk(t *testing.T, at string, files map[string][]byte) *disk {
 		t.Skip("no FUSE here:", err)
 	}
 	dev := os.NewFile(uintptr(fd), "/dev/fuse") // before it was mounted it could not be waited for
-	d := &disk{dev: dev, nodes: makeNodes(files)}
+	d := &disk{dev: dev, nodes: makeNodes(files), owner: owner}
 	ended := make(chan struct{})
 	go func() { defer close(ended); d.serve() }()
 	t.Cleanup(func() {
@@ -205,7 +213,7 @@ func (d *disk) attributes(b []byte, id uint64) []byte {
 		mode = syscall.S_IFDIR | 0o755
 	}
 	b = put(b, 8, id, uint64(len(n.data)), 0, 0, 0, 0)
-	return put(b, 4, 0, 0, 0, mode, 1, uint64(os.Getuid()), uint64(os.Getgid()), 0, 4096, 0)
+	return put(b, 4, 0, 0, 0, mode, 1, uint64(d.owner), uint64(d.owner), 0, 4096, 0)
 }
 
 // list returns the entries of a directory from one on (struct fuse_dirent).

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/keypair"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
@@ -65,6 +67,111 @@ func TestStalledMount(t *testing.T) {
 	g.Until("the disk is served again", func() bool { return g.Ask("/mnt/x.txt") == "on the disk\n" })
 	g.Until("the policy is as before", func() bool { return !strings.Contains(g.Ask("robots.txt"), "Disallow: /mnt") })
 	g.Until("nobody is left", func() bool { return goroutines() < 40 })
+}
+
+// Disks stop to answer below the root, as a mount, as the directory of a user, as the
+// root of another host, and where the certificates lie; gophd is no root. All else is
+// served and followed as before, search too, and SIGTERM ends it.
+func TestStalledTrees(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount")
+	}
+	base := tree(t)
+	if err := os.Chmod(filepath.Dir(base), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(base, name) }
+	treetest.Write(t, base, map[string]string{"root/a.txt": "alpha\n", "root/dir/sub/b.txt": "beta\n", "root/lead": "-> mnt/x.txt",
+		"home/ann/public/x.txt": "ann's\n", "home/.later/public/x.txt": "new\n"})
+	for _, home := range []string{"ann", ".later", "mal"} {
+		for _, dir := range []string{home, home + "/public"} {
+			_ = os.Mkdir(at("home/"+dir), 0o755)
+			if err := os.Chown(at("home/"+dir), 12345, 12345); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_ = os.Chown(at("home/"+home+"/public/x.txt"), 12345, 12345)
+	}
+	pair, err := keypair.SelfSigned(at("pair"), "one.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, errCert := os.ReadFile(pair.Cert)
+	key, errKey := os.ReadFile(pair.Key)
+	if err := errors.Join(errCert, errKey); err != nil {
+		t.Fatal(err)
+	}
+	disks := []*disk{mountDisk(t, at("root/mnt"), diskFiles()), mountDisk(t, at("mirror"), diskFiles()), mountDiskOf(t, 12345, at("home/mal/public"), diskFiles()),
+		mountDisk(t, at("two"), diskFiles()), mountDisk(t, at("tls"), map[string][]byte{"cert": cert, "key": key})}
+	second := harness.FreeAddrs(t, 1)[0]
+	g := harness.Start(t, "-root", at("root"), "-user", "nobody", "-users", at("home")+"/*/public", "-mount", "pub="+at("mirror"), "-vhost", "two.example="+at("two"),
+		"-listen", second+"=two.example", "-tls-cert", at("tls/cert"), "-tls-key", at("tls/key"), "-search", "-stall-timeout", "2s", "-drain", "1s",
+		"-request-timeout", "1h", "-metrics", "127.0.0.1:0")
+	page := url(g.WaitLog("/metrics"))
+	behind := []string{"/mnt/x.txt", "/pub/x.txt", "/~mal/x.txt", "/lead"}
+	for _, sel := range behind {
+		g.Until(sel+" is served", func() bool { return g.Ask(sel) == "on the disk\n" })
+	}
+	g.Until("the other host is served", func() bool { got, _ := harness.Ask(second, "/x.txt"); return got == "on the disk\n" })
+	found := func(word string) bool { return strings.Contains(g.Ask("/search\t"+word), "1 result") }
+	g.Until("the index is there", func() bool { return found("beta") })
+	var releases []func()
+	for _, d := range disks {
+		releases = append(releases, d.stall())
+	}
+	release := sync.OnceFunc(func() {
+		for _, release := range releases {
+			release()
+		}
+	})
+	defer release()
+	askAll(g.Addr, behind...)
+	askAll(second, "/x.txt", "/sub/", "/nothing")
+	others := startOthers(t, g.Addr)
+	for _, sel := range behind {
+		g.Until(sel+" is not served any more", func() bool { return g.Ask(sel) == busyReply })
+	}
+	if got, err := harness.Exchange("127.0.0.1", g.Addr, "/a.txt", harness.AnyCert("")); string(got) != "alpha\n" {
+		t.Errorf("over TLS: %q, %v", got, err)
+	}
+	for i := range 3 { // again and again, since what hangs is met in the rounds between
+		text := fmt.Sprintf("word%dword\n", i)
+		treetest.Write(t, base, map[string]string{"root/.robots": fmt.Sprintf("Disallow: /%d.txt\n", i), "home/ann/public/.robots": fmt.Sprintf("Disallow: /%d\n", i),
+			"root/dir/sub/b.txt": text, fmt.Sprintf("root/dir/new%d/c.txt", i): text})
+		_ = os.Chown(at("home/ann/public/.robots"), 12345, 12345)
+		g.Until("annotations are heeded", func() bool {
+			robots := g.Ask("robots.txt")
+			return strings.Contains(robots, fmt.Sprintf("Disallow: /%d.txt", i)) && strings.Contains(robots, fmt.Sprintf("Disallow: /~ann/%d", i))
+		})
+		g.Until("the index follows", func() bool { return strings.Contains(g.Ask("/search\t"+strings.TrimSpace(text)), "2 results") })
+		if menu := g.Ask("/"); !strings.Contains(menu, "/a.txt") || !strings.Contains(menu, "/mnt/") || !strings.Contains(menu, "/pub/") {
+			t.Errorf("the root's menu is %q", menu)
+		}
+		for _, sel := range []string{"/dir/", "/~ann/", fmt.Sprintf("/dir/new%d/", i)} {
+			if got := g.Ask(sel); strings.HasPrefix(got, "3") {
+				t.Errorf("%s: %q", sel, got)
+			}
+		}
+	}
+	if err := os.Rename(at("home/.later"), at("home/bob")); err != nil {
+		t.Fatal(err)
+	}
+	g.Until("a new user is served", func() bool { return g.Ask("/~bob/x.txt") == "new\n" })
+	g.Signal(syscall.SIGHUP)
+	g.Until("what does not answer is denied", func() bool {
+		robots := g.Ask("robots.txt")
+		return strings.Contains(robots, "Disallow: /mnt") && strings.Contains(robots, "Disallow: /pub") && strings.Contains(robots, "Disallow: /~mal")
+	})
+	others.stop()
+	release()
+	g.Until("it is served again", func() bool { return g.Ask("/mnt/x.txt") == "on the disk\n" && g.Ask("/~mal/x.txt") == "on the disk\n" })
+	g.Until("nobody is left", func() bool { return number(t, page, "go_goroutines") < 60 })
+	for _, d := range disks {
+		defer d.stall()()
+	}
+	askAll(g.Addr, behind...)
+	g.Signal(syscall.SIGTERM)
+	g.WaitLog(`"stopped"`)
 }
 
 // askAll asks for each selector twenty times, from different addresses. The
