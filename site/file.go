@@ -79,7 +79,14 @@ func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
 // is made for a client may be made from them.
 func (v *View) Open(name string) (fs.File, error) {
 	v.depend(path.Dir(name))
-	f, err := v.open(name)
+	base := path.Base(name)
+	var f *Resource
+	var err error
+	if menu.IsMap(base) || menu.IsMenuFile(base) {
+		f, err = v.open(name)
+	} else if f, err = aside(v, false, func(v *View) (*Resource, error) { return v.open(name) }); err == nil {
+		f.view = v
+	}
 	if err != nil {
 		return nil, err
 	}

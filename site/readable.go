@@ -21,11 +21,11 @@ import (
 // refusals remembers the refused names of directories.
 type refusals struct {
 	mu  sync.Mutex
-	dir map[string]refusal // by real name
+	dir map[string]refusedNames // by real name
 }
 
-// refusal are the names of one directory.
-type refusal struct {
+// refusedNames are the names of one directory.
+type refusedNames struct {
 	names    map[string]bool
 	revision disk.Revision
 	began    uint64 // the number of touches
@@ -52,7 +52,7 @@ func (v *View) refused(dir *disk.Handle, list []disk.Dirent) map[string]bool {
 	if ok && was.revision == dir.Revision && touched <= was.began && v.start-was.at < int64(refusalFor) {
 		return was.names
 	}
-	next := refusal{names: map[string]bool{}, revision: dir.Revision, began: v.began, at: v.start}
+	next := refusedNames{names: map[string]bool{}, revision: dir.Revision, began: v.began, at: v.start}
 	for len(list) > 0 {
 		p := &refusing{}
 		_, err := aside(v, false, func(v *View) (struct{}, error) { return struct{}{}, p.ask(v, dir, list) })
@@ -72,7 +72,7 @@ func (v *View) refused(dir *disk.Handle, list []disk.Dirent) map[string]bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if all.dir == nil || len(all.dir) >= maxRefusals {
-		all.dir = map[string]refusal{}
+		all.dir = map[string]refusedNames{}
 	}
 	all.dir[dir.Real] = next
 	return next.names

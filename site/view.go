@@ -113,6 +113,9 @@ type Resource struct {
 	handle *disk.Handle
 }
 
+// Stat returns Info.
+func (f *Resource) Stat() (fs.FileInfo, error) { return f.Info, nil }
+
 // Read reads from a file, unless it is known not to answer.
 func (f *Resource) Read(p []byte) (int, error) {
 	op, err := f.view.enter(f.Real)

@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"internal/fastcgi":           {},
 	"internal/source/feed":       {"answer", "menu", "selector", "server", "site"},
 	"internal/source/programs":   {"answer", "internal/fastcgi", "menu", "policy", "selector", "server", "site"},
-	"internal/source/sitesearch": {"answer", "internal/search", "menu", "policy", "selector", "server", "site"},
+	"internal/source/sitesearch": {"answer", "internal/search", "internal/stall", "menu", "policy", "selector", "server", "site"},
 
 	"server/internal/poll": {},
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/search"
+	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
@@ -221,21 +222,33 @@ type update struct {
 // look brings what the index has of a directory in step with it. Directories that the
 // index does not have are looked at, too.
 func (u *update) look(ctx context.Context, dir string) {
-	if u.seen[dir] || ctx.Err() != nil {
-		return
+	for todo := []string{dir}; len(todo) > 0 && ctx.Err() == nil; {
+		dir, todo = todo[0], todo[1:]
+		if u.seen[dir] {
+			continue
+		}
+		u.seen[dir] = true
+		for err := stall.ErrLeft; errors.Is(err, stall.ErrLeft); { // it goes on without what does not answer
+			var dirs []string
+			dirs, err = site.Try(ctx, u.Site, func(v *site.View) ([]string, error) { return u.one(ctx, v, dir), nil })
+			todo = append(todo, dirs...)
+		}
 	}
-	u.seen[dir] = true
-	v := u.Site.View(ctx)
+}
+
+// one brings the index in step with one directory, and returns the directories in it
+// that are to be looked at. It may be left behind.
+func (u *update) one(ctx context.Context, v *site.View, dir string) (todo []string) {
 	info, err := v.Stat(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			u.note(u.index.Forget(ctx, dir))
 		}
-		return // else it does not answer: later
+		return nil // else it does not answer: later
 	}
 	list, err := v.ReadDir(dir)
 	if err != nil || !info.IsDir() {
-		return
+		return nil
 	}
 	texts, dirs := u.index.Contents(ctx, dir)
 	old, known := set(texts), set(dirs)
@@ -245,7 +258,7 @@ func (u *update) look(ctx context.Context, dir string) {
 		name := selector.Join(dir, e.Name())
 		if e.IsDir() {
 			if u.below || !known[name] {
-				u.look(ctx, name)
+				todo = append(todo, name)
 			}
 			delete(known, name)
 			continue
@@ -256,7 +269,7 @@ func (u *update) look(ctx context.Context, dir string) {
 		}
 	}
 	if v.Err() != nil || ctx.Err() != nil {
-		return // a file system does not answer
+		return todo // a file system does not answer
 	}
 	for name := range old {
 		u.note(u.index.Delete(ctx, name))
@@ -265,6 +278,7 @@ func (u *update) look(ctx context.Context, dir string) {
 		u.note(u.index.Forget(ctx, name))
 	}
 	u.looked.Add(1)
+	return todo
 }
 
 func set(names []string) map[string]bool {
