@@ -10,6 +10,7 @@ import (
 	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/getcmd"
 	"github.com/gophd/gophd/internal/initcmd"
+	"github.com/gophd/gophd/internal/wirecmd"
 )
 
 func initCommand() *cli.Command {
@@ -63,6 +64,23 @@ func getCommand() *cli.Command {
 		ofCommand.text(&g.MaxSize, "max-size", "1GiB", "`SIZE` after which to give up"),
 		ofCommand.yes(&g.Insecure, "insecure", "take any certificate (gophers)"))
 }
+
+func wireCommand() *cli.Command {
+	w := &wirecmd.Wire{}
+	return command("wire", "what a Gopher server does with forty requests", "HOST:PORT...", wireHelp, func(c *cli.Context, args []string) error {
+		w.Out = c.App.Writer
+		return w.Run(c.Context, args)
+	},
+		ofCommand.duration(&w.Timeout, "timeout", 5*time.Second, "`DURATION` to wait for one reply"),
+		ofCommand.yes(&w.JSON, "json", "answer in JSON"))
+}
+
+const wireHelp = `
+For each request what the reply means, and by which document: empty, long, slow,
+unfinished, encoded, with control bytes, over HTTP and TLS, for robots.txt. It sends
+nothing harmful: short requests, one after the other, for names that nobody has. Several
+servers give a table. Exit status 1 if a reply is wrong.
+`
 
 // command makes a command that takes flags and then arguments.
 func command(name, usage, args, description string, do func(c *cli.Context, args []string) error, flags ...cli.Flag) *cli.Command {

@@ -56,7 +56,7 @@ func newApp() *cli.App {
 			}
 			return daemon.Run(c.Context, conf, c.App.ErrWriter)
 		},
-		Commands:             []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(), robotsCommand(), getCommand()},
+		Commands:             []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(), robotsCommand(), getCommand(), wireCommand()},
 		Suggest:              true,
 		HideHelpCommand:      true, // it would hide a directory of that name
 		EnableBashCompletion: true,
