@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"sync"
 	"syscall"
@@ -147,9 +148,12 @@ func (a *Value) WriteTo(w io.Writer) (n int64, err error) {
 	case a.Size < 0:
 		n, err = io.Copy(w, a.Stream)
 	default:
-		f, isFile := a.Stream.(*site.Resource)
-		if to, ok := w.(server.FileSender); ok && isFile {
-			n, err = to.SendFile(f.File, a.Size)
+		var file *os.File
+		if f, ok := a.Stream.(*site.Resource); ok {
+			file = f.OSFile()
+		}
+		if to, ok := w.(server.FileSender); ok && file != nil {
+			n, err = to.SendFile(file, a.Size)
 		} else {
 			n, err = io.Copy(w, a.Reader())
 		}

@@ -48,7 +48,12 @@ func (v *View) Lookup(name string) (*Resource, error) {
 	return f, nil
 }
 
-func (v *View) whoForbids(name string) string { return v.root.WhoForbids(v.call, name) }
+func (v *View) whoForbids(name string) string {
+	if v.root == nil {
+		return "no permission"
+	}
+	return v.root.WhoForbids(v.call, name)
+}
 
 // A Ready is a regular file that can be answered with at once.
 type Ready struct {
@@ -67,6 +72,9 @@ func (r Ready) Still() bool { return disk.Resident(r.FD, r.Size) }
 func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
 	v.depend(path.Dir(name))
 	if !v.site.answers(name) || v.site.suspect(name) || isAnswered(v.site.conf.Programs, "/"+name) {
+		return Ready{}, false
+	}
+	if v.root == nil {
 		return Ready{}, false
 	}
 	t, _, rest := v.root.At(name)
@@ -147,6 +155,9 @@ func (s *Snapshot) overBudget(name string) bool {
 // as what they lead to. The order is the directory's own: menus sort it.
 func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	v.depend(name)
+	if v.site.fsys != nil {
+		return v.readFS(name)
+	}
 	f, err := v.open(name)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,9 @@ const startDelay = time.Second
 // change, until ctx ends. It begins after a second, or as soon as somebody asks
 // for the Snapshot.
 func (s *Site) Run(ctx context.Context) error {
+	if s.fsys != nil {
+		return s.runFS(ctx)
+	}
 	select {
 	case <-ctx.Done():
 		return nil
@@ -64,7 +67,11 @@ const lastWait = 2 * time.Second
 
 // Reload asks for the root to be opened again and everything to be read. It
 // does not wait for it.
-func (s *Site) Reload() { s.watcher.Reread() }
+func (s *Site) Reload() {
+	if s.watcher != nil {
+		s.watcher.Reread()
+	}
+}
 
 // changed makes a new snapshot, or says why the old one stays.
 func (s *Site) changed(b watch.Batch) (err error) {

@@ -103,6 +103,7 @@ type Reload struct {
 // A Site is one content tree. Its methods may be called by many goroutines.
 type Site struct {
 	dir     string
+	fsys    fs.FS // instead of dir
 	conf    Config
 	log     *slog.Logger
 	watcher *watch.Watcher

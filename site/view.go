@@ -60,6 +60,9 @@ func (v *View) Spend(f func(bytes int) error) { v.spend = f }
 // Path returns where a name lies on the disk, links in it not followed: below the
 // root, a mount, or the directory of a user.
 func (v *View) Path(name string) string {
+	if v.root == nil {
+		return "/" + name
+	}
 	t, _, rest := v.root.At(name)
 	return filepath.Join(t.Dir, rest)
 }
@@ -87,6 +90,9 @@ func (v *View) Err() error { return v.failed }
 
 // open opens a name, and notes what it is or that it cannot be opened.
 func (v *View) open(name string) (*Resource, error) {
+	if v.site.fsys != nil {
+		return v.openFS(name)
+	}
 	f, err := v.root.Open(v.call, name)
 	if errors.Is(err, disk.ErrTooManyLinks) {
 		v.site.problems.once(tooManyLinks(name))
@@ -99,12 +105,12 @@ func (v *View) open(name string) (*Resource, error) {
 		v.depend(path.Dir(f.Real))
 	}
 	v.add(sight{name: name, real: f.Real, rev: f.Revision})
-	return &Resource{File: f.File, Name: name, Real: f.Real, Info: f.Info, view: v, handle: f}, nil
+	return &Resource{file: f.File, Name: name, Real: f.Real, Info: f.Info, view: v, handle: f}, nil
 }
 
 // A Resource is an opened file, or a directory, of the tree.
 type Resource struct {
-	*os.File
+	file
 	Name string // below the root, "." for the root
 	Real string // the same without links
 	Info fs.FileInfo
@@ -122,7 +128,7 @@ func (f *Resource) Read(p []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := f.File.Read(p)
+	n, err := f.file.Read(p)
 	op.Leave()
 	if spent := f.view.keeps(n); spent != nil {
 		return 0, spent
@@ -130,8 +136,11 @@ func (f *Resource) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// OSFile returns the file without the guard, for sendfile(2).
-func (f *Resource) OSFile() *os.File { return f.File }
+// OSFile returns the file without the guard, for sendfile(2); nil if it is in memory.
+func (f *Resource) OSFile() *os.File {
+	of, _ := f.file.(*os.File)
+	return of
+}
 
 // call makes a system call on a name, as long as the view is wanted and the name
 // answers.
