@@ -139,6 +139,8 @@ install:
 	install -D -m 755 bin/gophd $(DESTDIR)$(PREFIX)/bin/gophd
 	install -D -m 644 bin/gophd.8 $(SHARE)/man/man8/gophd.8
 	install -D -m 644 bin/robots.5 $(SHARE)/man/man5/robots.5
+	install -d $(SHARE)/gophd/systemd
+	install -m 644 examples/systemd/* $(SHARE)/gophd/systemd
 	install -D -m 644 packaging/completions/gophd.bash $(SHARE)/bash-completion/completions/gophd
 	install -D -m 644 packaging/completions/_gophd $(SHARE)/zsh/site-functions/_gophd
 	install -D -m 644 packaging/completions/gophd.fish $(SHARE)/fish/vendor_completions.d/gophd.fish

@@ -52,8 +52,9 @@ func (r *reading) readMaps(list []disk.Dirent) {
 			p.included[real] = p.included[real] || slices.Contains(sources.Interpreted, name)
 		}
 		for _, name := range sources.Linked {
-			if real := r.include(name); r.mayRun(real) {
-				p.included[real] = p.included[real]
+			real := r.include(name)
+			if _, known := p.included[real]; !known && r.mayRun(real) {
+				p.included[real] = false
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/gophd/gophd/diag"
@@ -38,6 +39,32 @@ func (p *problems) report(list []diag.Diagnostic) {
 	}
 }
 
+// together logs many problems of one kind as one line, which names the first.
+func (p *problems) together(list []diag.Diagnostic) {
+	const few = 3
+	p.mu.Lock()
+	list = slices.DeleteFunc(slices.Clone(list), func(d diag.Diagnostic) bool { return p.told[problem{d.File, d.Line, d.Code}] })
+	if len(list) > few {
+		for _, d := range list[1:] {
+			p.remember(problem{d.File, d.Line, d.Code})
+		}
+		list[0].Message += fmt.Sprintf("; %d more users are not served: gophd check -users names them", len(list)-1)
+		list = list[:1]
+	}
+	p.mu.Unlock()
+	for _, d := range list {
+		p.once(d)
+	}
+}
+
+// remember must be called with mu held.
+func (p *problems) remember(key problem) {
+	if p.told == nil || len(p.told) >= maxTold {
+		p.told = map[problem]bool{}
+	}
+	p.told[key] = true
+}
+
 // levels are those at which diagnostics are logged; what is missing is Info.
 var levels = map[diag.Severity]slog.Level{diag.Error: slog.LevelError, diag.Warning: slog.LevelWarn}
 
@@ -50,10 +77,7 @@ func (p *problems) once(d diag.Diagnostic) {
 	if p.told[key] {
 		return
 	}
-	if p.told == nil || len(p.told) >= maxTold {
-		p.told = map[problem]bool{}
-	}
-	p.told[key] = true
+	p.remember(key)
 	attrs := []any{"code", d.Code, "file", d.File, "line", d.Line, "problem", d.Message}
 	if d.Hint != "" {
 		attrs = append(attrs, "hint", d.Hint)

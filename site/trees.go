@@ -62,9 +62,7 @@ func (s *Site) lookTrees() error {
 	if err != nil {
 		return err
 	}
-	for _, d := range next.problems {
-		s.problems.once(d)
-	}
+	s.problems.together(next.problems)
 	if len(next.fresh) == 0 && len(next.trees) == len(old.Trees) {
 		return nil
 	}

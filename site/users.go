@@ -10,9 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/policy"
@@ -129,8 +132,8 @@ func (u *users) tree(call disk.Caller, f *foundTrees, name string, was *disk.Tre
 // home it is in: a link may lead anywhere.
 func (u *users) open(call disk.Caller, f *foundTrees, name, home string, info fs.FileInfo) (*disk.Tree, error) {
 	owner := disk.OwnerOf(info)
-	if owner < u.minUID {
-		return nil, nil // an account of the system, or root's
+	if owner < u.minUID || owner == overflowUID() {
+		return nil, nil // an account of the system, root's, or one that the kernel does not show
 	}
 	above, err := call.Stat(home)
 	switch {
@@ -146,7 +149,7 @@ func (u *users) open(call disk.Caller, f *foundTrees, name, home string, info fs
 	case errors.Is(err, stall.Err):
 		return nil, err
 	case err != nil:
-		f.problem(name, err.Error(), "chmod o+rx "+dir)
+		f.problems = append(f.problems, u.unopened(call, name, dir, err))
 		return nil, nil
 	case !os.SameFile(t.Info, info):
 		t.Close() // it was exchanged meanwhile: the next look finds it
@@ -154,6 +157,27 @@ func (u *users) open(call disk.Caller, f *foundTrees, name, home string, info fs
 	}
 	t.Owner = owner
 	return t, nil
+}
+
+// overflowUID stands for every owner that the user namespace of this process does not map.
+var overflowUID = sync.OnceValue(func() int {
+	text, _ := os.ReadFile("/proc/sys/kernel/overflowuid")
+	if uid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+		return uid
+	}
+	return 65534
+})
+
+// unopened explains why a user's directory cannot be opened. The sandbox shows the targets
+// of the links that were there at the start.
+func (u *users) unopened(call disk.Caller, name, dir string, err error) diag.Diagnostic {
+	real, unresolved := call.RealPath(dir)
+	info, unseen := call.Stat(dir)
+	if errors.Is(err, fs.ErrPermission) && unresolved == nil && unseen == nil && info.Mode()&0o005 == 0o005 &&
+		!strings.HasPrefix(real, strings.TrimSuffix(u.home, "/")+"/") {
+		return unopened(name, "it is a link to "+real+", which the sandbox does not show: the link came after the start", "restart gophd")
+	}
+	return unopened(name, err.Error(), "chmod o+rx "+dir)
 }
 
 // A User is somebody with a tree of their own.

@@ -1,11 +1,68 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gophd/gophd/internal/exit"
 )
+
+// flagsOf02 are the flags of version 0.2.0. One that goes must warn throughout 0.3.
+const flagsOf02 = "root vhost strict-text info-prefix search-memory search-all dates charset cache listen inetd host port http " +
+	"trust-proxy tls-cert tls-key tls-self-signed request-timeout stall-timeout drain max-conns max-conns-per-ip enforce enforce-spare " +
+	"rate burst watch poll poll-remote quiet v log-format access-log log-ips status metrics user sandbox sandbox-parent users users-min-uid mount fastcgi search"
+
+func TestFlagsAreStillThere(t *testing.T) {
+	var names []string
+	for _, f := range newApp().Flags {
+		names = append(names, f.Names()...)
+	}
+	for name := range strings.FieldsSeq(flagsOf02) {
+		if !slices.Contains(names, name) {
+			t.Errorf("-%s is gone", name)
+		}
+	}
+}
+
+// TestEnvironment: a variable is read as people write it, or refused with what to write.
+func TestEnvironment(t *testing.T) {
+	for _, tt := range []struct{ variable, args, message, hint string }{
+		{"GOPHD_SEARCH=yes", "", "", ""},
+		{"GOPHD_STRICT_TEXT=Off", "-dates=on", "", ""},
+		{"GOPHD_SEARCH=maybe", "", `GOPHD_SEARCH is "maybe"`, "want yes or no"},
+		{"GOPHD_POLL=5", "", `GOPHD_POLL is "5"`, "want a DURATION, such as 90s"},
+		{"GOPHD_BURST=many", "", `GOPHD_BURST is "many"`, "want a number"},
+		{"", "-search=maybe", `-search is "maybe"`, "want yes or no"},
+		{"", "-poll 5", `-poll is "5"`, "want a DURATION, such as 90s"},
+		{"GOPHD_HOTS=x", "", "unknown variable GOPHD_HOTS", "did you mean GOPHD_HOST?"},
+		{"GOPHD_PORT=tcp://10.96.0.7:70", "", "", ""},
+		{"GOPHD_PORT_70_TCP_ADDR=10.96.0.7", "", "", ""},
+		{"GOPHD_SERVICE_HOST=10.96.0.7", "", "", ""},
+		{"GOPHD_WEB_SERVICE_PORT=70", "", "", ""},
+		{"GOPHD_TRUST_PROXY=10.0.0.0/99", "", `-trust-proxy "10.0.0.0/99"`, "10.0.0.0/8"},
+		{"", "-burst 5", "-burst without -rate", "-rate 2 -burst 5"},
+		{"", "-quiet -v", "-quiet and -v", "leave one of them out"},
+		{"", "-mount /x=/nope", "-mount /x=/nope: no such directory", "mkdir -p /nope"},
+		{"", "-vhost foo=/nope", "-vhost foo=/nope: no such directory", "mkdir -p /nope"},
+	} {
+		t.Run(tt.variable+tt.args, func(t *testing.T) {
+			if name, value, ok := strings.Cut(tt.variable, "="); ok {
+				t.Setenv(name, value)
+			}
+			args := append([]string{"gophd", "check-config", "-listen", "127.0.0.1:0", "-sandbox", "off"}, strings.Fields(tt.args)...)
+			var stderr strings.Builder
+			status := run(t.Context(), append(args, t.TempDir()), strings.NewReader(""), &strings.Builder{}, &stderr)
+			got := stderr.String()
+			switch {
+			case tt.message == "" && status != exit.OK, tt.message != "" && status == exit.OK:
+				t.Errorf("status %d:\n%s", status, got)
+			case !strings.Contains(got, tt.message) || !strings.Contains(got, tt.hint) || strings.Contains(got, "strconv.") || strings.Contains(got, "netip."):
+				t.Errorf("want %q and %q:\n%s", tt.message, tt.hint, got)
+			}
+		})
+	}
+}
 
 func TestNetworkFlagsThatAreWrong(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{

@@ -25,6 +25,7 @@ func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := newApp()
 	app.Reader, app.Writer, app.ErrWriter = stdin, stdout, stderr
+	args = plainWords(app, args)
 	app.Metadata = map[string]any{"typed": args}
 	return exit.Report(stderr, app.RunContext(ctx, args))
 }
@@ -81,6 +82,9 @@ func isDir(name string) bool {
 
 // settings checks the flags, with the one argument, if there is one, as the root.
 func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Settings, error) {
+	if err := checkEnvironment(c.App); err != nil {
+		return nil, err
+	}
 	if len(args) == 0 {
 		return flags.Settings()
 	}
@@ -158,6 +162,9 @@ func unknownCommand(c *cli.Context) error {
 func badUsage(c *cli.Context, err error, _ bool) error {
 	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
+		if bad := badValue(c, err); bad != nil {
+			return bad
+		}
 		return exit.Usagef(c.Command.HelpName+" -help lists the flags; a DURATION is written 90s or 10m", "%w", err)
 	}
 	hint := c.Command.HelpName + " -help lists the flags; an argument that begins with - stands after --"

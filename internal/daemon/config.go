@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fmt"
 	"log/slog"
 	"math"
 	"net/netip"
@@ -171,6 +172,8 @@ func (f Flags) choices(c *Settings) error {
 		}
 	}
 	switch {
+	case f.Quiet && f.Verbose:
+		return exit.Usagef("leave one of them out", "-quiet and -v")
 	case f.Quiet:
 		c.logLevel = slog.LevelWarn
 	case f.Verbose:
@@ -206,6 +209,9 @@ func (f Flags) limits(*Settings) error {
 		if flag.value < 0 {
 			return exit.Usagef("a number of 0 or more", "-%s %d", flag.name, flag.value)
 		}
+	}
+	if f.Rate == 0 && f.Burst != server.DefaultBurst && f.Burst >= 0 {
+		return exit.Usagef(fmt.Sprintf("-rate 2 -burst %d", f.Burst), "-burst without -rate")
 	}
 	if !(f.Rate >= 0) || math.IsInf(f.Rate, 1) {
 		return exit.Usagef("requests per second, such as -rate 2 or -rate 0.5", "-rate %v", f.Rate)
@@ -329,7 +335,7 @@ func prefixes(flag string, list []string) ([]netip.Prefix, error) {
 			p, err = netip.PrefixFrom(a, a.BitLen()), nil
 		}
 		if err != nil {
-			return nil, exit.Usagef("an address or a block of them, such as 10.0.0.0/8 or ::1", "-%s: %w", flag, err)
+			return nil, exit.Usagef("an address or a block of them, such as 10.0.0.0/8 or ::1", "-%s %q", flag, s)
 		}
 		all = append(all, p)
 	}

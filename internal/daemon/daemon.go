@@ -69,10 +69,13 @@ var files = disk.Guarded(&stall.Guard{})
 // open makes everything ready.
 func (d *daemon) open(ctx context.Context) error {
 	if _, err := files.Stat(d.conf.root); err != nil {
-		return exit.Root(d.conf.root, err)
+		return rootError(d.conf.root, err)
 	}
 	if doubt, hint := Doubt(d.conf.root); doubt != "" {
 		d.log.Warn(doubt, "root", d.conf.root, "hint", hint)
+	}
+	if err := d.checkUsers(); err != nil {
+		return err
 	}
 	if err := d.openSockets(ctx); err != nil {
 		return err
@@ -83,6 +86,10 @@ func (d *daemon) open(ctx context.Context) error {
 	if err := d.becomeUser(); err != nil {
 		return err
 	}
+	if err := d.checkDirs(); err != nil {
+		return err
+	}
+	d.lookForUsers()
 	if err := d.openServer(ctx); err != nil {
 		return err
 	}

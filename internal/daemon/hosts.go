@@ -52,11 +52,8 @@ func (d *daemon) openHosts() error {
 		}
 	}
 	for i, h := range d.conf.hosts {
-		if _, err := files.Stat(h.dir); err != nil {
-			return exit.Root(h.dir, err)
-		}
 		if err := d.openHost(h, i == 0); err != nil {
-			return exit.Root(h.dir, err)
+			return rootError(h.dir, err)
 		}
 	}
 	return nil

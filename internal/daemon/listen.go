@@ -49,8 +49,15 @@ func withPort(addr string) string {
 	return net.JoinHostPort(strings.Trim(addr, "[]"), "70")
 }
 
+// forbidden reports whether a unit's settings may be why there is no listener.
+func forbidden(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EAFNOSUPPORT)
+}
+
 func listenError(addr string, err error) error {
-	switch {
+	switch hint := systemd.DropIn("listen"); {
+	case hint != "" && forbidden(err):
+		return exit.Usagef(hint, "-listen: %w", err)
 	case errors.Is(err, fs.ErrPermission):
 		return exit.Hint(err, "ports below 1024 need a privilege: use -listen :7070, or setcap cap_net_bind_service=+ep on the program, or start it from systemd")
 	case errors.Is(err, syscall.EADDRINUSE):

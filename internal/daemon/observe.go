@@ -14,6 +14,7 @@ import (
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/sandbox"
 	"github.com/gophd/gophd/internal/source/status"
+	"github.com/gophd/gophd/internal/systemd"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -23,6 +24,9 @@ func (d *daemon) openAccessLog() (err error) {
 		return nil
 	}
 	if d.access, err = accesslog.Open(d.conf.accessLog, d.conf.ips, d.log); err != nil {
+		if systemd.InUnit() {
+			return exit.Usagef("the unit lets gophd write below /var/log/gophd: GOPHD_ACCESS_LOG=/var/log/gophd/access.log", "%w", err)
+		}
 		return exit.Hint(err, "the user that gophd runs as must be able to write it, and to make a new one in its directory")
 	}
 	d.observers = append(d.observers, d.access)
@@ -54,6 +58,9 @@ func (d *daemon) openMetrics(ctx context.Context) (err error) {
 	}
 	var lc net.ListenConfig
 	if d.metrics, err = lc.Listen(ctx, "tcp", d.conf.metrics); err != nil {
+		if hint := systemd.DropIn("metrics"); hint != "" && forbidden(err) {
+			return exit.Usagef(hint, "-metrics: %w", err)
+		}
 		return exit.Hint(fmt.Errorf("-metrics: %w", err), "-metrics takes HOST:PORT, such as localhost:9170")
 	}
 	d.log.Info("metrics", "url", "http://"+d.metrics.Addr().String()+"/metrics")

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +9,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/gophd/gophd/internal/exit"
 	"github.com/gophd/gophd/internal/metrics"
@@ -94,9 +92,9 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 		}
 	}
 	if users := d.conf.site.Users; users != "" {
-		homes, _, _ := strings.Cut(users, "/*")
-		read = append(read, cmp.Or(homes, "/"))
-		d.log.Info("the sandbox shows all homes, since users come and go", "directory", cmp.Or(homes, "/"))
+		homes, links := userDirs(users, d.conf.site.UsersMinUID)
+		read = append(append(read, homes), links...)
+		d.log.Info("the sandbox shows all homes, since users come and go", "directory", homes, "links", len(links))
 	}
 	read = append(read, watch.Files()...)
 	for _, f := range d.certs.Files() {

@@ -331,7 +331,7 @@ func TestPackageUnits(t *testing.T) {
 func TestInstallNeedsNoGo(t *testing.T) {
 	need(t, "make", "install")
 	src, dest := t.TempDir(), t.TempDir()
-	run(t, "../..", "cp", "-r", "Makefile", "VERSION", "packaging", src)
+	run(t, "../..", "cp", "-r", "Makefile", "VERSION", "packaging", "examples", src)
 	noGo := func(args ...string) ([]byte, error) {
 		cmd := exec.Command("make", append([]string{"install", "PREFIX=/opt/g", "DESTDIR=" + dest}, args...)...)
 		cmd.Dir, cmd.Env = src, []string{"PATH=/usr/bin:/bin"}

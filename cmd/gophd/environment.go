@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gophd/gophd/internal/exit"
+)
+
+// orchestrated matches what Kubernetes sets for a service whose name begins with gophd.
+var orchestrated = regexp.MustCompile(`^GOPHD_(.*_)?(SERVICE|PORT)_|^GOPHD_(.*_)?PORT=(tcp|udp|sctp)://`)
+
+// plainWords replaces yes, no, on and off of flags that are true or false, in the
+// environment and in args, by the words that the flag library reads. It must run before
+// the flags are parsed.
+func plainWords(app *cli.App, args []string) []string {
+	args = slices.Clone(args)
+	for _, f := range allFlags(app) {
+		toggle, ok := f.(*cli.BoolFlag)
+		if !ok {
+			continue
+		}
+		for _, name := range toggle.EnvVars {
+			if word, ok := truths[strings.ToLower(os.Getenv(name))]; ok {
+				_ = os.Setenv(name, word)
+			}
+		}
+		for i, arg := range args {
+			name, value, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+			if word, ok := truths[strings.ToLower(value)]; ok && arg[0] == '-' && name == toggle.Name {
+				args[i] = "-" + name + "=" + word
+			}
+		}
+	}
+	if port := "GOPHD_PORT"; orchestrated.MatchString(port + "=" + os.Getenv(port)) {
+		_ = os.Unsetenv(port)
+	}
+	return args
+}
+
+var truths = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false"}
+
+func allFlags(app *cli.App) []cli.Flag {
+	flags := slices.Clone(app.Flags)
+	var add func([]*cli.Command)
+	add = func(list []*cli.Command) {
+		for _, c := range list {
+			flags = append(flags, c.Flags...)
+			add(c.Subcommands)
+		}
+	}
+	add(app.Commands)
+	return flags
+}
+
+// checkEnvironment refuses a variable GOPHD_* that sets nothing.
+func checkEnvironment(app *cli.App) error {
+	known := map[string]bool{}
+	for _, f := range allFlags(app) {
+		for _, name := range f.(cli.DocGenerationFlag).GetEnvVars() {
+			known[name] = true
+		}
+	}
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		flag, ours := strings.CutPrefix(name, "GOPHD_")
+		if !ours || known[name] || orchestrated.MatchString(variable) {
+			continue
+		}
+		hint := "each flag of gophd -help has a variable: -root is GOPHD_ROOT"
+		flag = strings.ToLower(strings.ReplaceAll(flag, "_", "-"))
+		if near := strings.TrimLeft(cli.SuggestFlag(app.Flags, flag, false), "-"); near != "" {
+			hint = fmt.Sprintf("did you mean %s? %s", env(near)[0], hint)
+		}
+		return exit.Usagef(hint, "unknown variable %s", name)
+	}
+	return nil
+}
+
+// unparsed are the flag library's messages about a value: of a variable, and of a flag.
+var unparsed = []*regexp.Regexp{
+	regexp.MustCompile(`^could not parse ("(?:[^"\\]|\\.)*") as .* value from environment variable "(\w+)" for flag ([\w-]+): `),
+	regexp.MustCompile(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?(-([\w-]+)): `),
+}
+
+// badValue explains a value that the library could not parse, or returns nil.
+func badValue(c *cli.Context, err error) error {
+	for _, message := range unparsed {
+		m := message.FindStringSubmatch(err.Error())
+		if m == nil {
+			continue
+		}
+		want := "a number"
+		for _, f := range c.Command.Flags {
+			if f.Names()[0] != m[3] {
+				continue
+			}
+			switch f.(type) {
+			case *cli.BoolFlag:
+				want = "yes or no"
+			case *cli.DurationFlag:
+				want = "a DURATION, such as 90s or 10m"
+			}
+		}
+		return exit.Usagef("want "+want, "%s is %s", m[2], m[1])
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package daemon
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/internal/disk"
+	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/systemd"
+)
+
+// maxUserUID is the last uid of a person's account (UID_MAX of login.defs).
+const maxUserUID = 60000
+
+// checkUsers refuses -users where the kernel shows several owners as one, as it does with
+// PrivateUsers=yes of systemd: then a link to another user's directory would pass for one's own.
+func (d *daemon) checkUsers() error {
+	from := d.conf.site.UsersMinUID
+	text, err := os.ReadFile("/proc/self/uid_map")
+	if d.conf.site.Users == "" || err != nil || covers(string(text), from, max(from, maxUserUID)) {
+		return nil
+	}
+	return exit.Usagef(cmp.Or(systemd.DropIn("users"), "the user namespace of gophd must map these uids"),
+		"-users: gophd cannot see whose files are whose: its uid map lacks some of %d to %d", from, max(from, maxUserUID))
+}
+
+// covers reports whether a uid_map (user_namespaces(7)) maps all uids from first to last.
+func covers(uidMap string, first, last int) bool {
+	type block struct{ inside, outside, count int }
+	var blocks []block
+	for line := range strings.Lines(uidMap) {
+		var b block
+		if _, err := fmt.Sscan(line, &b.inside, &b.outside, &b.count); err == nil {
+			blocks = append(blocks, b)
+		}
+	}
+	slices.SortFunc(blocks, func(a, b block) int { return cmp.Compare(a.inside, b.inside) })
+	for _, b := range blocks {
+		if b.inside <= first {
+			first = max(first, b.inside+b.count)
+		}
+	}
+	return first > last
+}
+
+// lookForUsers warns where no home can be seen, as with ProtectHome=yes of systemd.
+func (d *daemon) lookForUsers() {
+	if d.conf.site.Users == "" {
+		return
+	}
+	homes, _ := userDirs(d.conf.site.Users, d.conf.site.UsersMinUID)
+	list, err := files.List(homes)
+	if err == nil && len(list) > 0 {
+		return
+	}
+	why := "it is empty"
+	if err != nil {
+		why = err.Error()
+	}
+	d.log.Warn("-users serves nobody", "directory", homes, "why", why,
+		"hint", cmp.Or(systemd.DropIn("users"), "gophd must be able to list "+homes))
+}
+
+// userDirs returns the directory of the homes that a pattern of -users names, and the
+// directories of users to which links in it lead.
+func userDirs(pattern string, minUID int) (homes string, links []string) {
+	homes, below, _ := strings.Cut(pattern, "/*")
+	homes = cmp.Or(filepath.Clean(homes), "/")
+	list, _ := files.List(homes)
+	for _, e := range list {
+		real, err := files.RealPath(filepath.Join(homes, e.Name(), below))
+		if err != nil || strings.HasPrefix(real, strings.TrimSuffix(homes, "/")+"/") || slices.Contains(links, real) {
+			continue
+		}
+		if info, err := files.Stat(real); err == nil && info.IsDir() && disk.OwnerOf(info) >= minUID {
+			links = append(links, real)
+		}
+	}
+	return homes, links
+}
+
+// checkDirs reports which flag names a directory that cannot be served, and warns of a
+// program that does not listen.
+func (d *daemon) checkDirs() error {
+	flags := map[string]string{}
+	for _, h := range d.conf.hosts[1:] {
+		flags["-vhost "+h.name+"="+h.dir] = h.dir
+	}
+	for prefix, dir := range d.conf.site.Mounts {
+		flags["-mount /"+prefix+"="+dir] = dir
+	}
+	for _, flag := range slices.Sorted(maps.Keys(flags)) {
+		info, err := files.Stat(flags[flag])
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return exit.Hint(fmt.Errorf("%s: no such directory", flag), "make it (mkdir -p "+flags[flag]+"), or leave the flag out")
+		case err != nil:
+			return exit.Hint(fmt.Errorf("%s: %w", flag, err), "the user that gophd runs as must be able to read and search it")
+		case !info.IsDir():
+			return exit.Hint(fmt.Errorf("%s: not a directory", flag), "name a directory")
+		}
+	}
+	for _, rule := range d.conf.programs {
+		if _, err := files.Stat(rule.Client.Socket); err != nil {
+			d.log.Warn("no program listens for -fastcgi", "selector", rule.Selector(), "socket", rule.Client.Socket,
+				"hint", "start the program that makes this socket; until then visitors read that it does not answer")
+		}
+	}
+	return nil
+}
+
+// rootError explains why a directory cannot be served.
+func rootError(dir string, err error) error {
+	abs, _ := filepath.Abs(dir)
+	hint := systemd.DropIn("root")
+	for _, hidden := range []string{"/home/", "/root/", "/run/user/"} { // by ProtectHome=yes
+		if hint != "" && strings.HasPrefix(abs+"/", hidden) {
+			return exit.Usagef(hint, "the directory %s cannot be served: %w", dir, err)
+		}
+	}
+	return exit.Root(dir, err)
+}

@@ -1,0 +1,31 @@
+package systemd
+
+import (
+	"os"
+	"strconv"
+	"strings"
+)
+
+// InUnit reports whether systemd started this process as a service.
+func InUnit() bool {
+	pid, ok := os.LookupEnv("SYSTEMD_EXEC_PID") // since version 248
+	return os.Getenv("INVOCATION_ID") != "" && (!ok || pid == strconv.Itoa(os.Getpid()))
+}
+
+// DropIn returns the commands that activate a drop-in of the package (examples/systemd), for
+// the hint of a message, or "" outside a unit.
+func DropIn(name string) string {
+	if !InUnit() {
+		return ""
+	}
+	from, to := "/usr/share/gophd/systemd/gophd-"+name+".conf", "/etc/systemd/system/gophd.service.d"
+	if local := "/usr/local" + strings.TrimPrefix(from, "/usr"); exists(local) && !exists(from) {
+		from = local // of make install
+	}
+	return "the unit forbids it: mkdir -p " + to + " && cp " + from + " " + to + "/ && systemctl daemon-reload && systemctl restart gophd"
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
