@@ -37,6 +37,11 @@ func plainWords(app *cli.App, args []string) []string {
 			}
 		}
 	}
+	for flag, variable := range map[string]string{"quiet": "GOPHD_V", "v": "GOPHD_QUIET"} { // the flag wins
+		if slices.Contains(args, "-"+flag) || slices.Contains(args, "--"+flag) {
+			_ = os.Unsetenv(variable)
+		}
+	}
 	if port := "GOPHD_PORT"; orchestrated.MatchString(port + "=" + os.Getenv(port)) {
 		_ = os.Unsetenv(port)
 	}
