@@ -17,7 +17,7 @@ import (
 )
 
 // stands says which model stands for a program.
-var stands = map[string]string{"google": "google", "google-raw": "google-raw", "cpython": "first-match", "gopher-mcp": "gopher-mcp"}
+var stands = map[string]string{"google": "google", "google-raw": "google-raw", "cpython": "first-match", "cpython-main": "longest-match", "gopher-mcp": "gopher-mcp"}
 
 // TestModels holds the models against recorded decisions of the programs that they
 // stand for, and against the dialects.
@@ -128,7 +128,8 @@ const agreementHead = `# Who reads a robots.txt as whom
 
 Made by ` + "`go test ./robots/kit -run TestAgreement -update`" + ` from answers that were
 recorded once (robots/kit/testdata, robots/kit/cases.jsonl): google/robotstxt@22b355f,
-CPython 3.11.7's urllib.robotparser, scrapy/protego@81f1b35 (0.6.1), and
+CPython 3.11.7's urllib.robotparser and that of its main branch (055a953, "cpython-main"
+in the kit), scrapy/protego@81f1b35 (0.6.1), and
 cameronrye/gopher-mcp@43f5afc. CPython and gopher-mcp follow other standards than RFC
 9309: where they differ from it they are not wrong. The models of package robots that
 stand for google, CPython and gopher-mcp agree with every recorded answer.

@@ -80,9 +80,12 @@ func (by grouping) read(f *robots.File) (list []lineGroup) {
 	return list
 }
 
-// name is the name of a User-agent line as it is compared, in lower case.
+// name is the name of a User-agent line as it is compared, in lower case but for
+// [ValueOrPart].
 func (by grouping) name(value string) string {
 	switch {
+	case by.names == ValueOrPart:
+		return value // in one case or the other
 	case by.names == Token:
 		value = robots.ProductToken(value)
 	case by.names == Part && by.python:
@@ -190,10 +193,11 @@ func chooseByKey(groups []lineGroup, robot string) []robots.Rule {
 	byName := map[string]*lineGroup{}
 	for i := range groups {
 		for _, name := range groups[i].names {
-			g := byName[name]
+			key := strings.ToLower(name)
+			g := byName[key]
 			if g == nil {
-				order, g = append(order, name), &lineGroup{names: groups[i].names}
-				byName[name] = g
+				order, g = append(order, key), &lineGroup{names: groups[i].names}
+				byName[key] = g
 			}
 			shared := func(name string) bool { return !slices.Contains(groups[i].names, name) }
 			g.names = slices.DeleteFunc(slices.Clone(g.names), shared)
@@ -206,7 +210,7 @@ func chooseByKey(groups []lineGroup, robot string) []robots.Rule {
 	robot, _, _ = strings.Cut(robot, "/")
 	for _, key := range order {
 		for _, name := range byName[key].names {
-			if name != "*" && strings.Contains(robot, name) {
+			if name != "*" && strings.Contains(robot, strings.ToLower(name)) {
 				return byName[key].rules
 			}
 		}
