@@ -305,3 +305,15 @@ func TestStarIsNoQuestionMark(t *testing.T) {
 		}
 	}
 }
+
+// TestExtendedReadings: C10, the longest pattern decides, whatever the order; C11, "?"
+// and "[...]" are ordinary bytes; C12, what cannot be understood is ignored, and no one
+// is written to.
+func TestExtendedReadings(t *testing.T) {
+	f := Parse(Extended, []byte("User-agent: a\nRobot-version: 2.0\nAllow: /d/*\nDisallow: /d/x/*\nAllow: /d/x/y/*\nDisallow: /q?\nDisallow: /[ab]*\nDisallow: /b\\*\nExpression: ^/z\n"))
+	for path, want := range map[string]bool{"/d/a": true, "/d/x/a": false, "/d/x/y/a": true, "/q?": false, "/qa": true, "/[ab]c": false, "/a": true, "/b\\c": false, "/b*": true, "/z": true} {
+		if f.Allowed("a", path) != want {
+			t.Errorf("%s: allowed %v", path, !want)
+		}
+	}
+}

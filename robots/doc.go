@@ -1,14 +1,24 @@
 // Package robots reads robots.txt files and answers what a robot may fetch:
 //
-//	f, err := robots.ParseReader(robots.Gopher, body, 0)
+//	f, err := robots.ParseReader(robots.RFC9309, body, 0)
 //	// ...
-//	if f.Allowed("mybot", "/phlog/drafts/") {
+//	if d := f.Decide("mybot", "/phlog/drafts/"); !d.Allowed {
+//		log.Print(d.Rule.Line, d.Rule.Pattern, d.Reason)
+//	}
 //
-// It reads each of the standards as its text says, and tells why it decides as it
-// does ([File.Decide]). Packages below model how programs in use read a file
-// (robots/readers), tell what in a file has no effect (robots/lint), write one
-// standard in another (robots/convert), fetch and keep the files of hosts and wait
-// as they ask (robots/client), and ask IRC networks (robots/irc).
+// An author of a robot needs eight names:
+//
+//	Parse, ParseReader     read a file, in a [Dialect]
+//	File.Allowed, Decide   answer for one robot and one selector, Decide with the reason
+//	File.Agent             the [Rules] of one robot, for many questions
+//	File.Usage             what may be done with a page: search, training (Content-Usage)
+//	File.CrawlDelay        the time to leave between two requests
+//	File.Sitemaps          the URLs of Sitemap lines
+//
+// All else is for tools. Packages below fetch and keep the files of hosts, and wait as
+// these ask (robots/client); report lines without effect (robots/lint); write one
+// standard in another (robots/convert); model programs in use (robots/readers); ask IRC
+// networks (robots/irc); and hold test cases for other parsers (robots/kit).
 //
 // A robots file is a request, not a lock: what must not be read must not be
 // served. The package links nothing of the network.
