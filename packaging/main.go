@@ -93,7 +93,7 @@ func (r release) stage(dir, arch string) error {
 			return err
 		}
 	}
-	for _, unit := range []string{"gophd.service", "gophd.socket"} {
+	for _, unit := range []string{"gophd.service", "gophd.socket", "gophd-gemini.socket", "gophd-spartan.socket", "gophd-nex.socket", "gophd-finger.socket"} {
 		text, err := os.ReadFile(filepath.Join("..", "examples", "systemd", unit))
 		if err != nil {
 			return err

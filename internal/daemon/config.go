@@ -46,6 +46,8 @@ type Flags struct {
 	TLSCert, TLSKey []string
 	TLSSelfSigned   string
 
+	Gemini, Spartan, Nex, Finger []string
+
 	RequestTimeout, StallTimeout, Drain time.Duration
 	MaxConns, MaxConnsPerIP             int
 	Rate                                float64
@@ -95,6 +97,7 @@ type Settings struct {
 	programs []programs.Mapping
 
 	listen      []string
+	fronts      []frontAddr
 	listenNames map[string]string // the hosts of addresses that have one of their own
 	hosts       []*virtualHost    // the root's first
 	inetd       bool
@@ -127,7 +130,7 @@ func (f Flags) Settings() (*Settings, error) {
 		root: f.Root, inetd: f.Inetd, selfSigned: f.TLSSelfSigned,
 		logFormat: f.LogFormat, accessLog: f.AccessLog, metrics: f.Metrics, user: f.User, sandbox: f.Sandbox, sandboxParent: f.SandboxParent, version: f.Version,
 	}
-	for _, check := range []func(*Settings) error{f.names, f.choices, f.limits, f.tree, f.parts, f.network, f.certificates} {
+	for _, check := range []func(*Settings) error{f.names, f.choices, f.limits, f.tree, f.parts, f.network, f.certificates, f.otherProtocols} {
 		if err := check(c); err != nil {
 			return nil, err
 		}

@@ -111,9 +111,13 @@ func (d *daemon) serve(ctx context.Context) error {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	announce(d.log, d.conf.root, d.srv, d.listeners)
+	d.announceFronts()
 	tasks, ctx := errgroup.WithContext(ctx)
 	for _, l := range d.listeners {
 		tasks.Go(func() error { return d.srv.Serve(ctx, l) })
+	}
+	for _, f := range d.fronts {
+		tasks.Go(func() error { return d.srv.ServeProtocol(ctx, f.Listener, d.protocol(f.name)) })
 	}
 	for _, s := range d.sites() {
 		tasks.Go(func() error { return s.Run(ctx) })

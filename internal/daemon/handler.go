@@ -23,7 +23,7 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	d.srv = d.conf.server
+	d.srv, d.hosts = d.conf.server, all
 	d.srv.Handler = all
 	if len(d.conf.hosts) == 1 {
 		d.srv.Handler = all.first.handler
@@ -55,7 +55,7 @@ func (c *Settings) newHosts() (*hosts, error) {
 		all.byName[h.name] = h
 	}
 	for addr, name := range c.listenNames {
-		at, err := net.ResolveTCPAddr("tcp", withPort(addr))
+		at, err := net.ResolveTCPAddr("tcp", withPort(addr, "70"))
 		if err != nil {
 			return nil, exit.Usagef("-listen ADDR=NAME: HOST:PORT=NAME, :PORT=NAME", "-listen %q: %w", addr+"="+name, err)
 		}

@@ -28,7 +28,7 @@ func listen(ctx context.Context, addrs []string) ([]net.Listener, error) {
 	}
 	var all []net.Listener
 	for _, addr := range addrs {
-		l, err := server.Listen(ctx, withPort(addr))
+		l, err := server.Listen(ctx, withPort(addr, "70"))
 		if err != nil {
 			closeAll(all)
 			return nil, listenError(addr, err)
@@ -38,15 +38,15 @@ func listen(ctx context.Context, addrs []string) ([]net.Listener, error) {
 	return all, nil
 }
 
-// withPort adds Gopher's port to an address that has none.
-func withPort(addr string) string {
+// withPort adds a protocol's port to an address that has none.
+func withPort(addr, port string) string {
 	if _, _, err := net.SplitHostPort(addr); err == nil {
 		return addr
 	}
 	if p, err := strconv.ParseUint(addr, 10, 16); err == nil {
 		return fmt.Sprintf(":%d", p)
 	}
-	return net.JoinHostPort(strings.Trim(addr, "[]"), "70")
+	return net.JoinHostPort(strings.Trim(addr, "[]"), port)
 }
 
 // forbidden reports whether a unit's settings may be why there is no listener.
@@ -86,12 +86,20 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 	}
 	handed, err := systemd.Listeners()
 	for _, l := range handed {
-		d.listeners = append(d.listeners, server.SharedListener{Listener: l})
+		shared := server.SharedListener{Listener: l.Listener}
+		if _, ok := frontPorts[l.Name]; ok {
+			d.fronts = append(d.fronts, frontListener{l.Name, shared})
+		} else {
+			d.listeners = append(d.listeners, shared)
+		}
 	}
 	if errors.Is(err, systemd.ErrAccepted) {
 		return exit.Hint(err, "the socket unit wants Accept=no; a service for each connection is gophd -inetd")
 	}
 	if err != nil {
+		return err
+	}
+	if err := d.openFronts(ctx); err != nil {
 		return err
 	}
 	if len(d.conf.listen) == 0 && len(d.listeners) > 0 {

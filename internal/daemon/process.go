@@ -22,7 +22,9 @@ type daemon struct {
 	conf      *Settings
 	srv       *server.Server
 	certs     *keypair.Certificates // nil: no TLS
+	hosts     *hosts
 	listeners []net.Listener
+	fronts    []frontListener   // of other protocols
 	conn      net.Conn          // of -inetd, instead of listeners
 	notify    *systemd.Notifier // nil: not under systemd
 	log       *slog.Logger
@@ -67,6 +69,9 @@ func (d *daemon) sites() []*site.Site {
 // close closes what was opened.
 func (d *daemon) close() {
 	closeAll(d.listeners)
+	for _, f := range d.fronts {
+		_ = f.Close()
+	}
 	d.access.Close()
 	d.logs.Close()
 }

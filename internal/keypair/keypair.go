@@ -6,6 +6,7 @@
 package keypair
 
 import (
+	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -78,6 +79,17 @@ func (s *Certificates) Add(f CertKey) error {
 	defer s.mu.Unlock()
 	s.pairs = append(s.pairs, p)
 	return nil
+}
+
+// Fingerprint returns the SHA-256 of the certificate for clients that ask for no name,
+// as clients that trust on first use show it.
+func (s *Certificates) Fingerprint() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.pairs) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("SHA256:%X", sha256.Sum256(s.pairs[0].cert.Certificate[0]))
 }
 
 // Files lists the pairs.

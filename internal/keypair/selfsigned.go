@@ -24,7 +24,7 @@ const (
 
 // lifetime is long: clients that know a self-signed certificate by sight ask
 // their users when it changes.
-const lifetime = 20 * 365 * 24 * time.Hour
+const lifetime = 10 * 365 * 24 * time.Hour
 
 // SelfSigned returns the pair gophd.crt and gophd.key in dir, and makes it, for
 // the given names and addresses, if neither is there. Nothing is written over.

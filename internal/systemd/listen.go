@@ -15,11 +15,17 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 )
 
+// A Socket is a listener with its FileDescriptorName (systemd.socket(5)).
+type Socket struct {
+	net.Listener
+	Name string
+}
+
 // Listeners returns the listening sockets that this process was started with
 // (sd_listen_fds(3): LISTEN_FDS, LISTEN_PID), in their order, and none if there
 // are none. It takes them out of the environment; a second call returns none.
-func Listeners() ([]net.Listener, error) {
-	var all []net.Listener
+func Listeners() ([]Socket, error) {
+	var all []Socket
 	var failed error
 	for _, f := range activation.Files(true) {
 		l, err := listener(f)
@@ -28,7 +34,7 @@ func Listeners() ([]net.Listener, error) {
 			failed = errors.Join(failed, fmt.Errorf("taking over socket %q: %w", f.Name(), err))
 			continue
 		}
-		all = append(all, l)
+		all = append(all, Socket{l, f.Name()})
 	}
 	if failed != nil {
 		for _, l := range all {

@@ -107,29 +107,5 @@ func webURL(req *server.Request, p string) string {
 	return u.String()
 }
 
-// mediaTypes are what browsers show. There is none that they run: HTML and SVG in
-// a page of their own could.
-var mediaTypes = map[string]string{
-	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".avif": "image/avif",
-	".bmp": "image/bmp", ".ico": "image/x-icon", ".svg": "image/svg+xml",
-	".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".oga": "audio/ogg", ".opus": "audio/ogg", ".flac": "audio/flac", ".wav": "audio/wav", ".m4a": "audio/mp4",
-	".mp4": "video/mp4", ".webm": "video/webm", ".ogv": "video/ogg", ".m4v": "video/mp4",
-	".pdf": "application/pdf", ".xml": "text/plain; charset=utf-8", ".atom": "text/plain; charset=utf-8",
-}
-
-// mediaType is the type that an answer is sent with.
-func mediaType(a *answer.Value) string {
-	if a.Media != "" {
-		return a.Media
-	}
-	if t, ok := mediaTypes[strings.ToLower(path.Ext(a.Selector))]; ok {
-		return t
-	}
-	if a.Type == menu.TypeText || a.Type == menu.TypeHTML {
-		return plainText
-	}
-	return "application/octet-stream"
-}
-
 // inline reports whether a browser may show a type instead of saving it.
 func inline(kind string) bool { return kind != "application/octet-stream" }

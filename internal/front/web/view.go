@@ -99,7 +99,7 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value) 
 	}
 	v.tell(v.Host.Site, h, a.Selector, name, dir)
 	h.Add("Vary", "Accept")
-	kind := mediaType(a)
+	kind := a.MediaType()
 	switch {
 	case a.Drawn:
 		h.Set("Content-Security-Policy", pageCSP)
@@ -143,7 +143,7 @@ func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Acc
 
 // isShown reports whether a file is shown in a page.
 func isShown(a *answer.Value) bool {
-	switch kind, _, _ := strings.Cut(mediaType(a), "/"); kind {
+	switch kind, _, _ := strings.Cut(a.MediaType(), "/"); kind {
 	case "text":
 		return a.Size <= maxText && !answer.IsRobots(a.Selector)
 	case "image", "audio", "video":
@@ -157,7 +157,7 @@ func isShown(a *answer.Value) bool {
 func (v *Pages) draw(q *answer.Asked, a *answer.Value) ([]byte, error) {
 	p := v.begin(q, a)
 	raw := (&url.URL{Path: a.Selector}).EscapedPath() + "?raw"
-	kind, _, _ := strings.Cut(mediaType(a), "/")
+	kind, _, _ := strings.Cut(a.MediaType(), "/")
 	if name, _ := a.Name(); name != "" && a.Class == answer.File {
 		p.Raw = raw
 	}

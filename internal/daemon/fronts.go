@@ -1,0 +1,135 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/front/smallnet"
+	"github.com/gophd/gophd/server"
+)
+
+// frontPorts are the protocols beside Gopher, with their usual ports. Each has a flag,
+// and a socket of systemd's may have its name (FileDescriptorName=).
+var frontPorts = map[string]string{"gemini": "1965", "spartan": "300", "nex": "1900", "finger": "79"}
+
+// frontAddr is where a protocol is to listen.
+type frontAddr struct{ name, addr string }
+
+// frontListener is a listener of a protocol.
+type frontListener struct {
+	name string
+	net.Listener
+}
+
+// otherProtocols checks -gemini, -spartan, -nex and -finger.
+func (f Flags) otherProtocols(c *Settings) error {
+	for _, p := range []struct {
+		name  string
+		addrs []string
+	}{{"gemini", f.Gemini}, {"spartan", f.Spartan}, {"nex", f.Nex}, {"finger", f.Finger}} {
+		for _, addr := range p.addrs {
+			if addr == "" || strings.HasPrefix(addr, "-") {
+				return exit.Usagef("-"+p.name+" takes HOST:PORT, :PORT, HOST or PORT, such as :"+frontPorts[p.name], "-%s %q is no address", p.name, addr)
+			}
+			if p.name == "gemini" && len(c.certs) == 0 && c.selfSigned == "" {
+				return exit.Usagef("Gemini is always encrypted: add -tls-self-signed DIR, or -tls-cert FILE -tls-key FILE", "-gemini without a certificate")
+			}
+			c.fronts = append(c.fronts, frontAddr{p.name, withPort(addr, frontPorts[p.name])})
+		}
+	}
+	return nil
+}
+
+// openFronts listens for the other protocols.
+func (d *daemon) openFronts(ctx context.Context) error {
+	for _, f := range d.fronts {
+		if f.name == "gemini" && len(d.conf.certs) == 0 && d.conf.selfSigned == "" {
+			return exit.Usagef("Gemini is always encrypted: add -tls-self-signed DIR, or -tls-cert FILE -tls-key FILE", "a socket for Gemini, but no certificate")
+		}
+	}
+	for _, f := range d.conf.fronts {
+		l, err := server.Listen(ctx, f.addr)
+		switch {
+		case d.checking && errors.Is(err, syscall.EADDRINUSE):
+			d.log.Warn("an address is in use, by a gophd that runs already or by another program", "error", err)
+		case err != nil:
+			return frontListenError(f, err)
+		default:
+			d.fronts = append(d.fronts, frontListener{f.name, l})
+		}
+	}
+	return nil
+}
+
+func frontListenError(f frontAddr, err error) error {
+	var told *exit.CommandError
+	if failed := listenError(f.addr, err); errors.As(failed, &told) {
+		told.Hint = strings.ReplaceAll(told.Hint, "-listen", "-"+f.name)
+		return told
+	}
+	return err
+}
+
+// protocol returns one of the protocols beside Gopher.
+func (d *daemon) protocol(name string) *server.Protocol {
+	front := &smallnet.Protocols{Hosts: d.hostOf}
+	return map[string]func() *server.Protocol{"gemini": front.Gemini, "spartan": front.Spartan, "nex": front.Nex, "finger": front.Finger}[name]()
+}
+
+// hostOf returns the host that a request of another protocol is for. Without a name, its
+// address decides. A server that does not know its own name takes any for the first
+// host's.
+func (d *daemon) hostOf(r *server.Request, name string) (*answer.Host, *server.Request, bool) {
+	h := d.hosts.of(r)
+	if name != "" {
+		h = d.hosts.byName[hostName(name)]
+		local := r.Local.Addr().Unmap()
+		mine := d.srv.Host == "" || hostName(name) == hostName(d.srv.Host) || name == local.String() || hostName(name) == "localhost" && local.IsLoopback()
+		if h == nil && mine {
+			h = d.hosts.of(r)
+		}
+	}
+	if h == nil {
+		return nil, nil, false
+	}
+	own := *h.own(r)
+	own.Port = d.gopherPort()
+	return h.front.Host, &own, true
+}
+
+// gopherPort is the port of Gopher in links.
+func (d *daemon) gopherPort() int {
+	if d.srv.Port != 0 {
+		return d.srv.Port
+	}
+	for _, l := range d.listeners {
+		if addr, ok := l.Addr().(*net.TCPAddr); ok {
+			return addr.Port
+		}
+	}
+	return 70
+}
+
+// announceFronts logs where the other protocols can be reached, and the fingerprint of
+// the certificate, by which Gemini's clients know the host.
+func (d *daemon) announceFronts() {
+	for _, f := range d.fronts {
+		addr, ok := f.Addr().(*net.TCPAddr)
+		if !ok {
+			continue
+		}
+		host, more := cmp.Or(d.srv.Host, "localhost"), []any(nil)
+		if f.name == "gemini" {
+			more = []any{"fingerprint", d.certs.Fingerprint()}
+		}
+		url := f.name + "://" + net.JoinHostPort(host, strconv.Itoa(addr.Port)) + "/"
+		d.log.Info("serving "+f.name, append([]any{"url", url}, more...)...)
+	}
+}

@@ -1,0 +1,136 @@
+package smallnet
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+)
+
+// Finger (RFC 1288): a user's tree in a few lines. Who has none is no user, whether
+// or not there is an account.
+
+const (
+	maxPlan = 16 << 10 // bytes of plan.txt
+	newest  = 3        // dated texts
+)
+
+// Finger returns the protocol of Finger.
+func (f *Protocols) Finger() *server.Protocol {
+	return &server.Protocol{Name: "finger", Error: func(err error) []byte { return []byte(server.ErrorMessage(err) + "\r\n") }, Handler: server.HandlerFunc(f.serveFinger),
+		Length: func(head []byte) int { return lineLength(head, maxURL) }}
+}
+
+var errNoUser = &server.Error{Kind: server.NotFound, Message: "no such user"}
+
+func (f *Protocols) serveFinger(w server.ResponseWriter, r *server.Request) error {
+	name := strings.TrimSpace(r.Raw)
+	r.Selector = name
+	if rest, ok := strings.CutPrefix(name, "/W"); ok {
+		name = strings.TrimSpace(rest)
+	}
+	switch {
+	case strings.Contains(name, "@"):
+		return &server.Error{Kind: server.Forbidden, Message: "Finger forwarding is not offered"} // RFC 1288 section 3.2.1
+	case name == "":
+		return f.write(w, r, "/", siteFormat)
+	case strings.ContainsAny(name, "/ \t") || strings.HasPrefix(name, "."):
+		return errNoUser
+	}
+	err := f.write(w, r, "/~"+name+"/", userFormat)
+	if k := server.KindOf(err); k == server.NotFound || k == server.BadRequest {
+		return errNoUser
+	}
+	return err
+}
+
+func (f *Protocols) write(w server.ResponseWriter, r *server.Request, sel string, form *answer.Format) error {
+	a, err := f.ask(r, "", sel, "", form)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if a.Class != answer.Menu {
+		return errNoUser
+	}
+	_, err = a.WriteTo(w)
+	return err
+}
+
+var siteFormat = &answer.Format{Draw: func(q *answer.Asked, _ *answer.Value) ([]byte, error) {
+	var b bytes.Buffer
+	line(&b, q.Title(".", true))
+	line(&b, gopherURL(q.Request, "/"))
+	if q.View.HasUsers() {
+		n := len(q.View.Users())
+		line(&b, fmt.Sprintf("%d users have a place here.", n))
+	}
+	return b.Bytes(), nil
+}}
+
+var userFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
+	name, _, err := selector.Path(a.Selector)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	line(&b, q.Title(name, true))
+	if plan, err := q.View.Lookup(selector.Join(name, "plan.txt")); err == nil {
+		text, _ := io.ReadAll(io.LimitReader(plan, maxPlan))
+		_ = plan.Close()
+		for l := range strings.Lines(string(text)) {
+			line(&b, strings.TrimRight(oneLine(l), " "))
+		}
+	}
+	for _, t := range datedTexts(q, name) {
+		line(&b, t.day.Format(time.DateOnly)+" "+q.Title(t.name, false))
+	}
+	line(&b, gopherURL(q.Request, a.Selector))
+	return b.Bytes(), nil
+}}
+
+// line writes a line as RFC 1288 section 2.2 has it.
+func line(b *bytes.Buffer, s string) { b.WriteString(oneLine(s) + "\r\n") }
+
+func gopherURL(r *server.Request, sel string) string {
+	return selector.URL{Host: r.Host, Port: r.Port, Type: menu.TypeMenu, Selector: strings.TrimSuffix(sel, "/") + "/"}.String()
+}
+
+type dated struct {
+	name string
+	day  time.Time
+}
+
+// datedTexts returns the newest dated texts of a tree: of its directory, and of those
+// right below it.
+func datedTexts(q *answer.Asked, dir string) (list []dated) {
+	var look func(dir string, below bool)
+	look = func(dir string, below bool) {
+		entries, err := q.View.ReadDir(dir)
+		if err != nil {
+			return // not for readers, or it does not answer
+		}
+		for _, e := range entries {
+			name := selector.Join(dir, e.Name())
+			day, ok := answer.Day(e.Name())
+			switch typ, known := menu.TypeOf(e.Name()); {
+			case e.IsDir() && below:
+				look(name, false)
+			case e.IsDir() || !ok || known && typ != menu.TypeText:
+			default:
+				list = append(list, dated{name, day})
+			}
+		}
+	}
+	look(dir, true)
+	slices.SortFunc(list, func(a, b dated) int { return cmp.Or(b.day.Compare(a.day), strings.Compare(b.name, a.name)) })
+	return list[:min(len(list), newest)]
+}

@@ -1,0 +1,97 @@
+package smallnet
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/server"
+)
+
+// Gemini (specification 0.24): over TLS, one URL of at most 1,024 bytes and CRLF.
+
+const maxURL = 1024
+
+var geminiFormat = gemtext("=>")
+
+// Gemini returns the protocol of Gemini.
+func (f *Protocols) Gemini() *server.Protocol {
+	return &server.Protocol{Name: "gemini", TLS: true, Error: geminiError, Handler: server.HandlerFunc(f.serveGemini),
+		Length: func(head []byte) int { return lineLength(head, maxURL+1) }}
+}
+
+func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) error {
+	r.Selector = strings.TrimSpace(r.Raw) // for the log, until it is known
+	u, err := geminiURL(r.Raw)
+	if err != nil {
+		return err
+	}
+	if u.Scheme != "gemini" || u.Port() != "" && u.Port() != strconv.Itoa(int(r.Local.Port())) && u.Port() != strconv.Itoa(geminiPort) {
+		return errOtherHost
+	}
+	sel, err := pathOf(u.EscapedPath())
+	if err != nil {
+		return err
+	}
+	query, err := url.PathUnescape(u.RawQuery)
+	if err != nil {
+		return badRequest("Bad query")
+	}
+	a, err := f.ask(r, u.Hostname(), sel, query, geminiFormat)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	switch a.Class {
+	case answer.Question:
+		return send(w, "10 "+oneLine(a.Prompt), nil)
+	case answer.Moved:
+		return send(w, "31 "+escapePath(a.Selector), nil)
+	case answer.Leaving:
+		return send(w, "30 "+oneLine(a.URL), nil)
+	case answer.Menu:
+		return send(w, "20 "+gemtextType, a)
+	}
+	return send(w, "20 "+mediaType(a), a)
+}
+
+const geminiPort = 1965
+
+// geminiURL parses a request.
+func geminiURL(raw string) (*url.URL, error) {
+	line, ok := strings.CutSuffix(raw, "\r\n")
+	switch {
+	case len(line) > maxURL:
+		return nil, badRequest("The URL has more than 1024 bytes")
+	case !ok:
+		return nil, badRequest("The request does not end in CR LF")
+	case strings.ContainsFunc(line, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+		return nil, badRequest("The URL has characters that must be escaped")
+	}
+	u, err := url.Parse(line)
+	if err != nil || u.Scheme == "" || u.Host == "" || u.Opaque != "" {
+		return nil, badRequest("The request is no absolute URL")
+	}
+	if u.User != nil || strings.Contains(line, "#") {
+		return nil, badRequest("The URL has a user or a fragment")
+	}
+	return u, nil
+}
+
+// geminiError is the reply to a request that failed.
+func geminiError(err error) []byte {
+	status := map[server.Kind]string{server.NotFound: "51", server.BadRequest: "59", server.TooMany: "44", server.Forbidden: "50",
+		server.Busy: "40", server.Gone: "40"}[server.KindOf(err)]
+	meta := server.ErrorMessage(err)
+	switch {
+	case isOtherHost(err):
+		status = "53"
+	case status == "44":
+		meta = "10" // seconds
+	case status == "":
+		status = "50"
+	}
+	return fmt.Appendf(nil, "%s %s\r\n", status, meta)
+}

@@ -1,0 +1,214 @@
+// Package smallnet writes answers down for Gemini, Spartan, Nex and Finger. What a
+// selector leads to is package answer's: the same tree, the same policy, the same
+// bounds as on Gopher.
+//
+//	server.Protocol: bytes of a request → Length → Handler
+//	                                                 │ parse: host, selector, query
+//	                                                 ▼
+//	                 Protocols.Hosts → answer.Host.Ask → answer.Value, drawn in the Format
+//	                                                 │
+//	                 status line, body ←─────────────┘
+//
+// A directory is its index.gmi if there is one (Gemini, Spartan), else its menu as
+// gemtext. Links to resources of the site have no scheme and no host, so that a
+// visitor stays with the protocol they came by.
+package smallnet
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/url"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+)
+
+// Protocols makes the protocols of the hosts of one server.
+type Protocols struct {
+	// Hosts returns the host that a request is for, and the request as it concerns
+	// that host. The name is the one that the client asks for, "" if it cannot name
+	// one. If ok is false the server has no such host.
+	Hosts func(r *server.Request, name string) (h *answer.Host, own *server.Request, ok bool)
+}
+
+// ask returns what a selector leads to.
+func (f *Protocols) ask(r *server.Request, host, sel, query string, form *answer.Format) (*answer.Value, error) {
+	r.Selector, r.Query = sel, query
+	h, own, ok := f.Hosts(r, host)
+	if !ok {
+		return nil, errOtherHost
+	}
+	if form.Strict && strings.HasSuffix(sel, "/") {
+		index := *own
+		index.Selector = sel + "index.gmi"
+		if a, err := h.Ask(&index, form); err == nil && a.Class == answer.File {
+			return a, nil
+		} else if err == nil {
+			a.Close()
+		} else if server.KindOf(err) != server.NotFound {
+			return nil, err
+		}
+	}
+	return h.Ask(own, form)
+}
+
+// errOtherHost is the error of a request for a host that is not on this server.
+var errOtherHost = &server.Error{Kind: server.BadRequest, Message: "No such host here"}
+
+func badRequest(why string) error {
+	return &server.Error{Kind: server.BadRequest, Message: why, Err: errors.New(why)}
+}
+
+// pathOf decodes the path of a URL into a selector.
+func pathOf(escaped string) (sel string, err error) {
+	sel, err = url.PathUnescape(escaped)
+	if err != nil || strings.ContainsFunc(sel, unicode.IsControl) {
+		return "", badRequest("Bad path")
+	}
+	if sel == "" {
+		sel = "/"
+	}
+	return sel, nil
+}
+
+// escapePath writes a selector as the path of a relative reference (RFC 3986 section
+// 4.2): it begins with one slash.
+func escapePath(sel string) string {
+	return (&url.URL{Path: "/" + strings.TrimLeft(sel, "/")}).EscapedPath()
+}
+
+// lineLength returns the length of the first line of head with its end, 0 if the end
+// is not there yet. A line longer than most is as long as head.
+func lineLength(head []byte, most int) int {
+	if i := bytes.IndexByte(head, '\n'); i >= 0 {
+		return i + 1
+	}
+	if len(head) > most {
+		return len(head)
+	}
+	return 0
+}
+
+// mediaType returns what a file is sent as.
+func mediaType(a *answer.Value) string {
+	switch ext := strings.ToLower(path.Ext(a.Selector)); {
+	case a.Type == menu.TypeText && (ext == ".gmi" || ext == ".gemini"):
+		return gemtextType
+	case a.Type == menu.TypeText && ext == ".md":
+		return "text/markdown; charset=utf-8"
+	default:
+		return a.MediaType()
+	}
+}
+
+const gemtextType = "text/gemini; charset=utf-8"
+
+// gemtext is the format of Gemini and Spartan, which differ in how they link a
+// question.
+func gemtext(question string) *answer.Format {
+	return &answer.Format{Strict: true, Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
+		var b bytes.Buffer
+		title := title(q, a)
+		if title != "" {
+			b.WriteString("# " + title + "\n\n")
+		}
+		for _, block := range answer.Blocks(a.Items) {
+			drawBlock(&b, q, block, question, title)
+		}
+		return b.Bytes(), nil
+	}}
+}
+
+// title is the title of a menu of the site; "" of one that a source made.
+func title(q *answer.Asked, a *answer.Value) string {
+	name, dir, err := selector.Path(a.Selector)
+	if err != nil || !dir && !menu.IsMenuFile(path.Base(name)) {
+		return ""
+	}
+	return oneLine(q.Title(name, dir))
+}
+
+// drawBlock draws lines that belong together. Where the author drew, lines of text are
+// preformatted; links stand between them.
+func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question, title string) {
+	pre := false
+	fence := func(on bool) {
+		if pre != on {
+			b.WriteString("```\n")
+			pre = on
+		}
+	}
+	last := len(block.Items) - 1
+	for last > 0 && answer.IsInfo(block.Items[last]) && strings.TrimSpace(block.Items[last].Label) == "" {
+		last--
+	}
+	for i, it := range block.Items {
+		if i > last {
+			fence(false)
+		}
+		label := oneLine(it.Label)
+		if answer.IsInfo(it) {
+			blank := strings.TrimSpace(label) == ""
+			switch {
+			case !blank && answer.CleanTitle(label) == title:
+				continue // it stands above
+			case block.Drawn && !blank:
+				fence(true)
+			case !pre && isMarkup(label):
+				b.WriteByte(' ') // a line of gemtext with the author's characters, not with their meaning
+			}
+			b.WriteString(strings.TrimRight(label, " ") + "\n")
+			continue
+		}
+		fence(false)
+		t := q.Target(it)
+		switch {
+		case t.Path != "" && t.Asks:
+			b.WriteString(question + " " + escapePath(t.Path))
+		case t.Path != "":
+			b.WriteString("=> " + escapePath(t.Path))
+		case t.URL != "":
+			b.WriteString("=> " + oneLine(t.URL))
+		default:
+			b.WriteString(label + "\n")
+			continue
+		}
+		b.WriteString(" " + strings.TrimSpace(label) + "\n")
+	}
+	fence(false)
+}
+
+// isMarkup reports whether gemtext gives a line a meaning.
+func isMarkup(line string) bool {
+	return strings.HasPrefix(line, "=>") || strings.HasPrefix(line, "=:") || strings.HasPrefix(line, "```") ||
+		strings.HasPrefix(line, "#") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, ">")
+}
+
+// oneLine returns a text without control characters.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r == utf8.RuneError || unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// send writes a status line and the answer.
+func send(w server.ResponseWriter, head string, a *answer.Value) error {
+	if _, err := io.WriteString(w, head+"\r\n"); err != nil || a == nil {
+		return err
+	}
+	_, err := a.WriteTo(w)
+	return err
+}

@@ -1,0 +1,235 @@
+package smallnet
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/source/feed"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+var tree = map[string]string{
+	"gophermap":               "!The hole\n\n  a drawing\n  of two lines\n\n0A text\tabout.txt\n1Notes\t/notes\n7Ask\t/ask\nhWeb\tURL:https://example.org/a\n1Far\t/x y\tfar.example\t7070\n* no list\n",
+	"about.txt":               "Caf\xe9\n",
+	"notes/2026-01-02-a.txt":  "The first\n\nOf January.\n",
+	"notes/2026-03-04-b.txt":  "2026-03-04 The second\n",
+	"capsule/index.gmi":       "# A capsule\n",
+	"capsule/page.gmi":        "=> index.gmi\n",
+	"pic.png":                 "\x89PNG",
+	"a b%.txt":                "odd name\n",
+	"secret/.robots":          "Disallow: /\n",
+	"secret/x.txt":            "not for robots\n",
+	".hidden":                 "hidden\n",
+	"run.cgi":                 "#!/bin/sh\n",
+	"~ann/gophermap":          "!Ann's place\n",
+	"~ann/plan.txt":           "To sleep\x1b[2J.\n",
+	"~ann/log/2026-05-05.txt": "Spring\n",
+}
+
+// ask is one source that needs words.
+type question struct{}
+
+func (question) Answers(sel string) bool { return sel == "/ask" }
+
+func (question) Answer(q *answer.Asked) (*answer.Value, error) {
+	a := &answer.Value{Class: answer.Question, Selector: "/ask", Type: menu.TypeSearch, Prompt: "What for?"}
+	if q.Request.Query != "" {
+		a.Class, a.Items = answer.Menu, []menu.Item{menu.Info("asked for " + q.Request.Query)}
+	}
+	return a, nil
+}
+
+// start serves the tree with a protocol, and returns a function that sends a request.
+func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(request string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range tree {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := site.Open(dir, site.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &answer.Host{Site: s, Beside: []answer.Source{&feed.Feeds{}, question{}}, Cache: answer.NewCache(1 << 20)}
+	front := &Protocols{Hosts: func(r *server.Request, name string) (*answer.Host, *server.Request, bool) {
+		own := *r
+		own.Host, own.Port = "here.example", 70
+		return h, &own, name == "" || name == "here.example"
+	}}
+	p, srv := protocol(front), &server.Server{}
+	if p.TLS {
+		files, err := keypair.SelfSigned(filepath.Join(t.TempDir(), "cert"), "here.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	go func() { ended <- s.Run(ctx) }()
+	go func() { ended <- srv.ServeProtocol(ctx, l, p) }()
+	t.Cleanup(func() { stop(); <-ended; <-ended })
+	if _, err := s.Snapshot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return func(request string) string {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		if p.TLS {
+			c = tls.Client(c, &tls.Config{InsecureSkipVerify: true, VerifyPeerCertificate: func([][]byte, [][]*x509.Certificate) error { return nil }})
+		}
+		if _, err := io.WriteString(c, request); err != nil {
+			t.Fatal(err)
+		}
+		reply, err := io.ReadAll(c) // with TLS, an error if there is no close_notify
+		if err != nil {
+			t.Errorf("%q: %v", request, err)
+		}
+		return string(reply)
+	}
+}
+
+// root is the root's menu as gemtext, with the word that links a question.
+func root(question string) string {
+	return "# The hole\n\n\n```\n  a drawing\n  of two lines\n```\n\n=> /about.txt A text\n=> /notes/ Notes\n" + question +
+		" /ask Ask\n=> https://example.org/a Web\n=> gopher://far.example:7070/1/x%20y Far\n * no list\n"
+}
+
+const gemtextHead = "20 text/gemini; charset=utf-8\r\n"
+
+func TestGemini(t *testing.T) {
+	ask := start(t, (*Protocols).Gemini)
+	for request, want := range map[string]string{
+		"gemini://here.example/":                             gemtextHead + root("=>"),
+		"gemini://here.example":                              gemtextHead + root("=>"),
+		"gemini://here.example/about.txt":                    "20 text/plain; charset=utf-8\r\nCafé\n",
+		"gemini://here.example/notes":                        "31 /notes/\r\n",
+		"gemini://here.example/notes/":                       gemtextHead + "# Notes\n\n=> /notes/2026-03-04-b.txt 2026-03-04-b.txt\n=> /notes/2026-01-02-a.txt 2026-01-02-a.txt\n",
+		"gemini://here.example/capsule/":                     gemtextHead + "# A capsule\n",
+		"gemini://here.example/capsule/page.gmi":             gemtextHead + "=> index.gmi\n",
+		"gemini://here.example/pic.png":                      "20 image/png\r\n\x89PNG",
+		"gemini://here.example/a%20b%25.txt":                 "20 text/plain; charset=utf-8\r\nodd name\n",
+		"gemini://here.example/secret/x.txt":                 "20 text/plain; charset=utf-8\r\nnot for robots\n",
+		"gemini://here.example/ask":                          "10 What for?\r\n",
+		"gemini://here.example/ask?two%20words":              gemtextHead + "asked for two words\n",
+		"gemini://here.example/URL:https://a.test/":          "30 https://a.test/\r\n",
+		"gemini://here.example/nope":                         "51 Not found\r\n",
+		"gemini://here.example/.hidden":                      "51 Not found\r\n",
+		"gemini://here.example/run.cgi":                      "51 Not found\r\n",
+		"gemini://here.example/../../etc/passwd":             "51 Not found\r\n",
+		"gemini://here.example/%0d%0a20":                     "59 Bad path\r\n",
+		"gemini://elsewhere.example/":                        "53 No such host here\r\n",
+		"gemini://here.example:7/":                           "53 No such host here\r\n",
+		"https://here.example/":                              "53 No such host here\r\n",
+		"gemini://ann@here.example/":                         "59 The URL has a user or a fragment\r\n",
+		"gemini://here.example/#top":                         "59 The URL has a user or a fragment\r\n",
+		"/":                                                  "59 The request is no absolute URL\r\n",
+		"gemini:opaque":                                      "59 The request is no absolute URL\r\n",
+		"gemini://here.example/\xff":                         "59 The URL has characters that must be escaped\r\n",
+		"":                                                   "59 The request is no absolute URL\r\n",
+		"gemini://here.example/" + strings.Repeat("a", 1003): "59 The URL has more than 1024 bytes\r\n",
+	} {
+		if got := ask(request + "\r\n"); got != want {
+			t.Errorf("%.60q:\n%q, want\n%q", request, got, want)
+		}
+	}
+	if got, want := ask("gemini://here.example/\n"), "59 The request does not end in CR LF\r\n"; got != want {
+		t.Errorf("a lone LF: %q", got)
+	}
+	if got := ask("gemini://here.example/robots.txt\r\n"); !strings.HasPrefix(got, "20 text/plain; charset=utf-8\r\n# robots.txt") || !strings.Contains(got, "Disallow: /secret/") {
+		t.Errorf("robots.txt: %q", got)
+	}
+	if got := ask("gemini://here.example/notes/feed.xml\r\n"); !strings.HasPrefix(got, "20 application/atom+xml") {
+		t.Errorf("the feed: %.60q", got)
+	}
+}
+
+func TestSpartan(t *testing.T) {
+	ask := start(t, (*Protocols).Spartan)
+	for request, want := range map[string]string{
+		"here.example / 0\r\n":                "2 text/gemini; charset=utf-8\r\n" + root("=:"),
+		"here.example:300 /about.txt 0\r\n":   "2 text/plain; charset=utf-8\r\nCafé\n",
+		"here.example /notes 0\r\n":           "3 /notes/\r\n",
+		"here.example /ask 0\r\n":             "2 text/gemini; charset=utf-8\r\n=: /ask What for?\n",
+		"here.example /ask 5\r\nw\x00\trd":    "2 text/gemini; charset=utf-8\r\nasked for w rd\n",
+		"here.example /nope 0\r\n":            "4 Not found\r\n",
+		"elsewhere.example / 0\r\n":           "4 No such host here\r\n",
+		"here.example / 1025\r\n":             "4 The block has more than 1024 bytes\r\n",
+		"here.example / -1\r\n":               "4 The length is no number\r\n",
+		"here.example /\r\n":                  "4 The request is not HOST PATH LENGTH\r\n",
+		"here.example / 0\n":                  "4 The request is not HOST PATH LENGTH\r\n",
+		"here.example /robots.txt 0\r\nrest!": "",
+	} {
+		if got := ask(request); got != want && !(want == "" && strings.Contains(got, "Disallow: /secret/")) {
+			t.Errorf("%q:\n%q, want\n%q", request, got, want)
+		}
+	}
+}
+
+func TestNex(t *testing.T) {
+	ask := start(t, (*Protocols).Nex)
+	rootMenu := "The hole\n\n  a drawing\n  of two lines\n\n=> /about.txt A text\n=> /notes/ Notes\nAsk\n=> https://example.org/a Web\n=> gopher://far.example:7070/1/x%20y Far\n* no list\n"
+	for request, want := range map[string]string{
+		"\r\n":           rootMenu,
+		"/\n":            rootMenu,
+		"about.txt\r\n":  "Café\n",
+		"/pic.png\r\n":   "\x89PNG",
+		"/ask\r\n":       "This is a search, which Nex has no way to ask.\n",
+		"/nope\r\n":      "Not found\n",
+		"/.hidden\r\n":   "Not found\n",
+		"/capsule/\r\n":  "=> /capsule/index.gmi index.gmi\n=> /capsule/page.gmi page.gmi\n",
+		"/notes/\r\nGET": "=> /notes/2026-03-04-b.txt 2026-03-04-b.txt\n=> /notes/2026-01-02-a.txt 2026-01-02-a.txt\n",
+	} {
+		if got := ask(request); got != want {
+			t.Errorf("%q:\n%q, want\n%q", request, got, want)
+		}
+	}
+}
+
+func TestFinger(t *testing.T) {
+	ask := start(t, (*Protocols).Finger)
+	ann := "Ann's place\r\nTo sleep[2J.\r\n2026-05-05 Spring\r\ngopher://here.example/1/~ann/\r\n"
+	for request, want := range map[string]string{
+		"\r\n":                 "The hole\r\ngopher://here.example/1/\r\n",
+		"/W\r\n":               "The hole\r\ngopher://here.example/1/\r\n",
+		"ann\r\n":              ann,
+		"/W ann\n":             ann,
+		"bob\r\n":              "no such user\r\n",
+		"root\r\n":             "no such user\r\n",
+		"ann/plan.txt\r\n":     "no such user\r\n",
+		"../ann\r\n":           "no such user\r\n",
+		"ann@elsewhere\r\n":    "Finger forwarding is not offered\r\n",
+		"@elsewhere\r\n":       "Finger forwarding is not offered\r\n",
+		"a\x00\x1b[2Jb\tc\r\n": "no such user\r\n",
+	} {
+		if got := ask(request); got != want {
+			t.Errorf("%q:\n%q, want\n%q", request, got, want)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package smallnet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/server"
+)
+
+// Spartan: "host path length" and CRLF, then a block of that many bytes, which is the
+// query.
+
+const maxBlock = 1024
+
+var spartanFormat = gemtext("=:")
+
+// Spartan returns the protocol of Spartan.
+func (f *Protocols) Spartan() *server.Protocol {
+	return &server.Protocol{Name: "spartan", Length: spartanLength, Error: spartanError, Handler: server.HandlerFunc(f.serveSpartan)}
+}
+
+// spartanLength is the length of a request, its block included.
+func spartanLength(head []byte) int {
+	n := lineLength(head, maxURL+300)
+	if n == 0 {
+		return 0
+	}
+	_, _, block, err := spartanLine(string(head[:n]))
+	switch {
+	case err != nil || block > maxBlock:
+		return n
+	case len(head) < n+block:
+		return 0
+	}
+	return n + block
+}
+
+// spartanLine parses the first line of a request.
+func spartanLine(line string) (host, path string, block int, err error) {
+	line, ok := strings.CutSuffix(line, "\r\n")
+	words := strings.Split(line, " ")
+	if !ok || len(words) != 3 || words[0] == "" || !strings.HasPrefix(words[1], "/") {
+		return "", "", 0, badRequest("The request is not HOST PATH LENGTH")
+	}
+	block, err = strconv.Atoi(words[2])
+	if err != nil || block < 0 {
+		return "", "", 0, badRequest("The length is no number")
+	}
+	return words[0], words[1], block, nil
+}
+
+func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) error {
+	line, block, _ := strings.Cut(r.Raw, "\n")
+	r.Selector = strings.TrimSpace(line)
+	host, path, n, err := spartanLine(line + "\n")
+	switch {
+	case err != nil:
+		return err
+	case n > maxBlock:
+		return badRequest("The block has more than 1024 bytes")
+	case len(block) < n:
+		return badRequest("The block is shorter than its length")
+	}
+	sel, err := pathOf(path)
+	if err != nil {
+		return err
+	}
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	query := block[:n]
+	if !utf8.ValidString(query) {
+		query = menu.FromLatin1(query)
+	}
+	a, err := f.ask(r, strings.Trim(host, "[]"), sel, strings.TrimSpace(oneLine(query)), spartanFormat)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	switch a.Class {
+	case answer.Question:
+		return send(w, "2 "+gemtextType, &answer.Value{Body: fmt.Appendf(nil, "=: %s %s\n", escapePath(a.Selector), oneLine(a.Prompt))})
+	case answer.Moved:
+		return send(w, "3 "+escapePath(a.Selector), nil)
+	case answer.Leaving:
+		return send(w, "2 "+gemtextType, &answer.Value{Body: fmt.Appendf(nil, "=> %s\n", oneLine(a.URL))})
+	case answer.Menu:
+		return send(w, "2 "+gemtextType, a)
+	}
+	return send(w, "2 "+mediaType(a), a)
+}
+
+func spartanError(err error) []byte {
+	status := 4
+	if k := server.KindOf(err); k == server.Busy || k == server.Internal || k == server.Gone {
+		status = 5
+	}
+	return fmt.Appendf(nil, "%d %s\r\n", status, server.ErrorMessage(err))
+}
+
+func isOtherHost(err error) bool { return errors.Is(err, errOtherHost) }
+
+// Nex: a path and a line end; a directory is text with links, all else is sent as it
+// is. There is no status, so an error is a line of text.
+
+var nexFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
+	var b bytes.Buffer
+	for _, it := range a.Items {
+		label := oneLine(it.Label)
+		switch t := q.Target(it); {
+		case t.Asks: // there is no way to ask
+			b.WriteString(label + "\n")
+		case t.Path != "":
+			b.WriteString("=> " + escapePath(t.Path) + " " + strings.TrimSpace(label) + "\n")
+		case t.URL != "":
+			b.WriteString("=> " + oneLine(t.URL) + " " + strings.TrimSpace(label) + "\n")
+		default:
+			b.WriteString(strings.TrimRight(label, " ") + "\n")
+		}
+	}
+	return b.Bytes(), nil
+}}
+
+// Nex returns the protocol of Nex.
+func (f *Protocols) Nex() *server.Protocol {
+	return &server.Protocol{Name: "nex", Error: func(err error) []byte { return []byte(server.ErrorMessage(err) + "\n") }, Handler: server.HandlerFunc(f.serveNex),
+		Length: func(head []byte) int { return lineLength(head, maxURL) }}
+}
+
+func (f *Protocols) serveNex(w server.ResponseWriter, r *server.Request) error {
+	r.Selector = strings.TrimSpace(r.Raw)
+	sel, err := pathOf(strings.TrimRight(r.Raw, "\r\n"))
+	if err != nil {
+		return err
+	}
+	a, err := f.ask(r, "", "/"+strings.TrimLeft(sel, "/"), "", nexFormat)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	switch a.Class {
+	case answer.Question:
+		_, err = w.Write([]byte("This is a search, which Nex has no way to ask.\n"))
+	case answer.Leaving:
+		_, err = w.Write([]byte("=> " + oneLine(a.URL) + "\n"))
+	case answer.Moved:
+		_, err = w.Write([]byte("=> " + escapePath(a.Selector) + "\n"))
+	default:
+		_, err = a.WriteTo(w)
+	}
+	return err
+}
