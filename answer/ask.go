@@ -94,6 +94,8 @@ func (v *visit) answer() (*Value, error) {
 		return moved.answer(), nil
 	case errors.Is(err, fs.ErrNotExist) && strings.TrimPrefix(v.Request.Selector, "/") == "caps.txt":
 		return &Value{Class: File, Selector: "/caps.txt", Type: menu.TypeText, Body: menu.Caps(v.Host.Version, robotsCaps(v.Host.Site.Now()))}, nil
+	case errors.Is(err, fs.ErrNotExist) && strings.TrimPrefix(v.Request.Selector, "/") == aboutName:
+		return v.Host.about(v.Request.Context())
 	case errors.Is(err, fs.ErrNotExist):
 		for _, s := range v.Host.Beside {
 			if !s.Answers(v.Request.Selector) {
@@ -119,6 +121,35 @@ func (v *visit) answer() (*Value, error) {
 		return v.make(f.Name, dir, v.makeMenu)
 	}
 	return v.file(f)
+}
+
+// aboutName is what links to robots.txt lead to in menus: a copy for people, since who
+// fetches the file itself may be taken for a robot.
+const aboutName = "about-robots"
+
+func (h *Host) about(ctx context.Context) (*Value, error) {
+	a, err := h.robots(ctx)
+	if err != nil {
+		return nil, err
+	}
+	const head = "What robots may fetch here. They read this file at the selector\nrobots.txt; this is a copy for people.\n\n"
+	return &Value{Class: File, Selector: "/" + aboutName, Type: menu.TypeText, Body: append([]byte(head), a.Body...)}, nil
+}
+
+// readable lets the links of a menu that lead to robots.txt of this site lead to the
+// copy, unless the tree has that name.
+func (q *Asked) readable(items []menu.Item) {
+	for i := range items {
+		it := &items[i]
+		if !IsRobots(it.Selector) || IsInfo(*it) || it.Host != q.Request.Host || it.Port != q.Request.Port {
+			continue
+		}
+		if f, err := q.View.Lookup(aboutName); err == nil {
+			_ = f.Close()
+			return
+		}
+		it.Selector = "/" + aboutName
+	}
 }
 
 // robots answers with the file of the snapshot; the first one is waited for.

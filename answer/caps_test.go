@@ -1,9 +1,11 @@
 package answer
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gophd/gophd/site"
@@ -25,5 +27,33 @@ func TestCaps(t *testing.T) {
 	}
 	if got := robotsCaps(nil); got != nil {
 		t.Errorf("of no snapshot: %q", got)
+	}
+}
+
+// TestAboutRobots: links of menus to robots.txt lead to a copy, which makes no reader a
+// robot, unless the tree has that name. Links elsewhere stay.
+func TestAboutRobots(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{".robots": "Disallow: /drafts/\n", "drafts/x": "", "d/gophermap": "0A\t/robots.txt\n0B\trobots.txt\n0C\t0/robots.txt\n0D\t/robots.txt\th.example\t70\n",
+		"gophermap": "0A\t/robots.txt\n0B\trobots.txt\n0C\t/0/robots.txt\n0D\t/robots.txt\th.example\t70\n"})
+	h := newFiles(run(t, dir), 1<<20)
+	about, err := get(t, h, "about-robots")
+	robots, robotsErr := get(t, h, "robots.txt")
+	if must(t, errors.Join(err, robotsErr)); !strings.HasSuffix(about, "\n\n"+robots) || !strings.Contains(robots, "Disallow: /drafts") {
+		t.Errorf("it says %q", about)
+	}
+	const other = "0D\t/robots.txt\th.example\t70\r\n"
+	for sel, want := range map[string]string{"/": "0A\t/about-robots\th\t70\r\n0B\t/about-robots\th\t70\r\n0C\t/about-robots\th\t70\r\n" + other,
+		"/d/": "0A\t/about-robots\th\t70\r\n0B\t/d/robots.txt\th\t70\r\n0C\t/d/0/robots.txt\th\t70\r\n" + other} {
+		if got, err := get(t, h, sel); err != nil || got != want+".\r\n" {
+			t.Errorf("%s is %q, %v", sel, got, err)
+		}
+	}
+	write(t, dir, map[string]string{"about-robots": "mine\n"})
+	if !eventually(func() bool { got, _ := get(t, h, "/"); return strings.HasPrefix(got, "0A\t/robots.txt\t") }) {
+		t.Error("the links lead to the author's file")
+	}
+	if got, err := get(t, h, "/about-robots"); err != nil || got != "mine\n" {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -99,6 +99,7 @@ func (v *visit) makeMenu(q *Asked, a *Value) error {
 		return err
 	}
 	q.Host.Site.Report(list.Problems)
+	q.readable(list.Items)
 	a.Items = list.Items
 	a.personal = list.Personal && q.client == ""
 	a.Keep = !list.Changing

@@ -263,7 +263,7 @@ func (f Flags) Parts() (site.Config, []programs.Mapping, error) {
 // parts checks -users, -mount, -fastcgi and -vhost, and names what gophd answers by
 // itself.
 func (f Flags) parts(c *Settings) (err error) {
-	c.site.Own = []string{"/caps.txt", "feed.xml"}
+	c.site.Own = []string{"/caps.txt", "/about-robots", "feed.xml"}
 	if f.Search {
 		c.site.Own = append(c.site.Own, "/search")
 	}

@@ -1,24 +1,27 @@
 // Package enforce holds robots to the robots.txt that they have read. On Gopher a
-// client does not say what it is. But a client that fetches robots.txt has said that it
-// is a robot and what it knows: so for a day it is held to the very file that it
-// got, by the rules for all robots ("*"). A client that has not fetched the file is
-// never touched, whatever it asks for.
+// client does not say what it is. But a client that fetches robots.txt without having
+// looked at a menu has said what it knows: for a day it may ask for two selectors that
+// the very file it got denies, by the rules for all robots ("*"), and the third and all
+// after it are refused or answered late. It is a robot, and bound by the other rules, if
+// it then asks for more than 20 selectors within ten minutes, or goes on past refusals;
+// and so is each client that fetches the file again within an hour without a menu
+// between.
 //
-//	Crawl-delay, Request-rate  one request in that time, on average
 //	Visit-time                 no request outside these hours
-//	Disallow                   the third denied selector and all after it
+//	Crawl-delay, Request-rate  one request in that time, on average, with [Slow]
 //
-// What goes beyond that is refused, or answered late ([Slow]). The tables are
-// bounded and those of this process: replicas behind a proxy do not share them. A
-// reader behind the same address as a robot (a /64 of IPv6) is held like it.
+// A client that has not fetched the file, or came to it from a menu, is never touched,
+// whatever it asks for. The tables are bounded and those of this process: replicas behind
+// a proxy do not share them. A reader behind the same address as a robot (a /48 of IPv6,
+// what one customer may have at most) is held like it.
 package enforce
 
 import (
 	"context"
 	"fmt"
-	"github.com/gophd/gophd/selector"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +29,7 @@ import (
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/tally"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -52,8 +56,12 @@ func (m *Mode) UnmarshalText(text []byte) error {
 
 const (
 	remembered = 24 * time.Hour   // how long a fetch of robots.txt counts (RFC 9309 section 2.4)
-	forgiven   = 2                // denied selectors that a robot may ask for by mistake
-	maxRobots  = 4096             // that are remembered; then the one that has fetched the file first is forgotten
+	forgiven   = 2                // denied selectors that a client may ask for by mistake, and then refusals
+	browsing   = time.Hour        // how long a menu says that its reader is a person
+	crawling   = 10 * time.Minute // in which a person does not ask for more than crawled selectors
+	crawled    = 20
+	maxClients = 4096             // that have fetched the file; then the one that has done it first is forgotten
+	maxReaders = 1 << 16          // that have looked at menus; then some are forgotten
 	maxWaiting = 64               // requests that are made to wait at once; others are refused
 	lateBy     = 10 * time.Second // how late a denied selector is answered, if no delay is asked for
 	maxWait    = 30 * time.Second // the longest that a request is made to wait; more is refused
@@ -73,7 +81,8 @@ type Enforcer struct {
 	now func() time.Time // for tests; if nil, time.Now
 
 	mu      sync.Mutex
-	known   map[netip.Addr]*robot
+	known   map[netip.Addr]*fetcher
+	readers map[netip.Addr]time.Time // when others looked at a menu
 	waiting atomic.Int64
 
 	slowed, refused atomic.Int64
@@ -81,11 +90,16 @@ type Enforcer struct {
 	last            atomic.Pointer[orders]
 }
 
-// robot is a client that has fetched robots.txt.
-type robot struct {
+// fetcher is a client that has fetched robots.txt.
+type fetcher struct {
+	robot   bool
+	reader  bool // it had looked at a menu before
 	fetched time.Time
+	menu    time.Time // when it looked at a menu
+	looked  bool      // since it fetched the file
 	orders  *orders
-	denied  int       // selectors that it has asked for although they are denied
+	asked   int       // selectors since it fetched the file
+	denied  int       // those that the file denies
 	next    time.Time // when it may ask again
 }
 
@@ -100,16 +114,16 @@ type orders struct {
 
 // ServeGopher answers a request, unless a robot should not have sent it.
 func (e *Enforcer) ServeGopher(w server.ResponseWriter, r *server.Request) error {
-	client := server.Block(r.Remote.Addr())
+	from := block(r.Remote.Addr())
 	if answer.IsRobots(r.Selector) {
 		err := e.Next.ServeGopher(w, r)
 		if err == nil {
-			e.fetched(client)
+			e.fetched(from)
 		}
 		return err
 	}
-	if wait, why := e.judge(client, r.Selector); why != "" {
-		e.worst.Add(client)
+	if wait, why := e.judge(from, r.Selector); why != "" {
+		e.worst.Add(from)
 		if e.Mode == Refuse || !e.hold(r.Context(), wait) {
 			e.refused.Add(1)
 			return &server.Error{Kind: server.Forbidden, Err: fmt.Errorf("a robot asks %s", why)}
@@ -125,16 +139,19 @@ func (e *Enforcer) Quick(r *server.Request) (server.Answer, bool) {
 	if !ok {
 		return server.Answer{}, false
 	}
-	client := server.Block(r.Remote.Addr())
+	from := block(r.Remote.Addr())
 	if answer.IsRobots(r.Selector) {
 		a, ok := quick.Quick(r)
 		if ok {
-			e.fetched(client)
+			e.fetched(from)
 		}
 		return a, ok
 	}
 	e.mu.Lock()
-	_, known := e.known[client]
+	_, known := e.known[from]
+	if !known {
+		e.read(from, r.Selector)
+	}
 	e.mu.Unlock()
 	if known {
 		return server.Answer{}, false
@@ -142,52 +159,88 @@ func (e *Enforcer) Quick(r *server.Request) (server.Answer, bool) {
 	return quick.Quick(r)
 }
 
+// block is what counts as one client: an IPv4 address, or a /48 of IPv6.
+func block(a netip.Addr) netip.Addr {
+	if a = a.Unmap(); a.Is4() || !a.IsValid() {
+		return a
+	}
+	return netip.PrefixFrom(a.WithZone(""), 48).Masked().Addr()
+}
+
+// isMenu reports whether a selector is written as that of a menu.
+func isMenu(sel string) bool { return sel == "" || strings.HasSuffix(sel, "/") }
+
+// read notes that a client that has not fetched the file looks at a menu.
+func (e *Enforcer) read(from netip.Addr, sel string) {
+	if !isMenu(sel) || !from.IsValid() {
+		return
+	}
+	if e.readers == nil {
+		e.readers = map[netip.Addr]time.Time{}
+	}
+	now := e.time()
+	if _, old := e.readers[from]; !old && len(e.readers) >= maxReaders {
+		for a, at := range e.readers {
+			if len(e.readers) < maxReaders*15/16 && now.Sub(at) < browsing {
+				break
+			}
+			delete(e.readers, a)
+		}
+	}
+	e.readers[from] = now
+}
+
 // fetched notes that a client has got the robots.txt of now.
-func (e *Enforcer) fetched(client netip.Addr) {
+func (e *Enforcer) fetched(from netip.Addr) {
 	snap := e.Site.Now()
-	if !client.IsValid() || snap == nil || e.spared(client) {
+	if !from.IsValid() || snap == nil || e.spared(from) {
 		return
 	}
 	now := e.time()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.known == nil {
-		e.known = make(map[netip.Addr]*robot)
+		e.known = make(map[netip.Addr]*fetcher)
 	}
-	r := e.known[client]
-	if r == nil {
+	c := e.known[from]
+	if c != nil && now.Sub(c.fetched) < browsing && !c.looked {
+		c.robot = true
+	}
+	if c == nil {
 		e.forget(now)
-		r = &robot{}
-		e.known[client] = r
+		c = &fetcher{menu: e.readers[from]}
+		e.known[from] = c
+		delete(e.readers, from)
 	}
-	r.fetched, r.orders = now, e.ordersOf(snap)
+	c.reader = !c.menu.IsZero() && now.Sub(c.menu) < browsing
+	c.fetched, c.orders, c.asked, c.looked = now, e.ordersOf(snap), 0, false
 }
 
-// forget makes room for another robot.
+// forget makes room for another client.
 func (e *Enforcer) forget(now time.Time) {
-	if len(e.known) < maxRobots {
+	if len(e.known) < maxClients {
 		return
 	}
 	var first netip.Addr
-	for a, r := range e.known {
-		if now.Sub(r.fetched) >= remembered {
+	for a, c := range e.known {
+		if now.Sub(c.fetched) >= remembered {
 			delete(e.known, a)
-		} else if !first.IsValid() || r.fetched.Before(e.known[first].fetched) {
+		} else if !first.IsValid() || c.fetched.Before(e.known[first].fetched) {
 			first = a
 		}
 	}
-	if len(e.known) >= maxRobots {
+	if len(e.known) >= maxClients {
 		delete(e.known, first)
 	}
 }
 
-func (e *Enforcer) spared(client netip.Addr) bool {
-	bits := 64
-	if client.Is4() {
+func (e *Enforcer) spared(from netip.Addr) bool {
+	bits := 48
+	if from.Is4() {
 		bits = 32
 	}
-	block := netip.PrefixFrom(client, bits)
-	return slices.ContainsFunc(e.Spare, func(p netip.Prefix) bool { return p.Overlaps(block) })
+	all := netip.PrefixFrom(from, bits)
+	return slices.ContainsFunc(e.Spare, func(p netip.Prefix) bool { return p.Overlaps(all) })
 }
 
 // ordersOf reads the robots.txt of a snapshot, once.
@@ -214,41 +267,58 @@ func (e *Enforcer) ordersOf(snap *site.Snapshot) *orders {
 	return o
 }
 
-// judge returns which rule a request breaks, "" for none, and for how long the robot
+// judge returns which rule a request breaks, "" for none, and for how long the client
 // should wait then. A request that breaks none is counted for the next one's delay.
-func (e *Enforcer) judge(client netip.Addr, sel string) (wait time.Duration, why string) {
+func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why string) {
 	now := e.time()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := e.known[client]
-	if r == nil {
+	c := e.known[from]
+	if c == nil {
+		e.read(from, sel)
 		return 0, ""
 	}
-	if now.Sub(r.fetched) >= remembered {
-		delete(e.known, client)
+	if now.Sub(c.fetched) >= remembered {
+		delete(e.known, from)
+		e.read(from, sel)
 		return 0, ""
 	}
-	o := r.orders
-	delay := o.interval(now)
-	if !o.rules.Allowed(string(selector.AppendURI(nil, sel))) {
-		if r.denied++; r.denied > forgiven {
+	if isMenu(sel) {
+		c.menu, c.looked = now, true
+	}
+	if c.asked++; !c.reader && c.asked > crawled && now.Sub(c.fetched) <= crawling {
+		c.robot = true
+	}
+	if c.reader && !c.robot {
+		return 0, ""
+	}
+	delay := time.Duration(0)
+	if e.Mode == Slow {
+		delay = c.orders.interval(now)
+	}
+	if !c.orders.rules.Allowed(string(selector.AppendURI(nil, sel))) {
+		if c.denied++; c.denied > forgiven {
+			c.robot = c.robot || c.denied > 2*forgiven
 			return max(delay, lateBy), "for what robots.txt denies"
 		}
 	}
-	if len(o.hours) > 0 && !slices.ContainsFunc(o.hours, func(w robots.Window) bool { return w.Contains(now) }) {
+	if !c.robot {
+		return 0, ""
+	}
+	if o := c.orders; len(o.hours) > 0 && !slices.ContainsFunc(o.hours, func(w robots.Window) bool { return w.Contains(now) }) {
 		return max(delay, lateBy), "outside its hours"
 	}
 	// A tenth of the delay is for what clocks and networks add; it is not given twice.
-	if early := r.next.Sub(now); early > delay/10 {
-		if e.Mode == Slow && early <= maxWait {
-			r.next = r.next.Add(delay)
+	if early := c.next.Sub(now); early > delay/10 {
+		if early <= maxWait {
+			c.next = c.next.Add(delay)
 		}
 		return early, "too soon"
 	}
-	if r.next.Before(now) {
-		r.next = now
+	if c.next.Before(now) {
+		c.next = now
 	}
-	r.next = r.next.Add(delay)
+	c.next = c.next.Add(delay)
 	return 0, ""
 }
 
@@ -289,7 +359,7 @@ func (e *Enforcer) time() time.Time {
 
 // Totals is what an Enforcer has done.
 type Totals struct {
-	Robots          int // that are known now
+	Robots          int // that are held now
 	Slowed, Refused int64
 	Worst           []tally.Count[netip.Addr] // at most 10
 }
@@ -299,8 +369,13 @@ func (e *Enforcer) Totals() Totals {
 	if e == nil {
 		return Totals{}
 	}
+	robots := 0
 	e.mu.Lock()
-	known := len(e.known)
+	for _, c := range e.known {
+		if c.robot {
+			robots++
+		}
+	}
 	e.mu.Unlock()
-	return Totals{Robots: known, Slowed: e.slowed.Load(), Refused: e.refused.Load(), Worst: e.worst.List(10)}
+	return Totals{Robots: robots, Slowed: e.slowed.Load(), Refused: e.refused.Load(), Worst: e.worst.List(10)}
 }

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -88,7 +90,7 @@ func TestNobodyElseIsTouched(t *testing.T) {
 			t.Fatalf("got %q", got)
 		}
 	}
-	if c := w.Totals(); c.Robots != 1 || c.Refused+c.Slowed != 0 {
+	if c := w.Totals(); c.Robots != 0 || c.Refused+c.Slowed != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -112,27 +114,75 @@ func TestPoliteRobot(t *testing.T) {
 	}
 }
 
-// TestRudeRobot asks without a pause: it gets no more than one in the delay.
+// TestRudeRobot asks without a pause: with Slow it gets no more than one in the delay,
+// beside those that it waits for.
 func TestRudeRobot(t *testing.T) {
 	for _, rules := range []string{"Crawl-delay: 10\n", "Request-rate: 6/1m\n"} {
-		w := newWorld(t, Refuse, rules)
-		w.ask(crawler, "robots.txt")
+		w := newWorld(t, Slow, rules)
+		w.crawl(crawler)
 		got := 0
 		for range 1000 {
-			if w.ask(crawler, "/a.txt") == "a" {
+			if wait, _ := w.judge(netip.MustParseAddr(crawler), "/a.txt"); wait <= maxWait {
 				got++
 			}
 			w.now = w.now.Add(100 * time.Millisecond)
 		}
-		if got < 9 || got > 11 {
+		if got < 10 || got > 10+int(maxWait/(10*time.Second))+1 {
 			t.Errorf("%q: %d replies in 100 s", rules, got)
-		}
-		if c := w.Totals(); c.Refused != int64(1000-got) || len(c.Worst) != 1 || c.Worst[0].Key.String() != crawler {
-			t.Errorf("%+v", c)
 		}
 		w.now = w.now.Add(time.Hour)
 		if got := w.ask(crawler, "/a.txt"); got != "a" {
 			t.Errorf("an hour later: %q", got)
+		}
+	}
+}
+
+// crawl lets a client become a robot: it fetches the file twice, and looks at no menu.
+func (w *world) crawl(from string) {
+	w.t.Helper()
+	w.ask(from, "robots.txt")
+	w.ask(from, "robots.txt")
+	if n := w.Totals().Robots; n != 1 {
+		w.t.Fatalf("%d robots", n)
+	}
+}
+
+// TestWhoIsARobot: what clients do before and after they fetch the file says what they
+// are. Minutes pass where a number stands.
+func TestWhoIsARobot(t *testing.T) {
+	many := func(n int, sel string) []string { return slices.Repeat([]string{sel}, n) }
+	denied := many(5, "/private/p.txt")
+	for name, c := range map[string]struct {
+		asks  []string
+		robot bool
+	}{
+		"an administrator":                {[]string{"robots.txt"}, false},
+		"an administrator who looks on":   {append([]string{"robots.txt", "/"}, many(19, "/a.txt")...), false},
+		"a crawler":                       {append([]string{"robots.txt", "/"}, many(20, "/a.txt")...), true},
+		"a slow reader":                   {append(append([]string{"robots.txt"}, many(20, "/a.txt")...), "11", "/a.txt"), false},
+		"a reader who followed a link":    {append([]string{"/", "robots.txt"}, many(200, "/a.txt")...), false},
+		"that reader, and denied texts":   {append([]string{"/", "robots.txt"}, many(50, "/private/p.txt")...), false},
+		"a reader of yesterday":           {append([]string{"/", "70", "robots.txt"}, many(21, "/a.txt")...), true},
+		"who fetches it twice":            {[]string{"/", "robots.txt", "/a.txt", "robots.txt"}, true},
+		"who reads a menu between":        {[]string{"/", "robots.txt", "/private/", "robots.txt"}, false},
+		"who fetches it twice in a day":   {[]string{"robots.txt", "70", "robots.txt"}, false},
+		"who goes on past refusals":       {append([]string{"robots.txt"}, denied...), true},
+		"who does not go on":              {append([]string{"robots.txt"}, denied[:4]...), false},
+		"who is told about it":            {append([]string{"/about-robots"}, many(100, "/a.txt")...), false},
+		"a reader who never has the file": {many(100, "/private/p.txt"), false},
+	} {
+		w := newWorld(t, Refuse, "Crawl-delay: 10\nDisallow: /private/\n")
+		for _, sel := range c.asks {
+			if n, err := strconv.Atoi(sel); err == nil {
+				w.now = w.now.Add(time.Duration(n) * time.Minute)
+				continue
+			}
+			if got := w.ask(crawler, sel); strings.HasPrefix(name, "that reader") && got == "forbidden" {
+				t.Errorf("%s is refused", name)
+			}
+		}
+		if got := w.Totals().Robots == 1; got != c.robot {
+			t.Errorf("%s: a robot: %v", name, got)
 		}
 	}
 }
@@ -162,7 +212,7 @@ func TestDenied(t *testing.T) {
 // TestHours refuses outside of Visit-time.
 func TestHours(t *testing.T) {
 	w := newWorld(t, Refuse, "Visit-time: 0100-0500\n")
-	w.ask(crawler, "robots.txt")
+	w.crawl(crawler)
 	if got := w.ask(crawler, "/a.txt"); got != "forbidden" {
 		t.Errorf("at noon: %q", got)
 	}
@@ -190,7 +240,7 @@ func TestTheFileItGot(t *testing.T) {
 }
 
 func TestSpared(t *testing.T) {
-	w := newWorld(t, Refuse, "Crawl-delay: 10\n")
+	w := newWorld(t, Refuse, "Disallow: /\n")
 	w.Spare = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::5/128")}
 	for _, from := range []string{crawler, "2001:db8::5", "::ffff:192.0.2.9"} {
 		w.ask(from, "robots.txt")
@@ -205,30 +255,41 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// TestBlockIsOneClient: addresses of one /64 are one robot.
+// TestBlockIsOneClient: addresses of one /48 are one client.
 func TestBlockIsOneClient(t *testing.T) {
-	w := newWorld(t, Refuse, "Crawl-delay: 10\n")
+	w := newWorld(t, Refuse, "Disallow: /private/\n")
 	w.ask("2001:db8:1::1", "robots.txt")
-	w.ask("2001:db8:1::2", "/a.txt")
-	if got := w.ask("2001:db8:1::3", "/a.txt"); got != "forbidden" {
-		t.Errorf("got %q", got)
-	}
-	if got := w.ask("2001:db8:2::3", "/a.txt"); got != "a" {
-		t.Errorf("another network: %q", got)
+	w.ask("2001:db8:1:7::2", "/private/p.txt")
+	w.ask("2001:db8:1:8::2", "/private/p.txt")
+	for from, want := range map[string]string{"2001:db8:1:9::3": "forbidden", "2001:db8:2::3": "p"} {
+		if got := w.ask(from, "/private/p.txt"); got != want {
+			t.Errorf("from %s: %q, want %q", from, got, want)
+		}
 	}
 }
 
+// TestTableIsBounded: the client that fetched the file first is forgotten, the last is not.
 func TestTableIsBounded(t *testing.T) {
-	w := newWorld(t, Refuse, "Crawl-delay: 10\n")
-	for i := range maxRobots + 500 {
-		w.ask(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), "robots.txt")
+	w := newWorld(t, Refuse, "Disallow: /private/\n")
+	address := func(i int) string { return fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255) }
+	for i := range maxClients + 500 {
+		w.ask(address(i), "robots.txt")
 		w.now = w.now.Add(time.Second)
 	}
-	if c := w.Totals(); c.Robots != maxRobots {
-		t.Errorf("%d robots", c.Robots)
+	for i, want := range map[int]string{0: "p", maxClients + 499: "forbidden"} {
+		got := ""
+		for range 3 {
+			got = w.ask(address(i), "/private/p.txt")
+		}
+		if got != want {
+			t.Errorf("number %d: %q, want %q", i, got, want)
+		}
 	}
-	if w.known[netip.MustParseAddr("10.0.0.1")] != nil || w.known[netip.AddrFrom4([4]byte{10, 0, 16, 255})] == nil {
-		t.Error("not the first ones were forgotten")
+	for i := range maxReaders + 500 {
+		w.ask(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), "/")
+	}
+	if n := len(w.readers); n > maxReaders {
+		t.Errorf("%d readers", n)
 	}
 }
 
@@ -269,7 +330,7 @@ func TestSlow(t *testing.T) {
 
 func TestSlowIsLate(t *testing.T) {
 	w := newWorld(t, Slow, "Crawl-delay: 0.2\n")
-	w.ask(crawler, "robots.txt")
+	w.crawl(crawler)
 	for i := range 3 {
 		if got := w.ask(crawler, "/a.txt"); got != "a" {
 			t.Errorf("number %d: %q", i, got)
