@@ -154,9 +154,6 @@ func patternBelow(dir, value string) (p readers.Pattern, ok bool) {
 	}
 	p.Pieces[0] = readers.URI.Of(dir[:len(dir)-1]) + p.Pieces[0]
 	p.Size = sizeOf(p)
-	if n := len(p.Pieces); n > 1 && p.Pieces[n-1] == "" {
-		p.Whole = false // any bytes, and the end
-	}
 	return p, true
 }
 

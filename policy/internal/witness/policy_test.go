@@ -32,6 +32,8 @@ func TestAsOracle(t *testing.T) {
 	for _, c := range oracle.Cases {
 		sites = append(sites, c.Site)
 	}
+	sites = append(sites, oracle.Of(map[string]string{"/": "Disallow: b\nUser-agent: researcher\nDisallow: *$\n", "/b/": "Allow: b\n"}),
+		oracle.Of(map[string]string{"/i.html/": "Allow: i*$\n"}, "/*.cgi"))
 	for seed := range uint64(300) {
 		sites = append(sites, oracle.Draw(rand.New(rand.NewPCG(seed, 21))))
 	}

@@ -39,8 +39,6 @@ func right(s oracle.Site) []byte {
 			b.WriteString(text + strings.Join(r.Pieces, "*") + pad)
 			if r.Whole {
 				b.WriteString("$")
-			} else if r.Size > len(strings.Join(r.Pieces, "*")) && pad == "" {
-				b.WriteString("$")
 			}
 			b.WriteString("\n")
 		}
