@@ -206,9 +206,9 @@ func TestLatin1(t *testing.T) {
 // names, under the label of the directory.
 func TestPointerKeepsTheLabel(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"d/.robots": "Disallow: /\n", "d/gophertag": "My drafts\n", "d/x.txt": "x", "e/.robots": "Disallow: /\n", "e/x.txt": "x"})
+	write(t, dir, map[string]string{"d/.robots": "Disallow: /\n", "d/gophertag": "My drafts\n", "d/x.txt": "x", "f/.robots": "Disallow: /x.txt\n", "f/x.txt": "x", "e/.robots": "Disallow: /\n", "e/x.txt": "x"})
 	h := newFiles(run(t, dir), 0)
-	for sel, want := range map[string]string{"/%64/": "1My drafts\t/d/\t", "/%64": "1My drafts\t/d/\t", "/%65/": "1/e/\t/e/\t", "/d/%78.txt": "0/d/x.txt\t/d/x.txt\t"} {
+	for sel, want := range map[string]string{"/%64/": "1My drafts\t/d/\t", "/%64": "1My drafts\t/d/\t", "/%65/": "1/e/\t/e/\t", "/f/%78.txt": "0/f/x.txt\t/f/x.txt\t", "/d/%78.txt": "x"} {
 		if got, err := get(t, h, sel); err != nil || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, %v; want %q", sel, got, err, want)
 		}

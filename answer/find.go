@@ -26,9 +26,7 @@ func (v *visit) find(sel string) (*site.Resource, error) {
 	if plainErr != nil {
 		return nil, fmt.Errorf("%w; decoded: %w", err, plainErr)
 	}
-	// A spelling that no rule of robots.txt names must not lead to what robots are
-	// kept out of.
-	if snap := v.Host.Site.Now(); snap == nil || snap.Compiled.Denied(f.Name, f.Info.IsDir()) {
+	if v.Host.closed(f.Name, f.Info.IsDir(), sel) {
 		_ = f.Close()
 		return nil, v.pointTo(f)
 	}
@@ -48,22 +46,17 @@ func (v *visit) lookup(sel string) (*site.Resource, error) {
 	case dir && !f.Info.IsDir():
 		_ = f.Close()
 		return nil, &fs.PathError{Op: "open", Path: name + "/", Err: fs.ErrNotExist}
-	case v.Host.closed(sel):
+	case v.Host.closed(f.Name, f.Info.IsDir(), sel):
 		_ = f.Close()
 		return nil, v.pointTo(f)
 	}
 	return f, nil
 }
 
-// closed reports whether robots.txt cannot deny this spelling of a denied resource,
-// so that the answer must only point to the resource.
-func (h *Host) closed(sel string) bool {
-	snap := h.Site.Now()
-	if snap == nil {
-		return false
-	}
-	_, closed := snap.Compiled.Closed(sel)
-	return closed
+// closed reports whether this spelling of a resource must not show it, since robots.txt
+// denies the canonical selector to some robot that takes this one for allowed.
+func (h *Host) closed(name string, dir bool, sel string) bool {
+	return h.Site.Closed(selector.Canonical(name, dir), sel)
 }
 
 // pointer is an answer that links the resource instead of showing it.

@@ -29,7 +29,7 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 		return a, false
 	}
 	name, dir, err := selector.Path(r.Selector)
-	if err != nil || dir || menu.IsMenuFile(path.Base(name)) || h.closed(r.Selector) {
+	if err != nil || dir || menu.IsMenuFile(path.Base(name)) || h.closed(name, false, r.Selector) {
 		return a, false
 	}
 	view := h.Site.View(r.Context())

@@ -3,9 +3,7 @@ package policy
 import (
 	"bufio"
 	"encoding/json"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,39 +11,19 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// treeOf makes a tree of annotations and files, by their paths.
-func treeOf(annotations map[string]string, files ...string) *Dir {
-	root := &Dir{}
-	at := func(path string) (*Dir, string) {
-		d := root
-		elems := strings.Split(path, "/")
-		for _, name := range elems[:len(elems)-1] {
-			sub := d.sub(name)
-			if sub == nil {
-				sub = &Dir{Name: name}
-				i, _ := slices.BinarySearchFunc(d.Dirs, name, func(d *Dir, name string) int { return strings.Compare(d.Name, name) })
-				d.Dirs = slices.Insert(d.Dirs, i, sub)
-			}
-			d = sub
-		}
-		return d, elems[len(elems)-1]
+// inputOf makes annotations of texts, by the names of their files.
+func inputOf(notes map[string]string) (in Input) {
+	for file, text := range notes {
+		in.Annotations = append(in.Annotations, annotation(file, text))
 	}
-	for _, path := range slices.Sorted(maps.Keys(annotations)) {
-		d, _ := at(path)
-		d.Notes = append(d.Notes, &Annotation{File: path, Data: []byte(annotations[path])})
-	}
-	for _, path := range files {
-		if d, name := at(path); name != "" {
-			i, _ := slices.BinarySearch(d.Files, name)
-			d.Files = slices.Insert(d.Files, i, name)
-		}
-	}
-	return root
+	return in
 }
 
-func compileOf(annotations map[string]string, files ...string) *Compiled {
-	return Compile(Input{Root: treeOf(annotations, files...)}, nil)
+func annotation(file, text string) Annotation {
+	return Annotation{Dir: "/" + file[:strings.LastIndexByte(file, '/')+1], File: file, Data: []byte(text)}
 }
+
+func compileOf(notes map[string]string) *Compiled { return Compile(inputOf(notes), nil) }
 
 // reads returns what a dialect or a reader makes of a file.
 func reads(t *testing.T, name string, file []byte, agent string) func(string) bool {
@@ -53,11 +31,11 @@ func reads(t *testing.T, name string, file []byte, agent string) func(string) bo
 	if d, err := robots.ParseDialect(name); err == nil {
 		return robots.Parse(d, file).Agent(agent).Allowed
 	}
-	i := slices.IndexFunc(readers.All(), func(m readers.Reader) bool { return m.Name == name })
-	if i < 0 {
+	r, ok := readers.Named(name)
+	if !ok {
 		t.Fatalf("no reader is called %q", name)
 	}
-	return readers.All()[i].Read(file).Agent(agent).Allowed
+	return r.Read(file).Agent(agent).Allowed
 }
 
 func TestCases(t *testing.T) {

@@ -2,106 +2,123 @@ package policy
 
 import (
 	"cmp"
-	"hash/maphash"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// class is robots that all annotations treat alike. They share a group.
+// class is robots that all annotations treat alike. They share a group of the file.
 type class struct {
-	names []string         // as they are written; "*" alone, and veronica alone
-	told  map[*node]uint64 // by top-level directory (or the root) that names them: what it says of them
+	token string   // of one of them; "*" for everybody
+	names []string // as they are written
+	by    []*note  // the annotations that name them
 }
 
-// token is one of the robots, in lower case.
-func (c *class) token() string { return strings.ToLower(c.names[0]) }
+// virtual are the robots of Gemini's companion specification. A robot of several kinds
+// obeys the groups of all of them.
+var virtual = []string{"archiver", "indexer", "researcher", "webproxy"}
 
-// robotsOf is what top-level directories say of each robot that is named.
-type robotsOf struct {
-	written map[string]string           // names as they are written first, by token
-	told    map[string]map[*node]uint64 // by token and top-level directory
+// namedRobot is one that some annotation names.
+type namedRobot struct {
+	written []string // its name first; then what readers take for it
+	key     []byte   // the groups of annotations that treat it otherwise than the rest
+	by      []*note
 }
 
-// namedRobots reads all nodes that are not denied. A robot of which an annotation
-// says by name what it says to all is not told anything of its own there.
-func namedRobots(root *node, denied map[*node]*rule) robotsOf {
-	names := robotsOf{map[string]string{}, map[string]map[*node]uint64{}}
-	read := func(top, n *node) {
-		if n.note == nil || len(n.note.names) == 0 || denied[n] != nil {
-			return
-		}
-		here := maphash.String(seed, n.at.uri)
-		for _, name := range n.note.names {
-			token := strings.ToLower(name)
-			if names.written[token] == "" {
-				names.written[token] = name
-			}
-			rules, prefs, own := n.note.setsFor(token)
-			all := n.note.sets["*"]
-			if (!own || len(n.subs) == 0 && all != nil && rules.hash == all.hash && !rules.opens()) && (prefs == nil || prefs == all) {
-				continue
-			}
-			if names.told[token] == nil {
-				names.told[token] = map[*node]uint64{}
-			}
-			sum := here
-			if own {
-				sum = sum*31 + rules.hash
-			}
-			if prefs != nil {
-				sum = sum*31 + prefs.about
-			}
-			names.told[token][top] += sum
+// classesOf puts the robots that are treated alike together. Everybody comes first, then
+// longer names before those that may be parts of them: readers of 1994 take the first
+// group whose name is a part of their own.
+func classesOf(notes []*note) []*class {
+	robots := robotsIn(notes)
+	if slices.ContainsFunc(virtual, func(token string) bool { return robots[token] != nil && robots[token].key != nil }) {
+		for _, token := range virtual {
+			r := robots.add(token, token)
+			r.key = append(r.key, ' ') // it has a group, if only one like that for everybody
 		}
 	}
-	if root.shut(denied) != nil {
-		return names // all are told the same: nothing is allowed
-	}
-	read(root, root)
-	for _, top := range root.subs {
-		if top.named > 0 {
-			top.each(denied, func(n *node) { read(top, n) })
+	by := map[string]*class{}
+	var list []*class
+	for token, r := range robots {
+		// A robot that nothing is said about has a group only if readers of 1994 would
+		// take another one's.
+		if r.key == nil && !robots.has(token, func(part *namedRobot) bool { return part.key != nil }) {
+			continue
 		}
-	}
-	return names
-}
-
-// classes puts robots that are treated alike together. Everybody comes first,
-// then longer names before those that may be parts of them: readers of 1994 take
-// the first group whose name is a part of their own.
-func (names robotsOf) classes() []*class {
-	by := map[uint64]*class{}
-	list := []*class{}
-	told := maps.Clone(names.told)
-	for token := range names.written {
-		if told[token] == nil {
-			// It has no group, unless a reader of 1994 would take that of another.
-			parts(token, told, func(string) { names.told[token] = nil })
-		}
-	}
-	for token, told := range names.told {
-		sum := uint64(0)
-		for _, s := range told {
-			sum += s
-		}
+		key := string(r.key)
 		if token == veronica { // alone
-			sum = ^sum
+			key = veronica
 		}
-		if by[sum] == nil {
-			by[sum] = &class{told: told}
-			list = append(list, by[sum])
+		if by[key] == nil {
+			by[key] = &class{token: token, by: r.by}
+			list = append(list, by[key])
 		}
-		by[sum].names = append(by[sum].names, names.written[token])
+		by[key].names = append(by[key].names, r.written...)
+		by[key].token = min(by[key].token, token)
 	}
 	for _, c := range list {
 		slices.SortFunc(c.names, compareNames)
+		c.names = slices.Compact(c.names)
 	}
-	return append([]*class{{names: []string{"*"}}}, longestFirst(list)...)
+	return append([]*class{{token: "*", names: []string{"*"}}}, longestFirst(list)...)
+}
+
+type robotSet map[string]*namedRobot // by token
+
+func robotsIn(notes []*note) robotSet {
+	robots := robotSet{}
+	for i, n := range notes {
+		for _, name := range n.names {
+			r := robots.add(name.token, name.written)
+			if name.full != "" && !slices.Contains(r.written, name.full) {
+				r.written = append(r.written, name.full)
+			}
+			if len(r.by) > 0 && r.by[len(r.by)-1] == n {
+				continue
+			}
+			rules, own := n.groupsOf(name.token, func(s *group) bool { return s.says })
+			prefs, prefers := n.groupsOf(name.token, func(s *group) bool { return s.prefers })
+			if !own && !prefers {
+				continue
+			}
+			r.by = append(r.by, n)
+			r.key = append(strconv.AppendInt(r.key, int64(i), 10), ';')
+			if own {
+				r.key = appendNumbers(r.key, rules)
+			}
+			r.key = append(r.key, ';')
+			if prefers {
+				r.key = appendNumbers(r.key, prefs)
+			}
+			r.key = append(r.key, ';')
+		}
+	}
+	return robots
+}
+
+func appendNumbers(key []byte, list []*group) []byte {
+	for _, s := range list {
+		key = append(strconv.AppendInt(key, int64(s.number), 10), ',')
+	}
+	return key
+}
+
+func (robots robotSet) add(token, written string) *namedRobot {
+	r := robots[token]
+	if r == nil {
+		r = &namedRobot{written: []string{written}}
+		robots[token] = r
+	}
+	return r
+}
+
+// has reports whether a part of a name is a robot's name, too, for which ok holds.
+func (robots robotSet) has(token string, ok func(*namedRobot) bool) (found bool) {
+	parts(token, robots, func(part string) { found = found || ok(robots[part]) })
+	return found
 }
 
 func compareNames(a, b string) int {
-	return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(strings.ToLower(a), strings.ToLower(b)))
+	return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
 }
 
 // parts calls fn for every piece of a name that is a name, too, but for itself.
@@ -120,7 +137,7 @@ func parts[T any](name string, names map[string]T, fn func(part string)) {
 // longestFirst orders classes so that no name comes after one that is a part of it. Where
 // that cannot be, the names of a class are written one by one.
 func longestFirst(classes []*class) []*class {
-	at := map[string]*class{} // by token
+	at := map[string]*class{} // by name in lower case
 	for _, c := range classes {
 		for _, name := range c.names {
 			at[strings.ToLower(name)] = c
@@ -152,7 +169,7 @@ func longestFirst(classes []*class) []*class {
 	}
 	for _, c := range classes {
 		for _, name := range c.names {
-			rest = append(rest, &class{names: []string{name}, told: c.told})
+			rest = append(rest, &class{token: c.token, names: []string{name}, by: c.by})
 		}
 	}
 	slices.SortFunc(rest, byName)

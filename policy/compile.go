@@ -4,245 +4,328 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/policy/internal/proof"
+	"github.com/gophd/gophd/policy/internal/witness"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
 )
 
-// Compiled is the policy of a tree, and the robots.txt made of it. It never
-// changes and may be used by many goroutines at once, but only one at a time may
-// give it to Compile as what came before.
+// Annotation is a robots file whose "/" is the directory it lies in.
+type Annotation struct {
+	// Dir is the canonical selector of the directory, with both slashes: "/",
+	// "/~bob/phlog/".
+	Dir string
+
+	// File is how reports name it: "~bob/phlog/.robots". One whose last element is
+	// robots.txt was written by hand, and is served as it is if it is the root's and
+	// there is no other.
+	File string
+
+	Data []byte // must not be changed
+	Err  error  // why it cannot be read: its directory is denied until it can be
+}
+
+// Input is what a robots.txt is made of.
+type Input struct {
+	Annotations []Annotation // in any order
+
+	// Programs are selectors, or "/*" and the end of names ("/*.dcgi"), that
+	// programs answer: P itself, what lies below it, and what follows a "?". They are
+	// denied unless an annotation has an Allow that speaks of them. If [CheckProgram]
+	// refuses one, the whole site is denied and reported ([CodeProgram]).
+	Programs []string
+
+	// Readers are the programs that the file is proven for. Nil stands for
+	// [readers.All].
+	Readers []readers.Reader
+}
+
+// CheckProgram returns an error unless p may stand in [Input.Programs]: a selector
+// that begins with a slash and does not end with one ("/cgi-bin"), or "/*" and the
+// end of names ("/*.dcgi"). It has no other *, no ?, at most 4096 bytes, and no empty,
+// hidden or malformed element (see [selector.Refusal]).
+func CheckProgram(p string) error {
+	name, ok := strings.CutPrefix(p, "/")
+	if end, isEnd := strings.CutPrefix(name, "*"); isEnd {
+		name, ok = "x"+end, ok && end != "" && !strings.Contains(end, "/")
+	}
+	for elem := range strings.SplitSeq(name, "/") {
+		reason := selector.Refusal(elem)
+		ok = ok && (reason == "" || reason == selector.Program || reason == selector.TooLong)
+	}
+	if !ok || strings.ContainsAny(name, "*?") || len(p) > selector.MaxRequest {
+		return fmt.Errorf(`%.80q is neither a selector ("/cgi-bin") nor "/*" and the end of names ("/*.dcgi")`, p)
+	}
+	return nil
+}
+
+// Compiled is the policy of all annotations, and the robots.txt made of it. It never
+// changes and may be used by many goroutines at once.
 type Compiled struct {
-	in       Input
-	nodes    *node
+	notes    []*note // of directories, in the order of their selectors; the first is the root's
+	programs []string
+	readers  []readers.Reader
+	shut     []string // directories that are denied whatever annotations say
 	file     []byte
-	sources  []*rule // of each line of the file
+	sources  []source // of each line of the file
+	classes  []*class
+	verdicts
 	reports  []Report
-	proof    *proof.Result[*Dir]
+	proof    *witness.Result
 	leaks    []Leak
 	hash     string // of the meaning
 	fileHash string
-	nothing  map[sought]bool // what matches nothing, of large directories
-	agents   []string        // a robot of each class; "*" is the first
-	readers  []*robots.Rules // what the file says to each, after RFC 9309
-	veronica *robots.Rules   // to her it has no Allow; nil if no annotation names her
-	shut     []string        // directories that are denied whatever annotations say
 }
 
-// Compile makes the robots.txt of a tree and proves it. What prev has made of an
-// older tree is taken over where the two share directories; the result is the
-// same to the byte without it.
+// Compile makes the robots.txt of annotations and proves it. The result depends on in
+// alone: prev, which may be nil, saves reading and proving again what has not changed.
+// It is never written to, and others may use it meanwhile.
 func Compile(in Input, prev *Compiled) *Compiled {
 	if prev == nil {
 		prev = &Compiled{}
 	}
-	c := &Compiled{in: in}
-	c.in.Programs = slices.DeleteFunc(slices.Clone(in.Programs), func(p string) bool { return CheckProgram(p) != nil })
-	c.in.Own = slices.DeleteFunc(slices.Clone(in.Own), func(sel string) bool { return sel == "" })
-	w := work{c: c, denied: map[*node]*rule{}, programs: programRules(c.in.Programs)}
-	c.grow(prev, w.programs)
+	w := work{Compiled: &Compiled{readers: in.Readers}, denied: map[string]*note{}, stale: true}
+	if w.readers == nil {
+		w.readers = readers.All()
+	}
+	w.read(in.Annotations, prev)
 	for _, p := range in.Programs {
 		if err := CheckProgram(p); err != nil {
-			w.deny(c.nodes, CodeProgram, err.Error())
+			w.deny("/", CodeProgram, err.Error())
+		} else {
+			w.Compiled.programs = append(w.Compiled.programs, p)
 		}
 	}
-	w.readAll()
+	w.programs = programsOf(w.Compiled.programs, w.notes[0])
+	w.isHand = len(in.Annotations) == 1 && path.Base(in.Annotations[0].File) == robotsFile && w.notes[0].from != nil && len(in.Programs) == 0
+	w.tooLarge()
 	last := prev.proof
 	for round := 0; ; round++ {
 		w.write()
-		found, done := w.prove(last, round)
-		if done {
-			c.reports = gather(slices.Concat(found, w.reports()))
-			return c
+		if w.prove(last, round) {
+			w.reports = gather(w.allReports())
+			return w.Compiled
 		}
-		last = c.proof
+		last = w.proof
 	}
-}
-
-// grow makes the nodes of the tree.
-func (c *Compiled) grow(prev *Compiled, programs []*rule) {
-	f := finder{before: prev.nothing, nothing: map[sought]bool{}, programs: programs}
-	for _, sel := range c.in.Own {
-		f.known = append(f.known, escape(sel))
-	}
-	if !slices.Equal(c.in.Own, prev.in.Own) || !slices.Equal(c.in.Programs, prev.in.Programs) {
-		prev = &Compiled{}
-	}
-	c.nodes, c.nothing = f.grow(c.in.Root, form{}, prev.in.Root, prev.nodes), f.nothing
 }
 
 // work is what a compilation knows until it is done.
 type work struct {
-	c        *Compiled
-	denied   map[*node]*rule // top-level directories, and those of leaks, that are denied as a whole
-	said     []Report        // about those
-	programs []*rule
-	stale    bool // groups are, since something was denied
-	groups   []*group
-	named    map[string]*group // by token
-	noBare   bool
-	hand     bool         // the file is the hand-written one
-	strict   *robots.File // the file; nil: not read yet
+	*Compiled
+	programs []program
+	denied   map[string]*note // directories that are denied as a whole, by selector
+	stale    bool             // compositions are, since something was denied
+	said     []Report         // about those
+	isHand   bool             // the only annotation is the root's robots.txt
+	all      []*composition   // of each class; that for everybody is the first
+	named    map[string]*composition
+	found    []Report // by the proof
 }
 
-// programRules denies what programs answer: a selector, what is below it, and
-// what follows a question mark. The value of a rule is the program's own pattern.
-func programRules(programs []string) []*rule {
-	var list []*rule
-	for _, p := range programs {
-		value := formOf(strings.Split(p, "*"), false, true, true).uri
-		for _, end := range []string{"$", "/", "?"} {
-			pieces := strings.Split(strings.TrimSuffix(p+end, "$"), "*")
-			list = append(list, &rule{form: formOf(pieces, end == "$", true, true), value: value})
+// read reads the annotations, directory by directory.
+func (w *work) read(annotations []Annotation, prev *Compiled) {
+	list := slices.Clone(annotations)
+	slices.SortStableFunc(list, func(a, b Annotation) int {
+		if c := strings.Compare(a.Dir, b.Dir); c != 0 {
+			return c
 		}
+		return strings.Compare(a.File, b.File)
+	})
+	before := prev.notes
+	if len(list) == 0 || list[0].Dir != "/" {
+		w.notes = append(w.notes, &note{sel: "/"})
+	}
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].Dir == list[0].Dir {
+			n++
+		}
+		for len(before) > 0 && before[0].sel < list[0].Dir {
+			before = before[1:]
+		}
+		var old *note
+		if len(before) > 0 && before[0].sel == list[0].Dir {
+			old = before[0]
+		}
+		w.notes = append(w.notes, readNote(list[:n:n], old))
+		list = list[n:]
+	}
+}
+
+// tooLarge denies the top-level directories that have more rules than they may.
+func (w *work) tooLarge() {
+	rules := map[string]int{}
+	for _, n := range w.notes {
+		rules[n.top] += n.count
+	}
+	for _, n := range w.notes {
+		if sum := rules[n.top]; n.top != "" && sum > maxTopRules {
+			w.deny(topOf(n.sel), CodeTooLarge, fmt.Sprintf("its annotations have %d rules; the bound is %d", sum, maxTopRules))
+			rules[n.top] = 0
+		}
+	}
+}
+
+// topOf returns the selector of the top-level directory that a directory lies in.
+func topOf(sel string) string {
+	name, _, _ := strings.Cut(sel[1:], "/")
+	if name == "" {
+		return "/"
+	}
+	return "/" + name + "/"
+}
+
+// deny denies a directory as a whole.
+func (w *work) deny(sel, code, why string) {
+	file := ""
+	if i, _ := slices.BinarySearchFunc(w.notes, sel, func(n *note, sel string) int { return strings.Compare(n.sel, sel) }); i < len(w.notes) {
+		for _, n := range w.notes[i:] {
+			if len(n.from) > 0 && strings.HasPrefix(n.sel, sel) {
+				file = n.from[0].File
+				break
+			}
+		}
+	}
+	n := &note{sel: sel, at: directory(sel)}
+	n.top, _, _ = strings.Cut(strings.TrimPrefix(n.at.uri, "/"), "/")
+	n.shut = n.denied(file, why)
+	w.denied[sel], w.stale = n, true
+	w.said = append(w.said, NewReport(code, file, 0, "the directory is denied: "+why))
+}
+
+// live returns the notes of the directories that are read, and of those that are denied
+// as a whole.
+func (w *work) live() (list []*note) {
+	all := slices.Clone(w.notes)
+	for _, sel := range slices.Sorted(maps.Keys(w.denied)) {
+		i, found := slices.BinarySearchFunc(all, sel, func(n *note, sel string) int { return strings.Compare(n.sel, sel) })
+		if found {
+			all[i] = w.denied[sel]
+		} else {
+			all = slices.Insert(all, i, w.denied[sel])
+		}
+	}
+	below := "" // a directory that is denied
+	for _, n := range all {
+		if below != "" && strings.HasPrefix(n.sel, below) {
+			continue
+		}
+		if below = ""; n.shut != nil {
+			below = n.sel
+		}
+		list = append(list, n)
 	}
 	return list
 }
 
-// readAll denies the top-level directories that say too much.
-func (w *work) readAll() {
-	for top, why := range tooLarge(w.c.nodes, namedRobots(w.c.nodes, w.denied)) {
-		w.deny(top, CodeTooLarge, why)
+// compose makes the compositions.
+func (w *work) compose() {
+	live := w.live()
+	classes := classesOf(live)
+	if b := estimate(live, classes); b.total > 8*maxBytes && w.coarsen(b, 8*maxBytes) { // what would never fit is not written first
+		live = w.live()
+		classes = classesOf(live)
 	}
-	classes := namedRobots(w.c.nodes, w.denied).classes()
-	if most := 8 * maxBytes; w.c.nodes.bytes*len(classes) > most { // what would never fit is not written first
-		w.coarsen(estimate(w.c.nodes, w.denied, classes), most)
+	w.stale, w.classes, w.all, w.named, w.shut = false, classes, nil, map[string]*composition{}, nil
+	programs := w.programs
+	if live[0].shut != nil {
+		programs = nil
 	}
-	w.stale = true
-}
-
-// deny denies a directory as a whole.
-func (w *work) deny(n *node, code, why string) {
-	w.said = append(w.said, NewReport(code, firstFile(n), 0, "the directory is denied: "+why))
-	w.denied[n], w.stale = denied(firstFile(n), n.at, why), true
-}
-
-// firstFile is the annotation of a directory, or the first below it.
-func firstFile(n *node) string {
-	for ; len(n.dir.Notes) == 0; n = n.subs[0] {
-		if len(n.subs) == 0 {
-			return ""
+	for _, class := range classes {
+		c := compose(class, live, programs)
+		w.all = append(w.all, c)
+		for _, name := range class.names {
+			w.named[strings.ToLower(name)] = c
 		}
 	}
-	return n.dir.Notes[0].File
+	strikePairs(w.all)
+	for _, c := range w.all {
+		c.twins()
+	}
+	for _, n := range live {
+		if w.denied[n.sel] != nil {
+			w.shut = append(w.shut, n.sel)
+		}
+	}
 }
 
-// coarsen denies the directories that take more than their share, until the bill
-// is small enough. It reports whether there were any.
+// coarsen denies the directories that take more than their share, until the bill is
+// small enough. If that cannot be reached, the whole site is denied. It reports whether
+// anything was.
 func (w *work) coarsen(b bill, room int) bool {
-	if b.total <= room {
+	if b.total <= room || w.denied["/"] != nil {
 		return false
 	}
-	may := map[string]*node{}
-	for _, top := range w.c.nodes.subs {
-		if top.shut(w.denied) == nil {
-			may[top.at.top()] = top
-		}
+	may, sels := map[string]bool{}, map[string]string{}
+	for _, n := range w.notes[1:] {
+		sels[n.top] = topOf(n.sel)
+		may[n.top] = may[n.top] || w.denied[topOf(n.sel)] == nil
 	}
-	why := b.borrowers(may, len(w.c.nodes.subs), room)
-	for _, owner := range slices.Sorted(maps.Keys(why)) {
-		w.deny(may[owner], CodeCoarsened, why[owner])
+	why, enough := b.borrowers(may, len(sels), room, true)
+	if !enough {
+		why, enough = b.borrowers(may, len(sels), room, false)
+	}
+	if !enough {
+		w.deny("/", CodeTooLarge, fmt.Sprintf("the robots.txt of the site would have %d bytes; robots must read %d. %s", b.total, maxBytes, b.fitting(len(sels))))
+		return true
+	}
+	for _, top := range slices.Sorted(maps.Keys(why)) {
+		w.deny(sels[top], CodeCoarsened, why[top])
 	}
 	return len(why) > 0
 }
 
-// write makes the file. If it is too large, borrowers are denied, then all bare
-// lines left out, and at last everything denied.
+// write makes the file. What is too large is first cut by what nobody loses anything by;
+// then borrowers are denied.
 func (w *work) write() {
-	c := w.c
-	w.hand = w.isHandWritten()
 	for {
 		if w.stale {
 			w.compose()
 		}
-		list := sections(w.groups, w.noBare)
-		out := write(list, c.nodes.note.fields)
-		if out.buf.Len() <= maxBytes || w.denied[c.nodes] != nil {
-			c.file, c.sources = out.buf.Bytes(), out.sources
+		var list []section
+		var out *writer
+		for _, cut := range []cuts{{}, {bare: true}, {bare: true, weak: true}} {
+			list = sectionsOf(w.all, cut)
+			if out = write(list, w.notes[0].fields); out.buf.Len() <= maxBytes {
+				break
+			}
+		}
+		over := out.buf.Len() - maxBytes
+		if b := billOf(list); over <= 0 || !w.coarsen(b, b.total-over) {
+			w.file, w.sources = out.buf.Bytes(), out.sources
 			break
 		}
-		b := billOf(list, w.groups[0], w.noBare)
-		over := b.total - (out.buf.Len() - maxBytes)
-		switch {
-		case w.coarsen(b, over):
-		case !w.noBare:
-			w.noBare = true
-			w.said = append(w.said, NewReport(CodeNoBare, "", 0, "the robots.txt is too large for lines without a leading slash"))
-		default:
-			w.deny(c.nodes, CodeTooLarge, "the robots.txt of the site would have more than 500 KiB")
-		}
 	}
-	c.hash = hashOf(meaning(c.file))
-	if w.hand {
-		c.file = c.nodes.dir.Notes[0].Data
-		c.sources = handSources(c.file)
+	w.hash = hashOf(meaning(w.file))
+	if w.hand() {
+		w.file = w.notes[0].from[0].Data
+		w.sources = handSources(w.notes[0].from[0])
 	}
-	c.fileHash = hashOf(c.file)
-	c.agents, c.shut, w.strict = nil, nil, nil
-	for _, g := range w.groups {
-		c.agents = append(c.agents, g.token())
-	}
-	for n := range w.denied {
-		c.shut = append(c.shut, selectorOf(n))
-	}
-	slices.Sort(c.shut)
-	c.read()
+	w.fileHash = hashOf(w.file)
+	w.verdicts = w.judge(w.file)
 }
 
-// compose makes the groups.
-func (w *work) compose() {
-	w.groups, w.named, w.stale = nil, map[string]*group{}, false
-	for _, class := range namedRobots(w.c.nodes, w.denied).classes() {
-		g := compose(class, w.c.nodes, w.denied, w.programs)
-		g.simplify()
-		w.groups = append(w.groups, g)
-		for _, name := range g.names {
-			w.named[strings.ToLower(name)] = g
-		}
-	}
-}
-
-// isHandWritten reports whether the robots.txt in the root is all that is said: then it
-// is served byte for byte.
-func (w *work) isHandWritten() bool {
-	n := w.c.nodes
-	return n.shut(w.denied) == nil && len(n.subs) == 0 && len(n.dir.Notes) == 1 &&
-		n.dir.Notes[0].File == robotsFile && len(w.programs) == 0
-}
+// hand reports whether the robots.txt in the root is all that is said: then it is served
+// byte for byte.
+func (w *work) hand() bool { return w.isHand && w.notes[0].shut == nil && w.denied["/"] == nil }
 
 // handSources says of a robots.txt that is served as it is that each rule and
 // field comes from itself.
-func handSources(file []byte) []*rule {
-	var list []*rule
-	for l := range robots.Parse(robots.RFC9309, file).Lines() {
-		var r *rule
+func handSources(a Annotation) (list []source) {
+	for l := range robots.Parse(robots.RFC9309, a.Data).Lines() {
+		var s source
 		switch l.Kind {
 		case robots.KindAllow, robots.KindDisallow, robots.KindUsage, robots.KindField:
-			r = &rule{file: robotsFile, line: l.Number, allow: l.Kind == robots.KindAllow, value: l.Value}
+			s.rule = &rule{file: a.File, line: l.Number, allow: l.Kind == robots.KindAllow, value: l.Value}
 		}
-		list = append(list, r)
-	}
-	return list
-}
-
-// reports are all that is to be said.
-func (w *work) reports() []Report {
-	list := slices.Clone(w.said)
-	w.c.nodes.each(nil, func(n *node) {
-		if n.note != nil {
-			list = append(append(list, n.note.reports...), n.missing...)
-		}
-	})
-	if !w.hand {
-		for _, g := range w.groups {
-			if g == w.groups[0] || g.token() == veronica {
-				list = append(list, g.notices()...)
-			}
-			list = append(list, w.opened(g)...)
-		}
+		list = append(list, s)
 	}
 	return list
 }
@@ -255,7 +338,7 @@ func (c *Compiled) File() []byte { return c.file }
 func (c *Compiled) Reports() []Report { return c.reports }
 
 // Fields returns what the root's annotation says about the whole site.
-func (c *Compiled) Fields() SiteFields { return siteFields(c.nodes.note.fields) }
+func (c *Compiled) Fields() SiteFields { return siteFields(c.notes[0].fields) }
 
 // Hash is the SHA-256 of what the policy means, in hexadecimal: in which order and in
 // which spelling annotations say it does not matter.
@@ -281,3 +364,6 @@ func meaning(file []byte) []byte {
 	}
 	return b
 }
+
+// Programs returns the [Input.Programs] that the file is made with.
+func (c *Compiled) Programs() []string { return c.programs }

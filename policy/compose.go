@@ -5,365 +5,298 @@ import (
 	"strings"
 )
 
-// entry is a rule as one class of robots gets it.
-type entry struct {
-	*rule
-	strong  bool // nothing opens what it denies: a directory that is denied as a whole, a program
-	partly  bool // an Allow that something outweighs in a part of what it matches
-	dropped bool // a shorter Disallow, or an Allow of the same pattern, says it all
-	tie     bool // its weak form stands beside it, with an Allow of the same length after it
-	way     int  // it is an Allow of so many bytes for one way to ask what that opens
-	pad     int  // bytes that a second line of it has more, to outweigh every Allow that it overrules
-}
-
-// group is what one class of robots is told.
-type group struct {
+// composition is what all annotations together say to one class of robots.
+type composition struct {
 	*class
-	entries []entry // in the order of directories, then in that of heads
-	prefs   []*rule
+	rules  []*rule // those that count, in the order of directories
+	struck []strike
+	uses   []*use
 }
 
-// composer puts the rules of all directories together for one class.
+// strike is an Allow that does not count, since something stands above it.
+type strike struct{ allow, by *rule }
+
+// composer puts the annotations together for one class.
 type composer struct {
-	*group
-	token    string
-	denied   map[*node]*rule
-	programs int     // the first entries are what programs answer
-	opened   []*rule // the Allows of the root that speak of it
-	partly   bool    // something outweighs the Allow that is looked at
+	*composition
+	above []level // the directories on the way to the one that is looked at
 }
 
-// path is what the annotations above a directory say: state that is carried
-// down, so that nothing is worked out twice.
-type path struct {
-	named  []*rule // rules that name the robot, without those that end in $
-	finals []final
-	allows []int // entries that are Allows
+// level is a directory on the way down.
+type level struct {
+	note   *note
+	guards []*rule // its Disallows that Allows of directories below must not undo
+	allows []*rule // what counts of its Allows
+	own    bool    // its rules name the robot
 }
 
-// final is an annotation with Final lines.
-type final struct {
-	paths []*rule
-	own   []*rule        // all that it says to the robot
-	lines map[string]int // entries that deny, by pattern
-	holes []int          // entries that are Allows of it or above it
+// compose makes the composition of a class. Notes are those of directories that are read,
+// and of those that are denied as a whole, in the order of their selectors; the first is
+// the root's.
+func compose(c *class, notes []*note, programs []program) *composition {
+	b := composer{composition: &composition{class: c}}
+	for _, n := range notes {
+		for len(b.above) > 0 && !strings.HasPrefix(n.sel, b.above[len(b.above)-1].note.sel) {
+			b.above = b.above[:len(b.above)-1]
+		}
+		if n.shut != nil {
+			b.shut(n.shut)
+		} else {
+			b.note(n)
+		}
+	}
+	b.programs(programs)
+	b.uses = usesOf(c.token, notes)
+	return b.composition
 }
 
-// compose makes the entries of a class.
-func compose(c *class, root *node, denied map[*node]*rule, programs []*rule) *group {
-	g := &group{class: c}
-	if c.told == nil { // everybody is told most of what is said; room for all of it in each group would be most of the memory
-		g.entries = make([]entry, 0, len(programs)+root.rules)
-	}
-	b := composer{group: g, token: c.token(), denied: denied}
-	if denied[root] != nil {
-		programs = nil
-	}
-	for _, p := range programs {
-		g.entries = append(g.entries, entry{rule: p, strong: true})
-	}
-	b.programsOpen(root, programs)
-	b.programs = len(b.entries)
-	b.node(root, path{})
-	b.hold()
-	return g
-}
-
-// programsOpen leaves out what the root's annotation opens by name.
-func (b *composer) programsOpen(root *node, programs []*rule) {
-	rules, _, _ := root.note.setsFor(b.token)
-	if rules == nil || b.denied[root] != nil {
-		return
-	}
-	for _, r := range rules.rules {
-		if !r.allow {
-			continue
-		}
-		if slices.ContainsFunc(programs, func(p *rule) bool { return r.names(p.value) }) {
-			b.opened = append(b.opened, r)
-		}
-		b.entries = slices.DeleteFunc(b.entries, func(e entry) bool {
-			return r.names(e.value) && (r.uri == e.uri || r.uri == e.value || covers(r.uri, headOf(e.uri)))
-		})
-	}
-}
-
-// names reports whether a rule speaks of what a program answers by name: its
-// pattern begins with the program's selector, or holds the program's extension at
-// the end of an element.
-func (r *rule) names(program string) bool {
-	text := strings.TrimSuffix(r.uri, "$")
-	ends := func(rest string) bool {
-		return rest == "" || rest[0] == '/' || rest[0] == '*' || strings.HasPrefix(rest, "%3F")
-	}
-	ext, isExt := strings.CutPrefix(program, "/*")
-	if !isExt {
-		rest, ok := strings.CutPrefix(text, program)
-		return ok && ends(rest)
-	}
-	for {
-		_, rest, ok := strings.Cut(text, ext)
-		if !ok || ends(rest) {
-			return ok
-		}
-		text = rest
-	}
-}
-
-func (b *composer) node(n *node, above path) {
-	if r := n.shut(b.denied); r != nil {
-		b.shut(r, above)
-		return
-	}
-	below := above
-	if n.note != nil {
-		rules, prefs, own := n.note.setsFor(b.token)
-		if prefs != nil {
-			b.prefs = append(b.prefs, prefs.prefs...)
-		}
-		if rules != nil {
-			below = b.rules(rules, own, above)
-		}
-	}
-	for _, sub := range n.subs {
-		b.node(sub, below)
-	}
-}
-
-// rules adds the rules of an annotation, but for Allows that what is said above
-// overrules.
-func (b *composer) rules(s *set, own bool, above path) path {
-	below := path{above.named[:len(above.named):len(above.named)], above.finals, above.allows[:len(above.allows):len(above.allows)]}
-	start := len(b.entries)
-	holding := slices.Clone(s.rules)
-	if !own {
-		holding = slices.DeleteFunc(holding, func(r *rule) bool { return r.allow && banned(above.named, r) })
-	}
-	for _, r := range holding {
-		b.partly = false
-		if r.allow && (b.final(above.finals, r) || b.closed(r)) {
-			continue
-		}
-		for _, way := range b.spelled(r) {
-			if r.allow {
-				below.allows = append(below.allows, len(b.entries))
-			}
-			e := entry{rule: way, partly: b.partly}
-			if way != r {
-				e.way = len(r.uri)
-			}
-			b.entries = append(b.entries, e)
-		}
-		if own && b.token != "*" && r.uri[len(r.uri)-1] != '$' {
-			below.named = append(below.named, r)
-		}
-	}
-	if len(s.finals) > 0 {
-		f := final{s.finals, holding, map[string]int{}, below.allows}
-		for i := start; i < len(b.entries); i++ {
-			if e := b.entries[i]; !e.allow {
-				f.lines[e.uri] = i
-			}
-		}
-		below.finals = append(below.finals[:len(below.finals):len(below.finals)], f)
-	}
-	return below
-}
-
-// banned reports whether the rules above that name the robot deny the place that
-// an Allow for all opens.
-func banned(named []*rule, allow *rule) bool {
-	r := deciding(named, headOf(allow.uri))
-	return r != nil && !r.allow
-}
-
-// deciding returns the longest rule that covers all that begins with head, Allow
-// if two are equally long.
-func deciding(rules []*rule, head string) *rule {
-	var best *rule
+// note adds the rules of a directory, but for Allows that what stands above undoes.
+func (b *composer) note(n *note) {
+	rules, own := n.rulesFor(b.token)
+	at := level{note: n, own: own}
 	for _, r := range rules {
-		if best != nil && (len(r.uri) < len(best.uri) || len(r.uri) == len(best.uri) && !r.allow) {
-			continue
-		}
-		if covers(r.uri, head) {
-			best = r
+		if !r.allow {
+			b.rules = append(b.rules, r)
+			if r.final || own {
+				at.guards = append(at.guards, r)
+			}
+		} else if b.allow(r, own) {
+			b.rules = append(b.rules, r)
+			at.allows = append(at.allows, r)
 		}
 	}
-	return best
+	b.above = append(b.above, at)
 }
 
-// shut denies a directory as a whole. Allows above it that reach into it are
-// left out, or outweighed if they open more than that.
-func (b *composer) shut(r *rule, above path) {
-	e := entry{rule: r, strong: true}
-	for _, i := range above.allows {
-		if a := &b.entries[i]; !a.dropped {
-			a.dropped = e.overrules(a.rule)
-			a.partly = a.partly || e.pad > 0
+// allow carries what stands above an Allow below it. It reports false if the Allow is
+// struck instead.
+func (b *composer) allow(a *rule, own bool) bool {
+	var carried []*rule
+	for _, at := range b.above {
+		for _, d := range at.guards {
+			if !(d.final || at.own && !own) || !d.concerns(a, at.allows) {
+				continue
+			}
+			below, ok := d.below(a)
+			if !ok {
+				b.struck = append(b.struck, strike{a, d})
+				return false
+			}
+			carried = append(carried, below...)
 		}
 	}
-	b.entries = append(b.entries, e)
+	b.rules = append(b.rules, carried...)
+	return true
 }
 
-// closed keeps what programs answer out of an Allow that does not open it by name.
-// It reports whether that leaves nothing of the Allow.
-func (b *composer) closed(allow *rule) bool {
-	if slices.ContainsFunc(b.opened, func(o *rule) bool { return o == allow || covers(o.uri, headOf(allow.uri)) }) {
-		return false
+// concerns reports whether an Allow could undo a Disallow: an Allow that is as long and
+// may match the same, unless an Allow of the Disallow's own annotation covers all of it.
+func (d *rule) concerns(a *rule, own []*rule) bool {
+	return len(a.uri) >= len(d.uri) && mayMeet(a.uri, d.uri) &&
+		!slices.ContainsFunc(own, func(o *rule) bool { return len(o.uri) >= len(d.uri) && covers(o.uri, a.uri) })
+}
+
+// below returns what a Disallow denies of what an Allow opens, as lines that are longer
+// than the Allow; false if that cannot be said.
+func (d *rule) below(a *rule) (lines []*rule, ok bool) {
+	if !isLiteral(a.uri) {
+		return nil, false
 	}
-	for i := range b.programs {
-		e := &b.entries[i]
-		if len(allow.uri) < len(e.uri) || !mayMeet(allow.uri, e.uri) {
-			continue
+	rests, whole := remains(d.uri, a.uri)
+	return d.behind(a, rests), !whole
+}
+
+// always is as below, for what must not strike an Allow: where nothing is left to say, it
+// says all of the Disallow again behind the Allow's pattern.
+func (d *rule) always(a *rule) (list []*rule) {
+	head, rest, glob := strings.Cut(d.uri, "*")
+	if !glob || isAnchored(a.uri) || !strings.HasPrefix(headOf(a.uri), head) {
+		return nil
+	}
+	last := a.uri[strings.LastIndexByte(a.uri, '*')+1:]
+	if isLiteral(a.uri) {
+		last = a.uri[len(head):]
+	}
+	rests, whole := remains("*"+rest, last)
+	if whole {
+		rests = []string{"*" + rest}
+	}
+	return d.behind(a, rests)
+}
+
+// behind puts what is left of a Disallow behind an Allow.
+func (d *rule) behind(a *rule, rests []string) (list []*rule) {
+	for _, rest := range rests {
+		r := *d
+		r.form, r.of = a.followed(rest), a.of
+		list = append(list, &r)
+	}
+	return list
+}
+
+// followed returns the form of a pattern without $ with a rest in URI form behind it.
+func (f form) followed(rest string) form {
+	body, end := strings.CutSuffix(rest, "$")
+	pieces := strings.Split(body, "*")
+	for i := range pieces {
+		pieces[i] = unescape(pieces[i])
+	}
+	g := formOf(pieces, end, false, true)
+	if g.uri != rest { // it begins in the middle of an escape
+		g = form{uri: rest, odd: true, weak: "*"}
+	}
+	return f.join(g)
+}
+
+// shut denies a directory as a whole: beside its line stands one with stars that match
+// nothing new, longer than every Allow above that may reach into it.
+func (b *composer) shut(r *rule) {
+	b.rules = append(b.rules, r)
+	most := 0
+	for _, at := range b.above {
+		for _, a := range at.allows {
+			if len(a.uri) >= max(most, len(r.uri)) && mayMeet(a.uri, r.uri) {
+				most = len(a.uri)
+			}
 		}
-		b.partly = true
-		if part := e.below(allow); len(b.opened) > 0 && part != nil && !covers(e.uri, headOf(allow.uri)) {
-			b.entries = append(b.entries, entry{rule: part, strong: true, pad: max(0, len(allow.uri)+1-len(part.uri))})
-		} else if allow.owner != "" && b.isOpened(e.rule) || e.overrules(allow) {
+	}
+	if most > 0 {
+		stars, padded := strings.Repeat("*", most+1-len(r.uri)), *r
+		padded.form = r.join(form{uri: stars, raw: stars, weak: stars})
+		b.rules = append(b.rules, &padded)
+	}
+}
+
+// program is what programs answer: a prefix or an extension, and the lines that deny it.
+type program struct {
+	uri   string // "/cgi-bin", or "/*.dcgi"
+	lines []*rule
+}
+
+// programsOf denies what programs answer: a selector, what is below it, and what
+// follows a question mark.
+func programsOf(selectors []string, root *note) (list []program) {
+	for _, p := range selectors {
+		uri := formOf(strings.Split(p, "*"), false, true, true).uri
+		next := program{uri: uri}
+		for _, end := range []string{"$", "/", "?"} {
+			pieces := strings.Split(strings.TrimSuffix(p+end, "$"), "*")
+			next.lines = append(next.lines, &rule{form: formOf(pieces, end == "$", true, true), value: uri, of: root})
+		}
+		list = append(list, next)
+	}
+	return list
+}
+
+// opens reports whether an Allow speaks of a program: its path is the program's own, or
+// ends in its extension.
+func (p program) opens(a *rule) bool {
+	path := strings.TrimSuffix(a.uri, "$")
+	ext, isExt := strings.CutPrefix(p.uri, "/*")
+	for _, end := range []string{"", "/", "%3F"} {
+		if isExt && strings.HasSuffix(path, ext+end) || path == p.uri+end {
 			return true
 		}
 	}
 	return false
 }
 
-// isOpened reports whether the root opens by name some of what a program answers: for
-// the Allow of another directory that is not denied again.
-func (b *composer) isOpened(program *rule) bool {
-	return slices.ContainsFunc(b.opened, func(o *rule) bool { return mayMeet(o.uri, program.uri) })
+// programs adds the lines about what programs answer, but for those that an Allow opens,
+// and carries them below every Allow that does not speak of them.
+func (b *composer) programs(programs []program) {
+	for _, p := range programs {
+		kept := slices.Clone(p.lines)
+		for _, a := range b.rules {
+			if a.allow && p.opens(a) {
+				kept = slices.DeleteFunc(kept, func(d *rule) bool { return covers(a.uri, d.uri) })
+			}
+		}
+		for _, d := range kept {
+			for _, a := range b.rules {
+				if a.allow && !p.opens(a) && d.concerns(a, nil) {
+					b.rules = append(b.rules, d.always(a)...)
+				}
+			}
+		}
+		b.rules = append(b.rules, kept...)
+	}
 }
 
-// below returns what a rule denies of the names with an extension where an Allow
-// begins, nil if that cannot be said. A longer line about all of them would outweigh
-// what opens some of them by name.
-func (r *rule) below(allow *rule) *rule {
-	tail, isExt := strings.CutPrefix(r.raw, "/*")
-	tail, end := strings.CutSuffix(tail, "$")
-	head, ok := unescape(headOf(allow.uri))
-	if !isExt || !ok || headOf(allow.uri)+"$" == allow.uri {
-		return nil
-	}
-	for n := range len(tail) {
-		if strings.HasSuffix(head, tail[:n+1]) {
-			return nil // its last bytes may belong to the extension
+// strikePairs strikes Allows of one of Gemini's virtual agents that open what is denied
+// to another one: a robot of both kinds must lose nothing of either.
+func strikePairs(list []*composition) {
+	var kinds []*composition
+	for _, c := range list {
+		if slices.ContainsFunc(c.names, func(name string) bool { return slices.Contains(virtual, strings.ToLower(name)) }) {
+			kinds = append(kinds, c)
 		}
 	}
-	part := *r
-	part.form, part.owner = formOf([]string{head, tail}, end, true, true), allow.owner
-	return &part
+	for again := true; again; {
+		var found []strike
+		for _, x := range kinds {
+			for _, y := range kinds {
+				if x != y {
+					found = append(found, x.forbidden(y)...)
+				}
+			}
+		}
+		again = len(found) > 0
+		for _, s := range found {
+			for _, c := range kinds {
+				c.strike(s)
+			}
+		}
+	}
 }
 
-// spelled returns a rule, and with an Allow that names a program, but is shorter than
-// what denies names with its extension, an Allow for each way to ask it.
-func (b *composer) spelled(r *rule) []*rule {
-	list := []*rule{r}
-	if !r.allow || r.owner != "" {
-		return list
+// forbidden returns the Allows of x that open something that is denied by y.
+func (x *composition) forbidden(y *composition) (list []strike) {
+	var allows []*rule
+	for _, r := range y.rules {
+		if r.allow {
+			allows = append(allows, r)
+		}
 	}
-	for _, p := range b.entries[:b.programs] {
-		if ext, isExt := strings.CutPrefix(p.value, "/*"); isExt && strings.HasSuffix(r.uri, ext) && len(r.uri) < len(p.uri) {
-			end := strings.TrimPrefix(p.uri, p.value)
-			plain, _ := unescape(end)
-			way := *r
-			way.form = r.join(form{uri: end, raw: plain})
-			list = append(list, &way)
+	for _, a := range x.rules {
+		if !a.allow || slices.ContainsFunc(allows, func(o *rule) bool { return o.uri == a.uri }) {
+			continue
+		}
+		for _, d := range y.rules {
+			if !d.allow && d.concerns(a, allows) {
+				list = append(list, strike{a, d})
+				break
+			}
 		}
 	}
 	return list
 }
 
-// hold makes sure that what is longer than an Allow, and no longer than one for a way to
-// ask what it opens, denies as before.
-func (b *composer) hold() {
-	for i := range b.entries {
-		way := &b.entries[i]
-		for j := b.programs; way.way > 0 && j < len(b.entries); j++ {
-			e := &b.entries[j]
-			if !e.allow && len(e.uri) > way.way && len(e.uri) <= len(way.uri) && mayMeet(e.uri, way.uri) && !e.outweigh(way.rule) {
-				way.dropped = true
-			}
-		}
+func (c *composition) strike(s strike) {
+	is := func(r *rule) bool { return r.allow && r.uri == s.allow.uri }
+	if slices.ContainsFunc(c.rules, is) {
+		c.rules = slices.DeleteFunc(c.rules, is)
+		c.struck = append(c.struck, s)
 	}
 }
 
-// overrules makes sure that the entry denies what it matches although an Allow
-// may match it, too: it reports whether the Allow must be left out.
-func (e *entry) overrules(allow *rule) bool {
-	switch {
-	case len(allow.uri) < len(e.uri) || !mayMeet(allow.uri, e.uri):
-		return false
-	case covers(e.uri, headOf(allow.uri)) || allow.uri == e.uri:
-		return true
+// twins drops the rules that say nothing more: the same again, and a Disallow whose
+// pattern an Allow of the same directory repeats.
+func (c *composition) twins() {
+	type key struct {
+		uri   string
+		allow bool
+		of    *note
 	}
-	return !e.outweigh(allow)
-}
-
-// outweigh makes the entry's second line longer than an Allow by stars that match
-// nothing. It reports whether that can be said.
-func (e *entry) outweigh(allow *rule) bool {
-	const most = 1000
-	need := len(allow.uri) + 1 - len(e.uri)
-	if need > most || e.uri[len(e.uri)-1] == '$' && strings.IndexByte(e.uri, '*') < 0 {
-		return false
-	}
-	e.pad = max(e.pad, need)
-	return true
-}
-
-// final reports whether an annotation above has the last word on all that an
-// Allow opens. Where it is so for a part of it only, the rule that denies that
-// part is written a second time, long enough to outweigh the Allow; if that
-// cannot be said exactly, the Allow is left out: never is more opened.
-func (b *composer) final(above []final, allow *rule) bool {
-	head := headOf(allow.uri)
-	for _, f := range above {
-		best := deciding(f.own, head)
-		for _, at := range f.paths {
-			if !mayMeet(at.uri, allow.uri) {
-				continue
-			}
-			if best != nil && !best.allow && covers(at.uri, head) {
-				return true
-			}
-			for _, r := range f.own {
-				if r.allow || len(r.uri) > len(allow.uri) || !mayMeet(r.uri, allow.uri) {
-					continue
-				}
-				if best != nil && best.allow && len(best.uri) >= len(r.uri) {
-					continue
-				}
-				if !b.lastWord(f, r, at, allow) {
-					return true
-				}
-			}
+	has := make(map[key]bool, len(c.rules))
+	for _, r := range c.rules {
+		if r.allow {
+			has[key{r.uri, true, r.of}] = true
 		}
 	}
-	return false
-}
-
-// lastWord adds or lengthens a line that outweighs an Allow where rule r denies
-// at or below a path. It reports whether such a line is exact: no other Allow
-// that is as long as r may match what it matches.
-func (b *composer) lastWord(f final, r, at, allow *rule) bool {
-	region := *r
-	if !covers(at.uri, headOf(r.uri)) {
-		rest := strings.TrimPrefix(r.uri, headOf(r.uri))
-		inside := strings.HasPrefix(at.uri, headOf(r.uri)) && isLiteral(at.uri) && at.uri[len(at.uri)-1] == '/'
-		if !inside || rest == "$" || strings.Contains(rest, "/") || rest != "" && matches("*"+rest, at.uri) || strings.Count(rest, "*") > 1 {
-			return false
-		}
-		region.form = at.form
-		region.uri, region.raw, region.weak = at.uri+rest, at.raw+rest, at.weak+strings.TrimSuffix(rest, "$")
-	}
-	for _, i := range f.holes {
-		if e := b.entries[i]; !e.dropped && len(e.uri) >= len(r.uri) && mayMeet(e.uri, region.uri) {
-			return false
-		}
-	}
-	i, ok := f.lines[region.uri]
-	if !ok {
-		i, f.lines[region.uri] = len(b.entries), len(b.entries)
-		b.entries = append(b.entries, entry{rule: &region})
-	}
-	b.partly = true
-	return b.entries[i].outweigh(allow)
+	seen := make(map[key]bool, len(c.rules))
+	c.rules = slices.DeleteFunc(c.rules, func(r *rule) bool {
+		drop := !r.allow && has[key{r.uri, true, r.of}] || seen[key{r.uri, r.allow, nil}]
+		seen[key{r.uri, r.allow, nil}] = true
+		return drop
+	})
 }

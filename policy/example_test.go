@@ -7,17 +7,11 @@ import (
 )
 
 func Example() {
-	bob := &policy.Dir{
-		Name:  "~bob",
-		Files: []string{"a.zip"},
-		Dirs:  []*policy.Dir{{Name: "drafts", Files: []string{"about.txt", "novel.txt"}}},
-		Notes: []*policy.Annotation{{
-			File: "~bob/.robots",
-			Data: []byte("Disallow: /drafts/\nAllow: /drafts/about.txt\nDisallow: /*.zip$\n"),
-		}},
-	}
-	root := &policy.Dir{Files: []string{"index.txt"}, Dirs: []*policy.Dir{bob}}
-	c := policy.Compile(policy.Input{Root: root}, nil)
+	c := policy.Compile(policy.Input{Annotations: []policy.Annotation{{
+		Dir:  "/~bob/",
+		File: "~bob/.robots",
+		Data: []byte("Disallow: /drafts/\nAllow: /drafts/about.txt\nDisallow: /*.zip$\n"),
+	}}}, nil)
 	fmt.Printf("%s\n", c.File())
 	for _, r := range c.Reports() {
 		fmt.Println(r.Diagnostic, r.Readers)
@@ -38,17 +32,15 @@ func Example() {
 	// Disallow: ~bob/*.zip
 	// Disallow: ~bob/drafts/
 	//
-	// ~bob/.robots:3: warning: not every reader knows * and $ (GLOB) [1994 first-match gemini]
-	// ~bob/.robots:2: notice: not every reader can be told what it allows (OVER-BLOCK) [1994 gemini gopher-mcp gopher-strict veronica2]
+	// ~bob/.robots:3: warning: not every reader knows * (GLOB) [1994 first-match gemini]
+	// ~bob/.robots:2: notice: not every reader can be told what it allows (OVER-BLOCK) [1994 gemini gopher-mcp gopher-strict longest-match veronica2]
 	// ~bob/.robots:3: notice: some readers take it to deny more (OVER-BLOCK) [gopher-strict veronica2]
 }
 
 func ExampleCompiled_Explain() {
-	root := &policy.Dir{
-		Files: []string{"a.txt"},
-		Notes: []*policy.Annotation{{File: ".robots", Data: []byte("Disallow: /\nAllow: /a.txt\n")}},
-	}
-	c := policy.Compile(policy.Input{Root: root}, nil)
+	c := policy.Compile(policy.Input{Annotations: []policy.Annotation{{
+		Dir: "/", File: ".robots", Data: []byte("Disallow: /\nAllow: /a.txt\n"),
+	}}}, nil)
 	e := c.Explain("*", "a.txt", false)
 	fmt.Println(e.Selector, e.Allowed)
 	fmt.Printf("by %s:%d, which overrules line %d\n", e.By.File, e.By.Line, e.Overrules.Line)

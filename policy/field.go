@@ -1,15 +1,16 @@
 package policy
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/dunglas/httpsfv"
-
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
 )
 
 // siteField is a field that is about the whole site, as the root's annotation says it.
@@ -45,9 +46,9 @@ func (r *reader) field(l robots.Line) {
 		switch {
 		case !strings.EqualFold(f.name, l.Field):
 			continue
-		case !r.root:
+		case r.note.top != "":
 			r.report(CodeMisplacedField, l.Number, "%s is about the whole site and counts in the root's annotation only", f.name)
-		case l.Value == "" || strings.ContainsFunc(l.Value, isControl) || f.valid != nil && !f.valid(l.Value):
+		case l.Value == "" || selector.HasControl(l.Value) || f.valid != nil && !f.valid(l.Value):
 			r.report(CodeSyntax, l.Number, "not a value for %s: %.60q", f.name, l.Value)
 		default:
 			r.note.fields = append(r.note.fields, siteField{f, &rule{value: l.Value, file: r.file, line: l.Number}})
@@ -55,22 +56,28 @@ func (r *reader) field(l robots.Line) {
 				r.signal(l)
 			}
 		}
-		if !f.end {
-			r.bare = append(r.bare, l.Number)
+		if !f.end && r.lines > 0 && r.bare == 0 {
+			r.bare = r.lines
 		}
 		return
 	}
-	if near(strings.ToLower(l.Field), "allow") {
+	if field := strings.ToLower(l.Field); field != "allow" && diag.Distance(field, "allow", 3) < 2 {
 		r.report(CodeMisspelt, l.Number, "%.60q is near Allow, but opens nothing", l.Field)
 		return
 	}
 	r.report(CodeSyntax, l.Number, "unknown field: %.60q", l.Field)
 }
 
-// usage takes a Content-Usage line: "[path] preferences". Without a path it is
-// about the directory. Keys that are not known are reported and left out.
+// usageLine is a Content-Usage line.
+type usageLine struct {
+	rule                  // its value is the dictionary
+	said robots.Statement // without what states nothing
+}
+
+// usage takes a Content-Usage line: "[path] preferences". Without a path it is about the
+// directory.
 func (r *reader) usage(l robots.Line) {
-	r.lines, r.bare = 0, nil
+	r.lines, r.bare = 0, 0
 	path, list := "/", l.Value
 	if strings.HasPrefix(list, "/") {
 		path, list, _ = strings.Cut(strings.Replace(list, "\t", " ", 1), " ")
@@ -82,59 +89,191 @@ func (r *reader) usage(l robots.Line) {
 		return
 	}
 	for _, key := range robots.UnknownKeys(list) {
-		r.report(CodePreference, l.Number, "%.60q is not a known preference, so it is left out", key)
+		r.report(CodePreference, l.Number, "%.60q is not a known preference: it is left out", key)
 	}
 	for _, s := range said {
 		if s.Preference == robots.Unstated {
 			r.report(CodePreference, l.Number, "the value of %s is neither y nor n, so nothing is stated", s.Key)
 		}
+		r.superseded(l, robots.CategoryOf, s.Key)
 	}
-	if len(said) == 0 {
+	r.now.prefers = true
+	if r.counted[0]++; r.counted[0] > maxRules {
 		return
 	}
-	r.note.rules++
-	for _, s := range r.sets {
-		s.prefers = true
+	f, ok := r.pattern(l, path)
+	if hasInnerStar(f.uri) {
+		r.counted[1]++
 	}
-	for _, f := range r.patterns(l, path, true) {
-		for _, s := range r.sets {
-			s.prefs = append(s.prefs, &rule{form: f, usage: restrict(list, list), value: list, file: r.file, line: l.Number, owner: r.at.top()})
-		}
+	said = slices.DeleteFunc(said, func(s robots.Stated) bool { return s.Preference == robots.Unstated })
+	if !ok || r.nobody || r.counted[1] > maxGlobs {
+		return
+	}
+	r.note.count++
+	r.now.prefs = append(r.now.prefs, &usageLine{rule{form: f, value: list, file: r.file, line: l.Number, of: r.note}, said})
+}
+
+// superseded reports a key that the current vocabulary does not have any more.
+func (r *reader) superseded(l robots.Line, find func(string) (robots.Category, bool), key string) {
+	c, known := find(key)
+	switch {
+	case !known || c.Until == "":
+	case c.Instead != "":
+		r.report(CodeSuperseded, l.Number, "since %s it is %s instead of %s", c.Until, c.Instead, key)
+	default:
+		r.report(CodeSuperseded, l.Number, "since %s %s is no preference any more", c.Until, key)
 	}
 }
 
-// signal takes the value of a Content-Signal line apart, to tell of what is not known.
+// signal reports what is not known of a Content-Signal line, which is written as it is.
 func (r *reader) signal(l robots.Line) {
 	for item := range strings.SplitSeq(l.Value, ",") {
-		key, value, _ := strings.Cut(strings.ToLower(item), "=")
+		key, value, _ := strings.Cut(item, "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		switch c, known := robots.CategoryOfSignal(key); {
-		case !known:
-			r.report(CodePreference, l.Number, "%.60q is not a known preference; it is written as it is", key)
-		case !c.IsValue(value):
-			r.report(CodePreference, l.Number, "the value of %s is not known; it is written as it is", key)
+		if c, known := robots.CategoryOfSignal(key); !known {
+			r.report(CodePreference, l.Number, "%.60q is not a known signal; it is written as it is", key)
+		} else if !c.IsValue(value) {
+			r.report(CodePreference, l.Number, "%.60q is not a value of %s; it is written as it is", value, key)
+		}
+		r.superseded(l, robots.CategoryOfSignal, key)
+	}
+}
+
+// use is a Content-Usage line of the file: all preferences that hold at its path, so that
+// who takes the longest path alone gets the policy.
+type use struct {
+	*usageLine                       // the first that is about the path
+	states     map[string]*usageLine // by key: which line states it
+	values     map[string]robots.Preference
+	own        bool         // it names the robot
+	above      []*usageLine // of directories above, by name: what a line for everybody must not change
+	widened    *usageLine   // it has an n of this line, which is about some of its names
+}
+
+// usesOf returns the preferences for a robot, by directory its own or else those for all.
+func usesOf(token string, notes []*note) (list []*use) {
+	type level struct {
+		sel   string
+		named []*usageLine
+	}
+	above := []level{}
+	for _, n := range notes {
+		for len(above) > 0 && !strings.HasPrefix(n.sel, above[len(above)-1].sel) {
+			above = above[:len(above)-1]
+		}
+		groups, own := n.groupsOf(token, func(s *group) bool { return s.prefers })
+		at := level{sel: n.sel}
+		if len(above) > 0 {
+			at.named = above[len(above)-1].named
+		}
+		over := at.named
+		for _, g := range groups {
+			for _, p := range g.prefs {
+				u := &use{usageLine: p, states: map[string]*usageLine{}, values: map[string]robots.Preference{}, own: own}
+				if !own {
+					u.above = over
+				} else {
+					at.named = append(at.named[:len(at.named):len(at.named)], p)
+				}
+				for _, s := range p.said {
+					u.states[s.Key], u.values[s.Key] = p, s.Preference
+				}
+				list = append(list, u)
+			}
+		}
+		above = append(above, at)
+	}
+	return inherit(list)
+}
+
+// leftOut reports whether a key that a line states does not count where another pattern
+// matches, since a directory above states it by name.
+func (u *use) leftOut(key, where string) bool {
+	return slices.ContainsFunc(u.above, func(p *usageLine) bool { return p.said.Of(key) != robots.Unstated && covers(p.uri, where) })
+}
+
+// inherit gives each line what it does not state itself. The lines of the root concern
+// all others, those of a top-level directory each other.
+func inherit(list []*use) []*use {
+	tops := map[string][]*use{}
+	for _, u := range list {
+		tops[u.of.top] = append(tops[u.of.top], u)
+	}
+	var made []*use
+	for _, u := range list {
+		near := slices.Concat(tops[""], tops[u.of.top])
+		if u.of.top == "" {
+			near = list
+		}
+		made = append(made, u.inherit(near))
+	}
+	slices.SortStableFunc(made, func(a, b *use) int { return compareLines(line{text: a.uri}, line{text: b.uri}) })
+	var merged []*use
+	for _, u := range made {
+		if last := len(merged) - 1; last >= 0 && merged[last].uri == u.uri {
+			merged[last].merge(u)
+		} else if len(u.values) > 0 {
+			merged = append(merged, u)
+		}
+	}
+	return merged
+}
+
+// inherit returns a line with what holds at its path: of each key what the longest line
+// that covers it states; and n, where a line that decides some of its names states that.
+func (u *use) inherit(from []*use) *use {
+	made := &use{usageLine: u.usageLine, states: map[string]*usageLine{}, values: map[string]robots.Preference{}}
+	longest := map[string]int{}
+	for _, o := range from {
+		if len(o.uri) > len(u.uri) || !covers(o.uri, u.uri) {
+			continue
+		}
+		for key, value := range o.values {
+			if o.leftOut(key, u.uri) || len(o.uri) < longest[key] || len(o.uri) == longest[key] && value <= made.values[key] {
+				continue
+			}
+			longest[key], made.values[key], made.states[key] = len(o.uri), value, o.states[key]
+		}
+	}
+	widen := func(o *usageLine, named bool) {
+		for _, s := range o.said {
+			if s.Preference == robots.No && made.values[s.Key] != robots.No && (named || len(o.uri) >= longest[s.Key]) {
+				made.values[s.Key], made.states[s.Key], made.widened = robots.No, o, o
+			}
+		}
+	}
+	for _, o := range from {
+		if len(o.uri) > len(u.uri) || !mayMeet(o.uri, u.uri) {
+			continue
+		}
+		if !covers(o.uri, u.uri) {
+			widen(o.usageLine, false)
+			continue
+		}
+		for _, p := range o.above {
+			if mayMeet(p.uri, u.uri) && !covers(p.uri, u.uri) {
+				widen(p, true)
+			}
+		}
+	}
+	return made
+}
+
+// merge adds another line about the same path: of each key the n, if there is one.
+func (u *use) merge(o *use) {
+	for key, value := range o.values {
+		if value > u.values[key] {
+			u.values[key], u.states[key] = value, o.states[key]
 		}
 	}
 }
 
-// restrict puts two dictionaries of preferences, both of which can be read, together in
-// one spelling. Where they say different things of a key, the one that permits less is
-// taken.
-func restrict(a, b string) string {
-	said, _ := robots.ParseUsage(a)
-	more, _ := robots.ParseUsage(b)
-	first, _ := httpsfv.UnmarshalDictionary([]string{a})
-	second, _ := httpsfv.UnmarshalDictionary([]string{b})
-	both := httpsfv.NewDictionary()
-	for _, s := range said.Combine(more) { // sorted by key
-		member, ok := first.Get(s.Key)
-		if !ok || more.Of(s.Key) > said.Of(s.Key) {
-			member, _ = second.Get(s.Key)
-		}
-		both.Add(s.Key, member)
+// statement returns what the line states.
+func (u *use) statement() (s robots.Statement) {
+	for _, key := range slices.Sorted(maps.Keys(u.values)) {
+		s = append(s, robots.Stated{Key: key, Preference: u.values[key]})
 	}
-	text, _ := httpsfv.Marshal(both)
-	return text
+	return s
 }
 
 // SiteFields are what the root's annotation says about the whole site, for

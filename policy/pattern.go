@@ -1,27 +1,29 @@
 package policy
 
 import (
-	"github.com/gophd/gophd/robots/readers"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
 
-// A pattern, or a selector that stands before one, is written in up to three
-// ways, since readers compare in three ways:
-//
-//   - the URI form: percent escapes for every byte outside RFC 3986's unreserved
-//     and path characters. A * in it is a wildcard and a $ at its end ends the
-//     name; those of names are %2A and %24. Readers that make a URI of a
-//     selector compare it, and so do rules with each other here;
-//   - the raw form: the bytes as a Gopher client sends them;
-//   - the weak form: raw, with a * in the place of what would be read as syntax,
-//     and without a $ at its end. It covers more than the pattern.
+// form is a pattern in the ways it may have to be written, since readers compare in
+// different ways.
 type form struct {
-	uri, raw, weak string
+	// uri has percent escapes for every byte outside RFC 3986's unreserved and path
+	// characters. A * in it is a wildcard and a $ at its end ends the name; those of
+	// names are %2A and %24. Rules are compared with each other in this form.
+	uri string
 
-	odd bool // raw cannot be written: a byte of it is syntax, or RFC 9309 reads another name
+	// raw has the bytes as a Gopher client sends them. odd: it must not be written,
+	// since a byte of it is syntax, or RFC 9309 or Google would read another name.
+	raw string
+	odd bool
+
+	// weak is raw with a * in place of what would be read as syntax, and without a $
+	// at its end: it covers more than the pattern.
+	weak string
 }
 
 // escape returns the URI form of a selector.
@@ -38,21 +40,12 @@ func (f form) join(g form) form {
 	if f.raw == f.uri && g.raw == g.uri && g.weak == g.uri {
 		return form{uri: uri, raw: uri, weak: uri}
 	}
-	return form{uri, f.raw + g.raw, f.weak + g.weak, f.odd || g.odd}
+	return form{uri: uri, raw: f.raw + g.raw, odd: f.odd || g.odd, weak: f.weak + g.weak}
 }
 
-// top is the first name of a selector, in URI form; "" for the root.
-func (f form) top() string {
-	name, _, _ := strings.Cut(strings.TrimPrefix(f.uri, "/"), "/")
-	return name
-}
-
-// below returns the form of a directory in the one with form f.
-func (f form) below(name string) form {
-	if readers.Plain(name) {
-		return f.join(form{uri: "/" + name, raw: "/" + name, weak: "/" + name})
-	}
-	return f.join(formOf([]string{"/" + name}, false, f.uri == "", false))
+// directory returns the form of a directory's selector, without the slash at its end.
+func directory(sel string) form {
+	return formOf([]string{strings.TrimSuffix(sel, "/")}, false, true, false)
 }
 
 // formOf writes literal pieces with wildcards between them. end is whether a $
@@ -73,13 +66,13 @@ func formOf(pieces []string, end, first, last bool) form {
 		for j := range len(p) {
 			c := p[j]
 			uri, raw = selector.AppendURI(uri, p[j:j+1]), append(raw, c)
-			hazard := c == '#' || c == '*' || c >= 0x80 && !valid
+			hazard := c == '#' || c == '*' || c < ' ' || c == 0x7f || c >= 0x80 && !valid
 			if hazard || j >= tail || c == ' ' && first && i == 0 && j == 1 {
 				weak = append(weak, '*')
 			} else {
 				weak = append(weak, c)
 			}
-			f.odd = f.odd || hazard || j >= tail && !end || c == '%' && beginsEscape(p[j+1:])
+			f.odd = f.odd || hazard || j >= tail && !end || c == '%'
 		}
 	}
 	if end {
@@ -89,63 +82,47 @@ func formOf(pieces []string, end, first, last bool) form {
 	return f
 }
 
-// beginsEscape reports whether what follows a % may make an escape of it; what
-// follows the pattern is not known.
-func beginsEscape(s string) bool {
-	return strings.Trim(s[:min(2, len(s))], "0123456789ABCDEFabcdef") == ""
-}
-
-// patternsOf reads the value of a rule. A Disallow with an escape means two
-// names, the one it decodes to and the one that is spelt so; an Allow means the
-// first only. None is left of a value that nobody can ask for. at is the form of
-// the directory.
-func patternsOf(value string, allow bool, at form) []form {
+// patternOf reads the value of a rule, and puts it below a directory. An escape means
+// the byte it decodes to. ok is false if nobody can ask for what it matches.
+func patternOf(value string, at form) (f form, ok bool) {
 	if value = pathOf(value); !strings.HasPrefix(value, "/") {
 		value = "/" + value
 	}
 	value, end := strings.CutSuffix(value, "$")
 	pieces := strings.Split(value, "*")
-	decoded, sayable, same := make([]string, len(pieces)), true, true
 	for i, p := range pieces {
-		d, ok := unescape(p)
-		decoded[i], sayable, same = d, sayable && ok, same && d == p
+		if pieces[i] = unescape(p); strings.ContainsAny(pieces[i], "\r\n\t\x00") {
+			return form{}, false
+		}
 	}
-	var list []form
-	if sayable {
-		list = append(list, at.join(formOf(decoded, end, at.uri == "", true)))
-	}
-	if !same && !allow && !strings.ContainsFunc(value, isControl) {
-		list = append(list, at.join(formOf(pieces, end, at.uri == "", true)))
-	}
-	return list
+	return at.join(formOf(pieces, end, at.uri == "", true)), true
 }
 
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
-
-// unescape decodes the percent escapes; ok is false if nobody can ask for it.
-// One that stands for a slash is no slash, so that it names nothing.
-func unescape(s string) (plain string, ok bool) {
-	b, ok := make([]byte, 0, len(s)), true
+// unescape decodes the percent escapes.
+func unescape(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
 		c, n := selector.DecodePercent(s[i:])
 		if n == 0 {
 			c, n = s[i], 1
 		}
-		ok = ok && !isControl(rune(c)) && (n == 1 || c != '/')
 		b, i = append(b, c), i+n
 	}
-	return string(b), ok
+	return string(b)
 }
 
 // pathOf takes scheme and host off a pattern that was written as a URL, and off
-// a gopher URL the item type, too.
+// a gopher URL the item type, too, where a selector with a slash follows.
 func pathOf(value string) string {
 	scheme, rest, found := strings.Cut(value, "://")
 	if !found || strings.Trim(scheme, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.") != "" || scheme == "" {
 		return value
 	}
 	_, path, _ := strings.Cut(rest, "/")
-	if is := strings.ToLower(scheme); (is == "gopher" || is == "gophers") && path != "" {
+	if is := strings.ToLower(scheme); (is == "gopher" || is == "gophers") && len(path) > 1 && path[1] == '/' {
 		return path[1:]
 	}
 	return "/" + path
@@ -161,9 +138,14 @@ func headOf(uri string) string {
 }
 
 // isLiteral reports whether a pattern is a prefix and nothing else.
-func isLiteral(uri string) bool {
-	return uri != "" && uri[len(uri)-1] != '$' && strings.IndexByte(uri, '*') < 0
+func isLiteral(uri string) bool { return !isAnchored(uri) && strings.IndexByte(uri, '*') < 0 }
+
+// hasInnerStar reports whether a pattern has a * with something behind it.
+func hasInnerStar(uri string) bool {
+	return strings.Contains(strings.TrimRight(strings.TrimSuffix(uri, "$"), "*"), "*")
 }
+
+func isAnchored(uri string) bool { return strings.HasSuffix(uri, "$") }
 
 // matches reports whether a pattern matches a selector, both in URI form.
 func matches(pattern, sel string) bool {
@@ -173,7 +155,7 @@ func matches(pattern, sel string) bool {
 		return false
 	}
 	sel = sel[len(head):]
-	for glob { // without a slice of the pieces: a thousand rules are compared with all names
+	for glob {
 		head, rest, glob = strings.Cut(rest, "*")
 		if !glob && end {
 			return strings.HasSuffix(sel, head)
@@ -187,19 +169,28 @@ func matches(pattern, sel string) bool {
 	return !end || sel == ""
 }
 
-// covers reports whether a pattern matches all that begins with head.
-func covers(pattern, head string) bool {
-	return pattern[len(pattern)-1] != '$' && matches(pattern, head)
+// covers reports whether a pattern matches all that another one matches: it must match
+// what the other is where each wildcard has become a byte that stands in no pattern.
+func covers(pattern, other string) bool {
+	if isLiteral(pattern) {
+		return strings.HasPrefix(other, pattern)
+	}
+	body, end := strings.CutSuffix(other, "$")
+	name := strings.ReplaceAll(body, "*", "\x00")
+	if !end {
+		name += "\x00"
+	}
+	return matches(pattern, name)
 }
 
-// mayMeet reports whether two patterns can match the same selector. It says yes
-// where it cannot tell.
+// mayMeet reports whether some selector is matched by two patterns. If both have a
+// wildcard, it is enough that their beginnings agree, and their ends.
 func mayMeet(a, b string) bool {
 	ha, hb := headOf(a), headOf(b)
 	if !strings.HasPrefix(ha, hb) && !strings.HasPrefix(hb, ha) {
 		return false
 	}
-	endA, endB := a[len(a)-1] == '$', b[len(b)-1] == '$'
+	endA, endB := isAnchored(a), isAnchored(b)
 	switch {
 	case endA && len(ha) == len(a)-1:
 		return matches(b, ha)
@@ -210,4 +201,32 @@ func mayMeet(a, b string) bool {
 		return strings.HasSuffix(ta, tb) || strings.HasSuffix(tb, ta)
 	}
 	return true
+}
+
+// remains returns what a pattern still asks for behind a literal prefix of names: each
+// name that begins with literal and is matched by the pattern is literal and then what
+// one of the remains matches. whole is true if nothing is asked for any more, so that
+// the pattern matches all of these names. Both are in URI form, and may meet.
+func remains(pattern, literal string) (list []string, whole bool) {
+	head, rest, glob := strings.Cut(pattern, "*")
+	if !glob || !strings.HasPrefix(literal, head) {
+		return nil, true
+	}
+	for literal = literal[len(head):]; ; {
+		piece, more, glob := strings.Cut(rest, "*")
+		at := strings.Index(literal, piece)
+		if at < 0 {
+			list = append(list, "*"+rest)
+			for n := 1; n < len(piece); n++ { // its first bytes may be the last ones of literal
+				if strings.HasSuffix(literal, piece[:n]) {
+					list = append(list, rest[n:])
+				}
+			}
+			return list, false
+		}
+		if literal = literal[at+len(piece):]; !glob {
+			return nil, true
+		}
+		rest = more
+	}
 }

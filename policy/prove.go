@@ -3,10 +3,13 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/policy/internal/proof"
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/policy/internal/witness"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // Row is what the proof says of one reader.
@@ -23,7 +26,7 @@ type Matrix []Row
 // Leak is a denied selector that a reader takes as allowed.
 type Leak struct {
 	Reader   string `json:"reader"`
-	Agent    string `json:"agent"` // the robot; "*" for those nobody names
+	Agent    string `json:"agent"` // the robot; "*" for those that no annotation names
 	Selector string `json:"selector"`
 }
 
@@ -32,75 +35,88 @@ func (l Leak) String() string {
 	return fmt.Sprintf("%s lets robot %s into %q", l.Reader, l.Agent, l.Selector)
 }
 
-// place is a line of an annotation.
-type place struct {
-	file string
-	line int
-}
-
 // maxRounds is how often a file is written again without the directories whose
 // rules leak, before all is denied.
 const maxRounds = 3
 
 // prove checks the file against the annotations, and reports what it finds. A leak that
-// nothing explains denies the directory of the rule that leaks; done reports whether
+// nothing explains denies the directory of the rule that leaks; prove reports whether
 // there is none left.
-func (w *work) prove(last *proof.Result[*Dir], round int) (list []Report, done bool) {
-	c := w.c
-	c.proof, c.leaks, done = proof.Check(c.proofInput(c.file), last), nil, true
-	var tooMuch []Report
-	for _, f := range c.proof.Findings {
-		switch {
-		case w.hand:
-			list = append(list, handWritten(f))
-		case !f.Leak:
-			tooMuch = append(tooMuch, w.overBlocks(f)...)
-		default:
-			why := w.explain(f)
-			list, done = append(list, why...), (why != nil || w.cure(f, round)) && done
+func (w *work) prove(last *witness.Result, round int) (done bool) {
+	w.proof, w.leaks, w.found, done = witness.Check(w.proofInput(w.file, &w.verdicts), last), nil, nil, true
+	for _, n := range w.notes {
+		top := topOf(n.sel)
+		if slices.Contains(w.proof.TooMany, cmp.Or(strings.TrimSuffix(top, "/"), "/")) && w.denied[top] == nil {
+			w.deny(top, CodeTooLarge, fmt.Sprintf("more than %d pairs of its patterns may match the same name", witness.MaxPairs))
+			done = false
 		}
 	}
-	return append(list, strictAlone(tooMuch)...), done
+	for _, f := range w.proof.Findings {
+		switch {
+		case w.hand():
+			w.found = append(w.found, handWritten(f))
+		case !f.Leak:
+			if r, ok := w.overBlock(f); ok {
+				w.found = append(w.found, r)
+			}
+		case f.Reader == witness.Preferences && (f.Robot == veronica || f.Robot == noRobot): // they read Disallow alone
+		case f.Robot == noRobot && w.named[noRobot] == nil: // there is none
+		case strings.Contains(f.Robot, "+") && w.readsOne(f.Reader): // it obeys no two groups
+		default:
+			for _, sel := range f.Examples {
+				one := f
+				one.Examples = []string{sel}
+				if r, named := w.explain(one); named {
+					w.found = append(w.found, r)
+				} else {
+					done = w.cure(one, round) && done
+					break
+				}
+			}
+		}
+	}
+	return done
 }
 
 // cure denies the directory of the rule that leaks. It reports whether that is denied
 // already, so that nothing is left to do.
-func (w *work) cure(f proof.Finding, round int) (hopeless bool) {
-	n := w.c.nodes.find(f.Dir)
-	if n == nil || round >= maxRounds {
-		n = w.c.nodes
+func (w *work) cure(f witness.Finding, round int) (hopeless bool) {
+	sel := f.Dir
+	if sel == "" || round >= maxRounds {
+		sel = "/"
 	}
-	if w.denied[n] != nil {
-		w.c.leaks = append(w.c.leaks, leaksOf(f)...)
+	if slices.ContainsFunc(w.live(), func(n *note) bool { return n.shut != nil && strings.HasPrefix(sel, n.sel) }) {
+		w.leaks = append(w.leaks, leaksOf(f)...)
 		return true
 	}
-	w.deny(n, CodeUnnamedLeak, fmt.Sprintf("%v (line %d)", leaksOf(f)[0], f.Line))
+	w.deny(sel, CodeUnnamedLeak, fmt.Sprintf("%v (line %d)", leaksOf(f)[0], f.Line))
 	return false
 }
 
-func handWritten(f proof.Finding) Report {
-	r := NewReport(CodeHandWritten, robotsFile, 0, "served as it was written: not every reader takes it as it is meant")
+func handWritten(f witness.Finding) Report {
+	r := NewReport(CodeHandWritten, f.File, f.Line, "served as it was written: not every reader takes it as it is meant")
 	if r.Readers = []string{f.Reader}; f.Leak {
 		r.Leaks = f.Examples
 	} else {
-		r.Victims = f.Examples
+		r.Severity, r.Victims = diag.Notice, f.Examples
+	}
+	if f.File == "" {
+		r.File = robotsFile
 	}
 	return r
 }
 
-func (c *Compiled) proofInput(file []byte) proof.Input[*Dir] {
-	return proof.Input[*Dir]{Root: c.in.Root, Name: (*Dir).name, Look: look, Programs: c.in.Programs, Own: c.in.Own, Shut: c.shut, File: file, Closed: c.closes}
-}
-
-// look shows the proof what is in a directory.
-func look(d *Dir) (files []string, dirs []*Dir, notes []proof.Note) {
-	for _, a := range d.Notes {
-		notes = append(notes, proof.Note{File: a.File, Data: a.Data, Err: a.Err})
+func (c *Compiled) proofInput(file []byte, v *verdicts) witness.Input {
+	in := witness.Input{Programs: c.programs, Shut: c.shut, File: file, Readers: c.readers, Closed: v.isClosed}
+	for _, n := range c.notes {
+		for _, a := range n.from {
+			in.Notes = append(in.Notes, witness.Note{Dir: a.Dir, File: a.File, Data: a.Data, Err: a.Err})
+		}
 	}
-	return d.Files, d.Dirs, notes
+	return in
 }
 
-func leaksOf(f proof.Finding) []Leak {
+func leaksOf(f witness.Finding) []Leak {
 	var list []Leak
 	for _, sel := range f.Examples {
 		list = append(list, Leak{f.Reader, f.Robot, sel})
@@ -108,72 +124,11 @@ func leaksOf(f proof.Finding) []Leak {
 	return list
 }
 
-// overBlocks reports what is allowed, but taken as denied, each at the line that is
-// the cause: the Allow that should hold, or, where no rule says so, what the reader
-// takes for a Disallow.
-func (w *work) overBlocks(f proof.Finding) []Report {
-	var list []Report
-	for _, sel := range f.Examples {
-		if f.Reader == asGopher[1] && w.slash(sel) {
-			continue
-		}
-		file, line, message := f.File, f.Line, "not every reader can be told what it allows"
-		if file == "" {
-			d := w.everyDenial()
-			if s := w.c.Source(cmp.Or(d.Decide(veronica, sel).Rule.Line, d.Decide(veronica, sel+"/").Rule.Line)); s != nil {
-				file, line = s.File, s.Line
-			}
-			message = "some readers take it to deny more"
-		}
-		r := NewReport(CodeOverBlock, file, line, message)
-		r.Selector, r.Readers, r.Victims = sel, []string{f.Reader}, []string{sel}
-		list = append(list, r)
-	}
-	return list
-}
-
-// slash reports whether a selector would be denied with a slash at its end, as a
-// directory: to Veronica-2 "/d" and "/d/" are one.
-func (w *work) slash(sel string) bool {
-	rules := w.c.readers[0] // of "*"; what is written for Veronica says less
-	return w.c.veronica == nil && !rules.Allowed(escape("/"+strings.Trim(sel, "/")+"/"))
-}
-
-// strict is the reader that every Disallow line of the file binds.
-const strict = "gopher-strict"
-
-// strictAlone returns over-blocks of which no other reader is told at the line a code
-// of their own: nothing can be done about them.
-func strictAlone(list []Report) []Report {
-	others := map[place]bool{}
-	for _, r := range list {
-		others[place{r.File, r.Line}] = others[place{r.File, r.Line}] || r.Readers[0] != strict
-	}
-	for i, r := range list {
-		if r.Code == CodeOverBlock && !others[place{r.File, r.Line}] {
-			list[i] = NewReport(CodeOverBlockStrict, r.File, r.Line, "strict Gopher readers take every Disallow of the file")
-			list[i].Selector, list[i].Readers, list[i].Victims = r.Selector, r.Readers, r.Victims
-		}
-	}
-	return list
-}
-
-// everyDenial reads every Disallow of the file, once.
-func (w *work) everyDenial() *robots.File {
-	if w.strict == nil {
-		w.strict = robots.Parse(robots.GopherStrict, w.c.file)
-	}
-	return w.strict
-}
-
 // Prove checks another robots.txt, such as one that a server has, against the
 // policy. It gives the matrix, and leaks: no report names any.
 func (c *Compiled) Prove(file []byte) (Matrix, []Leak) {
-	other := *c
-	other.file = file
-	other.read()
-	in := other.proofInput(file)
-	result := proof.Check(in, nil)
+	v := c.judge(file)
+	result := witness.Check(c.proofInput(file, &v), nil)
 	var leaks []Leak
 	for _, f := range result.Findings {
 		if f.Leak {
@@ -183,7 +138,7 @@ func (c *Compiled) Prove(file []byte) (Matrix, []Leak) {
 	return matrix(result), leaks
 }
 
-func matrix(result *proof.Result[*Dir]) Matrix {
+func matrix(result *witness.Result) Matrix {
 	var m Matrix
 	for _, r := range result.Rows {
 		m = append(m, Row{r.Reader, r.Selectors, r.Leaks, r.OverBlocks})
@@ -197,3 +152,382 @@ func (c *Compiled) Proof() Matrix { return matrix(c.proof) }
 // Unproven lists the leaks that no report names and that could not be helped by
 // denying directories. A file that has any must not be served.
 func (c *Compiled) Unproven() []Leak { return c.leaks }
+
+// A leak is expected if no robots.txt could express the rule to that reader: if the rule
+// needs what the reader cannot. Any other leak is a fault of the compiler.
+
+// expected reports the rules that need what a reader cannot.
+func (w *work) expected() (list []Report) {
+	for _, c := range w.all {
+		for _, r := range c.rules {
+			if r.allow || readers.Plain(r.uri) && isLiteral(r.uri) {
+				continue
+			}
+			var last *Report
+			for i := range w.readers {
+				rd := &w.readers[i]
+				code := w.lacks(c, r, rd)
+				if code == "" || !w.reads(rd, c) {
+					continue
+				}
+				if last == nil || last.Code != code {
+					list = append(list, r.report(code))
+					last = &list[len(list)-1]
+				}
+				last.Readers = append(last.Readers, rd.Name)
+			}
+			if a := c.matchedAsMuch(r); a != nil {
+				report := r.report(CodeMatchedLength)
+				report.Message = fmt.Sprintf("%s:%d may match as much of a name", a.file, a.line)
+				for _, rd := range w.readers {
+					if rd.Lacks(readers.NeedsPatterns) != 0 && w.reads(&rd, c) {
+						report.Readers = append(report.Readers, rd.Name)
+					}
+				}
+				if len(report.Readers) > 0 {
+					list = append(list, report)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// reads reports whether a robot of a class may be of that kind.
+func (w *work) reads(rd *readers.Reader, c *composition) bool {
+	if rd.Agent == "" {
+		return true
+	}
+	own := w.named[rd.Agent]
+	return own == c || own == nil && c == w.all[0]
+}
+
+// report makes the report of a rule that a reader does not understand.
+func (r *rule) report(code string) Report {
+	report := NewReport(code, r.file, r.line, codeText[code])
+	if report.Selector = r.uri; r.file == "" { // no author wrote it
+		report.Severity, report.Hint = diag.Notice, ""
+		report.Message += ": " + r.value + " is what programs answer"
+	}
+	return report
+}
+
+// lacks returns the code of what a Disallow needs that a reader cannot; "" if it can all.
+func (w *work) lacks(c *composition, r *rule, rd *readers.Reader) (code string) {
+	needs := readers.NeedsOf(r.uri, false)
+	unescaped := rd.Lacks(readers.NeedsEscapes) != 0
+	switch {
+	case r.isWeak() && w.seesWeak(c, rd):
+		text, ok := r.weakText()
+		if !ok && isAnchored(r.uri) && !r.odd {
+			return CodeAnchor
+		} else if !ok {
+			return CodeName
+		}
+		needs, unescaped = readers.NeedsOf(text, false), false
+	case unescaped && r.odd:
+		return CodeName
+	}
+	switch lacks := rd.Lacks(needs); {
+	case lacks&readers.NeedsStar != 0:
+		return CodeGlob
+	case lacks&readers.NeedsDollar != 0:
+		return CodeAnchor
+	case unescaped && beginsInEscape(r.uri):
+		return CodeDigits
+	}
+	return ""
+}
+
+// seesWeak reports whether a reader sees the weak lines of a class.
+func (w *work) seesWeak(c *composition, rd *readers.Reader) bool {
+	hers := rd.Agent == veronica
+	return (!rd.Groups || hers) && c.token == veronica || c == w.all[0] && (!rd.Groups || hers && w.named[veronica] == nil)
+}
+
+// beginsInEscape reports whether a piece behind a wildcard begins with what may be the
+// last digits of an escape.
+func beginsInEscape(uri string) bool {
+	_, rest, glob := strings.Cut(uri, "*")
+	for piece := range strings.SplitSeq(rest, "*") {
+		if glob && piece != "" && strings.IndexByte("0123456789ABCDEF", piece[0]) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// matchedAsMuch returns a shorter Allow whose match may be as long as that of a Disallow.
+func (c *composition) matchedAsMuch(d *rule) *rule {
+	least := len(d.uri) - strings.Count(d.uri, "*")
+	if isAnchored(d.uri) {
+		least--
+	}
+	for _, a := range c.rules {
+		if a.allow && len(a.uri) < len(d.uri) && (len(a.uri) >= least || strings.Contains(a.uri, "*")) && mayMeet(a.uri, d.uri) {
+			return a
+		}
+	}
+	return nil
+}
+
+// explain reports a leak, of one example, that the rule, the reader or the name is the
+// cause of; named is false if none of them is.
+func (w *work) explain(f witness.Finding) (r Report, named bool) {
+	at := place{f.File, f.Line}
+	i := slices.IndexFunc(w.readers, func(rd readers.Reader) bool { return rd.Name == f.Reader })
+	if i < 0 {
+		return Report{}, false
+	}
+	code, kinds := "", strings.Split(strings.ToLower(f.Robot), "+")
+	for _, robot := range kinds {
+		c := w.named[robot]
+		part := c == nil
+		if part {
+			c = w.all[0]
+		}
+		code = cmp.Or(code, w.cannot(c, &w.readers[i], at, f.Examples))
+		for _, other := range kinds {
+			if o := w.named[other]; o != nil && code == "" && w.readers[i].Lacks(readers.NeedsPatterns) != 0 &&
+				slices.ContainsFunc(w.rulesAt(c, at), func(r *rule) bool { return o.matchedAsMuch(r) != nil }) {
+				code = CodeMatchedLength
+			}
+		}
+		if code == "" && part && w.readers[i].Lacks(readers.NeedsNames) != 0 && w.hasPart(robot) {
+			code = CodePartName
+		}
+		if a := c.wider(&w.readers[i], f.Examples); code == "" && a != nil {
+			if code, at = CodeName, (place{a.file, a.line}); w.readers[i].Index && strings.Contains(a.uri, "/index.htm") {
+				code = CodeIndex
+			}
+		}
+	}
+	r = NewReport(code, at.file, at.line, codeText[code])
+	r.Readers, r.Leaks = []string{f.Reader}, f.Examples
+	if code == CodeName {
+		r.Severity = diag.Notice
+	}
+	return r, code != ""
+}
+
+// readsOne reports whether a reader obeys one group alone.
+func (w *work) readsOne(reader string) bool {
+	return slices.ContainsFunc(w.readers, func(rd readers.Reader) bool { return rd.Name == reader && rd.First })
+}
+
+// cannot returns the code of why a reader cannot be told that a line denies selectors.
+func (w *work) cannot(c *composition, rd *readers.Reader, at place, sels []string) (code string) {
+	for _, r := range w.rulesAt(c, at) {
+		switch {
+		case code != "":
+		case w.lacks(c, r, rd) != "":
+			code = w.lacks(c, r, rd)
+		case rd.Lacks(readers.NeedsPatterns) != 0 && c.matchedAsMuch(r) != nil:
+			code = CodeMatchedLength
+		case rd.Lacks(readers.NeedsSlash) != 0 && matches(r.uri, "/") && slices.Contains(sels, ""):
+			code = CodeRootMenu
+		}
+	}
+	if code == "" && rd.Lacks(readers.NeedsEscapes) != 0 && !slices.ContainsFunc(sels, readers.Plain) {
+		code = CodeName
+	}
+	return code
+}
+
+// wider returns an Allow that says more to a reader than it does: it matches all the
+// selectors as that reader has it.
+func (c *composition) wider(rd *readers.Reader, sels []string) *rule {
+	matchedBy := func(a *rule, sel string) bool {
+		for _, text := range []string{a.uri, a.raw, a.uri[1:], a.raw[1:]} {
+			for _, p := range rd.Patterns(robots.Rule{Allow: true, Pattern: text}) {
+				if slices.ContainsFunc(rd.Forms, func(f readers.Form) bool { return p.Match(f.Of(rd.Asks(sel))) }) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for _, a := range c.rules {
+		if a.allow && !slices.ContainsFunc(sels, func(sel string) bool { return matches(a.uri, escape(sel)) || !matchedBy(a, sel) }) {
+			return a
+		}
+	}
+	return nil
+}
+
+// hasPart reports whether a part of a robot's name is the name of another.
+func (w *work) hasPart(robot string) (found bool) {
+	parts(robot, w.named, func(string) { found = true })
+	return found || strings.Contains(robot, veronica) || strings.Contains(robot, noRobot)
+}
+
+// rulesAt returns the Disallows of a line that count for a robot: those of its class, or,
+// if that has those of a group that says the same, of the annotation itself.
+func (w *work) rulesAt(c *composition, at place) (list []*rule) {
+	is := func(r *rule) bool { return !r.allow && r.file == at.file && r.line == at.line }
+	for _, r := range c.rules {
+		if is(r) {
+			list = append(list, r)
+		}
+	}
+	for _, n := range w.notes {
+		for _, r := range n.rules {
+			if len(list) == 0 && is(r) {
+				return []*rule{r}
+			}
+		}
+	}
+	return list
+}
+
+// place is a line of an annotation.
+type place struct {
+	file string
+	line int
+}
+
+// codeText is what reports of rules that a reader does not understand say.
+var codeText = map[string]string{
+	CodeAnchor:        "not every reader knows $",
+	CodeDigits:        "it matches parts of escapes, too, for readers that escape names",
+	CodeGlob:          "not every reader knows *",
+	CodeIndex:         "Google takes it for the directory, too",
+	CodeMatchedLength: "readers that count what is matched may take an Allow for as long",
+	CodeName:          "not every reader takes the name for the same",
+	CodePartName:      "readers that take parts of names take other robots for one that an annotation names",
+	CodeRootMenu:      "not every reader can be kept from the empty selector, which is that of the root menu",
+}
+
+// overBlock reports what is allowed, but taken as denied, at the line that is the cause:
+// the Allow that should hold, or, where no rule says so, what the reader takes for a
+// Disallow of it. Not reported is that Veronica-2 takes "/d" for "/d/", and what is
+// denied to robots that are taken for others by parts of their names.
+func (w *work) overBlock(f witness.Finding) (r Report, ok bool) {
+	below := slices.ContainsFunc(w.readers, func(rd readers.Reader) bool { return rd.Name == f.Reader && rd.Below })
+	sels := slices.DeleteFunc(slices.Clone(f.Examples), func(sel string) bool {
+		return below && w.denies("/"+strings.Trim(sel, "/")+"/")
+	})
+	if len(sels) == 0 || f.Robot != "*" && w.named[strings.ToLower(f.Robot)] == nil && !strings.Contains(f.Robot, "+") && f.Robot != veronica {
+		return Report{}, false
+	}
+	r = NewReport(CodeOverBlock, f.File, f.Line, "not every reader can be told what it allows")
+	if f.Reader == witness.Preferences {
+		r = NewReport(CodeWidened, f.File, f.Line, "an n of another line is written for it, too")
+	} else if f.File == "" {
+		d := robots.Parse(robots.GopherStrict, w.file)
+		for _, sel := range sels {
+			line := cmp.Or(d.Decide(veronica, sel).Rule.Line, d.Decide(veronica, sel+"/").Rule.Line, d.Decide(veronica, escape(sel)).Rule.Line)
+			if s := w.Source(line); s != nil {
+				r.File, r.Line = s.File, s.Line
+				break
+			}
+		}
+		r.Message = "some readers take it to deny more"
+	}
+	r.Readers, r.Victims, r.Selector = []string{f.Reader}, sels, sels[0]
+	return r, r.File != ""
+}
+
+// allReports are all that is to be said.
+func (w *work) allReports() []Report {
+	list := slices.Clone(w.said)
+	for _, n := range w.live() {
+		list = append(list, n.reports...)
+	}
+	for _, n := range w.notes { // those that are below a directory that is denied
+		if n.shut != nil {
+			list = append(list, n.reports...)
+		}
+	}
+	list = append(list, strictAlone(w.found)...)
+	if w.hand() {
+		return list
+	}
+	list = append(list, w.expected()...)
+	for _, c := range w.all {
+		list = append(list, c.notices()...)
+	}
+	return append(list, w.all[0].overruled()...)
+}
+
+// strictAlone returns over-blocks of which no other reader is told at the line a code of
+// their own: nothing can be done about them.
+func strictAlone(list []Report) []Report {
+	others := map[place]bool{}
+	for _, r := range list {
+		if r.Code == CodeOverBlock && r.Readers[0] != noRobot {
+			others[place{r.File, r.Line}] = true
+		}
+	}
+	for i, r := range list {
+		if r.Code == CodeOverBlock && !others[place{r.File, r.Line}] {
+			list[i] = NewReport(CodeOverBlockStrict, r.File, r.Line, "strict Gopher readers take every Disallow of the file")
+			list[i].Selector, list[i].Readers, list[i].Victims = r.Selector, r.Readers, r.Victims
+		}
+	}
+	return list
+}
+
+// notices reports rules that hold, but perhaps not as their author thinks.
+func (c *composition) notices() (list []Report) {
+	for _, s := range c.struck {
+		by := fmt.Sprintf("%s:%d", s.by.file, s.by.line)
+		list = append(list,
+			NewReport(CodeOverruled, s.allow.file, s.allow.line, "it does not count: "+by+" denies some of it, and stands above it"),
+			NewReport(CodeOverruled, s.by.file, s.by.line, fmt.Sprintf("%s:%d does not count: it would open some of what this denies", s.allow.file, s.allow.line)))
+	}
+	for _, u := range c.uses {
+		if u.widened != nil {
+			list = append(list, NewReport(CodeWidened, u.file, u.line, fmt.Sprintf("an n of %s:%d is written for it, too", u.widened.file, u.widened.line)))
+		}
+	}
+	return append(list, c.permits()...)
+}
+
+// permits reports each y that changes an n of an annotation above.
+func (c *composition) permits() (list []Report) {
+	for _, u := range c.uses {
+		for _, o := range c.uses {
+			if u.of == o.of || !strings.HasPrefix(u.of.sel, o.of.sel) || !mayMeet(u.uri, o.uri) {
+				continue
+			}
+			for _, s := range u.said {
+				if s.Preference == robots.Yes && o.said.Of(s.Key) == robots.No {
+					list = append(list,
+						NewReport(CodeOverruled, u.file, u.line, fmt.Sprintf("%s:%d says %s=n of some of it", o.file, o.line, s.Key)),
+						NewReport(CodeOverruled, o.file, o.line, fmt.Sprintf("%s:%d says %s=y of some of it", u.file, u.line, s.Key)))
+				}
+			}
+		}
+	}
+	return list
+}
+
+// overruled reports the rules of the root of which an Allow of an annotation below opens
+// something.
+func (c *composition) overruled() (list []Report) {
+	var allows []*rule
+	opens := false
+	for _, r := range c.rules {
+		opens = opens || r.allow
+		if r.allow && r.top() != "" {
+			allows = append(allows, r)
+		}
+	}
+	for _, d := range c.rules {
+		if d.allow || d.top() != "" || d.file == "" || d.final {
+			continue
+		}
+		if i := slices.IndexFunc(allows, func(a *rule) bool { return len(a.uri) >= len(d.uri) && mayMeet(a.uri, d.uri) }); i >= 0 {
+			r := NewReport(CodeOverruled, d.file, d.line, fmt.Sprintf("%s:%d allows some of what it denies", allows[i].file, allows[i].line))
+			r.Selector = allows[i].uri
+			list = append(list, r)
+		}
+		if opens && d.uri == "/" {
+			r := NewReport(CodeVeronicaHost, d.file, d.line, "Veronica-2 leaves out hosts that deny /")
+			r.Selector = d.uri
+			list = append(list, r)
+		}
+	}
+	return list
+}

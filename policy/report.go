@@ -36,23 +36,28 @@ const (
 	CodeAnchor          = "ANCHOR"
 	CodeCoarsened       = "COARSENED"
 	CodeDiffers         = "DIFFERS"
-	CodeEscaped         = "ESCAPED"
+	CodeDigits          = "DIGITS"
+	CodeFinal           = "FINAL"
 	CodeGlob            = "GLOB"
 	CodeGroupSwallowed  = "GROUP-SWALLOWED"
 	CodeHandWritten     = "HAND-WRITTEN"
 	CodeIndex           = "INDEX"
 	CodeLost            = "LOST"
+	CodeMatchedLength   = "MATCHED-LENGTH"
 	CodeMisplacedField  = "MISPLACED-FIELD"
 	CodeMisspelt        = "MISSPELT"
 	CodeName            = "NAME"
-	CodeNoBare          = "NO-BARE"
 	CodeNoMatch         = "NO-MATCH"
+	CodeNotRead         = "NOT-READ"
 	CodeOverBlock       = "OVER-BLOCK"
 	CodeOverBlockStrict = "OVER-BLOCK-STRICT"
 	CodeOverruled       = "OVERRULED"
+	CodePartName        = "PART-NAME"
 	CodePreference      = "PREFERENCE"
+	CodeWidened         = "PREFERENCE-WIDENED"
 	CodeProgram         = "PROGRAM"
 	CodeRootMenu        = "ROOT-MENU"
+	CodeSuperseded      = "SUPERSEDED"
 	CodeSyntax          = "SYNTAX"
 	CodeTooLarge        = "TOO-LARGE"
 	CodeUnnamedLeak     = "UNNAMED-LEAK"
@@ -74,13 +79,13 @@ func Codes() []CodeInfo { return slices.Clone(codes) }
 
 var codes = []CodeInfo{
 	{CodeAgentName, diag.Error,
-		"the value of User-agent is not one product token: letters, digits, - _ . and at most 64 of them",
+		"the value of User-agent is not one product token: letters, digits, - _ . and at most 64 of them. A notice, where its first word is one",
 		"write the name that the robot gives itself, one name in each line, without version and address",
 		"User-agent: *GoodBot*"},
-	{CodeAnchor, diag.Warning,
-		"readers that do not know $ cannot be told where the name ends without being denied other names, too: they take it as allowed",
-		"put what is denied into a directory of its own, and deny that",
-		"Disallow: /*k and Disallow: /log$"},
+	{CodeAnchor, diag.Notice,
+		"readers that do not know $ take what the rule denies as allowed",
+		"without the $ they are kept out, and all robots from every name that begins so: /log denies log-book.txt, too. A directory, /log/, costs nothing",
+		"Disallow: /log$"},
 	{CodeCoarsened, diag.Error,
 		"the robots.txt would be too large for robots to read: this top-level directory takes more than its share, and is denied as a whole",
 		"write fewer lines: deny whole directories, use *, name fewer robots",
@@ -89,16 +94,20 @@ var codes = []CodeInfo{
 		"the server has another robots.txt than the directory",
 		"check that the server serves this directory; gophd reads it again at SIGHUP",
 		"gophd robots check with the URL of a server and -root"},
-	{CodeEscaped, diag.Notice,
-		"readers that do not decode escapes apply an Allow also to the name that is spelt with them",
-		"nothing to do, unless there is such a name",
-		"Disallow: / and Allow: /My%20Documents/ in phlog/.robots, and a directory that is called My%20Documents"},
+	{CodeDigits, diag.Notice,
+		"a piece of the pattern behind a * begins with digits of hexadecimal numbers, so it matches a part of an escape: readers that do not escape names take these as allowed",
+		"nothing to do, unless robots must be kept out of such names: then deny them by their beginning",
+		"Disallow: /*9.txt, which matches é.txt, since that is %C3%A9.txt"},
+	{CodeFinal, diag.Error,
+		"Final takes a path, or /* and what follows: what is denied that cannot be kept from an Allow below; the line counts as a Disallow",
+		"write the path of a directory, or begin with /*",
+		"Final: /a*b"},
 	{CodeGlob, diag.Warning,
 		"readers that do not know * do not understand the pattern, and take what it denies as allowed",
 		"put what is denied into a directory of its own, and deny that",
 		"Disallow: /*.zip$"},
-	{CodeGroupSwallowed, diag.Warning,
-		"a group without rules is joined to the group that follows: the rules of that group are for its robots, too",
+	{CodeGroupSwallowed, diag.Error,
+		"a group without rules is joined to the group that follows: the rules of that group are for its robots, too. An error, if that denies everything to every robot",
 		"write Allow: / into it, or move its fields below the rules of another group",
 		"User-agent: * and Crawl-delay: 5 before User-agent: badbot and Disallow: /"},
 	{CodeHandWritten, diag.Warning,
@@ -113,6 +122,10 @@ var codes = []CodeInfo{
 		"a Disallow in a group whose User-agent lines name nobody keeps nobody out",
 		"correct the User-agent line",
 		"User-agent: *GoodBot* and Disallow: /"},
+	{CodeMatchedLength, diag.Notice,
+		"readers that count the text a rule has matched, such as Python's since 3.13.x, take what it denies as allowed where an Allow matches as much",
+		"deny a directory, without * and $",
+		"Disallow: /log$ and Allow: /log"},
 	{CodeMisplacedField, diag.Warning,
 		"the field is about the whole site and has no effect here",
 		"ask the administrator to put it into the root's annotation",
@@ -125,14 +138,14 @@ var codes = []CodeInfo{
 		"a name holds what some readers take for syntax, so that the rule cannot be written for them: they take the name as allowed",
 		"rename it: #, *, %, and a blank or $ at an end have a meaning in a robots.txt",
 		"Disallow: /a%23b for the name a#b"},
-	{CodeNoBare, diag.Error,
-		"the robots.txt would be too large with the lines for selectors without a leading slash: those selectors are answered with a pointer to the right one",
-		"deny whole directories rather than single files",
-		"forty thousand users who each deny a directory"},
 	{CodeNoMatch, diag.Warning,
 		"the rule matches nothing that exists now; it is written to robots.txt for names to come",
 		"check the spelling of the name; if the name is to come, do nothing",
 		"Disallow: /draft/ beside a directory drafts"},
+	{CodeNotRead, diag.Error,
+		"the name is almost that of an annotation, but the file is not read",
+		"rename it to .robots",
+		"phlog/robots.txt, .robots.txt or .Robots"},
 	{CodeOverBlock, diag.Notice,
 		"readers that do not know Allow, or cannot be told enough, take something allowed as denied",
 		"write separate lines for User-agent: veronica into the same annotation, or move what is allowed out of what is denied",
@@ -142,13 +155,21 @@ var codes = []CodeInfo{
 		"nothing to do: these readers know no groups",
 		"User-agent: greedybot and Disallow: / in phlog/.robots"},
 	{CodeOverruled, diag.Notice,
-		"an annotation below allows what this rule of the root denies",
-		"write Final: and the path into the same group: then no annotation below can allow it",
+		"two annotations disagree: one below opens what this rule of the root denies, or an Allow does not count, since a Disallow above it must not be undone",
+		"a Disallow of the root with Final: in its place holds whatever annotations below say; an Allow that does not count: ask the administrator",
 		"Disallow: /~bob/ in the root, and Allow: / in ~bob/.robots"},
+	{CodePartName, diag.Notice,
+		"readers that take a robot for another one whose name is a part of its own let it in where only that one is allowed",
+		"deny the same to both robots",
+		"User-agent: bot and an empty Disallow, and a robot that is called robotbot"},
 	{CodePreference, diag.Notice,
 		"gophd does not know the preference, and leaves it out, or its value states nothing",
 		"check the spelling: gophd knows train-ai, ai-use and search, with y or n",
 		"Content-Usage: train=never"},
+	{CodeWidened, diag.Notice,
+		"a preference for a pattern with a wildcard cannot be said exactly beside those of other lines: an n of theirs is written for all names that the pattern matches",
+		"state preferences for directories",
+		"Content-Usage: /*.txt$ search=y beside Content-Usage: /a/ train-ai=n"},
 	{CodeProgram, diag.Error,
 		"what a program answers is neither a selector nor /* and the end of names: the whole site is denied",
 		"gophd refuses this when it starts: correct the program that uses gophd's packages",
@@ -157,6 +178,10 @@ var codes = []CodeInfo{
 		"a Disallow without * matches no selector without a leading slash, nor the empty one of the root menu",
 		"nothing to do: robots that do not know * may ask for them",
 		"Disallow: / in the root's .robots"},
+	{CodeSuperseded, diag.Notice,
+		"a newer standard has replaced the key or field",
+		"write what replaces it",
+		"Content-Usage: ai=n"},
 	{CodeSyntax, diag.Error,
 		"a line that has no meaning and is ignored; all other lines count",
 		"fields are User-agent, Disallow, Allow, Final, Content-Usage; a comment begins with #",

@@ -3,70 +3,88 @@ package policy
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
 
-// Since the file says the policy exactly to readers of RFC 9309, what the policy
-// is of a selector is read from it.
+// Since the file says the policy exactly to readers of RFC 9309, what the policy is of a
+// selector is read from it.
 
-// read lets readers of RFC 9309 read the file.
-func (c *Compiled) read() {
-	f := robots.Parse(robots.RFC9309, c.file)
-	c.readers, c.veronica = nil, nil
-	for _, agent := range c.agents {
-		if rules := f.Agent(agent); agent == veronica {
-			c.veronica = rules
-		} else {
-			c.readers = append(c.readers, rules)
+// verdicts is what readers make of a file.
+type verdicts struct {
+	agents []string        // a robot of each class; "*" is the first
+	rules  []*robots.Rules // what the file says to them after RFC 9309, but for veronica's weak lines
+	open   func() []asked
+}
+
+// asked is what the robots of one kind make of the file.
+type asked struct {
+	reader readers.Reader
+	robots []*readers.Matcher // a robot of each class
+}
+
+// judge reads a file.
+func (c *Compiled) judge(file []byte) (v verdicts) {
+	f := robots.Parse(robots.RFC9309, file)
+	for _, class := range c.classes {
+		v.agents = append(v.agents, class.token)
+		if class.token != veronica {
+			v.rules = append(v.rules, f.Agent(class.token))
 		}
 	}
+	v.open = sync.OnceValue(func() (list []asked) {
+		f := readers.Open(file)
+		for _, r := range c.readers {
+			as := v.agents
+			if !r.Groups || r.Agent != "" { // the robot's name does not matter
+				as = as[:1]
+			}
+			read := asked{reader: r}
+			for _, agent := range as {
+				read.robots = append(read.robots, r.ReadFile(f).Agent(agent))
+			}
+			list = append(list, read)
+		}
+		return list
+	})
+	return v
 }
 
 // Denied reports whether any robot is denied a resource. The name is a path
 // below the root, "." for the root itself; it need not exist.
-func (c *Compiled) Denied(name string, dir bool) bool {
-	uri := escape(selector.Canonical(name, dir))
-	return slices.ContainsFunc(c.readers, func(r *robots.Rules) bool { return !r.Allowed(uri) })
+func (c *Compiled) Denied(name string, dir bool) bool { return c.denies(selector.Canonical(name, dir)) }
+
+func (v *verdicts) denies(canonical string) bool {
+	uri := escape(canonical)
+	return slices.ContainsFunc(v.rules, func(r *robots.Rules) bool { return !r.Allowed(uri) })
 }
 
 // DeniedToAll reports whether a resource is denied to the robots that no
 // annotation names: what is denied to a few by name is not.
 func (c *Compiled) DeniedToAll(name string, dir bool) bool {
-	return !c.readers[0].Allowed(escape(selector.Canonical(name, dir)))
+	return !c.rules[0].Allowed(escape(selector.Canonical(name, dir)))
 }
 
-// Closed reports whether a selector is a closed spelling of something denied:
-// one that the server answers with a pointer to the canonical selector only,
-// because no line of robots.txt can deny it without denying something else. Such
-// are "/d" of a denied directory, where "/dirt.txt" is allowed, "x/tmp/a" where
-// "/*/tmp/" is denied, what begins with a blank, # or *, and everything that is
-// spelt with escapes.
-func (c *Compiled) Closed(sel string) (canonical string, ok bool) {
-	name := strings.Trim(sel, "/")
-	canonical = selector.Canonical(name, c.in.Root.find(name) != nil)
-	if canonical == sel || name == robotsFile {
-		return "", false
+// Closed reports whether a spelling of a canonical selector is closed: the server must
+// answer it with a pointer to the canonical selector only. That is so where some reader
+// takes the file to deny the one and not the other: no line can deny "/d" of a denied
+// directory, where "/dirt.txt" is allowed, nor what is spelt with escapes. A nil Compiled
+// closes all spellings but the canonical one and the empty one.
+func (c *Compiled) Closed(canonical, spelling string) bool {
+	if c == nil {
+		return canonical != spelling && spelling != ""
 	}
-	return canonical, c.closes(canonical, sel)
+	return c.isClosed(canonical, spelling)
 }
 
-// closes reports whether a spelling of a canonical selector is closed.
-func (c *Compiled) closes(canonical, spelling string) bool {
-	if canonical == spelling || spelling == "" {
-		return false
-	}
-	always := strings.HasSuffix(canonical, "/") && !strings.HasSuffix(spelling, "/") ||
-		strings.Trim(canonical, "/") != strings.Trim(spelling, "/") || strings.IndexByte(" #*", spelling[0]) >= 0
-	closed := func(r *robots.Rules, denied, other string) bool {
-		d := r.Decide(denied)
-		return !d.Allowed && (always || isSlashed(d.Rule.Pattern) && spelling[0] != '/' || r.Allowed(other))
-	}
-	isClosed := func(r *robots.Rules) bool { return closed(r, escape(canonical), escape(spelling)) }
-	// Veronica's lines may be in weak forms, which are not escaped.
-	return slices.ContainsFunc(c.readers, isClosed) || isClosed(c.veronica) || closed(c.veronica, canonical, spelling)
+func (v *verdicts) isClosed(canonical, spelling string) bool {
+	return canonical != spelling && spelling != "" && canonical != "/"+robotsFile && v.denies(canonical) && slices.ContainsFunc(v.open(), func(r asked) bool {
+		asked := r.reader.Asks(spelling)
+		return asked != canonical && slices.ContainsFunc(r.robots, func(m *readers.Matcher) bool { return !m.Allowed(canonical) && m.Allowed(asked) })
+	})
 }
 
 // RuleSource is a line of an annotation.
@@ -118,14 +136,15 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 		e.Overrules = c.Source(c.without(f, *e.By).Decide(agent, escape(sel)).Rule.Line)
 	}
 	if e.Line = d.Rule.Line; e.Line > 0 {
-		e.Text = (&rule{allow: d.Rule.Allow}).field() + d.Rule.Pattern
+		e.Text = field(d.Rule.Allow) + d.Rule.Pattern
 	}
 	for _, s := range f.Usage(agent, escape(sel)) {
 		e.Usage = append(e.Usage, UsePreference{s.Key, s.Preference.String(), c.usageSource(s), s.Line})
 	}
-	for _, r := range readers.All() {
+	open := readers.Open(c.file)
+	for _, r := range c.readers {
 		if r.Agent == "" || agent == "*" || strings.EqualFold(r.Agent, agent) { // else it is another robot
-			e.Readers = append(e.Readers, ReaderAnswer{r.Name, r.Read(c.file).Allowed(agent, sel)})
+			e.Readers = append(e.Readers, ReaderAnswer{r.Name, r.ReadFile(open).Allowed(agent, sel)})
 		}
 	}
 	return e
@@ -151,26 +170,56 @@ func (r *rule) source() *RuleSource {
 // Source returns which line of which annotation a line of the file comes from,
 // counted from 1; nil if it is none.
 func (c *Compiled) Source(line int) *RuleSource {
-	if line < 1 || line > len(c.sources) || c.sources[line-1] == nil || c.sources[line-1].file == "" {
+	if line < 1 || line > len(c.sources) || c.sources[line-1].rule == nil || c.sources[line-1].file == "" {
 		return nil
 	}
 	return c.sources[line-1].source()
 }
 
-// usageSource is the line of an annotation that states a preference: of those that
-// were put together, the first that says what holds.
+// usageSource is the line of an annotation that states a preference of the file.
 func (c *Compiled) usageSource(stated robots.Stated) *RuleSource {
 	src := c.Source(stated.Line)
-	if src == nil {
-		return nil
+	if src == nil || c.sources[stated.Line-1].use == nil {
+		return src
 	}
-	for _, r := range c.sources[stated.Line-1].with {
-		said, _ := robots.ParseUsage(r.value)
-		for _, s := range said {
-			if s.Key == stated.Key && s.Preference == stated.Preference {
-				return r.source()
+	return c.sources[stated.Line-1].use.states[stated.Key].source()
+}
+
+// An AnnotationRule is an Allow, Disallow or Final line of an annotation.
+type AnnotationRule struct {
+	RuleSource
+	Dir     string // the canonical selector of the annotation's directory
+	Literal bool   // the pattern has no wildcard: it is a path, and perhaps a $
+
+	// Path is what stands before the first wildcard, below the root of the site, as a
+	// Gopher client would send it.
+	Path string
+
+	pattern string // in URI form
+}
+
+// Matches reports whether the pattern matches a selector.
+func (r AnnotationRule) Matches(sel string) bool { return matches(r.pattern, escape(sel)) }
+
+// With returns the rule with another pattern in its place; false if nobody can ask for
+// what it matches.
+func (r AnnotationRule) With(value string) (AnnotationRule, bool) {
+	f, ok := patternOf(value, directory(r.Dir))
+	r.Value, r.pattern, r.Path = value, f.uri, unescape(headOf(f.uri))
+	return r, ok
+}
+
+// Rules returns the rules of an annotation, by the name of its file.
+func (c *Compiled) Rules(file string) (list []AnnotationRule) {
+	for _, n := range c.notes {
+		if !slices.ContainsFunc(n.from, func(a Annotation) bool { return a.File == file }) {
+			continue
+		}
+		for _, r := range n.rules {
+			if r.file == file {
+				list = append(list, AnnotationRule{*r.source(), n.sel, strings.IndexByte(r.uri, '*') < 0, unescape(headOf(r.uri)), r.uri})
 			}
 		}
 	}
-	return src
+	return list
 }

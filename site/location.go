@@ -79,18 +79,18 @@ func (l *links) lead(name, real string) {
 }
 
 // child finds a directory by its name, nil if it is not there.
-func child(d *policy.Dir, name string) *policy.Dir {
+func child(d *Dir, name string) *Dir {
 	if i := indexOf(d, name); i >= 0 {
 		return d.Dirs[i]
 	}
 	return nil
 }
 
-func indexOf(d *policy.Dir, name string) int {
+func indexOf(d *Dir, name string) int {
 	if d == nil {
 		return -1
 	}
-	i, ok := slices.BinarySearchFunc(d.Dirs, name, func(d *policy.Dir, name string) int { return strings.Compare(d.Name, name) })
+	i, ok := slices.BinarySearchFunc(d.Dirs, name, func(d *Dir, name string) int { return strings.Compare(d.Name, name) })
 	if !ok {
 		return -1
 	}
@@ -98,7 +98,7 @@ func indexOf(d *policy.Dir, name string) int {
 }
 
 // size is how many entries a directory has; it may be nil.
-func size(d *policy.Dir) int {
+func size(d *Dir) int {
 	if d == nil {
 		return 0
 	}
@@ -106,13 +106,13 @@ func size(d *policy.Dir) int {
 }
 
 // settled returns old if d is the same, and takes over from it what is.
-func settled(d, old *policy.Dir) *policy.Dir {
+func settled(d, old *Dir) *Dir {
 	if old == nil {
 		return d
 	}
 	if slices.EqualFunc(d.Notes, old.Notes, sameNote) {
 		d.Notes = old.Notes
-		if slices.Equal(d.Files, old.Files) && slices.Equal(d.Dirs, old.Dirs) {
+		if slices.Equal(d.Strays, old.Strays) && slices.Equal(d.Files, old.Files) && slices.Equal(d.Dirs, old.Dirs) {
 			return old
 		}
 	}

@@ -17,13 +17,13 @@ import (
 )
 
 // dump writes a tree down, so that two can be compared.
-func dump(d *policy.Dir) string {
+func dump(d *Dir) string {
 	var b strings.Builder
 	dumpDir(&b, d, "")
 	return b.String()
 }
 
-func dumpDir(b *strings.Builder, d *policy.Dir, indent string) {
+func dumpDir(b *strings.Builder, d *Dir, indent string) {
 	fmt.Fprintf(b, "%s%s/ %q\n", indent, d.Name, d.Files)
 	for _, n := range d.Notes {
 		fmt.Fprintf(b, "%s  %s: %q %v\n", indent, n.File, n.Data, n.Err)
@@ -169,7 +169,7 @@ func TestRescanIsScan(t *testing.T) {
 		scan := newScanner(s.served.Load().root)
 		tree, err := scan.tree()
 		must(t, err)
-		compiled := policy.Compile(policy.Input{Root: tree}, nil)
+		compiled := policy.Compile(policy.Input{Annotations: tree.annotations()}, nil)
 		for range rapid.IntRange(1, 12).Draw(rt, "batches") {
 			for range rapid.IntRange(1, 6).Draw(rt, "steps") {
 				p.step(rt)
@@ -188,8 +188,8 @@ func TestRescanIsScan(t *testing.T) {
 			if got, want := dump(tree), dump(fresh); got != want {
 				rt.Fatalf("read again: %v\nbefore:\n%s\ngot:\n%s\nwant:\n%s", dirs, before, got, want)
 			}
-			compiled = policy.Compile(policy.Input{Root: tree}, compiled)
-			if got, want := compiled.File(), policy.Compile(policy.Input{Root: fresh}, nil).File(); string(got) != string(want) {
+			compiled = policy.Compile(policy.Input{Annotations: tree.annotations()}, compiled)
+			if got, want := compiled.File(), policy.Compile(policy.Input{Annotations: fresh.annotations()}, nil).File(); string(got) != string(want) {
 				rt.Fatalf("compiled again:\n%s\nwant:\n%s", got, want)
 			}
 			if got, want := listedTree(s.View(context.Background()), "."), scannedTree(tree, "."); got != want {
@@ -225,7 +225,7 @@ func listedTree(v *View, dir string) string {
 	return text
 }
 
-func scannedTree(d *policy.Dir, dir string) string {
+func scannedTree(d *Dir, dir string) string {
 	names := map[string]bool{}
 	for _, f := range d.Files {
 		names[f] = false

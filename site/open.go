@@ -143,10 +143,17 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	if at != "." {
+		tree.each(".", func(_ string, d *Dir) {
+			for _, a := range d.Notes {
+				a.Dir = "/" + at + a.Dir
+			}
+		})
+	}
 	for at != "." {
-		tree = &policy.Dir{Name: path.Base(at), Files: tree.Files, Dirs: tree.Dirs, Notes: tree.Notes}
+		tree = &Dir{Name: path.Base(at), Files: tree.Files, Dirs: tree.Dirs, Notes: tree.Notes, Strays: tree.Strays}
 		at = path.Dir(at)
-		tree = &policy.Dir{Dirs: []*policy.Dir{tree}}
+		tree = &Dir{Dirs: []*Dir{tree}}
 	}
 	return compile(Config{}, tree, nil, scan), nil
 }

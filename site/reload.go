@@ -129,12 +129,12 @@ func lostHint(err error) string {
 
 // read reads what a batch names, or all of a root that is to be served. Whether
 // links lead to too much is found out only by reading everything.
-func (s *Site) read(b watch.Batch, from *disk.Root) (*policy.Dir, *scanner, error) {
+func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	old := s.served.Load()
 	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil && scan.budget > 0 {
 		s.scan = nil // it may be left behind in the middle
 		scan.root = from
-		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*policy.Dir, error) {
+		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
 			return scan.rescan(old.snap.Tree, b.Dirs), scan.failed
 		})
@@ -149,7 +149,7 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*policy.Dir, *scanner, erro
 		scan := newScanner(from)
 		scan.answered = s.conf.Programs
 		scan.read = &s.scanned
-		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*policy.Dir, error) {
+		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
 			return scan.tree()
 		})
@@ -160,7 +160,7 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*policy.Dir, *scanner, erro
 }
 
 // publish compiles, and swaps the snapshot in; it says why its file is not proven.
-func (s *Site) publish(tree *policy.Dir, of *disk.Root, start time.Time, b watch.Batch) error {
+func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch) error {
 	old := s.Now()
 	if old != nil && old.Tree == tree {
 		s.remap(old)
@@ -222,14 +222,16 @@ func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 
 // compile makes the snapshot of a tree. A file that is not proven is not served,
 // nor is the old one, which is that of another tree: all is denied then.
-func compile(conf Config, tree *policy.Dir, old *Snapshot, scan *scanner) *Snapshot {
-	var prev *policy.Compiled
-	if old != nil {
-		prev = old.Compiled
+func compile(conf Config, tree *Dir, old *Snapshot, scan *scanner) *Snapshot {
+	if old == nil {
+		old = &Snapshot{}
 	}
-	next := &Snapshot{Tree: tree, Compiled: policy.Compile(policy.Input{Root: tree, Programs: conf.Programs, Own: conf.Own}, prev), refused: scan.refused,
+	next := &Snapshot{Tree: tree, Compiled: policy.Compile(policy.Input{Annotations: tree.annotations(), Programs: conf.Programs}, old.Compiled), refused: scan.refused,
 		included: scan.included(old), programs: scan.foundPrograms(), changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()
+	next.spoken = speak(tree, next.Compiled, conf.Own, old.spoken)
+	next.Reports = slices.Concat(append(slices.Collect(maps.Values(next.spoken)), next.Compiled.Reports(), strays(tree))...)
+	slices.SortStableFunc(next.Reports, func(a, b policy.Report) int { return diag.Compare(a.Diagnostic, b.Diagnostic) })
 	unproven := (*policy.Compiled).Unproven
 	if conf.unproven != nil {
 		unproven = conf.unproven
@@ -250,15 +252,15 @@ func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
 	if old == nil {
 		what = "scanned"
 	}
-	reports, notices := serious(next.Compiled.Reports())
+	reports, notices := serious(next.Reports)
 	s.log.Info(what, "all", b.All, "directories", dirs, "robots_bytes", len(next.Robots),
 		"reports", len(reports), "notices", notices, "changed", old == nil || string(old.Robots) != string(next.Robots), "took", time.Since(start))
 	s.report(next)
 }
 
 // directories counts those of a tree.
-func directories(root *policy.Dir) (n int) {
-	for rest := []*policy.Dir{root}; len(rest) > 0; n++ {
+func directories(root *Dir) (n int) {
+	for rest := []*Dir{root}; len(rest) > 0; n++ {
 		last := len(rest) - 1
 		rest = append(rest[:last], rest[last].Dirs...)
 	}
@@ -285,7 +287,7 @@ func (s *Site) report(next *Snapshot) {
 	}
 	s.problems.report(refused)
 	s.problems.report(next.programs)
-	list, _ := serious(next.Compiled.Reports())
+	list, _ := serious(next.Reports)
 	for _, r := range list[:min(len(list), maxReports)] {
 		s.problems.once(r.Diagnostic)
 	}

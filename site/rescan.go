@@ -4,14 +4,12 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/gophd/gophd/policy"
 )
 
 // rescan reads the given real directories of a tree again and returns the new
 // tree. What is not read again, or has not changed, is shared with the old one;
 // if nothing has changed it is the old one.
-func (s *scanner) rescan(tree *policy.Dir, dirs []string) *policy.Dir {
+func (s *scanner) rescan(tree *Dir, dirs []string) *Dir {
 	var m marks
 	for _, d := range dirs {
 		m.add(d)
@@ -77,7 +75,7 @@ func (m *marks) add(dir string) {
 }
 
 // again reads what is marked of a directory and below.
-func (s *scanner) again(p location, old *policy.Dir, m *marks) *policy.Dir {
+func (s *scanner) again(p location, old *Dir, m *marks) *Dir {
 	d := old
 	if m.again {
 		d, _ = s.dir(p, old)

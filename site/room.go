@@ -2,8 +2,6 @@ package site
 
 import (
 	"strings"
-
-	"github.com/gophd/gophd/policy"
 )
 
 // room is memory for what is kept of directories. Where all are read, many get theirs
@@ -13,8 +11,8 @@ import (
 // anything else in its piece.
 type room struct {
 	shared bool
-	dirs   []policy.Dir
-	subs   []*policy.Dir
+	dirs   []Dir
+	subs   []*Dir
 	files  []string
 	text   strings.Builder
 }
@@ -50,7 +48,7 @@ func take[T any](from *[]T, n, atOnce int) []T {
 }
 
 // dir returns a directory without anything in it.
-func (m *room) dir(name string) *policy.Dir {
+func (m *room) dir(name string) *Dir {
 	d := &take(&m.dirs, 1, m.atOnce(roomDirs))[:1][0]
 	d.Name = name
 	return d

@@ -64,7 +64,7 @@ func (s *scanner) call(name string, f func() error) error {
 }
 
 // tree reads everything.
-func (s *scanner) tree() (*policy.Dir, error) {
+func (s *scanner) tree() (*Dir, error) {
 	s.room.shared = true
 	d, err := s.dir(rootPlace(), nil)
 	s.room = room{}
@@ -85,7 +85,7 @@ func (s *scanner) mind(err error) {
 type reading struct {
 	*scanner
 	at    location
-	dir   *policy.Dir
+	dir   *Dir
 	kept  []disk.Dirent // what is served, links as what they lead to
 	links links
 }
@@ -93,7 +93,7 @@ type reading struct {
 // dir reads a directory. Directories below it are taken from old, what was read
 // of it before, if they are there; others are read. If nothing has changed it
 // returns old. The error is why the directory could not be listed.
-func (s *scanner) dir(p location, old *policy.Dir) (*policy.Dir, error) {
+func (s *scanner) dir(p location, old *Dir) (*Dir, error) {
 	list, err := s.list(p.real)
 	if s.read != nil {
 		s.read.Add(1)
@@ -147,7 +147,7 @@ func (s *scanner) listed(real string) ([]disk.Dirent, error) {
 // unlisted denies a directory of which nobody knows what is in it, whether its mode is
 // 0711, so that files whose names are known can be had, or 000, which may change.
 func unlisted(p location, err error) *policy.Annotation {
-	return &policy.Annotation{File: selector.Join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
+	return &policy.Annotation{Dir: selector.Canonical(p.name, true), File: selector.Join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
 }
 
 // charge takes entries that are reached through links off the budget.
@@ -161,6 +161,8 @@ func (s *scanner) charge(p location, entries int) {
 func (r *reading) entry(e disk.Dirent) {
 	if r.isNote(e) {
 		r.dir.Notes = append(r.dir.Notes, r.note(e))
+	} else if !e.IsDir() && isStray(e.Base) {
+		r.dir.Strays = append(r.dir.Strays, e.Base)
 	}
 	if !selector.Askable(e.Base) || len(r.at.name)+len(e.Base) >= maxName {
 		return
@@ -271,14 +273,14 @@ func (r *reading) pack() {
 
 // fill fills in the files and directories. A directory is taken over from old
 // if it was the same link, or none, before.
-func (r *reading) fill(old *policy.Dir, before links) {
+func (r *reading) fill(old *Dir, before links) {
 	for _, e := range r.kept {
 		if !e.IsDir() {
 			r.dir.Files = append(r.dir.Files, e.Base)
 			continue
 		}
 		real := r.links.dirs[e.Base]
-		var sub *policy.Dir
+		var sub *Dir
 		if before.dirs[e.Base] == real {
 			sub = child(old, e.Base)
 		}
@@ -292,7 +294,7 @@ func (r *reading) fill(old *policy.Dir, before links) {
 }
 
 // below reads a directory for the first time; nil if it is not served.
-func (r *reading) below(p location, link bool) *policy.Dir {
+func (r *reading) below(p location, link bool) *Dir {
 	switch {
 	case p.loops():
 		return nil
@@ -309,7 +311,7 @@ func (r *reading) note(e disk.Dirent) *policy.Annotation {
 	if e.Mode == fs.ModeSymlink {
 		_, _, _ = r.resolve(e.Base)
 	}
-	a := &policy.Annotation{File: selector.Join(r.at.name, e.Base)}
+	a := &policy.Annotation{Dir: selector.Canonical(r.at.name, true), File: selector.Join(r.at.name, e.Base)}
 	a.Data, a.Err = r.readNote(selector.Join(r.at.real, e.Base))
 	r.mind(a.Err)
 	r.noteBusy(a.Err)

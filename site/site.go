@@ -163,15 +163,17 @@ func (s *Site) touch(dir string) {
 
 // A Snapshot is the policy of a tree at one time.
 type Snapshot struct {
-	Tree     *policy.Dir
+	Tree     *Dir
 	Compiled *policy.Compiled
-	Robots   []byte // what is answered at robots.txt
+	Reports  []policy.Report // of the policy, and of the names of the tree; the worst first
+	Robots   []byte          // what is answered at robots.txt
 
 	included map[string]bool   // what maps include, by its real name; true: an interpreter runs it
 	programs []diag.Diagnostic // what other servers would run
 
 	changed map[string]time.Time // when something in a user's tree was changed last, by the name of the tree
 
+	spoken  spoken          // of Reports, those that the names of the tree give rise to
 	leak    error           // why the compiled file is not Robots
 	refused map[string]bool // links to directories that the scan had no budget for
 }
@@ -194,6 +196,16 @@ func (s *Site) Snapshot(ctx context.Context) (*Snapshot, error) {
 
 // Scanned returns how many directories were read so far, again ones included.
 func (s *Site) Scanned() int64 { return s.scanned.Load() }
+
+// Closed is [policy.Compiled.Closed] of the snapshot; before the first one every spelling
+// but the canonical one is closed.
+func (s *Site) Closed(canonical, spelling string) bool {
+	var c *policy.Compiled
+	if snap := s.Now(); snap != nil {
+		c = snap.Compiled
+	}
+	return c.Closed(canonical, spelling)
+}
 
 // Now returns the snapshot, nil before the first.
 func (s *Site) Now() *Snapshot { return s.served.Load().snap }

@@ -18,7 +18,6 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
-	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -214,7 +213,7 @@ func (v *View) Users() []User {
 }
 
 // fromSkel reports whether a tree holds nothing but what each new user gets.
-func (u *users) fromSkel(v *View, top string, d *policy.Dir) bool {
+func (u *users) fromSkel(v *View, top string, d *Dir) bool {
 	if len(d.Dirs) > 0 || len(d.Files) > len(u.skel) {
 		return false
 	}

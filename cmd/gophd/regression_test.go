@@ -61,7 +61,7 @@ func TestCheckAlike(t *testing.T) {
 	}
 	root := treeOf(t, files)
 	out, _, _ := gophd("robots", "check", "-root", root)
-	if !strings.Contains(out, "1 notice (-v shows them)\n") || strings.Contains(out, "OVER-BLOCK-STRICT") {
+	if !strings.Contains(out, "2 notices (-v shows them)\n") || strings.Contains(out, "OVER-BLOCK-STRICT") {
 		t.Errorf("got:\n%.2000s", out)
 	}
 	out, _, _ = gophd("robots", "check", "-v", "-root", root)

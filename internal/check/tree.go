@@ -41,7 +41,7 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 	c.reach(dir)
 	c.directory(".")
 	c.links()
-	for _, r := range snap.Compiled.Reports() {
+	for _, r := range snap.Reports {
 		c.add(diag.Diagnostic{Code: r.Code, Severity: r.Severity, File: r.File, Line: r.Line, Message: r.Message, Hint: r.Hint})
 	}
 	c.result.RobotsBytes = len(snap.Robots)

@@ -3,7 +3,6 @@ package docs
 import (
 	"fmt"
 	"maps"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -36,9 +35,9 @@ var claims = map[string]struct {
 		"deny * /phlog/drafts/", "deny foo /phlog/drafts/x", "allow * /phlog/drafts/about.txt", "allow * /phlog/x"}},
 	"The shortest useful annotation is the single line": {false, nil, []string{
 		"deny * /d/drafts/", "deny foo /d/drafts/x", "allow * /d/draft"}},
-	"2. A name, and nothing that begins with it": {false, nil, []string{
-		"deny * /attic/log", "allow * /attic/log-book.txt", "deny * /attic/draft/x", "allow * /attic/drafty.txt"}},
-	"An asterisk matches any run of characters, slashes included:": {false, nil, []string{
+	"2. A name, and what begins with it": {false, nil, []string{
+		"deny * /attic/thermometer", "allow * /attic/log-book.txt", "deny * /attic/draft/x", "allow * /attic/drafty.txt"}},
+	"\"$\" at the end of a pattern matches the end of the name:": {false, nil, []string{
 		"deny * /d/x.bak", "deny * /d/e/x.bak", "allow * /d/x.bak.gz"}},
 	"3. No robot, except": {false, map[string]string{"phlog/": "Disallow: /drafts/\n"}, []string{
 		"deny * /tables/x", "deny foo /tables/", "allow veronica /tables/x", "deny veronica /phlog/drafts/", "allow veronica /phlog/x"}},
@@ -101,7 +100,7 @@ func TestExamplesOfAnnotations(t *testing.T) {
 			}
 			notes := map[string]string{e.dir: e.text}
 			maps.Copy(notes, claim.with)
-			c := policy.Compile(policy.Input{Root: dirOf("", notes)}, nil)
+			c := policy.Compile(inputOf(notes), nil)
 			for _, r := range c.Reports() {
 				if r.Severity == "error" {
 					t.Errorf("%s, %q: %v", page, e.above, r)
@@ -148,22 +147,10 @@ func said(c *policy.Compiled, claim string) string {
 	return fmt.Sprintf("deny %s %s", words[1], words[2])
 }
 
-// dirOf makes a directory with the annotations of those in and below it.
-func dirOf(name string, notes map[string]string) *policy.Dir {
-	d := &policy.Dir{Name: path.Base("/" + name)}
-	if text := notes[name]; text != "" {
-		d.Notes = []*policy.Annotation{{File: name + ".robots", Data: []byte(text)}}
+// inputOf makes annotations of texts, by the names of their directories.
+func inputOf(notes map[string]string) (in policy.Input) {
+	for dir, text := range notes {
+		in.Annotations = append(in.Annotations, policy.Annotation{Dir: "/" + dir, File: dir + ".robots", Data: []byte(text)})
 	}
-	below := map[string]bool{}
-	for dir := range notes {
-		if rest, ok := strings.CutPrefix(dir, name); ok && rest != "" {
-			sub, _, _ := strings.Cut(rest, "/")
-			below[name+sub+"/"] = true
-		}
-	}
-	for sub := range below {
-		d.Dirs = append(d.Dirs, dirOf(sub, notes))
-	}
-	slices.SortFunc(d.Dirs, func(a, b *policy.Dir) int { return strings.Compare(a.Name, b.Name) })
-	return d
+	return in
 }

@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"robots/kit":     {"robots", "robots/readers"},
 	"robots/readers": {"robots", "selector"},
 	"robots/irc":     {"diag", "robots", "robots/internal/dial", "robots/internal/ircline"},
-	"policy":         {"robots", "robots/readers", "policy/internal/proof"},
+	"policy":         {"robots", "robots/readers", "policy/internal/witness"},
 
 	"policy/internal/proof":     {"robots", "robots/readers", "selector"},
 	"policy/internal/witness":   {"robots", "robots/readers", "selector"},

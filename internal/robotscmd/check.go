@@ -55,7 +55,7 @@ func (c *Command) Check(ctx context.Context) error {
 
 // check takes what the policy says of its own file.
 func check(snap *site.Snapshot) *checked {
-	k := &checked{Reports: append([]policy.Report{}, snap.Compiled.Reports()...), Readers: snap.Compiled.Proof()}
+	k := &checked{Reports: append([]policy.Report{}, snap.Reports...), Readers: snap.Compiled.Proof()}
 	k.measure(snap.Compiled.File())
 	k.unnamed(snap.Compiled.Unproven())
 	return k

@@ -75,7 +75,7 @@ func explain(snap *site.Snapshot, agent, sel string) (explained, error) {
 			r = decoded
 		}
 	}
-	_, closed := snap.Compiled.Closed(sel)
+	closed := snap.Compiled.Closed(selector.Canonical(r.name, r.dir), sel)
 	return explained{Asked: sel, Exists: r.exists, Pointer: closed, Explanation: snap.Compiled.Explain(agent, r.name, r.dir)}, nil
 }
 
@@ -86,7 +86,7 @@ type resource struct {
 	exists bool
 }
 
-func find(tree *policy.Dir, sel string) (resource, error) {
+func find(tree *site.Dir, sel string) (resource, error) {
 	name, dir, err := selector.Path(sel)
 	var refused *selector.RefusedError
 	if errors.As(err, &refused) {

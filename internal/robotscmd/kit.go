@@ -10,7 +10,6 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/exit"
-	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/kit"
 	"github.com/gophd/gophd/selector"
@@ -59,8 +58,8 @@ func kitCase(snap *site.Snapshot) kit.Case {
 		}
 	}
 	var names []namedFile
-	var walk func(d *policy.Dir, name string)
-	walk = func(d *policy.Dir, name string) {
+	var walk func(d *site.Dir, name string)
+	walk = func(d *site.Dir, name string) {
 		if len(names) >= maxAsked {
 			return
 		}
@@ -77,7 +76,7 @@ func kitCase(snap *site.Snapshot) kit.Case {
 	var of []namedFile // the name of each selector
 	for _, n := range names[:min(len(names), maxAsked)] {
 		for _, sel := range selector.Spellings(n.name, n.dir) {
-			if _, closed := snap.Compiled.Closed(sel); !closed {
+			if !snap.Compiled.Closed(selector.Canonical(n.name, n.dir), sel) {
 				k.Selectors, of = append(k.Selectors, sel), append(of, n)
 			}
 		}

@@ -208,7 +208,7 @@ func (s shown) annotated(text string) string {
 // is in this standard, and tells of a rule that matches nothing now.
 func (s shown) sources() map[string]string {
 	sources, nothing := map[string]string{}, map[string]bool{}
-	for _, r := range s.snap.Compiled.Reports() {
+	for _, r := range s.snap.Reports {
 		if r.Code == policy.CodeNoMatch {
 			nothing[place(r.File, r.Line)] = true
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/gophd/gophd/internal/size"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/robots/irc"
@@ -28,7 +27,7 @@ import (
 type ruleSource struct {
 	name     string // as shown before a line number
 	file     *robots.File
-	tree     *policy.Dir       // of a directory
+	tree     *site.Dir         // of a directory
 	gopher   bool              // what is asked for are selectors, not paths of URIs
 	note     string            // why there is no file, if there is none
 	network  *robots.Crawler   // of an IRC network

@@ -107,7 +107,7 @@ func (s *Stats) Numbers() Numbers {
 		n.Last = *last
 	}
 	if snap := s.Site.Now(); snap != nil {
-		n.Reports, n.RobotsBytes = snap.Compiled.Reports(), len(snap.Robots)
+		n.Reports, n.RobotsBytes = snap.Reports, len(snap.Robots)
 		n.Policy, n.File = snap.Compiled.Hash(), snap.Compiled.FileHash()
 	}
 	if s.Lost != nil {

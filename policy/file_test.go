@@ -1,0 +1,79 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestLines: what is written for the rules of the root, in which forms and in which order.
+func TestLines(t *testing.T) {
+	const veronica = "\nUser-agent: veronica\n"
+	for text, want := range map[string]string{
+		"Disallow: /\n":                     "Disallow: /\nDisallow: *\n",
+		"Disallow: /\nAllow: /a\n":          "Allow: /a\nDisallow: /\nAllow: a\n" + veronica + "Disallow: /\nDisallow: *\n",
+		"Disallow: *\n":                     "Disallow: /*\nDisallow: /\nDisallow: *\n",
+		"Disallow: /\nDisallow: /b\n":       "Disallow: /b\nDisallow: /\nDisallow: b\nDisallow: *\n",
+		"Allow: /b\nDisallow: /b\n":         "Disallow: /.robots\nAllow: /b\nAllow: b\n",
+		"Disallow: /b\nAllow: /a$\n":        "Allow: /a$\nDisallow: /b\nAllow: a$\nDisallow: b\n",
+		"Disallow: /a b1/\n":                "Disallow: /a b1/\nDisallow: /a%20b1/\nDisallow: a b1/\nDisallow: a%20b1/\n",
+		"Disallow: /1%x/\n":                 "Disallow: /1%25x/\nDisallow: 1%25x/\n" + veronica + "Disallow: /1%x/\nDisallow: 1%x/\n",
+		"Disallow: /a*b\nDisallow: /aab$\n": "Disallow: /a*b\nDisallow: /aab$\nDisallow: a*b\nDisallow: aab$\n" + veronica + "Disallow: /a*b\nDisallow: /aab\nDisallow: a*b\nDisallow: aab\n",
+		"Disallow: /$\nDisallow: /b/\n":     "Disallow: /$\nDisallow: /b/\nDisallow: b/\n",
+		"Disallow: /a$\nDisallow: /ab$\n":   "Disallow: /a$\nDisallow: /ab$\nDisallow: a$\nDisallow: ab$\n" + veronica + "Disallow: /ab\nDisallow: /a\nDisallow: ab\nDisallow: a\n",
+		"Disallow: /a%24\n":                 "Disallow: /a%24\nDisallow: a%24\n" + veronica + "Disallow: /a\nDisallow: a\n",
+		"Disallow: /a%24*b\n":               "Disallow: /a$*b\nDisallow: /a%24*b\nDisallow: a$*b\nDisallow: a%24*b\n",
+		"Disallow: /é\n":                    "Disallow: %C3%A9\nDisallow: /%C3%A9\nDisallow: /é\nDisallow: é\n",
+		"Disallow: /a%2Ab\n":                "Disallow: /a%2Ab\nDisallow: a%2Ab\n" + veronica + "Disallow: /a*b\nDisallow: a*b\n",
+		"Disallow: /a\x80b\n":               "Disallow: /a%80b\nDisallow: a%80b\n" + veronica + "Disallow: /a*b\nDisallow: a*b\n",
+		"Disallow: / a%41\n":                "Disallow: %20aA\nDisallow: / aA\nDisallow: /%20aA\n" + veronica + "Disallow: *aA\nDisallow: /*aA\n",
+		"Disallow: /%41$$\n":                "Disallow: /A$$\nDisallow: /A%24$\nDisallow: A$$\nDisallow: A%24$\n" + veronica + "Disallow: /A\nDisallow: A\n",
+		"Disallow: /*/x\n":                  "Disallow: /*/x\n",
+		"Disallow: /tmp*\n":                 "Disallow: /tmp*\nDisallow: /tmp\nDisallow: tmp*\nDisallow: tmp\n",
+		"Disallow: /%0A\nDisallow: /%2Fa\n": "Disallow: //a\n",
+		"Disallow: /%23*\n":                 "Disallow: %23*\nDisallow: /%23*\n",
+		"Content-Usage: search=n\n":         "Disallow: /.robots\nContent-Usage: search=n\n",
+	} {
+		if got := string(compileOf(map[string]string{".robots": text}).File()); got != header+"\nUser-agent: *\n"+want {
+			t.Errorf("%q:\n%s", text, got)
+		}
+	}
+}
+
+// TestPlaced: the lines of "Disallow: /x" and "Disallow: /y$" in a directory whose name
+// needs care, without those for selectors that lack a leading slash.
+func TestPlaced(t *testing.T) {
+	for dir, want := range map[string]string{
+		"a b":  "/a b/x|/a b/y$|/a%20b/x|/a%20b/y$|veronica|/a b/x|/a b/y|/a%20b/x",
+		" b":   "/ b/x|/ b/y$|/%20b/x|/%20b/y$|veronica|/*b/x|/*b/y",
+		"d/ b": "/d/ b/x|/d/ b/y$|/d/%20b/x|/d/%20b/y$|veronica|/d/ b/x|/d/ b/y|/d/%20b/x",
+		"b ":   "/b /x|/b /y$|/b%20/x|/b%20/y$|veronica|/b /x|/b /y|/b%20/x",
+		"b$":   "/b$/x|/b$/y$|/b%24/x|/b%24/y$|veronica|/b$/x|/b$/y|/b%24/x",
+		"#":    "/%23/x|/%23/y$|veronica|/*/x|/*/y",
+		"%41":  "/%2541/x|/%2541/y$|veronica|/%41/x|/%41/y",
+	} {
+		file := string(compileOf(map[string]string{dir + "/.robots": "Disallow: /x\nDisallow: /y$\n"}).File())
+		var got []string
+		for line := range strings.Lines(strings.TrimPrefix(file, header+"\nUser-agent: *\n")) {
+			if _, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); strings.HasPrefix(value, "/") || value == veronica {
+				got = append(got, value)
+			}
+		}
+		if !slices.Equal(got, strings.Split(want, "|")) {
+			t.Errorf("%q: %q, not %q\n%s", dir, got, want, file)
+		}
+	}
+}
+
+// TestWhereFieldsStand: those of the whole site, in each group or at the end; a group
+// for Veronica has no Allow.
+func TestWhereFieldsStand(t *testing.T) {
+	c := compileOf(map[string]string{".robots": "Sitemap: gopher://e.org/0/s\nCrawl-delay: 5\nRequest-rate: 1/10\nVisit-time: 0600-0700\nComment: hello\n" +
+		"Content-Signal: search=yes\nIndex: allow\nCooldown: 9\nLicense: https://e.org/l\nUser-agent: veronica\nAllow: /x\n"})
+	const fields = "Comment: hello\nContent-Signal: search=yes\nCooldown: 9\nCrawl-delay: 5\nIndex: allow\nRequest-rate: 1/10\nVisit-time: 0600-0700\n"
+	want := header + "\nUser-agent: *\nDisallow: /.robots\n" + fields +
+		"\nUser-agent: veronica\nDisallow: /.robots\n" + fields + "\nLicense: https://e.org/l\nSitemap: gopher://e.org/0/s\n"
+	if string(c.File()) != want {
+		t.Errorf("got:\n%s\nwant:\n%s", c.File(), want)
+	}
+}

@@ -1,0 +1,184 @@
+package site
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/selector"
+)
+
+// What annotations say of names is compared with the names that are there: an author who
+// has misspelt one must hear of it.
+
+// spoken are the reports about the annotations of a tree that its names give rise to, by
+// annotation. They are made once, when the annotation has been read.
+type spoken map[*policy.Annotation][]policy.Report
+
+// speak returns the reports about the annotations of a tree. Those of annotations that
+// were there before are kept.
+func speak(tree *Dir, c *policy.Compiled, own []string, before spoken) spoken {
+	next := spoken{}
+	tree.each(".", func(name string, d *Dir) {
+		for _, a := range d.Notes {
+			list, known := before[a]
+			if !known {
+				for _, r := range c.Rules(a.File) {
+					if said, ok := (finder{tree, c, own}).about(r); ok {
+						list = append(list, said)
+					}
+				}
+			}
+			next[a] = list
+		}
+	})
+	return next
+}
+
+// strays reports the files whose names are almost those of annotations.
+func strays(tree *Dir) (list []policy.Report) {
+	tree.each(".", func(name string, d *Dir) {
+		for _, file := range d.Strays {
+			list = append(list, policy.NewReport(policy.CodeNotRead, selector.Join(name, file), 0, "it is not read: did you mean .robots?"))
+		}
+	})
+	return list
+}
+
+// isStray reports whether a name is almost that of an annotation.
+func isStray(base string) bool {
+	return slices.Contains([]string{noteName, handName, ".robots.txt", "robots"}, strings.ToLower(base))
+}
+
+// finder looks for what rules are about.
+type finder struct {
+	tree *Dir
+	c    *policy.Compiled
+	own  []string // selectors that are no files; without a leading slash, names in any directory
+}
+
+// about reports a rule whose path is not there.
+func (f finder) about(r policy.AnnotationRule) (policy.Report, bool) {
+	if !r.Literal || f.exists(r) {
+		return policy.Report{}, false
+	}
+	field := "Disallow"
+	if r.Allow {
+		field = "Allow"
+	}
+	message := fmt.Sprintf("%q matches nothing", field+": "+r.Value)
+	report := policy.NewReport(policy.CodeNoMatch, r.File, r.Line, message)
+	report.Selector = r.Path
+	if meant := f.meant(r); meant != "" {
+		report.Message += "; did you mean " + meant + "?"
+		return report, true
+	}
+	if near := f.nearest(r); near != "" {
+		report.Message += "; the nearest name is " + near
+		return report, true
+	}
+	report.Severity = diag.Notice
+	return report, true
+}
+
+// exists reports whether a rule without a wildcard matches something.
+func (f finder) exists(r policy.AnnotationRule) bool {
+	if slices.ContainsFunc(f.own, func(sel string) bool {
+		return r.Matches(sel) || sel[0] != '/' && strings.HasSuffix(r.Path, sel)
+	}) || r.Path == "/"+handName {
+		return true
+	}
+	for _, p := range f.c.Programs() {
+		if strings.HasPrefix(r.Path, p) || strings.HasPrefix(p, "/*") && strings.Contains(r.Path, p[2:]) {
+			return true
+		}
+	}
+	dir, begin := path.Split(strings.TrimPrefix(r.Path, "/"))
+	d := f.tree.find(strings.TrimSuffix(dir, "/"))
+	if d == nil {
+		return false
+	}
+	if begin == "" && r.Matches("/"+dir) {
+		return true
+	}
+	from, _ := slices.BinarySearch(d.Files, begin)
+	for _, name := range d.Files[from:] {
+		if !strings.HasPrefix(name, begin) {
+			break
+		}
+		if r.Matches("/" + dir + name) {
+			return true
+		}
+	}
+	from, _ = slices.BinarySearchFunc(d.Dirs, begin, func(d *Dir, name string) int { return strings.Compare(d.Name, name) })
+	for _, sub := range d.Dirs[from:] {
+		if !strings.HasPrefix(sub.Name, begin) {
+			break
+		}
+		if r.Matches("/" + dir + sub.Name + "/") {
+			return true
+		}
+	}
+	return false
+}
+
+var itemType = regexp.MustCompile(`^/?[0-9A-Za-z]/`)
+
+// meant returns what the author of a rule surely meant: the first of the usual mistakes
+// without which the rule matches something; "" if there is none.
+func (f finder) meant(r policy.AnnotationRule) string {
+	first, _, _ := strings.Cut(r.Value, " ")
+	below := strings.TrimPrefix(strings.TrimPrefix(r.Value, "/"), r.Dir[1:])
+	for _, value := range []string{
+		"/" + below, // the path from the root
+		"/" + itemType.ReplaceAllString(r.Value, ""), // a selector with its item type
+		strings.Trim(r.Value, `"'`),
+		"/" + strings.TrimPrefix(strings.TrimPrefix(r.Value, "/"), "./"),
+		first,
+		strings.ReplaceAll(r.Value, "%", "%25"),
+	} {
+		value = "/" + strings.TrimPrefix(value, "/")
+		if value == "/" || strings.TrimPrefix(value, "/") == strings.TrimPrefix(r.Value, "/") {
+			continue
+		}
+		if other, ok := r.With(value); ok && f.exists(other) {
+			return value
+		}
+	}
+	return ""
+}
+
+// nearest returns the name that is most like the one that is missing, as it would be
+// written in the annotation; "" if none is.
+func (f finder) nearest(r policy.AnnotationRule) string {
+	d, at, rest := f.tree, "/", strings.TrimPrefix(r.Path, "/")
+	for {
+		name, more, deeper := strings.Cut(rest, "/")
+		sub := child(d, name)
+		if !deeper || sub == nil {
+			rest = name
+			break
+		}
+		d, at, rest = sub, at+name+"/", more
+	}
+	best, least := "", 3
+	try := func(other, end string) {
+		if distance := diag.Distance(strings.ToLower(rest), strings.ToLower(other), least); distance < least {
+			best, least = strings.TrimPrefix(at, strings.TrimSuffix(r.Dir, "/"))+other+end, distance
+		}
+	}
+	for _, sub := range d.Dirs {
+		try(sub.Name, "/")
+	}
+	for _, file := range d.Files {
+		try(file, "")
+	}
+	if len(rest) < 3 && least > 0 {
+		return ""
+	}
+	return best
+}
