@@ -35,6 +35,9 @@ func TestDeniedAtNoSpelling(t *testing.T) {
 		}
 	}
 	for _, sel := range []string{"#a/", "#a/b/", "#a", "dir"} {
+		if !file.Allowed("x", sel) { // nothing is gained by a pointer
+			continue
+		}
 		if items := lines(d.ask(sel)); !strings.Contains(items[0], "\t/"+strings.TrimSuffix(sel, "/")+"/\t") {
 			t.Errorf("%q is answered with %q, not with a pointer", sel, items)
 		}
