@@ -127,12 +127,12 @@ func (s *Site) runFS(ctx context.Context) error {
 }
 
 // scanFS reads a directory of Site.fsys and those below it.
-func (s *Site) scanFS(scan *scanner, at string) (*policy.Dir, error) {
+func (s *Site) scanFS(scan *scanner, at string) (*Dir, error) {
 	list, err := fs.ReadDir(s.fsys, at)
 	if err != nil && at == "." {
 		return nil, err
 	}
-	d := &policy.Dir{Name: strings.TrimPrefix(path.Base(at), ".")}
+	d := &Dir{Name: strings.TrimPrefix(path.Base(at), ".")}
 	if err != nil {
 		d.Notes = append(d.Notes, unlisted(location{name: at}, err))
 	}
@@ -143,6 +143,8 @@ func (s *Site) scanFS(scan *scanner, at string) (*policy.Dir, error) {
 		switch {
 		case e.Name() == noteName || at == "." && e.Name() == handName && !e.IsDir():
 			d.Notes = slices.Insert(d.Notes, 0, s.noteFS(name))
+		case !e.IsDir() && isStray(e.Name()):
+			d.Strays = append(d.Strays, e.Name())
 		case menu.IsMap(e.Name()):
 			p.add(b.Sources(at))
 		case menu.IsMenuFile(e.Name()):
@@ -164,7 +166,7 @@ func (s *Site) scanFS(scan *scanner, at string) (*policy.Dir, error) {
 		d.Files = append(d.Files, capsName)
 	}
 	slices.Sort(d.Files)
-	slices.SortFunc(d.Dirs, func(a, b *policy.Dir) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(d.Dirs, func(a, b *Dir) int { return cmp.Compare(a.Name, b.Name) })
 	scan.programs[at] = p
 	return d, nil
 }
@@ -182,7 +184,7 @@ func (p *programs) add(sources menu.Sources) {
 
 // noteFS reads an annotation of Site.fsys, one byte more than it may have at most.
 func (s *Site) noteFS(name string) *policy.Annotation {
-	a := &policy.Annotation{File: name}
+	a := &policy.Annotation{Dir: selector.Canonical(path.Dir(name), true), File: name}
 	f, err := s.fsys.Open(name)
 	if err != nil {
 		a.Err = err
