@@ -17,7 +17,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X mai
 TEST    := go run ./test/run
 FLAGS   := -count 1 -tags $(TAGS) -vet off -p 3 -parallel 8
 
-.PHONY: build run test again test-deps test-all all race-detector cross check lint unit fuzz bench cores load soak soak-long gluster man install packages test-packages clean
+.PHONY: build run test again test-deps test-all all modules race-detector cross check lint unit fuzz bench cores load soak soak-long gluster man install packages test-packages clean
 
 build:
 	@$(GOBUILD) -o bin/gophd ./cmd/gophd
@@ -43,7 +43,12 @@ test-deps:
 	@test/deps
 
 # At most 15 minutes. The tests of a process run with a gophd that watches for races.
-test-all: lint race-detector all test-packages cross
+test-all: lint race-detector all modules test-packages cross
+
+# The modules of their own: robots beside other matchers and crawlers, a Store in SQLite.
+modules:
+	cd robots/bench && go vet . && go test .
+	cd examples/sqlitestore && go vet . && go test .
 
 race-detector:
 	go build -race -tags $(TAGS) -o bin/race/gophd ./cmd/gophd

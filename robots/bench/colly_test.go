@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocolly/colly/v2"
+	"github.com/gophd/gophd/robots/client"
+)
+
+// manners are eleven sites. A polite robot called mybot fetches what is in allowed of
+// the paths that it is sent to, and nothing else; colly with its own reader of
+// robots.txt (temoto's) gets nine of them wrong.
+var manners = []struct {
+	name    string
+	status  int
+	robots  string
+	visit   string
+	reached string // the last page that may be reached; empty: none
+	colly   bool   // is right by itself
+}{
+	{"a rule", 200, "User-agent: *\nDisallow: /a\n", "/a", "", true},
+	{"the longest rule", 200, "User-agent: *\nDisallow: /a/\nAllow: /a/b\n", "/a/b", "/a/b", true},
+	{"a redirect to what is denied", 200, "User-agent: *\nDisallow: /private\n", "/to-private", "/to-private", false},
+	{"429: the host cannot answer now", 429, "", "/a", "", false},
+	{"an escape of a letter", 200, "User-agent: *\nDisallow: /%7Euser/\n", "/~user/x", "", false},
+	{"a letter beyond ASCII", 200, "User-agent: *\nDisallow: /caf\u00e9\n", "/caf%C3%A9", "", false},
+	{"a name that mybot begins with", 200, "User-agent: my\nDisallow: /\n\nUser-agent: *\nAllow: /\n", "/a", "/a", false},
+	{"UTF-16 with its mark", 200, "\xff\xfe" + strings.Join(strings.Split("User-agent: *\nDisallow: /\n", ""), "\x00") + "\x00", "/a", "", false},
+	{"the query as it is", 200, "User-agent: *\nDisallow: /a?z=1\n", "/a?z=1&b=2", "", false},
+	{"what is no text", 200, "\x1f\x8b\x08\x00\x00\x00", "/a", "", false},
+	{"a delay", 200, "User-agent: *\nCrawl-delay: 1.5\n", "/a", "/a", false},
+}
+
+// site counts what is asked of it beside robots.txt.
+type site struct {
+	mu    sync.Mutex
+	asked []string
+	at    []time.Time
+}
+
+func (s *site) serve(status int, robots string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			w.Header().Set("Content-Type", "text/plain")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, robots)
+			return
+		}
+		s.mu.Lock()
+		s.asked, s.at = append(s.asked, r.URL.RequestURI()), append(s.at, time.Now())
+		s.mu.Unlock()
+		if r.URL.Path == "/to-private" {
+			http.Redirect(w, r, "/private", http.StatusFound)
+		}
+	})
+}
+
+// TestManners: colly with client.Transport is right on all sites, and by itself on those
+// that the table says.
+func TestManners(t *testing.T) {
+	for _, m := range manners {
+		for _, polite := range []bool{true, false} {
+			s := &site{}
+			server := httptest.NewServer(s.serve(m.status, m.robots))
+			c := colly.NewCollector(colly.UserAgent("mybot"), colly.AllowURLRevisit())
+			c.IgnoreRobotsTxt = polite
+			if polite {
+				c.WithTransport(&client.Transport{Client: &client.Client{Agent: "mybot", MinDelay: time.Millisecond}})
+			}
+			_ = c.Visit(server.URL + m.visit)
+			want := []string{m.reached}
+			if m.reached == "" {
+				want = nil
+			}
+			if strings.Contains(m.robots, "Crawl-delay") {
+				_ = c.Visit(server.URL + m.visit)
+				want = append(want, m.reached)
+			}
+			server.Close()
+			right := strings.Join(s.asked, " ") == strings.Join(want, " ")
+			if len(s.at) > 1 && strings.Contains(m.robots, "Crawl-delay") {
+				right = right && s.at[1].Sub(s.at[0]) > time.Second
+			}
+			if right != (polite || m.colly) {
+				t.Errorf("%s: with Transport %v: asked for %q, want %q", m.name, polite, s.asked, want)
+			}
+		}
+	}
+}
