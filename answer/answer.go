@@ -165,17 +165,13 @@ type Host struct {
 	Limiter *Limiter
 	Cache   *Cache
 
-	once   sync.Once
-	opened *openFiles
+	once sync.Once
 }
 
 func (h *Host) open() {
 	h.once.Do(func() {
 		if h.Limiter == nil {
 			h.Limiter = &Limiter{}
-		}
-		if h.Cache != nil {
-			h.opened = &openFiles{files: map[string]*openFile{}}
 		}
 	})
 }

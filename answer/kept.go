@@ -19,6 +19,7 @@ import (
 type Cache struct {
 	kept   keptAnswers
 	misses keptAnswers // what is not there; apart, so that a flood of it evicts nothing useful
+	opened openFiles
 }
 
 // NewCache returns a cache of so many bytes, costs included; nil for none.
@@ -135,13 +136,12 @@ type keptAnswer struct {
 	cacheKey
 	answer *Value
 	stamp  *site.Stamp
+	cost   int64       // bytes
 	used   atomic.Bool // since the eviction last came by
 }
 
-// entryCost is about what an entry takes besides its body, in bytes.
-const entryCost = 500
-
-func (e *keptAnswer) cost() int64 { return int64(cap(e.answer.Body)+len(e.selector)) + entryCost }
+// entryCost is about what an entry takes besides its body and stamp, in bytes.
+const entryCost = 400
 
 // get returns the answer at a place, nil if there is none that holds. One that does
 // not hold for sure stays, in case that a slower check finds that it does.
@@ -169,15 +169,18 @@ func (c *keptAnswers) get(p cacheKey, holds func(*site.Stamp) bool) *Value {
 // put keeps an answer, unless there is no stamp, it is stale already or it would
 // take more than a quarter of the store.
 func (c *keptAnswers) put(p cacheKey, a *Value, stamp *site.Stamp) {
-	e := &keptAnswer{cacheKey: p, answer: a, stamp: stamp}
-	if stamp == nil || e.cost() > c.max/4 || stamp.Outdated() {
+	if stamp == nil || stamp.Outdated() {
+		return
+	}
+	e := &keptAnswer{cacheKey: p, answer: a, stamp: stamp, cost: int64(cap(a.Body)+len(p.selector)+stamp.Size()) + entryCost}
+	if e.cost > c.max/4 {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.drop(c.entries[p])
 	c.entries[p] = e
-	c.size += e.cost()
+	c.size += e.cost
 	c.evict()
 }
 
@@ -200,6 +203,6 @@ func (c *keptAnswers) evict() {
 func (c *keptAnswers) drop(e *keptAnswer) {
 	if e != nil && c.entries[e.cacheKey] == e {
 		delete(c.entries, e.cacheKey)
-		c.size -= e.cost()
+		c.size -= e.cost
 	}
 }

@@ -50,7 +50,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	var sum int64
 	for _, e := range c.entries {
-		sum += e.cost()
+		sum += e.cost
 		c.drop(e)
 	}
 	if c.size != 0 || sum == 0 {
@@ -93,5 +93,30 @@ func TestKeptReplyOfSpellingThatCloses(t *testing.T) {
 	write(t, dir, map[string]string{".robots": "Disallow: /d/e/doc.txt\n"})
 	if !eventually(func() bool { return read() != "text" }) {
 		t.Error("still answered")
+	}
+}
+
+// All hosts and fronts together keep as much as the cache may hold.
+func TestCacheIsShared(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 100 {
+		write(t, dir, map[string]string{fmt.Sprintf("%d.txt", i): string(make([]byte, 50<<10))})
+	}
+	cache := NewCache(4 << 20)
+	tree := run(t, dir)
+	for range 3 {
+		h := &Files{&Host{Site: tree, Cache: cache}}
+		for i := range 100 {
+			if _, err := get(t, h, fmt.Sprintf("/%d.txt", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var sum int64
+	for _, e := range cache.kept.entries {
+		sum += int64(len(e.answer.Body))
+	}
+	if sum > 4<<20 || sum < 2<<20 {
+		t.Errorf("%d bytes are kept of 4 MiB", sum)
 	}
 }

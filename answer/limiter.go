@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,9 +30,11 @@ import (
 // Each making begins in a small place. When it has spent more than small bytes, it
 // gives that place back and waits for a large one, so that a small making never
 // waits for a large one. Places go round the addresses that wait, and no address
-// has more than a quarter of the small ones and one large one. A making that has
-// held a small place for slowAfter while others wait is most likely waiting for a
-// disk: it goes on without its place, but still counts for its address.
+// has more than a quarter of the small ones and one large one. While others wait, a
+// making that has held a small place for slowAfter, or a large one during one system
+// call of that length, is most likely waiting for a disk: it goes on without its
+// place, but still counts for its address, and a large one waits for a place when the
+// call returns.
 
 // The bounds of all makings of a process.
 const (
@@ -41,7 +44,8 @@ const (
 	maxSpent    = 96 << 20  // bytes that a making may spend in all
 	maxTime     = 30 * time.Second
 	maxHeld     = 64 << 20 // bytes of large replies in memory; then no more are made
-	maxSlow     = 256      // makings that go on without a place
+	maxSlow     = 256      // small makings that go on without a place, and
+	maxHanging  = 8        // large ones
 	slowAfter   = 50 * time.Millisecond
 )
 
@@ -66,10 +70,11 @@ type Limiter struct {
 	next    map[callKey]*call // not begun: requests from now on get what it makes
 	now     map[callKey]*call // begun
 	used    [sizes]int
-	slow    int // makings without a place
+	slow    [sizes]int // makings without a place
 	clients map[netip.Addr]*client
 	turns   [sizes]list.List // clients with makings that wait, next first
 	oldest  list.List        // makings in small places, by when they began
+	large   []*call          // makings in large places
 	timer   *time.Timer      // nil: no making waits for a place
 }
 
@@ -97,6 +102,9 @@ type call struct {
 	clock *time.Timer // cancels it; stopped while it waits for a place
 	late  atomic.Bool // the clock has
 
+	calls   atomic.Int64 // system calls that have begun or ended: odd during one
+	hanging atomic.Bool  // it has lost its large place during a call
+
 	// Under the mutex of all:
 	requests int           // that wait for it
 	askers   []*client     // each once
@@ -108,6 +116,7 @@ type call struct {
 	began    time.Time
 	spent    int
 	over     bool
+	seen     int64 // what calls was when it was last looked at
 }
 
 // panicked is a panic in a making. It continues in the goroutines of the requests
@@ -281,7 +290,7 @@ func (l *Limiter) queue(k *call, c *client) {
 	if c.turn[k.place] == nil {
 		c.turn[k.place] = l.turns[k.place].PushBack(c)
 	}
-	if k.place == isSmall && l.timer == nil {
+	if l.timer == nil {
 		l.timer = time.AfterFunc(slowAfter, l.passSlow)
 	}
 }
@@ -312,6 +321,10 @@ func (l *Limiter) fill(s placeSize) {
 			k.began = time.Now()
 			k.order = l.oldest.PushBack(k)
 		}
+		if s == isLarge {
+			l.large = append(l.large, k)
+			k.seen = -1
+		}
 		close(k.granted)
 	}
 }
@@ -335,8 +348,9 @@ func (l *Limiter) release(k *call) {
 		return
 	}
 	c.has[k.place]--
+	l.large = slices.DeleteFunc(l.large, func(o *call) bool { return o == k })
 	if k.slow {
-		l.slow--
+		l.slow[k.place]--
 	} else {
 		l.used[k.place]--
 	}
@@ -353,7 +367,7 @@ func (l *Limiter) passSlow() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.timer = nil
-	for l.turns[isSmall].Len() > 0 && l.slow < maxSlow && l.used[isSmall] == smallPlaces {
+	for l.turns[isSmall].Len() > 0 && l.slow[isSmall] < maxSlow && l.used[isSmall] == smallPlaces {
 		e := l.oldest.Front()
 		if e == nil || time.Since(e.Value.(*call).began) < slowAfter {
 			break
@@ -362,11 +376,47 @@ func (l *Limiter) passSlow() {
 		l.oldest.Remove(e)
 		k.order, k.slow = nil, true
 		l.used[isSmall]--
-		l.slow++
+		l.slow[isSmall]++
 		l.fill(isSmall)
 	}
-	if l.turns[isSmall].Len() > 0 {
+	if l.turns[isLarge].Len() > 0 {
+		l.passHanging()
+	}
+	if l.turns[isSmall].Len()+l.turns[isLarge].Len() > 0 {
 		l.timer = time.AfterFunc(slowAfter, l.passSlow)
+	}
+}
+
+// passHanging takes the places of large makings that are in the same system call as
+// when it was last called.
+func (l *Limiter) passHanging() {
+	for _, k := range slices.Clone(l.large) {
+		now := k.calls.Load()
+		if now%2 == 0 || now != k.seen || l.slow[isLarge] >= maxHanging {
+			k.seen = now
+			continue
+		}
+		l.large = slices.DeleteFunc(l.large, func(o *call) bool { return o == k })
+		k.slow = true
+		k.hanging.Store(true)
+		l.used[isLarge]--
+		l.slow[isLarge]++
+	}
+	l.fill(isLarge)
+}
+
+// inCall notes that a system call begins, or has ended. A making that has lost its
+// large place meanwhile waits for another one.
+func (k *call) inCall(bool) {
+	if k.calls.Add(1); !k.hanging.Load() || !k.hanging.CompareAndSwap(true, false) {
+		return
+	}
+	k.all.mu.Lock()
+	k.all.release(k)
+	k.all.mu.Unlock()
+	k.clock.Stop()
+	if k.wait(isLarge) == nil {
+		k.clock.Reset(maxTime)
 	}
 }
 

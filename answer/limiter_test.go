@@ -27,7 +27,7 @@ func called(name string) callKey { return callKey{cacheKey: cacheKey{selector: n
 func (l *Limiter) nothing() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.next)+len(l.now)+len(l.clients)+l.slow+l.oldest.Len() == 0 && l.used == [sizes]int{}
+	return len(l.next)+len(l.now)+len(l.clients)+l.oldest.Len()+len(l.large) == 0 && l.used == [sizes]int{} && l.slow == [sizes]int{}
 }
 
 // Of a hundred requests at once the first gets a making of its own, and all others
@@ -223,6 +223,50 @@ func TestSlowMakingsPassTheirPlacesOn(t *testing.T) {
 		close(hangs)
 		synctest.Wait()
 		time.Sleep(time.Second)
+		if !l.nothing() {
+			t.Errorf("left: %+v", &l)
+		}
+	})
+}
+
+// A large making that waits for a disk gives its place to others, and waits for one
+// again.
+func TestHangingMakingsPassTheirPlacesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Limiter
+		disk := make(chan struct{})
+		var back atomic.Int32
+		made := func(client int, f func(k *call)) {
+			_, err := l.made(t.Context(), from(client, 1), called(fmt.Sprint(client)), func(k *call) (*Value, error) {
+				if err := k.spend(small + 1); err != nil {
+					return nil, err
+				}
+				f(k)
+				return nil, k.ctx.Err()
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		var all sync.WaitGroup
+		for i := range 3 {
+			all.Go(func() {
+				made(i, func(k *call) { k.inCall(true); <-disk; k.inCall(false); back.Add(1); time.Sleep(time.Hour / 1000) })
+			})
+		}
+		synctest.Wait()
+		began := time.Now()
+		made(9, func(*call) {})
+		if took := time.Since(began); took > time.Second { // the bubble's time
+			t.Errorf("another one waited for %v", took)
+		}
+		close(disk)
+		synctest.Wait()
+		if n := back.Load(); n > largePlaces {
+			t.Errorf("%d go on at once", n)
+		}
+		all.Wait()
+		synctest.Wait()
 		if !l.nothing() {
 			t.Errorf("left: %+v", &l)
 		}

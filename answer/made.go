@@ -52,6 +52,7 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 		return site.Try(m.ctx, h.Site, func(view *site.View) (*Value, error) {
 			return protect(func() (*Value, error) {
 				view.Spend(m.spend)
+				view.Calls(m.inCall)
 				q := &Asked{Host: h, Request: r.WithContext(m.ctx), Format: form, View: view, client: k.client}
 				a, err := f(q)
 				if failed := view.Err(); failed != nil {

@@ -14,11 +14,12 @@ import (
 // The request that sends it takes it out and puts it back, so that nothing closes it
 // meanwhile; another request opens it again.
 
-// openFiles are the files that are open and not being sent. A nil one keeps nothing.
+// openFiles are the files that are open and not being sent. A nil one keeps nothing, and
+// must not be asked for what it keeps.
 type openFiles struct {
 	mu     sync.Mutex
-	files  map[string]*openFile // by selector
-	sweeps bool                 // a sweep is due
+	files  map[cacheKey]*openFile // nil before the first
+	sweeps bool                   // a sweep is due
 }
 
 type openFile struct {
@@ -37,13 +38,10 @@ const (
 
 // take returns a file that holds, and that the kernel still has in memory. The caller
 // puts it back, or closes it.
-func (o *openFiles) take(sel string) (a server.Answer, ok bool) {
-	if o == nil {
-		return a, false
-	}
+func (o *openFiles) take(p cacheKey) (a server.Answer, ok bool) {
 	o.mu.Lock()
-	f := o.files[sel]
-	delete(o.files, sel)
+	f := o.files[p]
+	delete(o.files, p)
 	o.mu.Unlock()
 	if f == nil {
 		return a, false
@@ -69,10 +67,10 @@ func (f *openFile) stays() bool {
 
 // lend makes an answer of a file that was opened. If it has a stamp, it is to be put
 // back.
-func (o *openFiles) lend(sel string, r site.Ready, stamp *site.Stamp) server.Answer {
+func (o *openFiles) lend(p cacheKey, r site.Ready, stamp *site.Stamp) server.Answer {
 	f := &openFile{Ready: r, stamp: stamp, seen: time.Now()}
 	if o != nil && stamp != nil && r.Resident {
-		f.back = func() { o.put(sel, f) }
+		f.back = func() { o.put(p, f) }
 	}
 	return f.answer()
 }
@@ -83,15 +81,18 @@ func (f *openFile) answer() server.Answer {
 
 func (f *openFile) close() { _ = syscall.Close(f.FD) }
 
-func (o *openFiles) put(sel string, f *openFile) {
+func (o *openFiles) put(p cacheKey, f *openFile) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.files[sel] != nil || len(o.files) >= maxOpenFiles || !f.stamp.Fresh() {
+	if o.files[p] != nil || len(o.files) >= maxOpenFiles || f.stamp.Outdated() {
 		f.close()
 		return
 	}
 	f.used = true
-	o.files[sel] = f
+	if o.files == nil {
+		o.files = map[cacheKey]*openFile{}
+	}
+	o.files[p] = f
 	if !o.sweeps {
 		o.sweeps = true
 		time.AfterFunc(openFor, o.sweep)
@@ -102,9 +103,9 @@ func (o *openFiles) put(sel string, f *openFile) {
 func (o *openFiles) sweep() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for sel, f := range o.files {
-		if !f.used || !f.stamp.Fresh() {
-			delete(o.files, sel)
+	for p, f := range o.files {
+		if !f.used || f.stamp.Outdated() {
+			delete(o.files, p)
 			f.close()
 		}
 		f.used = false

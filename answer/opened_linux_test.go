@@ -39,10 +39,9 @@ func body(t *testing.T, a server.Answer) string {
 
 // keptOpen returns the files that a handler keeps open.
 func keptOpen(h *Files) []*openFile {
-	h.open()
-	h.opened.mu.Lock()
-	defer h.opened.mu.Unlock()
-	return slices.Collect(maps.Values(h.opened.files))
+	h.Cache.opened.mu.Lock()
+	defer h.Cache.opened.mu.Unlock()
+	return slices.Collect(maps.Values(h.Cache.opened.files))
 }
 
 // leadsTo returns what a descriptor is of, "" if it is closed.

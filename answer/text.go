@@ -45,7 +45,11 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 		view.DependOnPolicy()
 	}
 	if f.FD != 0 {
-		return h.opened.lend(r.Selector, f, view.Stamp()), true
+		var opened *openFiles
+		if h.Cache != nil {
+			opened = &h.Cache.opened
+		}
+		return opened.lend(cacheKey{of: h, form: form, selector: r.Selector}, f, view.Stamp()), true
 	}
 	kept := &Value{Class: File, Selector: selector.Canonical(name, false), Type: textType(name, f.Body), Body: h.utf8(name, f.Body), name: name}
 	h.Cache.put(cacheKey{of: h, form: form, selector: r.Selector}, kept, view.Stamp())

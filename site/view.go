@@ -24,6 +24,7 @@ type View struct {
 	began uint64
 	enter func(name string) (*stall.Op, error)
 	spend func(bytes int) error // nil: reading is free
+	calls func(begins bool)     // nil: nothing is called
 
 	slots   map[uint16]struct{} // of the directories that were looked at
 	start   int64               // of the site's clock
@@ -56,6 +57,29 @@ func Try[T any](ctx context.Context, s *Site, f func(*View) (T, error)) (T, erro
 // Spend lets f be called with the number of bytes that are about to be kept of
 // what was read. If it fails, so does the reading.
 func (v *View) Spend(f func(bytes int) error) { v.spend = f }
+
+// Calls lets f be called before and after each system call that may wait for a file
+// system.
+func (v *View) Calls(f func(begins bool)) {
+	enter := v.enter
+	v.enter = func(name string) (*stall.Op, error) {
+		f(true)
+		op, err := enter(name)
+		if err != nil {
+			f(false)
+		}
+		return op, err
+	}
+	v.calls = f
+}
+
+// left ends a system call that enter has begun.
+func (v *View) left(op *stall.Op) {
+	op.Leave()
+	if v.calls != nil {
+		v.calls(false)
+	}
+}
 
 // Path returns where a name lies on the disk, links in it not followed: below the
 // root, a mount, or the directory of a user.
@@ -129,7 +153,7 @@ func (f *Resource) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := f.file.Read(p)
-	op.Leave()
+	f.view.left(op)
 	if spent := f.view.keeps(n); spent != nil {
 		return 0, spent
 	}
@@ -149,7 +173,7 @@ func (v *View) call(name string, f func() error) error {
 	if err == nil {
 		var op *stall.Op
 		if op, err = v.enter(name); err == nil {
-			defer op.Leave()
+			defer v.left(op)
 			return f()
 		}
 	}
