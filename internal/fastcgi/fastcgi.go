@@ -72,6 +72,14 @@ func (c *Program) timeout() time.Duration {
 	return 30 * time.Second
 }
 
+// Places returns how many requests may be under way at once.
+func (c *Program) Places() int {
+	if c.MaxRequests > 0 {
+		return c.MaxRequests
+	}
+	return 16
+}
+
 func (c *Program) maxTime() time.Duration {
 	if c.MaxTime > 0 {
 		return c.MaxTime
@@ -89,11 +97,7 @@ func (c *Program) maxReply() int64 {
 // enter waits for a turn.
 func (c *Program) enter(ctx context.Context) error {
 	c.once.Do(func() {
-		n := c.MaxRequests
-		if n <= 0 {
-			n = 16
-		}
-		c.slots = make(chan struct{}, n)
+		c.slots = make(chan struct{}, c.Places())
 	})
 	select {
 	case c.slots <- struct{}{}:

@@ -13,6 +13,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/fastcgi"
@@ -71,6 +73,11 @@ type Programs struct {
 
 	// Log gets what programs write to their standard error. If nil, nothing does.
 	Log *slog.Logger
+
+	ahead atomic.Int64 // bytes that replies have read ahead of their clients
+
+	mu     sync.Mutex
+	askers map[asker]*askerPlaces
 }
 
 // Answer asks a program, or declines a directory that no program makes the menu of.

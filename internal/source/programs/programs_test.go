@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -217,5 +218,57 @@ func TestStatus(t *testing.T) {
 	}
 	if err := failed(server.ErrNotFound); !errors.Is(err, server.ErrNotFound) {
 		t.Error(err)
+	}
+}
+
+// What clients that read nothing cost a program: an address gets a quarter of its
+// places, and a reply that is read ahead gives its place back.
+func TestPlaces(t *testing.T) {
+	h := handler(t)
+	rule := h.Rules[0]
+	var taken []func()
+	enter := func(addr string, wait time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), wait)
+		defer cancel()
+		leave, err := h.enter(ctx, asker{netip.MustParseAddr(addr), rule.Client})
+		if err == nil {
+			taken = append(taken, leave)
+		}
+		return err
+	}
+	for range rule.Client.Places() / 4 {
+		if err := enter("192.0.2.1", time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := enter("192.0.2.1", 0); err == nil {
+		t.Error("an address has more than a quarter")
+	}
+	if err := enter("192.0.2.2", time.Minute); err != nil {
+		t.Errorf("another address: %v", err)
+	}
+	for _, leave := range taken {
+		leave()
+	}
+	if len(h.askers) != 0 {
+		t.Errorf("left: %v", h.askers)
+	}
+	unread := &answer.Asked{Host: h.host, Request: &server.Request{RequestLine: selector.RequestLine{Selector: "/app/script"}, Remote: netip.MustParseAddrPort("192.0.2.1:1")}, View: h.host.Site.View(t.Context())}
+	for range 2 * rule.Client.Places() { // nothing of the replies is read
+		if _, err := h.Answer(unread); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flood := &answer.Asked{Host: h.host, Request: &server.Request{RequestLine: selector.RequestLine{Selector: "/app/flood"}}, View: h.host.Site.View(t.Context())}
+	a, err := h.Answer(flood)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := io.Copy(io.Discard, a.Stream); server.KindOf(err) != server.Internal || n != 1<<20 {
+		t.Errorf("%d bytes of a flood, %v", n, err)
+	}
+	a.Close()
+	if n := h.ahead.Load(); n > maxAllAhead {
+		t.Errorf("%d bytes are held", n)
 	}
 }

@@ -3,6 +3,7 @@ package programs
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -81,20 +82,29 @@ func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string
 
 // run asks the program. Its reply is passed on as it comes, but for menus.
 func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, error) {
-	reply, err := rule.Client.Do(q.Context(), h.params(q.Request, q.View, s))
+	ctx, cancel := context.WithCancel(q.Context())
+	leave, err := h.enter(ctx, asker{server.Block(q.Request.Remote.Addr()), rule.Client})
 	if err != nil {
+		cancel()
+		return nil, failed(err)
+	}
+	left := func() { cancel(); leave() }
+	reply, err := rule.Client.Do(ctx, h.params(q.Request, q.View, s))
+	if err != nil {
+		left()
 		return nil, failed(err)
 	}
 	in := fastcgi.NewReader(reply)
 	header, _ := fastcgi.ReadHeader(in)
-	out := &output{in: in, Stdout: reply, name: s.called, log: h.Log}
 	if header.Status >= 400 {
 		_ = reply.Close()
+		left()
 		return nil, refused(header.Status)
 	}
+	out := readAhead(&output{in: in, Stdout: reply, name: s.called, log: h.Log}, cancel, &h.ahead, left)
 	base := path.Base(s.name)
 	if base == "gophermap" || strings.HasSuffix(base, ".dcgi") {
-		defer func() { _ = reply.Close() }()
+		defer func() { _ = out.Close() }()
 		return h.menu(q, s, out)
 	}
 	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Stream: out, Size: -1}, nil
