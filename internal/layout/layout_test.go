@@ -327,3 +327,27 @@ func TestNewcomersFindEveryPackage(t *testing.T) {
 		}
 	}
 }
+
+// TestMadeWithinBounds: a front or a source makes no menu and reads no directory on its
+// own: answer.Asked has a builder and a view that count what they take. The search
+// index is built for no request.
+func TestMadeWithinBounds(t *testing.T) {
+	made := regexp.MustCompile(`menu\.Builder\{|site\.Try\(|\.ReadDir\(`)
+	allowed := map[string]string{
+		"answer/answer.go": "Asked.Builder", "answer/made.go": "within Limiter.made", "internal/source/feed/handler.go": "of Asked.View",
+		"internal/source/sitesearch/follow.go": "the index",
+	}
+	walk(t, func(name string) {
+		ours := slices.ContainsFunc([]string{"answer/", "internal/front/", "internal/source/", "internal/daemon/", "internal/enforce/"}, func(dir string) bool { return strings.HasPrefix(name, dir) })
+		if !ours || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		text, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := made.Find(text); (found != nil) != (allowed[name] != "") {
+			t.Errorf("%s: %q is outside of the bounds, or the table names it in vain", name, found)
+		}
+	})
+}

@@ -1,5 +1,5 @@
 //go:build !race
 
-package answer
+package web
 
 const raceEnabled = false
