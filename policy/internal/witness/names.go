@@ -39,11 +39,14 @@ func (w *witnesses) pattern(p *readers.Pattern) {
 	}
 }
 
-// line adds names that a line of the file just matches, as it is written, decoded, and as
-// each reader takes it.
+// line adds names that a line of the file just matches, as it is written, behind an item
+// type, decoded, and as each reader takes it.
 func (w *witnesses) line(value string, allow bool, rows []readers.Reader) {
 	text := strings.TrimSuffix(value, "$")
 	w.pieces(strings.Split(text, "*"))
+	if typed := strings.TrimPrefix(text, "/"); strings.HasPrefix(typed, "0/") || strings.HasPrefix(typed, "1/") {
+		w.decoded(strings.Split(typed[1:], "*"))
+	}
 	if readers.Plain(value) {
 		return
 	}

@@ -189,6 +189,9 @@ func (p *prover) sum(lines []int) (sum uint64) {
 // key is the same for parts of which the same is found.
 func (of *part) key() uint64 {
 	key := mix(of.rows, hashOf(append([]string{string(of.text), fmt.Sprint(of.others)}, of.tops...)...))
+	if of.others {
+		key = mix(key, hashOf(slices.Sorted(maps.Keys(of.byTop))...))
+	}
 	for _, a := range of.notes {
 		key = mix(key, hashOf(a.dir, a.shut, fmt.Sprint(a.denied)))
 		for _, n := range a.notes {
@@ -227,6 +230,9 @@ func (of *part) witnesses() (list []witness, tooMany []string) {
 	}
 	said := map[string]bool{}
 	for _, a := range of.notes {
+		if a.denied {
+			w.name(a.dir)
+		}
 		a.each(func(_ *noteText, g *noteGroup) {
 			for _, r := range slices.Concat(g.rules, g.states) {
 				said[starred(r.Pattern)] = true
