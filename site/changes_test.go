@@ -2,6 +2,8 @@ package site
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -96,5 +98,26 @@ func TestDependOn(t *testing.T) {
 	}
 	if late.DependOn(nil); late.Stamp() != nil {
 		t.Error("a stamp for what nobody can vouch for")
+	}
+}
+
+// A new annotation holds at once when its directory is asked for, though no event and no
+// round has found it yet.
+func TestAnnotationOfWhatIsAskedFor(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a/b/x": "x"})
+	s := started(t, dir, Config{Watch: WatchPoll})
+	write(t, dir, map[string]string{"a/b/.robots": "Disallow: /x\n"})
+	for _, step := range []struct {
+		change func()
+		holds  func() bool
+	}{
+		{func() {}, robotsHas(s, "Disallow: /a/b/x")},
+		{func() { must(t, os.Remove(filepath.Join(dir, "a/b/.robots"))) }, robotsLacks(s, "Disallow: /a/b/x")},
+	} {
+		step.change()
+		_, err := s.View(t.Context()).ReadDir("a/b")
+		must(t, err)
+		soon(t, "the policy follows", step.holds)
 	}
 }

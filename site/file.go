@@ -6,12 +6,14 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -174,6 +176,7 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 		v.lists = map[string]bool{}
 	}
 	v.lists[name] = true
+	v.site.noticed(f.Real, slices.ContainsFunc(all, func(e disk.Dirent) bool { return e.Base == noteName }))
 	kids := v.root.Kids(f.Real, func(t *disk.Tree) bool { return t.Listed })
 	all = disk.Overlay(all, kids)
 	all = all[:len(all)-len(kids)]
@@ -193,6 +196,25 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 		}
 	}
 	return list, err
+}
+
+// noticed has a real directory read again if the policy does not know that it has an
+// annotation, or that it has none any more.
+func (s *Site) noticed(real string, annotated bool) {
+	snap := s.Now()
+	if snap == nil {
+		return
+	}
+	d := snap.Tree
+	for elem := range strings.SplitSeq(real, "/") {
+		if elem != "." {
+			d = child(d, elem)
+		}
+	}
+	known := d != nil && slices.ContainsFunc(d.Notes, func(a *policy.Annotation) bool { return path.Base(a.File) == noteName })
+	if d != nil && annotated != known {
+		s.watcher.Look(real)
+	}
 }
 
 // maxListed is how much is read of one directory, in bytes: some 400,000 names.

@@ -1,10 +1,13 @@
 package disk
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/gophd/gophd/internal/stall"
 )
@@ -38,6 +41,12 @@ func Within(a *stall.Attempt) Caller {
 	}
 }
 
+// Named returns a Caller that names another file than the one it is given: a path as it
+// is known below a root.
+func (c Caller) Named(name string) Caller {
+	return func(_ string, call func() error) error { return c(name, call) }
+}
+
 // get returns what a call has got.
 func get[T any](c Caller, name string, call func() (T, error)) (value T, err error) {
 	got := new(T) // the call's own: it may be left behind
@@ -60,6 +69,43 @@ func (c Caller) Lstat(path string) (fs.FileInfo, error) {
 // List returns the entries of a directory, sorted.
 func (c Caller) List(path string) ([]fs.DirEntry, error) {
 	return get(c, path, func() ([]fs.DirEntry, error) { return os.ReadDir(path) })
+}
+
+// chunk is how many entries Each reads at a time: a directory of a million files must
+// not be in memory to find its three directories.
+const chunk = 1024
+
+// Each calls yield for each entry of a directory, in no order.
+func (c Caller) Each(path string, yield func(fs.DirEntry)) error {
+	return c(path, func() error {
+		f, err := os.OpenFile(path, openFlags, 0)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }()
+		for err == nil {
+			var some []fs.DirEntry
+			some, err = f.ReadDir(chunk)
+			for _, e := range some {
+				yield(e)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	})
+}
+
+// Revision returns the revision of a path, following links; its Mount is not known.
+func (c Caller) Revision(path string) (Revision, error) {
+	return get(c, path, func() (r Revision, err error) {
+		var st unix.Stat_t
+		if err := unix.Stat(path, &st); err != nil {
+			return r, err
+		}
+		return Revision{Device: uint64(st.Dev), Inode: st.Ino, Changed: st.Ctim.Nano(), Size: st.Size, Owner: st.Uid, Mode: uint32(st.Mode)}, nil //nolint:unconvert // other types on other systems
+	})
 }
 
 // ReadFile reads at most so many bytes of a file.

@@ -19,18 +19,19 @@ var wall = map[string]bool{
 
 // mayAskTheWall says in which files that is right, and why.
 var mayAskTheWall = map[string]string{
-	"internal/keypair/keypair.go":          "of a file, compared with itself",
-	"internal/keypair/selfsigned.go":       "certificates are valid by the wall clock",
-	"internal/metrics/metrics.go":          "told to Prometheus",
-	"internal/source/status/page.go":       "told to people",
-	"menu/names.go":                        "told to people",
-	"internal/source/status/stats.go":      "minutes of a chart, told to people",
-	"menu/tree.go":                         "of a buffer, not of a time",
-	"internal/watch/compare.go":            "of files: one that seems new is read once more",
+	"internal/keypair/keypair.go":     "of a file, compared with itself",
+	"internal/keypair/selfsigned.go":  "certificates are valid by the wall clock",
+	"internal/metrics/metrics.go":     "told to Prometheus",
+	"internal/source/status/page.go":  "told to people",
+	"menu/names.go":                   "told to people",
+	"internal/source/status/stats.go": "minutes of a chart, told to people",
+	"menu/tree.go":                    "of a buffer, not of a time",
+
 	"internal/front/web/view.go":           "of a file, told to browsers",
 	"internal/source/feed/atom.go":         "dates of texts",
 	"internal/source/sitesearch/follow.go": "of a file, compared with itself",
 	"site/scan.go":                         "of files, compared with each other",
+	"internal/watch/rounds.go":             "of files, compared with each other",
 	"internal/disk/revision.go":            "of files: one that seems new is read once more",
 	"site/file.go":                         "of a file, for fs.FileInfo",
 }

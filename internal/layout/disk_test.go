@@ -23,7 +23,6 @@ var waits = map[string][]string{
 var mayWait = map[string]string{
 	"internal/disk":                  "the one that makes them for all others",
 	"internal/sandbox":               "before anything is served",
-	"internal/watch":                 "not yet",
 	"internal/keypair/selfsigned.go": "at the start",
 
 	"internal/bench": "ends by itself", "internal/check": "ends by itself",

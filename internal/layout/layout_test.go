@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 	"internal/limit":             {},
 	"internal/search":            {},
 	"internal/stall":             {},
-	"internal/watch":             {"internal/limit", "internal/stall"},
+	"internal/watch":             {"internal/disk", "internal/limit", "internal/stall", "selector"},
 	"internal/tally":             {},
 	"site":                       {"diag", "policy", "menu", "internal/disk", "internal/watch", "internal/limit", "internal/stall"},
 	"internal/disk":              {"selector", "internal/stall"},

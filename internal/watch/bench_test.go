@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gophd/gophd/internal/disk"
 )
 
 // forest makes n directories, a hundred in each, with a file in each.
@@ -36,23 +38,14 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkLook is one comparison of polling.
-func BenchmarkLook(b *testing.B) {
-	const n = 10_000
-	root := forest(b, n)
-	for b.Loop() {
-		look(nil, newNames(root, nil), ".", treeShape{})
-	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/dir")
-}
-
-// BenchmarkWatched is what a cache asks before it keeps something.
-func BenchmarkWatched(b *testing.B) {
+// BenchmarkRound looks at a directory, as rounds do.
+func BenchmarkRound(b *testing.B) {
 	w := &Watcher{Root: forest(b, 1000)}
-	run(b, w, newMirror(w.Root))
-	b.ReportAllocs()
+	must(b, w.SetTrees(nil))
+	r := &rounds{Watcher: w, call: disk.Direct}
 	for b.Loop() {
-		w.Watched("user3/dir7")
+		_, err := r.look("user3")
+		must(b, err)
 	}
 }
 

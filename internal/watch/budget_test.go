@@ -58,8 +58,8 @@ func TestRenameCostsOnlyItself(t *testing.T) {
 	before := added.Load()
 	for i := range 40 {
 		must(t, os.Rename(filepath.Join(root, "u", fmt.Sprintf("a%d", i)), filepath.Join(root, "u", fmt.Sprintf("a%d", i+1))))
-		until(t, "the new name is watched", func() bool { return w.Watched(fmt.Sprintf("u/a%d", i+1)) })
-		if !w.Watched("other/7") {
+		until(t, "the new name is watched", func() bool { return w.watched(fmt.Sprintf("u/a%d", i+1)) })
+		if !w.watched("other/7") {
 			t.Fatal("others are not watched meanwhile")
 		}
 	}
@@ -86,7 +86,7 @@ func TestRenameTakesAllBelowAlong(t *testing.T) {
 	run(t, w, m)
 	must(t, os.Rename(filepath.Join(root, "a"), filepath.Join(root, "d", "e")))
 	must(t, os.MkdirAll(filepath.Join(root, "a", "b"), 0o755))
-	until(t, "both are watched", func() bool { return w.Watched("d/e/b/c") && w.Watched("a/b") && !w.Watched("a/b/c") })
+	until(t, "both are watched", func() bool { return w.watched("d/e/b/c") && w.watched("a/b") && !w.watched("a/b/c") })
 	write(t, filepath.Join(root, "d/e/b/c/f"), "1")
 	write(t, filepath.Join(root, "a/b/f"), "1")
 	until(t, "changes in both are found", m.fresh)
@@ -116,23 +116,23 @@ func TestStormIsCompared(t *testing.T) {
 	t.Parallel()
 	root := makeTree(t, "storm/dir", "calm")
 	var log logged
-	w := &Watcher{Root: root, Poll: -1, unitsAt: 100 * time.Millisecond, burst: 100, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	w := &Watcher{Root: root, Poll: -1, quick: 100 * time.Millisecond, burst: 100, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	m := newMirror(root)
 	run(t, w, m)
-	until(t, "both are watched", func() bool { return w.Watched("storm/dir") && w.Watched("calm") })
+	until(t, "both are watched", func() bool { return w.watched("storm/dir") && w.watched("calm") })
 	name := filepath.Join(root, "storm", "dir", "f")
 	until(t, "the storm is noticed", func() bool {
 		write(t, name, "1")
 		must(t, os.Rename(name, name+"2"))
 		return log.count("directory=storm") == 1
 	})
-	until(t, "others are watched", func() bool { return w.Watched("calm") && w.Watched(".") })
+	until(t, "others are watched", func() bool { return w.watched("calm") && w.watched(".") })
 	write(t, filepath.Join(root, "calm", "f"), "1")
 	write(t, filepath.Join(root, "storm", ".robots"), "1")
 	must(t, os.MkdirAll(filepath.Join(root, "storm", "x", "y"), 0o755))
 	until(t, "changes in both are found", m.fresh)
-	until(t, "it is watched again", func() bool { return w.Watched("storm/dir") && w.Watched("storm/x/y") })
-	if n := log.count("not watched any more"); n != 1 {
+	until(t, "it is watched again", func() bool { return w.watched("storm/dir") && w.watched("storm/x/y") })
+	if n := log.count("is not watched"); n != 1 {
 		t.Errorf("told %d times:\n%s", n, log.buf.String())
 	}
 }
@@ -144,7 +144,7 @@ func TestSharesOfWatches(t *testing.T) {
 	root := makeTree(t, "a/b", "c/d")
 	var added, held atomic.Int64
 	var log logged
-	w := &Watcher{Root: root, Poll: -1, open: counting(&added, &held, 100), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	w := &Watcher{Root: root, Poll: -1, quick: 100 * time.Millisecond, open: counting(&added, &held, 100), Log: slog.New(slog.NewTextHandler(&log, nil))}
 	m := newMirror(root)
 	run(t, w, m)
 	for i := range 150 {
@@ -152,9 +152,9 @@ func TestSharesOfWatches(t *testing.T) {
 	}
 	until(t, "the greedy one is not watched", func() bool { return log.count("directory=greedy") == 1 })
 	must(t, os.MkdirAll(filepath.Join(root, "a", "late"), 0o755))
-	until(t, "others are watched", func() bool { return w.Watched("a/b") && w.Watched("c/d") && w.Watched("a/late") })
+	until(t, "others are watched", func() bool { return w.watched("a/b") && w.watched("c/d") && w.watched("a/late") })
 	until(t, "all is found", m.fresh)
-	if w.Watched("greedy") || w.Watched("greedy/7") {
+	if w.watched("greedy") || w.watched("greedy/7") {
 		t.Error("the greedy one is watched")
 	}
 	if log.count("max_user_watches") != 1 {
@@ -165,7 +165,7 @@ func TestSharesOfWatches(t *testing.T) {
 // TestCharge: what a top-level directory may do at once, and on average.
 func TestCharge(t *testing.T) {
 	now := time.Unix(1000, 0)
-	u := newUnits(nil)
+	u := newBudget()
 	u.now = func() time.Time { return now }
 	if u.charge("a", shareBurst) || u.charge("b", shareBurst) {
 		t.Error("a burst is too much")
@@ -193,18 +193,18 @@ func TestTrees(t *testing.T) {
 	}
 	m.trees = func() []string { return []string{"~ann", "deep/er", "~bob"} }
 	run(t, w, m)
-	until(t, "all are watched", func() bool { return w.Watched("~ann/x/y") && w.Watched("deep/er/x/y") && !w.Watched("~ann/hidden") })
+	until(t, "all are watched", func() bool { return w.watched("~ann/x/y") && w.watched("deep/er/x/y") && !w.watched("~ann/hidden") })
 	write(t, filepath.Join(other, "x", "y", "f"), "1")
 	must(t, os.MkdirAll(filepath.Join(other, "x", "z"), 0o755))
 	until(t, "changes are found under both names", m.fresh)
-	until(t, "and watched", func() bool { return w.Watched("~ann/x/z") && w.Watched("deep/er/x/z") })
+	until(t, "and watched", func() bool { return w.watched("~ann/x/z") && w.watched("deep/er/x/z") })
 	must(t, os.Rename(filepath.Join(other, "x"), filepath.Join(other, "w")))
-	until(t, "a rename is found under both names", func() bool { return m.fresh() && w.Watched("~ann/w/y") && w.Watched("deep/er/w/y") })
+	until(t, "a rename is found under both names", func() bool { return m.fresh() && w.watched("~ann/w/y") && w.watched("deep/er/w/y") })
 
 	bob := makeTree(t, "b")
 	must(t, w.SetTrees(map[string]string{"~ann": other, "~bob": bob}))
 	until(t, "a new tree is watched, an old one is not", func() bool {
-		return w.Watched("~bob/b") && !w.Watched("deep/er/w") && w.Watched("~ann/w/y")
+		return w.watched("~bob/b") && !w.watched("deep/er/w") && w.watched("~ann/w/y")
 	})
 	write(t, filepath.Join(other, "w", "g"), "1")
 	write(t, filepath.Join(bob, "b", "g"), "1")
@@ -213,7 +213,7 @@ func TestTrees(t *testing.T) {
 	must(t, os.Rename(bob, bob+".old"))
 	must(t, os.MkdirAll(filepath.Join(bob, "new"), 0o755))
 	w.Replaced("~bob")
-	until(t, "the new directory is watched", func() bool { return w.Watched("~bob/new") && m.fresh() })
+	until(t, "the new directory is watched", func() bool { return w.watched("~bob/new") && m.fresh() })
 	must(t, w.SetTrees(nil))
-	until(t, "what a tree hid shows again", func() bool { return w.Watched("~ann/hidden") && !w.Watched("~bob") })
+	until(t, "what a tree hid shows again", func() bool { return w.watched("~ann/hidden") && !w.watched("~bob") })
 }

@@ -3,13 +3,10 @@ package watch
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"syscall"
 
 	"github.com/fsnotify/fsnotify" // the kernel's events, on every system
-
-	"github.com/gophd/gophd/internal/stall"
 )
 
 // An eventSource is where events come from: the kernel, or a test.
@@ -64,7 +61,7 @@ func hint(err error) string {
 	case errors.Is(err, syscall.EMFILE):
 		return "raise the limit: sysctl fs.inotify.max_user_instances=1024"
 	}
-	return "changes are found by polling until the next start"
+	return "changes show later, robots.txt up to a round later"
 }
 
 // read takes events until the source is closed.
@@ -95,7 +92,7 @@ func (g *watches) event(name string, e fsnotify.Event) {
 		return
 	}
 	g.touch(path.Dir(name))
-	if g.units.covers(name) { // its comparison will find out
+	if g.budget.ignores(name) { // a round will find out
 		return
 	}
 	was, known := g.known(name)
@@ -111,8 +108,8 @@ func (g *watches) event(name string, e fsnotify.Event) {
 		g.pending.arrival(name)
 	}
 	g.pending.dir(path.Dir(name))
-	if t := top(name); (known || t != name) && g.units.charge(t, cost) {
-		g.demote(&unit{name: t, why: muchToWatch})
+	if t := top(name); (known || t != name) && g.budget.charge(t, cost) {
+		g.ignore(t, g.every(aWhile), muchToWatch, "")
 	}
 }
 
@@ -123,12 +120,7 @@ func (g *watches) still(name string, was dirState) bool {
 	return err == nil && was.watched && inodeOf(info) == was.id
 }
 
-func (g *watches) stat(name string) (info fs.FileInfo, err error) {
-	g.doubtfully(func() {
-		info, err = stall.Do(g.guard, name, func() (fs.FileInfo, error) { return os.Lstat(g.names().file(name)) })
-	})
-	return info, err
-}
+func (g *watches) stat(name string) (fs.FileInfo, error) { return stat(g.guard, g.names(), name) }
 
 // attributes acts on a change of owner, times or mode of a directory, and returns
 // how many names that concerns. If it opened or closed, so did everything below;

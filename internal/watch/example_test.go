@@ -24,12 +24,12 @@ func ExampleWatcher() {
 			_ = os.Mkdir(filepath.Join(root, "phlog"), 0o755)
 			return
 		}
-		fmt.Println("read again", b.Dirs, w.Watched("phlog"))
+		fmt.Println("read again", b.Dirs)
 		cancel()
 	}
 	fmt.Println(w.Run(ctx))
 	// Output:
 	// read everything
-	// read again [. phlog] true
+	// read again [. phlog]
 	// <nil>
 }

@@ -1,93 +1,77 @@
 package watch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// again is how often a root that is missing is looked for, should its parent
-// be missing too.
-const again = time.Second
+const (
+	// again is how often a root that is missing is looked for, should its parent
+	// be missing too.
+	again = time.Second
+	// lookEvery is how often the follower does what no event causes: it looks for mounts
+	// and whether it is time for a complete reading.
+	lookEvery = time.Second
+	// retryEvery is how often the kernel is asked again to report changes.
+	retryEvery = 5 * time.Second
+)
 
-// follow finds changes by events, and, while the kernel refuses, by comparing.
+// follow makes batches of what events report and rounds find.
 func (w *Watcher) follow(ctx context.Context) {
-	f := follower{Watcher: w, pending: newPending()}
-	f.units = newUnits(f.tellUnit)
-	if f.burst > 0 {
-		f.units.burst, f.units.rate = f.burst, 0
+	f := follower{Watcher: w, pending: newPending(), budget: newBudget()}
+	if w.burst > 0 {
+		f.budget.burst, f.budget.rate = w.burst, 0
 	}
 	w.pending.Store(f.pending)
-	comparing := make(chan struct{})
-	go func() { f.compareUnits(ctx); close(comparing) }()
-	defer func() { <-comparing }()
-	for ctx.Err() == nil {
-		err := f.listen(ctx)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		again := max(w.between(), aWhile)
-		if limit.Reached(err) || errors.Is(err, stall.Err) {
-			again = aWhile
-		}
-		w.log().Warn("cannot watch for changes, polling instead", "error", err, "hint", hint(err), "retry_in", again)
-		f.compare(ctx, again)
-	}
-}
-
-// aWhile is how long is polled before it is tried again to watch, where the
-// kernel had no descriptors, or did not answer. To find out that it still has too few
-// watches costs a complete reading, so that is tried with every poll at most.
-const aWhile = 5 * time.Second
-
-// compare polls for so long.
-func (f *follower) compare(ctx context.Context, d time.Duration) {
-	ctx, stop := context.WithTimeout(ctx, d)
-	defer stop()
-	f.poll(ctx, min(compareEvery, f.between()))
-}
-
-// listen makes batches of events until ctx ends, or until the kernel refuses.
-func (f *follower) listen(ctx context.Context) error {
+	r := &rounds{Watcher: w, pending: f.pending, start: time.Now()}
+	f.pending.lose(false)
 	began := time.Now()
-	b, err := f.renew(false)
-	for err == nil {
-		f.changed(b)
-		if !f.wait(ctx, time.Since(began)) {
-			break
+	f.changed(f.batch())
+	comparing := make(chan struct{})
+	go func() {
+		defer close(comparing)
+		if f.quick >= 0 {
+			r.run(ctx)
 		}
+	}()
+	for f.wait(ctx, time.Since(began)) {
 		began = time.Now()
-		b, err = f.batch()
+		f.changed(f.batch())
 	}
+	<-comparing
 	f.watches.close()
-	return err
 }
 
-// A follower makes batches of events.
+// A follower makes batches.
 type follower struct {
 	*Watcher
 	info    os.FileInfo // of the root that is watched, nil if there is none
 	pending *pending
-	units   *units
-	watches *watches
+	budget  *budget
+	watches *watches // nil: the kernel reports nothing
 	mounts  mounts
-	next    time.Time // when to read everything
+	next    time.Time    // when to read everything
+	retry   time.Time    // when to ask the kernel again, without watches
+	source  *eventSource // that it has given then
+	refused bool         // that it has refused was logged
 }
 
 // batch makes a batch of what is pending.
-func (f *follower) batch() (Batch, error) {
+func (f *follower) batch() Batch {
 	c := f.pending.take()
 	if c.lost {
 		return f.renew(c.root)
+	}
+	if f.watches == nil {
+		return Batch{Dirs: sorted(c.dirs)}
 	}
 	f.watches.setNames(f.trees())
 	for name := range c.left {
@@ -100,52 +84,127 @@ func (f *follower) batch() (Batch, error) {
 			continue
 		}
 		if err := f.watches.add(name, added); err != nil {
-			return Batch{}, err
+			f.complain(err)
+			return Batch{All: true}
 		}
 	}
 	for name := range added {
-		if t := top(name); t != "." && f.units.charge(t, 1) {
-			f.watches.demote(&unit{name: t, why: muchToWatch})
+		if t := top(name); t != "." && f.budget.charge(t, 1) {
+			f.watches.ignore(t, f.every(aWhile), muchToWatch, "")
 		}
 	}
 	maps.Copy(added, c.dirs)
-	return Batch{Dirs: sorted(added)}, nil
+	return Batch{Dirs: sorted(added)}
 }
 
 // renew replaces all watches.
-func (f *follower) renew(exchanged bool) (Batch, error) {
+func (f *follower) renew(exchanged bool) Batch {
 	f.watches.close()
+	f.watches = nil
+	f.now.Store(nil)
 	exchanged = f.pending.take().root || exchanged
-	src, err := f.source()
-	if err != nil {
-		return Batch{}, err
+	f.mounts.look()
+	f.findRemote()
+	if err := f.listen(); err != nil {
+		f.complain(err)
+	} else if f.refused && f.Method == Inotify {
+		f.refused = false
+		f.log().Info("the kernel reports changes again")
+	}
+	exchanged = f.reopen() || exchanged
+	f.next = time.Now().Add(f.interval())
+	return Batch{All: true, Root: exchanged}
+}
+
+// listen watches all directories.
+func (f *follower) listen() (err error) {
+	src := f.source
+	if f.source = nil; src == nil {
+		if src, err = f.openSource(); err != nil {
+			return err
+		}
 	}
 	names := f.trees()
-	f.watches = &watches{src: src, guard: f.Guard, pending: f.pending, units: f.units, touch: f.touch, prompt: cmp.Or(f.prompt, promptly),
-		ended: make(chan struct{}), nodes: newNodes()}
+	f.watches = &watches{src: src, guard: f.Guard, log: f.log(), pending: f.pending, budget: f.budget, touch: f.touch, every: f.every, ended: make(chan struct{}), nodes: newNodes()}
 	f.watches.setNames(names)
 	go f.watches.read()
 	f.now.Store(f.watches)
 	if parent := filepath.Dir(names.root); parent != names.root {
-		_ = src.add(parent) // without it an exchange of the root shows at the next poll
+		_ = src.add(parent) // without it an exchange of the root shows a little later
 	}
-	f.mounts.look()
-	f.findRemote()
-	err = f.watches.add(".", make(map[string]bool))
-	exchanged = f.reopen() || exchanged
-	f.next = time.Now().Add(f.interval())
-	return Batch{All: true, Root: exchanged}, err
+	return f.watches.add(".", make(map[string]bool))
 }
 
-// findRemote has everything on a remote file system compared, too.
-func (f *follower) findRemote() {
-	every := f.betweenRemote()
-	if every == 0 {
+// errPolling is why nothing listens with PollOnly.
+var errPolling = errors.New("polling")
+
+func (f *follower) openSource() (*eventSource, error) {
+	switch {
+	case f.Method == PollOnly:
+		return nil, errPolling
+	case f.open != nil:
+		return f.open()
+	}
+	return openKernel()
+}
+
+// complain goes on without the kernel, after it has refused, and says so once.
+func (f *follower) complain(err error) {
+	f.watches.close()
+	f.watches = nil
+	f.now.Store(nil)
+	f.pending.take() // all is read
+	f.retry = time.Now().Add(f.every(retryEvery))
+	if refused(err) {
+		f.retry = time.Now().Add(f.every(aLongWhile)) // to find out costs a complete reading
+	}
+	if !f.refused && !errors.Is(err, errPolling) {
+		f.log().Warn("the kernel reports no changes: they are looked for", "error", err, "hint", hint(err))
+	}
+	f.refused = true
+}
+
+// tryAgain asks the kernel again to report changes.
+func (f *follower) tryAgain() {
+	if f.watches != nil || f.Method == PollOnly || time.Now().Before(f.retry) {
 		return
 	}
-	for name, kind := range f.mounts.remote(f.trees()) {
-		f.units.add(&unit{name: name, why: "others may change it without an event: " + kind,
-			every: every, remote: true, vouched: kind == "overlay"}) // its layers must not change while it is mounted
+	f.retry = time.Now().Add(f.every(retryEvery))
+	var err error
+	if f.source, err = f.openSource(); err == nil {
+		f.pending.lose(false)
+	}
+}
+
+// findRemote notes what lies on remote file systems.
+func (f *follower) findRemote() {
+	found := f.mounts.remote(disk.Guarded(f.Guard), f.trees())
+	old := f.remote.Swap(&found)
+	for name, kind := range found {
+		if old == nil || (*old)[name] == "" {
+			f.log().Info("a remote file system does not report changes: it is compared from time to time", "directory", name, "why", kind, "every", f.betweenRemote())
+		}
+	}
+}
+
+// isRemote reports whether a name lies on a remote file system.
+func (w *Watcher) isRemote(name string) bool {
+	found := w.remote.Load()
+	if found == nil || len(*found) == 0 {
+		return false
+	}
+	for {
+		if (*found)[name] != "" {
+			return true
+		}
+		if name == "." {
+			return false
+		}
+		if at := strings.LastIndexByte(name, '/'); at < 0 {
+			name = "."
+		} else {
+			name = name[:at]
+		}
 	}
 }
 
@@ -153,13 +212,12 @@ func (f *follower) findRemote() {
 func (f *follower) remount() {
 	changed := f.mounts.look()
 	for _, point := range changed {
-		names, above := f.mounts.names(f.trees(), point)
+		names, above := f.mounts.names(disk.Guarded(f.Guard), f.trees(), point)
 		if above {
-			f.watches.lose(true)
+			f.pending.lose(true)
 		}
 		for _, name := range names {
 			if !strings.Contains("/"+name, "/.") {
-				f.units.remove(name)
 				f.pending.leave(name)
 			}
 		}
@@ -169,13 +227,6 @@ func (f *follower) remount() {
 	}
 }
 
-func (f *follower) source() (*eventSource, error) {
-	if f.open != nil {
-		return f.open()
-	}
-	return openKernel()
-}
-
 // reopen reports whether the root is another one than the last time.
 func (f *follower) reopen() bool {
 	old := f.info
@@ -183,14 +234,10 @@ func (f *follower) reopen() bool {
 	return old != nil && !same(old, f.info)
 }
 
-// lookEvery is how often it is asked what no event tells: mounts, and whether it
-// is time for a complete reading.
-const lookEvery = time.Second
-
 // wait returns when something has happened and settled, false when ctx ended; took is
 // how long it took to act on what happened last.
 func (f *follower) wait(ctx context.Context, took time.Duration) bool {
-	look := time.NewTicker(min(lookEvery, max(f.interval(), time.Millisecond)))
+	look := time.NewTicker(max(min(f.every(lookEvery), f.interval()), time.Millisecond))
 	defer look.Stop()
 	for {
 		select {
@@ -203,6 +250,10 @@ func (f *follower) wait(ctx context.Context, took time.Duration) bool {
 			f.pending.lose(true)
 		case <-look.C:
 			f.remount()
+			f.tryAgain()
+			for _, name := range f.budget.over() {
+				f.pending.arrival(name)
+			}
 			if !time.Now().Before(f.next) {
 				f.tick()
 				f.next = time.Now().Add(f.interval())
@@ -220,13 +271,15 @@ func (f *follower) tick() {
 	}
 }
 
-// stat asks what a name below the root is; a tree may be a link.
-func (f *follower) stat(name string) (os.FileInfo, error) {
-	how := os.Lstat
-	if f.trees().isTree(name) {
-		how = os.Stat
+// stat returns what a name is; a tree may be a link.
+func (w *Watcher) stat(name string) (os.FileInfo, error) { return stat(w.Guard, w.trees(), name) }
+
+func stat(guard *stall.Guard, names *names, name string) (os.FileInfo, error) {
+	call := disk.Guarded(guard).Named(name)
+	if names.isTree(name) {
+		return call.Stat(names.file(name))
 	}
-	return stall.Do(f.Guard, name, func() (os.FileInfo, error) { return how(f.trees().file(name)) })
+	return call.Lstat(names.file(name))
 }
 
 // interval returns the time to the next look at the whole tree, or for the
@@ -236,59 +289,4 @@ func (f *follower) interval() time.Duration {
 		return again
 	}
 	return f.between()
-}
-
-// tellUnit logs that a directory is compared from now on.
-func (f *follower) tellUnit(u *unit) {
-	every := cmp.Or(u.every, compareEvery)
-	if u.remote {
-		f.log().Info("a remote file system does not report changes: comparing it from time to time", "directory", u.name, "why", u.why, "every", every)
-		return
-	}
-	f.log().Warn("a directory is not watched any more, changes in it show later", "directory", u.name, "why", u.why,
-		"every", every, "hint", cmp.Or(u.hint, "no other directory is affected; it is watched again when it changes less"))
-}
-
-// compareUnits compares units when they are due, until ctx ends. One that has
-// become calm is watched again.
-func (f *follower) compareUnits(ctx context.Context) {
-	look := time.NewTicker(cmp.Or(f.unitsAt, lookEvery/4))
-	defer look.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-look.C:
-		}
-		for _, u := range f.units.dueNow() {
-			for _, dir := range f.compareUnit(u) {
-				f.touch(dir)
-				f.pending.dir(dir)
-			}
-			if f.units.calmed(u) {
-				f.units.remove(u.name)
-				f.pending.arrival(u.name)
-			}
-			if ctx.Err() != nil {
-				return
-			}
-		}
-	}
-}
-
-// compareUnit looks at a unit, and returns the directories that have changed since
-// the last look.
-func (f *follower) compareUnit(u *unit) (changed []string) {
-	now := look(f.Guard, f.trees(), u.name, u.look)
-	if u.known {
-		changed = now.differ(u.look)
-	} else {
-		changed = now.differ(treeShape{}) // it was watched until a moment ago, but not to the end
-	}
-	gone := u.known && !same(u.look.info, now.info)
-	if gone {
-		changed = append(changed, path.Dir(u.name))
-	}
-	f.units.looked(u, now, len(changed) > 0, cmp.Or(u.every, f.unitsAt, compareEvery))
-	return changed
 }

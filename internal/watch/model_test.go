@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -38,6 +37,9 @@ type mirror struct {
 func newMirror(root string) *mirror {
 	return &mirror{root: root, read: readDir, dirs: make(map[string]map[string]string), all: make(chan struct{}, 10000)}
 }
+
+// watched reports whether a directory is watched.
+func (w *Watcher) watched(dir string) bool { return w.now.Load().watched(dir) }
 
 func (m *mirror) changed(b Batch) {
 	m.mu.Lock()
@@ -149,9 +151,11 @@ func equal(a, b map[string]map[string]string) bool { return maps.EqualFunc(a, b,
 // its time, unless w says otherwise.
 func run(t testing.TB, w *Watcher, m *mirror) {
 	t.Helper()
-	w.prompt = cmp.Or(w.prompt, time.Hour)
 	if w.open == nil {
 		w.open = patient
+	}
+	if w.quick == 0 && w.Method == Inotify {
+		w.quick = -1 // it is about events
 	}
 	w.Changed = m.changed
 	ctx, cancel := context.WithCancel(context.Background())
@@ -332,7 +336,7 @@ func TestModelInotify(t *testing.T) {
 
 func TestModelPoll(t *testing.T) {
 	t.Parallel()
-	model(t, &Watcher{Method: PollOnly, Poll: time.Millisecond}, 20, steering)
+	model(t, &Watcher{Method: PollOnly, Poll: -1, quick: time.Millisecond}, 20, steering)
 }
 
 // TestModelOverflow loses events at random: an error is all that comes instead.
@@ -361,7 +365,7 @@ func TestModelLimit(t *testing.T) {
 		}
 		return s, nil
 	}
-	model(t, &Watcher{Poll: 20 * time.Millisecond, open: open}, 12, steering)
+	model(t, &Watcher{Poll: -1, quick: 20 * time.Millisecond, open: open}, 12, steering)
 	if left.Load() >= 0 {
 		t.Error("the limit was never met")
 	}

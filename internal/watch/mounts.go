@@ -3,20 +3,24 @@ package watch
 import (
 	"bufio"
 	"bytes"
-	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/selector"
 )
 
 // mountInfo lists the file systems of this process (proc_pid_mountinfo(5)).
 const mountInfo = "/proc/self/mountinfo"
 
+// maxMountInfo bounds what is read of it, in bytes.
+const maxMountInfo = 16 << 20
+
 // Files returns the files that a Watcher reads besides its trees, for a sandbox.
 func Files() []string {
-	if _, err := os.Stat(mountInfo); err != nil {
+	if runtime.GOOS != "linux" {
 		return nil
 	}
 	return []string{mountInfo}
@@ -30,13 +34,13 @@ type mount struct {
 }
 
 // remote are the kinds of file systems that others change without this kernel
-// telling: another machine, a program, or the layers below.
+// telling: another machine or a program.
 func (m mount) remote() bool {
 	if sub, isFUSE := strings.CutPrefix(m.kind, "fuse."); isFUSE {
 		return sub != ""
 	}
 	return slices.Contains([]string{
-		"nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "9p", "fuse", "overlay", "virtiofs", "afs", "coda",
+		"nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "9p", "fuse", "virtiofs", "afs", "coda",
 		"ocfs2", "gfs2", "lustre", "gpfs", "beegfs", "orangefs", "vboxsf", "prl_fs", "vmhgfs",
 	}, m.kind)
 }
@@ -72,7 +76,7 @@ type mounts struct {
 // look reads which file systems are mounted, and returns where that is no longer
 // as it was.
 func (m *mounts) look() (changed []string) {
-	data, err := os.ReadFile(mountInfo)
+	data, err := disk.Caller(disk.Direct).ReadFile(mountInfo, maxMountInfo)
 	if err != nil || bytes.Equal(data, m.data) {
 		return nil
 	}
@@ -114,10 +118,10 @@ func (m *mounts) of(dir string) mount {
 
 // remote returns the names at which remote file systems begin, and their kinds:
 // trees that lie on one, and mount points below trees.
-func (m *mounts) remote(names *names) map[string]string {
+func (m *mounts) remote(call disk.Caller, names *names) map[string]string {
 	found := make(map[string]string)
 	for name, dir := range names.all() {
-		real, err := filepath.EvalSymlinks(dir)
+		real, err := call.RealPath(dir)
 		if err != nil {
 			continue
 		}
@@ -135,9 +139,9 @@ func (m *mounts) remote(names *names) map[string]string {
 
 // names returns the names of a mount point that is in a tree, and reports whether
 // a whole tree lies at or below it.
-func (m *mounts) names(names *names, point string) (in []string, above bool) {
+func (m *mounts) names(call disk.Caller, names *names, point string) (in []string, above bool) {
 	for name, dir := range names.all() {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
+		if real, err := call.RealPath(dir); err == nil {
 			dir = real
 		}
 		switch rest, below := strings.CutPrefix(point, strings.TrimSuffix(dir, "/")+"/"); {

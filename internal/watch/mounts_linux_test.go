@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/internal/disk"
 )
 
 // mounted mounts something on a directory until the test ends.
@@ -29,7 +30,7 @@ func TestMountsAreChanges(t *testing.T) {
 	root := makeTree(t, "a/b", "c", "src/inner")
 	write(t, filepath.Join(root, "src", ".robots"), "mounted")
 	var seen touches
-	w := &Watcher{Root: root, Poll: -1, Touch: seen.touch}
+	w := &Watcher{Root: root, Poll: -1, quick: 50 * time.Millisecond, Touch: seen.touch}
 	m := newMirror(root)
 	run(t, w, m)
 	unmount := mounted(t, filepath.Join(root, "src"), filepath.Join(root, "a"), "", unix.MS_BIND, "")
@@ -40,7 +41,7 @@ func TestMountsAreChanges(t *testing.T) {
 	until(t, "what was below is found again", func() bool { return m.fresh() && m.tree()["a/b"] != nil })
 	unmount = mounted(t, "none", filepath.Join(root, "c"), "tmpfs", 0, "")
 	write(t, filepath.Join(root, "c", ".robots"), "new")
-	until(t, "a new file system is found", func() bool { return m.fresh() && seen.has("c") && w.Watched("c") })
+	until(t, "a new file system is found", func() bool { return m.fresh() && seen.has("c") && w.watched("c") })
 	unmount()
 	until(t, "and that it is gone", m.fresh)
 }
@@ -49,7 +50,7 @@ func TestMountsAreChanges(t *testing.T) {
 func TestMountedRoot(t *testing.T) {
 	root := makeTree(t, "a/b")
 	m := newMirror(root)
-	run(t, &Watcher{Root: root, Poll: -1}, m)
+	run(t, &Watcher{Root: root, Poll: -1, quick: 50 * time.Millisecond}, m)
 	unmount := mounted(t, "none", root, "tmpfs", 0, "")
 	until(t, "the empty root is found", func() bool { return m.fresh() && len(m.tree()) == 1 })
 	must(t, os.Mkdir(filepath.Join(root, "new"), 0o755))
@@ -59,19 +60,6 @@ func TestMountedRoot(t *testing.T) {
 	if b := m.batches(); !slices.ContainsFunc(b, func(b Batch) bool { return b.Root }) {
 		t.Error("no batch says that the root was exchanged")
 	}
-}
-
-// TestOverlayIsCompared changes the lower layer of an overlay.
-func TestOverlayIsCompared(t *testing.T) {
-	root, layers := makeTree(t, "o", "near"), makeTree(t, "lower/dir", "upper", "work")
-	mounted(t, "overlay", filepath.Join(root, "o"), "overlay", 0,
-		fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", layers))
-	w := &Watcher{Root: root, Poll: -1, PollRemote: 100 * time.Millisecond}
-	m := newMirror(root)
-	run(t, w, m)
-	until(t, "an overlay is watched", func() bool { return w.Watched("o/dir") })
-	write(t, filepath.Join(layers, "lower", "dir", ".robots"), "new")
-	until(t, "a change of the layer is found", func() bool { return m.tree()["o/dir"][".robots"] != "" && m.fresh() })
 }
 
 func TestParseMounts(t *testing.T) {
@@ -89,18 +77,18 @@ bad line
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
 	}
-	for _, kind := range []string{"nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "fuse", "fuse.sshfs", "fuse.glusterfs", "overlay", "virtiofs"} {
+	for _, kind := range []string{"nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "fuse", "fuse.sshfs", "fuse.glusterfs", "virtiofs"} {
 		if !(mount{kind: kind}).remote() {
 			t.Errorf("%s is not remote", kind)
 		}
 	}
-	for _, kind := range []string{"ext4", "xfs", "btrfs", "tmpfs", "zfs", "fuseblk", "", "fuse."} {
+	for _, kind := range []string{"ext4", "xfs", "btrfs", "tmpfs", "zfs", "overlay", "fuseblk", "", "fuse."} {
 		if (mount{kind: kind}).remote() {
 			t.Errorf("%s is remote", kind)
 		}
 	}
 	m := mounts{at: map[string]mount{"/": {"/", "ext4", ""}, "/srv/g/nfs": {"/srv/g/nfs", "nfs4", ""}, "/home": {"/home", "nfs", ""}}}
-	found := m.remote(newNames("/srv/g", map[string]string{"~ann": "/home/ann/public_gopher"}))
+	found := m.remote(disk.Direct, newNames("/srv/g", map[string]string{"~ann": "/home/ann/public_gopher"}))
 	if len(found) != 0 { // neither exists here
 		t.Errorf("found %v", found)
 	}

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"math"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -39,17 +37,13 @@ type Watcher struct {
 	Root string
 	// Method is how changes are found. If zero, Inotify.
 	Method Method
-	// Poll is the time between two complete readings. With Inotify these come
-	// beside the events; if zero, 5 min, and if negative, never. Where the
-	// kernel refuses, the tree is compared every 2 s, or every Poll if that is
-	// less. With PollOnly it is the time between two comparisons; if not
-	// positive, 2 s. No more than a twentieth of the time goes into comparing.
+	// Poll is the time between two complete readings, beside events and rounds. If
+	// zero, 5 min; if negative, never.
 	Poll time.Duration
-	// PollRemote is the time between two comparisons of what lies on a file
-	// system that others change without this kernel telling (NFS, CIFS, FUSE,
-	// Ceph, 9p, overlay), beside the events. If zero, 15 s; if negative, never.
+	// PollRemote is the time between two looks at annotations on a file system that
+	// others change (NFS, CIFS, FUSE, Ceph, 9p). If zero, 15 s; if negative, never.
 	PollRemote time.Duration
-	// Log is told of limits and errors. If nil, nobody is.
+	// Log gets limits and errors. If nil, nothing is logged.
 	Log *slog.Logger
 	// Guard bounds the waiting for directories that do not answer: they are
 	// left out until something asks for everything to be read again. If nil,
@@ -58,23 +52,22 @@ type Watcher struct {
 	// Touch, if not nil, is called for every event before anything else is done
 	// about it, with the directory in which a name or a file changed: a slash
 	// path below the root, "." for the root. The empty string says that
-	// anything may have changed. Calls never overlap, and must not
-	// block. They may call Watched.
+	// anything may have changed. Calls never overlap, and must not block.
 	Touch func(dir string)
 	// Changed, if not nil, is called with what to read again. Calls never
 	// overlap with each other; they do with calls of Touch.
 	Changed func(Batch)
 
 	open     func() (*eventSource, error) // for tests; if nil, openKernel
-	unitsAt  time.Duration                // for tests: between comparisons of units; if zero, compareEvery
+	quick    time.Duration                // for tests: between two rounds; if zero, as it should be, if negative, no rounds
 	burst    float64                      // for tests: all that a top-level directory may do; if zero, its share
-	prompt   time.Duration                // for tests: how soon the kernel is to answer; if zero, promptly
 	touching sync.Mutex
 
 	now     atomic.Pointer[watches]
 	naming  sync.Mutex // one SetTrees at a time
 	names   atomic.Pointer[names]
-	pending atomic.Pointer[pending] // of the follower, if there is one
+	remote  atomic.Pointer[map[string]string] // kinds of remote file systems, by where they begin
+	pending atomic.Pointer[pending]           // of the follower, if there is one
 	once    sync.Once
 	again   chan struct{}
 }
@@ -91,8 +84,6 @@ func (w *Watcher) Run(ctx context.Context) error {
 	switch w.Method {
 	case Off:
 		w.wait(ctx)
-	case PollOnly:
-		w.poll(ctx, cmp.Or(max(w.Poll, 0), compareEvery))
 	default:
 		w.follow(ctx)
 	}
@@ -128,13 +119,15 @@ func (w *Watcher) Replaced(name string) {
 	}
 }
 
+// Look asks for a directory to be read again. It may be called at any time.
+func (w *Watcher) Look(dir string) {
+	if p := w.pending.Load(); p != nil {
+		p.dir(dir)
+	}
+}
+
 // trees are the names that hold now.
 func (w *Watcher) trees() *names { return w.names.Load() }
-
-// Watched reports whether a change in dir, a slash path below the root, would
-// surely be told to Touch from now on. It may be called at any time and costs
-// one look into a map.
-func (w *Watcher) Watched(dir string) bool { return w.now.Load().watched(dir) }
 
 // Reread asks for a Batch with All and Root set, in every mode. It does not
 // wait for it.
@@ -166,54 +159,6 @@ func (w *Watcher) wait(ctx context.Context) {
 			return
 		case <-w.asked():
 			w.changed(Batch{All: true, Root: true})
-		}
-	}
-}
-
-// poll finds changes by comparing, every so often, all trees with what they were
-// the last time.
-func (w *Watcher) poll(ctx context.Context, every time.Duration) {
-	old := look(w.Guard, w.trees(), ".", treeShape{})
-	w.changed(Batch{All: true})
-	for {
-		exchanged := w.idle(ctx, old.info, max(every, 20*old.cost))
-		if ctx.Err() != nil {
-			return
-		}
-		now := look(w.Guard, w.trees(), ".", old)
-		if exchanged || !same(old.info, now.info) {
-			w.changed(Batch{All: true, Root: true})
-		} else {
-			w.changed(Batch{Dirs: now.differ(old)})
-		}
-		old = now
-	}
-}
-
-// rootEvery is how often it is asked between two comparisons whether the root is
-// another one: an old one may soon be thrown away.
-const rootEvery = 200 * time.Millisecond
-
-// idle waits until it is time to compare. It reports whether everything has to be
-// read: somebody asked for it, or the root was exchanged.
-func (w *Watcher) idle(ctx context.Context, was fs.FileInfo, d time.Duration) bool {
-	end := time.NewTimer(d)
-	defer end.Stop()
-	look := time.NewTicker(min(rootEvery, d))
-	defer look.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-w.asked():
-			return true
-		case <-end.C:
-			return false
-		case <-look.C:
-			is, err := stall.Do(w.Guard, ".", func() (fs.FileInfo, error) { return os.Stat(w.trees().root) })
-			if err == nil && !same(was, is) {
-				return true
-			}
 		}
 	}
 }
@@ -257,7 +202,7 @@ type Method int
 const (
 	// Inotify listens to the kernel, and polls where it refuses.
 	Inotify Method = iota
-	// PollOnly compares at intervals.
+	// PollOnly makes rounds only.
 	PollOnly
 	// Off finds nothing: there is one Batch at the start, and one at each
 	// Reread.

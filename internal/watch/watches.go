@@ -9,19 +9,21 @@ package watch
 // again under its new name, if that is in a tree. A walk may meet a directory
 // under its new name before the event of the rename was read: so each watched
 // inode has one name, and to add it under another one takes the watch of the old
-// name away first. A directory that really has two names (a bind mount) can be
-// watched under one of them only: the other one is compared.
+// name away first. Of a directory that really has two names (a bind mount) events are
+// reported under the last one.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"log/slog"
 	"path"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/selector"
@@ -33,9 +35,10 @@ type watches struct {
 	named   atomic.Pointer[names]
 	guard   *stall.Guard
 	pending *pending
-	units   *units
+	budget  *budget
+	log     *slog.Logger
 	touch   func(string)
-	prompt  time.Duration
+	every   func(time.Duration) time.Duration
 	ended   chan struct{} // closed when read has returned
 
 	// watching is held while a directory is watched or given up, so that the watch
@@ -45,7 +48,6 @@ type watches struct {
 	mu    sync.RWMutex
 	nodes nodes
 	lost  bool // nothing is sure any more
-	late  int  // how many questions the kernel has not answered promptly: meanwhile nothing is sure
 
 	adding atomic.Bool // it may be that the kernel does not answer
 }
@@ -53,7 +55,7 @@ type watches struct {
 func (g *watches) names() *names         { return g.named.Load() }
 func (g *watches) setNames(names *names) { g.named.Store(names) }
 
-// watched reports whether dir is surely watched. It is false for nil.
+// watched reports whether dir is watched. It is false for nil.
 func (g *watches) watched(dir string) bool {
 	if g == nil {
 		return false
@@ -61,7 +63,7 @@ func (g *watches) watched(dir string) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	n := g.nodes.find(dir)
-	return n != nil && n.watched && !g.lost && g.late == 0 && !g.units.doubtful(dir)
+	return n != nil && n.watched && !g.lost
 }
 
 // known returns what is known of a directory, false if it was never added.
@@ -162,7 +164,7 @@ func (g *watches) addAll(a *stall.Attempt, dir string) (names []string, err erro
 	for len(todo) > 0 {
 		dir, todo = todo[len(todo)-1], todo[:len(todo)-1]
 		names = append(names, dir)
-		if g.units.covers(dir) {
+		if g.budget.ignores(dir) {
 			continue
 		}
 		subs, err := g.addOne(a, dir)
@@ -190,42 +192,39 @@ func (g *watches) give(err error) error {
 	if most == "" {
 		return err
 	}
-	g.demote(&unit{name: most, why: "the kernel watches no more directories, and this one has the most", hint: hint(err), retry: aLongWhile})
+	g.ignore(most, aLongWhile, "the kernel watches no more directories, and this one has the most", hint(err))
 	return nil
 }
 
-// demote has a directory compared from now on, instead of watched.
-func (g *watches) demote(u *unit) {
-	if g.units.add(u) {
-		g.forget(u.name)
-		g.touch(path.Dir(u.name))
+// ignore stops the watching of a top-level directory for a time.
+func (g *watches) ignore(top string, d time.Duration, why, hint string) {
+	first := g.budget.ignore(top, d)
+	g.forget(top)
+	g.touch(path.Dir(top))
+	if first {
+		g.log.Warn("a directory is not watched, changes in it show later", "directory", top, "why", why,
+			"hint", cmp.Or(hint, "no other directory is affected; it is watched again when it changes less"))
 	}
 }
 
-var (
-	errSwapped  = errors.New("the directory was replaced meanwhile")
-	errTwoNames = errors.New("watched under another name")
-)
+var errSwapped = errors.New("the directory was replaced meanwhile")
 
 // addOne watches a directory and returns those in it.
 func (g *watches) addOne(a *stall.Attempt, dir string) (subs []string, err error) {
-	op, err := a.Enter(dir)
-	if errors.Is(err, stall.ErrLeft) {
-		return nil, err
-	}
+	call := disk.Within(a).Named(dir)
 	g.set(dir, dirState{}) // known before it is watched: its first event may be at once
-	if err != nil {
+	if err := g.watch(call, dir); err != nil {
 		return nil, err
 	}
-	defer op.Leave()
-	if err := g.watch(dir); err != nil {
-		return nil, err
+	file := g.names().file(dir)
+	info, err := call.Stat(file)
+	if err == nil {
+		err = call.Each(file, func(e fs.DirEntry) {
+			if descend(e) {
+				subs = append(subs, selector.Join(dir, e.Name()))
+			}
+		})
 	}
-	info, err := list(g.names().file(dir), func(e fs.DirEntry) {
-		if descend(e) {
-			subs = append(subs, selector.Join(dir, e.Name()))
-		}
-	})
 	if err == nil {
 		g.readable(dir, info.Mode())
 	}
@@ -233,11 +232,11 @@ func (g *watches) addOne(a *stall.Attempt, dir string) (subs []string, err error
 }
 
 // watch asks the source for events of a directory, and notes which it is.
-func (g *watches) watch(dir string) error {
+func (g *watches) watch(call disk.Caller, dir string) error {
 	file := g.names().file(dir)
-	stat := os.Lstat
+	stat := call.Lstat
 	if g.names().isTree(dir) {
-		stat = os.Stat
+		stat = call.Stat
 	}
 	for range 3 {
 		info, err := stat(file) // if it does not answer, this waits, and not the source
@@ -248,11 +247,8 @@ func (g *watches) watch(dir string) error {
 			return fmt.Errorf("%s is not a directory", dir)
 		}
 		id := inodeOf(info)
-		if !g.only(id, dir, file) {
-			g.units.add(&unit{name: dir, why: "it has another name, too", retry: aLongWhile})
-			return errTwoNames
-		}
-		if err := g.watchAs(dir, file, id); err != nil {
+		g.rename(call, id, dir, file)
+		if err := call(dir, func() error { return g.watchAs(dir, file, id) }); err != nil {
 			return err
 		}
 		if again, err := stat(file); err == nil && inodeOf(again) == id {
@@ -265,67 +261,35 @@ func (g *watches) watch(dir string) error {
 }
 
 // watchAs watches a file, which was this inode a moment ago, under the name dir.
-func (g *watches) watchAs(dir, file string, id inode) (err error) {
+func (g *watches) watchAs(dir, file string, id inode) error {
 	g.watching.Lock()
 	defer g.watching.Unlock()
-	g.doubtfully(func() {
-		g.adding.Store(true)
-		defer g.adding.Store(false)
-		err = g.src.add(file)
-	})
+	g.adding.Store(true)
+	defer g.adding.Store(false)
+	err := g.src.add(file)
 	if err == nil {
 		g.set(dir, dirState{id: id, watched: true})
 	}
 	return err
 }
 
-// only takes the watch of an inode away from another name that it had, and
-// reports whether that name is of the past.
-func (g *watches) only(id inode, dir, file string) bool {
+// rename takes the watch of an inode away from another name that it had.
+func (g *watches) rename(call disk.Caller, id inode, dir, file string) {
 	g.mu.RLock()
-	other := g.nodes.byID[id]
-	name := ""
+	other, name := g.nodes.byID[id], ""
 	if other != nil && id != (inode{}) {
 		name = other.name()
 	}
 	g.mu.RUnlock()
 	if name == "" || name == dir || g.names().file(name) == file {
-		return true
+		return
 	}
-	if info, err := os.Stat(g.names().file(name)); err == nil && inodeOf(info) == id {
-		return false
-	}
+	info, err := call.Stat(g.names().file(name))
 	g.forget(name)
 	g.changed(path.Dir(name))
-	g.pending.arrival(name)
-	return true
-}
-
-// promptly is how soon the kernel is to answer about a directory. No event is told
-// until it has.
-const promptly = 200 * time.Millisecond
-
-// doubtfully does something that may keep events from being told. If that takes long,
-// nothing that was kept is up to date, and Watched is false until it ends: after that all
-// events are told, only late.
-func (g *watches) doubtfully(f func()) {
-	doubted := make(chan struct{})
-	late := time.AfterFunc(g.prompt, func() {
-		g.doubt(1)
-		g.touch("")
-		close(doubted)
-	})
-	f()
-	if !late.Stop() {
-		<-doubted
-		g.doubt(-1)
+	if err != nil || inodeOf(info) != id { // else it has two names: rounds look at the other one
+		g.pending.arrival(name)
 	}
-}
-
-func (g *watches) doubt(more int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.late += more
 }
 
 // readable notes that dir could be read, unless it went in the meantime.
