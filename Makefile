@@ -15,7 +15,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X mai
 # Not from the cache (-count 1): go test sees neither what the program that tests start
 # was built from, nor what go list printed. check has vetted everything.
 TEST    := go run ./test/run
-FLAGS   := -count 1 -tags $(TAGS) -vet off -p 3 -parallel 8
+FLAGS   := -count 1 -tags $(TAGS) -vet off -p 3 -parallel 8 -timeout 40m
 
 .PHONY: build run test again test-deps test-all all modules race-detector cross check lint unit fuzz bench cores load soak soak-long gluster man install packages test-packages clean
 
@@ -55,7 +55,7 @@ race-detector:
 
 all:
 	@rm -f bin/failed; TEST_GOPHD_BIN=$(CURDIR)/bin/race/gophd TEST_GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(TEST) -- \
-		"$(FLAGS) -timeout 14m -skip '^TestGlusterFS$$|^TestSoak' -- ./test/e2e/... ./policy/... ./cmd/..." "$(FLAGS) -race -- $(OTHERS)"
+		"$(FLAGS) -skip '^TestGlusterFS$$|^TestSoak' -- ./test/e2e/... ./policy/... ./cmd/..." "$(FLAGS) -race -- $(OTHERS)"
 
 # One tree on two machines, with a brick and a machine taken away: minutes, as root.
 gluster:

@@ -109,7 +109,7 @@ func session(page, indent string) (steps []step) {
 }
 
 // firstWords finds the programs of a pipeline.
-var firstWords = regexp.MustCompile(`(?m)(?:^|\| )([a-z][a-z0-9-]*)`)
+var firstWords = regexp.MustCompile(`(?:^|\| )([a-z][a-z0-9-]*)`)
 
 // play runs a session and compares what each step prints.
 func play(t *testing.T, steps []step) {
@@ -120,7 +120,8 @@ func play(t *testing.T, steps []step) {
 	const mark = "\x01step\n"
 	script := "exec 2>&1\nserver=\ntrap 'for p in $server; do kill $p; done; wait' EXIT\n"
 	for i, s := range steps {
-		for _, word := range firstWords.FindAllStringSubmatch(s.command, -1) {
+		line, _, _ := strings.Cut(s.command, "\n")
+		for _, word := range firstWords.FindAllStringSubmatch(line, -1) {
 			if exec.Command("env", "PATH="+path, "sh", "-c", "command -v "+word[1]).Run() != nil {
 				path += ":" + filepath.Dir(harness.Tool(t, word[1]))
 			}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -235,9 +236,58 @@ func TestPackageInSystemd(t *testing.T) {
 		t.Errorf("the watchdog has not replaced process %s:\n%s", hangs, out)
 	}
 
+	s.homes()
+	s.wrongSettings()
 	s.do("dpkg", "-r", "gophd")
 	if out, err := s.try("systemctl", "is-active", "gophd.socket", "gophd.service"); err == nil {
 		t.Errorf("removed, and still %s", out)
 	}
 	s.do("dpkg", "-P", "gophd")
+}
+
+// homes serves a user's directory, which the unit hides until its drop-in is active.
+func (s *systemd) homes() {
+	s.t.Helper()
+	s.do("sh", "-ec", `useradd -m ann; chmod 711 /home/ann; mkdir /home/ann/public_gopher
+		echo hers >/home/ann/public_gopher/a.txt; chown -R ann: /home/ann
+		echo 'GOPHD_USERS=/home/*/public_gopher' >>/etc/default/gophd`)
+	if out, err := s.try("systemctl", "restart", "gophd.service"); err == nil {
+		s.t.Errorf("with PrivateUsers=yes gophd starts: %s", out)
+	}
+	hint := regexp.MustCompile(`mkdir -p \S+ && cp \S+gophd-users\.conf \S+`).FindString(s.journal("gophd-users.conf"))
+	s.do("sh", "-ec", hint+" && systemctl daemon-reload && systemctl reset-failed && systemctl restart gophd.socket gophd.service")
+	if got := s.do("gophd", "get", "gopher://127.0.0.1/0/~ann/a.txt"); got != "hers\n" {
+		s.t.Errorf("~ann: %q", got)
+	}
+}
+
+// wrongSettings counts the starts with a setting that is wrong while a client waits, with the
+// limits of the unit as it is shipped: the client is refused, and the journal names what to do.
+func (s *systemd) wrongSettings() {
+	s.t.Helper()
+	s.do("sh", "-ec", "cp /etc/default/gophd /root/settings; rm -f /etc/systemd/system/gophd.service.d/patient.conf /etc/systemd/system/gophd.service.d/short.conf; systemctl daemon-reload")
+	for setting, said := range map[string]string{
+		"GOPHD_SEARCH=maybe":            "want yes or no",
+		"GOPHD_HOTS=x":                  "did you mean GOPHD_HOST?",
+		"GOPHD_METRICS=localhost:9170":  "gophd-metrics.conf",
+		"GOPHD_LISTEN=:7071":            "gophd-listen.conf",
+		"GOPHD_ACCESS_LOG=/var/log/x/y": "GOPHD_ACCESS_LOG=/var/log/gophd/access.log",
+	} {
+		s.do("sh", "-ec", "cp /root/settings /etc/default/gophd; echo "+setting+" >>/etc/default/gophd; systemctl stop gophd.service; systemctl reset-failed; systemctl restart gophd.socket")
+		since := strings.TrimSpace(s.do("date", "+%s.%N"))
+		if out, err := s.try("gophd", "get", "-timeout", "2m", "gopher://127.0.0.1/0/robots.txt"); err == nil {
+			s.t.Errorf("%s: a client gets %q", setting, out)
+		}
+		if !eventually(func() bool {
+			state, _ := s.try("systemctl", "is-active", "gophd.socket")
+			return strings.TrimSpace(state) == "failed"
+		}) {
+			s.t.Errorf("%s: the socket lets clients wait", setting)
+		}
+		log := s.do("journalctl", "-u", "gophd.service", "-o", "cat", "--no-pager", "--since", "@"+since)
+		if n := strings.Count(log, "gophd: hint: "); n == 0 || n > 5 || !strings.Contains(log, said) {
+			s.t.Errorf("%s: %d starts, want at most 5 and %q:\n%s", setting, n, said, log)
+		}
+	}
+	s.do("sh", "-ec", "cp /root/settings /etc/default/gophd; systemctl reset-failed; systemctl restart gophd.socket")
 }
