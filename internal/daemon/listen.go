@@ -51,7 +51,8 @@ func withPort(addr, port string) string {
 
 // forbidden reports whether a unit's settings may be why there is no listener.
 func forbidden(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EAFNOSUPPORT)
+	var lookup *net.DNSError // hides why it could not ask
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EAFNOSUPPORT) || errors.As(err, &lookup)
 }
 
 func listenError(addr string, err error) error {

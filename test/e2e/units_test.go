@@ -47,7 +47,7 @@ func wantUnit(t *testing.T, name string, directives map[string]string) {
 func TestServiceUnit(t *testing.T) {
 	wantUnit(t, "gophd.service", map[string]string{
 		"Unit.Requires": "gophd.socket", "Unit.After": "gophd.socket",
-		"Service.Type": "notify", "Service.WatchdogSec": "30", "Service.Restart": "on-failure",
+		"Service.Type": "notify", "Service.WatchdogSec": "30", "Service.Restart": "on-failure", "Service.RestartPreventExitStatus": "2", "Unit.StartLimitBurst": "5", "Unit.StartLimitIntervalSec": "60",
 		"Service.ExecReload": "/bin/sh -c 'kill -HUP $MAINPID'",
 		// What it must not have.
 		"Service.DynamicUser": "yes", "Service.LogsDirectory": "gophd", "Service.StateDirectory": "gophd", "Service.CapabilityBoundingSet": "", "Service.NoNewPrivileges": "yes",
@@ -80,6 +80,8 @@ func TestUnitLoadsTheKey(t *testing.T) {
 }
 
 func TestSocketUnit(t *testing.T) {
+	wantUnit(t, "gophd-users.conf", map[string]string{"Service.ProtectHome": "read-only", "Service.PrivateUsers": "no"})
+	wantUnit(t, "gophd-port.conf", map[string]string{"Socket.ListenStream": "7070"})
 	wantUnit(t, "gophd.socket", map[string]string{
 		"Socket.ListenStream": "70", "Socket.Accept": "no", "Install.WantedBy": "sockets.target",
 	})
