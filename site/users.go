@@ -160,7 +160,7 @@ func (u *users) open(call disk.Caller, f *foundTrees, name, home string, info fs
 
 // overflowUID stands for every owner that the user namespace of this process does not map.
 var overflowUID = sync.OnceValue(func() int {
-	text, _ := os.ReadFile("/proc/sys/kernel/overflowuid")
+	text, _ := disk.Caller(disk.Direct).ReadFile("/proc/sys/kernel/overflowuid", 64)
 	if uid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
 		return uid
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ const maxUserUID = 60000
 // PrivateUsers=yes of systemd: then a link to another user's directory would pass for one's own.
 func (d *daemon) checkUsers() error {
 	from := d.conf.site.UsersMinUID
-	text, err := os.ReadFile("/proc/self/uid_map")
+	text, err := files.ReadFile("/proc/self/uid_map", 1<<20)
 	if d.conf.site.Users == "" || err != nil || covers(string(text), from, max(from, maxUserUID)) {
 		return nil
 	}

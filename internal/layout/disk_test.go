@@ -24,6 +24,7 @@ var mayWait = map[string]string{
 	"internal/disk":                  "the one that makes them for all others",
 	"internal/sandbox":               "before anything is served",
 	"internal/keypair/selfsigned.go": "at the start",
+	"internal/systemd/unit.go":       "for a hint, at the start",
 
 	"internal/bench": "ends by itself", "internal/check": "ends by itself",
 	"internal/robotscmd": "ends by itself",
