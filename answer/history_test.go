@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
-	"github.com/gophd/gophd/site"
 )
 
 // book is the history of one file: which generations of it there are.
@@ -26,7 +24,7 @@ type book struct {
 	selector string
 
 	begun atomic.Int64 // the newest of which anything may be seen
-	told  atomic.Int64 // the newest that the watcher has told: no answer is older from then on
+	told  atomic.Int64 // the newest that has been there for a second: no answer is older from then on
 }
 
 // content repeats the generation, so that a mixture shows.
@@ -74,16 +72,14 @@ type library struct {
 	quick  atomic.Int64 // answers at once
 	asked  atomic.Int64
 	random *rand.Rand // of the writer
-
-	mu    sync.Mutex
-	turns []func() // what is told when the watcher comes to the mark of each
 }
 
-// marks is how many turns there are. After each a file is written in a directory of
-// its own: events come in order, so all before that were told when this one is.
-const marks = 100
-
-func (l *library) mark(n int) string { return filepath.Join(l.dir, "marks", strconv.Itoa(n)) }
+// turns is how often a file is replaced. A little more than a second after it the new
+// one must be in every answer.
+const (
+	turns = 100
+	known = 1100 * time.Millisecond
+)
 
 func newLibrary(t *testing.T, names ...string) *library {
 	l := &library{dir: t.TempDir(), random: dice(t)}
@@ -99,32 +95,17 @@ func newLibrary(t *testing.T, names ...string) *library {
 		b.turn(t)
 		l.books = append(l.books, b)
 	}
-	for n := range marks {
-		must(t, os.MkdirAll(l.mark(n), 0o755))
-	}
-	l.tree = newFiles(runWith(t, l.dir, site.Config{Touched: l.touched, PollRemote: -1}), 1<<20)
+	l.tree = newFiles(run(t, l.dir), 1<<20)
 	return l
-}
-
-func (l *library) touched(dir string) {
-	mark, ok := strings.CutPrefix(dir, "marks/")
-	if n, err := strconv.Atoi(mark); ok && err == nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.turns[n]()
-	}
 }
 
 // write replaces files; directories come and go, and annotations.
 func (l *library) write(t *testing.T) {
-	for n := range marks {
+	for range turns {
 		b := l.books[l.random.IntN(len(l.books))]
 		b.turn(t)
 		gen := b.begun.Load()
-		l.mu.Lock()
-		l.turns = append(l.turns, func() { b.told.Store(gen) })
-		l.mu.Unlock()
-		must(t, os.WriteFile(filepath.Join(l.mark(n), "x"), nil, 0o644))
+		time.AfterFunc(known, func() { b.told.Store(max(b.told.Load(), gen)) })
 		if spare := filepath.Join(l.dir, "a", "spare"); l.random.IntN(4) == 0 {
 			_ = os.Mkdir(spare, 0o755)
 			_ = os.WriteFile(filepath.Join(l.dir, "a", ".robots"), []byte("Disallow: /spare\n"), 0o644)
@@ -165,8 +146,7 @@ func giveBack(a server.Answer) {
 	}
 }
 
-// No answer is older than what the watcher has told, and none mixes two states of a
-// file.
+// No answer is older than a second, and none mixes two states of a file.
 func TestAnswersAreFreshAndWhole(t *testing.T) {
 	l := newLibrary(t, "a/text.txt", "a/b/text.txt", "a/gophermap", "m/gophermap", "text.txt", "a/large.bin")
 	var reading sync.WaitGroup

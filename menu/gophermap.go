@@ -111,7 +111,7 @@ func (m *making) textOrItem(line string) {
 // isItem reports whether a line with a TAB is an item: its type is one that is in
 // use, or any other if the link cannot be text.
 func (m *making) isItem(e mapEntry) bool {
-	if strings.IndexByte(knownTypes+"?", e.typ) >= 0 {
+	if e.typ == '?' || IsType(e.typ) {
 		return true
 	}
 	if e.typ > ' ' && e.typ < 0x7f && (e.host != "" || strings.HasPrefix(e.selector, "/") || strings.HasPrefix(e.selector, "URL:")) {
@@ -142,7 +142,7 @@ func (m *making) mapEntry(e mapEntry) {
 func (m *making) typeRule(rule string) bool {
 	ext, typ, found := strings.Cut(trimEnd(rule), "=")
 	ext = strings.ToLower(strings.TrimPrefix(ext, "."))
-	if !found || ext == "" || len(ext) > maxExtension || strings.ContainsAny(ext, " /") || len(typ) != 1 || !strings.Contains(knownTypes, typ) {
+	if !found || ext == "" || len(ext) > maxExtension || strings.ContainsAny(ext, " /") || len(typ) != 1 || !IsType(typ[0]) {
 		return false
 	}
 	if typ[0] == TypeError || typ[0] == TypeInfo {

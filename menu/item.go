@@ -36,25 +36,6 @@ const (
 	TypeMIME     = 'M'
 )
 
-// knownTypes are the types that a gophermap may name.
-const knownTypes = "0123456789+TgIihsdp;PceM"
-
-// IsType reports whether a byte is an item type that is in use.
-func IsType(t byte) bool { return strings.IndexByte(knownTypes, t) >= 0 }
-
-// typeNames are the item types in words.
-var typeNames = map[byte]string{
-	TypeText: "text", TypeMenu: "menu", TypeCSO: "phone book", TypeError: "error", TypeBinHex: "archive", TypeArchive: "archive",
-	TypeUUEncode: "archive", TypeSearch: "search", TypeTelnet: "telnet", TypeBinary: "file", TypeMirror: "mirror",
-	TypeTN3270: "telnet", TypeGIF: "picture", TypeImage: "picture", TypeHTML: "link", TypeSound: "sound",
-	TypeDocument: "document", TypePNG: "picture", TypeVideo: "video", TypePDF: "PDF", TypeCalendar: "calendar",
-	TypeEvent: "event", TypeMIME: "mail",
-}
-
-// TypeName returns what an item of a type is, in a word or two for people; "" for
-// [TypeInfo] and for a type that is not known.
-func TypeName(t byte) string { return typeNames[t] }
-
 // End is the last line of every menu (RFC 1436, section 3.3).
 const End = ".\r\n"
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 func TestExtensionTable(t *testing.T) {
@@ -11,23 +12,39 @@ func TestExtensionTable(t *testing.T) {
 		t.Errorf("%d extensions, want at least 80", n)
 	}
 	seen := map[string]bool{}
-	for typ, list := range extensions {
-		if strings.IndexByte(knownTypes, typ) < 0 {
-			t.Errorf("a gophermap may not name type %q", typ)
-		}
-		for ext := range strings.FieldsSeq(list) {
+	for _, row := range itemTypes {
+		for ext := range strings.FieldsSeq(row.extensions) {
 			if seen[ext] || ext != strings.ToLower(ext) || len(ext) > maxExtension {
 				t.Errorf("extension %q: twice, too long or not in lower case", ext)
 			}
 			seen[ext] = true
 		}
 	}
+	if len(knownTypes) != len(itemTypes) {
+		t.Error("a type has two rows")
+	}
+}
+
+// A row is all that a new type needs: gophermaps, listings and what people read of it.
+func TestNewItemType(t *testing.T) {
+	defer func() { knownTypes, typeByExtension = index(itemTypes) }()
+	knownTypes, typeByExtension = index(append(slices.Clone(itemTypes), itemType{'~', "tilde", "til"}))
+	tree := fstest.MapFS{"gophermap": {Data: []byte("~A tilde\tx.bin\n*\n")}, "x.bin": {}, "y.TIL": {}}
+	b := Builder{FS: tree, Host: "h", Port: 70}
+	m, err := b.Menu(t.Context(), ".")
+	want := []Item{{'~', "A tilde", "/x.bin", "h", 70}, {'~', "y.TIL", "/y.TIL", "h", 70}}
+	if err != nil || !slices.Equal(m.Items, want) {
+		t.Errorf("%+v, %v", m.Items, err)
+	}
+	if TypeName('~') != "tilde" || !IsType('~') || IsType(0) || IsType('?') {
+		t.Error("it has no name, or others are types")
+	}
 }
 
 func TestTypeNames(t *testing.T) {
-	for _, typ := range []byte(knownTypes) {
-		if name := TypeName(typ); (name == "") != (typ == TypeInfo) {
-			t.Errorf("type %q is called %q", typ, name)
+	for _, row := range itemTypes {
+		if name := TypeName(row.typ); (name == "") != (row.typ == TypeInfo) {
+			t.Errorf("type %q is called %q", row.typ, name)
 		}
 	}
 	if got := TypeName('~'); got != "" {

@@ -8,41 +8,70 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// extensions are the file name extensions by type. The table is gophd's own: the
-// MIME files of hosts differ. PNG is 'I', not 'p', and PDF is 'd', not 'P': more
-// clients know these.
-var extensions = map[byte]string{
-	TypeText: "txt text asc md markdown rst org log nfo diz me 1st faq tex bib csv tsv json jsonl yaml yml toml " +
+// itemType is what there is to know of an item type.
+type itemType struct {
+	typ        byte
+	name       string // for people, in a word or two; "" for information
+	extensions string // of files that are of this type, in small letters
+}
+
+// itemTypes are the item types that a gophermap may name; a new one is a row here and
+// a line of content/tables/item-types.txt. The extensions are gophd's own: the MIME
+// files of hosts differ. PNG is 'I', not 'p', and PDF is 'd', not 'P': more clients
+// know these.
+var itemTypes = []itemType{
+	{TypeText, "text", "txt text asc md markdown rst org log nfo diz me 1st faq tex bib csv tsv json jsonl yaml yml toml " +
 		"ini cfg conf xml css c h cc cpp hpp go rs py pl pm rb sh bash js ts lua java sql patch diff asm s bas pas f90 el lisp scm " +
-		"hs ml tcl awk sed vim gmi gemini atom rss vcf srt sha256 sha512 md5 pem sig mk ans",
-	TypeMenu:     "gph gophermap",
-	TypeBinHex:   "hqx",
-	TypeArchive:  "zip tar gz tgz bz2 tbz xz txz zst lz lz4 lzh lha arj arc zoo rar 7z z cab cpio jar sit",
-	TypeUUEncode: "uu uue",
-	TypeBinary: "bin exe com dll so o a iso img dmg deb rpm apk msi msu class pyc wasm dat db sqlite rom d64 t64 prg tap z80 nes gb " +
-		"gba adf dsk torrent ttf otf woff woff2 pcap",
-	TypeGIF:      "gif",
-	TypeImage:    "jpg jpeg jpe png bmp tif tiff webp svg ico pcx pnm pbm pgm ppm xbm xpm tga avif heic jxl psd",
-	TypeHTML:     "html htm xhtml shtml",
-	TypeSound:    "mp3 ogg oga opus flac wav aif aiff au snd mid midi mod xm s3m it sid m4a aac wma mka ra",
-	TypeVideo:    "mp4 m4v mkv webm avi mov mpg mpeg mpe ogv wmv flv qt 3gp",
-	TypeDocument: "pdf ps eps doc docx odt ods odp rtf xls xlsx ppt pptx epub mobi djvu dvi",
-	TypeCalendar: "ics ical",
-	TypeMIME:     "eml mbox mht",
+		"hs ml tcl awk sed vim gmi gemini atom rss vcf srt sha256 sha512 md5 pem sig mk ans"},
+	{TypeMenu, "menu", "gph gophermap"},
+	{TypeCSO, "phone book", ""},
+	{TypeError, "error", ""},
+	{TypeBinHex, "archive", "hqx"},
+	{TypeArchive, "archive", "zip tar gz tgz bz2 tbz xz txz zst lz lz4 lzh lha arj arc zoo rar 7z z cab cpio jar sit"},
+	{TypeUUEncode, "archive", "uu uue"},
+	{TypeSearch, "search", ""},
+	{TypeTelnet, "telnet", ""},
+	{TypeBinary, "file", "bin exe com dll so o a iso img dmg deb rpm apk msi msu class pyc wasm dat db sqlite rom d64 t64 prg tap z80 nes gb " +
+		"gba adf dsk torrent ttf otf woff woff2 pcap"},
+	{TypeMirror, "mirror", ""},
+	{TypeTN3270, "telnet", ""},
+	{TypeGIF, "picture", "gif"},
+	{TypeImage, "picture", "jpg jpeg jpe png bmp tif tiff webp svg ico pcx pnm pbm pgm ppm xbm xpm tga avif heic jxl psd"},
+	{TypeInfo, "", ""},
+	{TypeHTML, "link", "html htm xhtml shtml"},
+	{TypeSound, "sound", "mp3 ogg oga opus flac wav aif aiff au snd mid midi mod xm s3m it sid m4a aac wma mka ra"},
+	{TypeDocument, "document", "pdf ps eps doc docx odt ods odp rtf xls xlsx ppt pptx epub mobi djvu dvi"},
+	{TypePNG, "picture", ""},
+	{TypeVideo, "video", "mp4 m4v mkv webm avi mov mpg mpeg mpe ogv wmv flv qt 3gp"},
+	{TypePDF, "PDF", ""},
+	{TypeCalendar, "calendar", "ics ical"},
+	{TypeEvent, "event", ""},
+	{TypeMIME, "mail", "eml mbox mht"},
 }
 
 // maxExtension is the longest extension that is looked up, in bytes.
 const maxExtension = 16
 
-var typeByExtension = func() map[string]byte {
-	m := map[string]byte{}
-	for t, list := range extensions {
-		for ext := range strings.FieldsSeq(list) {
-			m[ext] = t
+// knownTypes and typeByExtension are itemTypes by type and by extension.
+var knownTypes, typeByExtension = index(itemTypes)
+
+func index(rows []itemType) (types map[byte]itemType, extensions map[string]byte) {
+	types, extensions = map[byte]itemType{}, map[string]byte{}
+	for _, row := range rows {
+		types[row.typ] = row
+		for ext := range strings.FieldsSeq(row.extensions) {
+			extensions[ext] = row.typ
 		}
 	}
-	return m
-}()
+	return types, extensions
+}
+
+// IsType reports whether a byte is an item type that is in use.
+func IsType(t byte) bool { return knownTypes[t].typ == t && t != 0 }
+
+// TypeName returns what an item of a type is, in a word or two for people; "" for
+// [TypeInfo] and for a type that is not known.
+func TypeName(t byte) string { return knownTypes[t].name }
 
 // TypeOf returns the item type of a file by the extension of its name, in any
 // case. If the name does not tell, ok is false and the type that of binary files;

@@ -201,7 +201,7 @@ func (x *merged) merge(e umnEntry) {
 	if len(x.items) == 1 {
 		it := &x.items[0]
 		it.Label = cmp.Or(e.label, it.Label)
-		if strings.IndexByte(knownTypes, e.typ) >= 0 && e.typ != 0 {
+		if IsType(e.typ) {
 			it.Type = e.typ
 		}
 	}

@@ -44,6 +44,17 @@ func TestEveryReportIsExplained(t *testing.T) {
 	}
 }
 
+// TestItemTypesAreListed: the page of item types has each one that a gophermap may name.
+func TestItemTypesAreListed(t *testing.T) {
+	page := read(t, "content/tables/item-types.txt")
+	for c := byte('!'); c <= '~'; c++ {
+		listed := regexp.MustCompile(`(?m)(^    |   )` + regexp.QuoteMeta(string(c)) + `   \S`).MatchString(page)
+		if listed != menu.IsType(c) {
+			t.Errorf("type %q: listed: %v", c, listed)
+		}
+	}
+}
+
 func TestEveryDependencyIsJustified(t *testing.T) {
 	direct, _, _ := strings.Cut(read(t, "go.mod"), "\n)")
 	readme := read(t, "README.md")
