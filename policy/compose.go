@@ -149,14 +149,20 @@ func (f form) followed(rest string) form {
 }
 
 // shut denies a directory as a whole: beside its line stands one with stars that match
-// nothing new, longer than every Allow above that may reach into it.
+// nothing new, longer than every Allow above that may reach into it. A path that such an
+// Allow opens is denied once more, before it: for readers that take the first match.
 func (b *composer) shut(r *rule) {
 	b.rules = append(b.rules, r)
 	most := 0
 	for _, at := range b.above {
 		for _, a := range at.allows {
-			if len(a.uri) >= max(most, len(r.uri)) && mayMeet(a.uri, r.uri) {
-				most = len(a.uri)
+			if len(a.uri) >= len(r.uri) && mayMeet(a.uri, r.uri) {
+				most = max(most, len(a.uri))
+				if isLiteral(a.uri) {
+					again := *r
+					again.form = a.form
+					b.rules = append(b.rules, &again)
+				}
 			}
 		}
 	}
@@ -249,7 +255,8 @@ func strikePairs(list []*composition) {
 	}
 }
 
-// forbidden returns the Allows of x that open something that is denied by y.
+// forbidden returns the Allows of x that open something that is denied by y, but for
+// directories that are denied as a whole: both have padded lines for them.
 func (x *composition) forbidden(y *composition) (list []strike) {
 	var allows []*rule
 	for _, r := range y.rules {
@@ -262,7 +269,7 @@ func (x *composition) forbidden(y *composition) (list []strike) {
 			continue
 		}
 		for _, d := range y.rules {
-			if !d.allow && d.concerns(a, allows) {
+			if !d.allow && !d.isShut() && d.concerns(a, allows) {
 				list = append(list, strike{a, d})
 				break
 			}

@@ -76,6 +76,9 @@ func (r *rule) top() string {
 	return r.of.top
 }
 
+// isShut reports whether a rule denies a directory as a whole.
+func (r *rule) isShut() bool { return r.line == 0 && r.of != nil && r.file != "" }
+
 // groupsOf returns the groups for a robot: those that name it, if one of them has what
 // is asked for (own), or else those for everybody.
 func (n *note) groupsOf(token string, has func(*group) bool) (list []*group, own bool) {

@@ -81,7 +81,8 @@ func (c *Compiled) Closed(canonical, spelling string) bool {
 }
 
 func (v *verdicts) isClosed(canonical, spelling string) bool {
-	return canonical != spelling && spelling != "" && canonical != "/"+robotsFile && v.denies(canonical) && slices.ContainsFunc(v.open(), func(r asked) bool {
+	mayDeny := slices.Contains(v.agents, veronica) || v.denies(canonical)
+	return canonical != spelling && spelling != "" && canonical != "/"+robotsFile && mayDeny && slices.ContainsFunc(v.open(), func(r asked) bool {
 		asked := r.reader.Asks(spelling)
 		return asked != canonical && slices.ContainsFunc(r.robots, func(m *readers.Matcher) bool { return !m.Allowed(canonical) && m.Allowed(asked) })
 	})
