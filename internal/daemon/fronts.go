@@ -71,7 +71,7 @@ func (d *daemon) openFronts(ctx context.Context) error {
 func frontListenError(f frontAddr, err error) error {
 	var told *exit.CommandError
 	if failed := listenError(f.addr, err); errors.As(failed, &told) {
-		told.Hint = strings.ReplaceAll(told.Hint, "-listen", "-"+f.name)
+		told.Hint = strings.NewReplacer("-listen ", "-"+f.name+" ", "-listen,", "-"+f.name+",").Replace(told.Hint) // not gophd-listen.conf
 		return told
 	}
 	return err

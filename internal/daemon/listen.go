@@ -58,7 +58,7 @@ func forbidden(err error) bool {
 func listenError(addr string, err error) error {
 	switch hint := systemd.DropIn("listen"); {
 	case hint != "" && forbidden(err):
-		return exit.Usagef(hint, "-listen: %w", err)
+		return exit.Usagef(hint, "%w", err)
 	case errors.Is(err, fs.ErrPermission):
 		return exit.Hint(err, "ports below 1024 need a privilege: use -listen :7070, or setcap cap_net_bind_service=+ep on the program, or start it from systemd")
 	case errors.Is(err, syscall.EADDRINUSE):
