@@ -47,11 +47,18 @@ type HTTPConn struct {
 	told   atomic.Bool
 }
 
+// MaxStreams is how many requests of an HTTP/2 connection Server.HTTP may answer at
+// once: each may have a file open, and MaxConns counts them.
+const MaxStreams = 4
+
 // preface is what HTTP/2 begins with (RFC 9113, section 3.4).
 const preface = "PRI * HTTP/2.0\r\n"
 
 func (r *run) newHTTPConn(c *conn, w *reply) *HTTPConn {
 	streams := bytes.HasPrefix(c.head, []byte(preface))
+	if streams {
+		c.slot.hold(MaxStreams - 1)
+	}
 	return &HTTPConn{Conn: c.talk(), run: r, slot: c.slot, w: w, head: c.head, streams: streams, done: make(chan struct{})}
 }
 

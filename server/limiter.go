@@ -63,6 +63,7 @@ type slot struct {
 	place   *list.Element
 	left    bool
 	evicted bool
+	more    int // for how many others it counts in all
 }
 
 // refusal is a reason to turn a connection away.
@@ -103,13 +104,20 @@ var (
 	errTooFast = &Error{Kind: TooMany}
 )
 
+// circuits are the addresses by which Tor names the circuits of an onion service
+// (HiddenServiceExportCircuitID): each is a client.
+var circuits = netip.MustParsePrefix("fc00:dead:beef:4dad::/64")
+
 // Block is what counts as one client: an IPv4 address, or the first address of a
-// /64 of IPv6, which is what one customer gets.
-func Block(a netip.Addr) netip.Addr {
-	if a = a.Unmap(); a.Is4() || !a.IsValid() {
+// /64 of IPv6, which is what one customer gets; of Tor's circuits each.
+func Block(a netip.Addr) netip.Addr { return BlockOf(a, 64) }
+
+// BlockOf is Block with another size for IPv6.
+func BlockOf(a netip.Addr, bits int) netip.Addr {
+	if a = a.Unmap(); a.Is4() || !a.IsValid() || circuits.Contains(a) {
 		return a
 	}
-	return netip.PrefixFrom(a.WithZone(""), 64).Masked().Addr()
+	return netip.PrefixFrom(a.WithZone(""), bits).Masked().Addr()
 }
 
 // enter counts a connection of an address block, of an invalid one in all only, or
@@ -227,6 +235,9 @@ func (s *slot) turn(state connState) {
 	}
 	s.limiter.mu.Lock()
 	defer s.limiter.mu.Unlock()
+	if s.state == state && !s.left {
+		return // who sends a byte now and then stays as old as it is
+	}
 	if s.left {
 		if state == lingering { // its goroutine ends, and the Poller does not tell of what it closes for others
 			s.uncount()
@@ -241,6 +252,20 @@ func (s *slot) turn(state connState) {
 	s.state = state
 	if s.block != nil {
 		s.place = s.list().PushBack(s)
+	}
+}
+
+// hold counts more descriptors for the connection, which has two for itself and a file.
+func (s *slot) hold(descriptors int) {
+	if s == nil || s.limiter == nil {
+		return
+	}
+	s.limiter.mu.Lock()
+	defer s.limiter.mu.Unlock()
+	if !s.left {
+		more := (descriptors + 1) / 2
+		s.more += more
+		s.limiter.n += more
 	}
 }
 
@@ -279,7 +304,7 @@ func (s *slot) remove() {
 		return
 	}
 	s.left = true
-	s.limiter.n--
+	s.limiter.n -= 1 + s.more
 	s.limiter.states[s.state]--
 	if s.block != nil {
 		s.list().Remove(s.place)

@@ -20,6 +20,7 @@ func addr4(n int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, byte(n >> 8
 func TestBlocks(t *testing.T) {
 	for in, want := range map[string]string{
 		"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::", "fe80::1%lo": "fe80::",
+		"fc00:dead:beef:4dad::7:1": "fc00:dead:beef:4dad::7:1", "fc00:dead:beef:4dae::7:1": "fc00:dead:beef:4dae::", // of Tor, and not
 	} {
 		if got := Block(netip.MustParseAddr(in)); got.String() != want {
 			t.Errorf("block of %s is %s, want %s", in, got, want)
@@ -242,5 +243,32 @@ func TestTrustsWithoutZone(t *testing.T) {
 		if s.trusts(netip.MustParseAddr(a)) != want {
 			t.Errorf("%s is trusted: %v", a, !want)
 		}
+	}
+}
+
+// TestWhoTricklesGrowsOld: a client that sends a byte now and then is as old as it is, and
+// goes first; a connection with more descriptors takes more places.
+func TestWhoTricklesGrowsOld(t *testing.T) {
+	l := limiter{total: 4}
+	var gone []string
+	enter := func(name string, from byte) (*slot, refusal) {
+		s := &slot{state: reading}
+		s.evict = func() { gone = append(gone, name) }
+		return s, l.enter(netip.AddrFrom4([4]byte{10, 0, 0, from}), s)
+	}
+	trickles, _ := enter("trickles", 1)
+	_, _ = enter("silent", 1)
+	trickles.turn(reading)
+	two, _ := enter("HTTP/2", 2)
+	two.hold(3) // and itself, and a file: five descriptors are more than two places
+	if n, _ := l.connections(); n != 5 {
+		t.Errorf("%d places", n)
+	}
+	if _, why := enter("newcomer", 3); why != admitted || fmt.Sprint(gone) != "[trickles]" {
+		t.Errorf("%v, gone: %v", why, gone)
+	}
+	two.leave()
+	if n, _ := l.connections(); n != 2 {
+		t.Errorf("%d places are left", n)
 	}
 }

@@ -98,9 +98,15 @@ func (f *Front) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 func strictText(w io.Writer, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 32<<10)
 	out := bufio.NewWriterSize(w, 16<<10)
-	bol := true // at the beginning of a line
+	bol, cr := true, false // at the beginning of a line; a CR may be part of its end
 	for {
 		part, err := in.ReadSlice('\n')
+		if cr && string(part) != "\n" {
+			_ = out.WriteByte('\r')
+		}
+		if cr = errors.Is(err, bufio.ErrBufferFull) && part[len(part)-1] == '\r'; cr {
+			part = part[:len(part)-1]
+		}
 		ended := len(part) > 0 && part[len(part)-1] == '\n'
 		if ended {
 			part = trimLineEnd(part)

@@ -159,13 +159,8 @@ func (e *Enforcer) Quick(r *server.Request) (server.Answer, bool) {
 	return quick.Quick(r)
 }
 
-// block is what counts as one client: an IPv4 address, or a /48 of IPv6.
-func block(a netip.Addr) netip.Addr {
-	if a = a.Unmap(); a.Is4() || !a.IsValid() {
-		return a
-	}
-	return netip.PrefixFrom(a.WithZone(""), 48).Masked().Addr()
-}
+// block is what counts as one client: an IPv4 address, a /48 of IPv6, a circuit of Tor.
+func block(a netip.Addr) netip.Addr { return server.BlockOf(a, 48) }
 
 // isMenu reports whether a selector is written as that of a menu.
 func isMenu(sel string) bool { return sel == "" || strings.HasSuffix(sel, "/") }

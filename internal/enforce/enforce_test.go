@@ -261,7 +261,10 @@ func TestBlockIsOneClient(t *testing.T) {
 	w.ask("2001:db8:1::1", "robots.txt")
 	w.ask("2001:db8:1:7::2", "/private/p.txt")
 	w.ask("2001:db8:1:8::2", "/private/p.txt")
-	for from, want := range map[string]string{"2001:db8:1:9::3": "forbidden", "2001:db8:2::3": "p"} {
+	for range 3 {
+		w.ask("fc00:dead:beef:4dad::1:2", "robots.txt") // of Tor: each circuit is a client
+	}
+	for from, want := range map[string]string{"2001:db8:1:9::3": "forbidden", "2001:db8:2::3": "p", "fc00:dead:beef:4dad::1:3": "p"} {
 		if got := w.ask(from, "/private/p.txt"); got != want {
 			t.Errorf("from %s: %q, want %q", from, got, want)
 		}

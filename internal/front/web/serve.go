@@ -33,7 +33,6 @@ const (
 	headBytes   = 8 << 10          // of it
 	idleTime    = 15 * time.Second // between requests
 	maxRequests = 100              // on one connection
-	maxStreams  = 4                // at once, in HTTP/2: each may hold a file open
 )
 
 // An HTTPServer answers connections in HTTP.
@@ -73,7 +72,7 @@ func (s *HTTPServer) start() {
 		// unencrypted is what it sees.
 		protocols.SetUnencryptedHTTP2(q == &s.crypto)
 		h := &http.Server{
-			Handler: http.HandlerFunc(s.limited), Protocols: &protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+			Handler: http.HandlerFunc(s.limited), Protocols: &protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: server.MaxStreams},
 			ReadHeaderTimeout: headTime, IdleTimeout: idleTime,
 			MaxHeaderBytes: headBytes - 4096, // net/http adds so many
 			ErrorLog:       log.New(complaints{s.Log}, "", 0),

@@ -1,3 +1,5 @@
+//go:build linux
+
 package hostile
 
 // The long soak: gophd with its default limits, and everything at once. People
