@@ -34,14 +34,14 @@ type Value struct {
 	// Type is the item type: [menu.TypeMenu], [menu.TypeText].
 	Type byte
 
-	// Media is the media type of a File if its Type does not tell it; "" otherwise.
+	// Media is the media type of a File if its Type does not imply one; "" otherwise.
 	Media string
 
 	// Items are the lines of a Menu. Nil if the answer was kept: then Body is what
 	// the Format has drawn.
 	Items []menu.Item
 
-	// Prompt is what a Question asks.
+	// Prompt is the text of a Question.
 	Prompt string
 
 	// URL is where Leaving leads to.
@@ -160,7 +160,7 @@ type Host struct {
 	// Beside are asked for selectors that name nothing in the site.
 	Beside []Source
 
-	// Limiter and Cache are those of the process. If nil, the host has a Limiter of
+	// Limiter and Cache belong to the process. If nil, the host has a Limiter of
 	// its own, and keeps nothing.
 	Limiter *Limiter
 	Cache   *Cache

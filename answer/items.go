@@ -17,7 +17,7 @@ type Target struct {
 	// one of Path and URL is set.
 	Path string
 
-	// URL is what the item leads to elsewhere. Its scheme is harmless: it only leads
+	// URL is the target on another server or protocol. Its scheme is harmless: it only leads
 	// somewhere.
 	URL string
 

@@ -18,7 +18,7 @@ import (
 // many goroutines; a nil one holds nothing.
 type Cache struct {
 	kept   keptAnswers
-	misses keptAnswers // what is not there; apart, so that a flood of it evicts nothing useful
+	misses keptAnswers // missing names; apart, so that a flood of it evicts nothing useful
 	opened openFiles
 }
 
@@ -48,7 +48,7 @@ type cacheKey struct {
 	tls      bool
 }
 
-// callKey is what a making is for: requests with the same key share one.
+// callKey identifies a making: requests with the same key share one.
 type callKey struct {
 	cacheKey
 	query  string
@@ -184,7 +184,7 @@ func (c *keptAnswers) put(p cacheKey, a *Value, stamp *site.Stamp) {
 	c.evict()
 }
 
-// evict drops what is stale or was not asked for since it came by last, until the
+// evict drops answers that are stale or were not asked for since it came by last, until the
 // rest fits. A map has no order, which is as good as any here.
 func (c *keptAnswers) evict() {
 	for c.size > c.max {

@@ -61,7 +61,7 @@ const (
 // places are how many there are, and how many an address may have.
 var places = [sizes]struct{ all, each int }{{smallPlaces, smallPlaces / 4}, {largePlaces, 1}}
 
-// A Limiter bounds what is made for requests at once; see the package's
+// A Limiter bounds the replies that are made for requests at once; see the package's
 // documentation. All hosts of a process share one. The zero value is ready to use.
 type Limiter struct {
 	held limit.Held // large replies
@@ -128,7 +128,7 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
 
-// Errors of what is too much.
+// Errors of exceeded bounds.
 var (
 	errOverfull = &server.Error{Kind: server.Busy, Err: errors.New("clients that read slowly hold too many large replies")}
 	errSpent    = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes more than %d MiB to make", maxSpent>>20)}

@@ -122,7 +122,7 @@ func (h *Host) before(s Source, r *server.Request, f *Format) (*Value, error) {
 	return q.Limited(func(*Asked) (*Value, error) { return a, nil })
 }
 
-// maxLoaded bounds what is taken into memory of a program's reply, in bytes.
+// maxLoaded bounds the part that is taken into memory of a program's reply, in bytes.
 const maxLoaded = 4 << 20
 
 var errTooLarge = &server.Error{Kind: server.Internal, Err: fmt.Errorf("the reply of a program has more than %d MiB", maxLoaded>>20)}

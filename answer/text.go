@@ -106,7 +106,7 @@ func (q *Asked) Text(a *Value) ([]byte, error) {
 	return q.Host.utf8(a.name, body[:n]), nil
 }
 
-// whole is the beginning of a file that has to be there.
+// whole reads the beginning of a file; it fails if the file is shorter.
 type whole struct{ io.LimitedReader }
 
 func (r *whole) Read(p []byte) (int, error) {
@@ -168,7 +168,7 @@ func (a *Value) WriteTo(w io.Writer) (n int64, err error) {
 	return n, err
 }
 
-// judgedHead is how many bytes of a large text tell its character set.
+// judgedHead is how many bytes of a large text decide its character set.
 const judgedHead = 4096
 
 var heads = sync.Pool{New: func() any { return new([judgedHead]byte) }}

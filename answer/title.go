@@ -47,7 +47,7 @@ func (q *Asked) Title(name string, dir bool) string {
 	return base
 }
 
-// mapNames are what a map calls things.
+// mapNames holds the title of a map and its labels.
 type mapNames struct {
 	title  string
 	labels map[string]string

@@ -49,7 +49,7 @@ type Builder struct {
 	// business.
 	FS fs.FS
 	// Host and Port stand for this server in items. They may be left zero where
-	// somebody fills them in before the items are written.
+	// the caller fills them in before the items are written.
 	Host string
 	Port int
 	// InfoPrefix reports whether gophermaps write an i before every line of
@@ -62,11 +62,11 @@ type Builder struct {
 	// gophermap. If Client is empty, a line that names it is left out.
 	Version string
 	Client  string
-	// Now is the time that $DATE tells. If nil, [time.Now].
+	// Now is the time that $DATE stands for. If nil, [time.Now].
 	Now func() time.Time
 
 	// Users and Hosts give the items of a line "~", the newest first, and of a line
-	// "%". Where an item has no host or no port, it is that of this server. If nil, there are none.
+	// "%". Where an item has no host or no port, this server's is used. If nil, there are none.
 	// A caller that keeps menus must know itself when these lists change.
 	Users, Hosts func() []Item
 	// Answers reports whether something beside the tree answers a selector. If nil,
@@ -90,7 +90,7 @@ type Menu struct {
 	Items []Item
 	// Title is the first title line of its map ("!title"); "" if it has none.
 	Title string
-	// Problems are what is wrong in the files it was made from, at most 100 of
+	// Problems lists the mistakes in the files it was made from, at most 100 of
 	// them; everything else is served.
 	Problems []diag.Diagnostic
 	// Files are the names, in order, of the files and directories that were read
@@ -126,12 +126,12 @@ type making struct {
 	menu Menu
 
 	maps     []mapSource     // the map that is being read, after those that include it
-	listing  mapSource       // stands for what is no map
+	listing  mapSource       // stands for everything but maps
 	types    map[string]byte // what ":ext=T" says
-	hidden   map[string]bool // what "-name" says, and what has an item already
-	present  map[string]bool // what is in the directory, for "-name"
+	hidden   map[string]bool // names that "-name" hides, and those that have an item already
+	present  map[string]bool // the names in the directory, for "-name"
 	lastDir  string          // the directory that was listed last
-	lastList []listed        // what is in it
+	lastList []listed        // its entries
 	sources  Sources
 
 	includes int
@@ -151,7 +151,7 @@ func (b *Builder) begin(ctx context.Context, dir string) *making {
 	return &making{Builder: b, ctx: ctx, dir: dir, toRead: maxRead, looks: maxLooks, toList: maxNames}
 }
 
-// stopped reports, now and then, whether nobody waits for the menu any more.
+// stopped reports, now and then, whether the menu is no longer wanted.
 func (m *making) stopped() bool {
 	m.steps++
 	return m.steps%1024 == 0 && m.ctx.Err() != nil
@@ -202,7 +202,7 @@ func (m *making) now() time.Time {
 	return time.Now()
 }
 
-// The codes of what is said about the files that a menu is made from. They never
+// The codes of diagnostics about the files that a menu is made from. They never
 // change.
 const (
 	CodeProgram = "MENU-PROGRAM" // a program, which is not run and not shown
@@ -211,19 +211,19 @@ const (
 	CodeControl = "MENU-CONTROL" // control characters, which are not sent
 	CodeInclude = "MENU-INCLUDE" // an include that has nothing to show
 	CodePattern = "MENU-PATTERN" // a pattern that matches nothing
-	CodeName    = "MENU-NAME"    // names that are not listed, since nobody could ask for them
+	CodeName    = "MENU-NAME"    // names that are not listed, since no client can ask for them
 	CodeRead    = "MENU-READ"    // what cannot be read
-	CodeLimit   = "MENU-LIMIT"   // what is more than a menu may have
+	CodeLimit   = "MENU-LIMIT"   // a bound of menus was reached
 )
 
-// severities are those of the codes; what is missing is a warning.
+// severities by code; other codes are warnings.
 var severities = map[string]diag.Severity{CodeText: diag.Notice}
 
 var hints = map[string]string{
 	CodeProgram: "gophd starts no program and does not show its source",
 }
 
-// problem reports what is wrong with the line that is being read, or with the
+// problem reports a mistake in the line that is being read, or with the
 // directory.
 func (m *making) problem(code, format string, args ...any) {
 	file, line := m.dir, 0

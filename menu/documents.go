@@ -53,8 +53,8 @@ func RedirectPage(target string) ([]byte, error) {
 `), nil
 }
 
-// Caps returns a caps.txt, which tells clients how selectors of this server are
-// put together. Version is that of gophd; each of more is a key and a value to be
+// Caps returns a caps.txt, which explains to clients how selectors of this server are
+// put together. Version is gophd's; each of more is a key and a value to be
 // added. "Delimeter" is how clients look it up.
 func Caps(version string, more [][2]string) []byte {
 	b := []byte("CAPS\n\n")

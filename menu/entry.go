@@ -45,7 +45,7 @@ func (m *making) entry(e mapEntry) {
 			return
 		}
 	} else if m.mapsOnly {
-		_ = m.linksProgram(it) // the host may be this one by a name that nobody has configured
+		_ = m.linksProgram(it) // the host may be this one by a name that is not configured
 	}
 	if it.Type == '?' {
 		it.Type = guess(it.Selector)
@@ -58,7 +58,7 @@ func (m *making) entry(e mapEntry) {
 	m.add(it)
 }
 
-// portOf reads a port; an empty one is that of this server.
+// portOf reads a port; an empty one stands for this server's.
 func (m *making) portOf(s string) (port int, ok bool) {
 	if s == "" {
 		return m.Port, true

@@ -164,7 +164,7 @@ func (m *making) hideLine(rest string) bool {
 	if strings.ContainsAny(name, " \t/") || !strings.ContainsFunc(name, isWordRune) {
 		return false
 	}
-	if m.mapsOnly || IsMap(name) || !selector.Askable(name) { // what is never listed
+	if m.mapsOnly || IsMap(name) || !selector.Askable(name) { // names that are never listed
 		return true
 	}
 	names, err := m.names(m.dir)
@@ -261,7 +261,7 @@ func (m *making) includeFile(name string) (string, error) {
 	return text, err
 }
 
-// interpreter is what runs a file that need not begin like a program.
+// interpreter matches commands that run a file, however the file begins.
 var interpreter = regexp.MustCompile(`^(ba|da|k|z|a|fi|c|tc)?sh$|^(python|perl|php|ruby|node|lua|tclsh|[gm]?awk|sed|guile|runghc|runhaskell)[0-9.]*$`)
 
 // maxWords is how many words of a command are looked at as names of files.

@@ -54,7 +54,7 @@ type Item struct {
 // Info returns a line of information, which links nothing.
 func Info(label string) Item { return Item{Type: TypeInfo, Label: label} }
 
-// ErrorItem returns the item that tells a client what went wrong. A menu holds it
+// ErrorItem returns the item that explains an error to a client. A menu holds it
 // alone.
 func ErrorItem(msg string) Item { return Item{Type: TypeError, Label: msg} }
 
@@ -91,7 +91,7 @@ func (it Item) sound() Item {
 	return it
 }
 
-// size is what AppendTo needs at most.
+// size is the most that AppendTo appends, in bytes.
 func (it Item) size() int {
 	return len(it.Label) + len(it.Selector) + max(len(it.Host), len(nowhere)) + len("i\t\t\t65535\r\n")
 }

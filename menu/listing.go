@@ -8,7 +8,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// list appends what is in the directory, but for what is hidden.
+// list appends the entries of the directory that are not hidden.
 func (m *making) list() error {
 	names, err := m.names(m.dir)
 	if err != nil {
@@ -83,7 +83,7 @@ func (m *making) glob(pattern string, typ byte) {
 	m.addNames(dir, matches, typ)
 }
 
-// matching returns the names that a pattern matches. ok is false, and it is told,
+// matching returns the names that a pattern matches. ok is false, with a report,
 // if that would be too much to compare.
 func (m *making) matching(pattern string, names []listed) (matches []listed, ok bool) {
 	stars := 1 + strings.Count(pattern, "*")

@@ -6,7 +6,7 @@
 // It is useful alone for programs that generate menus, serve a tree of their own, or
 // read the menus of others ([ParseItem]). It runs nothing: what other servers run
 // is reported ([CodeProgram]) and not shown. It keeps no state and caches nothing;
-// [Menu].Files and [Menu].Changing tell a cache what a menu was made from.
+// [Menu].Files and [Menu].Changing say for a cache which files a menu was made from.
 //
 //	Builder.Menu → a map (menu.go) → lines (gophermap.go) → items (entry.go)
 //	             → or a listing (listing.go), as .names and others change it (umn.go)
@@ -31,8 +31,8 @@ import (
 
 // Menu makes the menu of a directory, whose name is as [fs.ValidPath] wants it: of
 // its gophermap, .gophermap or index.gph, or else a listing. The name may be that
-// of a file for which [IsMenuFile] is true, too. The error is that of ctx, or that
-// of reading the directory if there is no map; for what is not there it is
+// of a file for which [IsMenuFile] is true, too. The error is ctx's, or of
+// reading the directory if there is no map; for a missing name it is
 // [fs.ErrNotExist].
 func (b *Builder) Menu(ctx context.Context, name string) (Menu, error) {
 	if !fs.ValidPath(name) {
@@ -143,7 +143,7 @@ func (m *making) file(name string) error {
 }
 
 // follow appends what a map says. Includes are read where they stand: the stack
-// of maps holds what is left of those around them.
+// of maps holds the rest of those around them.
 func (m *making) follow(first mapSource) {
 	m.maps = append(m.maps, first)
 	listing := false

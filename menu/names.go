@@ -12,7 +12,7 @@ import (
 )
 
 // addNames appends an item for each name in a directory, directories first. Files
-// are of type typ; if it is '?', the name and what is in them decide.
+// are of type typ; if it is '?', their names and contents decide.
 func (m *making) addNames(dir string, names []listed, typ byte) {
 	sortNames(names)
 	newestFirst(names)
@@ -130,7 +130,7 @@ func (m *making) readNames(dir string) ([]listed, error) {
 }
 
 // served reports whether an entry is something to list, and sets what it is. Only
-// for a link the tree has to be asked.
+// for a link the tree is asked.
 func (m *making) served(dir string, e fs.DirEntry, l *listed) bool {
 	switch t := e.Type(); {
 	case t.IsDir():
@@ -148,14 +148,14 @@ func (m *making) served(dir string, e fs.DirEntry, l *listed) bool {
 	return l.dir || l.name != gphName
 }
 
-// The width of the column of names, in characters: that of a line of 67 without
+// The width of the column of names, in characters: a line of 67 without
 // date and size, or less if all names are shorter.
 const (
 	minLabel = 12
 	maxLabel = 67 - len("  2006-01-02   123.4 kB")
 )
 
-// labelWidth returns how wide the column of names has to be.
+// labelWidth returns the width of the column of names.
 func labelWidth(names []listed) int {
 	width := minLabel
 	for _, l := range names {

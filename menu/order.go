@@ -71,8 +71,8 @@ func cutNumber(s string) (number, rest string) {
 }
 
 // newestFirst puts sorted names that begin with a date in reverse order, if most
-// of the names do, as in a phlog. Directories stay first, and what has no date
-// comes after what has one.
+// of the names do, as in a phlog. Directories stay first, and names without a date
+// come after those with one.
 func newestFirst(names []listed) {
 	n := 0
 	for _, l := range names {

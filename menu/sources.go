@@ -17,7 +17,7 @@ const (
 	tagName    = "gophertag"
 )
 
-// IsMap reports whether the last element of a file name is that of a directory's
+// IsMap reports whether the last element of a file name names a directory's
 // map.
 func IsMap(base string) bool { return base == mapName || base == dotMapName || base == gphName }
 
@@ -68,7 +68,7 @@ func (s *mapSource) next() (line string, ok bool) {
 	return strings.TrimSuffix(line, "\r"), true
 }
 
-// once reports whether something is to be told of the file for the first time.
+// once reports whether this is the first report of its kind about the file.
 func (s *mapSource) once(what string) bool {
 	if strings.Contains(s.told, what) {
 		return false
@@ -109,7 +109,7 @@ func (m *making) text(line string) {
 	m.add(Info(line))
 }
 
-// bad reports what is wrong with a line, and shows it as information.
+// bad reports a mistake in a line, and shows it as information.
 func (m *making) bad(code, label, format string, args ...any) {
 	m.problem(code, format, args...)
 	m.add(Info(expandTabs(label)))

@@ -118,7 +118,7 @@ func (m *making) head(name string) ([]byte, error) {
 }
 
 // fileType returns the type of a file: what a line ":ext=T" says, or the table, or
-// what is in it.
+// its content.
 func (m *making) fileType(name string) byte {
 	var ext [maxExtension]byte
 	if t, ok := m.types[string(appendExtension(ext[:0], name))]; ok {

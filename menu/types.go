@@ -8,7 +8,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// itemType is what there is to know of an item type.
+// itemType is a row of the table of item types.
 type itemType struct {
 	typ        byte
 	name       string // for people, in a word or two; "" for information
@@ -74,7 +74,7 @@ func IsType(t byte) bool { return knownTypes[t].typ == t && t != 0 }
 func TypeName(t byte) string { return knownTypes[t].name }
 
 // TypeOf returns the item type of a file by the extension of its name, in any
-// case. If the name does not tell, ok is false and the type that of binary files;
+// case. If the name does not say it, ok is false and the type is TypeBinary;
 // [Sniff] may know better.
 func TypeOf(name string) (t byte, ok bool) {
 	var ext [maxExtension]byte
@@ -101,7 +101,7 @@ func appendExtension(b []byte, name string) []byte {
 // sniffLen is how much of a file reports whether it is text, in bytes.
 const sniffLen = 512
 
-// byteOrderMark is what some editors put before a text in UTF-8.
+// byteOrderMark begins texts in UTF-8 of some editors.
 const byteOrderMark = "\ufeff"
 
 // lower makes a capital of ASCII small.
@@ -113,7 +113,7 @@ func lower(c byte) byte {
 }
 
 // Sniff returns the type of text if the first 512 bytes of head are text, in any
-// character set that has ASCII in it, and that of binary files if they are not:
+// character set that has ASCII in it, and TypeBinary if they are not:
 // control bytes but those that texts use (BS TAB LF VT FF CR SUB ESC) make the
 // difference. An empty file is text.
 func Sniff(head []byte) byte {
@@ -145,7 +145,7 @@ func IsProgram[T string | []byte](head T) bool {
 	return strings.HasPrefix(s, "#!")
 }
 
-// isProgramName reports whether a name is that of a program, or is below a
+// isProgramName reports whether a name names a program, or is below a
 // directory of programs.
 func isProgramName(name string) bool {
 	for elem := range strings.SplitSeq(name, "/") {

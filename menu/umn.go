@@ -151,7 +151,7 @@ func (m *making) setField(e *umnEntry, key, value string, s *mapSource) bool {
 
 // A merged item is one of a listing that blocks have a say in.
 type merged struct {
-	items    []Item // one, or what is shown instead
+	items    []Item // one, or lines that are shown instead
 	number   int
 	abstract []string
 }

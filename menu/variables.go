@@ -12,7 +12,7 @@ import (
 // nothing but print such a line is understood. Nothing is ever run.
 
 // variable returns what a name stands for; ok is false if it is none. Those that
-// tell the time or something of the client make a menu that must not be kept.
+// show the time or something of the client make a menu that must not be kept.
 func (m *making) variable(name string) (value string, ok bool) {
 	switch name {
 	case "SERVER_NAME", "SERVER_HOST":
@@ -68,14 +68,14 @@ func variableLen(s string) int {
 	return n
 }
 
-// dateCommand and hostCommand are what a map runs to tell the date or the host.
+// dateCommand and hostCommand are commands of maps that print the date or the host.
 var (
 	dateCommand = regexp.MustCompile(`^(TZ=[\w/+-]+ +)?(/usr)?(/bin/)?date( [^$()|;&<>\x60]*)?$`)
 	hostCommand = regexp.MustCompile(`^(/usr)?(/bin/)?hostname( -[fs])?$`)
 	substituted = regexp.MustCompile("\\$\\([^()`]*\\)|`[^`]*`")
 )
 
-// commandValue is what stands for the output of a command.
+// commandValue returns the text that replaces a command.
 func commandValue(command string) (variable string, ok bool) {
 	switch {
 	case dateCommand.MatchString(command):
@@ -86,7 +86,7 @@ func commandValue(command string) (variable string, ok bool) {
 	return "", false
 }
 
-// printed returns the line that a command prints, if it only tells the date or the
+// printed returns the line that a command prints, if it only prints the date or the
 // host, or echoes a text with these and known variables in it.
 func (m *making) printed(command string) (line string, ok bool) {
 	if value, ok := commandValue(command); ok {

@@ -28,7 +28,7 @@ type virtualHost struct {
 	dir  string
 
 	tree     *site.Site
-	front    *gopher.Front     // the tree, its programs, and what is beside it
+	front    *gopher.Front     // the tree, its programs, feeds and search
 	handler  server.Handler    // front, behind enforcer
 	enforcer *enforce.Enforcer // nil: robots are not held to anything
 	web      http.Handler      // for browsers

@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// page is what a page shows. Everything in it but the URLs, which are checked
+// page holds the content of a page. Everything in it but the URLs, which are checked
 // where they are made, is text.
 type page struct {
 	Title     string
@@ -23,7 +23,7 @@ type page struct {
 
 	Blocks  []block       // of a menu
 	Text    *prose        // of a text
-	Body    template.HTML // what is drawn here
+	Body    template.HTML // markup of the source
 	Image   string        // the URL of one
 	Audio   string
 	Video   string
@@ -71,7 +71,7 @@ var pageCSP = func() string {
 		"img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }()
 
-// rawCSP is for what is no page of ours: it may load and run nothing, and has no
+// rawCSP is for replies that are no page: they may load and run nothing, and has no
 // origin.
 const rawCSP = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 

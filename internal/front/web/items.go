@@ -89,7 +89,7 @@ func (p *page) item(q *answer.Asked, it menu.Item) item {
 	return shown
 }
 
-// feedName is what the feed of a directory is called.
+// feedName is the name of the feed of a directory.
 const feedName = "feed.xml"
 
 // webURL is the URL of a path for a browser.

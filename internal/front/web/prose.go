@@ -7,7 +7,7 @@ import (
 )
 
 // A text is shown as it is, line by line, in letters of one width. But 67 columns
-// do not fit on a phone. There, what is surely prose is broken where the screen
+// do not fit on a phone. There, prose is broken where the screen
 // ends: its line ends count as blanks (style.css). Whatever else is wider than the
 // screen, a table or a picture of letters, scrolls.
 //
@@ -35,7 +35,7 @@ const (
 // inPieces finds the prose in a text.
 func inPieces(text string) (p prose) {
 	rest := strings.Split(text, "\n")
-	from, at := 0, 0 // where what is no prose begins, and where the next lines do
+	from, at := 0, 0 // where the last lines without prose begin, and where the next lines do
 	for i, n := 0, 0; i < len(rest); i += n {
 		n = paragraph(rest[i:])
 		lines := rest[i : i+n]

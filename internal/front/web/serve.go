@@ -110,7 +110,7 @@ func (q *connQueue) Accept() (net.Conn, error) {
 // Close does nothing.
 func (q *connQueue) Close() error { return nil }
 
-// Addr is nobody's.
+// Addr returns an empty address.
 func (q *connQueue) Addr() net.Addr { return &net.TCPAddr{} }
 
 // webConn is a connection, and the request that it began with.
@@ -139,7 +139,7 @@ func state(c net.Conn, s http.ConnState) {
 	}
 }
 
-// limited holds requests to the limits, and tells the log of each.
+// limited applies the limits to a request, and logs it.
 func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	c, start := connOf(r), time.Now()
 	rec := &recorder{ResponseWriter: w}
@@ -167,7 +167,7 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 			failed(rec, err)
 		} else if err != nil {
 			rec.status, rec.err = http.StatusInternalServerError, err
-			defer panic(http.ErrAbortHandler) // so that the client can tell
+			defer panic(http.ErrAbortHandler) // so that the client notices
 		}
 	}
 	if n == 1 {
@@ -176,8 +176,8 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	c.Served(c.req, fmt.Sprintf("%s %s %s", r.Method, r.RequestURI, r.Proto), rec.bytes, time.Since(start), rec.failure(wanted(r)))
 }
 
-// wanted is the context that ends when nobody waits for an answer any more. In
-// HTTP/1 that of net/http ends, too, when a client has only finished sending.
+// wanted returns the context that ends when the answer is no longer wanted. In
+// HTTP/1 net/http's own ends, too, when a client has only finished sending.
 func wanted(r *http.Request) context.Context {
 	if r.ProtoMajor > 1 {
 		return r.Context()
@@ -231,7 +231,7 @@ func (w *recorder) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// failure is what the log is told: the kind of error for a status, or that nobody
+// failure returns the error for the log: of the kind for the status, or Gone if no client
 // waits for the answer any more.
 func (w *recorder) failure(ctx context.Context) error {
 	if w.status < 400 {

@@ -219,7 +219,7 @@ type policy struct {
 	said atomic.Pointer[said]
 }
 
-// said is what a robots.txt says, parsed.
+// said is a parsed robots.txt.
 type said struct {
 	snap *site.Snapshot
 	file *robots.File
@@ -236,7 +236,7 @@ func (p *policy) tell(s *site.Site, h http.Header, sel, name string, dir bool) {
 	}
 }
 
-// says returns what robots.txt says of a selector, which is that of a file or directory
+// says returns what robots.txt says of a selector, which belongs to a file or directory
 // of the site if it has a name. What has none is not indexed unless the policy allows
 // it.
 func (p *policy) says(s *site.Site, sel, name string, dir bool) (noindex bool, usage string) {

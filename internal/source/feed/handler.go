@@ -20,10 +20,10 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Name is what the feed of a directory is called.
+// Name is the name of each feed.
 const Name = "feed.xml"
 
-// maxEntries is how many texts are in a feed: readers want what is new.
+// maxEntries is how many texts are in a feed: the newest ones.
 const maxEntries = 50
 
 // Feeds is the answer.Source of /dir/feed.xml for each directory with dated texts.
@@ -57,10 +57,10 @@ func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 	return &answer.Value{Class: answer.File, Selector: selector.Canonical(name, false), Type: menu.TypeText, Media: MediaType, Body: f.Append(nil), Keep: true}, nil
 }
 
-// MediaType is what a feed is sent as.
+// MediaType is the media type of feeds.
 const MediaType = "application/atom+xml"
 
-// Exists reports whether a selector is that of a feed.
+// Exists reports whether a selector leads to a feed.
 func Exists(ctx context.Context, s *site.Site, sel string) bool {
 	name, _, err := selector.Path(sel)
 	if err != nil || !(*Feeds)(nil).Answers(sel) {

@@ -130,7 +130,7 @@ func hasScript(name, suffix string) bool {
 	return false
 }
 
-// script is what of the tree is to run.
+// script names the file of the tree to run.
 type script struct {
 	name   string // of the file, below the root; "" if there is none
 	called string // the part of the selector that stands for it, without slashes around it
@@ -193,7 +193,7 @@ func directory(v *site.View, rule Mapping, s script) (script, error) {
 }
 
 // begins reports whether a file begins so. One that we may not read is a program:
-// nobody else is to read it, either.
+// other readers must not get it, either.
 func begins(v *site.View, name, with string) bool {
 	f, err := v.Open(name)
 	if err != nil {
@@ -205,7 +205,7 @@ func begins(v *site.View, name, with string) bool {
 	return string(head[:n]) == with
 }
 
-// kind is what a name is.
+// kind distinguishes names.
 type kind int
 
 const (
@@ -215,7 +215,7 @@ const (
 )
 
 // look returns the kind of a name. A file that this process may not read is a
-// program, too: only the program's user has to read it.
+// program, too: only the program's user needs to read it.
 func look(v *site.View, name string) (kind, error) {
 	f, err := v.Open(name)
 	switch {

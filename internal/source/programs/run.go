@@ -22,7 +22,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// params are what a program is told: RFC 3875's variables, and the union of what
+// params returns the parameters of a program: RFC 3875's variables, and the union of those that
 // scripts for other Gopher servers read. Names come from this list only, since
 // fcgiwrap puts all of them into its child's environment.
 func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string {
@@ -146,7 +146,7 @@ func failed(err error) error {
 	return &server.Error{Kind: server.Internal, Message: "The program failed", Err: err}
 }
 
-// refused is what a program's own status says.
+// refused returns the error for a program's own status.
 func refused(status int) error {
 	e := &server.Error{Kind: server.Internal, Message: "The program failed", Err: fmt.Errorf("the program's status is %d", status)}
 	switch {

@@ -196,7 +196,7 @@ func summary(query string, page int, r search.Results) string {
 
 func count(n int, what string) string { return diag.Count(n, what, what+"s") }
 
-// label is what a result is called: its title, and where it is.
+// label returns a result's title and where it is.
 func label(q *answer.Asked, plain string, dir bool) string {
 	title := q.Title(plain, dir)
 	if plain == "." {

@@ -14,7 +14,7 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// Answers reports whether a selector is that of the page.
+// Answers reports whether a selector leads to the page.
 func (p *Page) Answers(sel string) bool { return strings.Trim(sel, "/") == Selector }
 
 // Answer is the page as text and drawn, for clients that may see it.
@@ -72,7 +72,7 @@ func chart(counts []int64) string {
 	return b.String()
 }
 
-// share is a bar for a share in percent, at most 20 marks; what is not nothing has
+// share is a bar for a share in percent, at most 20 marks; any share above 0 has
 // one.
 func share(percent int64) string {
 	return strings.Repeat("█", int(max(1, percent/5)))
@@ -88,7 +88,7 @@ type bar struct {
 	X, Y, Height float64
 }
 
-// bars are those of a chart. What is not nothing can be seen.
+// bars returns the bars of a chart. Any count above 0 is visible.
 func bars(g graph) (list []bar) {
 	const height = 24
 	for i, n := range g.Counts {
@@ -100,8 +100,8 @@ func bars(g graph) (list []bar) {
 	return list
 }
 
-// html draws the page for a browser, without style or script of its own. Class names
-// are those of the web view.
+// html draws the page for a browser, without style or script of its own. The web
+// view defines the class names.
 func (s sheet) html() string {
 	var b strings.Builder
 	if err := drawing.Execute(&b, s); err != nil {

@@ -33,14 +33,14 @@ func (p *Page) allows(a netip.Addr) bool {
 	return slices.ContainsFunc(p.Allow, func(b netip.Prefix) bool { return b.Contains(a) })
 }
 
-// sheet is what the page shows, as text or drawn (draw.go).
+// sheet holds the content of the page, written as text or drawn (draw.go).
 type sheet struct {
 	Head  string
 	Hour  []graph
 	Parts []table
 }
 
-// graph is what happened in the last hour, by minutes.
+// graph counts events of the last hour, by minutes.
 type graph struct {
 	Name   string
 	Bad    bool // the fewer the better

@@ -11,7 +11,7 @@ import (
 )
 
 // rudeness knows who has fetched robots.txt, and who of them then asked for
-// what it denies everybody. A robot does not tell its name in Gopher, so it is
+// what it denies everybody. A robot does not send its name in Gopher, so it is
 // measured by the * group. The zero value is ready to use.
 type rudeness struct {
 	mu       sync.RWMutex

@@ -83,7 +83,7 @@ type Numbers struct {
 	Reports     []policy.Report
 	RobotsBytes int    // size of robots.txt
 	Policy      string // its SHA-256; see policy.Compiled.Hash
-	File        string // that of robots.txt
+	File        string // of robots.txt
 	Lost        int64  // lines of the access log
 	Enforced    enforce.Totals
 	server.Counts
