@@ -17,7 +17,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X mai
 TEST    := go run ./test/run
 FLAGS   := -count 1 -tags $(TAGS) -vet off -p 3 -parallel 8 -timeout 40m
 
-.PHONY: build run test again test-deps test-all all modules race-detector cross check lint unit fuzz bench cores load soak soak-long gluster man install packages test-packages clean
+.PHONY: build run test again test-deps test-all all modules kit-check race-detector cross check lint unit fuzz bench cores load soak soak-long gluster man install packages test-packages clean
 
 build:
 	@$(GOBUILD) -o bin/gophd ./cmd/gophd
@@ -44,6 +44,14 @@ test-deps:
 
 # At most 15 minutes. The tests of a process run with a gophd that watches for races.
 test-all: lint race-detector all modules test-packages cross
+
+# Every robots.txt parser that can be had here beside ours, into doc/agreement.md. PYTHONS
+# names interpreters, NODE_PATH where robots-parser lies.
+kit-check:
+	cd robots/bench && go build -o ../../bin/robots-answer ./answer
+	go run ./internal/kitcheck
+	go test ./robots/kit -run TestAgreement -update
+	git --no-pager diff --stat -- doc/agreement.md robots/kit
 
 # The modules of their own: robots beside other matchers and crawlers, a Store in SQLite.
 modules:

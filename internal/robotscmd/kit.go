@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/exit"
@@ -42,8 +43,16 @@ func (c *Command) Kit(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	_, err := fmt.Fprintf(c.Out, "%s: README.md tells how to use it\n", diag.Printable(c.Args[0]))
+	_, err := fmt.Fprintf(c.Out, "%s: README.md tells how to use it\n%s", diag.Printable(c.Args[0]), outdated(time.Now()))
 	return err
+}
+
+// outdated says if the keys of preferences were compared with their sources long ago.
+func outdated(now time.Time) string {
+	if at, err := time.Parse(time.DateOnly, robots.VocabularyChecked); err == nil && now.Sub(at) > 183*24*time.Hour {
+		return "the keys of preferences are those of " + robots.VocabularyChecked + ": more than six months old\n"
+	}
+	return ""
 }
 
 // kitCase asks about the names of a tree, and in each directory about one that

@@ -7,8 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/kit"
 )
 
@@ -49,5 +52,13 @@ func TestKitOfTree(t *testing.T) {
 	}
 	if err := c.Kit(context.Background()); err == nil {
 		t.Error("it overwrites a kit")
+	}
+}
+
+// TestOutdated: after six months the kit says how old its vocabulary is.
+func TestOutdated(t *testing.T) {
+	at, err := time.Parse(time.DateOnly, robots.VocabularyChecked)
+	if err != nil || outdated(at.AddDate(0, 5, 0)) != "" || !strings.Contains(outdated(at.AddDate(0, 7, 0)), robots.VocabularyChecked) {
+		t.Errorf("%v, %q", err, outdated(at.AddDate(0, 7, 0)))
 	}
 }

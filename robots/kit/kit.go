@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/gophd/gophd/robots"
@@ -31,6 +32,7 @@ type Case struct {
 	Policy   []string            `json:"policy,omitempty"`   // what the annotations say that the file was made of
 	Dialects map[string][]string `json:"dialects"`           // by the name of a [robots.Dialect]
 	Readers  map[string][]string `json:"readers"`            // by the name of a [readers.Reader]
+	Usage    [][]string          `json:"usage,omitempty"`    // for each agent what Content-Usage lines state of each selector, by RFC 9309
 	Programs map[string][]string `json:"programs,omitempty"` // what programs answered, recorded once
 }
 
@@ -51,6 +53,16 @@ func (c *Case) Answers(allowed func(agent, selector string) bool) []string {
 
 // Fill asks all dialects that have rules and all readers.
 func (c *Case) Fill() {
+	c.Usage = nil
+	if f := robots.Parse(robots.RFC9309, c.Robots); slices.ContainsFunc(f.Groups(), func(g robots.Group) bool { return len(g.Usages) > 0 }) {
+		for _, agent := range c.Agents {
+			row := make([]string, len(c.Selectors))
+			for i, sel := range c.Selectors {
+				row[i] = f.Usage(agent, sel).String()
+			}
+			c.Usage = append(c.Usage, row)
+		}
+	}
 	c.Dialects, c.Readers = map[string][]string{}, map[string][]string{}
 	for _, d := range robots.Dialects() {
 		if d != robots.IRCv3 {
