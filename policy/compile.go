@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/policy/internal/witness"
+	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
@@ -77,7 +77,7 @@ type Compiled struct {
 	classes  []*class
 	verdicts
 	reports  []Report
-	proof    *witness.Result
+	proof    *proof.Result
 	leaks    []Leak
 	hash     string // of the meaning
 	fileHash string

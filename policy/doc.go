@@ -42,7 +42,7 @@
 //	   │ coarsen        share.go     too large? what takes too much is denied ──┤
 //	   ▼                                                                        │
 //	File                                                                        │
-//	   │ prove          prove.go     package witness reads annotations and file │
+//	   │ prove          prove.go     package proof reads annotations and file   │
 //	   │                             by itself: a leak that no report names? ───┘
 //	   ▼
 //	*Compiled           report.go    line 3: readers without * fetch a.zip (GLOB);

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/policy/internal/witness"
+	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 )
@@ -42,12 +42,12 @@ const maxRounds = 3
 // prove checks the file against the annotations, and reports what it finds. A leak that
 // nothing explains denies the directory of the rule that leaks; prove reports whether
 // there is none left.
-func (w *work) prove(last *witness.Result, round int) (done bool) {
-	w.proof, w.leaks, w.found, done = witness.Check(w.proofInput(w.file, &w.verdicts), last), nil, nil, true
+func (w *work) prove(last *proof.Result, round int) (done bool) {
+	w.proof, w.leaks, w.found, done = proof.Check(w.proofInput(w.file, &w.verdicts), last), nil, nil, true
 	for _, n := range w.notes {
 		top := topOf(n.sel)
 		if slices.Contains(w.proof.TooMany, cmp.Or(strings.TrimSuffix(top, "/"), "/")) && w.denied[top] == nil {
-			w.deny(top, CodeTooLarge, fmt.Sprintf("more than %d pairs of its patterns may match the same name", witness.MaxPairs))
+			w.deny(top, CodeTooLarge, fmt.Sprintf("more than %d pairs of its patterns may match the same name", proof.MaxPairs))
 			done = false
 		}
 	}
@@ -59,7 +59,7 @@ func (w *work) prove(last *witness.Result, round int) (done bool) {
 			if r, ok := w.overBlock(f); ok {
 				w.found = append(w.found, r)
 			}
-		case f.Reader == witness.Preferences && (f.Robot == veronica || f.Robot == noRobot): // they read Disallow alone
+		case f.Reader == proof.Preferences && (f.Robot == veronica || f.Robot == noRobot): // they read Disallow alone
 		case f.Robot == noRobot && w.named[noRobot] == nil: // there is none
 		case strings.Contains(f.Robot, "+") && w.readsOne(f.Reader): // it obeys no two groups
 		default:
@@ -80,7 +80,7 @@ func (w *work) prove(last *witness.Result, round int) (done bool) {
 
 // cure denies the directory of the rule that leaks. It reports whether that is denied
 // already, so that nothing is left to do.
-func (w *work) cure(f witness.Finding, round int) (hopeless bool) {
+func (w *work) cure(f proof.Finding, round int) (hopeless bool) {
 	sel := f.Dir
 	if sel == "" || round >= maxRounds {
 		sel = "/"
@@ -93,7 +93,7 @@ func (w *work) cure(f witness.Finding, round int) (hopeless bool) {
 	return false
 }
 
-func handWritten(f witness.Finding) Report {
+func handWritten(f proof.Finding) Report {
 	r := NewReport(CodeHandWritten, f.File, f.Line, "served as it was written: not every reader takes it as it is meant")
 	if r.Readers = []string{f.Reader}; f.Leak {
 		r.Leaks = f.Examples
@@ -106,17 +106,17 @@ func handWritten(f witness.Finding) Report {
 	return r
 }
 
-func (c *Compiled) proofInput(file []byte, v *verdicts) witness.Input {
-	in := witness.Input{Programs: c.programs, Shut: c.shut, File: file, Readers: c.readers, Closed: v.isClosed}
+func (c *Compiled) proofInput(file []byte, v *verdicts) proof.Input {
+	in := proof.Input{Programs: c.programs, Shut: c.shut, File: file, Readers: c.readers, Closed: v.isClosed}
 	for _, n := range c.notes {
 		for _, a := range n.from {
-			in.Notes = append(in.Notes, witness.Note{Dir: a.Dir, File: a.File, Data: a.Data, Err: a.Err})
+			in.Notes = append(in.Notes, proof.Note{Dir: a.Dir, File: a.File, Data: a.Data, Err: a.Err})
 		}
 	}
 	return in
 }
 
-func leaksOf(f witness.Finding) []Leak {
+func leaksOf(f proof.Finding) []Leak {
 	var list []Leak
 	for _, sel := range f.Examples {
 		list = append(list, Leak{f.Reader, f.Robot, sel})
@@ -128,7 +128,7 @@ func leaksOf(f witness.Finding) []Leak {
 // policy. It gives the matrix, and leaks: no report names any.
 func (c *Compiled) Prove(file []byte) (Matrix, []Leak) {
 	v := c.judge(file)
-	result := witness.Check(c.proofInput(file, &v), nil)
+	result := proof.Check(c.proofInput(file, &v), nil)
 	var leaks []Leak
 	for _, f := range result.Findings {
 		if f.Leak {
@@ -138,7 +138,7 @@ func (c *Compiled) Prove(file []byte) (Matrix, []Leak) {
 	return matrix(result), leaks
 }
 
-func matrix(result *witness.Result) Matrix {
+func matrix(result *proof.Result) Matrix {
 	var m Matrix
 	for _, r := range result.Rows {
 		m = append(m, Row{r.Reader, r.Selectors, r.Leaks, r.OverBlocks})
@@ -273,7 +273,7 @@ func (c *composition) matchedAsMuch(d *rule) *rule {
 
 // explain reports a leak, of one example, that the rule, the reader or the name is the
 // cause of; named is false if none of them is.
-func (w *work) explain(f witness.Finding) (r Report, named bool) {
+func (w *work) explain(f proof.Finding) (r Report, named bool) {
 	at := place{f.File, f.Line}
 	i := slices.IndexFunc(w.readers, func(rd readers.Reader) bool { return rd.Name == f.Reader })
 	if i < 0 {
@@ -402,7 +402,7 @@ var codeText = map[string]string{
 // the Allow that should hold, or, where no rule says so, what the reader takes for a
 // Disallow of it. Not reported is that Veronica-2 takes "/d" for "/d/", and what is
 // denied to robots that are taken for others by parts of their names.
-func (w *work) overBlock(f witness.Finding) (r Report, ok bool) {
+func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
 	below := slices.ContainsFunc(w.readers, func(rd readers.Reader) bool { return rd.Name == f.Reader && rd.Below })
 	sels := slices.DeleteFunc(slices.Clone(f.Examples), func(sel string) bool {
 		return below && w.denies("/"+strings.Trim(sel, "/")+"/")
@@ -411,7 +411,7 @@ func (w *work) overBlock(f witness.Finding) (r Report, ok bool) {
 		return Report{}, false
 	}
 	r = NewReport(CodeOverBlock, f.File, f.Line, "not every reader can be told what it allows")
-	if f.Reader == witness.Preferences {
+	if f.Reader == proof.Preferences {
 		r = NewReport(CodeWidened, f.File, f.Line, "an n of another line is written for it, too")
 	} else if f.File == "" {
 		d := robots.Parse(robots.GopherStrict, w.file)

@@ -31,12 +31,10 @@ var mayImport = map[string][]string{
 	"robots/kit":     {"robots", "robots/readers"},
 	"robots/readers": {"robots", "selector"},
 	"robots/irc":     {"diag", "robots", "robots/internal/dial", "robots/internal/ircline"},
-	"policy":         {"robots", "robots/readers", "policy/internal/witness"},
+	"policy":         {"robots", "robots/readers", "policy/internal/proof"},
 
-	"policy/internal/proof":     {"robots", "robots/readers", "selector"},
-	"policy/internal/witness":   {"robots", "robots/readers", "selector"},
-	"policy/internal/oracle":    {},
-	"policy/internal/prooftest": {},
+	"policy/internal/proof":  {"robots", "robots/readers", "selector"},
+	"policy/internal/oracle": {},
 
 	"internal/limit":             {},
 	"internal/search":            {},

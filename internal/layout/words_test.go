@@ -94,11 +94,9 @@ func isQuoted(name, found string) bool {
 
 // sameName are the directories whose types may be called as others are.
 var sameName = map[string]string{
-	"policy/internal/proof/":     "the proof imports nothing of the compiler and has its own of each of its things",
-	"policy/internal/oracle/":    "of tests alone",
-	"policy/internal/witness/":   "the proof imports nothing of the compiler and has its own of each of its things",
-	"policy/internal/prooftest/": "of tests alone",
-	"test/":                      "of tests alone",
+	"policy/internal/proof/":  "the proof imports nothing of the compiler and has its own of each of its things",
+	"policy/internal/oracle/": "of tests alone",
+	"test/":                   "of tests alone",
 }
 
 // TestTypesHaveOneName: no two types have the same name, so that a name says which

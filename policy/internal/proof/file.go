@@ -1,243 +1,176 @@
 package proof
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 )
 
-var (
-	models      = slices.DeleteFunc(readers.All(), func(m readers.Reader) bool { return m.Choice == readers.LongestMatch })
-	exactModel  = modelNamed("rfc9309")
-	strictModel = modelNamed("gopher-strict") // it reads the file alike for all robots
-	firstModel  = slices.IndexFunc(models, func(m readers.Reader) bool { return m.Choice == readers.FirstMatch })
-)
-
-func modelNamed(name string) int {
-	return slices.IndexFunc(models, func(m readers.Reader) bool { return m.Name == name })
+// file is a robots.txt, line by line, with the robots that it names. Lines are found by
+// the top-level directory that they are about.
+type file struct {
+	lines  []fileLine
+	groups []fileGroup // the first is the lines outside of any
 }
 
-// The sides beside the readers, which have the bits of their numbers in models.
-const (
-	policySide uint32 = 1 << (31 - iota)
-	wantedSide        // preferences of the policy
-	statedSide        // those of the file
-)
-
-// veronica reads no group but its own and that of everybody, and nobody else has
-// its name: what is said to it is not asked of other readers.
-const veronica = "veronica"
-
-// read makes the set of the file, and the lanes. The strict reader's set is that of
-// all classes, since every line of the file is for it; if there is but one class, it
-// is nil.
-func (c *class) read(reading *reading, strict *set) {
-	readers := c.readers
-	if strict != nil {
-		readers &^= 1 << strictModel
-	}
-	c.file = fileSet(reading, c.name(), readers)
-	c.makeLanes(strict)
+type fileLine struct {
+	robots.Line
+	group int
+	agent string // of a User-agent line, in lower case
 }
 
-// fileSet is the file as some readers take it for a robot. Most readers take most
-// lines alike: those share an entry.
-func fileSet(reading *reading, robot string, bits uint32) *set {
-	var list []entry
-	of := map[int][]int{} // the entries of each line
-	add := func(e entry) {
-		for _, i := range of[e.ref] {
-			if list[i].same(&e) {
-				list[i].sides |= e.sides
-				return
+// fileGroup is where the rules of a group stand.
+type fileGroup struct {
+	agents []string
+	others []int            // lines that are no rules
+	first  int              // the first rule that some reader knows, -1 if there is none
+	tops   map[string][]int // by a top-level directory, decoded and as it is written
+	heads  map[string][]int // of rules about several of them: by how these begin
+}
+
+// readFile takes a robots.txt apart. A group ends at a User-agent line that follows a rule.
+func readFile(data []byte, rows []readers.Reader) *file {
+	f := &file{}
+	f.add()
+	open := false
+	for l := range robots.Parse(robots.RFC9309, data).Lines() {
+		line := fileLine{Line: l, group: len(f.groups) - 1}
+		switch l.Kind {
+		case robots.KindAgent:
+			if !open {
+				f.add()
+				open, line.group = true, line.group+1
 			}
-		}
-		list, of[e.ref] = append(list, e), append(of[e.ref], len(list))
-	}
-	heads := map[string]bool{}
-	for i, m := range models {
-		if bits>>i&1 == 0 {
+			line.agent = strings.ToLower(robots.ProductToken(l.Value))
+			g := &f.groups[line.group]
+			g.agents = append(g.agents, line.agent)
+		case robots.KindAllow, robots.KindDisallow, robots.KindUsage:
+			open = false
+			for _, head := range headsOf(&l, rows) {
+				f.groups[line.group].index(head, len(f.lines))
+			}
+			f.lines = append(f.lines, line)
 			continue
 		}
-		for _, r := range m.Rules(reading.file, robot) {
-			for _, p := range m.Patterns(r) {
-				if m.Choice == readers.FirstMatch && decided(heads, p.Pieces[0]) {
-					continue
+		f.groups[line.group].others = append(f.groups[line.group].others, len(f.lines))
+		f.lines = append(f.lines, line)
+	}
+	return f
+}
+
+func (f *file) add() {
+	f.groups = append(f.groups, fileGroup{first: -1, tops: map[string][]int{}, heads: map[string][]int{}})
+}
+
+// pathOf returns the pattern of a rule.
+func pathOf(l *robots.Line) (path string, ok bool) {
+	switch l.Kind {
+	case robots.KindAllow, robots.KindDisallow:
+		return l.Value, true
+	case robots.KindUsage:
+		if strings.HasPrefix(l.Value, "/") {
+			path, _, _ = strings.Cut(strings.ReplaceAll(l.Value, "\t", " "), " ")
+		}
+		return path, true
+	}
+	return "", false
+}
+
+// headsOf returns how the patterns begin that readers take a rule for.
+func headsOf(l *robots.Line, rows []readers.Reader) (heads []string) {
+	path, _ := pathOf(l)
+	if l.Kind == robots.KindUsage || path != "" && readers.Plain(path) {
+		path, _, _ = strings.Cut(path, "*")
+		return append(heads, decode(path))
+	}
+	for _, r := range rows {
+		for _, p := range r.Patterns(robots.Rule{Allow: l.Kind == robots.KindAllow, Pattern: path}) {
+			for _, head := range []string{p.Pieces[0], decode(p.Pieces[0])} {
+				if !slices.Contains(heads, head) {
+					heads = append(heads, head)
 				}
-				add(entry{Pattern: p, allow: r.Allow, sides: 1 << i, ref: r.Line})
 			}
 		}
 	}
-	return newSet(list, 0)
+	return heads
 }
 
-// decided reports whether one of the heads begins another, which is added if not. To a
-// reader by whom the first line that matches decides, a line whose pattern begins with
-// that of an earlier one says nothing. Of the others that match a selector the longest
-// comes first, so that it decides, as with other readers: at which line it stands is
-// not asked, and what is remembered holds when lines before it come or go.
-func decided(heads map[string]bool, head string) bool {
-	for n := range len(head) + 1 {
-		if heads[head[:n]] {
-			return true
-		}
+// index notes what a pattern is about that begins with head. Item types stand before a
+// selector.
+func (g *fileGroup) index(head string, line int) {
+	if g.first < 0 {
+		g.first = line
 	}
-	heads[head] = true
-	return false
+	top, _, below := strings.Cut(strings.TrimPrefix(head, "/"), "/")
+	switch {
+	case below && (top == "0" || top == "1" || top == ""):
+		g.heads[""] = append(g.heads[""], line)
+	case below:
+		g.tops[top] = append(g.tops[top], line)
+	default:
+		g.heads[top] = append(g.heads[top], line)
+	}
 }
 
-// lane is a way to write selectors that some readers compare.
-type lane struct {
-	set     *set
-	prefix  string // comes before the selector without its slash
-	form    readers.Form
-	readers uint32
-	slash   bool // asked for selectors that begin with a slash
-	bare    bool // and for those without one
-	web     bool // the empty selector is "/"
-	dirs    bool // asked for directories
-	files   bool // and for files
-	start   *cursor
-}
-
-// makeLanes lists the ways to write selectors, those with the same beginning
-// beside each other.
-func (c *class) makeLanes(strict *set) {
-	for i, m := range models {
-		if c.readers>>i&1 == 0 {
-			continue
+// about returns the lines of a group about some top-level directories; others is whether
+// it is about all that are not in known, instead.
+func (g *fileGroup) about(tops []string, others bool, known map[string]*part) (lines []int) {
+	if others {
+		for _, list := range g.heads {
+			lines = append(lines, list...)
 		}
-		l := lane{set: c.file, readers: 1 << i, web: m.Web}
-		if i == strictModel && strict != nil {
-			l.set = strict
-		}
-		ways := []string{"/", ""}
-		if m.Typed {
-			ways = []string{"/", "/0/", "0/", "/1/", "1/"}
-		}
-		for _, l.form = range m.Forms {
-			for _, l.prefix = range ways {
-				l.slash, l.bare = m.Typed || l.prefix == "/", m.Typed || l.prefix == ""
-				l.files, l.dirs = !strings.Contains(l.prefix, "1"), !strings.Contains(l.prefix, "0")
-				c.addLane(l)
+		for top, list := range g.tops {
+			if known[top] == nil {
+				lines = append(lines, list...)
 			}
 		}
 	}
-	slices.SortStableFunc(c.lanes, func(a, b lane) int { return cmp.Compare(a.prefix, b.prefix) })
-	c.lanes = slices.Insert(c.lanes, 0, lane{set: c.policy, prefix: "/", form: readers.URI})
-	for i := range c.lanes {
-		l := &c.lanes[i]
-		if l.prefix == "/" && l.set == c.file && (l.form == readers.URI || c.uri == 0) {
-			c.uri = i
-		}
-		if l.form == readers.URI {
-			c.exact |= l.readers
-		}
-		if l.start = l.set.root(l.prefix); i > 0 && l.prefix == c.lanes[i-1].prefix && l.set == c.lanes[i-1].set {
-			l.start = c.lanes[i-1].start
+	for _, top := range tops {
+		lines = append(lines, g.tops[top]...)
+		for n := range len(top) + 1 {
+			lines = append(lines, g.heads[top[:n]]...)
 		}
 	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
 }
 
-func (c *class) addLane(l lane) {
-	for i := range c.lanes {
-		same := l
-		if same.readers = c.lanes[i].readers; same == c.lanes[i] {
-			c.lanes[i].readers |= l.readers
-			return
+// text is the file with nothing but the User-agent lines of some robots, the groups that
+// are theirs, and of the rules some lines. A group of which no line is left has one that
+// says nothing, or it would be one with the next.
+func (f *file) text(robots []string, keep [][]int) []byte {
+	var b []byte
+	add := func(text string) {
+		if b = append(b, text...); !strings.HasSuffix(text, "\n") {
+			b = append(b, '\n')
 		}
 	}
-	c.lanes = append(c.lanes, l)
-}
-
-// place is where patterns have come to at a directory, in each lane.
-type place struct {
-	dir   string // its selector
-	plain bool   // which is the same in all forms
-	still bool   // all below is the same to all
-	at    []*cursor
-	own   []cursor // room for the cursors
-	key   uint64   // a hash of all that the answers for the directory and below depend on
-}
-
-func newPlace(lanes int) *place {
-	return &place{at: make([]*cursor, lanes), own: make([]cursor, lanes)}
-}
-
-// root is the place of the root directory.
-func (c *class) root() *place {
-	p := newPlace(len(c.lanes))
-	p.dir, p.plain, p.still = "/", true, true
-	for i := range c.lanes {
-		p.at[i] = c.lanes[i].start
-		p.still = p.still && p.at[i].still()
-	}
-	return p
-}
-
-// below goes down into the directory with the selector sel.
-func (c *class) below(p, next *place, sel string) {
-	next.dir, next.plain, next.still, next.key = sel, p.plain && readers.Plain(sel[len(p.dir):]), true, uint64(c.readers)
-	for i := range c.lanes {
-		if next.plain && i > 0 && p.at[i] == p.at[i-1] {
-			next.at[i] = next.at[i-1]
+	for i := range f.groups {
+		g, rules := &f.groups[i], keep[i]
+		if rules == nil {
 			continue
 		}
-		l, key := &c.lanes[i], p.at[i].sum
-		if next.at[i] = p.at[i]; !p.at[i].still() {
-			next.at[i], key = l.set.advance(p.at[i], &next.own[i], l.subject(sel, next.plain))
+		if g.first >= 0 && (len(rules) == 0 || rules[0] != g.first) {
+			rules = slices.Insert(rules, 0, g.first)
 		}
-		next.key = mix(next.key, key)
-		next.still = next.still && next.at[i].still()
-	}
-}
-
-// isPlain reports whether a selector below the place is the same in all forms.
-func (p *place) isPlain(sel string) bool { return p.plain && readers.Plain(sel[len(p.dir):]) }
-
-// subject returns what a lane compares of a selector, which begins with a slash.
-func (l *lane) subject(sel string, plain bool) string {
-	if l.prefix != "/" {
-		sel = l.prefix + sel[1:]
-	}
-	if plain {
-		return sel
-	}
-	return string(l.form.Append(nil, sel))
-}
-
-// matches returns the entries of the policy that match a selector.
-func (c *class) matches(p *place, sel string) []int {
-	at := p.at[0]
-	if at.still() {
-		return at.full
-	}
-	return c.policy.matches(slices.Clone(at.full), at, c.lanes[0].subject(sel, p.isPlain(sel)))
-}
-
-// ask returns the readers that take sel as denied: with its slash, and bare.
-func (c *class) ask(p *place, sel string, dir bool) (slash, bare uint32) {
-	plain := p.isPlain(sel)
-	var last *cursor
-	var denied uint32
-	for i := range c.lanes {
-		l := &c.lanes[i]
-		if dir && !l.dirs || !dir && !l.files {
-			continue
-		}
-		if p.at[i] != last || !plain {
-			if last, denied = p.at[i], p.at[i].denied; !last.still() {
-				denied = l.set.denies(last, l.subject(sel, plain))
+		for _, at := range merge(g.others, rules) {
+			l := &f.lines[at]
+			switch {
+			case at == g.first && !slices.Contains(keep[i], at):
+				add("Disallow: /.robots")
+			case l.agent == "" || l.agent == "*" || slices.Contains(robots, l.agent):
+				add(l.Text)
 			}
 		}
-		if l.slash {
-			slash |= denied & l.readers
-		}
-		if sel == "/" && l.web && l.slash || l.bare && (sel != "/" || !l.web || l.slash) {
-			bare |= denied & l.readers
-		}
 	}
-	return slash, bare
+	return b
+}
+
+// merge puts two sorted lists together.
+func merge(a, b []int) []int {
+	list := slices.Concat(a, b)
+	slices.Sort(list)
+	return list
 }

@@ -2,7 +2,6 @@ package proof
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,180 +9,375 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// The policy is what RFC 9309 says of all annotations together: their rules, each
-// put below its directory, make one set, and the longest that matches decides,
-// Allow on a tie. What differs from robot to robot is which of them count.
-
-// class is the robots that are treated alike: by the annotations, and by the file
-// as every reader takes it.
-type class struct {
-	names   []string // sorted; "*" alone: all that nobody names
-	readers uint32   // those that they may be
-
-	policy *set               // with the preferences of both sides
-	file   *set               // as all readers take it but the strict one
-	rules  []*rule            // by ref of entries of the policy
-	stated []robots.Statement // by ref of entries of the file's preferences
-	about  []*rule            // those that speak of what programs answer by name
-	finals bool
-	prefer bool // somebody states a preference
-
-	lanes []lane // the first is the policy's
-	uri   int    // the lane of selectors escaped as a URI, or the one nearest to it
-	exact uint32 // the readers that use it
+// annotation is what the notes of one directory say; several notes may lie in it.
+type annotation struct {
+	dir    string
+	denied bool   // as a whole
+	shut   string // the note that this is reported at
+	notes  []*noteText
 }
 
-// name is the first of the robots.
-func (c *class) name() string { return c.names[0] }
-
-// take makes the policy of the rules that count, and of the preferences that the
-// file states. Each annotation contributes its own rules for a robot, or else those
-// for all, and preferences likewise. The annotations come from above to below.
-func (c *class) take(notes []*annotation, reading *reading, programs []string) {
-	list := c.state(reading)
-	var above []*annotation // those that speak of the class by name
-	for _, a := range notes {
-		for len(above) > 0 && !strings.HasPrefix(a.dir, above[len(above)-1].dir) {
-			above = above[:len(above)-1]
+// names reports whether the annotation has rules, or preferences, for a robot by name.
+func (a *annotation) names(robot string) (rules, states bool) {
+	a.each(func(_ *noteText, g *noteGroup) {
+		if g.has(robot) {
+			rules, states = rules || g.speaks, states || g.prefers
 		}
-		own, prefers := a.own(c.name())
-		for i := range a.rules {
-			r := &a.rules[i]
-			counts := r.group.all
-			if own && r.states == nil || prefers && r.states != nil {
-				counts = r.group.has(c.name())
-			}
-			if !counts || r.allow && !own && c.banned(above, r.Pieces[0]) {
-				continue
-			}
-			e := entry{Pattern: r.Pattern, allow: r.allow, ref: len(c.rules), sides: policySide}
-			if r.states != nil {
-				e.sides, c.prefer = wantedSide, true
-			} else if r.names(programs) {
-				c.about = append(c.about, r)
-			}
-			e.from = mix(hashOf(r.file), hashOf([2]int{r.line, r.depth}), hashOf([2]bool{r.final, r.program}), hashOf(r.states.String()))
-			list, c.rules, c.finals = append(list, e), append(c.rules, r), c.finals || r.final
-		}
-		if own {
-			above = append(above, a)
-		}
-	}
-	all := wantedSide | statedSide
-	if c.finals || len(programs) > 0 {
-		all |= policySide
-	}
-	c.policy = newSet(list, all)
+	})
+	return rules, states
 }
 
-// banned reports whether annotations above deny by name what an Allow for all
-// would open, which is told by its head: then it does not count.
-func (c *class) banned(above []*annotation, head string) bool {
-	var by *rule
-	for _, a := range above {
-		for i := range a.rules {
-			r := &a.rules[i]
-			counts := r.group.has(c.name()) && r.states == nil && !r.final && !r.Whole
-			if counts && (by == nil || r.Size > by.Size || r.Size == by.Size && r.allow) && r.Match(head) {
-				by = r
+func (a *annotation) each(f func(*noteText, *noteGroup)) {
+	for _, n := range a.notes {
+		for i := range n.groups {
+			f(n, &n.groups[i])
+		}
+	}
+}
+
+// source is where a rule stands: a line of a note; the line 0 is the note as a whole.
+type source struct {
+	file, dir string
+	line      int
+}
+
+// policyRule is a rule that counts for a robot.
+type policyRule struct {
+	readers.Pattern
+	source
+	allow   bool
+	named   bool // of a group that names the robot
+	final   bool
+	carried bool // below an Allow
+	program bool
+	struck  bool
+	states  robots.Statement
+}
+
+// shutSize is larger than any pattern.
+const shutSize = 1 << 30
+
+// policy is what some annotations say to a robot.
+type policy struct {
+	rules   []*policyRule
+	opens   map[string][]*policyRule // the Allows of each directory
+	states  []*policyRule
+	matcher *readers.Matcher
+	stated  *readers.Matcher
+}
+
+// newPolicy takes annotations from above to below.
+func newPolicy(list []*annotation, programs []readers.Pattern, robot string) *policy {
+	p := &policy{opens: map[string][]*policyRule{}}
+	var above []*policyRule // what an Allow further down must not undo
+	for _, a := range list {
+		here := p.take(a, robot)
+		if a.dir == "/" {
+			for _, q := range programs {
+				p.rules = append(p.rules, &policyRule{Pattern: q, program: true})
+			}
+		}
+		for _, r := range here {
+			if r.allow {
+				p.guard(r, above)
+				p.opens[a.dir] = append(p.opens[a.dir], r)
+			}
+		}
+		for _, r := range here {
+			if !r.allow && (r.final || r.named) {
+				above = append(above, r)
 			}
 		}
 	}
-	return by != nil && !by.allow
+	p.guardPrograms()
+	p.ready()
+	return p
 }
 
-// decide returns the rule that decides among entries that match, nil if there is none.
-// Below an annotation that denies finally no Allow counts. Of what a program answers
-// it is the program's, unless an Allow opens that by name.
-func (c *class) decide(found []int) *rule {
-	limit := shutSize
-	var program *rule
-	for _, i := range found {
-		r := c.rule(i)
-		if r != nil && r.program {
-			program = r
+// take adds the rules and statements of an annotation that count for a robot.
+func (p *policy) take(a *annotation, robot string) (rules []*policyRule) {
+	if a.denied {
+		all := readers.Pattern{Pieces: []string{readers.URI.Of(a.dir)}, Size: shutSize}
+		p.rules = append(p.rules, &policyRule{Pattern: all, source: source{a.shut, a.dir, 0}})
+		return nil
+	}
+	ownRules, ownStates := a.names(robot)
+	a.each(func(n *noteText, g *noteGroup) {
+		add := func(list []noteRule, own bool, to *[]*policyRule) {
+			if own && !g.has(robot) || !own && !g.all {
+				return
+			}
+			for _, r := range list {
+				*to = append(*to, &policyRule{Pattern: r.Pattern, source: source{n.File, a.dir, r.line}, allow: r.allow, named: own, final: r.final, states: r.states})
+			}
 		}
-		if !c.finals || r == nil || !r.final || r.depth >= limit {
+		add(g.rules, ownRules, &rules)
+		add(g.states, ownStates, &p.states)
+	})
+	p.rules = append(p.rules, rules...)
+	return rules
+}
+
+// guard carries what an Allow must not undo below it, or strikes the Allow.
+func (p *policy) guard(allow *policyRule, above []*policyRule) {
+	var carried []*policyRule
+	for _, d := range above {
+		applies := (d.final || !allow.named) && strings.HasPrefix(allow.dir, d.dir) && allow.dir != d.dir
+		if !applies || d.Size > allow.Size || !mayMeet(&d.Pattern, &allow.Pattern) || p.exempt(d, allow) {
 			continue
 		}
-		if own := c.largest(found, func(o *rule) bool { return o.note == r.note }); own != nil && !own.allow {
-			limit = r.depth
+		rest, all := below(&d.Pattern, &allow.Pattern, false)
+		if all {
+			allow.struck = true
+			return
+		}
+		for _, q := range rest {
+			carried = append(carried, &policyRule{Pattern: q, source: d.source, carried: true})
 		}
 	}
-	counts := func(r *rule) bool { return !r.allow || r.depth <= limit }
-	if program != nil && c.largest(found, func(r *rule) bool { return r.allow && counts(r) && slices.Contains(c.about, r) }) == nil {
-		return program
-	}
-	return c.largest(found, counts)
+	p.rules = append(p.rules, carried...)
 }
 
-// rule returns the rule of an entry, nil if it is none of the policy.
-func (c *class) rule(i int) *rule {
-	if e := &c.policy.entries[i]; e.sides == policySide {
-		return c.rules[e.ref]
+// exempt reports whether an Allow beside a Disallow opens all that another Allow does.
+func (p *policy) exempt(d, allow *policyRule) bool {
+	return slices.ContainsFunc(p.opens[d.dir], func(r *policyRule) bool {
+		return !r.struck && r.Size >= d.Size && covers(&r.Pattern, &allow.Pattern)
+	})
+}
+
+// guardPrograms drops the lines about programs that an Allow speaks of by name, and
+// carries the others below the Allows that may open what they deny.
+func (p *policy) guardPrograms() {
+	var allows, carried []*policyRule
+	for _, r := range p.rules {
+		if r.allow && !r.struck {
+			allows = append(allows, r)
+		}
+	}
+	for _, d := range p.rules {
+		if !d.program || d.carried {
+			continue
+		}
+		of := programOf(&d.Pattern)
+		for _, a := range allows {
+			if compatible(a.Pieces[0], d.Pieces[0]) && ofProgram(&a.Pattern, of) && covers(&a.Pattern, &d.Pattern) {
+				d.struck = true
+			}
+		}
+		for _, a := range allows {
+			if d.struck || a.Size < d.Size || ofProgram(&a.Pattern, of) || !mayMeet(&d.Pattern, &a.Pattern) {
+				continue
+			}
+			rest, _ := below(&d.Pattern, &a.Pattern, true)
+			for _, q := range rest {
+				carried = append(carried, &policyRule{Pattern: q, program: true, carried: true})
+			}
+		}
+	}
+	p.rules = append(p.rules, carried...)
+}
+
+// programOf is the selector or the extension that a line about programs is for.
+func programOf(p *readers.Pattern) string {
+	last := p.Pieces[len(p.Pieces)-1]
+	if p.Whole {
+		return last
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(last, "/"), "%3F")
+}
+
+// ofProgram reports whether a pattern is that of a program, or ends in its extension.
+func ofProgram(p *readers.Pattern, of string) bool {
+	last := p.Pieces[len(p.Pieces)-1]
+	for _, end := range []string{"", "/", "%3F"} {
+		if strings.HasPrefix(of, "/") {
+			if len(p.Pieces) == 1 && last == of+end {
+				return true
+			}
+		} else if strings.HasSuffix(last, of+end) {
+			return true
+		}
+	}
+	return false
+}
+
+// ready makes the rules that are left ready to be asked. Of those of the same length the
+// first is said to decide: what is carried comes behind what is written, and what a
+// program answers last.
+func (p *policy) ready() {
+	rank := func(r *policyRule) (n int) {
+		if r.carried {
+			n++
+		}
+		if r.program {
+			n += 2
+		}
+		return n
+	}
+	slices.SortStableFunc(p.rules, func(a, b *policyRule) int { return rank(a) - rank(b) })
+	var list []readers.MatchRule
+	for i, r := range p.rules {
+		if !r.struck {
+			list = append(list, readers.MatchRule{Pattern: r.Pattern, Allow: r.allow, Ref: i})
+		}
+	}
+	p.matcher, list = exact.NewMatcher(list), nil
+	for i, r := range p.states {
+		list = append(list, readers.MatchRule{Pattern: r.Pattern, Ref: i})
+	}
+	p.stated = exact.NewMatcher(list)
+}
+
+// exact compares as the policy does: the longest pattern decides, Allow on a tie.
+var exact = readers.Reader{Forms: []readers.Form{readers.URI}}
+
+// decide returns the rule that decides about a selector in URI form, nil if none does.
+func (p *policy) decide(form string) *policyRule {
+	if r := p.matcher.Find(form); r != nil {
+		return p.rules[r.Ref]
 	}
 	return nil
 }
 
-// largest returns the rule that binds most of those that count.
-func (c *class) largest(found []int, counts func(*rule) bool) *rule {
-	best := -1
-	for _, i := range found {
-		if r := c.rule(i); r != nil && !r.final && !r.program && counts(r) && (best < 0 || c.policy.order(best, i) < 0) {
-			best = i
-		}
+// strikes returns which Allows of virtual agents do not count: those of one that a
+// Disallow of another forbids, since a robot may be both. They depend on all annotations.
+func strikes(list []*annotation, programs []readers.Pattern) map[string]map[source]bool {
+	all, denies := map[string]*policy{}, map[string]byHead{}
+	struck := map[string]map[source]bool{}
+	for _, name := range virtual {
+		p := newPolicy(list, programs, name)
+		all[name], struck[name], denies[name] = p, map[source]bool{}, p.denies()
 	}
-	if best < 0 {
-		return nil
-	}
-	return c.rule(best)
-}
-
-// classes sorts the robots that annotations or the file name into those that are
-// treated alike. The first is all others.
-func classes(notes []*annotation, reading *reading) []*class {
-	ways := map[string]uint64{}
-	for _, a := range notes {
-		for _, g := range a.groups {
-			for _, name := range g.names {
-				if g.said != 0 {
-					ways[name] += g.said
+	for again := true; again; {
+		again = false
+		for _, x := range virtual {
+			for _, y := range virtual {
+				for _, a := range all[x].rules {
+					if x != y && a.allow && !struck[x][a.source] && all[y].forbids(denies[y], a, struck[y]) {
+						struck[x][a.source], struck[y][a.source], again = true, true, true
+					}
 				}
 			}
 		}
 	}
-	for _, name := range reading.Names() {
-		ways[name] += 0 // it is named
-	}
-	list := []*class{{names: []string{"*"}}}
-	alike := map[string]*class{}
-	for name, way := range ways {
-		key := fmt.Sprint(way, reading.Key(name))
-		if slices.ContainsFunc(models, func(m readers.Reader) bool { return m.Agent == name }) {
-			key = name // the two with models of their own stand for themselves
+	return struck
+}
+
+// forbids reports whether a Disallow may deny what an Allow of another robot opens.
+func (p *policy) forbids(denies byHead, allow *policyRule, struck map[source]bool) bool {
+	return denies.any(allow.Pieces[0], func(d *policyRule) bool {
+		if d.Size > allow.Size || !mayMeet(&d.Pattern, &allow.Pattern) {
+			return false
 		}
-		if alike[key] == nil {
-			alike[key] = &class{}
-			list = append(list, alike[key])
-		}
-		alike[key].names = append(alike[key].names, name)
+		return !slices.ContainsFunc(p.rules, func(r *policyRule) bool {
+			return r.allow && !r.struck && !struck[r.source] && r.Size >= d.Size && covers(&r.Pattern, &allow.Pattern)
+		})
+	})
+}
+
+// without leaves out what was struck for a robot.
+func (p *policy) without(struck map[source]bool) *policy {
+	for _, r := range p.rules {
+		r.struck = r.struck || r.allow && struck[r.source]
 	}
-	for _, c := range list {
-		slices.Sort(c.names)
-	}
-	slices.SortFunc(list[1:], func(a, b *class) int { return cmp.Compare(a.name(), b.name()) })
-	for i, m := range models {
-		of := list
-		if own := alike[m.Agent]; own != nil {
-			of = []*class{own}
-		} else if m.Agent != "" {
-			of = list[:1]
+	p.ready()
+	return p
+}
+
+// byHead is rules by their first pieces.
+type byHead struct {
+	rules []*policyRule
+	from  map[string]int // the first rule that begins so
+}
+
+func (p *policy) denies() byHead {
+	b := byHead{from: map[string]int{}}
+	for _, r := range p.rules {
+		if !r.allow && !r.struck {
+			b.rules = append(b.rules, r)
 		}
-		for _, c := range of {
-			if m.Agent == veronica || c.name() != veronica {
-				c.readers |= 1 << i
+	}
+	slices.SortStableFunc(b.rules, func(a, b *policyRule) int { return strings.Compare(a.Pieces[0], b.Pieces[0]) })
+	for i := len(b.rules) - 1; i >= 0; i-- {
+		b.from[b.rules[i].Pieces[0]] = i
+	}
+	return b
+}
+
+// any reports whether something holds for a rule of which the first piece begins as a text
+// does, or the reverse.
+func (b byHead) any(head string, holds func(*policyRule) bool) bool {
+	for n := range len(head) {
+		if i, ok := b.from[head[:n]]; ok {
+			for ; i < len(b.rules) && b.rules[i].Pieces[0] == head[:n]; i++ {
+				if holds(b.rules[i]) {
+					return true
+				}
+			}
+		}
+	}
+	i, _ := slices.BinarySearchFunc(b.rules, head, func(r *policyRule, head string) int { return strings.Compare(r.Pieces[0], head) })
+	for ; i < len(b.rules) && strings.HasPrefix(b.rules[i].Pieces[0], head); i++ {
+		if holds(b.rules[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// prefers returns what is preferred for what a selector in URI form leads to, and the
+// line of each key: that of the longest path that states it, n on a tie. What an
+// annotation above states of a key by name holds against what one below states for all.
+func (p *policy) prefers(form string) map[string]*policyRule {
+	by := map[string]*policyRule{}
+	found := p.stated.Matching(form)
+	for _, m := range found {
+		r := p.states[m.Ref]
+		for _, s := range r.states {
+			above := func(m *readers.MatchRule) bool {
+				o := p.states[m.Ref]
+				return o.named && len(o.dir) < len(r.dir) && o.states.Of(s.Key) != robots.Unstated
+			}
+			if s.Preference == robots.Unstated || !r.named && slices.ContainsFunc(found, above) {
+				continue
+			}
+			if old := by[s.Key]; old == nil || r.Size > old.Size || r.Size == old.Size && s.Preference == robots.No {
+				by[s.Key] = r
+			}
+		}
+	}
+	return by
+}
+
+// programLines are what is denied for programs.
+func programLines(programs []string) (list []readers.Pattern) {
+	for _, p := range programs {
+		for _, end := range []string{"$", "/", "?"} {
+			if q, ok := programPattern(p, end); ok {
+				list = append(list, q)
 			}
 		}
 	}
 	return list
+}
+
+func programPattern(p, end string) (q readers.Pattern, ok bool) {
+	ext, isExt := strings.CutPrefix(p, "/*")
+	pieces := []string{readers.URI.Of(p)}
+	if isExt {
+		pieces = []string{"/", readers.URI.Of(ext)}
+	}
+	q = readers.Pattern{Pieces: pieces, Whole: end == "$"}
+	if end != "$" {
+		q.Pieces[len(pieces)-1] += readers.URI.Of(end)
+	}
+	q.Size = sizeOf(q)
+	return q, p != ""
+}
+
+// sortAnnotations sorts them from above to below.
+func sortAnnotations(list []*annotation) {
+	slices.SortFunc(list, func(a, b *annotation) int {
+		return cmp.Or(cmp.Compare(len(a.dir), len(b.dir)), strings.Compare(a.dir, b.dir))
+	})
 }

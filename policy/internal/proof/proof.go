@@ -1,69 +1,205 @@
 // Package proof compares a robots.txt with the annotations that it was made of.
 //
-// It reads the bytes of the annotations itself, works out what the policy is, and
-// asks models of all known readers ([readers.All]) what they make of the file:
-// for every selector that the server answers, in every spelling, and for names
-// that do not exist yet. It shares nothing with what wrote the file but the
-// package robots, so that a fault there is found here.
+// It reads the bytes of the annotations itself, works out what the policy is, and asks
+// models of readers ([readers.Reader]) about witnesses: selectors made from the patterns
+// of both sides alone. It knows no tree, and shares nothing with what wrote the file.
 //
-//	annotations ─ readNotes ─ rules ──── policy ─┐
-//	                                             ├─ walk ─ findings
-//	robots.txt ── readers.Parsed ───────── file ───┘
+//	annotations ─ note.go: rules ─ policy.go: what counts for a robot ─┐
+//	patterns of both ─ names.go: witnesses ────────────────────────────┼─ ask.go: findings
+//	robots.txt ─ file.go: lines about a part ─ readers: what each takes ┘
 //
-// Both sides are sets of patterns (pattern.go). The walk goes down the tree once for
-// each class of robots that are treated alike, and carries with it what of each
-// set is still in question. It does not go where the answer is the same for all
-// below, nor where it has been before: by another class, or for an earlier file,
-// with the same annotations and the same lines that reach the place.
+// What the file says of a top-level directory depends on the root's rules, those of the
+// directory, and the lines about it: it is proven for some of them at a time (part.go),
+// and taken over from an earlier proof while these are the same.
 package proof
 
-// Result is what a proof has found. It never changes.
-type Result[D comparable] struct {
-	Rows     []Row     // one for each of [readers.All], then [Preferences]
-	Findings []Finding // leaks first, then by file, line, reader and robot
+import (
+	"cmp"
+	"slices"
+	"strings"
 
-	root *node[D]
+	"github.com/gophd/gophd/robots/readers"
+)
+
+// Input is a file and what it was made of.
+type Input struct {
+	Notes    []Note
+	Programs []string         // as the compiler takes them
+	Shut     []string         // directories that are denied as a whole
+	File     []byte           // the robots.txt
+	Readers  []readers.Reader // nil: readers.All()
+
+	// Closed reports whether a spelling of a canonical selector is answered with a
+	// pointer only. If nil, none is.
+	Closed func(canonical, spelling string) bool
 }
 
-// Check compares in.File with the annotations. What prev has found is taken over
-// where neither the tree nor what reaches it has changed; the findings are the
-// same without it. No other Check may use prev at the same time.
-func Check[D comparable](in Input[D], prev *Result[D]) *Result[D] {
-	if prev == nil {
-		prev = &Result[D]{}
+// Finding is where a reader does not take the file as the annotations say.
+type Finding struct {
+	Leak     bool   // denied, but taken as allowed; else the reverse
+	Reader   string // the name of a row, or [Preferences]
+	Robot    string // "*" for all that nobody names; of several treated alike the first; two virtual agents with a "+"
+	File     string // of the rule that decides; "" if none does, or a program's
+	Line     int    // in it; 0: the annotation as a whole
+	Dir      string // of the annotation; "" if there is none
+	Count    int
+	Examples []string // up to ten, as they are asked
+}
+
+// Row is what one reader makes of the file.
+type Row struct {
+	Reader     string
+	Selectors  int // questions, for all robots together
+	Leaks      int
+	OverBlocks int
+}
+
+// Preferences is the name of the row and of the findings about Content-Usage. A leak is a
+// path of which the file permits more than the annotations, an over-block one of which it
+// states something else.
+const Preferences = "preferences"
+
+// Result is what a proof has found. It never changes.
+type Result struct {
+	Findings []Finding // leaks first, then by file, line, reader and robot
+	Rows     []Row     // one for each reader, then Preferences
+	TooMany  []string  // top-level directories of which more than [MaxPairs] pairs of patterns meet
+
+	notes map[[2]string]*noteText
+	parts map[uint64]*verdict
+}
+
+// MaxPairs is how many pairs of patterns of a top-level directory are looked at.
+const MaxPairs = 100_000
+
+// Check compares in.File with the annotations. What prev has found is taken over where
+// nothing has changed; the findings are the same without it. It may be used by others
+// meanwhile.
+func Check(in Input, prev *Result) *Result {
+	if in.Readers == nil {
+		in.Readers = readers.All()
 	}
-	p, r := &prover[D]{in: in}, &Result[D]{}
-	for _, m := range models {
-		r.Rows = append(r.Rows, Row{Reader: m.Name})
+	if prev == nil {
+		prev = &Result{}
+	}
+	r := &Result{notes: map[[2]string]*noteText{}, parts: map[uint64]*verdict{}}
+	for _, row := range in.Readers {
+		r.Rows = append(r.Rows, Row{Reader: row.Name})
 	}
 	r.Rows = append(r.Rows, Row{Reader: Preferences})
-	ofAll := map[string]bool{} // what was found for all robots
-	p.each(prev.root, func(c *class, t *tally) { r.add(c, t, ofAll) })
+	for _, p := range newProver(in, prev, r).parts() {
+		key := p.key()
+		v := prev.parts[key]
+		if v == nil {
+			v = p.prove()
+		}
+		r.parts[key] = v
+		r.add(v)
+	}
 	r.sort()
-	r.root = p.root
 	return r
 }
 
-// each proves the file for every class of robots, and tells what was found.
-func (p *prover[D]) each(prev *node[D], found func(*class, *tally)) {
-	p.root = p.count(p.in.Root, "", "", prev)
-	p.compare()
-	reading, list := p.read()
-	notes := p.notes(false)
-	var strict *set
-	if len(list) > 1 {
-		strict = fileSet(reading, "*", 1<<strictModel)
+// annotations reads the notes, those that prev has read already from it.
+func (r *Result) annotations(in Input, prev *Result) []*annotation {
+	shut := map[string]string{} // the note that is reported, by directory
+	for _, dir := range in.Shut {
+		shut[dir] = ""
 	}
-	p.most = 2 * len(list)
-	for i, c := range list {
-		c.take(notes, reading, p.in.Programs)
-		c.read(reading, strict)
-		p.number, p.class = i, c
-		t := &tally{}
-		p.start(t)
-		found(c, t)
+	for _, n := range in.Notes {
+		if n.Err != nil {
+			shut[n.Dir] = n.File
+		}
 	}
-	for _, kid := range p.tops {
-		kid.part.classes = p.classes
+	byDir := map[string]*annotation{}
+	for _, n := range in.Notes {
+		dir, denied := within(n.Dir, shut)
+		if !denied {
+			dir = n.Dir
+		}
+		a := byDir[dir]
+		if a == nil {
+			a = &annotation{dir: dir}
+			byDir[dir] = a
+		}
+		if denied {
+			if a.denied = true; a.shut == "" || n.Dir == dir {
+				a.shut = n.File
+			}
+			continue
+		}
+		t := prev.notes[[2]string{n.Dir, n.File}]
+		if t == nil || string(t.Data) != string(n.Data) || t.Err != nil {
+			t = readNote(n)
+		}
+		r.notes[[2]string{n.Dir, n.File}] = t
+		a.notes = append(a.notes, t)
 	}
+	for dir := range shut {
+		if _, above := within(strings.TrimSuffix(dir, "/"), shut); !above && byDir[dir] == nil {
+			byDir[dir] = &annotation{dir: dir, denied: true}
+		}
+	}
+	if byDir["/"] == nil {
+		byDir["/"] = &annotation{dir: "/"}
+	}
+	list := make([]*annotation, 0, len(byDir))
+	for _, a := range byDir {
+		list = append(list, a)
+	}
+	sortAnnotations(list)
+	return list
+}
+
+// within returns the highest of some directories that a selector lies in.
+func within(sel string, dirs map[string]string) (dir string, ok bool) {
+	if len(dirs) == 0 {
+		return "", false
+	}
+	for i := range len(sel) {
+		if sel[i] == '/' {
+			if _, ok := dirs[sel[:i+1]]; ok {
+				return sel[:i+1], true
+			}
+		}
+	}
+	return "", false
+}
+
+// add adds what was found in a part.
+func (r *Result) add(v *verdict) {
+	for i := range v.rows {
+		r.Rows[i].Selectors += v.rows[i].Selectors
+		r.Rows[i].Leaks += v.rows[i].Leaks
+		r.Rows[i].OverBlocks += v.rows[i].OverBlocks
+	}
+	r.Findings = append(r.Findings, v.findings...)
+	r.TooMany = append(r.TooMany, v.tooMany...)
+}
+
+// sort puts findings about the same together, and in order.
+func (r *Result) sort() {
+	order := func(a, b Finding) int {
+		if a.Leak != b.Leak {
+			if a.Leak {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Dir, b.Dir),
+			strings.Compare(a.Reader, b.Reader), strings.Compare(a.Robot, b.Robot))
+	}
+	slices.SortStableFunc(r.Findings, order)
+	list := r.Findings[:0:0]
+	for _, f := range r.Findings {
+		if n := len(list) - 1; n >= 0 && order(list[n], f) == 0 {
+			list[n].Count += f.Count
+			list[n].Examples = slices.Concat(list[n].Examples, f.Examples)
+			list[n].Examples = list[n].Examples[:min(len(list[n].Examples), maxExamples)]
+			continue
+		}
+		list = append(list, f)
+	}
+	r.Findings = list
+	slices.Sort(r.TooMany)
 }

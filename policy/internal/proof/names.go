@@ -1,4 +1,4 @@
-package witness
+package proof
 
 import (
 	"strings"
@@ -12,6 +12,7 @@ import (
 type witness struct {
 	sel, form string // as it is, and in URI form
 	dir       bool
+	odd       bool // as a reader misreads a line: that it is kept out is no news
 }
 
 // witnesses are made of patterns alone.
@@ -20,6 +21,7 @@ type witnesses struct {
 	token string                // what nobody writes
 	list  []witness
 	seen  map[string]bool
+	odd   bool // as those that are added
 }
 
 // pattern adds names that a pattern of an annotation just matches, with each star once
@@ -51,11 +53,13 @@ func (w *witnesses) line(value string, allow bool, rows []readers.Reader) {
 		return
 	}
 	w.decoded(strings.Split(text, "*"))
+	w.odd = true
 	for _, r := range rows {
 		for _, p := range r.Patterns(robots.Rule{Allow: allow, Pattern: value}) {
 			w.decoded(p.Pieces)
 		}
 	}
+	w.odd = false
 }
 
 func (w *witnesses) decoded(pieces []string) {
@@ -111,5 +115,5 @@ func (w *witnesses) add(sel string) {
 			return
 		}
 	}
-	w.list = append(w.list, witness{sel, readers.URI.Of(sel), strings.HasSuffix(sel, "/")})
+	w.list = append(w.list, witness{sel, readers.URI.Of(sel), strings.HasSuffix(sel, "/"), w.odd})
 }

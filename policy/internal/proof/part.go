@@ -1,4 +1,4 @@
-package witness
+package proof
 
 import (
 	"bytes"
@@ -249,7 +249,7 @@ func (of *part) witnesses() (list []witness, tooMany []string) {
 			continue
 		}
 		w.line(path, l.Kind == robots.KindAllow, of.in.Readers)
-		if q, ok := patternBelow("/", path); ok && strings.HasPrefix(path, "/") && !said[starred(q)] {
+		if q, ok := patternBelow("/", path); ok && !said[starred(q)] {
 			said[starred(q)] = true
 			top := decode(topOf(q.Pieces[0] + "*"))
 			if byTop[top] == nil {

@@ -1,4 +1,4 @@
-package witness
+package proof
 
 import (
 	"fmt"
@@ -34,7 +34,7 @@ func TestAsOracle(t *testing.T) {
 	}
 	sites = append(sites, oracle.Of(map[string]string{"/": "Disallow: b\nUser-agent: researcher\nDisallow: *$\n", "/b/": "Allow: b\n"}),
 		oracle.Of(map[string]string{"/i.html/": "Allow: i*$\n"}, "/*.cgi"))
-	for seed := range uint64(300) {
+	for seed := range uint64(150) {
 		sites = append(sites, oracle.Draw(rand.New(rand.NewPCG(seed, 21))))
 	}
 	bad := 0

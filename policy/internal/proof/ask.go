@@ -1,4 +1,4 @@
-package witness
+package proof
 
 import (
 	"maps"
@@ -188,7 +188,7 @@ func (a *asking) about(robot string, w *witness, by *policyRule, list []*taker) 
 		typ = '1'
 	}
 	for i, spelling := range w.spellings() {
-		if i > 0 && !denied {
+		if !denied && (i > 0 || w.odd) {
 			break
 		}
 		for _, t := range list {

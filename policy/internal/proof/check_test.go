@@ -1,4 +1,4 @@
-package witness
+package proof
 
 import (
 	"errors"
@@ -88,6 +88,7 @@ func TestFindings(t *testing.T) {
 		{Input{Notes: notes("/", "Disallow: /*9\n"), File: []byte("User-agent: *\nDisallow: /*9\n")}, "true google-raw * .robots:1 / é"},
 		{Input{Notes: notes("/", "Disallow: /\nUser-agent: bot\nAllow: /a\n"), File: []byte("User-agent: *\nDisallow: /\n\nUser-agent: bot\nAllow: /a\n"), Closed: never}, "true 1994 xbotx .robots:1 / /a"},
 		{Input{Notes: notes("/", "User-agent: archiver\nDisallow: /b\nUser-agent: indexer\nAllow: /b\n"), File: []byte("User-agent: archiver\nDisallow: /b\n\nUser-agent: indexer\nAllow: /b\n"), Closed: never}, "true rfc9309 archiver+indexer .robots:2 / /b"},
+		{Input{Notes: notes("/", "Disallow: */*/\n"), File: []byte("User-agent: *\nAllow: /b\nDisallow: /\n"), Closed: never}, "true first-match * .robots:1 / /bzqj/zqj/zqj"},
 		{Input{Notes: notes("/", "Content-Usage: search=n\n", "/d/", "Content-Usage: train-ai=y\n"), File: []byte("User-agent: *\nContent-Usage: search=n\nContent-Usage: /d/ train-ai=y\n")}, "true preferences * .robots:1 / /d/"},
 		{Input{Notes: notes("/", "Content-Usage: search=y\n"), File: []byte("User-agent: *\nContent-Usage: search=n\n")}, "false preferences * .robots:1 / /"},
 		{Input{Notes: notes("/", "Disallow: /x\n"), File: []byte("User-agent: *\nDisallow: /x\nContent-Usage: /d/ search=y\n")}, "true preferences * :0  /d/"},
