@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/policy/internal/oracle"
-	"github.com/gophd/gophd/policy/internal/witness"
+	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 )
@@ -16,12 +16,12 @@ import (
 // found returns the leaks that the proof finds in a file, as "reader file:line". With
 // closed no spelling without a slash is served.
 func found(s oracle.Site, file string, closed bool) (list []string) {
-	in := witness.Input{Programs: s.Programs, File: []byte(file), Readers: readers.All(), Closed: func(canonical, spelling string) bool { return closed && spelling != canonical }}
+	in := proof.Input{Programs: s.Programs, File: []byte(file), Readers: readers.All(), Closed: func(canonical, spelling string) bool { return closed && spelling != canonical }}
 	for _, n := range s.Notes {
-		in.Notes = append(in.Notes, witness.Note(n))
+		in.Notes = append(in.Notes, proof.Note(n))
 	}
-	for _, f := range witness.Check(in, nil).Findings {
-		if f.Leak && f.Reader == witness.Preferences {
+	for _, f := range proof.Check(in, nil).Findings {
+		if f.Leak && f.Reader == proof.Preferences {
 			list = append(list, f.Reader)
 		} else if f.Leak {
 			list = append(list, fmt.Sprintf("%s %s:%d", f.Reader, f.File, f.Line))
@@ -58,12 +58,12 @@ func leaks(s oracle.Site, file string, closed bool) (list []string) {
 			got, want := rfc.Usage(robot, oracle.Escape(sel)), p.Preferences(robot, sel)
 			for _, s := range got {
 				if rules.Decide(sel).Allowed && s.Preference == robots.Yes && want[s.Key] != "y" && robot != "veronica" {
-					list = append(list, witness.Preferences)
+					list = append(list, proof.Preferences)
 				}
 			}
 			for key, value := range want {
 				if rules.Decide(sel).Allowed && rfc.Allowed(robot, oracle.Escape(sel)) && value == "n" && got.Of(key) != robots.No && robot != "veronica" {
-					list = append(list, witness.Preferences)
+					list = append(list, proof.Preferences)
 				}
 			}
 		}
