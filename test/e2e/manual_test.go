@@ -62,7 +62,7 @@ func TestReadmeCode(t *testing.T) {
 	if len(blocks) != 3 {
 		t.Fatalf("%d blocks of Go", len(blocks))
 	}
-	code := "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n"
+	code := "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\t\"io\"\n\t\"net/http\"\n\t\"os\"\n"
 	for _, name := range []string{"answer", "answer/gopher", "menu", "robots", "robots/client", "server", "site"} {
 		code += "\t\"github.com/gophd/gophd/" + name + "\"\n"
 	}

@@ -197,19 +197,19 @@ func TestFollows(t *testing.T) {
 // What is beyond the bound is left out and told; the rest is found.
 func TestMemory(t *testing.T) {
 	files := map[string]string{}
-	for i := range 60 {
+	for i := range 40 {
 		var b strings.Builder
-		for j := range 2000 {
+		for j := range 300 {
 			fmt.Fprintf(&b, "w%dx%d ", i, j)
 		}
 		files[fmt.Sprintf("%02d.txt", i)] = b.String()
 	}
-	f := open(t, files, func(s *Searcher) { s.Memory = 1 << 19 })
+	f := open(t, files, func(s *Searcher) { s.Memory = 1 << 16 })
 	if f.left.Load() == 0 || f.found("w0x1") != "0/00.txt" && f.found("w1x1") != "0/01.txt" {
 		t.Errorf("left out %d", f.left.Load())
 	}
 	if help := f.ask(""); !strings.Contains(help, "did not fit into the index") {
-		t.Errorf("nobody is told: %q", help)
+		t.Errorf("the help does not say so: %q", help)
 	}
 }
 
