@@ -50,13 +50,13 @@ type question struct {
 	generated bool
 }
 
-// record is what is kept of a run.
-type record struct {
+// kitRecord is what is kept of a run.
+type kitRecord struct {
 	Date     string    `json:"date"`
-	Programs []program `json:"programs"`
+	Programs []askedParser `json:"programs"`
 }
 
-type program struct {
+type askedParser struct {
 	Name      string `json:"name"` // with its version
 	Kit       [2]int `json:"kit"`  // agreed, asked
 	Generated [2]int `json:"generated"`
@@ -64,7 +64,7 @@ type program struct {
 
 func main() {
 	if text, err := os.ReadFile(recordFile); err == nil {
-		var old record
+		var old kitRecord
 		if at, err := time.Parse(time.DateOnly, dateOf(text, &old)); err == nil && time.Since(at) > maxAge {
 			fmt.Printf("doc/agreement.md is of %s, older than six months\n", old.Date)
 		}
@@ -73,14 +73,14 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	next := record{Date: time.Now().UTC().Format(time.DateOnly)}
+	next := kitRecord{Date: time.Now().UTC().Format(time.DateOnly)}
 	for _, command := range commands() {
 		p, err := ask(command, all)
 		if err != nil {
 			fmt.Printf("left out: %s: %v\n", command[0]+" "+command[len(command)-1][:min(20, len(command[len(command)-1]))], err)
 			continue
 		}
-		if slices.ContainsFunc(next.Programs, func(o program) bool { return o.Name == p.Name }) {
+		if slices.ContainsFunc(next.Programs, func(o askedParser) bool { return o.Name == p.Name }) {
 			continue // two interpreters have the same protego
 		}
 		fmt.Printf("%s: the kit %d of %d, generated %d of %d\n", p.Name, p.Kit[0], p.Kit[1], p.Generated[0], p.Generated[1])
@@ -98,7 +98,7 @@ func main() {
 	}
 }
 
-func dateOf(text []byte, r *record) string {
+func dateOf(text []byte, r *kitRecord) string {
 	_ = json.Unmarshal(text, r)
 	return r.Date
 }
@@ -117,24 +117,24 @@ func commands() (list [][]string) {
 }
 
 // ask runs one program on all questions.
-func ask(command []string, all []question) (program, error) {
+func ask(command []string, all []question) (askedParser, error) {
 	var in, out, errs bytes.Buffer
 	enc := json.NewEncoder(&in)
 	for _, q := range all {
 		if err := enc.Encode(q); err != nil {
-			return program{}, err
+			return askedParser{}, err
 		}
 	}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &errs
 	if err := cmd.Run(); err != nil {
 		last := strings.Split(strings.TrimSpace(errs.String()), "\n")
-		return program{}, fmt.Errorf("%w: %.80s", err, last[len(last)-1])
+		return askedParser{}, fmt.Errorf("%w: %.80s", err, last[len(last)-1])
 	}
 	lines := bufio.NewScanner(&out)
 	lines.Buffer(nil, out.Len()+1)
 	lines.Scan()
-	p := program{Name: lines.Text()}
+	p := askedParser{Name: lines.Text()}
 	if lines.Scan(); len(lines.Text()) != len(all) {
 		return p, errors.New("it does not answer every question")
 	}

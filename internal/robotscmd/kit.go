@@ -47,7 +47,7 @@ func (c *Command) Kit(ctx context.Context) error {
 	return err
 }
 
-// outdated says if the keys of preferences were compared with their sources long ago.
+// outdated returns a line if the keys of preferences were compared with their sources long ago.
 func outdated(now time.Time) string {
 	if at, err := time.Parse(time.DateOnly, robots.VocabularyChecked); err == nil && now.Sub(at) > 183*24*time.Hour {
 		return "the keys of preferences are those of " + robots.VocabularyChecked + ": more than six months old\n"
