@@ -52,7 +52,7 @@ type question struct {
 
 // kitRecord is what is kept of a run.
 type kitRecord struct {
-	Date     string    `json:"date"`
+	Date     string        `json:"date"`
 	Programs []askedParser `json:"programs"`
 }
 
