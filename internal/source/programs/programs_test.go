@@ -68,6 +68,9 @@ func respond(conn net.Conn, done <-chan struct{}) {
 		return err
 	}
 	switch {
+	case strings.HasSuffix(env["PATH_INFO"], "/die"):
+		_ = send(3, []byte{0, 0, 0, 1, 0, 0, 0, 0})
+		return
 	case strings.HasSuffix(env["PATH_INFO"], "/hang"):
 		<-done
 	case strings.HasSuffix(env["PATH_INFO"], "/flood"):
@@ -201,6 +204,9 @@ func TestWhoAnswers(t *testing.T) {
 	h.Rules[1].Client.Timeout = 100 * time.Millisecond
 	if _, err := ask(h, "/app/deep/hang", "q"); err == nil || server.ErrorMessage(err) != "The program does not answer" {
 		t.Errorf("a program that hangs: %v", err)
+	}
+	if _, err := ask(h, "/app/die", ""); err == nil || server.ErrorMessage(err) != "The program failed" || err.Error() != "/app ended without output, exit 1" {
+		t.Errorf("a program that dies: %v", err)
 	}
 	if got, err := ask(h, "/app/flood", ""); server.KindOf(err) != server.Internal || len(got) > 1<<20 {
 		t.Errorf("a flood: %d bytes, %v", len(got), err)

@@ -95,11 +95,16 @@ func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, 
 		return nil, failed(err)
 	}
 	in := fastcgi.NewReader(reply)
-	header, _ := fastcgi.ReadHeader(in)
-	if header.Status >= 400 {
+	header, known := fastcgi.ReadHeader(in)
+	if !known && in.Buffered() == 0 && reply.Exit() != 0 {
+		err = &server.Error{Kind: server.Internal, Message: "The program failed", Err: fmt.Errorf("/%s ended without output, exit %d", s.called, reply.Exit())}
+	} else if header.Status >= 400 {
+		err = refused(header.Status)
+	}
+	if err != nil {
 		_ = reply.Close()
 		left()
-		return nil, refused(header.Status)
+		return nil, err
 	}
 	out := readAhead(&output{in: in, Stdout: reply, name: s.called, log: h.Log}, cancel, &h.ahead, left)
 	base := path.Base(s.name)
