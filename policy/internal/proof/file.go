@@ -82,7 +82,7 @@ func pathOf(l *robots.Line) (path string, ok bool) {
 func headsOf(l *robots.Line, rows []readers.Reader) (heads []string) {
 	path, _ := pathOf(l)
 	if l.Kind == robots.KindUsage || path != "" && readers.Plain(path) {
-		path, _, _ = strings.Cut(path, "*")
+		path, _, _ = strings.Cut(strings.TrimSuffix(path, "$"), "*")
 		return append(heads, decode(path))
 	}
 	for _, r := range rows {
