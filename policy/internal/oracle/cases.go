@@ -49,6 +49,7 @@ var Cases = []Case{
 	{"a directory that cannot be read", unreadable(notes{"/": "Allow: /d/x\nAllow: /*/y\nUser-agent: foo\nAllow: /d/\n", "/d/": "Allow: /\n", "/d/e/": "Allow: /\n"}, "/d/"), []string{"* -/d/ -/d/x -/d/e/x +/d +/q/y", "foo -/d/x"}},
 	{"virtual agents lose nothing that either is denied", Of(notes{"/": "Disallow: /a\nUser-agent: archiver\nAllow: /a\nDisallow: /b\nUser-agent: indexer\nDisallow: /c\n"}), []string{"archiver +/a -/b", "indexer +/a -/c", "webproxy -/a"}},
 	{"preferences key by key", Of(notes{"/": "Content-Usage: train-ai=n, search=n\n", "/~bob/": "Content-Usage: search=y\nContent-Usage: /x/ train-ai=y\n"}), []string{"* +/~bob/a search=y train-ai=n +/~bob/x/a search=y train-ai=y +/a search=n train-ai=n"}},
+	{"a preference about a name that is a directory, too", Of(notes{"/": "Content-Usage: /b$ search=n\n", "/b/": "Disallow: /x\n"}), []string{"* +/b search=n +/b/a -/b/x"}},
 	{"preferences by name", Of(notes{"/": "User-agent: foo\nContent-Usage: train-ai=n\n", "/~bob/": "Content-Usage: train-ai=y, search=y\n"}), []string{"foo +/~bob/a train-ai=n search=y", "* +/~bob/a train-ai=y search=y"}},
 }
 
