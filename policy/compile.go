@@ -132,7 +132,7 @@ type work struct {
 // read reads the annotations, directory by directory.
 func (w *work) read(annotations []Annotation, prev *Compiled) {
 	list := slices.Clone(annotations)
-	slices.SortStableFunc(list, func(a, b Annotation) int {
+	slices.SortFunc(list, func(a, b Annotation) int {
 		if c := strings.Compare(a.Dir, b.Dir); c != 0 {
 			return c
 		}

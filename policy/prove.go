@@ -400,14 +400,22 @@ var codeText = map[string]string{
 
 // overBlock reports what is allowed, but taken as denied, at the line that is the cause:
 // the Allow that should hold, or, where no rule says so, what the reader takes for a
-// Disallow of it. Not reported is that Veronica-2 takes "/d" for "/d/", and what is
-// denied to robots that are taken for others by parts of their names.
+// Disallow of it. Not reported is that Veronica-2 takes "/d" for "/d/", that a name with a
+// byte that is escaped is lost, and what is denied to robots that are taken for others by
+// parts of their names.
 func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
-	below := slices.ContainsFunc(w.readers, func(rd readers.Reader) bool { return rd.Name == f.Reader && rd.Below })
+	var reader readers.Reader
+	for _, rd := range w.readers {
+		if rd.Name == f.Reader {
+			reader = rd
+		}
+	}
 	sels := slices.DeleteFunc(slices.Clone(f.Examples), func(sel string) bool {
-		return below && w.denies("/"+strings.Trim(sel, "/")+"/")
+		return reader.Below && w.denies("/"+strings.Trim(sel, "/")+"/") ||
+			f.File == "" && reader.Lacks(readers.NeedsEscapes) != 0 && !readers.Plain(sel)
 	})
-	if len(sels) == 0 || f.Robot != "*" && w.named[strings.ToLower(f.Robot)] == nil && !strings.Contains(f.Robot, "+") && f.Robot != veronica {
+	isNamed := f.Robot == "*" || reader.Agent == veronica || w.named[strings.ToLower(f.Robot)] != nil || strings.Contains(f.Robot, "+")
+	if len(sels) == 0 || !isNamed {
 		return Report{}, false
 	}
 	r = NewReport(CodeOverBlock, f.File, f.Line, "not every reader can be told what it allows")

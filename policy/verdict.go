@@ -17,13 +17,13 @@ import (
 type verdicts struct {
 	agents []string        // a robot of each class; "*" is the first
 	rules  []*robots.Rules // what the file says to them after RFC 9309, but for veronica's weak lines
-	open   func() []asked
+	asked  []asked
 }
 
 // asked is what the robots of one kind make of the file.
 type asked struct {
 	reader readers.Reader
-	robots []*readers.Matcher // a robot of each class
+	robots func() []*readers.Matcher // of each class one; made when they are asked first
 }
 
 // judge reads a file.
@@ -35,21 +35,20 @@ func (c *Compiled) judge(file []byte) (v verdicts) {
 			v.rules = append(v.rules, f.Agent(class.token))
 		}
 	}
-	v.open = sync.OnceValue(func() (list []asked) {
-		f := readers.Open(file)
-		for _, r := range c.readers {
-			as := v.agents
-			if !r.Groups || r.Agent != "" { // the robot's name does not matter
-				as = as[:1]
-			}
-			read := asked{reader: r}
-			for _, agent := range as {
-				read.robots = append(read.robots, r.ReadFile(f).Agent(agent))
-			}
-			list = append(list, read)
+	open := sync.OnceValue(func() *readers.Parsed { return readers.Open(file) })
+	for _, r := range c.readers {
+		as := v.agents
+		if !r.Groups || r.Agent != "" { // the robot's name does not matter
+			as = as[:1]
 		}
-		return list
-	})
+		v.asked = append(v.asked, asked{r, sync.OnceValue(func() (robots []*readers.Matcher) {
+			reading := r.ReadFile(open())
+			for _, agent := range as {
+				robots = append(robots, reading.Agent(agent))
+			}
+			return robots
+		})})
+	}
 	return v
 }
 
@@ -82,9 +81,9 @@ func (c *Compiled) Closed(canonical, spelling string) bool {
 
 func (v *verdicts) isClosed(canonical, spelling string) bool {
 	mayDeny := slices.Contains(v.agents, veronica) || v.denies(canonical)
-	return canonical != spelling && spelling != "" && canonical != "/"+robotsFile && mayDeny && slices.ContainsFunc(v.open(), func(r asked) bool {
+	return canonical != spelling && spelling != "" && canonical != "/"+robotsFile && mayDeny && slices.ContainsFunc(v.asked, func(r asked) bool {
 		asked := r.reader.Asks(spelling)
-		return asked != canonical && slices.ContainsFunc(r.robots, func(m *readers.Matcher) bool { return !m.Allowed(canonical) && m.Allowed(asked) })
+		return asked != canonical && slices.ContainsFunc(r.robots(), func(m *readers.Matcher) bool { return !m.Allowed(canonical) && m.Allowed(asked) })
 	})
 }
 
