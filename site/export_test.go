@@ -1,4 +1,13 @@
 package site
 
+import "github.com/gophd/gophd/internal/disk"
+
 // Unprivileged is for the tests outside the package.
 var Unprivileged = unprivileged
+
+// namesScanner is a scanner that keeps the names of all files.
+func namesScanner(r *disk.Root) *scanner {
+	s := newScanner(r)
+	s.names = true
+	return s
+}

@@ -258,7 +258,7 @@ func TestReadFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	broken = false
-	s, err = Open(dir, Config{Watch: WatchOff})
+	s, err = Open(dir, Config{Watch: WatchOff, Names: true})
 	must(t, err)
 	snap, stop, err := s.Read(t.Context())
 	must(t, err)

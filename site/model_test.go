@@ -166,7 +166,7 @@ func TestRescanIsScan(t *testing.T) {
 		p := &played{dir: dir, dirs: map[string]bool{}}
 		s, err := Open(dir, Config{})
 		must(t, err)
-		scan := newScanner(s.served.Load().root)
+		scan := namesScanner(s.served.Load().root)
 		tree, err := scan.tree()
 		must(t, err)
 		compiled := policy.Compile(policy.Input{Annotations: tree.annotations()}, nil)
@@ -174,12 +174,12 @@ func TestRescanIsScan(t *testing.T) {
 			for range rapid.IntRange(1, 6).Draw(rt, "steps") {
 				p.step(rt)
 			}
-			fresh, err := newScanner(s.served.Load().root).tree()
+			fresh, err := namesScanner(s.served.Load().root).tree()
 			must(t, err)
 			before := dump(tree)
 			dirs, all := p.take()
 			if all {
-				scan = newScanner(s.served.Load().root)
+				scan = namesScanner(s.served.Load().root)
 				tree, err = scan.tree()
 				must(t, err)
 			} else {

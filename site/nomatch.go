@@ -1,8 +1,10 @@
 package site
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,14 +23,14 @@ type spoken map[*policy.Annotation][]policy.Report
 
 // speak returns the reports about the annotations of a tree. Those of annotations that
 // were there before are kept.
-func speak(tree *Dir, c *policy.Compiled, own []string, before spoken) spoken {
+func speak(f finder, before spoken) spoken {
 	next := spoken{}
-	tree.each(".", func(name string, d *Dir) {
+	f.tree.each(".", func(name string, d *Dir) {
 		for _, a := range d.Notes {
 			list, known := before[a]
 			if !known {
-				for _, r := range c.Rules(a.File) {
-					if said, ok := (finder{tree, c, own}).about(r); ok {
+				for _, r := range f.c.Rules(a.File) {
+					if said, ok := f.about(r); ok {
 						list = append(list, said)
 					}
 				}
@@ -59,6 +61,41 @@ type finder struct {
 	tree *Dir
 	c    *policy.Compiled
 	own  []string // selectors that are no files; without a leading slash, names in any directory
+
+	list func(dir string) []string // the files of a directory, sorted; nil: the tree has them
+}
+
+func (f finder) files(d *Dir, dir string) []string {
+	if f.list == nil {
+		return d.Files
+	}
+	return f.list(cmp.Or(strings.Trim(dir, "/"), "."))
+}
+
+// lister returns a function that lists the files of a directory, once; nil if the tree
+// has their names. It may list some that are not served.
+func (s *scanner) lister() func(dir string) []string {
+	if s.aside == nil {
+		return nil
+	}
+	known := map[string][]string{}
+	return func(dir string) []string {
+		names, ok := known[dir]
+		if !ok {
+			t, _, rest := s.root.At(dir)
+			list, _ := s.aside.Named(dir).List(filepath.Join(t.Dir, rest))
+			for _, e := range list {
+				if selector.Askable(e.Name()) && !e.IsDir() {
+					names = append(names, e.Name())
+				}
+			}
+			if at, found := slices.BinarySearch(names, capsName); dir == "." && !found {
+				names = slices.Insert(names, at, capsName)
+			}
+			known[dir] = names
+		}
+		return names
+	}
 }
 
 // about reports a rule whose path is not there.
@@ -105,8 +142,9 @@ func (f finder) exists(r policy.AnnotationRule) bool {
 	if begin == "" && r.Matches("/"+dir) {
 		return true
 	}
-	from, _ := slices.BinarySearch(d.Files, begin)
-	for _, name := range d.Files[from:] {
+	files := f.files(d, dir)
+	from, _ := slices.BinarySearch(files, begin)
+	for _, name := range files[from:] {
 		if !strings.HasPrefix(name, begin) {
 			break
 		}
@@ -174,7 +212,7 @@ func (f finder) nearest(r policy.AnnotationRule) string {
 	for _, sub := range d.Dirs {
 		try(sub.Name, "/")
 	}
-	for _, file := range d.Files {
+	for _, file := range f.files(d, at) {
 		try(file, "")
 	}
 	if len(rest) < 3 && least > 0 {

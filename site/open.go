@@ -138,7 +138,7 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 	}
 	defer r.Close()
 	scan := newScanner(r)
-	scan.read = read
+	scan.read, scan.names = read, true
 	tree, err := scan.tree()
 	if err != nil {
 		return nil, err

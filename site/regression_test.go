@@ -73,11 +73,13 @@ func TestNothingIsCompiledForTexts(t *testing.T) {
 		write(t, dir, map[string]string{"d/x": text})
 		time.Sleep(60 * time.Millisecond)
 	}
+	write(t, dir, map[string]string{"d/new": "x"})
+	time.Sleep(60 * time.Millisecond)
 	if s.Now() != before {
 		t.Error("a new snapshot")
 	}
-	write(t, dir, map[string]string{"d/new": "x"})
-	soon(t, "a new name", func() bool { return s.Now() != before })
+	write(t, dir, map[string]string{"d/.robots": "Disallow: /new\n"})
+	soon(t, "a new annotation", func() bool { return s.Now() != before })
 }
 
 // Links that lead to too much are not served, in the order of their names, and
@@ -88,7 +90,7 @@ func TestLinkBudget(t *testing.T) {
 	r, err := disk.Caller(disk.Direct).OpenRoot(dir)
 	must(t, err)
 	defer r.Close()
-	scan := newScanner(r)
+	scan := namesScanner(r)
 	scan.budget = 2
 	tree, err := scan.tree()
 	must(t, err)

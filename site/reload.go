@@ -147,7 +147,10 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	}
 	for {
 		scan := newScanner(from)
-		scan.answered = s.conf.Programs
+		scan.answered, scan.names = s.conf.Programs, s.conf.Names
+		if !scan.names {
+			scan.aside = disk.Guarded(s.guard)
+		}
 		scan.read = &s.scanned
 		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
@@ -229,7 +232,7 @@ func compile(conf Config, tree *Dir, old *Snapshot, scan *scanner) *Snapshot {
 	next := &Snapshot{Tree: tree, Compiled: policy.Compile(policy.Input{Annotations: tree.annotations(), Programs: conf.Programs}, old.Compiled), refused: scan.refused,
 		included: scan.included(old), programs: scan.foundPrograms(), changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()
-	next.spoken = speak(tree, next.Compiled, conf.Own, old.spoken)
+	next.spoken = speak(finder{tree: tree, c: next.Compiled, own: conf.Own, list: scan.lister()}, old.spoken)
 	next.Reports = slices.Concat(append(slices.Collect(maps.Values(next.spoken)), next.Compiled.Reports(), strays(tree))...)
 	slices.SortStableFunc(next.Reports, func(a, b policy.Report) int { return diag.Compare(a.Diagnostic, b.Diagnostic) })
 	unproven := (*policy.Compiled).Unproven

@@ -46,7 +46,8 @@ type scanner struct {
 	busy     map[string]struct{}  // real directories with a map or an annotation that somebody holds a lease on
 	failed   error                // why nothing that was read can be relied on
 	read     *atomic.Int64        // counts directories; nil: nobody wants to know
-	room     room
+	names    bool                 // Config.Names
+	aside    disk.Caller          // for what nobody waits for; nil: the names are known
 }
 
 func newScanner(r *disk.Root) *scanner {
@@ -65,9 +66,7 @@ func (s *scanner) call(name string, f func() error) error {
 
 // tree reads everything.
 func (s *scanner) tree() (*Dir, error) {
-	s.room.shared = true
 	d, err := s.dir(rootPlace(), nil)
-	s.room = room{}
 	if err = cmp.Or(s.failed, err); err != nil {
 		return nil, err
 	}
@@ -99,7 +98,7 @@ func (s *scanner) dir(p location, old *Dir) (*Dir, error) {
 		s.read.Add(1)
 	}
 	slices.SortFunc(list, func(a, b disk.Dirent) int { return strings.Compare(a.Base, b.Base) })
-	r := reading{scanner: s, at: p, dir: s.room.dir(p.base), kept: list[:0]}
+	r := reading{scanner: s, at: p, dir: &Dir{Name: p.base}, kept: list[:0]}
 	delete(s.busy, p.real)
 	r.readMaps(list)
 	for _, e := range list {
@@ -116,7 +115,6 @@ func (s *scanner) dir(p location, old *Dir) (*Dir, error) {
 	}
 	s.charge(p, len(r.kept)-size(old))
 	r.caps()
-	r.pack()
 	r.fill(old, before)
 	return settled(r.dir, old), err
 }
@@ -251,30 +249,23 @@ func (r *reading) resolve(name string) (real string, mode fs.FileMode, err error
 	return real, mode, err
 }
 
-// pack puts the names of the directory into one string, and makes room for the lists
-// of them: of a million names each in memory of its own would take twice as much.
-func (r *reading) pack() {
-	size, dirs := 0, 0
-	for _, e := range r.kept {
-		size += len(e.Base)
-		if e.IsDir() {
-			dirs++
-		}
-	}
-	names := r.room.names(size)
-	for i, e := range r.kept {
-		start := names.Len()
-		names.WriteString(e.Base)
-		r.kept[i].Base = names.String()[start:]
-	}
-	r.dir.Files = take(&r.room.files, len(r.kept)-dirs, r.room.atOnce(roomFiles))
-	r.dir.Dirs = take(&r.room.subs, dirs, r.room.atOnce(roomSubs))
+// keepsFiles reports whether the names of the files are of interest: policy depends on
+// annotations alone, and of a million files they would take most of the memory.
+func (r *reading) keepsFiles() bool {
+	t, _, rest := r.root.At(r.at.real)
+	return r.names || r.at.linked() || t.Owner != disk.AnyOwner && rest == "."
 }
 
-// fill fills in the files and directories. A directory is taken over from old
+// fill fills in the directories, and the files if their names are of interest. A
+// directory is taken over from old
 // if it was the same link, or none, before.
 func (r *reading) fill(old *Dir, before links) {
+	keepsFiles := r.keepsFiles()
 	for _, e := range r.kept {
+		if !e.IsDir() && !keepsFiles {
+			continue
+		}
+		e.Base = strings.Clone(e.Base) // else it keeps the whole listing in memory
 		if !e.IsDir() {
 			r.dir.Files = append(r.dir.Files, e.Base)
 			continue

@@ -68,6 +68,9 @@ type Config struct {
 	// them as of files.
 	Own []string
 
+	// Names keeps the names of all files in Snapshot.Tree. Policy does not depend on them.
+	Names bool
+
 	// FileTimeout is how long a file or directory may take to be opened or read
 	// before it is taken as one that does not answer: then it is not opened again
 	// until it does, and is denied in robots.txt. If zero, 10 s.

@@ -81,7 +81,7 @@ func TestBothWaysFindTheSame(t *testing.T) {
 	for _, open := range bothWays {
 		r, err := open(dir)
 		must(t, err)
-		tree, err := newScanner(r).tree()
+		tree, err := namesScanner(r).tree()
 		must(t, err)
 		r.Close()
 		trees[dump(tree)] = true

@@ -12,13 +12,14 @@ import (
 // the rest.
 type Dir struct {
 	Name   string               // the last element; "" for the root
-	Files  []string             // names of served files, sorted by bytes
+	Files  []string             // names of served files, sorted, with Config.Names
 	Dirs   []*Dir               // sorted by Name
 	Notes  []*policy.Annotation // robots.txt at the top of a tree, and .robots
 	Strays []string             // files that are almost called so, and are not read
 }
 
-// Has reports whether there is a resource below d: a directory or a file. The
+// Has reports whether there is a resource below d: a directory or a file, if the names
+// of files were kept. The
 // name is a path, "." for d itself.
 func (d *Dir) Has(name string, dir bool) bool {
 	if dir {

@@ -20,7 +20,7 @@ import (
 
 // Tree checks a directory.
 func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
-	o.Site.Watch = site.WatchOff
+	o.Site.Watch, o.Site.Names = site.WatchOff, true
 	s, err := site.Open(dir, o.Site)
 	if err != nil {
 		return nil, err
