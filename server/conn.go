@@ -14,9 +14,9 @@ import (
 // reply is not at hand. Every other one has a goroutine.
 type conn struct {
 	net.Conn          // the socket
-	tls      *tlsConn // what runs on it, if the client wants that
+	tls      *tlsConn // nil for plain connections
 	under    *transport
-	head     []byte // what was read of the request
+	head     []byte // bytes read so far
 	ended    bool   // there is no more
 	accepted time.Time
 	remote   netip.AddrPort
@@ -71,8 +71,8 @@ func (c *conn) cut(s *slot) {
 	}
 }
 
-// abort closes a connection so that the client can tell: what it got is not
-// all there is. It works in the midst of a system call that sends, too.
+// abort closes a connection with a reset, so that a truncated reply does not look
+// complete. It works in the midst of a system call that sends, too.
 func (c *conn) abort() {
 	c.unwanted()
 	c.reset()
@@ -82,7 +82,7 @@ func (c *conn) abort() {
 	c.close()
 }
 
-// reset lets the close be a reset, which tells the client that this was not all.
+// reset makes the close a reset: the client sees that the reply is truncated.
 func (c *conn) reset() {
 	if s, ok := c.Conn.(interface{ SetLinger(seconds int) error }); ok {
 		_ = s.SetLinger(0)

@@ -6,15 +6,15 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// Kind is what became of a request: whether it was answered, and if not, whose
-// fault that is. Logs, metrics and what the client reads depend on it.
+// A Kind says how a request ended: whether it was answered, and if not, whose fault
+// it was. Logs, metrics and what the client reads depend on it.
 type Kind int
 
 // The kinds.
 const (
 	OK         Kind = iota // it was answered
-	NotFound               // there is no such thing, or none that may be read
-	BadRequest             // it was no request, or one that is refused
+	NotFound               // nothing of that name, or nothing readable
+	BadRequest             // malformed or refused request
 	TooMany                // the client has sent too many
 	Forbidden              // the client is a robot, and the policy denies it this
 	Busy                   // not now: the server, or what it needs for the reply, has no room or does not answer
@@ -28,7 +28,7 @@ func (k Kind) String() string {
 	return [Kinds]string{"ok", "not_found", "bad_request", "too_many", "forbidden", "busy", "gone", "internal"}[k]
 }
 
-// message is what a client reads that gets no reply.
+// message returns the text that the client reads instead of a reply.
 func (k Kind) message() string {
 	switch k {
 	case NotFound:
@@ -50,7 +50,7 @@ func (k Kind) message() string {
 // that no path and no name of the host gets out.
 type Error struct {
 	Kind    Kind
-	Message string // for the client, without the request's own words; if empty, that of the kind
+	Message string // for the client, without the request's own words; if empty, the Kind's
 	Err     error  // for the log; may be nil
 }
 
@@ -72,8 +72,8 @@ func (e *Error) message() string {
 	return e.Kind.message()
 }
 
-// KindOf returns the kind of an error: that of the first [Error] in it, else
-// Internal; OK for nil.
+// KindOf returns the Kind of the first [Error] in err, Internal if there is none, and
+// OK for nil.
 func KindOf(err error) Kind {
 	if err == nil {
 		return OK

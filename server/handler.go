@@ -65,7 +65,7 @@ type Request struct {
 
 // Context ends when the reply is no longer wanted: the connection had to make room
 // or was given up, or the server ends. That a client has closed its connection
-// cannot be told from one that only sends no more.
+// looks the same as one that only sends no more.
 func (r *Request) Context() context.Context {
 	if r.ctx == nil {
 		return context.Background()

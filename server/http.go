@@ -51,7 +51,7 @@ type HTTPConn struct {
 // once: each may have a file open, and MaxConns counts them.
 const MaxStreams = 4
 
-// preface is what HTTP/2 begins with (RFC 9113, section 3.4).
+// preface begins HTTP/2 (RFC 9113, section 3.4).
 const preface = "PRI * HTTP/2.0\r\n"
 
 func (r *run) newHTTPConn(c *conn, w *reply) *HTTPConn {
@@ -150,7 +150,7 @@ func (c *HTTPConn) isClosed() bool {
 // Done is closed by Close.
 func (c *HTTPConn) Done() <-chan struct{} { return c.done }
 
-// SetDeadline sets that of reading: writing has that of a reply.
+// SetDeadline sets the read deadline; writes use StallTimeout.
 func (c *HTTPConn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
 // SetReadDeadline sets until when Read waits.
@@ -169,8 +169,8 @@ func (c *HTTPConn) SetReadDeadline(t time.Time) error {
 // SetWriteDeadline does nothing.
 func (c *HTTPConn) SetWriteDeadline(time.Time) error { return nil }
 
-// Idle reports whether the connection waits for another request: then it is among
-// the first that have to go for others.
+// Idle says whether the connection waits for another request. Idle connections are
+// evicted first.
 func (c *HTTPConn) Idle(idle bool) {
 	c.mu.Lock()
 	c.idle = idle

@@ -40,8 +40,7 @@ type addrBlock struct {
 	n     int // connections
 }
 
-// connState is what a connection stays for, in the order in which they are
-// evicted.
+// connState is the state of a connection. Lower states are evicted first.
 type connState int
 
 const (
@@ -55,7 +54,7 @@ const (
 type slot struct {
 	evict func() // closes the connection; called at most once, with no lock held
 	state connState
-	many  bool      // its address stands for many clients: a proxy that has not told whose it is
+	many  bool      // its address stands for many clients: a proxy that has not named its client yet
 	since time.Time // when it was admitted
 
 	limiter *limiter
@@ -88,7 +87,7 @@ func (r refusal) String() string {
 	}[r]
 }
 
-// err is what the client reads; nil if there is nothing that it could.
+// err returns the error for the client, nil if it could not read any.
 func (r refusal) err() error {
 	switch r {
 	case tooFast:
@@ -108,8 +107,8 @@ var (
 // (HiddenServiceExportCircuitID): each is a client.
 var circuits = netip.MustParsePrefix("fc00:dead:beef:4dad::/64")
 
-// Block is what counts as one client: an IPv4 address, or the first address of a
-// /64 of IPv6, which is what one customer gets; of Tor's circuits each.
+// Block returns the address that stands for a client in all limits: an IPv4 address,
+// the first address of a /64 of IPv6 (one customer's), or the circuit of a Tor client.
 func Block(a netip.Addr) netip.Addr { return BlockOf(a, 64) }
 
 // BlockOf is Block with another size for IPv6.
@@ -174,8 +173,7 @@ const maxEvicted = 256
 // maxSearch is how many blocks are searched for a connection without a request.
 const maxSearch = 64
 
-// victim returns the connection that has to go when the server is full: of the
-// blocks that have the most, the oldest without a request, or else with one.
+// victim returns the connection to evict from a full server: of the blocks that have the most, the oldest without a request, or else with one.
 func (l *limiter) victim() *slot {
 	e := l.byCount[l.most].Front()
 	first := e.Value.(*addrBlock)

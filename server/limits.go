@@ -12,15 +12,14 @@ import (
 	"github.com/gophd/gophd/internal/tally"
 )
 
-// Who is refused, and what is told of that. The limits are those of a Server, on
-// all its listeners.
+// Refusals and their log lines. A Server's limits hold for all its listeners together.
 
 // Defaults of the Server's limits.
 const (
 	DefaultMaxConnsPerIP = 32
 	DefaultBurst         = 20
 
-	// descriptorReserve is what is left for listeners, the watcher, logs and
+	// descriptorReserve is kept free for listeners, the watcher, logs and
 	// connections that are answered at once.
 	descriptorReserve = 512
 	minConns          = 64
@@ -35,7 +34,7 @@ type limits struct {
 	tops    tally.Top[netip.Addr] // address blocks that were refused
 }
 
-// admit counts a connection, or tells why there is no room for it. One that was
+// admit counts a connection, or returns why there is no room for it. One that was
 // admitted already keeps its place.
 func (r *run) admit(c *conn, state connState) refusal {
 	if c.slot != nil {
@@ -60,7 +59,7 @@ func (r *run) within(a netip.Addr) bool {
 	return rates == nil || r.trusts(a) || rates.take(Block(a), time.Now())
 }
 
-// trusts reports whether a peer may tell a client's address in a PROXY header.
+// trusts reports whether a peer may name its client in a PROXY header.
 func (s *Server) trusts(a netip.Addr) bool {
 	if len(s.TrustProxy) == 0 {
 		return false
@@ -69,8 +68,8 @@ func (s *Server) trusts(a netip.Addr) bool {
 	return slices.ContainsFunc(s.TrustProxy, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// refuse closes a connection at once. It counts that, and tells the client why,
-// if that is possible: in the middle of a reply it is told by a reset.
+// refuse counts a refusal, sends the client the reason if it can read one, and closes
+// the connection; in the middle of a reply with a reset.
 func (r *run) refuse(c *conn, why refusal) {
 	r.refused(c.remote.Addr(), why)
 	c.slot.leave()

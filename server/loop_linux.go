@@ -78,7 +78,7 @@ type loop struct {
 	poller *poll.Poller
 	next   *poll.Loop
 	quick  Quick          // nil: no reply is in memory
-	local  netip.AddrPort // of all connections; the zero value if each must tell
+	local  netip.AddrPort // of all connections; zero if they differ
 	host   string         // what menus name then
 	port   int
 	req    Request // that quick is asked about
@@ -118,7 +118,7 @@ func (l *loop) acceptFailed(err error, wait *backoff) {
 	}
 }
 
-// ready looks at what has come of a request.
+// ready handles a connection with new bytes.
 func (l *loop) ready(pc *poll.Conn) {
 	first := conn{remote: pc.Remote} // what is answered at once needs no other
 	c, waited := pc.Owner.(*conn)
@@ -224,7 +224,7 @@ func (l *loop) send(pc *poll.Conn, a Answer) (sent, all int64, err error) {
 		sent, err = pc.SendFD(a.FD, a.Size, a.Recent)
 	}
 	if err != nil {
-		return 0, a.Size, nil // finish meets it again, and can tell what it is
+		return 0, a.Size, nil // finish meets it again, and reports it
 	}
 	return sent, a.Size, nil
 }

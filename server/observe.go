@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// An Observer is told of each request when its reply has ended. It is asked
-// where the reply was sent, in the accepting goroutine too, and by several at
-// once, so it must not block.
+// An Observer gets each request when its reply has ended. Observe may be called
+// concurrently and on the accepting goroutine, so it must not block.
 type Observer interface {
 	Observe(Served)
 }
@@ -23,7 +22,7 @@ type Served struct {
 	Err      error          // nil, or why the client did not get what it asked for
 }
 
-// Kind is what became of the request.
+// Kind returns how the request ended.
 func (s Served) Kind() Kind { return KindOf(s.Err) }
 
 // logRequest passes a request to the observer, and to the log in one line.
@@ -64,7 +63,7 @@ func (s *Server) show(a netip.Addr) string {
 	return a.String()
 }
 
-// name returns an address as logs have it; that of the last client is kept.
+// name returns an address as logs have it. The last one is cached.
 func (r *run) name(a netip.Addr) string {
 	if last := r.last.Load(); last != nil && last.addr == a {
 		return last.text

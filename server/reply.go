@@ -13,7 +13,7 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// bufferSize is what a reply collects before it is sent. A reply that fits
+// bufferSize is how many bytes of a reply are buffered. A reply that fits
 // leaves in one segment train and one system call.
 const bufferSize = 16 << 10
 
@@ -32,7 +32,7 @@ type reply struct {
 	menu  bool
 	n     int64 // bytes sent
 
-	bounded bool  // what the kernel takes beyond what is on its way
+	bounded bool  // boundUnsent has set its bound
 	err     error // the first failure of the connection
 
 	progress progress

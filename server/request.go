@@ -35,7 +35,7 @@ var (
 	errProxy = &Error{Kind: BadRequest, Err: errors.New("a PROXY header that is not expected")}
 )
 
-// step is what a connection needs next.
+// A step comes next on a connection.
 type step int
 
 const (

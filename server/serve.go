@@ -184,10 +184,9 @@ func (r *run) answer(w *reply, err error) error {
 	return err
 }
 
-// end closes gently after a reply, and with a reset after one that failed: that
-// it ends there says to a client that it is whole, and what the kernel still
-// holds of it would stay for minutes. A file that became shorter ends where it
-// does.
+// end closes gently after a reply, and with a reset after one that failed: an orderly
+// close would make a truncated reply look complete; a reset also frees the kernel's send
+// buffer. A file that became shorter counts as complete.
 func (r *run) end(c *conn, err error) {
 	if err == nil || errors.Is(err, ErrShort) {
 		r.linger(c)

@@ -49,9 +49,9 @@ type Server struct {
 	RequestTimeout time.Duration
 
 	// StallTimeout ends a reply that made no progress for so long, whether the
-	// client takes nothing or the handler gives nothing. It is noticed up to a
-	// quarter of it late; if the kernel waits for a file that is being sent, as
-	// long again. If zero, 60 s.
+	// client takes nothing or the handler gives nothing. Detection may
+	// lag by a quarter of it, or take twice as long while the kernel waits for the
+	// disk. If zero, 60 s.
 	StallTimeout time.Duration
 
 	// LingerTimeout is how long the server goes on reading, and throws away,
@@ -80,12 +80,12 @@ type Server struct {
 	Rate  float64
 	Burst int
 
-	// TrustProxy are the peers whose PROXY header tells the client's address.
+	// TrustProxy lists the peers whose PROXY headers are believed.
 	// They are bound by no limit per address, their clients are.
 	TrustProxy []netip.Prefix
 
-	// TLS is what a client gets that begins with a TLS handshake, on the same
-	// port. If nil, its connection is closed at once.
+	// TLS configures clients that begin with a TLS handshake, on the same port. If
+	// nil, their connections are closed at once.
 	TLS *tls.Config
 
 	// HTTP, if not nil, answers the clients that ask in HTTP: those whose first
@@ -262,8 +262,8 @@ func (r *run) acceptAll(l net.Listener) error {
 	}
 }
 
-// acceptFailed makes room, or tells how long to wait if the failure may pass, and
-// returns the error if not.
+// acceptFailed makes room, or returns how long to wait if the failure may pass, or the
+// error if it cannot.
 func (r *run) acceptFailed(err error, wait *backoff) (time.Duration, error) {
 	if r.soft.Err() != nil || !passes(err) {
 		return 0, fmt.Errorf("accepting connections: %w", err)

@@ -10,11 +10,10 @@ import (
 
 // A client that takes nothing for the stall time is noticed where its reply is
 // sent (steadily). But a handler may wait, too, for a file system that does not
-// answer, and then nobody is there who could notice. So each request has an
-// alarm. When it rings and nothing went on for the stall time, the client is
-// told, or, in the middle of a reply, reset; the connection is closed and the
-// request logged. The goroutine stays until the handler returns, and counts as a
-// connection as long.
+// answer, where nothing is sent. So each request has an alarm. If it fires after the
+// stall time without progress, the client gets an error, or a reset in the middle of
+// a reply; the connection is closed and the request logged. The goroutine stays until
+// the handler returns, and counts as a connection until then.
 
 // errStuck is a handler that neither returned nor wrote for the stall time.
 var errStuck = &Error{Kind: Busy, Err: errors.New("the handler does not answer")}
@@ -114,6 +113,6 @@ func steadily(conn net.Conn, stall time.Duration, step func() (int64, error)) er
 	return errStalled
 }
 
-// errStalled is a reply that made no progress for too long. It does not say
-// that it is a time-out, so that nobody tries again.
+// errStalled ends a reply without progress. It is no time-out error: those are
+// retried.
 var errStalled = &Error{Kind: Gone, Err: errors.New("no progress")}

@@ -58,7 +58,7 @@ func (c *tlsConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// SetUnsent is that of the socket.
+// SetUnsent calls the socket's.
 func (c *tlsConn) SetUnsent(n int) error {
 	if s, ok := c.under.Conn.(interface{ SetUnsent(n int) error }); ok {
 		return s.SetUnsent(n)
@@ -66,7 +66,7 @@ func (c *tlsConn) SetUnsent(n int) error {
 	return errors.ErrUnsupported
 }
 
-// transport is what TLS runs on: the socket, with what was read of it already.
+// transport is the socket below TLS, with the bytes that were read before.
 //
 // After a write of TLS that ran out of time the connection cannot be used any more, so
 // the deadlines of a reply, which are about progress, cannot be those of its writes.

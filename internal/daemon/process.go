@@ -17,7 +17,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// daemon is what runs, and what reports on it.
+// A daemon is a running gophd and everything that reports on it.
 type daemon struct {
 	conf      *Settings
 	srv       *server.Server
@@ -32,8 +32,8 @@ type daemon struct {
 	logs      *logs.Logger   // what both write to
 	checking  bool           // nothing is served
 	access    *accesslog.Log // nil: none
-	stats     *status.Stats  // nil: nobody may see them
-	page      *status.Page   // that shows them; nil: nobody may see it
+	stats     *status.Stats  // nil: off
+	page      *status.Page   // nil: off
 	metrics   net.Listener   // nil: none for Prometheus
 	observers observers
 	limiter   answer.Limiter // of all hosts
@@ -47,7 +47,7 @@ func newDaemon(conf *Settings, stderr io.Writer) *daemon {
 	return &daemon{conf: conf, cache: answer.NewCache(conf.cache), log: l.Logger, requests: l.Requests(), logs: l}
 }
 
-// observers are all told of each request.
+// observers pass each request on.
 type observers []server.Observer
 
 // Observe passes the request to all observers.
@@ -82,7 +82,7 @@ func closeAll(listeners []net.Listener) {
 	}
 }
 
-// rereading is what SIGHUP has asked for. The zero value is nothing.
+// rereading tracks a SIGHUP until every host was read. The zero value tracks none.
 type rereading struct {
 	mu    sync.Mutex
 	asked time.Time

@@ -34,7 +34,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Mode is what becomes of a request that a robot should not have sent.
+// A Mode says how to answer a request that a robot should not have sent.
 type Mode int
 
 // The modes.
@@ -103,7 +103,7 @@ type fetcher struct {
 	next    time.Time // when it may ask again
 }
 
-// orders are what a robots.txt says to all robots.
+// orders holds the rules of a robots.txt for all robots.
 type orders struct {
 	snap  *site.Snapshot
 	rules *robots.Rules
@@ -159,10 +159,10 @@ func (e *Enforcer) Quick(r *server.Request) (server.Answer, bool) {
 	return quick.Quick(r)
 }
 
-// block is what counts as one client: an IPv4 address, a /48 of IPv6, a circuit of Tor.
+// block returns the address that stands for a client: of IPv6 by /48.
 func block(a netip.Addr) netip.Addr { return server.BlockOf(a, 48) }
 
-// isMenu reports whether a selector is written as that of a menu.
+// isMenu reports whether a selector is written like a menu's.
 func isMenu(sel string) bool { return sel == "" || strings.HasSuffix(sel, "/") }
 
 // read notes that a client that has not fetched the file looks at a menu.
@@ -352,7 +352,7 @@ func (e *Enforcer) time() time.Time {
 	return time.Now()
 }
 
-// Totals is what an Enforcer has done.
+// Totals counts an Enforcer's decisions.
 type Totals struct {
 	Robots          int // that are held now
 	Slowed, Refused int64

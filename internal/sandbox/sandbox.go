@@ -25,7 +25,7 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
 
-// Paths is what may still be used of the file system. The names must exist; a
+// Paths lists the files that may still be used. The names must exist; a
 // directory stands for all that is below it, whatever it is called later.
 type Paths struct {
 	Read    []string // files may be read, directories listed
@@ -51,7 +51,7 @@ const (
 	abiUnix     = 9 // connecting to Unix sockets by their names
 )
 
-// Holds is what was forbidden.
+// Holds says which restrictions are in force.
 type Holds struct {
 	ABI   int  // of the kernel's Landlock; 0 if there is none
 	Calls bool // system calls are filtered
