@@ -91,25 +91,25 @@ func (b *composer) allow(a *rule, own bool) bool {
 
 // concerns reports whether an Allow could undo a Disallow: an Allow that is as long and
 // may match the same, unless an Allow of the Disallow's own annotation covers all of it.
-func (d *rule) concerns(a *rule, own []*rule) bool {
-	return len(a.uri) >= len(d.uri) && mayMeet(a.uri, d.uri) &&
-		!slices.ContainsFunc(own, func(o *rule) bool { return len(o.uri) >= len(d.uri) && covers(o.uri, a.uri) })
+func (r *rule) concerns(a *rule, own []*rule) bool {
+	return len(a.uri) >= len(r.uri) && mayMeet(a.uri, r.uri) &&
+		!slices.ContainsFunc(own, func(o *rule) bool { return len(o.uri) >= len(r.uri) && covers(o.uri, a.uri) })
 }
 
 // below returns what a Disallow denies of what an Allow opens, as lines that are longer
 // than the Allow; false if that cannot be said.
-func (d *rule) below(a *rule) (lines []*rule, ok bool) {
+func (r *rule) below(a *rule) (lines []*rule, ok bool) {
 	if !isLiteral(a.uri) {
 		return nil, false
 	}
-	rests, whole := remains(d.uri, a.uri)
-	return d.behind(a, rests), !whole
+	rests, whole := remains(r.uri, a.uri)
+	return r.behind(a, rests), !whole
 }
 
 // always is as below, for what must not strike an Allow: where nothing is left to say, it
 // says all of the Disallow again behind the Allow's pattern.
-func (d *rule) always(a *rule) (list []*rule) {
-	head, rest, glob := strings.Cut(d.uri, "*")
+func (r *rule) always(a *rule) (list []*rule) {
+	head, rest, glob := strings.Cut(r.uri, "*")
 	if !glob || isAnchored(a.uri) || !strings.HasPrefix(headOf(a.uri), head) {
 		return nil
 	}
@@ -121,13 +121,13 @@ func (d *rule) always(a *rule) (list []*rule) {
 	if whole {
 		rests = []string{"*" + rest}
 	}
-	return d.behind(a, rests)
+	return r.behind(a, rests)
 }
 
 // behind puts what is left of a Disallow behind an Allow.
-func (d *rule) behind(a *rule, rests []string) (list []*rule) {
+func (r *rule) behind(a *rule, rests []string) (list []*rule) {
 	for _, rest := range rests {
-		r := *d
+		r := *r
 		r.form, r.of = a.followed(rest), a.of
 		list = append(list, &r)
 	}
@@ -255,16 +255,16 @@ func strikePairs(list []*composition) {
 	}
 }
 
-// forbidden returns the Allows of x that open something that is denied by y, but for
+// forbidden returns the Allows of c that open something that is denied by y, but for
 // directories that are denied as a whole: both have padded lines for them.
-func (x *composition) forbidden(y *composition) (list []strike) {
+func (c *composition) forbidden(y *composition) (list []strike) {
 	var allows []*rule
 	for _, r := range y.rules {
 		if r.allow {
 			allows = append(allows, r)
 		}
 	}
-	for _, a := range x.rules {
+	for _, a := range c.rules {
 		if !a.allow || slices.ContainsFunc(allows, func(o *rule) bool { return o.uri == a.uri }) {
 			continue
 		}

@@ -215,7 +215,6 @@ const maxCrumbs = 16
 
 // policy says in headers what the robots.txt of a site says.
 type policy struct {
-	site *site.Site // nil: nothing is said
 	said atomic.Pointer[said]
 }
 
