@@ -28,7 +28,7 @@ run: build
 # Without the race detector, which slows them ten times: tests of a process, which is built
 # without it, and packages that start no goroutine. answer and server run in both ways:
 # the memory that a reply costs is only right without it.
-PLAIN  := ./test/e2e/... ./policy/... ./cmd/... ./robots ./robots/convert ./menu ./internal/layout
+PLAIN  := ./test/e2e/... ./policy/... ./cmd/... ./robots ./robots/convert ./menu ./internal/layout ./internal/search ./internal/source/sitesearch
 OTHERS = $$(go list ./... | grep -vxF "$$(go list $(PLAIN))" | tr '\n' ' ')
 
 test: check

@@ -169,7 +169,7 @@ func (c *HTTPConn) SetReadDeadline(t time.Time) error {
 // SetWriteDeadline does nothing.
 func (c *HTTPConn) SetWriteDeadline(time.Time) error { return nil }
 
-// Idle says whether the connection waits for another request. Idle connections are
+// Idle reports whether the connection waits for another request. Idle connections are
 // evicted first.
 func (c *HTTPConn) Idle(idle bool) {
 	c.mu.Lock()

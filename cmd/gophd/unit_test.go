@@ -15,7 +15,7 @@ var unitNeeds = map[string]string{
 	"finger":          "a socket with FileDescriptorName=finger",
 	"gemini":          "gophd-listen.conf, or a socket as for -finger",
 	"inetd":           "another unit: a service for each connection",
-	"listen":          "gophd-listen.conf, or gophd-port.conf instead of it",
+	"listen":          "gophd-listen.conf, or gophd-port.conf",
 	"metrics":         "gophd-metrics.conf",
 	"mount":           "below /home: gophd-root.conf",
 	"nex":             "gophd-listen.conf, or a socket as for -finger",

@@ -26,7 +26,7 @@ var mayWait = map[string]string{
 	"internal/keypair/selfsigned.go": "at the start",
 	"internal/systemd/unit.go":       "for a hint, at the start",
 
-	"internal/bench": "ends by itself", "internal/check": "ends by itself",
+	"internal/bench": "ends by itself", "internal/check": "ends by itself", "internal/kitcheck": "ends by itself",
 	"internal/robotscmd": "ends by itself",
 	"internal/initcmd":   "ends by itself", "internal/exit": "ends by itself",
 	"cmd":    "ends by itself",
