@@ -94,6 +94,8 @@ func (v *visit) answer() (*Value, error) {
 	switch {
 	case errors.As(err, &moved):
 		return moved.answer(), nil
+	case errors.Is(err, fs.ErrNotExist) && v.closedName():
+		return (&pointer{menu.Item{Type: menu.TypeText, Label: "/" + v.Request.Selector, Selector: "/" + v.Request.Selector, Host: v.Request.Host, Port: v.Request.Port}}).answer(), nil
 	case errors.Is(err, fs.ErrNotExist) && strings.TrimPrefix(v.Request.Selector, "/") == "caps.txt":
 		return &Value{Class: File, Selector: "/caps.txt", Type: menu.TypeText, Body: menu.Caps(v.Host.Version, robotsCaps(v.Host.Site.Now()))}, nil
 	case errors.Is(err, fs.ErrNotExist) && strings.TrimPrefix(v.Request.Selector, "/") == aboutName:

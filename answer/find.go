@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -57,6 +59,18 @@ func (v *visit) lookup(sel string) (*site.Resource, error) {
 // denies the canonical selector to some robot that takes this one for allowed.
 func (h *Host) closed(name string, dir bool, sel string) bool {
 	return h.Site.Closed(selector.Canonical(name, dir), sel)
+}
+
+// closedName reports whether a selector that names nothing in the site lacks its slash,
+// and robots.txt denies it with the slash alone.
+func (v *visit) closedName() bool {
+	name, dir, err := selector.Path(v.Request.Selector)
+	return err == nil && !dir && !strings.HasPrefix(v.Request.Selector, "/") && v.Host.made("/"+v.Request.Selector) && v.Host.closed(name, false, v.Request.Selector)
+}
+
+// made reports whether a selector may be of what the server makes itself.
+func (h *Host) made(sel string) bool {
+	return sel == "/caps.txt" || slices.ContainsFunc(h.Beside, func(s Source) bool { return s.Answers(sel) })
 }
 
 // pointer is an answer that links the resource instead of showing it.

@@ -65,7 +65,7 @@ func broken(s oracle.Site, c *Compiled) (list []string) {
 	named := map[string]bool{}
 	for _, r := range c.Reports() {
 		if r.Code == CodeUnnamedLeak {
-			list = append(list, r.Diagnostic.String())
+			list = append(list, r.String())
 		}
 		for _, reader := range r.Readers {
 			named[fmt.Sprint(reader, r.File, r.Line)] = true

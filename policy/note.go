@@ -127,7 +127,7 @@ type blank struct {
 // they have not changed.
 func readNote(from []Annotation, before *note) *note {
 	if before != nil && slices.EqualFunc(from, before.from, func(a, b Annotation) bool {
-		return a.File == b.File && a.Err == b.Err && bytes.Equal(a.Data, b.Data)
+		return a.File == b.File && a.Err == b.Err && bytes.Equal(a.Data, b.Data) //nolint:errorlint // the very same error
 	}) {
 		return before
 	}

@@ -81,7 +81,7 @@ func (x *Index) spelling(ctx context.Context, q parsedQuery, text string) (inste
 func (p queryPart) typed() string {
 	s := p.String()
 	if len(p) == 1 {
-		return strings.Replace(strings.Trim(s, `" *`), `"`, "", -1) + map[bool]string{true: "*"}[p[0].prefix]
+		return strings.ReplaceAll(strings.Trim(s, `" *`), `"`, "") + map[bool]string{true: "*"}[p[0].prefix]
 	}
 	return strings.TrimSuffix(s, " *")
 }

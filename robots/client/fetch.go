@@ -265,7 +265,7 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 		}
 	}
 	client := http.Client{Transport: f.transport(h), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(req)
+	resp, err := client.Do(req) //nolint:bodyclose // the caller closes Reply.Body
 	if err != nil {
 		return nil, err
 	}

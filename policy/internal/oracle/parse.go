@@ -60,8 +60,7 @@ var (
 
 // parse reads an annotation line by line.
 func parse(n Note) (groups []group) {
-	at := group{star: true}
-	ended := true
+	at, ended := group{star: true}, true
 	var exact []string // names that stand alone in a line or list
 	type later struct {
 		group int
