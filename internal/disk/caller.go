@@ -12,10 +12,10 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// A Caller makes every call that may wait for a file system. It gets the name of the
-// file that the call waits for: a slash path below a root, or an absolute path. Its error
-// is that of the call, or stall.Err if the file does not answer: then what the call
-// assigns may still change and must not be used.
+// A Caller runs a call that may wait for a file system. The name is the file that the
+// call waits for: a slash path below a root, or an absolute path. The Caller returns the
+// call's error, or stall.Err if the file does not answer; the call may then still be
+// running, so its results must not be used.
 type Caller func(name string, call func() error) error
 
 // Direct makes calls as they are, for programs that end by themselves.
@@ -41,13 +41,13 @@ func Within(a *stall.Attempt) Caller {
 	}
 }
 
-// Named returns a Caller that names another file than the one it is given: a path as it
-// is known below a root.
+// Named returns a Caller that ignores the name it is given and reports this one instead:
+// a path below a root.
 func (c Caller) Named(name string) Caller {
 	return func(_ string, call func() error) error { return c(name, call) }
 }
 
-// get returns what a call has got.
+// get runs a call and returns its value.
 func get[T any](c Caller, name string, call func() (T, error)) (value T, err error) {
 	got := new(T) // the call's own: it may be left behind
 	if err = c(name, func() (err error) { *got, err = call(); return err }); err != nil {

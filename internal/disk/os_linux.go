@@ -36,11 +36,11 @@ func openTop(dir string) int {
 // it, openat2(2) wants it named.
 const largeFile = unix.O_LARGEFILE
 
-// lookFlags open what is only looked at: nothing that could block, a link as what
-// it is.
+// lookFlags open a name without access to its content: the open cannot block on a FIFO,
+// and it opens a symbolic link itself.
 const lookFlags = unix.O_PATH | unix.O_NOFOLLOW
 
-// pathFlag opens a file to look at it, but no link.
+// pathFlag does the same, but follows links; openBelow refuses those.
 const pathFlag = unix.O_PATH
 
 func closeDescriptor(fd int) { _ = unix.Close(fd) }
@@ -94,10 +94,10 @@ func lookAt(dir int, elem string) (fd int, target string, err error) {
 // resolveCached is openat2's RESOLVE_CACHED (Linux 5.12): fail rather than wait.
 const resolveCached = 0x20
 
-// cachedBelow returns a regular file below a directory, read if it is smaller than
-// small bytes, else only opened, if the kernel has its name, and all of what is read,
-// in memory, so that it cannot block. It does not leave the file system of the
-// directory.
+// cachedBelow returns a regular file below a directory without blocking. It reads files
+// smaller than small bytes and only opens larger ones. It fails if the kernel does not
+// have the name, or the content to read, in memory, or if the file is on another file
+// system than the directory.
 func cachedBelow(dir int, name string, small int64, allowed func(owner int) bool) (c Cached, ok bool) {
 	how := unix.OpenHow{
 		Flags:   uint64(openFlags),
@@ -247,7 +247,8 @@ func eachRecord(records string, f func(name string, t byte)) {
 	}
 }
 
-// typeOf is the type of an entry. Some file systems do not tell it.
+// typeOf returns the type of an entry. It calls fstatat(2) where the file system
+// reports none.
 func typeOf(dir int, real, name string, t byte, call Caller) fs.FileMode {
 	if t == unix.DT_UNKNOWN {
 		var st unix.Stat_t

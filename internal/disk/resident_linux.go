@@ -11,12 +11,12 @@ import (
 // should not wait for it.
 const maxResident = 1 << 20
 
-// Resident reports whether the kernel has an opened file in memory. By cachestat(2)
-// (Linux 6.5) it tells how much of it, but only to root, and of files that this
-// process could write. Of others single bytes are asked for, one at each step, and
-// the last. So a file shows that was read in part, or is being evicted. What does not
-// is a hole between two steps: the kernel fills it with one read, of a disk of this
-// machine (see [Tree.Cached]), and nobody else is answered by the same loop meanwhile.
+// Resident reports whether the kernel has an opened file in memory. cachestat(2)
+// (Linux 6.5) counts the pages, but only for root and for files that this process may
+// write. For other files Resident probes one byte in every residentStep, and the last:
+// that detects a file that was read in part, or is being evicted. It misses a hole
+// between two probes. The kernel fills such a hole with one read from a local disk (see
+// [Tree.Cached]), and the loop that sends the file answers no other client meanwhile.
 func Resident(fd int, size int64) bool {
 	if size > maxResident {
 		return false
@@ -33,8 +33,8 @@ func Resident(fd int, size int64) bool {
 	return hasByte(fd, size-1)
 }
 
-// residentStep is what a disk reads at once at least, about, in bytes: as much as
-// Linux reads ahead.
+// residentStep is the distance between two probes, in bytes: about the least that a disk
+// reads at once, since Linux reads this much ahead.
 const residentStep = 128 << 10
 
 // hasByte reports whether the kernel has one byte of a file in memory. If not, the

@@ -21,8 +21,8 @@ import (
 // A Root is everything that a site serves, under its names: the tree of its root
 // directory, and other trees below names of their own. It never changes after it
 // was made. Symbolic links are followed here, one by one, only where they stay in
-// their tree; those of the root directory's tree may lead into another one, too,
-// since only the administrator can make them.
+// their tree. A link in the root directory's tree may also lead into another tree, since
+// only the administrator can make one there.
 type Root struct {
 	Main  *Tree
 	Trees map[string]*Tree    // by name, such as "~bob"
@@ -85,21 +85,20 @@ func (r *Root) Plain(name string) (*os.File, error) {
 	return t.Plain(rest)
 }
 
-// Lstat returns the info of a name of which only the last element may be a link.
+// Lstat returns the info of a name. Only its last element may be a link.
 func (r *Root) Lstat(name string) (fs.FileInfo, error) {
 	t, _, rest := r.At(name)
 	return t.Lstat(rest)
 }
 
-// Owned reports whether a file belongs to whom it must to be served.
+// Owned reports whether a file has an owner whose files its tree serves.
 func (r *Root) Owned(name string, info fs.FileInfo) bool {
 	t, _, _ := r.At(name)
 	return t.serves(OwnerOf(info))
 }
 
-// inside turns an absolute path to which a link in a tree leads into a name, if
-// it is one that the link may lead to: in its own tree, or, from that of the root
-// directory, in any.
+// inside turns the absolute target of a link into a name. A link may lead into its own
+// tree, and from the root directory's tree into any; ok is false for other targets.
 func (r *Root) inside(from *Tree, target string) (name string, ok bool) {
 	target = filepath.Clean(target)
 	for dir := target; ; dir = filepath.Dir(dir) {
@@ -115,8 +114,7 @@ func (r *Root) inside(from *Tree, target string) (name string, ok bool) {
 	}
 }
 
-// Kids returns the directories that are in a directory though it does not list
-// them: the trees that appear there.
+// Kids returns the trees that appear in a directory; the disk does not list them there.
 func (r *Root) Kids(real string, wanted func(*Tree) bool) (kids []Dirent) {
 	for _, base := range r.kids[real] {
 		if wanted(r.Trees[selector.Join(real, base)]) {
@@ -126,7 +124,7 @@ func (r *Root) Kids(real string, wanted func(*Tree) bool) (kids []Dirent) {
 	return kids
 }
 
-// Overlay returns a list with kids in it, instead of what has their names.
+// Overlay adds kids to a list, and removes other entries with their names.
 func Overlay(list, kids []Dirent) []Dirent {
 	if len(kids) == 0 {
 		return list
@@ -138,7 +136,7 @@ func Overlay(list, kids []Dirent) []Dirent {
 	return append(slices.DeleteFunc(list, func(e Dirent) bool { return hidden[e.Base] }), kids...)
 }
 
-// Close closes all trees, which nobody else uses.
+// Close closes all trees. They must not be in use.
 func (r *Root) Close() {
 	r.Main.Close()
 	for _, t := range r.Trees {

@@ -102,7 +102,7 @@ func (t *Tree) openWalking(name string) (*os.File, error) {
 	return f, err
 }
 
-// beneath opens a name as openat2(2) does that does not leave the tree.
+// beneath opens a name with openat2(2), which does not leave the tree.
 func (t *Tree) beneath(name string, flags int) (fd int, err error) {
 	defer runtime.KeepAlive(t)
 	if fd, err = openBelow(t.fd, name, flags); err != nil {
@@ -111,7 +111,7 @@ func (t *Tree) beneath(name string, flags int) (fd int, err error) {
 	return fd, nil
 }
 
-// Lstat returns the info of a name of which only the last element may be a link.
+// Lstat returns the info of a name. Only its last element may be a link.
 func (t *Tree) Lstat(name string) (fs.FileInfo, error) {
 	if t.os != nil {
 		return t.os.Lstat(name)
@@ -125,10 +125,10 @@ func (t *Tree) Lstat(name string) (fs.FileInfo, error) {
 	return f.Stat()
 }
 
-// Cached returns a regular file if the kernel has it in memory, read if it is
-// smaller than small bytes. It is not for what lies on another file system than the
-// tree, nor for anything on one that others may change: there the open itself asks
-// somebody, though the name is known.
+// Cached returns a regular file if the kernel has it in memory. It reads the file if it
+// is smaller than small bytes. It fails for files on another file system than the tree,
+// and for all files on a remote one: there even the open of a known name asks another
+// machine or program.
 func (t *Tree) Cached(name string, small int64) (c Cached, ok bool) {
 	if t.fd < 0 || t.remote {
 		return c, false
@@ -140,9 +140,9 @@ func (t *Tree) Cached(name string, small int64) (c Cached, ok bool) {
 // serves reports whether files of a user are served: the owner's and root's.
 func (t *Tree) serves(uid int) bool { return t.Owner == AnyOwner || uid == 0 || uid == t.Owner }
 
-// Close closes a tree that nobody else uses. One that is used closes when it is
-// not any more: to close it then, in the middle of a request, would leave its
-// number to another file.
+// Close closes a tree at once. It must not be called while a request uses the tree: the
+// system may reuse the descriptor's number for another file. The garbage collector
+// closes trees for which Close is never called.
 func (t *Tree) Close() {
 	if t.fd >= 0 {
 		t.unused.Stop()

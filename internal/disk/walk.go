@@ -14,14 +14,13 @@ import (
 )
 
 // A name that holds a symbolic link is walked: from directory to directory, and
-// through each link, so that every step stays inside the root. The walk gives the
-// real name, which has no link, and that is what is opened; if somebody puts a link
-// there meanwhile, opening it says so, and the walk begins again.
+// through each link, so that every step stays inside the root. The walk returns the
+// real name, which has no link, and Open opens that. If an author puts a link there
+// meanwhile, the open fails with errLink, and the walk begins again.
 //
-// An author can make links that lead through links that lead through links. So the
-// links of a name have a budget, of their number and of the elements of all their
-// targets; each step costs the same however deep it is; and each asks first
-// whether somebody still waits.
+// An author can make links that lead through links that lead through links. So a name
+// has a budget for its links and for the elements of all their targets. A step costs
+// the same at any depth, and fails if its Caller has been cancelled.
 
 // The budget of a name.
 const (
@@ -45,8 +44,8 @@ type Handle struct {
 }
 
 // Open opens a file or directory by its name, following links that stay where they
-// may. It refuses what is neither, and what belongs to another user than the owner of
-// its tree.
+// may. It refuses special files, and files of other users than root and the tree's
+// owner.
 func (r *Root) Open(call Caller, name string) (f *Handle, err error) {
 	real := name
 	for try := 0; ; try++ {
@@ -117,7 +116,7 @@ func openError(name string, err error) error {
 // WhoForbids finds the first element of a name that this process may not pass
 // or read, for the administrator.
 func (r *Root) WhoForbids(call Caller, name string) string {
-	at, err := r.Resolve(call, name) // what was reached is what does not let us on
+	at, err := r.Resolve(call, name) // the element that it stops at is the one to report
 	need := "read (r)"
 	if err != nil {
 		need = "search (x)"
