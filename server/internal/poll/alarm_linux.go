@@ -35,7 +35,7 @@ func (p *Poller) sleep(now time.Time, wait func(fd uintptr) bool) error {
 	return p.raw.Read(wait)
 }
 
-// setAlarm sets the alarm for what is due next.
+// setAlarm sets the alarm for the next deadline.
 func (p *Poller) setAlarm() {
 	for s := range p.queues {
 		if c := p.queues[s].first; c != nil {
@@ -84,7 +84,7 @@ func (p *Poller) resume(now time.Time) {
 	}
 }
 
-// ring lets the wait end at a time.
+// ring makes the wait end at the given time at the latest.
 func (p *Poller) ring(at time.Time) {
 	if p.over || !p.alarm.IsZero() && !at.Before(p.alarm) {
 		return

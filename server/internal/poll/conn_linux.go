@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Conn is a connection that was accepted. It is in the hands of the Poller,
-// or in those of the caller that got it from [Loop.Next]. Only after Block it is a
-// net.Conn.
+// A Conn is an accepted connection. Either the Poller holds it, or the caller that got
+// it from [Loop.Next]. It works as a net.Conn only after Block.
 type Conn struct {
 	// Remote is the client's address, and Accepted when the connection was
 	// accepted.
@@ -25,8 +24,8 @@ type Conn struct {
 	// when it ends.
 	Owner any
 
-	// Data is what has come of the request, until the next call of Next. What
-	// the caller cuts off does not come again.
+	// Data holds the bytes of the request so far, and is valid until the next call of
+	// Next. Bytes that the caller cuts off are not returned again.
 	Data []byte
 
 	// Ended reports whether the client has shut down its sending side.
@@ -67,8 +66,8 @@ const (
 // Answered reports whether the connection had its reply.
 func (c *Conn) Answered() bool { return c.answered }
 
-// Send sends what the socket takes of the last part of a reply, and does not
-// block. The end of it leaves with Linger.
+// Send sends as much of the last part of a reply as the socket accepts, and does not
+// block. Its end leaves with Linger.
 func (c *Conn) Send(b []byte) (int, error) {
 	n, errno := send(c.fd, b)
 	if errno != 0 && errno != unix.EAGAIN {
@@ -77,9 +76,9 @@ func (c *Conn) Send(b []byte) (int, error) {
 	return n, nil
 }
 
-// SendFD sends what the socket takes of the first n bytes of a file, and leaves its
-// offset where it is. It blocks if the kernel has to wait for the disk; loaded says
-// that it has not.
+// SendFD sends as many of the first n bytes of a file as the socket accepts, and does
+// not move its offset. It blocks while the kernel waits for the disk; if loaded is
+// true, the kernel must have the bytes in memory.
 func (c *Conn) SendFD(file int, n int64, loaded bool) (sent int64, err error) {
 	m, errno := sendFile(c.fd, file, new(int64), int(min(n, maxSend)), loaded)
 	if errno != 0 && errno != unix.EAGAIN {
@@ -88,7 +87,7 @@ func (c *Conn) SendFD(file int, n int64, loaded bool) (sent int64, err error) {
 	return int64(m), err
 }
 
-// Refuse sends what the socket takes of a last word, and closes.
+// Refuse sends as much of word as the socket accepts, and closes the connection.
 func (c *Conn) Refuse(word []byte) {
 	if c.raw != nil {
 		_ = c.raw.Control(func(fd uintptr) { _, _ = send(int(fd), word); _ = shutdownWrite(int(fd)) })
@@ -123,29 +122,29 @@ func (c *Conn) close() error {
 	return nil
 }
 
-// Read reads what has come, or waits for it.
+// Read reads available bytes, or waits for some.
 func (c *Conn) Read(p []byte) (int, error) { return c.file.Read(p) }
 
 // Write sends p.
 func (c *Conn) Write(p []byte) (int, error) { return c.file.Write(p) }
 
-// SetDeadline sets the time for all that is read and sent.
+// SetDeadline sets the deadlines for reading and for sending.
 func (c *Conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// SetReadDeadline sets the time for what is read.
+// SetReadDeadline sets the deadline for reading.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.file.SetReadDeadline(t) }
 
-// SetWriteDeadline sets the time for what is sent, and notes it: the kernel
-// takes a file as fast as a client does, without anybody waiting.
+// SetWriteDeadline sets the deadline for sending. SendFile checks it, too: while the
+// client reads as fast as the kernel sends, no call waits and fails.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	c.until = t
 	return orClosed(c.file.SetWriteDeadline(t))
 }
 
-// orClosed returns the error of a call that fails when the connection is closed, or its
-// time is over: of the first package os does not say so, but where it reads and writes.
+// orClosed returns os.ErrClosed for any error but os.ErrDeadlineExceeded: outside Read
+// and Write, package os does not say that the connection is closed.
 func orClosed(err error) error {
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
@@ -159,7 +158,7 @@ func (c *Conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.Remote) 
 // LocalAddr asks the kernel: it is seldom wanted.
 func (c *Conn) LocalAddr() net.Addr { return net.TCPAddrFromAddrPort(c.LocalAddrPort()) }
 
-// CloseWrite tells the client that there is no more.
+// CloseWrite shuts down the sending side: the client reads the end of the reply.
 func (c *Conn) CloseWrite() error {
 	if c.raw == nil {
 		return errnoErr(shutdownWrite(c.fd))
@@ -184,9 +183,9 @@ func (c *Conn) SetNoDelay(on bool) error {
 	})
 }
 
-// Acknowledge lets the client know at once what has come from it. After a
-// handshake many clients hold their request back until then (Nagle), and the
-// kernel, which has nothing to send that could tell them, would wait for 40 ms.
+// Acknowledge acknowledges received bytes at once. After a handshake many clients hold
+// their request back until then (Nagle), and the kernel, which has no data to send
+// along, would delay the acknowledgment for 40 ms.
 func (c *Conn) Acknowledge() error {
 	return c.control("setsockopt", func(fd int) error {
 		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)
@@ -201,15 +200,14 @@ func (c *Conn) SetLinger(seconds int) error {
 	})
 }
 
-// SetUnsent bounds how much the kernel takes of a reply beyond what is on its
-// way, in bytes.
+// SetUnsent bounds how many unsent bytes of a reply the kernel buffers.
 func (c *Conn) SetUnsent(n int) error {
 	return c.control("setsockopt", func(fd int) error {
 		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, n)
 	})
 }
 
-// control calls f with the socket, which nobody else closes meanwhile.
+// control calls f with the socket, which stays open until f returns.
 func (c *Conn) control(call string, f func(fd int) error) (err error) {
 	if c.raw == nil {
 		return os.NewSyscallError(call, f(c.fd))
@@ -218,18 +216,18 @@ func (c *Conn) control(call string, f func(fd int) error) (err error) {
 	return errors.Join(os.NewSyscallError(call, err), ctrlErr)
 }
 
-// maxSend is what one sendfile(2) may be asked for, in bytes: on the slowest
-// disk that is worth the name, for no longer than a reply may stall.
+// maxSend is the most that one sendfile(2) sends, in bytes: even a very slow disk reads
+// so much in less time than a reply may stall.
 const maxSend = 16 << 20
 
-// maxInKernel is how many files the kernel may be reading to send at once: where
-// the disk does not answer each takes a thread, of which Go allows 10,000.
+// maxInKernel is how many calls of sendfile(2) may run at once: if the disk does not
+// answer, each holds a thread, and Go allows 10,000.
 const maxInKernel = 4096
 
 var inKernel atomic.Int32
 
 // SendFile sends the next n bytes of a file with sendfile(2), fewer if it ends before.
-// Its offset is then behind what was sent.
+// It moves the file's offset past the bytes sent.
 func (c *Conn) SendFile(src *os.File, n int64) (sent int64, err error) {
 	from, err := src.SyscallConn()
 	if err != nil {
@@ -284,7 +282,7 @@ func (c *Conn) Close() error {
 // SyscallConn returns the socket.
 func (c *Conn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
 
-// sendPart is sendFile, unless the kernel is at it too often already.
+// sendPart is sendFile, but returns ErrBusy if maxInKernel calls are running already.
 func sendPart(out, in, n int) (int, error) {
 	defer inKernel.Add(-1)
 	if inKernel.Add(1) > maxInKernel {

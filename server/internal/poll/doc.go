@@ -16,17 +16,16 @@
 // is only looked at once more, 25 ms after its reply: to register it would cost
 // half as much as the reply did.
 //
-// Several loops share a [Poller]. One at a time leads: it waits for events. As
-// long as it is done with them at once nobody else is woken, so that an idle
-// server costs what one loop does; when it gets a full batch, or the last ones
-// took long, it lets the next loop lead before it goes to work. The listener is
-// one socket with one queue, which may be inherited, and no loop has a queue of
-// its own in which a connection could be lost.
+// Several loops share a [Poller]. One loop at a time leads: it waits for events. While
+// it handles them at once it wakes no other loop, so an idle server costs as much as
+// one loop. When it gets a full batch, or recent work took long, it lets the next loop
+// lead before it starts to work. The listener is one socket with one queue, which may
+// be inherited; no loop has a queue of its own in which a connection could be lost.
 //
 // Do not use it for connections that speak more than once.
 package poll
 
 import "errors"
 
-// ErrBusy is a file that is not sent because the kernel is reading too many.
+// ErrBusy reports that a file is not sent because the kernel is reading too many.
 var ErrBusy = errors.New("too many files are being read already")

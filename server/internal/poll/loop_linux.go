@@ -11,7 +11,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// Event is what happened to a connection.
+// An Event says what happened to a connection.
 type Event int
 
 // The events. After the last two the connection is closed.
@@ -72,8 +72,8 @@ func (l *Loop) Next() (*Conn, Event, error) {
 	}
 }
 
-// pending looks at what was gathered, and returns the next connection of which
-// there is something to tell.
+// pending handles the gathered connections, and returns the next one that has an event
+// to report; nil if none has.
 func (l *Loop) pending() (*Conn, Event) {
 	for len(l.ended) > 0 {
 		c := l.ended[0]
@@ -112,8 +112,8 @@ func (l *Loop) pending() (*Conn, Event) {
 	return nil, 0
 }
 
-// read takes what has come of a request. If that is nothing yet, the connection
-// waits.
+// read reads the bytes of a request that have arrived, or lets the connection wait. It
+// returns false if there is no event to report.
 func (l *Loop) read(c *Conn) (Event, bool) {
 	had := copy(l.buf[:], c.head)
 	n, errno := recv(c.fd, l.buf[had:])
@@ -188,9 +188,9 @@ func (l *Loop) gather() error {
 	return nil
 }
 
-// slowly notes whether the last work took long, and reports whether more than two
-// of late did, of any loop: they may have lost their processor to others meanwhile.
-// While loops lead in turn, each request wakes two threads.
+// slowly records whether the last work took long, and reports whether more than two
+// recent ones of any loops did: other programs may have taken their processors. While
+// loops lead in turn, each request wakes two threads.
 func (p *Poller) slowly(long bool) bool {
 	n := p.slow.Load()
 	switch {
@@ -203,8 +203,8 @@ func (p *Poller) slowly(long bool) bool {
 	return n > slowFor
 }
 
-// slowFor is how many times loops go to work before what took long is forgotten.
-// Most of it is to find out that a request is not there yet.
+// slowFor is after how many rounds of work slow ones are forgotten. Most rounds only
+// find that a request has not arrived yet.
 const slowFor = 64
 
 // stepDown lets another loop lead.
@@ -288,8 +288,8 @@ func (l *Loop) accept() error {
 	return nil
 }
 
-// expire ends what is due, looks at the connections whose grace is over until
-// then, and reports whether the Poller is over.
+// expire ends connections whose deadline has passed, settles those whose grace ends by
+// until, and reports whether the Poller is over.
 func (l *Loop) expire(now, until time.Time) (over bool) {
 	p := l.p
 	most := p.room(2*maxClosing) / 2
@@ -345,7 +345,7 @@ func (l *Loop) settle(c *Conn) {
 	switch {
 	case c.Owner != nil:
 		l.ended = append(l.ended, c)
-	case !c.registered && len(l.p.free) < maxClosing: // nobody else has ever seen it
+	case !c.registered && len(l.p.free) < maxClosing: // no other code refers to it
 		l.p.free = append(l.p.free, c)
 	}
 }
@@ -357,7 +357,7 @@ func (c *Conn) end() Event {
 	return Closed
 }
 
-// recv reads what is there.
+// recv reads available bytes; it does not block.
 func (c *Conn) recv(b []byte) (int, error) {
 	if c.raw != nil {
 		return c.recvHeld(b)
@@ -366,7 +366,7 @@ func (c *Conn) recv(b []byte) (int, error) {
 	return n, errnoErr(errno)
 }
 
-// recvHeld holds on to a socket that somebody else may close.
+// recvHeld is recv for a socket that another goroutine may close meanwhile.
 func (c *Conn) recvHeld(b []byte) (n int, err error) {
 	err = c.control("recv", func(fd int) error {
 		var errno unix.Errno

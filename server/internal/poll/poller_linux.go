@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Params is what a [Poller] is made for.
+// Params configures a [Poller].
 type Params struct {
 	// ReadTimeout is the time from accept to the whole request, LingerTimeout
 	// how long a client that was answered gets to close.
@@ -24,10 +24,10 @@ type Params struct {
 	// it has closed the connection.
 	Admit func(*Conn) bool
 
-	// Room returns how many more connections may stay than those that Admit let.
-	// No more are accepted, but one at a time by each loop, to be refused: those
-	// that loops are at count, and those that get their grace after a reply, which are
-	// half of the room at most. If nil, there is no bound.
+	// Room returns how many connections may stay besides those that Admit admitted.
+	// Connections that loops work on use it, and so do those in their grace after a
+	// reply, up to half of it. When it is used up, each loop accepts one at a time, to
+	// refuse it. If nil, there is no bound.
 	Room func() int
 
 	// Accepted counts the connections that were accepted.
@@ -48,7 +48,7 @@ type Poller struct {
 	raw      syscall.RawConn
 	epoll    int
 
-	// The loop that leads accepts and waits. It owns what follows.
+	// The loop that leads accepts and waits. It owns the following fields.
 	lead    chan struct{} // of one
 	loops   atomic.Int32
 	slow    atomic.Int32 // more than slowFor: the work took long of late
@@ -164,9 +164,9 @@ func (p *Poller) keep(c *Conn, s state, deadline time.Time) bool {
 	return true
 }
 
-// close closes a connection, unless it is closed: its descriptor may be another's
-// by then. It is the loop's that has the connection, or, if the Poller holds it,
-// anybody's who has the mutex.
+// close closes a connection unless it is closed already: its descriptor may be
+// another's by then. The caller must hold the mutex, and the connection unless the
+// Poller holds it.
 func (p *Poller) close(c *Conn) {
 	if c.state != closed {
 		p.unlink(c, closed)
@@ -186,10 +186,10 @@ func (p *Poller) take(fd int) *Conn {
 	return c
 }
 
-// Linger takes a connection whose reply was sent: it tells the client that there
-// is no more, and closes when the client has closed, or after the linger time. It
-// returns false if the connection was closed at once. In either case it is not
-// the caller's any more, unless it has an Owner.
+// Linger ends a connection whose reply was sent: it shuts down the sending side, and
+// closes the connection when the client has, or after LingerTimeout. It returns false
+// if it closed the connection at once. The caller must not use the connection any more,
+// unless it has an Owner.
 func (c *Conn) Linger() bool {
 	p := c.poller
 	err := c.CloseWrite()
@@ -207,15 +207,15 @@ func (c *Conn) Linger() bool {
 	return true
 }
 
-// grace is what a client gets to close before its connection is registered: more
-// than sixty busy clients on one core take. maxClosing bounds how many get it.
+// grace is how long a client may take to close before its connection is registered:
+// longer than sixty busy clients on one core take. maxClosing bounds how many have it.
 const (
 	grace      = 25 * time.Millisecond
 	maxClosing = 512
 )
 
-// Evict closes a connection to make room for another, and returns true if it is
-// not blocking; one that is in other hands is closed when it gets back.
+// Evict closes a connection to make room for another, and returns true; one that a loop
+// has is closed when it gets back. For a blocking connection it returns false.
 func (c *Conn) Evict() bool {
 	p := c.poller
 	p.mu.Lock()
@@ -231,7 +231,7 @@ func (c *Conn) Evict() bool {
 	return true
 }
 
-// events are told once, then armed again.
+// events are reported once, then armed again.
 const events = unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLONESHOT
 
 // register waits for something to read.

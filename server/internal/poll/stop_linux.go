@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stop begins the end. What the kernel holds in the listener's queue is still
-// accepted, unless the listener is shared, and nothing after that; connections
-// without a request are closed when the time is over. Next returns io.EOF when
-// none is left, or after Close.
+// Stop begins the end. Connections in the listener's queue are still accepted, unless
+// the listener is shared, but no later ones; those without a request are closed after
+// atMost. Next returns io.EOF when none is left, or after Close.
 func (p *Poller) Stop(atMost time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -27,10 +26,10 @@ func (p *Poller) Stop(atMost time.Duration) {
 // stragglers is how long after Stop a handshake that was under way gets to end.
 const stragglers = 50 * time.Millisecond
 
-// holdNewcomers lets the kernel drop what asks for a new connection. The client
-// asks again after a second: then the next server is there, or none, and the client
-// is told so. If the listener were just closed, the connections would be reset
-// that come between the last accept and that.
+// holdNewcomers lets the kernel drop requests for a new connection. The client repeats
+// its request after a second, and reaches the next server, or is refused if there is
+// none. If the listener were just closed, connections that arrive between the last
+// accept and the close would be reset.
 func holdNewcomers(listener int) {
 	const flags, syn, all = 13, 0x02, 0xffff // of the TCP header (RFC 9293 section 3.1)
 	filter := []unix.SockFilter{
@@ -43,7 +42,7 @@ func holdNewcomers(listener int) {
 		&unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]})
 }
 
-// Close ends it: Next returns io.EOF. What is held is closed.
+// Close ends the Poller: it closes the connections it holds, and Next returns io.EOF.
 func (p *Poller) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

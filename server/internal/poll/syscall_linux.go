@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// System calls on sockets that never block. They are made without telling the
-// scheduler, and cost no more than the kernel asks.
+// System calls on sockets that never block. They bypass the scheduler, so they cost no
+// more than the kernel's own work.
 
 // accept takes one connection, if there is one, and the address it comes from.
 func accept(listener int) (int, netip.AddrPort, unix.Errno) {
@@ -50,8 +50,8 @@ func recv(fd int, b []byte) (int, unix.Errno) {
 	return int(n), errno
 }
 
-// send sends what is all of a reply, or the last of it. MSG_MORE keeps the end of
-// it back until shutdownWrite, so that it leaves in one segment with the FIN.
+// send sends a whole reply, or its last part. MSG_MORE holds its end back until
+// shutdownWrite, so that it leaves in one segment with the FIN.
 func send(fd int, b []byte) (int, unix.Errno) {
 	if len(b) == 0 {
 		return 0, 0
@@ -63,11 +63,11 @@ func send(fd int, b []byte) (int, unix.Errno) {
 	return int(n), 0
 }
 
-// sendFile sends what the socket takes of the next n bytes of a file. With an offset
-// these begin there, and the file's own stays. The scheduler is told: a file may be in
-// memory and still be on its way from the disk, and then everything else is to go on.
-// It is not told of one that is loaded, where it would look every 20 µs whether it is
-// sent, and wake another thread.
+// sendFile sends as many of the next n bytes of a file as the socket accepts. With an
+// offset it starts there, and leaves the file's own unchanged. Unless the file is
+// loaded, the call goes through the scheduler, so that other goroutines run while it
+// waits for the disk. For a loaded file it bypasses the scheduler, which would check
+// every 20 µs whether the call has ended, and wake another thread.
 func sendFile(fd, file int, offset *int64, n int, loaded bool) (int, unix.Errno) {
 	var m uintptr
 	var errno unix.Errno
