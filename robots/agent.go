@@ -281,7 +281,7 @@ func (f *File) Allowed(agent, selector string) bool {
 // that is not in normal form (R6) has more than 2 KiB.
 //
 // For [RFC9309], [Standard1994] and [Extended] the selector may be an absolute
-// URL, of which path and query count; an empty path is "/". For the Gopher
+// URL: only its path and query count, and an empty path is "/". For the Gopher
 // dialects a selector is bytes and never decoded.
 func (f *File) Decide(agent, selector string) Decision {
 	return f.Agent(agent).Decide(selector)
@@ -300,17 +300,17 @@ func (f *File) Usage(agent, path string) Statement { return f.Agent(agent).Usage
 type Robot struct {
 	// Names are its product tokens, the most special one first: mybot-news, mybot.
 	// The first that a group names decides which rules bind it; if none is named,
-	// those of the * group do.
+	// the * group does.
 	Names []string
 
-	// Categories are what it does, by the names of the virtual agents of Gemini's
-	// companion specification: archiver, indexer, researcher, webproxy. The rules of
-	// all that a group names bind it, too.
+	// Categories name its uses, as Gemini's companion specification names its virtual
+	// agents: archiver, indexer, researcher, webproxy. If a group names one of them,
+	// its rules bind the robot, too.
 	Categories []string
 }
 
-// RuleSets are several sets of rules, all of which bind a robot: what one of them
-// denies is denied. Without any all is allowed.
+// RuleSets are sets of rules that all bind a robot. If one of them denies a
+// selector, it is denied. Without any set everything is allowed.
 type RuleSets []*Rules
 
 // For returns the rules that bind a robot.
@@ -372,8 +372,8 @@ func (s RuleSets) Usage(path string) Statement {
 	return stated
 }
 
-// Fields returns the extra fields that bind the robot, in file order: those of its
-// groups, and those outside of any group.
+// Fields returns the extra fields that bind the robot, in file order: from its
+// groups, and from outside any group.
 func (s RuleSets) Fields() []Field {
 	if len(s) == 0 || s[0] == nil {
 		return nil

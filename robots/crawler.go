@@ -12,7 +12,7 @@ import (
 	"github.com/gophd/gophd/robots/internal/ircline"
 )
 
-// Indexing is what an IRC network says of being indexed.
+// Indexing states whether an IRC network may be indexed.
 type Indexing uint8
 
 // The three states. Only IndexAllow is a permission; a crawler that finds
@@ -212,10 +212,10 @@ func (d *crawlerData) report(code, format string, args ...any) {
 	d.problems = append(d.problems, diag.Diagnostic{Code: code, Severity: diag.Warning, Message: fmt.Sprintf(format, args...)})
 }
 
-// Crawler returns the preference that an [IRCv3] file states, and what is odd in
-// it. The file is a list of ISUPPORT tokens, separated by blanks and line ends,
-// or what a server sent: of 005 lines the tokens count. In other dialects it is
-// unspecified.
+// Crawler returns the preference that an [IRCv3] file states, and diagnostics of
+// its tokens. The file is a list of ISUPPORT tokens, separated by blanks and line
+// ends, or a server's output, with tokens in 005 lines. In other dialects the
+// preference is unspecified.
 func (f *File) Crawler() (Crawler, []diag.Diagnostic) {
 	if f == nil || f.dialect != IRCv3 {
 		return Crawler{Cooldown: DefaultCooldown}, nil
@@ -272,8 +272,8 @@ func (f *File) hasCrawler() bool {
 	})
 }
 
-// networkRules are what an [IRCv3] file says: the preference of the whole network,
-// for every robot and every selector. Only index:allow is a permission.
+// networkRules returns the rules of an [IRCv3] file: the preference of the network
+// binds every robot, for every selector. Only index:allow is a permission.
 func (f *File) networkRules() *Rules {
 	r := f.rulesOf(Unspecified)
 	c, _ := f.Crawler()

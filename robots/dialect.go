@@ -69,7 +69,7 @@ func (d Dialect) Web() bool { return d == RFC9309 || d == Standard1994 || d == E
 // and CRLF (G3), and IRC sends CRLF.
 func (d Dialect) bareCR() bool { return d.Web() }
 
-// Syntax is what the patterns of a dialect may say.
+// Syntax describes the patterns of a dialect.
 type Syntax struct {
 	Allow   bool // Allow lines are rules, too
 	Glob    bool // * stands for any run of bytes
@@ -79,8 +79,8 @@ type Syntax struct {
 	Bare    bool // /path/ also covers /path (Veronica-2)
 }
 
-// Syntax returns what patterns may say. The version is that of the group, and
-// matters for [Extended] only.
+// Syntax returns the syntax of patterns. v is the version of the group; it matters
+// for [Extended] only.
 func (d Dialect) Syntax(v Version) Syntax {
 	switch d {
 	case RFC9309:
@@ -104,9 +104,9 @@ const (
 	Experimental                // an odd minor number: the group is ignored
 )
 
-// ParseVersion reads the value of a Robot-version line, M.N or M.N.R, of which
-// the first two numbers count. ok is false, and the version 1.0, if it is
-// neither.
+// ParseVersion reads the value of a Robot-version line, M.N or M.N.R, and ignores
+// R. If the value is neither, or M is not 1 or 2, it returns [Version1] and
+// false.
 func ParseVersion(value string) (v Version, ok bool) {
 	word, _, _ := strings.Cut(value, " ")
 	major, rest, _ := strings.Cut(word, ".")

@@ -25,12 +25,12 @@
 //
 // # Words
 //
-// They are those of RFC 9309. A robot is named by its product token: the first word
+// The terms follow RFC 9309. A robot is named by its product token: the first word
 // of its User-agent, without version. A group is one or more User-agent lines and the
 // rules below them. A rule is an Allow, Disallow or Content-Usage line; its value is a
 // pattern. The crawl delay is the time that a Crawl-delay line asks for between two
 // requests. Whether a file could be fetched, is not there, or cannot be had is the
-// fetch status (robots/client, Access). A selector is what is asked for: bytes on
+// fetch status (robots/client, Access). A selector names a document: bytes on
 // Gopher, path and query of a URL on the web.
 //
 // G1, R5 and the like in the documentation are requirements of the texts. They are
@@ -60,7 +60,7 @@
 //   - Everywhere: the longest pattern decides and Allow wins a tie, since file
 //     order, the alternative, makes the meaning of a rule depend on its neighbours.
 //     NUL ends a line. An empty pattern is no rule. UTF-16 with a byte order mark is
-//     read. "*Word*" names nobody.
+//     read. "*Word*" names no robot.
 //   - [Gopher]: the text says that every Disallow line counts, and knows no other
 //     keyword. The robots in use honour groups, and files are written for them, so
 //     groups are honoured where there are User-agent lines. Lines before the first
@@ -70,14 +70,14 @@
 //     and blanks before them, because to honour too much is the safer mistake.
 //   - [Veronica2]: what its author documents. Whether its own group replaces the *
 //     group is not said; it is taken to.
-//   - [RFC9309]: the length of a pattern is that of its normal form (R6). A robot's
+//   - [RFC9309]: the length of a pattern is measured in its normal form (R6). A robot's
 //     name is compared as a whole word, digits and all, though the grammar knows
 //     no digits: names like MJ12bot are in use. A group of only Crawl-delay joins
 //     the next one, by the letter; package lint says so. Common misspellings of
 //     User-agent and Disallow, and a missing colon, count as they do for Google
 //     (2.2.4; [Parser] has the letter); what opens, Allow, must be spelt right.
 //   - [Standard1994]: the field must be part of the robot's name, not the name part
-//     of the field, or "bot" would be bound by what is said to any bot. The first
+//     of the field, or rules for any "somebot" would bind "bot". The first
 //     record that fits is taken. A blank line ends a record, so rules after it
 //     belong to none. An empty Disallow beside others has no effect.
 //   - [Extended]: names as in 1994, which it refers to. The text gives three orders

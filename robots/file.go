@@ -9,7 +9,7 @@ import (
 // DefaultLimit is how many bytes of a file are read (R14): 500 KiB.
 const DefaultLimit = 500 << 10
 
-// maxText is what a record can point into. What is behind it is dropped.
+// maxText is the most bytes that a record can address. Text beyond it is dropped.
 const maxText = 1<<29 - 1
 
 // File is a robots file that was read as one dialect. It never changes and may
@@ -51,7 +51,7 @@ type Usage struct {
 	Line    int    // counted from 1
 }
 
-// Field is a line of another kind, such as Crawl-delay, or one nobody knows.
+// Field is a line of any other kind, such as Crawl-delay, known or unknown.
 type Field struct {
 	Name  string // lower case
 	Value string // as written
@@ -98,7 +98,7 @@ func (f *File) rule(r record) Rule {
 	return Rule{Allow: r.kind() == KindAllow, Pattern: f.value(r), Line: int(r.line)}
 }
 
-// Dialect is how the file was read. That of a nil File is [Gopher].
+// Dialect returns the dialect that the file was read as; [Gopher] if f is nil.
 func (f *File) Dialect() Dialect {
 	if f == nil {
 		return Gopher
@@ -132,9 +132,9 @@ func (f *File) Size() int {
 func (f *File) Truncated() bool { return f != nil && f.cut }
 
 // Absent reports whether the body is no robots file at all: no line of it is a
-// known field. On Gopher, which has no status codes, a menu, an error item and
-// an HTML page are told from a robots file by this (G1). A file whose first line
-// is longer than the limit is there, though nothing of it could be read.
+// known field. Gopher has no status codes, so Absent recognises a menu, an
+// error item or an HTML page in place of the file (G1). A file whose first line
+// is longer than the limit is not absent, though nothing of it could be read.
 func (f *File) Absent() bool { return f == nil || !f.present && (!f.cut || f.text != "") }
 
 // members returns the records of group g.

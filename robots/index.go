@@ -22,7 +22,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// index is what the rules of a robot become at the second question.
+// index holds a robot's rules for fast lookup. The second question makes it.
 type index struct {
 	file    *File
 	agents  []Agent           // the User-agent lines of their groups
@@ -144,9 +144,9 @@ func (x *index) same(a, b ref) bool {
 	return a&kind == b&kind && x.match(a).allow == x.match(b).allow
 }
 
-// find offers every rule that matches to found, unless found needs no more. A
-// selector that has to be brought into normal form is compared as bytes: a string of
-// it would be an allocation.
+// find offers every rule that matches to found, unless found needs no more. It
+// writes the normal form of a selector into a buffer of bytes: a string would be an
+// allocation.
 func (x *index) find(sel string, found *top) {
 	if x.percent && !selector.IsNormal(sel) {
 		var buf, keptBuf [2048]byte
@@ -328,7 +328,7 @@ func (l *literals) after(at int) int {
 }
 
 // prefixes calls fn for every ref whose text may be the first n bytes of the
-// selector; fn has to compare.
+// selector; fn must compare them.
 func prefixes[T text](l *literals, selector T, fn func(r ref, n int)) {
 	p := prefixHash[T]{text: selector, state: hashSeed}
 	for _, n := range l.lengths {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// LineKind is what a line is.
+// LineKind is the kind of a line.
 type LineKind uint8
 
 // The kinds of lines.
@@ -203,8 +203,8 @@ func (s *lineScanner) read(l *lineSpans, content textSpan, commented bool) {
 	}
 }
 
-// noColon reads a line of exactly two words, of which the first is User-agent or
-// Disallow. It reports whether there was one.
+// noColon reads a line of exactly two words, the first being User-agent or
+// Disallow. It reports whether the line is one.
 func (s *lineScanner) noColon(l *lineSpans, content textSpan) bool {
 	field, value, _ := strings.Cut(strings.ReplaceAll(s.text[content.from:content.to], "\t", " "), " ")
 	value = strings.TrimLeft(value, " ")

@@ -62,7 +62,7 @@ func (f matchForm) matches(selector, kept string) bool {
 }
 
 // mayMatch reports whether a pattern as written may match a selector in normal
-// form, as far as bytes tell that mean the same in all dialects.
+// form. It compares the bytes before the first that needs an escape.
 func mayMatch(p, sel string) bool {
 	for i := range min(len(p), len(sel)) {
 		if !selector.IsNormalByte(p[i]) {
@@ -110,7 +110,7 @@ func (s Syntax) forms(p string, fn func(matchForm)) {
 }
 
 // oneStar writes each run of stars as one, which matches the same: a line of 500 KiB
-// of stars costs no more than "*". The precedence stays that of the pattern.
+// of stars costs no more than "*". It does not change the precedence.
 func oneStar(p string) string {
 	if !strings.Contains(p, "**") {
 		return p
@@ -206,17 +206,17 @@ func find[T text](selector T, piece string) int {
 	return bytes.Index([]byte(selector), append(buf[:0], piece...))
 }
 
-// The normal form (R6) is that of [selector.AppendNormal]. In a selector * and $
-// are written %2A and %24, so that they cannot be mistaken for the ones that mean
-// something in a pattern.
+// [selector.AppendNormal] writes the normal form (R6). It escapes * and $ in a
+// selector as %2A and %24, so that they differ from the special characters of a
+// pattern.
 
 // NormalPath returns the normal form of a path with its query (R6), as RFC 9309
 // compares it.
 func NormalPath(path string) string { return string(selector.AppendNormal(nil, path)) }
 
-// NormalPattern returns the normal form of a pattern (R6): that of a path, piece
-// by piece between the stars, with a final $ kept. Its length is the precedence
-// of the rule (R5).
+// NormalPattern returns the normal form of a pattern (R6). It
+// normalises each piece between the stars like a path, and keeps a final $. The
+// length of the result is the precedence of the rule (R5).
 func NormalPattern(p string) string {
 	if isNormalPattern(p) {
 		return p

@@ -18,7 +18,7 @@ func Parse(d Dialect, data []byte) *File { return Parser{Dialect: d}.Parse(data)
 
 // ParseReader reads at most limit bytes from r; of a longer file the partial
 // last line is dropped (R14). A limit of zero or less stands for
-// [DefaultLimit]. The error is always that of r.
+// [DefaultLimit]. Any error comes from r.
 func ParseReader(d Dialect, r io.Reader, limit int64) (*File, error) {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -31,7 +31,7 @@ func ParseReader(d Dialect, r io.Reader, limit int64) (*File, error) {
 	return Parser{Dialect: d}.parse(data, int(limit)), nil
 }
 
-// A Parser reads files in one way. [Parse] and [ParseReader] are that of its
+// A Parser reads files with options. [Parse] and [ParseReader] set only the
 // dialect.
 type Parser struct {
 	Dialect Dialect

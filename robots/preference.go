@@ -72,7 +72,7 @@ func (c Category) IsValue(value string) bool {
 	return slices.Contains(values, strings.ToLower(value))
 }
 
-// Preference is what a site prefers for one category of use.
+// Preference is a site's preference for one category of use.
 type Preference uint8
 
 // The preferences. Unstated neither permits nor prohibits: a robot's author decides
@@ -101,8 +101,8 @@ type Stated struct {
 	Line       int // of the Content-Usage line; 0 outside of a file
 }
 
-// Statement holds the preferences stated for one path, sorted by key. Its keys are
-// those of [Categories].
+// Statement holds the preferences stated for one path, sorted by key. Its keys
+// come from [Categories].
 type Statement []Stated
 
 // Of returns the preference for a category of use.
