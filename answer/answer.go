@@ -10,8 +10,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A Class is what a selector leads to. What it leads to instead of an answer is an
-// error, whose kind is a [server.Kind].
+// A Class is a kind of answer. A selector without an answer yields an error, which has a
+// [server.Kind].
 type Class int
 
 // The classes.
@@ -23,8 +23,8 @@ const (
 	Leaving                   // to URL, which is not on this site
 )
 
-// A Value is what a selector leads to. It must not be changed: several requests may
-// get the same one.
+// A Value is the answer to a selector. It must not be changed: several requests may
+// share it.
 type Value struct {
 	Class Class
 
@@ -37,8 +37,8 @@ type Value struct {
 	// Media is the media type of a File if its Type does not imply one; "" otherwise.
 	Media string
 
-	// Items are the lines of a Menu. Nil if the answer was kept: then Body is what
-	// the Format has drawn.
+	// Items are the lines of a Menu. They are nil in an answer from the cache, whose
+	// Body the Format has already drawn.
 	Items []menu.Item
 
 	// Prompt is the text of a Question.
@@ -143,7 +143,8 @@ type Source interface {
 	Answers(sel string) bool
 
 	// Answer answers, or returns server.ErrDeclined if the selector is not the
-	// source's. What it reads of q.View is what the answer is kept for.
+	// source's. The answer is cached until something that it read through q.View
+	// changes.
 	Answer(q *Asked) (*Value, error)
 }
 

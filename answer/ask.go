@@ -127,8 +127,8 @@ func (v *visit) answer() (*Value, error) {
 	return v.file(f)
 }
 
-// aboutName is what links to robots.txt lead to in menus: a copy for people, since who
-// fetches the file itself may be taken for a robot.
+// aboutName names a copy of robots.txt for people. Menus link to it because a client
+// that fetches the file itself may be taken for a robot.
 const aboutName = "about-robots"
 
 func (h *Host) about(ctx context.Context) (*Value, error) {
@@ -140,8 +140,8 @@ func (h *Host) about(ctx context.Context) (*Value, error) {
 	return &Value{Class: File, Selector: "/" + aboutName, Type: menu.TypeText, Body: append([]byte(head), a.Body...)}, nil
 }
 
-// readable lets the links of a menu that lead to robots.txt of this site lead to the
-// copy, unless the tree has that name.
+// readable points a menu's links to this site's robots.txt at the copy, unless the tree
+// has a file of that name.
 func (q *Asked) readable(items []menu.Item) {
 	for i := range items {
 		it := &items[i]

@@ -58,8 +58,8 @@ type Builder struct {
 	// Dates puts the date and the size after each name of a listing.
 	Dates bool
 
-	// Version and Client are what $SERVER_VERSION and $REMOTE_ADDR stand for in a
-	// gophermap. If Client is empty, a line that names it is left out.
+	// Version and Client replace $SERVER_VERSION and $REMOTE_ADDR in a gophermap. If
+	// Client is empty, a line that names it is left out.
 	Version string
 	Client  string
 	// Now is the time that $DATE stands for. If nil, [time.Now].

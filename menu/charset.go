@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Texts in Latin-1 are sent as UTF-8, which is what clients show. Latin-1 is read
+// Texts in Latin-1 are sent as UTF-8, which clients can show. Latin-1 is read
 // as Windows-1252, which only adds to it: quotation marks and dashes in the place
 // of control characters that no text has.
 

@@ -34,9 +34,9 @@ func (m *making) listHere() {
 	}
 }
 
-// Patterns are compared with all names of a directory, so that a few lines could
-// keep a processor busy for long. What is compared is counted for the whole menu;
-// a pattern that is too much is shown as text, and the listing made without it.
+// Patterns are compared with all names of a directory, so a few lines could keep a
+// processor busy for long. The work is counted for the whole menu: a pattern beyond the
+// bound is shown as text, and the listing is made without it.
 
 // isGlob reports whether a label can stand for several files.
 func isGlob(s string) bool { return strings.ContainsAny(s, "*?[") }

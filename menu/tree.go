@@ -47,7 +47,7 @@ func (m *making) open(name string) (fs.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// read reads a map. What is beyond the bounds is cut at a line's end.
+// read reads a map. A map beyond the bounds is cut at the end of a line.
 func (m *making) read(name string) (string, error) {
 	f, size, err := m.open(name)
 	if err != nil {

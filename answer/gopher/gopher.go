@@ -18,7 +18,7 @@ type Front struct {
 
 	// StrictText sends texts as RFC 1436 section 3.7 has them: lines end in CRLF,
 	// leading dots are doubled, a line with a dot ends them. Otherwise they go out as
-	// they are, which is what clients in use expect.
+	// they are, as today's clients expect.
 	StrictText bool
 }
 
