@@ -13,8 +13,8 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// fill puts the items of a menu into a page. What is drawn keeps its columns. Of the
-// rest, lines of information that follow each other are one part, and links another.
+// fill puts the items of a menu into a page. Drawings keep their columns. Elsewhere,
+// consecutive lines of information form one part, and consecutive links another.
 func (p *page) fill(q *answer.Asked, items []menu.Item) {
 	for _, b := range answer.Blocks(items) {
 		if !b.Drawn {

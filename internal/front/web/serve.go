@@ -68,8 +68,8 @@ func (s *HTTPServer) start() {
 		q.conns = make(chan net.Conn)
 		var protocols http.Protocols
 		protocols.SetHTTP1(true)
-		// TLS was taken off already, and ALPN was for h2: what net/http calls
-		// unencrypted is what it sees.
+		// TLS has already been removed and ALPN has chosen h2, so net/http sees
+		// unencrypted HTTP/2.
 		protocols.SetUnencryptedHTTP2(q == &s.crypto)
 		h := &http.Server{
 			Handler: http.HandlerFunc(s.limited), Protocols: &protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: server.MaxStreams},
@@ -194,8 +194,8 @@ func hostOf(hostport string) string {
 	return strings.TrimSuffix(hostport, ".")
 }
 
-// header sets what every answer says: that its type is what it says it is, and
-// that nothing in it runs, is loaded from elsewhere, or is shown inside of others.
+// header sets the headers of every answer: browsers do not guess its type, and nothing
+// in it runs, is loaded from elsewhere, or appears inside other pages.
 func header(h http.Header) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")

@@ -213,7 +213,7 @@ func (v *Pages) begin(q *answer.Asked, a *answer.Value) page {
 // maxCrumbs is how many directories on the way to a resource a page links.
 const maxCrumbs = 16
 
-// policy says in headers what the robots.txt of a site says.
+// policy sets the headers that repeat a site's robots.txt.
 type policy struct {
 	said atomic.Pointer[said]
 }
@@ -224,7 +224,7 @@ type said struct {
 	file *robots.File
 }
 
-// tell says in the header what robots.txt says of a selector.
+// tell sets X-Robots-Tag and Content-Usage as robots.txt rules for a selector.
 func (p *policy) tell(s *site.Site, h http.Header, sel, name string, dir bool) {
 	noindex, usage := p.says(s, sel, name, dir)
 	if noindex {
@@ -235,9 +235,8 @@ func (p *policy) tell(s *site.Site, h http.Header, sel, name string, dir bool) {
 	}
 }
 
-// says returns what robots.txt says of a selector, which belongs to a file or directory
-// of the site if it has a name. What has none is not indexed unless the policy allows
-// it.
+// says returns the robots.txt rules for a selector. A file or directory of the site has
+// a name. A selector without a name may be indexed only if robots.txt allows it.
 func (p *policy) says(s *site.Site, sel, name string, dir bool) (noindex bool, usage string) {
 	snap := s.Now()
 	if snap == nil {

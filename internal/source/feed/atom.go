@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A Feed is what a feed says. Everything in it may come from a stranger.
+// A Feed is the content of a feed. All of it may come from a stranger.
 type Feed struct {
 	ID      string // an absolute URL that does not change
 	Title   string

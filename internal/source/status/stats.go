@@ -116,7 +116,7 @@ func (s *Stats) Numbers() Numbers {
 	return n
 }
 
-// What is counted for each minute of the last hour.
+// The counts of each minute of the last hour.
 const (
 	asked   = iota // requests
 	failed         // requests that were not answered as they were meant
