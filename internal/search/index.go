@@ -52,8 +52,8 @@ type Index struct {
 	batch int // changes since the last commit; 0: no transaction
 }
 
-// schema is made once. The version is raised when what is stored changes; an index
-// of another version is replaced.
+// schema is made once. A change of the stored data raises the version; an index of
+// another version is replaced.
 const (
 	version = 1
 	schema  = `
@@ -175,7 +175,7 @@ func (x *Index) exec(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// Close writes what is left and closes the index.
+// Close commits the pending changes and closes the index.
 func (x *Index) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -232,7 +232,7 @@ func (x *Index) change(ctx context.Context, f func() error) error {
 	return nil
 }
 
-// A Text is what Put indexes.
+// A Text is a document for Put.
 type Text struct {
 	Name    string    // a path below the root; of a directory with a slash at its end
 	Title   string    // its words count ten times
@@ -364,13 +364,13 @@ func (x *Index) Mark(ctx context.Context, name string) (mark uint64, ok bool) {
 	return uint64(m), err == nil
 }
 
-// IndexStats is what an index holds.
+// IndexStats counts the contents of an index.
 type IndexStats struct {
 	Texts int
 	Bytes int64 // as charged against the limit
 }
 
-// Stats returns what the index holds now.
+// Stats returns the current counts.
 func (x *Index) Stats() IndexStats {
 	x.mu.Lock()
 	defer x.mu.Unlock()

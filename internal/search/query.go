@@ -18,7 +18,7 @@ type queryPart []queryWord
 // maxParts is how many words of a query count.
 const maxParts = 16
 
-// A parsedQuery is what a visitor looks for:
+// A parsedQuery is a visitor's query:
 //
 //	word  "a phrase"  begin*  -without  in:directory
 type parsedQuery struct {

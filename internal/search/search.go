@@ -71,7 +71,8 @@ func (x *Index) page(ctx context.Context, q parsedQuery, ask Query) (Results, er
 	return x.pageOf(ctx, wanted{q.match(), q.inTitle()}, ask)
 }
 
-// wanted is what is looked for, and what puts a text before others.
+// wanted holds two FTS5 expressions: texts must match the first, and those that match
+// title come first.
 type wanted struct{ match, title string }
 
 // pageOf ranks texts with a word in the title before others, then by BM25. If more than

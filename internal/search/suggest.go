@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Bounds of what is tried for a query that finds nothing.
+// Bounds of the second attempts for a query that finds nothing.
 const (
 	maxNear    = 8000 // words of the index that are compared with one of the query
 	maxMended  = 3    // words of a query
@@ -114,12 +114,12 @@ func (x *Index) nearest(ctx context.Context, word string) string {
 	return best
 }
 
-// vocabulary returns the words that begin with head, those of most texts first.
+// vocabulary returns the words that begin with head, the most frequent first.
 func (x *Index) vocabulary(ctx context.Context, head string) []string {
 	return x.column(ctx, "SELECT term FROM (SELECT term, doc FROM vocabulary WHERE term >= ?1 AND term < ?1 || char(0x10ffff) LIMIT ?2) ORDER BY doc DESC", head, maxNear)
 }
 
-// column returns the first column of a query; what fails is left out.
+// column returns the first column of a query; rows that cannot be read are left out.
 func (x *Index) column(ctx context.Context, query string, args ...any) (all []string) {
 	rows, err := x.conn.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Words: what is looked for is compared word by word, without case and without
+// Words: queries and texts are compared word by word, without case and without
 // the accents of Latin, Greek and Cyrillic letters: Größe, GRÖSSE and grosse are
 // one word. A word is letters, digits and the marks on them.
 //
@@ -16,7 +16,7 @@ import (
 // the end, 都. So each part of such a text is found by the pairs in it, and a
 // single character as the beginning of a pair.
 
-// maxWord is the longest word, in bytes as it is compared. What is longer is cut.
+// maxWord is the length in bytes at which a word is cut before it is compared.
 const maxWord = 64
 
 // splitter takes a text apart. Bytes that are not UTF-8 are read as Latin-1.
