@@ -27,8 +27,8 @@ import (
 )
 
 // Flags are the flags of a daemon as they were typed; doc/gophd.8.md says what
-// each means. Where a zero value is none of those a flag may have, its default
-// is what package main gives it.
+// each means. Where a flag cannot be zero, package main supplies
+// the default.
 type Flags struct {
 	Root                   string
 	StrictText, InfoPrefix bool
@@ -83,7 +83,7 @@ type Flags struct {
 	Version string // of gophd
 }
 
-// Settings is what a daemon does. All that can be known without touching the
+// Settings configure a daemon. Everything that can be checked without touching the
 // machine has been checked.
 type Settings struct {
 	root   string
@@ -121,7 +121,7 @@ type Settings struct {
 	version       string
 }
 
-// Settings checks the flags. Its errors are those of package exit.
+// Settings checks the flags. Its errors come from package exit.
 func (f Flags) Settings() (*Settings, error) {
 	if f.Root == "" {
 		return nil, exit.Usagef("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT", "no directory to serve")
@@ -194,8 +194,8 @@ func oneOf(flag, value string, words []string) error {
 	return exit.Usagef("one of "+strings.Join(words, ", "), "unknown -%s %q", flag, value)
 }
 
-// limits refuses numbers that would leave a server that answers nobody, and
-// durations below 0, which no timer knows.
+// limits refuses numbers that would leave a server without a single answer, and
+// durations below 0.
 func (f Flags) limits(*Settings) error {
 	for _, flag := range []struct {
 		name  string
@@ -252,7 +252,7 @@ func (f Flags) tree(c *Settings) (err error) {
 	return nil
 }
 
-// Parts are what a site is made of besides its root directory, and the rules of the
+// Parts returns the parts of a site besides its root directory, and the rules of the
 // programs among them.
 func (f Flags) Parts() (site.Config, []programs.Mapping, error) {
 	c := &Settings{}
@@ -358,8 +358,8 @@ func (f Flags) certificates(c *Settings) error {
 // DefaultSearchMemory is how much memory the search index may take.
 const DefaultSearchMemory = "256MiB"
 
-// Doubt is why somebody may not have meant a directory to be the root, and what
-// to do then; "" if there is no reason.
+// Doubt reports why a directory is probably not meant to be the root, with a hint. Both
+// are "" if nothing speaks against it.
 func Doubt(root string) (doubt, hint string) {
 	real, err := resolved(root)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// Run serves until ctx ends, a signal ends it, or something fails. It logs to
-// stderr. Errors are those of package exit.
+// Run serves until ctx ends, a signal ends it, or something fails. It logs to stderr.
+// Its errors come from package exit.
 func Run(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	signal.Ignore(syscall.SIGPIPE) // a reader of the log that goes away takes only lines with it
 	d := newDaemon(conf, stderr)
@@ -37,9 +37,9 @@ func Run(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	return d.serve(ctx)
 }
 
-// Check does what a start does, up to the first reading of the tree, and serves
-// nobody: the log, to stderr, tells what a start would tell. An address that is
-// in use is no error, since gophd may be running.
+// Check starts as Run does, up to the first reading of the tree, and does not serve. The
+// log, to stderr, shows the same lines as a start. An address that is in use is no error,
+// since gophd may be running.
 func Check(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	d := newDaemon(conf, stderr)
 	defer d.close()

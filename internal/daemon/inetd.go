@@ -33,9 +33,9 @@ func (d *daemon) serveOne(ctx context.Context) error {
 	return read.Wait()
 }
 
-// waitSnapshots waits for the policies of all sites, but not for ever if a file
-// system does not answer: whether an escaped spelling may be answered, and what is a
-// program, is known only then.
+// waitSnapshots waits for the policies of all sites, but not for ever if a file system
+// does not answer. Only a policy decides whether an escaped spelling may be answered and
+// which names are programs.
 func (d *daemon) waitSnapshots(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, cmp.Or(max(d.srv.RequestTimeout, 0), 10*time.Second))
 	defer stop()

@@ -98,10 +98,10 @@ func (d *daemon) reloaded(h *virtualHost, r site.Reload) {
 	}
 }
 
-// alive reports whether gophd does its work: its handler answers, and nobody waits
-// in vain for being accepted. In the sandbox it cannot connect to itself, so the
-// question goes through memory, and the kernel tells who waits. What is asked
-// for touches no file: a tree on a disk that hangs is no reason for a restart.
+// alive reports whether gophd works: its handler answers, and connections are accepted.
+// The sandbox keeps gophd from connecting to itself, so the request goes through memory
+// and the kernel reports the length of the queues. The request touches no file: a tree
+// on a disk that hangs is no reason for a restart.
 func (d *daemon) alive(ctx context.Context) bool {
 	if !d.answers(ctx) {
 		return false
@@ -135,8 +135,8 @@ func (d *daemon) answers(ctx context.Context) bool {
 	return err == nil
 }
 
-// accepts reports whether, until ctx is due, a listener's queue was empty once, or
-// somebody was accepted. When gophd ends meanwhile, nobody is any more.
+// accepts reports whether, before ctx is due, a listener's queue was empty once or the
+// server accepted a connection. It also returns true if gophd ends meanwhile.
 func (d *daemon) accepts(ctx context.Context, l net.Listener) bool {
 	before := d.srv.Counts().Accepted
 	for waiting(l) > 0 && d.srv.Counts().Accepted == before {
@@ -149,8 +149,8 @@ func (d *daemon) accepts(ctx context.Context, l net.Listener) bool {
 	return true
 }
 
-// tellProgress tells people how far the first reading of the trees is, and then the
-// search index, as long as that takes: every two seconds.
+// tellProgress logs, every 2 s, the progress of the first scan and then of the search
+// index, until both are complete. It does nothing unless people read the log.
 func (d *daemon) tellProgress(ctx context.Context) {
 	if !d.logs.ForPeople() {
 		return

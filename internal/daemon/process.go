@@ -57,7 +57,7 @@ func (o observers) Observe(r server.Served) {
 	}
 }
 
-// sites are those of all hosts, the first one first.
+// sites returns the sites of all hosts in order.
 func (d *daemon) sites() []*site.Site {
 	var all []*site.Site
 	for _, h := range d.conf.hosts {

@@ -16,9 +16,9 @@ import (
 	"github.com/gophd/gophd/internal/watch"
 )
 
-// becomeUser drops root's privileges, if -user asks for it. The listeners are
-// open by then; everything else is opened as that user, so that what it may
-// not read is told at once and not at the next reload.
+// becomeUser drops root's privileges, if -user asks for it. The listeners are open by
+// then. Everything else is opened as that user, so files that it may not read are
+// reported at once and not at the next reload.
 func (d *daemon) becomeUser() error {
 	if d.conf.user == "" {
 		if os.Geteuid() == 0 && d.conf.site.Users != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// waiting is how many connections the kernel holds that were not accepted yet,
-// 0 if it does not tell. For a listener, TCP_INFO has it as unacked.
+// waiting returns how many connections the kernel holds that were not accepted yet, 0 if
+// that is unknown. TCP_INFO reports the number of a listener as unacked.
 func waiting(l net.Listener) (n int) {
 	if shared, ok := l.(server.SharedListener); ok {
 		l = shared.Listener
