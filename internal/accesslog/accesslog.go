@@ -72,7 +72,7 @@ func Open(name string, ips IPs, logger *slog.Logger) (*Log, error) {
 	return l, nil
 }
 
-// run writes what is queued, until the log is closed.
+// run writes the queued lines until the log is closed.
 func (l *Log) run() {
 	defer close(l.done)
 	var spare []queued
@@ -156,8 +156,8 @@ func (l *Log) reopen() {
 // files bounds how long opening a log may take.
 var files stall.Guard
 
-// open never waits for a reader: a FIFO that nobody reads is opened for reading, too, and takes
-// what fits into it until somebody does.
+// open never waits for a reader. A FIFO without a reader is opened for reading, too, and
+// buffers lines up to its capacity until a reader comes.
 func open(name string) (*os.File, error) {
 	call := disk.Guarded(&files)
 	f, err := call.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
@@ -170,8 +170,8 @@ func open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// Reopen opens the file by its name again, after what is queued was written: it
-// was renamed to be rotated.
+// Reopen writes the queued lines and opens the file by its name again, since rotation
+// has renamed it.
 func (l *Log) Reopen() {
 	if l == nil {
 		return
@@ -204,8 +204,8 @@ func (l *Log) Lost() int64 {
 	return l.lost.Load()
 }
 
-// Close writes what is queued and closes the file. If the file takes nothing,
-// it gives up after three seconds.
+// Close writes the queued lines and closes the file. If the file takes nothing, it gives
+// up after 3 s.
 func (l *Log) Close() {
 	if l == nil {
 		return

@@ -52,12 +52,12 @@ func (l *lazyWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes what is left, if that does not take too long.
+// flush writes the remaining lines, for at most logEndTime.
 func (l *lazyWriter) flush() {
 	done := make(chan struct{})
 	go func() {
 		l.write()
-		l.write() // what it told of lines that were lost
+		l.write() // the report of lost lines
 		close(done)
 	}()
 	select {

@@ -25,7 +25,7 @@ import (
 // Formats are the words that [Style.Format] may be.
 var Formats = []string{"auto", "short", "text", "json"}
 
-// Style say what is logged, and how.
+// Style selects the events to log and their format.
 type Style struct {
 	Level  slog.Level
 	Format string // "auto" depends on the reader
@@ -86,7 +86,7 @@ func colours() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") !=
 // ForPeople reports whether a person reads the log at a terminal.
 func (l *Logger) ForPeople() bool { return l.forPeople }
 
-// Close writes what is left, for at most three seconds.
+// Close writes the remaining lines, for at most 3 s.
 func (l *Logger) Close() { l.w.flush() }
 
 // Requests is the logger for a server: requests that went well are left out

@@ -133,7 +133,7 @@ func short(s string) string {
 	return s
 }
 
-// fields are those of an event, in their order.
+// fields holds the fields of an event in order.
 type fields []field
 
 type field struct{ key, value string }
