@@ -11,7 +11,7 @@
 //	Crawl-delay, Request-rate  one request in that time, on average, with [Slow]
 //
 // A client that has not fetched the file, or came to it from a menu, is never touched,
-// whatever it asks for. The tables are bounded and those of this process: replicas behind
+// whatever it asks for. The tables are bounded and local to this process: replicas behind
 // a proxy do not share them. A reader behind the same address as a robot (a /48 of IPv6,
 // what one customer may have at most) is held like it.
 package enforce
@@ -67,15 +67,15 @@ const (
 	maxWait    = 30 * time.Second // the longest that a request is made to wait; more is refused
 )
 
-// An Enforcer is a Handler before that of a site. Its fields are set before it is
-// used.
+// An Enforcer is a Handler in front of a site's handler. Its fields must be set before
+// it is used.
 type Enforcer struct {
 	Mode Mode
 	Site *site.Site
 	Next server.Handler
 
-	// Spare are addresses that are never touched, such as those of public proxies:
-	// many people come from there, and a robot may be among them.
+	// Spare lists addresses that are never limited, such as public proxies: many people
+	// share one, and a robot may be among them.
 	Spare []netip.Prefix
 
 	now func() time.Time // for tests; if nil, time.Now

@@ -10,7 +10,7 @@
 // Each request has a connection of its own. A program may hang, flood, die or
 // lie: that costs its own request, and never more memory than a record or the
 // number of requests that may be under way. Not for uploads, and not for a program
-// whose reply has to be kept.
+// whose reply must be kept.
 package fastcgi
 
 import (
@@ -57,7 +57,7 @@ type Program struct {
 	slots chan struct{}
 }
 
-// Errors that say what a program did. Others are those of the socket.
+// Errors of the program. Other errors come from the socket.
 var (
 	ErrBusy  = errors.New("the program has too many requests already")
 	ErrHangs = errors.New("the program gives no answer")
@@ -170,8 +170,7 @@ func untaken(err error) error {
 	return err
 }
 
-// A Stdout is what a program writes to its standard output. It is for one
-// goroutine.
+// A Stdout reads a program's standard output. It must not be used concurrently.
 type Stdout struct {
 	client *Program
 	ctx    context.Context
@@ -276,7 +275,7 @@ func (r *Stdout) record() error {
 	return io.EOF
 }
 
-// Bounds of what is told of a program's standard error.
+// Bounds of a program's standard error in the log.
 const (
 	maxErrorLines = 100
 	maxErrorLine  = 1000
@@ -303,7 +302,7 @@ func (r *Stdout) stderr(n int) error {
 	return nil
 }
 
-// tell passes the line of stderr that is at hand to the log.
+// tell passes the current line of stderr to the log.
 func (r *Stdout) tell() {
 	line := diag.Printable(string(bytes.TrimRight(r.line, "\r")))
 	r.line = r.line[:0]

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Header is what a CGI program says in front of its reply (RFC 3875, section
-// 6.3). Programs for Gopher servers usually have none.
+// A Header precedes the reply of a CGI program (RFC 3875, section 6.3). Programs for
+// Gopher servers usually send none.
 type Header struct {
 	Status      int // 0 if it says none
 	ContentType string

@@ -125,8 +125,8 @@ func (s *Certificates) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	return s.pairs[0].cert, nil
 }
 
-// look reads what has changed, once a second. It does not wait for a file system that
-// does not answer.
+// look reads changed files, at most once a second. It does not wait for a file system
+// that does not answer.
 func (s *Certificates) look() {
 	s.mu.Lock()
 	now := time.Now()

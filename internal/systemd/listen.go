@@ -1,6 +1,6 @@
-// Package systemd is what a daemon has to say to systemd, and to hear from it:
-// sockets that are handed over ([Listeners]), and how the service is doing
-// ([Notifier]). Under another manager, or none, it does nothing.
+// Package systemd connects a daemon with systemd: it accepts the sockets that systemd
+// passes ([Listeners]) and reports the state of the service ([Notifier]). Under another
+// manager, or none, it does nothing.
 //
 // Do not use it to control services: it speaks for this process only.
 package systemd

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Notifier tells systemd the state of the service (sd_notify(3)). All methods of a
+// Notifier reports the state of the service to systemd (sd_notify(3)). All methods of a
 // nil Notifier do nothing.
 //
 // The daemon package of go-systemd opens the socket for each message; a process
@@ -18,7 +18,7 @@ import (
 // it open.
 type Notifier struct {
 	conn     net.Conn
-	watchdog time.Duration // 0: nobody waits for signs of life
+	watchdog time.Duration // 0: systemd expects no signs of life
 }
 
 // NewNotifier connects to the socket that NOTIFY_SOCKET names. It returns nil
@@ -53,19 +53,18 @@ func watchdogTime() (time.Duration, error) {
 	return time.Duration(n) * time.Microsecond, nil
 }
 
-// Ready tells systemd that the service serves, for the first time or again after
-// Reloading.
+// Ready reports that the service serves, for the first time or again after Reloading.
 func (n *Notifier) Ready() { n.send("READY=1") }
 
-// Reloading tells systemd that everything is being read again; Ready ends it.
+// Reloading reports that everything is being read again; Ready ends it.
 func (n *Notifier) Reloading() {
 	n.send("RELOADING=1\nMONOTONIC_USEC=" + strconv.FormatInt(monotonic().Microseconds(), 10))
 }
 
-// Stopping tells systemd that the service ends.
+// Stopping reports that the service ends.
 func (n *Notifier) Stopping() { n.send("STOPPING=1") }
 
-// send loses what systemd does not take: a service must not fail because its
+// send drops messages that systemd does not accept: a service must not fail because its
 // manager is not there.
 func (n *Notifier) send(state string) {
 	if n != nil {
