@@ -80,8 +80,7 @@ func largeDir(root string, i int) string {
 	return filepath.Join(root, fmt.Sprintf("u%04d", i/largeSubs), fmt.Sprintf("d%02d", i%largeSubs))
 }
 
-// starts compares the CPU time until the first answer with that of the bare
-// server.
+// starts compares gophd with the bare server: CPU time and time until the first answer.
 func starts(gophd, dir string) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -46,7 +46,7 @@ func scenarios() []scenario {
 	}
 }
 
-// measured is what one measurement gives.
+// measured is the result of one measurement.
 type measured struct {
 	requests, failed int
 	span             time.Duration

@@ -11,17 +11,15 @@
 //	go run ./internal/bench -ways bin/gophd
 //	go run ./internal/bench -nodes 10000 bin/gophd
 //
-// All servers are loaded in turn in each round, and what is compared is the
-// CPU time that a server uses for a request: requests per second run into the
-// load generator, which shares the machine. With -mix it loads gophd alone
-// with 256 connections of everything at once, then again while 10,000
-// directories are read again. With -large it makes a tree of so many directories,
-// with ten times as many files, and tells what starting on it and changing it
-// costs. With -edits it tells how long an edit takes to the wire on a host of so
-// many users, 50 of whom edit at once. With -ways it compares what a menu from the cache costs on each way to
-// it: plain, with a query, behind a proxy, over TLS. With -nodes it tells what a
-// request and a change cost on one, two and four nodes behind haproxy, on a tree
-// like that of -large.
+// Each round loads all servers in turn. The table compares the CPU time that a server
+// uses for a request: requests per second depend on the load generator, which shares
+// the machine. -mix loads gophd alone with 256 connections of everything at once, then
+// again while 10,000 directories are read again. -large makes a tree of so many
+// directories, with ten times as many files, and measures a start and changes on it.
+// -edits measures how long an edit takes to the wire on a host of so many users, 50 of
+// whom edit at once. -ways compares the cost of a menu from the cache on each way to it:
+// plain, with a query, behind a proxy, over TLS. -nodes measures the cost of a request
+// and of a change on one, two and four nodes behind haproxy, on the same tree as -large.
 package main
 
 import (

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// runNodes measures what a request and a changed annotation cost one, two and four
-// nodes behind haproxy, each with the same tree.
+// runNodes measures the cost of a request and of a changed annotation on one, two and
+// four nodes behind haproxy, each with the same tree.
 func runNodes(gophd string, dirs int, span time.Duration) error {
 	dir, err := os.MkdirTemp("", "gophd-nodes-")
 	if err != nil {
@@ -92,8 +92,8 @@ func measureNodes(gophd, tree string, n, dirs int, span time.Duration) error {
 	return nil
 }
 
-// reloadCost returns the CPU time that all servers use from a changed annotation
-// until each of them tells robots of it; of five changes.
+// reloadCost returns the mean CPU time, over five changes, that all servers use from a
+// changed annotation until each of them shows it in robots.txt.
 func reloadCost(all []*server, tree string, spent func() time.Duration) (time.Duration, error) {
 	const changes = 5
 	before := spent()

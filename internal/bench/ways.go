@@ -27,15 +27,15 @@ func dialProxied(addr string) (net.Conn, error) {
 	return c, err
 }
 
-// sessions are resumed: a handshake that costs less is told apart better from the
-// rest.
+// sessions makes TLS resume sessions: a cheaper handshake disturbs the measurement less.
 var sessions = tls.NewLRUClientSessionCache(0)
 
 func dialTLS(addr string) (net.Conn, error) {
 	return tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true, ClientSessionCache: sessions})
 }
 
-// ciphering is what AES-GCM takes for so many bytes in records of 16 KiB, in µs.
+// ciphering returns the time that AES-GCM takes for size bytes in records of 16 KiB,
+// in µs.
 func ciphering(size int) float64 {
 	block, err := aes.NewCipher(make([]byte, 16))
 	if err != nil {
@@ -57,8 +57,8 @@ func ciphering(size int) float64 {
 	return float64(least.Nanoseconds()) / 1000
 }
 
-// runWays measures the CPU time of a listing of 3,000 files that is kept, on each way
-// to it. What a handshake costs is what a small text costs more with it.
+// runWays measures the CPU time of a cached listing of 3,000 files, on each way to it.
+// The cost of a handshake is the extra cost of a small text over TLS.
 func runWays(gophd string, rounds int, span time.Duration) error {
 	dir, err := os.MkdirTemp("", "gophd-bench-")
 	if err != nil {
@@ -95,7 +95,7 @@ func runWays(gophd string, rounds int, span time.Duration) error {
 			cost[sc.name] = append(cost[sc.name], r.cpu/time.Duration(r.requests))
 		}
 	}
-	// The least is what is least disturbed by others on the machine.
+	// Other programs on the machine disturb the fastest round least.
 	least := func(name string) float64 { return float64(slices.Min(cost[name]).Nanoseconds()) / 1000 }
 	handshake := least("text, over TLS") - least("text, plain")
 	sealing := ciphering(3000 * len("0entry-00000.txt\t/list3000/entry-00000.txt\tlocalhost\t12345\r\n"))
