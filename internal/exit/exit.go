@@ -1,6 +1,5 @@
-// Package exit is how a command of gophd ends: with an exit status, and if that
-// is for a reason, with one line that tells it and often a second one with what
-// to do:
+// Package exit ends a command of gophd: with an exit status, and on failure with one
+// line that gives the reason and often a second one with advice:
 //
 //	gophd: opening the content tree: open hole: no such file or directory
 //	gophd: hint: make it (mkdir -p hole), or name another with -root
@@ -93,8 +92,8 @@ func Root(dir string, err error) error {
 	return err
 }
 
-// isFile reports whether a path leads to something that is no directory, which
-// os.OpenRoot tells in words only.
+// isFile reports whether a path leads to something that is no directory. The error of
+// os.OpenRoot says so only in its text.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()

@@ -1,8 +1,7 @@
-// Package limit is about what this process, or this machine, has too little of. It
-// tells the errors that say so, no descriptors left or no memory, from those about
-// the file that was asked for: they pass, so a caller that meets one tries again
-// later and draws no conclusion from it. And it counts the memory of large replies
-// ([Held]), so that there is a bound for it.
+// Package limit handles resources that run out: descriptors and memory. [Reached]
+// recognises errors that mean a lack of them, as opposed to errors about a file. They are
+// temporary: a caller must try again later and draw no conclusion about the file. [Held]
+// counts the memory of large replies, so that it can be bounded.
 package limit
 
 import (
@@ -25,15 +24,15 @@ func Reached(err error) bool {
 // sent one, and however slowly they read. The zero value is ready to use.
 type Held struct{ bytes atomic.Int64 }
 
-// Add counts a body that is not empty, and all of whose memory is its own, until
-// nobody has it any more.
+// Add counts a body until it is garbage. The body must not be empty, and must not share
+// its memory.
 func (h *Held) Add(body []byte) {
 	h.bytes.Add(int64(cap(body)))
 	runtime.AddCleanup(&body[0], func(n int) { h.bytes.Add(int64(-n)) }, cap(body))
 }
 
-// Reached reports whether so many bytes are held. That something is not held any
-// more is known when it was collected, and a little later.
+// Reached reports whether at least most bytes are held. If so, it first collects garbage
+// and waits a little for its release.
 func (h *Held) Reached(most int64) bool {
 	if h.bytes.Load() < most {
 		return false

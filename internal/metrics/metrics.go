@@ -1,4 +1,4 @@
-// Package metrics offers gophd's numbers to Prometheus, with those of the
+// Package metrics offers gophd's numbers to Prometheus, along with metrics of the
 // process and of Go's runtime. The names follow Prometheus' conventions: base
 // units, _total for what only grows. It is made for gophd; see package status
 // for what the numbers mean.
@@ -23,7 +23,7 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// Files are what must be readable for the numbers of the process.
+// Files lists the paths that must be readable for the metrics of the process.
 func Files() []string {
 	if runtime.GOOS != "linux" {
 		return nil

@@ -4,11 +4,10 @@
 // count must be exact.
 package tally
 
-// The idea is Space-Saving (Metwally, Agrawal, El Abbadi 2005). A key that is
-// kept is counted. For one that is not, when there is no room, the key with the
-// least count has to go, and the newcomer takes over its count: so no count is
-// too low, and a key that came more often than any count that was given up is
-// there.
+// The algorithm is Space-Saving (Metwally, Agrawal, El Abbadi 2005). A kept key is
+// counted. If there is no room for a new key, it replaces the key with the lowest count
+// and continues that count. So no count is too low, and a key that came more often than
+// every dropped count is kept.
 
 import (
 	"cmp"
