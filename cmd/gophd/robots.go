@@ -10,7 +10,7 @@ import (
 	"github.com/gophd/gophd/internal/robotscmd"
 )
 
-// robotsCommand holds all that has to do with robots.txt.
+// robotsCommand holds all subcommands about robots.txt.
 func robotsCommand() *cli.Command {
 	r := &robotscmd.Command{Version: version()}
 	root := func(more ...cli.Flag) []cli.Flag {

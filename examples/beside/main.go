@@ -30,7 +30,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	// robots.txt tells robots not to fetch the guest book.
+	// robots.txt denies the guest book to robots.
 	tree, err := site.Open(os.Args[1], site.Config{Programs: []string{"/guests"}})
 	if err != nil {
 		log.Fatal(err)
@@ -51,7 +51,7 @@ func handler(tree *site.Site) server.Handler {
 	return &mux
 }
 
-// guestBook is a search item: what is typed in is a name for the book.
+// guestBook is a search item: a visitor enters a name for the book.
 type guestBook struct {
 	mu    sync.Mutex
 	names []string

@@ -76,8 +76,8 @@ func Slow(t testing.TB, command string) {
 }
 
 // Apart runs the test that calls it once more, in a process of its own with more in
-// its environment, and reports whether this is that process. What is tried there
-// cannot be undone: rights that are given up.
+// its environment, and reports whether this is that process. It is for tests with
+// permanent effects, such as dropping privileges.
 func Apart(t *testing.T, env ...string) bool {
 	t.Helper()
 	const key = "TEST_GOPHD_APART"

@@ -37,9 +37,9 @@ func Tool(t testing.TB, name string) string {
 	return ""
 }
 
-// HAProxy runs haproxy until the test ends. It is handed n sockets that listen
-// already, so no port has to be guessed: conf binds to fd@3, fd@4 and so on.
-// Returned are their addresses.
+// HAProxy runs haproxy until the test ends and returns n addresses. It inherits n
+// sockets that listen already, so there is no port to guess: conf binds to fd@3, fd@4
+// and so on.
 func HAProxy(t testing.TB, n int, conf []byte) []string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "haproxy.cfg")
@@ -112,9 +112,9 @@ func FreeAddrs(t testing.TB, n int) (addrs []string) {
 	return addrs
 }
 
-// Reserve returns an address of a host with a port that the kernel gives to nobody
-// who asks for any, until it is released. A program may listen there that sets
-// SO_REUSEADDR, as servers do: what has the port does not listen.
+// Reserve returns an address of a host with a port that the kernel assigns to no other
+// socket until it is released. A server that sets SO_REUSEADDR may listen there, because
+// the reserving socket does not listen.
 func Reserve(host string) (addr string, release func(), err error) {
 	syscall.ForkLock.RLock()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
