@@ -39,8 +39,8 @@ func (a Access) String() string {
 	return accessNames[Unreachable]
 }
 
-// HostRules is what a host says to a robot. As JSON it can be stored; what is read
-// back has no Pace, and its rules are those of the same robot. See [Client.Put].
+// HostRules holds a host's rules for one robot. It can be stored as JSON; read back,
+// it has no Pace, and its rules bind the same robot. See [Client.Put].
 type HostRules struct {
 	Access  Access
 	File    *robots.File // nil unless Successful
@@ -55,12 +55,11 @@ type HostRules struct {
 	rules robots.RuleSets // for the robot
 }
 
-// FromResponse is the answer that a web server gave to a request for its robots
-// file, for robots with an HTTP client of their own: the status, the header, the
-// body, of which [robots.DefaultLimit] bytes are read, after at least five
-// redirects have been followed (R11). A body that ends in an error is a host that
-// is unreachable. FromResponse does not close the body. HostRules.Pace keeps what the
-// file asks for, and what Retry-After does.
+// FromResponse returns the rules in a web server's response to a request for its
+// robots file, for robots with an HTTP client of their own. That client must follow
+// at least five redirects (R11). FromResponse reads at most [robots.DefaultLimit] bytes
+// of the body and does not close it. If the body ends in an error, the host is
+// unreachable. HostRules.Pace follows the file and Retry-After.
 func FromResponse(robot robots.Robot, status int, header http.Header, body io.Reader) *HostRules {
 	a := &HostRules{Pace: &Pace{}, Fetched: time.Now()}
 	switch err := statusError(status, header, a.Fetched); {
@@ -103,8 +102,8 @@ func (a *HostRules) Decide(selector string) robots.Decision {
 	return a.rules.Decide(a.compared(selector))
 }
 
-// compared is a selector as the rules are compared with it: to RFC 9309 one of Gopher
-// is a path of which every byte stands for itself. A URL is taken for its target.
+// compared returns the form of a selector that the rules match. It replaces a URL of
+// the host by its target, and escapes a Gopher selector as a path for RFC 9309.
 func (a *HostRules) compared(sel string) string {
 	gopher := strings.HasPrefix(a.URL, "gopher")
 	if scheme, _, found := strings.Cut(sel, "://"); found {
@@ -119,7 +118,7 @@ func (a *HostRules) compared(sel string) string {
 	return sel
 }
 
-// Usage returns what the host states about the use of what is fetched.
+// Usage returns the host's preferences for the use of a path; nil if it is unreachable.
 func (a *HostRules) Usage(path string) robots.Statement {
 	if a.Access == Unreachable {
 		return nil
@@ -172,8 +171,8 @@ func (a *HostRules) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalJSON reads an answer. What is stored as successful, and holds no file
-// that can be read, is an error.
+// UnmarshalJSON reads an answer. It returns an error if the access is unknown, or the
+// dialect of a successful answer.
 func (a *HostRules) UnmarshalJSON(data []byte) error {
 	var s stored
 	if err := json.Unmarshal(data, &s); err != nil {

@@ -50,7 +50,7 @@ type flight struct {
 	answer *HostRules
 }
 
-// validity is what a web server says of a file's freshness (RFC 9111).
+// validity holds a web server's statements about a file's freshness (RFC 9111).
 type validity struct {
 	good           time.Duration // by Cache-Control; 0: not said
 	etag, modified string
@@ -140,7 +140,7 @@ func (c *Client) dropFile(h *host) {
 	}
 }
 
-// keep makes an answer that of a host, and drops files and hosts that are too much.
+// keep stores an answer for a host, and drops files and hosts if the cache is full.
 // The caller holds the lock.
 func (c *Client) keep(h *host, a *HostRules) {
 	own := *a

@@ -83,9 +83,8 @@ func (c *Client) Get(ctx context.Context, rawURL string) (*HostRules, error) {
 	return c.get(ctx, o)
 }
 
-// Allowed decides about one URL. The error tells why nothing could be learnt;
-// the decision is a denial then, and if the host is to blame the error is
-// [ErrUnreachable].
+// Allowed decides about one URL. If it cannot learn the rules, it returns a denial
+// and an error; the error is [ErrUnreachable] if the host is to blame.
 func (c *Client) Allowed(ctx context.Context, rawURL string) (robots.Decision, error) {
 	u, o, err := parse(rawURL)
 	if err != nil {

@@ -106,7 +106,7 @@ func (f *Fetcher) Fetch(ctx context.Context, u *url.URL) (io.ReadCloser, error) 
 // errNotModified is the answer if the document is still the one that is known.
 var errNotModified = errors.New("not modified")
 
-// fetch is Fetch for a document of which something may be known.
+// fetch is Fetch for a document whose validity may be known.
 func (f *Fetcher) fetch(ctx context.Context, u *url.URL, known validity) (io.ReadCloser, validity, error) {
 	via := []*url.URL{u}
 	for h := f.hops(); ; {
@@ -132,7 +132,7 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL, known validity) (io.Rea
 	}
 }
 
-// after is what is known of a document once a header has come.
+// after returns the validity of a document after a response with this header.
 func (v validity) after(header http.Header) validity {
 	next := validity{etag: cmp.Or(header.Get("ETag"), v.etag), modified: cmp.Or(header.Get("Last-Modified"), v.modified)}
 	for directive := range strings.SplitSeq(strings.Join(header.Values("Cache-Control"), ","), ",") {

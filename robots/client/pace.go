@@ -23,11 +23,11 @@ const (
 	maxDelay    = time.Hour
 )
 
-// A Pace tells one robot when it may ask one host again. Every interval runs
+// A Pace schedules the requests of one robot to one host. Every interval runs
 // from the start of one request to the start of the next. The zero Pace goes by
-// the rule of thumb of C8. However little a host asks for, a second lies between
-// two requests, or what [Pace.SetMin] says. A Pace must not be copied; it may be used by many
-// goroutines, which may send their requests one after the other.
+// the rule of thumb of C8. The shortest interval is one second, or the one set with
+// [Pace.SetMin]. A Pace must not be copied. Goroutines may share it; they send their
+// requests one after the other.
 type Pace struct {
 	mu   sync.Mutex
 	turn chan struct{} // holds a value while one goroutine waits for its time

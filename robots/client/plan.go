@@ -6,7 +6,7 @@ import (
 	"github.com/gophd/gophd/robots"
 )
 
-// plan is what a host asks of a robot's pace: the interval between requests at
+// plan holds the interval between requests that a host asks a robot for, at
 // every minute of the day. The zero plan asks for nothing.
 type plan struct {
 	always  time.Duration       // the interval at all times, if minutes is nil
@@ -77,7 +77,7 @@ func visitable(visits []robots.Window, at time.Time) bool {
 }
 
 // next is the earliest time from now on at which the request after last may
-// start; thumb stands for what is unasked.
+// start; thumb is the interval if the host asks for none.
 func (p plan) next(last, now time.Time, thumb time.Duration) time.Time {
 	if p.minutes == nil {
 		return later(now, last.Add(asked(p.always, thumb)))

@@ -109,8 +109,8 @@ func (c *Client) save(ctx context.Context, h *host) error {
 	return nil
 }
 
-// load reads a host from the store, once. What is not there, or cannot be read, is as
-// if the host had never been asked.
+// load reads a host from the store, once. If the store lacks it or cannot read it, h
+// stays as if it had never been asked.
 func (c *Client) load(ctx context.Context, h *host) {
 	if c.Store == nil || h.loaded {
 		return

@@ -99,9 +99,9 @@ func (a *HostRules) learn(r *Reply, took time.Duration) {
 
 // Do gets a document over gopher, gophers, gemini, http or https, as a polite robot
 // does: it asks the host's robots file, waits for the host's pace, and asks and waits
-// again for each redirect, of which it follows five. A request that is denied gives an
-// error that is [ErrDenied], a host whose file cannot be had one that is
-// [ErrUnreachable]. A status other than success is no error.
+// again for each redirect. It follows at most five. The error is [ErrDenied] if the
+// rules deny the request, and [ErrUnreachable] if the host's file cannot be fetched. A
+// status other than success is no error.
 func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
 	f := c.fetcher()
 	h := f.hops()
