@@ -31,7 +31,7 @@ type Annotation struct {
 	Err  error  // why it cannot be read: its directory is denied until it can be
 }
 
-// Input is what a robots.txt is made of.
+// Input holds the sources of a robots.txt.
 type Input struct {
 	Annotations []Annotation // in any order
 
@@ -83,9 +83,9 @@ type Compiled struct {
 	fileHash string
 }
 
-// Compile makes the robots.txt of annotations and proves it. The result depends on in
-// alone: prev, which may be nil, saves reading and proving again what has not changed.
-// It is never written to, and others may use it meanwhile.
+// Compile makes a robots.txt from annotations and proves it. Only in determines the
+// result. If prev is not nil, Compile reuses its unchanged parts. It does not modify
+// prev, which may be in use concurrently.
 func Compile(in Input, prev *Compiled) *Compiled {
 	if prev == nil {
 		prev = &Compiled{}
@@ -116,15 +116,15 @@ func Compile(in Input, prev *Compiled) *Compiled {
 	}
 }
 
-// work is what a compilation knows until it is done.
+// work holds the state of one compilation.
 type work struct {
 	*Compiled
 	programs []program
 	denied   map[string]*note // directories that are denied as a whole, by selector
-	stale    bool             // compositions are, since something was denied
-	said     []Report         // about those
+	stale    bool             // the compositions must be made again
+	said     []Report         // about the denied directories
 	isHand   bool             // the only annotation is the root's robots.txt
-	all      []*composition   // of each class; that for everybody is the first
+	all      []*composition   // one per class; the first is for everybody
 	named    map[string]*composition
 	found    []Report // by the proof
 }
@@ -200,8 +200,8 @@ func (w *work) deny(sel, code, why string) {
 	w.said = append(w.said, NewReport(code, file, 0, "the directory is denied: "+why))
 }
 
-// live returns the notes of the directories that are read, and of those that are denied
-// as a whole.
+// live returns the notes of the directories that are read, and of the directories that
+// are denied as a whole.
 func (w *work) live() (list []*note) {
 	all := slices.Clone(w.notes)
 	for _, sel := range slices.Sorted(maps.Keys(w.denied)) {
@@ -256,9 +256,9 @@ func (w *work) compose() {
 	}
 }
 
-// coarsen denies the directories that take more than their share, until the bill is
-// small enough. If that cannot be reached, the whole site is denied. It reports whether
-// anything was.
+// coarsen denies the directories that take more than their share, until the bill fits
+// into room. If that is not enough, it denies the whole site. It reports whether it
+// denied anything.
 func (w *work) coarsen(b bill, room int) bool {
 	if b.total <= room || w.denied["/"] != nil {
 		return false
@@ -282,8 +282,8 @@ func (w *work) coarsen(b bill, room int) bool {
 	return len(why) > 0
 }
 
-// write makes the file. What is too large is first cut by what nobody loses anything by;
-// then borrowers are denied.
+// write makes the file. If it is too large, write first leaves out lines (see cuts),
+// and then denies borrowers.
 func (w *work) write() {
 	for {
 		if w.stale {
@@ -312,12 +312,12 @@ func (w *work) write() {
 	w.verdicts = w.judge(w.file)
 }
 
-// hand reports whether the robots.txt in the root is all that is said: then it is served
+// hand reports whether the root's robots.txt is the only source. If so, it is served
 // byte for byte.
 func (w *work) hand() bool { return w.isHand && w.notes[0].shut == nil && w.denied["/"] == nil }
 
-// handSources says of a robots.txt that is served as it is that each rule and
-// field comes from itself.
+// handSources names each rule and field of a robots.txt that is served unchanged as its
+// own source.
 func handSources(a Annotation) (list []source) {
 	for l := range robots.Parse(robots.RFC9309, a.Data).Lines() {
 		var s source
@@ -333,15 +333,15 @@ func handSources(a Annotation) (list []source) {
 // File returns the robots.txt. It must not be changed.
 func (c *Compiled) File() []byte { return c.file }
 
-// Reports returns what is to be said about the annotations and the file, the worst
-// first. It must not be changed.
+// Reports returns the reports about the annotations and the file, the worst first. The
+// slice must not be changed.
 func (c *Compiled) Reports() []Report { return c.reports }
 
-// Fields returns what the root's annotation says about the whole site.
+// Fields returns the site-wide fields of the root's annotation.
 func (c *Compiled) Fields() SiteFields { return siteFields(c.notes[0].fields) }
 
-// Hash is the SHA-256 of what the policy means, in hexadecimal: in which order and in
-// which spelling annotations say it does not matter.
+// Hash is the SHA-256 of the policy's meaning, in hexadecimal. The order and the
+// spelling of the annotations do not affect it.
 func (c *Compiled) Hash() string { return c.hash }
 
 // FileHash is the SHA-256 of the file, in hexadecimal.
@@ -352,8 +352,8 @@ func hashOf(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// meaning is a file that was compiled, with what is left of its authors' spelling taken
-// away: in names of robots upper and lower case are one. All else has one spelling.
+// meaning returns a compiled file with the names of robots in lower case. Everything
+// else in it has only one spelling.
 func meaning(file []byte) []byte {
 	var b []byte
 	for line := range bytes.Lines(file) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// composition is what all annotations together say to one class of robots.
+// composition holds the rules and preferences of all annotations for one class.
 type composition struct {
 	*class
 	rules  []*rule // those that count, in the order of directories
@@ -13,7 +13,7 @@ type composition struct {
 	uses   []*use
 }
 
-// strike is an Allow that does not count, since something stands above it.
+// strike is an Allow that does not count, because another rule overrides it.
 type strike struct{ allow, by *rule }
 
 // composer puts the annotations together for one class.
@@ -30,9 +30,9 @@ type level struct {
 	own    bool    // its rules name the robot
 }
 
-// compose makes the composition of a class. Notes are those of directories that are read,
-// and of those that are denied as a whole, in the order of their selectors; the first is
-// the root's.
+// compose makes the composition of a class. notes holds the directories that are read
+// and the directories that are denied as a whole, in the order of their selectors; the
+// first is the root.
 func compose(c *class, notes []*note, programs []program) *composition {
 	b := composer{composition: &composition{class: c}}
 	for _, n := range notes {
@@ -50,7 +50,7 @@ func compose(c *class, notes []*note, programs []program) *composition {
 	return b.composition
 }
 
-// note adds the rules of a directory, but for Allows that what stands above undoes.
+// note adds the rules of a directory, except the Allows that a rule above strikes.
 func (b *composer) note(n *note) {
 	rules, own := n.rulesFor(b.token)
 	at := level{note: n, own: own}
@@ -68,8 +68,8 @@ func (b *composer) note(n *note) {
 	b.above = append(b.above, at)
 }
 
-// allow carries what stands above an Allow below it. It reports false if the Allow is
-// struck instead.
+// allow repeats the Disallows from above behind an Allow. It returns false if it
+// strikes the Allow instead.
 func (b *composer) allow(a *rule, own bool) bool {
 	var carried []*rule
 	for _, at := range b.above {
@@ -96,8 +96,8 @@ func (r *rule) concerns(a *rule, own []*rule) bool {
 		!slices.ContainsFunc(own, func(o *rule) bool { return len(o.uri) >= len(r.uri) && covers(o.uri, a.uri) })
 }
 
-// below returns what a Disallow denies of what an Allow opens, as lines that are longer
-// than the Allow; false if that cannot be said.
+// below returns lines, longer than the Allow, for the names that the Allow opens and
+// the Disallow denies. ok is false if there are no such lines.
 func (r *rule) below(a *rule) (lines []*rule, ok bool) {
 	if !isLiteral(a.uri) {
 		return nil, false
@@ -106,8 +106,8 @@ func (r *rule) below(a *rule) (lines []*rule, ok bool) {
 	return r.behind(a, rests), !whole
 }
 
-// always is as below, for what must not strike an Allow: where nothing is left to say, it
-// says all of the Disallow again behind the Allow's pattern.
+// always is like below, for Disallows that must not strike an Allow. If a Disallow
+// covers the whole Allow, it is repeated, from its first *, behind the Allow's pattern.
 func (r *rule) always(a *rule) (list []*rule) {
 	head, rest, glob := strings.Cut(r.uri, "*")
 	if !glob || isAnchored(a.uri) || !strings.HasPrefix(headOf(a.uri), head) {
@@ -124,7 +124,7 @@ func (r *rule) always(a *rule) (list []*rule) {
 	return r.behind(a, rests)
 }
 
-// behind puts what is left of a Disallow behind an Allow.
+// behind returns a copy of a Disallow for each rest, placed behind an Allow.
 func (r *rule) behind(a *rule, rests []string) (list []*rule) {
 	for _, rest := range rests {
 		r := *r
@@ -148,9 +148,9 @@ func (f form) followed(rest string) form {
 	return f.join(g)
 }
 
-// shut denies a directory as a whole: beside its line stands one with stars that match
-// nothing new, longer than every Allow above that may reach into it. A path that such an
-// Allow opens is denied once more, before it: for readers that take the first match.
+// shut denies a directory as a whole. If an Allow above may reach into it, shut adds a
+// line that is longer than the Allow; its extra stars match nothing new. It also denies
+// the path of such an Allow again, for readers that take the first match.
 func (b *composer) shut(r *rule) {
 	b.rules = append(b.rules, r)
 	most := 0
@@ -173,14 +173,14 @@ func (b *composer) shut(r *rule) {
 	}
 }
 
-// program is what programs answer: a prefix or an extension, and the lines that deny it.
+// program is a prefix or an extension that programs answer, and the lines that deny it.
 type program struct {
 	uri   string // "/cgi-bin", or "/*.dcgi"
 	lines []*rule
 }
 
-// programsOf denies what programs answer: a selector, what is below it, and what
-// follows a question mark.
+// programsOf returns the lines that deny each program: its selector, everything below
+// it, and everything after a question mark.
 func programsOf(selectors []string, root *note) (list []program) {
 	for _, p := range selectors {
 		uri := formOf(strings.Split(p, "*"), false, true, true).uri
@@ -207,8 +207,8 @@ func (p program) opens(a *rule) bool {
 	return false
 }
 
-// programs adds the lines about what programs answer, but for those that an Allow opens,
-// and carries them below every Allow that does not speak of them.
+// programs adds the lines of all programs, except the lines that an Allow opens. It
+// repeats them behind every Allow that does not name the program.
 func (b *composer) programs(programs []program) {
 	for _, p := range programs {
 		kept := slices.Clone(p.lines)
@@ -228,8 +228,8 @@ func (b *composer) programs(programs []program) {
 	}
 }
 
-// strikePairs strikes Allows of one of Gemini's virtual agents that open what is denied
-// to another one: a robot of both kinds must lose nothing of either.
+// strikePairs strikes each Allow of one of Gemini's virtual agents that opens something
+// denied to another: a robot of both kinds obeys both.
 func strikePairs(list []*composition) {
 	var kinds []*composition
 	for _, c := range list {
@@ -255,8 +255,8 @@ func strikePairs(list []*composition) {
 	}
 }
 
-// forbidden returns the Allows of c that open something that is denied by y, but for
-// directories that are denied as a whole: both have padded lines for them.
+// forbidden returns the Allows of c that open something y denies. It skips directories
+// denied as a whole: both have padded lines for them.
 func (c *composition) forbidden(y *composition) (list []strike) {
 	var allows []*rule
 	for _, r := range y.rules {
@@ -286,8 +286,8 @@ func (c *composition) strike(s strike) {
 	}
 }
 
-// twins drops the rules that say nothing more: the same again, and a Disallow whose
-// pattern an Allow of the same directory repeats.
+// twins drops redundant rules: repeated ones, and each Disallow whose pattern an Allow
+// of the same directory repeats.
 func (c *composition) twins() {
 	type key struct {
 		uri   string

@@ -1,5 +1,5 @@
-// Package policy makes one robots.txt of what many people say about their own
-// directories, and proves that every kind of robot in use takes it as it is meant.
+// Package policy makes one robots.txt from the annotations of many authors, and proves
+// that every kind of robot in use reads it as it is meant.
 //
 //	c := policy.Compile(policy.Input{Annotations: annotations}, nil)
 //	serve(c.File())
@@ -59,10 +59,10 @@
 //
 // # Limits
 //
-// Time and memory are in proportion to the bytes of the annotations and of what is
-// written. An annotation has at most 500 KiB, 1,000 rules and 64 patterns with a * before
-// their end; what lies below one top-level directory 10,000 rules; the file 500 KiB. Past
-// a bound, directories are denied and reported.
+// Time and memory are proportional to the size of the annotations and of the file. An
+// annotation has at most 500 KiB, 1,000 rules and 64 patterns with a * before their
+// end. The annotations below one top-level directory have at most 10,000 rules; the
+// file has at most 500 KiB. Beyond a bound, directories are denied and reported.
 //
 // The package is useful for whatever serves a tree of names, on Gopher or not. It does
 // not read the file system: that is for the caller.

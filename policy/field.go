@@ -13,7 +13,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// siteField is a field that is about the whole site, as the root's annotation says it.
+// siteField is a site-wide field of the root's annotation.
 type siteField struct {
 	*siteFieldName
 	*rule
@@ -74,8 +74,8 @@ type usageLine struct {
 	said robots.Statement // without what states nothing
 }
 
-// usage takes a Content-Usage line: "[path] preferences". Without a path it is about the
-// directory.
+// usage reads a Content-Usage line: "[path] preferences". Without a path it applies to
+// the directory.
 func (r *reader) usage(l robots.Line) {
 	r.lines, r.bare = 0, 0
 	path, list := "/", l.Value
@@ -113,7 +113,7 @@ func (r *reader) usage(l robots.Line) {
 	r.now.prefs = append(r.now.prefs, &usageLine{rule{form: f, value: list, file: r.file, line: l.Number, of: r.note}, said})
 }
 
-// superseded reports a key that the current vocabulary does not have any more.
+// superseded reports a key that the current vocabulary no longer has.
 func (r *reader) superseded(l robots.Line, find func(string) (robots.Category, bool), key string) {
 	c, known := find(key)
 	switch {
@@ -125,7 +125,7 @@ func (r *reader) superseded(l robots.Line, find func(string) (robots.Category, b
 	}
 }
 
-// signal reports what is not known of a Content-Signal line, which is written as it is.
+// signal reports unknown keys and values of a Content-Signal line, written unchanged.
 func (r *reader) signal(l robots.Line) {
 	for item := range strings.SplitSeq(l.Value, ",") {
 		key, value, _ := strings.Cut(item, "=")
@@ -139,8 +139,8 @@ func (r *reader) signal(l robots.Line) {
 	}
 }
 
-// use is a Content-Usage line of the file: all preferences that hold at its path, so that
-// who takes the longest path alone gets the policy.
+// use is a Content-Usage line of the file. It states all preferences that hold at its
+// path, so the longest matching line alone gives the policy.
 type use struct {
 	*usageLine                       // the first that is about the path
 	states     map[string]*usageLine // by key: which line states it
@@ -150,7 +150,7 @@ type use struct {
 	widened    *usageLine   // it has an n of this line, which is about some of its names
 }
 
-// usesOf returns the preferences for a robot, by directory its own or else those for all.
+// usesOf returns a robot's preferences: in each directory its own, or else the general.
 func usesOf(token string, notes []*note) (list []*use) {
 	type level struct {
 		sel   string
@@ -186,14 +186,14 @@ func usesOf(token string, notes []*note) (list []*use) {
 	return inherit(list)
 }
 
-// leftOut reports whether a key that a line states does not count where another pattern
-// matches, since a directory above states it by name.
+// leftOut reports whether a line's key does not count where another pattern matches,
+// because a directory above states the key for the robot by name.
 func (u *use) leftOut(key, where string) bool {
 	return slices.ContainsFunc(u.above, func(p *usageLine) bool { return p.said.Of(key) != robots.Unstated && covers(p.uri, where) })
 }
 
-// inherit gives each line what it does not state itself. The lines of the root concern
-// all others, those of a top-level directory each other.
+// inherit adds the preferences that lines inherit. A line of the root and any other may
+// affect each other; other lines affect only their own top-level directory.
 func inherit(list []*use) []*use {
 	tops := map[string][]*use{}
 	for _, u := range list {
@@ -219,8 +219,8 @@ func inherit(list []*use) []*use {
 	return merged
 }
 
-// inherit returns a line with what holds at its path: of each key what the longest line
-// that covers it states; and n, where a line that decides some of its names states that.
+// inherit returns a line with all preferences at its path. For each key, the longest
+// line that covers it counts; but n, if a line that decides some of its names states n.
 func (u *use) inherit(from []*use) *use {
 	made := &use{usageLine: u.usageLine, states: map[string]*usageLine{}, values: map[string]robots.Preference{}}
 	longest := map[string]int{}
@@ -259,7 +259,7 @@ func (u *use) inherit(from []*use) *use {
 	return made
 }
 
-// merge adds another line about the same path: of each key the n, if there is one.
+// merge adds another line about the same path. For each key, n wins.
 func (u *use) merge(o *use) {
 	for key, value := range o.values {
 		if value > u.values[key] {
@@ -268,7 +268,7 @@ func (u *use) merge(o *use) {
 	}
 }
 
-// statement returns what the line states.
+// statement returns the line's preferences, sorted by key.
 func (u *use) statement() (s robots.Statement) {
 	for _, key := range slices.Sorted(maps.Keys(u.values)) {
 		s = append(s, robots.Stated{Key: key, Preference: u.values[key]})
@@ -276,9 +276,8 @@ func (u *use) statement() (s robots.Statement) {
 	return s
 }
 
-// SiteFields are what the root's annotation says about the whole site, for
-// caps.txt and the CRAWLER token of an IRC network. Of a field that stands there more
-// than once, the first counts.
+// SiteFields holds the site-wide fields of the root's annotation, for caps.txt and the
+// CRAWLER token of an IRC network. If a field is repeated, the first one counts.
 type SiteFields struct {
 	CrawlDelay string // seconds, decimals allowed; "" if not said
 	Index      string // "allow", "deny", or "" if not said

@@ -42,15 +42,15 @@ type section struct {
 	size  int     // bytes as it is written
 }
 
-// A file that is too large is made smaller by what nobody loses anything by: first goes
-// what selectors without a leading slash need, since the server closes these spellings;
-// then what the group for weak readers says a second time.
+// cuts selects lines to leave out if the file is too large: first the lines for
+// selectors without a leading slash, since the server closes these spellings; then the
+// lines that the group for weak readers repeats from the * group.
 type cuts struct {
 	bare bool // lines without a leading slash are left out
 	weak bool // the group for weak readers says only what the others do not
 }
 
-// sectionsOf makes what is written of each class. That for everybody comes first.
+// sectionsOf makes the section of each class. The section for everybody comes first.
 func sectionsOf(list []*composition, cut cuts) (sections []section) {
 	weakName := veronica
 	for _, c := range list {
@@ -125,30 +125,29 @@ func (c *composition) weakLines(cut cuts) []line {
 }
 
 // isWeak reports whether readers that know no $ and no escapes need the weak form of a
-// rule. Of a name that begins with a blank they need it for selectors without a leading
-// slash.
+// rule. Names with a leading blank also need it: their bare form would lose the blank.
 func (r *rule) isWeak() bool {
 	return r.odd || isAnchored(r.uri) || strings.HasPrefix(r.raw, "/ ")
 }
 
-// weakText returns the weak form as it is written; false if nothing of the name is left
-// in it, so that it would deny the whole directory.
+// weakText returns the weak form as it is written. ok is false if it contains nothing
+// of the name, so that it would deny the whole directory.
 func (r *rule) weakText() (text string, ok bool) {
 	left := strings.Trim(strings.TrimPrefix(strings.TrimPrefix(r.weak, r.of.at.weak), "/"), "*")
 	whole := strings.TrimRight(strings.TrimPrefix(r.uri, r.of.at.uri), "*") == "/"
 	return strings.TrimRight(r.weak, "*"), left != "" || whole
 }
 
-// prefix returns a Disallow without the stars at its end, for readers that do not
-// know them.
+// prefix returns a Disallow without its trailing stars, for readers that do not know
+// them.
 func (r *rule) prefix() (text string, ok bool) {
 	text = strings.TrimRight(r.raw, "*")
 	ok = !r.allow && text != r.raw && !r.odd && text == strings.TrimRight(text, " $")
 	return text, ok && strings.IndexByte(text, '*') < 0
 }
 
-// lineWriter gathers the lines of a group, those of each family by themselves: then
-// they are in order, or nearly so.
+// lineWriter collects the lines of a group in two lists, with and without a leading
+// slash. Each list is sorted, or nearly so.
 type lineWriter struct {
 	list, bare []line
 	of         *rule
@@ -160,10 +159,10 @@ func newLineWriter(rules int, cut cuts) lineWriter {
 	return lineWriter{list: make([]line, 0, 2*rules), bare: make([]line, 0, rules), cut: cut}
 }
 
-// both adds a line for selectors with a leading slash, and one for those without. The
-// latter is left out where it would say too much or nothing; the server closes those
-// spellings. A line about all selectors stands in no group with an Allow: readers that
-// count what a pattern matches would lose whatever the Allow opens.
+// both adds a line for selectors with a leading slash, and one for selectors without.
+// It omits the latter where it would match too much or nothing; the server closes those
+// spellings. A group with an Allow gets no line about all selectors: readers that
+// compare the length of matched text would lose everything the Allow opens.
 func (w *lineWriter) both(text string) {
 	allow := w.of.allow
 	w.list = append(w.list, line{text, allow, w.of})
@@ -179,21 +178,21 @@ func (w *lineWriter) both(text string) {
 	}
 }
 
-// isSlashed reports whether a pattern would catch selectors with a leading slash if its
-// own were taken off.
+// isSlashed reports whether a pattern without its leading slash would match selectors
+// that have one.
 func isSlashed(text string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text[1:], "*"), "/")
 }
 
-// sorted orders lines by pattern, one that continues another before it, and
-// Disallow before Allow where they are equal.
+// sorted orders lines by pattern, a longer pattern before its own prefixes, and
+// Disallow before Allow if the patterns are equal.
 func (w *lineWriter) sorted() []line {
 	all := append(w.list, w.bare...)
 	slices.SortFunc(all, compareLines)
 	return slices.CompactFunc(all, func(a, b line) bool { return a.text == b.text && a.allow == b.allow })
 }
 
-// isLast reports whether a line comes after all others: what denies all.
+// isLast reports whether a line comes after all others, since it denies everything.
 func (l line) isLast() bool { return l.text == "*" && !l.allow }
 
 func compareLines(a, b line) int {
@@ -209,7 +208,7 @@ func compareLines(a, b line) int {
 	return order(a.allow, b.allow)
 }
 
-// order puts what is false first.
+// order compares two booleans: false comes first.
 func order(a, b bool) int {
 	switch {
 	case a == b:
@@ -228,9 +227,9 @@ type writer struct {
 	sources []source // of each line
 }
 
-// source is what a line of the file was made of.
+// source is the origin of a line of the file.
 type source struct {
-	*rule      // nil: of nothing that an author wrote
+	*rule      // nil: no author wrote it
 	use   *use // it states preferences
 }
 
@@ -287,7 +286,7 @@ func field(allow bool) string {
 	return "Disallow: "
 }
 
-// fields writes those of the whole site: in each group, or at the end.
+// fields writes the site-wide fields: into a group, or at the end of the file.
 func (w *writer) fields(fields []siteField, end bool) {
 	first := true
 	for _, f := range fields {

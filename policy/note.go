@@ -11,8 +11,8 @@ import (
 	"github.com/gophd/gophd/robots"
 )
 
-// What one annotation may say is bounded. An annotation past a bound is not kept: its
-// directory is denied, since the part that would be lost may be what denies.
+// These are the bounds of one annotation. Beyond a bound its directory is denied,
+// because the part that would be lost may deny something.
 const (
 	maxAnnotation = 500 << 10 // bytes
 	maxRules      = 1000
@@ -20,11 +20,11 @@ const (
 	maxToken      = 64 // bytes of a name
 )
 
-// robotsFile is the name in the root that is always allowed (RFC 9309, 2.2.2)
-// and answered, and so takes no part in the policy.
+// robotsFile is the name in the root that is always allowed (RFC 9309, 2.2.2) and
+// answered. It takes no part in the policy.
 const robotsFile = "robots.txt"
 
-// note is what the annotations of one directory say.
+// note holds the parsed annotations of one directory.
 type note struct {
 	sel     string       // of the directory
 	from    []Annotation // what was read
@@ -47,7 +47,7 @@ type name struct {
 	full    string // with a blank, as its author wrote it; "" if it has none
 }
 
-// group is one of an annotation: what it says of some robots.
+// group is a group of an annotation: its rules and preferences for some robots.
 type group struct {
 	number  int // groups of an annotation that say the same have the same
 	rules   []*rule
@@ -79,8 +79,8 @@ func (r *rule) top() string {
 // isShut reports whether a rule denies a directory as a whole.
 func (r *rule) isShut() bool { return r.line == 0 && r.of != nil && r.file != "" }
 
-// groupsOf returns the groups for a robot: those that name it, if one of them has what
-// is asked for (own), or else those for everybody.
+// groupsOf returns the groups for a robot: the groups that name it, if has holds for
+// one of them (own), or else the groups for everybody.
 func (n *note) groupsOf(token string, has func(*group) bool) (list []*group, own bool) {
 	if token != "*" {
 		if list = n.groups[token]; slices.ContainsFunc(list, has) {
@@ -90,7 +90,7 @@ func (n *note) groupsOf(token string, has func(*group) bool) (list []*group, own
 	return n.groups["*"], false
 }
 
-// rulesFor returns the rules that count for a robot: its own, or else those for all.
+// rulesFor returns the rules that count for a robot: its own, or else the general ones.
 func (n *note) rulesFor(token string) (rules []*rule, own bool) {
 	list, own := n.groupsOf(token, func(s *group) bool { return s.says })
 	if len(list) == 1 {
@@ -123,8 +123,8 @@ type blank struct {
 	line  int
 }
 
-// readNote reads the annotations of a directory. One that was read before is returned if
-// they have not changed.
+// readNote reads the annotations of a directory. It returns before if they have not
+// changed.
 func readNote(from []Annotation, before *note) *note {
 	if before != nil && slices.EqualFunc(from, before.from, func(a, b Annotation) bool {
 		return a.File == b.File && a.Err == b.Err && bytes.Equal(a.Data, b.Data) //nolint:errorlint // the very same error
@@ -163,7 +163,7 @@ func readNote(from []Annotation, before *note) *note {
 	return n
 }
 
-// number numbers the groups that name robots.
+// number numbers the groups that name robots. Groups with equal lines share a number.
 func (n *note) number() {
 	numbers := map[string]int{}
 	for _, name := range n.names {
@@ -216,7 +216,7 @@ func (r *reader) read(data []byte) {
 	}
 }
 
-// tooMuch says which bound the file is past; "" if it is past none.
+// tooMuch describes the bound that the file exceeds, or returns "".
 func (r *reader) tooMuch() string {
 	for i, of := range []struct {
 		most int
@@ -252,14 +252,14 @@ func (r *reader) line(l robots.Line) {
 	}
 }
 
-// forgiven reports a near miss of a field, which counts nevertheless.
+// forgiven reports a misspelt field that counts nevertheless.
 func (r *reader) forgiven(l robots.Line, field string) {
 	if l.Forgiven {
 		r.report(CodeMisspelt, l.Number, "%.60q is taken for %s:", strings.TrimSpace(l.Text), field)
 	}
 }
 
-// agent takes a User-agent line. Several in a row stand for all of them.
+// agent reads a User-agent line. Consecutive lines name the robots of one group.
 func (r *reader) agent(l robots.Line) {
 	if r.lines == 0 {
 		r.begin()
@@ -283,7 +283,7 @@ func (r *reader) agent(l robots.Line) {
 // begin begins a group.
 func (r *reader) begin() { r.now, r.nobody, r.joined = &group{}, false, 0 }
 
-// join makes the lines that follow those of a robot.
+// join applies the lines that follow to a robot, too.
 func (r *reader) join(n name) { r.note.join(n, r.now) }
 
 func (n *note) join(who name, group *group) {
@@ -295,8 +295,8 @@ func (n *note) join(who name, group *group) {
 	}
 }
 
-// joinBlanks lets the first words of names with blanks stand for these names, but where
-// a first word is another robot's name.
+// joinBlanks lets the first word of each name with a blank stand for that name, unless
+// the word is another robot's name.
 func (r *reader) joinBlanks() {
 	for _, b := range r.blanks {
 		if !r.tokens[b.token] {
@@ -307,8 +307,8 @@ func (r *reader) joinBlanks() {
 	}
 }
 
-// namesOf returns the robots that a line names: "*" is everybody, what begins with no
-// product token is nobody.
+// namesOf returns the robots that a line names. "*" means everybody. A word that does
+// not begin with a product token names no robot.
 func (r *reader) namesOf(l robots.Line) (list []name) {
 	value := strings.TrimRight(l.Value, " \t\u00a0")
 	if value == "*" || strings.HasPrefix(value, "* ") || strings.HasPrefix(value, "*\t") || strings.HasPrefix(value, "*\u00a0") {
@@ -342,7 +342,7 @@ func (r *reader) namesOf(l robots.Line) (list []name) {
 
 const tokenBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-// pattern reads a pattern or path of a line, and reports one that nobody can ask for.
+// pattern reads a pattern or path; it reports one that no request can match.
 func (r *reader) pattern(l robots.Line, value string) (form, bool) {
 	f, ok := patternOf(value, r.note.at)
 	if !ok {
@@ -351,7 +351,7 @@ func (r *reader) pattern(l robots.Line, value string) (form, bool) {
 	return f, ok
 }
 
-// rule takes an Allow, a Disallow or a Final line.
+// rule reads an Allow, a Disallow or a Final line.
 func (r *reader) rule(l robots.Line, rule rule) {
 	r.lines, r.bare = 0, 0
 	if l.Value == "" && rule.final {
@@ -389,8 +389,8 @@ func (r *reader) rule(l robots.Line, rule rule) {
 	r.now.rules = append(r.now.rules, &rule)
 }
 
-// closesAll makes the report of a group for everybody that swallowed another one's
-// "Disallow: /" an error.
+// closesAll raises the report of a swallowed group to an error: the "Disallow: /" of
+// the next group now applies to everybody.
 func (r *reader) closesAll(line int) {
 	if !slices.Contains(r.note.groups["*"], r.now) {
 		return

@@ -8,12 +8,11 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// form is a pattern in the ways it may have to be written, since readers compare in
-// different ways.
+// form holds the spellings of a pattern, since readers compare in different ways.
 type form struct {
 	// uri has percent escapes for every byte outside RFC 3986's unreserved and path
-	// characters. A * in it is a wildcard and a $ at its end ends the name; those of
-	// names are %2A and %24. Rules are compared with each other in this form.
+	// characters. A * is a wildcard and a $ at the end is an anchor; a literal * or $
+	// is %2A or %24. Rules are compared with each other in this form.
 	uri string
 
 	// raw has the bytes as a Gopher client sends them. odd: it must not be written,
@@ -83,7 +82,7 @@ func formOf(pieces []string, end, first, last bool) form {
 }
 
 // patternOf reads the value of a rule, and puts it below a directory. An escape means
-// the byte it decodes to. ok is false if nobody can ask for what it matches.
+// the byte it decodes to. ok is false if no request can match the pattern.
 func patternOf(value string, at form) (f form, ok bool) {
 	if value = pathOf(value); !strings.HasPrefix(value, "/") {
 		value = "/" + value
@@ -114,8 +113,8 @@ func unescape(s string) string {
 	return string(b)
 }
 
-// pathOf takes scheme and host off a pattern that was written as a URL, and off
-// a gopher URL the item type, too, where a selector with a slash follows.
+// pathOf removes scheme and host from a pattern written as a URL. It also removes the
+// item type of a gopher URL if a selector with a slash follows.
 func pathOf(value string) string {
 	scheme, rest, found := strings.Cut(value, "://")
 	if !found || strings.Trim(scheme, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.") != "" || scheme == "" {
@@ -169,8 +168,8 @@ func matches(pattern, sel string) bool {
 	return !end || sel == ""
 }
 
-// covers reports whether a pattern matches all that another one matches: it must match
-// what the other is where each wildcard has become a byte that stands in no pattern.
+// covers reports whether a pattern matches everything another one matches. It tries the
+// other one with each wildcard replaced by a byte that occurs in no pattern.
 func covers(pattern, other string) bool {
 	if isLiteral(pattern) {
 		return strings.HasPrefix(other, pattern)
@@ -183,8 +182,8 @@ func covers(pattern, other string) bool {
 	return matches(pattern, name)
 }
 
-// mayMeet reports whether some selector is matched by two patterns. If both have a
-// wildcard, it is enough that their beginnings agree, and their ends.
+// mayMeet reports whether two patterns may match the same selector. If both have a
+// wildcard, it compares only their beginnings and their anchored ends.
 func mayMeet(a, b string) bool {
 	ha, hb := headOf(a), headOf(b)
 	if !strings.HasPrefix(ha, hb) && !strings.HasPrefix(hb, ha) {
@@ -203,10 +202,10 @@ func mayMeet(a, b string) bool {
 	return true
 }
 
-// remains returns what a pattern still asks for behind a literal prefix of names: each
-// name that begins with literal and is matched by the pattern is literal and then what
-// one of the remains matches. whole is true if nothing is asked for any more, so that
-// the pattern matches all of these names. Both are in URI form, and may meet.
+// remains returns what a pattern leaves to match after a literal prefix: a name that
+// begins with literal and matches the pattern continues with a match of one of the
+// list. whole is true if the pattern matches all names that begin with literal. Both
+// are in URI form, and may meet.
 func remains(pattern, literal string) (list []string, whole bool) {
 	head, rest, glob := strings.Cut(pattern, "*")
 	if !glob || !strings.HasPrefix(literal, head) {

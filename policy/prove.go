@@ -12,7 +12,7 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// Row is what the proof says of one reader.
+// Row is the result of the proof for one reader.
 type Row struct {
 	Name       string `json:"name"`
 	Selectors  int    `json:"selectors"`   // asked, for all robots together
@@ -20,7 +20,7 @@ type Row struct {
 	OverBlocks int    `json:"over_blocks"` // allowed, but taken as denied
 }
 
-// Matrix is the result of the proof, a row for each reader.
+// Matrix is the result of the proof, with one row per reader.
 type Matrix []Row
 
 // Leak is a denied selector that a reader takes as allowed.
@@ -35,13 +35,13 @@ func (l Leak) String() string {
 	return fmt.Sprintf("%s lets robot %s into %q", l.Reader, l.Agent, l.Selector)
 }
 
-// maxRounds is how often a file is written again without the directories whose
-// rules leak, before all is denied.
+// maxRounds is how often a file is written again without the directories whose rules
+// leak. After that, the whole site is denied.
 const maxRounds = 3
 
-// prove checks the file against the annotations, and reports what it finds. A leak that
-// nothing explains denies the directory of the rule that leaks; prove reports whether
-// there is none left.
+// prove checks the file against the annotations, and reports its findings. It denies
+// the directory of each rule with an unexplained leak. done is true if it denied
+// nothing.
 func (w *work) prove(last *proof.Result, round int) (done bool) {
 	w.proof, w.leaks, w.found, done = proof.Check(w.proofInput(w.file, &w.verdicts), last), nil, nil, true
 	for _, n := range w.notes {
@@ -78,8 +78,8 @@ func (w *work) prove(last *proof.Result, round int) (done bool) {
 	return done
 }
 
-// cure denies the directory of the rule that leaks. It reports whether that is denied
-// already, so that nothing is left to do.
+// cure denies the directory of the rule that leaks. It returns true if the directory
+// was denied already and the leak remains.
 func (w *work) cure(f proof.Finding, round int) (hopeless bool) {
 	sel := f.Dir
 	if sel == "" || round >= maxRounds {
@@ -124,8 +124,8 @@ func leaksOf(f proof.Finding) []Leak {
 	return list
 }
 
-// Prove checks another robots.txt, such as one that a server has, against the
-// policy. It gives the matrix, and leaks: no report names any.
+// Prove checks another robots.txt, such as a server's own, against the policy. It
+// returns the matrix and all leaks, including expected ones.
 func (c *Compiled) Prove(file []byte) (Matrix, []Leak) {
 	v := c.judge(file)
 	result := proof.Check(c.proofInput(file, &v), nil)
@@ -146,17 +146,17 @@ func matrix(result *proof.Result) Matrix {
 	return m
 }
 
-// Proof returns the matrix: for each reader, what it makes of the file.
+// Proof returns the matrix of the compiled file.
 func (c *Compiled) Proof() Matrix { return matrix(c.proof) }
 
-// Unproven lists the leaks that no report names and that could not be helped by
-// denying directories. A file that has any must not be served.
+// Unproven lists the leaks that no report names and that denying directories did not
+// cure. A file with such leaks must not be served.
 func (c *Compiled) Unproven() []Leak { return c.leaks }
 
-// A leak is expected if no robots.txt could express the rule to that reader: if the rule
-// needs what the reader cannot. Any other leak is a fault of the compiler.
+// A leak is expected if no robots.txt could express the rule to that reader. Any other
+// leak is a bug in the compiler.
 
-// expected reports the rules that need what a reader cannot.
+// expected reports the rules that need an ability some reader lacks.
 func (w *work) expected() (list []Report) {
 	for _, c := range w.all {
 		for _, r := range c.rules {
@@ -193,7 +193,7 @@ func (w *work) expected() (list []Report) {
 	return list
 }
 
-// reads reports whether a robot of a class may be of that kind.
+// reads reports whether robots of a class may use this reader.
 func (w *work) reads(rd *readers.Reader, c *composition) bool {
 	if rd.Agent == "" {
 		return true
@@ -212,7 +212,7 @@ func (r *rule) report(code string) Report {
 	return report
 }
 
-// lacks returns the code of what a Disallow needs that a reader cannot; "" if it can all.
+// lacks returns the code of an ability that a Disallow needs and a reader lacks, or "".
 func (w *work) lacks(c *composition, r *rule, rd *readers.Reader) (code string) {
 	needs := readers.NeedsOf(r.uri, false)
 	unescaped := rd.Lacks(readers.NeedsEscapes) != 0
@@ -245,8 +245,8 @@ func (w *work) seesWeak(c *composition, rd *readers.Reader) bool {
 	return (!rd.Groups || hers) && c.token == veronica || c == w.all[0] && (!rd.Groups || hers && w.named[veronica] == nil)
 }
 
-// beginsInEscape reports whether a piece behind a wildcard begins with what may be the
-// last digits of an escape.
+// beginsInEscape reports whether a piece behind a wildcard begins with a hexadecimal
+// digit, which may be part of an escape.
 func beginsInEscape(uri string) bool {
 	_, rest, glob := strings.Cut(uri, "*")
 	for piece := range strings.SplitSeq(rest, "*") {
@@ -257,7 +257,7 @@ func beginsInEscape(uri string) bool {
 	return false
 }
 
-// matchedAsMuch returns a shorter Allow whose match may be as long as that of a Disallow.
+// matchedAsMuch returns a shorter Allow that may match as many bytes as a Disallow.
 func (c *composition) matchedAsMuch(d *rule) *rule {
 	least := len(d.uri) - strings.Count(d.uri, "*")
 	if isAnchored(d.uri) {
@@ -271,8 +271,8 @@ func (c *composition) matchedAsMuch(d *rule) *rule {
 	return nil
 }
 
-// explain reports a leak, of one example, that the rule, the reader or the name is the
-// cause of; named is false if none of them is.
+// explain reports a leak with one example if the rule, the reader or the name causes
+// it; otherwise named is false.
 func (w *work) explain(f proof.Finding) (r Report, named bool) {
 	at := place{f.File, f.Line}
 	i := slices.IndexFunc(w.readers, func(rd readers.Reader) bool { return rd.Name == f.Reader })
@@ -310,12 +310,12 @@ func (w *work) explain(f proof.Finding) (r Report, named bool) {
 	return r, code != ""
 }
 
-// readsOne reports whether a reader obeys one group alone.
+// readsOne reports whether a reader obeys only one group.
 func (w *work) readsOne(reader string) bool {
 	return slices.ContainsFunc(w.readers, func(rd readers.Reader) bool { return rd.Name == reader && rd.First })
 }
 
-// cannot returns the code of why a reader cannot be told that a line denies selectors.
+// cannot returns the code of the reader's limit that makes a line leak, or "".
 func (w *work) cannot(c *composition, rd *readers.Reader, at place, sels []string) (code string) {
 	for _, r := range w.rulesAt(c, at) {
 		switch {
@@ -334,8 +334,8 @@ func (w *work) cannot(c *composition, rd *readers.Reader, at place, sels []strin
 	return code
 }
 
-// wider returns an Allow that says more to a reader than it does: it matches all the
-// selectors as that reader has it.
+// wider returns an Allow that matches all the selectors as the reader takes it, but
+// none of them by the policy.
 func (c *composition) wider(rd *readers.Reader, sels []string) *rule {
 	matchedBy := func(a *rule, sel string) bool {
 		for _, text := range []string{a.uri, a.raw, a.uri[1:], a.raw[1:]} {
@@ -355,14 +355,14 @@ func (c *composition) wider(rd *readers.Reader, sels []string) *rule {
 	return nil
 }
 
-// hasPart reports whether a part of a robot's name is the name of another.
+// hasPart reports whether a robot's name contains the name of another.
 func (w *work) hasPart(robot string) (found bool) {
 	parts(robot, w.named, func(string) { found = true })
 	return found || strings.Contains(robot, veronica) || strings.Contains(robot, noRobot)
 }
 
-// rulesAt returns the Disallows of a line that count for a robot: those of its class, or,
-// if that has those of a group that says the same, of the annotation itself.
+// rulesAt returns the Disallows of a line that count for a class. If an equal group's
+// rules replace them there, it returns the annotation's own rule.
 func (w *work) rulesAt(c *composition, at place) (list []*rule) {
 	is := func(r *rule) bool { return !r.allow && r.file == at.file && r.line == at.line }
 	for _, r := range c.rules {
@@ -386,7 +386,7 @@ type place struct {
 	line int
 }
 
-// codeText is what reports of rules that a reader does not understand say.
+// codeText holds the messages about rules that a reader does not understand.
 var codeText = map[string]string{
 	CodeAnchor:        "not every reader knows $",
 	CodeDigits:        "it matches parts of escapes, too, for readers that escape names",
@@ -398,11 +398,10 @@ var codeText = map[string]string{
 	CodeRootMenu:      "not every reader can be kept from the empty selector, which is that of the root menu",
 }
 
-// overBlock reports what is allowed, but taken as denied, at the line that is the cause:
-// the Allow that should hold, or, where no rule says so, what the reader takes for a
-// Disallow of it. Not reported is that Veronica-2 takes "/d" for "/d/", that a name with a
-// byte that is escaped is lost, and what is denied to robots that are taken for others by
-// parts of their names.
+// overBlock reports allowed selectors that a reader takes as denied. It names the Allow
+// that should hold or, without one, the Disallow that the reader applies. It skips "/d"
+// if the reader takes it for "/d/", names with escaped bytes, and robots that readers
+// take for others by a part of their name.
 func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
 	var reader readers.Reader
 	for _, rd := range w.readers {
@@ -436,7 +435,7 @@ func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
 	return r, r.File != ""
 }
 
-// allReports are all that is to be said.
+// allReports returns the reports of the whole compilation.
 func (w *work) allReports() []Report {
 	list := slices.Clone(w.said)
 	for _, n := range w.live() {
@@ -458,8 +457,8 @@ func (w *work) allReports() []Report {
 	return append(list, w.all[0].overruled()...)
 }
 
-// strictAlone returns over-blocks of which no other reader is told at the line a code of
-// their own: nothing can be done about them.
+// strictAlone gives over-blocks that only strict readers suffer a code of their own:
+// authors cannot avoid them.
 func strictAlone(list []Report) []Report {
 	others := map[place]bool{}
 	for _, r := range list {
@@ -476,7 +475,7 @@ func strictAlone(list []Report) []Report {
 	return list
 }
 
-// notices reports rules that hold, but perhaps not as their author thinks.
+// notices reports rules that hold, but perhaps not as their author expects.
 func (c *composition) notices() (list []Report) {
 	for _, s := range c.struck {
 		by := fmt.Sprintf("%s:%d", s.by.file, s.by.line)
@@ -511,8 +510,8 @@ func (c *composition) permits() (list []Report) {
 	return list
 }
 
-// overruled reports the rules of the root of which an Allow of an annotation below opens
-// something.
+// overruled reports the root's rules that an Allow of an annotation below opens in
+// part, and a "Disallow: /" that makes Veronica-2 leave out the host.
 func (c *composition) overruled() (list []Report) {
 	var allows []*rule
 	opens := false

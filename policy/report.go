@@ -8,8 +8,8 @@ import (
 	"github.com/gophd/gophd/diag"
 )
 
-// Report is one finding about a line of an annotation, or about what was written
-// of it.
+// Report is one finding about a line of an annotation, or about the lines written for
+// it.
 type Report struct {
 	diag.Diagnostic
 	Selector string   `json:"selector"` // what it is about; may be empty
@@ -74,7 +74,7 @@ type CodeInfo struct {
 	Example  string
 }
 
-// Codes lists all codes of reports, with what they mean and an example each.
+// Codes lists all codes of reports, each with its meaning and an example.
 func Codes() []CodeInfo { return slices.Clone(codes) }
 
 var codes = []CodeInfo{
@@ -204,8 +204,7 @@ var codes = []CodeInfo{
 		"Disallow: / and Allow: /pub/ in the root's .robots"},
 }
 
-// gather makes one report of those of the same line and code, and puts the worst
-// first.
+// gather merges reports of the same line and code, and puts the worst first.
 func gather(reports []Report) []Report {
 	at := map[diag.Diagnostic]int{}
 	var list []Report
@@ -232,7 +231,7 @@ func gather(reports []Report) []Report {
 // maxExamples is how many selectors a report names.
 const maxExamples = 10
 
-// union appends what is not there yet.
+// union appends the strings that list lacks, up to maxExamples in all.
 func union(list, more []string) []string {
 	for _, s := range more {
 		if !slices.Contains(list, s) && len(list) < maxExamples {

@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// Robots must read 500 KiB of a file and need not read more. The room, less what the
-// root's own lines take, is divided by the top-level directories that have annotations.
-// What one does not use is lent, and called back from the largest borrower first, which
-// is then denied as a whole. So nobody pays for what another says.
+// Robots must read 500 KiB of a file and need not read more. The root's lines are
+// subtracted first; the rest is divided equally among the top-level directories with
+// annotations. A directory may use more as long as the file fits. If it does not, the
+// largest user beyond its share is denied as a whole, then the next.
 
 const maxBytes = 500 << 10
 
 // maxTopRules is how many rules the annotations of a top-level directory may have.
 const maxTopRules = 10_000
 
-// bill is what each top-level directory takes of a file.
+// bill counts the bytes of the file that each top-level directory accounts for.
 type bill struct {
 	parts []part
 	total int
@@ -30,7 +30,7 @@ type part struct {
 	whose []string       // the directories that name its robots; nil: it is for everybody
 }
 
-// billOf adds up what is written.
+// billOf adds up the sections of a file.
 func billOf(list []section) (b bill) {
 	for _, s := range list {
 		p := part{by: map[string]int{}, total: s.size, whose: whose(s.by)}
@@ -45,8 +45,8 @@ func billOf(list []section) (b bill) {
 	return b
 }
 
-// estimate is the bill of a file that has yet to be written: each class would repeat
-// what is said to all.
+// estimate returns the bill of a file before it is written. It assumes that each class
+// repeats the general lines.
 func estimate(notes []*note, classes []*class) (b bill) {
 	by, total := map[string]int{}, 0
 	for _, n := range notes {
@@ -77,7 +77,8 @@ func (b *bill) add(p part) {
 	b.total += p.total
 }
 
-// saved is what a group would be shorter without a directory's names and lines.
+// saved returns by how many bytes a group shrinks without a directory's names and
+// lines.
 func (p part) saved(top string) int {
 	if len(p.whose) == 1 && p.whose[0] == top {
 		return p.total
@@ -85,9 +86,9 @@ func (p part) saved(top string) int {
 	return p.by[top]
 }
 
-// charges is what each directory takes: its lines for everybody, and of the groups that
-// are there because of it its part, but no more than the file would be shorter without
-// its names, if fair.
+// charges returns the bytes that each directory accounts for: its general lines, and an
+// equal part of each group that exists because of it. If fair, that part is at most the
+// bytes the group would save without the directory.
 func (b *bill) charges(fair bool) map[string]int {
 	charges := map[string]int{}
 	for _, p := range b.parts {
@@ -107,9 +108,9 @@ func (b *bill) charges(fair bool) map[string]int {
 	return charges
 }
 
-// borrowers returns the directories that must be denied for the file to fit into room,
-// the largest first, with why. Tops are those that have annotations; those that are
-// denied already are not among may.
+// borrowers returns the directories to deny, with the reasons, so that the file fits
+// into room. It takes the largest first. tops is the number of directories with
+// annotations; may holds the ones that can still be denied.
 func (b *bill) borrowers(may map[string]bool, tops, room int, fair bool) (why map[string]string, enough bool) {
 	charges := b.charges(fair)
 	share := (maxBytes - min(charges[""], maxBytes/2)) / max(1, tops)
@@ -141,7 +142,8 @@ func (b *bill) borrowers(may map[string]bool, tops, room int, fair bool) (why ma
 	return why, left <= room
 }
 
-// fitting says how many directories with lines of the usual length fit into a file.
+// fitting estimates how many directories with lines of the usual length fit into a
+// file.
 func (b *bill) fitting(tops int) string {
 	charges := b.charges(true)
 	each := max(1, (b.total-charges[""])/max(1, tops))

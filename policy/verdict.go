@@ -10,23 +10,23 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// Since the file says the policy exactly to readers of RFC 9309, what the policy is of a
-// selector is read from it.
+// The file gives readers of RFC 9309 exactly the policy, so the policy of a selector is
+// read from it.
 
-// verdicts is what readers make of a file.
+// verdicts holds a file as the readers take it.
 type verdicts struct {
 	agents []string        // a robot of each class; "*" is the first
 	rules  []*robots.Rules // what the file says to them after RFC 9309, but for veronica's weak lines
 	asked  []asked
 }
 
-// asked is what the robots of one kind make of the file.
+// asked holds a file as one kind of reader takes it.
 type asked struct {
 	reader readers.Reader
-	robots func() []*readers.Matcher // of each class one; made when they are asked first
+	robots func() []*readers.Matcher // one for each class; made on first use
 }
 
-// judge reads a file.
+// judge prepares the verdicts of a file.
 func (c *Compiled) judge(file []byte) (v verdicts) {
 	f := robots.Parse(robots.RFC9309, file)
 	for _, class := range c.classes {
@@ -61,17 +61,17 @@ func (v *verdicts) denies(canonical string) bool {
 	return slices.ContainsFunc(v.rules, func(r *robots.Rules) bool { return !r.Allowed(uri) })
 }
 
-// DeniedToAll reports whether a resource is denied to the robots that no
-// annotation names: what is denied to a few by name is not.
+// DeniedToAll reports whether a resource is denied to the robots that no annotation
+// names. Rules for named robots do not count.
 func (c *Compiled) DeniedToAll(name string, dir bool) bool {
 	return !c.rules[0].Allowed(escape(selector.Canonical(name, dir)))
 }
 
 // Closed reports whether a spelling of a canonical selector is closed: the server must
-// answer it with a pointer to the canonical selector only. That is so where some reader
-// takes the file to deny the one and not the other: no line can deny "/d" of a denied
-// directory, where "/dirt.txt" is allowed, nor what is spelt with escapes. A nil Compiled
-// closes all spellings but the canonical one and the empty one.
+// answer it with a pointer to the canonical selector only. A spelling is closed if some
+// reader takes the canonical selector as denied, but the spelling as allowed. No line
+// can deny "/d" of a denied directory if "/dirt.txt" is allowed, nor a spelling with
+// escapes. A nil Compiled closes all spellings but the canonical and the empty one.
 func (c *Compiled) Closed(canonical, spelling string) bool {
 	if c == nil {
 		return canonical != spelling && spelling != ""
@@ -95,13 +95,13 @@ type RuleSource struct {
 	Value string `json:"value"` // the pattern as written; of a denied annotation, why
 }
 
-// ReaderAnswer is what a reader makes of a resource.
+// ReaderAnswer is one reader's decision about a resource.
 type ReaderAnswer struct {
 	Reader  string `json:"reader"`
 	Allowed bool   `json:"allowed"`
 }
 
-// UsePreference is what the policy prefers for one use of a resource that a robot may
+// UsePreference is the policy's preference for one use of a resource that a robot may
 // fetch.
 type UsePreference struct {
 	Key   string      `json:"key"`
@@ -110,7 +110,7 @@ type UsePreference struct {
 	Line  int         `json:"line"`       // in the generated file
 }
 
-// Explanation is why a robot may or may not fetch a resource.
+// Explanation explains why a robot may or may not fetch a resource.
 type Explanation struct {
 	Agent     string         `json:"agent"`
 	Selector  string         `json:"selector"` // the canonical one
@@ -124,9 +124,8 @@ type Explanation struct {
 	Usage []UsePreference `json:"usage,omitempty"` // what Content-Usage lines state, by key
 }
 
-// Explain returns what the policy is for a resource, where it was said, and what
-// the readers make of it. The name is a path below the root, "." for the root;
-// it need not exist.
+// Explain returns the policy for a resource, the line that states it, and each reader's
+// decision. The name is a path below the root, "." for the root; it need not exist.
 func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	sel := selector.Canonical(strings.Trim(name, "/"), dir)
 	f := robots.Parse(robots.RFC9309, c.file)
@@ -150,8 +149,8 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	return e
 }
 
-// without reads the file again without what a line of an annotation has become there,
-// which may be several lines.
+// without parses the file again without the lines that come from one line of an
+// annotation.
 func (c *Compiled) without(f *robots.File, said RuleSource) *robots.File {
 	var rest []byte
 	for l := range f.Lines() {
@@ -167,8 +166,8 @@ func (r *rule) source() *RuleSource {
 	return &RuleSource{File: r.file, Line: r.line, Allow: r.allow, Value: r.value}
 }
 
-// Source returns which line of which annotation a line of the file comes from,
-// counted from 1; nil if it is none.
+// Source returns the line of an annotation that a line of the file comes from, counted
+// from 1; nil if no author wrote it.
 func (c *Compiled) Source(line int) *RuleSource {
 	if line < 1 || line > len(c.sources) || c.sources[line-1].rule == nil || c.sources[line-1].file == "" {
 		return nil
@@ -191,7 +190,7 @@ type AnnotationRule struct {
 	Dir     string // the canonical selector of the annotation's directory
 	Literal bool   // the pattern has no wildcard: it is a path, and perhaps a $
 
-	// Path is what stands before the first wildcard, below the root of the site, as a
+	// Path is the pattern up to its first wildcard, below the root of the site, as a
 	// Gopher client would send it.
 	Path string
 
@@ -201,8 +200,8 @@ type AnnotationRule struct {
 // Matches reports whether the pattern matches a selector.
 func (r AnnotationRule) Matches(sel string) bool { return matches(r.pattern, escape(sel)) }
 
-// With returns the rule with another pattern in its place; false if nobody can ask for
-// what it matches.
+// With returns the rule with another pattern in its place; false if no request can
+// match it.
 func (r AnnotationRule) With(value string) (AnnotationRule, bool) {
 	f, ok := patternOf(value, directory(r.Dir))
 	r.Value, r.pattern, r.Path = value, f.uri, unescape(headOf(f.uri))
