@@ -1,5 +1,5 @@
-// Package convert writes a robots file in another dialect, and tells what could
-// not be said.
+// Package convert writes a robots file in another dialect, and reports the rules
+// that it could not express.
 //
 // The codes of its diagnostics: AGENT, ALLOW, FIELD, MORE, PATTERN, PERCENT, PRECEDENCE,
 // SIGNAL, SIZE, SLASH, USAGE; MORE stands for those that are left out.
@@ -32,19 +32,19 @@ type converter struct {
 	seen map[loss]bool
 }
 
-// loss is what is reported once, however many robots it concerns.
+// loss identifies a loss, reported once for all robots that it concerns.
 type loss struct {
 	line int
 	code string
 }
 
 // File writes a file in another dialect, in the shape that all known readers
-// share: one User-agent line a group, the * group first. It also tells what
-// could not be said. Comments are not kept. To the same dialect, and of a nil
-// File, it is a copy.
+// share: one User-agent line a group, the * group first. It also reports
+// what could not be expressed. Comments are not kept. If the dialect is the same,
+// or f is nil, out is a copy.
 //
-// What is written denies no less than before, unless a diagnostic has the code
-// SLASH, PRECEDENCE or PERCENT. Robots that the file does not name may fare otherwise,
+// The result denies no less than f, unless a diagnostic has the code SLASH,
+// PRECEDENCE or PERCENT. Robots that the file does not name may fare otherwise,
 // since 1994 and Extended look for names inside of names.
 func File(f *robots.File, to robots.Dialect) (out []byte, lost []diag.Diagnostic) {
 	if f == nil || f.Dialect() == to {
@@ -243,7 +243,7 @@ func (c *converter) usage(u robots.Usage) {
 	}
 }
 
-// pattern writes a pattern, and says what is lost of it.
+// pattern writes a pattern; lost says what the dialect cannot express.
 func (c *converter) pattern(r converted, two bool) (p, lost string) {
 	s := r.shape
 	switch {

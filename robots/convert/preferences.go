@@ -11,7 +11,7 @@ import (
 
 // SignalsToUsage writes the Content-Signal lines of a file, which speak for the
 // whole site, as Content-Usage lines, which speak for a group: one in each. All
-// other lines stay as they are. lost tells what cannot be said.
+// other lines stay as they are. lost reports what cannot be expressed.
 func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 	r := rewriter{drop: map[int]bool{}, behind: map[int]string{}}
 	var site robots.Statement
@@ -69,8 +69,8 @@ func UsageOf(signal string) (usage robots.Statement, lost []string) {
 
 // UsageToSignals writes what the Content-Usage lines of the * group state of the
 // whole site as one Content-Signal line. All other lines stay as they are. lost
-// tells what cannot be said: of single paths, of single robots, and of uses that
-// Content-Signal has no word for.
+// reports the rest: preferences for single paths, for single robots, and for uses
+// that Content-Signal has no word for.
 func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 	r := rewriter{drop: map[int]bool{}, behind: map[int]string{}}
 	var site robots.Statement

@@ -7,7 +7,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// shape is what a pattern stands for, free of any dialect's spelling.
+// shape is the meaning of a pattern, free of any dialect's spelling.
 type shape struct {
 	pieces []string // bytes; between two of them a star
 	whole  bool     // it covers the whole selector, not only its beginning
@@ -15,8 +15,8 @@ type shape struct {
 	bytes  int      // of the pattern: where the longest decides, its precedence
 }
 
-// The ways in which a pattern of one dialect has no equal in another. What is
-// written covers more, or with the last less.
+// The ways in which a pattern of one dialect has no equal in another. The
+// pattern as written covers more, or with the last less.
 const (
 	lostEnd  = "the end of the selector cannot be asked for"
 	lostStar = "a star can be written only at the end"
@@ -164,8 +164,8 @@ func (s shape) explicit(allow bool) (p, lost string) {
 	return p, lost
 }
 
-// encoded returns the pieces as they stand in a URI. That of a URI may have a #
-// in it, which starts no comment in Extended, but does where it goes.
+// encoded returns the pieces as they stand in a URI. It escapes the # of a URI, which
+// starts no comment in Extended, but does in the other dialect.
 func (s shape) encoded() []string {
 	pieces := make([]string, len(s.pieces))
 	for i, piece := range s.pieces {

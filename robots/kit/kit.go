@@ -131,8 +131,8 @@ func Cases() ([]Case, error) {
 }
 
 // Write writes the kit into a directory, which it makes if it is not there:
-// README.md and cases.jsonl with the cases of the kit, and with tree cases of
-// somebody's own in tree.jsonl. It overwrites nothing.
+// README.md, cases.jsonl with the cases of the kit, and, if tree has any, the
+// caller's own in tree.jsonl. It overwrites nothing.
 func Write(dir string, tree []Case) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -1,17 +1,17 @@
-// Package lint reports the lines of a robots file that have no effect, or a
-// doubtful one.
+// Package lint reports the lines of a robots file that have no effect, or not the
+// effect that their author meant.
 //
 // The code of a diagnostic is the requirement that it rests on, if there is one,
 // and its kind: R8-OUTSIDE. The requirements are listed in
 // https://github.com/gophd/gophd/blob/main/doc/requirements.md:
-// G are those of the Gopher text, R of RFC 9309, U of its
-// Content-Usage lines, S of the 1994 standard, C of the
-// Extended one, I of the CRAWLER token. The kinds: ABSENT, AGENT, BLANK, BYTES,
+// G stands for the Gopher text, R for RFC 9309, U for its
+// Content-Usage lines, S for the 1994 standard, C for the
+// Extended one, I for the CRAWLER token. The kinds: ABSENT, AGENT, BLANK, BYTES,
 // COMMENT, DUPLICATE, EMPTY, EMPTY-GROUP, ESCAPE, EXPERIMENTAL, FORM, IGNORED,
 // LICENSE, LONG, MISSPELT-FIELD, MORE, NEVER, NO-COLON, OUTSIDE, PLACE,
 // SIGNAL-KEY, SIGNAL-VALUE, SITEMAP, SIZE, SWALLOWED, UNKNOWN-FIELD, USAGE,
-// USAGE-ALONE, USAGE-FORGETS, USAGE-KEY, USAGE-VALUE, VALUE, WILDCARD; of an IRCv3
-// file those of [robots.ParseCrawler].
+// USAGE-ALONE, USAGE-FORGETS, USAGE-KEY, USAGE-VALUE, VALUE, WILDCARD; for an
+// IRCv3 file, the kinds of [robots.ParseCrawler].
 package lint
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/gophd/gophd/robots"
 )
 
-// linter gathers what is odd in a file. It knows lines one by one (line.go)
-// and the groups they make (group.go).
+// linter collects the diagnostics of a file. It checks lines one by one (line.go)
+// and the groups that they make (group.go).
 type linter struct {
 	file   *robots.File
 	groups []robots.Group

@@ -67,8 +67,8 @@ func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 	return s, true
 }
 
-// forgets warns of a line with a path below which what is withheld in general is
-// not withheld any more.
+// forgets warns if a line with a path does not state the uses that the general line
+// withholds: below the path nothing withholds them.
 func (l *linter) forgets(u, general robots.Usage, withheld []string) {
 	s, err := robots.ParseUsage(u.Value)
 	if err != nil || u.Pattern == "" {

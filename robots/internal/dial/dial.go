@@ -72,8 +72,8 @@ func (c *boundConn) Close() error {
 	return c.Conn.Close()
 }
 
-// The schemes this package speaks, with their ports: those of robots files, and
-// those of networks.
+// The schemes that this package speaks, with their ports: for robots files, and for
+// IRC networks.
 var (
 	FilePorts = map[string]string{"gopher": "70", "gophers": "70", "gemini": "1965", "http": "80", "https": "443"}
 	IRCPorts  = map[string]string{"irc": "6667", "ircs": "6697"}

@@ -3,8 +3,8 @@ package ircline
 
 import "strings"
 
-// The most parameters of an IRC message, of which the last may hold blanks,
-// and with it the most tokens of a 005 line: the first parameter is a nick.
+// The most parameters of an IRC message; only the last may hold blanks. A 005 line
+// has a nick first and words to people last, so it has two tokens fewer.
 const (
 	maxParams = 15
 	maxTokens = maxParams - 2

@@ -61,8 +61,8 @@ func Certificate(t *testing.T) (server, client *tls.Config) {
 	return &tls.Config{Certificates: s.TLS.Certificates}, &tls.Config{RootCAs: roots}
 }
 
-// DeadAddress returns an address on loopback that nobody listens on, and nobody can
-// until the test ends: it is the client's of a connection.
+// DeadAddress returns a loopback address that refuses connections until the test
+// ends: it is the client's end of an open connection, so no program can listen on it.
 func DeadAddress(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
