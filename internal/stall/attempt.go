@@ -2,8 +2,8 @@ package stall
 
 import "sync/atomic"
 
-// Wait is Try for what somebody waits for: its operations have all of the timeout,
-// whatever else does not answer.
+// Wait is Try for interactive callers: each operation may take the whole timeout, even
+// while other names do not answer.
 func Wait[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) { return try(g, f, false) }
 
 // Do is Try for one operation on one name.
@@ -18,16 +18,16 @@ func Do[T any](g *Guard, name string, f func() (T, error)) (T, error) {
 	})
 }
 
-// result is what an attempt comes to.
+// result holds the return values of an attempt.
 type result[T any] struct {
 	value T
 	err   error
 }
 
-// Try does something with many names and waits for it, but not for ever: when
-// one of its operations does not end, Try returns with ErrLeft, and nobody gets
-// what f returns later. So f must not touch what its caller goes on using. The
-// next operation on that name fails at once.
+// Try runs f, which may operate on many names, and waits for it. If one operation
+// exceeds its time, Try returns ErrLeft, f runs on, and its result is dropped: f must
+// not write to variables that the caller uses afterwards. The next operation on that
+// name fails at once.
 func Try[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) { return try(g, f, true) }
 
 func try[T any](g *Guard, f func(*Attempt) (T, error), hurried bool) (value T, err error) {
@@ -58,8 +58,8 @@ func try[T any](g *Guard, f func(*Attempt) (T, error), hurried bool) (value T, e
 	return value, err
 }
 
-// An Attempt is what is done in a goroutine of its own so that it can be left
-// behind. It asks for each name with Enter.
+// An Attempt runs in its own goroutine, so that its caller can leave it behind. It calls
+// Enter before each operation.
 type Attempt struct {
 	guard   *Guard
 	hurried bool          // while something does not answer
@@ -67,8 +67,8 @@ type Attempt struct {
 	over    atomic.Bool
 }
 
-// Enter is Guard.Enter, and fails when nobody waits for the attempt any more. A
-// nil attempt is always waited for.
+// Enter is Guard.Enter, but fails with ErrLeft once Try has returned. On a nil Attempt
+// it never fails.
 func (a *Attempt) Enter(name string) (*Op, error) {
 	switch {
 	case a == nil:

@@ -4,10 +4,10 @@
 //
 // No system call that waits for such a file system can be called off: a
 // goroutine, and a thread with it, stays there until it returns. So there are
-// never more than so many at once; a name whose operation does not return is
-// not asked for again until it has, and neither is anything below it; and a
-// caller that must not wait goes on without an answer ([Try]). All of that ends by itself
-// when the operations return.
+// never more than 4096 at once; while an operation on a name does not return, further
+// operations on that name, and on all names below it, fail at once; and a caller that
+// must not wait goes on without an answer ([Try]). The limits end by themselves when the
+// operations return.
 package stall
 
 import (
@@ -25,7 +25,7 @@ var (
 	// operations wait for it already.
 	Err = errors.New("the file system does not answer")
 
-	// ErrLeft is an Err, for what was left behind in the middle.
+	// ErrLeft is an Err: the attempt was left behind in the middle.
 	ErrLeft = fmt.Errorf("%w: given up", Err)
 
 	// ErrStopped is returned after the Guard was stopped.
@@ -48,11 +48,12 @@ type Guard struct {
 	// Timeout is how long an operation may take. If zero, 10 s.
 	Timeout time.Duration
 
-	// Log is told what does not answer, and when it does again. If nil, nobody is.
+	// Log gets an error while names do not answer, at most one a minute, and a line
+	// when all of them answer again. If nil, nothing is logged.
 	Log *slog.Logger
 
-	// Answered, if not nil, is called in a goroutine of its own a little after
-	// something that did not answer does.
+	// Answered, if not nil, is called in its own goroutine shortly after a stalled
+	// operation has returned.
 	Answered func()
 
 	mu             sync.Mutex
@@ -132,10 +133,9 @@ func (g *Guard) wait(now time.Time) {
 	g.alarm = time.AfterFunc(next, g.look)
 }
 
-// look looks for operations that take too long. That the machine has no time for
-// this process, or this process none for a goroutine that comes back from a system
-// call, is not the fault of a file system: by as much as the alarm rings late, and
-// then waits in the same queue, the operations under way may take longer.
+// look marks operations that take too long. A busy machine may delay this process, or
+// its goroutines that return from system calls, and the file system is not at fault. So
+// the operations under way may take longer by as much as the alarm itself was late.
 func (g *Guard) look() {
 	runtime.Gosched()
 	g.mu.Lock()
@@ -152,8 +152,9 @@ func (g *Guard) look() {
 	}
 }
 
-// limit is how long an operation may take. So that attempts get through a tree
-// in which much does not answer, they wait less for the rest of it.
+// limit returns how long an operation may take. An operation of Try gets a twentieth of
+// the timeout while another one is stalled, so that Try gets through a tree with many
+// stalled names.
 func (g *Guard) limit(o *Op) time.Duration {
 	if o.hurried && len(g.stuck) > 0 {
 		return g.timeout() / inAHurry
@@ -161,7 +162,7 @@ func (g *Guard) limit(o *Op) time.Duration {
 	return g.timeout()
 }
 
-// mark notes that an operation does not end, and tells of it once a minute.
+// mark records a stalled operation. While some are stalled it logs at most one a minute.
 func (g *Guard) mark(o *Op, now time.Time) {
 	if o.stuck {
 		return
@@ -169,7 +170,7 @@ func (g *Guard) mark(o *Op, now time.Time) {
 	o.stuck = true
 	select {
 	case o.left <- struct{}{}:
-	default: // nobody leaves, or has left already
+	default: // no attempt, or it was left behind already
 	}
 	if len(g.stuck) == 0 {
 		g.stuck, g.inDir, g.since = map[string]int{}, map[string]int{}, o.began
@@ -242,10 +243,11 @@ func (g *Guard) answered() {
 	g.Answered()
 }
 
-// Stop lets every Try return at once, those to come too. It is called once.
+// Stop makes every current and later Try return ErrStopped at once. It must be called
+// only once.
 func (g *Guard) Stop() { close(g.stopped()) }
 
-// stopped is closed when nobody waits any more.
+// stopped returns the channel that Stop closes.
 func (g *Guard) stopped() chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
