@@ -6,15 +6,15 @@ import (
 )
 
 // An author who changes much must not keep the others' changes waiting. So each
-// top-level directory has a share of what is done about events. One that has used it up,
-// or has the most watches when the kernel refuses another one, is not watched for a time:
-// rounds find what changes in it.
+// top-level directory has a budget for handling its events. If a directory exceeds it,
+// or has the most watches when the kernel refuses another one, it is not watched for a
+// time: rounds find its changes.
 
 // muchToWatch is why a directory is not watched whose owner keeps gophd busy.
 const muchToWatch = "it changes too much to be watched"
 
-// What a top-level directory may do: an event costs 1, and 1 more for each name
-// that has to be given up or watched for it.
+// The budget of a top-level directory: an event costs 1, plus 1 for each name that it
+// makes the Watcher watch or forget.
 const (
 	shareBurst = 30_000 // at once
 	shareRate  = 300    // and on average, in a second
@@ -26,7 +26,7 @@ const (
 	aLongWhile = 5 * time.Minute  // that has too many watches
 )
 
-// share is what a top-level directory has left.
+// share holds the rest of the budget of a top-level directory.
 type share struct {
 	left float64
 	at   time.Time

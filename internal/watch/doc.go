@@ -1,12 +1,11 @@
-// Package watch reports which directories of a tree have changed, in batches, so that
-// what was read of the tree can be kept up to date by reading again only what a [Batch]
-// names.
+// Package watch reports which directories of a tree have changed, in batches. A caller
+// keeps its copy of the tree up to date by reading only the directories of a [Batch].
 //
 // A [Watcher] asks the kernel (inotify on Linux) for events of every directory below its
 // root and its other trees, except those whose name starts with a dot, and of the root's
 // parent. Rounds find what no event reports.
 //
-//	event → names → pending (20 ms of silence) → watch what is new → Batch
+//	event → names → pending (20 ms of silence) → watch new directories → Batch
 //	rounds, annotations, mounts ─────↗
 //
 // # Guarantees
@@ -19,12 +18,11 @@
 //     plus the time that the previous call of Changed takes.
 //   - Touch is called as soon as an event was read from the kernel, whatever Changed is
 //     doing.
-//   - A rename costs what it concerns: the directory and those below it are watched and
-//     read again, and nothing else.
+//   - After a rename, only the directory and those below it are watched and read again.
 //   - One top-level directory takes nothing from another. If the kernel watches no more
-//     directories, the one that has most is not watched for five minutes; nor is one for
-//     half a minute that changes too much: more than 30,000 events at once and 300 a
-//     second after that.
+//     directories, the one with the most watches is not watched for five minutes. One
+//     that changes too much (30,000 events at once, then 300 a second) is not watched
+//     for half a minute.
 //   - Annotations that exist (.robots, robots.txt), and the directories of the trees, are
 //     looked at every two seconds, whether or not events come; on remote file systems
 //     (NFS, CIFS, FUSE, Ceph, 9p) every 15 s.
@@ -34,6 +32,6 @@
 //   - A mount or unmount at, above or below a tree is a change within a second, if it
 //     lasts as long.
 //
-// The content of other files is not looked at, since no policy depends on it. A cache of
-// replies has to look at their files.
+// The Watcher does not check other files, since no policy depends on their content. A
+// cache of replies must check its files itself.
 package watch

@@ -27,9 +27,9 @@ func openKernel() (*eventSource, error) {
 	return &eventSource{add: w.Add, remove: func(name string) { _ = w.Remove(name) }, close: w.Close, events: w.Events, errors: losses(w.Errors)}, nil
 }
 
-// losses passes errors on that say that events were lost. EINVAL says only that a
-// directory was gone before its watch was taken away. Each is taken at once: until it
-// is, fsnotify adds and removes nothing, and the reader of events may be waiting for
+// losses passes errors on if they mean that events were lost. EINVAL means only that a
+// directory was gone before its watch was removed. losses receives each error at once:
+// until then fsnotify adds and removes nothing, and the reader of events may wait for
 // that.
 func losses(all <-chan error) <-chan error {
 	lost := make(chan error, 1)
@@ -80,7 +80,7 @@ func (g *watches) read() {
 			if !ok {
 				return
 			}
-			g.lose(false) // an overflow: nobody knows what is missing
+			g.lose(false) // an overflow: any event may be missing
 		}
 	}
 }
@@ -113,8 +113,8 @@ func (g *watches) event(name string, e fsnotify.Event) {
 	}
 }
 
-// still reports whether a name, of which an event says that it is new, is the
-// directory that is watched under it already: it was found before its event.
+// still reports whether the directory with this name is the one that is already watched
+// under it. Then a walk found it before the event of its creation was read.
 func (g *watches) still(name string, was dirState) bool {
 	info, err := g.stat(name)
 	return err == nil && was.watched && inodeOf(info) == was.id
@@ -123,8 +123,8 @@ func (g *watches) still(name string, was dirState) bool {
 func (g *watches) stat(name string) (fs.FileInfo, error) { return stat(g.guard, g.names(), name) }
 
 // attributes acts on a change of owner, times or mode of a directory, and returns
-// how many names that concerns. If it opened or closed, so did everything below;
-// new times alone are of no interest, and rsync sets those of every directory.
+// how many names that concerns. A new mode opens or closes everything below. New times
+// alone are ignored: rsync sets the times of every directory.
 func (g *watches) attributes(name string, was dirState) (cost int) {
 	g.changed(name)
 	if info, err := g.stat(name); err == nil && was.watched && was.mode == info.Mode() {

@@ -64,7 +64,8 @@ type follower struct {
 	refused bool         // that it has refused was logged
 }
 
-// batch makes a batch of what is pending.
+// batch takes the pending changes, watches the directories that arrived, and returns a
+// Batch.
 func (f *follower) batch() Batch {
 	c := f.pending.take()
 	if c.lost {

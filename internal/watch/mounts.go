@@ -15,7 +15,7 @@ import (
 // mountInfo lists the file systems of this process (proc_pid_mountinfo(5)).
 const mountInfo = "/proc/self/mountinfo"
 
-// maxMountInfo bounds what is read of it, in bytes.
+// maxMountInfo is the largest part of it that is read, in bytes.
 const maxMountInfo = 16 << 20
 
 // Files returns the files that a Watcher reads besides its trees, for a sandbox.
@@ -33,8 +33,8 @@ type mount struct {
 	id    string // of this mount; it is another one after it was mounted again
 }
 
-// remote are the kinds of file systems that others change without this kernel
-// telling: another machine or a program.
+// remote reports whether another machine, or a program, may change the file system
+// without an event from this kernel.
 func (m mount) remote() bool {
 	if sub, isFUSE := strings.CutPrefix(m.kind, "fuse."); isFUSE {
 		return sub != ""
@@ -67,14 +67,14 @@ func unescape(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
-// mounts are those at, below and right above the trees.
+// mounts holds all mounts of this process, as last read.
 type mounts struct {
 	data []byte // as it was read the last time
 	at   map[string]mount
 }
 
-// look reads which file systems are mounted, and returns where that is no longer
-// as it was.
+// look reads which file systems are mounted, and returns the mount points that changed
+// since the last call; none at the first.
 func (m *mounts) look() (changed []string) {
 	data, err := disk.Caller(disk.Direct).ReadFile(mountInfo, maxMountInfo)
 	if err != nil || bytes.Equal(data, m.data) {

@@ -6,11 +6,11 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// nodes are the directories that are known, as a tree: all that is below a name
-// is found without looking at anything else.
+// nodes holds the known directories as a tree, so that all names below one are found
+// without a search of the others.
 type nodes struct {
 	root *watchNode
-	byID map[inode]*watchNode // that of which it was last said which inode it is
+	byID map[inode]*watchNode // the watched node of each inode, the latest if it has several
 	tops map[string]int       // how many are watched below each top-level directory
 }
 
@@ -22,7 +22,7 @@ type watchNode struct {
 	dirState
 }
 
-// dirState is what is known of a directory.
+// dirState describes a directory as it was when last watched and read.
 type dirState struct {
 	id      inode       // that is watched under this name
 	mode    fs.FileMode // when it was read

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// A batch comes when nothing happened for quiet. A file that is written without
-// pause must neither hold it back for ever, nor cost a processor: it is waited for as
-// long as it took to act on the last batch, so that no more than half of the time is
-// spent on batches, but at least shortest, in which most sets of changes are
-// complete, and at most longest, which an author may notice.
+// A batch comes when nothing has happened for quiet. A file that is written without
+// pause must neither hold it back for ever, nor use up a processor. So a batch waits at
+// most as long as the last one took: batches then take half of the time at most. The
+// limit is at least shortest, which completes most sets of changes, and at most longest,
+// before an author notices the delay.
 const (
 	quiet    = 20 * time.Millisecond
 	shortest = 50 * time.Millisecond
 	longest  = 200 * time.Millisecond
 )
 
-// changes is what events said since the last batch.
+// changes holds the changes that were reported since the last batch.
 type changes struct {
 	dirs    map[string]bool // to be read again
 	arrived map[string]bool // names to watch, if they are directories
@@ -53,7 +53,7 @@ func (p *pending) arrival(name string) {
 	})
 }
 
-// leave adds a name below which nothing is as it was.
+// leave adds a name below which everything may have changed.
 func (p *pending) leave(name string) {
 	p.add(func(c *changes) {
 		mark(&c.left, name)
@@ -63,7 +63,7 @@ func (p *pending) leave(name string) {
 	})
 }
 
-// named adds what is different between two sets of trees.
+// named adds the names of trees that differ between two sets.
 func (p *pending) named(was, is *names) {
 	for name, dir := range was.trees {
 		if is.trees[name] != dir {

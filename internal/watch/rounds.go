@@ -16,22 +16,22 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// Rounds find what no event reports. A round lists every directory, and looks at the
-// files that steer it, and compares a hash of that with the one of the last round; it
-// pauses so that no more than a fiftieth of the time goes into it. In between, the
-// annotations that were found, and the directories of the trees, are looked at every two
-// seconds, those of remote file systems every PollRemote.
+// Rounds find changes that no event reports. A round lists every directory, looks at the
+// files that steer it, and compares a hash of both with the last round's. It pauses so
+// that it takes no more than a fiftieth of the time. In between, known annotations and
+// the directories of the trees are checked every two seconds, annotations on remote file
+// systems every PollRemote.
 
 const (
 	roundEvery = 2 * time.Second // from the end of a round to the next, at least
 	notesEvery = 2 * time.Second
 	roundShare = 50 // a round takes this part of the time at most
 	notesShare = 20
-	// coarse is the coarsest clock of a file system: what is younger when it is
-	// looked at can change again without looking different.
+	// coarse is the coarsest clock of a file system: a file changed less than this ago
+	// can change again without a new time of change.
 	coarse = 2 * time.Second
-	// mostCost is what one directory can cost, at most: what takes longer was waited
-	// for, and costs nothing.
+	// mostCost is the most that one directory counts as work: the rest of its time was
+	// spent waiting for the disk.
 	mostCost = 100 * time.Millisecond
 	// slice is how much work is done between two pauses.
 	slice = 2 * time.Millisecond
@@ -44,9 +44,9 @@ type rounds struct {
 	call    disk.Caller
 	start   time.Time
 
-	seen   map[string]uint64 // what directories look like; 0: a later change may look the same
-	notes  map[string]uint64 // what the annotations of directories look like
-	tops   map[string]uint64 // which directories those of the trees are
+	seen   map[string]uint64 // hashes of directories; 0: a later change may look the same
+	notes  map[string]uint64 // hashes of the annotations of directories
+	tops   map[string]uint64 // hashes of device and inode of the trees' directories
 	due    time.Time         // when notes are to be looked at
 	remote time.Time         // the same of remote ones
 	worked time.Duration     // since the last pause
@@ -122,7 +122,7 @@ func (r *rounds) round(ctx context.Context, first bool) {
 	}
 }
 
-// dirLook is what a directory looks like.
+// dirLook is the result of a look at a directory.
 type dirLook struct {
 	hash      uint64
 	changed   int64 // the last time of change that was seen
@@ -132,7 +132,7 @@ type dirLook struct {
 
 var seed = maphash.MakeSeed()
 
-// dirEntry is what counts of a directory entry.
+// dirEntry holds the parts of a directory entry that go into the hash.
 type dirEntry struct {
 	name string
 	mode fs.FileMode
@@ -256,7 +256,7 @@ func (r *rounds) noteDown(dir string) {
 	}
 }
 
-// noteOf returns what the annotations of a directory look like, 0 if they do not answer.
+// noteOf returns the hash of a directory's annotations, 0 if they do not answer.
 func (r *rounds) noteOf(dir string) (hash uint64) {
 	for _, base := range noteNames {
 		rev, err := r.call.Named(selector.Join(dir, base)).Revision(filepath.Join(r.trees().file(dir), base))

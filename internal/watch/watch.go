@@ -14,18 +14,18 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// Batch names what has to be read again.
+// Batch names the directories to read again.
 type Batch struct {
-	// Dirs are the directories whose own entries, and the files they name, have
-	// to be read again: slash paths below the root, "." for the root itself,
-	// sorted, so that parents come first, each once. All directories below one
-	// that is new are named too: it is never necessary to descend. Some may be
+	// Dirs are the directories whose own entries, and the files they name, must
+	// be read again: slash paths below the root, "." for the root itself,
+	// sorted, so that parents come first, each once. All directories below a
+	// new one are named too, so the caller never needs to descend. Some may be
 	// gone by now.
 	Dirs []string
 	// All reports whether anything may have changed. Dirs is empty then.
 	All bool
 	// Root reports whether the root itself was replaced, was removed or came back:
-	// it has to be opened again. All is set too.
+	// the caller must open it again. All is set too.
 	Root bool
 }
 
@@ -92,10 +92,10 @@ func (w *Watcher) Run(ctx context.Context) error {
 
 // SetTrees sets which trees there are besides Root: directories that are watched
 // under names of their own, as if they were mounted there. The keys are their names,
-// slash paths below the root such as "~bob"; they hide what has these names in the
-// root or in another tree. The values are absolute, and may be missing for a time.
-// For a tree whose name and path stay, but whose directory is another one, call
-// Replaced. It may be called at any time, also before Run.
+// slash paths below the root such as "~bob"; a tree hides a directory of its name in the
+// root or in another tree. The values are absolute paths, and may be missing for a time.
+// If the directory at a path is replaced by another one, call Replaced. SetTrees may be
+// called at any time, also before Run.
 func (w *Watcher) SetTrees(trees map[string]string) error {
 	root, err := filepath.Abs(w.Root)
 	if err != nil {
@@ -111,8 +111,8 @@ func (w *Watcher) SetTrees(trees map[string]string) error {
 	return nil
 }
 
-// Replaced tells the Watcher that the directory of a tree is another one than
-// before, was made or was removed. It may be called at any time.
+// Replaced makes the Watcher watch a tree again and report it as changed. Call it when
+// the tree's directory was replaced, made or removed. It may be called at any time.
 func (w *Watcher) Replaced(name string) {
 	if p := w.pending.Load(); p != nil {
 		p.leave(name)
@@ -150,7 +150,7 @@ func (w *Watcher) betweenRemote() time.Duration {
 	return max(0, cmp.Or(w.PollRemote, 15*time.Second))
 }
 
-// wait is all there is to do when watching is off.
+// wait sends the batches of Method Off, until ctx ends.
 func (w *Watcher) wait(ctx context.Context) {
 	w.changed(Batch{All: true})
 	for {

@@ -1,7 +1,7 @@
 package watch
 
-// A directory is watched before it is read, parents before children. So every
-// change is either seen by the reading or tells an event.
+// A directory is watched before it is read, parents before children. So the reading
+// sees every change, or the kernel sends an event for it.
 //
 // The kernel watches inodes; the source names them by the path that they were
 // added with. While an inode keeps its path that is right. When a directory was
@@ -41,8 +41,8 @@ type watches struct {
 	every   func(time.Duration) time.Duration
 	ended   chan struct{} // closed when read has returned
 
-	// watching is held while a directory is watched or given up, so that the watch
-	// that is taken away is never that of a newer directory.
+	// watching is held while a directory is watched or forgotten, so that forget never
+	// removes the watch of a newer directory.
 	watching sync.Mutex
 
 	mu    sync.RWMutex
@@ -66,7 +66,7 @@ func (g *watches) watched(dir string) bool {
 	return n != nil && n.watched && !g.lost
 }
 
-// known returns what is known of a directory, false if it was never added.
+// known returns the state of a directory, false if it was never added.
 func (g *watches) known(name string) (dirState, bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -83,8 +83,8 @@ func (g *watches) set(name string, s dirState) {
 	g.nodes.set(name, s)
 }
 
-// forget takes the watches on a directory and all below it away, since it does
-// not have this name any more, and returns how many names that were.
+// forget removes the watches on a directory and all below it, and returns how many names
+// it has removed.
 func (g *watches) forget(name string) int {
 	g.watching.Lock()
 	defer g.watching.Unlock()
@@ -171,7 +171,7 @@ func (g *watches) addAll(a *stall.Attempt, dir string) (names []string, err erro
 		switch {
 		case refused(err):
 			if err := g.give(err); err != nil {
-				return names, err // what is below is not known
+				return names, err // the directories below are unknown
 			}
 			todo = append(todo, dir) // others have given up theirs
 			names = names[:len(names)-1]
