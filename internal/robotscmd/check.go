@@ -15,7 +15,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// checked is what check answers in JSON.
+// checked is the JSON output of check.
 type checked struct {
 	Reports []policy.Report `json:"reports"`
 	Readers policy.Matrix   `json:"readers"`
@@ -108,7 +108,7 @@ func (k *checked) against(ctx context.Context, c *Command, snap *site.Snapshot, 
 	return nil
 }
 
-// distinct leaves out what is there before, and never gives nil.
+// distinct removes duplicates from list, in place, and keeps the first of each.
 func distinct(list []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(s string) bool {
@@ -138,8 +138,8 @@ func (k *checked) String() string {
 }
 
 // difference lists the lines of one robots.txt that the other lacks (-), and the
-// reverse (+), group by group. Order in a group is left out of it: it is no part
-// of what is said, and gophd sorts. Lines are quoted for a terminal.
+// reverse (+), group by group. It ignores the order within a group, which
+// has no meaning, and gophd sorts. Lines are quoted for a terminal.
 func difference(served, ours string) []string {
 	a, agents := groupLines(served, nil)
 	b, agents := groupLines(ours, agents)

@@ -19,8 +19,8 @@ import (
 )
 
 // A Command is one of them, with its flags and arguments. Each method is a
-// command; it reads those fields that it has a flag for. Errors are those of
-// package exit: [exit.ErrNo] if the answer, which was printed, is no.
+// command; it reads the fields that it has a flag for. Errors come from
+// package exit: [exit.ErrNo] if the command printed a negative answer.
 type Command struct {
 	Name string   // as it was called: "gophd robots lint"
 	Args []string // its arguments

@@ -79,7 +79,7 @@ func explain(snap *site.Snapshot, agent, sel string) (explained, error) {
 	return explained{Asked: sel, Exists: r.exists, Pointer: closed, Explanation: snap.Compiled.Explain(agent, r.name, r.dir)}, nil
 }
 
-// resource is what a selector stands for.
+// resource is the file or directory that a selector names.
 type resource struct {
 	name   string // below the root
 	dir    bool

@@ -89,8 +89,8 @@ func printFindings(w io.Writer, list []diag.Diagnostic, asJSON bool) error {
 	return printText(w, b.String())
 }
 
-// printText prints what a command has to say, of which a part may be a
-// stranger's: nothing of it is obeyed by a terminal, in a pipe to less either.
+// printText prints the output of a command, which may quote strangers. It always
+// escapes control characters, since a pipe may lead to a terminal.
 func printText(w io.Writer, text string) error {
 	safe := terminal.Safe(w)
 	_, err := io.WriteString(safe, text)
@@ -104,7 +104,7 @@ func printFile(w io.Writer, text []byte) error {
 	return errors.Join(err, out.Close())
 }
 
-// conversion is what convert answers in JSON.
+// conversion is the JSON output of convert.
 type conversion struct {
 	Text string            `json:"text"`
 	Lost []diag.Diagnostic `json:"lost"`

@@ -204,8 +204,8 @@ func (s shown) annotated(text string) string {
 	return b.String()
 }
 
-// sources returns the place that each line of each group comes from, by what it
-// is in this standard, and tells of a rule that matches nothing now.
+// sources returns the place that each line of each group comes from. Its keys are
+// the lines as this standard writes them. It marks rules that match nothing now.
 func (s shown) sources() map[string]string {
 	sources, nothing := map[string]string{}, map[string]bool{}
 	for _, r := range s.snap.Reports {
@@ -252,6 +252,6 @@ func (s shown) written(line string) []string {
 	return list
 }
 
-// key is what a line has in common with the same in another standard, where a
-// pattern may end otherwise.
+// key returns the part of a line that all standards share: a pattern may differ only
+// at its end.
 func key(line string) string { return strings.TrimRight(line, "*$\r\n") }

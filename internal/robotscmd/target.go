@@ -34,7 +34,7 @@ type ruleSource struct {
 	problems []diag.Diagnostic // of the network's token
 }
 
-// diagnostics returns what is wrong with the source.
+// diagnostics returns the diagnostics of the source.
 func (s ruleSource) diagnostics() []diag.Diagnostic {
 	if s.network != nil {
 		return s.problems
@@ -70,8 +70,8 @@ func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
 	return s, err
 }
 
-// remark chooses the dialect if none was asked for, and tells people so; and tells
-// of an annotation, and of a file that was not read to its end.
+// remark chooses the dialect if none was requested. It prints a remark on that
+// choice, on an annotation read as a robots.txt, and on a file above the limit.
 func (c *Command) remark(s *ruleSource) {
 	chosen := c.Dialect != "" || c.From != "" || strings.HasPrefix(c.To, "content-")
 	if best := client.GopherDialect(s.file); !chosen && s.file.Dialect() == robots.Gopher && best != robots.Gopher {

@@ -36,7 +36,7 @@ type verdict struct {
 	Usage []preference `json:"usage,omitempty"` // what Content-Usage lines state of it
 }
 
-// preference is what is stated of one use.
+// preference is the stated preference for one use.
 type preference struct {
 	Key        string `json:"key"`
 	Preference string `json:"preference"` // y, n or unstated
