@@ -1,6 +1,6 @@
-// Package check tells what becomes of a tree when gophd serves it: what other
-// servers showed and gophd will not, links that lead nowhere, names that nobody can
-// ask for, files that cannot be read. It looks at the tree as it is served
+// Package check reports what a tree would lose if gophd served it: things that other
+// servers showed and gophd will not, links that lead nowhere, names that no client can
+// request, files that the server cannot read. It looks at the tree as it is served
 // (package site) and at the directories as they lie on the disk, and finds the
 // difference.
 package check
@@ -21,36 +21,35 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// The codes of findings beside those of packages menu and policy. They never
-// change.
+// The codes of findings; packages menu and policy have more. They never change.
 const (
-	CodeName    = "CHECK-NAME"    // nobody can ask for it
+	CodeName    = "CHECK-NAME"    // no client can request it
 	CodeRead    = "CHECK-READ"    // the server cannot read it
 	CodeOutside = "CHECK-OUTSIDE" // a link that leads out of the tree
 	CodeNowhere = "CHECK-NOWHERE" // a link that leads nowhere
 	CodeSearch  = "CHECK-SEARCH"  // a search that nothing answers
 	CodeHost    = "CHECK-HOST"    // a host that is none, or this one by another name
 	CodeSource  = "CHECK-SOURCE"  // a file that some servers run, and that is sent as it is
-	CodeUMN     = "CHECK-UMN"     // what pygopherd shows beside a gophermap, or of one
+	CodeUMN     = "CHECK-UMN"     // pygopherd shows more than gophd
 )
 
 // Options are how the tree is to be served.
 type Options struct {
 	Progress io.Writer // a terminal that is shown how far it is; anything else is shown nothing
 
-	// Host is the name of the server in menus. If empty, it is found out: the host
-	// whose links in the maps name what is in this tree.
+	// Host is the name of the server in menus. If empty, check guesses it:
+	// most links to that host in the maps name something in this tree.
 	Host string
 	// Site has the other trees and the programs of the site.
 	Site site.Config
-	// Programs answer what is not to be looked for in the tree.
+	// Programs answer selectors that the tree need not hold.
 	Programs []programs.Mapping
 	// Search reports whether the server answers /search.
 	Search bool
 
-	// User is who serves. If nil, the user of this process.
+	// User is the serving user. If nil, the user of this process.
 	User *sandbox.Identity
-	// Named says that it was said who that is, and not only taken for likely.
+	// Named reports whether the command line named User; otherwise it is a guess.
 	Named bool
 }
 

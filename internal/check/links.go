@@ -19,7 +19,7 @@ import (
 )
 
 // ourHost stands for this server while maps are read, so that links without a host
-// can be told from those that name it.
+// differ from links that name it.
 const ourHost = "this.invalid"
 
 // linkedHost is a host that maps name.
@@ -86,8 +86,8 @@ func (c *checking) note(hosts linkedHosts, l menu.Link) {
 	}
 }
 
-// ours reports whether a host is surely this one: most links to it name what is
-// here, and more than one does.
+// ours reports whether a host is surely this one: two or more links to it name
+// something in this tree, and most of them do.
 func (h *linkedHost) ours() bool { return h.here > 1 && h.here > h.gone }
 
 // guess returns the host that is most likely this one, "" if none is.
@@ -187,8 +187,8 @@ func isProgram(sel string) bool {
 	return slices.ContainsFunc(strings.Split(sel, "/"), selector.IsProgram)
 }
 
-// nearest is a hint: what is called almost so. Capitals do not count, and in an element of
-// its name one byte of four may differ, two at most.
+// nearest returns a hint that names the most similar path, "" if none is similar. Case
+// does not count. In each element one byte of four may differ, two at most.
 func (c *checking) nearest(sel string) string {
 	name := "."
 	for elem := range strings.SplitSeq(strings.Trim(sel, "/"), "/") {

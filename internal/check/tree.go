@@ -107,8 +107,8 @@ func (c *checking) directory(dir string) {
 }
 
 // runElsewhere reports whether some server runs files of that name and gophd does
-// not know them as programs: those of PHP (Motsognir, filters of gophernicus) and
-// of pygopherd. Many people publish other scripts to be read.
+// not know them as programs: files of PHP (Motsognir, filters of gophernicus) and
+// pygopherd. Many people publish other scripts to be read.
 func runElsewhere(base string) bool {
 	return slices.Contains([]string{".php", ".pyg", ".tal"}, strings.ToLower(filepath.Ext(base)))
 }

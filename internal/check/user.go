@@ -60,8 +60,8 @@ func (c *checking) readable(name string, e fs.DirEntry, unreadable *some) bool {
 	return ok
 }
 
-// reach checks whether the serving user reaches the directories that the site is made
-// of: the root and the mounts, if it is known who that is, and those of the users.
+// reach checks whether the serving user can enter the directories of the site: the
+// root and the mounts, if the user is named, and the users' directories.
 func (c *checking) reach(root string) {
 	if c.Named {
 		for _, dir := range append([]string{root}, slices.Sorted(maps.Values(c.Site.Mounts))...) {

@@ -40,7 +40,7 @@ const (
 	maxAge     = 183 * 24 * time.Hour
 )
 
-// question is what a parser is asked, and what package robots answers.
+// question is one question to the parsers, with the answer of package robots.
 type question struct {
 	Robots []byte `json:"robots"`
 	Agent  string `json:"agent"`
@@ -50,7 +50,7 @@ type question struct {
 	generated bool
 }
 
-// kitRecord is what is kept of a run.
+// kitRecord is the stored result of a run.
 type kitRecord struct {
 	Date     string        `json:"date"`
 	Programs []askedParser `json:"programs"`

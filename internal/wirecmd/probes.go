@@ -29,12 +29,12 @@ type probe struct {
 	judge     func(r *response, root *response) (grade, string)
 }
 
-// grade is what a response means.
+// grade rates a response.
 type grade uint8
 
 const (
 	good  grade = iota
-	note        // nobody is wrong, or it matters to few
+	note        // nothing is wrong, or it matters to few
 	wrong       // a document says otherwise, or it is dangerous
 )
 

@@ -1,8 +1,8 @@
 // Package wirecmd is the command "gophd wire": it sends a Gopher server some forty
-// requests and tells what each reply means, by which document.
+// requests and grades each reply by the document that applies.
 //
-// None of them is made to harm: they are short, come one after the other, at most 64 KiB
-// long, ask for names that nobody has, and for what every robot and browser sends.
+// No request is meant to harm. They come one after the other, each has at most 64 KiB,
+// and they ask for names that no server has, or as robots and browsers do.
 package wirecmd
 
 import (
@@ -27,7 +27,7 @@ type Wire struct {
 	Out     io.Writer
 }
 
-// finding is what one response means.
+// finding is the grade of one response, with the reason.
 type finding struct {
 	Request  string `json:"request"`
 	Grade    string `json:"grade"` // good, note or wrong
@@ -92,7 +92,7 @@ func (w *Wire) ask(ctx context.Context, target string) (all []finding, err error
 	return all, nil
 }
 
-// response is what came back.
+// response is a server's response to one probe.
 type response struct {
 	data   []byte
 	closed bool   // the server ended the connection
