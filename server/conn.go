@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// conn is a connection. On Linux those of a TCP listener are package poll's, and
-// have a conn as soon as they wait for something, and a goroutine only if the
-// reply is not at hand. Every other one has a goroutine.
+// conn is a connection. On Linux package poll holds the connections of a TCP listener:
+// one gets a conn when it first waits for something, and a goroutine only if its reply
+// is not at hand. Any other connection has a goroutine.
 type conn struct {
 	net.Conn          // the socket
 	tls      *tlsConn // nil for plain connections
@@ -44,7 +44,7 @@ func (c *conn) drain(timeout time.Duration) {
 	_, _ = io.Copy(io.Discard, struct{ io.Reader }{c.Conn}) // without WriteTo, a detour through splice(2)
 }
 
-// talk returns what requests and replies go through.
+// talk returns the stream of requests and replies: TLS, or the socket.
 func (c *conn) talk() net.Conn {
 	if c.tls != nil {
 		return c.tls

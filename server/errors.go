@@ -45,9 +45,9 @@ func (k Kind) message() string {
 	return "Server error"
 }
 
-// An Error is why a request was not answered. Other errors that a Handler
-// returns are of the kind Internal. A client reads Message and nothing else, so
-// that no path and no name of the host gets out.
+// An Error says why a request was not answered. Other errors that a Handler returns are
+// of the kind Internal. A client reads only Message, so that it learns no path and no
+// name of the host.
 type Error struct {
 	Kind    Kind
 	Message string // for the client, without the request's own words; if empty, the Kind's
@@ -104,8 +104,8 @@ var (
 	errPanic   = &Error{Kind: Internal, Err: errors.New("the handler panicked")}
 )
 
-// ErrorMessage returns what a client may read of an error: the Message of the
-// first [Error] in it, or that of its kind.
+// ErrorMessage returns the text that a client may read: the Message of the first
+// [Error] in err, or else the text for its kind.
 func ErrorMessage(err error) string {
 	var e *Error
 	if errors.As(err, &e) {

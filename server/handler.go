@@ -17,9 +17,9 @@ import (
 
 // A Handler answers a request.
 //
-// If it returns an error before it has written anything, the client gets an
-// error item: what it says is for strangers (see Error), the error itself goes
-// to the log. If something was written already the connection ends there.
+// If it returns an error before it has written anything, the client gets an error item
+// with a public text (see Error), and the log gets the error itself. If it has written
+// something, the connection ends there.
 type Handler interface {
 	ServeGopher(w ResponseWriter, r *Request) error
 }
@@ -30,9 +30,9 @@ type HandlerFunc func(w ResponseWriter, r *Request) error
 // ServeGopher calls f.
 func (f HandlerFunc) ServeGopher(w ResponseWriter, r *Request) error { return f(w, r) }
 
-// A ResponseWriter takes the reply. Bytes that are written go out as they are;
-// a reply made of items is a menu, and the server adds its final ".". The
-// server's own also is a [FileSender].
+// A ResponseWriter takes the reply. Bytes that are written go out as they are; a reply
+// made of items is a menu, and the server adds its final ".". The server's own also
+// implements [FileSender].
 type ResponseWriter interface {
 	io.Writer
 	// WriteItem adds an item to a menu. An item without a host is on this server.
@@ -47,13 +47,13 @@ type Request struct {
 	Host string
 	Port int
 
-	// Remote is the client's address, and Local the one that it has reached; a
-	// trusted proxy tells both. They are invalid if they are no IP addresses.
+	// Remote is the client's address, Local the one it connected to. A trusted proxy's
+	// header replaces both. They are invalid if they are not IP addresses.
 	Remote, Local netip.AddrPort
 
 	// TLS reports whether the connection is encrypted. ServerName is the name that the
-	// client has asked for (RFC 6066 section 3), or, if a trusted proxy has taken TLS
-	// off, that of its header (AUTHORITY); "" if none.
+	// client asked for by TLS (RFC 6066 section 3), or, if a trusted proxy ended TLS,
+	// the name in its header (AUTHORITY); "" if none.
 	TLS        bool
 	ServerName string
 
@@ -63,9 +63,9 @@ type Request struct {
 	ctx context.Context
 }
 
-// Context ends when the reply is no longer wanted: the connection had to make room
-// or was given up, or the server ends. That a client has closed its connection
-// looks the same as one that only sends no more.
+// Context ends when the reply is no longer wanted: the connection was evicted or given
+// up, or the server ends. It does not end when the client closes the connection, which
+// looks like a client that only stops sending.
 func (r *Request) Context() context.Context {
 	if r.ctx == nil {
 		return context.Background()
@@ -122,13 +122,12 @@ func NotFoundHandler() Handler {
 	return HandlerFunc(func(ResponseWriter, *Request) error { return ErrNotFound })
 }
 
-// A ServeMux hands a request to the handler whose pattern is the longest that
-// fits its selector. A pattern that ends in a slash fits everything below it
-// and the same without the slash; any other pattern fits one selector. The
-// leading slash counts for nothing: "/a" and "a" are the same, and "/" fits
-// everything. A handler that returns ErrDeclined before it has written anything
-// is not meant: the next longest pattern that fits is tried. What the handler has
-// in memory (see Quick), the mux has, too. The zero value is ready to use.
+// A ServeMux hands a request to the handler whose pattern is the longest that fits its
+// selector. A pattern that ends in a slash fits everything below it and the same
+// without the slash; any other pattern fits one selector. The leading slash counts for
+// nothing: "/a" and "a" are the same, and "/" fits everything. If a handler returns
+// ErrDeclined before it has written anything, the mux tries the next longest pattern
+// that fits. The mux is [Quick] where its handlers are. The zero value is ready to use.
 type ServeMux struct {
 	mu    sync.RWMutex
 	rules []muxRule // longest first

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// isHTTP reports whether a request line is one such as "GET /path HTTP/1.1".
-// Without a version (HTTP/0.9) it is a selector.
+// isHTTP reports whether a request line looks like "GET /path HTTP/1.1". Without a
+// version (HTTP/0.9) it is a selector.
 func isHTTP(line []byte) bool {
 	method, rest, _ := bytes.Cut(line, []byte(" "))
 	space := bytes.LastIndexByte(rest, ' ')
@@ -23,9 +23,9 @@ func isHTTP(line []byte) bool {
 	return ok && len(version) > 0 && len(bytes.Trim(version, "0123456789.")) == 0
 }
 
-// An HTTPConn is a connection that Server.HTTP answers. It begins with what was
-// read of it already. What is written to it is bound by StallTimeout as a reply
-// is, and a file is sent with sendfile(2). It may carry many requests.
+// An HTTPConn is a connection that Server.HTTP answers. Read first returns the bytes
+// that the server has read already. StallTimeout bounds writes as it bounds replies,
+// and files are sent with sendfile(2). The connection may carry many requests.
 type HTTPConn struct {
 	net.Conn
 	run  *run
@@ -87,8 +87,8 @@ func (c *HTTPConn) Write(p []byte) (int, error) {
 	return c.w.send(p)
 }
 
-// ReadFrom sends what r holds. The beginning of an *os.File (an [io.LimitedReader]), or
-// of what has a method OSFile() *os.File, is sent as by a FileSender.
+// ReadFrom sends all of r. If r is an [io.LimitedReader] of an *os.File, or of a reader
+// with a method OSFile() *os.File, it sends the file as a FileSender does.
 func (c *HTTPConn) ReadFrom(r io.Reader) (int64, error) {
 	var file *os.File
 	part, _ := r.(*io.LimitedReader)
@@ -169,7 +169,7 @@ func (c *HTTPConn) SetReadDeadline(t time.Time) error {
 // SetWriteDeadline does nothing.
 func (c *HTTPConn) SetWriteDeadline(time.Time) error { return nil }
 
-// Idle reports whether the connection waits for another request. Idle connections are
+// Idle records whether the connection waits for another request. Idle connections are
 // evicted first.
 func (c *HTTPConn) Idle(idle bool) {
 	c.mu.Lock()

@@ -4,11 +4,11 @@ package server
 // request, are replied to, or linger. One that is answered where it was accepted
 // and closes at once is never counted, so the counting costs it nothing.
 //
-// When an address has all it may have, a newcomer takes the place of one that
-// only lingers. When the server is full, it takes the place of a connection of
-// the address that has the most, if that is more than the newcomer's own has.
-// The addresses stand in lists by how many connections they have, and a count
-// changes by one at a time, so the address with the most is always known.
+// When an address has reached its limit, a new connection replaces one that only
+// lingers. When the server is full, it replaces a connection of the address that has
+// the most, if that is more than its own address has. The addresses stand in lists by
+// how many connections they have, and a count changes by one at a time, so the address
+// with the most is always known.
 
 import (
 	"container/list"
@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// limiter bounds the connections that stay, in all and for each address block.
-// Limits that are zero or less are none.
+// limiter bounds the connections that stay, in all and for each address block. A limit
+// of zero or less is none.
 type limiter struct {
 	total, perBlock int
 
@@ -173,7 +173,8 @@ const maxEvicted = 256
 // maxSearch is how many blocks are searched for a connection without a request.
 const maxSearch = 64
 
-// victim returns the connection to evict from a full server: of the blocks that have the most, the oldest without a request, or else with one.
+// victim returns the connection to evict from a full server: in the blocks that have
+// the most, the oldest without a request, or else with one.
 func (l *limiter) victim() *slot {
 	e := l.byCount[l.most].Front()
 	first := e.Value.(*addrBlock)
@@ -205,8 +206,9 @@ func (l *limiter) spare(n int, since time.Time) int {
 	return n
 }
 
-// silent takes out the connection of those that is to go first: of the block
-// with the most that has one, as far as it searches.
+// silent removes and returns the connection for spare to close first: from the block
+// with the most connections that has one, among the first maxSearch blocks. It returns
+// nil if there is none.
 func (l *limiter) silent(since time.Time) *slot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -226,7 +228,7 @@ func (l *limiter) silent(since time.Time) *slot {
 	return nil
 }
 
-// turn sets what the connection stays for from here on.
+// turn sets the state of the connection.
 func (s *slot) turn(state connState) {
 	if s == nil || s.limiter == nil {
 		return
@@ -234,10 +236,10 @@ func (s *slot) turn(state connState) {
 	s.limiter.mu.Lock()
 	defer s.limiter.mu.Unlock()
 	if s.state == state && !s.left {
-		return // who sends a byte now and then stays as old as it is
+		return // a client that sends a byte now and then keeps its age
 	}
 	if s.left {
-		if state == lingering { // its goroutine ends, and the Poller does not tell of what it closes for others
+		if state == lingering { // its goroutine ends; the Poller does not report evictions
 			s.uncount()
 		}
 		return
@@ -354,8 +356,7 @@ func (l *limiter) connections() (all int, states [connStates]int) {
 	return l.n, l.states
 }
 
-// room returns how many more there may be, beside those that were evicted and are
-// not closed yet.
+// room returns how many more connections fit. Evicted ones count until they are closed.
 func (l *limiter) room() int {
 	if l.total <= 0 {
 		return math.MaxInt
@@ -365,7 +366,7 @@ func (l *limiter) room() int {
 	return l.total - l.n - l.evicted
 }
 
-// oldest returns the connection that is to go first, of the states up to last.
+// oldest returns the connection to evict first, in the states up to last; nil if none.
 func (b *addrBlock) oldest(last connState) *slot {
 	if b == nil {
 		return nil

@@ -25,7 +25,7 @@ const (
 	minConns          = 64
 )
 
-// limits are the limits of a Server, and what it has refused.
+// limits holds the limits of a Server, and counts its refusals.
 type limits struct {
 	limiter limiter
 	rates   *rates
@@ -115,7 +115,7 @@ func (r *run) spareFiles(err error) bool {
 // memory; tests change it.
 var manyConns = 64
 
-// isBusy reports whether so many connections stay.
+// isBusy reports whether more than manyConns connections stay.
 func (s *Server) isBusy() bool {
 	n, _ := s.limited().limiter.connections()
 	return n > manyConns
@@ -175,8 +175,8 @@ func (s *Server) maxConnsPerIP() int {
 	return s.MaxConnsPerIP
 }
 
-// maxConns counts two descriptors for each connection: its own, and that of the
-// file it is sent.
+// maxConns counts two descriptors for each connection: its socket and the file it is
+// sent.
 func (s *Server) maxConns() int {
 	if s.MaxConns != 0 {
 		return s.MaxConns
@@ -276,8 +276,8 @@ type logged struct {
 // does not fit is counted and not named.
 const maxLogged = 1024
 
-// add counts something of a block, and returns how many times the log is to
-// tell now, 0 for none yet.
+// add counts an event of a block, and returns how many events to log now; 0 for no
+// line.
 func (o *onceAMinute) add(a netip.Addr, now time.Time) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -103,8 +103,8 @@ func (l *loop) serve() {
 	}
 }
 
-// acceptFailed makes room, or accepts nothing for a while if the failure may
-// pass. If not, that is the end.
+// acceptFailed makes room, or accepts nothing for a while if the failure may pass. Any
+// other failure ends Serve.
 func (l *loop) acceptFailed(err error, wait *backoff) {
 	d, err := l.run.acceptFailed(err, wait)
 	if err != nil {
@@ -210,8 +210,8 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	return true
 }
 
-// send sends what the socket takes of an answer at once, and cannot block. It
-// returns how much that was, and how much there is.
+// send sends as much of an answer as the socket accepts at once, and never blocks. It
+// returns the number of bytes sent, and the length of the answer.
 func (l *loop) send(pc *poll.Conn, a Answer) (sent, all int64, err error) {
 	if a.FD == 0 {
 		if len(a.Body) > maxUnsent && l.isBusy() {
@@ -260,7 +260,7 @@ func (l *loop) finish(pc *poll.Conn, sel string, a Answer, sent int64) {
 	}
 }
 
-// ended counts off a connection that was closed.
+// ended removes a closed connection from the count, and logs one without a request.
 func (l *loop) ended(pc *poll.Conn) {
 	remote := pc.Remote
 	if c, ok := pc.Owner.(*conn); ok {

@@ -12,7 +12,7 @@ type Observer interface {
 	Observe(Served)
 }
 
-// Served is a request and what became of it.
+// Served describes a request and its outcome.
 type Served struct {
 	Protocol string         // "gopher", "http", or a Protocol's name
 	Selector string         // "" if the request was none
@@ -52,7 +52,7 @@ func (r *run) logRequest(sel string, remote netip.AddrPort, n int64, took time.D
 	_ = r.logger.Handler().Handle(r.hard, rec)
 }
 
-// show returns an address as logs are to have it.
+// show returns an address in the form for logs.
 func (s *Server) show(a netip.Addr) string {
 	switch {
 	case !a.IsValid():
@@ -63,7 +63,7 @@ func (s *Server) show(a netip.Addr) string {
 	return a.String()
 }
 
-// name returns an address as logs have it. The last one is cached.
+// name is show with a cache of the last address.
 func (r *run) name(a netip.Addr) string {
 	if last := r.last.Load(); last != nil && last.addr == a {
 		return last.text

@@ -72,7 +72,7 @@ func (r *run) errorBody(err error) []byte {
 	return ErrorBody(err)
 }
 
-// protocol is the name of what a request came by.
+// protocol returns the name of a request's protocol.
 func (r *run) protocol(line string) string {
 	switch {
 	case r.proto != nil:

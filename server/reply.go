@@ -70,9 +70,9 @@ func (w *reply) WriteItem(it menu.Item) error {
 // A FileSender sends files. The server's own ResponseWriter is one, and does it with
 // sendfile(2) where it can.
 type FileSender interface {
-	// SendFile sends the next n bytes of f and returns how many were sent. The offset
-	// of f is then behind those: what is not sent is not read. If the file ends
-	// before, the error is ErrShort.
+	// SendFile sends the next n bytes of f and returns how many were sent. It moves the
+	// offset of f past them: it reads no byte that it does not send. If the file ends
+	// early, the error is ErrShort.
 	SendFile(f *os.File, n int64) (sent int64, err error)
 }
 
@@ -101,8 +101,8 @@ func (w *reply) SendFile(f *os.File, n int64) (sent int64, err error) {
 }
 
 // copyFile is SendFile for a connection that cannot send files. A connection's own
-// ReadFrom reads ahead where the system has no sendfile(2), and what it has read and
-// not sent when a step of the stall time ends would be lost.
+// ReadFrom reads ahead where the system has no sendfile(2), and would lose the bytes
+// that it has read and not sent when a step of the stall time ends.
 func (w *reply) copyFile(f *os.File, n int64) (sent int64, err error) {
 	at, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -125,13 +125,13 @@ func (w *reply) copyFile(f *os.File, n int64) (sent int64, err error) {
 	return sent, cmp.Or(err, seekErr)
 }
 
-// maxUnsent is how much the kernel takes of a reply beyond what is on its way,
-// in bytes, when many connections stay. By itself it takes 3 MB for a client that
-// never reads, ten thousand of which are more than it has. A bound for all would
-// cost as much again as sending 1 MiB does.
+// maxUnsent is how many unsent bytes of a reply the kernel buffers when many
+// connections stay. By itself it buffers 3 MB for a client that never reads, and ten
+// thousand such clients exceed its memory. A bound for every reply would double the
+// cost of 1 MiB.
 const maxUnsent = 64 << 10
 
-// boundUnsent sees to that before n more bytes are sent.
+// boundUnsent sets that bound if n more bytes need it.
 func (w *reply) boundUnsent(n int64) {
 	c, ok := w.conn.(interface{ SetUnsent(n int) error })
 	if ok && !w.bounded && w.n+n > maxUnsent && w.busy != nil && w.busy() {
@@ -201,8 +201,8 @@ func (w *reply) steadily(step func() (int64, error)) error {
 	})
 }
 
-// lost makes an error of a connection one of the kind Gone, if it says that the
-// client is not there any more.
+// lost returns an [Error] of the kind Gone if err means that the client has left, and
+// err itself otherwise.
 func lost(err error) error {
 	for _, gone := range []error{
 		net.ErrClosed, os.ErrClosed, os.ErrDeadlineExceeded, io.ErrClosedPipe,

@@ -28,7 +28,7 @@ var (
 	// errSilent is a connection that ended, or ran out of time, without a request.
 	errSilent = errors.New("no request line")
 
-	// errRefused is one that was refused, and is closed.
+	// errRefused is a connection that was refused, and is closed.
 	errRefused = errors.New("refused")
 
 	// errProxy is a PROXY header from an address that is not trusted, or a second one.
@@ -75,7 +75,8 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 	return readMore, 0, nil
 }
 
-// ifMore reads until n bytes are there.
+// ifMore returns the step then if n bytes are there, and otherwise readMore, or
+// errSilent if no more will come.
 func (c *conn) ifMore(then step, n int) (step, int, error) {
 	switch {
 	case len(c.head) >= n:
@@ -117,9 +118,8 @@ func (r *run) readRequest(c *conn) ([]byte, error) {
 	}
 }
 
-// startTLS shakes hands; what was read already is the beginning of it. Without a
-// certificate the connection is closed: an error item would be nothing that the
-// client can read.
+// startTLS performs the handshake, which begins with the bytes read already. Without a
+// certificate it closes the connection: the client could not read an error item.
 func (r *run) startTLS(c *conn) error {
 	if r.TLS == nil {
 		r.refuse(c, noTLS)
@@ -181,11 +181,10 @@ func (c *conn) readMore() error {
 	return fmt.Errorf("%w: %w", errSilent, err)
 }
 
-// The PROXY protocol, versions 1 and 2: a reverse proxy tells in a header who
-// its client is. From a trusted peer it is believed; without one, the peer is
-// the client. The signature has to come in one piece, as its specification wants
-// the whole header sent (section 2), so that nobody waits for the rest of what is
-// none.
+// The PROXY protocol, versions 1 and 2: a reverse proxy names its client in a header.
+// Only trusted peers are believed; without a header, the peer is the client. The
+// signature must arrive in one piece, as the specification demands of the whole header
+// (section 2), so that no request waits because it begins like a signature.
 
 // signature1 and signature2 open the header's versions.
 var (
@@ -197,8 +196,8 @@ func startsProxy(head []byte) bool {
 	return bytes.HasPrefix(head, signature1) || bytes.HasPrefix(head, signature2)
 }
 
-// headerLen returns how many bytes have to be there to read a PROXY header. One
-// that is malformed, or longer than it may be, is read as it is.
+// headerLen returns how many bytes must arrive before a PROXY header can be read. A
+// malformed or overlong header is read as it is.
 func headerLen(head []byte) int {
 	const longest1, fixed2 = 107, 16
 	if bytes.HasPrefix(head, signature1) {
@@ -231,8 +230,8 @@ func proxyLine(line []byte) error {
 	return nil
 }
 
-// proxied reads the header of a trusted peer: from there on the client is the
-// one that the header names, and the limits are those of its address.
+// proxied reads the header of a trusted peer: from then on the header names the client,
+// and the limits of that client's address apply.
 func (r *run) proxied(c *conn, n int) error {
 	h, err := proxyproto.Read(bufio.NewReader(bytes.NewReader(c.head[:n])))
 	if err != nil {

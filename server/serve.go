@@ -110,9 +110,9 @@ func (r *run) gopher(c *conn, w *reply, req *Request, line []byte) (err error) {
 	return err
 }
 
-// callAgain asks the handler again, after a failure that is not the request's
-// fault: silent clients make room, or it passes. That may take as long as a
-// request.
+// callAgain calls the handler again after it reached a limit, which is not the
+// request's fault: it closes silent connections, or waits. It gives up after
+// RequestTimeout.
 func (r *run) callAgain(w *reply, req *Request, err error) error {
 	var wait backoff
 	for end := time.Now().Add(r.requestTimeout()); limit.Reached(err) && !w.started() && time.Now().Before(end); {
@@ -141,8 +141,8 @@ func (r *run) request(ctx context.Context, c *conn) *Request {
 	return req
 }
 
-// here returns what menus are to name as this server for a client that has
-// reached a local address; the host is "" if only a wildcard is known.
+// here returns the host and port that menus name as this server, for a client that
+// connected to a local address; the host is "" if only a wildcard is known.
 func (s *Server) here(local netip.AddrPort) (host string, port int) {
 	host, port = s.Host, s.Port
 	if host == "" && local.IsValid() && !local.Addr().IsUnspecified() {
@@ -159,7 +159,7 @@ func (r *run) call(w ResponseWriter, req *Request) error {
 	return r.protect(req, func() error { return r.handler().ServeGopher(w, req) })
 }
 
-// protect lets a panic be an error of this request alone.
+// protect calls f, and turns a panic into an error of this request alone.
 func (r *run) protect(req *Request, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -195,9 +195,8 @@ func (r *run) end(c *conn, err error) {
 	}
 }
 
-// linger closes gently: no more from us, but what the client still sends is
-// read, so that the kernel does not answer it with a reset that would cost the
-// client the reply.
+// linger closes gently: it shuts down the sending side and goes on reading, so that the
+// kernel does not answer late bytes with a reset that would cost the client the reply.
 func (r *run) linger(c *conn) {
 	c.slot.turn(lingering)
 	if c.tls != nil && c.tls.CloseWrite() != nil {
@@ -235,8 +234,8 @@ func (r *run) watch(c *conn, w *reply, sel string) {
 	})
 }
 
-// giveUp ends a request whose handler is stuck. Nobody else sends any more,
-// unless the handler is just sending: then what it has sent is not known.
+// giveUp ends a request whose handler is stuck. The handler cannot send any more. If it
+// is just sending, the number of bytes sent is unknown.
 func (r *run) giveUp(c *conn, w *reply, sel string, sending bool) {
 	var n int64
 	if !sending {

@@ -44,8 +44,8 @@ type Server struct {
 	// Handler answers. If nil, every request is answered with "Not found".
 	Handler Handler
 
-	// RequestTimeout is the time from accept to the end of the request line,
-	// whatever trickles in. If zero, 10 s.
+	// RequestTimeout is the time from accept to the end of the request line, however
+	// slowly it arrives. If zero, 10 s.
 	RequestTimeout time.Duration
 
 	// StallTimeout ends a reply that made no progress for so long, whether the
@@ -62,12 +62,11 @@ type Server struct {
 	// has ended. If zero, 10 s; if negative, none.
 	DrainTimeout time.Duration
 
-	// MaxConns is how many connections may stay open: those that wait for a
-	// request, are replied to or linger. One that is answered where it was
-	// accepted is not counted. When there are so many, a newcomer takes the
-	// place of the oldest of the address that has the most, silent ones first.
-	// If zero, what the limit of open files allows with two for each; if
-	// negative, any number.
+	// MaxConns is how many connections may stay open: those that wait for a request,
+	// are replied to or linger. One that is answered where it was accepted is not
+	// counted. When there are so many, a new connection replaces the oldest of the
+	// address that has the most, silent ones first. If zero, as many as the limit of
+	// open files allows with two each; if negative, any number.
 	MaxConns int
 
 	// MaxConnsPerIP is how many of them may be of one address, or of one /64
@@ -80,8 +79,8 @@ type Server struct {
 	Rate  float64
 	Burst int
 
-	// TrustProxy lists the peers whose PROXY headers are believed.
-	// They are bound by no limit per address, their clients are.
+	// TrustProxy lists the peers whose PROXY headers are believed. Limits per address
+	// apply to their clients, not to them.
 	TrustProxy []netip.Prefix
 
 	// TLS configures clients that begin with a TLS handshake, on the same port. If
@@ -172,18 +171,16 @@ func (s *Server) ListenAndServe(ctx context.Context, addr string) error {
 	return s.Serve(ctx, l)
 }
 
-// A SharedListener is one whose socket another process holds, too, such as a
-// socket of systemd: what waits in its queue when Serve ends is left to the next
-// server.
+// A SharedListener has a socket that another process holds, too, such as systemd. When
+// Serve ends, it leaves the connections in the queue to the next server.
 type SharedListener struct{ net.Listener }
 
-// Serve answers the connections of l until ctx ends, and closes l. Then it
-// accepts what still waits in the kernel's queue (on Linux, unless l is a
-// [SharedListener]; to the last one if l was made by [Listen]), gives connections
-// that have not sent a request another second for it, so that a client that was
-// just accepted is not lost, lets replies finish for DrainTimeout, and returns nil
-// when all have ended, or do not return though their connections are closed. It
-// returns an error only when l fails for another reason.
+// Serve answers the connections of l until ctx ends. Then it accepts those in the
+// kernel's queue (on Linux, unless l is a [SharedListener]; every one if l was made by
+// [Listen]) and closes l. Clients get another second to send their requests, and
+// replies DrainTimeout to finish; then Serve closes their connections. It returns nil
+// when all handlers have returned, or a second after it closed the rest. It returns an
+// error only if l fails for another reason.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error { return s.serveAs(ctx, l, nil) }
 
 func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error {
@@ -203,9 +200,9 @@ func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error
 	return err
 }
 
-// ServeConn answers the one request of a connection that was accepted by
-// somebody else, such as inetd, and returns when it is closed, though the
-// handler may not have returned. When ctx ends it is cut off.
+// ServeConn answers the one request of a connection that another program has accepted,
+// such as inetd. It returns when the connection is closed, even if the handler has not
+// returned. When ctx ends, it cuts the connection off.
 func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 	run := s.newRun(ctx, ctx)
 	run.begin(newConn(c), reading, run.serve)
@@ -276,8 +273,8 @@ func (r *run) acceptFailed(err error, wait *backoff) (time.Duration, error) {
 	return d, nil
 }
 
-// lastCall is how long a connection without a request is still waited for when
-// no more are accepted.
+// lastCall is how long a connection may stay without a request when no more are
+// accepted.
 func (s *Server) lastCall() time.Duration { return min(time.Second, max(s.drainTimeout(), 0)) }
 
 // drain waits until all connections have ended, at most DrainTimeout.

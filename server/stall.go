@@ -28,9 +28,9 @@ type progress struct {
 	over    bool        // the reply has ended, or was given up
 }
 
-// stuck reports whether nothing went on for too long; then the reply is over.
-// What is being sent has a time limit of its own; where it does not hold, the
-// kernel waits for a file.
+// stuck reports whether there was no progress for too long; then the reply is over. A
+// handler that is sending has twice as long: sending has its own time limit, which it
+// overruns only while the kernel waits for a file.
 func (p *progress) stuck(stall time.Duration) (stuck, sending bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +55,7 @@ func (p *progress) stuck(stall time.Duration) (stuck, sending bool) {
 	return true, p.sending
 }
 
-// send notes that something is to be sent, and reports whether it may be.
+// send records that the handler begins to send, and reports whether it may.
 func (p *progress) send() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +63,7 @@ func (p *progress) send() bool {
 	return p.sending
 }
 
-// moved notes that something was sent, or that nothing is sent any more.
+// moved records progress, and whether the handler is still sending.
 func (p *progress) moved(sending bool) {
 	if p.alarm == nil {
 		return
@@ -73,7 +73,7 @@ func (p *progress) moved(sending bool) {
 	p.sending, p.last = sending, time.Now()
 }
 
-// rest reports whether nothing is to go on for a while.
+// rest records whether the connection waits for another request.
 func (p *progress) rest(idle bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,12 +91,12 @@ func (p *progress) end() (givenUp bool) {
 	return givenUp
 }
 
-// steps is how often it is tried to send in the stall time.
+// steps is how many attempts to send the stall time allows.
 const steps = 4
 
-// steadily repeats step, which sends and returns how much, until it is done,
-// fails, or has made no progress for the stall time. That is counted in steps:
-// while this process stands still, it is not the client who takes nothing.
+// steadily repeats step, which sends and returns how much, until it is done, fails, or
+// has made no progress for the stall time. The time is counted in steps: a pause of
+// this process costs the client one step at most.
 func steadily(conn net.Conn, stall time.Duration, step func() (int64, error)) error {
 	for idle := 0; idle < steps; idle++ {
 		if err := conn.SetWriteDeadline(time.Now().Add(stall / steps)); err != nil {

@@ -15,9 +15,9 @@ import (
 // No Gopher request begins with it.
 const tlsHandshake = 0x16
 
-// recordLen returns how many bytes have to be there before a handshake is worth
-// a goroutine: the first record, whose header of five bytes ends in its length
-// (RFC 8446 section 5.1), or as many as may be waited for.
+// recordLen returns how many bytes must arrive before a handshake is worth a goroutine:
+// the first record, whose header of five bytes ends in its length (RFC 8446 section
+// 5.1), or MaxRequest if it is longer.
 func recordLen(head []byte) int {
 	const header = 5
 	if len(head) < header {
@@ -26,10 +26,10 @@ func recordLen(head []byte) int {
 	return min(header+int(binary.BigEndian.Uint16(head[3:])), selector.MaxRequest)
 }
 
-// tlsConn is TLS on a transport. TLS writes each record, of 16 KiB at most, by
-// itself, which for a large reply costs as much as all the ciphering; so the
-// records of one Write are collected, unless there are many that might wait with
-// what is collected for clients that do not read.
+// tlsConn is TLS on a transport. TLS writes each record, of 16 KiB at most, by itself,
+// which for a large reply costs as much as all the ciphering. So the records of one
+// Write are collected, except on a busy server, where many connections could hold
+// collected records for clients that do not read.
 type tlsConn struct {
 	*tls.Conn
 	under *transport
@@ -68,9 +68,9 @@ func (c *tlsConn) SetUnsent(n int) error {
 
 // transport is the socket below TLS, with the bytes that were read before.
 //
-// After a write of TLS that ran out of time the connection cannot be used any more, so
-// the deadlines of a reply, which are about progress, cannot be those of its writes.
-// Instead each write here goes on as long as there is progress.
+// A TLS connection is unusable after a write has timed out. So the deadlines of a
+// reply, which measure progress, must not end its writes: each write here goes on as
+// long as it makes progress.
 type transport struct {
 	net.Conn
 	head     []byte
