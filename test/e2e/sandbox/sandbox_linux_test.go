@@ -227,6 +227,7 @@ func tryCalls(dir string, abi int, paths sandbox.Paths) error {
 	if err != nil {
 		return err
 	}
+	filtered = attachFilter(conn)
 	ready, gone, results := make(chan bool), make(chan sandbox.Holds), make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -258,6 +259,15 @@ func store(name string) error {
 	}
 	_, err = f.WriteAt([]byte("x"), 10)
 	return errors.Join(err, unix.FcntlFlock(f.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}), f.Truncate(5), f.Sync(), f.Close(), os.Remove(name))
+}
+
+// filtered is what attachFilter returned before the sandbox was entered: some kernels
+// let root alone attach a filter.
+var filtered error
+
+func attachFilter(conn int) error {
+	lets := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 0xffff}}
+	return unix.SetsockoptSockFprog(conn, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &lets[0]})
 }
 
 // deniedHere tries what is forbidden; conn is a connection that was accepted.
@@ -313,9 +323,11 @@ func deniedHere(where string, h sandbox.Holds, paths sandbox.Paths, conn int, at
 		failed = errors.Join(failed, want(true, "an x32 call", call(0x40000000|unix.SYS_GETPID)))
 	}
 	if conn >= 0 {
-		lets := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 0xffff}}
 		failed = errors.Join(failed, unix.SetsockoptInt(conn, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1), unix.SetsockoptInt(conn, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, 1<<16),
-			unix.SetsockoptLinger(conn, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{}), unix.SetsockoptSockFprog(conn, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &lets[0]}))
+			unix.SetsockoptLinger(conn, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{}))
+		if filter := attachFilter(conn); !errors.Is(filter, filtered) {
+			failed = errors.Join(failed, fmt.Errorf("a filter: %w, before %w", filter, filtered))
+		}
 		_, _, errno := syscall.RawSyscall(unix.SYS_CONNECT, uintptr(conn), uintptr(unsafe.Pointer(new(uint16))), 2)
 		failed = errors.Join(failed, openError(errno), want(true, "sending on what was disconnected", unix.Sendto(conn, []byte("x"), unix.MSG_FASTOPEN, &unix.SockaddrInet4{Port: at.Port, Addr: at.Addr})),
 			want(true, "sending a message on what was disconnected", unix.Sendmsg(conn, []byte("x"), nil, &unix.SockaddrInet4{Port: at.Port, Addr: at.Addr}, unix.MSG_FASTOPEN)),
