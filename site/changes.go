@@ -7,13 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// An event makes stale at once what was made from its directory; [Stamp] does not
-// depend on events.
+// An event makes replies from its directory stale at once; [Stamp] also notices changes
+// without events.
 //
-// Each touch gets a number. A View notes the number before it reads anything, and
-// what was made through it is fresh as long as none of its directories has a
-// higher one. The numbers stand in a small table by hash: a collision only makes
-// something stale that is not.
+// Each touch gets a number. A View records the number before it reads anything, and a
+// reply made through it is fresh as long as none of its directories has a higher one.
+// The numbers are in a small table by hash: a collision only makes a fresh reply stale.
 
 // touches are the numbers of the last touches.
 type touches struct {
@@ -45,8 +44,8 @@ func (c *touches) touch(dir string) {
 	c.seq.Store(n)
 }
 
-// during does something during which nothing is fresh, and after which nothing is
-// that was begun before or meanwhile.
+// during runs do. No reply is fresh while do runs; afterwards, only those are fresh
+// whose View began after do had returned.
 func (c *touches) during(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

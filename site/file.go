@@ -17,10 +17,10 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// Lookup opens the file or directory that a client may ask for by a name, which
-// must be valid in the sense of io/fs. Links are followed where they stay inside
-// the root; hidden names and special files are not there (fs.ErrNotExist). If a
-// permission is missing the error names it; it is not for strangers.
+// Lookup opens a file or directory for a client. The name must be valid in the sense of
+// io/fs. Links are followed where they stay inside the root; hidden names and special
+// files return fs.ErrNotExist. If a permission is missing, the error names it: do not
+// show that error to clients.
 func (v *View) Lookup(name string) (*Resource, error) {
 	v.depend(path.Dir(name))
 	if !v.site.answers(name) {
@@ -85,8 +85,8 @@ func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
 	return Ready{Body: c.Body, FD: c.FD, Size: c.Size, Resident: c.Resident}, ok
 }
 
-// Open opens a file or directory. Unlike Lookup it opens hidden files, too: what
-// is made for a client may be made from them.
+// Open opens a file or directory. Unlike Lookup it opens hidden files, too: menus are
+// made from some of them.
 func (v *View) Open(name string) (fs.File, error) {
 	v.depend(path.Dir(name))
 	base := path.Base(name)
@@ -119,7 +119,7 @@ func (v *View) Stat(name string) (fs.FileInfo, error) {
 	})
 }
 
-// maxMapSize bounds what is read of a gophermap or gophertag, in bytes.
+// maxMapSize is the largest part of a gophermap or gophertag that is read, in bytes.
 const maxMapSize = 4 << 20
 
 // ReadFile reads a file, at most maxMapSize bytes of it.
@@ -152,9 +152,9 @@ func (s *Snapshot) overBudget(name string) bool {
 	return s.refused[name]
 }
 
-// ReadDir lists what is served of a directory: no hidden names, none with
-// control bytes, no special files, nothing that cannot be read. Links count
-// as what they lead to. The order is the directory's own: menus sort it.
+// ReadDir lists the entries of a directory that are served: no hidden names, no names
+// with control bytes, no special files, no unreadable files. A link has the type of its
+// target. The order is the directory's own: menus sort it.
 func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	v.depend(name)
 	if v.site.fsys != nil {
@@ -220,7 +220,7 @@ func (s *Site) noticed(real string, annotated bool) {
 // maxListed is how much is read of one directory, in bytes: some 400,000 names.
 const maxListed = 16 << 20
 
-// direntSize is what an entry of a directory takes at least, about, in bytes.
+// direntSize is about the least memory that an entry of a directory takes, in bytes.
 const direntSize = 32
 
 var errLarge = errors.New("too many names: the others are left out")
@@ -238,8 +238,8 @@ func (v *View) entry(dir string, e *disk.Dirent) fs.DirEntry {
 	return nil
 }
 
-// program reports whether a name in a listing is that of a program. Before the
-// first scan none is: to look into every file would cost more than the listing.
+// program reports whether a file in a listing is a program. Before the first scan it
+// returns false: reading the head of every file would cost more than the listing.
 func (v *View) program(real string) bool {
 	if v.site.Now() == nil || !v.site.suspect(real) {
 		return false
@@ -248,7 +248,7 @@ func (v *View) program(real string) bool {
 	return err != nil
 }
 
-// linked is an entry that is a link, told as what it leads to.
+// linked is the entry of a link, with the name of the link and the info of its target.
 type linked struct {
 	name string
 	fs.FileInfo
@@ -262,8 +262,8 @@ func (l linked) ModTime() time.Time         { return l.FileInfo.ModTime() }
 // errProgram is why the source of a program is not there.
 var errProgram = fmt.Errorf("a program: %w", fs.ErrNotExist)
 
-// suspect reports whether a file of that real name is a program if it begins like
-// one. Before the first scan nobody knows what maps include, so that any is.
+// suspect reports whether the file with this real name counts as a program if it begins
+// like one. Before the first scan every file does, since the maps have not been read.
 func (s *Site) suspect(real string) bool {
 	snap := s.Now()
 	if snap == nil {
@@ -273,9 +273,9 @@ func (s *Site) suspect(real string) bool {
 	return included
 }
 
-// refuseProgram is errProgram for an opened file that is a program: by its real
-// name, whatever a link to it is called, by what it begins with, or since a program
-// beside the site answers what it is called: only that one reads it.
+// refuseProgram returns errProgram if an opened file is a program: by its real name,
+// whatever a link to it is called; by its first bytes; or if a program beside the site
+// answers its name, since only that program may read it.
 func (s *Site) refuseProgram(f *Resource) error {
 	real := f.Real
 	var head [menu.ProgramHead]byte

@@ -46,14 +46,14 @@ func (s *Site) Close() {
 // maxInMemory bounds a file that is read into memory to be served, in bytes.
 const maxInMemory = 64 << 20
 
-// file is what a Resource needs of an opened file.
+// file has the methods of an opened file that a Resource needs.
 type file interface {
 	fs.File
 	io.ReaderAt
 	io.Seeker
 }
 
-// inMemory is a file of which only the content is there.
+// inMemory is a file whose content was read into memory.
 type inMemory struct {
 	fs.File
 	*bytes.Reader
@@ -89,7 +89,7 @@ func (v *View) openFS(name string) (*Resource, error) {
 	return &Resource{file: all, Name: name, Real: name, Info: info, view: v}, nil
 }
 
-// readFS lists what is served of a directory of Site.fsys.
+// readFS lists the entries of a directory of Site.fsys that are served.
 func (v *View) readFS(name string) ([]fs.DirEntry, error) {
 	all, err := fs.ReadDir(v.site.fsys, name)
 	list := all[:0:0]
@@ -171,7 +171,7 @@ func (s *Site) scanFS(scan *scanner, at string) (*Dir, error) {
 	return d, nil
 }
 
-// add notes what a map runs elsewhere.
+// add records the files that a map includes or links, and its programs.
 func (p *programs) add(sources menu.Sources) {
 	if p.included == nil {
 		p.included = map[string]bool{}

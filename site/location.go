@@ -15,9 +15,8 @@ type location struct {
 	base string // its last element; "" for the root
 	real string // the same without links
 
-	// chain are the real directories passed on the way, itself last, if there
-	// is a link among them. If there is none it is nil: they are the beginnings
-	// of the name.
+	// chain lists the real directories on the way, itself last. It is nil if the
+	// name contains no link: the directories are then the prefixes of the name.
 	chain []string
 }
 
@@ -62,10 +61,10 @@ func (p location) loops() bool {
 	return p.linked() && slices.Contains(p.chain[:len(p.chain)-1], p.real)
 }
 
-// links are the symbolic links of a directory, those of its annotations too.
+// links holds the symbolic links of a directory, and of its annotations.
 type links struct {
-	dirs map[string]string // those to directories, by name: the real ones
-	via  []string          // real directories: as long as nothing changes there, they lead where they do
+	dirs map[string]string // real directories, by the names of the links to them
+	via  []string          // real directories on the way: while they stay the same, so do the targets
 }
 
 func (l *links) none() bool { return len(l.dirs)+len(l.via) == 0 }
@@ -105,7 +104,7 @@ func size(d *Dir) int {
 	return len(d.Files) + len(d.Dirs)
 }
 
-// settled returns old if d is the same, and takes over from it what is.
+// settled returns old if d equals it, else d, with old's annotations if they are equal.
 func settled(d, old *Dir) *Dir {
 	if old == nil {
 		return d

@@ -14,15 +14,15 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// What annotations say of names is compared with the names that are there: an author who
-// has misspelt one must hear of it.
+// The names in annotations are compared with the names in the tree, so that an author
+// gets a report about a misspelt one.
 
-// spoken are the reports about the annotations of a tree that its names give rise to, by
-// annotation. They are made once, when the annotation has been read.
+// spoken maps each annotation to its reports about names that are not in the tree. They
+// are made once, when the annotation has been read.
 type spoken map[*policy.Annotation][]policy.Report
 
-// speak returns the reports about the annotations of a tree. Those of annotations that
-// were there before are kept.
+// speak returns the reports about the annotations of a tree. It reuses the reports of
+// annotations that were there before.
 func speak(f finder, before spoken) spoken {
 	next := spoken{}
 	f.tree.each(".", func(name string, d *Dir) {
@@ -41,7 +41,7 @@ func speak(f finder, before spoken) spoken {
 	return next
 }
 
-// strays reports the files whose names are almost those of annotations.
+// strays reports files with names that look like misspelt annotations.
 func strays(tree *Dir) (list []policy.Report) {
 	tree.each(".", func(name string, d *Dir) {
 		for _, file := range d.Strays {
@@ -51,7 +51,7 @@ func strays(tree *Dir) (list []policy.Report) {
 	return list
 }
 
-// isStray reports whether a name is almost that of an annotation.
+// isStray reports whether a name looks like a misspelt .robots or robots.txt.
 func isStray(base string) bool {
 	return slices.Contains([]string{noteName, handName, ".robots.txt", "robots"}, strings.ToLower(base))
 }
@@ -98,7 +98,7 @@ func (s *scanner) lister() func(dir string) []string {
 	}
 }
 
-// about reports a rule whose path is not there.
+// about returns a report if a rule without wildcards matches no name in the tree.
 func (f finder) about(r policy.AnnotationRule) (policy.Report, bool) {
 	if !r.Literal || f.exists(r) {
 		return policy.Report{}, false
@@ -166,8 +166,8 @@ func (f finder) exists(r policy.AnnotationRule) bool {
 
 var itemType = regexp.MustCompile(`^/?[0-9A-Za-z]/`)
 
-// meant returns what the author of a rule surely meant: the first of the usual mistakes
-// without which the rule matches something; "" if there is none.
+// meant returns the value that the author of a rule surely meant: the first correction
+// of a usual mistake with which the rule matches something; "" if there is none.
 func (f finder) meant(r policy.AnnotationRule) string {
 	first, _, _ := strings.Cut(r.Value, " ")
 	below := strings.TrimPrefix(strings.TrimPrefix(r.Value, "/"), r.Dir[1:])
@@ -190,8 +190,8 @@ func (f finder) meant(r policy.AnnotationRule) string {
 	return ""
 }
 
-// nearest returns the name that is most like the one that is missing, as it would be
-// written in the annotation; "" if none is.
+// nearest returns the existing name that is most similar to the missing one, as the
+// annotation would write it; "" if none is similar.
 func (f finder) nearest(r policy.AnnotationRule) string {
 	d, at, rest := f.tree, "/", strings.TrimPrefix(r.Path, "/")
 	for {

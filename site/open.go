@@ -125,9 +125,9 @@ func (s *Site) Read(ctx context.Context) (snap *Snapshot, stop func() error, err
 // Load reads a tree once and compiles its policy, as Run would publish it.
 func Load(dir string) (*Snapshot, error) { return LoadAt(dir, ".", new(atomic.Int64)) }
 
-// LoadAt is Load for a directory that is served as a tree of its own below a site,
-// such as that of a user at "~ann": the snapshot is that of a site that holds
-// nothing else. It adds to a counter how many directories it has read.
+// LoadAt is Load for a directory that is served as a tree of its own below a site, such
+// as ann's at "~ann". It returns the snapshot of a site that holds nothing else, and
+// adds the number of directories that it has read to a counter.
 func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 	if !fs.ValidPath(at) {
 		return nil, fmt.Errorf("%q is no name below a root", at)

@@ -17,21 +17,22 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// The source of a program is its author's, passwords and all. By its name a
-// program is known wherever it lies (selector.Askable); but what a map includes is
-// one that other servers run if it begins like one, whatever it is called, and so is
-// what a map links as a menu or a search. So the scan reads all maps, and notes such
-// files by their real names; their beginning is looked at when they are opened
-// (file.go). A link counts in its own tree only: no user closes another one's files.
+// The source of a program is private: it may hold passwords. Some names mark a program
+// wherever it lies (selector.Askable). Other servers also run a file of any name if it
+// begins like a program, and a map includes it or links it as a menu or a search. So
+// the scan reads all maps, and records such files by their real names; file.go checks
+// the first bytes when they are opened. A link counts in its own tree only: no user
+// closes another one's files.
 
-// programs are what the maps of a directory run elsewhere.
+// programs records the files of a directory and its maps that other servers would run,
+// and the names that are not served.
 type programs struct {
 	included map[string]bool   // the files that they include or link, by their real names; true: an interpreter runs them
 	found    []diag.Diagnostic // they, and links that are too long
 	left     leftOut
 }
 
-// readMaps notes what the maps of a directory include, and its programs.
+// readMaps records the files that the maps of a directory include, and its programs.
 func (r *reading) readMaps(list []disk.Dirent) {
 	var p programs
 	for _, e := range list {
@@ -87,8 +88,8 @@ func isAnswered(programs []string, sel string) bool {
 	})
 }
 
-// include returns the real name of a file that a map includes or links. If something
-// changes there, the map is read again: the file may include others.
+// include returns the real name of a file that a map includes or links. If the file's
+// directory changes, the map is read again: the file may include others.
 func (r *reading) include(name string) string {
 	if real, err := r.root.Resolve(r.call, name); err == nil {
 		name = real
@@ -99,8 +100,8 @@ func (r *reading) include(name string) string {
 	return name
 }
 
-// mayRun reports whether what a map links is a file, or nothing yet, in the tree of
-// the directory.
+// mayRun reports whether the target of a map's link is in the directory's own tree, and
+// is a file or missing.
 func (r *reading) mayRun(real string) bool {
 	_, ours, _ := r.root.At(r.at.real)
 	if _, its, _ := r.root.At(real); its != ours {
@@ -126,7 +127,7 @@ func (s scanned) Open(name string) (fs.File, error) {
 }
 
 // included returns the real names of all files that maps include or link. While a map
-// is busy, those of the old snapshot are among them.
+// is busy, it adds the names of the old snapshot.
 func (s *scanner) included(old *Snapshot) map[string]bool {
 	names := map[string]bool{}
 	if old != nil && len(s.busy) > 0 {
@@ -156,11 +157,10 @@ func (s *scanner) foundPrograms() []diag.Diagnostic {
 	return list
 }
 
-// What is not served though it lies in the tree is told once for the whole tree:
-// how much, and the first of it. Dotfiles and maps are not meant; programs are told
-// one by one.
+// Names in the tree that are not served get one report for the whole tree: their number
+// and the first of them. Dotfiles and maps do not count; each program has its own report.
 
-// leftOut counts it.
+// leftOut counts the names that are not served.
 type leftOut struct {
 	unaskable, unreadable, outside int
 	first                          string // its name
@@ -173,8 +173,8 @@ func (l *leftOut) add(m leftOut) {
 	l.first = cmp.Or(l.first, m.first)
 }
 
-// leaveOut counts the names of a directory that nobody can ask for, and those that
-// this process cannot read.
+// leaveOut counts the names of a directory that no client can request, and the names
+// that this process cannot read.
 func (r *reading) leaveOut(list []disk.Dirent) (l leftOut) {
 	if r.at.linked() {
 		return l // counted where it lies
@@ -217,7 +217,7 @@ func (r *reading) refusedLink(name string, err error) {
 	r.programs[r.at.name] = p
 }
 
-// diagnostic returns it as one line.
+// diagnostic returns the counts as one line.
 func (l leftOut) diagnostic() diag.Diagnostic {
 	n := l.unaskable + l.unreadable + l.outside
 	text := "not served: " + diag.Count(n, "name", "names")

@@ -12,11 +12,10 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// A process that is not root asks the kernel for each name in a listing whether it may
-// read it; and in the directory of a user, whose it is. The names that are refused are
-// remembered by directory, which makes the next listing as cheap as another one. If that
-// is wrong, a listing shows a name too many or too few for some seconds; opening a file
-// asks the kernel.
+// A process that is not root asks the kernel about each name in a listing: may it read
+// the file, and, in a user's tree, who owns it. The refused names of each directory are
+// cached for up to 15 s, so that the next listing is cheap. With a stale cache, a listing
+// may show a name too many or too few; opening a file always asks the kernel.
 
 // refusals remembers the refused names of directories.
 type refusals struct {
@@ -104,8 +103,7 @@ func (p *refusing) ask(v *View, dir *disk.Handle, list []disk.Dirent) error {
 	return nil
 }
 
-// theirs reports whether an entry of a real directory belongs to whom it must to be
-// served.
+// theirs reports whether a real name has an owner whose files its tree serves.
 func (v *View) theirs(real string) bool {
 	t, _, rest := v.root.At(real)
 	if t.Owner == disk.AnyOwner || rest == "." {

@@ -23,8 +23,7 @@ import (
 const startDelay = time.Second
 
 // Run reads the tree, then watches it and makes a new snapshot of every
-// change, until ctx ends. It begins after a second, or as soon as somebody asks
-// for the Snapshot.
+// change, until ctx ends. It begins after a second, or at the first call of Snapshot.
 func (s *Site) Run(ctx context.Context) error {
 	if s.fsys != nil {
 		return s.runFS(ctx)
@@ -118,7 +117,7 @@ func (s *Site) fails(msg string, err error, more ...any) {
 	}
 }
 
-// lostHint returns what there is to do about a root that cannot be opened.
+// lostHint returns a hint for the administrator about a root that cannot be opened.
 func lostHint(err error) string {
 	const meanwhile = "the old one is served until it is back"
 	if errors.Is(err, fs.ErrPermission) {
@@ -127,8 +126,8 @@ func lostHint(err error) string {
 	return meanwhile
 }
 
-// read reads what a batch names, or all of a root that is to be served. Whether
-// links lead to too much is found out only by reading everything.
+// read reads the directories of a batch, or all of a new root. It also reads everything
+// if the budget for links is spent.
 func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	old := s.served.Load()
 	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil && scan.budget > 0 {
@@ -197,17 +196,16 @@ func (s *Site) remap(old *Snapshot) {
 }
 
 // touchPrograms drops all replies if maps include other files now: a listing or a
-// reply may hold what is a program.
+// reply may show the source of a program.
 func (s *Site) touchPrograms(old, next *Snapshot) {
 	if old == nil || !maps.Equal(old.included, next.included) {
 		s.touch("")
 	}
 }
 
-// exchange serves a snapshot, and the root that it was made of. With another root
-// nothing that was kept of the old one is a reply any more: from before until
-// after, so that a text of the old one is never found beside a robots.txt of the
-// new one.
+// exchange serves a snapshot, and the root that it was made from. If the root is
+// another one, replies kept from the old root become stale before the exchange, so that
+// a text of the old root never goes out with the new robots.txt.
 func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 	change := func(now *served) {
 		if now.snap = next; now.root.Main != of.Main {
@@ -223,8 +221,8 @@ func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 	s.touch("")
 }
 
-// compile makes the snapshot of a tree. A file that is not proven is not served,
-// nor is the old one, which is that of another tree: all is denied then.
+// compile makes the snapshot of a tree. If the new robots.txt is not proven, the
+// snapshot denies everything: the old file was made for another tree.
 func compile(conf Config, tree *Dir, old *Snapshot, scan *scanner) *Snapshot {
 	if old == nil {
 		old = &Snapshot{}
@@ -261,7 +259,7 @@ func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
 	s.report(next)
 }
 
-// directories counts those of a tree.
+// directories returns the number of directories in a tree.
 func directories(root *Dir) (n int) {
 	for rest := []*Dir{root}; len(rest) > 0; n++ {
 		last := len(rest) - 1
@@ -281,8 +279,8 @@ func serious(all []policy.Report) (list []policy.Report, notices int) {
 	return list, len(all) - len(list)
 }
 
-// report logs what the compiler warns of, once for each line of an annotation and
-// code; gophd robots check -v tells all of it.
+// report logs the compiler's errors and warnings, once for each line of an annotation
+// and code; gophd robots check -v prints all of them.
 func (s *Site) report(next *Snapshot) {
 	var refused []diag.Diagnostic
 	for _, link := range slices.Sorted(maps.Keys(next.refused)) {
@@ -303,7 +301,7 @@ func (s *Site) report(next *Snapshot) {
 // no memory, to read it.
 const tryAgain = time.Second
 
-// reload makes a new snapshot and tells of it.
+// reload makes a new snapshot, and calls Config.Reloaded.
 func (s *Site) reload(b watch.Batch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

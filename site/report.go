@@ -27,7 +27,8 @@ type problem struct {
 // maxReports is how many reports of a snapshot are logged.
 const maxReports = 20
 
-// maxTold bounds what is remembered; then everything may be told again.
+// maxTold is how many problems are remembered. Beyond it, all are forgotten, and may be
+// logged again.
 const maxTold = 10_000
 
 func (p *problems) report(list []diag.Diagnostic) {
@@ -65,11 +66,11 @@ func (p *problems) remember(key problem) {
 	p.told[key] = true
 }
 
-// levels are those at which diagnostics are logged; what is missing is Info.
+// levels maps severities to log levels. Other severities are logged at Info.
 var levels = map[diag.Severity]slog.Level{diag.Error: slog.LevelError, diag.Warning: slog.LevelWarn}
 
-// once logs what is said of a line of a file, if nothing with its code was logged
-// for that line before.
+// once logs a diagnostic, unless one with the same code was logged for the same line of
+// the file before.
 func (p *problems) once(d diag.Diagnostic) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 )
 
 // rescan reads the given real directories of a tree again and returns the new
-// tree. What is not read again, or has not changed, is shared with the old one;
-// if nothing has changed it is the old one.
+// tree. Directories that are not read again, or have not changed, are shared with the
+// old tree; if nothing has changed, rescan returns the old tree.
 func (s *scanner) rescan(tree *Dir, dirs []string) *Dir {
 	var m marks
 	for _, d := range dirs {
@@ -31,8 +31,8 @@ func (s *scanner) rescan(tree *Dir, dirs []string) *Dir {
 	return s.again(rootPlace(), tree, &m)
 }
 
-// under returns those of the sorted directories that are below top, or top, by
-// the way down to them.
+// under finds top and the directories below it in a sorted list, and returns their paths
+// relative to top.
 func under(dirs []string, top string) []string {
 	var found []string
 	i := 0
@@ -74,7 +74,7 @@ func (m *marks) add(dir string) {
 	m.again = true
 }
 
-// again reads what is marked of a directory and below.
+// again reads a directory and those below it again, where marked.
 func (s *scanner) again(p location, old *Dir, m *marks) *Dir {
 	d := old
 	if m.again {

@@ -43,11 +43,11 @@ type scanner struct {
 	answered []string             // Config.Programs
 	changed  map[string]time.Time // when something was changed last, by the names of users' trees
 	refused  map[string]bool      // links whose directories were too much for it
-	busy     map[string]struct{}  // real directories with a map or an annotation that somebody holds a lease on
-	failed   error                // why nothing that was read can be relied on
-	read     *atomic.Int64        // counts directories; nil: nobody wants to know
+	busy     map[string]struct{}  // real directories with a map or an annotation under another process's lease
+	failed   error                // why the scan is unreliable
+	read     *atomic.Int64        // counts directories; nil: no counter
 	names    bool                 // Config.Names
-	aside    disk.Caller          // for what nobody waits for; nil: the names are known
+	aside    disk.Caller          // for listings that may be left out; nil: the names are known
 }
 
 func newScanner(r *disk.Root) *scanner {
@@ -73,7 +73,8 @@ func (s *scanner) tree() (*Dir, error) {
 	return d, nil
 }
 
-// mind notes an error that says nothing of the tree.
+// mind records an error that makes the whole scan unreliable: no more descriptors or
+// memory, or a stopped guard.
 func (s *scanner) mind(err error) {
 	if limit.Reached(err) || errors.Is(err, stall.ErrStopped) {
 		s.failed = err
@@ -89,9 +90,9 @@ type reading struct {
 	links links
 }
 
-// dir reads a directory. Directories below it are taken from old, what was read
-// of it before, if they are there; others are read. If nothing has changed it
-// returns old. The error is why the directory could not be listed.
+// dir reads a directory. It takes directories below from old, the last reading of it,
+// and reads those that old lacks. If nothing has changed it returns old. The error is
+// why the directory could not be listed.
 func (s *scanner) dir(p location, old *Dir) (*Dir, error) {
 	list, err := s.list(p.real)
 	if s.read != nil {
@@ -142,8 +143,8 @@ func (s *scanner) listed(real string) ([]disk.Dirent, error) {
 	return f.ReadDir(s.call, func(int) error { return nil })
 }
 
-// unlisted denies a directory of which nobody knows what is in it, whether its mode is
-// 0711, so that files whose names are known can be had, or 000, which may change.
+// unlisted denies a directory that cannot be listed. With mode 0711 a client can still
+// fetch files whose names it knows, and mode 000 may change.
 func unlisted(p location, err error) *policy.Annotation {
 	return &policy.Annotation{Dir: selector.Canonical(p.name, true), File: selector.Join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
 }
@@ -173,7 +174,7 @@ func (r *reading) entry(e disk.Dirent) {
 	}
 }
 
-// theirs reports whether an entry belongs to whom it must to be served.
+// theirs reports whether an entry has an owner whose files its tree serves.
 func (r *reading) theirs(e disk.Dirent) bool {
 	name := selector.Join(r.at.real, e.Base)
 	if t, _, rest := r.root.At(name); t.Owner == disk.AnyOwner || rest == "." {
@@ -207,14 +208,14 @@ func (r *reading) caps() {
 	}
 }
 
-// isNote reports whether an entry is an annotation: a .robots, or the robots.txt
-// that somebody has written at the top of a tree. A directory called .robots is
-// one that cannot be read, a mistake whose maker means to deny something.
+// isNote reports whether an entry is an annotation: a .robots, or a robots.txt written
+// by hand at the top of a tree. A directory called .robots counts as an annotation that
+// cannot be read: its author means to deny something.
 func (r *reading) isNote(e disk.Dirent) bool {
 	return e.Base == noteName || e.Base == handName && !e.IsDir() && r.root.IsTop(r.at.real)
 }
 
-// follow returns the type of what a link leads to.
+// follow returns the type of a link's target.
 func (r *reading) follow(name string) fs.FileMode {
 	real, mode, err := r.resolve(name)
 	if err != nil {
@@ -227,8 +228,8 @@ func (r *reading) follow(name string) fs.FileMode {
 	return mode.Type()
 }
 
-// resolve follows a link, and notes what it depends on. It returns the real name of
-// what it leads to, and the mode of that.
+// resolve follows a link, and records the directories that it depends on. It returns the
+// real name and the mode of the target.
 func (r *reading) resolve(name string) (real string, mode fs.FileMode, err error) {
 	real, passed, err := r.root.Follow(r.call, r.at.real, name)
 	r.links.via = append(r.links.via, passed...)
@@ -249,16 +250,15 @@ func (r *reading) resolve(name string) (real string, mode fs.FileMode, err error
 	return real, mode, err
 }
 
-// keepsFiles reports whether the names of the files are of interest: policy depends on
-// annotations alone, and of a million files they would take most of the memory.
+// keepsFiles reports whether to keep the names of files. Policy depends on annotations
+// alone, and the names of a million files would take most of the memory.
 func (r *reading) keepsFiles() bool {
 	t, _, rest := r.root.At(r.at.real)
 	return r.names || r.at.linked() || t.Owner != disk.AnyOwner && rest == "."
 }
 
-// fill fills in the directories, and the files if their names are of interest. A
-// directory is taken over from old
-// if it was the same link, or none, before.
+// fill fills in the directories, and the files if keepsFiles. It takes a directory from
+// old if it was the same link, or no link, before.
 func (r *reading) fill(old *Dir, before links) {
 	keepsFiles := r.keepsFiles()
 	for _, e := range r.kept {

@@ -1,11 +1,10 @@
-// Package site is a content tree as a Gopher server offers it: what lies below
-// one directory, held inside it; and its robots.txt, compiled from the
-// annotations in it and compiled again whenever something changes. It knows
-// nothing of the protocol: package answer answers requests from it.
+// Package site serves a content tree: the files below one directory, which no name or
+// link can leave, and a robots.txt. It compiles robots.txt from the annotations in the
+// tree, and again whenever they change. It knows nothing of the protocol: package answer
+// answers requests from it.
 //
-// Two truths are kept apart. The file system is the truth for what is served: a
-// View looks there. The Snapshot is the truth for policy: an immutable
-// value, swapped as a whole.
+// A View reads files and listings from the file system at each request. The Snapshot
+// holds the policy: an immutable value, swapped as a whole.
 //
 // A reload:
 //
@@ -36,21 +35,21 @@ type Config struct {
 	// Poll is how often everything is read again beside that. If zero, 5 min.
 	Poll time.Duration
 
-	// PollRemote is how often what lies on a remote file system is compared with
-	// what it was, since no event tells of changes there. If zero, 15 s; if
+	// PollRemote is how often annotations on remote file systems are compared with
+	// the last reading, since no event reports changes there. If zero, 15 s; if
 	// negative, never.
 	PollRemote time.Duration
 
 	// Mounts are other directories that are served, by their names below the
-	// root: {"pub": "/srv/mirror"} serves /srv/mirror as /pub/. They hide what has
-	// their names in the root.
+	// root: {"pub": "/srv/mirror"} serves /srv/mirror as /pub/. A mount hides a file
+	// or directory of its name in the root.
 	Mounts map[string]string
 
 	// Users is where users have directories of their own: an absolute path with
-	// one element that is "*", the user's name, such as "/home/*/public_gopher".
-	// That of ann is served as /~ann/. Only files of the owner of the directory,
-	// who must be the owner of the home, or of root are served. New users are
-	// served, and removed ones are not, within a second. If empty, there are none.
+	// one element that is "*", the user's name, such as "/home/*/public_gopher":
+	// /~ann/ serves /home/ann/public_gopher. The owner of the directory must own the
+	// home, unless root does. Only files of that owner and of root are served. New
+	// and removed users are noticed within a second. If empty, there are none.
 	Users string
 
 	// UsersMinUID is the lowest id of an account that counts as a user. If zero,
@@ -72,12 +71,12 @@ type Config struct {
 	Names bool
 
 	// FileTimeout is how long a file or directory may take to be opened or read
-	// before it is taken as one that does not answer: then it is not opened again
-	// until it does, and is denied in robots.txt. If zero, 10 s.
+	// before it counts as unresponsive: it is then not opened again until it
+	// answers, and robots.txt denies it. If zero, 10 s.
 	FileTimeout time.Duration
 
-	// Log gets a line for each reload, and what is wrong in the tree. If nil,
-	// nothing is logged.
+	// Log gets a line for each reload and each problem in the tree. If nil, nothing
+	// is logged.
 	Log *slog.Logger
 
 	// Reloaded, if not nil, is called after each reload. Calls never overlap.
@@ -90,7 +89,7 @@ type Config struct {
 	unproven func(*policy.Compiled) []policy.Leak // for tests: instead of the proof's word
 }
 
-// A Reload tells how something was read again.
+// A Reload describes one reading of changed directories or of everything.
 type Reload struct {
 	Start       time.Time
 	Took        time.Duration
@@ -120,7 +119,7 @@ type Site struct {
 
 	scanned atomic.Int64 // directories that were read
 
-	wanted chan struct{} // closed when somebody waits for that
+	wanted chan struct{} // closed when a caller waits for that
 	want   sync.Once
 
 	changes  *touches
@@ -134,20 +133,20 @@ type Site struct {
 
 	users   *users                      // nil: there are none
 	tried   atomic.Pointer[fs.FileInfo] // the last other directory that the root's path led to
-	serving sync.Mutex                  // one change of what is served at a time
+	serving sync.Mutex                  // one change of served at a time
 
 	tapped func(*disk.Root) // for tests: gets each root that is opened
 }
 
-// served is what requests see: the trees, and the policy that was made of them.
-// Both are exchanged at once, so that nobody gets a robots.txt and then a text of
-// another tree.
+// served holds the trees that requests see, and the policy compiled from them. Both are
+// exchanged at once, so that no client gets a robots.txt and then a text of another
+// tree.
 type served struct {
 	root *disk.Root
 	snap *Snapshot // nil before the first
 }
 
-// serve exchanges what is served.
+// serve lets change edit a copy of served, and publishes the copy.
 func (s *Site) serve(change func(*served)) {
 	s.serving.Lock()
 	defer s.serving.Unlock()
@@ -156,7 +155,7 @@ func (s *Site) serve(change func(*served)) {
 	s.served.Store(&next)
 }
 
-// touch notes and tells that something changed in a directory.
+// touch records a change in a directory, and calls Config.Touched.
 func (s *Site) touch(dir string) {
 	s.changes.touch(dir)
 	if s.conf.Touched != nil {
@@ -169,14 +168,14 @@ type Snapshot struct {
 	Tree     *Dir
 	Compiled *policy.Compiled
 	Reports  []policy.Report // of the policy, and of the names of the tree; the worst first
-	Robots   []byte          // what is answered at robots.txt
+	Robots   []byte          // the reply at robots.txt
 
-	included map[string]bool   // what maps include, by its real name; true: an interpreter runs it
-	programs []diag.Diagnostic // what other servers would run
+	included map[string]bool   // files that maps include, by real name; true: an interpreter runs it
+	programs []diag.Diagnostic // programs that other servers would run
 
 	changed map[string]time.Time // when something in a user's tree was changed last, by the name of the tree
 
-	spoken  spoken          // of Reports, those that the names of the tree give rise to
+	spoken  spoken          // the part of Reports that depends on the names of the tree
 	leak    error           // why the compiled file is not Robots
 	refused map[string]bool // links to directories that the scan had no budget for
 }
@@ -218,7 +217,7 @@ type Watch int
 
 // The ways.
 const (
-	WatchEvents Watch = iota // the kernel tells of them (inotify), and where it refuses the tree is compared
+	WatchEvents Watch = iota // the kernel reports them (inotify); where it refuses, the tree is compared
 	WatchPoll                // the tree is compared at intervals
 	WatchOff                 // not at all: everything is read at the start, and at each Reload
 )

@@ -21,10 +21,10 @@ const trusted = time.Second
 // maxCachedLooks bounds how many files Fresh looks at.
 const maxCachedLooks = 16
 
-// A Stamp reports whether what was made through a View is still up to date: no event
-// has touched its directories, and each file and directory that the View has seen,
-// missing ones too, is the same version as then. Files are looked at once a second at
-// most, without reading them. Its methods may be called concurrently.
+// A Stamp reports whether a reply made through a View is still up to date: no event has
+// touched its directories, and each file and directory that the View has seen, missing
+// ones too, is still the same version. It checks files once a second at most, without
+// reading them. Its methods may be called concurrently.
 type Stamp struct {
 	site   *Site
 	began  uint64
@@ -53,7 +53,7 @@ type listedFiles struct {
 // listedLooks is how many of them one look checks.
 const listedLooks = 64
 
-// some returns those that are next.
+// some returns the next files to check.
 func (l *listedFiles) some() []sight {
 	if len(l.all) == 0 {
 		return nil
@@ -139,7 +139,7 @@ func (i sight) is(st disk.Revision, real string, err error) bool {
 	return known && (err != nil || st == i.rev) && real == i.real && !i.young
 }
 
-// elapsed is a clock that nobody sets.
+// elapsed returns the nanoseconds since the site was opened, by the monotonic clock.
 func (s *Site) elapsed() int64 { return int64(s.clock().Sub(s.opened)) }
 
 // missed notes a name that could not be opened.
@@ -173,7 +173,7 @@ func (v *View) add(i sight) {
 	v.seen = append(v.seen, i)
 }
 
-// Stamp returns the Stamp of what was seen, nil if that was not all there is.
+// Stamp returns the Stamp of the View, nil if replies made through it must not be kept.
 func (v *View) Stamp() *Stamp {
 	if v.unkept || v.failed != nil {
 		return nil
@@ -187,17 +187,17 @@ func (v *View) Stamp() *Stamp {
 	return s
 }
 
-// MissingStamp is Stamp for a View that has found no such name, or none that may be
+// MissingStamp is the Stamp of a negative lookup: the name is missing, or must not be
 // read.
 func (v *View) MissingStamp(string) *Stamp {
 	v.DependOnPolicy()
 	return v.Stamp()
 }
 
-// DependOnPolicy notes that what is made depends on the Snapshot, too.
+// DependOnPolicy makes the View's Stamp depend on the Snapshot, too.
 func (v *View) DependOnPolicy() { v.note(v.site.changes.slot(policyDir)) }
 
-// DependOn notes that what is made depends on what another View has seen.
+// DependOn makes the View's Stamp depend on everything that s depends on.
 func (v *View) DependOn(s *Stamp) {
 	if s == nil {
 		v.unkept = true

@@ -51,7 +51,7 @@ func (d *Dir) each(name string, fn func(name string, d *Dir)) {
 	}
 }
 
-// annotations returns those of the whole tree.
+// annotations returns the annotations of d and all directories below.
 func (d *Dir) annotations() (list []policy.Annotation) {
 	d.each(".", func(_ string, d *Dir) {
 		for _, a := range d.Notes {

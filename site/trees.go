@@ -14,9 +14,9 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// A site is made of trees: that of its root directory, those of its mounts, and those of
-// its users. No event says which users there are, or that the path of a tree leads to
-// another directory: both are looked at once a second.
+// A site has one tree for its root directory, one for each mount, and one for each user.
+// No event reports new users, or a path that now leads to another directory: followTrees
+// checks both once a second.
 //
 //	every second → which trees → open the new ones → root → watcher → scan
 
@@ -53,9 +53,9 @@ type foundTrees struct {
 	hung     int
 }
 
-// lookTrees opens the trees that are new or were exchanged, and leaves those that
-// are gone. A mount that is gone stays: its old directory is served until there
-// is another one, as with the root. What does not answer stays as it was.
+// lookTrees opens trees that are new or were exchanged, and drops users' trees that are
+// gone. A mount whose path is gone keeps its old directory until there is another one,
+// as the root does. A tree that does not answer stays.
 func (s *Site) lookTrees() error {
 	old := s.served.Load().root
 	next, err := s.findTrees(old)
@@ -124,7 +124,7 @@ func (f *foundTrees) mount(call disk.Caller, name, dir string, old *disk.Tree) {
 	}
 }
 
-// setTrees makes trees those of the site.
+// setTrees serves and watches the given trees besides the root.
 func (s *Site) setTrees(trees map[string]*disk.Tree) {
 	s.serve(func(now *served) {
 		now.root = now.root.With(trees)

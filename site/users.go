@@ -26,13 +26,13 @@ const DefaultUsersMinUID = 1000
 
 // users finds the directories that match Config.Users.
 type users struct {
-	home   string // the directory in which a user's is: "/home"
-	below  string // what follows in it: "public_gopher"
+	home   string // the directory above the homes: "/home"
+	below  string // the path in a home: "public_gopher"
 	minUID int
 	skel   map[string][]byte // the files that each new user gets, by their names
 }
 
-// CheckUsers reports what is wrong with a pattern for Config.Users.
+// CheckUsers returns an error if a pattern is invalid for Config.Users.
 func CheckUsers(pattern string) error {
 	_, err := parseUsers(pattern, 0)
 	return err
@@ -50,11 +50,10 @@ func parseUsers(pattern string, minUID int) (*users, error) {
 		skel: readSkel(filepath.Join("/etc/skel", below))}, nil
 }
 
-// maxSkel is how large a file may be that is compared with that of a new user, in
-// bytes.
+// maxSkel is the largest file of /etc/skel to compare with users' files, in bytes.
 const maxSkel = 64 << 10
 
-// readSkel reads what a new user gets.
+// readSkel reads the files of a skeleton directory, by name.
 func readSkel(dir string) map[string][]byte {
 	files := map[string][]byte{}
 	call := disk.Caller(disk.Direct) // once, at the start
@@ -69,8 +68,8 @@ func readSkel(dir string) map[string][]byte {
 	return files
 }
 
-// find adds the trees of all users: those of old that have not changed, and others. It
-// notes what hinders some of them.
+// find adds the trees of all users to f. It reuses trees of old whose directory and owner
+// are the same, and records why others cannot be served.
 func (u *users) find(call disk.Caller, f *foundTrees, old map[string]*disk.Tree) {
 	homes, err := call.List(u.home)
 	if err != nil {
@@ -127,8 +126,8 @@ func (u *users) tree(call disk.Caller, f *foundTrees, name string, was *disk.Tre
 	return t, err
 }
 
-// open opens the tree of a user. It must belong to a person, and to the one whose
-// home it is in: a link may lead anywhere.
+// open opens the tree of a user, or returns nil. Its owner must be a person, and own the
+// home that it is in, unless root does: a link may lead to any other directory.
 func (u *users) open(call disk.Caller, f *foundTrees, name, home string, info fs.FileInfo) (*disk.Tree, error) {
 	owner := disk.OwnerOf(info)
 	if owner < u.minUID || owner == overflowUID() {
@@ -179,7 +178,7 @@ func (u *users) unopened(call disk.Caller, name, dir string, err error) diag.Dia
 	return unopened(name, err.Error(), "chmod o+rx "+dir)
 }
 
-// A User is somebody with a tree of their own.
+// A User is an account with a tree of its own.
 type User struct {
 	Name    string    // without the tilde
 	Changed time.Time // when something in the tree was changed last, as far as is known
@@ -188,8 +187,8 @@ type User struct {
 // HasUsers reports whether the site serves users' directories.
 func (v *View) HasUsers() bool { return v.site.users != nil }
 
-// Users lists those whose tree holds something of their own, the newest change
-// first: a tree is left out that is empty, or holds only what each new user gets.
+// Users lists the users, the latest change first. It leaves out trees that are empty or
+// hold only unchanged files from /etc/skel.
 func (v *View) Users() []User {
 	v.note(v.site.changes.slot(usersDir))
 	v.DependOnPolicy()
@@ -212,7 +211,7 @@ func (v *View) Users() []User {
 	return list
 }
 
-// fromSkel reports whether a tree holds nothing but what each new user gets.
+// fromSkel reports whether a tree holds only unchanged files from /etc/skel.
 func (u *users) fromSkel(v *View, top string, d *Dir) bool {
 	if len(d.Dirs) > 0 || len(d.Files) > len(u.skel) {
 		return false

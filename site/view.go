@@ -13,10 +13,10 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// A View is the tree as one request sees it. It is an fs.FS: what it does not
-// list and does not open is not served. It notes which directories were looked
-// at, so that what is made from them can be kept until one of them changes
-// (Stamp). It ends when its context does, and is for one goroutine.
+// A View is the tree as one request sees it. It is an fs.FS that lists and opens only
+// files that are served. It records the directories that it reads: a reply made from
+// them may be kept until one of them changes (Stamp). It ends with its context, and must
+// not be used concurrently.
 type View struct {
 	ctx   context.Context
 	site  *Site
@@ -32,9 +32,9 @@ type View struct {
 	listed  []sight
 	lists   map[string]bool // directories that were listed
 	stating bool            // a date or size is asked for
-	unkept  bool            // it depends on what has no Stamp
+	unkept  bool            // it depends on files without a Stamp
 
-	failed error // why what was seen is not all there is
+	failed error // why the view is incomplete
 }
 
 // View returns the tree as it is from now on.
@@ -43,9 +43,9 @@ func (s *Site) View(ctx context.Context) *View {
 	return &View{ctx: ctx, site: s, root: s.served.Load().root, began: began, start: s.elapsed(), enter: s.guard.Enter}
 }
 
-// Try runs f with a View, in a goroutine of its own, and returns what it returns.
-// It does not wait for a file system that does not answer: then it returns an
-// error before f does, and f gets nothing more to see.
+// Try runs f with a View, in a goroutine of its own, and returns the result of f. It
+// does not wait for a file system that does not answer: it then returns an error before
+// f ends, and later system calls of f through the View fail.
 func Try[T any](ctx context.Context, s *Site, f func(*View) (T, error)) (T, error) {
 	v := s.View(ctx)
 	return stall.Wait(s.guard, func(a *stall.Attempt) (T, error) {
@@ -54,12 +54,12 @@ func Try[T any](ctx context.Context, s *Site, f func(*View) (T, error)) (T, erro
 	})
 }
 
-// Spend lets f be called with the number of bytes that are about to be kept of
-// what was read. If it fails, so does the reading.
+// Spend sets a function that is called with the number of bytes about to be kept after
+// a read. If it returns an error, the read fails with it.
 func (v *View) Spend(f func(bytes int) error) { v.spend = f }
 
-// Calls lets f be called before and after each system call that may wait for a file
-// system.
+// Calls sets a function that is called before and after each system call that may wait
+// for a file system.
 func (v *View) Calls(f func(begins bool)) {
 	enter := v.enter
 	v.enter = func(name string) (*stall.Op, error) {
@@ -91,14 +91,13 @@ func (v *View) Path(name string) string {
 	return filepath.Join(t.Dir, rest)
 }
 
-// Report logs what is wrong with the files of a menu, each unless it was logged
-// before.
+// Report logs problems in the files of a menu, each one only once.
 func (s *Site) Report(list []diag.Diagnostic) { s.problems.report(list) }
 
 // Context is the one that the View ends with.
 func (v *View) Context() context.Context { return v.ctx }
 
-// depend notes that what is made depends on what is in a directory.
+// depend makes the View's Stamp depend on a directory.
 func (v *View) depend(dir string) { v.note(v.site.changes.slot(dir)) }
 
 func (v *View) note(slot uint16) {
@@ -108,8 +107,8 @@ func (v *View) note(slot uint16) {
 	v.slots[slot] = struct{}{}
 }
 
-// Err returns why what was seen is not all there is: files that do not answer, or
-// no more descriptors. It is nil if all was seen.
+// Err returns why the view is incomplete: files that do not answer, or no more
+// descriptors. It returns nil if the view is complete.
 func (v *View) Err() error { return v.failed }
 
 // open opens a name, and notes what it is or that it cannot be opened.
@@ -181,9 +180,9 @@ func (v *View) call(name string, f func() error) error {
 	return err
 }
 
-// aside does what a menu can do without, through a View of its own: if a file system
-// does not answer, the menu goes on without it, and is not kept. Stating says that only
-// the date and size of a file in a listing are of interest.
+// aside runs f, an optional part of a menu, with a View of its own. If a file system
+// does not answer, the menu is made without that part, and is not kept. Set stating if f
+// needs only the date and size of a file in a listing.
 func aside[T any](v *View, stating bool, f func(*View) (T, error)) (T, error) {
 	type result struct {
 		view  *View
@@ -207,7 +206,8 @@ func aside[T any](v *View, stating bool, f func(*View) (T, error)) (T, error) {
 	return r.value, err
 }
 
-// keeps is asked before something that was read is kept.
+// keeps calls Spend's function before bytes that were read are kept. It fails if the
+// context has ended.
 func (v *View) keeps(bytes int) error {
 	err := v.ctx.Err()
 	if err == nil && v.spend != nil {
