@@ -47,13 +47,13 @@ type Value struct {
 	// URL is where Leaving leads to.
 	URL string
 
-	// Body is all of a File, or what the Format has drawn of the answer if Drawn is
-	// true. It must not be changed.
+	// Body is all of a File or, if Drawn is true, the answer as drawn by the Format. It
+	// must not be changed.
 	Body  []byte
 	Drawn bool
 
-	// Stream is a File that is not in memory, and Size how many bytes of it are the
-	// answer; -1 if they are not known: as many as there are.
+	// Stream is a File that is not in memory. Size is the length of the answer in bytes,
+	// or -1 if the whole Stream is the answer and its length is unknown.
 	Stream io.ReadCloser
 	Size   int64
 
@@ -70,8 +70,8 @@ type Value struct {
 	dir   bool        // it is a directory
 	stamp *site.Stamp // how long it holds; nil: it is made for each request
 
-	// Keep: the answer depends only on what was read of Asked.View. It is for a
-	// Source to set.
+	// Keep reports that the answer depends only on reads through Asked.View. A Source
+	// may set it.
 	Keep bool
 
 	personal bool // it would show the client's address, if it was asked for with it
@@ -90,8 +90,8 @@ func (a *Value) Close() {
 	}
 }
 
-// A Format is how a front writes answers down. What it draws is kept, and sent to all
-// who ask for the same in the same form.
+// A Format draws the answers of a front. The results are cached, and sent to all
+// requests for the same selector in the same form.
 type Format struct {
 	// Draw writes an answer down. It runs within the bounds of the Limiter and must
 	// depend on nothing but its arguments and, of the request, on the server's name,
@@ -148,14 +148,14 @@ type Source interface {
 	Answer(q *Asked) (*Value, error)
 }
 
-// A Host is one site as it is answered, for all fronts. Its fields must not be
-// changed once it was asked.
+// A Host answers for one site, for all fronts. Its fields must not be changed after the
+// first request.
 type Host struct {
 	Site *site.Site
 	HostOptions
 
-	// Before are asked before the site, each time: what they answer is neither shared
-	// nor kept.
+	// Before are asked before the site, each time. Their answers are neither shared nor
+	// cached.
 	Before []Source
 
 	// Beside are asked for selectors that name nothing in the site.

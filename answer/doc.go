@@ -1,5 +1,5 @@
-// Package answer works out what a selector leads to. It is the one place for that:
-// the fronts (Gopher, web and others) only write a [Value] down.
+// Package answer finds the answer to a selector. No other package does: the fronts
+// (Gopher, web and others) only draw a [Value].
 //
 //	front → Host.Ask → robots.txt, URL:
 //	                 → sources that come first (programs, status)
@@ -9,9 +9,9 @@
 //	                           → sources beside the site (feeds, search): Limiter.made → Format.Draw
 //	                           → error
 //
-// A front has a [Format] for each way in which it writes answers down, and asks with
-// it. What the Format draws is kept under it, so that a front never sees the same
-// menu twice. Host.Quick is the same for what needs no waiting.
+// A front has a [Format] for each way in which it draws answers, and asks with it. The
+// results are cached by Format, so a front never sees the same menu twice. Host.Quick
+// does the same for answers that need no waiting.
 //
 //	tree, err := site.Open("content", site.Config{})
 //	...
@@ -23,7 +23,7 @@
 //
 //   - Whatever is denied, hidden or refused is so on each front.
 //   - Menus are made and directories are read only within the bounds of one [Limiter].
-//   - Replies are kept in one [Cache], with what they were made of.
+//   - Replies are cached in one [Cache], with stamps of their sources.
 //   - A Value never shows a stranger why something failed: its error does, and is for
 //     the log.
 package answer

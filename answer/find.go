@@ -13,7 +13,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// find opens what a selector stands for. A selector with escapes that names
+// find opens the file or directory of a selector. A selector with escapes that names
 // nothing is tried decoded, once.
 func (v *visit) find(sel string) (*site.Resource, error) {
 	f, err := v.lookup(sel)
@@ -35,7 +35,7 @@ func (v *visit) find(sel string) (*site.Resource, error) {
 	return f, nil
 }
 
-// lookup opens what a selector names literally.
+// lookup opens the file or directory that a selector names literally.
 func (v *visit) lookup(sel string) (*site.Resource, error) {
 	name, dir, err := selector.Path(sel)
 	if err != nil {
@@ -68,7 +68,7 @@ func (v *visit) closedName() bool {
 	return err == nil && !dir && !strings.HasPrefix(v.Request.Selector, "/") && v.Host.made("/"+v.Request.Selector) && v.Host.closed(name, false, v.Request.Selector)
 }
 
-// made reports whether a selector may be of what the server makes itself.
+// made reports whether the server itself may generate the answer to a selector.
 func (h *Host) made(sel string) bool {
 	return sel == "/caps.txt" || slices.ContainsFunc(h.Beside, func(s Source) bool { return s.Answers(sel) })
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// To make a menu, a feed or a page may cost a thousand times as much as to send a
-// kept one. Whatever is made for a request is made by Limiter.made:
+// Making a menu, a feed or a page may cost a thousand times as much as sending one from
+// the cache. Limiter.made makes everything that a request needs:
 //
-//	join those who wait for the same → wait for a place → f, which spends → result for all
+//	join requests for the same → wait for a place → f, which spends → result for all
 //
 // A request gets what was begun after it arrived. Requests that arrive while the
 // same thing is being made wait for the next making, all for the same one; if the
@@ -135,8 +135,8 @@ var (
 	errTime     = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes longer than %v to make", maxTime)}
 )
 
-// made returns what f makes for this request and for all others that ask for the
-// same meanwhile. It returns when ctx ends. F runs in a goroutine of its own.
+// made returns the result of f, which this request shares with all others that ask for
+// the same meanwhile. It returns when ctx ends. F runs in a goroutine of its own.
 func (l *Limiter) made(ctx context.Context, who netip.Addr, what callKey, f func(*call) (*Value, error)) (*Value, error) {
 	k := l.join(who, what, f)
 	select {
@@ -420,9 +420,9 @@ func (k *call) inCall(bool) {
 	}
 }
 
-// spend notes what a making keeps of what it reads. If that is more than a small
-// place allows, it waits for a large one. It fails when no request waits any more,
-// and when the making has spent too much.
+// spend charges a making for bytes that it read and keeps. Beyond the bound of a small
+// place, it waits for a large one. It fails when no request waits any more, and when the
+// making has spent too much.
 func (k *call) spend(bytes int) error {
 	if grows, err := k.outgrows(bytes); !grows {
 		return cmp.Or(err, k.ctx.Err())

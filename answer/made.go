@@ -11,8 +11,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// make returns what f makes of a file or directory, drawn in the form of the
-// request: for all requests at once, unless it shows the client's address.
+// make returns the result of f for a file or directory, drawn in the form of the
+// request. Concurrent requests share it unless it shows the client's address.
 func (v *visit) make(name string, dir bool, f func(*Asked, *Value) error) (*Value, error) {
 	k := v.key(selector.Canonical(name, dir))
 	k.host, k.port, k.tls = v.Request.Host, v.Request.Port, v.Request.TLS && v.Format.TLS
@@ -41,8 +41,8 @@ func (v *visit) shared(k callKey, name string, dir bool, f func(*Asked, *Value) 
 	})
 }
 
-// limited runs f for all who ask for the same, within the bounds of the Limiter,
-// and draws what it returns. If that is kept already, f is not called.
+// limited runs f once for all requests for the same, within the bounds of the Limiter,
+// and draws its result. If the cache holds the result, f is not called.
 func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, error) {
 	h, r, form := q.Host, *q.Request, q.Format
 	return h.Limiter.made(q.Context(), r.Remote.Addr(), k, func(m *call) (*Value, error) {
@@ -144,7 +144,7 @@ func (a *Value) load() (err error) {
 	return nil
 }
 
-// beside lets a source answer all who ask for the same.
+// beside lets a source answer once for all requests for the same.
 func (v *visit) beside(s Source) (*Value, error) {
 	k := v.key(v.Request.Selector)
 	k.query = v.Request.Query

@@ -99,7 +99,7 @@ func (o *openFiles) put(p cacheKey, f *openFile) {
 	}
 }
 
-// sweep closes what does not hold, and what was not used since it came by last.
+// sweep closes files that have changed and files not used since the last sweep.
 func (o *openFiles) sweep() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -53,7 +53,7 @@ type mapNames struct {
 	labels map[string]string
 }
 
-// named returns what the map of a directory, or a file that is a menu, calls things.
+// named returns the title and the labels in the map of a directory or in a menu file.
 func (q *Asked) named(name string) (title string, labels map[string]string) {
 	n, ok := q.names[name]
 	if !ok {
@@ -69,7 +69,8 @@ func (q *Asked) named(name string) (title string, labels map[string]string) {
 // maxTitle is the longest title, in bytes.
 const maxTitle = 200
 
-// opening are the classes of what a title may begin with besides letters and numbers.
+// opening lists the classes of characters, besides letters and numbers, that may begin a
+// title.
 var opening = []*unicode.RangeTable{unicode.Ps, unicode.Pi, unicode.So}
 
 // CleanTitle makes a line fit to be a title: without the marks that texts have before
