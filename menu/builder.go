@@ -11,8 +11,8 @@ import (
 	"github.com/gophd/gophd/diag"
 )
 
-// The bounds of one menu. What goes beyond them is reported and left out; the rest
-// is served.
+// The bounds of one menu. Anything beyond them is reported and left out; the rest is
+// served.
 const (
 	maxItems    = 100_000  // items; a last one says that there are more
 	maxSize     = 15 << 20 // bytes that all of them may take
@@ -66,7 +66,7 @@ type Builder struct {
 	Now func() time.Time
 
 	// Users and Hosts give the items of a line "~", the newest first, and of a line
-	// "%". Where an item has no host or no port, this server's is used. If nil, there are none.
+	// "%". If nil, there are none. The server's host and port complete an item without.
 	// A caller that keeps menus must know itself when these lists change.
 	Users, Hosts func() []Item
 	// Answers reports whether something beside the tree answers a selector. If nil,
@@ -85,7 +85,7 @@ type Link struct {
 	Missing bool   // which is not there
 }
 
-// Menu is a menu and what it was made from.
+// Menu is a menu and the names of its sources.
 type Menu struct {
 	Items []Item
 	// Title is the first title line of its map ("!title"); "" if it has none.
@@ -105,7 +105,7 @@ type Menu struct {
 	Personal bool
 }
 
-// AppendTo appends the menu as it is sent, its last line included.
+// AppendTo appends the wire form of the menu, its last line included.
 func (m Menu) AppendTo(b []byte) []byte {
 	size := len(End)
 	for _, it := range m.Items {

@@ -73,7 +73,7 @@ func isBareURL(sel string) bool {
 	return found && slices.Contains(redirectSchemes, strings.ToLower(scheme))
 }
 
-// guess returns the type of what cannot be looked at.
+// guess returns the type of a selector whose file cannot be examined.
 func guess(sel string) byte {
 	if strings.HasPrefix(sel, "URL:") {
 		return TypeHTML
@@ -84,9 +84,9 @@ func guess(sel string) byte {
 	return TypeMenu
 }
 
-// local makes an item one of this server, and its selector canonical. What does
-// not exist stays as it is written, if it begins with a slash, since a server may
-// answer for more than files. It reports whether the item may be linked.
+// local makes an item one of this server, and its selector canonical. A selector
+// without a file stays unchanged if it begins with a slash, since a server may answer for
+// more than files. It reports whether the item may be linked.
 func (m *making) local(it *Item) (link Link, ok bool) {
 	it.Host = m.Host
 	sessions := it.Type == TypeTelnet || it.Type == TypeTN3270 || it.Type == TypeCSO

@@ -14,8 +14,8 @@ import (
 )
 
 // A gophermap, as gophernicus and Bucktooth read it. The first byte of a line
-// decides, but only where the rest of the line has the form of a directive: what
-// has not is text, so that no line that was written to be read is lost.
+// decides, but only where the rest of the line has the form of a directive. Any other
+// line is text, so that no line written for readers is lost.
 //
 //	#...         a comment
 //	!title       a line of information
@@ -30,7 +30,7 @@ import (
 //	TLabel TAB selector TAB host TAB port
 //	anything else: a line of information
 
-// mapLine appends what a line of a gophermap says. It reports whether it ends the
+// mapLine appends the items of a line of a gophermap. It reports whether it ends the
 // map, and whether the listing follows.
 func (m *making) mapLine(line string) (ended, listing bool) {
 	switch strings.TrimRight(line, " \t") {
@@ -138,7 +138,7 @@ func (m *making) mapEntry(e mapEntry) {
 	m.entry(e)
 }
 
-// typeRule takes ext=T for what follows, and reports whether it is that.
+// typeRule reports whether a rule has the form ext=T, and applies it to later lines.
 func (m *making) typeRule(rule string) bool {
 	ext, typ, found := strings.Cut(trimEnd(rule), "=")
 	ext = strings.ToLower(strings.TrimPrefix(ext, "."))
@@ -279,7 +279,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // "server" and "port" stand for this server's. A line that does not parse is
 // shown; "[|" before a line is the way to write one that begins with a bracket.
 
-// gphLine appends what a line of a .gph file says.
+// gphLine appends the items of a line of a .gph file.
 func (m *making) gphLine(line string) {
 	inner, item := strings.CutPrefix(line, "[")
 	if strings.Count(line, "\t") >= 3 && !item {
@@ -311,7 +311,7 @@ func (m *making) gphLine(line string) {
 	m.entry(e)
 }
 
-// parseGph divides an item. Of the type the first byte counts.
+// parseGph splits an item into its fields. The first byte of the type counts.
 func parseGph(s string) (e mapEntry, ok bool) {
 	var fields [4]string
 	for i := range fields {

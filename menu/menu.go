@@ -4,8 +4,8 @@
 // pygopherd), and the few other documents that a server writes itself.
 //
 // It is useful alone for programs that generate menus, serve a tree of their own, or
-// read the menus of others ([ParseItem]). It runs nothing: what other servers run
-// is reported ([CodeProgram]) and not shown. It keeps no state and caches nothing;
+// read the menus of others ([ParseItem]). It runs nothing: files that other servers
+// run are reported ([CodeProgram]) and not shown. It keeps no state and caches nothing;
 // [Menu].Files and [Menu].Changing say for a cache which files a menu was made from.
 //
 //	Builder.Menu → a map (menu.go) → lines (gophermap.go) → items (entry.go)
@@ -68,8 +68,8 @@ type Sources struct {
 	Problems    []diag.Diagnostic
 }
 
-// Sources reads the map of a directory, or a file that is a menu, and returns what
-// other servers may run for it. Of what the map links it reads the first bytes only.
+// Sources reads the map of a directory, or a file that is a menu, and returns the files
+// that other servers may run for it. It reads only the first bytes of linked files.
 func (b *Builder) Sources(name string) Sources {
 	m := b.begin(context.Background(), name)
 	m.looks, m.mapsOnly = 0, true
@@ -88,9 +88,9 @@ func (b *Builder) Sources(name string) Sources {
 	return m.sources
 }
 
-// Names reads the map of a directory, or a file that is a menu, without what it links
-// or lists. It returns its title line and how it calls files and directories, by their
-// names in the tree; the first label of each counts.
+// Names reads the map of a directory, or a file that is a menu, but no file that it links
+// or lists. It returns its title line, and the first label of each linked file and
+// directory by name in the tree.
 func (b *Builder) Names(ctx context.Context, name string) (title string, labels map[string]string) {
 	labels = map[string]string{}
 	c := *b
@@ -115,7 +115,7 @@ func (b *Builder) Names(ctx context.Context, name string) (title string, labels 
 }
 
 // mapped makes the menu of a map, if the directory has one. If it has none but a
-// program, nothing is listed: what lies beside that is rarely meant to be found.
+// program, nothing is listed: files beside it are rarely meant to be found.
 func (m *making) mapped() bool {
 	var program error
 	for _, base := range []string{mapName, dotMapName, gphName} {

@@ -68,8 +68,7 @@ func (m *making) read(name string) (string, error) {
 	return strings.TrimPrefix(text.String(), byteOrderMark), nil
 }
 
-// source reads a file that a menu is made of. What keeps it from being shown is
-// reported.
+// source reads a source file of a menu, and reports why it cannot be shown.
 func (m *making) source(name string) (string, error) {
 	text, err := m.read(name)
 	switch {
@@ -117,8 +116,8 @@ func (m *making) head(name string) ([]byte, error) {
 	return head[:n], err
 }
 
-// fileType returns the type of a file: what a line ":ext=T" says, or the table, or
-// its content.
+// fileType returns the type of a file, from a line ":ext=T", the table or its content, in
+// this order.
 func (m *making) fileType(name string) byte {
 	var ext [maxExtension]byte
 	if t, ok := m.types[string(appendExtension(ext[:0], name))]; ok {
@@ -137,7 +136,7 @@ func (m *making) fileType(name string) byte {
 	return Sniff(head)
 }
 
-// Label returns what the gophertag of a directory calls it, nothing if it has none.
+// Label returns the label in a directory's gophertag, "" if it has none.
 func (b *Builder) Label(ctx context.Context, dir string) string { return b.begin(ctx, dir).tag(dir) }
 
 // tag returns the label that a directory's gophertag gives it, its first line;

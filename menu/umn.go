@@ -40,7 +40,7 @@ type umnEntry struct {
 	source   mapSource // where it stands
 }
 
-// readUMN appends what stands above a listing, and returns the blocks. ok is false
+// readUMN appends the lines above a listing, and returns the blocks. ok is false
 // if the directory has none of these files.
 func (m *making) readUMN() (list []umnEntry, ok bool) {
 	if text, err := m.source(selector.Join(m.dir, abstractName)); err == nil {
