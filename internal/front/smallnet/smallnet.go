@@ -1,6 +1,5 @@
-// Package smallnet writes answers down for Gemini, Spartan, Nex and Finger. What a
-// selector leads to is package answer's: the same tree, the same policy, the same
-// bounds as on Gopher.
+// Package smallnet serves Gemini, Spartan, Nex and Finger. Package answer finds the
+// answers: the tree, the policy and the bounds are the same as on Gopher.
 //
 //	server.Protocol: bytes of a request → Length → Handler
 //	                                                 │ parse: host, selector, query
@@ -38,7 +37,7 @@ type Protocols struct {
 	Hosts func(r *server.Request, name string) (h *answer.Host, own *server.Request, ok bool)
 }
 
-// ask returns what a selector leads to.
+// ask returns the answer to a selector.
 func (f *Protocols) ask(r *server.Request, host, sel, query string, form *answer.Format) (*answer.Value, error) {
 	r.Selector, r.Query = sel, query
 	h, own, ok := f.Hosts(r, host)
@@ -96,7 +95,7 @@ func lineLength(head []byte, most int) int {
 	return 0
 }
 
-// mediaType returns what a file is sent as.
+// mediaType returns the media type of a file.
 func mediaType(a *answer.Value) string {
 	switch ext := strings.ToLower(path.Ext(a.Selector)); {
 	case a.Type == menu.TypeText && (ext == ".gmi" || ext == ".gemini"):

@@ -10,8 +10,8 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// AddressPage answers every request with a page that names the gopher URL of what was
-// asked for, and /robots.txt with the site's.
+// AddressPage answers /robots.txt with the site's, and every other request with a page
+// that names its gopher URL.
 type AddressPage struct {
 	Host *answer.Host
 

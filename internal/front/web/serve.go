@@ -4,9 +4,9 @@
 //	first line is HTTP's → the connection → net/http's server → limits → Pages or AddressPage
 //
 // net/http takes the accepted connection over, so that ranges, conditional
-// requests, keep-alive and HTTP/2 are its own. What a site holds is never markup
-// here: texts are text, and everything else is sent with a type that no browser
-// runs anything of.
+// requests, keep-alive and HTTP/2 are its own. A site's files are never markup
+// here: texts are text, and everything else is sent with a type that browsers do not
+// execute.
 package web
 
 import (
@@ -37,12 +37,12 @@ const (
 
 // An HTTPServer answers connections in HTTP.
 type HTTPServer struct {
-	// Site returns what answers a request for a host, and what the connection began
-	// with as it concerns that site; nil if the host is none of ours. The host has no
-	// port; it is "" if the request names none.
+	// Site returns the handler for a host, and the connection's first request as that
+	// site sees it; nil if this server has no such host. The host has no port; it is ""
+	// if the request names none.
 	Site func(r *server.Request, host string) (http.Handler, *server.Request)
 
-	// Log gets what net/http complains of, at debug level. If nil, nothing does.
+	// Log gets the errors of net/http, at debug level. If nil, they are dropped.
 	Log *slog.Logger
 
 	once   sync.Once
@@ -127,7 +127,7 @@ func connOf(r *http.Request) *webConn { return r.Context().Value(connKey{}).(*we
 
 type siteKey struct{}
 
-// opening returns what the connection began with, as it concerns the site.
+// opening returns the connection's first request as the site sees it.
 func opening(r *http.Request) *server.Request { return r.Context().Value(siteKey{}).(*server.Request) }
 
 func state(c net.Conn, s http.ConnState) {
@@ -203,7 +203,7 @@ func header(h http.Header) {
 	h.Set("Cache-Control", "no-cache")
 }
 
-// recorder notes what became of a request.
+// recorder records the outcome of a request.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -274,7 +274,7 @@ func failed(w *recorder, err error) {
 	fail(w, status, server.ErrorMessage(err))
 }
 
-// fail answers with a page that says what went wrong.
+// fail answers with a page that describes the error.
 func fail(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("X-Robots-Tag", "noindex")
 	write(w, status, page{Title: message, Fault: message})

@@ -185,8 +185,8 @@ func (v *Pages) draw(q *answer.Asked, a *answer.Value) ([]byte, error) {
 	return body, nil
 }
 
-// begin begins the page of an answer. What it says of the policy holds as long as the
-// policy does.
+// begin begins the page of an answer. The page depends on the policy and is outdated
+// when the policy changes.
 func (v *Pages) begin(q *answer.Asked, a *answer.Value) page {
 	q.View.DependOnPolicy()
 	p := page{Search: v.Search, Query: q.Request.Query, Gopher: gopherURL(q.Request, a.Type, a.Selector), Canonical: webURL(q.Request, a.Selector)}

@@ -3,7 +3,7 @@
 //
 //	directory → dated texts, newest first → titles → Atom
 //
-// What robots may not fetch is in no feed: the programs that read feeds for
+// Feeds leave out everything that robots may not fetch: the programs that read feeds for
 // people are robots, too.
 package feed
 

@@ -64,14 +64,14 @@ func plain(elem string) bool {
 	return reason == "" || reason == selector.Program
 }
 
-// Programs is the answer.Source of what programs answer by its rules.
+// Programs is the answer.Source that runs programs by its rules.
 type Programs struct {
 	Rules []Mapping
 
 	// Software is sent to programs as the server's name.
 	Software string
 
-	// Log gets what programs write to their standard error. If nil, nothing does.
+	// Log gets the standard error of programs. If nil, it is dropped.
 	Log *slog.Logger
 
 	ahead atomic.Int64 // bytes that replies have read ahead of their clients

@@ -172,9 +172,9 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 	}
 }
 
-// update looks at the directories that were touched. What a new policy denies goes
-// first, wherever it is; what it allows lies below a touched directory, since that is
-// where its annotation is.
+// update indexes the touched directories again. It first removes all texts that a new
+// policy denies. Newly allowed texts lie below a touched directory, which has the changed
+// annotation.
 func (s *Searcher) update(ctx context.Context, touched map[string]struct{}) {
 	snap := s.Site.Now()
 	_, all := touched[""]
@@ -219,8 +219,8 @@ type update struct {
 	seen  map[string]bool // directories
 }
 
-// look brings what the index has of a directory in step with it. Directories that the
-// index does not have are looked at, too.
+// look updates the index for a directory, and for those below it that the index does not
+// have.
 func (u *update) look(ctx context.Context, dir string) {
 	for todo := []string{dir}; len(todo) > 0 && ctx.Err() == nil; {
 		dir, todo = todo[0], todo[1:]
@@ -289,8 +289,8 @@ func set(names []string) map[string]bool {
 	return m
 }
 
-// directory indexes the menu of a directory as a text, and returns the labels of what
-// it links.
+// directory indexes the menu of a directory as a text, and returns the labels of its
+// links.
 func (u *update) directory(ctx context.Context, v *site.View, dir string) map[string]string {
 	m := u.menu(v, dir)
 	labels := map[string]string{}
@@ -318,7 +318,7 @@ func (u *update) file(ctx context.Context, v *site.View, name, label string, inf
 	u.put(ctx, search.Text{Name: name, Title: title, Mark: mark}, func() (io.ReadCloser, error) { return openText(v, name) })
 }
 
-// put puts a text in unless the index has it as it is.
+// put indexes a text unless the index has its current version.
 func (u *update) put(ctx context.Context, t search.Text, open func() (io.ReadCloser, error)) {
 	if old, ok := u.index.Mark(ctx, t.Name); ok && old == t.Mark {
 		return
@@ -360,7 +360,7 @@ func (s *Searcher) allowed(snap *site.Snapshot, name string, dir bool) bool {
 	return s.All || snap != nil && !snap.Compiled.DeniedToAll(name, dir)
 }
 
-// title returns what a directory is called: its gophertag and its name.
+// title returns a directory's title: its gophertag and its name.
 func (s *Searcher) title(v *site.View, dir string) string {
 	if label := (&menu.Builder{FS: v}).Label(v.Context(), dir); label != "" {
 		return label + " " + path.Base(dir)

@@ -19,8 +19,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Selector answers searches. Without a query it is a menu that explains them; what a
-// page links, such as the next one, is Selector/PAGE/WORDS.
+// Selector answers searches. Without a query it is a menu that explains them. Pages link
+// to each other as Selector/PAGE/WORDS.
 const Selector = "/search"
 
 // Bounds of searches.

@@ -10,8 +10,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// rudeness knows who has fetched robots.txt, and who of them then asked for
-// what it denies everybody. A robot does not send its name in Gopher, so it is
+// rudeness records the clients that fetch robots.txt and then request selectors that it
+// denies to all robots. A robot does not send its name in Gopher, so it is
 // measured by the * group. The zero value is ready to use.
 type rudeness struct {
 	mu       sync.RWMutex

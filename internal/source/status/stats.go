@@ -1,7 +1,6 @@
-// Package status knows how a running gophd is doing: it counts requests by what
-// became of them, keeps a list of robots that were rude, and shows it all on a
-// page for the administrator ([Page]). It is made for gophd; a server of
-// another kind has its own numbers.
+// Package status collects the numbers of a running gophd: it counts requests by
+// outcome, lists rude robots, and shows it all on a page for the administrator ([Page]).
+// It is made for gophd; a server of another kind has its own numbers.
 package status
 
 import (
