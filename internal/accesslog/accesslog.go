@@ -6,10 +6,11 @@
 // The fields are the client's address, the time when it was accepted, the
 // selector in place of an HTTP request line, the status that HTTP would have
 // (200, 400, 403, 404, 429, 500, 503, and nginx's 499 for a client that went
-// away), and the bytes sent (- for none). There are no users, no referrers and no agents in Gopher.
+// away), and the bytes sent (- for none). Gopher has no users, no
+// referrers and no agents.
 //
-// Lines are queued and written by a goroutine of their own. What the queue or
-// the disk does not take is lost and counted: no reply ever waits for the log.
+// Lines are queued and written by a goroutine of their own. Lines that the queue or the
+// disk cannot take are lost and counted: no reply ever waits for the log.
 // Do not use it where every line must be kept.
 package accesslog
 

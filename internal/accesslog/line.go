@@ -8,14 +8,14 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// queued is one request, as it is queued.
+// queued is a request in the queue.
 type queued struct {
 	server.Served
 	at time.Time // when its connection was accepted
 }
 
-// statuses are HTTP's for what became of a request; 499 is nginx's for a client
-// that went away.
+// statuses holds the HTTP status for each outcome of a request; 499 is nginx's for
+// a client that went away.
 var statuses = [server.Kinds]string{
 	server.OK: "200", server.NotFound: "404", server.BadRequest: "400", server.TooMany: "429", server.Forbidden: "403", server.Busy: "503",
 	server.Gone: "499", server.Internal: "500",
@@ -39,7 +39,7 @@ func (e queued) appendTo(b []byte, ips IPs) []byte {
 	return append(b, ` "-" "-"`+"\n"...)
 }
 
-// appendQuoted adds what came from outside, in visible ASCII: as in Apache's
+// appendQuoted adds text from a client, in visible ASCII: as in Apache's
 // logs, the quote and the backslash get a backslash, and every other byte is
 // \x and two digits.
 func appendQuoted(b []byte, s string) []byte {

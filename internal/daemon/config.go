@@ -319,8 +319,8 @@ func (f Flags) network(c *Settings) (err error) {
 	return err
 }
 
-// noneIfZero turns 0, which means none on the command line, into what server
-// takes for none.
+// noneIfZero turns 0, which means none on the command line, into -1, which means none to
+// package server.
 func noneIfZero[T int | time.Duration](n T) T {
 	if n == 0 {
 		return -1

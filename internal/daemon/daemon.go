@@ -1,10 +1,10 @@
-// Package daemon is how a server process lives: it opens its sockets, gives up
-// what it does not need, serves, does what signals and systemd ask for, and ends.
+// Package daemon runs the server process: it opens its sockets, drops needless
+// privileges, serves, obeys signals and systemd, and ends.
 //
 //	Flags → Settings (checked) → open → serve until SIGTERM → close
 //
-// Opening goes in an order that matters: first what only root may open, then, as
-// the user that serves, what serving needs, the sandbox last.
+// The order of opening matters: files and ports that only root may open come first, then
+// everything else as the user that serves, then the sandbox.
 package daemon
 
 import (
@@ -139,7 +139,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	return err
 }
 
-// obey does what signals ask for: the first SIGTERM or SIGINT stops, a second
+// obey handles signals: the first SIGTERM or SIGINT stops, a second
 // ends at once, SIGHUP reads everything again.
 func (d *daemon) obey(signals <-chan os.Signal, stop func()) {
 	stopping := false

@@ -214,7 +214,7 @@ func (r *Stdout) Read(p []byte) (int, error) {
 	return 0, r.err
 }
 
-// explain turns what a closed connection or a deadline says into what happened.
+// explain turns the error of a closed connection or a deadline into its cause.
 func (r *Stdout) explain(err error) error {
 	switch {
 	case err == nil || errors.Is(err, io.EOF):

@@ -9,8 +9,8 @@ import (
 
 // lazyWriter collects log lines for up to a tenth of a second, so that a busy
 // server makes one system call for many. A caller never waits for them to be
-// written: what comes while the reader of the log takes nothing, beyond logMax, is
-// lost and counted.
+// written: while the reader of the log takes nothing, lines beyond logMax are lost and
+// counted.
 type lazyWriter struct {
 	w    io.Writer
 	last func([]byte) []byte // what is still done to the lines; nil: nothing
@@ -66,7 +66,7 @@ func (l *lazyWriter) flush() {
 	}
 }
 
-// write writes what was collected. While it waits, at most two more wait for it:
+// write writes the collected lines. While it waits, at most two more wait for it:
 // the timer is set again only for the first line and for the one that crosses
 // logSize.
 func (l *lazyWriter) write() {

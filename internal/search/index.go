@@ -4,8 +4,8 @@
 //	query → parse (query.go) → Search: ranked names (search.go), other forms, spelling (suggest.go)
 //	hit   → the caller reads the text again → Excerpt: its line, with the hits marked (line.go)
 //
-// The table of terms holds no text: an excerpt is made from what the file holds when
-// it is shown. Texts are hostile, so a text is read up to MaxText, a top-level
+// The table of terms holds no text: excerpts are made from the file's content when they
+// are shown. Texts are hostile, so a text is read up to MaxText, a top-level
 // directory has a share of the index, and a query has at most maxParts parts.
 package search
 
@@ -71,8 +71,8 @@ PRAGMA user_version = 1;`
 )
 
 // Open opens the index in a directory, or an empty one in memory if dir is "". An
-// index that was not closed is checked first, and replaced by an empty one if it is damaged. The
-// limit is in bytes; if it is not positive, there is none.
+// index that was not closed is checked first, and replaced by an empty one if it is
+// damaged. The limit is in bytes; if it is not positive, there is none.
 func Open(ctx context.Context, dir string, limit int64) (*Index, error) {
 	if !supported {
 		return nil, ErrUnsupported
@@ -149,7 +149,7 @@ func (x *Index) check(ctx context.Context) error {
 	return x.count(ctx)
 }
 
-// count reads what each top-level directory is charged.
+// count reads the charge of each top-level directory.
 func (x *Index) count(ctx context.Context) error {
 	clear(x.usage)
 	x.total, x.texts = 0, 0

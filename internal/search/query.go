@@ -76,7 +76,7 @@ func (q *parsedQuery) add(p queryPart, not bool) {
 // alone: nothing of a query is syntax.
 func (q parsedQuery) match() string { return q.limited(join(q.with, " AND ")) }
 
-// limited puts what of a query limits its results around an expression.
+// limited adds a query's restrictions to an expression.
 func (q parsedQuery) limited(with string) string {
 	var b strings.Builder
 	b.WriteString("({title body} : (" + with + "))")
@@ -119,8 +119,8 @@ func (p queryPart) String() string {
 	return `"` + b.String() + `"`
 }
 
-// words takes what stands together in a query apart; a star after the last word
-// asks for all that begin with it.
+// words splits a term of a query into words; a star after the last word matches all
+// words that begin with it.
 func words(s string) queryPart {
 	var all queryPart
 	text := []byte(s)
