@@ -12,7 +12,7 @@ import (
 	"github.com/gophd/gophd/internal/exit"
 )
 
-// orchestrated matches what Kubernetes sets for a service whose name begins with gophd.
+// orchestrated matches the variables that Kubernetes sets for services named gophd*.
 var orchestrated = regexp.MustCompile(`^GOPHD_(.*_)?(SERVICE|PORT)_|^GOPHD_(.*_)?PORT=(tcp|udp|sctp)://`)
 
 // plainWords replaces yes, no, on and off of flags that are true or false, in the

@@ -89,7 +89,7 @@ func (c category) duration(to *time.Duration, name string, value time.Duration, 
 	return &cli.DurationFlag{Name: name, Destination: to, Value: value, Usage: usage, Category: string(c), EnvVars: env(name)}
 }
 
-// siteFlags say what a site is made of besides its root directory.
+// siteFlags returns the flags for the parts of a site besides its root directory.
 func (c category) siteFlags(f *daemon.Flags) []cli.Flag {
 	return []cli.Flag{
 		c.text(&f.Users, "users", "", "`PATTERN` of users' directories: /home/*/public_gopher is /~NAME/"),

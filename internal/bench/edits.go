@@ -73,8 +73,8 @@ func runEdits(gophd string, users int) error {
 
 func homeOf(u int) string { return fmt.Sprintf("~user%05d", u) }
 
-// editRounds lets the editors write, each once, and asks for robots.txt until it has
-// said what each of them wrote.
+// editRounds lets each editor write once, and fetches robots.txt until it has shown all
+// of these rules.
 func editRounds(s *server, dir string, users, round int, spread time.Duration) ([]time.Duration, error) {
 	type edit struct {
 		at   time.Time

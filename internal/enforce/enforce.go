@@ -1,11 +1,10 @@
-// Package enforce holds robots to the robots.txt that they have read. On Gopher a
-// client does not say what it is. But a client that fetches robots.txt without having
-// looked at a menu has said what it knows: for a day it may ask for two selectors that
-// the very file it got denies, by the rules for all robots ("*"), and the third and all
-// after it are refused or answered late. It is a robot, and bound by the other rules, if
-// it then asks for more than 20 selectors within ten minutes, or goes on past refusals;
-// and so is each client that fetches the file again within an hour without a menu
-// between.
+// Package enforce holds robots to the robots.txt that they have read. Gopher clients do
+// not identify themselves. But a client that fetches robots.txt without having looked at
+// a menu knows the rules: for a day it may request two selectors that this very file
+// denies to all robots ("*"), and the third and all after it are refused or answered
+// late. It counts as a robot, and the other rules bind it, if it then requests more than
+// 20 selectors within ten minutes, or goes on past refusals. So does any client that
+// fetches the file again within an hour without a menu between.
 //
 //	Visit-time                 no request outside these hours
 //	Crawl-delay, Request-rate  one request in that time, on average, with [Slow]
@@ -303,7 +302,7 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 	if o := c.orders; len(o.hours) > 0 && !slices.ContainsFunc(o.hours, func(w robots.Window) bool { return w.Contains(now) }) {
 		return max(delay, lateBy), "outside its hours"
 	}
-	// A tenth of the delay is for what clocks and networks add; it is not given twice.
+	// Clocks and networks may be off by a tenth of the delay; it is not given twice.
 	if early := c.next.Sub(now); early > delay/10 {
 		if early <= maxWait {
 			c.next = c.next.Add(delay)

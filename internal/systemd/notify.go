@@ -22,7 +22,7 @@ type Notifier struct {
 }
 
 // NewNotifier connects to the socket that NOTIFY_SOCKET names. It returns nil
-// if there is none. It takes what it reads out of the environment.
+// if there is none. It removes its variables from the environment.
 func NewNotifier() (*Notifier, error) {
 	name := os.Getenv("NOTIFY_SOCKET")
 	watchdog, err := watchdogTime()

@@ -1,6 +1,6 @@
-// Package harness runs gophd as a process, for tests of what only a process has:
-// signals, rights, sockets from another program, a terminal. It is of no use
-// outside tests; what can be tested in the test's own process should be.
+// Package harness runs gophd as a process, for tests that need one: signals, privileges,
+// sockets from another program, a terminal. Do not use it outside tests, nor for tests
+// that can run in the test's own process.
 //
 // The program is built once for each test binary, as it is released, unless
 // TEST_GOPHD_BIN names one that was built before. With TEST_GOPHD_ALL set, as in make
@@ -24,8 +24,8 @@ import (
 	"time"
 )
 
-// Timeout is how long anything may take before a test fails: a bound for what
-// hangs, not for what a busy machine keeps waiting.
+// Timeout is how long anything may take before a test fails. It catches hangs and leaves
+// room for a busy machine.
 const Timeout = 2 * time.Minute
 
 var builtIn string // "" before build
@@ -270,9 +270,8 @@ func Exchange(from, addr, selector string, conf *tls.Config) ([]byte, error) {
 	return io.ReadAll(c)
 }
 
-// ExchangeAtTheEnd is Exchange with a gophd that may be ending. It waits a second for
-// the requests of the connections that it has: who was later, or the proxy between
-// them, asks again.
+// ExchangeAtTheEnd is Exchange with a gophd that may be ending. It waits 1 s for the
+// requests on its connections; a later client, or the proxy between them, asks again.
 func ExchangeAtTheEnd(from, addr, selector string) ([]byte, error) {
 	for {
 		began := time.Now()

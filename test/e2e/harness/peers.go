@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Cache returns the directory where test/deps keeps what it downloads. Any user may read
-// what root keeps: tests start programs as other users.
+// Cache returns the directory where test/deps keeps its downloads. Any user may read
+// root's: tests start programs as other users.
 func Cache() string {
 	if os.Getuid() == 0 {
 		return "/var/cache/gophd"

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal opens a terminal: what a program writes to tty can be read from
-// screen. Both are closed with the test.
+// Terminal opens a terminal: screen reads the output of a program on tty. Both are closed
+// with the test.
 func Terminal(t testing.TB) (screen, tty *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -38,13 +38,13 @@ func Terminal(t testing.TB) (screen, tty *os.File) {
 	return screen, tty
 }
 
-// A Screen collects what a program writes to a terminal.
+// A Screen collects a program's output to a terminal.
 type Screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// String returns what was written so far.
+// String returns the output so far.
 func (s *Screen) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
