@@ -120,8 +120,8 @@ func (c Caller) ReadFile(path string, most int64) ([]byte, error) {
 	})
 }
 
-// OpenFile opens a file that is not served, such as a log. If it is left behind, it is
-// closed when it has been opened and collected.
+// OpenFile opens a file that is not served, such as a log. If the call is left behind,
+// the garbage collector closes the file.
 func (c Caller) OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	return get(c, path, func() (*os.File, error) { return os.OpenFile(path, flag, mode) })
 }

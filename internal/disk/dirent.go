@@ -25,20 +25,20 @@ func (e *Dirent) IsDir() bool { return e.Mode.IsDir() }
 // Type returns the type.
 func (e *Dirent) Type() fs.FileMode { return e.Mode }
 
-// Info fails: menus, for which it is an [fs.DirEntry], never ask for more than the
-// type.
+// Info returns errors.ErrUnsupported: menus, which need an [fs.DirEntry], use the type
+// only.
 func (e *Dirent) Info() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
 
 // A Cached is a regular file that the kernel has in memory.
 type Cached struct {
 	Body     []byte // all of it, if it is small
-	FD       int    // else its descriptor, which has to be closed
+	FD       int    // else its descriptor, which the caller must close
 	Size     int64
 	Resident bool // the kernel has all of it in memory: to read it cannot block
 	Revision Revision
 }
 
-// Why something is not there.
+// The reasons why a name cannot be opened.
 var (
 	errLink    = fmt.Errorf("symbolic link: %w", fs.ErrNotExist) // where there was none a moment ago
 	ErrEscapes = fmt.Errorf("symbolic link leads out of the tree: %w", fs.ErrNotExist)
@@ -50,13 +50,13 @@ var (
 	errSpecial = fmt.Errorf("not a regular file or directory: %w", fs.ErrNotExist)
 )
 
-// AnyOwner is the owner of a tree whose files may be anybody's.
+// AnyOwner is the owner of a tree that serves the files of all users.
 const AnyOwner = -1
 
 // openFlags: a FIFO must not block, and no terminal may become ours.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY | syscall.O_CLOEXEC | largeFile
 
-// OwnerOf returns the user whom a file belongs to.
+// OwnerOf returns the user id of a file's owner.
 func OwnerOf(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Uid)
@@ -64,8 +64,8 @@ func OwnerOf(info fs.FileInfo) int {
 	return AnyOwner
 }
 
-// notThere makes an error that says there cannot be such a name one that is
-// fs.ErrNotExist.
+// notThere makes ENOTDIR and ENAMETOOLONG match fs.ErrNotExist: no file can have such a
+// name.
 func notThere(err error) error {
 	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) {
 		return fmt.Errorf("%w: %w", err, fs.ErrNotExist)

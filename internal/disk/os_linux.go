@@ -125,7 +125,7 @@ func cachedBelow(dir int, name string, small int64, allowed func(owner int) bool
 	return Cached{Body: body, Size: st.Size, Revision: st}, true
 }
 
-// revisionOf returns the revision of what a descriptor is of.
+// revisionOf returns the revision of an open file.
 func revisionOf(fd int) (Revision, error) {
 	var st unix.Statx_t
 	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_MNT_ID, &st); err != nil {
@@ -155,8 +155,8 @@ func (t *Tree) revisionCached(name string) (s Revision, err error, ok bool) { //
 }
 
 // Readable returns a function that reports whether this process can read an entry of
-// a directory, which it must be able to search if it is a directory. What does not
-// answer counts as readable.
+// a directory, and search it if it is a directory. An entry that does not answer counts
+// as readable.
 func (h *Handle) Readable(call Caller) func(*Dirent) bool {
 	if os.Geteuid() == 0 {
 		return func(*Dirent) bool { return true }
@@ -179,13 +179,13 @@ const (
 	direntName = 19
 )
 
-// direntSpace holds what one call of getdents64(2) returns.
+// direntSpace holds buffers for getdents64(2).
 var direntSpace = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // ReadDir lists a directory, in the directory's own order. It takes half the time of
-// os.File.ReadDir, since entries have no values and strings of their own: the names
-// share memory, which stays as long as one of them does. Keeps is asked before what one
-// call has read is kept; after an error the list is what came before.
+// os.File.ReadDir, since the names share memory: one name keeps all of it alive. It calls
+// keeps before it keeps the result of a system call. After an error it returns the
+// entries read before.
 func (h *Handle) ReadDir(call Caller, keeps func(bytes int) error) (list []Dirent, err error) {
 	conn, err := h.SyscallConn()
 	if err != nil {

@@ -30,7 +30,7 @@ func closeDescriptor(fd int) { _ = unix.Close(fd) }
 
 func (t *Tree) revisionCached(string) (Revision, error, bool) { return Revision{}, nil, false } //nolint:revive // as on Linux
 
-// revisionOf returns the revision of what a descriptor is of.
+// revisionOf returns the revision of an open file.
 func revisionOf(fd int) (Revision, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -47,7 +47,7 @@ func cachedBelow(int, string, int64, func(int) bool) (Cached, bool) { return Cac
 func Resident(fd int, size int64) bool { return false }
 
 // Readable returns a function that reports whether this process can read an entry of
-// a directory. What does not answer counts as readable.
+// a directory. An entry that does not answer counts as readable.
 func (h *Handle) Readable(call Caller) func(*Dirent) bool {
 	if os.Geteuid() == 0 {
 		return func(*Dirent) bool { return true }
@@ -64,8 +64,8 @@ func (h *Handle) Readable(call Caller) func(*Dirent) bool {
 	}
 }
 
-// ReadDir lists a directory, in the directory's own order. Keeps is asked before a part
-// is kept; after an error the list is what came before.
+// ReadDir lists a directory, in the directory's own order. It calls keeps before it keeps
+// the result of a system call. After an error it returns the entries read before.
 func (h *Handle) ReadDir(call Caller, keeps func(bytes int) error) ([]Dirent, error) {
 	var list []Dirent
 	for {

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxResident is the size up to which it is worth knowing whether the kernel has
-// a file in memory, in bytes: the larger one takes so long to send that others
-// should not wait for it.
+// maxResident is the largest file that Resident looks at, in bytes: a larger one takes so
+// long to send that other clients should not wait for it.
 const maxResident = 1 << 20
 
 // Resident reports whether the kernel has an opened file in memory. cachestat(2)

@@ -1,6 +1,5 @@
-// Package disk opens what lies below directories, and never leaves them, whatever
-// symbolic links are there, even if they are exchanged meanwhile. It knows neither
-// policy nor requests.
+// Package disk opens files below directories, and never leaves those directories, even
+// if symbolic links are exchanged meanwhile. It knows neither policy nor requests.
 //
 //	name → Root: which Tree → if there is a link on the way: walk → openat2(2)
 package disk

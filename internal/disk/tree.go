@@ -27,8 +27,8 @@ type Tree struct {
 	Owner  int         // whose files are served besides root's; or AnyOwner
 	remote bool        // which others may change without an event
 
-	// Fault, if not nil, is called before a name is opened, and its error is what
-	// comes of it: for tests.
+	// Fault, if not nil, is called before a name is opened, and the open fails with
+	// its error: for tests.
 	Fault func(name string) error
 }
 

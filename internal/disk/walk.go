@@ -152,9 +152,9 @@ func (r *Root) Resolve(call Caller, name string) (real string, err error) {
 	return w.at, nil
 }
 
-// Follow follows what may be a link in a real directory. It returns the real name,
-// and the real directories in which something was looked up: as long as nothing
-// changes there, it leads where it does.
+// Follow resolves one element, which may be a link, in a real directory. It returns the
+// real name, and the real directories that it passed: as long as those do not change,
+// the link has the same target.
 func (r *Root) Follow(call Caller, dir, elem string) (real string, passed []string, err error) {
 	w := r.walk(call, dir)
 	defer w.leave()
@@ -166,9 +166,9 @@ func (r *Root) Follow(call Caller, dir, elem string) (real string, passed []stri
 type walk struct {
 	root   *Root
 	call   Caller
-	at     string   // the real name of what was reached
+	at     string   // the real name that was reached
 	fd     int      // of that, for openat2(2); -1 if it is not open
-	passed []string // real directories in which something was looked up
+	passed []string // real directories in which elements were looked up
 
 	links, elements int // of the links that were followed
 }
@@ -252,9 +252,8 @@ func (w *walk) look(elem string) (target string, err error) {
 	return target, notThere(err)
 }
 
-// lookBelow is look with openat2(2). There is a descriptor for each directory, so
-// that what a step costs does not depend on how deep it is; and nothing is opened
-// that could block.
+// lookBelow is look with openat2(2). It keeps a descriptor of the directory that was
+// reached, so that a step costs the same at any depth. No open can block on a FIFO.
 func (w *walk) lookBelow(t *Tree, elem string) (target string, err error) {
 	if w.fd < 0 {
 		_, _, at := w.root.At(w.at)
