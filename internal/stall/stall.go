@@ -1,6 +1,5 @@
-// Package stall bounds what a file system that does not answer can hold up: a
-// network mount whose server is gone, a disk that fails, a program behind FUSE
-// that hangs.
+// Package stall limits the damage of a file system that does not answer: a network mount
+// whose server is gone, a disk that fails, a program behind FUSE that hangs.
 //
 // No system call that waits for such a file system can be called off: a
 // goroutine, and a thread with it, stays there until it returns. So there are
@@ -42,8 +41,8 @@ const (
 	tellEvery = time.Minute
 )
 
-// A Guard knows which operations are under way. The zero value is ready to use,
-// and a nil one bounds nothing.
+// A Guard tracks the operations that are under way. The zero value is ready to use; a
+// nil Guard has no limits.
 type Guard struct {
 	// Timeout is how long an operation may take. If zero, 10 s.
 	Timeout time.Duration
