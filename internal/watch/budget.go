@@ -10,7 +10,7 @@ import (
 // or has the most watches when the kernel refuses another one, it is not watched for a
 // time: rounds find its changes.
 
-// muchToWatch is why a directory is not watched whose owner keeps gophd busy.
+// muchToWatch is the logged reason if a directory exceeds its budget.
 const muchToWatch = "it changes too much to be watched"
 
 // The budget of a top-level directory: an event costs 1, plus 1 for each name that it
@@ -32,7 +32,8 @@ type share struct {
 	at   time.Time
 }
 
-// budget holds the shares, and which directories are not watched until when.
+// budget holds the shares, and the end of the pause of each directory that is not
+// watched.
 type budget struct {
 	mu          sync.Mutex
 	shares      map[string]*share

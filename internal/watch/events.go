@@ -53,7 +53,7 @@ func refused(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.ENOMEM)
 }
 
-// hint returns what an administrator can do about err, a refusal.
+// hint returns advice for the administrator about err, a refusal.
 func hint(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):

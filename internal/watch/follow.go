@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// again is how often a root that is missing is looked for, should its parent
-	// be missing too.
+	// again is the time between two looks for a missing root: no event comes if its
+	// parent is missing too.
 	again = time.Second
-	// lookEvery is how often the follower does what no event causes: it looks for mounts
-	// and whether it is time for a complete reading.
+	// lookEvery is the time between two checks for changes without events: mounts, ended
+	// pauses, and a complete reading that is due.
 	lookEvery = time.Second
 	// retryEvery is how often the kernel is asked again to report changes.
 	retryEvery = 5 * time.Second
 )
 
-// follow makes batches of what events report and rounds find.
+// follow makes batches of the changes that events report and rounds find.
 func (w *Watcher) follow(ctx context.Context) {
 	f := follower{Watcher: w, pending: newPending(), budget: newBudget()}
 	if w.burst > 0 {
@@ -177,7 +177,7 @@ func (f *follower) tryAgain() {
 	}
 }
 
-// findRemote notes what lies on remote file systems.
+// findRemote records the names on remote file systems.
 func (f *follower) findRemote() {
 	found := f.mounts.remote(disk.Guarded(f.Guard), f.trees())
 	old := f.remote.Swap(&found)
@@ -272,7 +272,7 @@ func (f *follower) tick() {
 	}
 }
 
-// stat returns what a name is; a tree may be a link.
+// stat returns the info of a name. It follows links only for the path of a tree.
 func (w *Watcher) stat(name string) (os.FileInfo, error) { return stat(w.Guard, w.trees(), name) }
 
 func stat(guard *stall.Guard, names *names, name string) (os.FileInfo, error) {

@@ -24,7 +24,7 @@ const (
 type changes struct {
 	dirs    map[string]bool // to be read again
 	arrived map[string]bool // names to watch, if they are directories
-	lost    bool            // the watches do not tell the truth any more
+	lost    bool            // the watches are unreliable
 	root    bool            // the root was exchanged
 	left    map[string]bool // names whose trees are gone, or whose directories are others now
 }
@@ -92,7 +92,7 @@ func (p *pending) add(change func(*changes)) {
 	}
 }
 
-// take returns what was collected, and begins again.
+// take returns the collected changes, and begins again.
 func (p *pending) take() changes {
 	p.mu.Lock()
 	defer p.mu.Unlock()

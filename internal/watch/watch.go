@@ -33,7 +33,7 @@ type Batch struct {
 // called, and Run is called once. The zero value of each but Root is useful.
 type Watcher struct {
 	// Root is the directory to watch. It may be missing for a time. If it is a
-	// symbolic link, what it points to is watched, and the link too.
+	// symbolic link, both the link and its target are watched.
 	Root string
 	// Method is how changes are found. If zero, Inotify.
 	Method Method
@@ -54,8 +54,8 @@ type Watcher struct {
 	// path below the root, "." for the root. The empty string says that
 	// anything may have changed. Calls never overlap, and must not block.
 	Touch func(dir string)
-	// Changed, if not nil, is called with what to read again. Calls never
-	// overlap with each other; they do with calls of Touch.
+	// Changed, if not nil, is called with each Batch. Calls never overlap with each
+	// other, but may overlap with calls of Touch.
 	Changed func(Batch)
 
 	open     func() (*eventSource, error) // for tests; if nil, openKernel

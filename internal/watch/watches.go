@@ -47,7 +47,7 @@ type watches struct {
 
 	mu    sync.RWMutex
 	nodes nodes
-	lost  bool // nothing is sure any more
+	lost  bool // the watches are unreliable
 
 	adding atomic.Bool // it may be that the kernel does not answer
 }
