@@ -60,7 +60,7 @@ func (v *View) whoForbids(name string) string {
 // A Ready is a regular file that can be answered with at once.
 type Ready struct {
 	Body     []byte // all of it, if it is small
-	FD       int    // else its descriptor, which has to be closed
+	FD       int    // else its descriptor, which the caller must close
 	Size     int64
 	Resident bool // the kernel has all of it in memory: to read it cannot block
 }
@@ -198,8 +198,8 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	return list, err
 }
 
-// noticed has a real directory read again if the policy does not know that it has an
-// annotation, or that it has none any more.
+// noticed asks for a new reading of a real directory if it has gained or lost an
+// annotation since the policy was made.
 func (s *Site) noticed(real string, annotated bool) {
 	snap := s.Now()
 	if snap == nil {
@@ -259,7 +259,7 @@ func (l linked) Type() fs.FileMode          { return l.Mode().Type() }
 func (l linked) Info() (fs.FileInfo, error) { return l, nil }
 func (l linked) ModTime() time.Time         { return l.FileInfo.ModTime() }
 
-// errProgram is why the source of a program is not there.
+// errProgram is the error for a request for the source of a program.
 var errProgram = fmt.Errorf("a program: %w", fs.ErrNotExist)
 
 // suspect reports whether the file with this real name counts as a program if it begins

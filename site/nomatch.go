@@ -56,7 +56,7 @@ func isStray(base string) bool {
 	return slices.Contains([]string{noteName, handName, ".robots.txt", "robots"}, strings.ToLower(base))
 }
 
-// finder looks for what rules are about.
+// finder looks for the names that rules match.
 type finder struct {
 	tree *Dir
 	c    *policy.Compiled

@@ -95,8 +95,8 @@ func (s *Site) openMounts(main *disk.Root) (map[string]*disk.Tree, error) {
 
 // Read runs the site and waits until the tree was read once. It returns the snapshot,
 // or why there is none: a command must not wait for a tree that cannot be read, as a
-// server does. The site goes on until ctx ends or stop is called, which waits for
-// that and returns the error of Run.
+// server does. The site goes on until ctx ends or stop is called; stop waits for the end
+// of Run and returns its error.
 func (s *Site) Read(ctx context.Context) (snap *Snapshot, stop func() error, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	told := s.conf.Reloaded

@@ -181,7 +181,8 @@ func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch)
 	return next.leak
 }
 
-// remap publishes what maps include where nothing else has changed.
+// remap publishes new lists of included files, programs and times of change, for a tree
+// that is otherwise the same.
 func (s *Site) remap(old *Snapshot) {
 	next := *old
 	next.included, next.programs = s.scan.included(old), s.scan.foundPrograms()
@@ -209,7 +210,7 @@ func (s *Site) touchPrograms(old, next *Snapshot) {
 func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 	change := func(now *served) {
 		if now.snap = next; now.root.Main != of.Main {
-			now.root = of.With(now.root.Trees) // who looks through the old one goes on, and then it closes by itself
+			now.root = of.With(now.root.Trees) // requests go on with the old root, which then closes by itself
 		}
 	}
 	if s.served.Load().root.Main == of.Main {
@@ -317,7 +318,7 @@ func (s *Site) reload(b watch.Batch) {
 	}
 }
 
-// busyShare bounds what directories with busy files cost: one part of the time.
+// busyShare limits readings of directories with busy files to a fiftieth of the time.
 const busyShare = 50
 
 // lookAgain reads the directories in which a map or an annotation was busy again after

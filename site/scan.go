@@ -86,7 +86,7 @@ type reading struct {
 	*scanner
 	at    location
 	dir   *Dir
-	kept  []disk.Dirent // what is served, links as what they lead to
+	kept  []disk.Dirent // served entries; links have the type of their target
 	links links
 }
 
@@ -186,7 +186,7 @@ func (r *reading) theirs(e disk.Dirent) bool {
 		return true // it is denied, not forgotten
 	}
 	if err != nil || info.Mode()&fs.ModeSymlink != 0 {
-		return err == nil // what a link leads to was looked at
+		return err == nil // follow has checked the target of a link
 	}
 	r.change(name, info)
 	return r.root.Owned(name, info)
@@ -327,5 +327,5 @@ func (s *scanner) readNote(name string) ([]byte, error) {
 		return nil, errors.New("is a directory")
 	}
 	data, err := io.ReadAll(io.LimitReader(&disk.CallReader{Handle: f, Call: s.call}, maxNote+1))
-	return bytes.Clone(data), err // which have room for more, and most have a few bytes
+	return bytes.Clone(data), err // ReadAll's buffer is larger than most annotations
 }

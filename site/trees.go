@@ -20,7 +20,7 @@ import (
 //
 //	every second → which trees → open the new ones → root → watcher → scan
 
-// treesEvery is how often the site looks which trees there are.
+// treesEvery is the time between two looks for new, missing and exchanged trees.
 const treesEvery = time.Second
 
 // maxHung is how many paths of trees may not answer before a look passes over the rest.
@@ -79,8 +79,7 @@ func (s *Site) lookTrees() error {
 	return nil
 }
 
-// findTrees looks which trees there are now. If one does not answer, it begins again
-// without that one.
+// findTrees finds the current trees. If one does not answer, it begins again without it.
 func (s *Site) findTrees(old *disk.Root) (next *foundTrees, err error) {
 	for err = stall.ErrLeft; errors.Is(err, stall.ErrLeft); {
 		next, err = stall.Try(s.guard, func(a *stall.Attempt) (*foundTrees, error) {

@@ -111,7 +111,7 @@ func (v *View) note(slot uint16) {
 // descriptors. It returns nil if the view is complete.
 func (v *View) Err() error { return v.failed }
 
-// open opens a name, and notes what it is or that it cannot be opened.
+// open opens a name, and records its revision, or that it cannot be opened.
 func (v *View) open(name string) (*Resource, error) {
 	if v.site.fsys != nil {
 		return v.openFS(name)
