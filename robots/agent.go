@@ -71,7 +71,7 @@ func (f *File) groupAt(record uint32) uint32 {
 
 // namedRules returns the rules of groups that name a robot. Robots that the same
 // groups name share them: an index for each would grow with the square of the file.
-// Of a file with thousands of groups not all are kept.
+// A file with thousands of groups keeps only some of them.
 func (f *File) namedRules(own []uint32) *Rules {
 	t := &f.agents
 	hash := uint64(len(own))
@@ -171,8 +171,8 @@ func appendLower(b []byte, s string) []byte {
 	return b
 }
 
-// substring finds the first record whose name is a part of the robot's, which
-// is what the 1994 standard recommends.
+// substring finds the first record whose name is a part of the robot's, as
+// the 1994 standard recommends.
 func (t *agentTable) substring(name string) *Rules {
 	var buf [64]byte
 	name, _, _ = strings.Cut(name, "/")
@@ -287,11 +287,11 @@ func (f *File) Decide(agent, selector string) Decision {
 	return f.Agent(agent).Decide(selector)
 }
 
-// Usage returns what the file states about the use of what the named robot fetches
-// from a path, with the line that states it. The longest path decides, alone: what a
-// shorter one says of other categories does not hold. Of lines with paths of the
-// same length the most restrictive preference holds. Lines that do not parse are no
-// rules (R10). Of a path that the robot must not fetch nothing is stated.
+// Usage returns the preferences that the file states for the use of a path by the
+// named robot, with their lines. Only the longest matching path counts: shorter ones
+// do not add other categories. If several lines have that length, the most
+// restrictive preference holds. Lines that do not parse are ignored (R10). If the
+// robot must not fetch the path, the Statement is empty.
 //
 // Only [RFC9309] and [Gopher] know such lines.
 func (f *File) Usage(agent, path string) Statement { return f.Agent(agent).Usage(path) }

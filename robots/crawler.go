@@ -189,8 +189,8 @@ func (d *crawlerData) parseCooldown(value string) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// result weighs what was gathered. A bad index beside a good one takes a
-// permission back, but not a prohibition.
+// result combines the parts of the token. A bad index revokes a permission, but not
+// a prohibition.
 func (d *crawlerData) result() (Crawler, []diag.Diagnostic) {
 	c := Crawler{Cooldown: d.longest}
 	if !d.cooldown {

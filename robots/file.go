@@ -40,13 +40,13 @@ type Rule struct {
 
 // Agent is a User-agent line.
 type Agent struct {
-	Token string `json:"token"` // the product token, or "*"; in 1994 and Extended the name; "" names nobody
+	Token string `json:"token"` // the product token, or "*"; in 1994 and Extended the name; "" names no robot
 	Line  int    `json:"line"`
 }
 
 // Usage is a Content-Usage line.
 type Usage struct {
-	Pattern string // as written, compared as that of an Allow line; "": all paths
+	Pattern string // as written, compared like an Allow line; "": all paths
 	Value   string // the dictionary, as written
 	Line    int    // counted from 1
 }

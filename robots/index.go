@@ -4,14 +4,14 @@ package robots
 // depend on how many there are.
 //
 // Literal patterns stand in a table (below). Those with a final "$" or "*"
-// are literals, too: only what they ask of the rest of the selector differs.
+// are literals, too: they differ only in how the selector may go on.
 //
 // Patterns with an inner "*" are tried one by one, most binding first, but only
 // if every pair of neighbouring bytes in the pattern may occur in the selector:
 // a bloom filter of 128 bits says no to nearly all of them.
 //
-// What a pattern asks of a selector is written once, as its forms (match.go); the
-// index files them, and a question that is asked only once tries them one by one.
+// The forms of a pattern (match.go) define which selectors it matches. The index
+// stores the forms; without an index, a single question tries them one by one.
 
 import (
 	"cmp"

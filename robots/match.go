@@ -1,7 +1,7 @@
 package robots
 
-// What a rule asks of a selector, and which of several rules decides: the part
-// that a dialect's text is about. The index (index.go) only answers faster.
+// This file defines which selectors a rule matches, and which of several rules
+// decides, as the dialect's text says. The index (index.go) only answers faster.
 
 import (
 	"bytes"
@@ -160,9 +160,9 @@ type text interface{ string | []byte }
 // bytes (G7), matches from the first byte of the selector; whole asks that it
 // ends with it.
 //
-// What stands between two stars is looked for as far left as it can be: if that
-// fails, no other choice helps. So nothing is tried twice. Whether the last piece
-// is there is asked first, since most that do not match fail there.
+// It searches each piece between two stars as far left as possible: if that fails,
+// no other choice helps, so it never backtracks. It checks the last piece first,
+// since most mismatches fail there.
 func globMatch[T text](pattern string, selector T, whole bool) bool {
 	star := strings.IndexByte(pattern, '*')
 	if star < 0 {
@@ -253,8 +253,8 @@ func appendNormalPattern(b []byte, p string) []byte {
 }
 
 // keepsForm reports whether a pattern in normal form has an escaped reserved byte
-// behind a star and before any "?". The star may cover a "?" of the selector, but is
-// none: what stands behind it is compared as in a path, where "/" and "%2F" differ.
+// after a star and before any "?". Even if the star covers a "?" of the selector, the
+// text after it is compared as in a path, where "/" and "%2F" differ.
 func keepsForm(p string) bool {
 	p, _, _ = strings.Cut(p, "?")
 	star := strings.IndexByte(p, '*')

@@ -18,7 +18,7 @@ type Decision struct {
 	RunnerUp Rule    `json:"runner_up,omitzero"` // would decide without Rule, and without what only repeats it
 	Agents   []Agent `json:"agents,omitempty"`   // the User-agent lines of the groups that were chosen
 	Reason   Reason  `json:"reason"`             // why these groups
-	Pattern  string  `json:"pattern,omitempty"`  // that of Rule, as it is compared: in the normal form of R6
+	Pattern  string  `json:"pattern,omitempty"`  // the pattern of Rule as it is compared: in the normal form of R6
 }
 
 // Reason is why a decision rests on its rules.

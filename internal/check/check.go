@@ -53,7 +53,7 @@ type Options struct {
 	Named bool
 }
 
-// An Outcome is what was found.
+// An Outcome holds the findings and counts of a check.
 type Outcome struct {
 	Findings    []diag.Diagnostic `json:"findings"` // the worst first
 	Directories int               `json:"directories"`

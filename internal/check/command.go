@@ -18,14 +18,14 @@ import (
 
 // Check is gophd check.
 type Check struct {
-	Serve      daemon.Flags // that say what the site is made of
+	Serve      daemon.Flags // the sources of the site
 	Host, User string       // flags
 	JSON       bool
 	Out        io.Writer
 	Err        io.Writer // is shown how far it is, if it is a terminal; may be nil
 }
 
-// Check checks a directory and prints what it finds. Exit status 1 if something is
+// Check checks a directory and prints the findings. Exit status 1 if something is
 // lost.
 func (c *Check) Check(ctx context.Context, args []string) error {
 	if len(args) != 1 {
@@ -68,8 +68,8 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 	return err
 }
 
-// Text is the result for people: the findings, each hint once, and a summary. Dir
-// is what the tree is called in it.
+// Text returns the result for people: the findings, each hint once, and a summary.
+// It calls the tree dir.
 func (r *Outcome) Text(dir string) string {
 	var b strings.Builder
 	hinted := map[string]bool{"": true}

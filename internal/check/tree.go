@@ -153,8 +153,8 @@ func (c *checking) entry(name string, e fs.DirEntry, unreadable *some) {
 	}
 }
 
-// symlink checks where a symbolic link leads. What lies behind one that stays in
-// the tree is checked where it lies.
+// symlink checks where a symbolic link leads. The target of a link that
+// stays in the tree is checked in its own place.
 func (c *checking) symlink(name string) {
 	end, err := filepath.EvalSymlinks(filepath.Join(c.root, name))
 	if err != nil {

@@ -119,7 +119,7 @@ func (c *checking) blocked(from, to string) (at string, mode fs.FileMode) {
 		case errors.Is(err, fs.ErrPermission):
 			return at, mode
 		case err != nil:
-			return "", 0 // told elsewhere
+			return "", 0 // another finding reports it
 		case c.User != nil && !allows(c.User, info, bits):
 			return next, info.Mode().Perm()
 		}

@@ -1,8 +1,8 @@
 // Package robotscmd is the commands "gophd robots ...": the robots.txt of a tree
 // shown, checked and explained, and any other tested, linted and converted.
 //
-// What they print may be strangers' text; it passes through [diag.Printable]. Only
-// a file that is shown or converted as a whole is printed as it is.
+// They may print strangers' text, which passes through [diag.Printable]. Only whole
+// files, from show and convert, are printed as they are.
 package robotscmd
 
 import (
@@ -26,7 +26,7 @@ type Command struct {
 	Args []string // its arguments
 
 	Root     string        // the directory of show, check, explain
-	Serve    daemon.Flags  // that say what the site is made of besides
+	Serve    daemon.Flags  // the other sources of the site
 	At       string        // where it is served: "/~ann/"; "" for the root
 	Agent    string        // a robot's name, as it sends it
 	Dialect  string        // to read a target in; "": by the target
@@ -40,7 +40,7 @@ type Command struct {
 	Verbose  bool // check: notices, too
 	Hash     bool // show: the sum of the policy, not the file
 
-	Version  string // of gophd, told to hosts
+	Version  string // of gophd, sent to hosts
 	In       io.Reader
 	Out, Err io.Writer
 }

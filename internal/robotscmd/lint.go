@@ -34,8 +34,8 @@ func place(file string, line int) string {
 	return file
 }
 
-// Lint prints what in a robots file has no effect or a doubtful one; exit
-// status 1 if that is more than notices.
+// Lint prints the diagnostics of a robots file. Exit status 1 if any is worse than a
+// notice.
 func (c *Command) Lint(ctx context.Context) error {
 	s, err := c.oneTarget(ctx, "gophd robots lint robots.txt")
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Command) Lint(ctx context.Context) error {
 	return nil
 }
 
-// printLost lists on standard error what a dialect cannot say.
+// printLost lists on standard error the rules that a dialect cannot express.
 func (c *Command) printLost(to string, lost []diag.Diagnostic) error {
 	if len(lost) == 0 {
 		return nil

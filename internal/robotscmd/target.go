@@ -28,7 +28,7 @@ type ruleSource struct {
 	name     string // as shown before a line number
 	file     *robots.File
 	tree     *site.Dir         // of a directory
-	gopher   bool              // what is asked for are selectors, not paths of URIs
+	gopher   bool              // requests are selectors, not paths of URIs
 	note     string            // why there is no file, if there is none
 	network  *robots.Crawler   // of an IRC network
 	problems []diag.Diagnostic // of the network's token

@@ -8,8 +8,8 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// The documents that a finding rests on. "in use" is what clients and servers do that
-// no document asks for.
+// The documents that findings cite. "in use" stands for habits of clients and servers
+// that no document requires.
 const (
 	rfc1436   = "RFC 1436"
 	gopherURL = "RFC 4266"
@@ -19,7 +19,7 @@ const (
 	safety    = "safety"
 )
 
-// A probe is one request and what its response means.
+// A probe is one request and the judge of its response.
 type probe struct {
 	name, doc string
 	send      string

@@ -21,8 +21,8 @@ var ErrUnreachable = errors.New("robots file unreachable: everything is denied")
 // section 2.3.1).
 type Access uint8
 
-// What may be fetched: with Successful what the file allows, with Unavailable
-// everything, with Unreachable nothing.
+// Successful: the robot may fetch the selectors that the file allows. Unavailable: it
+// may fetch everything. Unreachable: it must fetch nothing.
 const (
 	Unreachable Access = iota
 	Unavailable

@@ -1,7 +1,6 @@
-// Package client is what a polite robot needs of a host: its robots file, fetched
-// in the right order and kept for as long as it is good ([Client]), and the time
-// at which it may be asked again ([Pace]). A [Fetcher] gets documents over gopher,
-// gophers, gemini, http and https.
+// Package client serves polite robots. A [Client] fetches the robots files of hosts
+// and keeps them while they are valid. A [Pace] schedules the requests to a host. A
+// [Fetcher] gets documents over gopher, gophers, gemini, http and https.
 package client
 
 import (
@@ -35,7 +34,7 @@ const (
 // for that one fetch.
 type Client struct {
 	Agent      string   // the robot's product token; if empty, it obeys the rules for `*`
-	Fallback   []string // other tokens, of which the first that a file names counts if it does not name Agent: mybot after mybot-news
+	Fallback   []string // other tokens, such as mybot after mybot-news; if the file does not name Agent, the first that it names counts
 	Categories []string // what the robot does; see [robots.Robot]
 
 	Fetcher *Fetcher                                                     // gets robots files and documents; if nil, one with Agent as UserAgent
@@ -44,12 +43,10 @@ type Client struct {
 	Now     func() time.Time                                             // if nil, time.Now
 
 	// MinDelay is the least time between two requests to one host, from the start of
-	// one to the start of the next, also where the host asks for less; where it asks
-	// for more, that holds. If zero, 1 s. A host that asks for nothing gets ten
-	// seconds, or twice as long as the last answer took if that is longer (C8); with
-	// a MinDelay it gets that instead of the ten seconds. It is there since a file may
-	// ask for no delay at all, and many hosts, above all of Gopher, are one small
-	// machine that serves people, too.
+	// one to the start of the next. If zero, 1 s. If the host asks for more, its delay
+	// holds. If it asks for none, the delay is MinDelay (if zero, 10 s), or twice the
+	// time of the last answer if that is longer (C8). A file may ask for no delay, but
+	// many hosts, above all of Gopher, are one small machine that serves people, too.
 	MinDelay time.Duration
 
 	// MaxDelay is the longest Crawl-delay, or time between two requests by
@@ -62,19 +59,19 @@ type Client struct {
 	Retry   time.Duration // how long an unreachable host is left alone; if zero, 5 min
 	Store   Store         // keeps hosts between runs; nil: none
 
-	// Size is how many hosts are remembered, and MaxBytes how large their files are
-	// together; if zero, 2^17 and 64 MiB. Past MaxBytes the files of the hosts that
-	// were not asked for longest are dropped, and fetched again when they are needed.
-	// A host that must not be asked yet is remembered past Size, too.
+	// Size limits the hosts that the client remembers, MaxBytes the size of their files
+	// together; if zero, 2^17 and 64 MiB. Above MaxBytes the client drops the least
+	// recently used files, and fetches them again when they are needed. It keeps hosts
+	// that must not be asked yet even above Size.
 	Size     int
 	MaxBytes int64
 
 	cache hostCache
 }
 
-// Get returns what the host of an URL says to this robot, fetched if need be. The
-// host's port and scheme count: another one is another host. The error is about
-// the URL or the context; a host that cannot be reached is in the HostRules.
+// Get returns the rules of a URL's host for this robot, and fetches them if needed.
+// Another scheme or port is another host. The error is about the URL or the
+// context; HostRules.Access reports a host that cannot be reached.
 func (c *Client) Get(ctx context.Context, rawURL string) (*HostRules, error) {
 	_, o, err := parse(rawURL)
 	if err != nil {

@@ -30,10 +30,10 @@ const maxRetryAfter = 24 * time.Hour
 // A Fetcher gets one document over gopher, gophers, gemini, http or https. The zero
 // Fetcher works. It is for robots files: it sends no cookies and knows no cache.
 type Fetcher struct {
-	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // for all schemes; if nil, that of net.Dialer; see DialPublic
+	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // for all schemes; if nil, net.Dialer's; see DialPublic
 	TLS       *tls.Config                                                          // for gophers, https and gemini; if nil, certificates must be valid, but for gemini
 	Transport http.RoundTripper                                                    // for http and https, instead of Dial and TLS; if nil, http.DefaultTransport or one like it
-	UserAgent string                                                               // for http and https; if empty, that of Go
+	UserAgent string                                                               // for http and https; if empty, Go's
 
 	// Redirect is called before a redirect is followed. If it returns an error, the
 	// fetch fails with that error. If nil, up to five redirects in a row are followed.
@@ -42,13 +42,12 @@ type Fetcher struct {
 	Redirect func(ctx context.Context, from, to *url.URL) error
 }
 
-// A StatusError is a status other than success: of HTTP, or with two digits of Gemini,
-// where all but 4x, temporary failures, are [fs.ErrNotExist]. It is that if the
-// document is not there: 3xx and 4xx but 408, 425 and 429, by which the host says that
-// it cannot answer now.
+// A StatusError is a status other than success, of HTTP or (two digits) of Gemini. It
+// is [fs.ErrNotExist] if the document does not exist: on HTTP 3xx and 4xx except 408,
+// 425 and 429, on Gemini all except 4x. The exceptions are temporary failures.
 type StatusError struct {
 	Status     int
-	RetryAfter time.Duration // what the host asks to be left alone, at most 24 h; 0: nothing
+	RetryAfter time.Duration // how long the host asks for no requests, at most 24 h; 0: not said
 }
 
 // Error names the status.

@@ -14,16 +14,16 @@ import (
 	"github.com/gophd/gophd/robots/internal/dial"
 )
 
-// A Store keeps what a [Client] knows of hosts between runs. An origin is a URL
-// without a path, such as https://example.org:443. Its methods may be called by many
-// goroutines at once, for one origin by one at a time.
+// A Store keeps a [Client]'s data about hosts between runs. An origin is a URL
+// without a path, such as https://example.org:443. A Client calls its methods
+// concurrently, but one at a time for each origin.
 type Store interface {
 	// List returns the origins that were saved, in any order.
 	List(ctx context.Context) ([]string, error)
-	// Load returns what was saved last for an origin, or an error that is
+	// Load returns the data last saved for an origin, or an error that is
 	// [fs.ErrNotExist].
 	Load(ctx context.Context, origin string) ([]byte, error)
-	// Save keeps data for an origin instead of what was saved before.
+	// Save stores data for an origin. It replaces earlier data.
 	Save(ctx context.Context, origin string, data []byte) error
 }
 

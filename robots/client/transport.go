@@ -37,7 +37,7 @@ func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
 type Reply struct {
 	URL    *url.URL    // after redirects
 	Status int         // of HTTP or Gemini; 0 on Gopher, which has none
-	Meta   string      // the media type, or what Gemini says beside its status
+	Meta   string      // the media type, or Gemini's text after the status
 	Header http.Header // nil but for HTTP
 	Body   io.ReadCloser
 	Rules  *HostRules // of the host that answered
@@ -89,7 +89,7 @@ func (c *Client) admit(ctx context.Context, rawURL string) (*HostRules, error) {
 	return a, a.Pace.Wait(ctx)
 }
 
-// learn makes the pace keep what a reply says of it.
+// learn updates the pace from a reply: how long it took, and how long to wait.
 func (a *HostRules) learn(r *Reply, took time.Duration) {
 	a.Pace.Took(took)
 	if wait := r.slowDown(); wait > 0 {

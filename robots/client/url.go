@@ -48,10 +48,9 @@ func mendEscapes(s string) string {
 	return string(b)
 }
 
-// Target returns what the rules of a file are compared with for a URL: of one of the
-// web its path and query, in which dot segments are resolved (RFC 3986, section
-// 5.2.4) as the server would, of a gopher URL the selector without the search
-// words, byte for byte.
+// Target returns the part of a URL that rules match. For the web this is the path and
+// query, with dot segments resolved as the server would (RFC 3986, section 5.2.4). For
+// gopher it is the selector without the search words, byte for byte.
 func Target(rawURL string) (string, error) {
 	u, _, err := parse(rawURL)
 	if err != nil {
@@ -112,7 +111,7 @@ func GopherDialect(f *robots.File) robots.Dialect {
 	return robots.Gopher
 }
 
-// gopherRequest returns what a gopher URL stands for on the wire: its path,
+// gopherRequest returns the request that a gopher URL stands for: its path,
 // decoded and without the item type. A question mark is a byte of it.
 func gopherRequest(u *url.URL) string {
 	path := strings.TrimPrefix(u.Path, "/")

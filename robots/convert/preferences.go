@@ -106,7 +106,7 @@ func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 	return r.file(f), r.lost
 }
 
-// rewriter copies a file without some lines, and puts others behind lines.
+// rewriter copies a file without some lines, and inserts others after lines.
 type rewriter struct {
 	drop   map[int]bool
 	behind map[int]string

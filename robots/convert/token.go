@@ -6,7 +6,7 @@ import (
 	"github.com/gophd/gophd/robots"
 )
 
-// fromToken writes what the CRAWLER token says of the whole network.
+// fromToken writes the rules of the CRAWLER token, for the whole network.
 func (c *converter) fromToken() {
 	crawler, _ := c.file.Crawler()
 	if crawler.Cooldown != robots.DefaultCooldown {

@@ -38,7 +38,7 @@ type Visitor struct {
 	Nick    string                                                               // asked for first; if empty, or in use, one is made up
 	Timeout time.Duration                                                        // for the whole visit; if zero, 1 min
 	Limit   int64                                                                // bytes read; if zero, 256 KiB
-	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // if nil, that of net.Dialer
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // if nil, net.Dialer's
 	TLS     *tls.Config                                                          // for ircs; if nil, certificates must be valid
 }
 

@@ -1,6 +1,6 @@
-// Package kit is for authors of robots: robots.txt files, selectors, and what each
-// dialect and each known reader makes of them, as JSON. README.md, which is part
-// of the kit, says how to compare a reader of one's own with it.
+// Package kit holds test cases for authors of robots, as JSON: robots.txt files,
+// selectors, and the decisions of each dialect and each known reader. README.md, a
+// part of the kit, explains how to test another reader with it.
 package kit
 
 import (

@@ -41,9 +41,9 @@ const (
 	longPattern = 255 // bytes of a selector, RFC 1436
 )
 
-// File reports the lines of a file that have no effect, or a doubtful one, in
-// the file's own dialect, in the order of lines. Nothing is wrong with a nil
-// File. The diagnostics do not name the file.
+// File reports the lines of a file that have no effect, or not the effect
+// that their author meant, by the file's own dialect and in the order of lines. A nil
+// File has none. The diagnostics do not name the file.
 func File(f *robots.File) []diag.Diagnostic {
 	if f.Dialect() == robots.IRCv3 {
 		return token(f)
