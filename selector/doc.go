@@ -6,7 +6,7 @@
 // no connection. [Path] alone does not protect a tree: it keeps names inside, but the
 // program that opens files must handle symbolic links (see [os.Root]).
 //
-// A request is read with [Line] and taken apart with [Parse]; [Path] makes a
-// file name of its selector, [Canonical] the selector again that menus link.
-// [Askable] reports which names can be asked for at all.
+// A request is read with [Line] and taken apart with [Parse]; [Path] makes a file name
+// of its selector, [Canonical] the selector again that menus link. [Askable] reports
+// whether clients can ask for a name at all.
 package selector

@@ -172,10 +172,10 @@ func AppendNormalPiece(b []byte, piece string, query bool) ([]byte, bool) {
 	return b, query
 }
 
-// controlLen returns how many bytes of s, which is not empty, are a control
-// character at its beginning: one of ASCII, one of U+0080 to U+009F, or a byte of
-// that range outside UTF-8, which 8-bit terminals obey. otherwise is the length of
-// the character that it is instead.
+// controlLen returns how many bytes of s, which is not empty, are a control character
+// at its beginning: one of ASCII, one of U+0080 to U+009F, or a byte of that range
+// outside UTF-8, which 8-bit terminals obey. If s begins with another character,
+// otherwise is the length of that.
 func controlLen(s string) (control, otherwise int) {
 	c := s[0]
 	if c < utf8.RuneSelf {
@@ -240,7 +240,7 @@ func AppendURI(b []byte, sel string) []byte {
 	return b
 }
 
-// uriBytes are those that stand for themselves in a URI path.
+// uriBytes marks the bytes that stand for themselves in a URI path.
 var uriBytes = func() (t [256]bool) {
 	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!&'()+,;=:@/" {
 		t[c] = true

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// This file says which file names can be asked for. All code that lists a tree,
-// opens a name of it, or writes about it in a robots.txt asks here, so that what one
-// leaves out none shows.
+// This file says which file names can be asked for. All code that lists a tree, opens a
+// name of it, or writes about it in a robots.txt asks here, so that all of it leaves
+// out the same names.
 
 // Cause is why a request or a selector was refused.
 type Cause string
@@ -39,13 +39,13 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return "refused: " + string(e.Reason) }
 
 // Path returns the file name that a selector stands for, in the form of
-// [io/fs.ValidPath]: "/a/b" and "a/b" are "a/b"; "" and "/" are ".". dir says
-// that the selector ends with a slash, so that only a directory can be meant.
+// [io/fs.ValidPath]: "/a/b" and "a/b" are "a/b"; "" and "/" are ".". dir reports
+// whether the selector ends with a slash, which only a directory's may.
 //
 // It returns a [*RefusedError] for a selector longer than [MaxRequest], with an empty
 // element ("//"), or with one that is not [Askable]: "." and "..", hidden ones
-// ("....//" too), control characters, what is no UTF-8, programs, and the sources
-// of menus. Nothing is decoded: "%2e%2e" is a name like another.
+// ("....//" too), control characters, invalid UTF-8, programs, and the sources of
+// menus. Nothing is decoded: "%2e%2e" is a name like another.
 func Path(sel string) (name string, dir bool, err error) {
 	if len(sel) > MaxRequest {
 		return "", false, &RefusedError{TooLong}
@@ -65,27 +65,27 @@ func Path(sel string) (name string, dir bool, err error) {
 // have it.
 const maxElement = 255
 
-// Askable reports whether a client can ask for a file name of which elem is an
-// element. These cannot be asked for:
+// Askable reports whether a client can ask for file names that contain elem as an
+// element. It cannot ask for:
 //
 //   - names that begin with a dot, or have a dot after a backslash, which divides
 //     elements on some systems;
-//   - control characters (of ASCII and U+0080 to U+009F), what is no UTF-8, and
-//     more than 255 bytes;
+//   - control characters (of ASCII and U+0080 to U+009F), invalid UTF-8, and more
+//     than 255 bytes;
 //   - programs, whose source is their author's: *.cgi, *.dcgi, cgi-bin, and the
 //     copies of them that an editor leaves, with a ~ at the end;
 //   - the sources of menus, whose comments are their author's: gophermap and
-//     gophertag, and such copies. An index.gph can be asked for: it is answered as a menu.
+//     gophertag, and such copies. It can ask for an index.gph, and gets a menu.
 func Askable(elem string) bool { return Refusal(elem) == "" }
 
 // AskableName reports whether each element of a file name in the form of
 // [io/fs.ValidPath] is [Askable]. The root, ".", is.
 func AskableName(name string) bool { return name == "." || refuseName(name) == "" }
 
-// IsProgram reports whether an element of a file name is that of a program, or of
-// a directory of programs, by its name alone. What follows a question mark, as in
-// the selectors of geomyidae, is an argument. The copy that an editor leaves (x.cgi~)
-// has the same source.
+// IsProgram reports whether an element of a file name names a program, or a directory
+// of programs. It ignores an argument after a question mark, as in the selectors of
+// geomyidae, and the ~ of a copy that an editor leaves (x.cgi~), which has the same
+// source.
 func IsProgram(elem string) bool {
 	elem, _, _ = strings.Cut(elem, "?")
 	elem = strings.TrimRight(elem, "~")

@@ -60,8 +60,7 @@ func Parse(line []byte) (RequestLine, error) {
 	return RequestLine{Selector: sel, Query: query, Plus: plus}, nil
 }
 
-// isPlus reports whether a second field is what a Gopher+ client wants and not a
-// query.
+// isPlus reports whether a second field is a Gopher+ field and not a query.
 func isPlus(s string) bool {
 	switch s {
 	case "":

@@ -135,7 +135,7 @@ func (u URL) authority() string {
 	return host
 }
 
-// appendEscaped escapes what RFC 3986 does not allow in a path, and '%', '?' and
+// appendEscaped escapes bytes that RFC 3986 does not allow in a path, and '%', '?' and
 // '#'.
 func appendEscaped(b []byte, s string) []byte {
 	for i := range len(s) {
