@@ -1,7 +1,7 @@
-// Package diag is what gophd has to say about a line of somebody's file: an
-// annotation, a gophermap, a robots.txt, a flag. Every package that finds
-// something wrong says it with a [Diagnostic], and everything that shows one (a
-// command, the log, -json) prints it in the same form:
+// Package diag describes findings about a line of an annotation, a gophermap or a
+// robots.txt, or about a flag. Every package that finds a problem reports it as a
+// [Diagnostic], and every output (a command, the log, -json) prints it in the same
+// form:
 //
 //	phlog/.robots:3: warning: "Disallow: /draft" matches nothing; the nearest name is /drafts/ (NO-MATCH)
 package diag

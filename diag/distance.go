@@ -1,8 +1,8 @@
 package diag
 
-// Distance counts the bytes to be changed, put in or left out to make one name of
-// another, up to a limit: it tells which name may be meant by one that is not known.
-// Names of more than 64 bytes are that far away from all others.
+// Distance counts the bytes to change, insert or remove to turn one name into another,
+// up to a limit. It helps to suggest a known name for an unknown one. For a name of
+// more than 64 bytes it returns limit.
 func Distance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit || len(a) > 64 || len(b) > 64 {
 		return limit
