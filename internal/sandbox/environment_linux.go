@@ -10,8 +10,8 @@ import (
 )
 
 // wipeEnvironment overwrites the environment in the memory of this process: the block
-// that the kernel has made, which /proc shows, and Go's copy of each variable. Of those
-// that Go and gophd go on using the copies stay.
+// that the kernel has made, which /proc shows, and Go's copy of each variable. It
+// leaves the copies of variables that Go and gophd still use.
 func wipeEnvironment() {
 	if stat, err := os.ReadFile("/proc/self/stat"); err == nil {
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])) // from the third on
@@ -37,8 +37,8 @@ func inUse(variable string) bool {
 	return false
 }
 
-// wipe overwrites memory of this process through the kernel, which refuses what is not
-// there.
+// wipe overwrites memory of this process with a system call, which fails without a
+// fault if the memory is not mapped.
 func wipe(at uintptr, n int) {
 	if n <= 0 {
 		return

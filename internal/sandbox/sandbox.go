@@ -1,14 +1,14 @@
-// Package sandbox takes rights away from the process that calls it, until its end:
-// those of root ([Identity.Become]), and ([Enter]) all use of files and of the network
-// but what it names, with Landlock (Linux 5.13), and all system calls but those that
-// serving needs, with seccomp(2) (amd64, arm64). It is of use to any server that
-// has opened its listeners and from then on only reads a few directories.
+// Package sandbox takes rights away from the calling process for good.
+// [Identity.Become] drops root's rights. [Enter] forbids all use of files and of the
+// network except the given [Paths], with Landlock (Linux 5.13), and all system calls
+// that serving does not need, with seccomp(2) (amd64, arm64). It is of use to any
+// server that has opened its listeners and from then on only reads a few directories.
 //
-// Do not use it in a program that starts others, or that opens connections: it
-// cannot any more. Where the kernel has seccomp no socket can be made, MPTCP's
-// included; Landlock alone does not see sockets that are not TCP (UDP from ABI 10
-// on), nor TCP Fast Open. The process can still stat any name, and use what is open
-// already.
+// Do not use it in a program that starts others, or that opens connections: it cannot
+// any more. Where the kernel has seccomp, the process can create no socket except Unix
+// sockets for Paths.Connect; Landlock alone does not see sockets that are not TCP (UDP
+// from ABI 10 on), nor TCP Fast Open. The process can still stat any name, and use its
+// open files.
 package sandbox
 
 import (
@@ -59,12 +59,12 @@ type Holds struct {
 	connects bool // connect(2) is allowed, for Unix sockets
 }
 
-// Files reports whether all use of files beside Paths is forbidden.
+// Files reports whether all use of files outside Paths is forbidden.
 func (h Holds) Files() bool { return h.ABI > 0 }
 
-// TCP reports whether connecting and listening again are forbidden, in each way: also
-// with a connection that was accepted. Where Unix sockets may be connected to, the
-// filter cannot tell which socket it is: that takes Landlock, too.
+// TCP reports whether the process can neither connect nor listen again, not even with
+// an accepted connection. If it may connect to Unix sockets, the filter must allow
+// connect(2) for any socket, and only Landlock forbids TCP.
 func (h Holds) TCP() bool { return h.Calls && (!h.connects || h.ABI >= abiTCP) }
 
 // Full reports whether files and system calls are restricted as gophd asks for.
@@ -91,10 +91,10 @@ var Newest = struct {
 	Config landlock.Config
 }{11, landlock.V11}
 
-// Enter forbids the whole process, all threads, all use of files beside p, new
-// sockets, other programs and other processes, as far as the kernel can, and
-// returns how far. It cannot be undone. The environment is emptied and overwritten in
-// memory: what it holds may be secret. Variables that begin with GO are only emptied;
+// Enter forbids the whole process, all threads, all use of files outside p, new
+// sockets, other programs and other processes, as far as the kernel can, and returns
+// how far. It cannot be undone. The environment is emptied and overwritten in memory:
+// what it holds may be secret. Variables that begin with GO are only emptied;
 // substrings of others must not be in use. If Landlock fails, nothing is forbidden.
 func Enter(p Paths) (Holds, error) {
 	_, _ = time.Now().Zone() // read once, late, from /usr/share/zoneinfo
@@ -178,9 +178,9 @@ func Tree(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// Around returns the directories that hold a file or directory: that of its
-// name and that of what its name leads to, without /. With them readable, the
-// file can be read also after it was replaced.
+// Around returns the directories that hold a file or directory, and its target if a
+// symbolic link leads there, without /. If they are readable, the file can be read even
+// after it was replaced.
 func Around(name string) []string {
 	dirs := []string{filepath.Dir(name)}
 	if real, err := filepath.EvalSymlinks(name); err == nil {

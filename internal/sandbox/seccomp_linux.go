@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The filter of system calls is a list of what a server does once it serves: it
-// accepts, reads, sends, watches, and makes threads. Anything else fails with EPERM,
-// and a call that is newer than the list, or clone3(2), which the list cannot look
-// into, with ENOSYS, so that the caller takes an older one. Nothing kills the process.
+// The filter lists the system calls of a running server: it accepts, reads, sends,
+// watches, and makes threads. Any other call fails with EPERM. A call that is newer
+// than the list, or clone3(2), whose arguments the filter cannot read, fails with
+// ENOSYS, so that the caller tries an older one. Nothing kills the process.
 
-// A mode is what a server does beside that.
+// A mode says what else a server does.
 type mode struct {
 	connects bool // to Unix sockets
 	stores   bool // files, as databases do
@@ -36,7 +36,7 @@ type argument struct{ half, mask, value uint32 }
 
 const all = ^uint32(0)
 
-// is returns one form for each value of an argument, after others that have to fit.
+// is returns one form for each value of an argument, after others that must fit.
 func is(half uint32, values []uint32, before ...argument) (forms [][]argument) {
 	for _, v := range values {
 		forms = append(forms, append(append([]argument(nil), before...), argument{half, all, v}))
@@ -53,8 +53,8 @@ const (
 	newest = unix.SYS_MSEAL
 )
 
-// calls returns the calls that a mode allows. What is asked for all the time and not in
-// every form comes first; kernels remember which calls are allowed in every form.
+// calls returns the calls that a mode allows. Frequent calls with checked arguments
+// come first; kernels remember which calls are allowed with any arguments.
 func calls(m mode) []allowedCall {
 	list := []allowedCall{
 		{unix.SYS_SENDTO, [][]argument{{{2 * 3, unix.MSG_FASTOPEN, 0}}}},  // which would connect, past Landlock
@@ -108,14 +108,13 @@ const (
 	offsetArgs = 16
 )
 
-// x32 marks the calls of amd64's 32-bit pointer mode, which are others under the
-// same machine.
+// x32 marks the calls of amd64's 32-bit pointer mode: other calls with the same arch.
 const x32 = 0x40000000
 
 // arch is how the kernel names this machine.
 var arch = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 
-// filter returns the program that the kernel asks at each system call. Each call of
+// filter returns the program that the kernel runs at each system call. Each call of
 // another architecture fails with EPERM.
 func filter(m mode) ([]bpf.RawInstruction, error) {
 	const allow = unix.SECCOMP_RET_ALLOW
@@ -153,8 +152,8 @@ func filter(m mode) ([]bpf.RawInstruction, error) {
 		deny, missing))
 }
 
-// filterCalls puts the filter before all threads of the process, those to come
-// included (seccomp(2), SECCOMP_FILTER_FLAG_TSYNC).
+// filterCalls applies the filter to all threads of the process, future ones included
+// (seccomp(2), SECCOMP_FILTER_FLAG_TSYNC).
 func filterCalls(m mode) error {
 	raw, err := filter(m)
 	if err != nil {
