@@ -9,7 +9,7 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// verdict is what was found in a part. It never changes.
+// verdict holds the findings of one part. It never changes.
 type verdict struct {
 	findings []Finding
 	rows     []Row
@@ -18,7 +18,7 @@ type verdict struct {
 
 const maxExamples = 10
 
-// cause is a reader that takes what a line says to a robot otherwise.
+// cause is a reader that misunderstands a line for a robot.
 type cause struct {
 	leak   bool
 	row    int
@@ -73,9 +73,8 @@ func (of *part) prove() *verdict {
 	return &a.verdict
 }
 
-// pairs asks for robots that are two of the virtual agents: what either must not fetch
-// they must not, whatever readers make of both groups together. Who takes the first group
-// alone that fits cannot be asked.
+// pairs asks for robots that are two of the virtual agents: they must not fetch
+// anything denied to either. It skips readers that obey only the first group that fits.
 func (a *asking) pairs(policies map[string]*policy) {
 	if policies[virtual[0]] == nil {
 		return
@@ -99,20 +98,20 @@ func (a *asking) pairs(policies map[string]*policy) {
 	}
 }
 
-// taker is readers that take the file alike for a robot, and compare the same.
+// taker stands for readers that take the file alike for a robot, and compare alike.
 type taker struct {
 	readers.Reader
 	matcher *readers.Matcher
 	key     uint64 // of the matcher
 	rows    []int
-	last    string // what the matcher was asked last, and the answer
+	last    string // the last form asked; allowed is the answer
 	allowed bool
 	same    *taker // one before it with the same rules
 }
 
-// takers returns how readers take the file for a robot; only those that may, if that is
-// given. Who reads for one robot alone is asked for that one, or for everybody if nobody
-// names it.
+// takers returns how readers take the file for a robot. may, if not nil, selects among
+// them. A reader for one robot alone is asked for that robot, or for everybody if the
+// part does not name it.
 func (a *asking) takers(robot string, may func(readers.Reader) bool) []*taker {
 	owned := slices.ContainsFunc(a.in.Readers, func(r readers.Reader) bool { return r.Agent == robot && robot != "" })
 	return a.takersOf(func(r readers.Reader) []robots.Rule { return r.Rules(a.parsed, robot) }, func(r readers.Reader) bool {
@@ -180,8 +179,8 @@ func (a *asking) ask(robot string, p *policy, list []*taker) {
 	}
 }
 
-// about asks about a witness in every spelling. What may be fetched is asked in the
-// canonical one.
+// about asks about a witness in every spelling, or only in the canonical one if it is
+// allowed.
 func (a *asking) about(robot string, w *witness, by *policyRule, list []*taker) {
 	denied, typ := by != nil && !by.allow, byte('0')
 	if w.dir {
@@ -204,7 +203,7 @@ func (a *asking) about(robot string, w *witness, by *policyRule, list []*taker) 
 	}
 }
 
-// spellings returns the selectors that the server answers with the same; the canonical one
+// spellings returns the selectors that the server answers alike; the canonical one
 // comes first.
 func (w *witness) spellings() []string {
 	switch {
@@ -230,8 +229,8 @@ func (a *asking) isClosed(canonical, spelling string) bool {
 	return is
 }
 
-// note notes that some readers take a selector otherwise. What befalls everybody is not
-// repeated of each robot.
+// note records that some readers misunderstand a selector. It does not repeat a finding
+// about everybody for each robot.
 func (a *asking) note(robot string, leak bool, by *policyRule, sel string, rows []int) {
 	var from source
 	if by != nil {
@@ -266,7 +265,7 @@ func (a *asking) note(robot string, leak bool, by *policyRule, sel string, rows 
 	}
 }
 
-// prefer compares what the annotations and the file state of the use of each witness.
+// prefer compares the preferences of the annotations and of the file for each witness.
 func (a *asking) prefer(robot string, p *policy) {
 	if slices.ContainsFunc(a.in.Readers, func(r readers.Reader) bool { return r.Agent == robot }) || len(p.states) == 0 && !strings.Contains(strings.ToLower(string(a.text)), "content-usage") {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// file is a robots.txt, line by line, with the robots that it names. Lines are found by
-// the top-level directory that they are about.
+// file is a parsed robots.txt, with the robots that it names. Its rules are indexed by
+// top-level directory.
 type file struct {
 	lines  []fileLine
 	groups []fileGroup // the first is the lines outside of any
@@ -21,7 +21,7 @@ type fileLine struct {
 	agent string // of a User-agent line, in lower case
 }
 
-// fileGroup is where the rules of a group stand.
+// fileGroup indexes the lines of a group.
 type fileGroup struct {
 	agents []string
 	others []int            // lines that are no rules
@@ -78,7 +78,7 @@ func pathOf(l *robots.Line) (path string, ok bool) {
 	return "", false
 }
 
-// headsOf returns how the patterns begin that readers take a rule for.
+// headsOf returns the beginnings of the patterns that readers make of a rule.
 func headsOf(l *robots.Line, rows []readers.Reader) (heads []string) {
 	path, _ := pathOf(l)
 	if l.Kind == robots.KindUsage || path != "" && readers.Plain(path) {
@@ -97,7 +97,7 @@ func headsOf(l *robots.Line, rows []readers.Reader) (heads []string) {
 	return heads
 }
 
-// index notes what a pattern is about that begins with head. Item types stand before a
+// index records a rule by the directory in its head. An item type may precede the
 // selector.
 func (g *fileGroup) index(head string, line int) {
 	if g.first < 0 {
@@ -114,8 +114,8 @@ func (g *fileGroup) index(head string, line int) {
 	}
 }
 
-// about returns the lines of a group about some top-level directories; others is whether
-// it is about all that are not in known, instead.
+// about returns the lines of a group about some top-level directories. If others is
+// true, it adds the lines about directories that are not in known.
 func (g *fileGroup) about(tops []string, others bool, known map[string]*part) (lines []int) {
 	if others {
 		for _, list := range g.heads {
@@ -137,9 +137,9 @@ func (g *fileGroup) about(tops []string, others bool, known map[string]*part) (l
 	return slices.Compact(lines)
 }
 
-// text is the file with nothing but the User-agent lines of some robots, the groups that
-// are theirs, and of the rules some lines. A group of which no line is left has one that
-// says nothing, or it would be one with the next.
+// text returns the file with only the User-agent lines of some robots and the rules in
+// keep. If a group's first rule is not kept, text writes one that denies nothing;
+// otherwise an empty group would join the next.
 func (f *file) text(robots []string, keep [][]int) []byte {
 	var b []byte
 	add := func(text string) {

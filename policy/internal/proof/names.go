@@ -15,13 +15,13 @@ type witness struct {
 	odd       bool // as a reader misreads a line: that it is kept out is no news
 }
 
-// witnesses are made of patterns alone.
+// witnesses collects selectors, made from patterns alone.
 type witnesses struct {
-	about func(top string) bool // those that are wanted
-	token string                // what nobody writes
+	about func(top string) bool // selects the directories to ask about
+	token string                // it occurs nowhere in the file
 	list  []witness
 	seen  map[string]bool
-	odd   bool // as those that are added
+	odd   bool // copied to the witnesses that are added
 }
 
 // pattern adds names that a pattern of an annotation just matches, with each star once
@@ -77,7 +77,7 @@ func (w *witnesses) pieces(pieces []string) {
 	}
 }
 
-// name adds a name, those beside it, and one below.
+// name adds a name, its neighbours, and a name below it.
 func (w *witnesses) name(name string) {
 	if name == "" {
 		return

@@ -16,7 +16,7 @@ type Note struct {
 	Err  error  // it cannot be read: its directory is denied
 }
 
-// noteText is what the bytes of a note say. It never changes.
+// noteText is a parsed note. It never changes.
 type noteText struct {
 	Note
 	sum    uint64 // of all of it
@@ -104,8 +104,8 @@ func (t *noteText) addStatement(now *noteGroup, l robots.Line) {
 	}
 }
 
-// addNames adds the robots of a User-agent line. A name with a blank is that of its first
-// word, unless another line names just that.
+// addNames adds the robots of a User-agent line. The first word of a name with a blank
+// counts as the robot, unless another line names exactly that word.
 func (g *noteGroup) addNames(value string, values []string) {
 	for word := range strings.SplitSeq(value, ",") {
 		word = strings.TrimSpace(word)
@@ -137,8 +137,8 @@ func (t *noteText) rule(value string) (r noteRule, ok bool) {
 	return r, ok
 }
 
-// patternBelow puts a pattern below a directory, in URI form. It reports whether somebody can
-// ask for what it matches: no request holds the ends of lines, nor TAB or NUL.
+// patternBelow puts a pattern below a directory, in URI form. ok is false if no request
+// can match it: requests contain no line end, TAB or NUL.
 func patternBelow(dir, value string) (p readers.Pattern, ok bool) {
 	if !strings.HasPrefix(value, "/") {
 		value = "/" + value
@@ -181,8 +181,8 @@ func decode(s string) string {
 	return string(b)
 }
 
-// localPath is the path of a value that is a URL: of a gopher URL without an item type
-// that a path follows.
+// localPath returns the path of a value that is a URL. In a gopher URL it omits an item
+// type before the path.
 func localPath(value string) string {
 	scheme, rest, ok := strings.Cut(value, "://")
 	scheme = strings.ToLower(scheme)

@@ -12,7 +12,7 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// prover is what all parts of a proof have in common.
+// prover holds the state that all parts of a proof share.
 type prover struct {
 	in       Input
 	rows     uint64 // a hash of the readers
@@ -26,7 +26,7 @@ type prover struct {
 	byTop    map[string]*part
 }
 
-// part is some top-level directories that are proven together.
+// part is a set of top-level directories that are proven together.
 type part struct {
 	*prover
 	tops   []string // sorted
@@ -36,7 +36,7 @@ type part struct {
 	text   []byte            // what the file says of it
 }
 
-// mostParts is how many parts a proof has: an edit costs the share of one.
+// mostParts bounds the parts of a proof. An edit below one directory repeats one part.
 const mostParts = 256
 
 func newProver(in Input, prev, r *Result) *prover {
@@ -108,7 +108,7 @@ func topOf(sel string) string {
 	return top
 }
 
-// assign finds out which parts treat which robots otherwise than everybody.
+// assign gives each part the robots that it treats differently from everybody.
 func (p *prover) assign(list []*part) {
 	star := p.sums(p.everyone)
 	done := map[*class]bool{}
@@ -162,8 +162,8 @@ func (p *prover) about(top string, list []*part, of map[*part]bool) {
 	}
 }
 
-// sums returns hashes of what some groups say together, by top-level directory: "" for
-// what is about several.
+// sums returns hashes of the lines of some groups, by top-level directory; "" is for
+// lines about several directories.
 func (p *prover) sums(groups []int) map[string]uint64 {
 	sums := map[string]uint64{}
 	for _, i := range groups {
@@ -186,7 +186,7 @@ func (p *prover) sum(lines []int) (sum uint64) {
 	return sum
 }
 
-// key is the same for parts of which the same is found.
+// key returns a hash of everything that the findings of a part depend on.
 func (of *part) key() uint64 {
 	key := mix(of.rows, hashOf(append([]string{string(of.text), fmt.Sprint(of.others)}, of.tops...)...))
 	if of.others {
@@ -219,8 +219,8 @@ func (of *part) wants(top string) bool {
 	return of.byTop[top] == of
 }
 
-// witnesses makes the witnesses of the part; tooMany are the directories of which too
-// many pairs meet.
+// witnesses makes the witnesses of the part. tooMany lists the directories with more
+// than MaxPairs pairs of patterns.
 func (of *part) witnesses() (list []witness, tooMany []string) {
 	w := &witnesses{about: of.wants, token: of.token, seen: map[string]bool{}}
 	byTop := map[string]*patterns{"": {}}
@@ -266,8 +266,8 @@ func (of *part) witnesses() (list []witness, tooMany []string) {
 	return w.list, tooMany
 }
 
-// pattern adds the names of a pattern, and the pattern for pairs. What the root says of
-// several directories is asked of names in each.
+// pattern adds the names of a pattern, and the pattern for pairs. A root's pattern
+// about several directories adds names in each.
 func (of *part) pattern(w *witnesses, byTop map[string]*patterns, top string, r *noteRule) {
 	head := r.Pieces[0]
 	if top != "" || of.others {
@@ -294,7 +294,7 @@ func (of *part) pattern(w *witnesses, byTop map[string]*patterns, top string, r 
 	}
 }
 
-// patterns are rules that are put together in pairs.
+// patterns holds rules that are compared in pairs.
 type patterns struct {
 	list  [2][]*noteRule // Disallow and Allow
 	globs [2][]*noteRule // those with stars, or an end
@@ -322,9 +322,9 @@ func (r *noteRule) side() int {
 	return 0
 }
 
-// pairs adds names that an Allow and a Disallow match both, or two preferences: of rules
-// of a directory, and of one of its with one of the root. It reports whether all pairs
-// were looked at.
+// pairs adds names that both an Allow and a Disallow match, or two preferences. At
+// least one of the two rules is in this directory; the other may be in the root. It
+// returns false if there are more than MaxPairs pairs.
 func (s *patterns) pairs(root *patterns, top string, w *witnesses) bool {
 	n := 0
 	meet := func(a, b *noteRule) {

@@ -6,8 +6,8 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// What two patterns have in common. A pattern is written as bytes, with a star where any
-// bytes may stand; other stars are escaped in URI form.
+// Patterns are compared as text, with a star where any bytes may stand; literal stars
+// are escaped in URI form.
 
 func starred(p readers.Pattern) string {
 	text := strings.Join(p.Pieces, "*")
@@ -17,16 +17,16 @@ func starred(p readers.Pattern) string {
 	return text
 }
 
-// covers reports whether a matches all that b matches: it does if it matches b itself,
-// where a star of b is a byte that no other star is.
+// covers reports whether a matches everything b matches. It matches a against the text
+// of b, whose stars count as a byte that no name contains.
 func covers(a, b *readers.Pattern) bool {
 	return strings.HasPrefix(b.Pieces[0], a.Pieces[0][:min(len(a.Pieces[0]), len(b.Pieces[0]))]) && a.Match(starred(*b))
 }
 
-// isLiteral reports whether a pattern is the beginning of what it matches.
+// isLiteral reports whether a pattern is a plain prefix.
 func isLiteral(p *readers.Pattern) bool { return len(p.Pieces) == 1 && !p.Whole }
 
-// mayMeet reports whether some selector is matched by both.
+// mayMeet reports whether some selector matches both patterns.
 func mayMeet(a, b *readers.Pattern) bool {
 	if !compatible(a.Pieces[0], b.Pieces[0]) {
 		return false
@@ -37,8 +37,8 @@ func mayMeet(a, b *readers.Pattern) bool {
 // compatible reports whether one text begins with the other.
 func compatible(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
 
-// meeting is two patterns side by side. ends holds true where what is left of both from
-// two places on can match the same.
+// meeting compares two patterns. ends is true at a pair of places if the rests of both
+// patterns can match the same text.
 type meeting struct {
 	same string // how both begin
 	a, b string
@@ -126,10 +126,9 @@ func contains(list []string, text string) bool {
 	return false
 }
 
-// below returns what of a Disallow is left below an Allow: patterns that are longer, and
-// match below it what the Disallow matches. nothing is true if it matches all there, or
-// if it cannot be told. An Allow with stars is only taken if stars says so; of it the
-// last piece counts.
+// below returns patterns, longer than an Allow, for the names below it that a Disallow
+// matches. nothing is true if the Disallow matches all of them, or if this is unknown.
+// Allows with stars are handled only if stars is true, and then by their last piece.
 func below(deny, allow *readers.Pattern, stars bool) (rest []readers.Pattern, nothing bool) {
 	if allow.Whole || len(allow.Pieces) > 1 && !stars || !strings.HasPrefix(allow.Pieces[0], deny.Pieces[0]) {
 		return nil, true

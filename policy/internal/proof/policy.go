@@ -9,7 +9,7 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// annotation is what the notes of one directory say; several notes may lie in it.
+// annotation holds the notes of one directory.
 type annotation struct {
 	dir    string
 	denied bool   // as a whole
@@ -57,7 +57,7 @@ type policyRule struct {
 // shutSize is larger than any pattern.
 const shutSize = 1 << 30
 
-// policy is what some annotations say to a robot.
+// policy holds the rules and preferences of some annotations for one robot.
 type policy struct {
 	rules   []*policyRule
 	opens   map[string][]*policyRule // the Allows of each directory
@@ -118,7 +118,7 @@ func (p *policy) take(a *annotation, robot string) (rules []*policyRule) {
 	return rules
 }
 
-// guard carries what an Allow must not undo below it, or strikes the Allow.
+// guard repeats, below an Allow, the Disallows that it must not undo, or strikes it.
 func (p *policy) guard(allow *policyRule, above []*policyRule) {
 	var carried []*policyRule
 	for _, d := range above {
@@ -145,8 +145,8 @@ func (p *policy) exempt(d, allow *policyRule) bool {
 	})
 }
 
-// guardPrograms drops the lines about programs that an Allow speaks of by name, and
-// carries the others below the Allows that may open what they deny.
+// guardPrograms drops the lines about programs that an Allow names, and repeats the
+// others below the Allows that may undo them.
 func (p *policy) guardPrograms() {
 	var allows, carried []*policyRule
 	for _, r := range p.rules {
@@ -186,7 +186,7 @@ func programOf(p *readers.Pattern) string {
 	return strings.TrimSuffix(strings.TrimSuffix(last, "/"), "%3F")
 }
 
-// ofProgram reports whether a pattern is that of a program, or ends in its extension.
+// ofProgram reports whether a pattern names a program, or ends in its extension.
 func ofProgram(p *readers.Pattern, of string) bool {
 	last := p.Pieces[len(p.Pieces)-1]
 	for _, end := range []string{"", "/", "%3F"} {
@@ -201,9 +201,8 @@ func ofProgram(p *readers.Pattern, of string) bool {
 	return false
 }
 
-// ready makes the rules that are left ready to be asked. Of those of the same length the
-// first is said to decide: what is carried comes behind what is written, and what a
-// program answers last.
+// ready prepares the matchers. Of equally long rules the first one is reported: written
+// rules come before carried ones, and programs come last.
 func (p *policy) ready() {
 	rank := func(r *policyRule) (n int) {
 		if r.carried {
@@ -239,8 +238,8 @@ func (p *policy) decide(form string) *policyRule {
 	return nil
 }
 
-// strikes returns which Allows of virtual agents do not count: those of one that a
-// Disallow of another forbids, since a robot may be both. They depend on all annotations.
+// strikes returns the Allows of virtual agents that do not count: a Disallow of another
+// agent forbids them, since a robot may be both. They depend on all annotations.
 func strikes(list []*annotation, programs []readers.Pattern) map[string]map[source]bool {
 	all, denies := map[string]*policy{}, map[string]byHead{}
 	struck := map[string]map[source]bool{}
@@ -275,7 +274,7 @@ func (p *policy) forbids(denies byHead, allow *policyRule, struck map[source]boo
 	})
 }
 
-// without leaves out what was struck for a robot.
+// without omits the Allows that are struck for a robot.
 func (p *policy) without(struck map[source]bool) *policy {
 	for _, r := range p.rules {
 		r.struck = r.struck || r.allow && struck[r.source]
@@ -284,7 +283,7 @@ func (p *policy) without(struck map[source]bool) *policy {
 	return p
 }
 
-// byHead is rules by their first pieces.
+// byHead indexes rules by their first pieces.
 type byHead struct {
 	rules []*policyRule
 	from  map[string]int // the first rule that begins so
@@ -304,8 +303,8 @@ func (p *policy) denies() byHead {
 	return b
 }
 
-// any reports whether something holds for a rule of which the first piece begins as a text
-// does, or the reverse.
+// any reports whether holds is true for a rule whose first piece begins with head, or
+// with which head begins.
 func (b byHead) any(head string, holds func(*policyRule) bool) bool {
 	for n := range len(head) {
 		if i, ok := b.from[head[:n]]; ok {
@@ -325,9 +324,9 @@ func (b byHead) any(head string, holds func(*policyRule) bool) bool {
 	return false
 }
 
-// prefers returns what is preferred for what a selector in URI form leads to, and the
-// line of each key: that of the longest path that states it, n on a tie. What an
-// annotation above states of a key by name holds against what one below states for all.
+// prefers returns the line that states each key for a selector in URI form: the longest
+// path, n on a tie. If an annotation above names the robot and states a key, general
+// lines below do not count for that key.
 func (p *policy) prefers(form string) map[string]*policyRule {
 	by := map[string]*policyRule{}
 	found := p.stated.Matching(form)
@@ -349,7 +348,7 @@ func (p *policy) prefers(form string) map[string]*policyRule {
 	return by
 }
 
-// programLines are what is denied for programs.
+// programLines returns the patterns that deny programs.
 func programLines(programs []string) (list []readers.Pattern) {
 	for _, p := range programs {
 		for _, end := range []string{"$", "/", "?"} {

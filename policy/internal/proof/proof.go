@@ -1,16 +1,16 @@
 // Package proof compares a robots.txt with the annotations that it was made of.
 //
-// It reads the bytes of the annotations itself, works out what the policy is, and asks
-// models of readers ([readers.Reader]) about witnesses: selectors made from the patterns
-// of both sides alone. It knows no tree, and shares nothing with what wrote the file.
+// It reads the bytes of the annotations itself, works out the policy, and asks models
+// of readers ([readers.Reader]) about witnesses: selectors made from the patterns of
+// both sides alone. It knows no tree, and shares no code with the compiler.
 //
 //	annotations ─ note.go: rules ─ policy.go: what counts for a robot ─┐
 //	patterns of both ─ names.go: witnesses ────────────────────────────┼─ ask.go: findings
 //	robots.txt ─ file.go: lines about a part ─ readers: what each takes ┘
 //
-// What the file says of a top-level directory depends on the root's rules, those of the
-// directory, and the lines about it: it is proven for some of them at a time (part.go),
-// and taken over from an earlier proof while these are the same.
+// The findings about a top-level directory depend on the root's rules, the directory's
+// rules and the lines about it. Several directories are proven together (part.go).
+// While these inputs are unchanged, the findings of an earlier proof are reused.
 package proof
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// Input is a file and what it was made of.
+// Input is a file with its sources.
 type Input struct {
 	Notes    []Note
 	Programs []string         // as the compiler takes them
@@ -34,7 +34,7 @@ type Input struct {
 	Closed func(canonical, spelling string) bool
 }
 
-// Finding is where a reader does not take the file as the annotations say.
+// Finding is a line that a reader does not take as the annotations mean it.
 type Finding struct {
 	Leak     bool   // denied, but taken as allowed; else the reverse
 	Reader   string // the name of a row, or [Preferences]
@@ -46,7 +46,7 @@ type Finding struct {
 	Examples []string // up to ten, as they are asked
 }
 
-// Row is what one reader makes of the file.
+// Row counts the findings about one reader.
 type Row struct {
 	Reader     string
 	Selectors  int // questions, for all robots together
@@ -54,27 +54,27 @@ type Row struct {
 	OverBlocks int
 }
 
-// Preferences is the name of the row and of the findings about Content-Usage. A leak is a
-// path of which the file permits more than the annotations, an over-block one of which it
-// states something else.
+// Preferences is the name of the row and of the findings about Content-Usage. In a leak
+// the file permits more than the annotations; in an over-block it states something
+// else.
 const Preferences = "preferences"
 
-// Result is what a proof has found. It never changes.
+// Result is the result of a proof. It never changes.
 type Result struct {
 	Findings []Finding // leaks first, then by file, line, reader and robot
 	Rows     []Row     // one for each reader, then Preferences
-	TooMany  []string  // top-level directories of which more than [MaxPairs] pairs of patterns meet
+	TooMany  []string  // top-level directories with more than [MaxPairs] pairs of patterns
 
 	notes map[[2]string]*noteText
 	parts map[uint64]*verdict
 }
 
-// MaxPairs is how many pairs of patterns of a top-level directory are looked at.
+// MaxPairs bounds the pairs of patterns that are compared in a top-level directory.
 const MaxPairs = 100_000
 
-// Check compares in.File with the annotations. What prev has found is taken over where
-// nothing has changed; the findings are the same without it. It may be used by others
-// meanwhile.
+// Check compares in.File with the annotations. It reuses the findings of prev about
+// unchanged parts; the result is the same without them. prev may be in use
+// concurrently.
 func Check(in Input, prev *Result) *Result {
 	if in.Readers == nil {
 		in.Readers = readers.All()
@@ -100,7 +100,7 @@ func Check(in Input, prev *Result) *Result {
 	return r
 }
 
-// annotations reads the notes, those that prev has read already from it.
+// annotations reads the notes, and takes unchanged ones from prev.
 func (r *Result) annotations(in Input, prev *Result) []*annotation {
 	shut := map[string]string{} // the note that is reported, by directory
 	for _, dir := range in.Shut {
@@ -166,7 +166,7 @@ func within(sel string, dirs map[string]string) (dir string, ok bool) {
 	return "", false
 }
 
-// add adds what was found in a part.
+// add adds the findings about a part.
 func (r *Result) add(v *verdict) {
 	for i := range v.rows {
 		r.Rows[i].Selectors += v.rows[i].Selectors
@@ -177,7 +177,7 @@ func (r *Result) add(v *verdict) {
 	r.TooMany = append(r.TooMany, v.tooMany...)
 }
 
-// sort puts findings about the same together, and in order.
+// sort merges findings about the same line, reader and robot, and orders them.
 func (r *Result) sort() {
 	order := func(a, b Finding) int {
 		if a.Leak != b.Leak {

@@ -11,7 +11,7 @@ import (
 // class is robots that the annotations and the file treat alike.
 type class struct {
 	names  []string        // sorted
-	asked  []string        // those that are asked about: the first, and those whose names hold that of another class
+	asked  []string        // the first, and each name that contains a name of another class
 	groups []int           // of the file
 	named  map[string]bool // by annotations in these top-level directories; "": in the root
 }
@@ -31,7 +31,7 @@ func hashOf(texts ...string) uint64 {
 	return h.Sum64()
 }
 
-// classes sorts the robots that annotations or the file name.
+// classes groups the robots that annotations or the file name.
 func classes(list []*annotation, f *file, rows []readers.Reader) map[string]*class {
 	ways, named := map[string]uint64{}, map[string]map[string]bool{}
 	for i, a := range list {
