@@ -1,8 +1,8 @@
 package oracle
 
-// Case is a site on which one sentence of the policy can be seen, and what it says
-// there: a robot, then selectors that it may (+) or may not (-) fetch. A word with an
-// equals sign is a preference about the selector before it.
+// Case is a site that shows one sentence of the policy. Each Want is a robot, then
+// selectors that it may (+) or must not (-) fetch. A word with an equals sign is a
+// preference about the selector before it.
 type Case struct {
 	Name string
 	Site

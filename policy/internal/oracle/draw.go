@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Site is annotations, what programs answer, and the names that patterns are made of.
+// Site holds annotations, programs, and the names that patterns are made of.
 type Site struct {
 	Notes    []Note
 	Programs []string
@@ -48,7 +48,7 @@ var (
 	usages = []string{"train-ai=y", "train-ai=n", "search=y", "search=n", "ai-use=n", "train-ai=n, search=y", "train-ai=y, search=n", "search=y, ai-use=y", "train-ai=n;x=1", "train-ai=no", "train-ai=n, ((("}
 )
 
-// Draw draws a site. Each is about a few things, so that those meet.
+// Draw draws a site with few names, so that its patterns meet.
 func Draw(rnd *rand.Rand) (s Site) {
 	pool := plain
 	if rnd.IntN(3) == 0 {
@@ -164,8 +164,8 @@ func (d drawer) pattern(few []string) string {
 	return strings.ToValidUTF8(strings.TrimSpace(value), "")
 }
 
-// Selectors lists what is worth asking: names just matched by each rule, its
-// neighbours, and names that two rules match. They are canonical.
+// Selectors lists canonical selectors to ask about: names that each rule just matches,
+// their neighbours, and names that two rules match.
 func (p *Policy) Selectors() (list []string) {
 	seen := map[string]bool{}
 	add := func(uri string) {

@@ -8,14 +8,14 @@ import (
 )
 
 // Fault is a way in which a robots.txt can be wrong. Spoil returns the file that a
-// compiler with the fault would write for a site, given what a right one writes; it may
-// be the right one where the site has nothing for the fault to spoil.
+// compiler with the fault would write for a site; right is a correct compiler. If the
+// site has nothing to spoil, the file may be right.
 type Fault struct {
 	Name  string
 	Spoil func(rnd *rand.Rand, s Site, right func(Site) string) string
 }
 
-// Faults lists what a proof has to find.
+// Faults lists the faults that a proof must find.
 var Faults = []Fault{
 	{"a Disallow is dropped", lines(`^Disallow: `, "")},
 	{"an Allow is dropped", lines(`^Allow: `, "")},
@@ -66,7 +66,7 @@ var Faults = []Fault{
 	{"ties are won by a $", lines(`^Disallow: ([^*$\n]+)$`, "Disallow: $1\nAllow: $1\nDisallow: $1$$")},
 }
 
-// lines changes what an expression finds in one line of the file.
+// lines replaces the matches of an expression in one line of the file.
 func lines(expr, with string) func(*rand.Rand, Site, func(Site) string) string {
 	re := regexp.MustCompile(expr)
 	return func(rnd *rand.Rand, s Site, right func(Site) string) string {
@@ -87,14 +87,14 @@ func lines(expr, with string) func(*rand.Rand, Site, func(Site) string) string {
 	}
 }
 
-// all changes what an expression finds anywhere in the file.
+// all replaces the matches of an expression in the whole file.
 func all(expr, with string) func(*rand.Rand, Site, func(Site) string) string {
 	return func(_ *rand.Rand, s Site, right func(Site) string) string {
 		return regexp.MustCompile(expr).ReplaceAllString(right(s), with)
 	}
 }
 
-// each changes what an expression finds in the annotations before the file is written.
+// each replaces the matches of an expression in the annotations.
 func each(expr, with string) func(*rand.Rand, Site, func(Site) string) string {
 	re := regexp.MustCompile(expr)
 	return func(_ *rand.Rand, s Site, right func(Site) string) string {

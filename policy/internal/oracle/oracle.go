@@ -1,6 +1,6 @@
-// Package oracle is the policy once more: what annotations say together, sentence by
-// sentence and by brute force. It shares no code with what it is compared with, and
-// draws the annotations of tests.
+// Package oracle computes the policy a second time, sentence by sentence and by brute
+// force, to test the compiler and the proof. It shares no code with them, and draws the
+// annotations of tests.
 package oracle
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Note is an annotation. The fields are those of policy.Annotation.
+// Note is an annotation, with the same fields as policy.Annotation.
 type Note struct {
 	Dir  string // canonical selector of its directory, with both slashes
 	File string
@@ -16,9 +16,9 @@ type Note struct {
 	Err  error
 }
 
-// Verdict is whether a robot may fetch a selector, and the line that decides. Line 0
-// with a File is a directory that is denied as a whole, without a File it is what a
-// program answers; where no rule matches, it is allowed and both are empty.
+// Verdict says whether a robot may fetch a selector, and which line decides. If Line is
+// 0, File names the annotation of a directory denied as a whole; if File is empty, too,
+// a program answers, or (if Allowed) no rule matches.
 type Verdict struct {
 	Allowed bool
 	File    string
@@ -26,7 +26,7 @@ type Verdict struct {
 	Pattern string // of the rule that decides, below its directory
 }
 
-// Policy is what annotations say together.
+// Policy is the combined policy of all annotations.
 type Policy struct {
 	sheets   []sheet // of the directories, those above first
 	programs []string
@@ -91,13 +91,13 @@ func (p *Policy) Robots() (list []string) {
 // Virtual are the kinds of robots that Gemini's companion specification names.
 var Virtual = []string{"archiver", "indexer", "researcher", "webproxy"}
 
-// Rules are those that count for one robot.
+// Rules holds the rules that count for one robot.
 type Rules struct {
 	policy *Policy
 	list   []*rule
 }
 
-// For returns the rules for a robot, given in lower case; "*" is everybody that no
+// For returns the rules for a robot, given in lower case; "*" stands for robots that no
 // annotation names.
 func (p *Policy) For(robot string) Rules {
 	named := func(v string) bool { return slices.Contains(p.Robots(), v) }
@@ -133,7 +133,7 @@ func (p *Policy) For(robot string) Rules {
 	return Rules{p, lists[robot]}
 }
 
-// rules are what counts for a robot before virtual agents are put beside each other.
+// rules returns the rules for a robot, before virtual agents strike each other's.
 func (p *Policy) rules(robot string) (kept []*rule) {
 	var guards []*rule // denials that an Allow further down must not undo
 	for _, s := range p.sheets {
@@ -171,7 +171,7 @@ func (p *Policy) rules(robot string) (kept []*rule) {
 	return append(kept, p.answers(kept)...)
 }
 
-// answers are the denials of what programs answer.
+// answers returns the rules that deny programs.
 func (p *Policy) answers(kept []*rule) (lines []*rule) {
 	for _, program := range p.programs {
 		text, isExt := strings.CutPrefix(program, "/*")
@@ -239,7 +239,7 @@ func (r Rules) Decide(sel string) Verdict {
 	return Verdict{best.allow, best.file, best.line, best.text}
 }
 
-// Preferences returns the value (y or n) of each key stated of a canonical selector.
+// Preferences returns the value (y or n) of each key for a canonical selector.
 func (p *Policy) Preferences(robot, sel string) map[string]string {
 	states, longest, named := map[string]string{}, map[string]int{}, map[string]bool{}
 	for _, s := range p.sheets {
@@ -260,9 +260,9 @@ func (p *Policy) Preferences(robot, sel string) map[string]string {
 	return states
 }
 
-// undoes reports whether an Allow may let in what a Disallow above keeps out, given
-// what counts so far, and no Allow of the Disallow's own annotation (with sameDir; else
-// none at all) covers all that this one matches.
+// undoes reports whether an Allow may open something that a Disallow above denies. It
+// may not if an Allow in kept covers it; with sameDir, only Allows of the Disallow's
+// own annotation count.
 func (r *rule) undoes(d *rule, kept []*rule, sameDir bool) bool {
 	return len(r.text) >= len(d.text) && r.meets(d) && !slices.ContainsFunc(kept, func(c *rule) bool {
 		return c.allow && (c.dir == d.dir || !sameDir) && len(c.text) >= len(d.text) && covers(c.text, r.text)

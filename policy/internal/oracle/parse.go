@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sheet is what is said in one directory.
+// sheet holds the groups of one directory.
 type sheet struct {
 	dir    string
 	groups []group
@@ -28,8 +28,8 @@ type rule struct {
 	line         int
 }
 
-// count returns the lines of a kind that count for a robot: its own, if there are
-// any, else those for all.
+// count returns the lines of a kind that count for a robot: its own, or else the
+// general ones.
 func (s sheet) count(robot string, kind func(*rule) bool) (own bool, list []*rule) {
 	var all []*rule
 	for _, g := range s.groups {
@@ -126,7 +126,7 @@ func parse(n Note) (groups []group) {
 var token = regexp.MustCompile(`^[A-Za-z0-9_.-]*`)
 
 // robotOf returns the robot that a word of a User-agent line names, in lower case: "*"
-// for everybody, "" for nobody. It is whole unless a blank stands in it.
+// for everybody, "" for none. It is whole unless a blank stands in it.
 func robotOf(word string) (name string, whole bool) {
 	word = strings.TrimSpace(word)
 	if strings.HasPrefix(word+" ", "* ") {
@@ -135,10 +135,10 @@ func robotOf(word string) (name string, whole bool) {
 	return strings.ToLower(token.FindString(word)), !strings.Contains(word, " ")
 }
 
-// keys are those of the table of preferences; others state nothing.
+// keys lists the keys in the table of preferences; other keys state nothing.
 const keys = " search train-ai ai-use ai train-genai genai tdm bots all "
 
-// dictionary reads what a preference states; nil if it is no dictionary, or states nothing.
+// dictionary parses a preference; nil if it is no dictionary, or states nothing.
 func dictionary(value string) map[string]string {
 	states := map[string]string{}
 	for item := range strings.SplitSeq(value, ",") {

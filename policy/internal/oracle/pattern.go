@@ -20,8 +20,8 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// place puts a pattern below a directory, in URI form. It is "" if it holds a byte that
-// nobody can ask for.
+// place puts a pattern below a directory, in URI form. It returns "" if no request can
+// contain one of its bytes.
 func place(dir, pattern string) string {
 	if !strings.HasPrefix(pattern, "/") {
 		pattern = "/" + pattern
@@ -116,13 +116,12 @@ func Meet(p, q string) (string, bool) {
 	return walk(0, 0)
 }
 
-// covers reports whether a pattern matches all that another does. A byte that stands in
-// no pattern takes the place of the other's stars: what lets that pass lets everything
-// pass.
+// covers reports whether c matches everything a matches. It replaces the stars of a
+// with a byte that stands in no pattern: only a star of c matches that byte.
 func covers(c, a string) bool { return Match(c, strings.ReplaceAll(tokens(a), "*", "\n")) }
 
-// remains returns what is left of a pattern behind literal text: put behind it, that
-// matches what the pattern matches below the text. ok is false if that is everything.
+// remains returns the rests of d behind literal text: a name that begins with text and
+// matches d continues with a match of a rest. ok is false if every such name matches d.
 func remains(d, text string) (rest []string, ok bool) {
 	star := ""
 	for _, r := range behind(d, text) {
@@ -130,7 +129,7 @@ func remains(d, text string) (rest []string, ok bool) {
 			return nil, false
 		}
 		if r[0] == '*' && (star == "" || len(r) < len(star)) {
-			star = r // what the last star reached matches holds all that those before it do
+			star = r // the shortest one covers all the others
 		}
 	}
 	for _, r := range behind(d, text) {
