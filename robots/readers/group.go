@@ -9,7 +9,7 @@ import (
 	"github.com/gophd/gophd/robots"
 )
 
-// lineGroup is what a reader takes for one.
+// lineGroup is a group of a file as a reader sees it.
 type lineGroup struct {
 	names []string // as the reader compares them; none: rules before the first User-agent line
 	rules []robots.Rule
@@ -18,7 +18,8 @@ type lineGroup struct {
 // hasAll reports whether the group is for everybody.
 func (g *lineGroup) hasAll() bool { return slices.Contains(g.names, "*") }
 
-// grouping is what groups depend on: readers for which it is the same share them.
+// grouping holds the settings that determine groups; readers with equal ones share
+// them.
 type grouping struct {
 	dialect robots.Dialect
 	groups  bool
@@ -32,8 +33,8 @@ func (r Reader) grouping() grouping {
 	return grouping{r.Dialect, r.Groups, r.Names, r.Blank, r.Ends, r.Python}
 }
 
-// groups returns the groups of a file. Of a reader for which blank lines end groups one
-// without any field behind its User-agent lines does not count.
+// read returns the groups of a file. If blank and python are set, a group without any
+// field after its User-agent lines does not count.
 func (by grouping) read(f *robots.File) (list []lineGroup) {
 	now := -1       // the group that lines belong to
 	named := false  // the next User-agent line joins it
@@ -80,8 +81,8 @@ func (by grouping) read(f *robots.File) (list []lineGroup) {
 	return list
 }
 
-// name is the name of a User-agent line as it is compared, in lower case but for
-// [ValueOrPart].
+// name returns the name of a User-agent line as it is compared: in lower case, except
+// for [ValueOrPart].
 func (by grouping) name(value string) string {
 	switch {
 	case by.names == ValueOrPart:
@@ -97,8 +98,8 @@ func (by grouping) name(value string) string {
 	return strings.ToLower(value)
 }
 
-// lines returns the lines of a file. To Python more bytes end lines and are blank, and
-// no field is forgiven a mistake.
+// lines returns the lines of a file. Python knows more line ends and blanks. Like
+// readers that compare names by [Value], it forgives no misspelt field.
 func (by grouping) lines(f *robots.File) iter.Seq[robots.Line] {
 	if !by.python && by.names != Value {
 		return f.Lines()
@@ -117,7 +118,7 @@ func (by grouping) lines(f *robots.File) iter.Seq[robots.Line] {
 	}
 }
 
-// split returns a line as Python takes it: as several, if it holds more ends of lines.
+// split returns a line as Python takes it: as several, if it has other line ends.
 func (by grouping) split(l robots.Line) (parts []robots.Line) {
 	if by.python {
 		l.Value = strings.TrimFunc(l.Value, isPythonSpace)
@@ -186,8 +187,8 @@ func (r Reader) choose(groups []lineGroup, robot string) (rules []robots.Rule) {
 	return rules
 }
 
-// chooseByKey follows CPython's reader since 3.13.x: groups are kept by the name, those
-// of the same name as one, which is for the names that all of them have.
+// chooseByKey follows CPython's reader since 3.13.x. It merges groups that share a
+// name; the merged group is for the names that all of them have.
 func chooseByKey(groups []lineGroup, robot string) []robots.Rule {
 	var order []string
 	byName := map[string]*lineGroup{}

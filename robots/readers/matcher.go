@@ -10,30 +10,30 @@ import (
 	"github.com/gophd/gophd/robots"
 )
 
-// Matcher is rules that are ready to be asked. It never changes. Rules are sorted by the
-// first pieces of their patterns: those that are beginnings of a form are found from the
-// longest to the shortest.
+// Matcher holds rules for fast decisions. It never changes. Rules are sorted by the
+// first pieces of their patterns. A lookup visits the first pieces that begin the form,
+// from the longest to the shortest.
 type Matcher struct {
 	reader Reader
 	rules  []MatchRule
 	heads  []firstPiece
 }
 
-// MatchRule is a pattern with what it says. Of a file Ref is the number of its line.
+// MatchRule is a pattern that allows or denies. In a file, Ref is the line number.
 type MatchRule struct {
 	Pattern
 	Allow bool
 	Ref   int
 }
 
-// firstPiece is where the rules stand that begin so.
+// firstPiece is the range of the rules that begin with text.
 type firstPiece struct {
 	text     string
 	from, to int
 	shorter  int // the longest first piece that is a proper beginning of this one; -1 if there is none
 }
 
-// Matcher makes rules of a file ready to be asked.
+// Matcher prepares rules of a file for decisions.
 func (r Reader) Matcher(rules []robots.Rule) *Matcher {
 	list := make([]MatchRule, 0, len(rules))
 	for i, rule := range rules {
@@ -47,7 +47,7 @@ func (r Reader) Matcher(rules []robots.Rule) *Matcher {
 	return r.NewMatcher(list)
 }
 
-// NewMatcher makes patterns ready to be asked. It takes the list for its own.
+// NewMatcher prepares patterns for decisions. It keeps and sorts the list.
 func (r Reader) NewMatcher(list []MatchRule) *Matcher {
 	m := &Matcher{reader: r, rules: list}
 	slices.SortStableFunc(m.rules, func(a, b MatchRule) int {
@@ -68,8 +68,8 @@ func (r Reader) NewMatcher(list []MatchRule) *Matcher {
 	return m
 }
 
-// Find returns the rule that decides about a form of a selector, nil if none matches; of
-// equal ones that with the smallest Ref.
+// Find returns the rule that decides about a form of a selector, or nil if none
+// matches. Among equal rules the smallest Ref wins.
 func (m *Matcher) Find(form string) (best *MatchRule) {
 	size := 0
 	m.each(form, func(rule *MatchRule, n int) {
@@ -132,8 +132,8 @@ func (m *Matcher) AllowedAs(typ byte, selector string) bool {
 	return always || !slices.ContainsFunc(forms, func(form string) bool { return !m.Permits(form) })
 }
 
-// Compared returns what the reader compares for a selector, and whether that is always
-// allowed.
+// Compared returns the forms that the reader compares for a selector. always is true if
+// the reader always allows it.
 func (r Reader) Compared(typ byte, selector string) (forms []string, always bool) {
 	if r.Web {
 		if selector = robots.PathOf(selector); selector == "/robots.txt" {
@@ -160,8 +160,8 @@ func (f Form) Of(sel string) string {
 	return string(f.Append(nil, sel))
 }
 
-// Key is the same for matchers that answer alike whatever form they are asked: where
-// nothing is allowed neither the order of rules nor their sizes matter.
+// Key is equal for matchers that answer alike for every form. If no rule allows,
+// neither order nor size of the rules matters.
 func (m *Matcher) Key() uint64 {
 	keys := make([]string, 0, len(m.rules))
 	ordered := slices.ContainsFunc(m.rules, func(rule MatchRule) bool { return rule.Allow })

@@ -8,7 +8,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// What readers compare: forms of a selector, and what each makes of a pattern.
+// This file has the forms of a selector, and the patterns that readers compare.
 
 // Form is a way to write a selector before it is compared.
 type Form uint8
@@ -82,8 +82,8 @@ func appendQuoted(b []byte, s string) []byte {
 	return b
 }
 
-// unquote decodes percent escapes as Python does: what is no UTF-8 then becomes
-// U+FFFD, and malformed escapes stand.
+// unquote decodes percent escapes as Python does: invalid UTF-8 becomes U+FFFD, and
+// malformed escapes stay as they are.
 func unquote(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -103,9 +103,8 @@ func appendDecoded(b []byte, s string) []byte {
 	return b
 }
 
-// requote appends a path with its query as CPython writes it since 3.13.x: decoded and
-// quoted again, but for the bytes in keep, which stand where they stand. Those that
-// separate the parts of a query do so behind a "?" alone.
+// requote appends a path and its query as CPython writes them since 3.13.x: decoded and
+// quoted again, except for the bytes in keep. In the path, = and & are not kept.
 func requote(b []byte, s, keep string) []byte {
 	path, query, ok := strings.Cut(s, "?")
 	b = requotePart(b, path, strings.Trim(keep, "=&"))
@@ -129,7 +128,7 @@ func requotePart(b []byte, s, keep string) []byte {
 	return b
 }
 
-// pathOfURL is what CPython since 3.13.x leaves of a URL: not the scheme, nor the host.
+// pathOfURL removes scheme and host from a URL as CPython does since 3.13.x.
 func pathOfURL(s string) string {
 	s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.TrimLeft(s, controls))
 	if scheme, rest, ok := strings.Cut(s, ":"); ok && isWord(scheme) {
@@ -151,8 +150,8 @@ func pathOfURL(s string) string {
 
 const controls = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "
 
-// unparsed is what is left of a URL that CPython took apart and put together
-// again: empty parts go with their mark, and the scheme, if cut says so.
+// unparsed returns a URL after CPython has split and joined it: empty parts lose their
+// mark. If cut is true, the scheme is removed.
 func unparsed(s string, cut bool) string {
 	s = strings.TrimLeft(s, controls)
 	params := true
@@ -172,7 +171,7 @@ func unparsed(s string, cut bool) string {
 	return s + query + fragment
 }
 
-// cutMark cuts s before a mark; what comes after is empty if it is the mark alone.
+// cutMark cuts s before a mark; after is empty if it would be the mark alone.
 func cutMark(s string, mark byte) (before, after string) {
 	i := strings.IndexByte(s, mark)
 	if i < 0 {
@@ -190,7 +189,7 @@ func isWord(s string) bool {
 	return s != "" && ('a' <= s[0]|0x20 && s[0]|0x20 <= 'z') && strings.Trim(s, scheme) == ""
 }
 
-// Pattern is what a reader compares with a form of a selector.
+// Pattern is the pattern of a rule as a reader compares it with a form.
 type Pattern struct {
 	Pieces []string // bytes; between two of them any bytes may stand
 	Whole  bool     // it covers the whole selector, not only its beginning
@@ -238,7 +237,7 @@ const (
 	Either                   // as it is written, and decoded
 )
 
-// Patterns returns what the reader compares for a rule; none if that has no effect.
+// Patterns returns the patterns a reader compares for a rule; none if it has no effect.
 func (r Reader) Patterns(rule robots.Rule) (list []Pattern) {
 	if rule.Pattern == "" && r.Choice != FirstMatch { // to whom it is a rule that opens all
 		return nil
@@ -269,7 +268,7 @@ func (r Reader) Patterns(rule robots.Rule) (list []Pattern) {
 	return list
 }
 
-// pattern takes a value apart that is in the reader's form.
+// pattern parses a value in the reader's form.
 func (r Reader) pattern(value string) (p Pattern, ok bool) {
 	p.Size = len(value)
 	if r.Dollar {

@@ -5,11 +5,11 @@
 //		fmt.Println(r.Name, r.Read(file).Allowed("mybot", "/phlog/drafts/"))
 //	}
 //
-// A reader is a row that says what it can. A program of a kind that is known in no row
-// is a [Reader] that its author fills in; everything that asks readers takes it.
+// A reader is a row of abilities. For a program that no row describes, fill in a
+// [Reader] of your own; all functions of this package accept it.
 //
 //	file ─ group.go: lines, groups, the rules that bind a robot ─┐
-//	value of a rule ─ pattern.go: what is compared ──────────────┼─ reading.go: Allowed
+//	value of a rule ─ pattern.go: what it compares ──────────────┼─ reading.go: Allowed
 //	selector ─ pattern.go: Form ─────────────────────────────────┘
 package readers
 
@@ -20,8 +20,8 @@ import (
 	"github.com/gophd/gophd/robots"
 )
 
-// A Reader is how a program reads a robots file. A selector is denied if one of its
-// Forms is: of all patterns that match the form the one that Choice prefers decides.
+// A Reader describes how a program reads a robots file. A selector is denied if one of
+// its Forms is. Of all patterns that match a form, Choice selects the one that decides.
 type Reader struct {
 	Name  string // short, for tables
 	Note  string // which program, and what it does
@@ -145,11 +145,11 @@ var all = []Reader{
 		Escapes: Either, Forms: []Form{Raw, Decoded}, Typed: true, Web: true},
 }
 
-// Needs is what the author of a rule counts on a reader for.
+// Needs is a set of abilities that a rule needs a reader to have.
 type Needs uint16
 
-// What a rule may need. [Needs] of a pattern are given by [NeedsOf]; only who writes
-// the file knows of the others.
+// The abilities that a rule may need. [NeedsOf] returns the needs of a pattern; only
+// the author of the file knows the others.
 const (
 	NeedsStar     Needs = 1 << iota // a * with something behind it
 	NeedsDollar                     // a $ at the end

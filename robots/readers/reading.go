@@ -7,8 +7,8 @@ import (
 	"github.com/gophd/gophd/robots"
 )
 
-// Parsed is a robots file that several readers read: what they take alike is made once. It
-// may be used by many goroutines at once.
+// Parsed is a robots file for several readers, which share the steps that they have in
+// common. It may be used concurrently.
 type Parsed struct {
 	data   []byte
 	mu     sync.Mutex
@@ -35,8 +35,8 @@ func (f *Parsed) groupsOf(by grouping) []lineGroup {
 	return list
 }
 
-// Rules returns the rules that bind the named robot to one reader, in file order. To a
-// reader with an Agent of its own the name is that.
+// Rules returns the rules that bind the named robot to one reader, in file order. If
+// the reader has an Agent, that name is used instead.
 func (r Reader) Rules(f *Parsed, agent string) []robots.Rule {
 	if r.Agent != "" {
 		agent = r.Agent
@@ -62,7 +62,7 @@ type Reading struct {
 // Read takes a robots file.
 func (r Reader) Read(data []byte) *Reading { return r.ReadFile(Open(data)) }
 
-// ReadFile is [Reader.Read] of a file that others read, too.
+// ReadFile is like [Reader.Read], for a file that several readers share.
 func (r Reader) ReadFile(f *Parsed) *Reading {
 	return &Reading{reader: r, file: f, agents: map[string]*Matcher{}}
 }
@@ -79,8 +79,8 @@ func (r *Reading) Agent(agent string) *Matcher {
 	return m
 }
 
-// Allowed reports whether the named robot may fetch a selector. One that ends in a slash
-// is taken for a menu, another for a text.
+// Allowed reports whether the named robot may fetch a selector. An empty selector, or
+// one that ends in a slash, is taken for a menu, another for a text.
 func (r *Reading) Allowed(agent, selector string) bool { return r.Agent(agent).Allowed(selector) }
 
 // AllowedAs is [Reading.Allowed] for a caller that knows the item type.
