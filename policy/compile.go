@@ -83,9 +83,9 @@ type Compiled struct {
 	fileHash string
 }
 
-// Compile makes a robots.txt from annotations and proves it. Only in determines the
-// result. If prev is not nil, Compile reuses its unchanged parts. It does not modify
-// prev, which may be in use concurrently.
+// Compile makes a robots.txt from annotations and proves it. The result depends only on
+// in. If prev is not nil, Compile reuses its unchanged parts. It does not modify prev,
+// which may be in use concurrently.
 func Compile(in Input, prev *Compiled) *Compiled {
 	if prev == nil {
 		prev = &Compiled{}
@@ -316,8 +316,8 @@ func (w *work) write() {
 // byte for byte.
 func (w *work) hand() bool { return w.isHand && w.notes[0].shut == nil && w.denied["/"] == nil }
 
-// handSources names each rule and field of a robots.txt that is served unchanged as its
-// own source.
+// handSources attributes each rule and field of a robots.txt that is served unchanged
+// to itself.
 func handSources(a Annotation) (list []source) {
 	for l := range robots.Parse(robots.RFC9309, a.Data).Lines() {
 		var s source

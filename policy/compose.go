@@ -97,7 +97,7 @@ func (r *rule) concerns(a *rule, own []*rule) bool {
 }
 
 // below returns lines, longer than the Allow, for the names that the Allow opens and
-// the Disallow denies. ok is false if there are no such lines.
+// the Disallow denies. ok is false if no lines can express this.
 func (r *rule) below(a *rule) (lines []*rule, ok bool) {
 	if !isLiteral(a.uri) {
 		return nil, false

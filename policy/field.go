@@ -150,7 +150,7 @@ type use struct {
 	widened    *usageLine   // it has an n of this line, which is about some of its names
 }
 
-// usesOf returns a robot's preferences: in each directory its own, or else the general.
+// usesOf returns a robot's preferences: each directory's for it, or else for everybody.
 func usesOf(token string, notes []*note) (list []*use) {
 	type level struct {
 		sel   string
@@ -219,8 +219,8 @@ func inherit(list []*use) []*use {
 	return merged
 }
 
-// inherit returns a line with all preferences at its path. For each key, the longest
-// line that covers it counts; but n, if a line that decides some of its names states n.
+// inherit returns a line with all preferences at its path. The longest line that covers
+// it counts; but n wins if a line that decides some of its names states n.
 func (u *use) inherit(from []*use) *use {
 	made := &use{usageLine: u.usageLine, states: map[string]*usageLine{}, values: map[string]robots.Preference{}}
 	longest := map[string]int{}

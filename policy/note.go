@@ -389,8 +389,8 @@ func (r *reader) rule(l robots.Line, rule rule) {
 	r.now.rules = append(r.now.rules, &rule)
 }
 
-// closesAll raises the report of a swallowed group to an error: the "Disallow: /" of
-// the next group now applies to everybody.
+// closesAll raises the report of a swallowed group to an error if the "Disallow: /"
+// that follows applies to everybody, too.
 func (r *reader) closesAll(line int) {
 	if !slices.Contains(r.note.groups["*"], r.now) {
 		return

@@ -77,8 +77,7 @@ func (b *bill) add(p part) {
 	b.total += p.total
 }
 
-// saved returns by how many bytes a group shrinks without a directory's names and
-// lines.
+// saved returns by how much a group shrinks without a directory's names and lines.
 func (p part) saved(top string) int {
 	if len(p.whose) == 1 && p.whose[0] == top {
 		return p.total
@@ -142,8 +141,7 @@ func (b *bill) borrowers(may map[string]bool, tops, room int, fair bool) (why ma
 	return why, left <= room
 }
 
-// fitting estimates how many directories with lines of the usual length fit into a
-// file.
+// fitting estimates how many directories with average lines fit into a file.
 func (b *bill) fitting(tops int) string {
 	charges := b.charges(true)
 	each := max(1, (b.total-charges[""])/max(1, tops))
