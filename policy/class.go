@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// class is robots that all annotations treat alike. They share a group of the file.
+// class is a set of robots that all annotations treat alike. They share a group.
 type class struct {
 	token string   // of one of them; "*" for everybody
 	names []string // as they are written
@@ -18,15 +18,15 @@ type class struct {
 // obeys the groups of all of them.
 var virtual = []string{"archiver", "indexer", "researcher", "webproxy"}
 
-// namedRobot is one that some annotation names.
+// namedRobot is a robot that some annotation names.
 type namedRobot struct {
 	written []string // its name first; then what readers take for it
 	key     []byte   // the groups of annotations that treat it otherwise than the rest
 	by      []*note
 }
 
-// classesOf puts the robots that are treated alike together. Everybody comes first, then
-// longer names before those that may be parts of them: readers of 1994 take the first
+// classesOf groups the robots that are treated alike. Everybody comes first, then
+// longer names before names that may be parts of them: readers of 1994 take the first
 // group whose name is a part of their own.
 func classesOf(notes []*note) []*class {
 	robots := robotsIn(notes)
@@ -111,7 +111,7 @@ func (robots robotSet) add(token, written string) *namedRobot {
 	return r
 }
 
-// has reports whether a part of a name is a robot's name, too, for which ok holds.
+// has reports whether a part of a name is another robot's name for which ok holds.
 func (robots robotSet) has(token string, ok func(*namedRobot) bool) (found bool) {
 	parts(token, robots, func(part string) { found = found || ok(robots[part]) })
 	return found
@@ -121,7 +121,7 @@ func compareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
 }
 
-// parts calls fn for every piece of a name that is a name, too, but for itself.
+// parts calls fn for every proper part of a name that is a name, too.
 func parts[T any](name string, names map[string]T, fn func(part string)) {
 	name = strings.ToLower(name)
 	for from := range name {
@@ -134,8 +134,8 @@ func parts[T any](name string, names map[string]T, fn func(part string)) {
 	}
 }
 
-// longestFirst orders classes so that no name comes after one that is a part of it. Where
-// that cannot be, the names of a class are written one by one.
+// longestFirst orders classes so that no name comes after a part of it. If that is
+// impossible, the names of a class are written one by one.
 func longestFirst(classes []*class) []*class {
 	at := map[string]*class{} // by name in lower case
 	for _, c := range classes {

@@ -35,9 +35,9 @@ type Annotation struct {
 type Input struct {
 	Annotations []Annotation // in any order
 
-	// Programs are selectors, or "/*" and the end of names ("/*.dcgi"), that
-	// programs answer: P itself, what lies below it, and what follows a "?". They are
-	// denied unless an annotation has an Allow that speaks of them. If [CheckProgram]
+	// Programs are selectors, or "/*" and the end of names ("/*.dcgi"), that programs
+	// answer. P covers P itself, everything below it, and a "?" with anything after it.
+	// They are denied unless an annotation has an Allow for them. If [CheckProgram]
 	// refuses one, the whole site is denied and reported ([CodeProgram]).
 	Programs []string
 

@@ -194,7 +194,7 @@ func programsOf(selectors []string, root *note) (list []program) {
 	return list
 }
 
-// opens reports whether an Allow speaks of a program: its path is the program's own, or
+// opens reports whether an Allow names a program: its path is the program's own, or
 // ends in its extension.
 func (p program) opens(a *rule) bool {
 	path := strings.TrimSuffix(a.uri, "$")

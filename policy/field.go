@@ -284,8 +284,7 @@ type SiteFields struct {
 	Cooldown   int    // seconds until a robot may look again; 0 if not said
 }
 
-// Crawler returns the preference that Index and Cooldown ask for, as an IRC network
-// states it.
+// Crawler returns the preference in Index and Cooldown, as an IRC network states it.
 func (s SiteFields) Crawler() robots.Crawler {
 	c := robots.Crawler{Cooldown: robots.DefaultCooldown}
 	switch s.Index {

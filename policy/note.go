@@ -56,7 +56,7 @@ type group struct {
 	prefers bool // it has a Content-Usage line, if only of what nobody can ask for
 }
 
-// rule is a line of an annotation, its pattern put below the directory.
+// rule is a line of an annotation; its pattern includes the directory.
 type rule struct {
 	form
 	allow bool
@@ -116,7 +116,7 @@ type reader struct {
 	tokens  map[string]bool
 }
 
-// blank is a name with a blank, which readers take for its first word.
+// blank is a name with a blank; readers use only its first word.
 type blank struct {
 	name
 	group *group

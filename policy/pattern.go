@@ -20,8 +20,8 @@ type form struct {
 	raw string
 	odd bool
 
-	// weak is raw with a * in place of what would be read as syntax, and without a $
-	// at its end: it covers more than the pattern.
+	// weak is raw with a * for each byte that readers would take as syntax, and without
+	// a $ at its end: it covers more than the pattern.
 	weak string
 }
 

@@ -62,7 +62,7 @@ type Reader struct {
 	Web   bool   // selectors are paths: the empty one is "/", and /robots.txt is always allowed
 }
 
-// Names says which groups are a robot's own.
+// Names selects the groups that are a robot's own.
 type Names uint8
 
 // How names are compared, without case.
@@ -93,7 +93,7 @@ const (
 	LongestMatch                 // the one that covers most of the form
 )
 
-// Ties is which side wins between patterns that Choice takes for equal.
+// Ties is the side that wins between patterns that Choice considers equal.
 type Ties uint8
 
 // The sides.
@@ -163,7 +163,7 @@ const (
 	NeedsOrder                      // lines may stand in any order
 )
 
-// NeedsOf returns what a pattern needs.
+// NeedsOf returns the needs of a pattern.
 func NeedsOf(pattern string, allow bool) (n Needs) {
 	body, whole := strings.CutSuffix(pattern, "$")
 	if whole {
@@ -198,7 +198,7 @@ func (r Reader) Lacks(n Needs) Needs {
 	return n &^ can
 }
 
-// Asks returns the selector as robots of this kind ask for it.
+// Asks returns the selector as robots of this kind request it.
 func (r Reader) Asks(selector string) string {
 	if !r.Bare && !strings.HasPrefix(selector, "/") {
 		return "/" + selector

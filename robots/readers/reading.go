@@ -80,7 +80,7 @@ func (r *Reading) Agent(agent string) *Matcher {
 }
 
 // Allowed reports whether the named robot may fetch a selector. An empty selector, or
-// one that ends in a slash, is taken for a menu, another for a text.
+// one that ends in a slash, counts as a menu, any other as a text.
 func (r *Reading) Allowed(agent, selector string) bool { return r.Agent(agent).Allowed(selector) }
 
 // AllowedAs is [Reading.Allowed] for a caller that knows the item type.

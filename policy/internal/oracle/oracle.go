@@ -16,9 +16,9 @@ type Note struct {
 	Err  error
 }
 
-// Verdict says whether a robot may fetch a selector, and which line decides. If Line is
-// 0, File names the annotation of a directory denied as a whole; if File is empty, too,
-// a program answers, or (if Allowed) no rule matches.
+// Verdict is the decision about a robot and a selector, and the line that decides. If
+// Line is 0, File names the annotation of a directory denied as a whole; if File is
+// empty, too, a program answers, or (if Allowed) no rule matches.
 type Verdict struct {
 	Allowed bool
 	File    string

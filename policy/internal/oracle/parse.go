@@ -19,7 +19,7 @@ type group struct {
 	rules []*rule
 }
 
-// rule is a line, its pattern put below the directory.
+// rule is a line; its pattern includes the directory.
 type rule struct {
 	allow, final bool
 	usage        map[string]string // of a preference
