@@ -344,8 +344,8 @@ func (s RuleSets) Allowed(selector string) bool {
 	return true
 }
 
-// Decide reports whether the selector may be fetched, and why: by the first set that
-// denies it, or else by the first of all.
+// Decide reports whether the selector may be fetched, and why. The decision is
+// from the first set that denies it, or else from the first set.
 func (s RuleSets) Decide(selector string) Decision {
 	first := Decision{Allowed: true}
 	for i, r := range s {
@@ -360,7 +360,7 @@ func (s RuleSets) Decide(selector string) Decision {
 	return first
 }
 
-// Usage is as [File.Usage]: of what several sets state the most restrictive holds.
+// Usage is like [File.Usage]. If sets differ, the most restrictive preference holds.
 func (s RuleSets) Usage(path string) Statement {
 	if !s.Allowed(path) {
 		return nil

@@ -129,7 +129,7 @@ func (x *index) finish() {
 	}))
 }
 
-// compare orders globs by what binds more. Those that say the same follow each other.
+// compare orders globs, most binding first. Equal globs follow each other.
 func (x *index) compare(a, b glob) int {
 	if c := cmp.Or(cmp.Compare(b.precedence, a.precedence), cmp.Compare(a.text, b.text)); c != 0 {
 		return c
@@ -285,8 +285,8 @@ func load[T text](s T) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// build makes the table of what text gives for each ref. Of those that say the
-// same the first is kept.
+// build makes the table from the text of each ref. If refs are the same, it keeps
+// the first.
 func (l *literals) build(refs []ref, text func(ref) string, same func(a, b ref) bool) {
 	if len(refs) == 0 {
 		return

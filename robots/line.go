@@ -87,8 +87,8 @@ func (f *File) scan(from, to, line int, yield func(Line) bool) {
 	}
 }
 
-// seeker finds a byte. It remembers the place, so that bytes that are rare,
-// or far away, are not looked for again at each line: any text takes linear time.
+// seeker finds a byte. It remembers the position, so it does not search again for a
+// rare or distant byte at each line: any text takes linear time.
 type seeker struct {
 	c  byte
 	at int // -1: not looked for yet

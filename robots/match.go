@@ -21,7 +21,7 @@ type match struct {
 func (m match) found() bool   { return m.precedence > 0 }
 func (m match) allowed() bool { return m.precedence == 0 || m.allow }
 
-// compare orders by what binds more: precedence, then Allow, then the earlier.
+// compare orders matches by precedence, then Allow, then the earlier line.
 func (m match) compare(o match) int {
 	if m.precedence != o.precedence {
 		return cmp.Compare(m.precedence, o.precedence)
@@ -40,10 +40,10 @@ func (s Syntax) isRule(kind LineKind, pattern string) bool {
 	return pattern != "" && (kind == KindDisallow || kind == KindAllow && s.Allow)
 }
 
-// matchForm is one thing that a selector may be for a pattern to match it.
+// matchForm is one form of a pattern: the pattern matches if one of its forms does.
 type matchForm struct {
-	text  string // it begins so
-	whole bool   // and has nothing more
+	text  string // the selector begins with it
+	whole bool   // and ends there
 	glob  bool   // stars in the text stand for any run of bytes
 	kept  bool   // reserved bytes of the query are compared as they are written
 }

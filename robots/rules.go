@@ -90,7 +90,7 @@ type Rules struct {
 
 	asked atomic.Bool // the first question has been asked
 	once  sync.Once
-	made  atomic.Pointer[index] // what makes later questions quick
+	made  atomic.Pointer[index] // makes later questions fast
 	usage atomic.Pointer[usageIndex]
 }
 
@@ -132,7 +132,7 @@ func (r *Rules) agentLines() []Agent {
 // memory stays linear in its size.
 const maxIndexed = 4
 
-// compile makes what later questions need, unless the file has too much of it.
+// compile makes the index, unless the indexes of the file would become too large.
 func (r *Rules) compile() {
 	f := r.file
 	n := int64(0)

@@ -101,9 +101,9 @@ func (c *Client) robot() robots.Robot {
 	return robots.Robot{Names: append([]string{c.Agent}, c.Fallback...), Categories: c.Categories}
 }
 
-// read fetches the robots file of a host. It returns nil and no error if the file is
-// still what known says. A host that fails at any place is unreachable: its file may be
-// just there.
+// read fetches the robots file of a host. It returns nil and no error if the file has
+// not changed since known. If the host fails at any place, it is unreachable: its file
+// may be just there.
 func (c *Client) read(ctx context.Context, o dial.Origin, known validity) (*HostRules, validity, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, fetchTimeout))
 	defer cancel()

@@ -164,11 +164,11 @@ func (r *Reply) asRobotsFile(known validity) error {
 	return nil
 }
 
-// encoded reports whether a body has a coding that was not requested: the transport
-// asks for gzip, and takes it off.
+// encoded reports whether a body has a coding that was not requested. The transport
+// requests gzip itself, and decodes it.
 func encoded(coding string) bool { return coding != "" && !strings.EqualFold(coding, "identity") }
 
-// hops returns what connects for one fetch and its redirects.
+// hops returns the dialer of one fetch and its redirects.
 func (f *Fetcher) hops() *hops {
 	if f.Dial != nil {
 		return &hops{dial: f.Dial}
@@ -271,7 +271,7 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 	return &Reply{URL: u, Status: resp.StatusCode, Meta: resp.Header.Get("Content-Type"), Header: resp.Header, Body: resp.Body}, nil
 }
 
-// transport returns the one that is set, or one for a single request.
+// transport returns f.Transport or, if nil, a transport for a single request.
 func (f *Fetcher) transport(h *hops) http.RoundTripper {
 	if f.Transport != nil {
 		return f.Transport

@@ -57,17 +57,17 @@ func (p *Pace) Cool(c robots.Crawler) {
 	p.plan = plan{always: max(c.Cooldown, 1)}
 }
 
-// SetMin makes the pace keep at least this time between two requests, whatever the
-// host asks for, and instead of the ten seconds of the rule of thumb if it asks for
-// nothing. Zero stands for one second, and leaves the ten.
+// SetMin sets the least time between two requests, even if the host asks for less. If
+// it asks for none, d replaces the ten seconds of the rule of thumb. Zero restores the
+// defaults: one second, and ten.
 func (p *Pace) SetMin(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.min = d
 }
 
-// SetMax makes the pace take intervals that are longer for this long, in the fields
-// that are followed from now on. Zero stands for one hour.
+// SetMax sets the longest interval; longer ones count as d. It applies to the fields of
+// later calls of Follow. Zero restores the default of one hour.
 func (p *Pace) SetMax(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -93,8 +93,8 @@ func within(blocks []netip.Prefix, ip netip.Addr) bool {
 	return false
 }
 
-// DialPublic connects to public addresses only ([IsPublic]), whatever name stands for
-// them and the server that redirected there. It is for [Fetcher.Dial].
+// DialPublic connects to public addresses only ([IsPublic]): it checks the address after
+// the name is resolved, for each redirect too. It is for [Fetcher.Dial].
 func DialPublic(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
@@ -110,7 +110,7 @@ func DialPublic(ctx context.Context, network, address string) (net.Conn, error) 
 }
 
 // hops connects for one fetch and its redirects. A host with a public address may not
-// redirect to an address that is not: what answers there is none of its business.
+// redirect to one without: it must not lead a robot into a private network.
 type hops struct {
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	public bool // the first host has a public address

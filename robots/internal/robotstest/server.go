@@ -13,7 +13,7 @@ import (
 )
 
 // Play is a server in memory that keeps to a script: it sends lines that
-// begin with `< `, and wants to read lines that begin with what follows `> `.
+// begin with `< `, and expects each line it reads to begin with the text after `> `.
 // It hangs at `...`, and closes at the end.
 func Play(t *testing.T, conn net.Conn, script string) {
 	defer func() { _ = conn.Close() }()
