@@ -140,8 +140,8 @@ func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
 //
 //	http.Client{Transport: &client.Transport{Client: &client.Client{Agent: "mybot"}}}
 //
-// Transport sends each request, also after a redirect, only if the host's robots file allows
-// it, and when the host's pace does. If the file denies it, the error is
+// It sends each request, also after a redirect, only if the host's robots file
+// allows it, and when the host's pace does. If the file denies it, the error is
 // [ErrDenied]. Replies 429 and 503 with Retry-After hold the host's pace.
 type Transport struct {
 	Client *Client           // must not be nil; its Fetcher gets the robots files
