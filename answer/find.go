@@ -64,8 +64,13 @@ func (h *Host) closed(name string, dir bool, sel string) bool {
 // closedName reports whether a selector that names nothing in the site lacks its slash,
 // and robots.txt denies it with the slash alone.
 func (v *visit) closedName() bool {
-	name, dir, err := selector.Path(v.Request.Selector)
-	return err == nil && !dir && !strings.HasPrefix(v.Request.Selector, "/") && v.Host.made("/"+v.Request.Selector) && v.Host.closed(name, false, v.Request.Selector)
+	sel := v.Request.Selector
+	name, dir, err := selector.Path(sel)
+	if err != nil || dir || strings.HasPrefix(sel, "/") || !v.Host.made("/"+sel) {
+		return false
+	}
+	_, err = v.Host.Site.Snapshot(v.Context()) // the first one is waited for
+	return err != nil || v.Host.closed(name, false, sel)
 }
 
 // made reports whether the server itself may generate the answer to a selector.

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,24 +104,22 @@ func TestOneHost(t *testing.T) {
 }
 
 // store is a Store in memory.
-type store map[string][]byte
+type store struct{ kept sync.Map }
 
-func (s store) List(context.Context) (all []string, err error) {
-	for origin := range s {
-		all = append(all, origin)
-	}
+func (s *store) List(context.Context) (all []string, err error) {
+	s.kept.Range(func(origin, _ any) bool { all = append(all, origin.(string)); return true })
 	return all, nil
 }
 
-func (s store) Load(_ context.Context, origin string) ([]byte, error) {
-	if data, ok := s[origin]; ok {
-		return data, nil
+func (s *store) Load(_ context.Context, origin string) ([]byte, error) {
+	if data, ok := s.kept.Load(origin); ok {
+		return data.([]byte), nil
 	}
 	return nil, fs.ErrNotExist
 }
 
-func (s store) Save(_ context.Context, origin string, data []byte) error {
-	s[origin] = data
+func (s *store) Save(_ context.Context, origin string, data []byte) error {
+	s.kept.Store(origin, data)
 	return nil
 }
 
@@ -128,7 +127,7 @@ func (s store) Save(_ context.Context, origin string, data []byte) error {
 // for, and since when they fail.
 func TestStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := store{}
+		kept := &store{}
 		p := places{docs: map[string]string{onWeb: denyA + "Crawl-delay: 60\n", "https://slow/robots.txt": "404"}}
 		c := Client{Fetch: p.fetch, Store: kept}
 		a := mustGet(t, &c, "https://h/")
@@ -136,8 +135,11 @@ func TestStore(t *testing.T) {
 		mustGet(t, &c, "https://slow/").Pace.Hold(time.Now().Add(3 * time.Hour))
 		mustGet(t, &c, "https://gone/")
 		synctest.Wait() // for what is saved
-		if err := c.Flush(t.Context()); err != nil || len(kept) != 3 {
-			t.Fatalf("%v, %d kept", err, len(kept))
+		if err := c.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if all, _ := kept.List(t.Context()); len(all) != 3 {
+			t.Fatalf("%q kept", all)
 		}
 		for _, restore := range []bool{false, true} {
 			asked := p.count()
@@ -163,7 +165,7 @@ func TestStore(t *testing.T) {
 		if g := mustGet(t, &later, "https://gone/"); g.Access != Unavailable {
 			t.Errorf("after 31 days: %v (R12)", g.Access)
 		}
-		kept["https://h:443"] = []byte("{broken")
+		_ = kept.Save(t.Context(), "https://h:443", []byte("{broken"))
 		if b := mustGet(t, &Client{Fetch: p.fetch, Store: kept}, "https://h/"); b.Allowed("/a") || b.Access != Successful {
 			t.Errorf("a broken record: %v", b.Access)
 		}
