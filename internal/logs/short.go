@@ -90,10 +90,10 @@ func sentence(msg string, f fields) string {
 	case "reading the tree":
 		what = fmt.Sprintf("reading %s: %s directories so far", f.take("root"), f.take("directories"))
 	case "search index built":
-		what = fmt.Sprintf("search index built in %s: %s names, %s words", f.take("took"), f.take("texts"), f.take("words"))
+		what = fmt.Sprintf("search index built in %s: %s names", f.take("took"), f.take("texts"))
 		f = nil
 	case "building the search index":
-		what = fmt.Sprintf("building the search index: %s of %s directories", f.take("directories"), f.take("of"))
+		what = fmt.Sprintf("building the search index: %s directories so far", f.take("directories"))
 	case "sandbox":
 		what, f = "in the sandbox", nil
 	}

@@ -40,5 +40,5 @@ func TestProgress(t *testing.T) {
 	}
 	show("reading "+root+": ", "reading "+slow+"/two: ", " directories so far")
 	close(d.slowDirs)
-	show("scanned 61 directories", "scanned 62 directories", "building the search index: ", " of 62 directories")
+	show("scanned 61 directories", "scanned 62 directories", "building the search index: ")
 }
