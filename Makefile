@@ -28,7 +28,7 @@ run: build
 # Without the race detector, which slows them ten times: tests of a process, which is built
 # without it, and packages that start no goroutine. answer and server run in both ways:
 # the memory that a reply costs is only right without it.
-PLAIN  := ./test/e2e/... ./policy/... ./cmd/... ./robots ./robots/convert ./menu ./internal/layout ./internal/search ./internal/source/sitesearch
+PLAIN  := ./test/e2e/... ./policy/... ./cmd/... ./robots ./robots/convert ./menu ./test/layout ./internal/search ./internal/source/sitesearch
 OTHERS = $$(go list ./... | grep -vxF "$$(go list $(PLAIN))" | tr '\n' ' ')
 
 test: check
@@ -49,7 +49,7 @@ test-all: lint race-detector all modules test-packages cross
 # names interpreters, NODE_PATH where robots-parser lies.
 kit-check:
 	cd robots/bench && go build -o ../../bin/robots-answer ./answer
-	go run ./internal/kitcheck
+	go run ./test/kitcheck
 	go test ./robots/kit -run TestAgreement -update
 	git --no-pager diff --stat -- doc/agreement.md robots/kit
 
@@ -105,16 +105,16 @@ fuzz:
 # other matchers, which are in a module of their own.
 # GOOGLE_ROBOTS names google's own program, if it is to be measured, too.
 bench: build
-	go run ./internal/bench -rounds 1 -time 500ms bin/gophd
-	go run ./internal/bench -ways -rounds 3 -time 500ms bin/gophd
-	go run ./internal/bench -large 100000 bin/gophd
+	go run ./test/bench -rounds 1 -time 500ms bin/gophd
+	go run ./test/bench -ways -rounds 3 -time 500ms bin/gophd
+	go run ./test/bench -large 100000 bin/gophd
 	go test -run '^$$' -bench . -benchmem -benchtime 30ms ./...
 	cd robots/bench && go test -bench . -benchtime 30ms
 
 # What a tree of LARGE directories and ten times as many files costs.
 LARGE ?= 100000
 large: build
-	go run ./internal/bench -large $(LARGE) bin/gophd
+	go run ./test/bench -large $(LARGE) bin/gophd
 
 # Two loops beside one, on a machine with nothing else to do. Real-time priority, which
 # wants root, keeps away what there is all the same.
@@ -124,7 +124,7 @@ cores:
 # 256 connections with everything at once for a minute, twice: the second time
 # while 10,000 directories are read again without pause.
 load: build
-	go run ./internal/bench -mix 60s bin/gophd
+	go run ./test/bench -mix 60s bin/gophd
 
 # Ten thousand clients of each bad habit, an author of each, a flood: six minutes.
 soak:

@@ -3,15 +3,15 @@ module github.com/gophd/gophd
 go 1.26.0
 
 require (
-	github.com/coreos/go-systemd/v22 v22.7.0 // sockets from systemd, for internal/systemd; its journal, for internal/logs
+	github.com/coreos/go-systemd/v22 v22.7.0 // sockets from systemd, for internal/process/systemd; its journal, for internal/process/logs
 	github.com/dunglas/httpsfv v1.1.2 // Structured Fields: the values of Content-Usage lines, for robots and policy
 	github.com/fsnotify/fsnotify v1.10.1 // change events of the kernel, for internal/watch
-	github.com/landlock-lsm/go-landlock v0.11.0 // the sandbox: Landlock on all threads, for internal/sandbox
+	github.com/landlock-lsm/go-landlock v0.11.0 // the sandbox: Landlock on all threads, for internal/process/sandbox
 	github.com/pires/go-proxyproto v0.15.0 // PROXY headers, for server; v0.16.0 wants a newer Go
-	github.com/prometheus/client_golang v1.25.0 // the numbers that -metrics offers, for internal/metrics
+	github.com/prometheus/client_golang v1.25.0 // the numbers that -metrics offers, for internal/process/metrics
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: the command line is tested by scripts; tests only
 	github.com/urfave/cli/v2 v2.27.7 // flags, their environment variables, commands, for cmd/gophd
-	golang.org/x/net v0.62.0 // bpf: assembles the filter of system calls, for internal/sandbox; idna: hosts in one spelling, for robots/client
+	golang.org/x/net v0.62.0 // bpf: assembles the filter of system calls, for internal/process/sandbox; idna: hosts in one spelling, for robots/client
 	golang.org/x/sync v0.24.0 // errgroup: the daemon's tasks end together; semaphore: menus in the making are bounded
 	golang.org/x/sys v0.49.0 // openat2, epoll and sendfile, which syscall does not have in full
 	golang.org/x/term v0.47.0 // is the log a terminal?

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/server"
 )
 

@@ -6,11 +6,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/gophd/gophd/internal/check"
+	"github.com/gophd/gophd/internal/command/check"
+	"github.com/gophd/gophd/internal/command/getcmd"
+	"github.com/gophd/gophd/internal/command/initcmd"
+	"github.com/gophd/gophd/internal/command/wirecmd"
 	"github.com/gophd/gophd/internal/daemon"
-	"github.com/gophd/gophd/internal/getcmd"
-	"github.com/gophd/gophd/internal/initcmd"
-	"github.com/gophd/gophd/internal/wirecmd"
 )
 
 func initCommand() *cli.Command {

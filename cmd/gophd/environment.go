@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/command/exit"
 )
 
 // orchestrated matches the variables that Kubernetes sets for services named gophd*.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/command/exit"
 )
 
 // flagsOf02 are the flags of version 0.2.0. One that goes must warn throughout 0.3.

@@ -14,9 +14,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/daemon"
-	"github.com/gophd/gophd/internal/exit"
-	"github.com/gophd/gophd/internal/terminal"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/gophd/gophd/internal/exit"
-	"github.com/gophd/gophd/internal/robotscmd"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/robotscmd"
 )
 
 // robotsCommand holds all subcommands about robots.txt.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/internal/exit"
-	"github.com/gophd/gophd/internal/robotscmd"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/robotscmd"
 	"github.com/gophd/gophd/policy"
 
 	"github.com/gophd/gophd/diag"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/command/exit"
 )
 
 // Of an agent the product token counts, whatever a robot sends beside it.

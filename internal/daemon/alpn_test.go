@@ -5,7 +5,7 @@ import (
 	"net"
 	"testing"
 
-	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/process/keypair"
 )
 
 // TestALPN: only clients that offer a version of HTTP are answered one; others on

@@ -16,9 +16,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/disk"
-	"github.com/gophd/gophd/internal/exit"
-	"github.com/gophd/gophd/internal/metrics"
+	"github.com/gophd/gophd/internal/process/metrics"
 	"github.com/gophd/gophd/internal/stall"
 )
 

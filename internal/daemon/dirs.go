@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/disk"
-	"github.com/gophd/gophd/internal/exit"
-	"github.com/gophd/gophd/internal/systemd"
+	"github.com/gophd/gophd/internal/process/systemd"
 )
 
 // maxUserUID is the last uid of a person's account (UID_MAX of login.defs).

@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/gophd/gophd/answer"
-	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/front/smallnet"
 	"github.com/gophd/gophd/server"
 )

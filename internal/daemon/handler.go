@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/server"
 )

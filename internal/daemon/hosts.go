@@ -10,9 +10,9 @@ import (
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
-	"github.com/gophd/gophd/internal/enforce"
-	"github.com/gophd/gophd/internal/exit"
+	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/front/web"
+	"github.com/gophd/gophd/internal/process/enforce"
 	"github.com/gophd/gophd/internal/source/feed"
 	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"

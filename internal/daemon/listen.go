@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gophd/gophd/internal/exit"
-	"github.com/gophd/gophd/internal/keypair"
-	"github.com/gophd/gophd/internal/systemd"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/process/keypair"
+	"github.com/gophd/gophd/internal/process/systemd"
 	"github.com/gophd/gophd/server"
 )
 

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/answer"
-	"github.com/gophd/gophd/internal/accesslog"
-	"github.com/gophd/gophd/internal/exit"
-	"github.com/gophd/gophd/internal/sandbox"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/process/accesslog"
+	"github.com/gophd/gophd/internal/process/sandbox"
+	"github.com/gophd/gophd/internal/process/systemd"
 	"github.com/gophd/gophd/internal/source/status"
-	"github.com/gophd/gophd/internal/systemd"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/answer"
-	"github.com/gophd/gophd/internal/accesslog"
-	"github.com/gophd/gophd/internal/keypair"
-	"github.com/gophd/gophd/internal/logs"
+	"github.com/gophd/gophd/internal/process/accesslog"
+	"github.com/gophd/gophd/internal/process/keypair"
+	"github.com/gophd/gophd/internal/process/logs"
+	"github.com/gophd/gophd/internal/process/systemd"
 	"github.com/gophd/gophd/internal/source/status"
-	"github.com/gophd/gophd/internal/systemd"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/gophd/gophd/internal/exit"
-	"github.com/gophd/gophd/internal/metrics"
-	"github.com/gophd/gophd/internal/sandbox"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/process/metrics"
+	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/watch"
 )
 

@@ -162,7 +162,7 @@ func programsChecked(t *testing.T, b *strings.Builder) {
 	for _, p := range c.Programs {
 		fmt.Fprintf(b, "| %s | %d of %d | %d of %d |\n", p.Name, p.Kit[0], p.Kit[1], p.Generated[0], p.Generated[1])
 	}
-	b.WriteString("\nThe robotstxt crates, crawler-commons and Google's own program are asked if KIT_PARSERS\nnames commands for them: internal/kitcheck says what those read and write.\n")
+	b.WriteString("\nThe robotstxt crates, crawler-commons and Google's own program are asked if KIT_PARSERS\nnames commands for them: test/kitcheck says what those read and write.\n")
 }
 
 // TestVersionsAreRecorded: doc/agreement.md names no version of which no decision is

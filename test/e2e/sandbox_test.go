@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gophd/gophd/internal/sandbox"
+	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 

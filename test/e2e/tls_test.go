@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/answer"
-	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/internal/source/feed"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"

@@ -19,7 +19,7 @@ import (
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
-	"github.com/gophd/gophd/internal/keypair"
+	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"

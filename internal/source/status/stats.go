@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/answer"
-	"github.com/gophd/gophd/internal/enforce"
+	"github.com/gophd/gophd/internal/process/enforce"
 	"github.com/gophd/gophd/internal/tally"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/server"

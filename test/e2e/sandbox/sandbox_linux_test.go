@@ -21,7 +21,7 @@ import (
 	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
 
-	"github.com/gophd/gophd/internal/sandbox"
+	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/test/e2e/harness"
 )

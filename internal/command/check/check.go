@@ -1,0 +1,135 @@
+// Package check reports what a tree would lose if gophd served it: things that other
+// servers showed and gophd will not, links that lead nowhere, names that no client can
+// request, files that the server cannot read. It looks at the tree as it is served
+// (package site) and at the directories as they lie on the disk, and finds the
+// difference.
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/process/sandbox"
+	"github.com/gophd/gophd/internal/source/programs"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/site"
+)
+
+// The codes of findings; packages menu and policy have more. They never change.
+const (
+	CodeName    = "CHECK-NAME"    // no client can request it
+	CodeRead    = "CHECK-READ"    // the server cannot read it
+	CodeOutside = "CHECK-OUTSIDE" // a link that leads out of the tree
+	CodeNowhere = "CHECK-NOWHERE" // a link that leads nowhere
+	CodeSearch  = "CHECK-SEARCH"  // a search that nothing answers
+	CodeHost    = "CHECK-HOST"    // a host that is none, or this one by another name
+	CodeSource  = "CHECK-SOURCE"  // a file that some servers run, and that is sent as it is
+	CodeUMN     = "CHECK-UMN"     // pygopherd shows more than gophd
+)
+
+// Options are how the tree is to be served.
+type Options struct {
+	Progress io.Writer // a terminal that is shown how far it is; anything else is shown nothing
+
+	// Host is the name of the server in menus. If empty, check guesses it:
+	// most links to that host in the maps name something in this tree.
+	Host string
+	// Site has the other trees and the programs of the site.
+	Site site.Config
+	// Programs answer selectors that the tree need not hold.
+	Programs []programs.Mapping
+	// Search reports whether the server answers /search.
+	Search bool
+
+	// User is the serving user. If nil, the user of this process.
+	User *sandbox.Identity
+	// Named reports whether the command line named User; otherwise it is a guess.
+	Named bool
+}
+
+// An Outcome holds the findings and counts of a check.
+type Outcome struct {
+	Findings    []diag.Diagnostic `json:"findings"` // the worst first
+	Directories int               `json:"directories"`
+	Files       int               `json:"files"`
+	Menus       int               `json:"menus"`       // files that make one
+	Lost        int               `json:"lost"`        // findings that are errors
+	Annotations int               `json:"annotations"` // .robots files, and the root's robots.txt
+	RobotsBytes int               `json:"robots_bytes"`
+}
+
+// checking is a tree while it is checked.
+type checking struct {
+	Options
+	ctx     context.Context
+	checked *atomic.Int64 // directories
+	root    string        // without links
+	site    *site.Site
+	result  Outcome
+	seen    map[diag.Diagnostic]bool
+
+	umnTold bool
+	linked  []menu.Link
+}
+
+// losses are the codes of findings of package menu by which something is lost.
+var losses = []string{menu.CodeProgram, menu.CodeRead, menu.CodeLimit}
+
+func (c *checking) add(d diag.Diagnostic) {
+	if slices.Contains(losses, d.Code) {
+		d.Severity = diag.Error
+	}
+	if !c.seen[d] {
+		c.seen[d] = true
+		c.result.Findings = append(c.result.Findings, d)
+	}
+}
+
+func (c *checking) find(severity diag.Severity, code, file string, line int, hint, format string, args ...any) {
+	c.add(diag.Diagnostic{Code: code, Severity: severity, File: file, Line: line, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (c *checking) done() *Outcome {
+	slices.SortStableFunc(c.result.Findings, diag.Compare)
+	for _, d := range c.result.Findings {
+		if d.Severity == diag.Error {
+			c.result.Lost++
+		}
+	}
+	return &c.result
+}
+
+// some are names of a directory about which the same is to be said.
+type some struct {
+	first string
+	more  int
+}
+
+func (s *some) add(what string) {
+	if s.first == "" {
+		s.first = what
+	} else {
+		s.more++
+	}
+}
+
+func (s *some) String() string {
+	if s.more == 0 {
+		return s.first
+	}
+	return fmt.Sprintf("%s and %d more", s.first, s.more)
+}
+
+// cause returns why something failed, without its name.
+func cause(err error) error {
+	for e := (*fs.PathError)(nil); errors.As(err, &e); {
+		err = e.Err
+	}
+	return err
+}

@@ -1,0 +1,199 @@
+package check
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/process/sandbox"
+	"github.com/gophd/gophd/internal/source/programs"
+	"github.com/gophd/gophd/internal/treetest"
+	"github.com/gophd/gophd/site"
+)
+
+var write, must = treetest.Write, treetest.Must
+
+// findings are those of a tree, without what they say.
+func findings(t *testing.T, dir string, o Options) (list []string, r *Outcome) {
+	t.Helper()
+	r, err := Tree(context.Background(), dir, o)
+	must(t, err)
+	for _, d := range r.Findings {
+		list = append(list, string(d.Severity)+" "+d.Code+" "+d.Place())
+	}
+	return list, r
+}
+
+func TestTree(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"nothing", map[string]string{"a.txt": "a", "d/b.txt": "b", "gophermap": "Hi\n0A\ta.txt\n1D\t/d\n0R\trobots.txt\n0C\t/caps.txt\nhW\tURL:https://a.example/\n*\n", "d/.hidden": "x"}, nil},
+		{"programs", map[string]string{"x.cgi": "", "cgi-bin/a": "", "cgi-bin/b": "", "d/gophermap": "#!/bin/sh\n", "gophermap": "=uptime\n7S\t/cgi-bin/a?x\n"},
+			[]string{"error MENU-PROGRAM cgi-bin", "error MENU-PROGRAM d/gophermap:1", "error MENU-PROGRAM gophermap:1", "error MENU-PROGRAM gophermap:2", "error MENU-PROGRAM x.cgi"}},
+		{"dead links", map[string]string{"gophermap": "0A\t/A.TXT\n1No\tno/\n0Far\t/no\th.example\n0Source\t/d/gophermap\n", "a.txt": "", "d/gophermap": "x\n", "d/inc": ""},
+			[]string{"error CHECK-NAME gophermap:4", "warning CHECK-NOWHERE gophermap:1", "warning CHECK-NOWHERE gophermap:2"}},
+		{"feeds", map[string]string{"gophermap": "0Feed\tphlog/feed.xml\n0None\td/feed.xml\n0Denied\tno/feed.xml\n", "phlog/2026-01-02.txt": "a", "d/a.txt": "a", "no/2026-01-02.txt": "a", "no/.robots": "Disallow: /\n"},
+			[]string{"warning CHECK-NOWHERE gophermap:2", "warning CHECK-NOWHERE gophermap:3"}},
+		{"links to what is not served", map[string]string{"gophermap": "=prog\n0P\tprog\n0H\t.hidden\n0S\tsecret.txt\n", "prog": "#!/bin/sh\n", ".hidden": "", "secret.txt": "-> /etc/hostname"},
+			[]string{"error MENU-PROGRAM gophermap:1", "error CHECK-NAME gophermap:2", "error CHECK-NAME gophermap:3", "error CHECK-NAME gophermap:4", "error CHECK-OUTSIDE secret.txt"}},
+		{"searches", map[string]string{"gophermap": "7A\t/find\n7B\t/search\n7C\t/x\th.example\t70\n"}, []string{"error CHECK-SEARCH gophermap:1", "warning CHECK-SEARCH gophermap:2"}},
+		{"what others run by its name", map[string]string{"a.php": "", "b.PHP": "", "d/x.pyg": "", "d/x.sh": "#!/bin/sh\n"}, []string{"warning CHECK-SOURCE .", "warning CHECK-SOURCE d"}},
+		{"text like directives", map[string]string{"gophermap": "- one\n- two\n-----\n"}, []string{"notice MENU-TEXT gophermap:1"}},
+		{"our own name", map[string]string{"a": "", "b": "", "gophermap": "0A\t/a\tMe.example\t70\n0B\t/b\tme.example\n0C\t/c\tme.example\n0D\t/x\tother.example\n7E\t/cgi-bin/e\tme.example\n"},
+			[]string{"error MENU-PROGRAM gophermap:5", "warning CHECK-NOWHERE gophermap:3", "notice CHECK-HOST gophermap:1"}},
+		{"no hosts", map[string]string{"gophermap": "0A\t/a\th.example:70\n0B\tb h.example\t70\n0C\t/c\tlocalhost\t70\n0D\t/d\t2001:db8::1\n"},
+			[]string{"warning CHECK-HOST gophermap:1", "warning CHECK-HOST gophermap:2", "warning CHECK-HOST gophermap:3", "warning CHECK-NOWHERE gophermap:3"}},
+		{"names", map[string]string{"d/a\nb": "", "d/\xff": "", "d/ok": "", `d/a\.b`: ""}, []string{"error CHECK-NAME d"}},
+		{"links", map[string]string{"in": "-> d", "d/a": "", "out": "-> /etc/hostname", "gone": "-> no", "d/up": "-> .."}, []string{"error CHECK-OUTSIDE out", "warning CHECK-NOWHERE gone"}},
+		{"menus of other servers", map[string]string{"a.gph": "[0|A|no.txt|server|port]\n", "d/.names": "Name=N\nPath=./no\nType=0\n", "e/.gophermap": "0A\tno\n"},
+			[]string{"warning CHECK-NOWHERE a.gph:1", "warning CHECK-NOWHERE d/.names:1", "warning CHECK-NOWHERE e/.gophermap:1"}},
+		{"pygopherd", map[string]string{"gophermap": "Hi\n# One\n## Two\n", ".abstract": "About", "d/gophermap": "# a comment\n", "e/.abstract": "x"},
+			[]string{"warning CHECK-UMN gophermap:2", "notice CHECK-UMN .abstract"}},
+		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n"}, []string{"error MISSPELT d/.robots:1"}},
+	} {
+		dir := t.TempDir()
+		write(t, dir, tt.files)
+		got, r := findings(t, dir, Options{})
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.name, strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+		}
+		lost := 0
+		for _, line := range tt.want {
+			if strings.HasPrefix(line, "error ") {
+				lost++
+			}
+		}
+		if r.Lost != lost {
+			t.Errorf("%s: %d lost, want %d", tt.name, r.Lost, lost)
+		}
+	}
+}
+
+// A link to nothing has a hint where something is called almost so.
+func TestNearest(t *testing.T) {
+	for link, want := range map[string]string{
+		"/About.TXT": "there is /about.txt", "/abuot.txt": "there is /about.txt", "/phlog/Rain": "there is /phlog/rain", "/attik/x": "there is /attic/x", "/phlog/rian/": "",
+		"/a": "", "/c.md": "", "/phlog/snow": "", "/.hiden": "",
+	} {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"about.txt": "", "phlog/rain": "", "PHLOG/x": "", "attic/x": "", "b": "", "d.txt": "", ".hidden": "", "gophermap": "0A\t" + link + "\n"})
+		_, r := findings(t, dir, Options{})
+		if len(r.Findings) != 1 || r.Findings[0].Hint != want {
+			t.Errorf("%s: %v", link, r.Findings)
+		}
+	}
+}
+
+// What the server is called decides which links are checked.
+func TestTreeOfAnotherHost(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a": "", "b": "", "gophermap": "0A\t/a\told.example\n0B\t/b\told.example\n0C\t/c\tnew.example\n"})
+	got, _ := findings(t, dir, Options{Host: "New.Example"})
+	if want := []string{"warning CHECK-HOST gophermap:1", "warning CHECK-NOWHERE gophermap:3"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What lies in other trees, and what programs and the search answer, is there.
+func TestTreeWithParts(t *testing.T) {
+	dir, pub, homes := t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, pub, map[string]string{"a.txt": "a"})
+	write(t, homes, map[string]string{"bob/public_gopher/b.txt": "b"})
+	files := map[string]string{"x.cgi": "", "y.dcgi": "", "hello.php": "", "cgi-bin/map/gophermap": "#!/bin/sh\n", "out": "-> " + pub, "bob": "-> " + homes + "/bob/public_gopher",
+		"gophermap": "0A\t/pub/a.txt\n0B\t/~bob/b.txt\n0C\t/cgi-bin/c?d\n1Y\ty.dcgi\n7S\t/search\n7T\t/cgi-bin/t\n~\n0No\t/pub/no.txt\n1X\tx.cgi\n"}
+	write(t, dir, files)
+	rule := func(s string) programs.Mapping {
+		r, err := programs.ParseRule(s)
+		must(t, err)
+		return r
+	}
+	o := Options{Search: true, Programs: []programs.Mapping{rule("/cgi-bin=/run/s"), rule("*.dcgi=/run/s"), rule("*.php=/run/s")},
+		Site: site.Config{Mounts: map[string]string{"pub": pub}, Users: homes + "/*/public_gopher"}}
+	uid, _, _ := owner(stat(t, homes))
+	if o.Site.UsersMinUID = uid; uid == 0 {
+		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher"), 12345, 12345))
+		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher", "b.txt"), 12345, 12345))
+	}
+	got, _ := findings(t, dir, o)
+	if want := []string{"error MENU-PROGRAM gophermap:9", "error MENU-PROGRAM x.cgi", "warning CHECK-NOWHERE gophermap:8"}; !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// What another user cannot read is told once for a directory.
+func TestTreeOfAnotherUser(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a": "", "b": "", "c": "", "shut/x": "", "gophermap": "Hi\n"})
+	for _, name := range []string{"a", "b", "gophermap"} {
+		must(t, os.Chmod(filepath.Join(dir, name), 0o600))
+	}
+	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o710))
+	got, r := findings(t, dir, Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000}})
+	if want := []string{"error CHECK-READ ."}; !slices.Equal(got, want) || !strings.Contains(r.Findings[0].Message, `user somebody cannot read "a" (-rw-------) and 3 more`) {
+		t.Errorf("got %q: %v", got, r.Findings)
+	}
+	uid, gid, _ := owner(stat(t, dir))
+	if got, _ := findings(t, dir, Options{User: &sandbox.Identity{Name: "owner", UID: uid}}); len(got) > 0 {
+		t.Errorf("of the owner: %q", got)
+	}
+	must(t, os.Chmod(filepath.Join(dir, "a"), 0o640))
+	must(t, os.Chmod(filepath.Join(dir, "b"), 0o640))
+	must(t, os.Chmod(filepath.Join(dir, "gophermap"), 0o640))
+	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o750))
+	if got, _ := findings(t, dir, Options{User: &sandbox.Identity{Name: "group", UID: 4_000_000, GID: 4_000_000, Groups: []int{gid}}}); len(got) > 0 {
+		t.Errorf("of the group: %q", got)
+	}
+}
+
+// What the serving user cannot enter is told by name: homes of users with a Gopher
+// directory, mounts, the root itself.
+func TestTreesOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can look into the homes of others")
+	}
+	dir := t.TempDir()
+	must(t, os.Chmod(filepath.Dir(dir), 0o755))
+	write(t, dir, map[string]string{"root/a": "", "homes/ann/public_gopher/a": "", "homes/bob/public_gopher/a": "", "homes/cleo/mail": "", "homes/dan/public_gopher/a": "",
+		"homes/eve/x/public_gopher": "", "shut/pub/a": "", "homes/lost+found/public_gopher/x": "", "top/shut/a": ""})
+	for name, mode := range map[string]os.FileMode{"homes/ann": 0o711, "homes/bob": 0o700, "homes/cleo": 0o700, "homes/dan": 0o755, "homes/dan/public_gopher": 0o700,
+		"homes/lost+found": 0o700, "shut": 0o700, "top/shut": 0o750} {
+		must(t, os.Chmod(filepath.Join(dir, name), mode))
+		if user := filepath.Base(name); filepath.Dir(name) == "homes" && user != "lost+found" {
+			must(t, os.Chown(filepath.Join(dir, name), 12345, 12345))
+		}
+	}
+	o := Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000}, Named: true, Site: site.Config{Users: dir + "/homes/*/public_gopher", Mounts: map[string]string{"pub": dir + "/shut/pub"}}}
+	got, r := findings(t, filepath.Join(dir, "root"), o)
+	if want := []string{"error CHECK-READ " + dir + "/shut", "error CHECK-READ ~bob", "error CHECK-READ ~dan"}; !slices.Equal(got, want) {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+	if bob := r.Findings[1]; bob.Message != "user somebody cannot enter "+dir+"/homes/bob (0700)" || bob.Hint != "chmod o+x "+dir+"/homes/bob" {
+		t.Errorf("bob: %+v", bob)
+	}
+	if got, _ := findings(t, filepath.Join(dir, "top/shut"), Options{User: o.User, Named: true}); !slices.Equal(got, []string{"error CHECK-READ " + dir + "/top/shut"}) {
+		t.Errorf("the root: %q", got)
+	}
+}
+
+func stat(t *testing.T, name string) os.FileInfo {
+	t.Helper()
+	info, err := os.Stat(name)
+	must(t, err)
+	return info
+}
+
+func TestText(t *testing.T) {
+	r := &Outcome{Directories: 1, Files: 2, Menus: 1, Lost: 1, Annotations: 1, RobotsBytes: 42, Findings: []diag.Diagnostic{
+		{Code: "A", Severity: diag.Error, File: "x\x1b", Line: 1, Message: "one", Hint: "do"}, {Code: "B", Severity: diag.Notice, Message: "two", Hint: "do"}}}
+	want := "x\\x1b:1: error: one (A)\n    hint: do\nnotice: two (B)\nhole: 1 directory, 2 files, 1 menu: 1 lost, 0 warnings, 1 notice\nrobots.txt: 42 bytes, from 1 annotation\n"
+	if got := r.Text("hole"); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}

@@ -1,0 +1,93 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/terminal"
+	"github.com/gophd/gophd/internal/daemon"
+	"github.com/gophd/gophd/internal/process/sandbox"
+)
+
+// Check is gophd check.
+type Check struct {
+	Serve      daemon.Flags // the sources of the site
+	Host, User string       // flags
+	JSON       bool
+	Out        io.Writer
+	Err        io.Writer // is shown how far it is, if it is a terminal; may be nil
+}
+
+// Check checks a directory and prints the findings. Exit status 1 if something is
+// lost.
+func (c *Check) Check(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return exit.Usagef("gophd check DIR", "check takes one directory")
+	}
+	o := Options{Host: c.Host, Progress: c.Err, Search: c.Serve.Search}
+	var err error
+	if o.Site, o.Programs, err = c.Serve.Parts(); err != nil {
+		return err
+	}
+	name := c.User
+	if name == "" && os.Geteuid() == 0 {
+		name = "nobody" // root can read everything, and should not serve
+	}
+	if name != "" {
+		u, err := sandbox.LookUpUser(name)
+		if err != nil {
+			return exit.Hint(err, "-user takes an account of this machine")
+		}
+		o.User, o.Named = &u, c.User != ""
+	}
+	result, err := Tree(ctx, args[0], o)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return exit.Hint(fmt.Errorf("checking: %w", err), "gophd check takes the directory that is to be served")
+	case err != nil:
+		return fmt.Errorf("checking: %w", err)
+	}
+	if c.JSON {
+		if result.Findings == nil {
+			result.Findings = []diag.Diagnostic{}
+		}
+		err = terminal.PrintJSON(c.Out, result)
+	} else {
+		_, err = io.WriteString(c.Out, result.Text(args[0]))
+	}
+	if err == nil && result.Lost > 0 {
+		return exit.ErrNo
+	}
+	return err
+}
+
+// Text returns the result for people: the findings, each hint once, and a summary.
+// It calls the tree dir.
+func (r *Outcome) Text(dir string) string {
+	var b strings.Builder
+	hinted := map[string]bool{"": true}
+	count := map[diag.Severity]int{}
+	for _, d := range r.Findings {
+		count[d.Severity]++
+		if hinted[d.Hint] {
+			d.Hint = ""
+		}
+		hinted[d.Hint] = true
+		b.WriteString(d.Text())
+	}
+	fmt.Fprintf(&b, "%s: %s, %s, %s: ", diag.Printable(dir), diag.Count(r.Directories, "directory", "directories"), diag.Count(r.Files, "file", "files"), diag.Count(r.Menus, "menu", "menus"))
+	if len(r.Findings) == 0 {
+		b.WriteString("served as they are\n")
+	} else {
+		fmt.Fprintf(&b, "%d lost, %s, %s\n", r.Lost, diag.Count(count[diag.Warning], "warning", "warnings"), diag.Count(count[diag.Notice], "notice", "notices"))
+	}
+	fmt.Fprintf(&b, "robots.txt: %d bytes, from %s\n", r.RobotsBytes, diag.Count(r.Annotations, "annotation", "annotations"))
+	return b.String()
+}

@@ -1,0 +1,187 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/terminal"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site"
+)
+
+// Tree checks a directory.
+func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
+	o.Site.Watch, o.Site.Names = site.WatchOff, true
+	s, err := site.Open(dir, o.Site)
+	if err != nil {
+		return nil, err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, err
+	}
+	var checked atomic.Int64
+	defer terminal.Progress(o.Progress, func() string {
+		return fmt.Sprintf("checking %s: %s read, %d checked", dir, diag.Count(int(s.Scanned()), "directory", "directories"), checked.Load())
+	})()
+	snap, stop, err := s.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &checking{checked: &checked, ctx: ctx, Options: o, root: real, site: s, seen: map[diag.Diagnostic]bool{}}
+	c.reach(dir)
+	c.directory(".")
+	c.links()
+	for _, r := range snap.Reports {
+		c.add(diag.Diagnostic{Code: r.Code, Severity: r.Severity, File: r.File, Line: r.Line, Message: r.Message, Hint: r.Hint})
+	}
+	c.result.RobotsBytes = len(snap.Robots)
+	return c.done(), stop()
+}
+
+// directory checks what lies in a directory, and all below.
+func (c *checking) directory(dir string) {
+	if c.ctx.Err() != nil {
+		return
+	}
+	c.result.Directories++
+	c.checked.Add(1)
+	entries, err := os.ReadDir(filepath.Join(c.root, dir))
+	if err != nil {
+		c.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", cause(err))
+	}
+	var unaskable, unreadable, sources some
+	mapped, umn, gophermap := false, "", false
+	for _, e := range entries {
+		name := selector.Join(dir, e.Name())
+		switch reason := selector.Refusal(e.Name()); {
+		case e.Name() == ".robots":
+			c.result.Annotations++
+		case name == "robots.txt":
+			c.result.Annotations++
+			c.entry(name, e, &unreadable)
+		case menu.IsMap(e.Name()), e.Name() == ".names", e.Name() == ".Links", e.Name() == ".cap", e.Name() == ".abstract":
+			mapped = true
+			c.readable(name, e, &unreadable)
+			if gophermap = gophermap || e.Name() == "gophermap"; !menu.IsMap(e.Name()) {
+				umn = name
+			}
+		case reason == selector.Program && c.answered(name):
+		case reason == selector.Program:
+			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd starts no program and does not show its source", "a program, or a directory of programs, by its name")
+		case e.Name()[0] == '.', reason == selector.Source:
+		case e.Type().IsRegular() && runElsewhere(e.Name()) && !c.answered(name):
+			sources.add(strconv.Quote(e.Name()))
+			c.entry(name, e, &unreadable)
+		case reason != "":
+			unaskable.add(fmt.Sprintf("%q (%s)", e.Name(), reason))
+		default:
+			c.entry(name, e, &unreadable)
+		}
+	}
+	if unaskable.first != "" {
+		c.find(diag.Error, CodeName, dir, 0, "rename what clients should be able to fetch", "nobody can ask for %s", &unaskable)
+	}
+	if sources.first != "" {
+		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: gophd -fastcgi '*.php=SOCKET'",
+			"sent as it is, with all that its source tells, though some servers run it: %s", &sources)
+	}
+	if unreadable.first != "" {
+		c.find(diag.Error, CodeRead, dir, 0, "chmod o+r, and o+x for directories", "%s cannot read %s", c.who(), &unreadable)
+	}
+	if mapped {
+		c.menu(dir)
+	}
+	if gophermap && umn != "" {
+		c.pygopherd(umn, selector.Join(dir, "gophermap"))
+	}
+}
+
+// runElsewhere reports whether some server runs files of that name and gophd does
+// not know them as programs: files of PHP (Motsognir, filters of gophernicus) and
+// pygopherd. Many people publish other scripts to be read.
+func runElsewhere(base string) bool {
+	return slices.Contains([]string{".php", ".pyg", ".tal"}, strings.ToLower(filepath.Ext(base)))
+}
+
+// pygopherd checks a gophermap that lies beside files of UMN gopherd, which only
+// pygopherd shows together.
+func (c *checking) pygopherd(umn, name string) {
+	if !c.umnTold {
+		c.umnTold = true
+		c.find(diag.Notice, CodeUMN, umn, 0, "put its lines into the gophermap", "read only where there is no gophermap, here and elsewhere")
+	}
+	text, _ := os.ReadFile(filepath.Join(c.root, name))
+	n, first := 0, 0
+	for i, line := range strings.Split(string(text), "\n") {
+		if strings.HasPrefix(line, "#") {
+			if n++; n == 1 {
+				first = i + 1
+			}
+		}
+	}
+	if n > 0 {
+		c.find(diag.Warning, CodeUMN, name, first, "put a blank before it", "not shown, since # begins a comment; pygopherd has shown %s", diag.Count(n, "such line", "such lines"))
+	}
+}
+
+// entry checks a file, a directory or a link that can be asked for.
+func (c *checking) entry(name string, e fs.DirEntry, unreadable *some) {
+	switch {
+	case e.Type()&fs.ModeSymlink != 0:
+		c.symlink(name)
+	case e.IsDir():
+		if c.readable(name, e, unreadable) {
+			c.directory(name)
+		}
+	case e.Type().IsRegular():
+		c.result.Files++
+		if c.readable(name, e, unreadable) && menu.IsMenuFile(e.Name()) {
+			c.menu(name)
+		}
+	default:
+		c.find(diag.Warning, CodeRead, name, 0, "", "not served: neither a file nor a directory")
+	}
+}
+
+// symlink checks where a symbolic link leads. The target of a link that
+// stays in the tree is checked in its own place.
+func (c *checking) symlink(name string) {
+	end, err := filepath.EvalSymlinks(filepath.Join(c.root, name))
+	if err != nil {
+		c.find(diag.Warning, CodeNowhere, name, 0, "", "a symbolic link that leads nowhere: %v", cause(err))
+		return
+	}
+	if end != c.root && !strings.HasPrefix(end, strings.TrimSuffix(c.root, "/")+"/") && !c.present(name) {
+		c.find(diag.Error, CodeOutside, name, 0, "gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
+			"not served: a symbolic link out of the tree, to %s", end)
+	}
+}
+
+// menu makes a menu, and notes what its maps link.
+func (c *checking) menu(name string) {
+	c.result.Menus++
+	b := menu.Builder{FS: c.site.View(c.ctx), Host: ourHost, Port: selector.DefaultPort, Version: "0", Client: "192.0.2.1", Answers: c.answered,
+		Linked: func(l menu.Link) { c.linked = append(c.linked, l) }}
+	if c.Site.Users != "" {
+		b.Users = func() []menu.Item { return nil } // there are some to list
+	}
+	m, err := b.Menu(c.ctx, name)
+	if err != nil && len(m.Problems) == 0 {
+		c.find(diag.Error, CodeRead, name, 0, "", "no menu can be made: %v", cause(err))
+	}
+	for _, d := range m.Problems {
+		if d.Code != menu.CodeName /* told already */ && (d.Code != menu.CodeProgram || !c.answered(d.File)) {
+			c.add(d)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package check
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/process/sandbox"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site"
+)
+
+// allows reports whether a file's mode lets the user do what the bits say: 4 to
+// read, 1 to search. Access lists are not looked at.
+func allows(u *sandbox.Identity, info fs.FileInfo, bits fs.FileMode) bool {
+	uid, gid, ok := owner(info)
+	mode := info.Mode().Perm()
+	switch {
+	case !ok || u.UID == 0:
+		return true
+	case uid == u.UID:
+		mode >>= 6
+	case gid == u.GID || slices.Contains(u.Groups, gid):
+		mode >>= 3
+	}
+	return mode&bits == bits
+}
+
+// readable reports whether the server's user can read a file or directory, and notes
+// it if not.
+func (c *checking) readable(name string, e fs.DirEntry, unreadable *some) bool {
+	full := filepath.Join(c.root, name)
+	info, err := os.Stat(full)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	bits := fs.FileMode(4)
+	if info.IsDir() {
+		bits = 5
+	}
+	ok := true
+	if c.User != nil {
+		ok = allows(c.User, info, bits)
+	} else if f, err := os.Open(full); err != nil {
+		ok = !errors.Is(err, fs.ErrPermission)
+	} else {
+		_ = f.Close()
+	}
+	if !ok {
+		unreadable.add(fmt.Sprintf("%q (%s)", e.Name(), info.Mode()))
+	}
+	return ok
+}
+
+// reach checks whether the serving user can enter the directories of the site: the
+// root and the mounts, if the user is named, and the users' directories.
+func (c *checking) reach(root string) {
+	if c.Named {
+		for _, dir := range append([]string{root}, slices.Sorted(maps.Values(c.Site.Mounts))...) {
+			if at, mode := c.blocked("/", dir); at != "" {
+				c.find(diag.Error, CodeRead, at, 0, "move it to where that user may go, or chmod o+x", "%s cannot enter it (%04o), so it cannot serve %s", c.who(), mode, dir)
+			}
+		}
+	}
+	above, below, ok := strings.Cut(c.Site.Users, "/*")
+	if !ok {
+		return
+	}
+	above = cmp.Or(above, "/")
+	homes, err := os.ReadDir(above)
+	if err != nil {
+		c.find(diag.Error, CodeRead, above, 0, "", "the directory of the users cannot be read: %v", cause(err))
+	}
+	for _, e := range homes {
+		home := filepath.Join(above, e.Name())
+		info, err := os.Stat(home)
+		if err != nil || !selector.Askable("~"+e.Name()) {
+			continue
+		}
+		if uid, _, known := owner(info); known && uid < cmp.Or(c.Site.UsersMinUID, site.DefaultUsersMinUID) {
+			continue
+		}
+		dir := filepath.Join(home, below)
+		if info, err := os.Stat(dir); err == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist) {
+			continue // not a user of Gopher
+		}
+		if at, mode := c.blocked(home, dir); at != "" {
+			c.find(diag.Error, CodeRead, "~"+e.Name(), 0, "chmod o+x "+at, "%s cannot enter %s (%04o)", c.who(), at, mode)
+		}
+	}
+}
+
+// blocked returns the first directory on the way from one to another that the serving
+// user may not enter, or the last, if it may not be listed, and its mode; "" if
+// there is none.
+func (c *checking) blocked(from, to string) (at string, mode fs.FileMode) {
+	to, err := filepath.Abs(to)
+	if err != nil {
+		return "", 0
+	}
+	for i := len(from); i <= len(to); i++ {
+		if i < len(to) && i > 1 && to[i] != '/' {
+			continue
+		}
+		next, bits := to[:i], fs.FileMode(1)
+		if i == len(to) {
+			bits = 5
+		}
+		info, err := os.Stat(next)
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return at, mode
+		case err != nil:
+			return "", 0 // another finding reports it
+		case c.User != nil && !allows(c.User, info, bits):
+			return next, info.Mode().Perm()
+		}
+		at, mode = next, info.Mode().Perm()
+	}
+	return "", 0
+}
+
+// who is the user that serves, for people.
+func (c *checking) who() string {
+	if c.User != nil {
+		return "user " + c.User.Name
+	}
+	return "this user"
+}
+
+// owner returns whose a file is.
+func owner(info fs.FileInfo) (uid, gid int, ok bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, false
+	}
+	return int(st.Uid), int(st.Gid), true
+}

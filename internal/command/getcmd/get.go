@@ -1,0 +1,229 @@
+// Package getcmd is the command "gophd get": it fetches a Gopher URL, for scripts
+// and for people.
+package getcmd
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/size"
+	"github.com/gophd/gophd/internal/command/terminal"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+)
+
+// Get is gophd get with its flags.
+type Get struct {
+	Raw      bool          // print what comes, menus too
+	Insecure bool          // take any certificate
+	Timeout  time.Duration // for the whole
+	MaxSize  string        // after which to give up
+	Out      io.Writer
+}
+
+// Get fetches the only argument. A menu is printed for people, unless Raw, and
+// without anything that a terminal obeys; so is everything else if Out is a
+// terminal. The error is [exit.No] if the server answered with an error item, which
+// is printed only if Raw, and
+// [exit.Failure] if the reply is not complete: after an error of the network, in
+// the middle of a line, or a menu without its last line (RFC 1436, section 3.3).
+// The end of other files cannot be told from a connection that was closed early.
+func (c *Get) Get(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return exit.Usagef("gophd get gopher://host/", "get takes one URL, got %d arguments", len(args))
+	}
+	u, err := selector.ParseURL(args[0])
+	if err != nil {
+		return exit.Usagef("gophd get gopher://host/0/file.txt", "%w", err)
+	}
+	if c.Timeout <= 0 {
+		return exit.Usagef("how long all of it may take, such as -timeout 30s", "-timeout %v", c.Timeout)
+	}
+	limit, err := size.Parse(c.MaxSize)
+	if err != nil {
+		return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -max-size 1MiB", "-max-size: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	conn, err := dial(ctx, u, c.Insecure)
+	if err != nil {
+		return dialError(u, err)
+	}
+	defer func() { _ = conn.Close() }()
+	if end, ok := ctx.Deadline(); ok {
+		err = conn.SetDeadline(end)
+	}
+	request := u.Selector
+	if u.Query != "" {
+		request += "\t" + u.Query
+	}
+	if _, sent := io.WriteString(conn, request+"\r\n"); errors.Join(err, sent) != nil {
+		return fmt.Errorf("asking %s: %w", u.Host, errors.Join(err, sent))
+	}
+	return c.show(u, &serverReply{conn: conn, timeout: c.Timeout, left: limit})
+}
+
+// show prints a reply.
+func (c *Get) show(u selector.URL, in *serverReply) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	first, _ := r.Peek(1024)
+	msg, isError := errorItem(first)
+	isError = isError && errors.Is(in.err, io.EOF)
+	var err error
+	switch {
+	case c.Raw:
+		_, err = io.Copy(c.Out, r)
+	case isError: // the caller prints it
+	case u.Type == menu.TypeMenu || u.Type == menu.TypeSearch:
+		err = printMenu(c.Out, r)
+	default:
+		out := terminal.WholeFile(c.Out)
+		_, err = io.Copy(out, r)
+		err = errors.Join(err, out.Close())
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("reading from %s: %w", u.Host, err)
+	case isError:
+		return &exit.CommandError{Status: exit.No, Err: fmt.Errorf("%s answers: %q", u.Host, msg), Hint: urlHint(u)}
+	}
+	return nil
+}
+
+// urlHint is for a user who left the item type out of a URL, so that the first
+// letter of the name was taken for it, or who wrote a search as in a URL of the Web.
+func urlHint(u selector.URL) string {
+	if sel, query, found := strings.Cut(u.Selector, "?"); found && u.Type == menu.TypeSearch && u.Query == "" {
+		u.Selector, u.Query = sel, query
+		return fmt.Sprintf("%%09 stands before what is searched for; did you mean %s?", u)
+	}
+	if u.Type >= '0' && u.Type <= '9' || u.Selector == "" || u.Selector[0] == '/' {
+		return ""
+	}
+	u.Selector = "/" + string(u.Type) + u.Selector
+	if u.Type = menu.TypeMenu; !strings.HasSuffix(u.Selector, "/") {
+		u.Type, _ = menu.TypeOf(u.Selector)
+	}
+	return fmt.Sprintf("the first character of the path is the type of the item; did you mean %s?", u)
+}
+
+// serverReply reads what the server sends. An error is told again and again: bufio's
+// Peek forgets it, and after a reset the next Read would take it for the end.
+type serverReply struct {
+	conn    net.Conn
+	timeout time.Duration
+	left    int64
+	err     error
+}
+
+var errTooLarge = errors.New("more than -max-size bytes")
+
+func (r *serverReply) Read(p []byte) (n int, err error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, r.err = r.conn.Read(p)
+	if r.left -= int64(n); r.left < 0 {
+		n, r.err = 0, errTooLarge
+	}
+	if errors.Is(r.err, os.ErrDeadlineExceeded) {
+		r.err = fmt.Errorf("the reply was not complete after %s: %w", r.timeout, r.err)
+	}
+	return n, r.err
+}
+
+// errorItem reports whether a reply is an error: one item of type 3.
+func errorItem(reply []byte) (string, bool) {
+	line, rest, whole := bytes.Cut(reply, []byte("\n"))
+	it, err := menu.ParseItem(string(bytes.TrimRight(line, "\r")))
+	rest = bytes.TrimSpace(rest)
+	if err != nil || !whole || it.Type != menu.TypeError || len(rest) > 1 {
+		return "", false
+	}
+	return it.Label, true
+}
+
+var errNoEnd = errors.New("the menu is not complete: its last line must be a dot")
+
+// printMenu prints a menu for people: what an item is, its label, its URL.
+func printMenu(w io.Writer, r *bufio.Reader) error {
+	out := bufio.NewWriter(w)
+	ended := false
+	for !ended {
+		slice, err := r.ReadSlice('\n') // lines are at most as long as r's buffer
+		line := string(slice)
+		if err == io.EOF && strings.TrimRight(line, "\r") == "." {
+			break
+		}
+		if err == io.EOF {
+			err = errNoEnd
+		}
+		if err != nil {
+			return errors.Join(out.Flush(), err)
+		}
+		if line = strings.TrimRight(line, "\r\n"); line == "." {
+			break
+		}
+		writeItem(out, line)
+	}
+	return out.Flush()
+}
+
+func writeItem(out io.Writer, line string) {
+	it, err := menu.ParseItem(line)
+	switch {
+	case err != nil:
+		_, _ = fmt.Fprintf(out, "?       %s\n", diag.Printable(line))
+	case it.Type == menu.TypeInfo:
+		_, _ = fmt.Fprintf(out, "        %s\n", diag.Printable(it.Label))
+	case it.Type == menu.TypeError: // which leads nowhere
+		_, _ = fmt.Fprintf(out, "error   %s\n", diag.Printable(it.Label))
+	default:
+		_, _ = fmt.Fprintf(out, "%-7s %s\n        -> %s\n", kind(it.Type), diag.Printable(it.Label), diag.Printable(itemURL(it)))
+	}
+}
+
+func itemURL(it menu.Item) string {
+	if target, ok := strings.CutPrefix(it.Selector, "URL:"); ok {
+		return target
+	}
+	return selector.URL{Host: it.Host, Port: it.Port, Type: it.Type, Selector: it.Selector}.String()
+}
+
+func kind(t byte) string { return cmp.Or(menu.TypeName(t), diag.Printable(string([]byte{t}))) }
+
+func dial(ctx context.Context, u selector.URL, insecure bool) (net.Conn, error) {
+	addr := net.JoinHostPort(u.Host, strconv.Itoa(u.Port))
+	if u.TLS {
+		d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: insecure}}
+		return d.DialContext(ctx, "tcp", addr)
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", addr)
+}
+
+func dialError(u selector.URL, err error) error {
+	hint := "is the host name right, and a server there? -timeout sets how long to wait"
+	var bad *tls.CertificateVerificationError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &bad):
+		hint = "-insecure takes any certificate"
+	case u.TLS && (!errors.As(err, &op) || op.Op != "dial"):
+		hint = "does the server speak TLS there? gopher:// is without"
+	}
+	return exit.Hint(fmt.Errorf("connecting to %s: %w", net.JoinHostPort(u.Host, strconv.Itoa(u.Port)), err), hint)
+}

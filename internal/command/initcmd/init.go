@@ -1,0 +1,61 @@
+// Package initcmd is the command "gophd init": it makes a small hole that is a
+// good example.
+package initcmd
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+)
+
+//go:embed all:hole
+var hole embed.FS
+
+// Init makes the hole in the only argument, a directory that is not there yet or
+// is empty, and says on out what it has made and how to serve it. Errors are
+// those of package exit.
+func Init(out io.Writer, args []string, today time.Time) error {
+	if len(args) != 1 {
+		return exit.Usagef("gophd init hole", "init takes one directory, got %d arguments", len(args))
+	}
+	dir := args[0]
+	if list, err := os.ReadDir(dir); len(list) > 0 {
+		return exit.Hint(fmt.Errorf("%s is not empty: %s is in it", dir, list[0].Name()), "name a new directory; to serve this one as it is: gophd "+dir)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return exit.Hint(err, "name a new directory: gophd init hole")
+	}
+	made := 0
+	err := fs.WalkDir(hole, "hole", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel := strings.TrimPrefix(strings.TrimPrefix(name, "hole"), "/")
+		if rel == "phlog/first.txt" {
+			rel = "phlog/" + today.Format(time.DateOnly) + "-first.txt"
+		}
+		to := filepath.Join(dir, filepath.FromSlash(rel))
+		if d.IsDir() {
+			return os.MkdirAll(to, 0o755)
+		}
+		text, err := hole.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		made++
+		return os.WriteFile(to, text, 0o644)
+	})
+	if err != nil {
+		return exit.Hint(fmt.Errorf("making a hole: %w", err), "name a directory that may be written to")
+	}
+	_, err = fmt.Fprintf(out, "made %d files in %s\ntry: gophd -listen :7070 %[2]s\n", made, diag.Printable(dir))
+	return err
+}

@@ -1,0 +1,194 @@
+package robotscmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/terminal"
+	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/site"
+)
+
+// checked is the JSON output of check.
+type checked struct {
+	Reports []policy.Report `json:"reports"`
+	Readers policy.Matrix   `json:"readers"`
+	Bytes   int             `json:"bytes"`
+	Rules   int             `json:"rules"`
+	differs []string        // from the file of a server
+	all     bool            // notices are shown, too
+}
+
+// Check reports on the annotations and proves the file; exit status 1 if
+// there is an error, an unnamed leak or another file on the server.
+func (c *Command) Check(ctx context.Context) error {
+	snap, err := c.readRoot(ctx)
+	if err == nil {
+		err = c.atMost(1)
+	}
+	if err != nil {
+		return err
+	}
+	result := check(snap)
+	result.all = c.Verbose
+	if len(c.Args) > 0 {
+		if err := result.against(ctx, c, snap, c.Args[0]); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		err = terminal.PrintJSON(c.Out, result)
+	} else {
+		err = printText(c.Out, result.String())
+	}
+	if err == nil && result.bad() {
+		return exit.ErrNo
+	}
+	return err
+}
+
+// check takes what the policy says of its own file.
+func check(snap *site.Snapshot) *checked {
+	k := &checked{Reports: append([]policy.Report{}, snap.Reports...), Readers: snap.Compiled.Proof()}
+	k.measure(snap.Compiled.File())
+	k.unnamed(snap.Compiled.Unproven())
+	return k
+}
+
+func (k *checked) measure(file []byte) {
+	k.Bytes, k.Rules = len(file), 0
+	for _, g := range robots.Parse(robots.RFC9309, file).Groups() {
+		k.Rules += len(g.Rules)
+	}
+}
+
+// unnamed makes one report for each reader with leaks that no other names.
+func (k *checked) unnamed(leaks []policy.Leak) {
+	for _, row := range k.Readers {
+		r := policy.NewReport(policy.CodeUnnamedLeak, "", 0, "the file lets this reader in where the policy denies it")
+		r.Readers = append(r.Readers, row.Name)
+		for _, l := range leaks {
+			if l.Reader == row.Name {
+				r.Leaks = append(r.Leaks, l.Selector)
+			}
+		}
+		if len(r.Leaks) > 0 {
+			k.Reports = append(k.Reports, r)
+		}
+	}
+}
+
+// against compares with the file of a server, and proves that one.
+func (k *checked) against(ctx context.Context, c *Command, snap *site.Snapshot, target string) error {
+	a, err := c.fetchRobots(ctx, target)
+	if err != nil {
+		return err
+	}
+	served := a.File.AppendTo(nil)
+	if bytes.Equal(served, snap.Robots) {
+		return nil
+	}
+	k.differs = difference(string(served), string(snap.Robots))
+	r := policy.NewReport(policy.CodeDiffers, target, 0,
+		fmt.Sprintf("the server has another robots.txt: %d bytes, of -root %d", len(served), len(snap.Robots)))
+	matrix, leaks := snap.Compiled.Prove(served)
+	k.Readers = matrix
+	k.measure(served)
+	for _, l := range leaks {
+		r.Leaks, r.Readers = append(r.Leaks, l.Selector), append(r.Readers, l.Reader)
+	}
+	r.Leaks, r.Readers = distinct(r.Leaks), distinct(r.Readers)
+	k.Reports = append(k.Reports, r)
+	return nil
+}
+
+// distinct removes duplicates from list, in place, and keeps the first of each.
+func distinct(list []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(list, func(s string) bool {
+		was := seen[s]
+		seen[s] = true
+		return was
+	})
+}
+
+func (k *checked) bad() bool {
+	return slices.ContainsFunc(k.Reports, func(r policy.Report) bool { return r.Severity == diag.Error })
+}
+
+// String returns the reports, the difference and the matrix.
+func (k *checked) String() string {
+	var b strings.Builder
+	b.WriteString(reportsText(k.Reports, k.all))
+	for _, line := range k.differs {
+		_, _ = fmt.Fprintln(&b, line)
+	}
+	_, _ = fmt.Fprintf(&b, "%-14s %9s %9s %11s\n", "reader", "selectors", "leaks", "over-blocks")
+	for _, row := range k.Readers {
+		_, _ = fmt.Fprintf(&b, "%-14s %9d %9d %11d\n", row.Name, row.Selectors, row.Leaks, row.OverBlocks)
+	}
+	_, _ = fmt.Fprintf(&b, "robots.txt: %d bytes, %d rules\n", k.Bytes, k.Rules)
+	return b.String()
+}
+
+// difference lists the lines of one robots.txt that the other lacks (-), and the
+// reverse (+), group by group. It ignores the order within a group, which
+// has no meaning, and gophd sorts. Lines are quoted for a terminal.
+func difference(served, ours string) []string {
+	a, agents := groupLines(served, nil)
+	b, agents := groupLines(ours, agents)
+	list := []string{"--- served", "+++ -root"}
+	for _, agent := range distinct(agents) {
+		minus, plus := missing("-", a[agent], b[agent]), missing("+", b[agent], a[agent])
+		if len(minus)+len(plus) > 0 {
+			list = append(list, "@@ "+diag.Printable(agent)+" @@")
+			list = append(append(list, minus...), plus...)
+		}
+	}
+	if len(list) == 2 {
+		list = append(list, "the same lines in another order, or with other line ends")
+	}
+	return list
+}
+
+// groupLines sorts the lines by the User-agent line above them, and adds those
+// lines to a list.
+func groupLines(file string, agents []string) (map[string][]string, []string) {
+	groups := map[string][]string{}
+	agent := "before any User-agent"
+	for line := range strings.SplitSeq(file, "\n") {
+		line = strings.TrimRight(line, " \t\r")
+		if field, _, ok := strings.Cut(line, ":"); ok && strings.EqualFold(field, "User-agent") {
+			agent = line
+		}
+		if line == "" {
+			continue
+		}
+		if groups[agent] == nil {
+			agents = append(agents, agent)
+		}
+		groups[agent] = append(groups[agent], line)
+	}
+	return groups, agents
+}
+
+// missing lists those lines of a that b lacks, each as often as it lacks it.
+func missing(mark string, a, b []string) []string {
+	have := map[string]int{}
+	for _, line := range b {
+		have[line]++
+	}
+	var list []string
+	for _, line := range a {
+		if have[line]--; have[line] < 0 {
+			list = append(list, mark+diag.Printable(line))
+		}
+	}
+	return list
+}

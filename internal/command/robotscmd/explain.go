@@ -1,0 +1,177 @@
+package robotscmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/terminal"
+
+	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site"
+)
+
+// explained is the answer for one selector.
+type explained struct {
+	Asked   string `json:"asked"` // the selector as it was given
+	Exists  bool   `json:"exists"`
+	Pointer bool   `json:"pointer"` // what was asked is answered with a pointer to the selector only
+	policy.Explanation
+}
+
+// Explain prints why each selector is allowed or denied; exit status 1 if any is
+// denied.
+func (c *Command) Explain(ctx context.Context) error {
+	agent, err := c.product()
+	if err != nil {
+		return err
+	}
+	if len(c.Args) == 0 || c.Root == "" && len(c.Args) == 1 {
+		return exit.Usagef("gophd robots explain ./content /phlog/drafts/", "explain needs a directory and a selector")
+	}
+	snap, err := c.readRoot(ctx)
+	if err != nil {
+		return err
+	}
+	if err := noURLs(c.Args); err != nil {
+		return err
+	}
+	var all []explained
+	allowed := true
+	for _, sel := range c.Args {
+		e, err := explain(snap, agent, sel)
+		if err != nil {
+			return err
+		}
+		all = append(all, e)
+		allowed = allowed && e.Allowed
+	}
+	if c.JSON {
+		err = terminal.PrintJSON(c.Out, all)
+	} else {
+		err = printExplained(c.Out, all)
+	}
+	if err == nil && !allowed {
+		return exit.ErrNo
+	}
+	return err
+}
+
+// explain asks the policy. As the server does, it takes a selector that names
+// nothing with its percent escapes decoded, once, if that names something.
+func explain(snap *site.Snapshot, agent, sel string) (explained, error) {
+	r, err := find(snap.Tree, sel)
+	if err != nil {
+		return explained{}, err
+	}
+	if plain, escaped := selector.Unescape(sel); escaped && !r.exists {
+		if decoded, err := find(snap.Tree, plain); err == nil && decoded.exists {
+			r = decoded
+		}
+	}
+	closed := snap.Compiled.Closed(selector.Canonical(r.name, r.dir), sel)
+	return explained{Asked: sel, Exists: r.exists, Pointer: closed, Explanation: snap.Compiled.Explain(agent, r.name, r.dir)}, nil
+}
+
+// resource is the file or directory that a selector names.
+type resource struct {
+	name   string // below the root
+	dir    bool
+	exists bool
+}
+
+func find(tree *site.Dir, sel string) (resource, error) {
+	name, dir, err := selector.Path(sel)
+	var refused *selector.RefusedError
+	if errors.As(err, &refused) {
+		return resource{}, exit.Usagef("the server answers it with an error: no robot gets it", "selector %s: %s", strconv.Quote(sel), refused.Reason)
+	}
+	if tree.Has(name, true) {
+		return resource{name, true, true}, nil
+	}
+	return resource{name, dir, !dir && (tree.Has(name, false) || name == "robots.txt")}, nil
+}
+
+func printExplained(w io.Writer, all []explained) error {
+	var b strings.Builder
+	for i, e := range all {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(e.String())
+	}
+	return printText(w, b.String())
+}
+
+// String returns the explanation in a few lines.
+func (e explained) String() string {
+	var b strings.Builder
+	answer := "allow"
+	if !e.Allowed {
+		answer = "deny "
+	}
+	_, _ = fmt.Fprintf(&b, "%s %s for %s\n", answer, strconv.Quote(e.Selector), diag.Printable(e.Agent))
+	row := func(what, text string) { _, _ = fmt.Fprintf(&b, "    %-11s %s\n", what, text) }
+	if !e.Exists {
+		row("note", notThere(e.Allowed))
+	}
+	if e.Pointer {
+		row("note", strconv.Quote(e.Asked)+" is answered with a pointer to it: no robots.txt can name that spelling")
+	}
+	none := "nothing: what no rule matches is allowed"
+	if e.Selector == "/robots.txt" {
+		none = "nothing: robots.txt is always allowed"
+	}
+	row("decided by", sourceText(e.By, none))
+	if e.Overrules != nil {
+		row("overrules", sourceText(e.Overrules, ""))
+	}
+	if e.Line > 0 {
+		row("written as", fmt.Sprintf("robots.txt:%d: %s", e.Line, diag.Printable(e.Text)))
+	} else {
+		row("written as", "nothing: no line of robots.txt matches")
+	}
+	for _, p := range e.Usage {
+		row("preference", fmt.Sprintf("%s=%s  %s, written as robots.txt:%d", diag.Printable(p.Key), p.Value, usageText(p.By), p.Line))
+	}
+	var yes, no []string
+	for _, r := range e.Readers {
+		if r.Allowed {
+			yes = append(yes, r.Reader)
+		} else {
+			no = append(no, r.Reader)
+		}
+	}
+	if len(yes) > 0 {
+		row("let in", strings.Join(yes, ", "))
+	}
+	if len(no) > 0 {
+		row("kept out", strings.Join(no, ", "))
+	}
+	return b.String()
+}
+
+func sourceText(s *policy.RuleSource, none string) string {
+	switch {
+	case s == nil:
+		return none
+	case s.Line == 0:
+		return fmt.Sprintf("%s: %s", diag.Printable(s.File), diag.Printable(s.Value))
+	case s.Allow:
+		return fmt.Sprintf("%s: Allow: %s", place(s.File, s.Line), diag.Printable(s.Value))
+	}
+	return fmt.Sprintf("%s: Disallow: %s", place(s.File, s.Line), diag.Printable(s.Value))
+}
+
+func usageText(s *policy.RuleSource) string {
+	if s == nil {
+		return "no annotation"
+	}
+	return place(s.File, s.Line) + ": Content-Usage"
+}

@@ -1,0 +1,152 @@
+package robotscmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/terminal"
+	"github.com/gophd/gophd/robots/convert"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// inFile returns the diagnostics with the name of their file.
+func inFile(name string, list []diag.Diagnostic) []diag.Diagnostic {
+	all := []diag.Diagnostic{}
+	for _, d := range list {
+		d.File = name
+		all = append(all, d)
+	}
+	return all
+}
+
+// place names a line of a file, or the file as a whole.
+func place(file string, line int) string {
+	file = diag.Printable(file)
+	if line > 0 {
+		return fmt.Sprintf("%s:%d", file, line)
+	}
+	return file
+}
+
+// Lint prints the diagnostics of a robots file. Exit status 1 if any is worse than a
+// notice.
+func (c *Command) Lint(ctx context.Context) error {
+	s, err := c.oneTarget(ctx, "gophd robots lint robots.txt")
+	if err != nil {
+		return err
+	}
+	if s.note != "" {
+		return exit.Hint(fmt.Errorf("%s: %s", s.name, s.note), "there is nothing to lint")
+	}
+	list := inFile(s.name, s.diagnostics())
+	if err := printFindings(c.Out, list, c.JSON); err != nil {
+		return err
+	}
+	for _, d := range list {
+		if d.Severity.Worse(diag.Notice) {
+			return exit.ErrNo
+		}
+	}
+	return nil
+}
+
+// printLost lists on standard error the rules that a dialect cannot express.
+func (c *Command) printLost(to string, lost []diag.Diagnostic) error {
+	if len(lost) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintf(c.Err, "gophd: this cannot be said in %s:\n", to); err != nil {
+		return err
+	}
+	return printFindings(c.Err, lost, false)
+}
+
+// oneTarget loads the only argument.
+func (c *Command) oneTarget(ctx context.Context, example string) (ruleSource, error) {
+	if len(c.Args) == 0 {
+		return ruleSource{}, exit.Usagef(example, "%s needs a target", c.Name)
+	}
+	if err := c.atMost(1); err != nil {
+		return ruleSource{}, err
+	}
+	return c.load(ctx, c.Args[0])
+}
+
+func printFindings(w io.Writer, list []diag.Diagnostic, asJSON bool) error {
+	if asJSON {
+		return terminal.PrintJSON(w, list)
+	}
+	var b strings.Builder
+	for _, d := range list {
+		b.WriteString(d.Text())
+	}
+	return printText(w, b.String())
+}
+
+// printText prints the output of a command, which may quote strangers. It always
+// escapes control characters, since a pipe may lead to a terminal.
+func printText(w io.Writer, text string) error {
+	safe := terminal.Safe(w)
+	_, err := io.WriteString(safe, text)
+	return errors.Join(err, safe.Close())
+}
+
+// printFile prints a robots.txt: into a file or a pipe as it is.
+func printFile(w io.Writer, text []byte) error {
+	out := terminal.WholeFile(w)
+	_, err := out.Write(text)
+	return errors.Join(err, out.Close())
+}
+
+// conversion is the JSON output of convert.
+type conversion struct {
+	Text string            `json:"text"`
+	Lost []diag.Diagnostic `json:"lost"`
+}
+
+// Convert writes a file in another dialect, and what could not be said on
+// standard error.
+func (c *Command) Convert(ctx context.Context) error {
+	if c.To == "" {
+		return exit.Usagef("gophd robots convert -from gopher -to rfc9309 robots.txt", "no -to")
+	}
+	preferences := map[string]func(*robots.File) ([]byte, []diag.Diagnostic){
+		"content-usage": convert.SignalsToUsage, "content-signal": convert.UsageToSignals,
+	}[c.To]
+	to := robots.RFC9309
+	var err error
+	if preferences == nil {
+		if to, err = dialectOf("to", c.To, robots.Gopher); err != nil {
+			return err
+		}
+	}
+	s, err := c.oneTarget(ctx, "gophd robots convert -from gopher -to rfc9309 robots.txt")
+	if err != nil {
+		return err
+	}
+	from, err := dialectOf("from", c.From, s.file.Dialect())
+	if err != nil {
+		return err
+	}
+	var text []byte
+	var lost []diag.Diagnostic
+	if preferences != nil {
+		text, lost = preferences(robots.Parse(to, s.file.AppendTo(nil)))
+	} else {
+		text, lost = convert.File(robots.Parse(from, s.file.AppendTo(nil)), to)
+	}
+	list := inFile(s.name, lost)
+	if c.JSON {
+		return terminal.PrintJSON(c.Out, conversion{string(text), list})
+	}
+	if err := printFile(c.Out, text); err != nil {
+		return err
+	}
+	return c.printLost(c.To, list)
+}

@@ -1,0 +1,259 @@
+package robotscmd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/size"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/client"
+	"github.com/gophd/gophd/robots/irc"
+	"github.com/gophd/gophd/robots/lint"
+	"github.com/gophd/gophd/site"
+)
+
+// ruleSource is a robots file of any kind, ready to be asked.
+type ruleSource struct {
+	name     string // as shown before a line number
+	file     *robots.File
+	tree     *site.Dir         // of a directory
+	gopher   bool              // requests are selectors, not paths of URIs
+	note     string            // why there is no file, if there is none
+	network  *robots.Crawler   // of an IRC network
+	problems []diag.Diagnostic // of the network's token
+}
+
+// diagnostics returns the diagnostics of the source.
+func (s ruleSource) diagnostics() []diag.Diagnostic {
+	if s.network != nil {
+		return s.problems
+	}
+	return lint.File(s.file)
+}
+
+// load reads what a TARGET argument names.
+func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
+	dialect, err := dialectOf("dialect", c.Dialect, robots.Gopher)
+	if err != nil {
+		return ruleSource{}, err
+	}
+	limit, err := c.maxSize()
+	if err != nil {
+		return ruleSource{}, err
+	}
+	var s ruleSource
+	scheme, _, isURL := strings.Cut(target, "://")
+	switch {
+	case isURL && (strings.EqualFold(scheme, "irc") || strings.EqualFold(scheme, "ircs")):
+		return c.loadNetwork(ctx, target, dialect, limit)
+	case isURL:
+		s, err = c.loadURL(ctx, target)
+	case target == "-":
+		s, err = readSource("standard input", dialect, c.In, limit)
+	default:
+		s, err = loadPath(target, dialect, limit)
+	}
+	if err == nil {
+		c.remark(&s)
+	}
+	return s, err
+}
+
+// remark chooses the dialect if none was requested. It prints a remark on that
+// choice, on an annotation read as a robots.txt, and on a file above the limit.
+func (c *Command) remark(s *ruleSource) {
+	chosen := c.Dialect != "" || c.From != "" || strings.HasPrefix(c.To, "content-")
+	if best := client.GopherDialect(s.file); !chosen && s.file.Dialect() == robots.Gopher && best != robots.Gopher {
+		s.file = robots.Parser{Dialect: best, Truncated: s.file.Truncated()}.Parse(s.file.AppendTo(nil))
+	}
+	if !chosen && s.file.Dialect() == robots.RFC9309 && !strings.HasPrefix(s.name, "http") {
+		exit.Say(c.Err, s.name+" uses Allow or a final $, so it is read as rfc9309", "-dialect gopher ignores both")
+	}
+	if !chosen && filepath.Base(s.name) == ".robots" {
+		exit.Say(c.Err, s.name+" is read as the robots.txt of a host", "as an annotation: gophd robots check DIR")
+	}
+	if s.file.Truncated() && s.file.Size() > 0 {
+		exit.Say(c.Err, fmt.Sprintf("%s is longer than the limit: only its first %d bytes count", s.name, s.file.Size()), "-max-size reads more; robots need not")
+	}
+}
+
+// loadPath reads a file, or the file that gophd makes of a directory.
+func loadPath(name string, dialect robots.Dialect, limit int64) (ruleSource, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ruleSource{}, exit.Hint(err, "a target is a file, a directory, - or a URL with its scheme, such as gopher://"+name)
+	case err != nil:
+		return ruleSource{}, err
+	case info.IsDir():
+		return loadDir(name, dialect)
+	}
+	return loadFile(name, dialect, limit)
+}
+
+// maxSize returns the bytes of -max-size; 0 is the default of what reads them.
+func (c *Command) maxSize() (int64, error) {
+	if c.MaxSize == "" {
+		return 0, nil
+	}
+	limit, err := size.Parse(c.MaxSize)
+	if err == nil && limit == 0 {
+		err = errors.New("0 bytes are too few")
+	}
+	if err != nil {
+		return 0, exit.Usagef("a number of bytes, or KiB, MiB, GiB: -max-size 1MiB", "-max-size: %w", err)
+	}
+	return limit, nil
+}
+
+// hostTimeout returns the time that a host has.
+func (c *Command) hostTimeout() (time.Duration, error) {
+	d := c.Timeout
+	if d <= 0 {
+		return 0, exit.Usagef("how long to wait for a host, such as -timeout 30s", "-timeout %s", d)
+	}
+	return d, nil
+}
+
+// dialectOf returns the dialect that a flag names.
+func dialectOf(flag, name string, otherwise robots.Dialect) (robots.Dialect, error) {
+	if name == "" {
+		return otherwise, nil
+	}
+	d, err := robots.ParseDialect(name)
+	if err != nil {
+		var all []string
+		for _, d := range robots.Dialects() {
+			all = append(all, d.String())
+		}
+		if flag == "to" {
+			all = append(all, "content-usage", "content-signal")
+		}
+		return 0, exit.Usagef("one of "+strings.Join(all, ", "), "unknown -%s %q", flag, name)
+	}
+	return d, nil
+}
+
+// loadDir takes the file that gophd makes of a directory.
+func loadDir(dir string, dialect robots.Dialect) (ruleSource, error) {
+	snap, err := site.Load(dir)
+	if err != nil {
+		return ruleSource{}, exit.Root(dir, err)
+	}
+	return ruleSource{name: "robots.txt", tree: snap.Tree, gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
+}
+
+func loadFile(name string, dialect robots.Dialect, limit int64) (ruleSource, error) {
+	r, err := os.Open(name)
+	if err != nil {
+		return ruleSource{}, err
+	}
+	defer func() { _ = r.Close() }()
+	return readSource(name, dialect, r, limit)
+}
+
+func readSource(name string, dialect robots.Dialect, r io.Reader, limit int64) (ruleSource, error) {
+	f, err := robots.ParseReader(dialect, r, limit)
+	if err != nil {
+		return ruleSource{}, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return ruleSource{name: name, file: f}, nil
+}
+
+// loadURL asks a host for its file, in the order that its protocol wants.
+func (c *Command) loadURL(ctx context.Context, target string) (ruleSource, error) {
+	a, err := c.fetchRobots(ctx, target)
+	if err != nil {
+		return ruleSource{}, err
+	}
+	if a.Access == client.Unavailable {
+		note := "the host has no robots file: everything is allowed"
+		if status, ok := errors.AsType[*client.StatusError](a.Instead); ok {
+			note = fmt.Sprintf("the host has no robots file (%v): everything is allowed", status)
+		}
+		return ruleSource{name: target, note: note}, nil
+	}
+	return ruleSource{name: a.URL, gopher: strings.HasPrefix(a.URL, "gopher"), file: a.File}, nil
+}
+
+// fetchRobots gets the robots file of a host that can be reached.
+func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostRules, error) {
+	timeout, err := c.hostTimeout()
+	if err != nil {
+		return nil, err
+	}
+	asking := &client.Client{Agent: c.Agent, Timeout: timeout, Fetch: c.fetcher().Fetch}
+	if c.Dialect != "" {
+		dialect, err := dialectOf("dialect", c.Dialect, robots.Gopher)
+		if err != nil {
+			return nil, err
+		}
+		asking.Dialect = func(string) robots.Dialect { return dialect }
+	}
+	if asking.Limit, err = c.maxSize(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	a, err := asking.Get(ctx, target)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return nil, exit.Usagef("schemes are gopher, gophers, http, https, irc and ircs: gopher://host/", "%w", err)
+	case err != nil:
+		return nil, unreachable(target, err)
+	case a.Access == client.Unreachable:
+		return nil, unreachable(target, a.Err)
+	}
+	return a, nil
+}
+
+func (c *Command) fetcher() *client.Fetcher {
+	return &client.Fetcher{UserAgent: "gophd/" + c.Version, TLS: c.tlsConfig()}
+}
+
+func (c *Command) tlsConfig() *tls.Config {
+	if !c.Insecure {
+		return nil
+	}
+	return &tls.Config{InsecureSkipVerify: true}
+}
+
+func unreachable(target string, err error) error {
+	return exit.Hint(fmt.Errorf("asking %s: %w", target, err), unreachableHint(err))
+}
+
+func unreachableHint(err error) string {
+	var bad *tls.CertificateVerificationError
+	if errors.As(err, &bad) {
+		return "-insecure takes any certificate"
+	}
+	return "until it can be reached, a robot must take everything as denied; -timeout sets how long to wait"
+}
+
+// loadNetwork asks an IRC network for its CRAWLER token.
+func (c *Command) loadNetwork(ctx context.Context, target string, dialect robots.Dialect, limit int64) (ruleSource, error) {
+	if c.Dialect != "" && dialect != robots.IRCv3 {
+		return ruleSource{}, exit.Usagef("leave -dialect out: IRC knows ircv3 only", "no %s on IRC", dialect)
+	}
+	timeout, err := c.hostTimeout()
+	if err != nil {
+		return ruleSource{}, err
+	}
+	network := irc.Visitor{Timeout: timeout, Limit: limit, TLS: c.tlsConfig()}
+	crawler, problems, err := network.Crawler(ctx, target)
+	if err != nil {
+		return ruleSource{}, exit.Hint(err, unreachableHint(err))
+	}
+	return ruleSource{name: target, file: robots.Parse(robots.IRCv3, []byte(crawler.String())), network: &crawler, problems: problems}, nil
+}

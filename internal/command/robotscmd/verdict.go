@@ -1,0 +1,194 @@
+package robotscmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/terminal"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/selector"
+)
+
+// verdict is the answer for one selector.
+type verdict struct {
+	Selector string `json:"selector"`
+	Allowed  bool   `json:"allowed"`
+	Line     int    `json:"line,omitempty"`
+	Rule     string `json:"rule,omitempty"`
+	Pattern  string `json:"pattern,omitempty"`
+	RunnerUp string `json:"runner_up,omitempty"`
+	Why      string `json:"why"`
+	Agent    string `json:"agent"`
+	Source   string `json:"source"`
+	Index    string `json:"index,omitempty"`    // of an IRC network: allow, deny or unspecified
+	Cooldown int    `json:"cooldown,omitempty"` // of an IRC network, in seconds
+
+	Missing bool `json:"missing,omitempty"` // nothing in the directory is called that now
+
+	Usage []preference `json:"usage,omitempty"` // what Content-Usage lines state of it
+}
+
+// preference is the stated preference for one use.
+type preference struct {
+	Key        string `json:"key"`
+	Preference string `json:"preference"` // y, n or unstated
+	Line       int    `json:"line"`
+}
+
+// Test answers for each selector; exit status 1 if any is denied.
+func (c *Command) Test(ctx context.Context) error {
+	if len(c.Args) == 0 {
+		return exit.Usagef("gophd robots test ./content /phlog/drafts/", "test needs a target and a selector")
+	}
+	agent, err := c.product()
+	if err != nil {
+		return err
+	}
+	s, err := c.load(ctx, c.Args[0])
+	if err != nil {
+		return err
+	}
+	selectors := c.Args[1:]
+	if len(selectors) == 0 && s.network == nil {
+		return exit.Usagef("gophd robots test "+c.Args[0]+" /phlog/", "test needs at least one selector")
+	}
+	if len(selectors) == 0 {
+		selectors = []string{s.name}
+	}
+	if err := noURLs(selectors); err != nil {
+		return err
+	}
+	var verdicts []verdict
+	allowed := true
+	for _, sel := range selectors {
+		v := s.verdict(agent, sel)
+		verdicts = append(verdicts, v)
+		allowed = allowed && v.Allowed
+	}
+	if err := printVerdicts(c.Out, verdicts, c.JSON); err != nil {
+		return err
+	}
+	if !allowed {
+		return exit.ErrNo
+	}
+	return nil
+}
+
+// noURLs refuses URLs for selectors: no rule would match them, and the answer
+// would be that they are allowed.
+func noURLs(selectors []string) error {
+	for _, sel := range selectors {
+		scheme, rest, found := strings.Cut(sel, "://")
+		if !found || !slices.Contains([]string{"gopher", "gophers", "http", "https"}, strings.ToLower(scheme)) {
+			continue
+		}
+		_, want, _ := strings.Cut(rest, "/")
+		if u, err := selector.ParseURL(sel); err == nil {
+			want = strings.TrimPrefix(u.Selector, "/")
+		}
+		return exit.Usagef("without scheme, host and type: "+strconv.Quote("/"+want), "%q is a URL, not a selector", sel)
+	}
+	return nil
+}
+
+func (s ruleSource) verdict(agent, sel string) verdict {
+	asked := sel
+	if s.gopher && s.file.Dialect() == robots.RFC9309 {
+		asked = string(selector.AppendURI(nil, sel))
+	}
+	d := s.file.Decide(agent, asked)
+	v := verdict{
+		Selector: sel, Allowed: d.Allowed, Line: d.Rule.Line, Pattern: d.Pattern, Why: d.Reason.String(),
+		Agent: agent, Source: s.name, Rule: ruleText(d.Rule), RunnerUp: ruleText(d.RunnerUp),
+	}
+	if s.tree != nil {
+		r, err := find(s.tree, sel)
+		v.Missing = err == nil && !r.exists
+	}
+	for _, p := range s.file.Usage(agent, asked) {
+		v.Usage = append(v.Usage, preference{p.Key, p.Preference.String(), p.Line})
+	}
+	if s.note != "" {
+		v.Why = s.note
+	}
+	if s.file.Dialect() == robots.IRCv3 {
+		v.network(s, d)
+	}
+	return v
+}
+
+// network makes the verdict about an IRC network, asked or in a file.
+func (v *verdict) network(s ruleSource, d robots.Decision) {
+	c, _ := s.file.Crawler()
+	v.Rule, v.Pattern = d.Rule.Pattern, ""
+	if s.network != nil {
+		c, v.Line, v.Rule = *s.network, 0, s.network.String()
+	}
+	v.Index, v.Cooldown = c.Index.String(), int(c.Cooldown/time.Second)
+}
+
+func ruleText(r robots.Rule) string {
+	switch {
+	case r.Line == 0:
+		return ""
+	case r.Allow:
+		return "Allow: " + r.Pattern
+	}
+	return "Disallow: " + r.Pattern
+}
+
+func printVerdicts(w io.Writer, verdicts []verdict, asJSON bool) error {
+	if asJSON {
+		return terminal.PrintJSON(w, verdicts)
+	}
+	for _, v := range verdicts {
+		if err := printText(w, v.String()+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// String returns the verdict in one line: the answer, what decides, and why; and a
+// line for each preference about its use.
+func (v verdict) String() string {
+	answer, reason := "allow", "no rule matches"
+	switch {
+	case v.Index == robots.IndexUnspecified.String():
+		reason = "no CRAWLER token with an index"
+	case v.Index != "" && v.Line == 0:
+		reason = v.Rule
+	case v.Line > 0:
+		reason = place(v.Source, v.Line) + ": " + diag.Printable(v.Rule)
+	}
+	switch {
+	case v.Index == robots.IndexUnspecified.String():
+		answer = v.Index
+	case !v.Allowed:
+		answer = "deny "
+	}
+	text := fmt.Sprintf("%s %s  %s (%s)", answer, strconv.Quote(v.Selector), reason, v.Why)
+	if v.Missing {
+		text += "\n      " + notThere(v.Allowed)
+	}
+	for _, p := range v.Usage {
+		text += fmt.Sprintf("\n      %s=%s  %s", diag.Printable(p.Key), p.Preference, place(v.Source, p.Line))
+	}
+	return text
+}
+
+// notThere says of what does not exist what would be if it did.
+func notThere(allowed bool) string {
+	if allowed {
+		return "nothing is called that now; it would be allowed"
+	}
+	return "nothing is called that now; the rule would deny it"
+}

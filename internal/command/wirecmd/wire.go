@@ -1,0 +1,181 @@
+// Package wirecmd is the command "gophd wire": it sends a Gopher server some forty
+// requests and grades each reply by the document that applies.
+//
+// No request is meant to harm. They come one after the other, each has at most 64 KiB,
+// and they ask for names that no server has, or as robots and browsers do.
+package wirecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/terminal"
+)
+
+// Wire is gophd wire with its flags.
+type Wire struct {
+	JSON    bool
+	Timeout time.Duration // for one response
+	Out     io.Writer
+}
+
+// finding is the grade of one response, with the reason.
+type finding struct {
+	Request  string `json:"request"`
+	Grade    string `json:"grade"` // good, note or wrong
+	Meaning  string `json:"meaning"`
+	Document string `json:"document"`
+}
+
+// Run asks each of the servers. Of several it prints a table in Markdown. The error is
+// [exit.ErrNo] if some response is wrong, and [exit.Failure] if a server cannot be reached.
+func (w *Wire) Run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return exit.Usagef("gophd wire localhost:7070", "wire needs HOST:PORT")
+	}
+	if w.Timeout <= 0 {
+		return exit.Usagef("how long to wait for a response, such as -timeout 5s", "-timeout %v", w.Timeout)
+	}
+	var all [][]finding
+	for _, target := range args {
+		if !strings.Contains(target, ":") {
+			target += ":70"
+		}
+		if _, _, err := net.SplitHostPort(target); err != nil {
+			return exit.Usagef("gophd wire localhost:7070", "%q is no HOST:PORT", target)
+		}
+		found, err := w.ask(ctx, target)
+		if err != nil {
+			return err
+		}
+		all = append(all, found)
+	}
+	if err := w.print(args, all); err != nil {
+		return err
+	}
+	for _, found := range all {
+		for _, f := range found {
+			if f.Grade == wrong.String() {
+				return exit.ErrNo
+			}
+		}
+	}
+	return nil
+}
+
+// ask sends all requests to one server, one after the other.
+func (w *Wire) ask(ctx context.Context, target string) (all []finding, err error) {
+	var root *response
+	for i, p := range probes() {
+		r, err := w.exchange(ctx, target, p)
+		if err != nil && i == 0 || ctx.Err() != nil {
+			return nil, err
+		}
+		if err != nil {
+			all = append(all, finding{p.name, wrong.String(), err.Error(), p.doc})
+			continue
+		}
+		if i == 0 {
+			root = r
+		}
+		g, text := p.judge(r, root)
+		all = append(all, finding{p.name, g.String(), text, p.doc})
+	}
+	return all, nil
+}
+
+// response is a server's response to one probe.
+type response struct {
+	data   []byte
+	closed bool   // the server ended the connection
+	err    string // why the response ended otherwise
+}
+
+// The most that is read of a response.
+const maxReply = 256 << 10
+
+// exchange sends one request on a connection of its own.
+func (w *Wire) exchange(ctx context.Context, target string, p probe) (*response, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.Timeout)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", target)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", target, err)
+	}
+	defer func() { _ = conn.Close() }()
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(deadline)
+	}
+	go func() { // a server may answer, and close, before it has read all
+		send(conn, p)
+	}()
+	r := &response{}
+	r.data, err = io.ReadAll(io.LimitReader(conn, maxReply))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		r.err = fmt.Sprintf("no end within %v", w.Timeout)
+	case err != nil:
+		r.closed, r.err = true, "reset by the server"
+	case len(r.data) == maxReply:
+		r.err = "a long response"
+	default:
+		r.closed = true
+	}
+	return r, nil
+}
+
+func send(conn net.Conn, p probe) {
+	step := len(p.send)
+	if p.slow {
+		step = 1
+	}
+	for rest := p.send; rest != ""; rest = rest[step:] {
+		step = min(step, len(rest))
+		if _, err := io.WriteString(conn, rest[:step]); err != nil {
+			return
+		}
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok && p.end {
+		_ = tcp.CloseWrite()
+	}
+}
+
+func (w *Wire) print(targets []string, all [][]finding) error {
+	if w.JSON {
+		byTarget := map[string][]finding{}
+		for i, target := range targets {
+			byTarget[target] = all[i]
+		}
+		return terminal.PrintJSON(w.Out, byTarget)
+	}
+	var b strings.Builder
+	if len(targets) > 1 {
+		fmt.Fprintf(&b, "| request | by | %s |\n| --- | --- |%s\n", strings.Join(targets, " | "), strings.Repeat(" --- |", len(targets)))
+	}
+	counts := map[string]int{}
+	for i, f := range all[0] {
+		counts[f.Grade]++
+		if len(targets) == 1 {
+			fmt.Fprintf(&b, "%-5s  %-36s  %s (%s)\n", f.Grade, diag.Printable(f.Request), diag.Printable(f.Meaning), f.Document)
+			continue
+		}
+		fmt.Fprintf(&b, "| %s | %s |", diag.Printable(f.Request), f.Document)
+		for _, found := range all {
+			fmt.Fprintf(&b, " %s: %s |", found[i].Grade, strings.ReplaceAll(diag.Printable(found[i].Meaning), "|", `\|`))
+		}
+		b.WriteString("\n")
+	}
+	if len(targets) == 1 {
+		fmt.Fprintf(&b, "%d good, %d to note, %d wrong\n", counts["good"], counts["note"], counts["wrong"])
+	}
+	_, err := io.WriteString(w.Out, b.String())
+	return err
+}

@@ -1,0 +1,136 @@
+package wirecmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/internal/command/exit"
+)
+
+// listen serves each connection with f.
+func listen(t *testing.T, f func(c net.Conn)) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			go func() {
+				f(c)
+				_ = c.Close()
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+const root = "1Phlog\t/phlog/\th.example\t70\r\niHello\t\t\t\r\n.\r\n"
+
+// tidy is a server that does what is asked of one.
+func tidy(c net.Conn) {
+	in := bufio.NewReaderSize(c, 4096)
+	line, err := in.ReadSlice('\n')
+	if errors.Is(err, io.EOF) && len(line) == 0 {
+		return
+	}
+	reply := "3Not found\t\terror.host\t1\r\n.\r\n"
+	switch sel, _, _ := strings.Cut(strings.TrimRight(string(line), "\r\n"), "\t"); {
+	case err != nil && len(line) > 1:
+	case sel == "" || sel == "/":
+		reply = root
+	case sel == "robots.txt" || sel == "/robots.txt":
+		reply = "User-agent: *\nDisallow: /x/\n"
+	}
+	_, _ = io.WriteString(c, reply)
+	_ = c.(*net.TCPConn).CloseWrite()
+	_ = c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	_, _ = io.Copy(io.Discard, in)
+}
+
+// sloppy sends back what comes, with what lies outside, and never closes.
+func sloppy(c net.Conn) {
+	buf := make([]byte, 9000)
+	for {
+		n, err := c.Read(buf)
+		if err != nil {
+			return
+		}
+		_, _ = fmt.Fprintf(c, "1etc\t/etc\th\t70\n1usr\t/usr\th\t70\n1proc\tproc\th\t70\n<html>%s", buf[:n])
+	}
+}
+
+func asked(t *testing.T, w *Wire, address string) map[string]finding {
+	t.Helper()
+	all, err := w.ask(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]finding{}
+	for _, f := range all {
+		found[f.Request] = f
+	}
+	if len(found) != len(probes()) || len(found) < 40 {
+		t.Errorf("%d findings, %d requests", len(found), len(probes()))
+	}
+	return found
+}
+
+// TestJudged: a server that does all as it should has nothing wrong, one that does
+// nothing so has what it does wrong named.
+func TestJudged(t *testing.T) {
+	for name, f := range asked(t, &Wire{Timeout: time.Second}, listen(t, tidy)) {
+		if f.Grade == "wrong" || f.Meaning == "" || f.Document == "" {
+			t.Errorf("tidy: %s: %+v", name, f)
+		}
+	}
+	found := asked(t, &Wire{Timeout: 100 * time.Millisecond}, listen(t, sloppy))
+	for _, name := range []string{
+		"the root: an empty line", "its lines: four fields, a port", "its last line is a dot", "the server closes", "URL:javascript:",
+		".. to the root of the disk", "%2e%2e/", `..\`, "control bytes", "4,000 bytes", "64 KiB without an end", "HTTP",
+	} {
+		if f := found[name]; f.Grade != "wrong" {
+			t.Errorf("sloppy: %s: %+v", name, f)
+		}
+	}
+}
+
+// TestHarmless: no request is longer than 64 KiB.
+func TestHarmless(t *testing.T) {
+	for _, p := range probes() {
+		if len(p.send) > 64<<10 {
+			t.Errorf("%s: %d bytes", p.name, len(p.send))
+		}
+		if p.name == "" || p.doc == "" || p.judge == nil {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	address := listen(t, tidy)
+	var out strings.Builder
+	w := &Wire{Timeout: time.Second, Out: &out}
+	if err := w.Run(t.Context(), []string{address, address}); err != nil || strings.Count(out.String(), "\n") != len(probes())+2 || !strings.HasPrefix(out.String(), "| request | by | 127.") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	out.Reset()
+	w.JSON = true
+	if err := w.Run(t.Context(), []string{listen(t, func(c net.Conn) { _, _ = io.WriteString(c, "hello\n") })}); !errors.Is(err, exit.ErrNo) || !strings.Contains(out.String(), `"grade": "wrong"`) {
+		t.Errorf("%v\n%.200s", err, out.String())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range []error{w.Run(t.Context(), nil), w.Run(t.Context(), []string{"[::1"}), (&Wire{}).Run(t.Context(), []string{address}), w.Run(ctx, []string{address})} {
+		if err == nil {
+			t.Error("no error")
+		}
+	}
+}

@@ -1,0 +1,109 @@
+// Package logs writes the log of a daemon in the form that its reader wants:
+//
+//	a person at a terminal   one short line for each event, with colours
+//	the journal of systemd   the same line with its priority, and each field
+//	a file, a pipe           key=value, which tools read
+//	a program, when asked    JSON
+//
+// To log never blocks: lines that a reader does not take are lost and counted. Text
+// from outside reaches no reader as anything but visible characters. A duration is
+// readable for people ("took=1.2ms"); the others get a number, and its unit in the
+// name of the key (took_ms=1.2).
+package logs
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/coreos/go-systemd/v22/journal"
+
+	"github.com/gophd/gophd/internal/command/terminal"
+)
+
+// Formats are the words that [Style.Format] may be.
+var Formats = []string{"auto", "short", "text", "json"}
+
+// Style selects the events to log and their format.
+type Style struct {
+	Level  slog.Level
+	Format string // "auto" depends on the reader
+}
+
+// A Logger is an open log.
+type Logger struct {
+	*slog.Logger
+	forPeople bool
+	verbose   bool
+	w         *lazyWriter
+}
+
+// Open begins to log to w.
+func Open(w io.Writer, o Style) *Logger {
+	l := &Logger{w: &lazyWriter{w: w}, verbose: o.Level <= slog.LevelDebug}
+	format := o.Format
+	if format == "auto" {
+		format = formatFor(w)
+	}
+	var h slog.Handler
+	opts := &slog.HandlerOptions{Level: o.Level, ReplaceAttr: milliseconds}
+	switch format {
+	case "short":
+		l.forPeople = terminal.Is(w)
+		h = &shortHandler{w: l.w, level: o.Level, colours: l.forPeople && colours()}
+	case "journal":
+		l.w.w = journalWriter{w}
+		h = &journalHandler{w: l.w, level: o.Level}
+	case "json":
+		l.w.last = terminal.JSON
+		h = slog.NewJSONHandler(l.w, opts)
+	default:
+		h = slog.NewTextHandler(l.w, opts)
+	}
+	l.Logger = slog.New(h)
+	l.w.tell = func(lost int) { l.Error("log lines were lost", "lines", lost) }
+	return l
+}
+
+func formatFor(w io.Writer) string {
+	if terminal.Is(w) {
+		return "short"
+	}
+	if w == os.Stderr {
+		// Enabled also opens the socket, which the sandbox forbids later.
+		if ours, err := journal.StderrIsJournalStream(); ours && err == nil && journal.Enabled() {
+			return "journal"
+		}
+	}
+	return "text"
+}
+
+// colours reports whether the terminal is one that knows them, and its user
+// wants them (https://no-color.org).
+func colours() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
+
+// ForPeople reports whether a person reads the log at a terminal.
+func (l *Logger) ForPeople() bool { return l.forPeople }
+
+// Close writes the remaining lines, for at most 3 s.
+func (l *Logger) Close() { l.w.flush() }
+
+// Requests is the logger for a server: requests that went well are left out
+// unless a person watches or everything is asked for. An access log is the place
+// for them.
+func (l *Logger) Requests() *slog.Logger {
+	if l.forPeople || l.verbose {
+		return l.Logger
+	}
+	return slog.New(withoutRequests{l.Handler()})
+}
+
+type withoutRequests struct{ slog.Handler }
+
+func (h withoutRequests) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "request" && r.Level < slog.LevelWarn {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
