@@ -73,7 +73,7 @@ func broken(s oracle.Site, c *Compiled) (list []string) {
 		}
 	}
 	sels := p.Selectors()
-	for _, reader := range readers.All() {
+	for _, reader := range c.readers {
 		reading := reader.Read(c.File())
 		for _, robot := range append(p.Robots(), "*") {
 			agent, ok := asks(p, reader, robot)
@@ -82,7 +82,7 @@ func broken(s oracle.Site, c *Compiled) (list []string) {
 			}
 			rules := p.For(robot)
 			for _, sel := range sels {
-				if reader.Name == "rfc9309-raw" && escapes.MatchString(sel) {
+				if decodes(reader) && escapes.MatchString(sel) {
 					continue // it takes such names for others: the disk is asked for them
 				}
 				want := rules.Decide(sel)
@@ -101,6 +101,11 @@ func broken(s oracle.Site, c *Compiled) (list []string) {
 		}
 	}
 	return append(list, preferred(s, p, c.File())...)
+}
+
+// decodes reports whether a reader takes a selector for a URI that may hold escapes.
+func decodes(r readers.Reader) bool {
+	return slices.ContainsFunc(r.Forms, func(f readers.Form) bool { return f == readers.Normal || f == readers.Quoted || f == readers.Requoted })
 }
 
 func isAllow(c *Compiled, r Report) bool {

@@ -229,7 +229,7 @@ func (w *work) lacks(c *composition, r *rule, rd *readers.Reader) (code string) 
 		return CodeName
 	}
 	switch lacks := rd.Lacks(needs); {
-	case lacks&readers.NeedsStar != 0:
+	case lacks&readers.NeedsStar != 0, rd.Allow && !rd.Star && rd.Choice != readers.FirstMatch && strings.HasSuffix(r.uri, "*"):
 		return CodeGlob
 	case lacks&readers.NeedsDollar != 0:
 		return CodeAnchor
@@ -293,7 +293,7 @@ func (w *work) explain(f proof.Finding) (r Report, named bool) {
 				code = CodeMatchedLength
 			}
 		}
-		if code == "" && part && w.readers[i].Lacks(readers.NeedsNames) != 0 && w.hasPart(robot) {
+		if rd := &w.readers[i]; code == "" && rd.Lacks(readers.NeedsNames) != 0 && (part || !rd.First) && w.hasPart(robot) {
 			code = CodePartName
 		}
 		if a := c.wider(&w.readers[i], f.Examples); code == "" && a != nil {
@@ -302,12 +302,23 @@ func (w *work) explain(f proof.Finding) (r Report, named bool) {
 			}
 		}
 	}
+	if code == "" && takesOthers(&w.readers[i], len(kinds) > 1) {
+		code = CodeReader
+	}
 	r = NewReport(code, at.file, at.line, codeText[code])
 	r.Readers, r.Leaks = []string{f.Reader}, f.Examples
 	if code == CodeName {
 		r.Severity = diag.Notice
 	}
 	return r, code != ""
+}
+
+// takesOthers reports whether a reader may obey an Allow in place of the rule that
+// decides: one of another group, or one that stands before it. No row of the table does:
+// without wildcards, lines of a group stand in the right order for all readers.
+func takesOthers(rd *readers.Reader, severalGroups bool) bool {
+	anyOrder := !severalGroups && !rd.Star && !rd.EndStar && !rd.Dollar
+	return rd.Allow && (rd.Lacks(readers.NeedsGroups) != 0 || rd.Lacks(readers.NeedsOrder) != 0 && !anyOrder)
 }
 
 // readsOne reports whether a reader obeys only one group.
@@ -395,6 +406,7 @@ var codeText = map[string]string{
 	CodeMatchedLength: "readers that count what is matched may take an Allow for as long",
 	CodeName:          "not every reader takes the name for the same",
 	CodePartName:      "readers that take parts of names take other robots for one that an annotation names",
+	CodeReader:        "a reader obeys other lines of the file, or in another order",
 	CodeRootMenu:      "not every reader can be kept from the empty selector, which is that of the root menu",
 }
 

@@ -56,6 +56,7 @@ const (
 	CodePreference      = "PREFERENCE"
 	CodeWidened         = "PREFERENCE-WIDENED"
 	CodeProgram         = "PROGRAM"
+	CodeReader          = "READER"
 	CodeRootMenu        = "ROOT-MENU"
 	CodeSuperseded      = "SUPERSEDED"
 	CodeSyntax          = "SYNTAX"
@@ -174,6 +175,10 @@ var codes = []CodeInfo{
 		"what a program answers is neither a selector nor /* and the end of names: the whole site is denied",
 		"gophd refuses this when it starts: correct the program that uses gophd's packages",
 		"/cgi-bin/ with a slash at its end"},
+	{CodeReader, diag.Notice,
+		"a reader that is none of gophd's own takes an Allow of another group, or one that stands before the rule, and is let in",
+		"deny the same to all robots, and allow nothing of it",
+		"User-agent: bot and Allow: /x for a reader without groups"},
 	{CodeRootMenu, diag.Notice,
 		"a Disallow without * matches no selector without a leading slash, nor the empty one of the root menu",
 		"nothing to do: robots that do not know * may ask for them",

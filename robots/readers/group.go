@@ -143,7 +143,7 @@ func isPythonSpace(c rune) bool { return unicode.IsSpace(c) || 0x1c <= c && c <=
 // choose returns the rules that bind a robot, in the order of the file.
 func (r Reader) choose(groups []lineGroup, robot string) (rules []robots.Rule) {
 	robot = strings.ToLower(robot)
-	if r.Names == ValueOrPart {
+	if r.Names == ValueOrPart && r.Groups {
 		return chooseByKey(groups, robot)
 	}
 	word, _, _ := strings.Cut(robot, "/")
@@ -177,7 +177,7 @@ func (r Reader) choose(groups []lineGroup, robot string) (rules []robots.Rule) {
 	if len(own) == 0 || r.Everybody {
 		own = append(own, others...)
 	}
-	if r.Loose {
+	if r.Loose || !r.Groups {
 		own = append(own, loose...)
 	}
 	slices.Sort(own)

@@ -278,8 +278,10 @@ func (r Reader) pattern(value string) (p Pattern, ok bool) {
 	case r.Star:
 		p.Pieces = strings.Split(value, "*")
 	case r.EndStar:
-		value = strings.TrimSuffix(value, "*")
-		if p.Pieces, p.Size = []string{value}, len(value); value == "" || strings.Contains(value, "*") {
+		if cut, ok := strings.CutSuffix(value, "*"); ok {
+			value, p.Size = cut, p.Size-1
+		}
+		if p.Pieces = []string{value}; value == "" || strings.Contains(value, "*") {
 			return p, false
 		}
 	default:

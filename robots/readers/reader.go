@@ -168,8 +168,10 @@ func NeedsOf(pattern string, allow bool) (n Needs) {
 	body, whole := strings.CutSuffix(pattern, "$")
 	if whole {
 		n |= NeedsDollar
+	} else {
+		body = strings.TrimRight(body, "*")
 	}
-	if strings.Contains(strings.TrimRight(body, "*"), "*") {
+	if strings.Contains(body, "*") {
 		n |= NeedsStar
 	}
 	if allow {
@@ -185,7 +187,7 @@ func (r Reader) Lacks(n Needs) Needs {
 		lacks bool
 		need  Needs
 	}{
-		{!r.Star, NeedsStar}, {!r.Dollar, NeedsDollar}, {!r.Allow, NeedsAllow}, {!r.Groups, NeedsGroups},
+		{!r.Star, NeedsStar}, {!r.Dollar, NeedsDollar}, {!r.Allow, NeedsAllow}, {!r.Groups || r.Everybody && r.Allow, NeedsGroups},
 		{r.Names == Part || r.Names == ValueOrPart, NeedsNames},
 		{!slices.Equal(r.Forms, []Form{URI}), NeedsEscapes},
 		{r.Index, NeedsLetter}, {r.Bare, NeedsSlash},
