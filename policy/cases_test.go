@@ -28,7 +28,7 @@ func compileOf(notes map[string]string) *Compiled { return Compile(inputOf(notes
 // reads returns what a dialect or a reader makes of a file.
 func reads(t *testing.T, name string, file []byte, agent string) func(string) bool {
 	t.Helper()
-	if d, err := robots.ParseDialect(name); err == nil {
+	if d, err := readers.ParseDialect(name); err == nil {
 		return robots.Parse(d, file).Agent(agent).Allowed
 	}
 	r, ok := readers.Named(name)

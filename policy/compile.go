@@ -322,8 +322,8 @@ func handSources(a Annotation) (list []source) {
 	for l := range robots.Parse(robots.RFC9309, a.Data).Lines() {
 		var s source
 		switch l.Kind {
-		case robots.KindAllow, robots.KindDisallow, robots.KindUsage, robots.KindField:
-			s.rule = &rule{file: a.File, line: l.Number, allow: l.Kind == robots.KindAllow, value: l.Value}
+		case readers.KindAllow, readers.KindDisallow, readers.KindUsage, readers.KindField:
+			s.rule = &rule{file: a.File, line: l.Number, allow: l.Kind == readers.KindAllow, value: l.Value}
 		}
 		list = append(list, s)
 	}

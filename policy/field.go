@@ -10,6 +10,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -27,9 +28,9 @@ type siteFieldName struct {
 }
 
 var siteFieldNames = []siteFieldName{
-	{"Crawl-delay", func(v string) bool { _, err := robots.ParseCrawlDelay(v); return err == nil }, false},
-	{"Request-rate", func(v string) bool { _, err := robots.ParseRequestRate(v); return err == nil }, false},
-	{"Visit-time", func(v string) bool { _, err := robots.ParseVisitTime(v); return err == nil }, false},
+	{"Crawl-delay", func(v string) bool { _, err := readers.ParseCrawlDelay(v); return err == nil }, false},
+	{"Request-rate", func(v string) bool { _, err := readers.ParseRequestRate(v); return err == nil }, false},
+	{"Visit-time", func(v string) bool { _, err := readers.ParseVisitTime(v); return err == nil }, false},
 	{"Comment", nil, false},
 	{"Content-Signal", nil, false},
 	{"Index", func(v string) bool { return strings.EqualFold(v, "allow") || strings.EqualFold(v, "deny") }, false},
@@ -40,7 +41,7 @@ var siteFieldNames = []siteFieldName{
 
 // field keeps a site-wide field, or reports it: unknown, misplaced, or with a
 // value that no robot understands.
-func (r *reader) field(l robots.Line) {
+func (r *reader) field(l readers.Line) {
 	for i := range siteFieldNames {
 		f := &siteFieldNames[i]
 		switch {
@@ -76,7 +77,7 @@ type usageLine struct {
 
 // usage reads a Content-Usage line: "[path] preferences". Without a path it applies to
 // the directory.
-func (r *reader) usage(l robots.Line) {
+func (r *reader) usage(l readers.Line) {
 	r.lines, r.bare = 0, 0
 	path, list := "/", l.Value
 	if strings.HasPrefix(list, "/") {
@@ -114,7 +115,7 @@ func (r *reader) usage(l robots.Line) {
 }
 
 // superseded reports a key that the current vocabulary no longer has.
-func (r *reader) superseded(l robots.Line, find func(string) (robots.Category, bool), key string) {
+func (r *reader) superseded(l readers.Line, find func(string) (robots.Category, bool), key string) {
 	c, known := find(key)
 	switch {
 	case !known || c.Until == "":
@@ -126,7 +127,7 @@ func (r *reader) superseded(l robots.Line, find func(string) (robots.Category, b
 }
 
 // signal reports unknown keys and values of a Content-Signal line, written unchanged.
-func (r *reader) signal(l robots.Line) {
+func (r *reader) signal(l readers.Line) {
 	for item := range strings.SplitSeq(l.Value, ",") {
 		key, value, _ := strings.Cut(item, "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
@@ -285,13 +286,13 @@ type SiteFields struct {
 }
 
 // Crawler returns the preference in Index and Cooldown, as an IRC network states it.
-func (s SiteFields) Crawler() robots.Crawler {
-	c := robots.Crawler{Cooldown: robots.DefaultCooldown}
+func (s SiteFields) Crawler() readers.Crawler {
+	c := readers.Crawler{Cooldown: readers.DefaultCooldown}
 	switch s.Index {
 	case "allow":
-		c.Index = robots.IndexAllow
+		c.Index = readers.IndexAllow
 	case "deny":
-		c.Index = robots.IndexDeny
+		c.Index = readers.IndexDeny
 	}
 	if s.Cooldown > 0 {
 		c.Cooldown = time.Duration(s.Cooldown) * time.Second

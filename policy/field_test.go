@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // TestSiteFields: of a field that can stand once, the first counts; of the others all do.
@@ -19,10 +19,10 @@ func TestSiteFields(t *testing.T) {
 	if !strings.HasSuffix(string(c.File()), ends) {
 		t.Errorf("got %s", c.File())
 	}
-	for text, want := range map[string]robots.Crawler{
-		"Index: deny\nCooldown: 30\n": {Index: robots.IndexDeny, Cooldown: 30 * time.Second},
-		"Index: ALLOW\nCooldown: 1\n": {Index: robots.IndexAllow, Cooldown: time.Second},
-		"Cooldown: 0\n":               {Cooldown: robots.DefaultCooldown},
+	for text, want := range map[string]readers.Crawler{
+		"Index: deny\nCooldown: 30\n": {Index: readers.IndexDeny, Cooldown: 30 * time.Second},
+		"Index: ALLOW\nCooldown: 1\n": {Index: readers.IndexAllow, Cooldown: time.Second},
+		"Cooldown: 0\n":               {Cooldown: readers.DefaultCooldown},
 	} {
 		if got := compileOf(map[string]string{".robots": text}).Fields().Crawler(); got != want {
 			t.Errorf("%q: %+v, not %+v", text, got, want)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // These are the bounds of one annotation. Beyond a bound its directory is denied,
@@ -229,21 +230,21 @@ func (r *reader) tooMuch() string {
 	return ""
 }
 
-func (r *reader) line(l robots.Line) {
+func (r *reader) line(l readers.Line) {
 	switch l.Kind {
-	case robots.KindMalformed:
+	case readers.KindMalformed:
 		r.report(CodeSyntax, l.Number, "no field name and colon: %.60q", strings.TrimRight(l.Text, "\r\n"))
-	case robots.KindAgent:
+	case readers.KindAgent:
 		r.forgiven(l, "User-agent")
 		r.agent(l)
-	case robots.KindDisallow:
+	case readers.KindDisallow:
 		r.forgiven(l, "Disallow")
 		r.rule(l, rule{})
-	case robots.KindAllow:
+	case readers.KindAllow:
 		r.rule(l, rule{allow: true})
-	case robots.KindUsage:
+	case readers.KindUsage:
 		r.usage(l)
-	case robots.KindField:
+	case readers.KindField:
 		if strings.EqualFold(l.Field, "Final") {
 			r.rule(l, rule{final: true})
 			return
@@ -253,14 +254,14 @@ func (r *reader) line(l robots.Line) {
 }
 
 // forgiven reports a misspelt field that counts nevertheless.
-func (r *reader) forgiven(l robots.Line, field string) {
+func (r *reader) forgiven(l readers.Line, field string) {
 	if l.Forgiven {
 		r.report(CodeMisspelt, l.Number, "%.60q is taken for %s:", strings.TrimSpace(l.Text), field)
 	}
 }
 
 // agent reads a User-agent line. Consecutive lines name the robots of one group.
-func (r *reader) agent(l robots.Line) {
+func (r *reader) agent(l readers.Line) {
 	if r.lines == 0 {
 		r.begin()
 		r.nobody = true
@@ -309,7 +310,7 @@ func (r *reader) joinBlanks() {
 
 // namesOf returns the robots that a line names. "*" means everybody. A word that does
 // not begin with a product token names no robot.
-func (r *reader) namesOf(l robots.Line) (list []name) {
+func (r *reader) namesOf(l readers.Line) (list []name) {
 	value := strings.TrimRight(l.Value, " \t\u00a0")
 	if value == "*" || strings.HasPrefix(value, "* ") || strings.HasPrefix(value, "*\t") || strings.HasPrefix(value, "*\u00a0") {
 		return []name{{token: "*"}}
@@ -343,7 +344,7 @@ func (r *reader) namesOf(l robots.Line) (list []name) {
 const tokenBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
 // pattern reads a pattern or path; it reports one that no request can match.
-func (r *reader) pattern(l robots.Line, value string) (form, bool) {
+func (r *reader) pattern(l readers.Line, value string) (form, bool) {
 	f, ok := patternOf(value, r.note.at)
 	if !ok {
 		r.report(CodeSyntax, l.Number, "nobody can ask for %.60q: it holds a line end, a tab or a NUL", value)
@@ -352,7 +353,7 @@ func (r *reader) pattern(l robots.Line, value string) (form, bool) {
 }
 
 // rule reads an Allow, a Disallow or a Final line.
-func (r *reader) rule(l robots.Line, rule rule) {
+func (r *reader) rule(l readers.Line, rule rule) {
 	r.lines, r.bare = 0, 0
 	if l.Value == "" && rule.final {
 		r.report(CodeSyntax, l.Number, "Final needs a path")

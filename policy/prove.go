@@ -433,7 +433,7 @@ func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
 	if f.Reader == proof.Preferences {
 		r = NewReport(CodeWidened, f.File, f.Line, "an n of another line is written for it, too")
 	} else if f.File == "" {
-		d := robots.Parse(robots.GopherStrict, w.file)
+		d := robots.Parse(readers.GopherStrict, w.file)
 		for _, sel := range sels {
 			line := cmp.Or(d.Decide(veronica, sel).Rule.Line, d.Decide(veronica, sel+"/").Rule.Line, d.Decide(veronica, escape(sel)).Rule.Line)
 			if s := w.Source(line); s != nil {

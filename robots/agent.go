@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // agentTable finds the groups that bind a robot. It is made at the second question;
@@ -33,13 +35,13 @@ func (f *File) Agent(name string) *Rules {
 		return nil
 	}
 	if !f.asked.Swap(true) && f.byToken() {
-		return f.lookFor(ProductToken(name))
+		return f.lookFor(readers.ProductToken(name))
 	}
 	f.once.Do(f.bind)
 	if f.agents.records != nil {
 		return f.agents.substring(name)
 	}
-	token := ProductToken(name)
+	token := readers.ProductToken(name)
 	at, found := slices.BinarySearchFunc(f.agents.tokens, token, func(rec uint32, token string) int {
 		return compareFold(f.token(rec), token)
 	})
@@ -55,7 +57,7 @@ func (f *File) Agent(name string) *Rules {
 }
 
 // token returns the product token of a User-agent record.
-func (f *File) token(record uint32) string { return ProductToken(f.value(f.records[record])) }
+func (f *File) token(record uint32) string { return readers.ProductToken(f.value(f.records[record])) }
 
 // groupAt returns the group that a record belongs to.
 func (f *File) groupAt(record uint32) uint32 {
@@ -100,7 +102,7 @@ func (f *File) namedRules(own []uint32) *Rules {
 
 // byToken reports whether robots are looked for by their product tokens.
 func (f *File) byToken() bool {
-	return f.dialect == Gopher || f.dialect == Veronica2 || f.dialect == RFC9309
+	return f.dialect == Gopher || f.dialect == readers.Veronica2 || f.dialect == RFC9309
 }
 
 // lookFor returns the rules for a product token without a table, which takes longer
@@ -108,7 +110,7 @@ func (f *File) byToken() bool {
 func (f *File) lookFor(token string) *Rules {
 	var own, star []uint32
 	f.eachAgent(func(g uint32, value string) {
-		switch t := ProductToken(value); {
+		switch t := readers.ProductToken(value); {
 		case t == "*":
 			star = appendOnce(star, g)
 		case t != "" && equalFold(t, token):
@@ -189,13 +191,13 @@ func (t *agentTable) substring(name string) *Rules {
 func (f *File) bind() {
 	loose, star := f.looseGroups(), f.groupsOf("*")
 	switch f.agents.others = f.rulesOfOthers(loose, star); f.dialect {
-	case IRCv3:
+	case readers.IRCv3:
 		f.agents.others = f.networkRules()
-	case GopherStrict:
+	case readers.GopherStrict:
 		if r := f.agents.others; r.reason != TooLarge {
 			r.reason = EveryRule
 		}
-	case Standard1994, Extended:
+	case readers.Standard1994, readers.Extended:
 		f.bindRecords()
 	default:
 		f.bindTokens(loose)
@@ -217,11 +219,11 @@ func (f *File) looseGroups() []uint32 {
 // eachAgent calls fn for each User-agent line of a group that is not ignored.
 func (f *File) eachAgent(fn func(group uint32, value string)) {
 	for i, g := range f.groups {
-		if g.version == Experimental {
+		if g.version == readers.Experimental {
 			continue
 		}
 		for _, r := range f.members(i) {
-			if r.kind() != KindAgent {
+			if r.kind() != readers.KindAgent {
 				break
 			}
 			fn(uint32(i), f.value(r))
@@ -232,7 +234,7 @@ func (f *File) eachAgent(fn func(group uint32, value string)) {
 func (f *File) groupsOf(name string) []uint32 {
 	var groups []uint32
 	f.eachAgent(func(g uint32, value string) {
-		if ProductToken(value) == name {
+		if readers.ProductToken(value) == name {
 			groups = appendOnce(groups, g)
 		}
 	})
@@ -243,7 +245,7 @@ func (f *File) groupsOf(name string) []uint32 {
 func (f *File) bindTokens(loose []uint32) {
 	f.agents.loose = loose
 	for i, r := range f.records {
-		if r.kind() != KindAgent {
+		if r.kind() != readers.KindAgent {
 			continue
 		}
 		if t := f.token(uint32(i)); t != "" && t != "*" {
@@ -402,7 +404,7 @@ func (s RuleSets) CrawlDelay() (delay time.Duration, ok bool) {
 		if f.Name != "crawl-delay" {
 			continue
 		}
-		if d, err := ParseCrawlDelay(f.Value); err == nil || d > 0 {
+		if d, err := readers.ParseCrawlDelay(f.Value); err == nil || d > 0 {
 			delay, ok = max(delay, d), true
 		}
 	}
@@ -417,3 +419,11 @@ func (f *File) Fields(agent string) []Field { return f.For(Robot{Names: []string
 func (f *File) CrawlDelay(agent string) (delay time.Duration, ok bool) {
 	return f.For(Robot{Names: []string{agent}}).CrawlDelay()
 }
+
+// recordName returns the name in a record of the 1994 standard, without version.
+func recordName(value string) string {
+	name, _, _ := strings.Cut(value, "/")
+	return strings.Trim(name, blanks)
+}
+
+const blanks = " \t\n\v\f\r"

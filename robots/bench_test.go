@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // literalFile has n rules without wildcards, as a generated file has them.
@@ -190,7 +192,7 @@ func TestDecideAllocatesNothing(t *testing.T) {
 	long := strings.Repeat("%7e", 80)
 	data := append(mixedFile(10), wildcardFile()...)
 	data = append(data, "User-agent: robot3\nDisallow: /glob/*"+strings.Repeat("~", 80)+"*x\n"...)
-	for _, d := range Dialects() {
+	for _, d := range readers.Dialects() {
 		f := Parse(d, data)
 		for _, sel := range []string{"/private/3/é%41", "/a/area5/x.html", "http://example.org/search?q=1", "", "/private/3/" + long, "/glob/a" + long + "xx"} {
 			for range 3 {

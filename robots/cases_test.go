@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // caseRecord is a line of the case files: what a file means to a reader.
@@ -82,7 +84,7 @@ func checkCase(t *testing.T, name string, line int, dialect string, r caseRecord
 	if dialect == "gopher-groups" {
 		dialect = "gopher"
 	}
-	d, err := ParseDialect(dialect)
+	d, err := readers.ParseDialect(dialect)
 	if err != nil {
 		t.Fatalf("%s:%d: %v", name, line, err)
 	}
@@ -104,7 +106,7 @@ func checkCase(t *testing.T, name string, line int, dialect string, r caseRecord
 	if got.Allowed != r.Allow {
 		t.Errorf("%s:%d: %s: %q for %q: allowed = %v, want %v (%s)\n%s", name, line, d, url, r.Agent, got.Allowed, r.Allow, r.Why, data)
 	}
-	data, _ = decodeUTF16(data)
+	data, _ = readers.DecodeUTF16(data)
 	if !r.Lenient && Reference(d, data, r.Agent, url) != r.Allow {
 		t.Errorf("%s:%d: %s: %q for %q: the naive model does not say %v", name, line, d, url, r.Agent, r.Allow)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // decisions are the requirements, each with the smallest file that shows it.
@@ -21,7 +23,7 @@ var decisions = []struct {
 }{
 	{"G3", Gopher, "Disallow: /a\r\nDisallow: /b\n", "x", "-/a -/b +/c"},
 	{"G3", Gopher, "Disallow: /a\rb\n", "x", "+/a -/a\rb"},
-	{"G4", GopherStrict, "User-agent: y\nDisallow: /a\nfoo\nDisallow:/b", "x", "-/a -/b +/c"},
+	{"G4", readers.GopherStrict, "User-agent: y\nDisallow: /a\nfoo\nDisallow:/b", "x", "-/a -/b +/c"},
 	{"G4", Gopher, "Disallow: /a\nUser-agent: y\nDisallow: /b", "x", "-/a +/b"},
 	{"G4", Gopher, "Disallow:\n", "x", "+/a"},
 	{"G5", Gopher, "Disallow:\t  /a \t\n", "x", "-/a +/b"},
@@ -30,7 +32,7 @@ var decisions = []struct {
 	{"G8", Gopher, "Disallow: /a$\nDisallow: /priv\n", "x", "+/a -/a$ -/a$b -/privilege.txt"},
 	{"G9", Gopher, "Disallow: /a # all\n# Disallow: /b\nDisallow: /c#d\n", "x", "-/a +/b -/c -/ce"},
 	{"G10", Gopher, "Disallow: /a\nAllow: /a/b\n", "x", "-/a/b"},
-	{"G10", GopherStrict, "User-agent: y\nAllow: /a/b\nDisallow: /a\n", "x", "-/a/b"},
+	{"G10", readers.GopherStrict, "User-agent: y\nAllow: /a/b\nDisallow: /a\n", "x", "-/a/b"},
 	{"G10", Gopher, "Disallow: /%41\n", "x", "+/A -/%41"}, // bytes are never decoded
 
 	{"R1", RFC9309, "User-agent: a\nUser-agent: b\n\nDisallow: /x\nUser-agent: c\nDisallow: /y\n", "b", "-/x +/y"},
@@ -56,32 +58,32 @@ var decisions = []struct {
 	{"R9", RFC9309, "User-agent: *\nCrawl-delay: 3\nUser-agent: a\nSitemap: s\nDisallow: /x\n", "b", "-/x"},
 	{"R10", RFC9309, "\ufeffUser-agent: *\nDisallow: /x\n\xff\xfe\n", "a", "-/x"},
 
-	{"S1", Standard1994, "User-agent: a\nDisallow: /x\n\nDisallow: /y\n", "a", "-/x +/y"},
-	{"S2", Standard1994, "User-agent: a\nUser-agent: b\nDisallow: /x\nDisallow: /y\n", "b", "-/x -/y"},
-	{"S3", Standard1994, "User-agent: *\nDisallow: /x\n\nUser-agent: a\nDisallow: /y\n", "a", "+/x -/y"},
-	{"S3", Standard1994, "User-agent: *\nDisallow: /x\n\nUser-agent: a\nDisallow: /y\n", "b", "-/x +/y"},
-	{"S4", Standard1994, "User-agent: *\nDisallow: /a*b\nDisallow: /c$\n", "a", "+/axb -/a*b +/c -/c$d"},
-	{"S5", Standard1994, "User-agent: a\nDisallow:\n\nUser-agent: *\nDisallow: /\n", "a", "+/x"},
-	{"S6", Standard1994, "User-agent: Bot/2\nDisallow: /x\n", "SuperBOTany/1.0", "-/x"},
-	{"S6", Standard1994, "User-agent: 1.0\nDisallow: /x\n", "bot/1.0", "+/x"},
-	{"S7", Standard1994, "User-agent: *\nFoo: bar\nDisallow: /x\nAllow: /x/y\n", "a", "-/x/y"},
-	{"S8", Standard1994, "User-agent: *\n# note\n  # note\nDisallow: /x\n", "a", "-/x"},
-	{"S9", Standard1994, "", "a", "+/x"},
+	{"S1", readers.Standard1994, "User-agent: a\nDisallow: /x\n\nDisallow: /y\n", "a", "-/x +/y"},
+	{"S2", readers.Standard1994, "User-agent: a\nUser-agent: b\nDisallow: /x\nDisallow: /y\n", "b", "-/x -/y"},
+	{"S3", readers.Standard1994, "User-agent: *\nDisallow: /x\n\nUser-agent: a\nDisallow: /y\n", "a", "+/x -/y"},
+	{"S3", readers.Standard1994, "User-agent: *\nDisallow: /x\n\nUser-agent: a\nDisallow: /y\n", "b", "-/x +/y"},
+	{"S4", readers.Standard1994, "User-agent: *\nDisallow: /a*b\nDisallow: /c$\n", "a", "+/axb -/a*b +/c -/c$d"},
+	{"S5", readers.Standard1994, "User-agent: a\nDisallow:\n\nUser-agent: *\nDisallow: /\n", "a", "+/x"},
+	{"S6", readers.Standard1994, "User-agent: Bot/2\nDisallow: /x\n", "SuperBOTany/1.0", "-/x"},
+	{"S6", readers.Standard1994, "User-agent: 1.0\nDisallow: /x\n", "bot/1.0", "+/x"},
+	{"S7", readers.Standard1994, "User-agent: *\nFoo: bar\nDisallow: /x\nAllow: /x/y\n", "a", "-/x/y"},
+	{"S8", readers.Standard1994, "User-agent: *\n# note\n  # note\nDisallow: /x\n", "a", "-/x"},
+	{"S9", readers.Standard1994, "", "a", "+/x"},
 
-	{"C1", Extended, "User-agent: a\nVisit-time: 0600-0800\nUser-agent: b\nDisallow: /x\n", "a", "+/x"},
-	{"C1", Extended, "User-agent: a\nUser-agent: b\nDisallow: /x\n\nDisallow: /y\n", "a", "-/x -/y"},
-	{"C2", Extended, "User-agent: a\nDisallow: /x#y # z\n#Disallow: /z\n", "a", "+/x -/x#y +/z"},
-	{"C3", Extended, "User-agent: a\nRobot-version: 2.0\nDisallow: /x\n", "a", "-/x +/xy"},
-	{"C3", Extended, "User-agent: a\nRobot-version: 2.4.1\nDisallow: /x\n", "a", "+/xy"},
-	{"C3", Extended, "User-agent: a\nDisallow: /y\nRobot-version: 2.0\nDisallow: /x\n", "a", "-/xy"},
-	{"C3", Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /x\n\nUser-agent: *\nDisallow: /d\n", "a", "+/x -/d"},
-	{"C3", Extended, "User-agent: a\nRobot-version: 7\nDisallow: /x\n", "a", "-/xy"},
-	{"C4", Extended, "User-agent: a\nDisallow: /x\nDisallow: /a*b\nAllow: /x/y\n", "a", "-/xz +/axb +/x/y"},
-	{"C5", Extended, "User-agent: a\nRobot-version: 2.0\nDisallow: *.gif\nDisallow: /x\n", "a", "-/a/b.gif +/a.gif2 -/x +/x/"},
-	{"C6", Extended, "User-agent: a\nRobot-version: 2.0\nAllow: /x\n", "a", "+/x +/y"},
+	{"C1", readers.Extended, "User-agent: a\nVisit-time: 0600-0800\nUser-agent: b\nDisallow: /x\n", "a", "+/x"},
+	{"C1", readers.Extended, "User-agent: a\nUser-agent: b\nDisallow: /x\n\nDisallow: /y\n", "a", "-/x -/y"},
+	{"C2", readers.Extended, "User-agent: a\nDisallow: /x#y # z\n#Disallow: /z\n", "a", "+/x -/x#y +/z"},
+	{"C3", readers.Extended, "User-agent: a\nRobot-version: 2.0\nDisallow: /x\n", "a", "-/x +/xy"},
+	{"C3", readers.Extended, "User-agent: a\nRobot-version: 2.4.1\nDisallow: /x\n", "a", "+/xy"},
+	{"C3", readers.Extended, "User-agent: a\nDisallow: /y\nRobot-version: 2.0\nDisallow: /x\n", "a", "-/xy"},
+	{"C3", readers.Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /x\n\nUser-agent: *\nDisallow: /d\n", "a", "+/x -/d"},
+	{"C3", readers.Extended, "User-agent: a\nRobot-version: 7\nDisallow: /x\n", "a", "-/xy"},
+	{"C4", readers.Extended, "User-agent: a\nDisallow: /x\nDisallow: /a*b\nAllow: /x/y\n", "a", "-/xz +/axb +/x/y"},
+	{"C5", readers.Extended, "User-agent: a\nRobot-version: 2.0\nDisallow: *.gif\nDisallow: /x\n", "a", "-/a/b.gif +/a.gif2 -/x +/x/"},
+	{"C6", readers.Extended, "User-agent: a\nRobot-version: 2.0\nAllow: /x\n", "a", "+/x +/y"},
 
-	{"veronica", Veronica2, "User-agent: veronica\nDisallow: /p/\nAllow: /p/q\nDisallow: */z/\n", "veronica", "-/p -/p/q +/path -/x/z +/x/zz -/x/z/"},
-	{"veronica", Veronica2, "Disallow: /\n", "veronica", "+ -/x"},
+	{"veronica", readers.Veronica2, "User-agent: veronica\nDisallow: /p/\nAllow: /p/q\nDisallow: */z/\n", "veronica", "-/p -/p/q +/path -/x/z +/x/zz -/x/z/"},
+	{"veronica", readers.Veronica2, "Disallow: /\n", "veronica", "+ -/x"},
 	{"urls", RFC9309, "User-agent: *\nDisallow: /$\nDisallow: /?q\n", "x", "- -/ -http://h -http://h#/x -http://h?q -http://h/?q=1 +http://h/x +x://h/?p"},
 }
 
@@ -102,8 +104,8 @@ func TestDecide(t *testing.T) {
 	got := f.Decide("a", "/~xy")
 	want := Decision{
 		Allowed:  true,
-		Rule:     Rule{true, "/%7Ex", 4},
-		RunnerUp: Rule{true, "/~", 5},
+		Rule:     Rule{Allow: true, Pattern: "/%7Ex", Line: 4},
+		RunnerUp: Rule{Allow: true, Pattern: "/~", Line: 5},
 		Agents:   []Agent{{"a", 1}, {"b", 2}},
 		Reason:   OwnGroup,
 		Pattern:  "/~x",
@@ -111,14 +113,14 @@ func TestDecide(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
-	if d := Parse(Veronica2, []byte("Disallow: /a*b/\n")).Decide("x", "/ab/xb"); d.Rule.Line != 1 || d.RunnerUp.Line != 0 {
+	if d := Parse(readers.Veronica2, []byte("Disallow: /a*b/\n")).Decide("x", "/ab/xb"); d.Rule.Line != 1 || d.RunnerUp.Line != 0 {
 		t.Errorf("a rule that matches twice is its own runner-up: %+v", d)
 	}
 	for reason, d := range map[Reason]Decision{
 		DefaultGroup: f.Decide("c", "/y"),
 		NoGroup:      Parse(RFC9309, []byte("User-agent: a\nDisallow: /\n")).Decide("c", "/y"),
 		Ungrouped:    Parse(Gopher, []byte("Disallow: /\n")).Decide("c", "/y"),
-		EveryRule:    Parse(GopherStrict, []byte("Disallow: /\n")).Decide("c", "/y"),
+		EveryRule:    Parse(readers.GopherStrict, []byte("Disallow: /\n")).Decide("c", "/y"),
 		RobotsFile:   f.Decide("c", "/robots.txt"),
 	} {
 		if d.Reason != reason {
@@ -144,12 +146,12 @@ func TestZeroValuesAllow(t *testing.T) {
 }
 
 func TestDialectNames(t *testing.T) {
-	for _, d := range Dialects() {
-		if got, err := ParseDialect(d.String()); got != d || err != nil {
+	for _, d := range readers.Dialects() {
+		if got, err := readers.ParseDialect(d.String()); got != d || err != nil {
 			t.Errorf("%s: %v, %v", d, got, err)
 		}
 	}
-	if _, err := ParseDialect("gemini"); err == nil || !slices.Contains(Dialects(), IRCv3) {
+	if _, err := readers.ParseDialect("gemini"); err == nil || !slices.Contains(readers.Dialects(), readers.IRCv3) {
 		t.Error("an unknown dialect parses")
 	}
 }
@@ -194,8 +196,8 @@ func TestAbsent(t *testing.T) {
 func TestGroups(t *testing.T) {
 	f := Parse(RFC9309, []byte("Sitemap: s\nAllow: x\nUser-agent: a/1\nDisallow: /p # q\nCrawl-Delay: 3\n\nUser-agent: *\nComment: hi\n"))
 	want := []Group{
-		{Rules: []Rule{{true, "x", 2}}, Fields: []Field{{"sitemap", "s", 1}}},
-		{Agents: []Agent{{"a", 3}}, Rules: []Rule{{false, "/p", 4}}, Fields: []Field{{"crawl-delay", "3", 5}}},
+		{Rules: []Rule{{Allow: true, Pattern: "x", Line: 2}}, Fields: []Field{{"sitemap", "s", 1}}},
+		{Agents: []Agent{{"a", 3}}, Rules: []Rule{{Allow: false, Pattern: "/p", Line: 4}}, Fields: []Field{{"crawl-delay", "3", 5}}},
 		{Agents: []Agent{{"*", 7}}, Fields: []Field{{"comment", "hi", 8}}},
 	}
 	if got := f.Groups(); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -238,12 +240,12 @@ func TestDecisionJSON(t *testing.T) {
 // TestCrawlDelay: the longest that binds a robot, wherever it stands.
 func TestCrawlDelay(t *testing.T) {
 	f := Parse(RFC9309, []byte("Crawl-delay: 1\nUser-agent: a\nCrawl-delay: 2.5\nCrawl-delay: soon\nDisallow: /\n\nUser-agent: *\nAllow: /\n\nUser-agent: b\nCrawl-delay: 99999999999\nAllow: /\n"))
-	for agent, want := range map[string]time.Duration{"a": 2500 * time.Millisecond, "c": time.Second, "b": MaxDelay} {
+	for agent, want := range map[string]time.Duration{"a": 2500 * time.Millisecond, "c": time.Second, "b": readers.MaxDelay} {
 		if got, ok := f.CrawlDelay(agent); !ok || got != want {
 			t.Errorf("%s: %v, %v, want %v", agent, got, ok, want)
 		}
 	}
-	for _, f := range []*File{nil, Parse(Gopher, nil), Parse(IRCv3, []byte("CRAWLER=index:deny"))} {
+	for _, f := range []*File{nil, Parse(Gopher, nil), Parse(readers.IRCv3, []byte("CRAWLER=index:deny"))} {
 		if got, ok := f.CrawlDelay("a"); ok {
 			t.Errorf("%v", got)
 		}
@@ -275,7 +277,7 @@ func TestNames(t *testing.T) {
 		"GPTBot:": "GPTBot", "GPTBot*": "GPTBot", "MJ12bot/v1.4": "MJ12bot", "Web.Bot_2-x;q": "Web.Bot_2-x", "\tbot\x00": "bot", "caf\u00e9": "caf",
 		"*": "*", "* ": "*", "* x": "*", "*\tGPTBot": "*", "*\u00a0": "*", "*Bot*": "", "**": "", "*, x": "", "": "", "'GPTBot'": "", "\u30ed": "",
 	} {
-		if got := ProductToken(value); got != want {
+		if got := readers.ProductToken(value); got != want {
 			t.Errorf("%q: %q, want %q", value, got, want)
 		}
 		f := Parse(RFC9309, []byte("User-agent: other\nAllow: /\n\nUser-agent: "+value+"\nDisallow: /\n"))
@@ -288,7 +290,7 @@ func TestNames(t *testing.T) {
 			}
 		}
 	}
-	if got := strings.Join(ProductTokens("GPTBot, ClaudeBot/1.0,gptbot,, *, Yahoo! Slurp"), " "); got != "GPTBot ClaudeBot * Yahoo" {
+	if got := strings.Join(readers.ProductTokens("GPTBot, ClaudeBot/1.0,gptbot,, *, Yahoo! Slurp"), " "); got != "GPTBot ClaudeBot * Yahoo" {
 		t.Errorf("a list names %s", got)
 	}
 }
@@ -310,7 +312,7 @@ func TestStarIsNoQuestionMark(t *testing.T) {
 // and "[...]" are ordinary bytes; C12, what cannot be understood is ignored, and no one
 // is written to.
 func TestExtendedReadings(t *testing.T) {
-	f := Parse(Extended, []byte("User-agent: a\nRobot-version: 2.0\nAllow: /d/*\nDisallow: /d/x/*\nAllow: /d/x/y/*\nDisallow: /q?\nDisallow: /[ab]*\nDisallow: /b\\*\nExpression: ^/z\n"))
+	f := Parse(readers.Extended, []byte("User-agent: a\nRobot-version: 2.0\nAllow: /d/*\nDisallow: /d/x/*\nAllow: /d/x/y/*\nDisallow: /q?\nDisallow: /[ab]*\nDisallow: /b\\*\nExpression: ^/z\n"))
 	for path, want := range map[string]bool{"/d/a": true, "/d/x/a": false, "/d/x/y/a": true, "/q?": false, "/qa": true, "/[ab]c": false, "/a": true, "/b\\c": false, "/b*": true, "/z": true} {
 		if f.Allowed("a", path) != want {
 			t.Errorf("%s: allowed %v", path, !want)

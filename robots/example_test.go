@@ -3,9 +3,9 @@ package robots_test
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 func Example() {
@@ -56,7 +56,7 @@ func ExampleParse_gopher() {
 
 func ExampleParse_gopherStrict() {
 	text := []byte("User-agent: otherbot\nDisallow: /x\n")
-	for _, d := range []robots.Dialect{robots.Gopher, robots.GopherStrict} {
+	for _, d := range []robots.Dialect{robots.Gopher, readers.GopherStrict} {
 		fmt.Println(d, robots.Parse(d, text).Allowed("mybot", "/x"))
 	}
 	// Output:
@@ -65,7 +65,7 @@ func ExampleParse_gopherStrict() {
 }
 
 func ExampleParse_veronica2() {
-	f := robots.Parse(robots.Veronica2, []byte("User-agent: *\nDisallow: /path/\n"))
+	f := robots.Parse(readers.Veronica2, []byte("User-agent: *\nDisallow: /path/\n"))
 	fmt.Println(f.Allowed("veronica", "/path"), f.Allowed("veronica", "/pathology"))
 	// Output: false true
 }
@@ -77,19 +77,19 @@ func ExampleParse_rfc9309() {
 }
 
 func ExampleParse_standard1994() {
-	f := robots.Parse(robots.Standard1994, []byte("User-agent: *\nDisallow: /help\n\nUser-agent: cybermapper\nDisallow:\n"))
+	f := robots.Parse(readers.Standard1994, []byte("User-agent: *\nDisallow: /help\n\nUser-agent: cybermapper\nDisallow:\n"))
 	fmt.Println(f.Allowed("mybot", "/help.html"), f.Allowed("CyberMapper/2.1", "/help.html"))
 	// Output: false true
 }
 
 func ExampleParse_extended() {
-	f := robots.Parse(robots.Extended, []byte("User-agent: alfred\nRobot-version: 2.0\nAllow: *index.html\nDisallow: *\n"))
+	f := robots.Parse(readers.Extended, []byte("User-agent: alfred\nRobot-version: 2.0\nAllow: *index.html\nDisallow: *\n"))
 	fmt.Println(f.Allowed("alfred", "/a/index.html"), f.Allowed("alfred", "/a/index.htm"))
 	// Output: true false
 }
 
 func ExampleParse_ircv3() {
-	f := robots.Parse(robots.IRCv3, []byte("CRAWLER=index:deny,cooldown:31536000"))
+	f := robots.Parse(readers.IRCv3, []byte("CRAWLER=index:deny,cooldown:31536000"))
 	fmt.Println(f.Allowed("mybot", ""))
 	// Output: false
 }
@@ -109,46 +109,4 @@ Allow: /archive/%7Eann/
 	// line 3: "/archive/%7Eann/", compared as "/archive/~ann/"
 	// it overrules line 2: "/archive/"
 	// because of the * group, for robots that no group names
-}
-
-func ExampleEffectiveRate() {
-	var rates []robots.Rate
-	for _, value := range []string{"1/10m 1300-1659", "1/20m 1700-0459", "5/1m 0500-1259"} {
-		rate, err := robots.ParseRequestRate(value)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		rates = append(rates, rate)
-	}
-	rate, ok := robots.EffectiveRate(rates, time.Date(2002, 11, 5, 3, 0, 0, 0, time.UTC))
-	fmt.Println(rate, ok, rate.Interval())
-	// Output:
-	// 1/20m 1700-0459 true 20m0s
-}
-
-func ExampleParseVisitTime() {
-	window, err := robots.ParseVisitTime("22:00 - 5:00")
-	fmt.Println(window, err)
-	fmt.Println(window.Contains(time.Date(2002, 11, 5, 23, 0, 0, 0, time.UTC)))
-	_, err = robots.ParseVisitTime("0600-2500")
-	fmt.Println(err)
-	// Output:
-	// 2200-0500 <nil>
-	// true
-	// reading end of times "0600-2500": time "2500": out of range
-}
-
-func ExampleParseISupport() {
-	network, problems := robots.ParseISupport(
-		":irc.example.com 005 bob NETWORK=example CRAWLER=index:deny,cooldown:1y :are supported by this server")
-	fmt.Println(network.Index, network.Cooldown)
-	fmt.Println(network)
-	for _, p := range problems {
-		fmt.Println(p.Code, p.Message)
-	}
-	// Output:
-	// deny 1h0m0s
-	// CRAWLER=index:deny,cooldown:3600
-	// I6-COOLDOWN-VALUE cooldown is "1y", not a number of seconds: taken as 3600
 }

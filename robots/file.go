@@ -1,9 +1,12 @@
 package robots
 
 import (
+	"iter"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // DefaultLimit is how many bytes of a file are read (R14): 500 KiB.
@@ -31,12 +34,17 @@ type File struct {
 	indexed atomic.Int64 // lines in all indexes
 }
 
+// Dialect is one way of reading robots lines. Package readers has them all.
+type Dialect = readers.Dialect
+
+// The dialects that robots in use need.
+const (
+	Gopher  = readers.Gopher  // "Robots and Gopher" (2019), with groups
+	RFC9309 = readers.RFC9309 // the Robots Exclusion Protocol, for the web
+)
+
 // Rule is an Allow or Disallow line. The zero Rule stands for none.
-type Rule struct {
-	Allow   bool   `json:"allow"`
-	Pattern string `json:"pattern"` // as written; an empty one is no rule in any dialect
-	Line    int    `json:"line"`    // counted from 1
-}
+type Rule = readers.Rule
 
 // Agent is a User-agent line.
 type Agent struct {
@@ -65,7 +73,7 @@ type Group struct {
 	Usages []Usage
 	Fields []Field
 
-	Version Version // of [Extended] groups (C3)
+	Version readers.Version // of [Extended] groups (C3)
 }
 
 // record is a User-agent, Allow, Disallow or Content-Usage line. A file of a hundred thousand
@@ -78,7 +86,9 @@ type record struct {
 
 const recordKinds = 30
 
-func (r record) kind() LineKind { return KindAgent + LineKind(r.size>>recordKinds) }
+func (r record) kind() readers.LineKind {
+	return readers.KindAgent + readers.LineKind(r.size>>recordKinds)
+}
 
 // groupText is a part of the text and the records in it. It ends where the next
 // one begins.
@@ -87,7 +97,7 @@ type groupText struct {
 	line    uint32 // lines before it
 	record  uint32 // its first record
 	agents  bool   // it begins with User-agent lines
-	version Version
+	version readers.Version
 }
 
 func (f *File) value(r record) string {
@@ -95,7 +105,7 @@ func (f *File) value(r record) string {
 }
 
 func (f *File) rule(r record) Rule {
-	return Rule{Allow: r.kind() == KindAllow, Pattern: f.value(r), Line: int(r.line)}
+	return Rule{Allow: r.kind() == readers.KindAllow, Pattern: f.value(r), Line: int(r.line)}
 }
 
 // Dialect returns the dialect that the file was read as; [Gopher] if f is nil.
@@ -164,9 +174,9 @@ func (f *File) group(i int) Group {
 	g := Group{Fields: f.groupFields(i), Version: f.groups[i].version}
 	for _, r := range f.members(i) {
 		switch r.kind() {
-		case KindAgent:
+		case readers.KindAgent:
 			g.Agents = append(g.Agents, f.agent(r))
-		case KindUsage:
+		case readers.KindUsage:
 			g.Usages = append(g.Usages, f.usage(r))
 		default:
 			g.Rules = append(g.Rules, f.rule(r))
@@ -177,10 +187,10 @@ func (f *File) group(i int) Group {
 
 // agent returns a User-agent line, with the name as the dialect compares it.
 func (f *File) agent(r record) Agent {
-	if f.dialect == Standard1994 || f.dialect == Extended {
+	if f.dialect == readers.Standard1994 || f.dialect == readers.Extended {
 		return Agent{recordName(f.value(r)), int(r.line)}
 	}
-	return Agent{ProductToken(f.value(r)), int(r.line)}
+	return Agent{readers.ProductToken(f.value(r)), int(r.line)}
 }
 
 // groupEnd returns the place in the text where the next group begins.
@@ -193,11 +203,35 @@ func (f *File) groupEnd(i int) int {
 
 func (f *File) groupFields(i int) []Field {
 	var fields []Field
-	f.scan(int(f.groups[i].pos), f.groupEnd(i), int(f.groups[i].line), func(l Line) bool {
-		if l.Kind == KindField {
+	for l := range f.scanner(int(f.groups[i].pos), f.groupEnd(i), int(f.groups[i].line)).Lines() {
+		if l.Kind == readers.KindField {
 			fields = append(fields, Field{strings.ToLower(l.Field), l.Value, l.Number})
 		}
-		return true
-	})
+	}
 	return fields
+}
+
+// Sitemaps returns the values of all Sitemap lines, in order. They belong to no
+// group (R9).
+func (f *File) Sitemaps() []string {
+	var urls []string
+	for l := range f.Lines() {
+		if l.Kind == readers.KindField && strings.EqualFold(l.Field, "sitemap") && l.Value != "" {
+			urls = append(urls, l.Value)
+		}
+	}
+	return urls
+}
+
+// Lines yields every line, those without effect too.
+func (f *File) Lines() iter.Seq[readers.Line] {
+	if f == nil {
+		return func(func(readers.Line) bool) {}
+	}
+	return f.scanner(0, len(f.text), 0).Lines()
+}
+
+// scanner reads a part of the text; lines is how many come before it.
+func (f *File) scanner(from, to, lines int) readers.Scanner {
+	return readers.NewScanner(f.dialect, f.literal, f.text[:to], from, lines)
 }

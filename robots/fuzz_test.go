@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/robots/internal/robotstest"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // TestDecideAsReference tries files at random; a seed that fails is printed.
@@ -18,7 +19,7 @@ func TestDecideAsReference(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		data := robotstest.File(rnd)
 		sel := robotstest.Selector(rnd)
-		d := Dialects()[rnd.IntN(int(IRCv3))]
+		d := readers.Dialects()[rnd.IntN(int(readers.IRCv3))]
 		sameAsReference(t, d, data, agents[rnd.IntN(len(agents))], sel)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
@@ -32,7 +33,7 @@ var afterStar = regexp.MustCompile(`\*(?i:[0-9a-f]|%3[0-9]|%[46][1-6])`)
 // insideEscape reports whether some pattern of a file may match from inside of an escape
 // on: "*A" matches "/%C3%A9" by the letter, and to the reference an escape is one.
 func insideEscape(data []byte, sel string) bool {
-	return afterStar.Match(data) && strings.Contains(NormalPath(sel), "%")
+	return afterStar.Match(data) && strings.Contains(readers.NormalPath(sel), "%")
 }
 
 func sameAsReference(t *testing.T, d Dialect, data []byte, agent, sel string) {
@@ -63,9 +64,9 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("User-agent: *\nAllow: */\nDisallow: */\nAllow: */\n"), "foo", "/")     // the second rule is the runner-up
 	f.Add([]byte("User-agent: *\nDisallow: *?*%2F\nDisallow: *%2F\n"), "foo", "/?a=%2f") // which matches here in a form of the first
 	f.Fuzz(func(t *testing.T, data []byte, agent, sel string) {
-		for _, d := range Dialects() {
+		for _, d := range readers.Dialects() {
 			checkParse(t, d, data)
-			if _, wide := decodeUTF16(data); d != IRCv3 && !wide && len(data) < 2000 && len(sel) < 500 {
+			if _, wide := readers.DecodeUTF16(data); d != readers.IRCv3 && !wide && len(data) < 2000 && len(sel) < 500 {
 				sameAsReference(t, d, data, agent, sel)
 			}
 		}
@@ -76,7 +77,7 @@ func FuzzParse(f *testing.F) {
 func checkParse(t *testing.T, d Dialect, data []byte) {
 	t.Helper()
 	f := Parse(d, data)
-	data, _ = decodeUTF16(data)
+	data, _ = readers.DecodeUTF16(data)
 	if printed := f.AppendTo(nil); !bytes.Equal(printed, data) {
 		t.Fatalf("%s: printed %q, read %q", d, printed, data)
 	}

@@ -19,6 +19,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -74,12 +75,12 @@ func (x *index) text(r ref) string {
 
 func (x *index) match(r ref) match {
 	rec := r.record()
-	return match{uint32(len(x.pattern(rec))), rec, x.file.records[rec].kind() == KindAllow}
+	return match{uint32(len(x.pattern(rec))), rec, x.file.records[rec].kind() == readers.KindAllow}
 }
 
 // add puts a line into the index, as the syntax reads its pattern, which must not be
 // empty.
-func (x *index) add(s Syntax, record uint32) {
+func (x *index) add(s syntax, record uint32) {
 	p := x.file.pattern(x.file.records[record])
 	if s.Escapes {
 		x.percent = true
@@ -105,10 +106,10 @@ func (x *index) add(s Syntax, record uint32) {
 }
 
 func (x *index) normalize(record uint32, p string) string {
-	if isNormalPattern(p) {
+	if readers.IsNormalPattern(p) {
 		return p
 	}
-	normal := NormalPattern(p)
+	normal := readers.NormalPattern(p)
 	if normal == p {
 		return p
 	}

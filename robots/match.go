@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -35,9 +36,12 @@ func (m match) compare(o match) int {
 	return cmp.Compare(o.record, m.record)
 }
 
+// syntax is the syntax of the patterns of a group.
+type syntax readers.Syntax
+
 // isRule reports whether a record is a rule in the syntax.
-func (s Syntax) isRule(kind LineKind, pattern string) bool {
-	return pattern != "" && (kind == KindDisallow || kind == KindAllow && s.Allow)
+func (s syntax) isRule(kind readers.LineKind, pattern string) bool {
+	return pattern != "" && (kind == readers.KindDisallow || kind == readers.KindAllow && s.Allow)
 }
 
 // matchForm is one form of a pattern: the pattern matches if one of its forms does.
@@ -77,7 +81,7 @@ func mayMatch(p, sel string) bool {
 
 // matches reports whether a pattern, which is in normal form if the syntax knows
 // escapes, matches the selector in normal form, or in its kept form.
-func (s Syntax) matches(p, selector, kept string) bool {
+func (s syntax) matches(p, selector, kept string) bool {
 	found := false
 	s.forms(p, func(f matchForm) { found = found || f.matches(selector, kept) })
 	return found
@@ -86,7 +90,7 @@ func (s Syntax) matches(p, selector, kept string) bool {
 // forms calls fn for all forms of a pattern, which is in normal form if the syntax
 // knows escapes. A literal form is the pattern, or the pattern without its last
 // byte.
-func (s Syntax) forms(p string, fn func(matchForm)) {
+func (s syntax) forms(p string, fn func(matchForm)) {
 	last := len(p) - 1
 	star := -1
 	if s.Glob {
@@ -206,52 +210,6 @@ func find[T text](selector T, piece string) int {
 	return bytes.Index([]byte(selector), append(buf[:0], piece...))
 }
 
-// [selector.AppendNormal] writes the normal form (R6). It escapes * and $ in a
-// selector as %2A and %24, so that they differ from the special characters of a
-// pattern.
-
-// NormalPath returns the normal form of a path with its query (R6), as RFC 9309
-// compares it.
-func NormalPath(path string) string { return string(selector.AppendNormal(nil, path)) }
-
-// NormalPattern returns the normal form of a pattern (R6). It
-// normalises each piece between the stars like a path, and keeps a final $. The
-// length of the result is the precedence of the rule (R5).
-func NormalPattern(p string) string {
-	if isNormalPattern(p) {
-		return p
-	}
-	return string(appendNormalPattern(nil, p))
-}
-
-// isNormalPattern reports whether a pattern is surely in normal form: stars and a
-// final $ may stand.
-func isNormalPattern(p string) bool {
-	for i := range len(p) {
-		if c := p[i]; !selector.IsNormalByte(c) && c != '*' && (c != '$' || i != len(p)-1) {
-			return false
-		}
-	}
-	return true
-}
-
-// appendNormalPattern appends the normal form of a pattern.
-func appendNormalPattern(b []byte, p string) []byte {
-	p, anchored := strings.CutSuffix(p, "$")
-	for query := false; ; {
-		piece, rest, star := strings.Cut(p, "*")
-		b, query = selector.AppendNormalPiece(b, piece, query)
-		if !star {
-			break
-		}
-		b, p = append(b, '*'), rest
-	}
-	if anchored {
-		b = append(b, '$')
-	}
-	return b
-}
-
 // keepsForm reports whether a pattern in normal form has an escaped reserved byte
 // after a star and before any "?". Even if the star covers a "?" of the selector, the
 // text after it is compared as in a path, where "/" and "%2F" differ.
@@ -278,33 +236,4 @@ func appendKept(b []byte, sel string) []byte {
 		}
 	}
 	return b
-}
-
-// PathOf returns path and query of an absolute URL; anything else is a path
-// already. The empty path is "/" (RFC 9110, 4.2.3).
-func PathOf(selector string) string {
-	if selector == "" {
-		return "/"
-	}
-	if selector[0] == '/' {
-		return selector
-	}
-	colon := strings.IndexByte(selector, ':')
-	if colon <= 0 || !strings.HasPrefix(selector[colon:], "://") || !isScheme(selector[:colon]) {
-		return selector
-	}
-	rest, _, _ := strings.Cut(selector[colon+3:], "#")
-	start := strings.IndexAny(rest, "/?")
-	if start < 0 {
-		return "/"
-	}
-	if rest[start] == '?' {
-		return "/" + rest[start:]
-	}
-	return rest[start:]
-}
-
-// isScheme reports whether s is made of the bytes of a URI scheme.
-func isScheme(s string) bool {
-	return strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
 }

@@ -2,13 +2,13 @@ package robots
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf16"
+
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // Parse reads data as d. It never fails: lines that mean nothing are kept and
@@ -52,7 +52,7 @@ func (p Parser) Parse(data []byte) *File { return p.parse(data, maxText) }
 
 func (p Parser) parse(data []byte, limit int) *File {
 	read := data[:min(len(data), limit)]
-	text, wide := decodeUTF16(read)
+	text, wide := readers.DecodeUTF16(read)
 	if len(data) > limit {
 		text = wholeLines(p.Dialect, text)
 	}
@@ -90,29 +90,10 @@ func (f *File) Readable() error {
 
 func isBinary(r rune) bool { return r < ' ' && (r < '\t' || r > '\r') && r != 0x1a && r != 0x1b }
 
-// decodeUTF16 returns text that begins with a byte order mark of UTF-16, as some
-// editors write it, in UTF-8; any other data as they are.
-func decodeUTF16(data []byte) (text []byte, wide bool) {
-	var order binary.ByteOrder
-	switch {
-	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
-		order = binary.LittleEndian
-	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
-		order = binary.BigEndian
-	default:
-		return data, false
-	}
-	units := make([]uint16, 0, len(data)/2)
-	for rest := data[2:]; len(rest) > 1; rest = rest[2:] {
-		units = append(units, order.Uint16(rest))
-	}
-	return []byte(string(utf16.Decode(units))), true
-}
-
 // wholeLines leaves out the last line, which is cut (R14).
 func wholeLines(d Dialect, text []byte) []byte {
 	ends := "\n"
-	if d.bareCR() {
+	if d.BareCR() {
 		ends = "\r\n"
 	}
 	return text[:bytes.LastIndexAny(text, ends)+1]
@@ -120,15 +101,15 @@ func wholeLines(d Dialect, text []byte) []byte {
 
 // read makes the groups and their records.
 func (f *File) read() {
-	if f.dialect == IRCv3 {
+	if f.dialect == readers.IRCv3 {
 		f.present = f.hasCrawler()
 		return
 	}
 	f.records = make([]record, 0, len(f.text)/usualLine)
 	b := grouper{file: f}
 	s := f.scanner(0, len(f.text), 0)
-	var l lineSpans
-	for s.next(&l) {
+	var l readers.Spans
+	for s.Next(&l) {
 		b.add(&l)
 	}
 	f.records, f.groups = slices.Clip(slices.Clone(f.records)), slices.Clip(slices.Clone(f.groups))
@@ -140,38 +121,38 @@ const usualLine = 40
 // grouper puts lines into groups.
 type grouper struct {
 	file *File
-	open bool     // there is a group that lines belong to
-	full bool     // the next User-agent line begins another one
-	last LineKind // of the last line that was no blank or comment
+	open bool             // there is a group that lines belong to
+	full bool             // the next User-agent line begins another one
+	last readers.LineKind // of the last line that was no blank or comment
 }
 
 // add takes the next line. R1 is the common rule: a group ends at a User-agent
 // line that follows a rule.
-func (b *grouper) add(l *lineSpans) {
+func (b *grouper) add(l *readers.Spans) {
 	f := b.file
-	switch l.kind {
-	case KindBlank:
+	switch l.Kind {
+	case readers.KindBlank:
 		// Only the 1994 standard separates records by blank lines.
-		b.open = b.open && f.dialect != Standard1994
+		b.open = b.open && f.dialect != readers.Standard1994
 		return
-	case KindComment, KindMalformed:
+	case readers.KindComment, readers.KindMalformed:
 		return
-	case KindAgent:
+	case readers.KindAgent:
 		b.agent(l)
-	case KindAllow, KindDisallow, KindUsage:
+	case readers.KindAllow, readers.KindDisallow, readers.KindUsage:
 		b.begin(l, false)
 		b.record(l)
 		b.full = true
-	case KindField:
+	case readers.KindField:
 		b.begin(l, false)
 		b.field(l)
 	}
-	f.present = f.present || l.kind < KindUsage || KnownField(f.part(l.field))
-	b.last = l.kind
+	f.present = f.present || l.Kind < readers.KindUsage || readers.KnownField(l.Field.Of(f.text))
+	b.last = l.Kind
 }
 
-func (b *grouper) agent(l *lineSpans) {
-	if b.file.dialect == GopherStrict { // G10
+func (b *grouper) agent(l *readers.Spans) {
+	if b.file.dialect == readers.GopherStrict { // G10
 		b.begin(l, false)
 		return
 	}
@@ -180,52 +161,34 @@ func (b *grouper) agent(l *lineSpans) {
 }
 
 // begin opens a group unless the line belongs to the one that is open.
-func (b *grouper) begin(l *lineSpans, agent bool) {
+func (b *grouper) begin(l *readers.Spans, agent bool) {
 	f := b.file
 	if b.open && (!agent || !b.full && f.groups[len(f.groups)-1].agents) {
 		return
 	}
 	b.open, b.full = true, false
 	f.groups = append(f.groups, groupText{
-		pos: uint32(l.text.from), line: uint32(l.number - 1), record: uint32(len(f.records)), agents: agent,
+		pos: uint32(l.Text.From), line: uint32(l.Number - 1), record: uint32(len(f.records)), agents: agent,
 	})
 }
 
-func (b *grouper) record(l *lineSpans) {
+func (b *grouper) record(l *readers.Spans) {
 	b.file.records = append(b.file.records, record{
-		pos:  uint32(l.value.from),
-		line: uint32(l.number),
-		size: uint32(l.value.to-l.value.from) | uint32(l.kind-KindAgent)<<recordKinds,
+		pos:  uint32(l.Value.From),
+		line: uint32(l.Number),
+		size: uint32(l.Value.To-l.Value.From) | uint32(l.Kind-readers.KindAgent)<<recordKinds,
 	})
 }
 
 // field takes what Extended says of other directives: each ends the run of
 // User-agent lines (C1), and Robot-version counts directly after it (C3).
-func (b *grouper) field(l *lineSpans) {
+func (b *grouper) field(l *readers.Spans) {
 	f := b.file
-	if f.dialect != Extended {
+	if f.dialect != readers.Extended {
 		return
 	}
 	b.full = true
-	if b.last == KindAgent && strings.EqualFold(f.part(l.field), "robot-version") {
-		f.groups[len(f.groups)-1].version, _ = ParseVersion(f.part(l.value))
+	if b.last == readers.KindAgent && strings.EqualFold(l.Field.Of(f.text), "robot-version") {
+		f.groups[len(f.groups)-1].version, _ = readers.ParseVersion(l.Value.Of(f.text))
 	}
-}
-
-// knownFields are the fields besides the three that make groups and rules, and
-// where each comes from.
-var knownFields = []string{
-	"sitemap", "crawl-delay", // extras that many files carry
-	"content-usage", "content-signal", "license", // preferences
-	"clean-param",                                            // Yandex
-	"robot-version", "visit-time", "request-rate", "comment", // Extended
-	"index", "cooldown", // gophd's own, after the IRC token
-}
-
-// KnownField reports whether robots are known to read a field besides
-// User-agent, Allow and Disallow. Case does not matter.
-func KnownField(name string) bool {
-	return slices.ContainsFunc(knownFields, func(known string) bool {
-		return strings.EqualFold(known, name)
-	})
 }

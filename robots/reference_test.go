@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // This file states the dialects a second time, without any cleverness, as the
@@ -24,7 +26,7 @@ type refGroup struct {
 
 func refLines(d Dialect, text string) []string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if d == RFC9309 || d == Standard1994 || d == Extended {
+	if d == RFC9309 || d == readers.Standard1994 || d == readers.Extended {
 		text = strings.ReplaceAll(text, "\r", "\n")
 	}
 	return strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
@@ -34,7 +36,7 @@ func refLines(d Dialect, text string) []string {
 func refField(d Dialect, line string) (key, value string, blank, comment bool) {
 	line, _, _ = strings.Cut(line, "\x00")
 	for i := range len(line) {
-		if line[i] == '#' && (d != Extended || i == 0 || strings.IndexByte(" \t\v\f\r", line[i-1]) >= 0) {
+		if line[i] == '#' && (d != readers.Extended || i == 0 || strings.IndexByte(" \t\v\f\r", line[i-1]) >= 0) {
 			line, comment = line[:i], true
 			break
 		}
@@ -55,10 +57,10 @@ func refGroups(d Dialect, text string) []refGroup {
 		key, value, blank, _ := refField(d, line)
 		last := &groups[len(groups)-1]
 		switch {
-		case blank && d == Standard1994:
+		case blank && d == readers.Standard1994:
 			open = false
 		case key == "":
-		case key == "user-agent" && d != GopherStrict:
+		case key == "user-agent" && d != readers.GopherStrict:
 			if !open || full {
 				groups = append(groups, refGroup{})
 				last = &groups[len(groups)-1]
@@ -74,7 +76,7 @@ func refGroups(d Dialect, text string) []refGroup {
 		case key == "content-usage" && (d == RFC9309 || d == Gopher):
 			full = true
 		default:
-			if d == Extended && open {
+			if d == readers.Extended && open {
 				full = true
 				if justAgent && key == "robot-version" {
 					last.version = value
@@ -113,13 +115,13 @@ func refChoose(d Dialect, groups []refGroup, agent string) []refGroup {
 			switch {
 			case refWord(a) == "*":
 				isStar = true
-			case d == Standard1994 || d == Extended:
+			case d == readers.Standard1994 || d == readers.Extended:
 				isOwn = isOwn || known != "" && strings.Contains(name, known) && len(own) == 0
 			default:
 				isOwn = isOwn || refWord(a) != "" && refWord(a) == refWord(agent)
 			}
 		}
-		if d == Extended && refExperimental(g.version) {
+		if d == readers.Extended && refExperimental(g.version) {
 			continue
 		}
 		if isOwn {
@@ -133,7 +135,7 @@ func refChoose(d Dialect, groups []refGroup, agent string) []refGroup {
 	if len(own) == 0 {
 		chosen = star
 	}
-	if d == Gopher || d == GopherStrict || d == Veronica2 {
+	if d == Gopher || d == readers.GopherStrict || d == readers.Veronica2 {
 		chosen = append([]refGroup{groups[0]}, chosen...)
 	}
 	return chosen
@@ -299,7 +301,7 @@ func refMatch(d Dialect, g refGroup, r refRule, sel string) (weight int, ok bool
 	switch {
 	case p == "":
 		return 0, false
-	case r.allow && d != RFC9309 && d != Extended:
+	case r.allow && d != RFC9309 && d != readers.Extended:
 		return 0, false
 	case d == RFC9309:
 		body, whole := strings.CutSuffix(p, "$")
@@ -311,11 +313,11 @@ func refMatch(d Dialect, g refGroup, r refRule, sel string) (weight int, ok bool
 			weight++
 		}
 		return weight, refURI(units, refUnits(sel, false), whole)
-	case d == Standard1994, d == Extended && !two:
+	case d == readers.Standard1994, d == readers.Extended && !two:
 		return len(p), strings.HasPrefix(sel, p)
-	case d == Extended:
+	case d == readers.Extended:
 		return len(p), refGlob(p, sel, true)
-	case d == Veronica2 && len(p) > 1 && p[len(p)-1] == '/' && p[len(p)-2] != '*' && refGlob(p[:len(p)-1], sel, true):
+	case d == readers.Veronica2 && len(p) > 1 && p[len(p)-1] == '/' && p[len(p)-2] != '*' && refGlob(p[:len(p)-1], sel, true):
 		return len(p), true
 	}
 	return len(p), refGlob(p, sel, false)
@@ -330,7 +332,7 @@ type refFound struct {
 // refAll returns the rules that cover the selector, most binding first, without
 // those that only repeat an earlier one.
 func refAll(d Dialect, data []byte, agent, sel string) []refFound {
-	if d == RFC9309 || d == Standard1994 || d == Extended {
+	if d == RFC9309 || d == readers.Standard1994 || d == readers.Extended {
 		sel = refPath(sel)
 	}
 	var all []refFound
@@ -345,7 +347,7 @@ func refAll(d Dialect, data []byte, agent, sel string) []refFound {
 			if d == RFC9309 {
 				normal = refNormal(normal)
 			}
-			key := fmt.Sprint(r.allow, d == Extended && strings.HasPrefix(g.version, "2."), normal)
+			key := fmt.Sprint(r.allow, d == readers.Extended && strings.HasPrefix(g.version, "2."), normal)
 			if !seen[key] {
 				all = append(all, refFound{r, w})
 			}

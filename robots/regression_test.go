@@ -1,12 +1,16 @@
 package robots
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gophd/gophd/robots/readers"
+)
 
 // "*Word*" named everybody: what was said to one robot, even "Allow: /",
 // bound or freed all of them.
 func TestStarredNameIsNobody(t *testing.T) {
 	const file = "User-agent: *\nDisallow: /private/\n\nUser-agent: *GoodBot*\nAllow: /\n\nUser-agent: *BadBot\nDisallow: /\n"
-	for _, d := range []Dialect{Gopher, Veronica2, RFC9309, Standard1994, Extended} {
+	for _, d := range []Dialect{Gopher, readers.Veronica2, RFC9309, readers.Standard1994, readers.Extended} {
 		f := Parse(d, []byte(file))
 		for _, agent := range []string{"*", "otherbot", "GoodBot", "BadBot"} {
 			if f.Allowed(agent, "/private/x") || !f.Allowed(agent, "/x") {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -118,7 +119,7 @@ func (r *Rules) agentLines() []Agent {
 	var agents []Agent
 	for _, g := range r.groups {
 		for _, rec := range r.file.members(int(g)) {
-			if rec.kind() == KindAgent {
+			if rec.kind() == readers.KindAgent {
 				agents = append(agents, r.file.agent(rec))
 			}
 		}
@@ -144,10 +145,10 @@ func (r *Rules) compile() {
 	}
 	x := &index{file: f, agents: r.agentLines()}
 	for _, g := range r.groups {
-		syntax, first := f.dialect.Syntax(f.groups[g].version), f.groups[g].record
+		syn, first := syntax(f.dialect.Syntax(f.groups[g].version)), f.groups[g].record
 		for i, rec := range f.members(int(g)) {
-			if syntax.isRule(rec.kind(), f.value(rec)) {
-				x.add(syntax, first+uint32(i))
+			if syn.isRule(rec.kind(), f.value(rec)) {
+				x.add(syn, first+uint32(i))
 			}
 		}
 	}
@@ -169,7 +170,7 @@ func (f *File) reserve(n int64) bool {
 func (r *Rules) try(sel string) (best, second match) {
 	f := r.file
 	var found top
-	var bestSyntax Syntax
+	var bestSyntax syntax
 	var buf, patternBuf [1024]byte
 	kept := sel
 	if f.dialect == RFC9309 && !selector.IsNormal(sel) {
@@ -177,21 +178,21 @@ func (r *Rules) try(sel string) (best, second match) {
 		sel = string(selector.AppendNormal(buf[:0], sel))
 	}
 	for _, g := range r.groups {
-		syntax, first := f.dialect.Syntax(f.groups[g].version), f.groups[g].record
+		syn, first := syntax(f.dialect.Syntax(f.groups[g].version)), f.groups[g].record
 		for i, rec := range f.members(int(g)) {
 			p := f.value(rec)
-			if !syntax.isRule(rec.kind(), p) || !mayMatch(p, sel) {
+			if !syn.isRule(rec.kind(), p) || !mayMatch(p, sel) {
 				continue
 			}
-			if syntax.Escapes && !isNormalPattern(p) {
-				p = string(appendNormalPattern(patternBuf[:0], p))
+			if syn.Escapes && !readers.IsNormalPattern(p) {
+				p = string(readers.AppendNormalPattern(patternBuf[:0], p))
 			}
-			m := match{uint32(len(p)), first + uint32(i), rec.kind() == KindAllow}
-			if !syntax.matches(p, sel, kept) || syntax == bestSyntax && r.repeats(m, found.best) {
+			m := match{uint32(len(p)), first + uint32(i), rec.kind() == readers.KindAllow}
+			if !syn.matches(p, sel, kept) || syn == bestSyntax && r.repeats(m, found.best) {
 				continue
 			}
 			if found.offer(m); found.best == m {
-				bestSyntax = syntax
+				bestSyntax = syn
 			}
 		}
 	}
@@ -205,7 +206,7 @@ func (r *Rules) repeats(m, earlier match) bool {
 	}
 	f := r.file
 	p, q := f.value(f.records[m.record]), f.value(f.records[earlier.record])
-	return p == q || f.dialect == RFC9309 && NormalPattern(p) == NormalPattern(q)
+	return p == q || f.dialect == RFC9309 && readers.NormalPattern(p) == readers.NormalPattern(q)
 }
 
 // Allowed reports whether the selector may be fetched.
@@ -243,7 +244,7 @@ func (r *Rules) Decide(selector string) Decision {
 		if x := r.made.Load(); x != nil {
 			d.Pattern = x.pattern(best.record)
 		} else if r.file.dialect == RFC9309 {
-			d.Pattern = NormalPattern(d.Pattern)
+			d.Pattern = readers.NormalPattern(d.Pattern)
 		}
 	}
 	if second.found() {
@@ -256,7 +257,7 @@ func (r *Rules) Decide(selector string) Decision {
 // answered without an index, the second makes it.
 func (r *Rules) find(selector string) (best, second match, always bool) {
 	if r.file.dialect.Web() {
-		selector = PathOf(selector)
+		selector = readers.PathOf(selector)
 	}
 	if r.file.dialect == RFC9309 && selector == "/robots.txt" {
 		return best, second, true // R5

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // usageTable holds the Content-Usage lines of a file that parse.
@@ -28,7 +30,7 @@ func (f *File) usageLines() *usageTable {
 	t := &f.usages
 	t.once.Do(func() {
 		for i, rec := range f.records {
-			if rec.kind() != KindUsage {
+			if rec.kind() != readers.KindUsage {
 				continue
 			}
 			if dict, err := parseDictionary(f.usage(rec).Value); err == nil {
@@ -57,7 +59,7 @@ func (t *usageTable) at(record uint32) preferences {
 func (r *Rules) compileUsage() *usageIndex {
 	f := r.file
 	x := &usageIndex{index: index{file: f}, more: map[uint32][]uint32{}}
-	syntax, table := f.dialect.Syntax(Version1), f.usageLines()
+	syn, table := syntax(f.dialect.Syntax(readers.Version1)), f.usageLines()
 	type line struct {
 		first uint32
 		all   preferences
@@ -68,8 +70,8 @@ func (r *Rules) compileUsage() *usageIndex {
 		records, stated := table.of(from, from+uint32(len(f.members(int(g)))))
 		for i, rec := range records {
 			p := f.pattern(f.records[rec])
-			if syntax.Escapes {
-				p = NormalPattern(p)
+			if syn.Escapes {
+				p = readers.NormalPattern(p)
 			}
 			known := seen[p]
 			switch {
@@ -78,7 +80,7 @@ func (r *Rules) compileUsage() *usageIndex {
 				if seen[p] = known; p == "" {
 					x.general = append(x.general, rec)
 				} else {
-					x.add(syntax, rec)
+					x.add(syn, rec)
 				}
 			case known.all.restrict(stated[i]) == known.all:
 			case p == "":
@@ -100,7 +102,7 @@ func (r *Rules) Usage(path string) Statement {
 	}
 	f := r.file
 	if f.dialect.Web() {
-		path = PathOf(path)
+		path = readers.PathOf(path)
 	}
 	x := r.usageIndex()
 	found := top{all: true}
@@ -139,14 +141,14 @@ func (f *File) usage(r record) Usage {
 		if i := strings.IndexAny(u.Value, " \t"); i >= 0 {
 			end = i
 		}
-		u.Pattern, u.Value = u.Value[:end], trimBlanks(u.Value[end:])
+		u.Pattern, u.Value = u.Value[:end], strings.Trim(u.Value[end:], blanks)
 	}
 	return u
 }
 
 // pattern returns what a record compares with selectors, as written.
 func (f *File) pattern(r record) string {
-	if r.kind() == KindUsage {
+	if r.kind() == readers.KindUsage {
 		return f.usage(r).Pattern
 	}
 	return f.value(r)

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/gophd/gophd/selector"
 	"io"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
 
 	"github.com/gophd/gophd/robots"
 )
@@ -186,7 +188,7 @@ func (a *HostRules) UnmarshalJSON(data []byte) error {
 	case accessNames[Unavailable]:
 		a.Access = Unavailable
 	case accessNames[Successful]:
-		dialect, err := robots.ParseDialect(s.Dialect)
+		dialect, err := readers.ParseDialect(s.Dialect)
 		if err != nil {
 			return fmt.Errorf("reading stored answer: %w", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 var me = robots.Robot{Names: []string{"mybot"}}
@@ -78,7 +79,7 @@ func TestStored(t *testing.T) {
 	at := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
 	for _, a := range []*HostRules{
 		{Access: Successful, File: robots.Parse(robots.RFC9309, []byte("User-agent: mybot\nDisallow: /a\n\xff\n")), URL: onWeb, Fetched: at, Stale: true, Err: errors.New("reset")},
-		{Access: Successful, File: robots.Parse(robots.GopherStrict, []byte("Disallow: /a\n")), URL: first, Fetched: at},
+		{Access: Successful, File: robots.Parse(readers.GopherStrict, []byte("Disallow: /a\n")), URL: first, Fetched: at},
 		{Access: Successful, File: long, Fetched: at},
 		{Access: Unavailable, Fetched: at},
 		{Access: Unreachable, Err: errors.New("no route")},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // net in memory: what the client asks for, and what it gets. A place that is
@@ -240,7 +241,7 @@ func TestClientComments(t *testing.T) {
 		onWeb: "User-agent: me\nRobot-version: 2.0\nComment: because you try\nComment: all the time\nDisallow: /a*\n" +
 			"User-agent: *\nComment: not for you\nDisallow: *\n",
 	}}
-	c := Client{Agent: "me", Fetch: p.fetch, Dialect: func(string) robots.Dialect { return robots.Extended }}
+	c := Client{Agent: "me", Fetch: p.fetch, Dialect: func(string) robots.Dialect { return readers.Extended }}
 	a := mustGet(t, &c, "https://h/")
 	if got, want := a.Comments(), []string{"because you try", "all the time"}; !slices.Equal(got, want) {
 		t.Errorf("comments %q, want %q", got, want)

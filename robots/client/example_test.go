@@ -13,6 +13,7 @@ import (
 
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/client"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // hole is a gopherhole in memory. A robot that goes out leaves Client.Fetch nil
@@ -102,7 +103,7 @@ func ExampleClient_Allowed() {
 
 // Without a client: the pace of one host, from the fields of a file.
 func ExamplePace() {
-	file := robots.Parse(robots.Extended, []byte(
+	file := robots.Parse(readers.Extended, []byte(
 		"User-agent: *\nRobot-version: 2.0\nVisit-time: 0600-0845\nDisallow: /cgi/*\n"))
 	var pace client.Pace
 	pace.Follow(file.Fields("examplebot"))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // The rule of thumb for a host that asks for no rate (C8): the slower of ten
@@ -51,7 +52,7 @@ func (p *Pace) Follow(fields []robots.Field) {
 
 // Cool makes the pace keep the cooldown of an IRC network, whether it allows or
 // denies to be indexed, instead of anything followed before.
-func (p *Pace) Cool(c robots.Crawler) {
+func (p *Pace) Cool(c readers.Crawler) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.plan = plan{always: max(c.Cooldown, 1)}
@@ -92,7 +93,7 @@ func (p *Pace) Took(d time.Duration) {
 func (p *Pace) Next(now time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	thumb := max(cmp.Or(p.min, thumbDelay), thumbFactor*min(p.took, robots.MaxDelay/thumbFactor))
+	thumb := max(cmp.Or(p.min, thumbDelay), thumbFactor*min(p.took, readers.MaxDelay/thumbFactor))
 	now = later(now, p.hold)
 	if !p.last.IsZero() {
 		now = later(now, p.last.Add(cmp.Or(p.min, minDelay)))

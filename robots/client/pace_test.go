@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // fields reads `Name: value` lines.
@@ -94,7 +95,7 @@ func TestPaceVisitTime(t *testing.T) {
 // denial too.
 func TestPaceCooldown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, c := range []robots.Crawler{{Index: robots.IndexAllow, Cooldown: time.Hour}, {Index: robots.IndexDeny, Cooldown: robots.MaxCooldown}, {Index: robots.IndexAllow, Cooldown: time.Second}} {
+		for _, c := range []readers.Crawler{{Index: readers.IndexAllow, Cooldown: time.Hour}, {Index: readers.IndexDeny, Cooldown: readers.MaxCooldown}, {Index: readers.IndexAllow, Cooldown: time.Second}} {
 			var p Pace
 			p.Cool(c)
 			now := time.Now()
@@ -230,23 +231,23 @@ func FuzzPlan(f *testing.F) {
 	f.Add("0600-0845", "1/20m 1700-0459", "1/1d", "2.5", uint16(100), uint16(400))
 	f.Fuzz(func(t *testing.T, visit, rate, untimed, delay string, last, now uint16) {
 		all := fields("Visit-time: "+visit, "Request-rate: "+rate, "Request-rate: "+untimed, "Crawl-delay: "+delay)
-		p := newPlan(all, robots.MaxDelay)
+		p := newPlan(all, readers.MaxDelay)
 		from := at(int(now))
 		before := at(int(last))
 		got := p.next(before, from, thumbDelay)
 		if got.Before(from) {
 			t.Fatalf("next request at %v, before now, %v", got, from)
 		}
-		if w, err := robots.ParseVisitTime(visit); err == nil && !w.Contains(got) {
+		if w, err := readers.ParseVisitTime(visit); err == nil && !w.Contains(got) {
 			t.Errorf("next request at %v, outside of %v", got, w)
 		}
-		var rates []robots.Rate
+		var rates []readers.Rate
 		for _, v := range []string{rate, untimed} {
-			if r, err := robots.ParseRequestRate(v); err == nil {
+			if r, err := readers.ParseRequestRate(v); err == nil {
 				rates = append(rates, r)
 			}
 		}
-		if r, ok := robots.EffectiveRate(rates, got); ok && got.Sub(before) < r.Interval() {
+		if r, ok := readers.EffectiveRate(rates, got); ok && got.Sub(before) < r.Interval() {
 			t.Errorf("next request %v after the last, faster than %v", got.Sub(before), r)
 		}
 	})

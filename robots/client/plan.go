@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // plan holds the interval between requests that a host asks a robot for, at
@@ -23,23 +24,23 @@ const (
 // newPlan reads a plan from the fields that bind a robot. Intervals are at most most.
 func newPlan(fields []robots.Field, most time.Duration) plan {
 	var delay time.Duration
-	var rates []robots.Rate
-	var visits []robots.Window
+	var rates []readers.Rate
+	var visits []readers.Window
 	differs := false
 	for _, f := range fields {
 		switch f.Name {
 		case "crawl-delay":
 			// One beyond all limits comes with an error, and is kept.
-			if d, err := robots.ParseCrawlDelay(f.Value); err == nil || d > 0 {
+			if d, err := readers.ParseCrawlDelay(f.Value); err == nil || d > 0 {
 				delay = max(delay, d, 1)
 			}
 		case "request-rate":
-			if r, err := robots.ParseRequestRate(f.Value); err == nil {
+			if r, err := readers.ParseRequestRate(f.Value); err == nil {
 				rates = append(rates, r)
 				differs = differs || r.Window != nil
 			}
 		case "visit-time":
-			if w, err := robots.ParseVisitTime(f.Value); err == nil {
+			if w, err := readers.ParseVisitTime(f.Value); err == nil {
 				visits = append(visits, w)
 				differs = true
 			}
@@ -60,14 +61,14 @@ func newPlan(fields []robots.Field, most time.Duration) plan {
 }
 
 // slower is the longer of a delay and the interval of the rate at a time.
-func slower(delay time.Duration, rates []robots.Rate, at time.Time) time.Duration {
-	r, _ := robots.EffectiveRate(rates, at)
+func slower(delay time.Duration, rates []readers.Rate, at time.Time) time.Duration {
+	r, _ := readers.EffectiveRate(rates, at)
 	return max(delay, r.Interval())
 }
 
 // visitable reports whether a time is in any of the windows (C7); a host that
 // names none may be visited at all times.
-func visitable(visits []robots.Window, at time.Time) bool {
+func visitable(visits []readers.Window, at time.Time) bool {
 	for _, w := range visits {
 		if w.Contains(at) {
 			return true

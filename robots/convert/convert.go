@@ -12,6 +12,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // maxConverted bounds what File reads, in bytes: a group for many robots is
@@ -24,7 +25,7 @@ const maxLost = 1000
 // converter writes one dialect in another.
 type converter struct {
 	file *robots.File
-	to   robots.Dialect
+	to   readers.Dialect
 	read int // bytes of groups
 	out  []byte
 	said map[string]bool // lines of the group that is written
@@ -46,15 +47,15 @@ type loss struct {
 // The result denies no less than f, unless a diagnostic has the code SLASH,
 // PRECEDENCE or PERCENT. Robots that the file does not name may fare otherwise,
 // since 1994 and Extended look for names inside of names.
-func File(f *robots.File, to robots.Dialect) (out []byte, lost []diag.Diagnostic) {
+func File(f *robots.File, to readers.Dialect) (out []byte, lost []diag.Diagnostic) {
 	if f == nil || f.Dialect() == to {
 		return f.AppendTo(nil), nil
 	}
 	c := converter{file: f, to: to, said: map[string]bool{}, seen: map[loss]bool{}}
 	switch {
-	case to == robots.IRCv3:
+	case to == readers.IRCv3:
 		c.token()
-	case f.Dialect() == robots.IRCv3:
+	case f.Dialect() == readers.IRCv3:
 		c.fromToken()
 	default:
 		c.groups()
@@ -95,13 +96,13 @@ func names(f *robots.File) []robots.Agent {
 
 // converted is a rule on its way.
 type converted struct {
-	rule  robots.Rule
+	rule  readers.Rule
 	shape shape
 }
 
 func (c *converter) group(name robots.Agent, groups []robots.Group) {
 	rules := c.rules(groups)
-	two := c.to == robots.Extended && slices.ContainsFunc(rules, func(r converted) bool { return !r.shape.plain() })
+	two := c.to == readers.Extended && slices.ContainsFunc(rules, func(r converted) bool { return !r.shape.plain() })
 	c.heading(name, two)
 	c.precedence(name.Line, rules, two)
 	before := len(c.out)
@@ -137,7 +138,7 @@ func (c *converter) rules(groups []robots.Group) []converted {
 }
 
 func (c *converter) heading(name robots.Agent, two bool) {
-	if c.to == robots.GopherStrict {
+	if c.to == readers.GopherStrict {
 		if name.Token != "*" {
 			c.lose(name.Line, "AGENT", "a strict robot takes what is said to %q as said to all", name.Token)
 		}
@@ -156,7 +157,7 @@ func (c *converter) heading(name robots.Agent, two bool) {
 // precedence warns of patterns that grow or shrink unequally, where the longest
 // decides between Allow and Disallow: the order may change.
 func (c *converter) precedence(line int, rules []converted, two bool) {
-	if !c.to.Syntax(robots.Version1).Allow {
+	if !c.to.Syntax(readers.Version1).Allow {
 		return
 	}
 	allow := func(r converted) bool { return r.rule.Allow }
@@ -179,7 +180,7 @@ func (c *converter) rule(r converted, two bool) {
 	if r.rule.Allow {
 		field = "Allow"
 	}
-	if r.rule.Allow && !c.to.Syntax(robots.Version1).Allow {
+	if r.rule.Allow && !c.to.Syntax(readers.Version1).Allow {
 		c.lose(r.rule.Line, "ALLOW", "Allow: %q cannot be said", r.rule.Pattern)
 		return
 	}
@@ -190,7 +191,7 @@ func (c *converter) rule(r converted, two bool) {
 	if c.escapes(r.rule.Pattern) {
 		c.lose(r.rule.Line, "PERCENT", "%s: %q: the escapes mean other bytes, or none, now", field, r.rule.Pattern)
 	}
-	if c.file.Dialect() == robots.Veronica2 && strings.HasSuffix(r.rule.Pattern, "/") || c.to == robots.Veronica2 && strings.HasSuffix(p, "/") {
+	if c.file.Dialect() == readers.Veronica2 && strings.HasSuffix(r.rule.Pattern, "/") || c.to == readers.Veronica2 && strings.HasSuffix(p, "/") {
 		c.lose(r.rule.Line, "SLASH", "%s: %q covers the selector without its last slash to Veronica-2 only", field, r.rule.Pattern)
 	}
 	if p != "" {
@@ -201,8 +202,8 @@ func (c *converter) rule(r converted, two bool) {
 // open writes a group that allows everything.
 func (c *converter) open() {
 	switch c.to {
-	case robots.GopherStrict:
-	case robots.Standard1994:
+	case readers.GopherStrict:
+	case readers.Standard1994:
 		c.line("Disallow", "")
 	default:
 		c.line("Allow", "/")
@@ -229,12 +230,12 @@ func (c *converter) usage(u robots.Usage) {
 		pattern += " "
 	}
 	switch {
-	case c.to != robots.RFC9309 && c.to != robots.Gopher:
+	case c.to != readers.RFC9309 && c.to != readers.Gopher:
 		c.lose(u.Line, "USAGE", "the preference %q", pattern+u.Value)
 	case c.file.Dialect() == c.to || u.Pattern == "":
 		c.line("Content-Usage", pattern+u.Value)
 	default:
-		p, lost := c.pattern(converted{shape: shapeOf(u.Pattern, c.file.Dialect().Syntax(robots.Version1), c.file.Dialect().Web())}, false)
+		p, lost := c.pattern(converted{shape: shapeOf(u.Pattern, c.file.Dialect().Syntax(readers.Version1), c.file.Dialect().Web())}, false)
 		if lost != "" || strings.ContainsAny(p, " \t") || c.escapes(u.Pattern) {
 			c.lose(u.Line, "USAGE", "the preference %q", pattern+u.Value)
 			return
@@ -247,11 +248,11 @@ func (c *converter) usage(u robots.Usage) {
 func (c *converter) pattern(r converted, two bool) (p, lost string) {
 	s := r.shape
 	switch {
-	case c.to == robots.RFC9309:
+	case c.to == readers.RFC9309:
 		return s.rfc(), ""
 	case two:
 		return s.explicit(r.rule.Allow)
-	case c.to == robots.Extended || c.to == robots.Standard1994:
+	case c.to == readers.Extended || c.to == readers.Standard1994:
 		return s.prefix()
 	}
 	return s.gopher()
@@ -260,17 +261,17 @@ func (c *converter) pattern(r converted, two bool) (p, lost string) {
 // escapes reports whether the pattern has escapes that one of the two dialects
 // decodes and the other does not, or to RFC 9309 the beginning of any escape.
 func (c *converter) escapes(p string) bool {
-	raw := func(d robots.Dialect) bool { return d == robots.Standard1994 || d == robots.Extended }
+	raw := func(d readers.Dialect) bool { return d == readers.Standard1994 || d == readers.Extended }
 	from, to := c.file.Dialect(), c.to
 	switch {
 	case raw(from) && raw(to), !from.Web() && !to.Web():
 		return false
-	case (from == robots.RFC9309 || to == robots.RFC9309) && strings.Contains(decode(strings.ReplaceAll(p, "%25", "")), "%"):
+	case (from == readers.RFC9309 || to == readers.RFC9309) && strings.Contains(decode(strings.ReplaceAll(p, "%25", "")), "%"):
 		return true
-	case from == robots.RFC9309 && to.Web():
+	case from == readers.RFC9309 && to.Web():
 		return false
-	case from == robots.RFC9309: // %2F is no slash there
-		return robots.NormalPath(decode(p)) != robots.NormalPath(p)
+	case from == readers.RFC9309: // %2F is no slash there
+		return readers.NormalPath(decode(p)) != readers.NormalPath(p)
 	}
 	return decode(p) != p
 }
@@ -281,13 +282,13 @@ func (c *converter) field(f robots.Field) {
 	case "sitemap", "robot-version":
 		return
 	case "crawl-delay":
-		if c.to == robots.Extended {
+		if c.to == readers.Extended {
 			c.delay(f)
 			return
 		}
 	case "visit-time", "request-rate", "comment":
 	case "content-signal", "license":
-		if c.to == robots.RFC9309 || c.to == robots.Gopher {
+		if c.to == readers.RFC9309 || c.to == readers.Gopher {
 			break
 		}
 		c.lose(f.Line, "FIELD", "the field %q", f.Name)
@@ -296,7 +297,7 @@ func (c *converter) field(f robots.Field) {
 		c.lose(f.Line, "FIELD", "the field %q", f.Name)
 		return
 	}
-	if c.to == robots.Standard1994 || c.to == robots.GopherStrict {
+	if c.to == readers.Standard1994 || c.to == readers.GopherStrict {
 		c.lose(f.Line, "FIELD", "the field %q", f.Name)
 		return
 	}
@@ -309,20 +310,20 @@ func (c *converter) field(f robots.Field) {
 
 // delay writes a Crawl-delay as the rate it stands for.
 func (c *converter) delay(f robots.Field) {
-	d, err := robots.ParseCrawlDelay(f.Value)
+	d, err := readers.ParseCrawlDelay(f.Value)
 	if err != nil || d <= 0 {
 		c.lose(f.Line, "FIELD", "the crawl delay %q", f.Value)
 		return
 	}
-	c.line("Request-rate", robots.Rate{Documents: 1, Per: d}.String())
+	c.line("Request-rate", readers.Rate{Documents: 1, Per: d}.String())
 }
 
 // sitemaps keeps the lines that belong to no group.
 func (c *converter) sitemaps() {
 	for l := range c.file.Lines() {
 		switch {
-		case l.Kind != robots.KindField || !strings.EqualFold(l.Field, "sitemap") || l.Value == "":
-		case c.to == robots.RFC9309 || c.to == robots.Gopher || c.to == robots.Veronica2:
+		case l.Kind != readers.KindField || !strings.EqualFold(l.Field, "sitemap") || l.Value == "":
+		case c.to == readers.RFC9309 || c.to == readers.Gopher || c.to == readers.Veronica2:
 			c.line("Sitemap", l.Value)
 		default:
 			c.lose(l.Number, "FIELD", "the field %q", "sitemap")

@@ -12,6 +12,7 @@ import (
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/robotstest"
 	"github.com/gophd/gophd/robots/lint"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 const prefs = "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage: /a%20b search=y\nContent-Signal: ai-train=no\n"
@@ -19,40 +20,40 @@ const prefs = "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage
 func TestConvert(t *testing.T) {
 	const site = "User-agent: *\nDisallow: /a\nAllow: /a/b$\nCrawl-delay: 60\n\nUser-agent: x\nUser-agent: y\nDisallow:\n"
 	for _, c := range []struct {
-		from, to   robots.Dialect
+		from, to   readers.Dialect
 		file, want string
 		lost       string
 	}{
-		{robots.RFC9309, robots.RFC9309, "# as it is\n", "# as it is\n", ""},
-		{robots.RFC9309, robots.Gopher, site, "User-agent: *\nDisallow: /a\nCrawl-delay: 60\n\nUser-agent: x\nAllow: /\n\nUser-agent: y\nAllow: /\n", "3:ALLOW"},
-		{robots.RFC9309, robots.GopherStrict, "User-agent: *\nDisallow: /a\nUser-agent: x\nDisallow: /b\n", "Disallow: /a\nDisallow: /b\n", "3:AGENT"},
-		{robots.RFC9309, robots.Standard1994, site, "User-agent: *\nDisallow: /a\n\nUser-agent: x\nDisallow: \n\nUser-agent: y\nDisallow: \n", "3:ALLOW 4:FIELD"},
-		{robots.RFC9309, robots.Extended, site, "User-agent: *\nRobot-version: 2.0\nDisallow: /a*\nAllow: /a/b\nRequest-rate: 1/1m\n\nUser-agent: x\nAllow: /\n\nUser-agent: y\nAllow: /\n", "0:PRECEDENCE"},
-		{robots.RFC9309, robots.Gopher, "User-agent: *\nDisallow: /%0AAllow%7Fx\nDisallow: /%23\nDisallow: /%2A\nDisallow: /a$\n", "User-agent: *\nDisallow: /*Allow*x\nDisallow: /*\nDisallow: /a\n", "2:PATTERN 3:PATTERN 4:PATTERN 5:PATTERN"},
-		{robots.Gopher, robots.RFC9309, "Disallow: /é b$\nUser-agent: x\nDisallow: /x\n", "User-agent: *\nDisallow: /%C3%A9%20b%24\n\nUser-agent: x\nDisallow: /%C3%A9%20b%24\nDisallow: /x\n", ""},
-		{robots.RFC9309, robots.Gopher, "User-agent: x\nUser-agent: y\nAllow: /a\nDisallow: /b\n", "User-agent: x\nDisallow: /b\n\nUser-agent: y\nDisallow: /b\n", "3:ALLOW"},
-		{robots.Gopher, robots.Veronica2, "Disallow: /a/\n", "User-agent: *\nDisallow: /a/\n", "1:SLASH"},
-		{robots.Veronica2, robots.Gopher, "Disallow: /a/\n", "User-agent: *\nDisallow: /a/\n", "1:SLASH"},
-		{robots.Extended, robots.RFC9309, "User-agent: x\nRobot-version: 2.0\nDisallow: *.gif\nDisallow: /x\nDisallow: /y*\n", "User-agent: x\nDisallow: *.gif$\nDisallow: /x$\nDisallow: /y*$\n", ""},
-		{robots.Standard1994, robots.RFC9309, "User-agent: x\nDisallow: /a*\n", "User-agent: x\nDisallow: /a%2A\n", ""},
-		{robots.Gopher, robots.Standard1994, "Disallow: /$5*\n", "User-agent: *\nDisallow: /$5\n", ""},
-		{robots.RFC9309, robots.Standard1994, "User-agent: *\nDisallow: /%24%2A\n", "User-agent: *\nDisallow: /$*\n", ""},
-		{robots.RFC9309, robots.Extended, "User-agent: *\nDisallow: /%2A$\n", "User-agent: *\nRobot-version: 2.0\nDisallow: /*\n", "2:PATTERN"},
-		{robots.RFC9309, robots.Extended, "User-agent: *\nAllow: /%2A$\n", "User-agent: *\nRobot-version: 2.0\nAllow: /%2A\n", "2:PATTERN"},
-		{robots.Gopher, robots.Extended, "Disallow: *.$\n", "User-agent: *\nRobot-version: 2.0\nDisallow: *.$*\n", ""},
-		{robots.Extended, robots.RFC9309, "User-agent: x\nRobot-version: 2.0\nAllow: /b$\nDisallow: /b*x?\n", "User-agent: x\nAllow: /b%24$\nDisallow: /b*x?$\n", "1:PRECEDENCE"},
-		{robots.Extended, robots.Standard1994, "User-agent: *\nDisallow: /a#\n", "User-agent: *\nDisallow: /a%23\n", ""},
-		{robots.Gopher, robots.RFC9309, "Disallow: /100%\n", "User-agent: *\nDisallow: /100%25\n", "1:PERCENT"},
-		{robots.RFC9309, robots.Gopher, "User-agent: *\nDisallow: /100%\n", "User-agent: *\nDisallow: /100%\n", "2:PERCENT"},
-		{robots.RFC9309, robots.Gopher, prefs, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Signal: ai-train=no\n", "2:ALLOW 4:USAGE"},
-		{robots.Gopher, robots.RFC9309, prefs, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Signal: ai-train=no\n", "4:USAGE"},
-		{robots.RFC9309, robots.Standard1994, prefs, "User-agent: *\nDisallow: \n", "2:ALLOW 3:USAGE 4:USAGE 5:FIELD"},
-		{robots.IRCv3, robots.Gopher, "CRAWLER=index:deny,cooldown:60\n", "User-agent: *\nDisallow: /\nDisallow: *\n", "0:FIELD"},
-		{robots.IRCv3, robots.Standard1994, "CRAWLER=index:allow\n", "User-agent: *\nDisallow: \n", ""},
-		{robots.Gopher, robots.RFC9309, "User-agent: x\nUser-agent: y\nDisallow: /a\nDisallow: /a\nUser-agent: x\nDisallow: /a\n", "User-agent: x\nDisallow: /a\n\nUser-agent: y\nDisallow: /a\n", ""},
-		{robots.Gopher, robots.IRCv3, "Disallow: /\nDisallow: *\n", "CRAWLER=index:deny,cooldown:3600\n", ""},
-		{robots.Gopher, robots.IRCv3, "Disallow: /a\n", "", "1:PATTERN"},
-		{robots.Gopher, robots.IRCv3, "", "CRAWLER=index:allow,cooldown:3600\n", ""},
+		{readers.RFC9309, readers.RFC9309, "# as it is\n", "# as it is\n", ""},
+		{readers.RFC9309, readers.Gopher, site, "User-agent: *\nDisallow: /a\nCrawl-delay: 60\n\nUser-agent: x\nAllow: /\n\nUser-agent: y\nAllow: /\n", "3:ALLOW"},
+		{readers.RFC9309, readers.GopherStrict, "User-agent: *\nDisallow: /a\nUser-agent: x\nDisallow: /b\n", "Disallow: /a\nDisallow: /b\n", "3:AGENT"},
+		{readers.RFC9309, readers.Standard1994, site, "User-agent: *\nDisallow: /a\n\nUser-agent: x\nDisallow: \n\nUser-agent: y\nDisallow: \n", "3:ALLOW 4:FIELD"},
+		{readers.RFC9309, readers.Extended, site, "User-agent: *\nRobot-version: 2.0\nDisallow: /a*\nAllow: /a/b\nRequest-rate: 1/1m\n\nUser-agent: x\nAllow: /\n\nUser-agent: y\nAllow: /\n", "0:PRECEDENCE"},
+		{readers.RFC9309, readers.Gopher, "User-agent: *\nDisallow: /%0AAllow%7Fx\nDisallow: /%23\nDisallow: /%2A\nDisallow: /a$\n", "User-agent: *\nDisallow: /*Allow*x\nDisallow: /*\nDisallow: /a\n", "2:PATTERN 3:PATTERN 4:PATTERN 5:PATTERN"},
+		{readers.Gopher, readers.RFC9309, "Disallow: /é b$\nUser-agent: x\nDisallow: /x\n", "User-agent: *\nDisallow: /%C3%A9%20b%24\n\nUser-agent: x\nDisallow: /%C3%A9%20b%24\nDisallow: /x\n", ""},
+		{readers.RFC9309, readers.Gopher, "User-agent: x\nUser-agent: y\nAllow: /a\nDisallow: /b\n", "User-agent: x\nDisallow: /b\n\nUser-agent: y\nDisallow: /b\n", "3:ALLOW"},
+		{readers.Gopher, readers.Veronica2, "Disallow: /a/\n", "User-agent: *\nDisallow: /a/\n", "1:SLASH"},
+		{readers.Veronica2, readers.Gopher, "Disallow: /a/\n", "User-agent: *\nDisallow: /a/\n", "1:SLASH"},
+		{readers.Extended, readers.RFC9309, "User-agent: x\nRobot-version: 2.0\nDisallow: *.gif\nDisallow: /x\nDisallow: /y*\n", "User-agent: x\nDisallow: *.gif$\nDisallow: /x$\nDisallow: /y*$\n", ""},
+		{readers.Standard1994, readers.RFC9309, "User-agent: x\nDisallow: /a*\n", "User-agent: x\nDisallow: /a%2A\n", ""},
+		{readers.Gopher, readers.Standard1994, "Disallow: /$5*\n", "User-agent: *\nDisallow: /$5\n", ""},
+		{readers.RFC9309, readers.Standard1994, "User-agent: *\nDisallow: /%24%2A\n", "User-agent: *\nDisallow: /$*\n", ""},
+		{readers.RFC9309, readers.Extended, "User-agent: *\nDisallow: /%2A$\n", "User-agent: *\nRobot-version: 2.0\nDisallow: /*\n", "2:PATTERN"},
+		{readers.RFC9309, readers.Extended, "User-agent: *\nAllow: /%2A$\n", "User-agent: *\nRobot-version: 2.0\nAllow: /%2A\n", "2:PATTERN"},
+		{readers.Gopher, readers.Extended, "Disallow: *.$\n", "User-agent: *\nRobot-version: 2.0\nDisallow: *.$*\n", ""},
+		{readers.Extended, readers.RFC9309, "User-agent: x\nRobot-version: 2.0\nAllow: /b$\nDisallow: /b*x?\n", "User-agent: x\nAllow: /b%24$\nDisallow: /b*x?$\n", "1:PRECEDENCE"},
+		{readers.Extended, readers.Standard1994, "User-agent: *\nDisallow: /a#\n", "User-agent: *\nDisallow: /a%23\n", ""},
+		{readers.Gopher, readers.RFC9309, "Disallow: /100%\n", "User-agent: *\nDisallow: /100%25\n", "1:PERCENT"},
+		{readers.RFC9309, readers.Gopher, "User-agent: *\nDisallow: /100%\n", "User-agent: *\nDisallow: /100%\n", "2:PERCENT"},
+		{readers.RFC9309, readers.Gopher, prefs, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Signal: ai-train=no\n", "2:ALLOW 4:USAGE"},
+		{readers.Gopher, readers.RFC9309, prefs, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Signal: ai-train=no\n", "4:USAGE"},
+		{readers.RFC9309, readers.Standard1994, prefs, "User-agent: *\nDisallow: \n", "2:ALLOW 3:USAGE 4:USAGE 5:FIELD"},
+		{readers.IRCv3, readers.Gopher, "CRAWLER=index:deny,cooldown:60\n", "User-agent: *\nDisallow: /\nDisallow: *\n", "0:FIELD"},
+		{readers.IRCv3, readers.Standard1994, "CRAWLER=index:allow\n", "User-agent: *\nDisallow: \n", ""},
+		{readers.Gopher, readers.RFC9309, "User-agent: x\nUser-agent: y\nDisallow: /a\nDisallow: /a\nUser-agent: x\nDisallow: /a\n", "User-agent: x\nDisallow: /a\n\nUser-agent: y\nDisallow: /a\n", ""},
+		{readers.Gopher, readers.IRCv3, "Disallow: /\nDisallow: *\n", "CRAWLER=index:deny,cooldown:3600\n", ""},
+		{readers.Gopher, readers.IRCv3, "Disallow: /a\n", "", "1:PATTERN"},
+		{readers.Gopher, readers.IRCv3, "", "CRAWLER=index:allow,cooldown:3600\n", ""},
 	} {
 		out, lost := File(robots.Parse(c.from, []byte(c.file)), c.to)
 		var codes []string
@@ -73,7 +74,7 @@ func TestConvertKeeps(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		data := robotstest.File(rnd)
 		sel := "/" + robotstest.Text(rnd, []string{"a", "b", "/", "A", "$"}, 6)
-		from, to := robots.Dialects()[rnd.IntN(int(robots.IRCv3))], robots.Dialects()[rnd.IntN(int(robots.IRCv3))]
+		from, to := readers.Dialects()[rnd.IntN(int(readers.IRCv3))], readers.Dialects()[rnd.IntN(int(readers.IRCv3))]
 		agent := []string{"foo", "foobar", "zed"}[rnd.IntN(3)]
 		f := robots.Parse(from, data)
 		if !slices.ContainsFunc(names(f), func(a robots.Agent) bool { return strings.EqualFold(a.Token, agent) }) {
@@ -107,13 +108,13 @@ func TestHostileIsQuick(t *testing.T) {
 			}
 		}
 		b.WriteString("Disallow: /z\n")
-		for _, d := range []robots.Dialect{robots.Gopher, robots.RFC9309, robots.Standard1994, robots.Extended} {
+		for _, d := range []readers.Dialect{readers.Gopher, readers.RFC9309, readers.Standard1994, readers.Extended} {
 			f := robots.Parse(d, []byte(b.String()))
 			f.Decide("a7", "/some/selector")
 			f.Fields("a")
 			f.Groups()
 			lint.File(f)
-			for _, to := range []robots.Dialect{robots.Gopher, robots.RFC9309, robots.Extended} {
+			for _, to := range []readers.Dialect{readers.Gopher, readers.RFC9309, readers.Extended} {
 				if out, _ := File(f, to); len(out) > 8*maxConverted {
 					t.Errorf("%s: %s to %s: %d bytes", name, d, to, len(out))
 				}
@@ -128,15 +129,15 @@ func TestLossesAreBounded(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&b, "Allow: /%d\n", i)
 	}
-	_, lost := File(robots.Parse(robots.RFC9309, []byte("User-agent: *\n"+b.String())), robots.Gopher)
+	_, lost := File(robots.Parse(readers.RFC9309, []byte("User-agent: *\n"+b.String())), readers.Gopher)
 	if len(lost) != maxLost+1 || lost[maxLost].Code != "MORE" {
 		t.Errorf("%d losses, the last %v", len(lost), lost[len(lost)-1])
 	}
 }
 
 func ExampleFile() {
-	f := robots.Parse(robots.RFC9309, []byte("User-agent: *\nDisallow: /a b/\nAllow: /a b/c\n"))
-	out, lost := File(f, robots.Gopher)
+	f := robots.Parse(readers.RFC9309, []byte("User-agent: *\nDisallow: /a b/\nAllow: /a b/c\n"))
+	out, lost := File(f, readers.Gopher)
 	_, _ = os.Stdout.Write(out)
 	for _, d := range lost {
 		fmt.Printf("line %d: %s\n", d.Line, d.Message)

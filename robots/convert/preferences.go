@@ -7,6 +7,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // SignalsToUsage writes the Content-Signal lines of a file, which speak for the
@@ -16,7 +17,7 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 	r := rewriter{drop: map[int]bool{}, behind: map[int]string{}}
 	var site robots.Statement
 	for l := range f.Lines() {
-		if l.Kind != robots.KindField || !strings.EqualFold(l.Field, "content-signal") {
+		if l.Kind != readers.KindField || !strings.EqualFold(l.Field, "content-signal") {
 			continue
 		}
 		r.drop[l.Number] = true

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 func TestSignalsToUsage(t *testing.T) {
@@ -18,7 +19,7 @@ func TestSignalsToUsage(t *testing.T) {
 		{"User-agent: *\nContent-Signal: search=yes\nContent-Signal: search=no\nAllow: /", "User-agent: *\nContent-Usage: search=n\nAllow: /", ""},
 		{"User-agent: *\n# hello\nDisallow: /\n", "User-agent: *\n# hello\nDisallow: /\n", ""},
 	} {
-		out, lost := SignalsToUsage(robots.Parse(robots.RFC9309, []byte(c.file)))
+		out, lost := SignalsToUsage(robots.Parse(readers.RFC9309, []byte(c.file)))
 		var lines []string
 		for _, d := range lost {
 			lines = append(lines, fmt.Sprint(d.Line))
@@ -39,7 +40,7 @@ func TestUsageToSignals(t *testing.T) {
 			"User-agent: *\nContent-Signal: search=yes, ai-train=no\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n", ""},
 		{"User-agent: *\nContent-Usage: train-ai=n(\nAllow: /\n", "User-agent: *\nAllow: /\n", "2"},
 	} {
-		out, lost := UsageToSignals(robots.Parse(robots.RFC9309, []byte(c.file)))
+		out, lost := UsageToSignals(robots.Parse(readers.RFC9309, []byte(c.file)))
 		var lines []string
 		for _, d := range lost {
 			lines = append(lines, fmt.Sprint(d.Line))
@@ -69,9 +70,9 @@ func TestPreferencesBothWays(t *testing.T) {
 			}
 		}
 	}
-	f := robots.Parse(robots.RFC9309, []byte("Content-Signal: ai-train=no\nUser-agent: a\nDisallow: /x\n"))
+	f := robots.Parse(readers.RFC9309, []byte("Content-Signal: ai-train=no\nUser-agent: a\nDisallow: /x\n"))
 	out, _ := SignalsToUsage(f)
-	g := robots.Parse(robots.RFC9309, out)
+	g := robots.Parse(readers.RFC9309, out)
 	for _, agent := range []string{"a", "b"} {
 		if g.Usage(agent, "/y").Of("train-ai") != robots.No || g.Allowed(agent, "/x") != f.Allowed(agent, "/x") {
 			t.Errorf("%s: %v in %q", agent, g.Usage(agent, "/y"), out)

@@ -3,7 +3,7 @@ package convert
 import (
 	"strings"
 
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -27,10 +27,10 @@ const (
 
 // shapeOf reads a pattern. A dialect that knows the percent-encoding gives its
 // normal form, but for stars and dollars, which URIs hold as they are.
-func shapeOf(p string, s robots.Syntax, web bool) shape {
+func shapeOf(p string, s readers.Syntax, web bool) shape {
 	sh := shape{whole: s.Whole, uri: web}
 	if s.Escapes {
-		p = robots.NormalPattern(p)
+		p = readers.NormalPattern(p)
 	}
 	sh.bytes = len(p)
 	if s.Anchor {
@@ -118,7 +118,7 @@ func writable(piece string) string {
 func (s shape) rfc() string {
 	pieces := make([]string, len(s.pieces))
 	for i, piece := range s.pieces {
-		pieces[i] = robots.NormalPath(piece)
+		pieces[i] = readers.NormalPath(piece)
 	}
 	p := strings.Join(pieces, "*")
 	if s.whole {
@@ -172,7 +172,7 @@ func (s shape) encoded() []string {
 		if s.uri {
 			pieces[i] = strings.ReplaceAll(piece, "#", "%23")
 		} else {
-			pieces[i] = plainSpecials(robots.NormalPath(piece))
+			pieces[i] = plainSpecials(readers.NormalPath(piece))
 		}
 	}
 	return pieces

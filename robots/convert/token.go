@@ -3,27 +3,27 @@ package convert
 import (
 	"strings"
 
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // fromToken writes the rules of the CRAWLER token, for the whole network.
 func (c *converter) fromToken() {
 	crawler, _ := c.file.Crawler()
-	if crawler.Cooldown != robots.DefaultCooldown {
+	if crawler.Cooldown != readers.DefaultCooldown {
 		c.lose(0, "FIELD", "the cooldown of %s", crawler.Cooldown)
 	}
-	if crawler.Index == robots.IndexUnspecified {
+	if crawler.Index == readers.IndexUnspecified {
 		return
 	}
-	if c.to != robots.GopherStrict {
+	if c.to != readers.GopherStrict {
 		c.line("User-agent", "*")
 	}
-	if crawler.Index == robots.IndexAllow {
+	if crawler.Index == readers.IndexAllow {
 		c.open()
 		return
 	}
 	c.line("Disallow", "/")
-	if c.to.Syntax(robots.Version1).Glob && c.to != robots.RFC9309 {
+	if c.to.Syntax(readers.Version1).Glob && c.to != readers.RFC9309 {
 		c.line("Disallow", "*") // the empty selector, too
 	}
 }
@@ -33,15 +33,15 @@ func (c *converter) fromToken() {
 func (c *converter) token() {
 	f := c.file
 	rules := c.rules(f.Agent("*").Groups())
-	crawler := robots.Crawler{Cooldown: robots.DefaultCooldown}
+	crawler := readers.Crawler{Cooldown: readers.DefaultCooldown}
 	if len(rules) == 0 {
-		crawler.Index = robots.IndexAllow
+		crawler.Index = readers.IndexAllow
 	}
 	for _, r := range rules {
 		if r.rule.Allow {
 			c.lose(r.rule.Line, "ALLOW", "Allow: %q cannot be said", r.rule.Pattern)
 		} else if r.shape.all() {
-			crawler.Index = robots.IndexDeny
+			crawler.Index = readers.IndexDeny
 		} else {
 			c.lose(r.rule.Line, "PATTERN", "Disallow: %q: a network is indexed or not", r.rule.Pattern)
 		}
@@ -50,7 +50,7 @@ func (c *converter) token() {
 		c.lose(name.Line, "AGENT", "what is said to %q", name.Token)
 	}
 	for l := range f.Lines() {
-		if name := strings.ToLower(l.Field); l.Kind == robots.KindField && name != "robot-version" {
+		if name := strings.ToLower(l.Field); l.Kind == readers.KindField && name != "robot-version" {
 			c.lose(l.Number, "FIELD", "the field %q", name)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"net"
 	"time"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/irc"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // network is an IRC server in memory.
@@ -43,7 +43,7 @@ func ExampleVisitor() {
 	for _, p := range problems {
 		fmt.Println("the network's token:", p.Message)
 	}
-	if preference.Index != robots.IndexAllow {
+	if preference.Index != readers.IndexAllow {
 		fmt.Println(preference.Index, "again in", preference.Cooldown)
 	}
 	// Output:

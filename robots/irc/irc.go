@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/dial"
 	"github.com/gophd/gophd/robots/internal/ircline"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // Limits of a visit to an IRC server. A line of 512 bytes may carry 8191 more
@@ -45,10 +45,10 @@ type Visitor struct {
 // Crawler asks the server of an irc or ircs URL for the preference of its
 // network. An error means that the server could not be asked: then nothing is
 // known, and a crawler stays away.
-func (c *Visitor) Crawler(ctx context.Context, rawURL string) (robots.Crawler, []diag.Diagnostic, error) {
+func (c *Visitor) Crawler(ctx context.Context, rawURL string) (readers.Crawler, []diag.Diagnostic, error) {
 	_, o, err := dial.ParseURL(rawURL, dial.IRCPorts)
 	if err != nil {
-		return robots.Crawler{}, nil, err
+		return readers.Crawler{}, nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, timeout))
 	defer cancel()
@@ -57,9 +57,9 @@ func (c *Visitor) Crawler(ctx context.Context, rawURL string) (robots.Crawler, [
 		err = ctx.Err()
 	}
 	if err != nil {
-		return robots.Crawler{}, nil, fmt.Errorf("asking %s: %w", o.Address(), err)
+		return readers.Crawler{}, nil, fmt.Errorf("asking %s: %w", o.Address(), err)
 	}
-	preference, problems := robots.ParseCrawler(tokens...)
+	preference, problems := readers.ParseCrawler(tokens...)
 	return preference, problems, nil
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/robotstest"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 const welcome = `> NICK crawl
@@ -77,7 +77,7 @@ func TestClientTLS(t *testing.T) {
 		script := welcome + "< :s 005 crawl CRAWLER=index:deny :are supported\n< :s 422 crawl :none\n> QUIT"
 		c := Visitor{Nick: "crawl", Dial: robotstest.Scripted(t, script, server), TLS: trusting}
 		got, _, err := c.Crawler(t.Context(), "ircs://example.com")
-		if err != nil || got.Index != robots.IndexDeny {
+		if err != nil || got.Index != readers.IndexDeny {
 			t.Errorf("%v %v, want deny", got, err)
 		}
 		c.Dial = robotstest.Scripted(t, "...", server)

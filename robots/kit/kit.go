@@ -54,7 +54,7 @@ func (c *Case) Answers(allowed func(agent, selector string) bool) []string {
 // Fill asks all dialects that have rules and all readers.
 func (c *Case) Fill() {
 	c.Usage = nil
-	if f := robots.Parse(robots.RFC9309, c.Robots); slices.ContainsFunc(f.Groups(), func(g robots.Group) bool { return len(g.Usages) > 0 }) {
+	if f := robots.Parse(readers.RFC9309, c.Robots); slices.ContainsFunc(f.Groups(), func(g robots.Group) bool { return len(g.Usages) > 0 }) {
 		for _, agent := range c.Agents {
 			row := make([]string, len(c.Selectors))
 			for i, sel := range c.Selectors {
@@ -64,8 +64,8 @@ func (c *Case) Fill() {
 		}
 	}
 	c.Dialects, c.Readers = map[string][]string{}, map[string][]string{}
-	for _, d := range robots.Dialects() {
-		if d != robots.IRCv3 {
+	for _, d := range readers.Dialects() {
+		if d != readers.IRCv3 {
 			c.Dialects[d.String()] = c.Answers(robots.Parse(d, c.Robots).Allowed)
 		}
 	}

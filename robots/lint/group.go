@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // group looks at what the lines of one group mean together.
@@ -22,12 +23,12 @@ func (l *linter) group(i int, g robots.Group) {
 
 // loose looks at lines that stand outside of any group.
 func (l *linter) loose(i int, g robots.Group) {
-	if len(g.Rules) == 0 || l.file.Dialect() == robots.GopherStrict {
+	if len(g.Rules) == 0 || l.file.Dialect() == readers.GopherStrict {
 		return
 	}
 	line := g.Rules[0].Line
 	switch {
-	case l.file.Dialect() == robots.Standard1994 && i > 0:
+	case l.file.Dialect() == readers.Standard1994 && i > 0:
 		l.warn(line, "S1-OUTSIDE", "a blank line ended the record: the rule belongs to none and is ignored")
 	case l.file.Dialect().Web():
 		l.warn(line, "R8-OUTSIDE", "a rule before any User-agent line is ignored")
@@ -70,7 +71,7 @@ func (l *linter) stacked(g robots.Group, n int) {
 
 func (l *linter) again(a robots.Agent, line int) {
 	switch l.file.Dialect() {
-	case robots.Standard1994, robots.Extended:
+	case readers.Standard1994, readers.Extended:
 		l.warn(a.Line, "S3-DUPLICATE", "%q was named in line %d: robots go by the first record", a.Token, line)
 	default:
 		l.notice(a.Line, "R3-DUPLICATE", "%q was named in line %d: the groups are combined", a.Token, line)
@@ -83,7 +84,7 @@ func (l *linter) hollow(i int, g robots.Group) {
 		return
 	}
 	line := g.Agents[0].Line
-	if l.file.Dialect() == robots.Standard1994 && i+1 < len(l.groups) && len(l.groups[i+1].Agents) == 0 {
+	if l.file.Dialect() == readers.Standard1994 && i+1 < len(l.groups) && len(l.groups[i+1].Agents) == 0 {
 		l.warn(line, "S1-EMPTY-GROUP", "a blank line ends the record before its rules")
 		return
 	}
@@ -93,14 +94,14 @@ func (l *linter) hollow(i int, g robots.Group) {
 // rules looks for rules of a group that never decide.
 func (l *linter) rules(g robots.Group) {
 	normal := func(pattern string) string { return pattern }
-	if l.file.Dialect() == robots.RFC9309 {
-		normal = robots.NormalPattern
+	if l.file.Dialect() == readers.RFC9309 {
+		normal = readers.NormalPattern
 	}
 	type said struct {
 		pattern string
 		allow   bool
 	}
-	seen := map[said]robots.Rule{}
+	seen := map[said]readers.Rule{}
 	for _, r := range g.Rules {
 		pattern := normal(r.Pattern)
 		same, twice := seen[said{pattern, r.Allow}]
@@ -115,7 +116,7 @@ func (l *linter) rules(g robots.Group) {
 			l.notice(r.Line, "R5-DUPLICATE", "the same rule as in line %d, to readers that compare escapes", same.Line)
 		case twice:
 			l.warn(r.Line, "R5-DUPLICATE", "the same rule as in line %d", same.Line)
-		case both && (l.file.Dialect() == robots.RFC9309 || l.file.Dialect() == robots.Extended):
+		case both && (l.file.Dialect() == readers.RFC9309 || l.file.Dialect() == readers.Extended):
 			_, end := seen[said{pattern + "$", false}]
 			l.overruled(other, r, end)
 		}
@@ -135,10 +136,10 @@ func (l *linter) rules(g robots.Group) {
 // everything looks for an Allow and a Disallow that both cover every path: the longer
 // pattern decides alone, and of equal ones the Allow.
 func (l *linter) everything(g robots.Group) {
-	if l.file.Dialect() != robots.RFC9309 {
+	if l.file.Dialect() != readers.RFC9309 {
 		return
 	}
-	var open, shut robots.Rule
+	var open, shut readers.Rule
 	for _, r := range g.Rules {
 		if r.Pattern == "/" || strings.Trim(r.Pattern, "*") == "" && r.Pattern != "" || strings.HasPrefix(r.Pattern, "/*") && strings.Trim(r.Pattern[1:], "*") == "" {
 			best := &shut
@@ -166,7 +167,7 @@ func (l *linter) noPath(pattern string) bool {
 
 // overruled: of equal patterns Allow wins. Beside the same with $ the Disallow is
 // for readers that know neither Allow nor $.
-func (l *linter) overruled(a, b robots.Rule, end bool) {
+func (l *linter) overruled(a, b readers.Rule, end bool) {
 	if a.Allow {
 		a, b = b, a
 	}
@@ -179,7 +180,7 @@ func (l *linter) overruled(a, b robots.Rule, end bool) {
 
 // experiment looks for groups that Robot-version makes robots ignore.
 func (l *linter) experiment(g robots.Group) {
-	if g.Version == robots.Experimental {
+	if g.Version == readers.Experimental {
 		l.warn(g.Agents[0].Line, "C3-EXPERIMENTAL", "an odd version is an experiment: the group is ignored")
 	}
 }

@@ -9,27 +9,27 @@ import (
 	"unicode/utf8"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // lines looks at each line alone.
 func (l *linter) lines() {
-	last := robots.KindBlank // of the last line that means anything
+	last := readers.KindBlank // of the last line that means anything
 	for line := range l.file.Lines() {
 		l.bytes(line)
 		if line.Forgiven {
 			l.forgiven(line)
 		}
 		switch line.Kind {
-		case robots.KindBlank, robots.KindComment:
+		case readers.KindBlank, readers.KindComment:
 			continue
-		case robots.KindMalformed:
+		case readers.KindMalformed:
 			l.malformed(line)
-		case robots.KindAgent:
+		case readers.KindAgent:
 			l.agent(line)
-		case robots.KindAllow, robots.KindDisallow:
+		case readers.KindAllow, readers.KindDisallow:
 			l.rule(line)
-		case robots.KindField:
+		case readers.KindField:
 			l.field(line)
 			l.place(line, last)
 		}
@@ -38,14 +38,14 @@ func (l *linter) lines() {
 }
 
 // place looks for a Robot-version that stands where it does not count.
-func (l *linter) place(line robots.Line, last robots.LineKind) {
-	if l.file.Dialect() == robots.Extended && last != robots.KindAgent && strings.EqualFold(line.Field, "robot-version") {
+func (l *linter) place(line readers.Line, last readers.LineKind) {
+	if l.file.Dialect() == readers.Extended && last != readers.KindAgent && strings.EqualFold(line.Field, "robot-version") {
 		l.warn(line.Number, "C3-PLACE", "Robot-version counts only directly after User-agent")
 	}
 }
 
 // bytes looks for bytes that do not belong in a text file.
-func (l *linter) bytes(line robots.Line) {
+func (l *linter) bytes(line readers.Line) {
 	text := strings.TrimRight(line.Text, "\r\n")
 	if line.Number == 1 && strings.HasPrefix(text, "\ufeff") {
 		text = text[len("\ufeff"):]
@@ -68,7 +68,7 @@ func (l *linter) bytes(line robots.Line) {
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
-func (l *linter) malformed(line robots.Line) {
+func (l *linter) malformed(line readers.Line) {
 	text := strings.TrimSpace(line.Text)
 	word, rest, _ := strings.Cut(text, " ")
 	if known := closest(word); known != "" && rest != "" {
@@ -79,9 +79,9 @@ func (l *linter) malformed(line robots.Line) {
 }
 
 // forgiven looks at a line that counts although it is not by the letter.
-func (l *linter) forgiven(line robots.Line) {
+func (l *linter) forgiven(line readers.Line) {
 	want := "User-agent"
-	if line.Kind == robots.KindDisallow {
+	if line.Kind == readers.KindDisallow {
 		want = "Disallow"
 	}
 	if _, _, colon := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line.Text), line.Field), ":"); !colon {
@@ -92,8 +92,8 @@ func (l *linter) forgiven(line robots.Line) {
 }
 
 // field looks at a line that is neither User-agent nor a rule.
-func (l *linter) field(line robots.Line) {
-	if robots.KnownField(line.Field) {
+func (l *linter) field(line readers.Line) {
+	if readers.KnownField(line.Field) {
 		l.value(line)
 		return
 	}
@@ -105,15 +105,15 @@ func (l *linter) field(line robots.Line) {
 }
 
 // value looks at values that have a range.
-func (l *linter) value(line robots.Line) {
+func (l *linter) value(line readers.Line) {
 	var err error
 	code := "VALUE"
 	switch strings.ToLower(line.Field) {
 	case "visit-time":
-		_, err = robots.ParseVisitTime(line.Value)
+		_, err = readers.ParseVisitTime(line.Value)
 		code = "C7-VALUE"
 	case "request-rate":
-		_, err = robots.ParseRequestRate(line.Value)
+		_, err = readers.ParseRequestRate(line.Value)
 		code = "C8-VALUE"
 	case "content-signal":
 		l.signal(line)
@@ -123,11 +123,11 @@ func (l *linter) value(line robots.Line) {
 		l.sitemap(line)
 	case "crawl-delay":
 		var delay time.Duration
-		if delay, err = robots.ParseCrawlDelay(line.Value); err == nil && delay >= 24*time.Hour {
+		if delay, err = readers.ParseCrawlDelay(line.Value); err == nil && delay >= 24*time.Hour {
 			l.warn(line.Number, "VALUE", "a delay of %.3g days between two requests: write seconds; most robots take no such delay", delay.Hours()/24)
 		}
 	case "robot-version":
-		if _, ok := robots.ParseVersion(line.Value); !ok {
+		if _, ok := readers.ParseVersion(line.Value); !ok {
 			l.warn(line.Number, "C3-VALUE", "version %q: taken as 1.0", line.Value)
 		}
 	case "index":
@@ -145,7 +145,7 @@ func (l *linter) value(line robots.Line) {
 }
 
 // sitemap looks at the value of a Sitemap line: an absolute URL of the web.
-func (l *linter) sitemap(line robots.Line) {
+func (l *linter) sitemap(line readers.Line) {
 	u, err := url.Parse(line.Value)
 	switch {
 	case line.Value == "":
@@ -157,33 +157,33 @@ func (l *linter) sitemap(line robots.Line) {
 	}
 }
 
-func (l *linter) agent(line robots.Line) {
-	word := robots.ProductToken(line.Value)
+func (l *linter) agent(line readers.Line) {
+	word := readers.ProductToken(line.Value)
 	switch {
 	case line.Value == "":
 		l.warn(line.Number, "R3-AGENT", "User-agent without a name: no robot is meant")
-	case l.file.Dialect() == robots.GopherStrict:
+	case l.file.Dialect() == readers.GopherStrict:
 		l.notice(line.Number, "G10-IGNORED", "a strict robot ignores User-agent: the rules below bind everyone")
 	case word == "":
 		l.warn(line.Number, "R3-AGENT", "%q names no robot: only \"*\" alone is every robot, and there are no other wildcards", line.Value)
-	case strings.Contains(line.Value, ",") && len(robots.ProductTokens(line.Value)) > 1 && l.file.Dialect() != robots.Standard1994 && l.file.Dialect() != robots.Extended:
+	case strings.Contains(line.Value, ",") && len(readers.ProductTokens(line.Value)) > 1 && l.file.Dialect() != readers.Standard1994 && l.file.Dialect() != readers.Extended:
 		l.warn(line.Number, "R3-AGENT", "of the list %q robots take only %q: write a User-agent line for each", line.Value, word)
-	case word != line.Value && l.file.Dialect() != robots.Standard1994 && l.file.Dialect() != robots.Extended:
+	case word != line.Value && l.file.Dialect() != readers.Standard1994 && l.file.Dialect() != readers.Extended:
 		l.notice(line.Number, "R3-AGENT", "only %q of %q is compared", word, line.Value)
 	}
 }
 
 // rule looks at an Allow or Disallow line.
-func (l *linter) rule(line robots.Line) {
+func (l *linter) rule(line readers.Line) {
 	d := l.file.Dialect()
-	if line.Kind == robots.KindAllow && !d.Syntax(robots.Version2).Allow {
+	if line.Kind == readers.KindAllow && !d.Syntax(readers.Version2).Allow {
 		code := "G10-IGNORED"
-		if d == robots.Standard1994 {
+		if d == readers.Standard1994 {
 			code = "S7-IGNORED"
 		}
 		l.notice(line.Number, code, "Allow means nothing to this dialect")
 	}
-	if d == robots.Gopher || d == robots.GopherStrict || d == robots.Veronica2 {
+	if d == readers.Gopher || d == readers.GopherStrict || d == readers.Veronica2 {
 		l.gopherRule(line)
 	} else {
 		l.webRule(line)
@@ -193,17 +193,17 @@ func (l *linter) rule(line robots.Line) {
 	} else if len(words) > 1 {
 		l.notice(line.Number, "R2-BLANK", "the pattern %q has a blank in it", line.Value)
 	}
-	if _, after, found := strings.Cut(line.Text, line.Value+"#"); found && line.Value != "" && d != robots.Extended {
+	if _, after, found := strings.Cut(line.Text, line.Value+"#"); found && line.Value != "" && d != readers.Extended {
 		l.notice(line.Number, "G9-COMMENT", "# starts a comment here: %q is no part of the pattern", "#"+strings.TrimRight(after, "\r\n"))
 	}
 }
 
-func (l *linter) gopherRule(line robots.Line) {
-	if line.Kind == robots.KindDisallow && line.Value == "" {
+func (l *linter) gopherRule(line readers.Line) {
+	if line.Kind == readers.KindDisallow && line.Value == "" {
 		l.warn(line.Number, "G4-EMPTY", "an empty Disallow: no rule to most robots, but read literally it denies everything")
 		return
 	}
-	if line.Kind == robots.KindDisallow && !strings.HasPrefix(strings.TrimPrefix(line.Text, "\ufeff"), "Disallow:") {
+	if line.Kind == readers.KindDisallow && !strings.HasPrefix(strings.TrimPrefix(line.Text, "\ufeff"), "Disallow:") {
 		l.notice(line.Number, "G4-FORM", "a strict robot looks for lines that start with \"Disallow:\"")
 	}
 	if strings.HasSuffix(line.Value, "$") {
@@ -217,18 +217,18 @@ func (l *linter) gopherRule(line robots.Line) {
 // badEscape finds a percent sign without two hex digits behind it.
 var badEscape = regexp.MustCompile(`%([^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$)`)
 
-func (l *linter) webRule(line robots.Line) {
+func (l *linter) webRule(line readers.Line) {
 	p := line.Value
 	switch {
 	case p == "", l.noPath(p):
 		return
-	case l.file.Dialect() == robots.RFC9309 && (p == "/robots.txt" || p == "/robots.txt$"):
+	case l.file.Dialect() == readers.RFC9309 && (p == "/robots.txt" || p == "/robots.txt$"):
 		l.warn(line.Number, "R5-NEVER", "%q never decides about the robots file itself, which may always be fetched", p)
-	case l.file.Dialect() == robots.Standard1994 && strings.ContainsAny(p, "*$"):
+	case l.file.Dialect() == readers.Standard1994 && strings.ContainsAny(p, "*$"):
 		l.warn(line.Number, "S4-WILDCARD", "* and $ are ordinary bytes in %q", p)
-	case l.file.Dialect() == robots.RFC9309 && badEscape.MatchString(p):
+	case l.file.Dialect() == readers.RFC9309 && badEscape.MatchString(p):
 		l.warn(line.Number, "R6-ESCAPE", "a %% in %q begins no escape: it stands for the byte, which is written %%25", p)
-	case l.file.Dialect() == robots.RFC9309 && strings.Contains(p[:len(p)-1], "$"):
+	case l.file.Dialect() == readers.RFC9309 && strings.Contains(p[:len(p)-1], "$"):
 		l.notice(line.Number, "R7-WILDCARD", "$ means the end only at the end of a pattern; write %%24 for the byte")
 	}
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // linter collects the diagnostics of a file. It checks lines one by one (line.go)
@@ -45,7 +46,7 @@ const (
 // that their author meant, by the file's own dialect and in the order of lines. A nil
 // File has none. The diagnostics do not name the file.
 func File(f *robots.File) []diag.Diagnostic {
-	if f.Dialect() == robots.IRCv3 {
+	if f.Dialect() == readers.IRCv3 {
 		return token(f)
 	}
 	l := linter{file: f, groups: f.Groups(), named: map[string]int{}}

@@ -9,64 +9,65 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // lintCases: each line is odd for one reason; want lists line:code:id.
 var lintCases = []struct {
-	dialect robots.Dialect
+	dialect readers.Dialect
 	file    string
 	want    string
 }{
-	{robots.RFC9309, "User-agent: *\nDisallow: /a\nAllow: /a/b\nCrawl-delay: 3\nSitemap: http://h/s.xml\n\n# note\n", ""},
-	{robots.Gopher, "User-agent: *\nDisallow: /a\n", ""},
-	{robots.Standard1994, "User-agent: *\nDisallow:\n", ""},
-	{robots.Extended, "User-agent: a\nRobot-version: 2.0\nVisit-time: 0600-0845\nRequest-rate: 1/30m\nDisallow: /a*\n", ""},
+	{readers.RFC9309, "User-agent: *\nDisallow: /a\nAllow: /a/b\nCrawl-delay: 3\nSitemap: http://h/s.xml\n\n# note\n", ""},
+	{readers.Gopher, "User-agent: *\nDisallow: /a\n", ""},
+	{readers.Standard1994, "User-agent: *\nDisallow:\n", ""},
+	{readers.Extended, "User-agent: a\nRobot-version: 2.0\nVisit-time: 0600-0845\nRequest-rate: 1/30m\nDisallow: /a*\n", ""},
 
-	{robots.RFC9309, "User-agent: *\nDisallow /a\nhello there\n: x\nDisallow: /b\n", "2:R2-NO-COLON 3:R2-NO-COLON 4:R2-NO-COLON"},
-	{robots.RFC9309, "Usage-agent: *\nUser-agent: *\nDisalow: /\nDissallow: /\nX-thing: 1\nDisallow: /b\n", "1:R2-MISSPELT-FIELD 3:R2-MISSPELT-FIELD 4:R2-MISSPELT-FIELD 4:R5-DUPLICATE 5:R9-UNKNOWN-FIELD"},
-	{robots.RFC9309, "User-agent: *\nDisallow: /b\nCrawl-delay: soon\nVisit-time: 9999-0000\nRequest-rate: 1/0\n", "3:VALUE 4:C7-VALUE 5:C8-VALUE"},
-	{robots.Gopher, "User-agent: *\nDisallow: /b\nIndex: perhaps\nCooldown: -1\n", "3:I3-VALUE 4:I6-VALUE"},
-	{robots.RFC9309, "\ufeffUser-agent: *\nDisallow: /\x00b\nDisallow: /\x1bc\nDisallow: /\xff\n", "1:R10-BYTES 2:R2-BYTES 3:R10-BYTES 4:R10-BYTES"},
-	{robots.Gopher, "User-agent: *\nDisallow: /a\rb\n", "2:G3-BYTES"},
-	{robots.RFC9309, "User-agent:\nUser-agent: a/2.0\nDisallow: /a\nUser-agent: *bot\nDisallow: /b\n", "1:R3-AGENT 2:R3-AGENT 4:R3-AGENT"},
-	{robots.GopherStrict, "User-agent: a\nDisallow: /a\n", "1:G10-IGNORED"},
-	{robots.Gopher, "User-agent: a\nDisallow: /a\nAllow: /a/b\n", "3:G10-IGNORED"},
-	{robots.Standard1994, "User-agent: a\nDisallow: /a\nAllow: /a/b\nDisallow: /c*\n", "3:S7-IGNORED 4:S4-WILDCARD"},
-	{robots.Gopher, "User-agent: a\nDisallow:\ndisallow: /x\n Disallow: /y\nDisallow: /z$\nDisallow: /" + strings.Repeat("l", 255) + "\n", "2:G4-EMPTY 3:G4-FORM 4:G4-FORM 5:G8-WILDCARD 6:G6-LONG"},
-	{robots.RFC9309, "User-agent: a\nDisallow: x\nDisallow: /robots.txt\nDisallow: /a$b\nDisallow: /a b\nDisallow: /c#d\n", "2:R5-NEVER 3:R5-NEVER 4:R7-WILDCARD 5:R2-BLANK 6:G9-COMMENT"},
-	{robots.RFC9309, "Disallow: /a\nUser-agent: *\nDisallow: /b\n", "1:R8-OUTSIDE"},
-	{robots.Gopher, "Disallow: /a\nUser-agent: *\nDisallow: /b\n", "1:R8-OUTSIDE"},
-	{robots.Standard1994, "User-agent: *\n\nDisallow: /b\n", "1:S1-EMPTY-GROUP 3:S1-OUTSIDE"},
-	{robots.RFC9309, "User-agent: *\nCrawl-delay: 5\n\nUser-agent: a\nDisallow: /\n", "1:R9-SWALLOWED"},
-	{robots.RFC9309, "User-agent: *\nSitemap: s\nUser-agent: a\nDisallow: /\nSitemap:\nSitemap: ftp://h/s\nSitemap: HTTPS://h/s\n", "2:SITEMAP 5:SITEMAP 6:SITEMAP"},
-	{robots.Gopher, "User-agent: *\nUser-agent: a\nDisallow: /\n", ""},
-	{robots.RFC9309, "User-agent: GPTBot, ClaudeBot\nDisallow: /\n", "1:R3-AGENT"},
-	{robots.RFC9309, "User-agent: *\nAllow: /\nDisallow: *\n\nUser-agent: a\nAllow: /\nDisallow: /*\n\nUser-agent: b\nAllow: /\nDisallow: /\n", "3:R5-NEVER 6:R5-NEVER 11:R5-NEVER"},
-	{robots.RFC9309, "User-agent: *\nDisallow: /a /b\nDisallow: /c d\nCrawl-delay: 86400\nCrawl-delay: 86399\n", "2:R2-BLANK 3:R2-BLANK 4:VALUE"},
-	{robots.RFC9309, "<!DOCTYPE html>\n<html><style>\na:hover { color: red }\nsitemap: x\n</style>\n<p>Disallow: /a\n", "0:G1-ABSENT"},
-	{robots.RFC9309, strings.Repeat("hello: there\nworld\n", 50), "0:G1-ABSENT"},
-	{robots.RFC9309, "\x1f\x8b\x08hello\nworld\n", "0:R10-BYTES"},
-	{robots.RFC9309, "U\x00s\x00e\x00r\x00\n\x00", "0:R10-BYTES"},
-	{robots.RFC9309, "Sitemap: https://h/s.xml\n", ""},
-	{robots.RFC9309, "User-agent: a\nDisallow: /\n\nUser-agent: A\nDisallow: /b\nUser-agent: c\n", "4:R3-DUPLICATE 6:R1-EMPTY-GROUP"},
-	{robots.Standard1994, "User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /b\n", "4:S3-DUPLICATE"},
-	{robots.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /a\nAllow: /a\nDisallow:\n", "2:R5-NEVER 3:R5-DUPLICATE 5:S5-EMPTY"},
-	{robots.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /b c/\nDisallow: a\nDisallow: b%20c/\n", "3:R2-BLANK"}, // as gophd writes it
-	{robots.RFC9309, "User-agent: a\nAllow: /a\nDisallow: a\nUser-agent: b\nDisallow: /c\n\nDisallow: c\n", "3:R5-NEVER"},
-	{robots.RFC9309, "User-agent: a\nDisallow: /a$\nDisallow: /a\nAllow: /a\nDisallow: /b\nDisallow: /b\nAllow: /b\n", "3:R5-NEVER 5:R5-NEVER 6:R5-DUPLICATE"},
-	{robots.RFC9309, "User-agent: a\nDisallow: /a~\nDisallow: /%61%7E\nDisallow: /robots.txt$\n", "3:R5-DUPLICATE 4:R5-NEVER"},
-	{robots.Gopher, "User-agent: a\nDisallow: /a\nDisallow: /%61\n", ""},
-	{robots.Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /a\nRobot-version: x\n", "1:C3-EXPERIMENTAL 4:C3-VALUE 4:C3-PLACE"},
-	{robots.Gopher, "iHello\tfake\t(NULL)\t0\r\n", "0:G1-ABSENT"},
-	{robots.RFC9309, "Useragent: a\nDisallow /x\nUser-agent: b\nDisallow: /100%\nDisallow: /a%4\n", "1:R2-MISSPELT-FIELD 2:R2-NO-COLON 4:R6-ESCAPE 5:R6-ESCAPE"},
-	{robots.Gopher, "User-agent: a\nDisalow: /x\nDisallow: /100%\n", "2:R2-MISSPELT-FIELD"},
-	{robots.RFC9309, "\xff\xfeD\x00i\x00s\x00:\x001\x00\n\x00", "0:G1-ABSENT"},
-	{robots.RFC9309, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage: /a train-ai=y, search=n\nContent-Signal: search=yes, ai-train=no\nLicense: https://h/l.xml\n", ""},
-	{robots.RFC9309, "User-agent: *\nAllow: /\nContent-Usage: a/b train-ai=n\nContent-Usage:\nContent-Usage: ai=n, bots=n, other=y, search=no\n", "3:U2-USAGE 4:U2-USAGE 5:U3-USAGE-KEY 5:U3-USAGE-KEY 5:U3-USAGE-KEY 5:U4-USAGE-VALUE"},
-	{robots.RFC9309, "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a search=y\nContent-Usage: /%61 search=n\n", "2:U1-USAGE-ALONE 3:U4-USAGE-FORGETS 4:U5-DUPLICATE 4:U4-USAGE-FORGETS"},
-	{robots.RFC9309, "User-agent: *\nAllow: /\nContent-Signal: search=maybe, fun=yes\nLicense: here\n", "3:SIGNAL-VALUE 3:SIGNAL-KEY 4:LICENSE"},
-	{robots.IRCv3, "CRAWLER=cooldown:5\n", "0:I3-INDEX-MISSING"},
-	{robots.IRCv3, "NETWORK=x", "0:I2-ABSENT"},
+	{readers.RFC9309, "User-agent: *\nDisallow /a\nhello there\n: x\nDisallow: /b\n", "2:R2-NO-COLON 3:R2-NO-COLON 4:R2-NO-COLON"},
+	{readers.RFC9309, "Usage-agent: *\nUser-agent: *\nDisalow: /\nDissallow: /\nX-thing: 1\nDisallow: /b\n", "1:R2-MISSPELT-FIELD 3:R2-MISSPELT-FIELD 4:R2-MISSPELT-FIELD 4:R5-DUPLICATE 5:R9-UNKNOWN-FIELD"},
+	{readers.RFC9309, "User-agent: *\nDisallow: /b\nCrawl-delay: soon\nVisit-time: 9999-0000\nRequest-rate: 1/0\n", "3:VALUE 4:C7-VALUE 5:C8-VALUE"},
+	{readers.Gopher, "User-agent: *\nDisallow: /b\nIndex: perhaps\nCooldown: -1\n", "3:I3-VALUE 4:I6-VALUE"},
+	{readers.RFC9309, "\ufeffUser-agent: *\nDisallow: /\x00b\nDisallow: /\x1bc\nDisallow: /\xff\n", "1:R10-BYTES 2:R2-BYTES 3:R10-BYTES 4:R10-BYTES"},
+	{readers.Gopher, "User-agent: *\nDisallow: /a\rb\n", "2:G3-BYTES"},
+	{readers.RFC9309, "User-agent:\nUser-agent: a/2.0\nDisallow: /a\nUser-agent: *bot\nDisallow: /b\n", "1:R3-AGENT 2:R3-AGENT 4:R3-AGENT"},
+	{readers.GopherStrict, "User-agent: a\nDisallow: /a\n", "1:G10-IGNORED"},
+	{readers.Gopher, "User-agent: a\nDisallow: /a\nAllow: /a/b\n", "3:G10-IGNORED"},
+	{readers.Standard1994, "User-agent: a\nDisallow: /a\nAllow: /a/b\nDisallow: /c*\n", "3:S7-IGNORED 4:S4-WILDCARD"},
+	{readers.Gopher, "User-agent: a\nDisallow:\ndisallow: /x\n Disallow: /y\nDisallow: /z$\nDisallow: /" + strings.Repeat("l", 255) + "\n", "2:G4-EMPTY 3:G4-FORM 4:G4-FORM 5:G8-WILDCARD 6:G6-LONG"},
+	{readers.RFC9309, "User-agent: a\nDisallow: x\nDisallow: /robots.txt\nDisallow: /a$b\nDisallow: /a b\nDisallow: /c#d\n", "2:R5-NEVER 3:R5-NEVER 4:R7-WILDCARD 5:R2-BLANK 6:G9-COMMENT"},
+	{readers.RFC9309, "Disallow: /a\nUser-agent: *\nDisallow: /b\n", "1:R8-OUTSIDE"},
+	{readers.Gopher, "Disallow: /a\nUser-agent: *\nDisallow: /b\n", "1:R8-OUTSIDE"},
+	{readers.Standard1994, "User-agent: *\n\nDisallow: /b\n", "1:S1-EMPTY-GROUP 3:S1-OUTSIDE"},
+	{readers.RFC9309, "User-agent: *\nCrawl-delay: 5\n\nUser-agent: a\nDisallow: /\n", "1:R9-SWALLOWED"},
+	{readers.RFC9309, "User-agent: *\nSitemap: s\nUser-agent: a\nDisallow: /\nSitemap:\nSitemap: ftp://h/s\nSitemap: HTTPS://h/s\n", "2:SITEMAP 5:SITEMAP 6:SITEMAP"},
+	{readers.Gopher, "User-agent: *\nUser-agent: a\nDisallow: /\n", ""},
+	{readers.RFC9309, "User-agent: GPTBot, ClaudeBot\nDisallow: /\n", "1:R3-AGENT"},
+	{readers.RFC9309, "User-agent: *\nAllow: /\nDisallow: *\n\nUser-agent: a\nAllow: /\nDisallow: /*\n\nUser-agent: b\nAllow: /\nDisallow: /\n", "3:R5-NEVER 6:R5-NEVER 11:R5-NEVER"},
+	{readers.RFC9309, "User-agent: *\nDisallow: /a /b\nDisallow: /c d\nCrawl-delay: 86400\nCrawl-delay: 86399\n", "2:R2-BLANK 3:R2-BLANK 4:VALUE"},
+	{readers.RFC9309, "<!DOCTYPE html>\n<html><style>\na:hover { color: red }\nsitemap: x\n</style>\n<p>Disallow: /a\n", "0:G1-ABSENT"},
+	{readers.RFC9309, strings.Repeat("hello: there\nworld\n", 50), "0:G1-ABSENT"},
+	{readers.RFC9309, "\x1f\x8b\x08hello\nworld\n", "0:R10-BYTES"},
+	{readers.RFC9309, "U\x00s\x00e\x00r\x00\n\x00", "0:R10-BYTES"},
+	{readers.RFC9309, "Sitemap: https://h/s.xml\n", ""},
+	{readers.RFC9309, "User-agent: a\nDisallow: /\n\nUser-agent: A\nDisallow: /b\nUser-agent: c\n", "4:R3-DUPLICATE 6:R1-EMPTY-GROUP"},
+	{readers.Standard1994, "User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /b\n", "4:S3-DUPLICATE"},
+	{readers.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /a\nAllow: /a\nDisallow:\n", "2:R5-NEVER 3:R5-DUPLICATE 5:S5-EMPTY"},
+	{readers.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /b c/\nDisallow: a\nDisallow: b%20c/\n", "3:R2-BLANK"}, // as gophd writes it
+	{readers.RFC9309, "User-agent: a\nAllow: /a\nDisallow: a\nUser-agent: b\nDisallow: /c\n\nDisallow: c\n", "3:R5-NEVER"},
+	{readers.RFC9309, "User-agent: a\nDisallow: /a$\nDisallow: /a\nAllow: /a\nDisallow: /b\nDisallow: /b\nAllow: /b\n", "3:R5-NEVER 5:R5-NEVER 6:R5-DUPLICATE"},
+	{readers.RFC9309, "User-agent: a\nDisallow: /a~\nDisallow: /%61%7E\nDisallow: /robots.txt$\n", "3:R5-DUPLICATE 4:R5-NEVER"},
+	{readers.Gopher, "User-agent: a\nDisallow: /a\nDisallow: /%61\n", ""},
+	{readers.Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /a\nRobot-version: x\n", "1:C3-EXPERIMENTAL 4:C3-VALUE 4:C3-PLACE"},
+	{readers.Gopher, "iHello\tfake\t(NULL)\t0\r\n", "0:G1-ABSENT"},
+	{readers.RFC9309, "Useragent: a\nDisallow /x\nUser-agent: b\nDisallow: /100%\nDisallow: /a%4\n", "1:R2-MISSPELT-FIELD 2:R2-NO-COLON 4:R6-ESCAPE 5:R6-ESCAPE"},
+	{readers.Gopher, "User-agent: a\nDisalow: /x\nDisallow: /100%\n", "2:R2-MISSPELT-FIELD"},
+	{readers.RFC9309, "\xff\xfeD\x00i\x00s\x00:\x001\x00\n\x00", "0:G1-ABSENT"},
+	{readers.RFC9309, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage: /a train-ai=y, search=n\nContent-Signal: search=yes, ai-train=no\nLicense: https://h/l.xml\n", ""},
+	{readers.RFC9309, "User-agent: *\nAllow: /\nContent-Usage: a/b train-ai=n\nContent-Usage:\nContent-Usage: ai=n, bots=n, other=y, search=no\n", "3:U2-USAGE 4:U2-USAGE 5:U3-USAGE-KEY 5:U3-USAGE-KEY 5:U3-USAGE-KEY 5:U4-USAGE-VALUE"},
+	{readers.RFC9309, "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a search=y\nContent-Usage: /%61 search=n\n", "2:U1-USAGE-ALONE 3:U4-USAGE-FORGETS 4:U5-DUPLICATE 4:U4-USAGE-FORGETS"},
+	{readers.RFC9309, "User-agent: *\nAllow: /\nContent-Signal: search=maybe, fun=yes\nLicense: here\n", "3:SIGNAL-VALUE 3:SIGNAL-KEY 4:LICENSE"},
+	{readers.IRCv3, "CRAWLER=cooldown:5\n", "0:I3-INDEX-MISSING"},
+	{readers.IRCv3, "NETWORK=x", "0:I2-ABSENT"},
 }
 
 func TestLint(t *testing.T) {
@@ -96,11 +97,11 @@ func TestLintSize(t *testing.T) {
 	}
 	for size, want := range map[int]diag.Severity{largeFile: "", largeFile + 1: diag.Notice, tooBigFile + 1: diag.Warning} {
 		file := append([]byte("Disallow: /a\n"), strings.Repeat("\n", size-13)...)
-		if got := severity(robots.Parse(robots.Gopher, file)); got != want {
+		if got := severity(robots.Parse(readers.Gopher, file)); got != want {
 			t.Errorf("%d bytes: %q, want %q", size, got, want)
 		}
 	}
-	f, err := robots.ParseReader(robots.Gopher, strings.NewReader("Disallow: /a\nDisallow: /b\n"), 20)
+	f, err := robots.ParseReader(readers.Gopher, strings.NewReader("Disallow: /a\nDisallow: /b\n"), 20)
 	if err != nil || severity(f) != diag.Warning {
 		t.Errorf("a cut file: %v, %v", File(f), err)
 	}
@@ -108,7 +109,7 @@ func TestLintSize(t *testing.T) {
 
 // TestLintIsBounded: the diagnostics of a file that was made to have many.
 func TestLintIsBounded(t *testing.T) {
-	found := File(robots.Parse(robots.RFC9309, []byte("User-agent: *\nDisallow: /\n"+strings.Repeat("x\n", 100_000))))
+	found := File(robots.Parse(readers.RFC9309, []byte("User-agent: *\nDisallow: /\n"+strings.Repeat("x\n", 100_000))))
 	if len(found) != maxFound+1 || !strings.Contains(found[1].String(), ": 99001 more") {
 		t.Errorf("%d diagnostics, the second %v", len(found), found[1])
 	}
@@ -150,7 +151,7 @@ func FuzzFile(f *testing.F) {
 	f.Add([]byte("\ufeffDisallow: /\r\nAllow: %41\rx\x1b"))
 	f.Add([]byte("User-agent: foo\nRobot-version: 2.1\nDisalow: *.gif\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, d := range robots.Dialects() {
+		for _, d := range readers.Dialects() {
 			file, lines, last := robots.Parse(d, data), 0, 0
 			for range file.Lines() {
 				lines++
@@ -166,7 +167,7 @@ func FuzzFile(f *testing.F) {
 }
 
 func ExampleFile() {
-	f := robots.Parse(robots.RFC9309, []byte(`User-agent: *
+	f := robots.Parse(readers.RFC9309, []byte(`User-agent: *
 Crawl-delay: 10
 User-agent: bigbot
 Disalow: /tmp/

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // usages looks at the Content-Usage lines of a group. The one with the longest
@@ -17,7 +18,7 @@ func (l *linter) usages(g robots.Group) {
 		if !ok {
 			continue
 		}
-		pattern := robots.NormalPattern(u.Pattern)
+		pattern := readers.NormalPattern(u.Pattern)
 		if first, again := lines[pattern]; again {
 			l.notice(u.Line, "U5-DUPLICATE", "the same path as in line %d: the most restrictive value of each key holds", first)
 			continue
@@ -82,7 +83,7 @@ func (l *linter) forgets(u, general robots.Usage, withheld []string) {
 }
 
 // signal looks at the value of a Content-Signal line.
-func (l *linter) signal(line robots.Line) {
+func (l *linter) signal(line readers.Line) {
 	for pair := range strings.SplitSeq(line.Value, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.ToLower(strings.TrimSpace(value))
@@ -110,7 +111,7 @@ func signals() (keys []string) {
 }
 
 // license looks at the value of a License line (RSL 1.0).
-func (l *linter) license(line robots.Line) {
+func (l *linter) license(line readers.Line) {
 	if scheme, rest, ok := strings.Cut(line.Value, "://"); !ok || scheme == "" || rest == "" {
 		l.warn(line.Number, "LICENSE", "%q is no absolute URL", line.Value)
 	}

@@ -5,14 +5,12 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/gophd/gophd/robots"
 )
 
 // lineGroup is a group of a file as a reader sees it.
 type lineGroup struct {
 	names []string // as the reader compares them; none: rules before the first User-agent line
-	rules []robots.Rule
+	rules []Rule
 }
 
 // hasAll reports whether the group is for everybody.
@@ -21,7 +19,7 @@ func (g *lineGroup) hasAll() bool { return slices.Contains(g.names, "*") }
 // grouping holds the settings that determine groups; readers with equal ones share
 // them.
 type grouping struct {
-	dialect robots.Dialect
+	dialect Dialect
 	groups  bool
 	names   Names
 	blank   bool
@@ -35,7 +33,7 @@ func (r Reader) grouping() grouping {
 
 // read returns the groups of a file. If blank and python are set, a group without any
 // field after its User-agent lines does not count.
-func (by grouping) read(f *robots.File) (list []lineGroup) {
+func (by grouping) read(text string) (list []lineGroup) {
 	now := -1       // the group that lines belong to
 	named := false  // the next User-agent line joins it
 	ruled := true   // it counts
@@ -45,13 +43,13 @@ func (by grouping) read(f *robots.File) (list []lineGroup) {
 		}
 		now, named = -1, false
 	}
-	for l := range by.lines(f) {
+	for l := range by.lines(text) {
 		switch l.Kind {
-		case robots.KindBlank:
+		case KindBlank:
 			if by.blank && (!by.python || strings.Trim(l.Text, "\r\n") == "") {
 				end()
 			}
-		case robots.KindAgent:
+		case KindAgent:
 			if !by.groups {
 				continue
 			}
@@ -62,15 +60,15 @@ func (by grouping) read(f *robots.File) (list []lineGroup) {
 			if name := by.name(l.Value); name != "" || by.names == Part && by.python {
 				list[now].names = append(list[now].names, name)
 			}
-		case robots.KindAllow, robots.KindDisallow:
+		case KindAllow, KindDisallow:
 			if now < 0 {
 				list, now, ruled = append(list, lineGroup{}), len(list), true
 			}
-			list[now].rules = append(list[now].rules, robots.Rule{Allow: l.Kind == robots.KindAllow, Pattern: l.Value, Line: l.Number})
+			list[now].rules = append(list[now].rules, Rule{Allow: l.Kind == KindAllow, Pattern: l.Value, Line: l.Number})
 			named, ruled = false, true
-		case robots.KindUsage:
+		case KindUsage:
 			named = named && by.ends != AnyField && by.names != Token
-		case robots.KindField:
+		case KindField:
 			field := strings.ToLower(l.Field)
 			if by.ends == AnyField || by.ends == RateFields && (field == "crawl-delay" || field == "request-rate") {
 				named, ruled = false, true
@@ -88,7 +86,7 @@ func (by grouping) name(value string) string {
 	case by.names == ValueOrPart:
 		return value // in one case or the other
 	case by.names == Token:
-		value = robots.ProductToken(value)
+		value = ProductToken(value)
 	case by.names == Part && by.python:
 		value = unquote(value)
 	case by.names == Part:
@@ -98,18 +96,16 @@ func (by grouping) name(value string) string {
 	return strings.ToLower(value)
 }
 
-// lines returns the lines of a file. Python knows more line ends and blanks. Like
+// lines returns the lines of a text. Python knows more line ends and blanks. Like
 // readers that compare names by [Value], it forgives no misspelt field.
-func (by grouping) lines(f *robots.File) iter.Seq[robots.Line] {
-	if !by.python && by.names != Value {
-		return f.Lines()
+func (by grouping) lines(text string) iter.Seq[Line] {
+	s := NewScanner(by.dialect, by.python || by.names == Value, text, 0, 0)
+	if !by.python {
+		return s.Lines()
 	}
-	return func(yield func(robots.Line) bool) {
-		for l := range f.Lines() {
+	return func(yield func(Line) bool) {
+		for l := range s.Lines() {
 			for _, part := range by.split(l) {
-				if part.Forgiven {
-					part.Kind = robots.KindField
-				}
 				if !yield(part) {
 					return
 				}
@@ -119,15 +115,13 @@ func (by grouping) lines(f *robots.File) iter.Seq[robots.Line] {
 }
 
 // split returns a line as Python takes it: as several, if it has other line ends.
-func (by grouping) split(l robots.Line) (parts []robots.Line) {
-	if by.python {
-		l.Value = strings.TrimFunc(l.Value, isPythonSpace)
-	}
-	if !by.python || !strings.ContainsAny(l.Text, pythonLineEnds) {
-		return []robots.Line{l}
+func (by grouping) split(l Line) (parts []Line) {
+	l.Value = strings.TrimFunc(l.Value, isPythonSpace)
+	if !strings.ContainsAny(l.Text, pythonLineEnds) {
+		return []Line{l}
 	}
 	for text := range strings.FieldsFuncSeq(l.Text, func(c rune) bool { return strings.ContainsRune(pythonLineEnds, c) }) {
-		for part := range robots.Parse(by.dialect, []byte(text)).Lines() {
+		for part := range NewScanner(by.dialect, true, text, 0, 0).Lines() {
 			part.Number, part.Text = l.Number, text
 			part.Value = strings.TrimFunc(part.Value, isPythonSpace)
 			parts = append(parts, part)
@@ -141,13 +135,13 @@ const pythonLineEnds = "\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 func isPythonSpace(c rune) bool { return unicode.IsSpace(c) || 0x1c <= c && c <= 0x1f }
 
 // choose returns the rules that bind a robot, in the order of the file.
-func (r Reader) choose(groups []lineGroup, robot string) (rules []robots.Rule) {
+func (r Reader) choose(groups []lineGroup, robot string) (rules []Rule) {
 	robot = strings.ToLower(robot)
 	if r.Names == ValueOrPart && r.Groups {
 		return chooseByKey(groups, robot)
 	}
 	word, _, _ := strings.Cut(robot, "/")
-	token := strings.ToLower(robots.ProductToken(robot))
+	token := strings.ToLower(ProductToken(robot))
 	fits := func(name string) bool {
 		switch r.Names {
 		case Part:
@@ -189,7 +183,7 @@ func (r Reader) choose(groups []lineGroup, robot string) (rules []robots.Rule) {
 
 // chooseByKey follows CPython's reader since 3.13.x. It merges groups that share a
 // name; the merged group is for the names that all of them have.
-func chooseByKey(groups []lineGroup, robot string) []robots.Rule {
+func chooseByKey(groups []lineGroup, robot string) []Rule {
 	var order []string
 	byName := map[string]*lineGroup{}
 	for i := range groups {

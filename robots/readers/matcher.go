@@ -6,8 +6,6 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
-
-	"github.com/gophd/gophd/robots"
 )
 
 // Matcher holds rules for fast decisions. It never changes. Rules are sorted by the
@@ -34,7 +32,7 @@ type firstPiece struct {
 }
 
 // Matcher prepares rules of a file for decisions.
-func (r Reader) Matcher(rules []robots.Rule) *Matcher {
+func (r Reader) Matcher(rules []Rule) *Matcher {
 	list := make([]MatchRule, 0, len(rules))
 	for i, rule := range rules {
 		for _, p := range r.Patterns(rule) {
@@ -136,7 +134,7 @@ func (m *Matcher) AllowedAs(typ byte, selector string) bool {
 // the reader always allows it.
 func (r Reader) Compared(typ byte, selector string) (forms []string, always bool) {
 	if r.Web {
-		if selector = robots.PathOf(selector); selector == "/robots.txt" {
+		if selector = PathOf(selector); selector == "/robots.txt" {
 			return nil, true
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -238,7 +237,7 @@ const (
 )
 
 // Patterns returns the patterns a reader compares for a rule; none if it has no effect.
-func (r Reader) Patterns(rule robots.Rule) (list []Pattern) {
+func (r Reader) Patterns(rule Rule) (list []Pattern) {
 	if rule.Pattern == "" && r.Choice != FirstMatch { // to whom it is a rule that opens all
 		return nil
 	}
@@ -297,7 +296,7 @@ func (r Reader) pattern(value string) (p Pattern, ok bool) {
 func (r Reader) written(value string) []string {
 	switch r.Escapes {
 	case Letter:
-		return []string{robots.NormalPattern(value)}
+		return []string{NormalPattern(value)}
 	case Google:
 		b := High.Append(nil, value)
 		for i := 0; i+2 < len(b); i++ {

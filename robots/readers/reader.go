@@ -1,23 +1,8 @@
-// Package readers models how programs in use read a robots file that lies on a Gopher
-// server:
-//
-//	for _, r := range readers.All() {
-//		fmt.Println(r.Name, r.Read(file).Allowed("mybot", "/phlog/drafts/"))
-//	}
-//
-// A reader is a row of abilities. For a program that no row describes, fill in a
-// [Reader] of your own; all functions of this package accept it.
-//
-//	file ─ group.go: lines, groups, the rules that bind a robot ─┐
-//	value of a rule ─ pattern.go: what it compares ──────────────┼─ reading.go: Allowed
-//	selector ─ pattern.go: Form ─────────────────────────────────┘
 package readers
 
 import (
 	"slices"
 	"strings"
-
-	"github.com/gophd/gophd/robots"
 )
 
 // A Reader describes how a program reads a robots file. A selector is denied if one of
@@ -29,16 +14,16 @@ type Reader struct {
 
 	// Which lines bind a robot.
 
-	Dialect   robots.Dialect // how lines and fields are told apart
-	Groups    bool           // User-agent lines make groups; else every line binds every robot
-	Names     Names          // which groups are a robot's own
-	First     bool           // of groups that fit the first binds alone; else all do
-	Everybody bool           // the * group binds beside a robot's own; else in place of one
-	Loose     bool           // rules before the first User-agent line bind everybody
-	Blank     bool           // a blank line ends a group
-	Ends      Fields         // fields besides rules that end a run of User-agent lines
-	Python    bool           // lines, blanks and fields are those of Python's str
-	Allow     bool           // Allow lines are rules
+	Dialect   Dialect // how lines and fields are told apart
+	Groups    bool    // User-agent lines make groups; else every line binds every robot
+	Names     Names   // which groups are a robot's own
+	First     bool    // of groups that fit the first binds alone; else all do
+	Everybody bool    // the * group binds beside a robot's own; else in place of one
+	Loose     bool    // rules before the first User-agent line bind everybody
+	Blank     bool    // a blank line ends a group
+	Ends      Fields  // fields besides rules that end a run of User-agent lines
+	Python    bool    // lines, blanks and fields are those of Python's str
+	Allow     bool    // Allow lines are rules
 
 	// What a pattern means.
 
@@ -119,29 +104,29 @@ func Named(name string) (r Reader, ok bool) {
 
 var all = []Reader{
 	{Name: "gopher-strict", Note: "Robots and Gopher (2019) by the letter: every Disallow line binds every robot",
-		Dialect: robots.GopherStrict, Loose: true, Star: true, Forms: []Form{Raw}, Bare: true},
+		Dialect: GopherStrict, Loose: true, Star: true, Forms: []Form{Raw}, Bare: true},
 	{Name: "veronica2", Note: "Veronica-2, as its author documents it: Disallow only, /path/ also covers /path", Agent: "veronica",
-		Dialect: robots.Veronica2, Groups: true, Loose: true, Star: true, Below: true, Forms: []Form{Raw}, Bare: true},
+		Dialect: Veronica2, Groups: true, Loose: true, Star: true, Below: true, Forms: []Form{Raw}, Bare: true},
 	{Name: "rfc9309", Note: "RFC 9309 by the letter, selectors escaped as a URI first",
-		Dialect: robots.RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Escapes: Letter, Forms: []Form{URI}, Bare: true, Web: true},
+		Dialect: RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Escapes: Letter, Forms: []Form{URI}, Bare: true, Web: true},
 	{Name: "rfc9309-raw", Note: "RFC 9309 by the letter, selectors as they are",
-		Dialect: robots.RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Escapes: Letter, Forms: []Form{Normal}, Bare: true, Web: true},
+		Dialect: RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Escapes: Letter, Forms: []Form{Normal}, Bare: true, Web: true},
 	{Name: "google", Note: "google/robotstxt@22b355f, selectors escaped as a URI first",
-		Dialect: robots.RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Index: true, Escapes: Google, Forms: []Form{URI}, Bare: true, Web: true},
+		Dialect: RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Index: true, Escapes: Google, Forms: []Form{URI}, Bare: true, Web: true},
 	{Name: "google-raw", Note: "google/robotstxt@22b355f, of selectors only bytes from 0x80 escaped",
-		Dialect: robots.RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Index: true, Escapes: Google, Forms: []Form{High}, Bare: true, Web: true},
+		Dialect: RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Index: true, Escapes: Google, Forms: []Form{High}, Bare: true, Web: true},
 	{Name: "1994", Note: "A Standard for Robot Exclusion: prefixes only, records end at blank lines",
-		Dialect: robots.Standard1994, Groups: true, Names: Part, First: true, Blank: true, Forms: []Form{Raw}},
+		Dialect: Standard1994, Groups: true, Names: Part, First: true, Blank: true, Forms: []Form{Raw}},
 	{Name: "first-match", Note: "CPython to 3.12, urllib.robotparser: prefixes only, the first that matches decides",
-		Dialect: robots.RFC9309, Groups: true, Names: Part, First: true, Blank: true, Ends: RateFields, Python: true, Allow: true,
+		Dialect: RFC9309, Groups: true, Names: Part, First: true, Blank: true, Ends: RateFields, Python: true, Allow: true,
 		Escapes: Quote, Choice: FirstMatch, Forms: []Form{Quoted}, Web: true},
 	{Name: "longest-match", Note: "CPython from 3.13.x, urllib.robotparser@055a953: the rule that matches most of the path decides",
-		Dialect: robots.RFC9309, Groups: true, Names: ValueOrPart, Ends: RateFields, Python: true, Allow: true, Star: true, Dollar: true,
+		Dialect: RFC9309, Groups: true, Names: ValueOrPart, Ends: RateFields, Python: true, Allow: true, Star: true, Dollar: true,
 		Escapes: Requote, Choice: LongestMatch, Forms: []Form{Requoted}, Web: true},
 	{Name: "gemini", Note: "Kennedy: prefixes only, its own group and the * group together",
-		Dialect: robots.RFC9309, Groups: true, Everybody: true, EndStar: true, Forms: []Form{Raw}},
+		Dialect: RFC9309, Groups: true, Everybody: true, EndStar: true, Forms: []Form{Raw}},
 	{Name: "gopher-mcp", Note: "cameronrye/gopher-mcp@43f5afc: Disallow only, with * and $; selectors with their item type and decoded, too", Agent: "gopher-mcp",
-		Dialect: robots.RFC9309, Groups: true, Names: Value, Ends: AnyField, Star: true, Dollar: true,
+		Dialect: RFC9309, Groups: true, Names: Value, Ends: AnyField, Star: true, Dollar: true,
 		Escapes: Either, Forms: []Form{Raw, Decoded}, Typed: true, Web: true},
 }
 

@@ -15,8 +15,8 @@ import (
 // TestAsDialects holds the readers that follow a text against the dialect of that text,
 // and Kennedy's against a plain statement of what it does.
 func TestAsDialects(t *testing.T) {
-	dialects := map[string]robots.Dialect{
-		"gopher-strict": robots.GopherStrict, "veronica2": robots.Veronica2, "rfc9309-raw": robots.RFC9309, "1994": robots.Standard1994,
+	dialects := map[string]readers.Dialect{
+		"gopher-strict": readers.GopherStrict, "veronica2": readers.Veronica2, "rfc9309-raw": readers.RFC9309, "1994": readers.Standard1994,
 	}
 	for range 20000 {
 		seed := rand.Uint64()
@@ -48,7 +48,7 @@ func TestAsDialects(t *testing.T) {
 var starEscape = regexp.MustCompile(`\*[^\n\r?]*%`)
 
 func gemini(data []byte, robot, sel string) bool {
-	f := robots.Parse(robots.RFC9309, data)
+	f := robots.Parse(readers.RFC9309, data)
 	for _, g := range append(f.Agent(robot).Groups(), f.Agent("*").Groups()...) {
 		for _, rule := range g.Rules {
 			p := strings.TrimSuffix(rule.Pattern, "*")
@@ -158,7 +158,7 @@ func TestLongestMatch(t *testing.T) {
 // TestOwnRow: a reader that somebody adds is a row, and what a rule needs less what it can
 // is computed.
 func TestOwnRow(t *testing.T) {
-	own := readers.Reader{Name: "own", Groups: true, Allow: true, Dollar: true, Ties: readers.TiesDisallow, Forms: []readers.Form{readers.Raw}, Dialect: robots.RFC9309}
+	own := readers.Reader{Name: "own", Groups: true, Allow: true, Dollar: true, Ties: readers.TiesDisallow, Forms: []readers.Form{readers.Raw}, Dialect: readers.RFC9309}
 	read := own.Read([]byte("User-agent: *\nAllow: /a\nDisallow: /a\nDisallow: /b$\nDisallow: /c*d\n"))
 	for sel, want := range map[string]bool{"/a": false, "/b": false, "/b/": true, "/cxd": true, "/c*d": false} {
 		if got := read.Allowed("zed", sel); got != want {

@@ -3,22 +3,20 @@ package readers
 import (
 	"slices"
 	"sync"
-
-	"github.com/gophd/gophd/robots"
 )
 
 // Parsed is a robots file for several readers, which share the steps that they have in
 // common. It may be used concurrently.
 type Parsed struct {
-	data   []byte
+	text   string
 	mu     sync.Mutex
-	parsed map[robots.Dialect]*robots.File
 	groups map[grouping][]lineGroup
 }
 
-// Open takes a robots file. The data must not be changed.
+// Open takes a robots file.
 func Open(data []byte) *Parsed {
-	return &Parsed{data: data, parsed: map[robots.Dialect]*robots.File{}, groups: map[grouping][]lineGroup{}}
+	text, _ := DecodeUTF16(data)
+	return &Parsed{text: string(text), groups: map[grouping][]lineGroup{}}
 }
 
 func (f *Parsed) groupsOf(by grouping) []lineGroup {
@@ -26,10 +24,7 @@ func (f *Parsed) groupsOf(by grouping) []lineGroup {
 	defer f.mu.Unlock()
 	list, ok := f.groups[by]
 	if !ok {
-		if f.parsed[by.dialect] == nil {
-			f.parsed[by.dialect] = robots.Parse(by.dialect, f.data)
-		}
-		list = by.read(f.parsed[by.dialect])
+		list = by.read(f.text)
 		f.groups[by] = list
 	}
 	return list
@@ -37,7 +32,7 @@ func (f *Parsed) groupsOf(by grouping) []lineGroup {
 
 // Rules returns the rules that bind the named robot to one reader, in file order. If
 // the reader has an Agent, that name is used instead.
-func (r Reader) Rules(f *Parsed, agent string) []robots.Rule {
+func (r Reader) Rules(f *Parsed, agent string) []Rule {
 	if r.Agent != "" {
 		agent = r.Agent
 	}
@@ -47,7 +42,7 @@ func (r Reader) Rules(f *Parsed, agent string) []robots.Rule {
 			rules[i].Allow = rules[i].Allow || unquote(rules[i].Pattern) == ""
 		}
 	}
-	return slices.DeleteFunc(rules, func(rule robots.Rule) bool { return rule.Allow && !r.Allow })
+	return slices.DeleteFunc(rules, func(rule Rule) bool { return rule.Allow && !r.Allow })
 }
 
 // Reading is a robots file as one reader takes it. It may be used by many goroutines at
@@ -91,7 +86,7 @@ func (r *Reading) AllowedAs(typ byte, agent, selector string) bool {
 // Names returns the product tokens that the file names, in lower case, sorted.
 func (f *Parsed) Names() []string {
 	var names []string
-	for _, g := range f.groupsOf(grouping{dialect: robots.RFC9309, groups: true}) {
+	for _, g := range f.groupsOf(grouping{dialect: RFC9309, groups: true}) {
 		names = append(names, g.names...)
 	}
 	slices.Sort(names)

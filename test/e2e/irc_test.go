@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/irc"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
@@ -20,7 +20,7 @@ import (
 func TestNgircd(t *testing.T) {
 	address := startNgircd(t, harness.Tool(t, "ngircd"))
 	got, problems, err := new(irc.Visitor).Crawler(t.Context(), "irc://"+address)
-	if want := (robots.Crawler{Cooldown: robots.DefaultCooldown}); err != nil || got != want || problems != nil {
+	if want := (readers.Crawler{Cooldown: readers.DefaultCooldown}); err != nil || got != want || problems != nil {
 		t.Errorf("%v %v %v, want unspecified", got, problems, err)
 	}
 }

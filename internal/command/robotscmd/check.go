@@ -12,6 +12,7 @@ import (
 	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/site"
 )
 
@@ -63,7 +64,7 @@ func check(snap *site.Snapshot) *checked {
 
 func (k *checked) measure(file []byte) {
 	k.Bytes, k.Rules = len(file), 0
-	for _, g := range robots.Parse(robots.RFC9309, file).Groups() {
+	for _, g := range robots.Parse(readers.RFC9309, file).Groups() {
 		k.Rules += len(g.Rules)
 	}
 }

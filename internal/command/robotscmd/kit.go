@@ -13,6 +13,7 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/kit"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
 )
@@ -59,7 +60,7 @@ func outdated(now time.Time) string {
 // does not exist. Spellings that are answered with a pointer are left out.
 func kitCase(snap *site.Snapshot) kit.Case {
 	k := kit.Case{Name: "tree", Robots: snap.Robots, Agents: []string{"somebot"}}
-	for _, g := range robots.Parse(robots.RFC9309, snap.Robots).Groups() {
+	for _, g := range robots.Parse(readers.RFC9309, snap.Robots).Groups() {
 		for _, a := range g.Agents {
 			if name := strings.ToLower(a.Token); name != "*" && !slices.Contains(k.Agents, name) {
 				k.Agents = append(k.Agents, name)

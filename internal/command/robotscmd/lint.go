@@ -13,6 +13,7 @@ import (
 	"github.com/gophd/gophd/robots/convert"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // inFile returns the diagnostics with the name of their file.
@@ -119,10 +120,10 @@ func (c *Command) Convert(ctx context.Context) error {
 	preferences := map[string]func(*robots.File) ([]byte, []diag.Diagnostic){
 		"content-usage": convert.SignalsToUsage, "content-signal": convert.UsageToSignals,
 	}[c.To]
-	to := robots.RFC9309
+	to := readers.RFC9309
 	var err error
 	if preferences == nil {
-		if to, err = dialectOf("to", c.To, robots.Gopher); err != nil {
+		if to, err = dialectOf("to", c.To, readers.Gopher); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/convert"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/site"
 )
 
@@ -48,16 +49,16 @@ func (c *Command) Show(ctx context.Context) error {
 	if err := printFile(c.Out, []byte(text)); err != nil {
 		return err
 	}
-	if format == robots.IRCv3 && text == "" {
+	if format == readers.IRCv3 && text == "" {
 		exit.Say(c.Err, "no CRAWLER token: nothing is said about indexing", "put Index: allow or Index: deny into the root's .robots")
 	}
 	return c.printLost(format.String(), lost)
 }
 
-func formatOf(name string) (robots.Dialect, error) {
+func formatOf(name string) (readers.Dialect, error) {
 	for _, f := range Formats {
 		if f == name {
-			return robots.ParseDialect(name)
+			return readers.ParseDialect(name)
 		}
 	}
 	return 0, exit.Usagef("one of "+strings.Join(Formats, ", "), "unknown -format %q", name)
@@ -112,16 +113,16 @@ func (c *Command) progress(read func() int64) (stop func()) {
 // shown is the policy of a tree in one standard.
 type shown struct {
 	snap   *site.Snapshot
-	format robots.Dialect
+	format readers.Dialect
 }
 
 // text returns the file, and what could not be said.
 func (s shown) text() (text string, lost []diag.Diagnostic) {
-	if s.format == robots.Gopher {
+	if s.format == readers.Gopher {
 		return string(s.snap.Robots), nil
 	}
-	out, problems := convert.File(robots.Parse(robots.RFC9309, s.snap.Robots), s.format)
-	if s.format == robots.IRCv3 {
+	out, problems := convert.File(robots.Parse(readers.RFC9309, s.snap.Robots), s.format)
+	if s.format == readers.IRCv3 {
 		out = s.token(out)
 	}
 	var b strings.Builder
@@ -169,7 +170,7 @@ func (s shown) lost(problems []diag.Diagnostic) []diag.Diagnostic {
 // said reports whether nothing is lost with a line: of selectors without a slash,
 // one of the two that say that all is allowed, or one that the token says.
 func (s shown) said(line string) bool {
-	token := s.format == robots.IRCv3 && (strings.HasPrefix(line, "Index: ") || strings.HasPrefix(line, "Cooldown: "))
+	token := s.format == readers.IRCv3 && (strings.HasPrefix(line, "Index: ") || strings.HasPrefix(line, "Cooldown: "))
 	return token || bare(line) || line == "Allow: /" || line == "Disallow: /.robots"
 }
 
@@ -177,11 +178,11 @@ func (s shown) said(line string) bool {
 // Without Index rules that deny everything deny, but a permission must be said.
 func (s shown) token(fromRules []byte) []byte {
 	c := s.snap.Compiled.Fields().Crawler()
-	said, _ := robots.Parse(robots.IRCv3, fromRules).Crawler()
-	if c.Index == robots.IndexUnspecified && said.Index == robots.IndexDeny {
+	said, _ := robots.Parse(readers.IRCv3, fromRules).Crawler()
+	if c.Index == readers.IndexUnspecified && said.Index == readers.IndexDeny {
 		c.Index = said.Index
 	}
-	if c.Index == robots.IndexUnspecified {
+	if c.Index == readers.IndexUnspecified {
 		return nil
 	}
 	return []byte(c.String() + "\n")
@@ -239,10 +240,10 @@ func (s shown) sources() map[string]string {
 // written returns a line in the standard, and what else it becomes there.
 func (s shown) written(line string) []string {
 	list := []string{line}
-	if s.format == robots.Gopher {
+	if s.format == readers.Gopher {
 		return list
 	}
-	out, _ := convert.File(robots.Parse(robots.RFC9309, []byte("User-agent: *\n"+line)), s.format)
+	out, _ := convert.File(robots.Parse(readers.RFC9309, []byte("User-agent: *\n"+line)), s.format)
 	for as := range strings.Lines(string(out)) {
 		field, value, _ := strings.Cut(strings.TrimSpace(as), ":")
 		if field != "User-agent" && field != "Robot-version" && value != "" && as != "Allow: /\n" {

@@ -20,6 +20,7 @@ import (
 	"github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/robots/irc"
 	"github.com/gophd/gophd/robots/lint"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/site"
 )
 
@@ -30,7 +31,7 @@ type ruleSource struct {
 	tree     *site.Dir         // of a directory
 	gopher   bool              // requests are selectors, not paths of URIs
 	note     string            // why there is no file, if there is none
-	network  *robots.Crawler   // of an IRC network
+	network  *readers.Crawler  // of an IRC network
 	problems []diag.Diagnostic // of the network's token
 }
 
@@ -44,7 +45,7 @@ func (s ruleSource) diagnostics() []diag.Diagnostic {
 
 // load reads what a TARGET argument names.
 func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
-	dialect, err := dialectOf("dialect", c.Dialect, robots.Gopher)
+	dialect, err := dialectOf("dialect", c.Dialect, readers.Gopher)
 	if err != nil {
 		return ruleSource{}, err
 	}
@@ -74,10 +75,10 @@ func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
 // choice, on an annotation read as a robots.txt, and on a file above the limit.
 func (c *Command) remark(s *ruleSource) {
 	chosen := c.Dialect != "" || c.From != "" || strings.HasPrefix(c.To, "content-")
-	if best := client.GopherDialect(s.file); !chosen && s.file.Dialect() == robots.Gopher && best != robots.Gopher {
+	if best := client.GopherDialect(s.file); !chosen && s.file.Dialect() == readers.Gopher && best != readers.Gopher {
 		s.file = robots.Parser{Dialect: best, Truncated: s.file.Truncated()}.Parse(s.file.AppendTo(nil))
 	}
-	if !chosen && s.file.Dialect() == robots.RFC9309 && !strings.HasPrefix(s.name, "http") {
+	if !chosen && s.file.Dialect() == readers.RFC9309 && !strings.HasPrefix(s.name, "http") {
 		exit.Say(c.Err, s.name+" uses Allow or a final $, so it is read as rfc9309", "-dialect gopher ignores both")
 	}
 	if !chosen && filepath.Base(s.name) == ".robots" {
@@ -89,7 +90,7 @@ func (c *Command) remark(s *ruleSource) {
 }
 
 // loadPath reads a file, or the file that gophd makes of a directory.
-func loadPath(name string, dialect robots.Dialect, limit int64) (ruleSource, error) {
+func loadPath(name string, dialect readers.Dialect, limit int64) (ruleSource, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -127,14 +128,14 @@ func (c *Command) hostTimeout() (time.Duration, error) {
 }
 
 // dialectOf returns the dialect that a flag names.
-func dialectOf(flag, name string, otherwise robots.Dialect) (robots.Dialect, error) {
+func dialectOf(flag, name string, otherwise readers.Dialect) (readers.Dialect, error) {
 	if name == "" {
 		return otherwise, nil
 	}
-	d, err := robots.ParseDialect(name)
+	d, err := readers.ParseDialect(name)
 	if err != nil {
 		var all []string
-		for _, d := range robots.Dialects() {
+		for _, d := range readers.Dialects() {
 			all = append(all, d.String())
 		}
 		if flag == "to" {
@@ -146,7 +147,7 @@ func dialectOf(flag, name string, otherwise robots.Dialect) (robots.Dialect, err
 }
 
 // loadDir takes the file that gophd makes of a directory.
-func loadDir(dir string, dialect robots.Dialect) (ruleSource, error) {
+func loadDir(dir string, dialect readers.Dialect) (ruleSource, error) {
 	snap, err := site.Load(dir)
 	if err != nil {
 		return ruleSource{}, exit.Root(dir, err)
@@ -154,7 +155,7 @@ func loadDir(dir string, dialect robots.Dialect) (ruleSource, error) {
 	return ruleSource{name: "robots.txt", tree: snap.Tree, gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
 }
 
-func loadFile(name string, dialect robots.Dialect, limit int64) (ruleSource, error) {
+func loadFile(name string, dialect readers.Dialect, limit int64) (ruleSource, error) {
 	r, err := os.Open(name)
 	if err != nil {
 		return ruleSource{}, err
@@ -163,7 +164,7 @@ func loadFile(name string, dialect robots.Dialect, limit int64) (ruleSource, err
 	return readSource(name, dialect, r, limit)
 }
 
-func readSource(name string, dialect robots.Dialect, r io.Reader, limit int64) (ruleSource, error) {
+func readSource(name string, dialect readers.Dialect, r io.Reader, limit int64) (ruleSource, error) {
 	f, err := robots.ParseReader(dialect, r, limit)
 	if err != nil {
 		return ruleSource{}, fmt.Errorf("reading %s: %w", name, err)
@@ -195,11 +196,11 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostR
 	}
 	asking := &client.Client{Agent: c.Agent, Timeout: timeout, Fetch: c.fetcher().Fetch}
 	if c.Dialect != "" {
-		dialect, err := dialectOf("dialect", c.Dialect, robots.Gopher)
+		dialect, err := dialectOf("dialect", c.Dialect, readers.Gopher)
 		if err != nil {
 			return nil, err
 		}
-		asking.Dialect = func(string) robots.Dialect { return dialect }
+		asking.Dialect = func(string) readers.Dialect { return dialect }
 	}
 	if asking.Limit, err = c.maxSize(); err != nil {
 		return nil, err
@@ -242,8 +243,8 @@ func unreachableHint(err error) string {
 }
 
 // loadNetwork asks an IRC network for its CRAWLER token.
-func (c *Command) loadNetwork(ctx context.Context, target string, dialect robots.Dialect, limit int64) (ruleSource, error) {
-	if c.Dialect != "" && dialect != robots.IRCv3 {
+func (c *Command) loadNetwork(ctx context.Context, target string, dialect readers.Dialect, limit int64) (ruleSource, error) {
+	if c.Dialect != "" && dialect != readers.IRCv3 {
 		return ruleSource{}, exit.Usagef("leave -dialect out: IRC knows ircv3 only", "no %s on IRC", dialect)
 	}
 	timeout, err := c.hostTimeout()
@@ -255,5 +256,5 @@ func (c *Command) loadNetwork(ctx context.Context, target string, dialect robots
 	if err != nil {
 		return ruleSource{}, exit.Hint(err, unreachableHint(err))
 	}
-	return ruleSource{name: target, file: robots.Parse(robots.IRCv3, []byte(crawler.String())), network: &crawler, problems: problems}, nil
+	return ruleSource{name: target, file: robots.Parse(readers.IRCv3, []byte(crawler.String())), network: &crawler, problems: problems}, nil
 }

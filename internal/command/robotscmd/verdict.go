@@ -14,6 +14,7 @@ import (
 	"github.com/gophd/gophd/internal/command/terminal"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -101,7 +102,7 @@ func noURLs(selectors []string) error {
 
 func (s ruleSource) verdict(agent, sel string) verdict {
 	asked := sel
-	if s.gopher && s.file.Dialect() == robots.RFC9309 {
+	if s.gopher && s.file.Dialect() == readers.RFC9309 {
 		asked = string(selector.AppendURI(nil, sel))
 	}
 	d := s.file.Decide(agent, asked)
@@ -119,7 +120,7 @@ func (s ruleSource) verdict(agent, sel string) verdict {
 	if s.note != "" {
 		v.Why = s.note
 	}
-	if s.file.Dialect() == robots.IRCv3 {
+	if s.file.Dialect() == readers.IRCv3 {
 		v.network(s, d)
 	}
 	return v
@@ -135,7 +136,7 @@ func (v *verdict) network(s ruleSource, d robots.Decision) {
 	v.Index, v.Cooldown = c.Index.String(), int(c.Cooldown/time.Second)
 }
 
-func ruleText(r robots.Rule) string {
+func ruleText(r readers.Rule) string {
 	switch {
 	case r.Line == 0:
 		return ""
@@ -162,7 +163,7 @@ func printVerdicts(w io.Writer, verdicts []verdict, asJSON bool) error {
 func (v verdict) String() string {
 	answer, reason := "allow", "no rule matches"
 	switch {
-	case v.Index == robots.IndexUnspecified.String():
+	case v.Index == readers.IndexUnspecified.String():
 		reason = "no CRAWLER token with an index"
 	case v.Index != "" && v.Line == 0:
 		reason = v.Rule
@@ -170,7 +171,7 @@ func (v verdict) String() string {
 		reason = place(v.Source, v.Line) + ": " + diag.Printable(v.Rule)
 	}
 	switch {
-	case v.Index == robots.IndexUnspecified.String():
+	case v.Index == readers.IndexUnspecified.String():
 		answer = v.Index
 	case !v.Allowed:
 		answer = "deny "

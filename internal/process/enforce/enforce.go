@@ -28,6 +28,7 @@ import (
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/tally"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -107,8 +108,8 @@ type orders struct {
 	snap  *site.Snapshot
 	rules *robots.Rules
 	delay time.Duration
-	rates []robots.Rate
-	hours []robots.Window
+	rates []readers.Rate
+	hours []readers.Window
 }
 
 // ServeGopher answers a request, unless a robot should not have sent it.
@@ -248,11 +249,11 @@ func (e *Enforcer) ordersOf(snap *site.Snapshot) *orders {
 	for _, field := range f.Fields("*") {
 		switch field.Name {
 		case "request-rate":
-			if rate, err := robots.ParseRequestRate(field.Value); err == nil {
+			if rate, err := readers.ParseRequestRate(field.Value); err == nil {
 				o.rates = append(o.rates, rate)
 			}
 		case "visit-time":
-			if hours, err := robots.ParseVisitTime(field.Value); err == nil {
+			if hours, err := readers.ParseVisitTime(field.Value); err == nil {
 				o.hours = append(o.hours, hours)
 			}
 		}
@@ -299,7 +300,7 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 	if !c.robot {
 		return 0, ""
 	}
-	if o := c.orders; len(o.hours) > 0 && !slices.ContainsFunc(o.hours, func(w robots.Window) bool { return w.Contains(now) }) {
+	if o := c.orders; len(o.hours) > 0 && !slices.ContainsFunc(o.hours, func(w readers.Window) bool { return w.Contains(now) }) {
 		return max(delay, lateBy), "outside its hours"
 	}
 	// Clocks and networks may be off by a tenth of the delay; it is not given twice.
@@ -318,7 +319,7 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 
 // interval is the time that lies between two requests.
 func (o *orders) interval(now time.Time) time.Duration {
-	rate, ok := robots.EffectiveRate(o.rates, now)
+	rate, ok := readers.EffectiveRate(o.rates, now)
 	if !ok {
 		return o.delay
 	}

@@ -272,7 +272,7 @@ func (a *asking) prefer(robot string, p *policy) {
 	}
 	var text []byte
 	for l := range robots.Parse(robots.RFC9309, a.text).Lines() {
-		if l.Kind == robots.KindAllow || l.Kind == robots.KindDisallow {
+		if l.Kind == readers.KindAllow || l.Kind == readers.KindDisallow {
 			l.Text = "Disallow:\n"
 		}
 		text = append(text, l.Text...)

@@ -16,7 +16,7 @@ type file struct {
 }
 
 type fileLine struct {
-	robots.Line
+	readers.Line
 	group int
 	agent string // of a User-agent line, in lower case
 }
@@ -38,15 +38,15 @@ func readFile(data []byte, rows []readers.Reader) *file {
 	for l := range robots.Parse(robots.RFC9309, data).Lines() {
 		line := fileLine{Line: l, group: len(f.groups) - 1}
 		switch l.Kind {
-		case robots.KindAgent:
+		case readers.KindAgent:
 			if !open {
 				f.add()
 				open, line.group = true, line.group+1
 			}
-			line.agent = strings.ToLower(robots.ProductToken(l.Value))
+			line.agent = strings.ToLower(readers.ProductToken(l.Value))
 			g := &f.groups[line.group]
 			g.agents = append(g.agents, line.agent)
-		case robots.KindAllow, robots.KindDisallow, robots.KindUsage:
+		case readers.KindAllow, readers.KindDisallow, readers.KindUsage:
 			open = false
 			for _, head := range headsOf(&l, rows) {
 				f.groups[line.group].index(head, len(f.lines))
@@ -65,11 +65,11 @@ func (f *file) add() {
 }
 
 // pathOf returns the pattern of a rule.
-func pathOf(l *robots.Line) (path string, ok bool) {
+func pathOf(l *readers.Line) (path string, ok bool) {
 	switch l.Kind {
-	case robots.KindAllow, robots.KindDisallow:
+	case readers.KindAllow, readers.KindDisallow:
 		return l.Value, true
-	case robots.KindUsage:
+	case readers.KindUsage:
 		if strings.HasPrefix(l.Value, "/") {
 			path, _, _ = strings.Cut(strings.ReplaceAll(l.Value, "\t", " "), " ")
 		}
@@ -79,14 +79,14 @@ func pathOf(l *robots.Line) (path string, ok bool) {
 }
 
 // headsOf returns the beginnings of the patterns that readers make of a rule.
-func headsOf(l *robots.Line, rows []readers.Reader) (heads []string) {
+func headsOf(l *readers.Line, rows []readers.Reader) (heads []string) {
 	path, _ := pathOf(l)
-	if l.Kind == robots.KindUsage || path != "" && readers.Plain(path) {
+	if l.Kind == readers.KindUsage || path != "" && readers.Plain(path) {
 		path, _, _ = strings.Cut(strings.TrimSuffix(path, "$"), "*")
 		return append(heads, decode(path))
 	}
 	for _, r := range rows {
-		for _, p := range r.Patterns(robots.Rule{Allow: l.Kind == robots.KindAllow, Pattern: path}) {
+		for _, p := range r.Patterns(robots.Rule{Allow: l.Kind == readers.KindAllow, Pattern: path}) {
 			for _, head := range []string{p.Pieces[0], decode(p.Pieces[0])} {
 				if !slices.Contains(heads, head) {
 					heads = append(heads, head)

@@ -56,7 +56,7 @@ func readNote(n Note) *noteText {
 	file := robots.Parse(robots.RFC9309, n.Data)
 	var values []string
 	for l := range file.Lines() {
-		if l.Kind == robots.KindAgent {
+		if l.Kind == readers.KindAgent {
 			values = append(values, l.Value)
 		}
 	}
@@ -65,20 +65,20 @@ func readNote(n Note) *noteText {
 		now := &t.groups[len(t.groups)-1]
 		final := strings.EqualFold(l.Field, "final")
 		switch {
-		case l.Kind == robots.KindAgent:
+		case l.Kind == readers.KindAgent:
 			if !open {
 				t.groups, open = append(t.groups, noteGroup{}), true
 				now = &t.groups[len(t.groups)-1]
 			}
 			now.addNames(l.Value, values)
-		case l.Kind == robots.KindAllow || l.Kind == robots.KindDisallow || final && l.Value != "":
+		case l.Kind == readers.KindAllow || l.Kind == readers.KindDisallow || final && l.Value != "":
 			open, now.speaks = false, true
 			if r, ok := t.rule(l.Value); ok && l.Value != "" {
-				r.line, r.allow = l.Number, l.Kind == robots.KindAllow
+				r.line, r.allow = l.Number, l.Kind == readers.KindAllow
 				r.final = final && (!strings.Contains(l.Value, "*") || strings.HasPrefix(l.Value, "*") || strings.HasPrefix(l.Value, "/*"))
 				now.rules = append(now.rules, r)
 			}
-		case l.Kind == robots.KindUsage:
+		case l.Kind == readers.KindUsage:
 			open = false
 			t.addStatement(now, l)
 		}
@@ -87,7 +87,7 @@ func readNote(n Note) *noteText {
 }
 
 // addStatement adds a Content-Usage line: a path that ends at a blank, and a dictionary.
-func (t *noteText) addStatement(now *noteGroup, l robots.Line) {
+func (t *noteText) addStatement(now *noteGroup, l readers.Line) {
 	path, value := "/", l.Value
 	if strings.HasPrefix(value, "/") {
 		end := strings.IndexAny(value+" ", " \t")
@@ -109,7 +109,7 @@ func (t *noteText) addStatement(now *noteGroup, l robots.Line) {
 func (g *noteGroup) addNames(value string, values []string) {
 	for word := range strings.SplitSeq(value, ",") {
 		word = strings.TrimSpace(word)
-		name := strings.ToLower(robots.ProductToken(word))
+		name := strings.ToLower(readers.ProductToken(word))
 		switch {
 		case name == "*":
 			g.all = true

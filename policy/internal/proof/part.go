@@ -248,14 +248,14 @@ func (of *part) witnesses() (list []witness, tooMany []string) {
 		if !isRule {
 			continue
 		}
-		w.line(path, l.Kind == robots.KindAllow, of.in.Readers)
+		w.line(path, l.Kind == readers.KindAllow, of.in.Readers)
 		if q, ok := patternBelow("/", path); ok && !said[starred(q)] {
 			said[starred(q)] = true
 			top := decode(topOf(q.Pieces[0] + "*"))
 			if byTop[top] == nil {
 				top = ""
 			}
-			byTop[top].add(&noteRule{Pattern: q, allow: l.Kind == robots.KindAllow})
+			byTop[top].add(&noteRule{Pattern: q, allow: l.Kind == readers.KindAllow})
 		}
 	}
 	for _, top := range append([]string{""}, of.tops...) {

@@ -1,4 +1,4 @@
-package robots
+package readers
 
 import (
 	"bufio"
@@ -20,7 +20,7 @@ type timeRecord struct {
 // readRecords calls f with every line of a file in testdata.
 func readRecords(t *testing.T, name string, f func(line int, data []byte)) {
 	t.Helper()
-	file, err := os.Open("testdata/" + name)
+	file, err := os.Open("../testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package robots
+package readers
 
 import (
 	"fmt"
@@ -65,9 +65,9 @@ func (d Dialect) String() string {
 // Web reports whether selectors are URI paths, perhaps written as a whole URL.
 func (d Dialect) Web() bool { return d == RFC9309 || d == Standard1994 || d == Extended }
 
-// bareCR reports whether a CR alone ends a line. The Gopher text knows only LF
+// BareCR reports whether a CR alone ends a line. The Gopher text knows only LF
 // and CRLF (G3), and IRC sends CRLF.
-func (d Dialect) bareCR() bool { return d.Web() }
+func (d Dialect) BareCR() bool { return d.Web() }
 
 // Syntax describes the patterns of a dialect.
 type Syntax struct {

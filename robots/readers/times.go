@@ -1,4 +1,4 @@
-package robots
+package readers
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package robots
+package readers
 
 import (
 	"iter"
@@ -42,27 +42,31 @@ type Line struct {
 	Forgiven bool // the field is misspelt or has no colon, and counts all the same
 }
 
-// textSpan is a part of the text.
-type textSpan struct{ from, to int }
-
-// lineSpans is a Line as places in the text. The parser uses it because it has
-// no pointers, which the garbage collector would have to hear of.
-type lineSpans struct {
-	number       int
-	kind         LineKind
-	text         textSpan
-	field, value textSpan
-	forgiven     bool
+// Rule is an Allow or Disallow line. The zero Rule stands for none.
+type Rule struct {
+	Allow   bool   `json:"allow"`
+	Pattern string `json:"pattern"` // as written; an empty one is no rule in any dialect
+	Line    int    `json:"line"`    // counted from 1
 }
 
-func (f *File) part(s textSpan) string { return f.text[s.from:s.to] }
+// Span is a part of a text.
+type Span struct{ From, To int }
 
-func (f *File) line(l *lineSpans) Line {
-	return Line{l.number, f.part(l.text), l.kind, f.part(l.field), f.part(l.value), l.forgiven}
+// Of returns the part.
+func (p Span) Of(text string) string { return text[p.From:p.To] }
+
+// Spans is a [Line] as places in the text. It has no pointers, which the garbage
+// collector would follow.
+type Spans struct {
+	Number       int
+	Kind         LineKind
+	Text         Span
+	Field, Value Span
+	Forgiven     bool
 }
 
-// lineScanner cuts a text into lines, the way the dialect wants it.
-type lineScanner struct {
+// Scanner cuts a text into lines, the way the dialect wants it.
+type Scanner struct {
 	dialect           Dialect
 	forgiving         bool
 	text              string
@@ -71,19 +75,22 @@ type lineScanner struct {
 	lf, cr, nul, hash seeker
 }
 
-// Lines yields every line, those without effect too.
-func (f *File) Lines() iter.Seq[Line] {
-	return func(yield func(Line) bool) {
-		if f != nil {
-			f.scan(0, len(f.text), 0, yield)
-		}
+// NewScanner reads text from pos on, before which there are so many lines. A literal
+// scanner forgives no misspelt field.
+func NewScanner(d Dialect, literal bool, text string, pos, lines int) Scanner {
+	return Scanner{
+		dialect: d, forgiving: d == RFC9309 && !literal, text: text, pos: pos, line: lines,
+		lf: seeker{'\n', -1}, cr: seeker{'\r', -1}, nul: seeker{0, -1}, hash: seeker{'#', -1},
 	}
 }
 
-func (f *File) scan(from, to, line int, yield func(Line) bool) {
-	s := f.scanner(from, to, line)
-	var l lineSpans
-	for s.next(&l) && yield(f.line(&l)) {
+// Lines yields every line, those without effect too. The scanner stays as it is.
+func (s Scanner) Lines() iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		s := s
+		var l Spans
+		for s.Next(&l) && yield(Line{l.Number, l.Text.Of(s.text), l.Kind, l.Field.Of(s.text), l.Value.Of(s.text), l.Forgiven}) {
+		}
 	}
 }
 
@@ -110,51 +117,31 @@ func (k *seeker) find(text string, pos int) {
 	}
 }
 
-// scanner reads a part of the text; line is how many lines come before it.
-func (f *File) scanner(from, to, line int) lineScanner {
-	return lineScanner{
-		dialect: f.dialect, forgiving: f.dialect == RFC9309 && !f.literal, text: f.text[:to], pos: from, line: line,
-		lf: seeker{'\n', -1}, cr: seeker{'\r', -1}, nul: seeker{0, -1}, hash: seeker{'#', -1},
-	}
-}
-
-// Sitemaps returns the values of all Sitemap lines, in order. They belong to no
-// group (R9).
-func (f *File) Sitemaps() []string {
-	var urls []string
-	for l := range f.Lines() {
-		if l.Kind == KindField && strings.EqualFold(l.Field, "sitemap") && l.Value != "" {
-			urls = append(urls, l.Value)
-		}
-	}
-	return urls
-}
-
 const byteOrderMark = "\ufeff"
 
-// next reads a line into l. It reports whether there was one.
-func (s *lineScanner) next(l *lineSpans) bool {
+// Next reads a line into l. It reports whether there was one.
+func (s *Scanner) Next(l *Spans) bool {
 	if s.pos >= len(s.text) {
 		return false
 	}
 	start := s.pos
 	end := s.advance()
 	s.line++
-	l.number, l.text = s.line, textSpan{start, s.pos}
+	l.Number, l.Text = s.line, Span{start, s.pos}
 	if s.line == 1 && strings.HasPrefix(s.text, byteOrderMark) {
 		start += len(byteOrderMark)
 	}
 	// NUL ends what a line says, as in the C programs that read most files.
 	end = min(end, max(start, s.nul.seek(s.text, start)))
 	hash := s.comment(start, end)
-	s.read(l, textSpan{start, hash}, hash < end)
+	s.read(l, Span{start, hash}, hash < end)
 	return true
 }
 
 // advance moves pos behind the line end and gives the end of the content.
-func (s *lineScanner) advance() (end int) {
+func (s *Scanner) advance() (end int) {
 	start, lf := s.pos, s.lf.seek(s.text, s.pos)
-	if s.dialect.bareCR() {
+	if s.dialect.BareCR() {
 		if cr := s.cr.seek(s.text, start); cr < lf && cr+1 != lf {
 			s.pos = cr + 1
 			return cr
@@ -169,7 +156,7 @@ func (s *lineScanner) advance() (end int) {
 
 // comment finds the # that starts a comment, or the end. It stands anywhere
 // (G9, R2), but in Extended only after white space (C2).
-func (s *lineScanner) comment(start, end int) int {
+func (s *Scanner) comment(start, end int) int {
 	at := s.hash.seek(s.text, start)
 	for s.dialect == Extended && at < end && at > start && !isBlank(s.text[at-1]) {
 		at = s.hash.seek(s.text, at+1)
@@ -178,35 +165,35 @@ func (s *lineScanner) comment(start, end int) int {
 }
 
 // read takes the content apart.
-func (s *lineScanner) read(l *lineSpans, content textSpan, commented bool) {
+func (s *Scanner) read(l *Spans, content Span, commented bool) {
 	content = s.trim(content)
-	l.field, l.value, l.forgiven = textSpan{}, textSpan{}, false
-	colon := strings.IndexByte(s.text[content.from:content.to], ':')
+	l.Field, l.Value, l.Forgiven = Span{}, Span{}, false
+	colon := strings.IndexByte(s.text[content.From:content.To], ':')
 	switch {
-	case content.from == content.to && commented:
-		l.kind = KindComment
-	case content.from == content.to:
-		l.kind = KindBlank
+	case content.From == content.To && commented:
+		l.Kind = KindComment
+	case content.From == content.To:
+		l.Kind = KindBlank
 	case colon < 0 && s.forgiving && s.noColon(l, content):
 	case colon <= 0:
-		l.kind = KindMalformed
+		l.Kind = KindMalformed
 	default:
-		colon += content.from
-		l.field = s.trim(textSpan{content.from, colon})
-		l.value = s.trim(textSpan{colon + 1, content.to})
-		field := s.text[l.field.from:l.field.to]
-		l.kind = s.kindOf(field)
-		if l.kind == KindField && s.forgiving {
-			l.kind = misspelt(field)
-			l.forgiven = l.kind != KindField
+		colon += content.From
+		l.Field = s.trim(Span{content.From, colon})
+		l.Value = s.trim(Span{colon + 1, content.To})
+		field := s.text[l.Field.From:l.Field.To]
+		l.Kind = s.kindOf(field)
+		if l.Kind == KindField && s.forgiving {
+			l.Kind = misspelt(field)
+			l.Forgiven = l.Kind != KindField
 		}
 	}
 }
 
 // noColon reads a line of exactly two words, the first being User-agent or
 // Disallow. It reports whether the line is one.
-func (s *lineScanner) noColon(l *lineSpans, content textSpan) bool {
-	field, value, _ := strings.Cut(strings.ReplaceAll(s.text[content.from:content.to], "\t", " "), " ")
+func (s *Scanner) noColon(l *Spans, content Span) bool {
+	field, value, _ := strings.Cut(strings.ReplaceAll(s.text[content.From:content.To], "\t", " "), " ")
 	value = strings.TrimLeft(value, " ")
 	kind := s.kindOf(field)
 	if kind == KindField {
@@ -215,9 +202,9 @@ func (s *lineScanner) noColon(l *lineSpans, content textSpan) bool {
 	if value == "" || strings.Contains(value, " ") || kind != KindAgent && kind != KindDisallow {
 		return false
 	}
-	l.kind, l.forgiven = kind, true
-	l.field = textSpan{content.from, content.from + len(field)}
-	l.value = textSpan{content.to - len(value), content.to}
+	l.Kind, l.Forgiven = kind, true
+	l.Field = Span{content.From, content.From + len(field)}
+	l.Value = Span{content.To - len(value), content.To}
 	return true
 }
 
@@ -242,12 +229,12 @@ func misspelt(field string) LineKind {
 }
 
 // trim leaves out the blanks at both ends.
-func (s *lineScanner) trim(p textSpan) textSpan {
-	for p.from < p.to && isBlank(s.text[p.from]) {
-		p.from++
+func (s *Scanner) trim(p Span) Span {
+	for p.From < p.To && isBlank(s.text[p.From]) {
+		p.From++
 	}
-	for p.to > p.from && isBlank(s.text[p.to-1]) {
-		p.to--
+	for p.To > p.From && isBlank(s.text[p.To-1]) {
+		p.To--
 	}
 	return p
 }
@@ -265,7 +252,7 @@ func trimBlanks(s string) string {
 	return s
 }
 
-func (s *lineScanner) kindOf(field string) LineKind {
+func (s *Scanner) kindOf(field string) LineKind {
 	switch {
 	case is(field, "Disallow"):
 		return KindDisallow
@@ -311,7 +298,7 @@ func ProductToken(name string) string {
 func ProductTokens(list string) []string {
 	var all []string
 	for name := range strings.SplitSeq(list, ",") {
-		if t := ProductToken(name); t != "" && !slices.ContainsFunc(all, func(a string) bool { return equalFold(a, t) }) {
+		if t := ProductToken(name); t != "" && !slices.ContainsFunc(all, func(a string) bool { return strings.EqualFold(a, t) }) {
 			all = append(all, t)
 		}
 	}
@@ -322,9 +309,20 @@ func isTokenByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_'
 }
 
-// recordName returns the name in a record of the 1994 standard, without version.
-func recordName(value string) string {
-	name, _, _ := strings.Cut(value, "/")
-	name = trimBlanks(name)
-	return name
+// knownFields are the fields besides the three that make groups and rules, and
+// where each comes from.
+var knownFields = []string{
+	"sitemap", "crawl-delay", // extras that many files carry
+	"content-usage", "content-signal", "license", // preferences
+	"clean-param",                                            // Yandex
+	"robot-version", "visit-time", "request-rate", "comment", // Extended
+	"index", "cooldown", // gophd's own, after the IRC token
+}
+
+// KnownField reports whether robots are known to read a field besides
+// User-agent, Allow and Disallow. Case does not matter.
+func KnownField(name string) bool {
+	return slices.ContainsFunc(knownFields, func(known string) bool {
+		return strings.EqualFold(known, name)
+	})
 }

@@ -1,9 +1,8 @@
-package robots
+package readers
 
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,7 +78,7 @@ func ParseCrawler(tokens ...string) (Crawler, []diag.Diagnostic) {
 		return Crawler{Cooldown: DefaultCooldown}, nil
 	}
 	var d crawlerData
-	if name != crawlerToken {
+	if name != CrawlerToken {
 		d.report("I7-TOKEN-CASE", "the token is written %q: not every crawler knows it so", name)
 		d.problems[0].Severity = diag.Notice
 	}
@@ -89,17 +88,17 @@ func ParseCrawler(tokens ...string) (Crawler, []diag.Diagnostic) {
 	return d.result()
 }
 
-// crawlerToken is the name of the token.
-const crawlerToken = "CRAWLER"
+// CrawlerToken is the name of the token.
+const CrawlerToken = "CRAWLER"
 
 // lastCrawler returns the token that holds after all others, or nothing.
 func lastCrawler(tokens []string) (name, value string) {
 	for _, token := range tokens {
 		n, v, _ := strings.Cut(token, "=")
 		switch {
-		case strings.EqualFold(n, "-"+crawlerToken):
+		case strings.EqualFold(n, "-"+CrawlerToken):
 			name, value = "", ""
-		case strings.EqualFold(n, crawlerToken) && v != "":
+		case strings.EqualFold(n, CrawlerToken) && v != "":
 			name, value = n, v
 		}
 	}
@@ -210,76 +209,4 @@ func (d *crawlerData) result() (Crawler, []diag.Diagnostic) {
 // report adds a diagnostic that rests on a requirement.
 func (d *crawlerData) report(code, format string, args ...any) {
 	d.problems = append(d.problems, diag.Diagnostic{Code: code, Severity: diag.Warning, Message: fmt.Sprintf(format, args...)})
-}
-
-// Crawler returns the preference that an [IRCv3] file states, and diagnostics of
-// its tokens. The file is a list of ISUPPORT tokens, separated by blanks and line
-// ends, or a server's output, with tokens in 005 lines. In other dialects the
-// preference is unspecified.
-func (f *File) Crawler() (Crawler, []diag.Diagnostic) {
-	if f == nil || f.dialect != IRCv3 {
-		return Crawler{Cooldown: DefaultCooldown}, nil
-	}
-	return ParseCrawler(texts(f.tokens())...)
-}
-
-// token is an ISUPPORT token of an [IRCv3] file.
-type token struct {
-	text string
-	line int
-}
-
-func (f *File) tokens() (all []token) {
-	for l := range f.Lines() {
-		text := strings.Trim(l.Text, "\r\n")
-		line := ircline.Tokens(text)
-		if line == nil {
-			line = ircline.Split(text)
-		}
-		for _, t := range line {
-			all = append(all, token{t, l.Number})
-		}
-	}
-	return all
-}
-
-func texts(tokens []token) (all []string) {
-	for _, t := range tokens {
-		all = append(all, t.text)
-	}
-	return all
-}
-
-// crawlerToken returns the token that holds after all others, which is zero if there
-// is none.
-func (f *File) crawlerToken() (held token) {
-	for _, t := range f.tokens() {
-		switch name, value, _ := strings.Cut(t.text, "="); {
-		case strings.EqualFold(name, "-"+crawlerToken):
-			held = token{}
-		case strings.EqualFold(name, crawlerToken) && value != "":
-			held = t
-		}
-	}
-	return held
-}
-
-// hasCrawler reports whether an [IRCv3] file has a CRAWLER token.
-func (f *File) hasCrawler() bool {
-	return slices.ContainsFunc(f.tokens(), func(t token) bool {
-		name, _, _ := strings.Cut(t.text, "=")
-		return strings.EqualFold(name, crawlerToken)
-	})
-}
-
-// networkRules returns the rules of an [IRCv3] file: the preference of the network
-// binds every robot, for every selector. Only index:allow is a permission.
-func (f *File) networkRules() *Rules {
-	r := f.rulesOf(Unspecified)
-	c, _ := f.Crawler()
-	if c.Index != IndexUnspecified {
-		r.reason = NetworkToken
-	}
-	r.closed = c.Index != IndexAllow
-	return r
 }
