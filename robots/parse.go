@@ -108,7 +108,7 @@ func (f *File) read() {
 	f.records = make([]record, 0, len(f.text)/usualLine)
 	b := grouper{file: f}
 	s := f.scanner(0, len(f.text), 0)
-	var l readers.Spans
+	var l readers.Places
 	for s.Next(&l) {
 		b.add(&l)
 	}
@@ -128,7 +128,7 @@ type grouper struct {
 
 // add takes the next line. R1 is the common rule: a group ends at a User-agent
 // line that follows a rule.
-func (b *grouper) add(l *readers.Spans) {
+func (b *grouper) add(l *readers.Places) {
 	f := b.file
 	switch l.Kind {
 	case readers.KindBlank:
@@ -151,7 +151,7 @@ func (b *grouper) add(l *readers.Spans) {
 	b.last = l.Kind
 }
 
-func (b *grouper) agent(l *readers.Spans) {
+func (b *grouper) agent(l *readers.Places) {
 	if b.file.dialect == readers.GopherStrict { // G10
 		b.begin(l, false)
 		return
@@ -161,7 +161,7 @@ func (b *grouper) agent(l *readers.Spans) {
 }
 
 // begin opens a group unless the line belongs to the one that is open.
-func (b *grouper) begin(l *readers.Spans, agent bool) {
+func (b *grouper) begin(l *readers.Places, agent bool) {
 	f := b.file
 	if b.open && (!agent || !b.full && f.groups[len(f.groups)-1].agents) {
 		return
@@ -172,7 +172,7 @@ func (b *grouper) begin(l *readers.Spans, agent bool) {
 	})
 }
 
-func (b *grouper) record(l *readers.Spans) {
+func (b *grouper) record(l *readers.Places) {
 	b.file.records = append(b.file.records, record{
 		pos:  uint32(l.Value.From),
 		line: uint32(l.Number),
@@ -182,7 +182,7 @@ func (b *grouper) record(l *readers.Spans) {
 
 // field takes what Extended says of other directives: each ends the run of
 // User-agent lines (C1), and Robot-version counts directly after it (C3).
-func (b *grouper) field(l *readers.Spans) {
+func (b *grouper) field(l *readers.Places) {
 	f := b.file
 	if f.dialect != readers.Extended {
 		return

@@ -49,19 +49,19 @@ type Rule struct {
 	Line    int    `json:"line"`    // counted from 1
 }
 
-// Span is a part of a text.
-type Span struct{ From, To int }
+// Place is a part of a text.
+type Place struct{ From, To int }
 
 // Of returns the part.
-func (p Span) Of(text string) string { return text[p.From:p.To] }
+func (p Place) Of(text string) string { return text[p.From:p.To] }
 
-// Spans is a [Line] as places in the text. It has no pointers, which the garbage
+// Places is a [Line] as places in the text. It has no pointers, which the garbage
 // collector would follow.
-type Spans struct {
+type Places struct {
 	Number       int
 	Kind         LineKind
-	Text         Span
-	Field, Value Span
+	Text         Place
+	Field, Value Place
 	Forgiven     bool
 }
 
@@ -88,7 +88,7 @@ func NewScanner(d Dialect, literal bool, text string, pos, lines int) Scanner {
 func (s Scanner) Lines() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		s := s
-		var l Spans
+		var l Places
 		for s.Next(&l) && yield(Line{l.Number, l.Text.Of(s.text), l.Kind, l.Field.Of(s.text), l.Value.Of(s.text), l.Forgiven}) {
 		}
 	}
@@ -120,21 +120,21 @@ func (k *seeker) find(text string, pos int) {
 const byteOrderMark = "\ufeff"
 
 // Next reads a line into l. It reports whether there was one.
-func (s *Scanner) Next(l *Spans) bool {
+func (s *Scanner) Next(l *Places) bool {
 	if s.pos >= len(s.text) {
 		return false
 	}
 	start := s.pos
 	end := s.advance()
 	s.line++
-	l.Number, l.Text = s.line, Span{start, s.pos}
+	l.Number, l.Text = s.line, Place{start, s.pos}
 	if s.line == 1 && strings.HasPrefix(s.text, byteOrderMark) {
 		start += len(byteOrderMark)
 	}
 	// NUL ends what a line says, as in the C programs that read most files.
 	end = min(end, max(start, s.nul.seek(s.text, start)))
 	hash := s.comment(start, end)
-	s.read(l, Span{start, hash}, hash < end)
+	s.read(l, Place{start, hash}, hash < end)
 	return true
 }
 
@@ -165,9 +165,9 @@ func (s *Scanner) comment(start, end int) int {
 }
 
 // read takes the content apart.
-func (s *Scanner) read(l *Spans, content Span, commented bool) {
+func (s *Scanner) read(l *Places, content Place, commented bool) {
 	content = s.trim(content)
-	l.Field, l.Value, l.Forgiven = Span{}, Span{}, false
+	l.Field, l.Value, l.Forgiven = Place{}, Place{}, false
 	colon := strings.IndexByte(s.text[content.From:content.To], ':')
 	switch {
 	case content.From == content.To && commented:
@@ -179,8 +179,8 @@ func (s *Scanner) read(l *Spans, content Span, commented bool) {
 		l.Kind = KindMalformed
 	default:
 		colon += content.From
-		l.Field = s.trim(Span{content.From, colon})
-		l.Value = s.trim(Span{colon + 1, content.To})
+		l.Field = s.trim(Place{content.From, colon})
+		l.Value = s.trim(Place{colon + 1, content.To})
 		field := s.text[l.Field.From:l.Field.To]
 		l.Kind = s.kindOf(field)
 		if l.Kind == KindField && s.forgiving {
@@ -192,7 +192,7 @@ func (s *Scanner) read(l *Spans, content Span, commented bool) {
 
 // noColon reads a line of exactly two words, the first being User-agent or
 // Disallow. It reports whether the line is one.
-func (s *Scanner) noColon(l *Spans, content Span) bool {
+func (s *Scanner) noColon(l *Places, content Place) bool {
 	field, value, _ := strings.Cut(strings.ReplaceAll(s.text[content.From:content.To], "\t", " "), " ")
 	value = strings.TrimLeft(value, " ")
 	kind := s.kindOf(field)
@@ -203,8 +203,8 @@ func (s *Scanner) noColon(l *Spans, content Span) bool {
 		return false
 	}
 	l.Kind, l.Forgiven = kind, true
-	l.Field = Span{content.From, content.From + len(field)}
-	l.Value = Span{content.To - len(value), content.To}
+	l.Field = Place{content.From, content.From + len(field)}
+	l.Value = Place{content.To - len(value), content.To}
 	return true
 }
 
@@ -229,7 +229,7 @@ func misspelt(field string) LineKind {
 }
 
 // trim leaves out the blanks at both ends.
-func (s *Scanner) trim(p Span) Span {
+func (s *Scanner) trim(p Place) Place {
 	for p.From < p.To && isBlank(s.text[p.From]) {
 		p.From++
 	}
