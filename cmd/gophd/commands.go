@@ -46,7 +46,7 @@ func checkConfigCommand() *cli.Command {
 			return err
 		}
 		if err := daemon.Check(c.Context, conf, c.App.ErrWriter); err != nil {
-			return err
+			return seeDoctor(err)
 		}
 		_, err = fmt.Fprintln(c.App.Writer, "gophd would start")
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -10,17 +11,23 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/process/systemd"
 )
 
 // orchestrated matches the variables that Kubernetes sets for services named gophd*.
 var orchestrated = regexp.MustCompile(`^GOPHD_(.*_)?(SERVICE|PORT)_|^GOPHD_(.*_)?PORT=(tcp|udp|sctp)://`)
 
 // plainWords replaces yes, no, on and off of flags that are true or false, in the
-// environment and in args, by the words that the flag library reads. It must run before
-// the flags are parsed.
+// environment and in args, by the words that the flag library reads, and unsets empty
+// variables. It must run before the flags are parsed.
 func plainWords(app *cli.App, args []string) []string {
 	args = slices.Clone(args)
 	for _, f := range allFlags(app) {
+		for _, name := range f.(cli.DocGenerationFlag).GetEnvVars() {
+			if os.Getenv(name) == "" {
+				_ = os.Unsetenv(name)
+			}
+		}
 		toggle, ok := f.(*cli.BoolFlag)
 		if !ok {
 			continue
@@ -115,4 +122,46 @@ func badValue(c *cli.Context, err error) error {
 		return exit.Usagef("want "+want, "%s is %s", m[2], m[1])
 	}
 	return nil
+}
+
+// flagName matches what may be a flag in a message, and the value that follows it.
+var flagName = regexp.MustCompile(`(^|[ (])-([a-z]+(?:-[a-z]+)*)( [A-Z0-9:/'])?`)
+
+// inUnit names the settings of a service in place of flags, if systemd started gophd. Flags
+// that the unit itself has keep their names.
+func inUnit(app *cli.App, args []string, err error) error {
+	var e *exit.CommandError
+	if !systemd.InUnit() || !errors.As(err, &e) || e.Err == nil {
+		return err
+	}
+	flags := map[string]bool{}
+	for _, f := range app.Flags {
+		flags[f.Names()[0]] = !slices.ContainsFunc(args, func(arg string) bool {
+			name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+			return strings.HasPrefix(arg, "-") && name == f.Names()[0]
+		})
+	}
+	rename := func(text string) string {
+		return flagName.ReplaceAllStringFunc(text, func(found string) string {
+			m := flagName.FindStringSubmatch(found)
+			if !flags[m[2]] {
+				return found
+			}
+			return m[1] + env(m[2])[0] + strings.Replace(m[3], " ", "=", 1)
+		})
+	}
+	hint := rename(e.Hint)
+	if !strings.Contains(hint, "/etc/") && !strings.Contains(hint, "systemctl") {
+		hint = strings.TrimPrefix(hint+"; settings are in /etc/default/gophd", "; ")
+	}
+	return &exit.CommandError{Status: e.Status, Err: errors.New(rename(err.Error())), Hint: hint}
+}
+
+// seeDoctor adds to the hint of a server that could not start where to look further.
+func seeDoctor(err error) error {
+	var e *exit.CommandError
+	if errors.As(err, &e) && e.Err != nil {
+		return &exit.CommandError{Status: e.Status, Err: err, Hint: strings.TrimPrefix(e.Hint+"; gophd doctor looks at everything", "; ")}
+	}
+	return err
 }

@@ -43,8 +43,8 @@ func TestEnvironment(t *testing.T) {
 		{"GOPHD_TRUST_PROXY=10.0.0.0/99", "", `-trust-proxy "10.0.0.0/99"`, "10.0.0.0/8"},
 		{"", "-burst 5", "-burst without -rate", "-rate 2 -burst 5"},
 		{"", "-quiet -v", "-quiet and -v", "leave one of them out"},
-		{"", "-mount /x=/nope", "-mount /x=/nope: no such directory", "mkdir -p /nope"},
-		{"", "-vhost foo=/nope", "-vhost foo=/nope: no such directory", "mkdir -p /nope"},
+		{"", "-mount /x=/nope", "-mount /x=/nope: no such file or directory", "mkdir -p /nope"},
+		{"", "-vhost foo=/nope", "-vhost foo=/nope: no such file or directory", "mkdir -p /nope"},
 	} {
 		t.Run(tt.variable+tt.args, func(t *testing.T) {
 			if name, value, ok := strings.Cut(tt.variable, "="); ok {

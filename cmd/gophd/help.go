@@ -24,7 +24,8 @@ Usage:
 `
 	appEnd = `
 gophd COMMAND -help tells more. Every flag has an environment variable: -root is
-GOPHD_ROOT. Exit status: 0, 1 (the answer is no), 2 (usage), 3 (failure).
+GOPHD_ROOT. Exit status: 0, 1 (the answer is no), 2 (cannot work as written),
+3 (may work later).
 `
 )
 

@@ -27,7 +27,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	app.Reader, app.Writer, app.ErrWriter = stdin, stdout, stderr
 	args = plainWords(app, args)
 	app.Metadata = map[string]any{"typed": args}
-	return exit.Report(stderr, app.RunContext(ctx, args))
+	return exit.Report(stderr, inUnit(app, args, app.RunContext(ctx, args)))
 }
 
 func newApp() *cli.App {
@@ -55,7 +55,7 @@ func newApp() *cli.App {
 			if !flags.Inetd && !meant(c, flags.Root) {
 				return exit.ErrNo
 			}
-			return daemon.Run(c.Context, conf, c.App.ErrWriter)
+			return seeDoctor(daemon.Run(c.Context, conf, c.App.ErrWriter))
 		},
 		Commands:             []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(), robotsCommand(), getCommand(), wireCommand()},
 		Suggest:              true,

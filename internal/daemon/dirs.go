@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/disk"
@@ -97,13 +98,12 @@ func (d *daemon) checkDirs() error {
 	}
 	for _, flag := range slices.Sorted(maps.Keys(flags)) {
 		info, err := files.Stat(flags[flag])
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return exit.Hint(fmt.Errorf("%s: no such directory", flag), "make it (mkdir -p "+flags[flag]+"), or leave the flag out")
-		case err != nil:
-			return exit.Hint(fmt.Errorf("%s: %w", flag, err), "the user that gophd runs as must be able to read and search it")
-		case !info.IsDir():
-			return exit.Hint(fmt.Errorf("%s: not a directory", flag), "name a directory")
+		if err == nil && !info.IsDir() {
+			err = syscall.ENOTDIR
+		}
+		if err != nil {
+			name, _, _ := strings.Cut(flag, " ")
+			return dirError(name, flags[flag], fmt.Errorf("%s: %w", flag, cause(err)))
 		}
 	}
 	for _, rule := range d.conf.programs {
@@ -115,14 +115,25 @@ func (d *daemon) checkDirs() error {
 	return nil
 }
 
-// rootError explains why a directory cannot be served.
-func rootError(dir string, err error) error {
-	abs, _ := filepath.Abs(dir)
-	hint := systemd.DropIn("root")
-	for _, hidden := range []string{"/home/", "/root/", "/run/user/"} { // by ProtectHome=yes
-		if hint != "" && strings.HasPrefix(abs+"/", hidden) {
-			return exit.Usagef(hint, "the directory %s cannot be served: %w", dir, err)
-		}
+// cause returns an error without the name of its file.
+func cause(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err
 	}
-	return exit.Root(dir, err)
+	return err
+}
+
+// rootError explains why the directory of a host cannot be served.
+func rootError(dir string, err error) error {
+	return dirError("-root", dir, fmt.Errorf("opening the content tree: %w", err))
+}
+
+// dirError explains why a directory that a flag names cannot be served. The unit hides what
+// lies below /home.
+func dirError(flag, dir string, err error) error {
+	abs, _ := filepath.Abs(dir)
+	if hint := systemd.DropIn("root"); hint != "" && systemd.Hidden(abs) {
+		return exit.Usagef(hint, "%w", err)
+	}
+	return exit.Directory(flag, dir, err)
 }

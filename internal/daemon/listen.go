@@ -60,13 +60,13 @@ func listenError(addr string, err error) error {
 	case hint != "" && forbidden(err):
 		return exit.Usagef(hint, "%w", err)
 	case errors.Is(err, fs.ErrPermission):
-		return exit.Hint(err, "ports below 1024 need a privilege: use -listen :7070, or setcap cap_net_bind_service=+ep on the program, or start it from systemd")
+		return exit.Usagef("ports below 1024 need a privilege: use -listen :7070, or setcap cap_net_bind_service=+ep on the program, or start it from systemd", "%w", err)
 	case errors.Is(err, syscall.EADDRINUSE):
 		return exit.Hint(err, fmt.Sprintf("another program listens there already (ss -ltnp shows which); choose another with -listen, not %s", addr))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return exit.Hint(err, "that address is not on this machine; -listen :70 listens on all that are")
 	}
-	return &exit.CommandError{Status: exit.Usage, Err: err, Hint: "-listen takes HOST:PORT, :PORT, HOST or PORT"}
+	return exit.Usagef("-listen takes HOST:PORT, :PORT, HOST or PORT", "%w", err)
 }
 
 // openSockets takes over the sockets that gophd was started with, or else
@@ -74,7 +74,7 @@ func listenError(addr string, err error) error {
 func (d *daemon) openSockets(ctx context.Context) (err error) {
 	if d.conf.inetd {
 		if d.conn, err = inetdConn(); err != nil {
-			return exit.Hint(err, "-inetd is for inetd, which starts gophd for each connection")
+			return exit.Usagef("-inetd is for inetd, which starts gophd for each connection", "%w", err)
 		}
 		d.log, d.requests = inetdLogger(d.log), inetdLogger(d.requests)
 		return nil
@@ -95,7 +95,7 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 		}
 	}
 	if errors.Is(err, systemd.ErrAccepted) {
-		return exit.Hint(err, "the socket unit wants Accept=no; a service for each connection is gophd -inetd")
+		return exit.Usagef("the socket unit wants Accept=no; a service for each connection is gophd -inetd", "%w", err)
 	}
 	if err != nil {
 		return err
@@ -178,12 +178,14 @@ func (d *daemon) openCerts() error {
 
 func certError(err error) error {
 	switch {
+	case systemd.InUnit() && (errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)):
+		return exit.Usagef("the unit hands over /etc/credstore/gophd.crt and gophd.key: GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt, GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key", "%w", err)
 	case errors.Is(err, fs.ErrPermission):
 		return exit.Hint(err, "the user that starts gophd must be able to read them")
 	case errors.Is(err, fs.ErrNotExist):
-		return exit.Hint(err, "-tls-self-signed DIR makes a certificate")
+		return exit.Usagef("-tls-self-signed DIR makes a certificate", "%w", err)
 	}
-	return exit.Hint(err, "both are PEM, the certificate first in its file, the key without a password")
+	return exit.Usagef("both are PEM, the certificate first in its file, the key without a password", "%w", err)
 }
 
 // setTLS makes the server offer TLS if there are certificates, with a
@@ -197,6 +199,9 @@ func (d *daemon) setTLS() error {
 		f, err := keypair.SelfSigned(dir, unique(d.srv.Host, name, "localhost")...)
 		if err == nil {
 			err = d.certs.Add(f)
+		}
+		if err != nil && systemd.InUnit() {
+			return exit.Usagef("the unit lets gophd write below /var/lib/gophd: GOPHD_TLS_SELF_SIGNED=/var/lib/gophd", "%w", err)
 		}
 		if err != nil {
 			return exit.Hint(err, "-tls-self-signed needs a directory that gophd may write to, or one with both gophd.crt and gophd.key")

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gophd/gophd/answer"
@@ -26,6 +28,9 @@ func (d *daemon) openAccessLog() (err error) {
 	if d.access, err = accesslog.Open(d.conf.accessLog, d.conf.ips, d.log); err != nil {
 		if systemd.InUnit() {
 			return exit.Usagef("the unit lets gophd write below /var/log/gophd: GOPHD_ACCESS_LOG=/var/log/gophd/access.log", "%w", err)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return exit.Usagef("make its directory, for the user that gophd runs as", "%w", err)
 		}
 		return exit.Hint(err, "the user that gophd runs as must be able to write it, and to make a new one in its directory")
 	}
@@ -61,7 +66,10 @@ func (d *daemon) openMetrics(ctx context.Context) (err error) {
 		if hint := systemd.DropIn("metrics"); hint != "" && forbidden(err) {
 			return exit.Usagef(hint, "-metrics: %w", err)
 		}
-		return exit.Hint(fmt.Errorf("-metrics: %w", err), "-metrics takes HOST:PORT, such as localhost:9170")
+		if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EADDRNOTAVAIL) {
+			return exit.Hint(fmt.Errorf("-metrics: %w", err), "choose another address or port, such as localhost:9170")
+		}
+		return exit.Usagef("-metrics takes HOST:PORT, such as localhost:9170", "-metrics: %w", err)
 	}
 	d.log.Info("metrics", "url", "http://"+d.metrics.Addr().String()+"/metrics")
 	return nil

@@ -22,8 +22,8 @@ import (
 func (d *daemon) becomeUser() error {
 	if d.conf.user == "" {
 		if os.Geteuid() == 0 && d.conf.site.Users != "" {
-			return exit.Hint(errors.New("-users as root: root can read files that users hide or link to"),
-				"-user "+unprivileged()+" drops root's privileges once gophd listens")
+			return exit.Usagef("-user "+unprivileged()+" drops root's privileges once gophd listens",
+				"-users as root: root can read files that users hide or link to")
 		}
 		if os.Geteuid() == 0 {
 			d.log.Warn("serving as root", "hint", "-user "+unprivileged()+" drops root's privileges once gophd listens")
@@ -35,7 +35,7 @@ func (d *daemon) becomeUser() error {
 		return fmt.Errorf("-user: %w", err)
 	}
 	if err := u.Become(); errors.Is(err, fs.ErrPermission) {
-		return exit.Hint(err, "only root can become another user: start gophd as root, or leave -user out")
+		return exit.Usagef("only root can become another user: start gophd as root, or leave -user out", "%w", err)
 	} else if err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func (d *daemon) enterSandbox() error {
 	case mode == "require" && err != nil:
 		return exit.Hint(err, "-sandbox auto does what the kernel can")
 	case mode == "require" && !holds.Full():
-		return exit.Hint(fmt.Errorf("-sandbox require: this kernel cannot forbid all that gophd asks for (Landlock ABI %d, filter of system calls: %t)", holds.ABI, holds.Calls),
-			"Linux 5.13 and later can on amd64 and arm64; -sandbox auto takes what there is")
+		return exit.Usagef("Linux 5.13 and later can on amd64 and arm64; -sandbox auto takes what there is",
+			"-sandbox require: this kernel cannot forbid all that gophd asks for (Landlock ABI %d, filter of system calls: %t)", holds.ABI, holds.Calls)
 	case err != nil:
 		d.log.Warn("no sandbox", "error", err)
 		return nil
@@ -106,7 +106,11 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 	}
 	var connect []string
 	for _, rule := range d.conf.programs {
-		connect = append(connect, filepath.Dir(rule.Client.Socket)) // it is made again when the program is restarted
+		dir := filepath.Dir(rule.Client.Socket) // the socket is made again when the program is restarted
+		for _, err := files.Stat(dir); errors.Is(err, fs.ErrNotExist) && len(dir) > 1; _, err = files.Stat(dir) {
+			dir = filepath.Dir(dir) // so is its directory
+		}
+		connect = append(connect, dir)
 	}
 	var keep []string
 	if s := d.conf.search; s != nil && s.Dir != "" {

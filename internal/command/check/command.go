@@ -50,7 +50,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 	result, err := Tree(ctx, args[0], o)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return exit.Hint(fmt.Errorf("checking: %w", err), "gophd check takes the directory that is to be served")
+		return exit.Usagef("gophd check takes the directory that is to be served", "checking: %w", err)
 	case err != nil:
 		return fmt.Errorf("checking: %w", err)
 	}

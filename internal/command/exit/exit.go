@@ -11,6 +11,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -21,8 +23,8 @@ import (
 const (
 	OK      = 0
 	No      = 1 // the answer is no
-	Usage   = 2
-	Failure = 3
+	Usage   = 2 // cannot work as written; a service manager must not try again
+	Failure = 3 // may work later
 )
 
 // A CommandError ends the program.
@@ -80,16 +82,48 @@ func oneLine(s string) string {
 
 // Root explains why a content root cannot be opened.
 func Root(dir string, err error) error {
-	err = fmt.Errorf("opening the content tree: %w", err)
+	return Directory("-root", dir, fmt.Errorf("opening the content tree: %w", err))
+}
+
+// Directory explains why a directory that a flag names cannot be served. A name that does
+// not exist, or is no directory, is a usage error. Anything else may heal: a permission, a
+// disk that fails or is not mounted yet.
+func Directory(flag, dir string, err error) error {
+	table, _ := os.ReadFile("/etc/fstab")
+	mounted, _ := os.ReadFile("/proc/self/mounts")
+	at := missingMount(dir, string(table), string(mounted))
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && at != "":
+		return Hint(err, "mount "+at+": /etc/fstab has it, and it is not mounted")
 	case errors.Is(err, fs.ErrNotExist):
-		return Hint(err, fmt.Sprintf("make it (mkdir -p %s), or name another with -root", dir))
+		return Usagef(fmt.Sprintf("make it (mkdir -p %s), or name another with %s", dir, flag), "%w", err)
 	case errors.Is(err, syscall.ENOTDIR), isFile(dir):
-		return Hint(err, "-root must name a directory")
+		return Usagef(flag+" must name a directory", "%w", err)
 	case errors.Is(err, fs.ErrPermission):
-		return Hint(err, "the user that gophd runs as must be able to read and search it")
+		return Hint(err, "the user that gophd runs as must be able to read and search it: chmod -R a+rX "+dir)
 	}
 	return err
+}
+
+// missingMount returns the mount point in or above which a directory lies, if fstab(5) has
+// one that is not mounted. Both tables have the mount point in the second column.
+func missingMount(dir, table, mounted string) string {
+	abs, _ := filepath.Abs(dir)
+	points := func(table string) (all []string) {
+		for line := range strings.Lines(table) {
+			if f := strings.Fields(line); len(f) > 2 && f[0][0] != '#' {
+				all = append(all, f[1])
+			}
+		}
+		return all
+	}
+	there := points(mounted)
+	for _, at := range points(table) {
+		if at != "/" && strings.HasPrefix(abs+"/", at+"/") && !slices.Contains(there, at) {
+			return at
+		}
+	}
+	return ""
 }
 
 // isFile reports whether a path leads to something that is no directory. The error of

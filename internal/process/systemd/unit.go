@@ -25,6 +25,16 @@ func DropIn(name string) string {
 	return "the unit forbids it: mkdir -p " + to + " && cp " + from + " " + to + "/ && systemctl daemon-reload && systemctl restart gophd"
 }
 
+// Hidden reports whether ProtectHome=yes of a unit hides an absolute path.
+func Hidden(path string) bool {
+	for _, dir := range []string{"/home/", "/root/", "/run/user/"} {
+		if strings.HasPrefix(path+"/", dir) {
+			return true
+		}
+	}
+	return false
+}
+
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
