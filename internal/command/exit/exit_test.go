@@ -40,4 +40,3 @@ func TestDirectory(t *testing.T) {
 		}
 	}
 }
-
