@@ -55,14 +55,14 @@ func checkConfigCommand() *cli.Command {
 
 func getCommand() *cli.Command {
 	g := &getcmd.Get{}
-	return command("get", "fetch a Gopher URL to standard output", "URL", "", func(c *cli.Context, args []string) error {
+	return command("get", "fetch a URL of Gopher, Gemini, Spartan, Nex or Finger", "URL", "", func(c *cli.Context, args []string) error {
 		g.Out = c.App.Writer
 		return g.Get(c.Context, args)
 	},
 		ofCommand.yes(&g.Raw, "raw", "as the server sent it"),
 		ofCommand.duration(&g.Timeout, "timeout", 30*time.Second, "`DURATION` for the whole"),
 		ofCommand.text(&g.MaxSize, "max-size", "1GiB", "`SIZE` after which to give up"),
-		ofCommand.yes(&g.Insecure, "insecure", "take any certificate (gophers)"))
+		ofCommand.yes(&g.Insecure, "insecure", "take any certificate, and for gemini a changed one"))
 }
 
 func wireCommand() *cli.Command {

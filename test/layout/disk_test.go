@@ -27,7 +27,7 @@ var mayWait = map[string]string{
 	"internal/process/systemd/unit.go":       "for a hint, at the start",
 
 	"test/bench": "ends by itself", "internal/command/check": "ends by itself", "test/kitcheck": "ends by itself",
-	"internal/command/robotscmd": "ends by itself",
+	"internal/command/robotscmd": "ends by itself", "internal/command/getcmd": "ends by itself",
 	"internal/command/initcmd":   "ends by itself", "internal/command/exit": "ends by itself",
 	"cmd":    "ends by itself",
 	"robots": "ends by itself",

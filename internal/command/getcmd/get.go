@@ -1,5 +1,5 @@
-// Package getcmd is the command "gophd get": it fetches a Gopher URL, for scripts
-// and for people.
+// Package getcmd is the command "gophd get": it fetches a URL of Gopher, Gemini, Spartan,
+// Nex or Finger, for scripts and for people.
 package getcmd
 
 import (
@@ -28,26 +28,23 @@ import (
 // Get is gophd get with its flags.
 type Get struct {
 	Raw      bool          // print what comes, menus too
-	Insecure bool          // take any certificate
+	Insecure bool          // take any certificate, a changed one of Gemini, too
 	Timeout  time.Duration // for the whole
 	MaxSize  string        // after which to give up
 	Out      io.Writer
 }
 
-// Get fetches the only argument. A menu is printed for people, unless Raw, and
+// Get fetches the only argument. A menu of Gopher is printed for people, unless Raw, and
 // without anything that a terminal obeys; so is everything else if Out is a
-// terminal. The error is [exit.No] if the server answered with an error item, which
+// terminal. The error is [exit.No] if the server answered with an error, which
 // is printed only if Raw, and
 // [exit.Failure] if the reply is not complete: after an error of the network, in
-// the middle of a line, or a menu without its last line (RFC 1436, section 3.3).
-// The end of other files cannot be told from a connection that was closed early.
+// the middle of a line, a menu without its last line (RFC 1436, section 3.3), or a reply
+// inside TLS without close_notify. The end of other files cannot be distinguished from a
+// connection that was closed early.
 func (c *Get) Get(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return exit.Usagef("gophd get gopher://host/", "get takes one URL, got %d arguments", len(args))
-	}
-	u, err := selector.ParseURL(args[0])
-	if err != nil {
-		return exit.Usagef("gophd get gopher://host/0/file.txt", "%w", err)
 	}
 	if c.Timeout <= 0 {
 		return exit.Usagef("how long all of it may take, such as -timeout 30s", "-timeout %v", c.Timeout)
@@ -58,22 +55,47 @@ func (c *Get) Get(ctx context.Context, args []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	conn, err := dial(ctx, u, c.Insecure)
-	if err != nil {
-		return dialError(u, err)
+	if scheme, _, _ := strings.Cut(args[0], "://"); protocols[strings.ToLower(scheme)].port != "" {
+		return c.follow(ctx, args[0], limit)
 	}
-	defer func() { _ = conn.Close() }()
-	if end, ok := ctx.Deadline(); ok {
-		err = conn.SetDeadline(end)
+	u, err := selector.ParseURL(args[0])
+	if err != nil {
+		return exit.Usagef("gophd get gopher://host/0/file.txt", "%w", err)
 	}
 	request := u.Selector
 	if u.Query != "" {
 		request += "\t" + u.Query
 	}
-	if _, sent := io.WriteString(conn, request+"\r\n"); errors.Join(err, sent) != nil {
-		return fmt.Errorf("asking %s: %w", u.Host, errors.Join(err, sent))
+	var conf *tls.Config
+	if u.TLS {
+		conf = &tls.Config{InsecureSkipVerify: c.Insecure} // #nosec G402: only if the user says so
 	}
-	return c.show(u, &serverReply{conn: conn, timeout: c.Timeout, left: limit})
+	in, err := c.send(ctx, net.JoinHostPort(u.Host, strconv.Itoa(u.Port)), conf, request+"\r\n", limit)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.conn.Close() }()
+	return c.show(u, in)
+}
+
+// send connects to a server, inside TLS if there is a configuration, and sends a request.
+func (c *Get) send(ctx context.Context, addr string, conf *tls.Config, request string, limit int64) (*serverReply, error) {
+	connect := (&net.Dialer{}).DialContext
+	if conf != nil {
+		connect = (&tls.Dialer{Config: conf}).DialContext
+	}
+	conn, err := connect(ctx, "tcp", addr)
+	if err != nil {
+		return nil, dialError(addr, conf != nil, err)
+	}
+	if end, ok := ctx.Deadline(); ok {
+		err = conn.SetDeadline(end)
+	}
+	if _, sent := io.WriteString(conn, request); errors.Join(err, sent) != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("asking %s: %w", addr, errors.Join(err, sent))
+	}
+	return &serverReply{conn: conn, timeout: c.Timeout, left: limit}, nil
 }
 
 // show prints a reply.
@@ -90,9 +112,7 @@ func (c *Get) show(u selector.URL, in *serverReply) error {
 	case u.Type == menu.TypeMenu || u.Type == menu.TypeSearch:
 		err = printMenu(c.Out, r)
 	default:
-		out := terminal.WholeFile(c.Out)
-		_, err = io.Copy(out, r)
-		err = errors.Join(err, out.Close())
+		err = c.copyFile(r)
 	}
 	switch {
 	case err != nil:
@@ -101,6 +121,13 @@ func (c *Get) show(u selector.URL, in *serverReply) error {
 		return &exit.CommandError{Status: exit.No, Err: fmt.Errorf("%s answers: %q", u.Host, msg), Hint: urlHint(u)}
 	}
 	return nil
+}
+
+// copyFile prints a file.
+func (c *Get) copyFile(r io.Reader) error {
+	out := terminal.WholeFile(c.Out)
+	_, err := io.Copy(out, r)
+	return errors.Join(err, out.Close())
 }
 
 // urlHint is for a user who left the item type out of a URL, so that the first
@@ -205,25 +232,19 @@ func itemURL(it menu.Item) string {
 
 func kind(t byte) string { return cmp.Or(menu.TypeName(t), diag.Printable(string([]byte{t}))) }
 
-func dial(ctx context.Context, u selector.URL, insecure bool) (net.Conn, error) {
-	addr := net.JoinHostPort(u.Host, strconv.Itoa(u.Port))
-	if u.TLS {
-		d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: insecure}}
-		return d.DialContext(ctx, "tcp", addr)
-	}
-	var d net.Dialer
-	return d.DialContext(ctx, "tcp", addr)
-}
-
-func dialError(u selector.URL, err error) error {
+func dialError(addr string, encrypted bool, err error) error {
 	hint := "is the host name right, and a server there? -timeout sets how long to wait"
 	var bad *tls.CertificateVerificationError
 	var op *net.OpError
 	switch {
+	case errors.As(err, new(*changedError)):
+		hint = "if its owner says that the new one is right, -insecure remembers it"
+	case errors.As(err, new(*unwritableError)):
+		hint = "set XDG_STATE_HOME to a directory that you may write to; -insecure does without"
 	case errors.As(err, &bad):
 		hint = "-insecure takes any certificate"
-	case u.TLS && (!errors.As(err, &op) || op.Op != "dial"):
+	case encrypted && (!errors.As(err, &op) || op.Op != "dial"):
 		hint = "does the server speak TLS there? gopher:// is without"
 	}
-	return exit.Hint(fmt.Errorf("connecting to %s: %w", net.JoinHostPort(u.Host, strconv.Itoa(u.Port)), err), hint)
+	return exit.Hint(fmt.Errorf("connecting to %s: %w", addr, err), hint)
 }

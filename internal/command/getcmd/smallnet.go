@@ -1,0 +1,146 @@
+package getcmd
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+)
+
+// A protocol is another one than Gopher.
+type protocol struct {
+	port    string
+	tls     bool
+	header  bool // a reply begins with a line: a status, a space, its meaning
+	request func(u *url.URL, query string) string
+}
+
+var protocols = map[string]protocol{
+	"gemini": {"1965", true, true, func(u *url.URL, _ string) string { return u.String() + "\r\n" }},
+	"spartan": {"300", false, true, func(u *url.URL, query string) string {
+		return fmt.Sprintf("%s %s %d\r\n%s", u.Hostname(), u.EscapedPath(), len(query), query)
+	}},
+	"nex":    {"1900", false, false, func(u *url.URL, _ string) string { return u.EscapedPath() + "\r\n" }},
+	"finger": {"79", false, false, func(u *url.URL, _ string) string { return strings.TrimPrefix(u.Path, "/") + "\r\n" }},
+}
+
+const (
+	maxRedirects = 5
+	maxHeader    = 4096 // bytes; Gemini's are at most 1,029
+)
+
+// follow fetches a URL, and where the server says that it has moved to.
+func (c *Get) follow(ctx context.Context, raw string, limit int64) error {
+	u, err := parseURL(raw)
+	for n := 0; err == nil && u != nil; n++ {
+		if n > maxRedirects {
+			return fmt.Errorf("%s: more than %d redirects", diag.Printable(raw), maxRedirects)
+		}
+		u, err = c.fetch(ctx, u, limit)
+	}
+	return err
+}
+
+func parseURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	var query string
+	if err == nil {
+		query, err = url.PathUnescape(u.RawQuery)
+	}
+	switch {
+	case err != nil:
+	case u.Hostname() == "":
+		err = errors.New("no host")
+	case u.User != nil:
+		err = errors.New("a user has no place in it")
+	case strings.ContainsFunc(u.Path, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		err = errors.New("a control character in its path")
+	case len(query) > 1024:
+		err = errors.New("a query of more than 1024 bytes")
+	}
+	if err != nil {
+		return nil, exit.Usagef("gophd get gemini://host/file.gmi", "reading the URL %q: %w", raw, err)
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u, nil
+}
+
+// fetch prints what a URL leads to, or returns the URL that it redirects to.
+func (c *Get) fetch(ctx context.Context, u *url.URL, limit int64) (moved *url.URL, err error) {
+	p := protocols[u.Scheme]
+	addr := net.JoinHostPort(u.Hostname(), p.port)
+	if u.Port() != "" {
+		addr = u.Host
+	}
+	var conf *tls.Config
+	if p.tls {
+		hosts := &knownHosts{insecure: c.Insecure}
+		conf = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, // #nosec G402: trust on first use
+			VerifyConnection: func(s tls.ConnectionState) error { return hosts.check(addr, s.PeerCertificates[0]) }}
+	}
+	query, _ := url.PathUnescape(u.RawQuery) // parseURL has read it
+	in, err := c.send(ctx, addr, conf, p.request(u, query), limit)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.conn.Close() }()
+	r := bufio.NewReaderSize(in, maxHeader)
+	if p.header {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			return nil, fmt.Errorf("reading from %s: the first line of the reply: %w", u.Host, err)
+		}
+		status, meta, _ := strings.Cut(strings.TrimRight(string(line), "\r\n"), " ")
+		if c.Raw {
+			_, err = c.Out.Write(line)
+		} else if moved, err = outcome(u, status, meta); moved != nil {
+			return moved, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if c.Raw {
+		_, err = io.Copy(c.Out, r)
+	} else {
+		err = c.copyFile(r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading from %s: %w", u.Host, err)
+	}
+	return nil, nil
+}
+
+// outcome returns the URL that a reply redirects to, and an error if the reply is
+// neither a redirect nor a body.
+func outcome(u *url.URL, status, meta string) (moved *url.URL, err error) {
+	hint := ""
+	kind := status
+	if u.Scheme == "gemini" && len(status) == 2 {
+		kind = map[byte]string{'1': "ask", '2': "2", '3': "3"}[status[0]]
+	}
+	switch kind {
+	case "2":
+		return nil, nil
+	case "3":
+		to, err := u.Parse(meta)
+		if err == nil && to.Scheme == u.Scheme {
+			return parseURL(to.String())
+		}
+		hint = "that is another protocol, or no URL"
+	case "ask":
+		hint = "add what you answer to the URL: " + u.String() + "?words"
+	}
+	return nil, &exit.CommandError{Status: exit.No, Err: fmt.Errorf("%s answers: %s %q", u.Host, diag.Printable(status), meta), Hint: hint}
+}
