@@ -114,6 +114,10 @@ type Format struct {
 
 	// Raw: replies of programs are Files, even where they are menus.
 	Raw bool
+
+	// Index is the name of the file that answers for its directory if it is there,
+	// such as "index.gmi". If "", each directory is a Menu.
+	Index string
 }
 
 // HostOptions are how a site is answered. They travel as one value from the flags to
@@ -148,6 +152,17 @@ type Source interface {
 	Answer(q *Asked) (*Value, error)
 }
 
+// An Admission decides which requests of a host are answered, on every front.
+type Admission interface {
+	// Admit returns the error of a request that must not be answered. It may block
+	// until the request's context ends, and is called once for a request.
+	Admit(r *server.Request) error
+
+	// AdmitNow reports whether a request may be answered without Admit. It must not
+	// block.
+	AdmitNow(r *server.Request) bool
+}
+
 // A Host answers for one site, for all fronts. Its fields must not be changed after the
 // first request.
 type Host struct {
@@ -160,6 +175,9 @@ type Host struct {
 
 	// Beside are asked for selectors that name nothing in the site.
 	Beside []Source
+
+	// Admission decides first about each request. If nil, all are answered.
+	Admission Admission
 
 	// Limiter and Cache belong to the process. If nil, the host has a Limiter of
 	// its own, and keeps nothing.

@@ -26,6 +26,9 @@ func IsRobots(selector string) bool { return slices.Contains(robotsSelectors, se
 // Quick returns an answer that is in memory, or a file that can be sent without
 // waiting for a disk. It never blocks.
 func (h *Host) Quick(r *server.Request, f *Format) (a server.Answer, ok bool) {
+	if h.Admission != nil && !h.Admission.AdmitNow(r) {
+		return a, false
+	}
 	if IsRobots(r.Selector) {
 		snap := h.Site.Now()
 		if snap == nil {
@@ -51,6 +54,11 @@ func (h *Host) Quick(r *server.Request, f *Format) (a server.Answer, ok bool) {
 // Ask returns what a selector leads to, written down in a form. The caller closes
 // the answer.
 func (h *Host) Ask(r *server.Request, f *Format) (*Value, error) {
+	if h.Admission != nil {
+		if err := h.Admission.Admit(r); err != nil {
+			return nil, public(err)
+		}
+	}
 	a, err := h.ask(r, f)
 	return a, public(err)
 }
@@ -122,7 +130,28 @@ func (v *visit) answer() (*Value, error) {
 	}
 	if dir || menu.IsMenuFile(path.Base(f.Name)) {
 		_ = f.Close()
+		if index, err := v.index(f.Name, dir); index != nil || err != nil {
+			return index, err
+		}
 		return v.make(f.Name, dir, v.makeMenu)
+	}
+	return v.file(f)
+}
+
+// index answers a directory with the file that the Format wants for it, nil if it has
+// none.
+func (v *visit) index(name string, dir bool) (*Value, error) {
+	if v.Format.Index == "" || !dir {
+		return nil, nil
+	}
+	f, err := v.View.Lookup(selector.Join(name, v.Format.Index))
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case f.Info.IsDir():
+		return nil, f.Close()
 	}
 	return v.file(f)
 }

@@ -57,8 +57,9 @@ type Request struct {
 	TLS        bool
 	ServerName string
 
-	// Raw is the request of a Protocol, as it was sent; "" for Gopher.
-	Raw string
+	// Protocol is the name of the Protocol of a request, and Raw the request as it was
+	// sent. Both are "" for Gopher.
+	Protocol, Raw string
 
 	ctx context.Context
 }

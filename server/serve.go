@@ -98,7 +98,7 @@ func (r *run) serve(c *conn) {
 
 func (r *run) gopher(c *conn, w *reply, req *Request, line []byte) (err error) {
 	if r.proto != nil {
-		req.Raw = string(line)
+		req.Protocol, req.Raw = r.proto.Name, string(line)
 	} else if req.RequestLine, err = selector.Parse(line); err != nil {
 		return &Error{Kind: BadRequest, Err: err}
 	}

@@ -26,7 +26,7 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 	d.srv, d.hosts = d.conf.server, all
 	d.srv.Handler = all
 	if len(d.conf.hosts) == 1 {
-		d.srv.Handler = all.first.handler
+		d.srv.Handler = all.first.front
 	}
 	if d.conf.http != "off" {
 		browsers := &web.HTTPServer{Log: d.log, Site: all.browsed}
@@ -71,16 +71,13 @@ func (c *Settings) newHosts() (*hosts, error) {
 // ServeGopher hands the request on.
 func (h *hosts) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	to := h.of(r)
-	return to.handler.ServeGopher(w, to.own(r))
+	return to.front.ServeGopher(w, to.own(r))
 }
 
-// Quick asks the handler for the request, if it is Quick, too.
+// Quick hands on a request that may be answered from memory.
 func (h *hosts) Quick(r *server.Request) (server.Answer, bool) {
 	to := h.of(r)
-	if quick, ok := to.handler.(server.Quick); ok {
-		return quick.Quick(to.own(r))
-	}
-	return server.Answer{}, false
+	return to.front.Quick(to.own(r))
 }
 
 // of returns the host that a request is for.

@@ -29,7 +29,6 @@ type virtualHost struct {
 
 	tree     *site.Site
 	front    *gopher.Front     // the tree, its programs, feeds and search
-	handler  server.Handler    // front, behind enforcer
 	enforcer *enforce.Enforcer // nil: robots are not held to anything
 	web      http.Handler      // for browsers
 }
@@ -85,10 +84,9 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	if len(d.conf.hosts) > 1 {
 		h.front.Host.Hosts = d.hostItems
 	}
-	h.handler = h.front
 	if d.conf.enforce != enforce.Off {
-		h.enforcer = &enforce.Enforcer{Mode: d.conf.enforce, Spare: d.conf.spare, Site: h.tree, Next: h.handler}
-		h.handler = h.enforcer
+		h.enforcer = &enforce.Enforcer{Mode: d.conf.enforce, Spare: d.conf.spare, Site: h.tree}
+		h.front.Host.Admission = h.enforcer
 	}
 	h.web = d.pages(h, searches)
 	return nil

@@ -2,10 +2,8 @@ package smallnet
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -69,6 +67,11 @@ var siteFormat = &answer.Format{Draw: func(q *answer.Asked, _ *answer.Value) ([]
 	var b bytes.Buffer
 	line(&b, q.Title(".", true))
 	line(&b, gopherURL(q.Request, "/"))
+	if q.Host.Hosts != nil {
+		for _, it := range q.Host.Hosts() {
+			line(&b, selector.URL{Host: it.Host, Port: q.Request.Port}.String())
+		}
+	}
 	if q.View.HasUsers() {
 		n := len(q.View.Users())
 		line(&b, fmt.Sprintf("%d users have a place here.", n))
@@ -90,8 +93,8 @@ var userFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]
 			line(&b, strings.TrimRight(oneLine(l), " "))
 		}
 	}
-	for _, t := range datedTexts(q, name) {
-		line(&b, t.day.Format(time.DateOnly)+" "+q.Title(t.name, false))
+	for _, t := range newestTexts(q, name) {
+		line(&b, t.Day.Format(time.DateOnly)+" "+q.Title(t.Name, false))
 	}
 	line(&b, gopherURL(q.Request, a.Selector))
 	return b.Bytes(), nil
@@ -104,33 +107,16 @@ func gopherURL(r *server.Request, sel string) string {
 	return selector.URL{Host: r.Host, Port: r.Port, Type: menu.TypeMenu, Selector: strings.TrimSuffix(sel, "/") + "/"}.String()
 }
 
-type dated struct {
-	name string
-	day  time.Time
-}
-
-// datedTexts returns the newest dated texts of a tree: of its directory, and of those
+// newestTexts returns the newest dated texts of a tree: of its directory, and of those
 // right below it.
-func datedTexts(q *answer.Asked, dir string) (list []dated) {
-	var look func(dir string, below bool)
-	look = func(dir string, below bool) {
-		entries, err := q.View.ReadDir(dir)
-		if err != nil {
-			return // not for readers, or it does not answer
-		}
-		for _, e := range entries {
-			name := selector.Join(dir, e.Name())
-			day, ok := answer.Day(e.Name())
-			switch typ, known := menu.TypeOf(e.Name()); {
-			case e.IsDir() && below:
-				look(name, false)
-			case e.IsDir() || !ok || known && typ != menu.TypeText:
-			default:
-				list = append(list, dated{name, day})
-			}
+func newestTexts(q *answer.Asked, dir string) []answer.DatedText {
+	list, _ := answer.DatedTexts(q.View, dir) // without those that cannot be read
+	below, _ := q.View.ReadDir(dir)
+	for _, e := range below {
+		if e.IsDir() {
+			more, _ := answer.DatedTexts(q.View, selector.Join(dir, e.Name()))
+			list = append(list, more...)
 		}
 	}
-	look(dir, true)
-	slices.SortFunc(list, func(a, b dated) int { return cmp.Or(b.day.Compare(a.day), strings.Compare(b.name, a.name)) })
-	return list[:min(len(list), newest)]
+	return answer.Newest(list, newest)
 }

@@ -48,7 +48,14 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	case answer.Question:
 		return send(w, "10 "+oneLine(a.Prompt), nil)
 	case answer.Moved:
-		return send(w, "31 "+escapePath(a.Selector), nil)
+		to := escapePath(a.Selector)
+		if query != "" {
+			to += "?" + strings.ReplaceAll(url.QueryEscape(query), "+", "%20")
+		}
+		if len(to) > maxURL {
+			return badRequest("The URL has more than 1024 bytes, escaped")
+		}
+		return send(w, "31 "+to, nil)
 	case answer.Leaving:
 		return send(w, "30 "+oneLine(a.URL), nil)
 	case answer.Menu:

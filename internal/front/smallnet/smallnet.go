@@ -44,18 +44,21 @@ func (f *Protocols) ask(r *server.Request, host, sel, query string, form *answer
 	if !ok {
 		return nil, errOtherHost
 	}
-	if form.Strict && strings.HasSuffix(sel, "/") {
-		index := *own
-		index.Selector = sel + "index.gmi"
-		if a, err := h.Ask(&index, form); err == nil && a.Class == answer.File {
-			return a, nil
-		} else if err == nil {
-			a.Close()
-		} else if server.KindOf(err) != server.NotFound {
-			return nil, err
+	if rest, ok := asksProgram(sel); ok && form == geminiFormat && h.Programs(rest) && h.ItemType(own) == 0 {
+		if query == "" {
+			return &answer.Value{Class: answer.Question, Selector: sel, Prompt: "What shall the program get?"}, nil
 		}
+		return &answer.Value{Class: answer.Moved, Selector: rest}, nil
 	}
 	return h.Ask(own, form)
+}
+
+// asksProgram returns the selector of a program that a Gemini client reaches by way of a
+// question: /7/cgi-bin/x asks, and leads to /cgi-bin/x?answer. The program itself cannot
+// ask first, since it answers without words, too.
+func asksProgram(sel string) (program string, ok bool) {
+	rest, ok := strings.CutPrefix(sel, "/7/")
+	return "/" + rest, ok
 }
 
 // errOtherHost is the error of a request for a host that is not on this server.
@@ -112,7 +115,7 @@ const gemtextType = "text/gemini; charset=utf-8"
 // gemtext is the format of Gemini and Spartan, which differ in how they link a
 // question.
 func gemtext(question string) *answer.Format {
-	return &answer.Format{Strict: true, Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
+	return &answer.Format{Strict: true, Index: "index.gmi", Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
 		var b bytes.Buffer
 		title := title(q, a)
 		if title != "" {
@@ -169,6 +172,8 @@ func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question, t
 		fence(false)
 		t := q.Target(it)
 		switch {
+		case t.Path != "" && t.Asks && question == "=>" && q.Host.Programs(t.Path):
+			b.WriteString("=> " + escapePath("/7"+t.Path))
 		case t.Path != "" && t.Asks:
 			b.WriteString(question + " " + escapePath(t.Path))
 		case t.Path != "":

@@ -32,6 +32,7 @@ var tree = map[string]string{
 	"secret/.robots":          "Disallow: /\n",
 	"secret/x.txt":            "not for robots\n",
 	".hidden":                 "hidden\n",
+	"afar/gophermap":          "7Book\t/prog/book x\n",
 	"run.cgi":                 "#!/bin/sh\n",
 	"~ann/gophermap":          "!Ann's place\n",
 	"~ann/plan.txt":           "To sleep\x1b[2J.\n",
@@ -51,6 +52,15 @@ func (question) Answer(q *answer.Asked) (*answer.Value, error) {
 	return a, nil
 }
 
+// program answers everything below /prog with the words that it gets.
+type program struct{}
+
+func (program) Answers(sel string) bool { return strings.HasPrefix(sel, "/prog/") }
+
+func (program) Answer(q *answer.Asked) (*answer.Value, error) {
+	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Type: menu.TypeText, Body: []byte("got " + q.Request.Query)}, nil
+}
+
 // start serves the tree with a protocol, and returns a function that sends a request.
 func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(request string) string {
 	t.Helper()
@@ -65,7 +75,8 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &answer.Host{Site: s, Beside: []answer.Source{&feed.Feeds{}, question{}}, Cache: answer.NewCache(1 << 20)}
+	h := &answer.Host{Site: s, Before: []answer.Source{program{}}, Beside: []answer.Source{&feed.Feeds{}, question{}}, Cache: answer.NewCache(1 << 20)}
+	h.Hosts = func() []menu.Item { return []menu.Item{{Type: menu.TypeMenu, Label: "other", Host: "other.example"}} }
 	front := &Protocols{Hosts: func(r *server.Request, name string) (*answer.Host, *server.Request, bool) {
 		own := *r
 		own.Host, own.Port = "here.example", 70
@@ -126,34 +137,41 @@ const gemtextHead = "20 text/gemini; charset=utf-8\r\n"
 func TestGemini(t *testing.T) {
 	ask := start(t, (*Protocols).Gemini)
 	for request, want := range map[string]string{
-		"gemini://here.example/":                             gemtextHead + root("=>"),
-		"gemini://here.example":                              gemtextHead + root("=>"),
-		"gemini://here.example/about.txt":                    "20 text/plain; charset=utf-8\r\nCafé\n",
-		"gemini://here.example/notes":                        "31 /notes/\r\n",
-		"gemini://here.example/notes/":                       gemtextHead + "# Notes\n\n=> /notes/2026-03-04-b.txt 2026-03-04-b.txt\n=> /notes/2026-01-02-a.txt 2026-01-02-a.txt\n",
-		"gemini://here.example/capsule/":                     gemtextHead + "# A capsule\n",
-		"gemini://here.example/capsule/page.gmi":             gemtextHead + "=> index.gmi\n",
-		"gemini://here.example/pic.png":                      "20 image/png\r\n\x89PNG",
-		"gemini://here.example/a%20b%25.txt":                 "20 text/plain; charset=utf-8\r\nodd name\n",
-		"gemini://here.example/secret/x.txt":                 "20 text/plain; charset=utf-8\r\nnot for robots\n",
-		"gemini://here.example/ask":                          "10 What for?\r\n",
-		"gemini://here.example/ask?two%20words":              gemtextHead + "asked for two words\n",
-		"gemini://here.example/URL:https://a.test/":          "30 https://a.test/\r\n",
-		"gemini://here.example/nope":                         "51 Not found\r\n",
-		"gemini://here.example/.hidden":                      "51 Not found\r\n",
-		"gemini://here.example/run.cgi":                      "51 Not found\r\n",
-		"gemini://here.example/../../etc/passwd":             "51 Not found\r\n",
-		"gemini://here.example/%0d%0a20":                     "59 Bad path\r\n",
-		"gemini://elsewhere.example/":                        "53 No such host here\r\n",
-		"gemini://here.example:7/":                           "53 No such host here\r\n",
-		"https://here.example/":                              "53 No such host here\r\n",
-		"gemini://ann@here.example/":                         "59 The URL has a user or a fragment\r\n",
-		"gemini://here.example/#top":                         "59 The URL has a user or a fragment\r\n",
-		"/":                                                  "59 The request is no absolute URL\r\n",
-		"gemini:opaque":                                      "59 The request is no absolute URL\r\n",
-		"gemini://here.example/\xff":                         "59 The URL has characters that must be escaped\r\n",
-		"":                                                   "59 The request is no absolute URL\r\n",
-		"gemini://here.example/" + strings.Repeat("a", 1003): "59 The URL has more than 1024 bytes\r\n",
+		"gemini://here.example/":                                   gemtextHead + root("=>"),
+		"gemini://here.example":                                    gemtextHead + root("=>"),
+		"gemini://here.example/about.txt":                          "20 text/plain; charset=utf-8\r\nCafé\n",
+		"gemini://here.example/notes":                              "31 /notes/\r\n",
+		"gemini://here.example/notes/":                             gemtextHead + "# Notes\n\n=> /notes/2026-03-04-b.txt 2026-03-04-b.txt\n=> /notes/2026-01-02-a.txt 2026-01-02-a.txt\n",
+		"gemini://here.example/capsule/":                           gemtextHead + "# A capsule\n",
+		"gemini://here.example/capsule/page.gmi":                   gemtextHead + "=> index.gmi\n",
+		"gemini://here.example/pic.png":                            "20 image/png\r\n\x89PNG",
+		"gemini://here.example/a%20b%25.txt":                       "20 text/plain; charset=utf-8\r\nodd name\n",
+		"gemini://here.example/secret/x.txt":                       "20 text/plain; charset=utf-8\r\nnot for robots\n",
+		"gemini://here.example/ask":                                "10 What for?\r\n",
+		"gemini://here.example/ask?two%20words":                    gemtextHead + "asked for two words\n",
+		"gemini://here.example/afar/":                              gemtextHead + "# afar\n\n=> /7/prog/book%20x Book\n",
+		"gemini://here.example/7/prog/book%20x":                    "10 What shall the program get?\r\n",
+		"gemini://here.example/7/prog/book%20x?a%20b":              "31 /prog/book%20x?a%20b\r\n",
+		"gemini://here.example/notes?\"+":                          "31 /notes/?%22%2B\r\n",
+		"gemini://here.example/prog/book%20x?a%20b":                "20 text/plain; charset=utf-8\r\ngot a b",
+		"gemini://here.example/7/about.txt":                        "51 Not found\r\n",
+		"gemini://here.example/notes?" + strings.Repeat("\"", 980): "59 The URL has more than 1024 bytes, escaped\r\n",
+		"gemini://here.example/URL:https://a.test/":                "30 https://a.test/\r\n",
+		"gemini://here.example/nope":                               "51 Not found\r\n",
+		"gemini://here.example/.hidden":                            "51 Not found\r\n",
+		"gemini://here.example/run.cgi":                            "51 Not found\r\n",
+		"gemini://here.example/../../etc/passwd":                   "51 Not found\r\n",
+		"gemini://here.example/%0d%0a20":                           "59 Bad path\r\n",
+		"gemini://elsewhere.example/":                              "53 No such host here\r\n",
+		"gemini://here.example:7/":                                 "53 No such host here\r\n",
+		"https://here.example/":                                    "53 No such host here\r\n",
+		"gemini://ann@here.example/":                               "59 The URL has a user or a fragment\r\n",
+		"gemini://here.example/#top":                               "59 The URL has a user or a fragment\r\n",
+		"/":                                                        "59 The request is no absolute URL\r\n",
+		"gemini:opaque":                                            "59 The request is no absolute URL\r\n",
+		"gemini://here.example/\xff":                               "59 The URL has characters that must be escaped\r\n",
+		"":                                                         "59 The request is no absolute URL\r\n",
+		"gemini://here.example/" + strings.Repeat("a", 1003):       "59 The URL has more than 1024 bytes\r\n",
 	} {
 		if got := ask(request + "\r\n"); got != want {
 			t.Errorf("%.60q:\n%q, want\n%q", request, got, want)
@@ -173,18 +191,20 @@ func TestGemini(t *testing.T) {
 func TestSpartan(t *testing.T) {
 	ask := start(t, (*Protocols).Spartan)
 	for request, want := range map[string]string{
-		"here.example / 0\r\n":                "2 text/gemini; charset=utf-8\r\n" + root("=:"),
-		"here.example:300 /about.txt 0\r\n":   "2 text/plain; charset=utf-8\r\nCafé\n",
-		"here.example /notes 0\r\n":           "3 /notes/\r\n",
-		"here.example /ask 0\r\n":             "2 text/gemini; charset=utf-8\r\n=: /ask What for?\n",
-		"here.example /ask 5\r\nw\x00\trd":    "2 text/gemini; charset=utf-8\r\nasked for w rd\n",
-		"here.example /nope 0\r\n":            "4 Not found\r\n",
-		"elsewhere.example / 0\r\n":           "4 No such host here\r\n",
-		"here.example / 1025\r\n":             "4 The block has more than 1024 bytes\r\n",
-		"here.example / -1\r\n":               "4 The length is no number\r\n",
-		"here.example /\r\n":                  "4 The request is not HOST PATH LENGTH\r\n",
-		"here.example / 0\n":                  "4 The request is not HOST PATH LENGTH\r\n",
-		"here.example /robots.txt 0\r\nrest!": "",
+		"here.example / 0\r\n":                 "2 text/gemini; charset=utf-8\r\n" + root("=:"),
+		"here.example:300 /about.txt 0\r\n":    "2 text/plain; charset=utf-8\r\nCafé\n",
+		"here.example /notes 0\r\n":            "3 /notes/\r\n",
+		"here.example /ask 0\r\n":              "2 text/gemini; charset=utf-8\r\n=: /ask What for?\n",
+		"here.example /afar/ 0\r\n":            "2 text/gemini; charset=utf-8\r\n# afar\n\n=: /prog/book%20x Book\n",
+		"here.example /prog/book%20x 3\r\na b": "2 text/plain; charset=utf-8\r\ngot a b",
+		"here.example /ask 5\r\nw\x00\trd":     "2 text/gemini; charset=utf-8\r\nasked for w rd\n",
+		"here.example /nope 0\r\n":             "4 Not found\r\n",
+		"elsewhere.example / 0\r\n":            "4 No such host here\r\n",
+		"here.example / 1025\r\n":              "4 The block has more than 1024 bytes\r\n",
+		"here.example / -1\r\n":                "4 The length is no number\r\n",
+		"here.example /\r\n":                   "4 The request is not HOST PATH LENGTH\r\n",
+		"here.example / 0\n":                   "4 The request is not HOST PATH LENGTH\r\n",
+		"here.example /robots.txt 0\r\nrest!":  "",
 	} {
 		if got := ask(request); got != want && !(want == "" && strings.Contains(got, "Disallow: /secret/")) {
 			t.Errorf("%q:\n%q, want\n%q", request, got, want)
@@ -216,8 +236,8 @@ func TestFinger(t *testing.T) {
 	ask := start(t, (*Protocols).Finger)
 	ann := "Ann's place\r\nTo sleep[2J.\r\n2026-05-05 Spring\r\ngopher://here.example/1/~ann/\r\n"
 	for request, want := range map[string]string{
-		"\r\n":                 "The hole\r\ngopher://here.example/1/\r\n",
-		"/W\r\n":               "The hole\r\ngopher://here.example/1/\r\n",
+		"\r\n":                 "The hole\r\ngopher://here.example/1/\r\ngopher://other.example/\r\n",
+		"/W\r\n":               "The hole\r\ngopher://here.example/1/\r\ngopher://other.example/\r\n",
 		"ann\r\n":              ann,
 		"/W ann\n":             ann,
 		"bob\r\n":              "no such user\r\n",

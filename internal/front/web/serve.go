@@ -265,6 +265,8 @@ func failed(w *recorder, err error) {
 		status = http.StatusNotFound
 	case server.BadRequest:
 		status = http.StatusBadRequest
+	case server.Forbidden:
+		status = http.StatusForbidden
 	case server.TooMany:
 		status = http.StatusTooManyRequests
 	case server.Busy:

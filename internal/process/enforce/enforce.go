@@ -67,12 +67,10 @@ const (
 	maxWait    = 30 * time.Second // the longest that a request is made to wait; more is refused
 )
 
-// An Enforcer is a Handler in front of a site's handler. Its fields must be set before
-// it is used.
+// An Enforcer is the answer.Admission of a site. Its fields must be set before it is used.
 type Enforcer struct {
 	Mode Mode
 	Site *site.Site
-	Next server.Handler
 
 	// Spare lists addresses that are never limited, such as public proxies: many people
 	// share one, and a robot may be among them.
@@ -112,51 +110,45 @@ type orders struct {
 	hours []readers.Window
 }
 
-// ServeGopher answers a request, unless a robot should not have sent it.
-func (e *Enforcer) ServeGopher(w server.ResponseWriter, r *server.Request) error {
+// Admit makes a request wait or refuses it if a robot should not have sent it.
+func (e *Enforcer) Admit(r *server.Request) error {
 	from := block(r.Remote.Addr())
 	if answer.IsRobots(r.Selector) {
-		err := e.Next.ServeGopher(w, r)
-		if err == nil {
+		if _, err := e.Site.Snapshot(r.Context()); err == nil {
 			e.fetched(from)
 		}
-		return err
+		return nil
 	}
-	if wait, why := e.judge(from, r.Selector); why != "" {
-		e.worst.Add(from)
-		if e.Mode == Refuse || !e.hold(r.Context(), wait) {
-			e.refused.Add(1)
-			return &server.Error{Kind: server.Forbidden, Err: fmt.Errorf("a robot asks %s", why)}
-		}
-		e.slowed.Add(1)
+	wait, why := e.judge(from, r.Selector)
+	if why == "" {
+		return nil
 	}
-	return e.Next.ServeGopher(w, r)
+	e.worst.Add(from)
+	if e.Mode == Refuse || !e.hold(r.Context(), wait) {
+		e.refused.Add(1)
+		return &server.Error{Kind: server.Forbidden, Err: fmt.Errorf("a robot asks %s", why)}
+	}
+	e.slowed.Add(1)
+	return nil
 }
 
-// Quick answers from memory any client that is no known robot.
-func (e *Enforcer) Quick(r *server.Request) (server.Answer, bool) {
-	quick, ok := e.Next.(server.Quick)
-	if !ok {
-		return server.Answer{}, false
-	}
+// AdmitNow admits any client that is no known robot.
+func (e *Enforcer) AdmitNow(r *server.Request) bool {
 	from := block(r.Remote.Addr())
 	if answer.IsRobots(r.Selector) {
-		a, ok := quick.Quick(r)
-		if ok {
-			e.fetched(from)
+		if e.Site.Now() == nil {
+			return false
 		}
-		return a, ok
+		e.fetched(from)
+		return true
 	}
 	e.mu.Lock()
-	_, known := e.known[from]
-	if !known {
-		e.read(from, r.Selector)
+	defer e.mu.Unlock()
+	if e.known[from] != nil {
+		return false
 	}
-	e.mu.Unlock()
-	if known {
-		return server.Answer{}, false
-	}
-	return quick.Quick(r)
+	e.read(from, r.Selector)
+	return true
 }
 
 // block returns the address that stands for a client: of IPv6 by /48.

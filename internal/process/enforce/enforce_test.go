@@ -30,11 +30,12 @@ func (r *reply) WriteItem(it menu.Item) error {
 	return err
 }
 
-// world is a site, an Enforcer before it, and a clock.
+// world is a site, its Enforcer, and a clock.
 type world struct {
 	*Enforcer
-	t   *testing.T
-	now time.Time
+	front *gopher.Front
+	t     *testing.T
+	now   time.Time
 }
 
 func newWorld(t *testing.T, mode Mode, rules string) *world {
@@ -61,7 +62,8 @@ func newWorld(t *testing.T, mode Mode, rules string) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
-	w.Enforcer = &Enforcer{Mode: mode, Site: s, Next: &gopher.Front{Host: &answer.Host{Site: s, Cache: answer.NewCache(1 << 20)}}, now: func() time.Time { return w.now }}
+	w.Enforcer = &Enforcer{Mode: mode, Site: s, now: func() time.Time { return w.now }}
+	w.front = &gopher.Front{Host: &answer.Host{Site: s, Cache: answer.NewCache(1 << 20), Admission: w.Enforcer}}
 	return w
 }
 
@@ -69,11 +71,11 @@ func newWorld(t *testing.T, mode Mode, rules string) *world {
 func (w *world) ask(from, sel string) string {
 	w.t.Helper()
 	req := &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "h", Port: 70, Remote: netip.AddrPortFrom(netip.MustParseAddr(from), 1)}
-	if a, ok := w.Quick(req); ok {
+	if a, ok := w.front.Quick(req); ok {
 		return string(a.Body)
 	}
 	var r reply
-	if err := w.ServeGopher(&r, req); err != nil {
+	if err := w.front.ServeGopher(&r, req); err != nil {
 		return server.KindOf(err).String()
 	}
 	return r.String()

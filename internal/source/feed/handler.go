@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,9 +49,6 @@ func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range list {
-		list[i].Title = q.Title(list[i].name, false)
-	}
 	f := h.feed(q, dir, list)
 	return &answer.Value{Class: answer.File, Selector: selector.Canonical(name, false), Type: menu.TypeText, Media: MediaType, Body: f.Append(nil), Keep: true}, nil
 }
@@ -71,7 +67,7 @@ func Exists(ctx context.Context, s *site.Site, sel string) bool {
 }
 
 // texts returns the texts of the feed of a directory; ErrDeclined if there are none.
-func texts(s *site.Site, v *site.View, dir string) ([]datedText, error) {
+func texts(s *site.Site, v *site.View, dir string) ([]answer.DatedText, error) {
 	snap, err := s.Snapshot(v.Context())
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the first scan: %w", err)
@@ -85,53 +81,29 @@ func texts(s *site.Site, v *site.View, dir string) ([]datedText, error) {
 	return list, err
 }
 
-// datedText is a dated text.
-type datedText struct {
-	name string // below the root
-	Entry
-}
-
 // dated returns the newest dated texts of a directory that robots may have, the
 // newest first.
-func dated(v *site.View, dir string, allowed func(string) bool) ([]datedText, error) {
+func dated(v *site.View, dir string, allowed func(string) bool) ([]answer.DatedText, error) {
 	if f, err := v.Lookup(dir); err != nil {
 		return nil, err
 	} else if isDir := f.Info.IsDir(); f.Close() != nil || !isDir {
 		return nil, fs.ErrNotExist
 	}
-	entries, err := v.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var list []datedText
-	for _, e := range entries {
-		day, ok := answer.Day(e.Name())
-		if typ, known := menu.TypeOf(e.Name()); !ok || e.IsDir() || known && typ != menu.TypeText {
-			continue
-		}
-		if name := selector.Join(dir, e.Name()); allowed(name) {
-			list = append(list, datedText{name: name, Entry: Entry{Date: day}})
-		}
-	}
-	slices.SortFunc(list, func(a, b datedText) int {
-		return cmp.Or(b.Date.Compare(a.Date), strings.Compare(b.name, a.name))
-	})
-	return list[:min(len(list), maxEntries)], nil
+	list, err := answer.DatedTexts(v, dir)
+	list = slices.DeleteFunc(list, func(t answer.DatedText) bool { return !allowed(t.Name) })
+	return answer.Newest(list, maxEntries), err
 }
 
 // feed puts the feed of a directory together.
-func (h *Feeds) feed(q *answer.Asked, dir string, list []datedText) *Feed {
+func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *Feed {
 	r := q.Request
 	sel := selector.Canonical(dir, true)
 	home := h.url(r, menu.TypeMenu, sel)
 	f := &Feed{ID: home, Title: q.Title(dir, true), Author: r.Host, Links: h.links(r, menu.TypeMenu, sel)}
 	f.Links = append(f.Links, Ref{"self", "application/atom+xml", h.url(r, menu.TypeText, sel+Name)})
 	for _, t := range list {
-		e := t.Entry
-		one := selector.Canonical(t.name, false)
-		e.ID = h.url(r, menu.TypeText, one)
-		e.Links = h.links(r, menu.TypeText, one)
-		f.Entries = append(f.Entries, e)
+		one := selector.Canonical(t.Name, false)
+		f.Entries = append(f.Entries, Entry{ID: h.url(r, menu.TypeText, one), Title: q.Title(t.Name, false), Date: t.Day, Links: h.links(r, menu.TypeText, one)})
 	}
 	return f
 }

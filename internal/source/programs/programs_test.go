@@ -73,6 +73,10 @@ func respond(conn net.Conn, done <-chan struct{}) {
 		return
 	case strings.HasSuffix(env["PATH_INFO"], "/hang"):
 		<-done
+	case strings.HasSuffix(env["PATH_INFO"], "/url"):
+		_ = send(6, fmt.Appendf(nil, "%s|%s|%s|%s|%s|%s", env["SERVER_PROTOCOL"], env["SERVER_PORT"], env["GEMINI_URL"], env["QUERY_STRING"], env["SEARCHREQUEST"], env["GOPHERS"]))
+		_ = send(3, make([]byte, 8))
+		return
 	case strings.HasSuffix(env["PATH_INFO"], "/flood"):
 		for send(6, bytes.Repeat([]byte("x"), 1<<15)) == nil {
 		}
@@ -276,5 +280,26 @@ func TestPlaces(t *testing.T) {
 	a.Close()
 	if n := h.ahead.Load(); n > maxAllAhead {
 		t.Errorf("%d bytes are held", n)
+	}
+}
+
+// Programs learn by which protocol they were asked, and Gemini's URL.
+func TestProtocolOfRequest(t *testing.T) {
+	h := handler(t)
+	local := netip.MustParseAddrPort("192.0.2.1:1965")
+	for _, test := range []struct {
+		r    server.Request
+		want string
+	}{
+		{server.Request{}, "gopher|70||a b|a b|"},
+		{server.Request{TLS: true}, "gophers|70||a b|a b|on"},
+		{server.Request{TLS: true, Protocol: "gemini", Raw: "gemini://h/app/url?a%20b\r\n"}, "gemini|1965|gemini://h/app/url?a%20b|a%20b|a b|"},
+		{server.Request{Protocol: "spartan", Raw: "h /app/url 3\r\na b"}, "spartan|1965||a b|a b|"},
+	} {
+		test.r.RequestLine, test.r.Host, test.r.Port, test.r.Local = selector.RequestLine{Selector: "/app/url", Query: "a b"}, "h", 70, local
+		var w recorder
+		if err := (&gopher.Front{Host: h.host}).ServeGopher(&w, &test.r); err != nil || w.String() != test.want {
+			t.Errorf("%q: %q, %v, want %q", test.r.Raw, w.String(), err, test.want)
+		}
 	}
 }

@@ -34,9 +34,18 @@ func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string
 	if search == "" {
 		search = query
 	}
-	protocol := "gopher"
-	if r.TLS {
-		protocol = "gophers"
+	protocol, port := r.Protocol, int(r.Local.Port())
+	switch {
+	case protocol != "":
+	case r.TLS:
+		protocol, port = "gophers", r.Port
+	default:
+		protocol, port = "gopher", r.Port
+	}
+	address := ""
+	if protocol == "gemini" {
+		address = strings.TrimSpace(r.Raw)
+		_, query, _ = strings.Cut(address, "?")
 	}
 	remote := ""
 	if r.Remote.IsValid() {
@@ -48,7 +57,7 @@ func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string
 		{"SERVER_SOFTWARE", h.Software},
 		{"SERVER_PROTOCOL", protocol},
 		{"SERVER_NAME", r.Host},
-		{"SERVER_PORT", strconv.Itoa(r.Port)},
+		{"SERVER_PORT", strconv.Itoa(port)},
 		{"REMOTE_ADDR", remote},
 		{"REMOTE_HOST", remote},
 		{"DOCUMENT_ROOT", v.Path(".")},
@@ -74,7 +83,10 @@ func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string
 	if s.info != "" {
 		p = append(p, [2]string{"PATH_TRANSLATED", filepath.Join(v.Path("."), s.info)})
 	}
-	if r.TLS {
+	switch {
+	case address != "":
+		p = append(p, [2]string{"GEMINI_URL", address})
+	case r.TLS:
 		p = append(p, [2]string{"GOPHERS", "on"}, [2]string{"HTTPS", "on"})
 	}
 	return p
