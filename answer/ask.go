@@ -36,7 +36,7 @@ func (h *Host) Quick(r *server.Request, f *Format) (a server.Answer, ok bool) {
 		}
 		return server.Answer{Body: snap.Robots}, true
 	}
-	if len(h.Before) > 0 && h.Programs(r.Selector) {
+	if _, leaves := urlTarget(r.Selector); leaves || len(h.Before) > 0 && h.Programs(r.Selector) {
 		return a, false
 	}
 	h.open()

@@ -13,26 +13,26 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// find opens the file or directory of a selector. A selector with escapes that names
-// nothing is tried decoded, once.
+// find opens the file or directory of a selector. A selector that names nothing is tried
+// in its other forms.
 func (v *visit) find(sel string) (*site.Resource, error) {
 	f, err := v.lookup(sel)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	plain, escaped := selector.Unescape(sel)
-	if !escaped {
-		return nil, err
+	for _, form := range selector.Forms(sel) {
+		f, formErr := v.lookup(form)
+		switch {
+		case formErr != nil:
+			err = fmt.Errorf("%w; as %q: %w", err, form, formErr)
+		case v.Host.closed(f.Name, f.Info.IsDir(), sel):
+			_ = f.Close()
+			return nil, v.pointTo(f)
+		default:
+			return f, nil
+		}
 	}
-	f, plainErr := v.lookup(plain)
-	if plainErr != nil {
-		return nil, fmt.Errorf("%w; decoded: %w", err, plainErr)
-	}
-	if v.Host.closed(f.Name, f.Info.IsDir(), sel) {
-		_ = f.Close()
-		return nil, v.pointTo(f)
-	}
-	return f, nil
+	return nil, err
 }
 
 // lookup opens the file or directory that a selector names literally.

@@ -95,9 +95,9 @@ func (v *visit) keep(a *Value) {
 }
 
 // judged reports whether the reply to a spelling depends on the policy: one with
-// escapes, one without a slash before it, or a directory's without the one after it.
+// other forms, one without a slash before it, or a directory's without the one after it.
 func judged(sel string, dir bool) bool {
-	return selector.IsEscaped(sel) || !strings.HasPrefix(sel, "/") || dir && !strings.HasSuffix(sel, "/")
+	return !selector.IsPlain(sel) || !strings.HasPrefix(sel, "/") || dir && !strings.HasSuffix(sel, "/")
 }
 
 // keepMissing keeps the reply to a selector that names nothing.

@@ -124,7 +124,7 @@ func (m *making) readNames(dir string) ([]listed, error) {
 		}
 	}
 	if bad > 0 {
-		m.report(CodeName, dir, 0, diag.Count(bad, "name", "names")+" not listed: no client can ask for control characters, bytes that are not UTF-8, or more than 255 bytes")
+		m.report(CodeName, dir, 0, diag.Count(bad, "name", "names")+" not listed: control characters, bytes that are not UTF-8 (such a file is sent to clients that name it by its bytes), or more than 255 bytes")
 	}
 	return names, nil
 }

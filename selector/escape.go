@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -27,6 +28,38 @@ func Unescape(sel string) (plain string, ok bool) {
 		return "", false
 	}
 	return plain, true
+}
+
+// Forms returns the other forms in which a selector that names nothing is tried: without
+// the empty elements and the elements "." of old links ("//a", "/a/./b"), and decoded,
+// once. [Path] says which of them name a file.
+func Forms(sel string) (list []string) {
+	if folded := fold(sel); folded != sel {
+		list, sel = append(list, folded), folded
+	}
+	if plain, escaped := Unescape(sel); escaped {
+		list = append(list, plain)
+	}
+	return list
+}
+
+// IsPlain reports whether a selector has no other forms, whatever it names.
+func IsPlain(sel string) bool { return !IsEscaped(sel) && fold(sel) == sel }
+
+// fold removes empty elements and elements "."; a slash at either end stays.
+func fold(sel string) string {
+	if !strings.Contains(sel, "//") && !strings.Contains(sel, "/./") && !strings.HasPrefix(sel, "./") && !strings.HasSuffix(sel, "/.") {
+		return sel
+	}
+	elems := slices.DeleteFunc(strings.Split(sel, "/"), func(elem string) bool { return elem == "" || elem == "." })
+	folded := strings.Join(elems, "/")
+	if strings.HasPrefix(sel, "/") {
+		folded = "/" + folded
+	}
+	if len(elems) > 0 && (strings.HasSuffix(sel, "/") || strings.HasSuffix(sel, "/.")) {
+		folded += "/"
+	}
+	return folded
 }
 
 // unescape decodes percent escapes, and octal ones if they are wanted.

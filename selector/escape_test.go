@@ -24,6 +24,23 @@ func TestUnescape(t *testing.T) {
 	}
 }
 
+// Old links have elements that say nothing; no form leads out, or to what is hidden.
+func TestForms(t *testing.T) {
+	for sel, want := range map[string]string{
+		"": "", "/": "", "/a/b/": "", "a.b/.c": "", "//": "/", "///": "/", "/.": "/", ".": "", "./": "", "/./": "/", "./a": "a", "//a": "/a", "a//b": "a/b", "/a/./b": "/a/b",
+		"/a/.": "/a/", "/a//": "/a/", "/a/././/b/": "/a/b/", "//a%20b": "/a%20b /a b", "/a%20b": "/a b", "/../a": "", "/.//../a": "/../a", "/./.git": "/.git", "/a/.../b": "",
+		"/%2e/a": "/./a", "%2F/a": "//a",
+	} {
+		forms := selector.Forms(sel)
+		if got := strings.Join(forms, " "); got != want {
+			t.Errorf("Forms(%q) = %q, want %q", sel, got, want)
+		}
+		if selector.IsPlain(sel) && len(forms) > 0 {
+			t.Errorf("%q is called plain", sel)
+		}
+	}
+}
+
 func TestAbuseEncodedDots(t *testing.T) {
 	for _, in := range []string{"%2e%2e/", "%2e%2e/etc/passwd", "/%2egit/config", "%2frobots%2f%2f", "..%5c", "#056#056#057", "/%2e#147it/config"} {
 		plain, ok := selector.Unescape(in)

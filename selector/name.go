@@ -44,8 +44,9 @@ func (e *RefusedError) Error() string { return "refused: " + string(e.Reason) }
 //
 // It returns a [*RefusedError] for a selector longer than [MaxRequest], with an empty
 // element ("//"), or with one that is not [Askable]: "." and "..", hidden ones
-// ("....//" too), control characters, invalid UTF-8, programs, and the sources of
-// menus. Nothing is decoded: "%2e%2e" is a name like another.
+// ("....//" too), control characters, programs, and the sources of menus. Only the last
+// element, a file's, may be invalid UTF-8. Nothing is decoded: "%2e%2e" is a name like
+// another.
 func Path(sel string) (name string, dir bool, err error) {
 	if len(sel) > MaxRequest {
 		return "", false, &RefusedError{TooLong}
@@ -55,7 +56,11 @@ func Path(sel string) (name string, dir bool, err error) {
 		return ".", true, nil
 	}
 	name, dir = strings.CutSuffix(name, "/")
-	if reason := refuseName(name); reason != "" {
+	reason := refuseName(name)
+	if reason == "" && dir && !utf8.ValidString(name) {
+		reason = Malformed
+	}
+	if reason != "" {
 		return "", false, &RefusedError{reason}
 	}
 	return name, dir, nil
@@ -66,7 +71,9 @@ func Path(sel string) (name string, dir bool, err error) {
 const maxElement = 255
 
 // Askable reports whether a client can ask for file names that contain elem as an
-// element. It cannot ask for:
+// element, and may find it in a listing. A file whose name is invalid UTF-8 is in no
+// listing, since clients disagree about its bytes, but [Path] takes a request for it.
+// A client cannot ask for:
 //
 //   - names that begin with a dot, or have a dot after a backslash, which divides
 //     elements on some systems;
@@ -79,7 +86,8 @@ const maxElement = 255
 func Askable(elem string) bool { return Refusal(elem) == "" }
 
 // AskableName reports whether each element of a file name in the form of
-// [io/fs.ValidPath] is [Askable]. The root, ".", is.
+// [io/fs.ValidPath] is [Askable], except that the last one may be invalid UTF-8. The
+// root, ".", is.
 func AskableName(name string) bool { return name == "." || refuseName(name) == "" }
 
 // IsProgram reports whether an element of a file name names a program, or a directory
@@ -101,12 +109,17 @@ func Join(dir, elem string) string {
 }
 
 func refuseName(name string) Cause {
-	for elem := range strings.SplitSeq(name, "/") {
-		if reason := Refusal(elem); reason != "" {
+	for {
+		elem, rest, more := strings.Cut(name, "/")
+		reason := Refusal(elem)
+		if reason == Malformed && !more {
+			reason = refuseBytes(elem)
+		}
+		if reason != "" || !more {
 			return reason
 		}
+		name = rest
 	}
-	return ""
 }
 
 // Refusal returns why elem is not [Askable]; it is empty if it is.
@@ -119,6 +132,11 @@ func Refusal(elem string) Cause {
 	case !utf8.ValidString(elem):
 		return Malformed
 	}
+	return refuseBytes(elem)
+}
+
+// refuseBytes is Refusal for an element in any character set.
+func refuseBytes(elem string) Cause {
 	if elem[0] == '.' || strings.IndexByte(elem, '\\') >= 0 {
 		if reason := refuseDots(elem); reason != "" {
 			return reason

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/gophd/gophd/selector"
 )
@@ -18,7 +19,7 @@ func TestAskable(t *testing.T) {
 			t.Errorf("Askable(%q) = %t", name, got)
 		}
 	}
-	for name, want := range map[string]bool{".": true, "a/b": true, "a/.b": false, "a//b": false, "/a": false, "a/": false, "cgi-bin/x": false, "..": false} {
+	for name, want := range map[string]bool{".": true, "a/b": true, "a/.b": false, "a//b": false, "/a": false, "a/": false, "cgi-bin/x": false, "..": false, "a/\xff": true, "\xff/a": false, "a/\x9f": false} {
 		if got := selector.AskableName(name); got != want {
 			t.Errorf("AskableName(%q) = %t", name, got)
 		}
@@ -37,7 +38,7 @@ func FuzzAskable(f *testing.F) {
 		if name != "." && len(name) < selector.MaxRequest && ok != selector.AskableName(name) {
 			t.Fatalf("AskableName(%q) = %t, Path says %q, %v", name, !ok, got, err)
 		}
-		if selector.AskableName(name) && !fs.ValidPath(name) {
+		if selector.AskableName(name) && utf8.ValidString(name) && !fs.ValidPath(name) {
 			t.Fatalf("%q is no valid path", name)
 		}
 	})

@@ -26,6 +26,7 @@ func TestPath(t *testing.T) {
 		{"/a.b..c", "a.b..c", false},
 		{`/a\b`, `a\b`, false},
 		{"/%2e%2e", "%2e%2e", false},
+		{"/a/caf\xe9", "a/caf\xe9", false},
 	} {
 		name, dir, err := selector.Path(tt.in)
 		if name != tt.name || dir != tt.dir || err != nil {
@@ -46,7 +47,7 @@ func TestAbusePaths(t *testing.T) {
 		"/" + strings.Repeat("x", 256): selector.TooLong,
 		"//etc":                        selector.Empty, "//": selector.Empty, "a//b": selector.Empty, "a//": selector.Empty, "///": selector.Empty,
 		"a\x00": selector.Control, "a\tb": selector.Control, "a\x1bb": selector.Control, "a\nb": selector.Control, "\x7f": selector.Control,
-		"a\xff": selector.Malformed, long: selector.TooLong,
+		"a\xff/": selector.Malformed, "a\xff/b": selector.Malformed, "a\x9f": selector.Control, ".\xff": selector.Hidden, "\xff.cgi": selector.Program, long: selector.TooLong,
 	} {
 		name, _, err := selector.Path(in)
 		var refused *selector.RefusedError

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/disk"
@@ -35,7 +36,10 @@ func (v *View) Lookup(name string) (*Resource, error) {
 		f, err = v.open(name)
 	}
 	if err == nil {
-		if err = v.site.refuseProgram(f); err != nil {
+		if err = v.site.refuseProgram(f); err == nil && f.Info.IsDir() && !utf8.ValidString(name) { // no scan reads it
+			err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		}
+		if err != nil {
 			_ = f.Close()
 		}
 	}

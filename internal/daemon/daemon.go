@@ -103,7 +103,7 @@ func (d *daemon) open(ctx context.Context) error {
 	return d.enterSandbox()
 }
 
-// serve serves the listeners. Signals are obeyed before it says so.
+// serve serves the listeners. A signal that comes before it says so is obeyed then.
 func (d *daemon) serve(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -130,8 +130,8 @@ func (d *daemon) serve(ctx context.Context) error {
 		tasks.Go(func() error { return metrics.Serve(ctx, d.metrics, d.stats) })
 	}
 	tasks.Go(func() error { d.notify.Watch(ctx, d.alive); return nil })
+	d.notify.Ready() // before a signal is obeyed: a READY=1 after RELOADING=1 would end the reload
 	go d.obey(signals, stop)
-	d.notify.Ready()
 	err := tasks.Wait()
 	if err == nil {
 		d.log.Info("stopped")

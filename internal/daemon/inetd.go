@@ -62,12 +62,13 @@ func inetdConn() (net.Conn, error) {
 }
 
 // inetdLogger is logger, unless its lines would go to the client: inetd puts the
-// connection on standard error, too.
+// connection on standard error, too, and a shell may join it with standard output.
 func inetdLogger(logger *slog.Logger) *slog.Logger {
-	in, err := os.Stdin.Stat()
-	errs, err2 := os.Stderr.Stat()
-	if err == nil && err2 == nil && os.SameFile(in, errs) {
-		return slog.New(slog.DiscardHandler)
+	errs, err := os.Stderr.Stat()
+	for _, f := range []*os.File{os.Stdin, os.Stdout} {
+		if client, clientErr := f.Stat(); err == nil && clientErr == nil && os.SameFile(client, errs) {
+			return slog.New(slog.DiscardHandler)
+		}
 	}
 	return logger
 }

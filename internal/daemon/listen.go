@@ -76,7 +76,6 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 		if d.conn, err = inetdConn(); err != nil {
 			return exit.Usagef("-inetd is for inetd, which starts gophd for each connection", "%w", err)
 		}
-		d.log, d.requests = inetdLogger(d.log), inetdLogger(d.requests)
 		return nil
 	}
 	if err := d.openMetrics(ctx); err != nil {

@@ -44,7 +44,11 @@ type daemon struct {
 
 func newDaemon(conf *Settings, stderr io.Writer) *daemon {
 	l := logs.Open(stderr, logs.Style{Level: conf.logLevel, Format: conf.logFormat})
-	return &daemon{conf: conf, cache: answer.NewCache(conf.cache), log: l.Logger, requests: l.Requests(), logs: l}
+	d := &daemon{conf: conf, cache: answer.NewCache(conf.cache), log: l.Logger, requests: l.Requests(), logs: l}
+	if conf.inetd {
+		d.log, d.requests = inetdLogger(d.log), inetdLogger(d.requests)
+	}
+	return d
 }
 
 // observers pass each request on.

@@ -13,6 +13,7 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
 )
 
 // maxConverted bounds what File reads, in bytes: a group for many robots is
@@ -42,17 +43,23 @@ type loss struct {
 // File writes a file in another dialect, in the shape that all known readers
 // share: one User-agent line a group, the * group first. It also reports
 // what could not be expressed. Comments are not kept. If the dialect is the same,
-// or f is nil, out is a copy.
+// or f is nil, out is a copy, unless f has control characters: out never has any
+// except tabs and line ends.
 //
 // The result denies no less than f, unless a diagnostic has the code SLASH,
 // PRECEDENCE or PERCENT. Robots that the file does not name may fare otherwise,
 // since 1994 and Extended look for names inside of names.
 func File(f *robots.File, to readers.Dialect) (out []byte, lost []diag.Diagnostic) {
 	if f == nil || f.Dialect() == to {
-		return f.AppendTo(nil), nil
+		text := f.AppendTo(nil)
+		if !selector.HasControl(ends.Replace(string(text))) {
+			return text, nil
+		}
 	}
 	c := converter{file: f, to: to, said: map[string]bool{}, seen: map[loss]bool{}}
 	switch {
+	case to == readers.IRCv3 && f.Dialect() == to:
+		return selector.AppendClean(nil, ends.Replace(string(f.AppendTo(nil)))), nil
 	case to == readers.IRCv3:
 		c.token()
 	case f.Dialect() == readers.IRCv3:
@@ -62,6 +69,9 @@ func File(f *robots.File, to readers.Dialect) (out []byte, lost []diag.Diagnosti
 	}
 	return c.out, c.lost
 }
+
+// ends removes the control characters of a text.
+var ends = strings.NewReplacer("\r", "", "\n", "", "\t", "")
 
 // groups writes a group for each robot that the file names, and the * group.
 func (c *converter) groups() {
@@ -333,7 +343,7 @@ func (c *converter) sitemaps() {
 
 // line writes a line, once in a group.
 func (c *converter) line(field, value string) {
-	line := fmt.Sprintf("%s: %s\n", field, value)
+	line := field + ": " + string(selector.AppendClean(nil, value)) + "\n"
 	if !c.said[line] {
 		c.said[line] = true
 		c.out = append(c.out, line...)

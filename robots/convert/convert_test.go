@@ -13,9 +13,28 @@ import (
 	"github.com/gophd/gophd/robots/internal/robotstest"
 	"github.com/gophd/gophd/robots/lint"
 	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
 )
 
 const prefs = "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage: /a%20b search=y\nContent-Signal: ai-train=no\n"
+
+// What a stranger's file has for terminals is not passed on, in any dialect.
+func TestNoControlBytes(t *testing.T) {
+	const vile = "# \x1b[2J\nUser-agent: *\nDisallow: /a\x1b[31mb\x07\nDisallow: /\u0085\nContent-Usage: train-ai=\x1bn\nSitemap: http://a/\x1b[2J\nContent-Signal: ai-train=\x7f\n\nUser-agent: x\x9by\nDisallow: /\x80c\nAllow: /%1B\nComment: hi\x07\nAction: \x1b\n"
+	all := []readers.Dialect{readers.Gopher, readers.GopherStrict, readers.Veronica2, readers.RFC9309, readers.Standard1994, readers.Extended, readers.IRCv3}
+	for _, from := range all {
+		for _, to := range all {
+			f := robots.Parse(from, []byte(vile))
+			out, _ := File(f, to)
+			if text := strings.NewReplacer("\n", "", "\t", "").Replace(string(out)); selector.HasControl(text) {
+				t.Errorf("%v to %v: %q", from, to, out)
+			}
+			if path := "/a\x1b[31mb\x07"; from == to && from != readers.IRCv3 && !f.Agent("*").Allowed(path) && robots.Parse(to, out).Agent("*").Allowed(path) {
+				t.Errorf("%v to itself allows %q: %q", from, path, out)
+			}
+		}
+	}
+}
 
 func TestConvert(t *testing.T) {
 	const site = "User-agent: *\nDisallow: /a\nAllow: /a/b$\nCrawl-delay: 60\n\nUser-agent: x\nUser-agent: y\nDisallow:\n"

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
@@ -105,13 +106,17 @@ func decode(s string) string {
 // writable replaces bytes that would end the line, or the pattern; a star it
 // keeps, though it means any bytes now.
 func writable(piece string) string {
-	b := []byte(piece)
-	for i, c := range b {
-		if c < ' ' || c == 0x7f || c == '#' {
-			b[i] = '*'
+	var b strings.Builder
+	for len(piece) > 0 {
+		_, n := utf8.DecodeRuneInString(piece)
+		if c := piece[:n]; c == "#" || selector.HasControl(c) {
+			b.WriteByte('*')
+		} else {
+			b.WriteString(c)
 		}
+		piece = piece[n:]
 	}
-	return string(b)
+	return b.String()
 }
 
 // rfc writes a pattern of RFC 9309, which can say everything.

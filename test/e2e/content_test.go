@@ -66,13 +66,14 @@ func TestSpellings(t *testing.T) {
 		"/dir/a file.txt": "A\n", "dir/a file.txt": "A\n", "/dir/a%20file.txt": "A\n", "dir/%61%20file.txt": "A\n",
 		"/dir/100%.txt": "P\n", "/dir/100%25.txt": "P\n", "/dir/%61.txt": "literal\n", "/dir/a.txt": "plain\n", "/dir/%2561.txt": "literal\n",
 		"/dir/caf\u00e9.txt": "C\n", "/dir/caf%C3%A9.txt": "C\n", "/dir/caf%c3%a9.txt": "C\n",
+		"//dir/a.txt": "plain\n", "/dir//a.txt": "plain\n", "/dir/./a.txt": "plain\n", "./dir/a.txt": "plain\n", "//dir/a%20file.txt": "A\n", "/dir/.": directory,
 		"/dir": directory, "dir/": directory, "dir": directory, "/": d.ask(""),
 	} {
 		if got := d.ask(sel); got != want {
 			t.Errorf("%q: got %q, want %q", sel, got, want)
 		}
 	}
-	for _, sel := range []string{"//dir/a.txt", "/dir//a.txt", "/dir/./a.txt", "/dir/../dir/a.txt", "/dir/a.txt/", "/DIR/a.txt", "dir/a.txt ", "/dir/a.tx"} {
+	for _, sel := range []string{"/dir/../dir/a.txt", "/dir/%2e/a.txt", "//dir/a.txt/", "/dir/a.txt/", "/DIR/a.txt", "dir/a.txt ", "/dir/a.tx"} {
 		if got := d.ask(sel); !strings.HasPrefix(got, "3Not found\t") {
 			t.Errorf("%q: got %q", sel, got)
 		}

@@ -173,6 +173,16 @@ func TestInetdPipe(t *testing.T) {
 	}
 }
 
+// TestInetdJoined: a shell may have joined standard output and error ("2>&1"). The log
+// must not get into the reply.
+func TestInetdJoined(t *testing.T) {
+	cmd := exec.Command(harness.Program(t), "-inetd", "-v", "-root", oneFile(t))
+	cmd.Stdin = strings.NewReader("/file.txt\r\n")
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "a file\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
 // TestInetdSocket: the connection is on all three, and the log must not get
 // into the reply.
 func TestInetdSocket(t *testing.T) {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"maps"
@@ -123,7 +122,7 @@ func (c *checking) present(sel string) bool {
 	if feed.Exists(c.ctx, c.site, sel) {
 		return true
 	}
-	for _, s := range []string{sel, unescaped(sel)} {
+	for _, s := range append([]string{sel}, selector.Forms(sel)...) {
 		name, dir, err := selector.Path(s)
 		if err != nil {
 			continue
@@ -148,11 +147,6 @@ func (c *checking) answered(sel string) bool {
 func (c *checking) lies(sel string) bool {
 	_, err := os.Stat(filepath.Join(c.root, filepath.FromSlash(path.Clean("/"+sel))))
 	return err == nil
-}
-
-func unescaped(sel string) string {
-	plain, _ := selector.Unescape(sel)
-	return cmp.Or(plain, sel)
 }
 
 // link checks a link to this server.

@@ -63,17 +63,17 @@ func (c *Command) Explain(ctx context.Context) error {
 	return err
 }
 
-// explain asks the policy. As the server does, it takes a selector that names
-// nothing with its percent escapes decoded, once, if that names something.
+// explain asks the policy. As the server does, it tries a selector that names nothing in
+// its other forms.
 func explain(snap *site.Snapshot, agent, sel string) (explained, error) {
 	r, err := find(snap.Tree, sel)
+	for _, form := range selector.Forms(sel) {
+		if found, formErr := find(snap.Tree, form); !r.exists && formErr == nil && (found.exists || err != nil) {
+			r, err = found, nil
+		}
+	}
 	if err != nil {
 		return explained{}, err
-	}
-	if plain, escaped := selector.Unescape(sel); escaped && !r.exists {
-		if decoded, err := find(snap.Tree, plain); err == nil && decoded.exists {
-			r = decoded
-		}
 	}
 	closed := snap.Compiled.Closed(selector.Canonical(r.name, r.dir), sel)
 	return explained{Asked: sel, Exists: r.exists, Pointer: closed, Explanation: snap.Compiled.Explain(agent, r.name, r.dir)}, nil

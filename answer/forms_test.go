@@ -1,0 +1,35 @@
+package answer
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A file is sent under its own bytes and under the link of an old map; but
+// robots.txt can only deny one spelling, so a denied file is answered with a pointer.
+func TestOldForms(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"d/x.txt": "x\n", "private/y.txt": "y\n", "caf\xe9.txt": "latin\n", "d\xe9/z.txt": "z\n", "URL:mailto:a@b": "a file\n", ".robots": "Disallow: /private/\n",
+	})
+	h := newFiles(run(t, dir), 1<<20)
+	pointer := "0/private/y.txt\t/private/y.txt\th\t70\r\n.\r\n"
+	missing := "3Not found\t\terror.host\t1\r\n.\r\n"
+	var redirects []string
+	for _, way := range ways(t, h) {
+		for sel, want := range map[string]string{
+			"/d/x.txt": "x\n", "//d/x.txt": "x\n", "/d//x.txt": "x\n", "/./d/x.txt": "x\n", "./d/./x.txt": "x\n", "/caf\xe9.txt": "latin\n", "caf%E9.txt": "latin\n",
+			"/private/y.txt": "y\n", "//private/y.txt": pointer, "/private/./y.txt": "y\n", "/./private//y.txt": pointer, "//private/%79.txt": pointer,
+			"/d\xe9/z.txt": missing, "/d%E9": missing, "/caf\xe9.txt/": missing, "/d//../private/y.txt": missing, "//.robots": missing,
+		} {
+			if got := way.ask(sel + "\r\n"); got != want {
+				t.Errorf("%s: %q got %q, want %q", way.name, sel, got, want)
+			}
+		}
+		redirects = append(redirects, way.ask("/URL:mailto:a@b\r\n"))
+	}
+	if len(slices.Compact(redirects)) != 1 || !strings.Contains(redirects[0], "mailto:a@b") {
+		t.Errorf("a file called URL: is answered in different ways: %q", redirects)
+	}
+}
