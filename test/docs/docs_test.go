@@ -57,12 +57,12 @@ func TestItemTypesAreListed(t *testing.T) {
 
 func TestEveryDependencyIsJustified(t *testing.T) {
 	direct, _, _ := strings.Cut(read(t, "go.mod"), "\n)")
-	readme := read(t, "README.md")
+	page := read(t, "doc/dependencies.md")
 	for _, line := range strings.Split(direct, "\n")[1:] {
 		module, rest, _ := strings.Cut(strings.TrimSpace(line), " v")
 		module = regexp.MustCompile(`/v\d+$`).ReplaceAllString(module, "")
-		if rest != "" && !strings.Contains(readme, module) {
-			t.Errorf("README.md does not say why there is %s", module)
+		if rest != "" && !strings.Contains(page, module) {
+			t.Errorf("doc/dependencies.md does not say why there is %s", module)
 		}
 	}
 }
@@ -112,18 +112,17 @@ func testsOf(t *testing.T, pkg string) string {
 }
 
 // TestManualShowsTheRobotsFile compares the blocks of the robots.txt that the
-// manual and the README show with the file itself.
+// manual shows with the file itself.
 func TestManualShowsTheRobotsFile(t *testing.T) {
 	snap, err := site.Load(top + "content")
 	if err != nil {
 		t.Fatal(err)
 	}
 	everybody, _, _ := strings.Cut(string(snap.Robots), "\n\n")
-	for _, page := range []string{"content/manual/annotations.txt", "README.md"} {
-		text := strings.ReplaceAll(read(t, page), "\n    ", "\n")
-		if !strings.Contains(text, everybody) {
-			t.Errorf("%s does not show the group for everybody:\n%s", page, everybody)
-		}
+	const page = "content/manual/annotations.txt"
+	text := strings.ReplaceAll(read(t, page), "\n    ", "\n")
+	if !strings.Contains(text, everybody) {
+		t.Errorf("%s does not show the group for everybody:\n%s", page, everybody)
 	}
 }
 

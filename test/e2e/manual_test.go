@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,13 +17,12 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-// TestManualShowsWhatIsPrinted types what the pages of the manual and the README
+// TestManualShowsWhatIsPrinted types what the manual, the README and doc/asking.md
 // show. A command is a line "    $ ...", with lines "    > ..." that continue it;
 // what follows, up to a line that is not indented, is what it prints, and "..."
 // stands for any lines. The commands of a page are one session, in a directory that
 // holds nothing but content/; "&" at the end starts a server on port 7070, here
 // another one, and what a server prints is its log on a terminal, without colours.
-// The README may show no output of a make but that of "make run", which is a server.
 func TestManualShowsWhatIsPrinted(t *testing.T) {
 	pages, err := filepath.Glob("../../content/manual/*.txt")
 	if err != nil {
@@ -40,25 +40,23 @@ func TestManualShowsWhatIsPrinted(t *testing.T) {
 	if sessions < 5 {
 		t.Errorf("only %d pages show anything", sessions)
 	}
-	readme, err := os.ReadFile("../../README.md")
-	must(t, err)
-	steps := session(string(readme), "")
-	makefile, err := os.ReadFile("../../Makefile")
-	must(t, err)
-	run := regexp.MustCompile(`\nrun: build\n\t@bin/(.*)\n`).FindSubmatch(makefile)
-	if len(steps) < 8 || steps[0].command != "make run" || run == nil {
-		t.Fatalf("README.md does not begin with make run, or has only %d steps: %q", len(steps), steps)
+	for _, page := range []string{"README.md", "doc/asking.md"} {
+		text, err := os.ReadFile("../../" + page)
+		must(t, err)
+		steps := session(string(text), "")
+		if len(steps) < 4 {
+			t.Fatalf("%s has only %d steps: %q", page, len(steps), steps)
+		}
+		t.Run(path.Base(page), func(t *testing.T) { play(t, steps) })
 	}
-	steps[0].command = string(run[1]) + " &"
-	t.Run("README.md", func(t *testing.T) { play(t, steps) })
 }
 
-// TestReadmeCode compiles the Go code that the README shows, and runs the first
+// TestShownCode compiles the Go code that doc/from-go.md shows, and runs the first
 // block, whose comment says what it prints.
-func TestReadmeCode(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+func TestShownCode(t *testing.T) {
+	page, err := os.ReadFile("../../doc/from-go.md")
 	must(t, err)
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	if len(blocks) != 3 {
 		t.Fatalf("%d blocks of Go", len(blocks))
 	}
@@ -69,7 +67,7 @@ func TestReadmeCode(t *testing.T) {
 	code += ")\n\nfunc main() {\n" + blocks[0][1] + "}\n\n" +
 		"func robot(ctx context.Context) error {\n" + blocks[1][1] + "return nil\n}\n\n" +
 		"func serve(ctx context.Context) error {\n" + blocks[2][1] + "}\n"
-	file := filepath.Join(t.TempDir(), "readme.go")
+	file := filepath.Join(t.TempDir(), "shown.go")
 	write(t, file, code)
 	cmd := exec.Command("go", "run", file)
 	cmd.Dir = "../.."
@@ -116,14 +114,14 @@ func play(t *testing.T, steps []step) {
 	dir := t.TempDir()
 	must(t, os.CopyFS(filepath.Join(dir, "content"), os.DirFS("../../content")))
 	_, port, _ := net.SplitHostPort(harness.FreeAddrs(t, 1)[0])
-	path := filepath.Dir(harness.Program(t)) + ":/usr/bin:/bin"
+	search := filepath.Dir(harness.Program(t)) + ":/usr/bin:/bin"
 	const mark = "\x01step\n"
 	script := "exec 2>&1\nserver=\ntrap 'for p in $server; do kill $p; done; wait' EXIT\n"
 	for i, s := range steps {
 		line, _, _ := strings.Cut(s.command, "\n")
 		for _, word := range firstWords.FindAllStringSubmatch(line, -1) {
-			if exec.Command("env", "PATH="+path, "sh", "-c", "command -v "+word[1]).Run() != nil {
-				path += ":" + filepath.Dir(harness.Tool(t, word[1]))
+			if exec.Command("env", "PATH="+search, "sh", "-c", "command -v "+word[1]).Run() != nil {
+				search += ":" + filepath.Dir(harness.Tool(t, word[1]))
 			}
 		}
 		command, server := strings.CutSuffix(s.command, "&")
@@ -142,7 +140,7 @@ func play(t *testing.T, steps []step) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // its servers, too
 	cmd.WaitDelay = harness.Timeout
 	cmd.Dir = dir
-	cmd.Env = append(slices.Clone(patient), "HOME="+dir, "PATH="+path, "GOPHD_LOG_FORMAT=short")
+	cmd.Env = append(slices.Clone(patient), "HOME="+dir, "PATH="+search, "GOPHD_LOG_FORMAT=short")
 	out, _ := cmd.CombinedOutput() // its status is that of the last step
 	got := strings.Split(strings.ReplaceAll(string(out), port, "7070"), mark)[1:]
 	for i, s := range steps {
