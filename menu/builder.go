@@ -244,7 +244,7 @@ func (m *making) report(code, file string, line int, text string) {
 	case n < maxProblems-1:
 		m.menu.Problems = append(m.menu.Problems, d)
 	case n == maxProblems-1:
-		d.Code, d.Hint, d.Message = CodeLimit, "", "more problems from here on are not told"
+		d.Code, d.Hint, d.Message = CodeLimit, "", "further problems are not listed"
 		m.menu.Problems = append(m.menu.Problems, d)
 	}
 }

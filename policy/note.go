@@ -347,7 +347,7 @@ const tokenBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 func (r *reader) pattern(l readers.Line, value string) (form, bool) {
 	f, ok := patternOf(value, r.note.at)
 	if !ok {
-		r.report(CodeSyntax, l.Number, "nobody can ask for %.60q: it holds a line end, a tab or a NUL", value)
+		r.report(CodeSyntax, l.Number, "no client can request %.60q: it holds a line end, a tab or a NUL", value)
 	}
 	return f, ok
 }
@@ -364,7 +364,7 @@ func (r *reader) rule(l readers.Line, rule rule) {
 		return
 	}
 	if r.nobody && !rule.allow {
-		r.report(CodeLost, l.Number, "a rule of a robot that is no product token: it keeps nobody out")
+		r.report(CodeLost, l.Number, "the name is no product token, so the rule keeps no robot out")
 	}
 	if r.joined > 0 && !rule.allow && l.Value == "/" {
 		r.closesAll(r.joined)

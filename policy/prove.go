@@ -407,7 +407,7 @@ var codeText = map[string]string{
 	CodeName:          "not every reader takes the name for the same",
 	CodePartName:      "readers that take parts of names take other robots for one that an annotation names",
 	CodeReader:        "a reader obeys other lines of the file, or in another order",
-	CodeRootMenu:      "not every reader can be kept from the empty selector, which is that of the root menu",
+	CodeRootMenu:      "some readers cannot be kept from the empty selector, which requests the root menu",
 }
 
 // overBlock reports allowed selectors that a reader takes as denied. It names the Allow
@@ -429,7 +429,7 @@ func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
 	if len(sels) == 0 || !isNamed {
 		return Report{}, false
 	}
-	r = NewReport(CodeOverBlock, f.File, f.Line, "not every reader can be told what it allows")
+	r = NewReport(CodeOverBlock, f.File, f.Line, "some readers cannot understand what it allows")
 	if f.Reader == proof.Preferences {
 		r = NewReport(CodeWidened, f.File, f.Line, "an n of another line is written for it, too")
 	} else if f.File == "" {

@@ -220,18 +220,17 @@ func (r *reading) refusedLink(name string, err error) {
 // diagnostic returns the counts as one line.
 func (l leftOut) diagnostic() diag.Diagnostic {
 	n := l.unaskable + l.unreadable + l.outside
-	text := "not served: " + diag.Count(n, "name", "names")
-	if n > 1 {
-		text += ", of which this is one"
+	text := "not served: " + diag.Count(n, "name", "names") + ", such as this one:"
+	if n == 1 {
+		text = "not served:"
 	}
-	text += ":"
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{l.unaskable, "that nobody can ask for"}, {l.unreadable, "that gophd must not read"}, {l.outside, "out of the tree by a link"}} {
+	}{{l.unaskable, "that no client can request"}, {l.unreadable, "that gophd may not read"}, {l.outside, "out of the tree by a link"}} {
 		if part.n > 0 {
 			text += fmt.Sprintf(" %d %s,", part.n, part.what)
 		}
 	}
-	return diag.Diagnostic{Code: "LEFT-OUT", Severity: diag.Warning, File: l.first, Message: text[:len(text)-1], Hint: "gophd check DIR tells all of them"}
+	return diag.Diagnostic{Code: "LEFT-OUT", Severity: diag.Warning, File: l.first, Message: text[:len(text)-1], Hint: "gophd check DIR lists all of them"}
 }

@@ -294,7 +294,7 @@ func (s *Site) report(next *Snapshot) {
 		s.problems.once(r.Diagnostic)
 	}
 	if more := len(list) - maxReports; more > 0 {
-		s.problems.once(diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: fmt.Sprintf("%d more: gophd robots check tells them", more)})
+		s.problems.once(diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: fmt.Sprintf("%d more: gophd robots check lists them", more)})
 	}
 }
 

@@ -21,12 +21,12 @@ func initCommand() *cli.Command {
 
 func checkCommand() *cli.Command {
 	k := &check.Check{}
-	return command("check", "what a directory gains and loses when gophd serves it", "DIR", moveHelp, func(c *cli.Context, args []string) error {
+	return command("check", "what would change if gophd served DIR", "DIR", moveHelp, func(c *cli.Context, args []string) error {
 		k.Out, k.Err = c.App.Writer, c.App.ErrWriter
 		return k.Check(c.Context, args)
 	}, append([]cli.Flag{
 		ofCommand.text(&k.Host, "host", "", "`NAME` of the server in menus (default: found in the maps)"),
-		ofCommand.text(&k.User, "user", "", "`USER` who will serve (default: you; if that is root, nobody)"),
+		ofCommand.text(&k.User, "user", "", "`USER` to check for (default: you; as root: nobody)"),
 		ofCommand.yes(&k.JSON, "json", "answer in JSON"),
 	}, ofCommand.siteFlags(&k.Serve)...)...)
 }
@@ -34,13 +34,13 @@ func checkCommand() *cli.Command {
 const moveHelp = `
 Before you move in, in cron or in CI: programs that other servers ran, lines of maps
 that are read as text, links that lead nowhere or out of the directory, names that
-nobody can ask for, files that USER cannot read, and what is doubtful in .robots
+no client can request, files that USER cannot read, and likely mistakes in .robots
 files. Exit status 1 if something is lost.
 `
 
 func checkConfigCommand() *cli.Command {
 	flags := &daemon.Flags{Version: version()}
-	return command("check-config", "check all that a start needs, and serve nobody", "DIR", "", func(c *cli.Context, args []string) error {
+	return command("check-config", "check all that a start needs, and exit", "DIR", "", func(c *cli.Context, args []string) error {
 		conf, err := settings(c, flags, args)
 		if err != nil {
 			return err
@@ -67,7 +67,7 @@ func getCommand() *cli.Command {
 
 func wireCommand() *cli.Command {
 	w := &wirecmd.Wire{}
-	return command("wire", "what a Gopher server does with forty requests", "HOST:PORT...", wireHelp, func(c *cli.Context, args []string) error {
+	return command("wire", "send a Gopher server forty requests, and judge its replies", "HOST:PORT...", wireHelp, func(c *cli.Context, args []string) error {
 		w.Out = c.App.Writer
 		return w.Run(c.Context, args)
 	},
@@ -78,7 +78,7 @@ func wireCommand() *cli.Command {
 const wireHelp = `
 For each request what the reply means, and by which document: empty, long, slow,
 unfinished, encoded, with control bytes, over HTTP and TLS, for robots.txt. It sends
-nothing harmful: short requests, one after the other, for names that nobody has. Several
+nothing harmful: short requests, one after the other, for names that do not exist. Several
 servers give a table. Exit status 1 if a reply is wrong.
 `
 

@@ -86,7 +86,7 @@ func TestNetworkFlagsThatAreWrong(t *testing.T) {
 		{"-search-memory 1GiB", "-search-memory without -search"},
 		{"-trust-proxy 10.0.0.0/99", "-trust-proxy"},
 		{"-trust-proxy haproxy.example", "-trust-proxy"},
-		{"-tls-cert a.pem", "1 of -tls-cert, 0 of -tls-key"},
+		{"-tls-cert a.pem", "-tls-cert without its -tls-key"},
 		{"-tls-cert no.pem -tls-key no.pem", "no.pem"},
 	} {
 		var stderr strings.Builder

@@ -23,7 +23,7 @@ Usage:
   gophd get URL                              fetch, for scripts
 `
 	appEnd = `
-gophd COMMAND -help tells more. Every flag has an environment variable: -root is
+gophd COMMAND -help says more. Every flag has an environment variable: -root is
 GOPHD_ROOT. Exit status: 0, 1 (the answer is no), 2 (cannot work as written),
 3 (may work later).
 `
@@ -47,7 +47,7 @@ func printHelp(w io.Writer, _ string, data any) {
 				fmt.Fprintf(&b, "  %s %-8s %s\n", c.HelpName, sub.Name, sub.Usage)
 			}
 		}
-		fmt.Fprintf(&b, "\n%s COMMAND -help tells more.\n", c.HelpName)
+		fmt.Fprintf(&b, "\n%s COMMAND -help says more.\n", c.HelpName)
 	} else {
 		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %[1]s [FLAG]... %[3]s\n\nFlags:\n", c.HelpName, c.Usage, c.ArgsUsage)
 		writeFlags(&b, c.VisibleFlags())

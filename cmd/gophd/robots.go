@@ -42,12 +42,12 @@ func robotsCommand() *cli.Command {
 				ofCommand.text(&r.Format, "format", "gopher", "`F` gopher, rfc9309, 1994, extended or ircv3"),
 				ofCommand.yes(&r.Annotate, "annotate", "above each rule the line it comes from"),
 				ofCommand.yes(&r.Hash, "hash", "only the SHA-256 of the policy, whatever its spelling, and of the file"))...),
-			of("check", "what is doubtful in it, and what each robot makes of it", "DIR [URL] | DIR [-at /~NAME/]", checkHelp, r.Check, hosts(root(
+			of("check", "likely mistakes, and how each robot reads the file", "DIR [URL] | DIR [-at /~NAME/]", checkHelp, r.Check, hosts(root(
 				ofCommand.text(&r.At, "at", "", "`PREFIX` where a server has DIR: /~NAME/ for a user's"),
 				ofCommand.yes(&r.Verbose, "v", "notices, too: facts that need no change"))...)...),
 			of("explain", "why a robot may fetch a selector or not", "DIR SELECTOR...", explainHelp, r.Explain, root(agent(), asJSON())...),
 			of("test", "may a robot fetch these selectors?", "TARGET SELECTOR...", testHelp+targetHelp, r.Test, target(dialect(), agent())...),
-			of("lint", "what in a robots.txt has no effect or a doubtful one", "TARGET", lintHelp+targetHelp, r.Lint, target(dialect())...),
+			of("lint", "lines that do nothing, or not what you meant", "TARGET", lintHelp+targetHelp, r.Lint, target(dialect())...),
 			of("convert", "write a robots.txt in another dialect", "-to D TARGET", convertHelp+targetHelp, r.Convert, target(
 				ofCommand.text(&r.From, "from", "", "`D` the dialect it is written in (default: by target)"),
 				ofCommand.text(&r.To, "to", "", "`D` the dialect to write, or content-usage, content-signal"))...),
@@ -67,7 +67,7 @@ func robotsCommand() *cli.Command {
 const (
 	showHelp = `
 F gopher is the file as it is served; the others are the same policy in another
-standard. What that cannot say is listed on standard error.
+standard. Rules that it cannot express are listed on standard error.
 `
 	kitHelp = `
 Writes into DIR robots.txt files, selectors, and what each standard and each known
@@ -75,15 +75,15 @@ reader makes of them, as JSON, with a README.md for authors of robots; with -roo
 robots.txt of that tree, too. It overwrites nothing.
 `
 	checkHelp = `
-Prints what is doubtful in the annotations below DIR, and for each kind of robot
+Prints likely mistakes in the annotations below DIR, and for each kind of robot
 what it fetches although it must not (leaks), or leaves although it may
 (over-blocks). The robots.txt at URL is compared, and proven, too. Exit status 1
-for an error, a leak that no report names, or a difference.
+for an error, a leak without a report, or a difference.
 `
 	explainHelp = `
-Tells for each SELECTOR what the annotations below DIR say to robot NAME, which
-line decides, what it overrules, the line of robots.txt that says so, and what
-each kind of robot makes of it. Exit status 1 if the policy denies any.
+Prints for each SELECTOR what the annotations below DIR say to robot NAME, which
+line decides, which lines it overrules, the line of robots.txt for it, and how
+each kind of robot reads it. Exit status 1 if the policy denies any.
 `
 	testHelp = `
 Exit status 1 if any selector is denied. For an IRC network the selector may be
@@ -93,7 +93,7 @@ left out: its CRAWLER token speaks for all of it.
 Exit status 1 if there is more than notices.
 `
 	convertHelp = `
-What cannot be said in the other dialect is listed on standard error.
+Rules that the other dialect cannot express are listed on standard error.
 `
 	targetHelp = `
 TARGET is a robots.txt, - (standard input), a directory, or a URL of the scheme

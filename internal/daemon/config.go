@@ -347,7 +347,11 @@ func prefixes(flag string, list []string) ([]netip.Prefix, error) {
 
 func (f Flags) certificates(c *Settings) error {
 	if len(f.TLSCert) != len(f.TLSKey) {
-		return exit.Usagef("each -tls-cert FILE needs a -tls-key FILE", "%d of -tls-cert, %d of -tls-key", len(f.TLSCert), len(f.TLSKey))
+		without := "-tls-cert without its -tls-key"
+		if len(f.TLSKey) > len(f.TLSCert) {
+			without = "-tls-key without its -tls-cert"
+		}
+		return exit.Usagef("name both, as often as the other", "%s", without)
 	}
 	for i := range f.TLSCert {
 		c.certs = append(c.certs, keypair.CertKey{Cert: f.TLSCert[i], Key: f.TLSKey[i]})

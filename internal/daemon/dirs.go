@@ -64,7 +64,7 @@ func (d *daemon) lookForUsers() {
 	if err != nil {
 		why = err.Error()
 	}
-	d.log.Warn("-users serves nobody", "directory", homes, "why", why,
+	d.log.Warn("-users serves no user", "directory", homes, "why", why,
 		"hint", cmp.Or(systemd.DropIn("users"), "gophd must be able to list "+homes))
 }
 

@@ -181,7 +181,7 @@ func (g *Guard) mark(o *Op, now time.Time) {
 	if g.Log != nil && (g.told.IsZero() || now.Sub(g.told) >= tellEvery) {
 		g.told = now
 		g.Log.Error("the file system does not answer", "name", o.name, "for", now.Sub(o.began).Round(time.Millisecond),
-			"names", len(g.stuck), "hint", "what is there is not served until it does")
+			"names", len(g.stuck), "hint", "gophd serves nothing below it until it answers")
 	}
 }
 

@@ -150,7 +150,7 @@ func (c *converter) rules(groups []robots.Group) []converted {
 func (c *converter) heading(name robots.Agent, two bool) {
 	if c.to == readers.GopherStrict {
 		if name.Token != "*" {
-			c.lose(name.Line, "AGENT", "a strict robot takes what is said to %q as said to all", name.Token)
+			c.lose(name.Line, "AGENT", "a strict robot takes the rules for %q as rules for all", name.Token)
 		}
 		return
 	}

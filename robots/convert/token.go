@@ -47,7 +47,7 @@ func (c *converter) token() {
 		}
 	}
 	for _, name := range names(f)[1:] {
-		c.lose(name.Line, "AGENT", "what is said to %q", name.Token)
+		c.lose(name.Line, "AGENT", "the rules for %q", name.Token)
 	}
 	for l := range f.Lines() {
 		if name := strings.ToLower(l.Field); l.Kind == readers.KindField && name != "robot-version" {

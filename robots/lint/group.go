@@ -63,7 +63,7 @@ func (l *linter) stacked(g robots.Group, n int) {
 			break
 		}
 		if field.Name != "sitemap" {
-			l.warn(before.Line, "R9-SWALLOWED", "the group of %q has no rules, so it joins that of %q in line %d", before.Token, a.Token, a.Line)
+			l.warn(before.Line, "R9-SWALLOWED", "the group of %q has no rules, so it joins %q in line %d", before.Token, a.Token, a.Line)
 			return
 		}
 	}

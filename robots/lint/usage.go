@@ -59,7 +59,7 @@ func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 		case c.Instead != "":
 			l.notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft: write %q, as since %s", p.Key, c.Instead, c.Until)
 		case c.Until != "":
-			l.notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft: that of %s has nothing like it", p.Key, c.Until)
+			l.notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft; the draft of %s has nothing like it", p.Key, c.Until)
 		}
 		if p.Preference == robots.Unstated {
 			l.warn(u.Line, "U4-USAGE-VALUE", "the value of %q is neither y nor n: nothing is stated", p.Key)

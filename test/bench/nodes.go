@@ -109,7 +109,7 @@ func reloadCost(all []*server, tree string, spent func() time.Duration) (time.Du
 					return 0, err
 				}
 				if time.Now().After(end) {
-					return 0, fmt.Errorf("%s does not tell of the change after a minute", s.addr)
+					return 0, fmt.Errorf("%s does not show the change after a minute", s.addr)
 				}
 				if strings.Contains(body, rule+"\n") {
 					break

@@ -3,6 +3,7 @@ package docs
 
 import (
 	"context"
+	"flag"
 	"io/fs"
 	"os"
 	"path"
@@ -28,20 +29,57 @@ func read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// plain takes markup, line ends and capitals out of a page.
-func plain(page string) string {
-	page = strings.NewReplacer(`\`, "", "**", "").Replace(page)
-	return strings.ToLower(strings.Join(strings.Fields(page), " "))
-}
+var update = flag.Bool("update", false, "write the reports into doc/robots.5.md")
 
+// TestEveryReportIsExplained: robots(5) has a paragraph for each code, as policy states it.
 func TestEveryReportIsExplained(t *testing.T) {
-	page := plain(read(t, "doc/robots.5.md"))
+	const name = "doc/robots.5.md"
+	page := read(t, name)
 	for _, c := range policy.Codes() {
-		want := c.Code + " (" + string(c.Severity) + ") : " + c.Meaning + ". *For instance:* " + c.Example + ". *What to do:* " + c.Hint + "."
-		if !strings.Contains(page, plain(want)) {
-			t.Errorf("doc/robots.5.md does not say:\n%s", want)
+		escape := strings.NewReplacer("*", `\*`, "_", `\_`)
+		text := ": " + escape.Replace(upper(c.Meaning)) + ". *For instance:* " + escape.Replace(c.Example) +
+			". *What to do:* " + escape.Replace(c.Hint) + "."
+		want := "**" + c.Code + "** (" + string(c.Severity) + ")\n" + wrap(text, 78)
+		if strings.Contains(page, want+"\n\n") {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s does not say (go test ./test/docs -update writes it):\n%s", name, want)
+			continue
+		}
+		old := regexp.MustCompile(`(?s)\*\*` + c.Code + `\*\* \([a-z]+\)\n.*?\n\n`)
+		if !old.MatchString(page) {
+			t.Fatalf("%s has no paragraph of %s to replace", name, c.Code)
+		}
+		page = old.ReplaceAllLiteralString(page, want+"\n\n")
+	}
+	if *update {
+		if err := os.WriteFile(top+name, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// wrap breaks a text into lines of at most width bytes.
+func wrap(text string, width int) string {
+	var b strings.Builder
+	n := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case n+1+len(word) > width:
+			b.WriteByte('\n')
+			n = 0
+		default:
+			b.WriteByte(' ')
+			n++
+		}
+		b.WriteString(word)
+		n += len(word)
+	}
+	return b.String()
 }
 
 // TestItemTypesAreListed: the page of item types has each one that a gophermap may name.

@@ -98,7 +98,7 @@ func TestUsersInUnit(t *testing.T) {
 		homes := filepath.Join(dir, "none")
 		must(t, os.Chmod(homes, mode))
 		flags[3] = homes + "/*/public_gopher"
-		if line := serve(t, flags[1], flags[2:]...).WaitLog("-users serves nobody"); !strings.Contains(line, hint) {
+		if line := serve(t, flags[1], flags[2:]...).WaitLog("-users serves no user"); !strings.Contains(line, hint) {
 			t.Errorf("mode %o: %s", mode, line)
 		}
 	}

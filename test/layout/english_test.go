@@ -33,7 +33,6 @@ func TestEnglish(t *testing.T) {
 		"help and messages":              nil,
 		"README, CONTRIBUTING, SECURITY": prose(t, "README.md", "CONTRIBUTING.md", "SECURITY.md"),
 		"man pages":                      prose(t, "doc/*.[0-9].md"),
-		"documents":                      prose(t, "doc/[a-z]*[a-z].md", "robots/*.md", "robots/kit/*.md"),
 		"manual":                         prose(t, "content/*/*.txt", "content/gophermap"),
 	}
 	for _, name := range goFiles {

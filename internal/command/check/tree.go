@@ -89,11 +89,11 @@ func (c *checking) directory(dir string) {
 		}
 	}
 	if unaskable.first != "" {
-		c.find(diag.Error, CodeName, dir, 0, "rename what clients should be able to fetch", "nobody can ask for %s", &unaskable)
+		c.find(diag.Error, CodeName, dir, 0, "rename what clients should be able to fetch", "no client can request %s", &unaskable)
 	}
 	if sources.first != "" {
 		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: gophd -fastcgi '*.php=SOCKET'",
-			"sent as it is, with all that its source tells, though some servers run it: %s", &sources)
+			"sent as it is, source and all, though some servers run it: %s", &sources)
 	}
 	if unreadable.first != "" {
 		c.find(diag.Error, CodeRead, dir, 0, "chmod o+r, and o+x for directories", "%s cannot read %s", c.who(), &unreadable)

@@ -135,7 +135,7 @@ func (c *Get) copyFile(r io.Reader) error {
 func urlHint(u selector.URL) string {
 	if sel, query, found := strings.Cut(u.Selector, "?"); found && u.Type == menu.TypeSearch && u.Query == "" {
 		u.Selector, u.Query = sel, query
-		return fmt.Sprintf("%%09 stands before what is searched for; did you mean %s?", u)
+		return fmt.Sprintf("%%09 stands before the words to search for; did you mean %s?", u)
 	}
 	if u.Type >= '0' && u.Type <= '9' || u.Selector == "" || u.Selector[0] == '/' {
 		return ""

@@ -44,14 +44,14 @@ func (c *Command) Kit(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	_, err := fmt.Fprintf(c.Out, "%s: README.md tells how to use it\n%s", diag.Printable(c.Args[0]), outdated(time.Now()))
+	_, err := fmt.Fprintf(c.Out, "%s: README.md explains its use\n%s", diag.Printable(c.Args[0]), outdated(time.Now()))
 	return err
 }
 
 // outdated returns a line if the keys of preferences were compared with their sources long ago.
 func outdated(now time.Time) string {
 	if at, err := time.Parse(time.DateOnly, robots.VocabularyChecked); err == nil && now.Sub(at) > 183*24*time.Hour {
-		return "the keys of preferences are those of " + robots.VocabularyChecked + ": more than six months old\n"
+		return "its preference keys date from " + robots.VocabularyChecked + ": more than six months old\n"
 	}
 	return ""
 }

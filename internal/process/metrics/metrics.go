@@ -71,7 +71,7 @@ var (
 	fetches     = desc("robots_fetches_total", "Requests for robots.txt.")
 	rude        = desc("robots_rude_requests_total", "Requests for what robots.txt denies, by clients that had fetched it.")
 	robotsBytes = desc("robots_bytes", "Size of robots.txt.")
-	policyInfo  = desc("policy_info", "1 for the policy that is served, by its SHA-256 and that of robots.txt.", "sha256", "file_sha256")
+	policyInfo  = desc("policy_info", "1, labelled with the SHA-256 of the policy and of robots.txt.", "sha256", "file_sha256")
 	reports     = desc("reports", "Reports on the annotations, by severity.", "severity")
 	reloads     = desc("reloads_total", "How often something was read again.")
 	failures    = desc("reload_failures_total", "How often that failed, and the old policy stayed.")
