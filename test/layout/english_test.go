@@ -33,7 +33,7 @@ func TestEnglish(t *testing.T) {
 		"help and messages":              nil,
 		"README, CONTRIBUTING, SECURITY": prose(t, "README.md", "CONTRIBUTING.md", "SECURITY.md"),
 		"man pages":                      prose(t, "doc/*.[0-9].md"),
-		"manual":                         prose(t, "content/*/*.txt", "content/gophermap"),
+		"manual":                         prose(t, "content/manual/*.txt", "content/tables/*.txt", "content/gophermap"),
 	}
 	for _, name := range goFiles {
 		comments, literals := texts(t, name)
