@@ -50,8 +50,8 @@ test-all: lint race-detector all modules test-packages cross
 kit-check:
 	cd robots/bench && go build -o ../../bin/robots-answer ./answer
 	go run ./test/kitcheck
-	go test ./robots/kit -run TestAgreement -update
-	git --no-pager diff --stat -- doc/agreement.md robots/kit
+	go test ./test/kitcheck -run TestAgreement -update
+	git --no-pager diff --stat -- doc/agreement.md test/kitcheck
 
 # The modules of their own: robots beside other matchers and crawlers, a Store in SQLite.
 modules:

@@ -67,3 +67,46 @@ func TestWrite(t *testing.T) {
 		t.Error("it overwrites what is there")
 	}
 }
+
+// stands says which model stands for a program.
+var stands = map[string]string{"google": "google", "google-raw": "google-raw", "cpython": "first-match", "cpython-main": "longest-match", "gopher-mcp": "gopher-mcp"}
+
+// TestModels holds the models against recorded decisions of the programs that they
+// stand for, and against the dialects.
+func TestModels(t *testing.T) {
+	asked := map[string]int{}
+	compare := func(c *kit.Case, name string, got, want []string) {
+		for a, row := range want {
+			for i, w := range []byte(row) {
+				if w == '-' {
+					continue
+				}
+				if asked[name]++; got[a][i] != w {
+					t.Errorf("%s: %s as %s: %q is %c, the model says %c\n%s", c.Name, name, c.Agents[a], c.Selectors[i], w, got[a][i], c.Robots)
+				}
+			}
+		}
+	}
+	list, err := kit.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		c := &list[i]
+		for program, model := range stands {
+			compare(c, program, c.Readers[model], c.Programs[program])
+		}
+		for _, d := range []string{"gopher-strict", "1994"} {
+			compare(c, d, c.Readers[d], c.Dialects[d])
+		}
+		compare(c, "rfc9309", c.Readers["rfc9309-raw"], c.Dialects["rfc9309"])
+	}
+	for name, n := range asked {
+		if n < 3000 {
+			t.Errorf("%s: only %d decisions", name, n)
+		}
+	}
+	if len(asked) != len(stands)+3 {
+		t.Errorf("compared %v", asked)
+	}
+}

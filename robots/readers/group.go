@@ -67,7 +67,7 @@ func (by grouping) read(text string) (list []lineGroup) {
 			list[now].rules = append(list[now].rules, Rule{Allow: l.Kind == KindAllow, Pattern: l.Value, Line: l.Number})
 			named, ruled = false, true
 		case KindUsage:
-			named = named && by.ends != AnyField && by.names != Token
+			named = named && by.ends != AnyField && by.ends != UsageField
 		case KindField:
 			field := strings.ToLower(l.Field)
 			if by.ends == AnyField || by.ends == RateFields && (field == "crawl-delay" || field == "request-rate") {

@@ -1,6 +1,7 @@
 package readers
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -31,8 +32,12 @@ var kept = func() (t [256]bool) {
 	return t
 }()
 
-// Plain reports whether all forms of a selector are the selector itself.
+// Plain reports whether all forms of a selector are the selector itself. To CPython two
+// slashes begin a host.
 func Plain(sel string) bool {
+	if strings.HasPrefix(sel, "//") {
+		return false
+	}
 	for i := range len(sel) {
 		if !kept[sel[i]] {
 			return false
@@ -59,7 +64,7 @@ func (f Form) Append(b []byte, sel string) []byte {
 		}
 		return b
 	case Quoted:
-		return appendQuoted(b, unparsed(unquote(sel), true))
+		return appendQuoted(b, cmp.Or(unparsed(unquote(sel), true), "/"))
 	case Requoted:
 		return requote(b, pathOfURL(sel), "=&")
 	case Decoded:
@@ -150,7 +155,7 @@ func pathOfURL(s string) string {
 const controls = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "
 
 // unparsed returns a URL after CPython has split and joined it: empty parts lose their
-// mark. If cut is true, the scheme is removed.
+// mark, as does an empty host. If cut is true, scheme and host are removed.
 func unparsed(s string, cut bool) string {
 	s = strings.TrimLeft(s, controls)
 	params := true
@@ -158,6 +163,11 @@ func unparsed(s string, cut bool) string {
 		params = false
 		if s = rest; !cut {
 			s = strings.ToLower(scheme) + ":" + rest
+		}
+	}
+	if rest, ok := strings.CutPrefix(s, "//"); ok {
+		if host := len(rest) - len(strings.TrimLeftFunc(rest, isHost)); cut || host == 0 {
+			s = rest[host:]
 		}
 	}
 	s, fragment := cutMark(s, '#')
@@ -169,6 +179,8 @@ func unparsed(s string, cut bool) string {
 	}
 	return s + query + fragment
 }
+
+func isHost(c rune) bool { return c != '/' && c != '?' && c != '#' }
 
 // cutMark cuts s before a mark; after is empty if it would be the mark alone.
 func cutMark(s string, mark byte) (before, after string) {

@@ -64,6 +64,7 @@ type Fields uint8
 // The choices.
 const (
 	NoField    Fields = iota
+	UsageField        // Content-Usage, which is a rule to those who know it
 	RateFields        // Crawl-delay and Request-rate
 	AnyField
 )
@@ -108,9 +109,9 @@ var all = []Reader{
 	{Name: "veronica2", Note: "Veronica-2, as its author documents it: Disallow only, /path/ also covers /path", Agent: "veronica",
 		Dialect: Veronica2, Groups: true, Loose: true, Star: true, Below: true, Forms: []Form{Raw}, Bare: true},
 	{Name: "rfc9309", Note: "RFC 9309 by the letter, selectors escaped as a URI first",
-		Dialect: RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Escapes: Letter, Forms: []Form{URI}, Bare: true, Web: true},
+		Dialect: RFC9309, Groups: true, Allow: true, Ends: UsageField, Star: true, Dollar: true, Escapes: Letter, Forms: []Form{URI}, Bare: true, Web: true},
 	{Name: "rfc9309-raw", Note: "RFC 9309 by the letter, selectors as they are",
-		Dialect: RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Escapes: Letter, Forms: []Form{Normal}, Bare: true, Web: true},
+		Dialect: RFC9309, Groups: true, Allow: true, Ends: UsageField, Star: true, Dollar: true, Escapes: Letter, Forms: []Form{Normal}, Bare: true, Web: true},
 	{Name: "google", Note: "google/robotstxt@22b355f, selectors escaped as a URI first",
 		Dialect: RFC9309, Groups: true, Allow: true, Star: true, Dollar: true, Index: true, Escapes: Google, Forms: []Form{URI}, Bare: true, Web: true},
 	{Name: "google-raw", Note: "google/robotstxt@22b355f, of selectors only bytes from 0x80 escaped",
