@@ -124,6 +124,7 @@ type work struct {
 	stale    bool             // the compositions must be made again
 	said     []Report         // about the denied directories
 	isHand   bool             // the only annotation is the root's robots.txt
+	cut      cuts             // made to the file
 	all      []*composition   // one per class; the first is for everybody
 	named    map[string]*composition
 	found    []Report // by the proof
@@ -291,8 +292,8 @@ func (w *work) write() {
 		}
 		var list []section
 		var out *writer
-		for _, cut := range []cuts{{}, {bare: true}, {bare: true, weak: true}} {
-			list = sectionsOf(w.all, cut)
+		for _, w.cut = range []cuts{{}, {bare: true}, {bare: true, weak: true}} {
+			list = sectionsOf(w.all, w.cut)
 			if out = write(list, w.notes[0].fields); out.buf.Len() <= maxBytes {
 				break
 			}

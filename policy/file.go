@@ -44,7 +44,9 @@ type section struct {
 
 // cuts selects lines to leave out if the file is too large: first the lines for
 // selectors without a leading slash, since the server closes these spellings; then the
-// lines that the group for weak readers repeats from the * group.
+// lines that the group for weak readers repeats from the * group. What is left of that
+// group is for readers that take every Disallow: veronica reads the * group then, since
+// her own would replace it.
 type cuts struct {
 	bare bool // lines without a leading slash are left out
 	weak bool // the group for weak readers says only what the others do not
@@ -53,6 +55,9 @@ type cuts struct {
 // sectionsOf makes the section of each class. The section for everybody comes first.
 func sectionsOf(list []*composition, cut cuts) (sections []section) {
 	weakName := veronica
+	if cut.weak {
+		weakName = noRobot
+	}
 	for _, c := range list {
 		s := section{names: c.names, uses: c.uses, by: c.by}
 		if c.token == veronica {

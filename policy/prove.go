@@ -60,7 +60,7 @@ func (w *work) prove(last *proof.Result, round int) (done bool) {
 				w.found = append(w.found, r)
 			}
 		case f.Reader == proof.Preferences && (f.Robot == veronica || f.Robot == noRobot): // they read Disallow alone
-		case f.Robot == noRobot && w.named[noRobot] == nil: // there is none
+		case strings.Contains(f.Robot, noRobot) && w.named[noRobot] == nil: // there is none
 		case strings.Contains(f.Robot, "+") && w.readsOne(f.Reader): // it obeys no two groups
 		default:
 			for _, sel := range f.Examples {
@@ -242,7 +242,7 @@ func (w *work) lacks(c *composition, r *rule, rd *readers.Reader) (code string) 
 // seesWeak reports whether a reader sees the weak lines of a class.
 func (w *work) seesWeak(c *composition, rd *readers.Reader) bool {
 	hers := rd.Agent == veronica
-	return (!rd.Groups || hers) && c.token == veronica || c == w.all[0] && (!rd.Groups || hers && w.named[veronica] == nil)
+	return (!rd.Groups || hers) && c.token == veronica || c == w.all[0] && (!rd.Groups || hers && w.named[veronica] == nil && !w.cut.weak)
 }
 
 // beginsInEscape reports whether a piece behind a wildcard begins with a hexadecimal
@@ -296,7 +296,10 @@ func (w *work) explain(f proof.Finding) (r Report, named bool) {
 		if rd := &w.readers[i]; code == "" && rd.Lacks(readers.NeedsNames) != 0 && (part || !rd.First) && w.hasPart(robot) {
 			code = CodePartName
 		}
-		if a := c.wider(&w.readers[i], f.Examples); code == "" && a != nil {
+		if code != "" {
+			continue
+		}
+		if a := c.wider(&w.readers[i], f.Examples); a != nil {
 			if code, at = CodeName, (place{a.file, a.line}); w.readers[i].Index && strings.Contains(a.uri, "/index.htm") {
 				code = CodeIndex
 			}
