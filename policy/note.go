@@ -266,7 +266,7 @@ func (r *reader) agent(l readers.Line) {
 		r.begin()
 		r.nobody = true
 	} else if r.bare > 0 {
-		r.report(CodeGroupSwallowed, r.bare, "the group has no rules, so it joins the one in line %d", l.Number)
+		r.report(CodeGroupSwallowed, r.bare, "the group has no rules, so it joins the one in line %d", l.Number).Severity = diag.Warning
 		r.joined = r.bare
 	}
 	r.bare, r.lines = 0, l.Number

@@ -209,7 +209,8 @@ var codes = []CodeInfo{
 		"Disallow: / and Allow: /pub/ in the root's .robots"},
 }
 
-// gather merges reports of the same line and code, and puts the worst first.
+// gather merges reports of the same line and code, and puts the worst first. The worst
+// severity of the merged reports counts.
 func gather(reports []Report) []Report {
 	at := map[diag.Diagnostic]int{}
 	var list []Report
@@ -225,6 +226,9 @@ func gather(reports []Report) []Report {
 			continue
 		}
 		l := &list[i]
+		if r.Severity.Worse(l.Severity) {
+			l.Severity = r.Severity
+		}
 		l.Readers, l.Victims, l.Leaks = union(l.Readers, r.Readers), union(l.Victims, r.Victims), union(l.Leaks, r.Leaks)
 	}
 	slices.SortStableFunc(list, func(a, b Report) int {

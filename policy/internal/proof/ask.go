@@ -45,11 +45,14 @@ type answer struct {
 	source source
 }
 
-// prove asks all readers about all witnesses of a part.
+// prove asks all readers about all witnesses of a part; none, if a directory of it has
+// too many pairs.
 func (of *part) prove() *verdict {
 	a := &asking{part: of, parsed: readers.Open(of.text), found: map[cause]*Finding{}, ofAll: map[answer]bool{}, closed: map[[2]string]bool{}}
 	a.rows = make([]Row, len(of.in.Readers)+1)
-	a.list, a.tooMany = of.witnesses()
+	if a.list, a.tooMany = of.witnesses(); len(a.tooMany) > 0 {
+		return &a.verdict
+	}
 	everybody := newPolicy(of.notes, of.programs, "*")
 	a.ask("*", everybody, a.takers("*", nil))
 	a.prefer("*", everybody)

@@ -327,35 +327,41 @@ func (r *noteRule) side() int {
 // returns false if there are more than MaxPairs pairs.
 func (s *patterns) pairs(root *patterns, top string, w *witnesses) bool {
 	n := 0
-	meet := func(a, b *noteRule) {
-		if a == b || isLiteral(&a.Pattern) && isLiteral(&b.Pattern) || !compatible(a.Pieces[0], b.Pieces[0]) {
-			return
-		}
-		if n++; n <= MaxPairs {
-			for _, form := range common(&a.Pattern, &b.Pattern) {
-				w.add(decode(strings.ReplaceAll(form, "*", w.token)))
-			}
-		}
+	s.each(root, top != "", func(_, _ *noteRule) { n++ })
+	if n > MaxPairs {
+		return false
 	}
+	s.each(root, top != "", func(a, b *noteRule) {
+		for _, form := range common(&a.Pattern, &b.Pattern) {
+			w.add(decode(strings.ReplaceAll(form, "*", w.token)))
+		}
+	})
+	return true
+}
+
+// each calls fn for the pairs of rules that may match the same name in another way than
+// two prefixes do.
+func (s *patterns) each(root *patterns, below bool, fn func(a, b *noteRule)) {
 	all := func(a, b []*noteRule) {
 		for _, x := range a {
 			for _, y := range b {
-				meet(x, y)
+				if x != y && !(isLiteral(&x.Pattern) && isLiteral(&y.Pattern)) && compatible(x.Pieces[0], y.Pieces[0]) {
+					fn(x, y)
+				}
 			}
 		}
 	}
 	for side := range 2 {
 		all(s.globs[side], s.list[1-side])
-		if top != "" {
+		if below {
 			all(s.globs[side], root.list[1-side])
 			all(root.globs[side], s.list[1-side])
 		}
 	}
 	for i, x := range s.state {
 		all([]*noteRule{x}, s.state[:i])
-		if top != "" {
+		if below {
 			all([]*noteRule{x}, root.state)
 		}
 	}
-	return n <= MaxPairs
 }

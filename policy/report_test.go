@@ -1,0 +1,146 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/diag"
+)
+
+// told are annotations that raise a code at one line, and others, almost the same, that
+// do not.
+var told = []struct {
+	code, at  string // "phlog/.robots:2: warning"
+	bad, good map[string]string
+}{
+	{CodeAgentName, ".robots:1: error", root("User-agent: *x*\nAllow: /\n"), root("User-agent: x\nAllow: /\n")},
+	{CodeAgentName, ".robots:2: notice", root("Disallow: /a\nUser-agent: x/1.0\nAllow: /\n"), root("Disallow: /a\nUser-agent: x\nAllow: /\n")},
+	{CodeAgentName, ".robots:1: error", root("User-agent: A B\nDisallow: /x\nUser-agent: A\nDisallow: /y\n"), root("User-agent: A B\nDisallow: /x\nUser-agent: C\nDisallow: /y\n")},
+	{CodeAgentName, ".robots:1: error", root("User-agent: " + strings.Repeat("x", 65) + "\nAllow: /\n"), root("User-agent: " + strings.Repeat("x", 64) + "\nAllow: /\n")},
+	{CodeAnchor, "d/.robots:1: notice", notesOf("d/", "Disallow: /log$\n"), notesOf("d/", "Disallow: /log/\n")},
+	{CodeDigits, ".robots:1: notice", root("Disallow: /*9.txt\n"), root("Disallow: /*x.txt\n")},
+	{CodeFinal, ".robots:2: error", root("Disallow: /q\nFinal: /a*b\n"), root("Disallow: /q\nFinal: /*b\n")},
+	{CodeGlob, "d/.robots:1: warning", notesOf("d/", "Disallow: /*.zip\n"), notesOf("d/", "Disallow: /zip*\n")},
+	{CodeGroupSwallowed, ".robots:1: error", root("User-agent: *\nCrawl-delay: 5\n\nUser-agent: badbot\nDisallow: /\n"), root("User-agent: *\nCrawl-delay: 5\nAllow: /\n\nUser-agent: badbot\nDisallow: /\n")},
+	{CodeGroupSwallowed, ".robots:1: warning", root("User-agent: foo\nComment: x\nUser-agent: badbot\nDisallow: /\n"), root("User-agent: foo\nUser-agent: badbot\nComment: x\nDisallow: /\n")},
+	{CodeHandWritten, "robots.txt:2: warning", map[string]string{"robots.txt": "User-agent: *\nDisallow: /a$\n"}, map[string]string{"robots.txt": "User-agent: *\nDisallow: /a$\n", "d/.robots": "Disallow: /b\n"}},
+	{CodeIndex, "d/.robots:2: notice", notesOf("d/", "Disallow: /\nAllow: /index.html\n"), notesOf("d/", "Disallow: /\nAllow: /index.txt\n")},
+	{CodeLost, ".robots:2: error", root("User-agent: *x*\nDisallow: /a\n"), root("User-agent: *x*\nAllow: /a\n")},
+	{CodeMatchedLength, ".robots:1: notice", root("Disallow: /log$\nAllow: /log\n"), root("Disallow: /logs\nAllow: /log\n")},
+	{CodeMisplacedField, "d/.robots:1: warning", notesOf("d/", "Crawl-delay: 10\n"), root("Crawl-delay: 10\n")},
+	{CodeMisspelt, ".robots:1: error", root("Disalow: /a\n"), root("Disallow: /a\n")},
+	{CodeMisspelt, ".robots:2: error", root("Disallow: /\nAlow: /a\n"), root("Disallow: /\nAllow: /a\n")},
+	{CodeMisspelt, ".robots:1: error", root("Useragent: a\nDisallow: /\n"), root("USER-AGENT: a\nDisallow: /\n")},
+	{CodeName, ".robots:1: warning", root("Disallow: /%23b\n"), root("Disallow: /a-b\n")},
+	{CodeOverBlock, "d/.robots:2: notice", notesOf("d/", "Disallow: /\nAllow: /about.txt\n"), notesOf("d/", "Disallow: /\nDisallow: /about.txt\n")},
+	{CodeOverBlockStrict, "d/.robots:2: notice", notesOf("d/", "User-agent: greedybot\nDisallow: /\n"), notesOf("d/", "User-agent: *\nDisallow: /\n")},
+	{CodeOverruled, ".robots:1: notice", map[string]string{".robots": "Disallow: /~bob/\n", "~bob/.robots": "Allow: /\n"}, map[string]string{".robots": "Final: /~bob/\n", "~bob/.robots": "Disallow: /\n"}},
+	{CodeOverruled, "~bob/.robots:1: notice", map[string]string{".robots": "Final: /~bob/\n", "~bob/.robots": "Allow: /\n"}, map[string]string{".robots": "Disallow: /~bob/\n", "~bob/.robots": "Allow: /\n"}},
+	{CodePartName, ".robots:1: notice", root("Disallow: /a\nUser-agent: bot\nDisallow:\n"), root("Disallow: /a\nUser-agent: bot\nDisallow: /a\nDisallow: /b\n")},
+	{CodePreference, ".robots:1: notice", root("Content-Usage: train=n\n"), root("Content-Usage: train-ai=n\n")},
+	{CodePreference, ".robots:2: notice", root("Disallow: /x\nContent-Usage: train-ai=never\n"), root("Disallow: /x\nContent-Usage: train-ai=y\n")},
+	{CodePreference, ".robots:1: notice", root("Content-Signal: sarch=yes\n"), root("Content-Signal: search=yes, use=reference\n")},
+	{CodePreference, ".robots:1: notice", root("Content-Signal: search=maybe\n"), root("Content-Signal: search=no\n")},
+	{CodeWidened, ".robots:1: notice", map[string]string{".robots": "Content-Usage: /*.txt$ search=y\n", "a/.robots": "Content-Usage: train-ai=n\n"}, map[string]string{".robots": "Content-Usage: search=y\n", "a/.robots": "Content-Usage: train-ai=n\n"}},
+	{CodeRootMenu, ".robots:2: notice", root("User-agent: foo\nDisallow: /\nAllow: /a\n"), root("User-agent: foo\nDisallow: /\n")},
+	{CodeSuperseded, ".robots:1: notice", root("Content-Usage: ai=n\n"), root("Content-Usage: ai-use=n\n")},
+	{CodeSyntax, ".robots:1: error", root("Disallow\n"), root("Disallow:\n")},
+	{CodeSyntax, ".robots:1: error", root("Nonsense: x\n"), root("# Nonsense: x\n")},
+	{CodeSyntax, ".robots:1: error", root("Disallow: /a%0Ab\n"), root("Disallow: /a%0b\n")},
+	{CodeSyntax, ".robots:1: error", root("Final:\n"), root("Final: /\n")},
+	{CodeSyntax, ".robots:1: error", root("Crawl-delay: soon\n"), root("Crawl-delay: 1.5\n")},
+	{CodeSyntax, ".robots:1: error", root("Content-Usage: (((\n"), root("Content-Usage: search=y\n")},
+	{CodeVeronicaHost, ".robots:1: notice", root("Disallow: /\nAllow: /pub/\n"), root("Disallow: /\n")},
+}
+
+func root(text string) map[string]string { return notesOf("", text) }
+
+func notesOf(dir, text string) map[string]string { return map[string]string{dir + ".robots": text} }
+
+// saidOf lists the reports with a code, as "file:line: severity".
+func saidOf(c *Compiled, code string) (list []string) {
+	for _, r := range c.Reports() {
+		if r.Code == code {
+			list = append(list, fmt.Sprintf("%s:%d: %s", r.File, r.Line, r.Severity))
+		}
+	}
+	return list
+}
+
+// TestCodes: each code has an annotation that raises it, at its file and line, and one
+// that does not.
+func TestCodes(t *testing.T) {
+	left := map[string]bool{}
+	for _, c := range Codes() {
+		left[c.Code] = true
+	}
+	for _, test := range told {
+		delete(left, test.code)
+		if list := saidOf(compileOf(test.bad), test.code); !slices.Contains(list, test.at) {
+			t.Errorf("%s: no %q for %q, but %q", test.code, test.at, test.bad, list)
+		}
+		if list := saidOf(compileOf(test.good), test.code); slices.Contains(list, test.at) {
+			t.Errorf("%s: %q for %q", test.code, list, test.good)
+		}
+	}
+	for _, elsewhere := range []string{ // TestBounds, TestClosed, TestOutsidersLines; packages site and internal/robotscmd
+		CodeTooLarge, CodeCoarsened, CodeUnreadable, CodeProgram, CodeUnnamedLeak, CodeReader, CodeNoMatch, CodeNotRead, CodeDiffers,
+	} {
+		delete(left, elsewhere)
+	}
+	if len(left) > 0 {
+		t.Errorf("nothing raises %v", slices.Sorted(maps.Keys(left)))
+	}
+}
+
+// TestReportsName: a report has the file, the line, and who it concerns, once for each
+// line and code.
+func TestReportsName(t *testing.T) {
+	seen := map[string]bool{}
+	for _, test := range told {
+		for _, r := range compileOf(test.bad).Reports() {
+			if test.bad[r.File] == "" || r.Line < 1 || r.Line > strings.Count(test.bad[r.File], "\n") || r.Message == "" || r.Hint == "" {
+				t.Errorf("%q: %+v", test.bad, r)
+			}
+			key := fmt.Sprint(test.bad, r.File, r.Line, r.Code, r.Message)
+			if seen[key] && test.code == r.Code {
+				t.Errorf("%q: twice: %v", test.bad, r)
+			}
+			seen[key] = true
+			if r.Severity == diag.Error && len(r.Readers) > 0 {
+				t.Errorf("%q: what only some readers suffer is an error: %v", test.bad, r)
+			}
+		}
+	}
+}
+
+// TestClosed: what closes a directory is an error that says why, and the directory is
+// closed to everybody.
+func TestClosed(t *testing.T) {
+	broken := inputOf(map[string]string{".robots": "Allow: /d/x\n", "d/.robots": "Allow: /\n", "d/e/.robots": "Allow: /\n"})
+	broken.Annotations = slices.DeleteFunc(broken.Annotations, func(a Annotation) bool { return a.Dir == "/d/" })
+	broken.Annotations = append(broken.Annotations, Annotation{Dir: "/d/", File: "d/.robots", Err: errors.New("permission denied")})
+	program := inputOf(root("Allow: /\n"))
+	program.Programs = []string{"/cgi-bin/"}
+	for code, test := range map[string]struct {
+		in                 Input
+		file, says, closed string
+		open               string
+	}{
+		CodeUnreadable: {broken, "d/.robots", "permission denied", "d/x", "x"},
+		CodeProgram:    {program, ".robots", "/cgi-bin/", "x", ""},
+	} {
+		c := Compile(test.in, nil)
+		list := slices.DeleteFunc(slices.Clone(c.Reports()), func(r Report) bool { return r.Code != code })
+		if len(list) != 1 || list[0].File != test.file || list[0].Severity != diag.Error || !strings.Contains(list[0].Message, test.says) {
+			t.Errorf("%s: %v", code, c.Reports())
+		}
+		if !c.DeniedToAll(test.closed, false) || test.open != "" && c.DeniedToAll(test.open, false) {
+			t.Errorf("%s: %s is open, or %s closed\n%s", code, test.closed, test.open, c.File())
+		}
+	}
+}
