@@ -207,6 +207,7 @@ func TestUnnamedLeak(t *testing.T) {
 		t.Errorf("unproven: %v, %v", list, always.said)
 	}
 }
+
 // A file that is too large even without its lines for selectors that lack a slash says
 // less to readers that know only Disallow, and what they lose is reported. It closes
 // nobody's directory.
