@@ -50,10 +50,10 @@ func File(f *robots.File) []diag.Diagnostic {
 		return token(f)
 	}
 	l := linter{file: f, groups: f.Groups(), named: map[string]int{}}
-	l.size()
-	if l.nothing() { // whatever its lines are, they say no more
+	if l.nothing() { // whatever its size and its lines are, they say no more
 		return l.found
 	}
+	l.size()
 	l.lines()
 	for i, g := range l.groups {
 		l.group(i, g)

@@ -48,6 +48,7 @@ var lintCases = []struct {
 	{readers.RFC9309, strings.Repeat("hello: there\nworld\n", 50), "0:G1-ABSENT"},
 	{readers.RFC9309, "\x1f\x8b\x08hello\nworld\n", "0:R10-BYTES"},
 	{readers.RFC9309, "U\x00s\x00e\x00r\x00\n\x00", "0:R10-BYTES"},
+	{readers.RFC9309, strings.Repeat("hello world\n", largeFile/10), "0:G1-ABSENT"},
 	{readers.RFC9309, "Sitemap: https://h/s.xml\n", ""},
 	{readers.RFC9309, "User-agent: a\nDisallow: /\n\nUser-agent: A\nDisallow: /b\nUser-agent: c\n", "4:R3-DUPLICATE 6:R1-EMPTY-GROUP"},
 	{readers.Standard1994, "User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /b\n", "4:S3-DUPLICATE"},
@@ -178,7 +179,7 @@ Disallow: private/
 		fmt.Println(d)
 	}
 	// Output:
-	// robots.txt:1: warning: the group of "*" has no rules, so it joins that of "bigbot" in line 3 (R9-SWALLOWED)
+	// robots.txt:1: warning: the group of "*" has no rules, so it joins "bigbot" in line 3 (R9-SWALLOWED)
 	// robots.txt:4: warning: Google and gophd read "Disalow" as Disallow, others do not (R2-MISSPELT-FIELD)
 	// robots.txt:5: warning: the pattern "private/" can match nothing: paths begin with a slash (R5-NEVER)
 }

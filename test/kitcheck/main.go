@@ -4,6 +4,9 @@
 // parser that cannot be had, the decisions that were recorded stay, as long as the
 // questions are the same.
 //
+// LINT_FILES names a directory of real files, and LINT_SOURCE where they come from: kitcheck
+// judges 300 of them with robots/lint and with Lighthouse, and asks no parser.
+//
 // PYTHONS names the interpreters (python3), NODE_PATH where robots-parser and pyodide
 // (CPython for node) lie, and KIT_PARSERS further commands, separated by semicolons, that
 // read and write what answer.py does.
@@ -81,6 +84,12 @@ func (d *decisions) UnmarshalJSON(data []byte) error {
 }
 
 func main() {
+	if dir := os.Getenv("LINT_FILES"); dir != "" {
+		if err := compareLint(dir, os.Getenv("LINT_SOURCE")); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	all, err := questions()
 	if err != nil {
 		log.Fatal(err)

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -77,6 +78,7 @@ func TestAgreement(t *testing.T) {
 	b.WriteString("\n## Ours on their tests\n\nWhat each of our readers makes of the cases that the programs are tested with.\n\n")
 	oursOnTheirs(t, &b)
 	programsAsked(t, &b)
+	lintCompared(t, &b)
 	const file = "../../doc/agreement.md"
 	if *update {
 		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
@@ -174,6 +176,68 @@ func agreed(p askedProgram, all []question, want func(question) bool) (n int, fi
 	return n, first
 }
 
+// classes says why robots/lint and Lighthouse differ about a line, by the code of lint, or
+// by the message of Lighthouse where lint says nothing.
+var classes = map[string]string{
+	"G1-ABSENT, once for the file": "the file is a web page, or has no line for robots: one diagnostic says so",
+	"SITEMAP":                      "both",
+	"R5-NEVER":                     "both, of patterns without a slash; lint also of a rule that another always overrules",
+	"R8-OUTSIDE":                   "both; lint names the first rule before any group",
+	"No user-agent specified":      "the further rules before any group, which lint leaves out",
+	"R3-AGENT (notice)":            "a name with a version or words behind it: robots compare the first word",
+	"R3-AGENT":                     "a list of names on one line, or a name that no robot has",
+	"R3-DUPLICATE (notice)":        "a robot that is named twice: its groups are combined",
+	"R9-UNKNOWN-FIELD (notice)":    "fields that Lighthouse lets pass and no robot reads any more, such as Host and Noindex",
+	"R5-DUPLICATE":                 "the same rule twice",
+	"R5-DUPLICATE (notice)":        "the same rule twice, with other escapes",
+	"R2-BLANK (notice)":            "a blank in a pattern",
+	"S5-EMPTY (notice)":            "an empty pattern beside rules",
+	"R9-SWALLOWED":                 "a group of Crawl-delay alone, which joins the next one",
+	"R1-EMPTY-GROUP (notice)":      "a group without rules",
+	"R10-BYTES (notice)":           "a byte order mark, or bytes that are no UTF-8",
+	"R6-ESCAPE":                    "a % that begins no escape",
+}
+
+// lintCompared writes the section on Lighthouse.
+func lintCompared(t *testing.T, b *strings.Builder) {
+	var r lintRecord
+	text, err := os.ReadFile("testdata/lint.json")
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err != nil || r.Files < lintFiles {
+		t.Fatalf("%d files, %v", r.Files, err)
+	}
+	said, both := 0, 0
+	for _, c := range r.Classes {
+		if c.Theirs != "" {
+			if said += c.Lines; c.Ours != "" {
+				both += c.Lines
+			}
+		}
+	}
+	fmt.Fprintf(b, lintHead, r.Files, r.Source, r.Program, r.Date, said, both)
+	for _, c := range r.Classes {
+		why := classes[cmp.Or(c.Ours, c.Theirs)]
+		if why == "" {
+			t.Errorf("%+v: why?", c)
+		}
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %s |\n", cmp.Or(c.Theirs, "nothing"), cmp.Or(c.Ours, "nothing"), c.Lines, c.Files, why)
+	}
+}
+
+const lintHead = `
+## Lint beside Lighthouse
+
+%d real files (%s, evenly chosen by name), judged by
+robots/lint and by the robots.txt audit of %s on %s. Of %d lines
+that Lighthouse reports lint reports %d, or the file that they are in. Lint judges each rule
+by what robots make of it, Lighthouse by its form alone.
+
+| Lighthouse | robots/lint | lines | files | why |
+| --- | --- | --- | --- | --- |
+`
+
 // TestAge: decisions of more than six months ago are named when kit-check runs.
 func TestAge(t *testing.T) {
 	r := kitRecord{Programs: []askedProgram{{Name: "old", Date: "2026-05-01"}, {Name: "new", Date: "2026-11-01"}, {Name: "odd"}}}
@@ -201,7 +265,7 @@ func TestDecisions(t *testing.T) {
 // recorded.
 func TestVersionsAreRecorded(t *testing.T) {
 	recorded := ""
-	for _, name := range []string{"testdata/programs.json", "testdata/others.jsonl", "testdata/decisions.json"} {
+	for _, name := range []string{"testdata/programs.json", "testdata/others.jsonl", "testdata/decisions.json", "testdata/lint.json"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
