@@ -2,11 +2,15 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/internal/command/check"
+	"github.com/gophd/gophd/internal/command/doctor"
 	"github.com/gophd/gophd/internal/command/getcmd"
 	"github.com/gophd/gophd/internal/command/initcmd"
 	"github.com/gophd/gophd/internal/command/wirecmd"
@@ -36,6 +40,65 @@ Before you move in, in cron or in CI: programs that other servers ran, lines of 
 that are read as text, links that lead nowhere or out of the directory, names that
 no client can request, files that USER cannot read, and likely mistakes in .robots
 files. Exit status 1 if something is lost.
+`
+
+func doctorCommand() *cli.Command {
+	d, flags := &doctor.Doctor{Parse: parseSettings}, &daemon.Flags{Version: version()}
+	return command("doctor", "what is wrong with an installed gophd, and what to type", "[DIR]", doctorHelp, func(c *cli.Context, args []string) error {
+		d.Out, d.Err = c.App.Writer, c.App.ErrWriter
+		typed := len(args) > 0
+		for _, arg := range c.App.Metadata["typed"].([]string) {
+			name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+			typed = typed || strings.HasPrefix(arg, "-") && name != "json" && name != "only"
+		}
+		if typed {
+			if len(args) > 0 {
+				flags.Root = args[0]
+			}
+			d.Settings = flags
+		}
+		return d.Run(c.Context)
+	}, append([]cli.Flag{
+		ofCommand.yes(&d.JSON, "json", "answer in JSON"),
+		ofCommand.text(&d.Only, "only", "", "`CHECK` alone"),
+	}, serveFlags(flags)...)...)
+}
+
+// parseSettings reads the arguments and variables of a server, in place of this process'.
+func parseSettings(args, env []string) (*daemon.Flags, error) {
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, "GOPHD_") {
+			_ = os.Unsetenv(name)
+		}
+	}
+	for _, variable := range env {
+		name, value, _ := strings.Cut(variable, "=")
+		_ = os.Setenv(name, value)
+	}
+	flags := &daemon.Flags{Version: version()}
+	app := newApp()
+	app.Flags, app.Before = serveFlags(flags), nil
+	app.Action = func(c *cli.Context) error {
+		args, err := arguments(c)
+		if err == nil {
+			_, err = settings(c, flags, args)
+		}
+		return err
+	}
+	words := plainWords(app, append([]string{"gophd"}, args...))
+	app.Metadata = map[string]any{"typed": words}
+	app.Writer, app.ErrWriter = io.Discard, io.Discard
+	return flags, app.Run(words)
+}
+
+var doctorHelp = `
+Reads the unit, its drop-ins, the settings and the tree, and asks the running server at
+this machine's own addresses. With DIR or flags of the server it examines that server
+instead of the unit's. One line for each check: "ok:", or "fault:" and the command to
+type. It starts and changes nothing. Exit status 1 if there is a fault. As root it sees
+more. CHECK is one of
+` + doctor.Names() + `.
 `
 
 func checkConfigCommand() *cli.Command {

@@ -18,6 +18,7 @@ Usage:
   gophd init DIR                             make a hole that is a good example
   gophd check DIR                            what it gains and loses here
   gophd check-config [FLAG]... DIR           would it start?
+  gophd doctor                               what is wrong, and what to type
   gophd robots show|check|explain DIR        its robots.txt, the proof, and why
   gophd robots test|lint|convert ...         any robots.txt, in any dialect
   gophd get URL                              fetch, for scripts

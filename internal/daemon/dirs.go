@@ -24,12 +24,15 @@ const maxUserUID = 60000
 func (d *daemon) checkUsers() error {
 	from := d.conf.site.UsersMinUID
 	text, err := files.ReadFile("/proc/self/uid_map", 1<<20)
-	if d.conf.site.Users == "" || err != nil || covers(string(text), from, max(from, maxUserUID)) {
+	if d.conf.site.Users == "" || err != nil || MapsUsers(string(text), from) {
 		return nil
 	}
 	return exit.Usagef(cmp.Or(systemd.DropIn("users"), "the user namespace of gophd must map these uids"),
 		"-users: gophd cannot see whose files are whose: its uid map lacks some of %d to %d", from, max(from, maxUserUID))
 }
+
+// MapsUsers reports whether a uid_map maps the accounts of users, whose uids begin with from.
+func MapsUsers(uidMap string, from int) bool { return covers(uidMap, from, max(from, maxUserUID)) }
 
 // covers reports whether a uid_map (user_namespaces(7)) maps all uids from first to last.
 func covers(uidMap string, first, last int) bool {

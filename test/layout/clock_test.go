@@ -22,6 +22,7 @@ var mayAskTheWall = map[string]string{
 	"internal/process/keypair/keypair.go":    "of a file, compared with itself",
 	"internal/process/keypair/selfsigned.go": "certificates are valid by the wall clock",
 	"internal/command/getcmd/known.go":       "certificates are valid by the wall clock",
+	"internal/command/doctor/ask.go":         "of files, compared with each other",
 	"internal/process/metrics/metrics.go":    "told to Prometheus",
 	"internal/source/status/page.go":         "told to people",
 	"menu/names.go":                          "told to people",

@@ -18,11 +18,16 @@ func DropIn(name string) string {
 	if !InUnit() {
 		return ""
 	}
+	return "the unit forbids it: " + Activate(name)
+}
+
+// Activate returns the commands that activate a drop-in.
+func Activate(name string) string {
 	from, to := "/usr/share/gophd/systemd/gophd-"+name+".conf", "/etc/systemd/system/gophd.service.d"
 	if local := "/usr/local" + strings.TrimPrefix(from, "/usr"); exists(local) && !exists(from) {
 		from = local // of make install
 	}
-	return "the unit forbids it: mkdir -p " + to + " && cp " + from + " " + to + "/ && systemctl daemon-reload && systemctl restart gophd"
+	return "mkdir -p " + to + " && cp " + from + " " + to + "/ && systemctl daemon-reload && systemctl restart gophd"
 }
 
 // Hidden reports whether ProtectHome=yes of a unit hides an absolute path.

@@ -1,0 +1,354 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/internal/command/doctor"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/daemon"
+)
+
+// machine is the file system of a machine with the package, whose server answers at addr.
+type machine struct {
+	*testing.T
+	root, addr string
+}
+
+func (m machine) write(name, text string) {
+	m.Helper()
+	name = filepath.Join(m.root, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// set adds a setting to those of the package.
+func (m machine) set(lines ...string) {
+	text, _ := os.ReadFile(filepath.Join(m.root, "etc/default/gophd"))
+	m.write("etc/default/gophd", string(text)+strings.Join(lines, "\n")+"\n")
+}
+
+// held makes a process hold the port of the server.
+func (m machine) held(pid int, program, group string) {
+	dir := fmt.Sprintf("proc/%d/", pid)
+	m.write(dir+"comm", program+"\n")
+	m.write(dir+"cgroup", "0::"+group+"\n")
+	m.write(dir+"uid_map", "0 0 4294967295\n")
+	must(m.T, os.MkdirAll(filepath.Join(m.root, dir, "fd"), 0o755))
+	must(m.T, os.Symlink("socket:[77]", filepath.Join(m.root, dir, "fd/3")))
+}
+
+// at makes the server of the machine answer at an address.
+func (m *machine) at(addr string) {
+	m.addr = addr
+	port := netip.MustParseAddrPort(addr).Port()
+	m.write("etc/systemd/system/gophd.socket.d/port.conf", "[Socket]\nListenStream=\nListenStream="+addr+"\n")
+	m.write("proc/net/tcp", fmt.Sprintf("  sl  local_address rem_address   st\n   0: 0100007F:%04X 00000000:0000 0A 0:0 00:0 0 0 0 77 1\n", port))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newMachine is one without a fault. Its server is a gophd in this process.
+func newMachine(t *testing.T) *machine {
+	m := &machine{T: t, root: t.TempDir()}
+	must(t, os.Chmod(m.root, 0o755))
+	for _, unit := range []string{"gophd.service", "gophd.socket"} {
+		text, err := os.ReadFile("../../examples/systemd/" + unit)
+		must(t, err)
+		m.write("usr/lib/systemd/system/"+unit, string(text))
+	}
+	m.set("# settings", "GOPHD_HOST=gopher.example.org", "GOPHD_HTTP=view", "GOPHD_SEARCH=yes", "GOPHD_ACCESS_LOG=/var/log/gophd/access.log")
+	m.write("srv/gopher/.robots", "Disallow: /drafts/\n")
+	m.write("srv/gopher/about.txt", "about\n")
+	m.write("srv/gopher/drafts/next.txt", "next\n")
+	must(t, os.Chtimes(filepath.Join(m.root, "srv/gopher/about.txt"), time.Time{}, time.Now().Add(-time.Hour)))
+	m.held(100, "gophd", "/system.slice/gophd.service")
+	return m
+}
+
+// serve starts the server.
+func (m *machine) serve() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(m.T, err)
+	m.at(l.Addr().String())
+	_ = l.Close()
+	conf, err := parseSettings([]string{"-sandbox", "off", "-http", "view", "-search", "-host", "gopher.example.org", "-listen", m.addr, filepath.Join(m.root, "srv/gopher")}, nil)
+	must(m.T, err)
+	settings, err := conf.Settings()
+	must(m.T, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- daemon.Run(ctx, settings, io.Discard) }()
+	m.Cleanup(func() { stop(); <-ended })
+	for {
+		if conn, err := net.Dial("tcp", m.addr); err == nil {
+			_, _ = io.WriteString(conn, "robots.txt\r\n")
+			_, _ = io.ReadAll(conn)
+			_ = conn.Close()
+			return
+		}
+		select {
+		case err := <-ended:
+			m.Fatal(err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// examine runs gophd doctor on the machine.
+func (m *machine) examine(only string) []doctor.Finding {
+	m.Helper()
+	var out strings.Builder
+	d := &doctor.Doctor{
+		Parse: parseSettings, JSON: true, Only: only, Out: &out, Machine: m.root, Addrs: []netip.Addr{netip.MustParseAddr("198.51.100.7")},
+		Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
+			switch host {
+			case "gopher.example.org":
+				return []netip.Addr{netip.MustParseAddr("198.51.100.7")}, nil
+			case "elsewhere.example":
+				return []netip.Addr{netip.MustParseAddr("203.0.113.1")}, nil
+			}
+			return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+		},
+	}
+	err := d.Run(m.Context())
+	var all []doctor.Finding
+	must(m.T, json.Unmarshal([]byte(out.String()), &all))
+	bad := slices.ContainsFunc(all, func(f doctor.Finding) bool { return !f.OK })
+	if bad != errors.Is(err, exit.ErrNo) || !bad && err != nil {
+		m.Errorf("a fault: %t, and the error is %v", bad, err)
+	}
+	return all
+}
+
+// pair makes a certificate for a name that ends at a time.
+func (m *machine) pair(cert, key, name string, ends time.Time) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(m.T, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: ends.AddDate(-1, 0, 0), NotAfter: ends}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	must(m.T, err)
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	must(m.T, err)
+	m.write(cert, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	m.write(key, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})))
+}
+
+// listeningTLS makes a server that shows a certificate and says nothing.
+func listeningTLS(t *testing.T, cert, key string) (addr string) {
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	must(t, err)
+	return listening(t, func(c net.Conn) {
+		_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{pair}}).Handshake()
+	})
+}
+
+// keepEnvironment undoes what parseSettings does to the variables of this process.
+func keepEnvironment(t *testing.T) {
+	before := os.Environ()
+	t.Cleanup(func() {
+		os.Clearenv()
+		for _, v := range before {
+			name, value, _ := strings.Cut(v, "=")
+			_ = os.Setenv(name, value)
+		}
+	})
+}
+
+func TestDoctorFindsNothing(t *testing.T) {
+	keepEnvironment(t)
+	m := newMachine(t)
+	m.serve()
+	// The index is filled after the first answer.
+	for f := m.examine("search"); len(f) != 1 || !f[0].OK; f = m.examine("search") {
+		time.Sleep(20 * time.Millisecond)
+	}
+	var names []string
+	for _, f := range m.examine("") {
+		if names = append(names, f.Check); !f.OK {
+			t.Errorf("%+v", f)
+		}
+	}
+	for _, want := range []string{"unit", "settings", "sandbox", "directories", "port", "name", "writable", "annotations", "robots.txt", "noindex", "search"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("nothing is said of %s: %q", want, names)
+		}
+	}
+}
+
+// TestDoctorFindsFaults makes one fault at a time.
+func TestDoctorFindsFaults(t *testing.T) {
+	keepEnvironment(t)
+	for _, tt := range []struct {
+		name        string
+		fault       func(*machine)
+		check, text string
+		command     string
+	}{
+		{"another server", func(m *machine) {
+			must(m.T, os.RemoveAll(filepath.Join(m.root, "proc/100")))
+			m.at("127.0.0.1:70")
+			m.held(1, "systemd", "/init.scope")
+			m.write("lib/systemd/system/gophernicus.socket", "[Socket]\nListenStream=70\nAccept=yes\n")
+			m.write("etc/systemd/system/sockets.target.wants/gophernicus.socket", "")
+		}, "port", "gophernicus.socket", "systemctl disable --now gophernicus.socket && systemctl enable --now gophd.socket"},
+		{"another process", func(m *machine) {
+			must(m.T, os.RemoveAll(filepath.Join(m.root, "proc/100")))
+			m.at("127.0.0.1:70")
+			m.held(8, "geomyidae", "/system.slice/geomyidae.service")
+			m.write("lib/systemd/system/geomyidae.service", "[Service]\nExecStart=/usr/bin/geomyidae\n")
+		}, "port", "port 70 is held by geomyidae", "systemctl disable --now geomyidae.service && systemctl enable --now gophd.socket"},
+		{"nothing listens", func(m *machine) { m.at("127.0.0.1:70"); m.write("proc/net/tcp", "") },
+			"port", "nothing listens at port 70", "systemctl enable --now gophd.socket"},
+		{"a name of another machine", func(m *machine) { m.set("GOPHD_HOST=elsewhere.example") },
+			"name", "another machine: 203.0.113.1", "echo GOPHD_HOST=NAME >>/etc/default/gophd"},
+		{"a name of none", func(m *machine) { m.set("GOPHD_HOST=nowhere.example") },
+			"name", "nowhere.example, which cannot be looked up", "echo GOPHD_HOST=NAME"},
+		{"homes hidden", func(m *machine) { m.set("GOPHD_USERS=/home/*/public_gopher") },
+			"homes", "the unit hides /home", "gophd-users.conf"},
+		{"a home that is closed", func(m *machine) {
+			m.set("GOPHD_USERS=/home/*/public_gopher")
+			m.write("etc/systemd/system/gophd.service.d/users.conf", "[Service]\nProtectHome=read-only\nPrivateUsers=no\n")
+			m.write("home/ann/public_gopher/a.txt", "")
+			must(m.T, os.Chmod(filepath.Join(m.root, "home/ann"), 0o700))
+		}, "homes", "may not enter /home/ann", "chmod o+x /home/ann"},
+		{"uid map", func(m *machine) {
+			m.set("GOPHD_USERS=/home/*/public_gopher")
+			m.write("etc/systemd/system/gophd.service.d/home.conf", "[Service]\nProtectHome=read-only\n")
+		}, "uids", "PrivateUsers=yes", "gophd-users.conf"},
+		{"uid map of the process", func(m *machine) {
+			m.set("GOPHD_USERS=/home/*/public_gopher")
+			m.write("etc/systemd/system/gophd.service.d/users.conf", "[Service]\nProtectHome=read-only\nPrivateUsers=no\n")
+			m.write("proc/100/uid_map", "0 0 1000\n")
+		}, "uids", "lacks accounts of users", "/proc/100/uid_map"},
+		{"an unknown setting", func(m *machine) { m.set("GOPHD_HOTS=x") },
+			"settings", "unknown variable GOPHD_HOTS", "sed -i 's/^GOPHD_HOTS=/GOPHD_HOST=/' /etc/default/gophd"},
+		{"a wrong setting", func(m *machine) { m.set("GOPHD_POLL=often") },
+			"settings", `GOPHD_POLL is "often"`, "sed -i 's/^GOPHD_POLL=/#&/' /etc/default/gophd"},
+		{"a root below /home", func(m *machine) { m.set("GOPHD_ROOT=/home/ann/hole"); m.write("home/ann/hole/a.txt", "") },
+			"directories", "the unit hides /home/ann/hole", "gophd-root.conf"},
+		{"no root", func(m *machine) { m.set("GOPHD_ROOT=/srv/nope") },
+			"directories", "/srv/nope is not there", "gophd init /srv/nope"},
+		{"a root that is closed", func(m *machine) { must(m.T, os.Chmod(filepath.Join(m.root, "srv/gopher"), 0o750)) },
+			"directories", "may not enter and list /srv/gopher", "chmod a+rx /srv/gopher"},
+		{"a port in the unit", func(m *machine) { m.set("GOPHD_METRICS=localhost:9170") },
+			"sandbox", "localhost:9170 for Prometheus", "gophd-metrics.conf"},
+		{"a certificate that has ended", func(m *machine) {
+			m.set("GOPHD_TLS_SELF_SIGNED=/var/lib/gophd")
+			m.pair("var/lib/gophd/gophd.crt", "var/lib/gophd/gophd.key", "gopher.example.org", time.Now().AddDate(0, 0, -2))
+		}, "certificate", "is not valid since", "rm /var/lib/gophd/gophd.crt"},
+		{"no certificate", func(m *machine) {
+			m.set("GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt", "GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key")
+		}, "certificate", "credstore/gophd.crt: no such file", "ls -l /etc/credstore/gophd.crt /etc/credstore/gophd.key"},
+		{"a renewal that was not seen", func(m *machine) {
+			m.set("GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt", "GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key")
+			m.pair("etc/credstore/gophd.crt", "etc/credstore/gophd.key", "gopher.example.org", time.Now().AddDate(0, 3, 0))
+			old := filepath.Join(m.root, "old")
+			m.pair("old/crt", "old/key", "gopher.example.org", time.Now().AddDate(0, 1, 0))
+			m.at(listeningTLS(m.T, old+"/crt", old+"/key"))
+		}, "certificate", "another certificate than /etc/credstore/gophd.crt", "systemctl restart gophd"},
+		{"an old robots.txt", func(m *machine) { m.at(listening(m.T, document("# robots.txt made by gophd\nUser-agent: *\n"))) },
+			"robots.txt", "differs from what the annotations say: line 1", "systemctl reload gophd"},
+		{"another server answers", func(m *machine) { m.at(listening(m.T, document("User-agent: *\nDisallow:\n"))) },
+			"robots.txt", "is not gophd", "gophd doctor -only port"},
+		{"noindex where it is not meant", func(m *machine) {
+			m.at(listening(m.T, document("HTTP/1.1 200 OK\r\nX-Robots-Tag: noindex\r\n\r\n")))
+		}, "noindex", "the page of / has noindex: true; the annotations say: false", "systemctl reload gophd"},
+		{"an annotation that is not read", func(m *machine) { m.write("srv/gopher/drafts/.Robots", "Disallow: /\n") },
+			"annotations", "drafts/.Robots", "mv /srv/gopher/drafts/.Robots /srv/gopher/drafts/.robots"},
+		{"no socket of a program", func(m *machine) {
+			m.set("GOPHD_FASTCGI=/cgi-bin=/run/gophd-programs.sock")
+			text, err := os.ReadFile("../../examples/fastcgi/gophd-programs.socket")
+			must(m.T, err)
+			m.write("etc/systemd/system/gophd-programs.socket", string(text))
+		}, "programs", "/run/gophd-programs.sock is not there", "systemctl enable --now gophd-programs.socket"},
+		{"a log that cannot be written", func(m *machine) { m.set("GOPHD_ACCESS_LOG=/var/log/gopher.log") },
+			"writable", "does not let the server write to /var/log (-access-log)", "sed -i 's|^GOPHD_ACCESS_LOG=.*|GOPHD_ACCESS_LOG=/var/log/gophd/access.log|'"},
+		{"an index behind the tree", func(m *machine) { m.at(listening(m.T, document("iNothing found\t\terror.host\t1\r\n.\r\n"))) },
+			"search", "/about.txt is not found by its name", "systemctl restart"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newMachine(t)
+			m.at("127.0.0.1:1") // nobody answers there
+			tt.fault(m)
+			before := treeNames(t, m.root)
+			all := m.examine(tt.check)
+			if !slices.ContainsFunc(all, func(f doctor.Finding) bool {
+				return !f.OK && f.Check == tt.check && strings.Contains(f.Text, tt.text) && strings.Contains(f.Type, tt.command)
+			}) {
+				t.Errorf("want the fault %q and the command %q: %+v", tt.text, tt.command, all)
+			}
+			if after := treeNames(t, m.root); after != before {
+				t.Errorf("it changes the machine:\n%s\n%s", before, after)
+			}
+		})
+	}
+}
+
+// treeNames lists all names of a tree with the times of their last change.
+func treeNames(t *testing.T, root string) string {
+	var b strings.Builder
+	must(t, filepath.WalkDir(root, func(name string, e os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			fmt.Fprintln(&b, name, info.ModTime(), info.Size())
+		}
+		return err
+	}))
+	return b.String()
+}
+
+// TestDoctorStartsNothing: where systemd would start gophd for a visitor, doctor asks
+// nothing.
+func TestDoctorStartsNothing(t *testing.T) {
+	keepEnvironment(t)
+	m := newMachine(t)
+	must(t, os.RemoveAll(filepath.Join(m.root, "proc/100")))
+	m.held(1, "systemd", "/init.scope")
+	m.at(listening(t, func(c net.Conn) { t.Error("it was asked"); _ = c.Close() }))
+	text := fmt.Sprint(m.examine(""))
+	if !strings.Contains(text, "held by systemd, for gophd") || !strings.Contains(text, "systemd starts it for the first visitor") {
+		t.Error(text)
+	}
+}
+
+// TestDoctorPrints: two lines for a fault, without colours off a terminal.
+func TestDoctorPrints(t *testing.T) {
+	dir := treeOf(t, map[string]string{"a.txt": "a", "phlog/.Robots": "Disallow: /\n"})
+	out, _, status := gophd("doctor", "-only", "annotations", dir)
+	want := "\n  type: mv " + dir + "/phlog/.Robots " + dir + "/phlog/.robots\n"
+	if status != exit.No || !strings.HasPrefix(out, "fault: annotations: phlog/.Robots: ") || !strings.HasSuffix(out, want) {
+		t.Errorf("status %d:\n%s", status, out)
+	}
+	if _, errs, status := gophd("doctor", "-only", "nonsense"); status != exit.Usage || !strings.Contains(errs, "one of unit, settings, ") {
+		t.Errorf("status %d: %s", status, errs)
+	}
+}

@@ -1,0 +1,194 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// addresses returns where the server is asked: at each port that its socket or a flag
+// names, at an address of this machine, if possible the one that the world reaches.
+func (x *examination) addresses() (all []netip.AddrPort) {
+	var listen []string
+	if x.unit != nil && x.Settings == nil {
+		listen = values(x.unit.socket, "ListenStream")
+	}
+	for _, addr := range x.flags.Listen {
+		addr, _, _ = strings.Cut(addr, "=")
+		listen = append(listen, addr)
+	}
+	if len(listen) == 0 {
+		listen = []string{"70"}
+	}
+	for _, addr := range listen {
+		host, port, err := net.SplitHostPort(addr)
+		if n, number := strconv.ParseUint(addr, 10, 16); number == nil {
+			host, port, err = "", strconv.FormatUint(n, 10), nil
+		} else if err != nil {
+			host, port, err = strings.Trim(addr, "[]"), "70", nil
+		}
+		n, bad := strconv.ParseUint(port, 10, 16)
+		ip, noIP := netip.ParseAddr(host)
+		switch {
+		case err != nil || bad != nil || strings.HasPrefix(addr, "/"):
+			continue
+		case noIP != nil || ip.IsUnspecified():
+			ip = x.ownAddress()
+		}
+		all = append(all, netip.AddrPortFrom(ip, uint16(n)))
+	}
+	return all
+}
+
+// ownAddress is the address of this machine that others are most likely to reach.
+func (x *examination) ownAddress() netip.Addr {
+	best := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	for _, a := range x.Addrs {
+		if a.IsGlobalUnicast() && a.Is4() && (best.IsLoopback() || best.IsPrivate()) {
+			best = a
+		}
+	}
+	return best
+}
+
+// whySilent reports why the server must not be asked: a request would start it.
+func (x *examination) whySilent() string {
+	if x.unit == nil || x.Settings != nil || len(x.processes("gophd")) > 0 {
+		return ""
+	}
+	return "gophd does not run now: systemd starts it for the first visitor"
+}
+
+// processes returns the ids of the other processes of a program.
+func (d *Doctor) processes(program string) (pids []string) {
+	list, _ := filepath.Glob(d.onMachine("/proc/[0-9]*/comm"))
+	for _, file := range list {
+		pid := filepath.Base(filepath.Dir(file))
+		if text, err := os.ReadFile(file); err == nil && strings.TrimSpace(string(text)) == program && pid != strconv.Itoa(os.Getpid()) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// port reports who holds the ports of the server.
+func (x *examination) port(context.Context) (all []Finding) {
+	var done []uint16
+	for _, at := range x.at {
+		if slices.Contains(done, at.Port()) {
+			continue
+		}
+		done = append(done, at.Port())
+		all = append(all, x.onePort(at.Port())...)
+	}
+	return all
+}
+
+func (x *examination) onePort(port uint16) []Finding {
+	inodes := x.listeners(port)
+	if len(inodes) == 0 {
+		if x.unit == nil {
+			return faultf("gophd -listen :"+strconv.Itoa(int(port))+" DIR", "nothing listens at port %d", port)
+		}
+		return faultf("systemctl reset-failed gophd.service gophd.socket; systemctl enable --now gophd.socket", "nothing listens at port %d", port)
+	}
+	program, service := x.holder(inodes)
+	other := service
+	switch {
+	case program == "gophd":
+		return okf("port %d is held by gophd", port)
+	case program == "systemd", program == "":
+		if other = x.otherSocket(port); other == "" && program == "" {
+			return okf("port %d is held; root sees by which program", port)
+		} else if other == "" {
+			return okf("port %d is held by systemd, for gophd", port)
+		}
+		program = "systemd, for " + other
+	case service == "":
+		return faultf("kill "+strings.Join(x.processes(program), " "), "port %d is held by %s, which no unit has started", port, program)
+	}
+	name := strings.TrimSuffix(strings.TrimSuffix(other, ".service"), ".socket")
+	units := other
+	for _, more := range []string{name + ".socket", name + ".service"} {
+		if more != other && slices.ContainsFunc(unitDirs, func(dir string) bool { return x.exists(filepath.Join(dir, more)) }) {
+			units += " " + more
+		}
+	}
+	f := Finding{
+		Text: fmt.Sprintf("port %d is held by %s", port, program),
+		Type: "systemctl disable --now " + units + " && systemctl enable --now gophd.socket",
+		Back: "systemctl disable --now gophd.socket gophd.service && systemctl enable --now " + other,
+		Both: "mkdir -p /etc/systemd/system/gophd.socket.d && cp /usr/share/gophd/systemd/gophd-port.conf /etc/systemd/system/gophd.socket.d/ && systemctl daemon-reload && systemctl enable --now gophd.socket",
+	}
+	if x.unit == nil {
+		f.Type, f.Back = "rc-service "+name+" stop && rc-service gophd start", "rc-service gophd stop && rc-service "+name+" start"
+		f.Both = "echo 'GOPHD_LISTEN=:7070' >>" + openrcFile + " && rc-service gophd start"
+	}
+	return []Finding{f}
+}
+
+// listeners returns the inodes of the TCP sockets that listen at a port (proc_net_tcp(5)).
+func (x *examination) listeners(port uint16) (inodes []string) {
+	const listening = "0A"
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		for line := range strings.Lines(x.read(table)) {
+			f := strings.Fields(line)
+			if len(f) > 9 && f[3] == listening && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port)) {
+				inodes = append(inodes, f[9])
+			}
+		}
+	}
+	return inodes
+}
+
+// holder returns the program that has one of these sockets open, and the unit that it runs
+// in. systemd keeps the sockets of the services that it has started, so it is named last.
+func (x *examination) holder(inodes []string) (program, service string) {
+	list, _ := filepath.Glob(x.onMachine("/proc/[0-9]*/fd/*"))
+	for _, fd := range list {
+		to, err := os.Readlink(fd)
+		if err != nil || !slices.Contains(inodes, strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")) {
+			continue
+		}
+		dir := filepath.Dir(filepath.Dir(fd))
+		comm, _ := os.ReadFile(filepath.Join(dir, "comm"))
+		name := strings.TrimSpace(string(comm))
+		if program != "" && name == "systemd" {
+			continue
+		}
+		program, service = name, ""
+		group, _ := os.ReadFile(filepath.Join(dir, "cgroup"))
+		if last := filepath.Base(strings.TrimSpace(string(group))); strings.HasSuffix(last, ".service") {
+			service = last
+		}
+		if program == "gophd" {
+			break
+		}
+	}
+	return program, service
+}
+
+// otherSocket returns the enabled unit of another server for which systemd listens at a
+// port.
+func (x *examination) otherSocket(port uint16) string {
+	enabled, _ := filepath.Glob(x.onMachine("/etc/systemd/system/sockets.target.wants/*.socket"))
+	for _, file := range enabled {
+		name := filepath.Base(file)
+		if strings.HasPrefix(name, "gophd") {
+			continue
+		}
+		_, options := new(service).readUnit(x.Machine, name)
+		for _, addr := range values(options, "ListenStream") {
+			if addr == strconv.Itoa(int(port)) || strings.HasSuffix(addr, ":"+strconv.Itoa(int(port))) {
+				return name
+			}
+		}
+	}
+	return ""
+}

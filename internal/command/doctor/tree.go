@@ -1,0 +1,210 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/daemon"
+	"github.com/gophd/gophd/internal/process/systemd"
+	"github.com/gophd/gophd/policy"
+)
+
+// hides reports whether the unit hides a path from the server.
+func (x *examination) hides(name string) bool {
+	return x.Settings == nil && x.unit.has("ProtectHome", "yes", "true", "on", "1", "tmpfs") && systemd.Hidden(name)
+}
+
+// directories reports a directory that the server cannot see, enter or list.
+func (x *examination) directories(context.Context) (all []Finding) {
+	dirs := []string{x.flags.Root}
+	for _, flag := range append(append([]string{}, x.flags.Mounts...), x.flags.VHosts...) {
+		_, dir, _ := strings.Cut(flag, "=")
+		dirs = append(dirs, dir)
+	}
+	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
+		info, err := os.Stat(x.onMachine(dir))
+		closed := ""
+		if err == nil {
+			closed = x.closedTo(dir)
+		}
+		switch {
+		case x.hides(dir):
+			all = append(all, faultf(systemd.Activate("root"), "the unit hides %s", dir)...)
+		case errors.Is(err, fs.ErrNotExist):
+			all = append(all, faultf("gophd init "+dir, "%s is not there", dir)...)
+		case err != nil:
+			all = append(all, faultf("ls -ld "+dir, "%v", err)...)
+		case !info.IsDir():
+			all = append(all, faultf("ls -ld "+dir, "%s is no directory", dir)...)
+		case closed != "":
+			all = append(all, faultf("chmod a+rx "+closed, "the account of the server may not enter and list %s", closed)...)
+		default:
+			all = append(all, okf("%s", dir)...)
+		}
+	}
+	return all
+}
+
+// closedTo returns the first directory on the way to one that is closed to accounts other
+// than its owner; "" without a unit, whose account owns nothing.
+func (x *examination) closedTo(dir string) string {
+	if x.unit == nil || x.Settings != nil {
+		return ""
+	}
+	need := fs.FileMode(0o005)
+	for at := filepath.Clean(dir); ; at, need = filepath.Dir(at), 0o001 {
+		if info, err := os.Stat(x.onMachine(at)); err == nil && info.Mode()&need != need {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return ""
+		}
+	}
+}
+
+// homes reports whether -users can serve anybody.
+func (x *examination) homes(context.Context) []Finding {
+	if x.flags.Users == "" {
+		return nil
+	}
+	above, _, _ := strings.Cut(x.flags.Users, "/*")
+	dirs, _ := filepath.Glob(x.onMachine(x.flags.Users))
+	switch {
+	case x.hides(above + "/"):
+		return faultf(systemd.Activate("users"), "the unit hides %s", above)
+	case len(dirs) == 0:
+		return faultf("mkdir "+strings.Replace(x.flags.Users, "*", "NAME", 1), "nobody has a directory %s", x.flags.Users)
+	}
+	for _, dir := range dirs {
+		name := strings.TrimPrefix(dir, strings.TrimSuffix(x.Machine, "/"))
+		home := filepath.Join(above, strings.Split(strings.TrimPrefix(name, above+"/"), "/")[0])
+		if info, err := os.Stat(x.onMachine(home)); err == nil && info.Mode()&0o001 == 0 {
+			return faultf("chmod o+x "+home, "the server may not enter %s", home)
+		}
+	}
+	return okf("%s", diag.Count(len(dirs), "user has", "users have")+" a directory")
+}
+
+// uids reports whether the server can see who owns a file, which -users needs.
+func (x *examination) uids(context.Context) []Finding {
+	if x.flags.Users == "" {
+		return nil
+	}
+	if x.Settings == nil && x.unit.has("PrivateUsers", "yes", "true", "on", "1", "self", "identity") {
+		return faultf(systemd.Activate("users"), "PrivateUsers=yes of the unit shows all owners of files as one")
+	}
+	pid := "self"
+	if running := x.processes("gophd"); len(running) > 0 && x.Settings == nil {
+		pid = running[0]
+	}
+	if text := x.read("/proc/" + pid + "/uid_map"); text != "" && !daemon.MapsUsers(text, x.flags.UsersMinUID) {
+		return faultf("cat /proc/"+pid+"/uid_map", "the user namespace of the server lacks accounts of users; let it map more (subuid(5))")
+	}
+	return okf("the server sees who owns a file")
+}
+
+// programs reports sockets of programs that are not there.
+func (x *examination) programs(context.Context) (all []Finding) {
+	_, rules, _ := x.flags.Parts()
+	for _, rule := range rules {
+		name := rule.Client.Socket
+		info, err := os.Stat(x.onMachine(name))
+		switch {
+		case err != nil:
+			all = append(all, faultf(x.starts(name), "no program listens for %s: %s is not there", rule.Selector(), name)...)
+		case info.Mode()&fs.ModeSocket == 0:
+			all = append(all, faultf("ls -l "+name, "%s is no socket", name)...)
+		default:
+			all = append(all, okf("%s for %s", name, rule.Selector())...)
+		}
+	}
+	return all
+}
+
+// starts is the command that makes a socket: of the unit that has it, if there is one.
+func (x *examination) starts(socket string) string {
+	for _, dir := range unitDirs {
+		units, _ := filepath.Glob(filepath.Join(x.Machine, dir, "*.socket"))
+		for _, file := range units {
+			for _, listen := range values(readOptions(file), "ListenStream") {
+				if listen == socket || listen == "/run"+strings.TrimPrefix(socket, "/var/run") {
+					return "systemctl enable --now " + filepath.Base(file)
+				}
+			}
+		}
+	}
+	return "ls -l " + path.Dir(socket)
+}
+
+// writable reports directories that the server is to write to and cannot.
+func (x *examination) writable(context.Context) (all []Finding) {
+	for _, w := range []struct{ flag, dir, directive, below, usual string }{
+		{"access-log", dirOf(x.flags.AccessLog), "LogsDirectory", "/var/log/", "/var/log/gophd/access.log"},
+		{"search-dir", x.flags.SearchDir, "StateDirectory", "/var/lib/", "/var/lib/gophd"},
+		{"tls-self-signed", x.flags.TLSSelfSigned, "StateDirectory", "/var/lib/", "/var/lib/gophd"},
+	} {
+		if w.dir == "" || strings.HasPrefix(w.dir, "/dev") {
+			continue
+		}
+		if x.unit != nil && x.Settings == nil {
+			mine := false
+			for _, name := range values(x.unit.service, w.directive) {
+				mine = mine || strings.HasPrefix(w.dir+"/", w.below+name+"/")
+			}
+			for _, name := range values(x.unit.service, "ReadWritePaths") {
+				mine = mine || strings.HasPrefix(w.dir+"/", strings.TrimRight(name, "/")+"/")
+			}
+			if !mine {
+				name := "GOPHD_" + strings.ToUpper(strings.ReplaceAll(w.flag, "-", "_"))
+				all = append(all, faultf(fmt.Sprintf("sed -i 's|^%s=.*|%[1]s=%s|' %s && %s", name, w.usual, settingsFile, x.restart()), "the unit does not let the server write to %s (-%s)", w.dir, w.flag)...)
+				continue
+			}
+		} else if info, err := os.Stat(x.onMachine(w.dir)); err != nil || !info.IsDir() || info.Mode()&0o222 == 0 {
+			all = append(all, faultf("install -d -o gophd -g gophd "+w.dir, "the server cannot write to %s (-%s)", w.dir, w.flag)...)
+			continue
+		}
+		all = append(all, okf("%s (-%s)", w.dir, w.flag)...)
+	}
+	return all
+}
+
+func dirOf(file string) string {
+	if file == "" {
+		return ""
+	}
+	return path.Dir(file)
+}
+
+// annotations reports what authors wrote and did not get.
+func (x *examination) annotations(context.Context) (all []Finding) {
+	if x.snap == nil {
+		if x.noSite != nil && x.flags.Root != "" {
+			return faultf("ls -ld "+x.flags.Root, "the tree cannot be read: %v", exit.Root(x.flags.Root, x.noSite))
+		}
+		return nil
+	}
+	for _, r := range x.snap.Reports {
+		file := filepath.Join(x.flags.Root, r.File)
+		switch {
+		case r.Code == policy.CodeNotRead:
+			all = append(all, faultf("mv "+file+" "+path.Join(path.Dir(file), ".robots"), "%s: %s", r.Place(), r.Message)...)
+		case r.Severity == diag.Error:
+			all = append(all, faultf("gophd robots check "+x.flags.Root, "%s: %s", r.Place(), r.Message)...)
+		}
+	}
+	if all == nil {
+		return okf("all are read")
+	}
+	return all
+}
