@@ -212,3 +212,23 @@ func TestEdits(t *testing.T) {
 		}
 	}
 }
+
+// TestTildes: what is proven of "/~bob/" is not carried over to "/%7Ebob/", nor the other
+// way around.
+func TestTildes(t *testing.T) {
+	var prev *Compiled
+	for _, root := range []string{"Disallow: /~bob/x\n", "Disallow: /%7Ebob/x\n", "Disallow: /%257Ebob/x\n"} {
+		for _, dir := range []string{"~bob/", "%7Ebob/"} {
+			for _, text := range []string{"Disallow: /a\n", "Allow: /x\n", "Allow: /xy\nDisallow: /*b$\n"} {
+				in := inputOf(map[string]string{".robots": root, dir + ".robots": text})
+				next, fresh := Compile(in, prev), Compile(in, nil)
+				if !bytes.Equal(next.File(), fresh.File()) || fmt.Sprint(next.Reports(), next.Proof()) != fmt.Sprint(fresh.Reports(), fresh.Proof()) {
+					t.Errorf("%q, %s %q:\n%s%v\n%s%v", root, dir, text, next.File(), next.Reports(), fresh.File(), fresh.Reports())
+				}
+				s := oracle.Of(map[string]string{"/": root, "/" + dir: text})
+				check(t, dir, s, next)
+				prev = next
+			}
+		}
+	}
+}

@@ -173,7 +173,8 @@ func (f finder) meant(r policy.AnnotationRule) string {
 	below := strings.TrimPrefix(strings.TrimPrefix(r.Value, "/"), r.Dir[1:])
 	for _, value := range []string{
 		"/" + below, // the path from the root
-		"/" + itemType.ReplaceAllString(r.Value, ""), // a selector with its item type
+		strings.TrimPrefix(strings.TrimPrefix(r.Path, strings.TrimSuffix(r.Dir, "/")), r.Dir), // in a URL
+		"/" + itemType.ReplaceAllString(r.Value, ""),                                          // a selector with its item type
 		strings.Trim(r.Value, `"'`),
 		"/" + strings.TrimPrefix(strings.TrimPrefix(r.Value, "/"), "./"),
 		first,

@@ -1,0 +1,87 @@
+package site
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/policy"
+)
+
+// reported lists the reports with a code about a tree of files, as "file:line severity
+// text".
+func reported(t *testing.T, files map[string]string, codes ...string) (list []string) {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, files)
+	s := start(t, dir, Config{})
+	snap, err := s.Snapshot(t.Context())
+	must(t, err)
+	for _, r := range snap.Reports {
+		if slices.Contains(codes, r.Code) {
+			list = append(list, fmt.Sprintf("%s:%d %s %s", r.File, r.Line, r.Severity, r.Message))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestNotRead: a file that is called almost like an annotation is an error, wherever it
+// lies; one that has another name, or that counts, is not.
+func TestNotRead(t *testing.T) {
+	const text = "User-agent: *\nDisallow: /x\n"
+	for file, want := range map[string]bool{
+		"phlog/robots.txt": true, ".robots.txt": true, "phlog/.robots.txt": true, ".Robots": true, "phlog/.ROBOTS": true, "ROBOTS.TXT": true,
+		"Robots.txt": true, "phlog/robots": true, "Robots": true,
+		"robots.txt": false, ".robots": false, "phlog/.robots": false, "phlog/robots.html": false, "phlog/my-robots.txt": false,
+	} {
+		list := reported(t, map[string]string{file: text, "x": "", "phlog/x": "", "phlog/index.txt": ""}, policy.CodeNotRead)
+		if !want && len(list) > 0 || want && !slices.Equal(list, []string{file + ":0 error it is not read: did you mean .robots?"}) {
+			t.Errorf("%s: %q", file, list)
+		}
+	}
+}
+
+// TestDidYouMean: what people write for a name that is there is a warning with the line
+// that they mean; the surer it is that a rule does nothing, the louder it is said.
+func TestDidYouMean(t *testing.T) {
+	for _, test := range []struct{ file, line, want string }{
+		{"phlog/.robots", "Disallow: /phlog/drafts/", "warning; did you mean /drafts/?"},
+		{"phlog/.robots", "Disallow: /phlog/drafts", "warning; did you mean /drafts?"},
+		{".robots", "Disallow: /1/phlog/drafts/", "warning; did you mean /phlog/drafts/?"},
+		{".robots", "Disallow: 1/phlog/", "warning; did you mean /phlog/?"},
+		{"phlog/.robots", "Disallow: 0/about.txt", "warning; did you mean /about.txt?"},
+		{".robots", `Disallow: "/phlog/"`, "warning; did you mean /phlog/?"},
+		{".robots", "Disallow: '/phlog/'", "warning; did you mean /phlog/?"},
+		{".robots", "Disallow: /phlog/drafts/ /phlog/about.txt", "warning; did you mean /phlog/drafts/?"},
+		{".robots", "Disallow: ./phlog/", "warning; did you mean /phlog/?"},
+		{".robots", "Disallow: /./phlog/", "warning; did you mean /phlog/?"},
+		{"phlog/.robots", "Disallow: /100%41", "warning; did you mean /100%2541?"},
+		{"phlog/.robots", "Disallow: /draft/", "warning; the nearest name is /drafts/"},
+		{"phlog/.robots", "Allow: /abuot.txt", "warning; the nearest name is /about.txt"},
+		{"phlog/.robots", "Disallow: /to-come/", "notice"},
+		{"phlog/.robots", "Disallow: /drafts/", ""},
+		{"phlog/.robots", "Disallow: drafts", ""},
+		{"phlog/.robots", "Disallow: /*.zip$", ""},
+		{"phlog/.robots", "Disallow: /about.txt$", ""},
+		{"phlog/.robots", "Disallow: /", ""},
+		{"phlog/.robots", "Disallow: gopher://example.org/1/phlog/drafts/", "warning; did you mean /drafts/?"},
+		{".robots", "Disallow: gopher://example.org/1/phlog/drafts/", ""},
+		{".robots", "Disallow: /robots.txt", ""},
+	} {
+		list := reported(t, map[string]string{test.file: "User-agent: *\n" + test.line + "\n", "phlog/drafts/x": "", "phlog/about.txt": "", "phlog/100%41": ""}, policy.CodeNoMatch)
+		want := []string{}
+		if test.want != "" {
+			severity, rest := diag.Notice, ""
+			if after, ok := strings.CutPrefix(test.want, "warning"); ok {
+				severity, rest = diag.Warning, after
+			}
+			want = append(want, fmt.Sprintf("%s:2 %s %q matches nothing%s", test.file, severity, test.line, rest))
+		}
+		if !slices.Equal(list, want) {
+			t.Errorf("%q in %s: %q\nwant %q", test.line, test.file, list, want)
+		}
+	}
+}
