@@ -163,6 +163,17 @@ type Admission interface {
 	AdmitNow(r *server.Request) bool
 }
 
+// A Runner runs programs of the tree that make menus, or parts of them.
+type Runner interface {
+	// Runs reports whether it runs a program, by its real name below the root. It must
+	// not block.
+	Runs(name string) bool
+
+	// Run returns what the program prints. Called is the name that it answers for: the
+	// directory's, if it makes the menu.
+	Run(q *Asked, name, called string) (string, error)
+}
+
 // A Host answers for one site, for all fronts. Its fields must not be changed after the
 // first request.
 type Host struct {
@@ -178,6 +189,9 @@ type Host struct {
 
 	// Admission decides first about each request. If nil, all are answered.
 	Admission Admission
+
+	// Runner runs the programs of the tree that make menus. If nil, none is run.
+	Runner Runner
 
 	// Limiter and Cache belong to the process. If nil, the host has a Limiter of
 	// its own, and keeps nothing.
@@ -204,8 +218,10 @@ type Asked struct {
 	// View is the site as the request sees it.
 	View *site.View
 
-	client string              // the address that a menu shows; "" if it is made for all
-	names  map[string]mapNames // what maps call things, by their directories
+	client  string              // the address that a menu shows; "" if it is made for all
+	printed map[string]printed  // by programs of the menu that is made
+	wanted  []menuProgram       // programs that must print before it can be made
+	names   map[string]mapNames // what maps call things, by their directories
 }
 
 // Context ends when the answer is no longer wanted.
@@ -214,6 +230,10 @@ func (q *Asked) Context() context.Context { return q.View.Context() }
 // Builder makes menus as the host's options say.
 func (q *Asked) Builder() *menu.Builder {
 	h := q.Host
-	return &menu.Builder{FS: q.View, Host: q.Request.Host, Port: q.Request.Port, InfoPrefix: h.InfoPrefix, Dates: h.Dates,
+	var run func(name, by string) (string, bool, error)
+	if h.Runner != nil {
+		run = q.run
+	}
+	return &menu.Builder{Run: run, FS: q.View, Host: q.Request.Host, Port: q.Request.Port, InfoPrefix: h.InfoPrefix, Dates: h.Dates,
 		Version: h.Version, Client: q.client, Users: users(q.View), Hosts: h.Hosts, Answers: h.Programs}
 }

@@ -133,7 +133,7 @@ func (v *visit) answer() (*Value, error) {
 		if index, err := v.index(f.Name, dir); index != nil || err != nil {
 			return index, err
 		}
-		return v.make(f.Name, dir, v.makeMenu)
+		return v.menu(f.Name, dir)
 	}
 	return v.file(f)
 }

@@ -48,7 +48,7 @@ func (v *visit) lookup(sel string) (*site.Resource, error) {
 	case dir && !f.Info.IsDir():
 		_ = f.Close()
 		return nil, &fs.PathError{Op: "open", Path: name + "/", Err: fs.ErrNotExist}
-	case v.Host.closed(f.Name, f.Info.IsDir(), sel):
+	case v.Host.closed(f.Name, f.Info.IsDir(), sel) && !v.Host.Programs(sel): // all spellings of programs are denied
 		_ = f.Close()
 		return nil, v.pointTo(f)
 	}

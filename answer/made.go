@@ -54,6 +54,9 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 				view.Spend(m.spend)
 				view.Calls(m.inCall)
 				q := &Asked{Host: h, Request: r.WithContext(m.ctx), Format: form, View: view, client: k.client}
+				if k.alone != nil {
+					q.printed, q.client = k.alone.printed, k.alone.client
+				}
 				a, err := f(q)
 				if failed := view.Err(); failed != nil {
 					err = failed
@@ -98,6 +101,9 @@ func (v *visit) makeMenu(q *Asked, a *Value) error {
 	list, err := q.Builder().Menu(q.Context(), a.name)
 	if err != nil {
 		return err
+	}
+	if len(q.wanted) > 0 {
+		return &unprinted{q.wanted}
 	}
 	q.Host.Site.Report(list.Problems)
 	q.readable(list.Items)

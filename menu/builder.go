@@ -72,6 +72,11 @@ type Builder struct {
 	// Answers reports whether something beside the tree answers a selector. If nil,
 	// nothing does, so that a link to a program is shown without its link.
 	Answers func(sel string) bool
+	// Run, if not nil, returns the map that a program of the tree prints, for a map that
+	// begins with #!, an index.dcgi or a line "=program" of the map by; by is the name
+	// itself if no map names it. Ok is false if nothing runs that program. If err is not
+	// nil, an item shows it.
+	Run func(name, by string) (text string, ok bool, err error)
 	// Linked, if not nil, is called for each item that a map links.
 	Linked func(Link)
 }

@@ -250,12 +250,15 @@ func (m *making) includeFile(name string) (string, error) {
 		return "", errHidden
 	case slices.ContainsFunc(m.maps, func(s mapSource) bool { return s.file == name }):
 		return "", errIncludesItself
-	case isProgramName(name):
+	case isProgramName(name) && m.Run == nil:
 		return "", errProgram
 	}
 	m.sources.Included = append(m.sources.Included, name)
 	text, err := m.read(name)
-	if err == nil && (IsProgram(text) || Sniff([]byte(text[:min(len(text), sniffLen)])) == TypeBinary) {
+	if err == nil && (isProgramName(name) || IsProgram(text) || Sniff([]byte(text[:min(len(text), sniffLen)])) == TypeBinary) {
+		if printed, ok := m.run(name); ok {
+			return printed, nil
+		}
 		err = errProgram
 	}
 	return text, err

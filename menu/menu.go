@@ -59,12 +59,21 @@ func (b *Builder) Menu(ctx context.Context, name string) (Menu, error) {
 	return m.done()
 }
 
+// Printed makes the menu of a map that a program has printed. The name is the program's.
+func (b *Builder) Printed(ctx context.Context, name, text string) (Menu, error) {
+	m := b.begin(ctx, path.Dir(name))
+	m.menu.Changing = true
+	m.follow(m.newSource(name, m.bound(name, text)))
+	return m.done()
+}
+
 // Sources are the files of a tree that other servers may run for a map. If one is a
 // program (see [IsProgram]), its source must not be shown.
 type Sources struct {
 	Included    []string // by the map, whether they exist or not
 	Interpreted []string // by the map's commands: programs, whatever they begin with
 	Linked      []string // as a menu or a search, and no directories
+	Run         bool     // the menu is made by programs, at least in part
 	Problems    []diag.Diagnostic
 }
 
@@ -125,6 +134,15 @@ func (m *making) mapped() bool {
 		}
 		if errors.Is(err, errProgram) {
 			program = err
+		}
+	}
+	if m.Run != nil && program == nil {
+		if f, _, err := m.open(selector.Join(m.dir, dcgiName)); err == nil {
+			_ = f.Close()
+			if text, ok := m.run(selector.Join(m.dir, dcgiName)); ok {
+				m.follow(m.newSource(selector.Join(m.dir, dcgiName), text))
+				return true
+			}
 		}
 	}
 	if program != nil {

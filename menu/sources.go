@@ -15,6 +15,7 @@ const (
 	dotMapName = ".gophermap"
 	gphName    = "index.gph"
 	tagName    = "gophertag"
+	dcgiName   = "index.dcgi" // geomyidae's program that makes a menu
 )
 
 // IsMap reports whether the last element of a file name names a directory's
@@ -49,7 +50,7 @@ type mapSource struct {
 func (m *making) newSource(file, text string) mapSource {
 	s := mapSource{file: file, rest: text}
 	switch base := file[strings.LastIndexByte(file, '/')+1:]; {
-	case strings.HasSuffix(base, ".gph"):
+	case strings.HasSuffix(base, ".gph"), strings.HasSuffix(base, ".dcgi"):
 		s.dialect = geomyidae
 	case base == dotMapName:
 		s.dialect = plain

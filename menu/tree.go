@@ -56,16 +56,43 @@ func (m *making) read(name string) (string, error) {
 	defer func() { _ = f.Close() }()
 	limit := min(maxFile, m.toRead)
 	text := bytes.NewBuffer(make([]byte, 0, min(size, limit)+bytes.MinRead))
-	n, err := text.ReadFrom(io.LimitReader(f, limit+1))
-	if err != nil {
+	if _, err := text.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
 		return "", err
 	}
-	m.toRead -= min(n, limit)
-	if n > limit {
+	return m.bound(name, text.String()), nil
+}
+
+// bound cuts a map beyond the bounds at the end of a line.
+func (m *making) bound(name, text string) string {
+	limit := min(maxFile, m.toRead)
+	if int64(len(text)) > limit {
 		m.report(CodeLimit, name, 0, "too long: the rest is left out")
-		text.Truncate(bytes.LastIndexByte(text.Bytes(), '\n') + 1)
+		text = text[:strings.LastIndexByte(text[:limit], '\n')+1]
 	}
-	return strings.TrimPrefix(text.String(), byteOrderMark), nil
+	m.toRead -= int64(len(text))
+	return strings.TrimPrefix(text, byteOrderMark)
+}
+
+// run returns what a program prints, if something runs it. What it cannot print is an
+// error item.
+func (m *making) run(name string) (text string, ok bool) {
+	if m.Run == nil {
+		return "", false
+	}
+	by := name
+	if n := len(m.maps); n > 0 {
+		by = m.maps[n-1].file
+	}
+	text, ok, err := m.Run(name, by)
+	if !ok {
+		return "", false
+	}
+	m.menu.Changing, m.sources.Run = true, true
+	if err != nil {
+		m.add(Item{Type: TypeError, Label: err.Error()})
+		return "", true
+	}
+	return m.bound(name, text), true
 }
 
 // source reads a source file of a menu, and reports why it cannot be shown.
@@ -73,6 +100,9 @@ func (m *making) source(name string) (string, error) {
 	text, err := m.read(name)
 	switch {
 	case err == nil && IsProgram(text):
+		if printed, ok := m.run(name); ok {
+			return printed, nil
+		}
 		m.report(CodeProgram, name, 1, "a program: nothing of it is shown")
 		return "", errProgram
 	case err != nil && !errors.Is(err, fs.ErrNotExist):

@@ -36,7 +36,9 @@ type Input struct {
 	Annotations []Annotation // in any order
 
 	// Programs are selectors, or "/*" and the end of names ("/*.dcgi"), that programs
-	// answer. P covers P itself, everything below it, and a "?" with anything after it.
+	// answer. P covers P itself, everything below it, and a "?" with anything after it;
+	// a P that ends with a slash ("/now/") is a directory whose menu a program makes, and
+	// covers that selector alone. In "/~*/cgi-bin" the star stands for a user's name.
 	// They are denied unless an annotation has an Allow for them. If [CheckProgram]
 	// refuses one, the whole site is denied and reported ([CodeProgram]).
 	Programs []string
@@ -47,20 +49,24 @@ type Input struct {
 }
 
 // CheckProgram returns an error unless p may stand in [Input.Programs]: a selector
-// that begins with a slash and does not end with one ("/cgi-bin"), or "/*" and the
-// end of names ("/*.dcgi"). It has no other *, no ?, at most 4096 bytes, and no empty,
-// hidden or malformed element (see [selector.Refusal]).
+// that begins with a slash ("/cgi-bin", "/now/"), "/*" and the end of names ("/*.dcgi"),
+// or "/~*/" and a name ("/~*/cgi-bin"). It has no other *, no ?, at most 4096 bytes, and
+// no empty, hidden or malformed element (see [selector.Refusal]).
 func CheckProgram(p string) error {
 	name, ok := strings.CutPrefix(p, "/")
 	if end, isEnd := strings.CutPrefix(name, "*"); isEnd {
 		name, ok = "x"+end, ok && end != "" && !strings.Contains(end, "/")
+	} else if below, isUsers := strings.CutPrefix(name, "~*/"); isUsers {
+		name = below
+	} else if name = strings.TrimSuffix(name, "/"); p == "/" {
+		return nil
 	}
 	for elem := range strings.SplitSeq(name, "/") {
 		reason := selector.Refusal(elem)
 		ok = ok && (reason == "" || reason == selector.Program || reason == selector.TooLong)
 	}
 	if !ok || strings.ContainsAny(name, "*?") || len(p) > selector.MaxRequest {
-		return fmt.Errorf(`%.80q is neither a selector ("/cgi-bin") nor "/*" and the end of names ("/*.dcgi")`, p)
+		return fmt.Errorf(`%.80q is neither a selector ("/cgi-bin", "/~*/cgi-bin") nor "/*" and the end of names ("/*.dcgi")`, p)
 	}
 	return nil
 }

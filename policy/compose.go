@@ -175,17 +175,21 @@ func (b *composer) shut(r *rule) {
 
 // program is a prefix or an extension that programs answer, and the lines that deny it.
 type program struct {
-	uri   string // "/cgi-bin", or "/*.dcgi"
+	uri   string // "/cgi-bin", "/now/", "/*.dcgi" or "/~*/cgi-bin"
 	lines []*rule
 }
 
 // programsOf returns the lines that deny each program: its selector, everything below
-// it, and everything after a question mark.
+// it, and everything after a question mark; of a menu its selector alone.
 func programsOf(selectors []string, root *note) (list []program) {
 	for _, p := range selectors {
 		uri := formOf(strings.Split(p, "*"), false, true, true).uri
 		next := program{uri: uri}
-		for _, end := range []string{"$", "/", "?"} {
+		ends := []string{"$", "/", "?"}
+		if strings.HasSuffix(p, "/") {
+			ends = ends[:1]
+		}
+		for _, end := range ends {
 			pieces := strings.Split(strings.TrimSuffix(p+end, "$"), "*")
 			next.lines = append(next.lines, &rule{form: formOf(pieces, end == "$", true, true), value: uri, of: root})
 		}
@@ -194,17 +198,31 @@ func programsOf(selectors []string, root *note) (list []program) {
 	return list
 }
 
-// opens reports whether an Allow names a program: its path is the program's own, or
-// ends in its extension.
+// opens reports whether an Allow names a program: its path is the program's own, of any
+// user or of one, or ends in its extension.
 func (p program) opens(a *rule) bool {
 	path := strings.TrimSuffix(a.uri, "$")
+	if strings.HasSuffix(p.uri, "/") {
+		return path == p.uri
+	}
 	ext, isExt := strings.CutPrefix(p.uri, "/*")
+	below, isUsers := strings.CutPrefix(p.uri, "/~*")
 	for _, end := range []string{"", "/", "%3F"} {
 		if isExt && strings.HasSuffix(path, ext+end) || path == p.uri+end {
 			return true
 		}
+		if user, ok := strings.CutSuffix(path, below+end); isUsers && ok && isUser(user) {
+			return true
+		}
 	}
 	return false
+}
+
+// isUser reports whether a path is the top of one user's tree, without a slash at its
+// end.
+func isUser(path string) bool {
+	name, ok := strings.CutPrefix(path, "/~")
+	return ok && name != "" && !strings.ContainsAny(name, "/*")
 }
 
 // programs adds the lines of all programs, except the lines that an Allow opens. It

@@ -137,7 +137,7 @@ func (s *Site) scanFS(scan *scanner, at string) (*Dir, error) {
 		d.Notes = append(d.Notes, unlisted(location{name: at}, err))
 	}
 	var p programs
-	b := menu.Builder{FS: s.fsys, Answers: scan.answers}
+	b := menu.Builder{FS: s.fsys, Answers: scan.answers} // an fs.FS has no programs that could be run
 	for _, e := range list {
 		name := selector.Join(at, e.Name())
 		switch {

@@ -130,7 +130,10 @@ func (f finder) exists(r policy.AnnotationRule) bool {
 		return true
 	}
 	for _, p := range f.c.Programs() {
-		if strings.HasPrefix(r.Path, p) || strings.HasPrefix(p, "/*") && strings.Contains(r.Path, p[2:]) {
+		if strings.HasSuffix(p, "/") {
+			continue // a directory's menu, which is here like others
+		}
+		if strings.HasPrefix(r.Path, p) || isAnswered([]string{p}, strings.TrimSuffix(r.Path, "/")) || strings.HasPrefix(p, "/*") && strings.Contains(r.Path, p[2:]) {
 			return true
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -29,6 +30,7 @@ import (
 type programs struct {
 	included map[string]bool   // the files that they include or link, by their real names; true: an interpreter runs them
 	found    []diag.Diagnostic // they, and links that are too long
+	menus    []string          // selectors of menus that programs make
 	left     leftOut
 }
 
@@ -41,9 +43,12 @@ func (r *reading) readMaps(list []disk.Dirent) {
 				Message: "a program, or a directory of programs, by its name", Hint: "gophd starts no program and does not show its source"})
 		}
 	}
-	b := menu.Builder{FS: scanned{r}, Answers: r.answers}
-	read := func(name string) {
+	b := menu.Builder{FS: scanned{r}, Answers: r.answers, Run: standIn(r.runs)}
+	read := func(name string, dir bool) {
 		sources := b.Sources(name)
+		if sources.Run {
+			p.menus = append(p.menus, selector.Canonical(name, dir))
+		}
 		p.found = append(p.found, sources.Problems...)
 		if p.included == nil && len(sources.Included)+len(sources.Linked) > 0 {
 			p.included = map[string]bool{}
@@ -59,19 +64,60 @@ func (r *reading) readMaps(list []disk.Dirent) {
 			}
 		}
 	}
-	if slices.ContainsFunc(list, func(e disk.Dirent) bool { return menu.IsMap(e.Base) || selector.Refusal(e.Base) == selector.Source }) {
-		read(r.at.name)
+	if slices.ContainsFunc(list, func(e disk.Dirent) bool { return r.makesMenu(e.Base) }) {
+		read(r.at.name, true)
 	}
 	for _, e := range list {
 		if menu.IsMenuFile(e.Base) && !e.IsDir() && !menu.IsMap(e.Base) {
-			read(selector.Join(r.at.name, e.Base))
+			read(selector.Join(r.at.name, e.Base), false)
 		}
 	}
 	p.left = r.leaveOut(list)
 	delete(r.programs, r.at.name)
-	if len(p.included)+len(p.found) > 0 || p.left != (leftOut{}) {
+	if len(p.included)+len(p.found)+len(p.menus) > 0 || p.left != (leftOut{}) {
 		r.programs[r.at.name] = p
 	}
+}
+
+// makesMenu reports whether a file may decide what the menu of its directory shows.
+func (s *scanner) makesMenu(base string) bool {
+	return menu.IsMap(base) || selector.Refusal(base) == selector.Source || base == "index.dcgi" && s.runs != nil
+}
+
+// standIn returns what stands for the programs of menus while only their names count.
+func standIn(runs func(string) bool) func(name, by string) (string, bool, error) {
+	if runs == nil {
+		return nil
+	}
+	return func(name, _ string) (string, bool, error) { return "", runs(name), nil }
+}
+
+// maxMenus is how many menus below a top-level directory programs make before robots.txt
+// denies that directory as a whole: no author may fill the file.
+const maxMenus = 16
+
+// menus returns the selectors of all menus that programs make.
+func (s *scanner) menus() (list []string) {
+	byTop := map[string][]string{}
+	for _, p := range s.programs {
+		for _, sel := range p.menus {
+			top, _, below := strings.Cut(sel[1:], "/")
+			if policy.CheckProgram(sel) != nil {
+				continue
+			} else if !below {
+				top = ""
+			}
+			byTop[top] = append(byTop[top], sel)
+		}
+	}
+	for top, menus := range byTop {
+		if len(menus) > maxMenus && top != "" {
+			menus = []string{"/" + top}
+		}
+		list = append(list, menus...)
+	}
+	slices.Sort(list)
+	return list
 }
 
 // answers reports whether a program beside the site answers a selector.
@@ -83,6 +129,12 @@ func isAnswered(programs []string, sel string) bool {
 	return slices.ContainsFunc(programs, func(p string) bool {
 		if ext, ok := strings.CutPrefix(p, "/*"); ok {
 			return strings.HasSuffix(sel, ext)
+		}
+		if below, ok := strings.CutPrefix(p, "/~*"); ok {
+			user, rest, _ := strings.Cut(strings.TrimPrefix(sel, "/"), "/")
+			if sel, p = "/"+rest, below; !strings.HasPrefix(user, "~") {
+				return false
+			}
 		}
 		return sel == p || strings.HasPrefix(sel, strings.TrimSuffix(p, "/")+"/")
 	})

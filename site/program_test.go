@@ -188,7 +188,7 @@ func TestRefusedIsClosed(t *testing.T) {
 // TestOpenRefusesPrograms: what no program can answer is an error, not a policy that
 // denies everything.
 func TestOpenRefusesPrograms(t *testing.T) {
-	for _, p := range []string{"", "/*", "/cgi/", "cgi"} {
+	for _, p := range []string{"", "/*", "/cgi//", "/~*/", "/~*/a*", "cgi"} {
 		if _, err := Open(t.TempDir(), Config{Programs: []string{"/cgi", p}}); err == nil || !strings.Contains(err.Error(), "neither a selector") {
 			t.Errorf("%q: %v", p, err)
 		}

@@ -146,7 +146,7 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	}
 	for {
 		scan := newScanner(from)
-		scan.answered, scan.names = s.conf.Programs, s.conf.Names
+		scan.answered, scan.runs, scan.names = s.conf.Programs, s.conf.Runs, s.conf.Names
 		if !scan.names {
 			scan.aside = disk.Guarded(s.guard)
 		}
@@ -164,7 +164,7 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 // publish compiles, and swaps the snapshot in; it says why its file is not proven.
 func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch) error {
 	old := s.Now()
-	if old != nil && old.Tree == tree {
+	if old != nil && old.Tree == tree && slices.Equal(old.menus, s.scan.menus()) {
 		s.remap(old)
 		return old.leak
 	}
@@ -228,8 +228,10 @@ func compile(conf Config, tree *Dir, old *Snapshot, scan *scanner) *Snapshot {
 	if old == nil {
 		old = &Snapshot{}
 	}
-	next := &Snapshot{Tree: tree, Compiled: policy.Compile(policy.Input{Annotations: tree.annotations(), Programs: conf.Programs}, old.Compiled), refused: scan.refused,
-		included: scan.included(old), programs: scan.foundPrograms(), changed: maps.Clone(scan.changed)}
+	menus := scan.menus()
+	sources := policy.Input{Annotations: tree.annotations(), Programs: slices.Concat(conf.Programs, menus)}
+	next := &Snapshot{Tree: tree, Compiled: policy.Compile(sources, old.Compiled), refused: scan.refused,
+		included: scan.included(old), programs: scan.foundPrograms(), menus: menus, changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()
 	next.spoken = speak(finder{tree: tree, c: next.Compiled, own: conf.Own, list: scan.lister()}, old.spoken)
 	next.Reports = slices.Concat(append(slices.Collect(maps.Values(next.spoken)), next.Compiled.Reports(), strays(tree))...)

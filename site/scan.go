@@ -41,6 +41,7 @@ type scanner struct {
 	programs map[string]programs  // likewise
 	budget   int                  // entries that links may still add
 	answered []string             // Config.Programs
+	runs     func(string) bool    // Config.Runs
 	changed  map[string]time.Time // when something was changed last, by the names of users' trees
 	refused  map[string]bool      // links whose directories were too much for it
 	busy     map[string]struct{}  // real directories with a map or an annotation under another process's lease

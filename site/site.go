@@ -62,6 +62,11 @@ type Config struct {
 	// ([policy.CheckProgram]).
 	Programs []string
 
+	// Runs reports whether a program answers for a program of the tree that makes a
+	// menu, or a part of one: robots.txt denies that menu's selector as it denies
+	// Programs. If nil, there are none.
+	Runs func(name string) bool
+
 	// Own are selectors that the server answers by itself beside the site, such as
 	// "/search"; "feed.xml" is a name in every directory. An annotation may speak of
 	// them as of files.
@@ -172,6 +177,7 @@ type Snapshot struct {
 
 	included map[string]bool   // files that maps include, by real name; true: an interpreter runs it
 	programs []diag.Diagnostic // programs that other servers would run
+	menus    []string          // selectors of menus that programs make
 
 	changed map[string]time.Time // when something in a user's tree was changed last, by the name of the tree
 

@@ -91,6 +91,22 @@ func (v *View) Path(name string) string {
 	return filepath.Join(t.Dir, rest)
 }
 
+// Owned returns the real name of a file, if it lies in the tree of the file by: the root's,
+// a mount or a user's. Both names may lead through links.
+func (v *View) Owned(name, by string) (real string, ok bool) {
+	if v.root == nil {
+		return "", false
+	}
+	real, err := v.root.Resolve(v.call, name)
+	if err != nil {
+		return "", false
+	}
+	its, err := v.root.Resolve(v.call, by)
+	_, top, _ := v.root.At(real)
+	_, ours, _ := v.root.At(its)
+	return real, err == nil && top == ours
+}
+
 // Report logs problems in the files of a menu, each one only once.
 func (s *Site) Report(list []diag.Diagnostic) { s.problems.report(list) }
 

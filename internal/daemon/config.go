@@ -270,10 +270,15 @@ func (f Flags) parts(c *Settings) (err error) {
 	for _, flag := range f.FastCGI {
 		rule, err := programs.ParseRule(flag)
 		if err != nil {
-			return exit.Usagef("-fastcgi /cgi-bin=/run/fcgiwrap.socket, or -fastcgi '*.dcgi=/run/fcgiwrap.socket'", "-fastcgi %q: %w", flag, err)
+			return exit.Usagef("-fastcgi /cgi-bin=/run/fcgiwrap.socket, '*.dcgi=/run/fcgiwrap.socket', menus=/run/fcgiwrap.socket or '/~*/cgi-bin=/run/gophd-programs-*.sock'", "-fastcgi %q: %w", flag, err)
 		}
 		c.programs = append(c.programs, rule)
-		c.site.Programs = append(c.site.Programs, rule.Selector())
+		if !rule.Menus {
+			c.site.Programs = append(c.site.Programs, rule.Selector())
+		}
+	}
+	if len(c.programs) > 0 {
+		c.site.Runs = (&programs.Programs{Rules: c.programs}).Runs
 	}
 	c.site.Users, c.site.UsersMinUID = f.Users, f.UsersMinUID
 	if f.Users != "" {

@@ -110,7 +110,7 @@ func (d *daemon) checkDirs() error {
 		}
 	}
 	for _, rule := range d.conf.programs {
-		if _, err := files.Stat(rule.Client.Socket); err != nil {
+		if _, err := files.Stat(rule.Client.Socket); err != nil && rule.Fixed() {
 			d.log.Warn("no program listens for -fastcgi", "selector", rule.Selector(), "socket", rule.Client.Socket,
 				"hint", "start the program that makes this socket; until then visitors read that it does not answer")
 		}

@@ -73,7 +73,8 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	h.front = d.conf.front(h.tree)
 	h.front.Host.Limiter, h.front.Host.Cache = &d.limiter, d.cache
 	if len(d.conf.programs) > 0 {
-		h.front.Host.Before = append(h.front.Host.Before, &programs.Programs{Rules: d.conf.programs, Software: "gophd/" + d.conf.version, Log: d.log})
+		all := &programs.Programs{Rules: d.conf.programs, Software: "gophd/" + d.conf.version, Log: d.log}
+		h.front.Host.Before, h.front.Host.Runner = append(h.front.Host.Before, all), all
 	}
 	h.front.Host.Beside = []answer.Source{&feed.Feeds{Web: d.conf.http == "view"}}
 	searches := first && d.conf.search != nil

@@ -71,7 +71,7 @@ sed 's/^/i/; s/$/\t\terror.host\t1/' "$DOCUMENT_ROOT/../book"
 	"now/text.txt":        "text\n",
 	"plain/gophermap":     "just a map\n",
 	"tools/list.dcgi":     "#!/bin/sh\necho \"it is $QUERY_STRING for $PATH_INFO\"\necho '[0|A text|/index.txt|server|port]'\n",
-	"tools/hello.php":     "<?php header('Content-Type: text/plain'); echo 'php for ', $_SERVER['SEARCHREQUEST'], ' in ', $_SERVER['SERVER_PROTOCOL'], \"\\n\";\n",
+	"tools/hello.php":     "<?php header('Content-Type: text/plain'); echo 'php for ', $_SERVER['SEARCHREQUEST'], ' in ', $_SERVER['GOPHER_PROTOCOL'], \"\\n\";\n",
 }
 
 func programTree(t *testing.T) (root, sockets string) {
@@ -149,7 +149,7 @@ func TestProgramsAreToldOfTheListOnly(t *testing.T) {
 	for name, want := range map[string]string{
 		"SCRIPT_NAME": "/cgi-bin/env.cgi", "SCRIPT_FILENAME": root + "/cgi-bin/env.cgi", "PATH_INFO": "/more", "TRAVERSAL": "/more",
 		"QUERY_STRING": "LD_PRELOAD=/x", "SEARCHREQUEST": "q=1&PATH=/evil", "X_GOPHER_SEARCH": "q=1&PATH=/evil", "SELECTOR": "/cgi-bin/env.cgi/more?LD_PRELOAD=/x",
-		"REMOTE_ADDR": "127.0.0.1", "LOCAL_ADDR": "127.0.0.1", "SERVER_PROTOCOL": "gopher", "SERVER_NAME": "127.0.0.1", "DOCUMENT_ROOT": root,
+		"REMOTE_ADDR": "127.0.0.1", "LOCAL_ADDR": "127.0.0.1", "SERVER_PROTOCOL": "HTTP/1.0", "GOPHER_PROTOCOL": "gopher", "SERVER_HOST": "127.0.0.1", "GOPHER_CHARSET": "UTF-8", "SERVER_NAME": "127.0.0.1", "DOCUMENT_ROOT": root,
 	} {
 		if told[name] != want {
 			t.Errorf("%s=%q, want %q", name, told[name], want)
@@ -157,7 +157,7 @@ func TestProgramsAreToldOfTheListOnly(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(told)) {
 		if !slices.Contains([]string{
-			"GATEWAY_INTERFACE", "REQUEST_METHOD", "SERVER_SOFTWARE", "SERVER_PROTOCOL", "SERVER_NAME", "SERVER_PORT", "REMOTE_ADDR", "REMOTE_HOST",
+			"GATEWAY_INTERFACE", "REQUEST_METHOD", "SERVER_SOFTWARE", "SERVER_PROTOCOL", "GOPHER_PROTOCOL", "GOPHER_CHARSET", "SERVER_HOST", "SERVER_VERSION", "SERVER_ARCH", "SERVER_DESCRIPTION", "SERVER_CODENAME", "SERVER_NAME", "SERVER_PORT", "REMOTE_ADDR", "REMOTE_HOST",
 			"REMOTE_PORT", "LOCAL_ADDR", "DOCUMENT_ROOT", "SCRIPT_NAME", "SCRIPT_FILENAME", "PATH_INFO", "PATH_TRANSLATED", "TRAVERSAL", "SELECTOR", "REQUEST", "QUERY_STRING",
 			"SEARCHREQUEST", "X_GOPHER_SEARCH", "COLUMNS", "FCGI_ROLE", "PATH", "PWD", "_", "SHLVL", "OLDPWD",
 			"LD_LIBRARY_PATH", "PYTHONPATH", // of a program that is only unpacked (test/deps)

@@ -27,7 +27,6 @@ var mayAskTheWall = map[string]string{
 	"internal/source/status/page.go":         "told to people",
 	"menu/names.go":                          "told to people",
 	"internal/source/status/stats.go":        "minutes of a chart, told to people",
-	"menu/tree.go":                           "of a buffer, not of a time",
 
 	"internal/front/web/view.go":           "of a file, told to browsers",
 	"internal/source/feed/atom.go":         "dates of texts",

@@ -2,10 +2,12 @@
 // FastCGI applications on Unix sockets. gophd starts none of them.
 //
 //	selector → which socket → the script in the tree → parameters → reply
-//	   reply: CGI header off → menu of a map or of a .dcgi, or as it comes
+//	   reply: CGI header off → menu of a .dcgi, or as it comes
+//	a map's program (answer.Runner) → which socket → parameters → text of the map
 package programs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,15 +26,28 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A Mapping says which selectors a program answers.
+// A Mapping says which selectors a program answers, or which programs make menus.
 type Mapping struct {
 	Prefix string // "/cgi-bin": it, and what follows it and a slash or a question mark
-	Suffix string // instead: ".dcgi": files whose names end so
+	Suffix string // instead: ".dcgi": files whose names end so, and index.dcgi as a menu
+	Menus  bool   // instead: the programs of maps
 	Client *fastcgi.Program
+
+	users *clients // the socket has a * for the user's name; nil: it has none
 }
 
-// ParseRule reads what a flag says: /PREFIX=SOCKET or *.EXT=SOCKET, where SOCKET is
-// an absolute path.
+// clients are the programs of users.
+type clients struct {
+	mu sync.Mutex
+	of map[string]*fastcgi.Program
+}
+
+// menus is what a flag says instead of a prefix for the programs of maps.
+const menus = "menus"
+
+// ParseRule reads what a flag says: /PREFIX=SOCKET, *.EXT=SOCKET, menus=SOCKET, where
+// SOCKET is an absolute path; or /~*/NAME=SOCKET or menus=SOCKET with one * in the last
+// element of SOCKET, which stands for the user's name.
 func ParseRule(s string) (Mapping, error) {
 	what, socket, _ := strings.Cut(s, "=")
 	r := Mapping{Client: &fastcgi.Program{Socket: strings.TrimPrefix(socket, "unix:")}}
@@ -41,21 +56,66 @@ func ParseRule(s string) (Mapping, error) {
 	}
 	if ext, ok := strings.CutPrefix(what, "*."); ok && ext != "" {
 		r.Suffix = "." + ext
+	} else if what == menus {
+		r.Menus = true
 	} else {
 		r.Prefix = strings.TrimSuffix(what, "/")
 	}
-	if strings.HasPrefix(r.Prefix, "/*") || policy.CheckProgram(r.Selector()) != nil {
-		return r, errors.New("neither /PREFIX nor *.EXT")
+	if strings.HasPrefix(r.Prefix, "/*") || !r.Menus && (r.Prefix+r.Suffix == "" || policy.CheckProgram(r.Selector()) != nil) {
+		return r, errors.New("neither /PREFIX nor *.EXT nor menus")
+	}
+	switch stars := strings.Count(r.Client.Socket, "*"); {
+	case stars == 1 && !strings.Contains(filepath.Dir(r.Client.Socket), "*") && (r.Menus || r.OfUsers()):
+		r.users = &clients{of: map[string]*fastcgi.Program{}}
+	case stars > 0:
+		return r, errors.New("a * in the last element of the socket is a user's name, with /~*/PREFIX or menus")
 	}
 	return r, nil
 }
 
-// Selector is how a rule is written in robots.txt: /cgi-bin, /*.dcgi.
+// OfUsers reports whether the rule is for a directory of each user.
+func (r Mapping) OfUsers() bool { return strings.HasPrefix(r.Prefix, "/~*/") }
+
+// Fixed reports whether the rule has one socket.
+func (r Mapping) Fixed() bool { return r.users == nil }
+
+// Selector is how a rule is written in robots.txt: /cgi-bin, /*.dcgi, /~*/cgi-bin; "" for
+// the programs of maps.
 func (r Mapping) Selector() string {
 	if r.Suffix != "" {
 		return "/*" + r.Suffix
 	}
 	return r.Prefix
+}
+
+// client returns the program for a file or a selector below the root; nil if it is not a
+// user's and the rule is for users alone. It makes one for users that exist.
+func (r Mapping) client(name string) *fastcgi.Program {
+	user := userOf(name)
+	switch {
+	case r.users == nil:
+		return r.Client
+	case user == "":
+		return nil
+	}
+	r.users.mu.Lock()
+	defer r.users.mu.Unlock()
+	p := r.users.of[user]
+	if p == nil {
+		p = &fastcgi.Program{Socket: strings.Replace(r.Client.Socket, "*", user, 1), Stderr: r.Client.Stderr}
+		r.users.of[user] = p
+	}
+	return p
+}
+
+// userOf returns the user in whose tree a file is; "" if it is in none.
+func userOf(name string) string {
+	top, _, below := strings.Cut(name, "/")
+	user, ok := strings.CutPrefix(top, "~")
+	if !ok || !below || user == "." || user == ".." || !plain(user) {
+		return ""
+	}
+	return user
 }
 
 // plain reports whether an element may be part of a request to a program.
@@ -80,11 +140,19 @@ type Programs struct {
 	askers map[asker]*askerPlaces
 }
 
-// Answer asks a program, or declines a directory that no program makes the menu of.
+// Answer asks a program, or declines a directory.
 func (h *Programs) Answer(q *answer.Asked) (*answer.Value, error) {
 	rule, name, ours := h.match(q.Request.Selector)
 	if !ours {
 		return nil, server.ErrDeclined
+	}
+	if rule.OfUsers() { // unless there is that user, nothing is asked
+		user := userOf(name)
+		if kind, err := look(q.View, "~"+user); user == "" || kind != aDirectory {
+			return nil, cmp.Or(err, error(errNoScript))
+		}
+		top, _, _ := strings.Cut(name, "/")
+		rule.Prefix = "/" + top + strings.TrimPrefix(rule.Prefix, "/~*")
 	}
 	s, err := find(q.View, rule, name)
 	switch {
@@ -102,7 +170,12 @@ func (h *Programs) match(sel string) (rule Mapping, name string, ok bool) {
 	sel, _, _ = strings.Cut(strings.TrimPrefix(sel, "/"), "?")
 	for _, r := range h.Rules {
 		prefix := strings.TrimPrefix(r.Prefix, "/")
+		if below, users := strings.CutPrefix(prefix, "~*"); users && strings.HasPrefix(sel, "~") {
+			user, _, _ := strings.Cut(sel, "/")
+			prefix = user + below
+		}
 		switch {
+		case r.Menus:
 		case r.Suffix != "":
 			if !ok && hasScript(sel, r.Suffix) {
 				rule, ok = r, true
@@ -112,6 +185,24 @@ func (h *Programs) match(sel string) (rule Mapping, name string, ok bool) {
 		}
 	}
 	return rule, sel, ok
+}
+
+// Runs reports whether a program of the tree is run for a menu.
+func (h *Programs) Runs(name string) bool { return h.maker(name) != nil }
+
+// maker returns the program that runs a file for a menu, nil if none does: of its prefix,
+// its extension, the user whose file it is, or of all menus.
+func (h *Programs) maker(name string) *fastcgi.Program {
+	if rule, _, ok := h.match(name); ok {
+		return rule.client(name)
+	}
+	var all *fastcgi.Program
+	for _, r := range h.Rules {
+		if p := r.client(name); r.Menus && p != nil && (all == nil || !r.Fixed()) {
+			all = p
+		}
+	}
+	return all
 }
 
 // Answers reports whether a program is to answer a selector.
@@ -135,7 +226,7 @@ type script struct {
 	name   string // of the file, below the root; "" if there is none
 	called string // the part of the selector that stands for it, without slashes around it
 	info   string // the rest of the selector: "" or with a slash in front
-	static bool   // it is a directory that no program makes the menu of
+	static bool   // it is a directory, whose menu the site makes
 }
 
 var errNoScript = &server.Error{Kind: server.NotFound, Err: errors.New("no such program")}
@@ -165,7 +256,8 @@ func find(v *site.View, rule Mapping, name string) (script, error) {
 		case kind == aFile:
 			return s, errNoScript
 		case kind == aDirectory && n == len(elems):
-			return directory(v, rule, s)
+			s.static = true
+			return s, nil
 		}
 	}
 	if rule.Suffix != "" {
@@ -173,36 +265,6 @@ func find(v *site.View, rule Mapping, name string) (script, error) {
 	}
 	called := strings.TrimPrefix(rule.Prefix, "/")
 	return script{called: called, info: strings.TrimPrefix(name, called)}, nil
-}
-
-// directory finds the program that makes the menu of a directory.
-func directory(v *site.View, rule Mapping, s script) (script, error) {
-	for _, base := range []string{"gophermap", "index.dcgi"} {
-		at := selector.Join(s.name, base)
-		kind, err := look(v, at)
-		if err != nil {
-			return s, err
-		}
-		if kind == aFile && rule.Suffix == "" && (base != "gophermap" || begins(v, at, "#!")) {
-			s.name = at
-			return s, nil
-		}
-	}
-	s.static = true
-	return s, nil
-}
-
-// begins reports whether a file begins so. One that we may not read is a program:
-// other readers must not get it, either.
-func begins(v *site.View, name, with string) bool {
-	f, err := v.Open(name)
-	if err != nil {
-		return errors.Is(err, fs.ErrPermission)
-	}
-	defer func() { _ = f.Close() }()
-	head := make([]byte, len(with))
-	n, _ := f.Read(head)
-	return string(head[:n]) == with
 }
 
 // kind distinguishes names.

@@ -74,7 +74,7 @@ func respond(conn net.Conn, done <-chan struct{}) {
 	case strings.HasSuffix(env["PATH_INFO"], "/hang"):
 		<-done
 	case strings.HasSuffix(env["PATH_INFO"], "/url"):
-		_ = send(6, fmt.Appendf(nil, "%s|%s|%s|%s|%s|%s", env["SERVER_PROTOCOL"], env["SERVER_PORT"], env["GEMINI_URL"], env["QUERY_STRING"], env["SEARCHREQUEST"], env["GOPHERS"]))
+		_ = send(6, fmt.Appendf(nil, "%s|%s|%s|%s|%s|%s", env["GOPHER_PROTOCOL"], env["SERVER_PORT"], env["GEMINI_URL"], env["QUERY_STRING"], env["SEARCHREQUEST"], env["GOPHERS"]))
 		_ = send(3, make([]byte, 8))
 		return
 	case strings.HasSuffix(env["PATH_INFO"], "/flood"):

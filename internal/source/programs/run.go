@@ -2,18 +2,17 @@ package programs
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
-	"path"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/fastcgi"
@@ -47,6 +46,7 @@ func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string
 		address = strings.TrimSpace(r.Raw)
 		_, query, _ = strings.Cut(address, "?")
 	}
+	software, version, _ := strings.Cut(h.Software, "/")
 	remote := ""
 	if r.Remote.IsValid() {
 		remote = r.Remote.Addr().String()
@@ -55,8 +55,15 @@ func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string
 		{"GATEWAY_INTERFACE", "CGI/1.1"},
 		{"REQUEST_METHOD", "GET"},
 		{"SERVER_SOFTWARE", h.Software},
-		{"SERVER_PROTOCOL", protocol},
+		{"SERVER_PROTOCOL", "HTTP/1.0"}, // libraries for FastCGI refuse anything else
+		{"GOPHER_PROTOCOL", protocol},
+		{"GOPHER_CHARSET", "UTF-8"},
 		{"SERVER_NAME", r.Host},
+		{"SERVER_HOST", r.Host},
+		{"SERVER_VERSION", version},
+		{"SERVER_ARCH", runtime.GOOS + "/" + runtime.GOARCH},
+		{"SERVER_DESCRIPTION", software},
+		{"SERVER_CODENAME", software},
 		{"SERVER_PORT", strconv.Itoa(port)},
 		{"REMOTE_ADDR", remote},
 		{"REMOTE_HOST", remote},
@@ -94,14 +101,43 @@ func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string
 
 // run asks the program. Its reply is passed on as it comes, but for menus.
 func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, error) {
+	client := rule.client(s.called)
+	if client == nil {
+		return nil, errNoScript
+	}
+	out, err := h.begin(q, client, s)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasSuffix(s.name, ".dcgi") {
+		return h.menu(q, s, out)
+	}
+	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Stream: out, Size: -1}, nil
+}
+
+// Run returns what a program of a map prints.
+func (h *Programs) Run(q *answer.Asked, name, called string) (string, error) {
+	client := h.maker(name)
+	if client == nil {
+		return "", errNoScript
+	}
+	out, err := h.begin(q, client, script{name: name, called: called})
+	if err != nil {
+		return "", err
+	}
+	return readMap(out)
+}
+
+// begin asks a program, and returns its reply without the header.
+func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (*ahead, error) {
 	ctx, cancel := context.WithCancel(q.Context())
-	leave, err := h.enter(ctx, asker{server.Block(q.Request.Remote.Addr()), rule.Client})
+	leave, err := h.enter(ctx, asker{server.Block(q.Request.Remote.Addr()), client})
 	if err != nil {
 		cancel()
 		return nil, failed(err)
 	}
 	left := func() { cancel(); leave() }
-	reply, err := rule.Client.Do(ctx, h.params(q.Request, q.View, s))
+	reply, err := client.Do(ctx, h.params(q.Request, q.View, s))
 	if err != nil {
 		left()
 		return nil, failed(err)
@@ -118,13 +154,7 @@ func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, 
 		left()
 		return nil, err
 	}
-	out := readAhead(&output{in: in, Stdout: reply, name: s.called, log: h.Log}, cancel, &h.ahead, left)
-	base := path.Base(s.name)
-	if base == "gophermap" || strings.HasSuffix(base, ".dcgi") {
-		defer func() { _ = out.Close() }()
-		return h.menu(q, s, out)
-	}
-	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Stream: out, Size: -1}, nil
+	return readAhead(&output{in: in, Stdout: reply, name: s.called, log: h.Log}, cancel, &h.ahead, left), nil
 }
 
 // output is the reply of a program without its header.
@@ -180,66 +210,31 @@ func refused(status int) error {
 // maxMap is how long a map may be that a program writes, in bytes.
 const maxMap = 1 << 20
 
-// menu reads a reply as the map of its directory.
-func (h *Programs) menu(q *answer.Asked, s script, in io.Reader) (*answer.Value, error) {
-	text, err := io.ReadAll(io.LimitReader(in, maxMap+1))
+// readMap reads a reply that is a map, and ends it.
+func readMap(out io.ReadCloser) (string, error) {
+	defer func() { _ = out.Close() }()
+	text, err := io.ReadAll(io.LimitReader(out, maxMap+1))
 	if err == nil && len(text) > maxMap {
 		err = failed(fastcgi.ErrFlood)
 	}
+	return string(text), err
+}
+
+// menu reads a reply as the map of its directory.
+func (h *Programs) menu(q *answer.Asked, s script, out io.ReadCloser) (*answer.Value, error) {
+	text, err := readMap(out)
 	if err != nil {
 		return nil, err
 	}
-	name, file := path.Dir(s.name), s.name // a gophermap makes the menu of its directory
-	if path.Base(s.name) != "gophermap" {
-		file += ".gph" // a name that no other file can be asked for by
-		name = file
-	}
 	return q.Limited(func(q *answer.Asked) (*answer.Value, error) {
-		b := q.Builder()
-		b.FS = &madeMap{View: q.View, name: file, text: text}
-		m, err := b.Menu(q.Context(), name)
+		m, err := q.Builder().Printed(q.Context(), s.name, text)
 		return &answer.Value{Class: answer.Menu, Selector: q.Request.Selector, Type: menu.TypeMenu, Items: m.Items}, err
 	})
 }
 
-// madeMap is the tree with a map in it that a program has made.
-type madeMap struct {
-	*site.View
-	name string
-	text []byte
-}
-
-// Open opens a file.
-func (m *madeMap) Open(name string) (fs.File, error) {
-	if name == m.name {
-		return &madeFile{bytes.NewReader(m.text), m}, nil
-	}
-	return m.View.Open(name)
-}
-
-// ReadFile reads a file.
-func (m *madeMap) ReadFile(name string) ([]byte, error) {
-	if name == m.name {
-		return m.text, nil
-	}
-	return m.View.ReadFile(name)
-}
-
-// madeFile is the map as a file.
-type madeFile struct {
-	*bytes.Reader
-	m *madeMap
-}
-
-func (f *madeFile) Close() error               { return nil }
-func (f *madeFile) Stat() (fs.FileInfo, error) { return f, nil }
-func (f *madeFile) Name() string               { return path.Base(f.m.name) }
-func (f *madeFile) Mode() fs.FileMode          { return 0o444 }
-func (f *madeFile) ModTime() time.Time         { return time.Time{} }
-func (f *madeFile) IsDir() bool                { return false }
-func (f *madeFile) Sys() any                   { return nil }
-
 // LogErrors lets the standard error of a rule's programs go to a log.
 func (r Mapping) LogErrors(log *slog.Logger) {
-	r.Client.Stderr = func(line string) { log.Warn("standard error of a program", "program", r.Selector(), "stderr", line) }
+	r.Client.Stderr = func(line string) {
+		log.Warn("standard error of a program", "program", cmp.Or(r.Selector(), menus), "stderr", line)
+	}
 }

@@ -71,8 +71,8 @@ func Draw(rnd *rand.Rand) (s Site) {
 		}
 	}
 	if rnd.IntN(4) == 0 {
-		for _, p := range []string{"/cgi", "/*.cgi", "/" + s.Names[0], "/a/" + s.Names[1]} {
-			if rnd.IntN(2) == 0 && (strings.HasPrefix(p, "/*.") || !strings.ContainsAny(p, "*?%#$") && !strings.HasSuffix(p, " ")) {
+		for _, p := range []string{"/cgi", "/*.cgi", "/~*/cgi", "/", "/a/", "/~bob/" + s.Names[1] + "/", "/" + s.Names[0], "/a/" + s.Names[1]} {
+			if rnd.IntN(2) == 0 && (strings.HasPrefix(p, "/*.") || strings.HasPrefix(p, "/~*/") || !strings.ContainsAny(p, "*?%#$") && !strings.HasSuffix(p, " ")) {
 				s.Programs = append(s.Programs, p)
 			}
 		}

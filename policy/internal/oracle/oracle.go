@@ -174,11 +174,15 @@ func (p *Policy) rules(robot string) (kept []*rule) {
 // answers returns the rules that deny programs.
 func (p *Policy) answers(kept []*rule) (lines []*rule) {
 	for _, program := range p.programs {
-		text, isExt := strings.CutPrefix(program, "/*")
-		if text = Escape(text); isExt {
-			text = "/*" + text
+		head, tail, star := strings.Cut(program, "*")
+		text := Escape(head)
+		if star {
+			text += "*" + Escape(tail)
 		}
 		for _, end := range []string{"$", "/", "%3F"} {
+			if strings.HasSuffix(program, "/") && end != "$" {
+				continue // the menu of a directory, and nothing below it
+			}
 			d := &rule{text: text + end, dir: "/"}
 			dropped := false
 			for _, a := range kept {
@@ -212,9 +216,16 @@ func (p *Policy) answers(kept []*rule) (lines []*rule) {
 
 // speaks reports whether a pattern has a program's own path, or ends in its extension.
 func speaks(text, program string) bool {
-	for _, end := range []string{"$", "/", "%3F", ""} {
+	if strings.HasSuffix(program, "/") {
+		return strings.TrimSuffix(text, "$") == Escape(program)
+	}
+	for _, end := range []string{"$", "/", "%3F", "", "/$", "%3F$"} {
 		body, ok := strings.CutSuffix(text, end)
 		if ext, isExt := strings.CutPrefix(program, "/*"); ok && (body == Escape(program) || isExt && strings.HasSuffix(body, Escape(ext))) {
+			return true
+		}
+		tail, isUsers := strings.CutPrefix(program, "/~*")
+		if user, its := strings.CutSuffix(body, Escape(tail)); ok && isUsers && its && (user == "/~*" || strings.HasPrefix(user, "/~") && len(user) > 2 && !strings.ContainsAny(user[1:], "/*")) {
 			return true
 		}
 	}

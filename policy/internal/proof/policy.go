@@ -177,25 +177,43 @@ func (p *policy) guardPrograms() {
 	p.rules = append(p.rules, carried...)
 }
 
-// programOf is the selector or the extension that a line about programs is for.
-func programOf(p *readers.Pattern) string {
+// programOf is what a line about programs is for: a selector, an extension, or the two
+// sides of a user's name.
+func programOf(p *readers.Pattern) []string {
 	last := p.Pieces[len(p.Pieces)-1]
-	if p.Whole {
-		return last
+	if !p.Whole {
+		last = strings.TrimSuffix(strings.TrimSuffix(last, "/"), "%3F")
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(last, "/"), "%3F")
+	return append(slices.Clone(p.Pieces[:len(p.Pieces)-1]), last)
 }
 
-// ofProgram reports whether a pattern names a program, or ends in its extension.
-func ofProgram(p *readers.Pattern, of string) bool {
-	last := p.Pieces[len(p.Pieces)-1]
-	for _, end := range []string{"", "/", "%3F"} {
-		if strings.HasPrefix(of, "/") {
-			if len(p.Pieces) == 1 && last == of+end {
+// ofProgram reports whether a pattern names a program, one user's program among those of
+// all, or ends in its extension.
+func ofProgram(p *readers.Pattern, of []string) bool {
+	n := len(p.Pieces)
+	last := p.Pieces[n-1]
+	ends := []string{"", "/", "%3F"}
+	if strings.HasSuffix(of[0], "/") && len(of) == 1 {
+		ends = ends[:1]
+	}
+	for _, end := range ends {
+		switch {
+		case len(of) == 1:
+			if n == 1 && last == of[0]+end {
 				return true
 			}
-		} else if strings.HasSuffix(last, of+end) {
-			return true
+		case of[0] == "/":
+			if strings.HasSuffix(last, of[1]+end) {
+				return true
+			}
+		case n == 2:
+			if p.Pieces[0] == of[0] && last == of[1]+end {
+				return true
+			}
+		case n == 1 && strings.HasPrefix(last, of[0]):
+			if name, ok := strings.CutSuffix(last[len(of[0]):], of[1]+end); ok && name != "" && !strings.Contains(name, "/") {
+				return true
+			}
 		}
 	}
 	return false
@@ -351,7 +369,11 @@ func (p *policy) prefers(form string) map[string]*policyRule {
 // programLines returns the patterns that deny programs.
 func programLines(programs []string) (list []readers.Pattern) {
 	for _, p := range programs {
-		for _, end := range []string{"$", "/", "?"} {
+		ends := []string{"$", "/", "?"}
+		if strings.HasSuffix(p, "/") {
+			ends = ends[:1] // the menu of a directory
+		}
+		for _, end := range ends {
 			if q, ok := programPattern(p, end); ok {
 				list = append(list, q)
 			}
@@ -361,10 +383,9 @@ func programLines(programs []string) (list []readers.Pattern) {
 }
 
 func programPattern(p, end string) (q readers.Pattern, ok bool) {
-	ext, isExt := strings.CutPrefix(p, "/*")
-	pieces := []string{readers.URI.Of(p)}
-	if isExt {
-		pieces = []string{"/", readers.URI.Of(ext)}
+	var pieces []string
+	for piece := range strings.SplitSeq(p, "*") {
+		pieces = append(pieces, readers.URI.Of(piece))
 	}
 	q = readers.Pattern{Pieces: pieces, Whole: end == "$"}
 	if end != "$" {
