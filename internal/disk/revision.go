@@ -49,11 +49,13 @@ func (r *Root) Revision(call Caller, name string) (s Revision, real string, err 
 		return err
 	}
 	real = name
-	if err = call(real, look); !errors.Is(err, errLink) {
-		return s, real, err
+	if err = call(real, look); errors.Is(err, errLink) {
+		if real, err = r.Resolve(call, name); err == nil {
+			err = call(real, look)
+		}
 	}
-	if real, err = r.Resolve(call, name); err == nil {
-		err = call(real, look)
+	if err == nil {
+		err = r.spelled(call, real)
 	}
 	return s, real, err
 }
@@ -66,7 +68,8 @@ func (r *Root) RevisionCached(name string) (s Revision, err error, ok bool) { //
 	if t.fd < 0 || t.remote || t.Fault != nil {
 		return s, nil, false
 	}
-	return t.revisionCached(rest)
+	s, err, ok = t.revisionCached(rest)
+	return s, err, ok && (err != nil || t.spelledSurely(rest))
 }
 
 // revision returns the revision of a name; if there is a link in it, it fails with errLink.

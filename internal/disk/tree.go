@@ -20,7 +20,8 @@ type Tree struct {
 	os   *os.Root // nil where there is openat2
 	fd   int      // for openat2; -1 where there is none
 
-	unused runtime.Cleanup // closes fd
+	unused   runtime.Cleanup // closes fd
+	foldings foldings
 
 	Info   fs.FileInfo // of the directory
 	Listed bool        // it shows in the listing of the directory that it appears in
@@ -130,7 +131,7 @@ func (t *Tree) Lstat(name string) (fs.FileInfo, error) {
 // and for all files on a remote one: there even the open of a known name asks another
 // machine or program.
 func (t *Tree) Cached(name string, small int64) (c Cached, ok bool) {
-	if t.fd < 0 || t.remote {
+	if t.fd < 0 || t.remote || !t.spelledSurely(name) {
 		return c, false
 	}
 	defer runtime.KeepAlive(t)

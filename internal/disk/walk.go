@@ -51,6 +51,9 @@ func (r *Root) Open(call Caller, name string) (f *Handle, err error) {
 	for try := 0; ; try++ {
 		f, err = r.OpenReal(call, real)
 		if !errors.Is(err, errLink) {
+			if err == nil {
+				err = r.spelled(call, real)
+			}
 			break
 		}
 		if try == maxTries {
@@ -62,6 +65,7 @@ func (r *Root) Open(call Caller, name string) (f *Handle, err error) {
 		}
 	}
 	switch {
+	case err != nil && f != nil:
 	case err != nil:
 		return nil, openError(name, err)
 	case !f.Info.IsDir() && !f.Info.Mode().IsRegular():
@@ -238,11 +242,14 @@ func (w *walk) look(elem string) (target string, err error) {
 	err = w.call(next, func() error {
 		if t.os == nil {
 			target, err = w.lookBelow(t, elem)
-			return err
+		} else {
+			var info fs.FileInfo
+			if info, err = t.os.Lstat(rest); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+				target, err = t.os.Readlink(rest)
+			}
 		}
-		info, err := t.os.Lstat(rest)
-		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			target, err = t.os.Readlink(rest)
+		if err == nil {
+			err = t.spelledIn(path.Dir(rest), elem)
 		}
 		return err
 	})

@@ -3,10 +3,14 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
 )
 
@@ -34,6 +38,28 @@ func TestPageIsKept(t *testing.T) {
 		if !s.eventually(changed) {
 			t.Errorf("%s: the page is the same", name)
 		}
+	}
+}
+
+// An older file of the same size that takes the place of a newer one is another file, to
+// browsers that remember the newer one, too.
+func TestOlderFileIsSent(t *testing.T) {
+	s := start(t, nil)
+	s.write("pic.png", "newer")
+	s.write("old.png", "older")
+	older := filepath.Join(s.dir, "old.png")
+	treetest.Must(t, os.Chtimes(older, time.Unix(1e9, 0), time.Unix(1e9, 0)))
+	res, body := s.get("/pic.png")
+	tag, at := res.Header.Get("ETag"), res.Header.Get("Last-Modified")
+	if res, _ := s.get("/pic.png", "If-None-Match", tag, "If-Modified-Since", at); body != "newer" || tag == "" || res.StatusCode != http.StatusNotModified {
+		t.Errorf("the same file: %d, %q, tag %q", res.StatusCode, body, tag)
+	}
+	treetest.Must(t, os.Rename(older, filepath.Join(s.dir, "pic.png")))
+	if !s.eventually(func() bool {
+		_, body := s.get("/pic.png", "If-None-Match", tag, "If-Modified-Since", at)
+		return body == "older"
+	}) {
+		t.Error("the older file is taken for the newer one")
 	}
 }
 

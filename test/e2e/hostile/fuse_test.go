@@ -26,7 +26,8 @@ type disk struct {
 	nodes   []node       // the number of a node is its place in here, plus one
 	stalled sync.RWMutex // held while nothing is answered
 
-	owner int // of all files
+	owner int  // of all files
+	folds bool // capitals are as good as small letters in a name
 
 	// Until they are closed, each answer about a directory, or a file, takes its time. If
 	// nil, they are.
@@ -170,7 +171,7 @@ func (d *disk) do(op uint32, id uint64, in []byte) ([]byte, syscall.Errno) {
 	case opLookup:
 		name, _, _ := strings.Cut(string(in), "\x00")
 		for i, n := range d.nodes {
-			if i > 0 && n.in == id && n.name == name {
+			if i > 0 && n.in == id && (n.name == name || d.folds && strings.EqualFold(n.name, name)) {
 				return d.attributes(put(put(nil, 8, uint64(i+1), 0, forever, forever), 4, 0, 0), uint64(i+1)), 0
 			}
 		}
