@@ -49,14 +49,14 @@ func TestOlderFileIsSent(t *testing.T) {
 	s.write("old.png", "older")
 	older := filepath.Join(s.dir, "old.png")
 	treetest.Must(t, os.Chtimes(older, time.Unix(1e9, 0), time.Unix(1e9, 0)))
-	res, body := s.get("/pic.png")
+	res, body := s.get("/pic.png?raw")
 	tag, at := res.Header.Get("ETag"), res.Header.Get("Last-Modified")
-	if res, _ := s.get("/pic.png", "If-None-Match", tag, "If-Modified-Since", at); body != "newer" || tag == "" || res.StatusCode != http.StatusNotModified {
+	if res, _ := s.get("/pic.png?raw", "If-None-Match", tag, "If-Modified-Since", at); body != "newer" || tag == "" || res.StatusCode != http.StatusNotModified {
 		t.Errorf("the same file: %d, %q, tag %q", res.StatusCode, body, tag)
 	}
 	treetest.Must(t, os.Rename(older, filepath.Join(s.dir, "pic.png")))
 	if !s.eventually(func() bool {
-		_, body := s.get("/pic.png", "If-None-Match", tag, "If-Modified-Since", at)
+		_, body := s.get("/pic.png?raw", "If-None-Match", tag, "If-Modified-Since", at)
 		return body == "older"
 	}) {
 		t.Error("the older file is taken for the newer one")
