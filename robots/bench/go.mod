@@ -5,6 +5,7 @@ go 1.26.0
 replace github.com/gophd/gophd => ../..
 
 require (
+	github.com/go-resty/resty/v2 v2.17.2
 	github.com/gocolly/colly/v2 v2.3.0
 	github.com/gophd/gophd v0.0.0-00010101000000-000000000000
 	github.com/temoto/robotstxt v1.1.2

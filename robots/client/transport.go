@@ -139,6 +139,8 @@ func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
 // Transport makes any HTTP client a polite robot:
 //
 //	http.Client{Transport: &client.Transport{Client: &client.Client{Agent: "mybot"}}}
+//	colly.NewCollector().WithTransport(&client.Transport{Client: bot})
+//	resty.New().SetTransport(&client.Transport{Client: bot})
 //
 // It sends each request, also after a redirect, only if the host's robots file
 // allows it, and when the host's pace does. If the file denies it, the error is

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-resty/resty/v2"
 	"github.com/gocolly/colly/v2"
 	"github.com/gophd/gophd/robots/client"
 )
@@ -61,34 +62,55 @@ func (s *site) serve(status int, robots string) http.Handler {
 	})
 }
 
-// TestManners: colly with client.Transport is right on all sites, and by itself on those
-// that the table says.
+// crawlers visit a page. The first is colly alone; the others are polite by one line.
+var crawlers = []struct {
+	name  string
+	visit func(url string)
+}{
+	{"colly", func(url string) {
+		c := colly.NewCollector(colly.UserAgent(bot.Agent), colly.AllowURLRevisit())
+		c.IgnoreRobotsTxt = false
+		_ = c.Visit(url)
+	}},
+	{"colly with Transport", func(url string) {
+		c := colly.NewCollector(colly.UserAgent(bot.Agent), colly.AllowURLRevisit())
+		c.WithTransport(&client.Transport{Client: &bot})
+		_ = c.Visit(url)
+	}},
+	{"resty with Transport", func(url string) {
+		r := resty.New()
+		r.SetTransport(&client.Transport{Client: &bot})
+		_, _ = r.R().Get(url)
+	}},
+}
+
+// bot keeps the pace of hosts for as long as it lives.
+var bot = client.Client{Agent: "mybot", MinDelay: time.Millisecond}
+
+// TestManners: colly and resty with client.Transport are right on all sites, and colly by
+// itself on those that the table says.
 func TestManners(t *testing.T) {
 	for _, m := range manners {
-		for _, polite := range []bool{true, false} {
+		for _, crawler := range crawlers {
 			s := &site{}
 			server := httptest.NewServer(s.serve(m.status, m.robots))
-			c := colly.NewCollector(colly.UserAgent("mybot"), colly.AllowURLRevisit())
-			c.IgnoreRobotsTxt = polite
-			if polite {
-				c.WithTransport(&client.Transport{Client: &client.Client{Agent: "mybot", MinDelay: time.Millisecond}})
-			}
-			_ = c.Visit(server.URL + m.visit)
+			crawler.visit(server.URL + m.visit)
 			want := []string{m.reached}
 			if m.reached == "" {
 				want = nil
 			}
-			if strings.Contains(m.robots, "Crawl-delay") {
-				_ = c.Visit(server.URL + m.visit)
+			delayed := strings.Contains(m.robots, "Crawl-delay")
+			if delayed {
+				crawler.visit(server.URL + m.visit)
 				want = append(want, m.reached)
 			}
 			server.Close()
 			right := strings.Join(s.asked, " ") == strings.Join(want, " ")
-			if len(s.at) > 1 && strings.Contains(m.robots, "Crawl-delay") {
+			if len(s.at) > 1 && delayed {
 				right = right && s.at[1].Sub(s.at[0]) > time.Second
 			}
-			if right != (polite || m.colly) {
-				t.Errorf("%s: with Transport %v: asked for %q, want %q", m.name, polite, s.asked, want)
+			if right != (crawler.name != "colly" || m.colly) {
+				t.Errorf("%s: %s asked for %q, want %q", m.name, crawler.name, s.asked, want)
 			}
 		}
 	}
