@@ -58,6 +58,12 @@ var decisions = []struct {
 	{"R9", RFC9309, "User-agent: *\nCrawl-delay: 3\nUser-agent: a\nSitemap: s\nDisallow: /x\n", "b", "-/x"},
 	{"R10", RFC9309, "\ufeffUser-agent: *\nDisallow: /x\n\xff\xfe\n", "a", "-/x"},
 
+	{"E7124", RFC9309, "User-agent: foobot\nAllow: /example/page/\nDisallow: /example/page/disallowed.gif\n", "foobot", "-/example/page/disallowed.gif +/example/page/disallow.gif"},
+	{"E7128", RFC9309, "User-agent: *\nDisallow: /foo/bar/\u30c4\nDisallow: /q/%E3%83%84\n", "x", "-/foo/bar/%E3%83%84 -/q/\u30c4 +/foo/bar/%E3%84%84"},
+	{"E7995", RFC9309, "User-agent: *\nDisallow: *.gif$\n", "x", "-/a.gif -/b/c.gif +/a.gif?z +/a.gifs"},
+	{"E8895", RFC9309, "User-agent: a, b\nDisallow: /x\n", "a", "-/x"},
+	{"E8895", RFC9309, "User-agent: a, b\nDisallow: /x\n", "b", "+/x"},
+
 	{"S1", readers.Standard1994, "User-agent: a\nDisallow: /x\n\nDisallow: /y\n", "a", "-/x +/y"},
 	{"S2", readers.Standard1994, "User-agent: a\nUser-agent: b\nDisallow: /x\nDisallow: /y\n", "b", "-/x -/y"},
 	{"S3", readers.Standard1994, "User-agent: *\nDisallow: /x\n\nUser-agent: a\nDisallow: /y\n", "a", "+/x -/y"},

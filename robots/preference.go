@@ -21,25 +21,28 @@ const VocabularyChecked = "2026-11-23"
 type Category struct {
 	Key     string   // in Content-Usage; empty if it has no such key
 	Signal  string   // in Content-Signal; empty if it has no such key
-	Since   string   // day of the first edition with the key, YYYY-MM-DD; empty if not recorded
-	Until   string   // day of the first edition without it; empty while the key is current
+	Since   string   // day of the edition that brought the key (back), YYYY-MM-DD
+	Until   string   // day of the edition that dropped it; empty while the key is current
 	Instead string   // the current key that replaces it; empty if none does
 	Values  []string // of the signal; nil: yes and no
 	Meaning string
 }
 
-// categories has at most 16 rows: see preferences.
+// categories has at most 16 rows: see preferences. A test compares it with the editions in
+// testdata/vocabulary.jsonl.
 var categories = []Category{
-	{Key: "search", Signal: "search", Meaning: "to build a search index, and to show links and short excerpts"},
-	{Key: "train-ai", Signal: "ai-train", Meaning: "to train or fine-tune AI models"},
+	{Key: "search", Signal: "search", Since: "2025-06-18", Meaning: "to build a search index, and to show links and short excerpts"},
+	{Key: "train-ai", Signal: "ai-train", Since: "2025-07-20", Meaning: "to train or fine-tune AI models"},
 	{Key: "ai-use", Signal: "ai-input", Since: "2026-09-14", Meaning: "as input to AI models, such as for generated answers"},
 	{Signal: "use", Since: "2026-07-01", Values: []string{"immediate", "reference", "full"}, Meaning: "how much of the content may be shown"},
-	{Key: "ai", Until: "2026-08-19", Instead: "train-ai", Meaning: "to train AI models"},
-	{Key: "train-genai", Until: "2026-08-19", Instead: "train-ai", Meaning: "to train generative AI models"},
-	{Key: "genai", Until: "2026-08-19", Instead: "train-ai", Meaning: "to train generative AI models"},
-	{Key: "tdm", Until: "2026-08-19", Meaning: "text and data mining"},
-	{Key: "bots", Until: "2026-08-19", Meaning: "any automated processing"},
-	{Key: "all", Until: "2026-08-19", Meaning: "any automated processing"},
+	{Key: "ai", Since: "2025-06-18", Until: "2025-07-20", Instead: "train-ai", Meaning: "to train AI models"},
+	{Key: "genai", Since: "2025-06-18", Until: "2025-07-20", Instead: "train-ai", Meaning: "to train generative AI models"},
+	{Key: "inference", Since: "2025-06-18", Until: "2025-07-20", Instead: "ai-use", Meaning: "as input to AI models"},
+	{Key: "tdm", Since: "2025-06-18", Until: "2025-07-20", Meaning: "text and data mining"},
+	{Key: "all", Since: "2025-07-20", Until: "2025-09-05", Meaning: "any automated processing"},
+	{Key: "train-genai", Since: "2025-07-20", Until: "2025-10-23", Instead: "train-ai", Meaning: "to train generative AI models"},
+	{Key: "bots", Since: "2025-09-05", Until: "2025-11-28", Meaning: "any automated processing"},
+	{Key: "ai-output", Since: "2025-10-23", Until: "2025-11-28", Instead: "ai-use", Meaning: "to generate the output of AI systems"},
 }
 
 // Categories lists the known categories, current ones first.

@@ -1,7 +1,11 @@
 package robots
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -144,5 +148,58 @@ func TestVocabulary(t *testing.T) {
 	}
 	if got := strings.Join(UnknownKeys("search=n, zz=1, train-ai, ab=y, zz=2"), " "); got != "zz ab" {
 		t.Errorf("unknown keys %s", got)
+	}
+}
+
+// TestEditions: the table says of each key what the editions of the draft say, and was
+// compared after the last of them.
+func TestEditions(t *testing.T) {
+	var editions []struct {
+		Edition, Date string
+		Keys          []string
+	}
+	since, until := map[string]string{}, map[string]string{}
+	readLines(t, "vocabulary.jsonl", &editions)
+	for _, e := range editions {
+		for key := range since {
+			if !slices.Contains(e.Keys, key) && until[key] == "" {
+				until[key] = e.Date
+			}
+		}
+		for _, key := range e.Keys {
+			if since[key] == "" || until[key] != "" {
+				since[key], until[key] = e.Date, ""
+			}
+		}
+	}
+	if last := editions[len(editions)-1].Date; VocabularyChecked < last {
+		t.Errorf("checked on %s, but the last edition is of %s", VocabularyChecked, last)
+	}
+	for _, c := range Categories() {
+		if c.Key != "" && (c.Since != since[c.Key] || c.Until != until[c.Key]) {
+			t.Errorf("%s: %q to %q, in the editions %q to %q", c.Key, c.Since, c.Until, since[c.Key], until[c.Key])
+		}
+		if delete(since, c.Key); c.Until != "" && until[c.Instead] != "" {
+			t.Errorf("%s is replaced by %s, which was dropped", c.Key, c.Instead)
+		}
+	}
+	if len(since) > 0 {
+		t.Errorf("the table lacks %v", since)
+	}
+}
+
+// readLines reads a file of JSON lines in testdata.
+func readLines[T any](t *testing.T, name string, list *[]T) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dec := json.NewDecoder(bytes.NewReader(data)); dec.More(); {
+		var v T
+		if err := dec.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		*list = append(*list, v)
 	}
 }
