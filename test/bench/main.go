@@ -10,6 +10,7 @@
 //	go run ./test/bench -edits 5000 bin/gophd
 //	go run ./test/bench -ways bin/gophd
 //	go run ./test/bench -nodes 10000 bin/gophd
+//	go run ./test/bench -policies
 //
 // Each round loads all servers in turn. The table compares the CPU time that a server
 // uses for a request: requests per second depend on the load generator, which shares
@@ -20,6 +21,7 @@
 // whom edit at once. -ways compares the cost of a menu from the cache on each way to it:
 // plain, with a query, behind a proxy, over TLS. -nodes measures the cost of a request
 // and of a change on one, two and four nodes behind haproxy, on the same tree as -large.
+// -policies compiles and proves the policies of sites at the bounds, without a server.
 package main
 
 import (
@@ -39,11 +41,17 @@ func main() {
 	edits := flag.Int("edits", 0, "measure edits on a host of so many users")
 	ways := flag.Bool("ways", false, "compare the ways to a menu from the cache")
 	nodes := flag.Int("nodes", 0, "measure nodes behind haproxy on a tree of so many directories")
+	policies := flag.Bool("policies", false, "measure the policies of sites at the bounds")
+	site := flag.Int("policy", 0, "measure the policy of this one of them")
 	bare := flag.String("bare", "", "be the bare server on this address")
 	inetd := flag.String("inetd", "", "be an inetd on this address for the rest of the arguments")
 	flag.Parse()
 	var err error
 	switch {
+	case *policies:
+		err = runPolicies()
+	case 0 < *site && *site <= len(policySites):
+		runPolicy(policySites[*site-1])
 	case *bare != "":
 		err = serveBare(*bare)
 	case *inetd != "":
