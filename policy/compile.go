@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -166,77 +165,12 @@ func (w *work) read(annotations []Annotation, prev *Compiled) {
 	}
 }
 
-// tooLarge denies the top-level directories that have more rules than they may.
-func (w *work) tooLarge() {
-	rules := map[string]int{}
-	for _, n := range w.notes {
-		rules[n.top] += n.count
-	}
-	for _, n := range w.notes {
-		if sum := rules[n.top]; n.top != "" && sum > maxTopRules {
-			w.deny(topOf(n.sel), CodeTooLarge, fmt.Sprintf("its annotations have %d rules; the bound is %d", sum, maxTopRules))
-			rules[n.top] = 0
-		}
-	}
-}
-
-// topOf returns the selector of the top-level directory that a directory lies in.
-func topOf(sel string) string {
-	name, _, _ := strings.Cut(sel[1:], "/")
-	if name == "" {
-		return "/"
-	}
-	return "/" + name + "/"
-}
-
-// deny denies a directory as a whole.
-func (w *work) deny(sel, code, why string) {
-	file := ""
-	if i, _ := slices.BinarySearchFunc(w.notes, sel, func(n *note, sel string) int { return strings.Compare(n.sel, sel) }); i < len(w.notes) {
-		for _, n := range w.notes[i:] {
-			if len(n.from) > 0 && strings.HasPrefix(n.sel, sel) {
-				file = n.from[0].File
-				break
-			}
-		}
-	}
-	n := &note{sel: sel, at: directory(sel)}
-	n.top, _, _ = strings.Cut(strings.TrimPrefix(n.at.uri, "/"), "/")
-	n.shut = n.denied(file, why)
-	w.denied[sel], w.stale = n, true
-	w.said = append(w.said, NewReport(code, file, 0, "the directory is denied: "+why))
-}
-
-// live returns the notes of the directories that are read, and of the directories that
-// are denied as a whole.
-func (w *work) live() (list []*note) {
-	all := slices.Clone(w.notes)
-	for _, sel := range slices.Sorted(maps.Keys(w.denied)) {
-		i, found := slices.BinarySearchFunc(all, sel, func(n *note, sel string) int { return strings.Compare(n.sel, sel) })
-		if found {
-			all[i] = w.denied[sel]
-		} else {
-			all = slices.Insert(all, i, w.denied[sel])
-		}
-	}
-	below := "" // a directory that is denied
-	for _, n := range all {
-		if below != "" && strings.HasPrefix(n.sel, below) {
-			continue
-		}
-		if below = ""; n.shut != nil {
-			below = n.sel
-		}
-		list = append(list, n)
-	}
-	return list
-}
-
 // compose makes the compositions.
 func (w *work) compose() {
 	live := w.live()
 	classes := classesOf(live)
-	if b := estimate(live, classes); b.total > 8*maxBytes && w.coarsen(b, 8*maxBytes) { // what would never fit is not written first
+	all := estimate(live, classes)
+	if w.coarsen(all, 8*maxBytes) || w.coarsen(bill{all.parts[:1], all.parts[0].total}, maxBytes*5/4) { // what would never fit is not written first
 		live = w.live()
 		classes = classesOf(live)
 	}
@@ -257,36 +191,10 @@ func (w *work) compose() {
 		c.twins()
 	}
 	for _, n := range live {
-		if w.denied[n.sel] != nil {
+		if n.shut != nil {
 			w.shut = append(w.shut, n.sel)
 		}
 	}
-}
-
-// coarsen denies the directories that take more than their share, until the bill fits
-// into room. If that is not enough, it denies the whole site. It reports whether it
-// denied anything.
-func (w *work) coarsen(b bill, room int) bool {
-	if b.total <= room || w.denied["/"] != nil {
-		return false
-	}
-	may, sels := map[string]bool{}, map[string]string{}
-	for _, n := range w.notes[1:] {
-		sels[n.top] = topOf(n.sel)
-		may[n.top] = may[n.top] || w.denied[topOf(n.sel)] == nil
-	}
-	why, enough := b.borrowers(may, len(sels), room, true)
-	if !enough {
-		why, enough = b.borrowers(may, len(sels), room, false)
-	}
-	if !enough {
-		w.deny("/", CodeTooLarge, fmt.Sprintf("the robots.txt of the site would have %d bytes; robots must read %d. %s", b.total, maxBytes, b.fitting(len(sels))))
-		return true
-	}
-	for _, top := range slices.Sorted(maps.Keys(why)) {
-		w.deny(sels[top], CodeCoarsened, why[top])
-	}
-	return len(why) > 0
 }
 
 // write makes the file. If it is too large, write first leaves out lines (see cuts),

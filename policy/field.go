@@ -99,15 +99,9 @@ func (r *reader) usage(l readers.Line) {
 		r.superseded(l, robots.CategoryOf, s.Key)
 	}
 	r.now.prefers = true
-	if r.counted[0]++; r.counted[0] > maxRules {
-		return
-	}
 	f, ok := r.pattern(l, path)
-	if hasInnerStar(f.uri) {
-		r.counted[1]++
-	}
 	said = slices.DeleteFunc(said, func(s robots.Stated) bool { return s.Preference == robots.Unstated })
-	if !ok || r.nobody || r.counted[1] > maxGlobs {
+	if !ok || r.nobody {
 		return
 	}
 	r.note.count++

@@ -153,9 +153,13 @@ func readNote(from []Annotation, before *note) *note {
 	r.joinBlanks()
 	n.number()
 	slices.SortStableFunc(n.fields, func(a, b siteField) int { return strings.Compare(a.name, b.name) })
+	seen := map[string]bool{}
 	for _, s := range n.groups["*"] {
 		for _, r := range s.rules {
-			n.bytes += 2*len(r.uri) + len("Disallow: \n")*2
+			if !seen[r.uri] {
+				n.bytes += len(r.uri) + len("Allow: \n")
+			}
+			seen[r.uri] = true
 		}
 		for _, p := range s.prefs {
 			n.bytes += len(p.uri) + len(p.value) + len("Content-Usage:  \n")
@@ -343,11 +347,17 @@ func (r *reader) namesOf(l readers.Line) (list []name) {
 
 const tokenBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-// pattern reads a pattern or path; it reports one that no request can match.
-func (r *reader) pattern(l readers.Line, value string) (form, bool) {
-	f, ok := patternOf(value, r.note.at)
-	if !ok {
-		r.report(CodeSyntax, l.Number, "no client can request %.60q: it holds a line end, a tab or a NUL", value)
+// pattern reads a pattern or path; it reports one that no request can match. Beyond a
+// bound, patterns are counted and not kept.
+func (r *reader) pattern(l readers.Line, value string) (f form, ok bool) {
+	if r.counted[0]++; hasInnerStar(value) {
+		r.counted[1]++
+	}
+	if r.counted[0] > maxRules || r.counted[1] > maxGlobs {
+		return form{}, false
+	}
+	if f, ok = patternOf(value, r.note.at); !ok {
+		r.report(CodeSyntax, l.Number, "nobody can ask for %.60q: it holds a line end, a tab or a NUL", value)
 	}
 	return f, ok
 }
@@ -370,14 +380,8 @@ func (r *reader) rule(l readers.Line, rule rule) {
 		r.closesAll(r.joined)
 		r.joined = 0
 	}
-	if r.counted[0]++; r.counted[0] > maxRules {
-		return // it is counted, and not kept
-	}
 	f, ok := r.pattern(l, l.Value)
-	if hasInnerStar(f.uri) {
-		r.counted[1]++
-	}
-	if !ok || r.nobody || r.counted[1] > maxGlobs {
+	if !ok || r.nobody {
 		return
 	}
 	rule.form, rule.value, rule.file, rule.line, rule.of = f, l.Value, r.file, l.Number, r.note

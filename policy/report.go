@@ -2,10 +2,12 @@ package policy
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
 )
 
 // Report is one finding about a line of an annotation, or about the lines written for
@@ -174,7 +176,7 @@ var codes = []CodeInfo{
 	{CodeProgram, diag.Error,
 		"what a program answers is neither a selector nor /* and the end of names: the whole site is denied",
 		"gophd refuses this when it starts: correct the program that uses gophd's packages",
-		"/cgi-bin/ with a slash at its end"},
+		"cgi-bin, without a slash before it"},
 	{CodeReader, diag.Notice,
 		"a reader that is none of gophd's own takes an Allow of another group, or one that stands before the rule, and is let in",
 		"deny the same to all robots, and allow nothing of it",
@@ -207,6 +209,110 @@ var codes = []CodeInfo{
 		"Veronica-2 removes a host that denies / from its list of servers, whatever it allows",
 		"deny the directories instead, if people are to find the host",
 		"Disallow: / and Allow: /pub/ in the root's .robots"},
+}
+
+// allReports returns the reports of the whole compilation.
+func (w *work) allReports() []Report {
+	list := slices.Clone(w.said)
+	for _, n := range w.live() {
+		list = append(list, n.reports...)
+	}
+	for _, n := range w.notes { // those that are below a directory that is denied
+		if n.shut != nil {
+			list = append(list, n.reports...)
+		}
+	}
+	list = append(list, strictAlone(w.found)...)
+	if w.hand() {
+		return list
+	}
+	list = append(list, w.expected()...)
+	for _, c := range w.all {
+		list = append(list, c.notices()...)
+	}
+	return append(list, w.all[0].overruled()...)
+}
+
+// strictAlone gives over-blocks that only strict readers suffer a code of their own:
+// authors cannot avoid them.
+func strictAlone(list []Report) []Report {
+	others := map[place]bool{}
+	for _, r := range list {
+		if r.Code == CodeOverBlock && r.Readers[0] != noRobot {
+			others[place{r.File, r.Line}] = true
+		}
+	}
+	for i, r := range list {
+		if r.Code == CodeOverBlock && !others[place{r.File, r.Line}] {
+			list[i] = NewReport(CodeOverBlockStrict, r.File, r.Line, "strict Gopher readers take every Disallow of the file")
+			list[i].Selector, list[i].Readers, list[i].Victims = r.Selector, r.Readers, r.Victims
+		}
+	}
+	return list
+}
+
+// notices reports rules that hold, but perhaps not as their author expects.
+func (c *composition) notices() (list []Report) {
+	for _, s := range c.struck {
+		by := fmt.Sprintf("%s:%d", s.by.file, s.by.line)
+		list = append(list,
+			NewReport(CodeOverruled, s.allow.file, s.allow.line, "it does not count: "+by+" denies some of it, and stands above it"),
+			NewReport(CodeOverruled, s.by.file, s.by.line, fmt.Sprintf("%s:%d does not count: it would open some of what this denies", s.allow.file, s.allow.line)))
+	}
+	for _, u := range c.uses {
+		if u.widened != nil {
+			list = append(list, NewReport(CodeWidened, u.file, u.line, fmt.Sprintf("an n of %s:%d is written for it, too", u.widened.file, u.widened.line)))
+		}
+	}
+	return append(list, c.permits()...)
+}
+
+// permits reports each y that changes an n of an annotation above.
+func (c *composition) permits() (list []Report) {
+	for _, u := range c.uses {
+		for _, o := range c.uses {
+			if u.of == o.of || !strings.HasPrefix(u.of.sel, o.of.sel) || !mayMeet(u.uri, o.uri) {
+				continue
+			}
+			for _, s := range u.said {
+				if s.Preference == robots.Yes && o.said.Of(s.Key) == robots.No {
+					list = append(list,
+						NewReport(CodeOverruled, u.file, u.line, fmt.Sprintf("%s:%d says %s=n of some of it", o.file, o.line, s.Key)),
+						NewReport(CodeOverruled, o.file, o.line, fmt.Sprintf("%s:%d says %s=y of some of it", u.file, u.line, s.Key)))
+				}
+			}
+		}
+	}
+	return list
+}
+
+// overruled reports the root's rules that an Allow of an annotation below opens in
+// part, and a "Disallow: /" that makes Veronica-2 leave out the host.
+func (c *composition) overruled() (list []Report) {
+	var allows []*rule
+	opens := false
+	for _, r := range c.rules {
+		opens = opens || r.allow
+		if r.allow && r.top() != "" {
+			allows = append(allows, r)
+		}
+	}
+	for _, d := range c.rules {
+		if d.allow || d.top() != "" || d.file == "" || d.final {
+			continue
+		}
+		if i := slices.IndexFunc(allows, func(a *rule) bool { return len(a.uri) >= len(d.uri) && mayMeet(a.uri, d.uri) }); i >= 0 {
+			r := NewReport(CodeOverruled, d.file, d.line, fmt.Sprintf("%s:%d allows some of what it denies", allows[i].file, allows[i].line))
+			r.Selector = allows[i].uri
+			list = append(list, r)
+		}
+		if opens && d.uri == "/" {
+			r := NewReport(CodeVeronicaHost, d.file, d.line, "Veronica-2 leaves out hosts that deny /")
+			r.Selector = d.uri
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // gather merges reports of the same line and code, and puts the worst first. The worst

@@ -125,14 +125,14 @@ func TestClosed(t *testing.T) {
 	broken.Annotations = slices.DeleteFunc(broken.Annotations, func(a Annotation) bool { return a.Dir == "/d/" })
 	broken.Annotations = append(broken.Annotations, Annotation{Dir: "/d/", File: "d/.robots", Err: errors.New("permission denied")})
 	program := inputOf(root("Allow: /\n"))
-	program.Programs = []string{"/cgi-bin/"}
+	program.Programs = []string{"cgi-bin"}
 	for code, test := range map[string]struct {
 		in                 Input
 		file, says, closed string
 		open               string
 	}{
 		CodeUnreadable: {broken, "d/.robots", "permission denied", "d/x", "x"},
-		CodeProgram:    {program, ".robots", "/cgi-bin/", "x", ""},
+		CodeProgram:    {program, ".robots", "cgi-bin", "x", ""},
 	} {
 		c := Compile(test.in, nil)
 		list := slices.DeleteFunc(slices.Clone(c.Reports()), func(r Report) bool { return r.Code != code })

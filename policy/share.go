@@ -5,17 +5,127 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/policy/internal/proof"
 )
 
-// Robots must read 500 KiB of a file and need not read more. The root's lines are
-// subtracted first; the rest is divided equally among the top-level directories with
-// annotations. A directory may use more as long as the file fits. If it does not, the
-// largest user beyond its share is denied as a whole, then the next.
+// A directory is denied as a whole if its annotations are too large, if its rules leak
+// and no report says so, or if the file is too large. Robots must read 500 KiB of a file
+// and need not read more. The root's lines are subtracted first; the rest is divided
+// equally among the top-level directories with annotations. A directory may use more as
+// long as the file fits. If it does not, the largest user beyond its share is denied as
+// a whole, then the next.
 
 const maxBytes = 500 << 10
 
 // maxTopRules is how many rules the annotations of a top-level directory may have.
 const maxTopRules = 10_000
+
+// tooLarge denies the top-level directories that have more rules than they may.
+func (w *work) tooLarge() {
+	rules := map[string]int{}
+	for _, n := range w.notes {
+		rules[n.top] += n.count
+	}
+	for _, n := range w.notes {
+		if sum := rules[n.top]; n.top != "" && sum > maxTopRules {
+			w.deny(topOf(n.sel), CodeTooLarge, fmt.Sprintf("its annotations have %d rules; the bound is %d", sum, maxTopRules))
+			rules[n.top] = 0
+		}
+	}
+}
+
+// topOf returns the selector of the top-level directory that a directory lies in.
+func topOf(sel string) string {
+	name, _, _ := strings.Cut(sel[1:], "/")
+	if name == "" {
+		return "/"
+	}
+	return "/" + name + "/"
+}
+
+// cure denies the directory of the rule that leaks. It returns true if the directory
+// was denied already and the leak remains.
+func (w *work) cure(f proof.Finding, round int) (hopeless bool) {
+	sel := f.Dir
+	if sel == "" || round >= maxRounds {
+		sel = "/"
+	}
+	if slices.ContainsFunc(w.live(), func(n *note) bool { return n.shut != nil && strings.HasPrefix(sel, n.sel) }) {
+		w.leaks = append(w.leaks, leaksOf(f)...)
+		return true
+	}
+	w.deny(sel, CodeUnnamedLeak, fmt.Sprintf("%v (line %d)", leaksOf(f)[0], f.Line))
+	return false
+}
+
+// deny denies a directory as a whole.
+func (w *work) deny(sel, code, why string) {
+	file := ""
+	if i, _ := slices.BinarySearchFunc(w.notes, sel, func(n *note, sel string) int { return strings.Compare(n.sel, sel) }); i < len(w.notes) {
+		for _, n := range w.notes[i:] {
+			if len(n.from) > 0 && strings.HasPrefix(n.sel, sel) {
+				file = n.from[0].File
+				break
+			}
+		}
+	}
+	n := &note{sel: sel, at: directory(sel)}
+	n.top, _, _ = strings.Cut(strings.TrimPrefix(n.at.uri, "/"), "/")
+	n.shut = n.denied(file, why)
+	w.denied[sel], w.stale = n, true
+	w.said = append(w.said, NewReport(code, file, 0, "the directory is denied: "+why))
+}
+
+// live returns the notes of the directories that are read, and of the directories that
+// are denied as a whole.
+func (w *work) live() (list []*note) {
+	all := w.notes
+	if len(w.denied) > 0 {
+		all = slices.DeleteFunc(slices.Clone(w.notes), func(n *note) bool { return w.denied[n.sel] != nil })
+		all = slices.AppendSeq(all, maps.Values(w.denied))
+		slices.SortFunc(all, func(a, b *note) int { return strings.Compare(a.sel, b.sel) })
+	}
+	below := "" // a directory that is denied
+	for _, n := range all {
+		if below != "" && strings.HasPrefix(n.sel, below) {
+			continue
+		}
+		if below = ""; n.shut != nil {
+			below = n.sel
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// coarsen denies the directories that take more than their share, until the bill fits
+// into room. If that is not enough, it denies the whole site. It reports whether it
+// denied anything.
+func (w *work) coarsen(b bill, room int) bool {
+	if b.total <= room || w.denied["/"] != nil {
+		return false
+	}
+	may, sels := map[string]bool{}, map[string]string{}
+	for _, n := range w.notes[1:] {
+		sels[n.top] = topOf(n.sel)
+		may[n.top] = may[n.top] || w.denied[topOf(n.sel)] == nil
+	}
+	why, enough := b.borrowers(may, len(sels), room, true)
+	if !enough {
+		why, enough = b.borrowers(may, len(sels), room, false)
+	}
+	if !enough {
+		w.said = slices.DeleteFunc(w.said, func(r Report) bool { return r.Code == CodeCoarsened })
+		w.deny("/", CodeTooLarge, fmt.Sprintf("the robots.txt of the site would have %d bytes; robots must read %d. %s", b.total, maxBytes, b.fitting(len(sels))))
+		return true
+	}
+	for _, top := range slices.Sorted(maps.Keys(why)) {
+		w.deny(sels[top], CodeCoarsened, why[top])
+	}
+	return len(why) > 0
+}
 
 // bill counts the bytes of the file that each top-level directory accounts for.
 type bill struct {
@@ -45,8 +155,8 @@ func billOf(list []section) (b bill) {
 	return b
 }
 
-// estimate returns the bill of a file before it is written. It assumes that each class
-// repeats the general lines.
+// estimate returns the bill of a file before it is written: without the lines for
+// selectors that lack a slash, and as if each class repeated the general lines.
 func estimate(notes []*note, classes []*class) (b bill) {
 	by, total := map[string]int{}, 0
 	for _, n := range notes {
