@@ -154,6 +154,9 @@ install:
 	install -D -m 644 bin/robots.5 $(SHARE)/man/man5/robots.5
 	install -d $(SHARE)/gophd/systemd
 	install -m 644 examples/systemd/* $(SHARE)/gophd/systemd
+	install -d $(SHARE)/gophd/manual $(SHARE)/gophd/examples
+	install -m 644 content/manual/* $(SHARE)/gophd/manual
+	cp -R examples/fastcgi examples/fail2ban examples/monitoring $(SHARE)/gophd/examples/
 	install -D -m 644 packaging/completions/gophd.bash $(SHARE)/bash-completion/completions/gophd
 	install -D -m 644 packaging/completions/_gophd $(SHARE)/zsh/site-functions/_gophd
 	install -D -m 644 packaging/completions/gophd.fish $(SHARE)/fish/vendor_completions.d/gophd.fish
@@ -164,7 +167,8 @@ install:
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || date -r VERSION +%s)
 PACKAGES ?= $(CURDIR)/bin/packages
 packages: man
-	@for arch in $(ARCHS); do GOOS=linux GOARCH=$$arch $(GOBUILD) -buildvcs=false -o bin/linux-$$arch/gophd ./cmd/gophd || exit 1; done
+	@echo "gophd $(VERSION): packages for Debian, Fedora, Alpine and Arch, and an OCI image, for $(ARCHS), into $(PACKAGES)"
+	@for arch in $(ARCHS); do echo "building bin/linux-$$arch/gophd"; GOOS=linux GOARCH=$$arch $(GOBUILD) -buildvcs=false -o bin/linux-$$arch/gophd ./cmd/gophd || exit 1; done
 	@cd packaging && go run . -version $(VERSION) -date $(SOURCE_DATE_EPOCH) -out $(PACKAGES) -archs $(shell echo $(ARCHS) | tr ' ' ,)
 
 # The packages, tried in a clean Debian tree that is made once and kept in the cache.

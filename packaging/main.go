@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/apk"
 	_ "github.com/goreleaser/nfpm/v2/arch"
 	_ "github.com/goreleaser/nfpm/v2/deb"
+	"github.com/goreleaser/nfpm/v2/files"
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
@@ -84,12 +86,12 @@ func (r release) stage(dir, arch string) error {
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{"gophd": binary}
-	if files["gophd.cdx.json"], err = r.billOfMaterials(filepath.Join(r.bin, "linux-"+arch, "gophd"), arch); err != nil {
+	staged := map[string][]byte{"gophd": binary}
+	if staged["gophd.cdx.json"], err = r.billOfMaterials(filepath.Join(r.bin, "linux-"+arch, "gophd"), arch); err != nil {
 		return err
 	}
 	for _, page := range []string{"gophd.8", "robots.5"} {
-		if files[page+".gz"], err = compressed(filepath.Join(r.bin, page)); err != nil {
+		if staged[page+".gz"], err = compressed(filepath.Join(r.bin, page)); err != nil {
 			return err
 		}
 	}
@@ -98,18 +100,27 @@ func (r release) stage(dir, arch string) error {
 		if err != nil {
 			return err
 		}
-		files[unit] = bytes.ReplaceAll(text, []byte("/usr/local/bin/"), []byte("/usr/bin/"))
+		staged[unit] = []byte(ofPackage.Replace(string(text)))
 	}
-	if files["changelog.gz"], err = squeeze(r.debianChangelog()); err != nil {
+	if staged["changelog.gz"], err = squeeze(r.debianChangelog()); err != nil {
 		return err
 	}
-	for name, data := range files {
+	for name, data := range staged {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// ofPackage turns a unit of examples/systemd into the one of a package, which has an account:
+// logrotate works as that account in its directory, which DynamicUser=yes would hide.
+var ofPackage = strings.NewReplacer(
+	"/usr/local/bin/", "/usr/bin/",
+	"DynamicUser=yes\n", "User=gophd\nGroup=gophd\n",
+	"as a user that\n# exists only while it runs, without any right. Install:\n#\n#   make install\n#   cp examples/systemd/gophd.* /etc/systemd/system/\n#   systemctl daemon-reload\n#   systemctl enable --now gophd.socket\n",
+	"as the\n# user gophd, without any right.\n",
+)
 
 // debianChangelog is the one entry that dpkg-parsechangelog and lintian expect.
 func (r release) debianChangelog() []byte {
@@ -165,6 +176,11 @@ func (r release) writePackage(format, stage, arch string) error {
 	info, err := config.Get(format)
 	if err != nil {
 		return err
+	}
+	if format == "apk" { // for OpenRC
+		info.Contents = slices.DeleteFunc(info.Contents, func(c *files.Content) bool {
+			return strings.Contains(c.Destination, "/systemd/") || strings.Contains(c.Destination, "/sysusers.d/") || c.Destination == "/etc/default/gophd"
+		})
 	}
 	info = nfpm.WithDefaults(info)
 	info.MTime = r.date

@@ -13,6 +13,7 @@ import (
 	"github.com/gophd/gophd/internal/command/doctor"
 	"github.com/gophd/gophd/internal/command/getcmd"
 	"github.com/gophd/gophd/internal/command/initcmd"
+	"github.com/gophd/gophd/internal/command/manualcmd"
 	"github.com/gophd/gophd/internal/command/wirecmd"
 	"github.com/gophd/gophd/internal/daemon"
 )
@@ -114,6 +115,16 @@ func checkConfigCommand() *cli.Command {
 		_, err = fmt.Fprintln(c.App.Writer, "gophd would start")
 		return err
 	}, serveFlags(flags)...)
+}
+
+func manualCommand() *cli.Command {
+	m := &manualcmd.Manual{}
+	return command("manual", "list the pages of the manual, or print one", "[PAGE]", "", func(c *cli.Context, args []string) error {
+		m.Out = c.App.Writer
+		return m.Run(args)
+	},
+		ofCommand.yes(&m.Dir, "dir", "print where the pages lie"),
+		ofCommand.text(&m.Unpack, "unpack", "", "write the pages into `DIR`"))
 }
 
 func getCommand() *cli.Command {

@@ -22,6 +22,7 @@ Usage:
   gophd robots show|check|explain DIR        its robots.txt, the proof, and why
   gophd robots test|lint|convert ...         any robots.txt, in any dialect
   gophd get URL                              fetch, for scripts
+  gophd manual [PAGE]                        its pages
 `
 	appEnd = `
 gophd COMMAND -help says more. Every flag has an environment variable: -root is

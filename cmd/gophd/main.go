@@ -57,7 +57,7 @@ func newApp() *cli.App {
 			}
 			return seeDoctor(daemon.Run(c.Context, conf, c.App.ErrWriter))
 		},
-		Commands:             []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(), doctorCommand(), robotsCommand(), getCommand(), wireCommand()},
+		Commands:             []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(), doctorCommand(), robotsCommand(), getCommand(), wireCommand(), manualCommand()},
 		Suggest:              true,
 		HideHelpCommand:      true, // it would hide a directory of that name
 		EnableBashCompletion: true,

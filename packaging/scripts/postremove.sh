@@ -1,7 +1,24 @@
 #!/bin/sh
-# The account stays, and so does /srv/gopher: files may belong to the one, and the
-# other is the administrator's.
+# dpkg's purge removes whatever the service has made: certificate, key, logs, account, and
+# the example in /srv/gopher if nobody has changed it. Everything else stays.
 set -e
+
+if [ "$1" = purge ]; then
+	rm -rf /var/lib/gophd /var/lib/private/gophd /var/log/gophd /var/log/private/gophd
+	rm -f /etc/credstore/gophd.crt /etc/credstore/gophd.key
+	sums=/var/lib/gophd.example
+	if [ -s "$sums" ] && [ -d /srv/gopher ]; then
+		cd /srv/gopher
+		if sha256sum --check --status "$sums" && [ "$(find . ! -type d | wc -l)" = "$(wc -l <"$sums")" ]; then
+			cd /
+			rm -rf /srv/gopher
+		fi
+		cd /
+	fi
+	rm -f "$sums"
+	! getent passwd gophd >/dev/null || userdel gophd || true
+	! getent group gophd >/dev/null || groupdel gophd || true
+fi
 
 if command -v deb-systemd-helper >/dev/null; then
 	case "$1" in

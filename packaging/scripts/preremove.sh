@@ -5,6 +5,11 @@ set -e
 case "$1" in upgrade | 1 | failed-upgrade | deconfigure) exit 0 ;; esac
 
 if [ -d /run/systemd/system ]; then
-	systemctl stop gophd.socket gophd.service || true
-	command -v deb-systemd-helper >/dev/null || systemctl --quiet disable gophd.socket || true
+	invoke=systemctl
+	! command -v deb-systemd-invoke >/dev/null || invoke=deb-systemd-invoke
+	$invoke stop gophd.socket gophd.service || true
+	[ $invoke = deb-systemd-invoke ] || $invoke --quiet disable gophd.socket || true
+elif command -v rc-service >/dev/null; then
+	rc-service gophd stop || true
+	rc-update del gophd || true
 fi

@@ -93,12 +93,42 @@ func TestPackagesAreComplete(t *testing.T) {
 			"lib/systemd/system/gophd.socket", "usr/lib/sysusers.d/gophd.conf", "etc/logrotate.d/gophd", "etc/default/gophd",
 			"usr/share/bash-completion/completions/gophd", "usr/share/zsh/vendor-completions/_gophd",
 			"usr/share/fish/vendor_completions.d/gophd.fish", "usr/share/doc/gophd/copyright",
-			"usr/share/doc/gophd/changelog.gz", "usr/share/doc/gophd/gophd.cdx.json",
+			"usr/share/doc/gophd/changelog.gz", "usr/share/doc/gophd/gophd.cdx.json", "usr/share/doc/gophd/wire.md",
+			"usr/share/gophd/manual/pubnix.txt", "usr/share/gophd/examples/fastcgi/gophd-programs.socket",
+			"usr/share/gophd/examples/fail2ban/gophd-robots.conf", "usr/share/gophd/examples/monitoring/gophd.rules.yml",
 		} {
 			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 				t.Errorf("%s: %s: %v", arch, name, err)
 			}
 		}
+	}
+}
+
+// TestPackagesForOpenRC: Alpine's package has a script and its settings in place of units.
+func TestPackagesForOpenRC(t *testing.T) {
+	need(t, "tar")
+	dir := t.TempDir()
+	run(t, dir, "sh", "-c", "tar xzf "+packageFile(t, "*_x86_64.apk")+" 2>/dev/null")
+	for name, there := range map[string]bool{
+		"etc/init.d/gophd": true, "etc/conf.d/gophd": true, "usr/share/gophd/manual/pubnix.txt": true, ".pre-install": true,
+		"usr/lib/systemd/system/gophd.service": false, "etc/default/gophd": false, "usr/share/gophd/systemd": false,
+	} {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != there {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	script, err := os.ReadFile(filepath.Join(dir, "etc/init.d/gophd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, "sh", "-n", "etc/init.d/gophd")
+	// What start_pre exports is what the program serves.
+	write(t, filepath.Join(dir, "etc/conf.d/gophd"), "GOPHD_ROOT=/nope\n")
+	text := strings.ReplaceAll(string(script), "/etc/conf.d/gophd", filepath.Join(dir, "etc/conf.d/gophd"))
+	write(t, filepath.Join(dir, "try"), "checkpath() { :; }\n"+text+"\nstart_pre\n"+filepath.Join(dir, "usr/bin/gophd")+" -listen 127.0.0.1:0\n")
+	out, err := exec.Command("sh", filepath.Join(dir, "try")).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "stat /nope: no such file or directory") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
@@ -122,8 +152,9 @@ func TestPackagesAreReproducible(t *testing.T) {
 
 func TestPackagesLintian(t *testing.T) {
 	need(t, "lintian")
-	out := run(t, packages(t), "lintian", "--allow-root", "--fail-on", "error", packageFile(t, "*_amd64.deb"))
-	t.Log(out)
+	if out := run(t, packages(t), "lintian", "--allow-root", packageFile(t, "*_amd64.deb")); strings.TrimSpace(out) != "" {
+		t.Errorf("lintian says:\n%s", out)
+	}
 	overrides, err := os.ReadFile("../../packaging/lintian-overrides")
 	if err != nil || bytes.Count(overrides, []byte("\ngophd: ")) != 1 {
 		t.Errorf("more than one override: %s %v", overrides, err)
@@ -286,7 +317,7 @@ func TestPackageLife(t *testing.T) {
 	newer := t.TempDir()
 	run(t, newer, "dpkg-deb", "-R", deb, "tree")
 	run(t, newer, "sed", "-i", "s/^Version: .*/&+1/", "tree/DEBIAN/control")
-	run(t, newer, "dpkg-deb", "-b", "tree", "newer.deb")
+	run(t, newer, "dpkg-deb", "-Znone", "-b", "tree", "newer.deb")
 	install(filepath.Join(newer, "newer.deb"))
 	if text, err := os.ReadFile(settings); err != nil || string(text) != "GOPHD_HOST=gopher.example.org\n" {
 		t.Errorf("after the upgrade: %q %v", text, err)
@@ -302,9 +333,34 @@ func TestPackageLife(t *testing.T) {
 	if exists("usr/bin/gophd") || !exists("etc/default/gophd") || !exists("srv/gopher/.robots") {
 		t.Error("after remove the program must be gone, settings and content not")
 	}
+	made := []string{"var/lib/gophd/gophd.key", "var/lib/private/gophd/gophd.crt", "var/log/gophd/access.log", "etc/credstore/gophd.key"}
+	for _, name := range made {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+		write(t, filepath.Join(root, name), "secret")
+	}
 	run(t, "", "chroot", root, "dpkg", "-P", "gophd")
 	if exists("etc/default/gophd") || exists("etc/logrotate.d/gophd") || !exists("srv/gopher/.robots") {
 		t.Error("after purge the settings must be gone, the content not")
+	}
+	for _, name := range append(made, "var/lib/gophd", "var/log/gophd", "var/lib/gophd.example") {
+		if exists(name) {
+			t.Errorf("after purge there still is %s", name)
+		}
+	}
+	accounts, err := os.ReadFile(filepath.Join(root, "etc/passwd"))
+	if err != nil || bytes.Contains(accounts, []byte("gophd")) {
+		t.Errorf("after purge the account is still there: %v", err)
+	}
+
+	// An example that nobody has changed goes, too.
+	must(t, os.RemoveAll(filepath.Join(root, "srv/gopher")))
+	install(deb)
+	if !exists("srv/gopher/about.txt") {
+		t.Error("no example is served")
+	}
+	run(t, "", "chroot", root, "dpkg", "-P", "gophd")
+	if exists("srv/gopher") {
+		t.Error("after purge the unchanged example is still there")
 	}
 }
 

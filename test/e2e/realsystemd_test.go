@@ -144,13 +144,13 @@ func (s *systemd) journal(text string) string {
 // that the units ask for.
 func TestPackageInSystemd(t *testing.T) {
 	deb := packageFile(t, "*_amd64.deb")
-	root := debian(t, "systemd-sysv")
+	root := debian(t, "systemd-sysv", "gophernicus", "logrotate")
 	s := boot(t, root)
 	// Nobody is late on a busy machine, nor are these too many starts in ten seconds.
 	run(t, filepath.Join(root, "etc/systemd/system"), "sh", "-ec", `mkdir gophd.service.d
 		printf '[Unit]\nStartLimitIntervalSec=0\n[Service]\nTimeoutStartSec=600\nTimeoutStopSec=600\nEnvironment=GOPHD_REQUEST_TIMEOUT=10m GOPHD_DRAIN=5m\n' >gophd.service.d/patient.conf`)
 	run(t, "", "cp", deb, filepath.Join(root, "root/gophd.deb"))
-	s.do("dpkg", "-i", "/root/gophd.deb")
+	s.beside(s.do("dpkg", "-i", "/root/gophd.deb"))
 	want := "Disallow: /phlog/drafts/" // of gophd init
 	ask := func(url string) {
 		t.Helper()
@@ -195,6 +195,9 @@ func TestPackageInSystemd(t *testing.T) {
 		t.Error("the access log has no request")
 	}
 
+	s.doctor()
+	s.rotates()
+
 	// Reload, restart under load, upgrade: nobody is turned away.
 	s.do("systemctl", "reload", "gophd.service")
 	s.journal("MESSAGE=reload")
@@ -236,13 +239,85 @@ func TestPackageInSystemd(t *testing.T) {
 		t.Errorf("the watchdog has not replaced process %s:\n%s", hangs, out)
 	}
 
+	s.rootBelowHome()
 	s.homes()
 	s.wrongSettings()
+	s.heals()
 	s.do("dpkg", "-r", "gophd")
 	if out, err := s.try("systemctl", "is-active", "gophd.socket", "gophd.service"); err == nil {
 		t.Errorf("removed, and still %s", out)
 	}
 	s.do("dpkg", "-P", "gophd")
+}
+
+// beside types what the installation says where another server holds port 70.
+func (s *systemd) beside(said string) {
+	s.t.Helper()
+	commands := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^  (type|back|both): (.*)$`).FindAllStringSubmatch(said, -1) {
+		commands[m[1]] = m[2]
+	}
+	if len(commands) != 3 || !strings.Contains(said, "port 70 is held by systemd, for gophernicus.socket") {
+		s.t.Fatalf("beside gophernicus the installation says:\n%s", said)
+	}
+	answers := func(port string) string {
+		out, _ := s.try("gophd", "get", "-timeout", "10m", "gopher://127.0.0.1:"+port+"/0/robots.txt")
+		return out
+	}
+	const ours = "# robots.txt made by gophd"
+	if got := answers("70"); strings.Contains(got, ours) {
+		s.t.Errorf("it has taken the port: %q", got)
+	}
+	for _, step := range []struct{ command, port string }{{"both", "7070"}, {"", ""}, {"type", "70"}, {"back", ""}, {"type", "70"}} {
+		if step.command == "" {
+			s.do("sh", "-ec", "systemctl disable --now gophd.socket gophd.service; rm -r /etc/systemd/system/gophd.socket.d; systemctl daemon-reload")
+			continue
+		}
+		s.do("sh", "-ec", commands[step.command])
+		if step.port == "" {
+			if got := answers("70"); strings.Contains(got, ours) {
+				s.t.Errorf("after %s gophd still answers: %q", commands[step.command], got)
+			}
+		} else if got := answers(step.port); !strings.Contains(got, ours) {
+			s.t.Errorf("after %s gophd does not answer at port %s: %q", commands[step.command], step.port, got)
+		}
+	}
+	s.do("systemctl", "stop", "gophd.service")
+}
+
+// doctor finds nothing wrong with the package as it is, and a fault that is made.
+func (s *systemd) doctor() {
+	s.t.Helper()
+	out := s.do("gophd", "doctor")
+	for _, want := range []string{"ok: unit: ", "ok: port: port 70 is held by gophd\n", "ok: certificate: /etc/credstore/gophd.crt", "ok: robots.txt: as the annotations say"} {
+		if !strings.Contains(out, want) {
+			s.t.Errorf("no %q:\n%s", want, out)
+		}
+	}
+	s.do("sh", "-ec", "cp /etc/default/gophd /root/before; echo GOPHD_HOTS=x >>/etc/default/gophd")
+	out, err := s.try("gophd", "doctor")
+	typed := regexp.MustCompile(`fault: settings: unknown variable GOPHD_HOTS.*\n  type: (.*)\n`).FindStringSubmatch(out)
+	if err == nil || typed == nil {
+		s.t.Fatalf("it does not find GOPHD_HOTS: %v\n%s", err, out)
+	}
+	s.do("sh", "-ec", typed[1])
+	s.do("grep", "^GOPHD_HOST=x", "/etc/default/gophd")
+	s.do("sh", "-ec", "cp /root/before /etc/default/gophd; systemctl restart gophd")
+}
+
+// rotates lets logrotate work in the directory of the logs: as the account of the service.
+func (s *systemd) rotates() {
+	s.t.Helper()
+	s.do("logrotate", "--force", "/etc/logrotate.d/gophd")
+	written := func() bool {
+		_, _ = s.try("gophd", "get", "gopher://127.0.0.1/0/robots.txt")
+		out, _ := s.try("stat", "-c", "%U %s", "/var/log/gophd/access.log.1", "/var/log/gophd/access.log")
+		return regexp.MustCompile(`^gophd [1-9]\d*\ngophd [1-9]\d*\n$`).MatchString(out)
+	}
+	if !eventually(written) {
+		out, _ := s.try("ls", "-lA", "/var/log/gophd")
+		s.t.Errorf("after logrotate:\n%s", out)
+	}
 }
 
 // homes serves a user's directory, which the unit hides until its drop-in is active.
@@ -261,16 +336,64 @@ func (s *systemd) homes() {
 	}
 }
 
+// rootBelowHome serves a directory that the unit hides until its drop-in is active.
+func (s *systemd) rootBelowHome() {
+	s.t.Helper()
+	s.do("sh", "-ec", `mkdir -p /home/hole; echo there >/home/hole/a.txt; cp /etc/default/gophd /root/before
+		echo GOPHD_ROOT=/home/hole >>/etc/default/gophd`)
+	if out, err := s.try("systemctl", "restart", "gophd.service"); err == nil {
+		s.t.Errorf("with ProtectHome=yes gophd starts: %s", out)
+	}
+	if got := s.property("ExecMainStatus"); got != "2" {
+		s.t.Errorf("a root below /home: status %s", got)
+	}
+	hint := regexp.MustCompile(`mkdir -p \S+ && cp \S+gophd-root\.conf \S+`).FindString(s.journal("gophd-root.conf"))
+	s.do("sh", "-ec", hint+" && systemctl daemon-reload && systemctl reset-failed && systemctl restart gophd.socket gophd.service")
+	if got := s.do("gophd", "get", "gopher://127.0.0.1/0/a.txt"); got != "there\n" {
+		s.t.Errorf("a.txt: %q", got)
+	}
+	s.do("sh", "-ec", "cp /root/before /etc/default/gophd; rm /etc/systemd/system/gophd.service.d/gophd-root.conf; systemctl daemon-reload; systemctl restart gophd")
+}
+
+// heals ends with status 3 where the root cannot be read, is started again, and serves the
+// client that waits once it can be read.
+func (s *systemd) heals() {
+	s.t.Helper()
+	s.do("sh", "-ec", `printf '[Unit]\nStartLimitIntervalSec=0\n' >/etc/systemd/system/gophd.service.d/patient.conf
+		systemctl daemon-reload; chmod 700 /srv/gopher; systemctl stop gophd.service; systemctl restart gophd.socket`)
+	answer := make(chan string, 1)
+	go func() {
+		out, _ := s.try("gophd", "get", "-timeout", "10m", "gopher://127.0.0.1/0/robots.txt")
+		answer <- out
+	}()
+	again := func() bool {
+		out, _ := s.try("systemctl", "show", "--value", "-p", "NRestarts", "gophd.service")
+		return strings.TrimSpace(out) != "0" && strings.TrimSpace(out) != ""
+	}
+	if !eventually(again) {
+		s.t.Error("after status 3 systemd does not start gophd again")
+	}
+	if got := s.property("ExecMainStatus"); got != "3" && got != "0" {
+		s.t.Errorf("a root without permission: status %s", got)
+	}
+	s.do("chmod", "755", "/srv/gopher")
+	if got := <-answer; !strings.Contains(got, "# robots.txt made by gophd") {
+		s.t.Errorf("the client that has waited reads %q", got)
+	}
+}
+
 // wrongSettings counts the starts with a setting that is wrong while a client waits, with the
 // limits of the unit as it is shipped: the client is refused, and the journal names what to do.
 func (s *systemd) wrongSettings() {
 	s.t.Helper()
-	s.do("sh", "-ec", "cp /etc/default/gophd /root/settings; rm -f /etc/systemd/system/gophd.service.d/patient.conf /etc/systemd/system/gophd.service.d/short.conf; systemctl daemon-reload")
+	s.do("sh", "-ec", "cp /etc/default/gophd /root/settings; rm -f /etc/systemd/system/gophd.service.d/patient.conf /etc/systemd/system/gophd.service.d/short.conf; systemctl daemon-reload; mkdir -m 700 /srv/closed")
 	for setting, said := range map[string]string{
 		"GOPHD_SEARCH=maybe":            "want yes or no",
 		"GOPHD_HOTS=x":                  "did you mean GOPHD_HOST?",
 		"GOPHD_METRICS=localhost:9170":  "gophd-metrics.conf",
 		"GOPHD_LISTEN=:7071":            "gophd-listen.conf",
+		"GOPHD_ROOT=/srv/nope":          "mkdir -p /srv/nope",
+		"GOPHD_ROOT=/srv/closed":        "chmod -R a+rX /srv/closed", // status 3, which is tried again
 		"GOPHD_ACCESS_LOG=/var/log/x/y": "GOPHD_ACCESS_LOG=/var/log/gophd/access.log",
 	} {
 		var log string

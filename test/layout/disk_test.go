@@ -29,10 +29,10 @@ var mayWait = map[string]string{
 	"test/bench": "ends by itself", "internal/command/check": "ends by itself", "test/kitcheck": "ends by itself",
 	"internal/command/robotscmd": "ends by itself", "internal/command/getcmd": "ends by itself",
 	"internal/command/initcmd": "ends by itself", "internal/command/exit": "ends by itself",
-	"internal/command/doctor": "ends by itself",
-	"cmd":                     "ends by itself",
-	"robots":                  "ends by itself",
-	"test":                    "ends by itself",
+	"internal/command/doctor": "ends by itself", "internal/command/manualcmd": "ends by itself",
+	"cmd":    "ends by itself",
+	"robots": "ends by itself",
+	"test":   "ends by itself",
 }
 
 // TestOneTypeWaitsForFileSystems: a call that a file system does not answer holds up

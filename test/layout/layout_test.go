@@ -21,6 +21,7 @@ const module = "github.com/gophd/gophd/"
 // mayImport lists, for each package of ours, the packages of ours that it may
 // import. Examples and the command may import what they like.
 var mayImport = map[string][]string{
+	".":              {},
 	"diag":           {},
 	"selector":       {},
 	"menu":           {},
