@@ -122,6 +122,8 @@ func (s ruleSource) verdict(agent, sel string) verdict {
 	}
 	if s.file.Dialect() == readers.IRCv3 {
 		v.network(s, d)
+	} else if err := s.file.Readable(); err != nil {
+		return verdict{Selector: sel, Why: err.Error() + ", so a robot must take everything as denied", Agent: agent, Source: s.name}
 	}
 	return v
 }
