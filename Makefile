@@ -17,7 +17,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X mai
 TEST    := go run ./test/run
 FLAGS   := -count 1 -tags $(TAGS) -vet off -p 3 -parallel 8 -timeout 40m
 
-.PHONY: build run test again test-deps test-all all modules kit-check race-detector cross check lint unit fuzz bench cores load soak soak-long gluster man install packages test-packages clean
+.PHONY: build run test again test-deps test-all all modules kit-check race-detector cross check lint unit fuzz mutants bench cores load soak soak-long gluster man install packages test-packages clean
 
 build:
 	@$(GOBUILD) -o bin/gophd ./cmd/gophd
@@ -100,6 +100,15 @@ fuzz:
 			fuzz || { echo "$$out" | grep -q 'context deadline exceeded' && fuzz; } || { echo "$$out"; exit 1; }; \
 		done; \
 	done
+
+# Faults put into the proof, each of which its tests must notice; then MUTANTS of the
+# compiler and of the proof, of which nine of ten must be.
+MUTANTS ?= 40
+mutants:
+	go build -C tools -o ../bin/mutate ./mutate
+	bin/mutate -faults policy/internal/proof/testdata/faults.json ./policy/internal/proof
+	bin/mutate -n $(MUTANTS) ./policy/internal/proof
+	bin/mutate -n $(MUTANTS) ./policy -- -sites 20 -- -sites 60
 
 # End to end beside other servers, then each hot function, then robots beside
 # other matchers, which are in a module of their own.

@@ -4,7 +4,9 @@
 //	go build -C tools -o /tmp/mutate ./mutate
 //	/tmp/mutate -n 60 ./policy ./policy/internal/proof -- -skip '^TestShare$' -- -run '^TestShare$' -rapid.checks=8
 //
-// Of several lists of arguments for go test the next is for mutants that live.
+// Of several lists of arguments for go test the next is for mutants that live. With
+// -faults FILE it makes the changes of a JSON list instead, from the root of the tree:
+// old becomes new in file. Then all of them must be killed.
 // Files are exchanged by an overlay: nothing in the tree is written. It prints
 // the seed of the choice, what becomes of each mutant, with the count so far, and at
 // the end how many were killed; exit status 1 if fewer than nine of ten were. A
@@ -163,6 +165,31 @@ func choose(packages []string, seed uint64) ([]mutant, error) {
 	return list, nil
 }
 
+// given lists the changes of a file. What a change replaces must stand in its file once.
+func given(name string) (list []mutant, err error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var faults []struct{ Why, File, Old, New string }
+	if err := json.Unmarshal(text, &faults); err != nil {
+		return nil, err
+	}
+	for _, f := range faults {
+		text, err := os.ReadFile(f.File)
+		if err != nil {
+			return nil, err
+		}
+		if n := strings.Count(string(text), f.Old); n != 1 {
+			return nil, fmt.Errorf("%s: %q stands there %d times", f.File, f.Old, n)
+		}
+		at := strings.Index(string(text), f.Old)
+		line := 1 + strings.Count(string(text[:at]), "\n")
+		list = append(list, mutant{f.File, at, at + len(f.Old), token.Position{Filename: f.File, Line: line}, f.New})
+	}
+	return list, nil
+}
+
 // split takes arguments apart at each "--".
 func split(args []string) [][]string {
 	i := slices.Index(args, "--")
@@ -176,13 +203,20 @@ func run() (dead, all int, err error) {
 	n := flag.Int("n", 60, "how many mutants")
 	seed := flag.Uint64("seed", rand.Uint64(), "of the choice; if none is given, another each time")
 	limit := flag.Duration("timeout", 3*time.Minute, "for the tests of one mutant")
+	faults := flag.String("faults", "", "a list of changes to make in place of random ones")
 	flag.Parse()
 	lists := split(flag.Args())
 	packages, tests := lists[0], lists[1:]
 	if len(tests) == 0 {
 		tests = [][]string{nil}
 	}
-	list, err := choose(packages, *seed)
+	var list []mutant
+	if *faults != "" {
+		list, err = given(*faults)
+		*n = len(list)
+	} else {
+		list, err = choose(packages, *seed)
+	}
 	if err != nil {
 		return 0, 0, err
 	}
@@ -205,7 +239,7 @@ func run() (dead, all int, err error) {
 		if err != nil {
 			return dead, all, err
 		}
-		if got != notCompiling {
+		if got != notCompiling || *faults != "" {
 			all++
 		}
 		if got == killed || got == endless {
@@ -223,7 +257,7 @@ func main() {
 		os.Exit(3)
 	}
 	fmt.Printf("%d of %d killed\n", dead, all)
-	if dead*10 < all*9 {
+	if dead*10 < all*9 || flag.Lookup("faults").Value.String() != "" && dead < all {
 		os.Exit(1)
 	}
 }

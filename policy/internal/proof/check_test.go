@@ -67,6 +67,56 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
+// only returns rows of the table.
+func only(names ...string) (list []readers.Reader) {
+	for _, name := range names {
+		r, _ := readers.Named(name)
+		list = append(list, r)
+	}
+	return list
+}
+
+// TestPairs: a name that two patterns match is asked for, where each alone makes none
+// that shows the fault.
+func TestPairs(t *testing.T) {
+	for _, c := range []struct {
+		notes []Note
+		file  string
+		want  string // what the reader is let into
+	}{
+		{notes("/", "Disallow: /*.zip$\nAllow: /pub/\n"), "Disallow: /*.zip$\nAllow: /pub/***\n", "/pub/zqj.zip"},
+		{notes("/", "Disallow: /*.zip$\n", "/pub/", "Allow: /\n"), "Disallow: /*.zip$\nAllow: /pub/***\n", "/pub/zqj.zip"},
+		{notes("/", "Allow: /*.zip\n", "/pub/", "Disallow: /long-name\n"), "Allow: /*.zip*******************\nDisallow: /pub/long-name\n", "/pub/long-name.zip"},
+		{notes("/pub/", "Allow: /*a\nDisallow: /*b*c\n"), "Allow: /pub/*a****\nDisallow: /pub/*b*c\n", "/pub/abc"},
+	} {
+		in := Input{Notes: c.notes, File: []byte("User-agent: *\n" + c.file), Readers: only("rfc9309"), Closed: func(_, _ string) bool { return true }}
+		var got []string
+		for _, f := range Check(in, nil).Findings {
+			if f.Leak {
+				got = append(got, f.Examples...)
+			}
+		}
+		if !slices.Contains(got, c.want) {
+			t.Errorf("%s: found is %q", c.file, got)
+		}
+	}
+	said := notes("/", "Content-Usage: /*.zip$ search=n\nContent-Usage: /pub/ search=y\n")
+	in := Input{Notes: said, File: []byte("User-agent: *\nContent-Usage: /*.zip$ search=n\nContent-Usage: /pub/*** search=y\n")}
+	if list := Check(in, nil).Findings; len(list) == 0 || !list[0].Leak || list[0].Examples[0] != "/pub/zqj.zip" {
+		t.Errorf("of preferences found is %+v", list)
+	}
+}
+
+// TestShutIsNew: a site that is denied as a whole is not proven as it was before.
+func TestShutIsNew(t *testing.T) {
+	in := Input{File: []byte("User-agent: *\nDisallow: /x\n")}
+	prev := Check(in, nil)
+	in.Shut = []string{"/"}
+	if got, want := Check(in, prev), Check(in, nil); !reflect.DeepEqual(got.Findings, want.Findings) || !want.Findings[0].Leak {
+		t.Errorf("%+v, not %+v", got.Findings, want.Findings)
+	}
+}
+
 // TestFindings: what a finding says.
 func TestFindings(t *testing.T) {
 	broken := notes("/", "Allow: /d/x\n", "/d/", "")
@@ -81,6 +131,7 @@ func TestFindings(t *testing.T) {
 		{Input{File: []byte("User-agent: *\nDisallow: /d/\n")}, "false rfc9309 * :0  /d/"},
 		{Input{Notes: broken, File: []byte("User-agent: *\nDisallow: /d/\nAllow: /d/x\n")}, "true rfc9309 * d/.robots:0 /d/ /d/x"},
 		{Input{Notes: notes("/d/e/", "Allow: /\n"), Shut: []string{"/d/"}, File: []byte("User-agent: *\nAllow: /d/e/\n")}, "true rfc9309 * d/e/.robots:0 /d/ /d/e/"},
+		{Input{Notes: notes("/", "Final: /*x\n", "/d/", "Disallow: /\nAllow: /e/\n", "/d/e/", "Disallow: /*x\n"), File: []byte("User-agent: *\nAllow: /d/e/\nDisallow: /d/\n")}, "true rfc9309 * d/e/.robots:1 /d/e/ /d/e/x"},
 		{Input{Shut: []string{"/d/"}, File: []byte("User-agent: *\nDisallow: /x\n")}, "true rfc9309 * :0 /d/ /d/"},
 		{Input{Programs: []string{"/*.x"}, File: []byte("User-agent: *\nDisallow: /*.x$\nDisallow: /*.x/\n")}, "true rfc9309 * :0  /zqj.x?"},
 		{Input{Notes: notes("/", "Disallow: /a/\n"), File: []byte("User-agent: *\nDisallow: /a/\n")}, "true rfc9309 * .robots:1 / /a"},
@@ -118,6 +169,9 @@ func TestSilent(t *testing.T) {
 		{Notes: notes("/", "Content-Usage: /a$ search=n\n", "/a/b/", ""), File: []byte("User-agent: *\nContent-Usage: /a$ search=n\n")},
 		{Notes: notes("/", "Disallow: /a%0Ab\nDisallow: /b%00\n"), File: []byte("User-agent: *\nDisallow: /.robots\n")},
 		{Notes: notes("/", "User-agent: *\nDisallow: gopher://h/0/a/x\nDisallow: http://h/b\n"), File: []byte("User-agent: *\nDisallow: /a/x\nDisallow: /b\n"), Closed: func(_, _ string) bool { return true }},
+		{Notes: notes("/", "Content-Usage: search=n\n"), File: []byte("User-agent: *\nContent-Usage: search=n\n\nUser-agent: gopher-strict\nDisallow: /.robots\n")},
+		{Notes: notes("/", "Disallow: /a\nUser-agent: abc, veronica\nDisallow: /b\n"), File: []byte("User-agent: *\nDisallow: /a\n\nUser-agent: abc\nUser-agent: veronica\nDisallow: /b\n"),
+			Readers: only("veronica2"), Closed: func(_, _ string) bool { return true }},
 	} {
 		if r := Check(in, nil); len(r.Findings) > 0 {
 			t.Errorf("%+v\n%s", r.Findings[0], in.File)
@@ -131,7 +185,8 @@ func TestTooMany(t *testing.T) {
 	for i := range 330 {
 		fmt.Fprintf(&b, "Allow: /*a%dx\nDisallow: /*b%dx\n", i, i)
 	}
-	in := Input{Notes: notes("/u/", b.String(), "/v/", "Disallow: /*a\nAllow: /*b\n"), Readers: []readers.Reader{}}
+	literal := strings.ReplaceAll(b.String(), "*", "") + strings.ReplaceAll(b.String(), "*", "q")
+	in := Input{Notes: notes("/u/", b.String(), "/v/", "Disallow: /*a\nAllow: /*b\n", "/w/", literal), Readers: []readers.Reader{}}
 	if r := Check(in, nil); !slices.Equal(r.TooMany, []string{"/u"}) {
 		t.Errorf("%q", r.TooMany)
 	}

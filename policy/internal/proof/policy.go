@@ -122,7 +122,7 @@ func (p *policy) take(a *annotation, robot string) (rules []*policyRule) {
 func (p *policy) guard(allow *policyRule, above []*policyRule) {
 	var carried []*policyRule
 	for _, d := range above {
-		applies := (d.final || !allow.named) && strings.HasPrefix(allow.dir, d.dir) && allow.dir != d.dir
+		applies := (d.final || !allow.named) && strings.HasPrefix(allow.dir, d.dir)
 		if !applies || d.Size > allow.Size || !mayMeet(&d.Pattern, &allow.Pattern) || p.exempt(d, allow) {
 			continue
 		}
