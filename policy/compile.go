@@ -2,12 +2,14 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/robots"
@@ -130,20 +132,21 @@ type work struct {
 	said     []Report         // about the denied directories
 	isHand   bool             // the only annotation is the root's robots.txt
 	cut      cuts             // made to the file
-	all      []*composition   // one per class; the first is for everybody
+	strict   func() *robots.File
+	all      []*composition // one per class; the first is for everybody
 	named    map[string]*composition
 	found    []Report // by the proof
 }
 
 // read reads the annotations, directory by directory.
 func (w *work) read(annotations []Annotation, prev *Compiled) {
-	list := slices.Clone(annotations)
-	slices.SortFunc(list, func(a, b Annotation) int {
-		if c := strings.Compare(a.Dir, b.Dir); c != 0 {
-			return c
-		}
-		return strings.Compare(a.File, b.File)
-	})
+	order := func(a, b Annotation) int {
+		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.File, b.File))
+	}
+	list := annotations
+	if !slices.IsSortedFunc(list, order) {
+		list = slices.SortedFunc(slices.Values(annotations), order)
+	}
 	before := prev.notes
 	if len(list) == 0 || list[0].Dir != "/" {
 		w.notes = append(w.notes, &note{sel: "/"})
@@ -223,6 +226,7 @@ func (w *work) write() {
 		w.file = w.notes[0].from[0].Data
 		w.sources = handSources(w.notes[0].from[0])
 	}
+	w.strict = sync.OnceValue(func() *robots.File { return robots.Parse(readers.GopherStrict, w.file) })
 	w.fileHash = hashOf(w.file)
 	w.verdicts = w.judge(w.file)
 }

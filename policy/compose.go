@@ -11,6 +11,11 @@ type composition struct {
 	rules  []*rule // those that count, in the order of directories
 	struck []strike
 	uses   []*use
+
+	// Made on first use, when the rules are final.
+	denies map[place][]*rule
+	allows map[string][]*rule // by top-level directory
+	all    []*rule            // the Allows
 }
 
 // strike is an Allow that does not count, because another rule overrides it.

@@ -248,12 +248,30 @@ func (c *composition) matchedAsMuch(d *rule) *rule {
 	if isAnchored(d.uri) {
 		least--
 	}
-	for _, a := range c.rules {
-		if a.allow && len(a.uri) < len(d.uri) && (len(a.uri) >= least || strings.Contains(a.uri, "*")) && mayMeet(a.uri, d.uri) {
+	for _, a := range c.opening(d) {
+		if len(a.uri) < len(d.uri) && (len(a.uri) >= least || strings.Contains(a.uri, "*")) && mayMeet(a.uri, d.uri) {
 			return a
 		}
 	}
 	return nil
+}
+
+// opening returns the Allows that may meet a rule: those of the root and of its top-level
+// directory.
+func (c *composition) opening(d *rule) []*rule {
+	if c.allows == nil {
+		c.allows = map[string][]*rule{}
+		for _, r := range c.rules {
+			if r.allow {
+				c.all = append(c.all, r)
+				c.allows[r.top()] = append(c.allows[r.top()], r)
+			}
+		}
+	}
+	if d.top() == "" {
+		return c.all
+	}
+	return slices.Concat(c.allows[""], c.allows[d.top()])
 }
 
 // explain reports a leak with one example if the rule, the reader or the name causes
@@ -362,21 +380,28 @@ func (w *work) hasPart(robot string) (found bool) {
 
 // rulesAt returns the Disallows of a line that count for a class. If an equal group's
 // rules replace them there, it returns the annotation's own rule.
-func (w *work) rulesAt(c *composition, at place) (list []*rule) {
-	is := func(r *rule) bool { return !r.allow && r.file == at.file && r.line == at.line }
-	for _, r := range c.rules {
-		if is(r) {
-			list = append(list, r)
-		}
-	}
-	for _, n := range w.notes {
-		for _, r := range n.rules {
-			if len(list) == 0 && is(r) {
-				return []*rule{r}
+func (w *work) rulesAt(c *composition, at place) []*rule {
+	if c.denies == nil {
+		c.denies = map[place][]*rule{}
+		for _, r := range c.rules {
+			if at := (place{r.file, r.line}); !r.allow {
+				c.denies[at] = append(c.denies[at], r)
 			}
 		}
 	}
-	return list
+	if list := c.denies[at]; len(list) > 0 {
+		return list
+	}
+	for _, n := range w.notes {
+		if slices.ContainsFunc(n.from, func(a Annotation) bool { return a.File == at.file }) {
+			for _, r := range n.rules {
+				if !r.allow && r.file == at.file && r.line == at.line {
+					return []*rule{r}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // place is a line of an annotation.
@@ -409,19 +434,21 @@ func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
 			reader = rd
 		}
 	}
+	if f.Robot != "*" && reader.Agent != veronica && w.named[strings.ToLower(f.Robot)] == nil && !strings.Contains(f.Robot, "+") {
+		return Report{}, false
+	}
 	sels := slices.DeleteFunc(slices.Clone(f.Examples), func(sel string) bool {
-		return reader.Below && w.denies("/"+strings.Trim(sel, "/")+"/") ||
+		return reader.Below && !strings.HasSuffix(sel, "/") && w.denies("/"+strings.TrimPrefix(sel, "/")+"/") ||
 			f.File == "" && reader.Lacks(readers.NeedsEscapes) != 0 && !readers.Plain(sel)
 	})
-	isNamed := f.Robot == "*" || reader.Agent == veronica || w.named[strings.ToLower(f.Robot)] != nil || strings.Contains(f.Robot, "+")
-	if len(sels) == 0 || !isNamed {
+	if len(sels) == 0 {
 		return Report{}, false
 	}
 	r = NewReport(CodeOverBlock, f.File, f.Line, "some readers cannot understand what it allows")
 	if f.Reader == proof.Preferences {
 		r = NewReport(CodeWidened, f.File, f.Line, "an n of another line is written for it, too")
 	} else if f.File == "" {
-		d := robots.Parse(readers.GopherStrict, w.file)
+		d := w.strict()
 		for _, sel := range sels {
 			line := cmp.Or(d.Decide(veronica, sel).Rule.Line, d.Decide(veronica, sel+"/").Rule.Line, d.Decide(veronica, escape(sel)).Rule.Line)
 			if s := w.Source(line); s != nil {

@@ -269,18 +269,31 @@ func (c *composition) notices() (list []Report) {
 
 // permits reports each y that changes an n of an annotation above.
 func (c *composition) permits() (list []Report) {
+	of := map[string][]*use{}
 	for _, u := range c.uses {
-		for _, o := range c.uses {
-			if u.of == o.of || !strings.HasPrefix(u.of.sel, o.of.sel) || !mayMeet(u.uri, o.uri) {
-				continue
-			}
-			for _, s := range u.said {
-				if s.Preference == robots.Yes && o.said.Of(s.Key) == robots.No {
-					list = append(list,
-						NewReport(CodeOverruled, u.file, u.line, fmt.Sprintf("%s:%d says %s=n of some of it", o.file, o.line, s.Key)),
-						NewReport(CodeOverruled, o.file, o.line, fmt.Sprintf("%s:%d says %s=y of some of it", u.file, u.line, s.Key)))
+		of[u.of.sel] = append(of[u.of.sel], u)
+	}
+	for _, u := range c.uses {
+		for i := range len(u.of.sel) - 1 {
+			if u.of.sel[i] == '/' {
+				for _, o := range of[u.of.sel[:i+1]] {
+					list = append(list, u.permits(o)...)
 				}
 			}
+		}
+	}
+	return list
+}
+
+func (u *use) permits(o *use) (list []Report) {
+	if !mayMeet(u.uri, o.uri) {
+		return nil
+	}
+	for _, s := range u.said {
+		if s.Preference == robots.Yes && o.said.Of(s.Key) == robots.No {
+			list = append(list,
+				NewReport(CodeOverruled, u.file, u.line, fmt.Sprintf("%s:%d says %s=n of some of it", o.file, o.line, s.Key)),
+				NewReport(CodeOverruled, o.file, o.line, fmt.Sprintf("%s:%d says %s=y of some of it", u.file, u.line, s.Key)))
 		}
 	}
 	return list

@@ -86,7 +86,6 @@ func (p *prover) parts() (list []*part) {
 	}
 	p.assign(list)
 	for _, of := range list {
-		sortAnnotations(of.notes)
 		keep := make([][]int, len(p.file.groups))
 		for i := range keep {
 			mine := func(c *class) bool { return slices.Contains(c.groups, i) }

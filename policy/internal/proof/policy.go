@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -393,11 +392,4 @@ func programPattern(p, end string) (q readers.Pattern, ok bool) {
 	}
 	q.Size = sizeOf(q)
 	return q, p != ""
-}
-
-// sortAnnotations sorts them from above to below.
-func sortAnnotations(list []*annotation) {
-	slices.SortFunc(list, func(a, b *annotation) int {
-		return cmp.Or(cmp.Compare(len(a.dir), len(b.dir)), strings.Compare(a.dir, b.dir))
-	})
 }

@@ -21,7 +21,7 @@ func input(s oracle.Site, file []byte) Input {
 // policyOf is the policy of a site for a robot.
 func policyOf(s oracle.Site, robot string) *policy {
 	in := input(s, nil)
-	r := &Result{notes: map[[2]string]*noteText{}}
+	r := &Result{}
 	p := newProver(in, r, r)
 	return newPolicy(p.list, p.programs, robot).without(p.struck[robot])
 }

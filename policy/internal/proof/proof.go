@@ -14,6 +14,7 @@
 package proof
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ type Result struct {
 	Rows     []Row     // one for each reader, then Preferences
 	TooMany  []string  // top-level directories with more than [MaxPairs] pairs of patterns
 
-	notes map[[2]string]*noteText
+	notes []*noteText // in the order of their directories
 	parts map[uint64]*verdict
 }
 
@@ -82,7 +83,7 @@ func Check(in Input, prev *Result) *Result {
 	if prev == nil {
 		prev = &Result{}
 	}
-	r := &Result{notes: map[[2]string]*noteText{}, parts: map[uint64]*verdict{}}
+	r := &Result{parts: map[uint64]*verdict{}}
 	for _, row := range in.Readers {
 		r.Rows = append(r.Rows, Row{Reader: row.Name})
 	}
@@ -100,59 +101,64 @@ func Check(in Input, prev *Result) *Result {
 	return r
 }
 
-// annotations reads the notes, and takes unchanged ones from prev.
-func (r *Result) annotations(in Input, prev *Result) []*annotation {
-	shut := map[string]string{} // the note that is reported, by directory
+// annotations reads the notes, and takes unchanged ones from prev. The annotations of
+// directories above come before those below.
+func (r *Result) annotations(in Input, prev *Result) (list []*annotation) {
+	order := func(a, b Note) int { return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.File, b.File)) }
+	if !slices.IsSortedFunc(in.Notes, order) {
+		in.Notes = slices.SortedFunc(slices.Values(in.Notes), order)
+	}
+	shut := map[string]bool{} // whether an annotation stands for it
 	for _, dir := range in.Shut {
-		shut[dir] = ""
+		shut[dir] = false
 	}
 	for _, n := range in.Notes {
 		if n.Err != nil {
-			shut[n.Dir] = n.File
+			shut[n.Dir] = false
 		}
 	}
-	byDir := map[string]*annotation{}
+	at := func(dir string) *annotation {
+		if len(list) == 0 || list[len(list)-1].dir != dir {
+			list = append(list, &annotation{dir: dir})
+		}
+		return list[len(list)-1]
+	}
+	if len(in.Notes) == 0 || in.Notes[0].Dir != "/" {
+		at("/")
+	}
+	before := prev.notes
 	for _, n := range in.Notes {
-		dir, denied := within(n.Dir, shut)
-		if !denied {
-			dir = n.Dir
-		}
-		a := byDir[dir]
-		if a == nil {
-			a = &annotation{dir: dir}
-			byDir[dir] = a
-		}
-		if denied {
-			if a.denied = true; a.shut == "" || n.Dir == dir {
+		if dir, denied := within(n.Dir, shut); denied {
+			a := at(dir)
+			if a.denied, shut[dir] = true, true; a.shut == "" || n.Dir == dir {
 				a.shut = n.File
 			}
 			continue
 		}
-		t := prev.notes[[2]string{n.Dir, n.File}]
-		if t == nil || string(t.Data) != string(n.Data) || t.Err != nil {
+		for len(before) > 0 && order(before[0].Note, n) < 0 {
+			before = before[1:]
+		}
+		var t *noteText
+		if len(before) > 0 && order(before[0].Note, n) == 0 && bytes.Equal(before[0].Data, n.Data) {
+			t = before[0]
+		} else {
 			t = readNote(n)
 		}
-		r.notes[[2]string{n.Dir, n.File}] = t
+		r.notes = append(r.notes, t)
+		a := at(n.Dir)
 		a.notes = append(a.notes, t)
 	}
-	for dir := range shut {
-		if _, above := within(strings.TrimSuffix(dir, "/"), shut); !above && byDir[dir] == nil {
-			byDir[dir] = &annotation{dir: dir, denied: true}
+	for dir, stands := range shut {
+		if _, above := within(strings.TrimSuffix(dir, "/"), shut); !above && !stands {
+			list = append(list, &annotation{dir: dir, denied: true})
 		}
 	}
-	if byDir["/"] == nil {
-		byDir["/"] = &annotation{dir: "/"}
-	}
-	list := make([]*annotation, 0, len(byDir))
-	for _, a := range byDir {
-		list = append(list, a)
-	}
-	sortAnnotations(list)
+	slices.SortStableFunc(list, func(a, b *annotation) int { return strings.Compare(a.dir, b.dir) })
 	return list
 }
 
 // within returns the highest of some directories that a selector lies in.
-func within(sel string, dirs map[string]string) (dir string, ok bool) {
+func within(sel string, dirs map[string]bool) (dir string, ok bool) {
 	if len(dirs) == 0 {
 		return "", false
 	}

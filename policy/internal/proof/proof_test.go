@@ -17,7 +17,6 @@ import (
 func right(s oracle.Site) string {
 	in := input(s, nil)
 	r := &Result{}
-	r.notes = map[[2]string]*noteText{}
 	p := newProver(in, r, r)
 	names := slices.Sorted(maps.Keys(p.classes))
 	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) })
