@@ -11,24 +11,30 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-// walker returns a command that walks a site in Chromium (testdata/browser). What it
-// needs of npm is in harness.Cache: test/deps gets it. It takes a minute.
-func walker(t *testing.T, args ...string) *exec.Cmd {
+// npm returns a command that runs a script of testdata/browser. The packages that it
+// imports are in harness.Cache: test/deps gets them.
+func npm(t *testing.T, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	harness.Slow(t, "make test-all")
-	harness.Tool(t, "chromium")
 	dir := filepath.Join(harness.Cache(), "browser")
 	want, err := os.ReadFile("testdata/browser/package-lock.json")
 	must(t, err)
 	if has, _ := os.ReadFile(filepath.Join(dir, "installed.json")); !bytes.Equal(has, want) {
-		t.Fatal("axe-core and playwright-core are not installed: make test-deps gets them")
+		t.Fatal("npm's packages are not installed: make test-deps gets them")
 	}
-	script, err := os.ReadFile("testdata/browser/walk.js")
+	text, err := os.ReadFile("testdata/browser/" + script)
 	must(t, err)
-	write(t, filepath.Join(dir, "walk.js"), string(script)) // beside node_modules
-	cmd := exec.Command(harness.Tool(t, "node"), append([]string{"walk.js"}, args...)...)
+	write(t, filepath.Join(dir, script), string(text)) // beside node_modules
+	cmd := exec.Command(harness.Tool(t, "node"), append([]string{script}, args...)...)
 	cmd.Dir = dir
 	return cmd
+}
+
+// walker returns a command that walks a site in Chromium. It takes a minute.
+func walker(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	harness.Tool(t, "chromium")
+	return npm(t, "walk.js", args...)
 }
 
 // TestBrowser walks the example hole in Chromium: every page is there, axe-core

@@ -73,8 +73,7 @@ var siteFormat = &answer.Format{Draw: func(q *answer.Asked, _ *answer.Value) ([]
 		}
 	}
 	if q.View.HasUsers() {
-		n := len(q.View.Users())
-		line(&b, fmt.Sprintf("%d users have a place here.", n))
+		line(&b, fmt.Sprintf("Users with a place here: %d", len(q.View.Users())))
 	}
 	return b.Bytes(), nil
 }}
