@@ -61,6 +61,13 @@ func (h *Host) closed(name string, dir bool, sel string) bool {
 	return h.Site.Closed(selector.Canonical(name, dir), sel)
 }
 
+// ClosedPath reports whether the path of a URL must lead to the selector's own spelling
+// instead of showing it, since robots of Gemini and HTTP compare paths as they are
+// escaped: one that takes this path for allowed would get what robots.txt denies.
+func (h *Host) ClosedPath(sel, escaped string) bool {
+	return escaped != selector.URIPath(sel) && h.Site.Closed(sel, escaped)
+}
+
 // closedName reports whether a selector that names nothing in the site lacks its slash,
 // and robots.txt denies it with the slash alone.
 func (v *visit) closedName() bool {

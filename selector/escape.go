@@ -273,6 +273,9 @@ func AppendURI(b []byte, sel string) []byte {
 	return b
 }
 
+// URIPath is AppendURI to a string: the one spelling of a selector in links.
+func URIPath(sel string) string { return string(AppendURI(nil, sel)) }
+
 // uriBytes marks the bytes that stand for themselves in a URI path.
 var uriBytes = func() (t [256]bool) {
 	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!&'()+,;=:@/" {

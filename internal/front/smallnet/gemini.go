@@ -31,15 +31,11 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	if u.Scheme != "gemini" || u.Port() != "" && u.Port() != strconv.Itoa(int(r.Local.Port())) && u.Port() != strconv.Itoa(geminiPort) {
 		return errOtherHost
 	}
-	sel, err := pathOf(u.EscapedPath())
-	if err != nil {
-		return err
-	}
 	query, err := url.PathUnescape(u.RawQuery)
 	if err != nil {
 		return badRequest("Bad query")
 	}
-	a, err := f.ask(r, u.Hostname(), sel, query, geminiFormat)
+	a, err := f.ask(r, u.Hostname(), u.EscapedPath(), query, geminiFormat)
 	if err != nil {
 		return err
 	}

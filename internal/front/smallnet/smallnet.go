@@ -15,6 +15,7 @@ package smallnet
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"net/url"
@@ -37,12 +38,19 @@ type Protocols struct {
 	Hosts func(r *server.Request, name string) (h *answer.Host, own *server.Request, ok bool)
 }
 
-// ask returns the answer to a selector.
-func (f *Protocols) ask(r *server.Request, host, sel, query string, form *answer.Format) (*answer.Value, error) {
+// ask returns the answer to the path of a URL.
+func (f *Protocols) ask(r *server.Request, host, path, query string, form *answer.Format) (*answer.Value, error) {
+	sel, err := pathOf(path)
+	if err != nil {
+		return nil, err
+	}
 	r.Selector, r.Query = sel, query
 	h, own, ok := f.Hosts(r, host)
 	if !ok {
 		return nil, errOtherHost
+	}
+	if h.ClosedPath(sel, cmp.Or(path, "/")) {
+		return &answer.Value{Class: answer.Moved, Selector: sel}, nil
 	}
 	if rest, ok := asksProgram(sel); ok && form == geminiFormat && h.Programs(rest) && h.ItemType(own) == 0 {
 		if query == "" {
@@ -83,7 +91,7 @@ func pathOf(escaped string) (sel string, err error) {
 // escapePath writes a selector as the path of a relative reference (RFC 3986 section
 // 4.2): it begins with one slash.
 func escapePath(sel string) string {
-	return (&url.URL{Path: "/" + strings.TrimLeft(sel, "/")}).EscapedPath()
+	return selector.URIPath("/" + strings.TrimLeft(sel, "/"))
 }
 
 // lineLength returns the length of the first line of head with its end, 0 if the end

@@ -68,10 +68,6 @@ func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) err
 	case len(block) < n:
 		return badRequest("The block is shorter than its length")
 	}
-	sel, err := pathOf(path)
-	if err != nil {
-		return err
-	}
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
@@ -79,7 +75,7 @@ func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) err
 	if !utf8.ValidString(query) {
 		query = menu.FromLatin1(query)
 	}
-	a, err := f.ask(r, strings.Trim(host, "[]"), sel, strings.TrimSpace(oneLine(query)), spartanFormat)
+	a, err := f.ask(r, strings.Trim(host, "[]"), path, strings.TrimSpace(oneLine(query)), spartanFormat)
 	if err != nil {
 		return err
 	}
@@ -136,11 +132,8 @@ func (f *Protocols) Nex() *server.Protocol {
 
 func (f *Protocols) serveNex(w server.ResponseWriter, r *server.Request) error {
 	r.Selector = strings.TrimSpace(r.Raw)
-	sel, err := pathOf(strings.TrimRight(r.Raw, "\r\n"))
-	if err != nil {
-		return err
-	}
-	a, err := f.ask(r, "", "/"+strings.TrimLeft(sel, "/"), "", nexFormat)
+	path := strings.TrimRight(r.Raw, "\r\n")
+	a, err := f.ask(r, "", "/"+strings.TrimLeft(path, "/"), "", nexFormat)
 	if err != nil {
 		return err
 	}

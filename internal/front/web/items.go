@@ -10,6 +10,7 @@ import (
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 )
 
@@ -76,17 +77,24 @@ func (p *page) item(q *answer.Asked, it menu.Item) item {
 			shown.Kind = strings.TrimPrefix(shown.Kind+", elsewhere", ", ")
 		}
 	case t.Path != "":
-		u := &url.URL{Path: t.Path}
-		shown.URL = safe(u.EscapedPath())
+		shown.URL = safe(selector.URIPath(t.Path))
 		if shown.Form = t.Asks; t.Asks {
 			shown.Kind = "" // its button says so
 		}
 		dir, base := path.Split(t.Path)
-		if _, dated := answer.Day(base); dated && it.Type == menu.TypeText && p.Canonical == webURL(q.Request, dir) {
-			p.Feed = (&url.URL{Path: dir}).EscapedPath() + feedName
+		if _, dated := answer.Day(base); dated && it.Type == menu.TypeText && p.Canonical == webURL(q.Request, dir) && !deniedToAll(q, t.Path) {
+			p.Feed = selector.URIPath(dir) + feedName
 		}
 	}
 	return shown
+}
+
+// deniedToAll reports whether robots.txt denies a file to all robots, so that it is in no
+// feed.
+func deniedToAll(q *answer.Asked, sel string) bool {
+	name, dir, err := selector.Path(sel)
+	snap := q.Host.Site.Now()
+	return err != nil || snap == nil || snap.Compiled.DeniedToAll(name, dir)
 }
 
 // feedName is the name of the feed of a directory.

@@ -54,6 +54,10 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "This is no path")
 		return
 	}
+	if v.Host.ClosedPath(r.URL.Path, r.URL.EscapedPath()) {
+		moved(w, r, r.URL.Path)
+		return
+	}
 	form := v.page
 	if r.URL.Query().Has("raw") || !wantsPage(r) {
 		form = v.raw
@@ -133,7 +137,7 @@ func typed(p string) (rest string, ok bool) {
 
 // moved sends the client to another path of the site, with its query.
 func moved(w http.ResponseWriter, r *http.Request, to string) {
-	u := url.URL{Path: to, RawQuery: r.URL.RawQuery}
+	u := url.URL{Opaque: selector.URIPath(to), RawQuery: r.URL.RawQuery}
 	w.Header().Set("Location", u.RequestURI())
 	w.WriteHeader(http.StatusMovedPermanently)
 }
@@ -156,7 +160,7 @@ func isShown(a *answer.Value) bool {
 // draw returns the page of an answer.
 func (v *Pages) draw(q *answer.Asked, a *answer.Value) ([]byte, error) {
 	p := v.begin(q, a)
-	raw := (&url.URL{Path: a.Selector}).EscapedPath() + "?raw"
+	raw := selector.URIPath(a.Selector) + "?raw"
 	kind, _, _ := strings.Cut(a.MediaType(), "/")
 	if name, _ := a.Name(); name != "" && a.Class == answer.File {
 		p.Raw = raw
@@ -204,7 +208,7 @@ func (v *Pages) begin(q *answer.Asked, a *answer.Value) page {
 	p.Path = []crumb{{q.Title(".", true), "/"}}
 	for i := range name {
 		if name[i] == '/' && len(p.Path) < maxCrumbs {
-			p.Path = append(p.Path, crumb{q.Title(name[:i], true), (&url.URL{Path: "/" + name[:i+1]}).EscapedPath()})
+			p.Path = append(p.Path, crumb{q.Title(name[:i], true), selector.URIPath("/" + name[:i+1])})
 		}
 	}
 	return p

@@ -283,7 +283,7 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 	if e.Mode == Slow {
 		delay = c.orders.interval(now)
 	}
-	if !c.orders.rules.Allowed(string(selector.AppendURI(nil, sel))) {
+	if !c.orders.rules.Allowed(selector.URIPath(sel)) {
 		if c.denied++; c.denied > forgiven {
 			c.robot = c.robot || c.denied > 2*forgiven
 			return max(delay, lateBy), "for what robots.txt denies"

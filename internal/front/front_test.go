@@ -1,0 +1,345 @@
+// Package front tests the fronts together: one tree, asked over each of them.
+package front
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
+	"github.com/gophd/gophd/internal/front/smallnet"
+	"github.com/gophd/gophd/internal/front/web"
+	"github.com/gophd/gophd/internal/source/feed"
+	"github.com/gophd/gophd/internal/treetest"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// hole is a random tree that is served over all fronts.
+type hole struct {
+	t     *testing.T
+	files map[string]string
+	snap  *site.Snapshot
+	at    map[string]string // the fronts' addresses
+}
+
+// parts are what names are made of: plain, with blanks, escapes, delimiters of URLs and
+// of markup, letters of other languages, and what is never served.
+var parts = []string{"a", "b.txt", "c d.txt", "e%41", "f?g", "h#i.txt", "j&k", "ü.txt", "l\"m", "n<o>", "~ann", "p.png", "2026-01-02-q.txt", "r.gmi", "s'", "t;u=v", "w+x.txt", "=y",
+	".hidden", "z.cgi", "1", "0"}
+
+func (h *hole) serve(t *testing.T) {
+	t.Helper()
+	h.t = t
+	dir := t.TempDir()
+	treetest.Write(t, dir, h.files)
+	s, err := site.Open(dir, site.Config{Watch: site.WatchOff, Own: []string{"/caps.txt", "/about-robots", "feed.xml"}})
+	treetest.Must(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 8)
+	running := 1
+	go func() { ended <- s.Run(ctx) }()
+	h.snap, err = s.Snapshot(ctx)
+	treetest.Must(t, err)
+
+	host := &answer.Host{Site: s, Beside: []answer.Source{&feed.Feeds{}}, Cache: answer.NewCache(1 << 20)}
+	front := &smallnet.Protocols{Hosts: func(r *server.Request, _ string) (*answer.Host, *server.Request, bool) {
+		own := *r
+		own.Host, own.Port = "h", 70
+		return host, &own, true
+	}}
+	pages := &web.Pages{Host: host}
+	browsers := &web.HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return pages, r }}
+	srv := &server.Server{Handler: &gopher.Front{Host: host}, HTTP: browsers.Serve, Host: "h", Port: 70, MaxConnsPerIP: -1}
+	gemini := front.Gemini()
+	gemini.TLS = false // which is the server's business
+	h.at = map[string]string{}
+	for name, p := range map[string]*server.Protocol{"gopher": nil, "gemini": gemini, "spartan": front.Spartan(), "nex": front.Nex()} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		treetest.Must(t, err)
+		h.at[name] = l.Addr().String()
+		running++
+		go func() {
+			if p == nil {
+				ended <- srv.Serve(ctx, l)
+			} else {
+				ended <- srv.ServeProtocol(ctx, l, p)
+			}
+		}()
+	}
+	h.at["http"] = h.at["gopher"]
+	t.Cleanup(func() {
+		stop()
+		for range running {
+			<-ended
+		}
+	})
+}
+
+// fill makes the files of a directory, some maps that link them, and annotations.
+func (h *hole) fill(rng *rand.Rand, dir string, depth int) {
+	var names []string
+	for range 2 + rng.IntN(4) {
+		name := parts[rng.IntN(len(parts))]
+		if slices.Contains(names, name) {
+			continue
+		}
+		names = append(names, name)
+		if depth > 0 && rng.IntN(3) == 0 {
+			h.fill(rng, dir+name+"/", depth-1)
+		} else {
+			h.files[dir+name] = fmt.Sprintf("This is %d.\n", rng.IntN(1000))
+		}
+	}
+	switch rng.IntN(4) {
+	case 0:
+		h.files[dir+"gophermap"] = "!A title\n  drawn\t\n0About\t/about-robots\n*\n"
+	case 1:
+		h.files[dir+"index.gmi"] = "# An index\n"
+	}
+	if rng.IntN(2) == 0 {
+		var b strings.Builder
+		for range 1 + rng.IntN(3) {
+			if rng.IntN(3) == 0 {
+				fmt.Fprintf(&b, "User-agent: %s\n", []string{"*", "webproxy", "mybot"}[rng.IntN(3)])
+			}
+			pattern := (&url.URL{Path: "/" + names[rng.IntN(len(names))]}).EscapedPath()
+			fmt.Fprintf(&b, "%s: %s%s\n", []string{"Disallow", "Disallow", "Allow"}[rng.IntN(3)], pattern, []string{"", "", "/"}[rng.IntN(3)]) // a final $ is beyond robots of Gemini, which a report says
+		}
+		h.files[dir+".robots"] = b.String()
+	}
+}
+
+// selectors returns the canonical selectors of all files and directories.
+func (h *hole) selectors() []string {
+	all := map[string]bool{"/": true, "/robots.txt": true, "/caps.txt": true, "/nowhere": true}
+	for name := range h.files {
+		all["/"+name] = true
+		for i, c := range name {
+			if c == '/' {
+				all["/"+name[:i+1]] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// exchange sends a request over a front and returns the reply.
+func (h *hole) exchange(front, request string) string {
+	h.t.Helper()
+	c, err := net.Dial("tcp", h.at[front])
+	treetest.Must(h.t, err)
+	defer func() { _ = c.Close() }()
+	_, err = io.WriteString(c, request)
+	treetest.Must(h.t, err)
+	reply, err := io.ReadAll(c)
+	treetest.Must(h.t, err)
+	return string(reply)
+}
+
+// reply is the answer of a front to a selector.
+type reply struct {
+	served bool
+	page   bool   // the front has made it of a menu
+	to     string // it leads there instead
+	body   string
+}
+
+// ask asks a front for the resource of a path, which is escaped.
+func (h *hole) ask(front, path string) (r reply) {
+	h.t.Helper()
+	plain, err := url.PathUnescape(path)
+	treetest.Must(h.t, err)
+	switch front {
+	case "gopher":
+		r.body = h.exchange(front, plain+"\r\n")
+		r.served = !strings.HasPrefix(r.body, "3") || !strings.HasSuffix(r.body, "\terror.host\t1\r\n.\r\n")
+		r.page = r.served && strings.HasSuffix(r.body, "\r\n.\r\n")
+	case "gemini", "spartan":
+		request, ok := "gemini://h"+path+"\r\n", "20 "
+		if front == "spartan" {
+			request, ok = "h "+path+" 0\r\n", "2 "
+		}
+		head, body, _ := strings.Cut(h.exchange(front, request), "\r\n")
+		r.body, r.served = body, strings.HasPrefix(head, ok)
+		if strings.HasPrefix(head, "3") {
+			_, r.to, _ = strings.Cut(head, " ")
+		}
+		r.page = r.served && strings.Contains(head, "text/gemini") && !strings.HasSuffix(plain, ".gmi")
+	case "nex":
+		r.body = h.exchange(front, path+"\n")
+		r.served = r.body != "Not found\n"
+		r.page = strings.HasSuffix(plain, "/")
+	case "http":
+		for _, accept := range []string{"*/*", "text/html"} { // the page, if it is one of a menu
+			raw := h.exchange(front, "GET "+path+" HTTP/1.0\r\nHost: h\r\nAccept: "+accept+"\r\n\r\n")
+			head, body, _ := strings.Cut(raw, "\r\n\r\n")
+			r.body, r.served = body, strings.HasPrefix(head, "HTTP/1.0 200")
+			if to := regexp.MustCompile(`(?m)^Location: (.*)\r$`).FindStringSubmatch(head + "\r\n"); to != nil {
+				r.to = to[1]
+			}
+			if !strings.HasSuffix(plain, "/") {
+				break
+			}
+		}
+		r.page = r.served && strings.HasSuffix(plain, "/")
+	}
+	return r
+}
+
+// follow asks and goes where it is sent.
+func (h *hole) follow(front, path string) reply {
+	h.t.Helper()
+	r := h.ask(front, path)
+	for n := 0; r.to != "" && n < 3; n++ {
+		r = h.ask(front, r.to)
+	}
+	return r
+}
+
+var link = map[string]*regexp.Regexp{
+	"gemini":  regexp.MustCompile(`(?m)^=> (/\S*)`),
+	"spartan": regexp.MustCompile(`(?m)^=> (/\S*)`),
+	"nex":     regexp.MustCompile(`(?m)^=> (/\S*)`),
+	"http":    regexp.MustCompile(`(?:href|src|action)="(/[^"]*)"`),
+}
+
+// links returns the paths that a page links on this site.
+func links(front, page string) (list []string) {
+	if front == "gopher" {
+		for line := range strings.Lines(page) {
+			it, err := menu.ParseItem(strings.TrimRight(line, "\r\n"))
+			if err == nil && it.Host == "h" && !answer.IsInfo(it) {
+				list = append(list, selector.URIPath(it.Selector))
+			}
+		}
+		return list
+	}
+	for _, m := range link[front].FindAllStringSubmatch(page, -1) {
+		to := m[1]
+		if front == "http" {
+			to = strings.NewReplacer("&amp;", "&", "&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&#43;", "+").Replace(to)
+		}
+		list = append(list, cmp.Or(strings.Split(to, "#")[0], "/"))
+	}
+	return list
+}
+
+// TestOneTreeOverAllFronts asks random trees over every front: what one serves all serve,
+// with the same bytes, robots.txt is one file, and each link of a page that was made leads
+// to an answer.
+func TestOneTreeOverAllFronts(t *testing.T) {
+	seed := rand.Uint64()
+	if s, err := strconv.ParseUint(os.Getenv("TEST_GOPHD_SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	t.Logf("seed %d", seed)
+	for n := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, n))
+		h := &hole{files: map[string]string{}}
+		h.fill(rng, "", 3)
+		h.serve(t)
+		pages := 0
+		for _, sel := range h.selectors() {
+			want := h.ask("gopher", selector.URIPath(sel))
+			for front := range h.at {
+				got := h.follow(front, selector.URIPath(sel))
+				if got.served != want.served {
+					t.Errorf("%s: %q is served: %v; over Gopher: %v", front, sel, got.served, want.served)
+				}
+				isFile := want.served && !want.page && !strings.HasSuffix(sel, "/")
+				if isFile && got.body != want.body && sel != "/caps.txt" {
+					t.Errorf("%s: %q is %.60q; over Gopher %.60q", front, sel, got.body, want.body)
+				}
+				if !got.page || !got.served {
+					continue
+				}
+				pages++
+				for _, to := range links(front, got.body) {
+					if !h.follow(front, to).served {
+						t.Errorf("%s: the page %q links %q, which is not served", front, sel, to)
+					}
+				}
+			}
+		}
+		if pages < 5 {
+			t.Errorf("only %d pages", pages)
+		}
+		h.robots()
+		if t.Failed() {
+			t.Fatalf("tree %d of it: %q\n%s", n, h.files, h.snap.Robots)
+		}
+	}
+}
+
+// robots reads robots.txt over Gemini and HTTP as robots there do, for the paths as these
+// have them: escaped.
+func (h *hole) robots() {
+	file := h.ask("gopher", "/robots.txt").body
+	kennedy, ok := readers.Named("gemini")
+	if !ok {
+		h.t.Fatal("no reader is Gemini's")
+	}
+	overGemini := kennedy.Read([]byte(h.ask("gemini", "/robots.txt").body))
+	overHTTP := robots.Parse(robots.RFC9309, []byte(h.ask("http", "/robots.txt").body))
+	twoKinds := overHTTP.For(robots.Robot{Names: []string{"somebot"}, Categories: []string{"webproxy", "indexer"}})
+	if !bytes.Equal([]byte(file), h.snap.Robots) {
+		h.t.Errorf("robots.txt is another file: %s", file)
+	}
+	for _, sel := range h.selectors() {
+		name, dir, err := selector.Path(sel)
+		if err != nil || answer.IsRobots(sel) {
+			continue
+		}
+		denied := !h.snap.Compiled.Explain("*", name, dir).Allowed
+		path := selector.URIPath(sel)
+		other := (&url.URL{Path: sel}).EscapedPath() // as some programs write it
+		if denied && other != path && overHTTP.Allowed("*", other) && h.ask("http", other).served {
+			h.t.Errorf("HTTP: %q is denied, and robots may fetch %s, which is served", sel, other)
+		}
+		if denied && other != path && overGemini.Allowed("somebot", other) && h.ask("gemini", other).served {
+			h.t.Errorf("Gemini: %q is denied, and robots may fetch %s, which is served", sel, other)
+		}
+		if allowed := overHTTP.Allowed("*", path); allowed == denied {
+			h.t.Errorf("HTTP: %q is denied: %v, and %s allows it: %v", sel, denied, path, allowed)
+		}
+		if denied && overGemini.Allowed("somebot", path) {
+			h.t.Errorf("Gemini: %q is denied, and its robots may fetch %s", sel, path)
+		}
+		if denied && twoKinds.Allowed(path) {
+			h.t.Errorf("a proxy that indexes may fetch %s, which is denied to everybody", path)
+		}
+	}
+}
+
+// An apostrophe may be escaped or not in a URL. To robots these are two paths.
+func TestSpellingsOfDeniedPaths(t *testing.T) {
+	h := &hole{files: map[string]string{"it's/.robots": "Disallow: /\n", "it's/x.txt": "x", "it's all/x.txt": "x"}}
+	h.serve(t)
+	h.robots()
+	for path, served := range map[string]bool{"/it's/x.txt": true, "/it%27s/x.txt": false, "/it%27s%20all/x.txt": true} {
+		for _, front := range []string{"gemini", "spartan", "http"} {
+			if r := h.ask(front, path); r.served != served || !served && r.to != "/it's/x.txt" {
+				t.Errorf("%s: %s: %+v", front, path, r)
+			}
+		}
+	}
+}
