@@ -17,7 +17,7 @@ import (
 // decides, but only where the rest of the line has the form of a directive. Any other
 // line is text, so that no line written for readers is lost.
 //
-//	#...         a comment
+//	#...         a comment; but "## heading ##" and a ruler of # are text
 //	!title       a line of information
 //	*            stop, then the listing of the directory
 //	.            stop
@@ -54,6 +54,9 @@ func (m *making) mapLine(line string) (ended, listing bool) {
 	directive := true
 	switch rest := line[1:]; line[0] {
 	case '#':
+		if !IsComment(line) {
+			m.text(line)
+		}
 	case '!':
 		if m.menu.Title == "" {
 			m.menu.Title = strings.TrimSpace(rest)
@@ -77,6 +80,12 @@ func (m *making) mapLine(line string) (ended, listing bool) {
 		m.textOrItem(line)
 	}
 	return false, false
+}
+
+// IsComment reports whether a line of a gophermap that begins with # is a comment. Lines
+// that begin with two of them are drawn for readers, and "#" alone is a comment.
+func IsComment(line string) bool {
+	return strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "##")
 }
 
 // items appends a list that the Builder's user makes.

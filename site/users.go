@@ -187,6 +187,9 @@ type User struct {
 // HasUsers reports whether the site serves users' directories.
 func (v *View) HasUsers() bool { return v.site.users != nil }
 
+// Trees returns the names of all trees besides the root's: mounts and users.
+func (v *View) Trees() []string { return slices.Sorted(maps.Keys(v.root.Trees)) }
+
 // Users lists the users, the latest change first. It leaves out trees that are empty or
 // hold only unchanged files from /etc/skel.
 func (v *View) Users() []User {

@@ -33,6 +33,7 @@ func checkCommand() *cli.Command {
 		ofCommand.text(&k.Host, "host", "", "`NAME` of the server in menus (default: found in the maps)"),
 		ofCommand.text(&k.User, "user", "", "`USER` to check for (default: you; as root: nobody)"),
 		ofCommand.yes(&k.JSON, "json", "answer in JSON"),
+		ofCommand.list(&k.Serve.VHosts, "vhost", "`NAME=DIR` another site, to be checked, too"),
 	}, ofCommand.siteFlags(&k.Serve)...)...)
 }
 

@@ -95,7 +95,7 @@ func (c category) siteFlags(f *daemon.Flags) []cli.Flag {
 		c.text(&f.Users, "users", "", "`PATTERN` of users' directories: /home/*/public_gopher is /~NAME/"),
 		c.number(&f.UsersMinUID, "users-min-uid", site.DefaultUsersMinUID, "`UID` from which on accounts are users"),
 		c.list(&f.Mounts, "mount", "`PREFIX=DIR` serves DIR as /PREFIX/, too; may be repeated"),
-		c.list(&f.FastCGI, "fastcgi", "`PREFIX=SOCKET` a program answers below PREFIX; or '*.EXT=SOCKET', or menus=SOCKET"),
+		c.list(&f.FastCGI, "fastcgi", "`PREFIX=SOCKET` a program answers; or '*.EXT=SOCKET', menus=SOCKET"),
 		c.yes(&f.Search, "search", "/search finds texts of the site"),
 	}
 }

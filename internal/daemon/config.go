@@ -260,6 +260,19 @@ func (f Flags) Parts() (site.Config, []programs.Mapping, error) {
 	return c.site, c.programs, err
 }
 
+// VirtualHosts returns the directories of -vhost by their names.
+func (f Flags) VirtualHosts() (map[string]string, error) {
+	list, _, _, err := parseHosts(f.Root, f.VHosts, nil)
+	if err != nil {
+		return nil, err
+	}
+	hosts := map[string]string{}
+	for _, h := range list[1:] {
+		hosts[h.name] = h.dir
+	}
+	return hosts, nil
+}
+
 // parts checks -users, -mount, -fastcgi and -vhost, and names what gophd answers by
 // itself.
 func (f Flags) parts(c *Settings) (err error) {

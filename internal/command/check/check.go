@@ -6,12 +6,15 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/gophd/gophd/diag"
@@ -31,6 +34,9 @@ const (
 	CodeHost    = "CHECK-HOST"    // a host that is none, or this one by another name
 	CodeSource  = "CHECK-SOURCE"  // a file that some servers run, and that is sent as it is
 	CodeUMN     = "CHECK-UMN"     // pygopherd shows more than gophd
+	CodeOwner   = "CHECK-OWNER"   // whose files are not served as a user's
+	CodeForm    = "CHECK-FORM"    // a link that is answered in another form
+	CodeStub    = "CHECK-STUB"    // a link to an empty file
 )
 
 // Options are how the tree is to be served.
@@ -62,17 +68,39 @@ type Outcome struct {
 	Lost        int               `json:"lost"`        // findings that are errors
 	Annotations int               `json:"annotations"` // .robots files, and the root's robots.txt
 	RobotsBytes int               `json:"robots_bytes"`
+	Looks       string            `json:"looks,omitempty"` // the server that the maps were written for
+	Parts       []*Part           `json:"parts"`
+}
+
+// A Part is what one owner has in one tree.
+type Part struct {
+	Tree        string `json:"tree"` // ".", a mount, "~ann", or a virtual host
+	Owner       string `json:"owner"`
+	Directories int    `json:"directories"`
+	Files       int    `json:"files"`
+	Menus       int    `json:"menus"`
+	Lost        int    `json:"lost"`
+	Warnings    int    `json:"warnings"`
 }
 
 // checking is a tree while it is checked.
 type checking struct {
 	Options
 	ctx     context.Context
-	checked *atomic.Int64 // directories
-	root    string        // without links
+	checked *atomic.Int64     // directories
+	tops    map[string]string // the directories of all trees, without links, by their names; the root's is "."
 	site    *site.Site
 	result  Outcome
 	seen    map[diag.Diagnostic]bool
+
+	parts map[Part]*Part // by tree and owner
+	users map[int]string // names of owners
+	style style
+
+	comments struct { // of the map that was looked at last
+		file         string
+		count, first int
+	}
 
 	umnTold bool
 	linked  []menu.Link
@@ -98,10 +126,19 @@ func (c *checking) find(severity diag.Severity, code, file string, line int, hin
 func (c *checking) done() *Outcome {
 	slices.SortStableFunc(c.result.Findings, diag.Compare)
 	for _, d := range c.result.Findings {
-		if d.Severity == diag.Error {
+		part := c.part(d.File)
+		switch d.Severity {
+		case diag.Error:
 			c.result.Lost++
+			part.Lost++
+		case diag.Warning:
+			part.Warnings++
 		}
 	}
+	c.result.Parts = slices.SortedFunc(maps.Values(c.parts), func(a, b *Part) int {
+		return cmp.Or(strings.Compare(a.Tree, b.Tree), strings.Compare(a.Owner, b.Owner))
+	})
+	c.result.Looks = c.style.String()
 	return &c.result
 }
 

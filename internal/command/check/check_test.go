@@ -46,8 +46,11 @@ func TestTree(t *testing.T) {
 		{"searches", map[string]string{"gophermap": "7A\t/find\n7B\t/search\n7C\t/x\th.example\t70\n"}, []string{"error CHECK-SEARCH gophermap:1", "warning CHECK-SEARCH gophermap:2"}},
 		{"what others run by its name", map[string]string{"a.php": "", "b.PHP": "", "d/x.pyg": "", "d/x.sh": "#!/bin/sh\n"}, []string{"warning CHECK-SOURCE .", "warning CHECK-SOURCE d"}},
 		{"text like directives", map[string]string{"gophermap": "- one\n- two\n-----\n"}, []string{"notice MENU-TEXT gophermap:1"}},
-		{"our own name", map[string]string{"a": "", "b": "", "gophermap": "0A\t/a\tMe.example\t70\n0B\t/b\tme.example\n0C\t/c\tme.example\n0D\t/x\tother.example\n7E\t/cgi-bin/e\tme.example\n"},
+		{"our own name", map[string]string{"a": "a", "b": "b", "gophermap": "0A\t/a\tMe.example\t70\n0B\t/b\tme.example\n0C\t/c\tme.example\n0D\t/x\tother.example\n7E\t/cgi-bin/e\tme.example\n"},
 			[]string{"error MENU-PROGRAM gophermap:5", "warning CHECK-NOWHERE gophermap:3", "notice CHECK-HOST gophermap:1"}},
+		{"forms of links", map[string]string{"a": "a", "stub": "", "m": "#!/bin/sh\n", "gophermap": "0A\t/./a\n0S\t/stub\n1M\t/m\n"},
+			[]string{"error MENU-PROGRAM gophermap:3", "notice CHECK-FORM gophermap:1", "notice CHECK-STUB gophermap:2"}},
+		{"a program of geomyidae's", map[string]string{"d/index.dcgi": "", "d/a.txt": "a"}, []string{"error MENU-PROGRAM d/index.dcgi"}},
 		{"no hosts", map[string]string{"gophermap": "0A\t/a\th.example:70\n0B\tb h.example\t70\n0C\t/c\tlocalhost\t70\n0D\t/d\t2001:db8::1\n"},
 			[]string{"warning CHECK-HOST gophermap:1", "warning CHECK-HOST gophermap:2", "warning CHECK-HOST gophermap:3", "warning CHECK-NOWHERE gophermap:3"}},
 		{"names", map[string]string{"d/a\nb": "", "d/\xff": "", "d/ok": "", `d/a\.b`: ""}, []string{"error CHECK-NAME d"}},
@@ -55,7 +58,7 @@ func TestTree(t *testing.T) {
 		{"menus of other servers", map[string]string{"a.gph": "[0|A|no.txt|server|port]\n", "d/.names": "Name=N\nPath=./no\nType=0\n", "e/.gophermap": "0A\tno\n"},
 			[]string{"warning CHECK-NOWHERE a.gph:1", "warning CHECK-NOWHERE d/.names:1", "warning CHECK-NOWHERE e/.gophermap:1"}},
 		{"pygopherd", map[string]string{"gophermap": "Hi\n# One\n## Two\n", ".abstract": "About", "d/gophermap": "# a comment\n", "e/.abstract": "x"},
-			[]string{"warning CHECK-UMN gophermap:2", "notice CHECK-UMN .abstract"}},
+			[]string{"warning CHECK-UMN gophermap:2", "notice CHECK-UMN .abstract", "notice MENU-TEXT gophermap:3"}},
 		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n"}, []string{"error MISSPELT d/.robots:1"}},
 	} {
 		dir := t.TempDir()
@@ -167,6 +170,7 @@ func TestTreesOfAnotherUser(t *testing.T) {
 		must(t, os.Chmod(filepath.Join(dir, name), mode))
 		if user := filepath.Base(name); filepath.Dir(name) == "homes" && user != "lost+found" {
 			must(t, os.Chown(filepath.Join(dir, name), 12345, 12345))
+			_ = os.Chown(filepath.Join(dir, name, "public_gopher"), 12345, 12345)
 		}
 	}
 	o := Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000}, Named: true, Site: site.Config{Users: dir + "/homes/*/public_gopher", Mounts: map[string]string{"pub": dir + "/shut/pub"}}}

@@ -47,7 +47,11 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		}
 		o.User, o.Named = &u, c.User != ""
 	}
-	result, err := Tree(ctx, args[0], o)
+	hosts, err := c.Serve.VirtualHosts()
+	if err != nil {
+		return err
+	}
+	result, err := Site(ctx, args[0], hosts, o)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return exit.Usagef("gophd check takes the directory that is to be served", "checking: %w", err)
@@ -82,6 +86,12 @@ func (r *Outcome) Text(dir string) string {
 		hinted[d.Hint] = true
 		b.WriteString(d.Text())
 	}
+	for _, p := range r.Parts {
+		if len(r.Parts) > 1 {
+			fmt.Fprintf(&b, "%s (%s): %s, %s, %s: %d lost, %s\n", diag.Printable(p.Tree), diag.Printable(p.Owner), diag.Count(p.Directories, "directory", "directories"),
+				diag.Count(p.Files, "file", "files"), diag.Count(p.Menus, "menu", "menus"), p.Lost, diag.Count(p.Warnings, "warning", "warnings"))
+		}
+	}
 	fmt.Fprintf(&b, "%s: %s, %s, %s: ", diag.Printable(dir), diag.Count(r.Directories, "directory", "directories"), diag.Count(r.Files, "file", "files"), diag.Count(r.Menus, "menu", "menus"))
 	if len(r.Findings) == 0 {
 		b.WriteString("served as they are\n")
@@ -89,5 +99,8 @@ func (r *Outcome) Text(dir string) string {
 		fmt.Fprintf(&b, "%d lost, %s, %s\n", r.Lost, diag.Count(count[diag.Warning], "warning", "warnings"), diag.Count(count[diag.Notice], "notice", "notices"))
 	}
 	fmt.Fprintf(&b, "robots.txt: %d bytes, from %s\n", r.RobotsBytes, diag.Count(r.Annotations, "annotation", "annotations"))
+	if r.Looks != "" {
+		fmt.Fprintf(&b, "It looks like a hole of %s: see \"gophd manual moving-in\".\n", r.Looks)
+	}
 	return b.String()
 }

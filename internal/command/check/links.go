@@ -1,12 +1,13 @@
 package check
 
 import (
+	"cmp"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -143,9 +144,19 @@ func (c *checking) answered(sel string) bool {
 	return (&programs.Programs{Rules: c.Programs}).Answers(sel)
 }
 
+// named returns the file that a selector would name.
+func (c *checking) named(sel string) string {
+	return c.path(cmp.Or(strings.TrimPrefix(path.Clean("/"+sel), "/"), "."))
+}
+
+// runs reports whether a program makes a menu by running a file.
+func (c *checking) runs(name string) bool {
+	return (&programs.Programs{Rules: c.Programs}).Runs(name)
+}
+
 // lies reports whether there is a file of that name on the disk.
 func (c *checking) lies(sel string) bool {
-	_, err := os.Stat(filepath.Join(c.root, filepath.FromSlash(path.Clean("/"+sel))))
+	_, err := os.Stat(c.named(sel))
 	return err == nil
 }
 
@@ -164,11 +175,29 @@ func (c *checking) link(l menu.Link) {
 		c.find(diag.Error, CodeSearch, l.File, l.Line, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)
 	case isSource(l.Selector):
 		c.find(diag.Error, CodeName, l.File, l.Line, "link a copy that has another name", "the source of a menu is not shown: %q", l.Selector)
+	case !c.present(l.Selector) && l.Type != menu.TypeText && c.isScript(l.Selector):
+		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, "gophd -fastcgi "+l.Selector+"=SOCKET", "a link to a program, a file that begins with #!: %q", l.Selector)
 	case !c.present(l.Selector) && c.lies(l.Selector):
 		c.find(diag.Error, CodeName, l.File, l.Line, "", "what the link names is not served: %q", l.Selector)
 	case !c.present(l.Selector):
 		c.find(diag.Warning, CodeNowhere, l.File, l.Line, c.nearest(l.Selector), "nothing is called %q", l.Selector)
+	default:
+		if info, err := os.Stat(c.named(l.Selector)); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			c.find(diag.Notice, CodeStub, l.File, l.Line, "", "the file is empty: %q", l.Selector)
+		}
 	}
+}
+
+// isScript reports whether a link names a file that begins with #!.
+func (c *checking) isScript(sel string) bool {
+	f, err := os.Open(c.named(sel))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	var head [2]byte
+	_, err = io.ReadFull(f, head[:])
+	return err == nil && string(head[:]) == "#!"
 }
 
 func isSource(sel string) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,10 +26,6 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return nil, err
-	}
 	var checked atomic.Int64
 	defer terminal.Progress(o.Progress, func() string {
 		return fmt.Sprintf("checking %s: %s read, %d checked", dir, diag.Count(int(s.Scanned()), "directory", "directories"), checked.Load())
@@ -37,9 +34,14 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checking{checked: &checked, ctx: ctx, Options: o, root: real, site: s, seen: map[diag.Diagnostic]bool{}}
+	c := &checking{checked: &checked, ctx: ctx, Options: o, site: s, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}}
+	if err := c.open(dir); err != nil {
+		return nil, err
+	}
 	c.reach(dir)
-	c.directory(".")
+	for _, top := range slices.Sorted(maps.Keys(c.tops)) {
+		c.directory(top)
+	}
 	c.links()
 	for _, r := range snap.Reports {
 		c.add(diag.Diagnostic{Code: r.Code, Severity: r.Severity, File: r.File, Line: r.Line, Message: r.Message, Hint: r.Hint})
@@ -54,8 +56,9 @@ func (c *checking) directory(dir string) {
 		return
 	}
 	c.result.Directories++
+	c.part(dir).Directories++
 	c.checked.Add(1)
-	entries, err := os.ReadDir(filepath.Join(c.root, dir))
+	entries, err := os.ReadDir(c.path(dir))
 	if err != nil {
 		c.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", cause(err))
 	}
@@ -63,10 +66,14 @@ func (c *checking) directory(dir string) {
 	mapped, umn, gophermap := false, "", false
 	for _, e := range entries {
 		name := selector.Join(dir, e.Name())
+		if c.tops[name] != "" {
+			continue // another tree, which hides it
+		}
+		c.style.file(e.Name())
 		switch reason := selector.Refusal(e.Name()); {
 		case e.Name() == ".robots":
 			c.result.Annotations++
-		case name == "robots.txt":
+		case e.Name() == "robots.txt" && c.tops[dir] != "":
 			c.result.Annotations++
 			c.entry(name, e, &unreadable)
 		case menu.IsMap(e.Name()), e.Name() == ".names", e.Name() == ".Links", e.Name() == ".cap", e.Name() == ".abstract":
@@ -75,9 +82,12 @@ func (c *checking) directory(dir string) {
 			if gophermap = gophermap || e.Name() == "gophermap"; !menu.IsMap(e.Name()) {
 				umn = name
 			}
-		case reason == selector.Program && c.answered(name):
+		case reason == selector.Program && (c.answered(name) || e.Name() == indexName && c.runs(name)):
+			mapped = mapped || e.Name() == indexName
+		case e.Name() == indexName:
+			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd -fastcgi '*.dcgi=SOCKET'", "a program that makes the menu of its directory")
 		case reason == selector.Program:
-			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd starts no program and does not show its source", "a program, or a directory of programs, by its name")
+			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd -fastcgi "+rule(name), "a program, or a directory of programs, by its name")
 		case e.Name()[0] == '.', reason == selector.Source:
 		case e.Type().IsRegular() && runElsewhere(e.Name()) && !c.answered(name):
 			sources.add(strconv.Quote(e.Name()))
@@ -113,24 +123,26 @@ func runElsewhere(base string) bool {
 	return slices.Contains([]string{".php", ".pyg", ".tal"}, strings.ToLower(filepath.Ext(base)))
 }
 
-// pygopherd checks a gophermap that lies beside files of UMN gopherd, which only
-// pygopherd shows together.
+// indexName is geomyidae's program that makes the menu of its directory.
+const indexName = "index.dcgi"
+
+// rule returns what -fastcgi takes for a program.
+func rule(name string) string {
+	if ext := filepath.Ext(name); selector.IsProgram("x" + ext) {
+		return "'*" + ext + "=SOCKET'"
+	}
+	return "/" + name + "=SOCKET"
+}
+
+// pygopherd checks a gophermap that lies beside files of UMN gopherd, which only pygopherd
+// shows together. To it, # begins no comment.
 func (c *checking) pygopherd(umn, name string) {
 	if !c.umnTold {
 		c.umnTold = true
 		c.find(diag.Notice, CodeUMN, umn, 0, "put its lines into the gophermap", "read only where there is no gophermap, here and elsewhere")
 	}
-	text, _ := os.ReadFile(filepath.Join(c.root, name))
-	n, first := 0, 0
-	for i, line := range strings.Split(string(text), "\n") {
-		if strings.HasPrefix(line, "#") {
-			if n++; n == 1 {
-				first = i + 1
-			}
-		}
-	}
-	if n > 0 {
-		c.find(diag.Warning, CodeUMN, name, first, "put a blank before it", "not shown, since # begins a comment; pygopherd has shown %s", diag.Count(n, "such line", "such lines"))
+	if n := c.comments; n.count > 0 && n.file == name {
+		c.find(diag.Warning, CodeUMN, name, n.first, "put a blank before it", "not shown, since # begins a comment; pygopherd has shown %s", diag.Count(n.count, "such line", "such lines"))
 	}
 }
 
@@ -145,6 +157,8 @@ func (c *checking) entry(name string, e fs.DirEntry, unreadable *some) {
 		}
 	case e.Type().IsRegular():
 		c.result.Files++
+		c.part(name).Files++
+		c.owned(name)
 		if c.readable(name, e, unreadable) && menu.IsMenuFile(e.Name()) {
 			c.menu(name)
 		}
@@ -156,12 +170,13 @@ func (c *checking) entry(name string, e fs.DirEntry, unreadable *some) {
 // symlink checks where a symbolic link leads. The target of a link that
 // stays in the tree is checked in its own place.
 func (c *checking) symlink(name string) {
-	end, err := filepath.EvalSymlinks(filepath.Join(c.root, name))
+	end, err := filepath.EvalSymlinks(c.path(name))
 	if err != nil {
 		c.find(diag.Warning, CodeNowhere, name, 0, "", "a symbolic link that leads nowhere: %v", cause(err))
 		return
 	}
-	if end != c.root && !strings.HasPrefix(end, strings.TrimSuffix(c.root, "/")+"/") && !c.present(name) {
+	top := c.tops[c.top(name)]
+	if end != top && !strings.HasPrefix(end, strings.TrimSuffix(top, "/")+"/") && !c.present(name) {
 		c.find(diag.Error, CodeOutside, name, 0, "gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
 			"not served: a symbolic link out of the tree, to %s", end)
 	}
@@ -170,7 +185,8 @@ func (c *checking) symlink(name string) {
 // menu makes a menu, and notes what its maps link.
 func (c *checking) menu(name string) {
 	c.result.Menus++
-	b := menu.Builder{FS: c.site.View(c.ctx), Host: ourHost, Port: selector.DefaultPort, Version: "0", Client: "192.0.2.1", Answers: c.answered,
+	c.part(name).Menus++
+	b := menu.Builder{Run: func(name, _ string) (string, bool, error) { return "", c.runs(name), nil }, FS: c.site.View(c.ctx), Host: ourHost, Port: selector.DefaultPort, Version: "0", Client: "192.0.2.1", Answers: c.answered,
 		Linked: func(l menu.Link) { c.linked = append(c.linked, l) }}
 	if c.Site.Users != "" {
 		b.Users = func() []menu.Item { return nil } // there are some to list
@@ -181,7 +197,8 @@ func (c *checking) menu(name string) {
 	}
 	for _, d := range m.Problems {
 		if d.Code != menu.CodeName /* told already */ && (d.Code != menu.CodeProgram || !c.answered(d.File)) {
-			c.add(d)
+			c.add(c.hinted(d))
 		}
 	}
+	c.mapLines(name)
 }

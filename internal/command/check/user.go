@@ -37,7 +37,7 @@ func allows(u *sandbox.Identity, info fs.FileInfo, bits fs.FileMode) bool {
 // readable reports whether the server's user can read a file or directory, and notes
 // it if not.
 func (c *checking) readable(name string, e fs.DirEntry, unreadable *some) bool {
-	full := filepath.Join(c.root, name)
+	full := c.path(name)
 	info, err := os.Stat(full)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
@@ -85,15 +85,30 @@ func (c *checking) reach(root string) {
 		if err != nil || !selector.Askable("~"+e.Name()) {
 			continue
 		}
-		if uid, _, known := owner(info); known && uid < cmp.Or(c.Site.UsersMinUID, site.DefaultUsersMinUID) {
-			continue
-		}
 		dir := filepath.Join(home, below)
-		if info, err := os.Stat(dir); err == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist) {
+		top, err := os.Stat(dir)
+		if err == nil && !top.IsDir() || errors.Is(err, fs.ErrNotExist) {
 			continue // not a user of Gopher
 		}
+		uid, _, _ := owner(info)
+		if uid == 0 && err == nil {
+			uid, _, _ = owner(top)
+		}
+		if uid < cmp.Or(c.Site.UsersMinUID, site.DefaultUsersMinUID) {
+			if uid == 0 {
+				continue // no user's, such as lost+found
+			}
+			c.find(diag.Warning, CodeOwner, "~"+e.Name(), 0, fmt.Sprintf("gophd -users-min-uid %d", uid), "not served: the owner's uid, %d, is below that of users", uid)
+			continue
+		}
 		if at, mode := c.blocked(home, dir); at != "" {
-			c.find(diag.Error, CodeRead, "~"+e.Name(), 0, "chmod o+x "+at, "%s cannot enter %s (%04o)", c.who(), at, mode)
+			bits := "o+x "
+			if at == dir {
+				bits = "o+rx " // it is listed, too
+			}
+			c.find(diag.Error, CodeRead, "~"+e.Name(), 0, "chmod "+bits+at, "%s cannot enter %s (%04o)", c.who(), at, mode)
+		} else if uid, _, _ := owner(info); err == nil && uid != 0 && !sameOwner(info, top) {
+			c.find(diag.Error, CodeOwner, "~"+e.Name(), 0, "chown "+c.ownerOf(info)+" "+dir, "not served: %s belongs to %s and the home to %s", dir, c.ownerOf(top), c.ownerOf(info))
 		}
 	}
 }

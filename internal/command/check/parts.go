@@ -1,0 +1,144 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/user"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+)
+
+// Site checks a directory with the other trees of its site, and the directories of
+// virtual hosts by their names, whose findings begin with the host.
+func Site(ctx context.Context, dir string, hosts map[string]string, o Options) (*Outcome, error) {
+	all, err := Tree(ctx, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	o.Site.Users, o.Site.Mounts, o.Search = "", nil, false
+	for _, name := range slices.Sorted(maps.Keys(hosts)) {
+		o.Host = name
+		r, err := Tree(ctx, hosts[name], o)
+		if err != nil {
+			return nil, fmt.Errorf("host %s: %w", name, err)
+		}
+		for _, d := range r.Findings {
+			d.File = name + ":/" + d.File
+			all.Findings = append(all.Findings, d)
+		}
+		for _, p := range r.Parts {
+			p.Tree = name
+			all.Parts = append(all.Parts, p)
+		}
+		all.Directories += r.Directories
+		all.Files += r.Files
+		all.Menus += r.Menus
+		all.Lost += r.Lost
+		all.Annotations += r.Annotations
+		all.RobotsBytes += r.RobotsBytes
+	}
+	slices.SortStableFunc(all.Findings, diag.Compare)
+	return all, nil
+}
+
+// open notes where the trees of the site are.
+func (c *checking) open(root string) error {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return err
+	}
+	c.tops = map[string]string{".": real}
+	view := c.site.View(c.ctx)
+	for _, name := range view.Trees() {
+		if real, err := filepath.EvalSymlinks(view.Path(name)); err == nil {
+			c.tops[name] = real
+		}
+	}
+	return nil
+}
+
+// top returns the name of the tree that a name is in.
+func (c *checking) top(name string) string {
+	for ; name != "." && name != "/"; name = path.Dir(name) {
+		if c.tops[name] != "" {
+			return name
+		}
+	}
+	return "."
+}
+
+// path returns where a name lies on the disk.
+func (c *checking) path(name string) string {
+	top := c.top(name)
+	if top == "." {
+		return filepath.Join(c.tops["."], name)
+	}
+	return filepath.Join(c.tops[top], name[len(top):])
+}
+
+// part returns the counts for the tree and the owner of a file. What cannot be looked at
+// counts for the tree's owner.
+func (c *checking) part(name string) *Part {
+	key, at := Part{Tree: c.top(name)}, c.path(name)
+	if user, is := strings.CutPrefix(name, "~"); is && key.Tree == "." && c.Site.Users != "" { // of a tree that is not served
+		key.Tree, at = name, strings.Replace(c.Site.Users, "*", user, 1)
+	}
+	info, err := os.Lstat(at)
+	if err != nil {
+		info, err = os.Lstat(cmp.Or(c.tops[key.Tree], c.tops["."]))
+	}
+	if err == nil {
+		key.Owner = c.ownerOf(info)
+	}
+	p := c.parts[key]
+	if p == nil {
+		p = &Part{Tree: key.Tree, Owner: key.Owner}
+		c.parts[key] = p
+	}
+	return p
+}
+
+// ownerOf returns the name of a file's owner, or the number.
+func (c *checking) ownerOf(info fs.FileInfo) string {
+	uid, _, _ := owner(info)
+	name := c.users[uid]
+	if name == "" {
+		name = strconv.Itoa(uid)
+		if u, err := user.LookupId(name); err == nil {
+			name = u.Username
+		}
+		c.users[uid] = name
+	}
+	return name
+}
+
+func sameOwner(a, b fs.FileInfo) bool {
+	one, _, _ := owner(a)
+	other, _, _ := owner(b)
+	return one == other
+}
+
+// owned checks whether a file of a user's tree is the user's, or root's.
+func (c *checking) owned(name string) {
+	top := c.top(name)
+	if !strings.HasPrefix(top, "~") {
+		return
+	}
+	info, err := os.Stat(c.path(name))
+	its, topErr := os.Stat(c.tops[top])
+	if err != nil || topErr != nil || sameOwner(info, its) {
+		return
+	}
+	if uid, _, _ := owner(info); uid != 0 {
+		c.find(diag.Error, CodeOwner, name, 0, "chown "+c.ownerOf(its)+" "+c.path(name), "not served: it belongs to %s, and the tree to %s", c.ownerOf(info), c.ownerOf(its))
+	}
+}
