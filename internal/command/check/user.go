@@ -98,7 +98,7 @@ func (c *checking) reach(root string) {
 			if uid == 0 {
 				continue // no user's, such as lost+found
 			}
-			c.find(diag.Warning, CodeOwner, "~"+e.Name(), 0, fmt.Sprintf("gophd -users-min-uid %d", uid), "not served: the owner's uid, %d, is below that of users", uid)
+			c.find(diag.Warning, CodeOwner, "~"+e.Name(), 0, fmt.Sprintf("gophd -users-min-uid %d", uid), "not served: the owner has uid %d, and users begin higher", uid)
 			continue
 		}
 		if at, mode := c.blocked(home, dir); at != "" {
