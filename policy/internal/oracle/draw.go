@@ -84,16 +84,37 @@ func Draw(rnd *rand.Rand) (s Site) {
 			dirs = append(dirs, dir)
 		}
 	}
+	meet := d.meeting(dirs)
 	for _, dir := range dirs {
-		n := Note{Dir: dir, File: dir[1:] + ".robots", Data: []byte(d.text(s.Names))}
+		n := Note{Dir: dir, File: dir[1:] + ".robots", Data: []byte(meet[dir] + d.text(s.Names) + meet["above "+dir])}
 		if rnd.IntN(40) == 0 {
 			n.Err = errUnreadable
 		}
-		if rnd.IntN(5) > 0 {
+		if rnd.IntN(5) > 0 || meet[dir]+meet["above "+dir] != "" {
 			s.Notes = append(s.Notes, n)
 		}
 	}
 	return s
+}
+
+// meeting returns lines for two directories, one below the other, in half of the sites:
+// for the end of the upper one's annotation a denial that holds below, for the beginning
+// of the lower one's an Allow that may undo it.
+func (d drawer) meeting(dirs []string) map[string]string {
+	below := d.one(dirs)
+	if below == "/" || d.rnd.IntN(2) == 0 {
+		return nil
+	}
+	above := "/"
+	if i := slices.Index(dirs, below[:strings.LastIndexByte(below[:len(below)-1], '/')+1]); i > 0 && d.rnd.IntN(2) == 0 {
+		above = dirs[i]
+	}
+	word := strings.NewReplacer("#", "%23", "*", "%2A", "$", "%24", " ", "%20", "%", "%25")
+	name, other := word.Replace(d.one(d.names)), word.Replace(d.one(d.names))
+	denies := d.one([]string{"/*" + name, "/*/" + name, "/*" + name + "$", "/*/" + name + "/*" + other, word.Replace(below[len(above)-1:]), word.Replace(below[len(above)-1:]) + name})
+	guard := d.one([]string{"User-agent: *\nFinal: ", "User-agent: GPTBot\nDisallow: ", "User-agent: GPTBot\nDisallow: ", "User-agent: foo\nFinal: "})
+	allows := d.one([]string{"/", "/" + other, "/" + other + "/" + name, "/" + name + other + "/", "/*" + other, "/*/" + name + "$"})
+	return map[string]string{"above " + above: guard + denies + "\n", below: d.one([]string{"Disallow: /\n", ""}) + "Allow: " + allows + "\n"}
 }
 
 var errUnreadable = errors.New("no permission")

@@ -91,3 +91,51 @@ func TestDraw(t *testing.T) {
 	}
 	t.Log(seen)
 }
+
+// TestWeights: Final, names and wildcards meet in the sites that are drawn, each in one
+// of twenty at least.
+func TestWeights(t *testing.T) {
+	const sites = 400
+	seen := map[string]int{}
+	for seed := range uint64(sites) {
+		p, met := Draw(rand.New(rand.NewPCG(seed, 5))).Policy(), map[string]bool{}
+		final, glob := map[string]bool{}, map[string]bool{}
+		for _, s := range p.sheets {
+			for _, g := range s.groups {
+				for _, r := range g.rules {
+					at := fmt.Sprint(r.file, r.line)
+					final[at], glob[at] = r.final, strings.Contains(r.text, "*")
+				}
+			}
+		}
+		for _, robot := range append(p.Robots(), "*") {
+			counts := map[string]bool{}
+			for _, r := range p.rules(robot) {
+				at := fmt.Sprint(r.file, r.line)
+				if counts[at] = true; r.file != "" && r.file != r.dir[1:]+".robots" {
+					met[fmt.Sprintf("carried, Final %v", final[at])] = true
+				}
+				if r.file == "" && r.dir != "/" {
+					met["a program is carried"] = true
+				}
+			}
+			for _, s := range p.sheets {
+				_, list := s.count(robot, func(r *rule) bool { return r.allow })
+				for _, a := range list {
+					if at := fmt.Sprint(a.file, a.line); !counts[at] && a.text != "" {
+						met[fmt.Sprintf("struck, wildcard %v, named %v", glob[at], robot != "*")] = true
+					}
+				}
+			}
+		}
+		for what := range met {
+			seen[what]++
+		}
+	}
+	for _, what := range []string{"carried, Final true", "carried, Final false", "a program is carried", "struck, wildcard true, named true", "struck, wildcard true, named false", "struck, wildcard false, named true", "struck, wildcard false, named false"} {
+		if seen[what] < sites/20 {
+			t.Errorf("%s: in %d of %d", what, seen[what], sites)
+		}
+	}
+	t.Log(seen)
+}
