@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
@@ -29,6 +31,9 @@ type author struct {
 	size int
 	ask  string // what a hundred clients ask for meanwhile, and do not wait for
 	mib  int    // that gophd may take more
+
+	flags []string
+	hangs bool // below the directory a disk is mounted that does not answer
 }
 
 var authors = []author{
@@ -37,6 +42,10 @@ var authors = []author{
 	{name: "renames, 40 a second", act: renames, size: 600, mib: 50},
 	{name: "200,000 directories", act: directories, size: 200_000, mib: 300},
 	{name: "200 annotations of 9,000 rules", act: annotations, size: 9_000, mib: 300},
+	{name: "leases on 1,000 files", act: leases, size: 1_000, ask: "/bob/0.txt", mib: 50},
+	{name: "a disk that hangs", act: directories, size: 50, ask: "/bob/mnt/x.txt", mib: 100, hangs: true, flags: []string{"-stall-timeout", "2s"}},
+	{name: "a feed of 200,000 names", act: datedTexts, size: 200_000, ask: "/bob/feed.xml", mib: 200},
+	{name: "searches of 4 KB in 50,000 texts", act: datedTexts, size: 50_000, ask: "/search\t" + strings.Repeat(`"b a" `, 600), mib: 300, flags: []string{"-search"}},
 }
 
 // TestSoakAuthors lets one author after the other loose on a tree that others
@@ -53,7 +62,11 @@ func TestSoakAuthors(t *testing.T) {
 			if err := errors.Join(os.Mkdir(root+"/bob", 0o755), directories(t.Context(), root+"/ann", others)); err != nil {
 				t.Fatal(err)
 			}
-			d := harness.Start(t, "-root", root, "-request-timeout", "1h")
+			if a.hangs {
+				mnt := mountDisk(t, root+"/bob/mnt", diskFiles())
+				defer mnt.stall()()
+			}
+			d := harness.Start(t, append([]string{"-root", root, "-request-timeout", "1h"}, a.flags...)...)
 			d.Until("the tree is read", func() bool { return strings.HasPrefix(d.Ask("caps.txt"), "CAPS") })
 			a.soak(t, d, root, a.size/part)
 		})
@@ -84,7 +97,7 @@ func (a author) soak(t *testing.T, d *harness.Daemon, root string, size int) {
 	d.Until("somebody else's annotation holds", holds(d))
 	held := time.Since(changed)
 	took := others.stop()
-	later := harness.Start(t, "-root", root) // it has read everything when it first answers
+	later := harness.Start(t, append([]string{"-root", root}, a.flags...)...) // it has read everything when it first answers
 	later.Until("it holds there", holds(later))
 	peak := max(memoryKiB(t, d, "VmHWM"), memoryKiB(t, later, "VmHWM"))
 	t.Logf("%.1f s, %.1f s of CPU, %d MiB and at most %d more; others: %d asked, median %v, slowest %v; an annotation of theirs holds after %v",
@@ -172,6 +185,43 @@ func annotations(ctx context.Context, dir string, size int) error {
 	for i := 0; i < 200 && ctx.Err() == nil; i++ {
 		at := fmt.Sprintf("%s/%d", dir, i)
 		if err := errors.Join(os.Mkdir(at, 0o755), os.WriteFile(at+"/.robots", b.Bytes(), 0o644)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leases makes texts and an annotation, and holds leases on them until ctx ends. Nobody
+// can open them meanwhile.
+func leases(ctx context.Context, dir string, size int) error {
+	names := []string{".robots", "gophermap"}
+	for i := range size {
+		names = append(names, fmt.Sprintf("%d.txt", i))
+	}
+	for _, name := range names {
+		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return err
+		}
+		context.AfterFunc(ctx, func() { _ = f.Close() })
+		for try := 0; ; try++ { // gophd may have it open
+			_, err = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_WRLCK)
+			if !errors.Is(err, unix.EAGAIN) || !sleep(ctx, time.Millisecond) {
+				break
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// datedTexts makes texts that feeds list and searches find.
+func datedTexts(ctx context.Context, dir string, size int) error {
+	for i := 0; i < size && ctx.Err() == nil; i++ {
+		name := fmt.Sprintf("%s/20%02d-%02d-%02d-%d.txt", dir, i%20, 1+i%12, 1+i%28, i)
+		if err := os.WriteFile(name, []byte("b a b a\n"), 0o644); err != nil {
 			return err
 		}
 	}

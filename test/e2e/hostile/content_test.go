@@ -23,10 +23,11 @@ import (
 )
 
 const (
-	texts   = 200 // that stay as they are
-	larges  = 5   // 64 KiB to 1 MiB
-	livings = 10  // texts that are replaced
-	people  = 20  // directories that come and go, with annotations
+	texts   = 200  // that stay as they are
+	larges  = 5    // 64 KiB to 1 MiB
+	livings = 10   // texts that are replaced
+	dated   = 2000 // texts that a feed lists
+	people  = 20   // directories that come and go, with annotations
 	denied  = "Disallow: /private"
 )
 
@@ -104,6 +105,10 @@ func makeContent(t *testing.T, base string) *content {
 	}
 	for i := range texts {
 		files[fmt.Sprintf("texts/%03d.txt", i)] = textOf(i)
+	}
+	for i := range dated {
+		files[fmt.Sprintf("phlog/2026-%02d-%02d-%d.txt", 1+i%12, 1+i%28, i)] = textOf(i)
+		files[fmt.Sprintf("leased/%d.txt", i%20)] = []byte("leased\n")
 	}
 	for i := range larges {
 		files[fmt.Sprintf("large/%d.bin", i)] = largeOf(i)

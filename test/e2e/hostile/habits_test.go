@@ -4,8 +4,10 @@ package hostile
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -23,6 +25,10 @@ var habits = slices.Concat(basicHabits, []habit{
 	{name: "PROXY v2", first: "\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c\x7f\x00\x00\x09\x7f\x00\x00\x01\x00\x01\x00\x46/a.txt\r\n"},
 	{name: "TLS, never reading", first: "/large.bin\r\n", tls: true},
 	{name: "TLS, silent", first: "", tls: true},
+	{name: "feeds", first: "/phlog/feed.xml\r\n"},
+	{name: "searches", first: "/search\t" + strings.Repeat(`"text 00000" `, 300) + "\r\n"},
+	{name: "searches for what is everywhere", first: "/search\ttext\r\n"},
+	{name: "files under a lease", first: "/leased/0.txt\r\n"},
 	{name: "robots that are rude", first: "robots.txt\r\n/private/letter.txt\r\n"},
 })
 
@@ -43,6 +49,26 @@ func (m *longRun) misbehave(ctx context.Context, n int) {
 			}
 			_ = conn.Close()
 		}
+	}
+}
+
+// holdLeases takes leases on files, gives them back and takes them again.
+func (m *longRun) holdLeases(ctx context.Context) {
+	for ctx.Err() == nil {
+		var held []*os.File
+		for i := range 20 {
+			f, err := os.OpenFile(filepath.Join(m.content.root, "leased", fmt.Sprintf("%d.txt", i)), os.O_RDWR, 0)
+			if err != nil {
+				continue // there is no root
+			}
+			held = append(held, f)
+			_, _ = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_WRLCK) // unless gophd has it open
+		}
+		sleep(ctx, 3*time.Second)
+		for _, f := range held {
+			_ = f.Close()
+		}
+		sleep(ctx, 200*time.Millisecond)
 	}
 }
 

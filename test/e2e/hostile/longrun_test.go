@@ -86,7 +86,7 @@ func startLongRun(t *testing.T, span time.Duration) *longRun {
 	m := &longRun{t: t, span: span, pace: min(max(span/100, 500*time.Millisecond), 10*time.Second),
 		content: makeContent(t, base), access: filepath.Join(smallDisk(t, span), "access.log"), broke: map[string]int{}}
 	m.Daemon = harness.Start(t, "-root", m.content.root, "-sandbox-parent", "-access-log", m.access, "-status", "127.0.0.0/8",
-		"-metrics", "127.0.0.1:0", "-tls-self-signed", filepath.Join(base, "tls"))
+		"-metrics", "127.0.0.1:0", "-search", "-tls-self-signed", filepath.Join(base, "tls"))
 	m.metrics = url(m.WaitLog("/metrics"))
 	m.Until("robots.txt is made", func() bool { return strings.Contains(m.Ask("robots.txt"), denied) })
 	for i := range 6 {
@@ -130,6 +130,7 @@ func (m *longRun) run() {
 	}
 	all.Go(func() { m.changeAndCompare(ctx) })
 	all.Go(func() { m.content.writeOn(ctx) })
+	all.Go(func() { m.holdLeases(ctx) })
 	for i := range 2 {
 		all.Go(func() { m.misbehave(ctx, i) })
 	}
