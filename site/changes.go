@@ -60,5 +60,8 @@ func (c *touches) during(do func()) {
 // policyDir stands for the policy among the directories.
 const policyDir = "\x00policy"
 
+// modesOf stands for the modes of the files in a directory.
+func modesOf(dir string) string { return "\x00modes/" + dir }
+
 // usersDir stands for the set of users among the directories.
 const usersDir = "\x00users"

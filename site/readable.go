@@ -2,6 +2,7 @@ package site
 
 import (
 	"errors"
+	"hash/maphash"
 	"io/fs"
 	"os"
 	"sync"
@@ -13,28 +14,58 @@ import (
 )
 
 // A process that is not root asks the kernel about each name in a listing: may it read
-// the file, and, in a user's tree, who owns it. The refused names of each directory are
-// cached for up to 15 s, so that the next listing is cheap. With a stale cache, a listing
-// may show a name too many or too few; opening a file always asks the kernel.
+// the file, and, in a user's tree, who owns it. That costs more than the listing itself.
+// So names that were found readable are remembered by inode: they are asked for again
+// once an event reports a new mode in their directory, and every 16 s, a sixteenth of them
+// each second. Until then a listing may show a name too many; opening a file always asks
+// the kernel.
 
-// refusals remembers the refused names of directories.
-type refusals struct {
-	mu  sync.Mutex
-	dir map[string]refusedNames // by real name
+// readables remembers which names of directories are readable.
+type readables struct {
+	mu    sync.Mutex
+	dir   map[string]*readableNames // by real name
+	names int                       // in all
 }
 
-// refusedNames are the names of one directory.
-type refusedNames struct {
-	names    map[string]bool
-	revision disk.Revision
-	began    uint64 // the number of touches
-	at       int64  // of the site's clock
+// readableNames are the names of one directory. Only readable changes.
+type readableNames struct {
+	refused  map[string]bool
+	readable map[uint64]struct{} // hashes of names and inodes; guarded by readables.mu
+	revision disk.Revision       // of the directory
+	began    uint64              // the number of touches
+	second   int64               // of the site's clock
+	size     int                 // names, when it was kept
 }
 
 const (
-	maxRefusals = 1024
-	refusalFor  = 15 * time.Second
+	maxReadable = 1 << 20 // names in all directories
+	classes     = 16      // of names, one of which is asked for again each second
 )
+
+var nameSeed = maphash.MakeSeed()
+
+func hashOf(e *disk.Dirent) uint64 {
+	return maphash.String(nameSeed, e.Base) ^ e.Inode*0x9e3779b97f4a7c15
+}
+
+// remembered reports whether nothing says that the modes of a directory's files have
+// changed since.
+func (r *readableNames) remembered(c *touches, dir *disk.Handle) bool {
+	if r == nil || max(c.all.Load(), c.touched[c.slot(modesOf(dir.Real))].Load()) > r.began {
+		return false
+	}
+	was, is := r.revision, dir.Revision
+	was.Changed, was.Size, is.Changed, is.Size = 0, 0, 0, 0
+	return was == is
+}
+
+// due returns the classes to be asked for again, as bits.
+func (r *readableNames) due(second int64) (bits uint64) {
+	for s := max(r.second+1, second-classes+1); s <= second; s++ {
+		bits |= 1 << (uint64(s) % classes)
+	}
+	return bits
+}
 
 // refused returns the files and directories in a list of a directory that are not
 // served. What does not answer is not among them.
@@ -43,45 +74,87 @@ func (v *View) refused(dir *disk.Handle, list []disk.Dirent) map[string]bool {
 	if os.Geteuid() == 0 && t.Owner == disk.AnyOwner {
 		return nil
 	}
-	all, c := &v.site.refusals, v.site.changes
+	all, c := &v.site.readables, v.site.changes
 	all.mu.Lock()
-	was, ok := all.dir[dir.Real]
+	was := all.dir[dir.Real]
 	all.mu.Unlock()
-	touched := max(c.all.Load(), c.touched[c.slot(dir.Real)].Load())
-	if ok && was.revision == dir.Revision && touched <= was.began && v.start-was.at < int64(refusalFor) {
-		return was.names
+	next := &readableNames{refused: map[string]bool{}, revision: dir.Revision, began: v.began, second: v.start / int64(time.Second)}
+	due := ^uint64(0)
+	if was.remembered(c, dir) {
+		due = was.due(next.second)
+		next.readable = was.readable
 	}
-	next := refusedNames{names: map[string]bool{}, revision: dir.Revision, began: v.began, at: v.start}
-	for len(list) > 0 {
+	if due == 0 && was.revision == dir.Revision && c.touched[c.slot(dir.Real)].Load() <= was.began {
+		return was.refused
+	}
+	todo := all.unknown(next, list, due)
+	for len(todo) > 0 {
 		p := &refusing{}
-		_, err := aside(v, false, func(v *View) (struct{}, error) { return struct{}{}, p.ask(v, dir, list) })
-		p.mu.Lock()
-		list = list[p.asked:]
-		for _, name := range p.names {
-			next.names[name] = true
-		}
-		p.mu.Unlock()
+		_, err := aside(v, false, func(v *View) (struct{}, error) { return struct{}{}, p.ask(v, dir, todo) })
+		todo = all.note(next, p, todo)
 		switch {
 		case err != nil && !errors.Is(err, stall.Err):
-			return next.names
-		case len(list) > 0:
-			list = list[1:] // it does not answer
+			return next.refused
+		case len(todo) > 0:
+			todo = todo[1:] // it does not answer
 		}
 	}
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if all.dir == nil || len(all.dir) >= maxRefusals {
-		all.dir = map[string]refusedNames{}
+	all.keep(dir.Real, next)
+	return next.refused
+}
+
+// unknown returns the names in a list to be asked for: new ones, and those of the classes
+// that are due.
+func (r *readables) unknown(next *readableNames, list []disk.Dirent, due uint64) (todo []disk.Dirent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(next.readable) > 2*len(list) || next.readable == nil { // most of them are gone
+		next.readable = make(map[uint64]struct{}, len(list))
 	}
-	all.dir[dir.Real] = next
-	return next.names
+	for i := range list {
+		hash := hashOf(&list[i])
+		if _, known := next.readable[hash]; !known || due&(1<<(hash%classes)) != 0 {
+			todo = append(todo, list[i])
+		}
+	}
+	return todo
+}
+
+// note takes over what was found out about the first names of a list, and returns the
+// others.
+func (r *readables) note(next *readableNames, p *refusing, list []disk.Dirent) []disk.Dirent {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range list[:p.asked] {
+		next.readable[hashOf(&list[i])] = struct{}{}
+	}
+	for i := range p.refused {
+		next.refused[p.refused[i].Base] = true
+		delete(next.readable, hashOf(&p.refused[i]))
+	}
+	return list[p.asked:]
+}
+
+func (r *readables) keep(real string, next *readableNames) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if old := r.dir[real]; old != nil {
+		r.names -= old.size
+	}
+	next.size = len(next.readable) + len(next.refused)
+	if r.names += next.size; r.dir == nil || r.names > maxReadable || len(r.dir) >= maxReadable/64 {
+		r.dir, r.names = map[string]*readableNames{}, next.size
+	}
+	r.dir[real] = next
 }
 
 // refusing is how far names have been asked for; it may be left behind.
 type refusing struct {
-	mu    sync.Mutex
-	asked int
-	names []string // the refused ones
+	mu      sync.Mutex
+	asked   int
+	refused []disk.Dirent
 }
 
 func (p *refusing) ask(v *View, dir *disk.Handle, list []disk.Dirent) error {
@@ -96,7 +169,7 @@ func (p *refusing) ask(v *View, dir *disk.Handle, list []disk.Dirent) error {
 		}
 		p.mu.Lock()
 		if p.asked++; refused {
-			p.names = append(p.names, e.Base)
+			p.refused = append(p.refused, *e)
 		}
 		p.mu.Unlock()
 	}

@@ -127,8 +127,8 @@ type Site struct {
 	wanted chan struct{} // closed when a caller waits for that
 	want   sync.Once
 
-	changes  *touches
-	refusals refusals
+	changes   *touches
+	readables readables
 
 	mu       sync.Mutex // one reload at a time
 	scan     *scanner   // of the last snapshot

@@ -143,32 +143,43 @@ func TestOtherFileSystemsWait(t *testing.T) {
 	}
 }
 
-// A name that this process may not read is asked for once, until something changes in
-// its directory or some seconds have passed.
-func TestRefusedNamesAreRemembered(t *testing.T) {
+// Whether this process may read a name is asked for once, until an event reports another
+// mode, the name is another file, or some seconds have passed. A name that it may not read
+// is asked for whenever the directory has changed. A look-up always asks.
+func TestReadableNamesAreRemembered(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may read everything")
 	}
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"d/x": "x", "d/y": "y"})
+	write(t, dir, map[string]string{"d/x": "x", "d/y": "y", "d/z": "z"})
 	s, ahead := aged(t, dir, Config{})
-	names := func() int {
-		list, err := s.View(t.Context()).ReadDir("d")
-		must(t, err)
-		return len(list)
-	}
 	y := filepath.Join(dir, "d/y")
-	for _, step := range []struct {
+	changed := func() { s.changes.touch("d") }
+	for i, step := range []struct {
 		mode fs.FileMode
 		then func()
 		want int
 	}{
-		{0, func() {}, 1}, {0o644, func() {}, 1}, {0o644, func() { s.changes.touch("d") }, 2},
-		{0, func() { *ahead += refusalFor }, 1}, {0o644, func() { must(t, os.Rename(y, y+"2")); y += "2" }, 2},
+		{0, func() {}, 2}, {0o644, func() {}, 2}, {0o644, changed, 3}, {0, changed, 3}, {0, func() { s.changes.touch(modesOf("d")) }, 2},
+		{0o644, changed, 3}, {0, func() { *ahead += classes * time.Second }, 2}, {0o644, func() { must(t, os.Rename(y, y+"2")); y += "2" }, 3},
+		{0o644, func() {
+			write(t, dir, map[string]string{"new": ""})
+			must(t, os.Chmod(dir+"/new", 0))
+			must(t, os.Rename(dir+"/new", y))
+			changed()
+		}, 2},
 	} {
 		must(t, os.Chmod(y, step.mode))
-		if step.then(); names() != step.want {
-			t.Errorf("%v, then: want %d names", step.mode, step.want)
+		step.then()
+		list, err := s.View(t.Context()).ReadDir("d")
+		must(t, err)
+		if len(list) != step.want {
+			t.Errorf("step %d: %d names, want %d", i, len(list), step.want)
+		}
+		info, err := os.Stat(y)
+		must(t, err)
+		if readable := info.Mode().Perm() != 0; canOpen(s, "d/"+filepath.Base(y)) == nil != readable {
+			t.Errorf("step %d: a look-up: %v", i, !readable)
 		}
 	}
 }

@@ -10,10 +10,12 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// A Dirent is an entry of a directory: its name, and of its mode the type.
+// A Dirent is an entry of a directory: its name, of its mode the type, and its inode, 0
+// where the system does not list it.
 type Dirent struct {
-	Base string
-	Mode fs.FileMode
+	Base  string
+	Mode  fs.FileMode
+	Inode uint64
 }
 
 // Name returns the name.

@@ -219,14 +219,14 @@ func direntsOf(fd int, real string, call Caller, keeps func(bytes int) error) ([
 		}
 		if n > 0 && err == nil {
 			batches = append(batches, string(space[:n]))
-			eachRecord(batches[len(batches)-1], func(string, byte) { total++ })
+			eachRecord(batches[len(batches)-1], func(string, byte, uint64) { total++ })
 			continue
 		}
 		list := make([]Dirent, 0, total)
 		for _, records := range batches {
-			eachRecord(records, func(name string, t byte) {
+			eachRecord(records, func(name string, t byte, inode uint64) {
 				if name != "." && name != ".." {
-					list = append(list, Dirent{name, typeOf(fd, real, name, t, call)})
+					list = append(list, Dirent{name, typeOf(fd, real, name, t, call), inode})
 				}
 			})
 		}
@@ -234,15 +234,15 @@ func direntsOf(fd int, real string, call Caller, keeps func(bytes int) error) ([
 	}
 }
 
-// eachRecord calls f with the name and the type of each record.
-func eachRecord(records string, f func(name string, t byte)) {
+// eachRecord calls f with the name, the type and the inode of each record.
+func eachRecord(records string, f func(name string, t byte, inode uint64)) {
 	for len(records) > direntName {
 		size := int(binary.NativeEndian.Uint16([]byte(records[direntLen : direntLen+2])))
 		if size <= direntName || size > len(records) {
 			break
 		}
 		name, _, _ := strings.Cut(records[direntName:size], "\x00")
-		f(name, records[direntType])
+		f(name, records[direntType], binary.NativeEndian.Uint64([]byte(records[:8])))
 		records = records[size:]
 	}
 }

@@ -84,7 +84,7 @@ func (h *Handle) ReadDir(call Caller, keeps func(bytes int) error) ([]Dirent, er
 			return list, err
 		}
 		for _, e := range entries {
-			list = append(list, Dirent{e.Name(), e.Type()})
+			list = append(list, Dirent{Base: e.Name(), Mode: e.Type()})
 		}
 	}
 }

@@ -92,6 +92,10 @@ func (g *watches) event(name string, e fsnotify.Event) {
 		return
 	}
 	g.touch(path.Dir(name))
+	if g.modes != nil && e.Has(fsnotify.Chmod) {
+		g.modes(path.Dir(name))
+		g.modes(name)
+	}
 	if g.budget.ignores(name) { // a round will find out
 		return
 	}

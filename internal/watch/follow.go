@@ -126,7 +126,7 @@ func (f *follower) listen() (err error) {
 		}
 	}
 	names := f.trees()
-	f.watches = &watches{src: src, guard: f.Guard, log: f.log(), pending: f.pending, budget: f.budget, touch: f.touch, every: f.every, ended: make(chan struct{}), nodes: newNodes()}
+	f.watches = &watches{src: src, guard: f.Guard, log: f.log(), pending: f.pending, budget: f.budget, touch: f.touch, modes: f.Modes, every: f.every, ended: make(chan struct{}), nodes: newNodes()}
 	f.watches.setNames(names)
 	go f.watches.read()
 	f.now.Store(f.watches)

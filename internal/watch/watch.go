@@ -54,6 +54,9 @@ type Watcher struct {
 	// path below the root, "." for the root. The empty string says that
 	// anything may have changed. Calls never overlap, and must not block.
 	Touch func(dir string)
+	// Modes, if not nil, is called after Touch for an event that reports a new mode,
+	// owner, time or access control list of a file in a directory.
+	Modes func(dir string)
 	// Changed, if not nil, is called with each Batch. Calls never overlap with each
 	// other, but may overlap with calls of Touch.
 	Changed func(Batch)

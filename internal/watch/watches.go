@@ -38,6 +38,7 @@ type watches struct {
 	budget  *budget
 	log     *slog.Logger
 	touch   func(string)
+	modes   func(string) // may be nil
 	every   func(time.Duration) time.Duration
 	ended   chan struct{} // closed when read has returned
 

@@ -151,9 +151,12 @@ func (m *longRun) fault(format string, args ...any) {
 // nothing is said about gophd then.
 type still struct{ from, to time.Time }
 
+// missed is the time that makes a client a silent one.
+const missed = 300 * time.Millisecond
+
 // noticeStalls notes when that happens.
 func (m *longRun) noticeStalls(ctx context.Context) {
-	const beat, missed = 20 * time.Millisecond, 300 * time.Millisecond // which makes a client a silent one
+	const beat = 20 * time.Millisecond
 	for from := time.Now(); sleep(ctx, beat); from = time.Now() {
 		if time.Since(from) > missed {
 			m.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -114,7 +115,9 @@ func (r *reader) one(k kind) {
 	took := time.Since(began)
 	late := errors.Is(err, os.ErrDeadlineExceeded) || took > maxWait
 	silent := errors.Is(err, syscall.ECONNRESET) && len(got) == 0 // and made room where there were no descriptors
-	if (late || silent) && r.m.stoodStill(began) {
+	var failed *net.OpError // this goroutine was late to say anything: then others may have its place
+	mute := silent && errors.As(err, &failed) && failed.Op == "write" && took > missed
+	if mute || (late || silent) && r.m.stoodStill(began) {
 		return
 	}
 	if err != nil {
