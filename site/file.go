@@ -36,7 +36,7 @@ func (v *View) Lookup(name string) (*Resource, error) {
 		f, err = v.open(name)
 	}
 	if err == nil {
-		if err = v.site.refuseProgram(f); err == nil && f.Info.IsDir() && !utf8.ValidString(name) { // no scan reads it
+		if err = v.refuseProgram(f, true); err == nil && f.Info.IsDir() && !utf8.ValidString(name) { // no scan reads it
 			err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 		}
 		if err != nil {
@@ -119,7 +119,7 @@ func (v *View) Stat(name string) (fs.FileInfo, error) {
 		if isAnswered(v.site.conf.Programs, "/"+name) {
 			return f.Info, nil // its menu item leads to the program
 		}
-		return f.Info, v.site.refuseProgram(f)
+		return f.Info, v.refuseProgram(f, false)
 	})
 }
 
@@ -277,11 +277,23 @@ func (s *Site) suspect(real string) bool {
 	return included
 }
 
+// mayRun reports whether a file has a name such as interpreters run.
+func mayRun(name string) bool {
+	switch path.Ext(name) {
+	case ".txt", ".gmi", ".md", ".css", ".xml":
+		return false
+	}
+	t, known := menu.TypeOf(name)
+	return known && t == menu.TypeText
+}
+
 // refuseProgram returns errProgram if an opened file is a program: by its real name,
 // whatever a link to it is called; by its first bytes; or if a program beside the site
-// answers its name, since only that program may read it.
-func (s *Site) refuseProgram(f *Resource) error {
-	real := f.Real
+// answers its name, since only that program may read it. A file that maps may run, by its
+// name or its first bytes, waits for the first scan; without wait it is refused until then
+// if it begins like a program.
+func (v *View) refuseProgram(f *Resource, wait bool) error {
+	s, real := v.site, f.Real
 	var head [menu.ProgramHead]byte
 	for elem := range strings.SplitSeq(real, "/") {
 		if selector.IsProgram(elem) {
@@ -294,9 +306,22 @@ func (s *Site) refuseProgram(f *Resource) error {
 	if !s.suspect(real) {
 		return nil
 	}
+	n, _ := f.ReadAt(head[:], 0)
+	begins := menu.IsProgram(head[:n])
 	snap := s.Now()
-	if n, _ := f.ReadAt(head[:], 0); !menu.IsProgram(head[:n]) && (snap == nil || !snap.included[real]) {
+	if snap == nil && wait && (begins || mayRun(real)) {
+		var err error
+		if snap, err = s.Snapshot(v.ctx); err != nil {
+			return err
+		}
+	}
+	if snap == nil && !begins {
 		return nil
+	}
+	if snap != nil {
+		if as, included := snap.included[real]; !included || !begins && !as {
+			return nil
+		}
 	}
 	return &fs.PathError{Op: "open", Path: real, Err: errProgram}
 }

@@ -202,6 +202,17 @@ func (s *Site) Snapshot(ctx context.Context) (*Snapshot, error) {
 	}
 }
 
+// Ready reports whether there is a snapshot, and waits at most max for the first one.
+func (s *Site) Ready(ctx context.Context, max time.Duration) bool {
+	if s.Now() != nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, max)
+	defer cancel()
+	_, err := s.Snapshot(ctx)
+	return err == nil
+}
+
 // Scanned returns how many directories were read so far, again ones included.
 func (s *Site) Scanned() int64 { return s.scanned.Load() }
 

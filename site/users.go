@@ -191,13 +191,13 @@ func (v *View) HasUsers() bool { return v.site.users != nil }
 func (v *View) Trees() []string { return slices.Sorted(maps.Keys(v.root.Trees)) }
 
 // Users lists the users, the latest change first. It leaves out trees that are empty or
-// hold only unchanged files from /etc/skel.
+// hold only unchanged files from /etc/skel. It waits for the first scan.
 func (v *View) Users() []User {
 	v.note(v.site.changes.slot(usersDir))
 	v.DependOnPolicy()
-	snap := v.site.Now()
-	if snap == nil {
-		v.unkept = true
+	snap, err := v.site.Snapshot(v.ctx)
+	if err != nil {
+		v.failed = err
 		return nil
 	}
 	var list []User

@@ -37,6 +37,10 @@ func (p *AddressPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		content(w, r, plainText, a.Body, "")
 		return
 	}
+	if !p.Host.Site.Ready(r.Context(), maxWait) {
+		failed(asRecorder(w), errUnread)
+		return
+	}
 	typ := p.Host.ItemType(ask(r, sel, ""))
 	if typ == 0 {
 		typ = guessType(sel)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
@@ -40,6 +42,11 @@ type Pages struct {
 // files.
 const maxText = 2 << 20
 
+// maxWait is how long a page waits for the first policy, which its headers repeat.
+const maxWait = 5 * time.Second
+
+var errUnread = &server.Error{Kind: server.Busy, Err: errors.New("the tree has not been read yet")}
+
 // ServeHTTP answers a request.
 func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v.once.Do(func() {
@@ -56,6 +63,10 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if v.Host.ClosedPath(r.URL.Path, r.URL.EscapedPath()) {
 		moved(w, r, r.URL.Path)
+		return
+	}
+	if !answer.IsRobots(sel) && !v.Host.Site.Ready(r.Context(), maxWait) {
+		failed(asRecorder(w), errUnread)
 		return
 	}
 	form := v.page
@@ -243,9 +254,6 @@ func (p *policy) tell(s *site.Site, h http.Header, sel, name string, dir bool) {
 // a name. A selector without a name may be indexed only if robots.txt allows it.
 func (p *policy) says(s *site.Site, sel, name string, dir bool) (noindex bool, usage string) {
 	snap := s.Now()
-	if snap == nil {
-		return true, ""
-	}
 	now := p.said.Load()
 	if now == nil || now.snap != snap {
 		now = &said{snap, robots.Parse(robots.RFC9309, snap.Robots)}
