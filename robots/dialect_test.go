@@ -2,6 +2,7 @@ package robots
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -139,15 +140,61 @@ func TestZeroValuesAllow(t *testing.T) {
 	var none *File
 	for _, f := range []*File{none, {}, Parse(RFC9309, nil)} {
 		if !f.Decide("a", "/").Allowed || !f.Allowed("a", "/") || !f.Agent("a").Allowed("/") || !f.Absent() ||
-			len(f.Groups())+len(f.Fields("a"))+len(f.Sitemaps())+len(f.AppendTo(nil)) > 0 {
+			len(f.Groups())+len(f.Fields("a"))+len(f.Sitemaps())+len(f.AppendTo(nil))+f.Size()+len(f.Agent("a").Groups()) > 0 ||
+			f.Truncated() || f.UTF16() || f.Readable() != nil || len(f.Usage("a", "/")) > 0 {
 			t.Errorf("%+v", f)
 		}
 		for range f.Lines() {
 			t.Error("a line")
 		}
 	}
-	if !new(Rules).Decide("/").Allowed {
-		t.Error("zero Rules deny")
+	for _, r := range []*Rules{nil, {}} {
+		if !r.Decide("/").Allowed || !r.Allowed("/") || r.Groups() != nil || r.Usage("/") != nil {
+			t.Errorf("%+v deny", r)
+		}
+	}
+	if none.Dialect() != Gopher {
+		t.Error("the dialect of none is", none.Dialect())
+	}
+}
+
+// TestReadable: what may be the bytes of a text, and what the first line may hold.
+func TestReadable(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, "hello\tthere\r\n\v\f": true, "\x1a": true, "\x1b[1m": true, "\x08": false, "\x0e": false, "\x1f": false, "\x01": false,
+		"Disallow: /\x01\n": true, "a\x00\nDisallow: /a\n": false, "Disallow: /a\n\x00": true, "\x1f\x8b": false, "(\xb5/\xfd": false, "PK\x03\x04": false,
+		strings.Repeat("a", 1023) + "\x01": false, strings.Repeat("a", 1024) + "\x01": true,
+	} {
+		if err := Parse(RFC9309, []byte(text)).Readable(); (err == nil) != want || err != nil && !errors.Is(err, ErrUnreadable) {
+			t.Errorf("%.20q: %v", text, err)
+		}
+	}
+}
+
+// TestWhoIsBound: the reason says whether any rule binds a robot, and a name that is
+// empty or a star is nobody's own.
+func TestWhoIsBound(t *testing.T) {
+	for _, c := range []struct {
+		dialect     Dialect
+		file, agent string
+		want        Reason
+	}{
+		{Gopher, "Sitemap: x\n", "a", NoGroup},
+		{Gopher, "Disallow: /x\n", "a", Ungrouped},
+		{RFC9309, "Disallow: /x\n", "a", NoGroup},
+		{readers.GopherStrict, "Sitemap: x\n", "a", EveryRule},
+		{readers.Standard1994, "User-agent:\nDisallow: /x\n", "a", NoGroup},
+		{readers.Standard1994, "User-agent: *\nDisallow: /x\n", "a*", DefaultGroup},
+		{readers.Standard1994, "User-agent: a\nDisallow: /x\n", "xax", OwnGroup},
+		{readers.Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /x\n", "a", NoGroup},
+	} {
+		f := Parse(c.dialect, []byte(c.file))
+		f.Agent("another") // the second robot is looked up in the table
+		for range 2 {
+			if d := f.Decide(c.agent, "/y"); d.Reason != c.want {
+				t.Errorf("%s: %q: %s is bound because %q", c.dialect, c.file, c.agent, d.Reason)
+			}
+		}
 	}
 }
 
