@@ -211,7 +211,7 @@ func closes(r, _ *response) (grade, string) {
 }
 
 func sameAsRoot(r, root *response) (grade, string) {
-	if root != nil && len(r.data) > 0 && len(r.lines()) == len(root.lines()) {
+	if root != nil && len(r.data) > 0 && len(r.lines()) == len(root.lines()) && r.isMenu() == root.isMenu() && r.isError() == root.isError() {
 		return good, "the root's menu"
 	}
 	return is(r.isMenu() && !r.isError(), note, r)

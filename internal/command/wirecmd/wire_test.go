@@ -102,6 +102,16 @@ func TestJudged(t *testing.T) {
 	}
 }
 
+// TestOneItem: an error item is not the root's menu, though that has one item, too.
+func TestOneItem(t *testing.T) {
+	root := &response{data: []byte("0About\t/about.txt\th\t70\r\n.\r\n")}
+	for data, want := range map[string]grade{"3Bad request\t\terror.host\t1\r\n.\r\n": note, "hello\r\nthere\r\n": note, "0About us\t/about.txt\th\t70\r\n.\r\n": good} {
+		if g, _ := sameAsRoot(&response{data: []byte(data)}, root); g != want {
+			t.Errorf("%q: %v", data, g)
+		}
+	}
+}
+
 // TestHarmless: no request is longer than 64 KiB.
 func TestHarmless(t *testing.T) {
 	for _, p := range probes() {
