@@ -315,19 +315,18 @@ func (r *reader) joinBlanks() {
 // namesOf returns the robots that a line names. "*" means everybody. A word that does
 // not begin with a product token names no robot.
 func (r *reader) namesOf(l readers.Line) (list []name) {
-	value := strings.TrimRight(l.Value, " \t\u00a0")
-	if value == "*" || strings.HasPrefix(value, "* ") || strings.HasPrefix(value, "*\t") || strings.HasPrefix(value, "*\u00a0") {
+	if readers.ProductToken(l.Value) == "*" {
 		return []name{{token: "*"}}
 	}
-	words := strings.Split(value, ",")
+	words := strings.Split(l.Value, ",")
 	if len(words) > 1 {
 		r.report(CodeAgentName, l.Number, "a list: each of its words is taken for a robot; one line for each is what others read, too").Severity = diag.Notice
 	}
 	for _, word := range words {
 		word = strings.TrimSpace(word)
-		token := word[:len(word)-len(strings.TrimLeft(word, tokenBytes))]
+		token := readers.ProductToken(word)
 		switch {
-		case word == "*":
+		case token == "*":
 			list = append(list, name{token: "*"})
 			continue
 		case token == "" || len(token) > maxToken:
@@ -335,7 +334,7 @@ func (r *reader) namesOf(l readers.Line) (list []name) {
 			continue
 		}
 		n := name{token: strings.ToLower(token), written: token}
-		if strings.Contains(word, " ") && len(word) <= maxToken && strings.Trim(word, tokenBytes+" ") == "" {
+		if strings.Contains(word, " ") && len(word) <= maxToken && !slices.ContainsFunc(strings.Fields(word), func(w string) bool { return readers.ProductToken(w) != w }) {
 			n.full = word
 		} else if word != token {
 			r.report(CodeAgentName, l.Number, "%.60q is taken for %s", word, token).Severity = diag.Notice
@@ -344,8 +343,6 @@ func (r *reader) namesOf(l readers.Line) (list []name) {
 	}
 	return list
 }
-
-const tokenBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
 // pattern reads a pattern or path; it reports one that no request can match. Beyond a
 // bound, patterns are counted and not kept.
