@@ -171,7 +171,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// TestWhoIsBound: the reason says whether any rule binds a robot, and a name that is
+// TestWhoIsBound: the reason is NoGroup unless a rule binds a robot; a name that is
 // empty or a star is nobody's own.
 func TestWhoIsBound(t *testing.T) {
 	for _, c := range []struct {
