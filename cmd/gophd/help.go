@@ -21,13 +21,11 @@ Usage:
   gophd doctor                               what is wrong, and what to type
   gophd robots show|check|explain DIR        its robots.txt, the proof, and why
   gophd robots test|lint|convert ...         any robots.txt, in any dialect
-  gophd get URL                              fetch, for scripts
-  gophd manual [PAGE]                        its pages
+  gophd get URL, gophd manual [PAGE]         fetch, for scripts; read the manual
 `
 	appEnd = `
 gophd COMMAND -help says more. Every flag has an environment variable: -root is
-GOPHD_ROOT. Exit status: 0, 1 (the answer is no), 2 (cannot work as written),
-3 (may work later).
+GOPHD_ROOT. Exit status: 0, 1 (the answer is no), 2 (wrong), 3 (may work later).
 `
 )
 

@@ -87,8 +87,11 @@ func (x *examination) robots(ctx context.Context) []Finding {
 
 // reload is the command that makes the server read everything again.
 func (x *examination) reload() string {
-	if x.unit == nil {
+	switch {
+	case x.Settings != nil:
 		return "pkill -HUP -x gophd"
+	case x.unit == nil:
+		return "rc-service gophd reload"
 	}
 	return "systemctl reload gophd"
 }

@@ -93,7 +93,10 @@ func (x *examination) port(context.Context) (all []Finding) {
 func (x *examination) onePort(port uint16) []Finding {
 	inodes := x.listeners(port)
 	if len(inodes) == 0 {
-		if x.unit == nil {
+		switch {
+		case x.Settings == nil && x.unit == nil && x.exists(openrcFile):
+			return faultf("rc-service gophd start", "nothing listens at port %d", port)
+		case x.Settings != nil || x.unit == nil:
 			return faultf("gophd -listen :"+strconv.Itoa(int(port))+" DIR", "nothing listens at port %d", port)
 		}
 		return faultf("systemctl reset-failed gophd.service gophd.socket; systemctl enable --now gophd.socket", "nothing listens at port %d", port)

@@ -215,7 +215,10 @@ func (x *examination) mend(message, hint string) string {
 
 // restart is the command that starts the server again, also after it has failed.
 func (x *examination) restart() string {
-	if x.unit == nil {
+	switch {
+	case x.Settings != nil:
+		return "pkill -x gophd; gophd FLAG... " + x.flags.Root
+	case x.unit == nil:
 		return "rc-service gophd restart"
 	}
 	return "systemctl reset-failed gophd.service gophd.socket; systemctl restart gophd.socket gophd.service"

@@ -233,7 +233,7 @@ func itemURL(it menu.Item) string {
 func kind(t byte) string { return cmp.Or(menu.TypeName(t), diag.Printable(string([]byte{t}))) }
 
 func dialError(addr string, encrypted bool, err error) error {
-	hint := "is the host name right, and a server there? -timeout sets how long to wait"
+	hint := "is the host name right, and a server there? On its machine gophd doctor says; -timeout sets how long to wait"
 	var bad *tls.CertificateVerificationError
 	var op *net.OpError
 	switch {
