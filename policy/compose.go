@@ -24,7 +24,8 @@ type strike struct{ allow, by *rule }
 // composer puts the annotations together for one class.
 type composer struct {
 	*composition
-	above []level // the directories on the way to the one that is looked at
+	above   []level // the directories on the way to the one that is looked at
+	carried []*rule // behind Allows: of equal rules the one that is written comes first
 }
 
 // level is a directory on the way down.
@@ -50,6 +51,7 @@ func compose(c *class, notes []*note, programs []program) *composition {
 			b.note(n)
 		}
 	}
+	b.rules = append(b.rules, b.carried...)
 	b.programs(programs)
 	b.uses = usesOf(c.token, notes)
 	return b.composition
@@ -90,7 +92,7 @@ func (b *composer) allow(a *rule, own bool) bool {
 			carried = append(carried, below...)
 		}
 	}
-	b.rules = append(b.rules, carried...)
+	b.carried = append(b.carried, carried...)
 	return true
 }
 

@@ -237,3 +237,18 @@ func TestWeakCut(t *testing.T) {
 		}
 	}
 }
+
+// Explain says why the group for veronica states no preference.
+func TestNoUsage(t *testing.T) {
+	for text, agents := range map[string]map[string]bool{
+		"Content-Usage: train-ai=n\nDisallow: /a$\n": {"veronica": true, "Veronica": true, "foo": false},
+		"Disallow: /a$\n": {"veronica": false},
+	} {
+		c := compileOf(map[string]string{".robots": text})
+		for agent, want := range agents {
+			if e := c.Explain(agent, "b", false); (e.NoUsage != "") != want {
+				t.Errorf("%q: %s: %q, %v", text, agent, e.NoUsage, e.Usage)
+			}
+		}
+	}
+}

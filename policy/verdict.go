@@ -121,7 +121,8 @@ type Explanation struct {
 	Text      string         `json:"text"` // of that line
 	Readers   []ReaderAnswer `json:"readers"`
 
-	Usage []UsePreference `json:"usage,omitempty"` // what Content-Usage lines state, by key
+	Usage   []UsePreference `json:"usage,omitempty"`    // what Content-Usage lines state, by key
+	NoUsage string          `json:"no_usage,omitempty"` // why it is empty, although annotations state preferences
 }
 
 // Explain returns the policy for a resource, the line that states it, and each reader's
@@ -139,6 +140,9 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	}
 	for _, s := range f.Usage(agent, escape(sel)) {
 		e.Usage = append(e.Usage, UsePreference{s.Key, s.Preference.String(), c.usageSource(s), s.Line})
+	}
+	if strings.EqualFold(agent, veronica) && len(e.Usage) == 0 && len(usesOf(veronica, c.notes)) > 0 {
+		e.NoUsage = "the group for veronica is for readers that know Disallow alone"
 	}
 	open := readers.Open(c.file)
 	for _, r := range c.readers {

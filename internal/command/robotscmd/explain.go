@@ -140,6 +140,9 @@ func (e explained) String() string {
 	for _, p := range e.Usage {
 		row("preference", fmt.Sprintf("%s=%s  %s, written as robots.txt:%d", diag.Printable(p.Key), p.Value, usageText(p.By), p.Line))
 	}
+	if e.NoUsage != "" {
+		row("preference", "none: "+e.NoUsage)
+	}
 	var yes, no []string
 	for _, r := range e.Readers {
 		if r.Allowed {
