@@ -63,6 +63,10 @@ type Value struct {
 	// Tag identifies Body, if the Format sets it.
 	Tag string
 
+	// Title is the title of the answer. A Source may set it, or a Format; a file or
+	// directory of the site has Asked.Title.
+	Title string
+
 	// HTML is the same as Body, as markup that is safe to show; "" if there is none.
 	HTML string
 
@@ -111,6 +115,13 @@ type Format struct {
 	// Seek: Files of the site are not read into memory, and not converted to UTF-8:
 	// Resource is set.
 	Seek bool
+
+	// Colors: labels of menus have their ANSI colors, for Draw.
+	Colors bool
+
+	// Query: menus of the site depend on the query. Answers to requests with one are
+	// neither shared nor cached.
+	Query bool
 
 	// Raw: replies of programs are Files, even where they are menus.
 	Raw bool
@@ -234,6 +245,6 @@ func (q *Asked) Builder() *menu.Builder {
 	if h.Runner != nil {
 		run = q.run
 	}
-	return &menu.Builder{Run: run, FS: q.View, Host: q.Request.Host, Port: q.Request.Port, InfoPrefix: h.InfoPrefix, Dates: h.Dates,
+	return &menu.Builder{Run: run, FS: q.View, Host: q.Request.Host, Port: q.Request.Port, InfoPrefix: h.InfoPrefix, Dates: h.Dates, Colors: q.Format != nil && q.Format.Colors,
 		Version: h.Version, Client: q.client, Users: users(q.View), Hosts: h.Hosts, Answers: h.Programs}
 }

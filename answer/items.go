@@ -99,6 +99,7 @@ func Blocks(items []menu.Item) (list []Block) {
 func isEmptyLine(it menu.Item) bool { return IsInfo(it) && strings.TrimSpace(it.Label) == "" }
 
 func isDrawn(line string) bool {
+	line = StripEscapes(line)
 	if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
 		return true
 	}

@@ -16,6 +16,9 @@ import (
 func (v *visit) make(name string, dir bool, f func(*Asked, *Value) error) (*Value, error) {
 	k := v.key(selector.Canonical(name, dir))
 	k.host, k.port, k.tls = v.Request.Host, v.Request.Port, v.Request.TLS && v.Format.TLS
+	if v.Format.Query {
+		k.query = v.Request.Query
+	}
 	a, err := v.shared(k, name, dir, f)
 	if err == nil && a.personal {
 		k.client = v.address()
@@ -25,7 +28,9 @@ func (v *visit) make(name string, dir bool, f func(*Asked, *Value) error) (*Valu
 		return nil, fmt.Errorf("making the reply of %s: %w", name, err)
 	}
 	v.View.DependOn(a.stamp)
-	v.keep(a)
+	if k.query == "" {
+		v.keep(a)
+	}
 	return a, nil
 }
 

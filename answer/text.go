@@ -90,6 +90,15 @@ func (v *visit) file(f *site.Resource) (*Value, error) {
 
 // Text returns the text of a File as UTF-8, for Format.Draw.
 func (q *Asked) Text(a *Value) ([]byte, error) {
+	body, err := q.File(a)
+	if err != nil || a.name == "" {
+		return body, err
+	}
+	return q.Host.utf8(a.name, body), nil
+}
+
+// File returns all of a File, for Format.Draw.
+func (q *Asked) File(a *Value) ([]byte, error) {
 	if a.name == "" {
 		return a.Body, nil
 	}
@@ -103,7 +112,7 @@ func (q *Asked) Text(a *Value) ([]byte, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("reading %s: %w", a.name, err)
 	}
-	return q.Host.utf8(a.name, body[:n]), nil
+	return body[:n], nil
 }
 
 // whole reads the beginning of a file; it fails if the file is shorter.

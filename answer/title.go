@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"io"
 	"path"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,8 +16,9 @@ import (
 
 // Title returns the title of a file or directory of the site: the title line of its
 // map, its gophertag, the label that the map of its directory has for it, of a text
-// its first line that says something, or else its name; of the root the host's name.
-// It reads maps, and the beginning of a text.
+// its first line that says something, or else its name; of the root the host's name. A
+// label and a first line count without their date. It reads maps, and the beginning of a
+// text.
 func (q *Asked) Title(name string, dir bool) string {
 	base := path.Base(name)
 	if dir || menu.IsMenuFile(base) {
@@ -34,7 +36,7 @@ func (q *Asked) Title(name string, dir bool) string {
 		return q.Request.Host
 	}
 	_, labels := q.named(path.Dir(name))
-	if label := CleanTitle(labels[name]); label != "" && label != base {
+	if label := CleanTitle(undated(labels[name])); label != "" && label != base {
 		return label
 	}
 	if !dir && mayBeText(base) {
@@ -76,7 +78,7 @@ var opening = []*unicode.RangeTable{unicode.Ps, unicode.Pi, unicode.So}
 // a heading, without control characters; empty if nothing is left.
 func CleanTitle(line string) string {
 	var b []byte
-	for _, r := range line {
+	for _, r := range StripEscapes(line) {
 		if b == nil && !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsOneOf(opening, r) && r != '"' && r != '\'' {
 			continue
 		}
@@ -96,6 +98,28 @@ func CleanTitle(line string) string {
 	return string(bytes.Join(words, []byte(" ")))
 }
 
+// escapes matches a command to ANSI terminals: CSI, OSC, or a short one.
+var escapes = regexp.MustCompile(`^\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)?|[ -/]*[0-~])`)
+
+// StripEscapes returns a text without the commands to ANSI terminals in it, such as those
+// that change the color.
+func StripEscapes(text string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(text, '\x1b')
+		if i < 0 {
+			return b.String() + text
+		}
+		b.WriteString(text[:i])
+		text = text[i:]
+		text = text[max(len(EscapeAt(text)), 1):]
+	}
+}
+
+// EscapeAt returns the command to an ANSI terminal that a text begins with; "" if there is
+// none.
+func EscapeAt(text string) string { return escapes.FindString(text) }
+
 // heading returns the first line of a text that says something, as a title; empty if
 // there is none in its first 8 KiB. A date and "Title:" before it are left out.
 func heading(text io.Reader) string {
@@ -106,19 +130,36 @@ func heading(text io.Reader) string {
 		if !utf8.ValidString(line) {
 			line = menu.FromLatin1(line)
 		}
-		if _, ok := Day(line); ok {
-			n := len("2026-01-02")
-			if allDigits(line[:8]) {
-				n = len("20260102")
-			}
-			line = line[n:]
-		}
-		if label, rest, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.TrimSpace(label), "title") {
-			line = rest
-		}
-		if t := CleanTitle(line); t != "" {
+		if t := TitleOf(line); t != "" {
 			return t
 		}
 	}
 	return ""
+}
+
+// TitleOf returns the title in a line of a text: without a date, and without "Title:".
+func TitleOf(line string) string {
+	line = undated(line)
+	if label, rest, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.TrimSpace(label), "title") {
+		line = rest
+	}
+	return CleanTitle(line)
+}
+
+// undated takes the date off that a line begins or ends with.
+func undated(line string) string {
+	line = strings.TrimSpace(line)
+	if _, ok := Day(line); ok {
+		n := len("2026-01-02")
+		if allDigits(line[:8]) {
+			n = len("20260102")
+		}
+		line = line[n:]
+	}
+	if i := strings.LastIndexByte(line, ' '); i >= 0 {
+		if _, ok := Day(strings.Trim(line[i+1:], "()[]")); ok {
+			line = line[:i]
+		}
+	}
+	return line
 }

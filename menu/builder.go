@@ -55,6 +55,9 @@ type Builder struct {
 	// InfoPrefix reports whether gophermaps write an i before every line of
 	// information, as Motsognir wants it. If false, that is found out for each map.
 	InfoPrefix bool
+	// Colors leaves ANSI colors in the labels of maps (ECMA-48, section 8.3.117). If false,
+	// no escape sequence of a map is in an item.
+	Colors bool
 	// Dates puts the date and the size after each name of a listing.
 	Dates bool
 

@@ -83,7 +83,7 @@ func (m *making) decode(line string) string {
 	if !utf8.ValidString(line) {
 		line = FromLatin1(line)
 	}
-	if stripped := stripSequences(line); stripped != line {
+	if stripped := stripSequences(line, m.Colors); stripped != line {
 		m.control()
 		line = stripped
 	}
@@ -104,7 +104,7 @@ func (m *making) text(line string) {
 			return
 		}
 	}
-	if selector.HasControl(line) {
+	if selector.HasControl(line) && !m.Colors {
 		m.control()
 	}
 	m.add(Info(line))
@@ -128,8 +128,9 @@ func (m *making) control() {
 }
 
 // stripSequences takes whole terminal sequences out: ESC "[", parameters, and one
-// last character (ECMA-48, section 5.4). Any other ESC stays, to be sent as a blank.
-func stripSequences(s string) string {
+// last character (ECMA-48, section 5.4), but for colors if they are wanted. Any other ESC
+// stays, to be sent as a blank.
+func stripSequences(s string, colors bool) string {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(s, "\x1b[")
@@ -143,6 +144,9 @@ func stripSequences(s string) string {
 		}
 		if i < len(rest) && '@' <= rest[i] && rest[i] < 0x7f {
 			i++
+		}
+		if colors && i > 0 && rest[i-1] == 'm' {
+			b.WriteString("\x1b[" + rest[:i])
 		}
 		s = rest[i:]
 	}

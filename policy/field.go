@@ -271,12 +271,13 @@ func (u *use) statement() (s robots.Statement) {
 	return s
 }
 
-// SiteFields holds the site-wide fields of the root's annotation, for caps.txt and the
-// CRAWLER token of an IRC network. If a field is repeated, the first one counts.
+// SiteFields holds the site-wide fields of the root's annotation, for caps.txt, web
+// pages and the CRAWLER token of an IRC network. If a field is repeated, the first one counts.
 type SiteFields struct {
 	CrawlDelay string // seconds, decimals allowed; "" if not said
 	Index      string // "allow", "deny", or "" if not said
 	Cooldown   int    // seconds until a robot may look again; 0 if not said
+	License    string // the URL of the license (RSL 1.0), "" if not said
 }
 
 // Crawler returns the preference in Index and Cooldown, as an IRC network states it.
@@ -303,6 +304,8 @@ func siteFields(fields []siteField) (s SiteFields) {
 			s.Index = strings.ToLower(f.value)
 		case "Cooldown":
 			s.Cooldown, _ = strconv.Atoi(f.value)
+		case "License":
+			s.License = f.value
 		}
 	}
 	return s

@@ -28,6 +28,8 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catNetwork.text(&f.Host, "host", "", "`NAME` of this host in menus (default: the machine's)"),
 		catNetwork.number(&f.Port, "port", 0, "`PORT` in menus (default: the one reached)"),
 		catNetwork.text(&f.HTTP, "http", "page", "`MODE` for browsers: page, view (the site) or off"),
+		catNetwork.text(&f.HTTPTheme, "http-theme", "plain", "`THEME` how pages look: plain, paper or terminal"),
+		catNetwork.list(&f.HTTPLang, "http-lang", "`TAG` the language of the texts, or NAME=TAG of one -vhost (default: guessed)"),
 		catNetwork.list(&f.TrustProxy, "trust-proxy", "`CIDR` of proxies that send PROXY headers"),
 		catNetwork.list(&f.TLSCert, "tls-cert", "`FILE` of a certificate: TLS, on the same port"),
 		catNetwork.list(&f.TLSKey, "tls-key", "`FILE` with the certificate's key"),

@@ -1,12 +1,15 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"math"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/command/size"
+	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/internal/process/accesslog"
 	"github.com/gophd/gophd/internal/process/enforce"
 	"github.com/gophd/gophd/internal/process/keypair"
@@ -41,6 +45,8 @@ type Flags struct {
 	Host       string
 	Port       int
 	HTTP       string
+	HTTPTheme  string
+	HTTPLang   []string
 	TrustProxy []string
 
 	TLSCert, TLSKey []string
@@ -92,6 +98,8 @@ type Settings struct {
 	cache  int64                          // bytes, for all hosts
 	server *server.Server                 // its limits; Run adds handler, certificates and log
 	http   string                         // what browsers get: page, view or off
+	view   web.PageOptions                // of all hosts
+	langs  map[string]string              // of hosts that have one of their own
 	search *sitesearch.Searcher           // nil: none; Run adds the site
 
 	programs []programs.Mapping
@@ -130,7 +138,7 @@ func (f Flags) Settings() (*Settings, error) {
 		root: f.Root, inetd: f.Inetd, selfSigned: f.TLSSelfSigned,
 		logFormat: f.LogFormat, accessLog: f.AccessLog, metrics: f.Metrics, user: f.User, sandbox: f.Sandbox, sandboxParent: f.SandboxParent, version: f.Version,
 	}
-	for _, check := range []func(*Settings) error{f.names, f.choices, f.limits, f.tree, f.parts, f.network, f.certificates, f.otherProtocols} {
+	for _, check := range []func(*Settings) error{f.names, f.choices, f.limits, f.tree, f.parts, f.network, f.browsers, f.certificates, f.otherProtocols} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
@@ -159,6 +167,7 @@ func (f Flags) choices(c *Settings) error {
 		words       []string
 	}{
 		{"http", f.HTTP, []string{"page", "view", "off"}},
+		{"http-theme", cmp.Or(f.HTTPTheme, web.Themes[0]), web.Themes},
 		{"log-format", f.LogFormat, logs.Formats},
 		{"sandbox", f.Sandbox, []string{"off", "auto", "require"}},
 	} {
@@ -336,6 +345,32 @@ func (f Flags) network(c *Settings) (err error) {
 	c.spare, err = prefixes("enforce-spare", f.EnforceSpare)
 	return err
 }
+
+// browsers checks -http-theme and -http-lang.
+func (f Flags) browsers(c *Settings) error {
+	if f.HTTP != "view" && (cmp.Or(f.HTTPTheme, web.Themes[0]) != web.Themes[0] || len(f.HTTPLang) > 0) {
+		return exit.Usagef("add -http view", "-http-theme or -http-lang without -http view")
+	}
+	c.view.Theme, c.langs = f.HTTPTheme, map[string]string{}
+	for _, value := range f.HTTPLang {
+		name, tag, named := strings.Cut(value, "=")
+		if !named {
+			name, tag = "", value
+		}
+		name = hostName(name)
+		known := slices.ContainsFunc(c.hosts, func(h *virtualHost) bool { return h.name == name })
+		if !langTag.MatchString(tag) || named && (name == "" || !known) {
+			return exit.Usagef("a language tag for all hosts, or for one -vhost: -http-lang en, -http-lang gopher.example.org=pt-BR", "-http-lang %q", value)
+		}
+		if c.langs[name] = tag; !named {
+			c.view.Lang = tag
+		}
+	}
+	return nil
+}
+
+// langTag matches a language tag (RFC 5646).
+var langTag = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 
 // noneIfZero turns 0, which means none on the command line, into -1, which means none to
 // package server.

@@ -98,7 +98,11 @@ func (d *daemon) pages(h *virtualHost, search bool) http.Handler {
 	if d.conf.http != "view" {
 		return &web.AddressPage{Host: h.front.Host}
 	}
-	return &web.Pages{Host: h.front.Host, Search: search}
+	view := d.conf.view
+	if tag := d.conf.langs[h.name]; tag != "" {
+		view.Lang = tag
+	}
+	return &web.Pages{Host: h.front.Host, PageOptions: view, Search: search}
 }
 
 // hostItems returns the items of a line "%" in a gophermap.

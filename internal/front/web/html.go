@@ -9,74 +9,82 @@ import (
 	"net/http"
 )
 
-// page holds the content of a page. Everything in it but the URLs, which are checked
-// where they are made, is text.
+// page holds the content of a page. Everything in it but Main, which a pageWriter has made, and
+// the URLs, which are checked where they are made, is text.
 type page struct {
+	*look
+	Lang      string // of the content; "" if it is not known
 	Title     string
-	Path      []crumb // the way from the root
+	Hidden    bool   // the title: the content shows it
+	Date      string // of a dated text
+	Site      string // the site's name
+	Owner     string // the line that the site's owner puts below each page
+	Path      []crumb
+	Up        *crumb
+	Older     *crumb // the neighbors of a dated text
+	Newer     *crumb
 	Canonical string
 	Gopher    string // the gopher URL
 	Feed      string
+	Icon      string // the URL of the site's icon
 	Noindex   bool
 	Search    bool   // there is a search
 	Query     string // what was searched for
 
-	Blocks  []block       // of a menu
-	Text    *prose        // of a text
-	Body    template.HTML // markup of the source
-	Image   string        // the URL of one
-	Audio   string
-	Video   string
+	Main    template.HTML
 	Raw     string // the URL of the file itself
-	Fault   string
-	Pointer bool // nothing but where it is in Gopher
+	Pointer bool   // nothing but where it is in Gopher
 }
 
-// crumb is a directory on the way.
+// crumb is a resource of the site that a page links.
 type crumb struct{ Name, URL string }
 
-// block is a part of a menu: lines of information, or items.
-type block struct {
-	Info  prose
-	Items []item
-	Drawn []item // lines that keep their columns, links and others
-}
-
-// item is a line of a menu that leads somewhere.
-type item struct {
-	Indent string // blanks before the label, where it is drawn
-	Label  string
-	Kind   string       // what it is, for people
-	URL    template.URL // "" if there is nothing to link
-	Form   bool         // a search
-	Away   bool         // it is on another server
-}
-
 //go:embed style.css
-var style string
+var baseStyle string
+
+//go:embed theme-paper.css
+var paperStyle string
+
+//go:embed theme-terminal.css
+var terminalStyle string
 
 //go:embed page.html
 var source string
 
 var pages = template.Must(template.New("page").Funcs(template.FuncMap{
-	"style": func() template.CSS { return template.CSS(style) },
-	"link":  func(s string) template.URL { return template.URL(s) },
+	"link": func(s string) template.URL { return template.URL(s) },
 }).Parse(source))
 
-// pageCSP lets pages have the one style that is in them, and pictures, sounds and
-// forms of the same site: no script, nothing from elsewhere, no frames.
-var pageCSP = func() string {
-	sum := sha256.Sum256([]byte(style))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; " +
-		"img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-}()
+// Themes are the looks that pages may have, the default first.
+var Themes = []string{"plain", "paper", "terminal"}
 
-// rawCSP is for replies that are no page: they may load and run nothing, and has no
+// look is a theme: a style, and the policy that lets pages have it.
+type look struct {
+	Style template.CSS
+	csp   string
+}
+
+// looks are the themes by name; "" is the default.
+var looks = map[string]*look{"": newLook(""), "plain": newLook(""), "paper": newLook(paperStyle), "terminal": newLook(terminalStyle)}
+
+// newLook lets pages have the one style that is in them, and pictures, sounds and forms of
+// the same site: no script, nothing from elsewhere, no frames.
+func newLook(theme string) *look {
+	style := baseStyle + theme
+	sum := sha256.Sum256([]byte(style))
+	return &look{template.CSS(style), "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; " +
+		"img-src 'self' data:; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"}
+}
+
+// rawCSP is for replies that are no page: they may load and run nothing, and have no
 // origin.
 const rawCSP = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 // render returns a page as HTML.
 func (p page) render() []byte {
+	if p.look == nil {
+		p.look = looks[""]
+	}
 	var b bytes.Buffer
 	if err := pages.Execute(&b, p); err != nil {
 		return []byte("<!DOCTYPE html><title>Server error</title>")
@@ -86,12 +94,12 @@ func (p page) render() []byte {
 
 // write answers with a page that is no resource of its own.
 func write(w http.ResponseWriter, status int, p page) {
+	if p.look == nil {
+		p.look = looks[""]
+	}
 	h := w.Header()
 	h.Set("Content-Type", htmlText)
-	h.Set("Content-Security-Policy", pageCSP)
+	h.Set("Content-Security-Policy", p.csp)
 	w.WriteHeader(status)
 	_, _ = w.Write(p.render())
 }
-
-// safe is a URL that was made by this package, or found to be of a harmless scheme.
-func safe(u string) template.URL { return template.URL(u) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
@@ -14,79 +15,267 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// fill puts the items of a menu into a page. Drawings keep their columns. Elsewhere,
-// consecutive lines of information form one part, and consecutive links another.
-func (p *page) fill(q *answer.Asked, items []menu.Item) {
+// menu writes a menu. Drawings keep their columns. Elsewhere, consecutive lines of
+// information form one part, and consecutive links a list. The title stands above it once.
+func (p *page) menu(w *pageWriter, q *answer.Asked, items []menu.Item) {
+	if len(items) == 0 {
+		w.raw("<p>This directory is empty.</p>\n")
+	}
+	above := true // what was written so far is empty
 	for _, b := range answer.Blocks(items) {
+		if above {
+			b, above = p.untitled(b)
+		}
 		if !b.Drawn {
-			p.fillPlain(q, b.Items)
+			p.plain(w, q, b.Items)
 			continue
 		}
-		part := block{}
-		for _, it := range b.Items {
-			shown := p.item(q, it)
-			label := strings.TrimLeft(shown.Label, " ")
-			shown.Indent, shown.Label = shown.Label[:len(shown.Label)-len(label)], label
-			part.Drawn = append(part.Drawn, shown)
+		n := len(b.Items)
+		for n > 1 && answer.IsInfo(b.Items[n-1]) && strings.TrimSpace(b.Items[n-1].Label) == "" {
+			n--
 		}
-		p.Blocks = append(p.Blocks, part)
+		w.raw("<pre tabindex=\"0\">\n")
+		for _, it := range b.Items[:n] {
+			p.drawnLine(w, q, it)
+		}
+		w.raw("</pre>\n")
 	}
 }
 
-func (p *page) fillPlain(q *answer.Asked, items []menu.Item) {
+// untitled returns the first block of a menu without the title of the page. A drawing keeps
+// it, and the page hides its own. Empty reports whether nothing is left.
+func (p *page) untitled(b answer.Block) (_ answer.Block, empty bool) {
+	titled := func(it menu.Item) bool { return answer.IsInfo(it) && answer.CleanTitle(it.Label) == p.Title }
+	rest := slices.Clone(b.Items)
+	rest = slices.DeleteFunc(rest, func(it menu.Item) bool { return answer.IsInfo(it) && (titled(it) || isRuler(it.Label)) })
+	at := slices.IndexFunc(b.Items, titled)
+	switch {
+	case at >= 0 && len(rest) == 0 || len(b.Items) == 0:
+		return answer.Block{}, true
+	case at < 0:
+	case at > 0 || b.Drawn && b.Items[0].Label != p.Title:
+		p.Hidden = true
+	default:
+		b.Items = b.Items[1:]
+	}
+	return b, false
+}
+
+// isRuler reports whether a line is empty, or is one mark many times.
+func isRuler(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "" || strings.IndexByte("=-*~_#+.", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
+}
+
+// plain writes lines that are not drawn.
+func (p *page) plain(w *pageWriter, q *answer.Asked, items []menu.Item) {
 	for len(items) > 0 {
 		n := slices.IndexFunc(items, func(it menu.Item) bool { return answer.IsInfo(it) != answer.IsInfo(items[0]) })
 		if n < 0 {
 			n = len(items)
 		}
-		var b block
-		var info []string
-		for _, it := range items[:n] {
-			if answer.IsInfo(it) {
+		if answer.IsInfo(items[0]) {
+			var info []string
+			for _, it := range items[:n] {
 				info = append(info, it.Label)
-				continue
 			}
-			b.Items = append(b.Items, p.item(q, it))
-		}
-		if text := strings.Join(info, "\n"); strings.TrimSpace(text) != "" {
-			b.Info = inPieces(readable([]byte(text)))
-		}
-		if b.Items != nil || b.Info.Pieces != nil {
-			p.Blocks = append(p.Blocks, b)
+			if text := strings.Join(info, "\n"); strings.TrimSpace(text) != "" {
+				w.info(readable([]byte(text)))
+			}
+		} else {
+			w.raw("<ul>\n")
+			for _, it := range items[:n] {
+				w.raw("<li>")
+				p.item(w, q, it)
+				w.raw("</li>\n")
+			}
+			w.raw("</ul>\n")
 		}
 		items = items[n:]
 	}
 }
 
-// item returns what a page shows of an item. A dated text in the directory that the
-// page shows makes it have a feed.
-func (p *page) item(q *answer.Asked, it menu.Item) item {
-	shown := item{Label: readable([]byte(it.Label))}
+// info writes lines of information that are not drawn: words as paragraphs, and whatever
+// else there may be in letters of one width.
+func (w *pageWriter) info(text string) {
+	text = strings.Trim(text, "\n")
+	if !isWords(text) {
+		w.prose(inPieces(text))
+		return
+	}
+	for part := range strings.SplitSeq(text, "\n\n") {
+		if part = strings.Trim(part, "\n"); part != "" {
+			w.raw("<p class=\"info\">")
+			w.pieces(inPieces(part))
+			w.raw("</p>\n")
+		}
+	}
+}
+
+// isWords reports whether lines are words, which need no columns: nearly all letters, and
+// no mark three times in a row.
+func isWords(text string) bool {
+	letters, all, run, last := 0, 0, 0, ' '
+	for _, r := range answer.StripEscapes(text) {
+		all++
+		if unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) || r == ' ' || r == '\n' {
+			letters++
+		}
+		if run++; r != last || r == '\n' {
+			run = 1
+		}
+		if last = r; run >= 3 && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return false
+		}
+	}
+	return 10*letters >= 8*all
+}
+
+// results writes the answer of a source, which no author has drawn: indented lines after a
+// link belong to it.
+func (p *page) results(w *pageWriter, q *answer.Asked, items []menu.Item) {
+	for i := 0; i < len(items); {
+		n := i
+		for n < len(items) && !answer.IsInfo(items[n]) {
+			n++
+		}
+		if n == i {
+			for n < len(items) && answer.IsInfo(items[n]) {
+				n++
+			}
+			p.plain(w, q, items[i:n])
+			i = n
+			continue
+		}
+		w.raw("<ul class=\"results\">\n")
+		for i < len(items) && !answer.IsInfo(items[i]) {
+			w.raw("<li>")
+			it, at := items[i], ""
+			it.Label, at = cutPath(it)
+			p.item(w, q, it)
+			if at != "" {
+				w.raw(` <span class="kind">`)
+				w.escaped(at)
+				w.raw("</span>")
+			}
+			for i++; i < len(items) && answer.IsInfo(items[i]) && strings.HasPrefix(items[i].Label, "   "); i++ {
+				w.raw("<p>")
+				w.marked(readable([]byte(strings.TrimSpace(items[i].Label))))
+				w.raw("</p>")
+			}
+			w.raw("</li>\n")
+		}
+		w.raw("</ul>\n")
+	}
+}
+
+// cutPath cuts the path off the label of a result, which people who see the URL of a link
+// need less.
+func cutPath(it menu.Item) (label, at string) {
+	at = "/" + strings.Trim(it.Selector, "/")
+	if label, ok := strings.CutSuffix(it.Label, " ("+at+")"); ok {
+		return label, at
+	}
+	return it.Label, ""
+}
+
+// marked writes a line in which asterisks stand around what was found.
+func (w *pageWriter) marked(line string) {
+	for i, part := range strings.Split(line, "*") {
+		if i%2 == 1 {
+			w.raw("<mark>")
+		}
+		w.escaped(part)
+		if i%2 == 1 {
+			w.raw("</mark>")
+		}
+	}
+}
+
+// drawnLine writes a line of a drawing. Its columns are those of the author: an icon stands
+// at its end.
+func (p *page) drawnLine(w *pageWriter, q *answer.Asked, it menu.Item) {
+	label := readable([]byte(it.Label))
 	if answer.IsInfo(it) {
-		return shown
+		w.text(label)
+		w.raw("\n")
+		return
 	}
-	shown.Kind = menu.TypeName(it.Type)
-	if strings.TrimSpace(shown.Label) == "" {
-		shown.Label = it.Selector
-	}
-	t := q.Target(it)
+	label = answer.StripEscapes(label)
+	before, core, after := cutFrame(label)
+	w.escaped(before)
+	t := p.target(q, it)
 	switch {
 	case t.URL != "":
-		shown.URL, shown.Away = safe(t.URL), true
-		if it.Host != "" && it.Type != menu.TypeTelnet && it.Type != menu.TypeTN3270 && strings.HasPrefix(t.URL, "gopher:") {
-			shown.Kind = strings.TrimPrefix(shown.Kind+", elsewhere", ", ")
-		}
+		w.link(t.URL, true)
 	case t.Path != "":
-		shown.URL = safe(selector.URIPath(t.Path))
-		if shown.Form = t.Asks; t.Asks {
-			shown.Kind = "" // its button says so
-		}
-		dir, base := path.Split(t.Path)
-		if _, dated := answer.Day(base); dated && it.Type == menu.TypeText && p.Canonical == webURL(q.Request, dir) && !deniedToAll(q, t.Path) {
-			p.Feed = selector.URIPath(dir) + feedName
-		}
+		w.link(selector.URIPath(t.Path), false)
 	}
-	return shown
+	w.escaped(core)
+	if t.URL+t.Path != "" {
+		w.raw("</a>")
+	}
+	w.escaped(after)
+	if name := iconOf(it, t); name != "" {
+		w.raw(" ")
+		w.icon(name)
+	}
+	w.raw("\n")
+}
+
+// cutFrame cuts blanks and the lines of a box off both ends of a label.
+func cutFrame(label string) (before, core, after string) {
+	core = strings.TrimLeft(label, frame)
+	before = label[:len(label)-len(core)]
+	core = strings.TrimRight(core, frame)
+	if core == "" {
+		return "", label, ""
+	}
+	return before, core, label[len(before)+len(core):]
+}
+
+const frame = " |│┃║:¦█▌▐░▒▓"
+
+// item writes a link of a list, or a form for words.
+func (p *page) item(w *pageWriter, q *answer.Asked, it menu.Item) {
+	label := strings.TrimSpace(answer.StripEscapes(readable([]byte(it.Label))))
+	if label == "" {
+		label = it.Selector
+	}
+	t := p.target(q, it)
+	switch {
+	case t.URL != "":
+		w.link(t.URL, true)
+		w.escaped(label)
+		w.raw("</a>")
+	case t.Path != "" && t.Asks:
+		w.raw(`<form action="`)
+		w.escaped(selector.URIPath(t.Path))
+		w.raw(`"><label>`)
+		w.escaped(label)
+		w.raw(` <input name="q" type="search"></label><button>Search</button></form>`)
+	case t.Path != "":
+		w.link(selector.URIPath(t.Path), false)
+		w.escaped(label)
+		w.raw("</a>")
+	default:
+		w.escaped(label)
+	}
+	if name := iconOf(it, t); name != "" {
+		w.raw(" ")
+		w.icon(name)
+	}
+}
+
+// target returns where an item leads. A dated text in the directory that the page shows
+// makes it have a feed.
+func (p *page) target(q *answer.Asked, it menu.Item) answer.Target {
+	t := q.Target(it)
+	dir, base := path.Split(t.Path)
+	if _, dated := answer.Day(base); dated && t.Path != "" && it.Type == menu.TypeText && p.Canonical == webURL(q.Request, dir) && !deniedToAll(q, t.Path) {
+		p.Feed = selector.URIPath(dir) + feedName
+	}
+	return t
 }
 
 // deniedToAll reports whether robots.txt denies a file to all robots, so that it is in no

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/gophd/gophd/answer"
 )
 
 // A text is shown as it is, line by line, in letters of one width. But 67 columns
@@ -31,6 +33,30 @@ const (
 	phoneWidth = 41 // columns on a screen of 360 pixels, with the letters of style.css
 	fullLine   = 40 // from so many columns on a line is one that goes on
 )
+
+// prose writes a text.
+func (w *pageWriter) prose(p prose) {
+	w.raw("<pre")
+	if p.Wide {
+		w.raw(` tabindex="0"`)
+	}
+	w.raw(">\n")
+	w.pieces(p)
+	w.raw("</pre>\n")
+}
+
+func (w *pageWriter) pieces(p prose) {
+	w.ink = ink{}
+	for _, piece := range p.Pieces {
+		if piece.Prose {
+			w.raw(`<span class="p">`)
+		}
+		w.text(piece.Text)
+		if piece.Prose {
+			w.raw("</span>")
+		}
+	}
+}
 
 // inPieces finds the prose in a text.
 func inPieces(text string) (p prose) {
@@ -90,6 +116,9 @@ func isProse(lines []string, alone bool) bool {
 	}
 	letters, all := 0, 0
 	for _, l := range lines {
+		if strings.IndexByte(l, '\x1b') >= 0 {
+			return false
+		}
 		l = strings.TrimSpace(l)
 		for i, r := range l {
 			all++
@@ -121,4 +150,4 @@ func marker(line string) int {
 	return 0
 }
 
-func columns(line string) int { return utf8.RuneCountInString(line) }
+func columns(line string) int { return utf8.RuneCountInString(answer.StripEscapes(line)) }

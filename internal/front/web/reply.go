@@ -2,10 +2,11 @@ package web
 
 import (
 	"bytes"
-	"cmp"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,11 +19,57 @@ const (
 	htmlText  = "text/html; charset=utf-8"
 )
 
-// content answers from memory: HEAD, ranges and conditions included.
+// content answers from memory: HEAD, ranges and conditions included. The body may be
+// compressed.
 func content(w http.ResponseWriter, r *http.Request, kind string, body []byte, tag string) {
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("ETag", cmp.Or(tag, tagOf(body)))
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	if tag == "" {
+		tag = tagOf(body)
+	}
+	h.Set("ETag", tag)
+	if bytes.HasPrefix(body, gzipMagic) && kind != "application/octet-stream" {
+		h.Set("Content-Encoding", "gzip")
+		if r.Header.Get("Range") == "" {
+			h.Set("Content-Length", strconv.Itoa(len(body)))
+		}
+	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}
+
+// smallText is how many bytes a text may have that is not compressed.
+const smallText = 1 << 10
+
+var gzipMagic = []byte{0x1f, 0x8b}
+
+// compressed returns a text in gzip, nil if that does not help.
+func compressed(text []byte) []byte {
+	if len(text) <= smallText {
+		return nil
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(text); err != nil || z.Close() != nil || b.Len() >= len(text) {
+		return nil
+	}
+	return b.Bytes()
+}
+
+// takesGzip reports whether a client takes a body in gzip. One that wants a range wants it
+// of the file.
+func takesGzip(r *http.Request) bool {
+	if r.Header.Get("Range") != "" {
+		return false
+	}
+	for field := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		name, params, _ := strings.Cut(field, ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			q, weighted := strings.CutPrefix(strings.TrimSpace(params), "q=")
+			n, err := strconv.ParseFloat(q, 64)
+			return !weighted || err == nil && n > 0
+		}
+	}
+	return false
 }
 
 // tagOf is the ETag of a body.
@@ -32,7 +79,7 @@ func tagOf(body []byte) string {
 }
 
 // readable returns a text as a page can show it: in UTF-8, from Latin-1 if it is
-// none, with LF at the ends of lines, without control characters.
+// none, with LF at the ends of lines, without control characters but ESC.
 func readable(text []byte) string {
 	s := string(text)
 	if !utf8.ValidString(s) {
@@ -40,7 +87,7 @@ func readable(text []byte) string {
 	}
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || 0x7f <= r && r < 0xa0 {
+		if r < ' ' && r != '\n' && r != '\t' && r != '\x1b' || 0x7f <= r && r < 0xa0 {
 			return -1
 		}
 		return r

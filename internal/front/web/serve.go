@@ -197,7 +197,7 @@ func hostOf(hostport string) string {
 // header sets the headers of every answer: browsers do not guess its type, and nothing
 // in it runs, is loaded from elsewhere, or appears inside other pages.
 func header(h http.Header) {
-	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Content-Type-PageOptions", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Content-Security-Policy", rawCSP)
 	h.Set("Cache-Control", "no-cache")
@@ -254,30 +254,4 @@ func (w *recorder) failure(ctx context.Context) error {
 		w.err = errors.New(http.StatusText(w.status))
 	}
 	return &server.Error{Kind: kind, Err: w.err}
-}
-
-// failed answers with the page of an error of a handler.
-func failed(w *recorder, err error) {
-	w.err = err
-	status := http.StatusInternalServerError
-	switch server.KindOf(err) {
-	case server.NotFound:
-		status = http.StatusNotFound
-	case server.BadRequest:
-		status = http.StatusBadRequest
-	case server.Forbidden:
-		status = http.StatusForbidden
-	case server.TooMany:
-		status = http.StatusTooManyRequests
-	case server.Busy:
-		status = http.StatusServiceUnavailable
-		w.Header().Set("Retry-After", "10")
-	}
-	fail(w, status, server.ErrorMessage(err))
-}
-
-// fail answers with a page that describes the error.
-func fail(w http.ResponseWriter, status int, message string) {
-	w.Header().Set("X-Robots-Tag", "noindex")
-	write(w, status, page{Title: message, Fault: message})
 }

@@ -3,22 +3,21 @@ package web
 import (
 	"errors"
 	"fmt"
+	"html"
 	"html/template"
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
-	"github.com/gophd/gophd/site"
 )
 
 // Pages shows a site in a browser: menus as lists, texts as they are, pictures,
@@ -29,13 +28,48 @@ import (
 // one; others (Accept without text/html, or ?raw) get the file itself.
 type Pages struct {
 	Host *answer.Host
+	PageOptions
 
 	// Search reports whether /search answers: each page has a form for it.
 	Search bool
 
 	policy
-	once      sync.Once
-	page, raw *answer.Format
+	formats sync.Map // of a variant: its *answer.Format
+}
+
+// PageOptions are how pages look. They travel as one value from the flags to each host.
+type PageOptions struct {
+	// Theme is one of Themes; "" is the first.
+	Theme string
+
+	// Lang is the language of the content (BCP 47). If empty, it is guessed from each
+	// text, and left out where the guess is not sure.
+	Lang string
+}
+
+// variant is a way in which a site is shown.
+type variant struct {
+	raw    bool // files are sent as they are
+	gzip   bool // for clients that take gzip
+	search bool // a list shows only what the query finds in it
+	page   int  // of a long list, from 0
+}
+
+// format returns the format of a variant. Each has a place of its own in the cache, so that
+// nothing is drawn or compressed twice.
+func (v *Pages) format(f variant) *answer.Format {
+	if has, ok := v.formats.Load(f); ok {
+		return has.(*answer.Format)
+	}
+	made := &answer.Format{TLS: true, Strict: true, Seek: true, Colors: true, Query: f.search,
+		Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) { return v.draw(q, a, f) }}
+	if !f.raw {
+		made.Draws = isShown
+	} else if f.gzip {
+		made.Draws = isText
+	}
+	has, _ := v.formats.LoadOrStore(f, made)
+	return has.(*answer.Format)
 }
 
 // maxText bounds a text that is shown in a page, in bytes. Longer ones are sent as
@@ -49,16 +83,22 @@ var errUnread = &server.Error{Kind: server.Busy, Err: errors.New("the tree has n
 
 // ServeHTTP answers a request.
 func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	v.once.Do(func() {
-		v.page = &answer.Format{Draw: v.draw, TLS: true, Strict: true, Seek: true, Draws: isShown}
-		v.raw = &answer.Format{Draw: v.draw, TLS: true, Strict: true, Seek: true}
-	})
-	sel, query := r.URL.Path, r.URL.Query().Get("q")
-	if raw, err := url.QueryUnescape(r.URL.RawQuery); err == nil && raw != "" && !r.URL.Query().Has("q") && v.Host.Programs(sel) {
-		sel += "?" + raw
+	sel, query := r.URL.Path, ""
+	f := variant{raw: !wantsPage(r), gzip: takesGzip(r)}
+	if r.URL.RawQuery != "" {
+		values := r.URL.Query()
+		query = values.Get("q")
+		f.raw = f.raw || values.Has("raw")
+		f.search = query != "" && !f.raw && strings.HasSuffix(sel, "/")
+		if n, _ := strconv.Atoi(values.Get("page")); n > 1 && !f.search && strings.HasSuffix(sel, "/") {
+			f.page = min(n, maxPages) - 1
+		}
+		if raw, err := url.QueryUnescape(r.URL.RawQuery); err == nil && !values.Has("q") && v.Host.Programs(sel) {
+			sel += "?" + raw
+		}
 	}
 	if badPath(sel) || selector.HasControl(query) || len(sel)+len(query) > selector.MaxRequest {
-		fail(w, http.StatusBadRequest, "This is no path")
+		v.failed(w, r, &server.Error{Kind: server.BadRequest, Message: "This is no path"})
 		return
 	}
 	if v.Host.ClosedPath(r.URL.Path, r.URL.EscapedPath()) {
@@ -69,13 +109,9 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		failed(asRecorder(w), errUnread)
 		return
 	}
-	form := v.page
-	if r.URL.Query().Has("raw") || !wantsPage(r) {
-		form = v.raw
-	}
-	a, err := v.Host.Ask(ask(r, sel, query), form)
+	a, err := v.Host.Ask(ask(r, sel, query), v.format(f))
 	if rest, ok := typed(sel); ok && server.KindOf(err) == server.NotFound {
-		if a, err := v.Host.Ask(ask(r, rest, query), form); err == nil {
+		if a, err := v.Host.Ask(ask(r, rest, query), v.format(f)); err == nil {
 			a.Close()
 			moved(w, r, a.Selector)
 			return
@@ -83,11 +119,11 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		v.tell(v.Host.Site, w.Header(), sel, "", false)
-		failed(asRecorder(w), err)
+		v.failed(w, r, err)
 		return
 	}
 	defer a.Close()
-	v.answer(w, r, a)
+	v.answer(w, r, a, f)
 }
 
 // ask returns the request for a selector of a client that asks in HTTP.
@@ -98,7 +134,7 @@ func ask(r *http.Request, sel, query string) *server.Request {
 }
 
 // answer writes an answer down.
-func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value) {
+func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, f variant) {
 	h := w.Header()
 	name, dir := a.Name()
 	switch {
@@ -106,20 +142,19 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value) 
 		moved(w, r, a.Selector)
 		return
 	case answer.IsRobots(a.Selector):
-		content(w, r, plainText, a.Body, "")
+		v.robots(w, r, a.Body, f.gzip)
 		return
 	case a.Class == answer.Leaving:
 		http.Redirect(w, r, a.URL, http.StatusFound)
 		return
 	}
 	v.tell(v.Host.Site, h, a.Selector, name, dir)
-	h.Add("Vary", "Accept")
+	h.Add("Vary", "Accept, Accept-Encoding")
 	kind := a.MediaType()
 	switch {
-	case a.Drawn:
-		h.Set("Content-Security-Policy", pageCSP)
-		content(w, r, htmlText, a.Body, a.Tag)
-		return
+	case a.Drawn && (!f.raw || a.Class != answer.File):
+		h.Set("Content-Security-Policy", v.look().csp)
+		kind = htmlText
 	case !inline(kind):
 		h.Set("Content-Disposition", "attachment")
 	}
@@ -134,6 +169,17 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value) 
 	}
 	http.ServeContent(w, r, "", info.ModTime(), a.Resource)
 }
+
+// robots answers with robots.txt.
+func (v *Pages) robots(w http.ResponseWriter, r *http.Request, body []byte, gzip bool) {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if now := v.now(v.Host.Site); gzip && now != nil && len(now.gzip) > 0 && string(now.snap.Robots) == string(body) {
+		body = now.gzip
+	}
+	content(w, r, plainText, body, "")
+}
+
+func (v *Pages) look() *look { return looks[v.Theme] }
 
 // typed takes an item type off the front of a path.
 func typed(p string) (rest string, ok bool) {
@@ -156,6 +202,11 @@ func moved(w http.ResponseWriter, r *http.Request, to string) {
 // wantsPage reports whether a client takes pages: a browser does.
 func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
+// isText reports whether a file is a text that is worth compressing.
+func isText(a *answer.Value) bool {
+	return strings.HasPrefix(a.MediaType(), "text/") && a.Size > smallText && a.Size <= maxText && !answer.IsRobots(a.Selector)
+}
+
 // isShown reports whether a file is shown in a page.
 func isShown(a *answer.Value) bool {
 	switch kind, _, _ := strings.Cut(a.MediaType(), "/"); kind {
@@ -168,104 +219,141 @@ func isShown(a *answer.Value) bool {
 	return false
 }
 
-// draw returns the page of an answer.
-func (v *Pages) draw(q *answer.Asked, a *answer.Value) ([]byte, error) {
+// draw returns an answer in a variant.
+func (v *Pages) draw(q *answer.Asked, a *answer.Value, f variant) (body []byte, err error) {
+	if f.raw && a.Class == answer.File {
+		body, err = q.File(a)
+	} else {
+		body, err = v.page(q, a, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.gzip {
+		if small := compressed(body); small != nil {
+			body = small
+		}
+	}
+	a.Tag = tagOf(body)
+	return body, nil
+}
+
+// page returns the page of an answer.
+func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) ([]byte, error) {
 	p := v.begin(q, a)
+	w := &pageWriter{}
 	raw := selector.URIPath(a.Selector) + "?raw"
 	kind, _, _ := strings.Cut(a.MediaType(), "/")
-	if name, _ := a.Name(); name != "" && a.Class == answer.File {
+	name, _ := a.Name()
+	if name != "" && a.Class == answer.File {
 		p.Raw = raw
 	}
 	switch {
+	case a.Class != answer.File && name == "":
+		_, items := p.titled(a.Items)
+		p.guess(v.Lang, labels(items))
+		p.results(w, q, items)
 	case a.Class != answer.File:
-		p.fill(q, a.Items)
+		p.guess(v.Lang, labels(a.Items))
+		p.list(w, q, a, f)
 	case a.HTML != "":
-		p.Body = template.HTML(a.HTML)
+		p.Lang = "en"
+		w.raw(a.HTML)
 	case kind == "image":
-		p.Image = raw
-	case kind == "audio":
-		p.Audio = raw
-	case kind == "video":
-		p.Video = raw
+		w.raw(`<p><img src="` + html.EscapeString(raw) + `" alt="`)
+		w.escaped(p.Title)
+		w.raw("\"></p>\n")
+	case kind == "audio", kind == "video":
+		w.raw("<p><" + kind + ` controls src="` + html.EscapeString(raw) + `"></` + kind + "></p>\n")
 	default:
 		text, err := q.Text(a)
 		if err != nil {
 			return nil, err
 		}
-		pieces := inPieces(readable(text))
-		p.Text = &pieces
+		p.guess(v.Lang, string(text))
+		p.text(w, path.Ext(a.Selector), readable(text))
 	}
-	body := p.render()
-	a.Tag = tagOf(body)
-	return body, nil
+	p.Main = template.HTML(w.String() + w.sprite())
+	return p.render(), nil
+}
+
+// text writes a text as what it is.
+func (p *page) text(w *pageWriter, ext, text string) {
+	ext = strings.ToLower(ext)
+	switch {
+	case strings.TrimSpace(text) == "":
+		w.raw("<p>This text is empty.</p>\n")
+	case ext == ".gmi" || ext == ".gemini":
+		p.gemtext(w, text)
+	case (ext == ".md" || ext == ".markdown") && p.markdown(w, text):
+	default:
+		w.prose(inPieces(p.untitledText(text)))
+	}
+}
+
+// untitledText returns a text without the title that it begins with, since the page has it
+// as its heading.
+func (p *page) untitledText(text string) string {
+	rest := text
+	for titled := false; rest != ""; {
+		line, after, _ := strings.Cut(rest, "\n")
+		switch {
+		case strings.TrimSpace(line) == "", isRuler(line):
+		case !titled && answer.TitleOf(line) == p.Title:
+			titled = true
+		case titled:
+			return rest
+		default:
+			return text
+		}
+		rest = after
+	}
+	return text // nothing but its title
 }
 
 // begin begins the page of an answer. The page depends on the policy and is outdated
 // when the policy changes.
-func (v *Pages) begin(q *answer.Asked, a *answer.Value) page {
+func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	q.View.DependOnPolicy()
-	p := page{Search: v.Search, Query: q.Request.Query, Gopher: gopherURL(q.Request, a.Type, a.Selector), Canonical: webURL(q.Request, a.Selector)}
+	p := &page{look: v.look(), Search: v.Search, Query: q.Request.Query, Gopher: gopherURL(q.Request, a.Type, a.Selector), Canonical: webURL(q.Request, a.Selector),
+		Site: q.Title(".", true), Owner: owner(q), Icon: icon(q)}
 	name, dir := a.Name()
 	p.Noindex, _ = v.says(v.Host.Site, a.Selector, name, dir)
-	if name == "" {
-		name = strings.Trim(a.Selector, "/")
-		p.Title = path.Base(name)
-	} else {
+	switch {
+	case name != "":
 		p.Title = q.Title(name, dir)
-	}
-	if name == "." {
-		return p
-	}
-	p.Path = []crumb{{q.Title(".", true), "/"}}
-	for i := range name {
-		if name[i] == '/' && len(p.Path) < maxCrumbs {
-			p.Path = append(p.Path, crumb{q.Title(name[:i], true), selector.URIPath("/" + name[:i+1])})
+		p.around(q, name, dir)
+	case a.Title != "":
+		p.Title = a.Title
+	case a.Class == answer.Question:
+		p.Title = a.Prompt
+	default:
+		if p.Title, _ = p.titled(a.Items); p.Title == "" {
+			p.Title = path.Base(a.Selector)
 		}
 	}
+	a.Title = p.Title
 	return p
 }
 
-// maxCrumbs is how many directories on the way to a resource a page links.
-const maxCrumbs = 16
-
-// policy sets the headers that repeat a site's robots.txt.
-type policy struct {
-	said atomic.Pointer[said]
+// titled returns the title of a menu that a source has made, its first line, and the rest.
+func (p *page) titled(items []menu.Item) (title string, rest []menu.Item) {
+	if len(items) == 0 || !answer.IsInfo(items[0]) {
+		return "", items
+	}
+	if title = answer.CleanTitle(items[0].Label); p.Title != "" && title != p.Title {
+		return title, items
+	}
+	return title, items[1:]
 }
 
-// said is a parsed robots.txt.
-type said struct {
-	snap *site.Snapshot
-	file *robots.File
-}
-
-// tell sets X-Robots-Tag and Content-Usage as robots.txt rules for a selector.
-func (p *policy) tell(s *site.Site, h http.Header, sel, name string, dir bool) {
-	noindex, usage := p.says(s, sel, name, dir)
-	if noindex {
-		h.Set("X-Robots-Tag", "noindex")
+// labels returns the words of a menu.
+func labels(items []menu.Item) string {
+	var b strings.Builder
+	for _, it := range items {
+		if b.WriteString(it.Label + "\n"); b.Len() > maxGuess {
+			break
+		}
 	}
-	if usage != "" {
-		h.Set("Content-Usage", usage)
-	}
-}
-
-// says returns the robots.txt rules for a selector. A file or directory of the site has
-// a name. A selector without a name may be indexed only if robots.txt allows it.
-func (p *policy) says(s *site.Site, sel, name string, dir bool) (noindex bool, usage string) {
-	snap := s.Now()
-	now := p.said.Load()
-	if now == nil || now.snap != snap {
-		now = &said{snap, robots.Parse(robots.RFC9309, snap.Robots)}
-		p.said.Store(now)
-	}
-	switch {
-	case strings.EqualFold(snap.Compiled.Fields().Index, "deny"):
-		noindex = true
-	case name != "":
-		noindex = snap.Compiled.DeniedToAll(name, dir)
-	default:
-		noindex = !now.file.Agent("*").Allowed(sel)
-	}
-	return noindex, now.file.Usage("*", sel).String()
+	return b.String()
 }

@@ -1,0 +1,100 @@
+package web
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+)
+
+// maxCrumbs is how many directories on the way to a resource a page links.
+const maxCrumbs = 16
+
+// around links what lies around a file or directory of the site: the directories on the way
+// to it, and the neighbors of a dated text.
+func (p *page) around(q *answer.Asked, name string, dir bool) {
+	if name == "." {
+		p.Site = q.Request.Host // the site's name is the heading
+		return
+	}
+	for i := range name {
+		if name[i] == '/' && len(p.Path) < maxCrumbs {
+			p.Path = append(p.Path, crumb{q.Title(name[:i], true), pathOf(name[:i+1])})
+		}
+	}
+	p.Up = &crumb{p.Site, "/"}
+	if n := len(p.Path); n > 0 && path.Dir(name) != "." {
+		p.Up = &crumb{q.Title(path.Dir(name), true), pathOf(path.Dir(name) + "/")}
+	}
+	if day, ok := answer.Day(path.Base(name)); ok && !dir {
+		p.Date = day.Format(time.DateOnly)
+		p.neighbors(q, name)
+	}
+}
+
+// pathOf is the path of a name in a URL.
+func pathOf(name string) string { return selector.URIPath("/" + name) }
+
+// neighbors links the dated texts before and after one, among those that the menu of its
+// directory links: what its author hides stays hidden.
+func (p *page) neighbors(q *answer.Asked, name string) {
+	b := q.Builder()
+	b.Run = nil // a program is not run for its links
+	list, err := b.Menu(q.Context(), path.Dir(name))
+	if err != nil {
+		return
+	}
+	var names []string
+	for _, it := range list.Items {
+		other := strings.TrimPrefix(q.Target(it).Path, "/")
+		if _, ok := answer.Day(path.Base(other)); ok && it.Type == menu.TypeText && path.Dir(other) == path.Dir(name) {
+			names = append(names, other)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		x, _ := answer.Day(path.Base(a))
+		y, _ := answer.Day(path.Base(b))
+		return cmp.Or(x.Compare(y), strings.Compare(a, b))
+	})
+	names = slices.Compact(names)
+	at := slices.Index(names, name)
+	if at > 0 {
+		p.Older = &crumb{q.Title(names[at-1], false), pathOf(names[at-1])}
+	}
+	if at >= 0 && at+1 < len(names) {
+		p.Newer = &crumb{q.Title(names[at+1], false), pathOf(names[at+1])}
+	}
+}
+
+// maxOwner is the longest line of an owner, in bytes.
+const maxOwner = 500
+
+// owner returns the line that the site's owner puts below each page: the first line of
+// .footer in the root.
+func owner(q *answer.Asked) string {
+	f, err := q.View.Open(".footer")
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	text := make([]byte, maxOwner)
+	n, _ := f.Read(text)
+	line, _, _ := strings.Cut(readable(text[:n]), "\n")
+	return strings.TrimSpace(answer.StripEscapes(line))
+}
+
+// icon returns the path of the site's icon; "" if it has none.
+func icon(q *answer.Asked) string {
+	for _, name := range []string{"favicon.ico", "favicon.png"} {
+		if f, err := q.View.Lookup(name); err == nil {
+			_ = f.Close()
+			return "/" + name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,70 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
+)
+
+// An icon stands for what a link leads to, if it is neither a text nor a menu of this site.
+// Icons are drawn with strokes in a square of 16, and have a name for those who do not see
+// them.
+var icons = map[string]struct{ name, path string }{
+	"archive":  {"archive", "M2 3h12v3H2zM3 6v7h10V6M6.5 9h3"},
+	"away":     {"on another server", "M6 3H3v10h10v-3M9 3h4v4M13 3 7.5 8.5"},
+	"calendar": {"calendar", "M2.5 4h11v9.5h-11zM2.5 7h11M5.5 2v3M10.5 2v3"},
+	"document": {"document", "M4 2h5l3 3v9H4zM9 2v3h3M6 8.5h4M6 11h4"},
+	"file":     {"file", "M8 2v8M5 7l3 3 3-3M3 13.5h10"},
+	"mail":     {"mail", "M2 4h12v9H2zM2 4.5l6 4.5 6-4.5"},
+	"people":   {"phone book", "M8 8a2.7 2.7 0 1 0 0-5.4A2.7 2.7 0 0 0 8 8M3 14c.4-3 2-4.2 5-4.2s4.6 1.2 5 4.2"},
+	"picture":  {"picture", "M2 3h12v10H2zM2 11l3.5-3.5 2.5 2.5 2.5-3.5 3.5 4M5 5.700h.01"},
+	"search":   {"search", "M7 11.500a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9M10.3 10.3 14 14"},
+	"sound":    {"sound", "M6 12V3.500l7-1.500v8.500M6 12a2 1.6 0 1 1-4 0 2 1.6 0 0 1 4 0M13 10.500a2 1.6 0 1 1-4 0 2 1.6 0 0 1 4 0"},
+	"terminal": {"terminal session", "M2 3h12v10H2zM4.5 6 7 8 4.5 10M8.5 10.500h3"},
+	"video":    {"video", "M2 3h12v10H2zM6.5 5.500v5l4-2.500z"},
+}
+
+// iconNames are the icons of item types by the types' names.
+var iconNames = map[string]string{"archive": "archive", "calendar": "calendar", "event": "calendar", "document": "document", "PDF": "document",
+	"file": "file", "mail": "mail", "phone book": "people", "picture": "picture", "search": "search", "sound": "sound", "telnet": "terminal",
+	"video": "video"}
+
+// iconOf returns the icon of an item; "" if it needs none.
+func iconOf(it menu.Item, t answer.Target) string {
+	if name := iconNames[menu.TypeName(it.Type)]; name != "" && !(t.Asks && t.Path != "") {
+		return name // a form shows by itself that it searches
+	}
+	if t.URL != "" {
+		return "away"
+	}
+	return ""
+}
+
+func (w *pageWriter) icon(name string) {
+	if w.icons == nil {
+		w.icons = map[string]bool{}
+	}
+	w.icons[name] = true
+	w.raw(`<svg class="i" viewBox="0 0 16 16" role="img" aria-label="` + icons[name].name + `"><use href="#i-` + name + `"/></svg>`)
+}
+
+// sprite returns the drawings of the icons that were written.
+func (w *pageWriter) sprite() string {
+	if len(w.icons) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(`<svg class="defs" aria-hidden="true">`)
+	names := make([]string, 0, len(w.icons))
+	for name := range w.icons {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		b.WriteString(`<symbol id="i-` + name + `" viewBox="0 0 16 16"><path d="` + icons[name].path + `"/></symbol>`)
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}

@@ -1,0 +1,245 @@
+package web
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
+	"github.com/gophd/gophd/answer"
+)
+
+// gemtext writes a text of Gemini: headings, links, lists, quotes and preformatted lines.
+// Its first heading is not repeated if it is the title.
+func (p *page) gemtext(w *pageWriter, text string) {
+	open := "" // the element that lines of one kind share
+	into := func(element string) {
+		if open == element {
+			return
+		}
+		if open != "" {
+			w.raw("</" + open + ">\n")
+		}
+		if open = element; open == "pre" {
+			w.raw("<pre tabindex=\"0\">\n")
+		} else if open != "" {
+			w.raw("<" + open + ">\n")
+		}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			if open == "pre" {
+				into("")
+			} else {
+				into("pre")
+			}
+		case open == "pre":
+			w.text(line + "\n")
+		case strings.HasPrefix(line, "=>"):
+			into("ul")
+			w.gemlink(strings.TrimSpace(line[2:]))
+		case strings.HasPrefix(line, "* "):
+			into("ul")
+			w.raw(`<li class="dot">`)
+			w.text(line[2:])
+			w.raw("</li>\n")
+		case strings.HasPrefix(line, ">"):
+			into("blockquote")
+			w.raw("<p>")
+			w.text(strings.TrimSpace(line[1:]))
+			w.raw("</p>\n")
+		case strings.HasPrefix(line, "#"):
+			into("")
+			label := strings.TrimLeft(line, "#")
+			if answer.CleanTitle(label) != p.Title {
+				level := strconv.Itoa(min(len(line)-len(label), 3) + 1)
+				w.raw("<h" + level + ">")
+				w.escaped(strings.TrimSpace(label))
+				w.raw("</h" + level + ">\n")
+			}
+		case strings.TrimSpace(line) == "":
+			into("")
+		default:
+			into("")
+			w.raw("<p>")
+			w.text(line)
+			w.raw("</p>\n")
+		}
+	}
+	into("")
+}
+
+// gemlink writes a link line without its arrow.
+func (w *pageWriter) gemlink(line string) {
+	to, label, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
+	if label = strings.TrimSpace(label); label == "" {
+		label = to
+	}
+	w.raw("<li>")
+	if safe, away := safeURL(to); safe == "" {
+		w.escaped(label)
+	} else {
+		w.link(safe, away)
+		w.escaped(label)
+		w.raw("</a>")
+		if away {
+			w.raw(" ")
+			w.icon("away")
+		}
+	}
+	w.raw("</li>\n")
+}
+
+// maxMarkdown bounds a text that is read as Markdown, in bytes. Others are shown as they
+// are.
+const maxMarkdown = 128 << 10
+
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify))
+
+// markdown writes a text in Markdown, without the HTML in it. It reports false, and writes
+// nothing, if the text is too large to be read so.
+func (p *page) markdown(w *pageWriter, source string) bool {
+	if len(source) > maxMarkdown || isSlow(source) {
+		return false
+	}
+	src := []byte(answer.StripEscapes(source))
+	doc := markdown.Parser().Parse(text.NewReader(src), parser.WithContext(parser.NewContext()))
+	size := p.tame(doc, src)
+	var b bytes.Buffer
+	if size > 4*maxMarkdown || markdown.Renderer().Render(&b, src, doc) != nil {
+		return false
+	}
+	w.raw(`<div class="md">` + "\n")
+	_, _ = b.WriteTo(w)
+	w.raw("</div>\n")
+	return true
+}
+
+// To pair the marks of a paragraph, and to nest what a line begins, takes the square of
+// their number.
+const (
+	maxMarks = 1000 // of links and emphasis in a paragraph
+	maxDepth = 200  // bytes of blanks and signs of lists and quotes before a line
+)
+
+// isSlow reports whether to read a text as Markdown may take long.
+func isSlow(source string) bool {
+	marks := 0
+	for line := range strings.Lines(source) {
+		if strings.TrimSpace(line) == "" {
+			marks = 0
+		}
+		if len(line)-len(strings.TrimLeft(line, " \t>-*+0123456789.)")) > maxDepth {
+			return true
+		}
+		for _, r := range line {
+			if strings.ContainsRune("[]*_~`<", r) {
+				marks++
+			}
+		}
+		if marks > maxMarks {
+			return true
+		}
+	}
+	return false
+}
+
+// tame makes a document fit for a page: one heading of the first level, which the page has;
+// links that only lead somewhere; no pictures from elsewhere. It returns about how many
+// bytes all links take.
+func (p *page) tame(doc ast.Node, src []byte) (size int) {
+	var away []ast.Node
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Heading:
+			n.Level = min(n.Level+1, 6)
+			if answer.CleanTitle(plainOf(n, src)) == p.Title {
+				away = append(away, n)
+			}
+		case *ast.Link:
+			size += len(n.Destination) + len(n.Title)
+			safe, elsewhere := safeURL(string(n.Destination))
+			if safe == "" {
+				away = append(away, n)
+			} else if elsewhere {
+				n.SetAttributeString("rel", []byte("external nofollow noreferrer"))
+			}
+		case *ast.Image:
+			size += len(n.Destination) + len(n.Title)
+			if safe, elsewhere := safeURL(string(n.Destination)); safe == "" || elsewhere {
+				away = append(away, n)
+			}
+		case *ast.AutoLink:
+			n.SetAttributeString("rel", []byte("external nofollow noreferrer"))
+			if safe, _ := safeURL(string(n.URL(src))); safe == "" && n.AutoLinkType == ast.AutoLinkURL {
+				away = append(away, n)
+			}
+		case *ast.CodeBlock, *ast.FencedCodeBlock:
+			n.SetAttributeString("tabindex", []byte("0"))
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, n := range away {
+		parent := n.Parent()
+		switch n := n.(type) {
+		case *ast.Link:
+			for c := n.FirstChild(); c != nil; c = n.FirstChild() {
+				parent.InsertBefore(parent, n, c)
+			}
+			parent.RemoveChild(parent, n)
+		case *ast.Image:
+			parent.ReplaceChild(parent, n, p.insteadOf(n, src))
+		case *ast.AutoLink:
+			parent.ReplaceChild(parent, n, ast.NewString(n.Label(src)))
+		default:
+			parent.RemoveChild(parent, n)
+		}
+	}
+	return size
+}
+
+// insteadOf returns a link to a picture that lies elsewhere.
+func (p *page) insteadOf(n *ast.Image, src []byte) ast.Node {
+	label := plainOf(n, src)
+	if label == "" {
+		label = string(n.Destination)
+	}
+	s := ast.NewString([]byte(label))
+	safe, _ := safeURL(string(n.Destination))
+	if safe == "" {
+		return s
+	}
+	link := ast.NewLink()
+	link.Destination = []byte(safe)
+	link.SetAttributeString("rel", []byte("external nofollow noreferrer"))
+	link.AppendChild(link, s)
+	return link
+}
+
+// plainOf returns the text of a node without its marks.
+func plainOf(n ast.Node, src []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Text:
+			b.Write(n.Segment.Value(src))
+		case *ast.String:
+			b.Write(n.Value)
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}

@@ -1,0 +1,235 @@
+package web
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/answer/gopher"
+	"github.com/gophd/gophd/server"
+)
+
+// mainOf returns the main part of a page.
+func mainOf(page string) string {
+	_, rest, _ := strings.Cut(page, "<main>")
+	part, _, _ := strings.Cut(rest, "</main>")
+	return part
+}
+
+// holds reports what a text has, or lacks ("!" before it).
+func (s *served) holds(path, text string, wants ...string) {
+	s.t.Helper()
+	for _, want := range wants {
+		without, not := strings.CutPrefix(want, "!")
+		if strings.Contains(text, without) == not {
+			s.t.Errorf("%s: %q\n%.1500s", path, want, mainOf(text))
+		}
+	}
+}
+
+// A title stands once: in the tab, and as the only heading of the first level.
+func TestOneTitle(t *testing.T) {
+	s := start(t, nil)
+	s.write("t/gophermap", "!The title\n\nWords.\n0A label 2026-01-02\tdated.txt\n")
+	s.write("t/dated.txt", "A label\n=======\n\nBody.\n")
+	s.write("u/gophermap", "=========\nThe title\n=========\n\n!The title\nWords.\n")
+	s.write("v/gophermap", "!The title\n  /\\_/\\ drawn\n")
+	s.write("w/gophermap", "+-----------+\n| The title |   x\n+-----------+\n#\n!The title\n")
+	s.write("t/2026-03-04-x.md", "# A *walk*\n\nText.\n")
+	for path, want := range map[string][]string{
+		"/t/":                {"<h1>The title</h1>", "!<pre", "Words."},
+		"/t/dated.txt":       {"<h1>A label</h1>", "!=====", "Body."},
+		"/v/":                {"<h1>The title</h1>", "drawn"},
+		"/w/":                {`<h1 class="hidden">The title</h1>`, "| The title |"},
+		"/t/2026-03-04-x.md": {"<h1>A *walk*</h1>", `<time datetime="2026-03-04">`, "<p>Text.</p>"},
+	} {
+		_, page := s.get(path)
+		s.holds(path, page, "<title>"+strings.NewReplacer("<h1>", "", "</h1>", "", `<h1 class="hidden">`, "").Replace(want[0])+"</title>")
+		s.holds(path, mainOf(page), want...)
+		shown := strings.Count(mainOf(page), "The title")
+		if strings.Count(page, "<h1") != 1 || path == "/t/" && shown != 1 || path == "/v/" && shown != 1 {
+			t.Errorf("%s: a title %d times:\n%s", path, shown, mainOf(page))
+		}
+	}
+}
+
+// What lies around a dated text: its directory, and what its menu links before and after it.
+func TestNeighbors(t *testing.T) {
+	s := start(t, nil)
+	s.write("log/gophermap", "!The log\n0Third\t2026-03-03.txt\n0First\t2026-01-01.txt\n0Second\t2026-02-02.txt\n")
+	for _, name := range []string{"2026-01-01", "2026-02-02", "2026-02-20-draft", "2026-03-03"} {
+		s.write("log/"+name+".txt", "x\n")
+	}
+	for path, want := range map[string][]string{
+		"/log/2026-01-01.txt":       {"!rel=\"prev\"", `rel="next" href="/log/2026-02-02.txt"`, "Newer</span> Second", `rel="up" href="/log/"`, "Up</span> The log"},
+		"/log/2026-02-02.txt":       {`rel="prev" href="/log/2026-01-01.txt"`, `rel="next" href="/log/2026-03-03.txt"`, "Older</span> First"},
+		"/log/2026-03-03.txt":       {`rel="prev" href="/log/2026-02-02.txt"`, `!rel="next"`, "!draft"},
+		"/log/2026-02-20-draft.txt": {"!rel=\"prev\"", "!rel=\"next\"", `rel="up"`},
+		"/":                         {`!rel="up"`, "!class=\"turn\""},
+		"/a.txt":                    {`rel="up" href="/"`},
+	} {
+		_, page := s.get(path)
+		s.holds(path, page, want...)
+	}
+}
+
+// Texts and menus have no label of their type; everything else has an icon with a name.
+func TestIcons(t *testing.T) {
+	s := start(t, nil)
+	s.write("i/gophermap", "0Text\ta.txt\n1Menu\t/phlog/\n5Zip\t/x.zip\nIPicture\t/p.png\nsSound\t/s.mp3\nhWeb\tURL:https://e.org/\n\n  drawn\n9  Zip too\t/x.zip\n")
+	_, page := s.get("/i/")
+	s.holds("/i/", page, `<li><a href="/i/a.txt">Text</a></li>`, `<li><a href="/phlog/">Menu</a></li>`, `Zip</a> <svg class="i" viewBox="0 0 16 16" role="img" aria-label="archive"`,
+		`aria-label="picture"`, `aria-label="sound"`, `aria-label="on another server"`, `<symbol id="i-sound"`, `  <a href="/x.zip">Zip too</a> <svg`, `!<symbol id="i-video"`)
+	for name := range icons {
+		if icons[name].name == "" || icons[name].path == "" {
+			t.Errorf("%s: %+v", name, icons[name])
+		}
+	}
+	for kind, name := range iconNames {
+		if icons[name].path == "" {
+			t.Errorf("%s: no icon %s", kind, name)
+		}
+	}
+}
+
+// A long list has pages, and finds what it has; no query is kept for others.
+func TestLongList(t *testing.T) {
+	s := start(t, nil)
+	var lines strings.Builder
+	lines.WriteString("!Long\n")
+	for i := range 1200 {
+		fmt.Fprintf(&lines, "0Name %d\t/n%d.txt\n", i, i)
+	}
+	s.write("long/gophermap", lines.String())
+	for path, want := range map[string][]string{
+		"/long/":             {"Name 0<", "Name 498<", "!Name 500<", `<a href="/long/?page=2">2</a>`, `<li aria-current="page">1</li>`, `<form class="find" action="/long/">`},
+		"/long/?page=3":      {"!Name 0<", "Name 1199<", `rel="canonical" href="http://gopher.example:70/long/?page=3"`},
+		"/long/?page=9999":   {"Name 1199<", `<li aria-current="page">3</li>`},
+		"/long/?page=x":      {"Name 0<"},
+		"/long/?q=name+119":  {"12 results for", "Name 119<", "Name 1199<", "!Name 12<", "noindex"},
+		"/long/?q=%22%3E%3C": {`Nothing found for &#34;\&#34;&gt;&lt;&#34;`},
+		"/long/?q=1":         {"The first 500 of 501", "The whole list"},
+		"/phlog/?q=first":    {"results for", "!2026-01-02.txt<"},
+	} {
+		if path == "/phlog/?q=first" {
+			want = []string{"Nothing found for &#34;first&#34;"}
+		}
+		if path == "/long/?q=1" {
+			want[0] = "The whole list"
+		}
+		_, page := s.get(path)
+		s.holds(path, page, want...)
+	}
+	if _, page := s.get("/long/"); !strings.Contains(page, "Name 0<") || strings.Contains(page, "whole list") {
+		t.Error("the list of a search is kept for others")
+	}
+}
+
+// A page that cannot be shown is one of the site.
+func TestFaults(t *testing.T) {
+	s := start(t, func(srv *server.Server) {
+		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, Search: true})
+	})
+	s.write("gophermap", "!The site\n")
+	s.eventually(func() bool { _, page := s.get("/nope"); return strings.Contains(page, "The site") })
+	for path, want := range map[string][]string{
+		"/nope":                        {`<a class="site" href="/">The site</a>`, "<h1>There is nothing at /nope</h1>", `<a href="/">Start page</a>, or <a href="/search">search</a>`, `role="search"`, `<html lang="en">`},
+		"/%1b%5b31m%3Cb%3E":            {"This is no path", "!<b>", "Start page"},
+		"/%3Cb%3E":                     {"There is nothing at /&lt;b&gt;"},
+		"/" + strings.Repeat("x", 500): {"There is nothing at /" + strings.Repeat("x", 79) + "..."},
+		"/busy":                        {"The server is busy", "The site"},
+	} {
+		res, page := s.get(path)
+		s.holds(path, page, want...)
+		if res.Header.Get("Robots-Tag") != "noindex" || res.Header.Get("X-Robots-Tag") != "noindex" {
+			t.Errorf("%s: %v", path, res.Header)
+		}
+	}
+	s.write("empty/.x", "")
+	s.write("empty.txt", "\n \n")
+	for path, want := range map[string]string{"/empty/": "This directory is empty.", "/empty.txt": "This text is empty."} {
+		if !s.eventually(func() bool { _, page := s.get(path); return strings.Contains(page, want) }) {
+			t.Errorf("%s: no %q", path, want)
+		}
+	}
+}
+
+// What the owner adds: a line, an icon, a license, a language, a theme.
+func TestOwnersTouch(t *testing.T) {
+	s := start(t, func(srv *server.Server) {
+		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, PageOptions: PageOptions{Theme: "paper", Lang: "pt-BR"}})
+	})
+	_, page := s.get("/a.txt")
+	s.holds("/a.txt", page, `<html lang="pt-BR">`, string(looks["paper"].Style), `<link rel="icon" href="data:,">`, "!class=\"owner\"")
+	s.write(".footer", "Kept by <Ann>\nsecond line\n")
+	s.write("favicon.png", "\x89PNG")
+	s.write(".robots", "License: https://e.org/l\nDisallow: /no/\n")
+	if !s.eventually(func() bool {
+		res, page := s.get("/a.txt")
+		return strings.Contains(page, `<p class="owner">Kept by &lt;Ann&gt;</p>`) && strings.Contains(page, `<link rel="icon" href="/favicon.png">`) &&
+			!strings.Contains(page, "second line") && res.Header.Get("Link") == `<https://e.org/l>; rel="license"`
+	}) {
+		res, page := s.get("/a.txt")
+		t.Error(res.Header, page)
+	}
+	if res, _ := s.get("/.footer"); res.StatusCode != http.StatusNotFound {
+		t.Error(".footer is served")
+	}
+}
+
+// The language of a text is stated where it is sure.
+func TestLangOfPages(t *testing.T) {
+	s := start(t, nil)
+	s.write("de.txt", "Ich bin heute mit dem Zug nach Hause gefahren und habe auf dem Weg ein Buch gelesen, das nicht gut war.\n")
+	for path, want := range map[string]string{"/de.txt": `<html lang="de">`, "/b%20c%2541%3F.txt": "<html>\n"} {
+		if _, page := s.get(path); !strings.Contains(page, want) {
+			t.Errorf("%s: without %s:\n%.200s", path, want, page)
+		}
+	}
+}
+
+// Texts of more than 1 KiB are compressed for those who take it: pages, raw files and
+// robots.txt, each the same text.
+func TestGzip(t *testing.T) {
+	s := start(t, nil)
+	s.write("long.txt", strings.Repeat("Caf\xe9, and more of it.\n", 200))
+	s.write("short.txt", "short\n")
+	for path, want := range map[string]bool{"/long.txt": true, "/long.txt?raw": true, "/short.txt": true, "/short.txt?raw": false, "/p.png?raw": false, "/big.bin": false} {
+		_, plain := s.get(path, "Accept-Encoding", "identity")
+		res, body := s.get(path, "Accept-Encoding", "br, gzip")
+		if got := res.Header.Get("Content-Encoding") == "gzip"; got != want {
+			t.Errorf("%s: compressed: %v, want %v", path, got, want)
+			continue
+		}
+		if want {
+			z, err := gzip.NewReader(strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(z)
+			if err != nil || string(text) != plain || res.ContentLength != int64(len(body)) {
+				t.Errorf("%s: %v, %d bytes, not the %d without", path, err, len(text), len(plain))
+			}
+			if again, _ := s.get(path, "Accept-Encoding", "gzip", "If-None-Match", res.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
+				t.Errorf("%s: %d for the same", path, again.StatusCode)
+			}
+		}
+		if res, _ := s.get(path, "Accept-Encoding", "gzip;q=0"); res.Header.Get("Content-Encoding") != "" {
+			t.Errorf("%s: compressed for one who does not take it", path)
+		}
+	}
+	if res, body := s.get("/long.txt?raw", "Accept-Encoding", "gzip", "Range", "bytes=0-3"); res.StatusCode != http.StatusPartialContent || body != "Caf\xe9" {
+		t.Errorf("a range: %d %q", res.StatusCode, body)
+	}
+}
+
+// Colors of maps are colors in pages, and are not sent to Gopher clients.
+func TestColorsOfMaps(t *testing.T) {
+	s := start(t, nil)
+	s.write("col/gophermap", "\x1b[31mRed\x1b[0m words\n\n  \x1b[32mgreen\x1b[0m  drawn\n0\x1b[33mlabel\x1b[0m\t/a.txt\n")
+	_, page := s.get("/col/")
+	s.holds("/col/", mainOf(page), `<span class="c1">Red</span> words`, `  <span class="c2">green</span>  drawn`, `<a href="/a.txt">label</a>`, "!\x1b", "![31m")
+}
