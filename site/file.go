@@ -46,7 +46,8 @@ func (v *View) Lookup(name string) (*Resource, error) {
 	if errors.Is(err, fs.ErrPermission) {
 		who := v.whoForbids(name)
 		err = fmt.Errorf("%w: %s", err, who)
-		v.site.problems.once(diag.Diagnostic{Code: "PERMISSION", Severity: diag.Warning, File: name, Message: "asked for and not readable: " + who})
+		v.site.problems.first(problem{file: who, code: "PERMISSION"}, diag.Diagnostic{Code: "PERMISSION", Severity: diag.Warning, File: name,
+			Message: "asked for and not readable: " + who}) // the client has chosen the name
 	}
 	if err != nil {
 		return nil, err

@@ -71,10 +71,12 @@ var levels = map[diag.Severity]slog.Level{diag.Error: slog.LevelError, diag.Warn
 
 // once logs a diagnostic, unless one with the same code was logged for the same line of
 // the file before.
-func (p *problems) once(d diag.Diagnostic) {
+func (p *problems) once(d diag.Diagnostic) { p.first(problem{d.File, d.Line, d.Code}, d) }
+
+// first logs a diagnostic, unless one was logged for the same key before.
+func (p *problems) first(key problem, d diag.Diagnostic) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := problem{d.File, d.Line, d.Code}
 	if p.told[key] {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -63,6 +64,12 @@ func TestWhoForbids(t *testing.T) {
 		if strings.Count(log.String(), "file="+name+" ") != 1 {
 			t.Errorf("%s is not told once, as a warning: %s", name, log.String())
 		}
+	}
+	for i := range 50 {
+		_, _ = lookup(s, fmt.Sprint("shut/", i))
+	}
+	if n := strings.Count(log.String(), "PERMISSION"); n != 2 {
+		t.Errorf("names that a client has made up: %d lines:\n%s", n, log.String())
 	}
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o700))
 }

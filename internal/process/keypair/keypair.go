@@ -188,6 +188,23 @@ func (s *Certificates) refresh(all bool) {
 	}
 }
 
+// Check reads all pairs again after the process has changed its rights, and returns why
+// one cannot be read. Its old version stays, and is reported no more until the files change.
+func (s *Certificates) Check() (err error) {
+	if s == nil {
+		return nil
+	}
+	s.reads.Lock()
+	defer s.reads.Unlock()
+	for _, p := range s.pairs {
+		if _, err = p.read(s.call()); err != nil {
+			p.seen, _ = p.stamps(s.call())
+			return err
+		}
+	}
+	return nil
+}
+
 // stamps returns what the files are now; it fails if they do not answer.
 func (p *pair) stamps(call disk.Caller) (s [2]stamp, err error) {
 	for i, name := range []string{p.Cert, p.Key} {

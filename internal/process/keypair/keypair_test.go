@@ -2,6 +2,9 @@ package keypair
 
 import (
 	"crypto/tls"
+	"errors"
+	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,5 +129,35 @@ func TestNilAndEmptyStore(t *testing.T) {
 	}
 	if _, err := new(Certificates).Get(hello("")); err == nil {
 		t.Error("an empty store has a certificate")
+	}
+}
+
+// TestCheck: a pair that the process may no longer read is reported once, and stays.
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	f, err := SelfSigned(dir, "localhost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	s := &Certificates{Log: slog.New(slog.NewTextHandler(&log, nil))}
+	if err := s.Add(f); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Check(); err != nil {
+		t.Errorf("a pair that can be read: %v", err)
+	}
+	if err := os.Rename(f.Key, f.Key+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Check(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	for range 3 {
+		s.checked = time.Time{}
+		s.look()
+	}
+	if log.Len() > 0 || s.Fingerprint() == "" {
+		t.Errorf("reported again: %s", log.String())
 	}
 }
