@@ -134,7 +134,9 @@ func requotePart(b []byte, s, keep string) []byte {
 
 // pathOfURL removes scheme and host from a URL as CPython does since 3.13.x.
 func pathOfURL(s string) string {
-	s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.TrimLeft(s, controls))
+	if s = strings.TrimLeft(s, controls); strings.ContainsAny(s, "\t\r\n") {
+		s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(s)
+	}
 	if scheme, rest, ok := strings.Cut(s, ":"); ok && isWord(scheme) {
 		s = rest
 	}
