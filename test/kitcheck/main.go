@@ -7,6 +7,9 @@
 // LINT_FILES names a directory of real files, and LINT_SOURCE where they come from: kitcheck
 // judges 300 of them with robots/lint and with Lighthouse, and asks no parser.
 //
+// COMPILED names a file with questions about compiled files, from make kit-trees: kitcheck
+// counts where the parsers are let in, and records nothing.
+//
 // PYTHONS names the interpreters (python3), NODE_PATH where robots-parser and pyodide
 // (CPython for node) lie, and KIT_PARSERS further commands, separated by semicolons, that
 // read and write what answer.py does.
@@ -86,6 +89,12 @@ func (d *decisions) UnmarshalJSON(data []byte) error {
 func main() {
 	if dir := os.Getenv("LINT_FILES"); dir != "" {
 		if err := compareLint(dir, os.Getenv("LINT_SOURCE")); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	if file := os.Getenv("COMPILED"); file != "" {
+		if err := askCompiled(file); err != nil {
 			log.Fatal(err)
 		}
 		return

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// compiled is a question about a file that gophd has compiled.
+type compiled struct {
+	question
+	Allow bool     // by the policy
+	Named []string // the rows of readers that a report names at the rule that decides
+}
+
+// rowOf returns the row of the table of readers that describes a program; of others the
+// answers are counted, and none is a fault of gophd's.
+func rowOf(program string) string {
+	for prefix, row := range map[string]string{
+		"CPython 3.11": "first-match", "CPython 3.12": "first-match", "CPython 3.13.0": "first-match", "CPython 3.15": "longest-match",
+		"google/": "google", "jimsmart/": "google",
+	} {
+		if strings.HasPrefix(program, prefix) {
+			return row
+		}
+	}
+	return ""
+}
+
+// askCompiled asks all programs about compiled files. It fails if a program with a row is
+// let in where the policy denies and no report names the row.
+func askCompiled(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	var all []compiled
+	var asked []question
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 8<<20)
+	for lines.Scan() {
+		var q compiled
+		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
+			return err
+		}
+		all, asked = append(all, q), append(asked, q.question)
+	}
+	unnamed := 0
+	for _, command := range commands() {
+		p, err := ask(command, asked)
+		if err != nil {
+			fmt.Printf("cannot be had: %.20q\n", command[0])
+			continue
+		}
+		row, leaks, named, blocks, errors := rowOf(p.Name), 0, 0, 0, 0
+		for i, q := range all {
+			switch {
+			case p.Answers[i] == '-':
+				errors++
+			case q.Allow && p.Answers[i] == '0':
+				blocks++
+			case q.Allow || p.Answers[i] == '0':
+			case slices.Contains(q.Named, row):
+				named++
+			default:
+				if leaks++; row != "" && leaks < 4 {
+					fmt.Printf("%s as %s is let into %s by\n%s\n", p.Name, q.Agent, q.Path, q.Robots)
+				}
+			}
+		}
+		if row != "" {
+			unnamed += leaks
+		}
+		fmt.Printf("%-40s %-14s asked %d: let in %d, of which reports name %d; kept out %d; errors %d\n", p.Name, row, len(all), leaks+named, named, blocks, errors)
+	}
+	if unnamed > 0 {
+		return fmt.Errorf("%d times a program is let in that no report names", unnamed)
+	}
+	return lines.Err()
+}
