@@ -16,9 +16,9 @@ type compiled struct {
 	Named []string // the rows of readers that a report names at the rule that decides
 }
 
-// rowOf returns the row of the table of readers that describes a program; of others the
+// readsAs returns the row of the table of readers that describes a program; of others the
 // answers are counted, and none is a fault of gophd's.
-func rowOf(program string) string {
+func readsAs(program string) string {
 	for prefix, row := range map[string]string{
 		"CPython 3.11": "first-match", "CPython 3.12": "first-match", "CPython 3.13.0": "first-match", "CPython 3.15": "longest-match",
 		"google/": "google", "jimsmart/": "google",
@@ -56,7 +56,7 @@ func askCompiled(file string) error {
 			fmt.Printf("cannot be had: %.20q\n", command[0])
 			continue
 		}
-		row, leaks, named, blocks, errors := rowOf(p.Name), 0, 0, 0, 0
+		row, leaks, named, blocks, errors := readsAs(p.Name), 0, 0, 0, 0
 		for i, q := range all {
 			switch {
 			case p.Answers[i] == '-':
