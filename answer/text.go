@@ -206,7 +206,13 @@ func mayBeText(name string) bool {
 
 // utf8 returns the body of a file as it is sent: a text in Latin-1 as UTF-8.
 func (h *Host) utf8(name string, body []byte) []byte {
-	if !mayBeText(name) || !h.converts(name, body, true) {
+	if !mayBeText(name) {
+		return body
+	}
+	if text, ok := menu.FromUTF16(body); ok {
+		return []byte(text)
+	}
+	if !h.converts(name, body, true) {
 		return body
 	}
 	return menu.AppendLatin1(make([]byte, 0, len(body)+len(body)/16), body)

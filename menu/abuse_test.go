@@ -118,9 +118,9 @@ func TestAbuseMegabyteLine(t *testing.T) {
 	if got := show(m); got != "ia\nib\n" || problem(m.Problems[0]) != "gophermap:2: a line of more than 4096 bytes is left out" {
 		t.Errorf("got %q, %q", got, problems(m))
 	}
-	fsys = tree(map[string]string{"gophermap": "a\n" + strings.Repeat("x", 2<<20) + "\nb\n"})
+	fsys = tree(map[string]string{"gophermap": "a\n" + strings.Repeat("x", 5<<20) + "\nb\n"})
 	m = mustMenu(t, menu.Builder{FS: fsys}, ".")
-	if got := show(m); got != "ia\n" || problem(m.Problems[0]) != "gophermap: too long: the rest is left out" {
+	if got := show(m); got != "ia\ni... and more: this menu is longer than 4 MiB\n" || problem(m.Problems[0]) != "gophermap: maps of more than 4 MiB: the rest is left out" {
 		t.Errorf("got %.100q, %q", got, problems(m))
 	}
 }

@@ -17,7 +17,6 @@ const (
 	maxItems    = 100_000  // items; a last one says that there are more
 	maxSize     = 15 << 20 // bytes that all of them may take
 	maxLine     = 4096     // bytes of a line of a map
-	maxFile     = 1 << 20  // bytes of a map
 	maxRead     = 4 << 20  // bytes of all maps of a menu
 	maxDepth    = 4        // includes in includes
 	maxIncludes = 100
@@ -38,9 +37,8 @@ const (
 // Builder makes the menus of the directories of a tree. Its methods may be used by
 // several goroutines at once.
 //
-// A gophermap of more than 1 MiB is cut, a line of more than 4,096 bytes is left
-// out, and so is what would make a menu longer than 100,000 items or 15 MiB, read more
-// than 4 MiB, nest includes more than 4 deep, or have more than 100 of them or of
+// Maps are read up to 4 MiB, then a last line says so. A line of more than 4,096 bytes is
+// left out, and so is what would make a menu longer than 100,000 items or 15 MiB, nest includes more than 4 deep, or have more than 100 of them or of
 // patterns. A pattern that would be compared with too many names is shown as text.
 type Builder struct {
 	// FS is the tree: what it does not list or open is not served. It is read with
@@ -153,6 +151,7 @@ type making struct {
 	steps    int
 	mapsOnly bool // nothing but the maps is read
 	noLooks  bool // not even the first bytes of what maps link
+	inlining bool // a map of a listing is read in its place: it lists nothing and runs nothing
 }
 
 func (b *Builder) begin(ctx context.Context, dir string) *making {

@@ -2,6 +2,7 @@ package menu
 
 import (
 	"fmt"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -93,6 +94,24 @@ var high = []rune(windows1252)
 
 // FromLatin1 returns a text in Latin-1 as UTF-8.
 func FromLatin1[T string | []byte](s T) string { return string(AppendLatin1(nil, s)) }
+
+// FromUTF16 returns a text in UTF-16 as UTF-8, if it begins with a byte order mark.
+func FromUTF16[T string | []byte](s T) (string, bool) {
+	high := 0 // where the high byte of a unit is
+	switch {
+	case len(s) < 2:
+		return "", false
+	case s[0] == 0xff && s[1] == 0xfe:
+		high = 1
+	case s[0] != 0xfe || s[1] != 0xff:
+		return "", false
+	}
+	units := make([]uint16, 0, len(s)/2)
+	for i := 2; i+1 < len(s); i += 2 {
+		units = append(units, uint16(s[i+high])<<8|uint16(s[i+1-high]))
+	}
+	return string(utf16.Decode(units)), true
+}
 
 // AppendLatin1 appends a text in Latin-1 as UTF-8.
 func AppendLatin1[T string | []byte](b []byte, s T) []byte {

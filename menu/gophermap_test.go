@@ -222,6 +222,32 @@ func TestDotGophermap(t *testing.T) {
 	}
 }
 
+// A listing shows maps in their place, abstracts below their files, and neither lists
+// itself once more.
+func TestListingWithMaps(t *testing.T) {
+	fsys := tree(map[string]string{"a.txt": "a", "b.gophermap": "From b\n0A\ta.txt\n*\n", "c.gophermap": "#!/bin/sh\n", "y.txt": "y", "y.txt.abstract": "About y\nmore\n", "z.abstract": "of nothing"})
+	want := "0a.txt\t/a.txt\niFrom b\n0A\t/a.txt\n1c.gophermap\t/c.gophermap\n0y.txt\t/y.txt\niAbout y\nimore\n"
+	got := show(mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70, Run: func(string, string) (string, bool, error) { return "ran", true, nil }}, "."))
+	if !strings.HasPrefix(got, want) || strings.Count(got, "z.abstract") != 2 || strings.Contains(got, "ran") {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// Headings and rulers of # are text, a comment is not; UTF-16 is read.
+func TestLinesOfMaps(t *testing.T) {
+	for text, want := range map[string]string{
+		"## One ##\n# comment\n####\n#\nx\n":     "i## One ##\ni####\nix\n",
+		"\xff\xfeH\x00i\x00\n\x00\xe9\x00\n\x00": "iHi\nié\n",
+		"\xfe\xff\x00H\x00i\x00\n":               "iHi\n",
+		"\ufeffHi\n":                             "iHi\n",
+		"\xff\xfe#\x00!\x00/\x00\n\x00":          "iThe menu here is made by a program, which this server does not run.\n",
+	} {
+		if got := show(mustMenu(t, menu.Builder{FS: tree(map[string]string{"gophermap": text})}, ".")); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Every .gph, and every .gophermap, is a menu of its own.
 func TestMenuFiles(t *testing.T) {
 	fsys := site()
@@ -244,7 +270,7 @@ func TestMenuFiles(t *testing.T) {
 	if found := b.Sources("d/prog.gph").Problems; len(found) != 1 || found[0].Line != 1 {
 		t.Errorf("of a program is said %v", found)
 	}
-	if got := show(mustMenu(t, b, "d")); !strings.Contains(got, "1more.gph\t/d/more.gph\n") || !strings.Contains(got, "1old.gophermap\t/d/old.gophermap\n") {
+	if got := show(mustMenu(t, b, "d")); !strings.Contains(got, "1more.gph\t/d/more.gph\n") || !strings.Contains(got, "iOld\n0A\t/d/a.txt\n") {
 		t.Errorf("listed as\n%s", got)
 	}
 }

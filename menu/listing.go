@@ -26,7 +26,7 @@ func (m *making) list() error {
 
 // listHere appends the listing of the directory to what a map says.
 func (m *making) listHere() {
-	if m.mapsOnly {
+	if m.mapsOnly || m.inlining {
 		return
 	}
 	if err := m.list(); err != nil {

@@ -186,7 +186,7 @@ func (m *making) follow(first mapSource) {
 		}
 	}
 	m.maps = nil
-	if listing {
+	if listing && !m.inlining {
 		m.listHere()
 	}
 }

@@ -19,6 +19,10 @@ func (m *making) addNames(dir string, names []listed, typ byte) {
 	names = enough(dir, names)
 	selectors := concatSelectors(dir, names)
 	m.menu.Items = slices.Grow(m.menu.Items, len(names))
+	var abstracts map[string]bool
+	if typ == '?' {
+		abstracts = described(names)
+	}
 	width := 0
 	if m.Dates {
 		width = labelWidth(names)
@@ -32,6 +36,10 @@ func (m *making) addNames(dir string, names []listed, typ byte) {
 		selectors = selectors[n:]
 		full := strings.Trim(it.Selector, "/")
 		switch {
+		case typ == '?' && !l.dir && strings.HasSuffix(l.name, "."+mapName) && len(m.maps) == 0 && m.inline(full):
+			continue
+		case typ == '?' && !l.dir && abstracts[strings.TrimSuffix(l.name, abstractName)] && strings.HasSuffix(l.name, abstractName):
+			continue // shown below its file
 		case l.dir:
 			it.Type = TypeMenu
 			if label := m.tag(full); label != "" {
@@ -44,7 +52,54 @@ func (m *making) addNames(dir string, names []listed, typ byte) {
 			it.Label = m.dated(it.Label, full, width)
 		}
 		m.add(it)
+		if abstracts[l.name] {
+			m.abstract(full + abstractName)
+		}
 	}
+}
+
+// inline appends the items of a map of a listing in its place, as gophernicus does.
+func (m *making) inline(name string) bool {
+	if m.inlining || m.mapsOnly {
+		return false
+	}
+	m.inlining = true
+	defer func() { m.inlining = false }()
+	return m.file(name) == nil
+}
+
+// abstract appends the lines of a file that describes another.
+func (m *making) abstract(name string) {
+	text, err := m.source(name)
+	if err != nil {
+		return
+	}
+	for s := (mapSource{rest: text}); ; {
+		line, more := s.next()
+		if !more {
+			return
+		}
+		m.add(Info(m.shown(line)))
+	}
+}
+
+// described returns the names that have an abstract in a listing: y.txt has y.txt.abstract.
+func described(names []listed) map[string]bool {
+	var found map[string]bool
+	for _, l := range names {
+		if base, ok := strings.CutSuffix(l.name, abstractName); ok && !l.dir && base != "" {
+			if found == nil {
+				found = map[string]bool{}
+			}
+			found[base] = true
+		}
+	}
+	for base := range found {
+		if !slices.ContainsFunc(names, func(l listed) bool { return l.name == base }) {
+			delete(found, base)
+		}
+	}
+	return found
 }
 
 // enough returns as many of the names as more than fill a menu.

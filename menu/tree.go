@@ -54,7 +54,7 @@ func (m *making) read(name string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	limit := min(maxFile, m.toRead)
+	limit := m.toRead
 	text := bytes.NewBuffer(make([]byte, 0, min(size, limit)+bytes.MinRead))
 	if _, err := text.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
 		return "", err
@@ -64,19 +64,22 @@ func (m *making) read(name string) (string, error) {
 
 // bound cuts a map beyond the bounds at the end of a line.
 func (m *making) bound(name, text string) string {
-	limit := min(maxFile, m.toRead)
-	if int64(len(text)) > limit {
-		m.report(CodeLimit, name, 0, "too long: the rest is left out")
-		text = text[:strings.LastIndexByte(text[:limit], '\n')+1]
+	rest := ""
+	if limit := m.toRead; int64(len(text)) > limit {
+		m.report(CodeLimit, name, 0, "maps of more than 4 MiB: the rest is left out")
+		text, rest = text[:strings.LastIndexByte(text[:limit], '\n')+1], "... and more: this menu is longer than 4 MiB\n"
 	}
 	m.toRead -= int64(len(text))
-	return strings.TrimPrefix(text, byteOrderMark)
+	if plain, ok := FromUTF16(text); ok {
+		text = plain
+	}
+	return strings.TrimPrefix(text, byteOrderMark) + rest
 }
 
 // run returns what a program prints, if something runs it. What it cannot print is an
 // error item.
 func (m *making) run(name string) (text string, ok bool) {
-	if m.Run == nil {
+	if m.Run == nil || m.inlining {
 		return "", false
 	}
 	by := name

@@ -3,9 +3,11 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gophd/gophd/answer"
@@ -105,10 +107,20 @@ func (d *daemon) pages(h *virtualHost, search bool) http.Handler {
 	return &web.Pages{Host: h.front.Host, PageOptions: view, Search: search}
 }
 
-// hostItems returns the items of a line "%" in a gophermap.
+// hostItems returns the items of a line "%" in a gophermap: all hosts, each with the port
+// of its own listener, if it has one.
 func (d *daemon) hostItems() (items []menu.Item) {
-	for _, h := range d.conf.hosts[1:] {
-		items = append(items, menu.Item{Type: menu.TypeMenu, Label: h.name, Host: h.name})
+	for _, h := range d.conf.hosts {
+		it := menu.Item{Type: menu.TypeMenu, Label: h.name, Selector: "/", Host: h.name}
+		if h.name == "" {
+			it.Label, it.Host = d.srv.Host, d.srv.Host
+		}
+		for addr, name := range d.conf.listenNames {
+			if _, port, err := net.SplitHostPort(withPort(addr, "70")); err == nil && name == h.name && d.srv.Port == 0 {
+				it.Port, _ = strconv.Atoi(port)
+			}
+		}
+		items = append(items, it)
 	}
 	return items
 }
