@@ -78,19 +78,6 @@ func (w *work) prove(last *proof.Result, round int) (done bool) {
 	return done
 }
 
-func handWritten(f proof.Finding) Report {
-	r := NewReport(CodeHandWritten, f.File, f.Line, "served as it was written: not every reader takes it as it is meant")
-	if r.Readers = []string{f.Reader}; f.Leak {
-		r.Leaks = f.Examples
-	} else {
-		r.Severity, r.Victims = diag.Notice, f.Examples
-	}
-	if f.File == "" {
-		r.File = robotsFile
-	}
-	return r
-}
-
 func (c *Compiled) proofInput(file []byte, v *verdicts) proof.Input {
 	in := proof.Input{Programs: c.programs, Shut: c.shut, File: file, Readers: c.readers, Closed: v.isClosed}
 	for _, n := range c.notes {
@@ -99,14 +86,6 @@ func (c *Compiled) proofInput(file []byte, v *verdicts) proof.Input {
 		}
 	}
 	return in
-}
-
-func leaksOf(f proof.Finding) []Leak {
-	var list []Leak
-	for _, sel := range f.Examples {
-		list = append(list, Leak{f.Reader, f.Robot, sel})
-	}
-	return list
 }
 
 // Prove checks another robots.txt, such as a server's own, against the policy. It

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/robots"
 )
 
@@ -231,6 +232,19 @@ func (w *work) allReports() []Report {
 		list = append(list, c.notices()...)
 	}
 	return append(list, w.all[0].overruled()...)
+}
+
+func handWritten(f proof.Finding) Report {
+	r := NewReport(CodeHandWritten, f.File, f.Line, "served as it was written: not every reader takes it as it is meant")
+	if r.Readers = []string{f.Reader}; f.Leak {
+		r.Leaks = f.Examples
+	} else {
+		r.Severity, r.Victims = diag.Notice, f.Examples
+	}
+	if f.File == "" {
+		r.File = robotsFile
+	}
+	return r
 }
 
 // strictAlone gives over-blocks that only strict readers suffer a code of their own:

@@ -60,6 +60,14 @@ func (w *work) cure(f proof.Finding, round int) (hopeless bool) {
 	return false
 }
 
+func leaksOf(f proof.Finding) []Leak {
+	var list []Leak
+	for _, sel := range f.Examples {
+		list = append(list, Leak{f.Reader, f.Robot, sel})
+	}
+	return list
+}
+
 // deny denies a directory as a whole.
 func (w *work) deny(sel, code, why string) {
 	file := ""
