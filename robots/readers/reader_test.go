@@ -183,3 +183,18 @@ func TestOwnRow(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyParts: to CPython a part of a URL that is empty loses its mark, and two slashes
+// begin a host.
+func TestEmptyParts(t *testing.T) {
+	old, _ := readers.Named("first-match")
+	for rule, want := range map[string]string{
+		"/dir/x;": "-/dir/x", "/dir/x;y": "+/dir/x", "/d;/x": "+/d", "/x?": "-/x", "/x?y": "+/x", "/x#": "-/x",
+		"//": "-/y", "///a": "-/a", "//host/a": "+/a", "/a": "-//host/a", "/": "-//",
+	} {
+		m := old.Read([]byte("User-agent: *\nDisallow: " + rule + "\n"))
+		if got := m.Allowed("a", want[1:]); got != (want[0] == '+') {
+			t.Errorf("Disallow: %s: %s is allowed: %v", rule, want[1:], got)
+		}
+	}
+}
