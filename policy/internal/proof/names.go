@@ -111,7 +111,11 @@ func (w *witnesses) add(sel string) {
 		return
 	}
 	for elem := range strings.SplitSeq(strings.TrimSuffix(sel[1:], "/"), "/") {
-		if sel != "/" && selector.Refusal(elem) != "" && (elem[:min(1, len(elem))] == "." || !selector.IsProgram(elem)) {
+		reason := selector.Refusal(elem)
+		if reason == selector.Malformed { // a name in another character set
+			continue
+		}
+		if sel != "/" && reason != "" && (elem[:min(1, len(elem))] == "." || !selector.IsProgram(elem)) {
 			return
 		}
 	}

@@ -149,7 +149,9 @@ func (r *Result) annotations(in Input, prev *Result) (list []*annotation) {
 		a.notes = append(a.notes, t)
 	}
 	for dir, stands := range shut {
-		if _, above := within(strings.TrimSuffix(dir, "/"), shut); !above && !stands {
+		if dir == "/" {
+			list[0].denied = true
+		} else if _, above := within(strings.TrimSuffix(dir, "/"), shut); !above && !stands {
 			list = append(list, &annotation{dir: dir, denied: true})
 		}
 	}
