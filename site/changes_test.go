@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -101,23 +102,23 @@ func TestDependOn(t *testing.T) {
 	}
 }
 
-// A new annotation holds at once when its directory is asked for, though no event and no
-// round has found it yet.
+// A listing that shows an annotation which the policy does not know, or lacks one that it
+// knows, has its directory read again, though no event and no round has found it yet.
 func TestAnnotationOfWhatIsAskedFor(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"a/b/x": "x"})
-	s := started(t, dir, Config{Watch: WatchPoll})
-	write(t, dir, map[string]string{"a/b/.robots": "Disallow: /x\n"})
-	for _, step := range []struct {
-		change func()
-		holds  func() bool
-	}{
-		{func() {}, robotsHas(s, "Disallow: /a/b/x")},
-		{func() { must(t, os.Remove(filepath.Join(dir, "a/b/.robots"))) }, robotsLacks(s, "Disallow: /a/b/x")},
-	} {
-		step.change()
-		_, err := s.View(t.Context()).ReadDir("a/b")
+	write(t, dir, map[string]string{"a/b/x": "x", "c/x": "x", "known/.robots": "Disallow: /y\n", "known/y": "y", "gone/.robots": "Disallow: /z\n"})
+	s, err := Open(dir, Config{Watch: WatchOff})
+	must(t, err)
+	var asked []string
+	s.look = func(dir string) { asked = append(asked, dir) }
+	running(t, s)
+	write(t, dir, map[string]string{"a/b/.robots": "Disallow: /x\n", "c/y": "y"})
+	must(t, os.Remove(filepath.Join(dir, "gone/.robots")))
+	for _, name := range []string{"a", "a/b", "c", "known", "gone"} {
+		_, err := s.View(t.Context()).ReadDir(name)
 		must(t, err)
-		soon(t, "the policy follows", step.holds)
+	}
+	if got := strings.Join(asked, " "); got != "a/b gone" {
+		t.Errorf("read again: %q", got)
 	}
 }

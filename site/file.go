@@ -218,7 +218,7 @@ func (s *Site) noticed(real string, annotated bool) {
 	}
 	known := d != nil && slices.ContainsFunc(d.Notes, func(a *policy.Annotation) bool { return path.Base(a.File) == noteName })
 	if d != nil && annotated != known {
-		s.watcher.Look(real)
+		s.look(real)
 	}
 }
 

@@ -43,6 +43,7 @@ func Open(dir string, conf Config) (*Site, error) {
 		return nil, err
 	}
 	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch, Modes: func(dir string) { s.changes.touch(modesOf(dir)) }}
+	s.look = s.watcher.Look
 	s.served.Store(&served{root: r})
 	return s, s.openTrees(r)
 }

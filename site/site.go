@@ -114,6 +114,7 @@ type Site struct {
 	conf    Config
 	log     *slog.Logger
 	watcher *watch.Watcher
+	look    func(dir string) // Watcher.Look; others for tests
 	guard   *stall.Guard
 
 	clock  func() time.Time // time.Now, but in tests

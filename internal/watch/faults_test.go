@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -52,6 +53,20 @@ func TestAnnotationsWithoutEvents(t *testing.T) {
 	}
 	if all := union(m.batches()[1:]); all.All || log.count("WARN") != 1 {
 		t.Errorf("all is read again: %v; the log:\n%s", all.All, log.buf.String())
+	}
+}
+
+// A directory that is looked at is in the next batch, though neither events nor rounds
+// find anything.
+func TestLookReads(t *testing.T) {
+	t.Parallel()
+	batches := make(chan Batch, 10)
+	w := &Watcher{Root: makeTree(t, "a/b"), Poll: -1, quick: -1, open: func() (*eventSource, error) { return nil, syscall.EMFILE }, Changed: func(b Batch) { batches <- b }}
+	go func() { _ = w.Run(t.Context()) }()
+	<-batches
+	w.Look("a/b")
+	if b := <-batches; b.All || !slices.Equal(b.Dirs, []string{"a/b"}) {
+		t.Errorf("%+v", b)
 	}
 }
 

@@ -47,6 +47,7 @@ const (
 	opLookup, opForget, opGetattr, opOpen, opRead    = 1, 2, 3, 14, 15
 	opStatfs, opRelease, opFlush, opInit, opOpendir  = 17, 18, 25, 26, 27
 	opReaddir, opReleasedir, opAccess, opForgetBatch = 28, 29, 34, 42
+	opWrite                                          = 16
 )
 
 // mountDisk mounts a disk with these files, or skips the test where that is not
@@ -188,6 +189,8 @@ func (d *disk) do(op uint32, id uint64, in []byte) ([]byte, syscall.Errno) {
 			return nil, syscall.EIO
 		}
 		return part, 0
+	case opWrite: // what is written is forgotten
+		return put(nil, 4, uint64(binary.NativeEndian.Uint32(in[16:])), 0), 0
 	case opReaddir:
 		return d.list(id, binary.NativeEndian.Uint64(in[8:])), 0
 	case opStatfs:

@@ -72,7 +72,7 @@ func TestStalledMount(t *testing.T) {
 }
 
 // Disks stop to answer below the root, as a mount, as the directory of a user, as the
-// root of another host, and where the certificates lie; gophd is no root. All else is
+// root of another host, and where certificates and the access log lie; gophd is no root. All else is
 // served and followed as before, search too, and SIGTERM ends it.
 func TestStalledTrees(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -104,10 +104,10 @@ func TestStalledTrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	disks := []*disk{mountDisk(t, at("root/mnt"), diskFiles()), mountDisk(t, at("mirror"), diskFiles()), mountDiskOf(t, 12345, at("home/mal/public"), diskFiles()),
-		mountDisk(t, at("two"), diskFiles()), mountDisk(t, at("tls"), map[string][]byte{"cert": cert, "key": key})}
+		mountDisk(t, at("two"), diskFiles()), mountDisk(t, at("tls"), map[string][]byte{"cert": cert, "key": key}), mountDiskOf(t, 65534, at("log"), map[string][]byte{"access.log": {}})}
 	second := harness.FreeAddrs(t, 1)[0]
 	g := harness.Start(t, "-root", at("root"), "-user", "nobody", "-users", at("home")+"/*/public", "-mount", "pub="+at("mirror"), "-vhost", "two.example="+at("two"),
-		"-listen", second+"=two.example", "-tls-cert", at("tls/cert"), "-tls-key", at("tls/key"), "-search", "-stall-timeout", "2s", "-drain", "1s",
+		"-listen", second+"=two.example", "-tls-cert", at("tls/cert"), "-tls-key", at("tls/key"), "-search", "-access-log", at("log/access.log"), "-stall-timeout", "2s", "-drain", "1s",
 		"-request-timeout", "1h", "-metrics", "127.0.0.1:0")
 	page := url(g.WaitLog("/metrics"))
 	behind := []string{"/mnt/x.txt", "/pub/x.txt", "/~mal/x.txt", "/lead"}
