@@ -252,9 +252,9 @@ func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
 	if b.All {
 		dirs = directories(next.Tree)
 	}
-	what := "reloaded"
+	what := diag.EventReloaded
 	if old == nil {
-		what = "scanned"
+		what = diag.EventScanned
 	}
 	reports, notices := serious(next.Reports)
 	s.log.Info(what, "all", b.All, "directories", dirs, "robots_bytes", len(next.Robots),

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/internal/daemon"
+	"github.com/gophd/gophd/internal/watch"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -38,9 +39,9 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catNetwork.list(&f.Nex, "nex", "`ADDR` where to listen for Nex, such as :1900"),
 		catNetwork.list(&f.Finger, "finger", "`ADDR` where to listen for Finger, such as :79"),
 		catNetwork.text(&f.TLSSelfSigned, "tls-self-signed", "", "`DIR` make a certificate in it, once"),
-		catLimits.duration(&f.RequestTimeout, "request-timeout", 10*time.Second, "`DURATION` from accept to the request's end"),
-		catLimits.duration(&f.StallTimeout, "stall-timeout", time.Minute, "`DURATION` ends a reply without progress"),
-		catLimits.duration(&f.Drain, "drain", 10*time.Second, "`DURATION` for open replies after SIGTERM"),
+		catLimits.duration(&f.RequestTimeout, "request-timeout", server.DefaultRequestTimeout, "`DURATION` from accept to the request's end"),
+		catLimits.duration(&f.StallTimeout, "stall-timeout", server.DefaultStallTimeout, "`DURATION` ends a reply without progress"),
+		catLimits.duration(&f.Drain, "drain", server.DefaultDrainTimeout, "`DURATION` for open replies after SIGTERM"),
 		catLimits.number(&f.MaxConns, "max-conns", 0, "`N` open connections (default: half the open-file limit)"),
 		catLimits.number(&f.MaxConnsPerIP, "max-conns-per-ip", server.DefaultMaxConnsPerIP, "`N` of one address or IPv6 /64; 0 is any"),
 		catLimits.text(&f.Enforce, "enforce", "off", "`MODE` make robots obey the file that they fetched: off, slow, refuse"),
@@ -48,8 +49,8 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catLimits.fraction(&f.Rate, "rate", "`N` requests a second per address; 0 is any"),
 		catLimits.number(&f.Burst, "burst", server.DefaultBurst, "`N` requests at once, with -rate"),
 		catWatch.text(&f.Watch, "watch", "inotify", "`MODE` inotify, poll or off"),
-		catWatch.duration(&f.Poll, "poll", 5*time.Minute, "`DURATION` between two readings of everything"),
-		catWatch.duration(&f.PollRemote, "poll-remote", 15*time.Second, "`DURATION` between looks at network file systems"),
+		catWatch.duration(&f.Poll, "poll", watch.DefaultPoll, "`DURATION` between two readings of everything"),
+		catWatch.duration(&f.PollRemote, "poll-remote", watch.DefaultPollRemote, "`DURATION` between looks at network file systems"),
 		catLog.yes(&f.Quiet, "quiet", "warnings and errors only"),
 		catLog.yes(&f.Verbose, "v", "requests, and connections without one, too"),
 		catLog.text(&f.LogFormat, "log-format", "auto", "`FORMAT` short, text, json, or auto: by the reader"),

@@ -247,7 +247,7 @@ func (f Flags) tree(c *Settings) (err error) {
 		return &gopher.Front{Host: &answer.Host{Site: tree, HostOptions: opt}, StrictText: f.StrictText}
 	}
 	if f.Search {
-		c.search = &sitesearch.Searcher{Dir: f.SearchDir, All: f.SearchAll, InfoPrefix: f.InfoPrefix}
+		c.search = &sitesearch.Searcher{Dir: f.SearchDir, All: f.SearchAll, HostOptions: opt}
 		if c.search.Memory, err = size.Parse(f.SearchMemory); err != nil || c.search.Memory == 0 {
 			return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -search-memory 256MiB", "-search-memory %q", f.SearchMemory)
 		}
@@ -413,7 +413,7 @@ func (f Flags) certificates(c *Settings) error {
 }
 
 // DefaultSearchMemory is how much memory the search index may take.
-const DefaultSearchMemory = "256MiB"
+var DefaultSearchMemory = fmt.Sprintf("%dMiB", sitesearch.DefaultMemory>>20)
 
 // Doubt reports why a directory is probably not meant to be the root, with a hint. Both
 // are "" if nothing speaks against it.

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/internal/process/systemd"
@@ -129,7 +130,7 @@ func announce(logger *slog.Logger, dir string, srv *server.Server, listeners []n
 		if srv.Host != "" {
 			name = srv.Host
 		}
-		logger.Info("serving", "root", dir, "url", "gopher://"+urlHost(name, addr.Port)+"/",
+		logger.Info(diag.EventServing, "root", dir, "url", "gopher://"+urlHost(name, addr.Port)+"/",
 			"try", fmt.Sprintf("echo robots.txt | nc %s %d", host, addr.Port))
 	}
 }

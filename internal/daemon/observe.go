@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/process/accesslog"
 	"github.com/gophd/gophd/internal/process/sandbox"
@@ -173,13 +174,13 @@ func (d *daemon) tellProgress(ctx context.Context) {
 		for _, h := range d.conf.hosts {
 			if h.tree.Now() == nil {
 				working = true
-				d.log.Info("reading the tree", "root", h.dir, "directories", h.tree.Scanned())
+				d.log.Info(diag.EventReading, "root", h.dir, "directories", h.tree.Scanned())
 			}
 		}
 		if search := d.conf.search; search != nil && !working && !d.checking {
 			done, complete := search.Progress()
 			if working = !complete; working {
-				d.log.Info("building the search index", "directories", done)
+				d.log.Info(diag.EventIndexing, "directories", done)
 			}
 		}
 		if !working {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/process/metrics"
 	"github.com/gophd/gophd/internal/process/sandbox"
@@ -78,7 +79,7 @@ func (d *daemon) enterSandbox() error {
 		d.log.Warn("no sandbox", "error", err)
 		return nil
 	}
-	d.log.Info("sandbox", "forbidden", holds)
+	d.log.Info(diag.EventSandboxed, "forbidden", holds)
 	return nil
 }
 

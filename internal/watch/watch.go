@@ -150,7 +150,7 @@ func (w *Watcher) asked() chan struct{} {
 // betweenRemote returns the time between two comparisons of remote file systems,
 // 0 for never.
 func (w *Watcher) betweenRemote() time.Duration {
-	return max(0, cmp.Or(w.PollRemote, 15*time.Second))
+	return max(0, cmp.Or(w.PollRemote, DefaultPollRemote))
 }
 
 // wait sends the batches of Method Off, until ctx ends.
@@ -166,13 +166,19 @@ func (w *Watcher) wait(ctx context.Context) {
 	}
 }
 
+// The defaults of a Watcher.
+const (
+	DefaultPoll       = 5 * time.Minute
+	DefaultPollRemote = 15 * time.Second
+)
+
 // between returns the time between two complete readings beside events.
 func (w *Watcher) between() time.Duration {
 	switch {
 	case w.Poll < 0:
 		return math.MaxInt64
 	case w.Poll == 0:
-		return 5 * time.Minute
+		return DefaultPoll
 	}
 	return w.Poll
 }

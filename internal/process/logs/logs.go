@@ -19,6 +19,7 @@ import (
 
 	"github.com/coreos/go-systemd/v22/journal"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/terminal"
 )
 
@@ -102,7 +103,7 @@ func (l *Logger) Requests() *slog.Logger {
 type withoutRequests struct{ slog.Handler }
 
 func (h withoutRequests) Handle(ctx context.Context, r slog.Record) error {
-	if r.Message == "request" && r.Level < slog.LevelWarn {
+	if r.Message == diag.EventRequest && r.Level < slog.LevelWarn {
 		return nil
 	}
 	return h.Handler.Handle(ctx, r)

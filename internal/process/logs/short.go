@@ -69,16 +69,16 @@ func sentence(msg string, f fields) string {
 	failure := f.take("error")
 	what := msg
 	switch msg {
-	case "request":
+	case diag.EventRequest:
 		what = fmt.Sprintf("%s %q, %s bytes, %s", f.take("remote"), short(f.take("selector")), f.take("bytes"), f.take("took"))
-	case "problem in the content tree":
+	case diag.EventProblem:
 		what = f.take("problem") + " (" + f.take("code") + ")"
-	case "serving":
+	case diag.EventServing:
 		what = fmt.Sprintf("serving %s at %s", f.take("root"), f.take("url"))
 		if try := f.take("try"); try != "" {
 			what += "; try: " + try
 		}
-	case "scanned", "reloaded":
+	case diag.EventScanned, diag.EventReloaded:
 		what = fmt.Sprintf("%s %s directories in %s: robots.txt has %s bytes", msg, f.take("directories"), f.take("took"), f.take("robots_bytes"))
 		if n := f.take("reports"); n != "0" {
 			what += ", reports: " + n
@@ -87,14 +87,14 @@ func sentence(msg string, f fields) string {
 			what += ", notices: " + n
 		}
 		f = nil
-	case "reading the tree":
+	case diag.EventReading:
 		what = fmt.Sprintf("reading %s: %s directories so far", f.take("root"), f.take("directories"))
-	case "search index built":
+	case diag.EventIndexed:
 		what = fmt.Sprintf("search index built in %s: %s names", f.take("took"), f.take("texts"))
 		f = nil
-	case "building the search index":
+	case diag.EventIndexing:
 		what = fmt.Sprintf("building the search index: %s directories so far", f.take("directories"))
-	case "sandbox":
+	case diag.EventSandboxed:
 		what, f = "in the sandbox", nil
 	}
 	var b strings.Builder

@@ -24,6 +24,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/search"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/menu"
@@ -45,8 +47,8 @@ type Searcher struct {
 	// All reports whether texts that are denied to robots are found, too.
 	All bool
 
-	// InfoPrefix is how gophermaps are read (see menu.Builder).
-	InfoPrefix bool
+	// The options are those of the site's host.
+	answer.HostOptions
 
 	// Log gets a line when the index was built, and when it is full. If nil,
 	// nothing is logged.
@@ -162,7 +164,7 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 		s.update(ctx, s.take())
 		if ctx.Err() == nil && !s.ready.Swap(true) {
 			have := s.index.Stats()
-			s.log().Info("search index built", "texts", have.Texts, "bytes", have.Bytes, "took", time.Since(start))
+			s.log().Info(diag.EventIndexed, "texts", have.Texts, "bytes", have.Bytes, "took", time.Since(start))
 		}
 		select {
 		case <-ctx.Done():
