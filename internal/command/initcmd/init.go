@@ -33,14 +33,19 @@ func Init(out io.Writer, args []string, today time.Time) error {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit.Hint(err, "name a new directory: gophd init hole")
 	}
+	day, yesterday := today.Format(time.DateOnly), today.AddDate(0, 0, -1).Format(time.DateOnly)
+	dates := strings.NewReplacer("TODAY", day, "YESTERDAY", yesterday)
 	made := 0
 	err := fs.WalkDir(hole, "hole", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		rel := strings.TrimPrefix(strings.TrimPrefix(name, "hole"), "/")
-		if rel == "phlog/first.txt" {
-			rel = "phlog/" + today.Format(time.DateOnly) + "-first.txt"
+		switch rel {
+		case "phlog/first.txt":
+			rel = "phlog/" + yesterday + "-first.txt"
+		case "phlog/second.txt":
+			rel = "phlog/" + day + "-second.txt"
 		}
 		to := filepath.Join(dir, filepath.FromSlash(rel))
 		if d.IsDir() {
@@ -51,7 +56,7 @@ func Init(out io.Writer, args []string, today time.Time) error {
 			return err
 		}
 		made++
-		return os.WriteFile(to, text, 0o644)
+		return os.WriteFile(to, []byte(dates.Replace(string(text))), 0o644)
 	})
 	if err != nil {
 		return exit.Hint(fmt.Errorf("making a hole: %w", err), "name a directory that may be written to")

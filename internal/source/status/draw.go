@@ -25,7 +25,7 @@ func (p *Page) Answer(q *answer.Asked) (*answer.Value, error) {
 	s := p.sheet(p.Stats.Numbers())
 	var text bytes.Buffer
 	_ = s.write(&text)
-	return &answer.Value{Class: answer.File, Selector: "/" + Selector, Type: menu.TypeText, Body: text.Bytes(), HTML: s.html()}, nil
+	return &answer.Value{Class: answer.File, Selector: "/" + Selector, Type: menu.TypeText, Title: "Server status", Body: text.Bytes(), HTML: s.html()}, nil
 }
 
 // write writes the page as text, a line for each chart so that it fits 67 columns.
