@@ -33,7 +33,7 @@ func Init(out io.Writer, args []string, today time.Time) error {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit.Hint(err, "name a new directory: gophd init hole")
 	}
-	day, yesterday := today.Format(time.DateOnly), today.AddDate(0, 0, -1).Format(time.DateOnly)
+	day, yesterday := today.Format(time.DateOnly), today.Add(-24*time.Hour).Format(time.DateOnly)
 	dates := strings.NewReplacer("TODAY", day, "YESTERDAY", yesterday)
 	made := 0
 	err := fs.WalkDir(hole, "hole", func(name string, d fs.DirEntry, err error) error {
