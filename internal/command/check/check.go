@@ -70,6 +70,8 @@ type Outcome struct {
 	RobotsBytes int               `json:"robots_bytes"`
 	Looks       string            `json:"looks,omitempty"` // the server that the maps were written for
 	Parts       []*Part           `json:"parts"`
+	Asked       int               `json:"asked,omitempty"`   // selectors that were compared with a running server
+	Classes     []Difference      `json:"classes,omitempty"` // what differs from that server
 }
 
 // A Part is what one owner has in one tree.

@@ -21,6 +21,7 @@ type Check struct {
 	Serve      daemon.Flags // the sources of the site
 	Host, User string       // flags
 	JSON       bool
+	Against    Comparison // with its URL: a running server is compared, instead of the tree looked at
 	Out        io.Writer
 	Err        io.Writer // is shown how far it is, if it is a terminal; may be nil
 }
@@ -51,7 +52,12 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	result, err := Site(ctx, args[0], hosts, o)
+	var result *Outcome
+	if c.Against.URL != "" {
+		result, err = Against(ctx, args[0], o, c.Against)
+	} else {
+		result, err = Site(ctx, args[0], hosts, o)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return exit.Usagef("gophd check takes the directory that is to be served", "checking: %w", err)
@@ -64,7 +70,11 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		}
 		err = terminal.PrintJSON(c.Out, result)
 	} else {
-		_, err = io.WriteString(c.Out, result.Text(args[0]))
+		text := result.Text(args[0])
+		if c.Against.URL != "" {
+			text = findingsText(result.Findings) + result.comparison(c.Against.URL)
+		}
+		_, err = io.WriteString(c.Out, text)
 	}
 	if err == nil && result.Lost > 0 {
 		return exit.ErrNo
@@ -76,16 +86,11 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 // It calls the tree dir.
 func (r *Outcome) Text(dir string) string {
 	var b strings.Builder
-	hinted := map[string]bool{"": true}
 	count := map[diag.Severity]int{}
 	for _, d := range r.Findings {
 		count[d.Severity]++
-		if hinted[d.Hint] {
-			d.Hint = ""
-		}
-		hinted[d.Hint] = true
-		b.WriteString(d.Text())
 	}
+	b.WriteString(findingsText(r.Findings))
 	for _, p := range r.Parts {
 		if len(r.Parts) > 1 {
 			fmt.Fprintf(&b, "%s (%s): %s, %s, %s: %d lost, %s\n", diag.Printable(p.Tree), diag.Printable(p.Owner), diag.Count(p.Directories, "directory", "directories"),
@@ -101,6 +106,20 @@ func (r *Outcome) Text(dir string) string {
 	fmt.Fprintf(&b, "robots.txt: %d bytes, from %s\n", r.RobotsBytes, diag.Count(r.Annotations, "annotation", "annotations"))
 	if r.Looks != "" && len(r.Findings) > 0 {
 		fmt.Fprintf(&b, "It looks like a hole of %s: see \"gophd manual moving-in\".\n", r.Looks)
+	}
+	return b.String()
+}
+
+// findingsText returns findings for people, each hint once.
+func findingsText(list []diag.Diagnostic) string {
+	var b strings.Builder
+	hinted := map[string]bool{"": true}
+	for _, d := range list {
+		if hinted[d.Hint] {
+			d.Hint = ""
+		}
+		hinted[d.Hint] = true
+		b.WriteString(d.Text())
 	}
 	return b.String()
 }
