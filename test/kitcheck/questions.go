@@ -25,7 +25,7 @@ type question struct {
 func hashOf(all []question) string {
 	h := sha256.New()
 	for _, q := range all {
-		fmt.Fprintf(h, "%q %q %q\n", q.Robots, q.Agent, q.Path)
+		_, _ = fmt.Fprintf(h, "%q %q %q\n", q.Robots, q.Agent, q.Path)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
