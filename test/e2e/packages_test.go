@@ -94,8 +94,8 @@ func TestPackagesAreComplete(t *testing.T) {
 			"usr/share/bash-completion/completions/gophd", "usr/share/zsh/vendor-completions/_gophd",
 			"usr/share/fish/vendor_completions.d/gophd.fish", "usr/share/doc/gophd/copyright",
 			"usr/share/doc/gophd/changelog.gz", "usr/share/doc/gophd/gophd.cdx.json", "usr/share/doc/gophd/wire.md",
-			"usr/share/gophd/manual/pubnix.txt", "usr/share/gophd/examples/fastcgi/gophd-programs.socket",
-			"usr/share/gophd/examples/fail2ban/gophd-robots.conf", "usr/share/gophd/examples/monitoring/gophd.rules.yml",
+			"usr/share/gophd/manual/pubnix.txt", "usr/share/doc/gophd/examples/fastcgi/gophd-programs.socket",
+			"usr/share/doc/gophd/examples/fail2ban/gophd-robots.conf", "usr/share/doc/gophd/examples/monitoring/gophd.rules.yml",
 		} {
 			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 				t.Errorf("%s: %s: %v", arch, name, err)
@@ -387,7 +387,7 @@ func TestPackageUnits(t *testing.T) {
 func TestInstallNeedsNoGo(t *testing.T) {
 	need(t, "make", "install")
 	src, dest := t.TempDir(), t.TempDir()
-	run(t, "../..", "cp", "-r", "Makefile", "VERSION", "packaging", "examples", src)
+	run(t, "../..", "cp", "-r", "Makefile", "VERSION", "packaging", "examples", "content", src)
 	noGo := func(args ...string) ([]byte, error) {
 		cmd := exec.Command("make", append([]string{"install", "PREFIX=/opt/g", "DESTDIR=" + dest}, args...)...)
 		cmd.Dir, cmd.Env = src, []string{"PATH=/usr/bin:/bin"}

@@ -124,6 +124,7 @@ func (x *examination) noindex(ctx context.Context) []Finding {
 		if err != nil {
 			return faultf(x.restart(), "no page at %s: %v", sel, err)
 		}
+		_ = r.Body.Close()
 		if r.StatusCode != http.StatusOK {
 			continue
 		}
