@@ -62,6 +62,9 @@ func spellings(r readers.Reader, sel string) []string {
 // broken returns how a compiled site breaks the first two laws.
 func broken(s oracle.Site, c *Compiled) (list []string) {
 	p := oracle.New(s.Notes, s.Programs, c.shut)
+	for _, leak := range c.Unproven() {
+		list = append(list, leak.String())
+	}
 	named := map[string]bool{}
 	for _, r := range c.Reports() {
 		if r.Code == CodeUnnamedLeak {

@@ -371,6 +371,11 @@ func (w *work) rulesAt(c *composition, at place) []*rule {
 	if list := c.denies[at]; len(list) > 0 {
 		return list
 	}
+	for _, n := range w.live() {
+		if n.shut != nil && n.shut.file == at.file && n.shut.line == at.line {
+			return []*rule{n.shut}
+		}
+	}
 	for _, n := range w.notes {
 		if slices.ContainsFunc(n.from, func(a Annotation) bool { return a.File == at.file }) {
 			for _, r := range n.rules {

@@ -29,6 +29,9 @@ type witnesses struct {
 func (w *witnesses) pattern(p *readers.Pattern) {
 	w.decoded(p.Pieces)
 	for i, piece := range p.Pieces[1:] {
+		if strings.ContainsAny(piece, "=&") { // CPython writes them otherwise behind a question mark
+			w.add(decode(strings.Join(p.Pieces[:i+1], "") + "?" + strings.Join(p.Pieces[i+1:], "")))
+		}
 		if piece == "" || !strings.ContainsRune("0123456789ABCDEF", rune(piece[0])) {
 			continue
 		}
