@@ -77,11 +77,11 @@ func (w *pageWriter) pagesNav(here string, at, last int) {
 	for n := range last + 1 {
 		switch {
 		case n == at:
-			fmt.Fprintf(w, "<li aria-current=\"page\">%d</li>\n", n+1)
+			w.raw(fmt.Sprintf("<li aria-current=\"page\">%d</li>\n", n+1))
 		case n == 0:
-			fmt.Fprintf(w, "<li><a href=\"%s\">1</a></li>\n", here)
+			w.raw(`<li><a href="` + here + `">1</a></li>` + "\n")
 		case n == last || n >= at-3 && n <= at+3:
-			fmt.Fprintf(w, "<li><a href=\"%s?page=%d\">%d</a></li>\n", here, n+1, n+1)
+			w.raw(fmt.Sprintf("<li><a href=\"%s?page=%d\">%d</a></li>\n", here, n+1, n+1))
 		default:
 			if !gap {
 				w.raw("<li>…</li>\n")
