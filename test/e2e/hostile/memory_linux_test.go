@@ -122,7 +122,10 @@ func limitMemory(t *testing.T, pid int) {
 		dir := filepath.Join(group[0], fmt.Sprintf("gophd-test-%d", pid))
 		err := os.Mkdir(dir, 0o755)
 		if err == nil {
-			t.Cleanup(func() { _ = os.Remove(dir) })
+			t.Cleanup(func() { // the process is still there, and goes back where it came from
+				_ = os.WriteFile(filepath.Join(group[0], "cgroup.procs"), fmt.Append(nil, pid), 0)
+				_ = os.Remove(dir)
+			})
 			err = errors.Join(os.WriteFile(filepath.Join(dir, group[1]), fmt.Append(nil, smallMemory), 0), os.WriteFile(filepath.Join(dir, "cgroup.procs"), fmt.Append(nil, pid), 0))
 		}
 		if err == nil {
