@@ -61,6 +61,10 @@ type Request struct {
 	// sent. Both are "" for Gopher.
 	Protocol, Raw string
 
+	// Site is set by a handler that serves several sites to the name of the one that
+	// answers, for Served.Host.
+	Site string
+
 	ctx context.Context
 }
 

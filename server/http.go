@@ -234,7 +234,9 @@ func (c *HTTPConn) Protect(r *Request, f func()) error {
 
 // Served logs one request on the connection, and passes it to the observer. If it
 // is not called, the connection is logged as one request.
-func (c *HTTPConn) Served(r *Request, line string, bytes int64, took time.Duration, err error) {
+// The outcome needs no Protocol, Port and Remote.
+func (c *HTTPConn) Served(r *Request, s Served) {
 	c.told.Store(true)
-	c.run.logRequest(line, r.Remote, bytes, took, err)
+	s.Port, s.Remote = r.Port, r.Remote
+	c.run.logRequest(s)
 }

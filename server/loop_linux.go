@@ -193,7 +193,7 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	}
 	sent, all, err := l.send(pc, a)
 	if err == nil && sent < all {
-		l.finish(pc, parsed.Selector, a, sent)
+		l.finish(pc, l.req.outcome(0, 0, nil), a, sent)
 		return true // with the file
 	}
 	c.slot.leave()
@@ -205,7 +205,7 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	} else {
 		pc.Linger()
 	}
-	l.logRequest(parsed.Selector, c.remote, sent, time.Since(accepted), a.Err)
+	l.logRequest(l.req.outcome(sent, time.Since(accepted), a.Err))
 	a.close()
 	return true
 }
@@ -231,7 +231,8 @@ func (l *loop) send(pc *poll.Conn, a Answer) (sent, all int64, err error) {
 
 // finish sends the rest of an answer that the socket did not take at once, or
 // that might block.
-func (l *loop) finish(pc *poll.Conn, sel string, a Answer, sent int64) {
+func (l *loop) finish(pc *poll.Conn, end Served, a Answer, sent int64) {
+	sel := end.Selector
 	c := l.owner(pc)
 	c.begun = sent > 0
 	r := l.run
@@ -252,7 +253,8 @@ func (l *loop) finish(pc *poll.Conn, sel string, a Answer, sent int64) {
 		if w.progress.end() {
 			return // who gave it up has done the rest
 		}
-		r.logRequest(sel, c.remote, w.n, time.Since(c.accepted), w.err)
+		end.Bytes, end.Took, end.Err = w.n, time.Since(c.accepted), w.err
+		r.logRequest(end)
 		r.end(c, w.err)
 	})
 	if !began {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +93,7 @@ func (r *run) serve(c *conn) {
 		err = errors.Join(w.err, err)
 	}
 	if !told {
-		r.logRequest(req.Selector, c.remote, w.n, time.Since(c.accepted), errors.Join(refused, err))
+		r.logRequest(req.outcome(w.n, time.Since(c.accepted), errors.Join(refused, err)))
 	}
 	r.end(c, unfinished)
 }
@@ -242,19 +243,22 @@ func (r *run) giveUp(c *conn, w *reply, sel string, sending bool) {
 	if !sending {
 		n = w.n
 	}
+	stuck := func(n int64) Served {
+		return Served{Host: w.host, Port: w.port, Selector: sel, Remote: c.remote, Bytes: n, Took: time.Since(c.accepted), Err: errStuck}
+	}
 	if times := r.limited().logged.add(stuckKey, time.Now()); times > 0 {
 		r.logger.LogAttrs(r.hard, slog.LevelError, "a request does not end", slog.String("selector", sel), slog.Int("times", times))
 	}
 	if sending || n > 0 || r.proto == nil && isHTTP([]byte(sel)) {
 		c.unwanted()
-		r.logRequest(sel, c.remote, n, time.Since(c.accepted), errStuck)
+		r.logRequest(stuck(n))
 		c.abort()
 	} else {
 		body := r.errorBody(errStuck)
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
 		sent, _ := c.talk().Write(body)
 		c.unwanted() // not before: a handler that ends then closes the connection
-		r.logRequest(sel, c.remote, int64(sent), time.Since(c.accepted), errStuck)
+		r.logRequest(stuck(int64(sent)))
 		if c.tls == nil || c.tls.CloseWrite() == nil {
 			c.drain(r.lingerTimeout())
 		}
@@ -276,35 +280,54 @@ type Observer interface {
 // Served describes a request and its outcome.
 type Served struct {
 	Protocol string         // "gopher", "http", or a Protocol's name
+	Host     string         // of the site that answered: Request.Site, or else Request.Host
+	Port     int            // of the server in menus
 	Selector string         // "" if the request was none
 	Remote   netip.AddrPort // invalid if it is not known
 	Bytes    int64          // of the reply, as far as they were sent
 	Took     time.Duration  // since the connection was accepted
 	Err      error          // nil, or why the client did not get what it asked for
+
+	Agent, Referer string // of an HTTP request
+}
+
+// outcome returns how a request ended.
+func (r *Request) outcome(n int64, took time.Duration, err error) Served {
+	return Served{Host: cmp.Or(r.Site, r.Host), Port: r.Port, Selector: r.Selector, Remote: r.Remote, Bytes: n, Took: took, Err: err}
+}
+
+// Status returns the HTTP status for each outcome of a request. 499 is nginx's for a
+// client that went away.
+func (k Kind) Status() int { return statuses[k] }
+
+var statuses = [Kinds]int{
+	OK: 200, NotFound: 404, BadRequest: 400, TooMany: 429, Forbidden: 403, Busy: 503, Gone: 499, Internal: 500,
 }
 
 // Kind returns how the request ended.
 func (s Served) Kind() Kind { return KindOf(s.Err) }
 
 // logRequest passes a request to the observer, and to the log in one line.
-func (r *run) logRequest(sel string, remote netip.AddrPort, n int64, took time.Duration, err error) {
+func (r *run) logRequest(s Served) {
+	s.Protocol = r.protocol(s.Selector)
 	if r.Observer != nil {
-		r.Observer.Observe(Served{r.protocol(sel), sel, remote, n, took, err})
+		r.Observer.Observe(s)
 	}
 	level, msg := slog.LevelInfo, diag.EventRequest
-	if k := KindOf(err); k == Busy || k == Internal {
+	kind := s.Kind()
+	if kind == Busy || kind == Internal {
 		level = slog.LevelWarn
 	}
 	if !r.logger.Enabled(r.hard, level) {
 		return
 	}
-	attrs := [5]slog.Attr{
-		slog.String("remote", r.name(remote.Addr())), slog.String("selector", sel), slog.Int64("bytes", n),
-		slog.Duration("took", took),
+	attrs := [6]slog.Attr{
+		slog.String("remote", r.name(s.Remote.Addr())), slog.String("selector", s.Selector), slog.Int64("bytes", s.Bytes),
+		slog.Duration("took", s.Took), slog.Int("status", kind.Status()),
 	}
-	list := attrs[:4]
-	if err != nil {
-		list = append(list, slog.String("error", err.Error()))
+	list := attrs[:5]
+	if s.Err != nil {
+		list = append(list, slog.String("error", s.Err.Error()))
 	}
 	// Logger.LogAttrs would look up where it was called from, which costs as
 	// much as all the rest and is always here.

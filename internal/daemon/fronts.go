@@ -99,6 +99,7 @@ func (d *daemon) hostOf(r *server.Request, name string) (*answer.Host, *server.R
 	if h == nil {
 		return nil, nil, false
 	}
+	r.Site = h.name
 	own := *h.own(r)
 	own.Port = d.gopherPort()
 	return h.front.Host, &own, true

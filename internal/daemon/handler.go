@@ -71,12 +71,14 @@ func (c *Settings) newHosts() (*hosts, error) {
 // ServeGopher hands the request on.
 func (h *hosts) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	to := h.of(r)
+	r.Site = to.name
 	return to.front.ServeGopher(w, to.own(r))
 }
 
 // Quick hands on a request that may be answered from memory.
 func (h *hosts) Quick(r *server.Request) (server.Answer, bool) {
 	to := h.of(r)
+	r.Site = to.name
 	return to.front.Quick(to.own(r))
 }
 

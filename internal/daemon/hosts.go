@@ -17,6 +17,7 @@ import (
 	"github.com/gophd/gophd/internal/process/enforce"
 	"github.com/gophd/gophd/internal/source/feed"
 	"github.com/gophd/gophd/internal/source/programs"
+	"github.com/gophd/gophd/internal/source/status"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
@@ -33,6 +34,7 @@ type virtualHost struct {
 	front    *gopher.Front     // the tree, its programs, feeds and search
 	enforcer *enforce.Enforcer // nil: robots are not held to anything
 	web      http.Handler      // for browsers
+	stats    *status.HostStats // nil: off
 }
 
 // own returns a request as it concerns the host.

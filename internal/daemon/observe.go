@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,11 @@ func (d *daemon) openStats() {
 		return
 	}
 	d.stats = status.New(d.conf.version)
-	d.stats.Server, d.stats.Site, d.stats.Enforcer = d.srv, d.conf.hosts[0].tree, d.conf.hosts[0].enforcer
+	d.stats.Server = d.srv
+	for _, h := range d.conf.hosts {
+		h.stats = &status.HostStats{Name: cmp.Or(h.name, d.srv.Host), Site: h.tree, Enforcer: h.enforcer}
+		d.stats.Hosts = append(d.stats.Hosts, h.stats)
+	}
 	if d.access != nil {
 		d.stats.Lost = d.access.Lost
 	}
@@ -96,8 +101,8 @@ func (d *daemon) openStats() {
 
 // reloaded is called after each reload of a host.
 func (d *daemon) reloaded(h *virtualHost, r site.Reload) {
-	if h.name == "" && d.stats != nil {
-		d.stats.Reloaded(r)
+	if h.stats != nil {
+		h.stats.Reloaded(r)
 	}
 	if h.name == "" && d.conf.search != nil {
 		d.conf.search.Reloaded()

@@ -10,6 +10,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,7 +174,10 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	if n == 1 {
 		start = c.start
 	}
-	c.Served(c.req, fmt.Sprintf("%s %s %s", r.Method, r.RequestURI, r.Proto), rec.bytes, time.Since(start), rec.failure(wanted(r)))
+	c.Served(c.req, server.Served{
+		Host: cmp.Or(site.Site, site.Host), Selector: fmt.Sprintf("%s %s %s", r.Method, r.RequestURI, r.Proto), Agent: r.UserAgent(), Referer: r.Referer(),
+		Bytes: rec.bytes, Took: time.Since(start), Err: rec.failure(wanted(r)),
+	})
 }
 
 // wanted returns the context that ends when the answer is no longer wanted. In

@@ -1,13 +1,12 @@
-// Package accesslog writes one line for each request in Apache's combined form,
-// which log analysers read:
+// Package accesslog writes one line for each request in Apache's combined form with the
+// virtual host in front (vhost_combined), which log analysers read:
 //
-//	192.0.2.7 - - [20/Nov/2026:12:39:30 +0000] "/phlog/" 200 1234 "-" "-"
+//	gopher.example.org:70 192.0.2.7 gopher - [20/Nov/2026:12:39:30 +0000] "/phlog/" 200 1234 "-" "-"
 //
-// The fields are the client's address, the time when it was accepted, the
-// selector in place of an HTTP request line, the status that HTTP would have
-// (200, 400, 403, 404, 429, 500, 503, and nginx's 499 for a client that went
-// away), and the bytes sent (- for none). Gopher has no users, no
-// referrers and no agents.
+// The fields are the host and port of the site, the client's address, the protocol, the time when
+// the connection was accepted, the selector in place of an HTTP request line, the status that HTTP
+// would have ([server.Kind.Status]), the bytes sent (- for none), and a browser's Referer and
+// User-Agent. Gopher has neither, and [None] leaves them out.
 //
 // Lines are queued and written by a goroutine of their own. Lines that the queue or the
 // disk cannot take are lost and counted: no reply ever waits for the log.

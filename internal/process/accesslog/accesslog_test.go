@@ -24,22 +24,26 @@ func TestLine(t *testing.T) {
 		served server.Served
 		want   string
 	}{
-		{server.Served{Selector: "/phlog/", Remote: client, Bytes: 1234},
-			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/phlog/" 200 1234 "-" "-"`},
+		{server.Served{Protocol: "gopher", Host: "a.example", Port: 70, Selector: "/phlog/", Remote: client, Bytes: 1234},
+			`a.example:70 192.0.2.7 gopher - [20/Nov/2026:12:39:30 +0100] "/phlog/" 200 1234 "-" "-"`},
 		{server.Served{Selector: "", Err: server.ErrBadRequest},
-			`- - - [20/Nov/2026:12:39:30 +0100] "" 400 - "-" "-"`},
-		{server.Served{Selector: "/x", Remote: client, Bytes: 27, Err: server.ErrNotFound},
-			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/x" 404 27 "-" "-"`},
+			`-:0 - - - [20/Nov/2026:12:39:30 +0100] "" 400 - "-" "-"`},
+		{server.Served{Protocol: "http", Host: "a.example", Port: 70, Selector: "GET /x HTTP/1.1", Remote: client, Bytes: 27, Err: server.ErrNotFound, Agent: "A \"B\"/1", Referer: "https://b.example/\n"},
+			`a.example:70 192.0.2.7 http - [20/Nov/2026:12:39:30 +0100] "GET /x HTTP/1.1" 404 27 "https://b.example/\x0a" "A \"B\"/1"`},
 		{server.Served{Selector: "/x", Remote: client, Err: &server.Error{Kind: server.Gone}},
-			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/x" 499 - "-" "-"`},
+			`-:0 192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/x" 499 - "-" "-"`},
 		{server.Served{Selector: "/x", Remote: client, Bytes: 30, Err: errors.New("disk on fire")},
-			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/x" 500 30 "-" "-"`},
+			`-:0 192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/x" 500 30 "-" "-"`},
 		{server.Served{Selector: "/\" 200 1 \\\n\r\t\x1b[2J\x00\x7fé", Remote: client},
-			`192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/\" 200 1 \\\x0a\x0d\x09\x1b[2J\x00\x7f\xc3\xa9" 200 - "-" "-"`},
+			`-:0 192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/\" 200 1 \\\x0a\x0d\x09\x1b[2J\x00\x7f\xc3\xa9" 200 - "-" "-"`},
 	} {
 		if got := string(queued{c.served, at}.appendTo(nil, Full)); got != c.want+"\n" {
 			t.Errorf("got  %swant %s", got, c.want)
 		}
+	}
+	named := queued{server.Served{Host: "a.example", Port: 70, Remote: client, Agent: "Ann's browser", Referer: "https://b.example/ann"}, at}
+	if got := string(named.appendTo(nil, None)); strings.Contains(strings.ToLower(got), "ann") || strings.Contains(got, "192") {
+		t.Errorf("without addresses: %s", got)
 	}
 }
 
@@ -198,7 +202,7 @@ func TestTornLine(t *testing.T) {
 	l.torn = true
 	l.write([]queued{{Served: server.Served{Selector: "/x"}}})
 	_ = l.file.Close()
-	if got := read(t, name); !strings.HasPrefix(got, "half of a li\n- - - [") {
+	if got := read(t, name); !strings.HasPrefix(got, "half of a li\n-:0 - - - [") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"cmp"
 	"net/netip"
 	"strconv"
 	"time"
@@ -14,29 +15,35 @@ type queued struct {
 	at time.Time // when its connection was accepted
 }
 
-// statuses holds the HTTP status for each outcome of a request; 499 is nginx's for
-// a client that went away.
-var statuses = [server.Kinds]string{
-	server.OK: "200", server.NotFound: "404", server.BadRequest: "400", server.TooMany: "429", server.Forbidden: "403", server.Busy: "503",
-	server.Gone: "499", server.Internal: "500",
-}
-
 // appendTo adds the line of an entry.
 func (e queued) appendTo(b []byte, ips IPs) []byte {
+	b = append(b, cmp.Or(e.Host, "-")...)
+	b = append(b, ':')
+	b = strconv.AppendInt(b, int64(e.Port), 10)
+	b = append(b, ' ')
 	b = append(b, ips.Name(e.Remote.Addr())...)
-	b = append(b, " - - ["...)
+	b = append(b, ' ')
+	b = append(b, cmp.Or(e.Protocol, "-")...)
+	b = append(b, " - ["...)
 	b = e.at.AppendFormat(b, "02/Jan/2006:15:04:05 -0700")
 	b = append(b, `] "`...)
 	b = appendQuoted(b, e.Selector)
 	b = append(b, `" `...)
-	b = append(b, statuses[e.Kind()]...)
+	b = strconv.AppendInt(b, int64(e.Kind().Status()), 10)
 	b = append(b, ' ')
 	if e.Bytes == 0 {
 		b = append(b, '-')
 	} else {
 		b = strconv.AppendInt(b, e.Bytes, 10)
 	}
-	return append(b, ` "-" "-"`+"\n"...)
+	if ips == None { // what a browser says of itself may name its user
+		return append(b, ` "-" "-"`+"\n"...)
+	}
+	b = append(b, ` "`...)
+	b = appendQuoted(b, cmp.Or(e.Referer, "-"))
+	b = append(b, `" "`...)
+	b = appendQuoted(b, cmp.Or(e.Agent, "-"))
+	return append(b, "\"\n"...)
 }
 
 // appendQuoted adds text from a client, in visible ASCII: as in Apache's

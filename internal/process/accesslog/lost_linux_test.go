@@ -41,7 +41,7 @@ func TestLostAreCounted(t *testing.T) {
 	}
 }
 
-var complete = regexp.MustCompile(`(?m)^- - - \[.*"-" "-"$`)
+var complete = regexp.MustCompile(`(?m)^-:0 - - - \[.*"-" "-"$`)
 
 // limitFile does something while no file may grow beyond a size.
 func limitFile(t *testing.T, size int64, do func()) {

@@ -63,21 +63,21 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 var (
 	build       = desc("build_info", "Always 1, with the version.", "version")
-	requests    = desc("requests_total", "Requests, by outcome.", "outcome")
-	sent        = desc("response_bytes_total", "Bytes of replies that were sent.")
+	requests    = desc("requests_total", "Requests, by host and outcome.", "host", "outcome")
+	sent        = desc("response_bytes_total", "Bytes of replies that were sent.", "host")
 	accepted    = desc("accepted_connections_total", "Connections that were accepted.")
 	connections = desc("connections", "Open connections, by state.", "state")
 	refused     = desc("refused_total", "Connections and requests that were refused, by reason.", "reason")
-	fetches     = desc("robots_fetches_total", "Requests for robots.txt.")
-	rude        = desc("robots_rude_requests_total", "Requests for what robots.txt denies, by clients that had fetched it.")
-	robotsBytes = desc("robots_bytes", "Size of robots.txt.")
-	policyInfo  = desc("policy_info", "1, labelled with the SHA-256 of the policy and of robots.txt.", "sha256", "file_sha256")
-	reports     = desc("reports", "Reports on the annotations, by severity.", "severity")
-	reloads     = desc("reloads_total", "How often something was read again.")
-	failures    = desc("reload_failures_total", "How often that failed, and the old policy stayed.")
-	lastReload  = desc("last_reload_timestamp_seconds", "When something was last read again, since 1970.")
-	lastTook    = desc("last_reload_duration_seconds", "How long that took.")
-	enforced    = desc("robots_enforced_requests_total", "Requests of robots that were slowed or refused.", "action")
+	fetches     = desc("robots_fetches_total", "Requests for robots.txt.", "host")
+	rude        = desc("robots_rude_requests_total", "Requests for what robots.txt denies, by clients that had fetched it.", "host")
+	robotsBytes = desc("robots_bytes", "Size of robots.txt.", "host")
+	policyInfo  = desc("policy_info", "1, labelled with the SHA-256 of the policy and of robots.txt.", "host", "sha256", "file_sha256")
+	reports     = desc("reports", "Reports on the annotations, by severity.", "host", "severity")
+	reloads     = desc("reloads_total", "How often something was read again.", "host")
+	failures    = desc("reload_failures_total", "How often that failed, and the old policy stayed.", "host")
+	lastReload  = desc("last_reload_timestamp_seconds", "When something was last read again, since 1970.", "host")
+	lastTook    = desc("last_reload_duration_seconds", "How long that took.", "host")
+	enforced    = desc("robots_enforced_requests_total", "Requests of robots that were slowed or refused.", "host", "action")
 	lost        = desc("access_log_lost_lines_total", "Lines of the access log that were lost.")
 )
 
@@ -99,10 +99,6 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 	n := c.stats.Numbers()
 	gauge(build, 1, c.stats.Version)
-	for kind, times := range n.Requests {
-		count(requests, times, server.Kind(kind).String())
-	}
-	count(sent, n.Bytes)
 	count(accepted, n.Accepted)
 	gauge(connections, float64(n.Reading), "reading")
 	gauge(connections, float64(n.Writing), "writing")
@@ -110,24 +106,30 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	for why, times := range n.Refused {
 		count(refused, times, label(why))
 	}
-	count(fetches, n.Fetches)
-	count(rude, n.Rude)
-	gauge(robotsBytes, float64(n.RobotsBytes))
-	if n.Policy != "" {
-		gauge(policyInfo, 1, n.Policy, n.File)
-	}
-	for severity, times := range severities(n.Reports) {
-		gauge(reports, float64(times), string(severity))
-	}
-	count(reloads, n.Reloads)
-	count(failures, n.Failures)
-	if n.Reloads > 0 {
-		gauge(lastReload, float64(n.Last.Start.UnixMilli())/1000)
-		gauge(lastTook, n.Last.Took.Seconds())
-	}
-	count(enforced, n.Enforced.Slowed, "slowed")
-	count(enforced, n.Enforced.Refused, "refused")
 	count(lost, n.Lost)
+	for _, h := range n.Hosts {
+		for kind, times := range h.Requests {
+			count(requests, times, h.Name, server.Kind(kind).String())
+		}
+		count(sent, h.Bytes, h.Name)
+		count(fetches, h.Fetches, h.Name)
+		count(rude, h.Rude, h.Name)
+		gauge(robotsBytes, float64(h.RobotsBytes), h.Name)
+		if h.Policy != "" {
+			gauge(policyInfo, 1, h.Name, h.Policy, h.File)
+		}
+		for severity, times := range severities(h.Reports) {
+			gauge(reports, float64(times), h.Name, string(severity))
+		}
+		count(reloads, h.Reloads, h.Name)
+		count(failures, h.Failures, h.Name)
+		if h.Reloads > 0 {
+			gauge(lastReload, float64(h.Last.Start.UnixMilli())/1000, h.Name)
+			gauge(lastTook, h.Last.Took.Seconds(), h.Name)
+		}
+		count(enforced, h.Enforced.Slowed, h.Name, "slowed")
+		count(enforced, h.Enforced.Refused, h.Name, "refused")
+	}
 }
 
 func severities(list []policy.Report) map[diag.Severity]int {

@@ -48,12 +48,7 @@ type graph struct {
 }
 
 // All is how often it happened in the hour.
-func (g graph) All() (all int64) {
-	for _, n := range g.Counts {
-		all += n
-	}
-	return all
-}
+func (g graph) All() int64 { return sum(g.Counts[:]) }
 
 // Most is how often it happened in one minute.
 func (g graph) Most() int64 { return slices.Max(g.Counts[:]) }
@@ -88,11 +83,21 @@ func (p *table) addresses(list []tally.Count[netip.Addr], show func(netip.Addr) 
 func (p *Page) sheet(n Numbers) sheet {
 	s := sheet{
 		Head:  fmt.Sprintf("gophd %s (%s), up %s", p.Stats.Version, runtime.Version(), time.Since(n.Start).Round(time.Second)),
-		Hour:  []graph{{"requests", false, n.Hour[asked]}, {"not served", true, n.Hour[failed]}, {"for robots.txt", false, n.Hour[fetched]}},
-		Parts: []table{requests(n), connections(n), p.refused(n), p.robots(n), p.reloads(n)},
+		Hour:  []graph{{"requests", false, n.All.Hour[asked]}, {"not served", true, n.All.Hour[failed]}, {"for robots.txt", false, n.All.Hour[fetched]}},
+		Parts: []table{requests(n.All), connections(n), p.refused(n)},
 	}
-	if p.Stats.Enforcer != nil {
-		s.Parts = append(s.Parts, p.enforced(n))
+	for i, h := range n.Hosts {
+		parts := []table{p.robots(h), reloads(h)}
+		if p.Stats.Hosts[i].Enforcer != nil {
+			parts = append(parts, p.enforced(h))
+		}
+		if len(n.Hosts) > 1 {
+			for k := range parts {
+				parts[k].Title += " · " + h.Name
+			}
+			parts[0].number("requests", sum(h.Requests[:]))
+		}
+		s.Parts = append(s.Parts, parts...)
 	}
 	if p.Stats.Lost != nil {
 		log := table{Title: "Access log"}
@@ -102,7 +107,14 @@ func (p *Page) sheet(n Numbers) sheet {
 	return s
 }
 
-func requests(n Numbers) table {
+func sum(list []int64) (all int64) {
+	for _, n := range list {
+		all += n
+	}
+	return all
+}
+
+func requests(n HostNumbers) table {
 	p := table{Title: "Requests"}
 	most := max(1, slices.Max(n.Requests[:]))
 	for kind, times := range n.Requests {
@@ -135,7 +147,7 @@ func (p *Page) refused(n Numbers) table {
 	return t
 }
 
-func (p *Page) robots(n Numbers) table {
+func (p *Page) robots(n HostNumbers) table {
 	t := table{Title: "robots.txt"}
 	t.number("bytes", int64(n.RobotsBytes))
 	t.number("fetched", n.Fetches)
@@ -147,7 +159,7 @@ func (p *Page) robots(n Numbers) table {
 	return t
 }
 
-func (p *Page) enforced(n Numbers) table {
+func (p *Page) enforced(n HostNumbers) table {
 	t := table{Title: "Robots that must obey robots.txt"}
 	t.number("known", int64(n.Enforced.Robots))
 	t.number("requests slowed", n.Enforced.Slowed)
@@ -159,7 +171,7 @@ func (p *Page) enforced(n Numbers) table {
 // maxReports is how many reports of the last reload the page shows.
 const maxReports = 20
 
-func (p *Page) reloads(n Numbers) table {
+func reloads(n HostNumbers) table {
 	t := table{Title: "Reloads"}
 	t.number("done", n.Reloads)
 	t.number("failed", n.Failures)

@@ -20,12 +20,19 @@ import (
 type Stats struct {
 	Version string
 	Server  *server.Server
-	Site    *site.Site
 	Lost    func() int64 // lines of the access log; nil: there is none
 
+	Hosts []*HostStats // the first counts all requests for none of the others
+
+	start time.Time
+}
+
+// HostStats counts for one site.
+type HostStats struct {
+	Name     string
+	Site     *site.Site
 	Enforcer *enforce.Enforcer // nil: robots are not held to anything
 
-	start    time.Time
 	requests [server.Kinds]atomic.Int64
 	hour     hour
 	bytes    atomic.Int64
@@ -41,6 +48,16 @@ func New(version string) *Stats { return &Stats{Version: version, start: time.No
 
 // Observe counts a request.
 func (s *Stats) Observe(r server.Served) {
+	for _, h := range s.Hosts[1:] {
+		if h.Name == r.Host {
+			h.observe(r)
+			return
+		}
+	}
+	s.Hosts[0].observe(r)
+}
+
+func (s *HostStats) observe(r server.Served) {
 	s.requests[r.Kind()].Add(1)
 	minute := time.Now().Unix() / 60
 	s.hour.add(minute, asked)
@@ -59,7 +76,7 @@ func (s *Stats) Observe(r server.Served) {
 }
 
 // Reloaded counts a reload.
-func (s *Stats) Reloaded(r site.Reload) {
+func (s *HostStats) Reloaded(r site.Reload) {
 	s.reloads.Add(1)
 	if r.Err != nil {
 		s.failures.Add(1)
@@ -69,7 +86,16 @@ func (s *Stats) Reloaded(r site.Reload) {
 
 // Numbers is how gophd does at one time.
 type Numbers struct {
-	Start       time.Time
+	Start time.Time
+	Lost  int64 // lines of the access log
+	All   HostNumbers
+	Hosts []HostNumbers
+	server.Counts
+}
+
+// HostNumbers is how one site does, or all of them together.
+type HostNumbers struct {
+	Name        string
 	Requests    [server.Kinds]int64
 	Hour        [counted][60]int64 // by minutes, the last one is this
 	Bytes       int64              // sent in replies
@@ -83,16 +109,40 @@ type Numbers struct {
 	RobotsBytes int    // size of robots.txt
 	Policy      string // its SHA-256; see policy.Compiled.Hash
 	File        string // of robots.txt
-	Lost        int64  // lines of the access log
 	Enforced    enforce.Totals
-	server.Counts
 }
 
 // Numbers returns how gophd does.
 func (s *Stats) Numbers() Numbers {
-	n := Numbers{
-		Start: s.start, Bytes: s.bytes.Load(), Fetches: s.fetches.Load(), Reloads: s.reloads.Load(), Failures: s.failures.Load(),
-		Rude: s.rude.times.Load(), Rudest: s.rude.list.List(10), Counts: s.Server.Counts(),
+	n := Numbers{Start: s.start, Counts: s.Server.Counts()}
+	for _, h := range s.Hosts {
+		one := h.numbers()
+		n.Hosts = append(n.Hosts, one)
+		n.All.add(one)
+	}
+	if s.Lost != nil {
+		n.Lost = s.Lost()
+	}
+	return n
+}
+
+// add adds what can be added.
+func (n *HostNumbers) add(h HostNumbers) {
+	for i := range n.Requests {
+		n.Requests[i] += h.Requests[i]
+	}
+	for i := range n.Hour {
+		for minute := range n.Hour[i] {
+			n.Hour[i][minute] += h.Hour[i][minute]
+		}
+	}
+	n.Bytes += h.Bytes
+}
+
+func (s *HostStats) numbers() HostNumbers {
+	n := HostNumbers{
+		Name: s.Name, Bytes: s.bytes.Load(), Fetches: s.fetches.Load(), Reloads: s.reloads.Load(), Failures: s.failures.Load(),
+		Rude: s.rude.times.Load(), Rudest: s.rude.list.List(10),
 	}
 	n.Enforced = s.Enforcer.Totals()
 	minute := time.Now().Unix() / 60
@@ -108,9 +158,6 @@ func (s *Stats) Numbers() Numbers {
 	if snap := s.Site.Now(); snap != nil {
 		n.Reports, n.RobotsBytes = snap.Reports, len(snap.Robots)
 		n.Policy, n.File = snap.Compiled.Hash(), snap.Compiled.FileHash()
-	}
-	if s.Lost != nil {
-		n.Lost = s.Lost()
 	}
 	return n
 }

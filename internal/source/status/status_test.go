@@ -36,7 +36,8 @@ func open(t *testing.T, change ...func(*Page)) (*Page, string) {
 		}
 	}
 	stats := New("1.2.3")
-	tree, err := site.Open(dir, site.Config{Reloaded: stats.Reloaded})
+	counts := &HostStats{Name: "gopher.example"}
+	tree, err := site.Open(dir, site.Config{Reloaded: counts.Reloaded})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,8 @@ func open(t *testing.T, change ...func(*Page)) (*Page, string) {
 	}
 	host := &answer.Host{Site: tree, Cache: answer.NewCache(1 << 20), Before: []answer.Source{page}}
 	srv := &server.Server{Handler: &gopher.Front{Host: host}, Observer: stats, RequestTimeout: time.Hour}
-	stats.Server, stats.Site = srv, tree
+	counts.Site = tree
+	stats.Server, stats.Hosts = srv, []*HostStats{counts}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -119,10 +121,10 @@ func TestPage(t *testing.T) {
 		}
 	}
 	_ = ask(t, addr, "robots.txt")
-	until(t, p.Stats, func(n Numbers) bool { return n.Fetches == 1 })
+	until(t, p.Stats, func(n Numbers) bool { return n.Hosts[0].Fetches == 1 })
 	_ = ask(t, addr, "/secret/plan.txt")
 	until(t, p.Stats, func(n Numbers) bool {
-		return n.Requests[server.OK] == 3 && n.Requests[server.NotFound] == 2 && n.Fetches == 1 && n.Rude == 1 && n.Reloads == 1
+		return n.All.Requests[server.OK] == 3 && n.All.Requests[server.NotFound] == 2 && n.Hosts[0].Fetches == 1 && n.Hosts[0].Rude == 1 && n.Hosts[0].Reloads == 1
 	})
 	for _, selector := range []string{"/server-status", "server-status"} {
 		says(t, func() string { return ask(t, addr, selector) },
@@ -167,8 +169,8 @@ func TestRude(t *testing.T) {
 	observe("2001:db8::2", "/secret/plan.txt") // of the same /64
 	observe("2001:db8::2", "/secret/")
 	n := p.Stats.Numbers()
-	if n.Rude != 2 || len(n.Rudest) != 1 || n.Rudest[0].Key != netip.MustParseAddr("2001:db8::") || n.Rudest[0].Times != 2 {
-		t.Errorf("rude: %d, %v", n.Rude, n.Rudest)
+	if n.Hosts[0].Rude != 2 || len(n.Hosts[0].Rudest) != 1 || n.Hosts[0].Rudest[0].Key != netip.MustParseAddr("2001:db8::") || n.Hosts[0].Rudest[0].Times != 2 {
+		t.Errorf("rude: %d, %v", n.Hosts[0].Rude, n.Hosts[0].Rudest)
 	}
 }
 
@@ -207,7 +209,7 @@ func BenchmarkObserve(b *testing.B) {
 		b.Fatal(err)
 	}
 	s := New("")
-	s.Server, s.Site = &server.Server{}, tree
+	s.Server, s.Hosts = &server.Server{}, []*HostStats{{Name: "a.example", Site: tree}}
 	served := server.Served{Selector: "/a.txt", Remote: netip.MustParseAddrPort("192.0.2.1:1")}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -220,10 +222,10 @@ func BenchmarkObserve(b *testing.B) {
 func TestHTML(t *testing.T) {
 	p, addr := open(t, func(p *Page) { p.ShowIP = func(netip.Addr) string { return "<b>someone</b>" } })
 	_ = ask(t, addr, "robots.txt")
-	until(t, p.Stats, func(n Numbers) bool { return n.Fetches == 1 })
+	until(t, p.Stats, func(n Numbers) bool { return n.Hosts[0].Fetches == 1 })
 	_ = ask(t, addr, "/secret/plan.txt")
 	_ = ask(t, addr, "/none")
-	until(t, p.Stats, func(n Numbers) bool { return n.Rude == 1 && n.Requests[server.NotFound] == 1 })
+	until(t, p.Stats, func(n Numbers) bool { return n.Hosts[0].Rude == 1 && n.All.Requests[server.NotFound] == 1 })
 	from := func(addr string) (*answer.Value, error) {
 		return p.Answer(&answer.Asked{Request: &server.Request{Remote: netip.AddrPortFrom(netip.MustParseAddr(addr), 1)}})
 	}
@@ -267,18 +269,18 @@ func TestHour(t *testing.T) {
 
 // TestNoticesAreOneNumber: notices, about which nothing can be done, fill no page.
 func TestNoticesAreOneNumber(t *testing.T) {
-	p := &Page{Stats: New("1")}
+	p := &Page{Stats: &Stats{Hosts: []*HostStats{{}}}}
 	of := func(code string, s diag.Severity) policy.Report {
 		return policy.Report{Diagnostic: diag.Diagnostic{Code: code, Severity: s}}
 	}
-	n := Numbers{Reports: []policy.Report{
+	n := HostNumbers{Reports: []policy.Report{
 		of("ONE", diag.Notice), of("TWO", diag.Warning), of("THREE", diag.Notice),
 	}}
 	for range 30 {
 		n.Reports = append(n.Reports, of("MANY", diag.Warning))
 	}
 	var text strings.Builder
-	if err := p.sheet(n).write(&text); err != nil {
+	if err := p.sheet(Numbers{Hosts: []HostNumbers{n}}).write(&text); err != nil {
 		t.Fatal(err)
 	}
 	if many := strings.Count(text.String(), "MANY"); many != maxReports-1 || !strings.Contains(text.String(), "  reports  31\n") {
@@ -287,6 +289,48 @@ func TestNoticesAreOneNumber(t *testing.T) {
 	for word, want := range map[string]bool{"ONE": false, "TWO": true, "THREE": false, "gophd robots check -v)  2\n": true} {
 		if strings.Contains(text.String(), word) != want {
 			t.Errorf("%s is in it: %v\n%s", word, !want, &text)
+		}
+	}
+}
+
+// TestHostsAreApart: a request counts for its host, and that host's robots.txt judges it.
+func TestHostsAreApart(t *testing.T) {
+	s := New("")
+	s.Server = &server.Server{}
+	for name, note := range map[string]string{"a.example": "", "b.example": "Disallow: /b/\n"} {
+		dir := t.TempDir()
+		if err := os.WriteFile(dir+"/.robots", []byte("User-agent: *\nDisallow: /both/\n"+note), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		tree, err := site.Open(dir, site.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, stop, err := tree.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = stop() }()
+		s.Hosts = append(s.Hosts, &HostStats{Name: name, Site: tree})
+	}
+	slices.SortFunc(s.Hosts, func(a, b *HostStats) int { return strings.Compare(a.Name, b.Name) })
+	for _, host := range []string{"a.example", "b.example", "192.0.2.9"} { // the last is the first host's
+		for _, sel := range []string{"robots.txt", "/b/", "/both/"} {
+			s.Observe(server.Served{Host: host, Selector: sel, Bytes: 10, Remote: netip.MustParseAddrPort("192.0.2.1:1")})
+		}
+	}
+	n := s.Numbers()
+	a, b := n.Hosts[0], n.Hosts[1]
+	if a.Rude != 2 || b.Rude != 2 || a.Fetches != 2 || b.Fetches != 1 || a.Requests[server.OK] != 6 || b.Requests[server.OK] != 3 || n.All.Requests[server.OK] != 9 || n.All.Bytes != 90 {
+		t.Errorf("a: %+v\nb: %+v\nall: %+v", a, b, n.All)
+	}
+	var text strings.Builder
+	if err := (&Page{Stats: s}).sheet(n).write(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"robots.txt · a.example\n", "robots.txt · b.example\n", "Reloads · b.example\n"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the page lacks %q:\n%s", want, &text)
 		}
 	}
 }
