@@ -22,7 +22,7 @@ func TestAgent(t *testing.T) {
 			}
 		}
 	}
-	if _, errs, status := gophd("robots", "test", "-agent", "/1.0", root, "/a"); status != exit.Usage || !strings.Contains(errs, "names nobody") {
+	if _, errs, status := gophd("robots", "test", "-agent", "/1.0", root, "/a"); status != exit.Usage || !strings.Contains(errs, "names no robot") {
 		t.Errorf("no name: status %d, %s", status, errs)
 	}
 }

@@ -98,21 +98,27 @@ func (c *checking) directory(dir string) {
 			c.entry(name, e, &unreadable)
 		}
 	}
-	if unaskable.first != "" {
-		c.find(diag.Error, CodeName, dir, 0, "rename what clients should be able to fetch", "no client can request %s", &unaskable)
-	}
-	if sources.first != "" {
-		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: gophd -fastcgi '*.php=SOCKET'",
-			"sent as it is, source and all, though some servers run it: %s", &sources)
-	}
-	if unreadable.first != "" {
-		c.find(diag.Error, CodeRead, dir, 0, "chmod o+r, and o+x for directories", "%s cannot read %s", c.who(), &unreadable)
-	}
+	c.left(dir, &unaskable, &sources, &unreadable)
 	if mapped {
 		c.menu(dir)
 	}
 	if gophermap && umn != "" {
 		c.pygopherd(umn, selector.Join(dir, "gophermap"))
+	}
+}
+
+// left reports the entries of a directory that clients get in another way than their
+// author may expect, or not at all.
+func (c *checking) left(dir string, unaskable, sources, unreadable *some) {
+	if unaskable.first != "" {
+		c.find(diag.Error, CodeName, dir, 0, "rename what clients should be able to fetch", "no client can request %s", unaskable)
+	}
+	if sources.first != "" {
+		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: gophd -fastcgi '*.php=SOCKET'",
+			"sent as it is, source and all, though some servers run it: %s", sources)
+	}
+	if unreadable.first != "" {
+		c.find(diag.Error, CodeRead, dir, 0, "chmod o+r, and o+x for directories", "%s cannot read %s", c.who(), unreadable)
 	}
 }
 

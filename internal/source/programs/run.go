@@ -21,26 +21,30 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
+// spoken returns the protocol of a request, as the scheme of a URL, and the server's port.
+func spoken(r *server.Request) (protocol string, port int) {
+	switch {
+	case r.Protocol != "":
+		return r.Protocol, int(r.Local.Port())
+	case r.TLS:
+		return "gophers", r.Port
+	}
+	return "gopher", r.Port
+}
+
+// queries returns what follows the selector's question mark and what the client searches
+// for, each in place of the other if that is missing.
+func queries(r *server.Request) (query, search string) {
+	_, query, _ = strings.Cut(r.Selector, "?")
+	return cmp.Or(query, r.Query), cmp.Or(r.Query, query)
+}
+
 // params returns the parameters of a program: RFC 3875's variables, and the union of those that
 // scripts for other Gopher servers read. Names come from this list only, since
 // fcgiwrap puts all of them into its child's environment.
 func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string {
-	_, query, _ := strings.Cut(r.Selector, "?")
-	search := r.Query
-	if query == "" {
-		query = search
-	}
-	if search == "" {
-		search = query
-	}
-	protocol, port := r.Protocol, int(r.Local.Port())
-	switch {
-	case protocol != "":
-	case r.TLS:
-		protocol, port = "gophers", r.Port
-	default:
-		protocol, port = "gopher", r.Port
-	}
+	query, search := queries(r)
+	protocol, port := spoken(r)
 	address := ""
 	if protocol == "gemini" {
 		address = strings.TrimSpace(r.Raw)
