@@ -565,6 +565,9 @@ func TestDrainHTTP2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, stop, err := tree.Read(t.Context())
+	treetest.Must(t, err)
+	defer func() { treetest.Must(t, stop()) }()
 	s := start(t, func(srv *server.Server) {
 		withTLS(t)(srv)
 		srv.HTTP = serving(&Pages{Host: &answer.Host{Site: tree}})
