@@ -127,7 +127,7 @@ var codes = []CodeInfo{
 		"correct the User-agent line",
 		"User-agent: *GoodBot* and Disallow: /"},
 	{CodeMatchedLength, diag.Notice,
-		"readers that count the text a rule has matched, such as Python's since 3.13.x, take what it denies as allowed where an Allow matches as much",
+		"readers that count the text a rule has matched, such as Python's since 3.15, take what it denies as allowed where an Allow matches as much",
 		"deny a directory, without * and $",
 		"Disallow: /log$ and Allow: /log"},
 	{CodeMisplacedField, diag.Warning,

@@ -181,7 +181,7 @@ func (r Reader) choose(groups []lineGroup, robot string) (rules []Rule) {
 	return rules
 }
 
-// chooseByKey follows CPython's reader since 3.13.x. It merges groups that share a
+// chooseByKey follows CPython's reader since 3.15. It merges groups that share a
 // name; the merged group is for the names that all of them have.
 func chooseByKey(groups []lineGroup, robot string) []Rule {
 	var order []string

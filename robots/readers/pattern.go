@@ -20,7 +20,7 @@ const (
 	Normal               // in the normal form of R6, taken for a URI that may hold escapes
 	High                 // bytes from 0x80 escaped
 	Quoted               // as CPython's urllib.robotparser to 3.12: decoded, and quoted again
-	Requoted             // as CPython's since 3.13.x, for which a query has parts of its own
+	Requoted             // as CPython's since 3.15, for which a query has parts of its own
 	Decoded              // percent-decoded
 )
 
@@ -107,7 +107,7 @@ func appendDecoded(b []byte, s string) []byte {
 	return b
 }
 
-// requote appends a path and its query as CPython writes them since 3.13.x: decoded and
+// requote appends a path and its query as CPython writes them since 3.15: decoded and
 // quoted again, except for the bytes in keep. In the path, = and & are not kept.
 func requote(b []byte, s, keep string) []byte {
 	path, query, ok := strings.Cut(s, "?")
@@ -132,7 +132,7 @@ func requotePart(b []byte, s, keep string) []byte {
 	return b
 }
 
-// pathOfURL removes scheme and host from a URL as CPython does since 3.13.x.
+// pathOfURL removes scheme and host from a URL as CPython does since 3.15.
 func pathOfURL(s string) string {
 	if s = strings.TrimLeft(s, controls); strings.ContainsAny(s, "\t\r\n") {
 		s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(s)
@@ -246,7 +246,7 @@ const (
 	Letter                   // the normal form of R6
 	Google                   // bytes from 0x80 are escaped, and escapes are in capitals
 	Quote                    // decoded and quoted again, as CPython did to 3.12
-	Requote                  // and as it does since 3.13.x
+	Requote                  // and as it does since 3.15
 	Either                   // as it is written, and decoded
 )
 

@@ -121,7 +121,7 @@ var all = []Reader{
 	{Name: "first-match", Note: "CPython to 3.12, urllib.robotparser: prefixes only, the first that matches decides",
 		Dialect: RFC9309, Groups: true, Names: Part, First: true, Blank: true, Ends: RateFields, Python: true, Allow: true,
 		Escapes: Quote, Choice: FirstMatch, Forms: []Form{Quoted}, Web: true},
-	{Name: "longest-match", Note: "CPython from 3.13.x, urllib.robotparser@055a953: the rule that matches most of the path decides",
+	{Name: "longest-match", Note: "CPython from 3.15, urllib.robotparser@055a953: the rule that matches most of the path decides",
 		Dialect: RFC9309, Groups: true, Names: ValueOrPart, Ends: RateFields, Python: true, Allow: true, Star: true, Dollar: true,
 		Escapes: Requote, Choice: LongestMatch, Forms: []Form{Requoted}, Web: true},
 	{Name: "gemini", Note: "Kennedy: prefixes only, its own group and the * group together",

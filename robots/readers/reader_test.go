@@ -109,7 +109,7 @@ func TestStarredNameIsNobody(t *testing.T) {
 	}
 }
 
-// TestLongestMatch: CPython's parser since 3.13.x goes by what a rule matches.
+// TestLongestMatch: CPython's parser since 3.15 goes by what a rule matches.
 func TestLongestMatch(t *testing.T) {
 	r, _ := readers.Named("longest-match")
 	for _, c := range []struct {
