@@ -99,7 +99,7 @@ func CleanTitle(line string) string {
 }
 
 // escapes matches a command to ANSI terminals: CSI, OSC, or a short one.
-var escapes = regexp.MustCompile(`^\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)?|[ -/]*[0-~])`)
+var escapes = regexp.MustCompile(`^\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)|[ -/]*[0-~])`)
 
 // StripEscapes returns a text without the commands to ANSI terminals in it, such as those
 // that change the color.

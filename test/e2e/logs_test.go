@@ -22,7 +22,7 @@ func TestGophdRotates(t *testing.T) {
 			return strings.Contains(string(all), text)
 		}
 	}
-	d.Until("the log has a line", holds(name, `127.0.0.0 - - [`))
+	d.Until("the log has a line", holds(name, ` 127.0.0.0 gopher - [`))
 	if err := os.Rename(name, name+".1"); err != nil {
 		t.Fatal(err)
 	}

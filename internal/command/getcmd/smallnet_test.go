@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,8 +155,9 @@ func TestCertificateChanges(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
 	first, second := certificate(t, time.Now().Add(time.Hour)), certificate(t, time.Now().Add(-time.Hour))
-	third, now := certificate(t, time.Now().Add(time.Hour)), &first
-	url := "gemini://" + answering(t, func() *tls.Certificate { return now }, map[string]string{"gemini://HOST/\r\n": "20 text/plain\r\nbody"})
+	third := certificate(t, time.Now().Add(time.Hour))
+	var now atomic.Pointer[tls.Certificate]
+	url := "gemini://" + answering(t, func() *tls.Certificate { return now.Load() }, map[string]string{"gemini://HOST/\r\n": "20 text/plain\r\nbody"})
 	insecure := func(g *Get) { g.Insecure = true }
 	for _, step := range []struct {
 		name   string
@@ -172,7 +174,7 @@ func TestCertificateChanges(t *testing.T) {
 		{"it has expired, so another is taken", &third, nil, exit.OK},
 		{"the old one is refused", &second, nil, exit.Failure},
 	} {
-		now = step.cert
+		now.Store(step.cert)
 		got, err := get(t, url, step.set)
 		if statusOf(err) != step.status || step.status == exit.OK && got != "body" {
 			t.Fatalf("%s: %q, %v", step.name, got, err)
