@@ -221,14 +221,15 @@ func beginsInEscape(uri string) bool {
 	return false
 }
 
-// matchedAsMuch returns a shorter Allow that may match as many bytes as a Disallow.
+// matchedAsMuch returns a shorter Allow that may match as many bytes as a Disallow. A
+// directory that is denied as a whole outweighs longer ones, too.
 func (c *composition) matchedAsMuch(d *rule) *rule {
 	least := len(d.uri) - strings.Count(d.uri, "*")
 	if isAnchored(d.uri) {
 		least--
 	}
 	for _, a := range c.opening(d) {
-		if len(a.uri) < len(d.uri) && (len(a.uri) >= least || strings.Contains(a.uri, "*")) && mayMeet(a.uri, d.uri) {
+		if (len(a.uri) < len(d.uri) || d.isShut()) && (len(a.uri) >= least || strings.Contains(a.uri, "*")) && mayMeet(a.uri, d.uri) {
 			return a
 		}
 	}
