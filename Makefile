@@ -3,7 +3,7 @@
 # make again      the tests that failed, once more, one at a time
 # make test-deps  gets the programs that tests use besides Go
 # make test-all   what make test leaves out: linters, programs, slow tests, packages, other systems
-# make build lint unit fuzz cross bench cores load soak soak-long gluster man install packages test-packages clean
+# make build lint unit fuzz cross bench cores load soak small-memory soak-long gluster man install packages test-packages clean
 
 TAGS    := urfave_cli_no_docs
 TOOL    := go tool -modfile=tools/go.mod
@@ -17,7 +17,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X mai
 TEST    := go run ./test/run
 FLAGS   := -count 1 -tags $(TAGS) -vet off -p 3 -parallel 8 -timeout 40m
 
-.PHONY: build run test again test-deps test-all all modules kit-check kit-trees race-detector cross check lint unit trees fuzz mutants bench cores load soak soak-long gluster man install packages test-packages clean
+.PHONY: build run test again test-deps test-all all modules kit-check kit-trees race-detector cross check lint unit trees fuzz mutants bench cores load soak small-memory soak-long gluster man install packages test-packages clean
 
 build:
 	@$(GOBUILD) -o bin/gophd ./cmd/gophd
@@ -72,7 +72,7 @@ race-detector:
 
 all:
 	@rm -f bin/failed; TEST_GOPHD_BIN=$(CURDIR)/bin/race/gophd TEST_GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(TEST) -- \
-		"$(FLAGS) -skip '^TestGlusterFS$$|^TestSoak' -- ./test/e2e/... ./policy/... ./cmd/..." "$(FLAGS) -race -- $(OTHERS)"
+		"$(FLAGS) -skip '^TestGlusterFS$$|^TestSoak|^TestSmallMemory$$' -- ./test/e2e/... ./policy/... ./cmd/..." "$(FLAGS) -race -- $(OTHERS)"
 
 # One tree on two machines, with a brick and a machine taken away: minutes, as root.
 gluster:
@@ -151,6 +151,10 @@ load: build
 # Ten thousand clients of each bad habit, an author of each, a flood: six minutes.
 soak:
 	TEST_GOPHD_SOAK=10000 go test -count 1 -v -run '^TestSoak(Authors|Proxied)?$$' -timeout 12m ./test/e2e/hostile
+
+# A gophd in a control group of 400 MiB, as root; one with a race detector does not fit.
+small-memory:
+	TEST_GOPHD_ALL=1 go test -count 1 -v -run '^TestSmallMemory$$' -timeout 20m ./test/e2e/hostile
 
 # Everything at once for LONG: readers, authors, hostile clients, and faults.
 LONG ?= 30m
