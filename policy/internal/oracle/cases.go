@@ -20,6 +20,7 @@ var Cases = []Case{
 	{"a pattern without a slash", Of(notes{"/d/": "Disallow: a\nDisallow: *.zip\n"}), []string{"* -/d/a -/d/q.zip +/q.zip"}},
 	{"an escape is the byte it decodes to", Of(notes{"/": "Disallow: /%41b\nDisallow: /x%2a\nDisallow: /y%2Fz\nDisallow: /a$b\nDisallow: /%c3%A9\n"}), []string{"* -/Ab +/%41b -/x* +/xq -/y/z +/y%2Fz -/a$b +/a -/é"}},
 	{"a name in another character set", Of(notes{"/": "Disallow: /\n", "/d/": "Allow: /%abc/index.html\n"}), []string{"* -/d/\xabc/ +/d/\xabc/index.html"}},
+	{"an Allow of an index below a wildcard", Of(notes{"/": "Allow: /*/a/index.html\nDisallow: /d\n"}), []string{"* -/d/a/ +/d/a/index.html"}},
 	{"a star may end inside of an escape", Of(notes{"/": "Disallow: /*9$\n"}), []string{"* -/é -/9 +/è"}},
 	{"an Allow below of a name with an escape", Of(notes{"/": "Disallow: /*/2019/\nDisallow: /*9/2019/\n", "/~bob/": "Allow: /café/2019/x\n"}), []string{"* +/~bob/café/2019/x -/~bob/café/2019/y -/a9/2019/ +/2019/ +/~bob/café/"}},
 	{"a tilde, escaped and not", Of(notes{"/": "Disallow: /%7Ebob/a\nDisallow: /~bob/b\n", "/~bob/": "Allow: /ab\n", "/%7Ebob/": "Disallow: /c\n"}), []string{"* -/~bob/a -/~bob/b +/~bob/ab +/~bob/c -/%7Ebob/c +/%7Ebob/a +/%7Ebob/b"}},

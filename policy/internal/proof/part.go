@@ -332,7 +332,11 @@ func (s *patterns) pairs(root *patterns, top string, w *witnesses) bool {
 	}
 	s.each(root, top != "", func(a, b *noteRule) {
 		for _, form := range common(&a.Pattern, &b.Pattern) {
-			w.add(decode(strings.ReplaceAll(form, "*", w.token)))
+			sel := decode(strings.ReplaceAll(form, "*", w.token))
+			w.add(sel)
+			if dir, _, ok := strings.Cut(sel, "/index.htm"); ok { // to Google an Allow opens the directory, too
+				w.add(dir + "/")
+			}
 		}
 	})
 	return true
