@@ -27,7 +27,7 @@ const (
 // TestSmallMemory gives gophd 400 MiB. Four addresses ask for what is expensive, all at
 // once and again and again, while a fifth uses everything: each request is answered.
 func TestSmallMemory(t *testing.T) {
-	harness.Slow(t, "go test -run TestSmallMemory ./test/e2e/hostile")
+	harness.Slow(t, "make small-memory")
 	root := tree(t)
 	if err := errors.Join(os.Mkdir(root+"/many", 0o755), datedTexts(t.Context(), root+"/many", manyNames)); err != nil {
 		t.Fatal(err)
