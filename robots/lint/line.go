@@ -124,7 +124,7 @@ func (l *linter) value(line readers.Line) {
 	case "crawl-delay":
 		var delay time.Duration
 		if delay, err = readers.ParseCrawlDelay(line.Value); err == nil && delay >= 24*time.Hour {
-			l.warn(line.Number, "VALUE", "a delay of %.3g days between two requests: write seconds; most robots take no such delay", delay.Hours()/24)
+			l.warn(line.Number, "VALUE", "a delay of %.0f hours between two requests: write seconds; most robots take no such delay", delay.Hours())
 		}
 	case "robot-version":
 		if _, ok := readers.ParseVersion(line.Value); !ok {

@@ -55,6 +55,9 @@ func File(f *robots.File) []diag.Diagnostic {
 	}
 	l.size()
 	l.lines()
+	if !slices.ContainsFunc(l.groups, func(g robots.Group) bool { return len(g.Rules) > 0 }) {
+		l.fold()
+	}
 	for i, g := range l.groups {
 		l.group(i, g)
 	}
@@ -66,6 +69,22 @@ func File(f *robots.File) []diag.Diagnostic {
 	}
 	slices.SortStableFunc(l.found, func(a, b diag.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
 	return l.found
+}
+
+// fold makes one diagnostic of all lines that mean nothing, for a file without a rule: it is
+// a text that happens to have a field.
+func (l *linter) fold() {
+	meaningless := func(d diag.Diagnostic) bool { return d.Code == "R9-UNKNOWN-FIELD" || d.Code == "R2-NO-COLON" }
+	n, line := l.more, 0
+	for _, d := range l.found {
+		if meaningless(d) {
+			n, line = n+1, cmp.Or(line, d.Line)
+		}
+	}
+	if n > 1 {
+		l.found, l.more = slices.DeleteFunc(l.found, meaningless), 0
+		l.warn(line, "G1-ABSENT", "no line is a rule, and %d lines from here on mean nothing to robots", n)
+	}
 }
 
 // token reports on an IRCv3 file.

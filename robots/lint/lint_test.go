@@ -46,6 +46,8 @@ var lintCases = []struct {
 	{readers.RFC9309, "User-agent: *\nDisallow: /a /b\nDisallow: /c d\nCrawl-delay: 86400\nCrawl-delay: 86399\n", "2:R2-BLANK 3:R2-BLANK 4:VALUE"},
 	{readers.RFC9309, "<!DOCTYPE html>\n<html><style>\na:hover { color: red }\nsitemap: x\n</style>\n<p>Disallow: /a\n", "0:G1-ABSENT"},
 	{readers.RFC9309, strings.Repeat("hello: there\nworld\n", 50), "0:G1-ABSENT"},
+	{readers.RFC9309, strings.Repeat("<p>hello: there\nworld\n", 1500) + "Sitemap: https://h/s.xml\n", "1:G1-ABSENT"},
+	{readers.RFC9309, "User-agent: *\n" + strings.Repeat("hello there\n", 300), "1:R1-EMPTY-GROUP 2:G1-ABSENT"},
 	{readers.RFC9309, "\x1f\x8b\x08hello\nworld\n", "0:R10-BYTES"},
 	{readers.RFC9309, "U\x00s\x00e\x00r\x00\n\x00", "0:R10-BYTES"},
 	{readers.RFC9309, strings.Repeat("hello world\n", largeFile/10), "0:G1-ABSENT"},

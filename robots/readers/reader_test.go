@@ -47,8 +47,11 @@ func TestAsDialects(t *testing.T) {
 
 var starEscape = regexp.MustCompile(`\*[^\n\r?]*%`)
 
+// contentUsage is a field that Kennedy's reader does not know, so that it ends no list of robots.
+var contentUsage = regexp.MustCompile(`(?i)content-usage`)
+
 func gemini(data []byte, robot, sel string) bool {
-	f := robots.Parse(readers.RFC9309, data)
+	f := robots.Parse(readers.RFC9309, contentUsage.ReplaceAll(data, []byte("Content-Other")))
 	for _, g := range append(f.Agent(robot).Groups(), f.Agent("*").Groups()...) {
 		for _, rule := range g.Rules {
 			p := strings.TrimSuffix(rule.Pattern, "*")

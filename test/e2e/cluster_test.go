@@ -34,11 +34,12 @@ type cluster struct {
 // startCluster runs the script that brings it up, until the test ends.
 func startCluster(t *testing.T, tree string) *cluster {
 	t.Helper()
+	path := os.Getenv("PATH")
 	for _, program := range []string{"haproxy", "rsync", "git"} {
-		harness.Tool(t, program)
+		path += ":" + filepath.Dir(harness.Tool(t, program))
 	}
 	c := &cluster{t: t, dir: t.TempDir(), addrs: harness.FreeAddrs(t, 3)}
-	c.env = append(os.Environ(), "GOPHD="+harness.Program(t), "LISTEN="+c.addrs[0], "A="+c.addrs[1], "B="+c.addrs[2])
+	c.env = append(os.Environ(), "PATH="+path, "GOPHD="+harness.Program(t), "LISTEN="+c.addrs[0], "A="+c.addrs[1], "B="+c.addrs[2])
 	cmd := exec.Command(filepath.Join(clusterDir, "up"), tree, c.dir)
 	cmd.Env, cmd.Stderr = c.env, os.Stderr
 	out, err := cmd.StdoutPipe()
