@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +28,8 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/daemon"
 )
+
+func init() { syscall.Umask(0o022) } // the modes of a machine are those that it was given
 
 // machine is the file system of a machine with the package, whose server answers at addr.
 type machine struct {
