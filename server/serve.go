@@ -288,8 +288,12 @@ type Served struct {
 	Took     time.Duration  // since the connection was accepted
 	Err      error          // nil, or why the client did not get what it asked for
 
+	Status         int    // of an HTTP reply; 0: Kind's
 	Agent, Referer string // of an HTTP request
 }
+
+// HTTPStatus returns the status of the reply, as HTTP has them.
+func (s Served) HTTPStatus() int { return cmp.Or(s.Status, s.Kind().Status()) }
 
 // outcome returns how a request ended.
 func (r *Request) outcome(n int64, took time.Duration, err error) Served {
@@ -323,7 +327,7 @@ func (r *run) logRequest(s Served) {
 	}
 	attrs := [6]slog.Attr{
 		slog.String("remote", r.name(s.Remote.Addr())), slog.String("selector", s.Selector), slog.Int64("bytes", s.Bytes),
-		slog.Duration("took", s.Took), slog.Int("status", kind.Status()),
+		slog.Duration("took", s.Took), slog.Int("status", s.HTTPStatus()),
 	}
 	list := attrs[:5]
 	if s.Err != nil {

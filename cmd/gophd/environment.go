@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/process/systemd"
 )
@@ -86,7 +87,7 @@ func checkEnvironment(app *cli.App) error {
 		}
 		hint := "each flag of gophd -help has a variable: -root is GOPHD_ROOT"
 		flag = strings.ToLower(strings.ReplaceAll(flag, "_", "-"))
-		if near := strings.TrimLeft(cli.SuggestFlag(app.Flags, flag, false), "-"); near != "" {
+		if near := strings.TrimLeft(cli.SuggestFlag(app.Flags, flag, false), "-"); near != "" && diag.Distance(near, flag, 3) < 3 {
 			hint = fmt.Sprintf("did you mean %s? %s", env(near)[0], hint)
 		}
 		return exit.Usagef(hint, "unknown variable %s", name)
@@ -125,7 +126,7 @@ func badValue(c *cli.Context, err error) error {
 }
 
 // flagName matches what may be a flag in a message, and the value that follows it.
-var flagName = regexp.MustCompile(`(^|[ (])-([a-z]+(?:-[a-z]+)*)( [A-Z0-9:/'])?`)
+var flagName = regexp.MustCompile(`(^|[ (])-([a-z]+(?:-[a-z]+)*)( (?:[A-Z0-9:/']|(?:nobody|gophd|gopher|view|page|off|slow|refuse|poll|inotify|require|auto|json)\b))?`)
 
 // inUnit names the settings of a service in place of flags, if systemd started gophd. Flags
 // that the unit itself has keep their names.
@@ -142,6 +143,9 @@ func inUnit(app *cli.App, args []string, err error) error {
 		})
 	}
 	rename := func(text string) string {
+		if strings.Contains(text, "GOPHD_") {
+			return text
+		}
 		return flagName.ReplaceAllStringFunc(text, func(found string) string {
 			m := flagName.FindStringSubmatch(found)
 			if !flags[m[2]] {

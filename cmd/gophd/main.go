@@ -168,7 +168,7 @@ func badUsage(c *cli.Context, err error, _ bool) error {
 		return exit.Usagef(c.Command.HelpName+" -help lists the flags; a DURATION is written 90s or 10m", "%w", err)
 	}
 	hint := c.Command.HelpName + " -help lists the flags; an argument that begins with - stands after --"
-	if near := strings.TrimLeft(cli.SuggestFlag(c.Command.Flags, name, false), "-"); near != "" {
+	if near := strings.TrimLeft(cli.SuggestFlag(c.Command.Flags, name, false), "-"); near != "" && diag.Distance(near, name, 3) < 3 {
 		hint = "did you mean -" + near + "? " + hint
 	}
 	return exit.Usagef(hint, "unknown flag %q", "-"+name)

@@ -43,7 +43,7 @@ func (d *daemon) becomeUser() error {
 	d.log.Info("became user", "user", u.Name, "uid", u.UID, "gid", u.GID)
 	if err := d.certs.Check(); err != nil {
 		d.log.Warn("a renewed certificate will need a restart", "error", err,
-			"hint", "let "+u.Name+" read certificate and key, or run systemctl restart gophd after each renewal")
+			"hint", "let the user "+u.Name+" read certificate and key, or run systemctl restart gophd after each renewal")
 	}
 	return nil
 }

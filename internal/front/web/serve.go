@@ -174,9 +174,13 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	if n == 1 {
 		start = c.start
 	}
+	err, status := rec.failure(wanted(r)), rec.status
+	if server.KindOf(err) == server.Gone {
+		status = 0 // it was not delivered
+	}
 	c.Served(c.req, server.Served{
-		Host: cmp.Or(site.Site, site.Host), Selector: fmt.Sprintf("%s %s %s", r.Method, r.RequestURI, r.Proto), Agent: r.UserAgent(), Referer: r.Referer(),
-		Bytes: rec.bytes, Took: time.Since(start), Err: rec.failure(wanted(r)),
+		Host: cmp.Or(site.Site, site.Host), Selector: fmt.Sprintf("%s %s %s", r.Method, r.RequestURI, r.Proto), Status: status, Agent: r.UserAgent(), Referer: r.Referer(),
+		Bytes: rec.bytes, Took: time.Since(start), Err: err,
 	})
 }
 
@@ -201,7 +205,7 @@ func hostOf(hostport string) string {
 // header sets the headers of every answer: browsers do not guess its type, and nothing
 // in it runs, is loaded from elsewhere, or appears inside other pages.
 func header(h http.Header) {
-	h.Set("X-Content-Type-PageOptions", "nosniff")
+	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Content-Security-Policy", rawCSP)
 	h.Set("Cache-Control", "no-cache")

@@ -204,7 +204,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: %d %s\n%s\nwant %d %s with %q", path, res.StatusCode, res.Header.Get("Content-Type"), body, want.status, want.typ, want.holds)
 		}
 		csp := res.Header.Get("Content-Security-Policy")
-		if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "script") || res.Header.Get("X-Content-Type-PageOptions") != "nosniff" {
+		if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "script") || res.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: header %v", path, res.Header)
 		}
 		if want.typ != htmlText && !strings.Contains(csp, "sandbox") {

@@ -29,7 +29,7 @@ func (e queued) appendTo(b []byte, ips IPs) []byte {
 	b = append(b, `] "`...)
 	b = appendQuoted(b, e.Selector)
 	b = append(b, `" `...)
-	b = strconv.AppendInt(b, int64(e.Kind().Status()), 10)
+	b = strconv.AppendInt(b, int64(e.HTTPStatus()), 10)
 	b = append(b, ' ')
 	if e.Bytes == 0 {
 		b = append(b, '-')
