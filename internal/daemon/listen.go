@@ -61,7 +61,7 @@ func listenError(addr string, err error) error {
 	_, port, _ := net.SplitHostPort(withPort(addr, "70"))
 	number, _ := strconv.Atoi(port)
 	switch hint := systemd.DropIn("listen"); {
-	case errors.As(err, &unknown):
+	case errors.As(err, &unknown) && isHostName(hostName(unknown.Name)):
 		return exit.Hint(err, "the name of "+addr+" cannot be looked up now; an address needs no DNS")
 	case hint != "" && forbidden(err) && number < 1024:
 		return exit.Usagef("gophd.socket listens on ports below 1024: ListenStream= in a drop-in (systemctl edit gophd.socket)", "%w", err)

@@ -89,7 +89,7 @@ func (x *examination) robots(ctx context.Context) []Finding {
 func (x *examination) reload() string {
 	switch {
 	case x.Settings != nil:
-		return "pkill -HUP -x gophd"
+		return "kill -HUP " + x.pid()
 	case x.unit == nil:
 		return "rc-service gophd reload"
 	}

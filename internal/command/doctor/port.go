@@ -38,8 +38,14 @@ func (x *examination) addresses() (all []netip.AddrPort) {
 		switch {
 		case err != nil || bad != nil || strings.HasPrefix(addr, "/"):
 			continue
-		case noIP != nil || ip.IsUnspecified():
+		case host == "" || noIP == nil && ip.IsUnspecified():
 			ip = x.ownAddress()
+		case noIP != nil:
+			found, err := net.LookupIP(host)
+			if ip = x.ownAddress(); err == nil && len(found) > 0 {
+				ip, _ = netip.AddrFromSlice(found[0])
+				ip = ip.Unmap()
+			}
 		}
 		all = append(all, netip.AddrPortFrom(ip, uint16(n)))
 	}

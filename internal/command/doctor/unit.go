@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -217,11 +218,20 @@ func (x *examination) mend(message, hint string) string {
 func (x *examination) restart() string {
 	switch {
 	case x.Settings != nil:
-		return "pkill -x gophd; gophd FLAG... " + x.flags.Root
+		return "kill " + x.pid() + "; gophd FLAG... " + x.flags.Root
 	case x.unit == nil:
 		return "rc-service gophd restart"
 	}
 	return "systemctl reset-failed gophd.service gophd.socket; systemctl restart gophd.socket gophd.service"
+}
+
+// pid is shell for the process that holds the server's port.
+func (x *examination) pid() string {
+	port := uint16(70)
+	if len(x.at) > 0 {
+		port = x.at[0].Port()
+	}
+	return fmt.Sprintf(`$(ss -Hltnp 'sport = :%d' | sed -n 's/.*pid=\([0-9]*\).*/\1/p' | head -n 1)`, port)
 }
 
 // dropIns reports settings that the unit does not allow.
