@@ -354,7 +354,7 @@ func (r *reader) pattern(l readers.Line, value string) (f form, ok bool) {
 		return form{}, false
 	}
 	if f, ok = patternOf(value, r.note.at); !ok {
-		r.report(CodeSyntax, l.Number, "nobody can ask for %.60q: it holds a line end, a tab or a NUL", value)
+		r.report(CodeSyntax, l.Number, "no client can request %.60q: it holds a line end, a tab or a NUL", value)
 	}
 	return f, ok
 }

@@ -75,7 +75,7 @@ func askCompiled(file string) error {
 		if row != "" {
 			unnamed += leaks
 		}
-		fmt.Printf("%-40s %-14s asked %d: let in %d, of which reports name %d; kept out %d; errors %d\n", p.Name, row, len(all), leaks+named, named, blocks, errors)
+		fmt.Printf("%-40s %-14s asked %d: let in %d (reports name %d); kept out %d; errors %d\n", p.Name, row, len(all), leaks+named, named, blocks, errors)
 	}
 	if unnamed > 0 {
 		return fmt.Errorf("%d times a program is let in that no report names", unnamed)
