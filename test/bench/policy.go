@@ -122,5 +122,5 @@ func runPolicy(s policySite) {
 func usage() (cpu time.Duration, peak int64) {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), u.Maxrss
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), int64(u.Maxrss) //nolint:unconvert // 32 bits wide on mips
 }
