@@ -145,7 +145,8 @@ func (w *work) read(annotations []Annotation, prev *Compiled) {
 	}
 	list := annotations
 	if !slices.IsSortedFunc(list, order) {
-		list = slices.SortedFunc(slices.Values(annotations), order)
+		list = slices.Clone(annotations)
+		slices.SortFunc(list, order)
 	}
 	before := prev.notes
 	if len(list) == 0 || list[0].Dir != "/" {
@@ -274,7 +275,7 @@ func hashOf(b []byte) string {
 // meaning returns a compiled file with the names of robots in lower case. Everything
 // else in it has only one spelling.
 func meaning(file []byte) []byte {
-	var b []byte
+	b := make([]byte, 0, len(file))
 	for line := range bytes.Lines(file) {
 		if bytes.HasPrefix(line, []byte("User-agent: ")) {
 			line = bytes.ToLower(line)

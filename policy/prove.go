@@ -80,6 +80,7 @@ func (w *work) prove(last *proof.Result, round int) (done bool) {
 
 func (c *Compiled) proofInput(file []byte, v *verdicts) proof.Input {
 	in := proof.Input{Programs: c.programs, Shut: c.shut, File: file, Readers: c.readers, Closed: v.isClosed}
+	in.Notes = make([]proof.Note, 0, len(c.notes))
 	for _, n := range c.notes {
 		for _, a := range n.from {
 			in.Notes = append(in.Notes, proof.Note{Dir: a.Dir, File: a.File, Data: a.Data, Err: a.Err})

@@ -11,7 +11,7 @@ import (
 
 // verdict holds the findings of one part. It never changes.
 type verdict struct {
-	findings []Finding
+	findings []*Finding
 	rows     []Row
 	tooMany  []string
 }
@@ -71,7 +71,7 @@ func (of *part) prove() *verdict {
 	}
 	a.pairs(policies)
 	for _, f := range a.found {
-		a.findings = append(a.findings, *f)
+		a.findings = append(a.findings, f)
 	}
 	return &a.verdict
 }

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ type fileGroup struct {
 
 // readFile takes a robots.txt apart. A group ends at a User-agent line that follows a rule.
 func readFile(data []byte, rows []readers.Reader) *file {
-	f := &file{}
+	f := &file{lines: make([]fileLine, 0, bytes.Count(data, []byte("\n"))+1)}
 	f.add()
 	open := false
 	for l := range robots.Parse(robots.RFC9309, data).Lines() {

@@ -66,6 +66,7 @@ type Result struct {
 	Rows     []Row     // one for each reader, then Preferences
 	TooMany  []string  // top-level directories with more than [MaxPairs] pairs of patterns
 
+	found []*Finding  // of the parts
 	notes []*noteText // in the order of their directories
 	parts map[uint64]*verdict
 }
@@ -106,7 +107,8 @@ func Check(in Input, prev *Result) *Result {
 func (r *Result) annotations(in Input, prev *Result) (list []*annotation) {
 	order := func(a, b Note) int { return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.File, b.File)) }
 	if !slices.IsSortedFunc(in.Notes, order) {
-		in.Notes = slices.SortedFunc(slices.Values(in.Notes), order)
+		in.Notes = slices.Clone(in.Notes)
+		slices.SortFunc(in.Notes, order)
 	}
 	shut := map[string]bool{} // whether an annotation stands for it
 	for _, dir := range in.Shut {
@@ -181,13 +183,13 @@ func (r *Result) add(v *verdict) {
 		r.Rows[i].Leaks += v.rows[i].Leaks
 		r.Rows[i].OverBlocks += v.rows[i].OverBlocks
 	}
-	r.Findings = append(r.Findings, v.findings...)
+	r.found = append(r.found, v.findings...)
 	r.TooMany = append(r.TooMany, v.tooMany...)
 }
 
 // sort merges findings about the same line, reader and robot, and orders them.
 func (r *Result) sort() {
-	order := func(a, b Finding) int {
+	order := func(a, b *Finding) int {
 		if a.Leak != b.Leak {
 			if a.Leak {
 				return -1
@@ -197,17 +199,17 @@ func (r *Result) sort() {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Dir, b.Dir),
 			strings.Compare(a.Reader, b.Reader), strings.Compare(a.Robot, b.Robot))
 	}
-	slices.SortStableFunc(r.Findings, order)
-	list := r.Findings[:0:0]
-	for _, f := range r.Findings {
-		if n := len(list) - 1; n >= 0 && order(list[n], f) == 0 {
-			list[n].Count += f.Count
-			list[n].Examples = slices.Concat(list[n].Examples, f.Examples)
-			list[n].Examples = list[n].Examples[:min(len(list[n].Examples), maxExamples)]
+	slices.SortStableFunc(r.found, order)
+	for _, f := range r.found {
+		if n := len(r.Findings) - 1; n >= 0 && order(&r.Findings[n], f) == 0 {
+			of := &r.Findings[n]
+			of.Count += f.Count
+			of.Examples = slices.Concat(of.Examples, f.Examples)
+			of.Examples = of.Examples[:min(len(of.Examples), maxExamples)]
 			continue
 		}
-		list = append(list, f)
+		r.Findings = append(r.Findings, *f)
 	}
-	r.Findings = list
+	r.found = nil
 	slices.Sort(r.TooMany)
 }
