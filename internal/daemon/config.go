@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -327,6 +328,16 @@ func (f Flags) parts(c *Settings) (err error) {
 }
 
 func (f Flags) network(c *Settings) (err error) {
+	for _, addr := range c.listen {
+		if err := checkAddr("listen", addr, "70"); err != nil {
+			return err
+		}
+	}
+	if f.Metrics != "" {
+		if _, port, err := net.SplitHostPort(f.Metrics); err != nil || checkAddr("metrics", f.Metrics, port) != nil {
+			return exit.Usagef("-metrics takes HOST:PORT, such as localhost:9170", "-metrics %q is no address", f.Metrics)
+		}
+	}
 	c.server = &server.Server{
 		RequestTimeout: f.RequestTimeout, StallTimeout: f.StallTimeout, DrainTimeout: noneIfZero(f.Drain),
 		Host: f.Host, Port: f.Port,

@@ -118,6 +118,14 @@ func (d *daemon) checkDirs() error {
 	return nil
 }
 
+// writable returns why no file can be made in a directory.
+func (d *daemon) writable(what, dir string) error {
+	if err := files.Writable(dir); err != nil {
+		return fmt.Errorf("%s: writing to %s: %w", what, dir, err)
+	}
+	return nil
+}
+
 // cause returns an error without the name of its file.
 func cause(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {

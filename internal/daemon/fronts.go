@@ -38,6 +38,9 @@ func (f Flags) otherProtocols(c *Settings) error {
 			if addr == "" || strings.HasPrefix(addr, "-") {
 				return exit.Usagef("-"+p.name+" takes HOST:PORT, :PORT, HOST or PORT, such as :"+frontPorts[p.name], "-%s %q is no address", p.name, addr)
 			}
+			if err := checkAddr(p.name, addr, frontPorts[p.name]); err != nil {
+				return err
+			}
 			if p.name == "gemini" && len(c.certs) == 0 && c.selfSigned == "" {
 				return exit.Usagef("Gemini is always encrypted: add -tls-self-signed DIR, or -tls-cert FILE -tls-key FILE", "-gemini without a certificate")
 			}
@@ -70,7 +73,7 @@ func (d *daemon) openFronts(ctx context.Context) error {
 
 func frontListenError(f frontAddr, err error) error {
 	var told *exit.CommandError
-	if failed := listenError(f.addr, err); errors.As(failed, &told) {
+	if explained := listenError(f.addr, failed(f.name, f.addr, err)); errors.As(explained, &told) {
 		told.Hint = strings.NewReplacer("-listen ", "-"+f.name+" ", "-listen,", "-"+f.name+",").Replace(told.Hint) // not gophd-listen.conf
 		return told
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/internal/process/enforce"
+	"github.com/gophd/gophd/internal/search"
 	"github.com/gophd/gophd/internal/source/feed"
 	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/internal/source/status"
@@ -50,8 +52,8 @@ func (h *virtualHost) own(r *server.Request) *server.Request {
 // openHosts opens the sites of all hosts. Every option holds for each of them.
 func (d *daemon) openHosts() error {
 	if d.conf.search != nil {
-		if err := d.conf.search.Open(context.Background()); err != nil {
-			return exit.Usagef("-search needs a system that SQLite runs on, and -search-dir a directory that gophd may write to", "-search: %w", err)
+		if err := d.openSearch(); err != nil {
+			return searchError(err)
 		}
 	}
 	for i, h := range d.conf.hosts {
@@ -60,6 +62,23 @@ func (d *daemon) openHosts() error {
 		}
 	}
 	return nil
+}
+
+func searchError(err error) error {
+	if errors.Is(err, search.ErrUnsupported) {
+		return exit.Usagef("leave -search out", "-search: %w", err)
+	}
+	return exit.Usagef("-search-dir needs a directory that gophd may write to", "-search: %w", err)
+}
+
+// openSearch opens the search index. A check does not: a gophd that runs has it open.
+func (d *daemon) openSearch() error {
+	if dir := d.conf.search.Dir; dir != "" {
+		if err := d.writable("the search index", dir); err != nil || d.checking {
+			return err
+		}
+	}
+	return d.conf.search.Open(context.Background())
 }
 
 func (d *daemon) openHost(h *virtualHost, first bool) (err error) {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +33,7 @@ func listen(ctx context.Context, addrs []string) ([]net.Listener, error) {
 		l, err := server.Listen(ctx, withPort(addr, "70"))
 		if err != nil {
 			closeAll(all)
-			return nil, listenError(addr, err)
+			return nil, listenError(addr, failed("listen", addr, err))
 		}
 		all = append(all, l)
 	}
@@ -44,11 +45,43 @@ func withPort(addr, port string) string {
 	if _, _, err := net.SplitHostPort(addr); err == nil {
 		return addr
 	}
-	if p, err := strconv.ParseUint(addr, 10, 16); err == nil {
-		return fmt.Sprintf(":%d", p)
+	if _, err := strconv.Atoi(addr); err == nil {
+		return ":" + addr
 	}
 	return net.JoinHostPort(strings.Trim(addr, "[]"), port)
 }
+
+// checkAddr refuses an address whose port no program can listen on.
+func checkAddr(flag, addr, port string) error {
+	_, port, _ = net.SplitHostPort(withPort(addr, port))
+	if _, err := net.LookupPort("tcp", port); err != nil || addr == "" {
+		return exit.Usagef("-"+flag+" takes HOST:PORT, :PORT, HOST or PORT; a port is a number up to 65535", "-%s %q: there is no such port", flag, addr)
+	}
+	return nil
+}
+
+// failed returns why an address could not be listened on, without the names of calls.
+func failed(flag, addr string, err error) error {
+	var lookup *net.DNSError
+	var call *os.SyscallError
+	switch {
+	case errors.As(err, &lookup):
+		err = &saying{"the name cannot be looked up", err}
+	case errors.As(err, &call):
+		err = call.Err
+	}
+	return fmt.Errorf("-%s %s: %w", flag, addr, err)
+}
+
+// saying is an error in other words.
+type saying struct {
+	text string
+	error
+}
+
+func (s *saying) Error() string { return s.text }
+
+func (s *saying) Unwrap() error { return s.error }
 
 // forbidden reports whether a unit's settings may be why there is no listener.
 func forbidden(err error) bool {
@@ -202,11 +235,7 @@ func (d *daemon) setTLS() error {
 		return nil
 	}
 	if dir := d.conf.selfSigned; dir != "" {
-		name, _ := os.Hostname()
-		f, err := keypair.SelfSigned(dir, unique(d.srv.Host, name, "localhost")...)
-		if err == nil {
-			err = d.certs.Add(f)
-		}
+		err := d.selfSigned(dir)
 		if err != nil && systemd.InUnit() {
 			return exit.Usagef("the unit lets gophd write below /var/lib/gophd: GOPHD_TLS_SELF_SIGNED=/var/lib/gophd", "%w", err)
 		}
@@ -222,6 +251,22 @@ func (d *daemon) setTLS() error {
 		offerHTTP(d.srv.TLS)
 	}
 	return nil
+}
+
+// selfSigned adds the certificate in a directory. A start makes it if there is none.
+func (d *daemon) selfSigned(dir string) error {
+	if _, made := keypair.Made(dir); d.checking && !made {
+		for _, err := files.Stat(dir); errors.Is(err, fs.ErrNotExist) && len(dir) > 1; _, err = files.Stat(dir) {
+			dir = filepath.Dir(dir)
+		}
+		return d.writable("a self-signed certificate", dir)
+	}
+	name, _ := os.Hostname()
+	f, err := keypair.SelfSigned(dir, unique(d.srv.Host, name, "localhost")...)
+	if err == nil {
+		err = d.certs.Add(f)
+	}
+	return err
 }
 
 // offerHTTP answers ALPN (RFC 7301) for clients that offer a version of HTTP. For

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -23,21 +23,31 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-func (d *daemon) openAccessLog() (err error) {
+func (d *daemon) openAccessLog() error {
 	if d.conf.accessLog == "" {
 		return nil
 	}
-	if d.access, err = accesslog.Open(d.conf.accessLog, d.conf.ips, d.log); err != nil {
-		if systemd.InUnit() {
-			return exit.Usagef("the unit lets gophd write below /var/log/gophd: GOPHD_ACCESS_LOG=/var/log/gophd/access.log", "%w", err)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return exit.Usagef("make its directory, for the user that gophd runs as", "%w", err)
-		}
-		return exit.Hint(err, "the user that gophd runs as must be able to write it, and to make a new one in its directory")
+	err := d.openLog()
+	switch {
+	case err == nil:
+		return nil
+	case systemd.InUnit():
+		return exit.Usagef("the unit lets gophd write below /var/log/gophd: GOPHD_ACCESS_LOG=/var/log/gophd/access.log", "%w", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return exit.Usagef("make its directory, for the user that gophd runs as", "%w", err)
 	}
-	d.observers = append(d.observers, d.access)
-	return nil
+	return exit.Hint(err, "the user that gophd runs as must be able to write it, and to make a new one in its directory")
+}
+
+// openLog opens the access log. A check makes none.
+func (d *daemon) openLog() (err error) {
+	if _, err := files.Stat(d.conf.accessLog); d.checking && errors.Is(err, fs.ErrNotExist) {
+		return d.writable("the access log", filepath.Dir(d.conf.accessLog))
+	}
+	if d.access, err = accesslog.Open(d.conf.accessLog, d.conf.ips, d.log); err == nil {
+		d.observers = append(d.observers, d.access)
+	}
+	return err
 }
 
 // logPaths is where the access log is written: a file in its directory, so that
@@ -65,13 +75,14 @@ func (d *daemon) openMetrics(ctx context.Context) (err error) {
 	}
 	var lc net.ListenConfig
 	if d.metrics, err = lc.Listen(ctx, "tcp", d.conf.metrics); err != nil {
-		if hint := systemd.DropIn("metrics"); hint != "" && forbidden(err) {
-			return exit.Usagef(hint, "-metrics: %w", err)
+		hint := systemd.DropIn("metrics")
+		switch err = failed("metrics", d.conf.metrics, err); {
+		case hint != "" && forbidden(err):
+			return exit.Usagef(hint, "%w", err)
+		case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EADDRNOTAVAIL):
+			return exit.Hint(err, "choose another address or port, such as localhost:9170")
 		}
-		if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EADDRNOTAVAIL) {
-			return exit.Hint(fmt.Errorf("-metrics: %w", err), "choose another address or port, such as localhost:9170")
-		}
-		return exit.Usagef("-metrics takes HOST:PORT, such as localhost:9170", "-metrics: %w", err)
+		return exit.Usagef("-metrics takes HOST:PORT, such as localhost:9170", "%w", err)
 	}
 	d.log.Info("metrics", "url", "http://"+d.metrics.Addr().String()+"/metrics")
 	return nil

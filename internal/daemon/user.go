@@ -14,6 +14,7 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/process/metrics"
 	"github.com/gophd/gophd/internal/process/sandbox"
+	"github.com/gophd/gophd/internal/process/systemd"
 	"github.com/gophd/gophd/internal/watch"
 )
 
@@ -23,11 +24,10 @@ import (
 func (d *daemon) becomeUser() error {
 	if d.conf.user == "" {
 		if os.Geteuid() == 0 && d.conf.site.Users != "" {
-			return exit.Usagef("-user "+unprivileged()+" drops root's privileges once gophd listens",
-				"-users as root: root can read files that users hide or link to")
+			return exit.Usagef(asUser(), "-users as root: root can read files that users hide or link to")
 		}
 		if os.Geteuid() == 0 {
-			d.log.Warn("serving as root", "hint", "-user "+unprivileged()+" drops root's privileges once gophd listens")
+			d.log.Warn("serving as root", "hint", asUser())
 		}
 		return nil
 	}
@@ -46,6 +46,14 @@ func (d *daemon) becomeUser() error {
 			"hint", "let the user "+u.Name+" read certificate and key, or run systemctl restart gophd after each renewal")
 	}
 	return nil
+}
+
+// asUser is how gophd serves without root's rights.
+func asUser() string {
+	if systemd.InUnit() {
+		return "User=" + unprivileged() + " in the unit (systemctl edit gophd)"
+	}
+	return "-user " + unprivileged() + " drops root's privileges once gophd listens"
 }
 
 // unprivileged is an account of this machine to serve as.

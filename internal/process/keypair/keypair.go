@@ -10,9 +10,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -221,17 +223,25 @@ const maxPEM = 4 << 20
 func (p *pair) read(call disk.Caller) (*tls.Certificate, error) {
 	chain, err := call.ReadFile(p.Cert, maxPEM)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", p.Cert, err)
+		return nil, unread(p.Cert, err)
 	}
 	key, err := call.ReadFile(p.Key, maxPEM)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", p.Key, err)
+		return nil, unread(p.Key, err)
 	}
 	cert, err := tls.X509KeyPair(chain, key)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s and %s: %w", p.Cert, p.Key, err)
+		return nil, fmt.Errorf("reading %s and %s: %s", p.Cert, p.Key, strings.TrimPrefix(err.Error(), "tls: "))
 	}
 	return &cert, nil
+}
+
+// unread names a file once, as it was given.
+func unread(name string, err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	return fmt.Errorf("reading %s: %w", name, err)
 }
 
 func (s *Certificates) log() *slog.Logger {

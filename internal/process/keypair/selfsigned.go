@@ -29,14 +29,20 @@ const lifetime = 10 * 365 * 24 * time.Hour
 // SelfSigned returns the pair gophd.crt and gophd.key in dir, and makes it, for
 // the given names and addresses, if neither is there. Nothing is written over.
 func SelfSigned(dir string, hosts ...string) (CertKey, error) {
-	f := CertKey{filepath.Join(dir, certName), filepath.Join(dir, keyName)}
-	if exists(f.Cert) || exists(f.Key) {
+	f, made := Made(dir)
+	if made {
 		return f, nil
 	}
 	if err := f.make(dir, hosts); err != nil {
 		return CertKey{}, fmt.Errorf("making a self-signed certificate: %w", err)
 	}
 	return f, nil
+}
+
+// Made returns the names of the pair in dir, and whether one of them is there.
+func Made(dir string) (f CertKey, made bool) {
+	f = CertKey{filepath.Join(dir, certName), filepath.Join(dir, keyName)}
+	return f, exists(f.Cert) || exists(f.Key)
 }
 
 func exists(name string) bool {

@@ -19,12 +19,12 @@ func TestLookUpUser(t *testing.T) {
 		{"0", Identity{Name: "0"}, ""},
 		{"root:54322", Identity{Name: "root", GID: 54322}, ""},
 		{"54321:54322", Identity{Name: "54321", UID: 54321, GID: 54322}, ""},
-		{"54321", Identity{}, "unknown userid 54321"},
-		{"no-such-user", Identity{}, `looking up user "no-such-user": user: unknown user no-such-user`},
-		{"root:no-such-group", Identity{}, `looking up group "no-such-group"`},
-		{"", Identity{}, `looking up user ""`},
-		{"4294967295:0", Identity{}, "looking up user"},
-		{"-1:0", Identity{}, "looking up user"},
+		{"54321", Identity{}, `this machine has no user "54321"`},
+		{"no-such-user", Identity{}, `this machine has no user "no-such-user"`},
+		{"root:no-such-group", Identity{}, `this machine has no group "no-such-group"`},
+		{"", Identity{}, `this machine has no user ""`},
+		{"4294967295:0", Identity{}, "this machine has no user"},
+		{"-1:0", Identity{}, "this machine has no user"},
 	} {
 		got, err := LookUpUser(c.spec)
 		got.Groups = nil // whatever root is in on this machine

@@ -37,11 +37,16 @@ func LookUpUser(spec string) (Identity, error) {
 	case isUnknown(err) && numErr == nil && hasGroup:
 		u.UID, err = uid, nil
 	}
-	if err != nil {
+	if isUnknown(err) {
+		return Identity{}, fmt.Errorf("this machine has no user %q", name)
+	} else if err != nil {
 		return Identity{}, fmt.Errorf("looking up user %q: %w", name, err)
 	}
 	if hasGroup {
-		if u.GID, err = lookUpGroup(group); err != nil {
+		var unknown user.UnknownGroupError
+		if u.GID, err = lookUpGroup(group); errors.As(err, &unknown) {
+			return Identity{}, fmt.Errorf("this machine has no group %q", group)
+		} else if err != nil {
 			return Identity{}, fmt.Errorf("looking up group %q: %w", group, err)
 		}
 	}

@@ -203,7 +203,7 @@ func (s *Searcher) update(ctx context.Context, touched map[string]struct{}) {
 	s.note(s.index.Flush(ctx))
 	s.step.Store(robots)
 	if left := s.left.Load(); left > 0 && full == 0 {
-		s.log().Warn("the search index is full: texts are left out", "texts", left, "hint", "raise -search-memory")
+		s.log().Warn("the search index is full: texts are left out", "texts", left, "hint", "raise the setting search-memory")
 	}
 }
 
