@@ -22,15 +22,10 @@ func (v *visit) find(sel string) (*site.Resource, error) {
 	}
 	for _, form := range selector.Forms(sel) {
 		f, formErr := v.lookup(form)
-		switch {
-		case formErr != nil:
-			err = fmt.Errorf("%w; as %q: %w", err, form, formErr)
-		case v.Host.closed(f.Name, f.Info.IsDir(), sel):
-			_ = f.Close()
-			return nil, v.pointTo(f)
-		default:
-			return f, nil
+		if formErr == nil {
+			return v.open(f, sel)
 		}
+		err = fmt.Errorf("%w; as %q: %w", err, form, formErr)
 	}
 	return nil, err
 }
@@ -48,11 +43,29 @@ func (v *visit) lookup(sel string) (*site.Resource, error) {
 	case dir && !f.Info.IsDir():
 		_ = f.Close()
 		return nil, &fs.PathError{Op: "open", Path: name + "/", Err: fs.ErrNotExist}
-	case v.Host.closed(f.Name, f.Info.IsDir(), sel) && !v.Host.Programs(sel): // all spellings of programs are denied
-		_ = f.Close()
-		return nil, v.pointTo(f)
+	case v.Host.Programs(sel): // all its spellings are denied
+		return f, nil
 	}
-	return f, nil
+	return v.open(f, sel)
+}
+
+// open returns a resource, or a pointer to it if this spelling is closed. It waits for
+// the first snapshot, which alone can tell.
+func (v *visit) open(f *site.Resource, sel string) (*site.Resource, error) {
+	if !v.Host.closed(f.Name, f.Info.IsDir(), sel) {
+		return f, nil
+	}
+	_, err := v.Host.Site.Snapshot(v.Context())
+	switch {
+	case err != nil:
+		err = fmt.Errorf("waiting for the first scan: %w", err)
+	case v.Host.closed(f.Name, f.Info.IsDir(), sel):
+		err = v.pointTo(f)
+	default:
+		return f, nil
+	}
+	_ = f.Close()
+	return nil, err
 }
 
 // closed reports whether this spelling of a resource must not show it, since robots.txt

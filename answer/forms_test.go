@@ -1,9 +1,13 @@
 package answer
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/gophd/gophd/site"
 )
 
 // A file is sent under its own bytes and under the link of an old map; but
@@ -31,5 +35,46 @@ func TestOldForms(t *testing.T) {
 	}
 	if len(slices.Compact(redirects)) != 1 || !strings.Contains(redirects[0], "mailto:a@b") {
 		t.Errorf("a file called URL: is answered in different ways: %q", redirects)
+	}
+}
+
+// TestFirstForms: which spellings are closed is known after the first scan, and waited for.
+func TestFirstForms(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a.txt": "a\n", "private/b.txt": "b\n", ".robots": "Disallow: /private/\n"})
+	tree, err := site.Open(dir, site.Config{})
+	must(t, err)
+	h := newFiles(tree, 1<<20)
+	for sel, want := range map[string]string{"/a.txt": "a\n", "": ""} { // need no waiting
+		if got, err := get(t, h, sel); err != nil || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, %v", sel, got, err)
+		}
+	}
+	wants := map[string]string{"a.txt": "a\n", "//a.txt": "a\n", "private/b.txt": "b\n", "//private/b.txt": "0/private/b.txt\t/private/b.txt\th\t70\r\n"}
+	type reply struct {
+		sel, got string
+		err      error
+	}
+	replies := make(chan reply, len(wants))
+	for sel := range wants {
+		go func() {
+			got, err := get(t, h, sel)
+			replies <- reply{sel, got, err}
+		}()
+	}
+	select {
+	case r := <-replies:
+		t.Errorf("%q was answered before the first scan: %q, %v", r.sel, r.got, r.err)
+		replies <- r
+	case <-time.After(100 * time.Millisecond):
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- tree.Run(ctx) }()
+	defer func() { stop(); <-ended }()
+	for range wants {
+		if r := <-replies; r.err != nil || r.got != wants[r.sel] {
+			t.Errorf("%q: %q, %v; want %q", r.sel, r.got, r.err, wants[r.sel])
+		}
 	}
 }
