@@ -337,7 +337,18 @@ func (r *run) logRequest(s Served) {
 	// much as all the rest and is always here.
 	rec := slog.NewRecord(time.Now(), level, msg, 0)
 	rec.AddAttrs(list...)
-	_ = r.logger.Handler().Handle(r.hard, rec)
+	_ = r.hostLog(s.Host, s.Protocol).Handle(r.hard, rec)
+}
+
+// hostLog returns the log's handler for requests to a host. It keeps the last one: a
+// record has room for five attributes, and more would be allocated each time.
+func (r *run) hostLog(host, protocol string) slog.Handler {
+	if last := r.lastHost.Load(); last != nil && last.host == host && last.protocol == protocol {
+		return last.Handler
+	}
+	h := r.logger.Handler().WithAttrs([]slog.Attr{slog.String("host", host), slog.String("protocol", protocol)})
+	r.lastHost.Store(&hostHandler{h, host, protocol})
+	return h
 }
 
 // show returns an address in the form for logs.

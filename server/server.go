@@ -222,9 +222,16 @@ type run struct {
 	logger     *slog.Logger
 	conns      sync.WaitGroup
 	last       atomic.Pointer[named] // the client that was logged last
+	lastHost   atomic.Pointer[hostHandler]
 
 	stuck  chan struct{} // closed when a handler was given up
 	gaveUp sync.Once
+}
+
+// hostHandler logs the requests to a host.
+type hostHandler struct {
+	slog.Handler
+	host, protocol string
 }
 
 type named struct {

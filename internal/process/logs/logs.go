@@ -102,6 +102,10 @@ func (l *Logger) Requests() *slog.Logger {
 
 type withoutRequests struct{ slog.Handler }
 
+func (h withoutRequests) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return withoutRequests{h.Handler.WithAttrs(attrs)}
+}
+
 func (h withoutRequests) Handle(ctx context.Context, r slog.Record) error {
 	if r.Message == diag.EventRequest && r.Level < slog.LevelWarn {
 		return nil

@@ -71,6 +71,10 @@ func sentence(msg string, f fields) string {
 	switch msg {
 	case diag.EventRequest:
 		what = fmt.Sprintf("%s %q, %s bytes, %s", f.take("remote"), short(f.take("selector")), f.take("bytes"), f.take("took"))
+		f.take("host")
+		if protocol := f.take("protocol"); protocol != "gopher" && protocol != "" {
+			what += ", " + protocol
+		}
 	case diag.EventProblem:
 		what = f.take("problem") + " (" + f.take("code") + ")"
 	case diag.EventServing:
