@@ -42,7 +42,7 @@ func TestLogOnTerminal(t *testing.T) {
 	await("scanned 2 directories in ")
 	text := s.String()
 	text = text[:strings.LastIndexByte(text, '\n')+1] // the last line may be under way
-	if !strings.Contains(text, "\x1b[33mwarn ") {
+	if !strings.Contains(text, "\x1b[1;31merror") {
 		t.Error("no colours")
 	}
 	plain := colour.ReplaceAllString(text, "")
