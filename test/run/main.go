@@ -5,7 +5,8 @@
 //	go run ./test/run -again
 //
 // It tries nothing twice. bin/failed lists a command for each test that failed; -again
-// runs each of these once, and reports a test that passes now as FLAKY.
+// runs each of these once, and reports a test that passes now as FLAKY. A data race stays
+// a failure.
 package main
 
 import (
@@ -181,6 +182,11 @@ func (r *report) fail(t test, flags string) {
 		words = append(words, "-run '^"+name+"$'")
 	}
 	command := strings.Join(append(words, "."+strings.TrimPrefix(t.pkg, module)), " ")
+	if slices.ContainsFunc(r.output[t], func(line string) bool {
+		return strings.Contains(line, "DATA RACE") || strings.Contains(line, "race detected")
+	}) {
+		command = "false # a data race in " + command
+	}
 	if !slices.Contains(r.failed, command) {
 		r.failed = append(r.failed, command)
 	}
