@@ -63,12 +63,18 @@ func (d *daemon) lookForUsers() {
 	if err == nil && len(list) > 0 {
 		return
 	}
-	why := "it is empty"
+	why, hint := "it is empty", "name the directory that the homes lie in, with a * for the user: /home/*/public_gopher"
 	if err != nil {
-		why = err.Error()
+		why = cause(err).Error()
 	}
-	d.log.Warn("-users serves no user", "directory", homes, "why", why,
-		"hint", cmp.Or(systemd.DropIn("users"), "gophd must be able to list "+homes))
+	_, above := files.Stat(filepath.Dir(homes))
+	switch inHome := filepath.Dir(homes) != "/"; {
+	case systemd.InUnit() && systemd.Hidden(homes) && (!inHome || above != nil):
+		hint = systemd.DropIn("users")
+	case errors.Is(err, fs.ErrPermission):
+		hint = "the user that gophd runs as must be able to list it: chmod o+rx " + homes
+	}
+	d.log.Warn("-users serves no user", "directory", homes, "why", why, "hint", hint)
 }
 
 // userDirs returns the directory of the homes that a pattern of -users names, and the

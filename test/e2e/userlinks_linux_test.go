@@ -80,7 +80,9 @@ func TestClosedHomes(t *testing.T) {
 // TestUsersInUnit: -users is refused in the user namespace of a unit, where all owners look
 // alike, and warns where ProtectHome=yes hides the homes.
 func TestUsersInUnit(t *testing.T) {
-	dir, flags := pubnix(t, map[string]string{"home/ann/public_gopher/a.txt": "ann's\n", "none/": ""})
+	dir, flags := pubnix(t, map[string]string{"home/ann/public_gopher/a.txt": "ann's\n", "none/": "", "closed/": ""})
+	must(t, os.Chmod(filepath.Join(dir, "closed"), 0))
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "closed"), 0o755) })
 	t.Setenv("INVOCATION_ID", "1")
 	const hint = "cp /usr/share/gophd/systemd/gophd-users.conf /etc/systemd/system/gophd.service.d/"
 	for _, mapped := range []string{"--map-current-user", "--map-root-user"} {
@@ -94,13 +96,25 @@ func TestUsersInUnit(t *testing.T) {
 			t.Errorf("%s: status %d:\n%s", mapped, cmd.ProcessState.ExitCode(), out)
 		}
 	}
-	for _, mode := range []os.FileMode{0o755, 0} {
-		homes := filepath.Join(dir, "none")
-		must(t, os.Chmod(homes, mode))
+	for homes, want := range map[string]string{dir + "/none": "name the directory", dir + "/closed": "chmod o+rx " + dir + "/closed", dir + "/typo": "name the directory"} {
 		flags[3] = homes + "/*/public_gopher"
-		if line := serve(t, flags[1], flags[2:]...).WaitLog("-users serves no user"); !strings.Contains(line, hint) {
-			t.Errorf("mode %o: %s", mode, line)
+		if line := serve(t, flags[1], flags[2:]...).WaitLog("-users serves no user"); !strings.Contains(line, want) {
+			t.Errorf("%s: %s", homes, line)
 		}
 	}
-	must(t, os.Chmod(filepath.Join(dir, "none"), 0o755))
+	if os.Getuid() != 0 {
+		t.Skip("only root can hide /home")
+	}
+	flags[3] = "/home/*/public_gopher"
+	for home, want := range map[string]string{"mount -t tmpfs -o mode=0 none /home": hint, "mount -t tmpfs none /home": hint, "mount -t tmpfs none /home && mkdir /home/x": "name the directory"} {
+		if strings.Contains(home, "mkdir") {
+			flags[3] = "/home/x/typo/*/public_gopher"
+		}
+		run := exec.CommandContext(t.Context(), "unshare", append([]string{"--mount", "sh", "-c", home + ` && exec "$@"`, "sh", harness.Program(t), "check-config", "-listen", "127.0.0.1:0"}, flags...)...)
+		out, err := run.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v\n%s", home, err, out)
+		}
+		flags[3] = "/home/*/public_gopher"
+	}
 }

@@ -239,7 +239,7 @@ func retry() error {
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("failed twice: %s: %w", command, err)
+			return fmt.Errorf("failed again: %s: %w", command, err)
 		}
 		fmt.Println("FLAKY:", command)
 	}
