@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,16 +52,20 @@ func doctorCommand() *cli.Command {
 	d, flags := &doctor.Doctor{Parse: parseSettings}, &daemon.Flags{Version: version()}
 	return command("doctor", "what is wrong with an installed gophd, and what to type", "[DIR]", doctorHelp, func(c *cli.Context, args []string) error {
 		d.Out, d.Err = c.App.Writer, c.App.ErrWriter
-		typed := len(args) > 0
-		for _, arg := range c.App.Metadata["typed"].([]string) {
+		typed := c.App.Metadata["typed"].([]string)
+		typed = typed[slices.Index(typed, "doctor")+1:]
+		for i, arg := range typed {
 			name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-			typed = typed || strings.HasPrefix(arg, "-") && name != "json" && name != "only"
-		}
-		if typed {
-			if len(args) > 0 {
-				flags.Root = args[0]
+			ours := strings.HasPrefix(arg, "-") && (name == "json" || name == "only")
+			if !ours && (i == 0 || strings.TrimLeft(typed[i-1], "-") != "only") {
+				d.Args = append(d.Args, arg)
 			}
-			d.Settings = flags
+		}
+		if len(args) > 0 {
+			flags.Root = args[0]
+		}
+		if len(d.Args) > 0 || flags.Root != "" && !d.Installed() {
+			d.Settings, d.Failed = flags, checkEnvironment(c.App)
 		}
 		return d.Run(c.Context)
 	}, append([]cli.Flag{

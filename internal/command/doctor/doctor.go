@@ -30,6 +30,8 @@ import (
 type Doctor struct {
 	// Settings are the flags of the server to examine. If nil, they are those of the unit.
 	Settings *daemon.Flags
+	Args     []string // that Settings were read from
+	Failed   error    // why Settings cannot be used
 	// Parse reads arguments and variables (NAME=VALUE) as the server would.
 	Parse func(args, env []string) (*daemon.Flags, error)
 
@@ -109,7 +111,7 @@ func (d *Doctor) Run(ctx context.Context) error {
 		run = checks[i : i+1]
 	}
 	x := d.begin()
-	if d.Only == "" && x.unit == nil && d.Settings == nil && !d.exists(openrcFile) {
+	if d.Only == "" && d.Settings == nil && !d.Installed() {
 		run = checks[:1]
 	}
 	if slices.ContainsFunc(run, func(c checkup) bool { return c.tree }) && x.flags.Root != "" {
@@ -140,9 +142,14 @@ func Names() string {
 	return strings.Join(names, ", ")
 }
 
+// Installed reports whether the machine has a service for gophd.
+func (d *Doctor) Installed() bool {
+	return readService(d.Machine, "gophd") != nil || d.exists(openrcFile)
+}
+
 // begin reads the unit and the settings.
 func (d *Doctor) begin() *examination {
-	x := &examination{Doctor: d, unit: readService(d.Machine, "gophd"), flags: d.Settings, said: map[string]heard{}}
+	x := &examination{Doctor: d, unit: readService(d.Machine, "gophd"), flags: d.Settings, failed: d.Failed, said: map[string]heard{}}
 	if x.flags == nil {
 		x.flags, x.failed = d.Parse(x.started())
 	}

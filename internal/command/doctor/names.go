@@ -86,8 +86,11 @@ func (x *examination) certificate(ctx context.Context, file, key string) []Findi
 	switch {
 	case os.IsPermission(err):
 		return faultf("sudo gophd doctor -only certificate", "%v", err)
+	case os.IsNotExist(err):
+		from := "/etc/letsencrypt/live/" + cmp.Or(host, "HOST")
+		return faultf("cp "+from+"/fullchain.pem "+file+" && cp "+from+"/privkey.pem "+key+" && "+x.restart(), "%v", err)
 	case err != nil:
-		return faultf("ls -l "+file+" "+key, "%v", err)
+		return faultf(renew(path.Dir(file) == x.flags.TLSSelfSigned, file, key, x.restart()), "%v", err)
 	case time.Now().After(cert.NotAfter):
 		return faultf(renew(selfSigned, file, key, x.restart()), "%s is not valid since %s", file, cert.NotAfter.Format(time.DateOnly))
 	case time.Until(cert.NotAfter) < 7*24*time.Hour:

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -84,26 +85,39 @@ func (d *Doctor) processes(program string) (pids []string) {
 }
 
 // port reports who holds the ports of the server.
-func (x *examination) port(context.Context) (all []Finding) {
+func (x *examination) port(ctx context.Context) (all []Finding) {
 	var done []uint16
 	for _, at := range x.at {
 		if slices.Contains(done, at.Port()) {
 			continue
 		}
 		done = append(done, at.Port())
-		all = append(all, x.onePort(at.Port())...)
+		all = append(all, x.onePort(ctx, at.Port())...)
 	}
 	return all
 }
 
-func (x *examination) onePort(port uint16) []Finding {
+// unseen reports on a port whose holder only root sees: gophd is known by what it says.
+func (x *examination) unseen(ctx context.Context, port uint16) []Finding {
+	if x.silent != "" || x.at[0].Port() != port {
+		return okf("port %d is held; root sees by which program", port)
+	}
+	for sel, mark := range map[string]string{"caps.txt": "ServerSoftware=gophd", "robots.txt": "# robots.txt made by gophd"} {
+		if text, err := x.ask(ctx, sel); err == nil && bytes.Contains(text, []byte(mark)) {
+			return okf("port %d is held by gophd", port)
+		}
+	}
+	return faultf("sudo gophd doctor -only port", "port %d is held by another program than gophd; root sees by which", port)
+}
+
+func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
 	inodes := x.listeners(port)
 	if len(inodes) == 0 {
 		switch {
 		case x.Settings == nil && x.unit == nil && x.exists(openrcFile):
 			return faultf("rc-service gophd start", "nothing listens at port %d", port)
 		case x.Settings != nil || x.unit == nil:
-			return faultf("gophd -listen :"+strconv.Itoa(int(port))+" DIR", "nothing listens at port %d", port)
+			return faultf(x.start(), "nothing listens at port %d", port)
 		}
 		return faultf("systemctl reset-failed gophd.service gophd.socket; systemctl enable --now gophd.socket", "nothing listens at port %d", port)
 	}
@@ -114,7 +128,7 @@ func (x *examination) onePort(port uint16) []Finding {
 		return okf("port %d is held by gophd", port)
 	case program == "systemd", program == "":
 		if other = x.otherSocket(port); other == "" && program == "" {
-			return okf("port %d is held; root sees by which program", port)
+			return x.unseen(ctx, port)
 		} else if other == "" {
 			return okf("port %d is held by systemd, for gophd", port)
 		}

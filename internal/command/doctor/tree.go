@@ -44,9 +44,9 @@ func (x *examination) directories(context.Context) (all []Finding) {
 		case errors.Is(err, fs.ErrNotExist):
 			all = append(all, faultf("gophd init "+dir, "%s is not there", dir)...)
 		case err != nil:
-			all = append(all, faultf("ls -ld "+dir, "%v", err)...)
+			all = append(all, faultf(x.asRoot("directories", err), "%v", err)...)
 		case !info.IsDir():
-			all = append(all, faultf("ls -ld "+dir, "%s is no directory", dir)...)
+			all = append(all, faultf(x.renamed(dir), "%s is no directory", dir)...)
 		case closed != "":
 			all = append(all, faultf("chmod a+rx "+closed, "the account of the server may not enter and list %s", closed)...)
 		default:
@@ -54,6 +54,19 @@ func (x *examination) directories(context.Context) (all []Finding) {
 		}
 	}
 	return all
+}
+
+// asRoot is the command for what this user may not see, or the server's next start.
+func (x *examination) asRoot(check string, err error) string {
+	if errors.Is(err, fs.ErrPermission) {
+		return "sudo gophd doctor -only " + check
+	}
+	return x.restart()
+}
+
+// renamed is the command that moves a file away and makes a directory of its name.
+func (x *examination) renamed(dir string) string {
+	return "mv " + dir + " " + dir + ".old && gophd init " + dir
 }
 
 // closedTo returns the first directory on the way to one that is closed to accounts other
@@ -80,9 +93,12 @@ func (x *examination) homes(context.Context) []Finding {
 	}
 	above, _, _ := strings.Cut(x.flags.Users, "/*")
 	dirs, _ := filepath.Glob(x.onMachine(x.flags.Users))
+	closed := x.closedHomes(above)
 	switch {
 	case x.hides(above + "/"):
 		return faultf(systemd.Activate("users"), "the unit hides %s", above)
+	case len(closed) > 0 && len(dirs) == 0:
+		return faultf("chmod o+x "+closed[0], "the server may not enter %s", closed[0])
 	case len(dirs) == 0:
 		return faultf("mkdir "+strings.Replace(x.flags.Users, "*", "NAME", 1), "nobody has a directory %s", x.flags.Users)
 	}
@@ -93,7 +109,22 @@ func (x *examination) homes(context.Context) []Finding {
 			return faultf("chmod o+x "+home, "the server may not enter %s", home)
 		}
 	}
-	return okf("%s", diag.Count(len(dirs), "user has", "users have")+" a directory")
+	text := diag.Count(len(dirs), "user has", "users have") + " a directory"
+	if len(closed) > 0 && os.Geteuid() != 0 {
+		text += "; root sees whether those of " + diag.Count(len(closed), "closed home", "closed homes") + " have one, such as " + closed[0]
+	}
+	return okf("%s", text)
+}
+
+// closedHomes lists the homes that only their owners may enter.
+func (x *examination) closedHomes(above string) (closed []string) {
+	list, _ := os.ReadDir(x.onMachine(above))
+	for _, e := range list {
+		if info, err := os.Stat(filepath.Join(x.onMachine(above), e.Name())); err == nil && info.IsDir() && info.Mode()&0o001 == 0 {
+			closed = append(closed, filepath.Join(above, e.Name()))
+		}
+	}
+	return closed
 }
 
 // uids reports whether the server can see who owns a file, which -users needs.
@@ -124,7 +155,7 @@ func (x *examination) programs(context.Context) (all []Finding) {
 		case err != nil:
 			all = append(all, faultf(x.starts(name), "no program listens for %s: %s is not there", rule.Selector(), name)...)
 		case info.Mode()&fs.ModeSocket == 0:
-			all = append(all, faultf("ls -l "+name, "%s is no socket", name)...)
+			all = append(all, faultf("rm "+name+" && "+x.starts(name), "%s is no socket", name)...)
 		default:
 			all = append(all, okf("%s for %s", name, rule.Selector())...)
 		}
@@ -144,7 +175,7 @@ func (x *examination) starts(socket string) string {
 			}
 		}
 	}
-	return "ls -l " + path.Dir(socket)
+	return "systemctl list-unit-files '*.socket'"
 }
 
 // writable reports directories that the server is to write to and cannot.
@@ -190,7 +221,7 @@ func dirOf(file string) string {
 func (x *examination) annotations(context.Context) (all []Finding) {
 	if x.snap == nil {
 		if x.noSite != nil && x.flags.Root != "" {
-			return faultf("ls -ld "+x.flags.Root, "the tree cannot be read: %v", exit.Root(x.flags.Root, x.noSite))
+			return faultf(x.asRoot("annotations", x.noSite), "the tree cannot be read: %v", exit.Root(x.flags.Root, x.noSite))
 		}
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/coreos/go-systemd/v22/unit"
 
@@ -188,6 +189,8 @@ func (x *examination) settings(context.Context) []Finding {
 	}
 	if x.Settings == nil {
 		command = x.mend(err.Error(), text)
+	} else if name, ok := strings.CutPrefix(err.Error(), "unknown variable "); ok {
+		command = "unset " + name
 	}
 	return faultf(command, "%s", text)
 }
@@ -218,11 +221,25 @@ func (x *examination) mend(message, hint string) string {
 func (x *examination) restart() string {
 	switch {
 	case x.Settings != nil:
-		return "kill " + x.pid() + "; gophd FLAG... " + x.flags.Root
+		return "kill " + x.pid() + "; " + x.start()
 	case x.unit == nil:
 		return "rc-service gophd restart"
 	}
 	return "systemctl reset-failed gophd.service gophd.socket; systemctl restart gophd.socket gophd.service"
+}
+
+// start is the command that starts a server without a unit.
+func (x *examination) start() string {
+	words := []string{"gophd"}
+	for _, arg := range x.Args {
+		if strings.ContainsFunc(arg, func(r rune) bool {
+			return !strings.ContainsRune("-_=./:,@%+~", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}) || arg == "" {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
 }
 
 // pid is shell for the process that holds the server's port.
