@@ -34,7 +34,7 @@ func TestGophdRotates(t *testing.T) {
 	if !holds(name, `"/last"`)() {
 		t.Error("the end of the log is lost")
 	}
-	if strings.Contains(d.Log(), `"127.0.0.1"`) {
+	if strings.Contains(d.Log(), `"remote":"127.0.0.1"`) {
 		t.Errorf("an address in full:\n%s", d.Tail())
 	}
 }
