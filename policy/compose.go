@@ -103,42 +103,26 @@ func (r *rule) concerns(a *rule, own []*rule) bool {
 		!slices.ContainsFunc(own, func(o *rule) bool { return len(o.uri) >= len(r.uri) && covers(o.uri, a.uri) })
 }
 
-// below returns lines, longer than the Allow, for the names that the Allow opens and
-// the Disallow denies. ok is false if no lines can express this.
+// below returns lines, longer than an Allow, for the names that the Allow opens and the
+// Disallow denies. ok is false if no lines can express this with names that authors
+// wrote: nothing remains to be matched behind the Allow, the Allow has a wildcard, or the
+// rest would begin in the middle of a name.
 func (r *rule) below(a *rule) (lines []*rule, ok bool) {
-	if !isLiteral(a.uri) {
-		return nil, false
-	}
-	rests, whole := remains(r.uri, a.uri)
-	return r.behind(a, rests), !whole
-}
-
-// always is like below, for Disallows that must not strike an Allow. If a Disallow
-// covers the whole Allow, it is repeated, from its first *, behind the Allow's pattern.
-func (r *rule) always(a *rule) (list []*rule) {
 	head, rest, glob := strings.Cut(r.uri, "*")
 	if !glob || isAnchored(a.uri) || !strings.HasPrefix(headOf(a.uri), head) {
-		return nil
+		return nil, false
 	}
 	last := a.uri[strings.LastIndexByte(a.uri, '*')+1:]
-	if isLiteral(a.uri) {
+	if ok = isLiteral(a.uri); ok {
 		last = a.uri[len(head):]
 	}
-	rests, whole := remains("*"+rest, last)
-	if whole {
-		rests = []string{"*" + rest}
+	for _, rest := range remains("*"+rest, last) {
+		line := *r
+		line.form, line.of = a.followed(rest), a.of
+		lines = append(lines, &line)
+		ok = ok && (strings.HasSuffix(a.uri, "/") || strings.IndexByte("*/$", rest[0]) >= 0)
 	}
-	return r.behind(a, rests)
-}
-
-// behind returns a copy of a Disallow for each rest, placed behind an Allow.
-func (r *rule) behind(a *rule, rests []string) (list []*rule) {
-	for _, rest := range rests {
-		r := *r
-		r.form, r.of = a.followed(rest), a.of
-		list = append(list, &r)
-	}
-	return list
+	return lines, ok && len(lines) > 0
 }
 
 // followed returns the form of a pattern without $ with a rest in URI form behind it.
@@ -148,11 +132,7 @@ func (f form) followed(rest string) form {
 	for i := range pieces {
 		pieces[i] = unescape(pieces[i])
 	}
-	g := formOf(pieces, end, false, true)
-	if g.uri != rest { // it begins in the middle of an escape
-		g = form{uri: rest, odd: true, weak: "*"}
-	}
-	return f.join(g)
+	return f.join(formOf(pieces, end, false, true))
 }
 
 // shut denies a directory as a whole. If an Allow above may reach into it, shut adds a
@@ -245,7 +225,8 @@ func (b *composer) programs(programs []program) {
 		for _, d := range kept {
 			for _, a := range b.rules {
 				if a.allow && !p.opens(a) && d.concerns(a, nil) {
-					b.rules = append(b.rules, d.always(a)...)
+					lines, _ := d.below(a)
+					b.rules = append(b.rules, lines...)
 				}
 			}
 		}

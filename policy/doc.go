@@ -11,8 +11,12 @@
 // pattern decides, Allow on a tie, for names that exist and for names to come. A named
 // robot gets each directory's rules for it; where there are none, the rules for "*". Three
 // things stand above an Allow: a Disallow that names the robot, in an annotation above;
-// Final, in an annotation above; and what a program answers. A selector has the policy of
-// its canonical form: "/p" for a file, "/d/" for a directory.
+// Final, in an annotation above; and what a program answers. Such a Disallow is carried
+// below an Allow that may open some of it: behind the Allow's path stands what is left of
+// the Disallow to be matched. The Allow is struck, and does not count, if it has a * or a
+// $, if nothing is left, or if the rest would begin in the middle of a name, since no
+// author wrote the name that this would make. Programs strike no Allow. A selector has the
+// policy of its canonical form: "/p" for a file, "/d/" for a directory.
 //
 // # From annotations to file
 //

@@ -202,29 +202,24 @@ func mayMeet(a, b string) bool {
 	return true
 }
 
-// remains returns what a pattern leaves to match after a literal prefix: a name that
-// begins with literal and matches the pattern continues with a match of one of the
-// list. whole is true if the pattern matches all names that begin with literal. Both
-// are in URI form, and may meet.
-func remains(pattern, literal string) (list []string, whole bool) {
-	head, rest, glob := strings.Cut(pattern, "*")
-	if !glob || !strings.HasPrefix(literal, head) {
-		return nil, true
-	}
-	for literal = literal[len(head):]; ; {
+// remains returns what a pattern that begins with a star leaves to match after literal
+// text: a name that begins with the text and matches the pattern continues with a match
+// of one of the list. The list is empty if the pattern matches all these names.
+func remains(pattern, text string) (list []string) {
+	for rest := pattern[1:]; ; {
 		piece, more, glob := strings.Cut(rest, "*")
-		at := strings.Index(literal, piece)
+		at := strings.Index(text, piece)
 		if at < 0 {
 			list = append(list, "*"+rest)
-			for n := 1; n < len(piece); n++ { // its first bytes may be the last ones of literal
-				if strings.HasSuffix(literal, piece[:n]) {
+			for n := 1; n < len(piece); n++ { // its first bytes may be the last ones of the text
+				if strings.HasSuffix(text, piece[:n]) {
 					list = append(list, rest[n:])
 				}
 			}
-			return list, false
+			return list
 		}
-		if literal = literal[at+len(piece):]; !glob {
-			return nil, true
+		if text = text[at+len(piece):]; !glob {
+			return nil
 		}
 		rest = more
 	}

@@ -151,6 +151,8 @@ func (p *Policy) rules(robot string) (kept []*rule) {
 				rest, ok := remains(d.text, a.text)
 				struck = struck || !ok || strings.ContainsAny(a.text, "*$")
 				for _, r := range rest {
+					inside := !strings.HasSuffix(a.text, "/") && !strings.Contains("/*$", r[:1]) // of a name
+					struck = struck || inside
 					more = append(more, &rule{text: a.text + r, dir: a.dir, file: d.file, line: d.line})
 				}
 			}
@@ -196,13 +198,10 @@ func (p *Policy) answers(kept []*rule) (lines []*rule) {
 				if !a.allow || speaks(a.text, program) || len(a.text) < len(d.text) || strings.HasSuffix(a.text, "$") || !a.meets(d) {
 					continue
 				}
-				rest, ok := remains(d.text, a.text)
+				rest, _ := remains(d.text, a.text)
 				if head, tail, star := strings.Cut(d.text, "*"); star && strings.HasPrefix(a.text, head) {
 					if i := strings.LastIndexByte(a.text, '*'); i >= 0 {
-						rest, ok = remains("*"+tail, a.text[i+1:])
-					}
-					if !ok {
-						rest = []string{"*" + tail}
+						rest, _ = remains("*"+tail, a.text[i+1:])
 					}
 				}
 				for _, r := range rest {

@@ -127,7 +127,8 @@ func contains(list []string, text string) bool {
 }
 
 // below returns patterns, longer than an Allow, for the names below it that a Disallow
-// matches. nothing is true if the Disallow matches all of them, or if this is unknown.
+// matches. nothing is true if the Disallow matches all of them, if this is unknown, or if
+// a pattern would continue the Allow's last name. For programs it counts for nothing.
 // Allows with stars are handled only if stars is true, and then by their last piece.
 func below(deny, allow *readers.Pattern, stars bool) (rest []readers.Pattern, nothing bool) {
 	if allow.Whole || len(allow.Pieces) > 1 && !stars || !strings.HasPrefix(allow.Pieces[0], deny.Pieces[0]) {
@@ -163,8 +164,10 @@ func below(deny, allow *readers.Pattern, stars bool) (rest []readers.Pattern, no
 	}
 	for n := 1; n <= most; n++ {
 		if strings.HasSuffix(end, left[0][:n]) {
-			add(left[0][n:], left[1:])
+			next := left[0][n:]
+			add(next, left[1:])
+			nothing = nothing || next != "" && next[0] != '/' && !strings.HasSuffix(end, "/")
 		}
 	}
-	return rest, false
+	return rest, nothing
 }
