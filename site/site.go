@@ -68,9 +68,14 @@ type Config struct {
 	Runs func(name string) bool
 
 	// Own are selectors that the server answers by itself beside the site, such as
-	// "/search"; "feed.xml" is a name in every directory. An annotation may speak of
+	// "/caps.txt"; "feed.xml" is a name in every directory. An annotation may speak of
 	// them as of files.
 	Own []string
+
+	// Endless are selectors that the server answers by itself with as many replies as
+	// there are questions ("/search"): robots.txt denies them as it denies Programs. A
+	// file or directory of the site with that name is served instead.
+	Endless []string
 
 	// Names keeps the names of all files in Snapshot.Tree. Policy does not depend on them.
 	Names bool

@@ -288,7 +288,7 @@ func (f Flags) VirtualHosts() (map[string]string, error) {
 func (f Flags) parts(c *Settings) (err error) {
 	c.site.Own = []string{"/caps.txt", "/about-robots", "feed.xml"}
 	if f.Search {
-		c.site.Own = append(c.site.Own, "/search")
+		c.site.Endless = []string{sitesearch.Selector}
 	}
 	for _, flag := range f.FastCGI {
 		rule, err := programs.ParseRule(flag)

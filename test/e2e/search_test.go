@@ -4,6 +4,7 @@ import (
 	"net"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,5 +92,23 @@ func TestSearchSurvives(t *testing.T) {
 	}
 	if !eventually(func() bool { return finds(d, "wombats") }) {
 		t.Error("a text that was written while gophd was down is not found")
+	}
+}
+
+// TestSearchIsDeniedToRobots: robots.txt denies /search, whose pages are noindex, unless
+// the root's annotation opens it.
+func TestSearchIsDeniedToRobots(t *testing.T) {
+	d, root := phlog(t, "-search", "-http", "view")
+	denied := func() bool {
+		noindex := strings.Contains(d.ask("HEAD /search/1/second HTTP/1.0\r\n"), "X-Robots-Tag: noindex")
+		lines := strings.Split(d.ask("/robots.txt"), "\n")
+		return noindex && slices.Contains(lines, "Disallow: /search$") && slices.Contains(lines, "Disallow: /search/")
+	}
+	if !denied() {
+		t.Errorf("robots may search: %q", d.ask("/robots.txt"))
+	}
+	write(t, filepath.Join(root, ".robots"), "Allow: /search\n")
+	if !eventually(func() bool { return !denied() }) {
+		t.Error("an annotation does not open /search")
 	}
 }
