@@ -126,20 +126,21 @@ func (m *Matcher) Allowed(selector string) bool {
 
 // AllowedAs is [Reading.AllowedAs].
 func (m *Matcher) AllowedAs(typ byte, selector string) bool {
-	forms, always := m.reader.Compared(typ, selector)
+	var buf [6]string
+	forms, always := m.reader.Compared(buf[:0], typ, selector)
 	return always || !slices.ContainsFunc(forms, func(form string) bool { return !m.Permits(form) })
 }
 
-// Compared returns the forms that the reader compares for a selector. always is true if
+// Compared appends the forms that the reader compares for a selector. always is true if
 // the reader always allows it.
-func (r Reader) Compared(typ byte, selector string) (forms []string, always bool) {
+func (r Reader) Compared(forms []string, typ byte, selector string) (_ []string, always bool) {
 	if r.Web {
 		if selector = PathOf(selector); selector == "/robots.txt" {
 			return nil, true
 		}
 	}
 	if !r.Typed {
-		return []string{r.Forms[0].Of(selector)}, false
+		return append(forms, r.Forms[0].Of(selector)), false
 	}
 	selector = "/" + strings.TrimPrefix(selector, "/")
 	for _, f := range r.Forms {

@@ -34,7 +34,6 @@ type asking struct {
 	parsed *readers.Parsed
 	found  map[cause]*Finding
 	ofAll  map[answer]bool // what was found for everybody
-	closed map[[2]string]bool
 }
 
 // answer is one finding at one selector.
@@ -48,10 +47,10 @@ type answer struct {
 // prove asks all readers about all witnesses of a part; none, if a directory of it has
 // too many pairs.
 func (of *part) prove() *verdict {
-	a := &asking{part: of, parsed: readers.Open(of.text), found: map[cause]*Finding{}, ofAll: map[answer]bool{}, closed: map[[2]string]bool{}}
+	a := &asking{part: of, parsed: readers.Open(of.text), found: map[cause]*Finding{}, ofAll: map[answer]bool{}}
 	a.rows = make([]Row, len(of.in.Readers)+1)
 	if a.list, a.tooMany = of.witnesses(); len(a.tooMany) > 0 {
-		return &a.verdict
+		return a.result()
 	}
 	everybody := newPolicy(of.notes, of.programs, "*")
 	a.ask("*", everybody, a.takers("*", nil))
@@ -73,7 +72,13 @@ func (of *part) prove() *verdict {
 	for _, f := range a.found {
 		a.findings = append(a.findings, f)
 	}
-	return &a.verdict
+	return a.result()
+}
+
+// result returns the verdict alone; it is kept, and the rest of the proof is not.
+func (a *asking) result() *verdict {
+	v := a.verdict
+	return &v
 }
 
 // pairs asks for robots that are two of the virtual agents: they must not fetch
@@ -155,7 +160,8 @@ func (a *asking) takersOf(rules func(readers.Reader) []robots.Rule, may func(rea
 
 // allows reports whether the reader may fetch a spelling.
 func (t *taker) allows(typ byte, spelling string) bool {
-	forms, always := t.Compared(typ, spelling)
+	var buf [6]string
+	forms, always := t.Compared(buf[:0], typ, spelling)
 	if always {
 		return true
 	}
@@ -195,7 +201,7 @@ func (a *asking) about(robot string, w *witness, by *policyRule, list []*taker) 
 		}
 		for _, t := range list {
 			if spelling != "" && spelling[0] == '/' || t.Bare && !(t.Web && spelling == "") {
-				if t.allows(typ, spelling) == denied && !(i > 0 && a.isClosed(w.sel, spelling)) {
+				if t.allows(typ, spelling) == denied && !(i > 0 && a.isClosed(w, i, spelling)) {
 					a.note(robot, denied, by, spelling, t.rows)
 				}
 				for _, row := range t.rows {
@@ -219,17 +225,13 @@ func (w *witness) spellings() []string {
 	return []string{w.sel, w.sel[1:]}
 }
 
-func (a *asking) isClosed(canonical, spelling string) bool {
-	if a.in.Closed == nil {
-		return false
+// isClosed reports whether the server answers a spelling with a pointer only. It asks
+// once.
+func (a *asking) isClosed(w *witness, i int, spelling string) bool {
+	if a.in.Closed != nil && !w.asked[i] {
+		w.asked[i], w.closed[i] = true, a.in.Closed(w.sel, spelling)
 	}
-	key := [2]string{canonical, spelling}
-	is, ok := a.closed[key]
-	if !ok {
-		is = a.in.Closed(canonical, spelling)
-		a.closed[key] = is
-	}
-	return is
+	return w.closed[i]
 }
 
 // note records that some readers misunderstand a selector. It does not repeat a finding

@@ -13,6 +13,8 @@ type witness struct {
 	sel, form string // as it is, and in URI form
 	dir       bool
 	odd       bool // as a reader misreads a line: that it is kept out is no news
+
+	asked, closed [4]bool // whether a spelling is closed, once that is asked
 }
 
 // witnesses collects selectors, made from patterns alone.
@@ -122,5 +124,5 @@ func (w *witnesses) add(sel string) {
 			return
 		}
 	}
-	w.list = append(w.list, witness{sel, readers.URI.Of(sel), strings.HasSuffix(sel, "/"), w.odd})
+	w.list = append(w.list, witness{sel: sel, form: readers.URI.Of(sel), dir: strings.HasSuffix(sel, "/"), odd: w.odd})
 }
