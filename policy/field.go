@@ -246,7 +246,7 @@ func (u *use) inherit(from []*use) *use {
 			continue
 		}
 		for _, p := range o.above {
-			if mayMeet(p.uri, u.uri) && !covers(p.uri, u.uri) {
+			if len(p.uri) <= len(u.uri) && mayMeet(p.uri, u.uri) && !covers(p.uri, u.uri) {
 				widen(p, true)
 			}
 		}

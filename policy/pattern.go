@@ -16,7 +16,8 @@ type form struct {
 	uri string
 
 	// raw has the bytes as a Gopher client sends them. odd: it must not be written,
-	// since a byte of it is syntax, or RFC 9309 or Google would read another name.
+	// since a byte of it is syntax, or a reader would read another name: RFC 9309 and
+	// Google take a % for an escape, Python takes $$ and $* for $.
 	raw string
 	odd bool
 
@@ -78,6 +79,9 @@ func formOf(pieces []string, end, first, last bool) form {
 		uri, raw = append(uri, '$'), append(raw, '$')
 	}
 	f.uri, f.raw, f.weak = string(uri), string(raw), string(weak)
+	if ends := f.raw[len(strings.TrimRight(f.raw, "*$")):]; last && strings.Count(ends, "$") > strings.Count(f.uri, "$") {
+		f.odd = true
+	}
 	return f
 }
 
