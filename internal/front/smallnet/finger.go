@@ -40,7 +40,7 @@ func (f *Protocols) serveFinger(w server.ResponseWriter, r *server.Request) erro
 		return &server.Error{Kind: server.Forbidden, Message: "Finger forwarding is not offered"} // RFC 1288 section 3.2.1
 	case name == "":
 		return f.write(w, r, "/", siteFormat)
-	case strings.ContainsAny(name, "/ \t") || strings.HasPrefix(name, "."):
+	case strings.ContainsAny(name, "/ \t"):
 		return errNoUser
 	}
 	err := f.write(w, r, "/~"+name+"/", userFormat)

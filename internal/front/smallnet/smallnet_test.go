@@ -32,7 +32,8 @@ var tree = map[string]string{
 	"secret/.robots":          "Disallow: /\n",
 	"secret/x.txt":            "not for robots\n",
 	".hidden":                 "hidden\n",
-	"afar/gophermap":          "7Book\t/prog/book x\n",
+	"afar/gophermap":          "2Names\tx\tfar.example\t105\n7Book\t/prog/book x\n",
+	"marks/gophermap":         "i=> a\t\t\t\ni=: a\t\t\t\ni```\t\t\t\ni#a\t\t\t\ni* a\t\t\t\ni>a\t\t\t\ni*a\t\t\t\ni=a\t\t\t\n",
 	"run.cgi":                 "#!/bin/sh\n",
 	"~ann/gophermap":          "!Ann's place\n",
 	"~ann/plan.txt":           "To sleep\x1b[2J.\n",
@@ -83,7 +84,7 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 		return h, &own, name == "" || name == "here.example"
 	}}
 	p, srv := protocol(front), &server.Server{}
-	if p.TLS {
+	if p.Name == "gemini" {
 		files, err := keypair.SelfSigned(filepath.Join(t.TempDir(), "cert"), "here.example")
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +113,7 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 			t.Fatal(err)
 		}
 		defer func() { _ = c.Close() }()
-		if p.TLS {
+		if p.Name == "gemini" {
 			c = tls.Client(c, &tls.Config{InsecureSkipVerify: true, VerifyPeerCertificate: func([][]byte, [][]*x509.Certificate) error { return nil }})
 		}
 		if _, err := io.WriteString(c, request); err != nil {
@@ -149,7 +150,7 @@ func TestGemini(t *testing.T) {
 		"gemini://here.example/secret/x.txt":                       "20 text/plain; charset=utf-8\r\nnot for robots\n",
 		"gemini://here.example/ask":                                "10 What for?\r\n",
 		"gemini://here.example/ask?two%20words":                    gemtextHead + "asked for two words\n",
-		"gemini://here.example/afar/":                              gemtextHead + "# afar\n\n=> /7/prog/book%20x Book\n",
+		"gemini://here.example/afar/":                              gemtextHead + "# afar\n\nNames\n=> /7/prog/book%20x Book\n",
 		"gemini://here.example/7/prog/book%20x":                    "10 What shall the program get?\r\n",
 		"gemini://here.example/7/prog/book%20x?a%20b":              "31 /prog/book%20x?a%20b\r\n",
 		"gemini://here.example/notes?\"+":                          "31 /notes/?%22%2B\r\n",
@@ -168,6 +169,10 @@ func TestGemini(t *testing.T) {
 		"gemini://ann@here.example/":                               "59 The URL has a user or a fragment\r\n",
 		"gemini://here.example/#top":                               "59 The URL has a user or a fragment\r\n",
 		"/":                                                        "59 The request is no absolute URL\r\n",
+		"gemini://here.example/marks/":                             gemtextHead + "# marks\n\n => a\n =: a\n ```\n #a\n * a\n >a\n*a\n=a\n",
+		"//here.example/":                                          "59 The request is no absolute URL\r\n",
+		"gemini:///":                                               "59 The request is no absolute URL\r\n",
+		"gemini://here.example/a b":                                "59 The URL has characters that must be escaped\r\n",
 		"gemini:opaque":                                            "59 The request is no absolute URL\r\n",
 		"gemini://here.example/\xff":                               "59 The URL has characters that must be escaped\r\n",
 		"":                                                         "59 The request is no absolute URL\r\n",
@@ -195,7 +200,7 @@ func TestSpartan(t *testing.T) {
 		"here.example:300 /about.txt 0\r\n":    "2 text/plain; charset=utf-8\r\nCafé\n",
 		"here.example /notes 0\r\n":            "3 /notes/\r\n",
 		"here.example /ask 0\r\n":              "2 text/gemini; charset=utf-8\r\n=: /ask What for?\n",
-		"here.example /afar/ 0\r\n":            "2 text/gemini; charset=utf-8\r\n# afar\n\n=: /prog/book%20x Book\n",
+		"here.example /afar/ 0\r\n":            "2 text/gemini; charset=utf-8\r\n# afar\n\nNames\n=: /prog/book%20x Book\n",
 		"here.example /prog/book%20x 3\r\na b": "2 text/plain; charset=utf-8\r\ngot a b",
 		"here.example /ask 5\r\nw\x00\trd":     "2 text/gemini; charset=utf-8\r\nasked for w rd\n",
 		"here.example /nope 0\r\n":             "4 Not found\r\n",
@@ -218,6 +223,7 @@ func TestNex(t *testing.T) {
 	for request, want := range map[string]string{
 		"\r\n":           rootMenu,
 		"/\n":            rootMenu,
+		"\n":             rootMenu,
 		"about.txt\r\n":  "Café\n",
 		"/pic.png\r\n":   "\x89PNG",
 		"/ask\r\n":       "This is a search, which Nex has no way to ask.\n",
@@ -242,6 +248,7 @@ func TestFinger(t *testing.T) {
 		"/W ann\n":             ann,
 		"bob\r\n":              "no such user\r\n",
 		"root\r\n":             "no such user\r\n",
+		"ann/log\r\n":          "no such user\r\n",
 		"ann/plan.txt\r\n":     "no such user\r\n",
 		"../ann\r\n":           "no such user\r\n",
 		"ann@elsewhere\r\n":    "Finger forwarding is not offered\r\n",
@@ -250,6 +257,28 @@ func TestFinger(t *testing.T) {
 	} {
 		if got := ask(request); got != want {
 			t.Errorf("%q:\n%q, want\n%q", request, got, want)
+		}
+	}
+}
+
+// A request is as long as its line and block. One that has not ended is waited for, unless
+// it is too long already.
+func TestLength(t *testing.T) {
+	var f Protocols
+	long := strings.Repeat("a", 1022)
+	for _, tt := range []struct {
+		protocol *server.Protocol
+		head     string
+		want     int
+	}{
+		{f.Gemini(), "gemini://h/\r", 0}, {f.Gemini(), "gemini://h/\r\nmore", 13}, {f.Gemini(), long + "aa\r", 0}, {f.Gemini(), long + "aaaa", 1026},
+		{f.Nex(), "", 0}, {f.Nex(), "\n", 1}, {f.Nex(), long + "aa", 0}, {f.Nex(), long + "aaa", 1025},
+		{f.Finger(), "/W ann\nmore", 7}, {f.Finger(), long + "aa", 0}, {f.Finger(), long + "aaa", 1025},
+		{f.Spartan(), "h / 3\r\nab", 0}, {f.Spartan(), "h / 3\r\nabcd", 10}, {f.Spartan(), "h / 1024\r\n", 0}, {f.Spartan(), "h / 1025\r\n", 10},
+		{f.Spartan(), "h / 0\r", 0}, {f.Spartan(), "h /\r\n", 5}, {f.Spartan(), "h /" + long + strings.Repeat("a", 299), 0}, {f.Spartan(), "h /" + long + strings.Repeat("a", 300), 1325},
+	} {
+		if got := tt.protocol.Length([]byte(tt.head)); got != tt.want {
+			t.Errorf("%s: %.20q is a request of %d bytes, want %d", tt.protocol.Name, tt.head, got, tt.want)
 		}
 	}
 }
