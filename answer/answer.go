@@ -126,6 +126,9 @@ type Format struct {
 	// Raw: replies of programs are Files, even where they are menus.
 	Raw bool
 
+	// Web: URLs are those for browsers.
+	Web bool
+
 	// Index is the name of the file that answers for its directory if it is there,
 	// such as "index.gmi". If "", each directory is a Menu.
 	Index string

@@ -160,6 +160,9 @@ func (v *visit) beside(s Source) (*Value, error) {
 	k := v.key(v.Request.Selector)
 	k.query = v.Request.Query
 	k.host, k.port, k.tls = v.Request.Host, v.Request.Port, v.Request.TLS
+	if v.Request.Protocol != "" {
+		k.port = int(v.Request.Local.Port())
+	}
 	return v.limited(k, s.Answer)
 }
 

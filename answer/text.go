@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"path"
+	"strings"
 	"sync"
 	"syscall"
+	"unicode"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -114,6 +116,43 @@ func (q *Asked) File(a *Value) ([]byte, error) {
 	}
 	return body[:n], nil
 }
+
+// Read returns the beginning of a text of the site as UTF-8. It is not whole if the file has
+// more bytes, is no text, or cannot be read.
+func (q *Asked) Read(name string, most int) (text string, whole bool) {
+	f, err := q.View.Lookup(name)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = f.Close() }()
+	body, err := io.ReadAll(io.LimitReader(f, int64(most)))
+	if err != nil || textType(name, body) != menu.TypeText {
+		return "", false
+	}
+	return string(q.Host.utf8(name, body)), f.Info.Size() <= int64(most)
+}
+
+// OwnersLine returns the first line of a file in the root, in which the site's owner says
+// something about all of it; "" if there is none.
+func (q *Asked) OwnersLine(name string) string {
+	f, err := q.View.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	body := make([]byte, maxLine)
+	n, _ := f.Read(body)
+	line, _, _ := strings.Cut(string(q.Host.utf8(name, body[:n])), "\n")
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, StripEscapes(line)))
+}
+
+// maxLine is the longest line of an owner, in bytes.
+const maxLine = 500
 
 // whole reads the beginning of a file; it fails if the file is shorter.
 type whole struct{ io.LimitedReader }

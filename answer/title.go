@@ -149,15 +149,15 @@ func TitleOf(line string) string {
 // undated takes the date off that a line begins or ends with.
 func undated(line string) string {
 	line = strings.TrimSpace(line)
-	if _, ok := Day(line); ok {
+	if _, ok := menu.Day(line); ok {
 		n := len("2026-01-02")
-		if allDigits(line[:8]) {
+		if '0' <= line[4] && line[4] <= '9' {
 			n = len("20260102")
 		}
 		line = line[n:]
 	}
 	if i := strings.LastIndexByte(line, ' '); i >= 0 {
-		if _, ok := Day(strings.Trim(line[i+1:], "()[]")); ok {
+		if _, ok := menu.Day(strings.Trim(line[i+1:], "()[]")); ok {
 			line = line[:i]
 		}
 	}

@@ -4,28 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 )
-
-func TestDay(t *testing.T) {
-	for name, want := range map[string]string{
-		"2026-11-22.txt": "2026-11-22", "2026-11-22": "2026-11-22", "20261122-title.txt": "2026-11-22", "2026_01_02x": "2026-01-02",
-		"2026.01.02": "2026-01-02", "2024-02-29 leap": "2024-02-29",
-		"2025-02-29.txt": "", "2026-13-01": "", "202611221.txt": "", "2026-11-223": "", "2026-11_22": "", "1200-01-01": "",
-		"post-2026-11-22": "", "2026": "", "": "", "2026-1-2.txt": "", "20261": "",
-	} {
-		got := ""
-		if day, ok := Day(name); ok {
-			got = day.Format(time.DateOnly)
-		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
-	}
-}
 
 func TestHeading(t *testing.T) {
 	for text, want := range map[string]string{

@@ -160,6 +160,9 @@ func (s *Site) scanFS(scan *scanner, at string) (*Dir, error) {
 			d.Dirs = append(d.Dirs, sub)
 		case e.Type().IsRegular():
 			d.Files = append(d.Files, e.Name())
+			if _, ok := menu.DatedText(e.Name()); ok {
+				d.Phlog = true
+			}
 		}
 	}
 	if at == "." && !slices.Contains(d.Files, capsName) {

@@ -111,7 +111,7 @@ func settled(d, old *Dir) *Dir {
 	}
 	if slices.EqualFunc(d.Notes, old.Notes, sameNote) {
 		d.Notes = old.Notes
-		if slices.Equal(d.Strays, old.Strays) && slices.Equal(d.Files, old.Files) && slices.Equal(d.Dirs, old.Dirs) {
+		if d.Phlog == old.Phlog && slices.Equal(d.Strays, old.Strays) && slices.Equal(d.Files, old.Files) && slices.Equal(d.Dirs, old.Dirs) {
 			return old
 		}
 	}

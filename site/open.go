@@ -152,7 +152,7 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 		})
 	}
 	for at != "." {
-		tree = &Dir{Name: path.Base(at), Files: tree.Files, Dirs: tree.Dirs, Notes: tree.Notes, Strays: tree.Strays}
+		tree = &Dir{Name: path.Base(at), Files: tree.Files, Dirs: tree.Dirs, Notes: tree.Notes, Strays: tree.Strays, Phlog: tree.Phlog}
 		at = path.Dir(at)
 		tree = &Dir{Dirs: []*Dir{tree}}
 	}

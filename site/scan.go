@@ -15,6 +15,7 @@ import (
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
 )
@@ -263,6 +264,9 @@ func (r *reading) keepsFiles() bool {
 func (r *reading) fill(old *Dir, before links) {
 	keepsFiles := r.keepsFiles()
 	for _, e := range r.kept {
+		if _, ok := menu.DatedText(e.Base); ok && !e.IsDir() {
+			r.dir.Phlog = true
+		}
 		if !e.IsDir() && !keepsFiles {
 			continue
 		}

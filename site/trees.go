@@ -151,6 +151,28 @@ type Dir struct {
 	Dirs   []*Dir               // sorted by Name
 	Notes  []*policy.Annotation // robots.txt at the top of a tree, and .robots
 	Strays []string             // files that are almost called so, and are not read
+	Phlog  bool                 // it has dated texts
+}
+
+// HasPhlog reports whether d or a directory below it has dated texts.
+func (d *Dir) HasPhlog() bool { return d.Phlog || slices.ContainsFunc(d.Dirs, (*Dir).HasPhlog) }
+
+// Phlogs returns the paths of the directories that have dated texts: d/name, and with
+// deep also those below it.
+func (d *Dir) Phlogs(name string, deep bool) (names []string) {
+	at := d.find(name)
+	switch {
+	case at == nil:
+	case deep:
+		at.each(name, func(name string, d *Dir) {
+			if d.Phlog {
+				names = append(names, name)
+			}
+		})
+	case at.Phlog:
+		names = append(names, name)
+	}
+	return names
 }
 
 // Has reports whether there is a resource below d: a directory or a file, if the names

@@ -24,6 +24,7 @@ type View struct {
 	began uint64
 	enter func(name string) (*stall.Op, error)
 	spend func(bytes int) error // nil: reading is free
+	spent int                   // bytes, since Release
 	calls func(begins bool)     // nil: nothing is called
 
 	slots   map[uint16]struct{} // of the directories that were looked at
@@ -57,6 +58,15 @@ func Try[T any](ctx context.Context, s *Site, f func(*View) (T, error)) (T, erro
 // Spend sets a function that is called with the number of bytes about to be kept after
 // a read. If it returns an error, the read fails with it.
 func (v *View) Spend(f func(bytes int) error) { v.spend = f }
+
+// Release gives back what reading has cost so far: a walk keeps nothing of the
+// directories behind it.
+func (v *View) Release() {
+	if v.spend != nil {
+		_ = v.spend(-v.spent) // less is never too much
+		v.spent = 0
+	}
+}
 
 // Calls sets a function that is called before and after each system call that may wait
 // for a file system.
@@ -227,6 +237,7 @@ func aside[T any](v *View, stating bool, f func(*View) (T, error)) (T, error) {
 func (v *View) keeps(bytes int) error {
 	err := v.ctx.Err()
 	if err == nil && v.spend != nil {
+		v.spent += bytes
 		err = v.spend(bytes)
 	}
 	if err != nil {

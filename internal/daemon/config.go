@@ -286,7 +286,7 @@ func (f Flags) VirtualHosts() (map[string]string, error) {
 // parts checks -users, -mount, -fastcgi and -vhost, and names what gophd answers by
 // itself.
 func (f Flags) parts(c *Settings) (err error) {
-	c.site.Own = []string{"/caps.txt", "/about-robots", "feed.xml"}
+	c.site.Own = []string{"/caps.txt", "/about-robots", "feed.xml", "feed.gmi"}
 	if f.Search {
 		c.site.Endless = []string{sitesearch.Selector}
 	}

@@ -21,6 +21,7 @@ func phlog(t *testing.T, flags ...string) (*daemon, string) {
 		"phlog/2026-01-01-first.txt":         "# The first & <best>\n",
 		"phlog/2026-01-03-draft.txt":         "not yet\n",
 		"phlog/.robots":                      "User-agent: *\nDisallow: /2026-01-03-draft.txt\n",
+		"none/a.txt":                         "a",
 		"vile/2026-03-01 ]]><b>&\"' %41.txt": "\x00\x1b]]></title><script>alert(1)</script>\ufffe",
 	} {
 		write(t, filepath.Join(root, name), text)
@@ -38,7 +39,7 @@ func TestFeedIsValid(t *testing.T) {
 		cmd.Stdin = strings.NewReader(feed)
 		return cmd.CombinedOutput()
 	}
-	for _, sel := range []string{"/phlog/feed.xml", "vile/feed.xml"} {
+	for _, sel := range []string{"/phlog/feed.xml", "vile/feed.xml", "/feed.xml"} {
 		if out, err := valid(d.ask(sel)); err != nil {
 			t.Errorf("%s: %v: %s\n%s", sel, err, out, d.ask(sel))
 		}
@@ -47,12 +48,12 @@ func TestFeedIsValid(t *testing.T) {
 	if strings.Contains(feed, "draft") {
 		t.Errorf("what robots may not have is in %s", feed)
 	}
-	for old, bad := range map[string]string{"<id>gopher": "<id/><id>gopher", "<updated>": "<updated>on ", "<entry>": "<entry><b/>", "<title>": "<heading>"} {
+	for old, bad := range map[string]string{"<id>tag": "<id/><id>tag", "<updated>": "<updated>on ", "<entry>": "<entry><b/>", "<title>": "<heading>"} {
 		if _, err := valid(strings.Replace(feed, old, bad, 1)); err == nil {
 			t.Errorf("%q for %q is taken for valid", bad, old)
 		}
 	}
-	if got := d.ask("/feed.xml"); !strings.HasPrefix(got, "3") {
+	if got := d.ask("/none/feed.xml"); !strings.HasPrefix(got, "3") {
 		t.Errorf("a directory without dated texts has the feed %q", got)
 	}
 }
@@ -66,7 +67,8 @@ func TestFeedInSfeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if want := "1767312000\tThe second\tgopher://" + d.addr + "/0/phlog/2026-01-02-second.txt\t"; len(lines) != 2 || !strings.HasPrefix(lines[0], want) {
+	want := "1767312000\tThe second\tgopher://" + d.addr + "/0/phlog/2026-01-02-second.txt\t<pre>The second\\n</pre>\thtml\ttag:"
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], want) {
 		t.Errorf("sfeed read %q, want %q first", out, want)
 	}
 }
@@ -90,7 +92,7 @@ func TestFeedInNewsboat(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, want := range []string{"The second", "The first & <best>", "gopher://" + d.addr + "/0/phlog/2026-01-02-second.txt"} {
+	for _, want := range []string{"The second", "<pre>The second\n</pre>", "The first & <best>", "gopher://" + d.addr + "/0/phlog/2026-01-02-second.txt"} {
 		if !bytes.Contains(read, []byte(want)) {
 			t.Errorf("%q is not in newsboat's cache: %s", want, out)
 		}

@@ -333,7 +333,7 @@ func TestNewcomersFindEveryPackage(t *testing.T) {
 func TestMadeWithinBounds(t *testing.T) {
 	made := regexp.MustCompile(`menu\.Builder\{|site\.Try\(|\.ReadDir\(`)
 	allowed := map[string]string{
-		"answer/answer.go": "Asked.Builder", "answer/made.go": "within Limiter.made", "answer/dated.go": "of Asked.View", "internal/front/smallnet/finger.go": "of Asked.View, in Format.Draw",
+		"answer/answer.go": "Asked.Builder", "answer/made.go": "within Limiter.made", "answer/dated.go": "of Asked.View",
 		"internal/source/sitesearch/follow.go": "the index",
 	}
 	walk(t, func(name string) {

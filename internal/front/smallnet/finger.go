@@ -3,7 +3,6 @@ package smallnet
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -66,7 +65,7 @@ func (f *Protocols) write(w server.ResponseWriter, r *server.Request, sel string
 var siteFormat = &answer.Format{Draw: func(q *answer.Asked, _ *answer.Value) ([]byte, error) {
 	var b bytes.Buffer
 	line(&b, q.Title(".", true))
-	line(&b, gopherURL(q.Request, "/"))
+	line(&b, answer.GopherURL(q.Request, menu.TypeMenu, "/"))
 	if q.Host.Hosts != nil {
 		for _, it := range q.Host.Hosts() {
 			line(&b, selector.URL{Host: it.Host, Port: q.Request.Port}.String())
@@ -85,37 +84,20 @@ var userFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]
 	}
 	var b bytes.Buffer
 	line(&b, q.Title(name, true))
-	if plan, err := q.View.Lookup(selector.Join(name, "plan.txt")); err == nil {
-		text, _ := io.ReadAll(io.LimitReader(plan, maxPlan))
-		_ = plan.Close()
-		for l := range strings.Lines(string(text)) {
-			line(&b, strings.TrimRight(oneLine(l), " "))
-		}
+	plan, _ := q.Read(selector.Join(name, "plan.txt"), maxPlan)
+	for l := range strings.Lines(plan) {
+		line(&b, strings.TrimRight(oneLine(l), " "))
 	}
-	for _, t := range newestTexts(q, name) {
+	list, err := answer.NewestTexts(q.View, q.Host.Site, name, true, newest)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range list {
 		line(&b, t.Day.Format(time.DateOnly)+" "+q.Title(t.Name, false))
 	}
-	line(&b, gopherURL(q.Request, a.Selector))
+	line(&b, answer.GopherURL(q.Request, menu.TypeMenu, a.Selector))
 	return b.Bytes(), nil
 }}
 
 // line writes a line as RFC 1288 section 2.2 has it.
 func line(b *bytes.Buffer, s string) { b.WriteString(oneLine(s) + "\r\n") }
-
-func gopherURL(r *server.Request, sel string) string {
-	return selector.URL{Host: r.Host, Port: r.Port, Type: menu.TypeMenu, Selector: strings.TrimSuffix(sel, "/") + "/"}.String()
-}
-
-// newestTexts returns the newest dated texts of a tree: of its directory, and of those
-// right below it.
-func newestTexts(q *answer.Asked, dir string) []answer.DatedText {
-	list, _ := answer.DatedTexts(q.View, dir) // without those that cannot be read
-	below, _ := q.View.ReadDir(dir)
-	for _, e := range below {
-		if e.IsDir() {
-			more, _ := answer.DatedTexts(q.View, selector.Join(dir, e.Name()))
-			list = append(list, more...)
-		}
-	}
-	return answer.Newest(list, newest)
-}

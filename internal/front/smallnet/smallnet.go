@@ -132,13 +132,19 @@ func gemtext(question string) *answer.Format {
 		for _, block := range answer.Blocks(a.Items) {
 			drawBlock(&b, q, block, question, title)
 		}
+		if name, dir := a.Name(); dir && q.Host.HasFeed(name) {
+			b.WriteString("\n=> feed.gmi Subscribe\n")
+		}
 		return b.Bytes(), nil
 	}}
 }
 
-// title is the title of a menu of the site; "" of one that a source made.
+// title is the title of a menu; "" of one that a source made without.
 func title(q *answer.Asked, a *answer.Value) string {
 	name, dir, err := selector.Path(a.Selector)
+	if a.Title != "" {
+		return oneLine(a.Title)
+	}
 	if err != nil || !dir && !menu.IsMenuFile(path.Base(name)) {
 		return ""
 	}

@@ -142,7 +142,7 @@ func TestGemini(t *testing.T) {
 		"gemini://here.example":                                    gemtextHead + root("=>"),
 		"gemini://here.example/about.txt":                          "20 text/plain; charset=utf-8\r\nCafé\n",
 		"gemini://here.example/notes":                              "31 /notes/\r\n",
-		"gemini://here.example/notes/":                             gemtextHead + "# Notes\n\n=> /notes/2026-03-04-b.txt 2026-03-04-b.txt\n=> /notes/2026-01-02-a.txt 2026-01-02-a.txt\n",
+		"gemini://here.example/notes/":                             gemtextHead + "# Notes\n\n=> /notes/2026-03-04-b.txt 2026-03-04-b.txt\n=> /notes/2026-01-02-a.txt 2026-01-02-a.txt\n\n=> feed.gmi Subscribe\n",
 		"gemini://here.example/capsule/":                           gemtextHead + "# A capsule\n",
 		"gemini://here.example/capsule/page.gmi":                   gemtextHead + "=> index.gmi\n",
 		"gemini://here.example/pic.png":                            "20 image/png\r\n\x89PNG",
@@ -190,6 +190,14 @@ func TestGemini(t *testing.T) {
 	}
 	if got := ask("gemini://here.example/notes/feed.xml\r\n"); !strings.HasPrefix(got, "20 application/atom+xml") {
 		t.Errorf("the feed: %.60q", got)
+	}
+	// "Subscribing to Gemini pages": a heading, and links whose labels begin with a date.
+	page := gemtextHead + "# Notes\n\n=> /notes/2026-03-04-b.txt 2026-03-04 "
+	if got := ask("gemini://here.example/notes/feed.gmi\r\n"); !strings.HasPrefix(got, page) {
+		t.Errorf("the page to subscribe to: %q, want %q...", got, page)
+	}
+	if got := ask("gemini://here.example/notes/feed.xml\r\n"); !strings.Contains(got, `href="gemini://here.example:`) {
+		t.Errorf("the feed has no gemini URL: %q", got)
 	}
 }
 
@@ -242,8 +250,8 @@ func TestFinger(t *testing.T) {
 	ask := start(t, (*Protocols).Finger)
 	ann := "Ann's place\r\nTo sleep[2J.\r\n2026-05-05 Spring\r\ngopher://here.example/1/~ann/\r\n"
 	for request, want := range map[string]string{
-		"\r\n":                 "The hole\r\ngopher://here.example/1/\r\ngopher://other.example/\r\n",
-		"/W\r\n":               "The hole\r\ngopher://here.example/1/\r\ngopher://other.example/\r\n",
+		"\r\n":                 "The hole\r\ngopher://here.example/\r\ngopher://other.example/\r\n",
+		"/W\r\n":               "The hole\r\ngopher://here.example/\r\ngopher://other.example/\r\n",
 		"ann\r\n":              ann,
 		"/W ann\n":             ann,
 		"bob\r\n":              "no such user\r\n",

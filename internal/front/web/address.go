@@ -7,7 +7,6 @@ import (
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
-	"github.com/gophd/gophd/server"
 )
 
 // AddressPage answers /robots.txt with the site's, and every other request with a page
@@ -46,15 +45,7 @@ func (p *AddressPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		typ = guessType(sel)
 	}
 	p.tell(p.Host.Site, w.Header(), sel, "", false)
-	write(w, http.StatusOK, page{Title: "This is a Gopher server", Gopher: gopherURL(opening(r), typ, sel), Pointer: true})
-}
-
-// gopherURL is the Gopher URL of a resource.
-func gopherURL(req *server.Request, typ byte, sel string) string {
-	if sel == "/" {
-		sel = ""
-	}
-	return selector.URL{Host: req.Host, Port: req.Port, Type: typ, Selector: sel, TLS: req.TLS}.String()
+	write(w, http.StatusOK, page{Title: "This is a Gopher server", Gopher: answer.GopherURL(opening(r), typ, sel), Pointer: true})
 }
 
 // badPath reports whether a path can be no selector.

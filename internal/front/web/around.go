@@ -31,7 +31,7 @@ func (p *page) around(q *answer.Asked, name string, dir bool) {
 	if n := len(p.Path); n > 0 && path.Dir(name) != "." {
 		p.Up = &crumb{q.Title(path.Dir(name), true), pathOf(path.Dir(name) + "/")}
 	}
-	if day, ok := answer.Day(path.Base(name)); ok && !dir {
+	if day, ok := menu.Day(path.Base(name)); ok && !dir {
 		p.Date = day.Format(time.DateOnly)
 		p.neighbors(q, name)
 	}
@@ -52,13 +52,13 @@ func (p *page) neighbors(q *answer.Asked, name string) {
 	var names []string
 	for _, it := range list.Items {
 		other := strings.TrimPrefix(q.Target(it).Path, "/")
-		if _, ok := answer.Day(path.Base(other)); ok && it.Type == menu.TypeText && path.Dir(other) == path.Dir(name) {
+		if _, ok := menu.Day(path.Base(other)); ok && it.Type == menu.TypeText && path.Dir(other) == path.Dir(name) {
 			names = append(names, other)
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		x, _ := answer.Day(path.Base(a))
-		y, _ := answer.Day(path.Base(b))
+		x, _ := menu.Day(path.Base(a))
+		y, _ := menu.Day(path.Base(b))
 		return cmp.Or(x.Compare(y), strings.Compare(a, b))
 	})
 	names = slices.Compact(names)
@@ -69,23 +69,6 @@ func (p *page) neighbors(q *answer.Asked, name string) {
 	if at >= 0 && at+1 < len(names) {
 		p.Newer = &crumb{q.Title(names[at+1], false), pathOf(names[at+1])}
 	}
-}
-
-// maxOwner is the longest line of an owner, in bytes.
-const maxOwner = 500
-
-// owner returns the line that the site's owner puts below each page: the first line of
-// .footer in the root.
-func owner(q *answer.Asked) string {
-	f, err := q.View.Open(".footer")
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }()
-	text := make([]byte, maxOwner)
-	n, _ := f.Read(text)
-	line, _, _ := strings.Cut(readable(text[:n]), "\n")
-	return strings.TrimSpace(answer.StripEscapes(line))
 }
 
 // icon returns the path of the site's icon; "" if it has none.

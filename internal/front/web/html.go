@@ -25,7 +25,8 @@ type page struct {
 	Newer     *crumb
 	Canonical string
 	Gopher    string // the gopher URL
-	Feed      string
+	Feed      string // of the directory
+	SiteFeed  string
 	Icon      string // the URL of the site's icon
 	Noindex   bool
 	Search    bool   // there is a search

@@ -1,18 +1,13 @@
 package web
 
 import (
-	"net"
-	"net/url"
-	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
-	"github.com/gophd/gophd/server"
 )
 
 // menu writes a menu. Drawings keep their columns. Elsewhere, consecutive lines of
@@ -204,7 +199,7 @@ func (p *page) drawnLine(w *pageWriter, q *answer.Asked, it menu.Item) {
 	label = answer.StripEscapes(label)
 	before, core, after := cutFrame(label)
 	w.escaped(before)
-	t := p.target(q, it)
+	t := q.Target(it)
 	switch {
 	case t.URL != "":
 		w.link(t.URL, true)
@@ -242,7 +237,7 @@ func (p *page) item(w *pageWriter, q *answer.Asked, it menu.Item) {
 	if label == "" {
 		label = it.Selector
 	}
-	t := p.target(q, it)
+	t := q.Target(it)
 	switch {
 	case t.URL != "":
 		w.link(t.URL, true)
@@ -267,42 +262,8 @@ func (p *page) item(w *pageWriter, q *answer.Asked, it menu.Item) {
 	}
 }
 
-// target returns where an item leads. A dated text in the directory that the page shows
-// makes it have a feed.
-func (p *page) target(q *answer.Asked, it menu.Item) answer.Target {
-	t := q.Target(it)
-	dir, base := path.Split(t.Path)
-	if _, dated := answer.Day(base); dated && t.Path != "" && it.Type == menu.TypeText && p.Canonical == webURL(q.Request, dir) && !deniedToAll(q, t.Path) {
-		p.Feed = selector.URIPath(dir) + feedName
-	}
-	return t
-}
-
-// deniedToAll reports whether robots.txt denies a file to all robots, so that it is in no
-// feed.
-func deniedToAll(q *answer.Asked, sel string) bool {
-	name, dir, err := selector.Path(sel)
-	snap := q.Host.Site.Now()
-	return err != nil || snap == nil || snap.Compiled.DeniedToAll(name, dir)
-}
-
 // feedName is the name of the feed of a directory.
 const feedName = "feed.xml"
-
-// webURL is the URL of a path for a browser.
-func webURL(req *server.Request, p string) string {
-	u := url.URL{Scheme: "http", Host: req.Host, Path: p}
-	usual := 80
-	if req.TLS {
-		u.Scheme, usual = "https", 443
-	}
-	if req.Port != usual {
-		u.Host = net.JoinHostPort(req.Host, strconv.Itoa(req.Port))
-	} else if strings.Contains(req.Host, ":") {
-		u.Host = "[" + req.Host + "]"
-	}
-	return u.String()
-}
 
 // inline reports whether a browser may show a type instead of saving it.
 func inline(kind string) bool { return kind != "application/octet-stream" }

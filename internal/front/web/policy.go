@@ -20,6 +20,7 @@ type said struct {
 	file    *robots.File
 	license string // the value of the header Link; "" if there is none
 	gzip    []byte // the file, compressed
+	feed    bool   // the site has one
 }
 
 // tell sets X-Robots-Tag, Robots-Tag (draft-illyes-repext), Content-Usage and the license
@@ -46,7 +47,7 @@ func (p *policy) now(s *site.Site) *said {
 	}
 	now := p.said.Load()
 	if now == nil || now.snap != snap {
-		now = &said{snap: snap, file: robots.Parse(robots.RFC9309, snap.Robots), gzip: compressed(snap.Robots)}
+		now = &said{snap: snap, file: robots.Parse(robots.RFC9309, snap.Robots), gzip: compressed(snap.Robots), feed: snap.Tree.HasPhlog()}
 		if to := snap.Compiled.Fields().License; to != "" {
 			now.license = "<" + cleanURL(to) + `>; rel="license"`
 		}

@@ -61,7 +61,7 @@ func (v *Pages) format(f variant) *answer.Format {
 	if has, ok := v.formats.Load(f); ok {
 		return has.(*answer.Format)
 	}
-	made := &answer.Format{TLS: true, Strict: true, Seek: true, Colors: true, Query: f.search,
+	made := &answer.Format{TLS: true, Web: true, Strict: true, Seek: true, Colors: true, Query: f.search,
 		Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) { return v.draw(q, a, f) }}
 	if !f.raw {
 		made.Draws = isShown
@@ -315,14 +315,20 @@ func (p *page) untitledText(text string) string {
 // when the policy changes.
 func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	q.View.DependOnPolicy()
-	p := &page{look: v.look(), Search: v.Search, Query: q.Request.Query, Gopher: gopherURL(q.Request, a.Type, a.Selector), Canonical: webURL(q.Request, a.Selector),
-		Site: q.Title(".", true), Owner: owner(q), Icon: icon(q)}
+	p := &page{look: v.look(), Search: v.Search, Query: q.Request.Query, Gopher: answer.GopherURL(q.Request, a.Type, a.Selector), Canonical: answer.WebURL(q.Request, a.Selector),
+		Site: q.Title(".", true), Owner: q.OwnersLine(".footer"), Icon: icon(q)}
 	name, dir := a.Name()
+	if now := v.now(v.Host.Site); now != nil && now.feed {
+		p.SiteFeed = "/" + feedName
+	}
 	p.Noindex, _ = v.says(v.Host.Site, a.Selector, name, dir)
 	switch {
 	case name != "":
 		p.Title = q.Title(name, dir)
 		p.around(q, name, dir)
+		if dir && q.Host.HasFeed(name) {
+			p.Feed = selector.URIPath(a.Selector) + feedName
+		}
 	case a.Title != "":
 		p.Title = a.Title
 	case a.Class == answer.Question:

@@ -1,99 +1,71 @@
-// Package feed makes Atom feeds (RFC 4287) of directories with dated texts, as
-// phlogs are: each file whose name begins with a date is an entry.
+// Package feed makes feeds of dated texts, as phlogs have them: each file whose name
+// begins with a date is an entry.
 //
-//	directory → dated texts, newest first → titles → Atom
+//	site or directory → dated texts, newest first → titles, texts → Atom (RFC 4287), or a page of links
 //
 // Feeds leave out everything that robots may not fetch: the programs that read feeds for
 // people are robots, too.
 package feed
 
 import (
-	"bytes"
 	"encoding/xml"
+	"html"
+	"strings"
 	"time"
+	"unicode"
+
+	"github.com/gophd/gophd/answer"
 )
 
-// A Feed is the content of a feed. All of it may come from a stranger.
-type Feed struct {
-	ID      string // an absolute URL that does not change
-	Title   string
-	Author  string
-	Links   []Ref
-	Entries []Entry // the newest first
+// atom is a feed as encoding/xml writes it. All of it may come from a stranger.
+type atom struct {
+	XMLName xml.Name `xml:"http://www.w3.org/2005/Atom feed"`
+	ID      string   `xml:"id"`
+	Title   string   `xml:"title"`
+	Updated string   `xml:"updated"` // of the newest entry, so that the same texts give the same bytes
+	Author  string   `xml:"author>name"`
+	Links   []link   `xml:"link"`
+	Entries []entry  `xml:"entry"`
 }
 
-// An Entry is one text.
-type Entry struct {
-	ID    string
-	Title string
-	Date  time.Time // the day it was published
-	Links []Ref
+type entry struct {
+	ID        string   `xml:"id"`
+	Title     string   `xml:"title"`
+	Published string   `xml:"published"`
+	Updated   string   `xml:"updated"`
+	Links     []link   `xml:"link"`
+	Content   *content `xml:"content"` // nil: the text is too long, or too old
 }
 
-// A Ref is a link of a feed or an entry.
-type Ref struct {
-	Rel  string // alternate or self
-	Type string
-	URL  string
+type link struct {
+	Rel  string `xml:"rel,attr"` // alternate or self
+	Type string `xml:"type,attr"`
+	URL  string `xml:"href,attr"`
 }
 
-// Append appends the feed as an Atom document. The feed is as old as its newest
-// entry, so that the same texts give the same bytes; without entries it is of the
-// first day of 1970.
-func (f *Feed) Append(b []byte) []byte {
-	w := &xmlWriter{b: b}
-	w.b = append(w.b, xml.Header...)
-	w.b = append(w.b, `<feed xmlns="http://www.w3.org/2005/Atom">`+"\n"...)
-	updated := time.Unix(0, 0).UTC()
+// content is a text as HTML that keeps its lines: readers run lines of type "text"
+// together.
+type content struct {
+	Type string `xml:"type,attr"`
+	Text string `xml:",chardata"`
+}
+
+func contentOf(text string) *content {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, answer.StripEscapes(text))
+	return &content{"html", "<pre>" + html.EscapeString(text) + "</pre>"}
+}
+
+// bytes returns the feed as a document. Characters that XML forbids are replaced.
+func (f *atom) bytes() ([]byte, error) {
+	f.Updated = time.Unix(0, 0).UTC().Format(time.RFC3339)
 	if len(f.Entries) > 0 {
-		updated = f.Entries[0].Date
+		f.Updated = f.Entries[0].Updated
 	}
-	w.element("id", f.ID)
-	w.element("title", f.Title)
-	w.element("updated", updated.Format(time.RFC3339))
-	w.b = append(w.b, "<author>"...)
-	w.element("name", f.Author)
-	w.b = append(w.b, "</author>\n"...)
-	w.links(f.Links)
-	for _, e := range f.Entries {
-		w.b = append(w.b, "<entry>\n"...)
-		w.element("id", e.ID)
-		w.element("title", e.Title)
-		w.element("published", e.Date.Format(time.RFC3339))
-		w.element("updated", e.Date.Format(time.RFC3339))
-		w.links(e.Links)
-		w.b = append(w.b, "</entry>\n"...)
-	}
-	return append(w.b, "</feed>\n"...)
-}
-
-type xmlWriter struct{ b []byte }
-
-func (w *xmlWriter) element(name, text string) {
-	w.b = append(w.b, '<')
-	w.b = append(w.b, name...)
-	w.b = append(w.b, '>')
-	w.text(text)
-	w.b = append(w.b, "</"...)
-	w.b = append(w.b, name...)
-	w.b = append(w.b, ">\n"...)
-}
-
-func (w *xmlWriter) links(list []Ref) {
-	for _, l := range list {
-		w.b = append(w.b, `<link rel="`...)
-		w.text(l.Rel)
-		w.b = append(w.b, `" type="`...)
-		w.text(l.Type)
-		w.b = append(w.b, `" href="`...)
-		w.text(l.URL)
-		w.b = append(w.b, "\"/>\n"...)
-	}
-}
-
-// text appends text that is neither markup nor anything that XML forbids.
-func (w *xmlWriter) text(s string) {
-	out := bytes.NewBuffer(w.b)
-	_ = xml.EscapeText(out, []byte(s)) // a Buffer takes everything
-	w.b = out.Bytes()
+	b, err := xml.MarshalIndent(f, "", " ")
+	return append([]byte(xml.Header), append(b, '\n')...), err
 }

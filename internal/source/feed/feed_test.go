@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -50,8 +52,12 @@ func (w *writerTo) WriteItem(menu.Item) error { return errors.New("a menu") }
 
 func ask(t *testing.T, h server.Handler, sel string) (string, error) {
 	t.Helper()
+	return askAs(h, &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "gopher.example", Port: 70})
+}
+
+func askAs(h server.Handler, r *server.Request) (string, error) {
 	var w writerTo
-	err := h.ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "gopher.example", Port: 70})
+	err := h.ServeGopher(&w, r)
 	return w.String(), err
 }
 
@@ -68,6 +74,8 @@ var phlog = map[string]string{
 	"mapped/2026-02-02.txt":         "\n",
 	"vile/2026-03-01]]><b>&\"'.txt": "\x00\x1b]]></title><script>alert(1)</script>\ufffe",
 	"none/a.txt":                    "x",
+	"latin/2025-01-02":              "Caf\xe9 cr\xe8me\r\n  \x1b[31mred\x1b[0m <tag>\n",
+	"latin/2025-01-01.txt":          strings.Repeat("a long line\n", 100_000),
 }
 
 func TestFeed(t *testing.T) {
@@ -96,13 +104,13 @@ func TestFeed(t *testing.T) {
 	}
 	want := "The second 2026-01-02 gopher://gopher.example/0/phlog/2026-01-02-second.txt http://gopher.example:70/phlog/2026-01-02-second.txt|" +
 		"The first & <best> 2026-01-01 gopher://gopher.example/0/phlog/2026-01-01-first.txt http://gopher.example:70/phlog/2026-01-01-first.txt"
-	if strings.Join(told, "|") != want || f.Updated != "2026-01-02T00:00:00Z" || f.ID != "gopher://gopher.example/1/phlog/" {
+	if strings.Join(told, "|") != want || f.Updated != "2026-01-02T00:00:00Z" || f.ID != "tag:gopher.example,2026:/phlog/" {
 		t.Errorf("%s %s\n%s\nwant\n%s", f.ID, f.Updated, strings.Join(told, "|"), want)
 	}
 	if got, err := ask(t, h, "/mapped/feed.xml"); err != nil || !strings.Contains(got, ">My label<") || !strings.Contains(got, ">2026-02-02.txt<") {
 		t.Errorf("%v: %s", err, got)
 	}
-	for _, sel := range []string{"/none/feed.xml", "/feed.xml", "/nowhere/feed.xml", "/phlog/about.txt/feed.xml", "/phlog/feed.xml/", "/phlog/Feed.xml", "/../feed.xml"} {
+	for _, sel := range []string{"/none/feed.xml", "/nowhere/feed.xml", "/phlog/about.txt/feed.xml", "/phlog/feed.xml/", "/phlog/Feed.xml", "/../feed.xml"} {
 		if got, err := ask(t, h, sel); server.KindOf(err) != server.NotFound {
 			t.Errorf("%s: %v: %s", sel, err, got)
 		}
@@ -111,11 +119,123 @@ func TestFeed(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "phlog/2026-05-05.txt"), []byte("News\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	awaitIn(t, h, "/phlog/feed.xml", ">News<")
+}
+
+type parsed struct {
+	ID    string `xml:"id"`
+	Entry []struct {
+		ID      string `xml:"id"`
+		Title   string `xml:"title"`
+		Content struct {
+			Type string `xml:"type,attr"`
+			Text string `xml:",chardata"`
+		} `xml:"content"`
+	} `xml:"entry"`
+}
+
+func feedOf(t *testing.T, text string, err error) (f parsed) {
+	t.Helper()
+	if err == nil {
+		err = xml.Unmarshal([]byte(text), &f)
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return f
+}
+
+// TestWholeTexts: a feed has its newest texts in it, in UTF-8 and with their lines.
+func TestWholeTexts(t *testing.T) {
+	files := map[string]string{"latin/2025-01-02": phlog["latin/2025-01-02"], "latin/2025-01-01.txt": phlog["latin/2025-01-01.txt"]}
+	for i := range 30 {
+		files[fmt.Sprintf("many/2026-01-%02d.txt", i+1)] = fmt.Sprintf("Text %d\n", i+1)
+	}
+	h, _ := tree(t, files)
+	got, err := ask(t, h, "/latin/feed.xml")
+	f := feedOf(t, got, err)
+	if c := f.Entry[0].Content; f.Entry[0].Title != "Café crème" || c.Type != "html" || c.Text != "<pre>Café crème\n  red &lt;tag&gt;\n</pre>" {
+		t.Errorf("%q: %+v", f.Entry[0].Title, c)
+	}
+	if c := f.Entry[1].Content; c.Type != "" {
+		t.Errorf("a text of more than 1 MiB is in the feed as %.100q", c.Text)
+	}
+	got, err = ask(t, h, "/many/feed.xml")
+	for i, e := range feedOf(t, got, err).Entry {
+		if want := fmt.Sprintf("<pre>Text %d\n</pre>", 30-i); (e.Content.Text == want) != (i < maxWhole) {
+			t.Errorf("entry %d has %q", i, e.Content.Text)
+		}
+	}
+}
+
+// TestIDs: a reader knows a text again, however the site is reached.
+func TestIDs(t *testing.T) {
+	h, dir := tree(t, phlog)
+	ids := func(host string, port int, tls bool, protocol string) string {
+		r := &server.Request{RequestLine: selector.RequestLine{Selector: "/phlog/feed.xml"}, Host: host, Port: port, TLS: tls, Protocol: protocol, Local: netip.MustParseAddrPort("127.0.0.1:1965")}
+		got, err := askAs(h, r)
+		f := feedOf(t, got, err)
+		return f.ID + " " + f.Entry[0].ID
+	}
+	for _, want := range []string{"tag:gopher.example,2026:/phlog/ tag:gopher.example,2026-01-02:/phlog/2026-01-02-second.txt", "tag:ann@example.org,2020-05:/phlog/ tag:ann@example.org,2020-05:/phlog/2026-01-02-second.txt"} {
+		a, b, c := ids("gopher.example", 70, false, ""), ids("Gopher.example", 7070, true, ""), ids("gopher.example", 70, true, "gemini")
+		if a != want || b != want || c != want {
+			t.Errorf("%s\n%s\n%s, want\n%s", a, b, c, want)
+		}
+		if err := os.WriteFile(filepath.Join(dir, IDName), []byte("Ann@example.org,2020-05\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		awaitIn(t, h, "/phlog/feed.xml", "tag:ann@example.org")
+	}
+	if got := ids("other.example", 70, false, ""); !strings.HasPrefix(got, "tag:ann@example.org,2020-05:/phlog/ ") {
+		t.Errorf("another -host has the ids %s", got)
+	}
+	if err := os.WriteFile(filepath.Join(dir, IDName), []byte("no authority\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	awaitIn(t, h, "/phlog/feed.xml", "tag:gopher.example,2026:")
+}
+
+// awaitIn waits until a reply has a text.
+func awaitIn(t *testing.T, h server.Handler, sel, want string) {
+	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if got, _ := ask(t, h, "/phlog/feed.xml"); strings.Contains(got, ">News<") {
-			break
+		if got, _ := ask(t, h, sel); strings.Contains(got, want) {
+			return
 		} else if time.Now().After(end) {
-			t.Fatalf("the new text is not in %s", got)
+			t.Fatalf("%s is not in %s", want, got)
+		}
+	}
+}
+
+// TestSiteFeed: the feed of the root has the newest texts of all directories, without what
+// robots may not fetch, and follows new phlogs and their end.
+func TestSiteFeed(t *testing.T) {
+	h, dir := tree(t, phlog)
+	titles := func() (all []string) {
+		got, err := ask(t, h, "/feed.xml")
+		for _, e := range feedOf(t, got, err).Entry {
+			all = append(all, e.ID[strings.LastIndexByte(e.ID, '/')+1:])
+		}
+		return all
+	}
+	want := "2026-03-01%5D%5D%3E%3Cb%3E&%22'.txt 2026-02-02.txt 2026-02-01.txt 2026-01-02-second.txt 2026-01-01-first.txt 2025-01-02 2025-01-01.txt"
+	if got := strings.Join(titles(), " "); got != want {
+		t.Errorf("%s, want\n%s", got, want)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "new/deep"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "new/deep/2026-06-06.txt"), []byte("Deep news\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	awaitIn(t, h, "/feed.xml", ">Deep news<")
+	if err := os.WriteFile(filepath.Join(dir, "new/.robots"), []byte("Disallow: /\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(2 * time.Minute); strings.Join(titles(), " ") != want; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("what became denied is in %s", titles())
 		}
 	}
 }
@@ -139,22 +259,16 @@ func TestVileNames(t *testing.T) {
 	}
 }
 
-// Whatever names and titles are, the feed is one document with the entries that it
-// was given, and their text.
-func FuzzAppend(f *testing.F) {
+// Whatever names and texts are, the feed is one document with the entries that it was
+// given, and each is one element of text.
+func FuzzFeed(f *testing.F) {
 	f.Add("a", "b<c>&\x00")
-	f.Fuzz(func(t *testing.T, id, heading string) {
-		in := Feed{ID: id, Title: heading, Author: id, Links: []Ref{{"self", "a/b", id}}, Entries: []Entry{{ID: id, Title: answer.CleanTitle(heading), Links: []Ref{{"alternate", "c/d", heading}}}}}
-		var out struct {
-			Entry []struct {
-				Title string `xml:"title"`
-			} `xml:"entry"`
-		}
-		if err := xml.Unmarshal(in.Append(nil), &out); err != nil {
-			t.Fatalf("%v: %s", err, in.Append(nil))
-		}
-		if len(out.Entry) != 1 || len(out.Entry[0].Title) > 2*200 {
-			t.Fatalf("%+v", out)
+	f.Fuzz(func(t *testing.T, id, text string) {
+		in := atom{ID: id, Title: text, Author: id, Links: []link{{"self", "a/b", id}}, Entries: []entry{{ID: id, Title: answer.CleanTitle(text), Links: []link{{"alternate", "c/d", text}}, Content: contentOf(text)}}}
+		body, err := in.bytes()
+		f := feedOf(t, string(body), err)
+		if len(f.Entry) != 1 || len(f.Entry[0].Title) > 2*200 || strings.Count(f.Entry[0].Content.Text, "<") != 2 {
+			t.Fatalf("%+v", f)
 		}
 	})
 }

@@ -2,15 +2,10 @@ package feed
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"net"
-	"net/url"
 	"path"
-	"slices"
-	"strconv"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
@@ -19,13 +14,23 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Name is the name of each feed.
-const Name = "feed.xml"
+// Name is the name of each feed. PageName is that of the same as a page of links, to
+// which readers of Gemini subscribe: "Subscribing to Gemini pages", a companion
+// specification.
+const (
+	Name     = "feed.xml"
+	PageName = "feed.gmi"
+)
 
-// maxEntries is how many texts are in a feed: the newest ones.
-const maxEntries = 50
+// Bounds of a feed.
+const (
+	maxEntries = 50      // texts, the newest ones
+	maxWhole   = 20      // of them are in the feed as a whole,
+	maxContent = 1 << 20 // as far as they take no more bytes than this
+)
 
-// Feeds is the answer.Source of /dir/feed.xml for each directory with dated texts.
+// Feeds is the answer.Source of the feed of the whole site, in the root, and of those of
+// all directories with dated texts.
 type Feeds struct {
 	// Web reports whether the same port shows the site to browsers; entries link
 	// there, too.
@@ -35,22 +40,31 @@ type Feeds struct {
 // Answers reports whether a selector has the name of a feed.
 func (*Feeds) Answers(sel string) bool {
 	name, isDir, err := selector.Path(sel)
-	return err == nil && !isDir && path.Base(name) == Name
+	return err == nil && !isDir && (path.Base(name) == Name || path.Base(name) == PageName)
 }
 
-// Answer makes the feed of a directory.
+// Answer makes a feed.
 func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 	name, _, err := selector.Path(q.Request.Selector)
 	if err != nil {
 		return nil, server.ErrDeclined
 	}
 	dir := path.Dir(name)
-	list, err := texts(q.Host.Site, q.View, dir)
+	list, err := texts(q.View, q.Host.Site, dir)
 	if err != nil {
 		return nil, err
 	}
-	f := h.feed(q, dir, list)
-	return &answer.Value{Class: answer.File, Selector: selector.Canonical(name, false), Type: menu.TypeText, Media: MediaType, Body: f.Append(nil), Keep: true}, nil
+	a := &answer.Value{Class: answer.File, Selector: selector.Canonical(name, false), Type: menu.TypeText, Title: q.Title(dir, true), Keep: true}
+	if path.Base(name) == PageName {
+		a.Class, a.Type = answer.Menu, menu.TypeMenu
+		for _, t := range list {
+			a.Items = append(a.Items, menu.Item{Type: menu.TypeText, Label: t.Day.Format(time.DateOnly) + " " + q.Title(t.Name, false), Selector: selector.Canonical(t.Name, false)})
+		}
+		return a, nil
+	}
+	a.Media = MediaType
+	a.Body, err = h.feed(q, dir, list).bytes()
+	return a, err
 }
 
 // MediaType is the media type of feeds.
@@ -62,76 +76,87 @@ func Exists(ctx context.Context, s *site.Site, sel string) bool {
 	if err != nil || !(*Feeds)(nil).Answers(sel) {
 		return false
 	}
-	_, err = texts(s, s.View(ctx), path.Dir(name))
+	_, err = texts(s.View(ctx), s, path.Dir(name))
 	return err == nil
 }
 
 // texts returns the texts of the feed of a directory; ErrDeclined if there are none.
-func texts(s *site.Site, v *site.View, dir string) ([]answer.DatedText, error) {
-	snap, err := s.Snapshot(v.Context())
-	if err != nil {
-		return nil, fmt.Errorf("waiting for the first scan: %w", err)
-	}
-	v.DependOnPolicy()
-	allowed := func(name string) bool { return !snap.Compiled.DeniedToAll(name, false) }
-	list, err := dated(v, dir, allowed)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || err == nil && len(list) == 0 {
+func texts(v *site.View, s *site.Site, dir string) ([]answer.DatedText, error) {
+	list, err := answer.NewestTexts(v, s, dir, dir == ".", maxEntries)
+	if err == nil && len(list) == 0 {
 		err = server.ErrDeclined
 	}
 	return list, err
 }
 
-// dated returns the newest dated texts of a directory that robots may have, the
-// newest first.
-func dated(v *site.View, dir string, allowed func(string) bool) ([]answer.DatedText, error) {
-	if f, err := v.Lookup(dir); err != nil {
-		return nil, err
-	} else if isDir := f.Info.IsDir(); f.Close() != nil || !isDir {
-		return nil, fs.ErrNotExist
-	}
-	list, err := answer.DatedTexts(v, dir)
-	list = slices.DeleteFunc(list, func(t answer.DatedText) bool { return !allowed(t.Name) })
-	return answer.Newest(list, maxEntries), err
-}
-
 // feed puts the feed of a directory together.
-func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *Feed {
-	r := q.Request
+func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom {
 	sel := selector.Canonical(dir, true)
-	home := h.url(r, menu.TypeMenu, sel)
-	f := &Feed{ID: home, Title: q.Title(dir, true), Author: r.Host, Links: h.links(r, menu.TypeMenu, sel)}
-	f.Links = append(f.Links, Ref{"self", "application/atom+xml", h.url(r, menu.TypeText, sel+Name)})
-	for _, t := range list {
-		one := selector.Canonical(t.Name, false)
-		f.Entries = append(f.Entries, Entry{ID: h.url(r, menu.TypeText, one), Title: q.Title(t.Name, false), Date: t.Day, Links: h.links(r, menu.TypeText, one)})
+	owner := tagOwner(q)
+	f := &atom{ID: owner.tag(sel, ""), Title: q.Title(dir, true), Author: q.Request.Host, Links: h.links(q, menu.TypeMenu, sel)}
+	f.Links = append(f.Links, link{"self", MediaType, q.URL(menu.TypeText, sel+Name)})
+	room := maxContent
+	for i, t := range list {
+		one, day := selector.Canonical(t.Name, false), t.Day.Format(time.RFC3339)
+		e := entry{ID: owner.tag(one, t.Day.Format(time.DateOnly)), Title: q.Title(t.Name, false), Published: day, Updated: day, Links: h.links(q, menu.TypeText, one)}
+		if i < maxWhole {
+			if text, whole := q.Read(t.Name, room); whole {
+				e.Content = contentOf(text)
+				room -= len(text)
+			}
+		}
+		f.Entries = append(f.Entries, e)
 	}
 	return f
 }
 
-func (h *Feeds) url(r *server.Request, typ byte, sel string) string {
-	return selector.URL{Host: r.Host, Port: r.Port, Type: typ, Selector: sel, TLS: r.TLS}.String()
+// An owner is the authority in the ids of entries, and since when it is one. An id must
+// not change when the text can be reached in another way (RFC 4287 section 4.2.6), and no
+// other site may have it. So it is a tag (RFC 4151) made of a name that the site's owner
+// has, the day of the text, and its selector.
+type owner struct{ name, since string }
+
+// IDName is the file in the root with the authority in ids, such as
+// "gopher.example.org,2026". It keeps the ids of a site that gets another name. Without it
+// the host's name is the authority.
+const IDName = ".feed-id"
+
+var validOwner = regexp.MustCompile(`^(?:[a-z0-9._-]+@)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?,\d{4}(?:-\d\d){0,2}$`)
+
+func tagOwner(q *answer.Asked) owner {
+	if line := strings.ToLower(q.OwnersLine(IDName)); validOwner.MatchString(line) {
+		name, since, _ := strings.Cut(line, ",")
+		return owner{name, since}
+	}
+	return owner{name: strings.ToLower(strings.ReplaceAll(q.Request.Host, ":", "-"))}
 }
 
-// links returns the URLs of a resource.
-func (h *Feeds) links(r *server.Request, typ byte, sel string) []Ref {
-	kind := "text/plain"
+// tag returns the id of a resource with a date; "" stands for one that lasts.
+func (o owner) tag(sel, day string) string {
+	switch {
+	case o.since != "":
+		day = o.since
+	case day == "":
+		day = "2026"
+	}
+	return "tag:" + o.name + "," + day + ":" + selector.URIPath(sel)
+}
+
+// links returns the URLs of a resource. Readers take the first alternate, or the last: both
+// lead to a program that speaks the protocol that was asked.
+func (h *Feeds) links(q *answer.Asked, typ byte, sel string) []link {
+	kind, other := "text/plain", "text/plain"
 	if typ == menu.TypeMenu {
-		kind = "application/gopher-menu"
+		kind, other = "application/gopher-menu", "text/gemini"
 	}
-	list := []Ref{{"alternate", kind, h.url(r, typ, sel)}}
-	if h.Web {
-		scheme, usual := "http", 80
-		if r.TLS {
-			scheme, usual = "https", 443
-		}
-		host := r.Host
-		if r.Port != usual {
-			host = net.JoinHostPort(host, strconv.Itoa(r.Port))
-		} else if strings.Contains(host, ":") {
-			host = "[" + host + "]"
-		}
-		u := url.URL{Scheme: scheme, Host: host, Path: sel}
-		list = append(list, Ref{"alternate", "text/html", u.String()})
+	gopher, here := answer.GopherURL(q.Request, typ, sel), q.URL(typ, sel)
+	switch {
+	case q.Format.Web:
+		return []link{{"alternate", "text/html", here}, {"related", kind, gopher}}
+	case here != gopher:
+		return []link{{"alternate", other, here}, {"related", kind, gopher}}
+	case h.Web:
+		return []link{{"alternate", kind, here}, {"alternate", "text/html", answer.WebURL(q.Request, sel)}}
 	}
-	return list
+	return []link{{"alternate", kind, here}}
 }

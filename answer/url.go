@@ -1,0 +1,52 @@
+package answer
+
+import (
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+)
+
+// usualPorts are the ports that URLs leave out.
+var usualPorts = map[string]int{"http": 80, "https": 443, "gemini": 1965, "spartan": 300, "nex": 1900}
+
+// URL returns the URL of a resource of the site in the protocol that was asked.
+func (q *Asked) URL(typ byte, sel string) string {
+	switch r := q.Request; {
+	case q.Format != nil && q.Format.Web:
+		return WebURL(r, sel)
+	case r.Protocol != "":
+		return pathURL(r.Protocol, r.Host, int(r.Local.Port()), sel)
+	default:
+		return GopherURL(r, typ, sel)
+	}
+}
+
+// GopherURL is the URL of a resource for a Gopher client.
+func GopherURL(r *server.Request, typ byte, sel string) string {
+	if sel == "/" {
+		sel = ""
+	}
+	return selector.URL{Host: r.Host, Port: r.Port, Type: typ, Selector: sel, TLS: r.TLS && r.Protocol == ""}.String()
+}
+
+// WebURL is the URL of a resource for a browser, on the port that Gopher has.
+func WebURL(r *server.Request, sel string) string {
+	scheme := "http"
+	if r.TLS {
+		scheme = "https"
+	}
+	return pathURL(scheme, r.Host, r.Port, sel)
+}
+
+func pathURL(scheme, host string, port int, sel string) string {
+	switch {
+	case port != usualPorts[scheme]:
+		host = net.JoinHostPort(host, strconv.Itoa(port))
+	case strings.Contains(host, ":"):
+		host = "[" + host + "]"
+	}
+	return scheme + "://" + host + selector.URIPath(sel)
+}
