@@ -3,7 +3,6 @@
 package hostile
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -47,12 +46,15 @@ func (m *longRun) sample() (sample, bool) {
 	return s, err == nil && s.goroutines > 0
 }
 
-// gauge finds a number on a page for Prometheus.
-func gauge(page []byte, name string) int {
-	_, after, _ := bytes.Cut(page, []byte("\n"+name+" "))
-	line, _, _ := bytes.Cut(after, []byte("\n"))
-	v, _ := strconv.ParseFloat(string(line), 64)
-	return int(v)
+// gauge finds a number on a page for Prometheus, the sum of its hosts.
+func gauge(page []byte, name string) (sum int) {
+	for line := range strings.Lines(string(page)) {
+		if after, ok := strings.CutPrefix(line, name); ok && (after[0] == ' ' || after[0] == '{') {
+			v, _ := strconv.ParseFloat(strings.TrimSpace(after[strings.LastIndexByte(after, ' '):]), 64)
+			sum += int(v)
+		}
+	}
+	return sum
 }
 
 // watch takes samples.
