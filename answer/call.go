@@ -42,6 +42,7 @@ type call struct {
 	order    *list.Element // in oldest
 	began    time.Time
 	spent    int
+	stray    int // of it in Limiter.stray
 	over     bool
 	seen     int64 // what calls was when it was last looked at
 }
@@ -169,6 +170,7 @@ func (l *Limiter) end(k *call) {
 	defer l.mu.Unlock()
 	k.over = true
 	l.release(k)
+	l.collect(k)
 	if l.now[k.callKey] == k {
 		delete(l.now, k.callKey)
 	}

@@ -31,7 +31,8 @@ import (
 // making that has held a small place for slowAfter, or a large one during one system
 // call of that length, is most likely waiting for a disk: it goes on without its
 // place, but still counts for its address, and a large one waits for a place when the
-// call returns.
+// call returns. What large ones hold until they have a place again is bounded: where a
+// machine has much to do, any call takes long.
 
 // The bounds of all makings of a process.
 const (
@@ -42,7 +43,8 @@ const (
 	maxTime     = 30 * time.Second
 	maxHeld     = 64 << 20 // bytes of large replies in memory; then no more are made
 	maxSlow     = 256      // small makings that go on without a place, and
-	maxHanging  = 8        // large ones
+	maxHanging  = 8        // large ones, and
+	maxStray    = 96 << 20 // bytes that large ones hold without a place
 	slowAfter   = 50 * time.Millisecond
 )
 
@@ -68,6 +70,7 @@ type Limiter struct {
 	now     map[callKey]*call // begun
 	used    [sizes]int
 	slow    [sizes]int // makings without a place
+	stray   int        // bytes that large ones of them, or those that wait again, have spent
 	clients map[netip.Addr]*client
 	turns   [sizes]list.List // clients with makings that wait, next first
 	oldest  list.List        // makings in small places, by when they began
@@ -153,6 +156,7 @@ func (l *Limiter) fill(s placeSize) {
 		if s == isLarge {
 			l.large = append(l.large, k)
 			k.seen = -1
+			l.collect(k)
 		}
 		close(k.granted)
 	}
@@ -221,17 +225,24 @@ func (l *Limiter) passSlow() {
 func (l *Limiter) passHanging() {
 	for _, k := range slices.Clone(l.large) {
 		now := k.calls.Load()
-		if now%2 == 0 || now != k.seen || l.slow[isLarge] >= maxHanging {
+		if now%2 == 0 || now != k.seen || l.slow[isLarge] >= maxHanging || l.stray+k.spent > maxStray {
 			k.seen = now
 			continue
 		}
 		l.large = slices.DeleteFunc(l.large, func(o *call) bool { return o == k })
-		k.slow = true
+		k.slow, k.stray = true, k.spent
+		l.stray += k.stray
 		k.hanging.Store(true)
 		l.used[isLarge]--
 		l.slow[isLarge]++
 	}
 	l.fill(isLarge)
+}
+
+// collect ends the count of what a making has spent without a place.
+func (l *Limiter) collect(k *call) {
+	l.stray -= k.stray
+	k.stray = 0
 }
 
 // hold counts a large reply until it is neither sent nor kept any more.
