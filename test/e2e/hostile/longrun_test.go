@@ -39,8 +39,10 @@ func TestSoakLong(t *testing.T) {
 		span = want
 	}
 	m := startLongRun(t, span)
+	m.run(max(span/10, 2*time.Second)) // until the index, the cache and each allocator are as large as they get
 	before := m.empty()
-	m.run()
+	m.forget()
+	m.run(span)
 	after := m.empty()
 	m.tell(before, after)
 	m.judge(before, after)
@@ -92,10 +94,15 @@ func startLongRun(t *testing.T, span time.Duration) *longRun {
 	for i := range 6 {
 		m.readers = append(m.readers, newReader(m, i))
 	}
-	for _, r := range m.readers {
-		r.warmUp()
-	}
 	return m
+}
+
+// forget begins what is measured again.
+func (m *longRun) forget() {
+	m.samples = nil
+	for _, r := range m.readers {
+		r.answers = nil
+	}
 }
 
 // url takes a URL out of a line of the log.
@@ -119,10 +126,10 @@ func smallDisk(t *testing.T, span time.Duration) string {
 	return dir
 }
 
-// run lets everybody loose for the span.
-func (m *longRun) run() {
+// run lets everybody loose for a time.
+func (m *longRun) run(span time.Duration) {
 	m.began = time.Now()
-	ctx, stop := context.WithTimeout(m.t.Context(), m.span)
+	ctx, stop := context.WithTimeout(m.t.Context(), span)
 	defer stop()
 	var all sync.WaitGroup
 	for _, r := range m.readers {

@@ -125,7 +125,7 @@ func (m *longRun) judge(before, after sample) {
 	for name, of := range map[string]struct {
 		f          func(sample) int
 		rest, load int
-	}{"goroutines": {goroutines, 4, 120}, "open files": {files, 4, 120}, "KiB of memory": {resident, 48 << 10, 8 << 10}} { // the index and the cache keep some
+	}{"goroutines": {goroutines, 4, 120}, "open files": {files, 4, 120}, "KiB of memory": {resident, 8 << 10, 8 << 10}} {
 		if was, is := of.f(before), of.f(after); is > was+of.rest {
 			m.t.Errorf("at rest there were %d %s, and are %d", was, name, is)
 		}

@@ -47,13 +47,6 @@ func newReader(m *longRun, i int) *reader {
 	return &reader{m: m, rand: rand.New(rand.NewPCG(uint64(i), 7)), from: fmt.Sprintf("127.3.0.%d", 1+i)}
 }
 
-// warmUp asks for one thing of each kind.
-func (r *reader) warmUp() {
-	for _, k := range kinds {
-		r.one(k)
-	}
-}
-
 func (r *reader) read(ctx context.Context) {
 	tick := time.NewTicker(time.Second / readerRate)
 	defer tick.Stop()
