@@ -48,7 +48,7 @@ func TestLarge(t *testing.T) {
 			times = append(times, time.Since(began))
 		}
 		slices.Sort(times)
-		t.Logf("%-24.24s %6d texts, %2d results, median %v, worst %v, CPU %v %s", q, a.Total, len(a.Hits), times[10], times[20], (spent()-cpu)/21, a.Instead)
+		t.Logf("%-24.24s %6d texts, %2d results, median %v, worst %v, CPU %v %s", q, a.Total, len(a.Names), times[10], times[20], (spent()-cpu)/21, a.Instead)
 	}
 }
 

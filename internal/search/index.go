@@ -1,34 +1,27 @@
 // Package search is a full-text index of a site's texts, kept in SQLite (FTS5).
 //
-//	text  → words (words.go) → Put: one row of terms, one of what it was made from (index.go)
-//	query → parse (query.go) → Search: ranked names (search.go), other forms, spelling (suggest.go)
-//	hit   → the caller reads the text again → Excerpt: its line, with the hits marked (line.go)
+//	text  → words (words.go) → Put: a row of words, a row of what it was made from (texts.go)
+//	query → parse (query.go) → Search: ranked names; other forms, spelling (search.go)
+//	hit   → the caller reads the text again → Excerpt: its line, with the hits (line.go)
 //
-// The table of terms holds no text: excerpts are made from the file's content when they
+// The table of words holds no text: excerpts are made from the file's content when they
 // are shown. Texts are hostile, so a text is read up to MaxText, a top-level
-// directory has a share of the index, and a query has at most maxParts parts.
+// directory has a share of the index, and a query has at most maxParts words.
 package search
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 )
 
-const (
-	MaxText  = 1 << 20 // bytes of a text that are indexed
-	maxTitle = 1 << 10 // bytes of a title
-	maxBatch = 500     // changes in one transaction
-)
+// maxBatch is how many changes are made in one transaction.
+const maxBatch = 500
 
 var (
 	// ErrFull reports that a text does not fit: the index, or the share of its
@@ -47,27 +40,32 @@ type Index struct {
 	conn  *sql.Conn
 	limit int64
 	usage map[string]int64 // bytes charged to each top-level directory
-	total int64
-	texts int
+	stats IndexStats
 	batch int // changes since the last commit; 0: no transaction
 }
 
+// IndexStats counts the contents of an index.
+type IndexStats struct {
+	Texts int
+	Bytes int64 // as charged against the limit
+}
+
 // schema is made once. A change of the stored data raises the version; an index of
-// another version is replaced.
+// another version is replaced. Words come to the tokenizer as they are compared.
 const (
-	version = 1
+	file    = "search.db"
+	version = 2
 	schema  = `
-CREATE TABLE doc(id INTEGER PRIMARY KEY, name BLOB UNIQUE NOT NULL, top BLOB NOT NULL, dir BLOB NOT NULL, mark INTEGER NOT NULL, cost INTEGER NOT NULL, title TEXT NOT NULL);
+CREATE TABLE doc(id INTEGER PRIMARY KEY, name BLOB UNIQUE NOT NULL, top BLOB NOT NULL, dir BLOB NOT NULL, mark INTEGER NOT NULL, cost INTEGER NOT NULL);
 CREATE INDEX doc_top ON doc(top);
 CREATE INDEX doc_dir ON doc(dir);
 CREATE TABLE dir(name BLOB PRIMARY KEY, parent BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX dir_parent ON dir(parent);
 CREATE TABLE state(clean INTEGER NOT NULL);
 INSERT INTO state VALUES(1);
-CREATE VIRTUAL TABLE text USING fts5(title, body, path, content='', contentless_delete=1, prefix='2 3',
-	tokenize="unicode61 remove_diacritics 2 categories 'L* N* M* Co'");
+CREATE VIRTUAL TABLE text USING fts5(title, body, path, content='', contentless_delete=1, prefix='2 3', tokenize='ascii');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(text, 'row');
-PRAGMA user_version = 1;`
+PRAGMA user_version = 2;`
 )
 
 // Open opens the index in a directory, or an empty one in memory if dir is "". An
@@ -89,8 +87,6 @@ func Open(ctx context.Context, dir string, limit int64) (*Index, error) {
 	return open(ctx, dir, limit)
 }
 
-const file = "search.db"
-
 func open(ctx context.Context, dir string, limit int64) (x *Index, err error) {
 	name := ":memory:"
 	if dir != "" {
@@ -100,7 +96,7 @@ func open(ctx context.Context, dir string, limit int64) (x *Index, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the search index: %w", err)
 	}
-	x = &Index{db: db, limit: limit, usage: map[string]int64{}}
+	x = &Index{db: db, limit: limit}
 	defer func() {
 		if err != nil {
 			_ = db.Close()
@@ -121,8 +117,7 @@ func open(ctx context.Context, dir string, limit int64) (x *Index, err error) {
 // check makes the tables of a new index and examines one that was not closed.
 func (x *Index) check(ctx context.Context) error {
 	var v, tables, clean int
-	var verdict string
-	if err := x.conn.QueryRowContext(ctx, "SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_master)").Scan(&v, &tables); err != nil {
+	if err := x.row(ctx, "SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_master)").Scan(&v, &tables); err != nil {
 		return err
 	}
 	if tables == 0 {
@@ -132,11 +127,12 @@ func (x *Index) check(ctx context.Context) error {
 	} else if v != version {
 		return fmt.Errorf("the index has version %d, not %d", v, version)
 	}
-	if err := x.conn.QueryRowContext(ctx, "SELECT clean FROM state").Scan(&clean); err != nil {
+	if err := x.row(ctx, "SELECT clean FROM state").Scan(&clean); err != nil {
 		return err
 	}
 	if clean == 0 {
-		if err := x.conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
+		var verdict string
+		if err := x.row(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
 			return fmt.Errorf("the index is damaged: %s %w", verdict, err)
 		}
 		if err := x.exec(ctx, "INSERT INTO text(text) VALUES('integrity-check')"); err != nil {
@@ -151,28 +147,60 @@ func (x *Index) check(ctx context.Context) error {
 
 // count reads the charge of each top-level directory.
 func (x *Index) count(ctx context.Context) error {
-	clear(x.usage)
-	x.total, x.texts = 0, 0
-	rows, err := x.conn.QueryContext(ctx, "SELECT top, sum(cost), count(*) FROM doc GROUP BY top")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	x.usage, x.stats = map[string]int64{}, IndexStats{}
+	return x.each(ctx, func(scan func(...any) error) error {
 		var top string
 		var cost int64
 		var n int
-		if err := rows.Scan(&top, &cost, &n); err != nil {
+		if err := scan(&top, &cost, &n); err != nil {
 			return err
 		}
-		x.usage[top], x.total, x.texts = cost, x.total+cost, x.texts+n
+		x.charge(top, cost, n)
+		return nil
+	}, "SELECT top, sum(cost), count(*) FROM doc GROUP BY top")
+}
+
+func (x *Index) charge(top string, cost int64, texts int) {
+	x.stats.Bytes += cost
+	x.stats.Texts += texts
+	if x.usage[top] += cost; x.usage[top] <= 0 {
+		delete(x.usage, top)
 	}
-	return rows.Err()
 }
 
 func (x *Index) exec(ctx context.Context, query string, args ...any) error {
 	_, err := x.conn.ExecContext(ctx, query, args...)
 	return err
+}
+
+func (x *Index) row(ctx context.Context, query string, args ...any) *sql.Row {
+	return x.conn.QueryRowContext(ctx, query, args...)
+}
+
+// each calls f for each row of a query, until f fails.
+func (x *Index) each(ctx context.Context, f func(scan func(...any) error) error, query string, args ...any) error {
+	rows, err := x.conn.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// column returns the first column of a query.
+func (x *Index) column(ctx context.Context, query string, args ...any) (all []string, err error) {
+	err = x.each(ctx, func(scan func(...any) error) error {
+		var s string
+		err := scan(&s)
+		all = append(all, s)
+		return err
+	}, query, args...)
+	return all, err
 }
 
 // Close commits the pending changes and closes the index.
@@ -188,17 +216,10 @@ func (x *Index) Close() error {
 }
 
 // Flush makes the changes so far durable.
-func (x *Index) Flush(ctx context.Context) error {
+func (x *Index) Flush() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.commit(ctx)
-}
-
-func (x *Index) begin(ctx context.Context) error {
-	if x.batch++; x.batch > 1 {
-		return nil
-	}
-	return x.exec(ctx, "BEGIN")
+	return x.commit(context.Background())
 }
 
 // commit ends the transaction. One that cannot be committed is undone as a whole:
@@ -216,202 +237,30 @@ func (x *Index) commit(ctx context.Context) error {
 	return errors.Join(err, x.count(ctx))
 }
 
-// change runs f in the transaction of this batch.
-func (x *Index) change(ctx context.Context, f func() error) error {
+// change runs f in the transaction of this batch. A change that has begun is not
+// interrupted: its rows belong together.
+func (x *Index) change(ctx context.Context, f func(ctx context.Context) error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if err := x.begin(ctx); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	if err := f(); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	if x.batch++; x.batch == 1 {
+		if err := x.exec(ctx, "BEGIN"); err != nil {
+			x.batch = 0
+			return err
+		}
+	}
+	if err := f(ctx); err != nil || x.batch >= maxBatch {
 		return errors.Join(err, x.commit(ctx))
 	}
-	if x.batch >= maxBatch {
-		return x.commit(ctx)
-	}
 	return nil
-}
-
-// A Text is a document for Put.
-type Text struct {
-	Name    string    // a path below the root; of a directory with a slash at its end
-	Title   string    // its words count ten times
-	Mark    uint64    // for the caller: what the text was made from
-	Content io.Reader // may be nil
-}
-
-// Put adds a text, or replaces the one of that name. It returns ErrFull, and
-// leaves the text out, if there is no room for it. If Content fails, what was
-// read before is indexed, and Put returns that error.
-func (x *Index) Put(ctx context.Context, t Text) error {
-	var content []byte
-	var failed error
-	if t.Content != nil {
-		content, failed = io.ReadAll(io.LimitReader(t.Content, MaxText))
-	}
-	title := strings.ToValidUTF8(cut(t.Title, maxTitle), "\uFFFD")
-	words, body := canonical([]byte(title)), canonical(content)
-	top := topOf(t.Name)
-	cost := int64(len(words)+len(body))*5/4 + int64(len(t.Name)+len(title)) + 200
-	return errors.Join(failed, x.change(ctx, func() error {
-		if err := x.remove(ctx, t.Name); err != nil {
-			return err
-		}
-		if err := x.makeRoom(ctx, top, cost); err != nil {
-			return err
-		}
-		if err := x.fence(ctx, x.total+cost); err != nil {
-			return err
-		}
-		r, err := x.conn.ExecContext(ctx, "INSERT INTO doc(name, top, dir, mark, cost, title) VALUES(?, ?, ?, ?, ?, ?)", []byte(t.Name), []byte(top), []byte(parentOf(t.Name)), int64(t.Mark), cost, title)
-		if err != nil {
-			return full(err)
-		}
-		id, _ := r.LastInsertId()
-		if err := x.exec(ctx, "INSERT INTO text(rowid, title, body, path) VALUES(?, ?, ?, ?)", id, words, body, pathTerms(t.Name)); err != nil {
-			_ = x.exec(ctx, "DELETE FROM doc WHERE id = ?", id)
-			return full(err)
-		}
-		x.charge(top, cost, 1)
-		return nil
-	}))
-}
-
-func full(err error) error {
-	if strings.Contains(err.Error(), "full") { // SQLITE_FULL: the fence, or the disk
-		return fmt.Errorf("%w: %w", ErrFull, err)
-	}
-	return err
-}
-
-func (x *Index) charge(top string, cost int64, texts int) {
-	x.total += cost
-	x.texts += texts
-	if x.usage[top] += cost; x.usage[top] <= 0 {
-		delete(x.usage, top)
-	}
-}
-
-// fence bounds the pages of the file a quarter above what was charged for: texts of
-// many different words take more than they are charged.
-func (x *Index) fence(ctx context.Context, room int64) error {
-	if x.limit <= 0 || room < x.limit {
-		return nil
-	}
-	return x.exec(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", max(64, x.limit*5/4/4096)))
-}
-
-// makeRoom takes texts out of the top-level directory that uses most, if the one
-// that asks stays within its share. The newest texts of the other go first.
-func (x *Index) makeRoom(ctx context.Context, top string, cost int64) error {
-	for x.limit > 0 && x.total+cost > x.limit {
-		most := top
-		for other, n := range x.usage {
-			if n > x.usage[most] || n == x.usage[most] && other < most {
-				most = other
-			}
-		}
-		tops := int64(len(x.usage))
-		if x.usage[top] == 0 {
-			tops++
-		}
-		if most == top || x.usage[top]+cost > x.limit/tops {
-			return ErrFull
-		}
-		var name string
-		if err := x.conn.QueryRowContext(ctx, "SELECT name FROM doc WHERE top = ? ORDER BY id DESC LIMIT 1", []byte(most)).Scan(&name); err != nil {
-			return err
-		}
-		if err := x.remove(ctx, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Delete takes a text out, if it is there.
-func (x *Index) Delete(ctx context.Context, name string) error {
-	return x.change(ctx, func() error { return x.remove(ctx, name) })
-}
-
-func (x *Index) remove(ctx context.Context, name string) error {
-	var id, cost int64
-	err := x.conn.QueryRowContext(ctx, "SELECT id, cost FROM doc WHERE name = ?", []byte(name)).Scan(&id, &cost)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err == nil { // a deletion writes, too: it must not meet the fence
-		err = x.exec(ctx, "PRAGMA max_page_count = 1073741823")
-	}
-	if err == nil {
-		err = x.exec(ctx, "DELETE FROM text WHERE rowid = ?", id)
-	}
-	if err == nil {
-		err = x.exec(ctx, "DELETE FROM doc WHERE id = ?", id)
-	}
-	if err == nil {
-		x.charge(topOf(name), -cost, -1)
-	}
-	return err
-}
-
-// Mark returns the mark of a text; ok reports whether it is in the index.
-func (x *Index) Mark(ctx context.Context, name string) (mark uint64, ok bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	var m int64
-	err := x.conn.QueryRowContext(ctx, "SELECT mark FROM doc WHERE name = ?", []byte(name)).Scan(&m)
-	return uint64(m), err == nil
-}
-
-// IndexStats counts the contents of an index.
-type IndexStats struct {
-	Texts int
-	Bytes int64 // as charged against the limit
 }
 
 // Stats returns the current counts.
 func (x *Index) Stats() IndexStats {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return IndexStats{Texts: x.texts, Bytes: x.total}
+	return x.stats
 }
-
-func topOf(name string) string {
-	top, _, below := strings.Cut(name, "/")
-	if !below {
-		return ""
-	}
-	return top
-}
-
-// pathTerms is one term for each directory above a name, for "in:phlog".
-func pathTerms(name string) string {
-	var b strings.Builder
-	for i := range len(name) {
-		if name[i] == '/' && i > 0 {
-			b.WriteString(pathTerm(name[:i]))
-			b.WriteByte(' ')
-		}
-	}
-	return b.String()
-}
-
-func pathTerm(dir string) string {
-	h := fnv.New128a()
-	_, _ = io.WriteString(h, dir)
-	return fmt.Sprintf("%x", h.Sum(nil))
-}
-
-// canonical is a text as the words it is compared by.
-func canonical(text []byte) string {
-	var b bytes.Buffer
-	b.Grow(len(text))
-	for sp := split(text); sp.next(); {
-		b.Write(sp.word)
-		b.WriteByte(' ')
-	}
-	return b.String()
-}
-
-func cut(s string, n int) string { return s[:min(len(s), n)] }

@@ -1,9 +1,8 @@
 package search
 
 import (
-	"slices"
+	"regexp"
 	"strings"
-	"unicode/utf8"
 )
 
 // A queryWord is a word, or the beginning of one.
@@ -12,133 +11,115 @@ type queryWord struct {
 	prefix bool
 }
 
-// A queryPart is a word, or the words of a phrase.
-type queryPart []queryWord
+// A term is a word, the words of a phrase, or alternatives to a word.
+type term struct {
+	words    []queryWord
+	either   bool // one of the words is enough
+	from, to int  // where it stands in the query
+}
 
 // maxParts is how many words of a query count.
 const maxParts = 16
 
-// A parsedQuery is a visitor's query:
-//
-//	word  "a phrase"  begin*  -without  in:directory
+// A parsedQuery is a visitor's query.
 type parsedQuery struct {
-	with, without []queryPart
+	with, without []term
 	in            []string // directories, without slashes at their ends
-	left          int      // words that it may still have
 }
 
-// parse reads a query. A quote that is not closed goes to the end. A single
-// character of a script without spaces is the beginning of its pairs, and a run of
-// them is a phrase.
-func parse(s string) parsedQuery {
-	q := parsedQuery{left: maxParts}
-	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
-		not := strings.HasPrefix(s, "-")
-		s = strings.TrimPrefix(s, "-")
-		var field string
-		if rest, quoted := strings.CutPrefix(s, `"`); quoted {
-			field, s, _ = strings.Cut(rest, `"`)
-		} else {
-			end := strings.IndexFunc(s, func(r rune) bool { return r == ' ' || r == '\t' || r == '"' })
-			if end < 0 {
-				end = len(s)
-			}
-			field, s = s[:end], s[end:]
-			if dir, ok := strings.CutPrefix(field, "in:"); ok && !not {
-				q.in = append(q.in, strings.Trim(dir, "/"))
-				continue
-			}
+// part matches a part of a query: word "a phrase" begin* -without in:directory. A quote
+// that is not closed goes to the end.
+var part = regexp.MustCompile(`(in:|-)?(?:"([^"]*)"?|([^\s"]+))`)
+
+// parse reads a query.
+func parse(s string) (q parsedQuery) {
+	left, seen := maxParts, map[string]bool{}
+	for _, at := range part.FindAllStringSubmatchIndex(s, -1) {
+		from, to := max(at[4], at[6]), max(at[5], at[7])
+		kind, value := s[at[0]:from], s[from:to]
+		if strings.HasPrefix(kind, "in:") {
+			q.in = append(q.in, strings.Trim(value, "/"))
+			continue
 		}
-		q.add(words(field), not)
-		if q.left == 0 {
-			break
+		t := term{words: words(value), from: from, to: to}
+		if t.words = t.words[:min(len(t.words), left)]; len(t.words) == 0 || seen[t.String()] {
+			continue
+		}
+		left -= len(t.words)
+		seen[t.String()] = true
+		if strings.HasPrefix(kind, "-") {
+			q.without = append(q.without, t)
+		} else {
+			q.with = append(q.with, t)
 		}
 	}
+	q.in = q.in[:min(len(q.in), maxParts)]
 	return q
 }
 
-func (q *parsedQuery) add(p queryPart, not bool) {
-	p = p[:min(len(p), q.left)]
-	same := func(o queryPart) bool { return slices.Equal(o, p) }
-	if len(p) == 0 || slices.ContainsFunc(q.with, same) || slices.ContainsFunc(q.without, same) {
-		return
+// words splits a part of a query into words; a star after the last one matches all words
+// that begin with it. A single character of a script without spaces is the beginning of
+// its pairs, and a run of them is a phrase.
+func words(s string) (all []queryWord) {
+	text, before := []byte(s), Span{}
+	for span, w := range wordsOf(text) {
+		r, n := char(text[span.From:])
+		alone := unspaced(r) && span.From+n == span.To
+		if alone && before.To == span.To {
+			break // the pair before holds it
+		}
+		all = append(all, queryWord{string(w), alone || span.To < len(text) && text[span.To] == '*'})
+		before = span
 	}
-	q.left -= len(p)
-	switch {
-	case not:
-		q.without = append(q.without, p)
-	default:
-		q.with = append(q.with, p)
-	}
+	return all
 }
 
-// match is the query as an FTS5 expression. Words are letters, digits and marks
-// alone: nothing of a query is syntax.
-func (q parsedQuery) match() string { return q.limited(join(q.with, " AND ")) }
-
-// limited adds a query's restrictions to an expression.
-func (q parsedQuery) limited(with string) string {
-	var b strings.Builder
-	b.WriteString("({title body} : (" + with + "))")
+// match is the query as an FTS5 expression, titles the part of it that finds texts with one
+// of the words in their titles. Words are letters, digits and marks alone: nothing of a
+// query is syntax.
+func (q parsedQuery) match() (all, titles string) {
+	all = "({title body} : (" + join(q.with, " AND ") + "))"
 	if len(q.in) > 0 {
 		var dirs []string
 		for _, dir := range q.in {
 			dirs = append(dirs, pathTerm(dir))
 		}
-		b.WriteString(" AND (path : (" + strings.Join(dirs, " OR ") + "))")
+		all += " AND (path : (" + strings.Join(dirs, " OR ") + "))"
 	}
 	if len(q.without) > 0 {
-		return "(" + b.String() + ") NOT ({title body} : (" + join(q.without, " OR ") + "))"
+		all = "(" + all + ") NOT ({title body} : (" + join(q.without, " OR ") + "))"
 	}
-	return b.String()
+	return all, "(" + all + ") AND (title : (" + join(q.with, " OR ") + "))"
 }
 
-// inTitle matches texts with one of the words in their titles.
-func (q parsedQuery) inTitle() string { return "(title : (" + join(q.with, " OR ") + "))" }
-
-func join(parts []queryPart, with string) string {
+func join(terms []term, with string) string {
 	var all []string
-	for _, p := range parts {
-		all = append(all, p.String())
+	for _, t := range terms {
+		all = append(all, t.String())
 	}
 	return strings.Join(all, with)
 }
 
-// String is a part as FTS5 reads it.
-func (p queryPart) String() string {
-	var b strings.Builder
-	for i, w := range p {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(w.word)
+// String is a term as FTS5 reads it.
+func (t term) String() string {
+	var all []string
+	for _, w := range t.words {
+		all = append(all, w.word)
 	}
-	if p[len(p)-1].prefix {
-		return `"` + b.String() + `" *`
+	if t.either {
+		return `("` + strings.Join(all, `" OR "`) + `")`
 	}
-	return `"` + b.String() + `"`
+	phrase := `"` + strings.Join(all, " ") + `"`
+	if t.words[len(t.words)-1].prefix {
+		phrase += " *"
+	}
+	return phrase
 }
 
-// words splits a term of a query into words; a star after the last word matches all
-// words that begin with it.
-func words(s string) queryPart {
-	var all queryPart
-	text := []byte(s)
-	sp := split(text)
-	for sp.next() {
-		star := sp.end < len(text) && text[sp.end] == '*'
-		all = append(all, queryWord{word: string(sp.word), prefix: star})
+// only is the single word of a term; "" if it has more, or the beginning of one.
+func (t term) only() string {
+	if len(t.words) == 1 && !t.words[0].prefix {
+		return t.words[0].word
 	}
-	if len(all) == 0 {
-		return nil
-	}
-	// A text may go on where the query ends.
-	if r, n := char(text[sp.start:]); !unspaced(r) || sp.start+n != sp.end {
-		return all
-	}
-	if before, _ := utf8.DecodeLastRune(text[:sp.start]); unspaced(before) {
-		return all[:len(all)-1] // the pair before holds it
-	}
-	all[len(all)-1].prefix = true
-	return all
+	return ""
 }

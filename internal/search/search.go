@@ -1,11 +1,8 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 const (
@@ -18,19 +15,16 @@ const (
 
 // A Query asks an index.
 type Query struct {
-	Text string // as typed; see parse
+	Text string // as typed; see part
 	Page int    // from 0
 
 	// Allowed, if not nil, says which texts may be shown. Others are not counted.
 	Allowed func(name string) bool
 }
 
-// A Hit is a text that was found.
-type Hit struct{ Name, Title string }
-
 // Results are one page of what a query found.
 type Results struct {
-	Hits  []Hit
+	Names []string
 	Total int  // of all pages
 	More  bool // Total is a lower bound
 	Empty bool // the query has no word
@@ -39,6 +33,8 @@ type Results struct {
 	// forms of them, Instead is a query with words of the index in their place.
 	Forms   bool
 	Instead string
+
+	words []queryWord // that were found
 }
 
 // Search answers a query; an error is the context's or the index's.
@@ -53,108 +49,179 @@ func (x *Index) Search(ctx context.Context, ask Query) (Results, error) {
 	if err != nil || r.Total > 0 {
 		return r, err
 	}
-	if other, ok := x.otherForms(ctx, q); ok {
-		if r, err = x.pageOf(ctx, other, ask); err != nil || r.Total > 0 {
+	if forms, err := x.otherForms(ctx, q); err != nil || len(forms.with) > 0 {
+		if r, err = x.page(ctx, forms, ask); err != nil || r.Total > 0 {
 			r.Forms = true
 			return r, err
 		}
 	}
-	if instead, text, ok := x.spelling(ctx, q, ask.Text); ok {
-		if near, err := x.page(ctx, instead, ask); err == nil && near.Total > 0 {
-			r.Instead = text
-		}
-	}
-	return r, context.Cause(ctx)
-}
-
-func (x *Index) page(ctx context.Context, q parsedQuery, ask Query) (Results, error) {
-	return x.pageOf(ctx, wanted{q.match(), q.inTitle()}, ask)
-}
-
-// wanted holds two FTS5 expressions: texts must match the first, and those that match
-// title come first.
-type wanted struct{ match, title string }
-
-// pageOf ranks texts with a word in the title before others, then by BM25. If more than
-// maxRanked texts have the words, the newest maxRanked stand for them, the newest first:
-// the weight of such words is next to nothing, and would cost a look at all texts.
-func (x *Index) pageOf(ctx context.Context, what wanted, ask Query) (r Results, err error) {
-	const newest = " FROM text WHERE text MATCH ? ORDER BY rowid DESC LIMIT ?"
-	all, err := x.rows(ctx, "SELECT rowid, 0.0"+newest, what.match, maxRanked+1)
-	if err != nil || len(all) == 0 {
+	mended, text, err := x.spelling(ctx, q, ask.Text)
+	if err != nil || text == "" {
 		return r, err
 	}
-	titled, err := x.rows(ctx, "SELECT rowid, 0.0"+newest, "("+what.match+") AND "+what.title, maxRanked)
-	if err == nil && len(all) <= maxRanked {
-		all, err = x.rows(ctx, "SELECT rowid, bm25(text, 10, 1, 0)"+newest, what.match, maxRanked)
-	}
-	if err != nil {
+	if near, err := x.page(ctx, mended, ask); err != nil || near.Total == 0 {
 		return r, err
 	}
-	inTitle := make(map[int64]bool, len(titled))
-	for _, t := range titled {
-		inTitle[t.id] = true
-	}
-	score := func(t scored) float64 {
-		if inTitle[t.id] {
-			return t.score - 1e9
-		}
-		return t.score
-	}
-	for _, t := range titled { // older than the newest
-		if len(all) > maxRanked && t.id < all[maxRanked].id {
-			all = append(all, t)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(score(a), score(b)) })
-	return x.named(ctx, all, ask)
+	r.Instead = text
+	return r, nil
 }
 
-// named counts the texts that may be shown, and fills the page that was asked for.
-func (x *Index) named(ctx context.Context, all []scored, ask Query) (r Results, err error) {
-	var ids []string
-	for _, t := range all {
-		ids = append(ids, strconv.FormatInt(t.id, 10))
+// ranked lists texts with a word in the title before others, then by BM25, the newest
+// first. If more than maxRanked texts match, the newest stand for them.
+const ranked = `SELECT doc.name FROM (
+	SELECT id, min(body) AS body, score FROM (
+		SELECT * FROM (SELECT rowid AS id, 0 AS body, bm25(text, 10, 1, 0) AS score FROM text WHERE text MATCH ?2 ORDER BY rowid DESC LIMIT ?3)
+		UNION ALL
+		SELECT * FROM (SELECT rowid AS id, 1 AS body, bm25(text, 10, 1, 0) AS score FROM text WHERE text MATCH ?1 ORDER BY rowid DESC LIMIT ?3)
+	) GROUP BY id
+) AS hit CROSS JOIN doc ON doc.id = hit.id ORDER BY hit.body, hit.score, hit.id DESC`
+
+// page returns the texts that may be shown on the page that was asked for, and counts all.
+func (x *Index) page(ctx context.Context, q parsedQuery, ask Query) (r Results, err error) {
+	for _, t := range q.with {
+		r.words = append(r.words, t.words...)
 	}
-	rows, err := x.conn.QueryContext(ctx, "SELECT name, title FROM json_each(?) AS j CROSS JOIN doc ON doc.id = j.value", "["+strings.Join(ids, ",")+"]")
-	if err != nil {
-		return r, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() && r.Total < maxCounted {
-		var h Hit
-		if err := rows.Scan(&h.Name, &h.Title); err != nil {
-			return r, err
+	all, titles := q.match()
+	names, err := x.column(ctx, ranked, all, titles, maxRanked)
+	for _, name := range names {
+		if r.Total == maxCounted {
+			break
 		}
-		if ask.Allowed != nil && !ask.Allowed(h.Name) {
+		if ask.Allowed != nil && !ask.Allowed(name) {
 			continue
 		}
-		if r.Total >= ask.Page*PerPage && len(r.Hits) < PerPage {
-			r.Hits = append(r.Hits, h)
+		if r.Total/PerPage == ask.Page {
+			r.Names = append(r.Names, name)
 		}
 		r.Total++
 	}
-	r.More = r.Total >= maxCounted
-	return r, rows.Err()
+	r.More = r.Total == maxCounted
+	return r, err
 }
 
-type scored struct {
-	id    int64
-	score float64 // the best has the lowest
-}
+// Bounds of the second attempts for a query that finds nothing.
+const (
+	maxNear    = 8000 // words of the index that are compared with one of the query
+	maxMended  = 3    // words of a query
+	maxForms   = 8    // of a word
+	shortWords = 4    // characters: shorter words have no other forms
+)
 
-func (x *Index) rows(ctx context.Context, query string, args ...any) (all []scored, err error) {
-	rows, err := x.conn.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var r scored
-		if err := rows.Scan(&r.id, &r.score); err != nil {
-			return nil, err
+// otherForms is a query with each word replaced by the words of the index that have its
+// stem (English, by SQLite's porter tokenizer); without words if there are none.
+func (x *Index) otherForms(ctx context.Context, q parsedQuery) (parsedQuery, error) {
+	with, found := slices.Clone(q.with), false
+	for i, t := range q.with[:min(len(q.with), maxMended)] {
+		word := []rune(t.only())
+		if len(word) < shortWords {
+			continue
 		}
-		all = append(all, r)
+		if err := x.exec(ctx, "DELETE FROM temp.stem"); err != nil {
+			return q, err
+		}
+		if err := x.exec(ctx, "INSERT INTO temp.stem(word) SELECT term FROM vocabulary WHERE term >= ?1 AND term < ?1 || char(0x10ffff) LIMIT ?2", string(word[:3]), maxNear); err != nil {
+			return q, err
+		}
+		forms, err := x.column(ctx, "SELECT word FROM temp.stem WHERE stem MATCH ? LIMIT ?", t.String(), maxForms)
+		if err != nil {
+			return q, err
+		}
+		for _, form := range forms {
+			with[i].words = append(slices.Clip(with[i].words), queryWord{word: form})
+			with[i].either, found = true, true
+		}
 	}
-	return all, rows.Err()
+	if q.with = with; !found {
+		q.with = nil
+	}
+	return q, nil
+}
+
+// spelling is a query with words of the index in place of those that it has not, parsed
+// and as a visitor types it; "" if one of them has no neighbor in the index.
+func (x *Index) spelling(ctx context.Context, q parsedQuery, text string) (mended parsedQuery, typed string, err error) {
+	tried := 0
+	for i, t := range slices.Backward(q.with) {
+		word := t.only()
+		if len([]rune(word)) < 3 {
+			continue
+		}
+		if has, err := x.has(ctx, word); err != nil || has {
+			if err != nil {
+				return q, "", err
+			}
+			continue
+		}
+		near := ""
+		if tried++; tried <= maxMended {
+			near, err = x.nearest(ctx, word)
+		}
+		if near == "" || err != nil {
+			return q, "", err
+		}
+		q.with[i].words, text = []queryWord{{word: near}}, text[:t.from]+near+text[t.to:]
+		typed = text
+	}
+	return q, typed, nil
+}
+
+// has reports whether a text holds a word. The vocabulary also has words of deleted texts.
+func (x *Index) has(ctx context.Context, word string) (bool, error) {
+	found, err := x.column(ctx, "SELECT rowid FROM text WHERE text MATCH ? LIMIT 1", `{title body} : "`+word+`"`)
+	return len(found) > 0, err
+}
+
+// nearest is the word of the index with the fewest changes to this one, of those the
+// one that most texts have.
+func (x *Index) nearest(ctx context.Context, word string) (best string, err error) {
+	r := []rune(word)
+	// Most mistakes leave two letters at the beginning, or exchange or lose one of them.
+	heads, fewest := []string{string(r[:2]), string([]rune{r[1], r[0]}), string(r[1:3]), string(r[:1])}, 2
+	if len(r) > 5 {
+		fewest = 3
+	}
+	for _, head := range heads {
+		near, err := x.column(ctx, "SELECT term FROM (SELECT term, doc FROM vocabulary WHERE term >= ?1 AND term < ?1 || char(0x10ffff) LIMIT ?2) ORDER BY doc DESC", head, maxNear)
+		for _, w := range near {
+			n := distance(r, []rune(w), fewest)
+			if n >= fewest {
+				continue
+			}
+			if has, err := x.has(ctx, w); err != nil {
+				return "", err
+			} else if has {
+				best, fewest = w, n
+			}
+		}
+		if best != "" || err != nil {
+			return best, err
+		}
+	}
+	return "", nil
+}
+
+// distance is how many characters are to be inserted, deleted, replaced or exchanged
+// with a neighbor to make b of a (Damerau), or most if it is not less.
+func distance(a, b []rune, most int) int {
+	if len(a)-len(b) >= most || len(b)-len(a) >= most {
+		return most
+	}
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		for j := range rows[i] {
+			switch {
+			case i == 0 || j == 0:
+				rows[i][j] = i + j
+			case a[i-1] == b[j-1]:
+				rows[i][j] = rows[i-1][j-1]
+			default:
+				rows[i][j] = 1 + min(rows[i-1][j-1], rows[i-1][j], rows[i][j-1])
+			}
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return min(rows[len(a)][len(b)], most)
 }

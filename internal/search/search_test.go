@@ -63,18 +63,12 @@ func (l *library) ask(t rapid.TB, query string) Results {
 func (l *library) found(t rapid.TB, query string) string {
 	t.Helper()
 	var all []string
-	for _, h := range l.ask(t, query).Hits {
-		line, _ := Excerpt(query, []byte(l.texts[h.Name]))
-		all = append(all, h.Name+": "+line)
+	r := l.ask(t, query)
+	for _, name := range r.Names {
+		line, _ := r.Excerpt([]byte(l.texts[name]))
+		all = append(all, name+": "+line)
 	}
 	return strings.Join(all, "; ")
-}
-
-func names(r Results) (all []string) {
-	for _, h := range r.Hits {
-		all = append(all, h.Name)
-	}
-	return all
 }
 
 var languages = map[string]string{
@@ -147,7 +141,7 @@ func TestFound(t *testing.T) {
 	if !l.ask(t, "…").Empty || !l.ask(t, "-fox").Empty || l.ask(t, "cat").Empty {
 		t.Error("Empty does not tell a query without words")
 	}
-	if _, hits := Excerpt("quick b*", []byte("a\nThe quick brown fox")); !slices.Equal(hits, []Span{{4, 9}, {10, 15}}) {
+	if _, hits := l.ask(t, "quick b*").Excerpt([]byte("a\nThe quick brown fox")); !slices.Equal(hits, []Span{{4, 9}, {10, 15}}) {
 		t.Errorf("hits %v", hits)
 	}
 }
@@ -163,11 +157,11 @@ func TestRank(t *testing.T) {
 		"a/b2/in": "deep",
 		"~ann/in": "deep",
 	})
-	if got, want := names(l.ask(t, "gopher")), []string{"gopher", "twice", "short", "long"}; !slices.Equal(got, want) {
+	if got, want := l.ask(t, "gopher").Names, []string{"gopher", "twice", "short", "long"}; !slices.Equal(got, want) {
 		t.Errorf("ranked %q, want %q", got, want)
 	}
 	for query, want := range map[string]string{"deep in:a": "a/b/in a/b2/in", "deep in:/a/b/": "a/b/in", "in:~ann deep": "~ann/in", "deep in:~ann in:a/b": "a/b/in ~ann/in"} {
-		got := names(l.ask(t, query))
+		got := l.ask(t, query).Names
 		if slices.Sort(got); strings.Join(got, " ") != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
 		}
@@ -177,8 +171,8 @@ func TestRank(t *testing.T) {
 	}
 	odd := func(name string) bool { return (name[len(name)-1]-'0')%2 == 1 }
 	r, _ := l.Search(t.Context(), Query{Text: "page", Page: 2, Allowed: odd})
-	if len(r.Hits) != PerPage || r.Total < 500 || r.Total > 550 || r.More || !slices.ContainsFunc(names(r), odd) || slices.ContainsFunc(names(r), func(n string) bool { return !odd(n) }) {
-		t.Errorf("page 2: %d of %d, more %v: %q", len(r.Hits), r.Total, r.More, names(r))
+	if len(r.Names) != PerPage || r.Total < 500 || r.Total > 550 || r.More || !slices.ContainsFunc(r.Names, odd) || slices.ContainsFunc(r.Names, func(n string) bool { return !odd(n) }) {
+		t.Errorf("page 2: %d of %d, more %v: %q", len(r.Names), r.Total, r.More, r.Names)
 	}
 	if r := l.ask(t, "page"); r.Total != 1000 || !r.More {
 		t.Errorf("%d, more %v", r.Total, r.More)
@@ -199,7 +193,7 @@ func TestSuggestions(t *testing.T) {
 		r, got := l.ask(t, query), ""
 		switch {
 		case r.Forms:
-			got = "forms " + strings.Join(names(r), " ")
+			got = "forms " + strings.Join(r.Names, " ")
 		case r.Instead != "":
 			got = "instead " + r.Instead
 		case r.Total > 0:
@@ -242,7 +236,7 @@ func TestFull(t *testing.T) {
 	if err := x.Put(t.Context(), text("greedy", 5000)); !errors.Is(err, ErrFull) {
 		t.Errorf("greedy again: %v", err)
 	}
-	if err := x.Flush(t.Context()); err != nil {
+	if err := x.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	for query, want := range map[string]int{"modestw4x7": 1, "greedyw0x7": 1, fmt.Sprintf("greedyw%dx1", n-2): 0} {
@@ -338,7 +332,7 @@ func TestChanges(t *testing.T) {
 			}
 		}
 		slices.Sort(naive)
-		got := names(l.ask(t, want))
+		got := l.ask(t, want).Names
 		slices.Sort(got)
 		if !slices.Equal(got, naive) {
 			t.Fatalf("%q found in %q, want %q of %q", want, got, naive, l.texts)
@@ -366,7 +360,7 @@ func holds(text, word string) bool {
 func TestKilled(t *testing.T) {
 	l, killed := &library{openIndex(t, t.TempDir(), 0), map[string]string{}}, t.TempDir()
 	l.put(t, "old", "", "kettle")
-	if err := l.Flush(t.Context()); err != nil {
+	if err := l.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	for i := range maxBatch*3/2 + 1 {
@@ -406,31 +400,30 @@ func TestKilled(t *testing.T) {
 // The index knows what lies in a directory, and forgets it.
 func TestDirectories(t *testing.T) {
 	l := newLibrary(t, map[string]string{"/": "", "a": "", "d/": "", "d/a": "", "d/e/": "", "d/e/f": "", "d0": "", "d-x/y": ""})
-	for _, dir := range []string{".", "d", "d/e", "d-x"} {
-		if err := l.AddDir(t.Context(), dir); err != nil {
-			t.Fatal(err)
-		}
-	}
 	is := func(dir, want string) {
 		t.Helper()
-		texts, dirs := l.Contents(t.Context(), dir)
-		slices.Sort(texts)
+		marks, dirs, err := l.Enter(t.Context(), dir)
+		texts := slices.Sorted(maps.Keys(marks))
 		slices.Sort(dirs)
-		if got := strings.Join(texts, " ") + "; " + strings.Join(dirs, " "); got != want {
-			t.Errorf("in %s: %q, want %q", dir, got, want)
+		if got := strings.Join(texts, " ") + "; " + strings.Join(dirs, " "); got != want || err != nil {
+			t.Errorf("in %s: %q, want %q; %v", dir, got, want, err)
 		}
 	}
-	is(".", "a d0; d d-x")
-	is("d", "d/a; d/e")
+	is(".", "/ a d0; ")
+	is("d", "d/ d/a; ")
+	is("d/e", "d/e/ d/e/f; ")
+	is("d-x", "d-x/y; ")
+	is(".", "/ a d0; d d-x")
+	is("d", "d/ d/a; d/e")
 	if err := l.Forget(t.Context(), "d"); err != nil {
 		t.Fatal(err)
 	}
-	is(".", "a d0; d-x")
+	is(".", "/ a d0; d-x")
 	is("d", "; ")
 	if err := l.Keep(t.Context(), func(name string) bool { return name != "a" }); err != nil {
 		t.Fatal(err)
 	}
-	if is(".", "d0; d-x"); l.Stats().Texts != 3 {
+	if is(".", "/ d0; d d-x"); l.Stats().Texts != 3 {
 		t.Errorf("%+v", l.Stats())
 	}
 }
@@ -466,18 +459,17 @@ func FuzzSearch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, query string) {
 		l := newLibrary(t, map[string]string{"/a": text, "/b": "other"})
 		defer func() { _ = l.Close() }()
-		_ = l.ask(t, query)
-		if line, hits := Excerpt(query, []byte(text)); !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) || len(line) > maxLine+8 || len(hits) > 0 && hits[len(hits)-1].To > len(line) {
+		if line, hits := l.ask(t, query).Excerpt([]byte(text)); !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) || len(line) > maxLine+8 || len(hits) > 0 && hits[len(hits)-1].To > len(line) {
 			t.Fatalf("line %q, hits %v", line, hits)
 		}
 		if len(text) > 2000 {
 			return
 		}
-		for sp := split([]byte(text)); sp.next(); {
-			if len(sp.word) > maxWord {
-				t.Fatalf("word %q", sp.word)
+		for _, w := range wordsOf([]byte(text)) {
+			if len(w) > maxWord {
+				t.Fatalf("word %q", w)
 			}
-			asked := string(sp.word)
+			asked := string(w)
 			if p := words(asked); len(p) != 1 || p[0].word != asked {
 				continue // a part of what it takes to write it
 			}

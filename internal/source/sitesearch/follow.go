@@ -4,7 +4,7 @@
 //	Touch(dir), Reloaded ─► Run ─► update: look at each touched directory (follow.go)
 //	                                │ new or changed texts: Put; gone or denied: Delete
 //	                                ▼
-//	/search?words ─► Search ─► results, each hit read again for its line (handler.go)
+//	/search?words ─► Search ─► results, each read again for its line (handler.go)
 //
 // Texts that robots may not fetch are not in the index unless All is set, so that
 // no count, no suggestion and no time depends on them.
@@ -30,6 +30,7 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
 
@@ -54,16 +55,14 @@ type Searcher struct {
 	// nothing is logged.
 	Log *slog.Logger
 
-	index  *search.Index // nil before Open
-	ready  atomic.Bool   // all of the tree was compared with the index once
-	looked atomic.Int64  // directories, for the first time
-	left   atomic.Int64  // texts that did not fit, since the last look at everything
-	step   atomic.Value  // string: the robots.txt that the index was filled by
+	index   *search.Index // nil before Open
+	changed chan struct{} // holds one if something was touched
+	ready   atomic.Bool   // all of the tree was compared with the index once
+	robots  string        // the robots.txt that the index was filled by
 
 	mu      sync.Mutex
-	touched map[string]struct{}
-	changed chan struct{} // holds one if something was touched
-	once    sync.Once
+	touched map[string]bool // directories, "" for everything
+	texts   map[string]int  // in each directory that was looked at, whether they fit or not
 }
 
 // DefaultMemory is used if Memory is zero.
@@ -79,13 +78,12 @@ func (s *Searcher) Open(ctx context.Context) (err error) {
 	if memory <= 0 {
 		memory = DefaultMemory
 	}
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	s.changed, s.texts = make(chan struct{}, 1), map[string]int{}
 	s.index, err = search.Open(ctx, s.Dir, memory)
 	return err
-}
-
-func (s *Searcher) signal() chan struct{} {
-	s.once.Do(func() { s.changed = make(chan struct{}, 1) })
-	return s.changed
 }
 
 // Touch notes that something may have changed in a directory, "" for everything.
@@ -93,9 +91,9 @@ func (s *Searcher) signal() chan struct{} {
 func (s *Searcher) Touch(dir string) {
 	s.mu.Lock()
 	if s.touched == nil {
-		s.touched = map[string]struct{}{}
+		s.touched = map[string]bool{}
 	}
-	s.touched[dir] = struct{}{}
+	s.touched[dir] = true
 	s.mu.Unlock()
 	s.Reloaded()
 }
@@ -103,28 +101,27 @@ func (s *Searcher) Touch(dir string) {
 // Reloaded notes that the policy may have changed. It does not block.
 func (s *Searcher) Reloaded() {
 	select {
-	case s.signal() <- struct{}{}:
+	case s.changed <- struct{}{}:
 	default:
 	}
 }
 
 // Progress returns how many directories have been looked at, and whether the index is
 // complete.
-func (s *Searcher) Progress() (done int64, complete bool) { return s.looked.Load(), s.ready.Load() }
-
-func (s *Searcher) take() map[string]struct{} {
+func (s *Searcher) Progress() (done int, complete bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.touched
-	s.touched = nil
-	return t
+	return len(s.texts), s.ready.Load()
 }
 
-func (s *Searcher) log() *slog.Logger {
-	if s.Log == nil {
-		return slog.New(slog.DiscardHandler)
+// left is how many texts did not fit into the index.
+func (s *Searcher) left() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, texts := range s.texts {
+		n += texts
 	}
-	return s.Log
+	return max(0, n-s.index.Stats().Texts)
 }
 
 // lastWait is how long Run waits at the end for a file system that does not answer.
@@ -153,19 +150,28 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 	if _, err := s.Site.Snapshot(ctx); err != nil {
 		return nil // it ended before
 	}
-	start := time.Now()
+	start, full := time.Now(), false
 	s.Touch("")
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.signal():
+		case <-s.changed:
 		}
-		s.update(ctx, s.take())
+		s.mu.Lock()
+		touched := s.touched
+		s.touched = nil
+		s.mu.Unlock()
+		s.update(ctx, touched)
 		if ctx.Err() == nil && !s.ready.Swap(true) {
 			have := s.index.Stats()
-			s.log().Info(diag.EventIndexed, "texts", have.Texts, "bytes", have.Bytes, "took", time.Since(start))
+			s.Log.Info(diag.EventIndexed, "texts", have.Texts, "bytes", have.Bytes, "took", time.Since(start))
 		}
+		left := s.left()
+		if left > 0 && !full {
+			s.Log.Warn("the search index is full: texts are left out", "texts", left, "hint", "raise the setting search-memory")
+		}
+		full = left > 0
 		select {
 		case <-ctx.Done():
 			return nil
@@ -177,39 +183,28 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 // update indexes the touched directories again. It first removes all texts that a new
 // policy denies. Newly allowed texts lie below a touched directory, which has the changed
 // annotation.
-func (s *Searcher) update(ctx context.Context, touched map[string]struct{}) {
+func (s *Searcher) update(ctx context.Context, touched map[string]bool) {
 	snap := s.Site.Now()
-	_, all := touched[""]
 	robots := string(snap.Robots)
-	before, _ := s.step.Load().(string)
-	changed := robots != before && !s.All
+	changed := robots != s.robots && !s.All
 	if changed {
-		s.note(s.index.Keep(ctx, func(name string) bool {
-			plain, dir := plainName(name)
-			return s.allowed(snap, plain, dir)
-		}))
+		s.note(s.index.Keep(ctx, func(name string) bool { return s.allowed(snap, name) }))
 	}
-	if all = all || changed && len(touched) == 0; all {
-		touched = map[string]struct{}{".": {}}
-	}
-	full := s.left.Load()
+	all := touched[""] || changed && len(touched) == 0
 	if all {
-		s.left.Store(0)
+		touched = map[string]bool{".": true}
 	}
 	u := update{Searcher: s, snap: snap, below: all || changed, seen: map[string]bool{}}
 	for dir := range touched {
 		u.look(ctx, dir)
 	}
-	s.note(s.index.Flush(ctx))
-	s.step.Store(robots)
-	if left := s.left.Load(); left > 0 && full == 0 {
-		s.log().Warn("the search index is full: texts are left out", "texts", left, "hint", "raise the setting search-memory")
-	}
+	s.note(s.index.Flush())
+	s.robots = robots
 }
 
 func (s *Searcher) note(err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.log().Error("the search index cannot be written", "error", err)
+		s.Log.Error("the search index cannot be written", "error", err)
 	}
 }
 
@@ -242,20 +237,24 @@ func (u *update) look(ctx context.Context, dir string) {
 // that are to be looked at. It may be left behind.
 func (u *update) one(ctx context.Context, v *site.View, dir string) (todo []string) {
 	info, err := v.Stat(dir)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			u.note(u.index.Forget(ctx, dir))
-		}
-		return nil // else it does not answer: later
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		u.forget(ctx, dir)
+	}
+	if err != nil || !info.IsDir() {
+		return nil // if it does not answer: later
 	}
 	list, err := v.ReadDir(dir)
-	if err != nil || !info.IsDir() {
+	if err != nil {
 		return nil
 	}
-	texts, dirs := u.index.Contents(ctx, dir)
-	old, known := set(texts), set(dirs)
-	u.note(u.index.AddDir(ctx, dir))
-	labels := u.directory(ctx, v, dir)
+	marks, dirs, err := u.index.Enter(ctx, dir)
+	u.note(err)
+	known := map[string]bool{}
+	for _, name := range dirs {
+		known[name] = true
+	}
+	d := directory{update: u, old: marks, q: &answer.Asked{Host: &answer.Host{Site: u.Site, HostOptions: u.HostOptions}, Request: &server.Request{}, View: v}}
+	labels := d.menu(ctx, dir)
 	for _, e := range list {
 		name := selector.Join(dir, e.Name())
 		if e.IsDir() {
@@ -263,81 +262,84 @@ func (u *update) one(ctx context.Context, v *site.View, dir string) (todo []stri
 				todo = append(todo, name)
 			}
 			delete(known, name)
-			continue
-		}
-		if info, err := v.Stat(name); err == nil && u.allowed(u.snap, name, false) && ctx.Err() == nil {
-			delete(old, name)
-			u.file(ctx, v, name, labels[name], info)
+		} else if info, err := v.Stat(name); err == nil && ctx.Err() == nil {
+			mark := markOf(labels[name], fmt.Sprint(info.Size(), info.ModTime().UnixNano()))
+			d.put(ctx, name, mark, func() (io.ReadCloser, error) { return openText(v, name) })
 		}
 	}
 	if v.Err() != nil || ctx.Err() != nil {
 		return todo // a file system does not answer
 	}
-	for name := range old {
+	for name := range d.old {
 		u.note(u.index.Delete(ctx, name))
 	}
 	for name := range known {
-		u.note(u.index.Forget(ctx, name))
+		u.forget(ctx, name)
 	}
-	u.looked.Add(1)
+	u.mu.Lock()
+	u.texts[dir] = d.texts
+	u.mu.Unlock()
 	return todo
 }
 
-func set(names []string) map[string]bool {
-	m := make(map[string]bool, len(names))
-	for _, n := range names {
-		m[n] = true
-	}
-	return m
-}
-
-// directory indexes the menu of a directory as a text, and returns the labels of its
-// links.
-func (u *update) directory(ctx context.Context, v *site.View, dir string) map[string]string {
-	m := u.menu(v, dir)
-	labels := map[string]string{}
-	for _, it := range m.Items {
-		if it.Host == "" && it.Type != menu.TypeInfo {
-			labels[strings.TrimSuffix(strings.TrimPrefix(it.Selector, "/"), "/")] = it.Label
+func (u *update) forget(ctx context.Context, dir string) {
+	u.note(u.index.Forget(ctx, dir))
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for d := range u.texts {
+		if d == dir || strings.HasPrefix(d, dir+"/") {
+			delete(u.texts, d)
 		}
 	}
-	name := directoryName(dir)
-	if !u.allowed(u.snap, dir, true) {
-		u.note(u.index.Delete(ctx, name))
-		return labels
+}
+
+// A directory is compared with the index.
+type directory struct {
+	*update
+	q     *answer.Asked
+	old   map[string]uint64 // marks of texts that the index has, and the directory not yet
+	texts int
+}
+
+// menu indexes the menu of a directory as a text, and returns the labels of its links.
+func (d *directory) menu(ctx context.Context, dir string) map[string]string {
+	items := d.items(d.q.View, dir)
+	labels := map[string]string{}
+	for _, it := range items {
+		if it.Host == "" && it.Type != menu.TypeInfo {
+			labels[strings.Trim(it.Selector, "/")] = it.Label
+		}
 	}
-	text, title := menuText(m), u.title(v, dir)
-	u.put(ctx, search.Text{Name: name, Title: title, Mark: markOf(text, title)}, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
+	text := menuText(items)
+	d.put(ctx, search.DirName(dir), markOf(text, d.q.Title(dir, true)), func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
 	return labels
 }
 
-func (u *update) file(ctx context.Context, v *site.View, name, label string, info fs.FileInfo) {
-	title := path.Base(name)
-	if label != "" && label != title {
-		title = label + " " + title
-	}
-	mark := markOf(title, fmt.Sprint(info.Size(), info.ModTime().UnixNano()))
-	u.put(ctx, search.Text{Name: name, Title: title, Mark: mark}, func() (io.ReadCloser, error) { return openText(v, name) })
-}
-
-// put indexes a text unless the index has its current version.
-func (u *update) put(ctx context.Context, t search.Text, open func() (io.ReadCloser, error)) {
-	if old, ok := u.index.Mark(ctx, t.Name); ok && old == t.Mark {
+// put indexes a text that robots may have, unless the index has its current version. It is
+// found by its title and its name.
+func (d *directory) put(ctx context.Context, name string, mark uint64, open func() (io.ReadCloser, error)) {
+	if !d.allowed(d.snap, name) {
 		return
 	}
+	old, has := d.old[name]
+	delete(d.old, name)
+	d.texts++
+	if has && old == mark {
+		return
+	}
+	plain, dir := plainName(name)
+	t := search.Text{Name: name, Title: d.q.Title(plain, dir) + " " + path.Base(plain), Mark: mark}
 	f, err := open()
 	if err == nil && f != nil {
 		t.Content = f
 		defer func() { _ = f.Close() }()
 	}
 	if err == nil {
-		err = u.index.Put(ctx, t)
+		err = d.index.Put(ctx, t)
 	}
-	switch {
-	case errors.Is(err, search.ErrFull):
-		u.left.Add(1)
-	case err != nil: // it cannot be read now
-		u.note(u.index.Delete(ctx, t.Name))
+	if err != nil && !errors.Is(err, search.ErrFull) { // it cannot be read now
+		d.texts--
+		d.note(d.index.Delete(ctx, name))
 	}
 }
 
@@ -350,40 +352,33 @@ func markOf(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// directoryName is the name of a directory's own text in the index.
-func directoryName(dir string) string {
-	if dir == "." {
-		return "/"
+// plainName returns the path of a name in the index, and whether it is a directory's.
+func plainName(name string) (plain string, dir bool) {
+	plain, dir = strings.CutSuffix(name, "/")
+	if plain == "" {
+		plain = "."
 	}
-	return dir + "/"
+	return plain, dir
 }
 
-func (s *Searcher) allowed(snap *site.Snapshot, name string, dir bool) bool {
-	return s.All || snap != nil && !snap.Compiled.DeniedToAll(name, dir)
+// allowed reports whether robots may fetch what has a name in the index.
+func (s *Searcher) allowed(snap *site.Snapshot, name string) bool {
+	plain, dir := plainName(name)
+	return s.All || snap != nil && !snap.Compiled.DeniedToAll(plain, dir)
 }
 
-// title returns a directory's title: its gophertag and its name.
-func (s *Searcher) title(v *site.View, dir string) string {
-	if label := (&menu.Builder{FS: v}).Label(v.Context(), dir); label != "" {
-		return label + " " + path.Base(dir)
-	}
-	return strings.TrimPrefix(path.Base(dir), ".")
-}
-
-func (s *Searcher) menu(v *site.View, dir string) menu.Menu {
-	b := menu.Builder{FS: v, InfoPrefix: s.InfoPrefix}
-	m, err := b.Menu(v.Context(), dir)
+func (s *Searcher) items(v *site.View, dir string) []menu.Item {
+	m, err := (&menu.Builder{FS: v, InfoPrefix: s.InfoPrefix}).Menu(v.Context(), dir)
 	if err != nil {
-		s.log().Debug("no menu for the search index", "directory", dir, "error", fmt.Sprint(err))
+		s.Log.Debug("no menu for the search index", "directory", dir, "error", fmt.Sprint(err))
 	}
-	return m
+	return m.Items
 }
 
-func menuText(m menu.Menu) string {
+func menuText(items []menu.Item) string {
 	var b strings.Builder
-	for _, it := range m.Items {
-		b.WriteString(it.Label)
-		b.WriteByte('\n')
+	for _, it := range items {
+		b.WriteString(it.Label + "\n")
 	}
 	return b.String()
 }

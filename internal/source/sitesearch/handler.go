@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,10 +52,7 @@ func (s *Searcher) Answer(q *answer.Asked) (*answer.Value, error) {
 	}
 	ctx, cancel := context.WithTimeout(q.Context(), maxTime)
 	defer cancel()
-	found, err := s.index.Search(ctx, search.Query{Text: query, Page: page, Allowed: func(name string) bool {
-		plain, dir := plainName(name)
-		return s.allowed(snap, plain, dir)
-	}})
+	found, err := s.index.Search(ctx, search.Query{Text: query, Page: page, Allowed: func(name string) bool { return s.allowed(snap, name) }})
 	if err != nil {
 		return nil, &server.Error{Kind: server.Busy, Err: err}
 	}
@@ -100,10 +98,10 @@ func (s *Searcher) help() []menu.Item {
 		menu.Info(fmt.Sprintf("%s of texts and menus can be found.", count(s.index.Stats().Texts, "name"))),
 	}
 	if !s.ready.Load() {
-		items = append(items, menu.Info("The index is being built: it does not have all of them yet."))
+		return append(items, menu.Info("The index is being built: it does not have all of them yet."))
 	}
-	if left := s.left.Load(); left > 0 {
-		items = append(items, menu.Info(fmt.Sprintf("%s did not fit into the index.", count(int(left), "text"))))
+	if left := s.left(); left > 0 {
+		items = append(items, menu.Info(count(left, "text")+" did not fit into the index."))
 	}
 	return items
 }
@@ -122,15 +120,15 @@ func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Res
 		items = append(items, menu.Info("The index is being built: there may be more."))
 	}
 	items = append(items, menu.Info(""))
-	for _, h := range r.Hits {
-		plain, dir := plainName(h.Name)
-		line, typ := s.excerpt(q.View, query, plain, dir)
+	for _, name := range r.Names {
+		plain, dir := plainName(name)
+		text, typ := s.read(q.View, plain, dir)
 		items = append(items, menu.Item{Type: typ, Label: label(q, plain, dir), Selector: selector.Canonical(plain, dir)})
-		if line != "" {
+		if line := marked(r.Excerpt(text)); line != "" {
 			items = append(items, menu.Info("   "+line))
 		}
 	}
-	if len(r.Hits) > 0 {
+	if len(r.Names) > 0 {
 		items = append(items, menu.Info(""))
 	}
 	if r.Total > (page+1)*search.PerPage && page+1 < maxPages {
@@ -139,38 +137,31 @@ func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Res
 	return append(items, menu.Item{Type: menu.TypeSearch, Label: "Search again", Selector: Selector})
 }
 
-// excerpt returns the line of a text that was found, with the hits between asterisks,
-// and the item type of the text.
-func (s *Searcher) excerpt(v *site.View, query, plain string, dir bool) (line string, typ byte) {
-	var text []byte
-	typ, known := menu.TypeOf(plain)
+// read returns a text as it is now, nil if it is gone, and its item type.
+func (s *Searcher) read(v *site.View, plain string, dir bool) (text []byte, typ byte) {
 	if dir {
-		text = []byte(menuText(s.menu(v, plain)))
-	} else if f, err := openText(v, plain); err == nil && f != nil {
+		return []byte(menuText(s.items(v, plain))), menu.TypeMenu
+	}
+	typ, known := menu.TypeOf(plain)
+	if f, err := openText(v, plain); err == nil && f != nil {
 		text, _ = io.ReadAll(io.LimitReader(f, search.MaxText))
 		_ = f.Close()
 		if !known {
 			typ = menu.TypeText
 		}
 	}
-	if dir || menu.IsMenuFile(path.Base(plain)) {
+	if menu.IsMenuFile(path.Base(plain)) {
 		typ = menu.TypeMenu
 	}
-	line, hits := search.Excerpt(query, text)
-	for i := len(hits) - 1; i >= 0; i-- {
-		h := hits[i]
-		line = line[:h.From] + "*" + line[h.From:h.To] + "*" + line[h.To:]
-	}
-	return line, typ
+	return []byte(answer.StripEscapes(string(text))), typ
 }
 
-// plainName returns the path of a name in the index, and whether it is a directory's.
-func plainName(name string) (plain string, dir bool) {
-	plain, dir = strings.CutSuffix(name, "/")
-	if plain == "" {
-		plain = "."
+// marked returns a line with the hits between asterisks.
+func marked(line string, hits []search.Span) string {
+	for _, h := range slices.Backward(hits) {
+		line = line[:h.From] + "*" + line[h.From:h.To] + "*" + line[h.To:]
 	}
-	return plain, dir
+	return line
 }
 
 func summary(query string, page int, r search.Results) string {
@@ -178,32 +169,31 @@ func summary(query string, page int, r search.Results) string {
 	if len(query) > shown {
 		query = strings.ToValidUTF8(query[:shown], "") + "..."
 	}
+	if !strings.Contains(query, `"`) {
+		query = `"` + query + `"`
+	}
+	found := count(r.Total, "result")
 	switch {
 	case r.Empty:
 		return "There is no word in " + query
 	case r.Total == 0:
-		return fmt.Sprintf("Nothing found for %q", query)
-	}
-	total := count(r.Total, "result")
-	if r.More {
-		total = "More than " + total
+		found = "Nothing found"
+	case r.More:
+		found = "More than " + found
 	}
 	if page > 0 {
-		return fmt.Sprintf("%s for %q, page %d", total, query, page+1)
+		return fmt.Sprintf("%s for %s, page %d", found, query, page+1)
 	}
-	return fmt.Sprintf("%s for %q", total, query)
+	return found + " for " + query
 }
 
 func count(n int, what string) string { return diag.Count(n, what, what+"s") }
 
 // label returns a result's title and where it is.
 func label(q *answer.Asked, plain string, dir bool) string {
-	title := q.Title(plain, dir)
-	if plain == "." {
-		return title + " (/)"
-	}
+	title, where := q.Title(plain, dir), "/"+strings.TrimPrefix(plain, ".")
 	if title == path.Base(plain) {
-		return "/" + plain
+		return where
 	}
-	return title + " (/" + plain + ")"
+	return title + " (" + where + ")"
 }

@@ -205,11 +205,23 @@ func TestMemory(t *testing.T) {
 		files[fmt.Sprintf("%02d.txt", i)] = b.String()
 	}
 	f := open(t, files, func(s *Searcher) { s.Memory = 1 << 16 })
-	if f.left.Load() == 0 || f.found("w0x1") != "0/00.txt" && f.found("w1x1") != "0/01.txt" {
-		t.Errorf("left out %d", f.left.Load())
+	if f.left() == 0 || f.found("w0x1") != "0/00.txt" && f.found("w1x1") != "0/01.txt" {
+		t.Errorf("left out %d", f.left())
 	}
 	if help := f.ask(""); !strings.Contains(help, "did not fit into the index") {
 		t.Errorf("the help does not say so: %q", help)
+	}
+}
+
+// TestTitlesComeFirst: a text whose first line or label has the word stands before one
+// that has it more often.
+func TestTitlesComeFirst(t *testing.T) {
+	f := open(t, map[string]string{"1.txt": "2026-01-02 Walrus\n\nof something else", "2.txt": "Other\n\n" + strings.Repeat("walrus wombat ", 9), "map/gophermap": "0A wombat\t3.txt\n", "map/3.txt": "none"}, nil)
+	if got, want := f.found("walrus"), "0/1.txt 0/2.txt"; got != want {
+		t.Errorf("by its first line: %q, want %q", got, want)
+	}
+	if got := f.found("wombat"); !strings.HasPrefix(got, "0/map/3.txt ") {
+		t.Errorf("by its label: %q", got)
 	}
 }
 
