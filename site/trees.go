@@ -71,8 +71,8 @@ func (s *Site) lookTrees() error {
 	gone := slices.DeleteFunc(slices.Collect(maps.Keys(old.Trees)), func(name string) bool { return next.trees[name] != nil })
 	s.setTrees(next.trees)
 	for _, name := range append(next.fresh, gone...) {
-		s.changes.touch(path.Dir(name))
-		s.changes.touch(name)
+		s.touch(path.Dir(name))
+		s.touch(name)
 		if old.Trees[name] != nil && next.trees[name] != nil {
 			s.watcher.Replaced(name)
 		}

@@ -73,7 +73,11 @@ func isWord(r rune) bool {
 // unspaced reports whether a character is of a script that puts no space between
 // words.
 func unspaced(r rune) bool {
-	return r >= 0xe00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー')
+	return r >= 0xe00 && (unicode.IsOneOf(unspacedScripts, r) || r == 'ー')
+}
+
+var unspacedScripts = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
 // folder makes words comparable, in memory that it uses again.

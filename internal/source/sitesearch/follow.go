@@ -255,13 +255,21 @@ func (u *update) one(ctx context.Context, v *site.View, dir string) (todo []stri
 	}
 	d := directory{update: u, old: marks, q: &answer.Asked{Host: &answer.Host{Site: u.Site, HostOptions: u.HostOptions}, Request: &server.Request{}, View: v}}
 	labels := d.menu(ctx, dir)
+	below := func(name string) {
+		if u.below || !known[name] {
+			todo = append(todo, name)
+		}
+		delete(known, name)
+	}
+	if dir == "." {
+		for _, name := range v.Trees() { // of users, whom no directory lists
+			below(name)
+		}
+	}
 	for _, e := range list {
 		name := selector.Join(dir, e.Name())
 		if e.IsDir() {
-			if u.below || !known[name] {
-				todo = append(todo, name)
-			}
-			delete(known, name)
+			below(name)
 		} else if info, err := v.Stat(name); err == nil && ctx.Err() == nil {
 			mark := markOf(labels[name], fmt.Sprint(info.Size(), info.ModTime().UnixNano()))
 			d.put(ctx, name, mark, func() (io.ReadCloser, error) { return openText(v, name) })

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
@@ -33,21 +34,24 @@ var tree = map[string]string{
 
 type fixture struct {
 	*Searcher
-	t   *testing.T
-	dir string
+	t    *testing.T
+	dir  string
+	home string // of users
 }
 
 // open serves a tree and waits until its index was built.
 func open(t *testing.T, files map[string]string, change func(*Searcher)) *fixture {
 	t.Helper()
-	f := &fixture{t: t, dir: t.TempDir(), Searcher: &Searcher{}}
+	f := &fixture{t: t, dir: t.TempDir(), home: t.TempDir(), Searcher: &Searcher{}}
 	for name, text := range files {
 		f.write(name, text)
 	}
 	if change != nil {
 		change(f.Searcher)
 	}
-	s, err := site.Open(f.dir, site.Config{Touched: f.Touch, Reloaded: func(site.Reload) { f.Reloaded() }})
+	s, err := site.Open(f.dir, site.Config{
+		Users: f.home + "/*/public_gopher", UsersMinUID: max(1, os.Getuid()), Touched: f.Touch, Reloaded: func(site.Reload) { f.Reloaded() },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,4 +236,28 @@ func TestDirectoryIsFoundByItsTag(t *testing.T) {
 	if got, want := f.found("walrus"), "1/room/ 1/"; got != want {
 		t.Errorf("found %q, want %q", got, want)
 	}
+}
+
+// TestUsersAreFound: the trees of users, which no directory lists, are in the index as long
+// as they are there.
+func TestUsersAreFound(t *testing.T) {
+	f := open(t, tree, nil)
+	finds := func(query, want string) {
+		t.Helper()
+		f.until(query+" finds "+want, func() bool { return f.found(query) == want })
+	}
+	ann := filepath.Join(f.home, "ann")
+	treetest.Write(t, ann, map[string]string{"public_gopher/cat.txt": "The cat purrs at a kettle\n"})
+	if os.Getuid() == 0 {
+		for _, name := range []string{ann, ann + "/public_gopher", ann + "/public_gopher/cat.txt"} {
+			treetest.Must(t, os.Chown(name, 12345, 12345))
+		}
+	}
+	finds("purrs in:~ann", "0/~ann/cat.txt")
+	f.Touch("")
+	f.write("phlog/two.txt", "purrs\n")
+	finds("purrs in:phlog", "0/phlog/two.txt")
+	finds("purrs in:/~ann/", "0/~ann/cat.txt")
+	treetest.Must(t, os.RemoveAll(ann))
+	finds("purrs", "0/phlog/two.txt")
 }
