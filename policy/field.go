@@ -188,7 +188,8 @@ func (u *use) leftOut(key, where string) bool {
 }
 
 // inherit adds the preferences that lines inherit. A line of the root and any other may
-// affect each other; other lines affect only their own top-level directory.
+// affect each other; other lines affect only their own top-level directory. Lines about
+// one path inherit the same.
 func inherit(list []*use) []*use {
 	tops := map[string][]*use{}
 	for _, u := range list {
@@ -203,15 +204,8 @@ func inherit(list []*use) []*use {
 		made = append(made, u.inherit(near))
 	}
 	slices.SortStableFunc(made, func(a, b *use) int { return compareLines(line{text: a.uri}, line{text: b.uri}) })
-	var merged []*use
-	for _, u := range made {
-		if last := len(merged) - 1; last >= 0 && merged[last].uri == u.uri {
-			merged[last].merge(u)
-		} else if len(u.values) > 0 {
-			merged = append(merged, u)
-		}
-	}
-	return merged
+	made = slices.CompactFunc(made, func(a, b *use) bool { return a.uri == b.uri })
+	return slices.DeleteFunc(made, func(u *use) bool { return len(u.values) == 0 })
 }
 
 // inherit returns a line with all preferences at its path. The longest line that covers
@@ -252,15 +246,6 @@ func (u *use) inherit(from []*use) *use {
 		}
 	}
 	return made
-}
-
-// merge adds another line about the same path. For each key, n wins.
-func (u *use) merge(o *use) {
-	for key, value := range o.values {
-		if value > u.values[key] {
-			u.values[key], u.states[key] = value, o.states[key]
-		}
-	}
 }
 
 // statement returns the line's preferences, sorted by key.

@@ -59,9 +59,8 @@ func (w *work) prove(last *proof.Result, round int) (done bool) {
 			if r, ok := w.overBlock(f); ok {
 				w.found = append(w.found, r)
 			}
-		case f.Reader == proof.Preferences && (f.Robot == veronica || f.Robot == noRobot): // they read Disallow alone
+		case f.Reader == proof.Preferences && f.Robot == veronica: // she reads Disallow alone
 		case strings.Contains(f.Robot, noRobot) && w.named[noRobot] == nil: // there is none
-		case strings.Contains(f.Robot, "+") && w.readsOne(f.Reader): // it obeys no two groups
 		default:
 			for _, sel := range f.Examples {
 				one := f
@@ -306,11 +305,6 @@ func (w *work) explain(f proof.Finding) (r Report, named bool) {
 func takesOthers(rd *readers.Reader, severalGroups bool) bool {
 	anyOrder := !severalGroups && !rd.Star && !rd.EndStar && !rd.Dollar
 	return rd.Allow && (rd.Lacks(readers.NeedsGroups) != 0 || rd.Lacks(readers.NeedsOrder) != 0 && !anyOrder)
-}
-
-// readsOne reports whether a reader obeys only one group.
-func (w *work) readsOne(reader string) bool {
-	return slices.ContainsFunc(w.readers, func(rd readers.Reader) bool { return rd.Name == reader && rd.First })
 }
 
 // cannot returns the code of the reader's limit that makes a line leak, or "".

@@ -50,6 +50,11 @@ func TestOutsidersRow(t *testing.T) {
 	if list := Compile(in, nil).Proof(); len(list) != 2 || list[0].Name != "outsider" {
 		t.Errorf("asked alone: %+v", list)
 	}
+	in = inputOf(map[string]string{".robots": "Content-Usage: search=n\nUser-agent: veronica\nDisallow: /x\n"})
+	in.Readers = []readers.Reader{outsider}
+	if c := Compile(in, nil); c.Denied("a", false) {
+		t.Errorf("veronica's preferences: %v", c.Reports())
+	}
 	if leak := fmt.Sprint(Compile(inputOf(map[string]string{"b/.robots": "Disallow: /\nAllow: /c\n"}), nil).Closed("/b/", "b")); leak != "true" {
 		t.Error("a spelling is open")
 	}
@@ -106,7 +111,6 @@ func drawn(rnd *rand.Rand) readers.Reader {
 			r.Ties = 1 - r.Ties
 		}
 	}
-	r.Dollar = r.Dollar && r.Escapes != readers.Quote // which leaves no $ in a pattern
 	return r
 }
 

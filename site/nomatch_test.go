@@ -58,6 +58,7 @@ func TestDidYouMean(t *testing.T) {
 		{".robots", "Disallow: /phlog/drafts/ /phlog/about.txt", "warning; did you mean /phlog/drafts/?"},
 		{".robots", "Disallow: ./phlog/", "warning; did you mean /phlog/?"},
 		{".robots", "Disallow: /./phlog/", "warning; did you mean /phlog/?"},
+		{"phlog/.robots", "Disallow: ./drafts/", "warning; did you mean /drafts/?"},
 		{"phlog/.robots", "Disallow: /100%41", "warning; did you mean /100%2541?"},
 		{"phlog/.robots", "Disallow: /draft/", "warning; the nearest name is /drafts/"},
 		{"phlog/.robots", "Allow: /abuot.txt", "warning; the nearest name is /about.txt"},

@@ -193,7 +193,10 @@ func (d *Dir) Has(name string, dir bool) bool {
 
 // find returns the directory of a path, nil if there is none.
 func (d *Dir) find(name string) *Dir {
-	for name != "." && name != "" && d != nil {
+	if name == "." {
+		return d
+	}
+	for name != "" && d != nil {
 		first, rest, _ := strings.Cut(name, "/")
 		d, name = child(d, first), rest
 	}

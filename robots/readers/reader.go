@@ -168,12 +168,13 @@ func NeedsOf(pattern string, allow bool) (n Needs) {
 
 // Lacks returns which of the needs the reader does not meet.
 func (r Reader) Lacks(n Needs) Needs {
+	quotes := r.Escapes == Quote // which leaves no * and no $ in a pattern
 	can := NeedsStar | NeedsDollar | NeedsAllow | NeedsGroups | NeedsNames | NeedsEscapes | NeedsLetter | NeedsSlash | NeedsPatterns | NeedsOrder
 	for _, not := range []struct {
 		lacks bool
 		need  Needs
 	}{
-		{!r.Star, NeedsStar}, {!r.Dollar, NeedsDollar}, {!r.Allow, NeedsAllow}, {!r.Groups || r.Everybody && r.Allow, NeedsGroups},
+		{!r.Star || quotes, NeedsStar}, {!r.Dollar || quotes, NeedsDollar}, {!r.Allow, NeedsAllow}, {!r.Groups || r.Everybody && r.Allow, NeedsGroups},
 		{r.Names == Part || r.Names == ValueOrPart, NeedsNames},
 		{!slices.Equal(r.Forms, []Form{URI}), NeedsEscapes},
 		{r.Index, NeedsLetter}, {r.Bare, NeedsSlash},

@@ -22,6 +22,7 @@ var Cases = []Case{
 	{"a name in another character set", Of(notes{"/": "Disallow: /\n", "/d/": "Allow: /%abc/index.html\n"}), []string{"* -/d/\xabc/ +/d/\xabc/index.html"}},
 	{"an Allow of an index below a wildcard", Of(notes{"/": "Allow: /*/a/index.html\nDisallow: /d\n"}), []string{"* -/d/a/ +/d/a/index.html"}},
 	{"a star may end inside of an escape", Of(notes{"/": "Disallow: /*9$\n"}), []string{"* -/é -/9 +/è"}},
+	{"an = behind a ?", Of(notes{"/": "Disallow: /*/a/*x=b\n", "/q=/": "Disallow: /?x=b\n"}), []string{"* -/a/a/?x=b -/q=/?x=b/a/x=b"}},
 	{"an Allow of a name that ends with a $", Of(notes{"/": "Disallow: /a\nAllow: /*b$$\nAllow: /*c%24*\n"}), []string{"* -/a/b +/a/b$ -/a/b$/ -/a/c +/a/c$/b"}},
 	{"an Allow below of a name with an escape", Of(notes{"/": "Disallow: /*/2019/\nDisallow: /*9/2019/\n", "/~bob/": "Allow: /café/2019/x\n"}), []string{"* +/~bob/café/2019/x -/~bob/café/2019/y -/a9/2019/ +/2019/ +/~bob/café/"}},
 	{"a tilde, escaped and not", Of(notes{"/": "Disallow: /%7Ebob/a\nDisallow: /~bob/b\n", "/~bob/": "Allow: /ab\n", "/%7Ebob/": "Disallow: /c\n"}), []string{"* -/~bob/a -/~bob/b +/~bob/ab +/~bob/c -/%7Ebob/c +/%7Ebob/a +/%7Ebob/b"}},
@@ -75,6 +76,7 @@ var Cases = []Case{
 	{"preferences key by key", Of(notes{"/": "Content-Usage: train-ai=n, search=n\n", "/~bob/": "Content-Usage: search=y\nContent-Usage: /x/ train-ai=y\n"}), []string{"* +/~bob/a search=y train-ai=n +/~bob/x/a search=y train-ai=y +/a search=n train-ai=n"}},
 	{"a preference about a name that is a directory, too", Of(notes{"/": "Content-Usage: /b$ search=n\n", "/b/": "Disallow: /x\n"}), []string{"* +/b search=n +/b/a -/b/x"}},
 	{"a preference by name further down", Of(notes{"/a/": "User-agent: foo\nContent-Usage: /b/c/ search=n\n", "/a/b/": "Content-Usage: train-ai=n\n"}), []string{"foo +/a/b/d train-ai=n +/a/b/c/d train-ai=n search=n"}},
+	{"a preference by name with a wildcard", Of(notes{"/": "User-agent: foo\nContent-Usage: /*b train-ai=n\n", "/a/": "Content-Usage: /c/ train-ai=y\n"}), []string{"foo +/a/c/xb train-ai=n", "* +/a/c/xb train-ai=y"}},
 	{"preferences by name", Of(notes{"/": "User-agent: foo\nContent-Usage: train-ai=n\n", "/~bob/": "Content-Usage: train-ai=y, search=y\n"}), []string{"foo +/~bob/a train-ai=n search=y", "* +/~bob/a train-ai=y search=y"}},
 }
 

@@ -32,7 +32,7 @@ func (w *witnesses) pattern(p *readers.Pattern) {
 	w.decoded(p.Pieces)
 	for i, piece := range p.Pieces[1:] {
 		if strings.ContainsAny(piece, "=&") { // CPython writes them otherwise behind a question mark
-			w.add(decode(strings.Join(p.Pieces[:i+1], "") + "?" + strings.Join(p.Pieces[i+1:], "")))
+			w.add(decode(strings.Join(p.Pieces[:i+1], w.token) + "?" + strings.Join(p.Pieces[i+1:], w.token)))
 		}
 		if piece == "" || !strings.ContainsRune("0123456789ABCDEF", rune(piece[0])) {
 			continue
