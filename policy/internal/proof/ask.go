@@ -56,7 +56,7 @@ func (of *part) prove() *verdict {
 	a.ask("*", everybody, a.takers("*", nil))
 	a.prefer("*", everybody)
 	policies := map[string]*policy{}
-	names := slices.Sorted(maps.Keys(of.robots))
+	names := slices.Sorted(maps.Keys(of.asked))
 	for _, name := range names {
 		if policies[name] = newPolicy(of.notes, of.programs, name); len(of.struck[name]) > 0 {
 			policies[name].without(of.struck[name])
@@ -123,7 +123,7 @@ type taker struct {
 func (a *asking) takers(robot string, may func(readers.Reader) bool) []*taker {
 	owned := slices.ContainsFunc(a.in.Readers, func(r readers.Reader) bool { return r.Agent == robot && robot != "" })
 	return a.takersOf(func(r readers.Reader) []robots.Rule { return r.Rules(a.parsed, robot) }, func(r readers.Reader) bool {
-		_, named := a.robots[r.Agent]
+		named := has(a.asked, r.Agent)
 		switch {
 		case r.Agent != "":
 			return r.Agent == robot || robot == "*" && !named
@@ -283,7 +283,7 @@ func (a *asking) prefer(robot string, p *policy) {
 		text = append(text, l.Text...)
 	}
 	rules := robots.Parse(robots.RFC9309, text).Agent(robot)
-	if c := a.robots[robot]; c != nil && c.named == nil && len(p.states) > 0 && !slices.ContainsFunc(rules.Groups(), func(g robots.Group) bool { return len(g.Usages) > 0 }) {
+	if robot != "*" && !a.named[robot] && len(p.states) > 0 && !slices.ContainsFunc(rules.Groups(), func(g robots.Group) bool { return len(g.Usages) > 0 }) {
 		return // a group for readers who know no preferences, and nobody's name
 	}
 	row := []int{len(a.in.Readers)}

@@ -167,6 +167,7 @@ func TestSilent(t *testing.T) {
 		}},
 		{Notes: notes("/", "Content-Usage: search=n\n", "/d/", "Content-Usage: train-ai=y\n"), File: []byte("User-agent: *\nContent-Usage: search=n\nContent-Usage: /d/ search=n, train-ai=y\n")},
 		{Notes: notes("/", "Content-Usage: /a$ search=n\n", "/a/b/", ""), File: []byte("User-agent: *\nContent-Usage: /a$ search=n\n")},
+		{Notes: notes("/", "Disallow: /b\nAllow: /be\n", "/b/", "", "/bet/", "", "/c/", ""), File: []byte("User-agent: *\nDisallow: /b\nAllow: /be\n"), Readers: only("rfc9309"), Closed: func(_, _ string) bool { return true }},
 		{Notes: notes("/", "Disallow: /a%0Ab\nDisallow: /b%00\n"), File: []byte("User-agent: *\nDisallow: /.robots\n")},
 		{Notes: notes("/", "User-agent: *\nDisallow: gopher://h/0/a/x\nDisallow: http://h/b\n"), File: []byte("User-agent: *\nDisallow: /a/x\nDisallow: /b\n"), Closed: func(_, _ string) bool { return true }},
 		{Notes: notes("/", "Content-Usage: search=n\n"), File: []byte("User-agent: *\nContent-Usage: search=n\n\nUser-agent: gopher-strict\nDisallow: /.robots\n")},

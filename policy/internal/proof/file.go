@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"strings"
 
@@ -9,60 +10,63 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// file is a parsed robots.txt, with the robots that it names. Its rules are indexed by
-// top-level directory.
+// file holds the lines of a robots.txt, group by group.
 type file struct {
 	lines  []fileLine
-	groups []fileGroup // the first is the lines outside of any
+	groups []fileGroup      // the first has the lines outside of any
+	named  map[string][]int // the groups of each robot, in lower case
 }
 
 type fileLine struct {
-	readers.Line
-	group int
+	text  string
 	agent string // of a User-agent line, in lower case
 }
 
-// fileGroup indexes the lines of a group.
+// fileGroup has the lines of a group by their places in the file.
 type fileGroup struct {
 	agents []string
-	others []int            // lines that are no rules
-	first  int              // the first rule that some reader knows, -1 if there is none
-	tops   map[string][]int // by a top-level directory, decoded and as it is written
-	heads  map[string][]int // of rules about several of them: by how these begin
+	others []int // lines that are no rules
+	first  int   // the first rule, -1 if there is none
+	end    int   // behind its last line
 }
 
-// readFile takes a robots.txt apart. A group ends at a User-agent line that follows a rule.
-func readFile(data []byte, rows []readers.Reader) *file {
-	f := &file{lines: make([]fileLine, 0, bytes.Count(data, []byte("\n"))+1)}
-	f.add()
+// linesOf yields the lines of a text as RFC 9309 has them.
+func linesOf(data []byte) iter.Seq[readers.Line] {
+	text, _ := readers.DecodeUTF16(data)
+	return readers.NewScanner(readers.RFC9309, false, string(text), 0, 0).Lines()
+}
+
+// readFile takes a robots.txt apart, and calls rule for each rule with its group and its
+// place. A group ends at a User-agent line that follows a rule.
+func readFile(data []byte, rule func(l *readers.Line, group, at int)) *file {
+	f := &file{lines: make([]fileLine, 0, bytes.Count(data, []byte("\n"))+1), groups: []fileGroup{{first: -1}}, named: map[string][]int{}}
 	open := false
-	for l := range robots.Parse(robots.RFC9309, data).Lines() {
-		line := fileLine{Line: l, group: len(f.groups) - 1}
+	for l := range linesOf(data) {
+		if l.Kind == readers.KindAgent && !open {
+			f.groups, open = append(f.groups, fileGroup{first: -1}), true
+		}
+		at, group := len(f.lines), len(f.groups)-1
+		line, g := fileLine{text: l.Text}, &f.groups[group]
 		switch l.Kind {
-		case readers.KindAgent:
-			if !open {
-				f.add()
-				open, line.group = true, line.group+1
-			}
-			line.agent = strings.ToLower(readers.ProductToken(l.Value))
-			g := &f.groups[line.group]
-			g.agents = append(g.agents, line.agent)
 		case readers.KindAllow, readers.KindDisallow, readers.KindUsage:
 			open = false
-			for _, head := range headsOf(&l, rows) {
-				f.groups[line.group].index(head, len(f.lines))
+			if g.first < 0 {
+				g.first = at
 			}
-			f.lines = append(f.lines, line)
-			continue
+			rule(&l, group, at)
+		case readers.KindAgent:
+			line.agent = strings.ToLower(readers.ProductToken(l.Value))
+			g.agents = append(g.agents, line.agent)
+			if !slices.Contains(f.named[line.agent], group) {
+				f.named[line.agent] = append(f.named[line.agent], group)
+			}
+			fallthrough
+		default:
+			g.others = append(g.others, at)
 		}
-		f.groups[line.group].others = append(f.groups[line.group].others, len(f.lines))
-		f.lines = append(f.lines, line)
+		f.lines, g.end = append(f.lines, line), at+1
 	}
 	return f
-}
-
-func (f *file) add() {
-	f.groups = append(f.groups, fileGroup{first: -1, tops: map[string][]int{}, heads: map[string][]int{}})
 }
 
 // pathOf returns the pattern of a rule.
@@ -82,9 +86,9 @@ func pathOf(l *readers.Line) (path string, ok bool) {
 // headsOf returns the beginnings of the patterns that readers make of a rule.
 func headsOf(l *readers.Line, rows []readers.Reader) (heads []string) {
 	path, _ := pathOf(l)
-	if l.Kind == readers.KindUsage || path != "" && readers.Plain(path) {
-		path, _, _ = strings.Cut(strings.TrimSuffix(path, "$"), "*")
-		return append(heads, decode(path))
+	head, _, _ := strings.Cut(strings.TrimSuffix(path, "$"), "*")
+	if l.Kind == readers.KindUsage || path != "" && readers.Plain(path) || topOf(head) != "" && readers.Plain(head) {
+		return append(heads, decode(head))
 	}
 	for _, r := range rows {
 		for _, p := range r.Patterns(robots.Rule{Allow: l.Kind == readers.KindAllow, Pattern: path}) {
@@ -98,80 +102,40 @@ func headsOf(l *readers.Line, rows []readers.Reader) (heads []string) {
 	return heads
 }
 
-// index records a rule by the directory in its head. An item type may precede the
-// selector.
-func (g *fileGroup) index(head string, line int) {
-	if g.first < 0 {
-		g.first = line
-	}
-	top, _, below := strings.Cut(strings.TrimPrefix(head, "/"), "/")
-	switch {
-	case below && (top == "0" || top == "1" || top == ""):
-		g.heads[""] = append(g.heads[""], line)
-	case below:
-		g.tops[top] = append(g.tops[top], line)
-	default:
-		g.heads[top] = append(g.heads[top], line)
-	}
-}
-
-// about returns the lines of a group about some top-level directories. If others is
-// true, it adds the lines about directories that are not in known.
-func (g *fileGroup) about(tops []string, others bool, known map[string]*part) (lines []int) {
-	if others {
-		for _, list := range g.heads {
-			lines = append(lines, list...)
-		}
-		for top, list := range g.tops {
-			if known[top] == nil {
-				lines = append(lines, list...)
-			}
-		}
-	}
-	for _, top := range tops {
-		lines = append(lines, g.tops[top]...)
-		for n := range len(top) + 1 {
-			lines = append(lines, g.heads[top[:n]]...)
-		}
-	}
-	slices.Sort(lines)
-	return slices.Compact(lines)
-}
-
-// text returns the file with only the User-agent lines of some robots and the rules in
-// keep. If a group's first rule is not kept, text writes one that denies nothing;
+// about returns the file with only the rules of a part and the User-agent lines of its
+// robots. If a group's first rule is left out, one that denies nothing stands for it;
 // otherwise an empty group would join the next.
-func (f *file) text(robots []string, keep [][]int) []byte {
+func (f *file) about(rules []int, asked map[string]bool) []byte {
 	var b []byte
-	add := func(text string) {
-		if b = append(b, text...); !strings.HasSuffix(text, "\n") {
-			b = append(b, '\n')
-		}
-	}
 	for i := range f.groups {
-		g, rules := &f.groups[i], keep[i]
-		if rules == nil {
+		g := &f.groups[i]
+		n, _ := slices.BinarySearch(rules, g.end)
+		list := slices.Concat(g.others, rules[:n])
+		skips := g.first >= 0 && (n == 0 || rules[0] != g.first)
+		rules = rules[n:]
+		if i > 0 && !slices.ContainsFunc(g.agents, func(name string) bool { return name == "*" || has(asked, name) }) {
 			continue
 		}
-		if g.first >= 0 && (len(rules) == 0 || rules[0] != g.first) {
-			rules = slices.Insert(rules, 0, g.first)
+		if skips {
+			list = append(list, g.first)
 		}
-		for _, at := range merge(g.others, rules) {
-			l := &f.lines[at]
-			switch {
-			case at == g.first && !slices.Contains(keep[i], at):
-				add("Disallow: /.robots")
-			case l.agent == "" || l.agent == "*" || slices.Contains(robots, l.agent):
-				add(l.Text)
+		slices.Sort(list)
+		for _, at := range list {
+			text := f.lines[at].text
+			if skips && at == g.first {
+				text = "Disallow: /.robots"
+			}
+			if agent := f.lines[at].agent; agent == "" || agent == "*" || has(asked, agent) {
+				if b = append(b, text...); !strings.HasSuffix(text, "\n") {
+					b = append(b, '\n')
+				}
 			}
 		}
 	}
 	return b
 }
 
-// merge puts two sorted lists together.
-func merge(a, b []int) []int {
-	list := slices.Concat(a, b)
-	slices.Sort(list)
-	return list
+func has(set map[string]bool, name string) bool {
+	_, ok := set[name]
+	return ok
 }

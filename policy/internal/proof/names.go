@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/robots"
@@ -125,4 +126,155 @@ func (w *witnesses) add(sel string) {
 		}
 	}
 	w.list = append(w.list, witness{sel: sel, form: readers.URI.Of(sel), dir: strings.HasSuffix(sel, "/"), odd: w.odd})
+}
+
+// witnesses makes the witnesses of the part. tooMany lists the directories with more
+// than MaxPairs pairs of patterns.
+func (of *part) witnesses() (list []witness, tooMany []string) {
+	w := &witnesses{about: func(top string) bool { return of.partOf(top) == of }, token: of.token, seen: map[string]bool{}}
+	byTop := map[string]*patterns{"": {}}
+	for _, top := range of.tops {
+		w.name("/" + top + "/")
+		byTop[top] = &patterns{}
+	}
+	said := map[string]bool{}
+	for _, a := range of.notes {
+		if a.denied {
+			w.name(a.dir)
+		}
+		a.each(func(_ *noteText, g *noteGroup) {
+			for _, r := range slices.Concat(g.rules, g.states) {
+				said[starred(r.Pattern)] = true
+				of.pattern(w, byTop, topOf(a.dir), &r)
+			}
+		})
+	}
+	for _, q := range of.programs {
+		of.pattern(w, byTop, "", &noteRule{Pattern: q.Pattern})
+	}
+	for l := range linesOf(of.text) {
+		path, isRule := pathOf(&l)
+		if !isRule {
+			continue
+		}
+		w.line(path, l.Kind == readers.KindAllow, of.in.Readers)
+		if q, ok := patternBelow("/", path); ok && !said[starred(q)] {
+			said[starred(q)] = true
+			top := decode(topOf(q.Pieces[0] + "*"))
+			if byTop[top] == nil {
+				top = ""
+			}
+			byTop[top].add(&noteRule{Pattern: q, allow: l.Kind == readers.KindAllow})
+		}
+	}
+	for _, top := range append([]string{""}, of.tops...) {
+		if !byTop[top].pairs(byTop[""], top, w) {
+			tooMany = append(tooMany, "/"+top)
+		}
+	}
+	return w.list, tooMany
+}
+
+// pattern adds the names of a pattern, and the pattern for pairs. A root's pattern
+// about several directories adds names in each.
+func (of *part) pattern(w *witnesses, byTop map[string]*patterns, top string, r *noteRule) {
+	head := r.Pieces[0]
+	if top != "" || of.tops == nil {
+		w.pattern(&r.Pattern)
+		byTop[top].add(r)
+		return
+	}
+	if own := decode(topOf(head)); own != "" {
+		if of.partOf(own) == of {
+			w.pattern(&r.Pattern)
+			byTop[own].add(r)
+		}
+		return
+	}
+	byTop[""].add(r)
+	for _, top := range of.tops {
+		if below := readers.URI.Of("/" + top + "/"); strings.HasPrefix(below, head) {
+			if len(r.Pieces) == 1 {
+				w.add(decode(head))
+			} else {
+				w.add(decode(below + strings.Join(r.Pieces[1:], "")))
+			}
+		}
+	}
+}
+
+// patterns holds rules that are compared in pairs.
+type patterns struct {
+	list  [2][]*noteRule // Disallow and Allow
+	globs [2][]*noteRule // those with stars, or an end
+	state []*noteRule
+}
+
+func (s *patterns) add(r *noteRule) {
+	switch {
+	case r.states != nil:
+		s.state = append(s.state, r)
+	case r.allow:
+		s.list[1] = append(s.list[1], r)
+	default:
+		s.list[0] = append(s.list[0], r)
+	}
+	if side := r.side(); r.states == nil && !isLiteral(&r.Pattern) {
+		s.globs[side] = append(s.globs[side], r)
+	}
+}
+
+func (r *noteRule) side() int {
+	if r.allow {
+		return 1
+	}
+	return 0
+}
+
+// pairs adds names that both an Allow and a Disallow match, or two preferences. At
+// least one of the two rules is in this directory; the other may be in the root. It
+// returns false if there are more than MaxPairs pairs.
+func (s *patterns) pairs(root *patterns, top string, w *witnesses) bool {
+	n := 0
+	s.each(root, top != "", func(_, _ *noteRule) { n++ })
+	if n > MaxPairs {
+		return false
+	}
+	s.each(root, top != "", func(a, b *noteRule) {
+		for _, form := range common(&a.Pattern, &b.Pattern) {
+			sel := decode(strings.ReplaceAll(form, "*", w.token))
+			w.add(sel)
+			if dir, _, ok := strings.Cut(sel, "/index.htm"); ok { // to Google an Allow opens the directory, too
+				w.add(dir + "/")
+			}
+		}
+	})
+	return true
+}
+
+// each calls fn for the pairs of rules that may match the same name in another way than
+// two prefixes do.
+func (s *patterns) each(root *patterns, below bool, fn func(a, b *noteRule)) {
+	all := func(a, b []*noteRule) {
+		for _, x := range a {
+			for _, y := range b {
+				if x != y && !(isLiteral(&x.Pattern) && isLiteral(&y.Pattern)) && compatible(x.Pieces[0], y.Pieces[0]) {
+					fn(x, y)
+				}
+			}
+		}
+	}
+	for side := range 2 {
+		all(s.globs[side], s.list[1-side])
+		if below {
+			all(s.globs[side], root.list[1-side])
+			all(root.globs[side], s.list[1-side])
+		}
+	}
+	for i, x := range s.state {
+		all([]*noteRule{x}, s.state[:i])
+		if below {
+			all([]*noteRule{x}, root.state)
+		}
+	}
 }

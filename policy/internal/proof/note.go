@@ -53,15 +53,14 @@ func (g *noteGroup) has(robot string) bool {
 // readNote reads a note. Its lines before the first User-agent are for everybody.
 func readNote(n Note) *noteText {
 	t := &noteText{Note: n, sum: hashOf(n.Dir, n.File, string(n.Data)), groups: []noteGroup{{all: true}}}
-	file := robots.Parse(robots.RFC9309, n.Data)
 	var values []string
-	for l := range file.Lines() {
+	for l := range linesOf(n.Data) {
 		if l.Kind == readers.KindAgent {
 			values = append(values, l.Value)
 		}
 	}
 	open := false // the next User-agent line joins the group
-	for l := range file.Lines() {
+	for l := range linesOf(n.Data) {
 		now := &t.groups[len(t.groups)-1]
 		final := strings.EqualFold(l.Field, "final")
 		switch {

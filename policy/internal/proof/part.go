@@ -4,61 +4,94 @@ import (
 	"bytes"
 	"fmt"
 	"hash/fnv"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 )
 
 // prover holds the state that all parts of a proof share.
 type prover struct {
 	in       Input
-	rows     uint64 // a hash of the readers
 	list     []*annotation
+	named    map[string]bool // robots that some annotation names
 	file     *file
-	everyone []int // the groups for everybody
-	classes  map[string]*class
-	programs []readers.Pattern
+	programs []program
 	struck   map[string]map[source]bool // of virtual agents
 	token    string
-	byTop    map[string]*part
+	all      uint64              // a hash of what all parts depend on
+	parts    []*part             // the last is for directories without an annotation
+	known    []string            // the top-level directories that have one
+	byTop    map[string]*part    // of these
+	inside   map[string][]string // the robots whose names are parts of a name
 }
 
-// part is a set of top-level directories that are proven together.
+// part is a set of top-level directories that are proven together. A robot is asked if
+// the part's annotations, or the file's rules about it, treat it otherwise than everybody.
 type part struct {
 	*prover
-	tops   []string // sorted
-	others bool     // in place of these all that have no annotation
-	notes  []*annotation
-	robots map[string]*class // that are treated otherwise than everybody, by the names that are asked
-	text   []byte            // what the file says of it
+	tops  []string // sorted
+	notes []*annotation
+	rules []int           // the file's rules about it
+	sums  map[int]uint64  // of these rules, by group
+	asked map[string]bool // robots; whether an annotation of the site names them
+	text  []byte          // what the file says of it
 }
 
 // mostParts bounds the parts of a proof. An edit below one directory repeats one part.
 const mostParts = 256
 
+// virtual are the robots of Gemini that one program may be several of.
+var virtual = []string{"archiver", "indexer", "researcher", "webproxy"}
+
 func newProver(in Input, prev, r *Result) *prover {
-	p := &prover{in: in, list: r.annotations(in, prev), file: readFile(in.File, in.Readers), programs: programLines(in.Programs), token: "zqj"}
+	p := &prover{in: in, list: r.annotations(in, prev), named: map[string]bool{}, programs: programLines(in.Programs), token: "zqj"}
 	for bytes.Contains(in.File, []byte(p.token)) {
 		p.token += "j"
 	}
-	p.rows = hashOf(fmt.Sprintf("%+v %q %v %s", in.Readers, in.Programs, in.Closed == nil, p.token))
-	p.classes = classes(p.list, p.file, in.Readers)
-	if p.classes[virtual[0]] != nil {
+	p.all = hashOf(fmt.Sprintf("%+v %q %v %s", in.Readers, in.Programs, in.Closed == nil, p.token))
+	for _, a := range p.list {
+		a.each(func(_ *noteText, g *noteGroup) {
+			for _, name := range g.names {
+				p.named[name] = p.named[name] || g.speaks || g.prefers
+			}
+		})
+	}
+	p.divide()
+	p.file = readFile(in.File, p.assign)
+	if slices.ContainsFunc(virtual, func(name string) bool { return p.named[name] || p.file.named[name] != nil }) {
 		p.struck = strikes(p.list, p.programs)
 	}
-	for i := range p.file.groups {
-		if slices.Contains(p.file.groups[i].agents, "*") {
-			p.everyone = append(p.everyone, i)
-		}
+	p.inside = map[string][]string{}
+	for name := range p.named {
+		p.nest(name)
+	}
+	for name := range p.file.named {
+		p.nest(name)
+	}
+	for _, of := range p.parts {
+		of.ask()
+		of.text = p.file.about(of.rules, of.asked)
 	}
 	return p
 }
 
-// parts divides the annotations.
-func (p *prover) parts() (list []*part) {
+// nest finds the robots whose names are parts of a name.
+func (p *prover) nest(name string) {
+	p.inside[name] = nil
+	for from := range name {
+		for to := from + 1; to <= min(len(name), from+64); to++ { // longer ones name no robot
+			if part := name[from:to]; part != name && (has(p.named, part) || p.file.named[part] != nil) {
+				p.inside[name] = append(p.inside[name], part)
+			}
+		}
+	}
+}
+
+// divide makes the parts, and gives them their annotations.
+func (p *prover) divide() {
 	tops := map[string][]*annotation{}
 	for _, a := range p.list {
 		if top := topOf(a.dir); top != "" {
@@ -69,127 +102,115 @@ func (p *prover) parts() (list []*part) {
 	for n < mostParts && 2*n <= len(tops) {
 		n *= 2
 	}
-	list = make([]*part, n+1)
-	for i := range list {
-		list[i] = &part{prover: p, others: i == n, robots: map[string]*class{}}
+	p.parts, p.byTop, p.known = make([]*part, n+1), map[string]*part{}, slices.Sorted(maps.Keys(tops))
+	for i := range p.parts {
+		p.parts[i] = &part{prover: p, sums: map[int]uint64{}, asked: map[string]bool{}}
 		if p.list[0].dir == "/" {
-			list[i].notes = p.list[:1:1]
+			p.parts[i].notes = p.list[:1:1]
 		}
 	}
-	p.byTop = map[string]*part{}
-	for _, top := range slices.Sorted(maps.Keys(tops)) {
+	for _, top := range p.known {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(top))
-		of := list[h.Sum32()&uint32(n-1)]
+		of := p.parts[h.Sum32()&uint32(n-1)]
 		p.byTop[top] = of
 		of.tops, of.notes = append(of.tops, top), append(of.notes, tops[top]...)
 	}
-	p.assign(list)
-	for _, of := range list {
-		keep := make([][]int, len(p.file.groups))
-		for i := range keep {
-			mine := func(c *class) bool { return slices.Contains(c.groups, i) }
-			if i == 0 || slices.Contains(p.everyone, i) || slices.ContainsFunc(slices.Collect(maps.Values(of.robots)), mine) {
-				keep[i] = append([]int{}, p.file.groups[i].about(of.tops, of.others, p.byTop)...)
-			}
-		}
-		of.text = p.file.text(slices.Sorted(maps.Keys(of.robots)), keep)
-	}
-	return slices.DeleteFunc(list, func(of *part) bool { return len(of.tops) == 0 && !of.others })
+	p.parts = slices.DeleteFunc(p.parts, func(of *part) bool { return len(of.tops) == 0 && of != p.parts[n] })
 }
 
 // topOf returns the top-level directory of a selector, "" for the root.
 func topOf(sel string) string {
-	top, _, ok := strings.Cut(sel[1:], "/")
+	top, _, ok := strings.Cut(strings.TrimPrefix(sel, "/"), "/")
 	if !ok {
 		return ""
 	}
 	return top
 }
 
-// assign gives each part the robots that it treats differently from everybody.
-func (p *prover) assign(list []*part) {
-	star := p.sums(p.everyone)
-	done := map[*class]bool{}
-	for _, c := range p.classes {
-		if done[c] {
+// partOf returns the part of a top-level name.
+func (p *prover) partOf(top string) *part {
+	if of := p.byTop[top]; of != nil {
+		return of
+	}
+	return p.parts[len(p.parts)-1]
+}
+
+// assign gives a rule of the file to the parts that it is about. An item type may precede
+// the selector.
+func (p *prover) assign(l *readers.Line, group, at int) {
+	sum := hashOf(l.Kind.String(), l.Value)
+	add := func(of *part) {
+		if n := len(of.rules); n == 0 || of.rules[n-1] != at {
+			of.rules, of.sums[group] = append(of.rules, at), mix(of.sums[group], sum)
+		}
+	}
+	for _, head := range headsOf(l, p.in.Readers) {
+		top, _, below := strings.Cut(strings.TrimPrefix(head, "/"), "/")
+		if top == "" || top == "0" || top == "1" {
+			for _, of := range p.parts {
+				add(of)
+			}
 			continue
 		}
-		done[c] = true
-		of := map[*part]bool{}
-		sums := p.sums(c.groups)
-		if len(c.groups) == 0 {
-			sums = star
+		if below {
+			add(p.partOf(top))
+			continue
 		}
-		for top := range star {
-			sums[top] += 0
+		for i, _ := slices.BinarySearch(p.known, top); i < len(p.known) && strings.HasPrefix(p.known[i], top); i++ {
+			add(p.byTop[p.known[i]])
 		}
-		for top, sum := range sums {
-			if sum != star[top] {
-				p.about(top, list, of)
-			}
-		}
-		for top := range c.named {
-			p.about(top, list, of)
-		}
-		for part := range of {
-			for _, name := range c.asked {
-				part.robots[name] = c
-			}
-		}
-	}
-	for _, of := range list {
-		if slices.ContainsFunc(virtual, func(name string) bool { return of.robots[name] != nil }) {
-			for _, name := range virtual {
-				of.robots[name] = p.classes[name]
-			}
-		}
+		add(p.parts[len(p.parts)-1])
 	}
 }
 
-// about adds the parts that a top-level directory concerns: all, if it is the root.
-func (p *prover) about(top string, list []*part, of map[*part]bool) {
-	switch {
-	case top == "":
-		for _, part := range list {
-			of[part] = true
+// ask selects the robots to ask for: one of each set that is treated alike, and each
+// whose name contains a name that is treated otherwise.
+func (of *part) ask() {
+	sum := func(groups []int) (sum uint64) {
+		for _, i := range groups {
+			sum += of.sums[i]
 		}
-	case p.byTop[top] != nil:
-		of[p.byTop[top]] = true
-	default:
-		of[list[len(list)-1]] = true
+		return sum
 	}
-}
-
-// sums returns hashes of the lines of some groups, by top-level directory; "" is for
-// lines about several directories.
-func (p *prover) sums(groups []int) map[string]uint64 {
-	sums := map[string]uint64{}
-	for _, i := range groups {
-		g := &p.file.groups[i]
-		for top, lines := range g.tops {
-			sums[top] += p.sum(lines)
-		}
-		for head, lines := range g.heads {
-			sums[""] += mix(hashOf(head), p.sum(lines))
+	ways, star := map[string]uint64{}, sum(of.file.named["*"])
+	for name, groups := range of.file.named {
+		if own := sum(groups); own != star && name != "" && name != "*" {
+			ways[name] = own
 		}
 	}
-	return sums
-}
-
-func (p *prover) sum(lines []int) (sum uint64) {
-	for _, i := range lines {
-		l := &p.file.lines[i]
-		sum = mix(sum, hashOf(l.Kind.String(), l.Value))
+	k := uint64(0)
+	for _, a := range of.notes {
+		a.each(func(_ *noteText, g *noteGroup) {
+			k++
+			for _, name := range g.names {
+				if g.speaks || g.prefers {
+					ways[name] += mix(k, k)
+				}
+			}
+		})
 	}
-	return sum
+	if slices.ContainsFunc(virtual, func(name string) bool { _, ok := ways[name]; return ok }) {
+		for _, name := range virtual {
+			ways[name] += 0
+		}
+	}
+	seen := map[uint64]bool{}
+	for _, name := range slices.Sorted(maps.Keys(ways)) {
+		alone := slices.Contains(virtual, name) || slices.ContainsFunc(of.in.Readers, func(r readers.Reader) bool { return r.Agent == name })
+		part := slices.ContainsFunc(of.inside[name], func(part string) bool { return ways[part] != ways[name] })
+		if alone || part || !seen[ways[name]] {
+			of.asked[name] = of.named[name]
+		}
+		seen[ways[name]] = seen[ways[name]] || !alone
+	}
 }
 
 // key returns a hash of everything that the findings of a part depend on.
 func (of *part) key() uint64 {
-	key := mix(of.rows, hashOf(append([]string{string(of.text), fmt.Sprint(of.others)}, of.tops...)...))
-	if of.others {
-		key = mix(key, hashOf(slices.Sorted(maps.Keys(of.byTop))...))
+	key := mix(of.all, hashOf(append(slices.Clip(of.tops), string(of.text))...))
+	if of.tops == nil {
+		key = mix(key, hashOf(of.known...))
 	}
 	for _, a := range of.notes {
 		key = mix(key, hashOf(a.dir, a.shut, fmt.Sprint(a.denied)))
@@ -197,174 +218,31 @@ func (of *part) key() uint64 {
 			key = mix(key, n.sum)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(of.robots)) {
-		key = mix(key, hashOf(name))
+	for _, name := range slices.Sorted(maps.Keys(of.asked)) {
 		var sum uint64
 		for s := range of.struck[name] {
-			if top := topOf(s.dir); top == "" || of.wants(top) {
+			if top := topOf(s.dir); top == "" || of.partOf(top) == of {
 				sum += hashOf(s.file, fmt.Sprint(s.line))
 			}
 		}
-		key = mix(key, sum)
+		key = mix(mix(key, hashOf(name, fmt.Sprint(of.asked[name]))), sum)
 	}
 	return key
 }
 
-// wants reports whether a top-level name belongs to the part.
-func (of *part) wants(top string) bool {
-	if of.others {
-		return of.byTop[top] == nil
+var seed = maphash.MakeSeed()
+
+func hashOf(texts ...string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, s := range texts {
+		_, _ = h.WriteString(s)
+		_ = h.WriteByte(0)
 	}
-	return of.byTop[top] == of
+	return h.Sum64()
 }
 
-// witnesses makes the witnesses of the part. tooMany lists the directories with more
-// than MaxPairs pairs of patterns.
-func (of *part) witnesses() (list []witness, tooMany []string) {
-	w := &witnesses{about: of.wants, token: of.token, seen: map[string]bool{}}
-	byTop := map[string]*patterns{"": {}}
-	for _, top := range of.tops {
-		w.name("/" + top + "/")
-		byTop[top] = &patterns{}
-	}
-	said := map[string]bool{}
-	for _, a := range of.notes {
-		if a.denied {
-			w.name(a.dir)
-		}
-		a.each(func(_ *noteText, g *noteGroup) {
-			for _, r := range slices.Concat(g.rules, g.states) {
-				said[starred(r.Pattern)] = true
-				of.pattern(w, byTop, topOf(a.dir), &r)
-			}
-		})
-	}
-	for _, q := range of.programs {
-		of.pattern(w, byTop, "", &noteRule{Pattern: q})
-	}
-	for l := range robots.Parse(robots.RFC9309, of.text).Lines() {
-		path, isRule := pathOf(&l)
-		if !isRule {
-			continue
-		}
-		w.line(path, l.Kind == readers.KindAllow, of.in.Readers)
-		if q, ok := patternBelow("/", path); ok && !said[starred(q)] {
-			said[starred(q)] = true
-			top := decode(topOf(q.Pieces[0] + "*"))
-			if byTop[top] == nil {
-				top = ""
-			}
-			byTop[top].add(&noteRule{Pattern: q, allow: l.Kind == readers.KindAllow})
-		}
-	}
-	for _, top := range append([]string{""}, of.tops...) {
-		if !byTop[top].pairs(byTop[""], top, w) {
-			tooMany = append(tooMany, "/"+top)
-		}
-	}
-	return w.list, tooMany
-}
-
-// pattern adds the names of a pattern, and the pattern for pairs. A root's pattern
-// about several directories adds names in each.
-func (of *part) pattern(w *witnesses, byTop map[string]*patterns, top string, r *noteRule) {
-	head := r.Pieces[0]
-	if top != "" || of.others {
-		w.pattern(&r.Pattern)
-		byTop[top].add(r)
-		return
-	}
-	if own := decode(topOf(head)); own != "" {
-		if of.wants(own) {
-			w.pattern(&r.Pattern)
-			byTop[own].add(r)
-		}
-		return
-	}
-	byTop[""].add(r)
-	for _, top := range of.tops {
-		if below := readers.URI.Of("/" + top + "/"); strings.HasPrefix(below, head) {
-			if len(r.Pieces) == 1 {
-				w.add(decode(head))
-			} else {
-				w.add(decode(below + strings.Join(r.Pieces[1:], "")))
-			}
-		}
-	}
-}
-
-// patterns holds rules that are compared in pairs.
-type patterns struct {
-	list  [2][]*noteRule // Disallow and Allow
-	globs [2][]*noteRule // those with stars, or an end
-	state []*noteRule
-}
-
-func (s *patterns) add(r *noteRule) {
-	switch {
-	case r.states != nil:
-		s.state = append(s.state, r)
-	case r.allow:
-		s.list[1] = append(s.list[1], r)
-	default:
-		s.list[0] = append(s.list[0], r)
-	}
-	if side := r.side(); r.states == nil && !isLiteral(&r.Pattern) {
-		s.globs[side] = append(s.globs[side], r)
-	}
-}
-
-func (r *noteRule) side() int {
-	if r.allow {
-		return 1
-	}
-	return 0
-}
-
-// pairs adds names that both an Allow and a Disallow match, or two preferences. At
-// least one of the two rules is in this directory; the other may be in the root. It
-// returns false if there are more than MaxPairs pairs.
-func (s *patterns) pairs(root *patterns, top string, w *witnesses) bool {
-	n := 0
-	s.each(root, top != "", func(_, _ *noteRule) { n++ })
-	if n > MaxPairs {
-		return false
-	}
-	s.each(root, top != "", func(a, b *noteRule) {
-		for _, form := range common(&a.Pattern, &b.Pattern) {
-			sel := decode(strings.ReplaceAll(form, "*", w.token))
-			w.add(sel)
-			if dir, _, ok := strings.Cut(sel, "/index.htm"); ok { // to Google an Allow opens the directory, too
-				w.add(dir + "/")
-			}
-		}
-	})
-	return true
-}
-
-// each calls fn for the pairs of rules that may match the same name in another way than
-// two prefixes do.
-func (s *patterns) each(root *patterns, below bool, fn func(a, b *noteRule)) {
-	all := func(a, b []*noteRule) {
-		for _, x := range a {
-			for _, y := range b {
-				if x != y && !(isLiteral(&x.Pattern) && isLiteral(&y.Pattern)) && compatible(x.Pieces[0], y.Pieces[0]) {
-					fn(x, y)
-				}
-			}
-		}
-	}
-	for side := range 2 {
-		all(s.globs[side], s.list[1-side])
-		if below {
-			all(s.globs[side], root.list[1-side])
-			all(root.globs[side], s.list[1-side])
-		}
-	}
-	for i, x := range s.state {
-		all([]*noteRule{x}, s.state[:i])
-		if below {
-			all([]*noteRule{x}, root.state)
-		}
-	}
+// mix makes one number of two.
+func mix(a, b uint64) uint64 {
+	return maphash.Comparable(seed, [2]uint64{a, b})
 }

@@ -47,8 +47,8 @@ type policyRule struct {
 	allow   bool
 	named   bool // of a group that names the robot
 	final   bool
-	carried bool // below an Allow
-	program bool
+	carried bool     // below an Allow
+	program []string // what a line about a program is for
 	struck  bool
 	states  robots.Statement
 }
@@ -66,14 +66,14 @@ type policy struct {
 }
 
 // newPolicy takes annotations from above to below.
-func newPolicy(list []*annotation, programs []readers.Pattern, robot string) *policy {
+func newPolicy(list []*annotation, programs []program, robot string) *policy {
 	p := &policy{opens: map[string][]*policyRule{}}
 	var above []*policyRule // what an Allow further down must not undo
 	for _, a := range list {
 		here := p.take(a, robot)
 		if a.dir == "/" {
 			for _, q := range programs {
-				p.rules = append(p.rules, &policyRule{Pattern: q, program: true})
+				p.rules = append(p.rules, &policyRule{Pattern: q.Pattern, program: q.of})
 			}
 		}
 		for _, r := range here {
@@ -154,36 +154,25 @@ func (p *policy) guardPrograms() {
 		}
 	}
 	for _, d := range p.rules {
-		if !d.program || d.carried {
+		if d.program == nil || d.carried {
 			continue
 		}
-		of := programOf(&d.Pattern)
 		for _, a := range allows {
-			if compatible(a.Pieces[0], d.Pieces[0]) && ofProgram(&a.Pattern, of) && covers(&a.Pattern, &d.Pattern) {
+			if compatible(a.Pieces[0], d.Pieces[0]) && ofProgram(&a.Pattern, d.program) && covers(&a.Pattern, &d.Pattern) {
 				d.struck = true
 			}
 		}
 		for _, a := range allows {
-			if d.struck || a.Size < d.Size || ofProgram(&a.Pattern, of) || !mayMeet(&d.Pattern, &a.Pattern) {
+			if d.struck || a.Size < d.Size || ofProgram(&a.Pattern, d.program) || !mayMeet(&d.Pattern, &a.Pattern) {
 				continue
 			}
 			rest, _ := below(&d.Pattern, &a.Pattern, true)
 			for _, q := range rest {
-				carried = append(carried, &policyRule{Pattern: q, program: true, carried: true})
+				carried = append(carried, &policyRule{Pattern: q, program: d.program, carried: true})
 			}
 		}
 	}
 	p.rules = append(p.rules, carried...)
-}
-
-// programOf is what a line about programs is for: a selector, an extension, or the two
-// sides of a user's name.
-func programOf(p *readers.Pattern) []string {
-	last := p.Pieces[len(p.Pieces)-1]
-	if !p.Whole {
-		last = strings.TrimSuffix(strings.TrimSuffix(last, "/"), "%3F")
-	}
-	return append(slices.Clone(p.Pieces[:len(p.Pieces)-1]), last)
 }
 
 // ofProgram reports whether a pattern names a program, one user's program among those of
@@ -225,7 +214,7 @@ func (p *policy) ready() {
 		if r.carried {
 			n++
 		}
-		if r.program {
+		if r.program != nil {
 			n += 2
 		}
 		return n
@@ -257,12 +246,16 @@ func (p *policy) decide(form string) *policyRule {
 
 // strikes returns the Allows of virtual agents that do not count: a Disallow of another
 // agent forbids them, since a robot may be both. They depend on all annotations.
-func strikes(list []*annotation, programs []readers.Pattern) map[string]map[source]bool {
-	all, denies := map[string]*policy{}, map[string]byHead{}
+func strikes(list []*annotation, programs []program) map[string]map[source]bool {
+	all, denies := map[string]*policy{}, map[string]map[string][]*policyRule{} // by top-level directory
 	struck := map[string]map[source]bool{}
 	for _, name := range virtual {
-		p := newPolicy(list, programs, name)
-		all[name], struck[name], denies[name] = p, map[source]bool{}, p.denies()
+		all[name], struck[name], denies[name] = newPolicy(list, programs, name), map[source]bool{}, map[string][]*policyRule{}
+		for _, r := range all[name].rules {
+			if !r.allow && !r.struck {
+				denies[name][topOf(r.dir)] = append(denies[name][topOf(r.dir)], r)
+			}
+		}
 	}
 	for again := true; again; {
 		again = false
@@ -280,15 +273,20 @@ func strikes(list []*annotation, programs []readers.Pattern) map[string]map[sour
 }
 
 // forbids reports whether a Disallow may deny what an Allow of another robot opens.
-func (p *policy) forbids(denies byHead, allow *policyRule, struck map[source]bool) bool {
-	return denies.any(allow.Pieces[0], func(d *policyRule) bool {
-		if d.Size > allow.Size || !mayMeet(&d.Pattern, &allow.Pattern) {
-			return false
+func (p *policy) forbids(denies map[string][]*policyRule, allow *policyRule, struck map[source]bool) bool {
+	for top, list := range denies {
+		if of := topOf(allow.dir); top != "" && of != "" && top != of {
+			continue
 		}
-		return !slices.ContainsFunc(p.rules, func(r *policyRule) bool {
-			return r.allow && !r.struck && !struck[r.source] && r.Size >= d.Size && covers(&r.Pattern, &allow.Pattern)
-		})
-	})
+		for _, d := range list {
+			if d.Size <= allow.Size && mayMeet(&d.Pattern, &allow.Pattern) && !slices.ContainsFunc(p.rules, func(r *policyRule) bool {
+				return r.allow && !r.struck && !struck[r.source] && r.Size >= d.Size && covers(&r.Pattern, &allow.Pattern)
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // without omits the Allows that are struck for a robot.
@@ -298,47 +296,6 @@ func (p *policy) without(struck map[source]bool) *policy {
 	}
 	p.ready()
 	return p
-}
-
-// byHead indexes rules by their first pieces.
-type byHead struct {
-	rules []*policyRule
-	from  map[string]int // the first rule that begins so
-}
-
-func (p *policy) denies() byHead {
-	b := byHead{from: map[string]int{}}
-	for _, r := range p.rules {
-		if !r.allow && !r.struck {
-			b.rules = append(b.rules, r)
-		}
-	}
-	slices.SortStableFunc(b.rules, func(a, b *policyRule) int { return strings.Compare(a.Pieces[0], b.Pieces[0]) })
-	for i := len(b.rules) - 1; i >= 0; i-- {
-		b.from[b.rules[i].Pieces[0]] = i
-	}
-	return b
-}
-
-// any reports whether holds is true for a rule whose first piece begins with head, or
-// with which head begins.
-func (b byHead) any(head string, holds func(*policyRule) bool) bool {
-	for n := range len(head) {
-		if i, ok := b.from[head[:n]]; ok {
-			for ; i < len(b.rules) && b.rules[i].Pieces[0] == head[:n]; i++ {
-				if holds(b.rules[i]) {
-					return true
-				}
-			}
-		}
-	}
-	i, _ := slices.BinarySearchFunc(b.rules, head, func(r *policyRule, head string) int { return strings.Compare(r.Pieces[0], head) })
-	for ; i < len(b.rules) && strings.HasPrefix(b.rules[i].Pieces[0], head); i++ {
-		if holds(b.rules[i]) {
-			return true
-		}
-	}
-	return false
 }
 
 // prefers returns the line that states each key for a selector in URI form: the longest
@@ -365,31 +322,30 @@ func (p *policy) prefers(form string) map[string]*policyRule {
 	return by
 }
 
-// programLines returns the patterns that deny programs.
-func programLines(programs []string) (list []readers.Pattern) {
+// program is a line that denies what a program answers.
+type program struct {
+	readers.Pattern
+	of []string // its selector, its extension, or the two sides of a user's name
+}
+
+func programLines(programs []string) (list []program) {
 	for _, p := range programs {
 		ends := []string{"$", "/", "?"}
 		if strings.HasSuffix(p, "/") {
 			ends = ends[:1] // the menu of a directory
 		}
+		var of []string
+		for piece := range strings.SplitSeq(p, "*") {
+			of = append(of, readers.URI.Of(piece))
+		}
 		for _, end := range ends {
-			if q, ok := programPattern(p, end); ok {
-				list = append(list, q)
+			q := program{readers.Pattern{Pieces: slices.Clone(of), Whole: end == "$"}, of}
+			if end != "$" {
+				q.Pieces[len(of)-1] += readers.URI.Of(end)
 			}
+			q.Size = sizeOf(q.Pattern)
+			list = append(list, q)
 		}
 	}
 	return list
-}
-
-func programPattern(p, end string) (q readers.Pattern, ok bool) {
-	var pieces []string
-	for piece := range strings.SplitSeq(p, "*") {
-		pieces = append(pieces, readers.URI.Of(piece))
-	}
-	q = readers.Pattern{Pieces: pieces, Whole: end == "$"}
-	if end != "$" {
-		q.Pieces[len(pieces)-1] += readers.URI.Of(end)
-	}
-	q.Size = sizeOf(q)
-	return q, p != ""
 }

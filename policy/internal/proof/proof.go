@@ -89,7 +89,7 @@ func Check(in Input, prev *Result) *Result {
 		r.Rows = append(r.Rows, Row{Reader: row.Name})
 	}
 	r.Rows = append(r.Rows, Row{Reader: Preferences})
-	for _, p := range newProver(in, prev, r).parts() {
+	for _, p := range newProver(in, prev, r).parts {
 		key := p.key()
 		v := prev.parts[key]
 		if v == nil {
@@ -199,7 +199,7 @@ func (r *Result) sort() {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Dir, b.Dir),
 			strings.Compare(a.Reader, b.Reader), strings.Compare(a.Robot, b.Robot))
 	}
-	slices.SortStableFunc(r.found, order)
+	slices.SortFunc(r.found, func(a, b *Finding) int { return cmp.Or(order(a, b), slices.Compare(a.Examples, b.Examples)) })
 	for _, f := range r.found {
 		if n := len(r.Findings) - 1; n >= 0 && order(&r.Findings[n], f) == 0 {
 			of := &r.Findings[n]

@@ -18,7 +18,11 @@ func right(s oracle.Site) string {
 	in := input(s, nil)
 	r := &Result{}
 	p := newProver(in, r, r)
-	names := slices.Sorted(maps.Keys(p.classes))
+	names := slices.Sorted(maps.Keys(p.named))
+	names = slices.DeleteFunc(names, func(name string) bool { return !p.named[name] || slices.Contains(virtual, name) })
+	if p.struck != nil {
+		names = append(names, virtual...)
+	}
 	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) })
 	var b strings.Builder
 	for _, robot := range append([]string{"*"}, names...) {
