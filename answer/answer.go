@@ -60,8 +60,9 @@ type Value struct {
 	// Resource is Stream as a file of the site, if the Format seeks in it.
 	Resource *site.Resource
 
-	// Tag identifies Body, if the Format sets it.
-	Tag string
+	// Head holds the headers of HTTP that Body has, if the Format sets them. It must not
+	// be changed.
+	Head map[string][]string
 
 	// Title is the title of the answer. A Source may set it, or a Format; a file or
 	// directory of the site has Asked.Title.

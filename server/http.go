@@ -59,7 +59,14 @@ func (r *run) newHTTPConn(c *conn, w *reply) *HTTPConn {
 	if streams {
 		c.slot.hold(MaxStreams - 1)
 	}
+	noDelay(c.Conn) // what follows the head would wait until the client has acknowledged it
 	return &HTTPConn{Conn: c.talk(), run: r, slot: c.slot, w: w, head: c.head, streams: streams, done: make(chan struct{})}
+}
+
+func noDelay(c net.Conn) {
+	if s, ok := c.(interface{ SetNoDelay(bool) error }); ok {
+		_ = s.SetNoDelay(true)
+	}
 }
 
 // Read reads what the client sends.

@@ -4,9 +4,36 @@ import (
 	"errors"
 	"io"
 	"net"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// TestHTTPIsNotDelayed: the second part of a reply does not wait until the client has
+// acknowledged the first, which many do after 40 ms.
+func TestHTTPIsNotDelayed(t *testing.T) {
+	off := make(chan int, 1)
+	addr := startTCP(t, &Server{HTTP: func(c *HTTPConn, r *Request) error {
+		raw, err := c.Conn.(syscall.Conn).SyscallConn()
+		if err == nil {
+			err = raw.Control(func(fd uintptr) {
+				value, _ := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY)
+				off <- value
+			})
+		}
+		return err
+	}})
+	c := dialTCP(t, addr)
+	defer func() { _ = c.Close() }()
+	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(c); err != nil || len(off) == 0 || <-off == 0 {
+		t.Errorf("TCP_NODELAY is not set; %v", err)
+	}
+}
 
 // TestHTTPWritesEndWithClose: HTTP/2 writes in goroutines of its own. One
 // that still writes when Server.HTTP returns meets a closed connection, and does

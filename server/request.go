@@ -125,9 +125,7 @@ func (r *run) startTLS(c *conn) error {
 		r.refuse(c, noTLS)
 		return errRefused
 	}
-	if s, ok := c.Conn.(interface{ SetNoDelay(bool) error }); ok {
-		_ = s.SetNoDelay(true) // the records of a reply follow each other closely
-	}
+	noDelay(c.Conn) // the records of a reply follow each other closely
 	t := &transport{Conn: c.Conn, head: c.head}
 	c.head = nil
 	shaken := tls.Server(t, r.TLS)

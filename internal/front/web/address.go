@@ -33,7 +33,8 @@ func (p *AddressPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			failed(asRecorder(w), err)
 			return
 		}
-		content(w, r, plainText, a.Body, "")
+		describe(w.Header(), plainText, a.Body)
+		content(w, r, a.Body)
 		return
 	}
 	if !p.Host.Site.Ready(r.Context(), maxWait) {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,23 +20,35 @@ const (
 	htmlText  = "text/html; charset=utf-8"
 )
 
-// content answers from memory: HEAD, ranges and conditions included. The body may be
-// compressed.
-func content(w http.ResponseWriter, r *http.Request, kind string, body []byte, tag string) {
-	h := w.Header()
+// describe sets the headers that say what a body is. It may be compressed.
+func describe(h http.Header, kind string, body []byte) {
 	h.Set("Content-Type", kind)
-	if tag == "" {
-		tag = tagOf(body)
-	}
-	h.Set("ETag", tag)
+	sum := sha256.Sum256(body)
+	h.Set("ETag", `"`+base64.RawURLEncoding.EncodeToString(sum[:12])+`"`)
 	if bytes.HasPrefix(body, gzipMagic) && kind != "application/octet-stream" {
 		h.Set("Content-Encoding", "gzip")
-		if r.Header.Get("Range") == "" {
-			h.Set("Content-Length", strconv.Itoa(len(body)))
-		}
 	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
+
+// content answers from memory: HEAD, ranges and conditions included. Most clients ask for
+// none of them, and get all of it in one piece.
+func content(w http.ResponseWriter, r *http.Request, body []byte) {
+	h, has := w.Header(), func(name string) bool { return r.Header[name] != nil }
+	whole := !slices.ContainsFunc(conditions, has)
+	if whole || !has("Range") && h.Get("Content-Encoding") != "" {
+		h.Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	if !whole || r.Method != http.MethodGet {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+		return
+	}
+	h.Set("Accept-Ranges", "bytes")
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body)
+}
+
+// conditions are the headers of a request for which ServeContent may send less.
+var conditions = []string{"Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"}
 
 // smallText is how many bytes a text may have that is not compressed.
 const smallText = 1 << 10
@@ -70,12 +83,6 @@ func takesGzip(r *http.Request) bool {
 		}
 	}
 	return false
-}
-
-// tagOf is the ETag of a body.
-func tagOf(body []byte) string {
-	sum := sha256.Sum256(body)
-	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 }
 
 // readable returns a text as a page can show it: in UTF-8, from Latin-1 if it is

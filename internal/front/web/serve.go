@@ -13,10 +13,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -148,7 +148,7 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	if n >= maxRequests || c.Ending() {
 		w.Header().Set("Connection", "close")
 	}
-	header(w.Header())
+	maps.Copy(w.Header(), always)
 	handler, site := s.Site(c.req, hostOf(r.Host))
 	r = r.WithContext(context.WithValue(r.Context(), siteKey{}, site))
 	switch {
@@ -179,7 +179,7 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 		status = 0 // it was not delivered
 	}
 	c.Served(c.req, server.Served{
-		Host: cmp.Or(site.Site, site.Host), Selector: fmt.Sprintf("%s %s %s", r.Method, r.RequestURI, r.Proto), Status: status, Agent: r.UserAgent(), Referer: r.Referer(),
+		Host: cmp.Or(site.Site, site.Host), Selector: r.Method + " " + r.RequestURI + " " + r.Proto, Status: status, Agent: r.UserAgent(), Referer: r.Referer(),
 		Bytes: rec.bytes, Took: time.Since(start), Err: err,
 	})
 }
@@ -202,13 +202,13 @@ func hostOf(hostport string) string {
 	return strings.TrimSuffix(hostport, ".")
 }
 
-// header sets the headers of every answer: browsers do not guess its type, and nothing
+// always are the headers of every answer: browsers do not guess its type, and nothing
 // in it runs, is loaded from elsewhere, or appears inside other pages.
-func header(h http.Header) {
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "same-origin")
-	h.Set("Content-Security-Policy", rawCSP)
-	h.Set("Cache-Control", "no-cache")
+var always = http.Header{
+	"X-Content-Type-Options":  {"nosniff"},
+	"Referrer-Policy":         {"same-origin"},
+	"Content-Security-Policy": {rawCSP},
+	"Cache-Control":           {"no-cache"},
 }
 
 // recorder records the outcome of a request.

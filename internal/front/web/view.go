@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -136,7 +137,6 @@ func ask(r *http.Request, sel, query string) *server.Request {
 // answer writes an answer down.
 func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, f variant) {
 	h := w.Header()
-	name, dir := a.Name()
 	switch {
 	case a.Class == answer.Moved:
 		moved(w, r, a.Selector)
@@ -148,8 +148,27 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 		http.Redirect(w, r, a.URL, http.StatusFound)
 		return
 	}
+	if a.Head == nil { // it was not drawn
+		v.head(h, a, f)
+	} else {
+		maps.Copy(h, a.Head)
+	}
+	if a.Resource == nil {
+		content(w, r, a.Body)
+		return
+	}
+	info := a.Resource.Info
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		h.Set("ETag", fmt.Sprintf(`"%x-%x-%x"`, info.Size(), info.ModTime().UnixNano(), st.Ino))
+	}
+	http.ServeContent(w, r, "", info.ModTime(), a.Resource)
+}
+
+// head sets the headers of an answer in a variant, which depend on the policy.
+func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
+	name, dir := a.Name()
 	v.tell(v.Host.Site, h, a.Selector, name, dir)
-	h.Add("Vary", "Accept, Accept-Encoding")
+	h.Set("Vary", "Accept, Accept-Encoding")
 	kind := a.MediaType()
 	switch {
 	case a.Drawn && (!f.raw || a.Class != answer.File):
@@ -158,16 +177,9 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 	case !inline(kind):
 		h.Set("Content-Disposition", "attachment")
 	}
-	if a.Resource == nil {
-		content(w, r, kind, a.Body, a.Tag)
-		return
+	if h.Set("Content-Type", kind); a.Resource == nil {
+		describe(h, kind, a.Body)
 	}
-	h.Set("Content-Type", kind)
-	info := a.Resource.Info
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		h.Set("ETag", fmt.Sprintf(`"%x-%x-%x"`, info.Size(), info.ModTime().UnixNano(), st.Ino))
-	}
-	http.ServeContent(w, r, "", info.ModTime(), a.Resource)
 }
 
 // robots answers with robots.txt.
@@ -176,7 +188,8 @@ func (v *Pages) robots(w http.ResponseWriter, r *http.Request, body []byte, gzip
 	if now := v.now(v.Host.Site); gzip && now != nil && len(now.gzip) > 0 && string(now.snap.Robots) == string(body) {
 		body = now.gzip
 	}
-	content(w, r, plainText, body, "")
+	describe(w.Header(), plainText, body)
+	content(w, r, body)
 }
 
 func (v *Pages) look() *look { return looks[v.Theme] }
@@ -234,7 +247,10 @@ func (v *Pages) draw(q *answer.Asked, a *answer.Value, f variant) (body []byte, 
 			body = small
 		}
 	}
-	a.Tag = tagOf(body)
+	q.View.DependOnPolicy()
+	drawn := *a
+	drawn.Body, drawn.Drawn, drawn.Resource, a.Head = body, true, nil, http.Header{}
+	v.head(a.Head, &drawn, f)
 	return body, nil
 }
 
