@@ -122,6 +122,8 @@ mutants:
 	bin/mutate -faults policy/internal/proof/testdata/faults.json ./policy/internal/proof
 	bin/mutate -n $(MUTANTS) ./policy/internal/proof
 	bin/mutate -n $(MUTANTS) ./policy -- -sites 20 -- -sites 60
+	for p in answer answer/gopher internal/front/smallnet internal/front/web menu site server; do \
+		echo "$$p:"; bin/mutate -n $(MUTANTS) -timeout 10m ./$$p || lives=1; done; [ -z "$$lives" ]
 
 # End to end beside other servers, then each hot function, then robots beside
 # other matchers, which are in a module of their own.

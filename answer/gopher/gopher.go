@@ -79,13 +79,8 @@ func (f *Front) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	}
 	defer a.Close()
 	switch {
-	case len(a.Items) > 0 && !a.Drawn:
-		for _, it := range a.Items {
-			if err := w.WriteItem(it); err != nil {
-				return err
-			}
-		}
-		return nil
+	case a.Class == answer.Moved && !a.Drawn:
+		return w.WriteItem(a.Items[0])
 	case form == strict && a.Type == menu.TypeText && a.Stream != nil:
 		return strictText(w, a.Reader())
 	}

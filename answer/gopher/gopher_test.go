@@ -60,6 +60,15 @@ func get(t *testing.T, f *Front, line string) (text string, quick bool) {
 	return w.String(), false
 }
 
+// program prints a line of a menu.
+type program struct{}
+
+func (program) Answers(sel string) bool { return sel == "/program" }
+
+func (program) Answer(q *answer.Asked) (*answer.Value, error) {
+	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Body: []byte("0A\t/a\th\t70\n")}, nil
+}
+
 // What is sent, made and kept: menus, as a Gopher+ client wants the root's, strict
 // texts small and large, and errors.
 func TestReplies(t *testing.T) {
@@ -71,7 +80,7 @@ func TestReplies(t *testing.T) {
 	_, stop, err := tree.Read(context.Background())
 	treetest.Must(t, err)
 	defer func() { treetest.Must(t, stop()) }()
-	host := &answer.Host{Site: tree, Cache: answer.NewCache(8 << 20)}
+	host := &answer.Host{Site: tree, Before: []answer.Source{program{}}, Cache: answer.NewCache(8 << 20)}
 	plain, strict := &Front{Host: host}, &Front{Host: host, StrictText: true}
 	root := "9b.bin\t/b.bin\th\t70\r\n0large.txt\t/large.txt\th\t70\r\n0x.txt\t/x.txt\th\t70\r\n.\r\n"
 	missing := "3Not found\t\terror.host\t1\r\n.\r\n"
@@ -89,6 +98,8 @@ func TestReplies(t *testing.T) {
 		{strict, "/b.bin", "\x00\n", true},
 		{plain, "/none", missing, true},
 		{strict, "/none", missing, true},
+		{plain, "/program", "0A\t/a\th\t70\n", false}, // as it is, though it may be a menu
+		{strict, "/program", "0A\t/a\th\t70\n", false},
 		{plain, "/%62.bin", "9/b.bin\t/b.bin\th\t70\r\n", false},
 		{strict, "/robots.txt", string(tree.Now().Robots), true},
 	} {
