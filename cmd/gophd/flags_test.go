@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +24,29 @@ func TestFlagsAreStillThere(t *testing.T) {
 		if !slices.Contains(names, name) {
 			t.Errorf("-%s is gone", name)
 		}
+	}
+}
+
+// The tables of moving-in.txt name flags that exist.
+func TestMovingInNamesFlags(t *testing.T) {
+	page, err := os.ReadFile("../../content/manual/moving-in.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{"-NAME": true}
+	for _, f := range newApp().Flags {
+		known["-"+f.Names()[0]] = true
+	}
+	rows := regexp.MustCompile(`(?m)^    \S.*?  +(\S.*)$`).FindAllStringSubmatch(string(page), -1)
+	for _, row := range rows {
+		for _, flag := range regexp.MustCompile(`(?:^|[ (])(-[A-Za-z-]+)`).FindAllStringSubmatch(row[1], -1) {
+			if !known[flag[1]] {
+				t.Errorf("no %s: %s", flag[1], row[0])
+			}
+		}
+	}
+	if len(rows) < 100 {
+		t.Errorf("%d rows", len(rows))
 	}
 }
 

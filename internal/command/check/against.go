@@ -63,14 +63,15 @@ type comparedSelector struct {
 type comparing struct {
 	*checking
 	Comparison
-	url   selector.URL
-	front *gopher.Front
-	rules *client.HostRules // nil: it does not matter
-	pause time.Duration
-	queue []menu.Item
-	known map[string]bool
-	file  *os.File
-	count atomic.Int64
+	url    selector.URL
+	front  *gopher.Front
+	rules  *client.HostRules // nil: it does not matter
+	pause  time.Duration
+	queue  []menu.Item
+	known  map[string]bool
+	absent map[string][]byte // answers for names that do not exist, by extension
+	file   *os.File
+	count  atomic.Int64
 }
 
 // Against compares what a running server answers with what gophd would, for every
@@ -98,7 +99,7 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 		host.Before, host.Runner = []answer.Source{all}, all
 	}
 	c := &comparing{checking: &checking{ctx: ctx, Options: o, site: s, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}},
-		Comparison: with, url: u, front: &gopher.Front{Host: host}, known: map[string]bool{}}
+		Comparison: with, url: u, front: &gopher.Front{Host: host}, known: map[string]bool{}, absent: map[string][]byte{}}
 	if err := c.open(dir); err != nil {
 		return nil, err
 	}

@@ -53,6 +53,28 @@ func (o *old) requests() []string {
 	return slices.Clone(o.asked)
 }
 
+// Old links with escapes and "." lead to the same; what fails on both servers is no
+// difference, whatever the old one sends in place of an error item.
+func TestAgainstOldForms(t *testing.T) {
+	const picture = "GIF89a: there is no such picture"
+	server := oldServer(t, map[string]string{
+		"":                              "0Blank\t/d/a#040b.txtHERE0Dot\t/d/./c.txtHERE0Text\t/none.txtHEREgPicture\t/none.gifHERE0Real\t/real.txtHERE.\r\n",
+		"/d/a#040b.txt":                 "ab\n",
+		"/d/./c.txt":                    "c\n",
+		"/none.txt":                     "Error: File or directory not found!\r\n",
+		"/none.gif":                     picture,
+		"/gophd-check-no-such-name.gif": picture,
+		"/real.txt":                     "Error: this is\nthe title of a text.\n",
+	})
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"gophermap": "0Blank\t/d/a b.txt\n0Dot\td/c.txt\n0Text\tnone.txt\ngPicture\tnone.gif\n0Real\treal.txt\n", "d/a b.txt": "ab\n", "d/c.txt": "c\n"})
+	r, err := Against(t.Context(), dir, Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
+	must(t, err)
+	if len(r.Findings) != 1 || r.Findings[0].Code != CodeGone || r.Findings[0].File != "real.txt" {
+		t.Errorf("%+v", r.Findings)
+	}
+}
+
 // Every difference from a running server is found, once, and nothing else.
 func TestAgainst(t *testing.T) {
 	server := oldServer(t, map[string]string{

@@ -22,6 +22,7 @@ type Check struct {
 	Host, User string       // flags
 	JSON       bool
 	Against    Comparison // with its URL: a running server is compared, instead of the tree looked at
+	From       string     // a server whose configuration is read, instead
 	Out        io.Writer
 	Err        io.Writer // is shown how far it is, if it is a terminal; may be nil
 }
@@ -31,6 +32,15 @@ type Check struct {
 func (c *Check) Check(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return exit.Usagef("gophd check DIR", "check takes one directory")
+	}
+	if c.From != "" {
+		text, err := From(c.From, args[0])
+		if errors.Is(err, fs.ErrNotExist) {
+			return exit.Usagef("gophd check -from SERVER takes its configuration, unit or script", "%w", err)
+		} else if err == nil {
+			_, err = io.WriteString(c.Out, text)
+		}
+		return err
 	}
 	o := Options{Host: c.Host, Progress: c.Err, Search: c.Serve.Search}
 	var err error

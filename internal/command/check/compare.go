@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
 )
 
 // A Difference counts differences of one kind in what one owner has in one tree.
@@ -59,6 +61,7 @@ func (c *comparing) compare(it menu.Item, old, ours []byte) comparedSelector {
 		a.Findings = append(a.Findings, diag.Diagnostic{Code: code, Severity: severity, File: name, Message: fmt.Sprintf(format, args...)})
 	}
 	oldFails, weFail := isError(old), isError(ours)
+	oldFails = oldFails || weFail && c.isAbsent(it.Selector, old)
 	switch {
 	case oldFails && weFail:
 	case oldFails:
@@ -105,28 +108,51 @@ func (c *comparing) parse(body []byte) (links []menu.Item, text string) {
 	return links, strings.TrimSpace(text)
 }
 
-// sameLink reports whether two links lead to the same under the same label.
+// resource returns one form for all that a selector is written as in old links: with
+// escapes, empty elements or "." in it.
+func resource(sel string) string {
+	if forms := selector.Forms(sel); len(forms) > 0 {
+		sel = forms[len(forms)-1]
+	}
+	return strings.Trim(sel, "/")
+}
+
+// sameLink reports whether two links lead to the same.
 func sameLink(a, b menu.Item) bool {
-	return strings.Trim(a.Selector, "/") == strings.Trim(b.Selector, "/") && (a.Type == menu.TypeMenu) == (b.Type == menu.TypeMenu)
+	return resource(a.Selector) == resource(b.Selector) && (a.Type == menu.TypeMenu) == (b.Type == menu.TypeMenu)
 }
 
 // missing returns the links of one menu that the other does not have.
 func missing(from, in []menu.Item) (list []menu.Item) {
 	has := make(map[string]bool, len(in))
 	for _, it := range in {
-		has[strings.Trim(it.Selector, "/")] = true
+		has[resource(it.Selector)] = true
 	}
 	for _, it := range from {
-		if !has[strings.Trim(it.Selector, "/")] {
+		if !has[resource(it.Selector)] {
 			list = append(list, it)
 		}
 	}
 	return list
 }
 
-// isError reports whether an answer is nothing, or an item of type 3 in front.
+// isError reports whether an answer is nothing, an item of type 3 in front, or gophernicus's
+// line about a text.
 func isError(body []byte) bool {
-	return len(body) == 0 || body[0] == '3' && bytes.IndexByte([]byte(firstLine(body)), '\t') > 0
+	line := firstLine(body)
+	return len(body) == 0 || body[0] == '3' && strings.Contains(line, "\t") || strings.HasPrefix(line, "Error: ") && len(body) < len(line)+3
+}
+
+// isAbsent reports whether the other server answers so for a name of that extension which
+// does not exist: some send a picture that says so.
+func (c *comparing) isAbsent(sel string, old []byte) bool {
+	ext := path.Ext(sel)
+	body, known := c.absent[ext]
+	if !known {
+		body, _ = c.old("/gophd-check-no-such-name" + ext)
+		c.absent[ext] = body
+	}
+	return bytes.Equal(old, body)
 }
 
 func firstLine(body []byte) string {
