@@ -52,15 +52,13 @@ func (of *part) prove() *verdict {
 	if a.list, a.tooMany = of.witnesses(); len(a.tooMany) > 0 {
 		return a.result()
 	}
-	everybody := newPolicy(of.notes, of.programs, "*")
+	everybody := newPolicy(of.notes, of.programs, "*", nil)
 	a.ask("*", everybody, a.takers("*", nil))
 	a.prefer("*", everybody)
 	policies := map[string]*policy{}
 	names := slices.Sorted(maps.Keys(of.asked))
 	for _, name := range names {
-		if policies[name] = newPolicy(of.notes, of.programs, name); len(of.struck[name]) > 0 {
-			policies[name].without(of.struck[name])
-		}
+		policies[name] = newPolicy(of.notes, of.programs, name, of.struck[name])
 	}
 	for _, name := range names {
 		a.ask(name, policies[name], a.takers(name, nil))

@@ -205,30 +205,18 @@ func (of *part) pattern(w *witnesses, byTop map[string]*patterns, top string, r 
 
 // patterns holds rules that are compared in pairs.
 type patterns struct {
-	list  [2][]*noteRule // Disallow and Allow
-	globs [2][]*noteRule // those with stars, or an end
-	state []*noteRule
+	rules, globs, states []*noteRule // globs are the rules with stars, or an end
 }
 
 func (s *patterns) add(r *noteRule) {
-	switch {
-	case r.states != nil:
-		s.state = append(s.state, r)
-	case r.allow:
-		s.list[1] = append(s.list[1], r)
-	default:
-		s.list[0] = append(s.list[0], r)
+	if r.states != nil {
+		s.states = append(s.states, r)
+		return
 	}
-	if side := r.side(); r.states == nil && !isLiteral(&r.Pattern) {
-		s.globs[side] = append(s.globs[side], r)
+	s.rules = append(s.rules, r)
+	if !isLiteral(&r.Pattern) {
+		s.globs = append(s.globs, r)
 	}
-}
-
-func (r *noteRule) side() int {
-	if r.allow {
-		return 1
-	}
-	return 0
 }
 
 // pairs adds names that both an Allow and a Disallow match, or two preferences. At
@@ -258,23 +246,19 @@ func (s *patterns) each(root *patterns, below bool, fn func(a, b *noteRule)) {
 	all := func(a, b []*noteRule) {
 		for _, x := range a {
 			for _, y := range b {
-				if x != y && !(isLiteral(&x.Pattern) && isLiteral(&y.Pattern)) && compatible(x.Pieces[0], y.Pieces[0]) {
+				if x != y && (x.allow != y.allow || x.states != nil) && !(isLiteral(&x.Pattern) && isLiteral(&y.Pattern)) && compatible(x.Pieces[0], y.Pieces[0]) {
 					fn(x, y)
 				}
 			}
 		}
 	}
-	for side := range 2 {
-		all(s.globs[side], s.list[1-side])
-		if below {
-			all(s.globs[side], root.list[1-side])
-			all(root.globs[side], s.list[1-side])
-		}
+	all(s.globs, s.rules)
+	if below {
+		all(s.globs, root.rules)
+		all(root.globs, s.rules)
+		all(s.states, root.states)
 	}
-	for i, x := range s.state {
-		all([]*noteRule{x}, s.state[:i])
-		if below {
-			all([]*noteRule{x}, root.state)
-		}
+	for i, x := range s.states {
+		all([]*noteRule{x}, s.states[:i])
 	}
 }

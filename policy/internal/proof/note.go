@@ -41,15 +41,6 @@ type noteRule struct {
 	line         int
 }
 
-func (g *noteGroup) has(robot string) bool {
-	for _, name := range g.names {
-		if name == robot {
-			return true
-		}
-	}
-	return false
-}
-
 // readNote reads a note. Its lines before the first User-agent are for everybody.
 func readNote(n Note) *noteText {
 	t := &noteText{Note: n, sum: hashOf(n.Dir, n.File, string(n.Data)), groups: []noteGroup{{all: true}}}

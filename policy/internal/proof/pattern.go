@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/robots/readers"
@@ -104,7 +105,7 @@ func common(a, b *readers.Pattern) (texts []string) {
 				return steps > 2000
 			}
 			if i == len(m.a) && j == len(m.b) {
-				if !contains(texts, text) {
+				if !slices.Contains(texts, text) {
 					texts, more = append(texts, text), more-1
 				}
 				return more == 0
@@ -115,15 +116,6 @@ func common(a, b *readers.Pattern) (texts []string) {
 		x, y = y, x
 	}
 	return texts
-}
-
-func contains(list []string, text string) bool {
-	for _, s := range list {
-		if s == text {
-			return true
-		}
-	}
-	return false
 }
 
 // below returns patterns, longer than an Allow, for the names below it that a Disallow

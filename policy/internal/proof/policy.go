@@ -19,7 +19,7 @@ type annotation struct {
 // names reports whether the annotation has rules, or preferences, for a robot by name.
 func (a *annotation) names(robot string) (rules, states bool) {
 	a.each(func(_ *noteText, g *noteGroup) {
-		if g.has(robot) {
+		if slices.Contains(g.names, robot) {
 			rules, states = rules || g.speaks, states || g.prefers
 		}
 	})
@@ -65,8 +65,8 @@ type policy struct {
 	stated  *readers.Matcher
 }
 
-// newPolicy takes annotations from above to below.
-func newPolicy(list []*annotation, programs []program, robot string) *policy {
+// newPolicy takes annotations from above to below. The Allows in struck do not count.
+func newPolicy(list []*annotation, programs []program, robot string, struck map[source]bool) *policy {
 	p := &policy{opens: map[string][]*policyRule{}}
 	var above []*policyRule // what an Allow further down must not undo
 	for _, a := range list {
@@ -89,6 +89,9 @@ func newPolicy(list []*annotation, programs []program, robot string) *policy {
 		}
 	}
 	p.guardPrograms()
+	for _, r := range p.rules {
+		r.struck = r.struck || r.allow && struck[r.source]
+	}
 	p.ready()
 	return p
 }
@@ -103,7 +106,7 @@ func (p *policy) take(a *annotation, robot string) (rules []*policyRule) {
 	ownRules, ownStates := a.names(robot)
 	a.each(func(n *noteText, g *noteGroup) {
 		add := func(list []noteRule, own bool, to *[]*policyRule) {
-			if own && !g.has(robot) || !own && !g.all {
+			if own && !slices.Contains(g.names, robot) || !own && !g.all {
 				return
 			}
 			for _, r := range list {
@@ -250,7 +253,7 @@ func strikes(list []*annotation, programs []program) map[string]map[source]bool 
 	all, denies := map[string]*policy{}, map[string]map[string][]*policyRule{} // by top-level directory
 	struck := map[string]map[source]bool{}
 	for _, name := range virtual {
-		all[name], struck[name], denies[name] = newPolicy(list, programs, name), map[source]bool{}, map[string][]*policyRule{}
+		all[name], struck[name], denies[name] = newPolicy(list, programs, name, nil), map[source]bool{}, map[string][]*policyRule{}
 		for _, r := range all[name].rules {
 			if !r.allow && !r.struck {
 				denies[name][topOf(r.dir)] = append(denies[name][topOf(r.dir)], r)
@@ -287,15 +290,6 @@ func (p *policy) forbids(denies map[string][]*policyRule, allow *policyRule, str
 		}
 	}
 	return false
-}
-
-// without omits the Allows that are struck for a robot.
-func (p *policy) without(struck map[source]bool) *policy {
-	for _, r := range p.rules {
-		r.struck = r.struck || r.allow && struck[r.source]
-	}
-	p.ready()
-	return p
 }
 
 // prefers returns the line that states each key for a selector in URI form: the longest

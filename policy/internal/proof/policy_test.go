@@ -23,7 +23,7 @@ func policyOf(s oracle.Site, robot string) *policy {
 	in := input(s, nil)
 	r := &Result{}
 	p := newProver(in, r, r)
-	return newPolicy(p.list, p.programs, robot).without(p.struck[robot])
+	return newPolicy(p.list, p.programs, robot, p.struck[robot])
 }
 
 // TestAsOracle: the policy is that of the oracle, which states it by brute force.
