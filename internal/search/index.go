@@ -41,7 +41,8 @@ type Index struct {
 	limit int64
 	usage map[string]int64 // bytes charged to each top-level directory
 	stats IndexStats
-	batch int // changes since the last commit; 0: no transaction
+	batch int  // changes since the last commit; 0: no transaction
+	doubt bool // something failed: the next Open is to check the index
 }
 
 // IndexStats counts the contents of an index.
@@ -209,7 +210,7 @@ func (x *Index) Close() error {
 	defer x.mu.Unlock()
 	ctx := context.Background()
 	err := x.commit(ctx)
-	if err == nil {
+	if err == nil && !x.doubt {
 		err = x.exec(ctx, "UPDATE state SET clean = 1")
 	}
 	return errors.Join(err, x.conn.Close(), x.db.Close())
@@ -252,10 +253,12 @@ func (x *Index) change(ctx context.Context, f func(ctx context.Context) error) e
 			return err
 		}
 	}
-	if err := f(ctx); err != nil || x.batch >= maxBatch {
-		return errors.Join(err, x.commit(ctx))
+	err := f(ctx)
+	x.doubt = x.doubt || err != nil && !errors.Is(err, ErrFull)
+	if err != nil || x.batch >= maxBatch {
+		err = errors.Join(err, x.commit(ctx))
 	}
-	return nil
+	return err
 }
 
 // Stats returns the current counts.

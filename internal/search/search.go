@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -38,14 +39,15 @@ type Results struct {
 }
 
 // Search answers a query; an error is the context's or the index's.
-func (x *Index) Search(ctx context.Context, ask Query) (Results, error) {
+func (x *Index) Search(ctx context.Context, ask Query) (r Results, err error) {
 	q := parse(ask.Text)
 	if len(q.with) == 0 {
 		return Results{Empty: true}, nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	r, err := x.page(ctx, q, ask)
+	defer func() { x.doubt = x.doubt || err != nil && ctx.Err() == nil }()
+	r, err = x.page(ctx, q, ask)
 	if err != nil || r.Total > 0 {
 		return r, err
 	}
@@ -66,15 +68,17 @@ func (x *Index) Search(ctx context.Context, ask Query) (Results, error) {
 	return r, nil
 }
 
-// ranked lists texts with a word in the title before others, then by BM25, the newest
-// first. If more than maxRanked texts match, the newest stand for them.
-const ranked = `SELECT doc.name FROM (
-	SELECT id, min(body) AS body, score FROM (
-		SELECT * FROM (SELECT rowid AS id, 0 AS body, bm25(text, 10, 1, 0) AS score FROM text WHERE text MATCH ?2 ORDER BY rowid DESC LIMIT ?3)
-		UNION ALL
-		SELECT * FROM (SELECT rowid AS id, 1 AS body, bm25(text, 10, 1, 0) AS score FROM text WHERE text MATCH ?1 ORDER BY rowid DESC LIMIT ?3)
-	) GROUP BY id
-) AS hit CROSS JOIN doc ON doc.id = hit.id ORDER BY hit.body, hit.score, hit.id DESC`
+// Texts with a word in the title come before others, then BM25 decides, then the newest
+// comes first. If more than maxRanked texts match, the newest stand for them, unranked:
+// the weight of such words is next to nothing, and would cost a look at all texts.
+const (
+	matching = `SELECT count(*) FROM (SELECT 1 FROM text WHERE text MATCH ?1 LIMIT ?3 + 1)`
+	named    = `SELECT doc.name FROM (%s) AS hit CROSS JOIN doc ON doc.id = hit.id ORDER BY hit.body, hit.score, hit.id DESC`
+	ranked   = `SELECT rowid AS id, bm25(text, 1, 0, 0) = 0 AS body, bm25(text, 10, 1, 0) AS score FROM text WHERE text MATCH ?1 LIMIT ?3`
+	newest   = `SELECT id, min(body) AS body, 0 AS score FROM (
+		SELECT * FROM (SELECT rowid AS id, 0 AS body FROM text WHERE text MATCH ?2 ORDER BY rowid DESC LIMIT ?3) UNION ALL
+		SELECT * FROM (SELECT rowid AS id, 1 AS body FROM text WHERE text MATCH ?1 ORDER BY rowid DESC LIMIT ?3)) GROUP BY id`
+)
 
 // page returns the texts that may be shown on the page that was asked for, and counts all.
 func (x *Index) page(ctx context.Context, q parsedQuery, ask Query) (r Results, err error) {
@@ -82,7 +86,14 @@ func (x *Index) page(ctx context.Context, q parsedQuery, ask Query) (r Results, 
 		r.words = append(r.words, t.words...)
 	}
 	all, titles := q.match()
-	names, err := x.column(ctx, ranked, all, titles, maxRanked)
+	n, order := 0, ranked
+	if err := x.row(ctx, matching, all, titles, maxRanked).Scan(&n); err != nil || n == 0 {
+		return r, err
+	}
+	if n > maxRanked {
+		order = newest
+	}
+	names, err := x.column(ctx, fmt.Sprintf(named, order), all, titles, maxRanked)
 	for _, name := range names {
 		if r.Total == maxCounted {
 			break

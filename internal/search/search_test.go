@@ -383,6 +383,22 @@ func TestKilled(t *testing.T) {
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
+	x = openIndex(t, dir, 0)
+	if err := x.exec(t.Context(), "DROP TABLE text_idx"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Search(t.Context(), Query{Text: "kettle"}); err == nil {
+		t.Error("a damaged index has answers")
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if x = openIndex(t, dir, 0); x.Stats().Texts != 0 {
+		t.Error("an index that failed is not replaced")
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
 	for _, damage := range []string{"this is no database", strings.Repeat("SQLite format 3\x00", 1000)} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(damage), 0o600); err != nil {
 			t.Fatal(err)
