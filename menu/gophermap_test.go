@@ -240,10 +240,20 @@ func TestLinesOfMaps(t *testing.T) {
 		"\xff\xfeH\x00i\x00\n\x00\xe9\x00\n\x00": "iHi\nié\n",
 		"\xfe\xff\x00H\x00i\x00\n":               "iHi\n",
 		"\ufeffHi\n":                             "iHi\n",
+		"a\x1b[2@b\x1b[1mc\n":                    "iabc\n",
+		"%FILES%\n!T\n!U\n":                      "iT\niU\n",
 		"\xff\xfe#\x00!\x00/\x00\n\x00":          "iThe menu here is made by a program, which this server does not run.\n",
 	} {
 		if got := show(mustMenu(t, menu.Builder{FS: tree(map[string]string{"gophermap": text})}, ".")); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if m := mustMenu(t, menu.Builder{FS: tree(map[string]string{"gophermap": "!T\n!U\n"})}, "."); m.Title != "T" {
+		t.Errorf("the title is %q", m.Title)
+	}
+	for name, want := range map[string]bool{"": false, ".gph": false, "a.gph": true, "a.gophermap": true, "gophermap": false} {
+		if got := menu.IsMenuFile(name); got != want {
+			t.Errorf("%q is a menu file: %v", name, got)
 		}
 	}
 }
@@ -360,6 +370,7 @@ func TestGph(t *testing.T) {
 	for _, tt := range []struct{ text, want, problem string }{
 		{"Hello\n", "iHello\n", ""},
 		{"[0|A|a.txt|server|port]\n", "0A\t/d/a.txt\n", ""},
+		{"[\x7f|A|a.txt|server|port]\nx\n", "i[ |A|a.txt|server|port]\nix\n", "d/index.gph:1: no item of the form [type|text|selector|host|port]: it is shown as text"},
 		{"[1|Sub|/d/sub|server|port]\n", "1Sub\t/d/sub/\n", ""},
 		{"[1|B|/b|h.example|71]\n", "1B\t/b\th.example\t71\n", ""},
 		{"[1|Root||h.example|70]\n[1|Ours||server|port]\n", "1Root\t\th.example\t70\n1Ours\t/\n", ""},

@@ -25,6 +25,7 @@ func TestItemAppendTo(t *testing.T) {
 		{menu.Item{Type: '0', Label: "x", Selector: "/a", Host: "a\r\n", Port: 70}, "ix\t\terror.host\t1\r\n"},
 		{menu.Item{Type: '0', Label: "x", Selector: "/a", Host: "a", Port: 65536}, "ix\t\terror.host\t1\r\n"},
 		{menu.Item{Type: '0', Label: "x", Selector: "/a", Host: "a", Port: -1}, "ix\t\terror.host\t1\r\n"},
+		{menu.Item{Type: ' ', Label: "x", Selector: "/a", Host: "a"}, "ix\t\terror.host\t1\r\n"},
 		{menu.Item{Type: '\n', Label: "x", Selector: "/a", Host: "a"}, "ix\t\terror.host\t1\r\n"},
 	} {
 		if got := string(tt.item.AppendTo(nil)); got != tt.want {

@@ -25,7 +25,7 @@ func IsMap(base string) bool { return base == mapName || base == dotMapName || b
 // IsMenuFile reports whether a file of that name is a menu of its own, whatever
 // its directory shows: *.gph as geomyidae has it, and *.gophermap.
 func IsMenuFile(base string) bool {
-	return len(base) > 0 && base[0] != '.' && (strings.HasSuffix(base, ".gph") || strings.HasSuffix(base, "."+mapName))
+	return !strings.HasPrefix(base, ".") && (strings.HasSuffix(base, ".gph") || strings.HasSuffix(base, "."+mapName))
 }
 
 // A dialect is how the lines of a map are to be read.
