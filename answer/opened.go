@@ -27,7 +27,6 @@ type openFile struct {
 	stamp *site.Stamp
 	seen  time.Time // in memory
 	back  func()    // puts it back
-	used  bool      // since the last sweep
 }
 
 const (
@@ -88,7 +87,6 @@ func (o *openFiles) put(p cacheKey, f *openFile) {
 		f.close()
 		return
 	}
-	f.used = true
 	if o.files == nil {
 		o.files = map[cacheKey]*openFile{}
 	}
@@ -99,18 +97,13 @@ func (o *openFiles) put(p cacheKey, f *openFile) {
 	}
 }
 
-// sweep closes files that have changed and files not used since the last sweep.
+// sweep closes the files that are not being sent.
 func (o *openFiles) sweep() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for p, f := range o.files {
-		if !f.used || f.stamp.Outdated() {
-			delete(o.files, p)
-			f.close()
-		}
-		f.used = false
+	for _, f := range o.files {
+		f.close()
 	}
-	if o.sweeps = len(o.files) > 0; o.sweeps {
-		time.AfterFunc(openFor, o.sweep)
-	}
+	clear(o.files)
+	o.sweeps = false
 }

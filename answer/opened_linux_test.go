@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,17 +49,20 @@ func body(t *testing.T, a server.Answer) string {
 	return string(b[:n])
 }
 
-// keptOpen returns the files that a handler keeps open.
-func keptOpen(h *Files) []*openFile {
-	h.Cache.opened.mu.Lock()
-	defer h.Cache.opened.mu.Unlock()
-	return slices.Collect(maps.Values(h.Cache.opened.files))
+// isOpen reports whether a file of a test has a descriptor.
+func isOpen(t *testing.T, name string) bool {
+	t.Helper()
+	list, err := filepath.Glob("/proc/self/fd/*")
+	must(t, err)
+	return slices.ContainsFunc(list, func(fd string) bool { to, _ := os.Readlink(fd); return strings.HasPrefix(to, name) })
 }
 
-// leadsTo returns what a descriptor is of, "" if it is closed.
-func leadsTo(fd int) string {
-	name, _ := os.Readlink(fmt.Sprint("/proc/self/fd/", fd))
-	return name
+// keep asks for a file until it is kept open.
+func keep(t *testing.T, h *Files, sel string) {
+	t.Helper()
+	if !eventually(func() bool { a := atHand(t, h, sel); giveBack(a); return a.Recent }) {
+		t.Fatal("it is not kept")
+	}
 }
 
 // A file that was sent is kept open for the next request; when nobody asks for it, it
@@ -81,35 +83,24 @@ func TestFileIsKeptOpen(t *testing.T) {
 	if body(t, again) != large(50) || body(t, other) != large(50) {
 		t.Error("not the file")
 	}
-	closed := func(fd int) bool { return !strings.HasSuffix(leadsTo(fd), "/x.bin") }
-	if !eventually(func() bool { return len(keptOpen(h)) == 0 && closed(kept) && closed(other.FD) }) {
+	if !eventually(func() bool { return !isOpen(t, filepath.Join(dir, "x.bin")) }) {
 		t.Error("it is kept for ever")
 	}
 }
 
-// What is sent is what is there, as soon as the watcher knows: a file that was put in
+// What is sent is what is there: a file that was put in
 // place of one that is open, that grew, or that is gone.
 func TestFileThatIsOpenChanges(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x.bin")
 	write(t, dir, map[string]string{"x.bin": large(50)})
 	h := newFiles(run(t, dir), 1<<20)
-	known := func(change func() error) {
-		t.Helper()
-		var kept []*openFile
-		if !eventually(func() bool { giveBack(atHand(t, h, "/x.bin")); kept = keptOpen(h); return len(kept) == 1 }) {
-			t.Fatal("it is not kept")
-		}
-		must(t, change())
-		if !eventually(func() bool { return !kept[0].stamp.Fresh() }) {
-			t.Fatal("the watcher tells nothing")
-		}
-	}
 	becomes := func(what, want string, change func() error) {
 		t.Helper()
-		known(change)
-		if got := body(t, atHand(t, h, "/x.bin")); got != want {
-			t.Errorf("%s: %d bytes are sent, not %d", what, len(got), len(want))
+		keep(t, h, "/x.bin")
+		must(t, change())
+		if !eventually(func() bool { return body(t, atHand(t, h, "/x.bin")) == want }) {
+			t.Errorf("%s is never sent", what)
 		}
 	}
 	becomes("another in its place", large(60), func() error {
@@ -124,9 +115,15 @@ func TestFileThatIsOpenChanges(t *testing.T) {
 		return err
 	})
 	becomes("less", large(40), func() error { return os.Truncate(name, int64(len(large(40)))) })
-	known(func() error { return os.Remove(name) })
-	if a, ok := h.Quick(request(t, "/x.bin")); ok && a.FD != 0 {
-		giveBack(a)
+	keep(t, h, "/x.bin")
+	must(t, os.Remove(name))
+	if !eventually(func() bool {
+		a, ok := h.Quick(request(t, "/x.bin"))
+		if ok && a.FD != 0 {
+			giveBack(a)
+		}
+		return a.FD == 0
+	}) {
 		t.Error("what is gone is sent")
 	}
 }
@@ -137,22 +134,26 @@ func TestFilesAreKeptOpenWithinBounds(t *testing.T) {
 	for i := range maxOpenFiles + 10 {
 		write(t, dir, map[string]string{fmt.Sprintf("%d.bin", i): large(30)})
 	}
-	ask := func(h *Files) {
-		for i := range maxOpenFiles + 10 {
-			if a, ok := h.Quick(request(t, fmt.Sprintf("/%d.bin", i))); ok && a.FD != 0 {
-				giveBack(a)
-			}
-		}
-	}
 	tree := run(t, dir)
 	h := newFiles(tree, 1<<20)
-	most := 0
 	look(t, h, "/0.bin")
-	for range 20 {
-		ask(h)
-		most = max(most, len(keptOpen(h)))
+	recent := func() (n int) {
+		var all []server.Answer
+		for i := range maxOpenFiles + 10 {
+			if a, ok := h.Quick(request(t, fmt.Sprintf("/%d.bin", i))); ok && a.FD != 0 {
+				all = append(all, a)
+			}
+		}
+		for _, a := range all {
+			giveBack(a)
+			if a.Recent {
+				n++
+			}
+		}
+		return n
 	}
-	if most == 0 || most > maxOpenFiles {
+	most := 0
+	if !eventually(func() bool { most = max(most, recent()); return most == maxOpenFiles }) || max(most, recent()) > maxOpenFiles {
 		t.Errorf("%d are kept open", most)
 	}
 	a := atHand(t, newFiles(tree, 0), "/1.bin")
@@ -173,9 +174,7 @@ func TestFileThatIsOpenIsEvicted(t *testing.T) {
 	must(t, f.Sync()) // what is not on the disk is not evicted
 	tree := run(t, dir)
 	h := newFiles(tree, 1<<20)
-	if !eventually(func() bool { giveBack(atHand(t, h, "/x.bin")); return len(keptOpen(h)) == 1 }) {
-		t.Fatal("it is not kept")
-	}
+	keep(t, h, "/x.bin")
 	evict := func() { must(t, unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)) }
 	evict()
 	asked := atHand(t, newFiles(tree, 0), "/x.bin")
