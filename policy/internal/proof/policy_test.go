@@ -74,3 +74,19 @@ func dump(s oracle.Site) (text string) {
 	}
 	return text + fmt.Sprintln(s.Programs)
 }
+
+// TestCommon: two patterns have at most four common texts, each of which both match.
+func TestCommon(t *testing.T) {
+	for _, c := range []struct{ a, b, want string }{
+		{"/*a*b", "/*c*d", "[/abcd /acbd /*c*d*a*b* /*c*a*d*b*]"},
+		{"/*a", "/ba", "[/ba /baa /ba* /ba*a*]"},
+		{"/*a$", "/b", "[/ba /b*a]"},
+		{"/a", "/b", "[]"},
+	} {
+		a, _ := patternBelow("/", c.a)
+		b, _ := patternBelow("/", c.b)
+		if got := fmt.Sprint(common(&a, &b)); got != c.want {
+			t.Errorf("%s and %s: %s, not %s", c.a, c.b, got, c.want)
+		}
+	}
+}
