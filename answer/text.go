@@ -70,7 +70,7 @@ func (d descriptor) ReadAt(p []byte, off int64) (int, error) {
 // file answers with a file as long as it was when it was opened: one that grows
 // meanwhile ends there, one that shrinks ends where it does, which is an error.
 func (v *visit) file(f *site.Resource) (*Value, error) {
-	a := &Value{Class: File, Selector: selector.Canonical(f.Name, false), Type: fileType(f), Size: f.Info.Size(), Stream: f, name: f.Name}
+	a := &Value{Class: File, Selector: selector.Canonical(f.Name, false), Type: FileType(f), Size: f.Info.Size(), Stream: f, name: f.Name}
 	switch {
 	case v.Format.Draws != nil && v.Format.Draws(a):
 		_ = f.Close()

@@ -44,6 +44,10 @@ type Input struct {
 	// refuses one, the whole site is denied and reported ([CodeProgram]).
 	Programs []string
 
+	// Sitemaps are URLs that the file names at its end. With them no file is served byte
+	// for byte.
+	Sitemaps []string
+
 	// Readers are the programs that the file is proven for. Nil stands for
 	// [readers.All].
 	Readers []readers.Reader
@@ -110,7 +114,10 @@ func Compile(in Input, prev *Compiled) *Compiled {
 		}
 	}
 	w.programs = programsOf(w.Compiled.programs, w.notes[0])
-	w.isHand = len(in.Annotations) == 1 && path.Base(in.Annotations[0].File) == robotsFile && w.notes[0].from != nil && len(in.Programs) == 0
+	w.isHand = len(in.Annotations) == 1 && path.Base(in.Annotations[0].File) == robotsFile && w.notes[0].from != nil && len(in.Programs)+len(in.Sitemaps) == 0
+	for _, url := range in.Sitemaps {
+		w.sitemaps = append(w.sitemaps, siteField{&siteFieldName{"Sitemap", nil, true}, &rule{value: url}})
+	}
 	w.tooLarge()
 	last := prev.proof
 	for round := 0; ; round++ {
@@ -127,6 +134,7 @@ func Compile(in Input, prev *Compiled) *Compiled {
 type work struct {
 	*Compiled
 	programs []program
+	sitemaps []siteField
 	denied   map[string]*note // directories that are denied as a whole, by selector
 	stale    bool             // the compositions must be made again
 	said     []Report         // about the denied directories
@@ -212,7 +220,7 @@ func (w *work) write() {
 		var out *writer
 		for _, w.cut = range []cuts{{}, {bare: true}, {bare: true, weak: true}} {
 			list = sectionsOf(w.all, w.cut)
-			if out = write(list, w.notes[0].fields); out.buf.Len() <= maxBytes {
+			if out = write(list, slices.Concat(w.notes[0].fields, w.sitemaps)); out.buf.Len() <= maxBytes {
 				break
 			}
 		}

@@ -29,7 +29,13 @@ func TestHandWritten(t *testing.T) {
 	}
 	more := inputOf(hand)
 	more.Programs = []string{"/p"}
+	listed := inputOf(hand)
+	listed.Sitemaps = []string{"gopher://h/0/sitemap.xml"}
+	if got := string(Compile(listed, nil).File()); !strings.HasSuffix(got, "\nSitemap: gopher://x/\nSitemap: gopher://h/0/sitemap.xml\n") {
+		t.Errorf("with a sitemap the file is %q", got)
+	}
 	for name, in := range map[string]Input{
+		"a sitemap":                listed,
 		"another annotation":       inputOf(map[string]string{"robots.txt": text, "d/.robots": "Disallow: /x\n"}),
 		"an annotation beside it":  inputOf(map[string]string{"robots.txt": text, ".robots": "Disallow: /x\n"}),
 		"a program":                more,

@@ -145,11 +145,11 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 		return nil, err
 	}
 	if at != "." {
-		tree.each(".", func(_ string, d *Dir) {
+		for _, d := range tree.All() {
 			for _, a := range d.Notes {
 				a.Dir = "/" + at + a.Dir
 			}
-		})
+		}
 	}
 	for at != "." {
 		tree = &Dir{Name: path.Base(at), Files: tree.Files, Dirs: tree.Dirs, Notes: tree.Notes, Strays: tree.Strays, Phlog: tree.Phlog}

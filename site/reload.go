@@ -229,7 +229,7 @@ func compile(conf Config, tree *Dir, old *Snapshot, scan *scanner) *Snapshot {
 		old = &Snapshot{}
 	}
 	menus := scan.menus()
-	sources := policy.Input{Annotations: tree.annotations(), Programs: slices.Concat(conf.Programs, conf.Endless, menus)}
+	sources := policy.Input{Annotations: tree.annotations(), Programs: slices.Concat(conf.Programs, conf.Endless, menus), Sitemaps: conf.Sitemaps}
 	next := &Snapshot{Tree: tree, Compiled: policy.Compile(sources, old.Compiled), refused: scan.refused,
 		included: scan.included(old), programs: scan.foundPrograms(), menus: menus, changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()

@@ -117,7 +117,7 @@ type spoken map[*policy.Annotation][]policy.Report
 // annotations that were there before.
 func speak(f finder, before spoken) spoken {
 	next := spoken{}
-	f.tree.each(".", func(name string, d *Dir) {
+	for _, d := range f.tree.All() {
 		for _, a := range d.Notes {
 			list, known := before[a]
 			if !known {
@@ -129,17 +129,17 @@ func speak(f finder, before spoken) spoken {
 			}
 			next[a] = list
 		}
-	})
+	}
 	return next
 }
 
 // strays reports files with names that look like misspelt annotations.
 func strays(tree *Dir) (list []policy.Report) {
-	tree.each(".", func(name string, d *Dir) {
+	for name, d := range tree.All() {
 		for _, file := range d.Strays {
 			list = append(list, policy.NewReport(policy.CodeNotRead, selector.Join(name, file), 0, "it is not read: did you mean .robots?"))
 		}
-	})
+	}
 	return list
 }
 

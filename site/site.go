@@ -77,6 +77,9 @@ type Config struct {
 	// file or directory of the site with that name is served instead.
 	Endless []string
 
+	// Sitemaps are URLs of sitemaps, which robots.txt names.
+	Sitemaps []string
+
 	// Names keeps the names of all files in Snapshot.Tree. Policy does not depend on them.
 	Names bool
 

@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"os"
 	"path"
@@ -164,10 +165,11 @@ func (d *Dir) Phlogs(name string, deep bool) (names []string) {
 	switch {
 	case at == nil:
 	case deep:
-		at.each(name, func(name string, d *Dir) {
+		at.walk(name, func(name string, d *Dir) bool {
 			if d.Phlog {
 				names = append(names, name)
 			}
+			return true
 		})
 	case at.Phlog:
 		names = append(names, name)
@@ -203,20 +205,23 @@ func (d *Dir) find(name string) *Dir {
 	return d
 }
 
-// each calls fn for d and every directory below.
-func (d *Dir) each(name string, fn func(name string, d *Dir)) {
-	fn(name, d)
-	for _, sub := range d.Dirs {
-		sub.each(strings.TrimPrefix(name+"/"+sub.Name, "./"), fn)
-	}
+// All yields d and all directories below it, by their paths, each before those in it.
+func (d *Dir) All() iter.Seq2[string, *Dir] {
+	return func(yield func(string, *Dir) bool) { d.walk(".", yield) }
+}
+
+func (d *Dir) walk(name string, yield func(string, *Dir) bool) bool {
+	return yield(name, d) && !slices.ContainsFunc(d.Dirs, func(sub *Dir) bool {
+		return !sub.walk(strings.TrimPrefix(name+"/"+sub.Name, "./"), yield)
+	})
 }
 
 // annotations returns the annotations of d and all directories below.
 func (d *Dir) annotations() (list []policy.Annotation) {
-	d.each(".", func(_ string, d *Dir) {
+	for _, d := range d.All() {
 		for _, a := range d.Notes {
 			list = append(list, *a)
 		}
-	})
+	}
 	return list
 }

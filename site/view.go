@@ -68,6 +68,13 @@ func (v *View) Release() {
 	}
 }
 
+// Forget is Release, and what was read so far decides nothing: a reply made through the View
+// cannot be kept.
+func (v *View) Forget() {
+	v.Release()
+	v.seen, v.listed, v.lists, v.unkept = nil, nil, nil, true
+}
+
 // Calls sets a function that is called before and after each system call that may wait
 // for a file system.
 func (v *View) Calls(f func(begins bool)) {

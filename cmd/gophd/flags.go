@@ -100,6 +100,7 @@ func (c category) siteFlags(f *daemon.Flags) []cli.Flag {
 		c.list(&f.Mounts, "mount", "`PREFIX=DIR` serves DIR as /PREFIX/, too; may be repeated"),
 		c.list(&f.FastCGI, "fastcgi", "`PREFIX=SOCKET` a program answers; or '*.EXT=SOCKET', menus=SOCKET"),
 		c.yes(&f.Search, "search", "/search finds texts of the site"),
+		c.yes(&f.Sitemap, "sitemap", "/sitemap.xml lists what robots may fetch, and robots.txt names it"),
 	}
 }
 

@@ -63,6 +63,7 @@ type Flags struct {
 	Search, SearchAll bool
 	SearchDir         string
 	SearchMemory      string // DefaultSearchMemory by default
+	Sitemap           bool
 	FastCGI           []string
 
 	Watch string
@@ -102,6 +103,8 @@ type Settings struct {
 	view   web.PageOptions                // of all hosts
 	langs  map[string]string              // of hosts that have one of their own
 	search *sitesearch.Searcher           // nil: none; Run adds the site
+
+	sitemap bool // each host has one
 
 	programs []programs.Mapping
 
@@ -289,6 +292,9 @@ func (f Flags) parts(c *Settings) (err error) {
 	c.site.Own = []string{"/caps.txt", "/about-robots", "feed.xml", "feed.gmi"}
 	if f.Search {
 		c.site.Endless = []string{sitesearch.Selector}
+	}
+	if c.sitemap = f.Sitemap; f.Sitemap {
+		c.site.Own = append(c.site.Own, "/sitemap.xml", "/sitemap.txt", "/sitemap-recent.xml")
 	}
 	for _, flag := range f.FastCGI {
 		rule, err := programs.ParseRule(flag)

@@ -16,6 +16,10 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 	for _, rule := range d.conf.programs {
 		rule.LogErrors(d.log)
 	}
+	d.srv = d.conf.server
+	if d.srv.Host == "" {
+		d.srv.Host = fullName(ctx)
+	}
 	if err := d.openHosts(); err != nil {
 		return err
 	}
@@ -23,7 +27,7 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	d.srv, d.hosts = d.conf.server, all
+	d.hosts = all
 	d.srv.Handler = all
 	if len(d.conf.hosts) == 1 {
 		d.srv.Handler = all.first.front
@@ -33,9 +37,6 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 		d.srv.HTTP = browsers.Serve
 	}
 	d.srv.Log, d.srv.ShowIP = d.requests, d.conf.ips.Name
-	if d.srv.Host == "" {
-		d.srv.Host = fullName(ctx)
-	}
 	return d.setTLS()
 }
 

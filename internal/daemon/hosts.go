@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/gophd/gophd/internal/search"
 	"github.com/gophd/gophd/internal/source/feed"
 	"github.com/gophd/gophd/internal/source/programs"
+	"github.com/gophd/gophd/internal/source/sitemap"
 	"github.com/gophd/gophd/internal/source/status"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -37,6 +39,7 @@ type virtualHost struct {
 	enforcer *enforce.Enforcer // nil: robots are not held to anything
 	web      http.Handler      // for browsers
 	stats    *status.HostStats // nil: off
+	sitemap  *sitemap.Sitemaps // nil: it has none
 }
 
 // own returns a request as it concerns the host.
@@ -90,6 +93,10 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	case d.conf.search != nil:
 		conf.Touched = d.conf.search.Touch
 	}
+	if d.conf.sitemap {
+		h.sitemap = &sitemap.Sitemaps{}
+		conf.Sitemaps, conf.Touched = d.sitemapURLs(h), both(conf.Touched, h.sitemap.Touch)
+	}
 	if h.tree, err = site.Open(h.dir, conf); err != nil {
 		return err
 	}
@@ -105,6 +112,10 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 		d.conf.search.Site, d.conf.search.Log = h.tree, d.log
 		h.front.Host.Beside = append(h.front.Host.Beside, d.conf.search)
 	}
+	if h.sitemap != nil {
+		h.sitemap.Site = h.tree
+		h.front.Host.Beside = append(h.front.Host.Beside, h.sitemap)
+	}
 	if len(d.conf.hosts) > 1 {
 		h.front.Host.Hosts = d.hostItems
 	}
@@ -114,6 +125,37 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	}
 	h.web = d.pages(h, searches)
 	return nil
+}
+
+// both calls two functions, of which the first may be nil.
+func both(first, then func(dir string)) func(dir string) {
+	if first == nil {
+		return then
+	}
+	return func(dir string) { first(dir); then(dir) }
+}
+
+// sitemapURLs returns where robots find the sitemap of a host: over Gopher, and over HTTP if
+// browsers see the site.
+func (d *daemon) sitemapURLs(h *virtualHost) (urls []string) {
+	r := &server.Request{Host: cmp.Or(h.name, d.srv.Host, "localhost"), Port: cmp.Or(d.portOf(h), d.gopherPort())}
+	urls = append(urls, answer.GopherURL(r, menu.TypeText, sitemap.Selector))
+	if d.conf.http == "view" {
+		r.TLS = r.Port == 443
+		urls = append(urls, answer.WebURL(r, sitemap.Selector))
+	}
+	return urls
+}
+
+// portOf is the port of the listener that a host has for itself, 0 if it has none or -port
+// names the port of all.
+func (d *daemon) portOf(h *virtualHost) (port int) {
+	for addr, name := range d.conf.listenNames {
+		if _, at, err := net.SplitHostPort(withPort(addr, "70")); err == nil && name == h.name && d.srv.Port == 0 {
+			port, _ = strconv.Atoi(at)
+		}
+	}
+	return port
 }
 
 // pages returns the handler of a site for browsers.
@@ -136,11 +178,7 @@ func (d *daemon) hostItems() (items []menu.Item) {
 		if h.name == "" {
 			it.Label, it.Host = d.srv.Host, d.srv.Host
 		}
-		for addr, name := range d.conf.listenNames {
-			if _, port, err := net.SplitHostPort(withPort(addr, "70")); err == nil && name == h.name && d.srv.Port == 0 {
-				it.Port, _ = strconv.Atoi(port)
-			}
-		}
+		it.Port = d.portOf(h)
 		items = append(items, it)
 	}
 	return items

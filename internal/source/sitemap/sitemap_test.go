@@ -1,0 +1,230 @@
+package sitemap
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
+	"github.com/gophd/gophd/internal/treetest"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+type fixture struct {
+	*Sitemaps
+	t    *testing.T
+	dir  string
+	host *answer.Host
+}
+
+// serve serves a tree whose sitemap has so many URLs in a part.
+func serve(t *testing.T, files map[string]string, most int) *fixture {
+	t.Helper()
+	f := &fixture{t: t, dir: t.TempDir(), Sitemaps: &Sitemaps{most: most}}
+	treetest.Write(t, f.dir, files)
+	s, err := site.Open(f.dir, site.Config{Touched: f.Touch})
+	treetest.Must(t, err)
+	f.Site, f.host = s, &answer.Host{Site: s, Beside: []answer.Source{f.Sitemaps}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	go func() { ended <- s.Run(ctx) }()
+	go func() { ended <- f.Run(ctx) }()
+	t.Cleanup(func() { cancel(); treetest.Must(t, errors.Join(<-ended, <-ended)) })
+	return f
+}
+
+type reply struct {
+	bytes.Buffer
+	menu bool
+}
+
+func (r *reply) WriteItem(menu.Item) error { r.menu = true; return nil }
+
+func (f *fixture) ask(sel string) (string, error) {
+	var w reply
+	err := (&gopher.Front{Host: f.host}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "gopher.example", Port: 70})
+	return w.String(), err
+}
+
+// urls returns the URLs of a sitemap, and of all parts of an index.
+func (f *fixture) urls(sel string) (all []string) {
+	f.t.Helper()
+	text, err := f.ask(sel)
+	var s struct {
+		XMLName  xml.Name
+		URLs     []string `xml:"url>loc"`
+		Sitemaps []string `xml:"sitemap>loc"`
+		Times    []string `xml:"url>lastmod"`
+	}
+	if err == nil {
+		err = xml.Unmarshal([]byte(text), &s)
+	}
+	if err != nil || s.XMLName.Space != "http://www.sitemaps.org/schemas/sitemap/0.9" {
+		f.t.Fatalf("%s: %v: %q", sel, err, text)
+	}
+	for _, at := range s.Times {
+		if _, err := time.Parse(time.RFC3339, at); err != nil {
+			f.t.Error(err)
+		}
+	}
+	all = s.URLs
+	for i, loc := range s.Sitemaps {
+		u, err := selector.ParseURL(loc)
+		treetest.Must(f.t, err)
+		if i == 0 {
+			if u.Selector != "/sitemap-recent.xml" {
+				f.t.Errorf("the index begins with %s", loc)
+			}
+			continue
+		}
+		part := f.urls(u.Selector)
+		if len(part) > f.mostURLs() {
+			f.t.Errorf("%s has %d URLs", loc, len(part))
+		}
+		all = append(all, part...)
+	}
+	return all
+}
+
+// TestSitemapIsThePolicy: a sitemap, in parts or not, has each resource once that robots may
+// have and that is answered, and nothing else, whatever annotations say; and so have the
+// changes.
+func TestSitemapIsThePolicy(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
+	for range 12 {
+		files, names := map[string]string{}, []string{"a", "b", "b-c", "b c", "ü&'<", "x.cgi", ".hidden", "a.txt", "b.png", "noext"}
+		for range 40 {
+			name := ""
+			for range rnd.IntN(3) {
+				name += pick("d", "d-", "d.e", "e f", "private", ".git") + "/"
+			}
+			files[name+pick(names...)] = pick("text\n", "\x00", "#!/bin/sh\n", "")
+			files[name+"z.gph"] = "a map\n" // one that is a program is no menu
+			if rnd.IntN(4) == 0 {
+				files[name+".robots"] = "User-agent: *\n" + pick("Disallow: /a\n", "Disallow: /\nAllow: /b\n", "Disallow: /*.txt$\n", "Disallow: /d/\nAllow: /d/b$\n", "Allow: /\n") + "\nUser-agent: other\nDisallow: /\n"
+			}
+		}
+		f := serve(t, files, []int{0, 1, 3, 7}[rnd.IntN(4)])
+		snap, err := f.Site.Snapshot(t.Context())
+		treetest.Must(t, err)
+		var want []string
+		view := f.Site.View(t.Context())
+		treetest.Must(t, filepath.WalkDir(f.dir, func(file string, e os.DirEntry, err error) error {
+			name, _ := filepath.Rel(f.dir, file)
+			list, _ := view.ReadDir(filepath.Dir(name))
+			served := name == "." || slices.ContainsFunc(list, func(l os.DirEntry) bool { return l.Name() == e.Name() })
+			if !served && e.IsDir() {
+				return filepath.SkipDir
+			}
+			if _, gone := f.ask(selector.Canonical(name, e.IsDir())); served && gone == nil && snap.Compiled.Explain("*", name, e.IsDir()).Allowed {
+				want = append(want, selector.Canonical(name, e.IsDir()))
+			}
+			return err
+		}))
+		selectors := func(sel string) (got []string) {
+			for _, loc := range f.urls(sel) {
+				u, err := selector.ParseURL(loc)
+				treetest.Must(t, err)
+				if got = append(got, "/"+strings.TrimPrefix(u.Selector, "/")); (u.Type == menu.TypeMenu) != (strings.HasSuffix(u.Selector, "/") || u.Selector == "" || strings.HasSuffix(u.Selector, ".gph")) {
+					t.Errorf("the type of %s", loc)
+				}
+			}
+			slices.Sort(got)
+			return got
+		}
+		slices.Sort(want)
+		if got := selectors(Selector); !slices.Equal(got, want) {
+			t.Errorf("%d in a part: %q, want %q of %q", f.most, got, want, files)
+		}
+		for end := time.Now().Add(2 * time.Minute); !slices.Equal(selectors("/sitemap-recent.xml"), want); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("changed: %q, want %q", selectors("/sitemap-recent.xml"), want)
+			}
+		}
+	}
+}
+
+// TestParts: the parts stay where they are while the site grows, until one is too large.
+func TestParts(t *testing.T) {
+	files := map[string]string{}
+	for i := range 9 {
+		files[fmt.Sprintf("%d.txt", i)] = "x"
+	}
+	f := serve(t, files, 4) // the root, and nine files: 4, 4, 2
+	want, err := f.ask("/sitemap-2.txt")
+	if n := strings.Count(want, "\n"); err != nil || n == 0 {
+		t.Fatalf("%v: %q", err, want)
+	}
+	if _, err := f.ask("/sitemap-4.xml"); server.KindOf(err) != server.NotFound {
+		t.Errorf("a part that is none: %v", err)
+	}
+	_, err = f.ask(Selector)
+	treetest.Must(t, err)
+	treetest.Write(t, f.dir, map[string]string{"8a.txt": "x", "8b.txt": "x"})
+	if all := f.urls(Selector); len(all) != 12 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != 12 {
+		t.Errorf("after two more: %q", all)
+	}
+	if got, _ := f.ask("/sitemap-2.txt"); got != want {
+		t.Errorf("the second part was %q, is %q", want, got)
+	}
+	treetest.Write(t, f.dir, map[string]string{"1a.txt": "x", "1b.txt": "x"})
+	_ = f.urls(Selector) // parts are found again
+	if all := f.urls(Selector); len(all) != 14 {
+		t.Errorf("a part that was too large: %q", all)
+	}
+	if got, err := f.ask("sitemap.txt"); err != nil || strings.Count(got, "\n") != 5 || !strings.HasPrefix(got, "gopher://gopher.example/0/sitemap-recent.txt\n") {
+		t.Errorf("%v: %q", err, got)
+	}
+}
+
+// TestRecent: the changes are the newest first, without what is gone or denied.
+func TestRecent(t *testing.T) {
+	f := serve(t, map[string]string{"d/old.txt": "x", "d/a.txt": "x", "e/b.txt": "x"}, 0)
+	until := func(what string, so func(list string) bool) {
+		t.Helper()
+		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+			text, err := f.ask("/sitemap-recent.txt")
+			if err == nil && so(text) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s: %v: %q", what, err, text)
+			}
+		}
+	}
+	first := func(name string) func(string) bool {
+		return func(list string) bool { return strings.HasPrefix(list, "gopher://gopher.example/0/"+name+"\n") }
+	}
+	until("all", func(list string) bool { return strings.Count(list, ".txt\n") == 3 })
+	treetest.Write(t, f.dir, map[string]string{"d/a.txt": "changed"})
+	until("an edit comes first", first("d/a.txt"))
+	treetest.Write(t, f.dir, map[string]string{"e/b.txt": "changed"})
+	until("an edit comes first", first("e/b.txt"))
+	treetest.Must(t, os.Remove(filepath.Join(f.dir, "e/b.txt")))
+	until("what is gone is not there", func(list string) bool { return !strings.Contains(list, "b.txt") })
+	treetest.Write(t, f.dir, map[string]string{".robots": "Disallow: /d/\n"})
+	until("what is denied is not there", func(list string) bool { return !strings.Contains(list, "/d/") && list != "" })
+	many := map[string]time.Time{}
+	for i := range 3 * maxRecent {
+		many[fmt.Sprint(i)] = time.Unix(int64(i), 0)
+	}
+	if list := newest(many); len(list) != maxRecent || len(many) != maxRecent || list[0] != "2999" || list[maxRecent-1] != "2000" {
+		t.Errorf("the newest of many: %d, from %s to %s", len(list), list[0], list[len(list)-1])
+	}
+}
