@@ -10,6 +10,7 @@ package harness
 import (
 	"bufio"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -252,8 +253,9 @@ func (d *Daemon) Stop() {
 }
 
 // Exchange is one request from an address of this machine, over TLS if conf is
-// not nil, and its whole reply.
-func Exchange(from, addr, selector string, conf *tls.Config) ([]byte, error) {
+// not nil, and its whole reply. The error is ErrLate, too, if the request was late.
+func Exchange(from, addr, selector string, conf *tls.Config) (reply []byte, err error) {
+	began := time.Now()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: Timeout}
 	c, err := d.Dial("tcp", addr)
 	if err != nil {
@@ -264,11 +266,23 @@ func Exchange(from, addr, selector string, conf *tls.Config) ([]byte, error) {
 	if conf != nil {
 		c = tls.Client(c, conf)
 	}
-	if _, err := io.WriteString(c, selector+"\r\n"); err != nil {
-		return nil, err
+	_, err = io.WriteString(c, selector+"\r\n")
+	late := time.Since(began) > settling
+	if err == nil {
+		reply, err = io.ReadAll(c)
 	}
-	return io.ReadAll(c)
+	if err != nil && late {
+		err = errors.Join(err, ErrLate)
+	}
+	return reply, err
 }
+
+// ErrLate says that this machine has sent a request so long after it connected that gophd
+// may have taken the client for a silent one, and given its place to another.
+var ErrLate = errors.New("the request was sent late")
+
+// settling is after how long gophd does that.
+const settling = 300 * time.Millisecond
 
 // ExchangeAtTheEnd is Exchange with a gophd that may be ending. It waits 1 s for the
 // requests on its connections; a later client, or the proxy between them, asks again.

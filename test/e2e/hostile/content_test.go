@@ -152,7 +152,7 @@ func (m *longRun) changeAndCompare(ctx context.Context) {
 // compare waits until robots.txt is what a fresh start would make of the tree.
 func (m *longRun) compare() {
 	m.content.mu.Lock() // so that there is a root
-	fresh, err := site.Load(m.content.root)
+	fresh, err := readAll(m.content.root)
 	m.content.mu.Unlock()
 	if err != nil {
 		m.t.Error(err)
@@ -166,6 +166,19 @@ func (m *longRun) compare() {
 		}
 	}
 	m.fault("robots.txt differs from the policy (%v):\n%s\nwant:\n%s", err, got, fresh.Robots)
+}
+
+// readAll returns the policy of a tree with a search.
+func readAll(root string) (*site.Snapshot, error) {
+	s, err := site.Open(root, site.Config{Watch: site.WatchOff, Endless: []string{"/search"}})
+	if err != nil {
+		return nil, err
+	}
+	fresh, stop, err := s.Read(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return fresh, stop()
 }
 
 // work does one thing. What cannot be done is left.

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -108,9 +107,7 @@ func (r *reader) one(k kind) {
 	took := time.Since(began)
 	late := errors.Is(err, os.ErrDeadlineExceeded) || took > maxWait
 	silent := errors.Is(err, syscall.ECONNRESET) && len(got) == 0 // and made room where there were no descriptors
-	var failed *net.OpError                                       // this goroutine was late to say anything: then others may have its place
-	mute := silent && errors.As(err, &failed) && failed.Op == "write" && took > missed
-	if mute || (late || silent) && r.m.stoodStill(began) {
+	if silent && errors.Is(err, harness.ErrLate) || (late || silent) && r.m.stoodStill(began) {
 		return
 	}
 	if err != nil {
