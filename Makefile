@@ -17,7 +17,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X mai
 TEST    := go run ./test/run
 FLAGS   := -count 1 -tags $(TAGS) -vet off -p 3 -parallel 8 -timeout 40m
 
-.PHONY: build run test again test-deps test-all all modules kit-check kit-trees race-detector cross check lint unit trees fuzz mutants bench cores load soak small-memory soak-long gluster man install packages test-packages clean
+.PHONY: build run test again test-deps test-all all modules kit-check kit-trees race-detector cross check lint unit trees fuzz mutants bench cores load soak small-memory soak-long gluster moving man install packages test-packages clean
 
 build:
 	@$(GOBUILD) -o bin/gophd ./cmd/gophd
@@ -162,6 +162,11 @@ small-memory:
 LONG ?= 30m
 soak-long:
 	TEST_GOPHD_SOAK_LONG=$(LONG) go test -count 1 -v -run '^TestSoakLong$$' -timeout 3h ./test/e2e/hostile
+
+# The public holes of doc/moved.md, moved from gophernicus and pygopherd. HOLES is the
+# directory that they are fetched into; their programs are not run.
+moving:
+	@TEST_GOPHD_ALL=1 go test -count 1 -v -run '^TestMovingIn$$' -timeout 3h -tags $(TAGS) ./test/e2e -holes $(abspath $(HOLES)) -update
 
 # The pages of doc/ as manual pages.
 man: bin/gophd.8 bin/robots.5

@@ -58,7 +58,7 @@ func (o *old) requests() []string {
 func TestAgainstOldForms(t *testing.T) {
 	const picture = "GIF89a: there is no such picture"
 	server := oldServer(t, map[string]string{
-		"":                              "0Blank\t/d/a#040b.txtHERE0Dot\t/d/./c.txtHERE0Text\t/none.txtHEREgPicture\t/none.gifHERE0Real\t/real.txtHERE.\r\n",
+		"":                              "0Blank\t/d/a#040b.txtHERE0Dot\t/d/./c.txtHERE0Text\t/none.txtHEREgPicture\t/none.gifHERE0Real\t/real.txtHEREhBare\t/https://gophd.example/HERE.\r\n",
 		"/d/a#040b.txt":                 "ab\n",
 		"/d/./c.txt":                    "c\n",
 		"/none.txt":                     "Error: File or directory not found!\r\n",
@@ -67,7 +67,7 @@ func TestAgainstOldForms(t *testing.T) {
 		"/real.txt":                     "Error: this is\nthe title of a text.\n",
 	})
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"gophermap": "0Blank\t/d/a b.txt\n0Dot\td/c.txt\n0Text\tnone.txt\ngPicture\tnone.gif\n0Real\treal.txt\n", "d/a b.txt": "ab\n", "d/c.txt": "c\n"})
+	write(t, dir, map[string]string{"gophermap": "0Blank\t/d/a b.txt\n0Dot\td/c.txt\n0Text\tnone.txt\ngPicture\tnone.gif\n0Real\treal.txt\nhBare\thttps://gophd.example/\n", "d/a b.txt": "ab\n", "d/c.txt": "c\n"})
 	r, err := Against(t.Context(), dir, Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
 	must(t, err)
 	if len(r.Findings) != 1 || r.Findings[0].Code != CodeGone || r.Findings[0].File != "real.txt" {

@@ -100,7 +100,8 @@ func (c *comparing) parse(body []byte) (links []menu.Item, text string) {
 		case it.Type == menu.TypeInfo:
 			text += strings.TrimSpace(it.Label) + "\n"
 		case !strings.EqualFold(it.Host, c.url.Host) || it.Port != c.url.Port,
-			strings.HasPrefix(strings.TrimPrefix(it.Selector, "/"), "URL:"), strings.IndexByte("3278T", it.Type) >= 0:
+			strings.HasPrefix(strings.TrimPrefix(it.Selector, "/"), "URL:"), strings.Contains(it.Selector, "://"), // which gophd makes a URL: link
+			strings.IndexByte("3278T", it.Type) >= 0:
 		default:
 			links = append(links, it)
 		}
