@@ -1,5 +1,5 @@
 //go:build race
 
-package web
+package front
 
 const raceEnabled = true

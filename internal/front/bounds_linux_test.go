@@ -1,0 +1,226 @@
+package front
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
+	"github.com/gophd/gophd/internal/front/smallnet"
+	"github.com/gophd/gophd/internal/front/web"
+	"github.com/gophd/gophd/internal/source/feed"
+	"github.com/gophd/gophd/internal/treetest"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// reads is a source that reads a large directory for each query and lists it, as a
+// search does that finds too much.
+type reads struct{}
+
+func (reads) Answers(sel string) bool { return sel == "/reads" }
+func (reads) Answer(q *answer.Asked) (*answer.Value, error) {
+	list, err := q.View.ReadDir("~ann/large")
+	a := &answer.Value{Class: answer.Menu, Selector: "/reads", Type: menu.TypeMenu}
+	for _, e := range list[:len(list)/4] {
+		a.Items = append(a.Items, menu.Item{Type: menu.TypeText, Label: e.Name(), Selector: "/~ann/large/" + e.Name()})
+	}
+	return a, err
+}
+
+// prints is a program whose reply is a long menu.
+type prints struct{}
+
+func (prints) Answers(sel string) bool { return sel == "/prints" }
+func (prints) Answer(*answer.Asked) (*answer.Value, error) {
+	text := strings.Repeat("0A line of a program\t/small/x.txt\tfirst.example\t70\r\n", 75_000)
+	return &answer.Value{Class: answer.File, Selector: "/prints", Type: menu.TypeText, Stream: io.NopCloser(strings.NewReader(text)), Size: -1}, nil
+}
+
+// peak is the most memory that this process has had since the last call, in bytes.
+func peak(t *testing.T) (bytes int64) {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	treetest.Must(t, err)
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	_, err = fmt.Sscanf(rest, "%d kB", &bytes)
+	treetest.Must(t, err)
+	treetest.Must(t, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0))
+	return bytes << 10
+}
+
+// largeTree is a directory of many names, linked to few files.
+func largeTree(t *testing.T, names int) string {
+	dir := t.TempDir()
+	treetest.Write(t, dir, map[string]string{"~ann/large/first": "", "~bob/plan.txt": "x", "text.txt": strings.Repeat("A line of a text\n", 100_000),
+		"maps/gophermap": strings.Repeat("A line of a map\n0A text\t/~bob/plan.txt\n", 25_000), "large.bin": strings.Repeat("\x00", 4<<20)})
+	first := filepath.Join(dir, "~ann/large/first")
+	for i := range names {
+		treetest.Must(t, os.Link(first, filepath.Join(dir, fmt.Sprintf("~ann/large/2026-01-02 a text with a name %06d.txt", i))))
+		if i%60_000 == 59_999 { // a file has room for so many links
+			treetest.Must(t, os.Remove(first))
+			treetest.Write(t, dir, map[string]string{"~ann/large/first": ""})
+		}
+	}
+	return dir
+}
+
+// fronts are how a selector is asked for over each front, and how a good reply begins.
+var fronts = []struct {
+	name, request, good string
+	protocol            func(*smallnet.Protocols) *server.Protocol
+}{
+	{name: "Gopher", request: "%[2]s\r\n"},
+	{name: "web", request: "GET %[2]s HTTP/1.1\r\nHost: %[1]s\r\nAccept: text/html\r\nConnection: close\r\n\r\n", good: "HTTP/1.1 200"},
+	{name: "Gemini", request: "gemini://%[1]s%[2]s\r\n", good: "20 ", protocol: (*smallnet.Protocols).Gemini},
+	{name: "Spartan", request: "%[1]s %[2]s 0\r\n", good: "2 ", protocol: (*smallnet.Protocols).Spartan},
+	{name: "Nex", request: "%[2]s\r\n", protocol: (*smallnet.Protocols).Nex},
+	{name: "Finger", request: "%[3]s\r\n", good: "~", protocol: (*smallnet.Protocols).Finger},
+}
+
+// kinds are the kinds of replies that gophd makes, and for how many requests at once.
+var kinds = map[string]int{"/~ann/large/feed.xml": 100, "/~ann/large/": 12, "/~ann/": 12, "/reads": 12, "/prints": 12, "/maps/": 12, "/text.txt": 12,
+	"/large.bin": 12, "/robots.txt": 12, "/caps.txt": 12, "/about-robots": 12}
+
+// Each bound holds for whatever is made, over each front and for each host: when four
+// addresses ask for something large at once, all of them are answered, memory stays
+// within 200 MiB, and a fifth one is answered meanwhile.
+func TestAbuseBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 200,000 files")
+	}
+	tree, err := site.Open(largeTree(t, 200_000), site.Config{Own: []string{"/caps.txt", "/about-robots", "feed.xml"}})
+	treetest.Must(t, err)
+	_, stop, err := tree.Read(context.Background())
+	treetest.Must(t, err)
+	defer func() { treetest.Must(t, stop()) }()
+	for cache, names := range map[int64][]string{0: {"first.example"}, 64 << 20: {"first.example", "second.example"}} {
+		limiter, kept := &answer.Limiter{}, answer.NewCache(cache)
+		for _, name := range names {
+			host := &answer.Host{Site: tree, Limiter: limiter, Cache: kept, Before: []answer.Source{prints{}}, Beside: []answer.Source{&feed.Feeds{}, reads{}}}
+			for _, f := range fronts {
+				addr := serve(t, host, name, f.protocol)
+				for sel, requests := range kinds {
+					if f.name == "Finger" && !strings.HasSuffix(sel, "ann/") {
+						continue // which has only users
+					}
+					ask := func(n int, sel string) error {
+						return proxied(addr, client(n), fmt.Sprintf(f.request, name, sel, strings.Trim(sel, "/~")), f.good)
+					}
+					t.Run(fmt.Sprint(sel[1:], ", ", f.name, ", ", name, ", cache ", cache>>20), func(t *testing.T) {
+						rush(t, requests, cache, func(n int) error { return ask(n, sel) }, func() error { return ask(fifth, "/~bob/") })
+					})
+				}
+			}
+		}
+	}
+}
+
+// serve serves a host over one front.
+func serve(t *testing.T, host *answer.Host, name string, protocol func(*smallnet.Protocols) *server.Protocol) (addr string) {
+	named := func(r *server.Request) *server.Request {
+		own := *r
+		own.Host, own.Port = name, 70
+		return &own
+	}
+	pages := &web.Pages{Host: host}
+	browsers := &web.HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return pages, named(r) }}
+	s := &server.Server{Handler: &gopher.Front{Host: host}, HTTP: browsers.Serve, Host: name, MaxConnsPerIP: -1, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
+	small := &smallnet.Protocols{Hosts: func(r *server.Request, _ string) (*answer.Host, *server.Request, bool) { return host, named(r), true }}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	treetest.Must(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() {
+		if protocol == nil {
+			ended <- s.Serve(ctx, l)
+			return
+		}
+		p := protocol(small)
+		p.TLS = false // which is the server's business
+		ended <- s.ServeProtocol(ctx, l, p)
+	}()
+	t.Cleanup(func() { stop(); treetest.Must(t, <-ended) })
+	return l.Addr().String()
+}
+
+// fifth is the request of the fifth address.
+const fifth = -1
+
+func client(n int) int {
+	if n == fifth {
+		return 4
+	}
+	return n % 4
+}
+
+// rush lets four addresses ask for the same at once, and a fifth one meanwhile.
+func rush(t *testing.T, requests int, cache int64, ask func(n int) error, other func() error) {
+	const most = 200 << 20
+	debug.FreeOSMemory()
+	_ = peak(t)
+	before := peak(t)
+	var all sync.WaitGroup
+	var ended atomic.Bool
+	for i := range requests {
+		all.Go(func() {
+			if err := ask(i); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	asked, meanwhile := 0, make(chan error, 1)
+	go func() {
+		for first := true; first || !ended.Load(); first = false {
+			if err := other(); err != nil {
+				meanwhile <- err
+				return
+			}
+			asked++
+		}
+		meanwhile <- nil
+	}()
+	all.Wait()
+	ended.Store(true)
+	if err := <-meanwhile; err != nil {
+		t.Errorf("the fifth address: %v", err)
+	}
+	more := peak(t) - before
+	t.Logf("%d MiB more, %d of the fifth", more>>20, asked)
+	if more > most+cache && !raceEnabled {
+		t.Errorf("%d MiB more memory", more>>20)
+	}
+}
+
+// proxied sends a request of a client of its own, and reads the reply to its end.
+func proxied(addr string, client int, request, good string) error {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(5 * time.Minute))
+	if _, err := fmt.Fprintf(c, "PROXY TCP4 192.0.2.%d 198.51.100.1 1234 70\r\n%s", client+1, request); err != nil {
+		return err
+	}
+	head := make([]byte, 12)
+	n, err := io.ReadFull(c, head)
+	if got := string(head[:n]); err != nil || !strings.HasPrefix(got, good) || got[0] == menu.TypeError || strings.HasPrefix(got, "Server busy") || strings.HasPrefix(got, "Not found") {
+		return fmt.Errorf("%.60q is answered with %q, %w", request, got, err)
+	}
+	_, err = io.Copy(io.Discard, c)
+	return err
+}
