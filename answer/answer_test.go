@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/netip"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -185,9 +184,9 @@ func TestLatin1(t *testing.T) {
 						t.Errorf("charset %v: %s is sent as %.40q, %v", tt.charset, name, got, err)
 					}
 					a, ok := h.Quick(request(t, "/"+name))
-					if a.FD != 0 {
-						f := os.NewFile(uintptr(a.FD), name)
-						whole := make([]byte, a.Size)
+					if a.File != nil {
+						f := a.File.OSFile()
+						whole := make([]byte, a.File.Size())
 						_, err := io.ReadFull(f, whole)
 						must(t, err)
 						a.Body = whole
@@ -217,9 +216,13 @@ func TestPointerKeepsTheLabel(t *testing.T) {
 
 // A file whose beginning cannot be read, as on a broken disk, is not converted, and
 // nothing panics: Quick is asked where a panic would be that of all connections.
-func TestBrokenDescriptor(t *testing.T) {
+func TestBrokenFile(t *testing.T) {
 	h := &Host{}
-	if h.convertsFile("notes.txt", descriptor(-1), smallFile) {
+	if h.convertsFile("notes.txt", unreadable{}, smallFile) {
 		t.Error("it is converted")
 	}
 }
+
+type unreadable struct{}
+
+func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, io.ErrUnexpectedEOF }

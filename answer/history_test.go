@@ -128,22 +128,13 @@ func (l *library) ask(b *book) error {
 		return b.check(r.Bytes(), told)
 	}
 	l.quick.Add(1)
-	if a.FD != 0 {
-		a.Body = make([]byte, a.Size)
-		n, _ := syscall.Pread(a.FD, a.Body, 0)
+	if a.File != nil {
+		a.Body = make([]byte, a.File.Size())
+		n, _ := syscall.Pread(int(a.File.Fd()), a.Body, 0)
 		a.Body = a.Body[:max(n, 0)]
-		giveBack(a)
+		a.File.Close()
 	}
 	return b.check(a.Body, told)
-}
-
-// giveBack ends an answer with a file.
-func giveBack(a server.Answer) {
-	if a.Return != nil {
-		a.Return()
-	} else {
-		_ = syscall.Close(a.FD)
-	}
 }
 
 // No answer is older than a second, and none mixes two states of a file.

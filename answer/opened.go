@@ -1,8 +1,8 @@
 package answer
 
 import (
+	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/gophd/gophd/server"
@@ -22,11 +22,14 @@ type openFiles struct {
 	sweeps bool                   // a sweep is due
 }
 
+// openFile is the server.ReadyFile.
 type openFile struct {
 	site.Ready
-	stamp *site.Stamp
-	seen  time.Time // in memory
-	back  func()    // puts it back
+	of     *openFiles // to be put back into; nil: to be closed
+	key    cacheKey
+	stamp  *site.Stamp
+	seen   time.Time // in memory
+	recent bool      // it was taken out
 }
 
 const (
@@ -46,12 +49,11 @@ func (o *openFiles) take(p cacheKey) (a server.Answer, ok bool) {
 		return a, false
 	}
 	if !f.stamp.Fresh() || !f.stays() {
-		f.close()
+		f.Ready.Close()
 		return a, false
 	}
-	a = f.answer()
-	a.Recent = true
-	return a, true
+	f.recent = true
+	return server.Answer{File: f}, true
 }
 
 // stays reports whether the kernel still has a file in memory that was taken out.
@@ -67,24 +69,33 @@ func (f *openFile) stays() bool {
 // lend makes an answer of a file that was opened. If it has a stamp, it is to be put
 // back.
 func (o *openFiles) lend(p cacheKey, r site.Ready, stamp *site.Stamp) server.Answer {
-	f := &openFile{Ready: r, stamp: stamp, seen: time.Now()}
-	if o != nil && stamp != nil && r.Resident {
-		f.back = func() { o.put(p, f) }
+	f := &openFile{Ready: r, key: p, stamp: stamp, seen: time.Now()}
+	if stamp != nil && r.InMemory() {
+		f.of = o
 	}
-	return f.answer()
+	return server.Answer{File: f}
 }
 
-func (f *openFile) answer() server.Answer {
-	return server.Answer{FD: f.FD, Size: f.Size, Resident: f.Resident, Return: f.back}
-}
+// Resident is that of the ReadyFile.
+func (f *openFile) Resident() (resident, recent bool) { return f.InMemory(), f.recent }
 
-func (f *openFile) close() { _ = syscall.Close(f.FD) }
+// OSFile makes a file that is not put back: its offset moves.
+func (f *openFile) OSFile() *os.File { return os.NewFile(f.Fd(), f.key.selector) }
+
+// Close puts the file back, or closes it.
+func (f *openFile) Close() {
+	if f.of != nil {
+		f.of.put(f.key, f)
+	} else {
+		f.Ready.Close()
+	}
+}
 
 func (o *openFiles) put(p cacheKey, f *openFile) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.files[p] != nil || len(o.files) >= maxOpenFiles || f.stamp.Outdated() {
-		f.close()
+		f.Ready.Close()
 		return
 	}
 	if o.files == nil {
@@ -102,7 +113,7 @@ func (o *openFiles) sweep() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, f := range o.files {
-		f.close()
+		f.Ready.Close()
 	}
 	clear(o.files)
 	o.sweeps = false

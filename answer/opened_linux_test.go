@@ -25,29 +25,34 @@ func look(t *testing.T, h *Files, sel string) {
 }
 
 // atHand asks for a file, which has to be at hand.
-func atHand(t *testing.T, h *Files, sel string) server.Answer {
+func atHand(t *testing.T, h *Files, sel string) server.ReadyFile {
 	t.Helper()
 	var a server.Answer
 	if !eventually(func() (ok bool) {
 		if a, ok = h.Quick(request(t, sel)); !ok {
 			look(t, h, sel)
 		}
-		return ok && a.FD != 0
+		return ok && a.File != nil
 	}) {
 		t.Fatalf("%s is never at hand", sel)
 	}
-	return a
+	return a.File
 }
 
 // body reads the file of an answer and gives it back.
-func body(t *testing.T, a server.Answer) string {
+func body(t *testing.T, f server.ReadyFile) string {
 	t.Helper()
-	b := make([]byte, a.Size+1)
-	n, err := unix.Pread(a.FD, b, 0)
+	b := make([]byte, f.Size()+1)
+	n, err := unix.Pread(int(f.Fd()), b, 0)
 	must(t, err)
-	giveBack(a)
+	f.Close()
 	return string(b[:n])
 }
+
+func isResident(f server.ReadyFile) bool { is, _ := f.Resident(); return is }
+
+// isRecent reports whether a file was kept open.
+func isRecent(f server.ReadyFile) bool { _, is := f.Resident(); return is }
 
 // isOpen reports whether a file of a test has a descriptor.
 func isOpen(t *testing.T, name string) bool {
@@ -60,7 +65,7 @@ func isOpen(t *testing.T, name string) bool {
 // keep asks for a file until it is kept open.
 func keep(t *testing.T, h *Files, sel string) {
 	t.Helper()
-	if !eventually(func() bool { a := atHand(t, h, sel); giveBack(a); return a.Recent }) {
+	if !eventually(func() bool { a := atHand(t, h, sel); a.Close(); return isRecent(a) }) {
 		t.Fatal("it is not kept")
 	}
 }
@@ -72,12 +77,12 @@ func TestFileIsKeptOpen(t *testing.T) {
 	write(t, dir, map[string]string{"x.bin": large(50)})
 	h := newFiles(run(t, dir), 1<<20)
 	again := atHand(t, h, "/x.bin")
-	if !eventually(func() bool { giveBack(again); again = atHand(t, h, "/x.bin"); return again.Recent }) {
+	if !eventually(func() bool { again.Close(); again = atHand(t, h, "/x.bin"); return isRecent(again) }) {
 		t.Fatal("it is not kept")
 	}
-	kept := again.FD
+	kept := again.Fd()
 	other := atHand(t, h, "/x.bin")
-	if other.FD == kept || other.Recent {
+	if other.Fd() == kept || isRecent(other) {
 		t.Error("two have the same descriptor at once")
 	}
 	if body(t, again) != large(50) || body(t, other) != large(50) {
@@ -119,10 +124,10 @@ func TestFileThatIsOpenChanges(t *testing.T) {
 	must(t, os.Remove(name))
 	if !eventually(func() bool {
 		a, ok := h.Quick(request(t, "/x.bin"))
-		if ok && a.FD != 0 {
-			giveBack(a)
+		if ok && a.File != nil {
+			a.File.Close()
 		}
-		return a.FD == 0
+		return a.File == nil
 	}) {
 		t.Error("what is gone is sent")
 	}
@@ -138,15 +143,15 @@ func TestFilesAreKeptOpenWithinBounds(t *testing.T) {
 	h := newFiles(tree, 1<<20)
 	look(t, h, "/0.bin")
 	recent := func() (n int) {
-		var all []server.Answer
+		var all []server.ReadyFile
 		for i := range maxOpenFiles + 10 {
-			if a, ok := h.Quick(request(t, fmt.Sprintf("/%d.bin", i))); ok && a.FD != 0 {
-				all = append(all, a)
+			if a, ok := h.Quick(request(t, fmt.Sprintf("/%d.bin", i))); ok && a.File != nil {
+				all = append(all, a.File)
 			}
 		}
 		for _, a := range all {
-			giveBack(a)
-			if a.Recent {
+			a.Close()
+			if isRecent(a) {
 				n++
 			}
 		}
@@ -157,10 +162,9 @@ func TestFilesAreKeptOpenWithinBounds(t *testing.T) {
 		t.Errorf("%d are kept open", most)
 	}
 	a := atHand(t, newFiles(tree, 0), "/1.bin")
-	if a.Return != nil {
+	if a.Close(); isOpen(t, filepath.Join(dir, "1.bin")) {
 		t.Error("it is kept open without a cache")
 	}
-	giveBack(a)
 }
 
 // A file that is open and not in memory any more is not sent where it would be waited
@@ -178,15 +182,15 @@ func TestFileThatIsOpenIsEvicted(t *testing.T) {
 	evict := func() { must(t, unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)) }
 	evict()
 	asked := atHand(t, newFiles(tree, 0), "/x.bin")
-	giveBack(asked)
-	if asked.Resident {
+	asked.Close()
+	if isResident(asked) {
 		t.Skip("this file system evicts nothing")
 	}
 	if !eventually(func() bool { // a request may make the kernel read it again
 		evict()
 		a := atHand(t, h, "/x.bin")
-		giveBack(a)
-		return !a.Resident && !a.Recent
+		a.Close()
+		return !isResident(a) && !isRecent(a)
 	}) {
 		t.Error("it is taken to be in memory")
 	}

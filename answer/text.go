@@ -10,7 +10,6 @@ import (
 	"path"
 	"strings"
 	"sync"
-	"syscall"
 	"unicode"
 
 	"github.com/gophd/gophd/menu"
@@ -39,14 +38,14 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 	if !ok {
 		return a, false
 	}
-	if f.FD != 0 && mayBeText(name) && (!f.Resident || h.convertsFile(name, descriptor(f.FD), f.Size)) {
-		_ = syscall.Close(f.FD)
+	if f.Body == nil && mayBeText(name) && (!f.InMemory() || h.convertsFile(name, &f, f.Size())) {
+		f.Close()
 		return a, false
 	}
 	if judged(r.Selector, false) {
 		view.DependOnPolicy()
 	}
-	if f.FD != 0 {
+	if f.Body == nil {
 		var opened *openFiles
 		if h.Cache != nil {
 			opened = &h.Cache.opened
@@ -56,15 +55,6 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 	kept := &Value{Class: File, Selector: selector.Canonical(name, false), Type: textType(name, f.Body), Body: h.utf8(name, f.Body), name: name}
 	h.Cache.put(cacheKey{of: h, form: form, selector: r.Selector}, kept, view.Stamp())
 	return server.Answer{Body: kept.Body}, true
-}
-
-// descriptor is an opened file.
-type descriptor int
-
-// ReadAt reads what there is at an offset.
-func (d descriptor) ReadAt(p []byte, off int64) (int, error) {
-	n, err := syscall.Pread(int(d), p, off)
-	return max(n, 0), err // it is -1 after an error
 }
 
 // file answers with a file as long as it was when it was opened: one that grows

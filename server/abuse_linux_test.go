@@ -390,7 +390,7 @@ func TestAbuseFloodBehindAProxy(t *testing.T) {
 			}
 		}
 	}
-	if c := s.Counts(); c.Reading+c.Writing+c.Lingering > 200 || c.Refused[tooManyOfBlock.String()] == 0 {
+	if c := s.Counts(); c.Reading+c.Writing+c.Lingering > 200 || c.Refused[tooManyOfBlock.Error()] == 0 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -33,7 +33,26 @@ func (h *lends) Quick(*Request) (a Answer, ok bool) {
 		return a, false
 	}
 	h.lent.Add(1)
-	return Answer{FD: fd, Size: st.Size, Resident: h.resident}, true
+	return Answer{File: lentFile{fd: fd, size: st.Size, resident: h.resident}}, true
+}
+
+// lentFile is a file of lends, or of keeps, which counts in got what it gets back.
+type lentFile struct {
+	fd               int
+	size             int64
+	resident, recent bool
+	got              *atomic.Int64
+}
+
+func (f lentFile) Fd() uintptr            { return uintptr(f.fd) }
+func (f lentFile) Size() int64            { return f.size }
+func (f lentFile) Resident() (bool, bool) { return f.resident, f.recent }
+func (f lentFile) OSFile() *os.File       { return os.NewFile(f.Fd(), "lent") }
+func (f lentFile) Close() {
+	if f.got != nil {
+		f.got.Add(1)
+	}
+	_ = unix.Close(f.fd)
 }
 
 func (h *lends) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
@@ -95,7 +114,7 @@ func TestOverTheCapInTheMiddle(t *testing.T) {
 	eventually(t, "nobody stays", func() bool { return s.Counts().Reading == 1 })
 	c := dialTCP(t, l.Addr().String())
 	_, _ = io.WriteString(c, "/q\r\n")
-	eventually(t, "it is not refused", func() bool { return s.Counts().Refused[tooManyOfBlock.String()] == 1 })
+	eventually(t, "it is not refused", func() bool { return s.Counts().Refused[tooManyOfBlock.Error()] == 1 })
 	if got, err := io.ReadAll(c); !bytes.HasPrefix(body, got) || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
@@ -111,12 +130,10 @@ type keeps struct {
 
 func (h *keeps) Quick(r *Request) (a Answer, ok bool) {
 	if a, ok = h.lends.Quick(r); ok {
-		_, err := unix.Seek(a.FD, 1000, io.SeekStart)
-		ok = err == nil
-	}
-	a.Recent, a.Return = h.recent, func() {
-		h.got.Add(1)
-		_ = unix.Close(a.FD)
+		f := a.File.(lentFile)
+		_, err := unix.Seek(f.fd, 1000, io.SeekStart)
+		f.recent, f.got = h.recent, &h.got
+		a.File, ok = f, err == nil
 	}
 	return a, ok
 }

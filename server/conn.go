@@ -2,54 +2,88 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"sync/atomic"
 	"time"
 )
+
+// A socket is what a reply is sent on and what closes it. Package poll has sockets that
+// it holds while nothing is to be done; ownSocket makes one of any other net.Conn, and
+// tlsSocket is TLS on one. What a socket cannot do returns errors.ErrUnsupported.
+type socket interface {
+	net.Conn
+	FileSender
+	CloseWrite() error           // shuts down the sending side
+	SetNoDelay(on bool) error    // sends small segments at once
+	Acknowledge() error          // acknowledges at once what was received
+	SetUnsent(n int) error       // bounds how many unsent bytes the kernel buffers
+	SetLinger(seconds int) error // 0: Close is a reset, which frees what was not sent
+	Disconnect() error           // resets, even in the midst of a system call that sends
+	Block() error                // lets calls wait; it fails if the connection was evicted
+	Evict() bool                 // closes it to make room, unless a goroutine has it
+	Refuse(body []byte)          // sends a last word, if that is quick
+	Linger() bool                // closes gently, and reports whether it still does so when this returns
+}
 
 // conn is a connection. On Linux package poll holds the connections of a TCP listener:
 // one gets a conn when it first waits for something, and a goroutine only if its reply
 // is not at hand. Any other connection has a goroutine.
 type conn struct {
-	net.Conn          // the socket
-	tls      *tlsConn // nil for plain connections
-	under    *transport
-	head     []byte // bytes read so far
-	ended    bool   // there is no more
+	socket              // plain
+	tls      *tlsSocket // nil for plain connections
+	head     []byte     // bytes read so far
+	ended    bool       // there is no more
 	accepted time.Time
 	remote   netip.AddrPort
-	local    netip.AddrPort // invalid: the socket knows it
-	asks     string         // for this host, as a trusted proxy says
+	local    netip.AddrPort // invalid before it is asked for, or if it is unknown
+	asks     string         // for this host, by TLS or as a trusted proxy says
 	proxied  bool           // its PROXY header was read
 	counted  bool           // by the rate limit
 	begun    bool           // a part of its reply was sent before it got a goroutine
 	slot     *slot          // nil: it is not counted
-	polled   bool           // its goroutine has given it back
+	lingers  bool           // package poll closes it
 
 	cancel atomic.Pointer[context.CancelFunc] // of its request
 }
 
-func newConn(c net.Conn) *conn {
-	return &conn{Conn: c, accepted: time.Now(), remote: addrPort(c.RemoteAddr())}
-}
-
-// drain lingers in this goroutine.
-func (c *conn) drain(timeout time.Duration) {
-	half, ok := c.Conn.(interface{ CloseWrite() error })
-	if !ok || half.CloseWrite() != nil || c.SetReadDeadline(time.Now().Add(timeout)) != nil {
-		return
+func newConn(c net.Conn, linger time.Duration) *conn {
+	s, ok := c.(socket)
+	if !ok {
+		s = ownSocket{c, linger}
 	}
-	_, _ = io.Copy(io.Discard, struct{ io.Reader }{c.Conn}) // without WriteTo, a detour through splice(2)
+	return &conn{socket: s, accepted: time.Now(), remote: addrPort(c.RemoteAddr()), local: addrPort(c.LocalAddr())}
 }
 
-// talk returns the stream of requests and replies: TLS, or the socket.
-func (c *conn) talk() net.Conn {
+// stream returns the socket for requests and replies: TLS, or the plain one.
+func (c *conn) stream() socket {
 	if c.tls != nil {
 		return c.tls
 	}
-	return c.Conn
+	return c.socket
+}
+
+// end closes gently after a reply, and with a reset after one that failed: an orderly
+// close would make a truncated reply look complete; a reset also frees the kernel's send
+// buffer. A file that became shorter counts as complete.
+func (c *conn) end(err error) {
+	if err != nil && !errors.Is(err, ErrShort) {
+		_ = c.SetLinger(0)
+		return
+	}
+	c.slot.turn(lingering)
+	c.lingers = c.stream().Linger()
+}
+
+// release ends what goes with the connection, when its goroutine ends.
+func (c *conn) release() {
+	if !c.lingers {
+		_ = c.Close()
+		c.slot.leave()
+	}
 }
 
 // unwanted ends the context of the request, if there is one.
@@ -61,35 +95,79 @@ func (c *conn) unwanted() {
 
 // cut closes a connection from outside: with a reset, if it is replied to.
 func (c *conn) cut(s *slot) {
-	p, ok := c.Conn.(interface{ Evict() bool })
 	switch {
-	case ok && p.Evict():
+	case c.Evict():
 	case s.lingers():
-		c.close()
+		_ = c.Close()
 	default:
 		c.abort()
 	}
 }
 
 // abort closes a connection with a reset, so that a truncated reply does not look
-// complete. It works in the midst of a system call that sends, too.
+// complete.
 func (c *conn) abort() {
 	c.unwanted()
-	c.reset()
-	if s, ok := c.Conn.(interface{ Disconnect() error }); ok {
-		_ = s.Disconnect()
-	}
-	c.close()
+	_ = c.SetLinger(0)
+	_ = c.Disconnect()
+	_ = c.Close()
 }
 
-// reset makes the close a reset: the client sees that the reply is truncated.
-func (c *conn) reset() {
-	if s, ok := c.Conn.(interface{ SetLinger(seconds int) error }); ok {
-		_ = s.SetLinger(0)
+// drain closes gently in this goroutine: it shuts down the sending side and goes on
+// reading, so that the kernel does not answer late bytes with a reset that would cost
+// the client the reply.
+func drain(s socket, timeout time.Duration) {
+	if s.CloseWrite() == nil && s.SetReadDeadline(time.Now().Add(timeout)) == nil {
+		_, _ = io.Copy(io.Discard, struct{ io.Reader }{s}) // without WriteTo, a detour through splice(2)
 	}
 }
 
-func (c *conn) close() { _ = c.Close() }
+// ownSocket is a socket whose connection has a goroutine from its beginning to its end.
+type ownSocket struct {
+	net.Conn
+	linger time.Duration
+}
+
+// CloseWrite shuts down the sending side.
+func (s ownSocket) CloseWrite() error {
+	if half, ok := s.Conn.(halfCloser); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
+// halfCloser is a connection of TCP, of a Unix socket or of TLS.
+type halfCloser interface{ CloseWrite() error }
+
+// SetNoDelay does nothing: package net has set it for all TCP connections.
+func (s ownSocket) SetNoDelay(bool) error { return nil }
+
+// SetLinger is that of TCP.
+func (s ownSocket) SetLinger(seconds int) error {
+	if tcp, ok := s.Conn.(*net.TCPConn); ok {
+		return tcp.SetLinger(seconds)
+	}
+	return errors.ErrUnsupported
+}
+
+// Refuse sends a last word, and waits for a second at most.
+func (s ownSocket) Refuse(body []byte) {
+	if s.SetDeadline(time.Now().Add(time.Second)) == nil {
+		_, _ = s.Write(body)
+	}
+}
+
+// Linger drains the connection.
+func (s ownSocket) Linger() bool { drain(s, s.linger); return false }
+
+// What package poll does for its own.
+
+func (s ownSocket) SendFile(*os.File, int64) (int64, error) { return 0, errors.ErrUnsupported }
+func (s ownSocket) Acknowledge() error                      { return errors.ErrUnsupported }
+func (s ownSocket) SetUnsent(int) error                     { return errors.ErrUnsupported }
+func (s ownSocket) Disconnect() error                       { return errors.ErrUnsupported }
+func (s ownSocket) Block() error                            { return nil }
+func (s ownSocket) Evict() bool                             { return false }
 
 func addrPort(a net.Addr) netip.AddrPort {
 	t, ok := a.(*net.TCPAddr)

@@ -28,6 +28,12 @@ func (k Kind) String() string {
 	return [Kinds]string{"ok", "not_found", "bad_request", "too_many", "forbidden", "busy", "gone", "internal"}[k]
 }
 
+// statuses are the HTTP statuses of the kinds. 499 is nginx's for a client that went
+// away.
+var statuses = [Kinds]int{
+	OK: 200, NotFound: 404, BadRequest: 400, TooMany: 429, Forbidden: 403, Busy: 503, Gone: 499, Internal: 500,
+}
+
 // message returns the text that the client reads instead of a reply.
 func (k Kind) message() string {
 	switch k {

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"io"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -65,7 +65,8 @@ type Request struct {
 	// answers, for Served.Host.
 	Site string
 
-	ctx context.Context
+	ctx  context.Context
+	http bool
 }
 
 // Context ends when the reply is no longer wanted: the connection was evicted or given
@@ -99,27 +100,26 @@ type Answer struct {
 	Body []byte // must not be changed
 	Err  error  // why Body is an error item; nil if it is not
 
-	// FD, if not 0, is the descriptor of a file that is the reply, Size bytes of it,
-	// and Body is nil. The server closes it when it was sent. To make an *os.File of
-	// it would cost two system calls more.
-	FD       int
-	Size     int64
-	Resident bool // the kernel has all of the file in memory: to send it cannot block
-	Recent   bool // and it was sent a moment ago: none of it is still on its way from the disk
-
-	// Return, if not nil, is called instead of closing FD when all was sent at once;
-	// its offset is where it was.
-	Return func()
+	// File, if not nil, is the reply in place of Body.
+	File ReadyFile
 }
 
-// close closes the file of the answer, if it has one, or returns it.
-func (a Answer) close() {
-	switch {
-	case a.Return != nil:
-		a.Return()
-	case a.FD != 0:
-		_ = syscall.Close(a.FD)
-	}
+// A ReadyFile is an open file that is a whole reply.
+type ReadyFile interface {
+	Fd() uintptr // a descriptor, which is open until Close
+	Size() int64 // how many bytes of it are the reply, from the first on
+
+	// Resident reports whether the kernel has all of the file in memory, so that to send
+	// it cannot block, and whether it was sent a moment ago, so that none of it is still
+	// on its way from the disk.
+	Resident() (resident, recent bool)
+
+	// Close is called once, when the server does not send it any more.
+	Close()
+
+	// OSFile makes a file of it that the caller closes in place of Close. For most
+	// replies the two system calls that this costs are saved.
+	OSFile() *os.File
 }
 
 // NotFoundHandler answers everything with "Not found".
@@ -152,20 +152,6 @@ func (m *ServeMux) Handle(pattern string, h Handler) {
 	rules = append(rules, muxRule{pattern, h})
 	slices.SortStableFunc(rules, func(a, b muxRule) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
 	m.rules = rules
-}
-
-// HandleFunc adds a function for a pattern.
-func (m *ServeMux) HandleFunc(pattern string, f func(ResponseWriter, *Request) error) {
-	m.Handle(pattern, HandlerFunc(f))
-}
-
-// Handler returns the handler for a selector; if none fits, one that answers
-// "Not found".
-func (m *ServeMux) Handler(selector string) Handler {
-	if rest := fitting(m.all(), selector); len(rest) > 0 {
-		return rest[0].handler
-	}
-	return NotFoundHandler()
 }
 
 func (m *ServeMux) all() []muxRule {
@@ -207,9 +193,10 @@ func (m *ServeMux) ServeGopher(w ResponseWriter, r *Request) error {
 
 // Quick asks the handler for the request, if it is Quick, too.
 func (m *ServeMux) Quick(r *Request) (a Answer, ok bool) {
-	quick, is := m.Handler(r.Selector).(Quick)
-	if !is {
-		return Answer{}, false
+	if rest := fitting(m.all(), r.Selector); len(rest) > 0 {
+		if quick, is := rest[0].handler.(Quick); is {
+			return quick.Quick(r)
+		}
 	}
-	return quick.Quick(r)
+	return Answer{}, false
 }

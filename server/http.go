@@ -2,26 +2,14 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 )
-
-// isHTTP reports whether a request line looks like "GET /path HTTP/1.1". Without a
-// version (HTTP/0.9) it is a selector.
-func isHTTP(line []byte) bool {
-	method, rest, _ := bytes.Cut(line, []byte(" "))
-	space := bytes.LastIndexByte(rest, ' ')
-	if space < 0 || len(method) == 0 || len(bytes.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-")) > 0 {
-		return false
-	}
-	version, ok := bytes.CutPrefix(rest[space+1:], []byte("HTTP/"))
-	return ok && len(version) > 0 && len(bytes.Trim(version, "0123456789.")) == 0
-}
 
 // An HTTPConn is a connection that Server.HTTP answers. Read first returns the bytes
 // that the server has read already. StallTimeout bounds writes as it bounds replies,
@@ -44,7 +32,6 @@ type HTTPConn struct {
 	closed bool
 	last   time.Time // when reading ends, if it is ending
 	done   chan struct{}
-	told   atomic.Bool
 }
 
 // MaxStreams is how many requests of an HTTP/2 connection Server.HTTP may answer at
@@ -54,19 +41,20 @@ const MaxStreams = 4
 // preface begins HTTP/2 (RFC 9113, section 3.4).
 const preface = "PRI * HTTP/2.0\r\n"
 
-func (r *run) newHTTPConn(c *conn, w *reply) *HTTPConn {
-	streams := bytes.HasPrefix(c.head, []byte(preface))
-	if streams {
+// handOver lets Server.HTTP answer, and returns its error.
+func (w *reply) handOver() error {
+	r, c := w.run, w.conn
+	w.watch()
+	h := &HTTPConn{Conn: w.to, run: r, slot: c.slot, w: w, head: c.head, done: make(chan struct{})}
+	if h.streams = bytes.HasPrefix(c.head, []byte(preface)); h.streams {
 		c.slot.hold(MaxStreams - 1)
 	}
-	noDelay(c.Conn) // what follows the head would wait until the client has acknowledged it
-	return &HTTPConn{Conn: c.talk(), run: r, slot: c.slot, w: w, head: c.head, streams: streams, done: make(chan struct{})}
-}
-
-func noDelay(c net.Conn) {
-	if s, ok := c.(interface{ SetNoDelay(bool) error }); ok {
-		_ = s.SetNoDelay(true)
-	}
+	_ = c.SetNoDelay(true) // what follows the head would wait until the client has acknowledged it
+	stop := context.AfterFunc(r.soft, h.end)
+	err := r.protect(w.req, func() error { return r.HTTP(h, w.req) })
+	stop()
+	_ = h.Close()
+	return err
 }
 
 // Read reads what the client sends.
@@ -229,7 +217,7 @@ func (c *HTTPConn) Allow(r *Request) bool {
 	if c.run.within(r.Remote.Addr()) {
 		return true
 	}
-	c.run.refused(r.Remote.Addr(), tooFast)
+	c.run.unanswered(r.Remote.Addr(), tooFast)
 	return false
 }
 
@@ -243,7 +231,7 @@ func (c *HTTPConn) Protect(r *Request, f func()) error {
 // is not called, the connection is logged as one request.
 // The outcome needs no Protocol, Port and Remote.
 func (c *HTTPConn) Served(r *Request, s Served) {
-	c.told.Store(true)
-	s.Port, s.Remote = r.Port, r.Remote
-	c.run.logRequest(s)
+	c.w.logged.Store(true)
+	s.Protocol, s.Port, s.Remote = "http", r.Port, r.Remote
+	c.run.ended(s)
 }

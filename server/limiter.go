@@ -12,6 +12,7 @@ package server
 
 import (
 	"container/list"
+	"errors"
 	"math"
 	"net/netip"
 	"sync"
@@ -65,7 +66,7 @@ type slot struct {
 	more    int // for how many others it counts in all
 }
 
-// refusal is a reason to turn a connection away.
+// refusal is a reason to turn a connection away, and the error of one that is.
 type refusal int
 
 const (
@@ -79,12 +80,22 @@ const (
 	reasons // how many there are
 )
 
-// String is for the log.
-func (r refusal) String() string {
+// Error is for the log.
+func (r refusal) Error() string {
 	return [reasons]string{
 		"admitted", "connections of the address", "connections in all", "made room for others", "rate of the address",
 		"TLS is not offered", "HTTP is not offered",
 	}[r]
+}
+
+// refusalOf returns the refusal in an error, admitted if there is none.
+func refusalOf(err error) refusal {
+	if err == nil {
+		return admitted
+	}
+	var why refusal
+	errors.As(err, &why)
+	return why
 }
 
 // err returns the error for the client, nil if it could not read any.
@@ -92,7 +103,7 @@ func (r refusal) err() error {
 	switch r {
 	case tooFast:
 		return errTooFast
-	case noTLS, noHTTP:
+	case admitted, noTLS, noHTTP:
 		return nil
 	}
 	return errBusy

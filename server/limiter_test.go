@@ -68,14 +68,14 @@ func TestMadeRoomIsTold(t *testing.T) {
 	r := srv.newRun(t.Context(), t.Context())
 	var closed atomic.Int32
 	for i, state := range []connState{reading, lingering, reading, reading} {
-		c := &conn{Conn: countClose{closed: &closed}, remote: netip.AddrPortFrom(addr4(i), 1)}
+		c := &conn{socket: ownSocket{Conn: countClose{closed: &closed}}, remote: netip.AddrPortFrom(addr4(i), 1)}
 		if why := r.admit(c, state); why != admitted {
 			t.Fatal(i, why)
 		}
 	}
 	counts := srv.Counts()
 	told := strings.Count(log.String(), `remote=10.0.0.0 reason="made room for others"`)
-	if closed.Load() != 2 || told != 1 || counts.Refused[madeRoom.String()] != 1 || len(counts.Refusers) != 1 {
+	if closed.Load() != 2 || told != 1 || counts.Refused[madeRoom.Error()] != 1 || len(counts.Refusers) != 1 {
 		t.Errorf("%d had to go, %+v, %d times in the log:\n%s", closed.Load(), counts, told, &log)
 	}
 }

@@ -45,7 +45,7 @@ func (r *run) admit(c *conn, state connState) refusal {
 	s := &slot{state: state, many: r.trusts(from)}
 	s.evict = func() {
 		if !s.lingers() {
-			r.refused(from, madeRoom)
+			r.unanswered(from, madeRoom)
 		}
 		c.cut(s)
 	}
@@ -68,35 +68,34 @@ func (s *Server) trusts(a netip.Addr) bool {
 	return slices.ContainsFunc(s.TrustProxy, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// refuse counts a refusal, sends the client the reason if it can read one, and closes
-// the connection; in the middle of a reply with a reset.
-func (r *run) refuse(c *conn, why refusal) {
-	r.refused(c.remote.Addr(), why)
+// turnAway ends a connection that has no request to answer. One that is refused reads
+// the reason, if it can; in the middle of a reply it is reset.
+func (r *run) turnAway(c *conn, why error) {
+	r.unanswered(c.remote.Addr(), why)
 	c.slot.leave()
-	defer c.close()
-	var body []byte
-	if err := why.err(); err != nil && (r.proto == nil || !r.proto.TLS || c.tls != nil) {
-		body = r.errorBody(err)
-	}
-	switch p, polled := c.Conn.(interface{ Refuse(word []byte) }); {
+	switch err := refusalOf(why).err(); {
 	case c.begun:
-		c.reset()
-	case body == nil:
-	case polled:
-		p.Refuse(body)
-	case c.SetDeadline(time.Now().Add(time.Second)) == nil:
-		_, _ = c.talk().Write(body)
+		_ = c.SetLinger(0)
+	case err != nil && (r.proto == nil || !r.proto.TLS): // no session is there yet
+		c.Refuse(r.errorBody(err))
 	}
+	_ = c.Close()
 }
 
-// refused counts a refusal, and logs the first of each minute and address.
-func (r *run) refused(a netip.Addr, why refusal) {
+// unanswered counts a refusal, and logs the first of each minute and address. Any other
+// connection without a request is logged for debugging alone.
+func (r *run) unanswered(a netip.Addr, why error) {
+	reason := refusalOf(why)
+	if reason == admitted {
+		r.logger.Debug("no request", "remote", r.show(a), "reason", why)
+		return
+	}
 	l := r.limited()
-	total := l.refused[why].Add(1)
+	total := l.refused[reason].Add(1)
 	l.tops.Add(Block(a))
 	if times := l.logged.add(Block(a), time.Now()); times > 0 {
-		r.logger.LogAttrs(r.hard, slog.LevelWarn, "refused", slog.String("remote", r.name(a)),
-			slog.String("reason", why.String()), slog.Int("times", times), slog.Int64("in_all", total))
+		r.logger.LogAttrs(r.hard, slog.LevelWarn, "refused", slog.String("remote", r.show(a)),
+			slog.String("reason", reason.Error()), slog.Int("times", times), slog.Int64("in_all", total))
 	}
 }
 
@@ -152,7 +151,7 @@ func (s *Server) Counts() Counts {
 	_, states := l.limiter.connections()
 	c.Reading, c.Writing, c.Lingering = states[reading], states[writing], states[lingering]
 	for why := admitted + 1; why < reasons; why++ {
-		c.Refused[why.String()] = l.refused[why].Load()
+		c.Refused[why.Error()] = l.refused[why].Load()
 	}
 	for _, t := range l.tops.List(10) {
 		c.Refusers = append(c.Refusers, Refuser{t.Key, t.Times})

@@ -18,7 +18,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"runtime"
 	"time"
 
@@ -98,7 +97,7 @@ func (l *loop) serve() {
 			wait.reset()
 			l.ready(pc)
 		default:
-			l.ended(pc)
+			l.closed(pc)
 		}
 	}
 }
@@ -127,17 +126,15 @@ func (l *loop) ready(pc *poll.Conn) {
 	}
 	c.head, c.ended = pc.Data, pc.Ended
 	what, n, err := l.run.next(c)
-	switch {
+	switch why := refusalOf(err); {
+	case why != admitted:
+		l.turnAway(l.owner(pc), why)
 	case what == readMore && err == nil:
 		if l.admitPolled(pc) && !pc.Wait() {
-			l.ended(pc)
+			l.closed(pc)
 		}
-	case !l.count(c, what):
-		l.refuse(l.owner(pc), tooFast)
 	case what == proxyHeader:
 		l.readProxied(pc, n)
-	case what == handshake && l.TLS == nil:
-		l.refuse(l.owner(pc), noTLS)
 	case err != nil || what != requestLine || !l.atHand(pc, c, c.head[:n]):
 		l.handOver(pc, c.counted)
 	}
@@ -148,7 +145,8 @@ func (l *loop) readProxied(pc *poll.Conn, n int) {
 	c := l.owner(pc)
 	c.head = pc.Data
 	switch err := l.proxied(c, n); {
-	case errors.Is(err, errRefused):
+	case refusalOf(err) != admitted:
+		l.turnAway(c, err)
 	case err != nil:
 		l.handOver(pc, false) // which meets it again, and answers
 	default:
@@ -164,12 +162,15 @@ func (l *loop) handOver(pc *poll.Conn, counted bool) {
 	if !c.local.IsValid() {
 		c.local = l.local
 	}
+	if !c.local.IsValid() {
+		c.local = pc.LocalAddrPort()
+	}
 	l.begin(c, reading, l.run.serve)
 }
 
 // atHand answers with a reply that the handler has in memory, and reports whether it has one.
 func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
-	if l.quick == nil || isHTTP(line) {
+	if l.quick == nil {
 		return false
 	}
 	parsed, err := selector.Parse(line)
@@ -193,7 +194,7 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	}
 	sent, all, err := l.send(pc, a)
 	if err == nil && sent < all {
-		l.finish(pc, l.req.outcome(0, 0, nil), a, sent)
+		l.finish(pc, l.req, a, sent)
 		return true // with the file
 	}
 	c.slot.leave()
@@ -205,72 +206,69 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	} else {
 		pc.Linger()
 	}
-	l.logRequest(l.req.outcome(sent, time.Since(accepted), a.Err))
-	a.close()
+	l.run.ended(l.req.outcome(sent, time.Since(accepted), a.Err))
+	if a.File != nil {
+		a.File.Close()
+	}
 	return true
 }
 
 // send sends as much of an answer as the socket accepts at once, and never blocks. It
 // returns the number of bytes sent, and the length of the answer.
 func (l *loop) send(pc *poll.Conn, a Answer) (sent, all int64, err error) {
-	if a.FD == 0 {
+	if a.File == nil {
 		if len(a.Body) > maxUnsent && l.isBusy() {
 			_ = pc.SetUnsent(maxUnsent)
 		}
 		n, err := pc.Send(a.Body)
 		return int64(n), int64(len(a.Body)), err
 	}
-	if a.Resident && !l.isBusy() {
-		sent, err = pc.SendFD(a.FD, a.Size, a.Recent)
+	all = a.File.Size()
+	if resident, recent := a.File.Resident(); resident && !l.isBusy() {
+		sent, err = pc.SendFD(int(a.File.Fd()), all, recent)
 	}
 	if err != nil {
-		return 0, a.Size, nil // finish meets it again, and reports it
+		return 0, all, nil // finish meets it again, and reports it
 	}
-	return sent, a.Size, nil
+	return sent, all, nil
 }
 
 // finish sends the rest of an answer that the socket did not take at once, or
 // that might block.
-func (l *loop) finish(pc *poll.Conn, end Served, a Answer, sent int64) {
-	sel := end.Selector
+func (l *loop) finish(pc *poll.Conn, req Request, a Answer, sent int64) {
 	c := l.owner(pc)
 	c.begun = sent > 0
 	r := l.run
 	began := l.begin(c, writing, func(c *conn) {
-		stop := context.AfterFunc(r.hard, func() { c.cut(c.slot) })
-		defer stop()
-		w := &reply{conn: c.Conn, stall: r.stallTimeout(), busy: r.isBusy, n: sent}
-		r.watch(c, w, sel)
-		if a.FD == 0 {
+		w := r.newReply(c, &req)
+		defer w.release()
+		w.n = sent
+		w.watch()
+		if a.File == nil {
 			_, _ = w.send(a.Body[sent:])
 		} else {
-			f := os.NewFile(uintptr(a.FD), sel)
+			f := a.File.OSFile()
 			if _, w.err = f.Seek(sent, io.SeekStart); w.err == nil {
-				_, w.err = w.SendFile(f, a.Size-sent)
+				_, w.err = w.SendFile(f, a.File.Size()-sent)
 			}
 			_ = f.Close()
 		}
-		if w.progress.end() {
-			return // who gave it up has done the rest
-		}
-		end.Bytes, end.Took, end.Err = w.n, time.Since(c.accepted), w.err
-		r.logRequest(end)
-		r.end(c, w.err)
+		w.end(w.err, a.Err)
 	})
-	if !began {
-		a.close()
+	if !began && a.File != nil {
+		a.File.Close()
 	}
 }
 
-// ended removes a closed connection from the count, and logs one without a request.
-func (l *loop) ended(pc *poll.Conn) {
+// closed removes a closed connection from the count, and logs one without a request.
+func (l *loop) closed(pc *poll.Conn) {
 	remote := pc.Remote
 	if c, ok := pc.Owner.(*conn); ok {
 		c.slot.leave()
 		remote = c.remote
 	}
 	if !pc.Answered() {
-		l.silent(remote, pc.Err)
+		l.unanswered(remote.Addr(), pc.Err)
 	}
 }
 
@@ -285,9 +283,9 @@ func (r *run) admitPolled(pc *poll.Conn) bool {
 	case why == admitted:
 		return true
 	case state == lingering: // it has what it wanted
-		c.close()
+		_ = c.Close()
 	default:
-		r.refuse(c, why)
+		r.turnAway(c, why)
 	}
 	return false
 }
@@ -297,7 +295,7 @@ func (r *run) owner(pc *poll.Conn) *conn {
 	if c, ok := pc.Owner.(*conn); ok {
 		return c
 	}
-	c := &conn{Conn: pc, accepted: pc.Accepted, remote: pc.Remote}
+	c := &conn{socket: pc, accepted: pc.Accepted, remote: pc.Remote}
 	pc.Owner = c
 	return c
 }

@@ -2,11 +2,13 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,24 +21,40 @@ const bufferSize = 16 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// reply is the ResponseWriter of one connection.
+// reply is the reply to one request, and its ResponseWriter.
 type reply struct {
-	conn  net.Conn
-	stall time.Duration
-	busy  func() bool // many connections stay; nil: they do not
-	host  string
-	port  int
+	run    *run
+	conn   *conn
+	to     socket // the conn's stream
+	req    *Request
+	stall  time.Duration
+	cancel context.CancelFunc // of the request's context
+	spared func() bool        // lets the end of the drain not cut the connection off
 
 	array *[bufferSize]byte // buf's, from buffers; nil before the first byte
 	buf   []byte
 	menu  bool
 	n     int64 // bytes sent
 
-	bounded bool  // boundUnsent has set its bound
+	bounded bool  // boundUnsent has tried to set its bound
 	err     error // the first failure of the connection
 
 	progress progress
+	logged   atomic.Bool // each of its requests was
 }
+
+// newReply makes the reply to a request on a connection. From here on only the end of
+// the drain cuts the connection off.
+func (r *run) newReply(c *conn, req *Request) *reply {
+	c.slot.turn(writing)
+	w := &reply{run: r, conn: c, to: c.stream(), req: req, stall: r.stallTimeout()}
+	req.ctx, w.cancel = context.WithCancel(r.hard)
+	c.cancel.Store(&w.cancel)
+	w.spared = context.AfterFunc(r.hard, w.cut)
+	return w
+}
+
+func (w *reply) cut() { w.conn.cut(w.conn.slot) }
 
 func (w *reply) started() bool { return w.n > 0 || len(w.buf) > 0 }
 
@@ -58,7 +76,7 @@ func (w *reply) Write(p []byte) (int, error) {
 func (w *reply) WriteItem(it menu.Item) error {
 	w.menu = true
 	if it.Host == "" && it.Type != menu.TypeInfo && it.Type != menu.TypeError {
-		it.Host, it.Port = w.host, w.port
+		it.Host, it.Port = w.req.Host, w.req.Port
 	}
 	w.buf = it.AppendTo(w.buffer())
 	if len(w.buf) > bufferSize/2 {
@@ -82,17 +100,19 @@ func (w *reply) SendFile(f *os.File, n int64) (sent int64, err error) {
 		return 0, err
 	}
 	w.boundUnsent(n)
-	if to, ok := w.conn.(FileSender); ok {
-		err = w.steadily(func() (int64, error) {
-			m, err := to.SendFile(f, n-sent)
-			sent += m
-			w.n += m
-			return m, err
-		})
+	err = w.steadily(func() (int64, error) {
+		m, err := w.to.SendFile(f, n-sent)
+		sent += m
+		w.n += m
+		return m, err
+	})
+	if errors.Is(err, errors.ErrUnsupported) {
+		var copied int64
+		copied, err = w.copyFile(f, n-sent)
+		sent += copied
+	} else {
 		w.err = lost(err)
 		err = w.err
-	} else {
-		sent, err = w.copyFile(f, n)
 	}
 	if err == nil && sent < n {
 		err = ErrShort
@@ -133,22 +153,30 @@ const maxUnsent = 64 << 10
 
 // boundUnsent sets that bound if n more bytes need it.
 func (w *reply) boundUnsent(n int64) {
-	c, ok := w.conn.(interface{ SetUnsent(n int) error })
-	if ok && !w.bounded && w.n+n > maxUnsent && w.busy != nil && w.busy() {
-		w.bounded = c.SetUnsent(maxUnsent) == nil
+	if !w.bounded && w.n+n > maxUnsent && w.run.isBusy() {
+		w.bounded = true
+		_ = w.to.SetUnsent(maxUnsent)
 	}
 }
 
-// finish ends the reply: a menu gets its last line.
-func (w *reply) finish() error {
-	if w.menu {
+// finish ends the reply: a menu gets its last line, and a request that failed before
+// anything was written an error body. It returns why the reply is not whole, nil if it is.
+func (w *reply) finish(err error) error {
+	switch {
+	case err == nil && w.menu:
 		w.buf = append(w.buffer(), menu.End...)
+	case err != nil && !w.started():
+		_, _ = w.Write(w.run.errorBody(err))
+		err = nil
 	}
-	return w.flush()
+	return cmp.Or(err, w.flush()) // what was written cannot be taken back
 }
 
-// release puts the buffer back. The reply must not be used after it.
+// release puts the buffer back, when the connection has ended. The reply must not be used
+// after it.
 func (w *reply) release() {
+	w.spared()
+	w.cancel()
 	if w.array != nil {
 		buffers.Put(w.array)
 		w.array, w.buf = nil, nil
@@ -178,7 +206,7 @@ func (w *reply) send(p []byte) (int, error) {
 	w.boundUnsent(int64(len(p)))
 	sent := 0
 	w.err = lost(w.steadily(func() (int64, error) {
-		m, err := w.conn.Write(p[sent:])
+		m, err := w.to.Write(p[sent:])
 		sent += m
 		w.n += int64(m)
 		return int64(m), err
@@ -192,7 +220,7 @@ func (w *reply) steadily(step func() (int64, error)) error {
 		return errStuck
 	}
 	defer w.progress.moved(false)
-	return steadily(w.conn, w.stall, func() (int64, error) {
+	return steadily(w.to, w.stall, func() (int64, error) {
 		n, err := step()
 		if n > 0 {
 			w.progress.moved(true)

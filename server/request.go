@@ -11,11 +11,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -27,9 +27,6 @@ import (
 var (
 	// errSilent is a connection that ended, or ran out of time, without a request.
 	errSilent = errors.New("no request line")
-
-	// errRefused is a connection that was refused, and is closed.
-	errRefused = errors.New("refused")
 
 	// errProxy is a PROXY header from an address that is not trusted, or a second one.
 	errProxy = &Error{Kind: BadRequest, Err: errors.New("a PROXY header that is not expected")}
@@ -43,123 +40,137 @@ const (
 	proxyHeader      // to be read
 	handshake        // of TLS
 	requestLine      // it is there, or can be none
+	httpLine         // it is there
 )
 
-// next returns what a connection needs next, and the length of the header or line
-// with which head begins. An error is one of the request line, or errSilent.
-func (r *run) next(c *conn) (what step, n int, err error) {
-	switch {
-	case len(c.head) == 0 && c.ended:
-		return readMore, 0, errSilent
-	case len(c.head) == 0:
-		return readMore, 0, nil
-	case c.tls != nil && r.proto == nil:
-	case c.tls == nil && !c.proxied && startsProxy(c.head) && r.trusts(c.remote.Addr()):
-		return c.ifMore(proxyHeader, headerLen(c.head))
-	case bytes.HasPrefix(c.head, signature2):
-		return requestLine, 0, errProxy
-	case r.proto != nil:
-		return r.proto.nextOf(c)
-	case c.head[0] == tlsHandshake && (r.TLS == nil || len(c.head) >= selector.MaxRequest):
-		return handshake, 0, nil
-	case c.head[0] == tlsHandshake:
-		return c.ifMore(handshake, recordLen(c.head))
-	}
-	line, whole := selector.Line(c.head)
-	switch {
-	case whole || c.ended: // bytes before an end of stream are a request
-		return requestLine, len(line), proxyLine(line)
-	case len(c.head) >= selector.MaxRequest:
-		return requestLine, 0, errTooLong
-	}
-	return readMore, 0, nil
-}
-
-// ifMore returns the step then if n bytes are there, and otherwise readMore, or
-// errSilent if no more will come.
-func (c *conn) ifMore(then step, n int) (step, int, error) {
-	switch {
-	case len(c.head) >= n:
-		return then, n, nil
-	case c.ended:
-		return readMore, 0, errSilent
-	}
-	return readMore, 0, nil
-}
-
-// readRequest returns the request line.
-func (r *run) readRequest(c *conn) ([]byte, error) {
+// readRequest reads the request of a connection. It returns nil, and why, for one that is
+// silent or refused; a request with an error is to be answered with it.
+func (r *run) readRequest(c *conn) (*Request, error) {
 	stop := func() bool { return true }
 	defer func() { stop() }()
-	for began := false; ; {
-		what, n, err := r.next(c)
-		if !r.count(c, what) {
-			r.refuse(c, tooFast)
-			return nil, errRefused
-		}
+	what, n, err := r.next(c)
+	for limited := false; err == nil && what < requestLine; {
 		switch {
-		case err != nil:
-			return nil, err
-		case what == requestLine:
-			return c.head[:n], nil
 		case what == proxyHeader:
 			err = r.proxied(c, n)
-		case !began:
-			began = true
-			stop, err = r.limitReading(c)
+		case !limited:
+			limited = true
+			deadline := c.accepted.Add(r.requestTimeout())
+			if c.SetDeadline(deadline) != nil {
+				err = errSilent
+			}
+			stop = context.AfterFunc(r.soft, func() {
+				if last := time.Now().Add(r.lastCall()); last.Before(deadline) {
+					_ = c.SetReadDeadline(last)
+				}
+			})
 		case what == handshake:
 			err = r.startTLS(c)
 		default:
 			err = c.readMore()
 		}
-		if err != nil {
-			return nil, err
+		if err == nil {
+			what, n, err = r.next(c)
 		}
 	}
+	if errors.Is(err, errSilent) || refusalOf(err) != admitted {
+		return nil, err
+	}
+	if err != nil {
+		n = 0
+	}
+	req := &Request{Remote: c.remote, Local: c.local, TLS: c.tls != nil, ServerName: c.asks, http: what == httpLine}
+	req.Host, req.Port = r.here(req.Local)
+	switch line := c.head[:n]; {
+	case r.proto != nil:
+		req.Protocol, req.Raw = r.proto.Name, string(line)
+	case err != nil:
+	case req.http:
+		req.Selector = string(line) // for the log
+	default:
+		if req.RequestLine, err = selector.Parse(line); err != nil {
+			err = &Error{Kind: BadRequest, Err: err}
+		}
+	}
+	return req, err
 }
 
-// startTLS performs the handshake, which begins with the bytes read already. Without a
-// certificate it closes the connection: the client could not read an error item.
-func (r *run) startTLS(c *conn) error {
-	if r.TLS == nil {
-		r.refuse(c, noTLS)
-		return errRefused
+// next returns what a connection needs next, and the length of the header or line
+// with which head begins. It counts the request once, and refuses it if its address may
+// not send one.
+func (r *run) next(c *conn) (what step, n int, err error) {
+	switch {
+	case len(c.head) == 0:
+	case c.tls == nil && !c.proxied && startsProxy(c.head) && r.trusts(c.remote.Addr()):
+		what, n = proxyHeader, needed(c.head)
+	case bytes.HasPrefix(c.head, signature2) && (c.tls == nil || r.proto != nil):
+		what, err = requestLine, errProxy
+	case c.head[0] == tlsHandshake && c.tls == nil && (r.proto == nil || r.proto.TLS):
+		if what = handshake; r.TLS != nil {
+			n = needed(c.head)
+		}
+	default:
+		what, n, err = r.nextLine(c)
 	}
-	noDelay(c.Conn) // the records of a reply follow each other closely
-	t := &transport{Conn: c.Conn, head: c.head}
-	c.head = nil
-	shaken := tls.Server(t, r.TLS)
-	if err := shaken.HandshakeContext(r.hard); err != nil {
-		return fmt.Errorf("%w: %w", errSilent, err)
+	if n > len(c.head) {
+		what, n = readMore, 0
 	}
-	if s, ok := c.Conn.(interface{ Acknowledge() error }); ok {
-		_ = s.Acknowledge()
+	if what >= handshake && !c.counted {
+		c.counted = true
+		if !r.within(c.remote.Addr()) {
+			err = tooFast
+		}
 	}
-	t.stall = r.stallTimeout()
-	c.tls, c.under = &tlsConn{shaken, t, r.isBusy}, t
-	return nil
-}
-
-// count counts a request once, and reports whether its address may send it.
-func (r *run) count(c *conn, what step) bool {
-	if c.counted || what < handshake {
-		return true
-	}
-	c.counted = true
-	return r.within(c.remote.Addr())
-}
-
-// limitReading sets the deadline of the request.
-func (r *run) limitReading(c *conn) (stop func() bool, err error) {
-	deadline := c.accepted.Add(r.requestTimeout())
-	if c.SetDeadline(deadline) != nil {
+	switch {
+	case err != nil:
+	case what == readMore && c.ended:
 		err = errSilent
+	case what == handshake && r.TLS == nil:
+		err = noTLS
+	case what == httpLine && r.HTTP == nil:
+		err = noHTTP
 	}
-	return context.AfterFunc(r.soft, func() {
-		if last := time.Now().Add(r.lastCall()); last.Before(deadline) {
-			_ = c.SetReadDeadline(last)
+	return what, n, err
+}
+
+// nextLine is next for the request itself. Bytes before an end of stream are one.
+func (r *run) nextLine(c *conn) (what step, n int, err error) {
+	switch p := r.proto; {
+	case p == nil:
+		if line, whole := selector.Line(c.head); whole || c.ended {
+			what, err = stepOf(line)
+			return what, len(line), err
 		}
-	}), err
+	case p.TLS && c.tls == nil:
+		return requestLine, 0, errSilent
+	default:
+		if n = min(p.Length(c.head), len(c.head)); n > 0 {
+			return requestLine, n, nil
+		} else if c.ended {
+			return requestLine, len(c.head), nil
+		}
+	}
+	if len(c.head) >= selector.MaxRequest {
+		return requestLine, 0, errTooLong
+	}
+	return readMore, 0, nil
+}
+
+// stepOf returns httpLine for a line that looks like "GET /path HTTP/1.1"; without a
+// version (HTTP/0.9) it is a selector. A PROXY header of version 1 is no request line.
+func stepOf(line []byte) (step, error) {
+	first, rest, _ := bytes.Cut(line, []byte(" "))
+	last := rest[bytes.LastIndexByte(rest, ' ')+1:]
+	version, isHTTP := bytes.CutPrefix(last, []byte("HTTP/"))
+	family, _, _ := bytes.Cut(rest, []byte(" "))
+	switch {
+	case string(first) == "PROXY" && slices.Contains([]string{"TCP4", "TCP6", "UNKNOWN"}, string(family)):
+		return requestLine, errProxy
+	case isHTTP && len(version) > 0 && len(last) < len(rest) && len(first) > 0 &&
+		len(bytes.Trim(version, "0123456789.")) == 0 && len(bytes.Trim(first, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-")) == 0:
+		return httpLine, nil
+	}
+	return requestLine, nil
 }
 
 // readMore reads what there is.
@@ -167,7 +178,7 @@ func (c *conn) readMore() error {
 	if len(c.head) == cap(c.head) {
 		c.head = append(make([]byte, 0, min(max(512, 4*len(c.head)), selector.MaxRequest)), c.head...)
 	}
-	n, err := c.talk().Read(c.head[len(c.head):cap(c.head)])
+	n, err := c.stream().Read(c.head[len(c.head):cap(c.head)])
 	c.head = c.head[:len(c.head)+n]
 	switch {
 	case n > 0 || err == nil:
@@ -177,6 +188,19 @@ func (c *conn) readMore() error {
 		return nil
 	}
 	return fmt.Errorf("%w: %w", errSilent, err)
+}
+
+// here returns the host and port that menus name as this server, for a client that
+// connected to a local address; the host is "" if only a wildcard is known.
+func (s *Server) here(local netip.AddrPort) (host string, port int) {
+	host, port = s.Host, s.Port
+	if host == "" && local.IsValid() && !local.Addr().IsUnspecified() {
+		host = local.Addr().String()
+	}
+	if port == 0 {
+		port = int(local.Port())
+	}
+	return host, port
 }
 
 // The PROXY protocol, versions 1 and 2: a reverse proxy names its client in a header.
@@ -194,38 +218,31 @@ func startsProxy(head []byte) bool {
 	return bytes.HasPrefix(head, signature1) || bytes.HasPrefix(head, signature2)
 }
 
-// headerLen returns how many bytes must arrive before a PROXY header can be read. A
-// malformed or overlong header is read as it is.
-func headerLen(head []byte) int {
-	const longest1, fixed2 = 107, 16
-	if bytes.HasPrefix(head, signature1) {
+// needed returns how many bytes must arrive of a PROXY header before it can be read, or
+// of a TLS handshake before it is worth a goroutine: the first record, whose header of
+// five bytes ends in its length (RFC 8446 section 5.1), or MaxRequest if it is longer.
+// What is malformed or overlong is read as it is.
+func needed(head []byte) int {
+	const longest1, fixed2, record = 107, 16, 5
+	isVersion2 := bytes.HasPrefix(head, signature2)
+	switch {
+	case bytes.HasPrefix(head, signature1):
 		if i := bytes.Index(head, []byte("\r\n")); i >= 0 {
 			return i + 2
 		}
-		return min(longest1, max(len(head)+1, len(signature1)+1))
-	}
-	if len(head) < fixed2 {
+		return min(longest1, len(head)+1)
+	case isVersion2 && len(head) < fixed2:
 		return fixed2
+	case isVersion2:
+		n := fixed2 + int(binary.BigEndian.Uint16(head[14:]))
+		if head[12]>>4 != 2 || n > selector.MaxRequest {
+			return fixed2
+		}
+		return n
+	case len(head) < record:
+		return record
 	}
-	n := fixed2 + int(binary.BigEndian.Uint16(head[14:]))
-	if head[12]>>4 != 2 || n > selector.MaxRequest {
-		return fixed2
-	}
-	return n
-}
-
-// proxyLine returns an error for a PROXY header of version 1, which is no request
-// line.
-func proxyLine(line []byte) error {
-	rest, ok := bytes.CutPrefix(line, signature1)
-	if !ok {
-		return nil
-	}
-	family, _, _ := bytes.Cut(rest, []byte(" "))
-	if slices.Contains([]string{"TCP4", "TCP6", "UNKNOWN"}, string(family)) {
-		return errProxy
-	}
-	return nil
+	return min(record+int(binary.BigEndian.Uint16(head[3:])), selector.MaxRequest)
 }
 
 // proxied reads the header of a trusted peer: from then on the header names the client,
@@ -254,8 +271,7 @@ func (r *run) proxied(c *conn, n int) error {
 	c.slot.leave()
 	c.slot = nil
 	if why := r.admit(c, reading); why != admitted {
-		r.refuse(c, why)
-		return errRefused
+		return why
 	}
 	return nil
 }

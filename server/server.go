@@ -24,17 +24,14 @@ package server
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
-	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -115,11 +112,36 @@ type Server struct {
 	loops      int // that share a listener; if zero, as many as processors
 }
 
+// A Protocol is a way other than Gopher to send one request on a connection and get
+// one reply. Its connections share limits, deadlines, log and observer with all others
+// of the Server that serves it, and may come by way of a trusted proxy.
+type Protocol struct {
+	// Name is for the log: "gemini".
+	Name string
+
+	// TLS: connections begin with a TLS handshake, after Server.TLS, or are closed.
+	TLS bool
+
+	// Length returns how many bytes of head are the request, or 0 if more of it must
+	// come. It is called again when more has come, with at most 4,096 bytes; a longer
+	// request fails with an Error of the kind BadRequest. What follows the request is
+	// read and thrown away.
+	Length func(head []byte) int
+
+	// Error returns the reply to a request that failed. It must not show more of the
+	// error than ErrorMessage does.
+	Error func(err error) []byte
+
+	// Handler answers. The request's Raw is as long as Length says; the Handler sets
+	// its Selector and Query, which the log shows.
+	Handler Handler
+}
+
 // Defaults of the Server's fields.
 const (
 	DefaultRequestTimeout = 10 * time.Second
 	DefaultStallTimeout   = 60 * time.Second
-	DefaultLingerTimeout  = 2 * time.Second
+	defaultLingerTimeout  = 2 * time.Second
 	DefaultDrainTimeout   = 10 * time.Second
 )
 
@@ -132,7 +154,7 @@ func or[T time.Duration | int](d, def T) T {
 
 func (s *Server) requestTimeout() time.Duration { return or(s.RequestTimeout, DefaultRequestTimeout) }
 func (s *Server) stallTimeout() time.Duration   { return or(s.StallTimeout, DefaultStallTimeout) }
-func (s *Server) lingerTimeout() time.Duration  { return or(s.LingerTimeout, DefaultLingerTimeout) }
+func (s *Server) lingerTimeout() time.Duration  { return or(s.LingerTimeout, defaultLingerTimeout) }
 func (s *Server) drainTimeout() time.Duration   { return or(s.DrainTimeout, DefaultDrainTimeout) }
 
 func (s *Server) log() *slog.Logger {
@@ -183,6 +205,12 @@ type SharedListener struct{ net.Listener }
 // error only if l fails for another reason.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error { return s.serveAs(ctx, l, nil) }
 
+// ServeProtocol is Serve for connections of another protocol. Several calls may run at
+// once, with Serve among them.
+func (s *Server) ServeProtocol(ctx context.Context, l net.Listener, p *Protocol) error {
+	return s.serveAs(ctx, l, p)
+}
+
 func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error {
 	hard, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
@@ -205,7 +233,7 @@ func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error
 // returned. When ctx ends, it cuts the connection off.
 func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 	run := s.newRun(ctx, ctx)
-	run.begin(newConn(c), reading, run.serve)
+	run.begin(newConn(c, s.lingerTimeout()), reading, run.serve)
 	done := make(chan struct{})
 	go func() { run.conns.Wait(); close(done) }()
 	select {
@@ -243,41 +271,19 @@ func (s *Server) newRun(soft, hard context.Context) *run {
 	return &run{Server: s, soft: soft, hard: hard, logger: s.log(), stuck: make(chan struct{})}
 }
 
-func (r *run) acceptAll(l net.Listener) error {
-	stop := context.AfterFunc(r.soft, func() { _ = l.Close() })
-	defer stop()
-	var wait backoff
-	for {
-		c, err := l.Accept()
-		if err == nil {
-			wait.reset()
-			r.accepted.Add(1)
-			r.begin(newConn(c), reading, r.serve)
-			continue
-		}
-		d, err := r.acceptFailed(err, &wait)
-		if err != nil {
-			return err
-		}
-		select {
-		case <-time.After(d):
-		case <-r.soft.Done():
-		}
+func (r *run) handler() Handler {
+	if r.proto != nil {
+		return r.proto.Handler
 	}
+	return r.Server.handler()
 }
 
-// acceptFailed makes room, or returns how long to wait if the failure may pass, or the
-// error if it cannot.
-func (r *run) acceptFailed(err error, wait *backoff) (time.Duration, error) {
-	if r.soft.Err() != nil || !passes(err) {
-		return 0, fmt.Errorf("accepting connections: %w", err)
+// errorBody is the reply to a request that failed.
+func (r *run) errorBody(err error) []byte {
+	if r.proto != nil {
+		return r.proto.Error(err)
 	}
-	if limit.Reached(err) && r.spareFiles(err) {
-		return 0, nil
-	}
-	d := wait.next()
-	r.logger.Error("cannot accept connections", "error", err, "retry_in", d)
-	return d, nil
+	return ErrorBody(err)
 }
 
 // lastCall is how long a connection may stay without a request when no more are
@@ -304,27 +310,3 @@ func (r *run) drain(abort func()) {
 // lastWait is how long handlers get to return when their connections are
 // closed. One that waits for a file system may never.
 const lastWait = time.Second
-
-// passes reports whether an error of accept(2) is about one connection or about
-// resources that may come back.
-func passes(err error) bool {
-	for _, e := range []syscall.Errno{
-		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM,
-		syscall.ECONNABORTED, syscall.ECONNRESET, syscall.EPROTO, syscall.EPERM, syscall.EINTR,
-	} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
-}
-
-// backoff doubles from 5 ms to 1 s.
-type backoff struct{ d time.Duration }
-
-func (b *backoff) reset() { b.d = 0 }
-
-func (b *backoff) next() time.Duration {
-	b.d = min(max(2*b.d, 5*time.Millisecond), time.Second)
-	return b.d
-}

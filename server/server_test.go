@@ -345,7 +345,7 @@ func TestMux(t *testing.T) {
 	m.Handle("/a", say("a"))
 	m.Handle("/dir/", say("dir"))
 	m.Handle("/dir/sub/", say("sub"))
-	m.HandleFunc("/dir/sub/mine", func(ResponseWriter, *Request) error { return fmt.Errorf("not for you: %w", ErrDeclined) })
+	m.Handle("/dir/sub/mine", HandlerFunc(func(ResponseWriter, *Request) error { return fmt.Errorf("not for you: %w", ErrDeclined) }))
 	for sel, want := range map[string]string{
 		"": "root", "/": "root", "/x": "root", "/a": "a", "a": "a", "/ab": "root",
 		"/dir": "dir", "dir/": "dir", "/dir/x": "dir", "/dir/sub": "sub", "/dir/sub/x": "sub", "/dirt": "root", "/dir/sub/mine": "sub",
@@ -362,7 +362,7 @@ func TestMux(t *testing.T) {
 func TestMuxIsQuick(t *testing.T) {
 	var m ServeMux
 	m.Handle("/q", &atOnce{})
-	m.HandleFunc("/slow", echoSelector)
+	m.Handle("/slow", HandlerFunc(echoSelector))
 	for sel, want := range map[string]string{"/q": "at once", "q": "at once", "/slow": "", "/none": ""} {
 		if a, ok := m.Quick(&Request{RequestLine: reqOf(sel)}); ok != (want != "") || string(a.Body) != want {
 			t.Errorf("%s: %q, %v", sel, a.Body, ok)

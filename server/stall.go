@@ -2,7 +2,9 @@ package server
 
 import (
 	"errors"
+	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"sync"
 	"time"
@@ -27,6 +29,54 @@ type progress struct {
 	idle    bool        // nothing is to go on: the connection waits for another request
 	over    bool        // the reply has ended, or was given up
 }
+
+// watch sets the alarm for the reply.
+func (w *reply) watch() {
+	p := &w.progress
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w.conn.tls != nil {
+		w.conn.tls.progress = p
+	}
+	p.last = time.Now()
+	known := w.req.outcome(0, 0, errStuck) // the handler may change the request
+	p.alarm = time.AfterFunc(w.stall, func() {
+		if stuck, sending := p.stuck(w.stall); stuck {
+			w.giveUp(known, sending)
+		}
+	})
+}
+
+// giveUp ends a request whose handler is stuck. The handler cannot send any more. If it
+// is just sending, the number of bytes sent is unknown.
+func (w *reply) giveUp(s Served, sending bool) {
+	r, c := w.run, w.conn
+	if times := r.limited().logged.add(stuckKey, time.Now()); times > 0 {
+		r.logger.LogAttrs(r.hard, slog.LevelError, "a request does not end", slog.String("selector", s.Selector), slog.Int("times", times))
+	}
+	if !sending {
+		s.Bytes = w.n
+	}
+	gently := !sending && w.n == 0 && !w.req.http
+	if gently {
+		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+		sent, _ := w.to.Write(r.errorBody(errStuck))
+		s.Bytes = int64(sent)
+	}
+	c.unwanted() // not before: a handler that ends then closes the connection
+	s.Took = time.Since(c.accepted)
+	r.ended(s)
+	if gently {
+		drain(w.to, r.lingerTimeout())
+		_ = c.Close()
+	} else {
+		c.abort()
+	}
+	r.gaveUp.Do(func() { close(r.stuck) })
+}
+
+// stuckKey stands for requests that do not end among the addresses that the log names.
+var stuckKey = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 
 // stuck reports whether there was no progress for too long; then the reply is over. A
 // handler that is sending has twice as long: sending has its own time limit, which it

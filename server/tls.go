@@ -2,38 +2,25 @@ package server
 
 import (
 	"crypto/tls"
-	"encoding/binary"
 	"errors"
-	"net"
+	"fmt"
+	"os"
 	"sync"
 	"time"
-
-	"github.com/gophd/gophd/selector"
 )
 
 // tlsHandshake is the first byte of a TLS ClientHello (RFC 8446 section 5.1).
 // No Gopher request begins with it.
 const tlsHandshake = 0x16
 
-// recordLen returns how many bytes must arrive before a handshake is worth a goroutine:
-// the first record, whose header of five bytes ends in its length (RFC 8446 section
-// 5.1), or MaxRequest if it is longer.
-func recordLen(head []byte) int {
-	const header = 5
-	if len(head) < header {
-		return header
-	}
-	return min(header+int(binary.BigEndian.Uint16(head[3:])), selector.MaxRequest)
-}
-
-// tlsConn is TLS on a transport. TLS writes each record, of 16 KiB at most, by itself,
+// tlsSocket is TLS on a transport. TLS writes each record, of 16 KiB at most, by itself,
 // which for a large reply costs as much as all the ciphering. So the records of one
 // Write are collected, except on a busy server, where many connections could hold
 // collected records for clients that do not read.
-type tlsConn struct {
-	*tls.Conn
-	under *transport
-	busy  func() bool
+type tlsSocket struct {
+	*transport
+	session *tls.Conn
+	busy    func() bool
 }
 
 const (
@@ -43,28 +30,52 @@ const (
 
 var collections = sync.Pool{New: func() any { return new([collectSize]byte) }}
 
+// startTLS performs the handshake, which begins with the bytes read already.
+func (r *run) startTLS(c *conn) error {
+	_ = c.SetNoDelay(true) // the records of a reply follow each other closely
+	t := &transport{socket: c.socket, head: c.head}
+	c.head = nil
+	session := tls.Server(t, r.TLS)
+	if err := session.HandshakeContext(r.hard); err != nil {
+		return fmt.Errorf("%w: %w", errSilent, err)
+	}
+	_ = c.Acknowledge()
+	t.stall = r.stallTimeout()
+	c.tls, c.asks = &tlsSocket{t, session, r.isBusy}, session.ConnectionState().ServerName
+	return nil
+}
+
+// Read reads from the session.
+func (s *tlsSocket) Read(p []byte) (int, error) { return s.session.Read(p) }
+
 // Write writes p.
-func (c *tlsConn) Write(p []byte) (int, error) {
-	if len(p) <= maxRecord || c.busy() {
-		return c.Conn.Write(p)
+func (s *tlsSocket) Write(p []byte) (int, error) {
+	if len(p) <= maxRecord || s.busy() {
+		return s.session.Write(p)
 	}
 	room := collections.Get().(*[collectSize]byte)
-	c.under.collect(room[:0])
-	n, err := c.Conn.Write(p)
-	if failed := c.under.flush(); err == nil && failed != nil {
+	s.collect(room[:0])
+	n, err := s.session.Write(p)
+	if failed := s.flush(); err == nil && failed != nil {
 		n, err = 0, failed
 	}
 	collections.Put(room)
 	return n, err
 }
 
-// SetUnsent calls the socket's.
-func (c *tlsConn) SetUnsent(n int) error {
-	if s, ok := c.under.Conn.(interface{ SetUnsent(n int) error }); ok {
-		return s.SetUnsent(n)
+// SendFile is for plain sockets.
+func (s *tlsSocket) SendFile(*os.File, int64) (int64, error) { return 0, errors.ErrUnsupported }
+
+// CloseWrite ends the session, and then shuts down the sending side.
+func (s *tlsSocket) CloseWrite() error {
+	if err := s.session.CloseWrite(); err != nil {
+		return err
 	}
-	return errors.ErrUnsupported
+	return s.transport.CloseWrite()
 }
+
+// Linger ends the session, and closes gently.
+func (s *tlsSocket) Linger() bool { return s.session.CloseWrite() == nil && s.transport.Linger() }
 
 // transport is the socket below TLS, with the bytes that were read before.
 //
@@ -72,7 +83,7 @@ func (c *tlsConn) SetUnsent(n int) error {
 // reply, which measure progress, must not end its writes: each write here goes on as
 // long as it makes progress.
 type transport struct {
-	net.Conn
+	socket
 	head     []byte
 	stall    time.Duration // 0 during the handshake, which has a deadline
 	progress *progress     // of the reply; nil: none yet
@@ -87,14 +98,14 @@ func (t *transport) Read(p []byte) (int, error) {
 		t.head = t.head[n:]
 		return n, nil
 	}
-	return t.Conn.Read(p)
+	return t.socket.Read(p)
 }
 
 func (t *transport) Write(p []byte) (int, error) {
 	t.writing.Lock()
 	defer t.writing.Unlock()
 	if t.stall == 0 {
-		return t.Conn.Write(p)
+		return t.socket.Write(p)
 	}
 	if all := t.collected; len(all) > 0 && len(all)+len(p) > cap(all) {
 		t.collected = all[:0]
@@ -129,8 +140,8 @@ func (t *transport) flush() error {
 // send sends p, as long as there is progress.
 func (t *transport) send(p []byte) (int, error) {
 	sent := 0
-	err := steadily(t.Conn, t.stall, func() (int64, error) {
-		n, err := t.Conn.Write(p[sent:])
+	err := steadily(t.socket, t.stall, func() (int64, error) {
+		n, err := t.socket.Write(p[sent:])
 		sent += n
 		if n > 0 && t.progress != nil {
 			t.progress.moved(true)

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -64,14 +65,34 @@ func (v *View) whoForbids(name string) string {
 
 // A Ready is a regular file that can be answered with at once.
 type Ready struct {
-	Body     []byte // all of it, if it is small
-	FD       int    // else its descriptor, which the caller must close
-	Size     int64
-	Resident bool // the kernel has all of it in memory: to read it cannot block
+	Body []byte // all of it, if it is small; if nil, the file is open, and the caller must close it
+
+	fd       int
+	size     int64
+	resident bool
 }
 
-// Still reports whether a file with a descriptor that was Resident still is.
-func (r Ready) Still() bool { return disk.Resident(r.FD, r.Size) }
+// Fd returns the descriptor of an open file.
+func (r *Ready) Fd() uintptr { return uintptr(r.fd) }
+
+// ReadAt reads what there is of an open file at an offset.
+func (r *Ready) ReadAt(p []byte, off int64) (int, error) {
+	n, err := syscall.Pread(r.fd, p, off)
+	return max(n, 0), err // it is -1 after an error
+}
+
+// Size returns the size of an open file in bytes.
+func (r *Ready) Size() int64 { return r.size }
+
+// InMemory reports whether the kernel had all of an open file in memory, so that to read
+// it could not block, and Still whether it has it now.
+func (r *Ready) InMemory() bool { return r.resident }
+
+// Still is InMemory for now.
+func (r *Ready) Still() bool { return disk.Resident(r.fd, r.size) }
+
+// Close closes an open file.
+func (r *Ready) Close() { _ = syscall.Close(r.fd) }
 
 // Ready is Lookup for a regular file, if that cannot block: the kernel has its
 // name in memory, and all of it, if it is smaller than small bytes. A larger one
@@ -87,7 +108,7 @@ func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
 	t, _, rest := v.root.At(name)
 	c, ok := t.Cached(rest, small)
 	v.add(sight{name: name, real: name, rev: c.Revision})
-	return Ready{Body: c.Body, FD: c.FD, Size: c.Size, Resident: c.Resident}, ok
+	return Ready{c.Body, c.FD, c.Size, c.Resident}, ok
 }
 
 // Open opens a file or directory. Unlike Lookup it opens hidden files, too: menus are

@@ -50,7 +50,7 @@ func get(t *testing.T, f *Front, line string) (text string, quick bool) {
 	parsed, err := selector.Parse([]byte(line))
 	treetest.Must(t, err)
 	r := &server.Request{RequestLine: parsed, Host: "h", Port: 70}
-	if a, ok := f.Quick(r); ok && a.FD == 0 {
+	if a, ok := f.Quick(r); ok && a.File == nil {
 		return string(a.Body), true
 	}
 	var w reply

@@ -1,0 +1,107 @@
+package server
+
+import (
+	"cmp"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/gophd/gophd/diag"
+)
+
+// An Observer gets each request when its reply has ended. Observe may be called
+// concurrently and on the accepting goroutine, so it must not block.
+type Observer interface {
+	Observe(Served)
+}
+
+// Served describes a request and its outcome.
+type Served struct {
+	Protocol string         // "gopher", "http", or a Protocol's name
+	Host     string         // of the site that answered: Request.Site, or else Request.Host
+	Port     int            // of the server in menus
+	Selector string         // "" if the request was none
+	Remote   netip.AddrPort // invalid if it is not known
+	Bytes    int64          // of the reply, as far as they were sent
+	Took     time.Duration  // since the connection was accepted
+	Err      error          // nil, or why the client did not get what it asked for
+
+	Status         int    // of an HTTP reply; 0: Kind's
+	Agent, Referer string // of an HTTP request
+}
+
+// Kind returns how the request ended.
+func (s Served) Kind() Kind { return KindOf(s.Err) }
+
+// HTTPStatus returns the status of the reply, as HTTP has them.
+func (s Served) HTTPStatus() int { return cmp.Or(s.Status, statuses[s.Kind()]) }
+
+// outcome returns how a request ended.
+func (r *Request) outcome(n int64, took time.Duration, err error) Served {
+	protocol := cmp.Or(r.Protocol, "gopher")
+	if r.http {
+		protocol = "http"
+	}
+	return Served{Protocol: protocol, Host: cmp.Or(r.Site, r.Host), Port: r.Port, Selector: r.Selector,
+		Remote: r.Remote, Bytes: n, Took: took, Err: err}
+}
+
+// ended passes each request to the observer, and to the log in one line.
+func (r *run) ended(s Served) {
+	if r.Observer != nil {
+		r.Observer.Observe(s)
+	}
+	level, msg := slog.LevelInfo, diag.EventRequest
+	kind := s.Kind()
+	if kind == Busy || kind == Internal {
+		level = slog.LevelWarn
+	}
+	if !r.logger.Enabled(r.hard, level) {
+		return
+	}
+	attrs := [6]slog.Attr{
+		slog.String("remote", r.name(s.Remote.Addr())), slog.String("selector", s.Selector), slog.Int64("bytes", s.Bytes),
+		slog.Duration("took", s.Took), slog.Int("status", s.HTTPStatus()),
+	}
+	list := attrs[:5]
+	if s.Err != nil {
+		list = append(list, slog.String("error", s.Err.Error()))
+	}
+	// Logger.LogAttrs would look up where it was called from, which costs as
+	// much as all the rest and is always here.
+	rec := slog.NewRecord(time.Now(), level, msg, 0)
+	rec.AddAttrs(list...)
+	_ = r.hostLog(s.Host, s.Protocol).Handle(r.hard, rec)
+}
+
+// hostLog returns the log's handler for requests to a host. It keeps the last one: a
+// record has room for five attributes, and more would be allocated each time.
+func (r *run) hostLog(host, protocol string) slog.Handler {
+	if last := r.lastHost.Load(); last != nil && last.host == host && last.protocol == protocol {
+		return last.Handler
+	}
+	h := r.logger.Handler().WithAttrs([]slog.Attr{slog.String("host", host), slog.String("protocol", protocol)})
+	r.lastHost.Store(&hostHandler{h, host, protocol})
+	return h
+}
+
+// show returns an address in the form for logs.
+func (s *Server) show(a netip.Addr) string {
+	switch {
+	case !a.IsValid():
+		return "-"
+	case s.ShowIP != nil:
+		return s.ShowIP(a)
+	}
+	return a.String()
+}
+
+// name is show with a cache of the last address.
+func (r *run) name(a netip.Addr) string {
+	if last := r.last.Load(); last != nil && last.addr == a {
+		return last.text
+	}
+	text := r.show(a)
+	r.last.Store(&named{a, text})
+	return text
+}
