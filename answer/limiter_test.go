@@ -396,7 +396,7 @@ func TestCacheOnEveryPath(t *testing.T) {
 	}
 	var mux server.ServeMux
 	mux.Handle("/", h)
-	mux.Handle("/other/", server.NotFoundHandler())
+	mux.Handle("/other/", server.HandlerFunc(func(server.ResponseWriter, *server.Request) error { return server.ErrNotFound }))
 	for name, handler := range map[string]server.Handler{"alone": h, "mux": &mux} {
 		for _, way := range ways(t, handler) {
 			for line, want := range map[string]string{

@@ -142,7 +142,7 @@ type halfCloser interface{ CloseWrite() error }
 // SetNoDelay does nothing: package net has set it for all TCP connections.
 func (s ownSocket) SetNoDelay(bool) error { return nil }
 
-// SetLinger is that of TCP.
+// SetLinger makes the close of a TCP connection a reset, if seconds is 0.
 func (s ownSocket) SetLinger(seconds int) error {
 	if tcp, ok := s.Conn.(*net.TCPConn); ok {
 		return tcp.SetLinger(seconds)

@@ -93,7 +93,7 @@ func KindOf(err error) Kind {
 // Errors that a Handler may return as they are.
 var (
 	ErrNotFound   = &Error{Kind: NotFound}
-	ErrBadRequest = &Error{Kind: BadRequest}
+	errBadRequest = &Error{Kind: BadRequest}
 
 	// ErrShort is the error of a reply that ends early because its source did, as a
 	// file that became shorter while it was sent. The connection is closed as after

@@ -122,8 +122,8 @@ type ReadyFile interface {
 	OSFile() *os.File
 }
 
-// NotFoundHandler answers everything with "Not found".
-func NotFoundHandler() Handler {
+// notFoundHandler answers everything with "Not found".
+func notFoundHandler() Handler {
 	return HandlerFunc(func(ResponseWriter, *Request) error { return ErrNotFound })
 }
 

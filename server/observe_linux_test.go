@@ -31,7 +31,7 @@ func TestObserver(t *testing.T) {
 	}{
 		{"/q\r\n", "/q", 5, OK},
 		{"/s\r\n", "/s", 7, OK},
-		{"/a\x00b\r\n", "", int64(len(ErrorBody(ErrBadRequest))), BadRequest},
+		{"/a\x00b\r\n", "", int64(len(ErrorBody(errBadRequest))), BadRequest},
 		{"HEAD / HTTP/1.1\r\n\r\n", "HEAD / HTTP/1.1", 36, OK},
 		{"GET /none HTTP/1.1\r\n\r\n", "GET /none HTTP/1.1", 3, NotFound},
 	} {

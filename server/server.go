@@ -166,7 +166,7 @@ func (s *Server) log() *slog.Logger {
 
 func (s *Server) handler() Handler {
 	if s.Handler == nil {
-		return NotFoundHandler()
+		return notFoundHandler()
 	}
 	return s.Handler
 }

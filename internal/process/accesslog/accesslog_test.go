@@ -26,7 +26,7 @@ func TestLine(t *testing.T) {
 	}{
 		{server.Served{Protocol: "gopher", Host: "a.example", Port: 70, Selector: "/phlog/", Remote: client, Bytes: 1234},
 			`a.example:70 192.0.2.7 gopher - [20/Nov/2026:12:39:30 +0100] "/phlog/" 200 1234 "-" "-"`},
-		{server.Served{Selector: "", Err: server.ErrBadRequest},
+		{server.Served{Selector: "", Err: &server.Error{Kind: server.BadRequest}},
 			`-:0 - - - [20/Nov/2026:12:39:30 +0100] "" 400 - "-" "-"`},
 		{server.Served{Protocol: "http", Host: "a.example", Port: 70, Selector: "GET /x HTTP/1.1", Remote: client, Bytes: 27, Err: server.ErrNotFound, Agent: "A \"B\"/1", Referer: "https://b.example/\n"},
 			`a.example:70 192.0.2.7 http - [20/Nov/2026:12:39:30 +0100] "GET /x HTTP/1.1" 404 27 "https://b.example/\x0a" "A \"B\"/1"`},
