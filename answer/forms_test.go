@@ -19,7 +19,7 @@ func TestOldForms(t *testing.T) {
 	})
 	h := newFiles(run(t, dir), 1<<20)
 	pointer := "0/private/y.txt\t/private/y.txt\th\t70\r\n.\r\n"
-	missing := "3Not found\t\terror.host\t1\r\n.\r\n"
+	missing := "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n"
 	var redirects []string
 	for _, way := range ways(t, h) {
 		for sel, want := range map[string]string{

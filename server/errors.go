@@ -38,7 +38,7 @@ var statuses = [Kinds]int{
 func (k Kind) message() string {
 	switch k {
 	case NotFound:
-		return "Not found"
+		return "Not found: nothing here has that name"
 	case BadRequest:
 		return "Bad request"
 	case TooMany:

@@ -47,6 +47,6 @@ func Example() {
 	fmt.Println(<-ended)
 	// Output:
 	// "iHello, Gopher\t\terror.host\t1\r\n.\r\n"
-	// "3Not found\t\terror.host\t1\r\n.\r\n"
+	// "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n"
 	// <nil>
 }

@@ -63,7 +63,7 @@ func TestProtocol(t *testing.T) {
 			for request, want := range map[string]string{
 				"a 0\nrest":                        "<a 0\n>",
 				"a 3\nabcd":                        "<a 3\nabc>",
-				"GET / HTTP/1.1\r\n0":              "! Not found", // what is HTTP elsewhere
+				"GET / HTTP/1.1\r\n0":              "! Not found: nothing here has that name", // what is HTTP elsewhere
 				strings.Repeat("x", 4100):          "! Request too long",
 				"\x16 is no handshake here, 0\n":   "<\x16 is no handshake here, 0\n>",
 				"unfinished":                       "<unfinished>",

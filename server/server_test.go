@@ -153,7 +153,7 @@ func TestTooLong(t *testing.T) {
 func TestErrorsTellStrangersNothing(t *testing.T) {
 	secret := &fs.PathError{Op: "open", Path: "/srv/secret/place", Err: fs.ErrPermission}
 	tests := map[string]error{
-		"Not found":    &Error{Kind: NotFound, Err: secret},
+		"Not found: nothing here has that name":    &Error{Kind: NotFound, Err: secret},
 		"Server error": secret,
 		"Server busy":  fmt.Errorf("asking: %w", &Error{Kind: Busy, Err: errors.New("disk /dev/sda1 on fire")}),
 		"Full":         &Error{Message: "Full", Err: secret},

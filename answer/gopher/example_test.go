@@ -54,7 +54,7 @@ func Example() {
 	// Output:
 	// "0about.txt\t/about.txt\tgopher.example.org\t70\r\n.\r\n"
 	// "Hello.\n"
-	// "3Not found\t\terror.host\t1\r\n.\r\n"
+	// "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n"
 	// <nil> <nil>
 }
 

@@ -83,7 +83,7 @@ func TestReplies(t *testing.T) {
 	host := &answer.Host{Site: tree, Before: []answer.Source{program{}}, Cache: answer.NewCache(8 << 20)}
 	plain, strict := &Front{Host: host}, &Front{Host: host, StrictText: true}
 	root := "9b.bin\t/b.bin\th\t70\r\n0large.txt\t/large.txt\th\t70\r\n0x.txt\t/x.txt\th\t70\r\n.\r\n"
-	missing := "3Not found\t\terror.host\t1\r\n.\r\n"
+	missing := "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n"
 	for _, test := range []struct {
 		front      *Front
 		line, want string

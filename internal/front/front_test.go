@@ -186,7 +186,7 @@ func (h *hole) ask(front, path string) (r reply) {
 		r.page = r.served && strings.Contains(head, "text/gemini") && !strings.HasSuffix(plain, ".gmi")
 	case "nex":
 		r.body = h.exchange(front, path+"\n")
-		r.served = r.body != "Not found\n"
+		r.served = r.body != "Not found: nothing here has that name\n"
 		r.page = strings.HasSuffix(plain, "/")
 	case "http":
 		for _, accept := range []string{"*/*", "text/html"} { // the page, if it is one of a menu

@@ -82,7 +82,7 @@ func TestAbuseNothingOutsideTheRoot(t *testing.T) {
 		t.Errorf("a map that leads out is not served for the rest: %q", got)
 	}
 	for _, sel := range []string{"../secret.txt", "%2e%2e/secret.txt", "//etc/passwd", "out.txt", "/etc/passwd"} {
-		if got, want := d.ask(sel), "3Not found\t\terror.host\t1\r\n.\r\n"; got != want {
+		if got, want := d.ask(sel), "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n"; got != want {
 			t.Errorf("%q: got %q, want %q", sel, got, want)
 		}
 	}

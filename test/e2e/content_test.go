@@ -74,7 +74,7 @@ func TestSpellings(t *testing.T) {
 		}
 	}
 	for _, sel := range []string{"/dir/../dir/a.txt", "/dir/%2e/a.txt", "//dir/a.txt/", "/dir/a.txt/", "/DIR/a.txt", "dir/a.txt ", "/dir/a.tx"} {
-		if got := d.ask(sel); !strings.HasPrefix(got, "3Not found\t") {
+		if got := d.ask(sel); !strings.HasPrefix(got, "3Not found: nothing here has that name\t") {
 			t.Errorf("%q: got %q", sel, got)
 		}
 	}

@@ -105,9 +105,9 @@ func TestFcgiwrap(t *testing.T) {
 	d.ask("/cgi-bin/book.cgi\tfirst entry; $(rm -rf /)")
 	for sel, want := range map[string]string{
 		"/cgi-bin/book.cgi\tsecond": "0Entries\t/cgi-bin/book.cgi\thost\t70\r\nifirst entry; $(rm -rf /)\t\terror.host\t1\r\nisecond\t\terror.host\t1\r\n",
-		"/cgi-bin/missing.cgi":      "3Not found\t\terror.host\t1\r\n.\r\n",
-		"/cgi-bin/nowhere.cgi":      "3Not found\t\terror.host\t1\r\n.\r\n",
-		"/cgi-bin/../index.txt":     "3Not found\t\terror.host\t1\r\n.\r\n",
+		"/cgi-bin/missing.cgi":      "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n",
+		"/cgi-bin/nowhere.cgi":      "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n",
+		"/cgi-bin/../index.txt":     "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n",
 		"/cgi-bin/silent.cgi":       "3The program failed\t\terror.host\t1\r\n.\r\n",
 		"cgi-bin/bytes.cgi":         "a\nb\r\n\x00\xff",
 		"/cgi-bin/stderr.cgi":       "done\r\n", // fcgiwrap's
@@ -116,7 +116,7 @@ func TestFcgiwrap(t *testing.T) {
 		"/plain/":                   "ijust a map\t\terror.host\t1\r\n.\r\n",
 		"/tools/list.dcgi?x=1":      "iit is x=1 for \t\terror.host\t1\r\n0A text\t/index.txt\t127.0.0.1\t70\r\n.\r\n",
 		"/tools/list.dcgi/a\tb":     "iit is b for /a\t\terror.host\t1\r\n0A text\t/index.txt\t127.0.0.1\t70\r\n.\r\n",
-		"/tools/none.dcgi":          "3Not found\t\terror.host\t1\r\n.\r\n",
+		"/tools/none.dcgi":          "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n",
 		"/elsewhere/where.dcgi":     "i" + elsewhere + "/where.dcgi of " + root + "\t\terror.host\t1\r\n.\r\n",
 		"/index.txt":                "static\n",
 	} {
@@ -190,7 +190,7 @@ func TestNoProgram(t *testing.T) {
 	if got := d.ask("/cgi-bin/env.cgi"); !strings.HasPrefix(got, "3The program does not answer\t") {
 		t.Error(got)
 	}
-	if got := d.ask("/tools/list.dcgi"); !strings.HasPrefix(got, "3Not found\t") {
+	if got := d.ask("/tools/list.dcgi"); !strings.HasPrefix(got, "3Not found: nothing here has that name\t") {
 		t.Error(got)
 	}
 }

@@ -27,7 +27,7 @@ func TestGophdRotates(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Signal(syscall.SIGHUP)
-	d.Until("the new log has a line", func() bool { d.Ask("/two"); return holds(name, `] "/two" 404 29 "-" "-"`)() })
+	d.Until("the new log has a line", func() bool { d.Ask("/two"); return holds(name, `] "/two" 404 57 "-" "-"`)() })
 	d.Until("the log to stderr has a line", func() bool { return strings.Contains(d.Log(), `"remote":"127.0.0.0"`) })
 	d.Ask("/last")
 	d.Stop()
@@ -46,7 +46,7 @@ func TestGophdFullDisk(t *testing.T) {
 	}
 	d := harness.Start(t, "-root", t.TempDir(), "-access-log", "/dev/full")
 	for range 50 {
-		if got := d.Ask("/nothing"); got != "3Not found\t\terror.host\t1\r\n.\r\n" {
+		if got := d.Ask("/nothing"); got != "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n" {
 			t.Fatalf("got %q", got)
 		}
 	}

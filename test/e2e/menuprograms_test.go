@@ -54,12 +54,12 @@ func TestMenuPrograms(t *testing.T) {
 		"/plain/":            "iplain" + info + ".\r\n",
 		"/dead/":             "3The program failed" + info + ".\r\n",
 		"/flood/":            "3The program failed" + info + ".\r\n",
-		"/d/news.sh":         "3Not found" + info + ".\r\n",
-		"/e/index.dcgi":      "3Not found" + info + ".\r\n",
+		"/d/news.sh":         "3Not found: nothing here has that name" + info + ".\r\n",
+		"/e/index.dcgi":      "3Not found: nothing here has that name" + info + ".\r\n",
 		"/text.txt":          "text\n",
-		"/d/../d/gophermap":  "3Not found" + info + ".\r\n",
+		"/d/../d/gophermap":  "3Not found: nothing here has that name" + info + ".\r\n",
 		"/other/":            "0index.dcgi.md\t/other/index.dcgi.md\th.example\t70\r\n.\r\n",
-		"/open/?LD_PRELOAD=": "3Not found" + info + ".\r\n",
+		"/open/?LD_PRELOAD=": "3Not found: nothing here has that name" + info + ".\r\n",
 	} {
 		if got := d.ask(sel); got != want {
 			t.Errorf("%q: %q, want %q", sel, got, want)
@@ -134,9 +134,9 @@ func TestProgramsOfUsers(t *testing.T) {
 		"/~ann/cgi-bin/who/more":    "ann's /~ann/cgi-bin/who/more",
 		"/~ann/":                    "imap of ann" + info + ".\r\n",
 		"/~bob/":                    "iBob" + info + "iown" + info + ".\r\n",
-		"/~none/cgi-bin/who":        "3Not found" + info + ".\r\n",
-		"/~../cgi-bin/who":          "3Not found" + info + ".\r\n",
-		"/~ann/../~ann/cgi-bin/who": "3Not found" + info + ".\r\n",
+		"/~none/cgi-bin/who":        "3Not found: nothing here has that name" + info + ".\r\n",
+		"/~../cgi-bin/who":          "3Not found: nothing here has that name" + info + ".\r\n",
+		"/~ann/../~ann/cgi-bin/who": "3Not found: nothing here has that name" + info + ".\r\n",
 	} {
 		if got := d.ask(sel); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %q, want %q", sel, got, want)

@@ -25,7 +25,7 @@ func TestAbuseDotfilesOverTheWire(t *testing.T) {
 		}
 	}
 	for _, sel := range []string{"/.git/config", "%2egit/config", "x/.hidden", ".robots", "/x/.robots", "/.dir/"} {
-		if got := d.ask(sel); !strings.HasPrefix(got, "3Not found\t") {
+		if got := d.ask(sel); !strings.HasPrefix(got, "3Not found: nothing here has that name\t") {
 			t.Errorf("%q: got %q", sel, got)
 		}
 	}

@@ -105,7 +105,7 @@ func TestRestartLosesNobody(t *testing.T) {
 				}
 				sel, want := "/file.txt", "a file\n"
 				if i%2 == 0 {
-					sel, want = "/nothing", "3Not found\t\terror.host\t1\r\n.\r\n"
+					sel, want = "/nothing", "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n"
 				}
 				if got, err := harness.ExchangeAtTheEnd("", addr, sel); string(got) != want || err != nil {
 					t.Errorf("after %d answers: %q, %v", served.Load(), got, err)

@@ -97,7 +97,7 @@ func TestOtherProtocols(t *testing.T) {
 		"gemini://HOST/round\r\n":     "30 round\r\n",
 		"gemini://HOST/ask\r\n":       "10 What\x1b[2J?\r\n",
 		"gemini://HOST/ask?a%20b\r\n": "20 text/plain\r\na b",
-		"gemini://HOST/gone\r\n":      "51 Not found\r\n",
+		"gemini://HOST/gone\r\n":      "51 Not found: nothing here has that name\r\n",
 		"gemini://HOST/odd\r\n":       "hello\r\n",
 		"gemini://HOST/none\r\n":      "",
 	})
@@ -106,7 +106,7 @@ func TestOtherProtocols(t *testing.T) {
 		"127.0.0.1 /dir 0\r\n":    "3 /dir/\r\n",
 		"127.0.0.1 /dir/ 0\r\n":   "2 text/gemini\r\nthere\n",
 		"127.0.0.1 /ask 3\r\na b": "2 text/plain\r\na b",
-		"127.0.0.1 /a%20b 0\r\n":  "4 Not found\r\n",
+		"127.0.0.1 /a%20b 0\r\n":  "4 Not found: nothing here has that name\r\n",
 	})
 	nex := answering(t, nil, map[string]string{"/\r\n": "=> a\n", "/a%20b.txt\r\n": "x"})
 	finger := answering(t, nil, map[string]string{"\r\n": "all\r\n", "ann\r\n": "Ann\r\n"})
@@ -143,7 +143,7 @@ func TestOtherProtocols(t *testing.T) {
 			t.Errorf("%.80s: %q, %v, want %q, status %d", test.url, got, err, test.want, test.status)
 		}
 	}
-	if got, err := get(t, "gemini://"+gemini+"/gone", func(g *Get) { g.Raw = true }); got != "51 Not found\r\n" || err != nil {
+	if got, err := get(t, "gemini://"+gemini+"/gone", func(g *Get) { g.Raw = true }); got != "51 Not found: nothing here has that name\r\n" || err != nil {
 		t.Errorf("raw: %q, %v", got, err)
 	}
 	if got, err := get(t, "gemini://"+gemini, func(g *Get) { g.MaxSize = "19" }); statusOf(err) != exit.Failure {

@@ -189,13 +189,13 @@ func TestWhoAnswers(t *testing.T) {
 		"/":                    "next",
 		"":                     "next",
 		"/.run":                "next",
-		"/other/none.run":      "Not found",
-		"/other/plain/x.run":   "Not found",
-		"/app/../other/plain":  "Not found",
-		"/app/.hidden":         "Not found",
-		"/app//script":         "Not found",
-		"/app/..\\..\\x":       "Not found",
-		"/app/x\u009b":         "Not found",
+		"/other/none.run":      "Not found: nothing here has that name",
+		"/other/plain/x.run":   "Not found: nothing here has that name",
+		"/app/../other/plain":  "Not found: nothing here has that name",
+		"/app/.hidden":         "Not found: nothing here has that name",
+		"/app//script":         "Not found: nothing here has that name",
+		"/app/..\\..\\x":       "Not found: nothing here has that name",
+		"/app/x\u009b":         "Not found: nothing here has that name",
 	} {
 		got, err := ask(h, sel, "q")
 		if err != nil {

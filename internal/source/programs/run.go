@@ -202,7 +202,7 @@ func refused(status int) error {
 	e := &server.Error{Kind: server.Internal, Message: "The program failed", Err: fmt.Errorf("the program's status is %d", status)}
 	switch {
 	case status == 401 || status == 403 || status == 404 || status == 410:
-		e.Kind, e.Message = server.NotFound, "Not found"
+		e.Kind, e.Message = server.NotFound, ""
 	case status == 429 || status == 503:
 		e.Kind, e.Message = server.Busy, "The program is busy"
 	case status < 500:

@@ -85,7 +85,7 @@ func ask(t *testing.T, addr, selector string) string {
 	return string(all)
 }
 
-const notFound = "3Not found\t\terror.host\t1\r\n.\r\n"
+const notFound = "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n"
 
 // until waits for numbers: a request is counted after its reply.
 func until(t *testing.T, s *Stats, ok func(Numbers) bool) {

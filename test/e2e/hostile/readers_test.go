@@ -156,7 +156,7 @@ func (r *reader) listing() (string, func([]byte) error) {
 
 // miss asks now for a name that was asked for before, now for a new one.
 func (r *reader) miss() (string, func([]byte) error) {
-	return fmt.Sprintf("/no/such/%d", r.rand.IntN(2)*r.rand.Int()), same(sha256.Sum256([]byte("3Not found\t\terror.host\t1\r\n.\r\n")))
+	return fmt.Sprintf("/no/such/%d", r.rand.IntN(2)*r.rand.Int()), same(sha256.Sum256([]byte("3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n")))
 }
 
 // robots checks what is true of robots.txt at any time.
