@@ -153,10 +153,10 @@ func TestTooLong(t *testing.T) {
 func TestErrorsTellStrangersNothing(t *testing.T) {
 	secret := &fs.PathError{Op: "open", Path: "/srv/secret/place", Err: fs.ErrPermission}
 	tests := map[string]error{
-		"Not found: nothing here has that name":    &Error{Kind: NotFound, Err: secret},
-		"Server error": secret,
-		"Server busy":  fmt.Errorf("asking: %w", &Error{Kind: Busy, Err: errors.New("disk /dev/sda1 on fire")}),
-		"Full":         &Error{Message: "Full", Err: secret},
+		"Not found: nothing here has that name": &Error{Kind: NotFound, Err: secret},
+		"Server error":                          secret,
+		"Server busy":                           fmt.Errorf("asking: %w", &Error{Kind: Busy, Err: errors.New("disk /dev/sda1 on fire")}),
+		"Full":                                  &Error{Message: "Full", Err: secret},
 	}
 	for want, err := range tests {
 		synctest.Test(t, func(t *testing.T) {
