@@ -280,7 +280,7 @@ func TestNewestTexts(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string]bool{".": true, "log": true, "no": false, "none": false} {
-		if got := (&Host{Site: tree}).HasFeed(dir); got != want {
+		if got := HasFeed(tree, dir); got != want {
 			t.Errorf("%s has a feed: %v", dir, got)
 		}
 	}

@@ -20,10 +20,12 @@ type DatedText struct {
 	Day  time.Time
 }
 
-// HasFeed reports whether a directory has dated texts, and robots may fetch it.
-func (h *Host) HasFeed(dir string) bool {
-	snap := h.Site.Now()
-	return snap != nil && len(snap.Tree.Phlogs(dir, false)) > 0 && !snap.Compiled.DeniedToAll(dir, true)
+// HasFeed reports whether a directory has dated texts, and robots may fetch it. The feed
+// of the root is of the whole site. A feed without an entry says that robots may fetch
+// none of the texts.
+func HasFeed(s *site.Site, dir string) bool {
+	snap := s.Now()
+	return snap != nil && len(snap.Tree.Phlogs(dir, dir == ".")) > 0 && (dir == "." || !snap.Compiled.DeniedToAll(dir, true))
 }
 
 // NewestTexts returns the newest n dated texts of a directory that robots may fetch, the

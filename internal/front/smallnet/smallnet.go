@@ -132,7 +132,7 @@ func gemtext(question string) *answer.Format {
 		for _, block := range answer.Blocks(a.Items) {
 			drawBlock(&b, q, block, question, title)
 		}
-		if name, dir := a.Name(); dir && q.Host.HasFeed(name) {
+		if name, dir := a.Name(); dir && answer.HasFeed(q.Host.Site, name) {
 			b.WriteString("\n=> feed.gmi Subscribe\n")
 		}
 		return b.Bytes(), nil

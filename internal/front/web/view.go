@@ -342,7 +342,7 @@ func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	case name != "":
 		p.Title = q.Title(name, dir)
 		p.around(q, name, dir)
-		if dir && q.Host.HasFeed(name) {
+		if dir && answer.HasFeed(q.Host.Site, name) {
 			p.Feed = selector.URIPath(a.Selector) + feedName
 		}
 	case a.Title != "":

@@ -80,10 +80,10 @@ func Exists(ctx context.Context, s *site.Site, sel string) bool {
 	return err == nil
 }
 
-// texts returns the texts of the feed of a directory; ErrDeclined if there are none.
+// texts returns the texts of the feed of a directory; ErrDeclined if it has no feed.
 func texts(v *site.View, s *site.Site, dir string) ([]answer.DatedText, error) {
 	list, err := answer.NewestTexts(v, s, dir, dir == ".", maxEntries)
-	if err == nil && len(list) == 0 {
+	if err == nil && len(list) == 0 && !answer.HasFeed(s, dir) {
 		err = server.ErrDeclined
 	}
 	return list, err
