@@ -7,8 +7,6 @@ import (
 	"math"
 	"net"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -431,34 +429,3 @@ func (f Flags) certificates(c *Settings) error {
 
 // DefaultSearchMemory is how much memory the search index may take.
 var DefaultSearchMemory = fmt.Sprintf("%dMiB", sitesearch.DefaultMemory>>20)
-
-// Doubt reports why a directory is probably not meant to be the root, with a hint. Both
-// are "" if nothing speaks against it.
-func Doubt(root string) (doubt, hint string) {
-	real, err := resolved(root)
-	if err != nil {
-		return "", ""
-	}
-	home, err := os.UserHomeDir()
-	if err == nil {
-		home, err = resolved(home)
-	}
-	list, unread := files.List(real)
-	switch {
-	case real == "/":
-		return "all of this machine is the root: whatever gophd may read is served", "gophd init hole makes a directory with an example"
-	case err == nil && real == home:
-		return "a home is the root: whatever lies in it is served, but for names that begin with a dot", "gophd init hole makes a directory with an example"
-	case unread == nil && len(list) == 0:
-		return "the root is empty", "gophd init " + root + " makes an example there"
-	}
-	return "", ""
-}
-
-func resolved(dir string) (string, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	return files.RealPath(abs)
-}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -153,4 +154,35 @@ func dirError(flag, dir string, err error) error {
 		return exit.Usagef(hint, "%w", err)
 	}
 	return exit.Directory(flag, dir, err)
+}
+
+// Doubt reports why a directory is probably not meant to be the root, with a hint. Both
+// are "" if nothing speaks against it.
+func Doubt(root string) (doubt, hint string) {
+	real, err := resolved(root)
+	if err != nil {
+		return "", ""
+	}
+	home, err := os.UserHomeDir()
+	if err == nil {
+		home, err = resolved(home)
+	}
+	list, unread := files.List(real)
+	switch {
+	case real == "/":
+		return "all of this machine is the root: whatever gophd may read is served", "gophd init hole makes a directory with an example"
+	case err == nil && real == home:
+		return "a home is the root: whatever lies in it is served, but for names that begin with a dot", "gophd init hole makes a directory with an example"
+	case unread == nil && len(list) == 0:
+		return "the root is empty", "gophd init " + root + " makes an example there"
+	}
+	return "", ""
+}
+
+func resolved(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return files.RealPath(abs)
 }
