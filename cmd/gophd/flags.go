@@ -95,12 +95,12 @@ func (c category) duration(to *time.Duration, name string, value time.Duration, 
 // siteFlags returns the flags for the parts of a site besides its root directory.
 func (c category) siteFlags(f *daemon.Flags) []cli.Flag {
 	return []cli.Flag{
-		c.text(&f.Users, "users", "", "`PATTERN` of users' directories: /home/*/public_gopher is /~NAME/"),
+		c.text(&f.Users, "users", "", "`PATTERN` serves users' trees, such as /home/*/public_gopher"),
 		c.number(&f.UsersMinUID, "users-min-uid", site.DefaultUsersMinUID, "`UID` from which on accounts are users"),
 		c.list(&f.Mounts, "mount", "`PREFIX=DIR` serves DIR as /PREFIX/, too; may be repeated"),
 		c.list(&f.FastCGI, "fastcgi", "`PREFIX=SOCKET` a program answers; or '*.EXT=SOCKET', menus=SOCKET"),
 		c.yes(&f.Search, "search", "/search finds texts of the site"),
-		c.yes(&f.Sitemap, "sitemap", "/sitemap.xml lists what robots may fetch, and robots.txt names it"),
+		c.yes(&f.Sitemap, "sitemap", "/sitemap.xml lists what robots may fetch"),
 	}
 }
 
