@@ -92,7 +92,8 @@ func readable(text []byte) string {
 	if !utf8.ValidString(s) {
 		s = menu.FromLatin1(s)
 	}
-	s = strings.ReplaceAll(s, "\r\n", "\n")
+	// BEL may end a command to a terminal; ESC \ does, too, and is dropped elsewhere.
+	s = strings.NewReplacer("\r\n", "\n", "\a", "\x1b\\").Replace(s)
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' && r != '\x1b' || 0x7f <= r && r < 0xa0 {
 			return -1

@@ -234,4 +234,7 @@ func TestColorsOfMaps(t *testing.T) {
 	s.write("col/gophermap", "\x1b[31mRed\x1b[0m words\n\n  \x1b[32mgreen\x1b[0m  drawn\n0\x1b[33mlabel\x1b[0m\t/a.txt\n")
 	_, page := s.get("/col/")
 	s.holds("/col/", mainOf(page), `<span class="c1">Red</span> words`, `  <span class="c2">green</span>  drawn`, `<a href="/a.txt">label</a>`, "!\x1b", "![31m")
+	s.write("col/x.txt", "\x1b]0;of a window\a\x1b[31mRed\x1b[0m\a text\n")
+	_, page = s.get("/col/x.txt")
+	s.holds("/col/x.txt", mainOf(page), `<span class="c1">Red</span> text`, "!of a window")
 }
