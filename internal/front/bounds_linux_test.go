@@ -216,7 +216,7 @@ func rush(t *testing.T, requests int, cache int64, ask func(n int) error, other 
 	}
 }
 
-// errBusy is a reply that asks for patience: on a busy machine a making may take longer
+// errBusy is a reply that asks to come back later: on a busy machine a making may take longer
 // than it may.
 var errBusy = errors.New("the server is busy")
 
