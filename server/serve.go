@@ -60,7 +60,11 @@ func (r *run) acceptFailed(err error, wait *backoff) (time.Duration, error) {
 // is room for it.
 func (r *run) begin(c *conn, state connState, serve func(*conn)) bool {
 	if why := r.admit(c, state); why != admitted {
-		r.conns.Go(func() { r.turnAway(c, why) }) // the client may keep it waiting
+		if _, waits := c.socket.(ownSocket); waits { // for its client; refused ones must not pile up otherwise
+			r.conns.Go(func() { r.turnAway(c, why) })
+		} else {
+			r.turnAway(c, why)
+		}
 		return false
 	}
 	if c.Block() != nil {
