@@ -206,7 +206,7 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	} else {
 		pc.Linger()
 	}
-	l.run.ended(l.req.outcome(sent, time.Since(accepted), a.Err))
+	l.ended(l.req.outcome(sent, time.Since(accepted), a.Err))
 	if a.File != nil {
 		a.File.Close()
 	}

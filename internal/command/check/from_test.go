@@ -87,11 +87,9 @@ func TestFromFollowsThePage(t *testing.T) {
 				switch {
 				case r.without:
 				case name == "spacecookie":
-					var v any = value
+					v := map[string]any{option: value}
 					if object, field, nested := strings.Cut(option, "."); nested {
 						v = map[string]any{object: map[string]any{field: value}}
-					} else {
-						v = map[string]any{option: value}
 					}
 					text, _ := json.Marshal(v)
 					conf = string(text)
