@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
@@ -179,9 +180,9 @@ func TestPackageInSystemd(t *testing.T) {
 	}
 
 	// A certificate that only root can read, an access log.
-	s.do("gophd", "check-config", "-quiet", "-tls-self-signed", "/root/tls", "-listen", "127.0.0.1:7070", "/srv/gopher")
-	s.do("sh", "-ec", `mkdir -p /etc/credstore; cd /root/tls
-		cp *.crt /etc/credstore/gophd.crt; cp *.key /etc/credstore/gophd.key; chmod 600 /etc/credstore/*
+	_, err := keypair.SelfSigned(filepath.Join(root, "etc/credstore"), "localhost", "127.0.0.1")
+	must(t, err)
+	s.do("sh", "-ec", `chmod 600 /etc/credstore/*
 		echo GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt >>/etc/default/gophd
 		echo GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key >>/etc/default/gophd
 		echo GOPHD_ACCESS_LOG=/var/log/gophd/access.log >>/etc/default/gophd`)
