@@ -166,7 +166,7 @@ soak-long:
 # The public holes of doc/moved.md, moved from gophernicus and pygopherd. HOLES is the
 # directory that they are fetched into; their programs are not run.
 moving:
-	@TEST_GOPHD_ALL=1 go test -count 1 -v -run '^TestMovingIn$$' -timeout 3h -tags $(TAGS) ./test/e2e -holes $(abspath $(HOLES)) -update
+	@TEST_GOPHD_ALL=1 go test -count 1 -v -run '^(TestMovingIn|TestHolesOverGemini)$$' -timeout 3h -tags $(TAGS) ./test/e2e -holes $(abspath $(HOLES)) -update
 
 # The pages of doc/ as manual pages.
 man: bin/gophd.8 bin/robots.5

@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	holes       = flag.String("holes", "", "a directory of of holes OWNER+NAME@COMMIT; TestMovingIn fetches missing ones")
+	holes       = flag.String("holes", "", "a directory of holes OWNER+NAME@COMMIT; TestMovingIn fetches missing ones")
 	updateMoved = flag.Bool("update", false, "write the numbers of TestMovingIn into doc/moved.md")
 )
 
