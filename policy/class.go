@@ -18,6 +18,11 @@ type class struct {
 // obeys the groups of all of them.
 var virtual = []string{"archiver", "indexer", "researcher", "webproxy"}
 
+// isKind reports whether virtual agents are among the robots of a class.
+func (c *class) isKind() bool {
+	return slices.ContainsFunc(c.names, func(name string) bool { return slices.Contains(virtual, strings.ToLower(name)) })
+}
+
 // namedRobot is a robot that some annotation names.
 type namedRobot struct {
 	written []string // its name first; then what readers take for it

@@ -239,7 +239,7 @@ func (b *composer) programs(programs []program) {
 func strikePairs(list []*composition) {
 	var kinds []*composition
 	for _, c := range list {
-		if slices.ContainsFunc(c.names, func(name string) bool { return slices.Contains(virtual, strings.ToLower(name)) }) {
+		if c.isKind() {
 			kinds = append(kinds, c)
 		}
 	}

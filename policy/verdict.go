@@ -23,7 +23,7 @@ type verdicts struct {
 // asked holds a file as one kind of reader takes it.
 type asked struct {
 	reader readers.Reader
-	robots func() []*readers.Matcher // one for each class; made on first use
+	robots func() []*readers.Matcher // one for each class, and for two of Gemini's kinds; made on first use
 }
 
 // judge prepares the verdicts of a file.
@@ -43,8 +43,13 @@ func (c *Compiled) judge(file []byte) (v verdicts) {
 		}
 		v.asked = append(v.asked, asked{r, sync.OnceValue(func() (robots []*readers.Matcher) {
 			reading := r.ReadFile(open())
-			for _, agent := range as {
+			for i, agent := range as {
 				robots = append(robots, reading.Agent(agent))
+				for j, other := range as[:i] {
+					if !r.First && c.classes[i].isKind() && c.classes[j].isKind() {
+						robots = append(robots, r.Matcher(slices.Concat(r.Rules(open(), agent), r.Rules(open(), other))))
+					}
+				}
 			}
 			return robots
 		})})

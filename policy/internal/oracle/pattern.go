@@ -125,7 +125,7 @@ func covers(c, a string) bool { return Match(c, strings.ReplaceAll(tokens(a), "*
 func remains(d, text string) (rest []string, ok bool) {
 	star := ""
 	for _, r := range behind(d, text) {
-		if r == "" {
+		if strings.Trim(r, "*") == "" {
 			return nil, false
 		}
 		if r[0] == '*' && (star == "" || len(r) < len(star)) {

@@ -51,14 +51,15 @@ func (w *witnesses) pattern(p *readers.Pattern) {
 // type, decoded, and as each reader takes it.
 func (w *witnesses) line(value string, allow bool, rows []readers.Reader) {
 	text := strings.TrimSuffix(value, "$")
-	w.pieces(strings.Split(text, "*"))
+	for _, as := range readings(text) {
+		w.decoded(strings.Split(as, "*"))
+	}
 	if typed := strings.TrimPrefix(text, "/"); strings.HasPrefix(typed, "0/") || strings.HasPrefix(typed, "1/") {
 		w.decoded(strings.Split(typed[1:], "*"))
 	}
 	if readers.Plain(value) {
 		return
 	}
-	w.decoded(strings.Split(text, "*"))
 	w.odd = true
 	for _, r := range rows {
 		for _, p := range r.Patterns(robots.Rule{Allow: allow, Pattern: value}) {
@@ -66,6 +67,24 @@ func (w *witnesses) line(value string, allow bool, rows []readers.Reader) {
 		}
 	}
 	w.odd = false
+}
+
+// readings returns a line of the file as it is meant, and as it is taken by readers to whom
+// escapes, or those of ASCII, are part of a name.
+func readings(text string) []string {
+	list := []string{text}
+	if strings.Contains(text, "%") {
+		list = append(list, strings.ReplaceAll(text, "%", "%25"))
+		var ascii strings.Builder
+		for i := range len(text) {
+			ascii.WriteByte(text[i])
+			if text[i] == '%' && i+1 < len(text) && text[i+1] < '8' {
+				ascii.WriteString("25")
+			}
+		}
+		list = append(list, ascii.String())
+	}
+	return list
 }
 
 func (w *witnesses) decoded(pieces []string) {
@@ -158,13 +177,15 @@ func (of *part) witnesses() (list []witness, tooMany []string) {
 			continue
 		}
 		w.line(path, l.Kind == readers.KindAllow, of.in.Readers)
-		if q, ok := patternBelow("/", path); ok && !said[starred(q)] {
-			said[starred(q)] = true
-			top := decode(topOf(q.Pieces[0] + "*"))
-			if byTop[top] == nil {
-				top = ""
+		for _, text := range readings(path) {
+			if q, ok := patternBelow("/", text); ok && !said[starred(q)] && (text == path || l.Kind == readers.KindAllow) {
+				said[starred(q)] = true
+				top := decode(topOf(q.Pieces[0] + "*"))
+				if byTop[top] == nil {
+					top = ""
+				}
+				byTop[top].add(&noteRule{Pattern: q, allow: l.Kind == readers.KindAllow})
 			}
-			byTop[top].add(&noteRule{Pattern: q, allow: l.Kind == readers.KindAllow})
 		}
 	}
 	for _, top := range append([]string{""}, of.tops...) {
