@@ -74,8 +74,16 @@ func keep(t *testing.T, h *Files, sel string) {
 // is closed.
 func TestFileIsKeptOpen(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"x.bin": large(50)})
+	rules := "Disallow: /y.bin\n" // too many for the spellings without a slash, too
+	for i := range 900 {
+		rules += fmt.Sprintf("Disallow: /%d%s\n", i, strings.Repeat("x", 450))
+	}
+	write(t, dir, map[string]string{"x.bin": large(50), "y.bin": large(50), ".robots": rules})
 	h := newFiles(run(t, dir), 1<<20)
+	keep(t, h, "/y.bin")
+	if _, ok := h.Quick(request(t, "y.bin")); ok {
+		t.Error("a spelling that is closed is sent")
+	}
 	again := atHand(t, h, "/x.bin")
 	if !eventually(func() bool { again.Close(); again = atHand(t, h, "/x.bin"); return isRecent(again) }) {
 		t.Fatal("it is not kept")

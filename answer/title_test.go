@@ -54,6 +54,34 @@ func TestTitle(t *testing.T) {
 		}
 		must(t, f.Close())
 	}
+	for name, want := range map[string]string{"top.txt": "Top\n true", "phlog/b.txt": "2026- false", "phlog/c.bin": " false", "none": " false"} {
+		if text, whole := q.Read(name, 5); fmt.Sprint(text, " ", whole) != want {
+			t.Errorf("%s begins with %q, %v", name, text, whole)
+		}
+	}
+	if text, err := q.Text(&Value{name: "none"}); err == nil {
+		t.Errorf("a file that has gone is %q", text)
+	}
+}
+
+// The URLs of a resource: a port is named unless it is the usual one.
+func TestURLs(t *testing.T) {
+	for _, tt := range []struct {
+		r            server.Request
+		gopher, site string
+	}{
+		{server.Request{Host: "h", Port: 70}, "gopher://h/0/a%20b", "http://h:70/a%20b"},
+		{server.Request{Host: "h", Port: 80}, "gopher://h:80/0/a%20b", "http://h/a%20b"},
+		{server.Request{Host: "::1", Port: 443, TLS: true}, "gophers://[::1]:443/0/a%20b", "https://[::1]/a%20b"},
+		{server.Request{Host: "::1", Port: 70, TLS: true, Protocol: "gemini"}, "gopher://[::1]/0/a%20b", "https://[::1]:70/a%20b"},
+	} {
+		if got := GopherURL(&tt.r, '0', "/a b"); got != tt.gopher {
+			t.Errorf("%s, want %s", got, tt.gopher)
+		}
+		if got := WebURL(&tt.r, "/a b"); got != tt.site {
+			t.Errorf("%s, want %s", got, tt.site)
+		}
+	}
 }
 
 // Where items lead, from a host h at port 70.

@@ -24,6 +24,18 @@ func TestConverts(t *testing.T) {
 	}
 }
 
+func TestFromUTF16(t *testing.T) {
+	for text, want := range map[string]string{"": "none", "\xff": "none", "ab": "none", "\xfe\xfe": "none", "\xff\xfe": "", "\xff\xfea\x00\x01": "a", "\xfe\xff\x00a": "a", "\xfe\xff\xd8\x3d\xde\x00": "😀"} {
+		got, ok := menu.FromUTF16(text)
+		if !ok {
+			got = "none"
+		}
+		if got != want {
+			t.Errorf("%q is %q", text, got)
+		}
+	}
+}
+
 // The beginning of a text may end within a character.
 func TestConvertsBeginning(t *testing.T) {
 	for text, want := range map[string]bool{"cut in tw\xc3": false, "cut \xe2\x82": false, "\xf0\x9f\x98": false, "a caf\xe9 and caf\xe9": true, "ol\xe9, caf\xc3": true} {

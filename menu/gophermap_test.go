@@ -93,7 +93,7 @@ var gophermaps = []struct {
 	{"type rule", ":txt=9\n:.PNG=g\n?A\ta.txt\n*\n", "9A\t/d/a.txt\n" +
 		strings.NewReplacer("0a.txt\t/d/a.txt\n", "", "0b", "9b", "Ic", "gc").Replace(listing), ""},
 	{"type rule from here on", "?A\ta.txt\n:txt=9\n?B\tb.txt\n", "0A\t/d/a.txt\n9B\t/d/b.txt\n", ""},
-	{"colons and more are text", ":txt\n:=0\n:a=00\n:-)\n:a=\x01\n", "i:txt\ni:=0\ni:a=00\ni:-)\ni:a= \n", `d/gophermap:1: shown as text, since it has not the form of a directive: ":txt"`},
+	{"colons and more are text", ":txt\n:=0\n:a=00\n:-)\n:a=\x01\n:a b=1\n:an-extension-too-long=1\n", "i:txt\ni:=0\ni:a=00\ni:-)\ni:a= \ni:a b=1\ni:an-extension-too-long=1\n", `d/gophermap:1: shown as text, since it has not the form of a directive: ":txt"`},
 	{"headings are text", "== News ==\n= News =\n=\n", "i== News ==\ni= News =\ni=\n", `d/gophermap:1: shown as text, since it has not the form of a directive: "== News =="`},
 	{"tilde and percent with more are text", "~bob\n%%\n~~~\n50%\n", "i~bob\ni%%\ni~~~\ni50%\n", `d/gophermap:1: shown as text, since it has not the form of a directive: "~bob"`},
 	{"type rule of no file", ":txt=3\n:txt=i\n*\n", listing, "d/gophermap:1: no file is of type 3"},

@@ -32,7 +32,7 @@ func TestTypeOfAllocatesNothing(t *testing.T) {
 
 func TestSniff(t *testing.T) {
 	for head, want := range map[string]byte{
-		"": '0', "plain\r\ntext\t\f": '0', "\x1b[1mansi\x1b[0m": '0', "latin1 \xe4\xf6\xfc": '0', "ünï": '0', "MS-DOS\x1a": '0',
+		"": '0', "plain\r\ntext\t\f": '0', "\x1b[1mansi\x1b[0m": '0', "latin1 \xe4\xf6\xfc": '0', "ünï": '0', "MS-DOS\x1a": '0', "\bb": '0',
 		"\x00": '9', "\x89PNG\r\n\x1a\n\x00": '9', "\x7fELF\x02\x01": '9', "\x1f\x8b\x08": '9',
 		strings.Repeat("a", 512) + "\x00": '0', strings.Repeat("a", 511) + "\x00": '9',
 	} {

@@ -103,7 +103,7 @@ func (m *making) parseUMN(s mapSource) (list []umnEntry) {
 		if !more || len(list) > maxItems {
 			return list
 		}
-		if key, value, found := strings.Cut(line, "="); found && !comment {
+		if key, value, found := strings.Cut(line, "="); found {
 			if !began {
 				e.source = mapSource{file: s.file, line: s.line}
 			}

@@ -106,11 +106,39 @@ func TestLingeringMakesRoom(t *testing.T) {
 	}
 }
 
-// Whatever comes and goes: no limit is passed, and nothing is left at the end.
+// Whatever comes and goes: no limit is passed, and when all have gone there is room for
+// as many as at first.
 func TestLimiterKeepsCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := limiter{total: rapid.IntRange(0, 12).Draw(t, "total"), perBlock: rapid.IntRange(0, 5).Draw(t, "per block")}
+		g := limiter{total: rapid.IntRange(1, 12).Draw(t, "total"), perBlock: rapid.IntRange(0, 5).Draw(t, "per block")}
 		open := map[*slot]netip.Addr{}
+		enter := func(a netip.Addr, state connState) {
+			s := &slot{state: state, many: a == addr4(6)}
+			s.evict = func() { delete(open, s) }
+			if g.enter(a, s) == admitted {
+				open[s] = a
+			}
+			counts := map[netip.Addr]int{}
+			for _, b := range open {
+				if counts[b]++; b != addr4(6) && g.perBlock > 0 && counts[b] > g.perBlock {
+					t.Fatalf("%d connections of one address, at most %d", counts[b], g.perBlock)
+				}
+			}
+			if len(open) > g.total {
+				t.Fatalf("%d connections, at most %d", len(open), g.total)
+			}
+		}
+		leave := func(most int) {
+			for s := range open {
+				if most--; most < 0 {
+					break
+				}
+				s.turn(connState(rapid.IntRange(0, 2).Draw(t, "phase")))
+				s.leave()
+				s.leave()
+				delete(open, s)
+			}
+		}
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
 			switch what := rapid.IntRange(0, 6).Draw(t, "what"); {
 			case what == 0:
@@ -119,47 +147,19 @@ func TestLimiterKeepsCount(t *testing.T) {
 					t.Fatalf("%d spared, %d gone", n, had-len(open))
 				}
 			case what > 2:
-				a := addr4(rapid.IntRange(1, 6).Draw(t, "address"))
-				s := &slot{state: connState(rapid.IntRange(0, 2).Draw(t, "state")), many: a == addr4(6)}
-				s.evict = func() { delete(open, s) }
-				if g.enter(a, s) == admitted {
-					open[s] = a
-				}
+				enter(addr4(rapid.IntRange(1, 6).Draw(t, "address")), connState(rapid.IntRange(0, 2).Draw(t, "state")))
 			default:
-				for s := range open {
-					s.turn(connState(rapid.IntRange(0, 2).Draw(t, "phase")))
-					s.leave()
-					s.leave()
-					delete(open, s)
-					break
-				}
+				leave(1)
 			}
-			checkLimiter(t, &g, open)
 		}
-		for s := range open {
-			s.leave()
+		leave(len(open))
+		for i := range g.total {
+			enter(addr4(10+i), writing)
 		}
-		if g.n != 0 || len(g.blocks) != 0 || g.most != 0 {
-			t.Fatalf("left: %d connections, %d blocks, most %d", g.n, len(g.blocks), g.most)
+		if len(open) != g.total {
+			t.Fatalf("room for %d, at first for %d", len(open), g.total)
 		}
 	})
-}
-
-func checkLimiter(t *rapid.T, g *limiter, open map[*slot]netip.Addr) {
-	counts, most, few := map[netip.Addr]int{}, 0, 0
-	for _, a := range open {
-		counts[a]++
-		most = max(most, counts[a])
-		if a != addr4(6) {
-			few = max(few, counts[a])
-		}
-	}
-	switch {
-	case g.n != len(open), g.most != most, len(g.blocks) != len(counts):
-		t.Fatalf("counts %d, %d, %d; open %d, %d, %d", g.n, g.most, len(g.blocks), len(open), most, len(counts))
-	case g.total > 0 && g.n > g.total, g.perBlock > 0 && few > g.perBlock:
-		t.Fatalf("%d connections, %d of one address", g.n, most)
-	}
 }
 
 // One that has its whole reply when it is evicted is not counted as one whose

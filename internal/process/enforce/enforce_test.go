@@ -290,11 +290,27 @@ func TestTableIsBounded(t *testing.T) {
 			t.Errorf("number %d: %q, want %q", i, got, want)
 		}
 	}
-	for i := range maxReaders + 500 {
-		w.ask(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), "/")
+}
+
+// TestReadersAreBounded: of those that looked at a menu before, some are taken for robots
+// when very many have.
+func TestReadersAreBounded(t *testing.T) {
+	w := newWorld(t, Refuse, "Disallow: /private/\n")
+	address := func(i int) string { return fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255) }
+	for i := range maxReaders + 1 {
+		w.ask(address(i), "/")
 	}
-	if n := len(w.readers); n > maxReaders {
-		t.Errorf("%d readers", n)
+	got := map[string]int{}
+	for i := 0; i < maxReaders; i += 32 {
+		w.ask(address(i), "robots.txt")
+		answer := ""
+		for range 3 {
+			answer = w.ask(address(i), "/private/p.txt")
+		}
+		got[answer]++
+	}
+	if got["p"] < maxReaders/64 || got["forbidden"] == 0 {
+		t.Errorf("answers: %v", got)
 	}
 }
 

@@ -363,29 +363,3 @@ func TestPause(t *testing.T) {
 		t.Error("accepted during the pause")
 	}
 }
-
-// Loops lead in turn when the work takes long: not for two that did, but for three of
-// those of late, and for as long as there are more.
-func TestSlowly(t *testing.T) {
-	var p Poller
-	works := func(long bool, n int) (slowly int) {
-		for range n {
-			if p.slowly(long) {
-				slowly++
-			}
-		}
-		return slowly
-	}
-	for i, step := range []struct {
-		long      bool
-		n, slowly int
-	}{
-		{true, 2, 0}, {false, slowFor, 0}, // two, and they are forgotten
-		{true, 2, 0}, {false, slowFor / 4, 0}, {true, 1, 1}, {false, slowFor, slowFor/4 - 1},
-		{false, slowFor, 0}, {true, 100, 98}, {false, 10 * slowFor, slowFor - 1},
-	} {
-		if got := works(step.long, step.n); got != step.slowly {
-			t.Errorf("step %d: slowly %d of %d times, want %d", i, got, step.n, step.slowly)
-		}
-	}
-}
