@@ -77,7 +77,7 @@ func unescape(s string, octal bool) (string, bool) {
 				c, n = v, 4
 			}
 		}
-		if n > 1 && isControl(c) {
+		if n > 1 && IsControl(c) {
 			return "", false
 		}
 		b = append(b, c)
@@ -212,7 +212,7 @@ func AppendNormalPiece(b []byte, piece string, query bool) ([]byte, bool) {
 func controlLen(s string) (control, otherwise int) {
 	c := s[0]
 	if c < utf8.RuneSelf {
-		if isControl(c) {
+		if IsControl(c) {
 			return 1, 0
 		}
 		return 0, 1
@@ -257,8 +257,8 @@ func AppendClean(b []byte, s string) []byte {
 	return b
 }
 
-// isControl reports whether c is a control character of ASCII.
-func isControl(c byte) bool { return c < ' ' || c == 0x7f }
+// IsControl reports whether c is a control character of ASCII.
+func IsControl[T byte | rune](c T) bool { return c < ' ' || c == 0x7f }
 
 // AppendURI appends a selector as a URI path: every byte is escaped but letters, digits
 // and -._~!&'()+,;=:@/.

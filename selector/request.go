@@ -47,7 +47,7 @@ func Parse(line []byte) (RequestLine, error) {
 		return RequestLine{}, &RefusedError{TooLong}
 	}
 	for _, c := range line {
-		if isControl(c) && c != '\t' {
+		if IsControl(c) && c != '\t' {
 			return RequestLine{}, &RefusedError{Control}
 		}
 	}

@@ -65,33 +65,17 @@ var (
 	ErrLong  = errors.New("the program takes too long")
 )
 
-func (c *Program) timeout() time.Duration {
-	if c.Timeout > 0 {
-		return c.Timeout
-	}
-	return 30 * time.Second
-}
+func (c *Program) timeout() time.Duration { return positive(c.Timeout, 30*time.Second) }
 
 // Places returns how many requests may be under way at once.
-func (c *Program) Places() int {
-	if c.MaxRequests > 0 {
-		return c.MaxRequests
-	}
-	return 16
-}
+func (c *Program) Places() int { return positive(c.MaxRequests, 16) }
 
-func (c *Program) maxTime() time.Duration {
-	if c.MaxTime > 0 {
-		return c.MaxTime
+// positive returns a value, or another in place of one that is not set.
+func positive[T int | int64 | time.Duration](value, other T) T {
+	if value > 0 {
+		return value
 	}
-	return 10 * time.Minute
-}
-
-func (c *Program) maxReply() int64 {
-	if c.MaxReply > 0 {
-		return c.MaxReply
-	}
-	return 64 << 20
+	return other
 }
 
 // enter waits for a turn.
@@ -150,7 +134,7 @@ func (c *Program) send(ctx context.Context, params [][2]string) (*Stdout, error)
 	b = appendStream(b, typeStdin, nil)
 	r := &Stdout{
 		client: c, ctx: ctx, conn: conn, in: bufio.NewReaderSize(conn, 16<<10),
-		until: time.Now().Add(c.maxTime()), left: c.maxReply(),
+		until: time.Now().Add(positive(c.MaxTime, 10*time.Minute)), left: positive(c.MaxReply, 64<<20),
 	}
 	r.stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
 	_ = conn.SetWriteDeadline(time.Now().Add(c.timeout()))

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // listen returns a socket and a client for it.
@@ -317,7 +319,7 @@ func FuzzReply(f *testing.F) {
 		}
 	}()
 	c.Stderr = func(l string) {
-		if strings.ContainsFunc(l, isControl) {
+		if strings.ContainsFunc(l, func(r rune) bool { return r != '\t' && selector.IsControl(r) }) {
 			panic(l)
 		}
 	}

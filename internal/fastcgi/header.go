@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // A Header precedes the reply of a CGI program (RFC 3875, section 6.3). Programs for
@@ -42,7 +44,7 @@ func ReadHeader(r *bufio.Reader) (Header, bool) {
 				return h, true
 			}
 			name, value, ok := bytes.Cut(line, []byte(":"))
-			if !ok || !isToken(name) || bytes.ContainsFunc(value, isControl) {
+			if !ok || !isToken(name) || bytes.ContainsFunc(value, func(r rune) bool { return r != '\t' && selector.IsControl(r) }) {
 				return Header{}, false
 			}
 			known = h.set(string(name), strings.TrimSpace(string(value))) || known
@@ -91,5 +93,3 @@ func isToken(s []byte) bool {
 	}
 	return len(s) > 0
 }
-
-func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }

@@ -53,19 +53,14 @@ func parseMounts(data []byte) (all []mount) {
 		before, after, ok := strings.Cut(lines.Text(), " - ")
 		f, kind := strings.Fields(before), strings.Fields(after)
 		if ok && len(f) >= 5 && len(kind) > 0 {
-			all = append(all, mount{point: unescape(f[4]), kind: kind[0], id: f[0] + " " + f[2]})
+			all = append(all, mount{point: octal.Replace(f[4]), kind: kind[0], id: f[0] + " " + f[2]})
 		}
 	}
 	return all
 }
 
-// unescape decodes the octal escapes for blank, tab, newline and backslash.
-func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
-}
+// octal decodes what mountinfo escapes: blank, tab, newline and backslash.
+var octal = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
 // mounts holds all mounts of this process, as last read.
 type mounts struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
 )
 
 // lines looks at each line alone.
@@ -59,14 +60,12 @@ func (l *linter) bytes(line readers.Line) {
 		l.warn(line.Number, "R2-BYTES", "a NUL byte: what follows in the line is not read")
 	case strings.IndexByte(text, '\r') >= 0:
 		l.warn(line.Number, "G3-BYTES", "a CR inside the line: some readers take it for a line end")
-	case strings.ContainsFunc(text, isControl):
+	case strings.ContainsFunc(text, func(r rune) bool { return r != '\t' && selector.IsControl(r) }):
 		l.warn(line.Number, "R10-BYTES", "a control byte")
 	case !utf8.ValidString(text):
 		l.notice(line.Number, "R10-BYTES", "not UTF-8")
 	}
 }
-
-func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 func (l *linter) malformed(line readers.Line) {
 	text := strings.TrimSpace(line.Text)

@@ -10,6 +10,7 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
 )
 
 // lintCases: each line is odd for one reason; want lists line:code:id.
@@ -78,7 +79,7 @@ func TestLint(t *testing.T) {
 		var got []string
 		for _, d := range File(robots.Parse(c.dialect, []byte(c.file))) {
 			got = append(got, fmt.Sprintf("%d:%s", d.Line, d.Code))
-			if d.Message == "" || strings.ContainsFunc(d.Message, isControl) {
+			if d.Message == "" || selector.HasControl(d.Message) {
 				t.Errorf("%q: message %q", c.file, d.Message)
 			}
 		}
@@ -160,7 +161,7 @@ func FuzzFile(f *testing.F) {
 				lines++
 			}
 			for _, g := range File(file) {
-				if g.Line < last || g.Line > lines || g.Code == "" || strings.ContainsFunc(g.Message, isControl) {
+				if g.Line < last || g.Line > lines || g.Code == "" || selector.HasControl(g.Message) {
 					t.Fatalf("%s: %q: %+v", d, data, g)
 				}
 				last = g.Line

@@ -82,7 +82,7 @@ func ParseCrawler(tokens ...string) (Crawler, []diag.Diagnostic) {
 		d.report("I7-TOKEN-CASE", "the token is written %q: not every crawler knows it so", name)
 		d.problems[0].Severity = diag.Notice
 	}
-	for datum := range strings.SplitSeq(unescape(value), ",") {
+	for datum := range strings.SplitSeq(decodeHex(value), ",") {
 		d.add(datum)
 	}
 	return d.result()
@@ -105,9 +105,9 @@ func lastCrawler(tokens []string) (name, value string) {
 	return name, value
 }
 
-// unescape decodes \xHH, as ISUPPORT values escape a byte; anything else
+// decodeHex decodes \xHH, as ISUPPORT values escape a byte; anything else
 // stays as it is.
-func unescape(s string) string {
+func decodeHex(s string) string {
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(s, `\x`)

@@ -195,7 +195,7 @@ func FuzzCrawler(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		c, problems := ParseCrawler("CRAWLER=" + value)
-		if c.Index == IndexAllow && !strings.Contains(unescape(value), "allow") {
+		if c.Index == IndexAllow && !strings.Contains(decodeHex(value), "allow") {
 			t.Errorf("%q is read as a permission", value)
 		}
 		if c.Cooldown < 0 || c.Cooldown > MaxCooldown {

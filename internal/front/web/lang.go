@@ -69,59 +69,55 @@ func language(text string) string {
 	return ""
 }
 
+// scripts belong to one language each, but for the last, whose letters decide.
+var scripts = []struct {
+	lang  string
+	table *unicode.RangeTable
+}{
+	{"ja", unicode.Hiragana}, {"ja", unicode.Katakana}, {"ko", unicode.Hangul}, {"zh", unicode.Han},
+	{"el", unicode.Greek}, {"he", unicode.Hebrew}, {"th", unicode.Thai}, {cyrillic, unicode.Cyrillic},
+}
+
+const cyrillic = "Cyrl"
+
 // byScript returns the language of a text most of which is in a script that one language
 // has. Letters that only one language of a script has decide among those that share one.
 func byScript(text string) string {
-	letters, kana, hangul, han, greek, hebrew, thai, cyrillic, russian, ukrainian := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+	letters, count := 0, map[string]int{}
 	for _, r := range text {
-		if r < 0x250 || !unicode.IsLetter(r) {
-			if unicode.IsLetter(r) {
-				letters++
-			}
+		if !unicode.IsLetter(r) {
 			continue
 		}
-		letters++
-		switch {
-		case unicode.Is(unicode.Hiragana, r), unicode.Is(unicode.Katakana, r):
-			kana++
-		case unicode.Is(unicode.Hangul, r):
-			hangul++
-		case unicode.Is(unicode.Han, r):
-			han++
-		case unicode.Is(unicode.Greek, r):
-			greek++
-		case unicode.Is(unicode.Hebrew, r):
-			hebrew++
-		case unicode.Is(unicode.Thai, r):
-			thai++
-		case unicode.Is(unicode.Cyrillic, r):
-			cyrillic++
-			if strings.ContainsRune("ыэёъ", unicode.ToLower(r)) {
-				russian++
-			} else if strings.ContainsRune("іїєґ", unicode.ToLower(r)) {
-				ukrainian++
+		if letters++; r < 0x250 {
+			continue
+		}
+		for _, s := range scripts {
+			if unicode.Is(s.table, r) {
+				count[s.lang]++
+				break
 			}
 		}
+		if strings.ContainsRune("ыэёъЫЭЁЪ", r) {
+			count["ru"]++
+		} else if strings.ContainsRune("іїєґІЇЄҐ", r) {
+			count["uk"]++
+		}
 	}
-	most := letters / 2
-	switch {
+	most, kana := letters/2, count["ja"]
+	switch russian, ukrainian := count["ru"], count["uk"]; {
 	case letters < 20:
-	case kana > 0 && kana+han > most && 10*kana > han:
+	case kana > 0 && kana+count["zh"] > most && 10*kana > count["zh"]:
 		return "ja"
-	case hangul > most:
-		return "ko"
-	case han > most:
-		return "zh"
-	case greek > most:
-		return "el"
-	case hebrew > most:
-		return "he"
-	case thai > most:
-		return "th"
-	case cyrillic > most && russian > 0 && ukrainian == 0:
+	case count[cyrillic] > most && russian > 0 && ukrainian == 0:
 		return "ru"
-	case cyrillic > most && ukrainian > 0 && russian == 0:
+	case count[cyrillic] > most && ukrainian > 0 && russian == 0:
 		return "uk"
+	default:
+		for _, lang := range []string{"ko", "zh", "el", "he", "th"} {
+			if count[lang] > most {
+				return lang
+			}
+		}
 	}
 	return ""
 }

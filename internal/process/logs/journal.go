@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,39 +11,22 @@ import (
 	"github.com/gophd/gophd/diag"
 )
 
-// journalHandler writes a line for people, its priority, and each field as
-// GOPHD_KEY to the journal:
+// journalEntry is a line for people, its priority, and each field as GOPHD_KEY in the
+// journal:
 //
 //	journalctl -u gophd -p warning
 //	journalctl -u gophd GOPHD_REMOTE=192.0.2.7
-type journalHandler struct {
-	w     *lazyWriter
-	level slog.Level
-	attrs []slog.Attr
-}
-
-func (h *journalHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
-
-func (h *journalHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	next := *h
-	next.attrs = append(h.attrs[:len(h.attrs):len(h.attrs)], attrs...)
-	return &next
-}
-
-// WithGroup leaves groups out, as for people.
-func (h *journalHandler) WithGroup(string) slog.Handler { return h }
-
-// Handle writes an entry as journalWriter reads it: the priority and the line,
-// then a line for each field, then an empty one.
-func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
+//
+// It has the form that journalWriter reads: the priority and the line, then a line for
+// each field, then an empty one.
+func journalEntry(attrs []slog.Attr, r slog.Record) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d%s\n", priority(r.Level), sentence(r.Message, fieldsOf(h.attrs, r, readable)))
-	for _, one := range fieldsOf(h.attrs, r, milliseconds) {
+	fmt.Fprintf(&b, "%d%s\n", priority(r.Level), sentence(r.Message, fieldsOf(attrs, r, readable)))
+	for _, one := range fieldsOf(attrs, r, milliseconds) {
 		fmt.Fprintf(&b, "%s=%s\n", fieldName(one.key), diag.Printable(one.value))
 	}
 	b.WriteByte('\n')
-	_, err := io.WriteString(h.w, b.String())
-	return err
+	return b.String()
 }
 
 // fieldName is a key as the journal wants it: capitals, digits, underscores.

@@ -52,10 +52,10 @@ func Open(w io.Writer, o Style) *Logger {
 	switch format {
 	case "short":
 		l.forPeople = terminal.Is(w)
-		h = &shortHandler{w: l.w, level: o.Level, colours: l.forPeople && colours()}
+		h = &entryHandler{w: l.w, level: o.Level, entry: shortEntry(l.forPeople && colours())}
 	case "journal":
 		l.w.w = journalWriter{w}
-		h = &journalHandler{w: l.w, level: o.Level}
+		h = &entryHandler{w: l.w, level: o.Level, entry: journalEntry}
 	case "json":
 		l.w.last = terminal.JSON
 		h = slog.NewJSONHandler(l.w, opts)

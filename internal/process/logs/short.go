@@ -3,6 +3,7 @@ package logs
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"time"
@@ -10,34 +11,41 @@ import (
 	"github.com/gophd/gophd/diag"
 )
 
-// shortHandler writes for people: time, level, where, what, hint.
-//
-//	15:04:05 warn  phlog/.robots:3: "Disallow: /draft" matches nothing; hint: ...
-type shortHandler struct {
-	w       *lazyWriter
-	level   slog.Level
-	colours bool
-	attrs   []slog.Attr
+// entryHandler writes each entry as a function gives it.
+type entryHandler struct {
+	w     io.Writer
+	level slog.Level
+	attrs []slog.Attr
+	entry func(attrs []slog.Attr, r slog.Record) string
 }
 
-func (h *shortHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
+func (h *entryHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
 
-func (h *shortHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (h *entryHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	next := *h
 	next.attrs = append(h.attrs[:len(h.attrs):len(h.attrs)], attrs...)
 	return &next
 }
 
 // WithGroup leaves groups out: people find a key without its group.
-func (h *shortHandler) WithGroup(string) slog.Handler { return h }
+func (h *entryHandler) WithGroup(string) slog.Handler { return h }
 
-func (h *shortHandler) Handle(_ context.Context, r slog.Record) error {
-	when, level := r.Time.Format(time.TimeOnly), levelName(r.Level)
-	if h.colours {
-		when, level = "\x1b[2m"+when+"\x1b[0m", levelColour(r.Level)+level+"\x1b[0m"
-	}
-	_, err := fmt.Fprintf(h.w, "%s %s %s\n", when, level, sentence(r.Message, fieldsOf(h.attrs, r, readable)))
+func (h *entryHandler) Handle(_ context.Context, r slog.Record) error {
+	_, err := io.WriteString(h.w, h.entry(h.attrs, r))
 	return err
+}
+
+// shortEntry makes entries for people: time, level, where, what, hint.
+//
+//	15:04:05 warn  phlog/.robots:3: "Disallow: /draft" matches nothing; hint: ...
+func shortEntry(colours bool) func(attrs []slog.Attr, r slog.Record) string {
+	return func(attrs []slog.Attr, r slog.Record) string {
+		when, level := r.Time.Format(time.TimeOnly), levelName(r.Level)
+		if colours {
+			when, level = "\x1b[2m"+when+"\x1b[0m", levelColour(r.Level)+level+"\x1b[0m"
+		}
+		return when + " " + level + " " + sentence(r.Message, fieldsOf(attrs, r, readable)) + "\n"
+	}
 }
 
 func levelName(l slog.Level) string {

@@ -21,17 +21,6 @@ const (
 	busyShare = 20          // no more than one of so many seconds goes into looking
 )
 
-// Touch notes that something may have changed in a directory, "" for everything. It does
-// not block.
-func (s *Sitemaps) Touch(dir string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.touched == nil {
-		s.touched = map[string]bool{}
-	}
-	s.touched[dir] = true
-}
-
 // Run follows the changes of the site until ctx ends. It looks at all directories first,
 // then at those that were touched.
 func (s *Sitemaps) Run(ctx context.Context) error {
@@ -53,10 +42,7 @@ func (s *Sitemaps) Run(ctx context.Context) error {
 
 // look looks at all directories that were touched.
 func (s *Sitemaps) look(ctx context.Context) {
-	s.mu.Lock()
-	touched, snap := s.touched, s.Site.Now()
-	s.touched = nil
-	s.mu.Unlock()
+	touched, snap := s.Take(), s.Site.Now()
 	if touched[""] {
 		for dir := range snap.Tree.All() {
 			touched[dir] = true

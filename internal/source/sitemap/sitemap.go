@@ -40,11 +40,12 @@ const (
 type Sitemaps struct {
 	Site *site.Site
 
-	mu      sync.Mutex
-	starts  []position           // of the parts; nil: not known
-	touched map[string]bool      // directories in which something may have changed
-	recent  map[string]time.Time // the newest changes, by selector
-	most    int                  // URLs in a part, if not maxURLs; for tests
+	site.Touched // Run looks at them
+
+	mu     sync.Mutex
+	starts []position           // of the parts; nil: not known
+	recent map[string]time.Time // the newest changes, by selector
+	most   int                  // URLs in a part, if not maxURLs; for tests
 }
 
 var form = regexp.MustCompile(`^/?sitemap(?:-([1-9]\d{0,4}|recent))?\.(xml|txt)$`)

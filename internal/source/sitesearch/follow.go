@@ -60,9 +60,10 @@ type Searcher struct {
 	ready   atomic.Bool   // all of the tree was compared with the index once
 	robots  string        // the robots.txt that the index was filled by
 
-	mu      sync.Mutex
-	touched map[string]bool // directories, "" for everything
-	texts   map[string]int  // in each directory that was looked at, whether they fit or not
+	touched site.Touched
+
+	mu    sync.Mutex
+	texts map[string]int // in each directory that was looked at, whether they fit or not
 }
 
 // DefaultMemory is used if Memory is zero.
@@ -89,12 +90,7 @@ func (s *Searcher) Open(ctx context.Context) (err error) {
 // Touch notes that something may have changed in a directory, "" for everything.
 // It does not block.
 func (s *Searcher) Touch(dir string) {
-	s.mu.Lock()
-	if s.touched == nil {
-		s.touched = map[string]bool{}
-	}
-	s.touched[dir] = true
-	s.mu.Unlock()
+	s.touched.Touch(dir)
 	s.Reloaded()
 }
 
@@ -158,11 +154,7 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 			return nil
 		case <-s.changed:
 		}
-		s.mu.Lock()
-		touched := s.touched
-		s.touched = nil
-		s.mu.Unlock()
-		s.update(ctx, touched)
+		s.update(ctx, s.touched.Take())
 		if ctx.Err() == nil && !s.ready.Swap(true) {
 			have := s.index.Stats()
 			s.Log.Info(diag.EventIndexed, "texts", have.Texts, "bytes", have.Bytes, "took", time.Since(start))
