@@ -25,6 +25,7 @@ type socket interface {
 	Disconnect() error           // resets, even in the midst of a system call that sends
 	Block() error                // lets calls wait; it fails if the connection was evicted
 	Evict() bool                 // closes it to make room, unless a goroutine has it
+	Unread() bool                // the client has sent something that nothing has read
 	Refuse(body []byte)          // sends a last word, if that is quick
 	Linger() bool                // closes gently, and reports whether it still does so when this returns
 }
@@ -168,6 +169,7 @@ func (s ownSocket) SetUnsent(int) error                     { return errors.ErrU
 func (s ownSocket) Disconnect() error                       { return errors.ErrUnsupported }
 func (s ownSocket) Block() error                            { return nil }
 func (s ownSocket) Evict() bool                             { return false }
+func (s ownSocket) Unread() bool                            { return false } // a goroutine reads it at once
 
 func addrPort(a net.Addr) netip.AddrPort {
 	t, ok := a.(*net.TCPAddr)

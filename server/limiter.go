@@ -53,10 +53,11 @@ const (
 
 // slot is the place of one connection in the limiter.
 type slot struct {
-	evict func() // closes the connection; called at most once, with no lock held
-	state connState
-	many  bool      // its address stands for many clients: a proxy that has not named its client yet
-	since time.Time // when it was admitted
+	evict  func()      // closes the connection; called at most once, with no lock held
+	unread func() bool // its client has sent something that nothing has read; nil: it has not
+	state  connState
+	many   bool      // its address stands for many clients: a proxy that has not named its client yet
+	since  time.Time // when it was admitted
 
 	limiter *limiter
 	block   *addrBlock // nil for one that counts in all only
@@ -190,7 +191,7 @@ func (l *limiter) victim() *slot {
 	e := l.byCount[l.most].Front()
 	first := e.Value.(*addrBlock)
 	for range maxSearch {
-		if s := e.Value.(*addrBlock).oldest(reading); s != nil {
+		if s := e.Value.(*addrBlock).silent(); s != nil {
 			return s
 		}
 		if e = e.Next(); e == nil {
@@ -226,7 +227,7 @@ func (l *limiter) silent(since time.Time) *slot {
 	searched := 0
 	for count := l.most; count > 0; count-- {
 		for e := l.byCount[count].Front(); e != nil; e = e.Next() {
-			s := e.Value.(*addrBlock).oldest(reading)
+			s := e.Value.(*addrBlock).silent()
 			if s != nil && (s.state == lingering || s.since.Before(since)) {
 				s.remove()
 				return s
@@ -375,6 +376,28 @@ func (l *limiter) room() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.total - l.n - l.evicted
+}
+
+// maxLooks is at how many connections of a block silent looks.
+const maxLooks = 4
+
+// silent returns the oldest connection without a request, nil if there is none: where the
+// machine has much to do, requests arrive that nothing has read yet.
+func (b *addrBlock) silent() *slot {
+	if s := b.oldest(lingering); s != nil {
+		return s
+	}
+	e := b.slots[reading].Front()
+	for range maxLooks {
+		if e == nil {
+			break
+		}
+		if s := e.Value.(*slot); s.unread == nil || !s.unread() {
+			return s
+		}
+		e = e.Next()
+	}
+	return nil
 }
 
 // oldest returns the connection to evict first, in the states up to last; nil if none.

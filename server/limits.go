@@ -42,7 +42,7 @@ func (r *run) admit(c *conn, state connState) refusal {
 		return admitted
 	}
 	from := c.remote.Addr()
-	s := &slot{state: state, many: r.trusts(from)}
+	s := &slot{state: state, many: r.trusts(from), unread: c.Unread}
 	s.evict = func() {
 		if !s.lingers() {
 			r.unanswered(from, madeRoom)

@@ -136,7 +136,11 @@ func (l *loop) ready(pc *poll.Conn) {
 	case what == proxyHeader:
 		l.readProxied(pc, n)
 	case err != nil || what != requestLine || !l.atHand(pc, c, c.head[:n]):
-		l.handOver(pc, c.counted)
+		state := reading
+		if err == nil && what == requestLine {
+			state = writing // its client waits, though its goroutine may begin late
+		}
+		l.handOver(pc, c.counted, state)
 	}
 }
 
@@ -148,7 +152,7 @@ func (l *loop) readProxied(pc *poll.Conn, n int) {
 	case refusalOf(err) != admitted:
 		l.turnAway(c, err)
 	case err != nil:
-		l.handOver(pc, false) // which meets it again, and answers
+		l.handOver(pc, false, reading) // which meets it again, and answers
 	default:
 		pc.Data = c.head
 		l.ready(pc)
@@ -156,7 +160,7 @@ func (l *loop) readProxied(pc *poll.Conn, n int) {
 }
 
 // handOver starts a goroutine for a connection.
-func (l *loop) handOver(pc *poll.Conn, counted bool) {
+func (l *loop) handOver(pc *poll.Conn, counted bool, state connState) {
 	c := l.owner(pc)
 	c.head, c.ended, c.counted = append([]byte(nil), pc.Data...), pc.Ended, counted
 	if !c.local.IsValid() {
@@ -165,7 +169,7 @@ func (l *loop) handOver(pc *poll.Conn, counted bool) {
 	if !c.local.IsValid() {
 		c.local = pc.LocalAddrPort()
 	}
-	l.begin(c, reading, l.run.serve)
+	l.begin(c, state, l.run.serve)
 }
 
 // atHand answers with a reply that the handler has in memory, and reports whether it has one.

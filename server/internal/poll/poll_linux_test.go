@@ -116,12 +116,18 @@ func TestRequestAtItsDeadline(t *testing.T) {
 	client := h.dial(t)
 	_, _ = io.WriteString(client, "one")
 	c := h.want(t, Ready)
-	if !c.Wait() {
+	if !c.Unread() {
+		t.Error("a loop looks at what came")
+	}
+	if !c.Wait() || c.Unread() {
 		t.Fatal("does not wait")
 	}
 	_, _ = io.WriteString(client, ", two")
 	for there, buf := 0, make([]byte, 9); there < len(", two"); {
 		there, _, _ = unix.Recvfrom(c.fd, buf, unix.MSG_PEEK)
+	}
+	if !c.Unread() {
+		t.Error("there is nothing to read")
 	}
 	c.deadline = time.Now()
 	if h.want(t, Ready); string(c.Data) != "one, two" || c.Wait() {

@@ -231,6 +231,18 @@ func (c *Conn) Evict() bool {
 	return true
 }
 
+// Unread reports whether the client has sent something that nothing has read yet.
+func (c *Conn) Unread() bool {
+	c.poller.mu.Lock()
+	defer c.poller.mu.Unlock()
+	if c.state == closed || c.state != blocking && !c.held { // a loop has it, and looks at what came
+		return c.state != closed
+	}
+	n := 0
+	err := c.control("ioctl", func(fd int) (err error) { n, err = unix.IoctlGetInt(fd, unix.SIOCINQ); return err })
+	return err == nil && n > 0
+}
+
 // events are reported once, then armed again.
 const events = unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLONESHOT
 

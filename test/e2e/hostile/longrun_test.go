@@ -39,7 +39,9 @@ func TestSoakLong(t *testing.T) {
 		span = want
 	}
 	m := startLongRun(t, span)
-	m.run(max(span/10, 2*time.Second)) // until the index, the cache and each allocator are as large as they get
+	for m.run(max(span/10, 2*time.Second)); span >= longSpan && m.answered() < warm; {
+		m.run(span / 10)
+	}
 	before := m.empty()
 	m.forget()
 	m.run(span)
@@ -49,6 +51,18 @@ func TestSoakLong(t *testing.T) {
 	if t.Failed() {
 		m.printLog()
 	}
+}
+
+// warm is after how many answers of a long run the index, the cache and each allocator are
+// as large as they get. On a busy machine a tenth of the run is not enough for that.
+const warm = 20_000
+
+// answered is how many requests of readers were answered.
+func (m *longRun) answered() (n int) {
+	for _, r := range m.readers {
+		n += len(r.answers)
+	}
+	return n
 }
 
 // printLog prints what gophd logged besides requests.

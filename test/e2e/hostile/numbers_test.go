@@ -118,11 +118,14 @@ func heap(s sample) int       { return s.heap }
 func goroutines(s sample) int { return s.goroutines }
 func files(s sample) int      { return s.files }
 
+// longSpan is how long a run is after which nothing may have grown.
+const longSpan = 2 * time.Minute
+
 // judge fails if something has grown: at rest by more than a few, under load,
 // from the second and third tenth of a long run to the last two, by more than a
 // tenth and what the clients of one habit cost.
 func (m *longRun) judge(before, after sample) {
-	memory, long := 8<<10, m.span >= 2*time.Minute
+	memory, long := 8<<10, m.span >= longSpan
 	if !long { // the index and the cache are still growing
 		memory = 48 << 10
 	}
