@@ -233,6 +233,7 @@ type Asked struct {
 	// View is the site as the request sees it.
 	View *site.View
 
+	making  *call               // nil: it is not made yet
 	client  string              // the address that a menu shows; "" if it is made for all
 	printed map[string]printed  // by programs of the menu that is made
 	wanted  []menuProgram       // programs that must print before it can be made

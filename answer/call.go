@@ -26,6 +26,7 @@ type call struct {
 	result *Value
 	err    error
 
+	kept  int64       // bytes that the cache may keep of what is held
 	clock *time.Timer // cancels it; stopped while it waits for a place
 	late  atomic.Bool // the clock has
 
@@ -57,11 +58,17 @@ type panicked struct {
 func (p *panicked) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
 
 // made returns the result of f, which this request shares with all others that ask for
-// the same meanwhile. It returns when ctx ends. F runs in a goroutine of its own.
+// the same meanwhile. It returns when ctx ends, and after maxWait. F runs in a goroutine of
+// its own.
 func (l *Limiter) made(ctx context.Context, who netip.Addr, what callKey, f func(*call) (*Value, error)) (*Value, error) {
 	k := l.join(who, what, f)
+	late := time.NewTimer(maxWait)
+	defer late.Stop()
 	select {
 	case <-k.done:
+	case <-late.C:
+		l.leave(k)
+		return nil, errWait
 	case <-ctx.Done():
 		l.leave(k)
 		return nil, context.Cause(ctx)
@@ -211,7 +218,7 @@ func (k *call) spend(bytes int) error {
 		return err
 	}
 	k.clock.Reset(maxTime)
-	if k.all.held.Reached(maxHeld) {
+	if k.all.held.Reached(maxHeld + k.kept) { // of which the cache may have all that it may keep
 		return errOverfull
 	}
 	return nil

@@ -34,6 +34,14 @@ func NewCache(max int64) *Cache {
 	}
 }
 
+// size is how many bytes of answers it keeps at most.
+func (c *Cache) size() int64 {
+	if c == nil {
+		return 0
+	}
+	return c.kept.max
+}
+
 // maxMisses bounds the memory for selectors that name nothing, in bytes.
 const maxMisses = 1 << 20
 

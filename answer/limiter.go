@@ -41,10 +41,11 @@ const (
 	small       = 256 << 10 // bytes that a making may spend in a small place
 	maxSpent    = 96 << 20  // bytes that a making may spend in all
 	maxTime     = 30 * time.Second
-	maxHeld     = 64 << 20 // bytes of large replies in memory; then no more are made
-	maxSlow     = 256      // small makings that go on without a place, and
-	maxHanging  = 8        // large ones, and
-	maxStray    = 96 << 20 // bytes that large ones hold without a place
+	maxWait     = 45 * time.Second // less than the server's default StallTimeout: clients must be answered
+	maxHeld     = 48 << 20         // bytes of large replies in memory besides the cache; then no more are made
+	maxSlow     = 256              // small makings that go on without a place, and
+	maxHanging  = 8                // large ones, and
+	maxStray    = 96 << 20         // bytes that large ones hold without a place
 	slowAfter   = 50 * time.Millisecond
 )
 
@@ -91,6 +92,7 @@ type client struct {
 var (
 	errOverfull = &server.Error{Kind: server.Busy, Err: errors.New("clients that read slowly hold too many large replies")}
 	errSpent    = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes more than %d MiB to make", maxSpent>>20)}
+	errWait     = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply is waited for longer than %v", maxWait)}
 	errTime     = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes longer than %v to make", maxTime)}
 )
 

@@ -330,6 +330,20 @@ func TestBudgets(t *testing.T) {
 		if err := made(func(k *call) error { <-k.ctx.Done(); return k.spend(1) }); !errors.Is(err, errTime) {
 			t.Errorf("time: %v", err)
 		}
+		hang := func(k *call) (*Value, error) { _ = k.spend(small + 1); <-k.ctx.Done(); return nil, k.ctx.Err() }
+		var all sync.WaitGroup
+		var waits atomic.Int32
+		for i := range 3 * largePlaces {
+			all.Go(func() {
+				began := time.Now()
+				if _, err := l.made(t.Context(), from(i, 1), called(fmt.Sprint(i)), hang); errors.Is(err, errWait) && time.Since(began) == maxWait {
+					waits.Add(1)
+				}
+			})
+		}
+		if all.Wait(); waits.Load() != 2*largePlaces {
+			t.Errorf("%d do not wait longer than they may", waits.Load())
+		}
 		var late *call
 		_ = made(func(k *call) error { late = k; return nil })
 		synctest.Wait()
@@ -338,8 +352,10 @@ func TestBudgets(t *testing.T) {
 		}
 	})
 	var l Limiter
+	kept := int64(0)
 	held := func() (*Value, error) {
 		return l.made(t.Context(), from(1, 1), called("x"), func(k *call) (*Value, error) {
+			k.kept = kept
 			if err := k.spend(small + 1); err != nil {
 				return nil, err
 			}
@@ -359,6 +375,13 @@ func TestBudgets(t *testing.T) {
 	if _, err := held(); !errors.Is(err, errOverfull) {
 		t.Errorf("beyond the bound: %v", err)
 	}
+	kept = 1
+	if a, err := held(); err != nil {
+		t.Errorf("what the cache keeps counts: %v", err)
+	} else {
+		all = append(all, a)
+	}
+	kept = 0
 	runtime.KeepAlive(all)
 	if !eventually(func() bool { _, err := held(); return err == nil }) {
 		t.Error("nothing is made after some are sent")

@@ -1,6 +1,9 @@
 package answer
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -58,7 +61,8 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 			return protect(func() (*Value, error) {
 				view.Spend(m.spend)
 				view.Calls(m.inCall)
-				q := &Asked{Host: h, Request: r.WithContext(m.ctx), Format: form, View: view, client: k.client}
+				m.kept = h.Cache.size()
+				q := &Asked{Host: h, Request: r.WithContext(m.ctx), Format: form, View: view, client: k.client, making: m}
 				if k.alone != nil {
 					q.printed, q.client = k.alone.printed, k.alone.client
 				}
@@ -95,6 +99,9 @@ func (q *Asked) draw(a *Value) error {
 		return nil
 	}
 	body, err := q.Format.Draw(q, a)
+	if cap(body)-len(body) > small { // it may be sent for long
+		body = bytes.Clone(body)
+	}
 	if err == nil {
 		a.Body, a.Drawn, a.Items = body, true, nil
 	}
@@ -125,31 +132,57 @@ func (h *Host) before(s Source, r *server.Request, f *Format) (*Value, error) {
 	if err != nil || a.Drawn || a.Class == File && f.Raw {
 		return a, err
 	}
-	if a.Stream != nil {
-		if err := a.load(); err != nil {
-			return nil, err
-		}
+	stream := a.Stream
+	if stream == nil {
+		return q.Limited(func(*Asked) (*Value, error) { return a, nil })
 	}
-	return q.Limited(func(*Asked) (*Value, error) { return a, nil })
+	defer func() { _ = stream.Close() }()
+	begin, err := io.ReadAll(io.LimitReader(stream, small)) // a program may take long, and needs no place yet
+	if err != nil {
+		return nil, err
+	}
+	return q.Limited(func(q *Asked) (*Value, error) { return a, q.load(a, begin) })
 }
 
 // maxLoaded bounds the part that is taken into memory of a program's reply, in bytes.
 const maxLoaded = 4 << 20
 
+// itemSize is the size of a menu.Item without its text, in bytes.
+const itemSize = 64
+
 var errTooLarge = &server.Error{Kind: server.Internal, Err: fmt.Errorf("the reply of a program has more than %d MiB", maxLoaded>>20)}
 
-// load reads the reply of a program, which may turn out to be a menu.
-func (a *Value) load() (err error) {
-	defer a.Close()
-	a.Body, err = io.ReadAll(io.LimitReader(a.Stream, maxLoaded+1))
-	switch {
-	case err != nil:
-		return err
-	case len(a.Body) > maxLoaded:
-		return errTooLarge
+// load reads the reply of a program to its end, which may turn out to be a menu. What it
+// takes is spent before it is taken: a program that is slow then counts with all of it.
+func (q *Asked) load(a *Value, begin []byte) error {
+	body, stream := begin, a.Stream
+	if len(begin) == small {
+		if err := q.making.spend(maxLoaded); err != nil {
+			return err
+		}
+		defer context.AfterFunc(q.Context(), func() { _ = stream.Close() })()
+		body = make([]byte, maxLoaded+1)
+		copy(body, begin)
+		q.making.inCall(true)
+		n, err := io.ReadFull(stream, body[small:])
+		q.making.inCall(false)
+		switch {
+		case err == nil:
+			return errTooLarge
+		case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+			return err
+		}
+		body = body[:small+n]
 	}
-	a.Stream, a.Size, a.Type = nil, int64(len(a.Body)), textType(path.Base(a.Selector), a.Body)
-	if items, ok := menu.Parse(string(a.Body)); ok {
+	a.Body, a.Stream, a.Size, a.Type = body, nil, int64(len(body)), textType(path.Base(a.Selector), body)
+	if !bytes.HasSuffix(body, []byte(menu.End)) {
+		return nil
+	}
+	lines := bytes.Count(body, []byte("\n"))
+	if err := q.making.spend(len(body) + lines*itemSize); err != nil {
+		return err
+	}
+	if items, ok := menu.Parse(string(body)); ok {
 		a.Class, a.Type, a.Items, a.Body = Menu, menu.TypeMenu, items, nil
 	}
 	return nil

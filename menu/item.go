@@ -136,6 +136,7 @@ func Parse(text string) (items []Item, ok bool) {
 	if !ended {
 		return nil, false
 	}
+	items = make([]Item, 0, strings.Count(text, "\n"))
 	for line := range strings.SplitSeq(body, "\r\n") {
 		it, err := ParseItem(line)
 		if err != nil {

@@ -47,10 +47,11 @@ func (reads) Answer(q *answer.Asked) (*answer.Value, error) {
 // prints is a program whose reply is a long menu.
 type prints struct{}
 
+var printed = strings.Repeat("0A line of a program\t/small/x.txt\tfirst.example\t70\r\n", 75_000) + menu.End
+
 func (prints) Answers(sel string) bool { return sel == "/prints" }
 func (prints) Answer(*answer.Asked) (*answer.Value, error) {
-	text := strings.Repeat("0A line of a program\t/small/x.txt\tfirst.example\t70\r\n", 75_000)
-	return &answer.Value{Class: answer.File, Selector: "/prints", Type: menu.TypeText, Stream: io.NopCloser(strings.NewReader(text)), Size: -1}, nil
+	return &answer.Value{Class: answer.File, Selector: "/prints", Type: menu.TypeText, Stream: io.NopCloser(strings.NewReader(printed)), Size: -1}, nil
 }
 
 // peak is the most memory that this process has had since the last call, in bytes.
@@ -96,7 +97,8 @@ var fronts = []struct {
 
 // kinds are the kinds of replies that gophd makes, and for how many requests at once.
 var kinds = map[string]int{"/~ann/large/feed.xml": 100, "/~ann/large/": 12, "/~ann/": 12, "/reads": 12, "/prints": 12, "/maps/": 12, "/text.txt": 12,
-	"/large.bin": 12, "/robots.txt": 12, "/caps.txt": 12, "/about-robots": 12, "/feed.xml": 12, "/sitemap.xml": 12, "/sitemap-1.xml": 4}
+	"/large.bin": 12, "/robots.txt": 12, "/caps.txt": 12, "/about-robots": 12, "/feed.xml": 12, "/sitemap.xml": 12, "/sitemap-1.xml": 4,
+	"/~ann/large/?page=%d": 16} // %d: each request its own
 
 // Each bound holds for whatever is made, over each front and for each host: when four
 // addresses ask for something large at once, they are answered (on a busy machine some of
@@ -117,21 +119,33 @@ func TestAbuseBounds(t *testing.T) {
 	defer func() { treetest.Must(t, stop()) }()
 	for cache, hosts := range map[int64][]string{0: {"first.example"}, 64 << 20: {"first.example", "second.example"}} {
 		limiter, kept := &answer.Limiter{}, answer.NewCache(cache)
-		for _, name := range hosts {
-			host := &answer.Host{Site: tree, Limiter: limiter, Cache: kept, Before: []answer.Source{prints{}}, Beside: []answer.Source{&feed.Feeds{}, &sitemap.Sitemaps{Site: tree}, reads{}}}
-			for _, f := range fronts {
-				addr := serve(t, host, name, f.protocol)
-				for sel, requests := range kinds {
-					if f.name == "Finger" && !strings.HasSuffix(sel, "ann/") {
-						continue // which has only users
-					}
-					ask := func(n int, sel string) error {
-						return proxied(addr, client(n), fmt.Sprintf(f.request, name, sel, strings.Trim(sel, "/~")), f.good)
-					}
-					t.Run(fmt.Sprint(sel[1:], ", ", f.name, ", ", name, ", cache ", cache>>20), func(t *testing.T) {
-						rush(t, requests, cache, func(n int) error { return ask(n, sel) }, func() error { return ask(fifth, "/~bob/") })
-					})
+		for _, f := range fronts {
+			if cache > 0 && f.protocol != nil && f.name != "Gemini" {
+				continue // which keep what they draw as Gemini does
+			}
+			var addrs []string
+			for _, name := range hosts {
+				host := &answer.Host{Site: tree, Limiter: limiter, Cache: kept, Before: []answer.Source{prints{}}, Beside: []answer.Source{&feed.Feeds{}, &sitemap.Sitemaps{Site: tree}, reads{}}}
+				addrs = append(addrs, serve(t, host, name, f.protocol))
+			}
+			for sel, requests := range kinds {
+				if f.name == "Finger" && !strings.HasSuffix(sel, "ann/") {
+					continue // which has only users
 				}
+				if f.name != "web" && strings.Contains(sel, "%d") {
+					continue // whose lists have no pages
+				}
+				ask := func(n int, sel string) error { // of all hosts
+					i := max(n, 0)
+					name := hosts[i%len(hosts)]
+					if strings.Contains(sel, "%d") {
+						sel = fmt.Sprintf(sel, 1+i)
+					}
+					return proxied(addrs[i%len(hosts)], client(n), fmt.Sprintf(f.request, name, sel, strings.Trim(sel, "/~")), f.good)
+				}
+				t.Run(fmt.Sprint(sel[1:], ", ", f.name, ", cache ", cache>>20), func(t *testing.T) {
+					rush(t, requests, cache, func(n int) error { return ask(n, sel) }, func() error { return ask(fifth, "/~bob/") })
+				})
 			}
 		}
 	}
@@ -172,7 +186,7 @@ func client(n int) int {
 	if n == fifth {
 		return 4
 	}
-	return n % 4
+	return n / 2 % 4 // each of both hosts
 }
 
 // rush lets four addresses ask for the same at once, and a fifth one meanwhile.

@@ -31,14 +31,16 @@ func (h *Held) Add(body []byte) {
 	runtime.AddCleanup(&body[0], func(n int) { h.bytes.Add(int64(-n)) }, cap(body))
 }
 
-// Reached reports whether at least most bytes are held. If so, it first collects garbage
-// and waits a little for its release.
+// Reached reports whether at least most bytes are held. If so, it first waits a little for
+// replies to be sent, and collects garbage.
 func (h *Held) Reached(most int64) bool {
 	if h.bytes.Load() < most {
 		return false
 	}
-	runtime.GC()
-	for range 100 {
+	for wait := range 500 {
+		if wait%100 == 0 {
+			runtime.GC()
+		}
 		if h.bytes.Load() < most {
 			return false
 		}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"html/template"
 	"net/http"
 	"unicode/utf8"
 
@@ -36,9 +35,9 @@ func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		root.Close()
 	}
-	p.Main = `<p><a href="/">Start page</a></p>`
+	p.Main = startPage
 	if v.Search {
-		p.Main = `<p><a href="/">Start page</a>, or <a href="/search">search</a></p>`
+		p.Main = []string{`<p><a href="/">Start page</a>, or <a href="/search">search</a></p>`}
 	}
 	fault(w, p, err)
 }
@@ -84,7 +83,7 @@ func fail(w http.ResponseWriter, status int, message string) {
 	write(w, status, page{Lang: "en", Title: message, Main: startPage})
 }
 
-const startPage template.HTML = `<p><a href="/">Start page</a></p>`
+var startPage = []string{`<p><a href="/">Start page</a></p>`}
 
 func noindex(h http.Header) {
 	h.Set("X-Robots-Tag", "noindex")

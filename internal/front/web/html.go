@@ -32,9 +32,9 @@ type page struct {
 	Search    bool   // there is a search
 	Query     string // what was searched for
 
-	Main    template.HTML
-	Raw     string // the URL of the file itself
-	Pointer bool   // nothing but where it is in Gopher
+	Main    []string // markup, in parts
+	Raw     string   // the URL of the file itself
+	Pointer bool     // nothing but where it is in Gopher
 }
 
 // crumb is a resource of the site that a page links.
@@ -81,6 +81,12 @@ func newLook(theme string) *look {
 // origin.
 const rawCSP = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
+// contentMark stands for Main in the template, which would copy it twice.
+const contentMark = "\x00"
+
+// Content is where Main belongs.
+func (page) Content() template.HTML { return contentMark }
+
 // render returns a page as HTML.
 func (p page) render() []byte {
 	if p.look == nil {
@@ -90,7 +96,16 @@ func (p page) render() []byte {
 	if err := pages.Execute(&b, p); err != nil {
 		return []byte("<!DOCTYPE html><title>Server error</title>")
 	}
-	return b.Bytes()
+	size := b.Len()
+	for _, part := range p.Main {
+		size += len(part)
+	}
+	above, below, _ := bytes.Cut(b.Bytes(), []byte(contentMark))
+	whole := append(make([]byte, 0, size), above...)
+	for _, part := range p.Main {
+		whole = append(whole, part...)
+	}
+	return append(whole, below...)
 }
 
 // write answers with a page that is no resource of its own.

@@ -117,7 +117,7 @@ func (p *page) markdown(w *pageWriter, source string) bool {
 		return false
 	}
 	w.raw(`<div class="md">` + "\n")
-	_, _ = b.WriteTo(w)
+	w.raw(b.String())
 	w.raw("</div>\n")
 	return true
 }

@@ -12,7 +12,7 @@ func markedDown(title, source string) string {
 	if !(&page{Title: title}).markdown(&w, source) {
 		return "plain"
 	}
-	return w.String()
+	return w.last.String()
 }
 
 // Markdown has no HTML of its author, no links that run, and no pictures from elsewhere; the
@@ -64,7 +64,7 @@ func TestGemtext(t *testing.T) {
 	want := "<h3>Sub &lt;b&gt;</h3>\n<p>A line.</p>\n<ul>\n<li><a href=\"x.gmi\">A link</a></li>\n<li>Bad</li>\n" +
 		"<li><a href=\"gemini://e.org/\" rel=\"external nofollow noreferrer\">gemini://e.org/</a> <svg class=\"i\" viewBox=\"0 0 16 16\" role=\"img\" aria-label=\"on another server\"><use href=\"#i-away\"/></svg></li>\n" +
 		"<li class=\"dot\">one</li>\n</ul>\n<blockquote>\n<p>said</p>\n</blockquote>\n<pre tabindex=\"0\">\n &lt;pre&gt;  drawn\n</pre>\n<h4>deep</h4>\n"
-	if got := w.String(); got != want {
+	if got := w.last.String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	line := rapid.OneOf(rapid.StringMatching("(=>|#|\\*|>|```)? ?[<>\"&a-z:/ ]{0,20}"), rapid.String())
@@ -72,7 +72,7 @@ func TestGemtext(t *testing.T) {
 		var w pageWriter
 		(&page{}).gemtext(&w, strings.Join(rapid.SliceOfN(line, 0, 12).Draw(t, "lines"), "\n"))
 		for _, element := range []string{"ul", "pre", "blockquote", "p", "li"} {
-			if got := w.String(); strings.Count(got, "<"+element+">")+strings.Count(got, "<"+element+" ") != strings.Count(got, "</"+element+">") {
+			if got := w.last.String(); strings.Count(got, "<"+element+">")+strings.Count(got, "<"+element+" ") != strings.Count(got, "</"+element+">") {
 				t.Fatalf("%s is not closed: %s", element, got)
 			}
 		}

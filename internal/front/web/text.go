@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"html"
@@ -15,13 +14,24 @@ import (
 // pageWriter writes the main part of a page. Its methods escape what they are given, except
 // for raw.
 type pageWriter struct {
-	bytes.Buffer
+	parts []string // written before last
+	last  strings.Builder
 	ink   ink
 	icons map[string]bool // those that the page needs
 }
 
-func (w *pageWriter) raw(s string)     { w.WriteString(s) }
-func (w *pageWriter) escaped(s string) { w.WriteString(html.EscapeString(s)) }
+// maxPart is how many bytes a part of a page has, or a little more. A long page would be
+// copied again and again as one.
+const maxPart = 64 << 10
+
+func (w *pageWriter) raw(s string) {
+	if w.last.WriteString(s); w.last.Len() >= maxPart {
+		w.parts = append(w.parts, w.last.String())
+		w.last.Reset()
+	}
+}
+
+func (w *pageWriter) escaped(s string) { w.raw(html.EscapeString(s)) }
 
 // link begins a link. An away link leads to another server.
 func (w *pageWriter) link(to string, away bool) {

@@ -11,7 +11,7 @@ import (
 func written(s string) string {
 	var w pageWriter
 	w.text(s)
-	return w.String()
+	return w.last.String()
 }
 
 // What a stranger's text becomes: colors and links, and nothing else that is markup.

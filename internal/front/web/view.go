@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"html/template"
 	"maps"
 	"net/http"
 	"net/url"
@@ -289,7 +288,8 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) ([]byte, error
 		p.guess(v.Lang, string(text))
 		p.text(w, path.Ext(a.Selector), readable(text))
 	}
-	p.Main = template.HTML(w.String() + w.sprite())
+	w.raw(w.sprite())
+	p.Main = append(w.parts, w.last.String())
 	return p.render(), nil
 }
 

@@ -53,12 +53,13 @@ func (a *ahead) more(chunk []byte) bool {
 	n, err := a.src.Read(chunk)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.err = err; a.closed {
+	a.err = err
+	a.change.Broadcast()
+	if a.closed {
 		return false
 	}
 	a.buf = append(a.buf, chunk[:n]...)
 	a.all.Add(int64(n))
-	a.change.Broadcast()
 	for err == nil && !a.closed && (len(a.buf) >= maxAhead || len(a.buf) > 0 && a.all.Load() > maxAllAhead) {
 		a.change.Wait()
 	}
