@@ -2,10 +2,7 @@ package answer
 
 import (
 	"bytes"
-	"context"
-	"flag"
 	"io"
-	"math/rand/v2"
 	"net/netip"
 	"strings"
 	"testing"
@@ -20,22 +17,6 @@ import (
 
 var write, must = treetest.Write, treetest.Must
 
-var seedFlag = flag.Uint64("seed", 0, "of the random runs, to play one again; if 0 a fresh one")
-
-// dice returns random numbers; a test that fails tells how to have them again.
-func dice(t *testing.T) *rand.Rand {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("to play it again: -run '^%s$' -args -seed %d", t.Name(), seed)
-		}
-	})
-	return rand.New(rand.NewPCG(seed, 0))
-}
-
 // run opens a site and keeps it until the test ends.
 func run(t testing.TB, dir string) *site.Site {
 	t.Helper()
@@ -46,11 +27,8 @@ func runWith(t testing.TB, dir string, conf site.Config) *site.Site {
 	t.Helper()
 	s, err := site.Open(dir, conf)
 	must(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { _ = s.Run(ctx); close(ended) }()
-	t.Cleanup(func() { stop(); <-ended })
-	_, err = s.Snapshot(ctx)
+	treetest.Run(t, s.Run)
+	_, err = s.Snapshot(t.Context())
 	must(t, err)
 	return s
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 )
@@ -82,7 +83,7 @@ const (
 )
 
 func newLibrary(t *testing.T, names ...string) *library {
-	l := &library{dir: t.TempDir(), random: dice(t)}
+	l := &library{dir: t.TempDir(), random: treetest.Dice(t)}
 	for _, name := range names {
 		b := &book{file: filepath.Join(l.dir, name), lines: 40, selector: "/" + name}
 		if filepath.Ext(name) == ".bin" {

@@ -1,12 +1,13 @@
 package site
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // started runs a site until the test ends, and waits until it watches.
@@ -21,11 +22,8 @@ func started(t *testing.T, dir string, conf Config) *Site {
 // running runs an opened site.
 func running(t *testing.T, s *Site) {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { _ = s.Run(ctx); close(ended) }()
-	t.Cleanup(func() { stop(); <-ended })
-	_, err := s.Snapshot(ctx)
+	treetest.Run(t, s.Run)
+	_, err := s.Snapshot(t.Context())
 	must(t, err)
 }
 

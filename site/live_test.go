@@ -2,8 +2,6 @@ package site_test
 
 import (
 	"bytes"
-	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,24 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/site"
 )
-
-var seedFlag = flag.Uint64("seed", 0, "of the random runs, to play one again; if 0 a fresh one")
-
-// dice returns random numbers; a test that fails tells how to have them again.
-func dice(t *testing.T) *rand.Rand {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("to play it again: -run '^%s$' -args -seed %d", t.Name(), seed)
-		}
-	})
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // run opens a site and keeps it until the test ends.
 func run(t *testing.T, dir string, conf site.Config) *site.Site {
@@ -37,11 +20,8 @@ func run(t *testing.T, dir string, conf site.Config) *site.Site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { _ = s.Run(ctx); close(ended) }()
-	t.Cleanup(func() { stop(); <-ended })
-	if _, err := s.Snapshot(ctx); err != nil {
+	treetest.Run(t, s.Run)
+	if _, err := s.Snapshot(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -121,7 +101,7 @@ func TestNoChangeIsLostUnprivileged(t *testing.T) {
 
 func noChangeIsLost(t *testing.T) {
 	base := t.TempDir()
-	g := author{Rand: dice(t), dir: filepath.Join(base, "root"), beside: filepath.Join(base, "beside")}
+	g := author{Rand: treetest.Dice(t), dir: filepath.Join(base, "root"), beside: filepath.Join(base, "beside")}
 	for _, dir := range []string{g.dir, g.beside} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // home makes homes with a public_gopher each; as root they belong to accounts
@@ -49,11 +51,8 @@ func start(t testing.TB, dir string, conf Config) *Site {
 	t.Helper()
 	s, err := Open(dir, conf)
 	must(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { _ = s.Run(ctx); close(ended) }()
-	t.Cleanup(func() { stop(); <-ended })
-	_, err = s.Snapshot(ctx)
+	treetest.Run(t, s.Run)
+	_, err = s.Snapshot(t.Context())
 	must(t, err)
 	return s
 }

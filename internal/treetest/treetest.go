@@ -1,7 +1,10 @@
-// Package treetest makes trees of files for tests.
+// Package treetest makes trees of files for tests, and what tests of trees share.
 package treetest
 
 import (
+	"context"
+	"flag"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,4 +40,38 @@ func Must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Run calls functions until the test ends, and waits for them then.
+func Run(t testing.TB, functions ...func(context.Context) error) {
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	for _, f := range functions {
+		go func() { ended <- f(ctx) }()
+	}
+	n := len(functions) // a test may look what is left of them
+	t.Cleanup(func() {
+		stop()
+		for range n {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+var seed = flag.Uint64("seed", 0, "of the random runs, to play one again; if 0 a fresh one")
+
+// Dice returns random numbers; a test that fails says how to have them again.
+func Dice(t testing.TB) *rand.Rand {
+	seed := *seed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("to play it again: -run '^%s$' -args -seed %d", t.Name(), seed)
+		}
+	})
+	return rand.New(rand.NewPCG(seed, 0))
 }

@@ -42,11 +42,8 @@ func TestDescriptorsAreClosedOnce(t *testing.T) {
 		"/large.bin/", "/large%2ebin", "robots.txt", "caps.txt", "URL:http://example.org/", "/d\tquery", "\t$", "/../x", "GET /x"}
 	tree, err := site.Open(dir, site.Config{})
 	treetest.Must(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { _ = tree.Run(ctx); close(ended) }()
-	t.Cleanup(func() { stop(); <-ended })
-	_, err = tree.Snapshot(ctx)
+	treetest.Run(t, tree.Run)
+	_, err = tree.Snapshot(t.Context())
 	treetest.Must(t, err)
 	h := &gopher.Front{Host: &answer.Host{Site: tree, Cache: answer.NewCache(1 << 20)}}
 	w := newWeb(t, h)

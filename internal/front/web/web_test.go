@@ -88,15 +88,7 @@ func (made) Answer(q *answer.Asked) (*answer.Value, error) {
 func start(t *testing.T, change func(*server.Server)) *served {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range hole {
-		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	treetest.Write(t, dir, hole)
 	tree, err := site.Open(dir, site.Config{})
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
@@ -54,11 +55,8 @@ func newWorld(t *testing.T, mode Mode, rules string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { _ = s.Run(ctx); close(ended) }()
-	t.Cleanup(func() { stop(); <-ended })
-	if _, err := s.Snapshot(ctx); err != nil {
+	treetest.Run(t, s.Run)
+	if _, err := s.Snapshot(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w := &world{t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}

@@ -2,9 +2,7 @@ package sitemap
 
 import (
 	"bytes"
-	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -38,11 +36,7 @@ func serve(t *testing.T, files map[string]string, most int) *fixture {
 	s, err := site.Open(f.dir, site.Config{Touched: f.Touch})
 	treetest.Must(t, err)
 	f.Site, f.host = s, &answer.Host{Site: s, Beside: []answer.Source{f.Sitemaps}}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 2)
-	go func() { ended <- s.Run(ctx) }()
-	go func() { ended <- f.Run(ctx) }()
-	t.Cleanup(func() { cancel(); treetest.Must(t, errors.Join(<-ended, <-ended)) })
+	treetest.Run(t, s.Run, f.Run)
 	return f
 }
 

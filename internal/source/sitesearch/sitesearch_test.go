@@ -2,7 +2,6 @@ package sitesearch
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,11 +58,7 @@ func open(t *testing.T, files map[string]string, change func(*Searcher)) *fixtur
 	if err := f.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 2)
-	go func() { ended <- s.Run(ctx) }()
-	go func() { ended <- f.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended; <-ended })
+	treetest.Run(t, s.Run, f.Run)
 	f.until("the index is built", f.ready.Load)
 	return f
 }
