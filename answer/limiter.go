@@ -45,7 +45,7 @@ const (
 	maxHeld     = 48 << 20         // bytes of large replies in memory besides the cache; then no more are made
 	maxSlow     = 256              // small makings that go on without a place, and
 	maxHanging  = 8                // large ones, and
-	maxStray    = 96 << 20         // bytes that large ones hold without a place
+	maxStray    = 48 << 20         // bytes that large ones hold without a place
 	slowAfter   = 50 * time.Millisecond
 )
 

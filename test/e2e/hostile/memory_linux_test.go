@@ -20,7 +20,7 @@ import (
 
 const (
 	smallMemory = 400 << 20
-	mostMore    = 256 << 10 // KiB above the idle server
+	mostMore    = 200 << 10 // KiB above the idle server
 	manyNames   = 200_000
 )
 
