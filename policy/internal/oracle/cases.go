@@ -69,6 +69,8 @@ var Cases = []Case{
 	{"virtual agents strike each other's Allows", Of(notes{"/": "User-agent: archiver\nDisallow: /b\nUser-agent: indexer, foo\nDisallow: /\nAllow: /b\nAllow: /c\n"}), []string{"indexer -/b +/c -/d", "archiver -/b +/c", "researcher +/b", "foo +/b +/c"}},
 	{"the end of a spelling is closed to a robot of two kinds", Of(notes{"/": "Final: /*drafts/\n", "/drafts/": "User-agent: archiver\nAllow: /\n", "/drafts/x/": "User-agent: indexer\nDisallow: /y/$\n"}), []string{"indexer -/drafts/x/y/"}},
 	{"a Disallow of stars alone leaves nothing", Of(notes{"/": "User-agent: indexer\nDisallow: /*/*\n", "/a/": "Allow: /\nUser-agent: researcher\nDisallow: /b\nAllow: /\n"}), []string{"indexer -/a/ -/a/b", "researcher -/a/b +/a/c"}},
+	{"one user's program, of the programs of all", Of(notes{"/~bob/": "Allow: /cgi\nAllow: /x/cgi\n"}, "/~*/cgi"), []string{"* +/~bob/cgi +/~bob/cgi/x -/~bob/x/cgi -/~ann/cgi"}},
+	{"a name that a pattern's own bytes spell", Of(notes{"/a$$/": "Disallow: /\nAllow: /éé/\n"}), []string{"* -/a$$/%C3%A9%C3%A9/ +/a$$/éé/"}},
 	{"an escape that is part of a name, below a star", Of(notes{"/a/": "Allow: /*é\nDisallow: /ab/a/\n"}), []string{"* -/a/ab/a/%C3%A9 +/a/é"}},
 	{"an Allow of both virtual agents counts", Of(notes{"/": "User-agent: archiver\nDisallow: /b\nUser-agent: indexer\nDisallow: /b\nAllow: /b/x\n", "/b/": "User-agent: archiver\nAllow: /x\n"}), []string{"indexer +/b/x -/b/y", "archiver +/b/x -/b/y"}},
 	{"an Allow as long as the Final beside it covers", Of(notes{"/": "Final: /d/x\nAllow: /d/x\n", "/d/": "Disallow: /xy\nAllow: /xyz\n"}), []string{"* +/d/x -/d/xy +/d/xyz"}},

@@ -88,9 +88,7 @@ func (a *asking) pairs(policies map[string]*policy) {
 	for i, x := range virtual {
 		for _, y := range virtual[:i] {
 			both := a.takersOf(func(r readers.Reader) []robots.Rule {
-				rules := append(r.Rules(a.parsed, x), r.Rules(a.parsed, y)...)
-				slices.SortStableFunc(rules, func(a, b robots.Rule) int { return a.Line - b.Line })
-				return slices.Compact(rules)
+				return slices.Concat(r.Rules(a.parsed, x), r.Rules(a.parsed, y))
 			}, func(r readers.Reader) bool { return r.Agent == "" && !r.First })
 			for _, name := range []string{x, y} {
 				for i := range a.list {
@@ -115,6 +113,9 @@ type taker struct {
 	same    *taker // one before it with the same rules
 }
 
+// neverAsked is no form: a request cannot contain it.
+const neverAsked = "\n"
+
 // takers returns how readers take the file for a robot. may, if not nil, selects among
 // them. A reader for one robot alone is asked for that robot, or for everybody if the
 // part does not name it.
@@ -138,7 +139,7 @@ func (a *asking) takersOf(rules func(readers.Reader) []robots.Rule, may func(rea
 		if !may(r) {
 			continue
 		}
-		t := &taker{Reader: r, matcher: r.Matcher(rules(r)), rows: []int{i}}
+		t := &taker{Reader: r, matcher: r.Matcher(rules(r)), rows: []int{i}, last: neverAsked}
 		key := t.matcher.Key()
 		t.key = key
 		alike := slices.IndexFunc(list, func(o *taker) bool {
@@ -165,7 +166,7 @@ func (t *taker) allows(typ byte, spelling string) bool {
 	}
 	m := t.same
 	for _, form := range forms {
-		if m.last != form || form == "" {
+		if m.last != form {
 			m.last, m.allowed = form, m.matcher.Permits(form)
 		}
 		if !m.allowed {

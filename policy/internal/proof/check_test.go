@@ -128,6 +128,8 @@ func TestFindings(t *testing.T) {
 	}{
 		{Input{Notes: notes("/", "Disallow: /a\nDisallow: /b\n"), File: []byte("User-agent: *\nDisallow: /a\n")}, "true rfc9309 * .robots:2 / /b"},
 		{Input{Notes: notes("/d/", "Disallow: /\nAllow: /b\n"), File: []byte("User-agent: *\nDisallow: /d/\n")}, "false rfc9309 * d/.robots:2 /d/ /d/b"},
+		{Input{Notes: notes("/", "Disallow: /*x\n", "/a/", "", "/b/", "", "/c/", ""), File: []byte("User-agent: *\nDisallow: /y\n")}, "true google * .robots:1 / /b/x"},
+		{Input{File: []byte("User-agent: *\nDisallow: /100%")}, "false rfc9309 * :0  /100%"},
 		{Input{File: []byte("User-agent: *\nDisallow: /d/\n")}, "false rfc9309 * :0  /d/"},
 		{Input{Notes: broken, File: []byte("User-agent: *\nDisallow: /d/\nAllow: /d/x\n")}, "true rfc9309 * d/.robots:0 /d/ /d/x"},
 		{Input{Notes: notes("/d/e/", "Allow: /\n"), Shut: []string{"/d/"}, File: []byte("User-agent: *\nAllow: /d/e/\n")}, "true rfc9309 * d/e/.robots:0 /d/ /d/e/"},
@@ -148,7 +150,10 @@ func TestFindings(t *testing.T) {
 	} {
 		r := Check(c.in, nil)
 		var all []string
-		for _, f := range r.Findings {
+		for i, f := range r.Findings {
+			if i > 0 && fmt.Sprint(f.Leak, f.Reader, f.Robot, f.File, f.Line, f.Dir) == fmt.Sprint(r.Findings[i-1].Leak, r.Findings[i-1].Reader, r.Findings[i-1].Robot, r.Findings[i-1].File, r.Findings[i-1].Line, r.Findings[i-1].Dir) {
+				t.Errorf("twice: %+v", f)
+			}
 			for _, example := range f.Examples {
 				all = append(all, fmt.Sprintf("%v %s %s %s:%d %s %s", f.Leak, f.Reader, f.Robot, f.File, f.Line, f.Dir, example))
 			}

@@ -40,16 +40,14 @@ func linesOf(data []byte) iter.Seq[readers.Line] {
 // place. A group ends at a User-agent line that follows a rule.
 func readFile(data []byte, rule func(l *readers.Line, group, at int)) *file {
 	f := &file{lines: make([]fileLine, 0, bytes.Count(data, []byte("\n"))+1), groups: []fileGroup{{first: -1}}, named: map[string][]int{}}
-	open := false
 	for l := range linesOf(data) {
-		if l.Kind == readers.KindAgent && !open {
-			f.groups, open = append(f.groups, fileGroup{first: -1}), true
+		if n := len(f.groups); l.Kind == readers.KindAgent && (n == 1 || f.groups[n-1].first >= 0) {
+			f.groups = append(f.groups, fileGroup{first: -1})
 		}
 		at, group := len(f.lines), len(f.groups)-1
 		line, g := fileLine{text: l.Text}, &f.groups[group]
 		switch l.Kind {
 		case readers.KindAllow, readers.KindDisallow, readers.KindUsage:
-			open = false
 			if g.first < 0 {
 				g.first = at
 			}

@@ -72,19 +72,18 @@ func (w *witnesses) line(value string, allow bool, rows []readers.Reader) {
 // readings returns a line of the file as it is meant, and as it is taken by readers to whom
 // escapes, or those of ASCII, are part of a name.
 func readings(text string) []string {
-	list := []string{text}
-	if strings.Contains(text, "%") {
-		list = append(list, strings.ReplaceAll(text, "%", "%25"))
-		var ascii strings.Builder
-		for i := range len(text) {
-			ascii.WriteByte(text[i])
-			if text[i] == '%' && i+1 < len(text) && text[i+1] < '8' {
-				ascii.WriteString("25")
-			}
-		}
-		list = append(list, ascii.String())
+	high := readers.High.Of(text)
+	if !strings.Contains(high, "%") {
+		return []string{text}
 	}
-	return list
+	var ascii strings.Builder
+	for piece := range strings.SplitAfterSeq(high, "%") {
+		if ascii.Len() > 0 && piece != "" && piece[0] < '8' {
+			ascii.WriteString("25")
+		}
+		ascii.WriteString(piece)
+	}
+	return []string{text, strings.ReplaceAll(high, "%", "%25"), ascii.String()}
 }
 
 func (w *witnesses) decoded(pieces []string) {
@@ -224,17 +223,13 @@ func (of *part) pattern(w *witnesses, byTop map[string]*patterns, top string, r 
 	}
 }
 
-// patterns holds rules that are compared in pairs.
+// patterns holds rules and preferences that are compared in pairs.
 type patterns struct {
-	rules, globs, states []*noteRule // globs are the rules with stars, or an end
+	all, globs []*noteRule // globs have stars, or an end
 }
 
 func (s *patterns) add(r *noteRule) {
-	if r.states != nil {
-		s.states = append(s.states, r)
-		return
-	}
-	s.rules = append(s.rules, r)
+	s.all = append(s.all, r)
 	if !isLiteral(&r.Pattern) {
 		s.globs = append(s.globs, r)
 	}
@@ -264,22 +259,26 @@ func (s *patterns) pairs(root *patterns, top string, w *witnesses) bool {
 // each calls fn for the pairs of rules that may match the same name in another way than
 // two prefixes do.
 func (s *patterns) each(root *patterns, below bool, fn func(a, b *noteRule)) {
-	all := func(a, b []*noteRule) {
-		for _, x := range a {
-			for _, y := range b {
-				if x != y && (x.allow != y.allow || x.states != nil) && !(isLiteral(&x.Pattern) && isLiteral(&y.Pattern)) && compatible(x.Pieces[0], y.Pieces[0]) {
-					fn(x, y)
-				}
+	pair := func(x *noteRule, list []*noteRule) {
+		for _, y := range list {
+			if (x.states == nil) == (y.states == nil) && (x.allow != y.allow || x.states != nil) && compatible(x.Pieces[0], y.Pieces[0]) {
+				fn(x, y)
 			}
 		}
 	}
-	all(s.globs, s.rules)
-	if below {
-		all(s.globs, root.rules)
-		all(root.globs, s.rules)
-		all(s.states, root.states)
+	for i, x := range s.globs {
+		pair(x, s.globs[:i])
+		if below {
+			pair(x, root.all)
+		}
 	}
-	for i, x := range s.states {
-		all([]*noteRule{x}, s.states[:i])
+	for _, x := range s.all {
+		if !isLiteral(&x.Pattern) {
+			continue
+		}
+		pair(x, s.globs)
+		if below {
+			pair(x, root.globs)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package proof
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gophd/gophd/policy/internal/oracle"
@@ -40,7 +41,7 @@ func TestAsOracle(t *testing.T) {
 	bad := 0
 	for i, s := range sites {
 		o := oracle.New(s.Notes, s.Programs, nil)
-		for _, robot := range append([]string{"*", "foo", "gptbot", "foobot", "veronica"}, oracle.Virtual...) {
+		for _, robot := range slices.Concat([]string{"*", "foo", "veronica"}, oracle.Virtual, o.Robots()) {
 			p, want := policyOf(s, robot), o.For(robot)
 			for _, sel := range o.Selectors() {
 				form := readers.URI.Of(sel)
