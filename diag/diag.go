@@ -8,7 +8,9 @@ package diag
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"unicode"
@@ -123,4 +125,12 @@ func Count(n int, one, more string) string {
 		one = more
 	}
 	return strconv.Itoa(n) + " " + one
+}
+
+// Cause returns why a file could not be read, without its name.
+func Cause(err error) error {
+	for e := (*fs.PathError)(nil); errors.As(err, &e); {
+		err = e.Err
+	}
+	return err
 }

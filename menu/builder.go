@@ -2,7 +2,6 @@ package menu
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -254,12 +253,4 @@ func (m *making) report(code, file string, line int, text string) {
 		d.Code, d.Hint, d.Message = CodeLimit, "", "further problems are not listed"
 		m.menu.Problems = append(m.menu.Problems, d)
 	}
-}
-
-// cause returns why a file could not be read, without its name.
-func cause(err error) string {
-	for pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr); {
-		err = pathErr.Err
-	}
-	return err.Error()
 }

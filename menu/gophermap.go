@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -243,7 +244,7 @@ func (m *making) include(sel string) {
 	case missing:
 		m.problem(CodeProgram, "no file to include, and a command is not run: %q", sel)
 	default:
-		m.problem(CodeInclude, "including %q: %s", sel, cause(err))
+		m.problem(CodeInclude, "including %q: %s", sel, diag.Cause(err))
 	}
 }
 

@@ -225,8 +225,8 @@ func TestDotGophermap(t *testing.T) {
 // A listing shows maps in their place, abstracts below their files, and neither lists
 // itself once more.
 func TestListingWithMaps(t *testing.T) {
-	fsys := tree(map[string]string{"a.txt": "a", "b.gophermap": "From b\n0A\ta.txt\n*\n", "c.gophermap": "#!/bin/sh\n", "y.txt": "y", "y.txt.abstract": "About y\nmore\n", "z.abstract": "of nothing"})
-	want := "0a.txt\t/a.txt\niFrom b\n0A\t/a.txt\n1c.gophermap\t/c.gophermap\n0y.txt\t/y.txt\niAbout y\nimore\n"
+	fsys := tree(map[string]string{"a.txt": "a", "b.gophermap": "From b\n0A\ta.txt\n*\n", "c.gophermap": "#!/bin/sh\n", "y.txt": "y", "y.txt.abstract": "About y\nmore\n", "z.abstract": "of nothing", "sub/.abstract": "About sub\n"})
+	want := "1sub\t/sub/\niAbout sub\n0a.txt\t/a.txt\niFrom b\n0A\t/a.txt\n1c.gophermap\t/c.gophermap\n0y.txt\t/y.txt\niAbout y\nimore\n"
 	got := show(mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70, Run: func(string, string) (string, bool, error) { return "ran", true, nil }}, "."))
 	if !strings.HasPrefix(got, want) || strings.Count(got, "z.abstract") != 2 || strings.Contains(got, "ran") {
 		t.Errorf("got\n%swant\n%s", got, want)

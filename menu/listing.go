@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -30,7 +31,7 @@ func (m *making) listHere() {
 		return
 	}
 	if err := m.list(); err != nil {
-		m.report(CodeRead, m.dir, 0, "cannot be listed: "+cause(err))
+		m.report(CodeRead, m.dir, 0, "cannot be listed: "+diag.Cause(err).Error())
 	}
 }
 
@@ -66,7 +67,7 @@ func (m *making) glob(pattern string, typ byte) {
 	m.menu.Files = append(m.menu.Files, dir)
 	all, err := m.names(dir)
 	if err != nil {
-		m.bad(CodePattern, pattern, "cannot be listed: %s", cause(err))
+		m.bad(CodePattern, pattern, "cannot be listed: %s", diag.Cause(err))
 		return
 	}
 	matches, ok := m.matching(base, all)

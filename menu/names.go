@@ -54,6 +54,8 @@ func (m *making) addNames(dir string, names []listed, typ byte) {
 		m.add(it)
 		if abstracts[l.name] {
 			m.abstract(full + abstractName)
+		} else if l.dir && typ == '?' && m.look() {
+			m.abstract(selector.Join(full, abstractName))
 		}
 	}
 }
@@ -162,7 +164,7 @@ func (m *making) readNames(dir string) ([]listed, error) {
 		return nil, err
 	}
 	if err != nil {
-		m.problem(CodeRead, "cannot be read to its end: %s", cause(err))
+		m.problem(CodeRead, "cannot be read to its end: %s", diag.Cause(err))
 	}
 	names := make([]listed, 0, len(entries))
 	bad := 0

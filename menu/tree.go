@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -109,7 +110,7 @@ func (m *making) source(name string) (string, error) {
 		m.report(CodeProgram, name, 1, "a program: nothing of it is shown")
 		return "", errProgram
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		m.report(CodeRead, name, 0, "cannot be read: "+cause(err))
+		m.report(CodeRead, name, 0, "cannot be read: "+diag.Cause(err).Error())
 	}
 	return text, err
 }
@@ -182,7 +183,7 @@ func (m *making) tag(dir string) string {
 	head, err := m.head(name)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		m.report(CodeRead, name, 0, "cannot be read: "+cause(err))
+		m.report(CodeRead, name, 0, "cannot be read: "+diag.Cause(err).Error())
 	case IsProgram(head):
 		m.report(CodeProgram, name, 1, "a program: nothing of it is shown")
 		return ""

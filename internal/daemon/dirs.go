@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/process/systemd"
@@ -66,7 +67,7 @@ func (d *daemon) lookForUsers() {
 	}
 	why, hint := "it is empty", "name the directory that the homes lie in, with a * for the user: /home/*/public_gopher"
 	if err != nil {
-		why = cause(err).Error()
+		why = diag.Cause(err).Error()
 	}
 	_, above := files.Stat(filepath.Dir(homes))
 	switch inHome := filepath.Dir(homes) != "/"; {
@@ -113,7 +114,7 @@ func (d *daemon) checkDirs() error {
 		}
 		if err != nil {
 			name, _, _ := strings.Cut(flag, " ")
-			return dirError(name, flags[flag], fmt.Errorf("%s: %w", flag, cause(err)))
+			return dirError(name, flags[flag], fmt.Errorf("%s: %w", flag, diag.Cause(err)))
 		}
 	}
 	for _, rule := range d.conf.programs {
@@ -131,14 +132,6 @@ func (d *daemon) writable(what, dir string) error {
 		return fmt.Errorf("%s: writing to %s: %w", what, dir, err)
 	}
 	return nil
-}
-
-// cause returns an error without the name of its file.
-func cause(err error) error {
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		return e.Err
-	}
-	return err
 }
 
 // rootError explains why the directory of a host cannot be served.

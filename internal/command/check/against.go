@@ -84,6 +84,11 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 	if u.Port == 0 {
 		u.Port = selector.DefaultPort
 	}
+	if o.Host == "" {
+		if tree, err := Tree(ctx, dir, o); err == nil {
+			o.Host = tree.Host
+		}
+	}
 	o.Site.Watch = site.WatchOff
 	s, err := site.Open(dir, o.Site)
 	if err != nil {
@@ -179,23 +184,16 @@ func (c *comparing) take(a comparedSelector) {
 
 // all asks for everything in the queue.
 func (c *comparing) all() error {
-	for n := 0; len(c.queue) > 0; n++ {
+	for len(c.queue) > 0 {
 		it := c.queue[0]
 		c.queue = c.queue[1:]
-		if c.rules != nil && it.Selector != "" && !c.rules.Allowed(selector.Canonical(strings.Trim(it.Selector, "/"), strings.HasSuffix(it.Selector, "/"))) {
+		if c.denied(it.Selector) {
 			continue
 		}
-		if n > 0 && c.pause > 0 {
-			select {
-			case <-time.After(c.pause):
-			case <-c.ctx.Done():
-			}
-		}
+		old, err := c.old(it.Selector)
 		if c.ctx.Err() != nil {
 			return c.ctx.Err()
-		}
-		old, err := c.old(it.Selector)
-		if err != nil {
+		} else if err != nil {
 			return fmt.Errorf("asking %s for %q: %w", c.URL, it.Selector, err)
 		}
 		a := c.compare(it, old, c.ours(it.Selector))
@@ -212,8 +210,19 @@ func (c *comparing) all() error {
 	return nil
 }
 
-// old asks the running server.
+// denied reports whether robots.txt keeps the comparison out.
+func (c *comparing) denied(sel string) bool {
+	return c.rules != nil && sel != "" && !c.rules.Allowed(selector.Canonical(strings.Trim(sel, "/"), strings.HasSuffix(sel, "/")))
+}
+
+// old asks the running server, after a pause.
 func (c *comparing) old(sel string) ([]byte, error) {
+	if len(c.known) > 1 {
+		select {
+		case <-time.After(c.pause):
+		case <-c.ctx.Done():
+		}
+	}
 	d := net.Dialer{Timeout: replyTime}
 	conn, err := d.DialContext(c.ctx, "tcp", net.JoinHostPort(c.url.Host, strconv.Itoa(c.url.Port)))
 	if err != nil {

@@ -58,7 +58,7 @@ func (o *old) requests() []string {
 func TestAgainstOldForms(t *testing.T) {
 	const picture = "GIF89a: there is no such picture"
 	server := oldServer(t, map[string]string{
-		"":                              "0Blank\t/d/a#040b.txtHERE0Dot\t/d/./c.txtHERE0Text\t/none.txtHEREgPicture\t/none.gifHERE0Real\t/real.txtHEREhBare\t/https://gophd.example/HERE.\r\n",
+		"":                              "0Blank\t/d/a#040b.txtHERE0Dot\t/d/./c.txtHERE1Top\t/d/../HERE0Text\t/none.txtHEREgPicture\t/none.gifHERE0Real\t/real.txtHERE0Up\t/../xHEREhBare\t/https://gophd.example/HERE.\r\n",
 		"/d/a#040b.txt":                 "ab\n",
 		"/d/./c.txt":                    "c\n",
 		"/none.txt":                     "Error: File or directory not found!\r\n",
@@ -67,7 +67,7 @@ func TestAgainstOldForms(t *testing.T) {
 		"/real.txt":                     "Error: this is\nthe title of a text.\n",
 	})
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"gophermap": "0Blank\t/d/a b.txt\n0Dot\td/c.txt\n0Text\tnone.txt\ngPicture\tnone.gif\n0Real\treal.txt\nhBare\thttps://gophd.example/\n", "d/a b.txt": "ab\n", "d/c.txt": "c\n"})
+	write(t, dir, map[string]string{"gophermap": "0Blank\t/d/a b.txt\n0Dot\td/c.txt\n1Top\t/\n0Text\tnone.txt\ngPicture\tnone.gif\n0Real\treal.txt\n0Up\t/../x\nhBare\thttps://gophd.example/\n", "d/a b.txt": "ab\n", "d/c.txt": "c\n"})
 	r, err := Against(t.Context(), dir, Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
 	must(t, err)
 	if len(r.Findings) != 1 || r.Findings[0].Code != CodeGone || r.Findings[0].File != "real.txt" {
@@ -78,8 +78,8 @@ func TestAgainstOldForms(t *testing.T) {
 // Every difference from a running server is found, once, and nothing else.
 func TestAgainst(t *testing.T) {
 	server := oldServer(t, map[string]string{
-		"":           "iHi\t\tx\t1\r\n0A\t/a.txtHERE0Gone\t/gone.txtHERE0Other\t/other.txtHERE1D\t/d/HERE1Prog\t/p/HERE1X\t/private/HERE1Far\t/\tfar.example\t70\r\n.\r\n",
-		"/a.txt":     "a\r\n.\r\n",
+		"":           "iHi\t\tx\t1\r\n0A\t/a.txt\told.example\t70\r\n0Gone\t/gone.txtHERE0Other\t/other.txtHERE1D\t/d/HERE1Prog\t/p/\told.example\t70\r\n1X\t/private/HERE1Far\t/\tfar.example\t70\r\n.\r\n",
+		"/a.txt":     "a.\r\n",
 		"/gone.txt":  "gone\n",
 		"/other.txt": "other\n",
 		"/d/":        "0Y\t/d/y.txtHERE0X\t/d/x.txtHERE.\r\n",
@@ -90,8 +90,8 @@ func TestAgainst(t *testing.T) {
 		"robots.txt": "User-agent: *\nDisallow: /private/\n",
 	})
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"gophermap": "Hi\n0A\ta.txt\n0Gone\tgone.txt\n0Other\tother.txt\n1D\td\n1Prog\tp\n1X\tprivate/\n1Far\t/\tfar.example\n",
-		"a.txt": "a\n", "other.txt": "another\n", "d/x.txt": "x\n", "d/y.txt": "y\n", "p/gophermap": "#!/bin/sh\n", "private/no": "x"})
+	write(t, dir, map[string]string{"gophermap": "Hi\n0A\t/a.txt\told.example\n0Gone\tgone.txt\n0Other\tother.txt\n1D\td\n1Prog\t/p/\told.example\n1X\tprivate/\n1Far\t/\tfar.example\n",
+		"a.txt": "a.", "other.txt": "another\n", "d/x.txt": "x\n", "d/y.txt": "y\n", "p/gophermap": "#!/bin/sh\n", "private/no": "x"})
 	against := func(o Comparison) (list []string, n int) {
 		o.URL = "gopher://" + server.addr + "/"
 		r, err := Against(t.Context(), dir, Options{}, o)
@@ -118,7 +118,7 @@ func TestAgainst(t *testing.T) {
 	half := strings.Join(strings.SplitAfter(string(text), "\n")[:4], "")
 	must(t, os.WriteFile(resume, []byte(half), 0o600))
 	before := len(server.requests())
-	if got, n := against(Comparison{Resume: resume}); !slices.Equal(got, want) || n != 8 || len(server.requests()) != before+4+1 {
+	if got, n := against(Comparison{Resume: resume}); !slices.Equal(got, want) || n != 8 || len(server.requests()) != before+4+3 {
 		t.Errorf("resumed: %d of %d asked, %q", len(server.requests())-before, n, got)
 	}
 	if _, n := against(Comparison{Mine: true}); n != 10 {

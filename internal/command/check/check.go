@@ -8,10 +8,8 @@ package check
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -69,6 +67,7 @@ type Outcome struct {
 	Annotations int               `json:"annotations"` // .robots files, and the root's robots.txt
 	RobotsBytes int               `json:"robots_bytes"`
 	Looks       string            `json:"looks,omitempty"` // the server that the maps were written for
+	Host        string            `json:"host,omitempty"`  // as which the maps name this server
 	Parts       []*Part           `json:"parts"`
 	Asked       int               `json:"asked,omitempty"`   // selectors that were compared with a running server
 	Classes     []Difference      `json:"classes,omitempty"` // what differs from that server
@@ -108,11 +107,9 @@ type checking struct {
 	linked  []menu.Link
 }
 
-// losses are the codes of findings of package menu by which something is lost.
-var losses = []string{menu.CodeProgram, menu.CodeRead, menu.CodeLimit}
-
 func (c *checking) add(d diag.Diagnostic) {
-	if slices.Contains(losses, d.Code) {
+	switch d.Code {
+	case menu.CodeProgram, menu.CodeRead, menu.CodeLimit:
 		d.Severity = diag.Error
 	}
 	if !c.seen[d] {
@@ -145,30 +142,11 @@ func (c *checking) done() *Outcome {
 }
 
 // some are names of a directory about which the same is to be said.
-type some struct {
-	first string
-	more  int
-}
+type some []string
 
-func (s *some) add(what string) {
-	if s.first == "" {
-		s.first = what
-	} else {
-		s.more++
+func (s some) String() string {
+	if len(s) == 1 {
+		return s[0]
 	}
-}
-
-func (s *some) String() string {
-	if s.more == 0 {
-		return s.first
-	}
-	return fmt.Sprintf("%s and %d more", s.first, s.more)
-}
-
-// cause returns why something failed, without its name.
-func cause(err error) error {
-	for e := (*fs.PathError)(nil); errors.As(err, &e); {
-		err = e.Err
-	}
-	return err
+	return fmt.Sprintf("%s and %d more", s[0], len(s)-1)
 }

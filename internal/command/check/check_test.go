@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/internal/treetest"
@@ -43,7 +45,7 @@ func TestTree(t *testing.T) {
 			[]string{"warning CHECK-NOWHERE gophermap:2", "warning CHECK-NOWHERE gophermap:3"}},
 		{"links to what is not served", map[string]string{"gophermap": "=prog\n0P\tprog\n0H\t.hidden\n0S\tsecret.txt\n", "prog": "#!/bin/sh\n", ".hidden": "", "secret.txt": "-> /etc/hostname"},
 			[]string{"error MENU-PROGRAM gophermap:1", "error CHECK-NAME gophermap:2", "error CHECK-NAME gophermap:3", "error CHECK-NAME gophermap:4", "error CHECK-OUTSIDE secret.txt"}},
-		{"searches", map[string]string{"gophermap": "7A\t/find\n7B\t/search\n7C\t/x\th.example\t70\n"}, []string{"error CHECK-SEARCH gophermap:1", "warning CHECK-SEARCH gophermap:2"}},
+		{"searches", map[string]string{"d/a.txt": "", "gophermap": "7A\t/find\n7B\t/search/\n7C\t/x\th.example\t70\n7D\td\n"}, []string{"warning CHECK-SEARCH gophermap:1", "warning CHECK-SEARCH gophermap:2"}},
 		{"what others run by its name", map[string]string{"a.php": "", "b.PHP": "", "d/x.pyg": "", "d/x.sh": "#!/bin/sh\n"}, []string{"warning CHECK-SOURCE .", "warning CHECK-SOURCE d"}},
 		{"text like directives", map[string]string{"gophermap": "- one\n- two\n-----\n"}, []string{"notice MENU-TEXT gophermap:1"}},
 		{"our own name", map[string]string{"a": "a", "b": "b", "gophermap": "0A\t/a\tMe.example\t70\n0B\t/b\tme.example\n0C\t/c\tme.example\n0D\t/x\tother.example\n7E\t/cgi-bin/e\tme.example\n"},
@@ -59,7 +61,7 @@ func TestTree(t *testing.T) {
 			[]string{"warning CHECK-NOWHERE a.gph:1", "warning CHECK-NOWHERE d/.names:1", "warning CHECK-NOWHERE e/.gophermap:1"}},
 		{"pygopherd", map[string]string{"gophermap": "Hi\n# One\n## Two\n", ".abstract": "About", "d/gophermap": "# a comment\n", "e/.abstract": "x"},
 			[]string{"warning CHECK-UMN gophermap:2", "notice CHECK-UMN .abstract", "notice MENU-TEXT gophermap:3"}},
-		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n"}, []string{"error MISSPELT d/.robots:1"}},
+		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n", "robots.txt": "Dissallow: /\n"}, []string{"error MISSPELT d/.robots:1", "warning MISSPELT robots.txt:1"}},
 	} {
 		dir := t.TempDir()
 		write(t, dir, tt.files)
@@ -119,7 +121,7 @@ func TestTreeWithParts(t *testing.T) {
 	}
 	o := Options{Search: true, Programs: []programs.Mapping{rule("/cgi-bin=/run/s"), rule("*.dcgi=/run/s"), rule("*.php=/run/s")},
 		Site: site.Config{Mounts: map[string]string{"pub": pub}, Users: homes + "/*/public_gopher"}}
-	uid, _, _ := owner(stat(t, homes))
+	uid := disk.OwnerOf(stat(t, homes))
 	if o.Site.UsersMinUID = uid; uid == 0 {
 		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher"), 12345, 12345))
 		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher", "b.txt"), 12345, 12345))
@@ -142,7 +144,8 @@ func TestTreeOfAnotherUser(t *testing.T) {
 	if want := []string{"error CHECK-READ ."}; !slices.Equal(got, want) || !strings.Contains(r.Findings[0].Message, `user somebody cannot read "a" (-rw-------) and 3 more`) {
 		t.Errorf("got %q: %v", got, r.Findings)
 	}
-	uid, gid, _ := owner(stat(t, dir))
+	st := stat(t, dir).Sys().(*syscall.Stat_t)
+	uid, gid := int(st.Uid), int(st.Gid)
 	if got, _ := findings(t, dir, Options{User: &sandbox.Identity{Name: "owner", UID: uid}}); len(got) > 0 {
 		t.Errorf("of the owner: %q", got)
 	}

@@ -71,6 +71,11 @@ func (c *comparing) compare(it menu.Item, old, ours []byte) comparedSelector {
 	case it.Type == menu.TypeMenu:
 		theirs, their := c.parse(old)
 		links, text := c.parse(ours)
+		for _, it := range missing(theirs, links) {
+			if c.isDead(it) {
+				theirs = slices.DeleteFunc(theirs, func(t menu.Item) bool { return t == it })
+			}
+		}
 		a.Links = theirs
 		less, more := missing(theirs, links), missing(links, theirs)
 		if len(less) > 0 {
@@ -99,7 +104,7 @@ func (c *comparing) parse(body []byte) (links []menu.Item, text string) {
 		case err != nil:
 		case it.Type == menu.TypeInfo:
 			text += strings.TrimSpace(it.Label) + "\n"
-		case !strings.EqualFold(it.Host, c.url.Host) || it.Port != c.url.Port,
+		case !(strings.EqualFold(it.Host, c.url.Host) && it.Port == c.url.Port || c.Host != "" && strings.EqualFold(it.Host, c.Host)),
 			strings.HasPrefix(strings.TrimPrefix(it.Selector, "/"), "URL:"), strings.Contains(it.Selector, "://"), // which gophd makes a URL: link
 			strings.IndexByte("3278T", it.Type) >= 0:
 		default:
@@ -110,12 +115,12 @@ func (c *comparing) parse(body []byte) (links []menu.Item, text string) {
 }
 
 // resource returns one form for all that a selector is written as in old links: with
-// escapes, empty elements or "." in it.
+// escapes, empty elements, "." or ".." in it.
 func resource(sel string) string {
 	if forms := selector.Forms(sel); len(forms) > 0 {
 		sel = forms[len(forms)-1]
 	}
-	return strings.Trim(sel, "/")
+	return path.Clean("/" + sel)
 }
 
 // sameLink reports whether two links lead to the same.
@@ -144,6 +149,15 @@ func isError(body []byte) bool {
 	return len(body) == 0 || body[0] == '3' && strings.Contains(line, "\t") || strings.HasPrefix(line, "Error: ") && len(body) < len(line)+3
 }
 
+// isDead reports whether a link leads nowhere at the other server: then it is no loss.
+func (c *comparing) isDead(it menu.Item) bool {
+	if c.denied(it.Selector) {
+		return false
+	}
+	body, err := c.old(it.Selector)
+	return err == nil && (isError(body) || c.isAbsent(it.Selector, body))
+}
+
 // isAbsent reports whether the other server answers so for a name of that extension which
 // does not exist: some send a picture that says so.
 func (c *comparing) isAbsent(sel string, old []byte) bool {
@@ -165,6 +179,5 @@ func firstLine(body []byte) string {
 // the end.
 func plainText(body []byte) []byte {
 	body = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n"))
-	body = bytes.TrimSuffix(body, []byte(".\n"))
-	return bytes.TrimRight(body, "\n")
+	return bytes.TrimRight(bytes.TrimSuffix(body, []byte("\n.\n")), "\n")
 }

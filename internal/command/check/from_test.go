@@ -35,7 +35,7 @@ func TestFrom(t *testing.T) {
 			"GOPHD_ROOT=/var/gopher\nGOPHD_USERS=/home/*/public_gopher\nGOPHD_DATES=true\n"},
 		{"geomyidae", "GEOMYIDAE_ARGS=\"-d -u gopher -g daemon -i 192.0.2.1 -i 192.0.2.2 -p 7070 -b /g -t /k /c\"\n",
 			"-user gopher:daemon -listen 192.0.2.1:7070 -listen 192.0.2.2:7070 -root /g -tls-key /k -tls-cert /c", "GOPHD_ROOT=/g\nGOPHD_TLS_KEY=/k\nGOPHD_TLS_CERT=/c\n"},
-		{"geomyidae", "/usr/bin/geomyidae -6 -b /g\n", "-listen [::]:70 -root /g", "GOPHD_ROOT=/g\n"},
+		{"geomyidae", "PID=$(pidof -o %PPID /usr/bin/geomyidae)\n/usr/bin/geomyidae -6 -b /g\n", "-listen [::]:70 -root /g", "GOPHD_ROOT=/g\n"},
 		{"gophor", "ExecStart=/usr/bin/gophor -root /g -port 70 -fwd-port 7070 -uid ann\n", "-root /g -port 7070 -user ann", "GOPHD_ROOT=/g\nGOPHD_PORT=7070\n"},
 		{"pygopherd", "[pygopherd]\nport = 7070\nservername = g.example\ninterface = 192.0.2.1\nroot = /g\n#setuid = nobody\nsetgid = daemon\nsetuid = gopher\nencoding = a \\\n  b = c\n",
 			"-host g.example -listen 192.0.2.1:7070 -root /g -user gopher:daemon", "GOPHD_HOST=g.example\nGOPHD_ROOT=/g\n"},

@@ -2,7 +2,6 @@ package check
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"io/fs"
 	"maps"
@@ -45,6 +44,7 @@ func (c *checking) links() {
 	if own == "" {
 		own = hosts.guess()
 	}
+	c.result.Host = own
 	for _, key := range slices.Sorted(maps.Keys(hosts)) {
 		h := hosts[key]
 		switch {
@@ -165,18 +165,18 @@ func (c *checking) link(l menu.Link) {
 	switch {
 	case strings.HasPrefix(strings.TrimPrefix(l.Selector, "/"), "URL:"), strings.IndexByte("8T2", l.Type) >= 0, c.answered(l.Selector):
 	case isProgram(l.Selector):
-		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, "gophd starts no program and does not show its source", "a link to a program: %q", l.Selector)
-	case l.Type == menu.TypeSearch && strings.TrimPrefix(l.Selector, "/") == "search":
+		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, "gophd -fastcgi "+rule(strings.TrimPrefix(l.Selector, "/")), "a link to a program: %q", l.Selector)
+	case l.Type == menu.TypeSearch && strings.Trim(l.Selector, "/") == "search":
 		if c.Search {
 			return
 		}
 		c.find(diag.Warning, CodeSearch, l.File, l.Line, "gophd -search", "the search %q is answered only if it is asked for", l.Selector)
-	case l.Type == menu.TypeSearch:
-		c.find(diag.Error, CodeSearch, l.File, l.Line, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)
-	case isSource(l.Selector):
+	case l.Type == menu.TypeSearch && !c.lies(l.Selector) && !c.present(l.Selector): // most likely dead before, too
+		c.find(diag.Warning, CodeSearch, l.File, l.Line, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)
+	case selector.Refusal(path.Base(l.Selector)) == selector.Source:
 		c.find(diag.Error, CodeName, l.File, l.Line, "link a copy that has another name", "the source of a menu is not shown: %q", l.Selector)
 	case !c.present(l.Selector) && l.Type != menu.TypeText && c.isScript(l.Selector):
-		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, "gophd -fastcgi "+l.Selector+"=SOCKET", "a link to a program, a file that begins with #!: %q", l.Selector)
+		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, "gophd -fastcgi "+rule(strings.TrimPrefix(l.Selector, "/")), "a link to a program, a file that begins with #!: %q", l.Selector)
 	case !c.present(l.Selector) && c.lies(l.Selector):
 		c.find(diag.Error, CodeName, l.File, l.Line, "", "what the link names is not served: %q", l.Selector)
 	case !c.present(l.Selector):
@@ -198,12 +198,6 @@ func (c *checking) isScript(sel string) bool {
 	var head [2]byte
 	_, err = io.ReadFull(f, head[:])
 	return err == nil && string(head[:]) == "#!"
-}
-
-func isSource(sel string) bool {
-	_, _, err := selector.Path(sel)
-	var refused *selector.RefusedError
-	return errors.As(err, &refused) && refused.Reason == selector.Source
 }
 
 func isProgram(sel string) bool {

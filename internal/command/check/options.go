@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -183,6 +184,9 @@ func words(s *former, text string) (all []setting, err error) {
 		list := shellWord.FindAllString(value, -1)
 		for j, word := range list {
 			list[j] = strings.NewReplacer(`"`, "", "'", "").Replace(word)
+		}
+		if j := slices.IndexFunc(list, func(word string) bool { return path.Base(strings.TrimRight(word, ")`;")) == s.section }); j > 0 && list[j-1][0] != '-' {
+			list = list[j:] // what is before is another command's
 		}
 		all = append(all, s.options(list, i+1)...)
 	}

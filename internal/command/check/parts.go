@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/disk"
 )
 
 // Site checks a directory with the other trees of its site, and the directories of
@@ -109,7 +110,7 @@ func (c *checking) part(name string) *Part {
 
 // ownerOf returns the name of a file's owner, or the number.
 func (c *checking) ownerOf(info fs.FileInfo) string {
-	uid, _, _ := owner(info)
+	uid := disk.OwnerOf(info)
 	name := c.users[uid]
 	if name == "" {
 		name = strconv.Itoa(uid)
@@ -121,12 +122,6 @@ func (c *checking) ownerOf(info fs.FileInfo) string {
 	return name
 }
 
-func sameOwner(a, b fs.FileInfo) bool {
-	one, _, _ := owner(a)
-	other, _, _ := owner(b)
-	return one == other
-}
-
 // owned checks whether a file of a user's tree is the user's, or root's.
 func (c *checking) owned(name string) {
 	top := c.top(name)
@@ -135,10 +130,7 @@ func (c *checking) owned(name string) {
 	}
 	info, err := os.Stat(c.path(name))
 	its, topErr := os.Stat(c.tops[top])
-	if err != nil || topErr != nil || sameOwner(info, its) {
-		return
-	}
-	if uid, _, _ := owner(info); uid != 0 {
+	if err == nil && topErr == nil && disk.OwnerOf(info) != 0 && disk.OwnerOf(info) != disk.OwnerOf(its) {
 		c.find(diag.Error, CodeOwner, name, 0, "chown "+c.ownerOf(its)+" "+c.path(name), "not served: it belongs to %s, and the tree to %s", c.ownerOf(info), c.ownerOf(its))
 	}
 }

@@ -44,7 +44,10 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 	}
 	c.links()
 	for _, r := range snap.Reports {
-		c.add(diag.Diagnostic{Code: r.Code, Severity: r.Severity, File: r.File, Line: r.Line, Message: r.Message, Hint: r.Hint})
+		if filepath.Base(r.File) == "robots.txt" && r.Severity == diag.Error {
+			r.Severity = diag.Warning // the other server's readers lose nothing by it
+		}
+		c.find(r.Severity, r.Code, r.File, r.Line, r.Hint, "%s", r.Message)
 	}
 	c.result.RobotsBytes = len(snap.Robots)
 	return c.done(), stop()
@@ -60,7 +63,7 @@ func (c *checking) directory(dir string) {
 	c.checked.Add(1)
 	entries, err := os.ReadDir(c.path(dir))
 	if err != nil {
-		c.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", cause(err))
+		c.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", diag.Cause(err))
 	}
 	var unaskable, unreadable, sources some
 	mapped, umn, gophermap := false, "", false
@@ -90,15 +93,15 @@ func (c *checking) directory(dir string) {
 			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd -fastcgi "+rule(name), "a program, or a directory of programs, by its name")
 		case e.Name()[0] == '.', reason == selector.Source:
 		case e.Type().IsRegular() && runElsewhere(e.Name()) && !c.answered(name):
-			sources.add(strconv.Quote(e.Name()))
+			sources = append(sources, strconv.Quote(e.Name()))
 			c.entry(name, e, &unreadable)
 		case reason != "":
-			unaskable.add(fmt.Sprintf("%q (%s)", e.Name(), reason))
+			unaskable = append(unaskable, fmt.Sprintf("%q (%s)", e.Name(), reason))
 		default:
 			c.entry(name, e, &unreadable)
 		}
 	}
-	c.left(dir, &unaskable, &sources, &unreadable)
+	c.left(dir, unaskable, sources, unreadable)
 	if mapped {
 		c.menu(dir)
 	}
@@ -109,15 +112,15 @@ func (c *checking) directory(dir string) {
 
 // left reports the entries of a directory that clients get in another way than their
 // author may expect, or not at all.
-func (c *checking) left(dir string, unaskable, sources, unreadable *some) {
-	if unaskable.first != "" {
+func (c *checking) left(dir string, unaskable, sources, unreadable some) {
+	if len(unaskable) > 0 {
 		c.find(diag.Error, CodeName, dir, 0, "rename what clients should be able to fetch", "no client can request %s", unaskable)
 	}
-	if sources.first != "" {
+	if len(sources) > 0 {
 		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: gophd -fastcgi '*.php=SOCKET'",
 			"sent as it is, source and all, though some servers run it: %s", sources)
 	}
-	if unreadable.first != "" {
+	if len(unreadable) > 0 {
 		c.find(diag.Error, CodeRead, dir, 0, "chmod o+r, and o+x for directories", "%s cannot read %s", c.who(), unreadable)
 	}
 }
@@ -132,12 +135,20 @@ func runElsewhere(base string) bool {
 // indexName is geomyidae's program that makes the menu of its directory.
 const indexName = "index.dcgi"
 
-// rule returns what -fastcgi takes for a program.
+// rule returns what -fastcgi takes for a program that is asked for by a name.
 func rule(name string) string {
+	name, _, _ = strings.Cut(name, "?")
 	if ext := filepath.Ext(name); selector.IsProgram("x" + ext) {
 		return "'*" + ext + "=SOCKET'"
 	}
-	return "/" + name + "=SOCKET"
+	elems := strings.Split(name, "/")
+	if i := slices.IndexFunc(elems, selector.IsProgram); i >= 0 {
+		elems = elems[:i+1]
+	}
+	if strings.HasPrefix(name, "~") && len(elems) > 1 {
+		return "'/~*/" + strings.Join(elems[1:], "/") + "=/run/gophd-programs-*.sock'"
+	}
+	return "/" + strings.Join(elems, "/") + "=SOCKET"
 }
 
 // pygopherd checks a gophermap that lies beside files of UMN gopherd, which only pygopherd
@@ -178,7 +189,7 @@ func (c *checking) entry(name string, e fs.DirEntry, unreadable *some) {
 func (c *checking) symlink(name string) {
 	end, err := filepath.EvalSymlinks(c.path(name))
 	if err != nil {
-		c.find(diag.Warning, CodeNowhere, name, 0, "", "a symbolic link that leads nowhere: %v", cause(err))
+		c.find(diag.Warning, CodeNowhere, name, 0, "", "a symbolic link that leads nowhere: %v", diag.Cause(err))
 		return
 	}
 	top := c.tops[c.top(name)]
@@ -199,7 +210,7 @@ func (c *checking) menu(name string) {
 	}
 	m, err := b.Menu(c.ctx, name)
 	if err != nil && len(m.Problems) == 0 {
-		c.find(diag.Error, CodeRead, name, 0, "", "no menu can be made: %v", cause(err))
+		c.find(diag.Error, CodeRead, name, 0, "", "no menu can be made: %v", diag.Cause(err))
 	}
 	for _, d := range m.Problems {
 		if d.Code != menu.CodeName /* told already */ && (d.Code != menu.CodeProgram || !c.answered(d.File)) {

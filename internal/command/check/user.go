@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
@@ -21,14 +22,14 @@ import (
 // allows reports whether a file's mode lets the user do what the bits say: 4 to
 // read, 1 to search. Access lists are not looked at.
 func allows(u *sandbox.Identity, info fs.FileInfo, bits fs.FileMode) bool {
-	uid, gid, ok := owner(info)
+	st, ok := info.Sys().(*syscall.Stat_t)
 	mode := info.Mode().Perm()
 	switch {
 	case !ok || u.UID == 0:
 		return true
-	case uid == u.UID:
+	case int(st.Uid) == u.UID:
 		mode >>= 6
-	case gid == u.GID || slices.Contains(u.Groups, gid):
+	case int(st.Gid) == u.GID || slices.Contains(u.Groups, int(st.Gid)):
 		mode >>= 3
 	}
 	return mode&bits == bits
@@ -55,7 +56,7 @@ func (c *checking) readable(name string, e fs.DirEntry, unreadable *some) bool {
 		_ = f.Close()
 	}
 	if !ok {
-		unreadable.add(fmt.Sprintf("%q (%s)", e.Name(), info.Mode()))
+		*unreadable = append(*unreadable, fmt.Sprintf("%q (%s)", e.Name(), info.Mode()))
 	}
 	return ok
 }
@@ -77,7 +78,7 @@ func (c *checking) reach(root string) {
 	above = cmp.Or(above, "/")
 	homes, err := os.ReadDir(above)
 	if err != nil {
-		c.find(diag.Error, CodeRead, above, 0, "", "the directory of the users cannot be read: %v", cause(err))
+		c.find(diag.Error, CodeRead, above, 0, "", "the directory of the users cannot be read: %v", diag.Cause(err))
 	}
 	for _, e := range homes {
 		home := filepath.Join(above, e.Name())
@@ -90,9 +91,9 @@ func (c *checking) reach(root string) {
 		if err == nil && !top.IsDir() || errors.Is(err, fs.ErrNotExist) {
 			continue // not a user of Gopher
 		}
-		uid, _, _ := owner(info)
+		uid := disk.OwnerOf(info)
 		if uid == 0 && err == nil {
-			uid, _, _ = owner(top)
+			uid = disk.OwnerOf(top)
 		}
 		if uid < cmp.Or(c.Site.UsersMinUID, site.DefaultUsersMinUID) {
 			if uid == 0 {
@@ -107,7 +108,7 @@ func (c *checking) reach(root string) {
 				bits = "o+rx " // it is listed, too
 			}
 			c.find(diag.Error, CodeRead, "~"+e.Name(), 0, "chmod "+bits+at, "%s cannot enter %s (%04o)", c.who(), at, mode)
-		} else if uid, _, _ := owner(info); err == nil && uid != 0 && !sameOwner(info, top) {
+		} else if uid := disk.OwnerOf(info); err == nil && uid != 0 && uid != disk.OwnerOf(top) {
 			c.find(diag.Error, CodeOwner, "~"+e.Name(), 0, "chown "+c.ownerOf(info)+" "+dir, "not served: %s belongs to %s and the home to %s", dir, c.ownerOf(top), c.ownerOf(info))
 		}
 	}
@@ -149,13 +150,4 @@ func (c *checking) who() string {
 		return "user " + c.User.Name
 	}
 	return "this user"
-}
-
-// owner returns whose a file is.
-func owner(info fs.FileInfo) (uid, gid int, ok bool) {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, 0, false
-	}
-	return int(st.Uid), int(st.Gid), true
 }

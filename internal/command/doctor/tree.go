@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/diag"
@@ -102,10 +103,8 @@ func (x *examination) homes(context.Context) []Finding {
 	case len(dirs) == 0:
 		return faultf("mkdir "+strings.Replace(x.flags.Users, "*", "NAME", 1), "nobody has a directory %s", x.flags.Users)
 	}
-	for _, dir := range dirs {
-		name := strings.TrimPrefix(dir, strings.TrimSuffix(x.Machine, "/"))
-		home := filepath.Join(above, strings.Split(strings.TrimPrefix(name, above+"/"), "/")[0])
-		if info, err := os.Stat(x.onMachine(home)); err == nil && info.Mode()&0o001 == 0 {
+	for _, home := range closed {
+		if slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(dir, x.onMachine(home)+"/") }) {
 			return faultf("chmod o+x "+home, "the server may not enter %s", home)
 		}
 	}
