@@ -51,7 +51,7 @@ type Flags struct {
 	TLSCert, TLSKey []string
 	TLSSelfSigned   string
 
-	Gemini, Spartan, Nex, Finger []string
+	FrontAddrs
 
 	RequestTimeout, StallTimeout, Drain time.Duration
 	MaxConns, MaxConnsPerIP             int

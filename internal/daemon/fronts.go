@@ -19,6 +19,9 @@ import (
 // and a socket of systemd's may have its name (FileDescriptorName=).
 var frontPorts = map[string]string{"gemini": "1965", "spartan": "300", "nex": "1900", "finger": "79"}
 
+// FrontAddrs are where each of them listens.
+type FrontAddrs struct{ Gemini, Spartan, Nex, Finger []string }
+
 // frontAddr is where a protocol is to listen.
 type frontAddr struct{ name, addr string }
 
