@@ -26,7 +26,7 @@ type call struct {
 	result *Value
 	err    error
 
-	kept  int64       // bytes that the cache may keep of what is held
+	kept  int64       // bytes that the cache has of what is held
 	clock *time.Timer // cancels it; stopped while it waits for a place
 	late  atomic.Bool // the clock has
 
@@ -218,7 +218,7 @@ func (k *call) spend(bytes int) error {
 		return err
 	}
 	k.clock.Reset(maxTime)
-	if k.all.held.Reached(maxHeld + k.kept) { // of which the cache may have all that it may keep
+	if k.all.held.Reached(maxHeld + k.kept) { // of which the cache has the rest
 		return errOverfull
 	}
 	return nil

@@ -34,12 +34,14 @@ func NewCache(max int64) *Cache {
 	}
 }
 
-// size is how many bytes of answers it keeps at most.
+// size is how many bytes of answers it keeps.
 func (c *Cache) size() int64 {
 	if c == nil {
 		return 0
 	}
-	return c.kept.max
+	c.kept.mu.RLock()
+	defer c.kept.mu.RUnlock()
+	return c.kept.size
 }
 
 // maxMisses bounds the memory for selectors that name nothing, in bytes.
