@@ -82,6 +82,7 @@ var Cases = []Case{
 	{"a preference about a name that is a directory, too", Of(notes{"/": "Content-Usage: /b$ search=n\n", "/b/": "Disallow: /x\n"}), []string{"* +/b search=n +/b/a -/b/x"}},
 	{"a preference by name further down", Of(notes{"/a/": "User-agent: foo\nContent-Usage: /b/c/ search=n\n", "/a/b/": "Content-Usage: train-ai=n\n"}), []string{"foo +/a/b/d train-ai=n +/a/b/c/d train-ai=n search=n"}},
 	{"a preference by name with a wildcard", Of(notes{"/": "User-agent: foo\nContent-Usage: /*b train-ai=n\n", "/a/": "Content-Usage: /c/ train-ai=y\n"}), []string{"foo +/a/c/xb train-ai=n", "* +/a/c/xb train-ai=y"}},
+	{"a preference by name, of one key among two", Of(notes{"/": "User-agent: foo\nContent-Usage: ai-use=n\n", "/~bob/": "Content-Usage: ai-use=y, search=y\n"}), []string{"foo +/~bob/a ai-use=n search=y", "* +/~bob/a ai-use=y search=y"}},
 	{"preferences by name", Of(notes{"/": "User-agent: foo\nContent-Usage: train-ai=n\n", "/~bob/": "Content-Usage: train-ai=y, search=y\n"}), []string{"foo +/~bob/a train-ai=n search=y", "* +/~bob/a train-ai=y search=y"}},
 }
 

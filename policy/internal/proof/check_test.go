@@ -129,6 +129,7 @@ func TestFindings(t *testing.T) {
 		{Input{Notes: notes("/", "Disallow: /a\nDisallow: /b\n"), File: []byte("User-agent: *\nDisallow: /a\n")}, "true rfc9309 * .robots:2 / /b"},
 		{Input{Notes: notes("/d/", "Disallow: /\nAllow: /b\n"), File: []byte("User-agent: *\nDisallow: /d/\n")}, "false rfc9309 * d/.robots:2 /d/ /d/b"},
 		{Input{Notes: notes("/", "Disallow: /*x\n", "/a/", "", "/b/", "", "/c/", ""), File: []byte("User-agent: *\nDisallow: /y\n")}, "true google * .robots:1 / /b/x"},
+		{Input{Notes: notes("/a/", "Allow: /*é\nDisallow: /ab/a/\n"), File: []byte("User-agent: *\nAllow: /a/*%C3%A9\nDisallow: /a/ab/a/\n")}, "true google-raw * a/.robots:2 /a/ /a/ab/a/%C3%A9"},
 		{Input{File: []byte("User-agent: *\nDisallow: /100%")}, "false rfc9309 * :0  /100%"},
 		{Input{File: []byte("User-agent: *\nDisallow: /d/\n")}, "false rfc9309 * :0  /d/"},
 		{Input{Notes: broken, File: []byte("User-agent: *\nDisallow: /d/\nAllow: /d/x\n")}, "true rfc9309 * d/.robots:0 /d/ /d/x"},
