@@ -233,7 +233,7 @@ func rush(t *testing.T, requests int, cache int64, ask func(n int) error, other 
 	}
 	more := peak(t) - before
 	t.Logf("%d MiB more, %d of %d answered, %d of the fifth", more>>20, answered.Load(), requests, asked)
-	if more > most+cache && !raceEnabled {
+	if more > most+2*cache && !raceEnabled { // what is kept may take as much again until it is collected
 		t.Errorf("%d MiB more memory", more>>20)
 	}
 }
