@@ -88,6 +88,7 @@ type Link struct {
 	Line    int    // from 1
 	Local   bool   // it names a file or directory of this tree
 	Missing bool   // which is not there
+	Program bool   // it leads to a program that nothing runs, and is not in the menu
 }
 
 // Menu is a menu and the names of its sources.

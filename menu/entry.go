@@ -42,7 +42,7 @@ func (m *making) entry(e mapEntry) {
 	if it.Host == "" {
 		if link, ok = m.local(&it); !ok {
 			m.bad(CodeProgram, e.label, "a link to a program: %q", it.Selector)
-			return
+			link.Program = true
 		}
 	} else if m.mapsOnly {
 		_ = m.linksProgram(it) // the host may be this one by a name that is not configured
@@ -55,7 +55,9 @@ func (m *making) entry(e mapEntry) {
 		link.Item, link.File, link.Line = it, src.file, src.line
 		m.Linked(link)
 	}
-	m.add(it)
+	if !link.Program {
+		m.add(it)
+	}
 }
 
 // portOf reads a port; an empty one stands for this server's.

@@ -108,7 +108,7 @@ func (b *Builder) Names(ctx context.Context, name string) (title string, labels 
 		if target == "" {
 			target = "."
 		}
-		if ours := l.Local || l.Host == b.Host && l.Port == b.Port; ours && labels[target] == "" {
+		if ours := l.Local || l.Host == b.Host && l.Port == b.Port; ours && !l.Program && labels[target] == "" {
 			labels[target] = strings.TrimSpace(l.Label)
 		}
 	}

@@ -70,6 +70,7 @@ type comparing struct {
 	queue  []menu.Item
 	known  map[string]bool
 	absent map[string][]byte // answers for names that do not exist, by extension
+	dead   map[string]bool   // whether links that gophd lacks lead nowhere there, by selector
 	file   *os.File
 	count  atomic.Int64
 }
@@ -104,7 +105,7 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 		host.Before, host.Runner = []answer.Source{all}, all
 	}
 	c := &comparing{checking: &checking{ctx: ctx, Options: o, site: s, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}},
-		Comparison: with, url: u, front: &gopher.Front{Host: host}, known: map[string]bool{}, absent: map[string][]byte{}}
+		Comparison: with, url: u, front: &gopher.Front{Host: host}, known: map[string]bool{}, absent: map[string][]byte{}, dead: map[string]bool{}}
 	if err := c.open(dir); err != nil {
 		return nil, err
 	}

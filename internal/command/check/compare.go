@@ -151,11 +151,13 @@ func isError(body []byte) bool {
 
 // isDead reports whether a link leads nowhere at the other server: then it is no loss.
 func (c *comparing) isDead(it menu.Item) bool {
-	if c.denied(it.Selector) {
-		return false
+	dead, known := c.dead[it.Selector]
+	if !known && !c.denied(it.Selector) {
+		body, err := c.old(it.Selector)
+		dead = err == nil && (isError(body) || c.isAbsent(it.Selector, body))
+		c.dead[it.Selector] = dead
 	}
-	body, err := c.old(it.Selector)
-	return err == nil && (isError(body) || c.isAbsent(it.Selector, body))
+	return dead
 }
 
 // isAbsent reports whether the other server answers so for a name of that extension which

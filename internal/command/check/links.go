@@ -164,8 +164,12 @@ func (c *checking) lies(sel string) bool {
 func (c *checking) link(l menu.Link) {
 	switch {
 	case strings.HasPrefix(strings.TrimPrefix(l.Selector, "/"), "URL:"), strings.IndexByte("8T2", l.Type) >= 0, c.answered(l.Selector):
-	case isProgram(l.Selector):
-		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, "gophd -fastcgi "+rule(strings.TrimPrefix(l.Selector, "/")), "a link to a program: %q", l.Selector)
+	case l.Program || isProgram(l.Selector):
+		sel := l.Selector
+		if !strings.HasPrefix(sel, "/") {
+			sel = path.Join("/", path.Dir(l.File), sel)
+		}
+		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, "gophd -fastcgi "+rule(sel[1:]), "a link to a program: %q", l.Selector)
 	case l.Type == menu.TypeSearch && strings.Trim(l.Selector, "/") == "search":
 		if c.Search {
 			return

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gophd/gophd/diag"
@@ -107,14 +106,6 @@ func (c *checking) mapLines(name string) {
 // hinted returns a finding about a program with what to do about it.
 func (c *checking) hinted(d diag.Diagnostic) diag.Diagnostic {
 	if d.Code != menu.CodeProgram {
-		return d
-	}
-	if _, sel, is := strings.Cut(d.Message, "a link to a program: "); is {
-		sel, _ = strconv.Unquote(sel)
-		if !strings.HasPrefix(sel, "/") {
-			sel = path.Join("/", path.Dir(d.File), sel)
-		}
-		d.Hint = "gophd -fastcgi " + rule(sel[1:])
 		return d
 	}
 	d.Hint = "gophd -fastcgi menus=SOCKET runs it"

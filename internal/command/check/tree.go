@@ -213,7 +213,8 @@ func (c *checking) menu(name string) {
 		c.find(diag.Error, CodeRead, name, 0, "", "no menu can be made: %v", diag.Cause(err))
 	}
 	for _, d := range m.Problems {
-		if d.Code != menu.CodeName /* told already */ && (d.Code != menu.CodeProgram || !c.answered(d.File)) {
+		linked := slices.ContainsFunc(c.linked, func(l menu.Link) bool { return l.Program && l.File == d.File && l.Line == d.Line })
+		if d.Code != menu.CodeName && (d.Code != menu.CodeProgram || !linked && !c.answered(d.File)) { // the others are found elsewhere
 			c.add(c.hinted(d))
 		}
 	}
