@@ -47,7 +47,16 @@ func (reads) Answer(q *answer.Asked) (*answer.Value, error) {
 // prints is a program whose reply is a long menu.
 type prints struct{}
 
-var printed = strings.Repeat("0A line of a program\t/small/x.txt\tfirst.example\t70\r\n", 75_000) + menu.End
+var printed = strings.Repeat("0A line of a program\t/small/x.txt\tfirst.example\t70\r\n", many(75_000)) + menu.End
+
+// many is n, or less with a race detector, which is ten times as slow, and with which
+// memory is not measured.
+func many(n int) int {
+	if raceEnabled {
+		return n / 10
+	}
+	return n
+}
 
 func (prints) Answers(sel string) bool { return sel == "/prints" }
 func (prints) Answer(*answer.Asked) (*answer.Value, error) {
@@ -108,11 +117,8 @@ func TestAbuseBounds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes 100,000 files")
 	}
-	names := 100_000 // of 200,000 TestSmallMemory makes replies
-	if raceEnabled { // ten times as slow, and its memory is not measured
-		names = 10_000
-	}
-	tree, err := site.Open(largeTree(t, names), site.Config{Own: []string{"/caps.txt", "/about-robots", "feed.xml", "/sitemap.xml"}})
+	tree, err := site.Open(largeTree(t, many(100_000)), // of 200,000 TestSmallMemory makes replies
+		site.Config{Own: []string{"/caps.txt", "/about-robots", "feed.xml", "/sitemap.xml"}})
 	treetest.Must(t, err)
 	_, stop, err := tree.Read(context.Background())
 	treetest.Must(t, err)
