@@ -20,6 +20,7 @@ import (
 	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/terminal"
+	"github.com/gophd/gophd/internal/source/feed"
 	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/robots/client"
@@ -99,7 +100,7 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	host := &answer.Host{Site: s}
+	host := &answer.Host{Site: s, Beside: []answer.Source{&feed.Feeds{}}}
 	if len(o.Programs) > 0 {
 		all := &programs.Programs{Rules: o.Programs}
 		host.Before, host.Runner = []answer.Source{all}, all
