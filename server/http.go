@@ -232,6 +232,5 @@ func (c *HTTPConn) Protect(r *Request, f func()) error {
 // The outcome needs no Protocol, Port and Remote.
 func (c *HTTPConn) Served(r *Request, s Served) {
 	c.w.logged.Store(true)
-	s.Protocol, s.Port, s.Remote = "http", r.Port, r.Remote
-	c.run.ended(s)
+	c.run.ended(r.outcome(s))
 }

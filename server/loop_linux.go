@@ -210,7 +210,7 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	} else {
 		pc.Linger()
 	}
-	l.ended(l.req.outcome(sent, time.Since(accepted), a.Err))
+	l.ended(l.req.outcome(Served{Bytes: sent, Took: time.Since(accepted), Err: a.Err}))
 	if a.File != nil {
 		a.File.Close()
 	}

@@ -36,14 +36,14 @@ func (s Served) Kind() Kind { return KindOf(s.Err) }
 // HTTPStatus returns the status of the reply, as HTTP has them.
 func (s Served) HTTPStatus() int { return cmp.Or(s.Status, statuses[s.Kind()]) }
 
-// outcome returns how a request ended.
-func (r *Request) outcome(n int64, took time.Duration, err error) Served {
-	protocol := cmp.Or(r.Protocol, "gopher")
+// outcome adds to s what the request says of itself.
+func (r *Request) outcome(s Served) Served {
+	s.Protocol, s.Port, s.Remote = cmp.Or(r.Protocol, "gopher"), r.Port, r.Remote
 	if r.http {
-		protocol = "http"
+		s.Protocol = "http"
 	}
-	return Served{Protocol: protocol, Host: cmp.Or(r.Site, r.Host), Port: r.Port, Selector: r.Selector,
-		Remote: r.Remote, Bytes: n, Took: took, Err: err}
+	s.Host, s.Selector = cmp.Or(s.Host, r.Site, r.Host), cmp.Or(s.Selector, r.Selector)
+	return s
 }
 
 // ended passes each request to the observer, and to the log in one line.

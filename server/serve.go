@@ -141,7 +141,7 @@ func (w *reply) end(err, cause error) {
 		err = errors.Join(w.err, err)
 	}
 	if !w.logged.Load() {
-		w.run.ended(w.req.outcome(w.n, time.Since(w.conn.accepted), errors.Join(cause, err)))
+		w.run.ended(w.req.outcome(Served{Bytes: w.n, Took: time.Since(w.conn.accepted), Err: errors.Join(cause, err)}))
 	}
 	w.conn.end(cut)
 }

@@ -39,7 +39,7 @@ func (w *reply) watch() {
 		w.conn.tls.progress = p
 	}
 	p.last = time.Now()
-	known := w.req.outcome(0, 0, errStuck) // the handler may change the request
+	known := w.req.outcome(Served{Err: errStuck}) // the handler may change the request
 	p.alarm = time.AfterFunc(w.stall, func() {
 		if stuck, sending := p.stuck(w.stall); stuck {
 			w.giveUp(known, sending)
