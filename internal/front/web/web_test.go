@@ -352,6 +352,9 @@ func TestKeepAlive(t *testing.T) {
 		if told.Selector != method+" /x.zip HTTP/1.1" || told.Err != nil || told.Bytes != int64(2*(1-i%2)) {
 			t.Fatalf("%d: told %+v", i, told)
 		}
+		if told.Protocol != "http" || told.Host != "gopher.example" || told.Port != 70 || told.Remote.String() != c.LocalAddr().String() {
+			t.Fatalf("%d: told %+v", i, told)
+		}
 	}
 	if _, err := r.ReadByte(); err != io.EOF {
 		t.Errorf("after the last: %v", err)
