@@ -138,12 +138,7 @@ type Format struct {
 // HostOptions are how a site is answered. They travel as one value from the flags to
 // each host.
 type HostOptions struct {
-	// InfoPrefix reads gophermaps as Motsognir does, whose information lines begin
-	// with an i. If false, that is found out for each map.
-	InfoPrefix bool
-
-	// Dates puts the date and the size after each name of a listing.
-	Dates bool
+	menu.BuildOptions
 
 	// Charset is the character set of texts, which are sent as UTF-8. The zero value
 	// finds it out for each: of a text of 96 KiB or more by its first 4 KiB.
@@ -250,6 +245,6 @@ func (q *Asked) Builder() *menu.Builder {
 	if h.Runner != nil {
 		run = q.run
 	}
-	return &menu.Builder{Run: run, FS: q.View, Host: q.Request.Host, Port: q.Request.Port, InfoPrefix: h.InfoPrefix, Dates: h.Dates, Colors: q.Format != nil && q.Format.Colors,
+	return &menu.Builder{Run: run, FS: q.View, Host: q.Request.Host, Port: q.Request.Port, BuildOptions: h.BuildOptions, Colors: q.Format != nil && q.Format.Colors,
 		Version: h.Version, Client: q.client, Users: users(q.View), Hosts: h.Hosts, Answers: h.Programs}
 }

@@ -33,6 +33,16 @@ const (
 	maxCompared = 20_000_000
 )
 
+// BuildOptions are how the maps of a site are read and its directories listed. They travel as
+// one value from the flags to each menu.
+type BuildOptions struct {
+	// InfoPrefix reports whether gophermaps write an i before every line of
+	// information, as Motsognir wants it. If false, that is found out for each map.
+	InfoPrefix bool
+	// Dates puts the date and the size after each name of a listing.
+	Dates bool
+}
+
 // Builder makes the menus of the directories of a tree. Its methods may be used by
 // several goroutines at once.
 //
@@ -49,14 +59,10 @@ type Builder struct {
 	// the caller fills them in before the items are written.
 	Host string
 	Port int
-	// InfoPrefix reports whether gophermaps write an i before every line of
-	// information, as Motsognir wants it. If false, that is found out for each map.
-	InfoPrefix bool
+	BuildOptions
 	// Colors leaves ANSI colors in the labels of maps (ECMA-48, section 8.3.117). If false,
 	// no escape sequence of a map is in an item.
 	Colors bool
-	// Dates puts the date and the size after each name of a listing.
-	Dates bool
 
 	// Version and Client replace $SERVER_VERSION and $REMOTE_ADDR in a gophermap. If
 	// Client is empty, a line that names it is left out.

@@ -194,7 +194,7 @@ func TestInfoPrefix(t *testing.T) {
 		{"given", "iText\nno i\niMore\t\nin\n", "iText\nino i\niMore\nin\n", true},
 		{"nothing to tell", "0A\t/a\n\n", "0A\t/a\ni\n", false},
 	} {
-		b := menu.Builder{FS: tree(map[string]string{"gophermap": tt.text}), Host: "our.example", Port: 70, InfoPrefix: tt.always}
+		b := menu.Builder{FS: tree(map[string]string{"gophermap": tt.text}), Host: "our.example", Port: 70, BuildOptions: menu.BuildOptions{InfoPrefix: tt.always}}
 		if got := show(mustMenu(t, b, ".")); got != tt.want {
 			t.Errorf("%s: got\n%swant\n%s", tt.name, got, tt.want)
 		}

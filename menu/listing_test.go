@@ -113,7 +113,7 @@ func TestDates(t *testing.T) {
 		"dir": {Mode: fs.ModeDir, ModTime: day}, "dir/x": {}, long: {Data: []byte("x"), ModTime: day},
 		"tag/gophertag": {Data: []byte("A label")}, "tag": {Mode: fs.ModeDir, ModTime: day},
 	}
-	m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70, Dates: true}, ".")
+	m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70, BuildOptions: menu.BuildOptions{Dates: true}}, ".")
 	pad := strings.Repeat(" ", 44-5)
 	want := "1dir  " + pad + "  2026-09-06\t/dir/\n1A label" + pad[2:] + "  2026-09-06\t/tag/\n0a.txt" + pad + "  2026-09-06      999 B\t/a.txt\n" +
 		"0" + long + "  2026-09-06        1 B\t/" + long + "\n9ünï.bin" + pad[2:] + "  2026-09-07     1.4 kB\t/ünï.bin\n"

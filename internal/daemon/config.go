@@ -24,6 +24,7 @@ import (
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/internal/source/sitesearch"
+	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -33,11 +34,11 @@ import (
 // each means. Where a flag cannot be zero, package main supplies
 // the default.
 type Flags struct {
-	Root                   string
-	StrictText, InfoPrefix bool
-	Dates                  bool
-	Charset                string
-	Cache                  string
+	Root       string
+	StrictText bool
+	menu.BuildOptions
+	Charset string
+	Cache   string
 
 	Listen     []string
 	Inetd      bool
@@ -238,7 +239,7 @@ func (f Flags) tree(c *Settings) (err error) {
 		return exit.Usagef("one of inotify, poll, off", "%w", err)
 	}
 	c.site.Poll, c.site.PollRemote = f.Poll, f.PollRemote
-	opt := answer.HostOptions{InfoPrefix: f.InfoPrefix, Dates: f.Dates, Version: f.Version}
+	opt := answer.HostOptions{BuildOptions: f.BuildOptions, Version: f.Version}
 	if err := opt.Charset.UnmarshalText([]byte(f.Charset)); err != nil {
 		return exit.Usagef("one of auto, latin1, utf-8", "-charset: %w", err)
 	}

@@ -368,7 +368,7 @@ func (s *Searcher) allowed(snap *site.Snapshot, name string) bool {
 }
 
 func (s *Searcher) items(v *site.View, dir string) []menu.Item {
-	m, err := (&menu.Builder{FS: v, InfoPrefix: s.InfoPrefix}).Menu(v.Context(), dir)
+	m, err := (&menu.Builder{FS: v, BuildOptions: menu.BuildOptions{InfoPrefix: s.InfoPrefix}}).Menu(v.Context(), dir)
 	if err != nil {
 		s.Log.Debug("no menu for the search index", "directory", dir, "error", fmt.Sprint(err))
 	}
