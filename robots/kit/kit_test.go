@@ -28,7 +28,7 @@ func TestAnswers(t *testing.T) {
 		fresh := c
 		fresh.Fill()
 		if !*update && (!reflect.DeepEqual(c.Dialects, fresh.Dialects) || !reflect.DeepEqual(c.Readers, fresh.Readers) || !reflect.DeepEqual(c.Usage, fresh.Usage)) {
-			t.Errorf("%s: the answers are\n%v\n%v, in the kit\n%v\n%v", c.Name, fresh.Dialects, fresh.Readers, c.Dialects, c.Readers)
+			t.Errorf("%s: the answers are (go test ./robots/kit -update writes them)\n%v\n%v, in the kit\n%v\n%v", c.Name, fresh.Dialects, fresh.Readers, c.Dialects, c.Readers)
 		}
 		text, err := json.Marshal(fresh)
 		if err != nil {
