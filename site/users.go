@@ -188,7 +188,12 @@ type User struct {
 func (v *View) HasUsers() bool { return v.site.users != nil }
 
 // Trees returns the names of all trees besides the root's: mounts and users.
-func (v *View) Trees() []string { return slices.Sorted(maps.Keys(v.root.Trees)) }
+func (v *View) Trees() []string {
+	if v.root == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(v.root.Trees))
+}
 
 // Users lists the users, the latest change first. It leaves out trees that are empty or
 // hold only unchanged files from /etc/skel. It waits for the first scan.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/gophd/gophd/answer"
@@ -255,4 +256,24 @@ func TestUsersAreFound(t *testing.T) {
 	finds("purrs in:/~ann/", "0/~ann/cat.txt")
 	treetest.Must(t, os.RemoveAll(ann))
 	finds("purrs", "0/phlog/two.txt")
+}
+
+// TestFS: a tree that is no directory, such as a zip file, is searched like one.
+func TestFS(t *testing.T) {
+	files := fstest.MapFS{}
+	for name, text := range tree {
+		files[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	f := &fixture{t: t, Searcher: &Searcher{Site: site.FS(files, site.Config{})}}
+	if err := f.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	treetest.Run(t, f.Site.Run, f.Run)
+	f.until("the index is built", f.ready.Load)
+	if got := f.found("boiled"); got != "0/phlog/one.txt" {
+		t.Errorf("found %q", got)
+	}
+	if got := f.found("secret"); got != "" {
+		t.Errorf("found %q, which robots may not fetch", got)
+	}
 }
