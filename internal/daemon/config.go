@@ -59,11 +59,11 @@ type Flags struct {
 	Rate                                float64
 	Burst                               int
 
-	Search, SearchAll bool
-	SearchDir         string
-	SearchMemory      string // DefaultSearchMemory by default
-	Sitemap           bool
-	FastCGI           []string
+	Search bool
+	sitesearch.SearchOptions
+	SearchMemory string // DefaultSearchMemory by default
+	Sitemap      bool
+	FastCGI      []string
 
 	Watch string
 	Poll  time.Duration
@@ -250,7 +250,7 @@ func (f Flags) tree(c *Settings) (err error) {
 		return &gopher.Front{Host: &answer.Host{Site: tree, HostOptions: opt}, StrictText: f.StrictText}
 	}
 	if f.Search {
-		c.search = &sitesearch.Searcher{Dir: f.SearchDir, All: f.SearchAll, HostOptions: opt}
+		c.search = &sitesearch.Searcher{SearchOptions: f.SearchOptions, HostOptions: opt}
 		if c.search.Memory, err = size.Parse(f.SearchMemory); err != nil || c.search.Memory == 0 {
 			return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -search-memory 256MiB", "-search-memory %q", f.SearchMemory)
 		}

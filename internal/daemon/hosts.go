@@ -76,7 +76,7 @@ func searchError(err error) error {
 
 // openSearch opens the search index. A check does not: a gophd that runs has it open.
 func (d *daemon) openSearch() error {
-	if dir := d.conf.search.Dir; dir != "" {
+	if dir := d.conf.search.SearchDir; dir != "" {
 		if err := d.writable("the search index", dir); err != nil || d.checking {
 			return err
 		}

@@ -126,8 +126,8 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 		connect = append(connect, dir)
 	}
 	var keep []string
-	if s := d.conf.search; s != nil && s.Dir != "" {
-		keep = []string{s.Dir}
+	if s := d.conf.search; s != nil && s.SearchDir != "" {
+		keep = []string{s.SearchDir}
 	}
 	return sandbox.Paths{Read: read, Append: logPaths(d.conf.accessLog), Keep: keep, Connect: connect}, nil
 }

@@ -6,7 +6,7 @@
 //	                                ▼
 //	/search?words ─► Search ─► results, each read again for its line (handler.go)
 //
-// Texts that robots may not fetch are not in the index unless All is set, so that
+// Texts that robots may not fetch are not in the index unless SearchAll is set, so that
 // no count, no suggestion and no time depends on them.
 package sitesearch
 
@@ -34,19 +34,24 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
+// SearchOptions are how a site is searched. They travel as one value from the flags to the
+// searcher.
+type SearchOptions struct {
+	// SearchDir is where the index lies. If "", it is kept in memory, and made at each start.
+	SearchDir string
+
+	// SearchAll reports whether texts that are denied to robots are found, too.
+	SearchAll bool
+}
+
 // A Searcher keeps an index of a site, and is the answer.Source of its searches. Its
 // fields must not be changed once Open was called.
 type Searcher struct {
 	Site *site.Site
-
-	// Dir is where the index lies. If "", it is kept in memory, and made at each start.
-	Dir string
+	SearchOptions
 
 	// Memory bounds the index, in bytes. If zero, 256 MiB.
 	Memory int64
-
-	// All reports whether texts that are denied to robots are found, too.
-	All bool
 
 	// The options are those of the site's host.
 	answer.HostOptions
@@ -72,7 +77,7 @@ const DefaultMemory = 256 << 20
 // batch is how long changes are collected before the index follows them.
 const batch = 200 * time.Millisecond
 
-// Open opens the index. With a Dir it must be called before the process gives up the
+// Open opens the index. With a SearchDir it must be called before the process gives up the
 // right to make files there.
 func (s *Searcher) Open(ctx context.Context) (err error) {
 	memory := s.Memory
@@ -83,7 +88,7 @@ func (s *Searcher) Open(ctx context.Context) (err error) {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
 	s.changed, s.texts = make(chan struct{}, 1), map[string]int{}
-	s.index, err = search.Open(ctx, s.Dir, memory)
+	s.index, err = search.Open(ctx, s.SearchDir, memory)
 	return err
 }
 
@@ -178,7 +183,7 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 func (s *Searcher) update(ctx context.Context, touched map[string]bool) {
 	snap := s.Site.Now()
 	robots := string(snap.Robots)
-	changed := robots != s.robots && !s.All
+	changed := robots != s.robots && !s.SearchAll
 	if changed {
 		s.note(s.index.Keep(ctx, func(name string) bool { return s.allowed(snap, name) }))
 	}
@@ -364,7 +369,7 @@ func plainName(name string) (plain string, dir bool) {
 // allowed reports whether robots may fetch what has a name in the index.
 func (s *Searcher) allowed(snap *site.Snapshot, name string) bool {
 	plain, dir := plainName(name)
-	return s.All || snap != nil && !snap.Compiled.DeniedToAll(plain, dir)
+	return s.SearchAll || snap != nil && !snap.Compiled.DeniedToAll(plain, dir)
 }
 
 func (s *Searcher) items(v *site.View, dir string) []menu.Item {

@@ -154,7 +154,7 @@ func TestSearch(t *testing.T) {
 }
 
 func TestSearchAll(t *testing.T) {
-	f := open(t, tree, func(s *Searcher) { s.All = true })
+	f := open(t, tree, func(s *Searcher) { s.SearchAll = true })
 	if got := f.found("secret"); got != "0/phlog/draft.txt" {
 		t.Errorf("with -search-all: %q", got)
 	}
