@@ -55,7 +55,7 @@ type IndexStats struct {
 // another version is replaced. Words come to the tokenizer as they are compared.
 const (
 	file    = "search.db"
-	version = 2
+	version = 3
 	schema  = `
 CREATE TABLE doc(id INTEGER PRIMARY KEY, name BLOB UNIQUE NOT NULL, top BLOB NOT NULL, dir BLOB NOT NULL, mark INTEGER NOT NULL, cost INTEGER NOT NULL);
 CREATE INDEX doc_top ON doc(top);
@@ -64,9 +64,9 @@ CREATE TABLE dir(name BLOB PRIMARY KEY, parent BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX dir_parent ON dir(parent);
 CREATE TABLE state(clean INTEGER NOT NULL);
 INSERT INTO state VALUES(1);
-CREATE VIRTUAL TABLE text USING fts5(title, body, path, content='', contentless_delete=1, prefix='2 3', tokenize='ascii');
+CREATE VIRTUAL TABLE text USING fts5(words, content='', contentless_delete=1, prefix='2 3', tokenize='ascii');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(text, 'row');
-PRAGMA user_version = 2;`
+PRAGMA user_version = 3;`
 )
 
 // Open opens the index in a directory, or an empty one in memory if dir is "". An

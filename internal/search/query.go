@@ -78,33 +78,36 @@ func words(s string) (all []queryWord) {
 // of the words in their titles. Words are letters, digits and marks alone: nothing of a
 // query is syntax.
 func (q parsedQuery) match() (all, titles string) {
-	all = "({title body} : (" + join(q.with, " AND ") + "))"
+	all = "(" + join(q.with, " AND ", term.String) + ")"
 	if len(q.in) > 0 {
 		var dirs []string
 		for _, dir := range q.in {
 			dirs = append(dirs, pathTerm(dir))
 		}
-		all += " AND (path : (" + strings.Join(dirs, " OR ") + "))"
+		all += " AND (" + strings.Join(dirs, " OR ") + ")"
 	}
 	if len(q.without) > 0 {
-		all = "(" + all + ") NOT ({title body} : (" + join(q.without, " OR ") + "))"
+		all = "(" + all + ") NOT (" + join(q.without, " OR ", term.String) + ")"
 	}
-	return all, "(" + all + ") AND (title : (" + join(q.with, " OR ") + "))"
+	return all, "(" + all + ") AND (" + join(q.with, " OR ", func(t term) string { return t.fts(titleMark) }) + ")"
 }
 
-func join(terms []term, with string) string {
+func join(terms []term, with string, fts func(term) string) string {
 	var all []string
 	for _, t := range terms {
-		all = append(all, t.String())
+		all = append(all, fts(t))
 	}
 	return strings.Join(all, with)
 }
 
 // String is a term as FTS5 reads it.
-func (t term) String() string {
+func (t term) String() string { return t.fts("") }
+
+// fts is a term of words that have a mark in front of them.
+func (t term) fts(mark string) string {
 	var all []string
 	for _, w := range t.words {
-		all = append(all, w.word)
+		all = append(all, mark+w.word)
 	}
 	if t.either {
 		return `("` + strings.Join(all, `" OR "`) + `")`

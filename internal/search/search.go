@@ -73,8 +73,8 @@ func (x *Index) Search(ctx context.Context, ask Query) (r Results, err error) {
 // the weight of such words is next to nothing, and would cost a look at all texts.
 const (
 	matching = `SELECT count(*) FROM (SELECT 1 FROM text WHERE text MATCH ?1 LIMIT ?3 + 1)`
-	named    = `SELECT doc.name FROM (%s) AS hit CROSS JOIN doc ON doc.id = hit.id ORDER BY hit.body, hit.score, hit.id DESC`
-	ranked   = `SELECT rowid AS id, bm25(text, 1, 0, 0) = 0 AS body, bm25(text, 10, 1, 0) AS score FROM text WHERE text MATCH ?1 LIMIT ?3`
+	named    = `SELECT (SELECT name FROM doc WHERE id = hit.id) FROM (%s) AS hit ORDER BY hit.body, hit.score, hit.id DESC`
+	ranked   = `SELECT rowid AS id, rowid NOT IN (SELECT rowid FROM text WHERE text MATCH ?2) AS body, bm25(text) AS score FROM text WHERE text MATCH ?1 LIMIT ?3`
 	newest   = `SELECT id, min(body) AS body, 0 AS score FROM (
 		SELECT * FROM (SELECT rowid AS id, 0 AS body FROM text WHERE text MATCH ?2 ORDER BY rowid DESC LIMIT ?3) UNION ALL
 		SELECT * FROM (SELECT rowid AS id, 1 AS body FROM text WHERE text MATCH ?1 ORDER BY rowid DESC LIMIT ?3)) GROUP BY id`
@@ -178,7 +178,7 @@ func (x *Index) spelling(ctx context.Context, q parsedQuery, text string) (mende
 
 // has reports whether a text holds a word. The vocabulary also has words of deleted texts.
 func (x *Index) has(ctx context.Context, word string) (bool, error) {
-	found, err := x.column(ctx, "SELECT rowid FROM text WHERE text MATCH ? LIMIT 1", `{title body} : "`+word+`"`)
+	found, err := x.column(ctx, "SELECT rowid FROM text WHERE text MATCH ? LIMIT 1", `"`+word+`"`)
 	return len(found) > 0, err
 }
 

@@ -45,7 +45,7 @@ func (x *Index) Put(ctx context.Context, t Text) error {
 		if err := x.fence(ctx, x.limit*5/4/4096); err != nil {
 			return err
 		}
-		r, err := x.conn.ExecContext(ctx, "INSERT INTO text(title, body, path) VALUES(?, ?, ?)", title, body, pathTerms(t.Name))
+		r, err := x.conn.ExecContext(ctx, "INSERT INTO text(words) VALUES(?)", body+marked(title)+pathTerms(t.Name)+title)
 		if err != nil {
 			return full(err)
 		}
@@ -59,6 +59,23 @@ func (x *Index) Put(ctx context.Context, t Text) error {
 		x.charge(top, cost, 1)
 		return nil
 	}))
+}
+
+// A title's words are there twice, once with a mark, and a directory is a word with another:
+// words of their own that need no look at where the same word stands elsewhere. No word of
+// a text or a query has one of these characters.
+const (
+	titleMark = "\ue000"
+	pathMark  = "\ue001"
+)
+
+// marked puts the mark before each word of a title.
+func marked(title string) string {
+	var b strings.Builder
+	for word := range strings.FieldsSeq(title) {
+		b.WriteString(titleMark + word + " ")
+	}
+	return b.String()
 }
 
 func full(err error) error {
@@ -220,5 +237,5 @@ func pathTerms(name string) string {
 func pathTerm(dir string) string {
 	h := fnv.New128a()
 	_, _ = io.WriteString(h, dir)
-	return fmt.Sprintf("%x", h.Sum(nil))
+	return fmt.Sprintf(pathMark+"%x", h.Sum(nil))
 }
