@@ -89,11 +89,11 @@ func (s *Searcher) help() []menu.Item {
 	items := []menu.Item{
 		{Type: menu.TypeSearch, Label: "Search this site", Selector: Selector},
 		menu.Info(""),
-		menu.Info("Several words find texts that have all of them: gopher client"),
-		menu.Info(`Put a phrase in quotes: "gopher client"`),
-		menu.Info("A star matches any ending: goph*"),
-		menu.Info("A minus leaves texts out: gopher -client"),
-		menu.Info("in: searches one directory: gopher in:phlog"),
+		menu.Info(`  gopher client      texts with both words`),
+		menu.Info(`  "gopher client"    the phrase`),
+		menu.Info(`  goph*              words that begin so`),
+		menu.Info(`  gopher -client     the first word without the second`),
+		menu.Info(`  gopher in:phlog    in one directory`),
 		menu.Info(""),
 		menu.Info(fmt.Sprintf("%s of texts and menus can be found.", count(s.index.Stats().Texts, "name"))),
 	}
