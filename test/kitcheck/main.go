@@ -16,16 +16,11 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -160,45 +155,4 @@ func (r *kitRecord) age(now time.Time) string {
 		}
 	}
 	return b.String()
-}
-
-// commands lists the programs that answer questions.
-func commands() (list [][]string) {
-	for _, p := range strings.Fields(cmp.Or(os.Getenv("PYTHONS"), "python3")) {
-		list = append(list, []string{p, "-c", python, "robotparser"}, []string{p, "-c", python, "protego"})
-	}
-	for own := range strings.SplitSeq(os.Getenv("KIT_PARSERS"), ";") {
-		if words := strings.Fields(own); len(words) > 0 {
-			list = append(list, words)
-		}
-	}
-	return append(list, []string{"node", "-e", node}, []string{"node", "-e", pyodide, python},
-		[]string{"bin/robots-answer", "temoto"}, []string{"bin/robots-answer", "jimsmart"})
-}
-
-// ask runs one program on all questions.
-func ask(command []string, all []question) (p askedProgram, err error) {
-	var in, out, errs bytes.Buffer
-	enc := json.NewEncoder(&in)
-	for _, q := range all {
-		if err := enc.Encode(q); err != nil {
-			return p, err
-		}
-	}
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &errs
-	if err := cmd.Run(); err != nil {
-		last := strings.Split(strings.TrimSpace(errs.String()), "\n")
-		return p, fmt.Errorf("%w: %.80s", err, last[len(last)-1])
-	}
-	lines := bufio.NewScanner(&out)
-	lines.Buffer(nil, out.Len()+1)
-	lines.Scan()
-	p.Name = lines.Text()
-	lines.Scan()
-	p.Answers = decisions(lines.Text())
-	if len(p.Answers) != len(all) || strings.Trim(lines.Text(), digits) != "" {
-		return p, errors.New("it does not answer every question")
-	}
-	return p, nil
 }

@@ -79,6 +79,13 @@ func (r Mapping) OfUsers() bool { return strings.HasPrefix(r.Prefix, "/~*/") }
 // Fixed reports whether the rule has one socket.
 func (r Mapping) Fixed() bool { return r.users == nil }
 
+// LogErrors lets the standard error of a rule's programs go to a log.
+func (r Mapping) LogErrors(log *slog.Logger) {
+	r.Client.Stderr = func(line string) {
+		log.Warn("standard error of a program", "program", cmp.Or(r.Selector(), menus), "stderr", line)
+	}
+}
+
 // Selector is how a rule is written in robots.txt: /cgi-bin, /*.dcgi, /~*/cgi-bin; "" for
 // the programs of maps.
 func (r Mapping) Selector() string {
@@ -86,26 +93,6 @@ func (r Mapping) Selector() string {
 		return "/*" + r.Suffix
 	}
 	return r.Prefix
-}
-
-// client returns the program for a file or a selector below the root; nil if it is not a
-// user's and the rule is for users alone. It makes one for users that exist.
-func (r Mapping) client(name string) *fastcgi.Program {
-	user := userOf(name)
-	switch {
-	case r.users == nil:
-		return r.Client
-	case user == "":
-		return nil
-	}
-	r.users.mu.Lock()
-	defer r.users.mu.Unlock()
-	p := r.users.of[user]
-	if p == nil {
-		p = &fastcgi.Program{Socket: strings.Replace(r.Client.Socket, "*", user, 1), Stderr: r.Client.Stderr}
-		r.users.of[user] = p
-	}
-	return p
 }
 
 // userOf returns the user in whose tree a file is; "" if it is in none.
@@ -203,6 +190,19 @@ func (h *Programs) maker(name string) *fastcgi.Program {
 		}
 	}
 	return all
+}
+
+// Run returns what a program of a map prints.
+func (h *Programs) Run(q *answer.Asked, name, called string) (string, error) {
+	client := h.maker(name)
+	if client == nil {
+		return "", errNoScript
+	}
+	out, err := h.begin(q, client, script{name: name, called: called})
+	if err != nil {
+		return "", err
+	}
+	return readMap(out)
 }
 
 // Answers reports whether a program is to answer a selector.

@@ -103,6 +103,26 @@ func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string
 	return p
 }
 
+// client returns the program for a file or a selector below the root; nil if it is not a
+// user's and the rule is for users alone. It makes one for users that exist.
+func (r Mapping) client(name string) *fastcgi.Program {
+	user := userOf(name)
+	switch {
+	case r.users == nil:
+		return r.Client
+	case user == "":
+		return nil
+	}
+	r.users.mu.Lock()
+	defer r.users.mu.Unlock()
+	p := r.users.of[user]
+	if p == nil {
+		p = &fastcgi.Program{Socket: strings.Replace(r.Client.Socket, "*", user, 1), Stderr: r.Client.Stderr}
+		r.users.of[user] = p
+	}
+	return p
+}
+
 // run asks the program. Its reply is passed on as it comes, but for menus.
 func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, error) {
 	client := rule.client(s.called)
@@ -117,19 +137,6 @@ func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, 
 		return h.menu(q, s, out)
 	}
 	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Stream: out, Size: -1}, nil
-}
-
-// Run returns what a program of a map prints.
-func (h *Programs) Run(q *answer.Asked, name, called string) (string, error) {
-	client := h.maker(name)
-	if client == nil {
-		return "", errNoScript
-	}
-	out, err := h.begin(q, client, script{name: name, called: called})
-	if err != nil {
-		return "", err
-	}
-	return readMap(out)
 }
 
 // begin asks a program, and returns its reply without the header.
@@ -234,11 +241,4 @@ func (h *Programs) menu(q *answer.Asked, s script, out io.ReadCloser) (*answer.V
 		m, err := q.Builder().Printed(q.Context(), s.name, text)
 		return &answer.Value{Class: answer.Menu, Selector: q.Request.Selector, Type: menu.TypeMenu, Items: m.Items}, err
 	})
-}
-
-// LogErrors lets the standard error of a rule's programs go to a log.
-func (r Mapping) LogErrors(log *slog.Logger) {
-	r.Client.Stderr = func(line string) {
-		log.Warn("standard error of a program", "program", cmp.Or(r.Selector(), menus), "stderr", line)
-	}
 }

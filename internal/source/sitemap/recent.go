@@ -83,6 +83,19 @@ func changed(v *site.View, snap *site.Snapshot, dir string) (map[string]time.Tim
 	return found, err
 }
 
+// files returns the names of the files in a directory, sorted; none if it cannot be read.
+// An error says that nothing more can be read.
+func files(v *site.View, dir string) (names []string, err error) {
+	list, _ := v.ReadDir(dir)
+	for _, e := range list {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, v.Err()
+}
+
 // newest drops all but the newest changes, and returns their selectors in order.
 func newest(found map[string]time.Time) []string {
 	list := slices.SortedFunc(maps.Keys(found), func(a, b string) int { return cmp.Or(found[b].Compare(found[a]), strings.Compare(a, b)) })

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"html"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -194,19 +193,6 @@ func (w *document) walk(from, to position, f func(at position, name string, dir 
 		view.Forget()
 	}
 	return nil
-}
-
-// files returns the names of the files in a directory, sorted; none if it cannot be read.
-// An error says that nothing more can be read.
-func files(v *site.View, dir string) (names []string, err error) {
-	list, _ := v.ReadDir(dir)
-	for _, e := range list {
-		if !e.IsDir() {
-			names = append(names, e.Name())
-		}
-	}
-	slices.Sort(names)
-	return names, v.Err()
 }
 
 // A document is a sitemap while it is written.
