@@ -216,31 +216,42 @@ func (w *document) end(element string) []byte {
 	return w.b
 }
 
-// resource writes an entry, unless there is no such resource any more. If changed is zero,
-// the entry has the time of its file. It returns true.
+// resource writes an entry, unless nothing can be fetched there any more. If changed is
+// zero, the entry has the time of its file. It returns true.
 func (w *document) resource(name string, dir bool, changed time.Time) bool {
-	if info, err := w.q.View.Stat(name); err == nil && info.IsDir() == dir {
-		if changed.IsZero() {
-			changed = info.ModTime()
-		}
-		w.entry("url", w.q.URL(w.typeOf(name, dir), selector.Canonical(name, dir)), changed)
+	info, err := w.q.View.Stat(name)
+	if err != nil || info.IsDir() != dir {
+		return true
+	}
+	if typ, ok := w.typeOf(name, dir); ok {
+		w.entry("url", w.q.URL(typ, selector.Canonical(name, dir)), cmp.Or(changed, info.ModTime()))
 	}
 	return true
 }
 
-// typeOf returns the item type of a resource, by its first bytes if its name does not tell.
-func (w *document) typeOf(name string, dir bool) byte {
+// typeOf returns the item type of a resource, by its first bytes if its name does not tell,
+// and whether it can be fetched: a menu that is a program needs somebody who runs it.
+func (w *document) typeOf(name string, dir bool) (typ byte, ok bool) {
 	typ, known := menu.TypeOf(name)
-	if dir || menu.IsMenuFile(name) {
-		return menu.TypeMenu
+	runs := w.q.Host.Runner != nil && w.q.Host.Runner.Runs(name)
+	if dir || runs {
+		return menu.TypeMenu, true
 	}
-	if !known {
-		if f, err := w.q.View.Lookup(name); err == nil {
-			defer func() { _ = f.Close() }()
-			return answer.FileType(f)
-		}
+	isMenu := menu.IsMenuFile(name)
+	if known && !isMenu {
+		return typ, true
 	}
-	return typ
+	f, err := w.q.View.Lookup(name)
+	if err != nil {
+		return typ, false
+	}
+	defer func() { _ = f.Close() }()
+	if !isMenu {
+		return answer.FileType(f), true
+	}
+	var head [menu.ProgramHead]byte
+	n, _ := f.ReadAt(head[:], 0)
+	return menu.TypeMenu, !menu.IsProgram(head[:n])
 }
 
 func (w *document) entry(element, url string, changed time.Time) {

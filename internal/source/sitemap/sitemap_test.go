@@ -155,6 +155,23 @@ func TestSitemapIsThePolicy(t *testing.T) {
 }
 
 // TestParts: the parts stay where they are while the site grows, until one is too large.
+// Everything that a sitemap lists can be fetched: a program that nobody runs cannot.
+func TestListedIsAnswered(t *testing.T) {
+	f := serve(t, map[string]string{"gophermap": "1Run\trun.txt\n1Map\tmap.gph\n", "run.txt": "#!/bin/sh\n", "map.gph": "[0|a|a.txt||]\n",
+		"prog.gph": "#!/bin/sh\n", "a.txt": "a\n", "d/index.gph": "#!/bin/sh\n", "unknown": "text\n", "c.cgi": "x\n"}, 0)
+	all := f.urls(Selector)
+	for _, url := range all {
+		u, err := selector.ParseURL(url)
+		treetest.Must(t, err)
+		if _, err := f.ask(u.Selector); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if want := "gopher://gopher.example/1/map.gph"; len(all) != 5 || !slices.Contains(all, want) {
+		t.Errorf("%q", all)
+	}
+}
+
 func TestParts(t *testing.T) {
 	files := map[string]string{}
 	for i := range 9 {
