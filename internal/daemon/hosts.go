@@ -19,7 +19,6 @@ import (
 	"github.com/gophd/gophd/internal/process/enforce"
 	"github.com/gophd/gophd/internal/search"
 	"github.com/gophd/gophd/internal/source/feed"
-	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/internal/source/sitemap"
 	"github.com/gophd/gophd/internal/source/status"
 	"github.com/gophd/gophd/menu"
@@ -103,8 +102,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	h.front = d.conf.front(h.tree)
 	h.front.Host.Limiter, h.front.Host.Cache = &d.limiter, d.cache
 	if len(d.conf.programs) > 0 {
-		all := &programs.Programs{Rules: d.conf.programs, Software: "gophd/" + d.conf.version, Log: d.log}
-		h.front.Host.Before, h.front.Host.Runner = append(h.front.Host.Before, all), all
+		h.front.Host.Before, h.front.Host.Runner = append(h.front.Host.Before, d.programs), d.programs
 	}
 	h.front.Host.Beside = []answer.Source{&feed.Feeds{Web: d.conf.http == "view"}}
 	searches := first && d.conf.search != nil

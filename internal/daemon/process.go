@@ -12,6 +12,7 @@ import (
 	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/internal/process/logs"
 	"github.com/gophd/gophd/internal/process/systemd"
+	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/internal/source/status"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -36,8 +37,9 @@ type daemon struct {
 	page      *status.Page   // nil: off
 	metrics   net.Listener   // nil: none for Prometheus
 	observers observers
-	limiter   answer.Limiter // of all hosts
-	cache     *answer.Cache  // of all hosts; nil: nothing is kept
+	limiter   answer.Limiter     // of all hosts
+	programs  *programs.Programs // of all hosts
+	cache     *answer.Cache      // of all hosts; nil: nothing is kept
 
 	rereading rereading
 }
@@ -48,6 +50,7 @@ func newDaemon(conf *Settings, stderr io.Writer) *daemon {
 	if conf.inetd {
 		d.log, d.requests = inetdLogger(d.log), inetdLogger(d.requests)
 	}
+	d.programs = &programs.Programs{Rules: conf.programs, Software: "gophd/" + conf.version, Log: d.log}
 	return d
 }
 

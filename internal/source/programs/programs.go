@@ -111,7 +111,7 @@ func plain(elem string) bool {
 	return reason == "" || reason == selector.Program
 }
 
-// Programs is the answer.Source that runs programs by its rules.
+// Programs is the answer.Source that runs programs by its rules, for all hosts of a process.
 type Programs struct {
 	Rules []Mapping
 
@@ -121,7 +121,8 @@ type Programs struct {
 	// Log gets the standard error of programs. If nil, it is dropped.
 	Log *slog.Logger
 
-	ahead atomic.Int64 // bytes that replies have read ahead of their clients
+	ahead   atomic.Int64 // bytes that replies have read ahead of their clients
+	printed atomic.Int64 // bytes of maps that wait to be made into menus
 
 	mu     sync.Mutex
 	askers map[asker]*askerPlaces
@@ -202,7 +203,7 @@ func (h *Programs) Run(q *answer.Asked, name, called string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return readMap(out)
+	return h.readMap(q.Context(), out)
 }
 
 // Answers reports whether a program is to answer a selector.

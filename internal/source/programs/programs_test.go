@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -272,6 +273,31 @@ func TestPlaces(t *testing.T) {
 	a.Close()
 	if n := h.ahead.Load(); n > maxAllAhead {
 		t.Errorf("%d bytes are held", n)
+	}
+}
+
+// Maps that programs wrote take no more than maxPrinted until their requests end.
+func TestPrintedIsBounded(t *testing.T) {
+	var h Programs
+	ctx, end := context.WithCancel(t.Context())
+	long := func() (string, error) {
+		return h.readMap(ctx, io.NopCloser(bytes.NewReader(make([]byte, maxMap))))
+	}
+	for range maxPrinted / maxMap {
+		if text, err := long(); err != nil || len(text) != maxMap {
+			t.Fatal(len(text), err)
+		}
+	}
+	if _, err := long(); server.KindOf(err) != server.Busy {
+		t.Error(err)
+	}
+	end()
+	ctx = t.Context()
+	for h.printed.Load() > 0 { // each request ends by itself
+		runtime.Gosched()
+	}
+	if _, err := long(); err != nil {
+		t.Error(err)
 	}
 }
 

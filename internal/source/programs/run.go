@@ -218,22 +218,30 @@ func refused(status int) error {
 	return e
 }
 
-// maxMap is how long a map may be that a program writes, in bytes.
-const maxMap = 1 << 20
+// Bounds of maps that programs write, in bytes.
+const (
+	maxMap     = 1 << 20  // of one
+	maxPrinted = 32 << 20 // of all whose requests are not answered yet
+)
 
 // readMap reads a reply that is a map, and ends it.
-func readMap(out io.ReadCloser) (string, error) {
+func (h *Programs) readMap(ctx context.Context, out io.ReadCloser) (string, error) {
 	defer func() { _ = out.Close() }()
 	text, err := io.ReadAll(io.LimitReader(out, maxMap+1))
 	if err == nil && len(text) > maxMap {
 		err = failed(fastcgi.ErrFlood)
+	}
+	n := int64(len(text))
+	context.AfterFunc(ctx, func() { h.printed.Add(-n) })
+	if h.printed.Add(n) > maxPrinted && err == nil {
+		return "", failed(fastcgi.ErrBusy)
 	}
 	return string(text), err
 }
 
 // menu reads a reply as the map of its directory.
 func (h *Programs) menu(q *answer.Asked, s script, out io.ReadCloser) (*answer.Value, error) {
-	text, err := readMap(out)
+	text, err := h.readMap(q.Context(), out)
 	if err != nil {
 		return nil, err
 	}
