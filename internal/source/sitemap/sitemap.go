@@ -230,7 +230,7 @@ func (w *document) resource(name string, dir bool, changed time.Time) bool {
 }
 
 // typeOf returns the item type of a resource, by its first bytes if its name does not tell,
-// and whether it can be fetched: a menu that is a program needs somebody who runs it.
+// and whether it can be fetched: a menu that is a program needs a Runner.
 func (w *document) typeOf(name string, dir bool) (typ byte, ok bool) {
 	typ, known := menu.TypeOf(name)
 	runs := w.q.Host.Runner != nil && w.q.Host.Runner.Runs(name)
