@@ -21,7 +21,7 @@ func TestLeftOutIsTold(t *testing.T) {
 	s, err := Open(dir, Config{Mounts: map[string]string{"pub": t.TempDir()}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	must(t, err)
 	running(t, s)
-	const want = "not served: 5 names, such as this one: 2 that no client can request, 2 that gophd may not read, 1 out of the tree by a link"
+	const want = "left out: 5 names, such as this one: 2 whose names no menu can list, 2 that gophd may not read, 1 out of the tree by a link"
 	soon(t, "the report", func() bool { return strings.Contains(log.String(), "code=LEFT-OUT") })
 	write(t, dir, map[string]string{"d/new.txt": ""})
 	soon(t, "a new snapshot", func() bool { return child(s.Now().Tree, "d") != nil })

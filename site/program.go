@@ -209,10 +209,10 @@ func (s *scanner) foundPrograms() []diag.Diagnostic {
 	return list
 }
 
-// Names in the tree that are not served get one report for the whole tree: their number
+// Names in the tree that are left out get one report for the whole tree: their number
 // and the first of them. Dotfiles and maps do not count; each program has its own report.
 
-// leftOut counts the names that are not served.
+// leftOut counts the names that are left out.
 type leftOut struct {
 	unaskable, unreadable, outside int
 	first                          string // its name
@@ -225,7 +225,7 @@ func (l *leftOut) add(m leftOut) {
 	l.first = cmp.Or(l.first, m.first)
 }
 
-// leaveOut counts the names of a directory that no client can request, and the names
+// leaveOut counts the names of a directory that no menu can list, and the names
 // that this process cannot read.
 func (r *reading) leaveOut(list []disk.Dirent) (l leftOut) {
 	if r.at.linked() {
@@ -272,14 +272,14 @@ func (r *reading) refusedLink(name string, err error) {
 // diagnostic returns the counts as one line.
 func (l leftOut) diagnostic() diag.Diagnostic {
 	n := l.unaskable + l.unreadable + l.outside
-	text := "not served: " + diag.Count(n, "name", "names") + ", such as this one:"
+	text := "left out: " + diag.Count(n, "name", "names") + ", such as this one:"
 	if n == 1 {
-		text = "not served:"
+		text = "left out:"
 	}
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{l.unaskable, "that no client can request"}, {l.unreadable, "that gophd may not read"}, {l.outside, "out of the tree by a link"}} {
+	}{{l.unaskable, "whose names no menu can list"}, {l.unreadable, "that gophd may not read"}, {l.outside, "out of the tree by a link"}} {
 		if part.n > 0 {
 			text += fmt.Sprintf(" %d %s,", part.n, part.what)
 		}

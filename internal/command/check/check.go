@@ -24,7 +24,7 @@ import (
 
 // The codes of findings; packages menu and policy have more. They never change.
 const (
-	CodeName    = "CHECK-NAME"    // no client can request it
+	CodeName    = "CHECK-NAME"    // no menu can list it, or no client request it
 	CodeRead    = "CHECK-READ"    // the server cannot read it
 	CodeOutside = "CHECK-OUTSIDE" // a link that leads out of the tree
 	CodeNowhere = "CHECK-NOWHERE" // a link that leads nowhere

@@ -114,7 +114,7 @@ func (c *checking) directory(dir string) {
 // author may expect, or not at all.
 func (c *checking) left(dir string, unaskable, sources, unreadable some) {
 	if len(unaskable) > 0 {
-		c.find(diag.Error, CodeName, dir, 0, "rename what clients should be able to fetch", "no client can request %s", unaskable)
+		c.find(diag.Error, CodeName, dir, 0, "rename what clients should find", "no menu can list %s", unaskable)
 	}
 	if len(sources) > 0 {
 		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: gophd -fastcgi '*.php=SOCKET'",
