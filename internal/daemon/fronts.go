@@ -64,7 +64,7 @@ func (d *daemon) openFronts(ctx context.Context) error {
 		l, err := server.Listen(ctx, f.addr)
 		switch {
 		case d.checking && errors.Is(err, syscall.EADDRINUSE):
-			d.log.Warn("an address is in use, by a gophd that runs already or by another program", "error", err)
+			d.log.Warn(addressInUse, "error", err)
 		case err != nil:
 			return frontListenError(f, err)
 		default:

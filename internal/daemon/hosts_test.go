@@ -2,11 +2,15 @@ package daemon
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 )
 
@@ -60,5 +64,43 @@ func TestRereadingIsDoneOnce(t *testing.T) {
 	r.done(two, time.Now(), say("ready"))
 	if got := fmt.Sprint(said); got != "[reloading reloading ready]" {
 		t.Errorf("said %s", got)
+	}
+}
+
+// TestOptionsHoldForEachHost: each option of menus and listings gets from the flags to
+// every host, and to the search.
+func TestOptionsHoldForEachHost(t *testing.T) {
+	f := Flags{Root: t.TempDir(), VHosts: []string{"two.example=" + t.TempDir()}, StrictText: true, Charset: "latin1", Cache: "1MiB", HTTP: "page", LogFormat: "text",
+		LogIPs: "full", Sandbox: "off", Watch: "off", Enforce: "off", Burst: server.DefaultBurst, Search: true, SearchMemory: DefaultSearchMemory, Version: "1.2.3"}
+	f.SearchAll = true
+	fields := reflect.ValueOf(&f.BuildOptions).Elem()
+	for i := range fields.NumField() {
+		fields.Field(i).SetBool(true) // of another kind: it is set here, too
+	}
+	conf, err := f.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDaemon(conf, io.Discard)
+	d.srv = conf.server
+	defer d.close()
+	if err := d.openHosts(); err != nil {
+		t.Fatal(err)
+	}
+	all := []answer.HostOptions{conf.search.HostOptions}
+	for _, h := range conf.hosts {
+		all = append(all, h.front.Host.HostOptions)
+		if !h.front.StrictText {
+			t.Errorf("%q has no -strict-text", h.name)
+		}
+	}
+	for i, got := range all {
+		got.Hosts = nil // of a line "%"
+		if want := (answer.HostOptions{BuildOptions: f.BuildOptions, Charset: menu.CharsetLatin1, Version: f.Version}); !reflect.DeepEqual(got, want) {
+			t.Errorf("%d: %+v, want %+v", i, got, want)
+		}
+	}
+	if !conf.search.SearchAll {
+		t.Error("-search-all gets lost")
 	}
 }

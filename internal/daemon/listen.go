@@ -148,12 +148,14 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 	}
 	more, err := listen(ctx, d.conf.listen)
 	if d.checking && errors.Is(err, syscall.EADDRINUSE) {
-		d.log.Warn("an address is in use, by a gophd that runs already or by another program", "error", err)
+		d.log.Warn(addressInUse, "error", err)
 		err = nil
 	}
 	d.listeners = append(d.listeners, more...)
 	return err
 }
+
+const addressInUse = "an address is in use, by a gophd that runs already or by another program"
 
 // announce logs where the tree can be seen, and one line to try.
 func announce(logger *slog.Logger, dir string, srv *server.Server, listeners []net.Listener) {
