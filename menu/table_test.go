@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 )
 
 func TestExtensionTable(t *testing.T) {
@@ -22,22 +21,6 @@ func TestExtensionTable(t *testing.T) {
 	}
 	if len(knownTypes) != len(itemTypes) {
 		t.Error("a type has two rows")
-	}
-}
-
-// A row is all that a new type needs: gophermaps, listings and what people read of it.
-func TestNewItemType(t *testing.T) {
-	defer func() { knownTypes, typeByExtension = index(itemTypes) }()
-	knownTypes, typeByExtension = index(append(slices.Clone(itemTypes), itemType{'~', "tilde", "til"}))
-	tree := fstest.MapFS{"gophermap": {Data: []byte("~A tilde\tx.bin\n*\n")}, "x.bin": {}, "y.TIL": {}}
-	b := Builder{FS: tree, Host: "h", Port: 70}
-	m, err := b.Menu(t.Context(), ".")
-	want := []Item{{'~', "A tilde", "/x.bin", "h", 70}, {'~', "y.TIL", "/y.TIL", "h", 70}}
-	if err != nil || !slices.Equal(m.Items, want) {
-		t.Errorf("%+v, %v", m.Items, err)
-	}
-	if TypeName('~') != "tilde" || !IsType('~') || IsType(0) || IsType('?') {
-		t.Error("it has no name, or others are types")
 	}
 }
 
