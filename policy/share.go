@@ -71,12 +71,11 @@ func leaksOf(f proof.Finding) []Leak {
 // deny denies a directory as a whole.
 func (w *work) deny(sel, code, why string) {
 	file := ""
-	if i, _ := slices.BinarySearchFunc(w.notes, sel, func(n *note, sel string) int { return strings.Compare(n.sel, sel) }); i < len(w.notes) {
-		for _, n := range w.notes[i:] {
-			if len(n.from) > 0 && strings.HasPrefix(n.sel, sel) {
-				file = n.from[0].File
-				break
-			}
+	i, _ := slices.BinarySearchFunc(w.notes, sel, func(n *note, sel string) int { return strings.Compare(n.sel, sel) })
+	for _, n := range w.notes[i:] {
+		if len(n.from) > 0 && strings.HasPrefix(n.sel, sel) {
+			file = n.from[0].File
+			break
 		}
 	}
 	n := &note{sel: sel, at: directory(sel)}
