@@ -33,7 +33,12 @@ func (r Results) Excerpt(text []byte) (line string, hits []Span) {
 		}
 	}
 	for span, w := range wordsOf([]byte(line)) {
-		if slices.ContainsFunc(r.words, func(q queryWord) bool { return q.matches(w) }) {
+		if !slices.ContainsFunc(r.words, func(q queryWord) bool { return q.matches(w) }) {
+			continue
+		}
+		if n := len(hits); n > 0 && span.From <= hits[n-1].To { // pairs of CJK overlap
+			hits[n-1].To = span.To
+		} else {
 			hits = append(hits, span)
 		}
 	}

@@ -144,6 +144,10 @@ func TestFound(t *testing.T) {
 	if _, hits := l.ask(t, "quick b*").Excerpt([]byte("a\nThe quick brown fox")); !slices.Equal(hits, []Span{{4, 9}, {10, 15}}) {
 		t.Errorf("hits %v", hits)
 	}
+	// Pairs that overlap are one hit: marks between them would split a character.
+	if line, hits := l.ask(t, "搜索引擎").Excerpt([]byte("中文搜索引擎。\n")); len(hits) != 1 || line[hits[0].From:hits[0].To] != "搜索引擎" {
+		t.Errorf("hits %v in %q", hits, line)
+	}
 }
 
 // Titles stand before bodies, then BM25; a page has twenty.
@@ -475,7 +479,7 @@ func FuzzSearch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, query string) {
 		l := newLibrary(t, map[string]string{"/a": text, "/b": "other"})
 		defer func() { _ = l.Close() }()
-		if line, hits := l.ask(t, query).Excerpt([]byte(text)); !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) || len(line) > maxLine+8 || len(hits) > 0 && hits[len(hits)-1].To > len(line) {
+		if line, hits := l.ask(t, query).Excerpt([]byte(text)); !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) || len(line) > maxLine+8 || len(hits) > 0 && hits[len(hits)-1].To > len(line) || !slices.IsSortedFunc(hits, func(a, b Span) int { return a.To - b.From }) {
 			t.Fatalf("line %q, hits %v", line, hits)
 		}
 		if len(text) > 2000 {
