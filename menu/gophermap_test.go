@@ -148,6 +148,7 @@ var gophermaps = []struct {
 	{"what only echoes", "=echo \"  by \\\"$SERVER_NAME\\\"\"\n=echo  It is   $(date)\n=echo 'a;b'\n=date\n=/bin/date -u +%F\n=hostname\n=echo \"`TZ=UTC date -R`\"\n=echo \"at $(date \"+%A, %d\")\"\n",
 		"i  by \"our.example\"\niIt is Wed Sep  9 12:30:00 UTC 2026\nia;b\n" + strings.Repeat("iWed Sep  9 12:30:00 UTC 2026\n", 2) + "iour.example\niWed Sep  9 12:30:00 UTC 2026\niat Wed Sep  9 12:30:00 UTC 2026\n", ""},
 	{"what does more", "=echo $(whoami)\n=echo \"`id`\"\n=echo a; id\n=echo $HOME\n=echo \"a\" | wc\n=echo\n=date; id\n=date | wc\n=echo $(date; id)\n=echo $(date $(id))\n=echo \"`date``id`\"\n=updated\n", "", `d/gophermap:1: no file to include, and a command is not run: "echo $(whoami)"`},
+	{"title of a terminal", "\x1b]0;evil\x07a\n0\x1b]8;;x\x1b\\A\ta.txt\n\x1b]0;open\n", "ia\n0A\t/d/a.txt\ni ]0;open\n", "d/gophermap:1: control characters and terminal sequences are not sent"},
 	{"control character in a selector", "0A\t/a\x1b\n", "iA\n", "d/gophermap:1: a control character in a selector or host"},
 	{"control character in a host", "0A\t/a\th\x00\n", "iA\n", "d/gophermap:1: a control character in a selector or host"},
 	{"control character in a text", "a\x1bb\n", "ia b\n", "d/gophermap:1: control characters and terminal sequences are not sent"},

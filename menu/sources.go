@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -127,10 +128,16 @@ func (m *making) control() {
 	}
 }
 
-// stripSequences takes whole terminal sequences out: ESC "[", parameters, and one
-// last character (ECMA-48, section 5.4), but for colors if they are wanted. Any other ESC
-// stays, to be sent as a blank.
+// titles matches what sets the title of a terminal and the like: an OSC with its text.
+var titles = regexp.MustCompile(`\x1b\][^\x07\x1b]*(\x07|\x1b\\)`)
+
+// stripSequences takes whole terminal sequences out: ESC "]" and its text, and ESC "[",
+// parameters, and one last character (ECMA-48, section 5.4), but for colors if they are
+// wanted. Any other ESC stays, to be sent as a blank.
 func stripSequences(s string, colors bool) string {
+	if strings.Contains(s, "\x1b]") {
+		s = titles.ReplaceAllString(s, "")
+	}
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(s, "\x1b[")

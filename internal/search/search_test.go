@@ -479,7 +479,7 @@ func FuzzSearch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, query string) {
 		l := newLibrary(t, map[string]string{"/a": text, "/b": "other"})
 		defer func() { _ = l.Close() }()
-		if line, hits := l.ask(t, query).Excerpt([]byte(text)); !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) || len(line) > maxLine+8 || len(hits) > 0 && hits[len(hits)-1].To > len(line) || !slices.IsSortedFunc(hits, func(a, b Span) int { return a.To - b.From }) {
+		if line, hits := l.ask(t, query).Excerpt([]byte(text)); !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) || len(line) > maxLine+8 || len(hits) > 0 && hits[len(hits)-1].To > len(line) || !slices.IsSortedFunc(hits, func(a, b Span) int { return a.From - b.To }) {
 			t.Fatalf("line %q, hits %v", line, hits)
 		}
 		if len(text) > 2000 {
