@@ -63,11 +63,7 @@ func (v *Pages) format(f variant) *answer.Format {
 	}
 	made := &answer.Format{TLS: true, Web: true, Strict: true, Seek: true, Colors: true, Query: f.search,
 		Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) { return v.draw(q, a, f) }}
-	if !f.raw {
-		made.Draws = isShown
-	} else if f.gzip {
-		made.Draws = isText
-	}
+	made.Draws = func(a *answer.Value) bool { return f.shows(a) || f.gzip && isText(a) }
 	has, _ := v.formats.LoadOrStore(f, made)
 	return has.(*answer.Format)
 }
@@ -170,7 +166,7 @@ func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
 	h.Set("Vary", "Accept, Accept-Encoding")
 	kind := a.MediaType()
 	switch {
-	case a.Drawn && (!f.raw || a.Class != answer.File):
+	case a.Drawn && f.shows(a):
 		h.Set("Content-Security-Policy", v.look().csp)
 		kind = htmlText
 	case !inline(kind):
@@ -214,10 +210,15 @@ func moved(w http.ResponseWriter, r *http.Request, to string) {
 // wantsPage reports whether a client takes pages: a browser does.
 func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
-// isText reports whether a file is a text that is worth compressing.
+// isText reports whether a file is a text that is worth compressing; feeds and sitemaps are.
 func isText(a *answer.Value) bool {
-	return strings.HasPrefix(a.MediaType(), "text/") && a.Size > smallText && a.Size <= maxText && !answer.IsRobots(a.Selector)
+	kind := a.MediaType()
+	return (strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "xml")) &&
+		max(a.Size, int64(len(a.Body))) > smallText && a.Size <= maxText && !answer.IsRobots(a.Selector)
 }
+
+// shows reports whether an answer becomes a page.
+func (f variant) shows(a *answer.Value) bool { return a.Class != answer.File || !f.raw && isShown(a) }
 
 // isShown reports whether a file is shown in a page.
 func isShown(a *answer.Value) bool {
@@ -233,10 +234,10 @@ func isShown(a *answer.Value) bool {
 
 // draw returns an answer in a variant.
 func (v *Pages) draw(q *answer.Asked, a *answer.Value, f variant) (body []byte, err error) {
-	if f.raw && a.Class == answer.File {
-		body, err = q.File(a)
-	} else {
+	if f.shows(a) {
 		body, err = v.page(q, a, f)
+	} else {
+		body, err = q.File(a)
 	}
 	if err != nil {
 		return nil, err

@@ -194,13 +194,13 @@ func TestLangOfPages(t *testing.T) {
 	}
 }
 
-// Texts of more than 1 KiB are compressed for those who take it: pages, raw files and
+// Texts of more than 1 KiB are compressed for those who take it: pages, raw files, feeds and
 // robots.txt, each the same text.
 func TestGzip(t *testing.T) {
 	s := start(t, nil)
 	s.write("long.txt", strings.Repeat("Caf\xe9, and more of it.\n", 200))
 	s.write("short.txt", "short\n")
-	for path, want := range map[string]bool{"/long.txt": true, "/long.txt?raw": true, "/short.txt": true, "/short.txt?raw": false, "/p.png?raw": false, "/big.bin": false} {
+	for path, want := range map[string]bool{"/long.txt": true, "/long.txt?raw": true, "/short.txt": true, "/short.txt?raw": false, "/p.png?raw": false, "/made.xml": true, "/made.xml?raw": true, "/big.bin": false} {
 		_, plain := s.get(path, "Accept-Encoding", "identity")
 		res, body := s.get(path, "Accept-Encoding", "br, gzip")
 		if got := res.Header.Get("Content-Encoding") == "gzip"; got != want {

@@ -76,6 +76,8 @@ func (made) Answer(q *answer.Asked) (*answer.Value, error) {
 		a.Body, a.HTML = []byte("1 2 3"), "<svg></svg>"
 	case "/links":
 		a.Class, a.Type, a.Items = answer.Menu, menu.TypeMenu, []menu.Item{{Type: menu.TypeText, Label: "A", Selector: "/a.txt"}}
+	case "/made.xml":
+		a.Body, a.Media = []byte("<made>"+strings.Repeat("entry ", 300)+"</made>"), "application/atom+xml"
 	case "/busy":
 		return nil, &server.Error{Kind: server.Busy}
 	default:
