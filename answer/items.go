@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -73,8 +74,8 @@ type Block struct {
 }
 
 // Blocks splits a menu. Lines without an empty line between them are one block, which
-// is drawn if one of them begins with a blank, or has two blanks in a row that do not
-// end a sentence. Drawn blocks that follow each other are one.
+// is drawn if one of them begins with a blank or the line of a box, or has two blanks in a
+// row that do not end a sentence. Drawn blocks that follow each other are one.
 func Blocks(items []menu.Item) (list []Block) {
 	for len(items) > 0 {
 		b := Block{}
@@ -100,7 +101,7 @@ func isEmptyLine(it menu.Item) bool { return IsInfo(it) && strings.TrimSpace(it.
 
 func isDrawn(line string) bool {
 	line = StripEscapes(line)
-	if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+	if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") || isFrame(line) {
 		return true
 	}
 	line = strings.TrimRight(line, " ")
@@ -110,4 +111,12 @@ func isDrawn(line string) bool {
 		}
 	}
 	return false
+}
+
+// isFrame reports whether a line begins with a corner or a side of a box. A line that only
+// goes across is none: it may stand above a heading.
+func isFrame(line string) bool {
+	r, _ := utf8.DecodeRuneInString(line)
+	return r == '|' || strings.HasPrefix(line, "+-") || strings.HasPrefix(line, "+=") ||
+		'━' < r && r < '╴' && !strings.ContainsRune("┄┅┈┉╌╍═", r)
 }

@@ -36,7 +36,7 @@ func (q *Asked) Title(name string, dir bool) string {
 		return q.Request.Host
 	}
 	_, labels := q.named(path.Dir(name))
-	if label := CleanTitle(undated(labels[name])); label != "" && label != base {
+	if label := CleanTitle(column(undated(labels[name]))); label != "" && label != base {
 		return label
 	}
 	if !dir && mayBeText(base) {
@@ -119,6 +119,25 @@ func StripEscapes(text string) string {
 // EscapeAt returns the command to an ANSI terminal that a text begins with; "" if there is
 // none.
 func EscapeAt(text string) string { return escapes.FindString(text) }
+
+// column returns the column of an aligned label that is a name: the first with more than
+// three letters, which dates, sizes and marks of a type have not.
+func column(label string) string {
+	if isDrawn(strings.TrimSpace(label)) {
+		for part := range strings.SplitSeq(strings.ReplaceAll(label, "\t", "  "), "  ") {
+			letters := 0
+			for _, r := range part {
+				if unicode.IsLetter(r) {
+					letters++
+				}
+			}
+			if letters > 3 {
+				return part
+			}
+		}
+	}
+	return label
+}
 
 // heading returns the first line of a text that says something, as a title; empty if
 // there is none in its first 8 KiB. A date and "Title:" before it are left out.

@@ -38,13 +38,14 @@ func TestTitle(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
 		"gophermap":       "text\n!- The root -\n!Not this\n0A label\tphlog/a.txt\n0Other\tphlog/a.txt\n0Far\t/phlog/b.txt\tfar.example\n1Sub\tsub\n0top.txt\ttop.txt\n",
-		"phlog/gophermap": "0Inner label\ta.txt\n0x\t/top.txt\th\t70\n*\n", "phlog/a.txt": "First\n", "phlog/b.txt": "2026-01-01\n=====\n\nSecond\n",
-		"phlog/c.bin": "\x00", "phlog/noext": "Text", "tagged/gophertag": "Tagged\n", "tagged/x.txt": "", "sub/x": "\x00\x01", "m.gph": "!A map\n", "top.txt": "Top\n",
+		"phlog/gophermap": "0Inner label\ta.txt\n0x\t/top.txt\th\t70\n0[TXT]  Of columns   4K  2026-01-02\td.txt\n0e.txt   4K\te.txt\n*\n", "phlog/a.txt": "First\n", "phlog/b.txt": "2026-01-01\n=====\n\nSecond\n",
+		"phlog/c.bin": "\x00", "phlog/d.txt": "D", "phlog/e.txt": "E",
+		"phlog/noext": "Text", "tagged/gophertag": "Tagged\n", "tagged/x.txt": "", "sub/x": "\x00\x01", "m.gph": "!A map\n", "top.txt": "Top\n",
 	})
 	tree := run(t, dir)
 	q := &Asked{Host: &Host{Site: tree}, Request: &server.Request{Host: "h", Port: 70}, View: tree.View(t.Context())}
 	for name, want := range map[string]string{
-		".": "The root", "phlog/a.txt": "Inner label", "phlog/b.txt": "Second", "phlog/c.bin": "c.bin", "phlog/noext": "Text", "phlog": "phlog",
+		".": "The root", "phlog/a.txt": "Inner label", "phlog/b.txt": "Second", "phlog/c.bin": "c.bin", "phlog/d.txt": "Of columns", "phlog/e.txt": "E", "phlog/noext": "Text", "phlog": "phlog",
 		"tagged": "Tagged", "tagged/x.txt": "x.txt", "sub": "Sub", "sub/x": "x", "m.gph": "m.gph", "top.txt": "Top",
 	} {
 		f, err := q.View.Lookup(name)
@@ -111,6 +112,8 @@ func TestBlocks(t *testing.T) {
 		"\n\na":                          "[| a]",
 		"=File        size\n=x   1":      "[*=File        size|=x   1]",
 		"a\tb":                           "[*a\tb]",
+		"+---+\n=| a\n+---+":             "[*+---+|=| a|+---+]",
+		"╔══╗\n=║ a ║\n\n════\na": "[*╔══╗|=║ a ║| ════|a]",
 	} {
 		var items []menu.Item
 		for line := range strings.SplitSeq(text, "\n") {
