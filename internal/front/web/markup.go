@@ -17,7 +17,8 @@ import (
 // gemtext writes a text of Gemini: headings, links, lists, quotes and preformatted lines.
 // Its first heading is not repeated if it is the title.
 func (p *page) gemtext(w *pageWriter, text string) {
-	open := "" // the element that lines of one kind share
+	titled, below := false, 1 // the level of the page's heading, if others have it, too
+	open := ""                // the element that lines of one kind share
 	into := func(element string) {
 		if open == element {
 			return
@@ -58,16 +59,22 @@ func (p *page) gemtext(w *pageWriter, text string) {
 		case strings.HasPrefix(line, "#"):
 			into("")
 			label := strings.TrimLeft(line, "#")
-			if answer.CleanTitle(label) != p.Title {
-				level := strconv.Itoa(min(len(line)-len(label), 3) + 1)
-				w.raw("<h" + level + ">")
-				w.escaped(strings.TrimSpace(label))
-				w.raw("</h" + level + ">\n")
+			depth := min(len(line)-len(label), 3)
+			if !titled && answer.CleanTitle(label) == p.Title {
+				if titled = true; depth == 1 && strings.Count("\n"+text, "\n# ") == 1 {
+					below = 0
+				}
+				continue
 			}
+			level := strconv.Itoa(depth + below)
+			w.raw("<h" + level + ">")
+			w.escaped(strings.TrimSpace(label))
+			w.raw("</h" + level + ">\n")
 		case strings.TrimSpace(line) == "":
 			into("")
 		default:
 			into("")
+			p.Hidden = p.Hidden || !titled && answer.TitleOf(line) == p.Title
 			w.raw("<p>")
 			w.text(line)
 			w.raw("</p>\n")
@@ -156,16 +163,14 @@ func isSlow(source string) bool {
 // bytes all links take.
 func (p *page) tame(doc ast.Node, src []byte) (size int) {
 	var away []ast.Node
+	var headings []*ast.Heading
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
 		case *ast.Heading:
-			n.Level = min(n.Level+1, 6)
-			if answer.CleanTitle(plainOf(n, src)) == p.Title {
-				away = append(away, n)
-			}
+			headings = append(headings, n)
 		case *ast.Link:
 			size += len(n.Destination) + len(n.Title)
 			safe, elsewhere := safeURL(string(n.Destination))
@@ -189,6 +194,9 @@ func (p *page) tame(doc ast.Node, src []byte) (size int) {
 		}
 		return ast.WalkContinue, nil
 	})
+	if n := p.headings(doc, headings, src); n != nil {
+		away = append(away, n)
+	}
 	for _, n := range away {
 		parent := n.Parent()
 		switch n := n.(type) {
@@ -206,6 +214,36 @@ func (p *page) tame(doc ast.Node, src []byte) (size int) {
 		}
 	}
 	return size
+}
+
+// headings puts the headings of a document below that of the page, and returns the one that
+// the page repeats. Without one the page hides its own if the first line says the same.
+func (p *page) headings(doc ast.Node, list []*ast.Heading, src []byte) (repeated ast.Node) {
+	titled := func(n ast.Node) bool {
+		if n.Lines().Len() == 0 {
+			return false
+		}
+		line := n.Lines().At(0)
+		return answer.TitleOf(string(line.Value(src))) == p.Title
+	}
+	below, tops := 1, 0
+	for _, n := range list {
+		if n.Level == 1 {
+			tops++
+		}
+	}
+	if len(list) > 0 && (titled(list[0]) || answer.CleanTitle(plainOf(list[0], src)) == p.Title) {
+		repeated, p.Title = list[0], answer.CleanTitle(plainOf(list[0], src)) // without its marks
+		if list[0].Level == 1 && tops == 1 {
+			below = 0
+		}
+	} else if first, ok := doc.FirstChild().(*ast.Paragraph); ok {
+		p.Hidden = titled(first)
+	}
+	for _, n := range list {
+		n.Level = min(n.Level+below, 6)
+	}
+	return repeated
 }
 
 // insteadOf returns a link to a picture that lies elsewhere.

@@ -19,8 +19,9 @@ func markedDown(title, source string) string {
 // page has its first heading.
 func TestMarkdown(t *testing.T) {
 	for source, want := range map[string][2]string{ // has, has not
-		"# Title\n\nText *a*": {"<em>a</em>", "Title"},
-		"# Title\n\n# Other":  {"<h2>Other</h2>", "<h1"},
+		"# Title\n\nText *a*":                                       {"<em>a</em>", "Title"},
+		"# Title\n\n# Other":                                        {"<h2>Other</h2>", "<h1"},
+		"# Title\n\n## Sub\n\n## Title\n":                           {"<h2>Sub</h2>\n<h2>Title</h2>", "<h3"},
 		"a <script>alert(1)</script>\n\n<img src=x onerror=y>\n":    {"alert(1)", "<script"},
 		"<div onclick=x>\nblock\n</div>\n":                          {"omitted", "onclick"},
 		"[x](javascript:alert(1)) [y](data:text/html,z) [v](\\\\e)": {"x y v", "href"},
@@ -61,11 +62,21 @@ func TestSlowMarkdown(t *testing.T) {
 func TestGemtext(t *testing.T) {
 	var w pageWriter
 	(&page{Title: "Title"}).gemtext(&w, "# Title\n## Sub <b>\nA line.\n\n=> x.gmi A link\n=> javascript:x Bad\n=>\tgemini://e.org/\n* one\n> said\n```alt\n <pre>  drawn\n```\n#### deep\n")
-	want := "<h3>Sub &lt;b&gt;</h3>\n<p>A line.</p>\n<ul>\n<li><a href=\"x.gmi\">A link</a></li>\n<li>Bad</li>\n" +
+	want := "<h2>Sub &lt;b&gt;</h2>\n<p>A line.</p>\n<ul>\n<li><a href=\"x.gmi\">A link</a></li>\n<li>Bad</li>\n" +
 		"<li><a href=\"gemini://e.org/\" rel=\"external nofollow noreferrer\">gemini://e.org/</a> <svg class=\"i\" viewBox=\"0 0 16 16\" role=\"img\" aria-label=\"on another server\"><use href=\"#i-away\"/></svg></li>\n" +
-		"<li class=\"dot\">one</li>\n</ul>\n<blockquote>\n<p>said</p>\n</blockquote>\n<pre tabindex=\"0\">\n &lt;pre&gt;  drawn\n</pre>\n<h4>deep</h4>\n"
+		"<li class=\"dot\">one</li>\n</ul>\n<blockquote>\n<p>said</p>\n</blockquote>\n<pre tabindex=\"0\">\n &lt;pre&gt;  drawn\n</pre>\n<h3>deep</h3>\n"
 	if got := w.last.String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for text, hidden := range map[string]bool{"Title\nmore": true, "# Title\nTitle\n": false, "a\n# Title\n": false} {
+		p := &page{Title: "Title"}
+		if p.gemtext(&pageWriter{}, text); p.Hidden != hidden {
+			t.Errorf("gemtext %q: the heading of the page is hidden: %v", text, p.Hidden)
+		}
+		p.Hidden = false
+		if p.markdown(&pageWriter{}, text); p.Hidden != hidden {
+			t.Errorf("Markdown %q: the heading of the page is hidden: %v", text, p.Hidden)
+		}
 	}
 	line := rapid.OneOf(rapid.StringMatching("(=>|#|\\*|>|```)? ?[<>\"&a-z:/ ]{0,20}"), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {

@@ -309,7 +309,8 @@ func (p *page) text(w *pageWriter, ext, text string) {
 }
 
 // untitledText returns a text without the title that it begins with, since the page has it
-// as its heading.
+// as its heading. A line of which the heading would lose something stays, and the page hides
+// its heading: a paragraph, or a URL.
 func (p *page) untitledText(text string) string {
 	rest := text
 	for titled := false; rest != ""; {
@@ -317,6 +318,10 @@ func (p *page) untitledText(text string) string {
 		switch {
 		case strings.TrimSpace(line) == "", isRuler(line):
 		case !titled && answer.TitleOf(line) == p.Title:
+			if strings.Contains(line, "://") || len(line) > len(p.Title) && strings.HasSuffix(p.Title, "...") {
+				p.Hidden = true
+				return text
+			}
 			titled = true
 		case titled:
 			return rest

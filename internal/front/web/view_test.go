@@ -39,12 +39,17 @@ func TestOneTitle(t *testing.T) {
 	s.write("v/gophermap", "!The title\n  /\\_/\\ drawn\n")
 	s.write("w/gophermap", "+-----------+\n| The title |   x\n+-----------+\n#\n!The title\n")
 	s.write("t/2026-03-04-x.md", "# A *walk*\n\nText.\n")
+	long := strings.Repeat("words in a row ", 30)
+	s.write("t/long.txt", long+"end.\n\nMore.\n")
+	s.write("t/url.txt", "See https://e.org/ first.\n\nMore.\n")
 	for path, want := range map[string][]string{
 		"/t/":                {"<h1>The title</h1>", "!<pre", "Words."},
 		"/t/dated.txt":       {"<h1>A label</h1>", "!=====", "Body."},
 		"/v/":                {"<h1>The title</h1>", "drawn"},
 		"/w/":                {`<h1 class="hidden">The title</h1>`, "| The title |"},
-		"/t/2026-03-04-x.md": {"<h1>A *walk*</h1>", `<time datetime="2026-03-04">`, "<p>Text.</p>"},
+		"/t/long.txt":        {`<h1 class="hidden">` + long[:200] + `...</h1>`, long + "end."},
+		"/t/url.txt":         {`<h1 class="hidden">See https://e.org/ first.</h1>`, `See <a href="https://e.org/"`, "More."},
+		"/t/2026-03-04-x.md": {"<h1>A walk</h1>", "!<h2", `<time datetime="2026-03-04">`, "<p>Text.</p>"},
 	} {
 		_, page := s.get(path)
 		s.holds(path, page, "<title>"+strings.NewReplacer("<h1>", "", "</h1>", "", `<h1 class="hidden">`, "").Replace(want[0])+"</title>")
