@@ -20,6 +20,7 @@ import (
 	"io"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -129,21 +130,29 @@ func gemtext(question string) *answer.Format {
 		if title != "" {
 			b.WriteString("# " + title + "\n\n")
 		}
+		name, dir := a.Name()
 		for _, block := range answer.Blocks(a.Items) {
+			// What search says below its links is indented, not drawn.
+			block.Drawn = block.Drawn && (name != "" || q.Host.Programs(a.Selector) || !slices.ContainsFunc(block.Items, isLink))
 			drawBlock(&b, q, block, question, title)
 		}
-		if name, dir := a.Name(); dir && answer.HasFeed(q.Host.Site, name) {
+		if dir && answer.HasFeed(q.Host.Site, name) {
 			b.WriteString("\n=> feed.gmi Subscribe\n")
 		}
 		return b.Bytes(), nil
 	}}
 }
 
-// title is the title of a menu; "" of one that a source made without.
+func isLink(it menu.Item) bool { return !answer.IsInfo(it) }
+
+// title is the title of a menu. One that a source made without begins with it.
 func title(q *answer.Asked, a *answer.Value) string {
 	name, dir, err := selector.Path(a.Selector)
 	if a.Title != "" {
 		return oneLine(a.Title)
+	}
+	if made, _ := a.Name(); made == "" && len(a.Items) > 0 && answer.IsInfo(a.Items[0]) {
+		return answer.CleanTitle(a.Items[0].Label)
 	}
 	if err != nil || !dir && !menu.IsMenuFile(path.Base(name)) {
 		return ""

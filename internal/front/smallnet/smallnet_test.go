@@ -48,7 +48,7 @@ func (question) Answers(sel string) bool { return sel == "/ask" }
 func (question) Answer(q *answer.Asked) (*answer.Value, error) {
 	a := &answer.Value{Class: answer.Question, Selector: "/ask", Type: menu.TypeSearch, Prompt: "What for?"}
 	if q.Request.Query != "" {
-		a.Class, a.Items = answer.Menu, []menu.Item{menu.Info("asked for " + q.Request.Query)}
+		a.Class, a.Items = answer.Menu, []menu.Item{menu.Info("asked for " + q.Request.Query), {Type: menu.TypeText, Label: "A", Selector: "/about.txt"}, menu.Info("   a line of it")}
 	}
 	return a, nil
 }
@@ -149,7 +149,7 @@ func TestGemini(t *testing.T) {
 		"gemini://here.example/a%20b%25.txt":                       "20 text/plain; charset=utf-8\r\nodd name\n",
 		"gemini://here.example/secret/x.txt":                       "20 text/plain; charset=utf-8\r\nnot for robots\n",
 		"gemini://here.example/ask":                                "10 What for?\r\n",
-		"gemini://here.example/ask?two%20words":                    gemtextHead + "asked for two words\n",
+		"gemini://here.example/ask?two%20words":                    gemtextHead + "# asked for two words\n\n=> /about.txt A\n   a line of it\n",
 		"gemini://here.example/afar/":                              gemtextHead + "# afar\n\nNames\n=> /7/prog/book%20x Book\n",
 		"gemini://here.example/7/prog/book%20x":                    "10 What shall the program get?\r\n",
 		"gemini://here.example/7/prog/book%20x?a%20b":              "31 /prog/book%20x?a%20b\r\n",
@@ -210,7 +210,7 @@ func TestSpartan(t *testing.T) {
 		"here.example /ask 0\r\n":              "2 text/gemini; charset=utf-8\r\n=: /ask What for?\n",
 		"here.example /afar/ 0\r\n":            "2 text/gemini; charset=utf-8\r\n# afar\n\nNames\n=: /prog/book%20x Book\n",
 		"here.example /prog/book%20x 3\r\na b": "2 text/plain; charset=utf-8\r\ngot a b",
-		"here.example /ask 5\r\nw\x00\trd":     "2 text/gemini; charset=utf-8\r\nasked for w rd\n",
+		"here.example /ask 5\r\nw\x00\trd":     "2 text/gemini; charset=utf-8\r\n# asked for w rd\n\n=> /about.txt A\n   a line of it\n",
 		"here.example /nope 0\r\n":             "4 Not found: nothing here has that name\r\n",
 		"elsewhere.example / 0\r\n":            "4 No such host here\r\n",
 		"here.example / 1025\r\n":              "4 The block has more than 1024 bytes\r\n",
