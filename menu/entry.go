@@ -134,14 +134,20 @@ func (m *making) linksProgram(it Item) bool {
 	if it.Type != TypeMenu && it.Type != TypeSearch || strings.HasSuffix(sel, "/") || IsMap(path.Base(name)) || IsMenuFile(path.Base(name)) || !selector.AskableName(name) {
 		return false
 	}
-	if m.mapsOnly {
-		m.sources.Linked = append(m.sources.Linked, name)
+	names := []string{name}
+	if plain, escaped := selector.Unescape(name); escaped && selector.AskableName(plain) {
+		names = append(names, plain) // as find does, if there is no other
 	}
-	if len(m.sources.Linked) > maxLooks || !m.mapsOnly && !m.look() {
-		return false
-	}
-	head, err := m.head(name)
-	return err == nil && IsProgram(head)
+	return slices.ContainsFunc(names, func(name string) bool {
+		if m.mapsOnly {
+			m.sources.Linked = append(m.sources.Linked, name)
+		}
+		if len(m.sources.Linked) > maxLooks || !m.mapsOnly && !m.look() {
+			return false
+		}
+		head, err := m.head(name)
+		return err == nil && IsProgram(head)
+	})
 }
 
 // find returns the file that a name stands for. A name with escapes that does not

@@ -101,17 +101,18 @@ func TestInterpreted(t *testing.T) {
 
 func TestSources(t *testing.T) {
 	fsys := site()
-	fsys["d/gophermap"] = &fstest.MapFile{Data: []byte("=/inc/prog\n0A\ta.txt\n?*\t\n1A\t/inc/prog?x\n7B\tscript\n1C\t/d/\n7D\tnone\n0E\tlinks\n1F\tx.cgi\n1G\tf.gph\n1H\t/out\th.example\t70\n=other -x script\n=.hidden\n=more\n=/usr/bin/uptime\n*\n")}
+	fsys["d/gophermap"] = &fstest.MapFile{Data: []byte("=/inc/prog\n0A\ta.txt\n?*\t\n1A\t/inc/prog?x\n7B\tscript\n1C\t/d/\n7D\tnone\n0E\tlinks\n1F\tx.cgi\n1G\tf.gph\n1H\t/out\th.example\t70\n7I\tesc%61ped\n=other -x script\n=.hidden\n=more\n=/usr/bin/uptime\n*\n")}
 	fsys["inc/prog"] = &fstest.MapFile{Data: []byte("#!/bin/sh\n")}
 	fsys["d/other"] = fsys["inc/prog"]
 	fsys["d/script"] = fsys["inc/prog"]
 	fsys["d/more"] = &fstest.MapFile{Data: []byte("=/inc/prog\n=b.txt\n")}
+	fsys["d/escaped"] = fsys["inc/prog"]
 	fsys["d/links"] = &fstest.MapFile{Data: []byte("x")}
 	got := (&menu.Builder{FS: fsys}).Sources("d")
 	if len(got.Interpreted) > 0 {
 		t.Errorf("given to an interpreter: %q", got.Interpreted)
 	}
-	if want := []string{"d/none", "d/script", "inc/prog", "out"}; !slices.Equal(got.Linked, want) {
+	if want := []string{"d/esc%61ped", "d/escaped", "d/none", "d/script", "inc/prog", "out"}; !slices.Equal(got.Linked, want) {
 		t.Errorf("linked %q, want %q", got.Linked, want)
 	}
 	if want := []string{"d/b.txt", "d/more", "d/other", "d/other -x script", "d/script", "inc/prog", "usr/bin/uptime"}; !slices.Equal(got.Included, want) {
@@ -125,9 +126,10 @@ func TestSources(t *testing.T) {
 		`d/gophermap:4: warning: a link to a program: "/inc/prog?x" (MENU-PROGRAM)|` +
 		`d/gophermap:5: warning: a link to a program: "script" (MENU-PROGRAM)|` +
 		`d/gophermap:9: warning: a link to a program: "/d/x.cgi" (MENU-PROGRAM)|` +
-		`d/gophermap:12: warning: no file to include, and a command is not run: "other -x script" (MENU-PROGRAM)|` +
+		`d/gophermap:12: warning: a link to a program: "esc%61ped" (MENU-PROGRAM)|` +
+		`d/gophermap:13: warning: no file to include, and a command is not run: "other -x script" (MENU-PROGRAM)|` +
 		`d/more:1: warning: a command, which is not run: "/inc/prog" (MENU-PROGRAM)|` +
-		`d/gophermap:15: warning: no file to include, and a command is not run: "/usr/bin/uptime" (MENU-PROGRAM)`
+		`d/gophermap:16: warning: no file to include, and a command is not run: "/usr/bin/uptime" (MENU-PROGRAM)`
 	if got := strings.Join(lines, "|"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
