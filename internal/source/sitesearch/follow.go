@@ -125,6 +125,13 @@ func (s *Searcher) left() (n int) {
 	return max(0, n-s.index.Stats().Texts)
 }
 
+// uncount notes that a text of a directory is to be in the index no more.
+func (s *Searcher) uncount(dir string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.texts[dir]--
+}
+
 // lastWait is how long Run waits at the end for a file system that does not answer.
 const lastWait = 2 * time.Second
 
@@ -185,7 +192,15 @@ func (s *Searcher) update(ctx context.Context, touched map[string]bool) {
 	robots := string(snap.Robots)
 	changed := robots != s.robots && !s.SearchAll
 	if changed {
-		s.note(s.index.Keep(ctx, func(name string) bool { return s.allowed(snap, name) }))
+		s.note(s.index.Keep(ctx, func(name string) bool {
+			keep := s.allowed(snap, name)
+			if dir, itself := plainName(name); !keep && itself {
+				s.uncount(dir)
+			} else if !keep {
+				s.uncount(path.Dir(dir))
+			}
+			return keep
+		}))
 	}
 	all := touched[""] || changed && len(touched) == 0
 	if all {

@@ -213,6 +213,26 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestDeniedIsNotLeftOut: what a new policy denies does not count as what found no room,
+// though nothing in its directory has changed, as when its annotation cannot be read.
+func TestDeniedIsNotLeftOut(t *testing.T) {
+	f := &fixture{t: t, dir: t.TempDir(), Searcher: &Searcher{}}
+	f.write("d/a.txt", "aardvark\n")
+	f.write("d/e/b.txt", "aardvark\n")
+	f.write("other/c.txt", "badger\n")
+	var err error
+	f.Site, err = site.Open(f.dir, site.Config{Touched: func(string) { f.Touch("other") }, Reloaded: func(site.Reload) { f.Reloaded() }})
+	treetest.Must(t, err)
+	treetest.Must(t, f.Open(t.Context()))
+	treetest.Run(t, f.Site.Run, f.Run)
+	f.until("the index is built", f.ready.Load)
+	f.write(".robots", "User-agent: *\nDisallow: /d/\n")
+	f.until("d is denied", func() bool { return f.found("aardvark") == "" && f.index.Stats().Texts == 3 })
+	if n := f.left(); n != 0 {
+		t.Errorf("%d texts are said to be left out", n)
+	}
+}
+
 // TestTitlesComeFirst: a text whose first line or label has the word stands before one
 // that has it more often.
 func TestTitlesComeFirst(t *testing.T) {
