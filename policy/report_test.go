@@ -118,6 +118,26 @@ func TestReportsName(t *testing.T) {
 	}
 }
 
+// A reader that one robot uses is named where its group comes from, not beside the rules of
+// another group.
+func TestReaderOfOneRobot(t *testing.T) {
+	of := func(text string) (n int) {
+		for _, r := range compileOf(root(text)).Reports() {
+			if r.Line == 1 && slices.Contains(r.Readers, "veronica2") {
+				n++
+			}
+		}
+		return n
+	}
+	const rule = "Disallow: /*9.txt\n"
+	if n := of(rule); n == 0 {
+		t.Error("veronica-2 knows no wildcards, and no report says so")
+	}
+	if n := of(rule + "User-agent: veronica\nDisallow: /b\n"); n != 0 {
+		t.Errorf("%d reports name veronica-2 beside a rule that is not hers", n)
+	}
+}
+
 // TestClosed: what closes a directory is an error that says why, and the directory is
 // closed to everybody.
 func TestClosed(t *testing.T) {
