@@ -60,6 +60,29 @@ func TestOutsidersRow(t *testing.T) {
 	}
 }
 
+// Which rows may obey an Allow that does not decide: with several groups for a robot no order
+// of lines is right for those that take the first, with one it is wrong only for wildcards.
+func TestTakesOthers(t *testing.T) {
+	first := readers.Reader{Allow: true, Groups: true, Choice: readers.FirstMatch, Forms: []readers.Form{readers.URI}}
+	with := func(change func(*readers.Reader)) *readers.Reader { r := first; change(&r); return &r }
+	for i, c := range []struct {
+		rd           *readers.Reader
+		one, several bool
+	}{
+		{&first, false, true},
+		{with(func(r *readers.Reader) { r.Star = true }), true, true},
+		{with(func(r *readers.Reader) { r.EndStar = true }), true, true},
+		{with(func(r *readers.Reader) { r.Dollar = true }), true, true},
+		{with(func(r *readers.Reader) { r.Groups = false }), true, true},
+		{with(func(r *readers.Reader) { r.Choice = readers.LongestMatch }), false, false},
+		{with(func(r *readers.Reader) { r.Allow, r.Groups = false, false }), false, false},
+	} {
+		if one, several := takesOthers(c.rd, false), takesOthers(c.rd, true); one != c.one || several != c.several {
+			t.Errorf("row %d: %v, with several groups %v", i, one, several)
+		}
+	}
+}
+
 // TestOutsidersLines: a row that obeys lines of other groups, or in another order, is
 // named where it is let in.
 func TestOutsidersLines(t *testing.T) {

@@ -92,6 +92,17 @@ func TestBorrowers(t *testing.T) {
 	}
 }
 
+// Groups that several name cost none of them more than its own lines as long as the others
+// name them. If that leaves nobody to deny, all who name them are.
+func TestBorrowersTogether(t *testing.T) {
+	notes := many(300, "Disallow: /drafts-that-are-not-yet-to-be-read-by-anybody-else/\n")
+	list := rulesOf(40, "User-agent: bot%[1]d\nDisallow: /%[1]d/\n")
+	notes["~ann/.robots"], notes["~bob/.robots"] = list, list
+	if got := denied(compileOf(notes)); !slices.Equal(got, []string{"COARSENED ~ann/.robots", "COARSENED ~bob/.robots"}) {
+		t.Errorf("denied: %q", got)
+	}
+}
+
 // TestTooManyAuthors: a site that is too large without a borrower is denied, and the
 // message says how many authors fit.
 func TestTooManyAuthors(t *testing.T) {
