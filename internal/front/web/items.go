@@ -29,12 +29,21 @@ func (p *page) menu(w *pageWriter, q *answer.Asked, items []menu.Item) {
 		for n > 1 && answer.IsInfo(b.Items[n-1]) && strings.TrimSpace(b.Items[n-1].Label) == "" {
 			n--
 		}
-		w.raw("<pre tabindex=\"0\">\n")
+		w.raw("<pre tabindex=\"0\"" + art(b.Items) + ">\n")
 		for _, it := range b.Items[:n] {
 			p.drawnLine(w, q, it)
 		}
 		w.raw("</pre>\n")
 	}
+}
+
+// art returns the class of a drawing whose lines stand close to each other, as on a terminal.
+// Lists of links have room between their lines, but not in a box.
+func art(items []menu.Item) string {
+	if slices.ContainsFunc(items, func(it menu.Item) bool { return !answer.IsInfo(it) }) && !slices.ContainsFunc(items, func(it menu.Item) bool { return strings.ContainsAny(it.Label, "│┃║|") }) {
+		return ""
+	}
+	return ` class="art"`
 }
 
 // untitled returns the first block of a menu without the title of the page. A drawing keeps
@@ -247,7 +256,13 @@ func (p *page) item(w *pageWriter, q *answer.Asked, it menu.Item) {
 		w.raw(`<form action="`)
 		w.escaped(selector.URIPath(t.Path))
 		w.raw(`"><label>`)
-		w.escaped(label)
+		if label == p.Title { // which stands above
+			w.raw(`<span class="hidden">`)
+			w.escaped(label)
+			w.raw("</span>")
+		} else {
+			w.escaped(label)
+		}
 		w.raw(` <input name="q" type="search"></label><button>Search</button></form>`)
 	case t.Path != "":
 		w.link(selector.URIPath(t.Path), false)

@@ -120,6 +120,7 @@ func isProse(lines []string, alone bool) bool {
 			return false
 		}
 		l = strings.TrimSpace(l)
+		l = plainURLs(l)
 		for i, r := range l {
 			all++
 			if unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) || r == ' ' {
@@ -132,6 +133,20 @@ func isProse(lines []string, alone bool) bool {
 		}
 	}
 	return 4*letters >= 3*all
+}
+
+// plainURLs returns a line with a letter in the place of each byte of a URL, whose marks draw
+// nothing.
+func plainURLs(line string) string {
+	var b strings.Builder
+	for {
+		from, to := findURL(line)
+		if to == 0 {
+			return b.String() + line
+		}
+		b.WriteString(line[:from] + strings.Repeat("u", to-from))
+		line = line[to:]
+	}
 }
 
 func isEmpty(lines []string, i int) bool {

@@ -24,10 +24,11 @@ func joined(text string) string {
 func TestProse(t *testing.T) {
 	const long = "A line of prose that is as long as lines of prose are"
 	for text, want := range map[string]string{
-		"":                          "",
-		"short\n":                   "short\n",
-		long + "\nand its end.\n":   "[" + long + " and its end.]\n",
-		long + "\n\n" + long + "\n": "[" + long + "]\n\n[" + long + "]\n",
+		"":        "",
+		"short\n": "short\n",
+		"See <https://e.org/a_(b)/c/d/e?f=g&h=i>, http://e.org/":            "[See <https://e.org/a_(b)/c/d/e?f=g&h=i>, http://e.org/]",
+		long + "\nand its end.\n":                                           "[" + long + " and its end.]\n",
+		long + "\n\n" + long + "\n":                                         "[" + long + "]\n\n[" + long + "]\n",
 		"Verses are short,\nand stay as\nthey were made.":                   "Verses are short,\nand stay as\nthey were made.",
 		"  * " + long + "\n    goes on.\n  * Another\n":                     "  [* " + long + " goes on.]\n  * Another\n",
 		"* " + long + "\n  - " + long + "\n  goes on.":                      "[* " + long + "]\n  [- " + long + "]\n  goes on.",

@@ -104,6 +104,10 @@ func TestColorsAreVariables(t *testing.T) {
 			for _, m := range literal.FindAllStringSubmatch(r[2], -1) {
 				switch m[1] {
 				case "var", "inherit", "currentColor", "current", "transparent", "none":
+				case "linear": // a gradient
+					if strings.Contains(r[2], "#") {
+						t.Errorf("%s: %s", strings.TrimSpace(r[1]), r[2])
+					}
 				default:
 					t.Errorf("%s: %s", strings.TrimSpace(r[1]), m[0])
 				}

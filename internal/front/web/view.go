@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -267,6 +268,9 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) ([]byte, error
 	switch {
 	case a.Class != answer.File && name == "":
 		_, items := p.titled(a.Items)
+		if v.Search && a.Class == answer.Menu { // each page has the form
+			items = slices.DeleteFunc(slices.Clone(items), func(it menu.Item) bool { return it.Type == menu.TypeSearch && it.Selector == "/search" })
+		}
 		p.guess(v.Lang, labels(items))
 		p.results(w, q, items)
 	case a.Class != answer.File:

@@ -234,6 +234,30 @@ func TestGzip(t *testing.T) {
 	}
 }
 
+// A page of results has the form that each page has and no other; the page that asks has one,
+// whose label is the heading.
+func TestFormsOfSearch(t *testing.T) {
+	s := start(t, func(srv *server.Server) {
+		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, Search: true})
+	})
+	_, page := s.get("/search?q=x")
+	s.holds("/search?q=x", mainOf(page), "<h1>Found</h1>", "!<form", "!Again")
+	_, page = s.get("/search")
+	s.holds("/search", mainOf(page), "<h1>Words</h1>", `<form action="/search"><label><span class="hidden">Words</span> <input`)
+}
+
+// The lines of a drawing meet; links without a box have room.
+func TestArt(t *testing.T) {
+	s := start(t, nil)
+	s.write("art/gophermap", "!Art\n\n  /\\_/\\\n ( o.o )\n")
+	s.write("box/gophermap", "!Box\n\n+-----+\n0| A   |\t/a.txt\n+-----+\n")
+	s.write("list/gophermap", "!List\n\n0A    2026-01-02\t/a.txt\n")
+	for path, want := range map[string]string{"/art/": `<pre tabindex="0" class="art">`, "/box/": `<pre tabindex="0" class="art">`, "/list/": `<pre tabindex="0">`} {
+		_, page := s.get(path)
+		s.holds(path, mainOf(page), want)
+	}
+}
+
 // Colors of maps are colors in pages, and are not sent to Gopher clients.
 func TestColorsOfMaps(t *testing.T) {
 	s := start(t, nil)

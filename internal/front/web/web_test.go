@@ -76,6 +76,11 @@ func (made) Answer(q *answer.Asked) (*answer.Value, error) {
 		a.Body, a.HTML = []byte("1 2 3"), "<svg></svg>"
 	case "/links":
 		a.Class, a.Type, a.Items = answer.Menu, menu.TypeMenu, []menu.Item{{Type: menu.TypeText, Label: "A", Selector: "/a.txt"}}
+	case "/search":
+		a.Class, a.Items = answer.Question, []menu.Item{{Type: menu.TypeSearch, Label: "Words", Selector: "/search"}}
+		if a.Prompt = "Words"; q.Request.Query != "" {
+			a.Class, a.Items[0].Label, a.Items = answer.Menu, "Again", append([]menu.Item{menu.Info("Found")}, a.Items...)
+		}
 	case "/made.xml":
 		a.Body, a.Media = []byte("<made>"+strings.Repeat("entry ", 300)+"</made>"), "application/atom+xml"
 	case "/busy":

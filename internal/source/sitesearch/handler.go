@@ -89,11 +89,11 @@ func (s *Searcher) help() []menu.Item {
 	items := []menu.Item{
 		{Type: menu.TypeSearch, Label: "Search this site", Selector: Selector},
 		menu.Info(""),
-		menu.Info(`  gopher client      texts with both words`),
-		menu.Info(`  "gopher client"    the phrase`),
-		menu.Info(`  goph*              words that begin so`),
-		menu.Info(`  gopher -client     the first word without the second`),
-		menu.Info(`  gopher in:phlog    in one directory`),
+		menu.Info(`  gopher client    texts with both words`),
+		menu.Info(`  "gopher client"  the phrase`),
+		menu.Info(`  goph*            words that begin so`),
+		menu.Info(`  gopher -client   without the second`),
+		menu.Info(`  gopher in:phlog  in one directory`),
 		menu.Info(""),
 		menu.Info(fmt.Sprintf("%s of texts and menus can be found.", count(s.index.Stats().Texts, "name"))),
 	}

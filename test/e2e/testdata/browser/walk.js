@@ -61,7 +61,7 @@ for (const look of looks) {
     }
   }
   if (screenshots) {
-    const shown = { menu: "/", phlog: "/phlog/", text: "/phlog/2026-10-18-the-file-nobody-updates.txt", drawn: "/attic/", picture: "/pictures/burrow.png",
+    const shown = { menu: "/", phlog: "/phlog/", text: "/phlog/2026-10-18-the-file-nobody-updates.txt", drawn: "/pictures/", picture: "/pictures/burrow.png",
       table: "/tables/item-types.txt", search: "/search?q=robots", question: "/search", missing: "/no/such", status: "/server-status" };
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });
