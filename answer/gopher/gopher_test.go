@@ -3,6 +3,7 @@ package gopher
 import (
 	"bytes"
 	"context"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -60,13 +61,15 @@ func get(t *testing.T, f *Front, line string) (text string, quick bool) {
 	return w.String(), false
 }
 
-// program prints a line of a menu.
+// program prints a menu in its own way.
 type program struct{}
+
+const printed = "0A\t/a\th\t70\tmore\n.\r\n"
 
 func (program) Answers(sel string) bool { return sel == "/program" }
 
 func (program) Answer(q *answer.Asked) (*answer.Value, error) {
-	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Body: []byte("0A\t/a\th\t70\n")}, nil
+	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Stream: io.NopCloser(strings.NewReader(printed)), Size: -1}, nil
 }
 
 // What is sent, made and kept: menus, as a Gopher+ client wants the root's, strict
@@ -98,8 +101,8 @@ func TestReplies(t *testing.T) {
 		{strict, "/b.bin", "\x00\n", true},
 		{plain, "/none", missing, true},
 		{strict, "/none", missing, true},
-		{plain, "/program", "0A\t/a\th\t70\n", false}, // as it is, though it may be a menu
-		{strict, "/program", "0A\t/a\th\t70\n", false},
+		{plain, "/program", printed, false}, // as it is, though it is a menu
+		{strict, "/program", printed, false},
 		{plain, "/%62.bin", "9/b.bin\t/b.bin\th\t70\r\n", false},
 		{strict, "/robots.txt", string(tree.Now().Robots), true},
 	} {
