@@ -57,6 +57,11 @@ func TestBareLinesGoFirst(t *testing.T) {
 	if !strings.Contains(few, "\nDisallow: ~u00000/drafts/\n") {
 		t.Error("bare lines are left out of a file that is small enough")
 	}
+	half := many(4500, "Disallow: /drafts/\nDisallow: /private/\n") // fits without bare lines, weak readers' whole group in it
+	half["odd/.robots"] = "Disallow: /*x%23y/\n"
+	if c := compileOf(half); !strings.Contains(string(c.File()), "\nUser-agent: veronica\n") || strings.Contains(string(c.File()), ": ~") {
+		t.Errorf("%d bytes, without bare lines: the group for weak readers is cut, or bare lines are not", len(c.File()))
+	}
 }
 
 // TestBorrowers: who takes more than a share is denied as a whole, the largest first, and
@@ -110,7 +115,7 @@ func TestTooManyAuthors(t *testing.T) {
 	if list := denied(c); !slices.Equal(list, []string{"TOO-LARGE ~u00000/.robots"}) || string(c.File()) != header+"\n"+string(DenyAll()) {
 		t.Fatalf("%q\n%.200s", list, c.File())
 	}
-	if message := c.Reports()[0].Message; !strings.Contains(message, "26000 directories have annotations; with lines like theirs about 2") {
+	if message := c.Reports()[0].Message; !strings.Contains(message, "26000 directories have annotations; with lines like theirs about 24380 fit") {
 		t.Errorf("it says %q", message)
 	}
 }
