@@ -110,13 +110,16 @@ func TestDates(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	fsys := fstest.MapFS{
 		"a.txt": {Data: make([]byte, 999), ModTime: day}, "ünï.bin": {Data: make([]byte, 1_400), ModTime: day.AddDate(0, 0, 1)},
+		"u\u0308n.txt": {Data: []byte("x"), ModTime: day}, "図.txt": {Data: []byte("x"), ModTime: day},
 		"dir": {Mode: fs.ModeDir, ModTime: day}, "dir/x": {}, long: {Data: []byte("x"), ModTime: day},
 		"tag/gophertag": {Data: []byte("A label")}, "tag": {Mode: fs.ModeDir, ModTime: day},
 	}
 	m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70, BuildOptions: menu.BuildOptions{Dates: true}}, ".")
 	pad := strings.Repeat(" ", 44-5)
 	want := "1dir  " + pad + "  2026-09-06\t/dir/\n1A label" + pad[2:] + "  2026-09-06\t/tag/\n0a.txt" + pad + "  2026-09-06      999 B\t/a.txt\n" +
-		"0" + long + "  2026-09-06        1 B\t/" + long + "\n9ünï.bin" + pad[2:] + "  2026-09-07     1.4 kB\t/ünï.bin\n"
+		"0u\u0308n.txt" + pad[1:] + "  2026-09-06        1 B\t/u\u0308n.txt\n" +
+		"0" + long + "  2026-09-06        1 B\t/" + long + "\n9ünï.bin" + pad[2:] + "  2026-09-07     1.4 kB\t/ünï.bin\n" +
+		"0図.txt" + pad[1:] + "  2026-09-06        1 B\t/図.txt\n"
 	if got := show(m); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
@@ -216,9 +216,26 @@ const (
 func labelWidth(names []listed) int {
 	width := minLabel
 	for _, l := range names {
-		width = max(width, utf8.RuneCountInString(l.name))
+		width = max(width, columns(l.name))
 	}
 	return min(width, maxLabel)
+}
+
+// wide lists the scripts whose characters take two columns of a terminal.
+var wide = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
+
+// columns returns how many columns of a terminal a text takes.
+func columns(text string) (n int) {
+	for _, r := range text {
+		switch {
+		case unicode.Is(unicode.Mn, r): // a mark stands on the character before it
+		case unicode.In(r, wide...) && (r < '｡' || r > 'ￜ'): // those are of half the width
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
 }
 
 // dated puts date and size behind a label, in columns. A label that is longer than
@@ -236,7 +253,7 @@ func (m *making) dated(label, name string, width int) string {
 	if !info.IsDir() {
 		size = SizeText(info.Size())
 	}
-	pad := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(label)))
+	pad := strings.Repeat(" ", max(0, width-columns(label)))
 	return strings.TrimRight(fmt.Sprintf("%s%s  %s  %9s", label, pad, info.ModTime().UTC().Format("2006-01-02"), size), " ")
 }
 
