@@ -126,9 +126,9 @@ const gemtextType = "text/gemini; charset=utf-8"
 func gemtext(question string) *answer.Format {
 	return &answer.Format{Strict: true, Index: "index.gmi", Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
 		var b bytes.Buffer
-		title := title(q, a)
+		title, head := title(q, a), ""
 		if title != "" {
-			b.WriteString("# " + title + "\n\n")
+			head = "# " + title + "\n\n"
 		}
 		name, dir := a.Name()
 		for _, block := range answer.Blocks(a.Items) {
@@ -139,7 +139,7 @@ func gemtext(question string) *answer.Format {
 		if dir && answer.HasFeed(q.Host.Site, name) {
 			b.WriteString("\n=> feed.gmi Subscribe\n")
 		}
-		return b.Bytes(), nil
+		return append([]byte(head), bytes.TrimLeft(b.Bytes(), "\n")...), nil
 	}}
 }
 

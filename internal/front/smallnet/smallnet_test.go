@@ -129,7 +129,7 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 
 // root is the root's menu as gemtext, with the word that links a question.
 func root(question string) string {
-	return "# The hole\n\n\n```\n  a drawing\n  of two lines\n```\n\n=> /about.txt A text\n=> /notes/ Notes\n" + question +
+	return "# The hole\n\n```\n  a drawing\n  of two lines\n```\n\n=> /about.txt A text\n=> /notes/ Notes\n" + question +
 		" /ask Ask\n=> https://example.org/a Web\n=> gopher://far.example:7070/1/x%20y Far\n * no list\n\n=> feed.gmi Subscribe\n"
 }
 
