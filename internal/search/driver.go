@@ -2,6 +2,12 @@
 
 package search
 
-import _ "modernc.org/sqlite" // the driver "sqlite"; it cannot be built everywhere
+import (
+	"modernc.org/libc"
+	_ "modernc.org/sqlite" // the driver "sqlite"; it cannot be built everywhere
+)
 
 const supported = true
+
+// SQLite's C library would keep a copy of the environment, passwords and all.
+func init() { libc.SetEnviron(nil, nil) }

@@ -283,7 +283,7 @@ func TestEnvironmentIsWiped(t *testing.T) {
 	}
 	root, secret := t.TempDir(), "hunter"+strconv.Itoa(os.Getpid())+"walrus"
 	write(t, root+"/x.txt", "x\n")
-	cmd := exec.Command(harness.Program(t), "-listen", "127.0.0.1:0", "-sandbox", "require")
+	cmd := exec.Command(harness.Program(t), "-listen", "127.0.0.1:0", "-sandbox", "require", "-search")
 	cmd.Env = []string{"PASSWORD=" + secret, "GOPHD_ROOT=" + root}
 	d := harness.StartCmd(t, cmd)
 	d.WaitLog("sandbox")
