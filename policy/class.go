@@ -11,7 +11,8 @@ import (
 type class struct {
 	token string   // of one of them; "*" for everybody
 	names []string // as they are written
-	by    []*note  // the annotations that name them
+	by    []*note  // the annotations on account of which they have a group (see causes)
+	said  []string // how the annotations that name them treat them
 }
 
 // virtual are the robots of Gemini's companion specification. A robot of several kinds
@@ -26,8 +27,8 @@ func (c *class) isKind() bool {
 // namedRobot is a robot that some annotation names.
 type namedRobot struct {
 	written []string // its name first; then what readers take for it
-	key     []byte   // the groups of annotations that treat it otherwise than the rest
-	by      []*note
+	by      []*note  // the annotations that treat it otherwise than the rest
+	said    []string // by which groups, of each; all together tell classes apart
 }
 
 // classesOf groups the robots that are treated alike. Everybody comes first, then
@@ -35,10 +36,10 @@ type namedRobot struct {
 // group whose name is a part of their own.
 func classesOf(notes []*note) []*class {
 	robots := robotsIn(notes)
-	if slices.ContainsFunc(virtual, func(token string) bool { return robots[token] != nil && robots[token].key != nil }) {
+	if slices.ContainsFunc(virtual, func(token string) bool { return robots[token] != nil && robots[token].said != nil }) {
 		for _, token := range virtual {
 			r := robots.add(token, token)
-			r.key = append(r.key, ' ') // it has a group, if only one like that for everybody
+			r.said = append(r.said, " ") // it has a group, if only one like that for everybody
 		}
 	}
 	by := map[string]*class{}
@@ -46,15 +47,15 @@ func classesOf(notes []*note) []*class {
 	for token, r := range robots {
 		// A robot that nothing is said about has a group only if readers of 1994 would
 		// take another one's.
-		if r.key == nil && !robots.has(token, func(part *namedRobot) bool { return part.key != nil }) {
+		if r.said == nil && !robots.has(token, func(part *namedRobot) bool { return part.said != nil }) {
 			continue
 		}
-		key := string(r.key)
+		key := strings.Join(r.said, "")
 		if token == veronica { // alone
 			key = veronica
 		}
 		if by[key] == nil {
-			by[key] = &class{token: token, by: r.by}
+			by[key] = &class{token: token, by: r.by, said: r.said}
 			list = append(list, by[key])
 		}
 		by[key].names = append(by[key].names, r.written...)
@@ -64,7 +65,53 @@ func classesOf(notes []*note) []*class {
 		slices.SortFunc(c.names, compareNames)
 		c.names = slices.Compact(c.names)
 	}
+	causes(list)
 	return append([]*class{{token: "*", names: []string{"*"}}}, longestFirst(list)...)
+}
+
+// causes leaves of each class the annotations without which its robots would share the
+// group of another class. Where many paste one list of names, and a few have rules of
+// their own for some of these robots, the groups of those robots are there because of
+// the few.
+func causes(list []*class) {
+	first := map[string][]*class{} // by the first that is said of them
+	for _, c := range list {
+		if len(c.said) > 0 && c.token != veronica {
+			first[c.said[0]] = append(first[c.said[0]], c)
+		}
+	}
+	by := make([][]*note, len(list))
+	for i, c := range list {
+		like := &class{}
+		for at, said := range c.said {
+			for _, o := range first[said] {
+				if len(o.by) > len(like.by) && len(o.by) < len(c.by) && c.token != veronica && isPart(o.said, c.said[at:]) {
+					like = o
+				}
+			}
+		}
+		rest := like.by
+		by[i] = slices.DeleteFunc(slices.Clone(c.by), func(n *note) bool {
+			common := len(rest) > 0 && rest[0] == n
+			if common {
+				rest = rest[1:]
+			}
+			return common
+		})
+	}
+	for i, c := range list {
+		c.by = by[i]
+	}
+}
+
+// isPart reports whether a list is another one with some of its strings left out.
+func isPart(list, of []string) bool {
+	for _, s := range of {
+		if len(list) > 0 && list[0] == s {
+			list = list[1:]
+		}
+	}
+	return len(list) == 0
 }
 
 type robotSet map[string]*namedRobot // by token
@@ -86,15 +133,15 @@ func robotsIn(notes []*note) robotSet {
 				continue
 			}
 			r.by = append(r.by, n)
-			r.key = append(strconv.AppendInt(r.key, int64(i), 10), ';')
+			key := append(strconv.AppendInt(nil, int64(i), 10), ';')
 			if own {
-				r.key = appendNumbers(r.key, rules)
+				key = appendNumbers(key, rules)
 			}
-			r.key = append(r.key, ';')
+			key = append(key, ';')
 			if prefers {
-				r.key = appendNumbers(r.key, prefs)
+				key = appendNumbers(key, prefs)
 			}
-			r.key = append(r.key, ';')
+			r.said = append(r.said, string(append(key, ';')))
 		}
 	}
 	return robots

@@ -15,26 +15,14 @@ import (
 // closes nothing to a robot that it does not name, whatever the neighbours have; but a
 // reader without groups takes every line as its own.
 func TestListOfCrawlers(t *testing.T) {
-	list, err := os.ReadFile("testdata/ai.robots.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var named []string
-	for line := range strings.Lines(string(list)) {
-		if name, ok := strings.CutPrefix(line, "User-agent: "); ok {
-			named = append(named, strings.TrimSpace(name))
-		}
-	}
-	if len(named) < 160 {
-		t.Fatalf("%d names", len(named))
-	}
+	list, named := crawlers(t)
 	for _, dirs := range [][]string{{"~ann/"}, {"~ann/phlog/"}, {""}, {"~ann/", "~bob/"}, {"", "~ann/phlog/", "~bob/"}} {
 		notes := map[string]string{}
 		for i := range 300 {
 			notes[fmt.Sprintf("~u%d/.robots", i)] = "Disallow: /drafts/\nAllow: /drafts/about.txt\n"
 		}
 		for _, dir := range dirs {
-			notes[dir+".robots"] = string(list)
+			notes[dir+".robots"] = list
 		}
 		c := compileOf(notes)
 		for _, r := range c.Reports() {
@@ -62,6 +50,54 @@ func TestListOfCrawlers(t *testing.T) {
 					t.Errorf("in %q: %s is allowed %s: %v", dirs, name, sel, allowed)
 				}
 			}
+		}
+	}
+}
+
+// crawlers returns the list, and the names in it.
+func crawlers(t *testing.T) (list string, named []string) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/ai.robots.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if name, ok := strings.CutPrefix(line, "User-agent: "); ok {
+			named = append(named, strings.TrimSpace(name))
+		}
+	}
+	if len(named) < 160 {
+		t.Fatalf("%d names", len(named))
+	}
+	return string(data), named
+}
+
+// TestCrawlersBesideOwnNames: where many homes have the list, and others write rules for
+// one of its robots, the file is too large because of the others. Some of them are
+// denied, and neither a home with the list nor the site.
+func TestCrawlersBesideOwnNames(t *testing.T) {
+	list, named := crawlers(t)
+	for _, root := range []string{"", list} {
+		notes := map[string]string{".robots": root}
+		for i := range 300 {
+			text := fmt.Sprintf("Disallow: /drafts/\nDisallow: /p%d\n", i)
+			switch {
+			case i%7 == 0:
+				text = list
+			case i%5 == 0:
+				text += fmt.Sprintf("User-agent: %s\nDisallow: /own%d\n", named[i*5%len(named)], i)
+			}
+			notes[fmt.Sprintf("~u%03d/.robots", i)] = text
+		}
+		c := compileOf(notes)
+		for _, file := range denied(c) {
+			i := -1
+			if n, _ := fmt.Sscanf(file, "COARSENED ~u%03d/.robots", &i); n != 1 || i%5 != 0 || i%7 == 0 {
+				t.Errorf("denied is %s", file)
+			}
+		}
+		if n := len(denied(c)); n == 0 || n > 20 || len(c.File()) > maxBytes {
+			t.Errorf("%d homes are denied, and the file has %d bytes", n, len(c.File()))
 		}
 	}
 }
