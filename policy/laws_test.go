@@ -112,7 +112,10 @@ func decodes(r readers.Reader) bool {
 }
 
 func isAllow(c *Compiled, r Report) bool {
-	return slices.ContainsFunc(c.Rules(r.File), func(rule AnnotationRule) bool { return rule.Line == r.Line && rule.Allow })
+	i := slices.IndexFunc(c.notes, func(n *note) bool {
+		return slices.ContainsFunc(n.from, func(a Annotation) bool { return a.File == r.File })
+	})
+	return i >= 0 && slices.ContainsFunc(c.Rules(c.notes[i].sel, r.File), func(rule AnnotationRule) bool { return rule.Line == r.Line && rule.Allow })
 }
 
 // preferred returns where a file states other preferences than the annotations: with

@@ -164,3 +164,32 @@ func TestClosed(t *testing.T) {
 		}
 	}
 }
+
+// TestRules: the rules of an annotation are found by its directory, whatever others call
+// their files.
+func TestRules(t *testing.T) {
+	c := Compile(Input{Annotations: []Annotation{
+		{Dir: "/a/", File: "note", Data: []byte("Disallow: /x*y\n")},
+		{Dir: "/b/", File: "note", Data: []byte("Allow: /%41/\n")},
+		{Dir: "/b/", File: "other", Data: []byte("Disallow: /z\n")},
+	}}, nil)
+	var got []string
+	for _, at := range [][2]string{{"/a/", "note"}, {"/b/", "note"}, {"/b/", "more"}, {"/c/", "note"}, {"/", "note"}} {
+		for _, r := range c.Rules(at[0], at[1]) {
+			got = append(got, fmt.Sprint(r.Dir, r.Path, " ", r.Line, r.Allow, r.Literal))
+		}
+	}
+	if want := []string{"/a//a/x 1 false false", "/b//b/A/ 1 true true"}; !slices.Equal(got, want) {
+		t.Errorf("the rules are %q", got)
+	}
+}
+
+// TestPreferencesHint: what is said of preferences that disagree does not speak of Final,
+// which is about fetching.
+func TestPreferencesHint(t *testing.T) {
+	for _, r := range compileOf(map[string]string{".robots": "Content-Usage: search=n\n", "a/.robots": "Content-Usage: search=y\n"}).Reports() {
+		if r.Code != CodeOverruled || strings.Contains(r.Hint, "Final") {
+			t.Errorf("%v: %s", r, r.Hint)
+		}
+	}
+}

@@ -217,16 +217,15 @@ func (r AnnotationRule) With(value string) (AnnotationRule, bool) {
 	return r, ok
 }
 
-// Rules returns the rules of an annotation, by the name of its file.
-func (c *Compiled) Rules(file string) (list []AnnotationRule) {
-	for _, n := range c.notes {
-		if !slices.ContainsFunc(n.from, func(a Annotation) bool { return a.File == file }) {
-			continue
-		}
-		for _, r := range n.rules {
-			if r.file == file {
-				list = append(list, AnnotationRule{*r.source(), n.sel, strings.IndexByte(r.uri, '*') < 0, unescape(headOf(r.uri)), r.uri})
-			}
+// Rules returns the rules of an annotation, by its directory and the name of its file.
+func (c *Compiled) Rules(dir, file string) (list []AnnotationRule) {
+	i, found := slices.BinarySearchFunc(c.notes, dir, func(n *note, dir string) int { return strings.Compare(n.sel, dir) })
+	if !found {
+		return nil
+	}
+	for _, r := range c.notes[i].rules {
+		if r.file == file {
+			list = append(list, AnnotationRule{*r.source(), dir, strings.IndexByte(r.uri, '*') < 0, unescape(headOf(r.uri)), r.uri})
 		}
 	}
 	return list

@@ -121,7 +121,7 @@ func speak(f finder, before spoken) spoken {
 		for _, a := range d.Notes {
 			list, known := before[a]
 			if !known {
-				for _, r := range f.c.Rules(a.File) {
+				for _, r := range f.c.Rules(a.Dir, a.File) {
 					if said, ok := f.about(r); ok {
 						list = append(list, said)
 					}
