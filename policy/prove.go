@@ -53,12 +53,14 @@ func (w *work) prove(last *proof.Result, round int) (done bool) {
 	}
 	for _, f := range w.proof.Findings {
 		switch {
-		case w.hand():
-			w.found = append(w.found, handWritten(f))
 		case !f.Leak:
-			if r, ok := w.overBlock(f); ok {
+			if r, ok := w.overBlock(f); ok && w.hand() {
+				w.found = append(w.found, handWritten(r.File, r.Line, f.Reader, r.Victims, r.Leaks))
+			} else if ok {
 				w.found = append(w.found, r)
 			}
+		case w.hand():
+			w.found = append(w.found, handWritten(f.File, f.Line, f.Reader, []string{}, f.Examples))
 		case f.Reader == proof.Preferences && f.Robot == veronica: // she reads Disallow alone
 		case strings.Contains(f.Robot, noRobot) && w.named[noRobot] == nil: // there is none
 		default:

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/robots"
 )
 
@@ -234,15 +233,10 @@ func (w *work) allReports() []Report {
 	return append(list, w.all[0].overruled()...)
 }
 
-func handWritten(f proof.Finding) Report {
-	r := NewReport(CodeHandWritten, f.File, f.Line, "served as it was written: not every reader takes it as it is meant")
-	if r.Readers = []string{f.Reader}; f.Leak {
-		r.Leaks = f.Examples
-	} else {
-		r.Severity, r.Victims = diag.Notice, f.Examples
-	}
-	if f.File == "" {
-		r.File = robotsFile
+func handWritten(file string, line int, reader string, victims, leaks []string) Report {
+	r := NewReport(CodeHandWritten, file, line, "served as it was written: not every reader takes it as it is meant")
+	if r.Readers, r.Victims, r.Leaks = []string{reader}, victims, leaks; len(leaks) == 0 {
+		r.Severity = diag.Notice
 	}
 	return r
 }
@@ -309,6 +303,9 @@ func (u *use) permits(o *use) (list []Report) {
 				NewReport(CodeOverruled, u.file, u.line, fmt.Sprintf("%s:%d says %s=n of some of it", o.file, o.line, s.Key)),
 				NewReport(CodeOverruled, o.file, o.line, fmt.Sprintf("%s:%d says %s=y of some of it", u.file, u.line, s.Key)))
 		}
+	}
+	for i := range list {
+		list[i].Hint = "nothing to do: the annotation of the nearest directory says how its texts may be used"
 	}
 	return list
 }
