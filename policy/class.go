@@ -11,7 +11,7 @@ import (
 type class struct {
 	token string   // of one of them; "*" for everybody
 	names []string // as they are written
-	by    []*note  // the annotations on account of which they have a group (see causes)
+	by    []*note  // the annotations that make the group necessary (see causes)
 	said  []string // how the annotations that name them treat them
 }
 

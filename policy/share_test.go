@@ -115,7 +115,7 @@ func TestTooManyAuthors(t *testing.T) {
 	if list := denied(c); !slices.Equal(list, []string{"TOO-LARGE ~u00000/.robots"}) || string(c.File()) != header+"\n"+string(DenyAll()) {
 		t.Fatalf("%q\n%.200s", list, c.File())
 	}
-	if message := c.Reports()[0].Message; !strings.Contains(message, "26000 directories have annotations; with lines like theirs about 24380 fit") {
+	if message := c.Reports()[0].Message; !strings.HasPrefix(message, "the whole site is denied: ") || !strings.Contains(message, "26000 directories have annotations; with lines like theirs about 24380 fit") {
 		t.Errorf("it says %q", message)
 	}
 }
