@@ -46,8 +46,9 @@ func TestBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "phlog", strings.Repeat("a-long-name-", 12)+".txt"), "Wide herons: visit <https://example.org/a_(b)/c>, http://example.org/?a=b&c=d or ftp://example.org.\n\nA text.\n")
+	write(t, filepath.Join(dir, "phlog/table.md"), strings.Repeat("| a column ", 12)+"|\n"+strings.Repeat("|---", 12)+"|\n"+strings.Repeat("| several words ", 12)+"|\n")
 	d := serve(t, dir, "-http", "view", "-search", "-status", "127.0.0.1", "-max-conns-per-ip", "0")
-	if out, err := walker(t, "http://"+d.addr+"/", os.Getenv("TEST_GOPHD_SCREENSHOTS"), "/server-status", "/search?q=wide+herons").CombinedOutput(); err != nil {
+	if out, err := walker(t, "http://"+d.addr+"/", os.Getenv("TEST_GOPHD_SCREENSHOTS"), "/server-status", "/search?q=wide+herons", "/phlog/table.md").CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }

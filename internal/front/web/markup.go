@@ -8,6 +8,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	tables "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
@@ -189,7 +190,7 @@ func (p *page) tame(doc ast.Node, src []byte) (size int) {
 			if safe, _ := safeURL(string(n.URL(src))); safe == "" && n.AutoLinkType == ast.AutoLinkURL {
 				away = append(away, n)
 			}
-		case *ast.CodeBlock, *ast.FencedCodeBlock:
+		case *ast.CodeBlock, *ast.FencedCodeBlock, *tables.Table: // what may scroll can have the focus
 			n.SetAttributeString("tabindex", []byte("0"))
 		}
 		return ast.WalkContinue, nil
