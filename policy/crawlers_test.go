@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/lint"
 	"github.com/gophd/gophd/robots/readers"
 )
 
@@ -29,6 +31,9 @@ func TestListOfCrawlers(t *testing.T) {
 			if r.Severity == diag.Error {
 				t.Errorf("in %q: %v", dirs, r)
 			}
+		}
+		if found := lint.File(robots.Parse(robots.RFC9309, c.File())); len(found) > 0 {
+			t.Errorf("in %q: lint finds %v", dirs, found)
 		}
 		in := func(sel string) bool {
 			for _, dir := range dirs {

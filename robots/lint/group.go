@@ -39,11 +39,20 @@ func (l *linter) loose(i int, g robots.Group) {
 
 // agents looks at the User-agent lines of a group.
 func (l *linter) agents(g robots.Group) {
+	whole := map[string]bool{} // names with a line of their own
+	for _, a := range g.Agents {
+		whole[strings.ToLower(a.Token)] = whole[strings.ToLower(a.Token)] || l.cut[a.Line] == ""
+	}
 	for n, a := range g.Agents {
 		if n > 0 {
 			l.stacked(g, n)
 		}
 		name := strings.ToLower(a.Token)
+		if value := l.cut[a.Line]; value != "" && whole[name] {
+			continue // for readers that compare all of it
+		} else if value != "" {
+			l.notice(a.Line, "R3-AGENT", "only %q of %q is compared", a.Token, value)
+		}
 		if line := l.named[name]; line > 0 && name != "" {
 			l.again(a, line)
 		} else {
@@ -112,6 +121,7 @@ func (l *linter) rules(g robots.Group) {
 				l.notice(r.Line, "S5-EMPTY", "an empty pattern beside other rules has no effect")
 			}
 			continue
+		case twice && (hasRaw(same.Pattern) != hasRaw(r.Pattern)): // one is for readers that escape nothing
 		case twice && same.Pattern != r.Pattern:
 			l.notice(r.Line, "R5-DUPLICATE", "the same rule as in line %d, to readers that compare escapes", same.Line)
 		case twice:
@@ -131,6 +141,11 @@ func (l *linter) rules(g robots.Group) {
 			l.warn(r.Line, "R5-NEVER", "the pattern %q can match nothing: paths begin with a slash", r.Pattern)
 		}
 	}
+}
+
+// hasRaw reports whether a pattern has bytes that readers escape before they compare.
+func hasRaw(pattern string) bool {
+	return !readers.Plain(strings.NewReplacer("%", "", "*", "", "$", "").Replace(pattern))
 }
 
 // everything looks for an Allow and a Disallow that both cover every path: the longer

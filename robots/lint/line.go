@@ -168,7 +168,7 @@ func (l *linter) agent(line readers.Line) {
 	case strings.Contains(line.Value, ",") && len(readers.ProductTokens(line.Value)) > 1 && l.file.Dialect() != readers.Standard1994 && l.file.Dialect() != readers.Extended:
 		l.warn(line.Number, "R3-AGENT", "of the list %q robots take only %q: write a User-agent line for each", line.Value, word)
 	case word != line.Value && l.file.Dialect() != readers.Standard1994 && l.file.Dialect() != readers.Extended:
-		l.notice(line.Number, "R3-AGENT", "only %q of %q is compared", word, line.Value)
+		l.cut[line.Number] = line.Value
 	}
 }
 

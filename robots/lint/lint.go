@@ -32,6 +32,7 @@ type linter struct {
 	groups []robots.Group
 	more   int            // diagnostics left out
 	named  map[string]int // the line in which a robot was first named
+	cut    map[int]string // values of User-agent whose first word alone is compared, by line
 	found  []diag.Diagnostic
 }
 
@@ -49,7 +50,7 @@ func File(f *robots.File) []diag.Diagnostic {
 	if f.Dialect() == readers.IRCv3 {
 		return token(f)
 	}
-	l := linter{file: f, groups: f.Groups(), named: map[string]int{}}
+	l := linter{file: f, groups: f.Groups(), named: map[string]int{}, cut: map[int]string{}}
 	if l.nothing() { // whatever its size and its lines are, they say no more
 		return l.found
 	}

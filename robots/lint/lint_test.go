@@ -59,6 +59,9 @@ var lintCases = []struct {
 	{readers.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /b c/\nDisallow: a\nDisallow: b%20c/\n", "3:R2-BLANK"}, // as gophd writes it
 	{readers.RFC9309, "User-agent: a\nAllow: /a\nDisallow: a\nUser-agent: b\nDisallow: /c\n\nDisallow: c\n", "3:R5-NEVER"},
 	{readers.RFC9309, "User-agent: a\nDisallow: /a$\nDisallow: /a\nAllow: /a\nDisallow: /b\nDisallow: /b\nAllow: /b\n", "3:R5-NEVER 5:R5-NEVER 6:R5-DUPLICATE"},
+	{readers.RFC9309, "User-agent: a b\nUser-agent: c d\nUser-agent: a\nDisallow: /\n", "2:R3-AGENT"},
+	{readers.RFC9309, "User-agent: a b\nUser-agent: a c\nDisallow: /\nUser-agent: a\nDisallow: /\n", "1:R3-AGENT 2:R3-AGENT 2:R3-DUPLICATE 4:R3-DUPLICATE"},
+	{readers.RFC9309, "User-agent: a\nDisallow: /é\nDisallow: /%C3%A9\nDisallow: /x y/\nDisallow: /x%20y/\n", "4:R2-BLANK"},
 	{readers.RFC9309, "User-agent: a\nDisallow: /a~\nDisallow: /%61%7E\nDisallow: /robots.txt$\n", "3:R5-DUPLICATE 4:R5-NEVER"},
 	{readers.Gopher, "User-agent: a\nDisallow: /a\nDisallow: /%61\n", ""},
 	{readers.Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /a\nRobot-version: x\n", "1:C3-EXPERIMENTAL 4:C3-VALUE 4:C3-PLACE"},
