@@ -79,7 +79,7 @@ var opening = []*unicode.RangeTable{unicode.Ps, unicode.Pi, unicode.So}
 func CleanTitle(line string) string {
 	var b []byte
 	for _, r := range StripEscapes(line) {
-		if b == nil && !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsOneOf(opening, r) && r != '"' && r != '\'' {
+		if b == nil && (!unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsOneOf(opening, r) && r != '"' && r != '\'' || isLine(r)) {
 			continue
 		}
 		if !unicode.IsPrint(r) {
@@ -92,11 +92,14 @@ func CleanTitle(line string) string {
 		b = utf8.AppendRune(b, r)
 	}
 	words := bytes.Fields(b)
-	if n := len(words); n > 1 && len(bytes.Trim(words[n-1], "-=*~_|")) == 0 {
+	if n := len(words); n > 1 && len(bytes.TrimFunc(words[n-1], func(r rune) bool { return strings.ContainsRune("-=*~_|#", r) || isLine(r) })) == 0 {
 		words = words[:n-1] // the other half of the marks
 	}
 	return string(bytes.Join(words, []byte(" ")))
 }
+
+// isLine reports whether a character draws lines or shades (U+2500 to U+259F).
+func isLine(r rune) bool { return '─' <= r && r <= '▟' }
 
 // escapes matches a command to ANSI terminals: CSI, OSC, or a short one.
 var escapes = regexp.MustCompile(`^\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)|[ -/]*[0-~])`)
@@ -140,12 +143,19 @@ func column(label string) string {
 }
 
 // heading returns the first line of a text that says something, as a title; empty if
-// there is none in its first 8 KiB. A date and "Title:" before it are left out.
+// there is none in its first 8 KiB. A date and "Title:" before it are left out, and what
+// stands in a fence.
 func heading(text io.Reader) string {
 	lines := bufio.NewScanner(io.LimitReader(text, 8<<10))
 	lines.Buffer(nil, 16<<10)
-	for lines.Scan() {
+	for fenced := false; lines.Scan(); {
 		line := strings.TrimSpace(lines.Text())
+		if strings.HasPrefix(line, "```") { // of Markdown and gemtext: a drawing, or code
+			fenced = !fenced
+		}
+		if fenced {
+			continue
+		}
 		if !utf8.ValidString(line) {
 			line = menu.FromLatin1(line)
 		}

@@ -24,6 +24,10 @@ func TestHeading(t *testing.T) {
 		"20260102\n\nTITLE:  A walk\n": "A walk",
 		"2026-01-02 - A walk\n":        "A walk",
 		"日記\n":                         "日記",
+		"┌─────┐\n│ A box │\n":         "A box",
+		"▒▒▒▒▒\n":                      "",
+		"# Closed #\n":                 "Closed",
+		"```\nart\n```\n# Below\n":     "Below",
 		strings.Repeat("x", 300):       strings.Repeat("x", 200) + "...",
 		strings.Repeat("y", 40000):     strings.Repeat("y", 200) + "...",
 	} {

@@ -234,7 +234,9 @@ func (p *page) headings(doc ast.Node, list []*ast.Heading, src []byte) (repeated
 		}
 	}
 	if len(list) > 0 && (titled(list[0]) || answer.CleanTitle(plainOf(list[0], src)) == p.Title) {
-		repeated, p.Title = list[0], answer.CleanTitle(plainOf(list[0], src)) // without its marks
+		if repeated = list[0]; list[0].Lines().Len() == 1 {
+			p.Title = answer.CleanTitle(plainOf(list[0], src)) // without its marks
+		}
 		if list[0].Level == 1 && tops == 1 {
 			below = 0
 		}

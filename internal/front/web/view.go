@@ -314,7 +314,7 @@ func (p *page) text(w *pageWriter, ext, text string) {
 
 // untitledText returns a text without the title that it begins with, since the page has it
 // as its heading. A line of which the heading would lose something stays, and the page hides
-// its heading: a paragraph, or a URL.
+// its heading: a paragraph, a URL, or the beginning of a drawing.
 func (p *page) untitledText(text string) string {
 	rest := text
 	for titled := false; rest != ""; {
@@ -322,7 +322,9 @@ func (p *page) untitledText(text string) string {
 		switch {
 		case strings.TrimSpace(line) == "", isRuler(line):
 		case !titled && answer.TitleOf(line) == p.Title:
-			if strings.Contains(line, "://") || len(line) > len(p.Title) && strings.HasSuffix(p.Title, "...") {
+			next, _, _ := strings.Cut(after, "\n")
+			drawn := !isRuler(next) && (strings.HasPrefix(next, " ") || strings.Contains(next, "  "))
+			if drawn || strings.Contains(line, "://") || len(line) > len(p.Title) && strings.HasSuffix(p.Title, "...") {
 				p.Hidden = true
 				return text
 			}

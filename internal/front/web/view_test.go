@@ -39,6 +39,9 @@ func TestOneTitle(t *testing.T) {
 	s.write("v/gophermap", "!The title\n  /\\_/\\ drawn\n")
 	s.write("w/gophermap", "+-----------+\n| The title |   x\n+-----------+\n#\n!The title\n")
 	s.write("t/2026-03-04-x.md", "# A *walk*\n\nText.\n")
+	s.write("t/art.txt", ".d88b.  o888o\n888888  88888\n\nMore.\n")
+	s.write("t/box.txt", " ┌───────┐\n │ A box │\n └───────┘\n")
+	s.write("t/matter.md", "---\ntitle: Front\ndate: 2026-01-02\n---\n\nMore.\n")
 	long := strings.Repeat("words in a row ", 30)
 	s.write("t/long.txt", long+"end.\n\nMore.\n")
 	s.write("t/url.txt", "See https://e.org/ first.\n\nMore.\n")
@@ -47,6 +50,9 @@ func TestOneTitle(t *testing.T) {
 		"/t/dated.txt":       {"<h1>A label</h1>", "!=====", "Body."},
 		"/v/":                {"<h1>The title</h1>", "drawn"},
 		"/w/":                {`<h1 class="hidden">The title</h1>`, "| The title |"},
+		"/t/art.txt":         {`<h1 class="hidden">d88b. o888o</h1>`, ".d88b.  o888o\n888888"},
+		"/t/box.txt":         {"<h1>A box</h1>", " ┌───────┐\n │ A box │"},
+		"/t/matter.md":       {"<h1>Front</h1>", "!date", "More."},
 		"/t/long.txt":        {`<h1 class="hidden">` + long[:200] + `...</h1>`, long + "end."},
 		"/t/url.txt":         {`<h1 class="hidden">See https://e.org/ first.</h1>`, `See <a href="https://e.org/"`, "More."},
 		"/t/2026-03-04-x.md": {"<h1>A walk</h1>", "!<h2", `<time datetime="2026-03-04">`, "<p>Text.</p>"},
