@@ -36,7 +36,7 @@ func (h *Host) Quick(r *server.Request, f *Format) (a server.Answer, ok bool) {
 		}
 		return server.Answer{Body: snap.Robots}, true
 	}
-	if _, leaves := urlTarget(r.Selector); leaves || len(h.Before) > 0 && h.Programs(r.Selector) {
+	if leaving(r.Selector) != nil || len(h.Before) > 0 && h.Programs(r.Selector) {
 		return a, false
 	}
 	h.open()
@@ -68,8 +68,8 @@ func (h *Host) ask(r *server.Request, f *Format) (*Value, error) {
 	if IsRobots(r.Selector) {
 		return h.robots(r.Context())
 	}
-	if target, ok := urlTarget(r.Selector); ok {
-		return leaving(target)
+	if a := leaving(r.Selector); a != nil {
+		return a, nil
 	}
 	for _, s := range h.Before {
 		if !s.Answers(r.Selector) {
@@ -194,16 +194,18 @@ func (h *Host) robots(ctx context.Context) (*Value, error) {
 	return &Value{Class: File, Selector: "/robots.txt", Type: menu.TypeText, Body: snap.Robots}, nil
 }
 
-func urlTarget(sel string) (string, bool) {
-	return strings.CutPrefix(strings.TrimPrefix(sel, "/"), "URL:")
-}
-
-func leaving(target string) (*Value, error) {
+// leaving answers a selector URL:... with a page that leads there, and no other. What is
+// no URL may be the name of a file.
+func leaving(sel string) *Value {
+	target, ok := strings.CutPrefix(strings.TrimPrefix(sel, "/"), "URL:")
+	if !ok {
+		return nil
+	}
 	page, err := menu.RedirectPage(target)
 	if err != nil {
-		return nil, &server.Error{Kind: server.NotFound, Err: err}
+		return nil
 	}
-	return &Value{Class: Leaving, Type: menu.TypeHTML, URL: target, Body: page}, nil
+	return &Value{Class: Leaving, Type: menu.TypeHTML, URL: target, Body: page}
 }
 
 // robotsCaps returns what caps.txt says of the annotation in the root: may the site

@@ -15,7 +15,7 @@ import (
 func TestOldForms(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		"d/x.txt": "x\n", "private/y.txt": "y\n", "caf\xe9.txt": "latin\n", "d\xe9/z.txt": "z\n", "URL:mailto:a@b": "a file\n", ".robots": "Disallow: /private/\n",
+		"d/x.txt": "x\n", "private/y.txt": "y\n", "caf\xe9.txt": "latin\n", "d\xe9/z.txt": "z\n", "URL:mailto:a@b": "a file\n", "URL:list": "no URL\n", "URL:d/z.txt": "below\n", ".robots": "Disallow: /private/\n",
 	})
 	h := newFiles(run(t, dir), 1<<20)
 	pointer := "0/private/y.txt\t/private/y.txt\th\t70\r\n.\r\n"
@@ -24,6 +24,7 @@ func TestOldForms(t *testing.T) {
 	for _, way := range ways(t, h) {
 		for sel, want := range map[string]string{
 			"/d/x.txt": "x\n", "//d/x.txt": "x\n", "/d//x.txt": "x\n", "/./d/x.txt": "x\n", "./d/./x.txt": "x\n", "/caf\xe9.txt": "latin\n", "caf%E9.txt": "latin\n",
+			"/URL:list": "no URL\n", "URL:list": "no URL\n", "/URL:d/z.txt": "below\n",
 			"/private/y.txt": "y\n", "//private/y.txt": pointer, "/private/./y.txt": "y\n", "/./private//y.txt": pointer, "//private/%79.txt": pointer,
 			"/d\xe9/z.txt": missing, "/d%E9": missing, "/caf\xe9.txt/": missing, "/d//../private/y.txt": missing, "//.robots": missing,
 		} {

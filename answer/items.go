@@ -31,10 +31,9 @@ func (q *Asked) Target(it menu.Item) (t Target) {
 	if IsInfo(it) {
 		return t
 	}
-	if target, ok := urlTarget(it.Selector); ok {
-		if _, err := menu.RedirectPage(target); err == nil {
-			t.URL = target
-		}
+	if a := leaving(it.Selector); a != nil {
+		return Target{URL: a.URL}
+	} else if strings.HasPrefix(it.Selector, "URL:") {
 		return t
 	}
 	r := q.Request
