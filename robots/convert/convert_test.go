@@ -22,6 +22,12 @@ const prefs = "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage
 func TestNoControlBytes(t *testing.T) {
 	const vile = "# \x1b[2J\nUser-agent: *\nDisallow: /a\x1b[31mb\x07\nDisallow: /\u0085\nContent-Usage: train-ai=\x1bn\nSitemap: http://a/\x1b[2J\nContent-Signal: ai-train=\x7f\n\nUser-agent: x\x9by\nDisallow: /\x80c\nAllow: /%1B\nComment: hi\x07\nAction: \x1b\n"
 	all := []readers.Dialect{readers.Gopher, readers.GopherStrict, readers.Veronica2, readers.RFC9309, readers.Standard1994, readers.Extended, readers.IRCv3}
+	for _, preferences := range []func(*robots.File) ([]byte, []diag.Diagnostic){SignalsToUsage, UsageToSignals} {
+		out, _ := preferences(robots.Parse(readers.RFC9309, []byte(vile+"\xc2\x85\r\n")))
+		if text := ends.Replace(string(out)); selector.HasControl(text) || !strings.Contains(text, "Disallow: /a%1B[31mb%07Disallow: /%C2%85") || !strings.HasSuffix(string(out), "\r\n") {
+			t.Errorf("preferences: %q", out)
+		}
+	}
 	for _, from := range all {
 		for _, to := range all {
 			f := robots.Parse(from, []byte(vile))

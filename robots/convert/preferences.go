@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
 )
 
 // SignalsToUsage writes the Content-Signal lines of a file, which speak for the
@@ -147,7 +149,7 @@ func (r *rewriter) file(f *robots.File) []byte {
 	var out []byte
 	for l := range f.Lines() {
 		if !r.drop[l.Number] {
-			out = append(out, l.Text...)
+			out = appendVisible(out, string(l.Text))
 		}
 		if text := r.behind[l.Number]; text != "" {
 			if n := len(out); n > 0 && out[n-1] != '\n' && out[n-1] != '\r' {
@@ -155,6 +157,26 @@ func (r *rewriter) file(f *robots.File) []byte {
 			}
 			out = append(out, text...)
 		}
+	}
+	return out
+}
+
+// appendVisible appends a line with its control characters in percent escapes, which
+// mean the same in a pattern.
+func appendVisible(out []byte, line string) []byte {
+	if !selector.HasControl(line) {
+		return append(out, line...)
+	}
+	for len(line) > 0 {
+		_, n := utf8.DecodeRuneInString(line)
+		for _, c := range []byte(line[:n]) {
+			if selector.HasControl(ends.Replace(line[:n])) {
+				out = selector.AppendPercent(out, c)
+			} else {
+				out = append(out, c)
+			}
+		}
+		line = line[n:]
 	}
 	return out
 }
