@@ -103,7 +103,7 @@ func (h *hosts) of(r *server.Request) *virtualHost {
 func (h *hosts) browsed(r *server.Request, host string) (http.Handler, *server.Request) {
 	to, name := h.of(r), hostName(host)
 	switch named := h.byName[name]; {
-	case r.ServerName != "" && named == nil, name == "", len(h.byName) == 0:
+	case name == "", len(h.byName) == 0:
 	case named != nil:
 		to = named
 	case name == h.name:

@@ -31,6 +31,7 @@ func TestBrowsersChooseTheirHost(t *testing.T) {
 		{"one.example", "", "evil.example", ""}, {"one.example", "", "two.example.evil", ""}, {"one.example", "", "../two.example", ""},
 		{"", "", "evil.example", "first"}, // nobody has said what the first is called
 		{"one.example", "two.example", "two.example", "two"}, {"one.example", "other.example", "two.example", "two"}, {"one.example", "other.example", "", "first"},
+		{"one.example", "other.example", "other.example", ""}, {"", "other.example", "other.example", "first"},
 		{"one.example", "@127.0.0.2", "127.0.0.2", "two"}, {"one.example", "@127.0.0.2", "one.example", "first"}, {"one.example", "@127.0.0.2", "evil.example", ""},
 	} {
 		h := &hosts{first: first, name: c.first, byName: map[string]*virtualHost{two.name: two}, byAddr: map[netip.AddrPort]*virtualHost{here: two}}
