@@ -82,17 +82,19 @@ func TestCacheByHost(t *testing.T) {
 
 // A spelling that the policy closes is closed though its reply was kept.
 func TestKeptReplyOfSpellingThatCloses(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, map[string]string{"d/e/doc.txt": "text", "d/e/x/y": ""})
-	h := newFiles(run(t, dir), 1<<20)
-	const escaped = "/d/e/%64oc.txt"
-	read := func() string { got, _ := get(t, h, escaped); return got }
-	if !eventually(func() bool { read(); return h.kept(request(t, escaped), wire, (*site.Stamp).Fresh) != nil }) || read() != "text" {
-		t.Fatal("not kept")
-	}
-	write(t, dir, map[string]string{".robots": "Disallow: /d/e/doc.txt\n"})
-	if !eventually(func() bool { return read() != "text" }) {
-		t.Error("still answered")
+	for spelling, rule := range map[string]string{"/d/e/%64oc.txt": "Disallow: /d/e/doc.txt\n", "/d/e": "Disallow: /d/e/\n"} {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"d/e/doc.txt": "text", "d/e/x/y": ""})
+		h := newFiles(run(t, dir), 1<<20)
+		read := func() string { got, _ := get(t, h, spelling); return got }
+		if !eventually(func() bool { read(); return h.kept(request(t, spelling), wire, (*site.Stamp).Fresh) != nil }) {
+			t.Fatal("not kept")
+		}
+		open := read()
+		write(t, dir, map[string]string{".robots": rule})
+		if !eventually(func() bool { return read() != open }) {
+			t.Errorf("%s is still answered: %q", spelling, open)
+		}
 	}
 }
 
