@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/iotest"
 
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/menu"
@@ -213,6 +214,26 @@ func (r *runner) Run(q *Asked, name, called string) (string, error) {
 		return "", q.Context().Err()
 	}
 	return fmt.Sprintf("%s for %s\n", name, called), nil
+}
+
+// A long reply of a program, of which a part is read before it has a place: whole, too long,
+// and one that fails at its end.
+func TestLongRepliesOfPrograms(t *testing.T) {
+	broken := errors.New("broken")
+	line := "ilong\t\th\t1\r\n"
+	text := strings.Repeat(line, 2*small/len(line))
+	h := &Host{Site: run(t, t.TempDir()), Before: []Source{source{"/whole": streams(text), "/long": streams(strings.Repeat(text, maxLoaded/len(text)+1)), "/menu": streams(text + ".\r\n"),
+		"/fails": func(q *Asked) (*Value, error) {
+			return &Value{Class: File, Size: -1, Stream: io.NopCloser(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))}, nil
+		}}}}
+	for sel, want := range map[string]error{"/whole": nil, "/menu": nil, "/long": errTooLarge, "/fails": broken} {
+		a, err := h.Ask(request(t, sel), &Format{})
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v", sel, err)
+		} else if err == nil && string(a.Body) != text && len(a.Items) != strings.Count(text, "\n") {
+			t.Errorf("%s: %d bytes, %d items", sel, len(a.Body), len(a.Items))
+		}
+	}
 }
 
 // Programs that make menus run once each, eight at most, for each request; an error of

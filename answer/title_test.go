@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -72,14 +73,20 @@ func TestTitle(t *testing.T) {
 // The URLs of a resource: a port is named unless it is the usual one.
 func TestURLs(t *testing.T) {
 	for _, tt := range []struct {
-		r            server.Request
-		gopher, site string
+		r                 server.Request
+		gopher, site, own string
 	}{
-		{server.Request{Host: "h", Port: 70}, "gopher://h/0/a%20b", "http://h:70/a%20b"},
-		{server.Request{Host: "h", Port: 80}, "gopher://h:80/0/a%20b", "http://h/a%20b"},
-		{server.Request{Host: "::1", Port: 443, TLS: true}, "gophers://[::1]:443/0/a%20b", "https://[::1]/a%20b"},
-		{server.Request{Host: "::1", Port: 70, TLS: true, Protocol: "gemini"}, "gopher://[::1]/0/a%20b", "https://[::1]:70/a%20b"},
+		{server.Request{Host: "h", Port: 70}, "gopher://h/0/a%20b", "http://h:70/a%20b", "gopher://h/0/a%20b"},
+		{server.Request{Host: "h", Port: 80}, "gopher://h:80/0/a%20b", "http://h/a%20b", "gopher://h:80/0/a%20b"},
+		{server.Request{Host: "::1", Port: 443, TLS: true}, "gophers://[::1]:443/0/a%20b", "https://[::1]/a%20b", "gophers://[::1]:443/0/a%20b"},
+		{server.Request{Host: "::1", Port: 70, TLS: true, Protocol: "gemini", Local: netip.MustParseAddrPort("[::1]:1965")}, "gopher://[::1]/0/a%20b", "https://[::1]:70/a%20b", "gemini://[::1]/a%20b"},
+		{server.Request{Host: "h", Port: 70, Protocol: "nex", Local: netip.MustParseAddrPort("[::1]:1901")}, "gopher://h/0/a%20b", "http://h:70/a%20b", "nex://h:1901/a%20b"},
 	} {
+		for form, want := range map[*Format]string{nil: tt.own, {}: tt.own, {Web: true}: tt.site} {
+			if got := (&Asked{Request: &tt.r, Format: form}).URL('0', "/a b"); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
 		if got := GopherURL(&tt.r, '0', "/a b"); got != tt.gopher {
 			t.Errorf("%s, want %s", got, tt.gopher)
 		}
