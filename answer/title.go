@@ -79,7 +79,7 @@ var opening = []*unicode.RangeTable{unicode.Ps, unicode.Pi, unicode.So}
 func CleanTitle(line string) string {
 	var b []byte
 	for _, r := range StripEscapes(line) {
-		if b == nil && (!unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsOneOf(opening, r) && r != '"' && r != '\'' || isLine(r)) {
+		if b == nil && (!unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsOneOf(opening, r) && r != '"' && r != '\'' || DrawsLines(r)) {
 			continue
 		}
 		if !unicode.IsPrint(r) {
@@ -92,14 +92,14 @@ func CleanTitle(line string) string {
 		b = utf8.AppendRune(b, r)
 	}
 	words := bytes.Fields(b)
-	if n := len(words); n > 1 && len(bytes.TrimFunc(words[n-1], func(r rune) bool { return strings.ContainsRune("-=*~_|#", r) || isLine(r) })) == 0 {
+	if n := len(words); n > 1 && len(bytes.TrimFunc(words[n-1], func(r rune) bool { return strings.ContainsRune("-=*~_|#", r) || DrawsLines(r) })) == 0 {
 		words = words[:n-1] // the other half of the marks
 	}
 	return string(bytes.Join(words, []byte(" ")))
 }
 
-// isLine reports whether a character draws lines or shades (U+2500 to U+259F).
-func isLine(r rune) bool { return '─' <= r && r <= '▟' }
+// DrawsLines reports whether a character draws lines or shades (U+2500 to U+259F).
+func DrawsLines(r rune) bool { return '─' <= r && r <= '▟' }
 
 // escapes matches a command to ANSI terminals: CSI, OSC, or a short one.
 var escapes = regexp.MustCompile(`^\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)|[ -/]*[0-~])`)

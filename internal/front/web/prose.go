@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,6 +40,10 @@ func (w *pageWriter) prose(p prose) {
 	w.raw("<pre")
 	if p.Wide {
 		w.raw(` tabindex="0"`)
+	}
+	// Without prose beside them, the lines of boxes meet (style.css).
+	if !slices.ContainsFunc(p.Pieces, func(x piece) bool { return x.Prose }) && slices.ContainsFunc(p.Pieces, func(x piece) bool { return strings.ContainsFunc(x.Text, answer.DrawsLines) }) {
+		w.raw(` class="art"`)
 	}
 	w.raw(">\n")
 	w.pieces(p)

@@ -258,7 +258,9 @@ func TestArt(t *testing.T) {
 	s.write("art/gophermap", "!Art\n\n  /\\_/\\\n ( o.o )\n")
 	s.write("box/gophermap", "!Box\n\n+-----+\n0| A   |\t/a.txt\n+-----+\n")
 	s.write("list/gophermap", "!List\n\n0A    2026-01-02\t/a.txt\n")
-	for path, want := range map[string]string{"/art/": `<pre tabindex="0" class="art">`, "/box/": `<pre tabindex="0" class="art">`, "/list/": `<pre tabindex="0">`} {
+	s.write("box.txt", " ┌───┐\n └───┘\n")
+	s.write("mixed.txt", " ┌───┐\n └───┘\n\nA line of prose that is as long as lines of prose are.\n")
+	for path, want := range map[string]string{"/box.txt": `<pre class="art">`, "/mixed.txt": "<pre>", "/art/": `<pre tabindex="0" class="art">`, "/box/": `<pre tabindex="0" class="art">`, "/list/": `<pre tabindex="0">`} {
 		_, page := s.get(path)
 		s.holds(path, mainOf(page), want)
 	}
