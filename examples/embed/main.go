@@ -8,8 +8,8 @@ import (
 	"log"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/feed"
 	"github.com/gophd/gophd/answer/gopher"
-	"github.com/gophd/gophd/internal/source/feed"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )

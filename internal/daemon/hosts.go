@@ -13,12 +13,12 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/feed"
 	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/internal/process/enforce"
 	"github.com/gophd/gophd/internal/search"
-	"github.com/gophd/gophd/internal/source/feed"
 	"github.com/gophd/gophd/internal/source/sitemap"
 	"github.com/gophd/gophd/internal/source/status"
 	"github.com/gophd/gophd/menu"
@@ -125,7 +125,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	return nil
 }
 
-// both calls two functions, of which the first may be nil.
+// both calls two functions; the first may be nil.
 func both(first, then func(dir string)) func(dir string) {
 	if first == nil {
 		return then

@@ -20,10 +20,10 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/feed"
 	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/front/smallnet"
 	"github.com/gophd/gophd/internal/front/web"
-	"github.com/gophd/gophd/internal/source/feed"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/robots"

@@ -35,7 +35,7 @@ func TestFeedIsValid(t *testing.T) {
 	d, _ := phlog(t)
 	xmllint := harness.Tool(t, "xmllint")
 	valid := func(feed string) ([]byte, error) {
-		cmd := exec.Command(xmllint, "--noout", "--nonet", "--relaxng", "../../internal/source/feed/testdata/atom.rng", "-")
+		cmd := exec.Command(xmllint, "--noout", "--nonet", "--relaxng", "../../answer/feed/testdata/atom.rng", "-")
 		cmd.Stdin = strings.NewReader(feed)
 		return cmd.CombinedOutput()
 	}

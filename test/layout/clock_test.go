@@ -29,7 +29,7 @@ var mayAskTheWall = map[string]string{
 	"internal/source/status/stats.go":        "minutes of a chart, told to people",
 
 	"internal/front/web/view.go":           "of a file, told to browsers",
-	"internal/source/feed/atom.go":         "dates of texts",
+	"answer/feed/atom.go":                  "dates of texts",
 	"internal/source/sitemap/sitemap.go":   "of files, told to robots",
 	"examples/robot/main.go":               "of files, told by sitemaps",
 	"internal/source/sitesearch/follow.go": "of a file, compared with itself",

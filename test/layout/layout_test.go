@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"answer":                     {"diag", "menu", "selector", "server", "site", "internal/limit", "internal/stall"},
 	"answer/gopher":              {"answer", "menu", "server"},
 	"internal/fastcgi":           {},
-	"internal/source/feed":       {"answer", "menu", "selector", "server", "site"},
+	"answer/feed":                {"answer", "menu", "selector", "server", "site"},
 	"internal/source/sitemap":    {"answer", "menu", "policy", "selector", "server", "site"},
 	"internal/source/programs":   {"answer", "internal/fastcgi", "menu", "policy", "selector", "server", "site"},
 	"internal/source/sitesearch": {"answer", "internal/search", "internal/stall", "menu", "policy", "selector", "server", "site"},

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gophd/gophd/answer/feed"
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/internal/source/feed"
 	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"

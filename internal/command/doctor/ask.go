@@ -28,7 +28,7 @@ type heard struct {
 	err  error
 }
 
-// maxReply bounds what is read of a reply.
+// maxReply bounds a reply.
 const maxReply = 16 << 20
 
 // ask asks the server for a selector over Gopher. It remembers the reply.

@@ -42,7 +42,7 @@ type Doctor struct {
 
 	// Machine is the root of the machine to examine. If "", this machine's.
 	Machine string
-	// Addrs are the machine's addresses. If nil, those of its interfaces.
+	// Addrs are the machine's addresses. If nil, its interfaces are asked.
 	Addrs []netip.Addr
 	// Resolve looks a host name up. If nil, as the system does.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)

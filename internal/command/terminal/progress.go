@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// progressAfter is how long a task may take before anybody is told of it.
+// progressAfter is how long a task may take before it reports progress.
 const progressAfter = 2 * time.Second
 
 // Progress shows on a terminal, in one line that is written over, how far a task

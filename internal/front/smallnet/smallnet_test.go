@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/feed"
 	"github.com/gophd/gophd/internal/process/keypair"
-	"github.com/gophd/gophd/internal/source/feed"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"

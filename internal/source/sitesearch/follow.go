@@ -53,7 +53,7 @@ type Searcher struct {
 	// Memory bounds the index, in bytes. If zero, 256 MiB.
 	Memory int64
 
-	// The options are those of the site's host.
+	// The options of the site's host.
 	answer.HostOptions
 
 	// Log gets a line when the index was built, and when it is full. If nil,

@@ -14,9 +14,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Name is the name of each feed. PageName is that of the same as a page of links, to
-// which readers of Gemini subscribe: "Subscribing to Gemini pages", a companion
-// specification.
+// Name is the name of each feed. PageName is the same feed as a page of links, to which
+// readers of Gemini subscribe: "Subscribing to Gemini pages", a companion specification.
 const (
 	Name     = "feed.xml"
 	PageName = "feed.gmi"
