@@ -10,6 +10,7 @@ type composition struct {
 	*class
 	rules  []*rule // those that count, in the order of directories
 	struck []strike
+	closed []strike // Allows that count, but do not open their own path
 	uses   []*use
 
 	// Made on first use, when the rules are final.
@@ -90,6 +91,9 @@ func (b *composer) allow(a *rule, own bool) bool {
 				return false
 			}
 			carried = append(carried, below...)
+			if slices.ContainsFunc(below, func(r *rule) bool { return r.uri == a.uri+"$" }) {
+				b.closed = append(b.closed, strike{a, d})
+			}
 		}
 	}
 	b.carried = append(b.carried, carried...)

@@ -57,8 +57,8 @@ func (r *reader) field(l readers.Line) {
 				r.signal(l)
 			}
 		}
-		if !f.end && r.lines > 0 && r.bare == 0 {
-			r.bare = r.lines
+		if !f.end {
+			r.ends()
 		}
 		return
 	}

@@ -108,7 +108,7 @@ type reader struct {
 	note    *note
 	file    string
 	lines   int     // of User-agent in a row; 0 after a rule
-	bare    int     // the last line of User-agent before a field: where a group without rules would end
+	bare    int     // the last line of User-agent before a field or a blank line: where a group without rules would end
 	joined  int     // that line, once another group has joined: 0 again when it was said what that does
 	now     *group  // the group that lines belong to
 	nobody  bool    // its User-agent lines name nobody
@@ -236,6 +236,8 @@ func (r *reader) tooMuch() string {
 
 func (r *reader) line(l readers.Line) {
 	switch l.Kind {
+	case readers.KindBlank:
+		r.ends()
 	case readers.KindMalformed:
 		r.report(CodeSyntax, l.Number, "no field name and colon: %.60q", strings.TrimRight(l.Text, "\r\n"))
 	case readers.KindAgent:
@@ -282,6 +284,13 @@ func (r *reader) agent(l readers.Line) {
 		}
 		r.tokens[n.token] = true
 		r.join(n)
+	}
+}
+
+// ends notes where the author of a group without rules surely takes it to end.
+func (r *reader) ends() {
+	if r.lines > 0 && r.bare == 0 {
+		r.bare = r.lines
 	}
 }
 

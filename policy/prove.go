@@ -434,7 +434,9 @@ func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
 		for _, sel := range sels {
 			line := cmp.Or(d.Decide(veronica, sel).Rule.Line, d.Decide(veronica, sel+"/").Rule.Line, d.Decide(veronica, escape(sel)).Rule.Line)
 			if s := w.Source(line); s != nil {
-				r.File, r.Line = s.File, s.Line
+				if r.File, r.Line = s.File, s.Line; w.sources[line-1].isWeak() {
+					r.Hint = "deny a directory: every reader knows a path that ends in a slash"
+				}
 				break
 			}
 		}

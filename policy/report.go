@@ -242,16 +242,20 @@ func handWritten(file string, line int, reader string, victims, leaks []string) 
 }
 
 // strictAlone gives over-blocks that only strict readers suffer a code of their own:
-// authors cannot avoid them.
+// authors cannot avoid them. Lines for veronica help no other reader.
 func strictAlone(list []Report) []Report {
-	others := map[place]bool{}
+	others, hers := map[place]bool{}, map[place]bool{}
 	for _, r := range list {
-		if r.Code == CodeOverBlock && r.Readers[0] != noRobot {
-			others[place{r.File, r.Line}] = true
+		if at := (place{r.File, r.Line}); r.Code == CodeOverBlock && r.Readers[0] != noRobot {
+			others[at], hers[at] = true, hers[at] || r.Readers[0] == "veronica2"
 		}
 	}
 	for i, r := range list {
-		if r.Code == CodeOverBlock && !others[place{r.File, r.Line}] {
+		at := place{r.File, r.Line}
+		if r.Code == CodeOverBlock && !hers[at] {
+			list[i].Hint = "move the allowed names out of the denied directory"
+		}
+		if r.Code == CodeOverBlock && !others[at] {
 			list[i] = NewReport(CodeOverBlockStrict, r.File, r.Line, "strict Gopher readers take every Disallow of the file")
 			list[i].Selector, list[i].Readers, list[i].Victims = r.Selector, r.Readers, r.Victims
 		}
@@ -266,6 +270,9 @@ func (c *composition) notices() (list []Report) {
 		list = append(list,
 			NewReport(CodeOverruled, s.allow.file, s.allow.line, "it does not count: "+by+" denies some of it, and stands above it"),
 			NewReport(CodeOverruled, s.by.file, s.by.line, fmt.Sprintf("%s:%d does not count: it would open some of what this denies", s.allow.file, s.allow.line)))
+	}
+	for _, s := range c.closed {
+		list = append(list, NewReport(CodeOverruled, s.allow.file, s.allow.line, fmt.Sprintf("%s:%d denies the path itself, and stands above it", s.by.file, s.by.line)))
 	}
 	for _, u := range c.uses {
 		if u.widened != nil {

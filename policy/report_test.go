@@ -26,6 +26,7 @@ var told = []struct {
 	{CodeFinal, ".robots:2: error", root("Disallow: /q\nFinal: /a*b\n"), root("Disallow: /q\nFinal: /*b\n")},
 	{CodeGlob, "d/.robots:1: warning", notesOf("d/", "Disallow: /*.zip\n"), notesOf("d/", "Disallow: /zip*\n")},
 	{CodeGroupSwallowed, ".robots:1: error", root("User-agent: *\nCrawl-delay: 5\n\nUser-agent: badbot\nDisallow: /\n"), root("User-agent: *\nCrawl-delay: 5\nAllow: /\n\nUser-agent: badbot\nDisallow: /\n")},
+	{CodeGroupSwallowed, ".robots:1: error", root("User-agent: *\n\nUser-agent: badbot\nDisallow: /\n"), root("User-agent: *\nUser-agent: badbot\n\nDisallow: /\n")},
 	{CodeGroupSwallowed, ".robots:1: warning", root("User-agent: foo\nComment: x\nUser-agent: badbot\nDisallow: /\n"), root("User-agent: foo\nUser-agent: badbot\nComment: x\nDisallow: /\n")},
 	{CodeHandWritten, "robots.txt:2: warning", map[string]string{"robots.txt": "User-agent: *\nDisallow: /a$\n"}, map[string]string{"robots.txt": "User-agent: *\nDisallow: /a$\n", "d/.robots": "Disallow: /b\n"}},
 	{CodeIndex, "d/.robots:2: notice", notesOf("d/", "Disallow: /\nAllow: /index.html\n"), notesOf("d/", "Disallow: /\nAllow: /index.txt\n")},
@@ -36,6 +37,7 @@ var told = []struct {
 	{CodeMisspelt, ".robots:2: error", root("Disallow: /\nAlow: /a\n"), root("Disallow: /\nAllow: /a\n")},
 	{CodeMisspelt, ".robots:1: error", root("Useragent: a\nDisallow: /\n"), root("USER-AGENT: a\nDisallow: /\n")},
 	{CodeName, ".robots:1: warning", root("Disallow: /%23b\n"), root("Disallow: /a-b\n")},
+	{CodeOverruled, "a/.robots:1: notice", map[string]string{".robots": "Final: /*.zip$\n", "a/.robots": "Allow: /x.zip\n"}, map[string]string{".robots": "Final: /*.zip$\n", "a/.robots": "Allow: /x.txt\n"}},
 	{CodeOverBlock, "d/.robots:2: notice", notesOf("d/", "Disallow: /\nAllow: /about.txt\n"), notesOf("d/", "Disallow: /\nDisallow: /about.txt\n")},
 	{CodeOverBlockStrict, "d/.robots:2: notice", notesOf("d/", "User-agent: greedybot\nDisallow: /\n"), notesOf("d/", "User-agent: *\nDisallow: /\n")},
 	{CodeOverruled, ".robots:1: notice", map[string]string{".robots": "Disallow: /~bob/\n", "~bob/.robots": "Allow: /\n"}, map[string]string{".robots": "Final: /~bob/\n", "~bob/.robots": "Disallow: /\n"}},
@@ -190,6 +192,26 @@ func TestPreferencesHint(t *testing.T) {
 	for _, r := range compileOf(map[string]string{".robots": "Content-Usage: search=n\n", "a/.robots": "Content-Usage: search=y\n"}).Reports() {
 		if r.Code != CodeOverruled || strings.Contains(r.Hint, "Final") {
 			t.Errorf("%v: %s", r, r.Hint)
+		}
+	}
+}
+
+// TestCures: an over-block's hint is one that helps the readers it is about.
+func TestCures(t *testing.T) {
+	for text, want := range map[string]string{
+		"Disallow: /\nAllow: /about.txt\n":                   "User-agent: veronica",
+		"User-agent: x\nDisallow: /\nAllow: /about.txt\n":    "move the allowed names",
+		"Disallow: /log$\n":                                  "deny a directory",
+		"Disallow: /\nUser-agent: x\nDisallow: /about.txt\n": "move the allowed names",
+	} {
+		var hints []string
+		for _, r := range compileOf(map[string]string{"d/.robots": text}).Reports() {
+			if r.Code == CodeOverBlock {
+				hints = append(hints, r.Hint)
+			}
+		}
+		if len(hints) != 1 || !strings.Contains(hints[0], want) || want != "User-agent: veronica" && strings.Contains(hints[0], veronica) {
+			t.Errorf("%q: %q", text, hints)
 		}
 	}
 }
