@@ -34,7 +34,7 @@ func TestNotRead(t *testing.T) {
 	const text = "User-agent: *\nDisallow: /x\n"
 	for file, want := range map[string]bool{
 		"phlog/robots.txt": true, ".robots.txt": true, "phlog/.robots.txt": true, ".Robots": true, "phlog/.ROBOTS": true, "ROBOTS.TXT": true,
-		"Robots.txt": true, "phlog/robots": true, "Robots": true,
+		"Robots.txt": true, "phlog/robots": true, "phlog/.robot": true, "Robots": true,
 		"robots.txt": false, ".robots": false, "phlog/.robots": false, "phlog/robots.html": false, "phlog/my-robots.txt": false,
 	} {
 		list := reported(t, map[string]string{file: text, "x": "", "phlog/x": "", "phlog/index.txt": ""}, policy.CodeNotRead)
@@ -60,6 +60,8 @@ func TestDidYouMean(t *testing.T) {
 		{".robots", "Disallow: /./phlog/", "warning; did you mean /phlog/?"},
 		{"phlog/.robots", "Disallow: ./drafts/", "warning; did you mean /drafts/?"},
 		{"phlog/.robots", "Disallow: /100%41", "warning; did you mean /100%2541?"},
+		{"phlog/.robots", "Disallow: ../phlog/drafts/", "warning: an annotation is about its directory and what lies below"},
+		{"phlog/.robots", "Disallow: /..drafts/", "warning; the nearest name is /drafts/"},
 		{"phlog/.robots", "Disallow: /draft/", "warning; the nearest name is /drafts/"},
 		{"phlog/.robots", "Allow: /abuot.txt", "warning; the nearest name is /about.txt"},
 		{"phlog/.robots", "Disallow: /to-come/", "notice"},

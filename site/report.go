@@ -145,7 +145,7 @@ func strays(tree *Dir) (list []policy.Report) {
 
 // isStray reports whether a name looks like a misspelt .robots or robots.txt.
 func isStray(base string) bool {
-	return slices.Contains([]string{noteName, handName, ".robots.txt", "robots"}, strings.ToLower(base))
+	return slices.Contains([]string{noteName, handName, ".robots.txt", ".robot", "robots"}, strings.ToLower(base))
 }
 
 // finder looks for the names that rules match.
@@ -202,6 +202,10 @@ func (f finder) about(r policy.AnnotationRule) (policy.Report, bool) {
 	message := fmt.Sprintf("%q matches nothing", field+": "+r.Value)
 	report := policy.NewReport(policy.CodeNoMatch, r.File, r.Line, message)
 	report.Selector = r.Path
+	if slices.Contains(strings.Split(r.Value, "/"), "..") {
+		report.Message += ": an annotation is about its directory and what lies below"
+		return report, true
+	}
 	if meant := f.meant(r); meant != "" {
 		report.Message += "; did you mean " + meant + "?"
 		return report, true
