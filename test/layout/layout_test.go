@@ -172,6 +172,9 @@ func TestImportsPointOneWay(t *testing.T) {
 			if known && isOurs && !slices.Contains(allowed, ours) && !slices.Contains(everybodys, ours) {
 				t.Errorf("%s imports %s: the design allows %v", p.name, ours, allowed)
 			}
+			if strings.HasPrefix(p.name, "examples/") && strings.HasPrefix(ours, "internal/") {
+				t.Errorf("%s imports %s, which no program outside can", p.name, ours)
+			}
 		}
 	}
 	for name := range mayImport {
