@@ -197,7 +197,16 @@ func (n *note) number() {
 // deny denies the directory as a whole on account of an annotation.
 func (n *note) deny(file, code, why string) {
 	*n = note{sel: n.sel, from: n.from, at: n.at, top: n.top, shut: n.denied(file, why), groups: map[string][]*group{}, reports: n.reports}
-	n.reports = append(n.reports, NewReport(code, file, 0, "the directory is denied: "+why))
+	n.reports = append(n.reports, deniedReport(n.sel, code, file, why))
+}
+
+// deniedReport is the report about a directory that is denied as a whole.
+func deniedReport(sel, code, file, why string) Report {
+	what := "the directory"
+	if sel == "/" {
+		what = "the whole site"
+	}
+	return NewReport(code, file, 0, what+" is denied: "+why)
 }
 
 // denied is the rule for a directory that is denied as a whole.

@@ -1,6 +1,9 @@
 package policy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestCheckProgram: what programs answer is a selector, "/*" and the end of names, or
 // "/~*/" and a name.
@@ -26,5 +29,42 @@ func TestSourceOfEachLine(t *testing.T) {
 	}
 	if s := c.Source(lines); s == nil || s.Line != 2 || c.Source(0) != nil || c.Source(lines+1) != nil || c.Source(1) != nil || c.Source(3).Line != 1 {
 		t.Errorf("the last line comes from %v\n%s", c.Source(lines), c.File())
+	}
+}
+
+// TestSourceText: a Final is shown as one, unless it counts as a Disallow.
+func TestSourceText(t *testing.T) {
+	c := compileOf(root("Final: /a/\nDisallow: /b\nAllow: /c\nFinal: /d*e\n"))
+	got := ""
+	for _, name := range []string{"a/x", "b", "c", "de"} {
+		if by := c.Explain("*", name, false).By; by != nil {
+			got += by.Text() + "\n"
+		}
+	}
+	if got != "Final: /a/\nDisallow: /b\nAllow: /c\nDisallow: /d*e\n" {
+		t.Errorf("shown is %q", got)
+	}
+}
+
+// TestReportsOfPrograms: a report about what a program answers is about no author's line,
+// gives no author's hint, and says so.
+func TestReportsOfPrograms(t *testing.T) {
+	list := Compile(Input{Programs: []string{"/cgi"}}, nil).Reports()
+	for _, r := range list {
+		if r.Hint != "" && r.Code != CodeOverBlock || !strings.Contains(r.Message, "what programs answer") && r.Code == CodeAnchor {
+			t.Errorf("%v: %q", r, r.Hint)
+		}
+	}
+	if len(list) == 0 {
+		t.Error("nothing is said about readers that do not know $")
+	}
+}
+
+// TestWholeSite: a report about the root's annotation says that the whole site is denied.
+func TestWholeSite(t *testing.T) {
+	for file, want := range map[string]string{".robots": "the whole site is denied: ", "d/.robots": "the directory is denied: "} {
+		if list := compileOf(map[string]string{file: rulesOf(1001, "Disallow: /%d\n")}).Reports(); len(list) != 1 || !strings.HasPrefix(list[0].Message, want) {
+			t.Errorf("%s: %v", file, list)
+		}
 	}
 }

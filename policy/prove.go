@@ -295,6 +295,9 @@ func (w *work) explain(f proof.Finding) (r Report, named bool) {
 	}
 	r = NewReport(code, at.file, at.line, codeText[code])
 	r.Readers, r.Leaks = []string{f.Reader}, f.Examples
+	if at.file == "" { // no author wrote it
+		r.Severity, r.Hint, r.Message = diag.Notice, "", r.Message+", in what programs answer"
+	}
 	if code == CodeName {
 		r.Severity = diag.Notice
 	}

@@ -82,11 +82,7 @@ func (w *work) deny(sel, code, why string) {
 	n.top, _, _ = strings.Cut(strings.TrimPrefix(n.at.uri, "/"), "/")
 	n.shut = n.denied(file, why)
 	w.denied[sel], w.stale = n, true
-	what := "the directory"
-	if sel == "/" {
-		what = "the whole site"
-	}
-	w.said = append(w.said, NewReport(code, file, 0, what+" is denied: "+why))
+	w.said = append(w.said, deniedReport(sel, code, file, why))
 }
 
 // live returns the notes of the directories that are read, and of the directories that

@@ -97,6 +97,7 @@ type RuleSource struct {
 	File  string `json:"file"`
 	Line  int    `json:"line"` // 0: the annotation as a whole
 	Allow bool   `json:"allow"`
+	Final bool   `json:"final,omitempty"`
 	Value string `json:"value"` // the pattern as written; of a denied annotation, why
 }
 
@@ -172,7 +173,15 @@ func (c *Compiled) without(f *robots.File, said RuleSource) *robots.File {
 }
 
 func (r *rule) source() *RuleSource {
-	return &RuleSource{File: r.file, Line: r.line, Allow: r.allow, Value: r.value}
+	return &RuleSource{File: r.file, Line: r.line, Allow: r.allow, Final: r.final, Value: r.value}
+}
+
+// Text returns the line in the usual spelling.
+func (s RuleSource) Text() string {
+	if s.Final {
+		return "Final: " + s.Value
+	}
+	return field(s.Allow) + s.Value
 }
 
 // Source returns the line of an annotation that a line of the file comes from, counted

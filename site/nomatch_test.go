@@ -60,6 +60,7 @@ func TestDidYouMean(t *testing.T) {
 		{".robots", "Disallow: /./phlog/", "warning; did you mean /phlog/?"},
 		{"phlog/.robots", "Disallow: ./drafts/", "warning; did you mean /drafts/?"},
 		{"phlog/.robots", "Disallow: /100%41", "warning; did you mean /100%2541?"},
+		{"phlog/.robots", "Final: /draft/", "warning; the nearest name is /drafts/"},
 		{"phlog/.robots", "Disallow: ../phlog/drafts/", "warning: an annotation is about its directory and what lies below"},
 		{"phlog/.robots", "Disallow: /..drafts/", "warning; the nearest name is /drafts/"},
 		{"phlog/.robots", "Disallow: /draft/", "warning; the nearest name is /drafts/"},

@@ -195,11 +195,7 @@ func (f finder) about(r policy.AnnotationRule) (policy.Report, bool) {
 	if !r.Literal || f.exists(r) {
 		return policy.Report{}, false
 	}
-	field := "Disallow"
-	if r.Allow {
-		field = "Allow"
-	}
-	message := fmt.Sprintf("%q matches nothing", field+": "+r.Value)
+	message := fmt.Sprintf("%q matches nothing", r.Text())
 	report := policy.NewReport(policy.CodeNoMatch, r.File, r.Line, message)
 	report.Selector = r.Path
 	if slices.Contains(strings.Split(r.Value, "/"), "..") {

@@ -166,10 +166,8 @@ func sourceText(s *policy.RuleSource, none string) string {
 		return none
 	case s.Line == 0:
 		return fmt.Sprintf("%s: %s", diag.Printable(s.File), diag.Printable(s.Value))
-	case s.Allow:
-		return fmt.Sprintf("%s: Allow: %s", place(s.File, s.Line), diag.Printable(s.Value))
 	}
-	return fmt.Sprintf("%s: Disallow: %s", place(s.File, s.Line), diag.Printable(s.Value))
+	return fmt.Sprintf("%s: %s", place(s.File, s.Line), diag.Printable(s.Text()))
 }
 
 func usageText(s *policy.RuleSource) string {
