@@ -25,6 +25,7 @@ const maxParts = 16
 type parsedQuery struct {
 	with, without []term
 	in            []string // directories, without slashes at their ends
+	cut           bool     // it had more than maxParts words
 }
 
 // part matches a part of a query: word "a phrase" begin* -without in:directory. A quote
@@ -42,11 +43,15 @@ func parse(s string) (q parsedQuery) {
 			continue
 		}
 		t := term{words: words(value), from: from, to: to}
-		if t.words = t.words[:min(len(t.words), left)]; len(t.words) == 0 || seen[t.String()] {
+		if len(t.words) == 0 || seen[t.String()] {
+			continue
+		}
+		seen[t.String()] = true
+		q.cut = q.cut || len(t.words) > left
+		if t.words = t.words[:min(len(t.words), left)]; len(t.words) == 0 {
 			continue
 		}
 		left -= len(t.words)
-		seen[t.String()] = true
 		if strings.HasPrefix(kind, "-") {
 			q.without = append(q.without, t)
 		} else {

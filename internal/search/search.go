@@ -29,6 +29,7 @@ type Results struct {
 	Total int  // of all pages
 	More  bool // Total is a lower bound
 	Empty bool // the query has no word
+	Cut   bool // only its first 16 words count
 
 	// If the words as typed find nothing: Forms reports that the results are of other
 	// forms of them, Instead is a query with words of the index in their place.
@@ -47,6 +48,7 @@ func (x *Index) Search(ctx context.Context, ask Query) (r Results, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	defer func() { x.doubt = x.doubt || err != nil && ctx.Err() == nil }()
+	defer func() { r.Cut = q.cut }()
 	r, err = x.page(ctx, q, ask)
 	if err != nil || r.Total > 0 {
 		return r, err

@@ -183,6 +183,28 @@ func TestRank(t *testing.T) {
 	}
 }
 
+// The words past the sixteenth do not count, and a repeated part is one.
+func TestLongQuery(t *testing.T) {
+	l := newLibrary(t, map[string]string{"a": "one two three"})
+	for query, want := range map[string]bool{"one two": false, strings.Repeat(`"one two" `, 20): false, "one two " + numbered(14): false, "one two " + numbered(15): true, `"` + numbered(17) + `"`: true} {
+		if r := l.ask(t, query); r.Cut != want {
+			t.Errorf("%s: cut %v", query, r.Cut)
+		}
+	}
+	if r := l.ask(t, strings.Repeat("one ", 30)+"two three"); r.Total != 1 || r.Cut {
+		t.Errorf("%+v", r)
+	}
+}
+
+// numbered is so many different words.
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "w%d ", i)
+	}
+	return b.String()
+}
+
 // A query without results is tried with other forms, then with words of the index.
 func TestSuggestions(t *testing.T) {
 	l := newLibrary(t, map[string]string{"a": "The kettle boiled over quickly", "b": "kettle and teapot", "gone": "kittle"})

@@ -110,6 +110,9 @@ func (s *Searcher) help() []menu.Item {
 // one that is gone is listed without it.
 func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Results) []menu.Item {
 	items := []menu.Item{menu.Info(summary(query, page, r))}
+	if r.Cut {
+		items = append(items, menu.Info("Only the first 16 words of a search count."))
+	}
 	if r.Forms {
 		items = append(items, menu.Info("No text has these words; these have other forms of them."))
 	}
