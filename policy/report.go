@@ -312,7 +312,7 @@ func (u *use) permits(o *use) (list []Report) {
 		}
 	}
 	for i := range list {
-		list[i].Hint = "nothing to do: the annotation of the nearest directory says how its texts may be used"
+		list[i].Hint = "nothing to do: the annotation of the nearest directory counts, unless one above it names the robot"
 	}
 	return list
 }
