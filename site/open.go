@@ -37,7 +37,7 @@ func Open(dir string, conf Config) (*Site, error) {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.problems.log = s.log
-	s.guard = &stall.Guard{Timeout: conf.FileTimeout, Log: s.log, Answered: s.Reload}
+	s.guard = &stall.Guard{Timeout: conf.FileTimeout, Log: s.log, Changed: s.Reload}
 	r, err := disk.Guarded(s.guard).OpenRoot(abs)
 	if err != nil {
 		return nil, err

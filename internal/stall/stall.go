@@ -51,9 +51,9 @@ type Guard struct {
 	// when all of them answer again. If nil, nothing is logged.
 	Log *slog.Logger
 
-	// Answered, if not nil, is called in its own goroutine shortly after a stalled
-	// operation has returned.
-	Answered func()
+	// Changed, if not nil, is called in its own goroutine shortly after operations have
+	// stalled, at most once a minute, or a stalled one has returned.
+	Changed func()
 
 	mu             sync.Mutex
 	oldest, newest *Op
@@ -64,7 +64,7 @@ type Guard struct {
 	due            time.Time      // when it should ring
 	late           time.Duration  // how late it rang, in all
 	told, since    time.Time
-	telling        bool // Answered will be called
+	telling        bool // Changed will be called
 	quit           chan struct{}
 }
 
@@ -178,8 +178,12 @@ func (g *Guard) mark(o *Op, now time.Time) {
 	if dir := path.Dir(o.name); dir != "." && g.stuck[o.name] == 1 {
 		g.inDir[dir]++
 	}
-	if g.Log != nil && (g.told.IsZero() || now.Sub(g.told) >= tellEvery) {
-		g.told = now
+	if !g.told.IsZero() && now.Sub(g.told) < tellEvery {
+		return
+	}
+	g.told = now
+	g.tell()
+	if g.Log != nil {
 		g.Log.Error("the file system does not answer", "name", o.name, "for", now.Sub(o.began).Round(time.Millisecond),
 			"names", len(g.stuck), "hint", "gophd serves nothing below it until it answers")
 	}
@@ -218,13 +222,20 @@ func (g *Guard) unmark(name string) {
 			}
 		}
 	}
-	if len(g.stuck) == 0 && g.Log != nil {
+	if len(g.stuck) == 0 {
 		g.told = time.Time{}
+	}
+	if len(g.stuck) == 0 && g.Log != nil {
 		g.Log.Info("the file system answers again", "name", name, "after", time.Since(g.since).Round(time.Millisecond))
 	}
-	if !g.telling && g.Answered != nil {
+	g.tell()
+}
+
+// tell calls Changed soon.
+func (g *Guard) tell() {
+	if !g.telling && g.Changed != nil {
 		g.telling = true
-		time.AfterFunc(g.timeout()/inAHurry, g.answered)
+		time.AfterFunc(g.timeout()/inAHurry, g.changed)
 	}
 }
 
@@ -235,11 +246,11 @@ func (g *Guard) timeout() time.Duration {
 	return g.Timeout
 }
 
-func (g *Guard) answered() {
+func (g *Guard) changed() {
 	g.mu.Lock()
 	g.telling = false
 	g.mu.Unlock()
-	g.Answered()
+	g.Changed()
 }
 
 // Stop makes every current and later Try return ErrStopped at once. It must be called

@@ -34,8 +34,8 @@ func unanswered(g *Guard, name string) bool {
 func TestEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		var answered atomic.Int32
-		g := &Guard{Log: slog.New(slog.NewTextHandler(&log, nil)), Answered: func() { answered.Add(1) }}
+		var changes atomic.Int32
+		g := &Guard{Log: slog.New(slog.NewTextHandler(&log, nil)), Changed: func() { changes.Add(1) }}
 		dir, other := begin(t, g, "a/b"), begin(t, g, "a/b")
 		begin(t, g, "quick").Leave()
 		time.Sleep(DefaultTimeout / 2)
@@ -48,14 +48,20 @@ func TestEnter(t *testing.T) {
 				t.Errorf("%s is taken as unanswered: %v", name, !want)
 			}
 		}
+		third := begin(t, g, "third")
+		time.Sleep(DefaultTimeout * 2)
+		if changes.Load() != 1 {
+			t.Errorf("told %d times that something does not answer", changes.Load())
+		}
+		third.Leave()
 		dir.Leave()
 		if !unanswered(g, "a/b") {
 			t.Error("taken as answered, though there is another one")
 		}
 		other.Leave()
 		time.Sleep(time.Minute)
-		if unanswered(g, "a/b") || answered.Load() != 1 {
-			t.Errorf("unanswered, or told %d times that it answers", answered.Load())
+		if unanswered(g, "a/b") || changes.Load() != 2 {
+			t.Errorf("unanswered, or told %d times", changes.Load())
 		}
 		if lines := strings.Count(log.String(), "\n"); lines != 2 || !strings.Contains(log.String(), "name=a/b") {
 			t.Errorf("log:\n%s", log.String())

@@ -128,7 +128,7 @@ func TestStalledDirectory(t *testing.T) {
 	var stalled sync.RWMutex
 	root := makeTree(t, "a")
 	w := &Watcher{Root: root, Poll: -1, open: stalling(root, "slow", &stalled)}
-	w.Guard = &stall.Guard{Timeout: 500 * time.Millisecond, Answered: w.Reread}
+	w.Guard = &stall.Guard{Timeout: 500 * time.Millisecond, Changed: w.Reread}
 	m := newMirror(root)
 	run(t, w, m)
 	until(t, "the tree is watched", func() bool { return w.watched("a") })

@@ -59,7 +59,6 @@ func TestStalledMount(t *testing.T) {
 	}
 	g.Until("one goroutine is left of each request", func() bool { return goroutines() <= 100+60 })
 	g.WaitLog("does not answer")
-	g.Signal(syscall.SIGHUP)
 	g.Until("what does not answer is denied", func() bool { return strings.Contains(g.Ask("robots.txt"), "Disallow: /mnt") })
 	if got := g.Ask("/mnt/x.txt"); got != busyReply {
 		t.Errorf("later it is answered with %q", got)
@@ -159,7 +158,6 @@ func TestStalledTrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.Until("a new user is served", func() bool { return g.Ask("/~bob/x.txt") == "new\n" })
-	g.Signal(syscall.SIGHUP)
 	g.Until("what does not answer is denied", func() bool {
 		robots := g.Ask("robots.txt")
 		return strings.Contains(robots, "Disallow: /mnt") && strings.Contains(robots, "Disallow: /pub") && strings.Contains(robots, "Disallow: /~mal")
