@@ -36,12 +36,15 @@ func (c *Command) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result := check(snap)
-	result.all = c.Verbose
+	var served []byte
 	if len(c.Args) > 0 {
-		if err := result.against(ctx, c, snap, c.Args[0]); err != nil {
+		if snap, served, err = c.served(ctx, snap); err != nil {
 			return err
 		}
+	}
+	result := check(snap)
+	if result.all = c.Verbose; len(c.Args) > 0 {
+		result.against(served, snap, c.Args[0])
 	}
 	if c.JSON {
 		err = terminal.PrintJSON(c.Out, result)
@@ -85,15 +88,25 @@ func (k *checked) unnamed(leaks []policy.Leak) {
 	}
 }
 
-// against compares with the file of a server, and proves that one.
-func (k *checked) against(ctx context.Context, c *Command, snap *site.Snapshot, target string) error {
-	a, err := c.fetchRobots(ctx, target)
+// served fetches the file of a server. With -sitemap it reads the site again: the server
+// alone knows the URL of the sitemap.
+func (c *Command) served(ctx context.Context, snap *site.Snapshot) (*site.Snapshot, []byte, error) {
+	a, err := c.fetchRobots(ctx, c.Args[0])
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	served := a.File.AppendTo(nil)
+	if c.Serve.Sitemap {
+		own := robots.Parse(readers.RFC9309, snap.Robots).Sitemaps()
+		c.sitemaps = slices.DeleteFunc(a.File.Sitemaps(), func(url string) bool { return slices.Contains(own, url) })
+		snap, err = c.readRoot(ctx)
+	}
+	return snap, a.File.AppendTo(nil), err
+}
+
+// against compares with the file of a server, and proves that one.
+func (k *checked) against(served []byte, snap *site.Snapshot, target string) {
 	if bytes.Equal(served, snap.Robots) {
-		return nil
+		return
 	}
 	k.differs = difference(string(served), string(snap.Robots))
 	r := policy.NewReport(policy.CodeDiffers, target, 0,
@@ -106,7 +119,6 @@ func (k *checked) against(ctx context.Context, c *Command, snap *site.Snapshot, 
 	}
 	r.Leaks, r.Readers = distinct(r.Leaks), distinct(r.Readers)
 	k.Reports = append(k.Reports, r)
-	return nil
 }
 
 // distinct removes duplicates from list, in place, and keeps the first of each.
