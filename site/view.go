@@ -144,6 +144,16 @@ func (v *View) note(slot uint16) {
 // descriptors. It returns nil if the view is complete.
 func (v *View) Err() error { return v.failed }
 
+// Without reports whether the View failed since a file system does not answer, and goes
+// on without that part.
+func (v *View) Without() bool {
+	if v.ctx.Err() != nil || !errors.Is(v.failed, stall.Err) {
+		return false
+	}
+	v.failed, v.unkept = nil, true
+	return true
+}
+
 // open opens a name, and records its revision, or that it cannot be opened.
 func (v *View) open(name string) (*Resource, error) {
 	if v.site.fsys != nil {

@@ -106,7 +106,7 @@ func TestStalledTrees(t *testing.T) {
 		mountDisk(t, at("two"), diskFiles()), mountDisk(t, at("tls"), map[string][]byte{"cert": cert, "key": key}), mountDiskOf(t, 65534, at("log"), map[string][]byte{"access.log": {}})}
 	second := harness.FreeAddrs(t, 1)[0]
 	g := harness.Start(t, "-root", at("root"), "-user", "nobody", "-users", at("home")+"/*/public", "-mount", "pub="+at("mirror"), "-vhost", "two.example="+at("two"),
-		"-listen", second+"=two.example", "-tls-cert", at("tls/cert"), "-tls-key", at("tls/key"), "-search", "-access-log", at("log/access.log"), "-stall-timeout", "2s", "-drain", "1s",
+		"-listen", second+"=two.example", "-tls-cert", at("tls/cert"), "-tls-key", at("tls/key"), "-search", "-sitemap", "-access-log", at("log/access.log"), "-stall-timeout", "2s", "-drain", "1s",
 		"-request-timeout", "1h", "-metrics", "127.0.0.1:0")
 	page := url(g.WaitLog("/metrics"))
 	behind := []string{"/mnt/x.txt", "/pub/x.txt", "/~mal/x.txt", "/lead"}
@@ -162,6 +162,7 @@ func TestStalledTrees(t *testing.T) {
 		robots := g.Ask("robots.txt")
 		return strings.Contains(robots, "Disallow: /mnt") && strings.Contains(robots, "Disallow: /pub") && strings.Contains(robots, "Disallow: /~mal")
 	})
+	g.Until("the sitemap is of the rest", func() bool { return strings.Contains(g.Ask("/sitemap.txt"), "/a.txt\n") })
 	others.stop()
 	release()
 	g.Until("it is served again", func() bool { return g.Ask("/mnt/x.txt") == "on the disk\n" && g.Ask("/~mal/x.txt") == "on the disk\n" })
