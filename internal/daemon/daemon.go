@@ -47,7 +47,7 @@ func Check(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	if err := d.open(ctx); err != nil {
 		return err
 	}
-	announce(d.log, d.conf.root, d.srv, d.listeners)
+	d.announce()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go d.tellProgress(ctx)
@@ -110,7 +110,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	announce(d.log, d.conf.root, d.srv, d.listeners)
+	d.announce()
 	d.announceFronts()
 	tasks, ctx := errgroup.WithContext(ctx)
 	for _, l := range d.listeners {

@@ -1,12 +1,12 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -157,9 +157,9 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 
 const addressInUse = "an address is in use, by a gophd that runs already or by another program"
 
-// announce logs where the tree can be seen, and one line to try.
-func announce(logger *slog.Logger, dir string, srv *server.Server, listeners []net.Listener) {
-	for _, l := range listeners {
+// announce logs where each tree can be seen, and one line to try.
+func (d *daemon) announce() {
+	for _, l := range d.listeners {
 		addr, ok := l.Addr().(*net.TCPAddr)
 		if !ok {
 			continue
@@ -168,11 +168,11 @@ func announce(logger *slog.Logger, dir string, srv *server.Server, listeners []n
 		if !addr.IP.IsUnspecified() {
 			host = addr.IP.String()
 		}
-		name := host
-		if srv.Host != "" {
-			name = srv.Host
+		name, dir := cmp.Or(d.srv.Host, host), d.conf.root
+		if h := d.hosts.of(&server.Request{Local: addr.AddrPort()}); h.name != "" {
+			name, dir = h.name, h.dir
 		}
-		logger.Info(diag.EventServing, "root", dir, "url", "gopher://"+urlHost(name, addr.Port)+"/",
+		d.log.Info(diag.EventServing, "root", dir, "url", "gopher://"+urlHost(name, addr.Port)+"/",
 			"try", fmt.Sprintf("echo robots.txt | nc %s %d", host, addr.Port))
 	}
 }

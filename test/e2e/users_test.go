@@ -140,6 +140,9 @@ func TestHosts(t *testing.T) {
 	defer release()
 	d := serve(t, filepath.Join(dir, "one"), "-vhost", "Two.Example.="+filepath.Join(dir, "two"), "-listen", second+"=two.example.",
 		"-tls-self-signed", filepath.Join(dir, "tls"), "-http", "view")
+	if line := d.WaitLog("gopher://two.example:"); !strings.Contains(line, `"root":"`+filepath.Join(dir, "two")) {
+		t.Errorf("its address is logged so: %s", line)
+	}
 	ask := func(addr, name, selector string) string {
 		conf := harness.AnyCert(name)
 		got, err := harness.Exchange("", addr, selector+"\r\n", conf)
