@@ -61,10 +61,14 @@ func (l *linter) agents(g robots.Group) {
 	}
 }
 
-// stacked looks at a second User-agent line of a group. With other fields
+// stacked looks at a second User-agent line of a group. With other fields or a blank line
 // before it, it was most likely meant to begin another one.
 func (l *linter) stacked(g robots.Group, n int) {
 	a, before := g.Agents[n], g.Agents[n-1]
+	if l.apart[a.Line] {
+		l.warn(before.Line, "R9-SWALLOWED", "the group of %q has no rules, so it joins %q in line %d", before.Token, a.Token, a.Line)
+		return
+	}
 	// Fields are in order of lines, and there may be as many as agents.
 	at, _ := slices.BinarySearchFunc(g.Fields, before.Line, func(f robots.Field, line int) int { return f.Line - line })
 	for _, field := range g.Fields[at:] {

@@ -15,7 +15,7 @@ import (
 
 // lines looks at each line alone.
 func (l *linter) lines() {
-	last := readers.KindBlank // of the last line that means anything
+	last, blank := readers.KindBlank, false // of the last line that means anything; a blank one came since
 	for line := range l.file.Lines() {
 		l.bytes(line)
 		if line.Forgiven {
@@ -23,18 +23,20 @@ func (l *linter) lines() {
 		}
 		switch line.Kind {
 		case readers.KindBlank, readers.KindComment:
+			blank = blank || line.Kind == readers.KindBlank
 			continue
 		case readers.KindMalformed:
 			l.malformed(line)
 		case readers.KindAgent:
 			l.agent(line)
+			l.apart[line.Number] = blank && last == readers.KindAgent
 		case readers.KindAllow, readers.KindDisallow:
 			l.rule(line)
 		case readers.KindField:
 			l.field(line)
 			l.place(line, last)
 		}
-		last = line.Kind
+		last, blank = line.Kind, false
 	}
 }
 

@@ -33,6 +33,7 @@ type linter struct {
 	more   int            // diagnostics left out
 	named  map[string]int // the line in which a robot was first named
 	cut    map[int]string // values of User-agent whose first word alone is compared, by line
+	apart  map[int]bool   // lines of User-agent that a blank line parts from another one
 	found  []diag.Diagnostic
 }
 
@@ -50,7 +51,7 @@ func File(f *robots.File) []diag.Diagnostic {
 	if f.Dialect() == readers.IRCv3 {
 		return token(f)
 	}
-	l := linter{file: f, groups: f.Groups(), named: map[string]int{}, cut: map[int]string{}}
+	l := linter{file: f, groups: f.Groups(), named: map[string]int{}, cut: map[int]string{}, apart: map[int]bool{}}
 	if l.nothing() { // whatever its size and its lines are, they say no more
 		return l.found
 	}

@@ -39,6 +39,7 @@ var lintCases = []struct {
 	{readers.RFC9309, "Disallow: /a\nUser-agent: *\nDisallow: /b\n", "1:R8-OUTSIDE"},
 	{readers.Gopher, "Disallow: /a\nUser-agent: *\nDisallow: /b\n", "1:R8-OUTSIDE"},
 	{readers.Standard1994, "User-agent: *\n\nDisallow: /b\n", "1:S1-EMPTY-GROUP 3:S1-OUTSIDE"},
+	{readers.RFC9309, "User-agent: *\n# c\n\nUser-agent: a\nUser-agent: b\n\nDisallow: /\n", "1:R9-SWALLOWED"},
 	{readers.RFC9309, "User-agent: *\nCrawl-delay: 5\n\nUser-agent: a\nDisallow: /\n", "1:R9-SWALLOWED"},
 	{readers.RFC9309, "User-agent: *\nSitemap: s\nUser-agent: a\nDisallow: /\nSitemap:\nSitemap: ftp://h/s\nSitemap: HTTPS://h/s\n", "2:SITEMAP 5:SITEMAP 6:SITEMAP"},
 	{readers.Gopher, "User-agent: *\nUser-agent: a\nDisallow: /\n", ""},

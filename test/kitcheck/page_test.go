@@ -192,7 +192,7 @@ var classes = map[string]string{
 	"R5-DUPLICATE (notice)":        "the same rule twice, with other escapes",
 	"R2-BLANK (notice)":            "a blank in a pattern",
 	"S5-EMPTY (notice)":            "an empty pattern beside rules",
-	"R9-SWALLOWED":                 "a group of Crawl-delay alone, which joins the next one",
+	"R9-SWALLOWED":                 "a group of Crawl-delay alone, or of nothing, which joins the next one",
 	"R1-EMPTY-GROUP (notice)":      "a group without rules",
 	"R10-BYTES (notice)":           "a byte order mark, or bytes that are no UTF-8",
 	"R6-ESCAPE":                    "a % that begins no escape",
