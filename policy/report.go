@@ -8,6 +8,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // Report is one finding about a line of an annotation, or about the lines written for
@@ -222,7 +223,7 @@ func (w *work) allReports() []Report {
 			list = append(list, n.reports...)
 		}
 	}
-	list = append(list, strictAlone(w.found)...)
+	list = append(list, w.strictAlone(w.found)...)
 	if w.hand() {
 		return list
 	}
@@ -243,11 +244,11 @@ func handWritten(file string, line int, reader string, victims, leaks []string) 
 
 // strictAlone gives over-blocks that only strict readers suffer a code of their own:
 // authors cannot avoid them. Lines for veronica help no other reader.
-func strictAlone(list []Report) []Report {
+func (w *work) strictAlone(list []Report) []Report {
 	others, hers := map[place]bool{}, map[place]bool{}
 	for _, r := range list {
 		if at := (place{r.File, r.Line}); r.Code == CodeOverBlock && r.Readers[0] != noRobot {
-			others[at], hers[at] = true, hers[at] || r.Readers[0] == "veronica2"
+			others[at], hers[at] = true, hers[at] || slices.ContainsFunc(w.readers, func(rd readers.Reader) bool { return rd.Agent == veronica && rd.Name == r.Readers[0] })
 		}
 	}
 	for i, r := range list {
