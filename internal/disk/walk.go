@@ -106,6 +106,7 @@ func (r *Root) open(real string) (*Handle, error) {
 func openError(name string, err error) error {
 	var why syscall.Errno
 	switch {
+	case errors.Is(err, ErrBusy): // it is there
 	case !errors.As(err, &why) && errors.As(err, new(*fs.PathError)) && !errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("%w: %w", err, fs.ErrNotExist) // os.Root has seen it lead out
 	case why == syscall.ELOOP || why == syscall.EXDEV || why == syscall.EINVAL || why == syscall.ENXIO:
