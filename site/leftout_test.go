@@ -1,6 +1,7 @@
 package site
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,6 +15,9 @@ func TestLeftOutIsTold(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a/ok.txt": "", "a/x\xff": "", "a/y\nz": "", "b/out": "-> /etc/hostname", "b/in": "-> ../a", "b/.hidden": "", "b/gone": "-> no",
 		"c/secret.txt": "", "c/shut/x": "", "gophermap": "Hi\n", "c/x.cgi": ""})
+	for i := range 20 { // behind pub, another tree
+		write(t, dir, map[string]string{fmt.Sprintf("z%d\xff", i): "", "pub/x": ""})
+	}
 	must(t, os.Chmod(filepath.Join(dir, "c/secret.txt"), 0))
 	must(t, os.Chmod(filepath.Join(dir, "c/shut"), 0))
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "c/shut"), 0o700) })
@@ -21,7 +25,7 @@ func TestLeftOutIsTold(t *testing.T) {
 	s, err := Open(dir, Config{Mounts: map[string]string{"pub": t.TempDir()}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	must(t, err)
 	running(t, s)
-	const want = "left out: 5 names, such as this one: 2 whose names no menu can list, 2 that gophd may not read, 1 out of the tree by a link"
+	const want = "left out: 25 names, such as this one: 22 whose names no menu can list, 2 that gophd may not read, 1 out of the tree by a link"
 	soon(t, "the report", func() bool { return strings.Contains(log.String(), "code=LEFT-OUT") })
 	write(t, dir, map[string]string{"d/new.txt": ""})
 	soon(t, "a new snapshot", func() bool { return child(s.Now().Tree, "d") != nil })
