@@ -104,6 +104,21 @@ func TestMakingEndsWithItsRequests(t *testing.T) {
 	})
 }
 
+// What goes on of a making that was left behind takes no place, whatever it spends.
+func TestLeftBehindTakesNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Limiter
+		var behind *call
+		_, err := l.made(t.Context(), from(1, 1), called("d"), func(k *call) (*Value, error) { behind = k; return &Value{}, nil })
+		must(t, err)
+		synctest.Wait()
+		_ = behind.spend(2 * small)
+		if err := behind.wait(isLarge); !errors.Is(err, context.Canceled) || !l.nothing() {
+			t.Errorf("%v, left: %+v", err, &l)
+		}
+	})
+}
+
 // The bounds of the places: all of them, those of one address (hosts of one /64 are
 // one), and that small makings never wait for large ones, nor addresses for others.
 func TestPlaces(t *testing.T) {

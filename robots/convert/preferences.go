@@ -149,7 +149,7 @@ func (r *rewriter) file(f *robots.File) []byte {
 	var out []byte
 	for l := range f.Lines() {
 		if !r.drop[l.Number] {
-			out = appendVisible(out, string(l.Text))
+			out = appendVisible(out, l.Text)
 		}
 		if text := r.behind[l.Number]; text != "" {
 			if n := len(out); n > 0 && out[n-1] != '\n' && out[n-1] != '\r' {

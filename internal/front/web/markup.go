@@ -54,9 +54,7 @@ func (p *page) gemtext(w *pageWriter, text string) {
 			w.raw("</li>\n")
 		case strings.HasPrefix(line, ">"):
 			into("blockquote")
-			w.raw("<p>")
-			w.text(strings.TrimSpace(line[1:]))
-			w.raw("</p>\n")
+			w.paragraph(strings.TrimSpace(line[1:]))
 		case strings.HasPrefix(line, "#"):
 			into("")
 			label := strings.TrimLeft(line, "#")
@@ -76,12 +74,16 @@ func (p *page) gemtext(w *pageWriter, text string) {
 		default:
 			into("")
 			p.Hidden = p.Hidden || !titled && answer.TitleOf(line) == p.Title
-			w.raw("<p>")
-			w.text(line)
-			w.raw("</p>\n")
+			w.paragraph(line)
 		}
 	}
 	into("")
+}
+
+func (w *pageWriter) paragraph(text string) {
+	w.raw("<p>")
+	w.text(text)
+	w.raw("</p>\n")
 }
 
 // gemlink writes a link line without its arrow.
