@@ -123,7 +123,8 @@ func TestAbuseBounds(t *testing.T) {
 	_, stop, err := tree.Read(context.Background())
 	treetest.Must(t, err)
 	defer func() { treetest.Must(t, stop()) }()
-	for cache, hosts := range map[int64][]string{0: {"first.example"}, 64 << 20: {"first.example", "second.example"}} {
+	for _, cache := range []int64{0, 64 << 20} { // in this order: what a cache keeps would count for those without
+		hosts := []string{"first.example", "second.example"}[:1+min(cache, 1)]
 		limiter, kept := &answer.Limiter{}, answer.NewCache(cache)
 		for _, f := range fronts {
 			likeGemini := f.protocol != nil && f.name != "Gemini" // they keep what they draw as it does
