@@ -3,15 +3,45 @@ package answer
 import (
 	"archive/zip"
 	"bytes"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
+
+// sender takes files by their descriptors, and texts.
+type sender struct {
+	bytes.Buffer
+	files int
+}
+
+func (s *sender) SendFile(f *os.File, n int64) (int64, error) {
+	s.files++
+	return io.CopyN(&s.Buffer, f, n)
+}
+
+// A file is sent by its descriptor if it has one, else its bytes are.
+func TestSendFile(t *testing.T) {
+	dir := t.TempDir()
+	text := strings.Repeat("\x00", 2*smallFile)
+	write(t, dir, map[string]string{"large.bin": text})
+	inMemory := site.FS(fstest.MapFS{"large.bin": {Data: []byte(text)}}, site.Config{})
+	for name, tree := range map[string]*site.Site{"directory": run(t, dir), "fs.FS": inMemory} {
+		a, err := (&Host{Site: tree}).Ask(request(t, "/large.bin"), wire)
+		must(t, err)
+		var w sender
+		if n, err := a.WriteTo(&w); err != nil || n != int64(len(text)) || w.String() != text || w.files > 0 != (name == "directory") {
+			t.Errorf("%s: %d bytes, %v, %d by descriptors", name, n, err, w.files)
+		}
+		a.Close()
+	}
+}
 
 // An fs.FS, and a zip file of it, are answered as the directory is: byte for byte.
 func TestFS(t *testing.T) {

@@ -70,6 +70,20 @@ func keep(t *testing.T, h *Files, sel string) {
 	}
 }
 
+// A form that draws files, or seeks in them, is not sent what is on the disk.
+func TestFilesThatAreDrawn(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"large.bin": large(200)})
+	h := newFiles(run(t, dir), 0)
+	atHand(t, h, "/large.bin").Close()
+	draws := &Format{Raw: true, Draws: func(*Value) bool { return true }, Draw: func(*Asked, *Value) ([]byte, error) { return []byte("drawn"), nil }}
+	for _, form := range []*Format{draws, {Seek: true}} {
+		if a, ok := h.Host.Quick(request(t, "/large.bin"), form); ok {
+			t.Errorf("%d bytes are sent", len(a.Body))
+		}
+	}
+}
+
 // A file that was sent is kept open for the next request; when nobody asks for it, it
 // is closed.
 func TestFileIsKeptOpen(t *testing.T) {
