@@ -126,9 +126,14 @@ var clients = map[string]client{
 // behind that number.
 func numbered(before, list string) func(shown, label string) string {
 	return func(shown, label string) string {
-		n := match(shown, before+regexp.QuoteMeta(label)+`\n`)
+		n := match(shown, before+shownAs(label)+`\n`)
 		return match(shown, fmt.Sprintf(list, n))
 	}
+}
+
+// shownAs matches a label: w3m shows several blanks as one.
+func shownAs(label string) string {
+	return regexp.MustCompile(" +").ReplaceAllString(regexp.QuoteMeta(label), " +")
 }
 
 // sent finds a label in a menu as it is sent.
@@ -191,11 +196,11 @@ func (d *daemon) compare(t *testing.T, shown, selector string) {
 	t.Helper()
 	for _, it := range d.items(selector) {
 		label := strings.TrimSpace(it.Label)
-		_, rest, found := strings.Cut(shown, label)
-		if !found {
+		at := regexp.MustCompile(shownAs(label)).FindStringIndex(shown)
+		if at == nil {
 			t.Fatalf("the menu of %q is shown without %q, or not in its place:\n%s", selector, label, shown)
 		}
-		shown = rest
+		shown = shown[at[1]:]
 	}
 }
 
