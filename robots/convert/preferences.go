@@ -167,16 +167,15 @@ func appendVisible(out []byte, line string) []byte {
 	if !selector.HasControl(line) {
 		return append(out, line...)
 	}
-	for len(line) > 0 {
-		_, n := utf8.DecodeRuneInString(line)
-		for _, c := range []byte(line[:n]) {
-			if selector.HasControl(ends.Replace(line[:n])) {
-				out = selector.AppendPercent(out, c)
-			} else {
-				out = append(out, c)
-			}
+	for n := 0; len(line) > 0; line = line[n:] {
+		_, n = utf8.DecodeRuneInString(line)
+		if !selector.HasControl(ends.Replace(line[:n])) {
+			out = append(out, line[:n]...)
+			continue
 		}
-		line = line[n:]
+		for _, c := range []byte(line[:n]) {
+			out = selector.AppendPercent(out, c)
+		}
 	}
 	return out
 }
