@@ -341,6 +341,7 @@ func (d *directory) put(ctx context.Context, name string, mark uint64, open func
 	if !d.allowed(d.snap, name) {
 		return
 	}
+	defer d.q.View.Forget() // of a directory with many names, what was asked would add up
 	old, has := d.old[name]
 	delete(d.old, name)
 	d.texts++
