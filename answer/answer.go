@@ -17,7 +17,7 @@ type Class int
 // The classes.
 const (
 	Menu     Class = iota + 1 // Items
-	File                      // Body, or Stream
+	File                      // Body, Stream or Open
 	Question                  // Prompt; asked with a query, the selector answers. Items say so to those who cannot be asked.
 	Moved                     // to Selector; Items link it
 	Leaving                   // to URL, which is not on this site
@@ -56,6 +56,10 @@ type Value struct {
 	// or -1 if the whole Stream is the answer and its length is unknown.
 	Stream io.ReadCloser
 	Size   int64
+
+	// Open returns the Stream of one request, if the File is made while it is sent. It may
+	// call Limited for each piece, so that a slow client holds none of the Limiter's places.
+	Open func(*Asked) io.Reader
 
 	// Resource is Stream as a file of the site, if the Format seeks in it.
 	Resource *site.Resource

@@ -95,7 +95,7 @@ func (q *Asked) draw(a *Value) error {
 			a.Items[i].Host, a.Items[i].Port = q.Request.Host, q.Request.Port
 		}
 	}
-	if q.Format.Draw == nil || a.Class == File && (q.Format.Draws == nil || !q.Format.Draws(a)) {
+	if q.Format.Draw == nil || a.Open != nil || a.Class == File && (q.Format.Draws == nil || !q.Format.Draws(a)) {
 		return nil
 	}
 	body, err := q.Format.Draw(q, a)
@@ -196,7 +196,14 @@ func (v *visit) beside(s Source) (*Value, error) {
 	if v.Request.Protocol != "" {
 		k.port = int(v.Request.Local.Port())
 	}
-	return v.limited(k, s.Answer)
+	a, err := v.limited(k, s.Answer)
+	if err != nil || a.Open == nil {
+		return a, err
+	}
+	own, asked := *a, v.Asked // of what all share, this request's
+	asked.Format = &Format{Web: v.Format.Web}
+	own.Stream, own.Size = io.NopCloser(a.Open(&asked)), -1
+	return &own, nil
 }
 
 // Limited runs f for this request alone, within the bounds of the Limiter.

@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -45,6 +47,41 @@ func content(w http.ResponseWriter, r *http.Request, body []byte) {
 	h.Set("Accept-Ranges", "bytes")
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(body)
+}
+
+// stream answers with what is made while it is sent, and notes why it is not whole.
+func stream(w http.ResponseWriter, r *http.Request, body io.Reader, zip bool) {
+	if zip {
+		w.Header().Set("Content-Encoding", "gzip")
+	}
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return
+	}
+	made := &noting{Reader: body}
+	if zip {
+		z := gzip.NewWriter(w)
+		if _, err := io.Copy(z, made); err == nil {
+			_ = z.Close() // or the client is gone
+		}
+	} else {
+		_, _ = io.Copy(w, made)
+	}
+	asRecorder(w).broke = made.err
+}
+
+// noting notes the error of a reader.
+type noting struct {
+	io.Reader
+	err error
+}
+
+func (r *noting) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
 }
 
 // conditions are the headers of a request for which ServeContent may send less.

@@ -164,6 +164,7 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 		fail(rec, http.StatusMethodNotAllowed, "Only GET and HEAD are answered")
 	default:
 		err := c.Protect(&server.Request{RequestLine: selector.RequestLine{Selector: r.URL.Path}, Remote: c.req.Remote}, func() { handler.ServeHTTP(rec, r) })
+		err = cmp.Or(err, rec.broke)
 		if err != nil && rec.status == 0 {
 			failed(rec, err)
 		} else if err != nil {
@@ -217,6 +218,7 @@ type recorder struct {
 	status int
 	bytes  int64
 	err    error // why it failed, if it is known
+	broke  error // why the rest of the body cannot be made
 }
 
 func (w *recorder) WriteHeader(status int) {

@@ -149,7 +149,11 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 	} else {
 		maps.Copy(h, a.Head)
 	}
-	if a.Resource == nil {
+	switch {
+	case a.Open != nil:
+		stream(w, r, a.Stream, f.gzip)
+		return
+	case a.Resource == nil:
 		content(w, r, a.Body)
 		return
 	}
@@ -173,7 +177,7 @@ func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
 	case !inline(kind):
 		h.Set("Content-Disposition", "attachment")
 	}
-	if h.Set("Content-Type", kind); a.Resource == nil {
+	if h.Set("Content-Type", kind); a.Resource == nil && a.Open == nil {
 		describe(h, kind, a.Body)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/answer/gopher"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
 )
 
@@ -237,6 +238,42 @@ func TestGzip(t *testing.T) {
 	}
 	if res, body := s.get("/long.txt?raw", "Accept-Encoding", "gzip", "Range", "bytes=0-3"); res.StatusCode != http.StatusPartialContent || body != "Caf\xe9" {
 		t.Errorf("a range: %d %q", res.StatusCode, body)
+	}
+}
+
+// What is made while it is sent is the same text, compressed or not. A client notices, and the
+// log tells, that the rest cannot be made.
+func TestStream(t *testing.T) {
+	s := start(t, nil)
+	want := strings.Repeat("entry ", 50_000)
+	res, plain := s.get("/streamed.xml", "Accept-Encoding", "identity")
+	if plain != want || res.Header.Get("Content-Type") != "application/xml" {
+		t.Errorf("%s, %d bytes", res.Header.Get("Content-Type"), len(plain))
+	}
+	_, body := s.get("/streamed.xml", "Accept-Encoding", "gzip")
+	z, err := gzip.NewReader(strings.NewReader(body))
+	treetest.Must(t, err)
+	if text, err := io.ReadAll(z); err != nil || string(text) != want {
+		t.Errorf("in gzip: %v, %d bytes", err, len(text))
+	}
+	if res, err := browser.Head("http://" + s.addr + "/streamed.xml"); err != nil || res.StatusCode != http.StatusOK {
+		t.Errorf("HEAD: %v", err)
+	}
+	for _, coding := range []string{"identity", "gzip"} {
+		for len(s.obs.ch) > 0 {
+			<-s.obs.ch
+		}
+		req, err := http.NewRequest(http.MethodGet, "http://"+s.addr+"/cut.xml", nil)
+		treetest.Must(t, err)
+		req.Header.Set("Accept-Encoding", coding)
+		res, err := browser.Do(req)
+		if err == nil {
+			_, err = io.Copy(io.Discard, res.Body)
+			_ = res.Body.Close()
+		}
+		if told := <-s.obs.ch; err == nil || server.KindOf(told.Err) != server.Internal {
+			t.Errorf("cut, in %s: %v, and the log is told %+v", coding, err, told)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/gophd/gophd/answer"
@@ -83,6 +84,14 @@ func (made) Answer(q *answer.Asked) (*answer.Value, error) {
 		}
 	case "/made.xml":
 		a.Body, a.Media = []byte("<made>"+strings.Repeat("entry ", 300)+"</made>"), "application/atom+xml"
+	case "/streamed.xml", "/cut.xml":
+		end := io.EOF
+		if a.Media = "application/xml"; q.Request.Selector == "/cut.xml" {
+			end = errors.New("the rest cannot be made")
+		}
+		a.Open = func(*answer.Asked) io.Reader {
+			return io.MultiReader(strings.NewReader(strings.Repeat("entry ", 50_000)), iotest.ErrReader(end))
+		}
 	case "/busy":
 		return nil, &server.Error{Kind: server.Busy}
 	default:

@@ -5,14 +5,15 @@
 //	/sitemap-1.xml       a part
 //	/sitemap-recent.xml  the changes of the last 24 hours (recent.go)
 //
-// Each also ends with .txt: the URLs alone, one on each line. A part is made for a request
-// by a walk, which has one directory in memory at a time; no list is kept.
+// Each also ends with .txt: the URLs alone, one on each line. A part is streamed to a request
+// from a walk, which has one directory in memory at a time; no list is kept.
 package sitemap
 
 import (
 	"cmp"
 	"fmt"
 	"html"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -66,26 +67,54 @@ func (s *Sitemaps) Answer(q *answer.Asked) (*answer.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the first scan: %w", err)
 	}
-	switch w := (&document{q: q, snap: snap, text: m[2] == "txt"}); m[1] {
+	w := &document{q: q, snap: snap, text: m[2] == "txt"}
+	switch m[1] {
 	case "recent":
 		w.begin("urlset")
 		s.news(snap, w.resource)
-		a.Body = w.end("urlset")
+		w.end("urlset")
+		a.Body = w.b
 	case "":
-		a.Body, err = s.whole(w)
+		err = s.part(w, a, -1)
 	default:
 		n, _ := strconv.Atoi(m[1])
-		a.Body, err = s.part(w, n-1)
+		err = s.part(w, a, n-1)
 	}
 	return a, cmp.Or(err, q.View.Err())
 }
 
-// whole is the only part, or an index of the parts.
-func (s *Sitemaps) whole(w *document) ([]byte, error) {
-	starts, err := s.parts(w)
-	if err != nil || len(starts) == 1 {
-		return s.part(w, 0)
+// part answers with a part of the sitemap; -1 is all of it, or an index of its parts. If a
+// part has become too large, the site is parted again.
+func (s *Sitemaps) part(w *document, a *answer.Value, n int) error {
+	for {
+		starts, err := s.parts(w)
+		switch {
+		case err != nil:
+			return err
+		case n < 0 && len(starts) > 1:
+			a.Body = s.index(w, len(starts))
+			return nil
+		case n >= len(starts):
+			return server.ErrDeclined
+		}
+		r := stream{site: s.Site, text: w.text, from: starts[max(n, 0)], left: s.mostURLs()}
+		if next := max(n, 0) + 1; next < len(starts) {
+			r.to = starts[next]
+		}
+		urls := 0
+		err = w.walk(r.from, r.to, func(position, string, bool) bool { urls++; return urls <= r.left })
+		if err != nil || urls <= r.left {
+			a.Open = func(q *answer.Asked) io.Reader { own := r; own.q = q; return &own }
+			return err
+		}
+		s.mu.Lock()
+		s.starts = nil
+		s.mu.Unlock()
 	}
+}
+
+// index is the list of the parts.
+func (s *Sitemaps) index(w *document, parts int) []byte {
 	end, last := ".xml", time.Time{}
 	if w.text {
 		end = ".txt"
@@ -93,36 +122,11 @@ func (s *Sitemaps) whole(w *document) ([]byte, error) {
 	s.news(w.snap, func(_ string, _ bool, at time.Time) bool { last = at; return false })
 	w.begin("sitemapindex")
 	w.entry("sitemap", w.q.URL(menu.TypeText, "/sitemap-recent"+end), last)
-	for n := range starts {
+	for n := range parts {
 		w.entry("sitemap", w.q.URL(menu.TypeText, fmt.Sprintf("/sitemap-%d%s", n+1, end)), time.Time{})
 	}
-	return w.end("sitemapindex"), nil
-}
-
-// part is a part of the sitemap. If it has become too large, the site is parted again.
-func (s *Sitemaps) part(w *document, n int) ([]byte, error) {
-	for {
-		starts, err := s.parts(w)
-		if err != nil || n >= len(starts) {
-			return nil, cmp.Or(err, error(server.ErrDeclined))
-		}
-		var to position
-		if n+1 < len(starts) {
-			to = starts[n+1]
-		}
-		urls := 0
-		w.begin("urlset")
-		err = w.walk(starts[n], to, func(_ position, name string, dir bool) bool {
-			urls++
-			return urls <= s.mostURLs() && w.resource(name, dir, time.Time{})
-		})
-		if err != nil || urls <= s.mostURLs() {
-			return w.end("urlset"), err
-		}
-		s.mu.Lock()
-		s.starts = nil
-		s.mu.Unlock()
-	}
+	w.end("sitemapindex")
+	return w.b
 }
 
 // parts returns where the parts begin. They stay as they are until one has become too
@@ -195,6 +199,61 @@ func (w *document) walk(from, to position, f func(at position, name string, dir 
 	return nil
 }
 
+// A stream is a part that is made while it is sent: each piece by a walk from where the last
+// one ended, so that a client that reads slowly holds a piece, and no place of the Limiter.
+type stream struct {
+	q        *answer.Asked
+	site     *site.Site
+	text     bool
+	from, to position
+	left     int // so many URLs at most
+	begun    bool
+	ended    bool
+	rest     []byte // of the piece that is sent
+}
+
+// pieceSize is about the size of a piece, in bytes; tests change it.
+var pieceSize = 192 << 10
+
+func (r *stream) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if r.ended {
+			return 0, io.EOF
+		}
+		made, err := r.q.Limited(r.piece)
+		if err != nil {
+			return 0, err
+		}
+		r.rest = made.Body
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// piece makes the next piece.
+func (r *stream) piece(q *answer.Asked) (*answer.Value, error) {
+	w := &document{q: q, snap: r.site.Now(), text: r.text}
+	if !r.begun {
+		w.begin("urlset")
+	}
+	more := false
+	err := w.walk(r.from, r.to, func(at position, name string, dir bool) bool {
+		if more = len(w.b) >= pieceSize; more {
+			r.from = at
+		}
+		if more || r.left == 0 {
+			return false
+		}
+		r.left--
+		return w.resource(name, dir, time.Time{})
+	})
+	if r.begun, r.ended = true, !more; r.ended {
+		w.end("urlset")
+	}
+	return &answer.Value{Class: answer.File, Body: w.b}, err
+}
+
 // A document is a sitemap while it is written.
 type document struct {
 	q    *answer.Asked
@@ -204,16 +263,15 @@ type document struct {
 }
 
 func (w *document) begin(element string) {
-	if w.b = nil; !w.text {
+	if !w.text {
 		w.b = fmt.Appendf(w.b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<%s xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n", element)
 	}
 }
 
-func (w *document) end(element string) []byte {
+func (w *document) end(element string) {
 	if !w.text {
 		w.b = fmt.Appendf(w.b, "</%s>\n", element)
 	}
-	return w.b
 }
 
 // resource writes an entry, unless nothing can be fetched there any more. If changed is

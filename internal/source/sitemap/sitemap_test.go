@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -101,7 +102,10 @@ func TestSitemapIsThePolicy(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
+	size := pieceSize
+	t.Cleanup(func() { pieceSize = size })
 	for range 12 {
+		pieceSize = []int{1, 150, size}[rnd.IntN(3)]
 		files, names := map[string]string{}, []string{"a", "b", "b-c", "b c", "ü&'<", "x.cgi", ".hidden", "a.txt", "b.png", "noext"}
 		for range 40 {
 			name := ""
@@ -201,6 +205,39 @@ func TestParts(t *testing.T) {
 	}
 	if got, err := f.ask("sitemap.txt"); err != nil || strings.Count(got, "\n") != 5 || !strings.HasPrefix(got, "gopher://gopher.example/0/sitemap-recent.txt\n") {
 		t.Errorf("%v: %q", err, got)
+	}
+}
+
+// TestStreamed: a part is made while it is sent. What is denied meanwhile is not in the rest,
+// and clients that read nothing take no place from others.
+func TestStreamed(t *testing.T) {
+	files := map[string]string{"z/last.txt": "x"}
+	for i := range 5000 {
+		files[fmt.Sprintf("many/%04d-%040d.txt", i, i)] = "x"
+	}
+	f := serve(t, files, 0)
+	_, err := f.Site.Snapshot(t.Context())
+	treetest.Must(t, err)
+	var all []*answer.Value
+	for range 40 { // more than the Limiter has places
+		a, err := f.host.Ask(&server.Request{RequestLine: selector.RequestLine{Selector: "/sitemap.txt"}, Host: "gopher.example", Port: 70}, &answer.Format{})
+		treetest.Must(t, err)
+		defer a.Close()
+		if _, err := a.Stream.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, a)
+	}
+	rest, err := io.ReadAll(all[0].Stream)
+	if n := strings.Count(string(rest), "\n"); err != nil || n != 5004 || !strings.Contains(string(rest), "/z/last.txt\n") {
+		t.Fatalf("%d URLs, %v", n, err)
+	}
+	treetest.Write(t, f.dir, map[string]string{"z/.robots": "Disallow: /\n"})
+	for end := time.Now().Add(2 * time.Minute); !f.Site.Now().Compiled.DeniedToAll("z", true) && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if rest, err := io.ReadAll(all[1].Stream); err != nil || strings.Contains(string(rest), "/z/") || !strings.Contains(string(rest), "/many/4999-") {
+		t.Errorf("%v, and it ends with %q", err, rest[max(0, len(rest)-200):])
 	}
 }
 
