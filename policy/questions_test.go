@@ -49,12 +49,13 @@ func TestQuestions(t *testing.T) {
 			}
 			named[at] = append(named[at], r.Readers...)
 		}
-		for _, robot := range append(p.Robots(), "*") {
+		others := slices.DeleteFunc(p.Robots(), func(robot string) bool {
+			return slices.ContainsFunc(readers.All(), func(r readers.Reader) bool { return r.Agent == robot })
+		})
+		for _, robot := range append(others, "*", "gopher-mcp") {
 			rules, agent := p.For(robot), robot
 			if robot == "*" {
 				agent = "zz"
-			} else if slices.ContainsFunc(readers.All(), func(r readers.Reader) bool { return r.Agent == robot }) {
-				continue
 			}
 			sels := p.Selectors()
 			rnd.Shuffle(len(sels), func(i, j int) { sels[i], sels[j] = sels[j], sels[i] })

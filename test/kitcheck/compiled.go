@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // compiled is a question about a file that gophd has compiled.
@@ -28,6 +30,16 @@ func readsAs(program string) string {
 		}
 	}
 	return ""
+}
+
+// mayAsk reports whether a program that reads as a row asks by a name: a row of one robot
+// stands for that robot alone.
+func mayAsk(row, agent string) bool {
+	r, _ := readers.Named(row)
+	if slices.ContainsFunc(readers.All(), func(o readers.Reader) bool { return o.Agent == agent }) {
+		return r.Agent == agent
+	}
+	return r.Agent == ""
 }
 
 // askCompiled asks all programs about compiled files. It fails if a program with a row is
@@ -56,8 +68,12 @@ func askCompiled(file string) error {
 			fmt.Printf("cannot be had: %.20q\n", command[0])
 			continue
 		}
-		row, leaks, named, blocks, errors := readsAs(p.Name), 0, 0, 0, 0
+		row, asked, leaks, named, blocks, errors := readsAs(p.Name), 0, 0, 0, 0, 0
 		for i, q := range all {
+			if !mayAsk(row, q.Agent) {
+				continue
+			}
+			asked++
 			switch {
 			case p.Answers[i] == '-':
 				errors++
@@ -75,7 +91,7 @@ func askCompiled(file string) error {
 		if row != "" {
 			unnamed += leaks
 		}
-		fmt.Printf("%-40s %-14s asked %d: let in %d (reports name %d); kept out %d; errors %d\n", p.Name, row, len(all), leaks+named, named, blocks, errors)
+		fmt.Printf("%-40s %-14s asked %d: let in %d (reports name %d); kept out %d; errors %d\n", p.Name, row, asked, leaks+named, named, blocks, errors)
 	}
 	if unnamed > 0 {
 		return fmt.Errorf("%d times a program is let in that no report names", unnamed)
