@@ -34,6 +34,7 @@ var tree = map[string]string{
 	".hidden":                 "hidden\n",
 	"afar/gophermap":          "2Names\tx\tfar.example\t105\n7Book\t/prog/book x\n",
 	"marks/gophermap":         "i=> a\t\t\t\ni=: a\t\t\t\ni```\t\t\t\ni#a\t\t\t\ni* a\t\t\t\ni>a\t\t\t\ni*a\t\t\t\ni=a\t\t\t\n",
+	"art/of.gophermap":        "  /\\\n0In it\t/about.txt\n  \\/\n",
 	"run.cgi":                 "#!/bin/sh\n",
 	"~ann/gophermap":          "!Ann's place\n",
 	"~ann/plan.txt":           "To sleep\x1b[2J.\n",
@@ -48,7 +49,7 @@ func (question) Answers(sel string) bool { return sel == "/ask" }
 func (question) Answer(q *answer.Asked) (*answer.Value, error) {
 	a := &answer.Value{Class: answer.Question, Selector: "/ask", Type: menu.TypeSearch, Prompt: "What for?"}
 	if q.Request.Query != "" {
-		a.Class, a.Items = answer.Menu, []menu.Item{menu.Info("asked for " + q.Request.Query), {Type: menu.TypeText, Label: "A", Selector: "/about.txt"}, menu.Info("   a line of it")}
+		a.Class, a.Items = answer.Menu, []menu.Item{menu.Info("asked for " + q.Request.Query), {Type: menu.TypeText, Label: "A", Selector: "/about.txt"}, menu.Info("   a line of it"), menu.Info(""), menu.Info("Drawn"), menu.Info(""), menu.Info("  /\\")}
 	}
 	return a, nil
 }
@@ -149,14 +150,16 @@ func TestGemini(t *testing.T) {
 		"gemini://here.example/a%20b%25.txt":                       "20 text/plain; charset=utf-8\r\nodd name\n",
 		"gemini://here.example/secret/x.txt":                       "20 text/plain; charset=utf-8\r\nnot for robots\n",
 		"gemini://here.example/ask":                                "10 What for?\r\n",
-		"gemini://here.example/ask?two%20words":                    gemtextHead + "# asked for two words\n\n=> /about.txt A\n   a line of it\n",
+		"gemini://here.example/ask?two%20words":                    gemtextHead + "# asked for two words\n\n=> /about.txt A\n   a line of it\n\nDrawn\n\n```\n  /\\\n```\n",
 		"gemini://here.example/afar/":                              gemtextHead + "# afar\n\nNames\n=> /7/prog/book%20x Book\n",
 		"gemini://here.example/7/prog/book%20x":                    "10 What shall the program get?\r\n",
 		"gemini://here.example/7/prog/book%20x?a%20b":              "31 /prog/book%20x?a%20b\r\n",
 		"gemini://here.example/notes?\"+":                          "31 /notes/?%22%2B\r\n",
 		"gemini://here.example/prog/book%20x?a%20b":                "20 text/plain; charset=utf-8\r\ngot a b",
 		"gemini://here.example/7/about.txt":                        "51 Not found: nothing here has that name\r\n",
-		"gemini://here.example/notes?" + strings.Repeat("\"", 980): "59 The URL has more than 1024 bytes, escaped\r\n",
+		"gemini://here.example/art?aa" + strings.Repeat("\"", 339): "59 The URL has more than 1024 bytes, escaped\r\n",
+		"gemini://here.example/art?a" + strings.Repeat("\"", 339):  "31 /art/?a" + strings.Repeat("%22", 339) + "\r\n",
+		"gemini://here.example/art/of.gophermap":                   gemtextHead + "# of.gophermap\n\n```\n  /\\\n```\n=> /about.txt In it\n```\n  \\/\n```\n",
 		"gemini://here.example/URL:https://a.test/":                "30 https://a.test/\r\n",
 		"gemini://here.example/nope":                               "51 Not found: nothing here has that name\r\n",
 		"gemini://here.example/.hidden":                            "51 Not found: nothing here has that name\r\n",
@@ -210,7 +213,7 @@ func TestSpartan(t *testing.T) {
 		"here.example /ask 0\r\n":              "2 text/gemini; charset=utf-8\r\n=: /ask What for?\n",
 		"here.example /afar/ 0\r\n":            "2 text/gemini; charset=utf-8\r\n# afar\n\nNames\n=: /prog/book%20x Book\n",
 		"here.example /prog/book%20x 3\r\na b": "2 text/plain; charset=utf-8\r\ngot a b",
-		"here.example /ask 5\r\nw\x00\trd":     "2 text/gemini; charset=utf-8\r\n# asked for w rd\n\n=> /about.txt A\n   a line of it\n",
+		"here.example /ask 5\r\nw\x00\trd":     "2 text/gemini; charset=utf-8\r\n# asked for w rd\n\n=> /about.txt A\n   a line of it\n\nDrawn\n\n```\n  /\\\n```\n",
 		"here.example /nope 0\r\n":             "4 Not found: nothing here has that name\r\n",
 		"elsewhere.example / 0\r\n":            "4 No such host here\r\n",
 		"here.example / 1025\r\n":              "4 The block has more than 1024 bytes\r\n",
