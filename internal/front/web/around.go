@@ -28,7 +28,7 @@ func (p *page) around(q *answer.Asked, name string, dir bool) {
 		}
 	}
 	p.Up = &crumb{p.Site, "/"}
-	if n := len(p.Path); n > 0 && path.Dir(name) != "." {
+	if path.Dir(name) != "." {
 		p.Up = &crumb{q.Title(path.Dir(name), true), pathOf(path.Dir(name) + "/")}
 	}
 	if day, ok := menu.Day(path.Base(name)); ok && !dir {

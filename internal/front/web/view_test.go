@@ -35,8 +35,9 @@ func (s *served) holds(path, text string, wants ...string) {
 func TestOneTitle(t *testing.T) {
 	s := start(t, nil)
 	s.write("t/gophermap", "!The title\n\nWords.\n0A label 2026-01-02\tdated.txt\n")
-	s.write("t/dated.txt", "A label\n=======\n\nBody.\n")
+	s.write("t/dated.txt", "Title: A label\n=======\n\nBody.\n")
 	s.write("u/gophermap", "=========\nThe title\n=========\n\n!The title\nWords.\n")
+	s.write("mid/gophermap", "Welcome to\nThe title\n!The title\n")
 	s.write("v/gophermap", "!The title\n  /\\_/\\ drawn\n")
 	s.write("w/gophermap", "+-----------+\n| The title |   x\n+-----------+\n#\n!The title\n")
 	s.write("t/2026-03-04-x.md", "# A *walk*\n\nText.\n")
@@ -49,6 +50,8 @@ func TestOneTitle(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/t/":                {"<h1>The title</h1>", "!<pre", "Words."},
 		"/t/dated.txt":       {"<h1>A label</h1>", "!=====", "Body."},
+		"/u/":                {"<h1>The title</h1>", "!=====", "Words."},
+		"/mid/":              {`<h1 class="hidden">The title</h1>`, "Welcome to"},
 		"/v/":                {"<h1>The title</h1>", "drawn"},
 		"/w/":                {`<h1 class="hidden">The title</h1>`, "| The title |"},
 		"/t/art.txt":         {`<h1 class="hidden">d88b. o888o</h1>`, ".d88b.  o888o\n888888"},
@@ -232,6 +235,9 @@ func TestGzip(t *testing.T) {
 				t.Errorf("%s: %d for the same", path, again.StatusCode)
 			}
 		}
+		if other, body := s.get(path, "Accept-Encoding", "gzip;q=0.5", "If-None-Match", `"other"`); (other.Header.Get("Content-Encoding") == "gzip") != want || other.ContentLength != int64(len(body)) {
+			t.Errorf("%s: %d bytes for one who has another, in a reply of %d: %v", path, len(body), other.ContentLength, other.Header)
+		}
 		if res, _ := s.get(path, "Accept-Encoding", "gzip;q=0"); res.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%s: compressed for one who does not take it", path)
 		}
@@ -284,7 +290,7 @@ func TestFormsOfSearch(t *testing.T) {
 		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, Search: true})
 	})
 	_, page := s.get("/search?q=x")
-	s.holds("/search?q=x", mainOf(page), "<h1>Found</h1>", "!<form", "!Again")
+	s.holds("/search?q=x", mainOf(page), "<h1>Found</h1>", "!<form", "!Again", `A text</a> <span class="kind">/a.txt</span><p>a <mark>word</mark> of it</p></li>`)
 	_, page = s.get("/search")
 	s.holds("/search", mainOf(page), "<h1>Words</h1>", `<form action="/search"><label><span class="hidden">Words</span> <input`)
 }

@@ -32,7 +32,7 @@ import (
 var hole = map[string]string{
 	"gophermap":            "Welcome <script>alert(1)</script>\n0A text\ta.txt\n1Far\t/x\tfar.example\t70\nhWeb\tURL:https://example.org/?a=\"><b>\nhBad\tURL:javascript:alert(1)\n7Ask\t/ask\n1Twist\t//evil.example/\n",
 	"a.txt":                "<script>alert(1)</script>\r\nGr\xfc\xdfe \x1b[31m\n",
-	"b c%41?.txt":          "odd name\n",
+	"b c%41?.txt":          "odd name\nno \x01\x7f\u009bcontrols\n",
 	"page.html":            "<script>alert(1)</script>",
 	"p.svg":                "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
 	"p.png":                "\x89PNG",
@@ -80,7 +80,7 @@ func (made) Answer(q *answer.Asked) (*answer.Value, error) {
 	case "/search":
 		a.Class, a.Items = answer.Question, []menu.Item{{Type: menu.TypeSearch, Label: "Words", Selector: "/search"}}
 		if a.Prompt = "Words"; q.Request.Query != "" {
-			a.Class, a.Items[0].Label, a.Items = answer.Menu, "Again", append([]menu.Item{menu.Info("Found")}, a.Items...)
+			a.Class, a.Items[0].Label, a.Items = answer.Menu, "Again", append([]menu.Item{menu.Info("Found"), {Type: menu.TypeText, Label: "A text (/a.txt)", Selector: "/a.txt"}, menu.Info("   a *word* of it")}, a.Items...)
 		}
 	case "/made.xml":
 		a.Body, a.Media = []byte("<made>"+strings.Repeat("entry ", 300)+"</made>"), "application/atom+xml"
@@ -185,7 +185,7 @@ func TestPages(t *testing.T) {
 		"/":                     {200, htmlText, `<a href="/a.txt">A text</a>`},
 		"/a.txt":                {200, htmlText, "&lt;script&gt;alert(1)&lt;/script&gt;\nGrüße "},
 		"/a.txt?raw":            {200, plainText, "<script>"},
-		"/b%20c%2541%3F.txt":    {200, htmlText, "odd name"},
+		"/b%20c%2541%3F.txt":    {200, htmlText, "no controls"},
 		"/page.html":            {200, htmlText, "&lt;script&gt;"},
 		"/page.html?raw":        {200, plainText, "<script>"},
 		"/p.svg":                {200, htmlText, `<img src="/p.svg?raw"`},
