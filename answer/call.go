@@ -43,8 +43,7 @@ type call struct {
 	order    *list.Element // in oldest
 	began    time.Time
 	spent    int
-	stray    int // of it in Limiter.stray
-	over     bool
+	stray    int   // of it in Limiter.stray
 	seen     int64 // what calls was when it was last looked at
 }
 
@@ -130,7 +129,6 @@ func (l *Limiter) leave(k *call) {
 }
 
 func (k *call) run(f func(*call) (*Value, error)) {
-	defer k.cancel()
 	defer close(k.done)
 	if k.before != nil {
 		select {
@@ -145,6 +143,7 @@ func (k *call) run(f func(*call) (*Value, error)) {
 		defer k.clock.Stop()
 		k.result, k.err = f(k)
 	}
+	k.cancel() // before its place is given back: what goes on of it, left behind, takes no other
 	k.all.end(k)
 	if k.err != nil && k.late.Load() {
 		k.err = errTime
@@ -175,14 +174,10 @@ func (l *Limiter) begin(k *call) {
 func (l *Limiter) end(k *call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k.over = true
 	l.release(k)
 	l.collect(k)
 	if l.now[k.callKey] == k {
 		delete(l.now, k.callKey)
-	}
-	if l.next[k.callKey] == k {
-		delete(l.next, k.callKey)
 	}
 	for _, c := range k.askers {
 		if c.asks--; c.asks == 0 {
@@ -233,7 +228,7 @@ func (k *call) outgrows(bytes int) (bool, error) {
 	switch {
 	case k.spent > maxSpent:
 		return false, errSpent
-	case k.over || k.spent <= small || k.place != isSmall:
+	case k.spent <= small || k.place != isSmall:
 		return false, nil
 	}
 	k.all.release(k)

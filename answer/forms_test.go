@@ -51,6 +51,9 @@ func TestFirstForms(t *testing.T) {
 			t.Errorf("%q: %q, %v", sel, got, err)
 		}
 	}
+	if a, ok := h.Quick(request(t, "robots.txt")); ok {
+		t.Errorf("robots.txt before the first scan: %q", a.Body)
+	}
 	wants := map[string]string{"a.txt": "a\n", "//a.txt": "a\n", "private/b.txt": "b\n", "//private/b.txt": "0/private/b.txt\t/private/b.txt\th\t70\r\n"}
 	type reply struct {
 		sel, got string

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gophd/gophd/site"
@@ -34,13 +35,16 @@ func TestFloodOfMissingSelectors(t *testing.T) {
 	}
 }
 
-// A cache never holds more than it may.
+// A cache never holds more than it may, and keeps what is asked for.
 func TestCacheIsBounded(t *testing.T) {
 	stamp := run(t, t.TempDir()).View(t.Context()).Stamp()
 	c := &NewCache(100 << 10).kept
+	c.put(cacheKey{selector: "liked"}, &Value{}, stamp)
 	for i := range 5000 {
 		c.put(cacheKey{selector: fmt.Sprint(i)}, &Value{Body: make([]byte, i%3000)}, stamp)
-		c.get(cacheKey{selector: fmt.Sprint(i)}, (*site.Stamp).Fresh)
+		if c.get(cacheKey{selector: "liked"}, (*site.Stamp).Fresh) == nil {
+			t.Fatal("what is asked for all the time is evicted")
+		}
 		if c.size > c.max {
 			t.Fatalf("%d bytes of %d", c.size, c.max)
 		}
@@ -80,12 +84,12 @@ func TestCacheByHost(t *testing.T) {
 	}
 }
 
-// A spelling that the policy closes is closed though its reply was kept.
+// A spelling that the policy closes is closed though its reply was kept. The files are
+// older than the test: a reply of young ones is not kept for long.
 func TestKeptReplyOfSpellingThatCloses(t *testing.T) {
-	for spelling, rule := range map[string]string{"/d/e/%64oc.txt": "Disallow: /d/e/doc.txt\n", "/d/e": "Disallow: /d/e/\n"} {
+	for spelling, rule := range map[string]string{"/m/%64oc.go": "Disallow: /m/doc.go\n", "/m/feed": "Disallow: /m/feed/\n", "m/doc.go": "Disallow: /m/doc.go\n" + manyRules()} {
 		dir := t.TempDir()
-		write(t, dir, map[string]string{"d/e/doc.txt": "text", "d/e/x/y": ""})
-		h := newFiles(run(t, dir), 1<<20)
+		h := newFiles(runWith(t, dir, site.Config{Mounts: map[string]string{"m": "."}}), 1<<20)
 		read := func() string { got, _ := get(t, h, spelling); return got }
 		if !eventually(func() bool { read(); return h.kept(request(t, spelling), wire, (*site.Stamp).Fresh) != nil }) {
 			t.Fatal("not kept")
@@ -96,6 +100,15 @@ func TestKeptReplyOfSpellingThatCloses(t *testing.T) {
 			t.Errorf("%s is still answered: %q", spelling, open)
 		}
 	}
+}
+
+// manyRules are too many for the spellings without a slash, too.
+func manyRules() string {
+	var b strings.Builder
+	for i := range 900 {
+		fmt.Fprintf(&b, "Disallow: /%d%s\n", i, strings.Repeat("x", 450))
+	}
+	return b.String()
 }
 
 // All hosts and fronts together keep as much as the cache may hold.

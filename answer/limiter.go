@@ -99,10 +99,6 @@ var (
 // wait waits for a place.
 func (k *call) wait(s placeSize) error {
 	k.all.mu.Lock()
-	if k.over { // it was left behind
-		k.all.mu.Unlock()
-		return context.Canceled
-	}
 	k.place, k.granted = s, make(chan struct{})
 	granted := k.granted
 	for _, c := range k.askers {
@@ -169,7 +165,7 @@ func (c *client) first(s placeSize) *call {
 	for len(c.waiting[s]) > 0 {
 		k := c.waiting[s][0]
 		c.waiting[s] = c.waiting[s][1:]
-		if !k.over && k.payer == nil && k.place == s && k.ctx.Err() == nil {
+		if k.payer == nil && k.place == s && k.ctx.Err() == nil {
 			return k
 		}
 	}

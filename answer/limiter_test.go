@@ -245,12 +245,12 @@ func TestSlowMakingsPassTheirPlacesOn(t *testing.T) {
 }
 
 // A large making that waits for a disk gives its place to others, and waits for one
-// again.
+// again. Only so many do.
 func TestHangingMakingsPassTheirPlacesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Limiter
 		disk := make(chan struct{})
-		var back atomic.Int32
+		var hanging, back atomic.Int32
 		made := func(client int, f func(k *call)) {
 			_, err := l.made(t.Context(), from(client, 1), called(fmt.Sprint(client)), func(k *call) (*Value, error) {
 				if err := k.spend(small + 1); err != nil {
@@ -264,16 +264,31 @@ func TestHangingMakingsPassTheirPlacesOn(t *testing.T) {
 			}
 		}
 		var all sync.WaitGroup
-		for i := range 3 {
-			all.Go(func() {
-				made(i, func(k *call) { k.inCall(true); <-disk; k.inCall(false); back.Add(1); time.Sleep(time.Hour / 1000) })
-			})
+		hang := func(from, to int) {
+			for i := range to - from {
+				all.Go(func() {
+					made(from+i, func(k *call) {
+						k.inCall(true)
+						hanging.Add(1)
+						<-disk
+						k.inCall(false)
+						back.Add(1)
+						time.Sleep(time.Second)
+					})
+				})
+			}
+			synctest.Wait()
 		}
-		synctest.Wait()
+		hang(0, largePlaces+1)
 		began := time.Now()
-		made(9, func(*call) {})
+		made(99, func(*call) {})
 		if took := time.Since(began); took > time.Second { // the bubble's time
 			t.Errorf("another one waited for %v", took)
+		}
+		hang(largePlaces+1, 2*maxHanging)
+		time.Sleep(10 * time.Second)
+		if n := hanging.Load(); n != largePlaces+maxHanging {
+			t.Errorf("%d hang at once", n)
 		}
 		close(disk)
 		synctest.Wait()

@@ -88,11 +88,7 @@ func TestFilesThatAreDrawn(t *testing.T) {
 // is closed.
 func TestFileIsKeptOpen(t *testing.T) {
 	dir := t.TempDir()
-	rules := "Disallow: /y.bin\n" // too many for the spellings without a slash, too
-	for i := range 900 {
-		rules += fmt.Sprintf("Disallow: /%d%s\n", i, strings.Repeat("x", 450))
-	}
-	write(t, dir, map[string]string{"x.bin": large(50), "y.bin": large(50), ".robots": rules})
+	write(t, dir, map[string]string{"x.bin": large(50), "y.bin": large(50), ".robots": "Disallow: /y.bin$\n" + manyRules()})
 	h := newFiles(run(t, dir), 1<<20)
 	keep(t, h, "/y.bin")
 	if _, ok := h.Quick(request(t, "y.bin")); ok {

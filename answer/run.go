@@ -80,9 +80,7 @@ func (v *visit) menu(name string, dir bool) (*Value, error) {
 	}
 	v.client = v.address()
 	return v.Limited(func(q *Asked) (*Value, error) {
-		a := &Value{Class: Menu, Selector: selector.Canonical(name, dir), Type: menu.TypeMenu, name: name, dir: dir, named: true}
-		err := v.makeMenu(q, a)
-		a.Keep = false
-		return a, err
+		a := &Value{Class: Menu, Selector: selector.Canonical(name, dir), Type: menu.TypeMenu, name: name, dir: dir}
+		return a, v.makeMenu(q, a)
 	})
 }

@@ -45,7 +45,7 @@ func TestTitle(t *testing.T) {
 		"gophermap":       "text\n!- The root -\n!Not this\n0A label\tphlog/a.txt\n0Other\tphlog/a.txt\n0Far\t/phlog/b.txt\tfar.example\n1Sub\tsub\n0top.txt\ttop.txt\n",
 		"phlog/gophermap": "0Inner label\ta.txt\n0x\t/top.txt\th\t70\n0[TXT]  Of columns   4K  2026-01-02\td.txt\n0e.txt   4K\te.txt\n*\n", "phlog/a.txt": "First\n", "phlog/b.txt": "2026-01-01\n=====\n\nSecond\n",
 		"phlog/c.bin": "\x00", "phlog/d.txt": "D", "phlog/e.txt": "E",
-		"phlog/noext": "Text", "tagged/gophertag": "Tagged\n", "tagged/x.txt": "", "sub/x": "\x00\x01", "m.gph": "!A map\n", "top.txt": "Top\n",
+		"phlog/noext": "Text", "tagged/gophertag": "Tagged\n", "tagged/x.txt": "", "sub/x": "\x00\x01", "m.gph": "!A map\n", "top.txt": "Top\n", ".footer": " \x1b[1mAnn\x07 of\r\nmore\n",
 	})
 	tree := run(t, dir)
 	q := &Asked{Host: &Host{Site: tree}, Request: &server.Request{Host: "h", Port: 70}, View: tree.View(t.Context())}
@@ -63,6 +63,11 @@ func TestTitle(t *testing.T) {
 	for name, want := range map[string]string{"top.txt": "Top\n true", "phlog/b.txt": "2026- false", "phlog/c.bin": " false", "none": " false"} {
 		if text, whole := q.Read(name, 5); fmt.Sprint(text, " ", whole) != want {
 			t.Errorf("%s begins with %q, %v", name, text, whole)
+		}
+	}
+	for name, want := range map[string]string{".footer": "Ann of", "none": ""} {
+		if got := q.OwnersLine(name); got != want {
+			t.Errorf("the line of %s is %q, want %q", name, got, want)
 		}
 	}
 	if text, err := q.Text(&Value{name: "none"}); err == nil {
