@@ -52,14 +52,14 @@ func large(n int, ext string) listFS {
 
 func TestAbuseNames(t *testing.T) {
 	fsys := listFS{MapFS: fstest.MapFS{}}
-	for _, name := range []string{"a\tb", "a\rb", "a\nb", "a\x1bb", "a\x00", "\x7f", "a\u009b", "\xff\x9b", "latin1-\xe4", ".", "..", ".x", "", "ok.txt"} {
+	for _, name := range []string{"a\tb", "a\rb", "a\nb", "a\x1bb", "a\x00", "\x7f", "a\u009b", "\xff\x9b", "latin1-\xe4", strings.Repeat("x", 256), ".", "..", ".x", "", "ok.txt"} {
 		fsys.entries = append(fsys.entries, dirEntry{name: name})
 	}
 	m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, ".")
 	if got := show(m); got != "0ok.txt\t/ok.txt\n" {
 		t.Errorf("got\n%q", got)
 	}
-	if len(m.Problems) != 1 || strings.ContainsFunc(m.Problems[0].String(), unicode.IsControl) {
+	if len(m.Problems) != 1 || !strings.Contains(m.Problems[0].String(), "10 names not listed") || strings.ContainsFunc(m.Problems[0].String(), unicode.IsControl) {
 		t.Errorf("problems %q", problems(m))
 	}
 }

@@ -52,9 +52,14 @@ func TestParseItem(t *testing.T) {
 			t.Errorf("ParseItem(%q) = %+v, %v; want %+v", tt.line, got, err, tt.want)
 		}
 	}
-	for _, line := range []string{"", "\r\n", " x", "\tx", ".", "0A", "0A\t/a", "0A\t/a\t\t70", "0A\t/a\th\t", "0A\t/a\th\t65536", "0A\t/a\th\t-1"} {
+	for _, line := range []string{"", "\r\n", " x", " A\t/a\th\t70", "\tx", ".", "0A", "0A\t/a", "0A\t/a\t\t70", "0A\t/a\th\t", "0A\t/a\th\t65536", "0A\t/a\th\t-1"} {
 		if got, err := menu.ParseItem(line); err == nil {
 			t.Errorf("ParseItem(%q) = %+v, want an error", line, got)
+		}
+	}
+	for text, want := range map[string]int{".\r\n": 0, "iA\r\n0A\t/a\th\t70\r\n.\r\n": 2, "iA\r\n": -1, "iA\r\n x\r\n.\r\n": -1} {
+		if got, ok := menu.Parse(text); ok != (want >= 0) || len(got) != max(want, 0) {
+			t.Errorf("Parse(%q) = %+v, %v; want %d items", text, got, ok, want)
 		}
 	}
 }

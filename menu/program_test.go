@@ -1,6 +1,7 @@
 package menu_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -80,12 +81,30 @@ func TestAbuseProgramsAsSources(t *testing.T) {
 	}
 }
 
-// What a program answers is linked, its arguments as they are.
+// What a program answers is linked, its arguments as they are, and what it prints is shown.
 func TestAnswers(t *testing.T) {
-	fsys := tree(map[string]string{"d/gophermap": "7A\tx.dcgi?a//b/../c\n1B\t/cgi-bin/b/\n1C\t../y.cgi\n"})
-	m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70, Answers: func(sel string) bool { return !strings.Contains(sel, "y.cgi") }}, "d")
-	if got, want := show(m), "7A\t/d/x.dcgi?a//b/../c\n1B\t/cgi-bin/b/\niC\n"; got != want || len(m.Problems) != 1 {
+	const source = "#!/bin/sh secret\n"
+	b := menu.Builder{
+		FS: tree(map[string]string{
+			"d/gophermap": "7A\tx.dcgi?a//b/../c\n1B\t/cgi-bin/b/\n1C\t../y.cgi\n=prints\n=fails\n=rests\n0D\td.txt\n",
+			"d/prints":    source, "d/fails": source, "d/rests": source,
+		}),
+		Host: "our.example", Port: 70,
+		Answers: func(sel string) bool { return !strings.Contains(sel, "y.cgi") },
+		Run: func(name, by string) (string, bool, error) {
+			if name == "d/fails" {
+				return "", true, errors.New("it fails")
+			}
+			return "iPrinted for " + by + "\n", name == "d/prints", nil
+		},
+	}
+	m := mustMenu(t, b, "d")
+	want := "7A\t/d/x.dcgi?a//b/../c\n1B\t/cgi-bin/b/\niC\niPrinted for d/gophermap\n3it fails\n0D\t/d/d.txt\n"
+	if got := show(m); got != want || len(m.Problems) != 2 || !m.Changing {
 		t.Errorf("got\n%swant\n%s%v", got, want, m.Problems)
+	}
+	if _, labels := b.Names(t.Context(), "d"); labels["y.cgi"] != "" || labels["d/d.txt"] != "D" {
+		t.Errorf("names %v", labels)
 	}
 }
 
