@@ -68,6 +68,10 @@ func TestGemtext(t *testing.T) {
 	if got := w.last.String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	var two pageWriter
+	if (&page{Title: "Title"}).gemtext(&two, "# Title\n# Other\n"); two.last.String() != "<h2>Other</h2>\n" {
+		t.Error(two.last.String())
+	}
 	for text, hidden := range map[string]bool{"Title\nmore": true, "# Title\nTitle\n": false, "a\n# Title\n": false} {
 		p := &page{Title: "Title"}
 		if p.gemtext(&pageWriter{}, text); p.Hidden != hidden {

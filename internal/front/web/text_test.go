@@ -41,10 +41,16 @@ func TestText(t *testing.T) {
 		"file:///etc/passwd data://x":          "file:///etc/passwd data://x",
 		"http:// and ://x":                     "http:// and ://x",
 		"https://e.org/&amp":                   `<a href="https://e.org/&amp;amp"` + rel + `https://e.org/&amp;amp</a>`,
-		"http://e.org/ä":                       `<a href="http://e.org/%c3%a4"` + rel + `http://e.org/ä</a>`,
+		"http://e.org/ä09":                     `<a href="http://e.org/%c3%a409"` + rel + `http://e.org/ä09</a>`,
+		"http://e.org/%zz":                     "http://e.org/%zz",
 	} {
 		if got := written(text); got != want {
 			t.Errorf("%q:\ngot  %s\nwant %s", text, got, want)
+		}
+	}
+	for scheme := range strings.FieldsSeq("http https gopher gophers gemini spartan nex finger ftp mailto irc ircs telnet xmpp") {
+		if got := written(scheme + "://e.org/"); !strings.HasPrefix(got, `<a href="`+scheme+`://e.org/"`+rel) {
+			t.Errorf("%s: %s", scheme, got)
 		}
 	}
 }
@@ -74,15 +80,15 @@ func TestSlowTexts(t *testing.T) {
 // Languages are guessed where the guess is sure, and left out elsewhere.
 func TestLanguage(t *testing.T) {
 	for text, want := range map[string]string{
-		"It was the best of times, it was the worst of times, and they were not happy about that.": "en",
-		"Ich bin heute mit dem Zug nach Hause gefahren und habe auf dem Weg ein Buch gelesen.":     "de",
-		"Je suis dans la maison et les enfants sont avec nous, mais ce n'est pas pour eux.":        "fr",
-		"La casa de los niños está en el pueblo, pero las calles no son muy largas como antes.":    "es",
-		"Det var en dag som jag inte har glömt, och det är för att hon också var med på resan.":    "sv",
-		"これは日本語の文章です。ここにたくさんの文字があります。":                                                             "ja",
-		"это довольно длинный русский текст, в котором мы проверяем объём":                         "ru",
-		"це досить довгий текст українською мовою, її легко впізнати":                              "uk",
-		"이것은 한국어로 쓴 꽤 긴 문장입니다 그렇지요 정말":                                                             "ko", "这是一个用中文写成的相当长的句子其中有很": "zh", "这是一个用中文写成的相当长的句子其中有": "", "русыйрусый abcdefghij": "",
+		"It was the best of times, it was the worst の times, and they were not happy about that.": "en", "あいうえおかきくけこ abcdefghij": "",
+		"Ich bin heute mit dem Zug nach Hause gefahren und habe auf dem Weg ein Buch gelesen.":  "de",
+		"Je suis dans la maison et les enfants sont avec nous, mais ce n'est pas pour eux.":     "fr",
+		"La casa de los niños está en el pueblo, pero las calles no son muy largas como antes.": "es",
+		"Det var en dag som jag inte har glömt, och det är för att hon också var med på resan.": "sv",
+		"これは日本語の文章です。ここにたくさんの文字があります。":                                                          "ja",
+		"это довольно длинный русский текст, в котором мы проверяем объём":                      "ru",
+		"це досить довгий текст українською мовою, її легко впізнати":                           "uk",
+		"이것은 한국어로 쓴 꽤 긴 문장입니다 그렇지요 정말":                                                          "ko", "这是一个用中文写成的相当长的句子其中有很": "zh", "这是一个用中文写成的相当长的句子其中有": "", "русыйрусый abcdefghij": "",
 		"εδώ είναι ένα μεγάλο κείμενο στα ελληνικά":    "el",
 		"a.txt b.txt c.txt README build main.go 12 34": "",
 		"":             "",

@@ -74,7 +74,7 @@ func TestOneTitle(t *testing.T) {
 // What lies around a dated text: its directory, and what its menu links before and after it.
 func TestNeighbors(t *testing.T) {
 	s := start(t, nil)
-	s.write("log/gophermap", "!The log\n0Third\t2026-03-03.txt\n0First\t2026-01-01.txt\n0Second\t2026-02-02.txt\n")
+	s.write("log/gophermap", "!The log\n0Third\t2026-03-03.txt\n0About\tabout.txt\n9Zip\t2026-01-15.zip\n0Far\t/phlog/2026-01-02.txt\n0First\t2026-01-01.txt\n0Second\t2026-02-02.txt\n")
 	for _, name := range []string{"2026-01-01", "2026-02-02", "2026-02-20-draft", "2026-03-03"} {
 		s.write("log/"+name+".txt", "x\n")
 	}
@@ -214,8 +214,9 @@ func TestLangOfPages(t *testing.T) {
 func TestGzip(t *testing.T) {
 	s := start(t, nil)
 	s.write("long.txt", strings.Repeat("Caf\xe9, and more of it.\n", 200))
+	s.write("huge.txt", strings.Repeat("x\n", maxText/2+1)) // which no page shows
 	s.write("short.txt", "short\n")
-	for path, want := range map[string]bool{"/long.txt": true, "/long.txt?raw": true, "/short.txt": true, "/short.txt?raw": false, "/p.png?raw": false, "/made.xml": true, "/made.xml?raw": true, "/big.bin": false} {
+	for path, want := range map[string]bool{"/long.txt": true, "/long.txt?raw": true, "/huge.txt": false, "/short.txt": true, "/short.txt?raw": false, "/p.png?raw": false, "/made.xml": true, "/made.xml?raw": true, "/big.bin": false} {
 		_, plain := s.get(path, "Accept-Encoding", "identity")
 		res, body := s.get(path, "Accept-Encoding", "br, gzip")
 		if got := res.Header.Get("Content-Encoding") == "gzip"; got != want {

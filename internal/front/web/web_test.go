@@ -80,7 +80,7 @@ func (made) Answer(q *answer.Asked) (*answer.Value, error) {
 	case "/search":
 		a.Class, a.Items = answer.Question, []menu.Item{{Type: menu.TypeSearch, Label: "Words", Selector: "/search"}}
 		if a.Prompt = "Words"; q.Request.Query != "" {
-			a.Class, a.Items[0].Label, a.Items = answer.Menu, "Again", append([]menu.Item{menu.Info("Found"), {Type: menu.TypeText, Label: "A text (/a.txt)", Selector: "/a.txt"}, menu.Info("   a *word* of it")}, a.Items...)
+			a.Class, a.Items[0].Label, a.Items = answer.Menu, "Again", append([]menu.Item{menu.Info("Found"), menu.Info("Here:"), {Type: menu.TypeText, Label: "A text (/a.txt)", Selector: "/a.txt"}, menu.Info("   a *word* of it")}, a.Items...)
 		}
 	case "/made.xml":
 		a.Body, a.Media = []byte("<made>"+strings.Repeat("entry ", 300)+"</made>"), "application/atom+xml"
@@ -210,6 +210,9 @@ func TestPages(t *testing.T) {
 		res, body := s.get(path)
 		if res.StatusCode != want.status || res.Header.Get("Content-Type") != want.typ || !strings.Contains(body, want.holds) {
 			t.Errorf("%s: %d %s\n%s\nwant %d %s with %q", path, res.StatusCode, res.Header.Get("Content-Type"), body, want.status, want.typ, want.holds)
+		}
+		if told := <-s.obs.ch; (told.Err != nil) != (want.status >= 400) || told.Status != want.status {
+			t.Errorf("%s: the log is told %+v", path, told)
 		}
 		csp := res.Header.Get("Content-Security-Policy")
 		if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "script") || res.Header.Get("X-Content-Type-Options") != "nosniff" {
