@@ -30,6 +30,7 @@ func TestText(t *testing.T) {
 		"\x1b[4mx\x1b[24my":                    `<span class="u">x</span>y`,
 		"\x1b[2J\x1b[10;10Hx\x1b]0;t\x07\x1bc": "x",
 		"\x1b[38mx\x1b[999999999999999999my":   "xy",
+		"\x1b[38;5;256mx":                      "x",
 		"\x1b[<script>m":                       "cript&gt;m",
 		"\x1b":                                 "",
 		"see https://e.org/a(b), or":           `see <a href="https://e.org/a(b)"` + rel + `https://e.org/a(b)</a>, or`,

@@ -84,7 +84,8 @@ func TestNeighbors(t *testing.T) {
 		"/log/2026-03-03.txt":       {`rel="prev" href="/log/2026-02-02.txt"`, `!rel="next"`, "!draft"},
 		"/log/2026-02-20-draft.txt": {"!rel=\"prev\"", "!rel=\"next\"", `rel="up"`},
 		"/":                         {`!rel="up"`, "!class=\"turn\""},
-		"/a.txt":                    {`rel="up" href="/"`},
+		"/a.txt":                    {`rel="up" href="/"`, `href="/a.txt?raw"`},
+		"/numbers":                  {"!?raw"},
 	} {
 		_, page := s.get(path)
 		s.holds(path, page, want...)
