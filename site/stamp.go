@@ -11,6 +11,7 @@ import (
 
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/menu"
 )
 
@@ -111,18 +112,22 @@ func (s *Stamp) trusts(looked, now int64) bool {
 	return now-looked < int64(trusted) || len(s.seen)+len(s.listed.all) == 0
 }
 
-// Look is Fresh, and may wait for a file system. After it has reported true, Fresh
-// does for a second.
+// Look is Fresh, and may wait for a file system, but not long: what does not answer does
+// not hold. After it has reported true, Fresh does for a second.
 func (s *Stamp) Look(ctx context.Context) bool {
 	if s.Fresh() {
 		return true
 	}
 	v, began := s.site.View(ctx), s.site.elapsed()
-	holds := func(i sight) bool {
-		st, real, err := v.root.Revision(v.call, i.name)
-		return i.is(st, real, err)
-	}
-	if s.Outdated() || !all(s.seen, holds) || !all(s.listed.some(), holds) {
+	held, err := stall.Briefly(s.site.guard, func(a *stall.Attempt) (bool, error) {
+		v.enter = a.Enter
+		holds := func(i sight) bool {
+			st, real, err := v.root.Revision(v.call, i.name)
+			return i.is(st, real, err)
+		}
+		return !s.Outdated() && all(s.seen, holds) && all(s.listed.some(), holds), nil
+	})
+	if err != nil || !held {
 		return false
 	}
 	s.looked.Store(began)

@@ -33,6 +33,7 @@ type View struct {
 	listed  []sight
 	lists   map[string]bool // directories that were listed
 	stating bool            // a date or size is asked for
+	hurried bool            // what is optional is not waited for
 	unkept  bool            // it depends on files without a Stamp
 
 	failed error // why the view is incomplete
@@ -74,6 +75,10 @@ func (v *View) Forget() {
 	v.Release()
 	v.seen, v.listed, v.lists, v.unkept = nil, nil, nil, true
 }
+
+// Hurry makes the View go on without the optional parts of a menu that do not come in a
+// moment, such as a name in a directory that has just stopped to answer.
+func (v *View) Hurry() { v.hurried = true }
 
 // Calls sets a function that is called before and after each system call that may wait
 // for a file system.
@@ -231,7 +236,11 @@ func aside[T any](v *View, stating bool, f func(*View) (T, error)) (T, error) {
 		view  *View
 		value T
 	}
-	r, err := stall.Try(v.site.guard, func(a *stall.Attempt) (r result, err error) {
+	try := stall.Try[result]
+	if v.hurried {
+		try = stall.Briefly[result]
+	}
+	r, err := try(v.site.guard, func(a *stall.Attempt) (r result, err error) {
 		r.view = &View{ctx: v.ctx, site: v.site, root: v.root, began: v.began, start: v.start, enter: a.Enter, stating: stating}
 		r.value, err = f(r.view)
 		return r, err

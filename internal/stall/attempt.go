@@ -4,7 +4,13 @@ import "sync/atomic"
 
 // Wait is Try for interactive callers: each operation may take the whole timeout, even
 // while other names do not answer.
-func Wait[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) { return try(g, f, false) }
+func Wait[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) { return try(g, f, &Attempt{}) }
+
+// Briefly is Try for what a caller can do without: it leaves an operation behind after a
+// twentieth of its time.
+func Briefly[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) {
+	return try(g, f, &Attempt{hurried: true, brief: true})
+}
 
 // Do is Try for one operation on one name.
 func Do[T any](g *Guard, name string, f func() (T, error)) (T, error) {
@@ -28,9 +34,11 @@ type result[T any] struct {
 // exceeds its time, Try returns ErrLeft, f runs on, and its result is dropped: f must
 // not write to variables that the caller uses afterwards. The next operation on that
 // name fails at once.
-func Try[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) { return try(g, f, true) }
+func Try[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) {
+	return try(g, f, &Attempt{hurried: true})
+}
 
-func try[T any](g *Guard, f func(*Attempt) (T, error), hurried bool) (value T, err error) {
+func try[T any](g *Guard, f func(*Attempt) (T, error), a *Attempt) (value T, err error) {
 	if g == nil {
 		return f(nil)
 	}
@@ -40,7 +48,7 @@ func try[T any](g *Guard, f func(*Attempt) (T, error), hurried bool) (value T, e
 		return value, ErrStopped
 	default:
 	}
-	a := &Attempt{guard: g, hurried: hurried, stuck: make(chan struct{}, 1)}
+	a.guard, a.stuck = g, make(chan struct{}, 1)
 	done := make(chan result[T], 1)
 	go func() {
 		v, err := f(a)
@@ -63,7 +71,8 @@ func try[T any](g *Guard, f func(*Attempt) (T, error), hurried bool) (value T, e
 type Attempt struct {
 	guard   *Guard
 	hurried bool          // while something does not answer
-	stuck   chan struct{} // gets one when an operation does not end
+	brief   bool          // it does not wait for the whole timeout
+	stuck   chan struct{} // gets one when an operation does not end in time
 	over    atomic.Bool
 }
 
@@ -76,5 +85,13 @@ func (a *Attempt) Enter(name string) (*Op, error) {
 	case a.over.Load():
 		return nil, ErrLeft
 	}
-	return a.guard.enter(name, a.hurried, a.stuck)
+	return a.guard.enter(name, a)
+}
+
+// leave lets Try return.
+func (a *Attempt) leave() {
+	select {
+	case a.stuck <- struct{}{}:
+	default: // it was left behind already
+	}
 }

@@ -58,11 +58,11 @@ type Guard struct {
 	mu             sync.Mutex
 	oldest, newest *Op
 	n              int
-	stuck          map[string]int // names, how many operations of each
-	inDir          map[string]int // directories, how many such names each has in it
-	alarm          *time.Timer    // nil: nothing is to be looked at
-	due            time.Time      // when it should ring
-	late           time.Duration  // how late it rang, in all
+	stuck          hanging
+	slow           hanging       // that Briefly did not wait for
+	alarm          *time.Timer   // nil: nothing is to be looked at
+	due            time.Time     // when it should ring
+	late           time.Duration // how late it rang, in all
 	told, since    time.Time
 	telling        bool // Changed will be called
 	quit           chan struct{}
@@ -72,11 +72,11 @@ type Guard struct {
 type Op struct {
 	guard      *Guard
 	name       string
-	hurried    bool            // it may take less while something else does not answer
-	left       chan<- struct{} // if not nil, gets one when it does not end
+	of         *Attempt // nil: of none
 	began      time.Time
 	late       time.Duration // the guard's, when it began
 	stuck      bool
+	slow       bool
 	prev, next *Op
 }
 
@@ -86,17 +86,17 @@ func (g *Guard) Enter(name string) (*Op, error) {
 	if g == nil {
 		return nil, nil
 	}
-	return g.enter(name, false, nil)
+	return g.enter(name, nil)
 }
 
-func (g *Guard) enter(name string, hurried bool, left chan<- struct{}) (*Op, error) {
+func (g *Guard) enter(name string, of *Attempt) (*Op, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.n >= maxOps || len(g.stuck) > 0 && g.unanswered(name) {
+	if g.n >= maxOps || g.stuck.has(name) || of != nil && of.brief && g.slow.has(name) {
 		return nil, Err
 	}
 	now := time.Now()
-	o := &Op{guard: g, name: name, hurried: hurried, left: left, began: now, late: g.late, prev: g.newest}
+	o := &Op{guard: g, name: name, of: of, began: now, late: g.late, prev: g.newest}
 	if g.newest == nil {
 		g.oldest = o
 	} else {
@@ -110,19 +110,50 @@ func (g *Guard) enter(name string, hurried bool, left chan<- struct{}) (*Op, err
 	return o, nil
 }
 
-// unanswered reports whether a name, or a directory that it is in, does not answer.
-// Absolute paths do not depend on the root, nor on what lies beside them.
-func (g *Guard) unanswered(name string) bool {
+// hanging are names of operations that do not end.
+type hanging struct {
+	names map[string]int // how many operations each has
+	inDir map[string]int // how many such names a directory has in it
+}
+
+// has reports whether a name, or a directory that it is in, does not answer. Absolute
+// paths do not depend on the root, nor on what lies beside them.
+func (h *hanging) has(name string) bool {
+	if len(h.names) == 0 {
+		return false
+	}
 	absolute := path.IsAbs(name)
-	if g.stuck["."] > 0 && !absolute || g.stuck[name] > 0 {
+	if h.names["."] > 0 && !absolute || h.names[name] > 0 {
 		return true
 	}
 	for i := range len(name) {
-		if name[i] == '/' && (g.stuck[name[:i]] > 0 || !absolute && g.inDir[name[:i]] >= maxInDir) {
+		if name[i] == '/' && (h.names[name[:i]] > 0 || !absolute && h.inDir[name[:i]] >= maxInDir) {
 			return true
 		}
 	}
 	return false
+}
+
+func (h *hanging) add(name string) {
+	if len(h.names) == 0 {
+		h.names, h.inDir = map[string]int{}, map[string]int{}
+	}
+	h.names[name]++
+	if dir := path.Dir(name); dir != "." && h.names[name] == 1 {
+		h.inDir[dir]++
+	}
+}
+
+func (h *hanging) remove(name string) {
+	if h.names[name]--; h.names[name] > 0 {
+		return
+	}
+	delete(h.names, name)
+	if dir := path.Dir(name); dir != "." {
+		if h.inDir[dir]--; h.inDir[dir] == 0 {
+			delete(h.inDir, dir)
+		}
+	}
 }
 
 // wait sets the alarm.
@@ -142,8 +173,13 @@ func (g *Guard) look() {
 	now := time.Now()
 	g.late += max(now.Sub(g.due), 0)
 	for o := g.oldest; o != nil; o = o.next {
-		if now.Sub(o.began)-(g.late-o.late) >= g.limit(o) {
+		took := now.Sub(o.began) - (g.late - o.late)
+		if took >= g.limit(o) {
 			g.mark(o, now)
+		} else if o.of != nil && o.of.brief && !o.slow && took >= g.timeout()/inAHurry {
+			o.slow = true
+			g.slow.add(o.name)
+			o.of.leave()
 		}
 	}
 	if g.alarm = nil; g.n > 0 {
@@ -155,7 +191,7 @@ func (g *Guard) look() {
 // the timeout while another one is stalled, so that Try gets through a tree with many
 // stalled names.
 func (g *Guard) limit(o *Op) time.Duration {
-	if o.hurried && len(g.stuck) > 0 {
+	if o.of != nil && o.of.hurried && len(g.stuck.names) > 0 {
 		return g.timeout() / inAHurry
 	}
 	return g.timeout()
@@ -167,17 +203,13 @@ func (g *Guard) mark(o *Op, now time.Time) {
 		return
 	}
 	o.stuck = true
-	select {
-	case o.left <- struct{}{}:
-	default: // no attempt, or it was left behind already
+	if o.of != nil {
+		o.of.leave()
 	}
-	if len(g.stuck) == 0 {
-		g.stuck, g.inDir, g.since = map[string]int{}, map[string]int{}, o.began
+	if len(g.stuck.names) == 0 {
+		g.since = o.began
 	}
-	g.stuck[o.name]++
-	if dir := path.Dir(o.name); dir != "." && g.stuck[o.name] == 1 {
-		g.inDir[dir]++
-	}
+	g.stuck.add(o.name)
 	if !g.told.IsZero() && now.Sub(g.told) < tellEvery {
 		return
 	}
@@ -185,7 +217,7 @@ func (g *Guard) mark(o *Op, now time.Time) {
 	g.tell()
 	if g.Log != nil {
 		g.Log.Error("the file system does not answer", "name", o.name, "for", now.Sub(o.began).Round(time.Millisecond),
-			"names", len(g.stuck), "hint", "gophd serves nothing below it until it answers")
+			"names", len(g.stuck.names), "hint", "gophd serves nothing below it until it answers")
 	}
 }
 
@@ -208,24 +240,21 @@ func (o *Op) Leave() {
 		o.next.prev = o.prev
 	}
 	g.n--
+	if o.slow {
+		g.slow.remove(o.name)
+	}
 	if o.stuck {
-		g.unmark(o.name)
+		g.stuck.remove(o.name)
+		g.unmarked(o.name)
 	}
 }
 
-func (g *Guard) unmark(name string) {
-	if g.stuck[name]--; g.stuck[name] == 0 {
-		delete(g.stuck, name)
-		if dir := path.Dir(name); dir != "." {
-			if g.inDir[dir]--; g.inDir[dir] == 0 {
-				delete(g.inDir, dir)
-			}
-		}
-	}
-	if len(g.stuck) == 0 {
+// unmarked tells that a stalled operation has ended.
+func (g *Guard) unmarked(name string) {
+	if len(g.stuck.names) == 0 {
 		g.told = time.Time{}
 	}
-	if len(g.stuck) == 0 && g.Log != nil {
+	if len(g.stuck.names) == 0 && g.Log != nil {
 		g.Log.Info("the file system answers again", "name", name, "after", time.Since(g.since).Round(time.Millisecond))
 	}
 	g.tell()

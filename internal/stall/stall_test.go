@@ -197,6 +197,47 @@ func TestDo(t *testing.T) {
 	})
 }
 
+// What can be done without is not waited for as long, and answers nevertheless.
+func TestBriefly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Guard
+		began, release := time.Now(), make(chan struct{})
+		_, err := Briefly(&g, func(a *Attempt) (int, error) {
+			op, err := a.Enter("slow")
+			defer op.Leave()
+			<-release
+			return 0, err
+		})
+		if took := time.Since(began); !errors.Is(err, ErrLeft) || took > DefaultTimeout/10 {
+			t.Errorf("%v after %v", err, took)
+		}
+		if unanswered(&g, "slow") {
+			t.Error("taken as unanswered too early")
+		}
+		began = time.Now()
+		_, err = Briefly(&g, func(a *Attempt) (int, error) {
+			_, err := a.Enter("slow/too")
+			return 0, err
+		})
+		if !errors.Is(err, Err) || time.Since(began) != 0 {
+			t.Errorf("below it: %v after %v", err, time.Since(began))
+		}
+		time.Sleep(DefaultTimeout)
+		if !unanswered(&g, "slow") {
+			t.Error("taken as answered")
+		}
+		close(release)
+		synctest.Wait()
+		if _, err := Briefly(&g, func(a *Attempt) (int, error) {
+			op, err := a.Enter("slow/too")
+			op.Leave()
+			return 0, err
+		}); err != nil {
+			t.Error("it answers again:", err)
+		}
+	})
+}
+
 // Nobody waits any more when the Guard was stopped.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

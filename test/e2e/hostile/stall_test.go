@@ -106,7 +106,7 @@ func TestStalledTrees(t *testing.T) {
 		mountDisk(t, at("two"), diskFiles()), mountDisk(t, at("tls"), map[string][]byte{"cert": cert, "key": key}), mountDiskOf(t, 65534, at("log"), map[string][]byte{"access.log": {}})}
 	second := harness.FreeAddrs(t, 1)[0]
 	g := harness.Start(t, "-root", at("root"), "-user", "nobody", "-users", at("home")+"/*/public", "-mount", "pub="+at("mirror"), "-vhost", "two.example="+at("two"),
-		"-listen", second+"=two.example", "-tls-cert", at("tls/cert"), "-tls-key", at("tls/key"), "-search", "-sitemap", "-access-log", at("log/access.log"), "-stall-timeout", "2s", "-drain", "1s",
+		"-listen", second+"=two.example", "-tls-cert", at("tls/cert"), "-tls-key", at("tls/key"), "-search", "-sitemap", "-access-log", at("log/access.log"), "-stall-timeout", "6s", "-drain", "1s",
 		"-request-timeout", "1h", "-metrics", "127.0.0.1:0")
 	page := url(g.WaitLog("/metrics"))
 	behind := []string{"/mnt/x.txt", "/pub/x.txt", "/~mal/x.txt", "/lead"}
@@ -116,6 +116,7 @@ func TestStalledTrees(t *testing.T) {
 	g.Until("the other host is served", func() bool { got, _ := harness.Ask(second, "/x.txt"); return got == "on the disk\n" })
 	found := func(word string) bool { return strings.Contains(g.Ask("/search\t"+word), "1 result") }
 	g.Until("the index is there", func() bool { return found("beta") })
+	g.Ask("/")
 	var releases []func()
 	for _, d := range disks {
 		releases = append(releases, d.stall())
@@ -126,6 +127,10 @@ func TestStalledTrees(t *testing.T) {
 		}
 	})
 	defer release()
+	time.Sleep(2 * time.Second) // the root's menu, which is kept, is looked at again
+	if menu := g.Ask("/"); !strings.Contains(menu, "/a.txt") {
+		t.Errorf("the root's menu becomes %q", menu)
+	}
 	askAll(g.Addr, behind...)
 	askAll(second, "/x.txt", "/sub/", "/nothing")
 	others := startOthers(t, g.Addr)
