@@ -34,6 +34,7 @@ var tree = map[string]string{
 	".hidden":                 "hidden\n",
 	"afar/gophermap":          "2Names\tx\tfar.example\t105\n7Book\t/prog/book x\n",
 	"marks/gophermap":         "i=> a\t\t\t\ni=: a\t\t\t\ni```\t\t\t\ni#a\t\t\t\ni* a\t\t\t\ni>a\t\t\t\ni*a\t\t\t\ni=a\t\t\t\n",
+	"art/notes.md":            "# Notes\n",
 	"art/of.gophermap":        "  /\\\n0In it\t/about.txt\n  \\/\n",
 	"run.cgi":                 "#!/bin/sh\n",
 	"~ann/gophermap":          "!Ann's place\n",
@@ -44,9 +45,12 @@ var tree = map[string]string{
 // ask is one source that needs words.
 type question struct{}
 
-func (question) Answers(sel string) bool { return sel == "/ask" }
+func (question) Answers(sel string) bool { return sel == "/ask" || sel == "/broken" }
 
 func (question) Answer(q *answer.Asked) (*answer.Value, error) {
+	if q.Request.Selector == "/broken" {
+		return nil, errors.New("it is broken")
+	}
 	a := &answer.Value{Class: answer.Question, Selector: "/ask", Type: menu.TypeSearch, Prompt: "What for?"}
 	if q.Request.Query != "" {
 		a.Class, a.Items = answer.Menu, []menu.Item{menu.Info("asked for " + q.Request.Query), {Type: menu.TypeText, Label: "A", Selector: "/about.txt"}, menu.Info("   a line of it"), menu.Info(""), menu.Info("Drawn"), menu.Info(""), menu.Info("  /\\")}
@@ -175,6 +179,10 @@ func TestGemini(t *testing.T) {
 		"gemini://here.example/marks/":                             gemtextHead + "# marks\n\n => a\n =: a\n ```\n #a\n * a\n >a\n*a\n=a\n",
 		"//here.example/":                                          "59 The request is no absolute URL\r\n",
 		"gemini:///":                                               "59 The request is no absolute URL\r\n",
+		"gemini://here.example/" + strings.Repeat("a", 1002):       "51 Not found: nothing here has that name\r\n",
+		"gemini://here.example/art/notes.md":                       "20 text/markdown; charset=utf-8\r\n# Notes\n",
+		"gemini://here.example/\x7f":                               "59 The URL has characters that must be escaped\r\n",
+		"gemini://here.example/broken":                             "50 Server error\r\n",
 		"gemini://here.example/a b":                                "59 The URL has characters that must be escaped\r\n",
 		"gemini:opaque":                                            "59 The request is no absolute URL\r\n",
 		"gemini://here.example/\xff":                               "59 The URL has characters that must be escaped\r\n",
@@ -215,6 +223,7 @@ func TestSpartan(t *testing.T) {
 		"here.example /prog/book%20x 3\r\na b": "2 text/plain; charset=utf-8\r\ngot a b",
 		"here.example /ask 5\r\nw\x00\trd":     "2 text/gemini; charset=utf-8\r\n# asked for w rd\n\n=> /about.txt A\n   a line of it\n\nDrawn\n\n```\n  /\\\n```\n",
 		"here.example /nope 0\r\n":             "4 Not found: nothing here has that name\r\n",
+		"here.example /broken 0\r\n":           "5 Server error\r\n",
 		"elsewhere.example / 0\r\n":            "4 No such host here\r\n",
 		"here.example / 1025\r\n":              "4 The block has more than 1024 bytes\r\n",
 		"here.example / -1\r\n":                "4 The length is no number\r\n",

@@ -287,7 +287,7 @@ func TestRobotsHeader(t *testing.T) {
 	s := start(t, nil)
 	for path, want := range map[string]string{"/a.txt": "", "/no/secret.txt": "noindex", "/no/secret.txt?raw": "noindex", "/no/": "noindex", "/nowhere": "noindex"} {
 		res, body := s.get(path)
-		if got := res.Header.Get("X-Robots-Tag"); got != want {
+		if got := res.Header.Get("X-Robots-Tag"); got != want || res.Header["Link"] != nil {
 			t.Errorf("%s: X-Robots-Tag %q, want %q", path, got, want)
 		}
 		if meta := strings.Contains(body, `<meta name="robots" content="noindex">`); res.StatusCode == 200 && !strings.HasSuffix(path, "raw") && meta != (want != "") {
