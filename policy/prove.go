@@ -125,14 +125,19 @@ func (c *Compiled) Unproven() []Leak { return c.leaks }
 // expected reports the rules that need an ability some reader lacks.
 func (w *work) expected() (list []Report) {
 	for _, c := range w.all {
+		stars := slices.ContainsFunc(c.rules, func(r *rule) bool { return r.allow && strings.Contains(r.uri, "*") })
 		for _, r := range c.rules {
-			if r.allow || readers.Plain(r.uri) && isLiteral(r.uri) {
+			plain := readers.Plain(r.uri) && isLiteral(r.uri)
+			if r.allow || plain && !stars {
 				continue
 			}
 			var last *Report
 			for i := range w.readers {
 				rd := &w.readers[i]
-				code := w.lacks(c, r, rd)
+				code := ""
+				if !plain {
+					code = w.lacks(c, r, rd)
+				}
 				if code == "" || !w.reads(rd, c) {
 					continue
 				}

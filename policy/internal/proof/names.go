@@ -248,8 +248,13 @@ func (s *patterns) pairs(root *patterns, top string, w *witnesses) bool {
 		for _, form := range common(&a.Pattern, &b.Pattern) {
 			sel := decode(strings.ReplaceAll(form, "*", w.token))
 			w.add(sel)
-			if dir, _, ok := strings.Cut(sel, "/index.htm"); ok { // to Google an Allow opens the directory, too
-				w.add(dir + "/")
+			for at := range len(sel) {
+				if strings.HasPrefix(sel[at:], "/index.htm") { // to Google an Allow opens the directory, too
+					w.add(sel[:at+1])
+				}
+			}
+			if strings.ContainsAny(form, "=&") { // CPython writes them otherwise behind a question mark
+				w.add(decode(strings.ReplaceAll(form, "*", "?")))
 			}
 		}
 	})
