@@ -68,6 +68,7 @@ func TestDidYouMean(t *testing.T) {
 		{"phlog/.robots", "Disallow: /to-come/", "notice"},
 		{"phlog/.robots", "Disallow: /drafts/", ""},
 		{"phlog/.robots", "Disallow: drafts", ""},
+		{"phlog/.robots", "Disallow: /drafts$", "warning; did you mean /drafts?"},
 		{"phlog/.robots", "Disallow: /*.zip$", ""},
 		{"phlog/.robots", "Disallow: /about.txt$", ""},
 		{"phlog/.robots", "Disallow: /", ""},

@@ -115,12 +115,13 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 }
 
 // TestLinkToProgramIsNotShown: a link under a harmless name does not show the
-// source of a program, nor the directory of programs.
+// source of a program, nor the directory of programs. Each map of a directory counts.
 func TestLinkToProgramIsNotShown(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"x.cgi": "#!/bin/sh\necho secret\n", "link.txt": "-> x.cgi", "cgi-bin/y": "secret", "programs": "-> cgi-bin", "ok.txt": "ok"})
+	write(t, dir, map[string]string{"x.cgi": "#!/bin/sh\necho secret\n", "link.txt": "-> x.cgi", "cgi-bin/y": "secret", "programs": "-> cgi-bin", "ok.txt": "ok",
+		"m/gophermap": "=one\n", "m/more.gph": "[7|More|/m/two|server|port]\n", "m/one": "#!/bin/sh\n", "m/two": "#!/bin/sh\n"})
 	s := start(t, dir, Config{})
-	for name, want := range map[string]string{"link.txt": "error", "programs": "error", "programs/y": "error", "ok.txt": "ok", ".": "dir [ok.txt] <nil>"} {
+	for name, want := range map[string]string{"link.txt": "error", "programs": "error", "programs/y": "error", "m/one": "error", "m/two": "error", "ok.txt": "ok", ".": "dir [m ok.txt] <nil>"} {
 		if got := content(s, name); got != want && !(want == "error" && strings.HasPrefix(got, "error: ")) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}

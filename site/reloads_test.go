@@ -20,7 +20,13 @@ func TestReloadTellsWhatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if s.Ready(t.Context(), 0) {
+		t.Error("ready before it runs")
+	}
 	go func() { _ = s.Run(t.Context()) }()
+	if !s.Ready(t.Context(), time.Hour) {
+		t.Error("never ready")
+	}
 	next := func() Reload {
 		t.Helper()
 		select {

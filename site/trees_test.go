@@ -2,7 +2,9 @@ package site
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -87,8 +89,14 @@ func TestMounts(t *testing.T) {
 		"link": "-> " + pub + "/p.txt", "dirlink": "-> " + pub, "archive/up": "-> ../pub/p.txt"})
 	write(t, pub, map[string]string{"p.txt": "p", "drafts/d.txt": "d", ".robots": "Disallow: /drafts/\n",
 		"home": "-> " + dir + "/a.txt", "self": "-> " + pub + "/drafts", "out": "-> ../../../../etc/passwd"})
-	write(t, deep, map[string]string{"y.txt": "y"})
-	s := start(t, dir, Config{Mounts: map[string]string{"pub": pub, "archive/2024": deep}})
+	write(t, deep, map[string]string{"one/y.txt": "y", "two/y.txt": "new", "two/z/.robots": "Disallow: /\n", "year": "-> one", "root": "-> " + dir})
+	mounts := map[string]string{"pub": pub, "archive/2024": filepath.Join(deep, "year")}
+	s := start(t, dir, Config{Mounts: mounts})
+	off := start(t, filepath.Join(deep, "root"), Config{Mounts: mounts, Watch: WatchOff})
+	turn := func(link string) {
+		must(t, errors.Join(os.Symlink("two", filepath.Join(deep, "next")), os.Rename(filepath.Join(deep, "next"), filepath.Join(deep, link))))
+	}
+	turn("root")
 	for name, want := range map[string]string{
 		".":                  "dir [a.txt archive dirlink link pub] <nil>",
 		"pub":                "dir [drafts p.txt self] <nil>",
@@ -123,6 +131,15 @@ func TestMounts(t *testing.T) {
 	}
 	write(t, pub, map[string]string{"p.txt": "new", ".robots": "Disallow: /new/\n", "new/n": ""})
 	soon(t, "the new directory", func() bool { return content(s, "pub/p.txt") == "new" && denies(s, "/pub/new") })
+	turn("year")
+	soon(t, "the other end of a link", func() bool { return content(s, "archive/2024/y.txt") == "new" && denies(s, "/archive/2024/z") })
+	soon(t, "the same, not watched", func() bool { return content(off, "archive/2024/y.txt") == "new" })
+	if got := content(s, "archive"); got != "dir [2024 up x.txt] <nil>" {
+		t.Errorf("beside it: %q", got)
+	}
+	if got := content(off, "a.txt"); got != "a" {
+		t.Errorf("another root is followed, which nothing watches: %q", got)
+	}
 }
 
 func TestMountMistakes(t *testing.T) {
@@ -156,13 +173,17 @@ func TestTreeInTwoPlaces(t *testing.T) {
 func TestUsers(t *testing.T) {
 	h, dir := newHome(t), t.TempDir()
 	ann := h.add(t, 2001, "ann", map[string]string{"index.txt": "ann's", ".robots": "Disallow: /drafts/\n", "drafts/d.txt": "d",
-		"robots.txt": "User-agent: *\nDisallow: /hand/\n", "hand/h.txt": ""})
+		"robots.txt": "User-agent: *\nDisallow: /hand/\n", "hand/h.txt": "", "way": "-> in", "in/.robots": "Disallow: /\n", "in/i.txt": ""})
 	h.add(t, 2002, "bob", map[string]string{"b.txt": "b", "out": "-> " + ann + "/index.txt", "etc": "-> /etc/passwd"})
 	h.add(t, 2003, "empty", nil)
 	write(t, dir, map[string]string{"x.txt": "x", "~bob": "-> " + filepath.Join(h.dir, "bob", "public_gopher"), "b": "-> " + filepath.Join(h.dir, "bob", "public_gopher")})
 	s := start(t, dir, h.config())
+	var touched Touched
+	off := h.config()
+	off.Watch, off.Touched = WatchOff, touched.Touch
+	start(t, dir, off)
 	for name, want := range map[string]string{
-		"~ann":           "dir [drafts hand index.txt robots.txt] <nil>",
+		"~ann":           "dir [drafts hand in index.txt robots.txt way] <nil>",
 		"~ann/index.txt": "ann's",
 		"~bob/b.txt":     "b",
 		"b/b.txt":        "b", // a link as other servers need it
@@ -177,7 +198,7 @@ func TestUsers(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	for _, line := range []string{"Disallow: /~ann/drafts", "Disallow: /~ann/hand"} {
+	for _, line := range []string{"Disallow: /~ann/drafts", "Disallow: /~ann/hand", "Disallow: /~ann/way"} {
 		if !denies(s, line) {
 			t.Errorf("robots.txt lacks %q:\n%s", line, s.Now().Robots)
 		}
@@ -196,10 +217,12 @@ func TestUsers(t *testing.T) {
 	soon(t, "a new user", func() bool { return content(s, "~cleo/c.txt") == "c" && denies(s, "/~cleo") })
 	h.add(t, 2004, "cleo", map[string]string{"later.txt": "later", ".robots": "Disallow: /later.txt\n"})
 	soon(t, "a change of hers", func() bool { return denies(s, "/~cleo/later.txt") })
+	soon(t, "not watched, she is told", func() bool { return touched.Take()["~cleo"] })
 	must(t, os.RemoveAll(filepath.Join(h.dir, "bob")))
 	soon(t, "a user who left", func() bool {
 		return strings.HasPrefix(content(s, "~bob/b.txt"), "error") && slices.Equal(names(), []string{"ann", "cleo"})
 	})
+	soon(t, "not watched, he is told", func() bool { return touched.Take()["~bob"] })
 	must(t, os.Rename(ann, ann+".old"))
 	h.add(t, 2001, "ann", map[string]string{"index.txt": "new", "new.txt": "", ".robots": "Disallow: /new.txt\n"})
 	soon(t, "a directory that was exchanged", func() bool { return content(s, "~ann/index.txt") == "new" && denies(s, "/~ann/new.txt") })
@@ -234,6 +257,27 @@ func TestUsersOwn(t *testing.T) {
 	}
 	if d := child(s.Now().Tree, "~ann"); d == nil || !slices.Equal(d.Files, []string{"own.txt", "root.txt"}) || len(d.Dirs) > 0 {
 		t.Errorf("the policy knows %+v", d)
+	}
+}
+
+// TestUsersNotServed: the log says why a user's directory cannot be opened, and what helps.
+func TestUsersNotServed(t *testing.T) {
+	unprivileged(t)
+	h, outside, log := newHome(t), t.TempDir(), syncBuffer{}
+	write(t, h.dir, map[string]string{"shut/public_gopher/x": "", "in/public_gopher/x": "", "out/public_gopher": "-> " + outside})
+	for name, mode := range map[string]os.FileMode{filepath.Join(h.dir, "shut"): 0o600, filepath.Join(h.dir, "in/public_gopher"): 0o005, outside: 0o005} {
+		must(t, os.Chmod(name, mode))
+		defer func() { _ = os.Chmod(name, 0o700) }()
+	}
+	conf := h.config()
+	conf.Log = slog.New(slog.NewTextHandler(&log, nil))
+	start(t, t.TempDir(), conf)
+	for user, want := range map[string]string{"shut": `problem="home is 0600" hint="chmod o+x `, "in": `hint="chmod o+rx `, "out": `hint="restart gophd"`} {
+		soon(t, user, func() bool {
+			_, rest, _ := strings.Cut(log.String(), "file=~"+user+" ")
+			line, _, _ := strings.Cut(rest, "\n")
+			return strings.Contains(line, want)
+		})
 	}
 }
 
