@@ -145,7 +145,11 @@ func TestEvictedRequestEnds(t *testing.T) {
 
 func TestAbuseTooManyRequests(t *testing.T) {
 	var log lines
-	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, Rate: 0.01, Burst: 3, Log: log.logger()})
+	s := &Server{Handler: &atHand{body: []byte("quick")}, Rate: 0.01, Burst: 3, Log: log.logger(), HTTP: func(c *HTTPConn, r *Request) error {
+		_, err := fmt.Fprint(c, c.Allow(r), c.Allow(r), c.Allow(r)) // and one for the connection
+		return err
+	}}
+	addr := startTCP(t, s)
 	for i, want := range []string{"quick", "slow /s", "quick"} {
 		if got := exchange(t, dialFrom(t, "127.0.0.2", addr), []string{"/q\n", "/s\n"}[i%2]); got != want {
 			t.Errorf("request %d: %q", i, got)
@@ -159,7 +163,10 @@ func TestAbuseTooManyRequests(t *testing.T) {
 	if got := exchange(t, dialFrom(t, "127.0.0.3", addr), "/q\n"); got != "quick" {
 		t.Errorf("another address got %q", got)
 	}
-	if strings.Count(log.String(), "msg=refused") != 1 {
+	if got := exchange(t, dialFrom(t, "127.0.0.4", addr), "GET / HTTP/1.1\r\n\r\n"); got != "true true false" {
+		t.Errorf("of the requests on a connection are allowed: %s", got)
+	}
+	if n := s.Counts().Refused[tooFast.Error()]; n != 6 || strings.Count(log.String(), "msg=refused") != 2 {
 		t.Errorf("log:\n%s", &log)
 	}
 }

@@ -93,11 +93,15 @@ func TestFileAtHand(t *testing.T) {
 			t.Cleanup(func() { manyConns = many })
 			manyConns = test.many
 			h, body := newLends(t, test.size, test.resident)
-			c := dialTCP(t, startTCP(t, &Server{Handler: h, LingerTimeout: 100 * time.Millisecond}))
+			told := make(witness, 1)
+			c := dialTCP(t, startTCP(t, &Server{Handler: h, LingerTimeout: 100 * time.Millisecond, Observer: told}))
 			_, _ = io.WriteString(c, "/q\r\n")
 			time.Sleep(10 * time.Millisecond)
 			if got, err := io.ReadAll(c); !bytes.Equal(got, body) || err != nil {
 				t.Errorf("got %d of %d bytes, %v", len(got), len(body), err)
+			}
+			if s := <-told; s.Bytes != int64(len(body)) || s.Err != nil {
+				t.Errorf("told: %+v", s)
 			}
 			eventually(t, "a file is left open", h.returned)
 		})

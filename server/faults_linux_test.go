@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"syscall"
@@ -43,7 +44,10 @@ func TestReplyThatBreaksOff(t *testing.T) {
 	_, _ = io.WriteString(c, "/x\r\n")
 	wantReset(t, c, 2*bufferSize+1)
 	close(free)
-	eventually(t, "not logged", func() bool { return strings.Contains(log.String(), "does not answer") })
+	want := fmt.Sprintf("selector=/x bytes=%d ", len(begins))
+	eventually(t, "not logged", func() bool {
+		return strings.Contains(log.String(), want) && strings.Contains(log.String(), "does not answer")
+	})
 
 	bad := HandlerFunc(func(w ResponseWriter, _ *Request) error {
 		_, err := io.WriteString(w, begins)

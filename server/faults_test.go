@@ -39,6 +39,44 @@ func TestOutOfFilesIsNoRequestsFault(t *testing.T) {
 	}
 }
 
+// failing is a listener that fails once.
+type failing struct {
+	*pipes
+	fault chan error
+}
+
+func (l failing) Accept() (net.Conn, error) {
+	select {
+	case err := <-l.fault:
+		return nil, err
+	default:
+		return l.pipes.Accept()
+	}
+}
+
+// A failure to accept that may pass is waited out; any other one ends Serve.
+func TestAcceptFails(t *testing.T) {
+	for fault, ends := range map[error]bool{syscall.ECONNABORTED: false, syscall.EMFILE: false, syscall.EINVAL: true} {
+		synctest.Test(t, func(t *testing.T) {
+			l := failing{newPipes(), make(chan error, 1)}
+			l.fault <- fault
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- (&Server{Handler: HandlerFunc(echoSelector)}).Serve(ctx, l) }()
+			if !ends {
+				if got := ask(t, l.dial(), "/x\n"); got != "</x|>" {
+					t.Errorf("after %v: %q", fault, got)
+				}
+				stop()
+			}
+			if err := <-ended; errors.Is(err, fault) != ends {
+				t.Errorf("%v: ended with %v", fault, err)
+			}
+			stop()
+		})
+	}
+}
+
 // What was begun is not begun again.
 func TestOutOfFilesInTheMiddle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -67,6 +67,7 @@ func TestProtocol(t *testing.T) {
 				strings.Repeat("x", 4100):          "! Request too long",
 				"\x16 is no handshake here, 0\n":   "<\x16 is no handshake here, 0\n>",
 				"unfinished":                       "<unfinished>",
+				string(signature2) + "a 0\n":       "! Bad request",
 				"PROXY TCP4 1.2.3.4 5.6.7.8 1 0\n": "<PROXY TCP4 1.2.3.4 5.6.7.8 1 0\n>", // of a peer that is not trusted
 			} {
 				c := dial()
@@ -84,7 +85,7 @@ func TestProtocol(t *testing.T) {
 			if err := <-ended; err != nil {
 				t.Error(err)
 			}
-			if s.Counts().Accepted != 7 || !strings.Contains(log.String(), `selector="/a 3\nabc"`) {
+			if s.Counts().Accepted != 8 || !strings.Contains(log.String(), `selector="/a 3\nabc"`) {
 				t.Errorf("%+v; %s", s.Counts(), log.String())
 			}
 		})

@@ -106,10 +106,8 @@ func (w *reply) SendFile(f *os.File, n int64) (sent int64, err error) {
 		w.n += m
 		return m, err
 	})
-	if errors.Is(err, errors.ErrUnsupported) {
-		var copied int64
-		copied, err = w.copyFile(f, n-sent)
-		sent += copied
+	if errors.Is(err, errors.ErrUnsupported) { // nothing was sent
+		sent, err = w.copyFile(f, n)
 	} else {
 		w.err = lost(err)
 		err = w.err

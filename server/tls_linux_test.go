@@ -139,6 +139,43 @@ func TestTLSSlowReader(t *testing.T) {
 	})
 }
 
+// heldUp is a connection one of whose writes takes longer than the stall time, whatever
+// its deadline.
+type heldUp struct {
+	net.Conn
+	writes int
+}
+
+func (c *heldUp) Write(p []byte) (int, error) {
+	if c.writes++; c.writes == 10 {
+		time.Sleep(DefaultStallTimeout * 3 / 2)
+		_ = c.SetWriteDeadline(time.Time{})
+	}
+	return c.Conn.Write(p)
+}
+
+// A handler that is held up where it sends is not taken for one that does not answer.
+func TestTLSHeldUpWrite(t *testing.T) {
+	conf, client := tlsConfigs(t)
+	synctest.Test(t, func(t *testing.T) {
+		const size = 1 << 20
+		s := &Server{TLS: conf, Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
+			_, err := w.Write(make([]byte, size))
+			return err
+		})}
+		raw, conn := net.Pipe()
+		done := make(chan struct{})
+		go func() { s.ServeConn(t.Context(), &heldUp{Conn: conn}); close(done) }()
+		c := tls.Client(raw, client)
+		_, _ = io.WriteString(c, "/\n")
+		if got, err := io.ReadAll(c); len(got) != size || err != nil {
+			t.Errorf("got %d of %d bytes, %v", len(got), size, err)
+		}
+		_ = raw.Close()
+		<-done
+	})
+}
+
 func TestAbuseTLSNeverReads(t *testing.T) {
 	conf, client := tlsConfigs(t)
 	ended := make(chan error, 1)
@@ -281,11 +318,11 @@ func TestNameFromProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	say := HandlerFunc(func(w ResponseWriter, r *Request) error {
-		_, err := fmt.Fprintf(w, "%s for %q", r.Remote.Addr(), r.ServerName)
+		_, err := fmt.Fprintf(w, "%s for %q at %s:%d", r.Remote.Addr(), r.ServerName, r.Host, r.Port)
 		return err
 	})
 	for _, h := range []Handler{say, sayQuick{say}} {
-		for trusted, want := range map[string]string{"127.0.0.0/8": `192.0.2.1 for "two.example"`, "10.0.0.0/8": badRequest} {
+		for trusted, want := range map[string]string{"127.0.0.0/8": `192.0.2.1 for "two.example" at 192.0.2.2:70`, "10.0.0.0/8": badRequest} {
 			c := dialTCP(t, startTCP(t, &Server{Handler: h, TrustProxy: []netip.Prefix{netip.MustParsePrefix(trusted)}}))
 			if got := exchange(t, c, string(named)+"/x\r\n"); !strings.Contains(got, want) {
 				t.Errorf("by way of %s: %q, want %q", trusted, got, want)
@@ -298,5 +335,5 @@ func TestNameFromProxy(t *testing.T) {
 type sayQuick struct{ Handler }
 
 func (h sayQuick) Quick(r *Request) (Answer, bool) {
-	return Answer{Body: fmt.Appendf(nil, "%s for %q", r.Remote.Addr(), r.ServerName)}, true
+	return Answer{Body: fmt.Appendf(nil, "%s for %q at %s:%d", r.Remote.Addr(), r.ServerName, r.Host, r.Port)}, true
 }
