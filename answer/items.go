@@ -80,7 +80,7 @@ func Blocks(items []menu.Item) (list []Block) {
 		b := Block{}
 		n := 0
 		for ; n < len(items) && !isEmptyLine(items[n]); n++ {
-			b.Drawn = b.Drawn || isDrawn(items[n].Label)
+			b.Drawn = b.Drawn || !items[n].Below && isDrawn(items[n].Label)
 		}
 		for n < len(items) && isEmptyLine(items[n]) {
 			n++

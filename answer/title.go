@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"io"
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -101,9 +100,6 @@ func CleanTitle(line string) string {
 // DrawsLines reports whether a character draws lines or shades (U+2500 to U+259F).
 func DrawsLines(r rune) bool { return '─' <= r && r <= '▟' }
 
-// escapes matches a command to ANSI terminals: CSI, OSC, or a short one.
-var escapes = regexp.MustCompile(`^\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(\x07|\x1b\\)|[ -/]*[0-~])`)
-
 // StripEscapes returns a text without the commands to ANSI terminals in it, such as those
 // that change the color.
 func StripEscapes(text string) string {
@@ -115,13 +111,9 @@ func StripEscapes(text string) string {
 		}
 		b.WriteString(text[:i])
 		text = text[i:]
-		text = text[max(len(EscapeAt(text)), 1):]
+		text = text[max(len(menu.EscapeAt(text)), 1):]
 	}
 }
-
-// EscapeAt returns the command to an ANSI terminal that a text begins with; "" if there is
-// none.
-func EscapeAt(text string) string { return escapes.FindString(text) }
 
 // column returns the column of an aligned label that is a name: the first with more than
 // three letters, which dates, sizes and marks of a type have not.

@@ -45,6 +45,7 @@ const nowhere = "error.host"
 // Item is one line of a menu.
 type Item struct {
 	Type     byte   // if zero, information
+	Below    bool   // of information: it is about the link above it
 	Label    string // what people read; control characters are sent as spaces
 	Selector string // what to send for it
 	Host     string // if empty, "error.host", which no client can reach
@@ -86,7 +87,7 @@ func (it Item) sound() Item {
 	}
 	bad := selector.HasControl(it.Selector) || selector.HasControl(it.Host) || it.Port < 1 || it.Port > 65535
 	if bad || it.Type <= ' ' || it.Type > '~' {
-		return Item{TypeInfo, it.Label, "", nowhere, 1}
+		return Item{Type: TypeInfo, Label: it.Label, Host: nowhere, Port: 1}
 	}
 	return it
 }

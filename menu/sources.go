@@ -128,34 +128,29 @@ func (m *making) control() {
 	}
 }
 
-// titles matches what sets the title of a terminal and the like: an OSC with its text.
-var titles = regexp.MustCompile(`\x1b\][^\x07\x1b]*(\x07|\x1b\\)`)
+// escapes matches a command to ANSI terminals: CSI, OSC, or a short one (ECMA-48).
+var escapes = regexp.MustCompile(`^\x1b(\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(\x07|\x1b\\)|[ -/]*[0-~])`)
 
-// stripSequences takes whole terminal sequences out: ESC "]" and its text, and ESC "[",
-// parameters, and one last character (ECMA-48, section 5.4), but for colors if they are
-// wanted. Any other ESC stays, to be sent as a blank.
+// EscapeAt returns the command to an ANSI terminal that a text begins with; "" if there is
+// none.
+func EscapeAt(text string) string { return escapes.FindString(text) }
+
+// stripSequences takes commands to terminals out, but for colors if they are wanted. An ESC
+// before one character, or none, stays, to be sent as a blank.
 func stripSequences(s string, colors bool) string {
-	if strings.Contains(s, "\x1b]") {
-		s = titles.ReplaceAllString(s, "")
-	}
 	var b strings.Builder
 	for {
-		before, rest, found := strings.Cut(s, "\x1b[")
-		b.WriteString(before)
-		if !found {
-			return b.String()
+		i := strings.IndexByte(s, '\x1b')
+		if i < 0 {
+			return b.String() + s
 		}
-		i := 0
-		for i < len(rest) && ' ' <= rest[i] && rest[i] < '@' {
-			i++
+		n := max(len(EscapeAt(s[i:])), 1)
+		if (n > 2 || n == 2 && s[i+1] == '[') && !(colors && s[i+n-1] == 'm') {
+			b.WriteString(s[:i])
+		} else {
+			b.WriteString(s[:i+n])
 		}
-		if i < len(rest) && '@' <= rest[i] && rest[i] < 0x7f {
-			i++
-		}
-		if colors && i > 0 && rest[i-1] == 'm' {
-			b.WriteString("\x1b[" + rest[:i])
-		}
-		s = rest[i:]
+		s = s[i+n:]
 	}
 }
 

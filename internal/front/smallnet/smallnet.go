@@ -20,7 +20,6 @@ import (
 	"io"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -132,8 +131,6 @@ func gemtext(question string) *answer.Format {
 		}
 		name, dir := a.Name()
 		for _, block := range answer.Blocks(a.Items) {
-			// What search says below its links is indented, not drawn.
-			block.Drawn = block.Drawn && (name != "" || q.Host.Programs(a.Selector) || !slices.ContainsFunc(block.Items, isLink))
 			drawBlock(&b, q, block, question, title)
 		}
 		if dir && answer.HasFeed(q.Host.Site, name) {
@@ -142,8 +139,6 @@ func gemtext(question string) *answer.Format {
 		return append([]byte(head), bytes.TrimLeft(b.Bytes(), "\n")...), nil
 	}}
 }
-
-func isLink(it menu.Item) bool { return !answer.IsInfo(it) }
 
 // title is the title of a menu. One that a source made without begins with it.
 func title(q *answer.Asked, a *answer.Value) string {

@@ -135,8 +135,7 @@ func isWords(text string) bool {
 	return 10*letters >= 8*all
 }
 
-// results writes the answer of a source, which no author has drawn: indented lines after a
-// link belong to it.
+// results writes the answer of a source, which no author has drawn.
 func (p *page) results(w *pageWriter, q *answer.Asked, items []menu.Item) {
 	for i := 0; i < len(items); {
 		n := i
@@ -162,7 +161,7 @@ func (p *page) results(w *pageWriter, q *answer.Asked, items []menu.Item) {
 				w.escaped(at)
 				w.raw("</span>")
 			}
-			for i++; i < len(items) && answer.IsInfo(items[i]) && strings.HasPrefix(items[i].Label, "   "); i++ {
+			for i++; i < len(items) && items[i].Below; i++ {
 				w.raw("<p>")
 				w.marked(readable([]byte(strings.TrimSpace(items[i].Label))))
 				w.raw("</p>")

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
 )
 
 // pageWriter writes the main part of a page. Its methods escape what they are given, except
@@ -58,7 +58,7 @@ func (w *pageWriter) text(s string) {
 		}
 		w.inked(s[:i])
 		s = s[i:]
-		command := answer.EscapeAt(s)
+		command := menu.EscapeAt(s)
 		if list, ok := strings.CutPrefix(command, "\x1b["); ok && strings.HasSuffix(list, "m") {
 			w.ink.set(strings.TrimSuffix(list, "m"))
 		}

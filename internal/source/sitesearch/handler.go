@@ -128,7 +128,7 @@ func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Res
 		text, typ := s.read(q.View, plain, dir)
 		items = append(items, menu.Item{Type: typ, Label: label(q, plain, dir), Selector: selector.Canonical(plain, dir)})
 		if line := marked(r.Excerpt(text)); line != "" {
-			items = append(items, menu.Info("   "+line))
+			items = append(items, menu.Item{Type: menu.TypeInfo, Below: true, Label: "   " + line})
 		}
 	}
 	if len(r.Names) > 0 {
