@@ -10,7 +10,7 @@ import (
 func TestConverts(t *testing.T) {
 	for text, want := range map[string]bool{
 		"plain": false, "": false, "ünï": false, "a caf\xe9": true, "cut in two: \xc3": false, "\x82\xe9": false,
-		"Gr\xfc\xdfe aus K\xf6ln": true, "Ol\xe9, \xbfqu\xe9 tal?": true, "it\x92s": true, "caf\xe9": true, "caf\xe9, ol\xe9, d\xe9j \xdb\xdb\xdb": true, "caf\xe9, ol\xe9 \xdb\xdb\xdb": false,
+		"Gr\xfc\xdfe aus K\xf6ln": true, "Ol\xe9, \xbfqu\xe9 tal?": true, "it\x92s": true, "caf\xe9": true, "caf\xe9, ol\xe9, d\xe9j \xdb\xdb\xdb": true, "caf\xe9, ol\xe9 \xdb\xdb\xdb": false, "a\xe9\x80\xe9\xe9b": false,
 		"\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0":                           false, // Cyrillic
 		"\xc9\xcd\xcd\xcd\xcd\xbb\n\xba hi \xba\n\xc8\xcd\xcd\xcd\xcd\xbc": false, // a box of DOS
 		"\xdb\xdb\xdb\xb2\xb1\xb0 ART":                                     false,

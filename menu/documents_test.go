@@ -8,7 +8,7 @@ import (
 )
 
 func TestRedirectPage(t *testing.T) {
-	for _, target := range []string{"https://a.example/?a=1&b=2", "HTTP://a.example/", "mailto:me@a.example", "gemini://a.example", "irc://a.example/#x"} {
+	for _, target := range []string{"https://a.example/?a=1&b=2", "HTTP://a.example/", "mailto:me@a.example", "gemini://a.example", "irc://a.example/#x", "http://" + strings.Repeat("a", 2041)} {
 		page, err := menu.RedirectPage(target)
 		if err != nil {
 			t.Errorf("RedirectPage(%q): %v", target, err)
@@ -24,7 +24,7 @@ func TestAbuseRedirect(t *testing.T) {
 	for _, target := range []string{
 		"", "http", "http:", "javascript:alert(1)", "JavaScript:alert(1)", "java\tscript:alert(1)", " javascript:alert(1)", "data:text/html,x",
 		"file:///etc/passwd", "vbscript:x", `"><script>`, "//a.example/", "http://a/\r\nx", "http://a/\x00", "http://a b/", "http://\xff/",
-		"http://a/\u009b", "http://" + strings.Repeat("a", 3000),
+		"http://a/\u009b", "http://" + strings.Repeat("a", 2042),
 	} {
 		if page, err := menu.RedirectPage(target); err == nil {
 			t.Errorf("RedirectPage(%q) made a page:\n%s", target, page)

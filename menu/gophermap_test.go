@@ -79,6 +79,7 @@ var gophermaps = []struct {
 	{"title", "!Welcome\n", "iWelcome\n", ""},
 	{"star", "Hi\n*\nnot read\n", "iHi\n" + listing, ""},
 	{"files here", "Hi\n-sub\n%FILES%\nBye\n%FILES\n", "iHi\n" + strings.Replace(listing, "1sub\t/d/sub/\n", "", 1) + "iBye\ni%FILES\n", `d/gophermap:5: shown as text, since it has not the form of a directive: "%FILES"`},
+	{"files last", "Hi\n%FILES%\n", "iHi\n" + listing, ""},
 	{"star and blanks", "*  \t\nnot read\n", listing, ""},
 	{"star and more is text", "* bullet\n*** Hi ***\n", "i* bullet\ni*** Hi ***\n", `d/gophermap:1: shown as text, since it has not the form of a directive: "* bullet"`},
 	{"dot", "Hi\n.\nnot read\n", "iHi\n", ""},
@@ -226,7 +227,7 @@ func TestDotGophermap(t *testing.T) {
 // A listing shows maps in their place, abstracts below their files, and neither lists
 // itself once more.
 func TestListingWithMaps(t *testing.T) {
-	fsys := tree(map[string]string{"a.txt": "a", "b.gophermap": "From b\n0A\ta.txt\n*\n", "c.gophermap": "#!/bin/sh\n", "y.txt": "y", "y.txt.abstract": "About y\nmore\n", "z.abstract": "of nothing", "sub/.abstract": "About sub\n"})
+	fsys := tree(map[string]string{"a.txt": "a", "b.gophermap": "From b\n%FILES%\n0A\ta.txt\n*\n", "c.gophermap": "#!/bin/sh\n", "y.txt": "y", "y.txt.abstract": "About y\nmore\n", "z.abstract": "of nothing", "sub/.abstract": "About sub\n"})
 	want := "1sub\t/sub/\niAbout sub\n0a.txt\t/a.txt\niFrom b\n0A\t/a.txt\n1c.gophermap\t/c.gophermap\n0y.txt\t/y.txt\niAbout y\nimore\n"
 	got := show(mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70, Run: func(string, string) (string, bool, error) { return "ran", true, nil }}, "."))
 	if !strings.HasPrefix(got, want) || strings.Count(got, "z.abstract") != 2 || strings.Contains(got, "ran") {
@@ -249,8 +250,8 @@ func TestLinesOfMaps(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	if m := mustMenu(t, menu.Builder{FS: tree(map[string]string{"gophermap": "!T\n!U\n"})}, "."); m.Title != "T" {
-		t.Errorf("the title is %q", m.Title)
+	if m := mustMenu(t, menu.Builder{FS: tree(map[string]string{"gophermap": "!T\n!U\n\x1b[31mRed\x1b[2K\x1b[\n"}), Colors: true}, "."); m.Title != "T" || m.Items[2].Label != "\x1b[31mRed" {
+		t.Errorf("the title is %q, in color %q", m.Title, m.Items[2].Label)
 	}
 	for name, want := range map[string]bool{"": false, ".gph": false, "a.gph": true, "a.gophermap": true, "gophermap": false} {
 		if got := menu.IsMenuFile(name); got != want {
