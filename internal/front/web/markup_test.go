@@ -49,6 +49,11 @@ func TestSlowMarkdown(t *testing.T) {
 	if got := markedDown("", url+strings.Repeat("[a] ", 15_000)); got != "plain" {
 		t.Errorf("a link many times: %d bytes", len(got))
 	}
+	for size, plain := range map[int]bool{maxMarkdown: false, maxMarkdown + 1: true} {
+		if got := markedDown("", strings.Repeat("a", size)); (got == "plain") != plain {
+			t.Errorf("a text of %d bytes becomes one of %d", size, len(got))
+		}
+	}
 	for _, part := range []string{">", "[", "*a ", "**a_", "![", "`", "- ", "1. ", "<", "[a](", "|", "&", "\\", "~~", "    "} {
 		for _, source := range []string{strings.Repeat(part, maxMarkdown/len(part)), strings.Repeat(part+"\n", maxMarkdown/(len(part)+1))} {
 			if got := markedDown("", source); len(got) > 32<<20 {
