@@ -37,6 +37,7 @@ func TestProse(t *testing.T) {
 		"A question?\n    " + long + "\n    goes on.":                       "A question?\n    [" + long + " goes on.]",
 		"                            A heading in the middle":               "[A heading in the middle]",
 		"2026-11-22                                  What it is about\n\nx": "[2026-11-22 What it is about]\n\nx",
+		"x\n2026-11-22                               What it is about\n":    "same",
 		"name             what it is, in a table with columns\n" +
 			"other            the next line of this table, as wide": "name             what it is, in a table with columns\n" +
 			"other            the next line of this table, as wide",

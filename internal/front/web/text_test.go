@@ -31,6 +31,7 @@ func TestText(t *testing.T) {
 		"\x1b[2J\x1b[10;10Hx\x1b]0;t\x07\x1bc": "x",
 		"\x1b[38mx\x1b[999999999999999999my":   "xy",
 		"\x1b[38;5;256mx":                      "x",
+		"\x1b[38;5;15mx\x1b[38;5;16my":         `<span class="c15">x</span><span class="c0">y</span>`,
 		"\x1b[<script>m":                       "cript&gt;m",
 		"\x1b":                                 "",
 		"see https://e.org/a(b), or":           `see <a href="https://e.org/a(b)"` + rel + `https://e.org/a(b)</a>, or`,
