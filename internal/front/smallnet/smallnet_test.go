@@ -53,7 +53,7 @@ func (question) Answer(q *answer.Asked) (*answer.Value, error) {
 	}
 	a := &answer.Value{Class: answer.Question, Selector: "/ask", Type: menu.TypeSearch, Prompt: "What for?"}
 	if q.Request.Query != "" {
-		a.Class, a.Items = answer.Menu, []menu.Item{menu.Info("asked for " + q.Request.Query), {Type: menu.TypeText, Label: "A", Selector: "/about.txt"}, menu.Info("   a line of it"), menu.Info(""), menu.Info("Drawn"), menu.Info(""), menu.Info("  /\\")}
+		a.Class, a.Items = answer.Menu, []menu.Item{menu.Info("asked for " + q.Request.Query), {Type: menu.TypeText, Label: "A", Selector: "/about.txt"}, {Type: menu.TypeInfo, Below: true, Label: "   a line of it"}, menu.Info(""), menu.Info("Drawn"), menu.Info(""), menu.Info("  /\\")}
 	}
 	return a, nil
 }

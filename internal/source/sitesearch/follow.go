@@ -77,6 +77,10 @@ const DefaultMemory = 256 << 20
 // batch is how long changes are collected before the index follows them.
 const batch = 200 * time.Millisecond
 
+// again is when a directory is looked at again in which a text could not be read, such as one
+// that somebody has a lease on; tests change it.
+var again = time.Minute
+
 // Open opens the index. With a SearchDir it must be called before the process gives up the
 // right to make files there.
 func (s *Searcher) Open(ctx context.Context) (err error) {
@@ -282,7 +286,9 @@ func (u *update) one(ctx context.Context, v *site.View, dir string) (todo []stri
 		name := selector.Join(dir, e.Name())
 		if e.IsDir() {
 			below(name)
-		} else if info, err := v.Stat(name); err == nil && ctx.Err() == nil {
+		} else if info, err := v.Stat(name); err != nil {
+			u.later(dir, err)
+		} else if ctx.Err() == nil {
 			mark := markOf(labels[name], fmt.Sprint(info.Size(), info.ModTime().UnixNano()))
 			d.put(ctx, name, mark, func() (io.ReadCloser, error) { return openText(v, name) })
 		}
@@ -300,6 +306,14 @@ func (u *update) one(ctx context.Context, v *site.View, dir string) (todo []stri
 	u.texts[dir] = d.texts
 	u.mu.Unlock()
 	return todo
+}
+
+// later looks at a directory again if a text in it may be readable by then, which no event
+// would tell.
+func (u *update) later(dir string, err error) {
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		time.AfterFunc(again, func() { u.Touch(dir) })
+	}
 }
 
 func (u *update) forget(ctx context.Context, dir string) {
@@ -361,6 +375,7 @@ func (d *directory) put(ctx context.Context, name string, mark uint64, open func
 	if err != nil && !errors.Is(err, search.ErrFull) { // it cannot be read now
 		d.texts--
 		d.note(d.index.Delete(ctx, name))
+		d.later(path.Dir(plain), err)
 	}
 }
 
