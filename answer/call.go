@@ -26,7 +26,7 @@ type call struct {
 	result *Value
 	err    error
 
-	kept  int64       // bytes that the cache has of what is held
+	kept  int64       // bytes held by the cache
 	clock *time.Timer // cancels it; stopped while it waits for a place
 	late  atomic.Bool // the clock has
 

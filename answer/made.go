@@ -201,7 +201,7 @@ func (v *visit) beside(s Source) (*Value, error) {
 	if err != nil || a.Open == nil {
 		return a, err
 	}
-	own, asked := *a, v.Asked // of what all share, this request's
+	own, asked := *a, v.Asked // a is shared with other requests
 	asked.Format = &Format{Web: v.Format.Web}
 	own.Stream, own.Size = io.NopCloser(a.Open(&asked)), -1
 	return &own, nil

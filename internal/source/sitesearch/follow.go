@@ -308,8 +308,8 @@ func (u *update) one(ctx context.Context, v *site.View, dir string) (todo []stri
 	return todo
 }
 
-// later looks at a directory again if a text in it may be readable by then, which no event
-// would tell.
+// later looks at a directory again after a text in it could not be read. No event tells when
+// it can.
 func (u *update) later(dir string, err error) {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		time.AfterFunc(again, func() { u.Touch(dir) })
