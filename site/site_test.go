@@ -98,6 +98,24 @@ func TestBothWaysFindTheSame(t *testing.T) {
 	}
 }
 
+// An fs.FS has the robots.txt of its directory, and the same reports.
+func TestFSHasTheSamePolicy(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/.robots": "Disallow: /x.txt\nDisallow: /y.txt\n", "d/x.txt": "", "d/gophermap": "=run\n", "d/run": "#!/bin/sh\n", "e/.robots/": "", "e/robots.txt": "",
+		"robots.txt": "User-agent: *\nDisallow: /b\n", ".robots": "Allow: /b/c\n", "b/c": "", "2026-01-01.txt": ""})
+	want, err := Load(dir)
+	must(t, err)
+	s := FS(os.DirFS(dir), Config{})
+	running(t, s)
+	got := s.Now()
+	if string(got.Robots) != string(want.Robots) || fmt.Sprint(got.Reports) != fmt.Sprint(want.Reports) || dump(got.Tree) != dump(want.Tree) {
+		t.Errorf("robots.txt:\n%s\n%v\n%s\nwant:\n%s\n%v\n%s", got.Robots, got.Reports, dump(got.Tree), want.Robots, want.Reports, dump(want.Tree))
+	}
+	if err := canOpen(s, "d/run"); err == nil {
+		t.Error("a program is shown")
+	}
+}
+
 func TestForbiddenIsForbidden(t *testing.T) {
 	unprivileged(t)
 	dir := t.TempDir()

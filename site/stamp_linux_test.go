@@ -2,6 +2,7 @@ package site
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,6 +73,14 @@ func TestLook(t *testing.T) {
 		"appears":           {see: file("d/none"), change: func(t *testing.T) error { return os.WriteFile(at("root/d/none"), nil, 0o600) }},
 		"appears at a link": {see: file("dead"), change: func(t *testing.T) error { return os.WriteFile(at("root/nothing"), nil, 0o600) }},
 		"listed":            {see: func(v *View) error { _, err := v.ReadDir("d"); return err }, change: func(t *testing.T) error { return os.Remove(at("root/d/z")) }},
+		"nothing, in a long listing": {see: func(v *View) error {
+			list, err := v.ReadDir("many")
+			for _, e := range list {
+				_, err2 := v.Stat("many/" + e.Name())
+				err = errors.Join(err, err2)
+			}
+			return err
+		}},
 		"date in a listing": {see: func(v *View) error {
 			_, err := v.ReadDir("d")
 			_, err2 := v.Stat("d/x")
@@ -83,6 +92,9 @@ func TestLook(t *testing.T) {
 			base = t.TempDir()
 			treetest.Write(t, base, map[string]string{"older": "o", "other/x": "m", "root/d/x": "x", "root/d/z": "z", "root/d2/x": "x",
 				"root/link": "-> d", "root/dead": "-> nothing"})
+			for i := range 2 * maxCachedLooks {
+				treetest.Write(t, base, map[string]string{fmt.Sprint("root/many/x", i): ""})
+			}
 			must(t, errors.Join(os.Chtimes(at("older"), older, older), os.Link(at("root/d/x"), at("hard"))))
 			s, ahead := aged(t, at("root"), Config{})
 			v := s.View(t.Context())

@@ -91,6 +91,11 @@ func TestSpendOfLongNames(t *testing.T) {
 			}
 			return most
 		}
+		poor, broke := s.View(t.Context()), errors.New("broke")
+		poor.Spend(func(int) error { return broke })
+		if _, err := poor.ReadDir("a"); !errors.Is(err, broke) || !errors.Is(poor.Err(), broke) {
+			t.Errorf("%s: without a budget: %v, %v", kind, err, poor.Err())
+		}
 		if near, far := spent("a"), spent(deep); far < near+50*len(deep) {
 			t.Errorf("%s: near %d, far %d", kind, near, far)
 		}
