@@ -29,6 +29,7 @@ func TestLeftOutIsTold(t *testing.T) {
 	soon(t, "the report", func() bool { return strings.Contains(log.String(), "code=LEFT-OUT") })
 	write(t, dir, map[string]string{"d/new.txt": ""})
 	soon(t, "a new snapshot", func() bool { return child(s.Now().Tree, "d") != nil })
+	soon(t, "the log says that robots.txt is the same", func() bool { return strings.Contains(log.String(), "changed=false") })
 	if got := log.String(); strings.Count(got, "LEFT-OUT") != 1 || !strings.Contains(got, want) {
 		t.Errorf("got\n%s", got)
 	}
