@@ -106,7 +106,7 @@ func TestStalledTrees(t *testing.T) {
 		mountDisk(t, at("two"), diskFiles()), mountDisk(t, at("tls"), map[string][]byte{"cert": cert, "key": key}), mountDiskOf(t, 65534, at("log"), map[string][]byte{"access.log": {}})}
 	second := harness.FreeAddrs(t, 1)[0]
 	g := harness.Start(t, "-root", at("root"), "-user", "nobody", "-users", at("home")+"/*/public", "-mount", "pub="+at("mirror"), "-vhost", "two.example="+at("two"),
-		"-listen", second+"=two.example", "-tls-cert", at("tls/cert"), "-tls-key", at("tls/key"), "-search", "-sitemap", "-access-log", at("log/access.log"), "-stall-timeout", "6s", "-drain", "1s",
+		"-listen", second+"=two.example", "-tls-cert", at("tls/cert"), "-tls-key", at("tls/key"), "-search", "-sitemap", "-access-log", at("log/access.log"), "-stall-timeout", "8s", "-drain", "1s",
 		"-request-timeout", "1h", "-metrics", "127.0.0.1:0")
 	page := url(g.WaitLog("/metrics"))
 	behind := []string{"/mnt/x.txt", "/pub/x.txt", "/~mal/x.txt", "/lead"}
