@@ -22,6 +22,7 @@ func TestMarkdown(t *testing.T) {
 		"# Title\n\nText *a*":                                       {"<em>a</em>", "Title"},
 		"# Title\n\n# Other":                                        {"<h2>Other</h2>", "<h1"},
 		"# Title\n\n## Sub\n\n## Title\n":                           {"<h2>Sub</h2>\n<h2>Title</h2>", "<h3"},
+		"## Other heading\n\nText of the first part\n":              {"<h3>Other heading</h3>", "<h2"},
 		"a <script>alert(1)</script>\n\n<img src=x onerror=y>\n":    {"alert(1)", "<script"},
 		"<div onclick=x>\nblock\n</div>\n":                          {"omitted", "onclick"},
 		"[x](javascript:alert(1)) [y](data:text/html,z) [v](\\\\e)": {"x y v", "href"},

@@ -82,7 +82,7 @@ func TestSlowTexts(t *testing.T) {
 // Languages are guessed where the guess is sure, and left out elsewhere.
 func TestLanguage(t *testing.T) {
 	for text, want := range map[string]string{
-		"It was the best of times, it was the worst の times, and they were not happy about that.": "en", "あいうえおかきくけこ abcdefghij": "",
+		"It was the best of times, it was the worst の times, and they were not happy about that.": "en", "あいうえおかきくけこ abcdefghij": "", "їдучиїдучи abcdefghij": "",
 		"Ich bin heute mit dem Zug nach Hause gefahren und habe auf dem Weg ein Buch gelesen.":  "de",
 		"Je suis dans la maison et les enfants sont avec nous, mais ce n'est pas pour eux.":     "fr",
 		"La casa de los niños está en el pueblo, pero las calles no son muy largas como antes.": "es",

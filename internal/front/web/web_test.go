@@ -218,6 +218,9 @@ func TestPages(t *testing.T) {
 		if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "script") || res.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: header %v", path, res.Header)
 		}
+		if saved := res.Header.Get("Content-Disposition") == "attachment"; saved != (want.typ == "application/octet-stream") {
+			t.Errorf("%s: sent to be saved: %v", path, saved)
+		}
 		if want.typ != htmlText && !strings.Contains(csp, "sandbox") {
 			t.Errorf("%s: sent as %s without a sandbox", path, want.typ)
 		}
@@ -643,7 +646,11 @@ func TestHTTP2(t *testing.T) {
 	}
 	one.CloseIdleConnections()
 
-	// A browser may take the connection of one host for another of the certificate.
+	// A browser may take the connection of one host for another of the certificate. Pages
+	// for those without TLS, with other URLs, are not kept for those with it.
+	if _, body := s.get("/"); !strings.Contains(body, `rel="canonical" href="http://`) {
+		t.Error(body)
+	}
 	named := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: "localhost"}}}
 	for host, want := range map[string]int{"localhost": 200, "LOCALHOST:70": 200, "localhost.:70": 200, "other.example": http.StatusMisdirectedRequest} {
 		req, err := http.NewRequest(http.MethodGet, "https://"+s.addr+"/", nil)
@@ -651,8 +658,13 @@ func TestHTTP2(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Host = host
-		if res, err := named.Do(req); err != nil || res.StatusCode != want {
-			t.Errorf("%s: %v, want %d", host, err, want)
+		req.Header.Set("Accept", "text/html")
+		res, err := named.Do(req)
+		if err != nil || res.StatusCode != want {
+			t.Fatalf("%s: %v, want %d", host, err, want)
+		}
+		if body, err := io.ReadAll(res.Body); want == 200 && !strings.Contains(string(body), `rel="canonical" href="https://`) {
+			t.Errorf("%s: %v\n%s", host, err, body)
 		}
 	}
 	named.CloseIdleConnections()
