@@ -43,7 +43,7 @@ func TestText(t *testing.T) {
 		"file:///etc/passwd data://x":          "file:///etc/passwd data://x",
 		"http:// and ://x":                     "http:// and ://x",
 		"https://e.org/&amp":                   `<a href="https://e.org/&amp;amp"` + rel + `https://e.org/&amp;amp</a>`,
-		"http://e.org/ä09":                     `<a href="http://e.org/%c3%a409"` + rel + `http://e.org/ä09</a>`,
+		"http://e.org/ä-9":                     `<a href="http://e.org/%c3%a4-9"` + rel + `http://e.org/ä-9</a>`,
 		"http://e.org/%zz":                     "http://e.org/%zz",
 	} {
 		if got := written(text); got != want {
