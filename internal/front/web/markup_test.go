@@ -50,9 +50,10 @@ func TestSlowMarkdown(t *testing.T) {
 	if got := markedDown("", url+strings.Repeat("[a] ", 15_000)); got != "plain" {
 		t.Errorf("a link many times: %d bytes", len(got))
 	}
-	for size, plain := range map[int]bool{maxMarkdown: false, maxMarkdown + 1: true} {
-		if got := markedDown("", strings.Repeat("a", size)); (got == "plain") != plain {
-			t.Errorf("a text of %d bytes becomes one of %d", size, len(got))
+	for part, most := range map[string]int{"a": maxMarkdown, ">": maxDepth, "[": maxMarks} {
+		at, past := markedDown("", strings.Repeat(part, most)), markedDown("", strings.Repeat(part, most+1))
+		if at == "plain" || past != "plain" {
+			t.Errorf("%d of %q become %d bytes, and one more %d", most, part, len(at), len(past))
 		}
 	}
 	for _, part := range []string{">", "[", "*a ", "**a_", "![", "`", "- ", "1. ", "<", "[a](", "|", "&", "\\", "~~", "    "} {

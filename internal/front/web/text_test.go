@@ -31,7 +31,7 @@ func TestText(t *testing.T) {
 		"\x1b[2J\x1b[10;10Hx\x1b]0;t\x07\x1bc": "x",
 		"\x1b[38mx\x1b[999999999999999999my":   "xy",
 		"\x1b[38;5;256mx":                      "x",
-		"\x1b[38;5;15mx\x1b[38;5;16my":         `<span class="c15">x</span><span class="c0">y</span>`,
+		"\x1b[38;5;0mx\x1b[0m\x1b[38;5;16my":   `<span class="c0">x</span><span class="c0">y</span>`,
 		"\x1b[<script>m":                       "cript&gt;m",
 		"\x1b":                                 "",
 		"see https://e.org/a(b), or":           `see <a href="https://e.org/a(b)"` + rel + `https://e.org/a(b)</a>, or`,
@@ -82,7 +82,7 @@ func TestSlowTexts(t *testing.T) {
 // Languages are guessed where the guess is sure, and left out elsewhere.
 func TestLanguage(t *testing.T) {
 	for text, want := range map[string]string{
-		"It was the best of times, it was the worst の times, and they were not happy about that.": "en", "あいうえおかきくけこ abcdefghij": "", "їдучиїдучи abcdefghij": "",
+		"It was the best of times, it was the worst の times, and they were not happy about that.": "en", "あいうえおかきくけこ abcdefghij": "", "їдучиїдучи abcdefghij": "", "добар дан како сте данас": "",
 		"Ich bin heute mit dem Zug nach Hause gefahren und habe auf dem Weg ein Buch gelesen.":  "de",
 		"Je suis dans la maison et les enfants sont avec nous, mais ce n'est pas pour eux.":     "fr",
 		"La casa de los niños está en el pueblo, pero las calles no son muy largas como antes.": "es",

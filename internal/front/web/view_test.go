@@ -163,6 +163,9 @@ func TestFaults(t *testing.T) {
 	} {
 		res, page := s.get(path)
 		s.holds(path, page, want...)
+		if retry := res.Header.Get("Retry-After"); (retry != "") != (path == "/busy") {
+			t.Errorf("%s: try again after %q", path, retry)
+		}
 		if res.Header.Get("Robots-Tag") != "noindex" || res.Header.Get("X-Robots-Tag") != "noindex" {
 			t.Errorf("%s: %v", path, res.Header)
 		}
@@ -215,12 +218,13 @@ func TestLangOfPages(t *testing.T) {
 func TestGzip(t *testing.T) {
 	s := start(t, nil)
 	s.write("long.txt", strings.Repeat("Caf\xe9, and more of it.\n", 200))
+	s.write("edge.txt", strings.Repeat("x\n", maxText/2))
 	s.write("huge.txt", strings.Repeat("x\n", maxText/2+1)) // which no page shows
 	s.write("short.txt", "short\n")
-	for path, want := range map[string]bool{"/long.txt": true, "/long.txt?raw": true, "/huge.txt": false, "/short.txt": true, "/short.txt?raw": false, "/p.png?raw": false, "/made.xml": true, "/made.xml?raw": true, "/big.bin": false} {
-		_, plain := s.get(path, "Accept-Encoding", "identity")
+	for path, want := range map[string]bool{"/long.txt": true, "/long.txt?raw": true, "/edge.txt?raw": true, "/huge.txt": false, "/short.txt": true, "/short.txt?raw": false, "/p.png?raw": false, "/made.xml": true, "/made.xml?raw": true, "/big.bin": false} {
+		whole, plain := s.get(path, "Accept-Encoding", "identity")
 		res, body := s.get(path, "Accept-Encoding", "br, gzip")
-		if got := res.Header.Get("Content-Encoding") == "gzip"; got != want {
+		if got := res.Header.Get("Content-Encoding") == "gzip"; got != want || res.Header.Get("Content-Type") != whole.Header.Get("Content-Type") {
 			t.Errorf("%s: compressed: %v, want %v", path, got, want)
 			continue
 		}
@@ -255,8 +259,8 @@ func TestStream(t *testing.T) {
 	s := start(t, nil)
 	want := strings.Repeat("entry ", 50_000)
 	res, plain := s.get("/streamed.xml", "Accept-Encoding", "identity")
-	if plain != want || res.Header.Get("Content-Type") != "application/xml" {
-		t.Errorf("%s, %d bytes", res.Header.Get("Content-Type"), len(plain))
+	if plain != want || res.Header.Get("Content-Type") != "application/xml" || res.Header.Get("ETag") != "" {
+		t.Errorf("%v, %d bytes", res.Header, len(plain))
 	}
 	_, body := s.get("/streamed.xml", "Accept-Encoding", "gzip")
 	z, err := gzip.NewReader(strings.NewReader(body))
