@@ -195,7 +195,7 @@ func (w *work) lacks(c *composition, r *rule, rd *readers.Reader) (code string) 
 		} else if !ok {
 			return CodeName
 		}
-		needs, unescaped = readers.NeedsOf(text, false), false
+		needs = readers.NeedsOf(text, false)
 	case unescaped && r.odd:
 		return CodeName
 	}

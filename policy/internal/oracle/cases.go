@@ -25,6 +25,8 @@ var Cases = []Case{
 	{"an Allow with a star that matches as much as a ban", Of(notes{"/": "Disallow: /*\nDisallow: /*pub$\n", "/pub/": "Allow: /*b\n", "/pub/x.zip/": "Disallow: /*b/b\n", "/pub/x.zip/pub/": "Disallow: /\n"}), []string{"* -/pub/x.zip/pub/pub +/pub/b"}},
 	{"an = behind a ? below an Allow", Of(notes{"/": "Disallow: /\n", "/$/": "User-agent: GPTBot\nDisallow: /*a=b$\n", "/$/é/": "Allow: /\nDisallow: /*?\n"}), []string{"gptbot -/$/é/?a=b"}},
 	{"a star may end inside of an escape", Of(notes{"/": "Disallow: /*9$\n"}), []string{"* -/é -/9 +/è"}},
+	{"a star may end inside of an escape of weak lines", Of(notes{"/": "Disallow: /%/*a%23/\n", "/a#/*/a#/": "Disallow: /*/*9$\n"}), []string{"* -/a#/*/a#/é/é +/a#/*/a#/é/è"}},
+	{"an escape for a name, below one in another script", Of(notes{"/": "User-agent: foo\nFinal: /*/%25C3%25A9/*日本\n", "/日本/": "Disallow: /0\n", "/日本/0/": "Allow: /%C3%A9/\n"}), []string{"* -/日本/0/%C3%A9/日本 +/日本/0/é/"}},
 	{"an = behind a ?", Of(notes{"/": "User-agent: foo\nDisallow: /*/a/*x=b\n", "/q=/": "User-agent: bar\nDisallow: /?x=b/0\n"}), []string{"foo -/a/a/?x=b -/q=/?x=b/0/a/x=b"}},
 	{"an Allow of a name that ends with a $", Of(notes{"/": "Disallow: /a\nDisallow: /a/b\nDisallow: /a/c\nAllow: /*b$$\nAllow: /*c%24*\n"}), []string{"* -/a/b +/a/b$ -/a/b$/ -/a/c +/a/c$/b"}},
 	{"an Allow below of a name with an escape", Of(notes{"/": "Disallow: /*/2019/\nDisallow: /*9/2019/\n", "/~bob/": "Allow: /café/2019/x\n"}), []string{"* +/~bob/café/2019/x -/~bob/café/2019/y -/a9/2019/ +/2019/ +/~bob/café/"}},
@@ -86,6 +88,7 @@ var Cases = []Case{
 	{"a preference by name further down", Of(notes{"/a/": "User-agent: foo\nContent-Usage: /b/c/ search=n\n", "/a/b/": "Content-Usage: train-ai=n\n"}), []string{"foo +/a/b/d train-ai=n +/a/b/c/d train-ai=n search=n"}},
 	{"a preference by name with a wildcard", Of(notes{"/": "User-agent: foo\nContent-Usage: /*b train-ai=n\n", "/a/": "Content-Usage: /c/ train-ai=y\n"}), []string{"foo +/a/c/xb train-ai=n", "* +/a/c/xb train-ai=y"}},
 	{"a preference by name, of one key among two", Of(notes{"/": "User-agent: foo\nContent-Usage: ai-use=n\n", "/~bob/": "Content-Usage: ai-use=y, search=y\n"}), []string{"foo +/~bob/a ai-use=n search=y", "* +/~bob/a ai-use=y search=y"}},
+	{"a preference by name that a longer path above overrides", Of(notes{"/a/": "Content-Usage: /b*/c search=y\n", "/a/b/": "User-agent: foo\nContent-Usage: search=n\n", "/a/b/cd/": "Content-Usage: search=n\n"}), []string{"foo +/a/b/cd/ search=y", "* +/a/b/cd/ search=n"}},
 	{"preferences by name", Of(notes{"/": "User-agent: foo\nContent-Usage: train-ai=n\n", "/~bob/": "Content-Usage: train-ai=y, search=y\n"}), []string{"foo +/~bob/a train-ai=n search=y", "* +/~bob/a train-ai=y search=y"}},
 }
 

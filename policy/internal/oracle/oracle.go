@@ -257,10 +257,10 @@ func (p *Policy) Preferences(robot, sel string) map[string]string {
 		for _, r := range list {
 			for key, value := range r.usage {
 				size := len(r.text)
-				if value != "y" && value != "n" || !own && named[key] || size < longest[key] || size == 0 || !Match(r.text, Escape(sel)) {
+				if value != "y" && value != "n" || !own && named[key] || size == 0 || !Match(r.text, Escape(sel)) {
 					continue
 				}
-				if size > longest[key] || value == "n" {
+				if size > longest[key] || size == longest[key] && value == "n" {
 					states[key], longest[key] = value, size
 				}
 				named[key] = named[key] || own

@@ -51,7 +51,7 @@ func (w *witnesses) pattern(p *readers.Pattern) {
 // type, decoded, and as each reader takes it.
 func (w *witnesses) line(value string, allow bool, rows []readers.Reader) {
 	text := strings.TrimSuffix(value, "$")
-	for _, as := range readings(text) {
+	for _, as := range slices.Concat(readings(text), mixed(text)) {
 		w.decoded(strings.Split(as, "*"))
 	}
 	if typed := strings.TrimPrefix(text, "/"); strings.HasPrefix(typed, "0/") || strings.HasPrefix(typed, "1/") {
@@ -84,6 +84,20 @@ func readings(text string) []string {
 		ascii.WriteString(piece)
 	}
 	return []string{text, strings.ReplaceAll(high, "%", "%25"), ascii.String()}
+}
+
+// mixed returns a line of the file with the escapes of one of its names taken for a part of
+// the name.
+func mixed(text string) (list []string) {
+	names := strings.Split(readers.High.Of(text), "/")
+	for i, name := range names {
+		if literal := strings.ReplaceAll(name, "%", "%25"); literal != name {
+			names[i] = literal
+			list = append(list, strings.Join(names, "/"))
+			names[i] = name
+		}
+	}
+	return list
 }
 
 func (w *witnesses) decoded(pieces []string) {
