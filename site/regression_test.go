@@ -147,8 +147,14 @@ func TestUnlistableDirectoryIsDenied(t *testing.T) {
 	} else {
 		_ = f.Close()
 	}
-	if !robotsHas(s, "Disallow: /search/")() || !robotsHas(s, "Disallow: /shut/")() {
-		t.Errorf("robots.txt:\n%s", s.Now().Robots)
+	asFS := FS(os.DirFS(dir), Config{})
+	_, stop, err := asFS.Read(t.Context())
+	must(t, err)
+	must(t, stop())
+	for _, s := range []*Site{s, asFS} {
+		if !robotsHas(s, "Disallow: /search/")() || !robotsHas(s, "Disallow: /shut/")() {
+			t.Errorf("robots.txt:\n%s", s.Now().Robots)
+		}
 	}
 	must(t, os.Chmod(filepath.Join(dir, "search"), 0o755))
 	soon(t, "a directory that opens", robotsLacks(s, "Disallow: /search/"))
