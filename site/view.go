@@ -77,7 +77,7 @@ func (v *View) Forget() {
 }
 
 // Hurry makes the View go on without the optional parts of a menu that do not come in a
-// moment, such as a name in a directory that has just stopped to answer.
+// moment, such as a name in a directory that has just stopped answering.
 func (v *View) Hurry() { v.hurried = true }
 
 // Calls sets a function that is called before and after each system call that may wait

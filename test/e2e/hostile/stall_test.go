@@ -32,7 +32,7 @@ func diskFiles() map[string][]byte {
 	}
 }
 
-// A part of the tree is on a file system that stops to answer. A client that asks
+// A part of the tree is on a file system that stops answering. A client that asks
 // for it is told so in the end; nobody else waits, not for files, menus, the status,
 // a new policy; and when it answers again all is as before.
 func TestStalledMount(t *testing.T) {
@@ -70,7 +70,7 @@ func TestStalledMount(t *testing.T) {
 	g.Until("nobody is left", func() bool { return goroutines() < 40 })
 }
 
-// Disks stop to answer below the root, as a mount, as the directory of a user, as the
+// Disks stop answering below the root, as a mount, as the directory of a user, as the
 // root of another host, and where certificates and the access log lie; gophd is no root. All else is
 // served and followed as before, search too, and SIGTERM ends it.
 func TestStalledTrees(t *testing.T) {
@@ -219,7 +219,7 @@ func number(t *testing.T, url, name string) int {
 	return gauge(page, name)
 }
 
-// The whole root is on a file system that stops to answer: what is in memory is
+// The whole root is on a file system that stops answering: what is in memory is
 // still answered, connections are accepted, and SIGTERM ends the process.
 func TestStalledRoot(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "root")
