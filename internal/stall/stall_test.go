@@ -197,7 +197,7 @@ func TestDo(t *testing.T) {
 	})
 }
 
-// What can be done without is not waited for as long, and answers nevertheless.
+// What can be done without is left sooner, but is not taken as unanswered sooner.
 func TestBriefly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Guard
