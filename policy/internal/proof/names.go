@@ -31,8 +31,9 @@ type witnesses struct {
 // empty and once a token; and some that it matches in the middle of an escape.
 func (w *witnesses) pattern(p *readers.Pattern) {
 	w.decoded(p.Pieces)
+	asks := slices.ContainsFunc(p.Pieces, func(piece string) bool { return strings.ContainsAny(piece, "=&") })
 	for i, piece := range p.Pieces[1:] {
-		if strings.ContainsAny(piece, "=&") { // CPython writes them otherwise behind a question mark
+		if asks { // CPython writes them otherwise behind a question mark
 			w.add(decode(strings.Join(p.Pieces[:i+1], w.token) + "?" + strings.Join(p.Pieces[i+1:], w.token)))
 		}
 		if piece == "" || !strings.ContainsRune("0123456789ABCDEF", rune(piece[0])) {
@@ -169,14 +170,18 @@ func (of *part) witnesses() (list []witness, tooMany []string) {
 		w.name("/" + top + "/")
 		byTop[top] = &patterns{}
 	}
-	said := map[string]bool{}
+	type rule struct {
+		text  string
+		allow bool
+	}
+	said := map[rule]bool{}
 	for _, a := range of.notes {
 		if a.denied {
 			w.name(a.dir)
 		}
 		a.each(func(_ *noteText, g *noteGroup) {
 			for _, r := range slices.Concat(g.rules, g.states) {
-				said[starred(r.Pattern)] = true
+				said[rule{starred(r.Pattern), r.allow}] = true
 				of.pattern(w, byTop, topOf(a.dir), &r)
 			}
 		})
@@ -189,15 +194,16 @@ func (of *part) witnesses() (list []witness, tooMany []string) {
 		if !isRule {
 			continue
 		}
-		w.line(path, l.Kind == readers.KindAllow, of.in.Readers)
+		allow := l.Kind == readers.KindAllow
+		w.line(path, allow, of.in.Readers)
 		for _, text := range readings(path) {
-			if q, ok := patternBelow("/", text); ok && !said[starred(q)] && (text == path || l.Kind == readers.KindAllow) {
-				said[starred(q)] = true
+			if q, ok := patternBelow("/", text); ok && !said[rule{starred(q), allow}] && (text == path || allow) {
+				said[rule{starred(q), allow}] = true
 				top := decode(topOf(q.Pieces[0] + "*"))
 				if byTop[top] == nil {
 					top = ""
 				}
-				byTop[top].add(&noteRule{Pattern: q, allow: l.Kind == readers.KindAllow})
+				byTop[top].add(&noteRule{Pattern: q, allow: allow})
 			}
 		}
 	}
