@@ -270,6 +270,7 @@ func (u *update) one(ctx context.Context, v *site.View, dir string) (todo []stri
 		known[name] = true
 	}
 	d := directory{update: u, old: marks, q: &answer.Asked{Host: &answer.Host{Site: u.Site, HostOptions: u.HostOptions}, Request: &server.Request{}, View: v}}
+	defer d.lookAgain(u.Searcher, dir)
 	labels := d.menu(ctx, dir)
 	below := func(name string) {
 		if u.below || !known[name] {
@@ -287,7 +288,7 @@ func (u *update) one(ctx context.Context, v *site.View, dir string) (todo []stri
 		if e.IsDir() {
 			below(name)
 		} else if info, err := v.Stat(name); err != nil {
-			u.later(dir, err)
+			d.unread(err)
 		} else if ctx.Err() == nil {
 			mark := markOf(labels[name], fmt.Sprint(info.Size(), info.ModTime().UnixNano()))
 			d.put(ctx, name, mark, func() (io.ReadCloser, error) { return openText(v, name) })
@@ -308,14 +309,6 @@ func (u *update) one(ctx context.Context, v *site.View, dir string) (todo []stri
 	return todo
 }
 
-// later looks at a directory again after a text in it could not be read. No event tells when
-// it can.
-func (u *update) later(dir string, err error) {
-	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-		time.AfterFunc(again, func() { u.Touch(dir) })
-	}
-}
-
 func (u *update) forget(ctx context.Context, dir string) {
 	u.note(u.index.Forget(ctx, dir))
 	u.mu.Lock()
@@ -333,6 +326,20 @@ type directory struct {
 	q     *answer.Asked
 	old   map[string]uint64 // marks of texts that the index has, and the directory not yet
 	texts int
+	busy  bool // a text could not be read now
+}
+
+// unread notes that a text could not be read.
+func (d *directory) unread(err error) {
+	d.busy = d.busy || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
+}
+
+// lookAgain has a directory looked at again after a text in it could not be read. No event
+// tells when it can.
+func (d *directory) lookAgain(s *Searcher, dir string) {
+	if d.busy {
+		time.AfterFunc(again, func() { s.Touch(dir) })
+	}
 }
 
 // menu indexes the menu of a directory as a text, and returns the labels of its links.
@@ -375,7 +382,7 @@ func (d *directory) put(ctx context.Context, name string, mark uint64, open func
 	if err != nil && !errors.Is(err, search.ErrFull) { // it cannot be read now
 		d.texts--
 		d.note(d.index.Delete(ctx, name))
-		d.later(path.Dir(plain), err)
+		d.unread(err)
 	}
 }
 
