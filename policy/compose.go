@@ -317,3 +317,36 @@ func (c *composition) twins() {
 		return drop
 	})
 }
+
+// matchedAsMuch returns a shorter Allow that may match as many bytes as a Disallow. A
+// directory that is denied as a whole outweighs longer ones, too.
+func (c *composition) matchedAsMuch(d *rule) *rule {
+	least := len(d.uri) - strings.Count(d.uri, "*")
+	if isAnchored(d.uri) {
+		least--
+	}
+	for _, a := range c.opening(d) {
+		if (len(a.uri) < len(d.uri) || d.isShut()) && (len(a.uri) >= least || strings.Contains(a.uri, "*")) && mayMeet(a.uri, d.uri) {
+			return a
+		}
+	}
+	return nil
+}
+
+// opening returns the Allows that may meet a rule: those of the root and of its top-level
+// directory.
+func (c *composition) opening(d *rule) []*rule {
+	if c.allows == nil {
+		c.allows = map[string][]*rule{}
+		for _, r := range c.rules {
+			if r.allow {
+				c.all = append(c.all, r)
+				c.allows[r.top()] = append(c.allows[r.top()], r)
+			}
+		}
+	}
+	if d.top() == "" {
+		return c.all
+	}
+	return slices.Concat(c.allows[""], c.allows[d.top()])
+}

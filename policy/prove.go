@@ -127,41 +127,53 @@ func (w *work) expected() (list []Report) {
 	for _, c := range w.all {
 		stars := slices.ContainsFunc(c.rules, func(r *rule) bool { return r.allow && strings.Contains(r.uri, "*") })
 		for _, r := range c.rules {
-			plain := readers.Plain(r.uri) && isLiteral(r.uri)
-			if r.allow || plain && !stars {
-				continue
+			plain := readers.Plain(r.uri) && isLiteral(r.uri) // every reader knows such a pattern
+			if !r.allow && !plain {
+				list = append(list, w.lacking(c, r)...)
 			}
-			var last *Report
-			for i := range w.readers {
-				rd := &w.readers[i]
-				code := ""
-				if !plain {
-					code = w.lacks(c, r, rd)
-				}
-				if code == "" || !w.reads(rd, c) {
-					continue
-				}
-				if last == nil || last.Code != code {
-					list = append(list, r.report(code))
-					last = &list[len(list)-1]
-				}
-				last.Readers = append(last.Readers, rd.Name)
-			}
-			if a := c.matchedAsMuch(r); a != nil {
-				report := r.report(CodeMatchedLength)
-				report.Message = fmt.Sprintf("%s:%d may match as much of a name", a.file, a.line)
-				for _, rd := range w.readers {
-					if rd.Lacks(readers.NeedsPatterns) != 0 && w.reads(&rd, c) {
-						report.Readers = append(report.Readers, rd.Name)
-					}
-				}
-				if len(report.Readers) > 0 {
-					list = append(list, report)
-				}
+			if !r.allow && (stars || !plain) {
+				list = append(list, w.outmatched(c, r)...)
 			}
 		}
 	}
 	return list
+}
+
+// lacking reports a Disallow that needs an ability some reader lacks.
+func (w *work) lacking(c *composition, r *rule) (list []Report) {
+	var last *Report
+	for i := range w.readers {
+		rd := &w.readers[i]
+		code := w.lacks(c, r, rd)
+		if code == "" || !w.reads(rd, c) {
+			continue
+		}
+		if last == nil || last.Code != code {
+			list = append(list, r.report(code))
+			last = &list[len(list)-1]
+		}
+		last.Readers = append(last.Readers, rd.Name)
+	}
+	return list
+}
+
+// outmatched reports a Disallow if an Allow may match as many bytes of a name.
+func (w *work) outmatched(c *composition, r *rule) []Report {
+	a := c.matchedAsMuch(r)
+	if a == nil {
+		return nil
+	}
+	report := r.report(CodeMatchedLength)
+	report.Message = fmt.Sprintf("%s:%d may match as much of a name", a.file, a.line)
+	for _, rd := range w.readers {
+		if rd.Lacks(readers.NeedsPatterns) != 0 && w.reads(&rd, c) {
+			report.Readers = append(report.Readers, rd.Name)
+		}
+	}
+	if len(report.Readers) == 0 {
+		return nil
+	}
+	return []Report{report}
 }
 
 // reads reports whether robots of a class may use this reader.
@@ -226,39 +238,6 @@ func beginsInEscape(uri string) bool {
 		}
 	}
 	return false
-}
-
-// matchedAsMuch returns a shorter Allow that may match as many bytes as a Disallow. A
-// directory that is denied as a whole outweighs longer ones, too.
-func (c *composition) matchedAsMuch(d *rule) *rule {
-	least := len(d.uri) - strings.Count(d.uri, "*")
-	if isAnchored(d.uri) {
-		least--
-	}
-	for _, a := range c.opening(d) {
-		if (len(a.uri) < len(d.uri) || d.isShut()) && (len(a.uri) >= least || strings.Contains(a.uri, "*")) && mayMeet(a.uri, d.uri) {
-			return a
-		}
-	}
-	return nil
-}
-
-// opening returns the Allows that may meet a rule: those of the root and of its top-level
-// directory.
-func (c *composition) opening(d *rule) []*rule {
-	if c.allows == nil {
-		c.allows = map[string][]*rule{}
-		for _, r := range c.rules {
-			if r.allow {
-				c.all = append(c.all, r)
-				c.allows[r.top()] = append(c.allows[r.top()], r)
-			}
-		}
-	}
-	if d.top() == "" {
-		return c.all
-	}
-	return slices.Concat(c.allows[""], c.allows[d.top()])
 }
 
 // explain reports a leak with one example if the rule, the reader or the name causes
