@@ -50,6 +50,7 @@ type Value struct {
 	// Body is all of a File or, if Drawn is true, the answer as drawn by the Format. It
 	// must not be changed.
 	Body  []byte
+	err   error // of a missing name; beside Body, since Host.Quick reads these two alone
 	Drawn bool
 
 	// Stream is a File that is not in memory. Size is the length of the answer in bytes,
@@ -85,7 +86,6 @@ type Value struct {
 
 	personal bool // it would show the client's address, if it was asked for with it
 	named    bool // it names the host
-	err      error
 }
 
 // Name returns the name of a file or directory of the site below its root, "." for

@@ -143,11 +143,11 @@ type keptAnswers struct {
 }
 
 type keptAnswer struct {
-	cacheKey
 	answer *Value
 	stamp  *site.Stamp
-	cost   int64       // bytes
 	used   atomic.Bool // since the eviction last came by
+	cost   int64       // bytes
+	cacheKey
 }
 
 // entryCost is about what an entry takes besides its body and stamp, in bytes.

@@ -28,12 +28,12 @@ const maxCachedLooks = 16
 // reading them. Its methods may be called concurrently.
 type Stamp struct {
 	site   *Site
+	events atomic.Uint64 // the number of the last touch up to which it is fresh
+	looked atomic.Int64  // when the files were looked at: nanoseconds since the site was opened
 	began  uint64
 	slots  []uint16
 	seen   []sight
 	listed listedFiles
-	events atomic.Uint64 // the number of the last touch up to which it is fresh
-	looked atomic.Int64  // when the files were looked at: nanoseconds since the site was opened
 }
 
 // A sight is a name as a View has seen it.

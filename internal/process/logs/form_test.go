@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -54,6 +55,30 @@ func TestSentences(t *testing.T) {
 		l.w.write()
 		if got := out.String(); !strings.HasSuffix(got, " info  "+want+"\n") {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// A request that went well is left out, unless everything is asked for; one that
+// failed is not.
+func TestRequestsThatWentWell(t *testing.T) {
+	for level, want := range map[slog.Level]string{slog.LevelInfo: "failed", slog.LevelDebug: "well failed"} {
+		var out strings.Builder
+		l := Open(&out, Style{Level: level, Format: "json"})
+		requests := l.Requests().With("host", "gopher.example")
+		requests.Info("well")
+		requests.Warn("failed")
+		l.Close()
+		var got []string
+		for line := range strings.Lines(out.String()) {
+			var entry struct{ Msg string }
+			if err := json.Unmarshal([]byte(line), &entry); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, entry.Msg)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("level %v: %q, want %q", level, got, want)
 		}
 	}
 }

@@ -19,7 +19,6 @@ import (
 
 	"github.com/coreos/go-systemd/v22/journal"
 
-	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/terminal"
 )
 
@@ -90,25 +89,24 @@ func (l *Logger) ForPeople() bool { return l.forPeople }
 // Close writes the remaining lines, for at most 3 s.
 func (l *Logger) Close() { l.w.flush() }
 
-// Requests is the logger for a server: requests that went well are left out
-// unless a person watches or everything is asked for. An access log is the place
-// for them.
+// Requests is the logger for a server, whose Info entries are its requests: without
+// those that went well, unless a person watches or everything is asked for. An access
+// log is the place for them.
 func (l *Logger) Requests() *slog.Logger {
 	if l.forPeople || l.verbose {
 		return l.Logger
 	}
-	return slog.New(withoutRequests{l.Handler()})
+	return slog.New(warnings{l.Handler()})
 }
 
-type withoutRequests struct{ slog.Handler }
+// warnings is a handler of warnings and errors alone. It refuses the rest by Enabled,
+// before an entry is made: most requests are never an entry.
+type warnings struct{ slog.Handler }
 
-func (h withoutRequests) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return withoutRequests{h.Handler.WithAttrs(attrs)}
+func (h warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
 }
 
-func (h withoutRequests) Handle(ctx context.Context, r slog.Record) error {
-	if r.Message == diag.EventRequest && r.Level < slog.LevelWarn {
-		return nil
-	}
-	return h.Handler.Handle(ctx, r)
+func (h warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{h.Handler.WithAttrs(attrs)}
 }
