@@ -34,6 +34,7 @@ type Stamp struct {
 	slots  []uint16
 	seen   []sight
 	listed listedFiles
+	brief  bool // what was left out may answer again: it holds while it is trusted
 }
 
 // A sight is a name as a View has seen it.
@@ -93,7 +94,7 @@ func (s *Stamp) Fresh() bool {
 	if s.trusts(last, now) {
 		return true
 	}
-	if len(s.seen) > maxCachedLooks || !s.looked.CompareAndSwap(last, now) { // others need not look meanwhile
+	if s.brief || len(s.seen) > maxCachedLooks || !s.looked.CompareAndSwap(last, now) { // others need not look meanwhile
 		return s.trusts(s.looked.Load(), now)
 	}
 	root := s.site.served.Load().root
@@ -109,7 +110,7 @@ func (s *Stamp) Fresh() bool {
 }
 
 func (s *Stamp) trusts(looked, now int64) bool {
-	return now-looked < int64(trusted) || len(s.seen)+len(s.listed.all) == 0
+	return now-looked < int64(trusted) || len(s.seen)+len(s.listed.all) == 0 && !s.brief
 }
 
 // Look is Fresh, and may wait for a file system, but not long: what does not answer does
@@ -117,6 +118,9 @@ func (s *Stamp) trusts(looked, now int64) bool {
 func (s *Stamp) Look(ctx context.Context) bool {
 	if s.Fresh() {
 		return true
+	}
+	if s.brief {
+		return false
 	}
 	v, began := s.site.View(ctx), s.site.elapsed()
 	held, err := stall.Briefly(s.site.guard, func(a *stall.Attempt) (bool, error) {
@@ -154,6 +158,9 @@ func (v *View) missed(name string, why error) {
 	case limit.Reached(why), errors.Is(why, disk.ErrBusy) && (menu.IsMap(base) || menu.IsMenuFile(base)):
 		v.failed = why // a listing in place of a map would be another menu
 		return
+	case errors.Is(why, stall.Err):
+		v.without = true
+		return
 	case !errors.Is(why, fs.ErrNotExist) && !errors.Is(why, fs.ErrPermission):
 		v.unkept = true
 		return
@@ -183,7 +190,7 @@ func (v *View) Stamp() *Stamp {
 	if v.unkept || v.failed != nil {
 		return nil
 	}
-	s := &Stamp{site: v.site, began: v.began, slots: make([]uint16, 0, len(v.slots)), seen: slices.Clip(v.seen)}
+	s := &Stamp{site: v.site, began: v.began, slots: make([]uint16, 0, len(v.slots)), seen: slices.Clip(v.seen), brief: v.without}
 	for slot := range v.slots {
 		s.slots = append(s.slots, slot)
 	}
@@ -209,6 +216,7 @@ func (v *View) DependOn(s *Stamp) {
 		return
 	}
 	v.began, v.start = min(v.began, s.began), min(v.start, s.looked.Load())
+	v.without = v.without || s.brief
 	for _, slot := range s.slots {
 		v.note(slot)
 	}

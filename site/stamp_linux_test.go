@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/treetest"
 )
 
@@ -125,6 +126,36 @@ func TestLook(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A reply without what does not answer is kept for a second, and so is what is made from
+// it, so that not each request asks again.
+func TestWhatIsLeftOutIsAskedForAgain(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"slow/x": "x", "d/x": "x"})
+	s, ahead := aged(t, dir, Config{FileTimeout: 100 * time.Millisecond})
+	slow := &blocks{dir: "slow"}
+	seam(s, slow.fault)
+	slow.mu.Lock()
+	defer slow.mu.Unlock()
+	v := s.View(t.Context())
+	if _, err := v.Stat("slow/x"); !errors.Is(err, stall.Err) {
+		t.Fatal(err)
+	}
+	v.start = s.elapsed() // the wait counts, too
+	made := s.View(t.Context())
+	made.DependOn(v.Stamp())
+	for name, stamp := range map[string]*Stamp{"without": v.Stamp(), "made from it": made.Stamp()} {
+		if !stamp.Fresh() {
+			t.Errorf("%s: not trusted for a second", name)
+		}
+	}
+	*ahead += trusted
+	for name, stamp := range map[string]*Stamp{"without": v.Stamp(), "made from it": made.Stamp()} {
+		if stamp.Fresh() || stamp.Look(t.Context()) {
+			t.Errorf("%s: trusted again", name)
+		}
 	}
 }
 

@@ -35,6 +35,7 @@ type View struct {
 	stating bool            // a date or size is asked for
 	hurried bool            // what is optional is not waited for
 	unkept  bool            // it depends on files without a Stamp
+	without bool            // parts are left out: a file system does not answer
 
 	failed error // why the view is incomplete
 }
@@ -155,7 +156,7 @@ func (v *View) Without() bool {
 	if v.ctx.Err() != nil || !errors.Is(v.failed, stall.Err) {
 		return false
 	}
-	v.failed, v.unkept = nil, true
+	v.failed, v.without = nil, true
 	return true
 }
 
@@ -229,8 +230,8 @@ func (v *View) call(name string, f func() error) error {
 }
 
 // aside runs f, an optional part of a menu, with a View of its own. If a file system
-// does not answer, the menu is made without that part, and is not kept. Set stating if f
-// needs only the date and size of a file in a listing.
+// does not answer, the menu is made without that part, and is kept for a second at most.
+// Set stating if f needs only the date and size of a file in a listing.
 func aside[T any](v *View, stating bool, f func(*View) (T, error)) (T, error) {
 	type result struct {
 		view  *View
@@ -249,12 +250,13 @@ func aside[T any](v *View, stating bool, f func(*View) (T, error)) (T, error) {
 		for slot := range in.slots {
 			v.note(slot)
 		}
-		v.seen, v.listed, v.unkept = append(v.seen, in.seen...), append(v.listed, in.listed...), v.unkept || in.unkept
+		v.seen, v.listed = append(v.seen, in.seen...), append(v.listed, in.listed...)
+		v.unkept, v.without = v.unkept || in.unkept, v.without || in.without
 		if in.failed != nil && !errors.Is(in.failed, stall.Err) {
 			v.failed = in.failed
 		}
 	}
-	v.unkept = v.unkept || errors.Is(err, stall.Err)
+	v.without = v.without || errors.Is(err, stall.Err)
 	return r.value, err
 }
 
