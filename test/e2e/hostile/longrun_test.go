@@ -55,7 +55,7 @@ func TestSoakLong(t *testing.T) {
 
 // warm is after how many answers of a long run the index, the cache and each allocator are
 // as large as they get. On a busy machine a tenth of the run is not enough for that.
-const warm = 20_000
+const warm = 100_000
 
 // answered is how many requests of readers were answered.
 func (m *longRun) answered() (n int) {
