@@ -191,6 +191,8 @@ func (r *rule) report(code string) Report {
 	if report.Selector = r.uri; r.file == "" { // no author wrote it
 		report.Severity, report.Hint = diag.Notice, ""
 		report.Message += ": " + r.value + " is what programs answer"
+	} else if code == CodeName && !r.odd && asksInStar(r.uri) { // few names have a ? and an =
+		report.Severity = diag.Notice
 	}
 	return report
 }
@@ -218,8 +220,17 @@ func (w *work) lacks(c *composition, r *rule, rd *readers.Reader) (code string) 
 		return CodeAnchor
 	case unescaped && beginsInEscape(r.uri):
 		return CodeDigits
+	case rd.Escapes == readers.Requote && asksInStar(r.uri):
+		return CodeName
 	}
 	return ""
+}
+
+// asksInStar reports whether a * may stand for a ? before an = or &, which CPython writes
+// otherwise there.
+func asksInStar(uri string) bool {
+	_, rest, glob := strings.Cut(uri, "*")
+	return glob && strings.ContainsAny(rest, "=&")
 }
 
 // seesWeak reports whether a reader sees the weak lines of a class.

@@ -37,6 +37,7 @@ var told = []struct {
 	{CodeMisspelt, ".robots:2: error", root("Disallow: /\nAlow: /a\n"), root("Disallow: /\nAllow: /a\n")},
 	{CodeMisspelt, ".robots:1: error", root("Useragent: a\nDisallow: /\n"), root("USER-AGENT: a\nDisallow: /\n")},
 	{CodeName, ".robots:1: warning", root("Disallow: /%23b\n"), root("Disallow: /a-b\n")},
+	{CodeName, ".robots:1: notice", root("Disallow: /*a=b/\n"), root("Disallow: /a=b*/\n")},
 	{CodeOverruled, "a/.robots:1: notice", map[string]string{".robots": "Final: /*.zip$\n", "a/.robots": "Allow: /x.zip\n"}, map[string]string{".robots": "Final: /*.zip$\n", "a/.robots": "Allow: /x.txt\n"}},
 	{CodeOverBlock, "d/.robots:2: notice", notesOf("d/", "Disallow: /\nAllow: /about.txt\n"), notesOf("d/", "Disallow: /\nDisallow: /about.txt\n")},
 	{CodeOverBlockStrict, "d/.robots:2: notice", notesOf("d/", "User-agent: greedybot\nDisallow: /\n"), notesOf("d/", "User-agent: *\nDisallow: /\n")},
