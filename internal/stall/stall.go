@@ -16,6 +16,7 @@ import (
 	"path"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -108,6 +109,36 @@ func (g *Guard) enter(name string, of *Attempt) (*Op, error) {
 		g.wait(now)
 	}
 	return o, nil
+}
+
+// An Attempt runs in its own goroutine, so that its caller can leave it behind. It calls
+// Enter before each operation.
+type Attempt struct {
+	guard   *Guard
+	hurried bool          // while something does not answer
+	brief   bool          // it does not wait for the whole timeout
+	stuck   chan struct{} // gets one when an operation does not end in time
+	over    atomic.Bool
+}
+
+// Enter is Guard.Enter, but fails with ErrLeft once Try has returned. On a nil Attempt
+// it never fails.
+func (a *Attempt) Enter(name string) (*Op, error) {
+	switch {
+	case a == nil:
+		return nil, nil
+	case a.over.Load():
+		return nil, ErrLeft
+	}
+	return a.guard.enter(name, a)
+}
+
+// leave lets Try return.
+func (a *Attempt) leave() {
+	select {
+	case a.stuck <- struct{}{}:
+	default: // it was left behind already
+	}
 }
 
 // hanging are names of operations that do not end.

@@ -1,7 +1,5 @@
 package stall
 
-import "sync/atomic"
-
 // Wait is Try for interactive callers: each operation may take the whole timeout, even
 // while other names do not answer.
 func Wait[T any](g *Guard, f func(*Attempt) (T, error)) (T, error) { return try(g, f, &Attempt{}) }
@@ -64,34 +62,4 @@ func try[T any](g *Guard, f func(*Attempt) (T, error), a *Attempt) (value T, err
 	}
 	a.over.Store(true)
 	return value, err
-}
-
-// An Attempt runs in its own goroutine, so that its caller can leave it behind. It calls
-// Enter before each operation.
-type Attempt struct {
-	guard   *Guard
-	hurried bool          // while something does not answer
-	brief   bool          // it does not wait for the whole timeout
-	stuck   chan struct{} // gets one when an operation does not end in time
-	over    atomic.Bool
-}
-
-// Enter is Guard.Enter, but fails with ErrLeft once Try has returned. On a nil Attempt
-// it never fails.
-func (a *Attempt) Enter(name string) (*Op, error) {
-	switch {
-	case a == nil:
-		return nil, nil
-	case a.over.Load():
-		return nil, ErrLeft
-	}
-	return a.guard.enter(name, a)
-}
-
-// leave lets Try return.
-func (a *Attempt) leave() {
-	select {
-	case a.stuck <- struct{}{}:
-	default: // it was left behind already
-	}
 }
