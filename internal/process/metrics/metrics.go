@@ -63,7 +63,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 var (
 	build       = desc("build_info", "Always 1, with the version.", "version")
-	requests    = desc("requests_total", "Requests, by host and outcome.", "host", "outcome")
+	requests    = desc("requests_total", "Requests, by host, protocol and outcome.", "host", "protocol", "outcome")
 	sent        = desc("response_bytes_total", "Bytes of replies that were sent.", "host")
 	accepted    = desc("accepted_connections_total", "Connections that were accepted.")
 	connections = desc("connections", "Open connections, by state.", "state")
@@ -108,8 +108,10 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 	count(lost, n.Lost)
 	for _, h := range n.Hosts {
-		for kind, times := range h.Requests {
-			count(requests, times, h.Name, server.Kind(kind).String())
+		for protocol, outcomes := range h.Requests {
+			for kind, times := range outcomes {
+				count(requests, times, h.Name, protocol, server.Kind(kind).String())
+			}
 		}
 		count(sent, h.Bytes, h.Name)
 		count(fetches, h.Fetches, h.Name)

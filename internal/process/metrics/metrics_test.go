@@ -27,7 +27,7 @@ func stats(t *testing.T) *status.Stats {
 	s := status.New("1.2.3")
 	s.Server, s.Hosts = &server.Server{}, []*status.HostStats{{Name: "a.example", Site: tree}}
 	s.Hosts[0].Reloaded(site.Reload{Start: time.Unix(1000, 0), Took: 250 * time.Millisecond})
-	s.Observe(server.Served{Selector: "/x", Bytes: 29, Err: server.ErrNotFound})
+	s.Observe(server.Served{Protocol: "gemini", Selector: "/x", Bytes: 29, Err: server.ErrNotFound})
 	return s
 }
 
@@ -109,8 +109,8 @@ func TestServe(t *testing.T) {
 			continue
 		}
 		for _, line := range []string{
-			`gophd_build_info{version="1.2.3"} 1`, `gophd_requests_total{host="a.example",outcome="not_found"} 1`,
-			`gophd_requests_total{host="a.example",outcome="ok"} 0`, `gophd_response_bytes_total{host="a.example"} 29`, `gophd_connections{state="reading"} 0`,
+			`gophd_build_info{version="1.2.3"} 1`, `gophd_requests_total{host="a.example",outcome="not_found",protocol="gemini"} 1`,
+			`gophd_requests_total{host="a.example",outcome="ok",protocol="gopher"} 0`, `gophd_response_bytes_total{host="a.example"} 29`, `gophd_connections{state="reading"} 0`,
 			`gophd_refused_total{reason="rate_of_the_address"} 0`, `gophd_reports{host="a.example",severity="error"} 0`,
 			`gophd_last_reload_timestamp_seconds{host="a.example"} 1000`, `gophd_last_reload_duration_seconds{host="a.example"} 0.25`, `gophd_reloads_total{host="a.example"} 1`,
 		} {

@@ -95,7 +95,8 @@ func (p *Page) sheet(n Numbers) sheet {
 			for k := range parts {
 				parts[k].Title += " · " + h.Name
 			}
-			parts[0].number("requests", sum(h.Requests[:]))
+			all := h.Outcomes()
+			parts[0].number("requests", sum(all[:]))
 		}
 		s.Parts = append(s.Parts, parts...)
 	}
@@ -116,12 +117,17 @@ func sum(list []int64) (all int64) {
 
 func requests(n HostNumbers) table {
 	p := table{Title: "Requests"}
-	most := max(1, slices.Max(n.Requests[:]))
-	for kind, times := range n.Requests {
+	all := n.Outcomes()
+	most := max(1, slices.Max(all[:]))
+	for kind, times := range all {
 		p.number(server.Kind(kind).String(), times)
 		if times > 0 {
 			p.Rows[kind].Share = max(1, 100*times/most)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Requests)) {
+		times := n.Requests[name]
+		p.number("over "+name, sum(times[:]))
 	}
 	p.number("bytes sent", n.Bytes)
 	return p

@@ -5,6 +5,7 @@ package status
 
 import (
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -33,14 +34,38 @@ type HostStats struct {
 	Site     *site.Site
 	Enforcer *enforce.Enforcer // nil: robots are not held to anything
 
+	protocols atomic.Pointer[[]*protocolCounts]
+	hour      hour
+	bytes     atomic.Int64
+	fetches   atomic.Int64 // of robots.txt
+	rude      rudeness
+	reloads   atomic.Int64
+	failures  atomic.Int64 // reloads that failed
+	last      atomic.Pointer[site.Reload]
+}
+
+// protocolCounts counts the requests over one protocol, by outcome.
+type protocolCounts struct {
+	name     string
 	requests [server.Kinds]atomic.Int64
-	hour     hour
-	bytes    atomic.Int64
-	fetches  atomic.Int64 // of robots.txt
-	rude     rudeness
-	reloads  atomic.Int64
-	failures atomic.Int64 // reloads that failed
-	last     atomic.Pointer[site.Reload]
+}
+
+// over returns the counts of a protocol.
+func (s *HostStats) over(name string) *protocolCounts {
+	for {
+		var list []*protocolCounts
+		all := s.protocols.Load()
+		if all != nil {
+			list = *all
+		}
+		for _, p := range list {
+			if p.name == name {
+				return p
+			}
+		}
+		more := append(slices.Clip(list), &protocolCounts{name: name})
+		s.protocols.CompareAndSwap(all, &more)
+	}
 }
 
 // New returns Stats that count from now on.
@@ -58,7 +83,7 @@ func (s *Stats) Observe(r server.Served) {
 }
 
 func (s *HostStats) observe(r server.Served) {
-	s.requests[r.Kind()].Add(1)
+	s.over(r.Protocol).requests[r.Kind()].Add(1)
 	minute := time.Now().Unix() / 60
 	s.hour.add(minute, asked)
 	if r.Kind() != server.OK {
@@ -96,11 +121,11 @@ type Numbers struct {
 // HostNumbers is how one site does, or all of them together.
 type HostNumbers struct {
 	Name        string
-	Requests    [server.Kinds]int64
-	Hour        [counted][60]int64 // by minutes, the last one is this
-	Bytes       int64              // sent in replies
-	Fetches     int64              // requests for robots.txt
-	Rude        int64              // requests for what it denies, by those who had fetched it
+	Requests    map[string][server.Kinds]int64 // by protocol
+	Hour        [counted][60]int64             // by minutes, the last one is this
+	Bytes       int64                          // sent in replies
+	Fetches     int64                          // requests for robots.txt
+	Rude        int64                          // requests for what it denies, by those who had fetched it
 	Rudest      []tally.Count[netip.Addr]
 	Reloads     int64
 	Failures    int64       // reloads that failed
@@ -115,6 +140,7 @@ type HostNumbers struct {
 // Numbers returns how gophd does.
 func (s *Stats) Numbers() Numbers {
 	n := Numbers{Start: s.start, Counts: s.Server.Counts()}
+	n.All.Requests = map[string][server.Kinds]int64{}
 	for _, h := range s.Hosts {
 		one := h.numbers()
 		n.Hosts = append(n.Hosts, one)
@@ -126,10 +152,23 @@ func (s *Stats) Numbers() Numbers {
 	return n
 }
 
+// Outcomes counts requests by their outcome, whatever the protocol.
+func (n HostNumbers) Outcomes() (all [server.Kinds]int64) {
+	for _, times := range n.Requests {
+		for i := range all {
+			all[i] += times[i]
+		}
+	}
+	return all
+}
+
 // add adds what can be added.
 func (n *HostNumbers) add(h HostNumbers) {
-	for i := range n.Requests {
-		n.Requests[i] += h.Requests[i]
+	for name, times := range h.Requests {
+		for i, had := range n.Requests[name] {
+			times[i] += had
+		}
+		n.Requests[name] = times
 	}
 	for i := range n.Hour {
 		for minute := range n.Hour[i] {
@@ -141,7 +180,7 @@ func (n *HostNumbers) add(h HostNumbers) {
 
 func (s *HostStats) numbers() HostNumbers {
 	n := HostNumbers{
-		Name: s.Name, Bytes: s.bytes.Load(), Fetches: s.fetches.Load(), Reloads: s.reloads.Load(), Failures: s.failures.Load(),
+		Name: s.Name, Requests: map[string][server.Kinds]int64{}, Bytes: s.bytes.Load(), Fetches: s.fetches.Load(), Reloads: s.reloads.Load(), Failures: s.failures.Load(),
 		Rude: s.rude.times.Load(), Rudest: s.rude.list.List(10),
 	}
 	n.Enforced = s.Enforcer.Totals()
@@ -149,8 +188,13 @@ func (s *HostStats) numbers() HostNumbers {
 	for i := range n.Hour {
 		n.Hour[i] = s.hour.list(minute, i)
 	}
-	for i := range n.Requests {
-		n.Requests[i] = s.requests[i].Load()
+	s.over("gopher") // is always on offer
+	for _, p := range *s.protocols.Load() {
+		var times [server.Kinds]int64
+		for i := range times {
+			times[i] = p.requests[i].Load()
+		}
+		n.Requests[p.name] = times
 	}
 	if last := s.last.Load(); last != nil {
 		n.Last = *last

@@ -124,7 +124,7 @@ func TestPage(t *testing.T) {
 	until(t, p.Stats, func(n Numbers) bool { return n.Hosts[0].Fetches == 1 })
 	_ = ask(t, addr, "/secret/plan.txt")
 	until(t, p.Stats, func(n Numbers) bool {
-		return n.All.Requests[server.OK] == 3 && n.All.Requests[server.NotFound] == 2 && n.Hosts[0].Fetches == 1 && n.Hosts[0].Rude == 1 && n.Hosts[0].Reloads == 1
+		return n.All.Outcomes()[server.OK] == 3 && n.All.Outcomes()[server.NotFound] == 2 && n.Hosts[0].Fetches == 1 && n.Hosts[0].Rude == 1 && n.Hosts[0].Reloads == 1
 	})
 	for _, selector := range []string{"/server-status", "server-status"} {
 		says(t, func() string { return ask(t, addr, selector) },
@@ -225,7 +225,7 @@ func TestHTML(t *testing.T) {
 	until(t, p.Stats, func(n Numbers) bool { return n.Hosts[0].Fetches == 1 })
 	_ = ask(t, addr, "/secret/plan.txt")
 	_ = ask(t, addr, "/none")
-	until(t, p.Stats, func(n Numbers) bool { return n.Hosts[0].Rude == 1 && n.All.Requests[server.NotFound] == 1 })
+	until(t, p.Stats, func(n Numbers) bool { return n.Hosts[0].Rude == 1 && n.All.Outcomes()[server.NotFound] == 1 })
 	from := func(addr string) (*answer.Value, error) {
 		return p.Answer(&answer.Asked{Request: &server.Request{Remote: netip.AddrPortFrom(netip.MustParseAddr(addr), 1)}})
 	}
@@ -293,7 +293,8 @@ func TestNoticesAreOneNumber(t *testing.T) {
 	}
 }
 
-// TestHostsAreApart: a request counts for its host, and that host's robots.txt judges it.
+// TestHostsAreApart: a request counts for its host and its protocol, and that host's
+// robots.txt judges it.
 func TestHostsAreApart(t *testing.T) {
 	s := New("")
 	s.Server = &server.Server{}
@@ -314,21 +315,21 @@ func TestHostsAreApart(t *testing.T) {
 		s.Hosts = append(s.Hosts, &HostStats{Name: name, Site: tree})
 	}
 	slices.SortFunc(s.Hosts, func(a, b *HostStats) int { return strings.Compare(a.Name, b.Name) })
-	for _, host := range []string{"a.example", "b.example", "192.0.2.9"} { // the last is the first host's
+	for host, protocol := range map[string]string{"a.example": "gopher", "b.example": "nex", "192.0.2.9": "nex"} { // the last is the first host's
 		for _, sel := range []string{"robots.txt", "/b/", "/both/"} {
-			s.Observe(server.Served{Host: host, Selector: sel, Bytes: 10, Remote: netip.MustParseAddrPort("192.0.2.1:1")})
+			s.Observe(server.Served{Protocol: protocol, Host: host, Selector: sel, Bytes: 10, Remote: netip.MustParseAddrPort("192.0.2.1:1")})
 		}
 	}
 	n := s.Numbers()
 	a, b := n.Hosts[0], n.Hosts[1]
-	if a.Rude != 2 || b.Rude != 2 || a.Fetches != 2 || b.Fetches != 1 || a.Requests[server.OK] != 6 || b.Requests[server.OK] != 3 || n.All.Requests[server.OK] != 9 || n.All.Bytes != 90 {
+	if a.Rude != 2 || b.Rude != 2 || a.Fetches != 2 || b.Fetches != 1 || a.Outcomes()[server.OK] != 6 || b.Outcomes()[server.OK] != 3 || n.All.Outcomes()[server.OK] != 9 || n.All.Bytes != 90 {
 		t.Errorf("a: %+v\nb: %+v\nall: %+v", a, b, n.All)
 	}
 	var text strings.Builder
 	if err := (&Page{Stats: s}).sheet(n).write(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"robots.txt · a.example\n", "robots.txt · b.example\n", "Reloads · b.example\n"} {
+	for _, want := range []string{"robots.txt · a.example\n", "robots.txt · b.example\n", "Reloads · b.example\n", "  over gopher  3\n  over nex     6\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the page lacks %q:\n%s", want, &text)
 		}
