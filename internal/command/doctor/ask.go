@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
 )
@@ -74,15 +75,32 @@ func (x *examination) robots(ctx context.Context) []Finding {
 		return nil
 	}
 	served, err := x.ask(ctx, "robots.txt")
-	switch {
-	case err != nil:
+	if err != nil {
 		return faultf(x.restart(), "the server does not answer: %v", err)
-	case bytes.Equal(served, x.snap.Robots):
+	}
+	want := x.snap.Robots
+	if x.flags.Sitemap {
+		want = x.withSitemaps(ctx, served)
+	}
+	switch {
+	case bytes.Equal(served, want):
 		return okf("as the annotations say, %d bytes", len(served))
-	case !bytes.HasPrefix(served, []byte("# robots.txt made by gophd")) && bytes.HasPrefix(x.snap.Robots, []byte("# robots.txt made by gophd")):
+	case !bytes.HasPrefix(served, []byte("# robots.txt made by gophd")) && bytes.HasPrefix(want, []byte("# robots.txt made by gophd")):
 		return faultf("gophd doctor -only port", "the server at %s is not gophd, or serves another tree", x.at[0])
 	}
-	return faultf(x.reload(), "what is served differs from what the annotations say: %s", firstDifference(string(served), string(x.snap.Robots)))
+	return faultf(x.reload(), "what is served differs from what the annotations say: %s", firstDifference(string(served), string(want)))
+}
+
+// withSitemaps reads the tree again, for the file with the sitemaps that are served: the
+// server alone knows the URLs of its own.
+func (x *examination) withSitemaps(ctx context.Context, served []byte) []byte {
+	own, had := robots.Parse(robots.RFC9309, x.snap.Robots).Sitemaps(), x.snap
+	x.readTree(ctx, slices.DeleteFunc(robots.Parse(robots.RFC9309, served).Sitemaps(), func(url string) bool { return slices.Contains(own, url) })...)()
+	with := x.snap
+	if x.snap = had; with == nil {
+		with = had
+	}
+	return with.Robots
 }
 
 // reload is the command that makes the server read everything again.

@@ -161,10 +161,11 @@ func (d *Doctor) begin() *examination {
 	return x
 }
 
-// readTree reads the tree and compiles its policy. The tree stays open until closed is
-// called.
-func (x *examination) readTree(ctx context.Context) (closed func()) {
+// readTree reads the tree and compiles its policy; robots.txt names the sitemaps. The
+// tree stays open until closed is called.
+func (x *examination) readTree(ctx context.Context, sitemaps ...string) (closed func()) {
 	conf, _, err := x.flags.Parts()
+	conf.Sitemaps = sitemaps
 	conf.Watch, conf.Names, conf.Users = site.WatchOff, true, x.onMachine(conf.Users)
 	for name, dir := range conf.Mounts {
 		conf.Mounts[name] = x.onMachine(dir)

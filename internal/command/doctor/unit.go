@@ -220,6 +220,8 @@ func (x *examination) mend(message, hint string) string {
 // restart is the command that starts the server again, also after it has failed.
 func (x *examination) restart() string {
 	switch {
+	case x.Settings != nil && len(x.at) > 0 && len(x.listeners(x.at[0].Port())) == 0:
+		return x.start()
 	case x.Settings != nil:
 		return "kill " + x.pid() + "; " + x.start()
 	case x.unit == nil:
