@@ -8,25 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/internal/treetest"
 )
-
-// lease takes a lease on a file, as authors and file servers can; free gives it back.
-func lease(t *testing.T, name string) (free func()) {
-	t.Helper()
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	must(t, err)
-	t.Cleanup(func() { _ = f.Close() })
-	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
-		t.Skip("no leases here: ", err)
-	}
-	return func() {
-		_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
-		must(t, err)
-	}
-}
 
 // TestLeases: who holds leases on files costs nobody else anything. A file is busy, the
 // directory of an annotation is denied, and what a map includes is refused as before,
@@ -39,7 +23,7 @@ func TestLeases(t *testing.T) {
 	running(t, s)
 	var free []func()
 	for _, name := range []string{"a/x", "n/.robots", "m/gophermap"} {
-		free = append(free, lease(t, filepath.Join(dir, name)))
+		free = append(free, treetest.Lease(t, filepath.Join(dir, name)))
 	}
 	if err := canOpen(s, "a/x"); !errors.Is(err, stall.Err) || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a leased file, which is there: %v", err)
@@ -67,5 +51,20 @@ func TestLeases(t *testing.T) {
 	must(t, canOpen(s, "a/x"))
 	if err := canOpen(s, "m/run"); err == nil {
 		t.Error("a program is shown")
+	}
+}
+
+// TestFailedOpen: what Open has opened before it fails, it closes.
+func TestFailedOpen(t *testing.T) {
+	dir, mounted := t.TempDir(), t.TempDir()
+	if s, err := Open(dir, Config{Mounts: map[string]string{"a": mounted, "b": filepath.Join(dir, "none")}}); s != nil || err == nil {
+		t.Errorf("%v, %v", s, err)
+	}
+	list, err := filepath.Glob("/proc/self/fd/*")
+	must(t, err)
+	for _, fd := range list {
+		if to, _ := os.Readlink(fd); to == dir || to == mounted {
+			t.Errorf("%s is open", to)
+		}
 	}
 }

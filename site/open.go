@@ -45,7 +45,11 @@ func Open(dir string, conf Config) (*Site, error) {
 	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch, Modes: func(dir string) { s.changes.touch(modesOf(dir)) }}
 	s.look = s.watcher.Look
 	s.served.Store(&served{root: r})
-	return s, s.openTrees(r)
+	if err := s.openTrees(r); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // openTrees opens all trees besides the root's.
@@ -56,6 +60,13 @@ func (s *Site) openTrees(r *disk.Root) (err error) {
 		}
 	}
 	trees, err := s.openMounts(r)
+	defer func() {
+		for _, t := range trees {
+			if err != nil {
+				t.Close()
+			}
+		}
+	}()
 	if err != nil || len(s.conf.Mounts) == 0 && s.users == nil {
 		return err
 	}
@@ -68,17 +79,18 @@ func (s *Site) openTrees(r *disk.Root) (err error) {
 }
 
 // openMounts opens the trees of Config.Mounts, except those that do not answer: they
-// are looked for as long as the site runs.
+// are looked for as long as the site runs. With an error, it returns those that it has
+// opened.
 func (s *Site) openMounts(main *disk.Root) (map[string]*disk.Tree, error) {
 	trees, call := map[string]*disk.Tree{}, disk.Guarded(s.guard)
 	for _, name := range slices.Sorted(maps.Keys(s.conf.Mounts)) {
 		if !fs.ValidPath(name) || name == "." || !selector.AskableName(name) {
-			return nil, fmt.Errorf("mounting at %q: no client can ask for that name", name)
+			return trees, fmt.Errorf("mounting at %q: no client can ask for that name", name)
 		}
 		if parent := path.Dir(name); parent != "." {
 			info, err := call.Stat(filepath.Join(main.Main.Dir, parent))
 			if !errors.Is(err, stall.Err) && (err != nil || !info.IsDir()) {
-				return nil, fmt.Errorf("mounting at %q: there is no directory %s in %s", name, parent, main.Main.Dir)
+				return trees, fmt.Errorf("mounting at %q: there is no directory %s in %s", name, parent, main.Main.Dir)
 			}
 		}
 		t, err := call.OpenTree(s.conf.Mounts[name])
@@ -87,7 +99,7 @@ func (s *Site) openMounts(main *disk.Root) (map[string]*disk.Tree, error) {
 			s.log.Warn("a mount does not answer: it is served once it does", "name", name, "error", err)
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("mounting at %q: %w", name, err)
+			return trees, fmt.Errorf("mounting at %q: %w", name, err)
 		}
 		t.Listed, trees[name] = true, t
 	}

@@ -33,6 +33,8 @@ var mayWait = map[string]string{
 	"cmd":    "ends by itself",
 	"robots": "ends by itself",
 	"test":   "ends by itself",
+
+	"internal/treetest": "tests alone",
 }
 
 // TestOneTypeWaitsForFileSystems: a call that a file system does not answer holds up
