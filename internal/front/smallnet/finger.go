@@ -2,6 +2,7 @@ package smallnet
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -67,8 +68,10 @@ var siteFormat = &answer.Format{Draw: func(q *answer.Asked, _ *answer.Value) ([]
 	line(&b, q.Title(".", true))
 	line(&b, answer.GopherURL(q.Request, menu.TypeMenu, "/"))
 	if q.Host.Hosts != nil {
-		for _, it := range q.Host.Hosts() {
-			line(&b, selector.URL{Host: it.Host, Port: q.Request.Port}.String())
+		for _, it := range q.Host.Hosts() { // this one is among them, perhaps without a name
+			if it.Host != "" && it.Host != q.Request.Host {
+				line(&b, selector.URL{Host: it.Host, Port: cmp.Or(it.Port, q.Request.Port)}.String())
+			}
 		}
 	}
 	if q.View.HasUsers() {

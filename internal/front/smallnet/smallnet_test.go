@@ -82,7 +82,9 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 		t.Fatal(err)
 	}
 	h := &answer.Host{Site: s, Before: []answer.Source{program{}}, Beside: []answer.Source{&feed.Feeds{}, question{}}, Cache: answer.NewCache(1 << 20)}
-	h.Hosts = func() []menu.Item { return []menu.Item{{Type: menu.TypeMenu, Label: "other", Host: "other.example"}} }
+	h.Hosts = func() []menu.Item { // its own is among them, as in a gophermap
+		return []menu.Item{{Type: menu.TypeMenu, Host: "here.example"}, {Type: menu.TypeMenu, Host: "other.example"}, {Type: menu.TypeMenu, Host: "third.example", Port: 7071}, {Type: menu.TypeMenu}}
+	}
 	front := &Protocols{Hosts: func(r *server.Request, name string) (*answer.Host, *server.Request, bool) {
 		own := *r
 		own.Host, own.Port = "here.example", 70
@@ -262,8 +264,8 @@ func TestFinger(t *testing.T) {
 	ask := start(t, (*Protocols).Finger)
 	ann := "Ann's place\r\nTo sleep[2J.\r\n2026-05-05 Spring\r\ngopher://here.example/1/~ann/\r\n"
 	for request, want := range map[string]string{
-		"\r\n":                 "The hole\r\ngopher://here.example/\r\ngopher://other.example/\r\n",
-		"/W\r\n":               "The hole\r\ngopher://here.example/\r\ngopher://other.example/\r\n",
+		"\r\n":                 "The hole\r\ngopher://here.example/\r\ngopher://other.example/\r\ngopher://third.example:7071/\r\n",
+		"/W\r\n":               "The hole\r\ngopher://here.example/\r\ngopher://other.example/\r\ngopher://third.example:7071/\r\n",
 		"ann\r\n":              ann,
 		"/W ann\n":             ann,
 		"bob\r\n":              "no such user\r\n",
