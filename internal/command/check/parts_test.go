@@ -94,7 +94,7 @@ func TestLooks(t *testing.T) {
 		{"geomyidae", map[string]string{"index.gph": "Hi\n"}},
 		{"pygopherd", map[string]string{"d/.names": "Path=./a\nName=A\n", "gophermap": "Hi\n"}},
 		{"Motsognir", map[string]string{"gophermap": "iHi there\niand more\niof it\ni\n0A\ta\n"}},
-		{"Bucktooth", map[string]string{"gophermap": "Hi\n0A\ta\n", "a": ""}},
+		{"Bucktooth", map[string]string{"gophermap": "Hi\n==\n0A\ta\n", "a": ""}},
 		{"spacecookie", map[string]string{".gophermap": "Hi\n"}},
 	} {
 		dir := t.TempDir()

@@ -71,7 +71,7 @@ func (c *checking) mapLines(name string) {
 		line = strings.TrimRight(line, "\r \t")
 		switch {
 		case line == "":
-		case line == "*", line == "~", line == "%", strings.HasPrefix(line, "="), strings.HasPrefix(line, ":") && strings.Contains(line, "="):
+		case line == "*", line == "~", line == "%", len(line) > 1 && line[0] == '=' && !strings.ContainsRune("= \t", rune(line[1])), strings.HasPrefix(line, ":") && strings.Contains(line, "="):
 			c.style.add("gophernicus", 1)
 		case line == "%FILES%":
 			c.style.add("Motsognir", 3)
