@@ -223,6 +223,7 @@ func TestSpartan(t *testing.T) {
 		"here.example /ask 0\r\n":              "2 text/gemini; charset=utf-8\r\n=: /ask What for?\n",
 		"here.example /afar/ 0\r\n":            "2 text/gemini; charset=utf-8\r\n# afar\n\nNames\n=: /prog/book%20x Book\n",
 		"here.example /prog/book%20x 3\r\na b": "2 text/plain; charset=utf-8\r\ngot a b",
+		"here.example /prog/x 6\r\na\r\nb\r\n": "2 text/plain; charset=utf-8\r\ngot a b",
 		"here.example /ask 5\r\nw\x00\trd":     "2 text/gemini; charset=utf-8\r\n# asked for w rd\n\n=> /about.txt A\n   a line of it\n\nDrawn\n\n```\n  /\\\n```\n",
 		"here.example /nope 0\r\n":             "4 Not found: nothing here has that name\r\n",
 		"here.example /broken 0\r\n":           "5 Server error\r\n",
