@@ -138,7 +138,11 @@ func column(label string) string {
 // there is none in its first 8 KiB. A date and "Title:" before it are left out, and what
 // stands in a fence.
 func heading(text io.Reader) string {
-	lines := bufio.NewScanner(io.LimitReader(text, 8<<10))
+	begin, _ := io.ReadAll(io.LimitReader(text, 8<<10))
+	if plain, ok := menu.FromUTF16(begin); ok {
+		begin = []byte(plain)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(begin))
 	lines.Buffer(nil, 16<<10)
 	for fenced := false; lines.Scan(); {
 		line := strings.TrimSpace(lines.Text())

@@ -21,6 +21,7 @@ func TestHeading(t *testing.T) {
 		"\x1b[31mred\x07\n":            "red",
 		"A walk    2026-01-02\n":       "A walk",
 		"caf\xe9":                      "café",
+		"\xff\xfec\x00\xe9\x00\n\x00":  "cé",
 		"2026-01-02 A walk\n":          "A walk",
 		"20260102\n\nTITLE:  A walk\n": "A walk",
 		"2026-01-02 - A walk\n":        "A walk",

@@ -436,11 +436,15 @@ func openText(v *site.View, name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !known {
-		var head [512]byte
-		if n, _ := f.ReadAt(head[:], 0); menu.Sniff(head[:n]) != menu.TypeText {
-			return nil, f.Close()
-		}
+	var head [512]byte
+	n, _ := f.ReadAt(head[:], 0)
+	if !known && menu.Sniff(head[:n]) != menu.TypeText {
+		return nil, f.Close()
+	}
+	if _, wide := menu.FromUTF16(head[:n]); wide {
+		all, err := io.ReadAll(io.LimitReader(f, search.MaxText))
+		text, _ := menu.FromUTF16(all)
+		return io.NopCloser(strings.NewReader(text)), errors.Join(err, f.Close())
 	}
 	return f, nil
 }

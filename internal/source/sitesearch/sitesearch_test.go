@@ -192,6 +192,11 @@ func TestFollows(t *testing.T) {
 	f.write("gophermap", "Nothing here but a yak\n")
 	finds("yak", "1/")
 	finds("museum", "")
+	f.write("wide.txt", "\xff\xfea\x00 \x00g\x00n\x00\xfc\x00\n\x00")
+	finds("gnü", "0/wide.txt")
+	if page := f.ask("gnü"); !strings.Contains(page, "a *gnü*") {
+		t.Errorf("a text in UTF-16 is shown as %q", page)
+	}
 }
 
 // What is beyond the bound is left out and told; the rest is found.
