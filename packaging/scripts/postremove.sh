@@ -24,6 +24,7 @@ if command -v deb-systemd-helper >/dev/null; then
 	case "$1" in
 	remove) deb-systemd-helper mask gophd.socket gophd.service >/dev/null || true ;;
 	purge)
+		rm -f /etc/systemd/system/sockets.target.wants/gophd-*.socket # which the administrator has enabled
 		deb-systemd-helper purge gophd.socket gophd.service >/dev/null || true
 		deb-systemd-helper unmask gophd.socket gophd.service >/dev/null || true
 		;;

@@ -333,7 +333,7 @@ func TestPackageLife(t *testing.T) {
 	if exists("usr/bin/gophd") || !exists("etc/default/gophd") || !exists("srv/gopher/.robots") {
 		t.Error("after remove the program must be gone, settings and content not")
 	}
-	made := []string{"var/lib/gophd/gophd.key", "var/lib/private/gophd/gophd.crt", "var/log/gophd/access.log", "etc/credstore/gophd.key"}
+	made := []string{"var/lib/gophd/gophd.key", "var/lib/private/gophd/gophd.crt", "var/log/gophd/access.log", "etc/credstore/gophd.key", "etc/systemd/system/sockets.target.wants/gophd-nex.socket"}
 	for _, name := range made {
 		must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
 		write(t, filepath.Join(root, name), "secret")

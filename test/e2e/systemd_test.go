@@ -53,11 +53,16 @@ func socket(t testing.TB) (*os.File, string) {
 func TestSocketActivation(t *testing.T) {
 	first, addr1 := socket(t)
 	second, addr2 := socket(t)
-	d := harness.StartCmd(t, activate(t, nil, []*os.File{first, second}, "-root", oneFile(t)))
+	third, addr3 := socket(t)
+	names := []string{"LISTEN_FDNAMES=gophd.socket:gophd.socket:nex"}
+	d := harness.StartCmd(t, activate(t, names, []*os.File{first, second, third}, "-root", oneFile(t)))
 	for _, addr := range []string{addr1, addr2} {
 		if got, err := harness.Ask(addr, "/file.txt"); got != "a file\n" || err != nil {
 			t.Errorf("%s: %q, %v", addr, got, err)
 		}
+	}
+	if got, err := harness.Ask(addr3, "/"); got != "=> /file.txt file.txt\n" || err != nil {
+		t.Errorf("Nex: %q, %v", got, err)
 	}
 	d.Stop() // now all of the log is there
 	if n := strings.Count(d.Log(), `"serving"`); n != 2 {

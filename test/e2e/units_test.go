@@ -62,6 +62,19 @@ func TestServiceUnit(t *testing.T) {
 	})
 }
 
+// TestFrontSockets: gophd knows a socket's protocol by its name, and a package that goes
+// leaves none behind.
+func TestFrontSockets(t *testing.T) {
+	script, err := os.ReadFile("../../packaging/scripts/preremove.sh")
+	must(t, err)
+	for name, port := range map[string]string{"gemini": "1965", "spartan": "300", "nex": "1900", "finger": "79"} {
+		wantUnit(t, "gophd-"+name+".socket", map[string]string{"Socket.ListenStream": port, "Socket.FileDescriptorName": name, "Socket.Service": "gophd.service"})
+		if !strings.Contains(string(script), " gophd-"+name+".socket") {
+			t.Errorf("preremove.sh does not stop gophd-%s.socket", name)
+		}
+	}
+}
+
 // TestUnitAllowsTheSandbox: the filter must let gophd put itself into its sandbox.
 func TestUnitAllowsTheSandbox(t *testing.T) {
 	filters := strings.Join(parseUnit(t, "gophd.service")["Service.SystemCallFilter"], " ")
