@@ -6,6 +6,7 @@ set -e
 if [ "$1" = purge ]; then
 	rm -rf /var/lib/gophd /var/lib/private/gophd /var/log/gophd /var/log/private/gophd
 	rm -f /etc/credstore/gophd.crt /etc/credstore/gophd.key
+	rm -f /etc/systemd/system/sockets.target.wants/gophd-*.socket # which the administrator has enabled
 	sums=/var/lib/gophd.example
 	if [ -s "$sums" ] && [ -d /srv/gopher ]; then
 		cd /srv/gopher
@@ -24,7 +25,6 @@ if command -v deb-systemd-helper >/dev/null; then
 	case "$1" in
 	remove) deb-systemd-helper mask gophd.socket gophd.service >/dev/null || true ;;
 	purge)
-		rm -f /etc/systemd/system/sockets.target.wants/gophd-*.socket # which the administrator has enabled
 		deb-systemd-helper purge gophd.socket gophd.service >/dev/null || true
 		deb-systemd-helper unmask gophd.socket gophd.service >/dev/null || true
 		;;
