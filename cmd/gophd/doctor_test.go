@@ -213,6 +213,12 @@ func TestDoctorFindsFaults(t *testing.T) {
 		check, text string
 		command     string
 	}{
+		{"nothing installed", func(m *machine) { must(m.T, os.RemoveAll(filepath.Join(m.root, "usr/lib/systemd"))) },
+			"unit", "gophd is not installed", "sudo make install"},
+		{"units that were not copied", func(m *machine) {
+			must(m.T, os.RemoveAll(filepath.Join(m.root, "usr/lib/systemd")))
+			m.write("usr/local/share/gophd/systemd/gophd.service", "")
+		}, "unit", "there is no gophd.service", "cp /usr/local/share/gophd/systemd/gophd.service "},
 		{"another server", func(m *machine) {
 			must(m.T, os.RemoveAll(filepath.Join(m.root, "proc/100")))
 			m.at("127.0.0.1:70")

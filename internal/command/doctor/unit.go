@@ -164,6 +164,8 @@ func (x *examination) units(context.Context) []Finding {
 		return nil
 	case x.unit == nil && x.exists(openrcFile):
 		return okf("%s, for OpenRC", openrcFile)
+	case x.unit == nil && !x.exists("/usr/local/share/gophd/systemd/gophd.service"):
+		return faultf("sudo make install", "gophd is not installed; gophd doctor DIR examines one that is not")
 	case x.unit == nil:
 		return faultf("cp /usr/local/share/gophd/systemd/gophd.service /usr/local/share/gophd/systemd/gophd.socket /etc/systemd/system/ && systemctl daemon-reload",
 			"there is no gophd.service; gophd doctor DIR examines a gophd without one")

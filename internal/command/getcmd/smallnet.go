@@ -67,7 +67,11 @@ func parseURL(raw string) (*url.URL, error) {
 		err = errors.New("a query of more than 1024 bytes")
 	}
 	if err != nil {
-		return nil, exit.Usagef("gophd get gemini://host/file.gmi", "reading the URL %q: %w", raw, err)
+		hint := "gophd get gemini://host/file.gmi"
+		if strings.HasPrefix(strings.ToLower(raw), "finger:") {
+			hint = "gophd get finger://host/user"
+		}
+		return nil, exit.Usagef(hint, "reading the URL %q: %w", raw, err)
 	}
 	if u.Path == "" {
 		u.Path = "/"
