@@ -248,9 +248,9 @@ func (h *Host) utf8(name string, body []byte) []byte {
 }
 
 // converts reports whether a file that may be a text, and begins so or is this as a
-// whole, is one and is to be converted.
+// whole, is one in Latin-1 and is to be converted.
 func (h *Host) converts(name string, head []byte, whole bool) bool {
-	if !h.Charset.Converts(head, whole) {
+	if _, wide := menu.FromUTF16(head[:min(2, len(head))]); wide || !h.Charset.Converts(head, whole) {
 		return false
 	}
 	_, known := menu.TypeOf(name)
