@@ -29,6 +29,7 @@ const (
 type limits struct {
 	limiter limiter
 	rates   *rates
+	told    *rates // who exceeds those, and reads it over TLS
 	logged  onceAMinute
 	refused [reasons]atomic.Int64
 	tops    tally.Top[netip.Addr] // address blocks that were refused
@@ -58,6 +59,11 @@ func (r *run) within(a netip.Addr) bool {
 	rates := r.limited().rates
 	return rates == nil || r.trusts(a) || rates.take(Block(a), time.Now())
 }
+
+// tellsWhy reports whether an address that sends too many requests gets a TLS session, to
+// read that: as often as it may send requests. The others are closed before that costs
+// anything.
+func (r *run) tellsWhy(a netip.Addr) bool { return r.limited().told.take(Block(a), time.Now()) }
 
 // trusts reports whether a peer may name its client in a PROXY header.
 func (s *Server) trusts(a netip.Addr) bool {
@@ -162,7 +168,7 @@ func (s *Server) Counts() Counts {
 func (s *Server) limited() *limits {
 	s.limitsOnce.Do(func() {
 		s.limits.limiter.total, s.limits.limiter.perBlock = s.maxConns(), s.maxConnsPerIP()
-		s.limits.rates = newRates(s.Rate, s.Burst)
+		s.limits.rates, s.limits.told = newRates(s.Rate, s.Burst), newRates(s.Rate, s.Burst)
 	})
 	return &s.limits
 }

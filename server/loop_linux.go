@@ -140,7 +140,7 @@ func (l *loop) ready(pc *poll.Conn) {
 		if err == nil && what == requestLine {
 			state = writing // its client waits, though its goroutine may begin late
 		}
-		l.handOver(pc, c.counted, state)
+		l.handOver(pc, c, state)
 	}
 }
 
@@ -152,17 +152,17 @@ func (l *loop) readProxied(pc *poll.Conn, n int) {
 	case refusalOf(err) != admitted:
 		l.turnAway(c, err)
 	case err != nil:
-		l.handOver(pc, false, reading) // which meets it again, and answers
+		l.handOver(pc, c, reading) // which meets it again, and answers
 	default:
 		pc.Data = c.head
 		l.ready(pc)
 	}
 }
 
-// handOver starts a goroutine for a connection.
-func (l *loop) handOver(pc *poll.Conn, counted bool, state connState) {
+// handOver starts a goroutine for a connection, of which that much is known.
+func (l *loop) handOver(pc *poll.Conn, known *conn, state connState) {
 	c := l.owner(pc)
-	c.head, c.ended, c.counted = append([]byte(nil), pc.Data...), pc.Ended, counted
+	c.head, c.ended, c.counted, c.tooFast = append([]byte(nil), pc.Data...), pc.Ended, known.counted, known.tooFast
 	if !c.local.IsValid() {
 		c.local = l.local
 	}

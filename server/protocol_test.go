@@ -26,6 +26,49 @@ func spartanLike(head []byte) int {
 	return 0
 }
 
+// serveProtocol serves a protocol until stop is called.
+func serveProtocol(t *testing.T, s *Server, p *Protocol) (addr string, stop func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.ServeProtocol(ctx, l, p) }()
+	return l.Addr().String(), func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A client of a protocol over TLS that sends too many requests reads that, as often as it
+// may send requests. Beyond that it is closed.
+func TestAbuseTooManySessions(t *testing.T) {
+	server, client := tlsConfigs(t)
+	s := &Server{TLS: server, Rate: 0.01, Burst: 2}
+	addr, stop := serveProtocol(t, s, &Protocol{Name: "test", TLS: true, Length: spartanLike,
+		Error: func(err error) []byte { return []byte("! " + ErrorMessage(err)) },
+		Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
+			_, err := io.WriteString(w, "answer")
+			return err
+		})})
+	defer stop()
+	for i, want := range []string{"answer", "answer", "! Too many requests", "! Too many requests", ""} {
+		c := tls.Client(dialTCP(t, addr), client)
+		_, _ = io.WriteString(c, "a 0\n")
+		if got, err := io.ReadAll(c); string(got) != want || want != "" && err != nil {
+			t.Errorf("request %d: %q, %v; want %q", i, got, err, want)
+		}
+		_ = c.Close()
+	}
+	if n := s.Counts().Refused[tooFast.Error()]; n != 3 {
+		t.Errorf("%d are counted as too many", n)
+	}
+}
+
 // A protocol's requests and errors are its own; limits and the log are the server's,
 // over TCP, where poll holds the connection, and over TLS.
 func TestProtocol(t *testing.T) {
@@ -43,22 +86,12 @@ func TestProtocol(t *testing.T) {
 					_, err := io.WriteString(w, "<"+r.Raw+">")
 					return err
 				})}
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, stop := context.WithCancel(t.Context())
-			ended := make(chan error, 1)
-			go func() { ended <- s.ServeProtocol(ctx, l, p) }()
+			addr, stop := serveProtocol(t, s, p)
 			dial := func() net.Conn {
-				c, err := net.Dial("tcp", l.Addr().String())
-				if err == nil && encrypted {
-					c = tls.Client(c, client)
+				if encrypted {
+					return tls.Client(dialTCP(t, addr), client)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				return c
+				return dialTCP(t, addr)
 			}
 			for request, want := range map[string]string{
 				"a 0\nrest":                        "<a 0\n>",
@@ -82,9 +115,6 @@ func TestProtocol(t *testing.T) {
 				}
 			}
 			stop()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
 			if s.Counts().Accepted != 8 || !strings.Contains(log.String(), `selector="/a 3\nabc"`) {
 				t.Errorf("%+v; %s", s.Counts(), log.String())
 			}

@@ -76,6 +76,10 @@ func (r *run) readRequest(c *conn) (*Request, error) {
 	if errors.Is(err, errSilent) || refusalOf(err) != admitted {
 		return nil, err
 	}
+	if err == nil && c.tooFast {
+		r.unanswered(c.remote.Addr(), tooFast)
+		err = errTooFast
+	}
 	if err != nil {
 		n = 0
 	}
@@ -118,7 +122,9 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 	if what >= handshake && !c.counted {
 		c.counted = true
 		if !r.within(c.remote.Addr()) {
-			err = tooFast
+			if c.tooFast = what == handshake && r.proto != nil && r.tellsWhy(c.remote.Addr()); !c.tooFast {
+				err = tooFast
+			}
 		}
 	}
 	switch {

@@ -34,7 +34,7 @@ var abuse = []struct {
 		"server/TestStalledReplyEnds", "test/e2e/TestAbuseClientsThatNeverRead",
 	}},
 	{"too many clients, of one address and in all", []string{
-		"server/TestAbuseTooManyConnectionsOfAnAddress", "server/TestAbuseServerFull", "server/TestAbuseTooManyRequests",
+		"server/TestAbuseTooManyConnectionsOfAnAddress", "server/TestAbuseServerFull", "server/TestAbuseTooManyRequests", "server/TestAbuseTooManySessions",
 	}},
 	{"4 KiB, 64 KiB, 1 MiB without a line end", []string{"selector/TestAbuseLongRequest", "test/e2e/TestAbuseLongRequestsOverTheWire"}},
 	{"more than one line, which must not cost the reply", []string{"server/TestGentleClose", "test/e2e/TestAbuseNoReplyIsLost"}},
