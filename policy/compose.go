@@ -313,7 +313,7 @@ func (c *composition) twins() {
 	seen := make(map[key]bool, len(c.rules))
 	c.rules = slices.DeleteFunc(c.rules, func(r *rule) bool {
 		drop := !r.allow && has[key{r.uri, true, r.of}] || seen[key{r.uri, r.allow, nil}]
-		seen[key{r.uri, r.allow, nil}] = true
+		seen[key{r.uri, r.allow, nil}] = seen[key{r.uri, r.allow, nil}] || !drop
 		return drop
 	})
 }

@@ -44,7 +44,7 @@ type conn struct {
 	asks     string         // for this host, by TLS or as a trusted proxy says
 	proxied  bool           // its PROXY header was read
 	counted  bool           // by the rate limit
-	tooFast  bool           // which its client is told in the session
+	tooFast  bool           // its client reads so in the session
 	begun    bool           // a part of its reply was sent before it got a goroutine
 	slot     *slot          // nil: it is not counted
 	lingers  bool           // package poll closes it

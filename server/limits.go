@@ -29,7 +29,7 @@ const (
 type limits struct {
 	limiter limiter
 	rates   *rates
-	told    *rates // who exceeds those, and reads it over TLS
+	told    *rates // sessions for telling a client that it is too fast
 	logged  onceAMinute
 	refused [reasons]atomic.Int64
 	tops    tally.Top[netip.Addr] // address blocks that were refused
@@ -60,9 +60,8 @@ func (r *run) within(a netip.Addr) bool {
 	return rates == nil || r.trusts(a) || rates.take(Block(a), time.Now())
 }
 
-// tellsWhy reports whether an address that sends too many requests gets a TLS session, to
-// read that: as often as it may send requests. The others are closed before that costs
-// anything.
+// tellsWhy reports whether an address that sends too many requests gets a TLS session in
+// which to read so. It gets as many as it may send requests; a session is expensive.
 func (r *run) tellsWhy(a netip.Addr) bool { return r.limited().told.take(Block(a), time.Now()) }
 
 // trusts reports whether a peer may name its client in a PROXY header.

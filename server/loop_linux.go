@@ -159,7 +159,7 @@ func (l *loop) readProxied(pc *poll.Conn, n int) {
 	}
 }
 
-// handOver starts a goroutine for a connection, of which that much is known.
+// handOver starts a goroutine for a connection.
 func (l *loop) handOver(pc *poll.Conn, known *conn, state connState) {
 	c := l.owner(pc)
 	c.head, c.ended, c.counted, c.tooFast = append([]byte(nil), pc.Data...), pc.Ended, known.counted, known.tooFast

@@ -71,6 +71,7 @@ var Cases = []Case{
 	{"programs are carried below an Allow with a star", Of(notes{"/~bob/": "Disallow: /\nAllow: /*/pub/\n"}, "/*.x"), []string{"* -/~bob/q/pub/a.x +/~bob/q/pub/a -/~bob/a"}},
 	{"a robot of its own group is kept out of programs", Of(notes{"/": "User-agent: foo\nAllow: /\n"}, "/cgi"), []string{"foo -/cgi +/a"}},
 	{"a directory that cannot be read", unreadable(notes{"/": "Allow: /d/x\nAllow: /*/y\nUser-agent: foo\nAllow: /d/\n", "/d/": "Allow: /\n", "/d/e/": "Allow: /\n"}, "/d/"), []string{"* -/d/ -/d/x -/d/e/x +/d +/q/y", "foo -/d/x"}},
+	{"a directory that cannot be read, below an Allow that repeats a Disallow", unreadable(notes{"/": "Disallow: /d/x/\nAllow: /d/x/\n", "/d/": ""}, "/d/"), []string{"* -/d/ -/d/x/ +/d"}},
 	{"a directory that cannot be read, and is denied from above", unreadable(notes{"/": "Disallow: /d/\nAllow: /*$\n", "/d/": ""}, "/d/"), []string{"* -/d/ -/d/x +/d +/q"}},
 	{"virtual agents lose nothing that either is denied", Of(notes{"/": "Disallow: /a\nUser-agent: archiver\nAllow: /a\nDisallow: /b\nUser-agent: indexer\nDisallow: /c\n"}), []string{"archiver +/a -/b", "indexer +/a -/c", "webproxy -/a"}},
 	{"virtual agents strike each other's Allows", Of(notes{"/": "User-agent: archiver\nDisallow: /b\nUser-agent: indexer, foo\nDisallow: /\nAllow: /b\nAllow: /c\n"}), []string{"indexer -/b +/c -/d", "archiver -/b +/c", "researcher +/b", "foo +/b +/c"}},
