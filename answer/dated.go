@@ -29,7 +29,7 @@ func HasFeed(s *site.Site, dir string) bool {
 }
 
 // NewestTexts returns the newest n dated texts of a directory that robots may fetch, the
-// newest first; if deep is set, also those of the directories below it.
+// newest first; with deep, the directories below it count, too.
 func NewestTexts(v *site.View, s *site.Site, dir string, deep bool, n int) (list []DatedText, err error) {
 	snap, err := s.Snapshot(v.Context())
 	if err != nil {

@@ -9,9 +9,6 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// usualPorts are the ports that URLs leave out.
-var usualPorts = map[string]int{"http": 80, "https": 443, "gemini": 1965, "spartan": 300, "nex": 1900}
-
 // URL returns the URL of a resource of the site in the protocol that was asked.
 func (q *Asked) URL(typ byte, sel string) string {
 	switch r := q.Request; {
@@ -43,7 +40,7 @@ func WebURL(r *server.Request, sel string) string {
 
 func pathURL(scheme, host string, port int, sel string) string {
 	switch {
-	case port != usualPorts[scheme]:
+	case port != selector.PortOf(scheme):
 		host = net.JoinHostPort(host, strconv.Itoa(port))
 	case strings.Contains(host, ":"):
 		host = "[" + host + "]"

@@ -11,6 +11,13 @@ import (
 // section 2.1).
 const DefaultPort = 70
 
+// ports of schemes.
+var ports = map[string]int{"gopher": DefaultPort, "gophers": DefaultPort, "finger": 79, "gemini": 1965, "spartan": 300, "nex": 1900, "http": 80, "https": 443}
+
+// PortOf returns the port of a URL that names none, by its scheme: finger (RFC 1288,
+// section 2.1), gemini, gopher, gophers, http, https, nex or spartan; 0 for any other.
+func PortOf(scheme string) int { return ports[scheme] }
+
 // URL is a gopher URL (RFC 4266), taken apart and decoded.
 type URL struct {
 	Host     string // a name or an address, without brackets

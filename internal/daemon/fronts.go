@@ -12,12 +12,13 @@ import (
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/front/smallnet"
+	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 )
 
-// frontPorts are the protocols beside Gopher, with their usual ports. Each has a flag,
-// and a socket of systemd's may have its name (FileDescriptorName=).
-var frontPorts = map[string]string{"gemini": "1965", "spartan": "300", "nex": "1900", "finger": "79"}
+// frontNames are the protocols beside Gopher. Each has a flag, and a socket of systemd's
+// may have its name (FileDescriptorName=).
+var frontNames = []string{"gemini", "spartan", "nex", "finger"}
 
 // FrontAddrs are where each of them listens.
 type FrontAddrs struct{ Gemini, Spartan, Nex, Finger []string }
@@ -37,17 +38,18 @@ func (f Flags) otherProtocols(c *Settings) error {
 		name  string
 		addrs []string
 	}{{"gemini", f.Gemini}, {"spartan", f.Spartan}, {"nex", f.Nex}, {"finger", f.Finger}} {
+		port := strconv.Itoa(selector.PortOf(p.name))
 		for _, addr := range p.addrs {
 			if addr == "" || strings.HasPrefix(addr, "-") {
-				return exit.Usagef("-"+p.name+" takes HOST:PORT, :PORT, HOST or PORT, such as :"+frontPorts[p.name], "-%s %q is no address", p.name, addr)
+				return exit.Usagef("-"+p.name+" takes HOST:PORT, :PORT, HOST or PORT, such as :"+port, "-%s %q is no address", p.name, addr)
 			}
-			if err := checkAddr(p.name, addr, frontPorts[p.name]); err != nil {
+			if err := checkAddr(p.name, addr, port); err != nil {
 				return err
 			}
 			if p.name == "gemini" && len(c.certs) == 0 && c.selfSigned == "" {
 				return exit.Usagef("Gemini is always encrypted: add -tls-self-signed DIR, or -tls-cert FILE -tls-key FILE", "-gemini without a certificate")
 			}
-			c.fronts = append(c.fronts, frontAddr{p.name, withPort(addr, frontPorts[p.name])})
+			c.fronts = append(c.fronts, frontAddr{p.name, withPort(addr, port)})
 		}
 	}
 	return nil

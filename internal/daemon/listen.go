@@ -128,7 +128,7 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 	handed, err := systemd.Listeners()
 	for _, l := range handed {
 		shared := server.SharedListener{Listener: l.Listener}
-		if _, ok := frontPorts[l.Name]; ok {
+		if slices.Contains(frontNames, l.Name) {
 			d.fronts = append(d.fronts, frontListener{l.Name, shared})
 		} else {
 			d.listeners = append(d.listeners, shared)

@@ -53,7 +53,7 @@ func (c *Get) Get(ctx context.Context, args []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	if scheme, _, _ := strings.Cut(args[0], "://"); protocols[strings.ToLower(scheme)].port != "" {
+	if scheme, _, _ := strings.Cut(args[0], "://"); protocols[strings.ToLower(scheme)].request != nil {
 		return c.follow(ctx, args[0], limit)
 	}
 	u, err := selector.ParseURL(args[0])

@@ -9,27 +9,28 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/selector"
 )
 
 // A protocol is another one than Gopher.
 type protocol struct {
-	port    string
 	tls     bool
 	header  bool // a reply begins with a line: a status, a space, its meaning
 	request func(u *url.URL, query string) string
 }
 
 var protocols = map[string]protocol{
-	"gemini": {"1965", true, true, func(u *url.URL, _ string) string { return u.String() + "\r\n" }},
-	"spartan": {"300", false, true, func(u *url.URL, query string) string {
+	"gemini": {true, true, func(u *url.URL, _ string) string { return u.String() + "\r\n" }},
+	"spartan": {false, true, func(u *url.URL, query string) string {
 		return fmt.Sprintf("%s %s %d\r\n%s", u.Hostname(), u.EscapedPath(), len(query), query)
 	}},
-	"nex":    {"1900", false, false, func(u *url.URL, _ string) string { return u.EscapedPath() + "\r\n" }},
-	"finger": {"79", false, false, func(u *url.URL, _ string) string { return strings.TrimPrefix(u.Path, "/") + "\r\n" }},
+	"nex":    {false, false, func(u *url.URL, _ string) string { return u.EscapedPath() + "\r\n" }},
+	"finger": {false, false, func(u *url.URL, _ string) string { return strings.TrimPrefix(u.Path, "/") + "\r\n" }},
 }
 
 const (
@@ -83,7 +84,7 @@ func parseURL(raw string) (*url.URL, error) {
 // fetch prints what a URL leads to, or returns the URL that it redirects to.
 func (c *Get) fetch(ctx context.Context, u *url.URL, limit int64) (moved *url.URL, err error) {
 	p := protocols[u.Scheme]
-	addr := net.JoinHostPort(u.Hostname(), p.port)
+	addr := net.JoinHostPort(u.Hostname(), strconv.Itoa(selector.PortOf(u.Scheme)))
 	if u.Port() != "" {
 		addr = u.Host
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 )
 
@@ -28,7 +29,7 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	if err != nil {
 		return err
 	}
-	if u.Scheme != "gemini" || u.Port() != "" && u.Port() != strconv.Itoa(int(r.Local.Port())) && u.Port() != strconv.Itoa(geminiPort) {
+	if u.Scheme != "gemini" || u.Port() != "" && u.Port() != strconv.Itoa(int(r.Local.Port())) && u.Port() != strconv.Itoa(selector.PortOf("gemini")) {
 		return errOtherHost
 	}
 	query, err := url.PathUnescape(u.RawQuery)
@@ -59,8 +60,6 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	}
 	return send(w, "20 "+mediaType(a), a)
 }
-
-const geminiPort = 1965
 
 // geminiURL parses a request.
 func geminiURL(raw string) (*url.URL, error) {

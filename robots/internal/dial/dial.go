@@ -18,6 +18,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // Dialer connects, plain or by TLS. Its fields may be nil.
@@ -75,9 +77,17 @@ func (c *boundConn) Close() error {
 // The schemes that this package speaks, with their ports: for robots files, and for
 // IRC networks.
 var (
-	FilePorts = map[string]string{"gopher": "70", "gophers": "70", "gemini": "1965", "http": "80", "https": "443"}
+	FilePorts = portsOf("gopher", "gophers", "gemini", "http", "https")
 	IRCPorts  = map[string]string{"irc": "6667", "ircs": "6697"}
 )
+
+func portsOf(schemes ...string) map[string]string {
+	ports := make(map[string]string, len(schemes))
+	for _, scheme := range schemes {
+		ports[scheme] = strconv.Itoa(selector.PortOf(scheme))
+	}
+	return ports
+}
 
 // errNoHost is the answer to an URL that names none.
 var errNoHost = errors.New("no host")
