@@ -153,7 +153,7 @@ func (m *move) finish() (flags [][2]string) {
 	return flags
 }
 
-// unitDirs are the directories that a file of examples/systemd needs.
+// unitDirs are the commands that install a file of examples/systemd.
 const unitDirs = "mkdir -p /etc/systemd/system/gophd.%s.d\ncp /usr/share/gophd/systemd/%s /etc/systemd/system/gophd.%[1]s.d/\n"
 
 // text returns the move for people.
