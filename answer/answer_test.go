@@ -135,7 +135,7 @@ func TestChangingMenuIsNotKept(t *testing.T) {
 }
 
 // Texts in Latin-1 are sent as UTF-8, small and large, kept or not. In UTF-16 small ones
-// are, and large ones stay what they are.
+// are, and large ones stay what they are, as does what is no text by its name or its bytes.
 func TestLatin1(t *testing.T) {
 	dir := t.TempDir()
 	line := "Gr\xfc\xdfe aus K\xf6ln\r\n"
@@ -143,14 +143,14 @@ func TestLatin1(t *testing.T) {
 	late := strings.Repeat("plain\n", 20_000) + line
 	box := strings.Repeat("\xcd", 40)
 	wide := "\xff\xfe" + strings.Repeat("K\x00\xf6\x00l\x00n\x00\n\x00", 12_000)
-	write(t, dir, map[string]string{"wide.txt": wide, "w.txt": wide[:12], "a.txt": line, "large.txt": large, "noext": line, "a.bin": line, "box.txt": box, "late.txt": late, "ok.txt": "Grüße\n", "a.html": line})
+	write(t, dir, map[string]string{"wide.txt": wide, "w.txt": wide[:12], "wide": wide[:12], "a.txt": line, "large.txt": large, "noext": line, "a.bin": line, "box.txt": box, "late.txt": late, "ok.txt": "Grüße\n", "a.html": line})
 	utf := func(s string) string { return strings.NewReplacer("\xfc", "ü", "\xdf", "ß", "\xf6", "ö").Replace(s) }
 	tree := run(t, dir)
 	for _, tt := range []struct {
 		charset menu.Charset
 		want    map[string]string
 	}{
-		{menu.CharsetAuto, map[string]string{"wide.txt": wide, "w.txt": "Köln\n", "a.txt": utf(line), "large.txt": utf(large), "noext": utf(line), "a.bin": line, "box.txt": box, "late.txt": late, "ok.txt": "Grüße\n", "a.html": line}},
+		{menu.CharsetAuto, map[string]string{"wide.txt": wide, "w.txt": "Köln\n", "wide": wide[:12], "a.txt": utf(line), "large.txt": utf(large), "noext": utf(line), "a.bin": line, "box.txt": box, "late.txt": late, "ok.txt": "Grüße\n", "a.html": line}},
 		{menu.CharsetLatin1, map[string]string{"a.txt": utf(line), "box.txt": strings.Repeat("Í", 40), "ok.txt": "Grüße\n", "a.bin": line}},
 		{menu.CharsetUTF8, map[string]string{"a.txt": line, "large.txt": large, "noext": line, "box.txt": box}},
 	} {

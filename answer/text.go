@@ -233,9 +233,10 @@ func mayBeText(name string) bool {
 	return !known || typ == menu.TypeText
 }
 
-// utf8 returns the body of a file as it is sent: a text in Latin-1 as UTF-8.
+// utf8 returns the body of a file as it is sent: a text in Latin-1 or UTF-16 as UTF-8. Of
+// what menus call binary no byte is changed.
 func (h *Host) utf8(name string, body []byte) []byte {
-	if !mayBeText(name) {
+	if textType(name, body) != menu.TypeText {
 		return body
 	}
 	if text, ok := menu.FromUTF16(body); ok {
