@@ -6,7 +6,9 @@ set -e
 if [ "$1" = purge ]; then
 	rm -rf /var/lib/gophd /var/lib/private/gophd /var/log/gophd /var/log/private/gophd
 	rm -f /etc/credstore/gophd.crt /etc/credstore/gophd.key
-	rm -f /etc/systemd/system/sockets.target.wants/gophd-*.socket # which the administrator has enabled
+	for socket in gophd-gemini.socket gophd-spartan.socket gophd-nex.socket gophd-finger.socket; do
+		rm -f "/etc/systemd/system/sockets.target.wants/$socket" # which the administrator has enabled
+	done
 	sums=/var/lib/gophd.example
 	if [ -s "$sums" ] && [ -d /srv/gopher ]; then
 		cd /srv/gopher

@@ -338,9 +338,11 @@ func TestPackageLife(t *testing.T) {
 		must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
 		write(t, filepath.Join(root, name), "secret")
 	}
+	own := "etc/systemd/system/sockets.target.wants/gophd-own.socket"
+	write(t, filepath.Join(root, own), "")
 	run(t, "", "chroot", root, "dpkg", "-P", "gophd")
-	if exists("etc/default/gophd") || exists("etc/logrotate.d/gophd") || !exists("srv/gopher/.robots") {
-		t.Error("after purge the settings must be gone, the content not")
+	if exists("etc/default/gophd") || exists("etc/logrotate.d/gophd") || !exists("srv/gopher/.robots") || !exists(own) {
+		t.Error("after purge the settings must be gone, content and sockets of the administrator not")
 	}
 	for _, name := range append(made, "var/lib/gophd", "var/log/gophd", "var/lib/gophd.example") {
 		if exists(name) {
