@@ -77,7 +77,6 @@ func (r *run) readRequest(c *conn) (*Request, error) {
 		return nil, err
 	}
 	if err == nil && c.tooFast {
-		r.unanswered(c.remote.Addr(), tooFast)
 		err = errTooFast
 	}
 	if err != nil {
@@ -122,7 +121,9 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 	if what >= handshake && !c.counted {
 		c.counted = true
 		if !r.within(c.remote.Addr()) {
-			if c.tooFast = what == handshake && r.proto != nil && r.tellsWhy(c.remote.Addr()); !c.tooFast {
+			if c.tooFast = what == handshake && r.proto != nil && r.tellsWhy(c.remote.Addr()); c.tooFast {
+				r.unanswered(c.remote.Addr(), tooFast) // also if it sends no request then
+			} else {
 				err = tooFast
 			}
 		}
