@@ -160,13 +160,16 @@ func TestAbuseTooManyRequests(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	}
+	if got := exchange(t, dialFrom(t, "127.0.0.2", addr), "GET / HTTP/1.1\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 429 Too many requests\r\n") || !strings.HasSuffix(got, "\r\n\r\nToo many requests\n") {
+		t.Errorf("a browser got %q", got)
+	}
 	if got := exchange(t, dialFrom(t, "127.0.0.3", addr), "/q\n"); got != "quick" {
 		t.Errorf("another address got %q", got)
 	}
 	if got := exchange(t, dialFrom(t, "127.0.0.4", addr), "GET / HTTP/1.1\r\n\r\n"); got != "true true false" {
 		t.Errorf("of the requests on a connection are allowed: %s", got)
 	}
-	if n := s.Counts().Refused[tooFast.Error()]; n != 6 || strings.Count(log.String(), "msg=refused") != 2 {
+	if n := s.Counts().Refused[tooFast.Error()]; n != 7 || strings.Count(log.String(), "msg=refused") != 2 {
 		t.Errorf("log:\n%s", &log)
 	}
 }

@@ -4,12 +4,20 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"sync"
 	"time"
 )
+
+// httpError is the reply to a client of HTTP that is turned away before its request is
+// read whole (RFC 6585 section 4, RFC 9110 section 15.6.4).
+func httpError(err error) []byte {
+	status, text := statuses[KindOf(err)], ErrorMessage(err)
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nRetry-After: 10\r\nConnection: close\r\n\r\n%s\n", status, text, len(text)+1, text)
+}
 
 // An HTTPConn is a connection that Server.HTTP answers. Read first returns the bytes
 // that the server has read already. StallTimeout bounds writes as it bounds replies,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/tally"
+	"github.com/gophd/gophd/selector"
 )
 
 // Refusals and their log lines. A Server's limits hold for all its listeners together.
@@ -82,9 +83,18 @@ func (r *run) turnAway(c *conn, why error) {
 	case c.begun:
 		_ = c.SetLinger(0)
 	case err != nil && (r.proto == nil || !r.proto.TLS): // no session is there yet
-		c.Refuse(r.errorBody(err))
+		c.Refuse(r.refusal(c, err))
 	}
 	_ = c.Close()
+}
+
+// refusal is what the client of such a connection reads, in its protocol.
+func (r *run) refusal(c *conn, err error) []byte {
+	line, _ := selector.Line(c.head)
+	if what, _ := stepOf(line); r.proto == nil && what == httpLine {
+		return httpError(err)
+	}
+	return r.errorBody(err)
 }
 
 // unanswered counts a refusal, and logs the first of each minute and address. Any other

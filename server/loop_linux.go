@@ -128,7 +128,9 @@ func (l *loop) ready(pc *poll.Conn) {
 	what, n, err := l.run.next(c)
 	switch why := refusalOf(err); {
 	case why != admitted:
-		l.turnAway(l.owner(pc), why)
+		refused := l.owner(pc)
+		refused.head = pc.Data
+		l.turnAway(refused, why)
 	case what == readMore && err == nil:
 		if l.admitPolled(pc) && !pc.Wait() {
 			l.closed(pc)
