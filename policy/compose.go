@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"github.com/gophd/gophd/selector"
 )
 
 // composition holds the rules and preferences of all annotations for one class.
@@ -134,7 +136,7 @@ func (f form) followed(rest string) form {
 	body, end := strings.CutSuffix(rest, "$")
 	pieces := strings.Split(body, "*")
 	for i := range pieces {
-		pieces[i] = unescape(pieces[i])
+		pieces[i] = selector.Decoded(pieces[i])
 	}
 	return f.join(formOf(pieces, end, false, true))
 }

@@ -94,27 +94,11 @@ func patternOf(value string, at form) (f form, ok bool) {
 	value, end := strings.CutSuffix(value, "$")
 	pieces := strings.Split(value, "*")
 	for i, p := range pieces {
-		if pieces[i] = unescape(p); strings.ContainsAny(pieces[i], "\r\n\t\x00") {
+		if pieces[i] = selector.Decoded(p); strings.ContainsAny(pieces[i], "\r\n\t\x00") {
 			return form{}, false
 		}
 	}
 	return at.join(formOf(pieces, end, at.uri == "", true)), true
-}
-
-// unescape decodes the percent escapes.
-func unescape(s string) string {
-	if strings.IndexByte(s, '%') < 0 {
-		return s
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); {
-		c, n := selector.DecodePercent(s[i:])
-		if n == 0 {
-			c, n = s[i], 1
-		}
-		b, i = append(b, c), i+n
-	}
-	return string(b)
 }
 
 // pathOf removes scheme and host from a pattern written as a URL. It also removes the

@@ -222,7 +222,7 @@ func (r AnnotationRule) Matches(sel string) bool { return matches(r.pattern, esc
 // match it.
 func (r AnnotationRule) With(value string) (AnnotationRule, bool) {
 	f, ok := patternOf(value, directory(r.Dir))
-	r.Value, r.pattern, r.Path = value, f.uri, unescape(headOf(f.uri))
+	r.Value, r.pattern, r.Path = value, f.uri, selector.Decoded(headOf(f.uri))
 	return r, ok
 }
 
@@ -234,7 +234,7 @@ func (c *Compiled) Rules(dir, file string) (list []AnnotationRule) {
 	}
 	for _, r := range c.notes[i].rules {
 		if r.file == file {
-			list = append(list, AnnotationRule{*r.source(), dir, strings.IndexByte(r.uri, '*') < 0, unescape(headOf(r.uri)), r.uri})
+			list = append(list, AnnotationRule{*r.source(), dir, strings.IndexByte(r.uri, '*') < 0, selector.Decoded(headOf(r.uri)), r.uri})
 		}
 	}
 	return list

@@ -99,6 +99,22 @@ func DecodePercent(s string) (c byte, n int) {
 	return hi<<4 | lo, 3
 }
 
+// Decoded returns a text with its percent escapes decoded. A % that begins none stands.
+func Decoded(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		c, n := DecodePercent(s[i:])
+		if n == 0 {
+			c, n = s[i], 1
+		}
+		b, i = append(b, c), i+n
+	}
+	return string(b)
+}
+
 // AppendPercent appends a byte as a percent escape, in upper case.
 func AppendPercent(b []byte, c byte) []byte {
 	return append(b, '%', hexDigits[c>>4], hexDigits[c&15])

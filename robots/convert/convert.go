@@ -276,14 +276,14 @@ func (c *converter) escapes(p string) bool {
 	switch {
 	case raw(from) && raw(to), !from.Web() && !to.Web():
 		return false
-	case (from == readers.RFC9309 || to == readers.RFC9309) && strings.Contains(decode(strings.ReplaceAll(p, "%25", "")), "%"):
+	case (from == readers.RFC9309 || to == readers.RFC9309) && strings.Contains(selector.Decoded(strings.ReplaceAll(p, "%25", "")), "%"):
 		return true
 	case from == readers.RFC9309 && to.Web():
 		return false
 	case from == readers.RFC9309: // %2F is no slash there
-		return readers.NormalPath(decode(p)) != readers.NormalPath(p)
+		return readers.NormalPath(selector.Decoded(p)) != readers.NormalPath(p)
 	}
-	return decode(p) != p
+	return selector.Decoded(p) != p
 }
 
 // field keeps what the dialect has a place for.

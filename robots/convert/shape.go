@@ -68,7 +68,7 @@ func (s shape) gopher() (p, lost string) {
 	pieces := make([]string, len(s.pieces))
 	for i, piece := range s.pieces {
 		if s.uri {
-			piece = decode(piece)
+			piece = selector.Decoded(piece)
 		}
 		pieces[i] = writable(piece)
 		if strings.Contains(pieces[i], "*") {
@@ -87,20 +87,6 @@ func (s shape) gopher() (p, lost string) {
 		lost = lostByte
 	}
 	return trimmed, lost
-}
-
-// decode takes the percent-encoding away.
-func decode(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		c, n := selector.DecodePercent(s[i:])
-		if n == 0 {
-			c, n = s[i], 1
-		}
-		b.WriteByte(c)
-		i += n - 1
-	}
-	return b.String()
 }
 
 // writable replaces bytes that would end the line, or the pattern; a star it

@@ -92,19 +92,7 @@ func unquote(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
 	}
-	return strings.ToValidUTF8(string(appendDecoded(make([]byte, 0, len(s)), s)), "\ufffd")
-}
-
-func appendDecoded(b []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		c, n := selector.DecodePercent(s[i:])
-		if n == 0 {
-			c, n = s[i], 1
-		}
-		b = append(b, c)
-		i += n - 1
-	}
-	return b
+	return strings.ToValidUTF8(selector.Decoded(s), "\ufffd")
 }
 
 // requote appends a path and its query as CPython writes them since 3.15: decoded and
@@ -124,7 +112,7 @@ func requotePart(b []byte, s, keep string) []byte {
 		if n < 0 {
 			n = len(s)
 		}
-		b = appendQuoted(b, string(appendDecoded(nil, s[:n])))
+		b = appendQuoted(b, selector.Decoded(s[:n]))
 		if s = s[n:]; s != "" {
 			b, s = append(b, s[0]), s[1:]
 		}
