@@ -11,7 +11,7 @@ import (
 // section 2.1).
 const DefaultPort = 70
 
-// ports of schemes.
+// ports has the usual port of each scheme.
 var ports = map[string]int{"gopher": DefaultPort, "gophers": DefaultPort, "finger": 79, "gemini": 1965, "spartan": 300, "nex": 1900, "http": 80, "https": 443}
 
 // PortOf returns the port of a URL that names none, by its scheme: finger (RFC 1288,

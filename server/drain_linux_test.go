@@ -21,10 +21,7 @@ func TestFastDrainHearsOut(t *testing.T) {
 	for _, request := range []string{"/q\n", "/s\n", ""} {
 		t.Run(fmt.Sprintf("%q", request), func(t *testing.T) {
 			t.Parallel()
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := listenTCP(t)
 			ctx, cancel := context.WithCancel(context.Background())
 			done := make(chan error, 1)
 			go func() {
@@ -149,10 +146,7 @@ func askOnce(addr string) (string, error) {
 func TestQueueAtTheEnd(t *testing.T) {
 	for name, shared := range map[string]bool{"ours": false, "shared": true} {
 		t.Run(name, func(t *testing.T) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := listenTCP(t)
 			var waiting []*net.TCPConn
 			for range 100 {
 				c := dialTCP(t, l.Addr().String())

@@ -28,6 +28,10 @@ func (k Kind) String() string {
 	return [Kinds]string{"ok", "not_found", "bad_request", "too_many", "forbidden", "busy", "gone", "internal"}[k]
 }
 
+// RetryAfter is how many seconds a client is asked to wait for a server that is busy, or
+// that has had too many requests from it.
+const RetryAfter = 10
+
 // statuses are the HTTP statuses of the kinds. 499 is nginx's for a client that went
 // away.
 var statuses = [Kinds]int{

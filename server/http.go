@@ -16,7 +16,7 @@ import (
 // read whole (RFC 6585 section 4, RFC 9110 section 15.6.4).
 func httpError(err error) []byte {
 	status, text := statuses[KindOf(err)], ErrorMessage(err)
-	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nRetry-After: 10\r\nConnection: close\r\n\r\n%s\n", status, text, len(text)+1, text)
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nRetry-After: %d\r\nConnection: close\r\n\r\n%s\n", status, text, len(text)+1, RetryAfter, text)
 }
 
 // An HTTPConn is a connection that Server.HTTP answers. Read first returns the bytes

@@ -44,25 +44,35 @@ func (h *atHand) ServeGopher(w ResponseWriter, r *Request) error {
 func startTCP(t *testing.T, s *Server) string {
 	t.Helper()
 	s.RequestTimeout, s.LingerTimeout = cmp.Or(s.RequestTimeout, time.Hour), cmp.Or(s.LingerTimeout, time.Hour)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := listenTCP(t)
 	serveOn(t, s, l)
 	return l.Addr().String()
 }
 
-func serveOn(t *testing.T, s *Server, l net.Listener) {
+func listenTCP(t testing.TB) net.Listener {
 	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func serveOn(t *testing.T, s *Server, l net.Listener) {
+	t.Cleanup(serving(t, func(ctx context.Context) error { return s.Serve(ctx, l) }))
+}
+
+// serving serves until stop is called.
+func serving(t *testing.T, serve func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- s.Serve(ctx, l) }()
-	t.Cleanup(func() {
+	go func() { done <- serve(ctx) }()
+	return func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("Serve: %v", err)
+			t.Errorf("serving: %v", err)
 		}
-	})
+	}
 }
 
 func dialTCP(t *testing.T, addr string) *net.TCPConn {
@@ -205,10 +215,7 @@ func TestManyClients(t *testing.T) {
 func BenchmarkRequest(b *testing.B) {
 	for name, line := range map[string]string{"quick": "/q\r\n", "slow": "/s\r\n"} {
 		b.Run(name, func(b *testing.B) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				b.Fatal(err)
-			}
+			l := listenTCP(b)
 			ctx, cancel := context.WithCancel(context.Background())
 			done := make(chan error, 1)
 			go func() {

@@ -29,19 +29,8 @@ func spartanLike(head []byte) int {
 // serveProtocol serves a protocol until stop is called.
 func serveProtocol(t *testing.T, s *Server, p *Protocol) (addr string, stop func()) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.ServeProtocol(ctx, l, p) }()
-	return l.Addr().String(), func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}
+	l := listenTCP(t)
+	return l.Addr().String(), serving(t, func(ctx context.Context) error { return s.ServeProtocol(ctx, l, p) })
 }
 
 // A client of a protocol over TLS that sends too many requests reads that, as often as it

@@ -91,7 +91,7 @@ func geminiError(err error) []byte {
 	case isOtherHost(err):
 		status = "53"
 	case status == "44":
-		meta = "10" // seconds
+		meta = strconv.Itoa(server.RetryAfter)
 	case status == "":
 		status = "50"
 	}

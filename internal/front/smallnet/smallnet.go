@@ -217,7 +217,7 @@ func isMarkup(line string) bool {
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\t':
+		case r == '\t', r == '\n':
 			return ' '
 		case r == utf8.RuneError || unicode.IsControl(r):
 			return -1

@@ -75,7 +75,7 @@ func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) err
 	if !utf8.ValidString(query) {
 		query = menu.FromLatin1(query)
 	}
-	a, err := f.ask(r, strings.Trim(host, "[]"), path, strings.TrimSpace(oneLine(strings.ReplaceAll(query, "\n", " "))), spartanFormat)
+	a, err := f.ask(r, strings.Trim(host, "[]"), path, strings.TrimSpace(oneLine(query)), spartanFormat)
 	if err != nil {
 		return err
 	}

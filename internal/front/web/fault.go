@@ -65,9 +65,6 @@ func faultTitle(r *http.Request, err error) string {
 func fault(w http.ResponseWriter, p page, err error) {
 	status := statusOf(err)
 	asRecorder(w).err = err
-	if status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "10")
-	}
 	noindex(w.Header())
 	write(w, status, p)
 }

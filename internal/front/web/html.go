@@ -7,6 +7,9 @@ import (
 	"encoding/base64"
 	"html/template"
 	"net/http"
+	"strconv"
+
+	"github.com/gophd/gophd/server"
 )
 
 // page holds the content of a page. Everything in it but Main, which a pageWriter has made, and
@@ -116,6 +119,9 @@ func write(w http.ResponseWriter, status int, p page) {
 	h := w.Header()
 	h.Set("Content-Type", htmlText)
 	h.Set("Content-Security-Policy", p.csp)
+	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+		h.Set("Retry-After", strconv.Itoa(server.RetryAfter))
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(p.render())
 }

@@ -425,8 +425,8 @@ func TestRate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != want {
-			t.Errorf("%d, %v; want %d", res.StatusCode, err, want)
+		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != want || (res.Header.Get("Retry-After") == "10") != (want == 429) {
+			t.Errorf("%d, %v, %v; want %d", res.StatusCode, err, res.Header, want)
 		}
 		if told := <-s.obs.ch; want == 429 && told.Kind() != server.TooMany {
 			t.Errorf("told %+v", told)
