@@ -17,7 +17,7 @@ import (
 )
 
 // What only the whole can show: from the socket to the disk and back. The
-// packages have tests of their own for each of these; index_test.go lists them
+// packages have tests of their own for each of these
 // all.
 
 const secret = "the secret outside the root"
