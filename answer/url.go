@@ -47,3 +47,9 @@ func pathURL(scheme, host string, port int, sel string) string {
 	}
 	return scheme + "://" + host + selector.URIPath(sel)
 }
+
+// Reference returns a relative reference (RFC 3986 section 4.2) to a resource of the
+// site. It begins with one slash, so that no host can be read in it.
+func Reference(sel string) string {
+	return selector.URIPath("/" + strings.TrimLeft(sel, "/"))
+}

@@ -91,20 +91,10 @@ func (d *daemon) protocol(name string) *server.Protocol {
 	return map[string]func() *server.Protocol{"gemini": front.Gemini, "spartan": front.Spartan, "nex": front.Nex, "finger": front.Finger}[name]()
 }
 
-// hostOf returns the host that a request of another protocol is for. Without a name, its
-// address decides. A server that does not know its own name takes any for the first
-// host's.
+// hostOf returns the host that a request of another protocol is for.
 func (d *daemon) hostOf(r *server.Request, name string) (*answer.Host, *server.Request, bool) {
-	h := d.hosts.of(r)
-	if name != "" {
-		h = d.hosts.byName[hostName(name)]
-		local := r.Local.Addr().Unmap()
-		mine := d.srv.Host == "" || hostName(name) == hostName(d.srv.Host) || name == local.String() || hostName(name) == "localhost" && local.IsLoopback()
-		if h == nil && mine {
-			h = d.hosts.of(r)
-		}
-	}
-	if h == nil {
+	h, ok := d.hosts.named(r, name, false)
+	if !ok {
 		return nil, nil, false
 	}
 	r.Site = h.name

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
@@ -27,6 +28,7 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	all.machine = hostName(d.srv.Host)
 	d.hosts = all
 	d.srv.Handler = all
 	if len(d.conf.hosts) == 1 {
@@ -44,10 +46,11 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 // browser also in its request, a trusted proxy in its header; others have reached an
 // address. No name becomes a path: it is looked up among those that were configured.
 type hosts struct {
-	first  *virtualHost
-	name   string // of the first, if -host says it
-	byName map[string]*virtualHost
-	byAddr map[netip.AddrPort]*virtualHost // an unspecified address is any of this port
+	first   *virtualHost
+	name    string // of the first, if -host says it
+	machine string // the machine's own name
+	byName  map[string]*virtualHost
+	byAddr  map[netip.AddrPort]*virtualHost // an unspecified address is any of this port
 }
 
 func (c *Settings) newHosts() (*hosts, error) {
@@ -88,6 +91,11 @@ func (h *hosts) of(r *server.Request) *virtualHost {
 	if named := h.byName[hostName(r.ServerName)]; named != nil {
 		return named
 	}
+	return h.reached(r)
+}
+
+// reached returns the host of the address that a client has reached.
+func (h *hosts) reached(r *server.Request) *virtualHost {
 	local := netip.AddrPortFrom(r.Local.Addr().Unmap(), r.Local.Port())
 	if at := h.byAddr[local]; at != nil {
 		return at
@@ -98,17 +106,42 @@ func (h *hosts) of(r *server.Request) *virtualHost {
 	return h.first
 }
 
+// named returns the host that a client asks for by name: one that was configured, else
+// the host of the address, if the name may be its or any name will do. If ok is false, the
+// name is no host's of this server, or TLS has named another site than the request.
+func (h *hosts) named(r *server.Request, name string, anyName bool) (host *virtualHost, ok bool) {
+	if name == "" {
+		return h.of(r), true
+	}
+	host, ok = h.resolve(r, name)
+	if other, known := h.resolve(r, r.ServerName); known && r.ServerName != "" && other != host {
+		return nil, false
+	}
+	return host, ok || anyName
+}
+
+// resolve looks one name up.
+func (h *hosts) resolve(r *server.Request, name string) (host *virtualHost, ok bool) {
+	name = strings.Trim(hostName(name), "[]")
+	if named := h.byName[name]; named != nil {
+		return named, true
+	}
+	own := cmp.Or(h.name, h.machine)
+	if own != "" && name == own {
+		return h.first, true
+	}
+	local := r.Local.Addr().Unmap()
+	mine := own == "" || name == local.String() || name == "localhost" && local.IsLoopback()
+	return h.reached(r), mine
+}
+
 // browsed returns what answers a browser that asks for a host by name; nil if that is
-// known to be none of ours.
-func (h *hosts) browsed(r *server.Request, host string) (http.Handler, *server.Request) {
-	to, name := h.of(r), hostName(host)
-	switch named := h.byName[name]; {
-	case name == "", len(h.byName) == 0:
-	case named != nil:
-		to = named
-	case name == h.name:
-		to = h.first
-	case h.name != "" && name != "localhost" && !isAddr(name):
+// known to be none of ours. A browser may have reached an address by another one, through
+// a gateway, and nobody may have configured the first host's name.
+func (h *hosts) browsed(r *server.Request, name string) (http.Handler, *server.Request) {
+	anyName := h.name == "" || len(h.byName) == 0 || isAddr(name) || hostName(name) == "localhost"
+	to, ok := h.named(r, name, anyName)
+	if !ok {
 		return nil, r
 	}
 	return to.web, to.own(r)

@@ -33,6 +33,9 @@ func TestBrowsersChooseTheirHost(t *testing.T) {
 		{"one.example", "two.example", "two.example", "two"}, {"one.example", "other.example", "two.example", "two"}, {"one.example", "other.example", "", "first"},
 		{"one.example", "other.example", "other.example", ""}, {"", "other.example", "other.example", "first"},
 		{"one.example", "@127.0.0.2", "127.0.0.2", "two"}, {"one.example", "@127.0.0.2", "one.example", "first"}, {"one.example", "@127.0.0.2", "evil.example", ""},
+		// TLS and the request name different sites.
+		{"one.example", "two.example", "one.example", ""}, {"", "two.example", "evil.example", ""}, {"one.example", "two.example", "127.0.0.1", ""},
+		{"one.example", "two.example", "localhost", ""}, {"one.example", "one.example", "two.example", ""}, {"one.example", "two.example", "", "two"},
 	} {
 		h := &hosts{first: first, name: c.first, byName: map[string]*virtualHost{two.name: two}, byAddr: map[netip.AddrPort]*virtualHost{here: two}}
 		r := &server.Request{Local: netip.MustParseAddrPort("127.0.0.1:70"), ServerName: c.tls}
@@ -42,6 +45,28 @@ func TestBrowsersChooseTheirHost(t *testing.T) {
 		web, own := h.browsed(r, c.host)
 		if got := fmt.Sprint(web); web == nil && c.want != "" || web != nil && got != c.want || c.want == "two" && own.Host != two.name {
 			t.Errorf("%+v: %v as %q", c, web, own.Host)
+		}
+	}
+}
+
+// TestGeminiAnswersForTheURLsHost: the host of the URL answers, and only if TLS has named no
+// other site.
+func TestGeminiAnswersForTheURLsHost(t *testing.T) {
+	first, two := &virtualHost{}, &virtualHost{name: "b.example"}
+	for _, c := range []struct {
+		own, sni, url string
+		want          *virtualHost // nil: status 53
+	}{
+		{"a.example", "b.example", "localhost", nil}, {"a.example", "b.example", "127.0.0.1", nil}, {"a.example", "b.example", "a.example", nil},
+		{"a.example", "a.example", "b.example", nil}, {"", "b.example", "localhost", nil}, {"a.example", "", "c.example", nil},
+		{"a.example", "b.example", "b.example", two}, {"a.example", "", "b.example", two}, {"a.example", "a.example", "a.example", first},
+		{"a.example", "", "a.example", first}, {"a.example", "", "localhost", first}, {"a.example", "localhost", "a.example", first},
+		{"a.example", "b.example", "", two}, // Nex and Finger name nobody
+	} {
+		h := &hosts{first: first, machine: c.own, byName: map[string]*virtualHost{two.name: two}}
+		r := &server.Request{Local: netip.MustParseAddrPort("127.0.0.1:1965"), ServerName: c.sni}
+		if got, ok := h.named(r, c.url, false); ok != (c.want != nil) || ok && got != c.want {
+			t.Errorf("%+v: %v, %v", c, got, ok)
 		}
 	}
 }

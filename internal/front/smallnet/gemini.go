@@ -45,7 +45,7 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	case answer.Question:
 		return send(w, "10 "+oneLine(a.Prompt), nil)
 	case answer.Moved:
-		to := escapePath(a.Selector)
+		to := answer.Reference(a.Selector)
 		if query != "" {
 			to += "?" + strings.ReplaceAll(url.QueryEscape(query), "+", "%20")
 		}
@@ -53,8 +53,8 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 			return badRequest("The URL has more than 1024 bytes, escaped")
 		}
 		return send(w, "31 "+to, nil)
-	case answer.Leaving:
-		return send(w, "30 "+oneLine(a.URL), nil)
+	case answer.Leaving: // a redirect would lend the site's name to whatever a stranger writes behind it
+		return send(w, "20 "+gemtextType, leaving(a))
 	case answer.Menu:
 		return send(w, "20 "+gemtextType, a)
 	}

@@ -88,10 +88,9 @@ func pathOf(escaped string) (sel string, err error) {
 	return sel, nil
 }
 
-// escapePath writes a selector as the path of a relative reference (RFC 3986 section
-// 4.2): it begins with one slash.
-func escapePath(sel string) string {
-	return selector.URIPath("/" + strings.TrimLeft(sel, "/"))
+// leaving is the answer to a selector that leads to another site: one link.
+func leaving(a *answer.Value) *answer.Value {
+	return &answer.Value{Body: []byte("=> " + oneLine(a.URL) + "\n")}
 }
 
 // lineLength returns the length of the first line of head with its end, 0 if the end
@@ -191,11 +190,11 @@ func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question, t
 		t := q.Target(it)
 		switch {
 		case t.Path != "" && t.Asks && question == "=>" && q.Host.Programs(t.Path):
-			b.WriteString("=> " + escapePath("/7"+t.Path))
+			b.WriteString("=> " + answer.Reference("/7"+t.Path))
 		case t.Path != "" && t.Asks:
-			b.WriteString(question + " " + escapePath(t.Path))
+			b.WriteString(question + " " + answer.Reference(t.Path))
 		case t.Path != "":
-			b.WriteString("=> " + escapePath(t.Path))
+			b.WriteString("=> " + answer.Reference(t.Path))
 		case t.URL != "":
 			b.WriteString("=> " + oneLine(t.URL))
 		default:

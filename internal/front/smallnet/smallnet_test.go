@@ -166,7 +166,7 @@ func TestGemini(t *testing.T) {
 		"gemini://here.example/art?aa" + strings.Repeat("\"", 339): "59 The URL has more than 1024 bytes, escaped\r\n",
 		"gemini://here.example/art?a" + strings.Repeat("\"", 339):  "31 /art/?a" + strings.Repeat("%22", 339) + "\r\n",
 		"gemini://here.example/art/of.gophermap":                   gemtextHead + "# of.gophermap\n\n```\n  /\\\n```\n=> /about.txt In it\n```\n  \\/\n```\n",
-		"gemini://here.example/URL:https://a.test/":                "30 https://a.test/\r\n",
+		"gemini://here.example/URL:https://a.test/":                gemtextHead + "=> https://a.test/\n",
 		"gemini://here.example/nope":                               "51 Not found: nothing here has that name\r\n",
 		"gemini://here.example/.hidden":                            "51 Not found: nothing here has that name\r\n",
 		"gemini://here.example/run.cgi":                            "51 Not found: nothing here has that name\r\n",

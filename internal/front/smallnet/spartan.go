@@ -82,11 +82,11 @@ func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) err
 	defer a.Close()
 	switch a.Class {
 	case answer.Question:
-		return send(w, "2 "+gemtextType, &answer.Value{Body: fmt.Appendf(nil, "=: %s %s\n", escapePath(a.Selector), oneLine(a.Prompt))})
+		return send(w, "2 "+gemtextType, &answer.Value{Body: fmt.Appendf(nil, "=: %s %s\n", answer.Reference(a.Selector), oneLine(a.Prompt))})
 	case answer.Moved:
-		return send(w, "3 "+escapePath(a.Selector), nil)
+		return send(w, "3 "+answer.Reference(a.Selector), nil)
 	case answer.Leaving:
-		return send(w, "2 "+gemtextType, &answer.Value{Body: fmt.Appendf(nil, "=> %s\n", oneLine(a.URL))})
+		return send(w, "2 "+gemtextType, leaving(a))
 	case answer.Menu:
 		return send(w, "2 "+gemtextType, a)
 	}
@@ -114,7 +114,7 @@ var nexFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]b
 		case t.Asks: // there is no way to ask
 			b.WriteString(label + "\n")
 		case t.Path != "":
-			b.WriteString("=> " + escapePath(t.Path) + " " + strings.TrimSpace(label) + "\n")
+			b.WriteString("=> " + answer.Reference(t.Path) + " " + strings.TrimSpace(label) + "\n")
 		case t.URL != "":
 			b.WriteString("=> " + oneLine(t.URL) + " " + strings.TrimSpace(label) + "\n")
 		default:
@@ -142,9 +142,9 @@ func (f *Protocols) serveNex(w server.ResponseWriter, r *server.Request) error {
 	case answer.Question:
 		_, err = w.Write([]byte("This is a search, which Nex has no way to ask.\n"))
 	case answer.Leaving:
-		_, err = w.Write([]byte("=> " + oneLine(a.URL) + "\n"))
+		_, err = leaving(a).WriteTo(w)
 	case answer.Moved:
-		_, err = w.Write([]byte("=> " + escapePath(a.Selector) + "\n"))
+		_, err = w.Write([]byte("=> " + answer.Reference(a.Selector) + "\n"))
 	default:
 		_, err = a.WriteTo(w)
 	}

@@ -39,8 +39,8 @@ const (
 // An HTTPServer answers connections in HTTP.
 type HTTPServer struct {
 	// Site returns the handler for a host, and the connection's first request as that
-	// site sees it; nil if this server has no such host. The host has no port; it is ""
-	// if the request names none.
+	// site sees it; nil if this server has no such host, or TLS has named another site. The
+	// host has no port; it is "" if the request names none.
 	Site func(r *server.Request, host string) (http.Handler, *server.Request)
 
 	// Log gets the errors of net/http, at debug level. If nil, they are dropped.
@@ -154,7 +154,7 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case n > 1 && !c.Allow(c.req):
 		fail(rec, http.StatusTooManyRequests, "Too many requests")
-	case handler == nil, c.req.ServerName != "" && r.Host != "" && !strings.EqualFold(hostOf(r.Host), c.req.ServerName):
+	case handler == nil:
 		fail(rec, http.StatusMisdirectedRequest, "No host of this connection has that name")
 	case r.ContentLength != 0:
 		w.Header().Set("Connection", "close")

@@ -109,8 +109,12 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a, err := v.Host.Ask(ask(r, sel, query), v.format(f))
 	if rest, ok := typed(sel); ok && server.KindOf(err) == server.NotFound {
 		if a, err := v.Host.Ask(ask(r, rest, query), v.format(f)); err == nil {
-			a.Close()
-			moved(w, r, a.Selector)
+			defer a.Close()
+			if a.Class == answer.Leaving {
+				leaving(w, v.look(), a.URL)
+			} else {
+				moved(w, r, a.Selector)
+			}
 			return
 		}
 	}
@@ -141,7 +145,7 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 		v.robots(w, r, a.Body, f.gzip)
 		return
 	case a.Class == answer.Leaving:
-		http.Redirect(w, r, a.URL, http.StatusFound)
+		leaving(w, v.look(), a.URL)
 		return
 	}
 	if a.Head == nil { // it was not drawn
@@ -207,9 +211,21 @@ func typed(p string) (rest string, ok bool) {
 
 // moved sends the client to another path of the site, with its query.
 func moved(w http.ResponseWriter, r *http.Request, to string) {
-	u := url.URL{Opaque: selector.URIPath(to), RawQuery: r.URL.RawQuery}
-	w.Header().Set("Location", u.RequestURI())
+	location := answer.Reference(to)
+	if r.URL.RawQuery != "" {
+		location += "?" + r.URL.RawQuery
+	}
+	w.Header().Set("Location", location)
 	w.WriteHeader(http.StatusMovedPermanently)
+}
+
+// leaving answers with a page that links a URL of another site. A redirect would lend the
+// site's name to whatever a stranger writes behind it.
+func leaving(w http.ResponseWriter, l *look, to string) {
+	noindex(w.Header())
+	link := html.EscapeString(to)
+	write(w, http.StatusOK, page{look: l, Lang: "en", Title: "This link leaves the site",
+		Main: []string{`<p>It leads to <a href="` + link + `" rel="noopener noreferrer">` + link + "</a>.</p>\n"}})
 }
 
 // wantsPage reports whether a client takes pages: a browser does.
