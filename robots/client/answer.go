@@ -50,7 +50,7 @@ type HostRules struct {
 	Fetched time.Time    // when the fetch ended that reached the host; zero if none did
 	Stale   bool         // older than it may be, used because the host is now unreachable (R13)
 	Err     error        // why the last fetch failed; nil if it did not
-	Instead error        // what came instead of a file, such as a StatusError; nil unless Unavailable
+	Instead error        // what came instead of a file, such as a StatusError or an ErrorItem; nil unless Unavailable
 	Pace    *Pace        // shared by all answers of this host; it leaves out the fetches of the Client
 
 	robot robots.Robot
@@ -60,12 +60,19 @@ type HostRules struct {
 // FromResponse returns the rules in a web server's response to a request for its
 // robots file, for robots with an HTTP client of their own. That client must follow
 // at least five redirects (R11). FromResponse reads at most [robots.DefaultLimit] bytes
-// of the body and does not close it. If the body ends in an error, the host is
-// unreachable. HostRules.Pace follows the file and Retry-After.
+// of the body and does not close it; a nil body is an empty one. If the body ends in an
+// error, the host is unreachable. HostRules.Pace follows the file and Retry-After.
+//
+// If the request failed and there is no response, pass the status 0: the host is
+// unreachable. A status 304 says something only about rules from before: call
+// [HostRules.NotModified] on those. Here it makes the host unreachable.
 func FromResponse(robot robots.Robot, status int, header http.Header, body io.Reader) *HostRules {
 	a := &HostRules{Pace: &Pace{}, Fetched: time.Now()}
 	switch err := statusError(status, header, a.Fetched); {
 	case err == nil:
+		if body == nil {
+			body = http.NoBody
+		}
 		file, err := robots.ParseReader(robots.RFC9309, body, 0)
 		if err == nil {
 			err = file.Readable()
@@ -87,6 +94,15 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 	a.bind(robot)
 	a.Pace.Follow(a.rules.Fields())
 	return a
+}
+
+// NotModified returns the same rules as of now, with the same Pace. It is for robots with
+// an HTTP client of their own, whose conditional request (If-None-Match,
+// If-Modified-Since) was answered 304.
+func (a *HostRules) NotModified() *HostRules {
+	now := *a
+	now.Fetched, now.Stale, now.Err = time.Now(), false, nil
+	return &now
 }
 
 // bind finds the rules of the robot.

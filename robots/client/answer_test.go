@@ -20,7 +20,7 @@ var me = robots.Robot{Names: []string{"mybot"}}
 func TestFromResponse(t *testing.T) {
 	const file = "User-agent: mybot\nDisallow: /private/\nCrawl-delay: 7\nComment: hello\n"
 	for status, want := range map[int]Access{
-		200: Successful, 204: Successful, 301: Unavailable, 304: Unavailable, 401: Unavailable, 404: Unavailable, 410: Unavailable,
+		200: Successful, 204: Successful, 301: Unreachable, 304: Unreachable, 401: Unavailable, 404: Unavailable, 410: Unavailable,
 		408: Unreachable, 425: Unreachable, 429: Unreachable, 500: Unreachable, 503: Unreachable, 100: Unreachable, 999: Unreachable,
 	} {
 		header := http.Header{}

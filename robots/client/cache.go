@@ -25,7 +25,7 @@ type hostCache struct {
 	hosts  map[dial.Origin]*list.Element
 	recent list.List // of *host
 	files  list.List // of *host, those with a file
-	bytes  int64     // of the files and the plans
+	bytes  int64     // of all hosts
 }
 
 // host is the state of one origin.
@@ -35,7 +35,8 @@ type host struct {
 	loaded   bool          // from the store
 	good     *HostRules    // of the last fetch that did not fail; nil: none, or dropped
 	file     *list.Element // its place in files; nil: it has none
-	bytes    int64
+	had      bool          // that fetch found a file
+	bytes    int64         // that the cache counts for it
 	tried    time.Time     // end of the last fetch
 	failing  time.Time     // end of the first fetch of those that failed since; zero: the last did not
 	err      error         // of the last fetch
@@ -107,6 +108,7 @@ func (c *Client) host(o dial.Origin) *host {
 	h.pace.SetMin(c.MinDelay)
 	h.pace.SetMax(c.MaxDelay)
 	c.cache.hosts[o] = c.cache.recent.PushFront(h)
+	c.count(h)
 	return h
 }
 
@@ -124,7 +126,7 @@ func (c *Client) dropHost() bool {
 			c.dropFile(h)
 			c.cache.recent.Remove(e)
 			delete(c.cache.hosts, h.origin)
-			c.cache.bytes -= h.pace.size()
+			c.cache.bytes -= h.bytes
 			return true
 		}
 		c.cache.recent.MoveToFront(e)
@@ -135,32 +137,53 @@ func (c *Client) dropHost() bool {
 func (c *Client) dropFile(h *host) {
 	if h.file != nil {
 		c.cache.files.Remove(h.file)
-		c.cache.bytes -= h.bytes
-		h.good, h.file, h.bytes, h.tried = nil, nil, 0, time.Time{}
+		h.good, h.file, h.valid, h.tried = nil, nil, validity{}, time.Time{}
+		c.count(h)
 	}
 }
 
-// keep stores an answer for a host, and drops files and hosts if the cache is full.
-// The caller holds the lock.
+// keep stores an answer for a host. The caller holds the lock.
 func (c *Client) keep(h *host, a *HostRules) {
 	own := *a
 	own.bind(c.robot())
 	own.Pace = &h.pace
-	c.cache.bytes -= h.pace.size()
 	h.pace.Follow(own.rules.Fields())
-	c.cache.bytes += h.pace.size()
-	tried := h.tried
+	tried, valid := h.tried, h.valid
 	c.dropFile(h)
-	if h.tried = tried; own.Access == Unreachable {
-		return
+	h.tried, h.valid = tried, valid
+	if own.Access != Unreachable {
+		h.good, h.had = &own, own.File != nil
+		if own.File != nil {
+			h.file = c.cache.files.PushFront(h)
+		}
 	}
-	h.good = &own
-	if own.File != nil {
-		// A file that is asked often has an index beside its text.
-		h.bytes = 3*int64(own.File.Size()) + 512
-		h.file = c.cache.files.PushFront(h)
-		c.cache.bytes += h.bytes
+	c.count(h)
+}
+
+// What a host and a file take at most, besides its bytes; and how often it takes those: a
+// file that is asked often has an index beside its text.
+const (
+	hostBytes  = 2 << 10
+	fileBytes  = 2 << 10
+	fileFactor = 4
+)
+
+// count counts the bytes of a host anew. The caller holds the lock.
+func (c *Client) count(h *host) {
+	size := hostBytes + h.pace.size() + int64(len(h.valid.etag)+len(h.valid.modified))
+	if h.err != nil {
+		size += int64(len(h.err.Error()))
 	}
+	if h.file != nil {
+		size += fileBytes + fileFactor*int64(h.good.File.Size())
+	}
+	c.cache.bytes += size - h.bytes
+	h.bytes = size
+}
+
+// shrink drops files and then hosts, except for h, until the cache fits in MaxBytes.
+// The caller holds the lock.
+func (c *Client) shrink(h *host) {
 	for most := cmp.Or(c.MaxBytes, maxBytes); c.cache.bytes > most; {
 		if oldest := c.cache.files.Back(); oldest != nil && oldest.Value != h {
 			c.dropFile(oldest.Value.(*host))
@@ -178,7 +201,7 @@ func (c *Client) fresh(h *host) bool {
 	case h.tried.IsZero():
 		return false
 	case h.err != nil:
-		return age < max(cmp.Or(c.Retry, retryAfter), h.holdoff)
+		return age < max(cmp.Or(c.Retry, retryTime), h.holdoff)
 	}
 	return age < c.goodFor(h.valid)
 }
@@ -190,7 +213,7 @@ func (c *Client) goodFor(v validity) time.Duration {
 	if v.good == 0 {
 		return most
 	}
-	return min(max(v.good, cmp.Or(c.Retry, retryAfter)), most)
+	return min(max(v.good, cmp.Or(c.Retry, retryTime)), most)
 }
 
 // refresh fetches the file of a host and answers all that wait for it.
@@ -202,12 +225,16 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 		c.cache.mu.Unlock()
 		return
 	}
-	known, good := h.valid, h.good
-	c.cache.mu.Unlock()
-	if good == nil {
-		known = validity{}
+	good := h.good
+	before := past{
+		file:  h.had && (h.failing.IsZero() || c.now().Sub(h.failing) < lapse),
+		empty: errors.Is(h.err, errEmpty),
 	}
-	a, valid, err := c.read(ctx, h.origin, known)
+	if good != nil {
+		before.valid = h.valid
+	}
+	c.cache.mu.Unlock()
+	a, valid, err := c.read(ctx, h.origin, before)
 	var status *StatusError
 	errors.As(err, &status)
 	c.cache.mu.Lock()
@@ -229,6 +256,8 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 		h.holdoff = status.RetryAfter
 		h.pace.Hold(time.Now().Add(status.RetryAfter))
 	}
+	c.count(h)
+	c.shrink(h)
 	c.land(h)
 	c.cache.mu.Unlock()
 	_ = c.save(ctx, h) // a store that fails costs a fetch at the next start

@@ -23,7 +23,7 @@ const (
 	maxAge       = 24 * time.Hour
 	lapse        = 30 * 24 * time.Hour
 	fetchTimeout = 30 * time.Second
-	retryAfter   = 5 * time.Minute
+	retryTime    = 5 * time.Minute
 	maxHosts     = 1 << 17
 	maxBytes     = 64 << 20
 )
@@ -59,10 +59,11 @@ type Client struct {
 	Retry   time.Duration // how long an unreachable host is left alone; if zero, 5 min
 	Store   Store         // keeps hosts between runs; nil: none
 
-	// Size limits the hosts that the client remembers, MaxBytes the size of their files
-	// together; if zero, 2^17 and 64 MiB. Above MaxBytes the client drops the least
-	// recently used files, and fetches them again when they are needed. It keeps hosts
-	// that must not be asked yet even above Size.
+	// Size limits the hosts that the client remembers, MaxBytes the memory that they and
+	// their files take; if zero, 2^17 and 64 MiB. Above MaxBytes the client drops the
+	// least recently used files, and fetches them again when they are needed; then it
+	// drops hosts. It keeps hosts that must not be asked yet even above both, each in
+	// less than 4 KiB.
 	Size     int
 	MaxBytes int64
 
@@ -102,9 +103,13 @@ func (c *Client) robot() robots.Robot {
 }
 
 // read fetches the robots file of a host. It returns nil and no error if the file has
-// not changed since known. If the host fails at any place, it is unreachable: its file
-// may be just there.
-func (c *Client) read(ctx context.Context, o dial.Origin, known validity) (*HostRules, validity, error) {
+// not changed since it was last read. If the host fails at any place, it is unreachable:
+// its file may be just there.
+//
+// Gopher has no status. A busy server sends an error item, or closes the connection
+// without a byte; so do servers for what does not exist. A host that had a file is
+// unreachable then, and so is one that sends nothing for the first time.
+func (c *Client) read(ctx context.Context, o dial.Origin, before past) (*HostRules, validity, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, fetchTimeout))
 	defer cancel()
 	none := HostRules{Access: Unavailable, Instead: fs.ErrNotExist}
@@ -112,7 +117,7 @@ func (c *Client) read(ctx context.Context, o dial.Origin, known validity) (*Host
 	for _, u := range robotsURLs(o) {
 		var f *robots.File
 		var err error
-		f, valid, err = c.readAt(ctx, u, known)
+		f, valid, err = c.readAt(ctx, u, before.valid)
 		switch {
 		case errors.Is(err, errNotModified):
 			return nil, valid, nil
@@ -122,9 +127,29 @@ func (c *Client) read(ctx context.Context, o dial.Origin, known validity) (*Host
 			return nil, valid, err
 		case !o.Gopher() || !f.Absent():
 			return &HostRules{Access: Successful, File: f, URL: u.String()}, valid, nil
+		default:
+			none.Instead = insteadOf(f)
+			if !errors.Is(none.Instead, fs.ErrNotExist) {
+				return nil, valid, none.Instead
+			}
 		}
 	}
+	_, item := errors.AsType[*ErrorItem](none.Instead)
+	empty := errors.Is(none.Instead, errEmpty)
+	switch {
+	case before.file && (item || empty):
+		return nil, valid, fmt.Errorf("the host had a robots file, and now %v", none.Instead)
+	case empty && !before.empty:
+		return nil, valid, errEmpty
+	}
 	return &none, valid, nil
+}
+
+// past is what an earlier fetch from a host found.
+type past struct {
+	valid validity
+	file  bool // it had a file, less than 30 days ago
+	empty bool // it sent nothing
 }
 
 // readAt fetches and parses the document at one place.
@@ -138,7 +163,7 @@ func (c *Client) readAt(ctx context.Context, u *url.URL, known validity) (*robot
 		body, valid, err = c.fetcher().fetch(ctx, u, known)
 	}
 	if err != nil {
-		return nil, valid, err
+		return nil, valid, bounded(err)
 	}
 	defer func() { _ = body.Close() }()
 	f, err := robots.ParseReader(c.dialect(u.Scheme), body, cmp.Or(c.Limit, robots.DefaultLimit))
@@ -146,7 +171,7 @@ func (c *Client) readAt(ctx context.Context, u *url.URL, known validity) (*robot
 		err = f.Readable()
 	}
 	if err != nil {
-		return nil, valid, fmt.Errorf("reading %s: %w", u, err)
+		return nil, valid, bounded(fmt.Errorf("reading %s: %w", u, err))
 	}
 	if c.Dialect == nil && f.Dialect() == robots.Gopher && GopherDialect(f) != robots.Gopher {
 		f = robots.Parser{Dialect: GopherDialect(f), Truncated: f.Truncated()}.Parse(f.AppendTo(nil))

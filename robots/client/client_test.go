@@ -18,6 +18,9 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
+// emptyDoc is a document without a byte.
+const emptyDoc = "empty"
+
 // net in memory: what the client asks for, and what it gets. A place that is
 // not there is unreachable; "404" is not there.
 type places struct {
@@ -36,6 +39,8 @@ func (p *places) fetch(_ context.Context, u *url.URL) (io.ReadCloser, error) {
 		return nil, errors.New("no route")
 	case doc == "404":
 		return nil, fmt.Errorf("asking: %w", fs.ErrNotExist)
+	case doc == emptyDoc:
+		doc = ""
 	}
 	return io.NopCloser(strings.NewReader(doc)), nil
 }

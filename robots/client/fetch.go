@@ -42,17 +42,28 @@ type Fetcher struct {
 	Redirect func(ctx context.Context, from, to *url.URL) error
 }
 
-// A StatusError is a status other than success, of HTTP or (two digits) of Gemini. It
-// is [fs.ErrNotExist] if the document does not exist: on HTTP 3xx and 4xx except 408,
-// 425 and 429, on Gemini all except 4x. The exceptions are temporary failures.
+// A StatusError is a status other than success, of HTTP or (two digits) of Gemini; 0 if
+// there was no response. It is [fs.ErrNotExist] if the document does not exist: on HTTP
+// 4xx except 408, 425 and 429, and a redirect to HTTP that came after too many others;
+// on Gemini all except 4x and redirects that lead nowhere. The exceptions, all other
+// redirects, and 304 to a request that was not conditional are failures: what the
+// document says is unknown.
 type StatusError struct {
 	Status     int
 	RetryAfter time.Duration // how long the host asks for no requests, at most 24 h; 0: not said
+
+	astray bool // a redirect that cannot be followed
 }
 
 // Error names the status.
 func (e *StatusError) Error() string {
 	text := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
+	if e.Status == 0 {
+		text = "no response"
+	}
+	if e.astray {
+		text += ", without a location that can be followed"
+	}
 	if e.RetryAfter > 0 {
 		text += fmt.Sprintf(", again in %s", e.RetryAfter)
 	}
@@ -60,14 +71,27 @@ func (e *StatusError) Error() string {
 }
 
 func (e *StatusError) absent() bool {
-	if e.Status < 100 { // of Gemini
+	switch {
+	case e.astray:
+		return false
+	case e.Status >= 10 && e.Status < 70: // of Gemini
 		return e.Status/10 != 4
 	}
 	switch e.Status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		return false
 	}
-	return e.Status/100 == 3 || e.Status/100 == 4
+	return isRedirect(e.Status) || e.Status/100 == 4
+}
+
+// isRedirect reports whether a status of HTTP sends the client to another place (RFC
+// 9110, section 15.4): 300 leaves the choice open, 304 is no redirect.
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
 }
 
 // Is makes the error an fs.ErrNotExist.
@@ -80,15 +104,24 @@ func statusError(status int, header http.Header, now time.Time) *StatusError {
 	if status/100 == 2 {
 		return nil
 	}
-	e := &StatusError{Status: status}
-	after := header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(after, 10, 32); err == nil {
-		e.RetryAfter = time.Duration(seconds) * time.Second
-	} else if at, err := http.ParseTime(after); err == nil {
-		e.RetryAfter = max(at.Sub(now), 0)
+	return &StatusError{
+		Status:     status,
+		RetryAfter: retryAfter(header, now),
+		astray:     isRedirect(status) && location(nil, header.Get("Location")) == nil,
 	}
-	e.RetryAfter = min(e.RetryAfter, maxRetryAfter)
-	return e
+}
+
+// retryAfter returns how long a header asks for no requests, at most a day.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	value := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(seconds, uint64(maxRetryAfter/time.Second))) * time.Second
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return min(max(at.Sub(now), 0), maxRetryAfter)
 }
 
 // Fetch gets the document of a URL. A document that is not there gives an error that
@@ -111,13 +144,13 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL, known validity) (io.Rea
 	for h := f.hops(); ; {
 		r, err := f.open(ctx, u, h, known)
 		if err != nil {
-			return nil, validity{}, fmt.Errorf("fetching %s: %w", via[0].Redacted(), err)
+			return nil, validity{}, bounded(fmt.Errorf("fetching %s: %w", via[0].Redacted(), err))
 		}
 		if next := r.redirect(); next != nil && len(via) <= maxRedirects {
 			_ = r.Body.Close()
 			if f.Redirect != nil {
 				if err := f.Redirect(ctx, u, next); err != nil {
-					return nil, validity{}, fmt.Errorf("fetching %s: %w", via[0].Redacted(), err)
+					return nil, validity{}, bounded(fmt.Errorf("fetching %s: %w", via[0].Redacted(), err))
 				}
 			}
 			via, u = append(via, next), next
@@ -125,15 +158,25 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL, known validity) (io.Rea
 		}
 		if err := r.asRobotsFile(known); err != nil {
 			_ = r.Body.Close()
-			return nil, known.after(r.Header), fmt.Errorf("fetching %s: %w", via[0].Redacted(), err)
+			return nil, known.after(r.Header), bounded(fmt.Errorf("fetching %s: %w", via[0].Redacted(), err))
 		}
 		return r.Body, validity{}.after(r.Header), nil
 	}
 }
 
+// maxValidator bounds the validators that are kept. Longer ones are dropped: the
+// document is then fetched in full.
+const maxValidator = 256
+
 // after returns the validity of a document after a response with this header.
 func (v validity) after(header http.Header) validity {
 	next := validity{etag: cmp.Or(header.Get("ETag"), v.etag), modified: cmp.Or(header.Get("Last-Modified"), v.modified)}
+	if len(next.etag) > maxValidator {
+		next.etag = ""
+	}
+	if len(next.modified) > maxValidator {
+		next.modified = ""
+	}
 	for directive := range strings.SplitSeq(strings.Join(header.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
 		switch seconds, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31); {
@@ -149,12 +192,15 @@ func (v validity) after(header http.Header) validity {
 // asRobotsFile returns why an answer holds no robots file, or nil.
 func (r *Reply) asRobotsFile(known validity) error {
 	switch {
-	case r.Status == http.StatusNotModified && known != validity{}:
+	case r.Status == http.StatusNotModified && (known.etag != "" || known.modified != ""):
 		return errNotModified
-	case r.Header == nil && r.Status/10 == 2, r.Status == 0:
+	case r.Header == nil && (r.Status/10 == 2 || r.Status == 0): // of Gemini or Gopher
 		return nil
 	}
 	if err := statusError(r.Status, r.Header, time.Now()); err != nil {
+		if r.Header == nil { // of Gemini
+			err.astray = r.Status/10 == 3 && r.redirect() == nil
+		}
 		err.RetryAfter = max(err.RetryAfter, r.slowDown())
 		return err
 	}
@@ -263,10 +309,27 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 			req.Header.Set(field, value)
 		}
 	}
-	client := http.Client{Transport: f.transport(h), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(req) //nolint:bodyclose // the caller closes Reply.Body
+	if u.User != nil {
+		password, _ := u.User.Password()
+		req.SetBasicAuth(u.User.Username(), password)
+	}
+
+	// Not by http.Client: its errors repeat a Location that does not parse.
+	resp, err := f.transport(h).RoundTrip(req) //nolint:bodyclose // the caller closes Reply.Body
 	if err != nil {
 		return nil, err
+	}
+	if resp.Body == nil {
+		resp.Body = http.NoBody
+	}
+	if resp.Header == nil {
+		resp.Header = http.Header{}
+	}
+
+	// A Transport of the caller's may have read more than ours does.
+	if headerSize(resp.Header) > maxHeader {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("the header of the response has more than %d bytes", maxHeader)
 	}
 	return &Reply{URL: u, Status: resp.StatusCode, Meta: resp.Header.Get("Content-Type"), Header: resp.Header, Body: resp.Body}, nil
 }
@@ -278,6 +341,19 @@ func (f *Fetcher) transport(h *hops) http.RoundTripper {
 	}
 	return &http.Transport{
 		DialContext: h.connect, TLSClientConfig: f.TLS, Proxy: http.ProxyFromEnvironment,
-		ForceAttemptHTTP2: true, DisableKeepAlives: true,
+		ForceAttemptHTTP2: true, DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader,
 	}
+}
+
+// maxHeader bounds the header of a response.
+const maxHeader = 64 << 10
+
+// headerSize is how many bytes a header has in HTTP/1.1.
+func headerSize(header http.Header) (size int) {
+	for name, values := range header {
+		for _, value := range values {
+			size += len(name) + len(": ") + len(value) + len("\r\n")
+		}
+	}
+	return size
 }

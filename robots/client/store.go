@@ -75,6 +75,7 @@ type savedHost struct {
 	Answer   *HostRules    `json:"answer,omitempty"`
 	Tried    time.Time     `json:"tried,omitzero"`
 	Failing  time.Time     `json:"failing,omitzero"` // since when
+	Had      bool          `json:"had,omitempty"`    // a file, at the last fetch that did not fail
 	Error    string        `json:"error,omitempty"`
 	Holdoff  time.Duration `json:"holdoff,omitempty"`
 	Good     time.Duration `json:"good,omitempty"` // how long, by Cache-Control
@@ -91,7 +92,7 @@ func (c *Client) save(ctx context.Context, h *host) error {
 	}
 	c.cache.mu.Lock()
 	s := savedHost{
-		Answer: h.good, Tried: h.tried, Failing: h.failing, Holdoff: h.holdoff,
+		Answer: h.good, Tried: h.tried, Failing: h.failing, Had: h.had, Holdoff: h.holdoff,
 		Good: h.valid.good, ETag: h.valid.etag, Modified: h.valid.modified,
 	}
 	if h.err != nil {
@@ -129,12 +130,23 @@ func (c *Client) load(ctx context.Context, h *host) {
 	h.tried, h.failing, h.holdoff = s.Tried, s.Failing, s.Holdoff
 	h.valid = validity{s.Good, s.ETag, s.Modified}
 	if s.Error != "" {
-		h.err = errors.New(s.Error)
+		h.err = storedError(s.Error)
 	}
 	h.pace.setTimes(s.Last, s.Hold)
 	if s.Answer != nil {
 		c.keep(h, s.Answer)
 	}
+	h.had = h.had || s.Had
+	c.count(h)
+	c.shrink(h)
+}
+
+// storedError returns the error that a text describes.
+func storedError(text string) error {
+	if text == errEmpty.Error() {
+		return errEmpty
+	}
+	return errors.New(truncate(text, maxErrorText))
 }
 
 // Restore reads all hosts of the Store. Without it each is read when it is first asked
@@ -193,5 +205,6 @@ func (c *Client) Put(rawURL string, a *HostRules) error {
 	h := c.host(o)
 	h.tried, h.err = a.Fetched, a.Err
 	c.keep(h, a)
+	c.shrink(h)
 	return nil
 }

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/internal/dial"
 )
 
 // ErrDenied marks a request that a robots file forbids.
@@ -22,12 +24,13 @@ type DeniedError struct {
 	Decision robots.Decision
 }
 
-// Error names the rule.
+// Error names the rule. The URL and the rule are cut if they are long.
 func (e *DeniedError) Error() string {
+	url := truncate(e.URL, maxErrorText/2)
 	if e.Decision.Rule.Line == 0 {
-		return fmt.Sprintf("%s: robots.txt denies it: %s", e.URL, e.Decision.Reason)
+		return fmt.Sprintf("%s: robots.txt denies it: %s", url, e.Decision.Reason)
 	}
-	return fmt.Sprintf("%s: robots.txt denies it: line %d, %q", e.URL, e.Decision.Rule.Line, e.Decision.Rule.Pattern)
+	return fmt.Sprintf("%s: robots.txt denies it: line %d, %q", url, e.Decision.Rule.Line, truncate(e.Decision.Rule.Pattern, maxErrorText/16))
 }
 
 // Is makes the error an ErrDenied.
@@ -45,15 +48,30 @@ type Reply struct {
 
 // redirect returns where the reply leads, or nil.
 func (r *Reply) redirect() *url.URL {
-	location := ""
 	switch {
 	case r.Header == nil && r.Status/10 == 3:
-		location = r.Meta
-	case r.Header != nil && r.Status/100 == 3:
-		location = r.Header.Get("Location")
+		return location(r.URL, r.Meta)
+	case r.Header != nil && isRedirect(r.Status):
+		return location(r.URL, r.Header.Get("Location"))
 	}
-	next, err := r.URL.Parse(location)
-	if err != nil || location == "" || (next.Scheme != r.URL.Scheme && (r.Header == nil || next.Scheme != "http" && next.Scheme != "https")) {
+	return nil
+}
+
+// location returns where a redirect from a URL leads; nil: nowhere. HTTP leads to HTTP
+// and HTTPS, Gemini to Gemini. Without a URL it may be any of the web.
+func location(from *url.URL, to string) *url.URL {
+	if from == nil {
+		from = &url.URL{Scheme: "http", Host: "host"}
+	}
+	if to == "" || len(to) > dial.MaxURL {
+		return nil
+	}
+	next, err := from.Parse(to)
+	if err != nil || len(next.String()) > dial.MaxURL {
+		return nil
+	}
+	web := strings.HasPrefix(from.Scheme, "http")
+	if next.Scheme != from.Scheme && !(web && (next.Scheme == "http" || next.Scheme == "https")) {
 		return nil
 	}
 	return next
@@ -65,7 +83,7 @@ func (r *Reply) slowDown() time.Duration {
 		return time.Duration(seconds) * time.Second
 	}
 	if r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable {
-		return statusError(r.Status, r.Header, time.Now()).RetryAfter
+		return retryAfter(r.Header, time.Now())
 	}
 	return 0
 }
@@ -117,7 +135,7 @@ func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
 		start := time.Now()
 		r, err := f.open(ctx, u, h, validity{})
 		if err != nil {
-			return nil, fmt.Errorf("fetching %s: %w", u.Redacted(), err)
+			return nil, bounded(fmt.Errorf("fetching %s: %w", u.Redacted(), err))
 		}
 		r.Rules = a
 		a.learn(r, time.Since(start))
@@ -128,12 +146,12 @@ func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
 		_ = r.Body.Close()
 		if f.Redirect != nil {
 			if err := f.Redirect(ctx, u, next); err != nil {
-				return nil, fmt.Errorf("fetching %s: %w", u.Redacted(), err)
+				return nil, bounded(fmt.Errorf("fetching %s: %w", u.Redacted(), err))
 			}
 		}
 		rawURL = next.String()
 	}
-	return nil, fmt.Errorf("fetching %s: more than %d redirects", rawURL, maxRedirects)
+	return nil, fmt.Errorf("fetching %s: more than %d redirects", truncate(rawURL, maxErrorText/2), maxRedirects)
 }
 
 // Transport makes any HTTP client a polite robot:

@@ -28,13 +28,22 @@ func robotsURLs(o dial.Origin) []*url.URL {
 // parse reads an URL that may come from anybody's page: a "%" that begins no
 // escape stands for itself.
 func parse(rawURL string) (*url.URL, dial.Origin, error) {
+	if len(rawURL) <= dial.MaxURL {
+		rawURL = mendURL(rawURL)
+	}
+	u, o, err := dial.ParseURL(rawURL, dial.FilePorts)
+	return u, o, bounded(err)
+}
+
+// mendURL escapes the "%" that begin no escape, behind the host.
+func mendURL(rawURL string) string {
 	if _, rest, found := strings.Cut(rawURL, "://"); found {
 		if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 			at := len(rawURL) - len(rest) + i
-			rawURL = rawURL[:at] + mendEscapes(rawURL[at:])
+			return rawURL[:at] + mendEscapes(rawURL[at:])
 		}
 	}
-	return dial.ParseURL(rawURL, dial.FilePorts)
+	return rawURL
 }
 
 func mendEscapes(s string) string {

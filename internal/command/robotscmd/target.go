@@ -179,13 +179,20 @@ func (c *Command) loadURL(ctx context.Context, target string) (ruleSource, error
 		return ruleSource{}, err
 	}
 	if a.Access == client.Unavailable {
-		note := "the host has no robots file: everything is allowed"
-		if status, ok := errors.AsType[*client.StatusError](a.Instead); ok {
-			note = fmt.Sprintf("the host has no robots file (%v): everything is allowed", status)
-		}
-		return ruleSource{name: target, note: note}, nil
+		return ruleSource{name: target, note: "the host has no robots file" + received(a.Instead) + ": everything is allowed"}, nil
 	}
 	return ruleSource{name: a.URL, gopher: strings.HasPrefix(a.URL, "gopher"), file: a.File}, nil
+}
+
+// received tells what a host sent in place of a robots file.
+func received(instead error) string {
+	if status, ok := errors.AsType[*client.StatusError](instead); ok {
+		instead = status
+	}
+	if instead == nil || instead == fs.ErrNotExist {
+		return ""
+	}
+	return fmt.Sprintf(" (%v)", instead)
 }
 
 // fetchRobots gets the robots file of a host that can be reached.

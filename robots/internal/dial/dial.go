@@ -89,8 +89,17 @@ func portsOf(schemes ...string) map[string]string {
 	return ports
 }
 
-// errNoHost is the answer to an URL that names none.
-var errNoHost = errors.New("no host")
+// The longest URL and the longest host name that are read: strangers write both.
+const (
+	MaxURL  = 8 << 10
+	MaxHost = 255
+)
+
+var (
+	errNoHost   = errors.New("no host")
+	errLongURL  = fmt.Errorf("the URL has more than %d bytes", MaxURL)
+	errLongHost = fmt.Errorf("the host has more than %d bytes", MaxHost)
+)
 
 // An Origin is what one robots file speaks for: a scheme, a host and a port.
 type Origin struct {
@@ -99,6 +108,9 @@ type Origin struct {
 
 // ParseURL reads an URL of one of the schemes, and its origin.
 func ParseURL(raw string, ports map[string]string) (*url.URL, Origin, error) {
+	if len(raw) > MaxURL {
+		return nil, Origin{}, fmt.Errorf("reading URL: %w", errLongURL)
+	}
 	u, err := url.Parse(raw)
 	if err != nil {
 		return nil, Origin{}, fmt.Errorf("reading URL: %w", err)
@@ -116,6 +128,9 @@ func OriginOf(u *url.URL, ports map[string]string) (Origin, error) {
 	}
 	if u.Hostname() == "" {
 		return Origin{}, fmt.Errorf("reading URL %q: %w", u.Redacted(), errNoHost)
+	}
+	if len(u.Hostname()) > MaxHost {
+		return Origin{}, fmt.Errorf("reading URL: %w", errLongHost)
 	}
 	if !hostname(u.Hostname()) {
 		return Origin{}, fmt.Errorf("reading URL %q: host %q is neither a name nor an address", u.Redacted(), u.Hostname())
@@ -145,8 +160,11 @@ func canonical(host string) (string, error) {
 			break
 		}
 	}
-	if host == "" {
+	switch {
+	case host == "":
 		return "", errNoHost
+	case len(host) > MaxHost:
+		return "", errLongHost
 	}
 	return strings.ToLower(host), nil
 }

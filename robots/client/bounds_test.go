@@ -1,0 +1,286 @@
+package client
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/internal/dial"
+	"github.com/gophd/gophd/robots/internal/robotstest"
+)
+
+// heap is the memory in use after a garbage collection.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestMaxBytes: whatever strangers send, a client keeps no more than MaxBytes.
+func TestMaxBytes(t *testing.T) {
+	long := strings.Repeat("x", 4<<20)
+	short := "User-agent: *\n" + strings.Repeat("Disallow:/a\n", 20_000)
+	globs := "User-agent: *\n" + strings.Repeat("Disallow: /*a*b*c$\n", 20_000)
+	names := strings.Repeat("User-agent: a\nDisallow: /\n", 15_000)
+	redirect := func(to string) func() *http.Response {
+		return func() *http.Response {
+			return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {to}}}
+		}
+	}
+	file := func(text string, header http.Header) func() *http.Response {
+		return func() *http.Response {
+			return &http.Response{StatusCode: http.StatusOK, Header: header.Clone(), Body: io.NopCloser(strings.NewReader(text))}
+		}
+	}
+	for name, test := range map[string]struct {
+		hosts int
+		most  int64
+		reply func() *http.Response
+	}{
+		"a Location that does not parse": {60, 4 << 20, redirect("http://h/%zz" + long)},
+		"a long Location":                {60, 4 << 20, redirect("http://h/" + long)},
+		"a Location of 60 KiB":           {300, 4 << 20, redirect("http://[" + long[:60<<10])},
+		"a long ETag":                    {60, 4 << 20, file(denyA, http.Header{"Etag": {long}})},
+		"an ETag of 60 KiB":              {300, 4 << 20, file(denyA, http.Header{"Etag": {long[:60<<10]}})},
+		"a long Last-Modified":           {60, 4 << 20, file(denyA, http.Header{"Last-Modified": {long}})},
+		"no files":                       {20_000, 8 << 20, func() *http.Response { return &http.Response{StatusCode: http.StatusNotFound} }},
+		"failures":                       {20_000, 8 << 20, func() *http.Response { return &http.Response{StatusCode: http.StatusBadGateway} }},
+		"small files":                    {20_000, 8 << 20, file(denyA, nil)},
+		"times of visits":                {2_000, 8 << 20, file(denyA+"Visit-time: 0600-0845\n", nil)},
+		"short rules":                    {40, 8 << 20, file(short, nil)},
+		"globs":                          {40, 8 << 20, file(globs, nil)},
+		"names":                          {40, 10 << 20, file(names, nil)},
+	} {
+		f := Fetcher{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return test.reply(), nil })}
+		c := Client{Fetcher: &f, MaxBytes: test.most}
+		before := heap()
+		for i := range test.hosts {
+			a := mustGet(t, &c, fmt.Sprintf("http://h%d/", i))
+			for _, path := range []string{"/a", "/b", "/c"} {
+				a.Allowed(path)
+			}
+			if a.Err != nil && len(a.Err.Error()) > maxErrorText {
+				t.Fatalf("%s: an error of %d bytes", name, len(a.Err.Error()))
+			}
+		}
+		grown := heap() - before
+		t.Logf("%s: %d KiB, %d counted, %d hosts", name, grown>>10, c.cache.bytes>>10, len(c.cache.hosts))
+		if grown > test.most {
+			t.Errorf("%s: %d KiB are kept, and MaxBytes is %d", name, grown>>10, test.most>>10)
+		}
+		runtime.KeepAlive(&c)
+	}
+}
+
+// TestBounds: what is longer than any robot needs is an error, and the error is short.
+func TestBounds(t *testing.T) {
+	var c Client
+	for _, url := range []string{
+		"http://h/" + strings.Repeat("x", dial.MaxURL),
+		"http://" + strings.Repeat("h", dial.MaxHost+1) + "/",
+		"http://" + strings.Repeat("ü", dial.MaxHost/2+1) + "/",
+		"http://[" + strings.Repeat("h", 4<<10),
+		"http://" + strings.Repeat("h", 1<<20) + "/",
+	} {
+		_, err := c.Get(t.Context(), url)
+		if err == nil || len(err.Error()) > maxErrorText {
+			t.Errorf("%.20q of %d bytes: %.1000v", url, len(url), err)
+		}
+	}
+	if len(c.cache.hosts) > 0 {
+		t.Errorf("%d hosts are kept", len(c.cache.hosts))
+	}
+
+	// A redirect names such a URL.
+	for _, to := range []string{"http://h2/" + strings.Repeat("x", dial.MaxURL), "http://" + strings.Repeat("h", dial.MaxHost+1) + "/"} {
+		c := Client{Fetcher: &Fetcher{Transport: web{"http://h/robots.txt": "302 " + to, "http://h2/robots.txt": "404"}}}
+		if a := mustGet(t, &c, "http://h/"); a.Access != Unreachable || len(a.Err.Error()) > maxErrorText {
+			t.Errorf("a redirect to %.20q: %v, %.1000v", to, a.Access, a.Err)
+		}
+	}
+
+	// A header of more than 64 KiB, by our transport and by another.
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Long", strings.Repeat("x", maxHeader))
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer s.Close()
+	for _, transport := range []http.RoundTripper{nil, http.DefaultTransport} {
+		c := Client{Fetcher: &Fetcher{Transport: transport}}
+		if a := mustGet(t, &c, s.URL); a.Access != Unreachable {
+			t.Errorf("a long header: %v", a.Access)
+		}
+	}
+
+	// The URL of a denial is a stranger's, too.
+	denied := &DeniedError{"http://h/" + strings.Repeat("x", 8000), robots.Decision{Rule: robots.Rule{Line: 1, Pattern: strings.Repeat("\x00", 9000)}}}
+	if n := len(denied.Error()); n > maxErrorText {
+		t.Errorf("a denial of %d bytes", n)
+	}
+
+	// An error without its causes still tells which kind it is.
+	_, trusting := robotstest.Certificate(t)
+	server, _ := robotstest.Certificate(t)
+	f := Fetcher{TLS: trusting, Dial: robotstest.Scripted(t, "...", server)}
+	_, err := f.Fetch(t.Context(), mustParse(t, "gophers://other.example/"))
+	bad, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	if !ok || len(bad.UnverifiedCertificates) > 0 {
+		t.Errorf("a certificate of another host: %v", err)
+	}
+	if err := bounded(fmt.Errorf("%s: %w", strings.Repeat("ü", 1000), &StatusError{Status: 503})); !errors.As(err, new(*StatusError)) || !utf8.ValidString(err.Error()) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestNothingFollows: a status that says nothing about the file is no permission.
+func TestNothingFollows(t *testing.T) {
+	for name, want := range map[string]Access{
+		"304": Unreachable, "300": Unreachable, "305": Unreachable, "302": Unreachable, "0": Unreachable, "42": Unreachable,
+		"302 ftp://h/robots.txt": Unreachable, "302 data:,": Unreachable, "301 gopher://h/0robots.txt": Unreachable, "302 javascript:1": Unreachable,
+		"307 %zz": Unreachable, "308 /a": Unavailable, "302 https://h/a": Unavailable, "404": Unavailable, "200": Successful,
+	} {
+		var status int
+		_, _ = fmt.Sscan(name, &status)
+		_, to, _ := strings.Cut(name, " ")
+		header := http.Header{}
+		if to != "" {
+			header.Set("Location", to)
+		}
+		a := FromResponse(me, status, header, nil)
+		if a.Access != want || a.Allowed("/x") != (want != Unreachable) || (a.Err == nil) != (want != Unreachable) {
+			t.Errorf("%s: %v, /x allowed %v, %v", name, a.Access, a.Allowed("/x"), a.Err)
+		}
+
+		// The client follows five redirects of those that lead somewhere.
+		loop := roundTrip(func(req *http.Request) (*http.Response, error) {
+			return &http.Response{Request: req, StatusCode: status, Header: header}, nil
+		})
+		c := Client{Fetcher: &Fetcher{Transport: loop}}
+		if a := mustGet(t, &c, "http://h/"); a.Access != want {
+			t.Errorf("client, %s: %v", name, a.Access)
+		}
+	}
+
+	// Rules from before, after a conditional request.
+	before := FromResponse(me, http.StatusOK, nil, strings.NewReader("User-agent: *\nDisallow: /a\n"))
+	before.Fetched, before.Stale = before.Fetched.Add(-48*time.Hour), true
+	now := before.NotModified()
+	if now.Allowed("/a") || !now.Allowed("/b") || time.Since(now.Fetched) > time.Hour || now.Stale || now.Pace != before.Pace {
+		t.Errorf("not modified: %+v", now)
+	}
+
+	// A host says how long its file is good, without a validator, and then 304.
+	status := http.StatusOK
+	f := Fetcher{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		header := http.Header{"Cache-Control": {"max-age=600"}}
+		return &http.Response{Request: req, StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(denyA))}, nil
+	})}
+	synctest.Test(t, func(t *testing.T) {
+		c := Client{Fetcher: &f}
+		mustGet(t, &c, "http://h/")
+		time.Sleep(time.Hour)
+		status = http.StatusNotModified
+		if a := mustGet(t, &c, "http://h/"); !a.Stale || a.Err == nil {
+			t.Errorf("304 to a request without a condition: %+v", a)
+		}
+	})
+}
+
+// TestBusyGopher: a Gopher server that is busy says nothing about its file.
+func TestBusyGopher(t *testing.T) {
+	item := func(text string) string { return "3" + text + "\t\terror.host\t1\r\n.\r\n" }
+	for _, text := range []string{"Server busy", "Too many requests", "Try again", "come back LATER", "Rate limit exceeded"} {
+		for _, docs := range []map[string]string{{first: item(text), second: item("Not found")}, {first: item("Not found"), second: item(text)}} {
+			p := places{docs: docs}
+			a := mustGet(t, &Client{Fetch: p.fetch}, "gopher://h/")
+			got, ok := errors.AsType[*ErrorItem](a.Err)
+			if a.Access != Unreachable || !ok || got.Text != text || errors.Is(a.Err, fs.ErrNotExist) {
+				t.Errorf("%s: %v, %v", text, a.Access, a.Err)
+			}
+		}
+	}
+
+	// What a host sends in place of a file is told.
+	p := places{docs: map[string]string{first: item("No such selector"), second: "iWelcome\t\th\t70\r\n"}}
+	a := mustGet(t, &Client{Fetch: p.fetch}, "gopher://h/")
+	if a.Access != Unavailable || !strings.Contains(a.Instead.Error(), "iWelcome") {
+		t.Errorf("a menu: %v, %v", a.Access, a.Instead)
+	}
+	p.set(second, item("No such selector"))
+	a = mustGet(t, &Client{Fetch: p.fetch}, "gopher://h/")
+	if got, ok := errors.AsType[*ErrorItem](a.Instead); !ok || got.Text != "No such selector" || a.Access != Unavailable {
+		t.Errorf("an error item: %v, %v", a.Access, a.Instead)
+	}
+}
+
+// TestHadFile: an error item, or nothing, from a host that had a file is no permission,
+// until thirty days have passed; a restart does not change that.
+func TestHadFile(t *testing.T) {
+	for _, reply := range []string{"3Not found\t\terror.host\t1\r\n.\r\n", emptyDoc} {
+		for _, most := range []int64{0, 1} { // with MaxBytes 1 the file itself is dropped
+			synctest.Test(t, func(t *testing.T) {
+				kept := &store{}
+				p := places{docs: map[string]string{first: denyA}}
+				c := &Client{Fetch: p.fetch, Store: kept, MaxBytes: most}
+				mustGet(t, c, "gopher://h/")
+				if most > 0 {
+					mustGet(t, c, "gopher://other/")
+					c.dropFile(c.host(dial.Origin{Scheme: "gopher", Host: "h", Port: "70"}))
+				}
+				p.set(first, reply)
+				p.set(second, reply)
+				time.Sleep(25 * time.Hour)
+				for range 3 {
+					a := mustGet(t, c, "gopher://h/")
+					if a.Allowed("/a") || a.Err == nil || a.File == nil && a.Access != Unreachable {
+						t.Errorf("%.3q: %+v", reply, a)
+					}
+					time.Sleep(5*time.Minute - 1)
+					asked := p.count()
+					mustGet(t, c, "gopher://h/")
+					if p.count() != asked {
+						t.Errorf("%.3q: asked again before five minutes", reply)
+					}
+					time.Sleep(1)
+					synctest.Wait()
+					c = &Client{Fetch: p.fetch, Store: kept, MaxBytes: most}
+				}
+				time.Sleep(31 * 24 * time.Hour)
+				mustGet(t, c, "gopher://h/")
+				time.Sleep(5 * time.Minute)
+				if a := mustGet(t, c, "gopher://h/"); a.Access != Unavailable {
+					t.Errorf("%.3q, after a month: %v, %v", reply, a.Access, a.Err)
+				}
+			})
+		}
+	}
+}
+
+// TestNothingSent: a server over its limits closes the connection without a byte. Others
+// do so for what does not exist, and go on doing so.
+func TestNothingSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := places{docs: map[string]string{first: emptyDoc, second: emptyDoc}}
+		c := Client{Fetch: p.fetch}
+		if a := mustGet(t, &c, "gopher://h/"); a.Access != Unreachable {
+			t.Errorf("the first time: %v", a.Access)
+		}
+		time.Sleep(5 * time.Minute)
+		if a := mustGet(t, &c, "gopher://h/"); a.Access != Unavailable {
+			t.Errorf("the second time: %v, %v", a.Access, a.Err)
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package client
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// errEmpty is a reply of Gopher without a byte.
+var errEmpty = errors.New("the host closes the connection without a byte")
+
+// insteadOf returns what a Gopher server sent in place of a robots file, as an error that
+// is fs.ErrNotExist, unless the server is busy.
+func insteadOf(f *robots.File) error {
+	first, _, _ := strings.Cut(string(f.AppendTo(nil)), "\n")
+	text, _, _ := strings.Cut(strings.TrimRight(first, "\r"), "\t")
+	switch {
+	case f.Size() == 0:
+		return fmt.Errorf("%w: %w", errEmpty, fs.ErrNotExist)
+	case strings.HasPrefix(text, "3"):
+		return &ErrorItem{truncate(text[1:], maxErrorText/2)}
+	}
+	return fmt.Errorf("received %q: %w", truncate(text, 64), fs.ErrNotExist)
+}
+
+// An ErrorItem is an error item of Gopher in place of a document. It is
+// [fs.ErrNotExist], unless its text says that the server is busy.
+type ErrorItem struct{ Text string }
+
+// Error shows the text.
+func (e *ErrorItem) Error() string { return fmt.Sprintf("received the error item %q", e.Text) }
+
+// Is makes the error an fs.ErrNotExist.
+func (e *ErrorItem) Is(target error) bool { return target == fs.ErrNotExist && !e.busy() }
+
+// busy reports whether another request may be answered later.
+func (e *ErrorItem) busy() bool {
+	text := strings.ToLower(e.Text)
+	for _, word := range []string{"busy", "too many", "again", "later", "limit"} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxErrorText bounds the text of an error.
+const maxErrorText = 1 << 10
+
+// bounded returns an error that is small enough to be kept for each host. One with a
+// long text, or a certificate in it, loses its causes.
+func bounded(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	bad, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	if len(text) <= maxErrorText && !untrusted {
+		return err
+	}
+	b := &boundedError{text: truncate(text, maxErrorText)}
+	if untrusted {
+		b.cause = &tls.CertificateVerificationError{Err: errors.New(truncate(bad.Err.Error(), maxErrorText))}
+	} else if status, ok := errors.AsType[*StatusError](err); ok {
+		b.cause = status
+	}
+	return b
+}
+
+type boundedError struct {
+	text  string
+	cause error
+}
+
+func (e *boundedError) Error() string { return e.text }
+func (e *boundedError) Unwrap() error { return e.cause }
+
+// truncate returns a text of at most n bytes.
+func truncate(s string, n int) string {
+	const mark = "…"
+	if len(s) <= n {
+		return s
+	}
+	return strings.Clone(strings.ToValidUTF8(s[:n-len(mark)], "")) + mark
+}
