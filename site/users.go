@@ -111,7 +111,7 @@ func (u *users) tree(call disk.Caller, f *foundTrees, name string, was *disk.Tre
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		if info, err := call.Stat(home); err == nil && disk.OwnerOf(info) >= u.minUID {
-			f.problem(name, fmt.Sprintf("home is %04o", info.Mode().Perm()), "chmod o+x "+home)
+			f.problem(name, fmt.Sprintf("home is %04o", info.Mode().Perm()), diag.Command("chmod", "o+x", "--", home))
 		}
 		return nil, nil
 	case err != nil || !info.IsDir():
@@ -175,7 +175,7 @@ func (u *users) unopened(call disk.Caller, name, dir string, err error) diag.Dia
 		!strings.HasPrefix(real, strings.TrimSuffix(u.home, "/")+"/") {
 		return unopened(name, "it is a link to "+real+", which the sandbox does not show: the link came after the start", "restart gophd")
 	}
-	return unopened(name, err.Error(), "chmod o+rx "+dir)
+	return unopened(name, err.Error(), diag.Command("chmod", "o+rx", "--", dir))
 }
 
 // A User is an account with a tree of its own.

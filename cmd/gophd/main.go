@@ -70,7 +70,7 @@ func newApp() *cli.App {
 // name.
 func tellOfDirectory(c *cli.Context) error {
 	if name := c.Args().First(); c.NArg() == 1 && c.App.Command(name) != nil && isDir(name) {
-		exit.Say(c.App.ErrWriter, fmt.Sprintf("%s is taken as a command, not as the directory of that name", name), "to serve the directory: gophd ./"+name)
+		exit.Say(c.App.ErrWriter, fmt.Sprintf("%s is taken as a command, not as the directory of that name", name), "to serve the directory: "+diag.Command("gophd", "./"+name))
 	}
 	return nil
 }

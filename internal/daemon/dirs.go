@@ -74,7 +74,7 @@ func (d *daemon) lookForUsers() {
 	case systemd.InUnit() && systemd.Hidden(homes) && (!inHome || above != nil):
 		hint = systemd.DropIn("users")
 	case errors.Is(err, fs.ErrPermission):
-		hint = "the user that gophd runs as must be able to list it: chmod o+rx " + homes
+		hint = "the user that gophd runs as must be able to list it: " + diag.Command("chmod", "o+rx", "--", homes)
 	}
 	d.log.Warn("-users serves no user", "directory", homes, "why", why, "hint", hint)
 }
@@ -167,7 +167,7 @@ func Doubt(root string) (doubt, hint string) {
 	case err == nil && real == home:
 		return "a home is the root: whatever lies in it is served, but for names that begin with a dot", "gophd init hole makes a directory with an example"
 	case unread == nil && len(list) == 0:
-		return "the root is empty", "gophd init " + root + " makes an example there"
+		return "the root is empty", diag.Command("gophd", "init", "--", root) + " makes an example there"
 	}
 	return "", ""
 }

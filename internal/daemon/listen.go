@@ -97,11 +97,11 @@ func listenError(addr string, err error) error {
 	case errors.As(err, &unknown) && isHostName(hostName(unknown.Name)):
 		return exit.Hint(err, "the name of "+addr+" cannot be looked up now; an address needs no DNS")
 	case hint != "" && forbidden(err) && number < 1024:
-		return exit.Usagef("gophd.socket listens on ports below 1024: ListenStream= in a drop-in (systemctl edit gophd.socket)", "%w", err)
+		return exit.Usagef("gophd.socket listens on ports below 1024: ListenStream= in a drop-in: "+diag.Command("systemctl", "edit", "gophd.socket"), "%w", err)
 	case hint != "" && forbidden(err):
 		return exit.Usagef(hint, "%w", err)
 	case errors.Is(err, fs.ErrPermission):
-		return exit.Usagef("ports below 1024 need a privilege: use -listen :7070, or setcap cap_net_bind_service=+ep on the program, or start it from systemd", "%w", err)
+		return exit.Usagef("ports below 1024 need a privilege: use -listen :7070, or give the program the capability cap_net_bind_service, or start it from systemd", "%w", err)
 	case errors.Is(err, syscall.EADDRINUSE):
 		return exit.Hint(err, fmt.Sprintf("another program listens there already (ss -ltnp shows which); choose another with -listen, not %s", addr))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):

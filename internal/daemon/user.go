@@ -43,7 +43,7 @@ func (d *daemon) becomeUser() error {
 	d.log.Info("became user", "user", u.Name, "uid", u.UID, "gid", u.GID)
 	if err := d.certs.Check(); err != nil {
 		d.log.Warn("a renewed certificate will need a restart", "error", err,
-			"hint", "let the user "+u.Name+" read certificate and key, or run systemctl restart gophd after each renewal")
+			"hint", "let the user "+u.Name+" read certificate and key, or after each renewal: "+diag.Command("systemctl", "restart", "gophd"))
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (d *daemon) becomeUser() error {
 // asUser is how gophd serves without root's rights.
 func asUser() string {
 	if systemd.InUnit() {
-		return "User=" + unprivileged() + " in the unit (systemctl edit gophd)"
+		return "User=" + unprivileged() + " in the unit: " + diag.Command("systemctl", "edit", "gophd")
 	}
 	return "-user " + unprivileged() + " drops root's privileges once gophd listens"
 }

@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"github.com/fsnotify/fsnotify" // the kernel's events, on every system
+
+	"github.com/gophd/gophd/diag"
 )
 
 // An eventSource is where events come from: the kernel, or a test.
@@ -57,9 +59,9 @@ func refused(err error) bool {
 func hint(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return "raise the limit: sysctl fs.inotify.max_user_watches=1048576"
+		return "raise the limit: " + diag.Command("sysctl", "fs.inotify.max_user_watches=1048576")
 	case errors.Is(err, syscall.EMFILE):
-		return "raise the limit: sysctl fs.inotify.max_user_instances=1024"
+		return "raise the limit: " + diag.Command("sysctl", "fs.inotify.max_user_instances=1024")
 	}
 	return "changes show later, robots.txt up to a round later"
 }

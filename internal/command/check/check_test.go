@@ -84,7 +84,7 @@ func TestTree(t *testing.T) {
 // A link to nothing has a hint where something is called almost so.
 func TestNearest(t *testing.T) {
 	for link, want := range map[string]string{
-		"/About.TXT": "there is /about.txt", "/abuot.txt": "there is /about.txt", "/phlog/Rain": "there is /phlog/rain", "/attik/x": "there is /attic/x", "/phlog/rian/": "",
+		"/About.TXT": "there is \"/about.txt\"", "/abuot.txt": "there is \"/about.txt\"", "/phlog/Rain": "there is \"/phlog/rain\"", "/attik/x": "there is \"/attic/x\"", "/phlog/rian/": "",
 		"/a": "", "/c.md": "", "/phlog/snow": "", "/.hiden": "",
 	} {
 		dir := t.TempDir()

@@ -153,19 +153,39 @@ func (m *move) finish() (flags [][2]string) {
 	return flags
 }
 
-// unitDirs are the commands that install a file of examples/systemd.
-const unitDirs = "mkdir -p /etc/systemd/system/gophd.%s.d\ncp /usr/share/gophd/systemd/%s /etc/systemd/system/gophd.%[1]s.d/\n"
+// dropInDir returns the directory of the drop-ins of a unit, and the command that makes it.
+func dropInDir(unit string) (dir, command string) {
+	dir = "/etc/systemd/system/" + unit + ".d"
+	return dir, diag.Command("mkdir", "-p", dir) + "\n"
+}
+
+// copied returns the commands that install a drop-in of the package for the service.
+func copied(file string) string {
+	dir, command := dropInDir("gophd.service")
+	return command + diag.Command("cp", "/usr/share/gophd/systemd/"+file, dir+"/") + "\n"
+}
+
+// written returns the commands that write a drop-in.
+func written(unit, file string, lines ...string) string {
+	dir, command := dropInDir(unit)
+	return command + diag.Command(append([]string{"printf", `%s\n`}, lines...)...) + " >" + diag.Command(dir+"/"+file) + "\n"
+}
 
 // text returns the move for people.
 func (m *move) text() string {
-	var command, settings, ports, units, sockets strings.Builder
+	command := []string{"gophd"}
+	ports := []string{"[Socket]", "ListenStream="}
+	var settings, units, sockets strings.Builder
 	lists := map[string][]string{}
 	var order []string
 	for _, f := range m.finish() {
-		command.WriteString(" " + strings.TrimSpace(f[0]+" "+shellQuoted(f[1])))
+		command = append(command, f[0])
+		if f[1] != "" {
+			command = append(command, f[1])
+		}
 		switch name := "GOPHD_" + strings.ToUpper(strings.ReplaceAll(f[0][1:], "-", "_")); f[0] {
 		case "-listen":
-			fmt.Fprintf(&ports, "ListenStream=%s\n", strings.TrimPrefix(f[1], ":"))
+			ports = append(ports, "ListenStream="+strings.TrimPrefix(f[1], ":"))
 		case "-user": // the unit has an account of its own
 			m.note("-user", "not with the unit: it runs as an account of its own, which reads what everyone may read")
 		default:
@@ -186,19 +206,19 @@ func (m *move) text() string {
 		fmt.Fprintf(&settings, "%s=%s\n", name, strings.Join(lists[name], ","))
 	}
 	if lists["GOPHD_USERS"] != nil {
-		fmt.Fprintf(&units, unitDirs, "service", "gophd-users.conf")
+		units.WriteString(copied("gophd-users.conf"))
 	} else if root := strings.Join(lists["GOPHD_ROOT"], ""); strings.HasPrefix(root, "/home/") || strings.HasPrefix(root, "/root/") {
-		fmt.Fprintf(&units, unitDirs, "service", "gophd-root.conf")
+		units.WriteString(copied("gophd-root.conf"))
 	}
 	if sockets.Len() > 0 {
-		units.WriteString("mkdir -p /etc/systemd/system/gophd.service.d\nprintf '[Service]\\nSupplementaryGroups=www-data\\n' >/etc/systemd/system/gophd.service.d/programs.conf\n")
+		units.WriteString(written("gophd.service", "programs.conf", "[Service]", "SupplementaryGroups=www-data"))
 	}
-	if ports.Len() > 0 {
-		units.WriteString("mkdir -p /etc/systemd/system/gophd.socket.d\ncat >/etc/systemd/system/gophd.socket.d/port.conf <<.\n[Socket]\nListenStream=\n" + ports.String() + ".\n")
+	if len(ports) > 2 {
+		units.WriteString(written("gophd.socket", "port.conf", ports...))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "gophd%s\n\nIn /etc/default/gophd:\n\n%s\nUnits, as root:\n\n%ssystemctl daemon-reload\nsystemctl disable --now %s\nsystemctl enable --now gophd.socket\n",
-		&command, &settings, &units, m.server.unit())
+	fmt.Fprintf(&b, "%s\n\nIn /etc/default/gophd:\n\n%s\nUnits, as root:\n\n%s%s\n%s\n%s\n", diag.Command(command...), &settings, &units,
+		diag.Command("systemctl", "daemon-reload"), diag.Command("systemctl", "disable", "--now", m.server.unit()), diag.Command("systemctl", "enable", "--now", "gophd.socket"))
 	for i, note := range m.notes {
 		if i == 0 {
 			b.WriteString("\nTo read:\n\n")
@@ -206,12 +226,4 @@ func (m *move) text() string {
 		b.WriteString(note + "\n")
 	}
 	return b.String()
-}
-
-// shellQuoted quotes a word of a command line where that is needed.
-func shellQuoted(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-:=~,%+@[]") == "" {
-		return s
-	}
-	return quoted(s)
 }

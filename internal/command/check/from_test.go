@@ -35,15 +35,15 @@ func TestFrom(t *testing.T) {
 			"GOPHD_ROOT=/var/gopher\nGOPHD_USERS=/home/*/public_gopher\nGOPHD_DATES=true\n"},
 		{"geomyidae", "GEOMYIDAE_ARGS=\"-d -u gopher -g daemon -i 192.0.2.1 -i 192.0.2.2 -p 7070 -b /g -t /k /c\"\n",
 			"-user gopher:daemon -listen 192.0.2.1:7070 -listen 192.0.2.2:7070 -root /g -tls-key /k -tls-cert /c", "GOPHD_ROOT=/g\nGOPHD_TLS_KEY=/k\nGOPHD_TLS_CERT=/c\n"},
-		{"geomyidae", "PID=$(pidof -o %PPID /usr/bin/geomyidae)\n/usr/bin/geomyidae -6 -b /g\n", "-listen [::]:70 -root /g", "GOPHD_ROOT=/g\n"},
+		{"geomyidae", "PID=$(pidof -o %PPID /usr/bin/geomyidae)\n/usr/bin/geomyidae -6 -b /g\n", "-listen '[::]:70' -root /g", "GOPHD_ROOT=/g\n"},
 		{"gophor", "ExecStart=/usr/bin/gophor -root /g -port 70 -fwd-port 7070 -uid ann\n", "-root /g -port 7070 -user ann", "GOPHD_ROOT=/g\nGOPHD_PORT=7070\n"},
 		{"pygopherd", "[pygopherd]\nport = 7070\nservername = g.example\ninterface = 192.0.2.1\nroot = /g\n#setuid = nobody\nsetgid = daemon\nsetuid = gopher\nencoding = a \\\n  b = c\n",
 			"-host g.example -listen 192.0.2.1:7070 -root /g -user gopher:daemon", "GOPHD_HOST=g.example\nGOPHD_ROOT=/g\n"},
 		{"motsognir", "GopherRoot=/g/\nUserDir=/home/%s/public_gopher/\nbind=\nGopherCgiSupport=1\nGopherPhpSupport=0\nbind=::FFFF:192.0.2.1\n",
-			"-root /g -users '/home/*/public_gopher' -fastcgi '*.cgi=/run/fcgiwrap.socket' -listen [::FFFF:192.0.2.1]:70",
+			"-root /g -users '/home/*/public_gopher' -fastcgi '*.cgi=/run/fcgiwrap.socket' -listen '[::FFFF:192.0.2.1]:70'",
 			"GOPHD_ROOT=/g\nGOPHD_USERS=/home/*/public_gopher\nGOPHD_FASTCGI=*.cgi=/run/fcgiwrap.socket\n"},
 		{"spacecookie", `{"hostname": "g.example", "root": "/g", "listen": {"addr": "::1", "port": 7070}, "log": {"hide-ips": true}}`,
-			"-host g.example -listen [::1]:7070 -log-ips none -root /g", "GOPHD_HOST=g.example\nGOPHD_LOG_IPS=none\nGOPHD_ROOT=/g\n"},
+			"-host g.example -listen '[::1]:7070' -log-ips none -root /g", "GOPHD_HOST=g.example\nGOPHD_LOG_IPS=none\nGOPHD_ROOT=/g\n"},
 	} {
 		got := moved(t, test.server, test.text)
 		if want := "gophd " + test.flags + "\n\nIn /etc/default/gophd:\n\n" + test.settings + "\nUnits"; !strings.HasPrefix(got, want) {
@@ -57,7 +57,7 @@ func TestFromUnits(t *testing.T) {
 	got := moved(t, "Gophernicus", "# Options\nOPTIONS=\"-r /home/ann/hole -nu -nd -p 7070 --shiny -w 70 -f /filters\"\n")
 	for _, want := range []string{
 		"\nconf:2: --shiny: gophd has no counterpart\n", "\nconf:2: -w 70: there is nothing like them\n", "\nconf:2: -f /filters: with php-fpm; other",
-		"\nsystemctl disable --now gophernicus.socket\n", "gophd-root.conf /etc/systemd/system/gophd.service.d/\n", "\n[Socket]\nListenStream=\nListenStream=7070\n", "SupplementaryGroups=www-data",
+		"\nsystemctl disable --now gophernicus.socket\n", "gophd-root.conf /etc/systemd/system/gophd.service.d/\n", "\nprintf '%s\\n' '[Socket]' ListenStream= ListenStream=7070 >/etc/systemd/system/gophd.socket.d/port.conf\n", "SupplementaryGroups=www-data",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -52,7 +53,7 @@ func (c *checking) links() {
 			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "leave the host out where a link is to this server",
 				"%s to %s, which is the visitor's own machine", diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own && c.Host == "":
-			c.find(diag.Notice, CodeHost, h.first.File, h.first.Line, "gophd -host "+h.name, "%s in the maps to %s, which seems to be this server", diag.Count(h.here+h.gone, "link", "links"), h.name)
+			c.find(diag.Notice, CodeHost, h.first.File, h.first.Line, diag.Command("gophd", "-host", h.name), "%s in the maps to %s, which seems to be this server", diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own:
 		case !isHost(h.name):
 			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "fields are divided by one TAB: type and label, selector, host, port", "no name of a host: %q", h.name)
@@ -169,7 +170,7 @@ func (c *checking) link(l menu.Link) {
 		if !strings.HasPrefix(sel, "/") {
 			sel = path.Join("/", path.Dir(l.File), sel)
 		}
-		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, "gophd -fastcgi "+rule(sel[1:]), "a link to a program: %q", l.Selector)
+		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, runs(rule(sel[1:])), "a link to a program: %q", l.Selector)
 	case l.Type == menu.TypeSearch && strings.Trim(l.Selector, "/") == "search":
 		if c.Search {
 			return
@@ -180,7 +181,7 @@ func (c *checking) link(l menu.Link) {
 	case selector.Refusal(path.Base(l.Selector)) == selector.Source:
 		c.find(diag.Error, CodeName, l.File, l.Line, "link a copy that has another name", "the source of a menu is not shown: %q", l.Selector)
 	case !c.present(l.Selector) && l.Type != menu.TypeText && c.isScript(l.Selector):
-		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, "gophd -fastcgi "+rule(strings.TrimPrefix(l.Selector, "/")), "a link to a program, a file that begins with #!: %q", l.Selector)
+		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, runs(rule(strings.TrimPrefix(l.Selector, "/"))), "a link to a program, a file that begins with #!: %q", l.Selector)
 	case !c.present(l.Selector) && c.lies(l.Selector):
 		c.find(diag.Error, CodeName, l.File, l.Line, "", "what the link names is not served: %q", l.Selector)
 	case !c.present(l.Selector):
@@ -228,5 +229,5 @@ func (c *checking) nearest(sel string) string {
 		}
 		name = selector.Join(name, best)
 	}
-	return "there is /" + name
+	return fmt.Sprintf("there is %q", "/"+name)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd"
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
 )
 
@@ -78,7 +79,7 @@ var (
 func formerNamed(name string) (*former, error) {
 	s := formers[strings.ToLower(name)]
 	if s == nil {
-		return nil, exit.Usagef("gophd check -from "+strings.Join(ServerNames(), "|")+" FILE", "-from does not know %q", name)
+		return nil, exit.Usagef(diag.Command("gophd", "check", "-from", ServerNames()[0], "FILE")+"; it knows "+strings.Join(ServerNames(), ", "), "-from does not know %q", name)
 	}
 	page, err := fs.ReadFile(gophd.Manual(), "moving-in.txt")
 	if err != nil {

@@ -131,6 +131,6 @@ func (c *checking) owned(name string) {
 	info, err := os.Stat(c.path(name))
 	its, topErr := os.Stat(c.tops[top])
 	if err == nil && topErr == nil && disk.OwnerOf(info) != 0 && disk.OwnerOf(info) != disk.OwnerOf(its) {
-		c.find(diag.Error, CodeOwner, name, 0, "chown "+c.ownerOf(its)+" "+c.path(name), "not served: it belongs to %s, and the tree to %s", c.ownerOf(info), c.ownerOf(its))
+		c.find(diag.Error, CodeOwner, name, 0, diag.Command("chown", "--", c.ownerOf(its), c.path(name)), "not served: it belongs to %s, and the tree to %s", c.ownerOf(info), c.ownerOf(its))
 	}
 }

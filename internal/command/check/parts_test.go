@@ -72,7 +72,7 @@ func TestMenuPrograms(t *testing.T) {
 	if want := []string{"error MENU-PROGRAM cgi-bin", "error MENU-PROGRAM f/gophermap:1", "error MENU-PROGRAM f/gophermap:2", "error MENU-PROGRAM gophermap:1", "error MENU-PROGRAM x.cgi"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if want := `printf '%s\n' '#!/bin/sh' 'figlet -f '\''big'\'' hi' >figlet.sh; chmod +x figlet.sh; write =figlet.sh, and gophd -fastcgi menus=SOCKET runs it`; r.Findings[3].Hint != want {
+	if want := `printf '%s\n' '#!/bin/sh' 'figlet -f '\''big'\'' hi' >./figlet.sh && chmod +x ./figlet.sh; write "=figlet.sh", and gophd -fastcgi menus=SOCKET runs it`; r.Findings[3].Hint != want {
 		t.Errorf("%s", r.Findings[3].Hint)
 	}
 	if r.Findings[0].Hint != "gophd -fastcgi /cgi-bin=SOCKET" || r.Findings[1].Hint != "gophd -fastcgi /f/m=SOCKET" || r.Findings[2].Hint != r.Findings[0].Hint || r.Findings[4].Hint != "gophd -fastcgi '*.cgi=SOCKET'" {

@@ -123,9 +123,7 @@ func (c *checking) hinted(d diag.Diagnostic) diag.Diagnostic {
 		return d
 	}
 	script := path.Base(words[0]) + ".sh"
-	d.Hint = fmt.Sprintf("printf '%%s\\n' '#!/bin/sh' %s >%s; chmod +x %s; write =%s, and gophd -fastcgi menus=SOCKET runs it", quoted(command), script, script, script)
+	d.Hint = diag.Command("printf", `%s\n`, "#!/bin/sh", command) + " >" + diag.Command("./"+script) + " && " + diag.Command("chmod", "+x", "./"+script) +
+		fmt.Sprintf("; write %q, and gophd -fastcgi menus=SOCKET runs it", "="+script)
 	return d
 }
-
-// quoted returns a word of the shell.
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -88,9 +88,9 @@ func (c *checking) directory(dir string) {
 		case reason == selector.Program && (c.answered(name) || e.Name() == indexName && c.runs(name)):
 			mapped = mapped || e.Name() == indexName
 		case e.Name() == indexName:
-			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd -fastcgi '*.dcgi=SOCKET'", "a program that makes the menu of its directory")
+			c.find(diag.Error, menu.CodeProgram, name, 0, runs("*.dcgi=SOCKET"), "a program that makes the menu of its directory")
 		case reason == selector.Program:
-			c.find(diag.Error, menu.CodeProgram, name, 0, "gophd -fastcgi "+rule(name), "a program, or a directory of programs, by its name")
+			c.find(diag.Error, menu.CodeProgram, name, 0, runs(rule(name)), "a program, or a directory of programs, by its name")
 		case e.Name()[0] == '.', reason == selector.Source:
 		case e.Type().IsRegular() && runElsewhere(e.Name()) && !c.answered(name):
 			sources = append(sources, strconv.Quote(e.Name()))
@@ -117,11 +117,11 @@ func (c *checking) left(dir string, unaskable, sources, unreadable some) {
 		c.find(diag.Error, CodeName, dir, 0, "rename what clients should find", "no menu can list %s", unaskable)
 	}
 	if len(sources) > 0 {
-		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: gophd -fastcgi '*.php=SOCKET'",
+		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
 			"sent as it is, source and all, though some servers run it: %s", sources)
 	}
 	if len(unreadable) > 0 {
-		c.find(diag.Error, CodeRead, dir, 0, "chmod o+r, and o+x for directories", "%s cannot read %s", c.who(), unreadable)
+		c.find(diag.Error, CodeRead, dir, 0, "let everybody read it: o+r, and o+x for directories", "%s cannot read %s", c.who(), unreadable)
 	}
 }
 
@@ -135,18 +135,21 @@ func runElsewhere(base string) bool {
 // indexName is geomyidae's program that makes the menu of its directory.
 const indexName = "index.dcgi"
 
+// runs is the command that runs programs.
+func runs(rule string) string { return diag.Command("gophd", "-fastcgi", rule) }
+
 // rule returns what -fastcgi takes for a program that is asked for by a name.
 func rule(name string) string {
 	name, _, _ = strings.Cut(name, "?")
 	if ext := filepath.Ext(name); selector.IsProgram("x" + ext) {
-		return "'*" + ext + "=SOCKET'"
+		return "*" + ext + "=SOCKET"
 	}
 	elems := strings.Split(name, "/")
 	if i := slices.IndexFunc(elems, selector.IsProgram); i >= 0 {
 		elems = elems[:i+1]
 	}
 	if strings.HasPrefix(name, "~") && len(elems) > 1 {
-		return "'/~*/" + strings.Join(elems[1:], "/") + "=/run/gophd-programs-*.sock'"
+		return "/~*/" + strings.Join(elems[1:], "/") + "=/run/gophd-programs-*.sock"
 	}
 	return "/" + strings.Join(elems, "/") + "=SOCKET"
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -67,7 +68,7 @@ func (c *checking) reach(root string) {
 	if c.Named {
 		for _, dir := range append([]string{root}, slices.Sorted(maps.Values(c.Site.Mounts))...) {
 			if at, mode := c.blocked("/", dir); at != "" {
-				c.find(diag.Error, CodeRead, at, 0, "move it to where that user may go, or chmod o+x", "%s cannot enter it (%04o), so it cannot serve %s", c.who(), mode, dir)
+				c.find(diag.Error, CodeRead, at, 0, "move it to where that user may go, or "+diag.Command("chmod", "o+x", "--", at), "%s cannot enter it (%04o), so it cannot serve %s", c.who(), mode, dir)
 			}
 		}
 	}
@@ -99,17 +100,17 @@ func (c *checking) reach(root string) {
 			if uid == 0 {
 				continue // no user's, such as lost+found
 			}
-			c.find(diag.Warning, CodeOwner, "~"+e.Name(), 0, fmt.Sprintf("gophd -users-min-uid %d", uid), "not served: the owner has uid %d, and users begin higher", uid)
+			c.find(diag.Warning, CodeOwner, "~"+e.Name(), 0, diag.Command("gophd", "-users-min-uid", strconv.Itoa(uid)), "not served: the owner has uid %d, and users begin higher", uid)
 			continue
 		}
 		if at, mode := c.blocked(home, dir); at != "" {
-			bits := "o+x "
+			bits := "o+x"
 			if at == dir {
-				bits = "o+rx " // it is listed, too
+				bits = "o+rx" // it is listed, too
 			}
-			c.find(diag.Error, CodeRead, "~"+e.Name(), 0, "chmod "+bits+at, "%s cannot enter %s (%04o)", c.who(), at, mode)
+			c.find(diag.Error, CodeRead, "~"+e.Name(), 0, diag.Command("chmod", bits, "--", at), "%s cannot enter %s (%04o)", c.who(), at, mode)
 		} else if uid := disk.OwnerOf(info); err == nil && uid != 0 && uid != disk.OwnerOf(top) {
-			c.find(diag.Error, CodeOwner, "~"+e.Name(), 0, "chown "+c.ownerOf(info)+" "+dir, "not served: %s belongs to %s and the home to %s", dir, c.ownerOf(top), c.ownerOf(info))
+			c.find(diag.Error, CodeOwner, "~"+e.Name(), 0, diag.Command("chown", "--", c.ownerOf(info), dir), "not served: %s belongs to %s and the home to %s", dir, c.ownerOf(top), c.ownerOf(info))
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/selector"
@@ -86,7 +87,7 @@ func (x *examination) robots(ctx context.Context) []Finding {
 	case bytes.Equal(served, want):
 		return okf("as the annotations say, %d bytes", len(served))
 	case !bytes.HasPrefix(served, []byte("# robots.txt made by gophd")) && bytes.HasPrefix(want, []byte("# robots.txt made by gophd")):
-		return faultf("gophd doctor -only port", "the server at %s is not gophd, or serves another tree", x.at[0])
+		return faultf(diag.Command("gophd", "doctor", "-only", "port"), "the server at %s is not gophd, or serves another tree", x.at[0])
 	}
 	return faultf(x.reload(), "what is served differs from what the annotations say: %s", firstDifference(string(served), string(want)))
 }
@@ -107,11 +108,11 @@ func (x *examination) withSitemaps(ctx context.Context, served []byte) []byte {
 func (x *examination) reload() string {
 	switch {
 	case x.Settings != nil:
-		return "kill -HUP " + x.pid()
+		return diag.Command("kill", "-HUP", x.pid())
 	case x.unit == nil:
-		return "rc-service gophd reload"
+		return diag.Command("rc-service", "gophd", "reload")
 	}
-	return "systemctl reload gophd"
+	return diag.Command("systemctl", "reload", "gophd")
 }
 
 func firstDifference(served, want string) string {

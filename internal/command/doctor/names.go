@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gophd/gophd/diag"
 )
 
 // hostName reports whether the name in menus leads to this machine.
@@ -21,9 +23,9 @@ func (x *examination) hostName(ctx context.Context) []Finding {
 	if name == "" {
 		name, own = strings.TrimSpace(x.read("/etc/hostname")), true
 	}
-	correct := "echo GOPHD_HOST=NAME >>" + settingsFile + " && " + x.restart()
+	correct := diag.Command("echo", "GOPHD_HOST=NAME") + " >>" + settingsFile + " && " + x.restart()
 	if x.Settings != nil {
-		correct = "gophd -host NAME"
+		correct = diag.Command("gophd", "-host", "NAME")
 	}
 	if name == "" {
 		return faultf(correct, "this machine has no name; NAME is the one that others know")
@@ -85,10 +87,10 @@ func (x *examination) certificate(ctx context.Context, file, key string) []Findi
 	host := x.flags.Host
 	switch {
 	case os.IsPermission(err):
-		return faultf("sudo gophd doctor -only certificate", "%v", err)
+		return faultf(diag.Command("sudo", "gophd", "doctor", "-only", "certificate"), "%v", err)
 	case os.IsNotExist(err):
 		from := "/etc/letsencrypt/live/" + cmp.Or(host, "HOST")
-		return faultf("cp "+from+"/fullchain.pem "+file+" && cp "+from+"/privkey.pem "+key+" && "+x.restart(), "%v", err)
+		return faultf(diag.Command("cp", "--", from+"/fullchain.pem", file)+" && "+diag.Command("cp", "--", from+"/privkey.pem", key)+" && "+x.restart(), "%v", err)
 	case err != nil:
 		return faultf(renew(path.Dir(file) == x.flags.TLSSelfSigned, file, key, x.restart()), "%v", err)
 	case time.Now().After(cert.NotAfter):
@@ -96,7 +98,7 @@ func (x *examination) certificate(ctx context.Context, file, key string) []Findi
 	case time.Until(cert.NotAfter) < 7*24*time.Hour:
 		return faultf(renew(selfSigned, file, key, x.restart()), "%s ends on %s and was not renewed", file, cert.NotAfter.Format(time.DateOnly))
 	case host != "" && !selfSigned && cert.VerifyHostname(host) != nil:
-		return faultf("certbot certonly -d "+host, "%s is not for %s, but for %s", file, host, strings.Join(cert.DNSNames, ", "))
+		return faultf(diag.Command("certbot", "certonly", "-d", host), "%s is not for %s, but for %s", file, host, strings.Join(cert.DNSNames, ", "))
 	}
 	ends := cert.NotAfter.Format(time.DateOnly)
 	if x.silent != "" {
@@ -107,7 +109,7 @@ func (x *examination) certificate(ctx context.Context, file, key string) []Findi
 	case err != nil:
 		return faultf(x.restart(), "no TLS at %s: %v", x.at[0], err)
 	case !bytes.Equal(shown, cert.Raw) && handed:
-		return faultf("systemctl restart gophd", "the server shows another certificate than %s: systemd hands it over at a start", file)
+		return faultf(diag.Command("systemctl", "restart", "gophd"), "the server shows another certificate than %s: systemd hands it over at a start", file)
 	case !bytes.Equal(shown, cert.Raw):
 		return faultf(x.reload(), "the server shows another certificate than %s", file)
 	}
@@ -123,9 +125,9 @@ func firstName(cert *x509.Certificate) string {
 
 func renew(selfSigned bool, file, key, restart string) string {
 	if selfSigned {
-		return "rm " + file + " " + key + " && " + restart
+		return diag.Command("rm", "--", file, key) + " && " + restart
 	}
-	return "certbot renew"
+	return diag.Command("certbot", "renew")
 }
 
 // source is the file behind a credential of the unit: what the server has at hand is a copy.

@@ -11,6 +11,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gophd/gophd/diag"
+)
+
+// The commands that start gophd by its socket, also after it has failed.
+var (
+	resetFailed = diag.Command("systemctl", "reset-failed", "gophd.service", "gophd.socket")
+	enableGophd = diag.Command("systemctl", "enable", "--now", "gophd.socket")
 )
 
 // addresses returns where the server is asked: at each port that its socket or a flag
@@ -107,7 +115,7 @@ func (x *examination) unseen(ctx context.Context, port uint16) []Finding {
 			return okf("port %d is held by gophd", port)
 		}
 	}
-	return faultf("sudo gophd doctor -only port", "port %d is held by another program than gophd; root sees by which", port)
+	return faultf(diag.Command("sudo", "gophd", "doctor", "-only", "port"), "port %d is held by another program than gophd; root sees by which", port)
 }
 
 func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
@@ -115,11 +123,11 @@ func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
 	if len(inodes) == 0 {
 		switch {
 		case x.Settings == nil && x.unit == nil && x.exists(openrcFile):
-			return faultf("rc-service gophd start", "nothing listens at port %d", port)
+			return faultf(diag.Command("rc-service", "gophd", "start"), "nothing listens at port %d", port)
 		case x.Settings != nil || x.unit == nil:
 			return faultf(x.start(), "nothing listens at port %d", port)
 		}
-		return faultf("systemctl reset-failed gophd.service gophd.socket; systemctl enable --now gophd.socket", "nothing listens at port %d", port)
+		return faultf(resetFailed+"; "+enableGophd, "nothing listens at port %d", port)
 	}
 	program, service := x.holder(inodes)
 	other := service
@@ -134,24 +142,26 @@ func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
 		}
 		program = "systemd, for " + other
 	case service == "":
-		return faultf("kill "+strings.Join(x.processes(program), " "), "port %d is held by %s, which no unit has started", port, program)
+		return faultf(diag.Command(append([]string{"kill"}, x.processes(program)...)...), "port %d is held by %s, which no unit has started", port, program)
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(other, ".service"), ".socket")
-	units := other
+	units := []string{other}
 	for _, more := range []string{name + ".socket", name + ".service"} {
 		if more != other && slices.ContainsFunc(unitDirs, func(dir string) bool { return x.exists(filepath.Join(dir, more)) }) {
-			units += " " + more
+			units = append(units, more)
 		}
 	}
 	f := Finding{
 		Text: fmt.Sprintf("port %d is held by %s", port, program),
-		Type: "systemctl disable --now " + units + " && systemctl enable --now gophd.socket",
-		Back: "systemctl disable --now gophd.socket gophd.service && systemctl enable --now " + other,
-		Both: "mkdir -p /etc/systemd/system/gophd.socket.d && cp /usr/share/gophd/systemd/gophd-port.conf /etc/systemd/system/gophd.socket.d/ && systemctl daemon-reload && systemctl enable --now gophd.socket",
+		Type: diag.Command(append([]string{"systemctl", "disable", "--now"}, units...)...) + " && " + enableGophd,
+		Back: diag.Command("systemctl", "disable", "--now", "gophd.socket", "gophd.service") + " && " + diag.Command("systemctl", "enable", "--now", other),
+		Both: diag.Command("mkdir", "-p", "/etc/systemd/system/gophd.socket.d") + " && " + diag.Command("cp", "/usr/share/gophd/systemd/gophd-port.conf", "/etc/systemd/system/gophd.socket.d/") +
+			" && " + diag.Command("systemctl", "daemon-reload") + " && " + enableGophd,
 	}
 	if x.unit == nil {
-		f.Type, f.Back = "rc-service "+name+" stop && rc-service gophd start", "rc-service gophd stop && rc-service "+name+" start"
-		f.Both = "echo 'GOPHD_LISTEN=:7070' >>" + openrcFile + " && rc-service gophd start"
+		f.Type = diag.Command("rc-service", name, "stop") + " && " + diag.Command("rc-service", "gophd", "start")
+		f.Back = diag.Command("rc-service", "gophd", "stop") + " && " + diag.Command("rc-service", name, "start")
+		f.Both = diag.Command("echo", "GOPHD_LISTEN=:7070") + " >>" + openrcFile + " && " + diag.Command("rc-service", "gophd", "start")
 	}
 	return []Finding{f}
 }

@@ -43,13 +43,13 @@ func (x *examination) directories(context.Context) (all []Finding) {
 		case x.hides(dir):
 			all = append(all, faultf(systemd.Activate("root"), "the unit hides %s", dir)...)
 		case errors.Is(err, fs.ErrNotExist):
-			all = append(all, faultf("gophd init "+dir, "%s is not there", dir)...)
+			all = append(all, faultf(diag.Command("gophd", "init", "--", dir), "%s is not there", dir)...)
 		case err != nil:
 			all = append(all, faultf(x.asRoot("directories", err), "%v", err)...)
 		case !info.IsDir():
 			all = append(all, faultf(x.renamed(dir), "%s is no directory", dir)...)
 		case closed != "":
-			all = append(all, faultf("chmod a+rx "+closed, "the account of the server may not enter and list %s", closed)...)
+			all = append(all, faultf(diag.Command("chmod", "a+rx", "--", closed), "the account of the server may not enter and list %s", closed)...)
 		default:
 			all = append(all, okf("%s", dir)...)
 		}
@@ -60,14 +60,14 @@ func (x *examination) directories(context.Context) (all []Finding) {
 // asRoot is the command for what this user may not see, or the server's next start.
 func (x *examination) asRoot(check string, err error) string {
 	if errors.Is(err, fs.ErrPermission) {
-		return "sudo gophd doctor -only " + check
+		return diag.Command("sudo", "gophd", "doctor", "-only", check)
 	}
 	return x.restart()
 }
 
 // renamed is the command that moves a file away and makes a directory of its name.
 func (x *examination) renamed(dir string) string {
-	return "mv " + dir + " " + dir + ".old && gophd init " + dir
+	return diag.Command("mv", "--", dir, dir+".old") + " && " + diag.Command("gophd", "init", "--", dir)
 }
 
 // closedTo returns the first directory on the way to one that is closed to accounts other
@@ -99,13 +99,13 @@ func (x *examination) homes(context.Context) []Finding {
 	case x.hides(above + "/"):
 		return faultf(systemd.Activate("users"), "the unit hides %s", above)
 	case len(closed) > 0 && len(dirs) == 0:
-		return faultf("chmod o+x "+closed[0], "the server may not enter %s", closed[0])
+		return faultf(diag.Command("chmod", "o+x", "--", closed[0]), "the server may not enter %s", closed[0])
 	case len(dirs) == 0:
-		return faultf("mkdir "+strings.Replace(x.flags.Users, "*", "NAME", 1), "nobody has a directory %s", x.flags.Users)
+		return faultf(diag.Command("mkdir", "--", strings.Replace(x.flags.Users, "*", "NAME", 1)), "nobody has a directory %s", x.flags.Users)
 	}
 	for _, home := range closed {
 		if slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(dir, x.onMachine(home)+"/") }) {
-			return faultf("chmod o+x "+home, "the server may not enter %s", home)
+			return faultf(diag.Command("chmod", "o+x", "--", home), "the server may not enter %s", home)
 		}
 	}
 	text := diag.Count(len(dirs), "user has", "users have") + " a directory"
@@ -139,7 +139,7 @@ func (x *examination) uids(context.Context) []Finding {
 		pid = running[0]
 	}
 	if text := x.read("/proc/" + pid + "/uid_map"); text != "" && !daemon.MapsUsers(text, x.flags.UsersMinUID) {
-		return faultf("cat /proc/"+pid+"/uid_map", "the user namespace of the server lacks accounts of users; let it map more (subuid(5))")
+		return faultf(diag.Command("cat", "/proc/"+pid+"/uid_map"), "the user namespace of the server lacks accounts of users; let it map more (subuid(5))")
 	}
 	return okf("the server sees who owns a file")
 }
@@ -154,7 +154,7 @@ func (x *examination) programs(context.Context) (all []Finding) {
 		case err != nil:
 			all = append(all, faultf(x.starts(name), "no program listens for %s: %s is not there", rule.Selector(), name)...)
 		case info.Mode()&fs.ModeSocket == 0:
-			all = append(all, faultf("rm "+name+" && "+x.starts(name), "%s is no socket", name)...)
+			all = append(all, faultf(diag.Command("rm", "--", name)+" && "+x.starts(name), "%s is no socket", name)...)
 		default:
 			all = append(all, okf("%s for %s", name, rule.Selector())...)
 		}
@@ -169,12 +169,12 @@ func (x *examination) starts(socket string) string {
 		for _, file := range units {
 			for _, listen := range values(readOptions(file), "ListenStream") {
 				if listen == socket || listen == "/run"+strings.TrimPrefix(socket, "/var/run") {
-					return "systemctl enable --now " + filepath.Base(file)
+					return diag.Command("systemctl", "enable", "--now", filepath.Base(file))
 				}
 			}
 		}
 	}
-	return "systemctl list-unit-files '*.socket'"
+	return diag.Command("systemctl", "list-unit-files", "*.socket")
 }
 
 // writable reports directories that the server is to write to and cannot.
@@ -197,11 +197,11 @@ func (x *examination) writable(context.Context) (all []Finding) {
 			}
 			if !mine {
 				name := "GOPHD_" + strings.ToUpper(strings.ReplaceAll(w.flag, "-", "_"))
-				all = append(all, faultf(fmt.Sprintf("sed -i 's|^%s=.*|%[1]s=%s|' %s && %s", name, w.usual, settingsFile, x.restart()), "the unit does not let the server write to %s (-%s)", w.dir, w.flag)...)
+				all = append(all, faultf(diag.Command("sed", "-i", fmt.Sprintf("s|^%s=.*|%[1]s=%s|", name, w.usual), settingsFile)+" && "+x.restart(), "the unit does not let the server write to %s (-%s)", w.dir, w.flag)...)
 				continue
 			}
 		} else if info, err := os.Stat(x.onMachine(w.dir)); err != nil || !info.IsDir() || info.Mode()&0o222 == 0 {
-			all = append(all, faultf("install -d -o gophd -g gophd "+w.dir, "the server cannot write to %s (-%s)", w.dir, w.flag)...)
+			all = append(all, faultf(diag.Command("install", "-d", "-o", "gophd", "-g", "gophd", "--", w.dir), "the server cannot write to %s (-%s)", w.dir, w.flag)...)
 			continue
 		}
 		all = append(all, okf("%s (-%s)", w.dir, w.flag)...)
@@ -228,9 +228,9 @@ func (x *examination) annotations(context.Context) (all []Finding) {
 		file := filepath.Join(x.flags.Root, r.File)
 		switch {
 		case r.Code == policy.CodeNotRead:
-			all = append(all, faultf("mv "+file+" "+path.Join(path.Dir(file), ".robots"), "%s: %s", r.Place(), r.Message)...)
+			all = append(all, faultf(diag.Command("mv", "--", file, path.Join(path.Dir(file), ".robots")), "%s: %s", r.Place(), r.Message)...)
 		case r.Severity == diag.Error:
-			all = append(all, faultf("gophd robots check "+x.flags.Root, "%s: %s", r.Place(), r.Message)...)
+			all = append(all, faultf(diag.Command("gophd", "robots", "check", "--", x.flags.Root), "%s: %s", r.Place(), r.Message)...)
 		}
 	}
 	if all == nil {

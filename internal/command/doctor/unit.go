@@ -4,16 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/coreos/go-systemd/v22/unit"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/process/systemd"
 )
@@ -165,9 +164,9 @@ func (x *examination) units(context.Context) []Finding {
 	case x.unit == nil && x.exists(openrcFile):
 		return okf("%s, for OpenRC", openrcFile)
 	case x.unit == nil && !x.exists("/usr/local/share/gophd/systemd/gophd.service"):
-		return faultf("sudo make install", "gophd is not installed; gophd doctor DIR examines one that is not")
+		return faultf(diag.Command("sudo", "make", "install"), "gophd is not installed; gophd doctor DIR examines one that is not")
 	case x.unit == nil:
-		return faultf("cp /usr/local/share/gophd/systemd/gophd.service /usr/local/share/gophd/systemd/gophd.socket /etc/systemd/system/ && systemctl daemon-reload",
+		return faultf(diag.Command("cp", "/usr/local/share/gophd/systemd/gophd.service", "/usr/local/share/gophd/systemd/gophd.socket", "/etc/systemd/system/")+" && "+diag.Command("systemctl", "daemon-reload"),
 			"there is no gophd.service; gophd doctor DIR examines a gophd without one")
 	case len(x.unit.dropIns) == 0:
 		return okf("%s, without drop-ins", x.unit.file)
@@ -192,7 +191,7 @@ func (x *examination) settings(context.Context) []Finding {
 	if x.Settings == nil {
 		command = x.mend(err.Error(), text)
 	} else if name, ok := strings.CutPrefix(err.Error(), "unknown variable "); ok {
-		command = "unset " + name
+		command = diag.Command("unset", name)
 	}
 	return faultf(command, "%s", text)
 }
@@ -212,9 +211,9 @@ func (x *examination) mend(message, hint string) string {
 		}
 		if _, near, ok := strings.Cut(hint, "did you mean GOPHD_"); ok {
 			near, _, _ = strings.Cut(near, "?")
-			return "sed -i 's/^" + name + "=/GOPHD_" + near + "=/' " + file + " && " + x.restart()
+			return diag.Command("sed", "-i", "s/^"+name+"=/GOPHD_"+near+"=/", file) + " && " + x.restart()
 		}
-		return "sed -i 's/^" + name + "=/#&/' " + file + " && " + x.restart()
+		return diag.Command("sed", "-i", "s/^"+name+"=/#&/", file) + " && " + x.restart()
 	}
 	return "${EDITOR:-vi} " + file
 }
@@ -225,34 +224,35 @@ func (x *examination) restart() string {
 	case x.Settings != nil && len(x.at) > 0 && len(x.listeners(x.at[0].Port())) == 0:
 		return x.start()
 	case x.Settings != nil:
-		return "kill " + x.pid() + "; " + x.start()
+		return diag.Command("kill", x.pid()) + "; " + x.start()
 	case x.unit == nil:
-		return "rc-service gophd restart"
+		return diag.Command("rc-service", "gophd", "restart")
 	}
-	return "systemctl reset-failed gophd.service gophd.socket; systemctl restart gophd.socket gophd.service"
+	return resetFailed + "; " + diag.Command("systemctl", "restart", "gophd.socket", "gophd.service")
 }
 
 // start is the command that starts a server without a unit.
 func (x *examination) start() string {
-	words := []string{"gophd"}
-	for _, arg := range x.Args {
-		if strings.ContainsFunc(arg, func(r rune) bool {
-			return !strings.ContainsRune("-_=./:,@%+~", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-		}) || arg == "" {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		words = append(words, arg)
-	}
-	return strings.Join(words, " ")
+	return diag.Command(append([]string{"gophd"}, x.Args...)...)
 }
 
-// pid is shell for the process that holds the server's port.
+// pid is the process that holds the server's port, or PID if this user does not see it.
 func (x *examination) pid() string {
 	port := uint16(70)
 	if len(x.at) > 0 {
 		port = x.at[0].Port()
 	}
-	return fmt.Sprintf(`$(ss -Hltnp 'sport = :%d' | sed -n 's/.*pid=\([0-9]*\).*/\1/p' | head -n 1)`, port)
+	inodes := x.listeners(port)
+	for _, pid := range x.processes("gophd") {
+		open, _ := filepath.Glob(x.onMachine("/proc/" + pid + "/fd/*"))
+		for _, fd := range open {
+			to, _ := os.Readlink(fd)
+			if slices.Contains(inodes, strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")) {
+				return pid
+			}
+		}
+	}
+	return "PID"
 }
 
 // dropIns reports settings that the unit does not allow.

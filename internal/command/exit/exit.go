@@ -94,13 +94,13 @@ func Directory(flag, dir string, err error) error {
 	at := missingMount(dir, string(table), string(mounted))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && at != "":
-		return Hint(err, "mount "+at+": /etc/fstab has it, and it is not mounted")
+		return Hint(err, diag.Command("mount", "--", at)+": /etc/fstab has it, and it is not mounted")
 	case errors.Is(err, fs.ErrNotExist):
-		return Usagef(fmt.Sprintf("make it (mkdir -p %s), or name another with %s", dir, flag), "%w", err)
+		return Usagef(fmt.Sprintf("make it (%s), or name another with %s", diag.Command("mkdir", "-p", "--", dir), flag), "%w", err)
 	case errors.Is(err, syscall.ENOTDIR), isFile(dir):
 		return Usagef(flag+" must name a directory", "%w", err)
 	case errors.Is(err, fs.ErrPermission):
-		return Hint(err, "the user that gophd runs as must be able to read and search it: chmod -R a+rX "+dir)
+		return Hint(err, "the user that gophd runs as must be able to read and search it: "+diag.Command("chmod", "-R", "a+rX", "--", dir))
 	}
 	return err
 }

@@ -29,7 +29,7 @@ func Init(out io.Writer, args []string, today time.Time) error {
 	}
 	dir := args[0]
 	if list, err := os.ReadDir(dir); len(list) > 0 {
-		return exit.Hint(fmt.Errorf("%s is not empty: %s is in it", dir, list[0].Name()), "name a new directory; to serve this one as it is: gophd "+dir)
+		return exit.Hint(fmt.Errorf("%s is not empty: %s is in it", dir, list[0].Name()), "name a new directory; to serve this one as it is: "+diag.Command("gophd", "--", dir))
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit.Hint(err, "name a new directory: gophd init hole")
 	}
@@ -61,6 +61,6 @@ func Init(out io.Writer, args []string, today time.Time) error {
 	if err != nil {
 		return exit.Hint(fmt.Errorf("making a hole: %w", err), "name a directory that may be written to")
 	}
-	_, err = fmt.Fprintf(out, "made %d files in %s\ntry: gophd -listen :7070 %[2]s\n", made, diag.Printable(dir))
+	_, err = fmt.Fprintf(out, "made %d files in %s\ntry: %s\n", made, diag.Printable(dir), diag.Command("gophd", "-listen", ":7070", "--", dir))
 	return err
 }

@@ -59,7 +59,7 @@ func (m *Manual) print(page string) error {
 	for _, file := range names {
 		name := strings.TrimSuffix(file, ".txt")
 		if n := diag.Distance(page, name, best); n < best {
-			hint, best = "did you mean gophd manual "+name+"? gophd manual lists the pages", n
+			hint, best = "did you mean "+diag.Command("gophd", "manual", name)+"? gophd manual lists the pages", n
 		}
 	}
 	return exit.Usagef(hint, "the manual has no page %q", page)

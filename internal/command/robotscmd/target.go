@@ -94,7 +94,7 @@ func loadPath(name string, dialect readers.Dialect, limit int64) (ruleSource, er
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return ruleSource{}, exit.Hint(err, "a target is a file, a directory, - or a URL with its scheme, such as gopher://"+name)
+		return ruleSource{}, exit.Hint(err, fmt.Sprintf("a target is a file, a directory, - or a URL with its scheme, such as %q", "gopher://"+name))
 	case err != nil:
 		return ruleSource{}, err
 	case info.IsDir():

@@ -59,7 +59,7 @@ func (c *Command) Test(ctx context.Context) error {
 	}
 	selectors := c.Args[1:]
 	if len(selectors) == 0 && s.network == nil {
-		return exit.Usagef("gophd robots test "+c.Args[0]+" /phlog/", "test needs at least one selector")
+		return exit.Usagef(diag.Command("gophd", "robots", "test", "--", c.Args[0], "/phlog/"), "test needs at least one selector")
 	}
 	if len(selectors) == 0 {
 		selectors = []string{s.name}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/gophd/gophd/diag"
 )
 
 // InUnit reports whether systemd started this process as a service.
@@ -35,7 +37,8 @@ func Activate(name string) string {
 	if local := "/usr/local" + strings.TrimPrefix(from, "/usr"); exists(local) && !exists(from) {
 		from = local // of make install
 	}
-	return "mkdir -p " + to + " && cp " + from + " " + to + "/ && systemctl daemon-reload && systemctl restart gophd"
+	return diag.Command("mkdir", "-p", to) + " && " + diag.Command("cp", from, to+"/") + " && " +
+		diag.Command("systemctl", "daemon-reload") + " && " + diag.Command("systemctl", "restart", "gophd")
 }
 
 // Hidden reports whether ProtectHome=yes of a unit hides an absolute path.
