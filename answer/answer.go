@@ -20,7 +20,9 @@ const (
 	File                      // Body, Stream or Open
 	Question                  // Prompt; asked with a query, the selector answers. Items say so to those who cannot be asked.
 	Moved                     // to Selector; Items link it
-	Leaving                   // to URL, which is not on this site
+	Leaving                   // to URL, which is not on this site and which the client wrote
+	Redirect                  // to URL, an absolute URL or a path, as a program wants it; Items link it
+	Status                    // Prompt is a status line of Gemini, which a program wrote for a client of Gemini
 )
 
 // A Value is the answer to a selector. It must not be changed: several requests may
@@ -44,8 +46,9 @@ type Value struct {
 	// Prompt is the text of a Question.
 	Prompt string
 
-	// URL is where Leaving leads to.
-	URL string
+	// URL is where Leaving and Redirect lead to. Permanent is of a Redirect.
+	URL       string
+	Permanent bool
 
 	// Body is all of a File or, if Drawn is true, the answer as drawn by the Format. It
 	// must not be changed.

@@ -130,7 +130,8 @@ func (v *visit) makeMenu(q *Asked, a *Value) error {
 func (h *Host) before(s Source, r *server.Request, f *Format) (*Value, error) {
 	q := &Asked{Host: h, Request: r, Format: f, View: h.Site.View(r.Context())}
 	a, err := s.Answer(q)
-	if err != nil || a.Drawn || a.Class == File && f.Raw {
+	asIs := err != nil || a.Drawn || a.Class == Redirect || a.Class == Status || a.Class == File && f.Raw
+	if asIs {
 		return a, err
 	}
 	stream := a.Stream
@@ -175,7 +176,11 @@ func (q *Asked) load(a *Value, begin []byte) error {
 		}
 		body = body[:small+n]
 	}
-	a.Body, a.Stream, a.Size, a.Type = body, nil, int64(len(body)), textType(path.Base(a.Selector), body)
+	a.Body, a.Stream, a.Size = body, nil, int64(len(body))
+	if a.Media != "" { // the program has said it
+		return nil
+	}
+	a.Type = textType(path.Base(a.Selector), body)
 	if !bytes.HasSuffix(body, []byte(menu.End)) {
 		return nil
 	}

@@ -3,8 +3,11 @@ package fastcgi
 import (
 	"bufio"
 	"bytes"
+	"mime"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gophd/gophd/selector"
 )
@@ -92,4 +95,70 @@ func isToken(s []byte) bool {
 		}
 	}
 	return len(s) > 0
+}
+
+// maxMeta is how long the rest of a status line may be, in bytes.
+const maxMeta = 1024
+
+// ReadStatus takes a status line of Gemini off the front of a reply, if there is one: two
+// digits, a blank, and what belongs to them, as scripts for servers of Gemini print it.
+// "20" needs a media type, "30" and "31" a URL or path without blanks. Without one that is
+// wanted, the reply stays as it is.
+func ReadStatus(r *bufio.Reader, wanted func(status int) bool) (status int, meta string, ok bool) {
+	for n := 1; ; n = max(n+1, r.Buffered()) {
+		b, err := r.Peek(min(n, maxMeta+5))
+		line, _, ended := bytes.Cut(b, []byte("\n"))
+		if !mayBeStatus(line) {
+			return 0, "", false
+		}
+		if ended {
+			return takeStatus(r, string(line), wanted)
+		}
+		if err != nil || len(line) > maxMeta+4 {
+			return 0, "", false
+		}
+	}
+}
+
+// mayBeStatus reports whether a line that has no end yet may begin with a status.
+func mayBeStatus(line []byte) bool {
+	for i, c := range line[:min(len(line), 3)] {
+		isDigit := '0' <= c && c <= '9'
+		if i < 2 && !isDigit || i == 2 && c != ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// geminiStatuses are those of the specification (0.24, section 4).
+var geminiStatuses = []int{10, 11, 20, 30, 31, 40, 41, 42, 43, 44, 50, 51, 52, 53, 59, 60, 61, 62}
+
+// takeStatus parses a whole line, and takes it off the reply if it is a status line.
+func takeStatus(r *bufio.Reader, line string, wanted func(status int) bool) (status int, meta string, ok bool) {
+	text := strings.TrimSuffix(line, "\r")
+	if len(text) < 3 || !utf8.ValidString(text) || selector.HasControl(text) {
+		return 0, "", false
+	}
+	status, _ = strconv.Atoi(text[:2])
+	meta = strings.TrimSpace(text[3:])
+	switch {
+	case !slices.Contains(geminiStatuses, status), !wanted(status):
+		return 0, "", false
+	case status == 20 && MediaType(meta) == "":
+		return 0, "", false
+	case status/10 == 3 && (meta == "" || strings.Contains(meta, " ")):
+		return 0, "", false
+	}
+	_, _ = r.Discard(len(line) + 1)
+	return status, meta, true
+}
+
+// MediaType returns a media type in its usual form; "" if it is none.
+func MediaType(s string) string {
+	kind, params, err := mime.ParseMediaType(s)
+	if err != nil || !strings.Contains(kind, "/") || len(s) > 200 {
+		return ""
+	}
+	return mime.FormatMediaType(kind, params)
 }

@@ -35,10 +35,11 @@ import (
 
 // hole is a random tree that is served over all fronts.
 type hole struct {
-	t     *testing.T
-	files map[string]string
-	snap  *site.Snapshot
-	at    map[string]string // the fronts' addresses
+	t      *testing.T
+	files  map[string]string
+	before []answer.Source
+	snap   *site.Snapshot
+	at     map[string]string // the fronts' addresses
 }
 
 // parts are what names are made of: plain, with blanks, escapes, delimiters of URLs and
@@ -60,7 +61,7 @@ func (h *hole) serve(t *testing.T) {
 	h.snap, err = s.Snapshot(ctx)
 	treetest.Must(t, err)
 
-	host := &answer.Host{Site: s, Beside: []answer.Source{&feed.Feeds{}}, Cache: answer.NewCache(1 << 20)}
+	host := &answer.Host{Site: s, Before: h.before, Beside: []answer.Source{&feed.Feeds{}}, Cache: answer.NewCache(1 << 20)}
 	front := &smallnet.Protocols{Hosts: func(r *server.Request, _ string) (*answer.Host, *server.Request, bool) {
 		own := *r
 		own.Host, own.Port = "h", 70

@@ -53,6 +53,13 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 			return badRequest("The URL has more than 1024 bytes, escaped")
 		}
 		return send(w, "31 "+to, nil)
+	case answer.Redirect:
+		if a.Permanent {
+			return send(w, "31 "+a.URL, nil)
+		}
+		return send(w, "30 "+a.URL, nil)
+	case answer.Status:
+		return send(w, a.Prompt, nil)
 	case answer.Leaving: // a redirect would lend the site's name to whatever a stranger writes behind it
 		return send(w, "20 "+gemtextType, leaving(a))
 	case answer.Menu:

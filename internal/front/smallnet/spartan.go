@@ -85,6 +85,11 @@ func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) err
 		return send(w, "2 "+gemtextType, &answer.Value{Body: fmt.Appendf(nil, "=: %s %s\n", answer.Reference(a.Selector), oneLine(a.Prompt))})
 	case answer.Moved:
 		return send(w, "3 "+answer.Reference(a.Selector), nil)
+	case answer.Redirect:
+		if strings.HasPrefix(a.URL, "/") {
+			return send(w, "3 "+a.URL, nil)
+		}
+		return send(w, "2 "+gemtextType, leaving(a)) // a redirect of Spartan is a path
 	case answer.Leaving:
 		return send(w, "2 "+gemtextType, leaving(a))
 	case answer.Menu:
@@ -141,7 +146,7 @@ func (f *Protocols) serveNex(w server.ResponseWriter, r *server.Request) error {
 	switch a.Class {
 	case answer.Question:
 		_, err = w.Write([]byte("This is a search, which Nex has no way to ask.\n"))
-	case answer.Leaving:
+	case answer.Leaving, answer.Redirect:
 		_, err = leaving(a).WriteTo(w)
 	case answer.Moved:
 		_, err = w.Write([]byte("=> " + answer.Reference(a.Selector) + "\n"))

@@ -147,6 +147,9 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 	case a.Class == answer.Leaving:
 		leaving(w, v.look(), a.URL)
 		return
+	case a.Class == answer.Redirect:
+		redirect(w, a)
+		return
 	}
 	if a.Head == nil { // it was not drawn
 		v.head(h, a, f)
@@ -173,7 +176,7 @@ func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
 	name, dir := a.Name()
 	v.tell(v.Host.Site, h, a.Selector, name, dir)
 	h.Set("Vary", "Accept, Accept-Encoding")
-	kind := a.MediaType()
+	kind := mediaType(a)
 	switch {
 	case a.Drawn && f.shows(a):
 		h.Set("Content-Security-Policy", v.look().csp)
@@ -219,6 +222,16 @@ func moved(w http.ResponseWriter, r *http.Request, to string) {
 	w.WriteHeader(http.StatusMovedPermanently)
 }
 
+// redirect sends the client where a program wants it.
+func redirect(w http.ResponseWriter, a *answer.Value) {
+	w.Header().Set("Location", a.URL)
+	status := http.StatusFound
+	if a.Permanent {
+		status = http.StatusMovedPermanently
+	}
+	w.WriteHeader(status)
+}
+
 // leaving answers with a page that links a URL of another site. A redirect would lend the
 // site's name to whatever a stranger writes behind it.
 func leaving(w http.ResponseWriter, l *look, to string) {
@@ -233,7 +246,7 @@ func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Acc
 
 // isText reports whether a file is a text that is worth compressing; feeds and sitemaps are.
 func isText(a *answer.Value) bool {
-	kind := a.MediaType()
+	kind := mediaType(a)
 	return (strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "xml")) &&
 		max(a.Size, int64(len(a.Body))) > smallText && a.Size <= maxText && !answer.IsRobots(a.Selector)
 }
@@ -243,7 +256,7 @@ func (f variant) shows(a *answer.Value) bool { return a.Class != answer.File || 
 
 // isShown reports whether a file is shown in a page.
 func isShown(a *answer.Value) bool {
-	switch kind, _, _ := strings.Cut(a.MediaType(), "/"); kind {
+	switch kind, _, _ := strings.Cut(mediaType(a), "/"); kind {
 	case "text":
 		return a.Size <= maxText && !answer.IsRobots(a.Selector)
 	case "image", "audio", "video":
@@ -280,7 +293,7 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) ([]byte, error
 	p := v.begin(q, a)
 	w := &pageWriter{}
 	raw := selector.URIPath(a.Selector) + "?raw"
-	kind, _, _ := strings.Cut(a.MediaType(), "/")
+	kind, _, _ := strings.Cut(mediaType(a), "/")
 	name, _ := a.Name()
 	if name != "" && a.Class == answer.File {
 		p.Raw = raw
@@ -311,11 +324,36 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) ([]byte, error
 			return nil, err
 		}
 		p.guess(v.Lang, string(text))
-		p.text(w, path.Ext(a.Selector), readable(text))
+		p.text(w, textExt(a), readable(text))
 	}
 	w.raw(w.sprite())
 	p.Main = append(w.parts, w.last.String())
 	return p.render(), nil
+}
+
+// mediaType is the type of an answer for a browser. The content of a site is never markup
+// there, also if a program says so.
+func mediaType(a *answer.Value) string {
+	kind := a.MediaType()
+	switch base, _, _ := strings.Cut(kind, ";"); base {
+	case "text/html", "application/xhtml+xml":
+		return plainText
+	}
+	return kind
+}
+
+// textExt returns the suffix that says how a text is marked up: of its media type, if a
+// program has said it, else of its name.
+func textExt(a *answer.Value) string {
+	switch base, _, _ := strings.Cut(a.Media, ";"); base {
+	case "":
+		return path.Ext(a.Selector)
+	case "text/gemini":
+		return ".gmi"
+	case "text/markdown":
+		return ".md"
+	}
+	return ""
 }
 
 // text writes a text as what it is.

@@ -199,7 +199,7 @@ func (h *Programs) Run(q *answer.Asked, name, called string) (string, error) {
 	if client == nil {
 		return "", errNoScript
 	}
-	out, err := h.begin(q, client, script{name: name, called: called})
+	out, _, err := h.begin(q, client, script{name: name, called: called, isMap: true})
 	if err != nil {
 		return "", err
 	}
@@ -227,6 +227,7 @@ type script struct {
 	name   string // of the file, below the root; "" if there is none
 	called string // the part of the selector that stands for it, without slashes around it
 	info   string // the rest of the selector: "" or with a slash in front
+	isMap  bool   // its output is a map
 	static bool   // it is a directory, whose menu the site makes
 }
 
@@ -235,7 +236,11 @@ var errNoScript = &server.Error{Kind: server.NotFound, Err: errors.New("no such 
 // find looks for the file that a request means: the first on its way. Below a
 // prefix there need not be one: the application knows.
 func find(v *site.View, rule Mapping, name string) (script, error) {
-	name = strings.TrimSuffix(name, "/")
+	name, slash := strings.CutSuffix(name, "/")
+	last := "" // of PATH_INFO
+	if slash {
+		last = "/"
+	}
 	elems := strings.Split(name, "/")
 	for _, elem := range elems {
 		if !plain(elem) {
@@ -248,7 +253,7 @@ func find(v *site.View, rule Mapping, name string) (script, error) {
 	}
 	for n := first; n <= len(elems); n++ {
 		at := strings.Join(elems[:n], "/")
-		s := script{name: at, called: at, info: strings.TrimPrefix(name, at)}
+		s := script{name: at, called: at, info: strings.TrimPrefix(name, at) + last}
 		switch kind, err := look(v, at); {
 		case err != nil:
 			return s, err
@@ -265,7 +270,7 @@ func find(v *site.View, rule Mapping, name string) (script, error) {
 		return script{}, errNoScript
 	}
 	called := strings.TrimPrefix(rule.Prefix, "/")
-	return script{called: called, info: strings.TrimPrefix(name, called)}, nil
+	return script{called: called, info: strings.TrimPrefix(name, called) + last}, nil
 }
 
 // kind distinguishes names.

@@ -1,15 +1,12 @@
 package programs
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/netip"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -40,77 +37,25 @@ func TestParseRule(t *testing.T) {
 // app answers with what it was asked for, and sometimes badly.
 func app(t *testing.T) string {
 	t.Helper()
-	socket := filepath.Join(t.TempDir(), "s")
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	done := make(chan struct{})
-	t.Cleanup(func() { close(done) })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
+	return treetest.FastCGI(t, func(env map[string]string, out io.Writer) (exit byte) {
+		switch {
+		case strings.HasSuffix(env["PATH_INFO"], "/die"):
+			return 1
+		case strings.HasSuffix(env["PATH_INFO"], "/hang"):
+			<-t.Context().Done()
+		case strings.HasSuffix(env["PATH_INFO"], "/url"):
+			_, _ = fmt.Fprintf(out, "%s|%s|%s|%s|%s|%s", env["GOPHER_PROTOCOL"], env["SERVER_PORT"], env["GEMINI_URL"], env["QUERY_STRING"], env["SEARCHREQUEST"], env["GOPHERS"])
+			return 0
+		case strings.HasSuffix(env["PATH_INFO"], "/flood"):
+			for {
+				if _, err := out.Write(bytes.Repeat([]byte("x"), 1<<15)); err != nil {
+					break
+				}
 			}
-			go respond(conn, done)
 		}
-	}()
-	return socket
-}
-
-// respond answers one request. Go's own FastCGI server takes HTTP only.
-func respond(conn net.Conn, done <-chan struct{}) {
-	defer func() { _ = conn.Close() }()
-	env := params(bufio.NewReader(conn))
-	send := func(typ byte, content []byte) error {
-		_, err := conn.Write(append([]byte{1, typ, 0, 1, byte(len(content) >> 8), byte(len(content)), 0, 0}, content...))
-		return err
-	}
-	switch {
-	case strings.HasSuffix(env["PATH_INFO"], "/die"):
-		_ = send(3, []byte{0, 0, 0, 1, 0, 0, 0, 0})
-		return
-	case strings.HasSuffix(env["PATH_INFO"], "/hang"):
-		<-done
-	case strings.HasSuffix(env["PATH_INFO"], "/url"):
-		_ = send(6, fmt.Appendf(nil, "%s|%s|%s|%s|%s|%s", env["GOPHER_PROTOCOL"], env["SERVER_PORT"], env["GEMINI_URL"], env["QUERY_STRING"], env["SEARCHREQUEST"], env["GOPHERS"]))
-		_ = send(3, make([]byte, 8))
-		return
-	case strings.HasSuffix(env["PATH_INFO"], "/flood"):
-		for send(6, bytes.Repeat([]byte("x"), 1<<15)) == nil {
-		}
-	}
-	_ = send(6, fmt.Appendf(nil, "%s|%s|%s|%s", env["SCRIPT_NAME"], env["SCRIPT_FILENAME"], env["PATH_INFO"], env["QUERY_STRING"]))
-	_ = send(3, make([]byte, 8))
-}
-
-// params reads a request to its end.
-func params(r *bufio.Reader) map[string]string {
-	env, stream := map[string]string{}, []byte{}
-	for {
-		var head [8]byte
-		if _, err := io.ReadFull(r, head[:]); err != nil {
-			return nil
-		}
-		content := make([]byte, int(head[4])<<8|int(head[5]))
-		if _, err := io.ReadFull(r, content); err != nil {
-			return nil
-		}
-		if head[1] == 5 {
-			break
-		}
-		if head[1] == 4 {
-			stream = append(stream, content...)
-		}
-	}
-	for len(stream) > 2 {
-		n, v := int(stream[0]), int(stream[1]) // all are short
-		env[string(stream[2:2+n])] = string(stream[2+n : 2+n+v])
-		stream = stream[2+n+v:]
-	}
-	return env
+		_, _ = fmt.Fprintf(out, "%s|%s|%s|%s", env["SCRIPT_NAME"], env["SCRIPT_FILENAME"], env["PATH_INFO"], env["QUERY_STRING"])
+		return 0
+	})
 }
 
 // fixture are programs, and the host that asks them first.

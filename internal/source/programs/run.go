@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/fastcgi"
 	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -129,43 +131,146 @@ func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, 
 	if client == nil {
 		return nil, errNoScript
 	}
-	out, err := h.begin(q, client, s)
+	s.isMap = strings.HasSuffix(s.name, ".dcgi")
+	out, head, err := h.begin(q, client, s)
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasSuffix(s.name, ".dcgi") {
+	if head.location != "" || head.status != "" {
+		_ = out.Close()
+	}
+	switch {
+	case head.status != "":
+		return &answer.Value{Class: answer.Status, Selector: q.Request.Selector, Prompt: head.status}, nil
+	case head.location != "":
+		return redirect(q, head)
+	case s.isMap:
 		return h.menu(q, s, out)
 	}
-	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Stream: out, Size: -1}, nil
+	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Media: head.media, Type: typeOf(head.media), Stream: out, Size: -1}, nil
 }
 
-// begin asks a program, and returns its reply without the header.
-func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (*ahead, error) {
+// head is what a program says of its reply, by a header of CGI or a status line of Gemini.
+type head struct {
+	media     string // the media type; "" if it says none
+	location  string // of a redirect
+	permanent bool
+	status    string // a status line that a client of Gemini gets as it is
+}
+
+// typeOf returns the item type for a media type, 0 if there is none.
+func typeOf(media string) byte {
+	switch kind, _, _ := strings.Cut(media, "/"); kind {
+	case "":
+		return 0
+	case "text":
+		return menu.TypeText
+	case "image":
+		return menu.TypeImage
+	case "audio":
+		return menu.TypeSound
+	}
+	return menu.TypeBinary
+}
+
+// redirect answers with where a program leads: a URL, or a path of the site, which may be
+// relative to the program's own.
+func redirect(q *answer.Asked, head head) (*answer.Value, error) {
+	// Resolve the reference.
+	sel, _, _ := strings.Cut(q.Request.Selector, "?")
+	base, err := url.Parse(answer.Reference(sel))
+	if err != nil {
+		return nil, failed(err)
+	}
+	to, err := base.Parse(head.location)
+	if err != nil || len(head.location) > maxLocation {
+		return nil, failed(fmt.Errorf("the program's Location %q is no URL", head.location))
+	}
+
+	// Name the target in both ways: as a URL, and as an item for clients of Gopher.
+	item := menu.Item{Type: menu.TypeMenu, Host: q.Request.Host, Port: q.Request.Port}
+	a := &answer.Value{Class: answer.Redirect, Selector: q.Request.Selector, Permanent: head.permanent}
+	if to.Scheme != "" || to.Host != "" {
+		a.URL = to.String()
+		item.Type, item.Selector = menu.TypeHTML, "URL:"+a.URL
+	} else {
+		item.Selector = "/" + strings.TrimLeft(to.Path, "/")
+		item.Type = cmp.Or(q.Host.ItemType(asking(q.Request, item.Selector)), item.Type)
+		a.URL = answer.Reference(item.Selector)
+		if to.RawQuery != "" {
+			item.Selector += "?" + to.RawQuery
+			a.URL += "?" + to.RawQuery
+		}
+	}
+	if selector.HasControl(item.Selector) {
+		return nil, failed(errors.New("the program's Location has control characters"))
+	}
+	item.Label = a.URL
+	a.Items = []menu.Item{item}
+	return a, nil
+}
+
+// maxLocation is how long a Location may be, in bytes: as a URL of Gemini.
+const maxLocation = 1024
+
+// asking returns a request for another selector.
+func asking(r *server.Request, sel string) *server.Request {
+	other := *r
+	other.RequestLine = selector.RequestLine{Selector: sel}
+	return &other
+}
+
+// begin asks a program, and returns its reply with what it says of it.
+func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (*ahead, head, error) {
 	ctx, cancel := context.WithCancel(q.Context())
 	leave, err := h.enter(ctx, asker{server.Block(q.Request.Remote.Addr()), client})
 	if err != nil {
 		cancel()
-		return nil, failed(err)
+		return nil, head{}, failed(err)
 	}
 	left := func() { cancel(); leave() }
 	reply, err := client.Do(ctx, h.params(q.Request, q.View, s))
 	if err != nil {
 		left()
-		return nil, failed(err)
+		return nil, head{}, failed(err)
 	}
 	in := fastcgi.NewReader(reply)
-	header, known := fastcgi.ReadHeader(in)
-	if !known && in.Buffered() == 0 && reply.Exit() != 0 {
+	said, known, err := readHead(in, s.isMap, q.Request.Protocol == "gemini")
+	if err == nil && !known && in.Buffered() == 0 && reply.Exit() != 0 {
 		err = &server.Error{Kind: server.Internal, Message: "The program failed", Err: fmt.Errorf("/%s ended without output, exit %d", s.called, reply.Exit())}
-	} else if header.Status >= 400 {
-		err = refused(header.Status)
 	}
 	if err != nil {
 		_ = reply.Close()
 		left()
-		return nil, err
+		return nil, head{}, err
 	}
-	return readAhead(&output{in: in, Stdout: reply, name: s.called, log: h.Log}, cancel, &h.ahead, left), nil
+	return readAhead(&output{in: in, Stdout: reply, name: s.called, log: h.Log}, cancel, &h.ahead, left), said, nil
+}
+
+// readHead takes what a program says of its reply off the front of it. A client of Gemini
+// gets every status of Gemini; on other fronts those count that lead elsewhere or name a
+// media type, and any other line is text. What becomes a menu has no status line.
+func readHead(in *bufio.Reader, isMap, gemini bool) (said head, known bool, err error) {
+	if header, ok := fastcgi.ReadHeader(in); ok {
+		if header.Status >= 400 {
+			return head{}, true, refused(header.Status)
+		}
+		permanent := header.Status == 301 || header.Status == 308
+		return head{media: fastcgi.MediaType(header.ContentType), location: header.Location, permanent: permanent}, true, nil
+	}
+	if isMap {
+		return head{}, false, nil
+	}
+	status, meta, ok := fastcgi.ReadStatus(in, func(status int) bool { return gemini || status == 20 || status == 30 || status == 31 })
+	switch {
+	case !ok:
+		return head{}, false, nil
+	case status == 20:
+		return head{media: fastcgi.MediaType(meta)}, true, nil
+	case status == 30, status == 31:
+		return head{location: meta, permanent: status == 31}, true, nil
+	}
+	return head{status: strings.TrimSpace(fmt.Sprintf("%d %s", status, meta))}, true, nil
 }
 
 // output is the reply of a program without its header.
