@@ -2,6 +2,26 @@ package readers
 
 import "strings"
 
+// ParsePattern parses a pattern with stars and a $ at its end. Its Size is the length of
+// the text.
+func ParsePattern(text string) Pattern {
+	body, whole := strings.CutSuffix(text, "$")
+	p := Pattern{Pieces: strings.Split(body, "*"), Whole: whole, Size: len(text)}
+	if n := len(p.Pieces); n > 1 && p.Pieces[n-1] == "" {
+		p.Whole = false // any bytes, and the end
+	}
+	return p
+}
+
+// String is the inverse of [ParsePattern].
+func (p *Pattern) String() string {
+	text := strings.Join(p.Pieces, "*")
+	if p.Whole || strings.HasSuffix(text, "*") && p.Size == len(text)+1 {
+		text += "$"
+	}
+	return text
+}
+
 // A pattern without $ ends with a star. So each pattern is a list of texts with a star
 // between two of them; the first begins the selector and the last ends it.
 

@@ -85,10 +85,9 @@ func TestPatternsCompared(t *testing.T) {
 		set
 	}
 	var long, short []drawn
-	parse := Reader{Star: true, Dollar: true}
 	for i := range min(2*max(*pairs/100, 60), 2000) {
 		text := drawPattern(rnd, 3+i%2)
-		p, _ := parse.pattern(text)
+		p := ParsePattern(text)
 		d := drawn{text, p, matched(all, func(s string) bool { return plainMatch(text, s) })}
 		if i%2 == 0 {
 			short = append(short, d)
@@ -124,10 +123,10 @@ func TestPatternsCompared(t *testing.T) {
 		}
 		joint := make(set, len(common))
 		for _, p := range list {
-			of, ok := known[written(p)]
+			of, ok := known[p.String()]
 			if !ok {
 				of = matched(all, p.Match)
-				known[written(p)] = of
+				known[p.String()] = of
 			}
 			for i := range joint {
 				joint[i] |= of[i]
@@ -155,18 +154,8 @@ func TestPatternsCompared(t *testing.T) {
 	}
 }
 
-// written returns a pattern as it is written, and its size.
-func written(p Pattern) string {
-	text := strings.Join(p.Pieces, "*")
-	if p.Whole {
-		text += "$"
-	}
-	return text + " " + strconv.Itoa(p.Size)
-}
-
 // TestMeeting shows the meetings of patterns that authors write.
 func TestMeeting(t *testing.T) {
-	parse := Reader{Star: true, Dollar: true}
 	for _, c := range []struct{ a, b, want string }{
 		{"/~bob/phlog/", "/*.zip$", "/~bob/phlog/*.zip$ 18"},
 		{"/~bob/*.txt", "/*.dcgi/", "/~bob/*.dcgi/*.txt 18 /~bob/*.txt*.dcgi/ 18"},
@@ -182,13 +171,13 @@ func TestMeeting(t *testing.T) {
 		{"/*aba$", "/*aba", "/*aba$ 6"},
 		{"/a*b*c", "/*d*e", "false"},
 	} {
-		a, _ := parse.pattern(c.a)
-		b, _ := parse.pattern(c.b)
+		a := ParsePattern(c.a)
+		b := ParsePattern(c.b)
 		for range 2 {
 			list, ok := a.Meeting(&b)
 			var got []string
 			for _, p := range list {
-				got = append(got, written(p))
+				got = append(got, p.String()+" "+strconv.Itoa(p.Size))
 			}
 			slices.Sort(got)
 			if !ok {
@@ -198,6 +187,16 @@ func TestMeeting(t *testing.T) {
 				t.Errorf("%s and %s: %q, not %q", c.a, c.b, text, c.want)
 			}
 			a, b = b, a
+		}
+	}
+}
+
+// TestParsePattern prints what it parses.
+func TestParsePattern(t *testing.T) {
+	for _, text := range []string{"/", "/a", "/a$", "/a*", "/a*$", "/a*b", "/a*b$", "*$", "*", "/**", "/a$$"} {
+		p := ParsePattern(text)
+		if got := p.String(); got != text || p.Size != len(text) {
+			t.Errorf("%q: %q, size %d", text, got, p.Size)
 		}
 	}
 }
