@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/dial"
 )
@@ -244,7 +245,7 @@ func (f *Fetcher) send(ctx context.Context, u *url.URL, h *hops, config *tls.Con
 	if strings.ContainsAny(line, "\r\n\x00") {
 		return nil, errors.New("line end in the selector")
 	}
-	conn, err := dial.Dialer{Dial: h.connect, TLS: config}.Connect(ctx, o.Address(), u.Scheme != "gopher")
+	conn, err := ask.Dialer{Dial: h.connect, TLS: config}.Connect(ctx, o.Address(), u.Scheme != "gopher")
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/robots/internal/dial"
 	"github.com/gophd/gophd/robots/internal/ircline"
 	"github.com/gophd/gophd/robots/readers"
@@ -68,7 +69,7 @@ func (c *Visitor) visit(ctx context.Context, o dial.Origin) ([]string, error) {
 	if strings.ContainsAny(c.Nick, " :\r\n\x00") {
 		return nil, fmt.Errorf("nick %q has bytes that no nick may have", c.Nick)
 	}
-	conn, err := dial.Dialer{Dial: c.Dial, TLS: c.TLS}.Connect(ctx, o.Address(), o.Scheme == "ircs")
+	conn, err := ask.Dialer{Dial: c.Dial, TLS: c.TLS}.Connect(ctx, o.Address(), o.Scheme == "ircs")
 	if err != nil {
 		return nil, err
 	}

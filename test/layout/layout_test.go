@@ -29,14 +29,15 @@ var mayImport = map[string][]string{
 	"robots":         {"diag", "selector", "robots/readers", "robots/internal/ircline"},
 	"robots/lint":    {"diag", "robots", "robots/readers"},
 	"robots/convert": {"diag", "robots", "robots/readers", "selector"},
-	"robots/client":  {"robots", "robots/readers", "robots/internal/dial"},
+	"robots/client":  {"robots", "robots/readers", "robots/internal/dial", "internal/ask"},
 	"robots/kit":     {"robots", "robots/readers"},
-	"robots/irc":     {"diag", "robots/readers", "robots/internal/dial", "robots/internal/ircline"},
+	"robots/irc":     {"diag", "robots/readers", "robots/internal/dial", "robots/internal/ircline", "internal/ask"},
 	"policy":         {"robots", "robots/readers", "policy/internal/proof"},
 
 	"policy/internal/proof":  {"robots", "robots/readers", "selector"},
 	"policy/internal/oracle": {},
 
+	"internal/ask":               {"menu"},
 	"internal/limit":             {},
 	"internal/search":            {},
 	"internal/stall":             {},

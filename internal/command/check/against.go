@@ -20,6 +20,7 @@ import (
 	"github.com/gophd/gophd/answer/feed"
 	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"
@@ -225,17 +226,13 @@ func (c *comparing) old(sel string) ([]byte, error) {
 		case <-c.ctx.Done():
 		}
 	}
-	d := net.Dialer{Timeout: replyTime}
-	conn, err := d.DialContext(c.ctx, "tcp", net.JoinHostPort(c.url.Host, strconv.Itoa(c.url.Port)))
-	if err != nil {
-		return nil, err
+	ctx, cancel := context.WithTimeout(c.ctx, replyTime)
+	defer cancel()
+	body, err := ask.Dialer{}.All(ctx, net.JoinHostPort(c.url.Host, strconv.Itoa(c.url.Port)), false, sel+"\r\n", maxReply)
+	if errors.Is(err, ask.ErrTooLarge) {
+		err = nil
 	}
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(replyTime))
-	if _, err := io.WriteString(conn, sel+"\r\n"); err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(conn, maxReply))
+	return body, err
 }
 
 // collected holds an answer of gophd.

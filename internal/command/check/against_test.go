@@ -65,6 +65,7 @@ func TestAgainstOldForms(t *testing.T) {
 		"/d/a#040b.txt":                 "ab\n",
 		"/d/./c.txt":                    "c\n",
 		"/none.txt":                     "Error: File or directory not found!\r\n",
+		"/gophd-check-no-such-name.txt": "Error: File or directory not found!\r\n",
 		"/none.gif":                     picture,
 		"/gophd-check-no-such-name.gif": picture,
 		"/real.txt":                     "Error: this is\nthe title of a text.\n",

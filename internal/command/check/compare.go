@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 )
@@ -142,11 +143,10 @@ func missing(from, in []menu.Item) (list []menu.Item) {
 	return list
 }
 
-// isError reports whether an answer is nothing, an item of type 3 in front, or gophernicus's
-// line about a text.
+// isError reports whether an answer is nothing, or an error.
 func isError(body []byte) bool {
-	line := firstLine(body)
-	return len(body) == 0 || body[0] == '3' && strings.Contains(line, "\t") || strings.HasPrefix(line, "Error: ") && len(body) < len(line)+3
+	_, is := ask.IsError(body)
+	return is || len(body) == 0
 }
 
 // isDead reports whether a link leads nowhere at the other server: then it is no loss.

@@ -6,8 +6,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/selector"
@@ -44,23 +45,21 @@ func (x *examination) ask(ctx context.Context, sel string) ([]byte, error) {
 }
 
 func (x *examination) exchange(ctx context.Context, request string) ([]byte, error) {
-	conn, err := x.dial(ctx)
-	if err != nil {
-		return nil, err
+	if len(x.at) == 0 {
+		return nil, errNoPort
 	}
-	defer func() { _ = conn.Close() }()
-	if _, err := io.WriteString(conn, request); err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(conn, maxReply))
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	return ask.Dialer{}.All(ctx, x.at[0].String(), false, request, maxReply)
 }
+
+var errNoPort = errors.New("no port to ask at")
 
 func (x *examination) dial(ctx context.Context) (net.Conn, error) {
 	if len(x.at) == 0 {
-		return nil, fmt.Errorf("no port to ask at")
+		return nil, errNoPort
 	}
-	d := net.Dialer{Timeout: askTimeout}
-	conn, err := d.DialContext(ctx, "tcp", x.at[0].String())
+	conn, err := ask.Dialer{}.Connect(ctx, x.at[0].String(), false)
 	if err == nil {
 		err = conn.SetDeadline(time.Now().Add(askTimeout))
 	}

@@ -4,7 +4,6 @@ package getcmd
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -12,13 +11,16 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/command/size"
+	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 )
@@ -72,16 +74,55 @@ func (c *Get) Get(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.conn.Close() }()
+	defer func() { _ = in.Close() }()
 	return c.show(u, in)
 }
 
+// send connects to a server, inside TLS if there is a configuration, and sends a request.
+func (c *Get) send(ctx context.Context, addr string, conf *tls.Config, request string, limit int64) (*ask.Reply, error) {
+	in, err := ask.Dialer{TLS: conf}.Send(ctx, addr, conf != nil, request, limit)
+	if err == nil {
+		return in, nil
+	}
+	hint := "is the host name right, and a server there? On its machine gophd doctor says; -timeout sets how long to wait"
+	var op *net.OpError
+	switch {
+	case errors.As(err, new(*changedError)):
+		hint = "if its owner says that the new one is right, -insecure remembers it"
+	case errors.As(err, new(*unwritableError)):
+		hint = "set XDG_STATE_HOME to a directory that you may write to; -insecure does without"
+	case errors.As(err, new(*tls.CertificateVerificationError)):
+		hint = "-insecure takes any certificate"
+	case conf != nil && (!errors.As(err, &op) || op.Op != "dial"):
+		hint = "does the server speak TLS there? gopher:// is without"
+	}
+	return nil, exit.Hint(err, hint)
+}
+
+// copyFile prints a file.
+func (c *Get) copyFile(r io.Reader) error {
+	out := terminal.WholeFile(c.Out)
+	_, err := io.Copy(out, r)
+	return errors.Join(err, out.Close())
+}
+
+// readError explains why a reply is not complete.
+func (c *Get) readError(host string, err error) error {
+	switch {
+	case errors.Is(err, ask.ErrTooLarge):
+		return exit.Hint(fmt.Errorf("reading from %s: more than -max-size bytes", host), "-max-size 64MiB reads more")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return exit.Hint(fmt.Errorf("reading from %s: the reply was not complete after %s", host, c.Timeout), "-timeout sets how long to wait")
+	}
+	return fmt.Errorf("reading from %s: %w", host, err)
+}
+
 // show prints a reply.
-func (c *Get) show(u selector.URL, in *serverReply) error {
+func (c *Get) show(u selector.URL, in *ask.Reply) error {
 	r := bufio.NewReaderSize(in, 64<<10)
-	first, _ := r.Peek(1024)
-	msg, isError := errorItem(first)
-	isError = isError && errors.Is(in.err, io.EOF)
+	first, ended := r.Peek(4096)
+	msg, isError := ask.IsError(first)
+	isError = isError && errors.Is(ended, io.EOF) // longer ones are files
 	var err error
 	switch {
 	case c.Raw:
@@ -94,7 +135,7 @@ func (c *Get) show(u selector.URL, in *serverReply) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("reading from %s: %w", u.Host, err)
+		return c.readError(u.Host, err)
 	case isError:
 		return &exit.CommandError{Status: exit.No, Err: fmt.Errorf("%s answers: %q", u.Host, msg), Hint: urlHint(u)}
 	}
@@ -116,17 +157,6 @@ func urlHint(u selector.URL) string {
 		u.Type, _ = menu.TypeOf(u.Selector)
 	}
 	return fmt.Sprintf("the first character of the path is the type of the item; did you mean %s?", u)
-}
-
-// errorItem reports whether a reply is an error: one item of type 3.
-func errorItem(reply []byte) (string, bool) {
-	line, rest, whole := bytes.Cut(reply, []byte("\n"))
-	it, err := menu.ParseItem(string(bytes.TrimRight(line, "\r")))
-	rest = bytes.TrimSpace(rest)
-	if err != nil || !whole || it.Type != menu.TypeError || len(rest) > 1 {
-		return "", false
-	}
-	return it.Label, true
 }
 
 var errNoEnd = errors.New("the menu is not complete: its last line must be a dot")

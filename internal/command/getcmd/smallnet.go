@@ -99,12 +99,12 @@ func (c *Get) fetch(ctx context.Context, u *url.URL, limit int64) (moved *url.UR
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = in.conn.Close() }()
+	defer func() { _ = in.Close() }()
 	r := bufio.NewReaderSize(in, maxHeader)
 	if p.header {
 		line, err := r.ReadSlice('\n')
 		if err != nil {
-			return nil, fmt.Errorf("reading from %s: the first line of the reply: %w", u.Host, err)
+			return nil, c.readError(u.Host, fmt.Errorf("the first line of the reply: %w", err))
 		}
 		status, meta, _ := strings.Cut(strings.TrimRight(string(line), "\r\n"), " ")
 		if c.Raw {
@@ -122,7 +122,7 @@ func (c *Get) fetch(ctx context.Context, u *url.URL, limit int64) (moved *url.UR
 		err = c.copyFile(r)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading from %s: %w", u.Host, err)
+		return nil, c.readError(u.Host, err)
 	}
 	return nil, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/menu"
 )
 
@@ -109,7 +110,8 @@ func (r *response) lines() []string {
 }
 
 func (r *response) isError() bool {
-	return bytes.HasPrefix(r.data, []byte("3")) && bytes.Contains(r.data, []byte("\t")) || bytes.HasPrefix(r.data, []byte("--"))
+	_, is := ask.IsError(r.data)
+	return is
 }
 
 // isMenu reports whether most lines are items of a menu, and none that is cut.

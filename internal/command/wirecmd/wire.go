@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/command/terminal"
 )
@@ -106,14 +107,11 @@ const maxReply = 256 << 10
 func (w *Wire) exchange(ctx context.Context, target string, p probe) (*response, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.Timeout)
 	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", target)
+	conn, err := ask.Dialer{}.Connect(ctx, target, false)
 	if err != nil {
-		return nil, fmt.Errorf("connecting to %s: %w", target, err)
+		return nil, err
 	}
 	defer func() { _ = conn.Close() }()
-	if deadline, ok := ctx.Deadline(); ok {
-		_ = conn.SetDeadline(deadline)
-	}
 	go func() { // a server may answer, and close, before it has read all
 		send(conn, p)
 	}()
@@ -143,8 +141,8 @@ func send(conn net.Conn, p probe) {
 			return
 		}
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok && p.end {
-		_ = tcp.CloseWrite()
+	if half, ok := conn.(interface{ CloseWrite() error }); ok && p.end {
+		_ = half.CloseWrite()
 	}
 }
 

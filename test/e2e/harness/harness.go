@@ -9,10 +9,12 @@ package harness
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -23,6 +25,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/ask"
 )
 
 // Timeout is how long anything may take before a test fails. It catches hangs and leaves
@@ -256,20 +260,14 @@ func (d *Daemon) Stop() {
 // not nil, and its whole reply. The error is ErrLate, too, if the request was late.
 func Exchange(from, addr, selector string, conf *tls.Config) (reply []byte, err error) {
 	began := time.Now()
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: Timeout}
-	c, err := d.Dial("tcp", addr)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = c.Close() }()
-	_ = c.SetDeadline(time.Now().Add(Timeout))
-	if conf != nil {
-		c = tls.Client(c, conf)
-	}
-	_, err = io.WriteString(c, selector+"\r\n")
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
+	defer cancel()
+	d := ask.Dialer{Dial: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).DialContext, TLS: conf}
+	r, err := d.Send(ctx, addr, conf != nil, selector+"\r\n", math.MaxInt64)
 	late := time.Since(began) > settling
 	if err == nil {
-		reply, err = io.ReadAll(c)
+		reply, err = io.ReadAll(r)
+		_ = r.Close()
 	}
 	if err != nil && late {
 		err = errors.Join(err, ErrLate)
