@@ -17,11 +17,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// robotsSelectors are answered with the site's robots.txt, byte for byte alike.
-var robotsSelectors = []string{"robots.txt", "/robots.txt", "0/robots.txt", "/0/robots.txt"}
-
 // IsRobots reports whether a selector asks for robots.txt.
-func IsRobots(selector string) bool { return slices.Contains(robotsSelectors, selector) }
+func IsRobots(sel string) bool { return selector.IsRobots(sel) }
 
 // Quick returns an answer that is in memory, or a file that can be sent without
 // waiting for a disk. It never blocks.

@@ -60,6 +60,16 @@ func Parse(line []byte) (RequestLine, error) {
 	return RequestLine{Selector: sel, Query: query, Plus: plus}, nil
 }
 
+// IsRobots reports whether a selector asks for a site's robots.txt. A robot takes an error
+// in its place as "everything is allowed".
+func IsRobots(selector string) bool {
+	switch selector {
+	case "robots.txt", "/robots.txt", "0/robots.txt", "/0/robots.txt":
+		return true
+	}
+	return false
+}
+
 // isPlus reports whether a second field is a Gopher+ field and not a query.
 func isPlus(s string) bool {
 	switch s {

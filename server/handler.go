@@ -65,8 +65,9 @@ type Request struct {
 	// answers, for Served.Host.
 	Site string
 
-	ctx  context.Context
-	http bool
+	ctx    context.Context
+	http   bool
+	robots bool // it asks for robots.txt: no error but NotFound may answer it
 }
 
 // Context ends when the reply is no longer wanted: the connection was evicted or given

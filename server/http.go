@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,17 +35,25 @@ type HTTPConn struct {
 
 	streams bool // it is HTTP/2, whose replies go on only as long as the client is read
 
-	mu     sync.Mutex
-	idle   bool
-	ending bool // no more requests are wanted
-	closed bool
-	last   time.Time // when reading ends, if it is ending
-	done   chan struct{}
+	mu           sync.Mutex
+	counted      bool // by the rate limit: the next request
+	tooFast      bool // and it is one too many
+	handled      bool // a handler answers
+	refused      int  // the status of net/http's own answer to a request that it cannot read
+	refusedBytes int64
+	idle         bool
+	ending       bool // no more requests are wanted
+	closed       bool
+	last         time.Time // when reading ends, if it is ending
+	done         chan struct{}
 }
 
 // MaxStreams is how many requests of an HTTP/2 connection Server.HTTP may answer at
 // once: each may have a file open, and MaxConns counts them.
 const MaxStreams = 4
+
+// errUnread is a request that net/http answers itself.
+var errUnread = error(&Error{Kind: BadRequest, Err: errors.New("net/http cannot read the request")})
 
 // preface begins HTTP/2 (RFC 9113, section 3.4).
 const preface = "PRI * HTTP/2.0\r\n"
@@ -53,7 +62,7 @@ const preface = "PRI * HTTP/2.0\r\n"
 func (w *reply) handOver() error {
 	r, c := w.run, w.conn
 	w.watch()
-	h := &HTTPConn{Conn: w.to, run: r, slot: c.slot, w: w, head: c.head, done: make(chan struct{})}
+	h := &HTTPConn{Conn: w.to, run: r, slot: c.slot, w: w, head: c.head, counted: c.counted, tooFast: c.tooFast, done: make(chan struct{})}
 	if h.streams = bytes.HasPrefix(c.head, []byte(preface)); h.streams {
 		c.slot.hold(MaxStreams - 1)
 	}
@@ -62,6 +71,13 @@ func (w *reply) handOver() error {
 	err := r.protect(w.req, func() error { return r.HTTP(h, w.req) })
 	stop()
 	_ = h.Close()
+	if h.refused != 0 {
+		s := Served{Status: h.refused, Bytes: h.refusedBytes, Took: time.Since(c.accepted), Err: cmp.Or(err, errUnread)}
+		if w.logged.Swap(true) {
+			s.Selector = "-" // a later request, whose line is not known
+		}
+		r.ended(w.req.outcome(s))
+	}
 	return err
 }
 
@@ -87,7 +103,19 @@ func (c *HTTPConn) Write(p []byte) (int, error) {
 	if c.isClosed() {
 		return 0, net.ErrClosed
 	}
+	c.noteRefusal(p)
 	return c.w.send(p)
+}
+
+// noteRefusal records the status of an answer that no handler has made.
+func (c *HTTPConn) noteRefusal(p []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	status := 0
+	_, _ = fmt.Sscanf(string(p[:min(len(p), 16)]), "HTTP/1.1 %d", &status)
+	if status >= 400 && !c.handled && !c.streams {
+		c.refused, c.refusedBytes = status, int64(len(p))
+	}
 }
 
 // ReadFrom sends all of r. If r is an [io.LimitedReader] of an *os.File, or of a reader
@@ -177,6 +205,7 @@ func (c *HTTPConn) SetWriteDeadline(time.Time) error { return nil }
 func (c *HTTPConn) Idle(idle bool) {
 	c.mu.Lock()
 	c.idle = idle
+	c.handled = c.handled && !idle
 	if c.ending && c.streams {
 		c.endIn(c.run.lastCall()) // in which the last of a reply is sent
 	}
@@ -219,14 +248,28 @@ func (c *HTTPConn) Ending() bool {
 	return c.ending
 }
 
-// Allow counts another request of the client, and reports whether it may send one
-// now (Server.Rate). The first of a connection was counted when it was accepted.
+// Allow counts a request of the client, and reports whether it may send one now
+// (Server.Rate). It must not be called for robots.txt, which is always allowed.
 func (c *HTTPConn) Allow(r *Request) bool {
+	c.mu.Lock()
+	counted, allowed := c.counted, !c.tooFast
+	c.counted, c.tooFast = false, false
+	c.mu.Unlock()
+	if counted { // by its connection's first bytes
+		return allowed
+	}
 	if c.run.within(r.Remote.Addr()) {
 		return true
 	}
 	c.run.unanswered(r.Remote.Addr(), tooFast)
 	return false
+}
+
+// Begin records that a handler answers a request.
+func (c *HTTPConn) Begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.handled = true
 }
 
 // Protect calls f for one request on the connection. A panic is logged, and returned as

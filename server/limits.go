@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/tally"
-	"github.com/gophd/gophd/selector"
 )
 
 // Refusals and their log lines. A Server's limits hold for all its listeners together.
@@ -74,27 +73,53 @@ func (s *Server) trusts(a netip.Addr) bool {
 	return slices.ContainsFunc(s.TrustProxy, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// turnAway ends a connection that has no request to answer. One that is refused reads
-// the reason, if it can; in the middle of a reply it is reset.
+// turnAway closes a connection without a request, or one that is refused, whose client
+// may get a last word. In the middle of a reply it is reset.
 func (r *run) turnAway(c *conn, why error) {
 	r.unanswered(c.remote.Addr(), why)
 	c.slot.leave()
-	switch err := refusalOf(why).err(); {
-	case c.begun:
+	if c.begun {
 		_ = c.SetLinger(0)
-	case err != nil && (r.proto == nil || !r.proto.TLS): // no session is there yet
-		c.Refuse(r.refusal(c, err))
+	} else if word := r.lastWord(c, refusalOf(why)); len(word) > 0 {
+		c.Refuse(word)
 	}
 	_ = c.Close()
 }
 
-// refusal is what the client of such a connection reads, in its protocol.
-func (r *run) refusal(c *conn, err error) []byte {
-	line, _ := selector.Line(c.head)
-	if what, _ := stepOf(line); r.proto == nil && what == httpLine {
-		return httpError(err)
+// lastWord returns what the client of a refused connection gets: an alert if it begins
+// with TLS, robots.txt if it asks for that, and an error if it asks for anything else. It
+// gets nothing before its request has arrived: that may be one for robots.txt, and a
+// robot would take an error as "everything is allowed".
+func (r *run) lastWord(c *conn, why refusal) []byte {
+	err := why.err()
+	if err == nil || c.tls != nil {
+		return nil
 	}
-	return r.errorBody(err)
+	alone := r.proto != nil && r.proto.TLS
+	if r.TLS != nil && (alone || r.proto == nil && len(c.head) > 0 && c.head[0] == tlsHandshake) {
+		return tlsAlert
+	}
+	if alone || len(c.head) == 0 || startsProxy(c.head) {
+		return nil
+	}
+	what, n, failed := r.nextLine(c)
+	switch {
+	case what == readMore:
+		return nil
+	case failed != nil:
+		return r.errorBody(err)
+	case !r.asksRobots(what, c.head[:n]) && what == httpLine:
+		return httpError(err)
+	case !r.asksRobots(what, c.head[:n]):
+		return r.errorBody(err)
+	}
+	quick, ok := r.handler().(Quick)
+	req, failed := r.newRequest(c, what, n, nil)
+	if !ok || failed != nil || what == httpLine {
+		return nil
+	}
+	a, _ := quick.Quick(req)
+	return a.Body
 }
 
 // unanswered counts a refusal, and logs the first of each minute and address. Any other

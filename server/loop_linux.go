@@ -52,9 +52,7 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 	for i := range loops { // all of them before one begins, which depends on how many there are
 		lp := &loop{run: r, poller: p, next: p.NewLoop(), failed: failed}
 		loops[i] = lp
-		if r.proto == nil {
-			lp.quick, _ = r.handler().(Quick)
-		}
+		lp.quick, _ = r.handler().(Quick)
 		if local := addrPort(tcp.Addr()); !local.Addr().IsUnspecified() {
 			lp.local = local
 			lp.host, lp.port = r.here(local)
@@ -179,9 +177,15 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	if l.quick == nil {
 		return false
 	}
-	parsed, err := selector.Parse(line)
-	if err != nil {
-		return false
+	var parsed selector.RequestLine
+	protocol, raw := "", ""
+	if l.proto != nil {
+		protocol, raw = l.proto.Name, string(line)
+	} else {
+		var err error
+		if parsed, err = selector.Parse(line); err != nil {
+			return false
+		}
 	}
 	local := c.local
 	if !local.IsValid() {
@@ -190,7 +194,7 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 	if !local.IsValid() {
 		local = pc.LocalAddrPort()
 	}
-	l.req = Request{RequestLine: parsed, Host: l.host, Port: l.port, Remote: c.remote, Local: local, ServerName: c.asks}
+	l.req = Request{RequestLine: parsed, Protocol: protocol, Raw: raw, Host: l.host, Port: l.port, Remote: c.remote, Local: local, ServerName: c.asks}
 	if local != l.local {
 		l.req.Host, l.req.Port = l.here(local)
 	}

@@ -158,12 +158,13 @@ func (w *reply) boundUnsent(n int64) {
 }
 
 // finish ends the reply: a menu gets its last line, and a request that failed before
-// anything was written an error body. It returns why the reply is not whole, nil if it is.
+// anything was written an error body, but one for robots.txt nothing. It returns why the
+// reply is not whole, nil if it is.
 func (w *reply) finish(err error) error {
 	switch {
 	case err == nil && w.menu:
 		w.buf = append(w.buffer(), menu.End...)
-	case err != nil && !w.started():
+	case err != nil && !w.started() && (!w.req.robots || KindOf(err) == NotFound):
 		_, _ = w.Write(w.run.errorBody(err))
 		err = nil
 	}

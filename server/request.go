@@ -16,7 +16,9 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pires/go-proxyproto"
@@ -76,15 +78,22 @@ func (r *run) readRequest(c *conn) (*Request, error) {
 	if errors.Is(err, errSilent) || refusalOf(err) != admitted {
 		return nil, err
 	}
-	if err == nil && c.tooFast {
-		err = errTooFast
-	}
+	return r.newRequest(c, what, n, err)
+}
+
+// newRequest returns the request of a connection, of which n bytes were read.
+func (r *run) newRequest(c *conn, what step, n int, err error) (*Request, error) {
 	if err != nil {
 		n = 0
 	}
+	line := c.head[:n]
 	req := &Request{Remote: c.remote, Local: c.local, TLS: c.tls != nil, ServerName: c.asks, http: what == httpLine}
 	req.Host, req.Port = r.here(req.Local)
-	switch line := c.head[:n]; {
+	req.robots = r.asksRobots(what, line)
+	if err == nil && c.tooFast && !req.robots && !req.http {
+		err = errTooFast
+	}
+	switch {
 	case r.proto != nil:
 		req.Protocol, req.Raw = r.proto.Name, string(line)
 	case err != nil:
@@ -98,9 +107,26 @@ func (r *run) readRequest(c *conn) (*Request, error) {
 	return req, err
 }
 
+// asksRobots reports whether a request is for robots.txt.
+func (r *run) asksRobots(what step, line []byte) bool {
+	switch {
+	case what == httpLine:
+		_, rest, _ := strings.Cut(string(line), " ")
+		target, _, _ := strings.Cut(rest, " ")
+		u, err := url.ParseRequestURI(target)
+		return err == nil && selector.IsRobots(u.Path)
+	case what != requestLine:
+		return false
+	case r.proto != nil:
+		return r.proto.Robots != nil && r.proto.Robots(string(line))
+	}
+	parsed, err := selector.Parse(line)
+	return err == nil && selector.IsRobots(parsed.Selector)
+}
+
 // next returns what a connection needs next, and the length of the header or line
 // with which head begins. It counts the request once, and refuses it if its address may
-// not send one.
+// not send one. Over TLS it counts the handshake, and the client of a session is told.
 func (r *run) next(c *conn) (what step, n int, err error) {
 	switch {
 	case len(c.head) == 0:
@@ -118,10 +144,11 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 	if n > len(c.head) {
 		what, n = readMore, 0
 	}
-	if what >= handshake && !c.counted {
+	if what >= handshake && !c.counted && r.limited().rates != nil && !r.asksRobots(what, c.head[:n]) {
 		c.counted = true
 		if !r.within(c.remote.Addr()) {
-			if c.tooFast = what == handshake && r.proto != nil && r.tellsWhy(c.remote.Addr()); c.tooFast {
+			c.tooFast = what == handshake && r.TLS != nil && r.tellsWhy(c.remote.Addr())
+			if c.tooFast {
 				r.unanswered(c.remote.Addr(), tooFast) // also if it sends no request then
 			} else {
 				err = tooFast

@@ -81,7 +81,7 @@ type Server struct {
 	TrustProxy []netip.Prefix
 
 	// TLS configures clients that begin with a TLS handshake, on the same port. If
-	// nil, their connections are closed at once.
+	// nil, their connections are closed at once. A client over a limit gets an alert.
 	TLS *tls.Config
 
 	// HTTP, if not nil, answers the clients that ask in HTTP: those whose first
@@ -127,6 +127,10 @@ type Protocol struct {
 	// request fails with an Error of the kind BadRequest. What follows the request is
 	// read and thrown away.
 	Length func(head []byte) int
+
+	// Robots reports whether a request is for robots.txt, which is answered before all
+	// limits, and never with an error but "not found". If nil, none is.
+	Robots func(raw string) bool
 
 	// Error returns the reply to a request that failed. It must not show more of the
 	// error than ErrorMessage does.

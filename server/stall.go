@@ -57,7 +57,7 @@ func (w *reply) giveUp(s Served, sending bool) {
 	if !sending {
 		s.Bytes = w.n
 	}
-	gently := !sending && w.n == 0 && !w.req.http
+	gently := !sending && w.n == 0 && !w.req.http && !w.req.robots
 	if gently {
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
 		sent, _ := w.to.Write(r.errorBody(errStuck))

@@ -13,6 +13,10 @@ import (
 // No Gopher request begins with it.
 const tlsHandshake = 0x16
 
+// tlsAlert refuses a handshake: a fatal internal_error, in a record of its own (RFC 8446
+// sections 5.1 and 6).
+var tlsAlert = []byte{21, 3, 3, 0, 2, 2, 80}
+
 // tlsSocket is TLS on a transport. TLS writes each record, of 16 KiB at most, by itself,
 // which for a large reply costs as much as all the ciphering. So the records of one
 // Write are collected, except on a busy server, where many connections could hold

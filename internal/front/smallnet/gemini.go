@@ -19,7 +19,8 @@ var geminiFormat = gemtext("=>")
 
 // Gemini returns the protocol of Gemini.
 func (f *Protocols) Gemini() *server.Protocol {
-	return &server.Protocol{Name: "gemini", TLS: true, Error: geminiError, Handler: server.HandlerFunc(f.serveGemini),
+	h := &handler{serve: f.serveGemini, path: geminiPath, hosts: f.Hosts, head: "20 " + robotsType + "\r\n"}
+	return &server.Protocol{Name: "gemini", TLS: true, Error: geminiError, Handler: h, Robots: h.isRobots,
 		Length: func(head []byte) int { return lineLength(head, maxURL+1) }}
 }
 
@@ -66,6 +67,15 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 		return send(w, "20 "+gemtextType, a)
 	}
 	return send(w, "20 "+mediaType(a), a)
+}
+
+// geminiPath returns the host and the path of a request.
+func geminiPath(raw string) (host, path string, err error) {
+	u, err := geminiURL(raw)
+	if err != nil {
+		return "", "", err
+	}
+	return u.Hostname(), u.EscapedPath(), nil
 }
 
 // geminiURL parses a request.

@@ -38,6 +38,51 @@ type Protocols struct {
 	Hosts func(r *server.Request, name string) (h *answer.Host, own *server.Request, ok bool)
 }
 
+// handler is the server.Handler of a protocol, and its server.Quick for robots.txt, which
+// is answered before all limits.
+type handler struct {
+	serve func(w server.ResponseWriter, r *server.Request) error
+
+	// path returns the host, "" if none is named, and the escaped path of a request.
+	path func(raw string) (host, path string, err error)
+
+	hosts func(r *server.Request, name string) (h *answer.Host, own *server.Request, ok bool)
+	head  string // before the file
+}
+
+// ServeGopher answers a request.
+func (h *handler) ServeGopher(w server.ResponseWriter, r *server.Request) error {
+	return h.serve(w, r)
+}
+
+// Quick answers a request for robots.txt from memory.
+func (h *handler) Quick(r *server.Request) (a server.Answer, ok bool) {
+	host, path, err := h.path(r.Raw)
+	sel, pathErr := pathOf(path)
+	if err != nil || pathErr != nil || !answer.IsRobots(sel) {
+		return a, false
+	}
+	of, own, ok := h.hosts(r, host)
+	if !ok {
+		return a, false
+	}
+	r.Selector, own.Selector = sel, sel
+	if a, ok = of.Quick(own, &answer.Format{}); ok && h.head != "" {
+		a.Body = append([]byte(h.head), a.Body...)
+	}
+	return a, ok
+}
+
+// isRobots reports whether a request is for robots.txt.
+func (h *handler) isRobots(raw string) bool {
+	_, path, err := h.path(raw)
+	if err != nil {
+		return false
+	}
+	sel, err := pathOf(path)
+	return err == nil && answer.IsRobots(sel)
+}
+
 // ask returns the answer to the path of a URL.
 func (f *Protocols) ask(r *server.Request, host, path, query string, form *answer.Format) (*answer.Value, error) {
 	sel, err := pathOf(path)
@@ -118,6 +163,9 @@ func mediaType(a *answer.Value) string {
 }
 
 const gemtextType = "text/gemini; charset=utf-8"
+
+// robotsType is the media type of robots.txt.
+var robotsType = (&answer.Value{Type: menu.TypeText}).MediaType()
 
 // gemtext is the format of Gemini and Spartan, which differ in how they link a
 // question.

@@ -67,6 +67,56 @@ func (program) Answer(q *answer.Asked) (*answer.Value, error) {
 	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Type: menu.TypeText, Body: []byte("got " + q.Request.Query)}, nil
 }
 
+// robots.txt is answered from memory, in the protocol's own form, by all its spellings.
+func TestRobotsIsQuick(t *testing.T) {
+	tree, err := site.Open(t.TempDir(), site.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &answer.Host{Site: tree}
+	front := &Protocols{Hosts: func(r *server.Request, name string) (*answer.Host, *server.Request, bool) {
+		own := *r
+		return h, &own, name != "other.example"
+	}}
+	ask := func(p *server.Protocol, raw string) (string, bool) {
+		a, ok := p.Handler.(server.Quick).Quick(&server.Request{Raw: raw})
+		return string(a.Body), ok
+	}
+	if got, ok := ask(front.Nex(), "robots.txt\n"); ok {
+		t.Errorf("before the first scan: %q", got)
+	}
+	_, stop, err := tree.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stop() }()
+	file := string(tree.Now().Robots)
+	for _, test := range []struct {
+		p    *server.Protocol
+		raw  string
+		want string // "": it is no request for robots.txt of this host
+	}{
+		{front.Nex(), "robots.txt\n", file},
+		{front.Nex(), "/0/robots.txt\r\n", file},
+		{front.Nex(), "/x\n", ""},
+		{front.Spartan(), "here.example:300 /robots.txt 0\r\n", "2 text/plain; charset=utf-8\r\n" + file},
+		{front.Spartan(), "here.example /0/robots.txt 1\r\nx", "2 text/plain; charset=utf-8\r\n" + file},
+		{front.Spartan(), "here.example /x 0\r\n", ""},
+		{front.Gemini(), "gemini://here.example/%72obots.txt\r\n", "20 text/plain; charset=utf-8\r\n" + file},
+		{front.Gemini(), "gemini://here.example/robots.txt?x\r\n", "20 text/plain; charset=utf-8\r\n" + file},
+		{front.Gemini(), "gemini://here.example/\r\n", ""},
+		{front.Gemini(), "robots.txt\r\n", ""},
+	} {
+		got, ok := ask(test.p, test.raw)
+		if got != test.want || ok != (test.want != "") || test.p.Robots(test.raw) != ok {
+			t.Errorf("%s, %q: %q, %v, %v", test.p.Name, test.raw, got, ok, test.p.Robots(test.raw))
+		}
+	}
+	if got, ok := ask(front.Gemini(), "gemini://other.example/robots.txt\r\n"); ok {
+		t.Errorf("another host: %q", got)
+	}
+}
+
 // start serves the tree with a protocol, and returns a function that sends a request.
 func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(request string) string {
 	t.Helper()

@@ -23,7 +23,8 @@ var spartanFormat = gemtext("=:")
 
 // Spartan returns the protocol of Spartan.
 func (f *Protocols) Spartan() *server.Protocol {
-	return &server.Protocol{Name: "spartan", Length: spartanLength, Error: spartanError, Handler: server.HandlerFunc(f.serveSpartan)}
+	h := &handler{serve: f.serveSpartan, path: spartanPath, hosts: f.Hosts, head: "2 " + robotsType + "\r\n"}
+	return &server.Protocol{Name: "spartan", Length: spartanLength, Robots: h.isRobots, Error: spartanError, Handler: h}
 }
 
 // spartanLength is the length of a request, its block included.
@@ -40,6 +41,16 @@ func spartanLength(head []byte) int {
 		return 0
 	}
 	return n + block
+}
+
+// spartanPath returns the host and the path of a request.
+func spartanPath(raw string) (host, path string, err error) {
+	line, _, _ := strings.Cut(raw, "\n")
+	host, path, _, err = spartanLine(line + "\n")
+	if name, _, splitErr := net.SplitHostPort(host); splitErr == nil {
+		host = name
+	}
+	return strings.Trim(host, "[]"), path, err
 }
 
 // spartanLine parses the first line of a request.
@@ -59,7 +70,7 @@ func spartanLine(line string) (host, path string, block int, err error) {
 func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) error {
 	line, block, _ := strings.Cut(r.Raw, "\n")
 	r.Selector = strings.TrimSpace(line)
-	host, path, n, err := spartanLine(line + "\n")
+	_, _, n, err := spartanLine(line + "\n")
 	switch {
 	case err != nil:
 		return err
@@ -68,14 +79,15 @@ func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) err
 	case len(block) < n:
 		return badRequest("The block is shorter than its length")
 	}
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
+	host, path, err := spartanPath(r.Raw)
+	if err != nil {
+		return err
 	}
 	query := block[:n]
 	if !utf8.ValidString(query) {
 		query = menu.FromLatin1(query)
 	}
-	a, err := f.ask(r, strings.Trim(host, "[]"), path, strings.TrimSpace(oneLine(query)), spartanFormat)
+	a, err := f.ask(r, host, path, strings.TrimSpace(oneLine(query)), spartanFormat)
 	if err != nil {
 		return err
 	}
@@ -131,14 +143,20 @@ var nexFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]b
 
 // Nex returns the protocol of Nex.
 func (f *Protocols) Nex() *server.Protocol {
-	return &server.Protocol{Name: "nex", Error: func(err error) []byte { return []byte(server.ErrorMessage(err) + "\n") }, Handler: server.HandlerFunc(f.serveNex),
+	h := &handler{serve: f.serveNex, path: nexPath, hosts: f.Hosts}
+	return &server.Protocol{Name: "nex", Error: func(err error) []byte { return []byte(server.ErrorMessage(err) + "\n") }, Handler: h, Robots: h.isRobots,
 		Length: func(head []byte) int { return lineLength(head, maxURL) }}
+}
+
+// nexPath returns the path of a request, which names no host.
+func nexPath(raw string) (host, path string, err error) {
+	return "", "/" + strings.TrimLeft(strings.TrimRight(raw, "\r\n"), "/"), nil
 }
 
 func (f *Protocols) serveNex(w server.ResponseWriter, r *server.Request) error {
 	r.Selector = strings.TrimSpace(r.Raw)
-	path := strings.TrimRight(r.Raw, "\r\n")
-	a, err := f.ask(r, "", "/"+strings.TrimLeft(path, "/"), "", nexFormat)
+	host, path, _ := nexPath(r.Raw)
+	a, err := f.ask(r, host, path, "", nexFormat)
 	if err != nil {
 		return err
 	}

@@ -27,10 +27,10 @@ func (p *AddressPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case badPath(sel):
 		fail(w, http.StatusBadRequest, "This is no path")
 		return
-	case sel == "/robots.txt":
+	case answer.IsRobots(sel):
 		a, err := p.Host.Ask(ask(r, sel, ""), plain)
 		if err != nil {
-			failed(asRecorder(w), err)
+			asRecorder(w).broke = err // no error answers it: the connection is closed
 			return
 		}
 		describe(w.Header(), plainText, a.Body)

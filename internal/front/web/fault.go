@@ -28,6 +28,10 @@ func statusOf(err error) int {
 // failed answers with a page of the site that describes an error of a handler: it has the
 // site's name, its search, and a way to its start page.
 func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
+	if answer.IsRobots(r.URL.Path) {
+		asRecorder(w).broke = err // no error answers it: the connection is closed
+		return
+	}
 	p := page{look: v.look(), Lang: "en", Search: v.Search, Title: faultTitle(r, err), Site: opening(r).Host}
 	if root, rootErr := v.Host.Ask(ask(r, "/", ""), v.format(variant{})); rootErr == nil {
 		if root.Title != "" {

@@ -24,6 +24,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 )
@@ -143,7 +144,9 @@ func state(c net.Conn, s http.ConnState) {
 // limited applies the limits to a request, and logs it.
 func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	c, start := connOf(r), time.Now()
+	c.Begin()
 	rec := &recorder{ResponseWriter: w}
+	robots := answer.IsRobots(r.URL.Path)
 	n := c.n.Add(1)
 	if n >= maxRequests || c.Ending() {
 		w.Header().Set("Connection", "close")
@@ -152,7 +155,7 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	handler, site := s.Site(c.req, hostOf(r.Host))
 	r = r.WithContext(context.WithValue(r.Context(), siteKey{}, site))
 	switch {
-	case n > 1 && !c.Allow(c.req):
+	case !robots && !c.Allow(c.req):
 		fail(rec, http.StatusTooManyRequests, "Too many requests")
 	case handler == nil:
 		fail(rec, http.StatusMisdirectedRequest, "No host of this connection has that name")
@@ -165,10 +168,10 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	default:
 		err := c.Protect(&server.Request{RequestLine: selector.RequestLine{Selector: r.URL.Path}, Remote: c.req.Remote}, func() { handler.ServeHTTP(rec, r) })
 		err = cmp.Or(err, rec.broke)
-		if err != nil && rec.status == 0 {
+		if err != nil && rec.status == 0 && !robots {
 			failed(rec, err)
 		} else if err != nil {
-			rec.status, rec.err = http.StatusInternalServerError, err
+			rec.status, rec.err = statusOf(err), err
 			defer panic(http.ErrAbortHandler) // so that the client notices
 		}
 	}

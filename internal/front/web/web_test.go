@@ -415,17 +415,64 @@ func TestAbuse(t *testing.T) {
 		if !bytes.HasPrefix(status, []byte(want)) || want != "" && bytes.Contains(got, []byte("passwd")) {
 			t.Errorf("%.60q: %.80q, want %s", request, got, want)
 		}
+		if told := <-s.obs.ch; want != "" && fmt.Sprint(told.HTTPStatus()) != want {
+			t.Errorf("%.60q: the log says %d", request, told.HTTPStatus())
+		}
 		_ = c.Close()
+	}
+
+	// The second request of a connection is the broken one.
+	c := s.dial()
+	_, err := io.WriteString(c, "GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\nGET /\r\n\r\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.ReadAll(c)
+	first, second := <-s.obs.ch, <-s.obs.ch
+	if first.HTTPStatus() != 200 || second.HTTPStatus() != 400 || second.Selector != "-" || second.Kind() != server.BadRequest {
+		t.Errorf("told %+v, then %+v", first, second)
 	}
 }
 
-// -rate counts every request, not every connection.
+// refusing is an Admission that refuses everything.
+type refusing struct{}
+
+func (refusing) Admit(*server.Request) error   { return &server.Error{Kind: server.Busy} }
+func (refusing) AdmitNow(*server.Request) bool { return false }
+
+// No error answers a request for robots.txt: the connection is closed without a byte.
+func TestRobotsIsNeverAnError(t *testing.T) {
+	s := start(t, nil)
+	s.host.Admission = refusing{}
+	for _, pages := range []http.Handler{&Pages{Host: s.host}, &AddressPage{Host: s.host}} {
+		s.srv.HTTP = serving(pages)
+		for _, path := range []string{"/robots.txt", "/0/robots.txt", "/robots.txt?x"} {
+			c := s.dial()
+			if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := io.ReadAll(c); len(got) > 0 {
+				t.Errorf("%T, %s: %.60q", pages, path, got)
+			}
+			if told := <-s.obs.ch; told.Kind() != server.Busy {
+				t.Errorf("%T, %s: told %+v", pages, path, told)
+			}
+			_ = c.Close()
+		}
+	}
+}
+
+// -rate counts every request but those for robots.txt, not every connection.
 func TestRate(t *testing.T) {
 	s := start(t, func(srv *server.Server) { srv.Rate, srv.Burst = 0.001, 3 })
 	c := s.dial()
 	r := bufio.NewReader(c)
-	for _, want := range []int{200, 200, 200, 429} {
-		if _, err := io.WriteString(c, "GET /x.zip HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+	for i, want := range []int{200, 200, 200, 200, 200, 429, 200, 429} {
+		path := "/x.zip"
+		if i == 0 || i == 2 || want == 200 && i > 4 {
+			path = "/robots.txt"
+		}
+		if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		res, err := http.ReadResponse(r, nil)

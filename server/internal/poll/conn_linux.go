@@ -87,14 +87,15 @@ func (c *Conn) SendFD(file int, n int64, loaded bool) (sent int64, err error) {
 	return int64(m), err
 }
 
-// Refuse sends as much of word as the socket accepts, and closes the connection.
+// Refuse sends word with one write, and closes the connection: with a reset, if the
+// socket does not accept all of it.
 func (c *Conn) Refuse(word []byte) {
-	if c.raw != nil {
-		_ = c.raw.Control(func(fd uintptr) { _, _ = send(int(fd), word); _ = shutdownWrite(int(fd)) })
-	} else {
-		_, _ = send(c.fd, word)
-		_ = shutdownWrite(c.fd)
-	}
+	_ = c.control("send", func(fd int) error {
+		if n, _ := send(fd, word); n < len(word) {
+			return c.SetLinger(0)
+		}
+		return errnoErr(shutdownWrite(fd))
+	})
 	_ = c.Close()
 }
 
