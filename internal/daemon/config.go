@@ -130,6 +130,8 @@ type Settings struct {
 	sandbox       string
 	sandboxParent bool
 	version       string
+
+	outside func() error // refuses own files in the tree
 }
 
 // Settings checks the flags. Its errors come from package exit.
@@ -139,7 +141,7 @@ func (f Flags) Settings() (*Settings, error) {
 	}
 	c := &Settings{
 		root: f.Root, inetd: f.Inetd, selfSigned: f.TLSSelfSigned,
-		logFormat: f.LogFormat, accessLog: f.AccessLog, metrics: f.Metrics, user: f.User, sandbox: f.Sandbox, sandboxParent: f.SandboxParent, version: f.Version,
+		logFormat: f.LogFormat, accessLog: f.AccessLog, metrics: f.Metrics, user: f.User, sandbox: f.Sandbox, sandboxParent: f.SandboxParent, version: f.Version, outside: f.Outside,
 	}
 	for _, check := range []func(*Settings) error{f.names, f.choices, f.limits, f.tree, f.parts, f.network, f.browsers, f.certificates, f.otherProtocols} {
 		if err := check(c); err != nil {

@@ -71,6 +71,9 @@ func (d *daemon) open(ctx context.Context) error {
 	if _, err := files.Stat(d.conf.root); err != nil {
 		return rootError(d.conf.root, err)
 	}
+	if err := d.conf.outside(); err != nil {
+		return err
+	}
 	if doubt, hint := Doubt(d.conf.root); doubt != "" {
 		d.log.Warn(doubt, "root", d.conf.root, "hint", hint)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gophd/gophd/answer/feed"
 	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/internal/process/enforce"
 	"github.com/gophd/gophd/internal/search"
@@ -80,7 +81,17 @@ func (d *daemon) openSearch() error {
 			return err
 		}
 	}
-	return d.conf.search.Open(context.Background())
+	if err := d.conf.search.Open(context.Background()); err != nil {
+		return err
+	}
+	if dir := d.conf.search.SearchDir; dir != "" {
+		for _, name := range search.Files(dir) {
+			if info, err := files.Stat(name); err == nil {
+				disk.Withhold(name, info)
+			}
+		}
+	}
+	return nil
 }
 
 func (d *daemon) openHost(h *virtualHost, first bool) (err error) {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -108,7 +109,7 @@ func cachedBelow(dir int, name string, small int64, allowed func(owner int) bool
 		return c, false
 	}
 	st, err := revisionOf(fd)
-	known := err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && allowed(int(st.Owner))
+	known := err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && allowed(int(st.Owner)) && !isWithheld(fileID{st.Device, st.Inode})
 	if known && st.Size >= small {
 		return Cached{FD: fd, Size: st.Size, Resident: Resident(fd, st.Size), Revision: st}, true
 	}
@@ -133,6 +134,11 @@ func revisionOf(fd int) (Revision, error) {
 	}
 	return Revision{Mount: st.Mnt_id, Device: uint64(st.Dev_major)<<32 | uint64(st.Dev_minor), Inode: st.Ino,
 		Changed: st.Ctime.Sec*1e9 + int64(st.Ctime.Nsec), Size: int64(st.Size), Owner: st.Uid, Mode: uint32(st.Mode)}, nil
+}
+
+// idOf returns the identity of a file with its device as statx(2) reports it.
+func idOf(st *syscall.Stat_t) fileID {
+	return fileID{uint64(unix.Major(uint64(st.Dev)))<<32 | uint64(unix.Minor(uint64(st.Dev))), st.Ino} //nolint:unconvert // other types on other machines
 }
 
 // revisionCached is revision by system calls that cannot wait. It does not leave the file
@@ -197,7 +203,21 @@ func (h *Handle) ReadDir(call Caller, keeps func(bytes int) error) (list []Diren
 	if err != nil {
 		err = &fs.PathError{Op: "readdirent", Path: h.Real, Err: err}
 	}
-	return list, err
+	return h.served(list), err
+}
+
+// served removes files of this process from the entries of a directory.
+func (h *Handle) served(list []Dirent) []Dirent {
+	if withheld.ids.Load() == nil {
+		return list
+	}
+	kept := list[:0]
+	for _, e := range list {
+		if !isWithheld(fileID{h.Revision.Device, e.Inode}) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
 }
 
 func direntsOf(fd int, real string, call Caller, keeps func(bytes int) error) ([]Dirent, error) {

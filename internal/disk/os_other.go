@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -37,6 +38,11 @@ func revisionOf(fd int) (Revision, error) {
 		return Revision{}, err
 	}
 	return Revision{Device: uint64(st.Dev), Inode: uint64(st.Ino), Changed: st.Ctim.Nano(), Size: st.Size, Owner: st.Uid, Mode: uint32(st.Mode)}, nil //nolint:unconvert // other types on other systems
+}
+
+// idOf returns the identity of a file.
+func idOf(st *syscall.Stat_t) fileID {
+	return fileID{uint64(st.Dev), uint64(st.Ino)} //nolint:unconvert // other types on other systems
 }
 
 func openBelow(int, string, int) (int, error)                       { return -1, errors.ErrUnsupported }
@@ -84,6 +90,9 @@ func (h *Handle) ReadDir(call Caller, keeps func(bytes int) error) ([]Dirent, er
 			return list, err
 		}
 		for _, e := range entries {
+			if info, err := e.Info(); err == nil && notWithheld(info) != nil {
+				continue
+			}
 			list = append(list, Dirent{Base: e.Name(), Mode: e.Type()})
 		}
 	}

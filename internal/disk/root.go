@@ -87,7 +87,11 @@ func (r *Root) Plain(name string) (*os.File, error) {
 // Lstat returns the info of a name. Only its last element may be a link.
 func (r *Root) Lstat(name string) (fs.FileInfo, error) {
 	t, _, rest := r.At(name)
-	return t.Lstat(rest)
+	info, err := t.Lstat(rest)
+	if err == nil {
+		err = notWithheld(info)
+	}
+	return info, err
 }
 
 // Owned reports whether a file has an owner whose files its tree serves.

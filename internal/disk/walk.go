@@ -94,6 +94,9 @@ func (r *Root) open(real string) (*Handle, error) {
 	if f.Revision, err = RevisionOf(opened); err == nil {
 		f.Info, err = f.Stat()
 	}
+	if err == nil {
+		err = notWithheld(f.Info)
+	}
 	if err != nil {
 		_ = f.Close()
 		return nil, err

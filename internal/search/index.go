@@ -80,12 +80,21 @@ func Open(ctx context.Context, dir string, limit int64) (*Index, error) {
 	if err == nil || dir == "" || ctx.Err() != nil {
 		return x, err
 	}
-	for _, end := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(filepath.Join(dir, file+end)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	for _, name := range Files(dir) {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("replacing the search index: %w", err)
 		}
 	}
 	return open(ctx, dir, limit)
+}
+
+// Files returns the names of the files of an index in a directory.
+func Files(dir string) []string {
+	var names []string
+	for _, end := range []string{"", "-wal", "-shm"} {
+		names = append(names, filepath.Join(dir, file+end))
+	}
+	return names
 }
 
 func open(ctx context.Context, dir string, limit int64) (x *Index, err error) {

@@ -34,6 +34,7 @@ const (
 	CodeUMN     = "CHECK-UMN"     // pygopherd shows more than gophd
 	CodeOwner   = "CHECK-OWNER"   // whose files are not served as a user's
 	CodeForm    = "CHECK-FORM"    // a link that is answered in another form
+	CodeKey     = "CHECK-KEY"     // a private key that everybody can fetch
 	CodeStub    = "CHECK-STUB"    // a link to an empty file
 )
 

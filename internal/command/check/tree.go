@@ -14,6 +14,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/terminal"
+	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
@@ -179,12 +180,26 @@ func (c *checking) entry(name string, e fs.DirEntry, unreadable *some) {
 		c.result.Files++
 		c.part(name).Files++
 		c.owned(name)
-		if c.readable(name, e, unreadable) && menu.IsMenuFile(e.Name()) {
+		if !c.privateKey(name) && c.readable(name, e, unreadable) && menu.IsMenuFile(e.Name()) {
 			c.menu(name)
 		}
 	default:
 		c.find(diag.Warning, CodeRead, name, 0, "", "not served: neither a file nor a directory")
 	}
+}
+
+// privateKey reports a file with a private key, and returns whether it is one.
+func (c *checking) privateKey(name string) bool {
+	f, err := c.site.View(c.ctx).Lookup(name)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	found := keypair.InText(f)
+	if found {
+		c.find(diag.Warning, CodeKey, name, 0, "move it out of the directory, and replace the key", "contains a private key, which everybody could fetch")
+	}
+	return found
 }
 
 // symlink checks where a symbolic link leads. The target of a link that

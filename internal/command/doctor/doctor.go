@@ -65,7 +65,8 @@ type examination struct {
 	flags  *daemon.Flags
 	failed error // why the settings cannot be read
 	at     []netip.AddrPort
-	snap   *site.Snapshot // of the first host; nil: not read
+	tree   *site.Site     // of the first host; nil: not open
+	snap   *site.Snapshot // its policy; nil: not read
 	noSite error
 	silent string // why the server is not asked; "": it is
 	said   map[string]heard
@@ -91,6 +92,8 @@ var checks = []checkup{
 	{"certificate", (*examination).certificates, false},
 	{"programs", (*examination).programs, false},
 	{"writable", (*examination).writable, false},
+	{"outside", (*examination).outside, false},
+	{"keys", (*examination).keys, true},
 	{"annotations", (*examination).annotations, true},
 	{"robots.txt", (*examination).robots, true},
 	{"noindex", (*examination).noindex, true},
@@ -179,7 +182,7 @@ func (x *examination) readTree(ctx context.Context, sitemaps ...string) (closed 
 	}
 	defer terminal.Progress(x.Err, func() string { return fmt.Sprintf("reading the tree: %d directories", tree.Scanned()) })()
 	snap, stop, err := tree.Read(ctx)
-	if x.snap, x.noSite = snap, err; err != nil {
+	if x.tree, x.snap, x.noSite = tree, snap, err; err != nil {
 		return tree.Close
 	}
 	return func() { _ = stop(); tree.Close() }

@@ -14,6 +14,7 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/daemon"
+	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/internal/process/systemd"
 	"github.com/gophd/gophd/policy"
 )
@@ -235,6 +236,44 @@ func (x *examination) annotations(context.Context) (all []Finding) {
 	}
 	if all == nil {
 		return okf("all are read")
+	}
+	return all
+}
+
+// outside reports files of gophd itself that lie in a directory that is served.
+func (x *examination) outside(context.Context) []Finding {
+	if err := (*exit.CommandError)(nil); errors.As(x.flags.Outside(), &err) {
+		return faultf(err.Hint, "%v", err)
+	}
+	return nil
+}
+
+// keys reports files with private keys that clients can fetch.
+func (x *examination) keys(ctx context.Context) (all []Finding) {
+	if x.tree == nil {
+		return nil
+	}
+	v := x.tree.View(ctx)
+	examined := 0
+	_ = fs.WalkDir(v, ".", func(name string, e fs.DirEntry, err error) error {
+		v.Forget() // memory for one file at a time
+		if err != nil || !e.Type().IsRegular() {
+			return nil
+		}
+		f, err := v.Lookup(name)
+		if err != nil {
+			return nil
+		}
+		defer func() { _ = f.Close() }()
+		if examined++; keypair.InText(f) {
+			private := filepath.Clean(x.flags.Root) + "-private"
+			move := diag.Command("mkdir", "-p", "-m", "700", "--", private) + " && " + diag.Command("mv", "--", v.Path(name), private)
+			all = append(all, faultf(move, "everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", name)...)
+		}
+		return ctx.Err()
+	})
+	if all == nil {
+		return okf("no private key in %s", diag.Count(examined, "file", "files"))
 	}
 	return all
 }

@@ -167,6 +167,9 @@ func open(name string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the access log: %w", err)
 	}
+	if info, err := f.Stat(); err == nil {
+		disk.Withhold(name, info)
+	}
 	return f, nil
 }
 

@@ -6,10 +6,12 @@
 package keypair
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -207,11 +209,16 @@ func (s *Certificates) Check() (err error) {
 	return nil
 }
 
-// stamps returns what the files are now; it fails if they do not answer.
+// stamps returns what the files are now, and keeps them out of all trees that are served.
+// It fails if they do not answer.
 func (p *pair) stamps(call disk.Caller) (s [2]stamp, err error) {
 	for i, name := range []string{p.Cert, p.Key} {
-		if s[i].info, err = call.Stat(name); errors.Is(err, stall.Err) {
+		s[i].info, err = call.Stat(name)
+		if errors.Is(err, stall.Err) {
 			return s, err
+		}
+		if err == nil {
+			disk.Withhold(name, s[i].info)
 		}
 	}
 	return s, nil
@@ -249,4 +256,11 @@ func (s *Certificates) log() *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	return s.Log
+}
+
+// InText reports whether a file begins like one with a private key: PEM, of TLS, SSH or PGP,
+// perhaps after a certificate and its chain.
+func InText(r io.Reader) bool {
+	head, _ := io.ReadAll(io.LimitReader(r, 64<<10))
+	return bytes.Contains(head, []byte("PRIVATE KEY"))
 }

@@ -1,0 +1,185 @@
+package daemon
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/process/keypair"
+	"github.com/gophd/gophd/internal/process/systemd"
+	"github.com/gophd/gophd/internal/search"
+)
+
+// An ownFile is what gophd itself reads or writes besides the tree.
+type ownFile struct {
+	flag  string   // that names it
+	dir   bool     // whether the flag names its directory
+	path  string   // the file
+	with  []string // files that are moved with it
+	state string   // the directory for it of the packaged service
+}
+
+// ownFiles lists keys, certificates, the access log and the search index.
+func (f Flags) ownFiles() (all []ownFile) {
+	const state, logs = "/var/lib/gophd", "/var/log/gophd"
+	for _, name := range f.TLSKey {
+		all = append(all, ownFile{flag: "tls-key", path: name, state: state})
+	}
+	for _, name := range f.TLSCert {
+		all = append(all, ownFile{flag: "tls-cert", path: name, state: state})
+	}
+	if dir := f.TLSSelfSigned; dir != "" {
+		pair, _ := keypair.Made(dir)
+		all = append(all, ownFile{flag: "tls-self-signed", dir: true, path: pair.Key, with: []string{pair.Cert}, state: state})
+	}
+	if f.AccessLog != "" && !strings.HasPrefix(f.AccessLog, "/dev/") {
+		all = append(all, ownFile{flag: "access-log", path: f.AccessLog, state: logs})
+	}
+	if f.Search && f.SearchDir != "" {
+		files := search.Files(f.SearchDir)
+		all = append(all, ownFile{flag: "search-dir", dir: true, path: files[0], with: files[1:], state: state})
+	}
+	return all
+}
+
+// Outside refuses files of gophd itself that lie in a directory that is served: a client
+// could fetch the private key. The hint moves them out.
+func (f Flags) Outside() error {
+	own := f.ownFiles()
+	if len(own) == 0 {
+		return nil
+	}
+	trees := f.servedDirs()
+	for _, file := range own {
+		tree := trees.holding(file.path)
+		if tree == "" {
+			continue
+		}
+		return exit.Usagef(file.moveOut(f.Root, trees), "-%s: %s is in the directory of %s: keep it outside the served tree",
+			file.flag, file.path, tree)
+	}
+	return nil
+}
+
+// A servedDir is a directory that is served, and the flag that names it.
+type servedDir struct {
+	flag string
+	path string // absolute; of -users a pattern
+	info os.FileInfo
+}
+
+type servedDirs []servedDir
+
+// servedDirs lists the directories of all sites: roots, mounts and homes.
+func (f Flags) servedDirs() (all servedDirs) {
+	add := func(flag, dir string) {
+		if dir == "" {
+			return
+		}
+		if abs, err := filepath.Abs(dir); err == nil {
+			dir = abs
+		}
+		info, _ := files.Stat(dir)
+		all = append(all, servedDir{flag, dir, info})
+	}
+	add("-root", f.Root)
+	for _, v := range f.VHosts {
+		_, dir, _ := strings.Cut(v, "=")
+		add("-vhost "+v, dir)
+	}
+	for _, m := range f.Mounts {
+		_, dir, _ := strings.Cut(m, "=")
+		add("-mount "+m, dir)
+	}
+	if f.Users != "" {
+		above, below, _ := strings.Cut(f.Users, "/*")
+		all = append(all, servedDir{flag: "-users", path: f.Users})
+		if real, err := files.RealPath(cmp.Or(above, "/")); err == nil {
+			all = append(all, servedDir{flag: "-users", path: filepath.Join(real, "*") + below})
+		}
+		_, links := userDirs(f.Users, f.UsersMinUID)
+		for _, dir := range links {
+			add("-users", dir)
+		}
+	}
+	return all
+}
+
+// holding returns the flag of the directory that a path lies in, by its name or without
+// the links in it; "" if it lies in none.
+func (s servedDirs) holding(path string) string {
+	abs, _ := filepath.Abs(path)
+	for _, start := range []string{abs, realPath(path)} {
+		for at := start; ; at = filepath.Dir(at) {
+			info, _ := files.Stat(at)
+			for _, dir := range s {
+				matches, _ := filepath.Match(dir.path, at)
+				if at == dir.path || matches || info != nil && dir.info != nil && os.SameFile(info, dir.info) {
+					return dir.flag
+				}
+			}
+			if at == filepath.Dir(at) {
+				break
+			}
+		}
+	}
+	return ""
+}
+
+// realPath resolves the links of a path, the end of which may not exist yet.
+func realPath(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	rest := ""
+	for at := abs; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if real, err := files.RealPath(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+	return abs
+}
+
+// moveOut returns the hint: commands that move the file out of all trees, and the setting
+// to change.
+func (o ownFile) moveOut(root string, trees servedDirs) string {
+	// Choose a directory that no flag serves.
+	candidates := []string{realPath(root) + "-private", o.state}
+	if systemd.InUnit() {
+		slices.Reverse(candidates)
+	}
+	to := candidates[0]
+	for _, dir := range candidates {
+		if trees.holding(dir) == "" {
+			to = dir
+			break
+		}
+	}
+
+	own := realPath(o.path)
+	setting := filepath.Join(to, filepath.Base(own))
+	if o.dir {
+		setting = to
+	}
+	change := fmt.Sprintf("-%s %s (or GOPHD_%s=%[2]s)", o.flag, setting, strings.ToUpper(strings.ReplaceAll(o.flag, "-", "_")))
+
+	var there []string
+	for _, name := range append([]string{own}, o.with...) {
+		if _, err := files.Lstat(name); err == nil {
+			there = append(there, name)
+		}
+	}
+	if len(there) == 0 {
+		return "a directory that is not served: " + change
+	}
+	make := diag.Command("mkdir", "-p", "-m", "700", "--", to)
+	move := diag.Command(slices.Concat([]string{"mv", "--"}, there, []string{to})...)
+	return make + " && " + move + "; then " + change
+}
