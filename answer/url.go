@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 )
@@ -52,4 +53,40 @@ func pathURL(scheme, host string, port int, sel string) string {
 // site. It begins with one slash, so that no host can be read in it.
 func Reference(sel string) string {
 	return selector.URIPath("/" + strings.TrimLeft(sel, "/"))
+}
+
+// Untyped answers the path of a gopher URL, which has an item type in front (RFC 4266,
+// section 2.1), with Moved to what the rest of the path names. It is for a request that
+// names nothing as it is; ok is false if the rest names nothing either.
+func (h *Host) Untyped(r *server.Request, f *Format) (a *Value, ok bool) {
+	rest, ok := untyped(r.Selector)
+	if !ok {
+		return nil, false
+	}
+	if h.Programs(rest) { // which is not run to find out
+		rest, _, _ = strings.Cut(rest, "?")
+		return &Value{Class: Moved, Selector: rest}, true
+	}
+	other := r.WithContext(r.Context())
+	other.Selector = rest
+	a, err := h.Ask(other, f)
+	if err != nil {
+		return nil, false
+	}
+	if a.Class == Leaving {
+		return a, true
+	}
+	a.Close()
+	return &Value{Class: Moved, Selector: a.Selector}, true
+}
+
+// untyped takes an item type off the front of a path.
+func untyped(path string) (rest string, ok bool) {
+	if len(path) < 2 || len(path) > 2 && path[2] != '/' || !menu.IsType(path[1]) {
+		return "", false
+	}
+	if rest = path[2:]; rest == "" {
+		rest = "/"
+	}
+	return rest, true
 }

@@ -46,7 +46,7 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	case answer.Question:
 		return send(w, "10 "+oneLine(a.Prompt), nil)
 	case answer.Moved:
-		to := answer.Reference(a.Selector)
+		to := "gemini://" + u.Host + answer.Reference(a.Selector)
 		if query != "" {
 			to += "?" + strings.ReplaceAll(url.QueryEscape(query), "+", "%20")
 		}
@@ -55,10 +55,14 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 		}
 		return send(w, "31 "+to, nil)
 	case answer.Redirect:
-		if a.Permanent {
-			return send(w, "31 "+a.URL, nil)
+		to := a.URL
+		if strings.HasPrefix(to, "/") {
+			to = "gemini://" + u.Host + to
 		}
-		return send(w, "30 "+a.URL, nil)
+		if a.Permanent {
+			return send(w, "31 "+to, nil)
+		}
+		return send(w, "30 "+to, nil)
 	case answer.Status:
 		return send(w, a.Prompt, nil)
 	case answer.Leaving: // a redirect would lend the site's name to whatever a stranger writes behind it

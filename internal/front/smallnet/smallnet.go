@@ -89,7 +89,11 @@ func (f *Protocols) ask(r *server.Request, host, path, query string, form *answe
 	if err != nil {
 		return nil, err
 	}
-	r.Selector, r.Query = sel, query
+	sel, asked, _ := strings.Cut(sel, "\t") // as gopher URLs have the words of a search
+	if selector.HasControl(sel + asked) {
+		return nil, badRequest("Bad path")
+	}
+	r.Selector, r.Query = sel, cmp.Or(query, asked)
 	h, own, ok := f.Hosts(r, host)
 	if !ok {
 		return nil, errOtherHost
@@ -103,7 +107,13 @@ func (f *Protocols) ask(r *server.Request, host, path, query string, form *answe
 		}
 		return &answer.Value{Class: answer.Moved, Selector: rest}, nil
 	}
-	return h.Ask(own, form)
+	a, err := h.Ask(own, form)
+	if server.KindOf(err) == server.NotFound {
+		if to, ok := h.Untyped(own, form); ok {
+			return to, nil
+		}
+	}
+	return a, err
 }
 
 // asksProgram returns the selector of a program that a Gemini client reaches by way of a
@@ -124,7 +134,7 @@ func badRequest(why string) error {
 // pathOf decodes the path of a URL into a selector.
 func pathOf(escaped string) (sel string, err error) {
 	sel, err = url.PathUnescape(escaped)
-	if err != nil || strings.ContainsFunc(sel, unicode.IsControl) {
+	if err != nil {
 		return "", badRequest("Bad path")
 	}
 	if sel == "" {
@@ -178,7 +188,7 @@ func gemtext(question string) *answer.Format {
 		}
 		name, dir := a.Name()
 		for _, block := range answer.Blocks(a.Items) {
-			drawBlock(&b, q, block, question, title)
+			drawBlock(&b, q, block, question, &title)
 		}
 		if dir && answer.HasFeed(q.Host.Site, name) {
 			b.WriteString("\n=> feed.gmi Subscribe\n")
@@ -203,8 +213,9 @@ func title(q *answer.Asked, a *answer.Value) string {
 }
 
 // drawBlock draws lines that belong together. Where the author drew, lines of text are
-// preformatted; links stand between them.
-func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question, title string) {
+// preformatted; links stand between them. The title stands above: it is left out if it is
+// the first line outside of drawings.
+func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question string, title *string) {
 	pre := false
 	fence := func(on bool) {
 		if pre != on {
@@ -223,12 +234,18 @@ func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question, t
 		label := oneLine(it.Label)
 		if answer.IsInfo(it) {
 			blank := strings.TrimSpace(label) == ""
-			switch {
-			case !blank && answer.CleanTitle(label) == title:
-				continue // it stands above
-			case block.Drawn && !blank:
+			if !block.Drawn && !blank {
+				above := *title
+				*title = ""
+				if above != "" && answer.CleanTitle(label) == above {
+					continue
+				}
+			}
+			if block.Drawn && !blank {
 				fence(true)
-			case !pre && isMarkup(label):
+			}
+			endsFence := pre && strings.HasPrefix(label, "```")
+			if endsFence || !pre && isMarkup(label) {
 				b.WriteByte(' ') // a line of gemtext with the author's characters, not with their meaning
 			}
 			b.WriteString(strings.TrimRight(label, " ") + "\n")

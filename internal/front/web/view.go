@@ -94,6 +94,11 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			sel += "?" + raw
 		}
 	}
+	if before, words, ok := strings.Cut(sel, "\t"); ok && query == "" && !badPath(before) { // as in gopher URLs
+		w.Header().Set("Location", answer.Reference(before)+"?q="+url.QueryEscape(words))
+		w.WriteHeader(http.StatusMovedPermanently)
+		return
+	}
 	if badPath(sel) || selector.HasControl(query) || len(sel)+len(query) > selector.MaxRequest {
 		v.failed(w, r, &server.Error{Kind: server.BadRequest, Message: "This is no path"})
 		return
@@ -107,15 +112,9 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, err := v.Host.Ask(ask(r, sel, query), v.format(f))
-	if rest, ok := typed(sel); ok && server.KindOf(err) == server.NotFound {
-		if a, err := v.Host.Ask(ask(r, rest, query), v.format(f)); err == nil {
-			defer a.Close()
-			if a.Class == answer.Leaving {
-				leaving(w, v.look(), a.URL)
-			} else {
-				moved(w, r, a.Selector)
-			}
-			return
+	if server.KindOf(err) == server.NotFound {
+		if to, ok := v.Host.Untyped(ask(r, sel, query), v.format(f)); ok {
+			a, err = to, nil
 		}
 	}
 	if err != nil {
@@ -200,17 +199,6 @@ func (v *Pages) robots(w http.ResponseWriter, r *http.Request, body []byte, gzip
 }
 
 func (v *Pages) look() *look { return looks[v.Theme] }
-
-// typed takes an item type off the front of a path.
-func typed(p string) (rest string, ok bool) {
-	if len(p) < 2 || len(p) > 2 && p[2] != '/' || !menu.IsType(p[1]) {
-		return "", false
-	}
-	if rest = p[2:]; rest == "" {
-		rest = "/"
-	}
-	return rest, true
-}
 
 // moved sends the client to another path of the site, with its query.
 func moved(w http.ResponseWriter, r *http.Request, to string) {

@@ -252,7 +252,7 @@ func TestCanonical(t *testing.T) {
 	s := start(t, nil)
 	for path, want := range map[string]string{
 		"/0/a.txt": "/a.txt", "/1/phlog": "/phlog/", "/phlog": "/phlog/", "/1": "/1/", "/9/x.zip?raw": "/x.zip?raw", "/1/": "", "/0/0/a.txt": "",
-		"/0/b%20c%2541%3F.txt": "/b%20c%2541%3F.txt", "/I/p.png": "/p.png", "/7/ask?q=x": "/ask?q=x",
+		"/0/b%20c%2541%3F.txt": "/b%20c%2541%3F.txt", "/I/p.png": "/p.png", "/search%09two%20words": "/search?q=two+words", "/7/ask%09x": "/7/ask?q=x", "/7/ask?q=x": "/ask?q=x",
 		// A stranger writes these into a link: no redirect leads to another site.
 		"/h/URL:https://e.example/": "", "/URL:https://e.example/": "", "/URL:javascript:alert(1)": "", "//no/%73ecret.txt": "/no/secret.txt", "//no": "/no/",
 	} {
