@@ -36,7 +36,6 @@ func checkCommand() *cli.Command {
 		ofCommand.yes(&k.JSON, "json", "answer in JSON"),
 		ofCommand.text(&k.Against.URL, "against", "", "`URL` of the running old server: what it answers, beside gophd"),
 		ofCommand.yes(&k.Against.Mine, "mine", "that server is yours: no pause, and its robots.txt is not heeded"),
-		ofCommand.text(&k.Against.Resume, "resume", "", "`FILE` that keeps what was asked, to go on later"),
 		ofCommand.text(&k.From, "from", "", "`SERVER` whose configuration (in place of DIR) becomes gophd's flags"),
 		ofCommand.list(&k.Serve.VHosts, "vhost", "`NAME=DIR` another site, to be checked, too"),
 	}, ofCommand.siteFlags(&k.Serve)...)...)

@@ -104,11 +104,11 @@ func (r *Reply) Read(p []byte) (n int, err error) {
 		return 0, r.err
 	}
 	n, r.err = r.conn.Read(p)
-	r.left -= int64(n)
-	if r.left < 0 {
-		n = 0
+	if int64(n) > r.left {
+		n = int(r.left)
 		r.err = ErrTooLarge
 	}
+	r.left -= int64(n)
 	return n, r.err
 }
 

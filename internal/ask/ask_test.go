@@ -48,7 +48,7 @@ func TestReplyTooLarge(t *testing.T) {
 	}
 	defer func() { _ = r.Close() }()
 	got, err := io.ReadAll(r)
-	if len(got) > 100 || !errors.Is(err, ask.ErrTooLarge) {
+	if len(got) != 100 || !errors.Is(err, ask.ErrTooLarge) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, ask.ErrTooLarge) || !errors.Is(r.Err(), ask.ErrTooLarge) {

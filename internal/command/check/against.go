@@ -1,15 +1,14 @@
 package check
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,49 +31,74 @@ import (
 
 // The codes of differences from a running server.
 const (
-	CodeGone  = "AGAINST-GONE"  // the old server answers, gophd does not
-	CodeLess  = "AGAINST-LESS"  // links that gophd's menu does not have
-	CodeMore  = "AGAINST-MORE"  // what gophd has besides
-	CodeOrder = "AGAINST-ORDER" // the same links in another order
-	CodeText  = "AGAINST-TEXT"  // other lines of text, other bytes
+	CodeGone   = "AGAINST-GONE"   // the old server answers, gophd does not
+	CodeLess   = "AGAINST-LESS"   // links that gophd's menu does not have
+	CodeMore   = "AGAINST-MORE"   // what gophd has besides
+	CodeOrder  = "AGAINST-ORDER"  // the same links in another order
+	CodeText   = "AGAINST-TEXT"   // other lines of text, other bytes
+	CodeSilent = "AGAINST-SILENT" // the old server was busy, or sent nothing, each time
 )
 
-// Bounds of a comparison.
+// Bounds of a comparison. Replies are compared one by one, and not kept.
 const (
-	maxAsked   = 20_000 // selectors
-	maxReply   = 8 << 20
-	replyTime  = 30 * time.Second
-	askedPause = 250 * time.Millisecond // between requests, unless robots.txt wants more
+	maxAsked    = 20_000 // selectors
+	maxSelector = 1024   // bytes; longer ones are not requested
+	maxReply    = 8 << 20
+	replyTime   = 30 * time.Second
+	askedPause  = 250 * time.Millisecond // between requests, unless robots.txt wants more
+	maxPause    = 20 * time.Second       // after a server has refused several requests
+	maxRounds   = 5                      // without an answer
+	maxRefused  = 10                     // requests in a row without an answer end a round
 )
 
 // A Comparison asks a running server and gophd the same.
 type Comparison struct {
-	URL    string // gopher://old.example:70/
-	Mine   bool   // the server is the user's: its robots.txt and a pause do not matter
-	Resume string // a file that keeps what was asked; "" is none
+	URL  string // gopher://old.example:70/
+	Mine bool   // the server is the user's: its robots.txt and a pause do not matter
+
+	wait func(context.Context, time.Duration) error // if nil, a timer
 }
 
-// A comparedSelector is one selector in the resume file.
-type comparedSelector struct {
-	Selector string            `json:"selector"`
-	Links    []menu.Item       `json:"links,omitempty"`
-	Findings []diag.Diagnostic `json:"findings,omitempty"`
+// A Difference counts differences of one kind in what one owner has in one tree.
+type Difference struct {
+	Tree  string `json:"tree"`
+	Owner string `json:"owner"`
+	Code  string `json:"code"`
+	Count int    `json:"count"`
 }
 
-// comparing is a comparison on its way.
+// digest stands for a reply that is not kept.
+type digest struct {
+	size int
+	sum  [sha256.Size]byte
+}
+
+func digestOf(body []byte) digest { return digest{len(body), sha256.Sum256(body)} }
+
+// lessLinks are links of an old menu that gophd's does not have.
+type lessLinks struct {
+	file  string
+	links []menu.Item
+}
+
+// comparing is a comparison in progress.
 type comparing struct {
 	*checking
 	Comparison
-	url    selector.URL
-	front  *gopher.Front
-	rules  *client.HostRules // nil: it does not matter
-	pause  time.Duration
-	queue  []menu.Item
-	known  map[string]bool
-	absent map[string][]byte // answers for names that do not exist, by extension
-	dead   map[string]bool   // whether links that gophd lacks lead nowhere there, by selector
-	file   *os.File
-	count  atomic.Int64
+	url   selector.URL
+	front *gopher.Front
+	rules *client.HostRules // nil: every selector may be requested
+	least time.Duration     // between requests
+	pause time.Duration     // now
+	own   map[string]bool   // names of the old server
+
+	queue, later []menu.Item
+	refusal      error // why the last one that was not answered was not
+	known        map[string]bool
+	gone         map[string]bool   // resources that gophd lacks and that were lost before, or are reported
+	absent       map[string]digest // replies for names that do not exist, by extension
+	less         []lessLinks
+	asked        atomic.Int64
 }
 
 // Against compares what a running server answers with what gophd would, for every
@@ -84,14 +108,12 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	if u.Port == 0 {
-		u.Port = selector.DefaultPort
+	u.Port = cmp.Or(u.Port, selector.DefaultPort)
+	if with.wait == nil {
+		with.wait = pause
 	}
-	if o.Host == "" {
-		if tree, err := Tree(ctx, dir, o); err == nil {
-			o.Host = tree.Host
-		}
-	}
+
+	// Read the tree, and make a host of it that answers in this process.
 	o.Site.Watch = site.WatchOff
 	s, err := site.Open(dir, o.Site)
 	if err != nil {
@@ -106,110 +128,63 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 		all := &programs.Programs{Rules: o.Programs}
 		host.Before, host.Runner = []answer.Source{all}, all
 	}
-	c := &comparing{checking: &checking{ctx: ctx, Options: o, site: s, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}},
-		Comparison: with, url: u, front: &gopher.Front{Host: host}, known: map[string]bool{}, absent: map[string][]byte{}, dead: map[string]bool{}}
+	c := &comparing{
+		checking:   &checking{ctx: ctx, Options: o, site: s, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}},
+		Comparison: with, url: u, front: &gopher.Front{Host: host},
+		own: map[string]bool{strings.ToLower(u.Host): true}, known: map[string]bool{}, gone: map[string]bool{}, absent: map[string]digest{},
+	}
+	if o.Host != "" {
+		c.own[strings.ToLower(o.Host)] = true
+	}
 	if err := c.open(dir); err != nil {
 		return nil, err
 	}
-	c.add1(menu.Item{Type: menu.TypeMenu, Selector: u.Selector})
-	if err := c.prepare(); err != nil {
+	if err := c.readRules(); err != nil {
 		return nil, err
 	}
+
+	// Follow the old server's links.
 	defer terminal.Progress(o.Progress, func() string {
-		return fmt.Sprintf("comparing with %s: %s asked", with.URL, diag.Count(int(c.count.Load()), "selector", "selectors"))
+		return fmt.Sprintf("comparing with %s: %s requested", with.URL, diag.Count(int(c.asked.Load()), "selector", "selectors"))
 	})()
-	err = c.all()
-	if c.file != nil {
-		err = errors.Join(err, c.file.Close())
+	c.add1(menu.Item{Type: menu.TypeMenu, Selector: u.Selector})
+	if err := c.all(); err != nil {
+		return nil, errors.Join(err, stop())
 	}
+	c.reportLess()
 	r := c.done()
-	r.Asked, r.Classes = int(c.count.Load()), c.classes(r.Findings)
-	return r, errors.Join(err, stop())
+	r.Asked, r.Silent, r.Classes = int(c.asked.Load()), len(c.queue), c.classes(r.Findings)
+	return r, stop()
 }
 
-// prepare reads robots.txt, and what an earlier comparison has found.
-func (c *comparing) prepare() error {
-	if !c.Mine {
-		robot := &client.Client{Agent: "gophd-check"}
-		rules, err := robot.Get(c.ctx, c.URL)
-		if err != nil {
-			return err
-		}
-		if rules.Access == client.Unreachable {
-			return fmt.Errorf("%s: %w", c.URL, rules.Err)
-		}
-		c.rules, c.pause = rules, askedPause
-		if delay, ok := rules.CrawlDelay(); ok {
-			c.pause = max(c.pause, delay)
-		}
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	if c.Resume == "" {
+}
+
+// readRules reads the old server's robots.txt.
+func (c *comparing) readRules() error {
+	if c.Mine {
 		return nil
 	}
-	f, err := os.OpenFile(c.Resume, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	rules, err := (&client.Client{Agent: "gophd-check"}).Get(c.ctx, c.URL)
 	if err != nil {
 		return err
 	}
-	c.file = f
-	done := map[string]bool{}
-	for lines := json.NewDecoder(bufio.NewReader(f)); ; {
-		var a comparedSelector
-		if err := lines.Decode(&a); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return fmt.Errorf("%s: %w", c.Resume, err)
-		}
-		done[a.Selector] = true
-		c.take(a)
+	if rules.Access == client.Unreachable {
+		return fmt.Errorf("%s: %w", c.URL, rules.Err)
 	}
-	c.queue = slices.DeleteFunc(c.queue, func(it menu.Item) bool { return done[it.Selector] })
-	return nil
-}
-
-// add1 asks for a selector later, once.
-func (c *comparing) add1(it menu.Item) {
-	if !c.known[it.Selector] && len(c.known) < maxAsked {
-		c.known[it.Selector] = true
-		c.queue = append(c.queue, it)
+	c.rules, c.least = rules, askedPause
+	if delay, ok := rules.CrawlDelay(); ok {
+		c.least = max(c.least, delay)
 	}
-}
-
-// take adds what a selector has shown to the result.
-func (c *comparing) take(a comparedSelector) {
-	c.count.Add(1)
-	for _, d := range a.Findings {
-		c.add(d)
-	}
-	for _, it := range a.Links {
-		c.add1(it)
-	}
-}
-
-// all asks for everything in the queue.
-func (c *comparing) all() error {
-	for len(c.queue) > 0 {
-		it := c.queue[0]
-		c.queue = c.queue[1:]
-		if c.denied(it.Selector) {
-			continue
-		}
-		old, err := c.old(it.Selector)
-		if c.ctx.Err() != nil {
-			return c.ctx.Err()
-		} else if err != nil {
-			return fmt.Errorf("asking %s for %q: %w", c.URL, it.Selector, err)
-		}
-		a := c.compare(it, old, c.ours(it.Selector))
-		if c.take(a); c.file != nil {
-			line, err := json.Marshal(a)
-			if err == nil {
-				_, err = c.file.Write(append(line, '\n'))
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
+	c.pause = c.least
 	return nil
 }
 
@@ -218,38 +193,335 @@ func (c *comparing) denied(sel string) bool {
 	return c.rules != nil && sel != "" && !c.rules.Allowed(selector.Canonical(strings.Trim(sel, "/"), strings.HasSuffix(sel, "/")))
 }
 
-// old asks the running server, after a pause.
-func (c *comparing) old(sel string) ([]byte, error) {
-	if len(c.known) > 1 {
-		select {
-		case <-time.After(c.pause):
-		case <-c.ctx.Done():
+// add1 queues a selector, once.
+func (c *comparing) add1(it menu.Item) {
+	if !c.known[it.Selector] && len(c.known) < maxAsked && len(it.Selector) <= maxSelector && !c.denied(it.Selector) {
+		c.known[it.Selector] = true
+		c.queue = append(c.queue, menu.Item{Type: it.Type, Selector: strings.Clone(it.Selector)})
+	}
+}
+
+// all requests everything in the queue. What the server does not answer is requested
+// again in the next round, after all else, until several rounds bring nothing.
+func (c *comparing) all() error {
+	for idle := 0; len(c.queue) > 0 && idle < maxRounds; idle++ {
+		refused := 0
+		for len(c.queue) > 0 && refused < maxRefused {
+			it := c.queue[0]
+			c.queue = c.queue[1:]
+			answered, err := c.one(it)
+			switch {
+			case err != nil:
+				return err
+			case answered:
+				idle, refused = 0, 0
+			default:
+				refused++
+				c.later = append(c.later, it)
+			}
+		}
+		c.queue = append(c.queue, c.later...)
+		c.later = nil
+	}
+	for _, it := range c.queue {
+		if it.Selector == c.url.Selector {
+			return fmt.Errorf("%s does not answer: %w", c.URL, c.refusal)
+		}
+		c.found(it.Selector, diag.Warning, CodeSilent, "not compared: %v", c.refusal)
+	}
+	return nil
+}
+
+// one requests a selector of both, and reports how they differ.
+func (c *comparing) one(it menu.Item) (answered bool, err error) {
+	ours, weFail := c.ours(it.Selector)
+	old, answered, err := c.old(it.Selector, !weFail && len(ours) == 0)
+	if err != nil || !answered {
+		return false, err
+	}
+	_, oldFails := ask.IsError(old)
+	if weFail && !oldFails {
+		if oldFails, answered, err = c.isAbsent(it.Selector, old); err != nil || !answered {
+			return false, err
+		}
+	}
+	c.asked.Add(1)
+	switch {
+	case oldFails && weFail:
+		c.gone[resource(it.Selector)] = true
+	case oldFails:
+		c.gone[resource(it.Selector)] = true
+		c.found(it.Selector, diag.Notice, CodeMore, "gophd answers, the other server does not")
+	case weFail:
+		c.gone[resource(it.Selector)] = true
+		c.found(it.Selector, diag.Error, CodeGone, "gophd does not answer: %.60q", firstLine(ours))
+		if it.Type == menu.TypeMenu {
+			links, _ := c.parse(old)
+			c.follow(links)
+		}
+	case it.Type == menu.TypeMenu:
+		c.compareMenus(it.Selector, old, ours)
+	case digestOf(plainText(old)) != digestOf(plainText(ours)):
+		c.found(it.Selector, diag.Warning, CodeText, "%d bytes, and %d with gophd", len(old), len(ours))
+	}
+	return true, nil
+}
+
+func (c *comparing) found(sel string, severity diag.Severity, code, format string, args ...any) {
+	c.find(severity, code, cmp.Or(strings.Trim(sel, "/"), "."), 0, "", format, args...)
+}
+
+func (c *comparing) follow(links []menu.Item) {
+	for _, it := range links {
+		c.add1(it)
+	}
+}
+
+// compareMenus reports differences of two menus, and follows the old one's links.
+func (c *comparing) compareMenus(sel string, old, ours []byte) {
+	if sel == c.url.Selector {
+		c.nameItself(old)
+	}
+	theirs, their := c.parse(old)
+	links, text := c.parse(ours)
+	c.follow(theirs)
+	less, more := missing(theirs, links), missing(links, theirs)
+	if len(less) > 0 {
+		c.less = append(c.less, lessLinks{sel, less[:min(len(less), maxAsked)]})
+	}
+	if len(more) > 0 {
+		c.found(sel, diag.Notice, CodeMore, "%s only in gophd's menu, the first: %s", diag.Count(len(more), "link is", "links are"), more[0].Selector)
+	}
+	if len(less)+len(more) == 0 && !slices.EqualFunc(theirs, links, sameLink) {
+		c.found(sel, diag.Notice, CodeOrder, "the same links in another order")
+	}
+	if their != text {
+		c.found(sel, diag.Notice, CodeText, "other lines of text around the links")
+	}
+}
+
+// reportLess reports links that gophd's menus lack, though gophd has what they lead to.
+func (c *comparing) reportLess() {
+	for _, l := range c.less {
+		lost := slices.DeleteFunc(l.links, func(it menu.Item) bool { return c.gone[resource(it.Selector)] })
+		if len(lost) > 0 {
+			c.found(l.file, diag.Error, CodeLess, "%s not in gophd's menu, the first: %s %.60q", diag.Count(len(lost), "link is", "links are"), lost[0].Selector, lost[0].Label)
+		}
+	}
+}
+
+// nameItself finds the name that the old server has for itself: the one host at its port
+// to which most links of its root lead.
+func (c *comparing) nameItself(root []byte) {
+	counts := map[string]int{}
+	all, best := 0, ""
+	for line := range strings.Lines(string(root)) {
+		it, err := menu.ParseItem(line)
+		if err != nil || it.Type == menu.TypeInfo || it.Type == menu.TypeError || isURL(it.Selector) {
+			continue
+		}
+		all++
+		if host := strings.ToLower(it.Host); it.Port == c.url.Port {
+			counts[host]++
+			if counts[host] > counts[best] || counts[host] == counts[best] && host < best {
+				best = host
+			}
+		}
+	}
+	if best != "" && !c.own[best] && counts[best]*2 > all {
+		c.own[best] = true
+		c.result.Host = best
+		c.found("", diag.Notice, CodeHost, "the server calls itself %s: links to that name are compared", best)
+	}
+}
+
+// isURL reports whether a selector leads out of Gopher.
+func isURL(sel string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(sel, "/"), "URL:") || strings.Contains(sel, "://")
+}
+
+// parse returns the links of a menu to the server itself, and all its lines of text.
+func (c *comparing) parse(body []byte) (links []menu.Item, text string) {
+	var lines strings.Builder
+	for line := range strings.Lines(string(body)) {
+		it, err := menu.ParseItem(line)
+		if err != nil {
+			continue
+		}
+		host := strings.ToLower(it.Host)
+		switch {
+		case it.Type == menu.TypeInfo:
+			lines.WriteString(strings.TrimSpace(it.Label) + "\n")
+		case !c.own[host] || it.Port != c.url.Port && host != strings.ToLower(c.Host):
+		case isURL(it.Selector), strings.IndexByte("3278T", it.Type) >= 0:
+		default:
+			links = append(links, it)
+		}
+	}
+	return links, strings.TrimSpace(lines.String())
+}
+
+var errEmpty = errors.New("the server closed the connection without a byte")
+
+// old requests a selector of the running server. It is not answered if the server is busy,
+// or sends nothing, unless nothing is what gophd sends.
+func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, answered bool, err error) {
+	if c.pause > 0 {
+		if err := c.wait(c.ctx, c.pause); err != nil {
+			return nil, false, err
 		}
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, replyTime)
 	defer cancel()
-	body, err := ask.Dialer{}.All(ctx, net.JoinHostPort(c.url.Host, strconv.Itoa(c.url.Port)), false, sel+"\r\n", maxReply)
-	if errors.Is(err, ask.ErrTooLarge) {
-		err = nil
+	body, err = ask.Dialer{}.All(ctx, net.JoinHostPort(c.url.Host, strconv.Itoa(c.url.Port)), c.url.TLS, sel+"\r\n", maxReply)
+	if c.ctx.Err() != nil {
+		return nil, false, c.ctx.Err()
 	}
-	return body, err
+	message, isError := ask.IsError(body)
+	switch {
+	case err != nil && !errors.Is(err, ask.ErrTooLarge):
+		c.refusal = err
+	case len(body) == 0 && !mayBeEmpty:
+		c.refusal = errEmpty
+	case isError && ask.IsBusy(message):
+		c.refusal = fmt.Errorf("the server answers: %q", message)
+	default:
+		c.pause = max(c.least, c.pause/2)
+		return body, true, nil
+	}
+	c.pause = min(max(time.Second, 2*c.pause), max(maxPause, c.least))
+	return nil, false, nil
 }
 
-// collected holds an answer of gophd.
-type collected struct{ bytes.Buffer }
+// isAbsent reports whether the other server answers so for a name of that extension which
+// does not exist: some send a picture that says so.
+func (c *comparing) isAbsent(sel string, old []byte) (absent, answered bool, err error) {
+	ext := path.Ext(sel)
+	d, known := c.absent[ext]
+	if !known {
+		var body []byte
+		for n := 0; n < maxRounds && !answered && err == nil; n++ {
+			body, answered, err = c.old("/gophd-check-no-such-name"+ext, false)
+		}
+		if err != nil || !answered {
+			return false, false, err
+		}
+		d = digestOf(body)
+		c.absent[strings.Clone(ext)] = d
+	}
+	return digestOf(old) == d, true, nil
+}
+
+// collected holds an answer of gophd, cut like those of the other server.
+type collected struct{ body []byte }
+
+func (r *collected) Write(p []byte) (int, error) {
+	left := maxReply - len(r.body)
+	if len(p) > left {
+		r.body = append(r.body, p[:left]...)
+		return left, ask.ErrTooLarge
+	}
+	r.body = append(r.body, p...)
+	return len(p), nil
+}
 
 // WriteItem adds an item.
 func (r *collected) WriteItem(it menu.Item) error {
-	_, _ = r.Write(it.AppendTo(nil))
-	return nil
+	_, err := r.Write(it.AppendTo(nil))
+	return err
 }
 
 // ours asks gophd, in this process.
-func (c *comparing) ours(sel string) []byte {
+func (c *comparing) ours(sel string) (body []byte, fails bool) {
 	var w collected
 	r := &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: c.url.Host, Port: c.url.Port}
-	if err := c.front.ServeGopher(&w, r.WithContext(c.ctx)); err != nil {
-		return server.ErrorBody(err)
+	if err := c.front.ServeGopher(&w, r.WithContext(c.ctx)); err != nil && len(w.body) < maxReply {
+		return server.ErrorBody(err), true
 	}
-	return bytes.Clone(w.Bytes())
+	return w.body, false
 }
+
+// resource returns one form for all that a selector is written as in old links: with
+// escapes, empty elements, "." or ".." in it.
+func resource(sel string) string {
+	if forms := selector.Forms(sel); len(forms) > 0 {
+		sel = forms[len(forms)-1]
+	}
+	return path.Clean("/" + sel)
+}
+
+// sameLink reports whether two links lead to the same.
+func sameLink(a, b menu.Item) bool {
+	return resource(a.Selector) == resource(b.Selector) && (a.Type == menu.TypeMenu) == (b.Type == menu.TypeMenu)
+}
+
+// missing returns the links of one menu that the other does not have.
+func missing(from, in []menu.Item) (list []menu.Item) {
+	has := make(map[string]bool, len(in))
+	for _, it := range in {
+		has[resource(it.Selector)] = true
+	}
+	for _, it := range from {
+		if !has[resource(it.Selector)] {
+			list = append(list, it)
+		}
+	}
+	return list
+}
+
+func firstLine(body []byte) string {
+	line, _, _ := bytes.Cut(body, []byte("\n"))
+	return strings.TrimRight(string(line), "\r")
+}
+
+// plainText returns a text in the form that all servers share: without CR, and without a dot at
+// the end.
+func plainText(body []byte) []byte {
+	body = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n"))
+	return bytes.TrimRight(bytes.TrimSuffix(body, []byte("\n.\n")), "\n")
+}
+
+// classes counts findings by tree, owner and code.
+func (c *comparing) classes(list []diag.Diagnostic) []Difference {
+	counts := map[Difference]int{}
+	for _, d := range list {
+		p := c.part(d.File)
+		counts[Difference{Tree: p.Tree, Owner: p.Owner, Code: d.Code}]++
+	}
+	var all []Difference
+	for class, n := range counts {
+		class.Count = n
+		all = append(all, class)
+	}
+	slices.SortFunc(all, func(a, b Difference) int {
+		return cmp.Or(strings.Compare(a.Tree, b.Tree), strings.Compare(a.Owner, b.Owner), strings.Compare(a.Code, b.Code))
+	})
+	return all
+}
+
+// comparison returns the classes for people.
+func (r *Outcome) comparison(url string) string {
+	var b strings.Builder
+	for _, class := range r.Classes {
+		fmt.Fprintf(&b, "%s (%s): %d %s\n", diag.Printable(class.Tree), diag.Printable(class.Owner), class.Count, class.Code)
+	}
+	differ := map[string]bool{}
+	for _, d := range r.Findings {
+		if d.Code != CodeSilent && d.Code != CodeHost {
+			differ[d.File] = true
+		}
+	}
+	fmt.Fprintf(&b, "%s: %s, %d with a difference", diag.Printable(url), diag.Count(r.Asked, "selector", "selectors"), len(differ))
+	switch {
+	case r.Silent > 0:
+		fmt.Fprintf(&b, ", %d lost, %d not compared\n", r.Lost, r.Silent)
+	case r.tooFew():
+		b.WriteString("; its menu links nothing on that server, so this says nothing about the rest: is the name right? (-host)\n")
+	default:
+		fmt.Fprintf(&b, ", %d lost\n", r.Lost)
+	}
+	return b.String()
+}
+
+// tooFew reports whether a comparison has seen the root menu alone, and no loss.
+func (r *Outcome) tooFew() bool { return r.Asked == 1 && r.Lost == 0 }

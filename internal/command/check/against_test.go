@@ -2,13 +2,17 @@ package check
 
 import (
 	"bufio"
+	"cmp"
+	"context"
+	"fmt"
 	"net"
-	"os"
-	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gophd/gophd/diag"
 )
@@ -18,6 +22,8 @@ type old struct {
 	mu    sync.Mutex
 	asked []string
 	addr  string
+
+	refuses func(n int) string // if not nil, the reply to the n-th request, or "" for the true one
 }
 
 func oldServer(t *testing.T, replies map[string]string) *old {
@@ -36,13 +42,18 @@ func oldServer(t *testing.T, replies map[string]string) *old {
 			sel := strings.TrimRight(line, "\r\n")
 			o.mu.Lock()
 			o.asked = append(o.asked, sel)
+			n := len(o.asked)
 			o.mu.Unlock()
 			_, port, _ := net.SplitHostPort(o.addr)
 			text, ok := replies[sel]
 			if !ok {
 				text = "3Not found\t\terror.host\t1\r\n.\r\n"
 			}
-			_, _ = conn.Write([]byte(strings.ReplaceAll(text, "HERE", "\t127.0.0.1\t"+port+"\r\n")))
+			if o.refuses != nil {
+				text = cmp.Or(o.refuses(n), text)
+			}
+			text = strings.NewReplacer("HERE", "\t127.0.0.1\t"+port+"\r\n", "OWN", "\tgopher.example.org\t"+port+"\r\n", "EMPTY", "").Replace(text)
+			_, _ = conn.Write([]byte(text))
 			_ = conn.Close()
 		}
 	}()
@@ -98,8 +109,8 @@ func TestAgainst(t *testing.T) {
 	write(t, dir, map[string]string{"gophermap": "Hi\n0A\t/a.txt\told.example\n0Gone\tgone.txt\n0Other\tother.txt\n1D\td\n1Prog\t/p/\told.example\n1X\tprivate/\n1Far\t/\tfar.example\n",
 		"a.txt": "a.", "other.txt": "another\n", "d/x.txt": "x\n", "d/y.txt": "y\n", "p/gophermap": "#!/bin/sh\n", "private/no": "x"})
 	against := func(o Comparison) (list []string, n int) {
-		o.URL = "gopher://" + server.addr + "/"
-		r, err := Against(t.Context(), dir, Options{}, o)
+		o.URL, o.wait = "gopher://"+server.addr+"/", noWait
+		r, err := Against(t.Context(), dir, Options{Host: "old.example"}, o)
 		must(t, err)
 		if text := r.comparison(o.URL); !strings.Contains(text, ": 1 AGAINST-GONE\n") || !o.Mine && !strings.Contains(text, "selectors, 4 with a difference, 2 lost\n") {
 			t.Error(text)
@@ -110,23 +121,129 @@ func TestAgainst(t *testing.T) {
 		return list, r.Asked
 	}
 	want := []string{"error AGAINST-GONE gone.txt", "error AGAINST-LESS p", "warning AGAINST-TEXT other.txt", "notice AGAINST-ORDER d", "notice AGAINST-TEXT p"}
-	resume := filepath.Join(t.TempDir(), "state")
-	got, n := against(Comparison{Resume: resume})
-	if !slices.Equal(got, want) || n != 8 {
+	if got, n := against(Comparison{}); !slices.Equal(got, want) || n != 8 {
 		t.Errorf("%d asked, got\n%s\nwant\n%s", n, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if slices.ContainsFunc(server.requests(), func(sel string) bool { return strings.HasPrefix(sel, "/private") }) {
 		t.Errorf("asked for what robots.txt denies: %q", server.requests())
 	}
-	text, err := os.ReadFile(resume)
-	must(t, err)
-	half := strings.Join(strings.SplitAfter(string(text), "\n")[:4], "")
-	must(t, os.WriteFile(resume, []byte(half), 0o600))
-	before := len(server.requests())
-	if got, n := against(Comparison{Resume: resume}); !slices.Equal(got, want) || n != 8 || len(server.requests()) != before+4+3 {
-		t.Errorf("resumed: %d of %d asked, %q", len(server.requests())-before, n, got)
-	}
 	if _, n := against(Comparison{Mine: true}); n != 10 {
-		t.Errorf("one's own server: %d asked, %q", n, server.requests()[before:])
+		t.Errorf("one's own server: %d asked", n)
+	}
+}
+
+func noWait(context.Context, time.Duration) error { return nil }
+
+// TestAgainstNameOfItsOwn: the links of a server that calls itself by another name than
+// the one in the URL are followed, and an empty tree loses all of them.
+func TestAgainstNameOfItsOwn(t *testing.T) {
+	server := oldServer(t, map[string]string{
+		"":            "0Y\t/y.txtOWN1Docs\t/docs/OWN1Far\t/\tfar.example\t70\r\n.\r\n",
+		"/y.txt":      "y\n",
+		"/docs/":      "0X\t/docs/x.txtOWN.\r\n",
+		"/docs/x.txt": "x\n",
+	})
+	r, err := Against(t.Context(), t.TempDir(), Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
+	must(t, err)
+	if r.Asked != 4 || r.Lost != 3 || r.Host != "gopher.example.org" || !strings.Contains(findingsText(r.Findings), "the server calls itself gopher.example.org") {
+		t.Errorf("%d asked, %d lost, host %q\n%s", r.Asked, r.Lost, r.Host, findingsText(r.Findings))
+	}
+}
+
+// TestAgainstAlone: a root that links nothing on its server shows nothing about the rest.
+func TestAgainstAlone(t *testing.T) {
+	server := oldServer(t, map[string]string{"": "iHello\t\t\t\r\n1Far\t/\tfar.example\t70\r\n1Away\t/\taway.example\t70\r\n.\r\n"})
+	var out strings.Builder
+	c := &Check{Against: Comparison{URL: "gopher://" + server.addr + "/", Mine: true}, Out: &out}
+	if err := c.Check(t.Context(), []string{t.TempDir()}); err == nil || strings.Contains(out.String(), "0 lost") || !strings.Contains(out.String(), "1 selector, ") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// TestAgainstBusy: a server that limits its clients is asked again, and what it never
+// answers is not taken for equal.
+func TestAgainstBusy(t *testing.T) {
+	const busy = "3Too many requests: please wait\t\terror.host\t1\r\n.\r\n"
+	root := ""
+	replies := map[string]string{}
+	dir := t.TempDir()
+	for i := range 8 {
+		name := fmt.Sprintf("/d%d/a.txt", i)
+		root += "0A\t" + name + "HERE"
+		replies[name] = "text\n"
+	}
+	write(t, dir, map[string]string{"d3/a.txt": "text\n"})
+	replies[""] = root + ".\r\n"
+	for name, test := range map[string]struct {
+		refuses       func(n int) string // the reply to the n-th request in place of the true one
+		lost, silent  int
+		waited, never bool
+	}{
+		"a third is answered": {func(n int) string {
+			if n%3 != 0 {
+				return busy
+			}
+			return ""
+		}, 8, 0, true, false},
+		"empty replies":     {func(n int) string { return map[bool]string{true: "EMPTY"}[n%2 == 1] }, 8, 0, true, false},
+		"busy after some":   {func(n int) string { return map[bool]string{true: busy}[n > 5] }, 4, 5, true, false},
+		"busy all the time": {func(int) string { return busy }, 0, 0, true, true},
+	} {
+		server := oldServer(t, replies)
+		server.refuses = test.refuses
+		waited := time.Duration(0)
+		r, err := Against(t.Context(), dir, Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true,
+			wait: func(_ context.Context, d time.Duration) error { waited += d; return nil }})
+		if test.never {
+			if err == nil || !strings.Contains(err.Error(), "Too many requests") {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		must(t, err)
+		if r.Lost != test.lost || r.Silent != test.silent || waited == 0 != !test.waited {
+			t.Errorf("%s: %d lost, %d silent, waited %v\n%s", name, r.Lost, r.Silent, waited, findingsText(r.Findings))
+		}
+	}
+}
+
+// TestAgainstTexts: a text that begins like an error item is compared as a text.
+func TestAgainstTexts(t *testing.T) {
+	server := oldServer(t, map[string]string{"": "0Fruit\t/fruit.txtHERE0More\t/more.txtHERE.\r\n", "/fruit.txt": "3 apples\t5\n4 pears\t6\n", "/more.txt": "3 apples\t5\n"})
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"gophermap": "0Fruit\tfruit.txt\n0More\tmore.txt\n", "fruit.txt": "3 apples\t5\n9 plums\t1\n", "more.txt": "3 apples\t5\n"})
+	r, err := Against(t.Context(), dir, Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
+	must(t, err)
+	if len(r.Findings) != 1 || r.Findings[0].Code != CodeText || r.Findings[0].File != "fruit.txt" {
+		t.Errorf("%s", findingsText(r.Findings))
+	}
+}
+
+// TestAgainstKeepsNoReplies: a hostile server sends 8 MiB for each of many names of as many
+// extensions, and long selectors; the memory that the comparison keeps does not grow.
+func TestAgainstKeepsNoReplies(t *testing.T) {
+	large := strings.Repeat("x", 1<<20)
+	root := "0Long\t/" + strings.Repeat("y", 100_000) + "HERE"
+	for i := range 100 {
+		root += fmt.Sprintf("0N\t/n.e%dHERE", i)
+	}
+	server := oldServer(t, map[string]string{"": root + ".\r\n"})
+	server.refuses = func(n int) string {
+		if n == 1 {
+			return ""
+		}
+		return large + strconv.Itoa(n)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var held uint64
+	r, err := Against(t.Context(), t.TempDir(), Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
+	must(t, err)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	held = after.HeapAlloc - min(before.HeapAlloc, after.HeapAlloc)
+	if r.Asked != 101 || held > 20<<20 {
+		t.Errorf("%d asked, %d bytes are kept", r.Asked, held)
 	}
 }

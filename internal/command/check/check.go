@@ -71,6 +71,7 @@ type Outcome struct {
 	Host        string            `json:"host,omitempty"`  // as which the maps name this server
 	Parts       []*Part           `json:"parts"`
 	Asked       int               `json:"asked,omitempty"`   // selectors that were compared with a running server
+	Silent      int               `json:"silent,omitempty"`  // those that the server has not answered
 	Classes     []Difference      `json:"classes,omitempty"` // what differs from that server
 }
 

@@ -86,7 +86,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		}
 		_, err = io.WriteString(c.Out, text)
 	}
-	if err == nil && result.Lost > 0 {
+	if err == nil && (result.Lost+result.Silent > 0 || result.tooFew()) {
 		return exit.ErrNo
 	}
 	return err
