@@ -35,7 +35,7 @@ func TestCaps(t *testing.T) {
 func TestAboutRobots(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{".robots": "Disallow: /drafts/\n", "drafts/x": "", "d/gophermap": "0A\t/robots.txt\n0B\trobots.txt\n0C\t0/robots.txt\n0D\t/robots.txt\th.example\t70\n",
-		"gophermap": "0A\t/robots.txt\n0B\trobots.txt\n0C\t/0/robots.txt\n0D\t/robots.txt\th.example\t70\n"})
+		"gophermap": "0A\t/robots.txt\n0B\trobots.txt\n0C\t/0/robots.txt\n0D\t/robots.txt\th.example\t70\n0E\t/robots.txt\tH.\t70\n"})
 	h := newFiles(run(t, dir), 1<<20)
 	about, err := get(t, h, "about-robots")
 	robots, robotsErr := get(t, h, "robots.txt")
@@ -43,7 +43,7 @@ func TestAboutRobots(t *testing.T) {
 		t.Errorf("it says %q", about)
 	}
 	const other = "0D\t/robots.txt\th.example\t70\r\n"
-	for sel, want := range map[string]string{"/": "0A\t/about-robots\th\t70\r\n0B\t/about-robots\th\t70\r\n0C\t/about-robots\th\t70\r\n" + other,
+	for sel, want := range map[string]string{"/": "0A\t/about-robots\th\t70\r\n0B\t/about-robots\th\t70\r\n0C\t/about-robots\th\t70\r\n" + other + "0E\t/about-robots\tH.\t70\r\n",
 		"/d/": "0A\t/about-robots\th\t70\r\n0B\t/d/robots.txt\th\t70\r\n0C\t/d/0/robots.txt\th\t70\r\n" + other} {
 		if got, err := get(t, h, sel); err != nil || got != want+".\r\n" {
 			t.Errorf("%s is %q, %v", sel, got, err)

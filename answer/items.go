@@ -37,7 +37,7 @@ func (q *Asked) Target(it menu.Item) (t Target) {
 		return t
 	}
 	r := q.Request
-	switch local := it.Host == "" || strings.EqualFold(it.Host, r.Host) && (it.Port == r.Port || it.Port == 0); {
+	switch local := it.Host == "" || isLocal(it, r); {
 	case it.Type == menu.TypeCSO:
 	case it.Type == menu.TypeTelnet || it.Type == menu.TypeTN3270:
 		if it.Host != "" {

@@ -61,6 +61,10 @@ type Request struct {
 	// sent. Both are "" for Gopher.
 	Protocol, Raw string
 
+	// Embedded reports that a browser loads the reply as a part of a page, such as an
+	// image (Sec-Fetch-Dest), so that no person and no robot has asked for it.
+	Embedded bool
+
 	// Site is set by a handler that serves several sites to the name of the one that
 	// answers, for Served.Host.
 	Site string

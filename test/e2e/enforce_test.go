@@ -56,9 +56,21 @@ func TestEnforce(t *testing.T) {
 		}
 	}
 
+	// A reader whose browser a page elsewhere makes load the file as an image.
+	got := ask("127.0.0.8", "GET /robots.txt?1 HTTP/1.1\r\nHost: "+d.Addr+"\r\nSec-Fetch-Dest: image\r\nConnection: close\r\n")
+	if !strings.Contains(got, "Disallow: /private/") {
+		t.Errorf("the browser gets %q", got)
+	}
+	for range 5 {
+		if got := ask("127.0.0.8", "/private/p.txt"); got != "p\n" {
+			t.Fatalf("the browser's reader gets %q", got)
+		}
+	}
+
 	// A reader who follows a link to the file, and a rude robot.
 	ask("127.0.0.7", "/")
 	ask("127.0.0.7", "robots.txt")
+	ask("127.0.0.6", "/nothing-there/")
 	ask("127.0.0.6", "robots.txt")
 	for i := range 50 {
 		if got := ask("127.0.0.7", "/private/p.txt"); got != "p\n" {

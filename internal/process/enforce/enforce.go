@@ -3,16 +3,16 @@
 // a menu knows the rules: for a day it may request two selectors that this very file
 // denies to all robots ("*"), and the third and all after it are refused or answered
 // late. It counts as a robot, and the other rules bind it, if it then requests more than
-// 20 selectors within ten minutes, or goes on past refusals. So does any client that
-// fetches the file again within an hour without a menu between.
+// 20 selectors within ten minutes, or goes on past refusals. To fetch the file alone, even
+// often, makes no client a robot: a page elsewhere can make a reader's browser do that.
 //
 //	Visit-time                 no request outside these hours
 //	Crawl-delay, Request-rate  one request in that time, on average, with [Slow]
 //
-// A client that has not fetched the file, or came to it from a menu, is never touched,
-// whatever it asks for. The tables are bounded and local to this process: replicas behind
-// a proxy do not share them. A reader behind the same address as a robot (a /48 of IPv6,
-// what one customer may have at most) is held like it.
+// A client that has not fetched the file, or came to it from a menu that exists, is never
+// touched, whatever it requests. The tables are bounded and local to this process: replicas
+// behind a proxy do not share them. A reader behind the same address as a robot (a /56 of
+// IPv6, what one customer has) is held like it.
 package enforce
 
 import (
@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,7 +84,7 @@ type Enforcer struct {
 
 	slowed, refused atomic.Int64
 	worst           tally.Top[netip.Addr]
-	last            atomic.Pointer[orders]
+	last            atomic.Pointer[siteRules]
 }
 
 // fetcher is a client that has fetched robots.txt.
@@ -94,15 +93,14 @@ type fetcher struct {
 	reader  bool // it had looked at a menu before
 	fetched time.Time
 	menu    time.Time // when it looked at a menu
-	looked  bool      // since it fetched the file
-	orders  *orders
+	rules   *siteRules
 	asked   int       // selectors since it fetched the file
 	denied  int       // those that the file denies
 	next    time.Time // when it may ask again
 }
 
-// orders holds the rules of a robots.txt for all robots.
-type orders struct {
+// siteRules are the rules of a robots.txt for all robots.
+type siteRules struct {
 	snap  *site.Snapshot
 	rules *robots.Rules
 	delay time.Duration
@@ -114,7 +112,7 @@ type orders struct {
 func (e *Enforcer) Admit(r *server.Request) error {
 	from := block(r.Remote.Addr())
 	if answer.IsRobots(r.Selector) {
-		if _, err := e.Site.Snapshot(r.Context()); err == nil {
+		if _, err := e.Site.Snapshot(r.Context()); err == nil && !r.Embedded {
 			e.fetched(from)
 		}
 		return nil
@@ -139,7 +137,9 @@ func (e *Enforcer) AdmitNow(r *server.Request) bool {
 		if e.Site.Now() == nil {
 			return false
 		}
-		e.fetched(from)
+		if !r.Embedded {
+			e.fetched(from)
+		}
 		return true
 	}
 	e.mu.Lock()
@@ -151,15 +151,26 @@ func (e *Enforcer) AdmitNow(r *server.Request) bool {
 	return true
 }
 
-// block returns the address that stands for a client: of IPv6 by /48.
-func block(a netip.Addr) netip.Addr { return server.BlockOf(a, 48) }
+// customer is the length of the IPv6 prefix that counts as one client.
+const customer = 56
 
-// isMenu reports whether a selector is written like a menu's.
-func isMenu(sel string) bool { return sel == "" || strings.HasSuffix(sel, "/") }
+// block returns the address that stands for a client.
+func block(a netip.Addr) netip.Addr { return server.BlockOf(a, customer) }
+
+// isMenu reports whether a selector is that of a menu that exists. Any other proves nothing:
+// a robot can make up names.
+func (e *Enforcer) isMenu(sel string) bool {
+	name, dir, err := selector.Path(sel)
+	if err != nil || !dir {
+		return false
+	}
+	snap := e.Site.Now()
+	return snap != nil && snap.Tree.Has(name, true)
+}
 
 // read notes that a client that has not fetched the file looks at a menu.
 func (e *Enforcer) read(from netip.Addr, sel string) {
-	if !isMenu(sel) || !from.IsValid() {
+	if !e.isMenu(sel) || !from.IsValid() {
 		return
 	}
 	if e.readers == nil {
@@ -190,9 +201,6 @@ func (e *Enforcer) fetched(from netip.Addr) {
 		e.known = make(map[netip.Addr]*fetcher)
 	}
 	c := e.known[from]
-	if c != nil && now.Sub(c.fetched) < browsing && !c.looked {
-		c.robot = true
-	}
 	if c == nil {
 		e.forget(now)
 		c = &fetcher{menu: e.readers[from]}
@@ -200,7 +208,7 @@ func (e *Enforcer) fetched(from netip.Addr) {
 		delete(e.readers, from)
 	}
 	c.reader = !c.menu.IsZero() && now.Sub(c.menu) < browsing
-	c.fetched, c.orders, c.asked, c.looked = now, e.ordersOf(snap), 0, false
+	c.fetched, c.rules, c.asked = now, e.rulesOf(snap), 0
 }
 
 // forget makes room for another client.
@@ -222,7 +230,7 @@ func (e *Enforcer) forget(now time.Time) {
 }
 
 func (e *Enforcer) spared(from netip.Addr) bool {
-	bits := 48
+	bits := customer
 	if from.Is4() {
 		bits = 32
 	}
@@ -230,13 +238,13 @@ func (e *Enforcer) spared(from netip.Addr) bool {
 	return slices.ContainsFunc(e.Spare, func(p netip.Prefix) bool { return p.Overlaps(all) })
 }
 
-// ordersOf reads the robots.txt of a snapshot, once.
-func (e *Enforcer) ordersOf(snap *site.Snapshot) *orders {
+// rulesOf reads the robots.txt of a snapshot, once.
+func (e *Enforcer) rulesOf(snap *site.Snapshot) *siteRules {
 	if o := e.last.Load(); o != nil && o.snap == snap {
 		return o
 	}
 	f := robots.Parse(robots.RFC9309, snap.Robots)
-	o := &orders{snap: snap, rules: f.Agent("*")}
+	o := &siteRules{snap: snap, rules: f.Agent("*")}
 	o.delay, _ = f.CrawlDelay("*")
 	for _, field := range f.Fields("*") {
 		switch field.Name {
@@ -270,8 +278,8 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 		e.read(from, sel)
 		return 0, ""
 	}
-	if isMenu(sel) {
-		c.menu, c.looked = now, true
+	if e.isMenu(sel) {
+		c.menu = now
 	}
 	if c.asked++; !c.reader && c.asked > crawled && now.Sub(c.fetched) <= crawling {
 		c.robot = true
@@ -281,9 +289,9 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 	}
 	delay := time.Duration(0)
 	if e.Mode == Slow {
-		delay = c.orders.interval(now)
+		delay = c.rules.interval(now)
 	}
-	if !c.orders.rules.Allowed(selector.URIPath(sel)) {
+	if !c.rules.rules.Allowed(selector.URIPath(sel)) {
 		if c.denied++; c.denied > forgiven {
 			c.robot = c.robot || c.denied > 2*forgiven
 			return max(delay, lateBy), "for what robots.txt denies"
@@ -292,7 +300,7 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 	if !c.robot {
 		return 0, ""
 	}
-	if o := c.orders; len(o.hours) > 0 && !slices.ContainsFunc(o.hours, func(w readers.Window) bool { return w.Contains(now) }) {
+	if o := c.rules; len(o.hours) > 0 && !slices.ContainsFunc(o.hours, func(w readers.Window) bool { return w.Contains(now) }) {
 		return max(delay, lateBy), "outside its hours"
 	}
 	// Clocks and networks may be off by a tenth of the delay; it is not given twice.
@@ -310,7 +318,7 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 }
 
 // interval is the time that lies between two requests.
-func (o *orders) interval(now time.Time) time.Duration {
+func (o *siteRules) interval(now time.Time) time.Duration {
 	rate, ok := readers.EffectiveRate(o.rates, now)
 	if !ok {
 		return o.delay

@@ -137,11 +137,16 @@ func TestRudeRobot(t *testing.T) {
 	}
 }
 
-// crawl lets a client become a robot: it fetches the file twice, and looks at no menu.
+// crawl lets a client become a robot: it fetches the file, looks at no menu, and requests
+// many selectors.
 func (w *world) crawl(from string) {
 	w.t.Helper()
 	w.ask(from, "robots.txt")
-	w.ask(from, "robots.txt")
+	for range crawled {
+		w.ask(from, "/a.txt")
+	}
+	w.judge(netip.MustParseAddr(from), "/a.txt")
+	w.known[netip.MustParseAddr(from)].next = time.Time{}
 	if n := w.Totals().Robots; n != 1 {
 		w.t.Fatalf("%d robots", n)
 	}
@@ -163,9 +168,11 @@ func TestWhoIsARobot(t *testing.T) {
 		"a reader who followed a link":    {append([]string{"/", "robots.txt"}, many(200, "/a.txt")...), false},
 		"that reader, and denied texts":   {append([]string{"/", "robots.txt"}, many(50, "/private/p.txt")...), false},
 		"a reader of yesterday":           {append([]string{"/", "70", "robots.txt"}, many(21, "/a.txt")...), true},
-		"who fetches it twice":            {[]string{"/", "robots.txt", "/a.txt", "robots.txt"}, true},
-		"who reads a menu between":        {[]string{"/", "robots.txt", "/private/", "robots.txt"}, false},
-		"who fetches it twice in a day":   {[]string{"robots.txt", "70", "robots.txt"}, false},
+		"a browser that a page sends":     {many(20, "robots.txt"), false},
+		"who fetches it twice":            {[]string{"/", "robots.txt", "/a.txt", "robots.txt", "/a.txt"}, false},
+		"who makes up a menu":             {append([]string{"/nothing-there/", "robots.txt"}, many(21, "/a.txt")...), true},
+		"who makes up a menu later":       {append([]string{"robots.txt", "/nothing-there/", "robots.txt"}, many(21, "/a.txt")...), true},
+		"who reads a menu later":          {append([]string{"robots.txt", "/private/", "robots.txt"}, many(21, "/a.txt")...), false},
 		"who goes on past refusals":       {append([]string{"robots.txt"}, denied...), true},
 		"who does not go on":              {append([]string{"robots.txt"}, denied[:4]...), false},
 		"who is told about it":            {append([]string{"/about-robots"}, many(100, "/a.txt")...), false},
@@ -183,6 +190,20 @@ func TestWhoIsARobot(t *testing.T) {
 		}
 		if got := w.Totals().Robots == 1; got != c.robot {
 			t.Errorf("%s: a robot: %v", name, got)
+		}
+	}
+}
+
+// TestEmbedded: a page elsewhere can make a browser load the file as a part of it.
+func TestEmbedded(t *testing.T) {
+	w := newWorld(t, Refuse, "Disallow: /private/\n")
+	r := &server.Request{RequestLine: selector.RequestLine{Selector: "/robots.txt"}, Embedded: true, Remote: netip.AddrPortFrom(netip.MustParseAddr(person), 1)}
+	if err := w.Admit(r); err != nil || !w.AdmitNow(r) {
+		t.Errorf("it is refused: %v", err)
+	}
+	for range 5 {
+		if got := w.ask(person, "/private/p.txt"); got != "p" {
+			t.Errorf("the reader gets %q", got)
 		}
 	}
 }
@@ -230,7 +251,7 @@ func TestTheFileItGot(t *testing.T) {
 	later := *w.Site.Now()
 	later.Robots = []byte("User-agent: *\nDisallow: /a.txt\n")
 	w.last.Store(nil)
-	w.ordersOf(&later)
+	w.rulesOf(&later)
 	if got := w.ask(crawler, "/a.txt"); got != "a" {
 		t.Errorf("what the later file denies: %q", got)
 	}
@@ -255,16 +276,16 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// TestBlockIsOneClient: addresses of one /48 are one client.
+// TestBlockIsOneClient: addresses of one /56 are one client.
 func TestBlockIsOneClient(t *testing.T) {
 	w := newWorld(t, Refuse, "Disallow: /private/\n")
-	w.ask("2001:db8:1::1", "robots.txt")
-	w.ask("2001:db8:1:7::2", "/private/p.txt")
-	w.ask("2001:db8:1:8::2", "/private/p.txt")
+	w.ask("2001:db8:1:a0::1", "robots.txt")
+	w.ask("2001:db8:1:a7::2", "/private/p.txt")
+	w.ask("2001:db8:1:a8::2", "/private/p.txt")
 	for range 3 {
 		w.ask("fc00:dead:beef:4dad::1:2", "robots.txt") // of Tor: each circuit is a client
 	}
-	for from, want := range map[string]string{"2001:db8:1:9::3": "forbidden", "2001:db8:2::3": "p", "fc00:dead:beef:4dad::1:3": "p"} {
+	for from, want := range map[string]string{"2001:db8:1:a9::3": "forbidden", "2001:db8:1:1b9::3": "p", "fc00:dead:beef:4dad::1:3": "p"} {
 		if got := w.ask(from, "/private/p.txt"); got != want {
 			t.Errorf("from %s: %q, want %q", from, got, want)
 		}
