@@ -107,19 +107,22 @@ func (q *Asked) File(a *Value) ([]byte, error) {
 	return body[:n], nil
 }
 
-// Read returns the beginning of a text of the site as UTF-8. It is not whole if the file has
-// more bytes, is no text, or cannot be read.
-func (q *Asked) Read(name string, most int) (text string, whole bool) {
+// Read returns the beginning of a text of the site as UTF-8, "" of a file that is none, and
+// whether that is all of it.
+func (q *Asked) Read(name string, most int) (text string, whole bool, err error) {
 	f, err := q.View.Lookup(name)
 	if err != nil {
-		return "", false
+		return "", false, err
 	}
 	defer func() { _ = f.Close() }()
-	body, err := io.ReadAll(io.LimitReader(f, int64(most)))
-	if err != nil || textType(name, body) != menu.TypeText {
-		return "", false
+	if FileType(f) != menu.TypeText {
+		return "", false, nil
 	}
-	return string(q.Host.utf8(name, body)), f.Info.Size() <= int64(most)
+	body, err := io.ReadAll(io.LimitReader(f, int64(most)))
+	if err != nil {
+		return "", false, err
+	}
+	return string(q.Host.utf8(name, body)), f.Info.Size() <= int64(most), nil
 }
 
 // OwnersLine returns the first line of a file in the root, in which the site's owner says

@@ -62,7 +62,7 @@ func TestTitle(t *testing.T) {
 		must(t, f.Close())
 	}
 	for name, want := range map[string]string{"top.txt": "Top\n true", "phlog/b.txt": "2026- false", "phlog/c.bin": " false", "none": " false"} {
-		if text, whole := q.Read(name, 5); fmt.Sprint(text, " ", whole) != want {
+		if text, whole, _ := q.Read(name, 5); fmt.Sprint(text, " ", whole) != want {
 			t.Errorf("%s begins with %q, %v", name, text, whole)
 		}
 	}

@@ -99,7 +99,7 @@ func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom
 		one, day := selector.Canonical(t.Name, false), t.Day.Format(time.RFC3339)
 		e := entry{ID: owner.tag(one, t.Day.Format(time.DateOnly)), Title: q.Title(t.Name, false), Published: day, Updated: day, Links: h.links(q, menu.TypeText, one)}
 		if i < maxWhole {
-			if text, whole := q.Read(t.Name, room); whole {
+			if text, whole, _ := q.Read(t.Name, room); whole {
 				e.Content = contentOf(text)
 				room -= len(text)
 			}

@@ -102,6 +102,9 @@ func (d *daemon) openStats() {
 	if d.access != nil {
 		d.stats.Lost = d.access.Lost
 	}
+	if d.conf.search != nil {
+		d.stats.Searchable = d.conf.search.Counts
+	}
 	d.observers = append(d.observers, d.stats)
 	if len(d.conf.status) > 0 {
 		d.page = &status.Page{Stats: d.stats, Allow: d.conf.status, ShowIP: d.conf.ips.Name}

@@ -1,12 +1,16 @@
 // Package search is a full-text index of a site's texts, kept in SQLite (FTS5).
 //
 //	text  → words (words.go) → Put: a row of words, a row of what it was made from (texts.go)
-//	query → parse (query.go) → Search: ranked names; other forms, spelling (search.go)
-//	hit   → the caller reads the text again → Excerpt: its line, with the hits (line.go)
+//	query → parse (query.go) → Search: ranked names (search.go)
+//	hit   → the caller reads the text again → Excerpt: its line, with the hits (excerpt.go)
 //
-// The table of words holds no text: excerpts are made from the file's content when they
-// are shown. Texts are hostile, so a text is read up to MaxText, a top-level
-// directory has a share of the index, and a query has at most maxParts words.
+// The table of words holds no text: excerpts are cut from the file when they are shown.
+// FTS5's own snippet() and highlight() take time that grows with the square of the hits,
+// and cannot be interrupted.
+//
+// Texts and queries are hostile. A text is read up to MaxText, a query has at most maxWords
+// words and takes at most maxWork, and when the index is full, room is made at the expense
+// of the top-level directory that uses most.
 package search
 
 import (
@@ -18,74 +22,159 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
-// maxBatch is how many changes are made in one transaction.
-const maxBatch = 500
-
 var (
-	// ErrFull reports that a text does not fit: the index, or the share of its
-	// top-level directory, is used up.
+	// ErrFull reports that a text does not fit: the index is full, and its top-level
+	// directory uses more than its share.
 	ErrFull = errors.New("the search index is full")
 
 	// ErrUnsupported reports that SQLite cannot be built for this system.
 	ErrUnsupported = errors.New("search is not available on this system")
+
+	// ErrDiscarded reports that the index was found to be damaged, and is empty now.
+	ErrDiscarded = errors.New("the search index was damaged, and is made again")
 )
 
 // An Index holds texts by name. Its methods may be called concurrently; they run
 // one after the other, on one connection.
+//
+// Changes are collected in a batch until Commit. If a change or Commit fails, the whole
+// batch is undone; ErrFull is no failure.
 type Index struct {
-	mu    sync.Mutex
-	db    *sql.DB
-	conn  *sql.Conn
+	dir   string // "": in memory
 	limit int64
-	usage map[string]int64 // bytes charged to each top-level directory
-	stats IndexStats
-	batch int  // changes since the last commit; 0: no transaction
-	doubt bool // something failed: the next Open is to check the index
+
+	mu     sync.Mutex
+	db     *sql.DB
+	conn   *sql.Conn
+	usage  map[string]int64 // bytes charged to each top-level directory
+	stats  IndexStats
+	pages  int64 // bytes of the file at the last commit, and what was charged since
+	excess int64 // bytes of texts that are to be removed
+	batch  batch
+	doubt  bool // something failed: the next Open checks the index
 }
 
 // IndexStats counts the contents of an index.
 type IndexStats struct {
-	Texts int
-	Bytes int64 // as charged against the limit
+	Texts   int
+	Wanted  int   // texts that it would hold if it were large enough
+	Charged int64 // bytes, by estimate
+	Bytes   int64 // of the file, without pages that are free
 }
+
+// A batch is a transaction that was not committed yet.
+type batch struct {
+	begun bool
+	texts int
+	bytes int
+	took  time.Duration
+}
+
+// A batch is committed when it has reached one of these.
+const (
+	batchTexts = 100
+	batchBytes = 1 << 20
+	batchTime  = 20 * time.Millisecond
+)
 
 // schema is made once. A change of the stored data raises the version; an index of
 // another version is replaced. Words come to the tokenizer as they are compared.
 const (
 	file    = "search.db"
-	version = 3
+	version = 4
 	schema  = `
 CREATE TABLE doc(id INTEGER PRIMARY KEY, name BLOB UNIQUE NOT NULL, top BLOB NOT NULL, dir BLOB NOT NULL, mark INTEGER NOT NULL, cost INTEGER NOT NULL);
-CREATE INDEX doc_top ON doc(top);
+CREATE INDEX doc_top ON doc(top, id);
 CREATE INDEX doc_dir ON doc(dir);
-CREATE TABLE dir(name BLOB PRIMARY KEY, parent BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE dir(name BLOB PRIMARY KEY, parent BLOB NOT NULL, texts INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX dir_parent ON dir(parent);
 CREATE TABLE state(clean INTEGER NOT NULL);
 INSERT INTO state VALUES(1);
-CREATE VIRTUAL TABLE text USING fts5(words, content='', contentless_delete=1, prefix='2 3', tokenize='ascii');
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab(text, 'row');
-PRAGMA user_version = 3;`
+CREATE VIRTUAL TABLE text USING fts5(title, body, path, content='', contentless_delete=1, prefix='2 3',
+	tokenize="unicode61 remove_diacritics 2 categories 'L* M* N* Co'");
+PRAGMA user_version = 4;`
 )
 
 // Open opens the index in a directory, or an empty one in memory if dir is "". An
 // index that was not closed is checked first, and replaced by an empty one if it is
-// damaged. The limit is in bytes; if it is not positive, there is none.
+// damaged or of another version. The limit is in bytes; if it is not positive, there is
+// none.
 func Open(ctx context.Context, dir string, limit int64) (*Index, error) {
 	if !supported {
 		return nil, ErrUnsupported
 	}
-	x, err := open(ctx, dir, limit)
-	if err == nil || dir == "" || ctx.Err() != nil {
-		return x, err
+	x := &Index{dir: dir, limit: limit}
+	err := x.open(ctx)
+	if err != nil && dir != "" && ctx.Err() == nil {
+		err = x.replace(ctx)
 	}
-	for _, name := range Files(dir) {
-		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("replacing the search index: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("opening the search index: %w", err)
+	}
+	return x, nil
+}
+
+func (x *Index) open(ctx context.Context) (err error) {
+	name := ":memory:"
+	if x.dir != "" {
+		path := filepath.Join(x.dir, file)
+		if err := private(path); err != nil {
+			return err
+		}
+		name = "file:" + (&url.URL{Path: path}).EscapedPath()
+	}
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return err
+	}
+	x.db = db
+	defer func() {
+		if err != nil {
+			_ = x.db.Close()
+		}
+	}()
+	conn, err := x.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	x.conn = conn
+	if err := x.exec(ctx, `PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
+		PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000; PRAGMA journal_size_limit=16777216`); err != nil {
+		return err
+	}
+	return x.check(ctx)
+}
+
+// private makes the files of an index readable by their owner alone. SQLite gives new
+// ones the mode of the first.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_ = f.Close()
+	for _, name := range Files(filepath.Dir(path)) {
+		err := os.Chmod(name, 0o600)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
 		}
 	}
-	return open(ctx, dir, limit)
+	return nil
+}
+
+// replace opens an empty index in place of the one that is there.
+func (x *Index) replace(ctx context.Context) error {
+	if x.dir != "" {
+		for _, name := range Files(x.dir) {
+			if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("replacing the search index: %w", err)
+			}
+		}
+	}
+	return x.open(ctx)
 }
 
 // Files returns the names of the files of an index in a directory.
@@ -95,33 +184,6 @@ func Files(dir string) []string {
 		names = append(names, filepath.Join(dir, file+end))
 	}
 	return names
-}
-
-func open(ctx context.Context, dir string, limit int64) (x *Index, err error) {
-	name := ":memory:"
-	if dir != "" {
-		name = "file:" + (&url.URL{Path: filepath.Join(dir, file)}).EscapedPath()
-	}
-	db, err := sql.Open("sqlite", name)
-	if err != nil {
-		return nil, fmt.Errorf("opening the search index: %w", err)
-	}
-	x = &Index{db: db, limit: limit}
-	defer func() {
-		if err != nil {
-			_ = db.Close()
-			x, err = nil, fmt.Errorf("opening the search index: %w", err)
-		}
-	}()
-	if x.conn, err = db.Conn(ctx); err != nil {
-		return x, err
-	}
-	if err := x.exec(ctx, `PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
-		PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000; PRAGMA journal_size_limit=16777216;
-		CREATE VIRTUAL TABLE temp.stem USING fts5(word, tokenize='porter unicode61')`); err != nil {
-		return x, err
-	}
-	return x, x.check(ctx)
 }
 
 // check makes the tables of a new index and examines one that was not closed.
@@ -145,8 +207,10 @@ func (x *Index) check(ctx context.Context) error {
 		if err := x.row(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
 			return fmt.Errorf("the index is damaged: %s %w", verdict, err)
 		}
-		if err := x.exec(ctx, "INSERT INTO text(text) VALUES('integrity-check')"); err != nil {
-			return err
+		var differ bool
+		if err := x.row(ctx, `SELECT (SELECT count(*) FROM doc) <> (SELECT count(*) FROM text_docsize)
+			OR EXISTS(SELECT 1 FROM doc WHERE id NOT IN (SELECT id FROM text_docsize))`).Scan(&differ); err != nil || differ {
+			return fmt.Errorf("the tables of the index hold different texts: %w", err)
 		}
 	}
 	if err := x.exec(ctx, "UPDATE state SET clean = 0"); err != nil {
@@ -155,10 +219,10 @@ func (x *Index) check(ctx context.Context) error {
 	return x.count(ctx)
 }
 
-// count reads the charge of each top-level directory.
+// count reads the charge of each top-level directory, and the size of the file.
 func (x *Index) count(ctx context.Context) error {
 	x.usage, x.stats = map[string]int64{}, IndexStats{}
-	return x.each(ctx, func(scan func(...any) error) error {
+	err := x.each(ctx, func(scan func(...any) error) error {
 		var top string
 		var cost int64
 		var n int
@@ -168,11 +232,28 @@ func (x *Index) count(ctx context.Context) error {
 		x.charge(top, cost, n)
 		return nil
 	}, "SELECT top, sum(cost), count(*) FROM doc GROUP BY top")
+	if err != nil {
+		return err
+	}
+	if err := x.row(ctx, "SELECT coalesce(sum(texts), 0) FROM dir").Scan(&x.stats.Wanted); err != nil {
+		return err
+	}
+	return x.measure(ctx)
+}
+
+// measure counts the pages that the index uses.
+func (x *Index) measure(ctx context.Context) error {
+	const used = `SELECT ((SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count))
+		* (SELECT page_size FROM pragma_page_size)`
+	err := x.row(ctx, used).Scan(&x.stats.Bytes)
+	x.pages = x.stats.Bytes
+	return err
 }
 
 func (x *Index) charge(top string, cost int64, texts int) {
-	x.stats.Bytes += cost
+	x.stats.Charged += cost
 	x.stats.Texts += texts
+	x.pages += cost
 	if x.usage[top] += cost; x.usage[top] <= 0 {
 		delete(x.usage, top)
 	}
@@ -213,61 +294,15 @@ func (x *Index) column(ctx context.Context, query string, args ...any) (all []st
 	return all, err
 }
 
-// Close commits the pending changes and closes the index.
+// Close commits the batch and closes the index.
 func (x *Index) Close() error {
+	err := x.Commit()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	ctx := context.Background()
-	err := x.commit(ctx)
 	if err == nil && !x.doubt {
-		err = x.exec(ctx, "UPDATE state SET clean = 1")
+		err = x.exec(context.Background(), "UPDATE state SET clean = 1")
 	}
 	return errors.Join(err, x.conn.Close(), x.db.Close())
-}
-
-// Flush makes the changes so far durable.
-func (x *Index) Flush() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.commit(context.Background())
-}
-
-// commit ends the transaction. One that cannot be committed is undone as a whole:
-// the marks of its texts are gone with it, so that their next look puts them again.
-func (x *Index) commit(ctx context.Context) error {
-	if x.batch == 0 {
-		return nil
-	}
-	x.batch = 0
-	err := x.exec(ctx, "COMMIT")
-	if err == nil {
-		return nil
-	}
-	_ = x.exec(ctx, "ROLLBACK") // fails if COMMIT has rolled back
-	return errors.Join(err, x.count(ctx))
-}
-
-// change runs f in the transaction of this batch. A change that has begun is not
-// interrupted: its rows belong together.
-func (x *Index) change(ctx context.Context, f func(ctx context.Context) error) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	ctx = context.WithoutCancel(ctx)
-	if x.batch++; x.batch == 1 {
-		if err := x.exec(ctx, "BEGIN"); err != nil {
-			x.batch = 0
-			return err
-		}
-	}
-	err := f(ctx)
-	x.doubt = x.doubt || err != nil && !errors.Is(err, ErrFull)
-	if err != nil || x.batch >= maxBatch {
-		err = errors.Join(err, x.commit(ctx))
-	}
-	return err
 }
 
 // Stats returns the current counts.
@@ -275,4 +310,90 @@ func (x *Index) Stats() IndexStats {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.stats
+}
+
+// Due reports whether the batch is large enough to be committed.
+func (x *Index) Due() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	b := x.batch
+	return b.texts >= batchTexts || b.bytes >= batchBytes || b.took >= batchTime
+}
+
+// change runs f as a part of the batch.
+func (x *Index) change(f func(ctx context.Context) error) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	ctx, start := context.Background(), time.Now()
+	if !x.batch.begun {
+		if err := x.exec(ctx, "BEGIN"); err != nil {
+			return x.failed(err)
+		}
+		x.batch.begun = true
+	}
+	err := f(ctx)
+	x.batch.took += time.Since(start)
+	if err != nil && !errors.Is(err, ErrFull) {
+		err = x.failed(err)
+	}
+	return err
+}
+
+// Commit makes the changes so far durable. If the file has then become larger than the
+// limit, texts are removed, in batches of their own.
+func (x *Index) Commit() error {
+	if err := x.commit(true); err != nil {
+		return err
+	}
+	for {
+		more, err := x.shrink()
+		if err != nil || !more {
+			return err
+		}
+		if err := x.commit(false); err != nil {
+			return err
+		}
+	}
+}
+
+// commit ends the batch. It measures the file unless texts were removed to make room: the
+// pages of those become free later, when SQLite merges what is left.
+func (x *Index) commit(measure bool) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.batch.begun {
+		return nil
+	}
+	ctx := context.Background()
+	if err := x.exec(ctx, "COMMIT"); err != nil {
+		return x.failed(err)
+	}
+	x.batch = batch{}
+	if !measure {
+		return nil
+	}
+	if err := x.measure(ctx); err != nil {
+		return x.failed(err)
+	}
+	if x.limit > 0 && x.stats.Bytes > x.limit {
+		x.excess = x.limit / 10
+	}
+	return nil
+}
+
+// failed undoes the batch after an error. A damaged index is discarded.
+func (x *Index) failed(err error) error {
+	ctx := context.Background()
+	x.doubt = true
+	x.batch = batch{}
+	_ = x.exec(ctx, "ROLLBACK") // fails if SQLite has rolled back by itself
+	if !damaged(err) {
+		return errors.Join(err, x.count(ctx))
+	}
+	_, _ = x.conn.Close(), x.db.Close()
+	if replaced := x.replace(ctx); replaced != nil {
+		return errors.Join(err, replaced)
+	}
+	x.doubt = false
+	return fmt.Errorf("%w: %w", ErrDiscarded, err)
 }

@@ -3,6 +3,13 @@ package search
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxWords    = 16 // of a query
+	maxPrefixes = 2  // of them, beginnings of words
+	minPrefix   = 2  // characters of a beginning
 )
 
 // A queryWord is a word, or the beginning of one.
@@ -11,21 +18,14 @@ type queryWord struct {
 	prefix bool
 }
 
-// A term is a word, the words of a phrase, or alternatives to a word.
-type term struct {
-	words    []queryWord
-	either   bool // one of the words is enough
-	from, to int  // where it stands in the query
-}
-
-// maxParts is how many words of a query count.
-const maxParts = 16
+// A term is the words of a phrase, mostly one.
+type term []queryWord
 
 // A parsedQuery is a visitor's query.
 type parsedQuery struct {
 	with, without []term
 	in            []string // directories, without slashes at their ends
-	cut           bool     // it had more than maxParts words
+	cut           bool     // it had more than maxWords words, or maxPrefixes beginnings
 }
 
 // part matches a part of a query: word "a phrase" begin* -without in:directory. A quote
@@ -34,100 +34,100 @@ var part = regexp.MustCompile(`(in:|-)?(?:"([^"]*)"?|([^\s"]+))`)
 
 // parse reads a query.
 func parse(s string) (q parsedQuery) {
-	left, seen := maxParts, map[string]bool{}
-	for _, at := range part.FindAllStringSubmatchIndex(s, -1) {
-		from, to := max(at[4], at[6]), max(at[5], at[7])
-		kind, value := s[at[0]:from], s[from:to]
-		if strings.HasPrefix(kind, "in:") {
+	words, prefixes := maxWords, maxPrefixes
+	seen := map[string]bool{}
+	for _, m := range part.FindAllStringSubmatch(s, -1) {
+		kind, value := m[1], m[2]+m[3]
+		if kind == "in:" {
 			q.in = append(q.in, strings.Trim(value, "/"))
 			continue
 		}
-		t := term{words: words(value), from: from, to: to}
-		if len(t.words) == 0 || seen[t.String()] {
+		t := parseTerm(value)
+		if len(t) == 0 || seen[kind+t.fts("")] {
 			continue
 		}
-		seen[t.String()] = true
-		q.cut = q.cut || len(t.words) > left
-		if t.words = t.words[:min(len(t.words), left)]; len(t.words) == 0 {
+		seen[kind+t.fts("")] = true
+
+		// What is beyond the bounds does not count.
+		if len(t) > words {
+			q.cut = true
+			t = t[:words]
+		}
+		words -= len(t)
+		if len(t) == 0 {
 			continue
 		}
-		left -= len(t.words)
-		if strings.HasPrefix(kind, "-") {
+		if last := &t[len(t)-1]; last.prefix {
+			prefixes--
+			if prefixes < 0 {
+				q.cut = true
+				last.prefix = false
+			}
+		}
+
+		if kind == "-" {
 			q.without = append(q.without, t)
 		} else {
 			q.with = append(q.with, t)
 		}
 	}
-	q.in = q.in[:min(len(q.in), maxParts)]
+	q.in = q.in[:min(len(q.in), maxWords)]
 	return q
 }
 
-// words splits a part of a query into words; a star after the last one matches all words
-// that begin with it. A single character of a script without spaces is the beginning of
-// its pairs, and a run of them is a phrase.
-func words(s string) (all []queryWord) {
-	text, before := []byte(s), Span{}
-	for span, w := range wordsOf(text) {
-		r, n := char(text[span.From:])
-		alone := unspaced(r) && span.From+n == span.To
-		if alone && before.To == span.To {
-			break // the pair before holds it
+// parseTerm splits a part of a query into words. A star after the last one matches all
+// words that begin with it.
+func parseTerm(s string) (t term) {
+	end := 0
+	for span, w := range wordsOf(s) {
+		if len(w) > 0 {
+			t = append(t, queryWord{word: string(w)})
+			end = span.To
 		}
-		all = append(all, queryWord{string(w), alone || span.To < len(text) && text[span.To] == '*'})
-		before = span
 	}
-	return all
+	if len(t) > 0 && strings.HasPrefix(s[end:], "*") {
+		last := &t[len(t)-1]
+		first, _ := utf8.DecodeRuneInString(last.word)
+		last.prefix = utf8.RuneCountInString(last.word) >= minPrefix && !unspaced(first)
+	}
+	return t
 }
 
-// match is the query as an FTS5 expression, titles the part of it that finds texts with one
-// of the words in their titles. Words are letters, digits and marks alone: nothing of a
+// match is the query as an FTS5 expression; titles is the part of it that finds texts with
+// one of the words in their titles. Words are letters, numbers and marks alone: nothing of a
 // query is syntax.
 func (q parsedQuery) match() (all, titles string) {
-	all = "(" + join(q.with, " AND ", term.String) + ")"
+	all = "(" + join(q.with, " AND ", "") + ")"
 	if len(q.in) > 0 {
 		var dirs []string
 		for _, dir := range q.in {
-			dirs = append(dirs, pathTerm(dir))
+			dirs = append(dirs, pathWord(dir))
 		}
 		all += " AND (" + strings.Join(dirs, " OR ") + ")"
 	}
 	if len(q.without) > 0 {
-		all = "(" + all + ") NOT (" + join(q.without, " OR ", term.String) + ")"
+		all = "(" + all + ") NOT (" + join(q.without, " OR ", "") + ")"
 	}
-	return all, "(" + all + ") AND (" + join(q.with, " OR ", func(t term) string { return t.fts(titleMark) }) + ")"
+	return all, "(" + all + ") AND (" + join(q.with, " OR ", titleMark) + ")"
 }
 
-func join(terms []term, with string, fts func(term) string) string {
+func join(terms []term, with, mark string) string {
 	var all []string
 	for _, t := range terms {
-		all = append(all, fts(t))
+		all = append(all, t.fts(mark))
 	}
 	return strings.Join(all, with)
 }
 
-// String is a term as FTS5 reads it.
-func (t term) String() string { return t.fts("") }
-
-// fts is a term of words that have a mark in front of them.
+// fts is a term as FTS5 reads it, with a mark before each word.
 func (t term) fts(mark string) string {
-	var all []string
-	for _, w := range t.words {
-		all = append(all, mark+w.word)
+	var words []string
+	for _, w := range t {
+		words = append(words, mark+w.word)
 	}
-	if t.either {
-		return `("` + strings.Join(all, `" OR "`) + `")`
-	}
-	phrase := `"` + strings.Join(all, " ") + `"`
-	if t.words[len(t.words)-1].prefix {
+	phrase := `"` + strings.Join(words, " ") + `"`
+	if t[len(t)-1].prefix {
 		phrase += " *"
 	}
 	return phrase
-}
-
-// only is the single word of a term; "" if it has more, or the beginning of one.
-func (t term) only() string {
-	if len(t.words) == 1 && !t.words[0].prefix {
-		return t.words[0].word
-	}
-	return ""
 }

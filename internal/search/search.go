@@ -2,17 +2,25 @@ package search
 
 import (
 	"context"
-	"fmt"
+	"database/sql"
+	"errors"
+	"runtime"
 	"slices"
+	"strings"
+	"time"
 )
 
 const (
 	// PerPage is how many results a page has.
 	PerPage = 20
 
-	maxCounted = 1000 // results: a count beyond is "more than"
-	maxRanked  = 5000 // texts that are ranked for one query
+	maxCounted = 1000                   // results: a count beyond is "more than"
+	maxRanked  = 5000                   // texts that are ranked for one query
+	maxWork    = 100 * time.Millisecond // of processor time for one query
 )
+
+// ErrSlow reports that a query was interrupted after it had taken maxWork.
+var ErrSlow = errors.New("the search took too long")
 
 // A Query asks an index.
 type Query struct {
@@ -29,212 +37,133 @@ type Results struct {
 	Total int  // of all pages
 	More  bool // Total is a lower bound
 	Empty bool // the query has no word
-	Cut   bool // only its first 16 words count
+	Cut   bool // it had more than 16 words, or two beginnings of words; those do not count
 
-	// If the words as typed find nothing: Forms reports that the results are of other
-	// forms of them, Instead is a query with words of the index in their place.
-	Forms   bool
-	Instead string
-
-	words []queryWord // that were found
+	words []queryWord
 }
 
-// Search answers a query; an error is the context's or the index's.
-func (x *Index) Search(ctx context.Context, ask Query) (r Results, err error) {
+// Search answers a query. An error is the context's, the index's or ErrSlow.
+func (x *Index) Search(ctx context.Context, ask Query) (Results, error) {
 	q := parse(ask.Text)
-	if len(q.with) == 0 {
-		return Results{Empty: true}, nil
+	r := Results{Cut: q.cut, Empty: len(q.with) == 0}
+	if r.Empty {
+		return r, nil
+	}
+	for _, t := range q.with {
+		r.words = append(r.words, t...)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	defer func() { x.doubt = x.doubt || err != nil && ctx.Err() == nil }()
-	defer func() { r.Cut = q.cut }()
-	r, err = x.page(ctx, q, ask)
-	if err != nil || r.Total > 0 {
-		return r, err
+	if ctx.Err() != nil {
+		return r, context.Cause(ctx)
 	}
-	if forms, err := x.otherForms(ctx, q); err != nil || len(forms.with) > 0 {
-		if r, err = x.page(ctx, forms, ask); err != nil || r.Total > 0 {
-			r.Forms = true
-			return r, err
-		}
+	ctx, worked, stop := workContext(ctx)
+	defer stop()
+	err := x.page(ctx, worked, q, ask, &r)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case err != nil && damaged(err):
+		err = x.failed(err)
 	}
-	mended, text, err := x.spelling(ctx, q, ask.Text)
-	if err != nil || text == "" {
-		return r, err
-	}
-	if near, err := x.page(ctx, mended, ask); err != nil || near.Total == 0 {
-		return r, err
-	}
-	r.Instead = text
-	return r, nil
+	return r, err
 }
 
-// Texts with a word in the title come before others, then BM25 decides, then the newest
-// comes first. If more than maxRanked texts match, the newest stand for them, unranked:
-// the weight of such words is next to nothing, and would cost a look at all texts.
+// workContext returns a context that ends with ErrSlow when the calling goroutine has taken
+// maxWork, and a function that reports what it has taken. The goroutine stays on its thread until stop is called. Processor time counts
+// where the system tells it: on a busy machine a query takes longer, and does no harm.
+func workContext(ctx context.Context) (_ context.Context, worked func() time.Duration, stop func()) {
+	runtime.LockOSThread()
+	worked = threadClock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	var timer *time.Timer
+	timer = time.AfterFunc(time.Hour, func() {
+		left := maxWork - worked()
+		if left <= 0 {
+			cancel(ErrSlow)
+			return
+		}
+		timer.Reset(max(left, time.Millisecond))
+	})
+	timer.Reset(maxWork)
+	return ctx, worked, func() {
+		cancel(nil)
+		timer.Stop()
+		runtime.UnlockOSThread()
+	}
+}
+
+// rankTime is how long a query may have worked when its texts are to be ranked: that takes
+// about twice as long again.
+const rankTime = maxWork / 4
+
+// The texts of a query, as a list of ids.
 const (
-	matching = `SELECT count(*) FROM (SELECT 1 FROM text WHERE text MATCH ?1 LIMIT ?3 + 1)`
-	named    = `SELECT (SELECT name FROM doc WHERE id = hit.id) FROM (%s) AS hit ORDER BY hit.body, hit.score, hit.id DESC`
-	ranked   = `SELECT rowid AS id, rowid NOT IN (SELECT rowid FROM text WHERE text MATCH ?2) AS body, bm25(text) AS score FROM text WHERE text MATCH ?1 LIMIT ?3`
-	newest   = `SELECT id, min(body) AS body, 0 AS score FROM (
-		SELECT * FROM (SELECT rowid AS id, 0 AS body FROM text WHERE text MATCH ?2 ORDER BY rowid DESC LIMIT ?3) UNION ALL
-		SELECT * FROM (SELECT rowid AS id, 1 AS body FROM text WHERE text MATCH ?1 ORDER BY rowid DESC LIMIT ?3)) GROUP BY id`
+	newest = `SELECT group_concat(id) FROM (SELECT rowid AS id FROM text WHERE text MATCH ? ORDER BY rowid DESC LIMIT ?)`
+	ranked = `SELECT group_concat(id) FROM (SELECT rowid AS id FROM text WHERE text MATCH ? ORDER BY bm25(text), rowid DESC LIMIT ?)`
+	named  = `SELECT doc.name FROM json_each(?) AS list CROSS JOIN doc ON doc.id = list.value ORDER BY list.key`
 )
 
-// page returns the texts that may be shown on the page that was asked for, and counts all.
-func (x *Index) page(ctx context.Context, q parsedQuery, ask Query) (r Results, err error) {
-	for _, t := range q.with {
-		r.words = append(r.words, t.words...)
-	}
+// page finds the texts that may be shown on the page that was asked for, and counts all.
+func (x *Index) page(ctx context.Context, worked func() time.Duration, q parsedQuery, ask Query, r *Results) error {
+	// The newest texts represent all if more than maxRanked match: the weight of such
+	// words is next to nothing, and would cost a look at all texts.
 	all, titles := q.match()
-	n, order := 0, ranked
-	if err := x.row(ctx, matching, all, titles, maxRanked).Scan(&n); err != nil || n == 0 {
-		return r, err
+	ids, err := x.ids(ctx, newest, all)
+	if err != nil || len(ids) == 0 {
+		return err
 	}
-	if n > maxRanked {
-		order = newest
-	}
-	names, err := x.column(ctx, fmt.Sprintf(named, order), all, titles, maxRanked)
-	for _, name := range names {
-		if r.Total == maxCounted {
-			break
+	if len(ids) < maxRanked && worked() < rankTime {
+		if ids, err = x.ids(ctx, ranked, all); err != nil {
+			return err
 		}
-		if ask.Allowed != nil && !ask.Allowed(name) {
-			continue
+	}
+
+	// Texts with a word in the title come first.
+	first, err := x.ids(ctx, newest, titles)
+	if err != nil {
+		return err
+	}
+	rest := slices.Clone(ids)
+	place := map[string]bool{}
+	for _, id := range first {
+		place[id] = true
+	}
+	if len(ids) < maxRanked { // those of the titles are among them, ranked
+		first = slices.DeleteFunc(ids, func(id string) bool { return !place[id] })
+	}
+	rest = slices.DeleteFunc(rest, func(id string) bool { return place[id] })
+	list := "[" + strings.Join(append(first, rest...), ",") + "]"
+
+	// Show one page of what may be shown.
+	err = x.each(ctx, func(scan func(...any) error) error {
+		var name string
+		if err := scan(&name); err != nil || ask.Allowed != nil && !ask.Allowed(name) {
+			return err
 		}
 		if r.Total/PerPage == ask.Page {
 			r.Names = append(r.Names, name)
 		}
 		r.Total++
+		if r.Total == maxCounted {
+			r.More = true
+			return errEnough
+		}
+		return nil
+	}, named, list)
+	if errors.Is(err, errEnough) {
+		return nil
 	}
-	r.More = r.Total == maxCounted
-	return r, err
+	return err
 }
 
-// Bounds of the second attempts for a query that finds nothing.
-const (
-	maxNear    = 8000 // words of the index that are compared with one of the query
-	maxMended  = 3    // words of a query
-	maxForms   = 8    // of a word
-	shortWords = 4    // characters: shorter words have no other forms
-)
+var errEnough = errors.New("enough results")
 
-// otherForms is a query with each word replaced by the words of the index that have its
-// stem (English, by SQLite's porter tokenizer); without words if there are none.
-func (x *Index) otherForms(ctx context.Context, q parsedQuery) (parsedQuery, error) {
-	with, found := slices.Clone(q.with), false
-	for i, t := range q.with[:min(len(q.with), maxMended)] {
-		word := []rune(t.only())
-		if len(word) < shortWords {
-			continue
-		}
-		if err := x.exec(ctx, "DELETE FROM temp.stem"); err != nil {
-			return q, err
-		}
-		if err := x.exec(ctx, "INSERT INTO temp.stem(word) SELECT term FROM vocabulary WHERE term >= ?1 AND term < ?1 || char(0x10ffff) LIMIT ?2", string(word[:3]), maxNear); err != nil {
-			return q, err
-		}
-		forms, err := x.column(ctx, "SELECT word FROM temp.stem WHERE stem MATCH ? LIMIT ?", t.String(), maxForms)
-		if err != nil {
-			return q, err
-		}
-		for _, form := range forms {
-			with[i].words = append(slices.Clip(with[i].words), queryWord{word: form})
-			with[i].either, found = true, true
-		}
+// ids returns the texts that match an expression.
+func (x *Index) ids(ctx context.Context, query, match string) ([]string, error) {
+	var list sql.NullString
+	if err := x.row(ctx, query, match, maxRanked).Scan(&list); err != nil || !list.Valid {
+		return nil, err
 	}
-	if q.with = with; !found {
-		q.with = nil
-	}
-	return q, nil
-}
-
-// spelling is a query with words of the index in place of those that it has not, parsed
-// and as a visitor types it; "" if one of them has no neighbor in the index.
-func (x *Index) spelling(ctx context.Context, q parsedQuery, text string) (mended parsedQuery, typed string, err error) {
-	tried := 0
-	for i, t := range slices.Backward(q.with) {
-		word := t.only()
-		if len([]rune(word)) < 3 {
-			continue
-		}
-		if has, err := x.has(ctx, word); err != nil || has {
-			if err != nil {
-				return q, "", err
-			}
-			continue
-		}
-		near := ""
-		if tried++; tried <= maxMended {
-			near, err = x.nearest(ctx, word)
-		}
-		if near == "" || err != nil {
-			return q, "", err
-		}
-		q.with[i].words, text = []queryWord{{word: near}}, text[:t.from]+near+text[t.to:]
-		typed = text
-	}
-	return q, typed, nil
-}
-
-// has reports whether a text holds a word. The vocabulary also has words of deleted texts.
-func (x *Index) has(ctx context.Context, word string) (bool, error) {
-	found, err := x.column(ctx, "SELECT rowid FROM text WHERE text MATCH ? LIMIT 1", `"`+word+`"`)
-	return len(found) > 0, err
-}
-
-// nearest is the word of the index with the fewest changes to this one, of those the
-// one that most texts have.
-func (x *Index) nearest(ctx context.Context, word string) (best string, err error) {
-	r := []rune(word)
-	// Most mistakes leave two letters at the beginning, or exchange or lose one of them.
-	heads, fewest := []string{string(r[:2]), string([]rune{r[1], r[0]}), string(r[1:3]), string(r[:1])}, 2
-	if len(r) > 5 {
-		fewest = 3
-	}
-	for _, head := range heads {
-		near, err := x.column(ctx, "SELECT term FROM (SELECT term, doc FROM vocabulary WHERE term >= ?1 AND term < ?1 || char(0x10ffff) LIMIT ?2) ORDER BY doc DESC", head, maxNear)
-		for _, w := range near {
-			n := distance(r, []rune(w), fewest)
-			if n >= fewest {
-				continue
-			}
-			if has, err := x.has(ctx, w); err != nil {
-				return "", err
-			} else if has {
-				best, fewest = w, n
-			}
-		}
-		if best != "" || err != nil {
-			return best, err
-		}
-	}
-	return "", nil
-}
-
-// distance is how many characters are to be inserted, deleted, replaced or exchanged
-// with a neighbor to make b of a (Damerau), or most if it is not less.
-func distance(a, b []rune, most int) int {
-	if len(a)-len(b) >= most || len(b)-len(a) >= most {
-		return most
-	}
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		for j := range rows[i] {
-			switch {
-			case i == 0 || j == 0:
-				rows[i][j] = i + j
-			case a[i-1] == b[j-1]:
-				rows[i][j] = rows[i-1][j-1]
-			default:
-				rows[i][j] = 1 + min(rows[i-1][j-1], rows[i-1][j], rows[i][j-1])
-			}
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return min(rows[len(a)][len(b)], most)
+	return strings.Split(list.String, ","), nil
 }

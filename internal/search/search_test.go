@@ -2,9 +2,9 @@ package search
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"pgregory.net/rapid"
 )
 
@@ -45,7 +46,7 @@ func newLibrary(t rapid.TB, texts map[string]string) *library {
 func (l *library) put(t rapid.TB, name, title, text string) {
 	t.Helper()
 	l.texts[name] = text
-	if err := l.Put(context.Background(), Text{Name: name, Title: title, Content: strings.NewReader(text)}); err != nil {
+	if err := l.Put(Text{Name: name, Title: title, Body: text}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -65,26 +66,27 @@ func (l *library) found(t rapid.TB, query string) string {
 	var all []string
 	r := l.ask(t, query)
 	for _, name := range r.Names {
-		line, _ := r.Excerpt([]byte(l.texts[name]))
+		line, _ := r.Excerpt(l.texts[name])
 		all = append(all, name+": "+line)
 	}
 	return strings.Join(all, "; ")
 }
 
 var languages = map[string]string{
-	"/en":     "The quick brown fox\njumps over\nthe lazy dog.",
-	"/de":     "Die Größe der Straße\nist egal.",
-	"/latin1": "Gr\xfc\xdfe aus K\xf6ln\n",
-	"/nfd":    "Cafe\u0301 noir\n",
-	"/ru":     "Ёлка и ЕЖ\n",
-	"/el":     "Ο Οδυσσεύς ΟΔΥΣΣΕΥΣ\n",
-	"/ar":     "السلام عليكم\n",
-	"/hi":     "नमस्ते दुनिया\n",
-	"/ja":     "東京都に住む\nデータの話\n",
-	"/zh":     "中文搜索引擎\n",
-	"/th":     "ภาษาไทยไม่มีช่องว่าง\n",
-	"/tobe":   "to be to be or not to be\nthat is\nthe question",
-	"/empty":  "",
+	"/en":    "The quick brown fox\njumps over\nthe lazy dog.",
+	"/de":    "Die Größe der Straße\nist egal.",
+	"/da":    "Rødgrød med fløde, smørrebrød\nÆbler og Łódź\n",
+	"/ko":    "\u1112\u1161\u11ab\u1100\u1173\u11af 한국어\n", // the first word in Jamo
+	"/nfd":   "Cafe\u0301 noir\n",
+	"/ru":    "Ёлка и ЕЖ\n",
+	"/el":    "Ο Οδυσσεύς ΟΔΥΣΣΕΥΣ\n",
+	"/ar":    "السلام عليكم\n",
+	"/hi":    "नमस्ते दुनिया\n",
+	"/ja":    "東京都に住む\nデータの話\n",
+	"/zh":    "中文搜索引擎\n",
+	"/th":    "ภาษาไทยไม่มีช่องว่าง\n",
+	"/tobe":  "to be to be or not to be\nthat is\nthe question",
+	"/empty": "",
 }
 
 func TestFound(t *testing.T) {
@@ -108,8 +110,9 @@ func TestFound(t *testing.T) {
 		"grösse":                  "/de: Die Größe der Straße",
 		"GROSSE":                  "/de: Die Größe der Straße",
 		"strasse":                 "/de: Die Größe der Straße",
-		"grüße":                   "/latin1: Grüße aus Köln",
-		"koln":                    "/latin1: Grüße aus Köln",
+		"rodgrod":                 "/da: Rødgrød med fløde, smørrebrød",
+		"aebler lodz":             "/da: Æbler og Łódź",
+		"한글":                      "/ko: \u1112\u1161\u11ab\u1100\u1173\u11af 한국어",
 		"café":                    "/nfd: Cafe\u0301 noir",
 		"елка":                    "/ru: Ёлка и ЕЖ",
 		"οδυσσευς":                "/el: Ο Οδυσσεύς ΟΔΥΣΣΕΥΣ",
@@ -120,6 +123,9 @@ func TestFound(t *testing.T) {
 		"東都":                      "",
 		"東京都に":                    "/ja: 東京都に住む",
 		"住":                       "/ja: 東京都に住む",
+		"東京 データ":                  "/ja: データの話",
+		"東*":                      "/ja: 東京都に住む",
+		"q*":                      "", // too short: the word alone
 		"む":                       "/ja: 東京都に住む",
 		"データ":                     "/ja: データの話",
 		"搜索引擎":                    "/zh: 中文搜索引擎",
@@ -141,11 +147,11 @@ func TestFound(t *testing.T) {
 	if !l.ask(t, "…").Empty || !l.ask(t, "-fox").Empty || l.ask(t, "cat").Empty {
 		t.Error("Empty does not tell a query without words")
 	}
-	if _, hits := l.ask(t, "quick b*").Excerpt([]byte("a\nThe quick brown fox")); !slices.Equal(hits, []Span{{4, 9}, {10, 15}}) {
+	if _, hits := l.ask(t, "quick br*").Excerpt("a\nThe quick brown fox"); !slices.Equal(hits, []Span{{4, 9}, {10, 15}}) {
 		t.Errorf("hits %v", hits)
 	}
-	// Pairs that overlap are one hit: marks between them would split a character.
-	if line, hits := l.ask(t, "搜索引擎").Excerpt([]byte("中文搜索引擎。\n")); len(hits) != 1 || line[hits[0].From:hits[0].To] != "搜索引擎" {
+	// Characters of a phrase are one hit.
+	if line, hits := l.ask(t, "搜索引擎").Excerpt("中文搜索引擎。\n"); len(hits) != 1 || line[hits[0].From:hits[0].To] != "搜索引擎" {
 		t.Errorf("hits %v in %q", hits, line)
 	}
 }
@@ -205,102 +211,126 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// A query without results is tried with other forms, then with words of the index.
-func TestSuggestions(t *testing.T) {
-	l := newLibrary(t, map[string]string{"a": "The kettle boiled over quickly", "b": "kettle and teapot", "gone": "kittle"})
-	if err := l.Delete(t.Context(), "gone"); err != nil {
-		t.Fatal(err)
-	}
-	for query, want := range map[string]string{
-		"boiling": "forms a", "boils kettle": "forms a", "kettel": "instead kettle", "ketle": "instead kettle",
-		"kittle":       "instead kettle", // a word of a deleted text is none
-		"teapt boiled": "", "teapt -over": "instead teapot -over", `"teapot kettel"`: "", "xyzzy": "", "kettle": "2",
-	} {
-		r, got := l.ask(t, query), ""
-		switch {
-		case r.Forms:
-			got = "forms " + strings.Join(r.Names, " ")
-		case r.Instead != "":
-			got = "instead " + r.Instead
-		case r.Total > 0:
-			got = fmt.Sprint(r.Total)
-		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", query, got, want)
-		}
-	}
-	if r, _ := l.Search(t.Context(), Query{Text: "kettel", Allowed: func(string) bool { return false }}); r.Instead != "" {
-		t.Errorf("a word of denied texts is proposed: %q", r.Instead)
-	}
-}
-
-// An index that is full keeps what fits, and still forgets. A directory within its
-// share takes room from the one that uses most.
-func TestFull(t *testing.T) {
-	x := openIndex(t, t.TempDir(), 1<<20)
-	defer func() { _ = x.Close() }()
-	text := func(top string, i int) Text {
+// fill puts texts of about 10 KB into an index, as a searcher does, and returns how many
+// did not fit.
+func fill(t *testing.T, x *Index, top string, n int) (left int) {
+	t.Helper()
+	for i := range n {
 		var b strings.Builder
 		for j := range 1500 {
 			fmt.Fprintf(&b, "%sw%dx%d ", top, i, j)
 		}
-		return Text{Name: fmt.Sprintf("%s/%d", top, i), Content: strings.NewReader(b.String())}
-	}
-	n := 0
-	var err error
-	for ; err == nil && n < 1000; n++ {
-		err = x.Put(t.Context(), text("greedy", n))
-	}
-	if !errors.Is(err, ErrFull) || n < 20 {
-		t.Fatalf("after %d texts: %v", n, err)
-	}
-	for i := range 5 {
-		if err := x.Put(t.Context(), text("modest", i)); err != nil {
+		switch err := x.Put(Text{Name: fmt.Sprintf("%s/%d", top, i), Body: b.String()}); {
+		case errors.Is(err, ErrFull):
+			left++
+		case err != nil:
 			t.Fatal(err)
 		}
+		if x.Due() {
+			treetest.Must(t, x.Commit())
+		}
 	}
-	if err := x.Put(t.Context(), text("greedy", 5000)); !errors.Is(err, ErrFull) {
-		t.Errorf("greedy again: %v", err)
+	treetest.Must(t, x.Commit())
+	return left
+}
+
+// TestFull: an index that is full keeps what fits, and still forgets. A directory within
+// its share takes room from the one that uses most, and not more than it needs.
+func TestFull(t *testing.T) {
+	const limit = 4 << 20
+	x := openIndex(t, t.TempDir(), limit)
+	defer func() { _ = x.Close() }()
+	texts := func(top string) (n int) {
+		treetest.Must(t, x.row(t.Context(), "SELECT count(*) FROM doc WHERE top = ?", []byte(top)).Scan(&n))
+		return n
 	}
-	if err := x.Flush(); err != nil {
-		t.Fatal(err)
+	if left := fill(t, x, "greedy", 500); left < 100 {
+		t.Fatalf("%d texts left out", left)
 	}
-	for query, want := range map[string]int{"modestw4x7": 1, "greedyw0x7": 1, fmt.Sprintf("greedyw%dx1", n-2): 0} {
+	alone := texts("greedy")
+	if bytes := x.Stats().Bytes; bytes > limit*11/10 || bytes < limit*7/10 || alone < 30 {
+		t.Errorf("full with %d texts, %d bytes of %d", alone, bytes, limit)
+	}
+	if left := fill(t, x, "modest", 60); left > 0 || texts("modest") != 60 {
+		t.Errorf("%d of 60 modest texts left out, %d are there", left, texts("modest"))
+	}
+	if n := texts("greedy"); n < alone/4 || n >= alone {
+		t.Errorf("%d greedy texts of %d are left", n, alone)
+	}
+	if left := fill(t, x, "greedy", 500); left < 100 || texts("modest") != 60 {
+		t.Errorf("greedy again: %d texts left out; %d modest ones are left", left, texts("modest"))
+	}
+	treetest.Must(t, x.Delete("greedy/0"))
+	for query, want := range map[string]int{"greedyw0x7": 0, "greedyw499x7": 0, "modestw59x7": 1} {
 		if r, err := x.Search(t.Context(), Query{Text: query}); r.Total != want || err != nil {
 			t.Errorf("%s: %d results, want %d; %v", query, r.Total, want, err)
 		}
 	}
-	if err := x.Delete(t.Context(), "greedy/0"); err != nil {
-		t.Fatal(err)
-	}
-	if r, _ := x.Search(t.Context(), Query{Text: "greedyw0x7"}); r.Total != 0 {
-		t.Error("a text that was denied is found")
-	}
-	info, err := os.Stat(filepath.Join(x.path(t), file))
-	if err != nil || info.Size() > 3<<20 || x.Stats().Bytes > 1<<20 {
+	t.Logf("%+v, %v", x.Stats(), x.usage)
+	if info, err := os.Stat(filepath.Join(x.dir, file)); err != nil || info.Size() > limit*3/2 {
 		t.Errorf("%d bytes on disk, %+v, %v", info.Size(), x.Stats(), err)
 	}
 }
 
-func (x *Index) path(t *testing.T) (dir string) {
-	t.Helper()
-	if err := x.conn.QueryRowContext(t.Context(), "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&dir); err != nil {
-		t.Fatal(err)
+// TestFailedBatch: a change that fails undoes its batch as a whole, and the index goes on.
+func TestFailedBatch(t *testing.T) {
+	x := openIndex(t, t.TempDir(), 0)
+	defer func() { _ = x.Close() }()
+	treetest.Must(t, x.Put(Text{Name: "d/old", Body: "kettle"}))
+	treetest.Must(t, x.SetDirectory("d", 1))
+	treetest.Must(t, x.Commit())
+	was := x.Stats()
+	treetest.Must(t, x.exec(t.Context(), "PRAGMA max_page_count = 40"))
+	treetest.Must(t, x.Delete("d/old"))
+	treetest.Must(t, x.SetDirectory("d", 9))
+	var failed error
+	for i := 0; failed == nil && i < 1000; i++ {
+		failed = x.Put(Text{Name: fmt.Sprint("d/", i), Body: numbered(5000 * (i + 1))})
 	}
-	return filepath.Dir(dir)
+	if failed == nil || errors.Is(failed, ErrFull) {
+		t.Errorf("no room on the disk: %v", failed)
+	}
+	if got := x.Stats(); got != was {
+		t.Errorf("after the failure %+v, want %+v", got, was)
+	}
+	treetest.Must(t, x.exec(t.Context(), "PRAGMA max_page_count = 1000000"))
+	treetest.Must(t, x.Put(Text{Name: "d/new", Body: "kettle"}))
+	treetest.Must(t, x.Commit())
+	if r, err := x.Search(t.Context(), Query{Text: "kettle"}); r.Total != 2 || err != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestSlow: a query is interrupted when it has taken its share of the processor, and the
+// batch of that time is not lost.
+func TestSlow(t *testing.T) {
+	x := openIndex(t, "", 0)
+	defer func() { _ = x.Close() }()
+	treetest.Must(t, x.Put(Text{Name: "a", Body: "kettle"}))
+	ctx, _, stop := workContext(t.Context())
+	defer stop()
+	var n int
+	err := x.row(ctx, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n").Scan(&n)
+	if err == nil || !errors.Is(context.Cause(ctx), ErrSlow) {
+		t.Errorf("%v, %v", err, context.Cause(ctx))
+	}
+	treetest.Must(t, x.Commit())
+	if r, err := x.Search(t.Context(), Query{Text: "kettle"}); r.Total != 1 || err != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
 }
 
 func TestHostileTexts(t *testing.T) {
 	x := openIndex(t, "", 0)
-	for name, text := range map[string]io.Reader{
-		"long":  io.MultiReader(strings.NewReader("early "), strings.NewReader(strings.Repeat("x ", MaxText)), strings.NewReader("late")),
-		"run":   strings.NewReader(strings.Repeat("a", 3<<20)),
-		"han":   strings.NewReader(strings.Repeat("東", 1<<18)),
-		"marks": strings.NewReader("e" + strings.Repeat("\u0301", 1<<20)),
-		"bytes": strings.NewReader(strings.Repeat("\xff\x80\xe0\x00", 1<<18)),
-		"title": nil,
+	for name, text := range map[string]string{
+		"long":  "early " + strings.Repeat("x ", MaxText) + "late",
+		"run":   strings.Repeat("a", 3<<20),
+		"han":   strings.Repeat("東", 1<<18),
+		"marks": "e" + strings.Repeat("\u0301", 1<<20),
+		"bytes": strings.Repeat("\xff\x80\xe0\x00", 1<<18),
+		"title": "",
 	} {
-		if err := x.Put(t.Context(), Text{Name: name, Title: strings.Repeat(name+" \xff", 1000), Content: text}); err != nil {
+		if err := x.Put(Text{Name: name, Title: strings.Repeat(name+" \xff", 1000), Body: text}); err != nil {
 			t.Fatal(name, err)
 		}
 	}
@@ -342,7 +372,7 @@ func TestChanges(t *testing.T) {
 				}
 				l.Index = openIndex(t, dir, 0)
 			case 1, 2, 3:
-				if err := l.Delete(context.Background(), name); err != nil {
+				if err := l.Delete(name); err != nil {
 					t.Fatal(err)
 				}
 				delete(l.texts, name)
@@ -382,60 +412,92 @@ func holds(text, word string) bool {
 	return false
 }
 
-// What a killed process leaves opens with the last commit; a damaged index is replaced.
+// TestKilled: what a killed process leaves opens with the last commit; its files are of no
+// use to others.
 func TestKilled(t *testing.T) {
 	l, killed := &library{openIndex(t, t.TempDir(), 0), map[string]string{}}, t.TempDir()
 	l.put(t, "old", "", "kettle")
-	if err := l.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	for i := range maxBatch*3/2 + 1 {
+	treetest.Must(t, l.Commit())
+	for i := range 150 {
 		l.put(t, fmt.Sprint("new/", i), "", strings.Repeat(fmt.Sprint("word", i, " "), 50))
 	}
-	if err := os.CopyFS(killed, os.DirFS(l.path(t))); err != nil {
-		t.Fatal(err)
+	for _, end := range []string{"", "-wal"} {
+		info, err := os.Stat(filepath.Join(l.dir, file+end))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s%s: %v, %v", file, end, info, err)
+		}
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	dir := killed
-	x := openIndex(t, dir, 0)
-	if n := x.Stats().Texts; n != maxBatch+1 {
+	treetest.Must(t, os.CopyFS(killed, os.DirFS(l.dir)))
+	treetest.Must(t, os.Chmod(filepath.Join(killed, file+"-wal"), 0o644))
+	treetest.Must(t, l.Close())
+
+	x := openIndex(t, killed, 0)
+	if n := x.Stats().Texts; n != 1 {
 		t.Errorf("%d texts after a kill", n)
 	}
 	if r, err := x.Search(t.Context(), Query{Text: "kettle"}); r.Total != 1 || err != nil {
 		t.Errorf("after a kill: %+v, %v", r, err)
 	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
+	for _, end := range []string{"", "-wal"} {
+		info, err := os.Stat(filepath.Join(killed, file+end))
+		if err == nil && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s%s: %v", file, end, info.Mode())
+		}
 	}
-	x = openIndex(t, dir, 0)
-	if err := x.exec(t.Context(), "DROP TABLE text_idx"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := x.Search(t.Context(), Query{Text: "kettle"}); err == nil {
-		t.Error("a damaged index has answers")
-	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if x = openIndex(t, dir, 0); x.Stats().Texts != 0 {
-		t.Error("an index that failed is not replaced")
-	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
+	treetest.Must(t, x.Close())
+}
+
+// TestDamaged: a damaged index is replaced, when it is opened and while it is used, and so
+// is one of another version.
+func TestDamaged(t *testing.T) {
+	for name, damage := range map[string]string{
+		"texts that have no words":   "DELETE FROM text_docsize WHERE id = 1; UPDATE state SET clean = 0",
+		"words of no text":           "DELETE FROM doc WHERE id = 1; UPDATE state SET clean = 0",
+		"the words of another text":  "UPDATE doc SET id = 9 WHERE id = 1; UPDATE state SET clean = 0",
+		"a missing table":            "DROP TABLE state",
+		"an index of gophd 0.3.0":    "PRAGMA user_version = 3",
+		"an index of a later gophd":  "PRAGMA user_version = 5",
+		"a database of another kind": "PRAGMA user_version = 0",
+	} {
+		dir := t.TempDir()
+		l := &library{openIndex(t, dir, 0), map[string]string{}}
+		l.put(t, "a", "", "kettle")
+		l.put(t, "b", "", "pot")
+		treetest.Must(t, l.Close())
+		db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, file))
+		treetest.Must(t, err)
+		_, err = db.ExecContext(t.Context(), damage)
+		treetest.Must(t, err)
+		treetest.Must(t, db.Close())
+		x := openIndex(t, dir, 0)
+		if n := x.Stats().Texts; n != 0 {
+			t.Errorf("%s: %d texts", name, n)
+		}
+		treetest.Must(t, x.Close())
 	}
 	for _, damage := range []string{"this is no database", strings.Repeat("SQLite format 3\x00", 1000)} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(damage), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		dir := t.TempDir()
+		treetest.Must(t, os.WriteFile(filepath.Join(dir, file), []byte(damage), 0o600))
 		x := openIndex(t, dir, 0)
 		if n := x.Stats().Texts; n != 0 {
 			t.Errorf("%d texts in a damaged index", n)
 		}
-		if err := x.Close(); err != nil {
-			t.Fatal(err)
+		treetest.Must(t, x.Close())
+	}
+
+	// Damage that is found by a query empties the index, which then takes texts again.
+	for _, dir := range []string{"", t.TempDir()} {
+		l := &library{openIndex(t, dir, 0), map[string]string{}}
+		l.put(t, "a", "", "kettle")
+		treetest.Must(t, l.Commit())
+		treetest.Must(t, l.exec(t.Context(), "DELETE FROM text_data WHERE id > 10"))
+		if _, err := l.Search(t.Context(), Query{Text: "kettle"}); !errors.Is(err, ErrDiscarded) {
+			t.Errorf("a damaged index: %v", err)
 		}
+		if l.put(t, "b", "", "kettle"); l.ask(t, "kettle").Total != 1 || l.Stats().Texts != 1 {
+			t.Errorf("%+v", l.Stats())
+		}
+		treetest.Must(t, l.Close())
 	}
 }
 
@@ -444,7 +506,7 @@ func TestDirectories(t *testing.T) {
 	l := newLibrary(t, map[string]string{"/": "", "a": "", "d/": "", "d/a": "", "d/e/": "", "d/e/f": "", "d0": "", "d-x/y": ""})
 	is := func(dir, want string) {
 		t.Helper()
-		marks, dirs, err := l.Enter(t.Context(), dir)
+		marks, dirs, err := l.Directory(dir)
 		texts := slices.Sorted(maps.Keys(marks))
 		slices.Sort(dirs)
 		if got := strings.Join(texts, " ") + "; " + strings.Join(dirs, " "); got != want || err != nil {
@@ -452,21 +514,23 @@ func TestDirectories(t *testing.T) {
 		}
 	}
 	is(".", "/ a d0; ")
-	is("d", "d/ d/a; ")
-	is("d/e", "d/e/ d/e/f; ")
-	is("d-x", "d-x/y; ")
+	for dir, texts := range map[string]int{".": 3, "d": 3, "d/e": 2, "d-x": 1} {
+		treetest.Must(t, l.SetDirectory(dir, texts))
+	}
+	treetest.Must(t, l.SetDirectory("d", 2))
 	is(".", "/ a d0; d d-x")
 	is("d", "d/ d/a; d/e")
-	if err := l.Forget(t.Context(), "d"); err != nil {
-		t.Fatal(err)
+	is("d/e", "d/e/ d/e/f; ")
+	is("d-x", "d-x/y; ")
+	if n := l.Stats().Wanted; n != 8 {
+		t.Errorf("%d texts wanted", n)
 	}
-	is(".", "/ a d0; d-x")
+	l.put(t, "d", "", "a file in place of the directory")
+	treetest.Must(t, l.Forget("d"))
+	is(".", "/ a d d0; d-x")
 	is("d", "; ")
-	if err := l.Keep(t.Context(), func(name string) bool { return name != "a" }); err != nil {
-		t.Fatal(err)
-	}
-	if is(".", "/ d0; d d-x"); l.Stats().Texts != 3 {
-		t.Errorf("%+v", l.Stats())
+	if n := l.Stats(); n.Wanted != 4 || n.Texts != 5 {
+		t.Errorf("%+v", n)
 	}
 }
 
@@ -484,8 +548,8 @@ func TestTogether(t *testing.T) {
 	}
 	for i := range 300 {
 		name := fmt.Sprint("new", i%7)
-		_ = l.Put(t.Context(), Text{Name: name, Content: strings.NewReader(fmt.Sprint("the lazy word", i))})
-		_ = l.Delete(t.Context(), name)
+		_ = l.Put(Text{Name: name, Body: fmt.Sprint("the lazy word", i)})
+		_ = l.Delete(name)
 	}
 	wg.Wait()
 }
@@ -501,18 +565,18 @@ func FuzzSearch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, query string) {
 		l := newLibrary(t, map[string]string{"/a": text, "/b": "other"})
 		defer func() { _ = l.Close() }()
-		if line, hits := l.ask(t, query).Excerpt([]byte(text)); !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) || len(line) > maxLine+8 || len(hits) > 0 && hits[len(hits)-1].To > len(line) || !slices.IsSortedFunc(hits, func(a, b Span) int { return a.From - b.To }) {
+		if line, hits := l.ask(t, query).Excerpt(text); !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) || len(line) > maxLine+8 || len(hits) > 0 && hits[len(hits)-1].To > len(line) || !slices.IsSortedFunc(hits, func(a, b Span) int { return a.From - b.To }) {
 			t.Fatalf("line %q, hits %v", line, hits)
 		}
 		if len(text) > 2000 {
 			return
 		}
-		for _, w := range wordsOf([]byte(text)) {
+		for _, w := range wordsOf(text) {
 			if len(w) > maxWord {
 				t.Fatalf("word %q", w)
 			}
 			asked := string(w)
-			if p := words(asked); len(p) != 1 || p[0].word != asked {
+			if p := parseTerm(asked); len(p) != 1 || p[0].word != asked {
 				continue // a part of what it takes to write it
 			}
 			if a := l.ask(t, asked); a.Total == 0 {

@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -17,162 +16,127 @@ const (
 
 // A Text is a document for Put.
 type Text struct {
-	Name    string    // a path below the root; of a directory with a slash at its end
-	Title   string    // texts with a word in the title come first
-	Mark    uint64    // for the caller: what the text was made from
-	Content io.Reader // may be nil
+	Name  string // a path below the root; of a directory with a slash at its end
+	Title string // texts with a word in the title come first
+	Mark  uint64 // for the caller: what the text was made from
+	Body  string
 }
 
-// Put adds a text, or replaces the one of that name. It returns ErrFull, and
-// leaves the text out, if there is no room for it. If Content fails, what was
-// read before is indexed, and Put returns that error.
-func (x *Index) Put(ctx context.Context, t Text) error {
-	var content []byte
-	var failed error
-	if t.Content != nil {
-		content, failed = io.ReadAll(io.LimitReader(t.Content, MaxText))
-	}
-	title, body := canonical([]byte(t.Title[:min(len(t.Title), maxTitle)])), canonical(content)
+// Put adds a text, or replaces the one of that name. It returns ErrFull, and leaves the
+// text out, if there is no room for it.
+func (x *Index) Put(t Text) error {
+	title, body := fold(t.Title[:min(len(t.Title), maxTitle)]), fold(t.Body[:min(len(t.Body), MaxText)])
 	top := topOf(t.Name)
 	cost := int64(len(title)+len(body))*5/4 + int64(len(t.Name)) + 200
-	return errors.Join(failed, x.change(ctx, func(ctx context.Context) error {
+	return x.change(func(ctx context.Context) error {
 		if err := x.remove(ctx, "name = ?", []byte(t.Name)); err != nil {
 			return err
 		}
-		if err := x.makeRoom(ctx, top, cost); err != nil {
-			return err
-		}
-		if err := x.fence(ctx, x.limit*5/4/4096); err != nil {
-			return err
-		}
-		r, err := x.conn.ExecContext(ctx, "INSERT INTO text(words) VALUES(?)", body+marked(title)+pathTerms(t.Name)+title)
-		if err != nil {
-			return full(err)
-		}
-		id, err := r.LastInsertId()
-		if err == nil {
-			err = x.exec(ctx, "INSERT INTO doc(id, name, top, dir, mark, cost) VALUES(?, ?, ?, ?, ?, ?)", id, []byte(t.Name), []byte(top), []byte(parentOf(t.Name)), int64(t.Mark), cost)
-		}
-		if err != nil {
-			return errors.Join(full(err), x.fence(ctx, 0), x.exec(ctx, "DELETE FROM text WHERE rowid = ?", id))
-		}
-		x.charge(top, cost, 1)
-		return nil
-	}))
-}
-
-// A title's words are there twice, once with a mark, and a directory is a word with another:
-// words of their own that need no look at where the same word stands elsewhere. No word of
-// a text or a query has one of these characters.
-const (
-	titleMark = "\ue000"
-	pathMark  = "\ue001"
-)
-
-// marked puts the mark before each word of a title.
-func marked(title string) string {
-	var b strings.Builder
-	for word := range strings.FieldsSeq(title) {
-		b.WriteString(titleMark + word + " ")
-	}
-	return b.String()
-}
-
-func full(err error) error {
-	if strings.Contains(err.Error(), "full") { // SQLITE_FULL: the fence, or the disk
-		return fmt.Errorf("%w: %w", ErrFull, err)
-	}
-	return err
-}
-
-// fence bounds the pages of the file a quarter above what was charged for: texts of
-// many different words take more than they are charged. Deletions write, too, and must
-// not meet it: 0 takes it away.
-func (x *Index) fence(ctx context.Context, pages int64) error {
-	if x.limit <= 0 {
-		return nil
-	}
-	if pages == 0 {
-		pages = 1 << 30
-	}
-	return x.exec(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", max(64, pages)))
-}
-
-// makeRoom takes texts out of the top-level directory that uses most, if the one
-// that asks stays within its share. The newest texts of the other go first.
-func (x *Index) makeRoom(ctx context.Context, top string, cost int64) error {
-	for x.limit > 0 && x.stats.Bytes+cost > x.limit {
-		most, tops := top, int64(len(x.usage))
-		for other, n := range x.usage {
-			if n > x.usage[most] || n == x.usage[most] && other < most {
-				most = other
-			}
-		}
-		if x.usage[top] == 0 {
-			tops++
-		}
-		if most == top || x.usage[top]+cost > x.limit/tops {
+		if x.full(top, cost) {
 			return ErrFull
 		}
-		if err := x.remove(ctx, "id = (SELECT max(id) FROM doc WHERE top = ?)", []byte(most)); err != nil {
+		r, err := x.conn.ExecContext(ctx, "INSERT INTO text(title, body, path) VALUES(?, ?, ?)", title+marked(title), body, pathWords(t.Name))
+		if err != nil {
 			return err
 		}
+		id, err := r.LastInsertId()
+		if err != nil {
+			return err
+		}
+		err = x.exec(ctx, "INSERT INTO doc(id, name, top, dir, mark, cost) VALUES(?, ?, ?, ?, ?, ?)",
+			id, []byte(t.Name), []byte(top), []byte(parentOf(t.Name)), int64(t.Mark), cost)
+		if err != nil {
+			return err
+		}
+		x.charge(top, cost, 1)
+		x.batch.texts++
+		x.batch.bytes += len(title) + len(body)
+		return nil
+	})
+}
+
+// full reports whether a text must be left out. When the index is nearly full, only
+// directories that use less than the average may add to it. What is left then is room for
+// them until shrink takes texts of those that use most.
+func (x *Index) full(top string, cost int64) bool {
+	if x.limit <= 0 || x.pages+cost <= x.limit*9/10 {
+		return false
 	}
-	return nil
+	tops := len(x.usage)
+	if x.usage[top] == 0 {
+		tops++
+	}
+	return x.usage[top]+cost >= (x.stats.Charged+cost)/int64(tops)
+}
+
+// shrink removes some of the texts that are too much, the newest of the top-level directory
+// that is charged most, and reports whether it has. It begins a batch.
+func (x *Index) shrink() (more bool, err error) {
+	x.mu.Lock()
+	if x.excess <= 0 || len(x.usage) == 0 {
+		x.excess = 0
+		x.mu.Unlock()
+		return false, nil
+	}
+	most := ""
+	for top, n := range x.usage {
+		if n > x.usage[most] || n == x.usage[most] && top < most {
+			most = top
+		}
+	}
+	before := x.stats.Charged
+	x.mu.Unlock()
+	return true, x.change(func(ctx context.Context) error {
+		ids, err := x.column(ctx, "SELECT id FROM doc WHERE top = ? ORDER BY id DESC LIMIT ?", []byte(most), batchTexts)
+		for _, id := range ids {
+			if err != nil || before-x.stats.Charged >= x.excess {
+				break
+			}
+			err = x.remove(ctx, "id = ?", id)
+		}
+		if err != nil {
+			return err
+		}
+		x.excess -= before - x.stats.Charged
+		return x.exec(ctx, "INSERT INTO text(text, rank) VALUES('merge', 16)") // frees pages, some at a time
+	})
 }
 
 // remove deletes the texts for which a condition holds.
 func (x *Index) remove(ctx context.Context, where string, args ...any) error {
-	type row struct{ id, cost int64 }
-	gone := map[row]string{}
+	type row struct {
+		id, cost int64
+		top      string
+	}
+	var gone []row
 	err := x.each(ctx, func(scan func(...any) error) error {
 		var r row
-		var top string
-		err := scan(&r.id, &r.cost, &top)
-		gone[r] = top
+		err := scan(&r.id, &r.cost, &r.top)
+		gone = append(gone, r)
 		return err
 	}, "SELECT id, cost, top FROM doc WHERE "+where, args...)
-	if err != nil || len(gone) == 0 {
+	if err != nil {
 		return err
 	}
-	if err := x.fence(ctx, 0); err != nil {
-		return err
-	}
-	for r, top := range gone {
+	for _, r := range gone {
 		if err := x.exec(ctx, "DELETE FROM text WHERE rowid = ?1; DELETE FROM doc WHERE id = ?1", r.id); err != nil {
 			return err
 		}
-		x.charge(top, -r.cost, -1)
+		x.charge(r.top, -r.cost, -1)
 	}
 	return nil
 }
 
 // Delete takes a text out, if it is there.
-func (x *Index) Delete(ctx context.Context, name string) error {
-	return x.change(ctx, func(ctx context.Context) error { return x.remove(ctx, "name = ?", []byte(name)) })
+func (x *Index) Delete(name string) error {
+	return x.change(func(ctx context.Context) error { return x.remove(ctx, "name = ?", []byte(name)) })
 }
 
-// Keep takes out the texts that keep refuses.
-func (x *Index) Keep(ctx context.Context, keep func(name string) bool) error {
-	x.mu.Lock()
-	names, err := x.column(ctx, "SELECT name FROM doc")
-	x.mu.Unlock()
-	for _, name := range names {
-		if err == nil && !keep(name) {
-			err = x.Delete(ctx, name)
-		}
-	}
-	return err
-}
-
-// Enter notes a directory, "." for the root. It returns the marks of its texts and of
-// its own by their names, and the directories in it that are noted.
-func (x *Index) Enter(ctx context.Context, dir string) (marks map[string]uint64, dirs []string, err error) {
+// Directory returns what the index has of a directory, "." for the root: the marks of
+// its texts and of its own by their names, and the directories in it.
+func (x *Index) Directory(dir string) (marks map[string]uint64, dirs []string, err error) {
 	marks = map[string]uint64{}
-	err = x.change(ctx, func(ctx context.Context) (err error) {
-		if err := x.exec(ctx, "INSERT OR IGNORE INTO dir(name, parent) VALUES(?, ?)", []byte(dir), []byte(parentOf(dir))); err != nil {
-			return err
-		}
+	err = x.change(func(ctx context.Context) (err error) {
 		if dirs, err = x.column(ctx, "SELECT name FROM dir WHERE parent = ?", []byte(dir)); err != nil {
 			return err
 		}
@@ -187,14 +151,33 @@ func (x *Index) Enter(ctx context.Context, dir string) (marks map[string]uint64,
 	return marks, dirs, err
 }
 
+// SetDirectory notes a directory, and how many texts it has, those included that do not
+// fit.
+func (x *Index) SetDirectory(dir string, texts int) error {
+	return x.change(func(ctx context.Context) error {
+		var old int
+		if err := x.row(ctx, "SELECT coalesce(sum(texts), -1) FROM dir WHERE name = ?", []byte(dir)).Scan(&old); err != nil || old == texts {
+			return err
+		}
+		x.stats.Wanted += texts - max(old, 0)
+		return x.exec(ctx, "INSERT OR REPLACE INTO dir(name, parent, texts) VALUES(?, ?, ?)", []byte(dir), []byte(parentOf(dir)), texts)
+	})
+}
+
 // Forget takes out a directory with all that lies below it.
-func (x *Index) Forget(ctx context.Context, dir string) error {
+func (x *Index) Forget(dir string) error {
 	from, to := []byte(dir+"/"), []byte(dir+"0")
-	return x.change(ctx, func(ctx context.Context) error {
+	return x.change(func(ctx context.Context) error {
 		if err := x.remove(ctx, "name >= ? AND name < ?", from, to); err != nil {
 			return err
 		}
-		return x.exec(ctx, "DELETE FROM dir WHERE name = ? OR name >= ? AND name < ?", []byte(dir), from, to)
+		const itself = "name = ? OR name >= ? AND name < ?"
+		var texts int
+		if err := x.row(ctx, "SELECT coalesce(sum(texts), 0) FROM dir WHERE "+itself, []byte(dir), from, to).Scan(&texts); err != nil {
+			return err
+		}
+		x.stats.Wanted -= texts
+		return x.exec(ctx, "DELETE FROM dir WHERE "+itself, []byte(dir), from, to)
 	})
 }
 
@@ -223,19 +206,37 @@ func topOf(name string) string {
 	return top
 }
 
-// pathTerms is one word for each directory above a name, for "in:phlog".
-func pathTerms(name string) string {
+// A word of a title is there twice, once with a mark, and a directory is a word with another
+// mark: to look for those is quicker than to look where in a text each word stands. No word of
+// a text or a query has one of these characters.
+const (
+	titleMark = "\ue000"
+	pathMark  = "\ue001"
+)
+
+// marked puts the mark before each word of a title.
+func marked(title string) string {
+	var b strings.Builder
+	for word := range strings.FieldsSeq(title) {
+		b.WriteString(titleMark + word + " ")
+	}
+	return b.String()
+}
+
+// pathWords is one word for each directory above a name, for "in:phlog". A path itself
+// would be cut into several.
+func pathWords(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
 		if name[i] == '/' && i > 0 {
-			b.WriteString(pathTerm(name[:i]) + " ")
+			b.WriteString(pathWord(name[:i]) + " ")
 		}
 	}
 	return b.String()
 }
 
-func pathTerm(dir string) string {
+func pathWord(dir string) string {
 	h := fnv.New128a()
 	_, _ = io.WriteString(h, dir)
-	return fmt.Sprintf(pathMark+"%x", h.Sum(nil))
+	return fmt.Sprintf(`%s%x`, pathMark, h.Sum(nil))
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"iter"
 	"strings"
 	"unicode"
@@ -17,61 +18,48 @@ type Span struct{ From, To int }
 
 // wordsOf returns the words of a text as they are compared, without case and without
 // the accents of Latin, Greek and Cyrillic letters: Größe, GRÖSSE and grosse are one
-// word. A word is letters, digits and the marks on them; bytes that are not UTF-8 are
-// read as Latin-1. A word is valid until the next.
+// word. A word is letters, numbers and the marks on them. It is valid until the next.
 //
-// Scripts that put no space between words (Han, kana, Thai...) are cut into pairs
-// of neighboring characters, as usual for them: of 東京都 come 東京, 京都 and, for
-// the end, 都. So each part of such a text is found by the pairs in it, and a
-// single character as the beginning of a pair.
-func wordsOf(text []byte) iter.Seq2[Span, []byte] {
+// A character of a script that puts no space between words (Han, kana, Thai...) is a word
+// by itself, so that a query for some of them is a phrase.
+func wordsOf(text string) iter.Seq2[Span, []byte] {
 	return func(yield func(Span, []byte) bool) {
-		var f folder
+		var folded []byte
 		for at := 0; at < len(text); {
-			r, n := char(text[at:])
+			r, n := utf8.DecodeRuneInString(text[at:])
 			span := Span{at, at + n}
 			at += n
-			switch {
-			case unspaced(r):
-				if next, n := char(text[at:]); unspaced(next) {
-					span.To += n
-				}
-			case isWord(r):
-				for at < len(text) {
-					if r, n = char(text[at:]); !isWord(r) || unspaced(r) {
-						break
-					}
-					at += n
-				}
-				span.To = at
-			default:
+			if !isWord(r) {
 				continue
 			}
-			if !yield(span, f.fold(text[span.From:span.To])) {
+
+			// Find where the word ends.
+			alone := unspaced(r)
+			for at < len(text) {
+				next, n := utf8.DecodeRuneInString(text[at:])
+				if !isWord(next) || unspaced(next) || alone && !unicode.IsMark(next) {
+					break
+				}
+				at += n
+			}
+			span.To = at
+
+			folded = appendFolded(folded[:0], text[span.From:span.To])
+			if !yield(span, folded) {
 				return
 			}
 		}
 	}
 }
 
-// char returns the first character of a text and its length in bytes.
-func char(text []byte) (rune, int) {
-	r, n := utf8.DecodeRune(text)
-	if r == utf8.RuneError && n == 1 {
-		return rune(text[0]), 1
-	}
-	return r, n
-}
-
 func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 	}
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r)
 }
 
-// unspaced reports whether a character is of a script that puts no space between
-// words.
+// unspaced reports whether a character is of a script that puts no space between words.
 func unspaced(r rune) bool {
 	return r >= 0xe00 && (unicode.IsOneOf(unspacedScripts, r) || r == 'ー')
 }
@@ -80,52 +68,64 @@ var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// folder makes words comparable, in memory that it uses again.
-type folder struct{ out, utf8, flat []byte }
+// letters are written without their strokes and ligatures. Unicode does not decompose
+// them.
+var letters = map[rune]string{
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ħ': "h", 'þ': "th",
+}
 
-func (f *folder) fold(word []byte) []byte {
-	f.out = f.out[:0]
-	for i, c := range word {
+// appendFolded appends a word as it is compared. Both forms of a letter with an accent
+// become the letter alone.
+func appendFolded(b []byte, word string) []byte {
+	word = word[:min(len(word), 4*maxWord)]
+	ascii := true
+	for i := range len(word) {
+		c := word[i]
 		if c >= utf8.RuneSelf {
-			return f.foldAll(word)
-		}
-		if i == maxWord {
+			ascii = false
 			break
 		}
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
 		}
-		f.out = append(f.out, c)
-	}
-	return f.out
-}
-
-func (f *folder) foldAll(word []byte) []byte {
-	f.out, f.utf8 = f.out[:0], f.utf8[:0]
-	for n := 0; len(word) > 0 && len(f.utf8) < 4*maxWord; word = word[n:] {
-		var r rune
-		r, n = char(word)
-		f.utf8 = utf8.AppendRune(f.utf8, r)
-	}
-	f.flat = norm.NFKD.Append(f.flat[:0], f.utf8...)
-	for _, r := range string(f.flat) {
-		switch {
-		case len(f.out)+utf8.UTFMax > maxWord:
-			return f.out
-		case 0x300 <= r && r < 0x370: // accents
-		case r == 'ß', r == 'ẞ':
-			f.out = append(f.out, "ss"...)
-		default:
-			f.out = utf8.AppendRune(f.out, unicode.ToLower(unicode.ToUpper(r)))
+		if i < maxWord {
+			b = append(b, c)
 		}
 	}
-	return f.out
+	if ascii {
+		return b
+	}
+
+	b = b[:0]
+	var char [utf8.UTFMax]byte
+	for _, r := range norm.NFC.String(word) {
+		n := utf8.EncodeRune(char[:], r)
+		if parts := norm.NFD.Properties(char[:n]).Decomposition(); parts != nil {
+			base, size := utf8.DecodeRune(parts)
+			if len(bytes.TrimFunc(parts[size:], isAccent)) == 0 {
+				r = base
+			}
+		}
+		r = unicode.ToLower(unicode.ToUpper(r))
+		switch plain, ok := letters[r]; {
+		case len(b)+utf8.UTFMax > maxWord:
+			return b
+		case ok:
+			b = append(b, plain...)
+		case r != utf8.RuneError && !isAccent(r):
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return b
 }
 
-// canonical is a text as the words it is compared by.
-func canonical(text []byte) string {
+// isAccent reports whether a character is an accent of Latin, Greek and Cyrillic letters.
+func isAccent(r rune) bool { return 0x300 <= r && r < 0x370 }
+
+// fold is a text as the words it is compared by.
+func fold(text string) string {
 	var b strings.Builder
-	b.Grow(len(text))
+	b.Grow(len(text) + len(text)/4)
 	for _, w := range wordsOf(text) {
 		b.Write(w)
 		b.WriteByte(' ')

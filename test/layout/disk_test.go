@@ -25,6 +25,7 @@ var mayWait = map[string]string{
 	"internal/process/sandbox":               "before anything is served",
 	"internal/process/keypair/selfsigned.go": "at the start",
 	"internal/process/systemd/unit.go":       "for a hint, at the start",
+	"internal/search/index.go":               "SQLite does, with the same files",
 
 	"test/bench": "ends by itself", "internal/command/check": "ends by itself", "test/kitcheck": "ends by itself",
 	"internal/command/robotscmd": "ends by itself", "internal/command/getcmd": "ends by itself",

@@ -87,7 +87,7 @@ var userFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]
 	}
 	var b bytes.Buffer
 	line(&b, q.Title(name, true))
-	plan, _ := q.Read(selector.Join(name, "plan.txt"), maxPlan)
+	plan, _, _ := q.Read(selector.Join(name, "plan.txt"), maxPlan)
 	for l := range strings.Lines(plan) {
 		line(&b, strings.TrimRight(oneLine(l), " "))
 	}

@@ -1,13 +1,14 @@
 // Package sitesearch finds texts of a site: it keeps an index of them in step with
 // the tree, and answers the selector /search.
 //
-//	Touch(dir), Reloaded ─► Run ─► update: look at each touched directory (follow.go)
-//	                                │ new or changed texts: Put; gone or denied: Delete
-//	                                ▼
+//	Touch(dir), Reloaded ─► dirty directories ─► look at each (follow.go)
+//	                                              │ new or changed texts: Put; gone or denied: Delete
+//	                                              ▼
 //	/search?words ─► Search ─► results, each read again for its line (handler.go)
 //
-// Texts that robots may not fetch are not in the index unless SearchAll is set, so that
-// no count, no suggestion and no time depends on them.
+// Texts that robots may not fetch are not in the index unless SearchAll is set. One that a
+// new policy denies is not shown or counted from then on, and leaves the index a moment
+// later.
 package sitesearch
 
 import (
@@ -15,9 +16,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"path"
 	"strings"
 	"sync"
@@ -61,24 +62,79 @@ type Searcher struct {
 	Log *slog.Logger
 
 	index   *search.Index // nil before Open
-	changed chan struct{} // holds one if something was touched
+	changed chan struct{} // holds one if something is dirty, or the policy may be new
 	ready   atomic.Bool   // all of the tree was compared with the index once
-	robots  string        // the robots.txt that the index was filled by
+	looked  atomic.Int64  // at so many directories
 
-	touched site.Touched
+	rules map[rule]bool // of the policy that the index was filled by
+	done  []visit       // since the last commit
 
 	mu    sync.Mutex
-	texts map[string]int // in each directory that was looked at, whether they fit or not
+	dirty map[visit]bool
+}
+
+// A visit is a directory that is to be compared with the index.
+type visit struct {
+	dir string
+
+	// Directories in it that the index does not have are visited, too, and with below
+	// those whose paths begin with prefix.
+	below  bool
+	prefix string
+}
+
+// everything is a visit of all directories.
+var everything = visit{dir: ".", below: true}
+
+// A rule is a line of robots.txt.
+type rule struct{ name, pattern string }
+
+// rulesOf returns the lines of a robots.txt that the robots obey that it does not name.
+func rulesOf(file []byte) map[rule]bool {
+	rules := map[rule]bool{}
+	all, header := false, false
+	for line := range strings.Lines(string(file)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch name {
+		case "User-agent":
+			all = all && header || value == "*"
+			header = true
+		case "Allow", "Disallow":
+			header = false
+			if all {
+				rules[rule{name, value}] = true
+			}
+		}
+	}
+	return rules
+}
+
+// visitOf is the visit of what a rule may match: the names that begin with its pattern's
+// literal part.
+func visitOf(r rule) visit {
+	pattern := r.pattern
+	if i := strings.IndexAny(pattern, "*$"); i >= 0 {
+		pattern = pattern[:i]
+	}
+	prefix, err := url.PathUnescape(strings.TrimPrefix(pattern, "/"))
+	if err != nil {
+		return everything
+	}
+	dir := "."
+	if i := strings.LastIndexByte(prefix, '/'); i > 0 {
+		dir = prefix[:i]
+	}
+	return visit{dir, true, prefix}
 }
 
 // DefaultMemory is used if Memory is zero.
 const DefaultMemory = 256 << 20
 
-// batch is how long changes are collected before the index follows them.
-const batch = 200 * time.Millisecond
+// delay is how long changes are collected before the index follows them.
+const delay = 200 * time.Millisecond
 
-// again is when a directory is looked at again in which a text could not be read, such as one
-// that somebody has a lease on; tests change it.
+// again is when a directory is visited again in which a text could not be read, such as one
+// that somebody has a lease on, or whose batch failed; tests change it.
 var again = time.Minute
 
 // Open opens the index. With a SearchDir it must be called before the process gives up the
@@ -91,7 +147,7 @@ func (s *Searcher) Open(ctx context.Context) (err error) {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	s.changed, s.texts = make(chan struct{}, 1), map[string]int{}
+	s.changed, s.dirty = make(chan struct{}, 1), map[visit]bool{}
 	s.index, err = search.Open(ctx, s.SearchDir, memory)
 	return err
 }
@@ -99,7 +155,19 @@ func (s *Searcher) Open(ctx context.Context) (err error) {
 // Touch notes that something may have changed in a directory, "" for everything.
 // It does not block.
 func (s *Searcher) Touch(dir string) {
-	s.touched.Touch(dir)
+	if dir == "" {
+		s.visit(everything)
+		return
+	}
+	s.visit(visit{dir: dir})
+}
+
+func (s *Searcher) visit(list ...visit) {
+	s.mu.Lock()
+	for _, v := range list {
+		s.dirty[v] = true
+	}
+	s.mu.Unlock()
 	s.Reloaded()
 }
 
@@ -114,26 +182,13 @@ func (s *Searcher) Reloaded() {
 // Progress returns how many directories have been looked at, and whether the index is
 // complete.
 func (s *Searcher) Progress() (done int, complete bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.texts), s.ready.Load()
+	return int(s.looked.Load()), s.ready.Load()
 }
 
-// left is how many texts did not fit into the index.
-func (s *Searcher) left() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, texts := range s.texts {
-		n += texts
-	}
-	return max(0, n-s.index.Stats().Texts)
-}
-
-// uncount notes that a text of a directory is to be in the index no more.
-func (s *Searcher) uncount(dir string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.texts[dir]--
+// Counts returns how many texts and menus the index has, and how many did not fit.
+func (s *Searcher) Counts() (texts, left int) {
+	n := s.index.Stats()
+	return n.Texts, max(0, n.Wanted-n.Texts)
 }
 
 // lastWait is how long Run waits at the end for a file system that does not answer.
@@ -159,23 +214,25 @@ func (s *Searcher) Run(ctx context.Context) error {
 
 func (s *Searcher) follow(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, s.index.Close()) }()
-	if _, err := s.Site.Snapshot(ctx); err != nil {
+	snap, err := s.Site.Snapshot(ctx)
+	if err != nil {
 		return nil // it ended before
 	}
 	start, full := time.Now(), false
-	s.Touch("")
+	s.rules = rulesOf(snap.Robots)
+	s.visit(everything)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.changed:
 		}
-		s.update(ctx, s.touched.Take())
+		s.update(ctx)
 		if ctx.Err() == nil && !s.ready.Swap(true) {
 			have := s.index.Stats()
 			s.Log.Info(diag.EventIndexed, "texts", have.Texts, "bytes", have.Bytes, "took", time.Since(start))
 		}
-		left := s.left()
+		_, left := s.Counts()
 		if left > 0 && !full {
 			s.Log.Warn("the search index is full: texts are left out", "texts", left, "hint", "raise the setting search-memory")
 		}
@@ -183,150 +240,195 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(batch):
+		case <-time.After(delay):
 		}
 	}
 }
 
-// update indexes the touched directories again. It first removes all texts that a new
-// policy denies. Newly allowed texts lie below a touched directory, which has the changed
-// annotation.
-func (s *Searcher) update(ctx context.Context, touched map[string]bool) {
+// update visits the dirty directories, and those in which a new policy may allow or deny
+// other texts.
+func (s *Searcher) update(ctx context.Context) {
 	snap := s.Site.Now()
-	robots := string(snap.Robots)
-	changed := robots != s.robots && !s.SearchAll
-	if changed {
-		s.note(s.index.Keep(ctx, func(name string) bool {
-			keep := s.allowed(snap, name)
-			if dir, itself := plainName(name); !keep && itself {
-				s.uncount(dir)
-			} else if !keep {
-				s.uncount(path.Dir(dir))
+	if !s.SearchAll {
+		rules := rulesOf(snap.Robots)
+		for rule := range s.rules {
+			if !rules[rule] {
+				s.visit(visitOf(rule))
 			}
-			return keep
-		}))
+		}
+		for rule := range rules {
+			if !s.rules[rule] {
+				s.visit(visitOf(rule))
+			}
+		}
+		s.rules = rules
 	}
-	all := touched[""] || changed && len(touched) == 0
-	if all {
-		touched = map[string]bool{".": true}
-	}
-	u := update{Searcher: s, snap: snap, below: all || changed, seen: map[string]bool{}}
-	for dir := range touched {
-		u.look(ctx, dir)
-	}
-	s.note(s.index.Flush())
-	s.robots = robots
-}
 
-func (s *Searcher) note(err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
-		s.Log.Error("the search index cannot be written", "error", err)
+	s.mu.Lock()
+	var todo []visit
+	for v := range s.dirty {
+		todo = append(todo, v)
 	}
-}
+	s.dirty = map[visit]bool{}
+	s.mu.Unlock()
 
-// An update is one pass over directories.
-type update struct {
-	*Searcher
-	snap  *site.Snapshot
-	below bool            // also look at directories that the index has
-	seen  map[string]bool // directories
-}
-
-// look updates the index for a directory, and for those below it that the index does not
-// have.
-func (u *update) look(ctx context.Context, dir string) {
-	for todo := []string{dir}; len(todo) > 0 && ctx.Err() == nil; {
-		dir, todo = todo[0], todo[1:]
-		if u.seen[dir] {
+	seen := map[visit]bool{}
+	for len(todo) > 0 && ctx.Err() == nil {
+		v := todo[0]
+		todo = todo[1:]
+		if seen[v] {
 			continue
 		}
-		u.seen[dir] = true
-		for err := stall.ErrLeft; errors.Is(err, stall.ErrLeft); { // it goes on without what does not answer
-			var dirs []string
-			dirs, err = site.Try(ctx, u.Site, func(v *site.View) ([]string, error) { return u.one(ctx, v, dir), nil })
-			todo = append(todo, dirs...)
+		seen[v] = true
+		s.done = append(s.done, v)
+		below, err := s.look(ctx, snap, v)
+		if err == nil && s.index.Due() {
+			err = s.commit()
 		}
+		if err != nil {
+			s.failed(err, append(s.done, todo...))
+			return
+		}
+		todo = append(todo, below...)
+	}
+	if err := s.commit(); err != nil {
+		s.failed(err, s.done)
 	}
 }
 
-// one brings the index in step with one directory, and returns the directories in it
-// that are to be looked at. It may be left behind.
-func (u *update) one(ctx context.Context, v *site.View, dir string) (todo []string) {
-	info, err := v.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		u.forget(ctx, dir)
+// commit ends the batch of the index.
+func (s *Searcher) commit() error {
+	err := s.index.Commit()
+	if err == nil {
+		s.done = nil
 	}
-	if err != nil || !info.IsDir() {
-		return nil // if it does not answer: later
-	}
-	list, err := v.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	marks, dirs, err := u.index.Enter(ctx, dir)
-	u.note(err)
-	known := map[string]bool{}
-	for _, name := range dirs {
-		known[name] = true
-	}
-	d := directory{update: u, old: marks, q: &answer.Asked{Host: &answer.Host{Site: u.Site, HostOptions: u.HostOptions}, Request: &server.Request{}, View: v}}
-	defer d.lookAgain(u.Searcher, dir)
-	labels := d.menu(ctx, dir)
-	below := func(name string) {
-		if u.below || !known[name] {
-			todo = append(todo, name)
-		}
-		delete(known, name)
-	}
-	if dir == "." {
-		for _, name := range v.Trees() { // of users, whom no directory lists
-			below(name)
-		}
-	}
-	for _, e := range list {
-		name := selector.Join(dir, e.Name())
-		if e.IsDir() {
-			below(name)
-		} else if info, err := v.Stat(name); err != nil {
-			d.unread(err)
-		} else if ctx.Err() == nil {
-			mark := markOf(labels[name], fmt.Sprint(info.Size(), info.ModTime().UnixNano()))
-			d.put(ctx, name, mark, func() (io.ReadCloser, error) { return openText(v, name) })
-		}
-	}
-	if v.Err() != nil || ctx.Err() != nil {
-		return todo // a file system does not answer
-	}
-	for name := range d.old {
-		u.note(u.index.Delete(ctx, name))
-	}
-	for name := range known {
-		u.forget(ctx, name)
-	}
-	u.mu.Lock()
-	u.texts[dir] = d.texts
-	u.mu.Unlock()
-	return todo
+	return err
 }
 
-func (u *update) forget(ctx context.Context, dir string) {
-	u.note(u.index.Forget(ctx, dir))
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for d := range u.texts {
-		if d == dir || strings.HasPrefix(d, dir+"/") {
-			delete(u.texts, d)
+// failed has directories visited again whose changes the index has not taken.
+func (s *Searcher) failed(err error, list []visit) {
+	s.done = nil
+	if errors.Is(err, search.ErrDiscarded) {
+		s.Log.Error("the search index was damaged, and is made again", "error", err)
+		s.visit(everything)
+		return
+	}
+	s.Log.Error("the search index cannot be written", "error", err, "retry", again)
+	time.AfterFunc(again, func() { s.visit(list...) })
+}
+
+// look compares a directory with the index, and returns the directories in it that are to
+// be visited. An error is the index's.
+func (s *Searcher) look(ctx context.Context, snap *site.Snapshot, v visit) (below []visit, err error) {
+	s.looked.Add(1)
+	for {
+		below, err = site.Try(ctx, s.Site, func(view *site.View) ([]visit, error) {
+			d := directory{Searcher: s, snap: snap, visit: v, ctx: ctx}
+			d.q = &answer.Asked{Host: &answer.Host{Site: s.Site, HostOptions: s.HostOptions}, Request: &server.Request{}, View: view}
+			return d.compare()
+		})
+		if !errors.Is(err, stall.ErrLeft) { // else it goes on without what does not answer
+			return below, err
 		}
 	}
 }
 
 // A directory is compared with the index.
 type directory struct {
-	*update
+	*Searcher
+	visit
+	snap  *site.Snapshot
+	ctx   context.Context
 	q     *answer.Asked
 	old   map[string]uint64 // marks of texts that the index has, and the directory not yet
 	texts int
 	busy  bool // a text could not be read now
+}
+
+// compare brings the index in step with the directory, and returns the directories in it
+// that are to be visited. It may be left behind. An error is the index's.
+func (d *directory) compare() (below []visit, err error) {
+	view := d.q.View
+	info, err := view.Stat(d.dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || err == nil && !info.IsDir() {
+		return nil, d.index.Forget(d.dir)
+	}
+	if err != nil {
+		return nil, nil // if it does not answer: later
+	}
+	list, err := view.ReadDir(d.dir)
+	if err != nil {
+		return nil, nil
+	}
+	marks, dirs, err := d.index.Directory(d.dir)
+	if err != nil {
+		return nil, err
+	}
+	d.old = marks
+	known := map[string]bool{}
+	for _, name := range dirs {
+		known[name] = true
+	}
+	enter := func(name string) {
+		if !known[name] || d.below && strings.HasPrefix(name+"/", d.prefix) {
+			below = append(below, visit{dir: name, below: d.below, prefix: d.prefix})
+		}
+		delete(known, name)
+	}
+
+	// Texts, and the menu as one.
+	labels, err := d.menu()
+	if err != nil {
+		return nil, err
+	}
+	if d.dir == "." {
+		for _, name := range view.Trees() { // of users, whom no directory lists
+			enter(name)
+		}
+	}
+	for _, e := range list {
+		name := selector.Join(d.dir, e.Name())
+		if e.IsDir() {
+			enter(name)
+			continue
+		}
+		info, err := view.Stat(name)
+		if err != nil {
+			d.unread(err)
+			continue
+		}
+		if d.ctx.Err() != nil {
+			return below, nil
+		}
+		mark := markOf(labels[name], fmt.Sprint(info.Size(), info.ModTime().UnixNano()))
+		err = d.put(name, mark, func() (string, error) {
+			text, _, err := d.q.Read(name, search.MaxText)
+			return text, err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if d.busy { // no event tells when it can be read
+		v := d.visit
+		time.AfterFunc(again, func() { d.Searcher.visit(v) })
+	}
+	if view.Err() != nil || d.ctx.Err() != nil {
+		return below, nil // a file system does not answer
+	}
+
+	// What is gone.
+	for name := range d.old {
+		if err := d.index.Delete(name); err != nil {
+			return nil, err
+		}
+	}
+	for name := range known {
+		if err := d.index.Forget(name); err != nil {
+			return nil, err
+		}
+	}
+	return below, d.index.SetDirectory(d.dir, d.texts)
 }
 
 // unread notes that a text could not be read.
@@ -334,56 +436,48 @@ func (d *directory) unread(err error) {
 	d.busy = d.busy || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
 }
 
-// lookAgain has a directory looked at again after a text in it could not be read. No event
-// tells when it can.
-func (d *directory) lookAgain(s *Searcher, dir string) {
-	if d.busy {
-		time.AfterFunc(again, func() { s.Touch(dir) })
-	}
-}
-
-// menu indexes the menu of a directory as a text, and returns the labels of its links.
-func (d *directory) menu(ctx context.Context, dir string) map[string]string {
-	items := d.items(d.q.View, dir)
-	labels := map[string]string{}
+// menu indexes the menu of the directory as a text, and returns the labels of its links.
+func (d *directory) menu() (labels map[string]string, err error) {
+	items := d.items(d.q.View, d.dir)
+	labels = map[string]string{}
 	for _, it := range items {
 		if it.Host == "" && it.Type != menu.TypeInfo {
 			labels[strings.Trim(it.Selector, "/")] = it.Label
 		}
 	}
 	text := menuText(items)
-	d.put(ctx, search.DirName(dir), markOf(text, d.q.Title(dir, true)), func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
-	return labels
+	err = d.put(search.DirName(d.dir), markOf(text, d.q.Title(d.dir, true)), func() (string, error) { return text, nil })
+	return labels, err
 }
 
 // put indexes a text that robots may have, unless the index has its current version. It is
 // found by its title and its name.
-func (d *directory) put(ctx context.Context, name string, mark uint64, open func() (io.ReadCloser, error)) {
+func (d *directory) put(name string, mark uint64, read func() (string, error)) error {
 	if !d.allowed(d.snap, name) {
-		return
+		return nil
 	}
 	defer d.q.View.Forget() // of a directory with many names, what was asked would add up
 	old, has := d.old[name]
 	delete(d.old, name)
 	d.texts++
 	if has && old == mark {
-		return
+		return nil
+	}
+	body, err := read()
+	if err != nil { // it cannot be read now
+		d.texts--
+		d.unread(err)
+		return d.index.Delete(name)
 	}
 	plain, dir := plainName(name)
-	t := search.Text{Name: name, Title: d.q.Title(plain, dir) + " " + path.Base(plain), Mark: mark}
-	f, err := open()
-	if err == nil && f != nil {
-		t.Content = f
-		defer func() { _ = f.Close() }()
+	err = d.index.Put(search.Text{Name: name, Title: d.q.Title(plain, dir) + " " + path.Base(plain), Mark: mark, Body: body})
+	if errors.Is(err, search.ErrFull) {
+		err = nil
 	}
-	if err == nil {
-		err = d.index.Put(ctx, t)
+	if err == nil && d.index.Due() {
+		err = d.index.Commit()
 	}
-	if err != nil && !errors.Is(err, search.ErrFull) { // it cannot be read now
-		d.texts--
-		d.note(d.index.Delete(ctx, name))
-		d.unread(err)
-	}
+	return err
 }
 
 // markOf is the same in each process: it is kept in the index.
@@ -424,27 +518,4 @@ func menuText(items []menu.Item) string {
 		b.WriteString(it.Label + "\n")
 	}
 	return b.String()
-}
-
-// openText opens a file if it is a text; it returns nil if it is not.
-func openText(v *site.View, name string) (io.ReadCloser, error) {
-	typ, known := menu.TypeOf(name)
-	if known && typ != menu.TypeText {
-		return nil, nil
-	}
-	f, err := v.Lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	var head [512]byte
-	n, _ := f.ReadAt(head[:], 0)
-	if !known && menu.Sniff(head[:n]) != menu.TypeText {
-		return nil, f.Close()
-	}
-	if _, wide := menu.FromUTF16(head[:n]); wide {
-		all, err := io.ReadAll(io.LimitReader(f, search.MaxText))
-		text, _ := menu.FromUTF16(all)
-		return io.NopCloser(strings.NewReader(text)), errors.Join(err, f.Close())
-	}
-	return f, nil
 }

@@ -1,14 +1,12 @@
 package sitesearch
 
 import (
-	"context"
+	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/gophd/gophd/answer"
@@ -17,18 +15,13 @@ import (
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
-	"github.com/gophd/gophd/site"
 )
 
 // Selector answers searches. Without a query it is a menu that explains them. Pages link
 // to each other as Selector/PAGE/WORDS.
 const Selector = "/search"
 
-// Bounds of searches.
-const (
-	maxTime  = 5 * time.Second // of one
-	maxPages = 50
-)
+const maxPages = 50
 
 // Answers reports whether a selector is a search.
 func (s *Searcher) Answers(sel string) bool {
@@ -50,10 +43,14 @@ func (s *Searcher) Answer(q *answer.Asked) (*answer.Value, error) {
 		a.Items = s.help()
 		return a, nil
 	}
-	ctx, cancel := context.WithTimeout(q.Context(), maxTime)
-	defer cancel()
-	found, err := s.index.Search(ctx, search.Query{Text: query, Page: page, Allowed: func(name string) bool { return s.allowed(snap, name) }})
-	if err != nil {
+	found, err := s.index.Search(q.Context(), search.Query{Text: query, Page: page, Allowed: func(name string) bool { return s.allowed(snap, name) }})
+	switch {
+	case errors.Is(err, search.ErrSlow):
+		return nil, &server.Error{Kind: server.Busy, Err: err, Message: "The search took too long: use longer words"}
+	case errors.Is(err, search.ErrDiscarded):
+		s.visit(everything)
+		return nil, &server.Error{Kind: server.Busy, Err: err}
+	case err != nil:
 		return nil, &server.Error{Kind: server.Busy, Err: err}
 	}
 	a.Class, a.Items = answer.Menu, s.results(q, query, page, found)
@@ -86,6 +83,7 @@ func pageSelector(page int, query string) string {
 }
 
 func (s *Searcher) help() []menu.Item {
+	texts, left := s.Counts()
 	items := []menu.Item{
 		{Type: menu.TypeSearch, Label: "Search this site", Selector: Selector},
 		menu.Info(""),
@@ -95,29 +93,23 @@ func (s *Searcher) help() []menu.Item {
 		menu.Info(`  gopher -client   without the second`),
 		menu.Info(`  gopher in:phlog  in one directory`),
 		menu.Info(""),
-		menu.Info(fmt.Sprintf("%s of texts and menus can be found.", count(s.index.Stats().Texts, "name"))),
+		menu.Info(fmt.Sprintf("%s of texts and menus can be found.", count(texts, "name"))),
 	}
 	if !s.ready.Load() {
 		return append(items, menu.Info("The index is being built: it does not have all of them yet."))
 	}
-	if left := s.left(); left > 0 {
+	if left > 0 {
 		items = append(items, menu.Info(count(left, "text")+" did not fit into the index."))
 	}
 	return items
 }
 
-// results is a page of results. The text of each is read again for the line to show:
-// one that is gone is listed without it.
+// results is a page of results. The text of each is read again for the line to show, and
+// robots may have it by the policy of now: one that is gone or denied is left out.
 func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Results) []menu.Item {
 	items := []menu.Item{menu.Info(summary(query, page, r))}
 	if r.Cut {
-		items = append(items, menu.Info("Only the first 16 words of a search count."))
-	}
-	if r.Forms {
-		items = append(items, menu.Info("No text has these words; these have other forms of them."))
-	}
-	if r.Instead != "" {
-		items = append(items, menu.Item{Type: menu.TypeMenu, Label: "Did you mean: " + r.Instead, Selector: pageSelector(1, r.Instead)})
+		items = append(items, menu.Info("Only the first 16 words of a search count, and two beginnings of words."))
 	}
 	if !s.ready.Load() {
 		items = append(items, menu.Info("The index is being built: there may be more."))
@@ -125,7 +117,10 @@ func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Res
 	items = append(items, menu.Info(""))
 	for _, name := range r.Names {
 		plain, dir := plainName(name)
-		text, typ := s.read(q.View, plain, dir)
+		text, typ, err := s.read(q, plain, dir)
+		if err != nil || !s.allowed(s.Site.Now(), name) {
+			continue
+		}
 		items = append(items, menu.Item{Type: typ, Label: label(q, plain, dir), Selector: selector.Canonical(plain, dir)})
 		if line := marked(r.Excerpt(text)); line != "" {
 			items = append(items, menu.Item{Type: menu.TypeInfo, Below: true, Label: "   " + line})
@@ -140,23 +135,21 @@ func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Res
 	return append(items, menu.Item{Type: menu.TypeSearch, Label: "Search again", Selector: Selector})
 }
 
-// read returns a text as it is now, nil if it is gone, and its item type.
-func (s *Searcher) read(v *site.View, plain string, dir bool) (text []byte, typ byte) {
+// read returns the beginning of a text as it is now, "" of what is none, and its item type.
+func (s *Searcher) read(q *answer.Asked, plain string, dir bool) (text string, typ byte, err error) {
 	if dir {
-		return []byte(menuText(s.items(v, plain))), menu.TypeMenu
+		_, err := q.View.Stat(plain)
+		return menuText(s.items(q.View, plain)), menu.TypeMenu, err
 	}
+	text, _, err = q.Read(plain, search.MaxExcerpt)
 	typ, known := menu.TypeOf(plain)
-	if f, err := openText(v, plain); err == nil && f != nil {
-		text, _ = io.ReadAll(io.LimitReader(f, search.MaxText))
-		_ = f.Close()
-		if !known {
-			typ = menu.TypeText
-		}
-	}
-	if menu.IsMenuFile(path.Base(plain)) {
+	switch {
+	case menu.IsMenuFile(path.Base(plain)):
 		typ = menu.TypeMenu
+	case !known && text != "":
+		typ = menu.TypeText
 	}
-	return []byte(answer.StripEscapes(string(text))), typ
+	return answer.StripEscapes(text), typ, err
 }
 
 // marked returns a line with the hits between asterisks.

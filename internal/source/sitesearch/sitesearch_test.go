@@ -3,6 +3,7 @@ package sitesearch
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -209,9 +210,9 @@ func TestMemory(t *testing.T) {
 		}
 		files[fmt.Sprintf("%02d.txt", i)] = b.String()
 	}
-	f := open(t, files, func(s *Searcher) { s.Memory = 1 << 16 })
-	if f.left() == 0 || f.found("w0x1") != "0/00.txt" && f.found("w1x1") != "0/01.txt" {
-		t.Errorf("left out %d", f.left())
+	f := open(t, files, func(s *Searcher) { s.Memory = 1 << 17 })
+	if _, left := f.Counts(); left == 0 || f.found("w0x1") != "0/00.txt" && f.found("w1x1") != "0/01.txt" {
+		t.Errorf("left out %d", left)
 	}
 	if help := f.ask(""); !strings.Contains(help, "did not fit into the index") {
 		t.Errorf("the help does not say so: %q", help)
@@ -233,8 +234,55 @@ func TestDeniedIsNotLeftOut(t *testing.T) {
 	f.until("the index is built", f.ready.Load)
 	f.write(".robots", "User-agent: *\nDisallow: /d/\n")
 	f.until("d is denied", func() bool { return f.found("aardvark") == "" && f.index.Stats().Texts == 3 })
-	if n := f.left(); n != 0 {
-		t.Errorf("%d texts are said to be left out", n)
+	if _, left := f.Counts(); left != 0 {
+		t.Errorf("%d texts are said to be left out", left)
+	}
+}
+
+// TestVisitOf: a rule that comes or goes concerns the names that begin with its literal part.
+func TestVisitOf(t *testing.T) {
+	for pattern, want := range map[string]visit{
+		"/":                 {".", true, ""},
+		"/a.txt":            {".", true, "a.txt"},
+		"/phlog/drafts/":    {"phlog/drafts", true, "phlog/drafts/"},
+		"/phlog/dr":         {"phlog", true, "phlog/dr"},
+		"/phlog/*.bak$":     {"phlog", true, "phlog/"},
+		"/*.bak$":           {".", true, ""},
+		"/gr%C3%B6%C3%9Fe/": {"größe", true, "größe/"},
+		"/%zz/":             {".", true, ""},
+	} {
+		if got := visitOf(rule{"Allow", pattern}); got != want {
+			t.Errorf("%s: %+v, want %+v", pattern, got, want)
+		}
+	}
+	rules := rulesOf([]byte("User-agent: a\nUser-agent: *\nAllow: /x\nDisallow: /y\n\nUser-agent: b\nDisallow: /z\n\nUser-agent: *\nDisallow: /q\n"))
+	if want := map[rule]bool{{"Allow", "/x"}: true, {"Disallow", "/y"}: true, {"Disallow", "/q"}: true}; !maps.Equal(rules, want) {
+		t.Errorf("%v", rules)
+	}
+}
+
+// TestPolicyVisits: an annotation that says something new about a part of a directory costs
+// a look at that part, not at the whole site.
+func TestPolicyVisits(t *testing.T) {
+	files := map[string]string{}
+	for i := range 30 {
+		files[fmt.Sprintf("many/%d/x.txt", i)] = "a wombat\n"
+	}
+	f := open(t, files, nil)
+	deny := func(i int) {
+		f.write(".robots", fmt.Sprintf("User-agent: *\nDisallow: /many/%d/\n", i))
+		f.until("it is denied", func() bool {
+			n, _ := f.Counts()
+			return n == 60 && f.found(fmt.Sprintf("wombat in:many/%d", i)) == ""
+		})
+	}
+	deny(7)
+	deny(8) // after this, nothing is left to do from the start
+	before := f.looked.Load()
+	deny(9)
+	f.until("the other is allowed again", func() bool { return f.found("wombat in:many/8") == "0/many/8/x.txt" })
+	if n := f.looked.Load() - before; n > 15 {
+		t.Errorf("%d directories were looked at", n)
 	}
 }
 

@@ -100,6 +100,13 @@ func (p *Page) sheet(n Numbers) sheet {
 		}
 		s.Parts = append(s.Parts, parts...)
 	}
+	if p.Stats.Searchable != nil {
+		texts, left := p.Stats.Searchable()
+		search := table{Title: "Search"}
+		search.number("texts and menus", int64(texts))
+		search.number("did not fit into the index", int64(left))
+		s.Parts = append(s.Parts, search)
+	}
 	if p.Stats.Lost != nil {
 		log := table{Title: "Access log"}
 		log.number("lines lost", n.Lost)

@@ -23,6 +23,10 @@ type Stats struct {
 	Server  *server.Server
 	Lost    func() int64 // lines of the access log; nil: there is none
 
+	// Searchable counts the texts of the search index, and those that did not fit; nil: there
+	// is none.
+	Searchable func() (texts, left int)
+
 	Hosts []*HostStats // the first counts all requests for none of the others
 
 	start time.Time

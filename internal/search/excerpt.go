@@ -1,0 +1,97 @@
+package search
+
+import (
+	"bytes"
+	"math/bits"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// MaxExcerpt is how many bytes of a text an excerpt is cut from.
+	MaxExcerpt = 64 << 10
+
+	maxLine = 240 // bytes of a line that is shown
+)
+
+// Excerpt returns the line of a text that has most of the words of the query, fit to be
+// shown, and where they stand in it. The line is "" if the first MaxExcerpt bytes have none
+// of them.
+func (r Results) Excerpt(text string) (line string, hits []Span) {
+	text = text[:min(len(text), MaxExcerpt)]
+	most, first := 0, 0
+	for raw := range strings.Lines(text) {
+		var found uint64 // a bit for each word that the line has
+		at := -1
+		for span, w := range wordsOf(raw) {
+			bit := r.find(w)
+			if bit != 0 && at < 0 {
+				at = span.From
+			}
+			found |= bit
+		}
+		if n := bits.OnesCount64(found); n > most {
+			most, first, line = n, at, raw
+		}
+	}
+	line = plain(line, first)
+	return line, r.Hits(line)
+}
+
+// Hits returns where words of the query stand in a line. Those without anything between
+// them are one.
+func (r Results) Hits(line string) (hits []Span) {
+	for span, w := range wordsOf(line) {
+		if r.find(w) == 0 {
+			continue
+		}
+		if n := len(hits); n > 0 && span.From == hits[n-1].To {
+			hits[n-1].To = span.To
+		} else {
+			hits = append(hits, span)
+		}
+	}
+	return hits
+}
+
+// find returns a bit for each word of the query that a word is.
+func (r Results) find(w []byte) (found uint64) {
+	for i, q := range r.words {
+		if string(w) == q.word || q.prefix && bytes.HasPrefix(w, []byte(q.word)) {
+			found |= 1 << i
+		}
+	}
+	return found
+}
+
+// plain returns a line around a place without control characters, blanks at its ends, and
+// more than maxLine bytes.
+func plain(line string, at int) string {
+	if at > maxLine/2 {
+		at -= maxLine / 4
+		for !utf8.RuneStart(line[at]) {
+			at++
+		}
+		line = line[at:]
+	}
+	var b strings.Builder
+	for _, r := range line {
+		if b.Len() > 2*maxLine {
+			break
+		}
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	line = strings.Join(strings.Fields(b.String()), " ")
+	if len(line) <= maxLine {
+		return line
+	}
+	end := maxLine
+	for !utf8.RuneStart(line[end]) {
+		end--
+	}
+	return line[:end] + "..."
+}
