@@ -1,11 +1,11 @@
 package answer
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,7 +41,7 @@ func (q *Asked) Title(name string, dir bool) string {
 	if !dir && mayBeText(base) {
 		if f, err := q.View.Lookup(name); err == nil {
 			defer func() { _ = f.Close() }()
-			return cmp.Or(heading(f), base)
+			return cmp.Or(heading(base, f), base)
 		}
 	}
 	return base
@@ -134,32 +134,128 @@ func column(label string) string {
 	return label
 }
 
-// heading returns the first line of a text that says something, as a title; empty if
-// there is none in its first 8 KiB. A date and "Title:" before it are left out, and what
-// stands in a fence.
-func heading(text io.Reader) string {
-	begin, _ := io.ReadAll(io.LimitReader(text, 8<<10))
+// Bounds of what is looked for in a text.
+const (
+	titleBytes   = 8 << 10 // the beginning that is read
+	titleColumns = 100     // of a line that may be a title
+)
+
+// markedUp are the suffixes of texts whose headings are marked.
+var markedUp = []string{".md", ".markdown", ".gmi", ".gemini"}
+
+// heading returns the title that a text has; empty if it has none. A heading counts in a
+// text whose suffix says that it is marked up. Elsewhere the title is a short line at the
+// beginning with an empty line or a ruler below it. Source, data, lists and drawings have no
+// title.
+func heading(name string, text io.Reader) string {
+	begin, _ := io.ReadAll(io.LimitReader(text, titleBytes))
 	if plain, ok := menu.FromUTF16(begin); ok {
 		begin = []byte(plain)
 	}
-	lines := bufio.NewScanner(bytes.NewReader(begin))
-	lines.Buffer(nil, 16<<10)
-	for fenced := false; lines.Scan(); {
-		line := strings.TrimSpace(lines.Text())
-		if strings.HasPrefix(line, "```") { // of Markdown and gemtext: a drawing, or code
+	if !utf8.Valid(begin) && len(begin) < titleBytes {
+		begin = []byte(menu.FromLatin1(string(begin)))
+	}
+	lines := strings.Split(string(bytes.ToValidUTF8(begin, []byte("?"))), "\n")
+	if slices.Contains(markedUp, strings.ToLower(path.Ext(name))) {
+		if title := marked(lines); title != "" {
+			return title
+		}
+	}
+	if IsSource(name, lines[0]) {
+		return ""
+	}
+	return firstLine(lines)
+}
+
+// marked returns the first heading of Markdown or gemtext outside of fences.
+func marked(lines []string) string {
+	if strings.TrimSpace(lines[0]) == "---" { // metadata in front
+		for _, line := range lines[1:] {
+			label, title, _ := strings.Cut(line, ":")
+			if strings.TrimSpace(label) == "title" {
+				return CleanTitle(strings.Trim(strings.TrimSpace(title), `"'`))
+			}
+			if strings.TrimSpace(line) == "---" {
+				break
+			}
+		}
+	}
+	fenced := false
+	for i, line := range lines {
+		if strings.HasPrefix(line, "```") {
 			fenced = !fenced
 		}
 		if fenced {
 			continue
 		}
-		if !utf8.ValidString(line) {
-			line = menu.FromLatin1(line)
+		isHeading := strings.HasPrefix(line, "#")
+		if i+1 < len(lines) && strings.TrimSpace(line) != "" && isUnderline(lines[i+1]) {
+			isHeading = true
 		}
-		if t := TitleOf(line); t != "" {
-			return t
+		if title := TitleOf(line); isHeading && title != "" {
+			return title
 		}
 	}
 	return ""
+}
+
+// isUnderline reports whether a line makes a heading of the one above (CommonMark,
+// section 4.3).
+func isUnderline(line string) bool {
+	line = strings.TrimRight(line, " \r")
+	return len(line) > 1 && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
+}
+
+// firstLine returns the title of a text that is not marked up.
+func firstLine(lines []string) string {
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		if IsRuler(line) {
+			continue // nothing, or a ruler
+		}
+		label, rest, _ := strings.Cut(line, ":")
+		if strings.EqualFold(label, "title") && CleanTitle(rest) != "" { // other fields may follow
+			return TitleOf(line)
+		}
+		title := TitleOf(line)
+		if title == "" && undated(line) == "" {
+			continue // only a date
+		}
+		ends := i+1 == len(lines) || IsRuler(lines[i+1])
+		isList := strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "+ ")
+		if !ends || isList || isFrame(StripEscapes(line)) || utf8.RuneCountInString(line) > titleColumns {
+			return ""
+		}
+		return title
+	}
+	return ""
+}
+
+// IsRuler reports whether a line is empty, or is one mark many times.
+func IsRuler(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "" || strings.IndexByte("=-*~_#+.", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
+}
+
+// sources are the suffixes of texts for programs: source, patches, data and markup.
+var sources = strings.Fields(`.ada .asm .atom .awk .bas .bash .bat .c .cc .cfg .clj .cmake .cob .conf .cpp .cs .css .csv .cxx .d .dart .diff .el .erl .ex .f .f90 .fish
+	.forth .fs .fth .go .gradle .h .hh .hpp .hs .htm .html .ics .ini .java .jl .js .json .jsonl .kt .lisp .log .lua .m .m3u .m4 .mk .ml .nim .opml .p .pas .patch .php .pl .pls
+	.pm .ps1 .py .r .rb .rkt .rs .rss .s .scala .scm .sed .sh .sql .srt .svg .swift .tcl .tex .toml .ts .tsv .v .vb .vcf .vhd .vim .vtt .xhtml .xml .xsl .yaml .yml .zig .zsh`)
+
+// sourceStarts are what a text for programs begins with.
+var sourceStarts = []string{"#!", "#include", "#define", "#pragma", "<?", "<!", "<html", "<svg", "{", "//", "/*", "--- a/", "@@ ", "diff ", "Index: ", "%!"}
+
+// IsSource reports whether a text is for programs, so that none of its lines means more than
+// another: by its suffix, or by how its first line begins.
+func IsSource(name, first string) bool {
+	if slices.Contains(sources, strings.ToLower(path.Ext(name))) {
+		return true
+	}
+	first = strings.TrimPrefix(first, "\ufeff")
+	if IsRuler(first) {
+		return false
+	}
+	return slices.ContainsFunc(sourceStarts, func(start string) bool { return strings.HasPrefix(first, start) })
 }
 
 // TitleOf returns the title in a line of a text: without a date, and without "Title:".

@@ -10,32 +10,54 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
+// TestHeading: a title comes from a text only where the text has one.
 func TestHeading(t *testing.T) {
 	for text, want := range map[string]string{
-		"Hello\nthere":                 "Hello",
-		"\n\n  # A *title* \n":         "A *title*",
-		"=====\nBelow a ruler\n":       "Below a ruler",
-		"---\n***\n":                   "",
-		"":                             "",
-		"\"Quoted\" – so":              "\"Quoted\" – so",
-		"\x1b[31mred\x07\n":            "red",
-		"A walk    2026-01-02\n":       "A walk",
-		"caf\xe9":                      "café",
-		"\xff\xfec\x00\xe9\x00\n\x00":  "cé",
-		"2026-01-02 A walk\n":          "A walk",
-		"20260102\n\nTITLE:  A walk\n": "A walk",
-		"2026-01-02 - A walk\n":        "A walk",
-		"日記\n":                         "日記",
-		"┌─────┐\n│ A box │\n":         "A box",
-		"▒▒▒▒▒\n":                      "",
-		"# Closed #\n":                 "Closed",
-		"```\nart\n```\n# Below\n":     "Below",
-		strings.Repeat("x", 300):       strings.Repeat("x", 200) + "...",
-		strings.Repeat("y", 40000):     strings.Repeat("y", 200) + "...",
+		"Hello\n\nthere":                       "Hello",
+		"Hello\n-----\nthere":                  "Hello",
+		"Hello\nthere\n":                       "",
+		"Hello\n":                              "Hello",
+		"\n\n  # A *title* \n":                 "A *title*",
+		"=====\nBelow a ruler\n=====\n":        "Below a ruler",
+		"---\n***\n":                           "",
+		"":                                     "",
+		"\"Quoted\" – so":                      "\"Quoted\" – so",
+		"\x1b[31mred\x07\n":                    "red",
+		"A walk    2026-01-02\n":               "A walk",
+		"caf\xe9":                              "café",
+		"\xff\xfec\x00\xe9\x00\n\x00":          "cé",
+		"2026-01-02 A walk\n":                  "A walk",
+		"20260102\n\nTITLE:  A walk\nBy: me\n": "A walk",
+		"2026-01-02 - A walk\n":                "A walk",
+		"2026-01-02\n\nA walk\n\nIt went.\n":   "A walk",
+		"日記\n":                                 "日記",
+		"┌─────┐\n│ A box │\n":                 "",
+		"+---+\n| x |\n":                       "",
+		"▒▒▒▒▒\n":                              "",
+		"# Closed #\n":                         "Closed",
+		"* one\n* two\n":                       "",
+		"* one\n\n* two\n":                     "",
+		"name,age\nAnn,7\n":                    "",
+		"#include <stdio.h>\n\nint main()\n":   "",
+		"#!/bin/sh\n\necho hi\n":               "",
+		"diff --git a/x b/x\n\n":               "",
+		"<?xml version=\"1.0\"?>\n\n<x/>\n":    "",
+		"{\n}\n":                               "",
+		"// Package x\n\npackage x\n":          "",
+		strings.Repeat("x", 300):               "",
+		strings.Repeat("y", 40000):             "",
 	} {
-		if got := heading(strings.NewReader(text)); got != want {
+		if got := heading("a.txt", strings.NewReader(text)); got != want {
 			t.Errorf("%.30q: %q, want %q", text, got, want)
 		}
+	}
+	for name, want := range map[string]string{"a.md": "Below", "a.gmi": "Below", "a.txt": "First", "a": "First", "a.c": "", "a.csv": "", "a.log": "", "a.patch": "", "a.sh": ""} {
+		if got := heading(name, strings.NewReader("First\n\n```\n# art\n```\n# Below\n")); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if got := heading("a.md", strings.NewReader("A paragraph\nof two lines.\n\nSet\n===\n")); got != "Set" {
+		t.Errorf("underlined: %q", got)
 	}
 }
 

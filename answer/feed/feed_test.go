@@ -63,7 +63,7 @@ var phlog = map[string]string{
 	"mapped/2026-02-02.txt":         "\n",
 	"vile/2026-03-01]]><b>&\"'.txt": "\x00\x1b]]></title><script>alert(1)</script>\ufffe",
 	"none/a.txt":                    "x",
-	"latin/2025-01-02":              "Caf\xe9 cr\xe8me\r\n  \x1b[31mred\x1b[0m <tag>\n",
+	"latin/2025-01-02":              "Caf\xe9 cr\xe8me\r\n\r\n  \x1b[31mred\x1b[0m <tag>\n",
 	"latin/2025-01-01.txt":          strings.Repeat("a long line\n", 100_000),
 }
 
@@ -143,7 +143,7 @@ func TestWholeTexts(t *testing.T) {
 	h, _ := tree(t, files)
 	got, err := ask(t, h, "/latin/feed.xml")
 	f := feedOf(t, got, err)
-	if c := f.Entry[0].Content; f.Entry[0].Title != "Café crème" || c.Type != "html" || c.Text != "<pre>Café crème\n  red &lt;tag&gt;\n</pre>" {
+	if c := f.Entry[0].Content; f.Entry[0].Title != "Café crème" || c.Type != "html" || c.Text != "<pre>Café crème\n\n  red &lt;tag&gt;\n</pre>" {
 		t.Errorf("%q: %+v", f.Entry[0].Title, c)
 	}
 	if c := f.Entry[1].Content; c.Type != "" {

@@ -148,6 +148,9 @@ func (h *Feeds) links(q *answer.Asked, typ byte, sel string) []link {
 	if typ == menu.TypeMenu {
 		kind, other = "application/gopher-menu", "text/gemini"
 	}
+	if ext := path.Ext(sel); ext == ".gmi" || ext == ".gemini" {
+		kind, other = "text/gemini", "text/gemini"
+	}
 	gopher, here := answer.GopherURL(q.Request, typ, sel), q.URL(typ, sel)
 	switch {
 	case q.Format.Web:

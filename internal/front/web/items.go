@@ -51,7 +51,7 @@ func art(items []menu.Item) string {
 func (p *page) untitled(b answer.Block) (_ answer.Block, empty bool) {
 	titled := func(it menu.Item) bool { return answer.IsInfo(it) && answer.CleanTitle(it.Label) == p.Title }
 	rest := slices.Clone(b.Items)
-	rest = slices.DeleteFunc(rest, func(it menu.Item) bool { return answer.IsInfo(it) && (titled(it) || isRuler(it.Label)) })
+	rest = slices.DeleteFunc(rest, func(it menu.Item) bool { return answer.IsInfo(it) && (titled(it) || answer.IsRuler(it.Label)) })
 	at := slices.IndexFunc(b.Items, titled)
 	switch {
 	case at >= 0 && len(rest) == 0 || len(b.Items) == 0:
@@ -63,12 +63,6 @@ func (p *page) untitled(b answer.Block) (_ answer.Block, empty bool) {
 		b.Items = b.Items[1:]
 	}
 	return b, false
-}
-
-// isRuler reports whether a line is empty, or is one mark many times.
-func isRuler(line string) bool {
-	line = strings.TrimSpace(line)
-	return line == "" || strings.IndexByte("=-*~_#+.", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
 }
 
 // plain writes lines that are not drawn.

@@ -314,7 +314,7 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) ([]byte, error
 			return nil, err
 		}
 		p.guess(v.Lang, string(text))
-		p.text(w, textExt(a), readable(text))
+		p.text(w, textName(a), readable(text))
 	}
 	w.raw(w.sprite())
 	p.Main = append(w.parts, w.last.String())
@@ -332,59 +332,63 @@ func mediaType(a *answer.Value) string {
 	return kind
 }
 
-// textExt returns the suffix that says how a text is marked up: of its media type, if a
-// program has said it, else of its name.
-func textExt(a *answer.Value) string {
+// textName returns the name of a text, whose suffix says how it is marked up; of a
+// program's, one with the suffix for its media type.
+func textName(a *answer.Value) string {
 	switch base, _, _ := strings.Cut(a.Media, ";"); base {
 	case "":
-		return path.Ext(a.Selector)
+		return path.Base(a.Selector)
 	case "text/gemini":
-		return ".gmi"
+		return "text.gmi"
 	case "text/markdown":
-		return ".md"
+		return "text.md"
 	}
-	return ""
+	return "text"
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }
 
 // text writes a text as what it is.
-func (p *page) text(w *pageWriter, ext, text string) {
-	ext = strings.ToLower(ext)
+func (p *page) text(w *pageWriter, name, text string) {
+	ext := strings.ToLower(path.Ext(name))
 	switch {
 	case strings.TrimSpace(text) == "":
 		w.raw("<p>This text is empty.</p>\n")
 	case ext == ".gmi" || ext == ".gemini":
 		p.gemtext(w, text)
 	case (ext == ".md" || ext == ".markdown") && p.markdown(w, text):
+	case answer.IsSource(name, firstLine(text)): // what is copied from the page must be the text
+		w.prose(prose{Pieces: []piece{{Text: text}}, Wide: true})
 	default:
 		w.prose(inPieces(p.untitledText(text)))
 	}
 }
 
 // untitledText returns a text without the title that it begins with, since the page has it
-// as its heading. A line of which the heading would lose something stays, and the page hides
-// its heading: a paragraph, a URL, or the beginning of a drawing.
+// as its heading. Only a line that is the title to the byte and stands alone is left out;
+// in any other text the line stays, and the page hides its heading.
 func (p *page) untitledText(text string) string {
-	rest := text
-	for titled := false; rest != ""; {
+	for rest := text; rest != ""; {
 		line, after, _ := strings.Cut(rest, "\n")
-		switch {
-		case strings.TrimSpace(line) == "", isRuler(line):
-		case !titled && answer.TitleOf(line) == p.Title:
+		if answer.TitleOf(line) == p.Title {
 			next, _, _ := strings.Cut(after, "\n")
-			drawn := !isRuler(next) && (strings.HasPrefix(next, " ") || strings.Contains(next, "  "))
-			if drawn || strings.Contains(line, "://") || len(line) > len(p.Title) && strings.HasSuffix(p.Title, "...") {
-				p.Hidden = true
-				return text
+			below := strings.TrimLeft(after, "\n")
+			hasURL := strings.Contains(line, "://") // which is no link in a heading
+			if line == p.Title && next == "" && below != "" && !hasURL {
+				return text[:len(text)-len(rest)] + below
 			}
-			titled = true
-		case titled:
-			return rest
-		default:
+			p.Hidden = true
+			return text
+		}
+		if !answer.IsRuler(line) {
 			return text
 		}
 		rest = after
 	}
-	return text // nothing but its title
+	return text
 }
 
 // begin begins the page of an answer. The page depends on the policy and is outdated
