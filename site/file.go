@@ -233,6 +233,31 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	return list, err
 }
 
+// Entries lists all that lies in a directory on the disk, served or not: for commands that
+// compare the two. Other trees that appear there are not in it.
+func (v *View) Entries(name string) ([]fs.DirEntry, error) {
+	if v.site.fsys != nil {
+		return fs.ReadDir(v.site.fsys, name)
+	}
+	f, err := v.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	rest := maxListed
+	all, err := f.handle.ReadDir(v.call, func(bytes int) error {
+		if rest -= bytes; rest < 0 {
+			return errLarge
+		}
+		return nil
+	})
+	list := make([]fs.DirEntry, len(all))
+	for i := range all {
+		list[i] = &all[i]
+	}
+	return list, err
+}
+
 // noticed asks for a new reading of a real directory if it has gained or lost an
 // annotation since the policy was made.
 func (s *Site) noticed(real string, annotated bool) {

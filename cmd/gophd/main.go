@@ -17,6 +17,7 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/daemon"
+	"github.com/gophd/gophd/internal/disk"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) }
@@ -76,7 +77,7 @@ func tellOfDirectory(c *cli.Context) error {
 }
 
 func isDir(name string) bool {
-	info, err := os.Stat(name)
+	info, err := disk.Caller(disk.Direct).Stat(name)
 	return err == nil && info.IsDir()
 }
 
@@ -88,7 +89,7 @@ func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Setti
 	if len(args) == 0 {
 		return flags.Settings()
 	}
-	_, err := os.Stat(args[0])
+	_, err := disk.Caller(disk.Direct).Stat(args[0])
 	switch {
 	case err != nil && flags.Root == "" && !strings.ContainsAny(args[0], "./") && c.Command.HelpName == c.App.HelpName:
 		return nil, unknownCommand(c)

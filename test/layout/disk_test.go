@@ -27,13 +27,9 @@ var mayWait = map[string]string{
 	"internal/process/systemd/unit.go":       "for a hint, at the start",
 	"internal/search/index.go":               "SQLite does, with the same files",
 
-	"test/bench": "ends by itself", "internal/command/check": "ends by itself", "test/kitcheck": "ends by itself",
-	"internal/command/robotscmd": "ends by itself", "internal/command/getcmd": "ends by itself",
-	"internal/command/initcmd": "ends by itself", "internal/command/exit": "ends by itself",
-	"internal/command/doctor": "ends by itself", "internal/command/manualcmd": "ends by itself",
-	"cmd":    "ends by itself",
-	"robots": "ends by itself",
-	"test":   "ends by itself",
+	"internal/command/doctor": "reads units, settings and /proc, and ends by itself",
+	"robots":                  "ends by itself",
+	"test":                    "ends by itself", "test/bench": "ends by itself", "test/kitcheck": "ends by itself",
 
 	"internal/treetest": "tests alone",
 }

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"
@@ -37,6 +38,9 @@ const (
 	CodeKey     = "CHECK-KEY"     // a private key that everybody can fetch
 	CodeStub    = "CHECK-STUB"    // a link to an empty file
 )
+
+// files makes calls that open nothing. What is read is read through site.View.
+var files = disk.Caller(disk.Direct)
 
 // Options are how the tree is to be served.
 type Options struct {

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"os"
@@ -27,6 +28,9 @@ type template struct {
 	values      map[string]string // of the option; other options have the rest
 }
 
+// maxConf bounds a configuration, in bytes.
+const maxConf = 1 << 20
+
 // From returns the flags, settings and units of gophd for the options or the configuration
 // of another server.
 func From(name, file string) (string, error) {
@@ -34,7 +38,12 @@ func From(name, file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := os.ReadFile(file)
+	f, err := files.OpenFile(file, os.O_RDONLY, 0)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, maxConf))
 	if err != nil {
 		return "", err
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -157,7 +156,7 @@ func (c *checking) runs(name string) bool {
 
 // lies reports whether there is a file of that name on the disk.
 func (c *checking) lies(sel string) bool {
-	_, err := os.Stat(c.named(sel))
+	_, err := files.Stat(c.named(sel))
 	return err == nil
 }
 
@@ -187,7 +186,7 @@ func (c *checking) link(l menu.Link) {
 	case !c.present(l.Selector):
 		c.find(diag.Warning, CodeNowhere, l.File, l.Line, c.nearest(l.Selector), "nothing is called %q", l.Selector)
 	default:
-		if info, err := os.Stat(c.named(l.Selector)); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		if info, err := files.Stat(c.named(l.Selector)); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 			c.find(diag.Notice, CodeStub, l.File, l.Line, "", "the file is empty: %q", l.Selector)
 		}
 	}
@@ -195,7 +194,7 @@ func (c *checking) link(l menu.Link) {
 
 // isScript reports whether a link names a file that begins with #!.
 func (c *checking) isScript(sel string) bool {
-	f, err := os.Open(c.named(sel))
+	f, err := c.site.View(c.ctx).Open(strings.TrimPrefix(path.Clean("/"+sel), "/"))
 	if err != nil {
 		return false
 	}

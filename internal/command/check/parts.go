@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"os/user"
 	"path"
 	"path/filepath"
@@ -53,14 +52,14 @@ func Site(ctx context.Context, dir string, hosts map[string]string, o Options) (
 
 // open notes where the trees of the site are.
 func (c *checking) open(root string) error {
-	real, err := filepath.EvalSymlinks(root)
+	real, err := files.RealPath(root)
 	if err != nil {
 		return err
 	}
 	c.tops = map[string]string{".": real}
 	view := c.site.View(c.ctx)
 	for _, name := range view.Trees() {
-		if real, err := filepath.EvalSymlinks(view.Path(name)); err == nil {
+		if real, err := files.RealPath(view.Path(name)); err == nil {
 			c.tops[name] = real
 		}
 	}
@@ -93,9 +92,9 @@ func (c *checking) part(name string) *Part {
 	if user, is := strings.CutPrefix(name, "~"); is && key.Tree == "." && c.Site.Users != "" { // of a tree that is not served
 		key.Tree, at = name, strings.Replace(c.Site.Users, "*", user, 1)
 	}
-	info, err := os.Lstat(at)
+	info, err := files.Lstat(at)
 	if err != nil {
-		info, err = os.Lstat(cmp.Or(c.tops[key.Tree], c.tops["."]))
+		info, err = files.Lstat(cmp.Or(c.tops[key.Tree], c.tops["."]))
 	}
 	if err == nil {
 		key.Owner = c.ownerOf(info)
@@ -128,8 +127,8 @@ func (c *checking) owned(name string) {
 	if !strings.HasPrefix(top, "~") {
 		return
 	}
-	info, err := os.Stat(c.path(name))
-	its, topErr := os.Stat(c.tops[top])
+	info, err := files.Stat(c.path(name))
+	its, topErr := files.Stat(c.tops[top])
 	if err == nil && topErr == nil && disk.OwnerOf(info) != 0 && disk.OwnerOf(info) != disk.OwnerOf(its) {
 		c.find(diag.Error, CodeOwner, name, 0, diag.Command("chown", "--", c.ownerOf(its), c.path(name)), "not served: it belongs to %s, and the tree to %s", c.ownerOf(info), c.ownerOf(its))
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -61,7 +60,7 @@ func (c *checking) mapLines(name string) {
 	} else if strings.HasSuffix(base, ".gph") {
 		return
 	}
-	text, err := os.ReadFile(c.path(name))
+	text, err := c.site.View(c.ctx).ReadFile(name)
 	if err != nil || menu.IsProgram(string(text)) {
 		return
 	}
@@ -109,7 +108,7 @@ func (c *checking) hinted(d diag.Diagnostic) diag.Diagnostic {
 		return d
 	}
 	d.Hint = "gophd -fastcgi menus=SOCKET runs it"
-	text, _ := os.ReadFile(c.path(d.File))
+	text, _ := c.site.View(c.ctx).ReadFile(d.File)
 	lines := strings.Split(string(text), "\n")
 	if d.Line < 1 || d.Line > len(lines) {
 		return d
@@ -119,7 +118,7 @@ func (c *checking) hinted(d diag.Diagnostic) diag.Diagnostic {
 	if !ok || len(words) == 0 {
 		return d
 	}
-	if _, err := os.Stat(c.path(cmp.Or(strings.TrimPrefix(path.Join("/", path.Dir(d.File), words[0]), "/"), "."))); err == nil && len(words) == 1 {
+	if _, err := files.Stat(c.path(cmp.Or(strings.TrimPrefix(path.Join("/", path.Dir(d.File), words[0]), "/"), "."))); err == nil && len(words) == 1 {
 		return d
 	}
 	script := path.Base(words[0]) + ".sh"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -62,10 +61,11 @@ func (c *checking) directory(dir string) {
 	c.result.Directories++
 	c.part(dir).Directories++
 	c.checked.Add(1)
-	entries, err := os.ReadDir(c.path(dir))
+	entries, err := c.site.View(c.ctx).Entries(dir)
 	if err != nil {
 		c.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", diag.Cause(err))
 	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	var unaskable, unreadable, sources some
 	mapped, umn, gophermap := false, "", false
 	for _, e := range entries {
@@ -205,7 +205,7 @@ func (c *checking) privateKey(name string) bool {
 // symlink checks where a symbolic link leads. The target of a link that
 // stays in the tree is checked in its own place.
 func (c *checking) symlink(name string) {
-	end, err := filepath.EvalSymlinks(c.path(name))
+	end, err := files.RealPath(c.path(name))
 	if err != nil {
 		c.find(diag.Warning, CodeNowhere, name, 0, "", "a symbolic link that leads nowhere: %v", diag.Cause(err))
 		return

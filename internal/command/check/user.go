@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -40,7 +39,7 @@ func allows(u *sandbox.Identity, info fs.FileInfo, bits fs.FileMode) bool {
 // it if not.
 func (c *checking) readable(name string, e fs.DirEntry, unreadable *some) bool {
 	full := c.path(name)
-	info, err := os.Stat(full)
+	info, err := files.Stat(full)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
@@ -51,10 +50,8 @@ func (c *checking) readable(name string, e fs.DirEntry, unreadable *some) bool {
 	ok := true
 	if c.User != nil {
 		ok = allows(c.User, info, bits)
-	} else if f, err := os.Open(full); err != nil {
+	} else if _, err := c.site.View(c.ctx).Stat(name); err != nil {
 		ok = !errors.Is(err, fs.ErrPermission)
-	} else {
-		_ = f.Close()
 	}
 	if !ok {
 		*unreadable = append(*unreadable, fmt.Sprintf("%q (%s)", e.Name(), info.Mode()))
@@ -77,18 +74,18 @@ func (c *checking) reach(root string) {
 		return
 	}
 	above = cmp.Or(above, "/")
-	homes, err := os.ReadDir(above)
+	homes, err := files.List(above)
 	if err != nil {
 		c.find(diag.Error, CodeRead, above, 0, "", "the directory of the users cannot be read: %v", diag.Cause(err))
 	}
 	for _, e := range homes {
 		home := filepath.Join(above, e.Name())
-		info, err := os.Stat(home)
+		info, err := files.Stat(home)
 		if err != nil || !selector.Askable("~"+e.Name()) {
 			continue
 		}
 		dir := filepath.Join(home, below)
-		top, err := os.Stat(dir)
+		top, err := files.Stat(dir)
 		if err == nil && !top.IsDir() || errors.Is(err, fs.ErrNotExist) {
 			continue // not a user of Gopher
 		}
@@ -131,7 +128,7 @@ func (c *checking) blocked(from, to string) (at string, mode fs.FileMode) {
 		if i == len(to) {
 			bits = 5
 		}
-		info, err := os.Stat(next)
+		info, err := files.Stat(next)
 		switch {
 		case errors.Is(err, fs.ErrPermission):
 			return at, mode

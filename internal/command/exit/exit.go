@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/disk"
 )
 
 // The exit statuses.
@@ -80,6 +80,11 @@ func oneLine(s string) string {
 	return diag.Printable(strings.ReplaceAll(strings.TrimSpace(s), "\n", "; "))
 }
 
+// files opens what the user has named, and the settings of the machine.
+var files = disk.Caller(disk.Direct)
+
+const maxTable = 1 << 20 // bytes of a table of mounts
+
 // Root explains why a content root cannot be opened.
 func Root(dir string, err error) error {
 	return Directory("-root", dir, fmt.Errorf("opening the content tree: %w", err))
@@ -89,8 +94,8 @@ func Root(dir string, err error) error {
 // not exist, or is no directory, is a usage error. Anything else may heal: a permission, a
 // disk that fails or is not mounted yet.
 func Directory(flag, dir string, err error) error {
-	table, _ := os.ReadFile("/etc/fstab")
-	mounted, _ := os.ReadFile("/proc/self/mounts")
+	table, _ := files.ReadFile("/etc/fstab", maxTable)
+	mounted, _ := files.ReadFile("/proc/self/mounts", maxTable)
 	at := missingMount(dir, string(table), string(mounted))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && at != "":
@@ -129,6 +134,6 @@ func missingMount(dir, table, mounted string) string {
 // isFile reports whether a path leads to something that is no directory. The error of
 // os.OpenRoot says so only in its text.
 func isFile(path string) bool {
-	info, err := os.Stat(path)
+	info, err := files.Stat(path)
 	return err == nil && !info.IsDir()
 }

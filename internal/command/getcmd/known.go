@@ -8,7 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gophd/gophd/internal/disk"
 )
+
+// maxKnown bounds the file of known hosts, in bytes.
+const maxKnown = 16 << 20
 
 // knownHosts are the certificates of Gemini's servers, which are signed by no authority:
 // the first one that is seen counts until it expires. They lie in
@@ -39,7 +44,7 @@ func (k *knownHosts) check(addr string, cert *x509.Certificate) error {
 	name, err := k.file()
 	var list []byte
 	if err == nil {
-		if list, err = os.ReadFile(name); os.IsNotExist(err) {
+		if list, err = disk.Caller(disk.Direct).ReadFile(name, maxKnown); os.IsNotExist(err) {
 			err = nil
 		}
 	}
@@ -83,7 +88,7 @@ func appendLine(name, line string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := disk.Caller(disk.Direct).OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/disk"
 )
 
 //go:embed all:hole
@@ -28,7 +29,7 @@ func Init(out io.Writer, args []string, today time.Time) error {
 		return exit.Usagef("gophd init hole", "init takes one directory, got %d arguments", len(args))
 	}
 	dir := args[0]
-	if list, err := os.ReadDir(dir); len(list) > 0 {
+	if list, err := disk.Caller(disk.Direct).List(dir); len(list) > 0 {
 		return exit.Hint(fmt.Errorf("%s is not empty: %s is in it", dir, list[0].Name()), "name a new directory; to serve this one as it is: "+diag.Command("gophd", "--", dir))
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit.Hint(err, "name a new directory: gophd init hole")

@@ -14,6 +14,7 @@ import (
 	"github.com/gophd/gophd"
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/disk"
 )
 
 // Manual is gophd manual.
@@ -73,7 +74,7 @@ func (m *Manual) where() error {
 		program = "/usr/bin/gophd"
 	}
 	dir := filepath.Join(filepath.Dir(program), "../share/gophd/manual")
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+	if _, err := disk.Caller(disk.Direct).Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return &exit.CommandError{Status: exit.No, Err: fmt.Errorf("the pages are not in %s", dir), Hint: "gophd manual -unpack DIR writes them"}
 	}
 	_, err = fmt.Fprintln(m.Out, dir)

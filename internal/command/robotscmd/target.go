@@ -16,6 +16,7 @@ import (
 	"github.com/gophd/gophd/internal/command/size"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/robots/irc"
@@ -91,7 +92,7 @@ func (c *Command) remark(s *ruleSource) {
 
 // loadPath reads a file, or the file that gophd makes of a directory.
 func loadPath(name string, dialect readers.Dialect, limit int64) (ruleSource, error) {
-	info, err := os.Stat(name)
+	info, err := disk.Caller(disk.Direct).Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ruleSource{}, exit.Hint(err, fmt.Sprintf("a target is a file, a directory, - or a URL with its scheme, such as %q", "gopher://"+name))
@@ -156,7 +157,7 @@ func loadDir(dir string, dialect readers.Dialect) (ruleSource, error) {
 }
 
 func loadFile(name string, dialect readers.Dialect, limit int64) (ruleSource, error) {
-	r, err := os.Open(name)
+	r, err := disk.Caller(disk.Direct).OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return ruleSource{}, err
 	}
