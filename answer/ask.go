@@ -121,9 +121,14 @@ func (v *visit) answer() (*Value, error) {
 		return nil, err
 	}
 	dir := f.Info.IsDir()
-	if canonical := selector.Canonical(f.Name, dir); v.Format.Strict && canonical != v.Request.Selector {
-		defer func() { _ = f.Close() }()
-		return v.pointTo(f).answer(), nil
+	if v.Format.Strict {
+		if snap := v.Host.Site.Now(); snap != nil {
+			f.Name = snap.Real(f.Name) // an alias leads to the real name
+		}
+		if canonical := selector.Canonical(f.Name, dir); canonical != v.Request.Selector {
+			defer func() { _ = f.Close() }()
+			return v.pointTo(f).answer(), nil
+		}
 	}
 	if dir || menu.IsMenuFile(path.Base(f.Name)) {
 		_ = f.Close()

@@ -25,29 +25,34 @@ type DatedText struct {
 // none of the texts.
 func HasFeed(s *site.Site, dir string) bool {
 	snap := s.Now()
-	return snap != nil && len(snap.Tree.Phlogs(dir, dir == ".")) > 0 && (dir == "." || !snap.Compiled.DeniedToAll(dir, true))
+	if snap == nil {
+		return false
+	}
+	dir = snap.Real(dir)
+	return len(snap.Tree.Phlogs(dir, dir == ".")) > 0 && (dir == "." || snap.Open(dir, true))
 }
 
 // NewestTexts returns the newest n dated texts of a directory that robots may fetch, the
-// newest first; with deep, the directories below it count, too.
+// newest first, under their real names; with deep, the directories below it count, too.
 func NewestTexts(v *site.View, s *site.Site, dir string, deep bool, n int) (list []DatedText, err error) {
 	snap, err := s.Snapshot(v.Context())
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the first scan: %w", err)
 	}
 	v.DependOnPolicy()
-	for _, dir := range snap.Tree.Phlogs(dir, deep) {
+	for _, dir := range snap.Tree.Phlogs(snap.Real(dir), deep) {
 		entries, err := v.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return nil, err
 		}
 		for _, e := range entries {
-			name := selector.Join(dir, e.Name())
-			if day, ok := menu.DatedText(e.Name()); ok && !e.IsDir() && !snap.Compiled.DeniedToAll(name, false) {
+			name := snap.Real(selector.Join(dir, e.Name()))
+			if day, ok := menu.DatedText(e.Name()); ok && !e.IsDir() && snap.Open(name, false) {
 				list = append(list, DatedText{name, day})
 			}
 		}
 		slices.SortFunc(list, func(a, b DatedText) int { return cmp.Or(b.Day.Compare(a.Day), strings.Compare(b.Name, a.Name)) })
+		list = slices.CompactFunc(list, func(a, b DatedText) bool { return a.Name == b.Name }) // a text, and a link to it
 		list = slices.Clone(list[:min(len(list), n)])
 		v.Release()
 	}

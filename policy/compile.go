@@ -44,6 +44,9 @@ type Input struct {
 	// refuses one, the whole site is denied and reported ([CodeProgram]).
 	Programs []string
 
+	// Aliases are other selectors of what the tree has under selectors of its own.
+	Aliases []Alias
+
 	// Sitemaps are URLs that the file names at its end. With them no file is served byte
 	// for byte.
 	Sitemaps []string
@@ -114,6 +117,7 @@ func Compile(in Input, prev *Compiled) *Compiled {
 		}
 	}
 	w.programs = programsOf(w.Compiled.programs, w.notes[0])
+	w.aliases = in.Aliases
 	w.isHand = len(in.Annotations) == 1 && path.Base(in.Annotations[0].File) == robotsFile && w.notes[0].from != nil && len(in.Programs)+len(in.Sitemaps) == 0
 	for _, url := range in.Sitemaps {
 		w.sitemaps = append(w.sitemaps, siteField{&siteFieldName{"Sitemap", nil, true}, &rule{value: url}})
@@ -134,6 +138,7 @@ func Compile(in Input, prev *Compiled) *Compiled {
 type work struct {
 	*Compiled
 	programs []program
+	aliases  []Alias
 	sitemaps []siteField
 	denied   map[string]*note // directories that are denied as a whole, by selector
 	stale    bool             // the compositions must be made again
@@ -183,6 +188,10 @@ func (w *work) compose() {
 	classes := classesOf(live)
 	all := estimate(live, classes)
 	if w.coarsen(all, 8*maxBytes) || w.coarsen(bill{all.parts[:1], all.parts[0].total}, maxBytes*5/4) { // what would never fit is not written first
+		live = w.live()
+		classes = classesOf(live)
+	}
+	if w.denyAliases(live) {
 		live = w.live()
 		classes = classesOf(live)
 	}
@@ -242,7 +251,7 @@ func (w *work) write() {
 
 // hand reports whether the root's robots.txt is the only source. If so, it is served
 // byte for byte.
-func (w *work) hand() bool { return w.isHand && w.notes[0].shut == nil && w.denied["/"] == nil }
+func (w *work) hand() bool { return w.isHand && w.notes[0].shut == nil && len(w.denied) == 0 }
 
 // handSources attributes each rule and field of a robots.txt that is served unchanged
 // to itself.

@@ -209,9 +209,13 @@ func deniedReport(sel, code, file, why string) Report {
 	return NewReport(code, file, 0, what+" is denied: "+why)
 }
 
-// denied is the rule for a directory that is denied as a whole.
+// denied is the rule for a directory, or an alias of a file, that is denied as a whole.
 func (n *note) denied(file, why string) *rule {
-	return &rule{form: n.at.join(form{uri: "/", raw: "/", weak: "/"}), value: why, file: file, of: n}
+	all := n.at
+	if strings.HasSuffix(n.sel, "/") {
+		all = all.join(form{uri: "/", raw: "/", weak: "/"})
+	}
+	return &rule{form: all, value: why, file: file, of: n}
 }
 
 func (r *reader) report(code string, line int, format string, args ...any) *Report {

@@ -36,6 +36,7 @@ func NewReport(code, file string, line int, message string) Report {
 // The codes of reports. Their meaning is in [Codes]; they never change.
 const (
 	CodeAgentName       = "AGENT-NAME"
+	CodeAlias           = "ALIAS"
 	CodeAnchor          = "ANCHOR"
 	CodeCoarsened       = "COARSENED"
 	CodeDiffers         = "DIFFERS"
@@ -86,6 +87,10 @@ var codes = []CodeInfo{
 		"the value of User-agent is not one product token: letters, digits, - _ . and at most 64 of them. A notice, where its first word is one",
 		"write the name that the robot gives itself, one name in each line, without version and address",
 		"User-agent: *GoodBot*"},
+	{CodeAlias, diag.Notice,
+		"a link, or a mount, shows what an annotation denies under another name: robots read it under that name alone",
+		"nothing, unless robots should read it: then move what is denied elsewhere",
+		"blog -> phlog, and Disallow: /drafts/ in phlog/.robots"},
 	{CodeAnchor, diag.Notice,
 		"readers that do not know $ take what the rule denies as allowed",
 		"without the $ they are kept out, and all robots from every name that begins so: /log denies log-book.txt, too. A directory, /log/, costs nothing",

@@ -90,8 +90,8 @@ func TestCodes(t *testing.T) {
 			t.Errorf("%s: %q for %q", test.code, list, test.good)
 		}
 	}
-	for _, elsewhere := range []string{ // TestBounds, TestClosed, TestOutsidersLines; packages site and internal/robotscmd
-		CodeTooLarge, CodeCoarsened, CodeUnreadable, CodeProgram, CodeUnnamedLeak, CodeReader, CodeNoMatch, CodeNotRead, CodeDiffers,
+	for _, elsewhere := range []string{ // TestAliases, TestBounds, TestClosed, TestOutsidersLines; packages site and internal/robotscmd
+		CodeAlias, CodeTooLarge, CodeCoarsened, CodeUnreadable, CodeProgram, CodeUnnamedLeak, CodeReader, CodeNoMatch, CodeNotRead, CodeDiffers,
 	} {
 		delete(left, elsewhere)
 	}

@@ -174,17 +174,7 @@ func (s *Site) answers(name string) bool {
 		return false
 	}
 	snap := s.Now()
-	return snap == nil || len(snap.refused) == 0 || !snap.overBudget(name)
-}
-
-// overBudget reports whether a name lies behind a link that the scan did not follow.
-func (s *Snapshot) overBudget(name string) bool {
-	for i := range len(name) {
-		if name[i] == '/' && s.refused[name[:i]] {
-			return true
-		}
-	}
-	return s.refused[name]
+	return snap == nil || len(snap.refused) == 0 || snap.follows(name)
 }
 
 // ReadDir lists the entries of a directory that are served: no hidden names, no names
@@ -290,7 +280,7 @@ func (v *View) entry(dir string, e *disk.Dirent) fs.DirEntry {
 	case !selector.Askable(e.Base):
 	case e.Mode.IsRegular(), e.Mode.IsDir():
 		return e
-	case e.Mode&fs.ModeSymlink != 0:
+	case e.Mode&fs.ModeSymlink != 0 && v.site.answers(selector.Join(dir, e.Base)):
 		if info, err := v.Stat(selector.Join(dir, e.Base)); err == nil {
 			return linked{e.Base, info}
 		}

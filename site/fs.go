@@ -134,7 +134,7 @@ func (s *Site) scanFS(scan *scanner, at string) (*Dir, error) {
 	}
 	d := &Dir{Name: strings.TrimPrefix(path.Base(at), ".")}
 	if err != nil {
-		d.Notes = append(d.Notes, unlisted(location{name: at}, err))
+		d.Notes = append(d.Notes, unlisted(place{name: at}, err))
 	}
 	var p programs
 	b := menu.Builder{FS: s.fsys, Answers: scan.answers} // an fs.FS has no programs that could be run

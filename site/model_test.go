@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -174,7 +175,8 @@ func TestRescanIsScan(t *testing.T) {
 			for range rapid.IntRange(1, 6).Draw(rt, "steps") {
 				p.step(rt)
 			}
-			fresh, err := namesScanner(s.served.Load().root).tree()
+			whole := namesScanner(s.served.Load().root)
+			fresh, err := whole.tree()
 			must(t, err)
 			before := dump(tree)
 			dirs, all := p.take()
@@ -188,11 +190,14 @@ func TestRescanIsScan(t *testing.T) {
 			if got, want := dump(tree), dump(fresh); got != want {
 				rt.Fatalf("read again: %v\nbefore:\n%s\ngot:\n%s\nwant:\n%s", dirs, before, got, want)
 			}
-			compiled = policy.Compile(policy.Input{Annotations: tree.annotations()}, compiled)
-			if got, want := compiled.File(), policy.Compile(policy.Input{Annotations: fresh.annotations()}, nil).File(); string(got) != string(want) {
+			if !maps.Equal(scan.aliases, whole.aliases) || !maps.Equal(scan.refused, whole.refused) {
+				rt.Fatalf("read again: %v\naliases:\n%v\nwant:\n%v\n%s", dirs, scan.aliases, whole.aliases, before)
+			}
+			compiled = policy.Compile(policy.Input{Annotations: tree.annotations(), Aliases: scan.input()}, compiled)
+			if got, want := compiled.File(), policy.Compile(policy.Input{Annotations: fresh.annotations(), Aliases: whole.input()}, nil).File(); string(got) != string(want) {
 				rt.Fatalf("compiled again:\n%s\nwant:\n%s", got, want)
 			}
-			if got, want := listedTree(s.View(context.Background()), "."), scannedTree(tree, "."); got != want {
+			if got, want := listedTree(s.View(context.Background()), ".", scan.aliases), scannedTree(tree, ".", scan.aliases); got != want {
 				rt.Fatalf("listed:\n%s\nscanned:\n%s", got, want)
 			}
 		}
@@ -201,8 +206,8 @@ func TestRescanIsScan(t *testing.T) {
 	})
 }
 
-// listedTree is what menus link, from a directory down.
-func listedTree(v *View, dir string) string {
+// listedTree is what menus link, from a directory down, but not through aliases.
+func listedTree(v *View, dir string, aliases map[string]link) string {
 	entries, err := v.ReadDir(dir)
 	if err != nil {
 		return fmt.Sprintln(dir, err)
@@ -218,15 +223,20 @@ func listedTree(v *View, dir string) string {
 	for _, name := range sortedKeys(names) {
 		full := selector.Join(dir, name)
 		text += fmt.Sprintln(full, names[name])
-		if names[name] {
-			text += listedTree(v, full)
+		if _, alias := aliases[full]; names[name] && !alias {
+			text += listedTree(v, full, aliases)
 		}
 	}
 	return text
 }
 
-func scannedTree(d *Dir, dir string) string {
+func scannedTree(d *Dir, dir string, aliases map[string]link) string {
 	names := map[string]bool{}
+	for name, l := range aliases {
+		if path.Dir(name) == dir {
+			names[path.Base(name)] = l.dir
+		}
+	}
 	for _, f := range d.Files {
 		names[f] = false
 	}
@@ -237,8 +247,8 @@ func scannedTree(d *Dir, dir string) string {
 	for _, name := range sortedKeys(names) {
 		full := selector.Join(dir, name)
 		text += fmt.Sprintln(full, names[name])
-		if names[name] {
-			text += scannedTree(child(d, name), full)
+		if sub := child(d, name); sub != nil {
+			text += scannedTree(sub, full, aliases)
 		}
 	}
 	return text

@@ -163,6 +163,14 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 			}
 		}
 	}
+	if at != "." {
+		aliases := scan.aliases
+		scan.aliases = map[string]link{}
+		for name, l := range aliases {
+			l.real = path.Join(at, l.real)
+			scan.aliases[path.Join(at, name)] = l
+		}
+	}
 	for at != "." {
 		tree = &Dir{Name: path.Base(at), Files: tree.Files, Dirs: tree.Dirs, Notes: tree.Notes, Strays: tree.Strays, Phlog: tree.Phlog}
 		at = path.Dir(at)

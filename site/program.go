@@ -228,9 +228,6 @@ func (l *leftOut) add(m leftOut) {
 // leaveOut counts the names of a directory that no menu can list, and the names
 // that this process cannot read.
 func (r *reading) leaveOut(list []disk.Dirent) (l leftOut) {
-	if r.at.linked() {
-		return l // counted where it lies
-	}
 	readable := func(*disk.Dirent) bool { return true }
 	if os.Geteuid() != 0 && len(list) > 0 {
 		if f, err := r.root.OpenReal(r.call, r.at.real); err == nil {

@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -81,26 +82,47 @@ func TestNothingIsCompiledForTexts(t *testing.T) {
 	soon(t, "a new annotation", func() bool { return s.Now() != before })
 }
 
-// Links that lead to too much are not served, in the order of their names, and
-// what is reached without them is.
-func TestLinkBudget(t *testing.T) {
+// TestManyLinks: past the bound links are not followed, listed or denied, whatever way leads to
+// them. Who makes many takes nothing from others.
+func TestManyLinks(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"big/1": "", "big/2": "", "big/3": "", "l1": "-> big", "l2": "-> big", "l2x": "", "z": ""})
-	s, err := Open(dir, Config{})
-	must(t, err)
-	defer s.Close()
-	scan := namesScanner(s.served.Load().root)
-	scan.budget = 2
-	tree, err := scan.tree()
-	must(t, err)
-	s.serve(func(now *served) { now.snap = compile(Config{}, tree, nil, scan) })
-	for name, over := range map[string]bool{"l1/1": false, "big/1": false, "z": false, "l2": true, "l2/1": true, "l2x": false} {
-		if err := canOpen(s, name); err != nil != over {
+	write(t, dir, map[string]string{"phlog/x.txt": "x", "phlog/.robots": "Disallow: /y.txt\n", "blog": "-> phlog", "a/1.txt": "", "way": "-> a"})
+	for i := range maxDirLinks + 200 {
+		must(t, os.Symlink("../phlog", filepath.Join(dir, "a", fmt.Sprintf("l%04d", i))))
+	}
+	s := started(t, dir, Config{})
+	last, first := fmt.Sprintf("l%04d", maxDirLinks+199), "l0000"
+	for name, followed := range map[string]bool{"blog/x.txt": true, "a/" + first + "/x.txt": true, "way/" + first: true,
+		"a/" + last + "/x.txt": false, "a/" + last: false, "way/" + last + "/x.txt": false} {
+		if err := canOpen(s, name); (err == nil) != followed {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if child(tree, "l2") != nil || child(tree, "l1") == nil {
-		t.Errorf("scanned:\n%s", dump(tree))
+	if !robotsHas(s, "Disallow: /blog/")() || !robotsHas(s, "Disallow: /a/"+first+"/")() || !robotsLacks(s, "Disallow: /a/"+last+"/")() {
+		t.Errorf("robots.txt:\n%.500s", s.Now().Robots)
+	}
+	list, err := s.View(t.Context()).ReadDir("a")
+	must(t, err)
+	if len(list) != maxDirLinks-2+1 { // two links are in the root
+		t.Errorf("%d names are listed", len(list))
+	}
+}
+
+func TestShare(t *testing.T) {
+	for _, test := range []struct {
+		wanted map[string]int
+		most   int
+		each   int
+	}{
+		{map[string]int{}, 10, 0},
+		{map[string]int{"a": 3, "b": 4}, 10, 4},
+		{map[string]int{"a": 3, "b": 40}, 10, 7},
+		{map[string]int{"a": 1, "b": 40, "c": 50}, 10, 4},
+		{map[string]int{"a": 10}, 10, 10},
+	} {
+		if got := share(test.wanted, test.most); got != test.each {
+			t.Errorf("%v of %d: %d, want %d", test.wanted, test.most, got, test.each)
+		}
 	}
 }
 

@@ -126,22 +126,18 @@ func lostHint(err error) string {
 	return meanwhile
 }
 
-// read reads the directories of a batch, or all of a new root. It also reads everything
-// if the budget for links is spent.
+// read reads the directories of a batch, or all of a new root.
 func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	old := s.served.Load()
-	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil && scan.budget > 0 {
+	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil {
 		s.scan = nil // it may be left behind in the middle
 		scan.root = from
 		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
 			return scan.rescan(old.snap.Tree, b.Dirs), scan.failed
 		})
-		if err == nil && scan.budget > 0 {
-			return tree, scan, nil
-		}
-		if err != nil && !errors.Is(err, stall.ErrLeft) {
-			return nil, nil, err
+		if !errors.Is(err, stall.ErrLeft) {
+			return tree, scan, err
 		}
 	}
 	for {
@@ -164,7 +160,7 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 // publish compiles, and swaps the snapshot in; it says why its file is not proven.
 func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch) error {
 	old := s.Now()
-	if old != nil && old.Tree == tree && slices.Equal(old.menus, s.scan.menus()) {
+	if old != nil && old.Tree == tree && slices.Equal(old.menus, s.scan.menus()) && maps.Equal(old.aliases, s.scan.aliases) && maps.Equal(old.refused, s.scan.refused) {
 		s.remap(old)
 		return old.leak
 	}
@@ -229,11 +225,11 @@ func compile(conf Config, tree *Dir, old *Snapshot, scan *scanner) *Snapshot {
 		old = &Snapshot{}
 	}
 	menus := scan.menus()
-	sources := policy.Input{Annotations: tree.annotations(), Programs: slices.Concat(conf.Programs, conf.Endless, menus), Sitemaps: conf.Sitemaps}
-	next := &Snapshot{Tree: tree, Compiled: policy.Compile(sources, old.Compiled), refused: scan.refused,
+	sources := policy.Input{Annotations: tree.annotations(), Programs: slices.Concat(conf.Programs, conf.Endless, menus), Aliases: scan.input(), Sitemaps: conf.Sitemaps}
+	next := &Snapshot{Tree: tree, Compiled: policy.Compile(sources, old.Compiled), aliases: scan.aliases, refused: scan.refused,
 		included: scan.included(old), programs: scan.foundPrograms(), menus: menus, changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()
-	next.spoken = speak(finder{tree: tree, c: next.Compiled, own: conf.Own, list: scan.lister()}, old.spoken)
+	next.spoken = speak(finder{tree: tree, real: next.Real, aliases: scan.aliases, c: next.Compiled, own: conf.Own, list: scan.lister()}, old.spoken)
 	next.Reports = slices.Concat(append(slices.Collect(maps.Values(next.spoken)), next.Compiled.Reports(), strays(tree))...)
 	slices.SortStableFunc(next.Reports, func(a, b policy.Report) int { return diag.Compare(a.Diagnostic, b.Diagnostic) })
 	unproven := (*policy.Compiled).Unproven
@@ -287,7 +283,7 @@ func serious(all []policy.Report) (list []policy.Report, notices int) {
 func (s *Site) report(next *Snapshot) {
 	var refused []diag.Diagnostic
 	for _, link := range slices.Sorted(maps.Keys(next.refused)) {
-		refused = append(refused, diag.Diagnostic{Code: "LINKS", Severity: diag.Warning, File: link, Message: "not served: links to directories lead to too many files"})
+		refused = append(refused, diag.Diagnostic{Code: "LINKS", Severity: diag.Warning, File: link, Message: "not followed: there are too many links, or an annotation behind a dot is above what it leads to"})
 	}
 	s.problems.report(refused)
 	s.problems.report(next.programs)

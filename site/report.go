@@ -150,9 +150,11 @@ func isStray(base string) bool {
 
 // finder looks for the names that rules match.
 type finder struct {
-	tree *Dir
-	c    *policy.Compiled
-	own  []string // selectors that are no files; without a leading slash, names in any directory
+	tree    *Dir
+	real    func(name string) string
+	aliases map[string]link
+	c       *policy.Compiled
+	own     []string // selectors that are no files; without a leading slash, names in any directory
 
 	list func(dir string) []string // the files of a directory, sorted; nil: the tree has them
 }
@@ -229,8 +231,13 @@ func (f finder) exists(r policy.AnnotationRule) bool {
 			return true
 		}
 	}
+	for name, l := range f.aliases {
+		if r.Matches(selector.Canonical(name, l.dir)) {
+			return true
+		}
+	}
 	dir, begin := path.Split(strings.TrimPrefix(r.Path, "/"))
-	d := f.tree.find(strings.TrimSuffix(dir, "/"))
+	d := f.tree.find(f.real(strings.TrimSuffix(dir, "/")))
 	if d == nil {
 		return false
 	}

@@ -21,30 +21,32 @@ import (
 )
 
 // The scan makes the tree that the policy is compiled for: every name the
-// server answers. Directories are immutable values; reading one again
+// server answers but aliases (links.go). Directories are immutable values; reading one again
 // (rescan.go) makes new ones on the way to the root and shares all the rest.
 
 const (
-	noteName   = ".robots"    // an annotation
-	handName   = "robots.txt" // in the root: the hand-written one
-	capsName   = "caps.txt"   // in the root: answered even if there is none
-	maxNote    = 500 << 10    // bytes of an annotation that are read
-	maxName    = 4096         // bytes of a name below the root: no request is longer
-	linkBudget = 200_000      // entries that may be reached through directory links
+	noteName = ".robots"    // an annotation
+	handName = "robots.txt" // in the root: the hand-written one
+	capsName = "caps.txt"   // in the root: answered even if there is none
+	maxNote  = 500 << 10    // bytes of an annotation that are read
+	maxName  = 4096         // bytes of a name below the root: no request is longer
 )
 
 // scanner reads directories of one root.
 type scanner struct {
 	root    *disk.Root
 	attempt *stall.Attempt   // nil: everything is waited for
-	links   map[string]links // of the directories that have some
+	links   map[string]links // of the directories that have some, by name
 
-	programs map[string]programs  // likewise
-	budget   int                  // entries that links may still add
+	aliases  map[string]link      // by name; their real names are names of the tree
+	placed   map[string]string    // the first links to what lies behind a dot, and where they lead
+	hidden   []link               // what placed was made of
+	relinked bool                 // links have changed
+	refused  map[string]bool      // links that are not followed
+	programs map[string]programs  // of the directories that have some, by name
 	answered []string             // Config.Programs
 	runs     func(string) bool    // Config.Runs
 	changed  map[string]time.Time // when something was changed last, by the names of users' trees
-	refused  map[string]bool      // links whose directories were too much for it
 	busy     map[string]struct{}  // real directories with a map or an annotation under another process's lease
 	failed   error                // why the scan is unreliable
 	read     *atomic.Int64        // counts directories; nil: no counter
@@ -53,7 +55,7 @@ type scanner struct {
 }
 
 func newScanner(r *disk.Root) *scanner {
-	return &scanner{root: r, links: map[string]links{}, programs: map[string]programs{}, budget: linkBudget, refused: map[string]bool{}, busy: map[string]struct{}{}, changed: map[string]time.Time{}}
+	return &scanner{root: r, links: map[string]links{}, placed: map[string]string{}, programs: map[string]programs{}, busy: map[string]struct{}{}, changed: map[string]time.Time{}}
 }
 
 // call makes a system call on a name, if that answers.
@@ -68,7 +70,10 @@ func (s *scanner) call(name string, f func() error) error {
 
 // tree reads everything.
 func (s *scanner) tree() (*Dir, error) {
-	d, err := s.dir(rootPlace(), nil)
+	d, err := s.dir(place{".", "."}, nil)
+	if err == nil {
+		d = s.findAliases(d)
+	}
 	if err = cmp.Or(s.failed, err); err != nil {
 		return nil, err
 	}
@@ -86,7 +91,7 @@ func (s *scanner) mind(err error) {
 // reading is a directory while it is read.
 type reading struct {
 	*scanner
-	at    location
+	at    place
 	dir   *Dir
 	kept  []disk.Dirent // served entries; links have the type of their target
 	links links
@@ -95,13 +100,13 @@ type reading struct {
 // dir reads a directory. It takes directories below from old, the last reading of it,
 // and reads those that old lacks. If nothing has changed it returns old. The error is
 // why the directory could not be listed.
-func (s *scanner) dir(p location, old *Dir) (*Dir, error) {
+func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 	list, err := s.list(p.real)
 	if s.read != nil {
 		s.read.Add(1)
 	}
 	slices.SortFunc(list, func(a, b disk.Dirent) int { return strings.Compare(a.Base, b.Base) })
-	r := reading{scanner: s, at: p, dir: &Dir{Name: p.base}, kept: list[:0]}
+	r := reading{scanner: s, at: p, dir: &Dir{Name: baseName(p.name)}, kept: list[:0]}
 	delete(s.busy, p.real)
 	r.readMaps(list)
 	for _, e := range list {
@@ -111,14 +116,13 @@ func (s *scanner) dir(p location, old *Dir) (*Dir, error) {
 		r.dir.Notes = append(r.dir.Notes, unlisted(p, err))
 	}
 	slices.Reverse(r.dir.Notes) // robots.txt before .robots
-	before := s.links[p.name]
+	r.caps()
+	r.fill(old)
+	s.relinked = s.relinked || !slices.Equal(r.links.list, s.links[p.name].list)
 	delete(s.links, p.name)
 	if !r.links.none() {
 		s.links[p.name] = r.links
 	}
-	s.charge(p, len(r.kept)-size(old))
-	r.caps()
-	r.fill(old, before)
 	return settled(r.dir, old), err
 }
 
@@ -147,15 +151,8 @@ func (s *scanner) listed(real string) ([]disk.Dirent, error) {
 
 // unlisted denies a directory that cannot be listed. With mode 0711 a client can still
 // fetch files whose names it knows, and mode 000 may change.
-func unlisted(p location, err error) *policy.Annotation {
+func unlisted(p place, err error) *policy.Annotation {
 	return &policy.Annotation{Dir: selector.Canonical(p.name, true), File: selector.Join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
-}
-
-// charge takes entries that are reached through links off the budget.
-func (s *scanner) charge(p location, entries int) {
-	if p.linked() {
-		s.budget -= entries
-	}
 }
 
 // entry takes an entry, if it is to be served or an annotation.
@@ -217,51 +214,20 @@ func (r *reading) isNote(e disk.Dirent) bool {
 	return e.Base == noteName || e.Base == handName && !e.IsDir() && r.root.IsTop(r.at.real)
 }
 
-// follow returns the type of a link's target.
-func (r *reading) follow(name string) fs.FileMode {
-	real, mode, err := r.resolve(name)
-	if err != nil {
-		r.mind(err)
-		return fs.ModeIrregular
-	}
-	if mode.IsDir() {
-		r.links.lead(name, real)
-	}
-	return mode.Type()
-}
-
-// resolve follows a link, and records the directories that it depends on. It returns the
-// real name and the mode of the target.
-func (r *reading) resolve(name string) (real string, mode fs.FileMode, err error) {
-	real, passed, err := r.root.Follow(r.call, r.at.real, name)
-	r.links.via = append(r.links.via, passed...)
-	if err != nil {
-		r.refusedLink(name, err)
-		return "", 0, err
-	}
-	err = r.call(real, func() error {
-		info, err := r.root.Lstat(real)
-		if err == nil && !r.root.Owned(real, info) {
-			err = disk.ErrForeign
-		}
-		if err == nil {
-			mode = info.Mode()
-		}
-		return err
-	})
-	return real, mode, err
-}
-
 // keepsFiles reports whether to keep the names of files. Policy depends on annotations
 // alone, and the names of a million files would take most of the memory.
 func (r *reading) keepsFiles() bool {
 	t, _, rest := r.root.At(r.at.real)
-	return r.names || r.at.linked() || t.Owner != disk.AnyOwner && rest == "."
+	return r.names || t.Owner != disk.AnyOwner && rest == "."
 }
 
-// fill fills in the directories, and the files if keepsFiles. It takes a directory from
-// old if it was the same link, or no link, before.
-func (r *reading) fill(old *Dir, before links) {
+// fill fills in the directories, and the files if keepsFiles. It takes directories from old
+// that were there before.
+func (r *reading) fill(old *Dir) {
+	targets := map[string]string{}
+	for _, l := range r.links.list {
+		targets[l.name] = l.real
+	}
 	keepsFiles := r.keepsFiles()
 	for _, e := range r.kept {
 		if _, ok := menu.DatedText(e.Base); ok && !e.IsDir() {
@@ -275,28 +241,33 @@ func (r *reading) fill(old *Dir, before links) {
 			r.dir.Files = append(r.dir.Files, e.Base)
 			continue
 		}
-		real := r.links.dirs[e.Base]
-		var sub *Dir
-		if before.dirs[e.Base] == real {
-			sub = child(old, e.Base)
+		p := r.at.child(e.Base)
+		target, isLink := targets[p.name]
+		if isLink {
+			p.real = target
 		}
-		if sub == nil {
-			sub = r.below(r.at.child(e.Base, real), real != "")
-		}
-		if sub != nil {
-			r.dir.Dirs = append(r.dir.Dirs, sub)
+		if d := r.below(p, child(old, e.Base), isLink); d != nil {
+			r.dir.Dirs = append(r.dir.Dirs, d)
 		}
 	}
 }
 
-// below reads a directory for the first time; nil if it is not served.
-func (r *reading) below(p location, link bool) *Dir {
+// below returns a directory in this one: as it was, or read for the first time. It returns
+// nil for an alias.
+func (r *reading) below(p place, old *Dir, isLink bool) *Dir {
 	switch {
-	case p.loops():
+	case isLink && r.placed[p.name] == p.real && old != nil:
+		return old
+	case isLink:
+		if r.placed[p.name] != "" { // it was read elsewhere, or is to be read again
+			r.hidden, r.relinked = nil, true
+		}
 		return nil
-	case link && r.budget <= 0:
-		r.refused[p.name] = true
+	case r.root.Same(p.real) != "":
+		r.links.list = append(r.links.list, link{name: p.name, real: p.real, dir: true})
 		return nil
+	case old != nil:
+		return old
 	}
 	d, _ := r.scanner.dir(p, nil)
 	return d

@@ -218,7 +218,8 @@ type Snapshot struct {
 
 	spoken  spoken          // the part of Reports that depends on the names of the tree
 	leak    error           // why the compiled file is not Robots
-	refused map[string]bool // links to directories that the scan had no budget for
+	aliases map[string]link // other names of what the tree has
+	refused map[string]bool // links that are not followed
 }
 
 // Snapshot returns the policy. The first one is waited for until ctx ends.

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -224,4 +225,73 @@ func (d *Dir) annotations() (list []policy.Annotation) {
 		}
 	}
 	return list
+}
+
+// with returns the tree with another directory of this name, or without one if other is nil.
+// The directory above it must be there.
+func (d *Dir) with(name string, other *Dir) *Dir {
+	if name == "." {
+		return other
+	}
+	first, rest, deeper := strings.Cut(name, "/")
+	at, found := slices.BinarySearchFunc(d.Dirs, first, func(d *Dir, name string) int { return strings.Compare(d.Name, name) })
+	if deeper {
+		other = d.Dirs[at].with(rest, other)
+	}
+	next := *d
+	switch {
+	case found && other == nil:
+		next.Dirs = slices.Concat(d.Dirs[:at], d.Dirs[at+1:])
+	case found:
+		next.Dirs = slices.Clone(d.Dirs)
+		next.Dirs[at] = other
+	case other != nil:
+		next.Dirs = slices.Concat(d.Dirs[:at], []*Dir{other}, d.Dirs[at:])
+	}
+	return &next
+}
+
+// child finds a directory by its name, nil if it is not there.
+func child(d *Dir, name string) *Dir {
+	if d == nil {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(d.Dirs, name, func(d *Dir, name string) int { return strings.Compare(d.Name, name) })
+	if !ok {
+		return nil
+	}
+	return d.Dirs[i]
+}
+
+// baseName returns the last element of a name, "" of the root.
+func baseName(name string) string {
+	if name == "." {
+		return ""
+	}
+	return path.Base(name)
+}
+
+// settled returns old if d equals it, else d, with old's annotations if they are equal.
+func settled(d, old *Dir) *Dir {
+	if old == nil {
+		return d
+	}
+	if slices.EqualFunc(d.Notes, old.Notes, sameNote) {
+		d.Notes = old.Notes
+		if d.Phlog == old.Phlog && slices.Equal(d.Strays, old.Strays) && slices.Equal(d.Files, old.Files) && slices.Equal(d.Dirs, old.Dirs) {
+			return old
+		}
+	}
+	return d
+}
+
+func sameNote(a, b *policy.Annotation) bool {
+	return a.File == b.File && bytes.Equal(a.Data, b.Data) && errorText(a.Err) == errorText(b.Err)
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

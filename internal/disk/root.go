@@ -117,6 +117,33 @@ func (r *Root) inside(from *Tree, target string) (name string, ok bool) {
 	}
 }
 
+// Same returns the name that something in a mount has in another tree, "" if it has none.
+// The root directory's tree comes first; of mounts of one directory, the first name in byte
+// order has no other.
+func (r *Root) Same(name string) (same string) {
+	t, mount, below := r.At(name)
+	if mount == "." || t.Owner != AnyOwner {
+		return ""
+	}
+	for dir := t.real; ; dir = filepath.Dir(dir) {
+		for _, top := range r.byDir[dir] {
+			rest := strings.TrimPrefix(strings.TrimPrefix(t.real, dir), "/")
+			other := path.Join(top, rest)
+			in, at, _ := r.At(other)
+			if at != top || in.Owner != AnyOwner || rest == "" && top >= mount || !selector.AskableName(other) {
+				continue
+			}
+			if other = path.Join(other, below); top == "." {
+				return other
+			}
+			same = cmp.Or(same, other)
+		}
+		if dir == filepath.Dir(dir) {
+			return same
+		}
+	}
+}
+
 // Kids returns the trees that appear in a directory; the disk does not list them there.
 func (r *Root) Kids(real string, wanted func(*Tree) bool) (kids []Dirent) {
 	for _, base := range r.kids[real] {

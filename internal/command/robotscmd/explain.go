@@ -66,9 +66,9 @@ func (c *Command) Explain(ctx context.Context) error {
 // explain asks the policy. As the server does, it tries a selector that names nothing in
 // its other forms.
 func explain(snap *site.Snapshot, agent, sel string) (explained, error) {
-	r, err := find(snap.Tree, sel)
+	r, err := find(snap, sel)
 	for _, form := range selector.Forms(sel) {
-		if found, formErr := find(snap.Tree, form); !r.exists && formErr == nil && (found.exists || err != nil) {
+		if found, formErr := find(snap, form); !r.exists && formErr == nil && (found.exists || err != nil) {
 			r, err = found, nil
 		}
 	}
@@ -86,16 +86,16 @@ type resource struct {
 	exists bool
 }
 
-func find(tree *site.Dir, sel string) (resource, error) {
+func find(snap *site.Snapshot, sel string) (resource, error) {
 	name, dir, err := selector.Path(sel)
 	var refused *selector.RefusedError
 	if errors.As(err, &refused) {
 		return resource{}, exit.Usagef("the server answers it with an error: no robot gets it", "selector %s: %s", strconv.Quote(sel), refused.Reason)
 	}
-	if tree.Has(name, true) {
+	if snap.Has(name, true) {
 		return resource{name, true, true}, nil
 	}
-	return resource{name, dir, !dir && (tree.Has(name, false) || name == "robots.txt")}, nil
+	return resource{name, dir, !dir && (snap.Has(name, false) || name == "robots.txt")}, nil
 }
 
 func printExplained(w io.Writer, all []explained) error {

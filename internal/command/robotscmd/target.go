@@ -29,7 +29,7 @@ import (
 type ruleSource struct {
 	name     string // as shown before a line number
 	file     *robots.File
-	tree     *site.Dir         // of a directory
+	snap     *site.Snapshot    // of a directory
 	gopher   bool              // requests are selectors, not paths of URIs
 	note     string            // why there is no file, if there is none
 	network  *readers.Crawler  // of an IRC network
@@ -153,7 +153,7 @@ func loadDir(dir string, dialect readers.Dialect) (ruleSource, error) {
 	if err != nil {
 		return ruleSource{}, exit.Root(dir, err)
 	}
-	return ruleSource{name: "robots.txt", tree: snap.Tree, gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
+	return ruleSource{name: "robots.txt", snap: snap, gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
 }
 
 func loadFile(name string, dialect readers.Dialect, limit int64) (ruleSource, error) {

@@ -110,8 +110,8 @@ func (s ruleSource) verdict(agent, sel string) verdict {
 		Selector: sel, Allowed: d.Allowed, Line: d.Rule.Line, Pattern: d.Pattern, Why: d.Reason.String(),
 		Agent: agent, Source: s.name, Rule: ruleText(d.Rule), RunnerUp: ruleText(d.RunnerUp),
 	}
-	if s.tree != nil {
-		r, err := find(s.tree, sel)
+	if s.snap != nil {
+		r, err := find(s.snap, sel)
 		v.Missing = err == nil && !r.exists
 	}
 	for _, p := range s.file.Usage(agent, asked) {

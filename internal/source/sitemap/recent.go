@@ -68,7 +68,7 @@ func (s *Sitemaps) look(ctx context.Context) {
 func changed(v *site.View, snap *site.Snapshot, dir string) (map[string]time.Time, error) {
 	found, since := map[string]time.Time{}, time.Now().Add(-recently)
 	note := func(name string, dir bool) {
-		if at, err := v.Changed(name); err == nil && at.After(since) && !snap.Compiled.DeniedToAll(name, dir) {
+		if at, err := v.Changed(name); err == nil && at.After(since) && snap.Open(name, dir) && snap.Real(name) == name {
 			found[selector.Canonical(name, dir)] = at
 		}
 		if len(found) > 2*maxRecent {
@@ -112,7 +112,7 @@ func (s *Sitemaps) news(snap *site.Snapshot, f func(name string, dir bool, at ti
 	s.mu.Unlock()
 	for _, sel := range newest(recent) {
 		name, dir, err := selector.Path(sel)
-		if err == nil && time.Since(recent[sel]) < recently && !snap.Compiled.DeniedToAll(name, dir) && !f(name, dir, recent[sel]) {
+		if err == nil && time.Since(recent[sel]) < recently && snap.Open(name, dir) && !f(name, dir, recent[sel]) {
 			return
 		}
 	}

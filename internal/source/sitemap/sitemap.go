@@ -178,16 +178,16 @@ func (w *document) walk(from, to position, f func(at position, name string, dir 
 			continue
 		case ends(at):
 			return nil
-		case !at.before(from) && !snap.Compiled.DeniedToAll(dir, true) && !f(at, dir, true):
+		case !at.before(from) && snap.Open(dir, true) && !f(at, dir, true):
 			return nil
 		}
 		names, err := files(view, dir)
-		if err != nil && !(snap.Compiled.DeniedToAll(dir, true) && view.Without()) {
+		if err != nil && (snap.Open(dir, true) || !view.Without()) {
 			return err
 		}
 		for _, name := range names {
 			at.file = name
-			if name = selector.Join(dir, name); at.before(from) || snap.Compiled.DeniedToAll(name, false) {
+			if name = selector.Join(dir, name); at.before(from) || !snap.Open(name, false) || snap.Real(name) != name {
 				continue
 			}
 			if ends(at) || !f(at, name, false) {

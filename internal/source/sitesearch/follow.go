@@ -350,7 +350,8 @@ type directory struct {
 func (d *directory) compare() (below []visit, err error) {
 	view := d.q.View
 	info, err := view.Stat(d.dir)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || err == nil && !info.IsDir() {
+	isAlias := d.snap.Real(d.dir) != d.dir // its texts are found under their real names
+	if isAlias || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || err == nil && !info.IsDir() {
 		return nil, d.index.Forget(d.dir)
 	}
 	if err != nil {
@@ -388,6 +389,9 @@ func (d *directory) compare() (below []visit, err error) {
 	}
 	for _, e := range list {
 		name := selector.Join(d.dir, e.Name())
+		if d.snap.Real(name) != name {
+			continue
+		}
 		if e.IsDir() {
 			enter(name)
 			continue
@@ -501,7 +505,7 @@ func plainName(name string) (plain string, dir bool) {
 // allowed reports whether robots may fetch what has a name in the index.
 func (s *Searcher) allowed(snap *site.Snapshot, name string) bool {
 	plain, dir := plainName(name)
-	return s.SearchAll || snap != nil && !snap.Compiled.DeniedToAll(plain, dir)
+	return snap != nil && snap.Real(plain) == plain && (s.SearchAll || snap.Open(plain, dir))
 }
 
 func (s *Searcher) items(v *site.View, dir string) []menu.Item {

@@ -1,0 +1,312 @@
+package site
+
+import (
+	"cmp"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/internal/disk"
+	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/selector"
+)
+
+// A symbolic link, or a mount of a directory that the tree has as well, is an alias: another
+// name of a file or directory that has a real name. The scan reads each directory once, under
+// its real name, and records aliases. Robots are told to read the real name where it matters
+// (policy.Alias).
+//
+// The target of a link may lie behind a dot, where no client can ask for it. Then the first
+// link to it, in byte order, is its real name, and the scan reads it there.
+
+// Bounds of links that are followed. Top-level directories share them.
+const (
+	maxDirLinks  = 1000   // to directories
+	maxFileLinks = 20_000 // to files
+)
+
+// place is where a directory is.
+type place struct {
+	name string // below the root, as selectors have it
+	real string // on the disk, without links
+}
+
+func (p place) child(base string) place {
+	return place{selector.Join(p.name, base), selector.Join(p.real, base)}
+}
+
+// link is a symbolic link in a directory, or a mount.
+type link struct {
+	name string // below the root
+	real string // of the target, on the disk
+	dir  bool
+	shut bool // a directory above the target lies behind a dot and has an annotation, which the scan does not read
+}
+
+// links holds the links of a directory, and the directories that they depend on.
+type links struct {
+	list []link
+	via  []string // real directories on the way: while they stay the same, so do the targets
+}
+
+func (l *links) none() bool { return len(l.list)+len(l.via) == 0 }
+
+// isAsked reports whether a client can ask for a real name.
+func isAsked(real string) bool {
+	return real == "." || !slices.ContainsFunc(strings.Split(real, "/"), func(elem string) bool { return !selector.Askable(elem) })
+}
+
+// findAliases works out which names are aliases, if links have changed. It returns the tree
+// with what only links lead to.
+func (s *scanner) findAliases(tree *Dir) *Dir {
+	for dir := range s.links {
+		if tree.find(dir) == nil {
+			delete(s.links, dir)
+			s.relinked = true
+		}
+	}
+	maps.DeleteFunc(s.programs, func(dir string, _ programs) bool { return tree.find(dir) == nil })
+	if !s.relinked {
+		return tree
+	}
+	s.relinked = false
+
+	// Read what lies behind a dot again if other links lead there.
+	all := s.followed()
+	hidden := slices.DeleteFunc(slices.Clone(all), func(l link) bool { return isAsked(l.real) || s.inPlaced(l.name) })
+	if !slices.Equal(hidden, s.hidden) {
+		tree = s.unplace(tree)
+		s.hidden = hidden
+		for again := true; again; all = s.followed() {
+			tree, again = s.placeAll(tree, all)
+		}
+		s.relinked = false
+	}
+
+	s.aliases = map[string]link{}
+	for _, l := range all {
+		if l.real, _ = s.realName(l.real); l.real != l.name {
+			s.aliases[l.name] = l
+		}
+	}
+	return tree
+}
+
+// inPlaced reports whether a name lies below a placed link.
+func (s *scanner) inPlaced(name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if s.placed[dir] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// followed returns all links that are followed, and notes which are not. Targets near the
+// root come first, then names in byte order.
+func (s *scanner) followed() []link {
+	var all []link
+	byTop := map[bool]map[string]int{true: {}, false: {}}
+	for dir, l := range s.links {
+		for _, l := range l.list {
+			all = append(all, l)
+			byTop[l.dir][topName(dir)]++
+		}
+	}
+	slices.SortFunc(all, func(a, b link) int {
+		return cmp.Or(cmp.Compare(strings.Count(a.real, "/"), strings.Count(b.real, "/")), strings.Compare(a.name, b.name))
+	})
+	s.refused = map[string]bool{}
+	most := map[bool]int{true: share(byTop[true], maxDirLinks), false: share(byTop[false], maxFileLinks)}
+	used := map[bool]map[string]int{true: {}, false: {}}
+	return slices.DeleteFunc(all, func(l link) bool {
+		top := topName(path.Dir(l.name))
+		if used[l.dir][top]++; used[l.dir][top] <= most[l.dir] && !l.shut {
+			return false
+		}
+		s.refused[l.name] = true
+		return true
+	})
+}
+
+// topName returns the top-level directory of a directory, "." for the root.
+func topName(dir string) string {
+	top, _, _ := strings.Cut(dir, "/")
+	return top
+}
+
+// share returns how many each of several users may have, so that all together have at most
+// most: who needs less leaves the rest to others.
+func share(wanted map[string]int, most int) (each int) {
+	counts := slices.Sorted(maps.Values(wanted))
+	for i, n := range counts {
+		rest := len(counts) - i
+		if n > most/rest {
+			return most / rest
+		}
+		most -= n
+		each = n
+	}
+	return each
+}
+
+// unplace takes out of the tree what only links led to.
+func (s *scanner) unplace(tree *Dir) *Dir {
+	for name := range s.placed {
+		if tree.find(name) != nil {
+			tree = tree.with(name, nil)
+		}
+		maps.DeleteFunc(s.links, func(dir string, _ links) bool { return dir == name || strings.HasPrefix(dir, name+"/") })
+	}
+	s.placed = map[string]string{}
+	return tree
+}
+
+// placeAll reads the targets that no client can ask for, each under the first link to it. It
+// reports whether there may be more links now.
+func (s *scanner) placeAll(tree *Dir, all []link) (*Dir, bool) {
+	again := false
+	for _, l := range all {
+		if _, known := s.realName(l.real); known {
+			continue
+		}
+		if s.placed[l.name] = l.real; l.dir {
+			d, _ := s.dir(place{l.name, l.real}, nil)
+			tree = tree.with(l.name, d)
+			again = true
+		}
+	}
+	return tree, again
+}
+
+// realName returns the name under which the tree has what lies at a place on the disk;
+// false if it has none.
+func (s *scanner) realName(real string) (name string, ok bool) {
+	if same := s.root.Same(real); same != "" {
+		real = same
+	}
+	if isAsked(real) {
+		return real, true
+	}
+	at := "" // the nearest directory above it that a link leads to
+	for placed, dir := range s.placed {
+		if rest, in := below(real, dir); in && len(dir) > len(at) {
+			name, at = path.Join(placed, rest), dir
+		}
+	}
+	return name, name != ""
+}
+
+// input returns the aliases for the compiler.
+func (s *scanner) input() (list []policy.Alias) {
+	for _, name := range slices.Sorted(maps.Keys(s.aliases)) {
+		l := s.aliases[name]
+		list = append(list, policy.Alias{Selector: selector.Canonical(name, l.dir), Target: selector.Canonical(l.real, l.dir)})
+	}
+	return list
+}
+
+// Real returns the name under which the tree has what a name leads to: that of the target of
+// a link. It is the name itself if that is no alias.
+func (s *Snapshot) Real(name string) string {
+	for range disk.MaxLinks {
+		next := s.step(name)
+		if next == name {
+			break
+		}
+		name = next
+	}
+	return name
+}
+
+// step replaces the first alias in a name by its real name.
+func (s *Snapshot) step(name string) string {
+	if len(s.aliases) == 0 {
+		return name
+	}
+	for end := range len(name) + 1 {
+		if end < len(name) && name[end] != '/' {
+			continue
+		}
+		if l, ok := s.aliases[name[:end]]; ok {
+			return path.Join(l.real, name[end:])
+		}
+	}
+	return name
+}
+
+// Has reports whether there is a directory or, if the names of files were kept, a file of this
+// name, which may be an alias.
+func (s *Snapshot) Has(name string, dir bool) bool { return s.Tree.Has(s.Real(name), dir) }
+
+// Open reports whether robots that no annotation names may read something: under its name,
+// and under its real name. Feeds, sitemaps, searches and titles show nothing else.
+func (s *Snapshot) Open(name string, dir bool) bool {
+	if s.Compiled.DeniedToAll(name, dir) {
+		return false
+	}
+	real := s.Real(name)
+	return real == name || !s.Compiled.DeniedToAll(real, dir)
+}
+
+// follows reports whether the links in a name are followed.
+func (s *Snapshot) follows(name string) bool {
+	for range disk.MaxLinks {
+		for end := range len(name) + 1 {
+			if (end == len(name) || name[end] == '/') && s.refused[name[:end]] {
+				return false
+			}
+		}
+		next := s.step(name)
+		if next == name {
+			return true
+		}
+		name = next
+	}
+	return true
+}
+
+// follow returns the type of a link's target, and records the link.
+func (r *reading) follow(base string) fs.FileMode {
+	real, mode, err := r.resolve(base)
+	if err != nil {
+		r.mind(err)
+		return fs.ModeIrregular
+	}
+	l := link{name: selector.Join(r.at.name, base), real: real, dir: mode.IsDir()}
+	if _, loops := below(r.at.real, real); loops {
+		return fs.ModeIrregular
+	}
+	for dir := path.Dir(real); !isAsked(real) && !isAsked(dir) && !l.shut; dir = path.Dir(dir) {
+		note := selector.Join(dir, noteName)
+		l.shut = r.call(note, func() error { _, err := r.root.Lstat(note); return err }) == nil
+	}
+	if l.dir || mode.IsRegular() {
+		r.links.list = append(r.links.list, l)
+	}
+	return mode.Type()
+}
+
+// resolve follows a link, and records the directories that it depends on. It returns the
+// real name and the mode of the target.
+func (r *reading) resolve(base string) (real string, mode fs.FileMode, err error) {
+	real, passed, err := r.root.Follow(r.call, r.at.real, base)
+	r.links.via = append(r.links.via, passed...)
+	if err != nil {
+		r.refusedLink(base, err)
+		return "", 0, err
+	}
+	err = r.call(real, func() error {
+		info, err := r.root.Lstat(real)
+		if err == nil && !r.root.Owned(real, info) {
+			err = disk.ErrForeign
+		}
+		if err == nil {
+			mode = info.Mode()
+		}
+		return err
+	})
+	return real, mode, err
+}
