@@ -16,9 +16,9 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// from returns an address: those with the same number are of one /64.
+// from returns an address: those with the same number are of one /56.
 func from(client, host int) netip.Addr {
-	return netip.MustParseAddr(fmt.Sprintf("2001:db8:0:%x::%x", client, host))
+	return netip.MustParseAddr(fmt.Sprintf("2001:db8:%x::%x", client, host))
 }
 
 func called(name string) callKey { return callKey{cacheKey: cacheKey{selector: name}} }
@@ -119,7 +119,7 @@ func TestLeftBehindTakesNoPlace(t *testing.T) {
 	})
 }
 
-// The bounds of the places: all of them, those of one address (hosts of one /64 are
+// The bounds of the places: all of them, those of one address (hosts of one /56 are
 // one), and that small makings never wait for large ones, nor addresses for others.
 func TestPlaces(t *testing.T) {
 	smallOne := func(k *call) error { return k.spend(small) }

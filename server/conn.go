@@ -76,7 +76,7 @@ func (c *conn) end(err error) {
 		_ = c.SetLinger(0)
 		return
 	}
-	c.slot.turn(lingering)
+	c.slot.setState(lingering)
 	c.lingers = c.stream().Linger()
 }
 
@@ -84,7 +84,7 @@ func (c *conn) end(err error) {
 func (c *conn) release() {
 	if !c.lingers {
 		_ = c.Close()
-		c.slot.leave()
+		c.slot.release()
 	}
 }
 

@@ -180,11 +180,11 @@ func TestHandlerThatDoesNotReturnInetd(t *testing.T) {
 // Connections that had to go in the midst of a reply, and whose handlers do not
 // return, are not replaced without end.
 func TestEvictedAreBounded(t *testing.T) {
-	g := limiter{total: 2}
+	g := limiter{total: 2, pick: everyOne()}
 	var all []*slot
 	enter := func(i int) refusal {
 		s := &slot{evict: func() {}, state: writing}
-		why := g.enter(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), s)
+		why := g.acquire(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), s)
 		if why == admitted {
 			all = append(all, s)
 		}
@@ -202,10 +202,10 @@ func TestEvictedAreBounded(t *testing.T) {
 		t.Error("one too many")
 	}
 	for _, s := range all {
-		s.leave()
+		s.release()
 	}
-	if g.evicted != 0 || g.n != 0 {
-		t.Errorf("%d evicted, %d connections are left", g.evicted, g.n)
+	if g.evicted != 0 || g.places != 0 {
+		t.Errorf("%d evicted, %d places are left", g.evicted, g.places)
 	}
 }
 
@@ -217,7 +217,7 @@ func TestWhoIsSpared(t *testing.T) {
 	now := time.Now()
 	enter := func(name string, last byte, p connState, age time.Duration) {
 		s := &slot{state: p, evict: func() { cut = append(cut, name) }}
-		if why := g.enter(netip.AddrFrom4([4]byte{10, 0, 0, last}), s); why != admitted {
+		if why := g.acquire(netip.AddrFrom4([4]byte{10, 0, 0, last}), s); why != admitted {
 			t.Fatal(why)
 		}
 		s.since = now.Add(-age)
@@ -229,9 +229,9 @@ func TestWhoIsSpared(t *testing.T) {
 	enter("asked", 3, writing, time.Minute)
 	enter("silent", 4, reading, 2*settling)
 	enter("has sent a request", 6, reading, 2*settling)
-	g.blocks[addr4(6)].oldest(reading).unread = func() bool { return true }
+	g.blocks[addr4(6)][0].unread = func() bool { return true }
 	enter("had its reply", 5, lingering, 0)
-	if n := g.spare(10, now.Add(-settling)); n != 2 || !slices.Contains(cut, "silent") || !slices.Contains(cut, "had its reply") {
+	if n := g.evictIdle(10, now.Add(-settling)); n != 2 || !slices.Contains(cut, "silent") || !slices.Contains(cut, "had its reply") {
 		t.Errorf("spared %d: %q", n, cut)
 	}
 }

@@ -64,7 +64,7 @@ func (w *reply) handOver() error {
 	w.watch()
 	h := &HTTPConn{Conn: w.to, run: r, slot: c.slot, w: w, head: c.head, counted: c.counted, tooFast: c.tooFast, done: make(chan struct{})}
 	if h.streams = bytes.HasPrefix(c.head, []byte(preface)); h.streams {
-		c.slot.hold(MaxStreams - 1)
+		c.slot.reserve(MaxStreams - 1)
 	}
 	_ = c.SetNoDelay(true) // what follows the head would wait until the client has acknowledged it
 	stop := context.AfterFunc(r.soft, h.end)
@@ -212,9 +212,9 @@ func (c *HTTPConn) Idle(idle bool) {
 	c.mu.Unlock()
 	c.w.progress.rest(idle)
 	if idle {
-		c.slot.turn(reading)
+		c.slot.setState(reading)
 	} else {
-		c.slot.turn(writing)
+		c.slot.setState(writing)
 	}
 }
 

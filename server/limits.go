@@ -39,7 +39,7 @@ type limits struct {
 // admitted already keeps its place.
 func (r *run) admit(c *conn, state connState) refusal {
 	if c.slot != nil {
-		c.slot.turn(state)
+		c.slot.setState(state)
 		return admitted
 	}
 	from := c.remote.Addr()
@@ -51,7 +51,7 @@ func (r *run) admit(c *conn, state connState) refusal {
 		c.cut(s)
 	}
 	c.slot = s
-	return r.limited().limiter.enter(Block(from), s)
+	return r.limited().limiter.acquire(Block(from), s)
 }
 
 // within reports whether an address may send a request now.
@@ -77,7 +77,7 @@ func (s *Server) trusts(a netip.Addr) bool {
 // may get a last word. In the middle of a reply it is reset.
 func (r *run) turnAway(c *conn, why error) {
 	r.unanswered(c.remote.Addr(), why)
-	c.slot.leave()
+	c.slot.release()
 	if c.begun {
 		_ = c.SetLinger(0)
 	} else if word := r.lastWord(c, refusalOf(why)); len(word) > 0 {
@@ -143,7 +143,7 @@ func (r *run) unanswered(a netip.Addr, why error) {
 // files, and reports whether there were any. It logs that once a minute.
 func (r *run) spareFiles(err error) bool {
 	l := r.limited()
-	n := l.limiter.spare(16, time.Now().Add(-settling))
+	n := l.limiter.evictIdle(16, time.Now().Add(-settling))
 	if n > 0 && l.logged.add(netip.Addr{}, time.Now()) > 0 {
 		r.logger.Error("no files left for connections: closing silent ones", "error", err)
 	}
@@ -173,7 +173,7 @@ type Counts struct {
 	// by reason. All reasons are there.
 	Refused map[string]int64
 
-	// Refusers are the address blocks (an IPv4 address, a /64 of IPv6) that
+	// Refusers are the address blocks (an IPv4 address, a /56 of IPv6) that
 	// were refused most often, at most 10, the most often first.
 	Refusers []Refuser
 }

@@ -207,7 +207,7 @@ func (l *loop) atHand(pc *poll.Conn, c *conn, line []byte) bool {
 		l.finish(pc, l.req, a, sent)
 		return true // with the file
 	}
-	c.slot.leave()
+	c.slot.release()
 	c.slot = nil
 	accepted := pc.Accepted // after Linger pc may be another connection
 	if err != nil {
@@ -274,7 +274,7 @@ func (l *loop) finish(pc *poll.Conn, req Request, a Answer, sent int64) {
 func (l *loop) closed(pc *poll.Conn) {
 	remote := pc.Remote
 	if c, ok := pc.Owner.(*conn); ok {
-		c.slot.leave()
+		c.slot.release()
 		remote = c.remote
 	}
 	if !pc.Answered() {

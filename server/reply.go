@@ -46,7 +46,7 @@ type reply struct {
 // newReply makes the reply to a request on a connection. From here on only the end of
 // the drain cuts the connection off.
 func (r *run) newReply(c *conn, req *Request) *reply {
-	c.slot.turn(writing)
+	c.slot.setState(writing)
 	w := &reply{run: r, conn: c, to: c.stream(), req: req, stall: r.stallTimeout()}
 	req.ctx, w.cancel = context.WithCancel(r.hard)
 	c.cancel.Store(&w.cancel)

@@ -302,7 +302,7 @@ func (r *run) proxied(c *conn, n int) error {
 	if c.slot == nil {
 		return nil
 	}
-	c.slot.leave()
+	c.slot.release()
 	c.slot = nil
 	if why := r.admit(c, reading); why != admitted {
 		return why

@@ -66,11 +66,11 @@ type Server struct {
 	// open files allows with two each; if negative, any number.
 	MaxConns int
 
-	// MaxConnsPerIP is how many of them may be of one address, or of one /64
+	// MaxConnsPerIP is how many of them may be of one address, or of one /56
 	// of IPv6. If zero, 32; if negative, any number.
 	MaxConnsPerIP int
 
-	// Rate is how many requests an address (a /64 of IPv6) may send in a
+	// Rate is how many requests an address (a /56 of IPv6) may send in a
 	// second, on average; Burst is how many at once. If Rate is zero, any
 	// number; if Burst is zero, 20, or Rate if that is more.
 	Rate  float64

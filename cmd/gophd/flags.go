@@ -43,7 +43,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catLimits.duration(&f.StallTimeout, "stall-timeout", server.DefaultStallTimeout, "`DURATION` ends a reply without progress"),
 		catLimits.duration(&f.Drain, "drain", server.DefaultDrainTimeout, "`DURATION` for open replies after SIGTERM"),
 		catLimits.number(&f.MaxConns, "max-conns", 0, "`N` open connections (default: half the open-file limit)"),
-		catLimits.number(&f.MaxConnsPerIP, "max-conns-per-ip", server.DefaultMaxConnsPerIP, "`N` of one address or IPv6 /64; 0 is any"),
+		catLimits.number(&f.MaxConnsPerIP, "max-conns-per-ip", server.DefaultMaxConnsPerIP, "`N` of one address or IPv6 /56; 0 is any"),
 		catLimits.text(&f.Enforce, "enforce", "off", "`MODE` make robots obey the file that they fetched: off, slow, refuse"),
 		catLimits.list(&f.EnforceSpare, "enforce-spare", "`CIDR` that -enforce spares, such as a public proxy"),
 		catLimits.fraction(&f.Rate, "rate", "`N` requests a second per address; 0 is any"),

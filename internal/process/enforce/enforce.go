@@ -151,11 +151,8 @@ func (e *Enforcer) AdmitNow(r *server.Request) bool {
 	return true
 }
 
-// customer is the length of the IPv6 prefix that counts as one client.
-const customer = 56
-
 // block returns the address that stands for a client.
-func block(a netip.Addr) netip.Addr { return server.BlockOf(a, customer) }
+func block(a netip.Addr) netip.Addr { return server.Block(a) }
 
 // isMenu reports whether a selector is that of a menu that exists. Any other proves nothing:
 // a robot can make up names.
@@ -230,7 +227,7 @@ func (e *Enforcer) forget(now time.Time) {
 }
 
 func (e *Enforcer) spared(from netip.Addr) bool {
-	bits := customer
+	bits := server.BlockBits
 	if from.Is4() {
 		bits = 32
 	}

@@ -166,7 +166,7 @@ func TestRude(t *testing.T) {
 	observe("192.0.2.2", "robots.txt")
 	observe("192.0.2.2", "/a.txt") // is allowed
 	observe("2001:db8::1", "/0/robots.txt")
-	observe("2001:db8::2", "/secret/plan.txt") // of the same /64
+	observe("2001:db8::2", "/secret/plan.txt") // of the same /56
 	observe("2001:db8::2", "/secret/")
 	n := p.Stats.Numbers()
 	if n.Hosts[0].Rude != 2 || len(n.Hosts[0].Rudest) != 1 || n.Hosts[0].Rudest[0].Key != netip.MustParseAddr("2001:db8::") || n.Hosts[0].Rudest[0].Times != 2 {
