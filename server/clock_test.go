@@ -1,12 +1,8 @@
 package server
 
 import (
-	"errors"
-	"net"
 	"net/netip"
-	"os"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unsafe"
 )
@@ -58,33 +54,4 @@ func TestClockJumps(t *testing.T) {
 			}
 		})
 	}
-}
-
-// All of this process stands still, for longer than a reply may: nobody is given up
-// for that, but for what comes, or does not, after it.
-func TestStandingStill(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &progress{last: time.Now(), alarm: time.AfterFunc(time.Hour, func() {})}
-		time.Sleep(time.Hour)
-		if stuck, _ := p.stuck(time.Minute); stuck {
-			t.Error("a handler is given up")
-		}
-		time.Sleep(time.Minute)
-		if stuck, _ := p.stuck(time.Minute); !stuck {
-			t.Error("a handler is never given up")
-		}
-		conn, client := net.Pipe()
-		defer func() { _, _ = conn.Close(), client.Close() }()
-		began := time.Now()
-		err := steadily(conn, time.Minute, func() (int64, error) {
-			if n, err := conn.Write([]byte("x")); time.Since(began) > time.Minute {
-				return int64(n), err
-			}
-			time.Sleep(time.Hour)
-			return 0, os.ErrDeadlineExceeded
-		})
-		if took := time.Since(began); !errors.Is(err, errStalled) || took != time.Hour+time.Minute {
-			t.Errorf("%v after %v", err, took)
-		}
-	})
 }

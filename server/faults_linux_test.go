@@ -24,8 +24,7 @@ func stallOver(w ResponseWriter) {
 	r := w.(*reply)
 	r.progress.mu.Lock()
 	defer r.progress.mu.Unlock()
-	r.progress.last = time.Now().Add(-r.stall)
-	r.progress.alarm.Reset(0)
+	r.progress.timer.Reset(0)
 }
 
 // A handler that gets stuck, or fails, in the middle of a reply: the client can

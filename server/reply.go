@@ -215,16 +215,12 @@ func (w *reply) send(p []byte) (int, error) {
 
 // steadily sends in steps, unless the reply was given up.
 func (w *reply) steadily(step func() (int64, error)) error {
-	if !w.progress.send() {
-		return errStuck
-	}
-	defer w.progress.moved(false)
+	defer w.progress.move(false)
 	return steadily(w.to, w.stall, func() (int64, error) {
-		n, err := step()
-		if n > 0 {
-			w.progress.moved(true)
+		if !w.progress.move(true) {
+			return 0, errStuck
 		}
-		return n, err
+		return step()
 	})
 }
 

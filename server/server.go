@@ -46,8 +46,8 @@ type Server struct {
 	RequestTimeout time.Duration
 
 	// StallTimeout ends a reply that made no progress for so long, whether the
-	// client takes nothing or the handler gives nothing. Detection may
-	// lag by a quarter of it, or take twice as long while the kernel waits for the
+	// client takes nothing or the handler gives nothing. Detection may take twice
+	// as long after a write that was taken in part, or while the kernel waits for the
 	// disk. If zero, 60 s.
 	StallTimeout time.Duration
 

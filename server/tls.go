@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -19,20 +20,17 @@ var tlsAlert = []byte{21, 3, 3, 0, 2, 2, 80}
 
 // tlsSocket is TLS on a transport. TLS writes each record, of 16 KiB at most, by itself,
 // which for a large reply costs as much as all the ciphering. So the records of one
-// Write are collected, except on a busy server, where many connections could hold
-// collected records for clients that do not read.
+// Write are buffered, except on a busy server, where many connections could hold
+// records for clients that do not read.
 type tlsSocket struct {
 	*transport
 	session *tls.Conn
 	busy    func() bool
 }
 
-const (
-	maxRecord   = 16 << 10 // bytes (RFC 8446 section 5.1)
-	collectSize = 64 << 10 // bytes of records that are written at once
-)
+const maxRecord = 16 << 10 // bytes (RFC 8446 section 5.1)
 
-var collections = sync.Pool{New: func() any { return new([collectSize]byte) }}
+var recordBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 4*maxRecord) }}
 
 // startTLS performs the handshake, which begins with the bytes read already.
 func (r *run) startTLS(c *conn) error {
@@ -57,13 +55,14 @@ func (s *tlsSocket) Write(p []byte) (int, error) {
 	if len(p) <= maxRecord || s.busy() {
 		return s.session.Write(p)
 	}
-	room := collections.Get().(*[collectSize]byte)
-	s.collect(room[:0])
+	records := recordBuffers.Get().(*bufio.Writer)
+	records.Reset(steadyWriter{s.transport})
+	s.buffer(records)
 	n, err := s.session.Write(p)
 	if failed := s.flush(); err == nil && failed != nil {
 		n, err = 0, failed
 	}
-	collections.Put(room)
+	recordBuffers.Put(records)
 	return n, err
 }
 
@@ -92,8 +91,8 @@ type transport struct {
 	stall    time.Duration // 0 during the handshake, which has a deadline
 	progress *progress     // of the reply; nil: none yet
 
-	writing   sync.Mutex // held while writing: TLS writes also where it reads, an alert or a new key
-	collected []byte     // records that are written together; nil: each by itself
+	writing sync.Mutex    // held while writing: TLS writes also where it reads, an alert or a new key
+	records *bufio.Writer // nil: each record is written by itself
 }
 
 func (t *transport) Read(p []byte) (int, error) {
@@ -108,47 +107,40 @@ func (t *transport) Read(p []byte) (int, error) {
 func (t *transport) Write(p []byte) (int, error) {
 	t.writing.Lock()
 	defer t.writing.Unlock()
-	if t.stall == 0 {
-		return t.socket.Write(p)
+	if t.records != nil {
+		return t.records.Write(p)
 	}
-	if all := t.collected; len(all) > 0 && len(all)+len(p) > cap(all) {
-		t.collected = all[:0]
-		if _, err := t.send(all); err != nil {
-			return 0, err
-		}
-	}
-	if len(t.collected)+len(p) <= cap(t.collected) {
-		t.collected = append(t.collected, p...)
-		return len(p), nil
-	}
-	return t.send(p)
+	return steadyWriter{t}.Write(p)
 }
 
-// collect lets records be collected in an empty slice, until flush is called.
-func (t *transport) collect(room []byte) {
+// buffer lets records be collected until flush is called.
+func (t *transport) buffer(records *bufio.Writer) {
 	t.writing.Lock()
 	defer t.writing.Unlock()
-	t.collected = room
+	t.records = records
 }
 
 // flush writes what was collected.
 func (t *transport) flush() error {
 	t.writing.Lock()
 	defer t.writing.Unlock()
-	rest := t.collected
-	t.collected = nil
-	_, err := t.send(rest)
-	return err
+	records := t.records
+	t.records = nil
+	return records.Flush()
 }
 
-// send sends p, as long as there is progress.
-func (t *transport) send(p []byte) (int, error) {
-	sent := 0
-	err := steadily(t.socket, t.stall, func() (int64, error) {
-		n, err := t.socket.Write(p[sent:])
+// steadyWriter writes to the socket below TLS as long as there is progress.
+type steadyWriter struct{ *transport }
+
+func (w steadyWriter) Write(p []byte) (sent int, err error) {
+	if w.stall == 0 {
+		return w.socket.Write(p)
+	}
+	err = steadily(w.socket, w.stall, func() (int64, error) {
+		n, err := w.socket.Write(p[sent:])
 		sent += n
-		if n > 0 && t.progress != nil {
-			t.progress.moved(true)
+		if n > 0 && w.progress != nil {
+			w.progress.move(true)
 		}
 		return int64(n), err
 	})
