@@ -197,6 +197,10 @@ type Host struct {
 	Site *site.Site
 	HostOptions
 
+	// Names are the names of the site, in lower case and without a final dot: an item
+	// that leads to one of them is the site's own, whichever the client asked for.
+	Names []string
+
 	// Before are asked before the site, each time. Their answers are neither shared nor
 	// cached.
 	Before []Source

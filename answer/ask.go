@@ -171,11 +171,12 @@ func (h *Host) about(ctx context.Context) (*Value, error) {
 	return &Value{Class: File, Selector: "/" + aboutName, Type: menu.TypeText, Body: append([]byte(head), a.Body...)}, nil
 }
 
-// isLocal reports whether an item leads to the host and port that a request reached. Hosts
-// compare as names do: without regard to case and a dot at the end.
-func isLocal(it menu.Item, r *server.Request) bool {
-	same := strings.EqualFold(strings.TrimSuffix(it.Host, "."), strings.TrimSuffix(r.Host, "."))
-	return same && (it.Port == r.Port || it.Port == 0)
+// isLocal reports whether an item leads to the site and the port that a request reached.
+// Hosts compare as names do: without regard to case and a dot at the end.
+func (q *Asked) isLocal(it menu.Item) bool {
+	name := strings.ToLower(strings.TrimSuffix(it.Host, "."))
+	same := strings.EqualFold(name, strings.TrimSuffix(q.Request.Host, ".")) || q.Host != nil && slices.Contains(q.Host.Names, name)
+	return same && (it.Port == q.Request.Port || it.Port == 0)
 }
 
 // readable points a menu's links to this site's robots.txt at the copy, unless the tree
@@ -183,7 +184,7 @@ func isLocal(it menu.Item, r *server.Request) bool {
 func (q *Asked) readable(items []menu.Item) {
 	for i := range items {
 		it := &items[i]
-		if !IsRobots(it.Selector) || IsInfo(*it) || !isLocal(*it, q.Request) {
+		if !IsRobots(it.Selector) || IsInfo(*it) || !q.isLocal(*it) {
 			continue
 		}
 		if f, err := q.View.Lookup(aboutName); err == nil {

@@ -36,8 +36,7 @@ func (q *Asked) Target(it menu.Item) (t Target) {
 	} else if strings.HasPrefix(it.Selector, "URL:") {
 		return t
 	}
-	r := q.Request
-	switch local := it.Host == "" || isLocal(it, r); {
+	switch local := it.Host == "" || q.isLocal(it); {
 	case it.Type == menu.TypeCSO:
 	case it.Type == menu.TypeTelnet || it.Type == menu.TypeTN3270:
 		if it.Host != "" {

@@ -86,6 +86,7 @@ type Flags struct {
 	UsersMinUID int
 	Mounts      []string
 	VHosts      []string
+	Aliases     []string
 
 	Version string // of gophd
 }
@@ -276,7 +277,8 @@ func (f Flags) Parts() (site.Config, []programs.Mapping, error) {
 
 // VirtualHosts returns the directories of -vhost by their names.
 func (f Flags) VirtualHosts() (map[string]string, error) {
-	list, _, _, err := parseHosts(f.Root, f.VHosts, nil)
+	f.Listen = nil
+	list, _, _, err := f.parseHosts()
 	if err != nil {
 		return nil, err
 	}
@@ -330,7 +332,7 @@ func (f Flags) parts(c *Settings) (err error) {
 		}
 		c.site.Mounts[name] = dir
 	}
-	c.hosts, c.listen, c.listenNames, err = parseHosts(f.Root, f.VHosts, f.Listen)
+	c.hosts, c.listen, c.listenNames, err = f.parseHosts()
 	return err
 }
 

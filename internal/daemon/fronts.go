@@ -93,7 +93,7 @@ func (d *daemon) protocol(name string) *server.Protocol {
 
 // hostOf returns the host that a request of another protocol is for.
 func (d *daemon) hostOf(r *server.Request, name string) (*answer.Host, *server.Request, bool) {
-	h, ok := d.hosts.named(r, name, false)
+	h, ok := d.hosts.called(r, name, false)
 	if !ok {
 		return nil, nil, false
 	}

@@ -31,7 +31,7 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 	all.machine = hostName(d.srv.Host)
 	d.hosts = all
 	d.srv.Handler = all
-	if len(d.conf.hosts) == 1 {
+	if len(all.byName) == 0 {
 		d.srv.Handler = all.first.front
 	}
 	if d.conf.http != "off" {
@@ -50,13 +50,35 @@ type hosts struct {
 	name    string // of the first, if -host says it
 	machine string // the machine's own name
 	byName  map[string]*virtualHost
-	byAddr  map[netip.AddrPort]*virtualHost // an unspecified address is any of this port
+	byAddr  map[netip.AddrPort]named // an unspecified address is any of this port
+}
+
+// named is a host as a client calls it.
+type named struct {
+	*virtualHost
+	as string // "": it has no name of its own
+}
+
+// own returns a request as it concerns the host: what is written for it has the name that
+// the client knows.
+func (h named) own(r *server.Request) *server.Request {
+	if h.as == "" {
+		return r
+	}
+	own := *r
+	own.Site, own.Host = h.name, h.as
+	return &own
 }
 
 func (c *Settings) newHosts() (*hosts, error) {
-	all := &hosts{first: c.hosts[0], name: hostName(c.server.Host), byName: map[string]*virtualHost{}, byAddr: map[netip.AddrPort]*virtualHost{}}
-	for _, h := range c.hosts[1:] {
-		all.byName[h.name] = h
+	all := &hosts{first: c.hosts[0], name: hostName(c.server.Host), byName: map[string]*virtualHost{}, byAddr: map[netip.AddrPort]named{}}
+	for i, h := range c.hosts {
+		if i > 0 {
+			all.byName[h.name] = h
+		}
+		for _, alias := range h.aliases {
+			all.byName[alias] = h
+		}
 	}
 	for addr, name := range c.listenNames {
 		at, err := net.ResolveTCPAddr("tcp", withPort(addr, "70"))
@@ -67,7 +89,11 @@ func (c *Settings) newHosts() (*hosts, error) {
 		if !ip.IsValid() || ip.IsUnspecified() {
 			ip = netip.Addr{}
 		}
-		all.byAddr[netip.AddrPortFrom(ip, uint16(at.Port))] = all.byName[name]
+		to := named{all.first, ""}
+		if h := all.byName[name]; h != nil {
+			to = named{h, name}
+		}
+		all.byAddr[netip.AddrPortFrom(ip, uint16(at.Port))] = to
 	}
 	return all, nil
 }
@@ -87,48 +113,50 @@ func (h *hosts) Quick(r *server.Request) (server.Answer, bool) {
 }
 
 // of returns the host that a request is for.
-func (h *hosts) of(r *server.Request) *virtualHost {
-	if named := h.byName[hostName(r.ServerName)]; named != nil {
-		return named
+func (h *hosts) of(r *server.Request) named {
+	name := hostName(r.ServerName)
+	if host := h.byName[name]; host != nil {
+		return named{host, name}
 	}
 	return h.reached(r)
 }
 
 // reached returns the host of the address that a client has reached.
-func (h *hosts) reached(r *server.Request) *virtualHost {
+func (h *hosts) reached(r *server.Request) named {
 	local := netip.AddrPortFrom(r.Local.Addr().Unmap(), r.Local.Port())
-	if at := h.byAddr[local]; at != nil {
+	if at, ok := h.byAddr[local]; ok {
 		return at
 	}
-	if at := h.byAddr[netip.AddrPortFrom(netip.Addr{}, local.Port())]; at != nil {
+	if at, ok := h.byAddr[netip.AddrPortFrom(netip.Addr{}, local.Port())]; ok {
 		return at
 	}
-	return h.first
+	return named{h.first, ""}
 }
 
-// named returns the host that a client asks for by name: one that was configured, else
+// called returns the host that a client asks for by name: one that was configured, else
 // the host of the address, if the name may be its or any name will do. If ok is false, the
-// name is no host's of this server, or TLS has named another site than the request.
-func (h *hosts) named(r *server.Request, name string, anyName bool) (host *virtualHost, ok bool) {
+// name is no host's of this server, or TLS has named another site than the request. Two
+// names of one host are one site.
+func (h *hosts) called(r *server.Request, name string, anyName bool) (host named, ok bool) {
 	if name == "" {
 		return h.of(r), true
 	}
 	host, ok = h.resolve(r, name)
-	if other, known := h.resolve(r, r.ServerName); known && r.ServerName != "" && other != host {
-		return nil, false
+	if other, known := h.resolve(r, r.ServerName); known && r.ServerName != "" && other.virtualHost != host.virtualHost {
+		return named{}, false
 	}
 	return host, ok || anyName
 }
 
 // resolve looks one name up.
-func (h *hosts) resolve(r *server.Request, name string) (host *virtualHost, ok bool) {
+func (h *hosts) resolve(r *server.Request, name string) (host named, ok bool) {
 	name = strings.Trim(hostName(name), "[]")
-	if named := h.byName[name]; named != nil {
-		return named, true
+	if host := h.byName[name]; host != nil {
+		return named{host, name}, true
 	}
 	own := cmp.Or(h.name, h.machine)
 	if own != "" && name == own {
-		return h.first, true
+		return named{h.first, ""}, true
 	}
 	local := r.Local.Addr().Unmap()
 	mine := own == "" || name == local.String() || name == "localhost" && local.IsLoopback()
@@ -140,7 +168,7 @@ func (h *hosts) resolve(r *server.Request, name string) (host *virtualHost, ok b
 // a gateway, and nobody may have configured the first host's name.
 func (h *hosts) browsed(r *server.Request, name string) (http.Handler, *server.Request) {
 	anyName := h.name == "" || len(h.byName) == 0 || isAddr(name) || hostName(name) == "localhost"
-	to, ok := h.named(r, name, anyName)
+	to, ok := h.called(r, name, anyName)
 	if !ok {
 		return nil, r
 	}

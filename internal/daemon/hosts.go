@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/internal/process/enforce"
+	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/internal/search"
 	"github.com/gophd/gophd/internal/source/sitemap"
 	"github.com/gophd/gophd/internal/source/status"
@@ -31,8 +31,9 @@ import (
 // A virtualHost is one site and everything that answers for it. The first answers all who
 // ask for no other by name or address; it alone has users, mounts and a search.
 type virtualHost struct {
-	name string // lower case, without a final dot; "" for the first
-	dir  string
+	name    string // lower case, without a final dot; "" for the first
+	aliases []string
+	dir     string
 
 	tree     *site.Site
 	front    *gopher.Front     // the tree, its programs, feeds and search
@@ -40,16 +41,6 @@ type virtualHost struct {
 	web      http.Handler      // for browsers
 	stats    *status.HostStats // nil: off
 	sitemap  *sitemap.Sitemaps // nil: it has none
-}
-
-// own returns a request as it concerns the host.
-func (h *virtualHost) own(r *server.Request) *server.Request {
-	if h.name == "" {
-		return r
-	}
-	own := *r
-	own.Host = h.name
-	return &own
 }
 
 // openHosts opens the sites of all hosts. Every option holds for each of them.
@@ -112,6 +103,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	}
 	h.front = d.conf.front(h.tree)
 	h.front.Host.Limiter, h.front.Host.Cache = &d.limiter, d.cache
+	h.front.Host.Names = append([]string{cmp.Or(h.name, hostName(d.srv.Host))}, h.aliases...)
 	if len(d.conf.programs) > 0 {
 		h.front.Host.Before, h.front.Host.Runner = append(h.front.Host.Before, d.programs), d.programs
 	}
@@ -193,33 +185,77 @@ func (d *daemon) hostItems() (items []menu.Item) {
 	return items
 }
 
-// parseHosts reads -vhost NAME=DIR and -listen ADDR=NAME. It returns the hosts, the
-// root's first, the addresses without names, and the names of the others.
-func parseHosts(root string, vhosts, listen []string) (list []*virtualHost, addrs []string, named map[string]string, err error) {
-	list, named = []*virtualHost{{dir: root}}, map[string]string{}
-	for _, v := range vhosts {
+// parseHosts reads -host, -vhost NAME=DIR, -alias NAME=HOST and -listen ADDR=NAME. It
+// returns the hosts, the root's first, the addresses without names, and the names of the
+// others. No name is two hosts'.
+func (f Flags) parseHosts() (list []*virtualHost, addrs []string, named map[string]string, err error) {
+	list, named = []*virtualHost{{dir: f.Root}}, map[string]string{}
+	byName := map[string]*virtualHost{}
+	if f.Host != "" {
+		byName[hostName(f.Host)] = list[0]
+	}
+
+	for _, v := range f.VHosts {
 		name, dir, ok := strings.Cut(v, "=")
 		name = hostName(name)
 		if !ok || dir == "" || !isHostName(name) {
 			return nil, nil, nil, exit.Usagef("-vhost NAME=DIR: a host name such as gopher.example.org, and the directory of its site", "-vhost %q", v)
 		}
-		if slices.ContainsFunc(list, func(h *virtualHost) bool { return h.name == name }) {
-			return nil, nil, nil, exit.Usagef("one -vhost for each name", "-vhost %q is there twice", name)
+		if byName[name] != nil {
+			return nil, nil, nil, exit.Usagef("each name of -host, -vhost and -alias is one host's", "-vhost %q is there twice", name)
 		}
-		list = append(list, &virtualHost{name: name, dir: dir})
+		h := &virtualHost{name: name, dir: dir}
+		byName[name] = h
+		list = append(list, h)
 	}
-	for _, l := range listen {
+
+	for _, a := range f.Aliases {
+		name, of, isNamed := strings.Cut(a, "=")
+		name = hostName(name)
+		if !isHostName(name) || isNamed && of == "" {
+			return nil, nil, nil, exit.Usagef("-alias NAME or NAME=HOST: another name of a host, such as www.example.org", "-alias %q", a)
+		}
+		if byName[name] != nil {
+			return nil, nil, nil, exit.Usagef("each name of -host, -vhost and -alias is one host's", "-alias %q is there twice", name)
+		}
+		h := list[0]
+		if isNamed {
+			h = byName[hostName(of)]
+		}
+		if h == nil {
+			return nil, nil, nil, exit.Usagef(fmt.Sprintf("-vhost %s=DIR makes that host; without =HOST the alias is the first one's", hostName(of)), "-alias %q: there is no host %q", a, of)
+		}
+		byName[name] = h
+		h.aliases = append(h.aliases, name)
+	}
+
+	for _, l := range f.Listen {
 		addr, name, ok := strings.Cut(l, "=")
 		if addrs = append(addrs, addr); !ok {
 			continue
 		}
 		name = hostName(name)
-		if name == "" || !slices.ContainsFunc(list, func(h *virtualHost) bool { return h.name == name }) {
-			return nil, nil, nil, exit.Usagef(fmt.Sprintf("-vhost %s=DIR makes that host", name), "-listen %q: there is no host %q", l, name)
+		if byName[name] == nil {
+			return nil, nil, nil, exit.Usagef(fmt.Sprintf("-vhost %s=DIR makes that host, -alias %s names the first", name, name), "-listen %q: there is no host %q", l, name)
 		}
 		named[addr] = name
 	}
 	return list, addrs, named, nil
+}
+
+// SelfSigned returns the pairs that -tls-self-signed may have made for the names that the
+// flags say; the first one is that of an earlier gophd.
+func (f Flags) SelfSigned() (pairs []keypair.CertKey) {
+	names := []string{cmp.Or(hostName(f.Host), "localhost")}
+	for _, name := range append(append([]string{}, f.VHosts...), f.Aliases...) {
+		name, _, _ = strings.Cut(name, "=")
+		names = append(names, hostName(name))
+	}
+	pairs = append(pairs, keypair.Older(f.TLSSelfSigned))
+	for _, name := range names {
+		pairs = append(pairs, keypair.Named(f.TLSSelfSigned, name))
+	}
+	return pairs
 }
 
 // hostName is a name as it is compared: in lower case, and without the dot at the end

@@ -37,7 +37,7 @@ func TestBrowsersChooseTheirHost(t *testing.T) {
 		{"one.example", "two.example", "one.example", ""}, {"", "two.example", "evil.example", ""}, {"one.example", "two.example", "127.0.0.1", ""},
 		{"one.example", "two.example", "localhost", ""}, {"one.example", "one.example", "two.example", ""}, {"one.example", "two.example", "", "two"},
 	} {
-		h := &hosts{first: first, name: c.first, byName: map[string]*virtualHost{two.name: two}, byAddr: map[netip.AddrPort]*virtualHost{here: two}}
+		h := &hosts{first: first, name: c.first, byName: map[string]*virtualHost{two.name: two}, byAddr: map[netip.AddrPort]named{here: {two, two.name}}}
 		r := &server.Request{Local: netip.MustParseAddrPort("127.0.0.1:70"), ServerName: c.tls}
 		if c.tls == "@127.0.0.2" {
 			r.Local, r.ServerName = here, ""
@@ -65,8 +65,52 @@ func TestGeminiAnswersForTheURLsHost(t *testing.T) {
 	} {
 		h := &hosts{first: first, machine: c.own, byName: map[string]*virtualHost{two.name: two}}
 		r := &server.Request{Local: netip.MustParseAddrPort("127.0.0.1:1965"), ServerName: c.sni}
-		if got, ok := h.named(r, c.url, false); ok != (c.want != nil) || ok && got != c.want {
+		if got, ok := h.called(r, c.url, false); ok != (c.want != nil) || ok && got.virtualHost != c.want {
 			t.Errorf("%+v: %v, %v", c, got, ok)
+		}
+	}
+}
+
+// TestAliases: each name is one host's, and what a host writes has the name that the client
+// asked for.
+func TestAliases(t *testing.T) {
+	f := Flags{Root: "/r", Host: "h.example", VHosts: []string{"two.example=/two"}, Aliases: []string{"www.h.example", "abc.onion=h.example", "www.two.example=TWO.example."},
+		Listen: []string{":70", "127.0.0.1:7071=abc.onion", "127.0.0.1:7072=two.example"}}
+	list, addrs, names, err := f.parseHosts()
+	if err != nil || len(list) != 2 || len(addrs) != 3 {
+		t.Fatal(list, addrs, err)
+	}
+	c := &Settings{hosts: list, listenNames: names}
+	c.server = &server.Server{Host: "h.example"}
+	h, err := c.newHosts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		port      uint16
+		sni, name string
+		want      string // the directory, and the name in what is written
+	}{
+		{70, "", "", "/r h.example"}, {70, "", "www.h.example", "/r www.h.example"}, {70, "www.h.example", "", "/r www.h.example"}, {70, "h.example", "www.h.example", "/r www.h.example"},
+		{7071, "", "", "/r abc.onion"}, {7071, "", "abc.onion", "/r abc.onion"}, {7072, "", "", "/two two.example"}, {70, "www.two.example", "two.example", "/two two.example"},
+		{70, "", "www.two.example", "/two www.two.example"}, {70, "www.two.example", "www.h.example", "none"}, {70, "", "www.three.example", "none"},
+	} {
+		r := &server.Request{Local: netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), c.port), ServerName: c.sni, Host: "h.example"}
+		got := "none"
+		if to, ok := h.called(r, c.name, false); ok {
+			got = to.dir + " " + to.own(r).Host
+		}
+		if got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	for _, wrong := range []Flags{
+		{Host: "a.example", VHosts: []string{"A.example=/x"}}, {VHosts: []string{"a.example=/x", "a.example.=/y"}}, {Host: "a.example", Aliases: []string{"a.example"}},
+		{VHosts: []string{"a.example=/x"}, Aliases: []string{"a.example"}}, {Aliases: []string{"b.example", "b.example"}}, {Aliases: []string{"b.example=c.example"}},
+		{Aliases: []string{"b.example="}}, {Aliases: []string{"b example"}}, {Aliases: []string{""}}, {Listen: []string{":7071=abc.onion"}},
+	} {
+		if _, _, _, err := wrong.parseHosts(); err == nil {
+			t.Errorf("%+v is no error", wrong)
 		}
 	}
 }

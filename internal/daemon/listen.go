@@ -242,7 +242,7 @@ func (d *daemon) setTLS() error {
 			return exit.Usagef("the unit lets gophd write below /var/lib/gophd: GOPHD_TLS_SELF_SIGNED=/var/lib/gophd", "%w", err)
 		}
 		if err != nil {
-			return exit.Hint(err, "-tls-self-signed needs a directory that gophd may write to, or one with both gophd.crt and gophd.key")
+			return exit.Hint(err, "-tls-self-signed needs a directory that gophd may write to, or one with both files of each pair")
 		}
 	}
 	d.srv.TLS = &tls.Config{
@@ -255,20 +255,41 @@ func (d *daemon) setTLS() error {
 	return nil
 }
 
-// selfSigned adds the certificate in a directory. A start makes it if there is none.
+// selfSigned adds the certificates in a directory, one for each name of a host. A start makes
+// those that are missing.
 func (d *daemon) selfSigned(dir string) error {
-	if _, made := keypair.Made(dir); d.checking && !made {
+	names := d.hostNames()
+	missing := slices.ContainsFunc(names, func(name string) bool { _, made := keypair.Made(dir, name); return !made })
+	if d.checking && missing {
 		for _, err := files.Stat(dir); errors.Is(err, fs.ErrNotExist) && len(dir) > 1; _, err = files.Stat(dir) {
 			dir = filepath.Dir(dir)
 		}
 		return d.writable("a self-signed certificate", dir)
 	}
-	name, _ := os.Hostname()
-	f, err := keypair.SelfSigned(dir, unique(d.srv.Host, name, "localhost")...)
-	if err == nil {
-		err = d.certs.Add(f)
+	var pairs []keypair.CertKey
+	for _, name := range names {
+		f, err := keypair.SelfSigned(dir, name)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(pairs, f) { // an older one is for several names
+			continue
+		}
+		pairs = append(pairs, f)
+		if err := d.certs.Add(f); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
+}
+
+// hostNames returns the names of all hosts, the first one's first.
+func (d *daemon) hostNames() (names []string) {
+	for _, h := range d.conf.hosts {
+		names = append(names, cmp.Or(h.name, hostName(d.srv.Host), "localhost"))
+		names = append(names, h.aliases...)
+	}
+	return names
 }
 
 // offerHTTP answers ALPN (RFC 7301) for clients that offer a version of HTTP. For

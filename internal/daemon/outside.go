@@ -10,7 +10,6 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
-	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/internal/process/systemd"
 	"github.com/gophd/gophd/internal/search"
 )
@@ -34,8 +33,12 @@ func (f Flags) ownFiles() (all []ownFile) {
 		all = append(all, ownFile{flag: "tls-cert", path: name, state: state})
 	}
 	if dir := f.TLSSelfSigned; dir != "" {
-		pair, _ := keypair.Made(dir)
-		all = append(all, ownFile{flag: "tls-self-signed", dir: true, path: pair.Key, with: []string{pair.Cert}, state: state})
+		pairs := f.SelfSigned()
+		file := ownFile{flag: "tls-self-signed", dir: true, path: pairs[0].Key, with: []string{pairs[0].Cert}, state: state}
+		for _, pair := range pairs[1:] {
+			file.with = append(file.with, pair.Key, pair.Cert)
+		}
+		all = append(all, file)
 	}
 	if f.AccessLog != "" && !strings.HasPrefix(f.AccessLog, "/dev/") {
 		all = append(all, ownFile{flag: "access-log", path: f.AccessLog, state: logs})

@@ -180,9 +180,12 @@ func TestPackageInSystemd(t *testing.T) {
 	}
 
 	// A certificate that only root can read, an access log.
-	_, err := keypair.SelfSigned(filepath.Join(root, "etc/credstore"), "localhost", "127.0.0.1")
+	_, err := keypair.SelfSigned(filepath.Join(root, "etc/credstore"), "127.0.0.1")
 	must(t, err)
-	s.do("sh", "-ec", `chmod 600 /etc/credstore/*
+	s.do("sh", "-ec", `cd /etc/credstore
+		mv 127.0.0.1.crt gophd.crt
+		mv 127.0.0.1.key gophd.key
+		chmod 600 *
 		echo GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt >>/etc/default/gophd
 		echo GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key >>/etc/default/gophd
 		echo GOPHD_ACCESS_LOG=/var/log/gophd/access.log >>/etc/default/gophd`)

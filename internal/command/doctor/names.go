@@ -69,8 +69,13 @@ func (x *examination) certificates(ctx context.Context) (all []Finding) {
 	for i, file := range x.flags.TLSCert[:min(len(x.flags.TLSCert), len(x.flags.TLSKey))] {
 		all = append(all, x.certificate(ctx, file, x.flags.TLSKey[i])...)
 	}
-	if dir := x.flags.TLSSelfSigned; dir != "" && x.exists(dir+"/gophd.crt") {
-		all = append(all, x.certificate(ctx, dir+"/gophd.crt", dir+"/gophd.key")...)
+	if x.flags.TLSSelfSigned == "" {
+		return all
+	}
+	for _, pair := range x.flags.SelfSigned() {
+		if x.exists(pair.Cert) {
+			all = append(all, x.certificate(ctx, pair.Cert, pair.Key)...)
+		}
 	}
 	return all
 }

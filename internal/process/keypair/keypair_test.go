@@ -20,9 +20,9 @@ func hello(name string) *tls.ClientHelloInfo {
 	}
 }
 
-func made(t *testing.T, dir string, hosts ...string) CertKey {
+func made(t *testing.T, dir, name string) CertKey {
 	t.Helper()
-	f, err := SelfSigned(dir, hosts...)
+	f, err := SelfSigned(dir, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +41,12 @@ func subject(t *testing.T, s *Certificates, name string) string {
 func TestChosenByName(t *testing.T) {
 	var s Certificates
 	for _, host := range []string{"one.example", "two.example"} {
-		if err := s.Add(made(t, filepath.Join(t.TempDir(), host), host, "also."+host)); err != nil {
+		if err := s.Add(made(t, filepath.Join(t.TempDir(), host), host)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, want := range map[string]string{
-		"one.example": "one.example", "two.example": "two.example", "also.two.example": "two.example",
+		"one.example": "one.example", "two.example": "two.example",
 		"": "one.example", "three.example": "one.example",
 	} {
 		if got := subject(t, &s, name); got != want {
@@ -89,14 +89,16 @@ func TestReadAgainWhenChanged(t *testing.T) {
 	}
 }
 
+// TestSelfSignedIsKept: each name has a pair of its own, with no other name in it, which is
+// never made again.
 func TestSelfSignedIsKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "dir")
-	f := made(t, dir, "a.example", "192.0.2.1", "")
+	f := made(t, dir, "a.example")
 	first, err := os.ReadFile(f.Cert)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := made(t, dir, "b.example"); again != f {
+	if again := made(t, dir, "a.example"); again != f {
 		t.Errorf("%v, %v", f, again)
 	}
 	if second, err := os.ReadFile(f.Cert); err != nil || string(second) != string(first) {
@@ -106,18 +108,37 @@ func TestSelfSignedIsKept(t *testing.T) {
 		t.Errorf("key: %v, %v", info.Mode(), err)
 	}
 	var s Certificates
-	if err := s.Add(f); err != nil {
-		t.Fatal(err)
+	for _, pair := range []CertKey{f, made(t, dir, "b.example"), made(t, dir, "192.0.2.1")} {
+		if err := s.Add(pair); err != nil {
+			t.Fatal(err)
+		}
 	}
-	c, _ := s.Get(hello(""))
-	if c.Leaf.VerifyHostname("a.example") != nil || c.Leaf.VerifyHostname("192.0.2.1") != nil || len(c.Leaf.DNSNames) != 1 {
-		t.Errorf("for %v, %v", c.Leaf.DNSNames, c.Leaf.IPAddresses)
+	for _, name := range []string{"a.example", "b.example"} {
+		c, _ := s.Get(hello(name))
+		if c.Leaf.VerifyHostname(name) != nil || len(c.Leaf.DNSNames)+len(c.Leaf.IPAddresses) != 1 {
+			t.Errorf("%s: for %v, %v", name, c.Leaf.DNSNames, c.Leaf.IPAddresses)
+		}
 	}
 	if err := os.Remove(f.Key); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Add(made(t, dir)); err == nil || !strings.Contains(err.Error(), f.Key) {
+	if err := s.Add(made(t, dir, "a.example")); err == nil || !strings.Contains(err.Error(), f.Key) {
 		t.Errorf("half a pair: %v", err)
+	}
+}
+
+// TestOlderPairStays: a pair that an earlier gophd has made is used for the names in it.
+func TestOlderPairStays(t *testing.T) {
+	dir := t.TempDir()
+	older := Older(dir)
+	if err := older.make(dir, []string{"a.example", "vm", "localhost"}); err != nil {
+		t.Fatal(err)
+	}
+	if f := made(t, dir, "a.example"); f != older {
+		t.Errorf("a.example has %v", f)
+	}
+	if f := made(t, dir, "b.example"); f != Named(dir, "b.example") {
+		t.Errorf("b.example has %v", f)
 	}
 }
 

@@ -16,33 +16,53 @@ import (
 	"time"
 )
 
-// The names of a self-signed pair in its directory.
-const (
-	certName = "gophd.crt"
-	keyName  = "gophd.key"
-)
-
 // lifetime is long: clients that know a self-signed certificate by sight ask
 // their users when it changes.
 const lifetime = 10 * 365 * 24 * time.Hour
 
-// SelfSigned returns the pair gophd.crt and gophd.key in dir, and makes it, for
-// the given names and addresses, if neither is there. Nothing is written over.
-func SelfSigned(dir string, hosts ...string) (CertKey, error) {
-	f, made := Made(dir)
+// SelfSigned returns the pair NAME.crt and NAME.key in dir, and makes it, for this name or
+// address alone, if neither is there. Nothing is written over. A pair that an earlier gophd
+// has made stays for the names in it.
+func SelfSigned(dir, name string) (CertKey, error) {
+	f, made := Made(dir, name)
 	if made {
 		return f, nil
 	}
-	if err := f.make(dir, hosts); err != nil {
+	if err := f.make(dir, []string{name}); err != nil {
 		return CertKey{}, fmt.Errorf("making a self-signed certificate: %w", err)
 	}
 	return f, nil
 }
 
-// Made returns the names of the pair in dir, and whether one of them is there.
-func Made(dir string) (f CertKey, made bool) {
-	f = CertKey{filepath.Join(dir, certName), filepath.Join(dir, keyName)}
+// Made returns the pair for a name in dir, and whether one of its files is there.
+func Made(dir, name string) (f CertKey, made bool) {
+	if older := Older(dir); older.names(name) {
+		return older, true
+	}
+	f = Named(dir, name)
 	return f, exists(f.Cert) || exists(f.Key)
+}
+
+// Named returns the pair in dir that is for one name.
+func Named(dir, name string) CertKey {
+	return CertKey{filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key")}
+}
+
+// Older returns the pair in dir that gophd made, for several names, up to version 0.3.
+func Older(dir string) CertKey { return Named(dir, "gophd") }
+
+// names reports whether a certificate is there and is for a name.
+func (f CertKey) names(name string) bool {
+	text, err := os.ReadFile(f.Cert)
+	if err != nil {
+		return false
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return false
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	return err == nil && cert.VerifyHostname(name) == nil
 }
 
 func exists(name string) bool {
