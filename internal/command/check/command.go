@@ -34,11 +34,14 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		return exit.Usagef("gophd check DIR", "check takes one directory")
 	}
 	if c.From != "" {
-		text, err := From(c.From, args[0])
+		text, understood, err := From(c.From, args[0])
 		if errors.Is(err, fs.ErrNotExist) {
 			return exit.Usagef("gophd check -from SERVER takes its configuration, unit or script", "%w", err)
-		} else if err == nil {
-			_, err = io.WriteString(c.Out, text)
+		} else if err != nil {
+			return err
+		}
+		if _, err = io.WriteString(c.Out, text); err == nil && !understood {
+			err = exit.ErrNo
 		}
 		return err
 	}

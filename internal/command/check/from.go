@@ -2,17 +2,127 @@ package check
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"io"
 	"maps"
 	"net"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
 )
+
+// The table of -from: a server, an option of it, flags of gophd, and what is to be read.
+// The tables of moving-in.txt are made from it (go test -update). Words in capitals are
+// values, as they are or within an argument. Of a fixed value, as in GopherCgiSupport=1,
+// the row is about no other. "without -nu" is for a server that has no -nu.
+//
+//go:embed from.tsv
+var fromTable string
+
+// A former is a server that -from reads.
+type former struct {
+	name    string // of the program, too
+	section string // of the page
+	unit    string // that listens
+	read    func(s *former, text string) reading
+	rows    []optionRow
+}
+
+var formers = []former{
+	{name: "agate", section: "agate", unit: "agate.service", read: readWords},
+	{name: "geomyidae", section: "geomyidae", unit: "geomyidae.service", read: readWords},
+	{name: "gmid", section: "gmid", unit: "gmid.service", read: readBlocks},
+	{name: "gophernicus", section: "gophernicus", unit: "gophernicus.socket", read: readWords},
+	{name: "gophor", section: "gophor", unit: "gophor.service", read: readWords},
+	{name: "motsognir", section: "Motsognir", unit: "motsognir.service", read: readLines},
+	{name: "pygopherd", section: "pygopherd", unit: "pygopherd.service", read: readLines},
+	{name: "spacecookie", section: "spacecookie", unit: "spacecookie.socket", read: readObject},
+}
+
+// ServerNames are the servers that -from knows.
+func ServerNames() (names []string) {
+	for _, s := range formers {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// formerNamed returns a server with its rows.
+func formerNamed(name string) (*former, error) {
+	for _, s := range formers {
+		if s.name != strings.ToLower(name) {
+			continue
+		}
+		for line := range strings.Lines(fromTable) {
+			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			if f[0] == s.name {
+				s.rows = append(s.rows, parseRow(f[1], f[2], f[3]))
+			}
+		}
+		return &s, nil
+	}
+	return nil, exit.Usagef(diag.Command("gophd", "check", "-from", "gophernicus", "FILE"), "-from does not know %q, but %s", name, strings.Join(ServerNames(), ", "))
+}
+
+// An optionRow is a row of the table.
+type optionRow struct {
+	left    string // as it is printed
+	options []string
+	value   string // "", words in capitals, or a fixed value
+	flags   []string
+	say     string
+	without bool
+}
+
+func parseRow(left, flags, say string) optionRow {
+	r := optionRow{left: left, flags: strings.Fields(flags), say: say}
+	left, r.without = strings.CutPrefix(left, "without ")
+	for option := range strings.SplitSeq(left, ", ") {
+		// A value is in capitals, or follows "=": some options are several words.
+		name, value := option, ""
+		if i := strings.IndexByte(option, '='); i > 0 && !strings.Contains(option[:i], " ") || strings.Contains(option, " = ") {
+			name, value = strings.TrimSpace(option[:i]), strings.TrimSpace(option[i+1:])
+		} else if loc := valueWord.FindStringIndex(option); loc != nil {
+			name, value = option[:loc[0]], option[loc[0]+1:]
+		}
+		r.options = append(r.options, name)
+		r.value = value
+	}
+	return r
+}
+
+var (
+	valueWord = regexp.MustCompile(` [^ a-z]*[A-Z]{1,}[A-Z/=:]*( [A-Z]+)*$`)
+	capitals  = regexp.MustCompile(`[A-Z]+`)
+)
+
+// values returns what a row's words in capitals stand for in a value; nil if the row is
+// not for that value.
+func (r optionRow) values(value string) map[string]string {
+	if !capitals.MatchString(r.value) {
+		if r.value != "" && !strings.EqualFold(r.value, value) {
+			return nil
+		}
+		return map[string]string{}
+	}
+	names := capitals.FindAllString(r.value, -1)
+	pattern := capitals.ReplaceAllLiteralString(regexp.QuoteMeta(strings.TrimSuffix(r.value, "/")), "(.+?)")
+	m := regexp.MustCompile("^" + pattern + "$").FindStringSubmatch(strings.TrimSuffix(value, "/"))
+	if m == nil {
+		return nil
+	}
+	found := map[string]string{}
+	for i, name := range names {
+		found[name] = m[i+1]
+	}
+	return found
+}
 
 // A move is what gophd is given in place of an old server.
 type move struct {
@@ -20,6 +130,7 @@ type move struct {
 	values map[string]string // of words in capitals
 	flags  []template        // in the order of the old options
 	notes  []string          // what is to be read
+	doubts []string          // what was not understood
 }
 
 // template is a flag whose value has words in capitals.
@@ -32,41 +143,62 @@ type template struct {
 const maxConf = 1 << 20
 
 // From returns the flags, settings and units of gophd for the options or the configuration
-// of another server.
-func From(name, file string) (string, error) {
+// of another server, and whether all of the file was understood.
+func From(name, file string) (text string, understood bool, err error) {
 	s, err := formerNamed(name)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	f, err := files.OpenFile(file, os.O_RDONLY, 0)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxConf))
+	conf, err := io.ReadAll(io.LimitReader(f, maxConf))
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	given, err := s.read(s, string(text))
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", file, err)
+	r := s.read(s, strings.ReplaceAll(string(conf), "\r\n", "\n"))
+	named := r.named || strings.Contains(strings.ToLower(string(conf)+path.Base(file)), s.name)
+	if len(r.settings) == 0 && !r.named {
+		return "", false, &exit.CommandError{Status: exit.No, Err: fmt.Errorf("%s has no options of %s", file, s.name),
+			Hint: fmt.Sprintf("-from takes the configuration of %s, its unit, or the script that starts it", s.name)}
 	}
 	m := &move{server: s, values: map[string]string{}}
-	m.all(path.Base(file), given)
-	return m.text(), nil
+	m.all(path.Base(file), r)
+	if !named {
+		m.doubt(path.Base(file), "it does not name "+s.name+": are these its options?")
+	}
+	return m.text(), len(m.doubts) == 0, nil
 }
 
 // all goes through what the old server was given, and what it was not.
-func (m *move) all(file string, given []setting) {
-	for _, g := range given {
-		at := file
-		if g.line > 0 {
-			at = fmt.Sprintf("%s:%d", file, g.line)
+func (m *move) all(file string, given reading) {
+	at := func(line int) string {
+		if line > 0 {
+			return fmt.Sprintf("%s:%d", file, line)
 		}
-		m.one(at, g)
+		return file
+	}
+
+	// What was read, and what was not.
+	counts := map[int]int{}
+	for _, g := range given.settings {
+		counts[g.line]++
+	}
+	for _, line := range slices.Sorted(maps.Keys(counts)) {
+		m.note(at(line), "read: "+diag.Count(counts[line], "option", "options"))
+	}
+	for _, d := range given.doubts {
+		m.doubt(at(d.line)+": "+d.value, d.option)
+	}
+
+	// What it means for gophd.
+	for _, g := range given.settings {
+		m.one(at(g.line), g)
 	}
 	for _, r := range m.server.rows {
-		if r.without && !slices.ContainsFunc(given, func(g setting) bool { return slices.Contains(r.options, g.option) }) {
+		if r.without && !slices.ContainsFunc(given.settings, func(g setting) bool { return slices.Contains(r.options, g.option) }) {
 			m.add(r, nil)
 			m.note("without "+r.options[0], r.say)
 		}
@@ -75,6 +207,10 @@ func (m *move) all(file string, given []setting) {
 
 // one finds the row for a setting.
 func (m *move) one(at string, g setting) {
+	if strings.Contains(g.value, "$") {
+		m.doubt(at+": "+g.String(), "the value of a variable is not in this file")
+		return
+	}
 	named := false
 	for _, r := range m.server.rows {
 		if r.without || !slices.Contains(r.options, g.option) {
@@ -90,11 +226,11 @@ func (m *move) one(at string, g setting) {
 	if g.option == "ListenStream" {
 		m.listen(g.value)
 	} else if !named {
-		m.note(at+": "+g.String(), "gophd has no counterpart")
+		m.doubt(at+": "+g.String(), "gophd has no counterpart")
 	}
 }
 
-// listen notes where a socket unit listens.
+// listen adds where a socket unit listens.
 func (m *move) listen(addr string) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -108,6 +244,10 @@ func (m *move) note(about, say string) {
 	if say != "" {
 		m.notes = append(m.notes, diag.Printable(about)+": "+diag.Printable(say))
 	}
+}
+
+func (m *move) doubt(about, say string) {
+	m.doubts = append(m.doubts, diag.Printable(about)+": "+diag.Printable(say))
 }
 
 // add adds the flags of a row.
@@ -139,27 +279,40 @@ var once = []string{"-root", "-host", "-port", "-users", "-user", "-access-log"}
 func (m *move) finish() (flags [][2]string) {
 	known := map[string]string{"PORT": "70", "ROOT": m.values["DIR"], "SOCKET": "/run/fcgiwrap.socket"}
 	maps.Copy(known, m.values)
-	address := slices.ContainsFunc(m.flags, func(t template) bool { return t.flag == "-listen" && t.value[0] != ':' })
+	var all [][2]string
+	exact := false // the server listens at an address, not at all of them
 	for _, t := range m.flags {
 		if known["GROUP"] == "" {
 			t.value = strings.TrimSuffix(t.value, ":GROUP")
 		}
-		all := maps.Clone(known)
-		maps.Copy(all, t.values)
-		f := [2]string{t.flag, fill(t.value, all)}
-		if f[0] != "-listen" {
-			f[1] = strings.ReplaceAll(f[1], "//", "/")
-		} else if i := strings.LastIndex(f[1], ":"); t.value[0] == ':' && address || f[1] == ":70" {
-			continue // another flag has the address; or it is where gophd listens
-		} else {
+		values := maps.Clone(known)
+		maps.Copy(values, t.values)
+		f := [2]string{t.flag, fill(t.value, values)}
+		if f[0] == "-listen" {
+			i := strings.LastIndex(f[1], ":")
 			f[1] = net.JoinHostPort(strings.Trim(f[1][:i], "[]"), f[1][i+1:])
+			exact = exact || !everywhere(f[1])
+		} else {
+			f[1] = strings.ReplaceAll(f[1], "//", "/")
 		}
-		if slices.Contains(flags, f) || slices.Contains(once, f[0]) && slices.ContainsFunc(flags, func(g [2]string) bool { return g[0] == f[0] }) {
-			continue
+		all = append(all, f)
+	}
+	for _, f := range all {
+		switch {
+		case f[0] == "-listen" && (exact && everywhere(f[1]) || f[1] == ":70"): // another flag has the address; or it is the default
+		case slices.Contains(flags, f):
+		case slices.Contains(once, f[0]) && slices.ContainsFunc(flags, func(g [2]string) bool { return g[0] == f[0] }):
+		default:
+			flags = append(flags, f)
 		}
-		flags = append(flags, f)
 	}
 	return flags
+}
+
+// everywhere reports whether an address is of all interfaces.
+func everywhere(addr string) bool {
+	host, _, _ := net.SplitHostPort(addr)
+	return host == "" || host == "0.0.0.0" || host == "::"
 }
 
 // dropInDir returns the directory of the drop-ins of a unit, and the command that makes it.
@@ -183,10 +336,10 @@ func written(unit, file string, lines ...string) string {
 // text returns the move for people.
 func (m *move) text() string {
 	command := []string{"gophd"}
-	ports := []string{"[Socket]", "ListenStream="}
-	var settings, units, sockets strings.Builder
+	ports := map[string][]string{"gophd.socket": nil}
 	lists := map[string][]string{}
 	var order []string
+	programs := false
 	for _, f := range m.finish() {
 		command = append(command, f[0])
 		if f[1] != "" {
@@ -194,7 +347,11 @@ func (m *move) text() string {
 		}
 		switch name := "GOPHD_" + strings.ToUpper(strings.ReplaceAll(f[0][1:], "-", "_")); f[0] {
 		case "-listen":
-			ports = append(ports, "ListenStream="+strings.TrimPrefix(f[1], ":"))
+			ports["gophd.socket"] = append(ports["gophd.socket"], "ListenStream="+strings.TrimPrefix(f[1], ":"))
+		case "-gemini":
+			if ports["gophd-gemini.socket"] = ports["gophd-gemini.socket"][:]; f[1] != ":1965" {
+				ports["gophd-gemini.socket"] = append(ports["gophd-gemini.socket"], "ListenStream="+strings.TrimPrefix(f[1], ":"))
+			}
 		case "-user": // the unit has an account of its own
 			m.note("-user", "not with the unit: it runs as an account of its own, which reads what everyone may read")
 		default:
@@ -206,11 +363,11 @@ func (m *move) text() string {
 				order = append(order, name)
 			}
 			lists[name] = append(lists[name], cmp.Or(f[1], "true"))
-			if f[0] == "-fastcgi" {
-				sockets.WriteString(f[1])
-			}
+			programs = programs || f[0] == "-fastcgi"
 		}
 	}
+
+	var settings, units strings.Builder
 	for _, name := range order {
 		fmt.Fprintf(&settings, "%s=%s\n", name, strings.Join(lists[name], ","))
 	}
@@ -219,20 +376,25 @@ func (m *move) text() string {
 	} else if root := strings.Join(lists["GOPHD_ROOT"], ""); strings.HasPrefix(root, "/home/") || strings.HasPrefix(root, "/root/") {
 		units.WriteString(copied("gophd-root.conf"))
 	}
-	if sockets.Len() > 0 {
+	if programs {
 		units.WriteString(written("gophd.service", "programs.conf", "[Service]", "SupplementaryGroups=www-data"))
 	}
-	if len(ports) > 2 {
-		units.WriteString(written("gophd.socket", "port.conf", ports...))
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nIn /etc/default/gophd:\n\n%s\nUnits, as root:\n\n%s%s\n%s\n%s\n", diag.Command(command...), &settings, &units,
-		diag.Command("systemctl", "daemon-reload"), diag.Command("systemctl", "disable", "--now", m.server.unit()), diag.Command("systemctl", "enable", "--now", "gophd.socket"))
-	for i, note := range m.notes {
-		if i == 0 {
-			b.WriteString("\nTo read:\n\n")
+	sockets := slices.Sorted(maps.Keys(ports))
+	for _, socket := range sockets {
+		if len(ports[socket]) > 0 {
+			units.WriteString(written(socket, "port.conf", append([]string{"[Socket]", "ListenStream="}, ports[socket]...)...))
 		}
-		b.WriteString(note + "\n")
+	}
+	units.WriteString(diag.Command("systemctl", "daemon-reload") + "\n" + diag.Command("systemctl", "disable", "--now", m.server.unit) + "\n")
+	units.WriteString(diag.Command(append([]string{"systemctl", "enable", "--now"}, sockets...)...) + "\n")
+
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\nIn /etc/default/gophd:\n\n%s\nUnits, as root:\n\n%s", diag.Command(command...), &settings, &units)
+	if len(m.doubts) > 0 {
+		b.WriteString("\nNot understood:\n\n" + strings.Join(m.doubts, "\n") + "\n")
+	}
+	if len(m.notes) > 0 {
+		b.WriteString("\nTo read:\n\n" + strings.Join(m.notes, "\n") + "\n")
 	}
 	return b.String()
 }

@@ -1,12 +1,16 @@
 package check
 
 import (
-	"cmp"
-	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/internal/command/exit"
 )
 
 // moved returns what -from says about a configuration.
@@ -16,7 +20,7 @@ func moved(t *testing.T, server, text string) string {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got, err := From(server, file)
+	got, _, err := From(server, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,58 +67,139 @@ func TestFromUnits(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if _, err := From("apache", "conf"); err == nil {
+	if _, _, err := From("apache", "conf"); err == nil {
 		t.Error("a server that is none")
 	}
 	file := filepath.Join(t.TempDir(), "none")
-	if _, err := From("gophernicus", file); !os.IsNotExist(err) {
+	if _, _, err := From("gophernicus", file); !os.IsNotExist(err) {
 		t.Error(err)
 	}
 }
 
-// Each row of the page's tables is what -from does.
-func TestFromFollowsThePage(t *testing.T) {
-	values := map[string]string{"NAME": "name", "PORT": "7071", "N": "7", "DIR": "/dir", "OLD": "old", "NEW": "new", "HOMES": "/homes"}
-	for name := range formers {
+// TestFromForms: options are read from all forms in which services are configured, none is
+// read wrongly, and what is not understood is said.
+func TestFromForms(t *testing.T) {
+	for _, test := range []struct {
+		server, text, flags string
+		understood          bool
+	}{
+		{"gophernicus", "services:\n  gopher:\n    image: example/gophernicus\n    command: -h a.example -r /srv/g -nd\n    ports:\n      - 70:70\n", "-host a.example -root /srv/g -users '/home/*/public_gopher'", true},
+		{"gophernicus", "services:\n  gophernicus:\n    command:\n      - -h\n      - a.example\n      - -r\n      - /srv/g\n      - -nu\n    ports:\n      - 70:70\n", "-host a.example -root /srv/g -dates", true},
+		{"gophernicus", "command: [\"/usr/sbin/gophernicus\", \"-h\", \"a.example\",\n  \"-r\", \"/srv/two words\", \"-nu\", \"-nd\"]\n", "-host a.example -root '/srv/two words'", true},
+		{"gophernicus", "socat TCP-LISTEN:70,fork EXEC:\"gophernicus -h a.example -r /srv/g -nu\",nofork\n", "-host a.example -root /srv/g -dates", true},
+		{"gophernicus", "service gopher\n{\n  server = /usr/sbin/in.gophernicus\n  server_args = -h a.example -r /srv/g -nu -nd\n}\n", "-host a.example -root /srv/g", true},
+		{"geomyidae", "FROM alpine\nENTRYPOINT [\"geomyidae\",\"-d\",\"-b\",\"/srv/current\",\"-p\",\"7070\"]\n", "-root /srv/current -listen :7070", true},
+		{"geomyidae", "# geomyidae\nrc_flags=\"-b /srv/g -h g.example -4 -i 10.0.0.1\"\n", "-root /srv/g -host g.example -listen 10.0.0.1:70", true},
+		{"geomyidae", "  systemd.services.gopher.serviceConfig.ExecStart = \"${pkgs.geomyidae}/bin/geomyidae -b /srv/g -p 7070\";\n", "-root /srv/g -listen :7070", true},
+		{"geomyidae", "ExecStart = lib.escapeShellArgs [ \"geomyidae\" \"-b\" \"/srv/g\" ];\n", "-root /srv/g", true},
+		{"geomyidae", "rc_flags=\"-b /srv/g\"\n", "-root /srv/g", false},
+		{"geomyidae", "geomyidae -b /srv/g -h $HOST\n", "-root /srv/g", false},
+		{"geomyidae", "geomyidae -b \"/srv/g -p 7070\n", "-root '/srv/g -p 7070'", false},
+		{"gophernicus", "gophernicus -r /g --shiny -nu -nd\n", "-root /g", false},
+		{"spacecookie", "  services.spacecookie = {\n    enable = true;\n    port = 7070;\n    settings = {\n      hostname = \"g.example\";\n      root = \"/srv/g\";\n    };\n  };\n  services.nginx.enable = true;\n", "-listen :7070 -host g.example -root /srv/g", true},
+		{"pygopherd", "[pygopherd]\nport = 70\nroot = /g\nwhat is this\n", "-root /g", false},
+		{"agate", "[Service]\nExecStart=/usr/bin/agate --content /srv/gemini --addr [::]:1965 --addr 0.0.0.0:1965 --hostname g.example --lang en\n",
+			"-root /srv/gemini -gemini '[::]:1965' -gemini 0.0.0.0:1965 -host g.example", true},
+		{"agate", "CMD [\"agate\", \"--content\", \"/content\", \"--hostname\", \"g.example\", \"--serve-secret\"]\n", "-root /content -host g.example -gemini :1965", true},
+		{"gmid", "dir = \"/etc/keys\" # keys\nuser \"gmid\"\nserver \"g.example\" {\n\tlisten on * port 1966\n\troot \"/srv/g\"\n\tcert $dir \"/g.pem\"; key $dir \"/g.key\"\n\tlocation \"*.gmi\" { lang \"it\" }\n}\nserver \"h.example\" {\n\troot \"/srv/h\"\n\tauto index on\n}\n",
+			"-user gmid -gemini :1966 -tls-cert /etc/keys/g.pem -tls-key /etc/keys/g.key -host g.example -root /srv/g -vhost h.example=/srv/h", true},
+		{"gmid", "server \"g.example\" {\n\troot \"/srv/g\"\n\tsparkle 7\n}\n", "-host g.example -root /srv/g -gemini :1965", false},
+	} {
+		file := filepath.Join(t.TempDir(), "conf")
+		must(t, os.WriteFile(file, []byte(test.text), 0o644))
+		got, understood, err := From(test.server, file)
+		if err != nil || !strings.HasPrefix(got, "gophd "+test.flags+"\n\n") || understood != test.understood || !strings.Contains(got, ": read: ") || strings.Contains(got, "Not understood:") == understood {
+			t.Errorf("%s\n%v, understood %t, want %s in\n%s", test.text, err, understood, test.flags, got)
+		}
+	}
+	for _, text := range []string{"nothing at all here\n", "", "[Unit]\nDescription=Another\nExecStart=/usr/bin/other -h x\n"} {
+		file := filepath.Join(t.TempDir(), "conf")
+		must(t, os.WriteFile(file, []byte(text), 0o644))
+		var e *exit.CommandError
+		if got, _, err := From("gophernicus", file); !errors.As(err, &e) || e.Status != exit.No {
+			t.Errorf("%q: %v\n%s", text, err, got)
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the tables of moving-in.txt")
+
+// TestPageHasTheTable: what people read is what -from does.
+func TestPageHasTheTable(t *testing.T) {
+	const name = "../../../content/manual/moving-in.txt"
+	text, err := os.ReadFile(name)
+	must(t, err)
+	page := string(text)
+	for _, server := range ServerNames() {
+		s, err := formerNamed(server)
+		must(t, err)
+		before, rest, ok := strings.Cut(page, "\n\n\n"+s.section+"\n\n")
+		section, after, _ := strings.Cut(rest, "\n\n\n")
+		paragraphs := strings.Split(section, "\n\n")
+		i := slices.IndexFunc(paragraphs, func(p string) bool {
+			return strings.HasPrefix(p+"\n", "    "+s.rows[0].left) && !strings.Contains(p, "\nbecomes")
+		})
+		if !ok || i < 0 {
+			t.Errorf("no part about %s with its table", server)
+			continue
+		}
+		paragraphs[i] = s.table()
+		page = before + "\n\n\n" + s.section + "\n\n" + strings.Join(paragraphs, "\n\n")
+		if after != "" {
+			page += "\n\n\n" + after
+		}
+	}
+	if *update {
+		must(t, os.WriteFile(name, []byte(page), 0o644))
+	} else if page != string(text) {
+		t.Error("the tables of moving-in.txt are not those of from.tsv: go test ./internal/command/check -run TestPage -update")
+	}
+}
+
+// table returns the rows as the page has them.
+func (s *former) table() string {
+	const column, width = 22, 66
+	var lines []string
+	for _, r := range s.rows {
+		right := strings.TrimSuffix(strings.Join(r.flags, " ")+"; "+r.say, "; ")
+		if len(r.flags) == 0 {
+			right = r.say
+		}
+		line := fmt.Sprintf("    %-16s  ", r.left)
+		if len(line) > column+8 {
+			lines = append(lines, strings.TrimRight(line, " "))
+			line = strings.Repeat(" ", column)
+		}
+		for word := range strings.FieldsSeq(right) {
+			if len(line)+len(word) > width && strings.TrimSpace(line) != "" {
+				lines = append(lines, strings.TrimRight(line, " "))
+				line = strings.Repeat(" ", column)
+			}
+			line += word + " "
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestRows: each row of the table is read from the form that it has on the command line or
+// in a configuration.
+func TestRows(t *testing.T) {
+	values := map[string]string{"NAME": "name", "PORT": "7071", "N": "7", "DIR": "/dir", "OLD": "old", "NEW": "new", "HOMES": "/homes", "ADDR": "192.0.2.1:7", "ADDRESS": "192.0.2.1"}
+	for _, name := range ServerNames() {
 		s, err := formerNamed(name)
-		if err != nil || len(s.rows) < 6 {
-			t.Fatalf("%s: %d rows, %v", name, len(s.rows), err)
+		must(t, err)
+		if len(s.rows) < 6 {
+			t.Errorf("%s: %d rows", name, len(s.rows))
 		}
 		for _, r := range s.rows {
 			for _, option := range r.options {
-				value := fill(r.value, values)
-				given, conf := setting{option: option, value: value}, ""
-				switch {
-				case r.without:
-				case name == "spacecookie":
-					v := map[string]any{option: value}
-					if object, field, nested := strings.Cut(option, "."); nested {
-						v = map[string]any{object: map[string]any{field: value}}
+				m := &move{server: s, values: map[string]string{}}
+				if given := (setting{1, option, fill(r.value, values)}); !r.without {
+					m.one("conf:1", given)
+					if len(m.doubts) > 0 || len(m.flags) == 0 != (len(r.flags) == 0) || r.say != "" && len(m.notes) == 0 {
+						t.Errorf("%s: %s: %+v", name, given, m)
 					}
-					text, _ := json.Marshal(v)
-					conf = string(text)
-				case name == "pygopherd" || name == "motsognir":
-					conf = option + " = " + cmp.Or(value, "x") + "\n"
-					given.value = cmp.Or(value, "x")
-				default:
-					conf = "OPTIONS=" + given.String() + "\n"
-				}
-				if r.without && name == "spacecookie" {
-					conf = "{}"
-				}
-				got := moved(t, name, conf)
-				first, _, _ := strings.Cut(got, "\n")
-				first = strings.ReplaceAll(first, "'", "")
-				for _, word := range r.flags {
-					if word = fill(word, values); word[0] == '-' && !strings.Contains(first+" ", " "+word+" ") && !strings.Contains(word, "listen") {
-						t.Errorf("%s: %s: no %s in %s", name, given, word, first)
-					}
-				}
-				if say := fill(r.say, r.values(given.value)); say != "" && !strings.Contains(got, ": "+say+"\n") {
-					t.Errorf("%s: %s: no %q in\n%s", name, given, say, got)
-				}
-				if strings.Contains(got, "gophd has no counterpart") {
-					t.Errorf("%s: %s: %s", name, given, got)
 				}
 			}
 		}
