@@ -39,7 +39,7 @@ func NewestTexts(v *site.View, s *site.Site, dir string, deep bool, n int) (list
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the first scan: %w", err)
 	}
-	v.DependOnPolicy()
+	v.DependOnTree()
 	for _, dir := range snap.Tree.Phlogs(snap.Real(dir), deep) {
 		entries, err := v.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -94,9 +93,6 @@ func looking(ctx context.Context) func(*site.Stamp) bool {
 
 // keep keeps an answer for requests with the same selector, whatever their query.
 func (v *visit) keep(a *Value) {
-	if judged(v.Request.Selector, a.dir) {
-		v.View.DependOnPolicy()
-	}
 	p := cacheKey{of: v.Host, form: v.Format, selector: v.Request.Selector}
 	if a.named {
 		p.host, p.port, p.tls = v.Request.Host, v.Request.Port, v.Request.TLS && v.Format.TLS
@@ -104,20 +100,14 @@ func (v *visit) keep(a *Value) {
 	v.Host.Cache.put(p, a, v.View.Stamp())
 }
 
-// judged reports whether the reply to a spelling depends on the policy: one with
-// other forms, one without a slash before it, or a directory's without the one after it.
-func judged(sel string, dir bool) bool {
-	return !selector.IsPlain(sel) || !strings.HasPrefix(sel, "/") || dir && !strings.HasSuffix(sel, "/")
-}
-
 // keepMissing keeps the reply to a selector that names nothing.
 func (v *visit) keepMissing(err error) {
 	sel := v.Request.Selector
-	name, _, pathErr := selector.Path(sel)
+	_, _, pathErr := selector.Path(sel)
 	if v.Host.Cache == nil || pathErr != nil || !errors.Is(err, fs.ErrNotExist) || selector.IsEscaped(sel) {
 		return
 	}
-	v.Host.Cache.misses.put(cacheKey{of: v.Host, selector: sel}, &Value{err: public(err)}, v.View.MissingStamp(name))
+	v.Host.Cache.misses.put(cacheKey{of: v.Host, selector: sel}, &Value{err: public(err)}, v.View.Stamp())
 }
 
 func (c *Cache) get(p cacheKey, holds func(*site.Stamp) bool) *Value {

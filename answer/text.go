@@ -42,9 +42,6 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 		f.Close()
 		return a, false
 	}
-	if judged(r.Selector, false) {
-		view.DependOnPolicy()
-	}
 	if f.Body == nil {
 		var opened *openFiles
 		if h.Cache != nil {

@@ -43,9 +43,6 @@ func Forms(sel string) (list []string) {
 	return list
 }
 
-// IsPlain reports whether a selector has no other forms, whatever it names.
-func IsPlain(sel string) bool { return !IsEscaped(sel) && fold(sel) == sel }
-
 // fold removes empty elements and elements "."; a slash at either end stays.
 func fold(sel string) string {
 	if !strings.Contains(sel, "//") && !strings.Contains(sel, "/./") && !strings.HasPrefix(sel, "./") && !strings.HasSuffix(sel, "/.") {

@@ -35,9 +35,6 @@ func TestForms(t *testing.T) {
 		if got := strings.Join(forms, " "); got != want {
 			t.Errorf("Forms(%q) = %q, want %q", sel, got, want)
 		}
-		if selector.IsPlain(sel) && len(forms) > 0 {
-			t.Errorf("%q is called plain", sel)
-		}
 	}
 }
 

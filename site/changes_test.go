@@ -37,66 +37,56 @@ func soon(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// A stamp holds until a directory that was seen is touched, while something was
-// made or later.
-func TestStamp(t *testing.T) {
-	tests := map[string]struct {
-		dirs                  []string
-		before, during, after string // what is touched when; "-" is nothing
-		fresh                 bool
-	}{
-		"nothing happens":   {[]string{"a"}, "-", "-", "-", true},
-		"before":            {[]string{"a"}, "a", "-", "-", true},
-		"while it is made":  {[]string{"a"}, "-", "a", "-", false},
-		"all, meanwhile":    {[]string{"a"}, "-", "", "-", false},
-		"afterwards":        {[]string{"a", "b"}, "-", "-", "b", false},
-		"all, afterwards":   {[]string{"a"}, "-", "-", "", false},
-		"another directory": {[]string{"a"}, "-", "-", "other", true},
+// TestScopes: a reply is stale once something in its scope has changed, and one that is made
+// of it, too.
+func TestScopes(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/x": "x"})
+	s := started(t, dir, Config{})
+	for of := range scopes {
+		for changed := range scopes {
+			v := s.View(t.Context())
+			v.scope = of
+			of2 := s.View(t.Context())
+			of2.DependOn(v.Stamp())
+			stamp, made := v.Stamp(), of2.Stamp()
+			s.serve(func(now *served) { now.changed(changed) })
+			if want := of < changed; stamp.Fresh() != want || made.Fresh() != want || stamp.Outdated() == want {
+				t.Errorf("of %d, when %d changes: %v %v", of, changed, stamp.Fresh(), made.Fresh())
+			}
+			late := s.View(t.Context())
+			if late.DependOn(stamp); of >= changed && late.Stamp() != nil {
+				t.Errorf("of %d, after %d: made of what is stale", of, changed)
+			}
+		}
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			c := newChanges()
-			for c.slot("other") == c.slot("a") || c.slot("other") == c.slot("b") {
-				c = newChanges()
-			}
-			touch := func(dir string) {
-				if dir != "-" {
-					c.touch(dir)
-				}
-			}
-			touch(test.before)
-			v := &View{site: &Site{changes: c, clock: time.Now}, began: c.seq.Load()}
-			touch(test.during)
-			for _, dir := range test.dirs {
-				v.note(c.slot(dir))
-			}
-			stamp := v.Stamp()
-			touch(test.after)
-			for range 2 {
-				if stamp.Fresh() != test.fresh {
-					t.Errorf("fresh: %v", !test.fresh)
-				}
-			}
-		})
+	v := s.View(t.Context())
+	if v.DependOn(nil); v.Stamp() != nil {
+		t.Error("a stamp for what nobody can vouch for")
 	}
 }
 
-// What is made from what another view has seen holds no longer than that.
-func TestDependOn(t *testing.T) {
-	c := newChanges()
-	s := &Site{changes: c, clock: time.Now}
-	early := &View{site: s, began: c.seq.Load()}
-	early.note(c.slot("a"))
-	c.touch("a")
-	late := &View{site: s, began: c.seq.Load()}
-	if !late.Stamp().Fresh() {
-		t.Error("the late one is stale")
+// TestEventIsLookedAt: after any event each reply is looked at once more, however short ago
+// that was; one of very many files a second later.
+func TestEventIsLookedAt(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"x": "x", "other/y": "y"})
+	s, _ := aged(t, dir, Config{})
+	v := s.View(t.Context())
+	_, err := v.ReadFile("x")
+	must(t, err)
+	small := v.Stamp()
+	for range maxLooks {
+		v.add(v.seen[0])
 	}
-	if late.DependOn(early.Stamp()); late.Stamp().Fresh() {
-		t.Error("fresh, though what it depends on has changed")
+	large := v.Stamp()
+	write(t, dir, map[string]string{"x": "xx"})
+	if !small.Fresh() || !large.Fresh() {
+		t.Error("not trusted for a second")
 	}
-	if late.DependOn(nil); late.Stamp() != nil {
-		t.Error("a stamp for what nobody can vouch for")
+	s.touch("other")
+	if small.Fresh() || small.Look(t.Context()) || !large.Fresh() {
+		t.Error("after an event")
 	}
 }
 

@@ -167,21 +167,6 @@ func TestUnprovenIsClosed(t *testing.T) {
 	soon(t, "all is denied again", closed)
 }
 
-// While something is exchanged, nothing is fresh that was begun before or meanwhile.
-func TestNothingIsFreshDuring(t *testing.T) {
-	s, err := Open(t.TempDir(), Config{})
-	must(t, err)
-	before := s.View(t.Context())
-	s.changes.during(func() {
-		if meanwhile := s.View(t.Context()); before.Stamp().Fresh() || meanwhile.Stamp().Fresh() {
-			t.Error("fresh meanwhile")
-		}
-	})
-	if before.Stamp().Fresh() || !s.View(t.Context()).Stamp().Fresh() {
-		t.Error("wrong afterwards")
-	}
-}
-
 // A root that blocks leaves the policy as it is, and does not keep Run from
 // ending.
 func TestStalledRoot(t *testing.T) {

@@ -24,7 +24,6 @@ import (
 // files return fs.ErrNotExist. If a permission is missing, the error names it: do not
 // show that error to clients.
 func (v *View) Lookup(name string) (*Resource, error) {
-	v.depend(path.Dir(name))
 	if !v.site.answers(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
@@ -98,7 +97,6 @@ func (r *Ready) Close() { _ = syscall.Close(r.fd) }
 // name in memory, and all of it, if it is smaller than small bytes. A larger one
 // is only opened. Ok is false if it may block, or fail.
 func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
-	v.depend(path.Dir(name))
 	if !v.site.answers(name) || v.site.suspect(name) || isAnswered(v.site.conf.Programs, "/"+name) {
 		return Ready{}, false
 	}
@@ -114,13 +112,12 @@ func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
 // Open opens a file or directory. Unlike Lookup it opens hidden files, too: menus are
 // made from some of them.
 func (v *View) Open(name string) (fs.File, error) {
-	v.depend(path.Dir(name))
 	base := path.Base(name)
 	var f *Resource
 	var err error
 	if menu.IsMap(base) || menu.IsMenuFile(base) {
 		f, err = v.open(name)
-	} else if f, err = aside(v, false, func(v *View) (*Resource, error) { return v.open(name) }); err == nil {
+	} else if f, err = aside(v, func(v *View) (*Resource, error) { return v.open(name) }); err == nil {
 		f.view = v
 	}
 	if err != nil {
@@ -131,8 +128,7 @@ func (v *View) Open(name string) (fs.File, error) {
 
 // Stat returns the info of a name; it follows links.
 func (v *View) Stat(name string) (fs.FileInfo, error) {
-	v.depend(path.Dir(name))
-	return aside(v, v.lists[path.Dir(name)], func(v *View) (fs.FileInfo, error) {
+	return aside(v, func(v *View) (fs.FileInfo, error) {
 		f, err := v.open(name)
 		if err != nil {
 			return nil, err
@@ -159,7 +155,6 @@ const maxMapSize = 4 << 20
 
 // ReadFile reads a file, at most maxMapSize bytes of it.
 func (v *View) ReadFile(name string) ([]byte, error) {
-	v.depend(path.Dir(name))
 	f, err := v.open(name)
 	if err != nil {
 		return nil, err
@@ -181,7 +176,6 @@ func (s *Site) answers(name string) bool {
 // with control bytes, no special files, no unreadable files. A link has the type of its
 // target. The order is the directory's own: menus sort it.
 func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
-	v.depend(name)
 	if v.site.fsys != nil {
 		return v.readFS(name)
 	}
@@ -197,10 +191,6 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 		}
 		return v.keeps(bytes + bytes/direntSize*len(name)) // in a menu each has the directory in front
 	})
-	if v.lists == nil {
-		v.lists = map[string]bool{}
-	}
-	v.lists[name] = true
 	v.site.noticed(f.Real, slices.ContainsFunc(all, func(e disk.Dirent) bool { return e.Base == noteName }))
 	kids := v.root.Kids(f.Real, func(t *disk.Tree) bool { return t.Listed })
 	all = disk.Overlay(all, kids)

@@ -27,7 +27,7 @@ import (
 // Own, Log and Reloaded matter. A file that cannot be read at any offset is read into
 // memory whenever it is opened, 64 MiB at most.
 func FS(fsys fs.FS, conf Config) *Site {
-	s := &Site{fsys: fsys, conf: conf, log: conf.Log, clock: time.Now, opened: time.Now(), changes: newChanges(), ready: make(chan struct{}), wanted: make(chan struct{}), guard: &stall.Guard{}}
+	s := &Site{fsys: fsys, conf: conf, log: conf.Log, clock: time.Now, opened: time.Now(), ready: make(chan struct{}), wanted: make(chan struct{}), guard: &stall.Guard{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -32,7 +32,7 @@ func Open(dir string, conf Config) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{dir: abs, conf: conf, log: conf.Log, clock: time.Now, opened: time.Now(), changes: newChanges(), ready: make(chan struct{}), wanted: make(chan struct{})}
+	s := &Site{dir: abs, conf: conf, log: conf.Log, clock: time.Now, opened: time.Now(), ready: make(chan struct{}), wanted: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -42,7 +42,7 @@ func Open(dir string, conf Config) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch, Modes: func(dir string) { s.changes.touch(modesOf(dir)) }}
+	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
 	s.look = s.watcher.Look
 	s.served.Store(&served{root: r})
 	if err := s.openTrees(r); err != nil {

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -169,7 +170,6 @@ func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch)
 		s.log.Error("robots.txt is not proven: all is denied to robots until one is", "error", next.leak)
 	}
 	s.exchange(next, of)
-	s.touchPrograms(old, next)
 	if old == nil {
 		close(s.ready)
 	}
@@ -186,36 +186,38 @@ func (s *Site) remap(old *Snapshot) {
 	if maps.Equal(old.included, next.included) && slices.Equal(old.programs, next.programs) && maps.Equal(old.changed, next.changed) {
 		return
 	}
-	s.serve(func(now *served) { now.snap = &next })
-	s.changes.touch(usersDir)
-	s.touchPrograms(old, &next)
+	s.exchange(&next, s.served.Load().root)
 	s.problems.report(next.programs)
 }
 
-// touchPrograms drops all replies if maps include other files now: a listing or a
-// reply may show the source of a program.
-func (s *Site) touchPrograms(old, next *Snapshot) {
-	if old == nil || !maps.Equal(old.included, next.included) {
-		s.touch("")
-	}
-}
-
-// exchange serves a snapshot, and the root that it was made from. If the root is
-// another one, replies kept from the old root become stale before the exchange, so that
-// a text of the old root never goes out with the new robots.txt.
+// exchange serves a snapshot, and the root that it was made from. With them it changes which
+// kept replies hold, so that no text of an old root goes out with a new robots.txt.
 func (s *Site) exchange(next *Snapshot, of *disk.Root) {
-	change := func(now *served) {
-		if now.snap = next; now.root.Main != of.Main {
+	again := false
+	s.serve(func(now *served) {
+		old := now.snap
+		if old == nil {
+			old = &Snapshot{}
+		}
+		programs := !maps.Equal(old.included, next.included) // a reply may show the source of one
+		other := now.root.Main != of.Main
+		switch {
+		case programs, other, !bytes.Equal(old.Robots, next.Robots), !maps.Equal(old.aliases, next.aliases), !maps.Equal(old.refused, next.refused):
+			now.changed(ofRules)
+		case old.Tree != next.Tree:
+			now.changed(ofTree)
+		default:
+			now.changed(ofUsers)
+		}
+		if other {
 			now.root = of.With(now.root.Trees) // requests go on with the old root, which then closes by itself
 		}
+		now.snap = next
+		again = programs || other
+	})
+	if again {
+		s.touch("") // what was made of the old one is made again, such as an index
 	}
-	if s.served.Load().root.Main == of.Main {
-		s.serve(change)
-		s.changes.touch(policyDir)
-		return
-	}
-	s.changes.during(func() { s.serve(change) })
-	s.touch("")
 }
 
 // compile makes the snapshot of a tree. If the new robots.txt is not proven, the

@@ -136,8 +136,7 @@ type Site struct {
 	wanted chan struct{} // closed when a caller waits for that
 	want   sync.Once
 
-	changes   *touches
-	readables readables
+	events atomic.Uint64 // counts what may have changed in the file system
 
 	mu       sync.Mutex // one reload at a time
 	scan     *scanner   // of the last snapshot
@@ -156,8 +155,16 @@ type Site struct {
 // exchanged at once, so that no client gets a robots.txt and then a text of another
 // tree.
 type served struct {
-	root *disk.Root
-	snap *Snapshot // nil before the first
+	root    *disk.Root
+	snap    *Snapshot      // nil before the first
+	numbers [scopes]uint64 // count the changes of each scope: kept replies hold for one number
+}
+
+// changed makes kept replies of a scope stale.
+func (s *served) changed(of scope) {
+	for ; of < scopes; of++ {
+		s.numbers[of]++
+	}
 }
 
 // serve lets change edit a copy of served, and publishes the copy.
@@ -197,7 +204,7 @@ func (t *Touched) Take() map[string]bool {
 
 // touch records a change in a directory, and calls Config.Touched.
 func (s *Site) touch(dir string) {
-	s.changes.touch(dir)
+	s.events.Add(1)
 	if s.conf.Touched != nil {
 		s.conf.Touched(dir)
 	}

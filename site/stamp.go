@@ -15,26 +15,36 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// trusted is how long a kept reply is used before the files that it was made from are
-// looked at again.
-const trusted = time.Second
+// A kept reply is used until an event, or for a second, before the files that it was made
+// from are looked at again. One of more than maxLooks files is not looked at: it is made
+// again after a second.
+const (
+	trusted        = time.Second
+	maxCachedLooks = 16  // files that Fresh looks at
+	maxLooks       = 500 // files that Look looks at
+)
 
-// maxCachedLooks bounds how many files Fresh looks at.
-const maxCachedLooks = 16
+// scope is what of the Site a reply depends on, besides its files. Each includes those before.
+type scope int
 
-// A Stamp reports whether a reply made through a View is still up to date: no event has
-// touched its directories, and each file and directory that the View has seen, missing
-// ones too, is still the same version. It checks files once a second at most, without
-// reading them. Its methods may be called concurrently.
+const (
+	ofRules scope = iota // the root directory, robots.txt, which links are followed, which files are programs
+	ofTree               // which directories there are
+	ofUsers              // who is a user, and who changed something last
+	scopes
+)
+
+// A Stamp reports whether a reply made through a View is still up to date: nothing in its
+// scope has changed, and each file and directory that the View has seen, missing ones too, is
+// still the same version. Its methods may be called concurrently.
 type Stamp struct {
 	site   *Site
-	events atomic.Uint64 // the number of the last touch up to which it is fresh
-	looked atomic.Int64  // when the files were looked at: nanoseconds since the site was opened
-	began  uint64
-	slots  []uint16
+	scope  scope
+	number uint64 // of the scope
 	seen   []sight
-	listed listedFiles
-	brief  bool // what was left out may answer again: it holds while it is trusted
+	brief  bool          // it holds while it is trusted: what was left out may answer again
+	events atomic.Uint64 // how many there had been when the files were looked at
+	looked atomic.Int64  // when that was: nanoseconds since the site was opened
 }
 
 // A sight is a name as a View has seen it.
@@ -45,72 +55,48 @@ type sight struct {
 	young      bool          // a later change may have left the stamp as it is
 }
 
-// listedFiles are the files whose dates and sizes a listing shows. They do not have to
-// be right within a second: each look checks some of them.
-type listedFiles struct {
-	all  []sight
-	next atomic.Uint32
-}
-
-// listedLooks is how many of them one look checks.
-const listedLooks = 64
-
-// some returns the next files to check.
-func (l *listedFiles) some() []sight {
-	if len(l.all) == 0 {
-		return nil
-	}
-	n := min(listedLooks, len(l.all))
-	at := int(l.next.Add(uint32(n))) % len(l.all)
-	return l.all[at:min(at+n, len(l.all))]
-}
-
-// Outdated reports whether an event has made the Stamp stale for ever. It makes no
-// system call.
-func (s *Stamp) Outdated() bool {
-	c := s.site.changes
-	now := c.seq.Load()
-	if s.events.Load() == now {
-		return false
-	}
-	if c.all.Load() > s.began || slices.ContainsFunc(s.slots, func(slot uint16) bool { return c.touched[slot].Load() > s.began }) {
-		return true
-	}
-	s.events.Store(now)
-	return false
-}
+// Outdated reports whether the Stamp is stale for ever. It makes no system call.
+func (s *Stamp) Outdated() bool { return s.site.served.Load().numbers[s.scope] != s.number }
 
 // Size is about how much memory the Stamp takes, in bytes.
-func (s *Stamp) Size() int { return 100 + 200*(len(s.seen)+len(s.listed.all)) + 2*len(s.slots) }
+func (s *Stamp) Size() int { return 100 + 200*len(s.seen) }
 
-// Fresh reports whether a reply may be used. It never waits: once a second it looks at
-// a few files by system calls that cannot block; if those do not suffice, it reports
-// false, and Look may report true.
+// Fresh reports whether a reply may be used. It never waits: it looks at a few files by
+// system calls that cannot block; if those do not suffice, it reports false, and Look may
+// report true.
 func (s *Stamp) Fresh() bool {
 	if s.Outdated() {
 		return false
 	}
-	last, now := s.looked.Load(), s.site.elapsed()
-	if s.trusts(last, now) {
+	if s.trusts() {
 		return true
 	}
-	if s.brief || len(s.seen) > maxCachedLooks || !s.looked.CompareAndSwap(last, now) { // others need not look meanwhile
-		return s.trusts(s.looked.Load(), now)
-	}
-	root := s.site.served.Load().root
-	holds := func(i sight) bool {
-		st, err, ok := root.RevisionCached(i.name)
-		return ok && i.is(st, i.name, err)
-	}
-	if !all(s.seen, holds) || !all(s.listed.some(), holds) {
-		s.looked.Store(last)
-		return false
-	}
-	return true
+	return len(s.seen) <= maxCachedLooks && s.look(func(root *disk.Root, i sight) bool {
+		rev, err, ok := root.RevisionCached(i.name)
+		return ok && i.is(rev, i.name, err)
+	})
 }
 
-func (s *Stamp) trusts(looked, now int64) bool {
-	return now-looked < int64(trusted) || len(s.seen)+len(s.listed.all) == 0 && !s.brief
+// trusts reports whether the files need not be looked at.
+func (s *Stamp) trusts() bool {
+	if len(s.seen) == 0 && !s.brief {
+		return true
+	}
+	if s.site.elapsed()-s.looked.Load() >= int64(trusted) {
+		return false
+	}
+	return s.events.Load() == s.site.events.Load() || len(s.seen) > maxLooks
+}
+
+// look looks at all files by holds, and trusts them if nothing has changed.
+func (s *Stamp) look(holds func(*disk.Root, sight) bool) bool {
+	events, now, root := s.site.events.Load(), s.site.elapsed(), s.site.served.Load().root
+	if s.brief || slices.ContainsFunc(s.seen, func(i sight) bool { return !holds(root, i) }) {
+		return false
+	}
+	s.events.Store(events)
+	s.looked.Store(now)
+	return !s.Outdated()
 }
 
 // Look is Fresh, and may wait for a file system, but not long: what does not answer does
@@ -119,33 +105,24 @@ func (s *Stamp) Look(ctx context.Context) bool {
 	if s.Fresh() {
 		return true
 	}
-	if s.brief {
+	if s.brief || s.Outdated() || len(s.seen) > maxLooks {
 		return false
 	}
-	v, began := s.site.View(ctx), s.site.elapsed()
+	v := s.site.View(ctx)
 	held, err := stall.Briefly(s.site.guard, func(a *stall.Attempt) (bool, error) {
 		v.enter = a.Enter
-		holds := func(i sight) bool {
-			st, real, err := v.root.Revision(v.call, i.name)
-			return i.is(st, real, err)
-		}
-		return !s.Outdated() && all(s.seen, holds) && all(s.listed.some(), holds), nil
+		return s.look(func(root *disk.Root, i sight) bool {
+			rev, real, err := root.Revision(v.call, i.name)
+			return i.is(rev, real, err)
+		}), nil
 	})
-	if err != nil || !held {
-		return false
-	}
-	s.looked.Store(began)
-	return !s.Outdated()
-}
-
-func all(list []sight, holds func(sight) bool) bool {
-	return !slices.ContainsFunc(list, func(i sight) bool { return !holds(i) })
+	return err == nil && held
 }
 
 // is reports whether a name looks as it was seen.
-func (i sight) is(st disk.Revision, real string, err error) bool {
+func (i sight) is(rev disk.Revision, real string, err error) bool {
 	known := err == nil || i.err != nil && errors.Is(err, i.err)
-	return known && (err != nil || st == i.rev) && real == i.real && !i.young
+	return known && (err != nil || rev == i.rev) && real == i.real && !i.young
 }
 
 // elapsed returns the nanoseconds since the site was opened, by the monotonic clock.
@@ -165,8 +142,8 @@ func (v *View) missed(name string, why error) {
 		v.unkept = true
 		return
 	}
-	st, real, err := v.root.Revision(v.call, name)
-	i := sight{name: name, real: real, rev: st}
+	rev, real, err := v.root.Revision(v.call, name)
+	i := sight{name: name, real: real, rev: rev}
 	for _, class := range []error{fs.ErrNotExist, fs.ErrPermission} {
 		if errors.Is(err, class) {
 			i.err = class
@@ -176,12 +153,9 @@ func (v *View) missed(name string, why error) {
 	v.add(i)
 }
 
-// add notes a sight. The date and size of a file in a listing may be older than others.
+// add notes a sight.
 func (v *View) add(i sight) {
-	if i.young = i.rev.Young(v.site.clock()); i.err == nil && i.name == i.real && v.stating {
-		v.listed = append(v.listed, i)
-		return
-	}
+	i.young = i.rev.Young(v.site.clock())
 	v.seen = append(v.seen, i)
 }
 
@@ -190,35 +164,23 @@ func (v *View) Stamp() *Stamp {
 	if v.unkept || v.failed != nil {
 		return nil
 	}
-	s := &Stamp{site: v.site, began: v.began, slots: make([]uint16, 0, len(v.slots)), seen: slices.Clip(v.seen), brief: v.without}
-	for slot := range v.slots {
-		s.slots = append(s.slots, slot)
-	}
-	s.listed.all = v.listed
+	s := &Stamp{site: v.site, scope: v.scope, number: v.numbers[v.scope], seen: slices.Clip(v.seen), brief: v.without}
+	s.events.Store(v.began)
 	s.looked.Store(v.start)
 	return s
 }
 
-// MissingStamp is the Stamp of a negative lookup: the name is missing, or must not be
-// read.
-func (v *View) MissingStamp(string) *Stamp {
-	v.DependOnPolicy()
-	return v.Stamp()
-}
-
-// DependOnPolicy makes the View's Stamp depend on the Snapshot, too.
-func (v *View) DependOnPolicy() { v.note(v.site.changes.slot(policyDir)) }
+// DependOnTree makes the View's Stamp depend on the Snapshot, too.
+func (v *View) DependOnTree() { v.scope = max(v.scope, ofTree) }
 
 // DependOn makes the View's Stamp depend on everything that s depends on.
 func (v *View) DependOn(s *Stamp) {
-	if s == nil {
+	if s == nil || s.number != v.numbers[s.scope] {
 		v.unkept = true
 		return
 	}
-	v.began, v.start = min(v.began, s.began), min(v.start, s.looked.Load())
+	v.scope = max(v.scope, s.scope)
+	v.began, v.start = min(v.began, s.events.Load()), min(v.start, s.looked.Load())
 	v.without = v.without || s.brief
-	for _, slot := range s.slots {
-		v.note(slot)
-	}
-	v.seen, v.listed = append(v.seen, s.seen...), append(v.listed, s.listed.all...)
+	v.seen = append(v.seen, s.seen...)
 }

@@ -74,7 +74,7 @@ func TestLook(t *testing.T) {
 		"appears":           {see: file("d/none"), change: func(t *testing.T) error { return os.WriteFile(at("root/d/none"), nil, 0o600) }},
 		"appears at a link": {see: file("dead"), change: func(t *testing.T) error { return os.WriteFile(at("root/nothing"), nil, 0o600) }},
 		"listed":            {see: func(v *View) error { _, err := v.ReadDir("d"); return err }, change: func(t *testing.T) error { return os.Remove(at("root/d/z")) }},
-		"nothing, in a long listing": {see: func(v *View) error {
+		"nothing, in a long listing": {slow: true, see: func(v *View) error {
 			list, err := v.ReadDir("many")
 			for _, e := range list {
 				_, err2 := v.Stat("many/" + e.Name())
@@ -186,43 +186,31 @@ func TestOtherFileSystemsWait(t *testing.T) {
 	}
 }
 
-// Whether this process may read a name is asked for once, until an event reports another
-// mode, the name is another file, or some seconds have passed. A name that it may not read
-// is asked for whenever the directory has changed. A look-up always asks.
-func TestReadableNamesAreRemembered(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root may read everything")
-	}
+// TestListingOfWhatMayBeRead: a listing shows what this process may read, and is made again
+// once it may read more of it.
+func TestListingOfWhatMayBeRead(t *testing.T) {
+	unprivileged(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/x": "x", "d/y": "y", "d/z": "z"})
-	s, ahead := aged(t, dir, Config{})
 	y := filepath.Join(dir, "d/y")
-	changed := func() { s.changes.touch("d") }
-	for i, step := range []struct {
-		mode fs.FileMode
-		then func()
-		want int
-	}{
-		{0, func() {}, 2}, {0o644, func() {}, 2}, {0o644, changed, 3}, {0, changed, 3}, {0, func() { s.changes.touch(modesOf("d")) }, 2},
-		{0o644, changed, 3}, {0, func() { *ahead += classes * time.Second }, 2}, {0o644, func() { must(t, os.Rename(y, y+"2")); y += "2" }, 3},
-		{0o644, func() {
-			write(t, dir, map[string]string{"new": ""})
-			must(t, os.Chmod(dir+"/new", 0))
-			must(t, os.Rename(dir+"/new", y))
-			changed()
-		}, 2},
-	} {
-		must(t, os.Chmod(y, step.mode))
-		step.then()
-		list, err := s.View(t.Context()).ReadDir("d")
+	must(t, os.Chmod(y, 0))
+	s, ahead := aged(t, dir, Config{})
+	listed := func() (int, *Stamp) {
+		v := s.View(t.Context())
+		list, err := v.ReadDir("d")
 		must(t, err)
-		if len(list) != step.want {
-			t.Errorf("step %d: %d names, want %d", i, len(list), step.want)
-		}
-		info, err := os.Stat(y)
-		must(t, err)
-		if readable := info.Mode().Perm() != 0; canOpen(s, "d/"+filepath.Base(y)) == nil != readable {
-			t.Errorf("step %d: a look-up: %v", i, !readable)
-		}
+		return len(list), v.Stamp()
+	}
+	n, stamp := listed()
+	if n != 2 || !stamp.Look(t.Context()) {
+		t.Errorf("%d names", n)
+	}
+	must(t, os.Chmod(y, 0o644))
+	*ahead += trusted
+	if stamp.Look(t.Context()) {
+		t.Error("it holds although there is more to list")
+	}
+	if n, _ := listed(); n != 3 {
+		t.Errorf("%d names", n)
 	}
 }

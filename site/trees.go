@@ -79,7 +79,6 @@ func (s *Site) lookTrees() error {
 			s.watcher.Replaced(name)
 		}
 	}
-	s.changes.touch(usersDir)
 	return nil
 }
 
@@ -131,6 +130,7 @@ func (f *foundTrees) mount(call disk.Caller, name, dir string, old *disk.Tree) {
 func (s *Site) setTrees(trees map[string]*disk.Tree) {
 	s.serve(func(now *served) {
 		now.root = now.root.With(trees)
+		now.changed(ofUsers)
 		if s.tapped != nil {
 			s.tapped(now.root)
 		}

@@ -198,8 +198,7 @@ func (v *View) Trees() []string {
 // Users lists the users, the latest change first. It leaves out trees that are empty or
 // hold only unchanged files from /etc/skel. It waits for the first scan.
 func (v *View) Users() []User {
-	v.note(v.site.changes.slot(usersDir))
-	v.DependOnPolicy()
+	v.scope = ofUsers
 	snap, err := v.site.Snapshot(v.ctx)
 	if err != nil {
 		v.failed = err

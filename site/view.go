@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 
 	"github.com/gophd/gophd/diag"
@@ -14,8 +13,8 @@ import (
 )
 
 // A View is the tree as one request sees it. It is an fs.FS that lists and opens only
-// files that are served. It records the directories that it reads: a reply made from
-// them may be kept until one of them changes (Stamp). It ends with its context, and must
+// files that are served. It records what it sees: a reply made from it may be kept until
+// some of it changes (Stamp). It ends with its context, and must
 // not be used concurrently.
 type View struct {
 	ctx   context.Context
@@ -27,23 +26,22 @@ type View struct {
 	spent int                   // bytes, since Release
 	calls func(begins bool)     // nil: nothing is called
 
-	slots   map[uint16]struct{} // of the directories that were looked at
-	start   int64               // of the site's clock
+	start   int64 // of the site's clock
+	numbers [scopes]uint64
+	scope   scope // what a reply depends on besides files
 	seen    []sight
-	listed  []sight
-	lists   map[string]bool // directories that were listed
-	stating bool            // a date or size is asked for
-	hurried bool            // what is optional is not waited for
-	unkept  bool            // it depends on files without a Stamp
-	without bool            // parts are left out: a file system does not answer
+	hurried bool // what is optional is not waited for
+	unkept  bool // it depends on files without a Stamp
+	without bool // parts are left out: a file system does not answer
 
 	failed error // why the view is incomplete
 }
 
 // View returns the tree as it is from now on.
 func (s *Site) View(ctx context.Context) *View {
-	began := s.changes.seq.Load() // before the root: of two, the older may be the new one's
-	return &View{ctx: ctx, site: s, root: s.served.Load().root, began: began, start: s.elapsed(), enter: s.guard.Enter}
+	began, start := s.events.Load(), s.elapsed()
+	now := s.served.Load()
+	return &View{ctx: ctx, site: s, root: now.root, numbers: now.numbers, began: began, start: start, enter: s.guard.Enter}
 }
 
 // Try runs f with a View, in a goroutine of its own, and returns the result of f. It
@@ -74,7 +72,7 @@ func (v *View) Release() {
 // cannot be kept.
 func (v *View) Forget() {
 	v.Release()
-	v.seen, v.listed, v.lists, v.unkept = nil, nil, nil, true
+	v.seen, v.unkept = nil, true
 }
 
 // Hurry makes the View go on without the optional parts of a menu that do not come in a
@@ -136,16 +134,6 @@ func (s *Site) Report(list []diag.Diagnostic) { s.problems.report(list) }
 // Context is the one that the View ends with.
 func (v *View) Context() context.Context { return v.ctx }
 
-// depend makes the View's Stamp depend on a directory.
-func (v *View) depend(dir string) { v.note(v.site.changes.slot(dir)) }
-
-func (v *View) note(slot uint16) {
-	if v.slots == nil {
-		v.slots = map[uint16]struct{}{}
-	}
-	v.slots[slot] = struct{}{}
-}
-
 // Err returns why the view is incomplete: files that do not answer, or no more
 // descriptors. It returns nil if the view is complete.
 func (v *View) Err() error { return v.failed }
@@ -172,9 +160,6 @@ func (v *View) open(name string) (*Resource, error) {
 	if err != nil {
 		v.missed(name, err)
 		return nil, err
-	}
-	if f.Real != name {
-		v.depend(path.Dir(f.Real))
 	}
 	v.add(sight{name: name, real: f.Real, rev: f.Revision})
 	return &Resource{file: f.File, Name: name, Real: f.Real, Info: f.Info, view: v, handle: f}, nil
@@ -231,8 +216,7 @@ func (v *View) call(name string, f func() error) error {
 
 // aside runs f, an optional part of a menu, with a View of its own. If a file system
 // does not answer, the menu is made without that part, and is kept for a second at most.
-// Set stating if f needs only the date and size of a file in a listing.
-func aside[T any](v *View, stating bool, f func(*View) (T, error)) (T, error) {
+func aside[T any](v *View, f func(*View) (T, error)) (T, error) {
 	type result struct {
 		view  *View
 		value T
@@ -242,15 +226,12 @@ func aside[T any](v *View, stating bool, f func(*View) (T, error)) (T, error) {
 		try = stall.Briefly[result]
 	}
 	r, err := try(v.site.guard, func(a *stall.Attempt) (r result, err error) {
-		r.view = &View{ctx: v.ctx, site: v.site, root: v.root, began: v.began, start: v.start, enter: a.Enter, stating: stating}
+		r.view = &View{ctx: v.ctx, site: v.site, root: v.root, numbers: v.numbers, began: v.began, start: v.start, enter: a.Enter}
 		r.value, err = f(r.view)
 		return r, err
 	})
 	if in := r.view; in != nil {
-		for slot := range in.slots {
-			v.note(slot)
-		}
-		v.seen, v.listed = append(v.seen, in.seen...), append(v.listed, in.listed...)
+		v.seen = append(v.seen, in.seen...)
 		v.unkept, v.without = v.unkept || in.unkept, v.without || in.without
 		if in.failed != nil && !errors.Is(in.failed, stall.Err) {
 			v.failed = in.failed

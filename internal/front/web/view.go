@@ -271,7 +271,6 @@ func (v *Pages) draw(q *answer.Asked, a *answer.Value, f variant) (body []byte, 
 			body = small
 		}
 	}
-	q.View.DependOnPolicy()
 	drawn := *a
 	drawn.Body, drawn.Drawn, drawn.Resource, a.Head = body, true, nil, http.Header{}
 	v.head(a.Head, &drawn, f)
@@ -391,10 +390,9 @@ func (p *page) untitledText(text string) string {
 	return text
 }
 
-// begin begins the page of an answer. The page depends on the policy and is outdated
-// when the policy changes.
+// begin begins the page of an answer. The page depends on which directories have feeds.
 func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
-	q.View.DependOnPolicy()
+	q.View.DependOnTree()
 	p := &page{look: v.look(), Search: v.Search, Query: q.Request.Query, Gopher: answer.GopherURL(q.Request, a.Type, a.Selector), Canonical: answer.WebURL(q.Request, a.Selector),
 		Site: q.Title(".", true), Owner: q.OwnersLine(".footer"), Icon: icon(q)}
 	name, dir := a.Name()
