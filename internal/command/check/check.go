@@ -71,8 +71,7 @@ type Outcome struct {
 	Lost        int               `json:"lost"`        // findings that are errors
 	Annotations int               `json:"annotations"` // .robots files, and the root's robots.txt
 	RobotsBytes int               `json:"robots_bytes"`
-	Looks       string            `json:"looks,omitempty"` // the server that the maps were written for
-	Host        string            `json:"host,omitempty"`  // as which the maps name this server
+	Host        string            `json:"host,omitempty"` // as which the maps name this server
 	Parts       []*Part           `json:"parts"`
 	Asked       int               `json:"asked,omitempty"`   // selectors that were compared with a running server
 	Silent      int               `json:"silent,omitempty"`  // those that the server has not answered
@@ -102,7 +101,6 @@ type checking struct {
 
 	parts map[Part]*Part // by tree and owner
 	users map[int]string // names of owners
-	style style
 
 	comments struct { // of the map that was looked at last
 		file         string
@@ -143,7 +141,6 @@ func (c *checking) done() *Outcome {
 	c.result.Parts = slices.SortedFunc(maps.Values(c.parts), func(a, b *Part) int {
 		return cmp.Or(strings.Compare(a.Tree, b.Tree), strings.Compare(a.Owner, b.Owner))
 	})
-	c.result.Looks = c.style.String()
 	return &c.result
 }
 

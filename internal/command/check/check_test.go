@@ -61,6 +61,10 @@ func TestTree(t *testing.T) {
 			[]string{"warning CHECK-NOWHERE a.gph:1", "warning CHECK-NOWHERE d/.names:1", "warning CHECK-NOWHERE e/.gophermap:1"}},
 		{"pygopherd", map[string]string{"gophermap": "Hi\n# One\n## Two\n", ".abstract": "About", "d/gophermap": "# a comment\n", "e/.abstract": "x"},
 			[]string{"warning CHECK-UMN gophermap:2", "notice CHECK-UMN .abstract", "notice MENU-TEXT gophermap:3"}},
+		{"pages of Gemini", map[string]string{"index.gmi": "# Hi\n=> a.gmi A\n=> /d/ D\n=>d/b%20c.gmi B\n=> d D\n=> ./d/../a.gmi#part\n=> gone.gmi Gone\n=> /gone/ Gone\n=> gemini://far.example/x\n=> https://far.example/x\n=> mailto:a@b.example\n=> ?question\n=> #part\n```\n=> no.gmi\n```\n=> //far.example/y\n", "a.gmi": "a", "d/b c.gmi": "=> ../a.gmi\n=> a.gmi\n=> .. Up\n=>\n"},
+			[]string{"warning CHECK-NOWHERE d/b c.gmi:2", "warning CHECK-NOWHERE index.gmi:7", "warning CHECK-NOWHERE index.gmi:8"}},
+		{"a capsule under its own name", map[string]string{"index.gmi": "=> gemini://Me.example/a.gmi\n=> gemini://me.example:1965/b.gmi\n=> gopher://me.example/0/c.gmi\n", "a.gmi": "a", "b.gmi": "b"},
+			[]string{"warning CHECK-NOWHERE index.gmi:3", "notice CHECK-HOST index.gmi:1"}},
 		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n", "robots.txt": "Dissallow: /\n"}, []string{"error MISSPELT d/.robots:1", "warning MISSPELT robots.txt:1"}},
 	} {
 		dir := t.TempDir()

@@ -117,9 +117,6 @@ func (r *Outcome) Text(dir string) string {
 		fmt.Fprintf(&b, "%d lost, %s, %s\n", r.Lost, diag.Count(count[diag.Warning], "warning", "warnings"), diag.Count(count[diag.Notice], "notice", "notices"))
 	}
 	fmt.Fprintf(&b, "robots.txt: %d bytes, from %s\n", r.RobotsBytes, diag.Count(r.Annotations, "annotation", "annotations"))
-	if r.Looks != "" && len(r.Findings) > 0 {
-		fmt.Fprintf(&b, "It looks like a hole of %s: see \"gophd manual moving-in\".\n", r.Looks)
-	}
 	return b.String()
 }
 

@@ -82,25 +82,3 @@ func TestMenuPrograms(t *testing.T) {
 		t.Errorf("without: %q", got)
 	}
 }
-
-// A hole says for which server it was made.
-func TestLooks(t *testing.T) {
-	for _, tt := range []struct {
-		want  string
-		files map[string]string
-	}{
-		{"", map[string]string{"a.txt": ""}},
-		{"gophernicus", map[string]string{"gophermap": "Hi\n:txt=0\n*\n", "d/gophertag": "D"}},
-		{"geomyidae", map[string]string{"index.gph": "Hi\n"}},
-		{"pygopherd", map[string]string{"d/.names": "Path=./a\nName=A\n", "gophermap": "Hi\n"}},
-		{"Motsognir", map[string]string{"gophermap": "iHi there\niand more\niof it\ni\n0A\ta\n"}},
-		{"Bucktooth", map[string]string{"gophermap": "Hi\n==\n0A\ta\n", "a": ""}},
-		{"spacecookie", map[string]string{".gophermap": "Hi\n"}},
-	} {
-		dir := t.TempDir()
-		write(t, dir, tt.files)
-		if _, r := findings(t, dir, Options{}); r.Looks != tt.want {
-			t.Errorf("%v: %q, want %q", tt.files, r.Looks, tt.want)
-		}
-	}
-}

@@ -73,7 +73,6 @@ func (c *checking) directory(dir string) {
 		if c.tops[name] != "" {
 			continue // another tree, which hides it
 		}
-		c.style.file(e.Name())
 		switch reason := selector.Refusal(e.Name()); {
 		case e.Name() == ".robots":
 			c.result.Annotations++
@@ -180,8 +179,12 @@ func (c *checking) entry(name string, e fs.DirEntry, unreadable *some) {
 		c.result.Files++
 		c.part(name).Files++
 		c.owned(name)
-		if !c.privateKey(name) && c.readable(name, e, unreadable) && menu.IsMenuFile(e.Name()) {
+		switch {
+		case c.privateKey(name), !c.readable(name, e, unreadable):
+		case menu.IsMenuFile(e.Name()):
 			c.menu(name)
+		case slices.Contains([]string{".gmi", ".gemini"}, strings.ToLower(filepath.Ext(name))):
+			c.gemtext(name)
 		}
 	default:
 		c.find(diag.Warning, CodeRead, name, 0, "", "not served: neither a file nor a directory")

@@ -3,9 +3,8 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"maps"
+	"net/url"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/diag"
@@ -13,46 +12,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// style counts what only some servers read, by server: so a hole says which one it was
-// made for.
-type style map[string]int
-
-func (s *style) add(server string, n int) {
-	if *s == nil {
-		*s = style{}
-	}
-	(*s)[server] += n
-}
-
-// file counts a file by its name.
-func (s *style) file(base string) {
-	switch {
-	case base == "gophertag", menu.IsMenuFile(base) && strings.HasSuffix(base, ".gophermap"):
-		s.add("gophernicus", 3)
-	case base == ".gophermap":
-		s.add("spacecookie", 3)
-	case strings.HasSuffix(base, ".gph"), base == indexName:
-		s.add("geomyidae", 3)
-	case base == ".names", base == ".Links", base == ".cap", base == ".abstract", strings.HasSuffix(base, ".abstract"), base == ".cache.pygopherd.dir":
-		s.add("pygopherd", 3)
-	case base == "gophermap.cgi", base == "gophermap.php":
-		s.add("Motsognir", 3)
-	}
-}
-
-// String names the server for which most speaks; "" if nothing does.
-func (s style) String() string {
-	best := ""
-	for _, server := range slices.Sorted(maps.Keys(s)) {
-		if best == "" || s[server] > s[best] {
-			best = server
-		}
-	}
-	return best
-}
-
-// mapLines looks at the lines of a map: what they say of the server that it was made for,
-// and those that begin with #.
+// mapLines looks at the lines of a map that are shown in another way than elsewhere.
 func (c *checking) mapLines(name string) {
 	base := path.Base(name)
 	if !menu.IsMenuFile(base) {
@@ -64,16 +24,12 @@ func (c *checking) mapLines(name string) {
 	if err != nil || menu.IsProgram(string(text)) {
 		return
 	}
-	lines, prefixed, headings, first, dots := 0, 0, 0, 0, 0
+	headings, first, dots := 0, 0, 0
 	c.comments.file, c.comments.count = name, 0
 	for i, line := range strings.Split(string(text), "\n") {
 		line = strings.TrimRight(line, "\r \t")
 		switch {
 		case line == "":
-		case line == "*", line == "~", line == "%", len(line) > 1 && line[0] == '=' && !strings.ContainsRune("= \t", rune(line[1])), strings.HasPrefix(line, ":") && strings.Contains(line, "="):
-			c.style.add("gophernicus", 1)
-		case line == "%FILES%":
-			c.style.add("Motsognir", 3)
 		case line[0] == '#' && menu.IsComment(line):
 			if c.comments.count++; c.comments.count == 1 {
 				c.comments.first = i + 1
@@ -86,16 +42,7 @@ func (c *checking) mapLines(name string) {
 			if dots++; dots == 1 {
 				c.find(diag.Notice, CodeForm, name, i+1, "", "a ./ in a link means nothing; menus link the name without it, here and elsewhere in the map")
 			}
-		case !strings.Contains(line, "\t"):
-			if lines++; line[0] == 'i' {
-				prefixed++
-			}
 		}
-	}
-	if prefixed > 2 && prefixed*10 >= lines*9 {
-		c.style.add("Motsognir", 1)
-	} else if lines > 0 {
-		c.style.add("Bucktooth", 0)
 	}
 	if headings > 0 {
 		c.find(diag.Notice, menu.CodeText, name, first, "", "%s with ## shown as text: only one # begins a comment", diag.Count(headings, "line", "lines"))
@@ -125,4 +72,61 @@ func (c *checking) hinted(d diag.Diagnostic) diag.Diagnostic {
 	d.Hint = diag.Command("printf", `%s\n`, "#!/bin/sh", command) + " >" + diag.Command("./"+script) + " && " + diag.Command("chmod", "+x", "./"+script) +
 		fmt.Sprintf("; write %q, and gophd -fastcgi menus=SOCKET runs it", "="+script)
 	return d
+}
+
+// gemtext notes what a page of Gemini links.
+func (c *checking) gemtext(name string) {
+	text, err := c.site.View(c.ctx).ReadFile(name)
+	if err != nil {
+		return
+	}
+	quoted := false
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		if strings.HasPrefix(line, "```") {
+			quoted = !quoted
+		}
+		target, ok := strings.CutPrefix(line, "=>")
+		words := strings.Fields(target)
+		if quoted || !ok || len(words) == 0 {
+			continue
+		}
+		if l, ok := gemLink(name, words[0]); ok {
+			l.File = name
+			l.Line = number
+			c.linked = append(c.linked, l)
+		}
+	}
+}
+
+// gemLink returns where a link of a page leads, if it is a server that may be this one.
+func gemLink(page, target string) (l menu.Link, ok bool) {
+	u, err := url.Parse(target)
+	switch {
+	case err != nil, u.Scheme != "" && u.Host == "":
+		return l, false
+	case u.Scheme == "gopher" || u.Scheme == "gophers":
+		g, err := selector.ParseURL(target)
+		l.Host, l.Type, l.Selector = g.Host, g.Type, g.Selector
+		return l, err == nil
+	case u.Scheme != "" && u.Scheme != "gemini" && u.Scheme != "spartan":
+		return l, false
+	}
+	l.Host = cmp.Or(u.Hostname(), ourHost)
+	at := u.Path
+	switch {
+	case u.Host == "" && at == "": // a part of this page, or a question to it
+		return l, false
+	case u.Host == "" && at[0] != '/':
+		at = path.Dir("/"+page) + "/" + at
+	}
+	l.Selector = path.Clean("/" + at)
+	l.Type = menu.TypeMenu
+	if dir := strings.HasSuffix(at, "/") || strings.HasSuffix(at, "/.") || strings.HasSuffix(at, "/.."); dir && l.Selector != "/" {
+		l.Selector += "/"
+	} else if !dir {
+		l.Type, _ = menu.TypeOf(l.Selector)
+	}
+	return l, true
 }
