@@ -239,6 +239,8 @@ type Asked struct {
 	// View is the site as the request sees it.
 	View *site.View
 
+	name    string              // of the file or directory that is answered; "" if it is none
+	dir     bool                // it is a directory
 	making  *call               // nil: it is not made yet
 	client  string              // the address that a menu shows; "" if it is made for all
 	printed map[string]printed  // by programs of the menu that is made

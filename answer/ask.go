@@ -84,6 +84,12 @@ func (h *Host) ask(r *server.Request, f *Format) (*Value, error) {
 	return v.answer()
 }
 
+// Kept returns the reply to a request if it is in memory, nil if not. It makes nothing, and
+// does not look whether a file has changed unnoticed.
+func (h *Host) Kept(r *server.Request, f *Format) *Value {
+	return h.kept(r, f, func(s *site.Stamp) bool { return !s.Outdated() })
+}
+
 // Programs reports whether a source may answer a selector before the site does, such as
 // a program.
 func (h *Host) Programs(sel string) bool {

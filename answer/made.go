@@ -45,6 +45,7 @@ func (v *visit) shared(k callKey, name string, dir bool, f func(*Asked, *Value) 
 			return nil, err
 		}
 		_ = found.Close()
+		q.name, q.dir = name, dir
 		return a, f(q, a)
 	})
 }

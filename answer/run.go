@@ -81,6 +81,7 @@ func (v *visit) menu(name string, dir bool) (*Value, error) {
 	v.client = v.address()
 	return v.Limited(func(q *Asked) (*Value, error) {
 		a := &Value{Class: Menu, Selector: selector.Canonical(name, dir), Type: menu.TypeMenu, name: name, dir: dir}
+		q.name, q.dir = name, dir
 		return a, v.makeMenu(q, a)
 	})
 }

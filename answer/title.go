@@ -47,6 +47,25 @@ func (q *Asked) Title(name string, dir bool) string {
 	return base
 }
 
+// LinkTitle is the Title of a resource that the reply only links. It is the name of one
+// that the reply does not show.
+func (q *Asked) LinkTitle(name string, dir bool) string {
+	switch {
+	case q.Shows(name, dir):
+		return q.Title(name, dir)
+	case name == ".":
+		return q.Request.Host
+	}
+	return path.Base(name)
+}
+
+// Shows reports whether the reply may tell what another resource holds: robots that fetch
+// the reply must not learn what they must not fetch.
+func (q *Asked) Shows(name string, dir bool) bool {
+	snap := q.Host.Site.Now()
+	return snap != nil && (snap.Open(name, dir) || q.name != "" && !snap.Open(q.name, q.dir))
+}
+
 // mapNames holds the title of a map and its labels.
 type mapNames struct {
 	title  string

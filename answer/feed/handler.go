@@ -53,7 +53,7 @@ func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer.Value{Class: answer.File, Selector: selector.Canonical(name, false), Type: menu.TypeText, Title: q.Title(dir, true), Keep: true}
+	a := &answer.Value{Class: answer.File, Selector: selector.Canonical(name, false), Type: menu.TypeText, Title: q.LinkTitle(dir, true), Keep: true}
 	if path.Base(name) == PageName {
 		a.Class, a.Type = answer.Menu, menu.TypeMenu
 		for _, t := range list {
@@ -92,7 +92,7 @@ func texts(v *site.View, s *site.Site, dir string) ([]answer.DatedText, error) {
 func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom {
 	sel := selector.Canonical(dir, true)
 	owner := tagOwner(q)
-	f := &atom{ID: owner.tag(sel, ""), Title: q.Title(dir, true), Author: q.Request.Host, Links: h.links(q, menu.TypeMenu, sel)}
+	f := &atom{ID: owner.tag(sel, ""), Title: q.LinkTitle(dir, true), Author: q.Request.Host, Links: h.links(q, menu.TypeMenu, sel)}
 	f.Links = append(f.Links, link{"self", MediaType, q.URL(menu.TypeText, sel+Name)})
 	room := maxContent
 	for i, t := range list {

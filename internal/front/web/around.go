@@ -24,12 +24,12 @@ func (p *page) around(q *answer.Asked, name string, dir bool) {
 	}
 	for i := range name {
 		if name[i] == '/' && len(p.Path) < maxCrumbs {
-			p.Path = append(p.Path, crumb{q.Title(name[:i], true), pathOf(name[:i+1])})
+			p.Path = append(p.Path, crumb{q.LinkTitle(name[:i], true), pathOf(name[:i+1])})
 		}
 	}
 	p.Up = &crumb{p.Site, "/"}
 	if path.Dir(name) != "." {
-		p.Up = &crumb{q.Title(path.Dir(name), true), pathOf(path.Dir(name) + "/")}
+		p.Up = &crumb{q.LinkTitle(path.Dir(name), true), pathOf(path.Dir(name) + "/")}
 	}
 	if day, ok := menu.Day(path.Base(name)); ok && !dir {
 		p.Date = day.Format(time.DateOnly)
@@ -41,7 +41,7 @@ func (p *page) around(q *answer.Asked, name string, dir bool) {
 func pathOf(name string) string { return selector.URIPath("/" + name) }
 
 // neighbors links the dated texts before and after one, among those that the menu of its
-// directory links: what its author hides stays hidden.
+// directory links and that the page shows: what its author hides stays hidden.
 func (p *page) neighbors(q *answer.Asked, name string) {
 	b := q.Builder()
 	b.Run = nil // a program is not run for its links
@@ -52,7 +52,7 @@ func (p *page) neighbors(q *answer.Asked, name string) {
 	var names []string
 	for _, it := range list.Items {
 		other := strings.TrimPrefix(q.Target(it).Path, "/")
-		if _, ok := menu.Day(path.Base(other)); ok && it.Type == menu.TypeText && path.Dir(other) == path.Dir(name) {
+		if _, ok := menu.Day(path.Base(other)); ok && it.Type == menu.TypeText && path.Dir(other) == path.Dir(name) && (other == name || q.Shows(other, false)) {
 			names = append(names, other)
 		}
 	}

@@ -26,18 +26,18 @@ func statusOf(err error) int {
 }
 
 // failed answers with a page of the site that describes an error of a handler: it has the
-// site's name, its search, and a way to its start page.
+// site's search, a way to its start page, and its name if that page is in memory. It makes
+// nothing: wrong URLs must cost no more than right ones.
 func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if answer.IsRobots(r.URL.Path) {
 		asRecorder(w).broke = err // no error answers it: the connection is closed
 		return
 	}
 	p := page{look: v.look(), Lang: "en", Search: v.Search, Title: faultTitle(r, err), Site: opening(r).Host}
-	if root, rootErr := v.Host.Ask(ask(r, "/", ""), v.format(variant{})); rootErr == nil {
-		if root.Title != "" {
+	for _, gzip := range []bool{false, true} {
+		if root := v.Host.Kept(ask(r, "/", ""), v.format(variant{gzip: gzip})); root != nil && root.Title != "" {
 			p.Site = root.Title
 		}
-		root.Close()
 	}
 	p.Main = startPage
 	if v.Search {

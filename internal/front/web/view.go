@@ -394,7 +394,7 @@ func (p *page) untitledText(text string) string {
 func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	q.View.DependOnTree()
 	p := &page{look: v.look(), Search: v.Search, Query: q.Request.Query, Gopher: answer.GopherURL(q.Request, a.Type, a.Selector), Canonical: answer.WebURL(q.Request, a.Selector),
-		Site: q.Title(".", true), Owner: q.OwnersLine(".footer"), Icon: icon(q)}
+		Site: q.LinkTitle(".", true), Owner: q.OwnersLine(".footer"), Icon: icon(q)}
 	name, dir := a.Name()
 	if now := v.now(v.Host.Site); now != nil && now.feed {
 		p.SiteFeed = "/" + feedName

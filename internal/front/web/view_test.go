@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
@@ -133,6 +135,62 @@ func TestNeighbors(t *testing.T) {
 	}
 }
 
+// TestDeniedIsNotShown: a page that robots may fetch tells nothing of what they must not: no
+// title of a neighbor or of a directory on the way. One that is denied itself tells all.
+func TestDeniedIsNotShown(t *testing.T) {
+	s := start(t, nil)
+	s.write("log/gophermap", "!The log\n*\n")
+	for day, title := range map[string]string{"01": "First", "02": "Whisper", "03": "Third", "04": "Fourth"} {
+		s.write("log/2026-01-"+day+".txt", title+"\n")
+	}
+	s.write("shut/gophermap", "!Whispers\n*\n")
+	s.write("shut/open.txt", "An open text\n")
+	s.write("shut/2026-02-01.txt", "One\n")
+	s.write("shut/2026-02-02.txt", "Two\n")
+	s.write(".robots", "Disallow: /log/2026-01-02.txt\nDisallow: /shut/\nAllow: /shut/open.txt\n")
+	s.eventually(func() bool { _, robots := s.get("/robots.txt"); return strings.Contains(robots, "open.txt") })
+	for path, want := range map[string][]string{
+		"/log/2026-01-01.txt":  {"!2026-01-02", "!Whisper", "Newer</span> Third", "Up</span> The log"},
+		"/log/2026-01-03.txt":  {"!2026-01-02", "!Whisper", "Older</span> First", "Newer</span> Fourth"},
+		"/log/2026-01-02.txt":  {"Whisper", "Older</span> First", "Newer</span> Third"},
+		"/shut/open.txt":       {"!Whispers", "Up</span> shut", "An open text"},
+		"/shut/2026-02-01.txt": {"Up</span> Whispers", "Newer</span> Two"},
+	} {
+		_, page := s.get(path)
+		s.holds(path, page, want...)
+	}
+}
+
+// runs counts the programs of menus.
+type runs struct{ atomic.Int64 }
+
+func (*runs) Runs(string) bool { return true }
+func (r *runs) Run(*answer.Asked, string, string) (string, error) {
+	r.Add(1)
+	return "iA line\n", nil
+}
+
+// TestFaultsMakeNothing: a page for a name that is not there runs no program of the root's
+// menu, and makes no page of it.
+func TestFaultsMakeNothing(t *testing.T) {
+	s := start(t, nil)
+	programs := &runs{}
+	s.host.Runner = programs
+	s.write("gophermap", "!The site\n=part.sh\n")
+	s.write("part.sh", "#!/bin/sh\n")
+	for i := range 20 {
+		path := fmt.Sprintf("/none%d", i)
+		_, page := s.get(path)
+		s.holds(path, page, "There is nothing at "+path)
+	}
+	if n := programs.Load(); n != 0 {
+		t.Errorf("programs ran %d times", n)
+	}
+	if _, page := s.get("/"); programs.Load() != 1 || !strings.Contains(page, "A line") {
+		t.Errorf("the root's page ran programs %d times: %s", programs.Load(), mainOf(page))
+	}
+}
+
 // Texts and menus have no label of their type; everything else has an icon with a name.
 func TestIcons(t *testing.T) {
 	s := start(t, nil)
@@ -194,7 +252,11 @@ func TestFaults(t *testing.T) {
 		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, Search: true})
 	})
 	s.write("gophermap", "!The site\n")
-	s.eventually(func() bool { _, page := s.get("/nope"); return strings.Contains(page, "The site") })
+	s.eventually(func() bool {
+		_, _ = s.get("/") // an error page makes nothing: the name comes from a page that is in memory
+		_, page := s.get("/nope")
+		return strings.Contains(page, "The site")
+	})
 	for path, want := range map[string][]string{
 		"/nope":                        {`<a class="site" href="/">The site</a>`, "<h1>There is nothing at /nope</h1>", `<a href="/">Start page</a>, or <a href="/search">search</a>`, `role="search"`, `<html lang="en">`},
 		"/%1b%5b31m%3Cb%3E":            {"This is no path", "!<b>", "Start page"},
