@@ -1,276 +1,111 @@
 package robots
 
 import (
-	"bytes"
-	"cmp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// agentTable finds the groups that bind a robot. It is made at the second question;
-// its size depends on the file, never on who asks.
-type agentTable struct {
-	tokens  []uint32                // records of User-agent lines with a name, sorted by product token
-	loose   []uint32                // groups that bind everyone
-	rules   []atomic.Pointer[Rules] // a hash table of those that were asked for
-	records []namedGroup            // 1994: in file order
-	others  *Rules                  // for robots that are not named
-}
-
-// namedGroup is a robot's name in a record of the 1994 standard.
-type namedGroup struct {
-	name  []byte // lower case, without version
-	rules *Rules
-}
+// Bounds of the robots whose rules a file keeps ready.
+const (
+	maxRobots    = 64
+	bytesOfRobot = 512 // one more for so many bytes of the file
+	maxName      = 256
+)
 
 // Agent returns the rules that bind one robot, ready for many questions. Only the
 // product token of the name counts; 1994 and Extended look for their names anywhere
-// in it.
+// in it. A file keeps the rules of 64 robots, and more if it is large. The first question
+// about any other robot looks at all User-agent lines.
 func (f *File) Agent(name string) *Rules {
-	if f == nil {
+	if f == nil || f.lines == nil {
 		return nil
 	}
-	if !f.asked.Swap(true) && f.byToken() {
-		return f.lookFor(readers.ProductToken(name))
-	}
-	f.once.Do(f.bind)
-	if f.agents.records != nil {
-		return f.agents.substring(name)
-	}
-	token := readers.ProductToken(name)
-	at, found := slices.BinarySearchFunc(f.agents.tokens, token, func(rec uint32, token string) int {
-		return compareFold(f.token(rec), token)
-	})
-	if !found {
-		return f.agents.others
-	}
-	var buf [16]uint32
-	own := buf[:0]
-	for ; at < len(f.agents.tokens) && equalFold(f.token(f.agents.tokens[at]), token); at++ {
-		own = appendOnce(own, f.groupAt(f.agents.tokens[at]))
-	}
-	return f.namedRules(own)
-}
-
-// token returns the product token of a User-agent record.
-func (f *File) token(record uint32) string { return readers.ProductToken(f.value(f.records[record])) }
-
-// groupAt returns the group that a record belongs to.
-func (f *File) groupAt(record uint32) uint32 {
-	g, found := slices.BinarySearchFunc(f.groups, record, func(g groupText, rec uint32) int { return cmp.Compare(g.record, rec) })
-	if !found {
-		g--
-	}
-	for f.groups[g].record == record && g+1 < len(f.groups) && f.groups[g+1].record == record {
-		g++ // groups without records
-	}
-	return uint32(g)
-}
-
-// namedRules returns the rules of groups that name a robot. Robots that the same
-// groups name share them: an index for each would grow with the square of the file.
-// A file with thousands of groups keeps only some of them.
-func (f *File) namedRules(own []uint32) *Rules {
-	t := &f.agents
-	hash := uint64(len(own))
-	for _, g := range own {
-		hash = mix(hash ^ uint64(g) ^ hashSeed)
-	}
-	var fresh *Rules
-	for i := range min(8, len(t.rules)) {
-		slot := &t.rules[(scale(hash, len(t.rules))+i)%len(t.rules)]
-		r := slot.Load()
-		if r == nil {
-			if fresh == nil {
-				fresh = f.rulesOf(OwnGroup, t.loose, own)
-			}
-			if slot.CompareAndSwap(nil, fresh) {
-				return fresh
-			}
-			r = slot.Load()
-		}
-		if slices.Equal(r.groups[len(t.loose):], own) {
-			return r
-		}
-	}
-	return f.rulesOf(OwnGroup, t.loose, own)
-}
-
-// byToken reports whether robots are looked for by their product tokens.
-func (f *File) byToken() bool {
-	return f.dialect == Gopher || f.dialect == readers.Veronica2 || f.dialect == RFC9309
-}
-
-// lookFor returns the rules for a product token without a table, which takes longer
-// to make than to do without for the first robot.
-func (f *File) lookFor(token string) *Rules {
-	var own, star []uint32
-	f.eachAgent(func(g uint32, value string) {
-		switch t := readers.ProductToken(value); {
-		case t == "*":
-			star = appendOnce(star, g)
-		case t != "" && equalFold(t, token):
-			own = appendOnce(own, g)
-		}
-	})
-	if len(own) > 0 {
-		return f.rulesOf(OwnGroup, f.looseGroups(), own)
-	}
-	return f.rulesOfOthers(f.looseGroups(), star)
-}
-
-// appendOnce appends a group, unless it has just been appended.
-func appendOnce(groups []uint32, g uint32) []uint32 {
-	if n := len(groups); n > 0 && groups[n-1] == g {
-		return groups
-	}
-	return append(groups, g)
-}
-
-// equalFold compares without the case of ASCII letters.
-func equalFold(a, b string) bool { return len(a) == len(b) && compareFold(a, b) == 0 }
-
-// rulesOfOthers are the rules for robots that no group names.
-func (f *File) rulesOfOthers(loose, star []uint32) *Rules {
-	switch {
-	case len(star) > 0:
-		return f.rulesOf(DefaultGroup, loose, star)
-	case len(loose) > 0:
-		return f.rulesOf(Ungrouped, loose)
-	case f.cut && f.text == "":
-		r := f.rulesOf(TooLarge)
-		r.closed = true
+	f.mu.RLock()
+	r := f.known(name)
+	f.mu.RUnlock()
+	if r != nil {
 		return r
 	}
-	return f.rulesOf(NoGroup)
-}
 
-// compareFold orders names without the case of ASCII letters.
-func compareFold(a, b string) int {
-	for i := range min(len(a), len(b)) {
-		if c := cmp.Compare(lower(a[i]), lower(b[i])); c != 0 {
-			return c
+	groups, named := f.reader.Choose(f.lines, name)
+	r = &Rules{file: f, groups: groups, reason: f.reasonFor(groups, named)}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !named {
+		if f.others == nil {
+			f.others = r
+		}
+		r = f.others
+	}
+
+	// Robots that the same groups name share their rules.
+	if f.rules == nil && len(name) <= maxName {
+		f.first, f.rules = name, r
+		return r
+	}
+	if f.rules != nil && f.rules.isFor(r) {
+		r = f.rules
+	}
+	for _, known := range f.byName {
+		if known.isFor(r) {
+			r = known
+			break
 		}
 	}
-	return cmp.Compare(len(a), len(b))
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
-}
-
-func appendLower(b []byte, s string) []byte {
-	for i := range len(s) {
-		b = append(b, lower(s[i]))
-	}
-	return b
-}
-
-// substring finds the first record whose name is a part of the robot's, as
-// the 1994 standard recommends.
-func (t *agentTable) substring(name string) *Rules {
-	var buf [64]byte
-	name, _, _ = strings.Cut(name, "/")
-	lower := appendLower(buf[:0], name)
-	for _, n := range t.records {
-		if bytes.Contains(lower, n.name) {
-			return n.rules
+	if len(f.byName) < maxRobots+len(f.text)/bytesOfRobot && len(name) <= maxName {
+		if f.byName == nil {
+			f.byName = map[string]*Rules{}
 		}
+		f.byName[strings.Clone(name)] = r
 	}
-	return t.others
+	return r
 }
 
-// bind makes the table.
-func (f *File) bind() {
-	loose, star := f.looseGroups(), f.groupsOf("*")
-	switch f.agents.others = f.rulesOfOthers(loose, star); f.dialect {
-	case readers.IRCv3:
-		f.agents.others = f.networkRules()
-	case readers.GopherStrict:
-		if r := f.agents.others; r.reason != TooLarge {
-			r.reason = EveryRule
-		}
-	case readers.Standard1994, readers.Extended:
-		f.bindRecords()
-	default:
-		f.bindTokens(loose)
+// known returns the rules of a robot that was asked about, or nil. The caller holds the
+// lock.
+func (f *File) known(name string) *Rules {
+	if f.rules != nil && name == f.first {
+		return f.rules
 	}
+	return f.byName[name]
 }
 
-// looseGroups are lines outside of any group. They bind everyone on Gopher;
-// elsewhere they are ignored (R8).
-func (f *File) looseGroups() []uint32 {
-	var loose []uint32
-	for i, g := range f.groups {
-		if !g.agents && !f.dialect.Web() && len(f.members(i)) > 0 {
-			loose = append(loose, uint32(i))
-		}
-	}
-	return loose
+// isFor reports whether other rules are the same.
+func (r *Rules) isFor(o *Rules) bool {
+	return r.reason == o.reason && slices.Equal(r.groups, o.groups)
 }
 
-// eachAgent calls fn for each User-agent line of a group that is not ignored.
-func (f *File) eachAgent(fn func(group uint32, value string)) {
-	for i, g := range f.groups {
-		if g.version == readers.Experimental {
-			continue
-		}
-		for _, r := range f.members(i) {
-			if r.kind() != readers.KindAgent {
-				break
+// reasonFor returns why groups bind a robot.
+func (f *File) reasonFor(groups []int, named bool) Reason {
+	isLoose := func(g int) bool { return f.lines.Groups[g].Loose }
+	switch {
+	case f.cut && f.text == "":
+		return TooLarge
+	case !f.reader.Groups:
+		return EveryRule
+	case named:
+		return OwnGroup
+	case len(groups) == 0:
+		return NoGroup
+	case slices.ContainsFunc(groups, func(g int) bool { return !isLoose(g) }):
+		return DefaultGroup
+	}
+	return Ungrouped
+}
+
+func (f *File) agentLines(groups []int) []Agent {
+	var agents []Agent
+	for _, g := range groups {
+		for _, r := range f.lines.Members(g) {
+			if r.Kind == readers.KindAgent {
+				agents = append(agents, f.agent(r))
 			}
-			fn(uint32(i), f.value(r))
 		}
 	}
-}
-
-func (f *File) groupsOf(name string) []uint32 {
-	var groups []uint32
-	f.eachAgent(func(g uint32, value string) {
-		if readers.ProductToken(value) == name {
-			groups = appendOnce(groups, g)
-		}
-	})
-	return groups
-}
-
-// bindTokens sorts the names. All groups that name the same token are combined (R3).
-func (f *File) bindTokens(loose []uint32) {
-	f.agents.loose = loose
-	for i, r := range f.records {
-		if r.kind() != readers.KindAgent {
-			continue
-		}
-		if t := f.token(uint32(i)); t != "" && t != "*" {
-			f.agents.tokens = append(f.agents.tokens, uint32(i))
-		}
-	}
-	f.agents.tokens = slices.Clone(f.agents.tokens)
-	slices.SortStableFunc(f.agents.tokens, func(a, b uint32) int { return compareFold(f.token(a), f.token(b)) })
-	f.agents.rules = make([]atomic.Pointer[Rules], min(2*len(f.agents.tokens), 64+len(f.text)/512))
-}
-
-// bindRecords keeps the names in order: the first record that fits is taken.
-func (f *File) bindRecords() {
-	f.agents.records = []namedGroup{}
-	rules := map[uint32]*Rules{}
-	f.eachAgent(func(g uint32, value string) {
-		name := strings.ToLower(recordName(value))
-		if name == "" || name == "*" {
-			return
-		}
-		if rules[g] == nil {
-			rules[g] = f.rulesOf(OwnGroup, []uint32{g})
-		}
-		f.agents.records = append(f.agents.records, namedGroup{[]byte(name), rules[g]})
-	})
+	return agents
 }
 
 // Allowed reports whether the named robot may fetch the selector.
@@ -278,9 +113,9 @@ func (f *File) Allowed(agent, selector string) bool {
 	return f.Agent(agent).Allowed(selector)
 }
 
-// Decide reports whether the named robot may fetch the selector, and why. It
-// allocates nothing after the first question for a group, unless a selector
-// that is not in normal form (R6) has more than 2 KiB.
+// Decide reports whether the named robot may fetch the selector, and why. After the
+// second question for a robot it allocates nothing, if the selector and the pattern that
+// decides are in normal form (R6).
 //
 // For [RFC9309], [Standard1994] and [Extended] the selector may be an absolute
 // URL: only its path and query count, and an empty path is "/". For the Gopher
@@ -377,20 +212,19 @@ func (s RuleSets) Usage(path string) Statement {
 // Fields returns the extra fields that bind the robot, in file order: from its
 // groups, and from outside any group.
 func (s RuleSets) Fields() []Field {
-	if len(s) == 0 || s[0] == nil {
+	if len(s) == 0 || s[0] == nil || s[0].file == nil {
 		return nil
 	}
 	f := s[0].file
-	chosen := make([]bool, len(f.groups))
-	for _, r := range s {
-		for _, g := range r.groups {
-			chosen[g] = true
-		}
-	}
 	var fields []Field
-	for i, g := range f.groups {
-		if !g.agents || chosen[i] {
-			fields = append(fields, f.groupFields(i)...)
+	for i, g := range f.lines.Groups {
+		if !g.Loose && !slices.ContainsFunc(s, func(r *Rules) bool { return slices.Contains(r.groups, i) }) {
+			continue
+		}
+		for _, r := range f.lines.Members(i) {
+			if r.Kind == readers.KindField {
+				fields = append(fields, fieldOf(r))
+			}
 		}
 	}
 	return fields
@@ -419,11 +253,3 @@ func (f *File) Fields(agent string) []Field { return f.For(Robot{Names: []string
 func (f *File) CrawlDelay(agent string) (delay time.Duration, ok bool) {
 	return f.For(Robot{Names: []string{agent}}).CrawlDelay()
 }
-
-// recordName returns the name in a record of the 1994 standard, without version.
-func recordName(value string) string {
-	name, _, _ := strings.Cut(value, "/")
-	return strings.Trim(name, blanks)
-}
-
-const blanks = " \t\n\v\f\r"

@@ -88,12 +88,6 @@ func ExampleParse_extended() {
 	// Output: true false
 }
 
-func ExampleParse_ircv3() {
-	f := robots.Parse(readers.IRCv3, []byte("CRAWLER=index:deny,cooldown:31536000"))
-	fmt.Println(f.Allowed("mybot", ""))
-	// Output: false
-}
-
 func ExampleFile_Decide() {
 	f := robots.Parse(robots.RFC9309, []byte(`User-agent: *
 Disallow: /archive/

@@ -24,9 +24,13 @@ type refGroup struct {
 	version string
 }
 
+func refWeb(d Dialect) bool {
+	return d == RFC9309 || d == readers.Standard1994 || d == readers.Extended || d == readers.Gemini
+}
+
 func refLines(d Dialect, text string) []string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if d == RFC9309 || d == readers.Standard1994 || d == readers.Extended {
+	if refWeb(d) {
 		text = strings.ReplaceAll(text, "\r", "\n")
 	}
 	return strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
@@ -105,10 +109,10 @@ func refWord(s string) string {
 
 // refChoose returns the groups that bind the robot.
 func refChoose(d Dialect, groups []refGroup, agent string) []refGroup {
-	var own, star []refGroup
+	var own, exact, star []refGroup
 	name, _, _ := strings.Cut(strings.ToLower(agent), "/")
 	for _, g := range groups[1:] {
-		isOwn, isStar := false, false
+		isOwn, isExact, isStar := false, false, false
 		for _, a := range g.agents {
 			known, _, _ := strings.Cut(strings.ToLower(a), "/")
 			known = strings.Trim(known, " \t\v\f\r")
@@ -116,7 +120,8 @@ func refChoose(d Dialect, groups []refGroup, agent string) []refGroup {
 			case refWord(a) == "*":
 				isStar = true
 			case d == readers.Standard1994 || d == readers.Extended:
-				isOwn = isOwn || known != "" && strings.Contains(name, known) && len(own) == 0
+				isOwn = isOwn || known != "" && strings.Contains(name, known)
+				isExact = isExact || known != "" && name == known
 			default:
 				isOwn = isOwn || refWord(a) != "" && refWord(a) == refWord(agent)
 			}
@@ -127,9 +132,18 @@ func refChoose(d Dialect, groups []refGroup, agent string) []refGroup {
 		if isOwn {
 			own = append(own, g)
 		}
+		if isExact {
+			exact = append(exact, g)
+		}
 		if isStar {
 			star = append(star, g)
 		}
+	}
+	if len(exact) > 0 {
+		own = exact
+	}
+	if len(own) > 1 && (d == readers.Standard1994 || d == readers.Extended) {
+		own = own[:1]
 	}
 	chosen := own
 	if len(own) == 0 {
@@ -254,9 +268,19 @@ func refURI(pattern, path []refUnit, whole bool) bool {
 	return whole && row[len(path)] || !whole && slices.Contains(row, true)
 }
 
+// refStars writes a run of stars as one, and no "$" behind a star.
+func refStars(p string) string {
+	for strings.Contains(p, "**") {
+		p = strings.ReplaceAll(p, "**", "*")
+	}
+	return p
+}
+
 // refNormal tells patterns apart.
 func refNormal(p string) string {
 	body, whole := strings.CutSuffix(p, "$")
+	body = refStars(body)
+	whole = whole && !strings.HasSuffix(body, "*")
 	var b strings.Builder
 	for _, u := range refUnits(body, true) {
 		b.WriteString(string([]byte{u.c, byte(u.weight()), '-'}))
@@ -313,7 +337,7 @@ func refMatch(d Dialect, g refGroup, r refRule, sel string) (weight int, ok bool
 			weight++
 		}
 		return weight, refURI(units, refUnits(sel, false), whole)
-	case d == readers.Standard1994, d == readers.Extended && !two:
+	case d == readers.Standard1994, d == readers.Gemini, d == readers.Extended && !two:
 		return len(p), strings.HasPrefix(sel, p)
 	case d == readers.Extended:
 		return len(p), refGlob(p, sel, true)
@@ -332,7 +356,7 @@ type refFound struct {
 // refAll returns the rules that cover the selector, most binding first, without
 // those that only repeat an earlier one.
 func refAll(d Dialect, data []byte, agent, sel string) []refFound {
-	if d == RFC9309 || d == readers.Standard1994 || d == readers.Extended {
+	if refWeb(d) {
 		sel = refPath(sel)
 	}
 	var all []refFound
@@ -344,10 +368,13 @@ func refAll(d Dialect, data []byte, agent, sel string) []refFound {
 				continue
 			}
 			normal := r.pattern
-			if d == RFC9309 {
+			switch {
+			case d == RFC9309:
 				normal = refNormal(normal)
+			case d.Reader().Star || strings.HasPrefix(g.version, "2."):
+				normal = refStars(normal)
 			}
-			key := fmt.Sprint(r.allow, d == readers.Extended && strings.HasPrefix(g.version, "2."), normal)
+			key := fmt.Sprint(w, r.allow, d == readers.Extended && strings.HasPrefix(g.version, "2."), normal)
 			if !seen[key] {
 				all = append(all, refFound{r, w})
 			}

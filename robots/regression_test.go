@@ -25,15 +25,3 @@ func TestStarredNameIsNobody(t *testing.T) {
 		t.Error("a star after a name is no part of it, as Google reads it")
 	}
 }
-
-// TestGlobWithoutStar: a pattern without a star is a beginning, or the whole.
-func TestGlobWithoutStar(t *testing.T) {
-	for _, c := range []struct {
-		pattern, selector string
-		whole, want       bool
-	}{{"/a", "/ab", false, true}, {"/a", "/ab", true, false}, {"/a", "/a", true, true}, {"/a", "/", false, false}} {
-		if got := globMatch(c.pattern, c.selector, c.whole); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
-	}
-}

@@ -1,8 +1,10 @@
 package robots
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -33,8 +35,6 @@ const (
 	Ungrouped                  // only rules outside of any group bind it
 	EveryRule                  // strict: all rules bind everyone (G4)
 	RobotsFile                 // the robots file itself may always be fetched (R5)
-	NetworkToken               // the CRAWLER token speaks for the network; Rule holds the token
-	Unspecified                // the network states no preference, which is no permission
 	TooLarge                   // the first line is longer than the limit: all is denied
 )
 
@@ -45,8 +45,6 @@ var reasonTexts = [...]string{
 	Ungrouped:    "rules before any group bind everyone",
 	EveryRule:    "read strictly, every rule binds everyone",
 	RobotsFile:   "the robots file itself is always allowed",
-	NetworkToken: "the CRAWLER token binds every robot",
-	Unspecified:  "the network states no preference, which is no permission",
 	TooLarge:     "its first line is too long to be read: everything is denied",
 }
 
@@ -60,7 +58,7 @@ func (r Reason) String() string {
 
 var reasonNames = [...]string{
 	NoGroup: "no-group", OwnGroup: "own-group", DefaultGroup: "default-group", Ungrouped: "ungrouped",
-	EveryRule: "every-rule", RobotsFile: "robots-file", NetworkToken: "network-token", Unspecified: "unspecified", TooLarge: "too-large",
+	EveryRule: "every-rule", RobotsFile: "robots-file", TooLarge: "too-large",
 }
 
 // MarshalText returns a short name for programs, such as own-group.
@@ -85,9 +83,8 @@ func (r *Reason) UnmarshalText(text []byte) error {
 // goroutines at once. A nil or zero Rules allows everything.
 type Rules struct {
 	file   *File
-	groups []uint32
+	groups []int
 	reason Reason
-	closed bool // everything is denied: the CRAWLER token says so, or nothing could be read
 
 	asked atomic.Bool // the first question has been asked
 	once  sync.Once
@@ -95,12 +92,11 @@ type Rules struct {
 	usage atomic.Pointer[usageIndex]
 }
 
-func (f *File) rulesOf(why Reason, groups ...[]uint32) *Rules {
-	r := &Rules{file: f, reason: why}
-	for _, g := range groups {
-		r.groups = append(r.groups, g...)
-	}
-	return r
+// index holds a robot's rules for fast lookup.
+type index struct {
+	rules  *readers.Matcher
+	kept   *readers.Matcher // those that compare the kept form; nil: none
+	agents []Agent          // the User-agent lines of the groups
 }
 
 // Groups returns the groups whose rules these are, in file order.
@@ -110,103 +106,48 @@ func (r *Rules) Groups() []Group {
 	}
 	groups := make([]Group, len(r.groups))
 	for i, g := range r.groups {
-		groups[i] = r.file.group(int(g))
+		groups[i] = r.file.group(g)
 	}
 	return groups
-}
-
-func (r *Rules) agentLines() []Agent {
-	var agents []Agent
-	for _, g := range r.groups {
-		for _, rec := range r.file.members(int(g)) {
-			if rec.kind() == readers.KindAgent {
-				agents = append(agents, r.file.agent(rec))
-			}
-		}
-	}
-	return agents
 }
 
 // maxIndexed is how often, on average, a line may stand in the indexes of a file.
 // Robots that are named in the same groups share one; a file in which thousands
 // are named in ever other groups gets no index for the last of them, so that its
 // memory stays linear in its size.
-const maxIndexed = 4
-
-// compile makes the index, unless the indexes of the file would become too large.
-func (r *Rules) compile() {
-	f := r.file
-	n := int64(0)
-	for _, g := range r.groups {
-		n += int64(len(f.members(int(g))))
-	}
-	if !f.reserve(n) {
-		return
-	}
-	x := &index{file: f, agents: r.agentLines()}
-	for _, g := range r.groups {
-		syn, first := syntax(f.dialect.Syntax(f.groups[g].version)), f.groups[g].record
-		for i, rec := range f.members(int(g)) {
-			if syn.isRule(rec.kind(), f.value(rec)) {
-				x.add(syn, first+uint32(i))
-			}
-		}
-	}
-	x.finish()
-	r.made.Store(x)
-}
+const maxIndexed = 2
 
 // reserve reports whether n more lines may stand in the indexes of the file.
-func (f *File) reserve(n int64) bool {
-	if f.indexed.Add(n) <= maxIndexed*int64(len(f.records)) {
+func (f *File) reserve(n int) bool {
+	if f.indexed.Add(int64(n)) <= maxIndexed*int64(len(f.lines.Records)) {
 		return true
 	}
-	f.indexed.Add(-n)
+	f.indexed.Add(-int64(n))
 	return false
 }
 
-// try compares the selector with one rule after the other. It needs no index,
-// which takes longer to make than to do without for one question.
-func (r *Rules) try(sel string) (best, second match) {
-	f := r.file
-	var found top
-	var bestSyntax syntax
-	var buf, patternBuf [1024]byte
-	kept := sel
-	if f.dialect == RFC9309 && !selector.IsNormal(sel) {
-		kept = string(appendKept(nil, sel))
-		sel = string(selector.AppendNormal(buf[:0], sel))
-	}
+// compile makes the index, unless the indexes of the file would become too large.
+func (r *Rules) compile() {
+	lines := 0
 	for _, g := range r.groups {
-		syn, first := syntax(f.dialect.Syntax(f.groups[g].version)), f.groups[g].record
-		for i, rec := range f.members(int(g)) {
-			p := f.value(rec)
-			if !syn.isRule(rec.kind(), p) || !mayMatch(p, sel) {
-				continue
-			}
-			if syn.Escapes && !readers.IsNormalPattern(p) {
-				p = string(readers.AppendNormalPattern(patternBuf[:0], p))
-			}
-			m := match{uint32(len(p)), first + uint32(i), rec.kind() == readers.KindAllow}
-			if !syn.matches(p, sel, kept) || syn == bestSyntax && r.repeats(m, found.best) {
-				continue
-			}
-			if found.offer(m); found.best == m {
-				bestSyntax = syn
-			}
+		lines += len(r.file.lines.Members(g))
+	}
+	if !r.file.reserve(lines) {
+		return
+	}
+	var rules, kept []Rule
+	for _, rule := range r.file.reader.RulesOf(r.file.lines, r.groups) {
+		if r.file.keeps(rule.Pattern) {
+			kept = append(kept, rule)
+		} else {
+			rules = append(rules, rule)
 		}
 	}
-	return found.best, found.second
-}
-
-// repeats reports whether a rule says the same as an earlier one.
-func (r *Rules) repeats(m, earlier match) bool {
-	if m.precedence != earlier.precedence || m.allow != earlier.allow {
-		return false
+	x := &index{rules: r.file.reader.Matcher(rules), agents: r.file.agentLines(r.groups)}
+	if len(kept) > 0 {
+		x.kept = r.file.reader.Matcher(kept)
 	}
-	f := r.file
-	p, q := f.value(f.records[m.record]), f.value(f.records[earlier.record])
-	return p == q || f.dialect == RFC9309 && readers.NormalPattern(p) == readers.NormalPattern(q)
+	r.made.Store(x)
 }
 
 // Allowed reports whether the selector may be fetched.
@@ -214,8 +155,8 @@ func (r *Rules) Allowed(selector string) bool {
 	if r == nil || r.file == nil {
 		return true
 	}
-	best, _, always := r.find(selector)
-	return always || !r.closed && best.allowed()
+	best, _, always := r.find(selector, false)
+	return always || r.reason != TooLarge && (best == nil || best.Allow)
 }
 
 // Decide reports whether the selector may be fetched, and why; see [File.Decide].
@@ -223,54 +164,132 @@ func (r *Rules) Decide(selector string) Decision {
 	if r == nil || r.file == nil {
 		return Decision{Allowed: true}
 	}
-	best, second, always := r.find(selector)
-	d := Decision{Allowed: always || !r.closed && best.allowed(), Reason: r.reason}
+	best, second, always := r.find(selector, true)
+	d := Decision{Allowed: always || r.reason != TooLarge && (best == nil || best.Allow), Reason: r.reason}
 	if x := r.made.Load(); x != nil {
 		d.Agents = x.agents
 	} else {
-		d.Agents = r.agentLines()
+		d.Agents = r.file.agentLines(r.groups)
 	}
 	if always {
 		d.Reason = RobotsFile
 		return d
 	}
-	if r.reason == NetworkToken {
-		t := r.file.crawlerToken()
-		d.Rule = Rule{Allow: d.Allowed, Pattern: t.text, Line: t.line}
-	}
-	if best.found() {
-		d.Rule = r.file.rule(r.file.records[best.record])
+	if best != nil {
+		d.Rule = r.file.ruleAt(best.Ref)
 		d.Pattern = d.Rule.Pattern
-		if x := r.made.Load(); x != nil {
-			d.Pattern = x.pattern(best.record)
-		} else if r.file.dialect == RFC9309 {
+		if r.file.reader.Escapes == readers.Letter {
 			d.Pattern = readers.NormalPattern(d.Pattern)
 		}
 	}
-	if second.found() {
-		d.RunnerUp = r.file.rule(r.file.records[second.record])
+	if second != nil {
+		d.RunnerUp = r.file.ruleAt(second.Ref)
 	}
 	return d
 }
 
-// find returns the rule that decides and the next best one. The first question is
-// answered without an index, the second makes it.
-func (r *Rules) find(selector string) (best, second match, always bool) {
-	if r.file.dialect.Web() {
-		selector = readers.PathOf(selector)
+// ruleAt returns the rule in a line. In most files its record is not far before that place.
+func (f *File) ruleAt(line int) Rule {
+	records := f.lines.Records
+	end := min(line, len(records))
+	step := 1
+	for step < end && int(records[end-step].Line) > line {
+		step *= 2
 	}
-	if r.file.dialect == RFC9309 && selector == "/robots.txt" {
-		return best, second, true // R5
+	start := max(end-step, 0)
+	i, _ := slices.BinarySearchFunc(records[start:end], line, func(r readers.Record, line int) int { return int(r.Line) - line })
+	return ruleOf(records[start+i])
+}
+
+// find returns the rule that decides and, if both are wanted, the next best one. The first
+// question is answered without an index, which takes longer to make than to do without
+// for one.
+func (r *Rules) find(sel string, both bool) (best, second *readers.MatchRule, always bool) {
+	f := r.file
+	if f.reader.Web {
+		sel = readers.PathOf(sel)
 	}
+	if f.reader.Dialect == RFC9309 && sel == "/robots.txt" {
+		return nil, nil, true // R5
+	}
+	form := f.reader.Forms[0].Of(sel)
+
 	if r.asked.Swap(true) {
 		r.once.Do(r.compile)
 	}
-	if x := r.made.Load(); x != nil {
-		var found top
-		x.find(selector, &found)
-		best, second = found.best, found.second
-	} else {
-		best, second = r.try(selector)
+	x := r.made.Load()
+	switch {
+	case x == nil:
+		best, second = f.reader.Rank(f.lines, r.groups, form, func(pattern string) string {
+			if f.keeps(pattern) {
+				return keptForm(sel)
+			}
+			return form
+		})
+	case x.kept != nil:
+		best, second = x.rules.Rank(form)
+		more, next := x.kept.Rank(keptForm(sel))
+		best, second = merge(best, second, more, next)
+	case both:
+		best, second = x.rules.Rank(form)
+	default:
+		best = x.rules.Find(form)
 	}
 	return best, second, false
+}
+
+// merge returns the best two of two rankings by the largest pattern.
+func merge(ranked ...*readers.MatchRule) (best, second *readers.MatchRule) {
+	ranked = slices.DeleteFunc(ranked, func(m *readers.MatchRule) bool { return m == nil })
+	slices.SortFunc(ranked, func(a, b *readers.MatchRule) int {
+		if c := cmp.Compare(b.Size, a.Size); c != 0 || a.Allow == b.Allow {
+			return cmp.Or(c, cmp.Compare(a.Ref, b.Ref))
+		}
+		if a.Allow {
+			return -1
+		}
+		return 1
+	})
+	ranked = append(ranked, nil, nil)
+	return ranked[0], ranked[1]
+}
+
+// keeps reports whether a pattern is compared with the kept form of a selector.
+func (f *File) keeps(pattern string) bool {
+	return f.reader.Escapes == readers.Letter && keepsForm(pattern)
+}
+
+// keepsForm reports whether a pattern has an escaped reserved byte after a star and
+// before any "?". Even if the star covers a "?" of the selector, the text after it is
+// compared as in a path, where "/" and "%2F" differ.
+func keepsForm(p string) bool {
+	star := strings.IndexByte(p, '*')
+	if star < 0 || !strings.Contains(p, "%") {
+		return false
+	}
+	p, _, _ = strings.Cut(p, "?")
+	for i := star; i < len(p); i++ {
+		if c, n := selector.DecodePercent(p[i:]); n > 0 && selector.IsReserved(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// keptForm returns the normal form of a selector with its reserved bytes as they are
+// written in the query, too.
+func keptForm(sel string) string {
+	if selector.IsNormal(sel) {
+		return sel
+	}
+	var b []byte
+	for more := true; more; {
+		var piece string
+		piece, sel, more = strings.Cut(sel, "?")
+		b, _ = selector.AppendNormalPiece(b, piece, false)
+		if more {
+			b = append(b, '?')
+		}
+	}
+	return string(b)
 }

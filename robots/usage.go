@@ -7,91 +7,96 @@ package robots
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// usageTable holds the Content-Usage lines of a file that parse.
-type usageTable struct {
-	once    sync.Once
-	records []uint32 // ascending
-	stated  []preferences
+// usageLine is a Content-Usage line that parses.
+type usageLine struct {
+	record uint32
+	line   uint32
+	path   string // in normal form; "": all paths
+	stated preferences
 }
 
 // usageIndex finds the Content-Usage lines of a robot by path.
 type usageIndex struct {
-	index
-	more    map[uint32][]uint32 // further lines with the same path that state more
-	general []uint32            // the lines without a path
+	matcher *readers.Matcher // Ref is a place in paths
+	paths   []*usagePath
+	general usagePath
 }
 
-func (f *File) usageLines() *usageTable {
-	t := &f.usages
-	t.once.Do(func() {
-		for i, rec := range f.records {
-			if rec.kind() != readers.KindUsage {
-				continue
-			}
-			if dict, err := parseDictionary(f.usage(rec).Value); err == nil {
-				t.records = append(t.records, uint32(i))
-				t.stated = append(t.stated, preferencesIn(dict))
-			}
+// usagePath is what lines with the same path state together. It keeps the lines that add
+// something to those before.
+type usagePath struct {
+	all   preferences
+	lines []usageLine
+}
+
+func (p *usagePath) add(l usageLine) {
+	if all := p.all.restrict(l.stated); all != p.all {
+		p.all, p.lines = all, append(p.lines, l)
+	}
+}
+
+// splitUsage takes a Content-Usage line apart: a path begins with "/" and ends at a blank.
+func splitUsage(text string) (path, value string) {
+	if !strings.HasPrefix(text, "/") {
+		return "", text
+	}
+	end := strings.IndexAny(text, " \t")
+	if end < 0 {
+		return text, ""
+	}
+	return text[:end], strings.Trim(text[end:], " \t\n\v\f\r")
+}
+
+// usageLines parses the Content-Usage lines.
+func (f *File) usageLines() []usageLine {
+	var list []usageLine
+	for i, r := range f.lines.Records {
+		if r.Kind != readers.KindUsage {
+			continue
 		}
-	})
-	return t
+		path, value := splitUsage(r.Value)
+		if f.reader.Escapes == readers.Letter {
+			path = readers.NormalPattern(path)
+		}
+		if dict, err := parseDictionary(value); err == nil {
+			list = append(list, usageLine{uint32(i), r.Line, path, preferencesIn(dict)})
+		}
+	}
+	return slices.Clip(list)
 }
 
-// of returns the lines among records from up to, but without, to.
-func (t *usageTable) of(from, to uint32) (records []uint32, stated []preferences) {
-	i, _ := slices.BinarySearch(t.records, from)
-	j, _ := slices.BinarySearch(t.records, to)
-	return t.records[i:j], t.stated[i:j]
-}
-
-func (t *usageTable) at(record uint32) preferences {
-	i, _ := slices.BinarySearch(t.records, record)
-	return t.stated[i]
-}
-
-// compileUsage makes the index of the robot's Content-Usage lines. Of lines with the
-// same path it keeps those that add something to the ones before.
+// compileUsage makes the index of the robot's Content-Usage lines.
 func (r *Rules) compileUsage() *usageIndex {
 	f := r.file
-	x := &usageIndex{index: index{file: f}, more: map[uint32][]uint32{}}
-	syn, table := syntax(f.dialect.Syntax(readers.Version1)), f.usageLines()
-	type line struct {
-		first uint32
-		all   preferences
+	x := &usageIndex{}
+	f.stated.Do(func() { f.usages = f.usageLines() })
+	stated := f.usages
+	at := func(record uint32) int {
+		i, _ := slices.BinarySearchFunc(stated, record, func(l usageLine, record uint32) int { return int(l.record) - int(record) })
+		return i
 	}
-	seen := map[string]*line{}
+	byPath := map[string]*usagePath{"": &x.general}
+	var rules []readers.MatchRule
 	for _, g := range r.groups {
-		from := f.groups[g].record
-		records, stated := table.of(from, from+uint32(len(f.members(int(g)))))
-		for i, rec := range records {
-			p := f.pattern(f.records[rec])
-			if syn.Escapes {
-				p = readers.NormalPattern(p)
-			}
-			known := seen[p]
-			switch {
-			case known == nil:
-				known = &line{first: rec}
-				if seen[p] = known; p == "" {
-					x.general = append(x.general, rec)
-				} else {
-					x.add(syn, rec)
+		span := f.lines.Groups[g]
+		for _, l := range stated[at(span.From):at(span.To)] {
+			p := byPath[l.path]
+			if p == nil {
+				p = &usagePath{}
+				byPath[l.path] = p
+				for _, pattern := range f.reader.Patterns(Rule{Pattern: l.path}) {
+					rules = append(rules, readers.MatchRule{Pattern: pattern, Ref: len(x.paths)})
 				}
-			case known.all.restrict(stated[i]) == known.all:
-			case p == "":
-				x.general = append(x.general, rec)
-			default:
-				x.more[known.first] = append(x.more[known.first], rec)
+				x.paths = append(x.paths, p)
 			}
-			known.all = known.all.restrict(stated[i])
+			p.add(l)
 		}
 	}
-	x.finish()
+	x.matcher = f.reader.NewMatcher(rules)
 	return x
 }
 
@@ -100,56 +105,30 @@ func (r *Rules) Usage(path string) Statement {
 	if r == nil || r.file == nil || !r.Allowed(path) {
 		return nil
 	}
-	f := r.file
-	if f.dialect.Web() {
+	if r.file.reader.Web {
 		path = readers.PathOf(path)
 	}
-	x := r.usageIndex()
-	found := top{all: true}
-	x.find(path, &found)
-	lines := x.general
-	if found.best.found() {
-		lines = nil
-		for _, first := range found.ties {
-			lines = append(append(lines, first), x.more[first]...)
+	x := r.usage.Load()
+	if x == nil {
+		x = r.compileUsage()
+		if r.file.reserve(len(x.paths)) {
+			r.usage.Store(x)
 		}
 	}
-	var stated Statement
-	for _, rec := range lines {
-		stated = stated.Combine(f.usages.at(rec).statement(int(f.records[rec].line)))
-	}
-	return stated
-}
 
-// usageIndex returns the index, which is kept unless the file has too much of it.
-func (r *Rules) usageIndex() *usageIndex {
-	if x := r.usage.Load(); x != nil {
-		return x
-	}
-	x := r.compileUsage()
-	if r.file.reserve(int64(len(x.literal.slots) + len(x.globs))) {
-		r.usage.Store(x)
-	}
-	return x
-}
-
-// usage takes a Content-Usage line apart: a path begins with "/" and ends at a blank.
-func (f *File) usage(r record) Usage {
-	u := Usage{Value: f.value(r), Line: int(r.line)}
-	if strings.HasPrefix(u.Value, "/") {
-		end := len(u.Value)
-		if i := strings.IndexAny(u.Value, " \t"); i >= 0 {
-			end = i
+	// The longest paths that match, or else what is stated of all paths.
+	lines, size := x.general.lines, 0
+	for _, m := range x.matcher.Matching(r.file.reader.Forms[0].Of(path)) {
+		switch {
+		case m.Size > size:
+			lines, size = x.paths[m.Ref].lines, m.Size
+		case m.Size == size:
+			lines = slices.Concat(lines, x.paths[m.Ref].lines)
 		}
-		u.Pattern, u.Value = u.Value[:end], strings.Trim(u.Value[end:], blanks)
 	}
-	return u
-}
-
-// pattern returns what a record compares with selectors, as written.
-func (f *File) pattern(r record) string {
-	if r.kind() == readers.KindUsage {
-		return f.usage(r).Pattern
+	var all Statement
+	for _, l := range lines {
+		all = all.Combine(l.stated.statement(int(l.line)))
 	}
-	return f.value(r)
+	return all
 }

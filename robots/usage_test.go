@@ -126,10 +126,10 @@ func TestUsageIsBounded(t *testing.T) {
 		if n := testing.AllocsPerRun(10, ask); n > 10 {
 			t.Errorf("%s: %v allocations for each question", name, n)
 		}
-		if n := f.indexed.Load(); n > maxIndexed*int64(len(f.records)) {
+		if n := f.indexed.Load(); n > maxIndexed*int64(len(f.lines.Records)) {
 			t.Errorf("%s: %d lines in indexes", name, n)
 		}
-		if x := f.Agent("x").usage.Load(); x == nil || len(x.general) > 2 || len(x.more) > 0 {
+		if x := f.Agent("x").usage.Load(); x == nil || len(x.general.lines) > 2 {
 			t.Errorf("%s: the index is %+v", name, x)
 		}
 	}

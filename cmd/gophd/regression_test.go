@@ -15,20 +15,6 @@ func TestExplainRobotsFile(t *testing.T) {
 	}
 }
 
-// A line that reads otherwise in another standard has its source all the same.
-func TestShowAnnotatesWhatChanges(t *testing.T) {
-	root := treeOf(t, map[string]string{".robots": "Disallow: /c%2Ad$\nDisallow: /%20x\nCrawl-delay: 5\n", "c*d": "", "cxd": "", " x": "", "a": ""})
-	for format, want := range map[string]string{
-		"1994":     "# .robots:1\nDisallow: /c\n",
-		"extended": "# .robots:3\nRequest-rate: 1/5\n",
-		"gopher":   "# .robots:2\nDisallow: / x\n",
-	} {
-		if out, _, _ := gophd("robots", "show", "-root", root, "-format", format, "-annotate"); !strings.Contains(out, want) {
-			t.Errorf("%s: no %q in\n%s", format, want, out)
-		}
-	}
-}
-
 // Rules of a robots.txt that is served as it was written have a source, too.
 func TestShowAnnotatesHandWritten(t *testing.T) {
 	root := treeOf(t, map[string]string{"robots.txt": "# mine\nUser-agent: *\nDisallow: /a\n", "a": ""})

@@ -99,7 +99,6 @@ Rules that the other dialect cannot express are listed on standard error.
 TARGET is a robots.txt, - (standard input), a directory, or a URL of the scheme
 gopher, gophers, http, https, irc or ircs.
 D is gopher (with groups), gopher-strict, veronica2, rfc9309, 1994, extended or
-ircv3. Without it: rfc9309 for http and https, ircv3 for irc and ircs, else
-gopher.
+gemini. Without it: rfc9309 for http, https and gemini, else gopher.
 `
 )

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/internal/command/exit"
-	"github.com/gophd/gophd/internal/command/robotscmd"
 	"github.com/gophd/gophd/policy"
 
 	"github.com/gophd/gophd/diag"
@@ -303,19 +302,20 @@ func TestExplainOverrules(t *testing.T) {
 // Annotated, a file is the same but for comments, and each names its source.
 func TestShowAnnotated(t *testing.T) {
 	root := pubnix(t)
-	for _, format := range robotscmd.Formats[:4] {
-		plain, _, _ := gophd("robots", "show", "-root", root, "-format", format)
-		out, _, _ := gophd("robots", "show", "-root", root, "-format", format, "-annotate")
-		var rest strings.Builder
-		for line := range strings.Lines(out) {
-			if !strings.HasPrefix(line, "# ") {
-				rest.WriteString(line)
-			}
+	plain, _, _ := gophd("robots", "show", "-root", root)
+	out, _, _ := gophd("robots", "show", "-root", root, "-annotate")
+	var rest strings.Builder
+	for line := range strings.Lines(out) {
+		if !strings.HasPrefix(line, "# ") {
+			rest.WriteString(line)
 		}
-		plain = strings.TrimPrefix(plain, "# robots.txt made by gophd; \"gophd robots explain\" tells why\n")
-		if rest.String() != plain || !strings.Contains(out, "# ~bob/.robots:1\nDisallow: /~bob/x.txt") {
-			t.Errorf("%s:\n%s", format, out)
-		}
+	}
+	plain = strings.TrimPrefix(plain, "# robots.txt made by gophd; \"gophd robots explain\" tells why\n")
+	if rest.String() != plain || !strings.Contains(out, "# ~bob/.robots:1\nDisallow: /~bob/x.txt") {
+		t.Errorf("annotated:\n%s", out)
+	}
+	if _, errs, status := gophd("robots", "show", "-root", root, "-annotate", "-format", "1994"); status != exit.Usage || !strings.Contains(errs, "as it is served") {
+		t.Errorf("another format: status %d: %s", status, errs)
 	}
 }
 

@@ -90,20 +90,7 @@ func TestNetwork(t *testing.T) {
 	if out, _, status := gophd("robots", "lint", target); status != exit.No || !strings.Contains(out, "(I3-INDEX-VALUE)") {
 		t.Errorf("lint: status %d: %s", status, out)
 	}
-	if _, errs, status := gophd("robots", "test", "-dialect", "1994", target); status != exit.Usage || !strings.Contains(errs, "ircv3 only") {
+	if _, errs, status := gophd("robots", "test", "-dialect", "1994", target); status != exit.Usage || !strings.Contains(errs, "has no robots.txt") {
 		t.Errorf("another dialect: status %d: %s", status, errs)
-	}
-}
-
-// A token in a file says what it says on the wire.
-func TestNetworkFile(t *testing.T) {
-	for text, want := range map[string]string{
-		"CRAWLER=index:allow\n": `allow "x"`, "CRAWLER=index:ALLOW\n": `unspecified "x"`, "NICKLEN=9\n": `unspecified "x"`, "A\nCRAWLER=index:DENY\n": "token:2: CRAWLER=index:DENY",
-	} {
-		root := treeOf(t, map[string]string{"token": text})
-		out, _, status := gophd("robots", "test", "-dialect", "ircv3", filepath.Join(root, "token"), "x")
-		if !strings.Contains(out, want) || (status == exit.OK) != strings.HasPrefix(out, "allow") {
-			t.Errorf("%q: status %d, %s", text, status, out)
-		}
 	}
 }

@@ -36,6 +36,7 @@ type host struct {
 	good     *HostRules    // of the last fetch that did not fail; nil: none, or dropped
 	file     *list.Element // its place in files; nil: it has none
 	had      bool          // that fetch found a file
+	lines    int64         // of the file
 	bytes    int64         // that the cache counts for it
 	tried    time.Time     // end of the last fetch
 	failing  time.Time     // end of the first fetch of those that failed since; zero: the last did not
@@ -155,17 +156,21 @@ func (c *Client) keep(h *host, a *HostRules) {
 		h.good, h.had = &own, own.File != nil
 		if own.File != nil {
 			h.file = c.cache.files.PushFront(h)
+			h.lines = 0
+			for range own.File.Lines() {
+				h.lines++
+			}
 		}
 	}
 	c.count(h)
 }
 
-// What a host and a file take at most, besides its bytes; and how often it takes those: a
+// What a host, a file and a line of it take at most, besides the bytes that are written. A
 // file that is asked often has an index beside its text.
 const (
-	hostBytes  = 2 << 10
-	fileBytes  = 2 << 10
-	fileFactor = 4
+	hostBytes = 2 << 10
+	fileBytes = 2 << 10
+	lineBytes = 144
 )
 
 // count counts the bytes of a host anew. The caller holds the lock.
@@ -175,7 +180,7 @@ func (c *Client) count(h *host) {
 		size += int64(len(h.err.Error()))
 	}
 	if h.file != nil {
-		size += fileBytes + fileFactor*int64(h.good.File.Size())
+		size += fileBytes + int64(h.good.File.Size()) + lineBytes*h.lines
 	}
 	c.cache.bytes += size - h.bytes
 	h.bytes = size

@@ -57,16 +57,7 @@ func File(f *robots.File, to readers.Dialect) (out []byte, lost []diag.Diagnosti
 		}
 	}
 	c := converter{file: f, to: to, said: map[string]bool{}, seen: map[loss]bool{}}
-	switch {
-	case to == readers.IRCv3 && f.Dialect() == to:
-		return selector.AppendClean(nil, ends.Replace(string(f.AppendTo(nil)))), nil
-	case to == readers.IRCv3:
-		c.token()
-	case f.Dialect() == readers.IRCv3:
-		c.fromToken()
-	default:
-		c.groups()
-	}
+	c.groups()
 	return c.out, c.lost
 }
 
@@ -75,16 +66,46 @@ var ends = strings.NewReplacer("\r", "", "\n", "", "\t", "")
 
 // groups writes a group for each robot that the file names, and the * group.
 func (c *converter) groups() {
+	own, loose := c.named()
 	for _, name := range names(c.file) {
 		if c.read > maxConverted {
 			c.lose(name.Line, "SIZE", "groups of more than %d bytes: those from %q on are left out", maxConverted, name.Token)
 			return
 		}
-		if groups := c.file.Agent(name.Token).Groups(); len(groups) > 0 {
+		groups := slices.Concat(loose, own[strings.ToLower(name.Token)])
+		if name.Token == "*" {
+			groups = c.file.Agent("*").Groups()
+		}
+		if len(groups) > 0 {
 			c.group(name, groups)
 		}
 	}
 	c.sitemaps()
+}
+
+// named returns the groups that bind each robot that the file names, by its name in lower
+// case, and those that bind everybody besides. To ask the file for each robot takes a
+// time that grows with the square of their number.
+func (c *converter) named() (own map[string][]robots.Group, loose []robots.Group) {
+	row := c.file.Dialect().Reader()
+	own = map[string][]robots.Group{}
+	for _, g := range c.file.Groups() {
+		if len(g.Agents) == 0 && row.Loose && len(g.Rules)+len(g.Usages) > 0 {
+			loose = append(loose, g)
+		}
+		if g.Version == readers.Experimental {
+			continue
+		}
+		seen := map[string]bool{}
+		for _, a := range g.Agents {
+			name := strings.ToLower(a.Token)
+			if !seen[name] && (len(own[name]) == 0 || !row.First) {
+				own[name] = append(own[name], g)
+			}
+			seen[name] = true
+		}
+	}
+	return own, loose
 }
 
 // names lists the robots of a file, and where each is named first: * first, then
@@ -137,10 +158,10 @@ func (c *converter) group(name robots.Agent, groups []robots.Group) {
 func (c *converter) rules(groups []robots.Group) []converted {
 	var all []converted
 	for _, g := range groups {
-		syntax := c.file.Dialect().Syntax(g.Version)
+		allow := c.file.Dialect().Reader().Allow
 		for _, r := range g.Rules {
-			if r.Pattern != "" && (!r.Allow || syntax.Allow) {
-				all = append(all, converted{r, shapeOf(r.Pattern, syntax, c.file.Dialect().Web())})
+			if r.Pattern != "" && (!r.Allow || allow) {
+				all = append(all, converted{r, shapeOf(r.Pattern, c.file.Dialect(), g.Version)})
 			}
 		}
 	}
@@ -167,7 +188,7 @@ func (c *converter) heading(name robots.Agent, two bool) {
 // precedence warns of patterns that grow or shrink unequally, where the longest
 // decides between Allow and Disallow: the order may change.
 func (c *converter) precedence(line int, rules []converted, two bool) {
-	if !c.to.Syntax(readers.Version1).Allow {
+	if !c.to.Reader().Allow {
 		return
 	}
 	allow := func(r converted) bool { return r.rule.Allow }
@@ -190,7 +211,7 @@ func (c *converter) rule(r converted, two bool) {
 	if r.rule.Allow {
 		field = "Allow"
 	}
-	if r.rule.Allow && !c.to.Syntax(readers.Version1).Allow {
+	if r.rule.Allow && !c.to.Reader().Allow {
 		c.lose(r.rule.Line, "ALLOW", "Allow: %q cannot be said", r.rule.Pattern)
 		return
 	}
@@ -213,7 +234,7 @@ func (c *converter) rule(r converted, two bool) {
 func (c *converter) open() {
 	switch c.to {
 	case readers.GopherStrict:
-	case readers.Standard1994:
+	case readers.Standard1994, readers.Gemini:
 		c.line("Disallow", "")
 	default:
 		c.line("Allow", "/")
@@ -245,7 +266,7 @@ func (c *converter) usage(u robots.Usage) {
 	case c.file.Dialect() == c.to || u.Pattern == "":
 		c.line("Content-Usage", pattern+u.Value)
 	default:
-		p, lost := c.pattern(converted{shape: shapeOf(u.Pattern, c.file.Dialect().Syntax(readers.Version1), c.file.Dialect().Web())}, false)
+		p, lost := c.pattern(converted{shape: shapeOf(u.Pattern, c.file.Dialect(), readers.Version1)}, false)
 		if lost != "" || strings.ContainsAny(p, " \t") || c.escapes(u.Pattern) {
 			c.lose(u.Line, "USAGE", "the preference %q", pattern+u.Value)
 			return
@@ -262,7 +283,7 @@ func (c *converter) pattern(r converted, two bool) (p, lost string) {
 		return s.rfc(), ""
 	case two:
 		return s.explicit(r.rule.Allow)
-	case c.to == readers.Extended || c.to == readers.Standard1994:
+	case c.to == readers.Extended || c.to == readers.Standard1994 || c.to == readers.Gemini:
 		return s.prefix()
 	}
 	return s.gopher()
@@ -271,7 +292,7 @@ func (c *converter) pattern(r converted, two bool) (p, lost string) {
 // escapes reports whether the pattern has escapes that one of the two dialects
 // decodes and the other does not, or to RFC 9309 the beginning of any escape.
 func (c *converter) escapes(p string) bool {
-	raw := func(d readers.Dialect) bool { return d == readers.Standard1994 || d == readers.Extended }
+	raw := func(d readers.Dialect) bool { return d.Web() && d != readers.RFC9309 }
 	from, to := c.file.Dialect(), c.to
 	switch {
 	case raw(from) && raw(to), !from.Web() && !to.Web():
@@ -307,7 +328,7 @@ func (c *converter) field(f robots.Field) {
 		c.lose(f.Line, "FIELD", "the field %q", f.Name)
 		return
 	}
-	if c.to == readers.Standard1994 || c.to == readers.GopherStrict {
+	if c.to == readers.Standard1994 || c.to == readers.GopherStrict || c.to == readers.Gemini {
 		c.lose(f.Line, "FIELD", "the field %q", f.Name)
 		return
 	}

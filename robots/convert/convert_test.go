@@ -21,7 +21,7 @@ const prefs = "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage
 // What a stranger's file has for terminals is not passed on, in any dialect.
 func TestNoControlBytes(t *testing.T) {
 	const vile = "# \x1b[2J\nUser-agent: *\nDisallow: /a\x1b[31mb\x07\nDisallow: /\u0085\nContent-Usage: train-ai=\x1bn\nSitemap: http://a/\x1b[2J\nContent-Signal: ai-train=\x7f\n\nUser-agent: x\x9by\nDisallow: /\x80c\nAllow: /%1B\nComment: hi\x07\nAction: \x1b\n"
-	all := []readers.Dialect{readers.Gopher, readers.GopherStrict, readers.Veronica2, readers.RFC9309, readers.Standard1994, readers.Extended, readers.IRCv3}
+	all := []readers.Dialect{readers.Gopher, readers.GopherStrict, readers.Veronica2, readers.RFC9309, readers.Standard1994, readers.Extended, readers.Gemini}
 	for _, preferences := range []func(*robots.File) ([]byte, []diag.Diagnostic){SignalsToUsage, UsageToSignals} {
 		out, _ := preferences(robots.Parse(readers.RFC9309, []byte(vile+"\xc2\x85\r\n")))
 		if text := ends.Replace(string(out)); selector.HasControl(text) || !strings.Contains(text, "Disallow: /a%1B[31mb%07Disallow: /%C2%85") || !strings.HasSuffix(string(out), "\r\n") {
@@ -35,7 +35,7 @@ func TestNoControlBytes(t *testing.T) {
 			if text := strings.NewReplacer("\n", "", "\t", "").Replace(string(out)); selector.HasControl(text) {
 				t.Errorf("%v to %v: %q", from, to, out)
 			}
-			if path := "/a\x1b[31mb\x07"; from == to && from != readers.IRCv3 && !f.Agent("*").Allowed(path) && robots.Parse(to, out).Agent("*").Allowed(path) {
+			if path := "/a\x1b[31mb\x07"; from == to && !f.Agent("*").Allowed(path) && robots.Parse(to, out).Agent("*").Allowed(path) {
 				t.Errorf("%v to itself allows %q: %q", from, path, out)
 			}
 		}
@@ -73,12 +73,7 @@ func TestConvert(t *testing.T) {
 		{readers.RFC9309, readers.Gopher, prefs, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Signal: ai-train=no\n", "2:ALLOW 4:USAGE"},
 		{readers.Gopher, readers.RFC9309, prefs, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Signal: ai-train=no\n", "4:USAGE"},
 		{readers.RFC9309, readers.Standard1994, prefs, "User-agent: *\nDisallow: \n", "2:ALLOW 3:USAGE 4:USAGE 5:FIELD"},
-		{readers.IRCv3, readers.Gopher, "CRAWLER=index:deny,cooldown:60\n", "User-agent: *\nDisallow: /\nDisallow: *\n", "0:FIELD"},
-		{readers.IRCv3, readers.Standard1994, "CRAWLER=index:allow\n", "User-agent: *\nDisallow: \n", ""},
 		{readers.Gopher, readers.RFC9309, "User-agent: x\nUser-agent: y\nDisallow: /a\nDisallow: /a\nUser-agent: x\nDisallow: /a\n", "User-agent: x\nDisallow: /a\n\nUser-agent: y\nDisallow: /a\n", ""},
-		{readers.Gopher, readers.IRCv3, "Disallow: /\nDisallow: *\n", "CRAWLER=index:deny,cooldown:3600\n", ""},
-		{readers.Gopher, readers.IRCv3, "Disallow: /a\n", "", "1:PATTERN"},
-		{readers.Gopher, readers.IRCv3, "", "CRAWLER=index:allow,cooldown:3600\n", ""},
 	} {
 		out, lost := File(robots.Parse(c.from, []byte(c.file)), c.to)
 		var codes []string
@@ -99,7 +94,7 @@ func TestConvertKeeps(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		data := robotstest.File(rnd)
 		sel := "/" + robotstest.Text(rnd, []string{"a", "b", "/", "A", "$"}, 6)
-		from, to := readers.Dialects()[rnd.IntN(int(readers.IRCv3))], readers.Dialects()[rnd.IntN(int(readers.IRCv3))]
+		from, to := readers.Dialects()[rnd.IntN(len(readers.Dialects()))], readers.Dialects()[rnd.IntN(len(readers.Dialects()))]
 		agent := []string{"foo", "foobar", "zed"}[rnd.IntN(3)]
 		f := robots.Parse(from, data)
 		if !slices.ContainsFunc(names(f), func(a robots.Agent) bool { return strings.EqualFold(a.Token, agent) }) {

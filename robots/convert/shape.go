@@ -28,20 +28,22 @@ const (
 
 // shapeOf reads a pattern. A dialect that knows the percent-encoding gives its
 // normal form, but for stars and dollars, which URIs hold as they are.
-func shapeOf(p string, s readers.Syntax, web bool) shape {
-	sh := shape{whole: s.Whole, uri: web}
-	if s.Escapes {
+func shapeOf(p string, d readers.Dialect, v readers.Version) shape {
+	r := d.Reader()
+	escapes := r.Escapes == readers.Letter
+	sh := shape{whole: v == readers.Version2, uri: d.Web()}
+	if escapes {
 		p = readers.NormalPattern(p)
 	}
 	sh.bytes = len(p)
-	if s.Anchor {
+	if r.Dollar {
 		p, sh.whole = strings.CutSuffix(p, "$")
 	}
 	sh.pieces = []string{p}
-	if s.Glob {
+	if r.Star || v == readers.Version2 {
 		sh.pieces = strings.Split(p, "*")
 	}
-	if s.Escapes {
+	if escapes {
 		for i := range sh.pieces {
 			sh.pieces[i] = plainSpecials(sh.pieces[i])
 		}

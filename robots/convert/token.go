@@ -3,46 +3,28 @@ package convert
 import (
 	"strings"
 
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// fromToken writes the rules of the CRAWLER token, for the whole network.
-func (c *converter) fromToken() {
-	crawler, _ := c.file.Crawler()
-	if crawler.Cooldown != readers.DefaultCooldown {
-		c.lose(0, "FIELD", "the cooldown of %s", crawler.Cooldown)
-	}
-	if crawler.Index == readers.IndexUnspecified {
-		return
-	}
-	if c.to != readers.GopherStrict {
-		c.line("User-agent", "*")
-	}
-	if crawler.Index == readers.IndexAllow {
-		c.open()
-		return
-	}
-	c.line("Disallow", "/")
-	if c.to.Syntax(readers.Version1).Glob && c.to != readers.RFC9309 {
-		c.line("Disallow", "*") // the empty selector, too
-	}
-}
-
-// token writes the CRAWLER token: allow if everything is allowed, deny if
-// everything is denied. Of anything between it says nothing.
-func (c *converter) token() {
-	f := c.file
+// Token returns what the CRAWLER token of an IRC network can say of a file: allow if
+// everything is allowed, deny if everything is denied. Of anything between it says
+// nothing, which is reported.
+func Token(f *robots.File) (readers.Crawler, []diag.Diagnostic) {
+	c := converter{file: f, said: map[string]bool{}, seen: map[loss]bool{}}
 	rules := c.rules(f.Agent("*").Groups())
 	crawler := readers.Crawler{Cooldown: readers.DefaultCooldown}
 	if len(rules) == 0 {
 		crawler.Index = readers.IndexAllow
 	}
 	for _, r := range rules {
-		if r.rule.Allow {
+		switch {
+		case r.rule.Allow:
 			c.lose(r.rule.Line, "ALLOW", "Allow: %q cannot be said", r.rule.Pattern)
-		} else if r.shape.all() {
+		case r.shape.all():
 			crawler.Index = readers.IndexDeny
-		} else {
+		default:
 			c.lose(r.rule.Line, "PATTERN", "Disallow: %q: a network is indexed or not", r.rule.Pattern)
 		}
 	}
@@ -54,7 +36,5 @@ func (c *converter) token() {
 			c.lose(l.Number, "FIELD", "the field %q", name)
 		}
 	}
-	if token := crawler.String(); token != "" {
-		c.out = append(c.out, token+"\n"...)
-	}
+	return crawler, c.lost
 }

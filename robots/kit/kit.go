@@ -65,9 +65,7 @@ func (c *Case) Fill() {
 	}
 	c.Dialects, c.Readers = map[string][]string{}, map[string][]string{}
 	for _, d := range readers.Dialects() {
-		if d != readers.IRCv3 {
-			c.Dialects[d.String()] = c.Answers(robots.Parse(d, c.Robots).Allowed)
-		}
+		c.Dialects[d.String()] = c.Answers(robots.Parse(d, c.Robots).Allowed)
 	}
 	for _, m := range readers.All() {
 		c.Readers[m.Name] = c.Answers(m.Read(c.Robots).Allowed)

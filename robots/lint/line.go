@@ -159,6 +159,7 @@ func (l *linter) sitemap(line readers.Line) {
 }
 
 func (l *linter) agent(line readers.Line) {
+	d := l.file.Dialect()
 	word := readers.ProductToken(line.Value)
 	switch {
 	case line.Value == "":
@@ -167,9 +168,9 @@ func (l *linter) agent(line readers.Line) {
 		l.notice(line.Number, "G10-IGNORED", "a strict robot ignores User-agent: the rules below bind everyone")
 	case word == "":
 		l.warn(line.Number, "R3-AGENT", "%q names no robot: only \"*\" alone is every robot, and there are no other wildcards", line.Value)
-	case strings.Contains(line.Value, ",") && len(readers.ProductTokens(line.Value)) > 1 && l.file.Dialect() != readers.Standard1994 && l.file.Dialect() != readers.Extended:
+	case strings.Contains(line.Value, ",") && len(readers.ProductTokens(line.Value)) > 1 && d.Reader().Names != readers.Part:
 		l.warn(line.Number, "R3-AGENT", "of the list %q robots take only %q: write a User-agent line for each", line.Value, word)
-	case word != line.Value && l.file.Dialect() != readers.Standard1994 && l.file.Dialect() != readers.Extended:
+	case word != line.Value && d.Reader().Names != readers.Part:
 		l.cut[line.Number] = line.Value
 	}
 }
@@ -177,7 +178,7 @@ func (l *linter) agent(line readers.Line) {
 // rule looks at an Allow or Disallow line.
 func (l *linter) rule(line readers.Line) {
 	d := l.file.Dialect()
-	if line.Kind == readers.KindAllow && !d.Syntax(readers.Version2).Allow {
+	if line.Kind == readers.KindAllow && !d.Reader().Allow {
 		code := "G10-IGNORED"
 		if d == readers.Standard1994 {
 			code = "S7-IGNORED"
@@ -225,7 +226,7 @@ func (l *linter) webRule(line readers.Line) {
 		return
 	case l.file.Dialect() == readers.RFC9309 && (p == "/robots.txt" || p == "/robots.txt$"):
 		l.warn(line.Number, "R5-NEVER", "%q never decides about the robots file itself, which may always be fetched", p)
-	case l.file.Dialect() == readers.Standard1994 && strings.ContainsAny(p, "*$"):
+	case (l.file.Dialect() == readers.Standard1994 || l.file.Dialect() == readers.Gemini) && strings.ContainsAny(p, "*$"):
 		l.warn(line.Number, "S4-WILDCARD", "* and $ are ordinary bytes in %q", p)
 	case l.file.Dialect() == readers.RFC9309 && badEscape.MatchString(p):
 		l.warn(line.Number, "R6-ESCAPE", "a %% in %q begins no escape: it stands for the byte, which is written %%25", p)

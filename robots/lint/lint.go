@@ -6,12 +6,11 @@
 // https://github.com/gophd/gophd/blob/main/doc/requirements.md:
 // G stands for the Gopher text, R for RFC 9309, U for its
 // Content-Usage lines, S for the 1994 standard, C for the
-// Extended one, I for the CRAWLER token. The kinds: ABSENT, AGENT, BLANK, BYTES,
+// Extended one. The kinds: ABSENT, AGENT, BLANK, BYTES,
 // COMMENT, DUPLICATE, EMPTY, EMPTY-GROUP, ESCAPE, EXPERIMENTAL, FORM, IGNORED,
 // LICENSE, LONG, MISSPELT-FIELD, MORE, NEVER, NO-COLON, OUTSIDE, PLACE,
 // SIGNAL-KEY, SIGNAL-VALUE, SITEMAP, SIZE, SWALLOWED, UNKNOWN-FIELD, USAGE,
-// USAGE-ALONE, USAGE-FORGETS, USAGE-KEY, USAGE-VALUE, VALUE, WILDCARD; for an
-// IRCv3 file, the kinds of [robots.ParseCrawler].
+// USAGE-ALONE, USAGE-FORGETS, USAGE-KEY, USAGE-VALUE, VALUE, WILDCARD.
 package lint
 
 import (
@@ -22,7 +21,6 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
-	"github.com/gophd/gophd/robots/readers"
 )
 
 // linter collects the diagnostics of a file. It checks lines one by one (line.go)
@@ -48,9 +46,6 @@ const (
 // that their author meant, by the file's own dialect and in the order of lines. A nil
 // File has none. The diagnostics do not name the file.
 func File(f *robots.File) []diag.Diagnostic {
-	if f.Dialect() == readers.IRCv3 {
-		return token(f)
-	}
 	l := linter{file: f, groups: f.Groups(), named: map[string]int{}, cut: map[int]string{}, apart: map[int]bool{}}
 	if l.nothing() { // whatever its size and its lines are, they say no more
 		return l.found
@@ -87,15 +82,6 @@ func (l *linter) fold() {
 		l.found, l.more = slices.DeleteFunc(l.found, meaningless), 0
 		l.warn(line, "G1-ABSENT", "no line is a rule, and %d lines from here on mean nothing to robots", n)
 	}
-}
-
-// token reports on an IRCv3 file.
-func token(f *robots.File) []diag.Diagnostic {
-	_, found := f.Crawler()
-	if f.Absent() && f.Size() > 0 {
-		found = append(found, diag.Diagnostic{Code: "I2-ABSENT", Severity: diag.Warning, Message: "no CRAWLER token: nothing is said"})
-	}
-	return found
 }
 
 // size looks at the file as a whole.

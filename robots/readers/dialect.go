@@ -26,8 +26,9 @@ const (
 	Standard1994
 	// Extended is "An Extended Standard for Robot Exclusion", version 2.0.
 	Extended
-	// IRCv3 is the CRAWLER token of IRC networks.
-	IRCv3
+	// Gemini is "robots.txt for Gemini", the companion specification: Disallow by
+	// prefix, every other line ignored.
+	Gemini
 )
 
 var dialectNames = [...]string{
@@ -37,12 +38,12 @@ var dialectNames = [...]string{
 	RFC9309:      "rfc9309",
 	Standard1994: "1994",
 	Extended:     "extended",
-	IRCv3:        "ircv3",
+	Gemini:       "gemini",
 }
 
 // Dialects lists all dialects.
 func Dialects() []Dialect {
-	return []Dialect{Gopher, GopherStrict, Veronica2, RFC9309, Standard1994, Extended, IRCv3}
+	return []Dialect{Gopher, GopherStrict, Veronica2, RFC9309, Standard1994, Extended, Gemini}
 }
 
 // ParseDialect is the inverse of [Dialect.String].
@@ -54,7 +55,7 @@ func ParseDialect(name string) (Dialect, error) {
 }
 
 // String returns the name that [ParseDialect] takes: gopher, gopher-strict,
-// veronica2, rfc9309, 1994, extended or ircv3.
+// veronica2, rfc9309, 1994, extended or gemini.
 func (d Dialect) String() string {
 	if int(d) < len(dialectNames) {
 		return dialectNames[d]
@@ -63,35 +64,38 @@ func (d Dialect) String() string {
 }
 
 // Web reports whether selectors are URI paths, perhaps written as a whole URL.
-func (d Dialect) Web() bool { return d == RFC9309 || d == Standard1994 || d == Extended }
+func (d Dialect) Web() bool { return d >= RFC9309 }
 
 // BareCR reports whether a CR alone ends a line. The Gopher text knows only LF
-// and CRLF (G3), and IRC sends CRLF.
+// and CRLF (G3).
 func (d Dialect) BareCR() bool { return d.Web() }
 
-// Syntax describes the patterns of a dialect.
-type Syntax struct {
-	Allow   bool // Allow lines are rules, too
-	Glob    bool // * stands for any run of bytes
-	Anchor  bool // $ at the end of a pattern ends the selector
-	Whole   bool // a pattern covers the whole selector, not its beginning (C5)
-	Escapes bool // patterns and selectors are compared in the normal form of R6
-	Bare    bool // /path/ also covers /path (Veronica-2)
+// Reader returns the row of the dialect: how a robot that goes by its text reads a file.
+func (d Dialect) Reader() Reader {
+	if int(d) >= len(dialectRows) {
+		d = Gopher
+	}
+	r := dialectRows[d]
+	r.Name, r.Dialect, r.Bare, r.Forms = d.String(), d, true, rawForm
+	if d == RFC9309 {
+		r.Forms = normalForm
+	}
+	return r
 }
 
-// Syntax returns the syntax of patterns. v is the version of the group; it matters
-// for [Extended] only.
-func (d Dialect) Syntax(v Version) Syntax {
-	switch d {
-	case RFC9309:
-		return Syntax{Allow: true, Glob: true, Anchor: true, Escapes: true}
-	case Standard1994:
-		return Syntax{}
-	case Extended:
-		return Syntax{Allow: true, Glob: v == Version2, Whole: v == Version2}
-	default:
-		return Syntax{Glob: true, Bare: d == Veronica2}
-	}
+var (
+	rawForm    = []Form{Raw}
+	normalForm = []Form{Normal}
+)
+
+var dialectRows = [...]Reader{
+	Gopher:       {Groups: true, Ends: UsageField, Loose: true, Star: true},
+	GopherStrict: {Loose: true, Star: true},
+	Veronica2:    {Groups: true, Loose: true, Star: true, Below: true},
+	RFC9309:      {Groups: true, Ends: UsageField, Allow: true, Star: true, Dollar: true, Escapes: Letter, Web: true},
+	Standard1994: {Groups: true, Names: Part, Exact: true, First: true, Blank: true, Web: true},
+	Extended:     {Groups: true, Names: Part, Exact: true, First: true, Ends: AnyField, Allow: true, Web: true},
+	Gemini:       {Groups: true, Web: true},
 }
 
 // Version is the meaning that Robot-version gives to a group of [Extended] (C3).

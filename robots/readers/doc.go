@@ -14,7 +14,7 @@
 //
 // # Dialects
 //
-// All seven are a robots.File with the same methods. What each can say:
+// All are a robots.File with the same methods. What each can say:
 //
 //	dialect        rules            patterns              groups        fields
 //	Gopher         Disallow         prefix with *         honoured      any
@@ -24,7 +24,9 @@
 //	Standard1994   Disallow         plain prefix          first record  none
 //	Extended 1.0   Allow, Disallow  plain prefix          first set     any
 //	Extended 2.0   Allow, Disallow  the whole path, *     first set     any
-//	IRCv3          all or nothing   none                  none          cooldown
+//	Gemini         Disallow         plain prefix          combined      none
+//
+// A dialect is a row, too: see [Dialect.Reader].
 //
 // Where a text is silent or contradicts itself, this is what was chosen, and why:
 //
@@ -48,14 +50,14 @@
 //     User-agent and Disallow, and a missing colon, count as they do for Google
 //     (2.2.4; robots.Parser has the letter); what opens, Allow, must be spelt right.
 //   - [Standard1994]: the field must be part of the robot's name, not the name part
-//     of the field, or rules for any "somebot" would bind "bot". The first
-//     record that fits is taken. A blank line ends a record, so rules after it
+//     of the field, or rules for any "somebot" would bind "bot". A record that is
+//     the robot's name is taken, else the first that fits. A blank line ends a record, so rules after it
 //     belong to none. An empty Disallow beside others has no effect.
 //   - [Extended]: names as in 1994, which it refers to. The text gives three orders
 //     of precedence; the longest pattern satisfies 16 of the 17 statements in its
 //     prose. Where Robot-version is not directly after User-agent, or is nothing
 //     one can read, the set is a 1.0 one. "?" and "[" are ordinary bytes: one form
 //     of wildcard is enough to implement wrongly.
-//   - [IRCv3]: without a valid index nothing is said, which is no permission; of
-//     contradictions the most restrictive counts.
+//   - [Gemini]: the text names virtual agents, which a robot obeys besides its own
+//     name: robots.Robot has them as Categories.
 package readers

@@ -1,117 +1,174 @@
 package readers
 
 import (
-	"iter"
 	"slices"
 	"strings"
 	"unicode"
 )
 
-// lineGroup is a group of a file as a reader sees it.
-type lineGroup struct {
-	names []string // as the reader compares them; none: rules before the first User-agent line
-	rules []Rule
+// A Record is a line with a field.
+type Record struct {
+	Value string // as in a [Line]; of a [KindField] its field, too: see [Record.Field]
+	Line  uint32 // counted from 1
+	Kind  LineKind
 }
 
-// hasAll reports whether the group is for everybody.
-func (g *lineGroup) hasAll() bool { return slices.Contains(g.names, "*") }
+// Field takes a record of [KindField] apart. The name is in lower case.
+func (r Record) Field() (name, value string) {
+	name, value, _ = strings.Cut(r.Value, ":")
+	return strings.ToLower(trimBlanks(name)), trimBlanks(value)
+}
+
+// A Span is a group: a range of records. It is loose if it stands before any User-agent
+// line, or behind a blank line that ended a group.
+type Span struct {
+	From, To uint32
+	Loose    bool
+	Version  Version // of [Extended]
+}
+
+// Grouped is a file as a reader groups its lines.
+type Grouped struct {
+	Records []Record
+	Groups  []Span
+	Known   bool // some line has a field that robots know
+}
+
+// Members returns the records of a group.
+func (f *Grouped) Members(group int) []Record {
+	return f.Records[f.Groups[group].From:f.Groups[group].To]
+}
 
 // grouping holds the settings that determine groups; readers with equal ones share
 // them.
 type grouping struct {
 	dialect Dialect
 	groups  bool
-	names   Names
+	literal bool
 	blank   bool
 	ends    Fields
 	python  bool
+	mark    bool
 }
 
 func (r Reader) grouping() grouping {
-	return grouping{r.Dialect, r.Groups, r.Names, r.Blank, r.Ends, r.Python}
+	return grouping{r.Dialect, r.Groups, r.Literal, r.Blank, r.Ends, r.Python, r.Mark}
 }
 
-// read returns the groups of a file. If blank and python are set, a group without any
-// field after its User-agent lines does not count.
-func (by grouping) read(text string) (list []lineGroup) {
-	now := -1       // the group that lines belong to
-	named := false  // the next User-agent line joins it
-	ruled := true   // it counts
-	end := func() { // the group that lines belong to
-		if now >= 0 && !ruled {
-			list = list[:now]
-		}
-		now, named = -1, false
+// Group returns the groups of a text.
+func (r Reader) Group(text string) *Grouped { return r.grouping().read(text) }
+
+func (by grouping) read(text string) *Grouped {
+	g := grouper{by: by, now: -1}
+	g.file.Records = make([]Record, 0, strings.Count(text, "\n")+1)
+	g.each(text)
+	f := g.file
+	if len(f.Records) < cap(f.Records)*3/4 {
+		f.Records = slices.Clone(f.Records) // which takes no more memory than it needs
 	}
-	for l := range by.lines(text) {
-		switch l.Kind {
-		case KindBlank:
-			if by.blank && (!by.python || strings.Trim(l.Text, "\r\n") == "") {
-				end()
-			}
-		case KindAgent:
-			if !by.groups {
-				continue
-			}
-			if !named {
-				end()
-				list, now, named, ruled = append(list, lineGroup{names: []string{}}), len(list), true, !by.blank || !by.python
-			}
-			if name := by.name(l.Value); name != "" || by.names == Part && by.python {
-				list[now].names = append(list[now].names, name)
-			}
-		case KindAllow, KindDisallow:
-			if now < 0 {
-				list, now, ruled = append(list, lineGroup{}), len(list), true
-			}
-			list[now].rules = append(list[now].rules, Rule{Allow: l.Kind == KindAllow, Pattern: l.Value, Line: l.Number})
-			named, ruled = false, true
-		case KindUsage:
-			named = named && by.ends != AnyField && by.ends != UsageField
-		case KindField:
-			field := strings.ToLower(l.Field)
-			if by.ends == AnyField || by.ends == RateFields && (field == "crawl-delay" || field == "request-rate") {
-				named, ruled = false, true
-			}
-		}
-	}
-	end()
-	return list
+	f.Groups = slices.Clone(f.Groups)
+	return &f
 }
 
-// name returns the name of a User-agent line as it is compared: in lower case, except
-// for [ValueOrPart].
-func (by grouping) name(value string) string {
-	switch {
-	case by.names == ValueOrPart:
-		return value // in one case or the other
-	case by.names == Token:
-		value = ProductToken(value)
-	case by.names == Part && by.python:
-		value = unquote(value)
-	case by.names == Part:
-		value, _, _ = strings.Cut(value, "/")
-		value = strings.TrimSpace(value)
-	}
-	return strings.ToLower(value)
+// grouper puts lines into groups. A group ends at a User-agent line that follows a rule
+// (R1), and for some readers at other fields or a blank line, too.
+//
+// If blank and python are set, a group without any field behind its User-agent lines does
+// not count.
+type grouper struct {
+	by    grouping
+	file  Grouped
+	now   int      // the group that lines belong to; -1: none
+	named bool     // the next User-agent line joins it
+	ruled bool     // it counts
+	after LineKind // of the line before, blank lines and comments left out
 }
 
-// lines returns the lines of a text. Python knows more line ends and blanks. Like
-// readers that compare names by [Value], it forgives no misspelt field.
-func (by grouping) lines(text string) iter.Seq[Line] {
-	s := NewScanner(by.dialect, by.python || by.names == Value, text, 0, 0)
-	if !by.python {
-		return s.Lines()
+func (g *grouper) each(text string) {
+	if g.by.mark && strings.HasPrefix(text, byteOrderMark) {
+		text = byteOrderMark + text // the scanner leaves out one
 	}
-	return func(yield func(Line) bool) {
-		for l := range s.Lines() {
-			for _, part := range by.split(l) {
-				if !yield(part) {
-					return
-				}
-			}
+	s := NewScanner(g.by.dialect, g.by.literal, text)
+	for l, ok := s.Next(); ok; l, ok = s.Next() {
+		if !g.by.python {
+			g.add(&l)
+			continue
+		}
+		for _, part := range g.by.split(l) {
+			g.add(&part)
 		}
 	}
+	g.end()
+}
+
+// add takes the next line.
+func (g *grouper) add(l *Line) {
+	by := &g.by
+	switch l.Kind {
+	case KindBlank:
+		if by.blank && (!by.python || strings.Trim(l.Text, "\r\n") == "") {
+			g.end()
+		}
+		return
+	case KindComment, KindMalformed:
+		return
+	case KindAgent:
+		if !by.groups {
+			g.begin(true)
+			break
+		}
+		if !g.named {
+			g.end()
+			g.begin(false)
+			g.named, g.ruled = true, !by.blank || !by.python
+		}
+		g.record(l)
+	case KindAllow, KindDisallow:
+		g.begin(true)
+		g.record(l)
+		g.named, g.ruled = false, true
+	case KindUsage:
+		g.begin(true)
+		g.record(l)
+		g.named = g.named && by.ends != AnyField && by.ends != UsageField
+	case KindField:
+		g.begin(true)
+		if g.after == KindAgent && by.dialect == Extended && strings.EqualFold(l.Field, "robot-version") {
+			g.file.Groups[g.now].Version, _ = ParseVersion(l.Value)
+		}
+		if by.ends == AnyField || by.ends == RateFields && (strings.EqualFold(l.Field, "crawl-delay") || strings.EqualFold(l.Field, "request-rate")) {
+			g.named, g.ruled = false, true
+		}
+		g.record(l)
+	}
+	g.file.Known = g.file.Known || l.Kind != KindField || KnownField(l.Field)
+	g.after = l.Kind
+}
+
+// begin opens a group, unless one is open.
+func (g *grouper) begin(loose bool) {
+	if g.now >= 0 {
+		return
+	}
+	g.now, g.ruled = len(g.file.Groups), true
+	at := uint32(len(g.file.Records))
+	g.file.Groups = append(g.file.Groups, Span{From: at, To: at, Loose: loose})
+}
+
+func (g *grouper) record(l *Line) {
+	value := l.Value
+	if l.Kind == KindField {
+		value = l.content
+	}
+	g.file.Records = append(g.file.Records, Record{value, uint32(l.Number), l.Kind})
+	g.file.Groups[g.now].To++
+}
+
+func (g *grouper) end() {
+	if g.now >= 0 && !g.ruled {
+		g.file.Records, g.file.Groups = g.file.Records[:g.file.Groups[g.now].From], g.file.Groups[:g.now]
+	}
+	g.now, g.named = -1, false
 }
 
 // split returns a line as Python takes it: as several, if it has other line ends.
@@ -121,7 +178,7 @@ func (by grouping) split(l Line) (parts []Line) {
 		return []Line{l}
 	}
 	for text := range strings.FieldsFuncSeq(l.Text, func(c rune) bool { return strings.ContainsRune(pythonLineEnds, c) }) {
-		for part := range NewScanner(by.dialect, true, text, 0, 0).Lines() {
+		for part := range NewScanner(by.dialect, true, text).Lines() {
 			part.Number, part.Text = l.Number, text
 			part.Value = strings.TrimFunc(part.Value, isPythonSpace)
 			parts = append(parts, part)
@@ -134,33 +191,15 @@ const pythonLineEnds = "\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 
 func isPythonSpace(c rune) bool { return unicode.IsSpace(c) || 0x1c <= c && c <= 0x1f }
 
-// choose returns the rules that bind a robot, in the order of the file.
-func (r Reader) choose(groups []lineGroup, robot string) (rules []Rule) {
-	robot = strings.ToLower(robot)
+// Choose returns the groups that bind a robot, in the order of the file; named reports
+// whether one of them names it.
+func (r Reader) Choose(f *Grouped, robot string) (groups []int, named bool) {
 	if r.Names == ValueOrPart && r.Groups {
-		return chooseByKey(groups, robot)
+		return chooseByKey(f, robot)
 	}
-	word, _, _ := strings.Cut(robot, "/")
-	token := strings.ToLower(ProductToken(robot))
-	fits := func(name string) bool {
-		switch r.Names {
-		case Part:
-			return name != "*" && strings.Contains(word, name)
-		case Value:
-			return name == robot
-		}
-		return name == token
-	}
-	var own, others, loose []int
-	for i := range groups {
-		switch g := &groups[i]; {
-		case g.names == nil:
-			loose = append(loose, i)
-		case slices.ContainsFunc(g.names, fits) && !(r.Python && g.hasAll()) && token != "*":
-			own = append(own, i)
-		case g.hasAll():
-			others = append(others, i)
-		}
+	own, whole, others, loose := r.sort(f, robot)
+	if r.Exact && len(whole) > 0 {
+		own = whole
 	}
 	if r.First && len(own) > 0 {
 		own = own[:1]
@@ -168,50 +207,153 @@ func (r Reader) choose(groups []lineGroup, robot string) (rules []Rule) {
 	if r.First && r.Python && len(others) > 0 {
 		others = others[:1]
 	}
-	if len(own) == 0 || r.Everybody {
-		own = append(own, others...)
+	named = len(own) > 0
+	groups = own
+	if !named || r.Everybody {
+		groups = append(groups, others...)
 	}
 	if r.Loose || !r.Groups {
-		own = append(own, loose...)
+		groups = append(groups, loose...)
 	}
-	slices.Sort(own)
-	for _, i := range own {
-		rules = append(rules, groups[i].rules...)
+	slices.Sort(groups)
+	return groups, named
+}
+
+// sort returns the groups that fit a robot, those of them with exactly its name, those
+// for everybody, and the loose ones.
+func (r Reader) sort(f *Grouped, robot string) (own, whole, others, loose []int) {
+	token := ProductToken(robot)
+	lower := strings.ToLower(robot)
+	word, _, _ := strings.Cut(lower, "/")
+	for i := range f.Groups {
+		g := &f.Groups[i]
+		if g.Loose && slices.ContainsFunc(f.Members(i), func(rec Record) bool { return rec.Kind != KindField }) {
+			loose = append(loose, i)
+		}
+		if g.Loose || g.Version == Experimental {
+			continue
+		}
+		fits, exact, all := false, false, false
+		for _, rec := range f.Members(i) {
+			if rec.Kind != KindAgent {
+				continue
+			}
+			switch r.Names {
+			case Token:
+				name := ProductToken(rec.Value)
+				all = all || name == "*"
+				fits = fits || name != "" && name != "*" && equalFold(name, token)
+			case Part:
+				name := r.partOf(rec.Value)
+				star := name == "*" || !r.Python && ProductToken(rec.Value) == "*"
+				all = all || star
+				if !star && (name != "" || r.Python) && strings.Contains(word, name) {
+					fits, exact = true, exact || name == word
+				}
+			default:
+				all = all || rec.Value == "*"
+				fits = fits || strings.EqualFold(rec.Value, robot)
+			}
+		}
+		switch {
+		case fits && token != "*" && !(r.Python && all):
+			own = append(own, i)
+			if exact {
+				whole = append(whole, i)
+			}
+		case all:
+			others = append(others, i)
+		}
 	}
-	return rules
+	return own, whole, others, loose
+}
+
+// partOf returns the name that [Part] looks for in the names of robots.
+func (r Reader) partOf(value string) string {
+	if r.Python {
+		return strings.ToLower(unquote(value))
+	}
+	return strings.ToLower(RecordName(value))
+}
+
+// RecordName returns the name in a record of the 1994 standard, without version.
+func RecordName(value string) string {
+	name, _, _ := strings.Cut(value, "/")
+	return trimBlanks(name)
+}
+
+// equalFold compares without the case of ASCII letters.
+func equalFold(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if a[i] != b[i] && (a[i]|0x20 != b[i]|0x20 || a[i]|0x20 < 'a' || a[i]|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
 }
 
 // chooseByKey follows CPython's reader since 3.15. It merges groups that share a
 // name; the merged group is for the names that all of them have.
-func chooseByKey(groups []lineGroup, robot string) []Rule {
+func chooseByKey(f *Grouped, robot string) (groups []int, named bool) {
+	type merged struct {
+		names  []string
+		groups []int
+	}
 	var order []string
-	byName := map[string]*lineGroup{}
-	for i := range groups {
-		for _, name := range groups[i].names {
-			key := strings.ToLower(name)
-			g := byName[key]
-			if g == nil {
-				order, g = append(order, key), &lineGroup{names: groups[i].names}
-				byName[key] = g
+	byName := map[string]*merged{}
+	for i := range f.Groups {
+		var names []string
+		for _, rec := range f.Members(i) {
+			if rec.Kind == KindAgent && rec.Value != "" {
+				names = append(names, rec.Value)
 			}
-			shared := func(name string) bool { return !slices.Contains(groups[i].names, name) }
-			g.names = slices.DeleteFunc(slices.Clone(g.names), shared)
-			g.rules = append(g.rules, groups[i].rules...)
+		}
+		for _, name := range names {
+			key := strings.ToLower(name)
+			m := byName[key]
+			if m == nil {
+				m = &merged{names: names}
+				order, byName[key] = append(order, key), m
+			}
+			m.names = slices.DeleteFunc(slices.Clone(m.names), func(name string) bool { return !slices.Contains(names, name) })
+			m.groups = append(m.groups, i)
 		}
 	}
-	if g := byName[robot]; g != nil {
-		return g.rules
+	robot = strings.ToLower(robot)
+	if m := byName[robot]; m != nil {
+		return m.groups, robot != "*"
 	}
 	robot, _, _ = strings.Cut(robot, "/")
 	for _, key := range order {
 		for _, name := range byName[key].names {
 			if name != "*" && strings.Contains(robot, strings.ToLower(name)) {
-				return byName[key].rules
+				return byName[key].groups, true
 			}
 		}
 	}
-	if g := byName["*"]; g != nil {
-		return g.rules
+	if m := byName["*"]; m != nil {
+		return m.groups, false
 	}
-	return nil
+	return nil, false
+}
+
+// RulesOf returns the Allow and Disallow lines of groups. An Allow is left out if it is
+// no rule to the reader.
+func (r Reader) RulesOf(f *Grouped, groups []int) (rules []Rule) {
+	for _, g := range groups {
+		rules = slices.Grow(rules, len(f.Members(g)))
+		for _, rec := range f.Members(g) {
+			if rec.Kind != KindAllow && rec.Kind != KindDisallow {
+				continue
+			}
+			allow := rec.Kind == KindAllow || r.Choice == FirstMatch && unquote(rec.Value) == ""
+			if !allow || r.Allow {
+				rules = append(rules, Rule{Allow: allow, Pattern: rec.Value, Line: int(rec.Line), version: f.Groups[g].Version})
+			}
+		}
+	}
+	return rules
 }

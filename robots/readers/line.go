@@ -40,6 +40,8 @@ type Line struct {
 	Value  string // without comment and blanks around it
 
 	Forgiven bool // the field is misspelt or has no colon, and counts all the same
+
+	content string // field, colon and value
 }
 
 // Rule is an Allow or Disallow line. The zero Rule stands for none.
@@ -47,22 +49,8 @@ type Rule struct {
 	Allow   bool   `json:"allow"`
 	Pattern string `json:"pattern"` // as written; an empty one is no rule in any dialect
 	Line    int    `json:"line"`    // counted from 1
-}
 
-// Place is a part of a text.
-type Place struct{ From, To int }
-
-// Of returns the part.
-func (p Place) Of(text string) string { return text[p.From:p.To] }
-
-// Places is a [Line] as places in the text. It has no pointers, which the garbage
-// collector would follow.
-type Places struct {
-	Number       int
-	Kind         LineKind
-	Text         Place
-	Field, Value Place
-	Forgiven     bool
+	version Version // of its group
 }
 
 // Scanner cuts a text into lines, the way the dialect wants it.
@@ -75,11 +63,10 @@ type Scanner struct {
 	lf, cr, nul, hash seeker
 }
 
-// NewScanner reads text from pos on, before which there are so many lines. A literal
-// scanner forgives no misspelt field.
-func NewScanner(d Dialect, literal bool, text string, pos, lines int) Scanner {
+// NewScanner reads text. A literal scanner forgives no misspelt field.
+func NewScanner(d Dialect, literal bool, text string) Scanner {
 	return Scanner{
-		dialect: d, forgiving: d == RFC9309 && !literal, text: text, pos: pos, line: lines,
+		dialect: d, forgiving: d == RFC9309 && !literal, text: text,
 		lf: seeker{'\n', -1}, cr: seeker{'\r', -1}, nul: seeker{0, -1}, hash: seeker{'#', -1},
 	}
 }
@@ -88,8 +75,7 @@ func NewScanner(d Dialect, literal bool, text string, pos, lines int) Scanner {
 func (s Scanner) Lines() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		s := s
-		var l Places
-		for s.Next(&l) && yield(Line{l.Number, l.Text.Of(s.text), l.Kind, l.Field.Of(s.text), l.Value.Of(s.text), l.Forgiven}) {
+		for l, ok := s.Next(); ok && yield(l); l, ok = s.Next() {
 		}
 	}
 }
@@ -119,23 +105,42 @@ func (k *seeker) find(text string, pos int) {
 
 const byteOrderMark = "\ufeff"
 
-// Next reads a line into l. It reports whether there was one.
-func (s *Scanner) Next(l *Places) bool {
+// Next returns the next line; ok is false if there is none.
+func (s *Scanner) Next() (l Line, ok bool) {
 	if s.pos >= len(s.text) {
-		return false
+		return l, false
 	}
 	start := s.pos
 	end := s.advance()
 	s.line++
-	l.Number, l.Text = s.line, Place{start, s.pos}
+	l.Number, l.Text = s.line, s.text[start:s.pos]
 	if s.line == 1 && strings.HasPrefix(s.text, byteOrderMark) {
 		start += len(byteOrderMark)
 	}
 	// NUL ends what a line says, as in the C programs that read most files.
 	end = min(end, max(start, s.nul.seek(s.text, start)))
 	hash := s.comment(start, end)
-	s.read(l, Place{start, hash}, hash < end)
-	return true
+	content := trimBlanks(s.text[start:hash])
+	colon := strings.IndexByte(content, ':')
+	switch {
+	case content == "" && hash < end:
+		l.Kind = KindComment
+	case content == "":
+		l.Kind = KindBlank
+	case colon < 0 && s.forgiving:
+		l.Kind, l.Field, l.Value = s.noColon(content)
+		l.Forgiven = l.Kind != KindMalformed
+	case colon <= 0:
+		l.Kind = KindMalformed
+	default:
+		l.Field, l.Value, l.content = trimBlanks(content[:colon]), trimBlanks(content[colon+1:]), content
+		l.Kind = s.kindOf(l.Field)
+		if l.Kind == KindField && s.forgiving {
+			l.Kind = misspelt(l.Field)
+			l.Forgiven = l.Kind != KindField
+		}
+	}
+	return l, true
 }
 
 // advance moves pos behind the line end and gives the end of the content.
@@ -164,48 +169,22 @@ func (s *Scanner) comment(start, end int) int {
 	return min(at, end)
 }
 
-// read takes the content apart.
-func (s *Scanner) read(l *Places, content Place, commented bool) {
-	content = s.trim(content)
-	l.Field, l.Value, l.Forgiven = Place{}, Place{}, false
-	colon := strings.IndexByte(s.text[content.From:content.To], ':')
-	switch {
-	case content.From == content.To && commented:
-		l.Kind = KindComment
-	case content.From == content.To:
-		l.Kind = KindBlank
-	case colon < 0 && s.forgiving && s.noColon(l, content):
-	case colon <= 0:
-		l.Kind = KindMalformed
-	default:
-		colon += content.From
-		l.Field = s.trim(Place{content.From, colon})
-		l.Value = s.trim(Place{colon + 1, content.To})
-		field := s.text[l.Field.From:l.Field.To]
-		l.Kind = s.kindOf(field)
-		if l.Kind == KindField && s.forgiving {
-			l.Kind = misspelt(field)
-			l.Forgiven = l.Kind != KindField
-		}
-	}
-}
-
 // noColon reads a line of exactly two words, the first being User-agent or
-// Disallow. It reports whether the line is one.
-func (s *Scanner) noColon(l *Places, content Place) bool {
-	field, value, _ := strings.Cut(strings.ReplaceAll(s.text[content.From:content.To], "\t", " "), " ")
-	value = strings.TrimLeft(value, " ")
-	kind := s.kindOf(field)
+// Disallow; any other is malformed.
+func (s *Scanner) noColon(content string) (kind LineKind, field, value string) {
+	i := strings.IndexAny(content, " \t")
+	if i < 0 {
+		return KindMalformed, "", ""
+	}
+	field, value = content[:i], strings.TrimLeft(content[i:], " \t")
+	kind = s.kindOf(field)
 	if kind == KindField {
 		kind = misspelt(field)
 	}
-	if value == "" || strings.Contains(value, " ") || kind != KindAgent && kind != KindDisallow {
-		return false
+	if strings.ContainsAny(value, " \t") || kind != KindAgent && kind != KindDisallow {
+		return KindMalformed, "", ""
 	}
-	l.Kind, l.Forgiven = kind, true
-	l.Field = Place{content.From, content.From + len(field)}
-	l.Value = Place{content.To - len(value), content.To}
-	return true
+	return kind, field, value
 }
 
 // misspelt returns the kind of a field that Google's parser takes for User-agent or
@@ -226,17 +205,6 @@ func misspelt(field string) LineKind {
 		}
 	}
 	return KindField
-}
-
-// trim leaves out the blanks at both ends.
-func (s *Scanner) trim(p Place) Place {
-	for p.From < p.To && isBlank(s.text[p.From]) {
-		p.From++
-	}
-	for p.To > p.From && isBlank(s.text[p.To-1]) {
-		p.To--
-	}
-	return p
 }
 
 // isBlank takes CR, too, so that one before the end of the text goes away.

@@ -239,28 +239,38 @@ const (
 )
 
 // Patterns returns the patterns a reader compares for a rule; none if it has no effect.
-func (r Reader) Patterns(rule Rule) (list []Pattern) {
+func (r Reader) Patterns(rule Rule) []Pattern { return r.appendPatterns(nil, rule) }
+
+func (r *Reader) appendPatterns(list []Pattern, rule Rule) []Pattern {
 	if rule.Pattern == "" && r.Choice != FirstMatch { // to whom it is a rule that opens all
-		return nil
+		return list
 	}
-	written := []string{rule.Pattern}
-	if !Plain(rule.Pattern) {
-		written = r.written(rule.Pattern)
+	if rule.version == Version2 {
+		two := *r
+		two.Star, two.whole = true, true
+		r = &two
 	}
-	for i, value := range written {
-		p, ok := r.pattern(value)
+	none := len(list)
+	value, decoded := rule.Pattern, ""
+	if !Plain(value) {
+		value, decoded = r.written(value)
+	}
+	p, ok := r.pattern(value)
+	if !ok {
+		return list
+	}
+	list = append(list, p)
+	if decoded != "" {
+		p, ok := r.pattern(decoded)
 		if !ok {
-			return nil
-		}
-		if i > 0 && r.Escapes == Letter {
-			p.Size = list[0].Size
+			return list[:none]
 		}
 		list = append(list, p)
 	}
 	if bare, ok := strings.CutSuffix(rule.Pattern, "/"); r.Below && ok && bare != "" && !strings.HasSuffix(bare, "*") {
 		list = append(list, Pattern{strings.Split(bare, "*"), true, len(rule.Pattern)})
 	}
-	if value := written[0]; r.Index && rule.Allow {
+	if r.Index && rule.Allow {
 		if i := strings.LastIndexByte(value, '/'); i >= 0 && strings.HasPrefix(value[i:], "/index.htm") {
 			p, _ := r.pattern(value[:i+1] + "$")
 			list = append(list, p)
@@ -270,10 +280,14 @@ func (r Reader) Patterns(rule Rule) (list []Pattern) {
 }
 
 // pattern parses a value in the reader's form.
-func (r Reader) pattern(value string) (p Pattern, ok bool) {
+func (r *Reader) pattern(value string) (p Pattern, ok bool) {
 	p.Size = len(value)
-	if r.Dollar {
+	if p.Whole = r.whole; r.Dollar {
 		value, p.Whole = strings.CutSuffix(value, "$")
+	}
+	// A run of stars is one: a line of 500 KiB of stars costs no more than "*".
+	for r.Star && strings.Contains(value, "**") {
+		value = strings.ReplaceAll(value, "**", "*")
 	}
 	switch {
 	case r.Star:
@@ -294,11 +308,11 @@ func (r Reader) pattern(value string) (p Pattern, ok bool) {
 	return p, r.Choice != LongestMatch || !strings.Contains(value, "$") // there it is one at the end, or none
 }
 
-// written returns the forms in which the reader writes a value.
-func (r Reader) written(value string) []string {
+// written returns a value as the reader writes it, and what else it compares; "": nothing.
+func (r *Reader) written(value string) (written, decoded string) {
 	switch r.Escapes {
 	case Letter:
-		return []string{NormalPattern(value)}
+		return NormalPattern(value), ""
 	case Google:
 		b := High.Append(nil, value)
 		for i := 0; i+2 < len(b); i++ {
@@ -307,9 +321,9 @@ func (r Reader) written(value string) []string {
 				i += 2
 			}
 		}
-		return []string{string(b)}
+		return string(b), ""
 	case Quote:
-		return []string{string(appendQuoted(nil, unparsed(unquote(value), false)))}
+		return string(appendQuoted(nil, unparsed(unquote(value), false))), ""
 	case Requote:
 		for strings.Contains(value, "**") {
 			value = strings.ReplaceAll(value, "**", "*")
@@ -317,11 +331,11 @@ func (r Reader) written(value string) []string {
 		if i := strings.IndexByte(value, '$'); i >= 0 && strings.Trim(value[i:], "$*") == "" {
 			value = value[:i+1]
 		}
-		return []string{string(requote(nil, value, "=&*$"))}
+		return string(requote(nil, value, "=&*$")), ""
 	case Either:
 		if plain := unquote(value); plain != value {
-			return []string{value, plain}
+			return value, plain
 		}
 	}
-	return []string{value}
+	return value, ""
 }

@@ -17,12 +17,15 @@ type Reader struct {
 	Dialect   Dialect // how lines and fields are told apart
 	Groups    bool    // User-agent lines make groups; else every line binds every robot
 	Names     Names   // which groups are a robot's own
+	Exact     bool    // with Part: groups with exactly the robot's name bind in place of others that fit
 	First     bool    // of groups that fit the first binds alone; else all do
 	Everybody bool    // the * group binds beside a robot's own; else in place of one
 	Loose     bool    // rules before the first User-agent line bind everybody
 	Blank     bool    // a blank line ends a group
 	Ends      Fields  // fields besides rules that end a run of User-agent lines
 	Python    bool    // lines, blanks and fields are those of Python's str
+	Mark      bool    // a byte order mark is a part of the first field
+	Literal   bool    // no misspelt field counts, and none without a colon
 	Allow     bool    // Allow lines are rules
 
 	// What a pattern means.
@@ -30,6 +33,7 @@ type Reader struct {
 	Star    bool    // * is any bytes
 	EndStar bool    // without Star: a * at the end is dropped, and a pattern with another has no effect
 	Dollar  bool    // $ at the end is the end
+	whole   bool    // a pattern covers the whole selector (C5)
 	Below   bool    // /p/ also covers /p
 	Index   bool    // an Allow of index.htm… is one of its directory, too
 	Escapes Escapes // how bytes are brought to one form
@@ -119,15 +123,15 @@ var all = []Reader{
 	{Name: "1994", Note: "A Standard for Robot Exclusion: prefixes only, records end at blank lines",
 		Dialect: Standard1994, Groups: true, Names: Part, First: true, Blank: true, Forms: []Form{Raw}},
 	{Name: "first-match", Note: "CPython to 3.12, urllib.robotparser: prefixes only, the first that matches decides",
-		Dialect: RFC9309, Groups: true, Names: Part, First: true, Blank: true, Ends: RateFields, Python: true, Allow: true,
+		Dialect: RFC9309, Groups: true, Names: Part, First: true, Blank: true, Ends: RateFields, Python: true, Mark: true, Literal: true, Allow: true,
 		Escapes: Quote, Choice: FirstMatch, Forms: []Form{Quoted}, Web: true},
 	{Name: "longest-match", Note: "CPython from 3.15, urllib.robotparser@055a953: the rule that matches most of the path decides",
-		Dialect: RFC9309, Groups: true, Names: ValueOrPart, Ends: RateFields, Python: true, Allow: true, Star: true, Dollar: true,
+		Dialect: RFC9309, Groups: true, Names: ValueOrPart, Ends: RateFields, Python: true, Mark: true, Literal: true, Allow: true, Star: true, Dollar: true,
 		Escapes: Requote, Choice: LongestMatch, Forms: []Form{Requoted}, Web: true},
 	{Name: "gemini", Note: "Kennedy: prefixes only, its own group and the * group together",
 		Dialect: RFC9309, Groups: true, Everybody: true, EndStar: true, Forms: []Form{Raw}},
 	{Name: "gopher-mcp", Note: "cameronrye/gopher-mcp@43f5afc: Disallow only, with * and $; selectors with their item type and decoded, too", Agent: "gopher-mcp",
-		Dialect: RFC9309, Groups: true, Names: Value, Ends: AnyField, Star: true, Dollar: true,
+		Dialect: RFC9309, Groups: true, Names: Value, Ends: AnyField, Literal: true, Star: true, Dollar: true,
 		Escapes: Either, Forms: []Form{Raw, Decoded}, Typed: true, Web: true},
 }
 

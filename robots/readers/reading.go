@@ -2,6 +2,7 @@ package readers
 
 import (
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -10,16 +11,16 @@ import (
 type Parsed struct {
 	text   string
 	mu     sync.Mutex
-	groups map[grouping][]lineGroup
+	groups map[grouping]*Grouped
 }
 
 // Open takes a robots file.
 func Open(data []byte) *Parsed {
 	text, _ := DecodeUTF16(data)
-	return &Parsed{text: string(text), groups: map[grouping][]lineGroup{}}
+	return &Parsed{text: string(text), groups: map[grouping]*Grouped{}}
 }
 
-func (f *Parsed) groupsOf(by grouping) []lineGroup {
+func (f *Parsed) groupsOf(by grouping) *Grouped {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	list, ok := f.groups[by]
@@ -36,13 +37,9 @@ func (r Reader) Rules(f *Parsed, agent string) []Rule {
 	if r.Agent != "" {
 		agent = r.Agent
 	}
-	rules := r.choose(f.groupsOf(r.grouping()), agent)
-	if r.Choice == FirstMatch {
-		for i := range rules {
-			rules[i].Allow = rules[i].Allow || unquote(rules[i].Pattern) == ""
-		}
-	}
-	return slices.DeleteFunc(rules, func(rule Rule) bool { return rule.Allow && !r.Allow })
+	grouped := f.groupsOf(r.grouping())
+	groups, _ := r.Choose(grouped, agent)
+	return r.RulesOf(grouped, groups)
 }
 
 // Reading is a robots file as one reader takes it. It may be used by many goroutines at
@@ -86,9 +83,11 @@ func (r *Reading) AllowedAs(typ byte, agent, selector string) bool {
 // Names returns the product tokens that the file names, in lower case, sorted.
 func (f *Parsed) Names() []string {
 	var names []string
-	for _, g := range f.groupsOf(grouping{dialect: RFC9309, groups: true}) {
-		names = append(names, g.names...)
+	for _, rec := range f.groupsOf(grouping{dialect: RFC9309, groups: true}).Records {
+		if name := strings.ToLower(ProductToken(rec.Value)); rec.Kind == KindAgent && name != "" && name != "*" {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "*" })
+	return slices.Compact(names)
 }

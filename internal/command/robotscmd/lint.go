@@ -131,6 +131,9 @@ func (c *Command) Convert(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.network != nil {
+		return exit.Usagef(diag.Command("gophd", "robots", "test", "--", c.Args[0])+" asks for its CRAWLER token", "a network has no robots.txt")
+	}
 	from, err := dialectOf("from", c.From, s.file.Dialect())
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package robotscmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -18,7 +19,10 @@ import (
 )
 
 // Formats are the standards that show can write the policy in.
-var Formats = []string{"gopher", "rfc9309", "1994", "extended", "ircv3"}
+var Formats = []string{"gopher", "rfc9309", "1994", "extended", network}
+
+// network is the format of the CRAWLER token of IRC networks.
+const network = "ircv3"
 
 // Show prints what gophd -root DIR would answer at robots.txt, or the same
 // in another standard.
@@ -41,27 +45,28 @@ func (c *Command) Show(ctx context.Context) error {
 		_, err := fmt.Fprintf(c.Out, "%s  policy\n%s  robots.txt\n", snap.Compiled.Hash(), snap.Compiled.FileHash())
 		return err
 	}
+	if c.Annotate && format != readers.Gopher.String() {
+		return exit.Usagef("-format says the same in other words: leave it out", "-annotate is for the file as it is served")
+	}
 	show := shown{snap: snap, format: format}
 	text, lost := show.text()
 	if c.Annotate {
-		text = show.annotated(text)
+		text = show.annotated()
 	}
 	if err := printFile(c.Out, []byte(text)); err != nil {
 		return err
 	}
-	if format == readers.IRCv3 && text == "" {
+	if format == network && text == "" {
 		exit.Say(c.Err, "no CRAWLER token: nothing is said about indexing", "put Index: allow or Index: deny into the root's .robots")
 	}
-	return c.printLost(format.String(), lost)
+	return c.printLost(format, lost)
 }
 
-func formatOf(name string) (readers.Dialect, error) {
-	for _, f := range Formats {
-		if f == name {
-			return readers.ParseDialect(name)
-		}
+func formatOf(name string) (string, error) {
+	if slices.Contains(Formats, name) {
+		return name, nil
 	}
-	return 0, exit.Usagef("one of "+strings.Join(Formats, ", "), "unknown -format %q", name)
+	return "", exit.Usagef("one of "+strings.Join(Formats, ", "), "unknown -format %q", name)
 }
 
 // readRoot reads the site of the directory that -root names, or else the first
@@ -111,21 +116,24 @@ func (c *Command) progress(read func() int64) (stop func()) {
 	return terminal.Progress(c.Err, func() string { return fmt.Sprintf("reading %s: %d directories", c.Root, read()) })
 }
 
-// shown is the policy of a tree in one standard.
+// shown is the policy of a tree in one format.
 type shown struct {
 	snap   *site.Snapshot
-	format readers.Dialect
+	format string
 }
 
 // text returns the file, and what could not be said.
 func (s shown) text() (text string, lost []diag.Diagnostic) {
-	if s.format == readers.Gopher {
+	file := robots.Parse(readers.RFC9309, s.snap.Robots)
+	switch s.format {
+	case readers.Gopher.String():
 		return string(s.snap.Robots), nil
+	case network:
+		text, problems := s.token(file)
+		return text, s.lost(problems)
 	}
-	out, problems := convert.File(robots.Parse(readers.RFC9309, s.snap.Robots), s.format)
-	if s.format == readers.IRCv3 {
-		out = s.token(out)
-	}
+	dialect, _ := readers.ParseDialect(s.format)
+	out, problems := convert.File(file, dialect)
 	var b strings.Builder
 	for line := range strings.Lines(string(out)) {
 		if !bare(line) {
@@ -171,89 +179,45 @@ func (s shown) lost(problems []diag.Diagnostic) []diag.Diagnostic {
 // said reports whether nothing is lost with a line: of selectors without a slash,
 // one of the two that say that all is allowed, or one that the token says.
 func (s shown) said(line string) bool {
-	token := s.format == readers.IRCv3 && (strings.HasPrefix(line, "Index: ") || strings.HasPrefix(line, "Cooldown: "))
+	token := s.format == network && (strings.HasPrefix(line, "Index: ") || strings.HasPrefix(line, "Cooldown: "))
 	return token || bare(line) || line == "Allow: /" || line == "Disallow: /.robots"
 }
 
-// token writes the CRAWLER token that the fields Index and Cooldown ask for.
+// token returns the CRAWLER token that the fields Index and Cooldown ask for.
 // Without Index rules that deny everything deny, but a permission must be said.
-func (s shown) token(fromRules []byte) []byte {
+func (s shown) token(file *robots.File) (string, []diag.Diagnostic) {
 	c := s.snap.Compiled.Fields().Crawler()
-	said, _ := robots.Parse(readers.IRCv3, fromRules).Crawler()
-	if c.Index == readers.IndexUnspecified && said.Index == readers.IndexDeny {
-		c.Index = said.Index
+	rules, lost := convert.Token(file)
+	if c.Index == readers.IndexUnspecified && rules.Index == readers.IndexDeny {
+		c.Index = rules.Index
 	}
 	if c.Index == readers.IndexUnspecified {
-		return nil
+		return "", lost
 	}
-	return []byte(c.String() + "\n")
+	return c.String() + "\n", lost
 }
 
-// annotated puts above each line the place it comes from, as a comment.
-func (s shown) annotated(text string) string {
-	sources := s.sources()
-	var b strings.Builder
-	agent := ""
-	for line := range strings.Lines(text) {
-		if name, ok := strings.CutPrefix(line, "User-agent: "); ok {
-			agent = name
-		}
-		if from := sources[agent+key(line)]; from != "" {
-			_, _ = fmt.Fprintf(&b, "# %s\n", from)
-		}
-		b.WriteString(line)
-	}
-	return b.String()
-}
-
-// sources returns the place that each line of each group comes from. Its keys are
-// the lines as this standard writes them. It marks rules that match nothing now.
-func (s shown) sources() map[string]string {
-	sources, nothing := map[string]string{}, map[string]bool{}
+// annotated returns the file with the place that each line comes from above it, as a
+// comment. It marks rules that match nothing now.
+func (s shown) annotated() string {
+	nothing := map[string]bool{}
 	for _, r := range s.snap.Reports {
 		if r.Code == policy.CodeNoMatch {
 			nothing[place(r.File, r.Line)] = true
 		}
 	}
-	agent, n := "", 0
+	var b strings.Builder
+	n := 0
 	for line := range strings.Lines(string(s.snap.Robots)) {
 		n++
-		if name, ok := strings.CutPrefix(line, "User-agent: "); ok {
-			agent = name
-		}
-		from := s.snap.Compiled.Source(n)
-		if from == nil {
-			continue
-		}
-		said := place(from.File, from.Line)
-		if nothing[said] {
-			said += ": " + notThere(strings.HasPrefix(line, "Allow: "))
-		}
-		for _, as := range s.written(line) {
-			if sources[agent+key(as)] == "" {
-				sources[agent+key(as)] = said
+		if from := s.snap.Compiled.Source(n); from != nil {
+			said := place(from.File, from.Line)
+			if nothing[said] {
+				said += ": " + notThere(strings.HasPrefix(line, "Allow: "))
 			}
+			_, _ = fmt.Fprintf(&b, "# %s\n", said)
 		}
+		b.WriteString(line)
 	}
-	return sources
+	return b.String()
 }
-
-// written returns a line in the standard, and what else it becomes there.
-func (s shown) written(line string) []string {
-	list := []string{line}
-	if s.format == readers.Gopher {
-		return list
-	}
-	out, _ := convert.File(robots.Parse(readers.RFC9309, []byte("User-agent: *\n"+line)), s.format)
-	for as := range strings.Lines(string(out)) {
-		field, value, _ := strings.Cut(strings.TrimSpace(as), ":")
-		if field != "User-agent" && field != "Robot-version" && value != "" && as != "Allow: /\n" {
-			list = append(list, as)
-		}
-	}
-	return list
-}
-
-// key returns the part of a line that all standards share: a pattern may differ only
-// at its end.
-func key(line string) string { return strings.TrimRight(line, "*$\r\n") }

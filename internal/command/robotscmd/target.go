@@ -58,7 +58,7 @@ func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
 	scheme, _, isURL := strings.Cut(target, "://")
 	switch {
 	case isURL && (strings.EqualFold(scheme, "irc") || strings.EqualFold(scheme, "ircs")):
-		return c.loadNetwork(ctx, target, dialect, limit)
+		return c.loadNetwork(ctx, target, limit)
 	case isURL:
 		s, err = c.loadURL(ctx, target)
 	case target == "-":
@@ -251,9 +251,9 @@ func unreachableHint(err error) string {
 }
 
 // loadNetwork asks an IRC network for its CRAWLER token.
-func (c *Command) loadNetwork(ctx context.Context, target string, dialect readers.Dialect, limit int64) (ruleSource, error) {
-	if c.Dialect != "" && dialect != readers.IRCv3 {
-		return ruleSource{}, exit.Usagef("leave -dialect out: IRC knows ircv3 only", "no %s on IRC", dialect)
+func (c *Command) loadNetwork(ctx context.Context, target string, limit int64) (ruleSource, error) {
+	if c.Dialect != "" {
+		return ruleSource{}, exit.Usagef("leave it out", "-dialect %s: a network has no robots.txt", c.Dialect)
 	}
 	timeout, err := c.hostTimeout()
 	if err != nil {
@@ -264,5 +264,5 @@ func (c *Command) loadNetwork(ctx context.Context, target string, dialect reader
 	if err != nil {
 		return ruleSource{}, exit.Hint(err, unreachableHint(err))
 	}
-	return ruleSource{name: target, file: robots.Parse(readers.IRCv3, []byte(crawler.String())), network: &crawler, problems: problems}, nil
+	return ruleSource{name: target, network: &crawler, problems: problems}, nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/command/terminal"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
@@ -101,6 +100,9 @@ func noURLs(selectors []string) error {
 }
 
 func (s ruleSource) verdict(agent, sel string) verdict {
+	if s.network != nil {
+		return s.networkVerdict(agent, sel)
+	}
 	asked := sel
 	if s.gopher && s.file.Dialect() == readers.RFC9309 {
 		asked = string(selector.AppendURI(nil, sel))
@@ -120,22 +122,22 @@ func (s ruleSource) verdict(agent, sel string) verdict {
 	if s.note != "" {
 		v.Why = s.note
 	}
-	if s.file.Dialect() == readers.IRCv3 {
-		v.network(s, d)
-	} else if err := s.file.Readable(); err != nil {
+	if err := s.file.Readable(); err != nil {
 		return verdict{Selector: sel, Why: err.Error() + ", so a robot must take everything as denied", Agent: agent, Source: s.name}
 	}
 	return v
 }
 
-// network makes the verdict about an IRC network, asked or in a file.
-func (v *verdict) network(s ruleSource, d robots.Decision) {
-	c, _ := s.file.Crawler()
-	v.Rule, v.Pattern = d.Rule.Pattern, ""
-	if s.network != nil {
-		c, v.Line, v.Rule = *s.network, 0, s.network.String()
+// networkVerdict is the verdict about an IRC network: only index:allow is a permission.
+func (s ruleSource) networkVerdict(agent, sel string) verdict {
+	why := "the CRAWLER token binds every robot"
+	if s.network.Index == readers.IndexUnspecified {
+		why = "the network states no preference, which is no permission"
 	}
-	v.Index, v.Cooldown = c.Index.String(), int(c.Cooldown/time.Second)
+	return verdict{
+		Selector: sel, Allowed: s.network.Index == readers.IndexAllow, Rule: s.network.String(), Why: why, Agent: agent, Source: s.name,
+		Index: s.network.Index.String(), Cooldown: int(s.network.Cooldown / time.Second),
+	}
 }
 
 func ruleText(r readers.Rule) string {
@@ -167,7 +169,7 @@ func (v verdict) String() string {
 	switch {
 	case v.Index == readers.IndexUnspecified.String():
 		reason = "no CRAWLER token with an index"
-	case v.Index != "" && v.Line == 0:
+	case v.Index != "":
 		reason = v.Rule
 	case v.Line > 0:
 		reason = place(v.Source, v.Line) + ": " + diag.Printable(v.Rule)

@@ -33,7 +33,7 @@ type fileGroup struct {
 // linesOf yields the lines of a text as RFC 9309 has them.
 func linesOf(data []byte) iter.Seq[readers.Line] {
 	text, _ := readers.DecodeUTF16(data)
-	return readers.NewScanner(readers.RFC9309, false, string(text), 0, 0).Lines()
+	return readers.NewScanner(readers.RFC9309, false, string(text)).Lines()
 }
 
 // readFile takes a robots.txt apart, and calls rule for each rule with its group and its
