@@ -40,11 +40,6 @@ func (h *Host) Quick(r *server.Request, f *Format) (a server.Answer, ok bool) {
 	if kept := h.kept(r, f, (*site.Stamp).Fresh); kept != nil {
 		return server.Answer{Body: kept.Body, Err: kept.err}, true
 	}
-	if h.Cache != nil {
-		if a, ok = h.Cache.opened.take(cacheKey{of: h, form: f, selector: r.Selector}); ok {
-			return a, true
-		}
-	}
 	return h.ready(r, f)
 }
 

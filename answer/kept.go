@@ -18,7 +18,6 @@ import (
 type Cache struct {
 	kept   keptAnswers
 	misses keptAnswers // missing names; apart, so that a flood of it evicts nothing useful
-	opened openFiles
 }
 
 // NewCache returns a cache of so many bytes, costs included; nil for none.

@@ -38,16 +38,12 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 	if !ok {
 		return a, false
 	}
-	if f.Body == nil && mayBeText(name) && (!f.InMemory() || h.convertsFile(name, &f, f.Size())) {
+	if f.Body == nil && mayBeText(name) && (!f.Resident() || h.convertsFile(name, &f, f.Size())) {
 		f.Close()
 		return a, false
 	}
 	if f.Body == nil {
-		var opened *openFiles
-		if h.Cache != nil {
-			opened = &h.Cache.opened
-		}
-		return opened.lend(cacheKey{of: h, form: form, selector: r.Selector}, f, view.Stamp()), true
+		return server.Answer{File: &f}, true
 	}
 	kept := &Value{Class: File, Selector: selector.Canonical(name, false), Type: textType(name, f.Body), Body: h.utf8(name, f.Body), name: name}
 	h.Cache.put(cacheKey{of: h, form: form, selector: r.Selector}, kept, view.Stamp())

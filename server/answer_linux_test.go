@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -36,24 +35,18 @@ func (h *lends) Quick(*Request) (a Answer, ok bool) {
 	return Answer{File: lentFile{fd: fd, size: st.Size, resident: h.resident}}, true
 }
 
-// lentFile is a file of lends, or of keeps, which counts in got what it gets back.
+// lentFile is a file of lends.
 type lentFile struct {
-	fd               int
-	size             int64
-	resident, recent bool
-	got              *atomic.Int64
+	fd       int
+	size     int64
+	resident bool
 }
 
-func (f lentFile) Fd() uintptr            { return uintptr(f.fd) }
-func (f lentFile) Size() int64            { return f.size }
-func (f lentFile) Resident() (bool, bool) { return f.resident, f.recent }
-func (f lentFile) OSFile() *os.File       { return os.NewFile(f.Fd(), "lent") }
-func (f lentFile) Close() {
-	if f.got != nil {
-		f.got.Add(1)
-	}
-	_ = unix.Close(f.fd)
-}
+func (f lentFile) Fd() uintptr      { return uintptr(f.fd) }
+func (f lentFile) Size() int64      { return f.size }
+func (f lentFile) Resident() bool   { return f.resident }
+func (f lentFile) OSFile() *os.File { return os.NewFile(f.Fd(), "lent") }
+func (f lentFile) Close()           { _ = unix.Close(f.fd) }
 
 func (h *lends) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
 
@@ -123,49 +116,4 @@ func TestOverTheCapInTheMiddle(t *testing.T) {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
 	eventually(t, "a file is left open", h.returned)
-}
-
-// keeps is a lends that wants its files back. Their offset is somewhere.
-type keeps struct {
-	*lends
-	recent bool
-	got    atomic.Int64
-}
-
-func (h *keeps) Quick(r *Request) (a Answer, ok bool) {
-	if a, ok = h.lends.Quick(r); ok {
-		f := a.File.(lentFile)
-		_, err := unix.Seek(f.fd, 1000, io.SeekStart)
-		f.recent, f.got = h.recent, &h.got
-		a.File, ok = f, err == nil
-	}
-	return a, ok
-}
-
-// A file that was sent at once is given back; one of which a goroutine sends the rest
-// is closed. Either arrives whole, wherever its offset was.
-func TestFileIsGivenBack(t *testing.T) {
-	for name, size := range map[string]int{"at once": 256 << 10, "in parts": 2 * 16 << 20} {
-		for _, recent := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, recent: %v", name, recent), func(t *testing.T) {
-				lent, body := newLends(t, size, true)
-				h := &keeps{lends: lent, recent: recent}
-				addr := startTCP(t, &Server{Handler: h})
-				ask := func() {
-					c := dialTCP(t, addr)
-					_, _ = io.WriteString(c, "/q\r\n")
-					if got, err := io.ReadAll(c); !bytes.Equal(got, body) || err != nil {
-						t.Errorf("got %d of %d bytes, %v", len(got), len(body), err)
-					}
-					eventually(t, "a file is left open", h.returned)
-				}
-				if ask(); name == "in parts" && h.got.Load() != 0 {
-					t.Error("it was given back, and its offset moved")
-				}
-				if name == "at once" {
-					eventually(t, "it is never given back", func() bool { ask(); return h.got.Load() > 0 })
-				}
-			})
-		}
-	}
 }

@@ -6,35 +6,16 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"sync/atomic"
 	"time"
 )
 
-// A socket is what a reply is sent on and what closes it. Package poll has sockets that
-// it holds while nothing is to be done; ownSocket makes one of any other net.Conn, and
-// tlsSocket is TLS on one. What a socket cannot do returns errors.ErrUnsupported.
-type socket interface {
-	net.Conn
-	FileSender
-	CloseWrite() error           // shuts down the sending side
-	SetNoDelay(on bool) error    // sends small segments at once
-	Acknowledge() error          // acknowledges at once what was received
-	SetUnsent(n int) error       // bounds how many unsent bytes the kernel buffers
-	SetLinger(seconds int) error // 0: Close is a reset, which frees what was not sent
-	Disconnect() error           // resets, even in the midst of a system call that sends
-	Block() error                // lets calls wait; it fails if the connection was evicted
-	Evict() bool                 // closes it to make room, unless a goroutine has it
-	Unread() bool                // the client has sent something that nothing has read
-	Refuse(body []byte)          // sends a last word, if that is quick
-	Linger() bool                // closes gently, and reports whether it still does so when this returns
-}
-
-// conn is a connection. On Linux package poll holds the connections of a TCP listener:
-// one gets a conn when it first waits for something, and a goroutine only if its reply
-// is not at hand. Any other connection has a goroutine.
+// conn is a connection, and what is known of it before its request. On Linux an event loop
+// has those of a TCP listener until they need a goroutine. Any other connection has one from
+// its beginning to its end.
 type conn struct {
-	socket              // plain
+	net.Conn            // plain; nil while a loop has it
+	polled              // by a loop
 	tls      *tlsSocket // nil for plain connections
 	head     []byte     // bytes read so far
 	ended    bool       // there is no more
@@ -47,59 +28,54 @@ type conn struct {
 	tooFast  bool           // its client reads so in the session
 	begun    bool           // a part of its reply was sent before it got a goroutine
 	slot     *slot          // nil: it is not counted
-	lingers  bool           // package poll closes it
+	linger   time.Duration
 
 	cancel atomic.Pointer[context.CancelFunc] // of its request
 }
 
 func newConn(c net.Conn, linger time.Duration) *conn {
-	s, ok := c.(socket)
-	if !ok {
-		s = ownSocket{c, linger}
-	}
-	return &conn{socket: s, accepted: time.Now(), remote: addrPort(c.RemoteAddr()), local: addrPort(c.LocalAddr())}
+	return &conn{Conn: c, accepted: time.Now(), remote: addrPort(c.RemoteAddr()), local: addrPort(c.LocalAddr()), linger: linger}
 }
 
-// stream returns the socket for requests and replies: TLS, or the plain one.
-func (c *conn) stream() socket {
+// stream returns the connection for requests and replies: TLS, or the plain one.
+func (c *conn) stream() net.Conn {
 	if c.tls != nil {
 		return c.tls
 	}
-	return c.socket
+	return c.Conn
 }
 
-// end closes gently after a reply, and with a reset after one that failed: an orderly
+// end closes gracefully after a reply, and with a reset after one that failed: an orderly
 // close would make a truncated reply look complete; a reset also frees the kernel's send
 // buffer. A file that became shorter counts as complete.
 func (c *conn) end(err error) {
 	if err != nil && !errors.Is(err, ErrShort) {
-		_ = c.SetLinger(0)
+		reset(c.Conn)
 		return
 	}
 	c.slot.setState(lingering)
-	c.lingers = c.stream().Linger()
+	drain(c.stream(), c.linger)
 }
 
 // release ends what goes with the connection, when its goroutine ends.
 func (c *conn) release() {
-	if !c.lingers {
-		_ = c.Close()
-		c.slot.release()
-	}
+	_ = c.Close()
+	c.slot.release()
 }
 
-// unwanted ends the context of the request, if there is one.
-func (c *conn) unwanted() {
+// cancelRequest ends the context of the request, if there is one.
+func (c *conn) cancelRequest() {
 	if cancel := c.cancel.Load(); cancel != nil {
 		(*cancel)()
 	}
 }
 
 // cut closes a connection from outside: with a reset, if it is replied to.
-func (c *conn) cut(s *slot) {
+func (c *conn) cut() {
 	switch {
-	case c.Evict():
-	case s.lingers():
+	case c.evict():
+		c.slot.release()
+	case c.slot.lingers():
 		_ = c.Close()
 	default:
 		c.abort()
@@ -107,70 +83,43 @@ func (c *conn) cut(s *slot) {
 }
 
 // abort closes a connection with a reset, so that a truncated reply does not look
-// complete.
+// complete, even in the midst of a system call that sends.
 func (c *conn) abort() {
-	c.unwanted()
-	_ = c.SetLinger(0)
-	_ = c.Disconnect()
+	c.cancelRequest()
+	reset(c.Conn)
+	if d, ok := c.Conn.(interface{ Disconnect() error }); ok {
+		_ = d.Disconnect()
+	}
 	_ = c.Close()
 }
 
-// drain closes gently in this goroutine: it shuts down the sending side and goes on
-// reading, so that the kernel does not answer late bytes with a reset that would cost
-// the client the reply.
-func drain(s socket, timeout time.Duration) {
-	if s.CloseWrite() == nil && s.SetReadDeadline(time.Now().Add(timeout)) == nil {
-		_, _ = io.Copy(io.Discard, struct{ io.Reader }{s}) // without WriteTo, a detour through splice(2)
+// reset makes the close of a TCP connection a reset.
+func reset(c net.Conn) {
+	switch c := c.(type) {
+	case interface{ SetReset() error }: // of package poll
+		_ = c.SetReset()
+	case *net.TCPConn:
+		_ = c.SetLinger(0)
 	}
-}
-
-// ownSocket is a socket whose connection has a goroutine from its beginning to its end.
-type ownSocket struct {
-	net.Conn
-	linger time.Duration
-}
-
-// CloseWrite shuts down the sending side.
-func (s ownSocket) CloseWrite() error {
-	if half, ok := s.Conn.(halfCloser); ok {
-		return half.CloseWrite()
-	}
-	return errors.ErrUnsupported
 }
 
 // halfCloser is a connection of TCP, of a Unix socket or of TLS.
 type halfCloser interface{ CloseWrite() error }
 
-// SetNoDelay does nothing: package net has set it for all TCP connections.
-func (s ownSocket) SetNoDelay(bool) error { return nil }
-
-// SetLinger makes the close of a TCP connection a reset, if seconds is 0.
-func (s ownSocket) SetLinger(seconds int) error {
-	if tcp, ok := s.Conn.(*net.TCPConn); ok {
-		return tcp.SetLinger(seconds)
+func closeWrite(c net.Conn) error {
+	if half, ok := c.(halfCloser); ok {
+		return half.CloseWrite()
 	}
 	return errors.ErrUnsupported
 }
 
-// Refuse sends a last word, and waits for a second at most.
-func (s ownSocket) Refuse(body []byte) {
-	if s.SetDeadline(time.Now().Add(time.Second)) == nil {
-		_, _ = s.Write(body)
+// drain shuts down the sending side and goes on reading, so that the kernel does not answer
+// late bytes with a reset that would cost the client the reply.
+func drain(c net.Conn, timeout time.Duration) {
+	if closeWrite(c) == nil && c.SetReadDeadline(time.Now().Add(timeout)) == nil {
+		_, _ = io.Copy(io.Discard, struct{ io.Reader }{c}) // without WriteTo, a detour through splice(2)
 	}
 }
-
-// Linger drains the connection.
-func (s ownSocket) Linger() bool { drain(s, s.linger); return false }
-
-// What package poll does for its own.
-
-func (s ownSocket) SendFile(*os.File, int64) (int64, error) { return 0, errors.ErrUnsupported }
-func (s ownSocket) Acknowledge() error                      { return errors.ErrUnsupported }
-func (s ownSocket) SetUnsent(int) error                     { return errors.ErrUnsupported }
-func (s ownSocket) Disconnect() error                       { return errors.ErrUnsupported }
-func (s ownSocket) Block() error                            { return nil }
-func (s ownSocket) Evict() bool                             { return false }
-func (s ownSocket) Unread() bool                            { return false } // a goroutine reads it at once
 
 func addrPort(a net.Addr) netip.AddrPort {
 	t, ok := a.(*net.TCPAddr)

@@ -115,9 +115,8 @@ type ReadyFile interface {
 	Size() int64 // how many bytes of it are the reply, from the first on
 
 	// Resident reports whether the kernel has all of the file in memory, so that to send
-	// it cannot block, and whether it was sent a moment ago, so that none of it is still
-	// on its way from the disk.
-	Resident() (resident, recent bool)
+	// it cannot block.
+	Resident() bool
 
 	// Close is called once, when the server does not send it any more.
 	Close()

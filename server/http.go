@@ -66,7 +66,7 @@ func (w *reply) handOver() error {
 	if h.streams = bytes.HasPrefix(c.head, []byte(preface)); h.streams {
 		c.slot.reserve(MaxStreams - 1)
 	}
-	_ = c.SetNoDelay(true) // what follows the head would wait until the client has acknowledged it
+	setNoDelay(c.Conn) // what follows the head would wait until the client has acknowledged it
 	stop := context.AfterFunc(r.soft, h.end)
 	err := r.protect(w.req, func() error { return r.HTTP(h, w.req) })
 	stop()

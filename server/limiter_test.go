@@ -79,7 +79,7 @@ func TestMadeRoomIsTold(t *testing.T) {
 	r := srv.newRun(t.Context(), t.Context())
 	var closed atomic.Int32
 	for i, state := range []connState{reading, lingering, reading, reading} {
-		c := &conn{socket: ownSocket{Conn: countClose{closed: &closed}}, remote: netip.AddrPortFrom(addr4(i), 1)}
+		c := &conn{Conn: countClose{closed: &closed}, remote: netip.AddrPortFrom(addr4(i), 1)}
 		if why := r.admit(c, state); why != admitted {
 			t.Fatal(i, why)
 		}

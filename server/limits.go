@@ -23,6 +23,9 @@ const (
 	// connections that are answered at once.
 	descriptorReserve = 512
 	minConns          = 64
+
+	// maxClosing bounds the connections that were answered at once and are not closed.
+	maxClosing = 4096
 )
 
 // limits holds the limits of a Server, and counts its refusals.
@@ -43,12 +46,12 @@ func (r *run) admit(c *conn, state connState) refusal {
 		return admitted
 	}
 	from := c.remote.Addr()
-	s := &slot{state: state, many: r.trusts(from), unread: c.Unread}
+	s := &slot{state: state, many: r.trusts(from), unread: c.unread}
 	s.evict = func() {
 		if !s.lingers() {
 			r.unanswered(from, madeRoom)
 		}
-		c.cut(s)
+		c.cut()
 	}
 	c.slot = s
 	return r.limited().limiter.acquire(Block(from), s)
@@ -74,14 +77,14 @@ func (s *Server) trusts(a netip.Addr) bool {
 }
 
 // turnAway closes a connection without a request, or one that is refused, whose client
-// may get a last word. In the middle of a reply it is reset.
+// may get a last word.
 func (r *run) turnAway(c *conn, why error) {
 	r.unanswered(c.remote.Addr(), why)
 	c.slot.release()
-	if c.begun {
-		_ = c.SetLinger(0)
-	} else if word := r.lastWord(c, refusalOf(why)); len(word) > 0 {
-		c.Refuse(word)
+	word := r.lastWord(c, refusalOf(why))
+	if len(word) > 0 && c.SetDeadline(time.Now().Add(time.Second)) == nil {
+		_, _ = c.Write(word)
+		_ = closeWrite(c.Conn)
 	}
 	_ = c.Close()
 }
@@ -144,6 +147,9 @@ func (r *run) unanswered(a netip.Addr, why error) {
 func (r *run) spareFiles(err error) bool {
 	l := r.limited()
 	n := l.limiter.evictIdle(16, time.Now().Add(-settling))
+	if r.shed != nil {
+		n += r.shed(maxClosing)
+	}
 	if n > 0 && l.logged.add(netip.Addr{}, time.Now()) > 0 {
 		r.logger.Error("no files left for connections: closing silent ones", "error", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -354,6 +355,107 @@ func TestLoopsAnswerAtOnce(t *testing.T) {
 	for _, c := range []net.Conn{a, b} {
 		if got, err := io.ReadAll(c); string(got) != "met" || err != nil {
 			t.Errorf("got %q, %v", got, err)
+		}
+	}
+}
+
+// Those that were answered and do not close are counted in MaxConns, and go when there is
+// no room: with an end of stream, not with a reset.
+func TestAnsweredMakeRoom(t *testing.T) {
+	const most = 40
+	s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConns: most, MaxConnsPerIP: -1, loops: 1}
+	addr := startTCP(t, s)
+	before := descriptors(t)
+	for i := range 5 * most {
+		c := dialTCP(t, addr)
+		_, _ = io.WriteString(c, "/q\r\n")
+		if got, err := io.ReadAll(c); string(got) != "quick" || err != nil {
+			t.Fatalf("client %d: %q, %v", i, got, err)
+		}
+		if n := descriptors(t) - before - (i + 1); n > most+batch {
+			t.Fatalf("the server has %d descriptors after %d clients", n, i+1)
+		}
+	}
+	for range most {
+		dialTCP(t, addr) // is silent
+	}
+	eventually(t, "no room for silent ones", func() bool { return s.Counts().Reading == most })
+}
+
+// blocks is a Quick handler that answers when it may.
+type blocks struct{ asked, may chan bool }
+
+func (h blocks) Quick(r *Request) (Answer, bool) {
+	switch r.Selector {
+	case "/blocks":
+		h.asked <- true
+		<-h.may
+	case "/slow":
+		return meeting{}.Quick(r)
+	}
+	return Answer{Body: []byte("quick")}, true
+}
+
+func (h blocks) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
+
+// At the end, what a worker has in hand is left to it: if another one closed it, its own
+// close would hit whatever has the descriptor by then.
+func TestEndLeavesWhatIsInHand(t *testing.T) {
+	h, told := blocks{make(chan bool), make(chan bool)}, make(witness, 10)
+	l := listenTCP(t)
+	s := &Server{Handler: h, Observer: told, RequestTimeout: time.Hour, DrainTimeout: time.Millisecond, loops: 2}
+	stop := serving(t, func(ctx context.Context) error { return s.Serve(ctx, l) })
+	for range 6 { // after which a worker lets another lead before it works
+		_ = exchange(t, dialTCP(t, l.Addr().String()), "/slow\r\n")
+		<-told
+	}
+	c := dialTCP(t, l.Addr().String())
+	eventually(t, "it does not stay", func() bool { return s.Counts().Reading == 1 })
+	_, _ = io.WriteString(c, "/blocks\r\n")
+	<-h.asked
+	stop()
+	var others []*os.File
+	for range 20 {
+		f, err := os.Open("/dev/null")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		others = append(others, f)
+	}
+	h.may <- true
+	if s := <-told; s.Err != nil || s.Bytes != 5 {
+		t.Errorf("told %+v", s)
+	}
+	for _, f := range others {
+		if _, err := f.Stat(); err != nil {
+			t.Error(err)
+		}
+	}
+	if got, err := io.ReadAll(c); string(got) != "quick" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A request that is there when the time of its connection is over is answered, however late
+// it is read.
+func TestRequestAtItsDeadline(t *testing.T) {
+	const timeout = 500 * time.Millisecond
+	h := blocks{make(chan bool), make(chan bool)}
+	s := &Server{Handler: h, RequestTimeout: timeout, loops: 1}
+	addr := startTCP(t, s)
+	waits, other := dialTCP(t, addr), dialTCP(t, addr)
+	began := time.Now()
+	eventually(t, "they do not stay", func() bool { return s.Counts().Reading == 2 })
+	_, _ = io.WriteString(other, "/blocks\r\n")
+	<-h.asked
+	_, _ = io.WriteString(waits, "/q\r\n")
+	late := time.Since(began) > timeout
+	time.Sleep(time.Until(began.Add(timeout + lateness)))
+	h.may <- true
+	for _, c := range []net.Conn{waits, other} {
+		if got, err := io.ReadAll(c); (string(got) != "quick" || err != nil) && !late {
+			t.Errorf("%q, %v", got, err)
 		}
 	}
 }

@@ -25,7 +25,7 @@ var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 type reply struct {
 	run    *run
 	conn   *conn
-	to     socket // the conn's stream
+	to     net.Conn // the conn's stream
 	req    *Request
 	stall  time.Duration
 	cancel context.CancelFunc // of the request's context
@@ -54,7 +54,7 @@ func (r *run) newReply(c *conn, req *Request) *reply {
 	return w
 }
 
-func (w *reply) cut() { w.conn.cut(w.conn.slot) }
+func (w *reply) cut() { w.conn.cut() }
 
 func (w *reply) started() bool { return w.n > 0 || len(w.buf) > 0 }
 
@@ -101,7 +101,11 @@ func (w *reply) SendFile(f *os.File, n int64) (sent int64, err error) {
 	}
 	w.boundUnsent(n)
 	err = w.steadily(func() (int64, error) {
-		m, err := w.to.SendFile(f, n-sent)
+		files, ok := w.to.(FileSender)
+		if !ok {
+			return 0, errors.ErrUnsupported
+		}
+		m, err := files.SendFile(f, n-sent)
 		sent += m
 		w.n += m
 		return m, err
@@ -153,7 +157,9 @@ const maxUnsent = 64 << 10
 func (w *reply) boundUnsent(n int64) {
 	if !w.bounded && w.n+n > maxUnsent && w.run.isBusy() {
 		w.bounded = true
-		_ = w.to.SetUnsent(maxUnsent)
+		if c, ok := w.conn.Conn.(interface{ SetUnsent(n int) error }); ok {
+			_ = c.SetUnsent(maxUnsent)
+		}
 	}
 }
 

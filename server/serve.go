@@ -28,7 +28,7 @@ func (r *run) acceptAll(l net.Listener) error {
 		if err == nil {
 			wait.reset()
 			r.accepted.Add(1)
-			r.begin(newConn(c, r.lingerTimeout()), reading, r.serve)
+			r.begin(newConn(c, r.lingerTimeout()))
 			continue
 		}
 		d, err := r.acceptFailed(err, &wait)
@@ -56,26 +56,16 @@ func (r *run) acceptFailed(err error, wait *backoff) (time.Duration, error) {
 	return d, nil
 }
 
-// begin serves a connection in a goroutine of its own, and reports whether there
-// is room for it.
-func (r *run) begin(c *conn, state connState, serve func(*conn)) bool {
-	if why := r.admit(c, state); why != admitted {
-		if _, waits := c.socket.(ownSocket); waits { // for its client; refused ones must not pile up otherwise
-			r.conns.Go(func() { r.turnAway(c, why) })
-		} else {
-			r.turnAway(c, why)
-		}
-		return false
-	}
-	if c.Block() != nil {
-		c.release()
-		return false
+// begin serves a connection in a goroutine of its own, if there is room for it.
+func (r *run) begin(c *conn) {
+	if why := r.admit(c, reading); why != admitted {
+		r.conns.Go(func() { r.turnAway(c, why) })
+		return
 	}
 	r.conns.Go(func() {
 		defer c.release()
-		serve(c)
+		r.serve(c)
 	})
-	return true
 }
 
 // serve takes one request and answers it.

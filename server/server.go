@@ -12,10 +12,10 @@
 //
 //	accept → one request line, under a deadline → Handler → reply → close gently
 //
-// On Linux, the connections of a TCP listener are held by package poll while
-// they wait, and a request that a Quick handler can answer from memory is
-// answered where it was read (loop_linux.go); every other one gets a goroutine
-// (serve.go). Admission, deadlines and refusals are the same for both.
+// On Linux, an event loop has the connections of a TCP listener while they wait, and
+// answers requests that a Quick handler has in memory where it reads them (loop_linux.go);
+// every other connection gets a goroutine (serve.go). Admission, deadlines and refusals are
+// the same for both.
 //
 // Do not use it for a protocol that keeps a connection open for several
 // requests, or that is not Gopher: one line in, one reply out is built in.
@@ -237,7 +237,7 @@ func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error
 // returned. When ctx ends, it cuts the connection off.
 func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 	run := s.newRun(ctx, ctx)
-	run.begin(newConn(c, s.lingerTimeout()), reading, run.serve)
+	run.begin(newConn(c, s.lingerTimeout()))
 	done := make(chan struct{})
 	go func() { run.conns.Wait(); close(done) }()
 	select {
@@ -255,6 +255,7 @@ type run struct {
 	conns      sync.WaitGroup
 	last       atomic.Pointer[named] // the client that was logged last
 	lastHost   atomic.Pointer[hostHandler]
+	shed       func(n int) int // closes up to n connections that were answered; nil: there are none
 
 	stuck  chan struct{} // closed when a handler was given up
 	gaveUp sync.Once

@@ -131,7 +131,7 @@ func (w *reply) giveUp(s Served, sending bool) {
 		sent, _ := w.to.Write(r.errorBody(errStuck))
 		s.Bytes = int64(sent)
 	}
-	c.unwanted() // not before: a handler that ends then closes the connection
+	c.cancelRequest() // not before: a handler that ends then closes the connection
 	s.Took = time.Since(c.accepted)
 	r.ended(s)
 	if gently {

@@ -3,9 +3,8 @@ package server
 import (
 	"bufio"
 	"crypto/tls"
-	"errors"
 	"fmt"
-	"os"
+	"net"
 	"sync"
 	"time"
 )
@@ -34,14 +33,16 @@ var recordBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 
 
 // startTLS performs the handshake, which begins with the bytes read already.
 func (r *run) startTLS(c *conn) error {
-	_ = c.SetNoDelay(true) // the records of a reply follow each other closely
-	t := &transport{socket: c.socket, head: c.head}
+	setNoDelay(c.Conn) // the records of a reply follow each other closely
+	t := &transport{Conn: c.Conn, head: c.head}
 	c.head = nil
 	session := tls.Server(t, r.TLS)
 	if err := session.HandshakeContext(r.hard); err != nil {
 		return fmt.Errorf("%w: %w", errSilent, err)
 	}
-	_ = c.Acknowledge()
+	if ack, ok := c.Conn.(interface{ Acknowledge() error }); ok {
+		_ = ack.Acknowledge()
+	}
 	t.stall = r.stallTimeout()
 	c.tls, c.asks = &tlsSocket{t, session, r.isBusy}, session.ConnectionState().ServerName
 	return nil
@@ -66,19 +67,20 @@ func (s *tlsSocket) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// SendFile is for plain sockets.
-func (s *tlsSocket) SendFile(*os.File, int64) (int64, error) { return 0, errors.ErrUnsupported }
-
 // CloseWrite ends the session, and then shuts down the sending side.
 func (s *tlsSocket) CloseWrite() error {
 	if err := s.session.CloseWrite(); err != nil {
 		return err
 	}
-	return s.transport.CloseWrite()
+	return closeWrite(s.transport.Conn)
 }
 
-// Linger ends the session, and closes gently.
-func (s *tlsSocket) Linger() bool { return s.session.CloseWrite() == nil && s.transport.Linger() }
+// setNoDelay lets small segments be sent at once.
+func setNoDelay(c net.Conn) {
+	if c, ok := c.(interface{ SetNoDelay(on bool) error }); ok {
+		_ = c.SetNoDelay(true)
+	}
+}
 
 // transport is the socket below TLS, with the bytes that were read before.
 //
@@ -86,7 +88,7 @@ func (s *tlsSocket) Linger() bool { return s.session.CloseWrite() == nil && s.tr
 // reply, which measure progress, must not end its writes: each write here goes on as
 // long as it makes progress.
 type transport struct {
-	socket
+	net.Conn
 	head     []byte
 	stall    time.Duration // 0 during the handshake, which has a deadline
 	progress *progress     // of the reply; nil: none yet
@@ -101,7 +103,7 @@ func (t *transport) Read(p []byte) (int, error) {
 		t.head = t.head[n:]
 		return n, nil
 	}
-	return t.socket.Read(p)
+	return t.Conn.Read(p)
 }
 
 func (t *transport) Write(p []byte) (int, error) {
@@ -134,10 +136,10 @@ type steadyWriter struct{ *transport }
 
 func (w steadyWriter) Write(p []byte) (sent int, err error) {
 	if w.stall == 0 {
-		return w.socket.Write(p)
+		return w.Conn.Write(p)
 	}
-	err = steadily(w.socket, w.stall, func() (int64, error) {
-		n, err := w.socket.Write(p[sent:])
+	err = steadily(w.Conn, w.stall, func() (int64, error) {
+		n, err := w.Conn.Write(p[sent:])
 		sent += n
 		if n > 0 && w.progress != nil {
 			w.progress.move(true)

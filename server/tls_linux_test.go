@@ -272,7 +272,7 @@ func TestPlainClientIsNotDelayed(t *testing.T) {
 // until the last one is acknowledged (Nagle) would else wait for the kernel's
 // delay, which is 40 ms.
 type acknowledging struct {
-	ownSocket
+	net.Conn
 	read, at *atomic.Int64
 }
 
@@ -291,7 +291,7 @@ func TestTLSClientWithNagle(t *testing.T) {
 	conf, client := tlsConfigs(t)
 	ours, theirs := net.Pipe()
 	var read, at atomic.Int64
-	go (&Server{Handler: HandlerFunc(seen), TLS: conf, RequestTimeout: time.Hour}).ServeConn(t.Context(), acknowledging{ownSocket{Conn: theirs}, &read, &at})
+	go (&Server{Handler: HandlerFunc(seen), TLS: conf, RequestTimeout: time.Hour}).ServeConn(t.Context(), acknowledging{theirs, &read, &at})
 	c := tls.Client(ours, client)
 	if err := c.Handshake(); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -83,12 +84,12 @@ func (r *Ready) ReadAt(p []byte, off int64) (int, error) {
 // Size returns the size of an open file in bytes.
 func (r *Ready) Size() int64 { return r.size }
 
-// InMemory reports whether the kernel had all of an open file in memory, so that to read
-// it could not block, and Still whether it has it now.
-func (r *Ready) InMemory() bool { return r.resident }
+// Resident reports whether the kernel had all of an open file in memory, so that to read
+// it could not block.
+func (r *Ready) Resident() bool { return r.resident }
 
-// Still is InMemory for now.
-func (r *Ready) Still() bool { return disk.Resident(r.fd, r.size) }
+// OSFile makes a file of an open file, which the caller closes in its place.
+func (r *Ready) OSFile() *os.File { return os.NewFile(r.Fd(), "file") }
 
 // Close closes an open file.
 func (r *Ready) Close() { _ = syscall.Close(r.fd) }

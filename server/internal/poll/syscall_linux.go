@@ -11,8 +11,8 @@ import (
 // System calls on sockets that never block. They bypass the scheduler, so they cost no
 // more than the kernel's own work.
 
-// accept takes one connection, if there is one, and the address it comes from.
-func accept(listener int) (int, netip.AddrPort, unix.Errno) {
+// Accept takes one connection, if there is one, and the address it comes from.
+func Accept(listener int) (int, netip.AddrPort, unix.Errno) {
 	var sa unix.RawSockaddrAny
 	size := uint32(unsafe.Sizeof(sa))
 	for {
@@ -28,16 +28,48 @@ func accept(listener int) (int, netip.AddrPort, unix.Errno) {
 	}
 }
 
-// localAddr returns the address that a connection has reached.
-func localAddr(fd int) netip.AddrPort {
+// SetReset makes the close of a connection a reset, which frees what was not sent.
+func SetReset(fd int) error {
+	return unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+}
+
+// SetUnsent bounds how many unsent bytes of a reply the kernel buffers.
+func SetUnsent(fd, n int) error {
+	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, n)
+}
+
+// Unread reports whether something has arrived that nothing has read yet.
+func Unread(fd int) bool {
+	n, err := unix.IoctlGetInt(fd, unix.SIOCINQ)
+	return err == nil && n > 0
+}
+
+// HoldNewcomers lets the kernel drop requests for a new connection. The client repeats
+// its request after a second, and reaches the next server, or is refused if there is
+// none. If the listener were just closed, connections that arrive between the last
+// accept and the close would be reset.
+func HoldNewcomers(listener int) {
+	const flags, syn, all = 13, 0x02, 0xffff // of the TCP header (RFC 9293 section 3.1)
+	filter := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: flags},
+		{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: syn, Jt: 0, Jf: 1},
+		{Code: unix.BPF_RET | unix.BPF_K, K: 0},
+		{Code: unix.BPF_RET | unix.BPF_K, K: all},
+	}
+	_ = unix.SetsockoptSockFprog(listener, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
+		&unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]})
+}
+
+// LocalAddr returns the address that a connection has reached.
+func LocalAddr(fd int) netip.AddrPort {
 	var sa unix.RawSockaddrAny
 	size := uint32(unsafe.Sizeof(sa))
 	_, _, _ = unix.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&sa)), uintptr(unsafe.Pointer(&size)))
 	return addrPort(&sa)
 }
 
-// epollWait returns the events that are there.
-func epollWait(epoll int, events []unix.EpollEvent) int {
+// EpollWait returns the events that are there.
+func EpollWait(epoll int, events []unix.EpollEvent) int {
 	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
 	if errno != 0 {
 		return 0
@@ -45,14 +77,15 @@ func epollWait(epoll int, events []unix.EpollEvent) int {
 	return int(n)
 }
 
-func recv(fd int, b []byte) (int, unix.Errno) {
+// Recv reads available bytes.
+func Recv(fd int, b []byte) (int, unix.Errno) {
 	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), 0, 0, 0)
 	return int(n), errno
 }
 
-// send sends a whole reply, or its last part. MSG_MORE holds its end back until
-// shutdownWrite, so that it leaves in one segment with the FIN.
-func send(fd int, b []byte) (int, unix.Errno) {
+// Send sends as much of a whole reply, or of its last part, as the socket accepts. MSG_MORE
+// holds its end back until ShutdownWrite, so that it leaves in one segment with the FIN.
+func Send(fd int, b []byte) (int, unix.Errno) {
 	if len(b) == 0 {
 		return 0, 0
 	}
@@ -63,12 +96,12 @@ func send(fd int, b []byte) (int, unix.Errno) {
 	return int(n), 0
 }
 
-// sendFile sends as many of the next n bytes of a file as the socket accepts. With an
+// SendFile sends as many of the next n bytes of a file as the socket accepts. With an
 // offset it starts there, and leaves the file's own unchanged. Unless the file is
 // loaded, the call goes through the scheduler, so that other goroutines run while it
 // waits for the disk. For a loaded file it bypasses the scheduler, which would check
 // every 20 µs whether the call has ended, and wake another thread.
-func sendFile(fd, file int, offset *int64, n int, loaded bool) (int, unix.Errno) {
+func SendFile(fd, file int, offset *int64, n int, loaded bool) (int, unix.Errno) {
 	var m uintptr
 	var errno unix.Errno
 	if loaded {
@@ -82,20 +115,22 @@ func sendFile(fd, file int, offset *int64, n int, loaded bool) (int, unix.Errno)
 	return int(m), 0
 }
 
-func shutdownWrite(fd int) unix.Errno {
+// ShutdownWrite shuts down the sending side.
+func ShutdownWrite(fd int) error {
 	_, _, errno := unix.RawSyscall(unix.SYS_SHUTDOWN, uintptr(fd), unix.SHUT_WR, 0)
-	return errno
+	return errnoErr(errno)
 }
 
 // disconnect resets a connection (connect(2) with AF_UNSPEC). In the sandbox only an
 // address of this length is allowed, which names nothing to connect to.
-func disconnect(fd int) unix.Errno {
+func disconnect(fd int) error {
 	nobody := uint16(unix.AF_UNSPEC)
 	_, _, errno := unix.RawSyscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&nobody)), unsafe.Sizeof(nobody))
-	return errno
+	return errnoErr(errno)
 }
 
-func closeFD(fd int) {
+// Close closes a descriptor.
+func Close(fd int) {
 	_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 }
 
