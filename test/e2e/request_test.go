@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,18 +30,6 @@ func TestAbuseDotfilesOverTheWire(t *testing.T) {
 	}
 	if strings.Contains(d.ask("robots.txt"), secret) {
 		t.Error("a comment of an annotation is in robots.txt")
-	}
-}
-
-// TestAbuseLongRequestsOverTheWire sends too much without a line end.
-func TestAbuseLongRequestsOverTheWire(t *testing.T) {
-	d := serve(t, tree(t, map[string]string{"a.txt": "A\n"}))
-	for _, size := range []int{4 << 10, 4<<10 + 1, 64 << 10, 1 << 20} {
-		c := d.begin(strings.Repeat("A", size))
-		reply, err := io.ReadAll(c)
-		if err != nil || string(reply) != "3Request too long\t\terror.host\t1\r\n.\r\n" {
-			t.Errorf("%d bytes: got %.100q, %v", size, reply, err)
-		}
 	}
 }
 

@@ -20,16 +20,6 @@ const (
 	safety    = "safety"
 )
 
-// A probe is one request and the judge of its response.
-type probe struct {
-	name, doc string
-	send      string
-	end       bool // close the write side after the request
-	slow      bool // byte by byte
-	silent    bool // wait for the server to close; no response is due
-	judge     func(r *response, root *response) (grade, string)
-}
-
 // grade rates a response.
 type grade uint8
 
@@ -41,56 +31,98 @@ const (
 
 func (g grade) String() string { return [...]string{"good", "note", "wrong"}[g] }
 
-const nowhere = "/gophd-wire-test-nothing-here"
+// kinds are what a response is; most are several.
+type kinds uint16
 
-func probes() []probe {
-	crlf := func(s string) string { return s + "\r\n" }
-	return []probe{
-		{name: "the root: an empty line", doc: rfc1436, send: "\r\n", judge: aMenu},
-		{name: "its lines: four fields, a port", doc: rfc1436, send: "\r\n", judge: menuForm},
-		{name: "its lines end in CRLF", doc: rfc1436, send: "\r\n", judge: menuEnds},
-		{name: "its last line is a dot", doc: rfc1436, send: "\r\n", judge: lastDot},
-		{name: "the server closes", doc: rfc1436, send: "\r\n", judge: closes},
-		{name: "an LF alone", doc: inUse, send: "\n", judge: sameAsRoot},
-		{name: "a CR alone, then the end", doc: inUse, send: "\r", end: true, judge: sameAsRoot},
-		{name: "the end without a byte", doc: inUse, end: true, judge: anyEnd},
-		{name: "a slash", doc: inUse, send: crlf("/"), judge: sameAsRoot},
-		{name: "a TAB: a search without words", doc: rfc1436, send: crlf("\t"), judge: answered},
-		{name: "TAB $: a Gopher+ menu", doc: plus, send: crlf("\t$"), judge: gopherPlus},
-		{name: "TAB !: Gopher+ attributes", doc: plus, send: crlf("\t!"), judge: answered},
-		{name: "TAB and words at the root", doc: rfc1436, send: crlf("\twords\tmore"), judge: answered},
-		{name: "a line without its end, then the end", doc: inUse, send: "/", end: true, judge: sameAsRoot},
-		{name: "byte by byte", doc: rfc1436, send: crlf(nowhere), slow: true, judge: anError},
-		{name: "bytes behind the request", doc: inUse, send: "\r\n" + strings.Repeat("more\r\n", 400), judge: sameAsRoot},
-		{name: "a name that is not there", doc: rfc1436, send: crlf(nowhere), judge: anError},
-		{name: "the error's form", doc: rfc1436, send: crlf(nowhere), judge: errorForm},
-		{name: "robots.txt", doc: robotsDoc, send: crlf("robots.txt"), judge: robotsFile},
-		{name: "/robots.txt", doc: inUse, send: crlf("/robots.txt"), judge: robotsFile},
-		{name: "0/robots.txt", doc: robotsDoc, send: crlf("0/robots.txt"), judge: secondRobots},
-		{name: "robots.txt, LF alone", doc: inUse, send: "robots.txt\n", judge: robotsFile},
-		{name: "caps.txt", doc: inUse, send: crlf("caps.txt"), judge: answered},
-		{name: "URL:http://example.org/", doc: inUse, send: crlf("URL:http://example.org/"), judge: aPointer},
-		{name: "URL:javascript:", doc: safety, send: crlf(`URL:javascript:alert("wire-test")`), judge: noScript},
-		{name: "..", doc: safety, send: crlf("/../../../../../../" + nowhere[1:]), judge: anError},
-		{name: ".. to the root of the disk", doc: safety, send: crlf("/../../../../../../../"), judge: notOutside},
-		{name: "%2e%2e/", doc: safety, send: crlf("/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/"), judge: notOutside},
-		{name: `..\`, doc: safety, send: crlf(`/..\..\..\`), judge: notOutside},
-		{name: "//", doc: inUse, send: crlf("//"), judge: answered},
-		{name: "a % without digits", doc: gopherURL, send: crlf(nowhere + "%"), judge: anError},
-		{name: "NUL", doc: rfc1436, send: crlf(nowhere + "\x00x"), judge: anError},
-		{name: "control bytes", doc: safety, send: crlf(nowhere + "\x1b[31m\x07wire"), judge: noEcho},
-		{name: "bytes that are no UTF-8", doc: rfc1436, send: crlf(nowhere + "\xff\xfe\x80"), judge: anError},
-		{name: "a CR inside", doc: safety, send: crlf(nowhere + "\rx"), judge: answered},
-		{name: "255 bytes", doc: rfc1436, send: crlf(nowhere + strings.Repeat("x", 255-len(nowhere))), judge: anError},
-		{name: "4,000 bytes", doc: safety, send: crlf(nowhere + strings.Repeat("x", 4000-len(nowhere))), judge: refused},
-		{name: "64 KiB without an end", doc: safety, send: strings.Repeat("x", 64<<10), judge: refused},
-		{name: "nothing", doc: safety, silent: true, judge: endsIt},
-		{name: "a line that does not end", doc: safety, send: nowhere, silent: true, judge: endsIt},
-		{name: "HTTP", doc: inUse, send: "GET / HTTP/1.1\r\nHost: wire-test.example\r\n\r\n", judge: http},
-		{name: "TLS", doc: inUse, send: clientHello, judge: tlsAnswer},
-		{name: "a PROXY header", doc: safety, send: "PROXY TCP4 192.0.2.1 192.0.2.2 1 70\r\n\r\n", judge: proxied},
-		{name: "the root once more", doc: safety, send: "\r\n", judge: sameAsRoot},
-	}
+const (
+	aMenu    kinds = 1 << iota // most lines are items, and it is no error
+	theRoot                    // like the root's menu
+	anError                    // an error item
+	noByte                     // closed without one
+	closed                     // the server ended the connection
+	someByte                   // there is a response
+	robots                     // a robots file
+	pointer                    // a page that leads to example.org
+	plusMenu                   // of Gopher+
+	http
+)
+
+// manner is how a request is sent.
+type manner uint8
+
+const (
+	atOnce  manner = iota
+	thenEnd        // close the write side after the request
+	slowly         // byte by byte
+)
+
+// A probe is one request and what its response is to be.
+type probe struct {
+	name, doc, send string
+	how             manner
+	want            kinds    // one of them is good
+	otherwise       grade    // everything else
+	never           []string // more than a few of them are wrong
+	few             int
+
+	// form judges alone, if it is not nil.
+	form func(r, root *response) (grade, string)
+}
+
+const (
+	nowhere = "/gophd-wire-test-nothing-here"
+	script  = `javascript:alert("wire-test")`
+)
+
+// disk are names in the root of nearly every disk, as menus link them.
+var disk = []string{"etc\t", "usr\t", "proc\t", "var\t", "bin\t", "etc/\t", "usr/\t", "proc/\t", "var/\t"}
+
+// probes are sent one after the other. The first is the root's menu.
+var probes = []probe{
+	{name: "the root: an empty line", doc: rfc1436, send: "\r\n", want: aMenu, otherwise: wrong},
+	{name: "its lines: four fields, a port", doc: rfc1436, send: "\r\n", form: menuForm},
+	{name: "its lines end in CRLF", doc: rfc1436, send: "\r\n", form: menuEnds},
+	{name: "its last line is a dot", doc: rfc1436, send: "\r\n", form: lastDot},
+	{name: "the server closes", doc: rfc1436, send: "\r\n", want: closed, otherwise: wrong},
+	{name: "an LF alone", doc: inUse, send: "\n", want: theRoot | aMenu, otherwise: note},
+	{name: "a CR alone, then the end", doc: inUse, send: "\r", how: thenEnd, want: theRoot | aMenu, otherwise: note},
+	{name: "the end without a byte", doc: inUse, how: thenEnd, want: closed, otherwise: wrong},
+	{name: "a slash", doc: inUse, send: "/\r\n", want: theRoot | aMenu, otherwise: note},
+	{name: "a TAB: a search without words", doc: rfc1436, send: "\t\r\n", want: someByte | closed, otherwise: wrong},
+	{name: "TAB $: a Gopher+ menu", doc: plus, send: "\t$\r\n", want: plusMenu | aMenu, otherwise: note},
+	{name: "TAB !: Gopher+ attributes", doc: plus, send: "\t!\r\n", want: someByte | closed, otherwise: wrong},
+	{name: "TAB and words at the root", doc: rfc1436, send: "\twords\tmore\r\n", want: someByte | closed, otherwise: wrong},
+	{name: "a line without its end, then the end", doc: inUse, send: "/", how: thenEnd, want: theRoot | aMenu, otherwise: note},
+	{name: "byte by byte", doc: rfc1436, send: nowhere + "\r\n", how: slowly, want: anError | noByte, otherwise: note},
+	{name: "bytes behind the request", doc: inUse, send: "\r\n" + strings.Repeat("more\r\n", 400), want: theRoot | aMenu, otherwise: note},
+	{name: "a name that is not there", doc: rfc1436, send: nowhere + "\r\n", want: anError | noByte, otherwise: note},
+	{name: "the error's form", doc: rfc1436, send: nowhere + "\r\n", form: errorForm},
+	{name: "robots.txt", doc: robotsDoc, send: "robots.txt\r\n", want: robots, otherwise: note},
+	{name: "/robots.txt", doc: inUse, send: "/robots.txt\r\n", want: robots, otherwise: note},
+	{name: "0/robots.txt", doc: robotsDoc, send: "0/robots.txt\r\n", want: robots | anError | noByte, otherwise: note},
+	{name: "robots.txt, LF alone", doc: inUse, send: "robots.txt\n", want: robots, otherwise: note},
+	{name: "caps.txt", doc: inUse, send: "caps.txt\r\n", want: someByte | closed, otherwise: wrong},
+	{name: "URL:http://example.org/", doc: inUse, send: "URL:http://example.org/\r\n", want: pointer | anError, otherwise: note},
+	{name: "URL:javascript:", doc: safety, send: "URL:" + script + "\r\n", form: noScript},
+	{name: "..", doc: safety, send: "/../../../../../.." + nowhere + "\r\n", want: anError | noByte, otherwise: note},
+	{name: ".. to the root of the disk", doc: safety, send: "/../../../../../../../\r\n", want: theRoot | aMenu | anError | noByte, otherwise: note, never: disk, few: 2},
+	{name: "%2e%2e/", doc: safety, send: "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/\r\n", want: theRoot | aMenu | anError | noByte, otherwise: note, never: disk, few: 2},
+	{name: `..\`, doc: safety, send: "/..\\..\\..\\\r\n", want: theRoot | aMenu | anError | noByte, otherwise: note, never: disk, few: 2},
+	{name: "//", doc: inUse, send: "//\r\n", want: someByte | closed, otherwise: wrong},
+	{name: "a % without digits", doc: gopherURL, send: nowhere + "%\r\n", want: anError | noByte, otherwise: note},
+	{name: "NUL", doc: rfc1436, send: nowhere + "\x00x\r\n", want: anError | noByte, otherwise: note},
+	{name: "control bytes", doc: safety, send: nowhere + "\x1b[31m\x07wire\r\n", want: anError | noByte, otherwise: note, never: []string{"\x1b", "\x07"}},
+	{name: "bytes that are no UTF-8", doc: rfc1436, send: nowhere + "\xff\xfe\x80\r\n", want: anError | noByte, otherwise: note},
+	{name: "a CR inside", doc: safety, send: nowhere + "\rx\r\n", want: someByte | closed, otherwise: wrong},
+	{name: "255 bytes", doc: rfc1436, send: nowhere + strings.Repeat("x", 255-len(nowhere)) + "\r\n", want: anError | noByte, otherwise: note},
+	{name: "4,000 bytes", doc: safety, send: nowhere + strings.Repeat("x", 4000-len(nowhere)) + "\r\n", want: anError | noByte, otherwise: wrong},
+	{name: "64 KiB without an end", doc: safety, send: strings.Repeat("x", 64<<10), want: anError | noByte, otherwise: wrong},
+	{name: "nothing", doc: safety, want: closed, otherwise: note},
+	{name: "a line that does not end", doc: safety, send: nowhere, want: closed, otherwise: note},
+	{name: "HTTP", doc: inUse, send: "GET / HTTP/1.1\r\nHost: wire-test.example\r\n\r\n", want: http | closed, otherwise: wrong},
+	{name: "TLS", doc: inUse, send: clientHello, want: someByte | closed, otherwise: wrong},
+	{name: "a PROXY header", doc: safety, send: "PROXY TCP4 192.0.2.1 192.0.2.2 1 70\r\n\r\n", form: proxied},
+	{name: "the root once more", doc: safety, send: "\r\n", want: theRoot | aMenu, otherwise: note},
 }
 
 // clientHello begins a handshake of TLS 1.2 with one cipher suite, for the server name
@@ -102,19 +134,35 @@ var clientHello = func() string {
 	return "\x16\x03\x01\x00" + string(rune(len(hello)+4)) + "\x01\x00\x00" + string(rune(len(hello))) + hello
 }()
 
-// What a response is.
+// judge grades a response, given that of the root.
+func (p *probe) judge(r, root *response) (grade, string) {
+	if p.form != nil {
+		return p.form(r, root)
+	}
+	found := 0
+	for _, text := range p.never {
+		found += bytes.Count(r.data, []byte(text))
+	}
+	if found > p.few {
+		return wrong, fmt.Sprintf("it sends what it must not, such as %.40q", r.data)
+	}
+	is := r.kinds(root)
+	switch {
+	case is&p.want == 0:
+		return p.otherwise, r.what()
+	case is&p.want&theRoot != 0:
+		return good, "the root's menu"
+	}
+	return good, r.what()
+}
 
+// lines are those of the response, without their ends.
 func (r *response) lines() []string {
 	body, _ := strings.CutSuffix(strings.ReplaceAll(string(r.data), "\r\n", "\n"), "\n")
 	return strings.Split(body, "\n")
 }
 
-func (r *response) isError() bool {
-	_, is := ask.IsError(r.data)
-	return is
-}
-
-// isMenu reports whether most lines are items of a menu, and none that is cut.
+// isMenu reports whether nine of ten lines are items.
 func (r *response) isMenu() bool {
 	n, items := 0, 0
 	for _, line := range r.lines() {
@@ -129,16 +177,40 @@ func (r *response) isMenu() bool {
 	return n > 0 && items*10 >= n*9
 }
 
+// kinds are all that a response is.
+func (r *response) kinds(root *response) (is kinds) {
+	text := strings.ToLower(string(r.data))
+	_, isError := ask.IsError(r.data)
+	for kind, yes := range map[kinds]bool{
+		aMenu:    r.isMenu() && !isError,
+		theRoot:  root != nil && text != "" && !isError && len(r.lines()) == len(root.lines()) && r.isMenu() == root.isMenu(),
+		anError:  isError && r.closed,
+		noByte:   r.closed && text == "",
+		closed:   r.closed,
+		someByte: text != "",
+		robots:   strings.Contains(text, "user-agent:") || strings.Contains(text, "disallow:"),
+		pointer:  strings.Contains(text, "http://example.org") && !isError,
+		plusMenu: strings.HasPrefix(text, "+"),
+		http:     strings.HasPrefix(text, "http/"),
+	} {
+		if yes {
+			is |= kind
+		}
+	}
+	return is
+}
+
 // what names the kind of a response.
 func (r *response) what() string {
+	is := r.kinds(nil)
 	switch {
 	case r.err != "" && len(r.data) == 0:
 		return r.err
 	case len(r.data) == 0:
 		return "closed without a byte"
-	case r.isError():
+	case is&anError != 0:
 		return "an error item"
-	case bytes.HasPrefix(r.data, []byte("HTTP/")):
+	case is&http != 0:
 		return "HTTP"
 	case r.data[0] == 0x16 || r.data[0] == 0x15:
 		return "TLS"
@@ -146,34 +218,13 @@ func (r *response) what() string {
 		return "a web page"
 	case bytes.HasPrefix(r.data, []byte("Error")):
 		return "an error as text"
-	case r.isMenu():
+	case is&robots != 0:
+		return fmt.Sprintf("a robots file of %d bytes", len(r.data))
+	case is&aMenu != 0:
 		return fmt.Sprintf("a menu of %d lines", len(r.lines()))
 	}
 	return fmt.Sprintf("%d bytes", len(r.data))
 }
-
-// What it means.
-
-func is(ok bool, otherwise grade, r *response) (grade, string) {
-	if ok {
-		otherwise = good
-	}
-	return otherwise, r.what()
-}
-
-func aMenu(r, _ *response) (grade, string)    { return is(r.isMenu() && !r.isError(), wrong, r) }
-func answered(r, _ *response) (grade, string) { return is(len(r.data) > 0 || r.closed, wrong, r) }
-func anError(r, _ *response) (grade, string) {
-	return is(r.isError() || r.closed && len(r.data) == 0, note, r)
-}
-func refused(r, _ *response) (grade, string) {
-	return is(r.closed && (r.isError() || len(r.data) == 0), wrong, r)
-}
-func anyEnd(r, _ *response) (grade, string) { return is(r.closed, wrong, r) }
-func http(r, _ *response) (grade, string) {
-	return is(r.closed || bytes.HasPrefix(r.data, []byte("HTTP/")), wrong, r)
-}
-func tlsAnswer(r, _ *response) (grade, string) { return is(r.closed || len(r.data) > 0, wrong, r) }
 
 func menuForm(r, _ *response) (grade, string) {
 	for _, line := range r.lines() {
@@ -184,7 +235,7 @@ func menuForm(r, _ *response) (grade, string) {
 			return wrong, fmt.Sprintf("%.60q is no item", line)
 		}
 	}
-	return is(len(r.data) > 0, wrong, r)
+	return good, r.what()
 }
 
 func menuEnds(r, _ *response) (grade, string) {
@@ -192,7 +243,7 @@ func menuEnds(r, _ *response) (grade, string) {
 	if bare > 0 {
 		return note, fmt.Sprintf("%d lines end in LF", bare)
 	}
-	return is(len(r.data) > 0, wrong, r)
+	return good, r.what()
 }
 
 func lastDot(r, _ *response) (grade, string) {
@@ -200,36 +251,15 @@ func lastDot(r, _ *response) (grade, string) {
 	case bytes.HasSuffix(r.data, []byte("\r\n.\r\n")):
 		return good, "it is"
 	case bytes.Contains(r.data, []byte("\n.\r\n")), bytes.Contains(r.data, []byte("\n.\n")):
-		return note, "something stands behind it, or it has no CRLF"
+		return note, "something follows it, or it has no CRLF"
 	}
 	return wrong, "no dot: a client cannot tell whether the menu is whole"
 }
 
-func closes(r, _ *response) (grade, string) {
-	if r.closed {
-		return good, "it does"
-	}
-	return wrong, "the connection stays open: " + r.err
-}
-
-func sameAsRoot(r, root *response) (grade, string) {
-	if root != nil && len(r.data) > 0 && len(r.lines()) == len(root.lines()) && r.isMenu() == root.isMenu() && r.isError() == root.isError() {
-		return good, "the root's menu"
-	}
-	return is(r.isMenu() && !r.isError(), note, r)
-}
-
-func gopherPlus(r, _ *response) (grade, string) {
-	if bytes.HasPrefix(r.data, []byte("+-")) || bytes.HasPrefix(r.data, []byte("+")) {
-		return good, "a Gopher+ menu"
-	}
-	return is(r.isMenu() && !r.isError(), note, r)
-}
-
-func errorForm(r, _ *response) (grade, string) {
+func errorForm(r, root *response) (grade, string) {
 	first := r.lines()[0]
 	switch {
-	case !r.isError():
+	case r.kinds(root)&anError == 0:
 		return note, r.what()
 	case strings.Count(first, "\t") != 3:
 		return note, fmt.Sprintf("%d fields, not four", strings.Count(first, "\t")+1)
@@ -241,67 +271,23 @@ func errorForm(r, _ *response) (grade, string) {
 	return good, "four fields, and a dot"
 }
 
-func robotsFile(r, _ *response) (grade, string) {
-	text := strings.ToLower(string(r.data))
-	if strings.Contains(text, "user-agent:") || strings.Contains(text, "disallow:") {
-		return good, fmt.Sprintf("a robots file of %d bytes", len(r.data))
-	}
-	return is(false, note, r)
-}
-
-func secondRobots(r, root *response) (grade, string) {
-	if g, text := robotsFile(r, root); g == good {
-		return g, text
-	}
-	return anError(r, root)
-}
-
-func aPointer(r, _ *response) (grade, string) {
-	if bytes.Contains(r.data, []byte("http://example.org")) && !r.isError() {
-		return good, "a page that points there"
-	}
-	return is(r.isError(), note, r)
-}
-
-func noScript(r, _ *response) (grade, string) {
-	if bytes.Contains(bytes.ToLower(r.data), []byte(`javascript:alert("wire-test")`)) && !r.isError() {
+func noScript(r, root *response) (grade, string) {
+	is := r.kinds(root)
+	switch {
+	case is&anError == 0 && bytes.Contains(bytes.ToLower(r.data), []byte(script)):
 		return wrong, "a page with the script in it"
+	case !r.closed:
+		return wrong, r.what()
 	}
-	return is(r.closed, wrong, r)
-}
-
-// notOutside reports names that stand in the root of nearly every disk.
-func notOutside(r, root *response) (grade, string) {
-	found := 0
-	for _, name := range []string{"etc\t", "usr\t", "proc\t", "var\t", "bin\t", "etc/\t", "usr/\t", "proc/\t", "var/\t"} {
-		found += bytes.Count(r.data, []byte(name))
-	}
-	if found > 2 {
-		return wrong, "it lists what lies outside"
-	}
-	if g, text := sameAsRoot(r, root); g == good {
-		return g, text
-	}
-	return anError(r, root)
-}
-
-func noEcho(r, root *response) (grade, string) {
-	if bytes.ContainsAny(r.data, "\x1b\x07") {
-		return wrong, "it sends the control bytes back"
-	}
-	return anError(r, root)
-}
-
-func endsIt(r, _ *response) (grade, string) {
-	if r.closed {
-		return good, "it gives up"
-	}
-	return note, "still open when the test gave up"
+	return good, r.what()
 }
 
 func proxied(r, root *response) (grade, string) {
-	if g, _ := sameAsRoot(r, root); g == good {
+	switch is := r.kinds(root); {
+	case is&theRoot != 0:
 		return note, "it believes the header, or drops it"
+	case !r.closed:
+		return wrong, r.what()
 	}
-	return is(r.closed, wrong, r)
+	return good, r.what()
 }

@@ -75,7 +75,7 @@ func (w *Wire) Run(ctx context.Context, args []string) error {
 // ask sends all requests to one server, one after the other.
 func (w *Wire) ask(ctx context.Context, target string) (all []finding, err error) {
 	var root *response
-	for i, p := range probes() {
+	for i, p := range probes {
 		r, err := w.exchange(ctx, target, p)
 		if err != nil && i == 0 || ctx.Err() != nil {
 			return nil, err
@@ -132,7 +132,7 @@ func (w *Wire) exchange(ctx context.Context, target string, p probe) (*response,
 
 func send(conn net.Conn, p probe) {
 	step := len(p.send)
-	if p.slow {
+	if p.how == slowly {
 		step = 1
 	}
 	for rest := p.send; rest != ""; rest = rest[step:] {
@@ -141,7 +141,7 @@ func send(conn net.Conn, p probe) {
 			return
 		}
 	}
-	if half, ok := conn.(interface{ CloseWrite() error }); ok && p.end {
+	if half, ok := conn.(interface{ CloseWrite() error }); ok && p.how == thenEnd {
 		_ = half.CloseWrite()
 	}
 }

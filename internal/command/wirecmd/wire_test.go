@@ -77,8 +77,8 @@ func asked(t *testing.T, w *Wire, address string) map[string]finding {
 	for _, f := range all {
 		found[f.Request] = f
 	}
-	if len(found) != len(probes()) || len(found) < 40 {
-		t.Errorf("%d findings, %d requests", len(found), len(probes()))
+	if len(found) != len(probes) || len(found) < 40 {
+		t.Errorf("%d findings, %d requests", len(found), len(probes))
 	}
 	return found
 }
@@ -106,7 +106,7 @@ func TestJudged(t *testing.T) {
 func TestOneItem(t *testing.T) {
 	root := &response{data: []byte("0About\t/about.txt\th\t70\r\n.\r\n")}
 	for data, want := range map[string]grade{"3Bad request\t\terror.host\t1\r\n.\r\n": note, "hello\r\nthere\r\n": note, "0About us\t/about.txt\th\t70\r\n.\r\n": good} {
-		if g, _ := sameAsRoot(&response{data: []byte(data)}, root); g != want {
+		if g, _ := probes[len(probes)-1].judge(&response{data: []byte(data), closed: true}, root); g != want {
 			t.Errorf("%q: %v", data, g)
 		}
 	}
@@ -114,11 +114,11 @@ func TestOneItem(t *testing.T) {
 
 // TestHarmless: no request is longer than 64 KiB.
 func TestHarmless(t *testing.T) {
-	for _, p := range probes() {
+	for _, p := range probes {
 		if len(p.send) > 64<<10 {
 			t.Errorf("%s: %d bytes", p.name, len(p.send))
 		}
-		if p.name == "" || p.doc == "" || p.judge == nil {
+		if p.name == "" || p.doc == "" || (p.form == nil) == (p.want == 0) {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -128,7 +128,7 @@ func TestRun(t *testing.T) {
 	address := listen(t, tidy)
 	var out strings.Builder
 	w := &Wire{Timeout: time.Second, Out: &out}
-	if err := w.Run(t.Context(), []string{address, address}); err != nil || strings.Count(out.String(), "\n") != len(probes())+2 || !strings.HasPrefix(out.String(), "| request | by | 127.") {
+	if err := w.Run(t.Context(), []string{address, address}); err != nil || strings.Count(out.String(), "\n") != len(probes)+2 || !strings.HasPrefix(out.String(), "| request | by | 127.") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	out.Reset()
