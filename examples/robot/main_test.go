@@ -119,15 +119,14 @@ func TestChanges(t *testing.T) {
 	}
 	maps.Site = tree
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 3)
+	ended := make(chan error, 2)
 	go func() { ended <- tree.Run(ctx) }()
-	go func() { ended <- maps.Run(ctx) }()
 	go func() {
 		ended <- (&server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree, Beside: []answer.Source{maps}}}}).Serve(ctx, l)
 	}()
 	defer func() {
 		stop()
-		if err := errors.Join(<-ended, <-ended, <-ended); err != nil {
+		if err := errors.Join(<-ended, <-ended); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -125,11 +125,6 @@ func (d *daemon) serve(ctx context.Context) error {
 	for _, s := range d.sites() {
 		tasks.Go(func() error { return s.Run(ctx) })
 	}
-	for _, h := range d.conf.hosts {
-		if h.sitemap != nil {
-			tasks.Go(func() error { return h.sitemap.Run(ctx) })
-		}
-	}
 	tasks.Go(func() error { d.tellProgress(ctx); return nil })
 	if d.conf.search != nil {
 		tasks.Go(func() error { return d.conf.search.Run(ctx) })

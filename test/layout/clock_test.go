@@ -31,6 +31,7 @@ var mayAskTheWall = map[string]string{
 	"internal/front/web/view.go":           "of a file, told to browsers",
 	"answer/feed/atom.go":                  "dates of texts",
 	"internal/source/sitemap/sitemap.go":   "of files, told to robots",
+	"internal/source/sitemap/list.go":      "of files, told to robots",
 	"examples/robot/main.go":               "of files, told by sitemaps",
 	"internal/source/sitesearch/follow.go": "of a file, compared with itself",
 	"site/scan.go":                         "of files, compared with each other",

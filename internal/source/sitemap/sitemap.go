@@ -3,10 +3,12 @@
 //
 //	/sitemap.xml         the whole site; of more than 50,000 resources an index of the parts
 //	/sitemap-1.xml       a part
-//	/sitemap-recent.xml  the changes of the last 24 hours (recent.go)
+//	/sitemap-recent.xml  the changes of the last 24 hours
 //
-// Each also ends with .txt: the URLs alone, one on each line. A part is streamed to a request
-// from a walk, which has one directory in memory at a time; no list is kept.
+// Each also ends with .txt: the URLs alone, one on each line. Of each top-level directory
+// a list is kept (list.go), which a walk makes when something has changed in it, once in ten
+// minutes, or when other rules hold for it. Documents are written from the lists, in pieces,
+// for every front, name and port.
 package sitemap
 
 import (
@@ -15,6 +17,7 @@ import (
 	"html"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,22 +39,48 @@ const (
 	maxPaths = 8 << 20
 )
 
+// pieceSize is about the size of a piece, in bytes.
+const pieceSize = 192 << 10
+
 // Sitemaps is the answer.Source of a site's sitemaps.
 type Sitemaps struct {
 	Site *site.Site
 
-	site.Touched // Run looks at them
+	// Age is how old a list may become if something has changed in its directory. If zero,
+	// ten minutes.
+	Age time.Duration
 
-	mu     sync.Mutex
-	starts []position           // of the parts; nil: not known
-	recent map[string]time.Time // the newest changes, by selector
-	most   int                  // URLs in a part, if not maxURLs; for tests
+	// Most is how many URLs a part has. If zero, 50,000.
+	Most int
+
+	mu      sync.Mutex
+	lists   map[string]*list     // by the name of the top-level directory; "" is the root
+	touched map[string]time.Time // when something last changed in a directory, "*" in all
+	policy  *policy
 }
 
 var form = regexp.MustCompile(`^/?sitemap(?:-([1-9]\d{0,4}|recent))?\.(xml|txt)$`)
 
 // Answers reports whether a selector may be a sitemap's.
 func (*Sitemaps) Answers(sel string) bool { return form.MatchString(sel) }
+
+// Touch notes that something may have changed in a directory, "" for everything. It does not
+// block.
+func (s *Sitemaps) Touch(dir string) {
+	top, _, _ := strings.Cut(dir, "/")
+	switch top {
+	case "":
+		top = "*"
+	case ".":
+		top = ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.touched == nil {
+		s.touched = map[string]time.Time{}
+	}
+	s.touched[top] = time.Now()
+}
 
 // Answer makes a sitemap.
 func (s *Sitemaps) Answer(q *answer.Asked) (*answer.Value, error) {
@@ -60,160 +89,181 @@ func (s *Sitemaps) Answer(q *answer.Asked) (*answer.Value, error) {
 		return nil, server.ErrDeclined
 	}
 	a := &answer.Value{Class: answer.File, Selector: "/" + strings.TrimPrefix(m[0], "/"), Type: menu.TypeText, Media: "application/xml"}
-	if m[2] == "txt" {
+	text := m[2] == "txt"
+	if text {
 		a.Media = ""
 	}
 	snap, err := s.Site.Snapshot(q.Context())
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the first scan: %w", err)
 	}
-	w := &document{q: q, snap: snap, text: m[2] == "txt"}
-	switch m[1] {
-	case "recent":
-		w.begin("urlset")
-		s.news(snap, w.resource)
-		w.end("urlset")
-		a.Body = w.b
-	case "":
-		err = s.part(w, a, -1)
-	default:
-		n, _ := strconv.Atoi(m[1])
-		err = s.part(w, a, n-1)
-	}
-	return a, cmp.Or(err, q.View.Err())
-}
-
-// part answers with a part of the sitemap; -1 is all of it, or an index of its parts. If a
-// part has become too large, the site is parted again.
-func (s *Sitemaps) part(w *document, a *answer.Value, n int) error {
-	for {
-		starts, err := s.parts(w)
-		switch {
-		case err != nil:
-			return err
-		case n < 0 && len(starts) > 1:
-			a.Body = s.index(w, len(starts))
-			return nil
-		case n >= len(starts):
-			return server.ErrDeclined
-		}
-		r := stream{site: s.Site, text: w.text, from: starts[max(n, 0)], left: s.mostURLs()}
-		if next := max(n, 0) + 1; next < len(starts) {
-			r.to = starts[next]
-		}
-		urls := 0
-		err = w.walk(r.from, r.to, func(position, string, bool) bool { urls++; return urls <= r.left })
-		if err != nil || urls <= r.left {
-			a.Open = func(q *answer.Asked) io.Reader { own := r; own.q = q; return &own }
-			return err
-		}
-		s.mu.Lock()
-		s.starts = nil
-		s.mu.Unlock()
-	}
-}
-
-// index is the list of the parts.
-func (s *Sitemaps) index(w *document, parts int) []byte {
-	end, last := ".xml", time.Time{}
-	if w.text {
-		end = ".txt"
-	}
-	s.news(w.snap, func(_ string, _ bool, at time.Time) bool { last = at; return false })
-	w.begin("sitemapindex")
-	w.entry("sitemap", w.q.URL(menu.TypeText, "/sitemap-recent"+end), last)
-	for n := range parts {
-		w.entry("sitemap", w.q.URL(menu.TypeText, fmt.Sprintf("/sitemap-%d%s", n+1, end)), time.Time{})
-	}
-	w.end("sitemapindex")
-	return w.b
-}
-
-// parts returns where the parts begin. They stay as they are until one has become too
-// large, so that a robot which fetches one after another misses nothing.
-func (s *Sitemaps) parts(w *document) ([]position, error) {
-	s.mu.Lock()
-	starts := s.starts
-	s.mu.Unlock()
-	if starts != nil {
-		return starts, nil
-	}
-	urls, paths := 0, 0
-	starts = []position{{}}
-	err := w.walk(position{}, position{}, func(at position, name string, _ bool) bool {
-		urls, paths = urls+1, paths+3*len(name)
-		if urls > s.mostURLs() || paths > maxPaths {
-			starts, urls, paths = append(starts, at), 1, 3*len(name)
-		}
-		return true
-	})
+	lists, err := s.current(q, snap)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	s.starts = starts
-	s.mu.Unlock()
-	return starts, nil
-}
-
-func (s *Sitemaps) mostURLs() int { return cmp.Or(s.most, maxURLs) }
-
-// A position is a place in the order of a walk: a directory, with slashes that sort before
-// all other bytes, then its files, then the directories in it.
-type position struct{ dir, file string }
-
-func (p position) before(o position) bool {
-	return cmp.Or(strings.Compare(p.dir, o.dir), strings.Compare(p.file, o.file)) < 0
-}
-
-// walk calls f for what robots may fetch, in order, until it returns false: from a position
-// up to another one; the zero position is the end.
-func (w *document) walk(from, to position, f func(at position, name string, dir bool) bool) error {
-	snap, view := w.snap, w.q.View
-	ends := func(at position) bool { return to != position{} && !at.before(to) }
-	for dir := range snap.Tree.All() {
-		at := position{dir: strings.ReplaceAll(strings.TrimPrefix(dir, "."), "/", "\x00")}
-		switch {
-		case at.dir < from.dir:
-			continue
-		case ends(at):
-			return nil
-		case !at.before(from) && snap.Open(dir, true) && !f(at, dir, true):
-			return nil
+	w := newDocument(q, text)
+	if m[1] == "recent" {
+		w.begin("urlset")
+		for _, c := range recent(snap, lists) {
+			w.resource(c.entry, c.changed)
 		}
-		names, err := files(view, dir)
-		if err != nil && (snap.Open(dir, true) || !view.Without()) {
-			return err
-		}
-		for _, name := range names {
-			at.file = name
-			if name = selector.Join(dir, name); at.before(from) || !snap.Open(name, false) || snap.Real(name) != name {
-				continue
-			}
-			if ends(at) || !f(at, name, false) {
-				return nil
-			}
-		}
-		view.Forget()
+		w.end("urlset")
+		a.Body = w.b
+		return a, nil
 	}
-	return nil
+
+	parts := s.parts(lists)
+	n, _ := strconv.Atoi(m[1])
+	switch {
+	case n > len(parts):
+		return nil, server.ErrDeclined
+	case n == 0 && len(parts) > 1:
+		a.Body = w.index(len(parts), recent(snap, lists))
+		return a, nil
+	}
+	part := parts[max(n-1, 0)]
+	a.Open = func(q *answer.Asked) io.Reader { return &stream{all: s, q: q, text: text, left: slices.Clone(part)} }
+	return a, nil
 }
 
-// A stream is a part that is made while it is sent: each piece by a walk from where the last
-// one ended, so that a client that reads slowly holds a piece, and no place of the Limiter.
+// A topList is the list of a top-level directory.
+type topList struct {
+	top string
+	*list
+}
+
+// current returns the lists of all top-level directories, in order. Those that are too old
+// are made again.
+func (s *Sitemaps) current(q *answer.Asked, snap *site.Snapshot) (lists []topList, err error) {
+	p := s.policyOf(snap)
+	add := func(top string, d *site.Dir) {
+		if err != nil {
+			return
+		}
+		l := s.kept(top, p)
+		if l == nil {
+			l, err = walk(q, snap, top, d)
+			if err != nil {
+				return
+			}
+			l.policy = p.of(top)
+			s.mu.Lock()
+			s.lists[top] = l
+			s.mu.Unlock()
+		}
+		lists = append(lists, topList{top, l})
+	}
+	add("", snap.Tree)
+	names := map[string]bool{"": true}
+	for _, d := range snap.Tree.Dirs {
+		names[d.Name] = true
+		add(d.Name, d)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for top := range s.lists {
+		if !names[top] {
+			delete(s.lists, top)
+			delete(s.touched, top)
+		}
+	}
+	return lists, err
+}
+
+// kept returns the list of a top-level directory, nil if it must be made again.
+func (s *Sitemaps) kept(top string, p *policy) *list {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lists == nil {
+		s.lists = map[string]*list{}
+	}
+	l := s.lists[top]
+	if l == nil {
+		return nil
+	}
+	age := time.Since(l.made)
+	changed := s.touched[top].After(l.made) || s.touched["*"].After(l.made)
+	if changed && age >= cmp.Or(s.Age, 10*time.Minute) || l.policy != p.of(top) && age >= busyShare*l.took {
+		return nil
+	}
+	return l
+}
+
+// policyOf returns the numbers of a snapshot's rules.
+func (s *Sitemaps) policyOf(snap *site.Snapshot) *policy {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.policy == nil || s.policy.snap != snap {
+		s.policy = policyOf(snap)
+	}
+	return s.policy
+}
+
+// recent returns the newest changes that robots may fetch.
+func recent(snap *site.Snapshot, lists []topList) (all []change) {
+	for _, l := range lists {
+		for _, c := range l.recent {
+			if time.Since(c.changed) < recently && snap.Open(c.path(), c.name == "") {
+				all = append(all, c)
+			}
+		}
+	}
+	slices.SortFunc(all, newestFirst)
+	return all[:min(len(all), maxRecent)]
+}
+
+// A slice is a part of a list.
+type slice struct {
+	topList
+	at   place
+	urls int // so many
+}
+
+// parts fills parts with whole lists, in order. A list that is larger than a part is cut.
+func (s *Sitemaps) parts(lists []topList) (parts [][]slice) {
+	most := cmp.Or(s.Most, maxURLs)
+	var part []slice
+	urls, paths := 0, 0
+	for _, l := range lists {
+		if urls > 0 && (urls+l.urls > most || paths+l.paths > maxPaths) {
+			parts, part, urls, paths = append(parts, part), nil, 0, 0
+		}
+		whole := slice{topList: l, urls: l.urls}
+		if l.urls > most || l.paths > maxPaths {
+			one := slice{topList: l}
+			size := 0
+			at := place{}
+			for e, next := range l.from(place{}) {
+				if one.urls == most || size > maxPaths {
+					parts = append(parts, []slice{one})
+					one, size = slice{topList: l, at: at}, 0
+				}
+				one.urls++
+				size += 3 * len(e.path())
+				at = next
+			}
+			whole = one
+			urls, paths = one.urls, size
+		} else {
+			urls += l.urls
+			paths += l.paths
+		}
+		part = append(part, whole)
+	}
+	return append(parts, part)
+}
+
+// A stream is a part that is written while it is sent, so that a client that reads slowly
+// holds one piece, and no place of the Limiter.
 type stream struct {
-	q        *answer.Asked
-	site     *site.Site
-	text     bool
-	from, to position
-	left     int // so many URLs at most
-	begun    bool
-	ended    bool
-	rest     []byte // of the piece that is sent
+	all   *Sitemaps
+	q     *answer.Asked
+	text  bool
+	left  []slice
+	begun bool
+	ended bool
+	rest  []byte // of the piece that is sent
 }
-
-// pieceSize is about the size of a piece, in bytes; tests change it.
-var pieceSize = 192 << 10
 
 func (r *stream) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
@@ -231,35 +281,50 @@ func (r *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// piece makes the next piece.
+// piece makes the next piece. Of a list that other rules have made than those of now, each
+// resource is asked for.
 func (r *stream) piece(q *answer.Asked) (*answer.Value, error) {
-	w := &document{q: q, snap: r.site.Now(), text: r.text}
+	w := newDocument(q, r.text)
 	if !r.begun {
 		w.begin("urlset")
+		r.begun = true
 	}
-	more := false
-	err := w.walk(r.from, r.to, func(at position, name string, dir bool) bool {
-		if more = len(w.b) >= pieceSize; more {
-			r.from = at
+	snap := r.all.Site.Now()
+	p := r.all.policyOf(snap)
+	for len(r.left) > 0 && len(w.b) < pieceSize {
+		one := &r.left[0]
+		same := one.policy == p.of(one.top)
+		for e, next := range one.from(one.at) {
+			if one.urls == 0 || len(w.b) >= pieceSize {
+				break
+			}
+			one.urls--
+			one.at = next
+			if same || snap.Open(e.path(), e.name == "") {
+				w.resource(e, e.at)
+			}
 		}
-		if more || r.left == 0 {
-			return false
+		if one.urls == 0 {
+			r.left = r.left[1:]
 		}
-		r.left--
-		return w.resource(name, dir, time.Time{})
-	})
-	if r.begun, r.ended = true, !more; r.ended {
+	}
+	if len(r.left) == 0 {
 		w.end("urlset")
+		r.ended = true
 	}
-	return &answer.Value{Class: answer.File, Body: w.b}, err
+	return &answer.Value{Class: answer.File, Body: w.b}, nil
 }
 
 // A document is a sitemap while it is written.
 type document struct {
-	q    *answer.Asked
-	snap *site.Snapshot
-	text bool
-	b    []byte
+	q     *answer.Asked
+	text  bool
+	bases map[byte]string // what URLs begin with, by item type
+	b     []byte
+}
+
+func newDocument(q *answer.Asked, text bool) *document {
+	return &document{q: q, text: text, bases: map[byte]string{}}
 }
 
 func (w *document) begin(element string) {
@@ -274,42 +339,36 @@ func (w *document) end(element string) {
 	}
 }
 
-// resource writes an entry, unless nothing can be fetched there any more. If changed is
-// zero, the entry has the time of its file. It returns true.
-func (w *document) resource(name string, dir bool, changed time.Time) bool {
-	info, err := w.q.View.Stat(name)
-	if err != nil || info.IsDir() != dir {
-		return true
+// resource writes an entry.
+func (w *document) resource(e entry, changed time.Time) {
+	if e.name == "" && e.dir == "." {
+		w.entry("url", w.q.URL(e.typ, "/"), changed)
+		return
 	}
-	if typ, ok := w.typeOf(name, dir); ok {
-		w.entry("url", w.q.URL(typ, selector.Canonical(name, dir)), cmp.Or(changed, info.ModTime()))
+	base, ok := w.bases[e.typ]
+	if !ok {
+		base = strings.TrimSuffix(w.q.URL(e.typ, "/x"), "/x")
+		w.bases[e.typ] = base
 	}
-	return true
+	w.entry("url", base+selector.URIPath(selector.Canonical(e.path(), e.name == "")), changed)
 }
 
-// typeOf returns the item type of a resource, by its first bytes if its name does not tell,
-// and whether it can be fetched: a menu that is a program needs a Runner.
-func (w *document) typeOf(name string, dir bool) (typ byte, ok bool) {
-	typ, known := menu.TypeOf(name)
-	runs := w.q.Host.Runner != nil && w.q.Host.Runner.Runs(name)
-	if dir || runs {
-		return menu.TypeMenu, true
+// index is the list of the parts.
+func (w *document) index(parts int, recent []change) []byte {
+	end, last := ".xml", time.Time{}
+	if w.text {
+		end = ".txt"
 	}
-	isMenu := menu.IsMenuFile(name)
-	if known && !isMenu {
-		return typ, true
+	if len(recent) > 0 {
+		last = recent[0].changed
 	}
-	f, err := w.q.View.Lookup(name)
-	if err != nil {
-		return typ, false
+	w.begin("sitemapindex")
+	w.entry("sitemap", w.q.URL(menu.TypeText, "/sitemap-recent"+end), last)
+	for n := range parts {
+		w.entry("sitemap", w.q.URL(menu.TypeText, fmt.Sprintf("/sitemap-%d%s", n+1, end)), time.Time{})
 	}
-	defer func() { _ = f.Close() }()
-	if !isMenu {
-		return answer.FileType(f), true
-	}
-	var head [menu.ProgramHead]byte
-	n, _ := f.ReadAt(head[:], 0)
-	return menu.TypeMenu, !menu.IsProgram(head[:n])
+	w.end("sitemapindex")
+	return w.b
 }
 
 func (w *document) entry(element, url string, changed time.Time) {
@@ -317,7 +376,10 @@ func (w *document) entry(element, url string, changed time.Time) {
 		w.b = append(append(w.b, url...), '\n')
 		return
 	}
-	w.b = append(append(w.b, "<"+element+"><loc>"...), html.EscapeString(url)...)
+	if strings.ContainsAny(url, `&'<>"`) {
+		url = html.EscapeString(url)
+	}
+	w.b = append(append(w.b, "<"+element+"><loc>"...), url...)
 	w.b = append(w.b, "</loc>"...)
 	if !changed.IsZero() {
 		w.b = changed.UTC().AppendFormat(append(w.b, "<lastmod>"...), time.RFC3339)

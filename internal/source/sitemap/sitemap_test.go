@@ -2,9 +2,11 @@ package sitemap
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -32,12 +34,12 @@ type fixture struct {
 // serve serves a tree whose sitemap has so many URLs in a part.
 func serve(t *testing.T, files map[string]string, most int) *fixture {
 	t.Helper()
-	f := &fixture{t: t, dir: t.TempDir(), Sitemaps: &Sitemaps{most: most}}
+	f := &fixture{t: t, dir: t.TempDir(), Sitemaps: &Sitemaps{Most: most, Age: 1}}
 	treetest.Write(t, f.dir, files)
 	s, err := site.Open(f.dir, site.Config{Touched: f.Touch})
 	treetest.Must(t, err)
 	f.Site, f.host = s, &answer.Host{Site: s, Beside: []answer.Source{f.Sitemaps}}
-	treetest.Run(t, s.Run, f.Run)
+	treetest.Run(t, s.Run)
 	return f
 }
 
@@ -86,7 +88,7 @@ func (f *fixture) urls(sel string) (all []string) {
 			continue
 		}
 		part := f.urls(u.Selector)
-		if len(part) > f.mostURLs() {
+		if len(part) > cmp.Or(f.Most, maxURLs) {
 			f.t.Errorf("%s has %d URLs", loc, len(part))
 		}
 		all = append(all, part...)
@@ -102,10 +104,7 @@ func TestSitemapIsThePolicy(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
-	size := pieceSize
-	t.Cleanup(func() { pieceSize = size })
 	for range 12 {
-		pieceSize = []int{1, 150, size}[rnd.IntN(3)]
 		files, names := map[string]string{}, []string{"a", "b", "b-c", "b c", "ü&'<", "x.cgi", ".hidden", "a.txt", "b.png", "noext"}
 		for range 40 {
 			name := ""
@@ -148,7 +147,7 @@ func TestSitemapIsThePolicy(t *testing.T) {
 		}
 		slices.Sort(want)
 		if got := selectors(Selector); !slices.Equal(got, want) {
-			t.Errorf("%d in a part: %q, want %q of %q", f.most, got, want, files)
+			t.Errorf("%d in a part: %q, want %q of %q", f.Most, got, want, files)
 		}
 		for end := time.Now().Add(2 * time.Minute); !slices.Equal(selectors("/sitemap-recent.xml"), want); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
@@ -158,8 +157,7 @@ func TestSitemapIsThePolicy(t *testing.T) {
 	}
 }
 
-// TestParts: the parts stay where they are while the site grows, until one is too large.
-// Everything that a sitemap lists can be fetched: a program that nobody runs cannot.
+// TestListedIsAnswered: everything that a sitemap lists can be fetched: a program that nobody runs cannot.
 func TestListedIsAnswered(t *testing.T) {
 	f := serve(t, map[string]string{"gophermap": "1Run\trun.txt\n1Map\tmap.gph\n", "run.txt": "#!/bin/sh\n", "map.gph": "[0|a|a.txt||]\n",
 		"prog.gph": "#!/bin/sh\n", "a.txt": "a\n", "d/index.gph": "#!/bin/sh\n", "unknown": "text\n", "c.cgi": "x\n"}, 0)
@@ -176,35 +174,123 @@ func TestListedIsAnswered(t *testing.T) {
 	}
 }
 
+// TestParts: parts are filled with whole top-level directories; a larger one is cut.
 func TestParts(t *testing.T) {
-	files := map[string]string{}
-	for i := range 9 {
-		files[fmt.Sprintf("%d.txt", i)] = "x"
+	files := map[string]string{"0.txt": "x"}
+	for dir, n := range map[string]int{"a": 1, "b": 2, "c": 9, "d": 1} { // and each directory itself
+		for i := range n {
+			files[fmt.Sprintf("%s/%d.txt", dir, i)] = "x"
+		}
 	}
-	f := serve(t, files, 4) // the root, and nine files: 4, 4, 2
-	want, err := f.ask("/sitemap-2.txt")
-	if n := strings.Count(want, "\n"); err != nil || n == 0 {
-		t.Fatalf("%v: %q", err, want)
+	f := serve(t, files, 4)
+	for i, want := range []string{"/ 0.txt a/ a/0.txt", "b/ b/0.txt b/1.txt", "c/ c/0.txt c/1.txt c/2.txt", "c/3.txt c/4.txt c/5.txt c/6.txt", "c/7.txt c/8.txt d/ d/0.txt"} {
+		text, err := f.ask(fmt.Sprintf("/sitemap-%d.txt", i+1))
+		treetest.Must(t, err)
+		var got []string
+		for line := range strings.Lines(text) {
+			u, err := selector.ParseURL(strings.TrimSpace(line))
+			treetest.Must(t, err)
+			got = append(got, cmp.Or(strings.TrimPrefix(u.Selector, "/"), "/"))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("part %d: %q, want %q", i+1, got, want)
+		}
 	}
-	if _, err := f.ask("/sitemap-4.xml"); server.KindOf(err) != server.NotFound {
+	if _, err := f.ask("/sitemap-6.xml"); server.KindOf(err) != server.NotFound {
 		t.Errorf("a part that is none: %v", err)
 	}
-	_, err = f.ask(Selector)
-	treetest.Must(t, err)
-	treetest.Write(t, f.dir, map[string]string{"8a.txt": "x", "8b.txt": "x"})
-	if all := f.urls(Selector); len(all) != 12 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != 12 {
-		t.Errorf("after two more: %q", all)
-	}
-	if got, _ := f.ask("/sitemap-2.txt"); got != want {
-		t.Errorf("the second part was %q, is %q", want, got)
-	}
-	treetest.Write(t, f.dir, map[string]string{"1a.txt": "x", "1b.txt": "x"})
-	_ = f.urls(Selector) // parts are found again
-	if all := f.urls(Selector); len(all) != 14 {
-		t.Errorf("a part that was too large: %q", all)
-	}
-	if got, err := f.ask("sitemap.txt"); err != nil || strings.Count(got, "\n") != 5 || !strings.HasPrefix(got, "gopher://gopher.example/0/sitemap-recent.txt\n") {
+	if got, err := f.ask("sitemap.txt"); err != nil || strings.Count(got, "\n") != 6 || !strings.HasPrefix(got, "gopher://gopher.example/0/sitemap-recent.txt\n") {
 		t.Errorf("%v: %q", err, got)
+	}
+}
+
+// TestListsAreKept: a list is made again when something has changed in its top-level
+// directory, not before its age, or when other rules hold there; an author's rules cost
+// nobody else's list.
+func TestListsAreKept(t *testing.T) {
+	f := serve(t, map[string]string{"a/1.txt": "x", "b/1.txt": "x", "b/0.txt": "x", "b/.robots": "Disallow: /0.txt\n", "c.txt": "x"}, 0)
+	f.Age = time.Hour
+	lists := func() map[string]*list {
+		_, err := f.ask("/sitemap.txt")
+		treetest.Must(t, err)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return maps.Clone(f.lists)
+	}
+	before := lists()
+	treetest.Write(t, f.dir, map[string]string{"a/2.txt": "x", "a/.robots": "Disallow: /1.txt\n"})
+	var after map[string]*list
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if after = lists(); after["a"] != before["a"] || time.Now().After(end) {
+			break
+		}
+	}
+	if after["a"] == before["a"] || after["b"] != before["b"] || after[""] != before[""] {
+		t.Errorf("made again: a %v, b %v, the root %v", after["a"] != before["a"], after["b"] != before["b"], after[""] != before[""])
+	}
+	if text, _ := f.ask("/sitemap.txt"); strings.Contains(text, "/a/1.txt") || !strings.Contains(text, "/a/2.txt") {
+		t.Errorf("%q", text)
+	}
+	treetest.Write(t, f.dir, map[string]string{"b/2.txt": "x"})
+	f.Touch("b")
+	if got := lists(); got["b"] != before["b"] {
+		t.Error("a list is made again before its age")
+	}
+	f.Age = 1
+	if got := lists(); got["b"] == before["b"] || got["a"] != after["a"] {
+		t.Error("a list that is old stays, or one without changes does not")
+	}
+}
+
+// TestURLs: each URL is what the front makes of the selector, whatever is in the name.
+func TestURLs(t *testing.T) {
+	names := []string{"a b", "ü&'<", "100%", "q?x", "a#b", "é", "[x]", "a:b", "tab"}
+	files := map[string]string{}
+	for _, name := range names {
+		files[name+".txt"] = "x"
+		files[name+"/i.png"] = "x"
+	}
+	f := serve(t, files, 0)
+	for _, form := range []*answer.Format{{}, {Web: true}} {
+		for _, r := range []server.Request{{Host: "gopher.example", Port: 70}, {Host: "::1", Port: 7070, TLS: true}, {Host: "gemini.example", Port: 1965, Protocol: "gemini"}} {
+			r := r.WithContext(t.Context())
+			r.Selector = "/sitemap.txt"
+			a, err := f.host.Ask(r, form)
+			treetest.Must(t, err)
+			text, err := io.ReadAll(a.Stream)
+			treetest.Must(t, err)
+			q := &answer.Asked{Host: f.host, Request: r, Format: form}
+			for _, name := range names {
+				for _, want := range []string{q.URL(menu.TypeText, "/"+name+".txt"), q.URL(menu.TypeMenu, "/"+name+"/"), q.URL(menu.TypeImage, "/"+name+"/i.png")} {
+					if !strings.Contains(string(text), want+"\n") {
+						t.Errorf("%s is not in\n%s", want, text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkPart writes a part of 50,000 URLs from the lists.
+func BenchmarkPart(b *testing.B) {
+	dir := b.TempDir()
+	files := map[string]string{}
+	for i := range 50_000 {
+		files[fmt.Sprintf("d%d/a text %d.txt", i/500, i)] = ""
+	}
+	treetest.Write(b, dir, files)
+	tree, err := site.Open(dir, site.Config{Watch: site.WatchOff})
+	treetest.Must(b, err)
+	treetest.Run(b, tree.Run)
+	host := &answer.Host{Site: tree, Beside: []answer.Source{&Sitemaps{Site: tree}}}
+	ask := func() {
+		var w reply
+		treetest.Must(b, (&gopher.Front{Host: host}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: "/sitemap-1.xml"}, Host: "gopher.example", Port: 70}))
+	}
+	ask()
+	b.ReportAllocs()
+	for b.Loop() {
+		ask()
 	}
 }
 
@@ -268,11 +354,4 @@ func TestRecent(t *testing.T) {
 	until("what is gone is not there", func(list string) bool { return !strings.Contains(list, "b.txt") })
 	treetest.Write(t, f.dir, map[string]string{".robots": "Disallow: /d/\n"})
 	until("what is denied is not there", func(list string) bool { return !strings.Contains(list, "/d/") && list != "" })
-	many := map[string]time.Time{}
-	for i := range 3 * maxRecent {
-		many[fmt.Sprint(i)] = time.Unix(int64(i), 0)
-	}
-	if list := newest(many); len(list) != maxRecent || len(many) != maxRecent || list[0] != "2999" || list[maxRecent-1] != "2000" {
-		t.Errorf("the newest of many: %d, from %s to %s", len(list), list[0], list[len(list)-1])
-	}
 }

@@ -18,7 +18,6 @@ import (
 	"hash/fnv"
 	"io/fs"
 	"log/slog"
-	"net/url"
 	"path"
 	"strings"
 	"sync"
@@ -66,8 +65,8 @@ type Searcher struct {
 	ready   atomic.Bool   // all of the tree was compared with the index once
 	looked  atomic.Int64  // at so many directories
 
-	rules map[rule]bool // of the policy that the index was filled by
-	done  []visit       // since the last commit
+	rules map[answer.Rule]bool // of the policy that the index was filled by
+	done  []visit              // since the last commit
 
 	mu    sync.Mutex
 	dirty map[visit]bool
@@ -86,40 +85,8 @@ type visit struct {
 // everything is a visit of all directories.
 var everything = visit{dir: ".", below: true}
 
-// A rule is a line of robots.txt.
-type rule struct{ name, pattern string }
-
-// rulesOf returns the lines of a robots.txt that the robots obey that it does not name.
-func rulesOf(file []byte) map[rule]bool {
-	rules := map[rule]bool{}
-	all, header := false, false
-	for line := range strings.Lines(string(file)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		switch name {
-		case "User-agent":
-			all = all && header || value == "*"
-			header = true
-		case "Allow", "Disallow":
-			header = false
-			if all {
-				rules[rule{name, value}] = true
-			}
-		}
-	}
-	return rules
-}
-
-// visitOf is the visit of what a rule may match: the names that begin with its pattern's
-// literal part.
-func visitOf(r rule) visit {
-	pattern := r.pattern
-	if i := strings.IndexAny(pattern, "*$"); i >= 0 {
-		pattern = pattern[:i]
-	}
-	prefix, err := url.PathUnescape(strings.TrimPrefix(pattern, "/"))
-	if err != nil {
-		return everything
-	}
+// visitOf is the visit of the names that begin with a prefix.
+func visitOf(prefix string) visit {
 	dir := "."
 	if i := strings.LastIndexByte(prefix, '/'); i > 0 {
 		dir = prefix[:i]
@@ -219,7 +186,7 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 		return nil // it ended before
 	}
 	start, full := time.Now(), false
-	s.rules = rulesOf(snap.Robots)
+	s.rules = answer.Rules(snap)
 	s.visit(everything)
 	for {
 		select {
@@ -250,15 +217,15 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 func (s *Searcher) update(ctx context.Context) {
 	snap := s.Site.Now()
 	if !s.SearchAll {
-		rules := rulesOf(snap.Robots)
+		rules := answer.Rules(snap)
 		for rule := range s.rules {
 			if !rules[rule] {
-				s.visit(visitOf(rule))
+				s.visit(visitOf(rule.Prefix))
 			}
 		}
 		for rule := range rules {
 			if !s.rules[rule] {
-				s.visit(visitOf(rule))
+				s.visit(visitOf(rule.Prefix))
 			}
 		}
 		s.rules = rules

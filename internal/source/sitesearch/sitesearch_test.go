@@ -3,7 +3,6 @@ package sitesearch
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -236,28 +235,6 @@ func TestDeniedIsNotLeftOut(t *testing.T) {
 	f.until("d is denied", func() bool { return f.found("aardvark") == "" && f.index.Stats().Texts == 3 })
 	if _, left := f.Counts(); left != 0 {
 		t.Errorf("%d texts are said to be left out", left)
-	}
-}
-
-// TestVisitOf: a rule that comes or goes concerns the names that begin with its literal part.
-func TestVisitOf(t *testing.T) {
-	for pattern, want := range map[string]visit{
-		"/":                 {".", true, ""},
-		"/a.txt":            {".", true, "a.txt"},
-		"/phlog/drafts/":    {"phlog/drafts", true, "phlog/drafts/"},
-		"/phlog/dr":         {"phlog", true, "phlog/dr"},
-		"/phlog/*.bak$":     {"phlog", true, "phlog/"},
-		"/*.bak$":           {".", true, ""},
-		"/gr%C3%B6%C3%9Fe/": {"größe", true, "größe/"},
-		"/%zz/":             {".", true, ""},
-	} {
-		if got := visitOf(rule{"Allow", pattern}); got != want {
-			t.Errorf("%s: %+v, want %+v", pattern, got, want)
-		}
-	}
-	rules := rulesOf([]byte("User-agent: a\nUser-agent: *\nAllow: /x\nDisallow: /y\n\nUser-agent: b\nDisallow: /z\n\nUser-agent: *\nDisallow: /q\n"))
-	if want := map[rule]bool{{"Allow", "/x"}: true, {"Disallow", "/y"}: true, {"Disallow", "/q"}: true}; !maps.Equal(rules, want) {
-		t.Errorf("%v", rules)
 	}
 }
 
