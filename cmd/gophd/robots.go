@@ -47,7 +47,7 @@ func robotsCommand() *cli.Command {
 				ofCommand.yes(&r.Verbose, "v", "notices, too: facts that need no change"))...)...),
 			of("explain", "why a robot may fetch a selector or not", "DIR SELECTOR...", explainHelp, r.Explain, root(agent(), asJSON())...),
 			of("test", "may a robot fetch these selectors?", "TARGET SELECTOR...", testHelp+targetHelp, r.Test, target(dialect(), agent())...),
-			of("lint", "lines that do nothing, or not what you meant", "TARGET", lintHelp+targetHelp, r.Lint, target(dialect())...),
+			of("lint", "lines that do nothing, or not what you meant", "TARGET...", lintHelp+targetHelp, r.Lint, target(dialect())...),
 			of("convert", "write a robots.txt in another dialect", "-to D TARGET", convertHelp+targetHelp, r.Convert, target(
 				ofCommand.text(&r.From, "from", "", "`D` the dialect it is written in (default: by target)"),
 				ofCommand.text(&r.To, "to", "", "`D` the dialect to write, or content-usage, content-signal"))...),
@@ -97,7 +97,7 @@ Rules that the other dialect cannot express are listed on standard error.
 `
 	targetHelp = `
 TARGET is a robots.txt, - (standard input), a directory, or a URL of the scheme
-gopher, gophers, http, https, irc or ircs.
+gopher, gophers, gemini, http, https, irc or ircs.
 D is gopher (with groups), gopher-strict, veronica2, rfc9309, 1994, extended or
 gemini. Without it: rfc9309 for http, https and gemini, else gopher.
 `

@@ -319,6 +319,17 @@ func TestShowAnnotated(t *testing.T) {
 	}
 }
 
+// Lint of a directory names the annotation; several targets are read in turn.
+func TestLintDirectory(t *testing.T) {
+	root := treeOf(t, map[string]string{"d/.robots": "# mine\nDisallow: /x/.*\n", "robots": "Disallow: /y/[a-z]+\n"})
+	out, _, status := gophd("robots", "lint", root, filepath.Join(root, "robots"))
+	for _, want := range []string{filepath.Join(root, "d/.robots") + ":2: warning: ", filepath.Join(root, "robots") + ":1: warning: "} {
+		if status != exit.No || !strings.Contains(out, want) || !strings.Contains(out, "did you mean") {
+			t.Errorf("status %d, no %q:\n%s", status, want, out)
+		}
+	}
+}
+
 func TestLint(t *testing.T) {
 	bad := treeOf(t, map[string]string{"robots.txt": "Disalow: /x\nDisallow: /y\n", "fine": "User-agent: *\nDisallow: /y\n"})
 	file := filepath.Join(bad, "robots.txt")

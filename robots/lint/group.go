@@ -23,7 +23,7 @@ func (l *linter) group(i int, g robots.Group) {
 
 // loose looks at lines that stand outside of any group.
 func (l *linter) loose(i int, g robots.Group) {
-	if len(g.Rules) == 0 || l.file.Dialect() == readers.GopherStrict {
+	if len(g.Rules) == 0 || l.annotation || l.file.Dialect() == readers.GopherStrict {
 		return
 	}
 	line := g.Rules[0].Line
@@ -56,8 +56,27 @@ func (l *linter) agents(g robots.Group) {
 		if line := l.named[name]; line > 0 && name != "" {
 			l.again(a, line)
 		} else {
+			l.unreached(a)
 			l.named[name] = a.Line
 		}
+	}
+}
+
+// unreached warns of a record behind one whose name is a part of its own: robots that go by
+// the first record that fits, as the texts of 1994 and Extended say, never reach it.
+func (l *linter) unreached(a robots.Agent) {
+	if l.file.Dialect().Reader().Names != readers.Part || len(l.named) > maxFound {
+		return
+	}
+	name := strings.ToLower(a.Token)
+	part, line := "", 0
+	for earlier, at := range l.named {
+		if earlier != "*" && earlier != "" && strings.Contains(name, earlier) && (line == 0 || at < line) {
+			part, line = earlier, at
+		}
+	}
+	if line > 0 {
+		l.warn(a.Line, "S3-UNREACHED", "a robot that goes by the first record that fits never reaches %q: %q in line %d is a part of the name; put this record first", a.Token, part, line)
 	}
 }
 
@@ -141,7 +160,7 @@ func (l *linter) rules(g robots.Group) {
 	l.everything(g)
 	for _, r := range g.Rules {
 		// A file for Gopher has each rule twice: some readers put no slash first.
-		if _, twin := seen[said{normal("/" + r.Pattern), r.Allow}]; l.noPath(r.Pattern) && !twin {
+		if _, twin := seen[said{normal("/" + r.Pattern), r.Allow}]; l.noPath(r.Pattern) && !twin && !l.annotation {
 			l.warn(r.Line, "R5-NEVER", "the pattern %q can match nothing: paths begin with a slash", r.Pattern)
 		}
 	}

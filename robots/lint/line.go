@@ -98,11 +98,14 @@ func (l *linter) field(line readers.Line) {
 		l.value(line)
 		return
 	}
+	if l.annotation && strings.EqualFold(line.Field, "final") {
+		return
+	}
 	if known := closest(line.Field); known != "" {
 		l.warn(line.Number, "R2-MISSPELT-FIELD", "unknown field %q: did you mean %s?", line.Field, known)
 		return
 	}
-	l.notice(line.Number, "R9-UNKNOWN-FIELD", "unknown field %q: no robot is known to read it", line.Field)
+	l.notice(line.Number, "R9-UNKNOWN-FIELD", "unknown field %q: no robot that gophd knew of on %s reads it", line.Field, readers.FieldsChecked)
 }
 
 // value looks at values that have a range.
@@ -168,6 +171,8 @@ func (l *linter) agent(line readers.Line) {
 		l.notice(line.Number, "G10-IGNORED", "a strict robot ignores User-agent: the rules below bind everyone")
 	case word == "":
 		l.warn(line.Number, "R3-AGENT", "%q names no robot: only \"*\" alone is every robot, and there are no other wildcards", line.Value)
+	case l.annotation && strings.Contains(line.Value, ","):
+		l.notice(line.Number, "R3-AGENT", "each name of the list %q counts here; a line for each is what other programs read, too", line.Value)
 	case strings.Contains(line.Value, ",") && len(readers.ProductTokens(line.Value)) > 1 && d.Reader().Names != readers.Part:
 		l.warn(line.Number, "R3-AGENT", "of the list %q robots take only %q: write a User-agent line for each", line.Value, word)
 	case word != line.Value && d.Reader().Names != readers.Part:
@@ -189,6 +194,14 @@ func (l *linter) rule(line readers.Line) {
 		l.gopherRule(line)
 	} else {
 		l.webRule(line)
+	}
+	gopher := l.annotation || !d.Web()
+	if meant, why := Meant(line.Value, gopher); len(meant) > 0 {
+		severity := diag.Warning
+		if !gopher && strings.HasSuffix(line.Value, ".*") && !strings.HasSuffix(line.Value, "/.*") {
+			severity = diag.Notice // perhaps all pages of one name, such as /index.*
+		}
+		l.add(severity, line.Number, "R7-MEANT", "%q: %s; did you mean %s?", line.Value, why, quoted(meant))
 	}
 	if words := strings.FieldsFunc(line.Value, func(r rune) bool { return r == ' ' || r == '\t' }); len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool { return w[0] != '/' && w[0] != '*' }) {
 		l.warn(line.Number, "R2-BLANK", "%d paths on one line are read as one pattern: write a line for each", len(words))
@@ -222,7 +235,7 @@ var badEscape = regexp.MustCompile(`%([^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$)`)
 func (l *linter) webRule(line readers.Line) {
 	p := line.Value
 	switch {
-	case p == "", l.noPath(p):
+	case p == "", l.noPath(p) && !l.annotation:
 		return
 	case l.file.Dialect() == readers.RFC9309 && (p == "/robots.txt" || p == "/robots.txt$"):
 		l.warn(line.Number, "R5-NEVER", "%q never decides about the robots file itself, which may always be fetched", p)

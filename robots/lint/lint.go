@@ -8,8 +8,8 @@
 // Content-Usage lines, S for the 1994 standard, C for the
 // Extended one. The kinds: ABSENT, AGENT, BLANK, BYTES,
 // COMMENT, DUPLICATE, EMPTY, EMPTY-GROUP, ESCAPE, EXPERIMENTAL, FORM, IGNORED,
-// LICENSE, LONG, MISSPELT-FIELD, MORE, NEVER, NO-COLON, OUTSIDE, PLACE,
-// SIGNAL-KEY, SIGNAL-VALUE, SITEMAP, SIZE, SWALLOWED, UNKNOWN-FIELD, USAGE,
+// LICENSE, LONG, MEANT, MISSPELT-FIELD, MORE, NEVER, NO-COLON, OUTSIDE, PLACE,
+// SIGNAL-KEY, SIGNAL-VALUE, SITEMAP, SIZE, SWALLOWED, UNKNOWN-FIELD, UNREACHED, USAGE,
 // USAGE-ALONE, USAGE-FORGETS, USAGE-KEY, USAGE-VALUE, VALUE, WILDCARD.
 package lint
 
@@ -26,13 +26,14 @@ import (
 // linter collects the diagnostics of a file. It checks lines one by one (line.go)
 // and the groups that they make (group.go).
 type linter struct {
-	file   *robots.File
-	groups []robots.Group
-	more   int            // diagnostics left out
-	named  map[string]int // the line in which a robot was first named
-	cut    map[int]string // values of User-agent whose first word alone is compared, by line
-	apart  map[int]bool   // lines of User-agent that a blank line parts from another one
-	found  []diag.Diagnostic
+	file       *robots.File
+	annotation bool
+	groups     []robots.Group
+	more       int            // diagnostics left out
+	named      map[string]int // the line in which a robot was first named
+	cut        map[int]string // values of User-agent whose first word alone is compared, by line
+	apart      map[int]bool   // lines of User-agent that a blank line parts from another one
+	found      []diag.Diagnostic
 }
 
 // The sizes at which a file is remarked on: some readers stop at the second.
@@ -45,14 +46,23 @@ const (
 // File reports the lines of a file that have no effect, or not the effect
 // that their author meant, by the file's own dialect and in the order of lines. A nil
 // File has none. The diagnostics do not name the file.
-func File(f *robots.File) []diag.Diagnostic {
-	l := linter{file: f, groups: f.Groups(), named: map[string]int{}, cut: map[int]string{}, apart: map[int]bool{}}
-	if l.nothing() { // whatever its size and its lines are, they say no more
-		return l.found
+func File(f *robots.File) []diag.Diagnostic { return find(f, false) }
+
+// Annotation is [File] for a .robots file of gophd, read as RFC9309. In it rules before
+// the first User-agent line bind everyone, each name of a list counts, a pattern without
+// a slash gets one, and Final is a field.
+func Annotation(f *robots.File) []diag.Diagnostic { return find(f, true) }
+
+func find(f *robots.File, annotation bool) []diag.Diagnostic {
+	l := linter{file: f, annotation: annotation, groups: f.Groups(), named: map[string]int{}, cut: map[int]string{}, apart: map[int]bool{}}
+	if !annotation {
+		if l.nothing() { // whatever its size and its lines are, they say no more
+			return l.found
+		}
+		l.size()
 	}
-	l.size()
 	l.lines()
-	if !slices.ContainsFunc(l.groups, func(g robots.Group) bool { return len(g.Rules) > 0 }) {
+	if !annotation && !slices.ContainsFunc(l.groups, func(g robots.Group) bool { return len(g.Rules) > 0 }) {
 		l.fold()
 	}
 	for i, g := range l.groups {

@@ -56,6 +56,10 @@ var lintCases = []struct {
 	{readers.RFC9309, "Sitemap: https://h/s.xml\n", ""},
 	{readers.RFC9309, "User-agent: a\nDisallow: /\n\nUser-agent: A\nDisallow: /b\nUser-agent: c\n", "4:R3-DUPLICATE 6:R1-EMPTY-GROUP"},
 	{readers.Standard1994, "User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /b\n", "4:S3-DUPLICATE"},
+	{readers.Extended, "User-agent: chives\nDisallow: /\n\nUser-agent: newchives\nDisallow: /b\n", "4:S3-UNREACHED"},
+	{readers.Standard1994, "User-agent: newchives\nDisallow: /b\n\nUser-agent: chives\nDisallow: /\n", ""},
+	{readers.RFC9309, "User-agent: a\nDisallow: /x/.*\nDisallow: /index.*\nAgentmap: https://h/a\nSchemamap: https://h/s\n", "2:R7-MEANT 3:R7-MEANT"},
+	{readers.Gemini, "User-agent: a\nDisallow: /x*y\n", "2:S4-WILDCARD"},
 	{readers.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /a\nAllow: /a\nDisallow:\n", "2:R5-NEVER 3:R5-DUPLICATE 5:S5-EMPTY"},
 	{readers.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /b c/\nDisallow: a\nDisallow: b%20c/\n", "3:R2-BLANK"}, // as gophd writes it
 	{readers.RFC9309, "User-agent: a\nAllow: /a\nDisallow: a\nUser-agent: b\nDisallow: /c\n\nDisallow: c\n", "3:R5-NEVER"},
@@ -74,6 +78,38 @@ var lintCases = []struct {
 	{readers.RFC9309, "User-agent: *\nAllow: /\nContent-Usage: a/b train-ai=n\nContent-Usage:\nContent-Usage: ai=n, bots=n, other=y, search=no\n", "3:U2-USAGE 4:U2-USAGE 5:U3-USAGE-KEY 5:U3-USAGE-KEY 5:U3-USAGE-KEY 5:U4-USAGE-VALUE"},
 	{readers.RFC9309, "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a search=y\nContent-Usage: /%61 search=n\n", "2:U1-USAGE-ALONE 3:U4-USAGE-FORGETS 4:U5-DUPLICATE 4:U4-USAGE-FORGETS"},
 	{readers.RFC9309, "User-agent: *\nAllow: /\nContent-Signal: search=maybe, fun=yes\nLicense: here\n", "3:SIGNAL-VALUE 3:SIGNAL-KEY 4:LICENSE"},
+}
+
+// TestMeant: what is no pattern, and what it was meant to be.
+func TestMeant(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"/drafts/.*": "/drafts/", "/drafts.*": "/drafts", "/drafts/[a-z]*": "/drafts/", "/drafts/.+": "/drafts/", "^/drafts/": "/drafts/",
+		"/(drafts|x)/": "/drafts/ /x/", "~/drafts/": "/drafts/", "/drafts/?": "/drafts/", "/drafts/$": "/drafts/", "^/a/.*$": "/a/", "/x/[ab]+": "/x/",
+		"/drafts/": "", "/*.zip$": "", "/a*": "", "/$": "", "/a.b": "", "/~bob/": "", "/p/[slug]": "", "/a(b)": "", "/x?": "", ".*": "", "": "", "*": "",
+	} {
+		meant, why := Meant(pattern, true)
+		if got := strings.Join(meant, " "); got != want || (why == "") != (want == "") {
+			t.Errorf("%q: %q (%s), want %q", pattern, got, why, want)
+		}
+	}
+	for _, pattern := range []string{"/search/?", "/a/$"} { // of the web, where they are usual
+		if meant, _ := Meant(pattern, false); meant != nil {
+			t.Errorf("%q: %q", pattern, meant)
+		}
+	}
+}
+
+// TestAnnotation: what means something in a .robots file alone.
+func TestAnnotation(t *testing.T) {
+	const file = "Disallow: x/\nFinal: /y\nDisalow: /z\nDisallow: /d/.*\nUser-agent: a, b\nDisallow: /\nFoo: 1\nContent-Usage: train-ai=maybe\n"
+	want := "3:R2-MISSPELT-FIELD 4:R7-MEANT 5:R3-AGENT 7:R9-UNKNOWN-FIELD 8:U4-USAGE-VALUE"
+	var got []string
+	for _, d := range Annotation(robots.Parse(robots.RFC9309, []byte(file))) {
+		got = append(got, fmt.Sprintf("%d:%s", d.Line, d.Code))
+	}
+	if strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
 }
 
 func TestLint(t *testing.T) {

@@ -285,7 +285,12 @@ var knownFields = []string{
 	"clean-param",                                            // Yandex
 	"robot-version", "visit-time", "request-rate", "comment", // Extended
 	"index", "cooldown", // gophd's own, after the IRC token
+	"agentmap", "schemamap", // lists of what a site offers to agents, as Sitemap
 }
+
+// FieldsChecked is the day on which the list of known fields was last compared with what
+// robots document.
+const FieldsChecked = "2026-11-27"
 
 // KnownField reports whether robots are known to read a field besides
 // User-agent, Allow and Disallow. Case does not matter.

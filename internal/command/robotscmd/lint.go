@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
 	"github.com/gophd/gophd/diag"
@@ -26,6 +27,25 @@ func inFile(name string, list []diag.Diagnostic) []diag.Diagnostic {
 	return all
 }
 
+// placed returns the diagnostics with the names of their files. What stands in the file that
+// gophd makes of a directory is placed in the annotation that it comes from.
+func (s ruleSource) placed() []diag.Diagnostic {
+	list := inFile(s.name, s.diagnostics())
+	for i := range list {
+		d := &list[i]
+		if s.snap != nil {
+			if from := s.snap.Compiled.Source(d.Line); from != nil {
+				d.File, d.Line = from.File, from.Line
+			}
+			d.File = path.Join(s.dir, d.File)
+		}
+		if d.Line == 0 && s.network == nil {
+			d.Line = 1 // the file as a whole
+		}
+	}
+	return list
+}
+
 // place names a line of a file, or the file as a whole.
 func place(file string, line int) string {
 	file = diag.Printable(file)
@@ -35,17 +55,23 @@ func place(file string, line int) string {
 	return file
 }
 
-// Lint prints the diagnostics of a robots file. Exit status 1 if any is worse than a
+// Lint prints the diagnostics of robots files. Exit status 1 if any is worse than a
 // notice.
 func (c *Command) Lint(ctx context.Context) error {
-	s, err := c.oneTarget(ctx, "gophd robots lint robots.txt")
-	if err != nil {
-		return err
+	if len(c.Args) == 0 {
+		return exit.Usagef(diag.Command("gophd", "robots", "lint", "robots.txt"), "%s needs a target", c.Name)
 	}
-	if s.note != "" {
-		return exit.Hint(fmt.Errorf("%s: %s", s.name, s.note), "there is nothing to lint")
+	list := []diag.Diagnostic{}
+	for _, target := range c.Args {
+		s, err := c.load(ctx, target)
+		if err != nil {
+			return err
+		}
+		if s.note != "" {
+			return exit.Hint(fmt.Errorf("%s: %s", s.name, s.note), "there is nothing to lint")
+		}
+		list = append(list, s.placed()...)
 	}
-	list := inFile(s.name, s.diagnostics())
 	if err := printFindings(c.Out, list, c.JSON); err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type ruleSource struct {
 	name     string // as shown before a line number
 	file     *robots.File
 	snap     *site.Snapshot    // of a directory
+	dir      string            // its name
 	gopher   bool              // requests are selectors, not paths of URIs
 	note     string            // why there is no file, if there is none
 	network  *readers.Crawler  // of an IRC network
@@ -153,7 +154,7 @@ func loadDir(dir string, dialect readers.Dialect) (ruleSource, error) {
 	if err != nil {
 		return ruleSource{}, exit.Root(dir, err)
 	}
-	return ruleSource{name: "robots.txt", snap: snap, gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
+	return ruleSource{name: "robots.txt", snap: snap, dir: dir, gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
 }
 
 func loadFile(name string, dialect readers.Dialect, limit int64) (ruleSource, error) {
@@ -218,7 +219,7 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostR
 	a, err := asking.Get(ctx, target)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		return nil, exit.Usagef("schemes are gopher, gophers, http, https, irc and ircs: gopher://host/", "%w", err)
+		return nil, exit.Usagef("schemes are gopher, gophers, gemini, http, https, irc and ircs: gopher://host/", "%w", err)
 	case err != nil:
 		return nil, unreachable(target, err)
 	case a.Access == client.Unreachable:

@@ -87,7 +87,7 @@ func (c *Command) Test(ctx context.Context) error {
 func noURLs(selectors []string) error {
 	for _, sel := range selectors {
 		scheme, rest, found := strings.Cut(sel, "://")
-		if !found || !slices.Contains([]string{"gopher", "gophers", "http", "https"}, strings.ToLower(scheme)) {
+		if !found || !slices.Contains([]string{"gopher", "gophers", "gemini", "http", "https"}, strings.ToLower(scheme)) {
 			continue
 		}
 		_, want, _ := strings.Cut(rest, "/")
