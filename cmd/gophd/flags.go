@@ -16,7 +16,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 	return append(catContent.siteFlags(f), []cli.Flag{
 		catContent.text(&f.Root, "root", "", "`DIR` the directory to serve"),
 		catContent.list(&f.VHosts, "vhost", "`NAME=DIR` another site, chosen by TLS name or by -listen ADDR=NAME"),
-		catContent.list(&f.Aliases, "alias", "`NAME` another name of the site, or NAME=HOST of one -vhost"),
+		catContent.list(&f.Aliases, "alias", "`NAME` another name of the site, NAME=HOST of a -vhost"),
 		catContent.yes(&f.StrictText, "strict-text", "texts end with a dot, as in RFC 1436"),
 		catContent.yes(&f.InfoPrefix, "info-prefix", "text lines in gophermaps begin with i (Motsognir)"),
 		catContent.text(&f.SearchDir, "search-dir", "", "`DIR` for the index, in a directory that is not served (default: in memory)"),
@@ -39,7 +39,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catNetwork.list(&f.Spartan, "spartan", "`ADDR` where to listen for Spartan, such as :300"),
 		catNetwork.list(&f.Nex, "nex", "`ADDR` where to listen for Nex, such as :1900"),
 		catNetwork.list(&f.Finger, "finger", "`ADDR` where to listen for Finger, such as :79"),
-		catNetwork.text(&f.TLSSelfSigned, "tls-self-signed", "", "`DIR` make a certificate for each host name, once; not in a served directory"),
+		catNetwork.text(&f.TLSSelfSigned, "tls-self-signed", "", "`DIR` for certificates made once, in no served directory"),
 		catLimits.duration(&f.RequestTimeout, "request-timeout", server.DefaultRequestTimeout, "`DURATION` from accept to the request's end"),
 		catLimits.duration(&f.StallTimeout, "stall-timeout", server.DefaultStallTimeout, "`DURATION` ends a reply without progress"),
 		catLimits.duration(&f.Drain, "drain", server.DefaultDrainTimeout, "`DURATION` for open replies after SIGTERM"),

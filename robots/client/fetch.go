@@ -317,6 +317,9 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 
 	// Not by http.Client: its errors repeat a Location that does not parse.
 	resp, err := f.transport(h).RoundTrip(req) //nolint:bodyclose // the caller closes Reply.Body
+	if bad, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(bad.RecordHeader[:]) == "HTTP/" {
+		err = http.ErrSchemeMismatch // as http.Client says it
+	}
 	if err != nil {
 		return nil, err
 	}
