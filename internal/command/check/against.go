@@ -12,21 +12,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	"github.com/gophd/gophd/answer"
-	"github.com/gophd/gophd/answer/feed"
 	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/ask"
-	"github.com/gophd/gophd/internal/command/terminal"
-	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
-	"github.com/gophd/gophd/site"
 )
 
 // The codes of differences from a running server.
@@ -98,7 +92,6 @@ type comparing struct {
 	gone         map[string]bool   // resources that gophd lacks and that were lost before, or are reported
 	absent       map[string]digest // replies for names that do not exist, by extension
 	less         []lessLinks
-	asked        atomic.Int64
 }
 
 // Against compares what a running server answers with what gophd would, for every
@@ -113,47 +106,30 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 		with.wait = pause
 	}
 
-	// Read the tree, and make a host of it that answers in this process.
-	o.Site.Watch = site.WatchOff
-	s, err := site.Open(dir, o.Site)
+	base, stop, err := begin(ctx, dir, o, func(base *checking) string {
+		return fmt.Sprintf("comparing with %s: %s requested", with.URL, diag.Count(int(base.checked.Load()), "selector", "selectors"))
+	})
 	if err != nil {
 		return nil, err
 	}
-	_, stop, err := s.Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	host := &answer.Host{Site: s, Beside: []answer.Source{&feed.Feeds{}}}
-	if len(o.Programs) > 0 {
-		all := &programs.Programs{Rules: o.Programs}
-		host.Before, host.Runner = []answer.Source{all}, all
-	}
-	c := &comparing{
-		checking:   &checking{ctx: ctx, Options: o, site: s, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}},
-		Comparison: with, url: u, front: &gopher.Front{Host: host},
-		own: map[string]bool{strings.ToLower(u.Host): true}, known: map[string]bool{}, gone: map[string]bool{}, absent: map[string]digest{},
-	}
+	c := &comparing{checking: base, Comparison: with, url: u, front: &gopher.Front{Host: base.host},
+		own: map[string]bool{strings.ToLower(u.Host): true}, known: map[string]bool{}, gone: map[string]bool{}, absent: map[string]digest{}}
 	if o.Host != "" {
 		c.own[strings.ToLower(o.Host)] = true
 	}
-	if err := c.open(dir); err != nil {
-		return nil, err
-	}
-	if err := c.readRules(); err != nil {
-		return nil, err
-	}
 
 	// Follow the old server's links.
-	defer terminal.Progress(o.Progress, func() string {
-		return fmt.Sprintf("comparing with %s: %s requested", with.URL, diag.Count(int(c.asked.Load()), "selector", "selectors"))
-	})()
-	c.add1(menu.Item{Type: menu.TypeMenu, Selector: u.Selector})
-	if err := c.all(); err != nil {
+	err = c.readRules()
+	if err == nil {
+		c.add1(menu.Item{Type: menu.TypeMenu, Selector: u.Selector})
+		err = c.all()
+	}
+	if err != nil {
 		return nil, errors.Join(err, stop())
 	}
 	c.reportLess()
 	r := c.done()
-	r.Asked, r.Silent, r.Classes = int(c.asked.Load()), len(c.queue), c.classes(r.Findings)
+	r.Asked, r.Silent, r.Classes = int(c.checked.Load()), len(c.queue), c.classes(r.Findings)
 	return r, stop()
 }
 
@@ -245,7 +221,7 @@ func (c *comparing) one(it menu.Item) (answered bool, err error) {
 			return false, err
 		}
 	}
-	c.asked.Add(1)
+	c.checked.Add(1)
 	switch {
 	case oldFails && weFail:
 		c.gone[resource(it.Selector)] = true
@@ -434,8 +410,10 @@ func (r *collected) WriteItem(it menu.Item) error {
 // ours asks gophd, in this process.
 func (c *comparing) ours(sel string) (body []byte, fails bool) {
 	var w collected
-	r := &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: c.url.Host, Port: c.url.Port}
-	if err := c.front.ServeGopher(&w, r.WithContext(c.ctx)); err != nil && len(w.body) < maxReply {
+	r := c.request(sel)
+	r.Host = c.url.Host
+	r.Port = c.url.Port
+	if err := c.front.ServeGopher(&w, r); err != nil && len(w.body) < maxReply {
 		return server.ErrorBody(err), true
 	}
 	return w.body, false

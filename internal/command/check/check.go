@@ -8,6 +8,7 @@ package check
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,11 +16,16 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/feed"
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
 
@@ -93,11 +99,16 @@ type Part struct {
 type checking struct {
 	Options
 	ctx     context.Context
-	checked *atomic.Int64     // directories
+	checked atomic.Int64      // directories
 	tops    map[string]string // the directories of all trees, without links, by their names; the root's is "."
 	site    *site.Site
+	snap    *site.Snapshot
 	result  Outcome
 	seen    map[diag.Diagnostic]bool
+
+	host     *answer.Host
+	programs *programs.Programs
+	answers  map[string]bool // whether the host answers a selector
 
 	parts map[Part]*Part // by tree and owner
 	users map[int]string // names of owners
@@ -109,6 +120,49 @@ type checking struct {
 
 	umnTold bool
 	linked  []menu.Link
+}
+
+// begin reads a tree, and makes a host of it that answers in this process. The caller
+// calls stop at the end.
+func begin(ctx context.Context, dir string, o Options, progress func(c *checking) string) (c *checking, stop func() error, err error) {
+	o.Site.Watch = site.WatchOff
+	o.Site.Names = true
+	c = &checking{Options: o, ctx: ctx, tops: map[string]string{}, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}, answers: map[string]bool{}}
+	if c.site, err = site.Open(dir, o.Site); err != nil {
+		return nil, nil, err
+	}
+	shown := terminal.Progress(o.Progress, func() string { return progress(c) })
+	snap, end, err := c.site.Read(ctx)
+	if err != nil {
+		shown()
+		return nil, nil, err
+	}
+	c.snap = snap
+	c.programs = &programs.Programs{Rules: o.Programs}
+	c.host = &answer.Host{Site: c.site, Beside: []answer.Source{&feed.Feeds{}}}
+	if len(o.Programs) > 0 {
+		c.host.Before = []answer.Source{c.programs}
+		c.host.Runner = c.programs
+	}
+
+	// Note where the trees of the site are.
+	if c.tops["."], err = files.RealPath(dir); err != nil {
+		shown()
+		return nil, nil, errors.Join(err, end())
+	}
+	view := c.site.View(ctx)
+	for _, name := range view.Trees() {
+		if real, err := files.RealPath(view.Path(name)); err == nil {
+			c.tops[name] = real
+		}
+	}
+	return c, func() error { shown(); return end() }, nil
+}
+
+// request is one of a client in this process.
+func (c *checking) request(sel string) *server.Request {
+	r := &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: ourHost, Port: selector.DefaultPort}
+	return r.WithContext(c.ctx)
 }
 
 func (c *checking) add(d diag.Diagnostic) {

@@ -10,9 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/answer/feed"
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 )
@@ -115,33 +114,35 @@ func isHost(name string) bool {
 	return strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789.-_") == "" && strings.Trim(name, "0123456789") != ""
 }
 
-// present reports whether a selector names something that is served.
+// format draws nothing: a check only wants to know whether there is an answer.
+var format = &answer.Format{Draw: func(*answer.Asked, *answer.Value) ([]byte, error) { return nil, nil }}
+
+// present reports whether the server answers a selector: with a file or a directory, or
+// as clients of all fronts are answered.
 func (c *checking) present(sel string) bool {
-	if bare := strings.TrimPrefix(strings.TrimPrefix(sel, "/"), "0/"); bare == "robots.txt" || bare == "caps.txt" {
-		return true
+	if yes, known := c.answers[sel]; known || c.answered(sel) { // a check runs no program
+		return yes || !known
 	}
-	if feed.Exists(c.ctx, c.site, sel) {
-		return true
-	}
-	for _, s := range append([]string{sel}, selector.Forms(sel)...) {
-		name, dir, err := selector.Path(s)
-		if err != nil {
-			continue
-		}
-		f, err := c.site.View(c.ctx).Lookup(name)
-		if err == nil {
+	yes := false
+	if name, dir, err := selector.Path(sel); err == nil {
+		if f, err := c.site.View(c.ctx).Lookup(name); err == nil {
+			yes = !dir || f.Info.IsDir()
 			_ = f.Close()
-			if !dir || f.Info.IsDir() {
-				return true
-			}
 		}
 	}
-	return false
+	if !yes {
+		a, err := c.host.Ask(c.request(sel), format)
+		if yes = err == nil; yes {
+			a.Close()
+		}
+	}
+	c.answers[sel] = yes
+	return yes
 }
 
 // answered reports whether a program answers a selector.
 func (c *checking) answered(sel string) bool {
-	return (&programs.Programs{Rules: c.Programs}).Answers(sel)
+	return c.programs.Answers(sel)
 }
 
 // named returns the file that a selector would name.
@@ -151,7 +152,7 @@ func (c *checking) named(sel string) string {
 
 // runs reports whether a program makes a menu by running a file.
 func (c *checking) runs(name string) bool {
-	return (&programs.Programs{Rules: c.Programs}).Runs(name)
+	return c.programs.Runs(name)
 }
 
 // lies reports whether there is a file of that name on the disk.

@@ -50,22 +50,6 @@ func Site(ctx context.Context, dir string, hosts map[string]string, o Options) (
 	return all, nil
 }
 
-// open notes where the trees of the site are.
-func (c *checking) open(root string) error {
-	real, err := files.RealPath(root)
-	if err != nil {
-		return err
-	}
-	c.tops = map[string]string{".": real}
-	view := c.site.View(c.ctx)
-	for _, name := range view.Trees() {
-		if real, err := files.RealPath(view.Path(name)); err == nil {
-			c.tops[name] = real
-		}
-	}
-	return nil
-}
-
 // top returns the name of the tree that a name is in.
 func (c *checking) top(name string) string {
 	for ; name != "." && name != "/"; name = path.Dir(name) {

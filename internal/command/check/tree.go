@@ -9,33 +9,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
-	"github.com/gophd/gophd/site"
 )
 
 // Tree checks a directory.
 func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
-	o.Site.Watch, o.Site.Names = site.WatchOff, true
-	s, err := site.Open(dir, o.Site)
+	c, stop, err := begin(ctx, dir, o, func(c *checking) string {
+		return fmt.Sprintf("checking %s: %s read, %d checked", dir, diag.Count(int(c.site.Scanned()), "directory", "directories"), c.checked.Load())
+	})
 	if err != nil {
-		return nil, err
-	}
-	var checked atomic.Int64
-	defer terminal.Progress(o.Progress, func() string {
-		return fmt.Sprintf("checking %s: %s read, %d checked", dir, diag.Count(int(s.Scanned()), "directory", "directories"), checked.Load())
-	})()
-	snap, stop, err := s.Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c := &checking{checked: &checked, ctx: ctx, Options: o, site: s, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}}
-	if err := c.open(dir); err != nil {
 		return nil, err
 	}
 	c.reach(dir)
@@ -43,13 +29,13 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 		c.directory(top)
 	}
 	c.links()
-	for _, r := range snap.Reports {
+	for _, r := range c.snap.Reports {
 		if filepath.Base(r.File) == "robots.txt" && r.Severity == diag.Error {
 			r.Severity = diag.Warning // the other server's readers lose nothing by it
 		}
 		c.find(r.Severity, r.Code, r.File, r.Line, r.Hint, "%s", r.Message)
 	}
-	c.result.RobotsBytes = len(snap.Robots)
+	c.result.RobotsBytes = len(c.snap.Robots)
 	return c.done(), stop()
 }
 
