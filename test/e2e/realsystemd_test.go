@@ -201,6 +201,7 @@ func TestPackageInSystemd(t *testing.T) {
 
 	s.doctor()
 	s.rotates()
+	s.fronts(ask)
 
 	// Reload, restart under load, upgrade: nobody is turned away.
 	s.do("systemctl", "reload", "gophd.service")
@@ -251,7 +252,87 @@ func TestPackageInSystemd(t *testing.T) {
 	if out, err := s.try("systemctl", "is-active", "gophd.socket", "gophd.service"); err == nil {
 		t.Errorf("removed, and still %s", out)
 	}
+
+	// A second installation works like the first: no unit stays masked.
+	said := s.do("dpkg", "-i", "/root/gophd.deb")
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	last := lines[len(lines)-1]
+	if !regexp.MustCompile(`^gopher://\S+/ serves /srv/gopher; settings: /etc/default/gophd; check: gophd doctor$`).MatchString(last) || strings.Contains(said, "Syntax:") {
+		t.Errorf("the second installation says:\n%s", said)
+	}
+	ask("gopher://127.0.0.1/0/robots.txt")
+	ask("gemini://127.0.0.1/robots.txt")
 	s.do("dpkg", "-P", "gophd")
+}
+
+// fronts types the recipe of each socket unit while gophd runs.
+func (s *systemd) fronts(ask func(url string)) {
+	s.t.Helper()
+	recipe := regexp.MustCompile(`(?m)^#   (systemctl .*)$`)
+	for _, name := range []string{"gemini", "spartan", "nex", "finger"} {
+		text, err := os.ReadFile("../../examples/systemd/gophd-" + name + ".socket")
+		must(s.t, err)
+		commands := recipe.FindAllStringSubmatch(string(text), -1)
+		if len(commands) == 0 {
+			s.t.Fatalf("gophd-%s.socket has no recipe", name)
+		}
+		ask("gopher://127.0.0.1/0/robots.txt")
+		if got := s.property("ActiveState"); got != "active" {
+			s.t.Fatalf("gophd is %s", got)
+		}
+		for _, command := range commands {
+			s.do("sh", "-ec", command[1])
+		}
+		if name == "finger" { // which lists users, and the menu
+			s.do("gophd", "get", "-timeout", "10m", "finger://127.0.0.1/")
+		} else {
+			ask(name + "://127.0.0.1/robots.txt")
+		}
+		ask("gopher://127.0.0.1/0/robots.txt")
+	}
+}
+
+// TestPackageCommands types every line with systemctl that a file of this repository shows,
+// each file's in order, while gophd runs.
+func TestPackageCommands(t *testing.T) {
+	deb := packageFile(t, "*_amd64.deb")
+	root := debian(t, "systemd-sysv", "gophernicus", "logrotate")
+	s := boot(t, root)
+	run(t, "", "cp", deb, filepath.Join(root, "root/gophd.deb"))
+	run(t, "", "sh", "-c", "cp ../../examples/fastcgi/gophd-programs* "+filepath.Join(root, "etc/systemd/system"))
+	for _, other := range []string{"fail2ban.service", "fcgiwrap.service"} {
+		write(t, filepath.Join(root, "etc/systemd/system", other), "[Service]\nExecStart=/bin/sleep infinity\nExecReload=/bin/true\n[Install]\nWantedBy=multi-user.target\n")
+	}
+	write(t, filepath.Join(root, "etc/systemd/system/fcgiwrap.socket"), "[Socket]\nListenStream=/run/fcgiwrap.socket\n[Install]\nWantedBy=sockets.target\n")
+	s.do("sh", "-ec", "useradd ann; systemctl daemon-reload; systemctl start fail2ban")
+	if said := s.do("dpkg", "-i", "/root/gophd.deb"); strings.Contains(said, "Syntax:") {
+		t.Errorf("the installation says:\n%s", said)
+	}
+
+	s.do("sh", "-ec", "echo GOPHD_TLS_SELF_SIGNED=/var/lib/gophd >>/etc/default/gophd")
+
+	files := strings.Fields(run(t, "../..", "git", "grep", "-lI", "systemctl", "--", ":!*.go", ":!packaging/scripts"))
+	shown := regexp.MustCompile("(?m)(?:^(?:#|\\s)*(?:\\$ )?(?:sudo )?(?:[^\"`\n]* && )?|[`:] ?)(systemctl [^\"`\n]*)")
+	typed := 0
+	for _, file := range files {
+		text, err := os.ReadFile("../../" + file)
+		must(t, err)
+		commands := shown.FindAllStringSubmatch(string(text), -1)
+		if len(commands) == 0 {
+			continue
+		}
+		s.do("sh", "-ec", `systemctl disable --now gophernicus.socket; systemctl reset-failed
+			systemctl enable --now gophd.socket; systemctl restart gophd.service`)
+		for _, command := range commands {
+			typed++
+			if out, err := s.try("sh", "-ec", command[1]); err != nil {
+				t.Errorf("%s: %s: %v\n%s", file, command[1], err, out)
+			}
+		}
+	}
+	if typed < 30 {
+		t.Errorf("only %d commands were found", typed)
+	}
 }
 
 // beside types what the installation says where another server holds port 70.
@@ -269,6 +350,10 @@ func (s *systemd) beside(said string) {
 		return out
 	}
 	const ours = "# robots.txt made by gophd"
+	if out := s.do("ls", "-A", "/srv/gopher"); out != "" || strings.Contains(said, "Syntax:") {
+		s.t.Errorf("beside gophernicus the installation says:\n%s\nand /srv/gopher has %q", said, out)
+	}
+	s.do("gophd", "init", "/srv/gopher")
 	if got := answers("70"); strings.Contains(got, ours) {
 		s.t.Errorf("it has taken the port: %q", got)
 	}
