@@ -96,7 +96,7 @@ func parseSettings(args, env []string) (*daemon.Flags, error) {
 		}
 		return err
 	}
-	words := plainWords(app, append([]string{"gophd"}, args...))
+	words := append([]string{"gophd"}, args...)
 	app.Metadata = map[string]any{"typed": words}
 	app.Writer, app.ErrWriter = io.Discard, io.Discard
 	return flags, app.Run(words)

@@ -18,109 +18,93 @@ import (
 // orchestrated matches the variables that Kubernetes sets for services named gophd*.
 var orchestrated = regexp.MustCompile(`^GOPHD_(.*_)?(SERVICE|PORT)_|^GOPHD_(.*_)?PORT=(tcp|udp|sctp)://`)
 
-// plainWords replaces yes, no, on and off of flags that are true or false, in the
-// environment and in args, by the words that the flag library reads, and unsets empty
-// variables. It must run before the flags are parsed.
-func plainWords(app *cli.App, args []string) []string {
-	args = slices.Clone(args)
-	for _, f := range allFlags(app) {
-		for _, name := range f.(cli.DocGenerationFlag).GetEnvVars() {
-			if os.Getenv(name) == "" {
-				_ = os.Unsetenv(name)
-			}
-		}
-		toggle, ok := f.(*cli.BoolFlag)
-		if !ok {
-			continue
-		}
-		for _, name := range toggle.EnvVars {
-			if word, ok := truths[strings.ToLower(os.Getenv(name))]; ok {
-				_ = os.Setenv(name, word)
-			}
-		}
-		for i, arg := range args {
-			name, value, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-			if word, ok := truths[strings.ToLower(value)]; ok && arg[0] == '-' && name == toggle.Name {
-				args[i] = "-" + name + "=" + word
+// options lists the options of the program and of all commands.
+func options(app *cli.App) (all []*option) {
+	add := func(flags []cli.Flag) {
+		for _, f := range flags {
+			if o, ok := f.(*option); ok { // all but -help and -version
+				all = append(all, o)
 			}
 		}
 	}
-	for flag, variable := range map[string]string{"quiet": "GOPHD_V", "v": "GOPHD_QUIET"} { // the flag wins
-		if slices.Contains(args, "-"+flag) || slices.Contains(args, "--"+flag) {
-			_ = os.Unsetenv(variable)
+	var walk func([]*cli.Command)
+	walk = func(list []*cli.Command) {
+		for _, c := range list {
+			add(c.Flags)
+			walk(c.Subcommands)
 		}
 	}
-	if port := "GOPHD_PORT"; orchestrated.MatchString(port + "=" + os.Getenv(port)) {
-		_ = os.Unsetenv(port)
-	}
-	return args
+	add(app.Flags)
+	walk(app.Commands)
+	return all
 }
 
-var truths = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false"}
-
-func allFlags(app *cli.App) []cli.Flag {
-	flags := slices.Clone(app.Flags)
-	var add func([]*cli.Command)
-	add = func(list []*cli.Command) {
-		for _, c := range list {
-			flags = append(flags, c.Flags...)
-			add(c.Subcommands)
+// given returns the option of a name among flags.
+func given(flags []cli.Flag, name string) *option {
+	for _, f := range flags {
+		if o, ok := f.(*option); ok && o.name == name {
+			return o
 		}
 	}
-	add(app.Commands)
-	return flags
+	return &option{}
+}
+
+// checkNeeds refuses an option that does nothing without another one. If a variable sets it,
+// that is a warning, so that no upgrade stops a server.
+func checkNeeds(flags []cli.Flag, warn func(error)) error {
+	for _, f := range flags {
+		o, ok := f.(*option)
+		if !ok || o.needs == "" || o.from == byDefault {
+			continue
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(o.needs, "-"), " ")
+		other := given(flags, name)
+		if other.text != other.def && other.text != "off" {
+			continue
+		}
+		needs, needed, typed := o.needs, "-"+other.name, "-"+o.name
+		if !o.toggle {
+			typed += " " + o.text
+		}
+		if other.def != "" && other.def != "0" && other.def != "off" {
+			needed = o.needs
+		}
+		if o.from == byFlag {
+			return exit.Usagef(needs+" "+typed, "-%s without %s", o.name, needed)
+		}
+		warn(exit.Usagef(asVariables(needs)+" "+asVariables(typed), "%s without %s", o.variable(), asVariables(needed)))
+	}
+	return nil
+}
+
+// asVariables turns a typed flag into its variable.
+func asVariables(typed string) string {
+	name, value, _ := strings.Cut(strings.TrimPrefix(typed, "-"), " ")
+	variable := (&option{name: name}).variable()
+	if value == "" {
+		return variable
+	}
+	return variable + "=" + value
 }
 
 // checkEnvironment refuses a variable GOPHD_* that sets nothing.
 func checkEnvironment(app *cli.App) error {
 	known := map[string]bool{}
-	for _, f := range allFlags(app) {
-		for _, name := range f.(cli.DocGenerationFlag).GetEnvVars() {
-			known[name] = true
-		}
+	for _, o := range options(app) {
+		known[o.variable()] = true
 	}
 	for _, variable := range os.Environ() {
-		name, _, _ := strings.Cut(variable, "=")
+		name, value, _ := strings.Cut(variable, "=")
 		flag, ours := strings.CutPrefix(name, "GOPHD_")
-		if !ours || known[name] || orchestrated.MatchString(variable) {
+		if !ours || value == "" || known[name] || orchestrated.MatchString(variable) {
 			continue
 		}
 		hint := "each flag of gophd -help has a variable: -root is GOPHD_ROOT"
 		flag = strings.ToLower(strings.ReplaceAll(flag, "_", "-"))
 		if near := strings.TrimLeft(cli.SuggestFlag(app.Flags, flag, false), "-"); near != "" && diag.Distance(near, flag, 3) < 3 {
-			hint = fmt.Sprintf("did you mean %s? %s", env(near)[0], hint)
+			hint = fmt.Sprintf("did you mean %s? %s", (&option{name: near}).variable(), hint)
 		}
 		return exit.Usagef(hint, "unknown variable %s", name)
-	}
-	return nil
-}
-
-// unparsed are the flag library's messages about a value: of a variable, and of a flag.
-var unparsed = []*regexp.Regexp{
-	regexp.MustCompile(`^could not parse ("(?:[^"\\]|\\.)*") as .* value from environment variable "(\w+)" for flag ([\w-]+): `),
-	regexp.MustCompile(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?(-([\w-]+)): `),
-}
-
-// badValue explains a value that the library could not parse, or returns nil.
-func badValue(c *cli.Context, err error) error {
-	for _, message := range unparsed {
-		m := message.FindStringSubmatch(err.Error())
-		if m == nil {
-			continue
-		}
-		want := "a number"
-		for _, f := range c.Command.Flags {
-			if f.Names()[0] != m[3] {
-				continue
-			}
-			switch f.(type) {
-			case *cli.BoolFlag:
-				want = "yes or no"
-			case *cli.DurationFlag:
-				want = "a DURATION, such as 90s or 10m"
-			}
-		}
-		return exit.Usagef("want "+want, "%s is %s", m[2], m[1])
 	}
 	return nil
 }
@@ -151,7 +135,7 @@ func inUnit(app *cli.App, args []string, err error) error {
 			if !flags[m[2]] {
 				return found
 			}
-			return m[1] + env(m[2])[0] + strings.Replace(m[3], " ", "=", 1)
+			return m[1] + (&option{name: m[2]}).variable() + strings.Replace(m[3], " ", "=", 1)
 		})
 	}
 	hint := rename(e.Hint)

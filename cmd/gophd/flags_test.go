@@ -65,7 +65,10 @@ func TestEnvironment(t *testing.T) {
 		{"GOPHD_PORT_70_TCP_ADDR=10.96.0.7", "", "", ""},
 		{"GOPHD_SERVICE_HOST=10.96.0.7", "", "", ""},
 		{"GOPHD_WEB_SERVICE_PORT=70", "", "", ""},
-		{"GOPHD_TRUST_PROXY=10.0.0.0/99", "", `-trust-proxy "10.0.0.0/99"`, "10.0.0.0/8"},
+		{"GOPHD_TRUST_PROXY=10.0.0.0/99", "", `GOPHD_TRUST_PROXY is "10.0.0.0/99"`, "10.0.0.0/8"},
+		{"GOPHD_SEARCH=", "", "", ""},
+		{"GOPHD_QUIET=yes", "-v", "", ""},
+		{"GOPHD_POLL=5m", "-poll 6m", "", ""},
 		{"", "-burst 5", "-burst without -rate", "-rate 2 -burst 5"},
 		{"", "-quiet -v", "-quiet and -v", "leave one of them out"},
 		{"", "-mount /x=/nope", "-mount /x=/nope: no such file or directory", "mkdir -p /nope"},
@@ -89,37 +92,88 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestNetworkFlagsThatAreWrong(t *testing.T) {
-	for _, tt := range []struct{ args, want string }{
-		{"-max-conns -1", "-max-conns -1"},
-		{"-max-conns-per-ip -1", "-max-conns-per-ip -1"},
-		{"-burst -1", "-burst -1"},
-		{"-rate -0.5", "-rate -0.5"},
-		{"-rate NaN", "-rate NaN"},
-		{"-rate Inf", "-rate +Inf"},
-		{"-drain -5s", "-drain -5s"},
-		{"-poll -1m", "-poll -1m0s"},
-		{"-request-timeout -1s", "-request-timeout -1s"},
-		{"-stall-timeout -1s", "-stall-timeout -1s"},
-		{"-port 99999", "-port 99999"},
-		{"-port -1", "-port -1"},
-		{"-host gopher://example.org", `-host "gopher://example.org"`},
-		{"-host example.org:70", `-host "example.org:70"`},
-		{"-host example.org/x", `-host "example.org/x"`},
-		{"-http maybe", `unknown -http "maybe"`},
-		{"-search-all", "-search-all without -search"},
-		{"-search-memory 1GiB", "-search-memory without -search"},
-		{"-trust-proxy 10.0.0.0/99", "-trust-proxy"},
-		{"-trust-proxy haproxy.example", "-trust-proxy"},
-		{"-tls-cert a.pem", "-tls-cert without its -tls-key"},
-		{"-tls-cert no.pem -tls-key no.pem", "no.pem"},
+// TestWrongStarts: each wrong start has the right message, a hint with what to type, and
+// status 2.
+func TestWrongStarts(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, name := range []string{"hole", "logs", "home/ann/gopher", "home/bob/gopher", "shut/hole"} {
+		if err := os.MkdirAll(name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile("hole/a.txt", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ args, message, hint string }{
+		{"-max-conns -1 hole", `-max-conns is "-1"`, "want a number of 0 or more"},
+		{"-burst -1 hole", `-burst is "-1"`, "want a number of 0 or more"},
+		{"-rate -0.5 hole", `-rate is "-0.5"`, "want requests per second"},
+		{"-rate NaN hole", `-rate is "NaN"`, "want requests per second"},
+		{"-rate Inf hole", `-rate is "Inf"`, "want requests per second"},
+		{"-drain -5s hole", `-drain is "-5s"`, "want a DURATION"},
+		{"-port 99999 hole", `-port is "99999"`, "want a number from 0 to 65535"},
+		{"-host gopher://example.org hole", `-host "gopher://example.org"`, "-host gopher.example.org"},
+		{"-host example.org:70 hole", `-host "example.org:70"`, "the port is -port"},
+		{"-host a..b hole", `-host "a..b" is no host name`, "-host gopher.example.org"},
+		{"-host -x hole", "-host has no value: -x follows it", "-host takes NAME"},
+		{"-http hole", `-http is "hole"`, "want one of page, view, off"},
+		{"-http=maybe hole", `-http is "maybe"`, "want one of page, view, off"},
+		{"-spartan hole", "-spartan has no value: the directory hole follows it", "HOST:PORT"},
+		{"-spartan :7071 -nex :7071 hole", "-nex :7071: -spartan listens there, too", "-nex :1900"},
+		{"-listen :7071 -nex :7071 hole", "-nex :7071: -listen listens there, too", "-nex :1900"},
+		{"-users home/ann/gopher home/bob/gopher hole", "the shell has replaced the pattern", "-users '/home/*/public_gopher'"},
+		{"-users /home/ann hole", "-users: users", "-users '/home/*/public_gopher'"},
+		{"-users /home/*/x -users /srv/*/x hole", "-users counts once: /home/*/x and /srv/*/x", "leave one of them out"},
+		{"-root hole -root hole", "-root counts once: hole and hole", "leave one of them out"},
+		{"-dates yes hole", `"yes" is no directory`, "takes no value: -dates"},
+		{"-mount /a/b=hole hole", "-mount /a/b=hole: there is no directory a in hole", "mkdir"},
+		{"-mount /robots.txt=hole hole", "gophd itself answers /robots.txt", "-mount /pub=hole"},
+		{"-mount hole hole", `-mount "hole"`, "-mount PREFIX=DIR"},
+		{"-tls-self-signed hole/a.txt -listen 127.0.0.1:0 logs", "hole/a.txt is no directory", "-tls-self-signed DIR"},
+		{"-access-log logs -listen 127.0.0.1:0 hole", "logs is a directory", "-access-log logs/access.log"},
+		{"-http-lang german -http view hole", `-http-lang "german"`, "-http-lang en"},
+		{"-http-lang de hole", "-http-lang without -http view", "-http view -http-lang de"},
+		{"-http-theme paper hole", "-http-theme without -http view", "-http view -http-theme paper"},
+		{"-enforce-spare 10.0.0.0/8 hole", "-enforce-spare without -enforce", "-enforce slow -enforce-spare 10.0.0.0/8"},
+		{"-users-min-uid 500 hole", "-users-min-uid without -users", "-users '/home/*/public_gopher' -users-min-uid 500"},
+		{"-search-all hole", "-search-all without -search", "-search -search-all"},
+		{"-search-memory 1GiB hole", "-search-memory without -search", "-search -search-memory 1GiB"},
+		{"-burst 5 hole", "-burst without -rate", "-rate 2 -burst 5"},
+		{"-trust-proxy 10.0.0.0/99 hole", `-trust-proxy is "10.0.0.0/99"`, "10.0.0.0/8"},
+		{"-trust-proxy haproxy.example hole", `-trust-proxy is "haproxy.example"`, "an address or a block"},
+		{"-tls-cert a.pem hole", "-tls-cert without its -tls-key", "one -tls-key for each -tls-cert"},
 	} {
 		var stderr strings.Builder
-		args := append([]string{"gophd", "-root", t.TempDir(), "-listen", "127.0.0.1:0", "-sandbox", "off"}, strings.Fields(tt.args)...)
+		args := append([]string{"gophd", "-sandbox", "off"}, strings.Fields(tt.args)...)
 		status := run(t.Context(), args, strings.NewReader(""), &strings.Builder{}, &stderr)
-		got := stderr.String()
-		if status != exit.Usage && !strings.Contains(tt.args, "no.pem") || status == exit.OK || !strings.Contains(got, tt.want) || !strings.Contains(got, "gophd: hint: ") {
-			t.Errorf("%s: status %d, %s", tt.args, status, got)
+		message, hint, _ := strings.Cut(stderr.String(), "gophd: hint: ")
+		if status != exit.Usage || !strings.Contains(message, tt.message) || !strings.Contains(hint, tt.hint) {
+			t.Errorf("%s: status %d\n%s", tt.args, status, stderr.String())
 		}
+	}
+}
+
+// TestUpgradeWarns: a setting that 0.3.0 accepted is a warning.
+func TestUpgradeWarns(t *testing.T) {
+	for variable, message := range map[string]string{
+		"GOPHD_HOST=a..b":                "is no host name",
+		"GOPHD_HTTP_LANG=german":         "-http-lang",
+		"GOPHD_ENFORCE_SPARE=10.0.0.0/8": "GOPHD_ENFORCE_SPARE without GOPHD_ENFORCE",
+		"GOPHD_USERS_MIN_UID=500":        "GOPHD_USERS_MIN_UID without GOPHD_USERS",
+		"GOPHD_MOUNT=/about-robots=/tmp": "gophd itself answers",
+		"GOPHD_METRICS=:0":               "may read the metrics",
+		"GOPHD_STATUS=0.0.0.0/0":         "may see the status page",
+	} {
+		name, value, _ := strings.Cut(variable, "=")
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			var stderr strings.Builder
+			args := []string{"gophd", "check-config", "-listen", "127.0.0.1:0", "-sandbox", "off", "-http", "view", t.TempDir()}
+			status := run(t.Context(), args, strings.NewReader(""), &strings.Builder{}, &stderr)
+			if status != exit.OK || !strings.Contains(stderr.String(), message) {
+				t.Errorf("status %d\n%s", status, stderr.String())
+			}
+		})
 	}
 }

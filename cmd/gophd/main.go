@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,7 +27,6 @@ func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := newApp()
 	app.Reader, app.Writer, app.ErrWriter = stdin, stdout, stderr
-	args = plainWords(app, args)
 	app.Metadata = map[string]any{"typed": args}
 	return exit.Report(stderr, inUnit(app, args, app.RunContext(ctx, args)))
 }
@@ -42,8 +42,12 @@ func newApp() *cli.App {
 		Name: "gophd", Version: flags.Version, Flags: serveFlags(flags),
 		Before: tellOfDirectory,
 		Action: func(c *cli.Context) error {
-			if name := c.Args().First(); (name == "help" || name == "h") && !isDir(name) {
+			switch name := c.Args().First(); {
+			case (name == "help" || name == "h") && !isDir(name):
 				return cli.ShowAppHelp(c)
+			case name == "version" && !isDir(name):
+				cli.ShowVersion(c)
+				return nil
 			}
 			args, err := arguments(c)
 			if err != nil {
@@ -86,13 +90,29 @@ func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Setti
 	if err := checkEnvironment(c.App); err != nil {
 		return nil, err
 	}
+	if err := checkNeeds(c.Command.Flags, func(err error) { flags.Warnings = append(flags.Warnings, err) }); err != nil {
+		return nil, err
+	}
+	flags.FromVariable = func(name string) bool { return given(c.Command.Flags, name).from == byVariable }
+
+	// Of -quiet and -v the one that was typed wins over the other's variable.
+	switch quiet, verbose := given(c.Command.Flags, "quiet"), given(c.Command.Flags, "v"); {
+	case quiet.from == byFlag && verbose.from == byVariable:
+		flags.Verbose = false
+	case verbose.from == byFlag && quiet.from == byVariable:
+		flags.Quiet = false
+	}
 	if len(args) == 0 {
 		return flags.Settings()
 	}
 	_, err := disk.Caller(disk.Direct).Stat(args[0])
 	switch {
+	case err != nil && isYesOrNo(args[0]):
+		return nil, exit.Usagef("a flag that is on or off takes no value: -dates, or -dates="+args[0], "%q is no directory", args[0])
 	case err != nil && flags.Root == "" && !strings.ContainsAny(args[0], "./") && c.Command.HelpName == c.App.HelpName:
 		return nil, unknownCommand(c)
+	case len(args) > 1 && strings.Contains(args[0]+args[1], "/") && flags.Users != "" && !strings.Contains(flags.Users, "*"):
+		return nil, exit.Usagef("put the pattern in quotes: -users '/home/*/public_gopher'", "-users %s and %s: the shell has replaced the pattern", flags.Users, args[0])
 	case len(args) > 1:
 		return nil, exit.Usagef(c.Command.HelpName+" takes one directory", "unexpected argument %q", args[1])
 	case err != nil && flags.Root != "":
@@ -102,6 +122,10 @@ func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Setti
 	}
 	flags.Root = args[0]
 	return flags.Settings()
+}
+
+func isYesOrNo(arg string) bool {
+	return slices.Contains([]string{"yes", "no", "on", "off", "true", "false"}, strings.ToLower(arg))
 }
 
 // meant asks a person whether a directory that hardly anybody means to serve is
@@ -163,8 +187,13 @@ func unknownCommand(c *cli.Context) error {
 func badUsage(c *cli.Context, err error, _ bool) error {
 	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
-		if bad := badValue(c, err); bad != nil {
-			return bad
+		for _, f := range c.Command.Flags {
+			if o, ok := f.(*option); ok && o.failed != nil {
+				return o.failed
+			}
+		}
+		if errors.As(err, new(*exit.CommandError)) { // of a variable
+			return err
 		}
 		return exit.Usagef(c.Command.HelpName+" -help lists the flags; a DURATION is written 90s or 10m", "%w", err)
 	}

@@ -1,10 +1,9 @@
 package daemon
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"net/netip"
 	"regexp"
@@ -15,12 +14,10 @@ import (
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/command/exit"
-	"github.com/gophd/gophd/internal/command/size"
 	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/internal/process/accesslog"
 	"github.com/gophd/gophd/internal/process/enforce"
 	"github.com/gophd/gophd/internal/process/keypair"
-	"github.com/gophd/gophd/internal/process/logs"
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/internal/source/sitesearch"
@@ -30,27 +27,26 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Flags are the flags of a daemon as they were typed; doc/gophd.8.md says what
-// each means. Where a flag cannot be zero, package main supplies
-// the default.
+// Flags are the options of a daemon; doc/gophd.8.md says what each means. Package main
+// parses them, and has their defaults.
 type Flags struct {
 	Root       string
 	StrictText bool
 	menu.BuildOptions
-	Charset string
-	Cache   string
+	Charset menu.Charset
+	Cache   int64 // bytes, for all hosts
 
 	Listen     []string
 	Inetd      bool
 	Host       string
 	Port       int
-	HTTP       string
+	HTTP       string // what browsers get: page, view or off
 	HTTPTheme  string
 	HTTPLang   []string
-	TrustProxy []string
+	TrustProxy []netip.Prefix
 
 	TLSCert, TLSKey []string
-	TLSSelfSigned   string
+	TLSSelfSigned   string // the directory; "": none
 
 	FrontAddrs
 
@@ -61,26 +57,25 @@ type Flags struct {
 
 	Search bool
 	sitesearch.SearchOptions
-	SearchMemory string // DefaultSearchMemory by default
+	SearchMemory int64 // bytes
 	Sitemap      bool
 	FastCGI      []string
 
-	Watch string
-	Poll  time.Duration
+	Watch            site.Watch
+	Poll, PollRemote time.Duration
 
-	PollRemote time.Duration
-
-	Quiet, Verbose    bool
-	LogFormat         string
-	AccessLog, LogIPs string
-	Status            []string
-	Metrics           string
+	Quiet, Verbose bool
+	LogFormat      string
+	AccessLog      string
+	LogIPs         accesslog.IPs
+	Status         []netip.Prefix // who may see the status page
+	Metrics        string         // the address; "": none
 
 	User, Sandbox string
 	SandboxParent bool
 
-	Enforce      string
-	EnforceSpare []string
+	Enforce      enforce.Mode
+	EnforceSpare []netip.Prefix // that is not held to robots.txt
 
 	Users       string
 	UsersMinUID int
@@ -89,189 +84,105 @@ type Flags struct {
 	Aliases     []string
 
 	Version string // of gophd
+
+	// Warnings are about options that do not stop a start.
+	Warnings []error
+	// FromVariable reports whether an option comes from a variable: a mistake there that an
+	// earlier version did not refuse is a warning, so that no upgrade stops a server.
+	FromVariable func(name string) bool
 }
 
 // Settings configure a daemon. Everything that can be checked without touching the
 // machine has been checked.
 type Settings struct {
-	root   string
-	site   site.Config
-	front  func(*site.Site) *gopher.Front // answers a site as Gopher; Run adds the rest
-	cache  int64                          // bytes, for all hosts
-	server *server.Server                 // its limits; Run adds handler, certificates and log
-	http   string                         // what browsers get: page, view or off
-	view   web.PageOptions                // of all hosts
-	langs  map[string]string              // of hosts that have one of their own
-	search *sitesearch.Searcher           // nil: none; Run adds the site
-
-	sitemap bool // each host has one
-
-	programs []programs.Mapping
-
+	Flags
+	site        site.Config
+	front       func(*site.Site) *gopher.Front // answers a site as Gopher; Run adds the rest
+	server      *server.Server                 // its limits; Run adds handler, certificates and log
+	view        web.PageOptions                // of all hosts
+	langs       map[string]string              // of hosts that have one of their own
+	search      *sitesearch.Searcher           // nil: none; Run adds the site
+	programs    []programs.Mapping
 	listen      []string
 	fronts      []frontAddr
 	listenNames map[string]string // the hosts of addresses that have one of their own
 	hosts       []*virtualHost    // the root's first
-	inetd       bool
-
-	certs      []keypair.CertKey
-	selfSigned string // the directory; "": none
-
-	logLevel  slog.Level
-	logFormat string
-	accessLog string
-	ips       accesslog.IPs
-	status    []netip.Prefix // who may see the status page
-	metrics   string         // the address; "": none
-
-	enforce enforce.Mode
-	spare   []netip.Prefix // that is not held to robots.txt
-
-	user          string
-	sandbox       string
-	sandboxParent bool
-	version       string
-
-	outside func() error // refuses own files in the tree
+	certs       []keypair.CertKey
+	logLevel    slog.Level
 }
 
-// Settings checks the flags. Its errors come from package exit.
+// Settings checks what the options mean together. Its errors come from package exit.
 func (f Flags) Settings() (*Settings, error) {
-	if f.Root == "" {
-		return nil, exit.Usagef("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT", "no directory to serve")
-	}
-	c := &Settings{
-		root: f.Root, inetd: f.Inetd, selfSigned: f.TLSSelfSigned,
-		logFormat: f.LogFormat, accessLog: f.AccessLog, metrics: f.Metrics, user: f.User, sandbox: f.Sandbox, sandboxParent: f.SandboxParent, version: f.Version, outside: f.Outside,
-	}
-	for _, check := range []func(*Settings) error{f.names, f.choices, f.limits, f.tree, f.parts, f.network, f.browsers, f.certificates, f.otherProtocols} {
-		if err := check(c); err != nil {
+	c := &Settings{Flags: f}
+	for _, check := range []func() error{c.parts, c.process, c.network, c.browsers, c.otherProtocols} {
+		if err := check(); err != nil {
 			return nil, err
 		}
 	}
-	return c, nil
-}
-
-// names checks -host and -port: a wrong one makes menus without a link.
-func (f Flags) names(*Settings) error {
-	if f.Port < 0 || f.Port > math.MaxUint16 {
-		return exit.Usagef("a number from 1 to 65535", "-port %d", f.Port)
+	if f.Root == "" {
+		return nil, exit.Usagef("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT", "no directory to serve")
 	}
-	if _, err := netip.ParseAddr(f.Host); f.Host == "" || err == nil {
-		return nil
-	}
-	if u, err := selector.ParseURL("gopher://" + f.Host); err != nil || u.Host != f.Host {
-		return exit.Usagef("a name or an address alone: -host gopher.example.org; the port is -port", "-host %q", f.Host)
-	}
-	return nil
-}
-
-// choices checks the flags that take one of a few words.
-func (f Flags) choices(c *Settings) error {
-	for _, flag := range []struct {
-		name, value string
-		words       []string
-	}{
-		{"http", f.HTTP, []string{"page", "view", "off"}},
-		{"http-theme", cmp.Or(f.HTTPTheme, web.Themes[0]), web.Themes},
-		{"log-format", f.LogFormat, logs.Formats},
-		{"sandbox", f.Sandbox, []string{"off", "auto", "require"}},
-	} {
-		if err := oneOf(flag.name, flag.value, flag.words); err != nil {
-			return err
-		}
-	}
-	if err := c.ips.UnmarshalText([]byte(f.LogIPs)); err != nil {
-		return exit.Usagef("one of full, masked (/24, IPv6 /48), none", "unknown -log-ips %q", f.LogIPs)
-	}
-	if f.User != "" {
-		if _, err := sandbox.LookUpUser(f.User); err != nil {
-			return exit.Usagef("-user takes NAME or NAME:GROUP, known to this machine (or both as numbers)", "-user: %w", err)
-		}
-	}
-	switch {
-	case f.Quiet && f.Verbose:
-		return exit.Usagef("leave one of them out", "-quiet and -v")
-	case f.Quiet:
-		c.logLevel = slog.LevelWarn
-	case f.Verbose:
-		c.logLevel = slog.LevelDebug
-	}
-	return nil
-}
-
-func oneOf(flag, value string, words []string) error {
-	for _, w := range words {
-		if w == value {
-			return nil
-		}
-	}
-	return exit.Usagef("one of "+strings.Join(words, ", "), "unknown -%s %q", flag, value)
-}
-
-// limits refuses numbers that would leave a server without a single answer, and
-// durations below 0.
-func (f Flags) limits(*Settings) error {
-	for _, flag := range []struct {
-		name  string
-		value time.Duration
-	}{{"request-timeout", f.RequestTimeout}, {"stall-timeout", f.StallTimeout}, {"drain", f.Drain}, {"poll", f.Poll}, {"poll-remote", f.PollRemote}} {
-		if flag.value < 0 {
-			return exit.Usagef("a duration of 0 or more, such as 90s or 10m", "-%s %v", flag.name, flag.value)
-		}
-	}
-	for _, flag := range []struct {
-		name  string
-		value int
-	}{{"max-conns", f.MaxConns}, {"max-conns-per-ip", f.MaxConnsPerIP}, {"burst", f.Burst}} {
-		if flag.value < 0 {
-			return exit.Usagef("a number of 0 or more", "-%s %d", flag.name, flag.value)
-		}
-	}
-	if f.Rate == 0 && f.Burst != server.DefaultBurst && f.Burst >= 0 {
-		return exit.Usagef(fmt.Sprintf("-rate 2 -burst %d", f.Burst), "-burst without -rate")
-	}
-	if !(f.Rate >= 0) || math.IsInf(f.Rate, 1) {
-		return exit.Usagef("requests per second, such as -rate 2 or -rate 0.5", "-rate %v", f.Rate)
-	}
-	return nil
-}
-
-func (f Flags) tree(c *Settings) (err error) {
-	if err := c.site.Watch.UnmarshalText([]byte(f.Watch)); err != nil {
-		return exit.Usagef("one of inotify, poll, off", "%w", err)
-	}
-	c.site.Poll, c.site.PollRemote = f.Poll, f.PollRemote
-	opt := answer.HostOptions{BuildOptions: f.BuildOptions, Version: f.Version}
-	if err := opt.Charset.UnmarshalText([]byte(f.Charset)); err != nil {
-		return exit.Usagef("one of auto, latin1, utf-8", "-charset: %w", err)
-	}
-	if c.cache, err = size.Parse(f.Cache); err != nil {
-		return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -cache 64MiB", "-cache: %w", err)
-	}
+	opt := answer.HostOptions{BuildOptions: f.BuildOptions, Charset: f.Charset, Version: f.Version}
 	c.front = func(tree *site.Site) *gopher.Front {
 		return &gopher.Front{Host: &answer.Host{Site: tree, HostOptions: opt}, StrictText: f.StrictText}
 	}
 	if f.Search {
-		c.search = &sitesearch.Searcher{SearchOptions: f.SearchOptions, HostOptions: opt}
-		if c.search.Memory, err = size.Parse(f.SearchMemory); err != nil || c.search.Memory == 0 {
-			return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -search-memory 256MiB", "-search-memory %q", f.SearchMemory)
+		c.search = &sitesearch.Searcher{SearchOptions: f.SearchOptions, HostOptions: opt, Memory: f.SearchMemory}
+	}
+	c.server = &server.Server{
+		RequestTimeout: f.RequestTimeout, StallTimeout: f.StallTimeout, DrainTimeout: noneIfZero(f.Drain),
+		Host: f.Host, Port: f.Port, TrustProxy: f.TrustProxy,
+		MaxConns: f.MaxConns, MaxConnsPerIP: noneIfZero(f.MaxConnsPerIP), Rate: f.Rate, Burst: f.Burst,
+	}
+	return c, nil
+}
+
+// doubtful refuses an option that is wrong but that earlier versions accepted; if it comes
+// from a variable, it warns.
+func (f *Flags) doubtful(option, hint, format string, args ...any) error {
+	err := exit.Usagef(hint, format, args...)
+	if f.FromVariable != nil && f.FromVariable(option) {
+		f.Warnings = append(f.Warnings, err)
+		return nil
+	}
+	return err
+}
+
+// process checks the account and the log.
+func (c *Settings) process() error {
+	if c.User != "" {
+		if _, err := sandbox.LookUpUser(c.User); err != nil {
+			return exit.Usagef("-user takes NAME or NAME:GROUP, known to this machine (or both as numbers)", "-user: %w", err)
 		}
-	} else if f.SearchDir != "" {
-		return exit.Usagef("-search -search-dir "+f.SearchDir, "-search-dir without -search")
-	} else if f.SearchAll {
-		return exit.Usagef("-search -search-all", "-search-all without -search")
-	} else if f.SearchMemory != DefaultSearchMemory {
-		return exit.Usagef("-search -search-memory "+f.SearchMemory, "-search-memory without -search")
+	}
+	switch {
+	case c.Quiet && c.Verbose:
+		return exit.Usagef("leave one of them out", "-quiet and -v")
+	case c.Quiet:
+		c.logLevel = slog.LevelWarn
+	case c.Verbose:
+		c.logLevel = slog.LevelDebug
+	}
+	for _, block := range c.Status {
+		if block.Bits() == 0 {
+			c.warn("name the addresses of those who look after the server: -status 192.0.2.0/24", "-status %s: everybody may see the status page", block)
+		}
+	}
+	if host, _, err := net.SplitHostPort(c.Metrics); err == nil && (host == "" || host == "0.0.0.0" || host == "::") {
+		c.warn("-metrics localhost:PORT, unless another machine collects them", "-metrics %s: everybody who reaches this machine may read the metrics", c.Metrics)
 	}
 	return nil
+}
+
+func (f *Flags) warn(hint, format string, args ...any) {
+	f.Warnings = append(f.Warnings, exit.Usagef(hint, format, args...))
 }
 
 // Parts returns the parts of a site besides its root directory, and the rules of the
 // programs among them.
 func (f Flags) Parts() (site.Config, []programs.Mapping, error) {
-	c := &Settings{}
-	err := f.parts(c)
+	c := &Settings{Flags: f}
+	err := c.parts()
 	return c.site, c.programs, err
 }
 
@@ -289,17 +200,18 @@ func (f Flags) VirtualHosts() (map[string]string, error) {
 	return hosts, nil
 }
 
-// parts checks -users, -mount, -fastcgi and -vhost, and names what gophd answers by
-// itself.
-func (f Flags) parts(c *Settings) (err error) {
+// parts reads -users, -mount, -fastcgi and -vhost, and names what gophd answers by itself.
+func (c *Settings) parts() (err error) {
+	c.site = site.Config{Watch: c.Watch, Poll: c.Poll, PollRemote: c.PollRemote, Users: c.Users, UsersMinUID: c.UsersMinUID}
 	c.site.Own = []string{"/caps.txt", "/about-robots", "feed.xml", "feed.gmi"}
-	if f.Search {
+	if c.Search {
 		c.site.Endless = []string{sitesearch.Selector}
 	}
-	if c.sitemap = f.Sitemap; f.Sitemap {
+	if c.Sitemap {
 		c.site.Own = append(c.site.Own, "/sitemap.xml", "/sitemap.txt", "/sitemap-recent.xml")
 	}
-	for _, flag := range f.FastCGI {
+
+	for _, flag := range c.FastCGI {
 		rule, err := programs.ParseRule(flag)
 		if err != nil {
 			return exit.Usagef("-fastcgi /cgi-bin=/run/fcgiwrap.socket, '*.dcgi=/run/fcgiwrap.socket', menus=/run/fcgiwrap.socket or '/~*/cgi-bin=/run/gophd-programs-*.sock'", "-fastcgi %q: %w", flag, err)
@@ -312,13 +224,13 @@ func (f Flags) parts(c *Settings) (err error) {
 	if len(c.programs) > 0 {
 		c.site.Runs = (&programs.Programs{Rules: c.programs}).Runs
 	}
-	c.site.Users, c.site.UsersMinUID = f.Users, f.UsersMinUID
-	if f.Users != "" {
-		if err := site.CheckUsers(f.Users); err != nil {
-			return exit.Usagef("-users '/home/*/public_gopher': one * for the user's name", "-users: %w", err)
+
+	if c.Users != "" {
+		if err := site.CheckUsers(c.Users); err != nil {
+			return exit.Usagef("-users '/home/*/public_gopher': one * for the user's name, in quotes, since a shell replaces it otherwise", "-users: %w", err)
 		}
 	}
-	for _, m := range f.Mounts {
+	for _, m := range c.Mounts {
 		name, dir, ok := strings.Cut(m, "=")
 		name = strings.Trim(name, "/")
 		if !ok || name == "" || dir == "" {
@@ -327,60 +239,82 @@ func (f Flags) parts(c *Settings) (err error) {
 		if c.site.Mounts[name] != "" {
 			return exit.Usagef("one -mount for each prefix", "-mount %q is there twice", name)
 		}
+		if slices.Contains([]string{"robots.txt", "caps.txt", "about-robots"}, name) {
+			if err := c.doubtful("mount", "choose another PREFIX, such as -mount /pub="+dir, "-mount %s: gophd itself answers /%s", m, name); err != nil {
+				return err
+			}
+		}
 		if c.site.Mounts == nil {
 			c.site.Mounts = map[string]string{}
 		}
 		c.site.Mounts[name] = dir
 	}
-	c.hosts, c.listen, c.listenNames, err = f.parseHosts()
+	c.hosts, c.listen, c.listenNames, err = c.parseHosts()
 	return err
 }
 
-func (f Flags) network(c *Settings) (err error) {
+// network checks names, addresses and certificates.
+func (c *Settings) network() error {
+	if err := c.checkHost(); err != nil {
+		return err
+	}
 	for _, addr := range c.listen {
 		if err := checkAddr("listen", addr, "70"); err != nil {
 			return err
 		}
 	}
-	if f.Metrics != "" {
-		if _, port, err := net.SplitHostPort(f.Metrics); err != nil || checkAddr("metrics", f.Metrics, port) != nil {
-			return exit.Usagef("-metrics takes HOST:PORT, such as localhost:9170", "-metrics %q is no address", f.Metrics)
+	if c.Metrics != "" {
+		if _, port, err := net.SplitHostPort(c.Metrics); err != nil || checkAddr("metrics", c.Metrics, port) != nil {
+			return exit.Usagef("-metrics takes HOST:PORT, such as localhost:9170", "-metrics %q is no address", c.Metrics)
 		}
 	}
-	c.server = &server.Server{
-		RequestTimeout: f.RequestTimeout, StallTimeout: f.StallTimeout, DrainTimeout: noneIfZero(f.Drain),
-		Host: f.Host, Port: f.Port,
-		MaxConns: f.MaxConns, MaxConnsPerIP: noneIfZero(f.MaxConnsPerIP), Rate: f.Rate, Burst: f.Burst,
+	if len(c.TLSCert) != len(c.TLSKey) {
+		without := "-tls-cert without its -tls-key"
+		if len(c.TLSKey) > len(c.TLSCert) {
+			without = "-tls-key without its -tls-cert"
+		}
+		return exit.Usagef("give one -tls-key for each -tls-cert", "%s", without)
 	}
-	c.http = f.HTTP
-	if c.server.TrustProxy, err = prefixes("trust-proxy", f.TrustProxy); err != nil {
-		return err
+	for i := range c.TLSCert {
+		c.certs = append(c.certs, keypair.CertKey{Cert: c.TLSCert[i], Key: c.TLSKey[i]})
 	}
-	if c.status, err = prefixes("status", f.Status); err != nil {
-		return err
-	}
-	if err := c.enforce.UnmarshalText([]byte(f.Enforce)); err != nil {
-		return exit.Usagef("one of off, slow, refuse", "-enforce: %w", err)
-	}
-	c.spare, err = prefixes("enforce-spare", f.EnforceSpare)
-	return err
+	return nil
 }
 
-// browsers checks -http-theme and -http-lang.
-func (f Flags) browsers(c *Settings) error {
-	if f.HTTP != "view" && (cmp.Or(f.HTTPTheme, web.Themes[0]) != web.Themes[0] || len(f.HTTPLang) > 0) {
-		return exit.Usagef("add -http view", "-http-theme or -http-lang without -http view")
+// checkHost checks -host: a wrong name makes menus without a working link.
+func (c *Settings) checkHost() error {
+	const hint = "a name or an address alone: -host gopher.example.org; the port is -port"
+	if _, err := netip.ParseAddr(c.Host); c.Host == "" || err == nil {
+		return nil
 	}
-	c.view.Theme, c.langs = f.HTTPTheme, map[string]string{}
-	for _, value := range f.HTTPLang {
+	if u, err := selector.ParseURL("gopher://" + c.Host); err != nil || u.Host != c.Host {
+		return exit.Usagef(hint, "-host %q", c.Host)
+	}
+	if !isHostName(hostName(c.Host)) && !strings.Contains(c.Host, "_") {
+		return c.doubtful("host", hint, "-host %q is no host name", c.Host)
+	}
+	return nil
+}
+
+// browsers checks -http-lang.
+func (c *Settings) browsers() error {
+	c.view.Theme, c.langs = c.HTTPTheme, map[string]string{}
+	for _, value := range c.HTTPLang {
 		name, tag, named := strings.Cut(value, "=")
 		if !named {
 			name, tag = "", value
 		}
 		name = hostName(name)
 		known := slices.ContainsFunc(c.hosts, func(h *virtualHost) bool { return h.name == name })
-		if !langTag.MatchString(tag) || named && (name == "" || !known) {
-			return exit.Usagef("a language tag for all hosts, or for one -vhost: -http-lang en, -http-lang gopher.example.org=pt-BR", "-http-lang %q", value)
+		const hint = "a language tag for all hosts, or for one -vhost: -http-lang en, -http-lang gopher.example.org=pt-BR"
+		if named && (name == "" || !known) {
+			return exit.Usagef(hint, "-http-lang %q", value)
+		}
+		if !langTag.MatchString(tag) {
+			if err := c.doubtful("http-lang", hint, "-http-lang %q", value); err != nil {
+				return err
+			}
+			continue
 		}
 		if c.langs[name] = tag; !named {
 			c.view.Lang = tag
@@ -389,8 +323,8 @@ func (f Flags) browsers(c *Settings) error {
 	return nil
 }
 
-// langTag matches a language tag (RFC 5646).
-var langTag = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
+// langTag matches a language tag (RFC 5646) that begins with a language of ISO 639.
+var langTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$`)
 
 // noneIfZero turns 0, which means none on the command line, into -1, which means none to
 // package server.
@@ -401,35 +335,14 @@ func noneIfZero[T int | time.Duration](n T) T {
 	return n
 }
 
-// prefixes reads address blocks; an address is a block of one.
-func prefixes(flag string, list []string) ([]netip.Prefix, error) {
-	var all []netip.Prefix
-	for _, s := range list {
-		p, err := netip.ParsePrefix(s)
-		if a, addrErr := netip.ParseAddr(s); addrErr == nil {
-			a = a.Unmap()
-			p, err = netip.PrefixFrom(a, a.BitLen()), nil
+// logWarnings logs what is doubtful about the options.
+func (d *daemon) logWarnings() {
+	for _, err := range d.conf.Warnings {
+		var e *exit.CommandError
+		if errors.As(err, &e) {
+			d.log.Warn(err.Error(), "hint", e.Hint)
 		}
-		if err != nil {
-			return nil, exit.Usagef("an address or a block of them, such as 10.0.0.0/8 or ::1", "-%s %q", flag, s)
-		}
-		all = append(all, p)
 	}
-	return all, nil
-}
-
-func (f Flags) certificates(c *Settings) error {
-	if len(f.TLSCert) != len(f.TLSKey) {
-		without := "-tls-cert without its -tls-key"
-		if len(f.TLSKey) > len(f.TLSCert) {
-			without = "-tls-key without its -tls-cert"
-		}
-		return exit.Usagef("name both, as often as the other", "%s", without)
-	}
-	for i := range f.TLSCert {
-		c.certs = append(c.certs, keypair.CertKey{Cert: f.TLSCert[i], Key: f.TLSKey[i]})
-	}
-	return nil
 }
 
 // DefaultSearchMemory is how much memory the search index may take.

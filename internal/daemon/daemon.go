@@ -68,14 +68,15 @@ var files = disk.Guarded(&stall.Guard{})
 
 // open makes everything ready.
 func (d *daemon) open(ctx context.Context) error {
-	if _, err := files.Stat(d.conf.root); err != nil {
-		return rootError(d.conf.root, err)
+	if _, err := files.Stat(d.conf.Root); err != nil {
+		return rootError(d.conf.Root, err)
 	}
-	if err := d.conf.outside(); err != nil {
+	if err := d.conf.Outside(); err != nil {
 		return err
 	}
-	if doubt, hint := Doubt(d.conf.root); doubt != "" {
-		d.log.Warn(doubt, "root", d.conf.root, "hint", hint)
+	d.logWarnings()
+	if doubt, hint := Doubt(d.conf.Root); doubt != "" {
+		d.log.Warn(doubt, "root", d.conf.Root, "hint", hint)
 	}
 	if err := d.checkUsers(); err != nil {
 		return err

@@ -117,6 +117,13 @@ func (d *daemon) checkDirs() error {
 			return dirError(name, flags[flag], fmt.Errorf("%s: %w", flag, diag.Cause(err)))
 		}
 	}
+	for prefix := range d.conf.site.Mounts {
+		parent := filepath.Dir(prefix)
+		if info, err := files.Stat(filepath.Join(d.conf.Root, parent)); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+			make := diag.Command("mkdir", "-p", "--", filepath.Join(d.conf.Root, parent))
+			return exit.Usagef(make, "-mount /%s=%s: there is no directory %s in %s", prefix, d.conf.site.Mounts[prefix], parent, d.conf.Root)
+		}
+	}
 	for _, rule := range d.conf.programs {
 		if _, err := files.Stat(rule.Client.Socket); err != nil && rule.Fixed() {
 			d.log.Warn("no program listens for -fastcgi", "selector", rule.Selector(), "socket", rule.Client.Socket,

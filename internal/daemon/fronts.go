@@ -33,23 +33,29 @@ type frontListener struct {
 }
 
 // otherProtocols checks -gemini, -spartan, -nex and -finger.
-func (f Flags) otherProtocols(c *Settings) error {
+func (c *Settings) otherProtocols() error {
+	taken := map[string]string{}
+	for _, addr := range c.listen {
+		taken[withPort(addr, "70")] = "listen"
+	}
 	for _, p := range []struct {
 		name  string
 		addrs []string
-	}{{"gemini", f.Gemini}, {"spartan", f.Spartan}, {"nex", f.Nex}, {"finger", f.Finger}} {
+	}{{"gemini", c.Gemini}, {"spartan", c.Spartan}, {"nex", c.Nex}, {"finger", c.Finger}} {
 		port := strconv.Itoa(selector.PortOf(p.name))
 		for _, addr := range p.addrs {
-			if addr == "" || strings.HasPrefix(addr, "-") {
-				return exit.Usagef("-"+p.name+" takes HOST:PORT, :PORT, HOST or PORT, such as :"+port, "-%s %q is no address", p.name, addr)
-			}
 			if err := checkAddr(p.name, addr, port); err != nil {
 				return err
 			}
-			if p.name == "gemini" && len(c.certs) == 0 && c.selfSigned == "" {
+			if p.name == "gemini" && len(c.certs) == 0 && c.TLSSelfSigned == "" {
 				return exit.Usagef("Gemini is always encrypted: add -tls-self-signed DIR, or -tls-cert FILE -tls-key FILE", "-gemini without a certificate")
 			}
-			c.fronts = append(c.fronts, frontAddr{p.name, withPort(addr, port)})
+			at := withPort(addr, port)
+			if other := taken[at]; other != "" && !strings.HasSuffix(at, ":0") {
+				return exit.Usagef("each protocol needs a port of its own, such as -"+p.name+" :"+port, "-%s %s: -%s listens there, too", p.name, addr, other)
+			}
+			taken[at] = p.name
+			c.fronts = append(c.fronts, frontAddr{p.name, at})
 		}
 	}
 	return nil
@@ -58,7 +64,7 @@ func (f Flags) otherProtocols(c *Settings) error {
 // openFronts listens for the other protocols.
 func (d *daemon) openFronts(ctx context.Context) error {
 	for _, f := range d.fronts {
-		if f.name == "gemini" && len(d.conf.certs) == 0 && d.conf.selfSigned == "" {
+		if f.name == "gemini" && len(d.conf.certs) == 0 && d.conf.TLSSelfSigned == "" {
 			return exit.Usagef("Gemini is always encrypted: add -tls-self-signed DIR, or -tls-cert FILE -tls-key FILE", "a socket for Gemini, but no certificate")
 		}
 	}

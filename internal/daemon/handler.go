@@ -34,11 +34,11 @@ func (d *daemon) openServer(ctx context.Context) (err error) {
 	if len(all.byName) == 0 {
 		d.srv.Handler = all.first.front
 	}
-	if d.conf.http != "off" {
+	if d.conf.HTTP != "off" {
 		browsers := &web.HTTPServer{Log: d.log, Site: all.browsed}
 		d.srv.HTTP = browsers.Serve
 	}
-	d.srv.Log, d.srv.ShowIP = d.requests, d.conf.ips.Name
+	d.srv.Log, d.srv.ShowIP = d.requests, d.conf.LogIPs.Name
 	return d.setTLS()
 }
 

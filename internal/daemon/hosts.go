@@ -94,7 +94,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	case d.conf.search != nil:
 		conf.Touched = d.conf.search.Touch
 	}
-	if d.conf.sitemap {
+	if d.conf.Sitemap {
 		h.sitemap = &sitemap.Sitemaps{}
 		conf.Sitemaps, conf.Touched = d.sitemapURLs(h), both(conf.Touched, h.sitemap.Touch)
 	}
@@ -107,7 +107,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	if len(d.conf.programs) > 0 {
 		h.front.Host.Before, h.front.Host.Runner = append(h.front.Host.Before, d.programs), d.programs
 	}
-	h.front.Host.Beside = []answer.Source{&feed.Feeds{Web: d.conf.http == "view"}}
+	h.front.Host.Beside = []answer.Source{&feed.Feeds{Web: d.conf.HTTP == "view"}}
 	searches := first && d.conf.search != nil
 	if searches {
 		d.conf.search.Site, d.conf.search.Log = h.tree, d.log
@@ -120,8 +120,8 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	if len(d.conf.hosts) > 1 {
 		h.front.Host.Hosts = d.hostItems
 	}
-	if d.conf.enforce != enforce.Off {
-		h.enforcer = &enforce.Enforcer{Mode: d.conf.enforce, Spare: d.conf.spare, Site: h.tree}
+	if d.conf.Enforce != enforce.Off {
+		h.enforcer = &enforce.Enforcer{Mode: d.conf.Enforce, Spare: d.conf.EnforceSpare, Site: h.tree}
 		h.front.Host.Admission = h.enforcer
 	}
 	h.web = d.pages(h, searches)
@@ -141,7 +141,7 @@ func both(first, then func(dir string)) func(dir string) {
 func (d *daemon) sitemapURLs(h *virtualHost) (urls []string) {
 	r := &server.Request{Host: cmp.Or(h.name, d.srv.Host, "localhost"), Port: cmp.Or(d.portOf(h), d.gopherPort())}
 	urls = append(urls, answer.GopherURL(r, menu.TypeText, sitemap.Selector))
-	if d.conf.http == "view" {
+	if d.conf.HTTP == "view" {
 		r.TLS = r.Port == 443
 		urls = append(urls, answer.WebURL(r, sitemap.Selector))
 	}
@@ -161,7 +161,7 @@ func (d *daemon) portOf(h *virtualHost) (port int) {
 
 // pages returns the handler of a site for browsers.
 func (d *daemon) pages(h *virtualHost, search bool) http.Handler {
-	if d.conf.http != "view" {
+	if d.conf.HTTP != "view" {
 		return &web.AddressPage{Host: h.front.Host}
 	}
 	view := d.conf.view

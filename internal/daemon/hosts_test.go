@@ -12,6 +12,7 @@ import (
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
 )
 
 // page is a site that a browser gets.
@@ -140,8 +141,8 @@ func TestRereadingIsDoneOnce(t *testing.T) {
 // TestOptionsHoldForEachHost: each option of menus and listings gets from the flags to
 // every host, and to the search.
 func TestOptionsHoldForEachHost(t *testing.T) {
-	f := Flags{Root: t.TempDir(), VHosts: []string{"two.example=" + t.TempDir()}, StrictText: true, Charset: "latin1", Cache: "1MiB", HTTP: "page", LogFormat: "text",
-		LogIPs: "full", Sandbox: "off", Watch: "off", Enforce: "off", Burst: server.DefaultBurst, Search: true, SearchMemory: DefaultSearchMemory, Version: "1.2.3"}
+	f := Flags{Root: t.TempDir(), VHosts: []string{"two.example=" + t.TempDir()}, StrictText: true, Charset: menu.CharsetLatin1, Cache: 1 << 20, HTTP: "page", LogFormat: "text",
+		Sandbox: "off", Watch: site.WatchOff, Burst: server.DefaultBurst, Search: true, Version: "1.2.3"}
 	f.SearchAll = true
 	fields := reflect.ValueOf(&f.BuildOptions).Elem()
 	for i := range fields.NumField() {

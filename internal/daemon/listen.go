@@ -53,9 +53,13 @@ func withPort(addr, port string) string {
 
 // checkAddr refuses an address whose port no program can listen on.
 func checkAddr(flag, addr, port string) error {
+	hint := "-" + flag + " takes HOST:PORT, :PORT, HOST or PORT; a port is a number up to 65535"
+	if info, err := files.Stat(addr); err == nil && info.IsDir() && !strings.Contains(addr, ".") {
+		return exit.Usagef(hint, "-%s has no value: the directory %s follows it", flag, addr)
+	}
 	_, port, _ = net.SplitHostPort(withPort(addr, port))
 	if _, err := net.LookupPort("tcp", port); err != nil || addr == "" {
-		return exit.Usagef("-"+flag+" takes HOST:PORT, :PORT, HOST or PORT; a port is a number up to 65535", "-%s %q: there is no such port", flag, addr)
+		return exit.Usagef(hint, "-%s %q: there is no such port", flag, addr)
 	}
 	return nil
 }
@@ -113,7 +117,7 @@ func listenError(addr string, err error) error {
 // openSockets takes over the sockets that gophd was started with, or else
 // listens. With -listen it does both.
 func (d *daemon) openSockets(ctx context.Context) (err error) {
-	if d.conf.inetd {
+	if d.conf.Inetd {
 		if d.conn, err = inetdConn(); err != nil {
 			return exit.Usagef("-inetd is for inetd, which starts gophd for each connection", "%w", err)
 		}
@@ -168,7 +172,7 @@ func (d *daemon) announce() {
 		if !addr.IP.IsUnspecified() {
 			host = addr.IP.String()
 		}
-		name, dir := cmp.Or(d.srv.Host, host), d.conf.root
+		name, dir := cmp.Or(d.srv.Host, host), d.conf.Root
 		if h := d.hosts.of(&server.Request{Local: addr.AddrPort()}); h.name != "" {
 			name, dir = h.name, h.dir
 		}
@@ -206,7 +210,7 @@ func fullName(ctx context.Context) string {
 // openCerts reads the certificates, before gophd becomes another user: keys are
 // often root's.
 func (d *daemon) openCerts() error {
-	if len(d.conf.certs) == 0 && d.conf.selfSigned == "" {
+	if len(d.conf.certs) == 0 && d.conf.TLSSelfSigned == "" {
 		return nil
 	}
 	d.certs = &keypair.Certificates{Log: d.log}
@@ -236,8 +240,11 @@ func (d *daemon) setTLS() error {
 	if d.certs == nil {
 		return nil
 	}
-	if dir := d.conf.selfSigned; dir != "" {
+	if dir := d.conf.TLSSelfSigned; dir != "" {
 		err := d.selfSigned(dir)
+		if errors.As(err, new(*exit.CommandError)) {
+			return err
+		}
 		if err != nil && systemd.InUnit() {
 			return exit.Usagef("the unit lets gophd write below /var/lib/gophd: GOPHD_TLS_SELF_SIGNED=/var/lib/gophd", "%w", err)
 		}
@@ -258,6 +265,9 @@ func (d *daemon) setTLS() error {
 // selfSigned adds the certificates in a directory, one for each name of a host. A start makes
 // those that are missing.
 func (d *daemon) selfSigned(dir string) error {
+	if info, err := files.Stat(dir); err == nil && !info.IsDir() {
+		return exit.Usagef("-tls-self-signed DIR, in which gophd makes gophd.crt and gophd.key", "-tls-self-signed: %s is no directory", dir)
+	}
 	names := d.hostNames()
 	missing := slices.ContainsFunc(names, func(name string) bool { _, made := keypair.Made(dir, name); return !made })
 	if d.checking && missing {

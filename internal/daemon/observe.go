@@ -24,13 +24,15 @@ import (
 )
 
 func (d *daemon) openAccessLog() error {
-	if d.conf.accessLog == "" {
+	if d.conf.AccessLog == "" {
 		return nil
 	}
 	err := d.openLog()
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, syscall.EISDIR):
+		return exit.Usagef("-access-log "+filepath.Join(d.conf.AccessLog, "access.log"), "-access-log: %s is a directory", d.conf.AccessLog)
 	case systemd.InUnit():
 		return exit.Usagef("the unit lets gophd write below /var/log/gophd: GOPHD_ACCESS_LOG=/var/log/gophd/access.log", "%w", err)
 	case errors.Is(err, fs.ErrNotExist):
@@ -41,10 +43,10 @@ func (d *daemon) openAccessLog() error {
 
 // openLog opens the access log. A check makes none.
 func (d *daemon) openLog() (err error) {
-	if _, err := files.Stat(d.conf.accessLog); d.checking && errors.Is(err, fs.ErrNotExist) {
-		return d.writable("the access log", filepath.Dir(d.conf.accessLog))
+	if _, err := files.Stat(d.conf.AccessLog); d.checking && errors.Is(err, fs.ErrNotExist) {
+		return d.writable("the access log", filepath.Dir(d.conf.AccessLog))
 	}
-	if d.access, err = accesslog.Open(d.conf.accessLog, d.conf.ips, d.log); err == nil {
+	if d.access, err = accesslog.Open(d.conf.AccessLog, d.conf.LogIPs, d.log); err == nil {
 		d.observers = append(d.observers, d.access)
 	}
 	return err
@@ -70,13 +72,13 @@ func logPaths(name string) []string {
 
 // openMetrics listens for Prometheus.
 func (d *daemon) openMetrics(ctx context.Context) (err error) {
-	if d.conf.metrics == "" {
+	if d.conf.Metrics == "" {
 		return nil
 	}
 	var lc net.ListenConfig
-	if d.metrics, err = lc.Listen(ctx, "tcp", d.conf.metrics); err != nil {
+	if d.metrics, err = lc.Listen(ctx, "tcp", d.conf.Metrics); err != nil {
 		hint := systemd.DropIn("metrics")
-		switch err = failed("metrics", d.conf.metrics, err); {
+		switch err = failed("metrics", d.conf.Metrics, err); {
 		case hint != "" && forbidden(err):
 			return exit.Usagef(hint, "%w", err)
 		case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EADDRNOTAVAIL):
@@ -90,10 +92,10 @@ func (d *daemon) openMetrics(ctx context.Context) (err error) {
 
 // openStats begins to count, if anybody may see it.
 func (d *daemon) openStats() {
-	if len(d.conf.status) == 0 && d.metrics == nil {
+	if len(d.conf.Status) == 0 && d.metrics == nil {
 		return
 	}
-	d.stats = status.New(d.conf.version)
+	d.stats = status.New(d.conf.Version)
 	d.stats.Server = d.srv
 	for _, h := range d.conf.hosts {
 		h.stats = &status.HostStats{Name: cmp.Or(h.name, d.srv.Host), Site: h.tree, Enforcer: h.enforcer}
@@ -106,8 +108,8 @@ func (d *daemon) openStats() {
 		d.stats.Searchable = d.conf.search.Counts
 	}
 	d.observers = append(d.observers, d.stats)
-	if len(d.conf.status) > 0 {
-		d.page = &status.Page{Stats: d.stats, Allow: d.conf.status, ShowIP: d.conf.ips.Name}
+	if len(d.conf.Status) > 0 {
+		d.page = &status.Page{Stats: d.stats, Allow: d.conf.Status, ShowIP: d.conf.LogIPs.Name}
 		first := d.conf.hosts[0].front.Host
 		first.Before = append([]answer.Source{d.page}, first.Before...)
 	}

@@ -45,12 +45,12 @@ type daemon struct {
 }
 
 func newDaemon(conf *Settings, stderr io.Writer) *daemon {
-	l := logs.Open(stderr, logs.Style{Level: conf.logLevel, Format: conf.logFormat})
-	d := &daemon{conf: conf, cache: answer.NewCache(conf.cache), log: l.Logger, requests: l.Requests(), logs: l}
-	if conf.inetd {
+	l := logs.Open(stderr, logs.Style{Level: conf.logLevel, Format: conf.LogFormat})
+	d := &daemon{conf: conf, cache: answer.NewCache(conf.Cache), log: l.Logger, requests: l.Requests(), logs: l}
+	if conf.Inetd {
 		d.log, d.requests = inetdLogger(d.log), inetdLogger(d.requests)
 	}
-	d.programs = &programs.Programs{Rules: conf.programs, Software: "gophd/" + conf.version, Log: d.log}
+	d.programs = &programs.Programs{Rules: conf.programs, Software: "gophd/" + conf.Version, Log: d.log}
 	return d
 }
 

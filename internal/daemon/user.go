@@ -22,7 +22,7 @@ import (
 // then. Everything else is opened as that user, so files that it may not read are
 // reported at once and not at the next reload.
 func (d *daemon) becomeUser() error {
-	if d.conf.user == "" {
+	if d.conf.User == "" {
 		if os.Geteuid() == 0 && d.conf.site.Users != "" {
 			return exit.Usagef(asUser(), "-users as root: root can read files that users hide or link to")
 		}
@@ -31,7 +31,7 @@ func (d *daemon) becomeUser() error {
 		}
 		return nil
 	}
-	u, err := sandbox.LookUpUser(d.conf.user)
+	u, err := sandbox.LookUpUser(d.conf.User)
 	if err != nil {
 		return fmt.Errorf("-user: %w", err)
 	}
@@ -68,7 +68,7 @@ func unprivileged() string {
 
 // enterSandbox drops, last before serving, all rights that serving does not need.
 func (d *daemon) enterSandbox() error {
-	mode := d.conf.sandbox
+	mode := d.conf.Sandbox
 	if mode == "off" {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 			return sandbox.Paths{}, err
 		}
 		read = append(read, paths...)
-		if d.conf.sandboxParent {
+		if d.conf.SandboxParent {
 			read = append(read, sandbox.Around(dir)...)
 		}
 	}
@@ -129,7 +129,7 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 	if s := d.conf.search; s != nil && s.SearchDir != "" {
 		keep = []string{s.SearchDir}
 	}
-	return sandbox.Paths{Read: read, Append: logPaths(d.conf.accessLog), Keep: keep, Connect: connect}, nil
+	return sandbox.Paths{Read: read, Append: logPaths(d.conf.AccessLog), Keep: keep, Connect: connect}, nil
 }
 
 // dirs are the directories of all sites and mounts.
