@@ -126,6 +126,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	for _, s := range d.sites() {
 		tasks.Go(func() error { return s.Run(ctx) })
 	}
+	tasks.Go(func() error { d.certs.Run(ctx); return nil })
 	tasks.Go(func() error { d.tellProgress(ctx); return nil })
 	if d.conf.search != nil {
 		tasks.Go(func() error { return d.conf.search.Run(ctx) })

@@ -35,7 +35,7 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Vars = append(env.Vars, patient...)
-			env.Setenv("GORACE", quickRace)
+			env.Setenv("GORACE", harness.RaceOptions)
 			env.Setenv("PROGRAM", gophd)
 			env.Setenv("PATH", filepath.Dir(gophd)+":"+env.Getenv("PATH"))
 			env.Values["daemon"], env.Values["held"] = &process{}, &held{}
@@ -44,10 +44,6 @@ func TestScripts(t *testing.T) {
 		Condition: lowPortsNeedARight,
 	})
 }
-
-// quickRace takes from the race detector the second that it waits at the end of
-// each process.
-const quickRace = "atexit_sleep_ms=0"
 
 // lowPortsNeedARight is the one condition of the scripts beside those of
 // testscript.

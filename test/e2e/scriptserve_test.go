@@ -52,7 +52,7 @@ func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	d := process{cmd: exec.Command(words[0], words[1:]...), ended: make(chan struct{})}
 	*processOf(ts) = d
 	d.cmd.Dir, d.cmd.Stderr = ts.MkAbs("."), log
-	d.cmd.Env = append(slices.Concat(os.Environ(), harness.LogEnv), "GOPHD_HOST=gopher.example", "GORACE="+quickRace)
+	d.cmd.Env = append(slices.Concat(os.Environ(), harness.LogEnv), "GOPHD_HOST=gopher.example", "GORACE="+harness.RaceOptions)
 	ts.Check(d.cmd.Start())
 	go func() { _ = d.cmd.Wait(); close(d.ended) }()
 	ts.Defer(func() { _ = d.cmd.Process.Kill(); <-d.ended })

@@ -19,7 +19,6 @@ var wall = map[string]bool{
 
 // mayAskTheWall says in which files that is right, and why.
 var mayAskTheWall = map[string]string{
-	"internal/process/keypair/keypair.go":    "of a file, compared with itself",
 	"internal/process/keypair/selfsigned.go": "certificates are valid by the wall clock",
 	"internal/command/getcmd/known.go":       "certificates are valid by the wall clock",
 	"internal/command/doctor/ask.go":         "of files, compared with each other",

@@ -7,6 +7,7 @@ package keypair
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"errors"
@@ -14,7 +15,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -29,7 +29,7 @@ import (
 // PEM.
 type CertKey struct{ Cert, Key string }
 
-// Certificates gives out certificates. It is safe for many goroutines.
+// Certificates selects a certificate by SNI. It is safe for many goroutines.
 type Certificates struct {
 	// Log gets a line for each pair that was read again or cannot be. If nil,
 	// nothing is logged.
@@ -38,35 +38,16 @@ type Certificates struct {
 	guard stall.Guard
 	reads sync.Mutex // held while files are read, which may take as long as the guard allows
 
-	mu      sync.Mutex // never held while files are read
-	pairs   []*pair
-	checked time.Time
+	mu    sync.Mutex // never held while files are read
+	pairs []*pair
 }
 
 // pair is the last good version of two files.
 type pair struct {
 	CertKey
 	cert *tls.Certificate
-	seen [2]stamp // of the files when they were read last, good or not
+	seen [2]disk.Revision // of the files when they were read last, good or not
 }
-
-// stamp distinguishes versions of a file.
-type stamp struct {
-	info os.FileInfo
-}
-
-func (s stamp) same(now os.FileInfo) bool {
-	if s.info == nil || now == nil {
-		return s.info == nil && now == nil
-	}
-	return os.SameFile(s.info, now) && s.info.ModTime().Equal(now.ModTime()) && s.info.Size() == now.Size()
-}
-
-// interval is how often the files are looked at, at most.
-const interval = time.Second
-
-// maxHandshakeWait is how long a handshake waits for files that are looked at.
-const maxHandshakeWait = 100 * time.Millisecond
 
 func (s *Certificates) call() disk.Caller { return disk.Guarded(&s.guard) }
 
@@ -110,12 +91,9 @@ func (s *Certificates) Files() []CertKey {
 	return all
 }
 
-// Get is for tls.Config.GetCertificate: the first pair that fits the name and
-// the algorithms of the client. If the files of a pair have changed they are
-// read first, unless that takes long; while they cannot be, the old pair stays.
-// Connections that are open keep what they have.
+// Get is for tls.Config.GetCertificate: the first pair that fits the name and the
+// algorithms of the client. Connections that are open keep what they have.
 func (s *Certificates) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	s.look()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.pairs {
@@ -129,28 +107,21 @@ func (s *Certificates) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	return s.pairs[0].cert, nil
 }
 
-// look reads changed files, at most once a second. It does not wait for a file system
-// that does not answer.
-func (s *Certificates) look() {
-	s.mu.Lock()
-	now := time.Now()
-	due := now.Sub(s.checked) >= interval
-	if due {
-		s.checked = now
-	}
-	s.mu.Unlock()
-	if !due || !s.reads.TryLock() {
+// Run reads pairs again whose files have changed, once a second, until ctx ends. While they
+// cannot be read, the old pair stays. A nil store has none.
+func (s *Certificates) Run(ctx context.Context) {
+	if s == nil {
 		return
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer s.reads.Unlock()
-		s.refresh(false)
-	}()
-	select {
-	case <-done:
-	case <-time.After(maxHandshakeWait):
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			s.refresh(false)
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
@@ -159,19 +130,19 @@ func (s *Certificates) Reload() {
 	if s == nil {
 		return
 	}
-	s.reads.Lock()
-	defer s.reads.Unlock()
 	s.refresh(true)
 }
 
-// refresh reads pairs that have changed, or all. Its caller holds reads.
+// refresh reads pairs that have changed, or all.
 func (s *Certificates) refresh(all bool) {
+	s.reads.Lock()
+	defer s.reads.Unlock()
 	s.mu.Lock()
 	pairs := slices.Clone(s.pairs)
 	s.mu.Unlock()
 	for _, p := range pairs {
 		now, err := p.stamps(s.call())
-		if err == nil && !all && p.seen[0].same(now[0].info) && p.seen[1].same(now[1].info) {
+		if err == nil && !all && p.seen == now {
 			continue
 		}
 		var cert *tls.Certificate
@@ -211,14 +182,14 @@ func (s *Certificates) Check() (err error) {
 
 // stamps returns what the files are now, and keeps them out of all trees that are served.
 // It fails if they do not answer.
-func (p *pair) stamps(call disk.Caller) (s [2]stamp, err error) {
+func (p *pair) stamps(call disk.Caller) (s [2]disk.Revision, err error) {
 	for i, name := range []string{p.Cert, p.Key} {
-		s[i].info, err = call.Stat(name)
+		s[i], err = call.Revision(name)
 		if errors.Is(err, stall.Err) {
 			return s, err
 		}
-		if err == nil {
-			disk.Withhold(name, s[i].info)
+		if info, err := call.Stat(name); err == nil {
+			disk.Withhold(name, info)
 		}
 	}
 	return s, nil

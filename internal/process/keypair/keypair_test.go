@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // hello is what a client with TLS 1.3 sends to reach a name.
@@ -67,7 +66,7 @@ func TestReadAgainWhenChanged(t *testing.T) {
 		if err := os.Rename(from, to); err != nil {
 			t.Fatal(err)
 		}
-		s.checked = time.Time{} // a second later
+		s.refresh(false)
 	}
 	if got := subject(t, &s, ""); got != "old.example" {
 		t.Fatal(got)
@@ -175,8 +174,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for range 3 {
-		s.checked = time.Time{}
-		s.look()
+		s.refresh(false)
 	}
 	if log.Len() > 0 || s.Fingerprint() == "" {
 		t.Errorf("reported again: %s", log.String())

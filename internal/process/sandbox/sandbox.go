@@ -93,9 +93,8 @@ var Newest = struct {
 
 // Enter forbids the whole process, all threads, all use of files outside p, new
 // sockets, other programs and other processes, as far as the kernel can, and returns
-// how far. It cannot be undone. The environment is emptied and overwritten in memory:
-// what it holds may be secret. Variables that begin with GO are only emptied;
-// substrings of others must not be in use. If Landlock fails, nothing is forbidden.
+// how far. It cannot be undone. The environment is emptied. If Landlock fails, nothing is
+// forbidden.
 func Enter(p Paths) (Holds, error) {
 	_, _ = time.Now().Zone() // read once, late, from /usr/share/zoneinfo
 	rules, err := p.rules()
@@ -104,7 +103,6 @@ func Enter(p Paths) (Holds, error) {
 	}
 	holds := Available()
 	holds.connects = len(p.Connect) > 0
-	wipeEnvironment()
 	if err := Newest.Config.BestEffort().Restrict(rules...); err != nil {
 		return Holds{}, fmt.Errorf("entering the sandbox: %w", err)
 	}

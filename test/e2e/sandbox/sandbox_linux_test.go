@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 // try lets a trial take rights away from a process of its own, and look from inside.
 func try(t *testing.T, trial func(dir string) error) {
 	t.Helper()
-	dir := strings.Clone(os.Getenv("SANDBOX_DIR")) // Enter overwrites the environment
+	dir := os.Getenv("SANDBOX_DIR")
 	if dir == "" {
 		dir = t.TempDir()
 		treetest.Write(t, dir, map[string]string{"parent/root/file": "old", "outside/file": "outside"})
