@@ -54,7 +54,7 @@ func TestFirstForms(t *testing.T) {
 	if a, ok := h.Quick(request(t, "robots.txt")); ok {
 		t.Errorf("robots.txt before the first scan: %q", a.Body)
 	}
-	wants := map[string]string{"a.txt": "a\n", "//a.txt": "a\n", "private/b.txt": "b\n", "//private/b.txt": "0/private/b.txt\t/private/b.txt\th\t70\r\n"}
+	wants := map[string]string{"a.txt": "a\n", "//a.txt": "a\n", "private/b.txt": "0/private/b.txt\t/private/b.txt\th\t70\r\n", "//private/b.txt": "0/private/b.txt\t/private/b.txt\th\t70\r\n"}
 	type reply struct {
 		sel, got string
 		err      error

@@ -2,228 +2,279 @@ package policy
 
 import (
 	"cmp"
+	"container/heap"
+	"hash/maphash"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // class is a set of robots that all annotations treat alike. They share a group.
 type class struct {
-	token string   // of one of them; "*" for everybody
-	names []string // as they are written
-	by    []*note  // the annotations that make the group necessary (see causes)
-	said  []string // how the annotations that name them treat them
+	token  string   // of one of them; "*" for everybody
+	robot  int32    // its number
+	names  []string // as they are written
+	by     []*note  // the annotations that name them, without joined ones
+	more   int      // about how many bytes their rules take beyond those for everybody
+	joined bool     // what joined directories state holds for all of them (see join.go)
 }
 
 // virtual are the robots of Gemini's companion specification. A robot of several kinds
 // obeys the groups of all of them.
 var virtual = []string{"archiver", "indexer", "researcher", "webproxy"}
 
-// isKind reports whether virtual agents are among the robots of a class.
-func (c *class) isKind() bool {
-	return slices.ContainsFunc(c.names, func(name string) bool { return slices.Contains(virtual, strings.ToLower(name)) })
+// treated says how annotations treat a robot.
+type treated struct {
+	key    treatment
+	by     []*note
+	more   int // about how many bytes their rules for it take beyond those for everybody
+	named  bool
+	joined bool
 }
 
-// namedRobot is a robot that some annotation names.
-type namedRobot struct {
-	written []string // its name first; then what readers take for it
-	by      []*note  // the annotations that treat it otherwise than the rest
-	said    []string // by which groups, of each; all together tell classes apart
+// hasGroup reports whether an annotation states something about the robot.
+func (t *treated) hasGroup() bool { return t.key != treatment{} || t.joined }
+
+// treatment is equal for robots that the same annotations treat alike: a hash of these,
+// with keys that nobody knows.
+type treatment [2]uint64
+
+var treatmentSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+func (t *treatment) add(note, number int) {
+	for i := range t {
+		t[i] = maphash.Comparable(treatmentSeeds[i], [3]uint64{t[i], uint64(note), uint64(number)})
+	}
 }
 
-// classesOf groups the robots that are treated alike. Everybody comes first, then
-// longer names before names that may be parts of them: readers of 1994 take the first
-// group whose name is a part of their own.
-func classesOf(notes []*note) []*class {
-	robots := robotsIn(notes)
-	if slices.ContainsFunc(virtual, func(token string) bool { return robots[token] != nil && robots[token].said != nil }) {
-		for _, token := range virtual {
-			r := robots.add(token, token)
-			r.said = append(r.said, " ") // it has a group, if only one like that for everybody
+// classesOf groups the robots that are treated alike. Everybody comes first.
+func classesOf(notes []*note, names *names) []*class {
+	robots := make([]treated, len(names.robots))
+	for i, n := range notes {
+		for _, a := range n.named {
+			r := &robots[a.robot]
+			r.named = true
+			set := &n.sets[a.set]
+			switch {
+			case set.number == 0:
+			case n.joined && names.robots[a.robot].token != veronica:
+				r.joined = true
+			default:
+				r.key.add(i, set.number)
+				r.by = append(r.by, n)
+				r.more += set.size - n.size
+			}
 		}
 	}
-	by := map[string]*class{}
-	var list []*class
-	for token, r := range robots {
+	isVirtual := func(token string) bool {
+		i, ok := names.of[token]
+		return ok && robots[i].hasGroup()
+	}
+	if slices.ContainsFunc(virtual, isVirtual) {
+		for _, token := range virtual { // each has a group, if only one like that for everybody
+			i := names.add(token, "")
+			if int(i) == len(robots) {
+				robots = append(robots, treated{})
+			}
+			robots[i].named = true
+			robots[i].key.add(-1, 0)
+		}
+	}
+
+	type key struct {
+		treatment
+		isJoined, isVeronica bool
+	}
+	by := map[key]*class{}
+	list := []*class{{token: "*", robot: everybody, names: []string{"*"}}}
+	for i := range robots {
+		r, name := &robots[i], names.robots[i]
 		// A robot that nothing is said about has a group only if readers of 1994 would
 		// take another one's.
-		if r.said == nil && !robots.has(token, func(part *namedRobot) bool { return part.said != nil }) {
+		hasPart := false
+		if r.named && !r.hasGroup() {
+			parts(name.token, names.of, func(part string) { hasPart = hasPart || robots[names.of[part]].hasGroup() })
+		}
+		if !r.named || !r.hasGroup() && !hasPart {
 			continue
 		}
-		key := strings.Join(r.said, "")
-		if token == veronica { // alone
-			key = veronica
+		k := key{r.key, r.joined, name.token == veronica}
+		c := by[k]
+		if c == nil {
+			c = &class{token: name.token, robot: int32(i), by: r.by, more: r.more, joined: r.joined}
+			by[k] = c
+			list = append(list, c)
 		}
-		if by[key] == nil {
-			by[key] = &class{token: token, by: r.by, said: r.said}
-			list = append(list, by[key])
+		c.names = append(c.names, name.written...)
+		if name.token < c.token {
+			c.token, c.robot = name.token, int32(i)
 		}
-		by[key].names = append(by[key].names, r.written...)
-		by[key].token = min(by[key].token, token)
 	}
 	for _, c := range list {
 		slices.SortFunc(c.names, compareNames)
-		c.names = slices.Compact(c.names)
 	}
-	causes(list)
-	return append([]*class{{token: "*", names: []string{"*"}}}, longestFirst(list)...)
-}
-
-// causes leaves of each class the annotations without which its robots would share the
-// group of another class. Where many paste one list of names, and a few have rules of
-// their own for some of these robots, the groups of those robots are there because of
-// the few.
-func causes(list []*class) {
-	first := map[string][]*class{} // by the first that is said of them
-	for _, c := range list {
-		if len(c.said) > 0 && c.token != veronica {
-			first[c.said[0]] = append(first[c.said[0]], c)
-		}
-	}
-	by := make([][]*note, len(list))
-	for i, c := range list {
-		like := &class{}
-		for at, said := range c.said {
-			for _, o := range first[said] {
-				if len(o.by) > len(like.by) && len(o.by) < len(c.by) && c.token != veronica && isPart(o.said, c.said[at:]) {
-					like = o
-				}
-			}
-		}
-		rest := like.by
-		by[i] = slices.DeleteFunc(slices.Clone(c.by), func(n *note) bool {
-			common := len(rest) > 0 && rest[0] == n
-			if common {
-				rest = rest[1:]
-			}
-			return common
-		})
-	}
-	for i, c := range list {
-		c.by = by[i]
-	}
-}
-
-// isPart reports whether a list is another one with some of its strings left out.
-func isPart(list, of []string) bool {
-	for _, s := range of {
-		if len(list) > 0 && list[0] == s {
-			list = list[1:]
-		}
-	}
-	return len(list) == 0
-}
-
-type robotSet map[string]*namedRobot // by token
-
-func robotsIn(notes []*note) robotSet {
-	robots := robotSet{}
-	for i, n := range notes {
-		for _, name := range n.names {
-			r := robots.add(name.token, name.written)
-			if name.full != "" && !slices.Contains(r.written, name.full) {
-				r.written = append(r.written, name.full)
-			}
-			if len(r.by) > 0 && r.by[len(r.by)-1] == n {
-				continue
-			}
-			rules, own := n.groupsOf(name.token, func(s *group) bool { return s.says })
-			prefs, prefers := n.groupsOf(name.token, func(s *group) bool { return s.prefers })
-			if !own && !prefers {
-				continue
-			}
-			r.by = append(r.by, n)
-			key := append(strconv.AppendInt(nil, int64(i), 10), ';')
-			if own {
-				key = appendNumbers(key, rules)
-			}
-			key = append(key, ';')
-			if prefers {
-				key = appendNumbers(key, prefs)
-			}
-			r.said = append(r.said, string(append(key, ';')))
-		}
-	}
-	return robots
-}
-
-func appendNumbers(key []byte, list []*group) []byte {
-	for _, s := range list {
-		key = append(strconv.AppendInt(key, int64(s.number), 10), ',')
-	}
-	return key
-}
-
-func (robots robotSet) add(token, written string) *namedRobot {
-	r := robots[token]
-	if r == nil {
-		r = &namedRobot{written: []string{written}}
-		robots[token] = r
-	}
-	return r
-}
-
-// has reports whether a part of a name is another robot's name for which ok holds.
-func (robots robotSet) has(token string, ok func(*namedRobot) bool) (found bool) {
-	parts(token, robots, func(part string) { found = found || ok(robots[part]) })
-	return found
+	slices.SortFunc(list[1:], func(a, b *class) int { return compareNames(a.names[0], b.names[0]) })
+	return list
 }
 
 func compareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
 }
 
-// parts calls fn for every proper part of a name that is a name, too.
+// maxParts is the length up to which all parts of a name are looked up. Names of that
+// length are rare: a longer one is compared with each of the others.
+const maxParts = 256
+
+// parts calls fn for every proper part of a name that is a name, too, once for each place
+// where it stands.
 func parts[T any](name string, names map[string]T, fn func(part string)) {
 	name = strings.ToLower(name)
+	if len(name) > maxParts {
+		for part := range names {
+			if len(part) < len(name) && strings.Contains(name, part) {
+				fn(part)
+			}
+		}
+		return
+	}
+	var seen map[string]bool
 	for from := range name {
 		for to := from + 1; to <= len(name); to++ {
 			part := name[from:to]
-			if _, ok := names[part]; ok && len(part) < len(name) {
-				fn(part)
+			if _, ok := names[part]; !ok || len(part) == len(name) || seen[part] {
+				continue
 			}
+			if seen == nil {
+				seen = map[string]bool{}
+			}
+			seen[part] = true
+			fn(part)
 		}
 	}
 }
 
-// longestFirst orders classes so that no name comes after a part of it. If that is
-// impossible, the names of a class are written one by one.
-func longestFirst(classes []*class) []*class {
-	at := map[string]*class{} // by name in lower case
-	for _, c := range classes {
-		for _, name := range c.names {
-			at[strings.ToLower(name)] = c
+// Readers of 1994 take the first group whose name is a part of their own, so a name must
+// not stand behind a part of it that is treated otherwise. The groups are written one at a
+// time. A name is free once every name that contains it, of another group, is written. Next
+// comes the group with the most names of those whose names are all free; if there is none,
+// the free names of the group that has the most of them, and the rest of it later.
+
+// stack is a group that waits to be written.
+type stack struct {
+	section *section
+	names   []string // those that are left, in order
+	blocked int      // names that are not free
+	ready   int      // its index in the heap; -1: it is not in it
+}
+
+// stacked orders the sections behind the first one, and splits those that cannot be
+// written in one piece.
+func stacked(sections []section) []section {
+	owner := map[string]*stack{} // by name in lower case
+	var stacks []*stack
+	for i := range sections[1:] {
+		s := &stack{section: &sections[i+1], names: slices.Clone(sections[i+1].names), ready: -1}
+		slices.SortFunc(s.names, compareNames)
+		stacks = append(stacks, s)
+		for _, name := range s.names {
+			owner[strings.ToLower(name)] = s
 		}
 	}
-	before := map[*class]int{} // how many names must be written before it
-	count := func(c *class, n int) {
-		for _, name := range c.names {
-			parts(name, at, func(part string) {
-				if at[part] != c {
-					before[at[part]] += n
+	longer := map[string]int{} // for each name, how many that contain it are not yet written
+	for name, s := range owner {
+		parts(name, owner, func(part string) {
+			if owner[part] != s {
+				longer[part]++
+			}
+		})
+	}
+	var ready stackHeap
+	for _, s := range stacks {
+		for _, name := range s.names {
+			if longer[strings.ToLower(name)] > 0 {
+				s.blocked++
+			}
+		}
+		if s.blocked == 0 {
+			heap.Push(&ready, s)
+		}
+	}
+
+	list := sections[:1:1]
+	for left := len(stacks); left > 0; {
+		var next *stack
+		var names []string
+		if len(ready) > 0 {
+			next = heap.Pop(&ready).(*stack)
+			names, next.names = next.names, nil
+			left--
+		} else { // a circle
+			next, names = mostFree(stacks, longer)
+			next.names = slices.DeleteFunc(next.names, func(name string) bool { return slices.Contains(names, name) })
+		}
+		written := *next.section
+		written.names = names
+		list = append(list, written)
+		for _, name := range names {
+			parts(name, owner, func(part string) {
+				o := owner[part]
+				if o == next {
+					return
+				}
+				if longer[part]--; longer[part] > 0 {
+					return
+				}
+				o.blocked--
+				if o.blocked == 0 && o.ready < 0 && len(o.names) > 0 {
+					heap.Push(&ready, o)
 				}
 			})
 		}
-	}
-	for _, c := range classes {
-		count(c, 1)
-	}
-	byName := func(a, b *class) int { return compareNames(a.names[0], b.names[0]) }
-	slices.SortFunc(classes, byName)
-	var list, rest []*class
-	for len(classes) > 0 {
-		i := slices.IndexFunc(classes, func(c *class) bool { return before[c] == 0 })
-		if i < 0 { // the rest is a circle
-			break
-		}
-		count(classes[i], -1)
-		list, classes = append(list, classes[i]), slices.Delete(classes, i, i+1)
-	}
-	for _, c := range classes {
-		for _, name := range c.names {
-			rest = append(rest, &class{token: c.token, names: []string{name}, by: c.by})
+		if len(next.names) > 0 && next.blocked == 0 {
+			heap.Push(&ready, next)
 		}
 	}
-	slices.SortFunc(rest, byName)
-	return append(list, rest...)
+	return list
+}
+
+// mostFree returns the stack with the most free names, and these.
+func mostFree(stacks []*stack, longer map[string]int) (most *stack, names []string) {
+	for _, s := range stacks {
+		var free []string
+		for _, name := range s.names {
+			if longer[strings.ToLower(name)] == 0 {
+				free = append(free, name)
+			}
+		}
+		if len(free) > len(names) || len(free) > 0 && len(free) == len(names) && compareNames(free[0], names[0]) < 0 {
+			most, names = s, free
+		}
+	}
+	return most, names
+}
+
+// stackHeap has the stack with the most names on top.
+type stackHeap []*stack
+
+func (h stackHeap) Len() int { return len(h) }
+
+func (h stackHeap) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(len(h[j].names), len(h[i].names)), compareNames(h[i].names[0], h[j].names[0])) < 0
+}
+
+func (h stackHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].ready, h[j].ready = i, j
+}
+
+func (h *stackHeap) Push(x any) {
+	s := x.(*stack)
+	s.ready = len(*h)
+	*h = append(*h, s)
+}
+
+func (h *stackHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	last.ready = -1
+	return last
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/gophd/gophd/policy/internal/proof"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
-	"github.com/gophd/gophd/selector"
 )
 
 // Annotation is a robots file whose "/" is the directory it lies in.
@@ -32,6 +31,18 @@ type Annotation struct {
 	Err  error  // why it cannot be read: its directory is denied until it can be
 }
 
+// An Alias is another selector of a file or directory that has one of its own: a symbolic
+// link, or a mount of a directory that the tree has as well. Both selectors are canonical:
+// "/blog/" and "/phlog/", or "/latest.txt" and "/phlog/2026-01-03.txt". Annotations below the
+// target are given once, under the target.
+//
+// An alias is denied to robots to whom a rule may deny something at or below its target.
+// They then read it under the target alone.
+type Alias struct {
+	Selector string
+	Target   string
+}
+
 // Input holds the sources of a robots.txt.
 type Input struct {
 	Annotations []Annotation // in any order
@@ -44,39 +55,16 @@ type Input struct {
 	// refuses one, the whole site is denied and reported ([CodeProgram]).
 	Programs []string
 
-	// Aliases are other selectors of what the tree has under selectors of its own.
-	Aliases []Alias
-
 	// Sitemaps are URLs that the file names at its end. With them no file is served byte
 	// for byte.
 	Sitemaps []string
 
+	// Aliases are other selectors of what the tree has under selectors of its own.
+	Aliases []Alias
+
 	// Readers are the programs that the file is proven for. Nil stands for
 	// [readers.All].
 	Readers []readers.Reader
-}
-
-// CheckProgram returns an error unless p may stand in [Input.Programs]: a selector
-// that begins with a slash ("/cgi-bin", "/now/"), "/*" and the end of names ("/*.dcgi"),
-// or "/~*/" and a name ("/~*/cgi-bin"). It has no other *, no ?, at most 4096 bytes, and
-// no empty, hidden or malformed element (see [selector.Refusal]).
-func CheckProgram(p string) error {
-	name, ok := strings.CutPrefix(p, "/")
-	if end, isEnd := strings.CutPrefix(name, "*"); isEnd {
-		name, ok = "x"+end, ok && end != "" && !strings.Contains(end, "/")
-	} else if below, isUsers := strings.CutPrefix(name, "~*/"); isUsers {
-		name = below
-	} else if name = strings.TrimSuffix(name, "/"); p == "/" {
-		return nil
-	}
-	for elem := range strings.SplitSeq(name, "/") {
-		reason := selector.Refusal(elem)
-		ok = ok && (reason == "" || reason == selector.Program || reason == selector.TooLong)
-	}
-	if !ok || strings.ContainsAny(name, "*?") || len(p) > selector.MaxRequest {
-		return fmt.Errorf(`%.80q is neither a selector ("/cgi-bin", "/~*/cgi-bin") nor "/*" and the end of names ("/*.dcgi")`, p)
-	}
-	return nil
 }
 
 // Compiled is the policy of all annotations, and the robots.txt made of it. It never
@@ -86,9 +74,15 @@ type Compiled struct {
 	programs []string
 	readers  []readers.Reader
 	shut     []string // directories that are denied whatever annotations say
+	isShut   bool     // so are all top-level directories that begin with "~"
+	joined   []string // top-level directories that are joined
 	file     []byte
 	sources  []source // of each line of the file
 	classes  []*class
+
+	veronica      func() *readers.Matcher // what the policy says to her; nil: no annotation names her
+	robotVeronica int32                   // her number
+
 	verdicts
 	reports  []Report
 	proof    *proof.Result
@@ -98,70 +92,68 @@ type Compiled struct {
 }
 
 // Compile makes a robots.txt from annotations and proves it. The result depends only on
-// in. If prev is not nil, Compile reuses its unchanged parts. It does not modify prev,
-// which may be in use concurrently.
-func Compile(in Input, prev *Compiled) *Compiled {
-	if prev == nil {
-		prev = &Compiled{}
-	}
-	w := work{Compiled: &Compiled{readers: in.Readers}, denied: map[string]*note{}, stale: true}
+// in.
+func Compile(in Input) *Compiled {
+	w := work{Compiled: &Compiled{readers: in.Readers}, in: in, left: map[string]bool{}}
 	if w.readers == nil {
 		w.readers = readers.All()
 	}
-	w.read(in.Annotations, prev)
-	for _, p := range in.Programs {
-		if err := CheckProgram(p); err != nil {
-			w.deny("/", CodeProgram, err.Error())
-		} else {
-			w.Compiled.programs = append(w.Compiled.programs, p)
-		}
-	}
-	w.programs = programsOf(w.Compiled.programs, w.notes[0])
-	w.aliases = in.Aliases
-	w.isHand = len(in.Annotations) == 1 && path.Base(in.Annotations[0].File) == robotsFile && w.notes[0].from != nil && len(in.Programs)+len(in.Sitemaps) == 0
-	for _, url := range in.Sitemaps {
-		w.sitemaps = append(w.sitemaps, siteField{&siteFieldName{"Sitemap", nil, true}, &rule{value: url}})
-	}
-	w.tooLarge()
-	last := prev.proof
-	for round := 0; ; round++ {
-		w.write()
-		if w.prove(last, round) {
-			w.reports = gather(w.allReports())
+	for {
+		w.read()
+		w.tooLarge()
+		w.measure()
+		w.fit()
+		if w.prove() {
+			w.reports = gather(w.allReports(), w.readers)
 			return w.Compiled
 		}
-		last = w.proof
 	}
 }
 
 // work holds the state of one compilation.
 type work struct {
 	*Compiled
-	programs []program
-	aliases  []Alias
-	sitemaps []siteField
-	denied   map[string]*note // directories that are denied as a whole, by selector
-	stale    bool             // the compositions must be made again
-	said     []Report         // about the denied directories
-	isHand   bool             // the only annotation is the root's robots.txt
-	cut      cuts             // made to the file
-	strict   func() *robots.File
-	all      []*composition // one per class; the first is for everybody
-	named    map[string]*composition
-	found    []Report // by the proof
+	in        Input
+	names     names
+	programs  []program
+	aliases   []alias
+	sitemaps  []siteField
+	denied    map[string]*note // directories that are denied as a whole, by selector
+	said      []Report         // about the denied directories
+	isHand    bool             // the only annotation is the root's robots.txt
+	isAliased bool             // an alias is denied
+	all       []*composition   // one per class; the first is for everybody
+	found     []Report         // by the proof
+
+	// What the proof has refused. It stays when the annotations are read again.
+	left  map[string]bool // directories whose annotations are left out
+	cured []denial        // directories that are denied
+
+	// If the file is too large.
+	cut       bool       // the section for weak readers says only what others do not
+	joinable  []string   // top-level directories that name robots, the dearest first
+	joins     int        // how many of them are joined
+	borrowers []borrower // the dearest first, without those that are denied
+}
+
+// alias is a link to a directory or a file. Robots read what it leads to under its real
+// name.
+type alias struct {
+	uri    string // of the link
+	target string // what robots read, as a pattern
+	rule   *rule  // it denies the link
 }
 
 // read reads the annotations, directory by directory.
-func (w *work) read(annotations []Annotation, prev *Compiled) {
-	order := func(a, b Annotation) int {
+func (w *work) read() {
+	w.notes, w.Compiled.programs, w.said, w.found = nil, nil, nil, nil
+	w.names = names{of: map[string]int32{}}
+	w.denied = map[string]*note{}
+	w.joinable, w.joins, w.joined, w.borrowers = nil, 0, nil, nil
+	list := slices.SortedFunc(slices.Values(w.in.Annotations), func(a, b Annotation) int {
 		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.File, b.File))
-	}
-	list := annotations
-	if !slices.IsSortedFunc(list, order) {
-		list = slices.Clone(annotations)
-		slices.SortFunc(list, order)
-	}
-	before := prev.notes
+	})
+	list = slices.DeleteFunc(list, func(a Annotation) bool { return w.left[a.Dir] })
 	if len(list) == 0 || list[0].Dir != "/" {
 		w.notes = append(w.notes, &note{sel: "/"})
 	}
@@ -170,88 +162,101 @@ func (w *work) read(annotations []Annotation, prev *Compiled) {
 		for n < len(list) && list[n].Dir == list[0].Dir {
 			n++
 		}
-		for len(before) > 0 && before[0].sel < list[0].Dir {
-			before = before[1:]
-		}
-		var old *note
-		if len(before) > 0 && before[0].sel == list[0].Dir {
-			old = before[0]
-		}
-		w.notes = append(w.notes, readNote(list[:n:n], old))
+		w.notes = append(w.notes, readNote(list[:n:n], &w.names))
 		list = list[n:]
+	}
+	root := w.notes[0]
+
+	for _, p := range w.in.Programs {
+		if err := CheckProgram(p); err != nil {
+			w.deny("/", CodeProgram, err.Error())
+		} else {
+			w.Compiled.programs = append(w.Compiled.programs, p)
+		}
+	}
+	w.programs = programsOf(w.Compiled.programs, root)
+	w.aliases = aliasesOf(w.in.Aliases, root)
+	w.sitemaps = nil
+	for _, url := range w.in.Sitemaps {
+		w.sitemaps = append(w.sitemaps, siteField{&siteFieldName{"Sitemap", nil, true}, &rule{value: url}})
+	}
+	w.isHand = len(w.in.Annotations) == 1 && path.Base(w.in.Annotations[0].File) == robotsFile && root.from != nil && len(w.in.Programs)+len(w.in.Sitemaps) == 0
+	for _, d := range w.cured {
+		w.deny(d.sel, CodeUnnamedLeak, d.why)
 	}
 }
 
+// aliasesOf returns the aliases, with the rules that deny them.
+func aliasesOf(list []Alias, root *note) (aliases []alias) {
+	for _, a := range list {
+		isFile := !strings.HasSuffix(a.Selector, "/")
+		target := escape(a.Target)
+		if isFile {
+			target += "$"
+		}
+		r := &rule{form: formOf([]string{a.Selector}, isFile, true), file: strings.Trim(a.Selector, "/"), of: root, whole: true, links: a.Target}
+		r.value = fmt.Sprintf("robots read %s at %s", a.Selector, a.Target)
+		aliases = append(aliases, alias{escape(a.Selector), target, r})
+	}
+	return aliases
+}
+
 // compose makes the compositions.
-func (w *work) compose() {
-	live := w.live()
-	classes := classesOf(live)
-	all := estimate(live, classes)
-	if w.coarsen(all, 8*maxBytes) || w.coarsen(bill{all.parts[:1], all.parts[0].total}, maxBytes*5/4) { // what would never fit is not written first
-		live = w.live()
-		classes = classesOf(live)
-	}
-	if w.denyAliases(live) {
-		live = w.live()
-		classes = classesOf(live)
-	}
-	w.stale, w.classes, w.all, w.named, w.shut = false, classes, nil, map[string]*composition{}, nil
-	programs := w.programs
+func (w *work) compose(live []*note, classes []*class) {
+	w.classes, w.all, w.shut = classes, nil, nil
+	w.veronica, w.robotVeronica = nil, everybody
+	programs, aliases := w.programs, w.aliases
 	if live[0].shut != nil {
-		programs = nil
+		programs, aliases = nil, nil
 	}
+	var joined []*rule
+	if w.joins > 0 {
+		joined = joinedRules(live, programs)
+	}
+	w.isAliased = false
 	for _, class := range classes {
-		c := compose(class, live, programs)
+		c := compose(class, live, programs, joined)
+		if c.aliases(aliases) {
+			w.isAliased = true
+		}
+		c.twins()
 		w.all = append(w.all, c)
-		for _, name := range class.names {
-			w.named[strings.ToLower(name)] = c
+		if class.token == veronica {
+			w.veronica, w.robotVeronica = sync.OnceValue(c.matcher), c.robot
 		}
 	}
-	strikePairs(w.all)
-	for _, c := range w.all {
-		c.twins()
-	}
+	w.isShut = w.denied[homes] != nil
 	for _, n := range live {
-		if n.shut != nil {
+		if n.shut != nil && n.sel != homes {
 			w.shut = append(w.shut, n.sel)
 		}
 	}
 }
 
-// write makes the file. If it is too large, write first leaves out lines (see cuts),
-// and then denies borrowers.
-func (w *work) write() {
-	for {
-		if w.stale {
-			w.compose()
-		}
-		var list []section
-		var out *writer
-		for _, w.cut = range []cuts{{}, {bare: true}, {bare: true, weak: true}} {
-			list = sectionsOf(w.all, w.cut)
-			if out = write(list, slices.Concat(w.notes[0].fields, w.sitemaps)); out.buf.Len() <= maxBytes {
-				break
-			}
-		}
-		over := out.buf.Len() - maxBytes
-		if b := billOf(list); over <= 0 || !w.coarsen(b, b.total-over) {
-			w.file, w.sources = out.buf.Bytes(), out.sources
-			break
-		}
-	}
+// write writes the file from the compositions.
+func (w *work) write() []section {
+	list := sectionsOf(w.all, w.cut)
+	out := write(list, slices.Concat(w.notes[0].fields, w.sitemaps))
+	w.file, w.sources = out.buf.Bytes(), out.sources
+	return list
+}
+
+// finish completes the result for the file.
+func (w *work) finish() {
 	w.hash = hashOf(meaning(w.file))
 	if w.hand() {
 		w.file = w.notes[0].from[0].Data
 		w.sources = handSources(w.notes[0].from[0])
 	}
-	w.strict = sync.OnceValue(func() *robots.File { return robots.Parse(readers.GopherStrict, w.file) })
 	w.fileHash = hashOf(w.file)
-	w.verdicts = w.judge(w.file)
+	w.verdicts = w.judge()
 }
 
 // hand reports whether the root's robots.txt is the only source. If so, it is served
 // byte for byte.
-func (w *work) hand() bool { return w.isHand && w.notes[0].shut == nil && len(w.denied) == 0 }
+func (w *work) hand() bool {
+	return w.isHand && w.notes[0].shut == nil && w.denied["/"] == nil && !w.isAliased
+}
 
 // handSources attributes each rule and field of a robots.txt that is served unchanged
 // to itself.

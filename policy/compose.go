@@ -4,21 +4,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // composition holds the rules and preferences of all annotations for one class.
 type composition struct {
 	*class
-	rules  []*rule // those that count, in the order of directories
-	struck []strike
-	closed []strike // Allows that count, but do not open their own path
-	uses   []*use
-
-	// Made on first use, when the rules are final.
-	denies map[place][]*rule
-	allows map[string][]*rule // by top-level directory
-	all    []*rule            // the Allows
+	rules   []*rule // those that count, in the order of directories
+	struck  []strike
+	carried []strike // an Allow below which lines of a Disallow stand that close its own path
+	uses    []*use
 }
 
 // strike is an Allow that does not count, because another rule overrides it.
@@ -27,286 +22,228 @@ type strike struct{ allow, by *rule }
 // composer puts the annotations together for one class.
 type composer struct {
 	*composition
-	above   []level // the directories on the way to the one that is looked at
-	carried []*rule // behind Allows: of equal rules the one that is written comes first
+	programs []program
+	above    []level // the directories on the way to the one that is looked at
+	below    []*rule // lines that are carried below Allows
 }
 
 // level is a directory on the way down.
 type level struct {
 	note   *note
-	guards []*rule // its Disallows that Allows of directories below must not undo
 	allows []*rule // what counts of its Allows
-	own    bool    // its rules name the robot
+	guards []guard
+}
+
+// guard is a Disallow that Allows of directories further down must not undo.
+type guard struct {
+	*rule
+	named bool // it names the robot; else it is a Final
+	alone bool // no Allow of its group counts, since the robot has a group of its own
 }
 
 // compose makes the composition of a class. notes holds the directories that are read
 // and the directories that are denied as a whole, in the order of their selectors; the
-// first is the root.
-func compose(c *class, notes []*note, programs []program) *composition {
-	b := composer{composition: &composition{class: c}}
+// first is the root. joined are the rules of joined directories.
+func compose(c *class, notes []*note, programs []program, joined []*rule) *composition {
+	b := composer{composition: &composition{class: c}, programs: programs}
 	for _, n := range notes {
 		for len(b.above) > 0 && !strings.HasPrefix(n.sel, b.above[len(b.above)-1].note.sel) {
 			b.above = b.above[:len(b.above)-1]
 		}
-		if n.shut != nil {
-			b.shut(n.shut)
-		} else {
+		switch {
+		case n.shut != nil:
+			b.deny(n.shut)
+		case !c.joined || !n.joined:
 			b.note(n)
 		}
 	}
-	b.rules = append(b.rules, b.carried...)
-	b.programs(programs)
-	b.uses = usesOf(c.token, notes)
+	if c.joined {
+		b.rules = append(b.rules, joined...)
+	}
+	b.rules = append(b.rules, b.below...)
+	for _, p := range programs {
+		b.rules = append(b.rules, p.lines...)
+	}
+	b.uses = usesOf(c, notes)
 	return b.composition
 }
 
 // note adds the rules of a directory, except the Allows that a rule above strikes.
 func (b *composer) note(n *note) {
-	rules, own := n.rulesFor(b.token)
-	at := level{note: n, own: own}
+	rules, own := n.rulesFor(b.robot)
+	b.above = append(b.above, level{note: n})
+	at := len(b.above) - 1
+	var guards []guard
 	for _, r := range rules {
-		if !r.allow {
+		switch {
+		case !r.allow:
 			b.rules = append(b.rules, r)
 			if r.final || own {
-				at.guards = append(at.guards, r)
+				guards = append(guards, guard{rule: r, named: own})
 			}
-		} else if b.allow(r, own) {
+		case b.allow(r, own):
 			b.rules = append(b.rules, r)
-			at.allows = append(at.allows, r)
+			b.above[at].allows = append(b.above[at].allows, r)
 		}
 	}
-	b.above = append(b.above, at)
+
+	// A Final for everybody holds for the robots that its annotation names, too.
+	if own {
+		for _, g := range n.general {
+			for _, r := range g.rules {
+				if r.final && !slices.Contains(rules, r) {
+					b.rules = append(b.rules, r)
+					guards = append(guards, guard{rule: r, alone: true})
+				}
+			}
+		}
+	}
+	b.above[at].guards = guards
 }
 
-// allow repeats the Disallows from above behind an Allow. It returns false if it
-// strikes the Allow instead.
+// allow carries the Disallows that an Allow must not undo below it. It returns false if
+// it strikes the Allow instead.
 func (b *composer) allow(a *rule, own bool) bool {
-	var carried []*rule
+	var below []*rule
+	carry := func(d *rule) bool {
+		lines, ok := d.carried(a)
+		if !ok {
+			b.struck = append(b.struck, strike{a, d})
+			return false
+		}
+		below = append(below, lines...)
+		return true
+	}
 	for _, at := range b.above {
 		for _, d := range at.guards {
-			if !(d.final || at.own && !own) || !d.concerns(a, at.allows) {
-				continue
-			}
-			below, ok := d.below(a)
-			if !ok {
-				b.struck = append(b.struck, strike{a, d})
+			isExcepted := func(o *rule) bool { return !d.alone && len(o.uri) >= len(d.uri) && covers(o.uri, a.uri) }
+			if (d.final || d.named && !own) && d.concerns(a) && !slices.ContainsFunc(at.allows, isExcepted) && !carry(d.rule) {
 				return false
-			}
-			carried = append(carried, below...)
-			if slices.ContainsFunc(below, func(r *rule) bool { return r.uri == a.uri+"$" }) {
-				b.closed = append(b.closed, strike{a, d})
 			}
 		}
 	}
-	b.carried = append(b.carried, carried...)
+	for _, p := range b.programs {
+		if p.names(a) {
+			continue
+		}
+		for _, d := range p.lines {
+			if d.concerns(a) && !carry(d) {
+				return false
+			}
+		}
+	}
+	for _, r := range below {
+		if r.uri == a.uri+"$" {
+			b.carried = append(b.carried, strike{a, r})
+		}
+	}
+	b.below = append(b.below, below...)
 	return true
 }
 
 // concerns reports whether an Allow could undo a Disallow: an Allow that is as long and
-// may match the same, unless an Allow of the Disallow's own annotation covers all of it.
-func (r *rule) concerns(a *rule, own []*rule) bool {
-	return len(a.uri) >= len(r.uri) && mayMeet(a.uri, r.uri) &&
-		!slices.ContainsFunc(own, func(o *rule) bool { return len(o.uri) >= len(r.uri) && covers(o.uri, a.uri) })
-}
+// may match the same.
+func (r *rule) concerns(a *rule) bool { return len(a.uri) >= len(r.uri) && meets(a.uri, r.uri) }
 
-// below returns lines, longer than an Allow, for the names that the Allow opens and the
-// Disallow denies. ok is false if no lines can express this with names that authors
-// wrote: nothing remains to be matched behind the Allow, the Allow has a wildcard, or the
-// rest would begin in the middle of a name.
-func (r *rule) below(a *rule) (lines []*rule, ok bool) {
-	head, rest, glob := strings.Cut(r.uri, "*")
-	if !glob || isAnchored(a.uri) || !strings.HasPrefix(headOf(a.uri), head) {
-		return nil, false
-	}
-	last := a.uri[strings.LastIndexByte(a.uri, '*')+1:]
-	if ok = isLiteral(a.uri); ok {
-		last = a.uri[len(head):]
-	}
-	for _, rest := range remains("*"+rest, last) {
+// carried returns lines, longer than an Allow, for the names that the Allow opens and the
+// Disallow denies. ok is false if there are no such lines.
+func (r *rule) carried(a *rule) (lines []*rule, ok bool) {
+	texts, ok := meeting(r.uri, a.uri)
+	for _, text := range texts {
+		if !ok || len(text) <= len(a.uri) {
+			return nil, false
+		}
 		line := *r
-		line.form, line.of = a.followed(rest), a.of
+		line.form, line.of, line.below = formOfURI(text), a.of, a
 		lines = append(lines, &line)
-		ok = ok && (strings.HasSuffix(a.uri, "/") || strings.IndexByte("*/$", rest[0]) >= 0)
 	}
-	return lines, ok && len(lines) > 0
+	return lines, ok
 }
 
-// followed returns the form of a pattern without $ with a rest in URI form behind it.
-func (f form) followed(rest string) form {
-	body, end := strings.CutSuffix(rest, "$")
-	pieces := strings.Split(body, "*")
-	for i := range pieces {
-		pieces[i] = selector.Decoded(pieces[i])
-	}
-	return f.join(formOf(pieces, end, false, true))
-}
-
-// shut denies a directory as a whole. If an Allow above may reach into it, shut adds a
-// line that is longer than the Allow; its extra stars match nothing new. It also denies
-// the path of such an Allow again, for readers that take the first match.
-func (b *composer) shut(r *rule) {
-	b.rules = append(b.rules, r)
-	most := 0
+// deny denies a directory as a whole. Where an Allow above may reach into it, deny adds
+// what both match, for readers that take the first match, and a line that is longer than
+// the Allow; its extra stars match nothing new.
+func (b *composer) deny(r *rule) {
+	var allows []*rule
 	for _, at := range b.above {
-		for _, a := range at.allows {
-			if len(a.uri) >= len(r.uri) && mayMeet(a.uri, r.uri) {
-				most = max(most, len(a.uri))
-				if isLiteral(a.uri) {
-					again := *r
-					again.form = a.form
-					b.rules = append(b.rules, &again)
-				}
+		allows = append(allows, at.allows...)
+	}
+	b.rules = append(b.rules, r.padded(allows)...)
+}
+
+// padded returns a rule that denies a directory as a whole with the lines that it needs
+// beside Allows.
+func (r *rule) padded(allows []*rule) []*rule {
+	list := []*rule{r}
+	most := 0
+	for _, a := range allows {
+		if !r.concerns(a) {
+			continue
+		}
+		most = max(most, len(a.uri))
+		if texts, ok := meeting(r.uri, a.uri); ok {
+			for _, text := range texts {
+				again := *r
+				again.form = formOfURI(text)
+				list = append(list, &again)
 			}
 		}
 	}
 	if most > 0 {
-		stars, padded := strings.Repeat("*", most+1-len(r.uri)), *r
-		padded.form = r.join(form{uri: stars, raw: stars, weak: stars})
-		b.rules = append(b.rules, &padded)
-	}
-}
-
-// program is a prefix or an extension that programs answer, and the lines that deny it.
-type program struct {
-	uri   string // "/cgi-bin", "/now/", "/*.dcgi" or "/~*/cgi-bin"
-	lines []*rule
-}
-
-// programsOf returns the lines that deny each program: its selector, everything below
-// it, and everything after a question mark; of a menu its selector alone.
-func programsOf(selectors []string, root *note) (list []program) {
-	for _, p := range selectors {
-		uri := formOf(strings.Split(p, "*"), false, true, true).uri
-		next := program{uri: uri}
-		ends := []string{"$", "/", "?"}
-		if strings.HasSuffix(p, "/") {
-			ends = ends[:1]
-		}
-		for _, end := range ends {
-			pieces := strings.Split(strings.TrimSuffix(p+end, "$"), "*")
-			next.lines = append(next.lines, &rule{form: formOf(pieces, end == "$", true, true), value: uri, of: root})
-		}
-		list = append(list, next)
+		padded := *r
+		stars := strings.Repeat("*", most+1-len(r.uri))
+		padded.form = form{uri: r.uri + stars, raw: r.raw + stars, hazard: r.hazard, weak: r.weak + stars}
+		list = append(list, &padded)
 	}
 	return list
 }
 
-// opens reports whether an Allow names a program: its path is the program's own, of any
-// user or of one, or ends in its extension.
-func (p program) opens(a *rule) bool {
-	path := strings.TrimSuffix(a.uri, "$")
-	if strings.HasSuffix(p.uri, "/") {
-		return path == p.uri
-	}
-	ext, isExt := strings.CutPrefix(p.uri, "/*")
-	below, isUsers := strings.CutPrefix(p.uri, "/~*")
-	for _, end := range []string{"", "/", "%3F"} {
-		if isExt && strings.HasSuffix(path, ext+end) || path == p.uri+end {
-			return true
-		}
-		if user, ok := strings.CutSuffix(path, below+end); isUsers && ok && isUser(user) {
-			return true
-		}
-	}
-	return false
-}
-
-// isUser reports whether a path is the top of one user's tree, without a slash at its
-// end.
-func isUser(path string) bool {
-	name, ok := strings.CutPrefix(path, "/~")
-	return ok && name != "" && !strings.ContainsAny(name, "/*")
-}
-
-// programs adds the lines of all programs, except the lines that an Allow opens. It
-// repeats them behind every Allow that does not name the program.
-func (b *composer) programs(programs []program) {
-	for _, p := range programs {
-		kept := slices.Clone(p.lines)
-		for _, a := range b.rules {
-			if a.allow && p.opens(a) {
-				kept = slices.DeleteFunc(kept, func(d *rule) bool { return covers(a.uri, d.uri) })
+// aliases denies each alias if a rule that counts here may match what robots read under
+// its target, unless the rule denies the alias in the same way. It reports whether it has
+// denied any.
+func (c *composition) aliases(aliases []alias) (denied bool) {
+	isDenied := make([]bool, len(aliases))
+	for found := true; found; {
+		found = false // a denied alias may lie below the target of another
+		for i, a := range aliases {
+			if isDenied[i] || !slices.ContainsFunc(c.rules, a.isShownBy) {
+				continue
 			}
-		}
-		for _, d := range kept {
-			for _, a := range b.rules {
-				if a.allow && !p.opens(a) && d.concerns(a, nil) {
-					lines, _ := d.below(a)
-					b.rules = append(b.rules, lines...)
+			var allows []*rule
+			for _, r := range c.rules {
+				if r.allow {
+					allows = append(allows, r)
 				}
 			}
+			c.rules = append(c.rules, a.rule.padded(allows)...)
+			isDenied[i], found, denied = true, true, true
 		}
-		b.rules = append(b.rules, kept...)
 	}
+	return denied
 }
 
-// strikePairs strikes each Allow of one of Gemini's virtual agents that opens something
-// denied to another: a robot of both kinds obeys both.
-func strikePairs(list []*composition) {
-	var kinds []*composition
-	for _, c := range list {
-		if c.isKind() {
-			kinds = append(kinds, c)
-		}
+// isShownBy reports whether an alias shows what a rule may deny under its target.
+func (a alias) isShownBy(d *rule) bool {
+	switch {
+	case d.allow || !meets(d.uri, a.target):
+		return false
+	case isAnchored(a.target): // a file
+		return !matches(d.uri, a.uri)
+	case strings.HasPrefix(d.file, programFile) && strings.Contains(d.uri, "*"):
+		return false // it matches below the alias, too
 	}
-	for again := true; again; {
-		var found []strike
-		for _, x := range kinds {
-			for _, y := range kinds {
-				if x != y {
-					found = append(found, x.forbidden(y)...)
-				}
-			}
-		}
-		again = len(found) > 0
-		for _, s := range found {
-			for _, c := range kinds {
-				c.strike(s)
-			}
-		}
-	}
+	return !(isLiteral(d.uri) && strings.HasPrefix(a.uri, d.uri))
 }
 
-// forbidden returns the Allows of c that open something y denies. It skips directories
-// denied as a whole: both have padded lines for them.
-func (c *composition) forbidden(y *composition) (list []strike) {
-	var allows []*rule
-	for _, r := range y.rules {
-		if r.allow {
-			allows = append(allows, r)
-		}
-	}
-	for _, a := range c.rules {
-		if !a.allow || slices.ContainsFunc(allows, func(o *rule) bool { return o.uri == a.uri }) {
-			continue
-		}
-		for _, d := range y.rules {
-			if !d.allow && !d.isShut() && d.concerns(a, allows) {
-				list = append(list, strike{a, d})
-				break
-			}
-		}
-	}
-	return list
-}
-
-func (c *composition) strike(s strike) {
-	is := func(r *rule) bool { return r.allow && r.uri == s.allow.uri }
-	if slices.ContainsFunc(c.rules, is) {
-		c.rules = slices.DeleteFunc(c.rules, is)
-		c.struck = append(c.struck, s)
-	}
-}
-
-// twins drops redundant rules: repeated ones, and each Disallow whose pattern an Allow
-// of the same directory repeats.
+// twins drops redundant rules: repeated ones, and each Disallow that an Allow of the same
+// annotation and group repeats.
 func (c *composition) twins() {
 	type key struct {
 		uri   string
 		allow bool
 		of    *note
 	}
-	has := make(map[key]bool, len(c.rules))
+	has := map[key]bool{}
 	for _, r := range c.rules {
 		if r.allow {
 			has[key{r.uri, true, r.of}] = true
@@ -314,41 +251,30 @@ func (c *composition) twins() {
 	}
 	seen := make(map[key]bool, len(c.rules))
 	c.rules = slices.DeleteFunc(c.rules, func(r *rule) bool {
-		drop := !r.allow && has[key{r.uri, true, r.of}] || seen[key{r.uri, r.allow, nil}]
+		isWritten := r.below == nil && !r.whole && r.line > 0
+		drop := !r.allow && isWritten && has[key{r.uri, true, r.of}] || seen[key{r.uri, r.allow, nil}]
 		seen[key{r.uri, r.allow, nil}] = seen[key{r.uri, r.allow, nil}] || !drop
 		return drop
 	})
 }
 
-// matchedAsMuch returns a shorter Allow that may match as many bytes as a Disallow. A
-// directory that is denied as a whole outweighs longer ones, too.
-func (c *composition) matchedAsMuch(d *rule) *rule {
-	least := len(d.uri) - strings.Count(d.uri, "*")
-	if isAnchored(d.uri) {
-		least--
-	}
-	for _, a := range c.opening(d) {
-		if (len(a.uri) < len(d.uri) || d.isShut()) && (len(a.uri) >= least || strings.Contains(a.uri, "*")) && mayMeet(a.uri, d.uri) {
-			return a
+// opening returns the Allows of the root and those of each top-level directory.
+func (c *composition) opening() map[string][]*rule {
+	list := map[string][]*rule{}
+	for _, r := range c.rules {
+		if r.allow {
+			list[r.top()] = append(list[r.top()], r)
 		}
 	}
-	return nil
+	return list
 }
 
-// opening returns the Allows that may meet a rule: those of the root and of its top-level
-// directory.
-func (c *composition) opening(d *rule) []*rule {
-	if c.allows == nil {
-		c.allows = map[string][]*rule{}
-		for _, r := range c.rules {
-			if r.allow {
-				c.all = append(c.all, r)
-				c.allows[r.top()] = append(c.allows[r.top()], r)
-			}
-		}
+// matcher returns the rules as RFC 9309 reads them.
+func (c *composition) matcher() *readers.Matcher {
+	rfc, _ := readers.Named("rfc9309")
+	var list []readers.Rule
+	for i, r := range c.rules {
+		list = append(list, readers.Rule{Allow: r.allow, Pattern: r.uri, Line: i + 1})
 	}
-	if d.top() == "" {
-		return c.all
-	}
-	return slices.Concat(c.allows[""], c.allows[d.top()])
+	return rfc.Matcher(list)
 }

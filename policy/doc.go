@@ -1,7 +1,7 @@
 // Package policy makes one robots.txt from the annotations of many authors, and proves
 // that every kind of robot in use reads it as it is meant.
 //
-//	c := policy.Compile(policy.Input{Annotations: annotations}, nil)
+//	c := policy.Compile(policy.Input{Annotations: annotations})
 //	serve(c.File())
 //
 // # Annotations

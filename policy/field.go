@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -69,45 +68,6 @@ func (r *reader) field(l readers.Line) {
 	r.report(CodeSyntax, l.Number, "unknown field: %.60q", l.Field)
 }
 
-// usageLine is a Content-Usage line.
-type usageLine struct {
-	rule                  // its value is the dictionary
-	said robots.Statement // without what states nothing
-}
-
-// usage reads a Content-Usage line: "[path] preferences". Without a path it applies to
-// the directory.
-func (r *reader) usage(l readers.Line) {
-	r.lines, r.bare = 0, 0
-	path, list := "/", l.Value
-	if strings.HasPrefix(list, "/") {
-		path, list, _ = strings.Cut(strings.Replace(list, "\t", " ", 1), " ")
-	}
-	list = strings.TrimSpace(list)
-	said, err := robots.ParseUsage(list)
-	if err != nil {
-		r.report(CodeSyntax, l.Number, "no preferences: %.60q", l.Value)
-		return
-	}
-	for _, key := range robots.UnknownKeys(list) {
-		r.report(CodePreference, l.Number, "%.60q is not a known preference: it is left out", key)
-	}
-	for _, s := range said {
-		if s.Preference == robots.Unstated {
-			r.report(CodePreference, l.Number, "the value of %s is neither y nor n, so nothing is stated", s.Key)
-		}
-		r.superseded(l, robots.CategoryOf, s.Key)
-	}
-	r.now.prefers = true
-	f, ok := r.pattern(l, path)
-	said = slices.DeleteFunc(said, func(s robots.Stated) bool { return s.Preference == robots.Unstated })
-	if !ok || r.nobody {
-		return
-	}
-	r.note.count++
-	r.now.prefs = append(r.now.prefs, &usageLine{rule{form: f, value: list, file: r.file, line: l.Number, of: r.note}, said})
-}
-
 // superseded reports a key that the current vocabulary no longer has.
 func (r *reader) superseded(l readers.Line, find func(string) (robots.Category, bool), key string) {
 	c, known := find(key)
@@ -132,128 +92,6 @@ func (r *reader) signal(l readers.Line) {
 		}
 		r.superseded(l, robots.CategoryOfSignal, key)
 	}
-}
-
-// use is a Content-Usage line of the file. It states all preferences that hold at its
-// path, so the longest matching line alone gives the policy.
-type use struct {
-	*usageLine                       // the first that is about the path
-	states     map[string]*usageLine // by key: which line states it
-	values     map[string]robots.Preference
-	own        bool         // it names the robot
-	above      []*usageLine // of directories above, by name: what a line for everybody must not change
-	widened    *usageLine   // it has an n of this line, which is about some of its names
-}
-
-// usesOf returns a robot's preferences: each directory's for it, or else for everybody.
-func usesOf(token string, notes []*note) (list []*use) {
-	type level struct {
-		sel   string
-		named []*usageLine
-	}
-	above := []level{}
-	for _, n := range notes {
-		for len(above) > 0 && !strings.HasPrefix(n.sel, above[len(above)-1].sel) {
-			above = above[:len(above)-1]
-		}
-		groups, own := n.groupsOf(token, func(s *group) bool { return s.prefers })
-		at := level{sel: n.sel}
-		if len(above) > 0 {
-			at.named = above[len(above)-1].named
-		}
-		over := at.named
-		for _, g := range groups {
-			for _, p := range g.prefs {
-				u := &use{usageLine: p, states: map[string]*usageLine{}, values: map[string]robots.Preference{}, own: own}
-				if !own {
-					u.above = over
-				} else {
-					at.named = append(at.named[:len(at.named):len(at.named)], p)
-				}
-				for _, s := range p.said {
-					u.states[s.Key], u.values[s.Key] = p, s.Preference
-				}
-				list = append(list, u)
-			}
-		}
-		above = append(above, at)
-	}
-	return inherit(list)
-}
-
-// leftOut reports whether a line's key does not count where another pattern matches,
-// because a directory above states the key for the robot by name.
-func (u *use) leftOut(key, where string) bool {
-	return slices.ContainsFunc(u.above, func(p *usageLine) bool { return p.said.Of(key) != robots.Unstated && covers(p.uri, where) })
-}
-
-// inherit adds the preferences that lines inherit. A line of the root and any other may
-// affect each other; other lines affect only their own top-level directory. Lines about
-// one path inherit the same.
-func inherit(list []*use) []*use {
-	tops := map[string][]*use{}
-	for _, u := range list {
-		tops[u.of.top] = append(tops[u.of.top], u)
-	}
-	var made []*use
-	for _, u := range list {
-		near := slices.Concat(tops[""], tops[u.of.top])
-		if u.of.top == "" {
-			near = list
-		}
-		made = append(made, u.inherit(near))
-	}
-	slices.SortStableFunc(made, func(a, b *use) int { return compareLines(line{text: a.uri}, line{text: b.uri}) })
-	made = slices.CompactFunc(made, func(a, b *use) bool { return a.uri == b.uri })
-	return slices.DeleteFunc(made, func(u *use) bool { return len(u.values) == 0 })
-}
-
-// inherit returns a line with all preferences at its path. The longest line that covers
-// it counts; but n wins if a line that decides some of its names states n.
-func (u *use) inherit(from []*use) *use {
-	made := &use{usageLine: u.usageLine, states: map[string]*usageLine{}, values: map[string]robots.Preference{}}
-	longest := map[string]int{}
-	for _, o := range from {
-		if len(o.uri) > len(u.uri) || !covers(o.uri, u.uri) {
-			continue
-		}
-		for key, value := range o.values {
-			if o.leftOut(key, u.uri) || len(o.uri) < longest[key] || len(o.uri) == longest[key] && value <= made.values[key] {
-				continue
-			}
-			longest[key], made.values[key], made.states[key] = len(o.uri), value, o.states[key]
-		}
-	}
-	widen := func(o *usageLine, named bool) {
-		for _, s := range o.said {
-			if s.Preference == robots.No && made.values[s.Key] != robots.No && (named || len(o.uri) >= longest[s.Key]) {
-				made.values[s.Key], made.states[s.Key], made.widened = robots.No, o, o
-			}
-		}
-	}
-	for _, o := range from {
-		if len(o.uri) > len(u.uri) || !mayMeet(o.uri, u.uri) {
-			continue
-		}
-		if !covers(o.uri, u.uri) {
-			widen(o.usageLine, false)
-			continue
-		}
-		for _, p := range o.above {
-			if len(p.uri) <= len(u.uri) && mayMeet(p.uri, u.uri) && !covers(p.uri, u.uri) {
-				widen(p, true)
-			}
-		}
-	}
-	return made
-}
-
-// statement returns the line's preferences, sorted by key.
-func (u *use) statement() (s robots.Statement) {
-	for _, key := range slices.Sorted(maps.Keys(u.values)) {
-		s = append(s, robots.Stated{Key: key, Preference: u.values[key]})
-	}
-	return s
 }
 
 // SiteFields holds the site-wide fields of the root's annotation, for caps.txt, web

@@ -39,162 +39,133 @@ type section struct {
 	lines []line
 	uses  []*use
 	by    []*note // the annotations that ask for it; nil: it is for everybody
-	size  int     // bytes as it is written
+
+	joined bool // joined directories ask for it, too
 }
 
-// cuts selects lines to leave out if the file is too large: first the lines for
-// selectors without a leading slash, since the server closes these spellings; then the
-// lines that the group for weak readers repeats from the * group. What is left of that
-// group is for readers that take every Disallow: veronica reads the * group then, since
-// her own would replace it.
-type cuts struct {
-	bare bool // lines without a leading slash are left out
-	weak bool // the group for weak readers says only what the others do not
-}
-
-// sectionsOf makes the section of each class. The section for everybody comes first.
-func sectionsOf(list []*composition, cut cuts) (sections []section) {
+// sectionsOf makes the section of each class, and one for weak readers: they know only
+// Disallow and *, and perhaps no groups. The section for everybody comes first. If cut is
+// set, the section for weak readers says only what that one does not, and veronica reads
+// that one, too.
+func sectionsOf(list []*composition, cut bool) (sections []section) {
 	weakName := veronica
-	if cut.weak {
+	if cut {
 		weakName = noRobot
 	}
 	for _, c := range list {
-		s := section{names: c.names, uses: c.uses, by: c.by}
+		s := section{names: c.names, uses: c.uses, by: c.by, joined: c.joined}
 		if c.token == veronica {
-			s.lines, s.uses, weakName = c.weakLines(cut), nil, noRobot
+			s.lines, s.uses, weakName = c.weakLines(), nil, noRobot
 		} else {
-			s.lines = c.lines(cut)
+			s.lines = c.lines()
 		}
 		sections = append(sections, s)
 	}
 	for slices.ContainsFunc(list, func(c *composition) bool { return slices.Contains(c.names, weakName) }) {
 		weakName += "-"
 	}
-	weak := section{names: []string{weakName}, lines: list[0].weakLines(cut)}
+	weak := section{names: []string{weakName}, lines: list[0].weakLines()}
 	said := map[string]bool{}
 	for _, l := range sections[0].lines {
 		said[l.text] = said[l.text] || !l.allow
 	}
 	if slices.ContainsFunc(weak.lines, func(l line) bool { return !said[l.text] }) {
-		if cut.weak {
+		if cut {
 			weak.lines = slices.DeleteFunc(weak.lines, func(l line) bool { return said[l.text] })
 		}
-		at := 1 // before the names that are shorter
-		for at < len(sections) && len(sections[at].names[0]) > len(weakName) {
-			at++
-		}
-		sections = slices.Insert(sections, at, weak)
+		sections = append(sections, weak)
 	}
-	return sections
+	return stacked(sections)
 }
 
 // lines returns the lines of a class for readers of RFC 9309.
-func (c *composition) lines(cut cuts) []line {
-	w := newLineWriter(len(c.rules), cut)
-	w.allows = slices.ContainsFunc(c.rules, func(r *rule) bool { return r.allow })
+func (c *composition) lines() []line {
+	list := make([]line, 0, len(c.rules)+1)
+	hasAllow := false
+	all := (*rule)(nil) // denies everything
 	for _, r := range c.rules {
-		w.of = r
-		w.both(r.uri)
-		if r.raw != r.uri && !r.odd {
-			w.both(r.raw)
+		list = append(list, line{r.uri, r.allow, r})
+		if r.raw != r.uri && !r.hazard && !(r.allow && strings.ContainsFunc(r.raw, isSpace)) {
+			list = append(list, line{r.raw, r.allow, r})
 		}
-		if prefix, ok := r.prefix(); ok {
-			w.both(prefix)
+		if text, ok := r.plain(); ok {
+			list = append(list, line{text, false, r})
+		}
+		hasAllow = hasAllow || r.allow
+		if !r.allow && withoutEnd(r.uri) == "/" {
+			all = r
 		}
 	}
-	return w.sorted()
+	// Readers that compare the length of matched text would lose everything an Allow opens.
+	if all != nil && !hasAllow {
+		list = append(list, line{"*", false, all})
+	}
+	return sorted(list)
 }
 
 // weakLines returns the lines of a class for readers that know only Disallow and *.
-func (c *composition) weakLines(cut cuts) []line {
-	w := newLineWriter(len(c.rules), cut)
+func (c *composition) weakLines() []line {
+	list := make([]line, 0, len(c.rules)+1)
 	for _, r := range c.rules {
-		w.of = r
-		switch {
-		case r.allow:
-		case !r.isWeak():
-			w.both(r.uri)
-			if r.raw != r.uri {
-				w.both(r.raw)
-			}
-			if prefix, ok := r.prefix(); ok {
-				w.both(prefix)
-			}
-		default:
+		if r.allow {
+			continue
+		}
+		if r.isWeak() {
 			if text, ok := r.weakText(); ok {
-				w.both(text)
+				list = append(list, line{text, false, r})
+			}
+		} else {
+			list = append(list, line{r.uri, false, r})
+			if r.raw != r.uri {
+				list = append(list, line{r.raw, false, r})
+			}
+			if text, ok := r.plain(); ok {
+				list = append(list, line{text, false, r})
 			}
 		}
+		if withoutEnd(r.uri) == "/" {
+			list = append(list, line{"*", false, r})
+		}
 	}
-	return w.sorted()
+	return sorted(list)
 }
 
 // isWeak reports whether readers that know no $ and no escapes need the weak form of a
-// rule. Names with a leading blank also need it: their bare form would lose the blank.
-func (r *rule) isWeak() bool {
-	return r.odd || isAnchored(r.uri) || strings.HasPrefix(r.raw, "/ ")
-}
+// rule.
+func (r *rule) isWeak() bool { return r.hazard || isAnchored(r.uri) }
 
 // weakText returns the weak form as it is written. ok is false if it contains nothing
 // of the name, so that it would deny the whole directory.
 func (r *rule) weakText() (text string, ok bool) {
 	left := strings.Trim(strings.TrimPrefix(strings.TrimPrefix(r.weak, r.of.at.weak), "/"), "*")
-	whole := strings.TrimRight(strings.TrimPrefix(r.uri, r.of.at.uri), "*") == "/"
-	return strings.TrimRight(r.weak, "*"), left != "" || whole
+	whole := strings.TrimPrefix(withoutEnd(r.uri), r.of.at.uri) == "/"
+	text = strings.TrimRightFunc(r.weak, func(c rune) bool { return c == '*' || isSpace(c) })
+	return text, left != "" || whole
 }
 
-// prefix returns a Disallow without its trailing stars, for readers that do not know
-// them.
-func (r *rule) prefix() (text string, ok bool) {
-	text = strings.TrimRight(r.raw, "*")
-	ok = !r.allow && text != r.raw && !r.odd && text == strings.TrimRight(text, " $")
-	return text, ok && strings.IndexByte(text, '*') < 0
-}
-
-// lineWriter collects the lines of a group in two lists, with and without a leading
-// slash. Each list is sorted, or nearly so.
-type lineWriter struct {
-	list, bare []line
-	of         *rule
-	cut        cuts
-	allows     bool // the group has an Allow
-}
-
-func newLineWriter(rules int, cut cuts) lineWriter {
-	return lineWriter{list: make([]line, 0, 2*rules), bare: make([]line, 0, rules), cut: cut}
-}
-
-// both adds a line for selectors with a leading slash, and one for selectors without.
-// It omits the latter where it would match too much or nothing; the server closes those
-// spellings. A group with an Allow gets no line about all selectors: readers that
-// compare the length of matched text would lose everything the Allow opens.
-func (w *lineWriter) both(text string) {
-	allow := w.of.allow
-	w.list = append(w.list, line{text, allow, w.of})
-	switch bare := text[1:]; {
-	case isSlashed(text):
-	case strings.Trim(bare, "*") == "":
-		if !allow && !w.allows {
-			w.bare = append(w.bare, line{"*", false, w.of})
-		}
-	case w.cut.bare || bare == "$" || bare[0] == ' ':
-	default:
-		w.bare = append(w.bare, line{bare, allow, w.of})
+// plain returns a Disallow that ends in a star without it, for readers that do not know
+// stars.
+func (r *rule) plain() (text string, ok bool) {
+	text = withoutEnd(r.uri)
+	if text == r.uri || r.allow || strings.HasSuffix(r.uri, "**") {
+		return "", false
 	}
+	if raw := withoutEnd(r.raw); !r.hazard && raw == trimEnd(raw) {
+		text = raw
+	}
+	return text, true
 }
 
-// isSlashed reports whether a pattern without its leading slash would match selectors
-// that have one.
-func isSlashed(text string) bool {
-	return strings.HasPrefix(strings.TrimLeft(text[1:], "*"), "/")
+// trimEnd returns a line without what readers would take for its end.
+func trimEnd(line string) string {
+	return strings.TrimRightFunc(line, func(c rune) bool { return c == '$' || isSpace(c) })
 }
 
 // sorted orders lines by pattern, a longer pattern before its own prefixes, and
 // Disallow before Allow if the patterns are equal.
-func (w *lineWriter) sorted() []line {
-	all := append(w.list, w.bare...)
-	slices.SortFunc(all, compareLines)
-	return slices.CompactFunc(all, func(a, b line) bool { return a.text == b.text && a.allow == b.allow })
+func sorted(list []line) []line {
+	slices.SortFunc(list, compareLines)
+	return slices.CompactFunc(list, func(a, b line) bool { return a.text == b.text && a.allow == b.allow })
 }
 
 // isLast reports whether a line comes after all others, since it denies everything.
@@ -234,8 +205,10 @@ type writer struct {
 
 // source is the origin of a line of the file.
 type source struct {
-	*rule      // nil: no author wrote it
-	use   *use // it states preferences
+	*rule        // nil: no author wrote it
+	use   *use   // it states preferences
+	text  string // its pattern
+	named bool   // it stands in a group for robots that annotations name
 }
 
 func (w *writer) line(of source, parts ...string) {
@@ -246,7 +219,7 @@ func (w *writer) line(of source, parts ...string) {
 	w.sources = append(w.sources, of)
 }
 
-// write makes the file, and measures the sections.
+// write makes the file.
 func write(list []section, fields []siteField) *writer {
 	lines := 0
 	for _, s := range list {
@@ -256,7 +229,7 @@ func write(list []section, fields []siteField) *writer {
 	w.buf.Grow(40 * lines)
 	w.line(source{}, header)
 	for i := range list {
-		s, start := &list[i], w.buf.Len()
+		s := &list[i]
 		if i > 0 {
 			w.line(source{})
 		}
@@ -267,17 +240,16 @@ func write(list []section, fields []siteField) *writer {
 			w.line(source{}, "Disallow: ", nothing)
 		}
 		for _, l := range s.lines {
-			w.line(source{rule: l.of}, field(l.allow), l.text)
+			w.line(source{rule: l.of, text: l.text, named: s.by != nil || s.joined}, field(l.allow), l.text)
 		}
 		for _, u := range s.uses {
 			path := u.uri + " "
 			if u.uri == "/" {
 				path = ""
 			}
-			w.line(source{&u.rule, u}, "Content-Usage: ", path, u.statement().String())
+			w.line(source{rule: &u.rule, use: u}, "Content-Usage: ", path, u.statement().String())
 		}
 		w.fields(fields, false)
-		s.size = w.buf.Len() - start
 	}
 	w.fields(fields, true)
 	return w

@@ -11,28 +11,34 @@ func TestLines(t *testing.T) {
 	const veronica = "\nUser-agent: veronica\n"
 	for text, want := range map[string]string{
 		"Disallow: /\n":                     "Disallow: /\nDisallow: *\n",
-		"Disallow: /\nAllow: /a\n":          "Allow: /a\nDisallow: /\nAllow: a\n" + veronica + "Disallow: /\nDisallow: *\n",
+		"Disallow: /\nAllow: /a\n":          "Allow: /a\nDisallow: /\n" + veronica + "Disallow: /\nDisallow: *\n",
 		"Disallow: *\n":                     "Disallow: /*\nDisallow: /\nDisallow: *\n",
-		"Disallow: /\nDisallow: /b\n":       "Disallow: /b\nDisallow: /\nDisallow: b\nDisallow: *\n",
-		"Allow: /b\nDisallow: /b\n":         "Disallow: /.robots\nAllow: /b\nAllow: b\n",
-		"Disallow: /b\nAllow: /a$\n":        "Allow: /a$\nDisallow: /b\nAllow: a$\nDisallow: b\n",
-		"Disallow: /a b1/\n":                "Disallow: /a b1/\nDisallow: /a%20b1/\nDisallow: a b1/\nDisallow: a%20b1/\n",
-		"Disallow: /1%x/\n":                 "Disallow: /1%25x/\nDisallow: 1%25x/\n" + veronica + "Disallow: /1%x/\nDisallow: 1%x/\n",
-		"Disallow: /a*b\nDisallow: /aab$\n": "Disallow: /a*b\nDisallow: /aab$\nDisallow: a*b\nDisallow: aab$\n" + veronica + "Disallow: /a*b\nDisallow: /aab\nDisallow: a*b\nDisallow: aab\n",
-		"Disallow: /$\nDisallow: /b/\n":     "Disallow: /$\nDisallow: /b/\nDisallow: b/\n",
-		"Disallow: /a$\nDisallow: /ab$\n":   "Disallow: /a$\nDisallow: /ab$\nDisallow: a$\nDisallow: ab$\n" + veronica + "Disallow: /ab\nDisallow: /a\nDisallow: ab\nDisallow: a\n",
-		"Disallow: /a%24\n":                 "Disallow: /a%24\nDisallow: a%24\n" + veronica + "Disallow: /a\nDisallow: a\n",
-		"Disallow: /a%24*b\n":               "Disallow: /a$*b\nDisallow: /a%24*b\nDisallow: a$*b\nDisallow: a%24*b\n",
-		"Disallow: /é\n":                    "Disallow: %C3%A9\nDisallow: /%C3%A9\nDisallow: /é\nDisallow: é\n",
-		"Disallow: /a%2Ab\n":                "Disallow: /a%2Ab\nDisallow: a%2Ab\n" + veronica + "Disallow: /a*b\nDisallow: a*b\n",
-		"Disallow: /a\x80b\n":               "Disallow: /a%80b\nDisallow: a%80b\n" + veronica + "Disallow: /a*b\nDisallow: a*b\n",
-		"Disallow: / a%41\n":                "Disallow: %20aA\nDisallow: / aA\nDisallow: /%20aA\n" + veronica + "Disallow: *aA\nDisallow: /*aA\n",
-		"Disallow: /%41$$\n":                "Disallow: /A%24$\nDisallow: A%24$\n" + veronica + "Disallow: /A\nDisallow: A\n",
+		"Disallow: /\nDisallow: /b\n":       "Disallow: /b\nDisallow: /\nDisallow: *\n",
+		"Allow: /b\nDisallow: /b\n":         "Disallow: /.robots\nAllow: /b\n",
+		"Disallow: /b\nAllow: /a$\n":        "Allow: /a$\nDisallow: /b\n",
+		"Disallow: /a b1/\n":                "Disallow: /a b1/\nDisallow: /a%20b1/\n",
+		"Disallow: /1%x/\n":                 "Disallow: /1%25x/\n" + veronica + "Disallow: /1%x/\n",
+		"Disallow: /a*b\nDisallow: /aab$\n": "Disallow: /a*b\nDisallow: /aab$\n" + veronica + "Disallow: /a*b\nDisallow: /aab\n",
+		"Disallow: /$\nDisallow: /b/\n":     "Disallow: /$\nDisallow: /b/\n",
+		"Disallow: /a$\nDisallow: /ab$\n":   "Disallow: /a$\nDisallow: /ab$\n" + veronica + "Disallow: /ab\nDisallow: /a\n",
+		"Disallow: /a%24\n":                 "Disallow: /a%24\n" + veronica + "Disallow: /a\n",
+		"Disallow: /a%24*b\n":               "Disallow: /a$*b\nDisallow: /a%24*b\n",
+		"Disallow: /é\n":                    "Disallow: /%C3%A9\nDisallow: /é\n",
+		"Disallow: /a%2Ab\n":                "Disallow: /a%2Ab\n" + veronica + "Disallow: /a*b\n",
+		"Disallow: /a\x80b\n":               "Disallow: /a%80b\n" + veronica + "Disallow: /a*b\n",
+		"Disallow: / a%41\n":                "Disallow: / aA\nDisallow: /%20aA\n",
+		"Disallow: /%41$$\n":                "Disallow: /A%24$\n" + veronica + "Disallow: /A\n",
 		"Disallow: /*/x\n":                  "Disallow: /*/x\n",
-		"Disallow: /tmp*\n":                 "Disallow: /tmp*\nDisallow: /tmp\nDisallow: tmp*\nDisallow: tmp\n",
+		"Disallow: /tmp*\n":                 "Disallow: /tmp*\nDisallow: /tmp\n",
 		"Disallow: /%0A\nDisallow: /%2Fa\n": "Disallow: //a\n",
-		"Disallow: /%23*\n":                 "Disallow: %23*\nDisallow: /%23*\n",
+		"Disallow: /%23*\n":                 "Disallow: /%23*\nDisallow: /%23\n",
 		"Content-Usage: search=n\n":         "Disallow: /.robots\nContent-Usage: search=n\n",
+		"Disallow: /a*$\n":                  "Disallow: /a*$\nDisallow: /a\n",
+		"Disallow: /a%20\n":                 "Disallow: /a%20\n" + veronica + "Disallow: /a\n",
+		"Disallow: /a%C2%A0\n":              "Disallow: /a%C2%A0\n" + veronica + "Disallow: /a\n",
+		"Disallow: /a%E2%80%A8b\n":          "Disallow: /a%E2%80%A8b\n" + veronica + "Disallow: /a*b\n",
+		"Disallow: /a%1Db/\n":               "Disallow: /a%1Db/\n" + veronica + "Disallow: /a*b/\n",
+		"Disallow: /x\nAllow: /x y\n":       "Allow: /x%20y\nDisallow: /x\n",
 	} {
 		if got := string(compileOf(map[string]string{".robots": text}).File()); got != header+"\nUser-agent: *\n"+want {
 			t.Errorf("%q:\n%s", text, got)
@@ -41,11 +47,11 @@ func TestLines(t *testing.T) {
 }
 
 // TestPlaced: the lines of "Disallow: /x" and "Disallow: /y$" in a directory whose name
-// needs care, without those for selectors that lack a leading slash.
+// needs care.
 func TestPlaced(t *testing.T) {
 	for dir, want := range map[string]string{
 		"a b":  "/a b/x|/a b/y$|/a%20b/x|/a%20b/y$|veronica|/a b/x|/a b/y|/a%20b/x",
-		" b":   "/ b/x|/ b/y$|/%20b/x|/%20b/y$|veronica|/*b/x|/*b/y",
+		" b":   "/ b/x|/ b/y$|/%20b/x|/%20b/y$|veronica|/ b/x|/ b/y|/%20b/x",
 		"d/ b": "/d/ b/x|/d/ b/y$|/d/%20b/x|/d/%20b/y$|veronica|/d/ b/x|/d/ b/y|/d/%20b/x",
 		"b ":   "/b /x|/b /y$|/b%20/x|/b%20/y$|veronica|/b /x|/b /y|/b%20/x",
 		"b$":   "/b$/x|/b$/y$|/b%24/x|/b%24/y$|veronica|/b$/x|/b$/y|/b%24/x",

@@ -1,8 +1,9 @@
 package policy
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -17,8 +18,7 @@ import (
 const (
 	maxAnnotation = 500 << 10 // bytes
 	maxRules      = 1000
-	maxGlobs      = 64 // patterns with a * before their end
-	maxToken      = 64 // bytes of a name
+	maxGlobs      = 600 // patterns with a * before their end
 )
 
 // robotsFile is the name in the root that is always allowed (RFC 9309, 2.2.2) and
@@ -27,73 +27,121 @@ const robotsFile = "robots.txt"
 
 // note holds the parsed annotations of one directory.
 type note struct {
-	sel     string       // of the directory
-	from    []Annotation // what was read
-	at      form         // the directory, without the slash at its end
-	top     string       // the first name of the selector, in URI form; "" for the root
-	shut    *rule        // not nil: the directory is denied as a whole
-	groups  map[string][]*group
-	names   []name // robots that are named, in order, each once
-	rules   []*rule
-	count   int // of rules and preferences
-	bytes   int // of what is written for robots that nobody names, about
-	fields  []siteField
-	reports []Report
+	sel      string       // of the directory
+	from     []Annotation // what was read
+	at       form         // the directory, without the slash at its end
+	top      string       // the first name of the selector, in URI form; "" for the root
+	shut     *rule        // not nil: the directory is denied as a whole
+	names    bool         // it names a robot other than veronica
+	joined   bool         // its top-level directory is joined (see join.go)
+	general  []*group     // the groups for everybody
+	named    []naming     // the robots that are named, in the order of their numbers
+	sets     []set
+	joinable []*group // the groups for everybody, and those that name a robot other than veronica
+	rules    []*rule
+	count    int // of rules and preferences
+	size     int // about how many bytes its rules for everybody take in the file
+	fields   []siteField
+	reports  []Report
 }
 
-// name is a robot that an annotation names.
-type name struct {
-	token   string // in lower case
-	written string
-	full    string // with a blank, as its author wrote it; "" if it has none
+// names numbers the robots that annotations name.
+type names struct {
+	of     map[string]int32 // by token
+	robots []named
+}
+
+// named is a robot that some annotation names.
+type named struct {
+	token   string   // in lower case
+	written []string // the name as it was written first; then what readers take for it
+}
+
+// add returns the number of a robot. full is its name with blanks, or empty.
+func (all *names) add(token, full string) int32 {
+	lower := strings.ToLower(token)
+	i, ok := all.of[lower]
+	if !ok {
+		i = int32(len(all.robots))
+		all.of[lower] = i
+		all.robots = append(all.robots, named{lower, []string{token}})
+	}
+	r := &all.robots[i]
+	if full != "" && !slices.ContainsFunc(r.written, func(w string) bool { return strings.EqualFold(w, full) }) {
+		r.written = append(r.written, full)
+	}
+	return i
+}
+
+// everybody is in place of the number of a robot that no annotation names.
+const everybody int32 = -1
+
+// naming says which groups of an annotation name a robot.
+type naming struct{ robot, set int32 }
+
+// set is the groups that name a robot. Sets that say the same have the same number; zero
+// says nothing.
+type set struct {
+	groups []*group
+	number int
+	size   int // about how many bytes their rules take in the file
 }
 
 // group is a group of an annotation: its rules and preferences for some robots.
 type group struct {
-	number  int // groups of an annotation that say the same have the same
+	file    string
+	line    int // of its first User-agent; 0: there is none
 	rules   []*rule
 	prefs   []*usageLine
 	says    bool // it has a rule, if only an empty Disallow
 	prefers bool // it has a Content-Usage line, if only of what nobody can ask for
 }
 
-// rule is a line of an annotation; its pattern includes the directory.
+// rule is a line of an annotation, or one that follows from the policy. Its pattern
+// includes the directory.
 type rule struct {
 	form
 	allow bool
 	final bool
-	value string // as it was written; of a denied directory, why
+	value string // as it was written; of what no author wrote, why it is there
 	file  string
-	line  int   // 0: the annotation as a whole
-	of    *note // the directory that needs the rule; nil for what programs answer
+	line  int    // 0: the annotation as a whole
+	of    *note  // the directory that needs the rule
+	below *rule  // it is carried below this Allow
+	whole bool   // it denies a directory as a whole, or an alias
+	links string // of an alias: the directory that robots read in its place
 }
 
 // top is the top-level directory whose annotations a rule belongs to, in URI form; ""
 // for the root.
-func (r *rule) top() string {
-	if r.of == nil {
-		return ""
+func (r *rule) top() string { return r.of.top }
+
+// place returns where a rule was written.
+func (r *rule) place() string {
+	if r.line == 0 {
+		return r.file
 	}
-	return r.of.top
+	return fmt.Sprintf("%s:%d", r.file, r.line)
 }
 
-// isShut reports whether a rule denies a directory as a whole.
-func (r *rule) isShut() bool { return r.line == 0 && r.of != nil && r.file != "" }
-
-// groupsOf returns the groups for a robot: the groups that name it, if has holds for
-// one of them (own), or else the groups for everybody.
-func (n *note) groupsOf(token string, has func(*group) bool) (list []*group, own bool) {
-	if token != "*" {
-		if list = n.groups[token]; slices.ContainsFunc(list, has) {
-			return list, true
-		}
+// setOf returns the groups that name a robot.
+func (n *note) setOf(robot int32) set {
+	at, found := slices.BinarySearchFunc(n.named, robot, func(a naming, robot int32) int { return cmp.Compare(a.robot, robot) })
+	if !found {
+		return set{}
 	}
-	return n.groups["*"], false
+	return n.sets[n.named[at].set]
 }
+
+// groupsOf returns the groups that name a robot.
+func (n *note) groupsOf(robot int32) []*group { return n.setOf(robot).groups }
 
 // rulesFor returns the rules that count for a robot: its own, or else the general ones.
-func (n *note) rulesFor(token string) (rules []*rule, own bool) {
-	list, own := n.groupsOf(token, func(s *group) bool { return s.says })
+func (n *note) rulesFor(robot int32) (rules []*rule, own bool) {
+	list := n.groupsOf(robot)
+	if own = slices.ContainsFunc(list, func(g *group) bool { return g.says }); !own {
+		list = n.general
+	}
 	if len(list) == 1 {
 		return list[0].rules, own
 	}
@@ -107,35 +155,23 @@ func (n *note) rulesFor(token string) (rules []*rule, own bool) {
 type reader struct {
 	note    *note
 	file    string
-	lines   int     // of User-agent in a row; 0 after a rule
-	bare    int     // the last line of User-agent before a field or a blank line: where a group without rules would end
-	joined  int     // that line, once another group has joined: 0 again when it was said what that does
-	now     *group  // the group that lines belong to
-	nobody  bool    // its User-agent lines name nobody
-	blanks  []blank // names with a blank
-	counted [2]int  // rules and globs of this file
-	tokens  map[string]bool
+	lines   int    // of User-agent in a row; 0 after a rule
+	bare    int    // the last line of User-agent before a field or a blank line: where a group without rules would end
+	joined  int    // that line, once another group has joined: 0 again when it was said what that does
+	now     *group // the group that lines belong to
+	nobody  bool   // its User-agent lines name nobody
+	counted [2]int // rules and globs of this file
+
+	names  *names
+	groups map[int32][]*group // that name a robot
 }
 
-// blank is a name with a blank; readers use only its first word.
-type blank struct {
-	name
-	group *group
-	line  int
-}
-
-// readNote reads the annotations of a directory. It returns before if they have not
-// changed.
-func readNote(from []Annotation, before *note) *note {
-	if before != nil && slices.EqualFunc(from, before.from, func(a, b Annotation) bool {
-		return a.File == b.File && a.Err == b.Err && bytes.Equal(a.Data, b.Data) //nolint:errorlint // the very same error
-	}) {
-		return before
-	}
+// readNote reads the annotations of a directory.
+func readNote(from []Annotation, names *names) *note {
 	sel := from[0].Dir
-	n := &note{sel: sel, from: from, at: directory(sel), groups: map[string][]*group{}}
+	n := &note{sel: sel, from: from, at: directory(sel)}
 	n.top, _, _ = strings.Cut(strings.TrimPrefix(n.at.uri, "/"), "/")
-	r := reader{note: n, tokens: map[string]bool{}}
+	r := reader{note: n, names: names, groups: map[int32][]*group{}}
 	for _, a := range from {
 		r.file, r.lines, r.bare, r.joined, r.counted = a.File, 0, 0, 0, [2]int{}
 		switch {
@@ -150,72 +186,111 @@ func readNote(from []Annotation, before *note) *note {
 			return n
 		}
 	}
-	r.joinBlanks()
-	n.number()
-	slices.SortStableFunc(n.fields, func(a, b siteField) int { return strings.Compare(a.name, b.name) })
-	seen := map[string]bool{}
-	for _, s := range n.groups["*"] {
-		for _, r := range s.rules {
-			if !seen[r.uri] {
-				n.bytes += len(r.uri) + len("Allow: \n")
-			}
-			seen[r.uri] = true
+	n.size = sizeOf(n.general)
+	r.number()
+	n.joinable = slices.Clone(n.general)
+	for _, a := range n.named {
+		if names.robots[a.robot].token == veronica {
+			continue
 		}
-		for _, p := range s.prefs {
-			n.bytes += len(p.uri) + len(p.value) + len("Content-Usage:  \n")
+		n.names = true
+		for _, g := range n.sets[a.set].groups {
+			if g.line > 0 && !slices.Contains(n.joinable, g) {
+				n.joinable = append(n.joinable, g)
+			}
 		}
 	}
+	slices.SortStableFunc(n.fields, func(a, b siteField) int { return strings.Compare(a.name, b.name) })
 	return n
 }
 
-// number numbers the groups that name robots. Groups with equal lines share a number.
-func (n *note) number() {
-	numbers := map[string]int{}
-	for _, name := range n.names {
-		for _, g := range n.groups[name.token] {
-			var lines []string
-			for _, r := range g.rules {
-				final := ""
-				if r.final {
-					final = "Final "
-				}
-				lines = append(lines, final+field(r.allow)+r.uri)
-			}
-			for _, u := range g.prefs {
-				lines = append(lines, u.uri+" "+u.said.String())
-			}
-			slices.Sort(lines)
-			says := fmt.Sprint(g.says, g.prefers, strings.Join(slices.Compact(lines), "\n"))
-			if numbers[says] == 0 {
-				numbers[says] = len(numbers) + 1
-			}
-			g.number = numbers[says]
+// number makes the sets of the groups that name robots, and numbers them.
+func (r *reader) number() {
+	texts := map[*group]string{} // what the groups say
+	numbers := map[string]int{"": 0}
+	known := map[string]int32{} // sets, by the first lines of their groups
+	for _, robot := range slices.Sorted(maps.Keys(r.groups)) {
+		groups := r.groups[robot]
+		var key []byte
+		for _, g := range groups {
+			key = fmt.Appendf(key, "%s:%d;", g.file, g.line)
 		}
+		at, ok := known[string(key)]
+		if !ok {
+			says, prefers := "", ""
+			for _, g := range groups {
+				if texts[g] == "" {
+					texts[g] = g.text()
+				}
+				if g.says {
+					says += texts[g]
+				}
+				if g.prefers {
+					prefers += texts[g]
+				}
+			}
+			text := ""
+			if says != "" || prefers != "" {
+				text = says + "\n\n" + prefers
+			}
+			if _, ok := numbers[text]; !ok {
+				numbers[text] = len(numbers)
+			}
+			at = int32(len(r.note.sets))
+			known[string(key)] = at
+			size := r.note.size
+			if says != "" {
+				size = sizeOf(groups)
+			}
+			r.note.sets = append(r.note.sets, set{groups, numbers[text], size})
+		}
+		r.note.named = append(r.note.named, naming{robot, at})
 	}
+}
+
+// text is equal for groups that say the same.
+func (g *group) text() string {
+	lines := []string{fmt.Sprintln(g.says, g.prefers)}
+	for _, r := range g.rules {
+		final := ""
+		if r.final {
+			final = "Final "
+		}
+		lines = append(lines, final+field(r.allow)+r.uri)
+	}
+	for _, u := range g.prefs {
+		lines = append(lines, u.uri+" "+u.said.String())
+	}
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), "\n") + "\n"
 }
 
 // deny denies the directory as a whole on account of an annotation.
 func (n *note) deny(file, code, why string) {
-	*n = note{sel: n.sel, from: n.from, at: n.at, top: n.top, shut: n.denied(file, why), groups: map[string][]*group{}, reports: n.reports}
+	*n = note{sel: n.sel, from: n.from, at: n.at, top: n.top, shut: n.denied(file, why), reports: n.reports}
+	n.size = len("Disallow: \n") + len(n.shut.uri)
 	n.reports = append(n.reports, deniedReport(n.sel, code, file, why))
 }
 
 // deniedReport is the report about a directory that is denied as a whole.
 func deniedReport(sel, code, file, why string) Report {
 	what := "the directory"
-	if sel == "/" {
+	switch sel {
+	case "/":
 		what = "the whole site"
+	case homes:
+		what = "every directory of the root that begins with ~"
 	}
 	return NewReport(code, file, 0, what+" is denied: "+why)
 }
 
-// denied is the rule for a directory, or an alias of a file, that is denied as a whole.
+// denied is the rule for a directory that is denied as a whole.
 func (n *note) denied(file, why string) *rule {
-	all := n.at
-	if strings.HasSuffix(n.sel, "/") {
-		all = all.join(form{uri: "/", raw: "/", weak: "/"})
+	at := n.at
+	if n.sel != homes {
+		at = at.join(form{uri: "/", raw: "/", weak: "/"})
 	}
-	return &rule{form: all, value: why, file: file, of: n}
+	return &rule{form: at, value: why, file: file, of: n, whole: true}
 }
 
 func (r *reader) report(code string, line int, format string, args ...any) *Report {
@@ -224,10 +299,10 @@ func (r *reader) report(code string, line int, format string, args ...any) *Repo
 }
 
 func (r *reader) read(data []byte) {
-	r.begin()
-	r.join(name{token: "*"})
+	r.begin(0)
+	r.join(everybody)
 	for l := range robots.Parse(robots.RFC9309, data).Lines() {
-		r.line(l)
+		r.line(r.words(l))
 	}
 	if why := r.tooMuch(); why != "" {
 		r.note.deny(r.file, CodeTooLarge, why)
@@ -245,6 +320,38 @@ func (r *reader) tooMuch() string {
 		}
 	}
 	return ""
+}
+
+// nearMisses are the misspelt fields that count.
+var nearMisses = []string{"useragent", "user agent", "disalow", "dissallow", "dissalow", "diasllow", "disallaw"}
+
+// words cuts a line again if its field has blanks at an end that are not ASCII, and
+// takes back what is forgiven to fields that are not in the list of near misses.
+func (r *reader) words(l readers.Line) readers.Line {
+	text := ""
+	switch field := trimSpaces(l.Field); {
+	case field != l.Field:
+		text = field + ":" + l.Value
+	case l.Kind == readers.KindMalformed:
+		text, _, _ = strings.Cut(l.Text, "#")
+		text, _, _ = strings.Cut(text, "\x00")
+		text = trimSpaces(text)
+	}
+	if text != "" {
+		for again := range readers.NewScanner(robots.RFC9309, false, text).Lines() {
+			if again.Kind != l.Kind || again.Field != l.Field {
+				r.report(CodeSyntax, l.Number, "a blank that is none of ASCII stands at an end of the field; it is left out")
+			}
+			again.Number = l.Number
+			l = again
+			break
+		}
+	}
+	field := strings.ToLower(l.Field)
+	if l.Forgiven && field != "user-agent" && field != "disallow" && !slices.Contains(nearMisses, field) {
+		l.Kind, l.Forgiven = readers.KindField, false
+	}
+	return l
 }
 
 func (r *reader) line(l readers.Line) {
@@ -279,24 +386,29 @@ func (r *reader) forgiven(l readers.Line, field string) {
 	}
 }
 
+// value returns a value without blanks at its ends that are not ASCII. Its author meant
+// none.
+func (r *reader) value(l readers.Line) string {
+	value := trimSpaces(l.Value)
+	if value != l.Value {
+		r.report(CodeSyntax, l.Number, "a blank that is none of ASCII stands at an end of %.60q; it is left out", l.Value)
+	}
+	return value
+}
+
 // agent reads a User-agent line. Consecutive lines name the robots of one group.
 func (r *reader) agent(l readers.Line) {
 	if r.lines == 0 {
-		r.begin()
+		r.begin(l.Number)
 		r.nobody = true
 	} else if r.bare > 0 {
 		r.report(CodeGroupSwallowed, r.bare, "the group has no rules, so it joins the one in line %d", l.Number).Severity = diag.Warning
 		r.joined = r.bare
 	}
 	r.bare, r.lines = 0, l.Number
-	for _, n := range r.namesOf(l) {
+	for _, robot := range r.namesOf(l) {
 		r.nobody = false
-		if n.full != "" {
-			r.blanks = append(r.blanks, blank{n, r.now, l.Number})
-			continue
-		}
-		r.tokens[n.token] = true
-		r.join(n)
+		r.join(robot)
 	}
 }
 
@@ -308,60 +420,55 @@ func (r *reader) ends() {
 }
 
 // begin begins a group.
-func (r *reader) begin() { r.now, r.nobody, r.joined = &group{}, false, 0 }
-
-// join applies the lines that follow to a robot, too.
-func (r *reader) join(n name) { r.note.join(n, r.now) }
-
-func (n *note) join(who name, group *group) {
-	if list := n.groups[who.token]; !slices.Contains(list, group) {
-		n.groups[who.token] = append(list, group)
-	}
-	if who.token != "*" && !slices.ContainsFunc(n.names[max(0, len(n.names)-1):], func(o name) bool { return o == who }) {
-		n.names = append(n.names, who)
-	}
+func (r *reader) begin(line int) {
+	r.now = &group{file: r.file, line: line}
+	r.nobody, r.joined = false, 0
 }
 
-// joinBlanks lets the first word of each name with a blank stand for that name, unless
-// the word is another robot's name.
-func (r *reader) joinBlanks() {
-	for _, b := range r.blanks {
-		if !r.tokens[b.token] {
-			r.note.join(b.name, b.group)
-		} else if list := r.note.groups[b.token]; !slices.Contains(list, b.group) {
-			r.report(CodeAgentName, b.line, "robots take %q for %s, which another line names: its rules are for no robot", b.full, b.written).Severity = diag.Error
-		}
+// join applies the lines that follow to a robot, too.
+func (r *reader) join(robot int32) {
+	list := &r.note.general
+	if robot != everybody {
+		groups := r.groups[robot]
+		list = &groups
+		defer func() { r.groups[robot] = groups }()
+	}
+	if !slices.Contains(*list, r.now) {
+		*list = append(*list, r.now)
 	}
 }
 
 // namesOf returns the robots that a line names. "*" means everybody. A word that does
-// not begin with a product token names no robot.
-func (r *reader) namesOf(l readers.Line) (list []name) {
-	if readers.ProductToken(l.Value) == "*" {
-		return []name{{token: "*"}}
+// not begin with a product token names no robot. A name with a blank is the robot of its
+// first word.
+func (r *reader) namesOf(l readers.Line) (list []int32) {
+	value := r.value(l)
+	if readers.ProductToken(value) == "*" {
+		return []int32{everybody}
 	}
-	words := strings.Split(l.Value, ",")
+	words := strings.Split(value, ",")
 	if len(words) > 1 {
 		r.report(CodeAgentName, l.Number, "a list: each of its words is taken for a robot; one line for each is what others read, too").Severity = diag.Notice
 	}
 	for _, word := range words {
-		word = strings.TrimSpace(word)
+		word = strings.Trim(word, " \t\n\v\f\r")
 		token := readers.ProductToken(word)
-		switch {
-		case token == "*":
-			list = append(list, name{token: "*"})
+		switch token {
+		case "*":
+			list = append(list, everybody)
 			continue
-		case token == "" || len(token) > maxToken:
+		case "":
 			r.report(CodeAgentName, l.Number, "%.60q is not a product token: its rules are for no robot", word).Severity = diag.Error
 			continue
 		}
-		n := name{token: strings.ToLower(token), written: token}
-		if strings.Contains(word, " ") && len(word) <= maxToken && !slices.ContainsFunc(strings.Fields(word), func(w string) bool { return readers.ProductToken(w) != w }) {
-			n.full = word
+		full := ""
+		parts := strings.Fields(word)
+		if len(parts) > 1 && !slices.ContainsFunc(parts, func(w string) bool { return readers.ProductToken(w) != w }) {
+			full = strings.Join(parts, " ")
 		} else if word != token {
 			r.report(CodeAgentName, l.Number, "%.60q is taken for %s", word, token).Severity = diag.Notice
 		}
-		list = append(list, n)
+		list = append(list, r.names.add(token, full))
 	}
 	return list
 }
@@ -378,33 +485,40 @@ func (r *reader) pattern(l readers.Line, value string) (f form, ok bool) {
 	if f, ok = patternOf(value, r.note.at); !ok {
 		r.report(CodeSyntax, l.Number, "no client can request %.60q: it holds a line end, a tab or a NUL", value)
 	}
+	if ok && strings.Contains(strings.ToUpper(value), "%2F") {
+		r.report(CodeSyntax, l.Number, "%.60q: %%2F is a slash", value).Severity = diag.Notice
+	}
 	return f, ok
 }
 
 // rule reads an Allow, a Disallow or a Final line.
 func (r *reader) rule(l readers.Line, rule rule) {
-	r.lines, r.bare = 0, 0
-	if l.Value == "" && rule.final {
+	value := l.Value
+	if !rule.allow {
+		value = r.value(l)
+	}
+	if value == "" && rule.final {
 		r.report(CodeSyntax, l.Number, "Final needs a path")
 		return
 	}
+	r.lines, r.bare = 0, 0
 	r.now.says = true
-	if l.Value == "" {
+	if value == "" {
 		return
 	}
 	if r.nobody && !rule.allow {
 		r.report(CodeLost, l.Number, "the name is no product token, so the rule keeps no robot out")
 	}
-	if r.joined > 0 && !rule.allow && l.Value == "/" {
+	if r.joined > 0 && !rule.allow && value == "/" {
 		r.closesAll(r.joined)
 		r.joined = 0
 	}
-	f, ok := r.pattern(l, l.Value)
+	f, ok := r.pattern(l, value)
 	if !ok || r.nobody {
 		return
 	}
-	rule.form, rule.value, rule.file, rule.line, rule.of = f, l.Value, r.file, l.Number, r.note
-	if rest := strings.TrimPrefix(f.uri, r.note.at.uri); rule.final && strings.Contains(rest, "*") && !strings.HasPrefix(rest, "/*") {
+	rule.form, rule.value, rule.file, rule.line, rule.of = f, value, r.file, l.Number, r.note
+	if rule.final && !isFinal(strings.TrimPrefix(f.uri, r.note.at.uri)) {
 		r.report(CodeFinal, l.Number, "Final takes a path, or /* and what follows: this is a Disallow alone")
 		rule.final = false
 	}
@@ -413,10 +527,18 @@ func (r *reader) rule(l readers.Line, rule rule) {
 	r.now.rules = append(r.now.rules, &rule)
 }
 
+// isFinal reports whether a pattern may stand in a Final line: a literal path, or /* and
+// something after it.
+func isFinal(uri string) bool {
+	path := strings.TrimSuffix(uri, "$")
+	rest, glob := strings.CutPrefix(path, "/*")
+	return !strings.Contains(path, "*") || glob && strings.Trim(rest, "*") != ""
+}
+
 // closesAll raises the report of a swallowed group to an error if the "Disallow: /"
 // that follows applies to everybody, too.
 func (r *reader) closesAll(line int) {
-	if !slices.Contains(r.note.groups["*"], r.now) {
+	if !slices.Contains(r.note.general, r.now) {
 		return
 	}
 	what := "the whole site"

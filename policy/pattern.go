@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/gophd/gophd/robots/readers"
@@ -15,14 +16,13 @@ type form struct {
 	// is %2A or %24. Rules are compared with each other in this form.
 	uri string
 
-	// raw has the bytes as a Gopher client sends them. odd: it must not be written,
-	// since a byte of it is syntax, or a reader would read another name: RFC 9309 and
-	// Google take a % for an escape, Python takes $$ and $* for $.
-	raw string
-	odd bool
+	// raw has the bytes as a Gopher client sends them. If hazard is set, it must not be
+	// written: a reader would take one of its bytes for syntax, or read another name.
+	raw    string
+	hazard bool
 
-	// weak is raw with a * for each byte that readers would take as syntax, and without
-	// a $ at its end: it covers more than the pattern.
+	// weak is raw with a * for each hazard, and without a $ at its end: it covers more
+	// than the pattern.
 	weak string
 }
 
@@ -40,49 +40,74 @@ func (f form) join(g form) form {
 	if f.raw == f.uri && g.raw == g.uri && g.weak == g.uri {
 		return form{uri: uri, raw: uri, weak: uri}
 	}
-	return form{uri: uri, raw: f.raw + g.raw, odd: f.odd || g.odd, weak: f.weak + g.weak}
+	return form{uri: uri, raw: f.raw + g.raw, hazard: f.hazard || g.hazard, weak: f.weak + g.weak}
 }
 
 // directory returns the form of a directory's selector, without the slash at its end.
 func directory(sel string) form {
-	return formOf([]string{strings.TrimSuffix(sel, "/")}, false, true, false)
+	return formOf([]string{strings.TrimSuffix(sel, "/")}, false, false)
 }
 
-// formOf writes literal pieces with wildcards between them. end is whether a $
-// follows, first whether it stands at the beginning of a selector, and last
-// whether the line ends here.
-func formOf(pieces []string, end, first, last bool) form {
+// formOf writes literal pieces with wildcards between them. end is whether a $ follows,
+// and last whether the line ends here.
+func formOf(pieces []string, end, last bool) form {
 	var uri, raw, weak []byte
 	var f form
 	for i, p := range pieces {
 		if i > 0 {
 			uri, raw, weak = append(uri, '*'), append(raw, '*'), append(weak, '*')
 		}
-		tail := len(p) // from here on the line would lose bytes, or anchor
+		tail := len(p) // from here on the end of the line would lose bytes, or anchor
 		if last && i == len(pieces)-1 {
-			tail = len(strings.TrimRight(p, " $"))
+			tail = len(strings.TrimRightFunc(p, func(c rune) bool { return c == '$' || isSpace(c) }))
 		}
-		valid := utf8.ValidString(p)
-		for j := range len(p) {
-			c := p[j]
-			uri, raw = selector.AppendURI(uri, p[j:j+1]), append(raw, c)
-			hazard := c == '#' || c == '*' || c < ' ' || c == 0x7f || c >= 0x80 && !valid
-			if hazard || j >= tail || c == ' ' && first && i == 0 && j == 1 {
+		for j, c := range p {
+			size := utf8.RuneLen(c)
+			if c == utf8.RuneError {
+				_, size = utf8.DecodeRuneInString(p[j:])
+			}
+			bytes := p[j : j+size]
+			isHazard := c == '#' || c == '*' || c == utf8.RuneError && size == 1 || endsLine(c)
+			uri, raw = selector.AppendURI(uri, bytes), append(raw, bytes...)
+			if isHazard || j >= tail {
 				weak = append(weak, '*')
 			} else {
-				weak = append(weak, c)
+				weak = append(weak, bytes...)
 			}
-			f.odd = f.odd || hazard || j >= tail && !end || c == '%'
+			f.hazard = f.hazard || isHazard || j >= tail && !end || c == '%'
 		}
 	}
 	if end {
 		uri, raw = append(uri, '$'), append(raw, '$')
 	}
 	f.uri, f.raw, f.weak = string(uri), string(raw), string(weak)
+	// Python takes $$ and $* for $.
 	if ends := f.raw[len(strings.TrimRight(f.raw, "*$")):]; last && strings.Count(ends, "$") > strings.Count(f.uri, "$") {
-		f.odd = true
+		f.hazard = true
 	}
 	return f
+}
+
+// endsLine reports whether some reader takes a character for the end of a line, or for a
+// control character.
+func endsLine(c rune) bool {
+	return c < ' ' || c == 0x7f || c == 0x85 || c == 0x2028 || c == 0x2029
+}
+
+// isSpace reports whether some reader takes a character for a blank.
+func isSpace(c rune) bool { return c == 0x1f || c == 0xfeff || unicode.IsSpace(c) }
+
+// trimSpaces trims blanks of any kind.
+func trimSpaces(s string) string { return strings.TrimFunc(s, isSpace) }
+
+// formOfURI returns the form of a pattern that is given in URI form.
+func formOfURI(uri string) form {
+	body, end := strings.CutSuffix(uri, "$")
+	pieces := strings.Split(body, "*")
+	for i := range pieces {
+		pieces[i] = selector.Decoded(pieces[i])
+	}
+	return formOf(pieces, end, true)
 }
 
 // patternOf reads the value of a rule, and puts it below a directory. An escape means
@@ -91,6 +116,9 @@ func patternOf(value string, at form) (f form, ok bool) {
 	if value = pathOf(value); !strings.HasPrefix(value, "/") {
 		value = "/" + value
 	}
+	for strings.Contains(value, "**") {
+		value = strings.ReplaceAll(value, "**", "*")
+	}
 	value, end := strings.CutSuffix(value, "$")
 	pieces := strings.Split(value, "*")
 	for i, p := range pieces {
@@ -98,7 +126,7 @@ func patternOf(value string, at form) (f form, ok bool) {
 			return form{}, false
 		}
 	}
-	return at.join(formOf(pieces, end, at.uri == "", true)), true
+	return at.join(formOf(pieces, end, true)), true
 }
 
 // pathOf removes scheme and host from a pattern written as a URL. It also removes the
@@ -134,81 +162,11 @@ func hasInnerStar(uri string) bool {
 
 func isAnchored(uri string) bool { return strings.HasSuffix(uri, "$") }
 
-// matches reports whether a pattern matches a selector, both in URI form.
-func matches(pattern, sel string) bool {
-	pattern, end := strings.CutSuffix(pattern, "$")
-	head, rest, glob := strings.Cut(pattern, "*")
-	if !strings.HasPrefix(sel, head) {
-		return false
+// withoutEnd returns a pattern without what follows its last other byte, which changes
+// nothing of what it matches: "/x*" and "/x*$" are "/x".
+func withoutEnd(uri string) string {
+	if body := strings.TrimSuffix(uri, "$"); strings.HasSuffix(body, "*") {
+		return strings.TrimRight(body, "*")
 	}
-	sel = sel[len(head):]
-	for glob {
-		head, rest, glob = strings.Cut(rest, "*")
-		if !glob && end {
-			return strings.HasSuffix(sel, head)
-		}
-		at := strings.Index(sel, head)
-		if at < 0 {
-			return false
-		}
-		sel = sel[at+len(head):]
-	}
-	return !end || sel == ""
-}
-
-// covers reports whether a pattern matches everything another one matches. It tries the
-// other one with each wildcard replaced by a byte that occurs in no pattern.
-func covers(pattern, other string) bool {
-	if isLiteral(pattern) {
-		return strings.HasPrefix(other, pattern)
-	}
-	body, end := strings.CutSuffix(other, "$")
-	name := strings.ReplaceAll(body, "*", "\x00")
-	if !end {
-		name += "\x00"
-	}
-	return matches(pattern, name)
-}
-
-// mayMeet reports whether two patterns may match the same selector. If both have a
-// wildcard, it compares only their beginnings and their anchored ends.
-func mayMeet(a, b string) bool {
-	ha, hb := headOf(a), headOf(b)
-	if !strings.HasPrefix(ha, hb) && !strings.HasPrefix(hb, ha) {
-		return false
-	}
-	endA, endB := isAnchored(a), isAnchored(b)
-	switch {
-	case endA && len(ha) == len(a)-1:
-		return matches(b, ha)
-	case endB && len(hb) == len(b)-1:
-		return matches(a, hb)
-	case endA && endB:
-		ta, tb := a[strings.LastIndexByte(a, '*')+1:], b[strings.LastIndexByte(b, '*')+1:]
-		return strings.HasSuffix(ta, tb) || strings.HasSuffix(tb, ta)
-	}
-	return true
-}
-
-// remains returns what a pattern that begins with a star leaves to match after literal
-// text: a name that begins with the text and matches the pattern continues with a match
-// of one of the list. The list is empty if the pattern matches all these names.
-func remains(pattern, text string) (list []string) {
-	for rest := pattern[1:]; ; {
-		piece, more, glob := strings.Cut(rest, "*")
-		at := strings.Index(text, piece)
-		if at < 0 {
-			list = append(list, "*"+rest)
-			for n := 1; n < len(piece); n++ { // its first bytes may be the last ones of the text
-				if strings.HasSuffix(text, piece[:n]) {
-					list = append(list, rest[n:])
-				}
-			}
-			return list
-		}
-		if text = text[at+len(piece):]; !glob {
-			return nil
-		}
-		rest = more
-	}
+	return uri
 }

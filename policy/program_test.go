@@ -49,7 +49,7 @@ func TestSourceText(t *testing.T) {
 // TestReportsOfPrograms: a report about what a program answers is about no author's line,
 // gives no author's hint, and says so.
 func TestReportsOfPrograms(t *testing.T) {
-	list := Compile(Input{Programs: []string{"/cgi"}}, nil).Reports()
+	list := Compile(Input{Programs: []string{"/cgi"}}).Reports()
 	for _, r := range list {
 		if r.Hint != "" && r.Code != CodeOverBlock || !strings.Contains(r.Message, "what programs answer") && r.Code == CodeAnchor {
 			t.Errorf("%v: %q", r, r.Hint)

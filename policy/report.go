@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 )
 
@@ -35,39 +34,39 @@ func NewReport(code, file string, line int, message string) Report {
 
 // The codes of reports. Their meaning is in [Codes]; they never change.
 const (
-	CodeAgentName       = "AGENT-NAME"
-	CodeAlias           = "ALIAS"
-	CodeAnchor          = "ANCHOR"
-	CodeCoarsened       = "COARSENED"
-	CodeDiffers         = "DIFFERS"
-	CodeDigits          = "DIGITS"
-	CodeFinal           = "FINAL"
-	CodeGlob            = "GLOB"
-	CodeGroupSwallowed  = "GROUP-SWALLOWED"
-	CodeHandWritten     = "HAND-WRITTEN"
-	CodeIndex           = "INDEX"
-	CodeLost            = "LOST"
-	CodeMatchedLength   = "MATCHED-LENGTH"
-	CodeMisplacedField  = "MISPLACED-FIELD"
-	CodeMisspelt        = "MISSPELT"
-	CodeName            = "NAME"
-	CodeNoMatch         = "NO-MATCH"
-	CodeNotRead         = "NOT-READ"
-	CodeOverBlock       = "OVER-BLOCK"
-	CodeOverBlockStrict = "OVER-BLOCK-STRICT"
-	CodeOverruled       = "OVERRULED"
-	CodePartName        = "PART-NAME"
-	CodePreference      = "PREFERENCE"
-	CodeWidened         = "PREFERENCE-WIDENED"
-	CodeProgram         = "PROGRAM"
-	CodeReader          = "READER"
-	CodeRootMenu        = "ROOT-MENU"
-	CodeSuperseded      = "SUPERSEDED"
-	CodeSyntax          = "SYNTAX"
-	CodeTooLarge        = "TOO-LARGE"
-	CodeUnnamedLeak     = "UNNAMED-LEAK"
-	CodeUnreadable      = "UNREADABLE"
-	CodeVeronicaHost    = "VERONICA-HOST"
+	CodeAgentName      = "AGENT-NAME"
+	CodeAlias          = "ALIAS"
+	CodeAnchor         = "ANCHOR"
+	CodeCoarsened      = "COARSENED"
+	CodeDiffers        = "DIFFERS"
+	CodeDigits         = "DIGITS"
+	CodeFinal          = "FINAL"
+	CodeGlob           = "GLOB"
+	CodeGroupSwallowed = "GROUP-SWALLOWED"
+	CodeHandWritten    = "HAND-WRITTEN"
+	CodeIndex          = "INDEX"
+	CodeJoined         = "JOINED"
+	CodeLost           = "LOST"
+	CodeMatchedLength  = "MATCHED-LENGTH"
+	CodeMisplacedField = "MISPLACED-FIELD"
+	CodeMisspelt       = "MISSPELT"
+	CodeName           = "NAME"
+	CodeNoMatch        = "NO-MATCH"
+	CodeNotRead        = "NOT-READ"
+	CodeOverBlock      = "OVER-BLOCK"
+	CodeOverruled      = "OVERRULED"
+	CodePartName       = "PART-NAME"
+	CodePreference     = "PREFERENCE"
+	CodeProgram        = "PROGRAM"
+	CodeReader         = "READER"
+	CodeRootMenu       = "ROOT-MENU"
+	CodeShownElsewhere = "SHOWN-ELSEWHERE"
+	CodeSuperseded     = "SUPERSEDED"
+	CodeSyntax         = "SYNTAX"
+	CodeTooLarge       = "TOO-LARGE"
+	CodeUnnamedLeak    = "UNNAMED-LEAK"
+	CodeUnreadable     = "UNREADABLE"
+	CodeVeronicaHost   = "VERONICA-HOST"
 )
 
 // CodeInfo documents a code of reports.
@@ -84,7 +83,7 @@ func Codes() []CodeInfo { return slices.Clone(codes) }
 
 var codes = []CodeInfo{
 	{CodeAgentName, diag.Error,
-		"the value of User-agent is not one product token: letters, digits, - _ . and at most 64 of them. A notice, where its first word is one",
+		"the value of User-agent is not one product token: letters, digits, - _ . A notice, where its first word is one",
 		"write the name that the robot gives itself, one name in each line, without version and address",
 		"User-agent: *GoodBot*"},
 	{CodeAlias, diag.Notice,
@@ -127,6 +126,10 @@ var codes = []CodeInfo{
 		"Google applies an Allow of an index.html to its directory, too",
 		"nothing to do, unless the menu of the directory is to be hidden from Google",
 		"Disallow: /d/ and Allow: /d/index.html"},
+	{CodeJoined, diag.Notice,
+		"robots.txt would be too large, since many directories name robots: what one of them denies to some of these robots is denied to all of them, and what it allows them by name does not count",
+		"write rules for User-agent: *, or name the robots in the root's annotation",
+		"a list of 160 robots in each of 300 homes, in 30 versions"},
 	{CodeLost, diag.Error,
 		"a Disallow in a group whose User-agent lines name no robot keeps no robot out",
 		"correct the User-agent line",
@@ -159,10 +162,6 @@ var codes = []CodeInfo{
 		"readers that do not know Allow, or need finer rules than they understand, treat something allowed as denied",
 		"write separate lines for User-agent: veronica into the same annotation, or move the allowed names out of the denied directory",
 		"Disallow: / and Allow: /about.txt in phlog/drafts/.robots"},
-	{CodeOverBlockStrict, diag.Notice,
-		"strict Gopher readers obey every Disallow line of the file, whichever robot it is for",
-		"nothing to do: these readers know no groups",
-		"User-agent: greedybot and Disallow: / in phlog/.robots"},
 	{CodeOverruled, diag.Notice,
 		"two annotations disagree: one below opens what this rule of the root denies, or an Allow does not count, since a Disallow above it must not be undone",
 		"a Disallow of the root with Final: in its place holds whatever annotations below say; an Allow that does not count: ask the administrator",
@@ -175,14 +174,10 @@ var codes = []CodeInfo{
 		"gophd does not know the preference, and leaves it out, or its value states nothing",
 		"check the spelling: gophd knows train-ai, ai-use and search, with y or n",
 		"Content-Usage: train=never"},
-	{CodeWidened, diag.Notice,
-		"a preference for a pattern with a wildcard cannot be written exactly beside other lines' preferences: their n is written for all names that the pattern matches",
-		"state preferences for directories",
-		"Content-Usage: /*.txt$ search=y beside Content-Usage: /a/ train-ai=n"},
 	{CodeProgram, diag.Error,
-		"what a program answers is neither a selector nor /* and the end of names: the whole site is denied",
-		"gophd refuses this when it starts: correct the program that uses gophd's packages",
-		"cgi-bin, without a slash before it"},
+		"a notice: an Allow that names a program does not open all of it, since a line that denies the program is longer. An error: what a program answers is neither a selector nor /* and the end of names, and the whole site is denied",
+		"write what the report says; gophd refuses the error when it starts",
+		"Allow: /cgi-bin, where -fastcgi has /cgi-bin"},
 	{CodeReader, diag.Notice,
 		"a reader that is none of gophd's own takes an Allow of another group, or one that stands before the rule, and is let in",
 		"deny the same to all robots, and allow nothing of it",
@@ -191,6 +186,10 @@ var codes = []CodeInfo{
 		"a Disallow without * matches no selector without a leading slash, nor the empty one of the root menu",
 		"nothing to do: robots that do not know * may ask for them",
 		"Disallow: / in the root's .robots"},
+	{CodeShownElsewhere, diag.Warning,
+		"a rule denies a file whose content another selector shows",
+		"deny that selector, too",
+		"Disallow: /index.gmi, which is the menu of its directory"},
 	{CodeSuperseded, diag.Notice,
 		"a newer standard has replaced the key or field",
 		"write what replaces it",
@@ -228,97 +227,74 @@ func (w *work) allReports() []Report {
 			list = append(list, n.reports...)
 		}
 	}
-	list = append(list, w.strictAlone(w.found)...)
+	list = append(list, w.found...)
 	if w.hand() {
 		return list
 	}
-	list = append(list, w.expected()...)
 	for _, c := range w.all {
-		list = append(list, c.notices()...)
+		list = append(list, c.notices(w.programs)...)
+	}
+	if w.joins > 0 {
+		list = append(list, w.joinReports()...)
 	}
 	return append(list, w.all[0].overruled()...)
 }
 
-func handWritten(file string, line int, reader string, victims, leaks []string) Report {
-	r := NewReport(CodeHandWritten, file, line, "served as it was written: not every reader takes it as it is meant")
-	if r.Readers, r.Victims, r.Leaks = []string{reader}, victims, leaks; len(leaks) == 0 {
-		r.Severity = diag.Notice
-	}
-	return r
-}
-
-// strictAlone gives over-blocks that only strict readers suffer a code of their own:
-// authors cannot avoid them. Lines for veronica help no other reader.
-func (w *work) strictAlone(list []Report) []Report {
-	others, hers := map[place]bool{}, map[place]bool{}
-	for _, r := range list {
-		if at := (place{r.File, r.Line}); r.Code == CodeOverBlock && r.Readers[0] != noRobot {
-			others[at], hers[at] = true, hers[at] || slices.ContainsFunc(w.readers, func(rd readers.Reader) bool { return rd.Agent == veronica && rd.Name == r.Readers[0] })
-		}
-	}
-	for i, r := range list {
-		at := place{r.File, r.Line}
-		if r.Code == CodeOverBlock && !hers[at] {
-			list[i].Hint = "move the allowed names out of the denied directory"
-		}
-		if r.Code == CodeOverBlock && !others[at] {
-			list[i] = NewReport(CodeOverBlockStrict, r.File, r.Line, "strict Gopher readers take every Disallow of the file")
-			list[i].Selector, list[i].Readers, list[i].Victims = r.Selector, r.Readers, r.Victims
-		}
-	}
-	return list
-}
-
 // notices reports rules that hold, but perhaps not as their author expects.
-func (c *composition) notices() (list []Report) {
+func (c *composition) notices(programs []program) (list []Report) {
+	overruled := func(r *rule, message string) {
+		list = append(list, NewReport(CodeOverruled, r.file, r.line, message))
+	}
 	for _, s := range c.struck {
-		by := fmt.Sprintf("%s:%d", s.by.file, s.by.line)
-		list = append(list,
-			NewReport(CodeOverruled, s.allow.file, s.allow.line, "it does not count: "+by+" denies some of it, and stands above it"),
-			NewReport(CodeOverruled, s.by.file, s.by.line, fmt.Sprintf("%s:%d does not count: it would open some of what this denies", s.allow.file, s.allow.line)))
+		overruled(s.allow, "it does not count: "+s.by.place()+" denies some of it, and stands above it")
+		overruled(s.by, s.allow.place()+" does not count: it would open some of what this denies")
 	}
-	for _, s := range c.closed {
-		list = append(list, NewReport(CodeOverruled, s.allow.file, s.allow.line, fmt.Sprintf("%s:%d denies the path itself, and stands above it", s.by.file, s.by.line)))
+	for _, s := range c.carried {
+		overruled(s.allow, s.by.place()+" denies the path itself, and stands above it")
 	}
-	for _, u := range c.uses {
-		if u.widened != nil {
-			list = append(list, NewReport(CodeWidened, u.file, u.line, fmt.Sprintf("an n of %s:%d is written for it, too", u.widened.file, u.widened.line)))
+
+	// What is carried below one Allow may close some of what another opens.
+	opening := c.opening()
+	for _, line := range c.rules {
+		if line.links != "" {
+			list = append(list, NewReport(CodeAlias, line.file, 0, line.value))
+		}
+		if line.below == nil {
+			continue
+		}
+		for _, a := range slices.Concat(opening[""], opening[line.top()]) {
+			if a == line.below || len(a.uri) >= len(line.uri) || !meets(a.uri, line.uri) {
+				continue
+			}
+			if i := slices.IndexFunc(programs, func(p program) bool { return p.lines[0].file == line.file }); i >= 0 {
+				if programs[i].names(a) {
+					r := NewReport(CodeProgram, a.file, a.line, fmt.Sprintf("%s is denied below %s, which closes some of what this opens", line.file, line.below.place()))
+					r.Severity = diag.Notice
+					list = append(list, r)
+				}
+				continue
+			}
+			overruled(a, line.place()+" denies some of it below "+line.below.place())
+			overruled(line, "below "+line.below.place()+" it denies some of what "+a.place()+" allows")
 		}
 	}
-	return append(list, c.permits()...)
-}
-
-// permits reports each y that changes an n of an annotation above.
-func (c *composition) permits() (list []Report) {
-	of := map[string][]*use{}
-	for _, u := range c.uses {
-		of[u.of.sel] = append(of[u.of.sel], u)
-	}
-	for _, u := range c.uses {
-		for i := range len(u.of.sel) - 1 {
-			if u.of.sel[i] == '/' {
-				for _, o := range of[u.of.sel[:i+1]] {
-					list = append(list, u.permits(o)...)
-				}
+	for _, allows := range opening {
+		for _, a := range allows {
+			for _, p := range programs {
+				list = append(list, p.reports(a)...)
 			}
 		}
 	}
-	return list
-}
 
-func (u *use) permits(o *use) (list []Report) {
-	if !mayMeet(u.uri, o.uri) {
-		return nil
-	}
-	for _, s := range u.said {
-		if s.Preference == robots.Yes && o.said.Of(s.Key) == robots.No {
+	for _, u := range c.uses {
+		for _, o := range u.over {
 			list = append(list,
-				NewReport(CodeOverruled, u.file, u.line, fmt.Sprintf("%s:%d says %s=n of some of it", o.file, o.line, s.Key)),
-				NewReport(CodeOverruled, o.file, o.line, fmt.Sprintf("%s:%d says %s=y of some of it", u.file, u.line, s.Key)))
+				NewReport(CodeOverruled, o.yes.file, o.yes.line, fmt.Sprintf("%s says %s=n of some of it", o.no.place(), o.key)),
+				NewReport(CodeOverruled, o.no.file, o.no.line, fmt.Sprintf("%s says %s=y of some of it", o.yes.place(), o.key)))
+			for i := range 2 {
+				list[len(list)-1-i].Hint = "nothing to do: the longest path counts, unless an annotation above names the robot"
+			}
 		}
-	}
-	for i := range list {
-		list[i].Hint = "nothing to do: the annotation of the nearest directory counts, unless one above it names the robot"
 	}
 	return list
 }
@@ -338,7 +314,7 @@ func (c *composition) overruled() (list []Report) {
 		if d.allow || d.top() != "" || d.file == "" || d.final {
 			continue
 		}
-		if i := slices.IndexFunc(allows, func(a *rule) bool { return len(a.uri) >= len(d.uri) && mayMeet(a.uri, d.uri) }); i >= 0 {
+		if i := slices.IndexFunc(allows, func(a *rule) bool { return d.concerns(a) }); i >= 0 {
 			r := NewReport(CodeOverruled, d.file, d.line, fmt.Sprintf("%s:%d allows some of what it denies", allows[i].file, allows[i].line))
 			r.Selector = allows[i].uri
 			list = append(list, r)
@@ -354,7 +330,7 @@ func (c *composition) overruled() (list []Report) {
 
 // gather merges reports of the same line and code, and puts the worst first. The worst
 // severity of the merged reports counts.
-func gather(reports []Report) []Report {
+func gather(reports []Report, rows []readers.Reader) []Report {
 	at := map[diag.Diagnostic]int{}
 	var list []Report
 	for _, r := range reports {
@@ -374,10 +350,31 @@ func gather(reports []Report) []Report {
 		}
 		l.Readers, l.Victims, l.Leaks = union(l.Readers, r.Readers), union(l.Victims, r.Victims), union(l.Leaks, r.Leaks)
 	}
+	for i := range list {
+		list[i].cure(rows)
+	}
 	slices.SortStableFunc(list, func(a, b Report) int {
 		return cmp.Or(diag.Compare(a.Diagnostic, b.Diagnostic), strings.Compare(a.Selector, b.Selector))
 	})
 	return list
+}
+
+// cure changes the hint of an over-block to what helps the readers that it is about: lines
+// for veronica help her alone.
+func (r *Report) cure(rows []readers.Reader) {
+	if r.Code != CodeOverBlock {
+		return
+	}
+	isHers := func(row readers.Reader) bool { return row.Agent == veronica && slices.Contains(r.Readers, row.Name) }
+	hasGroups := func(row readers.Reader) bool { return row.Groups && slices.Contains(r.Readers, row.Name) }
+	switch {
+	case slices.ContainsFunc(rows, isHers):
+	case !slices.ContainsFunc(rows, hasGroups):
+		r.Message = "strict Gopher readers take every Disallow of the file"
+		r.Hint = "nothing to do: these readers know no groups; or move the allowed names out of the denied directory"
+	default:
+		r.Hint = "move the allowed names out of the denied directory"
+	}
 }
 
 // maxExamples is how many selectors a report names.

@@ -3,24 +3,32 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/gophd/gophd/policy/internal/proof"
+	"sync"
 )
 
-// A directory is denied as a whole if its annotations are too large, if its rules leak
-// and no report says so, or if the file is too large. Robots must read 500 KiB of a file
-// and need not read more. The root's lines are subtracted first; the rest is divided
-// equally among the top-level directories with annotations. A directory may use more as
-// long as the file fits. If it does not, the largest user beyond its share is denied as
-// a whole, then the next.
+// Robots must read 500 KiB of a file and need not read more. If a file is larger, the
+// first of these steps that suffices is taken.
+//
+//  1. The section for weak readers is cut to what the others do not say.
+//  2. Top-level directories that name robots are joined (join.go), the dearest first: one,
+//     two, four, eight.
+//  3. What the root's own lines leave is divided equally among the top-level directories
+//     with annotations. A directory may use more as long as the file fits; if it does not,
+//     the largest beyond its share is denied as a whole, then the next.
+//  4. One line denies all top-level directories that begin with "~".
+//  5. The site is denied.
 
 const maxBytes = 500 << 10
 
 // maxTopRules is how many rules the annotations of a top-level directory may have.
 const maxTopRules = 10_000
+
+// homes is the beginning of the selectors of home directories.
+const homes = "/~"
 
 // tooLarge denies the top-level directories that have more rules than they may.
 func (w *work) tooLarge() {
@@ -36,6 +44,27 @@ func (w *work) tooLarge() {
 	}
 }
 
+// measure adds what Allows of annotations cost below each Final of the root: a line for
+// each pair that may match the same name.
+func (w *work) measure() {
+	root := w.notes[0]
+	var finals []*rule
+	for _, r := range root.rules {
+		if r.final {
+			finals = append(finals, r)
+		}
+	}
+	for _, n := range w.notes[1:] {
+		for _, a := range n.rules {
+			for _, d := range finals {
+				if a.allow && d.concerns(a) {
+					n.size += len("Disallow: \n") + len(a.uri) + len(d.uri)
+				}
+			}
+		}
+	}
+}
+
 // topOf returns the selector of the top-level directory that a directory lies in.
 func topOf(sel string) string {
 	name, _, _ := strings.Cut(sel[1:], "/")
@@ -43,29 +72,6 @@ func topOf(sel string) string {
 		return "/"
 	}
 	return "/" + name + "/"
-}
-
-// cure denies the directory of the rule that leaks. It returns true if the directory
-// was denied already and the leak remains.
-func (w *work) cure(f proof.Finding, round int) (hopeless bool) {
-	sel := f.Dir
-	if sel == "" || round >= maxRounds {
-		sel = "/"
-	}
-	if slices.ContainsFunc(w.live(), func(n *note) bool { return n.shut != nil && strings.HasPrefix(sel, n.sel) }) {
-		w.leaks = append(w.leaks, leaksOf(f)...)
-		return true
-	}
-	w.deny(sel, CodeUnnamedLeak, fmt.Sprintf("%v (line %d)", leaksOf(f)[0], f.Line))
-	return false
-}
-
-func leaksOf(f proof.Finding) []Leak {
-	var list []Leak
-	for _, sel := range f.Examples {
-		list = append(list, Leak{f.Reader, f.Robot, sel})
-	}
-	return list
 }
 
 // deny denies a directory as a whole.
@@ -79,9 +85,12 @@ func (w *work) deny(sel, code, why string) {
 		}
 	}
 	n := &note{sel: sel, at: directory(sel)}
-	n.top, _, _ = strings.Cut(strings.TrimPrefix(n.at.uri, "/"), "/")
+	if sel != homes {
+		n.top, _, _ = strings.Cut(strings.TrimPrefix(n.at.uri, "/"), "/")
+	}
 	n.shut = n.denied(file, why)
-	w.denied[sel], w.stale = n, true
+	n.size = len("Disallow: \n") + len(n.shut.uri)
+	w.denied[sel] = n
 	w.said = append(w.said, deniedReport(sel, code, file, why))
 }
 
@@ -107,81 +116,229 @@ func (w *work) live() (list []*note) {
 	return list
 }
 
-// coarsen denies the directories that take more than their share, until the bill fits
-// into room. If that is not enough, it denies the whole site. It reports whether it
-// denied anything.
-func (w *work) coarsen(b bill, room int) bool {
-	if b.total <= room || w.denied["/"] != nil {
-		return false
+// fit writes a file that is not too large.
+func (w *work) fit() {
+	for w.cut = false; ; {
+		live := w.live()
+		classes := classesOf(live, &w.names)
+
+		// What would never fit is not written first.
+		size := estimate(live, classes)
+		isWritten := size <= maxBytes*5/4
+		var sections []section
+		if isWritten {
+			w.compose(live, classes)
+			sections = w.write()
+			size = len(w.file)
+		}
+		if size <= maxBytes || w.denied["/"] != nil {
+			w.finish()
+			return
+		}
+		bill := sync.OnceValue(func() bill {
+			if isWritten {
+				return billOf(sections, w.joinedTops(), size)
+			}
+			return estimatedBill(live, classes)
+		})
+		switch {
+		case !w.cut:
+			w.cut = true
+		case w.join(bill):
+		case w.coarsen(bill()):
+		default:
+			w.closeMany(bill())
+		}
 	}
-	may, sels := map[string]bool{}, map[string]string{}
-	for _, n := range w.notes[1:] {
-		sels[n.top] = topOf(n.sel)
-		may[n.top] = may[n.top] || w.denied[topOf(n.sel)] == nil
-	}
-	why, enough := b.borrowers(may, len(sels), room, true)
-	if !enough {
-		why, enough = b.borrowers(may, len(sels), room, false)
-	}
-	if !enough {
-		w.said = slices.DeleteFunc(w.said, func(r Report) bool { return r.Code == CodeCoarsened })
-		w.deny("/", CodeTooLarge, fmt.Sprintf("the robots.txt of the site would have %d bytes; robots must read %d. %s", b.total, maxBytes, b.fitting(len(sels))))
-		return true
-	}
-	for _, top := range slices.Sorted(maps.Keys(why)) {
-		w.deny(sels[top], CodeCoarsened, why[top])
-	}
-	return len(why) > 0
 }
 
-// bill counts the bytes of the file that each top-level directory accounts for.
+// bill says what each top-level directory costs.
 type bill struct {
+	size  int // of the file
 	parts []part
-	total int
+	root  int            // the lines of the root's annotation
+	lines map[string]int // bytes of each directory's own lines
+	named map[string]int // and of what stands in the file because it names robots
 }
 
 // part is a group of the file.
 type part struct {
-	by    map[string]int // bytes of the lines of each top-level directory
-	total int            // with the names of the robots, and the fields of the site
-	whose []string       // the directories that name its robots; nil: it is for everybody
+	own   map[string]int // bytes of the lines of each directory
+	base  map[string]int // for those that own lacks
+	size  int
+	whose []string // the directories that name its robots; nil: it is for everybody
 }
 
-// billOf adds up the sections of a file.
-func billOf(list []section) (b bill) {
-	for _, s := range list {
-		p := part{by: map[string]int{}, total: s.size, whose: whose(s.by)}
+// of returns how many bytes of the group are about a directory.
+func (p *part) of(top string) int {
+	if n, ok := p.own[top]; ok {
+		return n
+	}
+	return p.base[top]
+}
+
+// add adds a group. shared is what it repeats from the group for everybody, with the names
+// of its robots: those who name them pay for it.
+func (b *bill) add(p part, shared int) {
+	b.parts = append(b.parts, p)
+	b.size += p.size
+	for _, top := range p.whose {
+		b.named[top] += shared / len(p.whose)
+	}
+}
+
+func newBill() bill { return bill{lines: map[string]int{}, named: map[string]int{}} }
+
+// billOf adds up the sections of a file of a size.
+func billOf(list []section, joined []string, size int) bill {
+	b := newBill()
+	general := map[string]bool{}
+	for _, l := range list[0].lines {
+		general[field(l.allow)+l.text] = true
+	}
+	for i, s := range list {
+		p := part{own: map[string]int{}, whose: topsOf(s.by)}
+		if s.joined {
+			p.whose = append(p.whose, joined...)
+		}
+		shared := 0
+		for _, name := range s.names {
+			shared += len("User-agent: \n") + len(name)
+		}
+		add := func(top, text string, isGeneral bool) {
+			n := len(text) + 1
+			p.own[top] += n
+			p.size += n
+			switch {
+			case isGeneral && i > 0 && len(p.whose) > 0:
+				shared += n
+			case top == "":
+				b.root += n
+			default:
+				b.lines[top] += n
+			}
+		}
+		p.size = shared
 		for _, l := range s.lines {
-			p.by[l.of.top()] += len(l.text) + len(field(l.allow)) + 1
+			text := field(l.allow) + l.text
+			add(l.of.top(), text, general[text])
 		}
 		for _, u := range s.uses {
-			p.by[u.top()] += len(u.uri) + len(u.statement().String()) + len("Content-Usage:  \n")
+			add(u.top(), "Content-Usage: "+u.uri+" "+u.statement().String(), false)
 		}
-		b.add(p)
+		b.add(p, shared)
 	}
+	b.size = size
 	return b
 }
 
-// estimate returns the bill of a file before it is written: without the lines for
-// selectors that lack a slash, and as if each class repeated the general lines.
-func estimate(notes []*note, classes []*class) (b bill) {
-	by, total := map[string]int{}, 0
+// joinedSizes returns about how many bytes the lines of each joined directory take in a
+// group for the robots that such directories name.
+func joinedSizes(notes []*note) map[string]int {
+	sizes := map[string]int{}
+	for start := 0; start < len(notes); {
+		end := start + 1
+		for end < len(notes) && notes[end].top == notes[start].top {
+			end++
+		}
+		if n := notes[start]; n.joined && n.shut == nil {
+			for _, r := range joinedTop(notes[0], notes[start:end], nil) {
+				sizes[n.top] += len("Disallow: \n") + len(r.uri)
+			}
+		}
+		start = end
+	}
+	return sizes
+}
+
+// estimate returns about how many bytes a file will have at least, before it is written.
+func estimate(notes []*note, classes []*class) (size int) {
+	general := 0 // the lines of a group
+	joined := 0  // by how much less they are in a group of joined directories
 	for _, n := range notes {
-		by[n.top] += n.bytes
-		total += n.bytes
+		general += n.size
+		if n.joined && n.shut == nil {
+			joined += n.size
+		}
+	}
+	for _, n := range joinedSizes(notes) {
+		joined -= n
 	}
 	for _, c := range classes {
-		p := part{by: by, total: total, whose: whose(c.by)}
+		size += general + c.more
 		for _, name := range c.names {
-			p.total += len(name) + len("User-agent: \n")
+			size += len("User-agent: \n") + len(name)
 		}
-		b.add(p)
+		if c.joined {
+			size -= joined
+		}
 	}
+	return size
+}
+
+// estimatedBill returns the bill of a file that is too large to be written.
+func estimatedBill(notes []*note, classes []*class) bill {
+	b := newBill()
+	general, total := map[string]int{}, 0
+	for _, n := range notes {
+		general[n.top] += n.size
+		total += n.size
+	}
+	for top, n := range general {
+		if top != "" {
+			b.lines[top] = n
+		}
+	}
+	b.root = general[""]
+	union := joinedSizes(notes)
+	for _, c := range classes {
+		p := part{own: map[string]int{}, base: general, size: total}
+		shared := 0
+		for _, name := range c.names {
+			shared += len("User-agent: \n") + len(name)
+		}
+		p.size += shared
+		if c.robot != everybody {
+			p.whose = topsOf(c.by)
+			shared += total
+		}
+		change := func(top string, from, to int) {
+			p.own[top] = p.of(top) + to - from
+			p.size += to - from
+			shared -= from
+			b.lines[top] += to
+		}
+		for _, n := range c.by {
+			change(n.top, n.size, n.setOf(c.robot).size)
+		}
+		if c.joined {
+			for _, top := range slices.Sorted(maps.Keys(union)) {
+				p.whose = append(p.whose, top)
+				change(top, general[top], union[top])
+			}
+		}
+		b.add(p, shared)
+	}
+	delete(b.lines, "")
 	return b
 }
 
-// whose returns the top-level directories of annotations, each once.
-func whose(notes []*note) (tops []string) {
+// sizeOf returns about how many bytes the rules of groups take in the file.
+func sizeOf(groups []*group) (size int) {
+	seen := map[string]bool{}
+	for _, g := range groups {
+		for _, r := range g.rules {
+			if !seen[r.uri] {
+				size += len("Allow: \n") + len(r.uri)
+			}
+			seen[r.uri] = true
+		}
+	}
+	return size
+}
+
+// topsOf returns the top-level directories of annotations, each once.
+func topsOf(notes []*note) (tops []string) {
 	for _, n := range notes {
 		tops = append(tops, n.top)
 	}
@@ -189,78 +346,160 @@ func whose(notes []*note) (tops []string) {
 	return slices.Compact(tops)
 }
 
-func (b *bill) add(p part) {
-	b.parts = append(b.parts, p)
-	b.total += p.total
-}
+// charge returns what a directory pays for.
+func (b *bill) charge(top string) int { return b.lines[top] + b.named[top] }
 
-// saved returns by how much a group shrinks without a directory's names and lines.
-func (p part) saved(top string) int {
-	if len(p.whose) == 1 && p.whose[0] == top {
-		return p.total
+// sorted orders top-level directories by their charges, the dearest first. Between equal
+// ones a hash of the selector decides.
+func (b *bill) sorted(tops map[string]string) []string {
+	hashes := map[string]uint64{}
+	for top, sel := range tops {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(sel))
+		hashes[top] = h.Sum64()
 	}
-	return p.by[top]
+	return slices.SortedFunc(maps.Keys(tops), func(x, y string) int {
+		return cmp.Or(cmp.Compare(b.charge(y), b.charge(x)), cmp.Compare(hashes[x], hashes[y]), strings.Compare(x, y))
+	})
 }
 
-// charges returns the bytes that each directory accounts for: its general lines, and an
-// equal part of each group that exists because of it. If fair, that part is at most the
-// bytes the group would save without the directory.
-func (b *bill) charges(fair bool) map[string]int {
-	charges := map[string]int{}
-	for _, p := range b.parts {
-		if p.whose == nil {
-			for top, n := range p.by {
-				charges[top] += n
+// join joins more directories. It reports whether there were any.
+func (w *work) join(bill func() bill) bool {
+	if w.joinable == nil {
+		tops := map[string]string{}
+		for _, n := range w.live() {
+			if n.top != "" && n.shut == nil && n.names {
+				tops[n.top] = topOf(n.sel)
 			}
 		}
-		for _, top := range p.whose {
-			n := p.total / len(p.whose)
-			if fair {
-				n = min(n, p.saved(top))
-			}
-			charges[top] += n
-		}
+		b := bill()
+		w.joinable = append([]string{}, b.sorted(tops)...)
 	}
-	return charges
-}
-
-// borrowers returns the directories to deny, with the reasons, so that the file fits
-// into room. It takes the largest first. tops is the number of directories with
-// annotations; may holds the ones that can still be denied.
-func (b *bill) borrowers(may map[string]bool, tops, room int, fair bool) (why map[string]string, enough bool) {
-	charges := b.charges(fair)
-	share := (maxBytes - min(charges[""], maxBytes/2)) / max(1, tops)
-	list := slices.DeleteFunc(slices.Collect(maps.Keys(charges)), func(top string) bool { return !may[top] || charges[top] <= share })
-	slices.SortFunc(list, func(x, y string) int { return cmp.Or(cmp.Compare(charges[y], charges[x]), cmp.Compare(x, y)) })
-	why = map[string]string{}
-	parts := slices.Clone(b.parts) // what is left of them
-	left := b.total
-	for _, top := range list {
-		if left <= room {
-			break
-		}
-		why[top] = fmt.Sprintf("its lines, and the groups for robots that it names, take %d bytes of %d; its share is %d", charges[top], maxBytes, share)
-		for i := range parts {
-			p := &parts[i]
-			if p.total == 0 {
-				continue
-			}
-			saved := p.by[top] - 2*(len(top)+len("Disallow: //\n"))
-			if at := slices.Index(p.whose, top); at >= 0 {
-				if p.whose = slices.Delete(slices.Clone(p.whose), at, at+1); len(p.whose) == 0 { // nobody is left who names its robots
-					saved = p.total
-				}
-			}
-			p.total -= saved
-			left -= saved
+	if w.joins >= len(w.joinable) {
+		return false
+	}
+	w.joins = min(max(1, 2*w.joins), len(w.joinable))
+	joined := map[string]bool{}
+	for _, top := range w.joinable[:w.joins] {
+		joined[top] = true
+	}
+	w.joined = nil
+	for _, n := range w.notes {
+		if n.joined = joined[n.top]; n.joined && !slices.Contains(w.joined[max(0, len(w.joined)-1):], topOf(n.sel)) {
+			w.joined = append(w.joined, topOf(n.sel))
 		}
 	}
-	return why, left <= room
+	return true
 }
 
-// fitting estimates how many directories with average lines fit into a file.
-func (b *bill) fitting(tops int) string {
-	charges := b.charges(true)
-	each := max(1, (b.total-charges[""])/max(1, tops))
-	return fmt.Sprintf("%d directories have annotations; with lines like theirs about %d fit", tops, max(0, maxBytes-charges[""])/each)
+// joinedTops returns the joined directories in URI form.
+func (w *work) joinedTops() []string { return w.joinable[:w.joins] }
+
+// borrower is a top-level directory beyond its share.
+type borrower struct {
+	top, sel string
+	why      string
+}
+
+// coarsen denies the largest borrowers, until the file should fit. It denies none, and
+// returns false, if that is not enough.
+func (w *work) coarsen(b bill) bool {
+	if w.borrowers == nil { // the charges are counted once
+		w.borrowers = w.borrowing(b)
+	}
+	left, n := b.size, 0
+	for ; n < len(w.borrowers) && (n == 0 || left > maxBytes); n++ {
+		if w.isDenied(w.borrowers[n].sel) {
+			continue
+		}
+		left -= b.without(w.borrowers[n])
+	}
+	if n == 0 || left > maxBytes {
+		return false
+	}
+	denied := false
+	for _, o := range w.borrowers[:n] {
+		if !w.isDenied(o.sel) {
+			denied = true
+			w.deny(o.sel, CodeCoarsened, o.why)
+		}
+	}
+	w.borrowers = w.borrowers[n:]
+	return denied
+}
+
+// isDenied reports whether a top-level directory is denied as a whole.
+func (w *work) isDenied(sel string) bool {
+	return w.denied[sel] != nil || w.denied[homes] != nil && strings.HasPrefix(sel, homes)
+}
+
+// borrowing returns the directories beyond their share, the dearest first.
+func (w *work) borrowing(b bill) []borrower {
+	tops := map[string]string{}
+	for _, n := range w.notes[1:] {
+		tops[n.top] = topOf(n.sel)
+	}
+	list := []borrower{}
+	share := (maxBytes - min(b.root, maxBytes/2)) / max(1, len(tops))
+	for _, top := range b.sorted(tops) {
+		if n := b.charge(top); n > share {
+			cure := "write fewer lines"
+			if b.named[top] > b.lines[top] {
+				cure = "name fewer robots"
+			}
+			list = append(list, borrower{top, tops[top], fmt.Sprintf("its lines, and the groups for robots that it names, take %d bytes of %d; its share is %d: %s", n, maxBytes, share, cure)})
+		}
+	}
+	return list
+}
+
+// without returns by how much the file shrinks if a directory is denied as a whole, and
+// takes that off the bill.
+func (b *bill) without(o borrower) (saved int) {
+	line := len("Disallow: \n") + len(escape(o.sel))
+	for i := range b.parts {
+		p := &b.parts[i]
+		if p.size == 0 {
+			continue
+		}
+		less := p.of(o.top) - line
+		if at := slices.Index(p.whose, o.top); at >= 0 {
+			p.whose = slices.Delete(slices.Clone(p.whose), at, at+1)
+			if len(p.whose) == 0 { // nobody is left who names its robots
+				less = p.size
+			}
+		}
+		p.size -= less
+		p.own[o.top] = line
+		saved += less
+	}
+	return saved
+}
+
+// closeMany denies all homes in one line, or the site.
+func (w *work) closeMany(b bill) {
+	tops, other := map[string]bool{}, 0
+	hasHomes := false
+	for _, n := range w.notes[1:] {
+		isHome := strings.HasPrefix(n.sel, homes)
+		hasHomes = hasHomes || isHome
+		if !isHome && !tops[n.top] {
+			other++
+		}
+		tops[n.top] = true
+	}
+	each := max(1, (b.size-b.root)/max(1, len(tops)))
+	why := fmt.Sprintf("the robots.txt of the site would have %d bytes; robots must read %d. %d directories have annotations; with lines like theirs about %d fit",
+		b.size, maxBytes, len(tops), max(0, maxBytes-b.root)/each)
+	sel := "/"
+	switch {
+	case b.root > maxBytes/2:
+		why = fmt.Sprintf("the lines of the root's annotation take %d bytes of the robots.txt; they may take %d", b.root, maxBytes/2)
+	case hasHomes && w.denied[homes] == nil:
+		sel = homes
+	case other > 0:
+		why += ". Serve directories of people with -users: one line can deny all that begin with ~"
+	}
+	w.said = slices.DeleteFunc(w.said, func(r Report) bool { return r.Code == CodeCoarsened && strings.HasPrefix("/"+r.File, sel) })
+	w.deny(sel, CodeTooLarge, why)
 }

@@ -10,86 +10,92 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// The file gives readers of RFC 9309 exactly the policy, so the policy of a selector is
-// read from it.
-
-// verdicts holds a file as the readers take it.
+// verdicts holds a file as the readers take it. The file gives readers of RFC 9309 exactly
+// the policy, so the policy of a selector is read from it.
 type verdicts struct {
-	agents []string        // a robot of each class; "*" is the first
-	rules  []*robots.Rules // what the file says to them after RFC 9309, but for veronica's weak lines
+	robots []judged
 	asked  []asked
+}
+
+// judged is what the policy says to the robots of a class.
+type judged struct {
+	agent  string // one of them; "*" for all that no annotation names
+	denies func(uri string) bool
 }
 
 // asked holds a file as one kind of reader takes it.
 type asked struct {
-	reader readers.Reader
-	robots func() []*readers.Matcher // one for each class, and for two of Gemini's kinds; made on first use
+	reader   readers.Reader
+	matchers func() []*readers.Matcher // one for each class; nil: its robots do not read so
 }
 
-// judge prepares the verdicts of a file.
-func (c *Compiled) judge(file []byte) (v verdicts) {
-	f := robots.Parse(robots.RFC9309, file)
+// judge prepares the verdicts of the file.
+func (c *Compiled) judge() (v verdicts) {
+	f := robots.Parse(robots.RFC9309, c.file)
 	for _, class := range c.classes {
-		v.agents = append(v.agents, class.token)
-		if class.token != veronica {
-			v.rules = append(v.rules, f.Agent(class.token))
+		rules := f.Agent(class.token)
+		denies := func(uri string) bool { return !rules.Allowed(uri) }
+		if class.token == veronica && c.veronica != nil { // her group has weak lines
+			denies = func(uri string) bool { return !c.veronica().Permits(uri) }
 		}
+		v.robots = append(v.robots, judged{class.token, denies})
 	}
-	open := sync.OnceValue(func() *readers.Parsed { return readers.Open(file) })
+	open := sync.OnceValue(func() *readers.Parsed { return readers.Open(c.file) })
 	for _, r := range c.readers {
-		as := v.agents
-		if !r.Groups || r.Agent != "" { // the robot's name does not matter
-			as = as[:1]
-		}
-		v.asked = append(v.asked, asked{r, sync.OnceValue(func() (robots []*readers.Matcher) {
-			reading := r.ReadFile(open())
-			for i, agent := range as {
-				robots = append(robots, reading.Agent(agent))
-				for j, other := range as[:i] {
-					if !r.First && c.classes[i].isKind() && c.classes[j].isKind() {
-						robots = append(robots, r.Matcher(slices.Concat(r.Rules(open(), agent), r.Rules(open(), other))))
-					}
-				}
-			}
-			return robots
-		})})
+		v.asked = append(v.asked, asked{r, sync.OnceValue(func() []*readers.Matcher { return v.matchers(r, open()) })})
 	}
 	return v
 }
 
-// Denied reports whether any robot is denied a resource. The name is a path
-// below the root, "." for the root itself; it need not exist.
-func (c *Compiled) Denied(name string, dir bool) bool { return c.denies(selector.Canonical(name, dir)) }
-
-func (v *verdicts) denies(canonical string) bool {
-	uri := escape(canonical)
-	return slices.ContainsFunc(v.rules, func(r *robots.Rules) bool { return !r.Allowed(uri) })
+// matchers returns the file as one kind of reader takes it, for the robots of each class
+// that read so.
+func (v *verdicts) matchers(r readers.Reader, file *readers.Parsed) (list []*readers.Matcher) {
+	reading := r.ReadFile(file)
+	isNamed := slices.ContainsFunc(v.robots, func(j judged) bool { return j.agent == r.Agent })
+	for i, j := range v.robots {
+		switch {
+		case r.Agent != "" && j.agent != r.Agent && (isNamed || i > 0), !r.Groups && i > 0:
+			list = append(list, nil)
+		default:
+			list = append(list, reading.Agent(j.agent))
+		}
+	}
+	return list
 }
 
 // DeniedToAll reports whether a resource is denied to the robots that no annotation
-// names. Rules for named robots do not count.
+// names. The name is a path below the root, "." for the root itself; it need not exist.
 func (c *Compiled) DeniedToAll(name string, dir bool) bool {
-	return !c.rules[0].Allowed(escape(selector.Canonical(name, dir)))
+	return c.robots[0].denies(escape(selector.Canonical(name, dir)))
 }
 
 // Closed reports whether a spelling of a canonical selector is closed: the server must
-// answer it with a pointer to the canonical selector only. A spelling is closed if some
-// reader takes the canonical selector as denied, but the spelling as allowed. No line
-// can deny "/d" of a denied directory if "/dirt.txt" is allowed, nor a spelling with
-// escapes. A nil Compiled closes all spellings but the canonical and the empty one.
+// answer it with a pointer to the canonical selector only. A spelling is closed if the
+// policy denies a robot the canonical selector, and a reader that keeps it out of that
+// would let it into the spelling. No line can deny "/d" of a denied directory if
+// "/dirt.txt" is allowed, nor a spelling with escapes. A nil Compiled closes all spellings
+// but the canonical and the empty one.
 func (c *Compiled) Closed(canonical, spelling string) bool {
 	if c == nil {
 		return canonical != spelling && spelling != ""
 	}
-	return c.isClosed(canonical, spelling)
-}
-
-func (v *verdicts) isClosed(canonical, spelling string) bool {
-	mayDeny := slices.Contains(v.agents, veronica) || v.denies(canonical)
-	return canonical != spelling && spelling != "" && canonical != "/"+robotsFile && mayDeny && slices.ContainsFunc(v.asked, func(r asked) bool {
-		asked := r.reader.Asks(spelling)
-		return asked != canonical && slices.ContainsFunc(r.robots(), func(m *readers.Matcher) bool { return !m.Allowed(canonical) && m.Allowed(asked) })
-	})
+	if canonical == spelling || spelling == "" || canonical == "/"+robotsFile {
+		return false
+	}
+	uri := escape(canonical)
+	for i, robot := range c.robots {
+		if !robot.denies(uri) {
+			continue
+		}
+		for _, row := range c.asked {
+			m := row.matchers()[i]
+			asked := row.reader.Asks(spelling)
+			if m != nil && asked != canonical && !m.Allowed(canonical) && m.Allowed(asked) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // RuleSource is a line of an annotation.
@@ -147,7 +153,7 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	for _, s := range f.Usage(agent, escape(sel)) {
 		e.Usage = append(e.Usage, UsePreference{s.Key, s.Preference.String(), c.usageSource(s), s.Line})
 	}
-	if strings.EqualFold(agent, veronica) && len(e.Usage) == 0 && len(usesOf(veronica, c.notes)) > 0 {
+	if strings.EqualFold(agent, veronica) && len(e.Usage) == 0 && len(usesOf(&class{robot: c.robotVeronica}, c.notes)) > 0 {
 		e.NoUsage = "the group for veronica is for readers that know Disallow alone"
 	}
 	open := readers.Open(c.file)

@@ -69,5 +69,4 @@ func Example() {
 	// # robots.txt made by gophd; "gophd robots explain" tells why
 	// User-agent: *
 	// Disallow: /drafts/
-	// Disallow: drafts/
 }

@@ -27,7 +27,7 @@ func TestMenusOfPrograms(t *testing.T) {
 	}
 	for sel, want := range map[string]bool{"/d/": false, "/d/x": true, "/e/": false, "/e/prog": true, "/f/": true, "/g/": false, "/g2/": true, "/many/3/": false, "/": true} {
 		name, isDir, _ := selector.Path(sel)
-		if got := !snap.Compiled.Denied(name, isDir); got != want {
+		if got := !snap.Compiled.DeniedToAll(name, isDir); got != want {
 			t.Errorf("%s: allowed %v", sel, got)
 		}
 	}
@@ -36,5 +36,5 @@ func TestMenusOfPrograms(t *testing.T) {
 	}
 	write(t, dir, map[string]string{"d/gophermap": "a map\n"})
 	s.Reload()
-	soon(t, "robots.txt still denies /d/", func() bool { return !s.Now().Compiled.Denied("d", true) })
+	soon(t, "robots.txt still denies /d/", func() bool { return !s.Now().Compiled.DeniedToAll("d", true) })
 }

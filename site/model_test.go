@@ -170,7 +170,6 @@ func TestRescanIsScan(t *testing.T) {
 		scan := namesScanner(s.served.Load().root)
 		tree, err := scan.tree()
 		must(t, err)
-		compiled := policy.Compile(policy.Input{Annotations: tree.annotations()}, nil)
 		for range rapid.IntRange(1, 12).Draw(rt, "batches") {
 			for range rapid.IntRange(1, 6).Draw(rt, "steps") {
 				p.step(rt)
@@ -193,8 +192,8 @@ func TestRescanIsScan(t *testing.T) {
 			if !maps.Equal(scan.aliases, whole.aliases) || !maps.Equal(scan.refused, whole.refused) {
 				rt.Fatalf("read again: %v\naliases:\n%v\nwant:\n%v\n%s", dirs, scan.aliases, whole.aliases, before)
 			}
-			compiled = policy.Compile(policy.Input{Annotations: tree.annotations(), Aliases: scan.input()}, compiled)
-			if got, want := compiled.File(), policy.Compile(policy.Input{Annotations: fresh.annotations(), Aliases: whole.input()}, nil).File(); string(got) != string(want) {
+			compiled := policy.Compile(policy.Input{Annotations: tree.annotations(), Aliases: scan.input()})
+			if got, want := compiled.File(), policy.Compile(policy.Input{Annotations: fresh.annotations(), Aliases: whole.input()}).File(); string(got) != string(want) {
 				rt.Fatalf("compiled again:\n%s\nwant:\n%s", got, want)
 			}
 			if got, want := listedTree(s.View(context.Background()), ".", scan.aliases), scannedTree(tree, ".", scan.aliases); got != want {

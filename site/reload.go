@@ -228,7 +228,7 @@ func compile(conf Config, tree *Dir, old *Snapshot, scan *scanner) *Snapshot {
 	}
 	menus := scan.menus()
 	sources := policy.Input{Annotations: tree.annotations(), Programs: slices.Concat(conf.Programs, conf.Endless, menus), Aliases: scan.input(), Sitemaps: conf.Sitemaps}
-	next := &Snapshot{Tree: tree, Compiled: policy.Compile(sources, old.Compiled), aliases: scan.aliases, refused: scan.refused,
+	next := &Snapshot{Tree: tree, Compiled: policy.Compile(sources), aliases: scan.aliases, refused: scan.refused,
 		included: scan.included(old), programs: scan.foundPrograms(), menus: menus, changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()
 	next.spoken = speak(finder{tree: tree, real: next.Real, aliases: scan.aliases, c: next.Compiled, own: conf.Own, list: scan.lister()}, old.spoken)

@@ -94,7 +94,7 @@ func runPolicy(s policySite) {
 	var c *policy.Compiled
 	compile := func() float64 {
 		used, _ := usage()
-		c = policy.Compile(in, c)
+		c = policy.Compile(in)
 		now, _ := usage()
 		return float64((now - used).Microseconds()) / 1000
 	}

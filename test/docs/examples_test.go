@@ -100,7 +100,7 @@ func TestExamplesOfAnnotations(t *testing.T) {
 			}
 			notes := map[string]string{e.dir: e.text}
 			maps.Copy(notes, claim.with)
-			c := policy.Compile(inputOf(notes), nil)
+			c := policy.Compile(inputOf(notes))
 			for _, r := range c.Reports() {
 				if r.Severity == "error" {
 					t.Errorf("%s, %q: %v", page, e.above, r)

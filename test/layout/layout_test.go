@@ -34,8 +34,7 @@ var mayImport = map[string][]string{
 	"robots/irc":     {"diag", "robots/readers", "robots/internal/dial", "robots/internal/ircline", "internal/ask"},
 	"policy":         {"robots", "robots/readers", "policy/internal/proof"},
 
-	"policy/internal/proof":  {"robots", "robots/readers", "selector"},
-	"policy/internal/oracle": {},
+	"policy/internal/proof": {"robots", "robots/readers", "selector"},
 
 	"internal/ask":               {"menu"},
 	"internal/limit":             {},

@@ -35,7 +35,7 @@ func TestServedSitemap(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(root, file), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c := policy.Compile(policy.Input{Annotations: []policy.Annotation{{Dir: "/", File: file, Data: []byte(text)}}, Sitemaps: []string{"gopher://h/0/sitemap.xml"}}, nil)
+		c := policy.Compile(policy.Input{Annotations: []policy.Annotation{{Dir: "/", File: file, Data: []byte(text)}}, Sitemaps: []string{"gopher://h/0/sitemap.xml"}})
 		for served, differs := range map[string]bool{string(c.File()): false, strings.ReplaceAll(string(c.File()), "/a/", "/b/"): true} {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {

@@ -2,49 +2,65 @@ package proof
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 )
 
-func large(tops, dirs int, root, line string) Input {
-	var in Input
-	var star, weak strings.Builder
-	if root != "" {
-		in.Notes = append(in.Notes, Note{Dir: "/", File: ".robots", Data: []byte(root)})
-	}
-	for i := range tops {
-		for j := range dirs {
-			dir := fmt.Sprintf("/u%03d/d%03d/", i, j)
-			in.Notes = append(in.Notes, Note{Dir: dir, File: dir[1:] + ".robots", Data: []byte(line)})
-			fmt.Fprintf(&star, "Disallow: %sprivate/\nDisallow: %sprivate/\n", dir, dir[1:])
-			fmt.Fprintf(&weak, "Disallow: %sprivate/\nDisallow: %sprivate/\n", dir, dir[1:])
+// BenchmarkCheck proves the file of homes that each have two lines.
+func BenchmarkCheck(b *testing.B) {
+	for _, homes := range []int{200, 2000, 8000} {
+		in := Input{}
+		var file strings.Builder
+		file.WriteString("User-agent: *\n")
+		for i := range homes {
+			dir := fmt.Sprintf("/~user%04d/", i)
+			in.Notes = append(in.Notes, Note{Dir: dir, File: dir[1:] + ".robots", Data: []byte("Disallow: /drafts/\nDisallow: /private/\n")})
+			fmt.Fprintf(&file, "Disallow: %sdrafts/\nDisallow: %sprivate/\n", dir, dir)
 		}
-	}
-	in.File = []byte("User-agent: *\n" + star.String() + root + "\nUser-agent: veronica\n" + weak.String() + "Disallow: /.robots\n")
-	in.Closed = func(_, _ string) bool { return true }
-	return in
-}
-
-func BenchmarkCold(b *testing.B) {
-	in := large(100, 100, "", "Disallow: /private/\n")
-	b.ReportAllocs()
-	for b.Loop() {
-		r := Check(in, nil)
-		if r.Rows[2].Leaks > 0 {
-			b.Log(r.Rows, len(r.Findings), r.Findings[0])
-		}
+		in.File = []byte(file.String())
+		b.Run(fmt.Sprint(homes), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if r := Check(in); len(r.Findings) > 0 {
+					b.Fatal(r.Findings[0])
+				}
+			}
+		})
 	}
 }
 
-func BenchmarkEdit(b *testing.B) {
-	in := large(100, 100, "", "Disallow: /private/\n")
-	prev := Check(in, nil)
-	other := in
-	other.Notes = slices.Clone(in.Notes)
-	other.Notes[777].Data = []byte("Disallow: /private/\nDisallow: /privatf/\n")
-	b.ReportAllocs()
+// BenchmarkGlobs proves a file of 600 patterns with stars and 9,000 Allows.
+func BenchmarkGlobs(b *testing.B) {
+	var text, file strings.Builder
+	file.WriteString("User-agent: *\n")
+	for i := range 600 {
+		fmt.Fprintf(&text, "Disallow: /*g%dx/\n", i)
+		fmt.Fprintf(&file, "Disallow: /d/*g%dx/\n", i)
+	}
+	for i := range 9000 {
+		fmt.Fprintf(&text, "Allow: /a%d/\n", i)
+		fmt.Fprintf(&file, "Allow: /d/a%d/\n", i)
+	}
+	in := Input{Notes: []Note{{Dir: "/d/", File: "d/.robots", Data: []byte(text.String())}}, File: []byte(file.String())}
 	for b.Loop() {
-		Check(other, prev)
+		Check(in)
+	}
+}
+
+// BenchmarkRobots proves the file of a home that names many robots, one in each group.
+func BenchmarkRobots(b *testing.B) {
+	for _, robots := range []int{300, 3000} {
+		var text, file strings.Builder
+		file.WriteString("User-agent: *\nDisallow: /.robots\n\n")
+		for i := range robots {
+			fmt.Fprintf(&text, "User-agent: bot%04d\nDisallow: /x%d\n", i, i)
+			fmt.Fprintf(&file, "User-agent: bot%04d\nDisallow: /~a/x%d\n\n", i, i)
+		}
+		in := Input{Notes: []Note{{Dir: "/~a/", File: "~a/.robots", Data: []byte(text.String())}}, File: []byte(file.String())}
+		b.Run(fmt.Sprint(robots), func(b *testing.B) {
+			for b.Loop() {
+				Check(in)
+			}
+		})
 	}
 }

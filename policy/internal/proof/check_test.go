@@ -4,230 +4,322 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/policy/internal/oracle"
 	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/test/sites"
 )
 
-// notes makes annotations of pairs: a directory, and the text.
-func notes(pairs ...string) (list []Note) {
-	for i := 0; i < len(pairs); i += 2 {
-		list = append(list, Note{Dir: pairs[i], File: pairs[i][1:] + ".robots", Data: []byte(pairs[i+1])})
+// findings returns the leaks of a proof (or its over-blocks) as "reader code file:line".
+func findings(in Input, leak bool) (list []string) {
+	for _, f := range Check(in).Findings {
+		if text := fmt.Sprintf("%s %s %s:%d", f.Reader, f.Code, f.File, f.Line); f.Leak == leak && !slices.Contains(list, text) {
+			list = append(list, text)
+		}
 	}
+	slices.Sort(list)
 	return list
 }
 
-// TestTakenOver: what is taken over from an earlier proof is what a fresh one finds, and
-// the earlier one stays as it was.
-func TestTakenOver(t *testing.T) {
-	reused := 0
-	for seed := range uint64(120) {
-		rnd := rand.New(rand.NewPCG(seed, 7))
-		s := oracle.Draw(rnd)
-		if len(s.Notes) == 0 {
-			continue
+// rootInput is a site with one annotation, and a file.
+func rootInput(note, file string) Input {
+	return Input{Notes: []Note{{Dir: "/", File: ".robots", Data: []byte(note)}}, File: []byte(file)}
+}
+
+// TestForgottenLines removes what is written for readers that know less. Nothing excuses
+// that: the readers could have been told.
+func TestForgottenLines(t *testing.T) {
+	group := regexp.MustCompile(`(?s)User-agent: veronica\n.*?\n\n`)
+	for _, value := range []string{"/*.zip$", "/caf%C3%A9$", "/a%20b$", "/*%/b", "/x$", "/a%23b", "/a%2Ab", "/a%24", "/a%20", "/é$", "/a%01b", "/a%C2%A0", "/a%E2%80%A8b"} {
+		s := sites.Of(map[string]string{"/": "Disallow: " + value + "\n"})
+		list := findings(inputOf(s, []byte(group.ReplaceAllString(right(s), ""))), true)
+		for _, want := range []string{"gopher-strict  .robots:1", "veronica2  .robots:1"} {
+			if !slices.Contains(list, want) {
+				t.Errorf("%s without weak lines: %q", value, list)
+			}
 		}
-		file := right(s)
-		prev := Check(input(s, []byte(file)), nil)
-		before := fmt.Sprint(prev.Findings, prev.Rows)
-		edited := s
-		edited.Notes = slices.Clone(s.Notes)
-		switch n := rnd.IntN(len(s.Notes)); rnd.IntN(5) {
-		case 0:
-			edited.Notes[n].Data = append(slices.Clone(s.Notes[n].Data), "\nDisallow: /x\n"...)
-		case 1:
-			edited.Notes[n].Err = errors.New("no")
-		case 2:
-			edited.Notes = slices.Delete(edited.Notes, n, n+1)
-		case 3:
-			file = strings.Replace(file, "Disallow: ", "Allow: ", 1+rnd.IntN(4))
-		default:
-			edited.Programs = append(slices.Clone(s.Programs), "/"+s.Names[0])
-		}
-		in := input(edited, []byte(file))
-		got, want := Check(in, prev), Check(in, nil)
-		if !reflect.DeepEqual(got.Findings, want.Findings) || !reflect.DeepEqual(got.Rows, want.Rows) {
-			t.Fatalf("seed %d: %v\nwant %v\n%s\n%s", seed, got.Findings, want.Findings, edited, file)
-		}
-		if fmt.Sprint(prev.Findings, prev.Rows) != before {
-			t.Fatalf("seed %d: the earlier result has changed", seed)
-		}
-		for key, v := range got.parts {
-			if prev.parts[key] == v {
-				reused++
+		for _, text := range findings(inputOf(s, []byte(right(s))), true) {
+			if strings.Contains(text, "  ") || strings.HasPrefix(text, "gopher-strict") || strings.HasPrefix(text, "veronica2") {
+				t.Errorf("%s: %s\n%s", value, text, right(s))
 			}
 		}
 	}
-	if reused < 20 {
-		t.Errorf("%d parts were taken over", reused)
+	for _, test := range []struct{ value, line string }{{"/a b/", "Disallow: /a b/\n"}, {"/é", "Disallow: /é\n"}, {"/a?", "Disallow: /a?\n"}} {
+		s := sites.Of(map[string]string{"/": "Disallow: " + test.value + "\n"})
+		file := strings.ReplaceAll(right(s), test.line, "")
+		for _, want := range []string{"gemini  .robots:1", "1994  .robots:1"} {
+			if list := findings(inputOf(s, []byte(file)), true); !slices.Contains(list, want) {
+				t.Errorf("%s without its raw form: %q\n%s", test.value, list, file)
+			}
+		}
 	}
 }
 
-// only returns rows of the table.
-func only(names ...string) (list []readers.Reader) {
-	for _, name := range names {
-		r, _ := readers.Named(name)
-		list = append(list, r)
-	}
-	return list
-}
-
-// TestPairs: a name that two patterns match is asked for, where each alone makes none
-// that shows the fault.
-func TestPairs(t *testing.T) {
-	for _, c := range []struct {
-		notes []Note
-		file  string
-		want  string // what the reader is let into
-	}{
-		{notes("/", "Disallow: /*.zip$\nAllow: /pub/\n"), "Disallow: /*.zip$\nAllow: /pub/***\n", "/pub/zqj.zip"},
-		{notes("/", "Disallow: /*.zip$\n", "/pub/", "Allow: /\n"), "Disallow: /*.zip$\nAllow: /pub/***\n", "/pub/zqj.zip"},
-		{notes("/", "Allow: /*.zip\n", "/pub/", "Disallow: /long-name\n"), "Allow: /*.zip*******************\nDisallow: /pub/long-name\n", "/pub/long-name.zip"},
-		{notes("/pub/", "Allow: /*a\nDisallow: /*b*c\n"), "Allow: /pub/*a****\nDisallow: /pub/*b*c\n", "/pub/abc"},
+// TestCodes shows why a reader does not keep a rule, by files that are right.
+func TestCodes(t *testing.T) {
+	for _, c := range []struct{ want, note string }{
+		{"1994 GLOB .robots:1", "Disallow: /a*b\n"},
+		{"first-match GLOB .robots:1", "Disallow: /*longer\nDisallow: /\nAllow: /pub/\n"},
+		{"1994 ANCHOR .robots:1", "Disallow: /a$\n"},
+		{"google-raw DIGITS .robots:1", "Disallow: /*9.txt\n"},
+		{"google INDEX .robots:1", "Disallow: /a/\nAllow: /a/index.html\n"},
+		{"longest-match MATCHED-LENGTH .robots:1", "Disallow: /ab*c\nAllow: /ab*\n"},
+		{"first-match NAME .robots:1", "Disallow: /\nAllow: /pub/*.txt$\n"},
+		{"rfc9309-raw NAME .robots:1", "Disallow: /a%2541\n"},
+		{"1994 NAME .robots:1", "Disallow: /a%23b\n"},
+		{"gopher-strict ANCHOR .robots:1", "Disallow: /$\n"},
+		{"rfc9309 READER .robots:2", "User-agent: archiver\nDisallow: /b\nUser-agent: indexer\nDisallow: /\nAllow: /b\n"},
+		{"first-match PART-NAME .robots:1", "Disallow: /a\nUser-agent: foo\nDisallow: /b\n"},
 	} {
-		in := Input{Notes: c.notes, File: []byte("User-agent: *\n" + c.file), Readers: only("rfc9309"), Closed: func(_, _ string) bool { return true }}
-		var got []string
-		for _, f := range Check(in, nil).Findings {
-			if f.Leak {
-				got = append(got, f.Examples...)
-			}
-		}
-		if !slices.Contains(got, c.want) {
-			t.Errorf("%s: found is %q", c.file, got)
+		s := sites.Of(map[string]string{"/": c.note})
+		if list := findings(inputOf(s, []byte(right(s))), true); !slices.Contains(list, c.want) {
+			t.Errorf("%q: no %q among %q", c.note, c.want, list)
 		}
 	}
-	said := notes("/", "Content-Usage: /*.zip$ search=n\nContent-Usage: /pub/ search=y\n")
-	in := Input{Notes: said, File: []byte("User-agent: *\nContent-Usage: /*.zip$ search=n\nContent-Usage: /pub/*** search=y\n")}
-	if list := Check(in, nil).Findings; len(list) == 0 || !list[0].Leak || list[0].Examples[0] != "/pub/zqj.zip" {
-		t.Errorf("of preferences found is %+v", list)
+	in := rootInput("Disallow: /\n", "User-agent: *\nDisallow: /\n")
+	in.Readers = []readers.Reader{{Name: "own", Groups: true, Forms: []readers.Form{readers.Raw}, Bare: true}}
+	if list := findings(in, true); !slices.Equal(list, []string{"own ROOT-MENU .robots:1"}) {
+		t.Errorf("the root menu: %q", list)
 	}
 }
 
-// TestShutIsNew: a site that is denied as a whole is not proven as it was before.
-func TestShutIsNew(t *testing.T) {
-	in := Input{File: []byte("User-agent: *\nDisallow: /x\n")}
-	prev := Check(in, nil)
-	in.Shut = []string{"/"}
-	if got, want := Check(in, prev), Check(in, nil); !reflect.DeepEqual(got.Findings, want.Findings) || !want.Findings[0].Leak {
-		t.Errorf("%+v, not %+v", got.Findings, want.Findings)
-	}
-}
-
-// TestFindings: what a finding says.
-func TestFindings(t *testing.T) {
-	broken := notes("/", "Allow: /d/x\n", "/d/", "")
-	broken[1].Err = errors.New("no permission")
-	never := func(_, _ string) bool { return true }
-	for _, c := range []struct {
-		in   Input
-		want string // one of the findings: leak, reader, robot, file:line, directory, example
-	}{
-		{Input{Notes: notes("/", "Disallow: /a\nDisallow: /b\n"), File: []byte("User-agent: *\nDisallow: /a\n")}, "true rfc9309 * .robots:2 / /b"},
-		{Input{Notes: notes("/d/", "Disallow: /\nAllow: /b\n"), File: []byte("User-agent: *\nDisallow: /d/\n")}, "false rfc9309 * d/.robots:2 /d/ /d/b"},
-		{Input{Notes: notes("/", "Disallow: /*x\n", "/a/", "", "/b/", "", "/c/", ""), File: []byte("User-agent: *\nDisallow: /y\n")}, "true google * .robots:1 / /b/x"},
-		{Input{Notes: notes("/a/", "Allow: /*é\nDisallow: /ab/a/\n"), File: []byte("User-agent: *\nAllow: /a/*%C3%A9\nDisallow: /a/ab/a/\n")}, "true google-raw * a/.robots:2 /a/ /a/ab/a/%C3%A9"},
-		{Input{File: []byte("User-agent: *\nDisallow: /100%")}, "false rfc9309 * :0  /100%"},
-		{Input{File: []byte("User-agent: *\nDisallow: /d/\n")}, "false rfc9309 * :0  /d/"},
-		{Input{Notes: broken, File: []byte("User-agent: *\nDisallow: /d/\nAllow: /d/x\n")}, "true rfc9309 * d/.robots:0 /d/ /d/x"},
-		{Input{Notes: notes("/d/e/", "Allow: /\n"), Shut: []string{"/d/"}, File: []byte("User-agent: *\nAllow: /d/e/\n")}, "true rfc9309 * d/e/.robots:0 /d/ /d/e/"},
-		{Input{Notes: notes("/", "Final: /*x\n", "/d/", "Disallow: /\nAllow: /e/\n", "/d/e/", "Disallow: /*x\n"), File: []byte("User-agent: *\nAllow: /d/e/\nDisallow: /d/\n")}, "true rfc9309 * d/e/.robots:1 /d/e/ /d/e/x"},
-		{Input{Shut: []string{"/d/"}, File: []byte("User-agent: *\nDisallow: /x\n")}, "true rfc9309 * :0 /d/ /d/"},
-		{Input{Programs: []string{"/*.x"}, File: []byte("User-agent: *\nDisallow: /*.x$\nDisallow: /*.x/\n")}, "true rfc9309 * :0  /zqj.x?"},
-		{Input{Notes: notes("/", "Disallow: /a/\n"), File: []byte("User-agent: *\nDisallow: /a/\n")}, "true rfc9309 * .robots:1 / /a"},
-		{Input{Notes: notes("/", "Disallow: /a/\n"), File: []byte("User-agent: *\nDisallow: /a/\n")}, "true gopher-strict * .robots:1 / a/"},
-		{Input{Notes: notes("/", "Disallow: /*9\n"), File: []byte("User-agent: *\nDisallow: /*9\n")}, "true google-raw * .robots:1 / é"},
-		{Input{Notes: notes("/", "Disallow: /\nUser-agent: bot\nAllow: /a\n"), File: []byte("User-agent: *\nDisallow: /\n\nUser-agent: bot\nAllow: /a\n"), Closed: never}, "true 1994 xbotx .robots:1 / /a"},
-		{Input{Notes: notes("/", "User-agent: archiver\nDisallow: /b\nUser-agent: indexer\nAllow: /b\n"), File: []byte("User-agent: archiver\nDisallow: /b\n\nUser-agent: indexer\nAllow: /b\n"), Closed: never}, "true rfc9309 archiver+indexer .robots:2 / /b"},
-		{Input{Notes: notes("/", "Disallow: */*/\n"), File: []byte("User-agent: *\nAllow: /b\nDisallow: /\n"), Closed: never}, "true first-match * .robots:1 / /bzqj/zqj/zqj"},
-		{Input{Notes: notes("/", "Content-Usage: search=n\n", "/d/", "Content-Usage: train-ai=y\n"), File: []byte("User-agent: *\nContent-Usage: search=n\nContent-Usage: /d/ train-ai=y\n")}, "true preferences * .robots:1 / /d/"},
-		{Input{Notes: notes("/", "Content-Usage: search=y\n"), File: []byte("User-agent: *\nContent-Usage: search=n\n")}, "false preferences * .robots:1 / /"},
-		{Input{Notes: notes("/", "Disallow: /x\n"), File: []byte("User-agent: *\nDisallow: /x\nContent-Usage: /d/ search=y\n")}, "true preferences * :0  /d/"},
-		{Input{Notes: notes("/", "User-agent: foo\nContent-Usage: search=n\n"), File: []byte("User-agent: *\nDisallow: /.robots\n")}, "true preferences foo .robots:2 / /"},
-		{Input{Notes: notes("/", "Disallow: /\n"), File: []byte("User-agent: *\nDisallow: /\n"), Readers: []readers.Reader{{Name: "own", Groups: true, Forms: []readers.Form{readers.Raw}, Bare: true}}}, "true own * .robots:1 / "},
+// TestLinesAlone reads files in which one line is two to some reader. Their annotation is
+// the one that the line is about.
+func TestLinesAlone(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"Disallow: /b/x\u2028User-agent: zz", "longest-match  b/.robots:0"},
+		{"Disallow: /b/x\u0085y", "first-match  b/.robots:0"},
+		{"Disallow: /b/x\x0cDisallow: /c", "longest-match  b/.robots:0"},
+		{"Disallow: /b/x\x00y", "rfc9309  b/.robots:0"},
+		{"Allow: /b/y\u00a0", "first-match  b/.robots:0"},
+		{"# note\u2029Allow: /", "longest-match  .robots:0"},
+		{"User-agent: foo\u2028Disallow: /", "first-match  b/.robots:0"},
 	} {
-		r := Check(c.in, nil)
-		var all []string
-		for i, f := range r.Findings {
-			if i > 0 && fmt.Sprint(f.Leak, f.Reader, f.Robot, f.File, f.Line, f.Dir) == fmt.Sprint(r.Findings[i-1].Leak, r.Findings[i-1].Reader, r.Findings[i-1].Robot, r.Findings[i-1].File, r.Findings[i-1].Line, r.Findings[i-1].Dir) {
-				t.Errorf("twice: %+v", f)
-			}
-			for _, example := range f.Examples {
-				all = append(all, fmt.Sprintf("%v %s %s %s:%d %s %s", f.Leak, f.Reader, f.Robot, f.File, f.Line, f.Dir, example))
-			}
+		in := rootInput("Disallow: /a\n", "User-agent: *\nDisallow: /a\nDisallow: /b/\n"+c.line+"\n")
+		in.Notes = append(in.Notes, Note{Dir: "/b/", File: "b/.robots", Data: []byte("Disallow: /\nUser-agent: foo\nDisallow: /z\n")})
+		if list := findings(in, true); !slices.Contains(list, c.want) {
+			t.Errorf("%q: no %q among %q", c.line, c.want, list)
 		}
-		if !slices.Contains(all, c.want) {
-			t.Errorf("no %q among\n%s", c.want, strings.Join(all, "\n"))
-		}
+	}
+	in := rootInput("Disallow: /é/\n", "User-agent: *\nDisallow: /%C3%A9/\nDisallow: /é/\nDisallow: /é/*\u2000\n")
+	if list := findings(in, true); len(list) > 0 {
+		t.Errorf("a name that is not ASCII: %q", list)
 	}
 }
 
-// TestSilent: of what needs no finding there is none.
-func TestSilent(t *testing.T) {
-	for _, in := range []Input{
-		{Notes: notes("/", "Disallow: /a\n"), File: []byte("User-agent: *\nDisallow: /a\n"), Closed: func(canonical, spelling string) bool {
-			return strings.Trim(canonical, "/") == strings.Trim(spelling, "/")
-		}},
-		{Notes: notes("/", "Content-Usage: search=n\n", "/d/", "Content-Usage: train-ai=y\n"), File: []byte("User-agent: *\nContent-Usage: search=n\nContent-Usage: /d/ search=n, train-ai=y\n")},
-		{Notes: notes("/", "Content-Usage: /a$ search=n\n", "/a/b/", ""), File: []byte("User-agent: *\nContent-Usage: /a$ search=n\n")},
-		{Notes: notes("/", "Disallow: /b\nAllow: /be\n", "/b/", "", "/bet/", "", "/c/", ""), File: []byte("User-agent: *\nDisallow: /b\nAllow: /be\n"), Readers: only("rfc9309"), Closed: func(_, _ string) bool { return true }},
-		{Notes: notes("/", "Disallow: /a%0Ab\nDisallow: /b%00\n"), File: []byte("User-agent: *\nDisallow: /.robots\n")},
-		{Notes: notes("/", "User-agent: *\nDisallow: gopher://h/0/a/x\nDisallow: http://h/b\n"), File: []byte("User-agent: *\nDisallow: /a/x\nDisallow: /b\n"), Closed: func(_, _ string) bool { return true }},
-		{Notes: notes("/", "Content-Usage: search=n\n"), File: []byte("User-agent: *\nContent-Usage: search=n\n\nUser-agent: gopher-strict\nDisallow: /.robots\n")},
-		{Notes: notes("/", "Disallow: /a\nUser-agent: abc, veronica\nDisallow: /b\n"), File: []byte("User-agent: *\nDisallow: /a\n\nUser-agent: abc\nUser-agent: veronica\nDisallow: /b\n"),
-			Readers: only("veronica2"), Closed: func(_, _ string) bool { return true }},
-	} {
-		if r := Check(in, nil); len(r.Findings) > 0 {
-			t.Errorf("%+v\n%s", r.Findings[0], in.File)
-		}
+// TestDenied checks directories that are denied as a whole, and what is not read there.
+func TestDenied(t *testing.T) {
+	notes := []Note{
+		{Dir: "/", File: ".robots", Data: []byte("Allow: /b/x\n")},
+		{Dir: "/b/", File: "b/.robots", Err: errors.New("no")},
+		{Dir: "/b/c/", File: "b/c/.robots", Data: []byte("Allow: /\n")},
+		{Dir: "/~u/", File: "~u/.robots", Data: []byte("Allow: /\n")},
 	}
-}
-
-// TestTooMany: a directory of which too many pairs meet is named.
-func TestTooMany(t *testing.T) {
-	var b strings.Builder
-	for i := range 330 {
-		fmt.Fprintf(&b, "Allow: /*a%dx\nDisallow: /*b%dx\n", i, i)
-	}
-	literal := strings.ReplaceAll(b.String(), "*", "") + strings.ReplaceAll(b.String(), "*", "q")
-	in := Input{Notes: notes("/u/", b.String(), "/v/", "Disallow: /*a\nAllow: /*b\n", "/w/", literal), Readers: []readers.Reader{}}
-	if r := Check(in, nil); !slices.Equal(r.TooMany, []string{"/u"}) {
-		t.Errorf("%q", r.TooMany)
-	}
-}
-
-// TestPartsOfALargeSite: rules of the root, robots and directories are put together right
-// where a site has many parts.
-func TestPartsOfALargeSite(t *testing.T) {
-	list := notes("/", "Disallow: /*.bak$\nDisallow: /u07/x\n")
-	file := "Disallow: /*.bak$\nDisallow: /u07/x\n"
-	for i := range 40 {
-		dir := fmt.Sprintf("/u%02d/", i)
-		list = append(list, notes(dir, "Disallow: /a\nUser-agent: foo\nDisallow: /b\n")...)
-		file += "Disallow: " + dir + "a\n"
-	}
-	all := "User-agent: *\n" + file + "\nUser-agent: foo\n" + strings.ReplaceAll(file, "/a\n", "/b\n")
+	in := Input{Notes: notes, Shut: []string{"/d/"}, ShutHomes: true, File: []byte("User-agent: *\nAllow: /b/x\nDisallow: /b/\nDisallow: /b/**\nDisallow: /d/\nDisallow: /~\n")}
 	rfc, _ := readers.Named("rfc9309")
-	check := func(file string) (leaks, over int) {
-		r := Check(Input{Notes: list, File: []byte(file), Readers: []readers.Reader{rfc}, Closed: func(_, _ string) bool { return true }}, nil)
-		return r.Rows[0].Leaks, r.Rows[0].OverBlocks
+	in.Readers = []readers.Reader{rfc}
+	if list := findings(in, true); len(list) > 0 {
+		t.Errorf("%q", list)
 	}
-	if leaks, over := check(all); leaks+over > 0 {
-		t.Errorf("%d leaks, %d over-blocks", leaks, over)
-	}
-	for _, line := range []string{"Disallow: /u33/a\n", "Disallow: /u07/x\n", "Disallow: /u21/b\n", "Disallow: /*.bak$\n"} {
-		if leaks, _ := check(strings.Replace(all, line, "", 1)); leaks == 0 {
-			t.Errorf("no leak without %q", line)
-		}
-		at := strings.LastIndex(all, line)
-		if leaks, _ := check(all[:at] + all[at+len(line):]); leaks == 0 {
-			t.Errorf("no leak without the last %q", line)
+	for line, want := range map[string]string{"Disallow: /b/**\n": "rfc9309  b/.robots:0", "Disallow: /d/\n": "rfc9309  :0", "Disallow: /~\n": "rfc9309  :0"} {
+		spoilt := in
+		spoilt.File = []byte(strings.Replace(string(in.File), line, "", 1))
+		if list := findings(spoilt, true); !slices.Contains(list, want) {
+			t.Errorf("without %q: %q", line, list)
 		}
 	}
-	if _, over := check(all + "Disallow: /other/\n"); over == 0 {
-		t.Error("no over-block of what no annotation is about")
+}
+
+// TestJoined checks that all robots that joined directories name are told what these
+// directories deny to any of them, and may be told no more.
+func TestJoined(t *testing.T) {
+	notes := []Note{
+		{Dir: "/", File: ".robots", Data: []byte("User-agent: foo\nDisallow: /*.zip$\nUser-agent: baz\nDisallow: /q\n")},
+		{Dir: "/~a/", File: "~a/.robots", Data: []byte("Disallow: /x\nAllow: /pub/\nUser-agent: foo\nDisallow: /y\nUser-agent: bar\nAllow: /y/z\nFinal: /w\nContent-Usage: train-ai=n, search=y\n")},
+		{Dir: "/~b/", File: "~b/.robots", Data: []byte("Disallow: /v\nUser-agent: bar\nDisallow: /u\n")},
+	}
+	list := []string{"/~a/x", "/~a/y", "/~a/w", "/~b/v", "/~b/u"}
+	joined := "Disallow: " + strings.Join(list, "\nDisallow: ") + "\n"
+	everybody := "User-agent: *\nDisallow: /~a/x\nAllow: /~a/pub/\nDisallow: /~b/v\n\n"
+	rest := "User-agent: baz\nDisallow: /~a/x\nAllow: /~a/pub/\nDisallow: /q\nDisallow: /~b/v\n"
+	file := everybody + "User-agent: foo\nDisallow: /*.zip$\n" + joined + "Content-Usage: /~a/ train-ai=n\n\nUser-agent: bar\n" + joined + "Content-Usage: /~a/ train-ai=n\n\n" + rest
+	rfc, _ := readers.Named("rfc9309")
+	in := Input{Notes: notes, Joined: []string{"/~a/", "/~b/"}, File: []byte(file), Readers: []readers.Reader{rfc}}
+	if r := Check(in); len(r.Findings) > 0 {
+		t.Errorf("%+v", r.Findings)
+	}
+	for _, line := range append(list, "/q") {
+		spoilt := in
+		at := strings.LastIndex(file, "Disallow: "+line+"\n")
+		spoilt.File = []byte(file[:at] + file[at+len("Disallow: "+line+"\n"):])
+		if list := findings(spoilt, true); len(list) == 0 {
+			t.Errorf("without the last %q nothing is found", line)
+		}
+	}
+	spoilt := in
+	spoilt.File = []byte(strings.Replace(file, "/~a/y\n", "/~a/\n", 1))
+	if list := findings(spoilt, false); len(list) == 0 {
+		t.Error("a line that nobody stated is not found")
+	}
+	spoilt.File = []byte(strings.Replace(file, "train-ai=n", "train-ai=n, search=y", 1))
+	if list := findings(spoilt, true); !slices.Contains(list, "preferences  :0") {
+		t.Errorf("a joined y: %q", list)
+	}
+}
+
+// TestJoiningOpensNothing compares policies with and without joined directories: no robot
+// may fetch more, and nothing changes for others or elsewhere.
+func TestJoiningOpensNothing(t *testing.T) {
+	list := []sites.Site{sites.Of(map[string]string{
+		"/":    "User-agent: foo\nDisallow: /*.zip$\nAllow: /~a/*/z\n",
+		"/~a/": "Disallow: /x\nAllow: /pub/y/\nUser-agent: bar\nDisallow: /y\n",
+		"/~b/": "User-agent: foo\nDisallow: /q\n",
+	})}
+	for seed := *first; seed < *first+*drawn; seed++ {
+		list = append(list, sites.Draw(rand.New(rand.NewPCG(seed, 24))))
+	}
+	changed := 0
+	for i, s := range list {
+		in := inputOf(s, nil)
+		alone := Read(in)
+		for j, n := range in.Notes {
+			if top := topOf(n.Dir); n.Dir != "/" && !slices.Contains(in.Joined, top) && (i+j)%3 > 0 {
+				in.Joined = append(in.Joined, top)
+			}
+		}
+		joined := Read(in)
+		for _, robot := range append(alone.Robots(), "*") {
+			before, after := alone.For(robot), joined.For(robot)
+			for _, sel := range sites.Selectors(alone.Patterns()) {
+				was, is := before.Decide(sel), after.Decide(sel)
+				if was.Allowed == is.Allowed {
+					continue
+				}
+				changed++
+				if is.Allowed || !joined.c.joined[robot] || !joined.c.tops[topOf(sel)] {
+					t.Fatalf("site %d, %s %q: %+v, joined %+v\n%s%q", i, robot, sel, was, is, s, in.Joined)
+				}
+			}
+		}
+	}
+	if changed == 0 {
+		t.Error("joining changed nothing")
+	}
+}
+
+// TestPreferences compares preferences of annotations and files.
+func TestPreferences(t *testing.T) {
+	for _, c := range []struct{ note, file, leak, block string }{
+		{"Content-Usage: search=n\nContent-Usage: /d/ train-ai=y\n", "Content-Usage: search=n\nContent-Usage: /d/ search=n, train-ai=y\n", "", ""},
+		{"Content-Usage: search=n\nContent-Usage: /d/ train-ai=y\n", "Content-Usage: search=n\nContent-Usage: /d/ train-ai=y\n", "preferences  .robots:1", ""},
+		{"Content-Usage: search=y\n", "Content-Usage: search=n\n", "", "preferences  .robots:1"},
+		{"Content-Usage: search=n\n", "", "preferences  .robots:1", ""},
+		{"Disallow: /x\n", "Disallow: /x\nContent-Usage: /d/ search=y\n", "preferences  :0", ""},
+		{"Disallow: /x\n", "Disallow: /x\nContent-Usage: /*d search=y\n", "preferences  :0", ""},
+		{"Content-Usage: search=n\n", "Content-Usage: search=n\nContent-Usage: search=y\n", "", ""},
+	} {
+		in := rootInput(c.note, "User-agent: *\n"+c.file)
+		in.Readers = []readers.Reader{}
+		leak, block := strings.Join(findings(in, true), ","), strings.Join(findings(in, false), ",")
+		if leak != c.leak || block != c.block {
+			t.Errorf("%q, %q: %q and %q, not %q and %q", c.note, c.file, leak, block, c.leak, c.block)
+		}
+	}
+}
+
+// TestRows gives each row of the table a file that lets it in.
+func TestRows(t *testing.T) {
+	for _, c := range []struct{ reader, note, file string }{
+		{"veronica2", "User-agent: veronica\nDisallow: /a\n", "User-agent: *\n"},
+		{"rfc9309", "Disallow: /a%2521\n", "User-agent: *\nDisallow: /a\nAllow: /%61%2521\nUser-agent: z\nDisallow: /a\n"},
+		{"rfc9309-raw", "Disallow: /a?b\n", "User-agent: *\nDisallow: /a%3Fb\n"},
+		{"google", "Disallow: /a b\n", "User-agent: *\nDisallow: /a b\n"},
+		{"1994", "Disallow: /a\n", "User-agent: *\nDisallow: /*\nDisallow: /a%23\n"},
+		{"first-match", "Disallow: /a\n", "User-agent: *\nDisallow:\nDisallow: /a\n"},
+		{"longest-match", "Disallow: /a\n", "User-agent: *\nDisallow: /a\nAllow: /a\nDisallow: /a*\n"},
+		{"gemini", "Disallow: /a?b\n", "User-agent: *\nDisallow: /*b\nUser-agent: z\nDisallow: /a\n"},
+		{"gopher-mcp", "Disallow: /a\n", "User-agent: *\nDisallow: /a\nUser-agent: gopher-mcp\n"},
+		{"gopher-strict", "Disallow: /a$\n", "User-agent: *\nDisallow: /a$\n"},
+		{"google-raw", "Disallow: /a b\n", "User-agent: *\nDisallow: /a\nAllow: /a\nDisallow: /a%20b\n"},
+	} {
+		r, _ := readers.Named(c.reader)
+		in := rootInput(c.note, c.file)
+		in.Readers = []readers.Reader{r}
+		if list := findings(in, true); len(list) == 0 {
+			t.Errorf("%s is not let in: %q", c.reader, list)
+		}
+	}
+}
+
+// TestNames finds robots that files and annotations name, and what they contain.
+func TestNames(t *testing.T) {
+	right := "User-agent: *\nDisallow: /a\n\nUser-agent: foobot\nDisallow: /c\n\nUser-agent: foo\nDisallow: /b\n"
+	in := rootInput("Disallow: /a\nUser-agent: foo\nDisallow: /b\nUser-agent: foobot\nDisallow: /c\n", right)
+	old, _ := readers.Named("first-match")
+	in.Readers = []readers.Reader{old}
+	for _, f := range Check(in).Findings {
+		if f.Leak && f.Code != PartName {
+			t.Errorf("%+v", f)
+		}
+	}
+	in.File = []byte("User-agent: *\nDisallow: /a\n\nUser-agent: foo\nDisallow: /b\n\nUser-agent: foobot\nDisallow: /c\n")
+	if list := findings(in, true); !slices.Contains(list, "first-match  .robots:5") {
+		t.Errorf("a part of a name stands first: %q", list)
+	}
+	long := strings.Repeat("n", 100_000) // in time, too
+	in = rootInput("Disallow: /a\nUser-agent: "+long+"\nDisallow: /b\n", "User-agent: *\nDisallow: /a\n\nUser-agent: "+long+"\nDisallow: /a\n")
+	if list := findings(in, true); !slices.Contains(list, "rfc9309  .robots:3") {
+		t.Errorf("a long name: %q", list)
+	}
+	in = rootInput("Disallow: /a\n", "User-agent: *\nDisallow: /a\n\nUser-agent: zz\nDisallow: /.robots\n")
+	if list := findings(in, true); !slices.Contains(list, "rfc9309  .robots:1") {
+		t.Errorf("a robot that nobody named: %q", list)
+	}
+}
+
+// TestLongerLine finds a line that denies what an Allow of the policy opens.
+func TestLongerLine(t *testing.T) {
+	file := "User-agent: *\nAllow: /xy\nDisallow: /x\n"
+	in := rootInput("Disallow: /x\nAllow: /xy\n", file+"Disallow: /xyz\n")
+	if list := findings(in, false); !slices.Contains(list, "rfc9309  .robots:2") {
+		t.Errorf("%q", list)
+	}
+	in.File = []byte(file)
+	if list := findings(in, false); slices.Contains(list, "rfc9309  .robots:2") {
+		t.Errorf("without the line: %q", list)
+	}
+}
+
+// TestOverBlocks asks readers of RFC 9309 for names. The proof finds each line by which
+// they are denied more than the policy denies.
+func TestOverBlocks(t *testing.T) {
+	rfc, _ := readers.Named("rfc9309")
+	found := 0
+	for seed := *first; seed < *first+*drawn; seed++ {
+		rnd := rand.New(rand.NewPCG(seed, 23))
+		s := sites.Draw(rnd)
+		for _, fault := range sites.Faults {
+			in := inputOf(s, []byte(fault.Spoil(rnd, s, right)))
+			in.Readers = []readers.Reader{rfc}
+			has := len(findings(in, false)) > 0
+			policies := Read(in)
+			names := sites.Selectors(policies.Patterns())
+			for _, robot := range append(policies.Robots(), "*") {
+				p, m := policies.For(robot), rfc.Matcher(rfc.Rules(readers.Open(in.File), strings.Replace(robot, "*", "zz", 1)))
+				for _, sel := range names {
+					if p.Decide(sel).Allowed && !m.Allowed(sel) {
+						if found++; !has {
+							t.Fatalf("seed %d, %s: %s %q\n%s\n%s", seed, fault.Name, robot, sel, s, in.File)
+						}
+					}
+				}
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no fault denied too much")
 	}
 }

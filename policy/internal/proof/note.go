@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/gophd/gophd/robots"
@@ -16,172 +17,226 @@ type Note struct {
 	Err  error  // it cannot be read: its directory is denied
 }
 
-// noteText is a parsed note. It never changes.
-type noteText struct {
-	Note
-	sum    uint64 // of all of it
-	groups []noteGroup
+// source is the line of an annotation. Line 0 is the annotation as a whole.
+type source struct {
+	file, dir string
+	line      int
 }
 
-// noteGroup is the lines for some robots, in the order of the note.
-type noteGroup struct {
-	all     bool
-	names   []string // lower case
-	rules   []noteRule
-	states  []noteRule
-	speaks  bool // a rule stands in it, if one without a path
-	prefers bool
-}
-
-// noteRule is a line. Its pattern stands below the directory, in URI form.
-type noteRule struct {
+// rule is an Allow, Disallow or Final. Its pattern is below its directory, in URI form.
+type rule struct {
 	readers.Pattern
-	allow, final bool
-	states       robots.Statement
-	line         int
+	source
+	allow bool
+	final bool
+	base  string           // the directory or program that the pattern continues
+	of    *readers.Pattern // the program that it denies; nil for a rule of an annotation
 }
 
-// readNote reads a note. Its lines before the first User-agent are for everybody.
-func readNote(n Note) *noteText {
-	t := &noteText{Note: n, sum: hashOf(n.Dir, n.File, string(n.Data)), groups: []noteGroup{{all: true}}}
-	var values []string
-	for l := range linesOf(n.Data) {
-		if l.Kind == readers.KindAgent {
-			values = append(values, l.Value)
-		}
-	}
+// statement is a Content-Usage line.
+type statement struct {
+	source
+	path   readers.Pattern // a prefix
+	states map[string]robots.Preference
+}
+
+// group has the lines for some robots.
+type group struct {
+	number int
+	all    bool     // it is for everybody
+	names  []string // in lower case
+	rules  []*rule
+	states []*statement
+	speaks bool // it has an Allow, a Disallow or a Final, even one that matches nothing
+}
+
+// readNote reads an annotation. Lines before the first User-agent line are for
+// everybody.
+func readNote(n Note) []*group {
+	groups := []*group{{all: true}}
 	open := false // the next User-agent line joins the group
 	for l := range linesOf(n.Data) {
-		now := &t.groups[len(t.groups)-1]
-		final := strings.EqualFold(l.Field, "final")
-		switch {
-		case l.Kind == readers.KindAgent:
+		now := groups[len(groups)-1]
+		field, value := fieldOf(l)
+		from := source{n.File, n.Dir, l.Number}
+
+		switch field {
+		case "user-agent":
 			if !open {
-				t.groups, open = append(t.groups, noteGroup{}), true
-				now = &t.groups[len(t.groups)-1]
+				now, open = &group{}, true
+				groups = append(groups, now)
 			}
-			now.addNames(l.Value, values)
-		case l.Kind == readers.KindAllow || l.Kind == readers.KindDisallow || final && l.Value != "":
+			now.addNames(strings.TrimFunc(value, isBlank))
+
+		case "allow", "disallow", "final":
+			if field != "allow" {
+				value = strings.TrimFunc(value, isBlank)
+			}
+			if field == "final" && value == "" {
+				continue
+			}
 			open, now.speaks = false, true
-			if r, ok := t.rule(l.Value); ok && l.Value != "" {
-				r.line, r.allow = l.Number, l.Kind == readers.KindAllow
-				r.final = final && (!strings.Contains(l.Value, "*") || strings.HasPrefix(l.Value, "*") || strings.HasPrefix(l.Value, "/*"))
+			if r := ruleOf(field, value, from); r != nil {
 				now.rules = append(now.rules, r)
 			}
-		case l.Kind == readers.KindUsage:
+
+		case "content-usage":
 			open = false
-			t.addStatement(now, l)
+			if s := statementOf(value, from); s != nil {
+				now.states = append(now.states, s)
+			}
 		}
 	}
-	return t
+	return groups
 }
 
-// addStatement adds a Content-Usage line: a path that ends at a blank, and a dictionary.
-func (t *noteText) addStatement(now *noteGroup, l readers.Line) {
-	path, value := "/", l.Value
-	if strings.HasPrefix(value, "/") {
-		end := strings.IndexAny(value+" ", " \t")
-		path, value = value[:end], strings.TrimSpace(value[end:])
-	}
-	states, err := robots.ParseUsage(value)
-	if err != nil {
-		return
-	}
-	now.prefers = true
-	if r, ok := t.rule(path); ok {
-		r.line, r.states = l.Number, states
-		now.states = append(now.states, r)
-	}
+// linesOf yields the lines of a text as RFC 9309 has them.
+func linesOf(data []byte) iter.Seq[readers.Line] {
+	text, _ := readers.DecodeUTF16(data)
+	return readers.NewScanner(readers.RFC9309, true, string(text)).Lines()
 }
 
-// addNames adds the robots of a User-agent line. The first word of a name with a blank
-// counts as the robot, unless another line names exactly that word.
-func (g *noteGroup) addNames(value string, values []string) {
+// fieldNames are the fields that count in an annotation, and the spellings of them that
+// are forgiven. No spelling of Allow is.
+var fieldNames = map[string][]string{
+	"allow":         {"allow"},
+	"disallow":      {"disallow", "disalow", "dissallow", "dissalow", "diasllow", "disallaw"},
+	"user-agent":    {"user-agent", "useragent", "user agent"},
+	"final":         {"final"},
+	"content-usage": {"content-usage"},
+}
+
+// fieldOf returns the field of a line, as fieldNames spells it, and its value without
+// ASCII blanks around it. The field is "" if the line has none that counts.
+func fieldOf(l readers.Line) (field, value string) {
+	text, _, _ := strings.Cut(l.Text, "\x00")
+	text, _, _ = strings.Cut(text, "#")
+	text = strings.TrimRightFunc(strings.TrimLeftFunc(text, isBlank), isASCIIBlank)
+
+	name, value, colon := strings.Cut(text, ":")
+	if !colon {
+		// A field and one word, without the colon, count unless they open something.
+		words := strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == '\t' })
+		if len(words) != 2 {
+			return "", ""
+		}
+		name, value = words[0], words[1]
+	}
+
+	name = strings.TrimFunc(name, isBlank)
+	for field, spellings := range fieldNames {
+		for _, spelling := range spellings {
+			if strings.EqualFold(name, spelling) && (colon || field == "disallow" || field == "user-agent") {
+				return field, strings.TrimFunc(value, isASCIIBlank)
+			}
+		}
+	}
+	return "", ""
+}
+
+func isASCIIBlank(c rune) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+// isBlank reports whether some reader takes a character for a blank.
+func isBlank(c rune) bool {
+	return isASCIIBlank(c) || 0x2000 <= c && c <= 0x200a || strings.ContainsRune("\x1f\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff", c)
+}
+
+// addNames adds the robots of a User-agent line.
+func (g *group) addNames(value string) {
 	for word := range strings.SplitSeq(value, ",") {
-		word = strings.TrimSpace(word)
-		name := strings.ToLower(readers.ProductToken(word))
-		switch {
-		case name == "*":
+		switch name := strings.ToLower(readers.ProductToken(word)); name {
+		case "":
+		case "*":
 			g.all = true
-		case name == "" || strings.HasPrefix(word[len(name):], " ") && isNamed(name, values):
 		default:
 			g.names = append(g.names, name)
 		}
 	}
 }
 
-func isNamed(name string, values []string) bool {
-	for _, value := range values {
-		for word := range strings.SplitSeq(value, ",") {
-			if strings.EqualFold(strings.TrimSpace(word), name) {
-				return true
-			}
+// ruleOf returns a rule, or nil if no request can match it.
+func ruleOf(field, value string, from source) *rule {
+	if value == "" {
+		return nil
+	}
+	value = pathOf(value)
+	p, ok := patternBelow(from.dir, value)
+	if !ok {
+		return nil
+	}
+
+	// Final takes a path, or a star and a rest.
+	rest, star := strings.CutPrefix(strings.TrimSuffix(value, "$"), "/*")
+	final := field == "final" && (star && rest != "" || !strings.Contains(value, "*"))
+	return &rule{Pattern: p, source: from, allow: field == "allow", final: final, base: from.dir}
+}
+
+// pathOf returns the path of a value: of a URL what follows its host, and of a gopher
+// URL what follows its item type. A path begins with a slash, and a run of stars is one.
+func pathOf(value string) string {
+	scheme, rest, ok := strings.Cut(value, "://")
+	scheme = strings.ToLower(scheme)
+	if ok && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == "" {
+		_, value, _ = strings.Cut(rest, "/")
+		if (scheme == "gopher" || scheme == "gophers") && len(value) > 1 && value[1] == '/' {
+			value = value[1:]
 		}
 	}
-	return false
-}
 
-// rule puts a value below the directory.
-func (t *noteText) rule(value string) (r noteRule, ok bool) {
-	r.Pattern, ok = patternBelow(t.Dir, localPath(value))
-	return r, ok
-}
-
-// patternBelow puts a pattern below a directory, in URI form. ok is false if no request
-// can match it: requests contain no line end, TAB or NUL.
-func patternBelow(dir, value string) (p readers.Pattern, ok bool) {
 	if !strings.HasPrefix(value, "/") {
 		value = "/" + value
 	}
-	value, p.Whole = strings.CutSuffix(value, "$")
-	p.Pieces = strings.Split(value, "*")
+	for strings.Contains(value, "**") {
+		value = strings.ReplaceAll(value, "**", "*")
+	}
+	return value
+}
+
+// patternBelow puts a path below a directory, in URI form. ok is false if no request can
+// match it.
+func patternBelow(dir, path string) (p readers.Pattern, ok bool) {
+	p = readers.ParsePattern(path)
 	for i, piece := range p.Pieces {
-		plain := decode(piece)
+		plain := selector.Decoded(piece)
 		if strings.ContainsAny(plain, "\r\n\t\x00") {
 			return p, false
 		}
 		p.Pieces[i] = readers.URI.Of(plain)
 	}
+
 	p.Pieces[0] = readers.URI.Of(dir[:len(dir)-1]) + p.Pieces[0]
-	p.Size = sizeOf(p)
+	p.Size = len(strings.Join(p.Pieces, "*"))
+	if strings.HasSuffix(path, "$") {
+		p.Size++
+	}
 	return p, true
 }
 
-func sizeOf(p readers.Pattern) (n int) {
-	if n = len(strings.Join(p.Pieces, "*")); p.Whole {
-		n++
-	}
-	return n
-}
+// statementOf returns the preferences that a Content-Usage line states, or nil if it
+// states none. If the line has a fault, only what it forbids counts.
+func statementOf(value string, from source) *statement {
+	clean := strings.TrimFunc(value, isBlank)
+	faulty := clean != value
 
-// decode decodes percent escapes into bytes; a % that begins none stands.
-func decode(s string) string {
-	if !strings.Contains(s, "%") {
-		return s
+	path := "/"
+	if strings.HasPrefix(clean, "/") {
+		end := strings.IndexAny(clean+" ", " \t")
+		path, clean = clean[:end], clean[end:]
 	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		c, n := selector.DecodePercent(s[i:])
-		if n == 0 {
-			c, n = s[i], 1
+	if at := strings.IndexAny(path, "*$"); at >= 0 {
+		path, faulty = path[:at], true
+	}
+
+	p, ok := patternBelow(from.dir, path)
+	list, err := robots.ParseUsage(strings.TrimFunc(clean, isASCIIBlank))
+	if !ok || err != nil {
+		return nil
+	}
+	states := map[string]robots.Preference{}
+	for _, s := range list {
+		if s.Preference == robots.No || s.Preference == robots.Yes && !faulty {
+			states[s.Key] = s.Preference
 		}
-		b = append(b, c)
-		i += n - 1
 	}
-	return string(b)
-}
-
-// localPath returns the path of a value that is a URL. In a gopher URL it omits an item
-// type before the path.
-func localPath(value string) string {
-	scheme, rest, ok := strings.Cut(value, "://")
-	scheme = strings.ToLower(scheme)
-	if !ok || scheme == "" || strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
-		return value
-	}
-	_, path, _ := strings.Cut(rest, "/")
-	if (scheme == "gopher" || scheme == "gophers") && len(path) > 1 && path[1] == '/' {
-		return path[1:]
-	}
-	return "/" + path
+	return &statement{source: from, path: p, states: states}
 }

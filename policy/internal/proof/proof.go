@@ -1,21 +1,16 @@
-// Package proof compares a robots.txt with the annotations that it was made of.
+// Package proof shows that a robots.txt keeps what the annotations say, for each reader.
 //
-// It reads the bytes of the annotations itself, works out the policy, and asks models
-// of readers ([readers.Reader]) about witnesses: selectors made from the patterns of
-// both sides alone. It knows no tree, and shares no code with the compiler.
+// It reads the bytes of the annotations itself, works out the policy, and shares nothing
+// with the compiler but package readers. It compares patterns, not samples of names:
 //
 //	annotations ─ note.go: rules ─ policy.go: what counts for a robot ─┐
-//	patterns of both ─ names.go: witnesses ────────────────────────────┼─ ask.go: findings
-//	robots.txt ─ file.go: lines about a part ─ readers: what each takes ┘
-//
-// The findings about a top-level directory depend on the root's rules, the directory's
-// rules and the lines about it. Several directories are proven together (part.go).
-// While these inputs are unchanged, the findings of an earlier proof are reused.
+//	robots.txt ─ view.go: what a reader obeys, and why that suffices ──┼─ finding.go
+//	             form.go: a pattern in the form of a reader ───────────┘
 package proof
 
 import (
-	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,192 +19,373 @@ import (
 
 // Input is a file with its sources.
 type Input struct {
-	Notes    []Note
-	Programs []string         // as the compiler takes them
-	Shut     []string         // directories that are denied as a whole
-	File     []byte           // the robots.txt
-	Readers  []readers.Reader // nil: readers.All()
-
-	// Closed reports whether a spelling of a canonical selector is answered with a
-	// pointer only. If nil, none is.
-	Closed func(canonical, spelling string) bool
+	Notes     []Note
+	Programs  []string         // as the compiler takes them
+	Shut      []string         // directories that are denied as a whole
+	ShutHomes bool             // one line denies all top-level directories that begin with "~"
+	Joined    []string         // top-level directories that are joined
+	File      []byte           // the robots.txt
+	Readers   []readers.Reader // nil: readers.All()
 }
 
-// Finding is a line that a reader does not take as the annotations mean it.
+// Finding is a rule that a reader does not keep.
 type Finding struct {
-	Leak     bool   // denied, but taken as allowed; else the reverse
-	Reader   string // the name of a row, or [Preferences]
-	Robot    string // "*" for all that nobody names; of several treated alike the first; two virtual agents with a "+"
-	File     string // of the rule that decides; "" if none does, or a program's
-	Line     int    // in it; 0: the annotation as a whole
-	Dir      string // of the annotation; "" if there is none
-	Count    int
-	Examples []string // up to ten, as they are asked
+	Leak     bool     // denied, but taken as allowed; else an over-block
+	Code     string   // what the reader lacks; "": nothing explains it
+	Reader   string   // the name of a row, or [Preferences]
+	Robot    string   // "*" for all that nobody names; of several the first; two with a "+"
+	File     string   // the annotation whose rule is not kept; "": a program's, or none
+	Line     int      // in it; 0: the annotation as a whole
+	Dir      string   // of the annotation
+	Pattern  string   // of the rule, in URI form
+	ByFile   string   // the annotation of the Allow that lets the reader in; "": there is none
+	ByLine   int      // in it
+	ByDir    string   // of it
+	Written  int      // line of the robots.txt that lets in or denies; 0: one is missing
+	Examples []string // a few selectors
 }
 
 // Row counts the findings about one reader.
 type Row struct {
 	Reader     string
-	Selectors  int // questions, for all robots together
+	Rules      int // for all robots together
 	Leaks      int
 	OverBlocks int
 }
 
 // Preferences is the name of the row and of the findings about Content-Usage. In a leak
-// the file permits more than the annotations; in an over-block it states something
-// else.
+// the file permits more than the annotations; in an over-block it states something else.
 const Preferences = "preferences"
 
-// Result is the result of a proof. It never changes.
+// Result is the result of a proof.
 type Result struct {
-	Findings []Finding // leaks first, then by file, line, reader and robot
+	Findings []Finding // by file, line, code, reader and robot
 	Rows     []Row     // one for each reader, then Preferences
-	TooMany  []string  // top-level directories with more than [MaxPairs] pairs of patterns
-
-	found []*Finding  // of the parts
-	notes []*noteText // in the order of their directories
-	parts map[uint64]*verdict
 }
 
-// MaxPairs bounds the pairs of patterns that are compared in a top-level directory.
-const MaxPairs = 100_000
+const (
+	veronica = "veronica"
+	nobody   = "gopher-strict" // a robot that does not exist; its group is for weak readers
+)
 
-// Check compares in.File with the annotations. It reuses the findings of prev about
-// unchanged parts; the result is the same without them. prev may be in use
-// concurrently.
-func Check(in Input, prev *Result) *Result {
+// virtual are the robots of Gemini that one program may be several of.
+var virtual = []string{"archiver", "indexer", "researcher", "webproxy"}
+
+// checker holds one proof.
+type checker struct {
+	Input
+	*Result
+	list      []*annotation
+	programs  []*rule
+	file      *readers.Parsed
+	groups    []fileGroup
+	inFile    map[string]bool   // robots that the file names
+	allows    map[int]string    // the Allows of the file, by line
+	annotated map[string]bool   // robots that annotations name
+	tops      map[string]bool   // the joined directories
+	joined    map[string]bool   // robots that these name
+	treated   map[string]uint64 // robots; equal if annotations and file treat them alike
+	shared    *policy           // what joined directories state
+	meetings  map[[2]*rule]*meeting
+	seen      map[[9]any]bool
+	token     string // no part of the file
+}
+
+// fileGroup is a group of the robots.txt.
+type fileGroup struct {
+	names  []string // in lower case
+	usages []usage
+}
+
+// newChecker prepares a proof.
+func newChecker(in Input) *checker {
 	if in.Readers == nil {
 		in.Readers = readers.All()
 	}
-	if prev == nil {
-		prev = &Result{}
+	c := &checker{Input: in, Result: &Result{}, file: readers.Open(in.File), programs: programLines(in.Programs),
+		inFile: map[string]bool{}, allows: map[int]string{}, annotated: map[string]bool{}, tops: map[string]bool{}, joined: map[string]bool{}, treated: map[string]uint64{},
+		meetings: map[[2]*rule]*meeting{}, seen: map[[9]any]bool{}, token: "zqj"}
+	for strings.Contains(string(in.File), c.token) {
+		c.token += "j"
 	}
-	r := &Result{parts: map[uint64]*verdict{}}
-	for _, row := range in.Readers {
-		r.Rows = append(r.Rows, Row{Reader: row.Name})
+	for _, dir := range in.Joined {
+		c.tops[dir] = true
 	}
-	r.Rows = append(r.Rows, Row{Reader: Preferences})
-	for _, p := range newProver(in, prev, r).parts {
-		key := p.key()
-		v := prev.parts[key]
-		if v == nil {
-			v = p.prove()
-		}
-		r.parts[key] = v
-		r.add(v)
+	for _, r := range in.Readers {
+		c.Rows = append(c.Rows, Row{Reader: r.Name})
 	}
-	r.sort()
-	return r
+	c.Rows = append(c.Rows, Row{Reader: Preferences})
+	return c
 }
 
-// annotations reads the notes, and takes unchanged ones from prev. The annotations of
-// directories above come before those below.
-func (r *Result) annotations(in Input, prev *Result) (list []*annotation) {
-	order := func(a, b Note) int { return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.File, b.File)) }
-	if !slices.IsSortedFunc(in.Notes, order) {
-		in.Notes = slices.Clone(in.Notes)
-		slices.SortFunc(in.Notes, order)
-	}
-	shut := map[string]bool{} // whether an annotation stands for it
-	for _, dir := range in.Shut {
-		shut[dir] = false
-	}
-	for _, n := range in.Notes {
-		if n.Err != nil {
-			shut[n.Dir] = false
-		}
-	}
-	at := func(dir string) *annotation {
-		if len(list) == 0 || list[len(list)-1].dir != dir {
-			list = append(list, &annotation{dir: dir})
-		}
-		return list[len(list)-1]
-	}
-	if len(in.Notes) == 0 || in.Notes[0].Dir != "/" {
-		at("/")
-	}
-	before := prev.notes
-	for _, n := range in.Notes {
-		if dir, denied := within(n.Dir, shut); denied {
-			a := at(dir)
-			if a.denied, shut[dir] = true, true; a.shut == "" || n.Dir == dir {
-				a.shut = n.File
-			}
-			continue
-		}
-		for len(before) > 0 && order(before[0].Note, n) < 0 {
-			before = before[1:]
-		}
-		var t *noteText
-		if len(before) > 0 && order(before[0].Note, n) == 0 && bytes.Equal(before[0].Data, n.Data) {
-			t = before[0]
-		} else {
-			t = readNote(n)
-		}
-		r.notes = append(r.notes, t)
-		a := at(n.Dir)
-		a.notes = append(a.notes, t)
-	}
-	for dir, stands := range shut {
-		if dir == "/" {
-			list[0].denied = true
-		} else if _, above := within(strings.TrimSuffix(dir, "/"), shut); !above && !stands {
-			list = append(list, &annotation{dir: dir, denied: true})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b *annotation) int { return strings.Compare(a.dir, b.dir) })
-	return list
-}
+// Check compares in.File with the annotations.
+func Check(in Input) *Result {
+	c := newChecker(in)
+	c.readNotes()
+	c.readFile()
+	names := c.robots()
+	everybody := c.policyOf("*")
+	c.readAlone(everybody)
 
-// within returns the highest of some directories that a selector lies in.
-func within(sel string, dirs map[string]bool) (dir string, ok bool) {
-	if len(dirs) == 0 {
-		return "", false
+	// Ask each reader for everybody, for one of each set of robots that are treated
+	// alike, and for a robot whose name contains the name of such a one.
+	c.ask("*", everybody)
+	c.compareUsage("*", everybody)
+	policies := map[string]*policy{}
+	for _, name := range names {
+		p := c.policyOf(name)
+		policies[name] = p
+		c.ask(name, p)
+		c.compareUsage(name, p)
 	}
-	for i := range len(sel) {
-		if sel[i] == '/' {
-			if _, ok := dirs[sel[:i+1]]; ok {
-				return sel[:i+1], true
+	for _, name := range append(names, veronica, nobody) {
+		if c.inFile[name] {
+			c.ask("x"+name+"x", everybody)
+		}
+	}
+
+	// One program may be two of the virtual agents, and obey what is said to either.
+	if policies[virtual[0]] != nil {
+		for i, x := range virtual {
+			for _, y := range virtual[:i] {
+				c.askBoth(y, x, policies[x], policies[y])
+				c.askBoth(y, x, policies[y], policies[x])
 			}
 		}
 	}
-	return "", false
-}
 
-// add adds the findings about a part.
-func (r *Result) add(v *verdict) {
-	for i := range v.rows {
-		r.Rows[i].Selectors += v.rows[i].Selectors
-		r.Rows[i].Leaks += v.rows[i].Leaks
-		r.Rows[i].OverBlocks += v.rows[i].OverBlocks
-	}
-	r.found = append(r.found, v.findings...)
-	r.TooMany = append(r.TooMany, v.tooMany...)
-}
-
-// sort merges findings about the same line, reader and robot, and orders them.
-func (r *Result) sort() {
-	order := func(a, b *Finding) int {
-		if a.Leak != b.Leak {
-			if a.Leak {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Dir, b.Dir),
+	slices.SortStableFunc(c.Findings, func(a, b Finding) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Code, b.Code),
 			strings.Compare(a.Reader, b.Reader), strings.Compare(a.Robot, b.Robot))
+	})
+	return c.Result
+}
+
+// readNotes reads the annotations outside of denied directories, from the root down.
+func (c *checker) readNotes() {
+	notes := slices.Clone(c.Notes)
+	slices.SortStableFunc(notes, func(a, b Note) int {
+		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.File, b.File))
+	})
+
+	// A directory is denied at its own annotation, if it has one.
+	shut := map[string]string{}
+	for _, dir := range c.Shut {
+		shut[dir] = ""
 	}
-	slices.SortFunc(r.found, func(a, b *Finding) int { return cmp.Or(order(a, b), slices.Compare(a.Examples, b.Examples)) })
-	for _, f := range r.found {
-		if n := len(r.Findings) - 1; n >= 0 && order(&r.Findings[n], f) == 0 {
-			of := &r.Findings[n]
-			of.Count += f.Count
-			of.Examples = slices.Concat(of.Examples, f.Examples)
-			of.Examples = of.Examples[:min(len(of.Examples), maxExamples)]
+	if c.ShutHomes {
+		shut["/~"] = ""
+	}
+	for _, n := range notes {
+		if file, denied := shut[n.Dir]; n.Err != nil || denied && file == "" {
+			shut[n.Dir] = n.File
+		}
+	}
+	for dir, file := range shut {
+		if !isBelow(dir, shut) {
+			c.list = append(c.list, &annotation{dir: dir, file: file, denied: true})
+		}
+	}
+
+	number := 0
+	byDir := map[string]*annotation{}
+	for _, n := range notes {
+		if _, denied := shut[n.Dir]; denied || isBelow(n.Dir, shut) {
 			continue
 		}
-		r.Findings = append(r.Findings, *f)
+		a := byDir[n.Dir]
+		if a == nil {
+			a = &annotation{dir: n.Dir, file: n.File, named: map[string][]*group{}, joined: c.tops[topOf(n.Dir)]}
+			byDir[n.Dir] = a
+			c.list = append(c.list, a)
+		}
+		for _, g := range readNote(n) {
+			number++
+			g.number = number
+			a.groups = append(a.groups, g)
+			slices.Sort(g.names)
+			g.names = slices.Compact(g.names)
+			if g.all {
+				a.all = append(a.all, g)
+			}
+			for _, name := range g.names {
+				if g.speaks || len(g.states) > 0 {
+					a.named[name] = append(a.named[name], g)
+					c.annotated[name] = true
+					c.joined[name] = c.joined[name] || a.joined && name != veronica
+				}
+			}
+		}
 	}
-	r.found = nil
-	slices.Sort(r.TooMany)
+	slices.SortFunc(c.list, func(a, b *annotation) int { return strings.Compare(a.dir, b.dir) })
+}
+
+// isBelow reports whether a directory lies in one of some others.
+func isBelow(dir string, dirs map[string]string) bool {
+	for i := range len(dir) - 1 {
+		_, in := dirs[dir[:i+1]]
+		if in && (dir[i] == '/' || dir[:i+1] == "/~") {
+			return true
+		}
+	}
+	return false
+}
+
+// topOf returns the top-level directory that a directory lies in.
+func topOf(dir string) string {
+	name, _, _ := strings.Cut(dir[1:], "/")
+	return "/" + name + "/"
+}
+
+// readFile finds the groups of the robots.txt.
+func (c *checker) readFile() {
+	open := false
+	for l := range linesOf(c.File) {
+		switch l.Kind {
+		case readers.KindAgent:
+			if !open {
+				c.groups = append(c.groups, fileGroup{})
+			}
+			open = true
+			now := &c.groups[len(c.groups)-1]
+			name := strings.ToLower(readers.ProductToken(l.Value))
+			now.names = append(now.names, name)
+			c.inFile[name] = true
+		case readers.KindAllow:
+			c.allows[l.Number] = l.Value
+			open = false
+		case readers.KindDisallow:
+			open = false
+		case readers.KindUsage:
+			open = false
+			if n := len(c.groups); n > 0 {
+				c.groups[n-1].addUsage(l)
+			}
+		}
+	}
+}
+
+// robots returns one robot of each set that annotations and file treat alike.
+func (c *checker) robots() (names []string) {
+	// Count by which groups a robot is named. What joined directories state is for all
+	// robots that they name.
+	ways := map[string]uint64{}
+	for _, a := range c.list {
+		for name, groups := range a.named {
+			for _, g := range groups {
+				c.treated[name] = mixed(c.treated[name], g.number)
+				if !a.joined || !c.joined[name] {
+					ways[name] = mixed(ways[name], g.number)
+				}
+			}
+		}
+	}
+	for name, joined := range c.joined {
+		if joined {
+			ways[name] = mixed(ways[name], -1)
+		}
+	}
+	for i, g := range c.groups {
+		for _, name := range g.names {
+			if name != "" && name != "*" && (c.annotated[name] || name != nobody && !c.isRow(name)) {
+				ways[name] = mixed(ways[name], -2-i)
+			}
+		}
+	}
+	if slices.ContainsFunc(virtual, func(name string) bool { return ways[name] != 0 }) {
+		for _, name := range virtual {
+			ways[name] += 0
+		}
+	}
+
+	seen := map[uint64]bool{}
+	for _, name := range slices.Sorted(maps.Keys(ways)) {
+		alone := slices.Contains(virtual, name) || c.isRow(name) || containsOther(name, ways)
+		if alone || !seen[ways[name]] {
+			names = append(names, name)
+		}
+		if !alone {
+			seen[ways[name]] = true
+		}
+	}
+	return names
+}
+
+// mixed adds a number to a hash (FNV-1a, a word at a time).
+func mixed(sum uint64, n int) uint64 {
+	return (cmp.Or(sum, 14695981039346656037) ^ uint64(n)) * 1099511628211
+}
+
+// containsOther reports whether a part of a name is the name of a robot that is treated
+// otherwise.
+func containsOther(name string, ways map[string]uint64) bool {
+	if len(name) > 100 {
+		for other, way := range ways {
+			if way != ways[name] && strings.Contains(name, other) {
+				return true
+			}
+		}
+		return false
+	}
+
+	for from := range len(name) {
+		for to := from + 1; to <= len(name); to++ {
+			if way, ok := ways[name[from:to]]; ok && way != ways[name] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isRow reports whether a robot is a row of the table.
+func (c *checker) isRow(robot string) bool {
+	return slices.ContainsFunc(c.Readers, func(r readers.Reader) bool { return r.Agent == robot })
+}
+
+// isNamed reports whether a robot is named, as "*" is, and pairs and virtual agents are.
+func (c *checker) isNamed(robot string) bool {
+	return robot == "*" || c.annotated[robot] || c.inFile[robot] || slices.Contains(virtual, robot) || strings.Contains(robot, "+")
+}
+
+// ask compares what the readers of a robot obey with its policy.
+func (c *checker) ask(robot string, p *policy) {
+	named := c.isNamed(robot)
+	for i, r := range c.Readers {
+		asked := false
+		switch {
+		case r.Agent != "":
+			asked = r.Agent == robot || robot == "*" && !c.annotated[r.Agent]
+		case !r.Groups:
+			asked = robot == "*"
+		case named:
+			asked = !c.isRow(robot)
+		default:
+			asked = r.Lacks(readers.NeedsNames) != 0
+		}
+		if asked {
+			c.compare(i, robot, newView(p, r, r.Rules(c.file, robot)))
+		}
+	}
+}
+
+// askBoth asks for a robot that is of two kinds, and obeys what the file says to either.
+func (c *checker) askBoth(x, y string, p, other *policy) {
+	for i, r := range c.Readers {
+		if r.Agent != "" || r.First || !r.Groups {
+			continue
+		}
+		var rules []readers.Rule
+		for _, robot := range []string{x, y} {
+			if c.inFile[robot] {
+				rules = append(rules, r.Rules(c.file, robot)...)
+			}
+		}
+		if !c.inFile[x] && !c.inFile[y] {
+			rules = r.Rules(c.file, "*")
+		}
+		v := newView(p, r, rules)
+		v.others = []*policy{other}
+		c.compare(i, x+"+"+y, v)
+	}
 }

@@ -1,4 +1,6 @@
-package oracle
+// Package sites draws random sites for tests, lists sites with what they mean, and spoils
+// files as faults of a compiler would.
+package sites
 
 import (
 	"errors"
@@ -8,7 +10,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gophd/gophd/robots/readers"
 )
+
+// Note is an annotation, with the fields of policy.Annotation.
+type Note struct {
+	Dir  string // canonical selector of its directory, with both slashes
+	File string
+	Data []byte
+	Err  error
+}
 
 // Site holds annotations, programs, and the names that patterns are made of.
 type Site struct {
@@ -16,9 +28,6 @@ type Site struct {
 	Programs []string
 	Names    []string
 }
-
-// Policy reads the annotations.
-func (s Site) Policy() *Policy { return New(s.Notes, s.Programs, nil) }
 
 // String shows a site, as a report of a failure does.
 func (s Site) String() string {
@@ -62,7 +71,7 @@ func Draw(rnd *rand.Rand) (s Site) {
 		func() { d.fields = append(d.fields, "Final", "Final") },
 		func() { d.fields = append(d.fields, "Content-Usage", "Content-Usage") },
 		func() { d.robots = agents },
-		func() { d.robots = append(Virtual[:3:3], "*", "*") },
+		func() { d.robots = []string{"archiver", "indexer", "researcher", "*", "*"} },
 		func() { d.stars = 2 },
 		func() { d.lines = 8 },
 	} {
@@ -185,9 +194,9 @@ func (d drawer) pattern(few []string) string {
 	return strings.ToValidUTF8(strings.TrimSpace(value), "")
 }
 
-// Selectors lists canonical selectors to ask about: names that each rule just matches,
-// their neighbours, and names that two rules match.
-func (p *Policy) Selectors() (list []string) {
+// Selectors lists canonical selectors to ask about: names that patterns in URI form just
+// match, their neighbours, and names that two of them match.
+func Selectors(patterns []string) (list []string) {
 	seen := map[string]bool{}
 	add := func(uri string) {
 		sel, err := url.PathUnescape(uri)
@@ -202,35 +211,24 @@ func (p *Policy) Selectors() (list []string) {
 		uri = strings.TrimSuffix(uri, "$")
 		for _, star := range []string{"", "zq", "x/q", "%C3%A9"} {
 			sel := strings.ReplaceAll(uri, "*", star)
-			for _, s := range []string{sel, sel + "q", sel + "/", sel + "/q", strings.TrimSuffix(sel, "/"), sel[:max(len(sel)-1, 1)], sel[:strings.LastIndexByte(sel, '/')+1], sel + ".txt"} {
+			for _, s := range []string{sel, sel + "q", sel + "/", sel + "/q", strings.TrimSuffix(sel, "/"), sel[:max(len(sel)-1, 1)], sel[:strings.LastIndexByte(sel, '/')+1], sel + ".txt", sel + "%3Fq"} {
 				add(s)
 			}
 		}
 	}
+
 	near("/")
-	var texts []string
-	for _, s := range p.sheets {
-		near(Escape(s.dir))
-		for _, g := range s.groups {
-			for _, r := range g.rules {
-				if r.text != "" {
-					near(r.text)
-					texts = append(texts, r.text)
-				}
+	for i, text := range patterns {
+		near(text)
+		a := readers.ParsePattern(text)
+		for _, other := range patterns[:i] {
+			b := readers.ParsePattern(other)
+			lines, _ := a.Meeting(&b)
+			for _, p := range lines {
+				add(strings.Join(p.Pieces, ""))
+				add(strings.Join(p.Pieces, "zq") + "/zq")
 			}
 		}
-	}
-	for i, a := range texts {
-		for _, b := range texts[:i] {
-			if both, ok := Meet(a, b); ok {
-				add(both)
-				add(both + "/zq")
-			}
-		}
-	}
-	for _, program := range p.programs {
-		near(strings.ReplaceAll(program, "*", "zq"))
-		near(program + "?q")
 	}
 	return list
 }

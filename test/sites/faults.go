@@ -1,4 +1,4 @@
-package oracle
+package sites
 
 import (
 	"math/rand/v2"
@@ -29,8 +29,8 @@ var Faults = []Fault{
 	{"a star is taken for a name", lines(`llow: (.*)\*`, "llow: ${1}q")},
 	{"a star is taken for nothing", lines(`llow: (.*)\*`, "llow: $1")},
 	{"an escape is lost", lines(`%([0-9A-F]{2})`, "%25$1")},
-	{"the family without a slash is forgotten", all(`(?m)^(Disa|A)llow: [^/\n].*\n`, "")},
-	{"the family with a slash is forgotten", all(`(?m)^(Disa|A)llow: /.*\n`, "")},
+	{"no rule is written", all(`(?m)^(Disa|A)llow: /.*
+`, "")},
 	{"a reader without Allow is told nothing of its own", all(`(?ms)^User-agent: (veronica|gopher-strict)\n.*?(\n\n|\z)`, "")},
 	{"a robot's own group is forgotten", lines(`^User-agent: [^*]*$`, "User-agent: zzbot")},
 	{"a group is everybody's", lines(`^User-agent: [^*]+$`, "User-agent: *")},

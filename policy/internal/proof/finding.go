@@ -1,0 +1,291 @@
+package proof
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
+)
+
+// What a reader lacks to keep a rule.
+const (
+	Anchor        = "ANCHOR"         // the end of a pattern
+	Digits        = "DIGITS"         // the escapes of bytes, a part of which a star matches
+	Glob          = "GLOB"           // stars
+	Index         = "INDEX"          // index.htm as a name, not as its directory
+	MatchedLength = "MATCHED-LENGTH" // the length of patterns, not of what they match
+	Name          = "NAME"           // the bytes of a name
+	PartName      = "PART-NAME"      // whole names of robots
+	OtherLines    = "READER"         // the lines of one group, in any order
+	RootMenu      = "ROOT-MENU"      // the root's menu as a selector with a slash
+)
+
+const maxExamples = 2
+
+// compare records what one reader does not keep.
+func (c *checker) compare(row int, robot string, v *view) {
+	c.Rows[row].Rules += len(v.policy.rules)
+	for _, l := range v.leaks() {
+		f := Finding{Leak: true, Code: c.code(v, l, robot)}
+		f.about(l.rule)
+		if l.by == nil {
+			c.add(f, row, robot, v, samples(&l.rule.Pattern, nil, c.token))
+			continue
+		}
+		f.Written = l.by.Ref
+		if by := c.author(v, l.by); by != nil {
+			f.ByFile, f.ByLine, f.ByDir = by.file, by.line, by.dir
+		}
+		c.add(f, row, robot, v, samples(&l.rule.Pattern, &l.by.uri, c.token))
+	}
+
+	if root := v.policy.decide("/"); root != nil && !root.allow && v.reader.Bare && !v.reader.Web && v.all.Permits("") {
+		f := Finding{Leak: true, Code: RootMenu}
+		f.about(root)
+		c.add(f, row, robot, v, []string{""})
+	}
+
+	switch {
+	case strings.Contains(robot, "+") || !c.isNamed(robot):
+		// It is denied what others are.
+	case !isExact(v.reader):
+		c.compareWeak(row, robot, v)
+	default:
+		for _, b := range v.blocks() {
+			f := Finding{Written: b.line.Ref}
+			if b.rule == nil {
+				c.add(f, row, robot, v, samples(&b.line.uri, nil, c.token))
+				continue
+			}
+			f.about(b.rule)
+			c.add(f, row, robot, v, samples(&b.line.uri, &b.rule.Pattern, c.token))
+		}
+	}
+}
+
+// isExact reports whether a reader can take a file for exactly the policy.
+func isExact(r readers.Reader) bool {
+	return r.Allow && r.Star && r.Dollar && r.Groups && r.Choice == readers.LongestPattern && slices.Equal(r.Forms, exact.Forms)
+}
+
+// compareWeak records what a reader that cannot know the policy is denied beyond it, if
+// there is an example.
+func (c *checker) compareWeak(row int, robot string, v *view) {
+	for _, a := range v.policy.holes {
+		denied := slices.ContainsFunc(symbols(v.reader.Forms[0], &a.Pattern), func(text string) bool { return !v.all.Permits(text) })
+		if denied {
+			f := Finding{}
+			f.about(a)
+			c.add(f, row, robot, v, samples(&a.Pattern, nil, c.token))
+		}
+	}
+	for i := range v.lines {
+		l := &v.lines[i]
+		slashless := v.reader.Below && l.Whole                   // a directory's spelling without its slash
+		written := readers.Plain(strings.Join(l.uri.Pieces, "")) // else for readers that know more
+		if l.Allow || slashless || !written || l.stands() {
+			continue
+		}
+		if strings.HasPrefix(l.uri.Pieces[0], "/") && v.policy.decide(symbol(&l.uri)) == nil {
+			c.add(Finding{Written: l.Ref}, row, robot, v, samples(&l.uri, nil, c.token))
+		}
+	}
+}
+
+// about names the rule that is not kept.
+func (f *Finding) about(r *counted) {
+	f.File, f.Line, f.Dir, f.Pattern = r.file, r.line, r.dir, r.String()
+}
+
+// author returns the policy's Allow that an Allow of the file is written for; nil if
+// there is none.
+func (c *checker) author(v *view, l *line) *counted {
+	p, ok := patternBelow("/", c.allows[l.Ref])
+	for _, policy := range append(v.others, v.policy) {
+		if by := policy.opens(&p); ok && by != nil {
+			return by
+		}
+	}
+	return l.by
+}
+
+// add counts a finding, and records it unless another robot has the same. Of the names,
+// it takes those that show it.
+func (c *checker) add(f Finding, row int, robot string, v *view, names []string) {
+	for _, sel := range names {
+		if len(f.Examples) == maxExamples {
+			break
+		}
+		by := v.policy.decide(readers.URI.Of(sel))
+		denied := by != nil && !by.allow
+		asked := sel == "" || strings.HasPrefix(sel, "/") && sel != "/robots.txt" && !slices.Contains(f.Examples, sel)
+		if asked && denied == f.Leak && v.all.Allowed(sel) == f.Leak {
+			f.Examples = append(f.Examples, sel)
+		}
+	}
+	switch {
+	case len(f.Examples) > 0:
+	case !f.Leak && !isExact(v.reader):
+		return
+	default:
+		f.Examples = []string{selector.Decoded(cmp.Or(f.Pattern, "/"))}
+	}
+	c.record(f, row, robot)
+}
+
+func (c *checker) record(f Finding, row int, robot string) {
+	f.Reader, f.Robot = c.Rows[row].Reader, robot
+	key := [...]any{f.Leak, f.Code, f.Reader, f.File, f.Line, f.Pattern, f.ByFile, f.ByLine, f.Written}
+	if c.seen[key] {
+		return
+	}
+	c.seen[key] = true
+	if f.Leak {
+		c.Rows[row].Leaks++
+	} else {
+		c.Rows[row].OverBlocks++
+	}
+	c.Findings = append(c.Findings, f)
+}
+
+// samples are names that a pattern matches; first those that another matches, too, if it
+// is not nil.
+func samples(p, other *readers.Pattern, token string) (names []string) {
+	list := []readers.Pattern{*p}
+	if other != nil {
+		lines, _ := p.Meeting(other)
+		list = append(lines, *p)
+	}
+	for _, p := range list {
+		for _, star := range []string{"", token, "%C3%A9"} {
+			name := selector.Decoded(strings.Join(p.Pieces, star))
+			if names = append(names, name); !p.Whole {
+				names = append(names, name+token, name+"/", name+"/"+token)
+			}
+		}
+	}
+	return names
+}
+
+// code returns what a reader lacks to keep a rule: what the Disallow needs, or the Allow
+// that lets in, and the reader cannot. It is "" if the reader could be told.
+func (c *checker) code(v *view, l leak, robot string) string {
+	r, d := v.reader, l.rule
+	if !c.tellable(v, d, robot) {
+		lacks := r.Lacks(readers.NeedsOf(d.String(), false) | readers.NeedsEscapes)
+		switch {
+		case lacks&readers.NeedsStar != 0:
+			return Glob
+		case lacks&readers.NeedsDollar != 0:
+			return Anchor
+		case lacks&readers.NeedsEscapes != 0 && inEscape(&d.Pattern):
+			return Digits
+		case lacks&readers.NeedsEscapes != 0 && !readers.Plain(strings.Join(d.Pieces, "")):
+			return Name
+		}
+		return ""
+	}
+	if !c.isNamed(robot) {
+		return PartName
+	}
+	if l.by == nil {
+		return ""
+	}
+
+	a := l.by
+	written := strings.Join(a.Pieces, "*")
+	hasSyntax := !isPrefix(&d.Pattern) || d.Size == shutSize || !isPrefix(&a.Pattern)
+	odd := !readers.Plain(strings.Join(d.Pieces, "")) || !readers.Plain(strings.Join(a.uri.Pieces, ""))
+	by := c.author(v, a)
+	if by != nil {
+		odd = odd || !readers.Plain(strings.Join(by.Pieces, ""))
+	}
+	switch {
+	case r.Choice == readers.LongestMatch && hasSyntax:
+		return MatchedLength
+	case a.Whole && (r.Index && strings.HasSuffix(written, "/") || r.Below && by != nil && !by.Whole):
+		return Index
+	case !r.Star && strings.HasSuffix(strings.TrimSuffix(d.String(), "$"), "*"):
+		return Glob
+	case r.Lacks(readers.NeedsEscapes) != 0 && odd:
+		return Name
+	case by != nil && r.Lacks(readers.NeedsOf(by.String(), true)) != 0:
+		return Name // to this reader the star or $ is a byte of a name
+	case r.Lacks(readers.NeedsGroups) != 0 || strings.Contains(robot, "+"):
+		return OtherLines
+	case r.Choice == readers.FirstMatch && hasSyntax:
+		return OtherLines
+	case robot != "*" && r.Names == readers.Part && !r.First:
+		return PartName // it obeys the groups of all names that are parts of its own
+	}
+	return ""
+}
+
+// tellable reports whether a reader would take what the compiler may write for a
+// Disallow as all of it.
+func (c *checker) tellable(v *view, d *counted, robot string) bool {
+	r := v.reader
+	weak := !r.Groups || r.Agent == veronica && (robot == "*" || robot == veronica)
+	var list []readers.MatchRule
+	for _, text := range writable(d.rule, weak) {
+		for _, p := range r.Patterns(readers.Rule{Pattern: text}) {
+			list = append(list, readers.MatchRule{Pattern: p})
+		}
+	}
+	told := &view{reader: r, denies: exact.NewMatcher(list)}
+	_, ok := told.covered(&d.Pattern)
+	return ok
+}
+
+// inEscape reports whether a star of a pattern may end within an escape.
+func inEscape(p *readers.Pattern) bool {
+	return slices.ContainsFunc(p.Pieces[1:], func(piece string) bool {
+		return piece != "" && strings.IndexByte("0123456789ABCDEF", piece[0]) >= 0
+	})
+}
+
+// breaks are the characters at which some reader ends a line.
+const breaks = "\x00\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
+
+// readAlone reads each line of the file alone. Each reader must take it for one line,
+// with its field and value.
+func (c *checker) readAlone(p *policy) {
+	for l := range linesOf(c.File) {
+		text := strings.TrimRight(l.Text, "\r\n")
+		if strings.Trim(text, printable) == "" {
+			continue
+		}
+		isRule := l.Kind == readers.KindAllow || l.Kind == readers.KindDisallow
+		for i, r := range c.Readers {
+			// Without groups every rule of the text binds.
+			r.Groups, r.Loose, r.Agent = false, true, ""
+			var want []readers.Rule
+			if isRule && (r.Allow || l.Kind == readers.KindDisallow) {
+				want = []readers.Rule{{Allow: l.Kind == readers.KindAllow, Pattern: l.Value, Line: 1}}
+			}
+			got := r.Rules(readers.Open([]byte(text)), "zz")
+			for i := range got {
+				if l.Kind == readers.KindDisallow && got[i].Pattern == strings.TrimFunc(l.Value, isBlank) {
+					got[i].Pattern = l.Value // without blanks it denies more
+				}
+			}
+			if !strings.ContainsAny(text, breaks) && slices.Equal(got, want) {
+				continue
+			}
+
+			// Find the annotation that the line comes from by its directory or its robots.
+			f := Finding{Leak: true, Written: l.Number, Pattern: readers.URI.Of(l.Value), Examples: []string{l.Value}}
+			for _, a := range c.list {
+				inside := isRule && strings.HasPrefix(l.Value, strings.TrimSuffix(a.dir, "/")) || isRule && strings.HasPrefix(selector.Decoded(l.Value), a.dir)
+				if inside || len(a.named[strings.ToLower(readers.ProductToken(l.Value))]) > 0 || f.Dir == "" {
+					f.File, f.Dir = a.file, a.dir
+				}
+			}
+			c.record(f, i, "*")
+		}
+	}
+}
+
+const printable = " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~\t"

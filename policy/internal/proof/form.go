@@ -1,0 +1,202 @@
+package proof
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
+)
+
+// Patterns are in URI form here. A reader compares another form, into which they are
+// translated piece by piece. This is exact for names without escapes; what readers make
+// of other names no rule can say.
+
+const anyBytes = "\n" // stands for a star: no request holds it
+
+// symbol returns a text for all that a pattern matches: what matches the text matches
+// all of it.
+func symbol(p *readers.Pattern) string {
+	text := strings.Join(p.Pieces, anyBytes)
+	if !p.Whole {
+		text += anyBytes
+	}
+	return text
+}
+
+// symbols returns texts in the form of a reader that together stand for all that a
+// pattern matches.
+func symbols(f readers.Form, p *readers.Pattern) (list []string) {
+	if f == readers.URI || len(p.Pieces) == 1 && readers.Plain(p.Pieces[0]) {
+		return []string{symbol(p)}
+	}
+
+	plain := readers.Pattern{Whole: p.Whole}
+	for i, piece := range p.Pieces {
+		if i > 0 {
+			// A star may end within the escape of a byte, which this form has as it is.
+			for n := 0; n < 2 && piece != "" && strings.IndexByte("0123456789ABCDEF", piece[0]) >= 0; n++ {
+				piece = piece[1:]
+			}
+		}
+		plain.Pieces = append(plain.Pieces, selector.Decoded(piece))
+	}
+	if f != readers.Normal && f != readers.Requoted {
+		for i, piece := range plain.Pieces {
+			plain.Pieces[i] = pieceIn(f, piece, false)
+		}
+		return []string{symbol(&plain)}
+	}
+
+	// Behind a ? these forms have other bytes as they are. It stands in a piece, or in
+	// any of the stars before that.
+	for star := 1; star <= len(plain.Pieces); star++ {
+		q := readers.Pattern{Whole: p.Whole}
+		query := false
+		for i, piece := range plain.Pieces {
+			query = query || i == star
+			q.Pieces = append(q.Pieces, pieceIn(f, piece, query))
+			query = query || strings.Contains(piece, "?")
+		}
+		if text := symbol(&q); !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// pieceIn writes bytes in a form. query reports whether a ? stands before them.
+func pieceIn(f readers.Form, plain string, query bool) string {
+	switch f {
+	case readers.Normal:
+		b, _ := selector.AppendNormalPiece(nil, plain, query)
+		return string(b)
+	case readers.Quoted:
+		return quoted(plain, "")
+	case readers.Requoted:
+		path, rest, ok := strings.Cut(plain, "?")
+		switch {
+		case query:
+			return quoted(plain, "=&")
+		case ok:
+			return quoted(path, "") + "?" + quoted(rest, "=&")
+		}
+		return quoted(plain, "")
+	case readers.Decoded:
+		return plain
+	}
+	return f.Of(plain)
+}
+
+// quoted writes bytes as Python quotes them, except for those in keep.
+func quoted(s, keep string) string {
+	var b []byte
+	for i := range len(s) {
+		if readers.Plain(s[i:i+1]) || strings.IndexByte(keep, s[i]) >= 0 {
+			b = append(b, s[i])
+		} else {
+			b = selector.AppendPercent(b, s[i])
+		}
+	}
+	return string(b)
+}
+
+// inURI returns patterns in URI form that together match all names whose form a reader's
+// pattern matches; none if no name has such a form.
+func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
+	add := func(piece func(string) string) {
+		q := readers.Pattern{Whole: p.Whole}
+		for _, text := range p.Pieces {
+			q.Pieces = append(q.Pieces, readers.URI.Of(piece(text)))
+		}
+		if len(q.Pieces) > 1 && q.Pieces[0] == "" && !strings.HasPrefix(q.Pieces[1], "/") {
+			q.Pieces[0] = "/" // as each selector begins
+		}
+		q.Size = len(strings.Join(q.Pieces, "*"))
+		if p.Whole {
+			q.Size++
+		}
+		list = append(list, q)
+	}
+
+	asItIs := func(s string) string { return s }
+	switch f {
+	case readers.URI:
+		for _, text := range p.Pieces {
+			if readers.URI.Of(selector.Decoded(text)) != text {
+				return nil
+			}
+		}
+		add(selector.Decoded)
+	case readers.Raw:
+		add(asItIs)
+	case readers.High:
+		add(decodedHigh)
+		if strings.Contains(strings.Join(p.Pieces, ""), "%") {
+			add(asItIs) // the escape may be part of a name
+		}
+	default:
+		add(selector.Decoded)
+	}
+	return list
+}
+
+// decodedHigh decodes the escapes of bytes from 0x80.
+func decodedHigh(s string) string {
+	var b []byte
+	for i := 0; i < len(s); i++ {
+		if c, n := selector.DecodePercent(s[i:]); n > 0 && c >= 0x80 {
+			b, i = append(b, c), i+n-1
+		} else {
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
+}
+
+// writable returns the texts that generator.md writes for a Disallow. weak adds those of
+// the group for readers that know less.
+func writable(d *rule, weak bool) (list []string) {
+	text := d.String()
+	list = append(list, text)
+	if short := strings.TrimRight(text, "*$"); strings.HasSuffix(text, "*") || strings.HasSuffix(text, "*$") {
+		list = append(list, short)
+	}
+
+	// Replace each hazard by a star; without one the raw form can be written.
+	var raw, safe strings.Builder
+	hazard, below := false, 0
+	pieces := d.Pieces
+	if n := len(pieces); n > 1 && pieces[n-1] == "" {
+		pieces = pieces[:n-1]
+	}
+	for i, piece := range pieces {
+		if i > 0 {
+			raw.WriteByte('*')
+			safe.WriteByte('*')
+		}
+		plain := selector.Decoded(piece)
+		for at, c := range plain {
+			if raw.Len() < len(d.base) {
+				below = safe.Len() + 1
+			}
+			_, n := utf8.DecodeRuneInString(plain[at:])
+			raw.WriteString(plain[at : at+n])
+			atEnd := i == len(pieces)-1 && strings.TrimFunc(plain[at:], func(c rune) bool { return c == '$' || isBlank(c) }) == ""
+			if strings.ContainsRune("#*\x7f\u0085\u2028\u2029", c) || c < ' ' || atEnd || c == utf8.RuneError && n == 1 {
+				hazard = true
+				safe.WriteByte('*')
+			} else {
+				safe.WriteString(plain[at : at+n])
+			}
+		}
+	}
+	if !hazard && !strings.Contains(raw.String(), "%") {
+		list = append(list, raw.String()+text[len(strings.TrimRight(text, "*$")):])
+	}
+	if weak && strings.Trim(safe.String()[min(below, safe.Len()):], "/*") != "" {
+		list = append(list, safe.String(), strings.TrimRight(safe.String(), "*"))
+	}
+	return list
+}

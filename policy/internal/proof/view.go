@@ -1,0 +1,300 @@
+package proof
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/gophd/gophd/robots/readers"
+)
+
+// A reader lets nobody in whom the policy denies if
+//
+//  1. each Disallow D of the policy is covered by a Disallow that the reader obeys, and
+//  2. for every Allow a that the reader obeys and that meets D: either each line of the
+//     meeting of D and a is covered by a Disallow that the reader obeys and that
+//     outranks a for every name, or some Allow of the policy covers a and D does not
+//     outrank that Allow.
+//
+// For D, the longest rule that matches a name, denies it; something obeyed covers D and
+// matches the name. An a that opens it meets D, so a line of their meeting matches the
+// name. D outranks every Allow of the policy that matches the name, so the second case
+// of 2 is impossible, and something obeyed outranks a.
+//
+// Where a line is written as it is in the policy, its rank settles 2: only other lines
+// are compared in pairs.
+
+// view is what one reader obeys of a file for a robot, beside the robot's policy.
+type view struct {
+	reader readers.Reader
+	policy *policy
+	others []*policy        // of the other kinds that the robot is of
+	all    *readers.Matcher // as the reader decides
+	denies *readers.Matcher
+	allows index
+	loose  index // the Allows whose rank does not settle 2
+	lines  []line
+}
+
+// line is a pattern that the reader obeys.
+type line struct {
+	readers.MatchRule
+	uri readers.Pattern // all that it matches, in URI form
+	by  *counted        // the longest Allow of the policy that covers it; nil: none
+}
+
+// stands reports whether a line stands for an empty group: nobody can ask for it.
+func (l *line) stands() bool { return isPrefix(&l.Pattern) && l.Pieces[0] == "/.robots" }
+
+func newView(p *policy, r readers.Reader, rules []readers.Rule) *view {
+	v := &view{reader: r, policy: p, all: r.Matcher(rules)}
+	var denies []readers.MatchRule
+	for i, rule := range rules {
+		for _, q := range r.Patterns(rule) {
+			if r.Choice == readers.FirstMatch {
+				q.Size = -i
+			}
+			if strings.Contains(strings.Join(q.Pieces, ""), anyBytes) {
+				continue // no request matches it
+			}
+			m := readers.MatchRule{Pattern: q, Allow: rule.Allow, Ref: rule.Line}
+			if !rule.Allow {
+				denies = append(denies, m)
+			}
+			for _, uri := range inURI(r.Forms[0], &q) {
+				l := line{MatchRule: m, uri: uri}
+				if rule.Allow {
+					l.by = p.opens(&uri)
+				}
+				v.lines = append(v.lines, l)
+			}
+		}
+	}
+	v.denies = exact.NewMatcher(denies)
+
+	for i := range v.lines {
+		if l := &v.lines[i]; l.Allow {
+			v.allows.add(&l.uri, i)
+			if v.isLoose(l) {
+				v.loose.add(&l.uri, i)
+			}
+		}
+	}
+	v.allows.sort()
+	v.loose.sort()
+	return v
+}
+
+// isLoose reports whether an Allow may outrank more than the policy's Allow that covers
+// it does.
+func (v *view) isLoose(l *line) bool {
+	if l.by == nil {
+		return true
+	}
+	switch v.reader.Choice {
+	case readers.LongestPattern:
+		return l.Size > l.by.Size
+	case readers.LongestMatch:
+		return !isPrefix(&l.Pattern) || len(l.Pieces[0]) > l.by.Size
+	}
+	return !isPrefix(&l.uri) || l.uri.Size > l.by.Size
+}
+
+// isPrefix reports whether a pattern has no star before its end, and no $.
+func isPrefix(p *readers.Pattern) bool { return len(p.Pieces) == 1 && !p.Whole }
+
+// least is the rank that a Disallow has at each name that it matches.
+func (v *view) least(d *readers.MatchRule) int {
+	if v.reader.Choice == readers.LongestMatch {
+		return len(strings.Join(d.Pieces, ""))
+	}
+	return d.Size
+}
+
+// outranks reports whether a Disallow of a rank outranks an Allow for every name.
+func (v *view) outranks(rank int, a *line) bool {
+	most := a.Size
+	if v.reader.Choice == readers.LongestMatch {
+		if most = len(a.Pieces[0]); len(a.Pieces) > 1 {
+			most = math.MaxInt
+		}
+	}
+	return rank > most || rank == most && v.reader.Ties == readers.TiesDisallow
+}
+
+// covered returns the rank of what is obeyed and covers a pattern.
+func (v *view) covered(p *readers.Pattern) (rank int, ok bool) {
+	rank = math.MaxInt
+	for _, text := range symbols(v.reader.Forms[0], p) {
+		best, found := math.MinInt, false
+		for _, d := range v.denies.Matching(text) {
+			best, found = max(best, v.least(d)), true
+		}
+		if !found {
+			return 0, false
+		}
+		rank = min(rank, best)
+	}
+	return rank, true
+}
+
+// leak is a Disallow that the reader may not keep, and the Allow that undoes it; nil if
+// nothing covers the Disallow.
+type leak struct {
+	rule *counted
+	by   *line
+}
+
+// leaks asks about each Disallow that decides about some name.
+func (v *view) leaks() (list []leak) {
+	for _, d := range v.policy.denies {
+		rank, ok := v.covered(&d.Pattern)
+		if !ok {
+			list = append(list, leak{d, nil})
+			continue
+		}
+		if by := v.undoing(d, rank); by != nil {
+			list = append(list, leak{d, by})
+		}
+	}
+	return list
+}
+
+// undoing returns an Allow that may undo a Disallow, which something of a rank covers.
+func (v *view) undoing(d *counted, rank int) (by *line) {
+	undoes := func(i int) bool {
+		a := &v.lines[i]
+		if a.by != nil && a.by.Size >= d.Size || v.outranks(rank, a) || !d.Meets(&a.uri) {
+			return false
+		}
+		lines, ok := d.Meeting(&a.uri)
+		for j := range lines {
+			rank, covered := v.covered(&lines[j])
+			ok = ok && covered && v.outranks(rank, a)
+		}
+		if !ok {
+			by = a
+		}
+		return !ok
+	}
+
+	loose := rank < d.Size
+	switch v.reader.Choice {
+	case readers.FirstMatch:
+		loose = !isPrefix(&d.Pattern) || d.Size == shutSize
+	case readers.LongestMatch:
+		loose = loose || !isPrefix(&d.Pattern)
+	}
+	switch {
+	case loose:
+		v.allows.each(d.Pieces[0], true, undoes)
+	case v.reader.Choice == readers.FirstMatch:
+		// Allows that stand before it in the file, though they begin as it does.
+		if !v.allows.each(d.Pieces[0], false, undoes) {
+			v.loose.each(d.Pieces[0], true, undoes)
+		}
+	default:
+		v.loose.each(d.Pieces[0], true, undoes)
+	}
+	return by
+}
+
+// block is a line by which the reader is denied more than the policy denies, and the
+// Allow of the policy that it does not keep; nil if no Disallow covers the line.
+type block struct {
+	line *line
+	rule *counted
+}
+
+// blocks asks the reverse: each Disallow that the reader obeys is covered by one of the
+// policy; and where an Allow A of the policy meets it, an Allow that the reader obeys
+// covers A and is not shorter than the line, or a Disallow of the policy that covers the
+// line is longer than A.
+func (v *view) blocks() (list []block) {
+	var allows, loose index
+	kept := map[int]int{} // the longest Allow obeyed that covers one of the policy
+	var obeyed []readers.MatchRule
+	for i := range v.lines {
+		if l := &v.lines[i]; l.Allow {
+			obeyed = append(obeyed, readers.MatchRule{Pattern: l.uri, Ref: l.Size})
+		}
+	}
+	matcher := exact.NewMatcher(obeyed)
+	for i, a := range v.policy.allows {
+		for _, m := range matcher.Matching(symbol(&a.Pattern)) {
+			kept[i] = max(kept[i], m.Ref)
+		}
+		allows.add(&a.Pattern, i)
+		if kept[i] < a.Size {
+			loose.add(&a.Pattern, i)
+		}
+	}
+	allows.sort()
+	loose.sort()
+
+	for i := range v.lines {
+		l := &v.lines[i]
+		if l.Allow || l.stands() {
+			continue
+		}
+		d := v.policy.longest(&l.uri, false)
+		if d == nil {
+			list = append(list, block{line: l})
+			continue
+		}
+		from := &loose
+		if l.Size > d.Size {
+			from = &allows
+		}
+		from.each(l.uri.Pieces[0], true, func(i int) bool {
+			a := v.policy.allows[i]
+			if d.Size > a.Size || kept[i] >= l.Size || !l.uri.Meets(&a.Pattern) {
+				return false
+			}
+			list = append(list, block{l, a})
+			return true
+		})
+	}
+	return list
+}
+
+// index finds patterns by their first pieces.
+type index struct {
+	heads []string
+	of    map[string][]int
+}
+
+func (x *index) add(p *readers.Pattern, i int) {
+	if x.of == nil {
+		x.of = map[string][]int{}
+	}
+	if x.of[p.Pieces[0]] == nil {
+		x.heads = append(x.heads, p.Pieces[0])
+	}
+	x.of[p.Pieces[0]] = append(x.of[p.Pieces[0]], i)
+}
+
+func (x *index) sort() { slices.Sort(x.heads) }
+
+// each calls fn for the patterns whose first piece begins a text and, if longer is true,
+// for those whose first piece the text begins, until fn returns true.
+func (x *index) each(text string, longer bool, fn func(int) bool) bool {
+	if len(x.heads) == 0 {
+		return false
+	}
+	for n := range len(text) + 1 {
+		if slices.ContainsFunc(x.of[text[:n]], fn) {
+			return true
+		}
+	}
+	if !longer {
+		return false
+	}
+	for at := sort.SearchStrings(x.heads, text); at < len(x.heads) && strings.HasPrefix(x.heads[at], text); at++ {
+		if x.heads[at] != text && slices.ContainsFunc(x.of[x.heads[at]], fn) {
+			return true
+		}
+	}
+	return false
+}

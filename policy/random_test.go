@@ -1,0 +1,420 @@
+package policy
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gophd/gophd/policy/internal/proof"
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/test/sites"
+)
+
+var (
+	drawn = flag.Uint64("sites", 60, "how many random sites are tried")
+	first = flag.Uint64("first", 0, "the number of the first of them")
+)
+
+// input is a site for the compiler.
+func input(s sites.Site) Input {
+	in := Input{Programs: s.Programs}
+	for _, n := range s.Notes {
+		in.Annotations = append(in.Annotations, Annotation(n))
+	}
+	return in
+}
+
+// policiesOf is what the proof takes a site to mean.
+func policiesOf(s sites.Site) proof.Policies {
+	in := proof.Input{Programs: s.Programs}
+	for _, n := range s.Notes {
+		in.Notes = append(in.Notes, proof.Note(n))
+	}
+	return proof.Read(in)
+}
+
+// asks returns the name by which a reader asks as a robot that annotations name, "*"
+// being none of them. A robot that is a row of the table reads as that row does, and
+// readers without groups ask as nobody.
+func asks(robots []string, r readers.Reader, robot string) (agent string, ok bool) {
+	isRow := func(r readers.Reader) bool { return r.Agent == robot }
+	switch {
+	case r.Agent != "" && robot == "*":
+		return r.Agent, !slices.Contains(robots, r.Agent)
+	case r.Agent != "":
+		return robot, robot == r.Agent
+	case robot == "*":
+		return "zz", true
+	}
+	return robot, r.Groups && !slices.ContainsFunc(readers.All(), isRow)
+}
+
+// spellings are what a reader may ask for a canonical selector.
+func spellings(r readers.Reader, sel string) []string {
+	list := []string{sel, r.Asks(sel[1:])}
+	if dir, ok := strings.CutSuffix(sel, "/"); ok && dir != "" {
+		list = append(list, dir, r.Asks(dir[1:]))
+	}
+	if sel == "/" {
+		list = list[:1]
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// broken returns how a compiled site breaks the first two laws.
+func broken(s sites.Site, rows []readers.Reader, c *Compiled) (list []string) {
+	policies := policiesOf(s)
+	names := policies.Robots()
+	for _, leak := range c.Unproven() {
+		list = append(list, leak.String())
+	}
+	named := map[string]bool{}
+	for _, r := range c.Reports() {
+		if r.Code == CodeUnnamedLeak {
+			list = append(list, r.String())
+		}
+		for _, reader := range r.Readers {
+			named[reader] = true
+		}
+	}
+
+	sels := sites.Selectors(policies.Patterns())
+	for _, reader := range rows {
+		reading := reader.Read(c.File())
+		for _, robot := range append(names, "*") {
+			agent, ok := asks(names, reader, robot)
+			if !ok {
+				continue
+			}
+			p := policies.For(robot)
+			for _, sel := range sels {
+				if decodes(reader) && escapes.MatchString(sel) {
+					continue // it takes such names for others: the disk is asked for them
+				}
+				want := p.Decide(sel)
+				for _, spelling := range spellings(reader, sel) {
+					got := reading.Allowed(agent, spelling)
+					exact := reader.Name == "rfc9309" || reader.Name == "google" && !named[reader.Name]
+					switch {
+					case got == want.Allowed, got && c.Closed(sel, spelling), got && !exact && named[reader.Name]:
+					case got:
+						list = append(list, fmt.Sprintf("leak: %s called %s into %q: %+v", reader.Name, agent, spelling, want))
+					case exact && spelling == sel:
+						list = append(list, fmt.Sprintf("over-block: %s called %s out of %q: %+v", reader.Name, agent, spelling, want))
+					}
+				}
+			}
+		}
+	}
+	return append(list, preferred(policies, c.File())...)
+}
+
+// decodes reports whether a reader takes a selector for a URI that may hold escapes.
+func decodes(r readers.Reader) bool {
+	return slices.ContainsFunc(r.Forms, func(f readers.Form) bool {
+		return f == readers.Normal || f == readers.Quoted || f == readers.Requoted || f == readers.Decoded
+	})
+}
+
+// preferred returns where a file states other preferences than the annotations.
+func preferred(policies proof.Policies, data []byte) (list []string) {
+	file := robots.Parse(robots.RFC9309, data)
+	for _, robot := range append(policies.Robots(), "zz") {
+		if robot == veronica {
+			continue
+		}
+		p := policies.For(robot)
+		for _, sel := range sites.Selectors(policies.Patterns()) {
+			uri := readers.URI.Of(sel)
+			want, got := p.Prefers(sel), map[string]string{}
+			if !p.Decide(sel).Allowed || !file.Allowed(robot, uri) {
+				continue
+			}
+			for _, said := range file.Usage(robot, uri) {
+				if said.Preference != robots.Unstated {
+					got[said.Key] = said.Preference.String()
+				}
+			}
+			if !maps.Equal(want, got) {
+				list = append(list, fmt.Sprintf("%s: preferences of %q: %v, want %v", robot, sel, got, want))
+			}
+		}
+	}
+	return list
+}
+
+var escapes = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
+// decode takes escapes for their bytes.
+func decode(s string) string {
+	return escapes.ReplaceAllStringFunc(s, func(e string) string {
+		raw, _ := url.PathUnescape(e)
+		return raw
+	})
+}
+
+// invented returns a piece of a rule in the file that no author wrote. Only where two
+// rules meet, a piece may be a part of both.
+func invented(s sites.Site, file []byte) string {
+	said := "/.robots " + strings.Join(s.Programs, "? ") + "?"
+	for _, n := range s.Notes {
+		said += n.Dir + " " + string(n.Data) + decode(string(n.Data))
+	}
+	for line := range strings.Lines(string(file)) {
+		_, value, _ := strings.Cut(strings.TrimSpace(line), "llow: ")
+		for _, piece := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("/*$", r) }) {
+			raw := strings.TrimSuffix(decode(piece), "?")
+			if strings.Contains(said, raw) || strings.Contains(said, decode(raw)) || strings.Contains(said, piece) {
+				continue
+			}
+			joint := false
+			for at := 1; at < len(raw); at++ {
+				joint = joint || strings.Contains(said, raw[:at]) && strings.Contains(said, raw[at:])
+			}
+			if !joint {
+				return piece
+			}
+		}
+	}
+	return ""
+}
+
+// TestLaws: what is compiled is exact, closed and silent.
+func TestLaws(t *testing.T) {
+	for _, c := range sites.Cases {
+		check(t, c.Name, c.Site, Compile(input(c.Site)))
+	}
+	for seed := *first; seed < *first+*drawn; seed++ {
+		s := sites.Draw(rand.New(rand.NewPCG(seed, 5)))
+		check(t, fmt.Sprint("seed ", seed), s, Compile(input(s)))
+	}
+}
+
+func check(t *testing.T, name string, s sites.Site, c *Compiled) {
+	t.Helper()
+	list := broken(s, readers.All(), c)
+	if piece := invented(s, c.File()); piece != "" {
+		list = append(list, fmt.Sprintf("no author wrote %q", piece))
+	}
+	if len(list) > 0 {
+		t.Errorf("%s: %s\n%s== file\n%s== reports %v", name, list[0], s, c.File(), c.Reports())
+	}
+}
+
+// found returns the leaks that the proof finds in a file, as "reader file:line". It is
+// refused if nothing explains one, or if it denies a reader of RFC 9309 more.
+func found(s sites.Site, file string) (all []string, refused bool) {
+	in := proof.Input{Programs: s.Programs, File: []byte(file)}
+	for _, n := range s.Notes {
+		in.Notes = append(in.Notes, proof.Note(n))
+	}
+	for _, f := range proof.Check(in).Findings {
+		refused = refused || f.Leak && f.Code == "" || !f.Leak && f.Reader == "rfc9309"
+		if f.Leak {
+			all = append(all, fmt.Sprintf("%s %s:%d", f.Reader, f.File, f.Line))
+		}
+	}
+	return all, refused
+}
+
+// leaks returns the leaks that asking for names finds, with a name.
+func leaks(s sites.Site, file string) map[string]string {
+	list := map[string]string{}
+	policies := policiesOf(s)
+	parsed := readers.Open([]byte(file))
+	names := policies.Robots()
+	sels := sites.Selectors(policies.Patterns())
+	for _, reader := range readers.All() {
+		for _, robot := range append(names, "*") {
+			agent, ok := asks(names, reader, robot)
+			if !ok {
+				continue
+			}
+			p, m := policies.For(robot), reader.Matcher(reader.Rules(parsed, agent))
+			for _, sel := range sels {
+				if decodes(reader) && escapes.MatchString(sel) {
+					continue
+				}
+				if v := p.Decide(sel); !v.Allowed && m.Allowed(sel) {
+					list[fmt.Sprintf("%s %s:%d", reader.Name, v.File, v.Line)] = sel
+				}
+			}
+		}
+	}
+	return list
+}
+
+// TestFaults spoils compiled files as faults of a compiler would. The proof finds each
+// leak that asking for names finds, and refuses each fault on some site.
+func TestFaults(t *testing.T) {
+	right := func(s sites.Site) string { return string(Compile(input(s)).File()) }
+	for _, fault := range sites.Faults {
+		refused := 0
+		for seed := *first; refused < 3 && seed < *first+200; seed++ {
+			rnd := rand.New(rand.NewPCG(seed, 9))
+			s := sites.Draw(rnd)
+			file := fault.Spoil(rnd, s, right)
+			if file == right(s) {
+				continue
+			}
+			all, no := found(s, file)
+			if no {
+				refused++
+			}
+			for leak, sel := range leaks(s, file) {
+				if !slices.Contains(all, leak) {
+					t.Errorf("%s, seed %d: %s %q, but found is %q\n%s== file\n%s", fault.Name, seed, leak, sel, all, s, file)
+				}
+			}
+		}
+		if refused < 3 {
+			t.Errorf("%s: %d files are refused", fault.Name, refused)
+		}
+	}
+}
+
+// outsider is a row that somebody else may add: it knows no *, and takes the first line
+// that matches.
+var outsider = readers.Reader{Name: "outsider", Note: "a row of a test", Dialect: readers.RFC9309, Groups: true, Allow: true, Dollar: true,
+	Choice: readers.FirstMatch, Forms: []readers.Form{readers.Raw}, Bare: true}
+
+// TestOutsidersRow: a reader that is added by one entry counts everywhere. Its limits
+// are reported with file and line, and close nothing.
+func TestOutsidersRow(t *testing.T) {
+	in := inputOf(map[string]string{".robots": "Disallow: /*.zip$\nDisallow: /%23a\nDisallow: /b/\nAllow: /b/c\n"})
+	before := Compile(in)
+	in.Readers = append(readers.All(), outsider)
+	c := Compile(in)
+	if !slices.Equal(before.File(), c.File()) {
+		t.Errorf("the file depends on the reader:\n%s", c.File())
+	}
+	if rows := c.Proof(); rows[len(rows)-2].Name != "outsider" || rows[len(rows)-2].Leaks == 0 {
+		t.Errorf("not proven: %+v", rows)
+	}
+	answers := c.Explain("*", "x.zip", false).Readers
+	if last := answers[len(answers)-1]; last != (ReaderAnswer{"outsider", true}) {
+		t.Errorf("it is explained as %+v", last)
+	}
+	named := map[string]bool{}
+	for _, r := range c.Reports() {
+		if slices.Contains(r.Readers, "outsider") {
+			named[fmt.Sprintf("%s:%d %s", r.File, r.Line, r.Code)] = true
+		}
+		if r.Code == CodeUnnamedLeak {
+			t.Error(r)
+		}
+	}
+	if !named[".robots:1 GLOB"] || !named[".robots:2 NAME"] {
+		t.Errorf("reported is %v", named)
+	}
+	in.Readers = []readers.Reader{outsider}
+	if list := Compile(in).Proof(); len(list) != 2 || list[0].Name != "outsider" {
+		t.Errorf("asked alone: %+v", list)
+	}
+}
+
+// TestOutsidersLines: a row that obeys lines of other groups, or in another order, is
+// named where it is let in.
+func TestOutsidersLines(t *testing.T) {
+	row := outsider
+	row.Forms, row.Escapes = []readers.Form{readers.URI}, readers.Letter
+	ordered, parts := row, row
+	ordered.Star, parts.Choice, parts.Names = true, readers.LongestPattern, readers.Part
+	for _, test := range []struct {
+		row         readers.Reader
+		notes, want string
+	}{
+		{ordered, "Allow: /*b\nDisallow: /a/b/\n", "READER"},
+		{ordered, "Disallow: /a/b/\nAllow: /a/\n", ""},
+		{parts, "User-agent: foobot\nDisallow: /a\nUser-agent: foo\nAllow: /ab\n", "PART-NAME"},
+		{parts, "User-agent: bar\nDisallow: /a\nUser-agent: foo\nAllow: /ab\n", ""},
+	} {
+		in := inputOf(map[string]string{".robots": test.notes})
+		in.Readers = append(readers.All(), test.row)
+		codes := ""
+		for _, r := range Compile(in).Reports() {
+			if len(r.Leaks) > 0 && slices.Contains(r.Readers, "outsider") && r.Code != CodeName && !strings.Contains(codes, r.Code) {
+				codes += r.Code
+			}
+		}
+		if codes != test.want {
+			t.Errorf("%q: %q, not %q", test.notes, codes, test.want)
+		}
+	}
+}
+
+// drawnRow is a row of the table with one or two other abilities.
+func drawnRow(rnd *rand.Rand) readers.Reader {
+	r := readers.All()[rnd.IntN(len(readers.All()))]
+	r.Name = "drawn"
+	for range 1 + rnd.IntN(2) {
+		for _, flag := range []*bool{&r.Groups, &r.First, &r.Everybody, &r.Loose, &r.Blank, &r.Allow, &r.Star, &r.EndStar, &r.Below, &r.Bare, &r.Index, &r.Dollar} {
+			*flag = *flag != (rnd.IntN(12) == 0)
+		}
+		switch rnd.IntN(12) {
+		case 0:
+			r.Names = readers.Names(rnd.IntN(4))
+		case 1:
+			r.Choice = readers.Choice(rnd.IntN(3))
+		case 2:
+			r.Ties = 1 - r.Ties
+		}
+	}
+	if r.Agent == veronica {
+		r.Dollar = false // her group has lines for readers without
+	}
+	return r
+}
+
+// TestDrawnRows: whatever a row can, no site is closed on account of it, and it is let in
+// nowhere that no report names.
+func TestDrawnRows(t *testing.T) {
+	for seed := *first; seed < *first+*drawn; seed++ {
+		rnd := rand.New(rand.NewPCG(seed, 50))
+		s := sites.Draw(rnd)
+		in := input(s)
+		row := drawnRow(rnd)
+		in.Readers = append(readers.All(), row)
+		c := Compile(in)
+		if list := broken(s, in.Readers, c); len(list) > 0 {
+			t.Errorf("seed %d %+v: %s\n%s== file\n%s== reports %v", seed, row, list[0], s, c.File(), c.Reports())
+		}
+	}
+}
+
+// FuzzAnnotations compiles two annotations of any bytes, one below the other. Compiler
+// and proof take them alike: no site is closed, and no law is broken.
+func FuzzAnnotations(f *testing.F) {
+	for _, c := range sites.Cases {
+		if len(c.Notes) > 1 && len(c.Programs) < 2 {
+			f.Add(c.Notes[0].Data, c.Notes[1].Data, strings.Join(c.Programs, ""))
+		}
+	}
+	for _, text := range []string{"Content-Usage: search=y\u00a0", "Disallow: /drafts/**", "User-agent: " + strings.Repeat("n", 65) + "\nDisallow: /\n", "User-agent: foo\nFinal:\nUser-agent: bar\nDisallow: /a\n",
+		"Disallow: $\nUser-agent: veronica\nDisallow:\n", "User-agent: gopher-strict\nDisallow: /a\n", "Disallow: /\n", "Allow: /\u00a0", "Disallow: /x\u2028User-agent: zz\n", "Allow: /a\n"} {
+		f.Add([]byte(text), []byte("Allow: /a\nDisallow: /\n"), "")
+		f.Add([]byte("Disallow: /\n"), []byte(text), "/*.cgi")
+	}
+	f.Fuzz(func(t *testing.T, above, below []byte, program string) {
+		if len(above)+len(below) > 2000 {
+			return
+		}
+		s := sites.Site{Notes: []sites.Note{{Dir: "/", File: ".robots", Data: above}, {Dir: "/d/", File: "d/.robots", Data: below}}}
+		if CheckProgram(program) == nil {
+			s.Programs = []string{program}
+		}
+		for _, r := range Compile(input(s)).Reports() {
+			if r.Code == CodeUnnamedLeak {
+				t.Errorf("%v\n%q\n%q\n%q\n%s", r, above, below, program, Compile(input(s)).File())
+			}
+		}
+	})
+}
