@@ -27,7 +27,7 @@ func initCommand() *cli.Command {
 
 func checkCommand() *cli.Command {
 	k := &check.Check{}
-	return command("check", "what would change if gophd served DIR", "DIR", moveHelp, func(c *cli.Context, args []string) error {
+	return command("check", "what would stop working if gophd served DIR", "DIR", moveHelp, func(c *cli.Context, args []string) error {
 		k.Out, k.Err = c.App.Writer, c.App.ErrWriter
 		return k.Check(c.Context, args)
 	}, append([]cli.Flag{

@@ -16,8 +16,8 @@ const (
 Usage:
   gophd [FLAG]... DIR                        serve a directory
   gophd init DIR                             make a hole that is a good example
-  gophd check DIR                            what it gains and loses here
-  gophd check-config [FLAG]... DIR           would it start?
+  gophd check DIR                            what would stop working here
+  gophd check-config [FLAG]... DIR           check the settings and exit
   gophd doctor                               what is wrong, and what to type
   gophd robots show|check|explain DIR        its robots.txt, the proof, and why
   gophd robots test|lint|convert ...         any robots.txt, in any dialect

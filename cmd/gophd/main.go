@@ -149,7 +149,7 @@ func meant(c *cli.Context, root string) bool {
 func arguments(c *cli.Context) ([]string, error) {
 	args := c.Args().Slice()
 	if len(args) > 0 && args[0] == "" {
-		return nil, exit.Usagef("is there a variable of the shell that is not set?", "the first argument of %s is empty", c.Command.HelpName)
+		return nil, exit.Usagef("is a shell variable unset?", "the first argument of %s is empty", c.Command.HelpName)
 	}
 	typed := c.App.Metadata["typed"].([]string)
 	if i := slices.Index(typed, "--"); i >= 0 && len(typed)-i-1 == len(args) {

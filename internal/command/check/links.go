@@ -51,13 +51,13 @@ func (c *checking) links() {
 			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "leave the host out where a link is to this server",
 				"%s to %s, which is the visitor's own machine", diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own && c.Host == "":
-			c.find(diag.Notice, CodeHost, h.first.File, h.first.Line, diag.Command("gophd", "-host", h.name), "%s in the maps to %s, which seems to be this server", diag.Count(h.here+h.gone, "link", "links"), h.name)
+			c.find(diag.Notice, CodeHost, h.first.File, h.first.Line, diag.Command("gophd", "-host", h.name), "%s to %s, probably the name of this server", diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own:
 		case !isHost(h.name):
-			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "fields are divided by one TAB: type and label, selector, host, port", "no name of a host: %q", h.name)
+			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "one TAB separates the fields: type and label, selector, host, port", "not a host name: %q", h.name)
 		case h.ours():
 			c.find(diag.Warning, CodeHost, h.first.File, h.first.Line, "leave the host out where a link is to this server",
-				"%s to this tree under another name of it, %s", diag.Count(h.here, "link", "links"), h.name)
+				"%s to this server under another name, %s", diag.Count(h.here, "link", "links"), h.name)
 		}
 	}
 	for _, l := range c.linked {
@@ -175,7 +175,7 @@ func (c *checking) link(l menu.Link) {
 		if c.Search {
 			return
 		}
-		c.find(diag.Warning, CodeSearch, l.File, l.Line, "gophd -search", "the search %q is answered only if it is asked for", l.Selector)
+		c.find(diag.Warning, CodeSearch, l.File, l.Line, "gophd -search", "the search %q is answered only with -search", l.Selector)
 	case l.Type == menu.TypeSearch && !c.lies(l.Selector) && !c.present(l.Selector): // most likely dead before, too
 		c.find(diag.Warning, CodeSearch, l.File, l.Line, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)
 	case selector.Refusal(path.Base(l.Selector)) == selector.Source:
@@ -183,7 +183,7 @@ func (c *checking) link(l menu.Link) {
 	case !c.present(l.Selector) && l.Type != menu.TypeText && c.isScript(l.Selector):
 		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, runs(rule(strings.TrimPrefix(l.Selector, "/"))), "a link to a program, a file that begins with #!: %q", l.Selector)
 	case !c.present(l.Selector) && c.lies(l.Selector):
-		c.find(diag.Error, CodeName, l.File, l.Line, "", "what the link names is not served: %q", l.Selector)
+		c.find(diag.Error, CodeName, l.File, l.Line, "", "what the link leads to is not served: %q", l.Selector)
 	case !c.present(l.Selector):
 		c.find(diag.Warning, CodeNowhere, l.File, l.Line, c.nearest(l.Selector), "nothing is called %q", l.Selector)
 	default:

@@ -40,7 +40,7 @@ func (c *checking) mapLines(name string) {
 			}
 		case strings.Contains(line, "\t/./"), strings.Contains(line, "\t./"):
 			if dots++; dots == 1 {
-				c.find(diag.Notice, CodeForm, name, i+1, "", "a ./ in a link means nothing; menus link the name without it, here and elsewhere in the map")
+				c.find(diag.Notice, CodeForm, name, i+1, "", "./ in a link has no effect; menus link the name without it, here and elsewhere in the map")
 			}
 		}
 	}

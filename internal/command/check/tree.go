@@ -104,7 +104,7 @@ func (c *checking) left(dir string, unaskable, sources, unreadable some) {
 	}
 	if len(sources) > 0 {
 		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
-			"sent as it is, source and all, though some servers run it: %s", sources)
+			"sent as text, source and all; some servers run it: %s", sources)
 	}
 	if len(unreadable) > 0 {
 		c.find(diag.Error, CodeRead, dir, 0, "let everybody read it: o+r, and o+x for directories", "%s cannot read %s", c.who(), unreadable)
@@ -145,10 +145,10 @@ func rule(name string) string {
 func (c *checking) pygopherd(umn, name string) {
 	if !c.umnTold {
 		c.umnTold = true
-		c.find(diag.Notice, CodeUMN, umn, 0, "put its lines into the gophermap", "read only where there is no gophermap, here and elsewhere")
+		c.find(diag.Notice, CodeUMN, umn, 0, "put its lines into the gophermap", "not read, because there is a gophermap; pygopherd reads both")
 	}
 	if n := c.comments; n.count > 0 && n.file == name {
-		c.find(diag.Warning, CodeUMN, name, n.first, "put a blank before it", "not shown, since # begins a comment; pygopherd has shown %s", diag.Count(n.count, "such line", "such lines"))
+		c.find(diag.Warning, CodeUMN, name, n.first, "put a blank before it", "not shown: # begins a comment; pygopherd shows %s", diag.Count(n.count, "such line", "such lines"))
 	}
 }
 

@@ -97,7 +97,7 @@ func (c *checking) reach(root string) {
 			if uid == 0 {
 				continue // no user's, such as lost+found
 			}
-			c.find(diag.Warning, CodeOwner, "~"+e.Name(), 0, diag.Command("gophd", "-users-min-uid", strconv.Itoa(uid)), "not served: the owner has uid %d, and users begin higher", uid)
+			c.find(diag.Warning, CodeOwner, "~"+e.Name(), 0, diag.Command("gophd", "-users-min-uid", strconv.Itoa(uid)), "not served: its owner has uid %d, below -users-min-uid", uid)
 			continue
 		}
 		if at, mode := c.blocked(home, dir); at != "" {

@@ -47,7 +47,7 @@ func (c *Get) Get(ctx context.Context, args []string) error {
 		return exit.Usagef("gophd get gopher://host/", "get takes one URL, got %d arguments", len(args))
 	}
 	if c.Timeout <= 0 {
-		return exit.Usagef("how long all of it may take, such as -timeout 30s", "-timeout %v", c.Timeout)
+		return exit.Usagef("the time for the whole reply, such as -timeout 30s", "-timeout %v", c.Timeout)
 	}
 	limit, err := size.Parse(c.MaxSize)
 	if err != nil {
@@ -84,17 +84,17 @@ func (c *Get) send(ctx context.Context, addr string, conf *tls.Config, request s
 	if err == nil {
 		return in, nil
 	}
-	hint := "is the host name right, and a server there? On its machine gophd doctor says; -timeout sets how long to wait"
+	hint := "is the host name right, and does a server listen there? gophd doctor on that machine checks it; -timeout sets how long to wait"
 	var op *net.OpError
 	switch {
 	case errors.As(err, new(*changedError)):
-		hint = "if its owner says that the new one is right, -insecure remembers it"
+		hint = "if its owner confirms the new one, -insecure remembers it"
 	case errors.As(err, new(*unwritableError)):
-		hint = "set XDG_STATE_HOME to a directory that you may write to; -insecure does without"
+		hint = "set XDG_STATE_HOME to a directory that you may write to, or use -insecure"
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		hint = "-insecure takes any certificate"
 	case conf != nil && (!errors.As(err, &op) || op.Op != "dial"):
-		hint = "does the server speak TLS there? gopher:// is without"
+		hint = "does the server use TLS on that port? gopher:// does not"
 	}
 	return nil, exit.Hint(err, hint)
 }
@@ -147,7 +147,7 @@ func (c *Get) show(u selector.URL, in *ask.Reply) error {
 func urlHint(u selector.URL) string {
 	if sel, query, found := strings.Cut(u.Selector, "?"); found && u.Type == menu.TypeSearch && u.Query == "" {
 		u.Selector, u.Query = sel, query
-		return fmt.Sprintf("%%09 stands before the words to search for; did you mean %s?", u)
+		return fmt.Sprintf("%%09 separates the words to search for from the selector; did you mean %s?", u)
 	}
 	if u.Type >= '0' && u.Type <= '9' || u.Selector == "" || u.Selector[0] == '/' {
 		return ""
@@ -159,7 +159,7 @@ func urlHint(u selector.URL) string {
 	return fmt.Sprintf("the first character of the path is the type of the item; did you mean %s?", u)
 }
 
-var errNoEnd = errors.New("the menu is not complete: its last line must be a dot")
+var errNoEnd = errors.New("the menu is not complete: its last line is not a dot")
 
 // printMenu prints a menu for people: what an item is, its label, its URL.
 func printMenu(w io.Writer, r *bufio.Reader) error {

@@ -61,7 +61,7 @@ func parseURL(raw string) (*url.URL, error) {
 	case u.Hostname() == "":
 		err = errors.New("no host")
 	case u.User != nil:
-		err = errors.New("a user has no place in it")
+		err = errors.New("a user name is not allowed in it")
 	case strings.ContainsFunc(u.Path, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		err = errors.New("a control character in its path")
 	case len(query) > 1024:
@@ -145,7 +145,7 @@ func outcome(u *url.URL, status, meta string) (moved *url.URL, err error) {
 		}
 		hint = "that is another protocol, or no URL"
 	case "ask":
-		hint = "add what you answer to the URL: " + u.String() + "?words"
+		hint = "add your answer to the URL: " + u.String() + "?words"
 	}
 	return nil, &exit.CommandError{Status: exit.No, Err: fmt.Errorf("%s answers: %s %q", u.Host, diag.Printable(status), meta), Hint: hint}
 }
