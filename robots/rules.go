@@ -36,6 +36,7 @@ const (
 	EveryRule                  // strict: all rules bind everyone (G4)
 	RobotsFile                 // the robots file itself may always be fetched (R5)
 	TooLarge                   // the first line is longer than the limit: all is denied
+	OtherHost                  // the URL is of another host (robots/client)
 )
 
 var reasonTexts = [...]string{
@@ -46,6 +47,7 @@ var reasonTexts = [...]string{
 	EveryRule:    "read strictly, every rule binds everyone",
 	RobotsFile:   "the robots file itself is always allowed",
 	TooLarge:     "its first line is too long to be read: everything is denied",
+	OtherHost:    "the URL is of another host",
 }
 
 // String returns the reason as a short sentence for people.
@@ -58,7 +60,7 @@ func (r Reason) String() string {
 
 var reasonNames = [...]string{
 	NoGroup: "no-group", OwnGroup: "own-group", DefaultGroup: "default-group", Ungrouped: "ungrouped",
-	EveryRule: "every-rule", RobotsFile: "robots-file", TooLarge: "too-large",
+	EveryRule: "every-rule", RobotsFile: "robots-file", TooLarge: "too-large", OtherHost: "other-host",
 }
 
 // MarshalText returns a short name for programs, such as own-group.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gophd/gophd/robots/internal/dial"
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 
@@ -51,17 +52,20 @@ type HostRules struct {
 	Stale   bool         // older than it may be, used because the host is now unreachable (R13)
 	Err     error        // why the last fetch failed; nil if it did not
 	Instead error        // what came instead of a file, such as a StatusError or an ErrorItem; nil unless Unavailable
+	Until   time.Time    // when the file should be fetched again
 	Pace    *Pace        // shared by all answers of this host; it leaves out the fetches of the Client
 
-	robot robots.Robot
-	rules robots.RuleSets // for the robot
+	origin dial.Origin // the host; zero if it is not known
+	robot  robots.Robot
+	rules  robots.RuleSets // for the robot
 }
 
 // FromResponse returns the rules in a web server's response to a request for its
 // robots file, for robots with an HTTP client of their own. That client must follow
 // at least five redirects (R11). FromResponse reads at most [robots.DefaultLimit] bytes
 // of the body and does not close it; a nil body is an empty one. If the body ends in an
-// error, the host is unreachable. HostRules.Pace follows the file and Retry-After.
+// error, the host is unreachable. HostRules.Pace follows the file and Retry-After,
+// HostRules.Until Cache-Control, too.
 //
 // If the request failed and there is no response, pass the status 0: the host is
 // unreachable. A status 304 says something only about rules from before: call
@@ -93,6 +97,11 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 	}
 	a.bind(robot)
 	a.Pace.Follow(a.rules.Fields())
+	if a.Err != nil {
+		a.Until = a.Fetched.Add(max(retryTime, retryAfter(header, a.Fetched)))
+	} else {
+		a.Until = a.Fetched.Add(new(Client).goodFor(validity{}.after(header)))
+	}
 	return a
 }
 
@@ -102,6 +111,7 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 func (a *HostRules) NotModified() *HostRules {
 	now := *a
 	now.Fetched, now.Stale, now.Err = time.Now(), false, nil
+	now.Until = now.Fetched.Add(maxAge)
 	return &now
 }
 
@@ -112,12 +122,33 @@ func (a *HostRules) bind(robot robots.Robot) { a.robot, a.rules = robot, a.File.
 func (a *HostRules) Allowed(selector string) bool { return a.Decide(selector).Allowed }
 
 // Decide matches a selector with the file, or what [Target] makes of a URL of the
-// host.
+// host. It never allows a URL of another host, if the host is known: the rules of
+// [FromResponse] are of any.
 func (a *HostRules) Decide(selector string) robots.Decision {
 	if a.Access == Unreachable {
 		return robots.Decision{}
 	}
+	if a.isElsewhere(selector) {
+		return robots.Decision{Reason: robots.OtherHost}
+	}
 	return a.rules.Decide(a.compared(selector))
+}
+
+// isElsewhere reports whether a selector is a URL of another host.
+func (a *HostRules) isElsewhere(sel string) bool {
+	host := a.origin
+	if host == (dial.Origin{}) && a.URL != "" {
+		_, host, _ = parse(a.URL)
+	}
+	scheme, _, found := strings.Cut(sel, "://")
+	if host == (dial.Origin{}) || !found {
+		return false
+	}
+	if _, known := dial.FilePorts[strings.ToLower(scheme)]; !known {
+		return false // a selector that holds a URL
+	}
+	_, o, err := parse(sel)
+	return err != nil || o != host
 }
 
 // compared returns the form of a selector that the rules match. It replaces a URL of

@@ -209,12 +209,19 @@ func TestAnswerOfURL(t *testing.T) {
 	file := robots.Parse(robots.Gopher, []byte("Disallow: /a b\n"))
 	old := &HostRules{Access: Successful, File: file, URL: "gopher://h/0robots.txt"}
 	old.bind(robots.Robot{})
-	for _, u := range []string{"/a b", "gopher://h/1/a%20b", "gophers://h/1/a%20b"} {
+	for _, u := range []string{"/a b", "gopher://h/1/a%20b"} {
 		if old.Allowed(u) {
 			t.Errorf("%s is allowed", u)
 		}
 	}
-	if !old.Allowed("https://h/a%20b") {
-		t.Error("a URL of the web is decided as one of Gopher")
+	for _, u := range []string{"https://h/b", "gopher://other/1/b", "gopher://h:7070/1/b", "gophers://h/1/b", "gopher:///1/b"} {
+		if d := old.Decide(u); d.Allowed || d.Reason != robots.OtherHost {
+			t.Errorf("%s of another host: %+v", u, d)
+		}
+	}
+	for _, u := range []string{"gopher://H:70/1/b", "/b", "URL:https://other/"} {
+		if !old.Allowed(u) {
+			t.Errorf("%s is denied", u)
+		}
 	}
 }

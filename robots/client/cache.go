@@ -13,6 +13,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ type hostCache struct {
 	recent list.List // of *host
 	files  list.List // of *host, those with a file
 	bytes  int64     // of all hosts
+	saved  error     // the last of the Store, until Flush returns it
 }
 
 // host is the state of one origin.
@@ -61,6 +63,9 @@ type validity struct {
 // get answers for a host at once if the last fetch is recent enough, and else after a
 // new one.
 func (c *Client) get(ctx context.Context, o dial.Origin) (*HostRules, error) {
+	if err := c.checkNames(); err != nil {
+		return nil, err
+	}
 	answer, fetching := c.look(ctx, o)
 	if fetching == nil {
 		return answer, nil
@@ -147,7 +152,8 @@ func (c *Client) dropFile(h *host) {
 func (c *Client) keep(h *host, a *HostRules) {
 	own := *a
 	own.bind(c.robot())
-	own.Pace = &h.pace
+	own.Pace, own.origin = &h.pace, h.origin
+	own.Until = h.tried.Add(c.goodFor(h.valid))
 	h.pace.Follow(own.rules.Fields())
 	tried, valid := h.tried, h.valid
 	c.dropFile(h)
@@ -257,6 +263,10 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	case h.failing.IsZero():
 		h.failing = h.tried
 	}
+	item, isItem := errors.AsType[*ErrorItem](err)
+	if isItem && item.busy() || status != nil && (status.Status == http.StatusTooManyRequests || status.Status/100 == 5) {
+		h.pace.Refused()
+	}
 	if status != nil {
 		h.holdoff = status.RetryAfter
 		h.pace.Hold(time.Now().Add(status.RetryAfter))
@@ -265,7 +275,11 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	c.shrink(h)
 	c.land(h)
 	c.cache.mu.Unlock()
-	_ = c.save(ctx, h) // a store that fails costs a fetch at the next start
+	if err := c.save(ctx, h); err != nil { // which costs a fetch at the next start
+		c.cache.mu.Lock()
+		c.cache.saved = err
+		c.cache.mu.Unlock()
+	}
 }
 
 // land ends the fetch under way. The caller holds the lock.
@@ -283,7 +297,7 @@ func (c *Client) answer(h *host) *HostRules {
 	if h.err == nil {
 		return h.good
 	}
-	a := HostRules{Access: Unreachable, Pace: &h.pace}
+	a := HostRules{Access: Unreachable, Pace: &h.pace, origin: h.origin}
 	a.bind(c.robot())
 	switch {
 	case h.good != nil && h.good.File != nil:
@@ -293,5 +307,6 @@ func (c *Client) answer(h *host) *HostRules {
 		a.Access = Unavailable
 	}
 	a.Err = h.err
+	a.Until = h.tried.Add(max(cmp.Or(c.Retry, retryTime), h.holdoff))
 	return &a
 }

@@ -11,11 +11,13 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/dial"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // The limits of a Client (G2, R12, R13).
@@ -33,7 +35,7 @@ const (
 // many goroutines: those that ask for a host whose file is being fetched wait
 // for that one fetch.
 type Client struct {
-	Agent      string   // the robot's product token; if empty, it obeys the rules for `*`
+	Agent      string   // the robot's product token, not its User-Agent; if empty, it obeys the rules for `*`
 	Fallback   []string // other tokens, such as mybot after mybot-news; if the file does not name Agent, the first that it names counts
 	Categories []string // what the robot does; see [robots.Robot]
 
@@ -71,8 +73,8 @@ type Client struct {
 }
 
 // Get returns the rules of a URL's host for this robot, and fetches them if needed.
-// Another scheme or port is another host. The error is about the URL or the
-// context; HostRules.Access reports a host that cannot be reached.
+// Another scheme or port is another host. The error is about the URL, the names of the
+// robot or the context; HostRules.Access reports a host that cannot be reached.
 func (c *Client) Get(ctx context.Context, rawURL string) (*HostRules, error) {
 	_, o, err := parse(rawURL)
 	if err != nil {
@@ -180,10 +182,45 @@ func (c *Client) readAt(ctx context.Context, u *url.URL, known validity) (*robot
 }
 
 func (c *Client) fetcher() *Fetcher {
-	if c.Fetcher != nil {
-		return c.Fetcher
+	if c.Fetcher == nil {
+		return &Fetcher{UserAgent: c.Agent}
 	}
-	return &Fetcher{UserAgent: c.Agent}
+	f := *c.Fetcher
+	f.UserAgent = cmp.Or(f.UserAgent, c.Agent)
+	return &f
+}
+
+// checkNames returns an error if a name of the robot is no product token: no group could
+// name it.
+func (c *Client) checkNames() error {
+	for _, name := range slices.Concat([]string{c.Agent}, c.Fallback, c.Categories) {
+		if name == "" || readers.ProductToken(name) == name {
+			continue
+		}
+		if meant := tokenIn(name); meant != "" {
+			return fmt.Errorf("the robot's name %q is no product token: did you mean %q?", truncate(name, 256), meant)
+		}
+		return fmt.Errorf("the robot's name %q is no product token: it has letters, digits, and . - _ alone", truncate(name, 256))
+	}
+	return nil
+}
+
+// tokenIn returns the product token in a User-Agent: the first word that sounds like a
+// robot, or else the first word that no browser has.
+func tokenIn(agent string) (first string) {
+	words := strings.FieldsFunc(agent, func(r rune) bool { return strings.ContainsRune(" ;(),+\t", r) })
+	for _, word := range words {
+		token := readers.ProductToken(word)
+		lower := strings.ToLower(token)
+		switch {
+		case token == "" || strings.Contains(word, "://"):
+		case strings.Contains(lower, "bot") || strings.Contains(lower, "crawl") || strings.Contains(lower, "spider"):
+			return token
+		case first == "" && lower != "mozilla" && lower != "compatible":
+			first = token
+		}
+	}
+	return first
 }
 
 func (c *Client) dialect(scheme string) robots.Dialect {

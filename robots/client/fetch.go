@@ -178,13 +178,14 @@ func (v validity) after(header http.Header) validity {
 	if len(next.modified) > maxValidator {
 		next.modified = ""
 	}
+	age, _ := strconv.ParseUint(header.Get("Age"), 10, 31)
 	for directive := range strings.SplitSeq(strings.Join(header.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
 		switch seconds, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31); {
 		case name == "no-cache" || name == "no-store":
 			next.good = 1
 		case name == "max-age" && err == nil && next.good != 1:
-			next.good = max(time.Duration(seconds)*time.Second, 1)
+			next.good = max(time.Duration(seconds)*time.Second-time.Duration(age)*time.Second, 1)
 		}
 	}
 	return next
@@ -212,8 +213,16 @@ func (r *Reply) asRobotsFile(known validity) error {
 }
 
 // encoded reports whether a body has a coding that was not requested. The transport
-// requests gzip itself, and decodes it.
-func encoded(coding string) bool { return coding != "" && !strings.EqualFold(coding, "identity") }
+// requests gzip itself, and decodes it. What is no coding (utf-8, none) changes nothing.
+func encoded(coding string) bool {
+	for word := range strings.SplitSeq(strings.ToLower(coding), ",") {
+		switch strings.TrimPrefix(strings.TrimSpace(word), "x-") {
+		case "gzip", "compress", "deflate", "br", "zstd", "dcb", "dcz", "exi", "pack200-gzip", "aes128gcm":
+			return true
+		}
+	}
+	return false
+}
 
 // hops returns the dialer of one fetch and its redirects.
 func (f *Fetcher) hops() *hops {
@@ -305,7 +314,8 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 	if err != nil {
 		return nil, err
 	}
-	for field, value := range map[string]string{"User-Agent": f.UserAgent, "If-None-Match": known.etag, "If-Modified-Since": known.modified} {
+	from, _ := ctx.Value(carriedKey{}).(carried)
+	for field, value := range map[string]string{"User-Agent": cmp.Or(from.agent, f.UserAgent), "If-None-Match": known.etag, "If-Modified-Since": known.modified} {
 		if value != "" {
 			req.Header.Set(field, value)
 		}
@@ -316,7 +326,7 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 	}
 
 	// Not by http.Client: its errors repeat a Location that does not parse.
-	resp, err := f.transport(h).RoundTrip(req) //nolint:bodyclose // the caller closes Reply.Body
+	resp, err := f.transport(h, from.transport).RoundTrip(req) //nolint:bodyclose // the caller closes Reply.Body
 	if bad, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(bad.RecordHeader[:]) == "HTTP/" {
 		err = http.ErrSchemeMismatch // as http.Client says it
 	}
@@ -338,10 +348,14 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 	return &Reply{URL: u, Status: resp.StatusCode, Meta: resp.Header.Get("Content-Type"), Header: resp.Header, Body: resp.Body}, nil
 }
 
-// transport returns f.Transport or, if nil, a transport for a single request.
-func (f *Fetcher) transport(h *hops) http.RoundTripper {
+// transport returns f.Transport or, if nil, the Base of a Transport that asks, or one for a
+// single request.
+func (f *Fetcher) transport(h *hops, asking *Transport) http.RoundTripper {
 	if f.Transport != nil {
 		return f.Transport
+	}
+	if asking != nil && asking.Base != nil && f.Dial == nil && f.TLS == nil {
+		return asking.Base
 	}
 	return &http.Transport{
 		DialContext: h.connect, TLSClientConfig: f.TLS, Proxy: http.ProxyFromEnvironment,

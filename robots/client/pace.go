@@ -28,7 +28,8 @@ const (
 // from the start of one request to the start of the next. The zero Pace goes by
 // the rule of thumb of C8. The shortest interval is one second, or the one set with
 // [Pace.SetMin]. A Pace must not be copied. Goroutines may share it; they send their
-// requests one after the other.
+// requests one after the other. A nil Pace knows nothing of a host: each wait takes ten
+// seconds.
 type Pace struct {
 	mu   sync.Mutex
 	turn chan struct{} // holds a value while one goroutine waits for its time
@@ -38,13 +39,31 @@ type Pace struct {
 	last time.Time     // start of the last request; zero: none yet
 	hold time.Time     // not before
 	took time.Duration
+	slow time.Duration // the least interval since the host refused requests; zero: it does not
 }
+
+// A TooSoon is the error of a request that may not start before the end of its context. It
+// is [context.DeadlineExceeded].
+type TooSoon struct {
+	At time.Time // when it may start
+}
+
+// Error names the time.
+func (e *TooSoon) Error() string {
+	return "too soon: the next request to the host may start at " + e.At.Format(time.RFC3339)
+}
+
+// Is makes the error a context.DeadlineExceeded.
+func (e *TooSoon) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // Follow makes the pace keep the Crawl-delay, Request-rate and Visit-time lines
 // among the fields that bind a robot, instead of those followed before. Where
 // several apply at a time, the slowest does; values that do not parse are
 // passed over. See [File.Fields].
 func (p *Pace) Follow(fields []robots.Field) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.plan = newPlan(fields, cmp.Or(p.max, maxDelay))
@@ -77,6 +96,9 @@ func (p *Pace) SetMax(d time.Duration) {
 
 // Hold makes the pace wait until a time, as a host asks with Retry-After.
 func (p *Pace) Hold(until time.Time) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hold = later(p.hold, until)
@@ -84,21 +106,55 @@ func (p *Pace) Hold(until time.Time) {
 
 // Took sets how long the last fetch took, for the rule of thumb.
 func (p *Pace) Took(d time.Duration) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.took = d
 }
 
-// Next is the earliest time, not before now, at which a request may start.
-func (p *Pace) Next(now time.Time) time.Time {
+// Refused makes the pace slower after a reply that asks for it, such as 429 or 503: the
+// interval doubles, up to an hour.
+func (p *Pace) Refused() {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	thumb := max(cmp.Or(p.min, thumbDelay), thumbFactor*min(p.took, readers.MaxDelay/thumbFactor))
+	asked := p.plan.interval(time.Now(), p.thumb())
+	p.slow = min(2*max(p.slow, asked, cmp.Or(p.min, minDelay)), maxDelay)
+}
+
+// Answered halves the interval that Refused made longer.
+func (p *Pace) Answered() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.slow /= 2; p.slow < minDelay {
+		p.slow = 0
+	}
+}
+
+// thumb is the interval by the rule of thumb. The caller holds the lock.
+func (p *Pace) thumb() time.Duration {
+	return max(cmp.Or(p.min, thumbDelay), thumbFactor*min(p.took, readers.MaxDelay/thumbFactor))
+}
+
+// Next is the earliest time, not before now, at which a request may start.
+func (p *Pace) Next(now time.Time) time.Time {
+	if p == nil {
+		return now.Add(thumbDelay)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	now = later(now, p.hold)
 	if !p.last.IsZero() {
-		now = later(now, p.last.Add(cmp.Or(p.min, minDelay)))
+		now = later(now, p.last.Add(max(p.slow, cmp.Or(p.min, minDelay))))
 	}
-	return p.plan.next(p.last, now, thumb)
+	return p.plan.next(p.last, now, p.thumb())
 }
 
 // busy reports whether a request now would come too early.
@@ -130,10 +186,14 @@ func (p *Pace) setTimes(last, hold time.Time) {
 	p.last, p.hold = later(p.last, last), later(p.hold, hold)
 }
 
-// Wait returns when a request may start, and counts that request. If the
-// context ends first it gives the error of the context, and counts none. Only the
-// context bounds the wait: hours with Visit-time, an hour with Crawl-delay.
+// Wait returns when a request may start, and counts that request. If the context would end
+// first, it returns a [TooSoon] at once; if the context ends while it waits, the error of
+// the context. It counts no request then. Only the context bounds the wait: hours with
+// Visit-time, an hour with Crawl-delay.
 func (p *Pace) Wait(ctx context.Context) error {
+	if p == nil {
+		return pause(ctx, time.Now().Add(thumbDelay))
+	}
 	turn := p.queue()
 	select {
 	case turn <- struct{}{}:
@@ -143,11 +203,11 @@ func (p *Pace) Wait(ctx context.Context) error {
 	}
 	for {
 		now := time.Now()
-		delay := p.Next(now).Sub(now)
-		if delay <= 0 {
+		next := p.Next(now)
+		if !next.After(now) {
 			return p.start(ctx, now)
 		}
-		if err := sleep(ctx, delay); err != nil {
+		if err := pause(ctx, next); err != nil {
 			return err
 		}
 	}
@@ -172,6 +232,14 @@ func (p *Pace) start(ctx context.Context, now time.Time) error {
 	defer p.mu.Unlock()
 	p.last = now
 	return nil
+}
+
+// pause waits until a time, if the context does not end before.
+func pause(ctx context.Context, until time.Time) error {
+	if end, ok := ctx.Deadline(); ok && end.Before(until) && ctx.Err() == nil {
+		return &TooSoon{At: until}
+	}
+	return sleep(ctx, time.Until(until))
 }
 
 // sleep waits for a time or for the end of the context.

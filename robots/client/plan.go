@@ -95,6 +95,14 @@ func (p plan) next(last, now time.Time, thumb time.Duration) time.Time {
 	}
 }
 
+// interval is the interval that the host asks for at a time; thumb if it asks for none.
+func (p plan) interval(now time.Time, thumb time.Duration) time.Duration {
+	if p.minutes == nil {
+		return asked(p.always, thumb)
+	}
+	return asked(p.minutes[minuteOf(now)], thumb)
+}
+
 // asked is an interval, or the rule of thumb if none was asked for.
 func asked(interval, thumb time.Duration) time.Duration {
 	if interval == unasked {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -32,18 +33,37 @@ type DirStore string
 
 const storeSuffix = ".json"
 
+// maxFileName is how long the name of a file becomes. A longer origin is a directory with
+// the first part of its name, and a file in it with the rest.
+const maxFileName = 200
+
 func (d DirStore) path(origin string) string {
-	return filepath.Join(string(d), url.PathEscape(origin)+storeSuffix)
+	name := url.PathEscape(origin)
+	if len(name) > maxFileName {
+		return filepath.Join(string(d), name[:maxFileName]+"_", name[maxFileName:]+storeSuffix)
+	}
+	return filepath.Join(string(d), name+storeSuffix)
 }
 
 // List is part of [Store].
 func (d DirStore) List(context.Context) (origins []string, err error) {
 	entries, err := os.ReadDir(string(d))
+	add := func(name string) {
+		name, ok := strings.CutSuffix(name, storeSuffix)
+		if origin, err := url.PathUnescape(name); ok && err == nil {
+			origins = append(origins, origin)
+		}
+	}
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), storeSuffix); ok {
-			if origin, err := url.PathUnescape(name); err == nil {
-				origins = append(origins, origin)
-			}
+		first, long := strings.CutSuffix(e.Name(), "_")
+		if !e.IsDir() || !long {
+			add(e.Name())
+			continue
+		}
+		rest, failed := os.ReadDir(filepath.Join(string(d), e.Name()))
+		err = errors.Join(err, failed)
+		for _, r := range rest {
+			add(first + r.Name())
 		}
 	}
 	return origins, err
@@ -56,13 +76,20 @@ func (d DirStore) Load(_ context.Context, origin string) ([]byte, error) {
 
 // Save is part of [Store]. A crash leaves the old or the new data.
 func (d DirStore) Save(_ context.Context, origin string, data []byte) error {
-	f, err := os.CreateTemp(string(d), "*.tmp")
+	path := d.path(origin)
+	dir := filepath.Dir(path)
+	if dir != filepath.Clean(string(d)) {
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	f, err := os.CreateTemp(dir, "*.tmp")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), d.path(origin))
+		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
@@ -173,7 +200,8 @@ func (c *Client) Restore(ctx context.Context) error {
 }
 
 // Flush saves all hosts that must not be asked now, with the times of their last
-// requests. Files are saved when they are fetched.
+// requests. Files are saved when they are fetched. Flush also returns the last error of the
+// Store since it was last called.
 func (c *Client) Flush(ctx context.Context) error {
 	if c.Store == nil {
 		return nil
@@ -185,8 +213,9 @@ func (c *Client) Flush(ctx context.Context) error {
 			waiting = append(waiting, h)
 		}
 	}
+	all := c.cache.saved
+	c.cache.saved = nil
 	c.cache.mu.Unlock()
-	var all error
 	for _, h := range waiting {
 		all = errors.Join(all, c.save(ctx, h))
 	}

@@ -82,10 +82,7 @@ func (r *Reply) slowDown() time.Duration {
 	if seconds, err := strconv.ParseUint(r.Meta, 10, 16); r.Status == 44 && err == nil {
 		return time.Duration(seconds) * time.Second
 	}
-	if r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable {
-		return retryAfter(r.Header, time.Now())
-	}
-	return 0
+	return retryAfter(r.Header, time.Now())
 }
 
 // admit asks the host of a URL and waits for the time of the next request.
@@ -110,6 +107,11 @@ func (c *Client) admit(ctx context.Context, rawURL string) (*HostRules, error) {
 // learn updates the pace from a reply: how long it took, and how long to wait.
 func (a *HostRules) learn(r *Reply, took time.Duration) {
 	a.Pace.Took(took)
+	if r.Status == http.StatusTooManyRequests || r.Status/100 == 5 || r.Status/10 == 4 { // 4x of Gemini
+		a.Pace.Refused()
+	} else {
+		a.Pace.Answered()
+	}
 	if wait := r.slowDown(); wait > 0 {
 		a.Pace.Hold(time.Now().Add(wait))
 	}
@@ -157,38 +159,133 @@ func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
 // Transport makes any HTTP client a polite robot:
 //
 //	http.Client{Transport: &client.Transport{Client: &client.Client{Agent: "mybot"}}}
-//	colly.NewCollector().WithTransport(&client.Transport{Client: bot})
 //	resty.New().SetTransport(&client.Transport{Client: bot})
 //
 // It sends each request, also after a redirect, only if the host's robots file
 // allows it, and when the host's pace does. If the file denies it, the error is
-// [ErrDenied]. Replies 429 and 503 with Retry-After hold the host's pace.
+// [ErrDenied]. Replies 429 and 5xx, and Retry-After, slow the host's pace down.
+//
+// A pace is seconds, and clients have timeouts: colly's is ten seconds. A request that may
+// not start before the end of its context fails at once with a [TooSoon], unless Patient is
+// set:
+//
+//	c := colly.NewCollector()
+//	c.WithTransport(&client.Transport{Client: bot, Patient: true})
+//	c.Limit(&colly.LimitRule{DomainGlob: "*", Parallelism: 1})
+//
+// In place of Patient, colly can keep the pace itself: set the LimitRule's Delay to what
+// [HostRules.CrawlDelay] returns, and ten seconds if it returns none. Colly's SetProxy
+// replaces the transport of its client: call it before WithTransport, or set the proxy
+// in Base.
 type Transport struct {
-	Client *Client           // must not be nil; its Fetcher gets the robots files
-	Base   http.RoundTripper // sends the requests; if nil, http.DefaultTransport
+	Client *Client // must not be nil
+
+	// Base sends the requests, and those for robots files if Client has no Fetcher with a
+	// Transport, Dial or TLS of its own. If nil, requests go by http.DefaultTransport.
+	Base http.RoundTripper
+
+	// Patient makes a request wait for the host's pace however long that takes. Its
+	// deadline then counts from the end of the wait.
+	Patient bool
 }
+
+// errLoop is the error of a Transport that is its own Base.
+var errLoop = errors.New("the base of the Transport is the Transport itself")
+
+// carried is what a Transport's requests for robots files take over from it.
+type carried struct {
+	transport *Transport
+	agent     string // the User-Agent
+}
+
+type carriedKey struct{}
 
 // RoundTrip is part of [http.RoundTripper].
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	a, err := t.Client.admit(req.Context(), req.URL.String())
+	resp, err := t.roundTrip(req)
+	if err != nil && req.Body != nil {
+		_ = req.Body.Close()
+	}
+	return resp, err
+}
+
+func (t *Transport) roundTrip(req *http.Request) (*http.Response, error) {
+	// One name for robots.txt and pages: the request's, if it holds the agent's.
+	agent := req.Header.Get("User-Agent")
+	if t.Client.Agent != "" && !strings.Contains(strings.ToLower(agent), strings.ToLower(t.Client.Agent)) {
+		agent = t.Client.Agent
+	}
+	if from, ok := req.Context().Value(carriedKey{}).(carried); ok && from.transport == t {
+		return nil, errLoop
+	}
+	ctx := context.WithValue(req.Context(), carriedKey{}, carried{t, agent})
+
+	cancel := func() {}
+	end, limited := ctx.Deadline()
+	left := time.Until(end)
+	if limited && t.Patient {
+		ctx, cancel = detached(ctx, end)
+	}
+	a, err := t.Client.admit(ctx, req.URL.String())
 	if err != nil {
-		if req.Body != nil {
-			_ = req.Body.Close()
-		}
+		cancel()
 		return nil, err
 	}
+	if limited && t.Patient {
+		var stop func()
+		release := cancel
+		ctx, stop = context.WithTimeout(ctx, left)
+		cancel = func() { stop(); release() }
+	}
+
 	base := t.Base
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	if req.Header.Get("User-Agent") == "" && t.Client.Agent != "" {
-		req = req.Clone(req.Context())
-		req.Header.Set("User-Agent", t.Client.Agent)
+	req = req.Clone(ctx)
+	if agent != "" {
+		req.Header.Set("User-Agent", agent)
 	}
 	start := time.Now()
 	resp, err := base.RoundTrip(req)
-	if err == nil {
-		a.learn(&Reply{Status: resp.StatusCode, Header: resp.Header}, time.Since(start))
+	if err != nil {
+		cancel()
+		return nil, err
 	}
-	return resp, err
+	a.learn(&Reply{Status: resp.StatusCode, Header: resp.Header}, time.Since(start))
+	if limited && t.Patient {
+		resp.Body = &cancelingBody{resp.Body, cancel}
+	}
+	return resp, nil
+}
+
+// detached returns a context without the deadline of another one. It ends if that is
+// canceled before its deadline.
+func detached(ctx context.Context, end time.Time) (context.Context, func()) {
+	free, stop := context.WithCancel(context.WithoutCancel(ctx))
+	release := context.AfterFunc(ctx, func() {
+		if time.Now().Before(end) {
+			stop()
+		}
+	})
+	return free, func() { release(); stop() }
+}
+
+// cancelingBody releases the context of a response.
+type cancelingBody struct {
+	io.ReadCloser
+	cancel func()
+}
+
+// Close is part of [io.Closer].
+func (b *cancelingBody) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
+}
+
+// CloseIdleConnections closes those of Base.
+func (t *Transport) CloseIdleConnections() {
+	if base, ok := t.Base.(interface{ CloseIdleConnections() }); ok {
+		base.CloseIdleConnections()
+	}
 }

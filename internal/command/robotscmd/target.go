@@ -203,7 +203,7 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostR
 	if err != nil {
 		return nil, err
 	}
-	asking := &client.Client{Agent: c.Agent, Timeout: timeout, Fetch: c.fetcher().Fetch}
+	asking := &client.Client{Agent: strings.Trim(readers.ProductToken(c.Agent), "*"), Timeout: timeout, Fetch: c.fetcher().Fetch}
 	if c.Dialect != "" {
 		dialect, err := dialectOf("dialect", c.Dialect, readers.Gopher)
 		if err != nil {

@@ -111,6 +111,9 @@ func canonical(host string) (string, error) {
 	case len(host) > MaxHost:
 		return "", errLongHost
 	}
+	if address, err := netip.ParseAddr(host); err == nil { // which can be written in several ways
+		host = address.String()
+	}
 	return strings.ToLower(host), nil
 }
 

@@ -1,0 +1,314 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gophd/gophd/robots"
+)
+
+// site is a web site in memory: a robots.txt, and pages that say their path.
+func site(robotsTxt string, seen *[]string) roundTrip {
+	return func(req *http.Request) (*http.Response, error) {
+		*seen = append(*seen, req.URL.Path+" "+req.UserAgent())
+		text := req.URL.Path
+		if text == "/robots.txt" {
+			text = robotsTxt
+		}
+		return &http.Response{Request: req, StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}, nil
+	}
+}
+
+// TestTooSoon: a request that may not start before its deadline fails at once, and says
+// when it may.
+func TestTooSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p Pace
+		mustWait(t, &p)
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		err := p.Wait(ctx)
+		soon, ok := errors.AsType[*TooSoon](err)
+		if !ok || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 0 || !soon.At.Equal(start.Add(10*time.Second)) {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+
+		// A host without a Pace, as read back from a store.
+		var none *Pace
+		if err := none.Wait(t.Context()); err != nil || time.Since(start) != 10*time.Second {
+			t.Errorf("no Pace: %v after %v", err, time.Since(start))
+		}
+		short, end := context.WithTimeout(t.Context(), time.Second)
+		defer end()
+		if !errors.As(none.Wait(short), &soon) {
+			t.Error("no Pace waits beyond the deadline")
+		}
+		none.Follow(nil)
+		none.Took(time.Second)
+		none.Hold(start)
+		none.Refused()
+		none.Answered()
+	})
+}
+
+// TestPatient: ten pages with the timeout of an http.Client that is shorter than the pace.
+func TestPatient(t *testing.T) {
+	for _, patient := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var seen []string
+			bot := &Client{Agent: "mybot"}
+			browser := &http.Client{Timeout: 9 * time.Second, Transport: &Transport{Client: bot, Base: site(denyA, &seen), Patient: patient}}
+			got := 0
+			for i := range 10 {
+				resp, err := browser.Get("http://h/page" + string(rune('0'+i)))
+				if err != nil {
+					if _, ok := errors.AsType[*TooSoon](err); !ok {
+						t.Errorf("patient %v: %v", patient, err)
+					}
+					continue
+				}
+				text, err := io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+				if err != nil || !strings.HasPrefix(string(text), "/page") {
+					t.Errorf("patient %v: %q, %v", patient, text, err)
+				}
+				got++
+			}
+			if want := map[bool]int{true: 10, false: 1}[patient]; got != want {
+				t.Errorf("patient %v: %d pages, want %d", patient, got, want)
+			}
+
+			// Who cancels does not wait.
+			ctx, cancel := context.WithCancel(t.Context())
+			start := time.Now()
+			time.AfterFunc(time.Second, cancel)
+			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://h/last", nil)
+			if _, err := browser.Do(req); err == nil || patient && time.Since(start) != time.Second {
+				t.Errorf("patient %v: canceled: %v after %v", patient, err, time.Since(start))
+			}
+		})
+	}
+}
+
+// TestBaseCarriesRobots: Base sends the requests for robots.txt, too, under the name that
+// pages are requested with; a Transport that is its own Base is an error.
+func TestBaseCarriesRobots(t *testing.T) {
+	for agent, want := range map[string]string{"": "mybot", "colly - https://x": "mybot", "Mozilla/5.0 (compatible; MyBot/1.0)": "Mozilla/5.0 (compatible; MyBot/1.0)"} {
+		var seen []string
+		tr := &Transport{Client: &Client{Agent: "mybot"}, Base: site(denyA, &seen)}
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://h/b", nil)
+		req.Header.Set("User-Agent", agent)
+		resp, err := tr.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if !slices.Equal(seen, []string{"/robots.txt " + want, "/b " + want}) {
+			t.Errorf("%q: %q", agent, seen)
+		}
+		req, _ = http.NewRequestWithContext(t.Context(), http.MethodGet, "http://h/a", nil)
+		if _, err := tr.RoundTrip(req); !errors.Is(err, ErrDenied) {
+			t.Errorf("denied: %v", err)
+		}
+	}
+
+	var closed closer
+	tr := &Transport{Client: &Client{}, Base: &closed}
+	(&http.Client{Transport: tr}).CloseIdleConnections()
+	if !closed {
+		t.Error("idle connections stay open")
+	}
+	tr.Base = roundTrip(func(req *http.Request) (*http.Response, error) {
+		if req.URL.Path == "/robots.txt" {
+			return nil, errors.New("no route")
+		}
+		return tr.RoundTrip(req)
+	})
+	tr.Client.Fetcher = &Fetcher{Transport: web{"http://h/robots.txt": "404"}}
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://h/a", nil)
+	if _, err := tr.RoundTrip(req); !errors.Is(err, errLoop) {
+		t.Errorf("its own base: %v", err)
+	}
+}
+
+type closer bool
+
+func (c *closer) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.EOF }
+func (c *closer) CloseIdleConnections()                           { *c = true }
+
+// TestBackOff: the interval doubles with each refusal in a row, up to an hour, and halves
+// after a success.
+func TestBackOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p Pace
+		p.SetMin(10 * time.Second)
+		a := &HostRules{Pace: &p}
+		next := func() time.Duration { return time.Until(p.Next(time.Now())) }
+		mustWait(t, &p)
+		for _, want := range []time.Duration{20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600} {
+			a.learn(&Reply{Status: 503, Header: http.Header{}}, 0)
+			if next() != want*time.Second {
+				t.Errorf("after a refusal: %v, want %vs", next(), int(want))
+			}
+		}
+		a.learn(&Reply{Status: 200, Header: http.Header{}}, 0)
+		if next() != 30*time.Minute {
+			t.Errorf("after a success: %v", next())
+		}
+		for range 20 {
+			a.learn(&Reply{Status: 404, Header: http.Header{}}, 0)
+		}
+		if next() != 10*time.Second {
+			t.Errorf("after many: %v", next())
+		}
+
+		// Retry-After counts with any status, and numbers that no counter holds are a day.
+		a.learn(&Reply{Status: 200, Header: http.Header{"Retry-After": {"99999999999999999999999"}}}, 0)
+		if next() != 24*time.Hour {
+			t.Errorf("Retry-After: %v", next())
+		}
+	})
+}
+
+// TestAgentNames: a name that no group can have is an error with the token that was meant.
+func TestAgentNames(t *testing.T) {
+	p := places{docs: map[string]string{onWeb: denyA}}
+	for agent, meant := range map[string]string{
+		"Mozilla/5.0 (compatible; mybot/1.0; +https://example.org/bot)": `"mybot"`, "my bot": `"bot"`, "mybot/2.0": `"mybot"`, "Archive Box": `"Archive"`, "b\u00fccher": `"b"`, "(+)": "letters",
+	} {
+		for _, c := range []*Client{{Agent: agent, Fetch: p.fetch}, {Fallback: []string{agent}, Fetch: p.fetch}} {
+			if _, err := c.Get(t.Context(), "https://h/"); err == nil || !strings.Contains(err.Error(), meant) {
+				t.Errorf("%q: %v", agent, err)
+			}
+		}
+	}
+	for _, agent := range []string{"", "*", "MJ12bot", "my-bot_2.0"} {
+		mustGet(t, &Client{Agent: agent, Fetch: p.fetch}, "https://h/")
+	}
+
+	// A Fetcher of the caller's sends the name, too.
+	var seen []string
+	c := Client{Agent: "mybot", Fetcher: &Fetcher{Transport: site(denyA, &seen)}}
+	mustGet(t, &c, "http://h/")
+	if !slices.Equal(seen, []string{"/robots.txt mybot"}) {
+		t.Errorf("sent %q", seen)
+	}
+}
+
+// TestSameHost: an address is one host, however it is written.
+func TestSameHost(t *testing.T) {
+	p := places{docs: map[string]string{"http://[::1]/robots.txt": denyA}}
+	c := Client{Fetch: p.fetch}
+	for _, u := range []string{"http://[::1]/", "http://[0:0:0:0:0:0:0:1]/", "http://[0000::0001]:80/"} {
+		if a := mustGet(t, &c, u); a.Allowed(u+"a") || !a.Allowed(u+"b") || p.count() != 1 {
+			t.Errorf("%s: %d fetches", u, p.count())
+		}
+	}
+}
+
+// TestCodings: what is no coding changes nothing, for the client and for FromResponse.
+func TestCodings(t *testing.T) {
+	for coding, want := range map[string]Access{"utf-8": Successful, "none": Successful, "identity": Successful, "": Successful, "br": Unreachable, "X-GZIP": Unreachable, "identity, zstd": Unreachable} {
+		header := http.Header{"Content-Encoding": {coding}}
+		body := denyA
+		if want == Unreachable {
+			body = "\x8b\x02\x80"
+		}
+		c := Client{Fetcher: &Fetcher{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(body))}, nil
+		})}}
+		a, b := mustGet(t, &c, "http://h/"), FromResponse(me, http.StatusOK, header, strings.NewReader(body))
+		if a.Access != want || b.Access != want {
+			t.Errorf("%q: client %v, FromResponse %v, want %v", coding, a.Access, b.Access, want)
+		}
+	}
+}
+
+// TestUntil: an answer says when the file should be fetched again; Age counts.
+func TestUntil(t *testing.T) {
+	for _, test := range []struct {
+		status int
+		header http.Header
+		want   time.Duration
+	}{
+		{200, nil, 24 * time.Hour}, {404, nil, 24 * time.Hour}, {500, nil, 5 * time.Minute}, {0, nil, 5 * time.Minute},
+		{200, http.Header{"Cache-Control": {"max-age=7200"}}, 2 * time.Hour},
+		{200, http.Header{"Cache-Control": {"max-age=7200"}, "Age": {"3600"}}, time.Hour},
+		{200, http.Header{"Cache-Control": {"max-age=7200"}, "Age": {"9999"}}, 5 * time.Minute},
+		{503, http.Header{"Retry-After": {"7200"}}, 2 * time.Hour},
+	} {
+		a := FromResponse(me, test.status, test.header, nil)
+		if got := a.Until.Sub(a.Fetched); got != test.want {
+			t.Errorf("%d, %v: good for %v, want %v", test.status, test.header, got, test.want)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := places{docs: map[string]string{onWeb: denyA}}
+		c := Client{Fetch: p.fetch}
+		if a := mustGet(t, &c, "https://h/"); time.Until(a.Until) != 24*time.Hour {
+			t.Errorf("the client's answer is good for %v", time.Until(a.Until))
+		}
+		if a := mustGet(t, &c, "https://gone/"); time.Until(a.Until) != 5*time.Minute {
+			t.Errorf("a failure is good for %v", time.Until(a.Until))
+		}
+	})
+}
+
+// TestDirStoreNames: any host has a file, and the caller learns that one cannot be saved.
+func TestDirStoreNames(t *testing.T) {
+	d := DirStore(t.TempDir())
+	long := "gophers://" + strings.Repeat(strings.Repeat("h", 60)+".", 4) + "example:65535"
+	want := []string{"gopher://[fe80::1%lo]:70", long, "http://h:80"}
+	slices.Sort(want)
+	for _, origin := range want {
+		for range 2 {
+			if err := d.Save(t.Context(), origin, []byte(origin)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if data, err := d.Load(t.Context(), origin); err != nil || string(data) != origin {
+			t.Errorf("%s: %q, %v", origin, data, err)
+		}
+	}
+	all, err := d.List(t.Context())
+	slices.Sort(all)
+	if err != nil || !slices.Equal(all, want) {
+		t.Errorf("%q, %v", all, err)
+	}
+
+	synctest.Test(t, func(t *testing.T) {
+		p := places{docs: map[string]string{onWeb: denyA}}
+		c := Client{Fetch: p.fetch, Store: DirStore("/nowhere/at/all")}
+		mustGet(t, &c, "https://h/")
+		synctest.Wait()
+		if err := c.Flush(t.Context()); err == nil {
+			t.Error("nothing tells that a host could not be saved")
+		}
+		if err := c.Flush(t.Context()); err != nil {
+			t.Errorf("it is told twice: %v", err)
+		}
+	})
+}
+
+// TestOtherHost: rules of a host decide about its URLs alone.
+func TestOtherHost(t *testing.T) {
+	p := places{docs: map[string]string{onWeb: denyA, "https://none/robots.txt": "404"}}
+	c := Client{Fetch: p.fetch}
+	for _, host := range []string{"h", "none"} {
+		a := mustGet(t, &c, "https://"+host+"/")
+		if d := a.Decide("https://other/b"); d.Allowed || d.Reason != robots.OtherHost {
+			t.Errorf("%s: %+v", host, d)
+		}
+		if !a.Allowed("https://"+host+":443/b") || !a.Allowed("/b?u=https://other/") {
+			t.Errorf("%s: its own URL is denied", host)
+		}
+	}
+}
