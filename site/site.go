@@ -144,9 +144,8 @@ type Site struct {
 	tidy     *time.Timer // gives memory back; of Run
 	again    bool        // lookAgain waits
 
-	users   *users                      // nil: there are none
-	tried   atomic.Pointer[fs.FileInfo] // the last other directory that the root's path led to
-	serving sync.Mutex                  // one change of served at a time
+	users   *users     // nil: there are none
+	serving sync.Mutex // one change of served at a time
 
 	tapped func(*disk.Root) // for tests: gets each root that is opened
 }

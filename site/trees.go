@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -20,7 +19,7 @@ import (
 
 // A site has one tree for its root directory, one for each mount, and one for each user.
 // No event reports new users, or a path that now leads to another directory: followTrees
-// checks both once a second.
+// checks both once a second. (The watcher does so for the root.)
 //
 //	every second → which trees → open the new ones → root → watcher → scan
 
@@ -32,7 +31,7 @@ const maxHung = 64
 
 // followTrees looks for trees that come, go or are exchanged, until ctx ends.
 func (s *Site) followTrees(ctx context.Context) {
-	if len(s.conf.Mounts) == 0 && s.users == nil && s.conf.Watch == WatchOff {
+	if len(s.conf.Mounts) == 0 && s.users == nil {
 		return
 	}
 	tick := time.NewTicker(treesEvery)
@@ -87,9 +86,6 @@ func (s *Site) findTrees(old *disk.Root) (next *foundTrees, err error) {
 	for err = stall.ErrLeft; errors.Is(err, stall.ErrLeft); {
 		next, err = stall.Try(s.guard, func(a *stall.Attempt) (*foundTrees, error) {
 			call, f := disk.Within(a), &foundTrees{trees: make(map[string]*disk.Tree, len(old.Trees))}
-			if s.conf.Watch != WatchOff && old.Main.Exchanged(call) {
-				s.followRoot(call)
-			}
 			for name, dir := range s.conf.Mounts {
 				f.mount(call, name, dir, old.Trees[name])
 			}
@@ -100,16 +96,6 @@ func (s *Site) findTrees(old *disk.Root) (next *foundTrees, err error) {
 		})
 	}
 	return next, err
-}
-
-// followRoot asks for the root to be opened again, once for each directory that its
-// path leads to.
-func (s *Site) followRoot(call disk.Caller) {
-	info, err := call.Stat(s.dir)
-	if was := s.tried.Load(); err == nil && (was == nil || !os.SameFile(*was, info)) {
-		s.tried.Store(&info)
-		s.Reload()
-	}
 }
 
 // mount finds the tree of a mount.

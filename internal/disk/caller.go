@@ -136,6 +136,13 @@ func (c Caller) RealPath(path string) (string, error) {
 	return get(c, path, func() (string, error) { return filepath.EvalSymlinks(path) })
 }
 
+// Remote reports whether a directory lies on a file system that others change without an
+// event; one that does not answer surely does.
+func (c Caller) Remote(dir string) bool {
+	is, err := get(c, dir, func() (bool, error) { return isRemote(dir), nil })
+	return is || err != nil
+}
+
 // OpenTree opens a directory that is served.
 func (c Caller) OpenTree(dir string) (*Tree, error) {
 	dir, err := filepath.Abs(dir)

@@ -288,14 +288,23 @@ func typeOf(dir int, real, name string, t byte, call Caller) fs.FileMode {
 }
 
 // remote are the file systems that other machines, or programs, change without
-// this kernel telling. Replies made from them are not kept.
+// this kernel telling.
 var remote = map[int64]bool{
 	unix.NFS_SUPER_MAGIC: true, unix.SMB_SUPER_MAGIC: true, unix.CIFS_SUPER_MAGIC: true, unix.SMB2_SUPER_MAGIC: true,
 	unix.FUSE_SUPER_MAGIC: true, unix.V9FS_MAGIC: true, unix.CEPH_SUPER_MAGIC: true, unix.AFS_SUPER_MAGIC: true,
 	unix.CODA_SUPER_MAGIC: true, unix.OCFS2_SUPER_MAGIC: true,
+	0x01161970: true, // gfs2
+	0x0bd00bd0: true, // Lustre
+	0x47504653: true, // GPFS
+	0x19830326: true, // BeeGFS
+	0x20030528: true, // OrangeFS
+	0x786f4256: true, // vboxsf
+	0x7c7c6673: true, // prl_fs
+	0xbacbacbc: true, // vmhgfs
 }
 
-// isRemote reports whether a directory lies on such a file system.
+// isRemote reports whether a directory lies on such a file system. Programs serve those of
+// FUSE, virtiofs among them.
 func isRemote(dir string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(dir, &st) != nil || remote[int64(uint32(st.Type))] // where it is an int32, SMB's is negative

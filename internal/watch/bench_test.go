@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/gophd/gophd/internal/disk"
 )
 
 // forest makes n directories, a hundred in each, with a file in each.
@@ -38,14 +36,14 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkRound looks at a directory, as rounds do.
+// BenchmarkRound compares a directory, as rounds do.
 func BenchmarkRound(b *testing.B) {
-	w := &Watcher{Root: forest(b, 1000)}
+	w := &Watcher{Root: forest(b, 1000), Method: PollOnly}
+	w.init()
 	must(b, w.SetTrees(nil))
-	r := &rounds{Watcher: w, call: disk.Direct}
+	w.visit(".", map[string]bool{}, false)
 	for b.Loop() {
-		_, err := r.look("user3")
-		must(b, err)
+		w.compare("user3")
 	}
 }
 

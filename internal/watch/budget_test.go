@@ -162,23 +162,6 @@ func TestSharesOfWatches(t *testing.T) {
 	}
 }
 
-// TestCharge: what a top-level directory may do at once, and on average.
-func TestCharge(t *testing.T) {
-	now := time.Unix(1000, 0)
-	u := newBudget()
-	u.now = func() time.Time { return now }
-	if u.charge("a", shareBurst) || u.charge("b", shareBurst) {
-		t.Error("a burst is too much")
-	}
-	now = now.Add(time.Second)
-	if u.charge("a", shareRate) {
-		t.Error("the average is too much")
-	}
-	if !u.charge("a", 1) || u.charge("b", 1) {
-		t.Error("the wrong one has used up its share")
-	}
-}
-
 // TestTrees watches trees beside the root: under their names, one directory
 // under two of them, ones that come, go and are replaced.
 func TestTrees(t *testing.T) {

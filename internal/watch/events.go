@@ -1,10 +1,11 @@
 package watch
 
 import (
+	"cmp"
 	"errors"
-	"io/fs"
 	"path"
 	"syscall"
+	"time"
 
 	"github.com/fsnotify/fsnotify" // the kernel's events, on every system
 
@@ -67,89 +68,57 @@ func hint(err error) string {
 }
 
 // read takes events until the source is closed.
-func (g *watches) read() {
-	defer close(g.ended)
+func (w *Watcher) read(src *eventSource) {
 	for {
 		select {
-		case e, ok := <-g.src.events:
+		case e, ok := <-src.events:
 			if !ok {
 				return
 			}
-			for _, name := range g.names().of(e.Name) {
-				g.event(name, e)
+			for _, name := range w.trees().of(e.Name) {
+				w.event(name, e)
 			}
-		case _, ok := <-g.src.errors:
+		case _, ok := <-src.errors:
 			if !ok {
 				return
 			}
-			g.lose(false) // an overflow: any event may be missing
+			w.lose(false) // an overflow: any event may be missing
 		}
 	}
 }
 
-// event acts on one event.
-func (g *watches) event(name string, e fsnotify.Event) {
-	if name == "." && e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) {
-		g.lose(true)
+// event marks what one event makes dirty. Names that are no directories are passed over when
+// they are to be visited.
+func (w *Watcher) event(name string, e fsnotify.Event) {
+	gone, new, mode := e.Has(fsnotify.Remove|fsnotify.Rename), e.Has(fsnotify.Create), e.Has(fsnotify.Chmod)
+	if name == "." && (gone || new) {
+		w.lose(true)
 		return
 	}
-	g.touch(path.Dir(name))
-	if g.modes != nil && e.Has(fsnotify.Chmod) {
-		g.modes(path.Dir(name))
-		g.modes(name)
+	dir, t := path.Dir(name), top(name)
+	w.touch(dir)
+	if mode {
+		w.touch(name)
 	}
-	if g.budget.ignores(name) { // a round will find out
-		return
-	}
-	was, known := g.known(name)
-	cost := 1
-	switch {
-	case known && e.Has(fsnotify.Remove|fsnotify.Rename), known && e.Has(fsnotify.Create) && !g.still(name, was):
-		cost += g.forget(name)
-		g.pending.dir(name)
-		g.pending.arrival(name)
-	case known:
-		cost += g.attributes(name, was)
-	case e.Has(fsnotify.Create) && !hidden(path.Base(name)):
-		g.pending.arrival(name)
-	}
-	g.pending.dir(path.Dir(name))
-	if t := top(name); (known || t != name) && g.budget.charge(t, cost) {
-		g.ignore(t, g.every(aWhile), muchToWatch, "")
-	}
-}
-
-// still reports whether the directory with this name is the one that is already watched
-// under it. Then a walk found it before the event of its creation was read.
-func (g *watches) still(name string, was dirState) bool {
-	info, err := g.stat(name)
-	return err == nil && was.watched && inodeOf(info) == was.id
-}
-
-func (g *watches) stat(name string) (fs.FileInfo, error) { return stat(g.guard, g.names(), name) }
-
-// attributes acts on a change of owner, times or mode of a directory, and returns
-// how many names that concerns. A new mode opens or closes everything below. New times
-// alone are ignored: rsync sets the times of every directory.
-func (g *watches) attributes(name string, was dirState) (cost int) {
-	g.changed(name)
-	if info, err := g.stat(name); err == nil && was.watched && was.mode == info.Mode() {
-		return 0
-	}
-	var below []string
-	g.mu.RLock()
-	if n := g.nodes.find(name); n != nil {
-		n.walk(name, func(name string, _ *watchNode) { below = append(below, name) })
-	}
-	g.mu.RUnlock()
-	for _, name := range below {
-		g.touch(name)
-	}
-	g.pending.arrival(name)
-	return len(below)
-}
-
-func (g *watches) changed(dir string) {
-	g.touch(dir)
-	g.pending.dir(dir)
+	w.mark(func() {
+		if _, paused := w.paused[t]; paused { // rounds find out
+			return
+		}
+		if now := time.Now().Unix(); now != w.second {
+			w.second = now
+			clear(w.events)
+		}
+		if name != t || w.dirs[name] != nil {
+			if w.events[t]++; w.events[t] == cmp.Or(w.burst, maxEvents) {
+				w.storms = append(w.storms, t)
+			}
+		}
+		w.dirty[dir] = true
+		if gone {
+			w.left[name] = true // another directory may have its inode by now
+		}
+		if new || mode {
+			w.dirty[name] = true
+		}
+	})
 }

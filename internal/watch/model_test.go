@@ -38,8 +38,13 @@ func newMirror(root string) *mirror {
 	return &mirror{root: root, read: readDir, dirs: make(map[string]map[string]string), all: make(chan struct{}, 10000)}
 }
 
-// watched reports whether a directory is watched.
-func (w *Watcher) watched(dir string) bool { return w.now.Load().watched(dir) }
+// watched reports whether a directory is watched, and no event has said that it is gone.
+func (w *Watcher) watched(dir string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d := w.dirs[dir]
+	return d != nil && d.watched && !w.all && !w.left[dir]
+}
 
 func (m *mirror) changed(b Batch) {
 	m.mu.Lock()
@@ -298,9 +303,12 @@ func (w *world) exchange() {
 
 // model changes a tree at random while w watches it, and checks that a mirror
 // made of batches becomes equal to the tree.
-func model(t *testing.T, w *Watcher, rounds int, read func(string, string) (map[string]string, bool)) {
+func model(t *testing.T, w *Watcher, rounds int, read func(string, string) (map[string]string, bool), seeds ...uint64) {
 	t.Helper()
 	seed := rand.Uint64()
+	if len(seeds) > 0 {
+		seed = seeds[0]
+	}
 	world := newWorld(t.TempDir(), seed)
 	w.Root = world.root
 	m := newMirror(world.root)
@@ -337,6 +345,13 @@ func TestModelInotify(t *testing.T) {
 func TestModelPoll(t *testing.T) {
 	t.Parallel()
 	model(t, &Watcher{Method: PollOnly, Poll: -1, quick: time.Millisecond}, 20, steering)
+}
+
+// TestModelPollOfOld is TestModelPoll with a world in which a round that was late kept a
+// directory that was gone.
+func TestModelPollOfOld(t *testing.T) {
+	t.Parallel()
+	model(t, &Watcher{Method: PollOnly, Poll: -1, quick: time.Millisecond}, 20, steering, 3734689567800353783)
 }
 
 // TestModelOverflow loses events at random: an error is all that comes instead.

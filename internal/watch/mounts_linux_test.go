@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/gophd/gophd/internal/disk"
 )
 
 // mounted mounts something on a directory until the test ends.
@@ -62,37 +60,19 @@ func TestMountedRoot(t *testing.T) {
 	}
 }
 
-func TestParseMounts(t *testing.T) {
-	got := parseMounts([]byte(`22 28 0:20 / /sys rw,nosuid - sysfs sysfs rw
+// TestConcerns: what is mounted at, above or below a directory concerns it, and nothing else.
+func TestConcerns(t *testing.T) {
+	info := []byte(`22 28 0:20 / /sys rw,nosuid - sysfs sysfs rw
+28 1 8:1 / / rw - ext4 /dev/sda1 rw
 36 28 0:31 / /srv/my\040gopher rw shared:1 - nfs4 server:/x rw,vers=4.2
-40 28 0:35 / /mnt/f rw - fuse.rclone remote: rw
-41 28 8:1 / /mnt/g rw - ext4 /dev/sda1 rw
-42 28 0:36 / /mnt/o rw - overlay overlay rw
+40 28 0:35 / /srv/my\040gopher/f/g rw - fuse.rclone remote: rw
+41 28 8:1 / /srv/my rw - ext4 /dev/sda1 rw
 bad line
-`))
-	want := []mount{
-		{"/sys", "sysfs", "22 0:20"}, {"/srv/my gopher", "nfs4", "36 0:31"}, {"/mnt/f", "fuse.rclone", "40 0:35"},
-		{"/mnt/g", "ext4", "41 8:1"}, {"/mnt/o", "overlay", "42 0:36"},
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %+v", got)
-	}
-	for _, kind := range []string{"nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "fuse", "fuse.sshfs", "fuse.glusterfs", "virtiofs"} {
-		if !(mount{kind: kind}).remote() {
-			t.Errorf("%s is not remote", kind)
-		}
-	}
-	for _, kind := range []string{"ext4", "xfs", "btrfs", "tmpfs", "zfs", "overlay", "fuseblk", "", "fuse."} {
-		if (mount{kind: kind}).remote() {
-			t.Errorf("%s is remote", kind)
-		}
-	}
-	m := mounts{at: map[string]mount{"/": {"/", "ext4", ""}, "/srv/g/nfs": {"/srv/g/nfs", "nfs4", ""}, "/home": {"/home", "nfs", ""}}}
-	found := m.remote(disk.Direct, newNames("/srv/g", map[string]string{"~ann": "/home/ann/public_gopher"}))
-	if len(found) != 0 { // neither exists here
-		t.Errorf("found %v", found)
-	}
-	if on := m.of("/home/ann/public_gopher"); on.kind != "nfs" {
-		t.Errorf("a directory below a mount lies on %+v", on)
+`)
+	var inside []string
+	got := concerns(info, "/srv/my gopher", func(point, rest string) { inside = append(inside, point, rest) })
+	want := "28 8:1 /\n36 0:31 /srv/my gopher\n40 0:35 /srv/my gopher/f/g\n"
+	if got != want || !slices.Equal(inside, []string{"/srv/my gopher/f/g", "f/g"}) {
+		t.Errorf("got %q, inside %q", got, inside)
 	}
 }

@@ -1,13 +1,14 @@
 package watch
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"hash/maphash"
-	"io/fs"
-	"maps"
-	"math"
+	"path"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,266 +17,225 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// Rounds find changes that no event reports. A round lists every directory, looks at the
-// files that steer it, and compares a hash of both with the last round's. It pauses so
-// that it takes no more than a fiftieth of the time. In between, known annotations and
-// the directories of the trees are checked every two seconds, annotations on remote file
-// systems every PollRemote.
+// Rounds find what no event reports. Every two seconds, the directories with annotations and
+// the tops of trees are compared with what they were when they were visited, and of the
+// others as many as a fiftieth of the time allows. To compare one takes no listing: its time
+// of change tells that it holds other names.
 
 const (
-	roundEvery = 2 * time.Second // from the end of a round to the next, at least
-	notesEvery = 2 * time.Second
-	roundShare = 50 // a round takes this part of the time at most
-	notesShare = 20
-	// coarse is the coarsest clock of a file system: a file changed less than this ago
-	// can change again without a new time of change.
-	coarse = 2 * time.Second
+	roundEvery = 2 * time.Second
+	roundShare = 50 // of the time, for annotations, and as much again for the others
 	// mostCost is the most that one directory counts as work: the rest of its time was
 	// spent waiting for the disk.
 	mostCost = 100 * time.Millisecond
-	// slice is how much work is done between two pauses.
-	slice = 2 * time.Millisecond
 )
-
-// rounds are of one goroutine.
-type rounds struct {
-	*Watcher
-	pending *pending
-	call    disk.Caller
-	start   time.Time
-
-	seen   map[string]uint64 // hashes of directories; 0: a later change may look the same
-	notes  map[string]uint64 // hashes of the annotations of directories
-	tops   map[string]uint64 // hashes of device and inode of the trees' directories
-	due    time.Time         // when notes are to be looked at
-	remote time.Time         // the same of remote ones
-	worked time.Duration     // since the last pause
-}
-
-// run makes rounds until ctx ends.
-func (r *rounds) run(ctx context.Context) {
-	r.call = disk.Guarded(r.Guard)
-	r.seen, r.notes, r.tops = map[string]uint64{}, map[string]uint64{}, map[string]uint64{}
-	r.lookAtTrees()
-	for first := true; ctx.Err() == nil; first = false {
-		began := time.Now()
-		r.round(ctx, first)
-		if first && ctx.Err() == nil {
-			r.log().Info("directories are compared, for changes that no event reports", "directories", len(r.seen), "every", (time.Since(began) + roundEvery).Round(time.Second))
-		}
-		r.pause(ctx, r.every(roundEvery))
-	}
-}
-
-// every is a duration, or less for tests.
-func (w *Watcher) every(d time.Duration) time.Duration {
-	if w.quick > 0 {
-		return w.quick
-	}
-	return d
-}
-
-// round looks at all directories.
-func (r *rounds) round(ctx context.Context, first bool) {
-	next := make(map[string]uint64, len(r.seen))
-	todo := []string{"."}
-	for name := range r.trees().trees {
-		todo = append(todo, name)
-	}
-	for len(todo) > 0 && ctx.Err() == nil {
-		dir := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if _, done := next[dir]; done {
-			continue
-		}
-		began := time.Now()
-		now, err := r.look(dir)
-		old, known := r.seen[dir]
-		if errors.Is(err, stall.Err) {
-			next[dir] = old // later
-			continue
-		}
-		next[dir] = now.hash
-		if now.annotated || r.trees().isTree(dir) {
-			r.noteDown(dir)
-		}
-		switch {
-		case first && now.changed < r.start.Add(-coarse).UnixNano(), known && old == now.hash && old != 0:
-		case known || first:
-			r.touch(dir)
-			r.pending.dir(dir)
-		default:
-			r.touch(dir)
-			r.pending.arrival(dir)
-			r.pending.dir(dir)
-		}
-		todo = append(todo, now.subs...)
-		r.worked += min(time.Since(began), mostCost)
-		if r.worked >= slice {
-			r.pause(ctx, (roundShare-1)*r.worked)
-			r.worked = 0
-		}
-	}
-	if ctx.Err() == nil {
-		r.seen = next
-		maps.DeleteFunc(r.notes, func(dir string, _ uint64) bool { _, still := next[dir]; return !still })
-	}
-}
-
-// dirLook is the result of a look at a directory.
-type dirLook struct {
-	hash      uint64
-	changed   int64 // the last time of change that was seen
-	annotated bool
-	subs      []string // the directories in it
-}
 
 var seed = maphash.MakeSeed()
 
-// dirEntry holds the parts of a directory entry that go into the hash.
-type dirEntry struct {
-	name string
-	mode fs.FileMode
-	disk.Revision
-}
-
-// look looks at a directory, and at the files that steer it.
-func (r *rounds) look(dir string) (s dirLook, err error) {
-	file := r.trees().file(dir)
-	self, err := r.call.Named(dir).Revision(file)
-	if err != nil {
-		return dirLook{hash: 1}, err
-	}
-	began := time.Now()
-	s.changed = self.Changed
-	self.Changed, self.Size = 0, 0 // its entries say that
-	sum := maphash.Comparable(seed, self)
-	type listing struct {
-		sum            uint64
-		steering, subs []string
-		annotated      bool
-	}
-	l := new(listing) // the call's own: it may be left behind
-	err = r.call.Named(dir).Each(file, func(e fs.DirEntry) {
-		l.sum += maphash.Comparable(seed, dirEntry{name: e.Name(), mode: e.Type()})
-		if steers(e.Name()) {
-			l.steering = append(l.steering, e.Name())
-			l.annotated = l.annotated || isNote(e.Name())
-		}
-		if descend(e) {
-			l.subs = append(l.subs, selector.Join(dir, e.Name()))
-		}
-	})
-	if errors.Is(err, stall.Err) {
-		return s, err
-	}
-	if err != nil {
-		return dirLook{hash: sum | 1}, nil // it looks the same as long as it cannot be read
-	}
-	sum += l.sum
-	s.subs, s.annotated = l.subs, l.annotated
-	young := false
-	for _, base := range l.steering {
-		rev, err := r.call.Named(selector.Join(dir, base)).Revision(filepath.Join(file, base))
-		if err == nil {
-			sum += maphash.Comparable(seed, dirEntry{name: base, Revision: rev})
-			s.changed, young = max(s.changed, rev.Changed), young || rev.Young(began)
-		}
-	}
-	if s.hash = sum; young {
-		s.hash = 0
-	}
-	return s, nil
-}
-
-// pause waits, and looks at annotations when that is due.
-func (r *rounds) pause(ctx context.Context, d time.Duration) {
-	for end := time.Now().Add(d); ctx.Err() == nil; {
-		now := time.Now()
-		if !now.Before(r.due) {
-			r.lookAtNotes()
-			continue
-		}
-		next := min(end.Sub(now), r.due.Sub(now))
-		if end.Before(now) {
-			return
-		}
+// rounds compares directories until ctx ends.
+func (w *Watcher) rounds(ctx context.Context) {
+	var todo []string
+	var due, far, began time.Time // of annotations, of those on remote file systems, of the round
+	for first := true; ; {
 		select {
 		case <-ctx.Done():
-		case <-time.After(max(next, time.Millisecond)):
+			return
+		case <-time.After(w.every(roundEvery)):
 		}
-	}
-}
 
-// lookAtNotes looks at the annotations that were found, and at the trees.
-func (r *rounds) lookAtNotes() {
-	began := time.Now()
-	far := !began.Before(r.remote)
-	for dir, was := range r.notes {
-		if !far && r.isRemote(dir) {
-			continue
-		}
-		if now := r.noteOf(dir); now != was && now != 0 {
-			r.notes[dir] = now
-			r.touch(dir)
-			r.pending.dir(dir)
-		}
-	}
-	r.lookAtTrees()
-	cost := time.Since(began)
-	r.due = began.Add(max(r.every(notesEvery), notesShare*cost))
-	if far && r.betweenRemote() > 0 {
-		r.remote = began.Add(max(r.betweenRemote(), notesShare*cost))
-	} else if far {
-		r.remote = began.Add(math.MaxInt64 / 2)
-	}
-}
-
-// lookAtTrees looks whether the directories of the trees are the same.
-func (r *rounds) lookAtTrees() {
-	for name := range r.trees().all() {
-		self, err := r.call.Named(name).Revision(r.trees().file(name))
-		if errors.Is(err, stall.Err) {
-			continue
-		}
-		now := maphash.Comparable(seed, [2]uint64{self.Device, self.Inode})
-		was, known := r.tops[name]
-		if r.tops[name] = now; known && was != now {
-			if name == "." {
-				r.pending.lose(true)
-			} else {
-				r.pending.leave(name)
+		// Annotations, and the tops of trees.
+		if now := time.Now(); !now.Before(due) {
+			remote := w.PollRemote >= 0 && !now.Before(far)
+			cost := w.compareAll(ctx, w.visited(func(name string, d *known) bool {
+				return w.trees().isTree(name) || slices.ContainsFunc(d.steer, isNote) && (remote || !w.isRemote(name))
+			}), nil)
+			if due = now.Add(roundShare * cost); remote {
+				far = now.Add(max(cmp.Or(w.PollRemote, DefaultPollRemote), roundShare*cost))
 			}
 		}
-	}
-}
 
-func (r *rounds) noteDown(dir string) {
-	if _, known := r.notes[dir]; !known {
-		r.notes[dir] = r.noteOf(dir)
-	}
-}
-
-// noteOf returns the hash of a directory's annotations, 0 if they do not answer.
-func (r *rounds) noteOf(dir string) (hash uint64) {
-	for _, base := range noteNames {
-		rev, err := r.call.Named(selector.Join(dir, base)).Revision(filepath.Join(r.trees().file(dir), base))
-		if errors.Is(err, stall.Err) {
-			return 0
+		// The others, for a while.
+		if len(todo) == 0 {
+			todo, began = w.visited(func(string, *known) bool { return true }), time.Now()
 		}
-		hash += maphash.Comparable(seed, dirEntry{name: base, Revision: rev})
+		all := len(todo)
+		w.compareAll(ctx, todo, &todo)
+		if first && len(todo) == 0 {
+			first = false
+			w.log().Info("directories are compared, for changes that no event reports", "directories", all, "every", (time.Since(began) + roundEvery).Round(time.Second))
+		}
 	}
-	return max(hash, 1)
 }
 
-// noteNames are the names of annotations.
-var noteNames = []string{".robots", "robots.txt"}
+// visited returns the names of visited directories.
+func (w *Watcher) visited(wanted func(string, *known) bool) (names []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name, d := range w.dirs {
+		if wanted(name, d) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
-func isNote(base string) bool { return base == noteNames[0] || base == noteNames[1] }
+// compareAll compares directories, and returns how long it worked. If rest is not nil, it
+// ends after its share of the time, and sets rest to what is left.
+func (w *Watcher) compareAll(ctx context.Context, names []string, rest *[]string) (cost time.Duration) {
+	for len(names) > 0 && ctx.Err() == nil {
+		if rest != nil && w.quick <= 0 && cost >= roundEvery/roundShare {
+			break
+		}
+		began := time.Now()
+		w.compare(names[0])
+		names = names[1:]
+		cost += min(time.Since(began), mostCost)
+	}
+	if rest != nil {
+		*rest = names
+	}
+	return cost
+}
+
+// compare has a directory visited if it does not look as it did.
+func (w *Watcher) compare(name string) {
+	w.mu.Lock()
+	d := w.dirs[name]
+	w.mu.Unlock()
+	if d == nil {
+		return
+	}
+	file := w.trees().file(name)
+	now, err := stall.Try(w.Guard, func(a *stall.Attempt) (l listing, err error) {
+		call := disk.Within(a)
+		self, err := call.Named(name).Revision(file)
+		if isStalled(err) {
+			return l, err
+		}
+		l.sign, l.young = sign(call, name, file, self, d.steer)
+		return l, nil
+	})
+	if err != nil {
+		return // it does not answer
+	}
+	w.mu.Lock()
+	changed := now.sign != d.sign || d.young
+	d.sign, d.young = now.sign, now.young
+	w.mu.Unlock()
+	if changed {
+		w.touch(name)
+		w.Look(name)
+	}
+}
+
+// sign returns a hash of the revisions of a directory and of the files that steer it, and
+// whether a later change may leave it as it is.
+func sign(call disk.Caller, name, file string, self disk.Revision, steer []string) (sum uint64, young bool) {
+	now := time.Now()
+	sum, young = maphash.Comparable(seed, self), self.Young(now)
+	for _, base := range steer {
+		rev, _ := call.Named(selector.Join(name, base)).Revision(filepath.Join(file, base))
+		sum += maphash.Comparable(seed, rev) ^ maphash.String(seed, base)
+		young = young || rev.Young(now)
+	}
+	return sum, young
+}
+
+func isNote(base string) bool { return base == ".robots" || base == "robots.txt" }
 
 // steers reports whether the content of a file with this base name may say how
 // its directory is served.
 func steers(base string) bool {
 	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "gopher") || strings.HasSuffix(base, ".gph") || strings.HasSuffix(base, ".gophermap") ||
 		base == "robots.txt" || base == "caps.txt"
+}
+
+// mountInfo lists the file systems of this process (proc_pid_mountinfo(5)).
+const mountInfo = "/proc/self/mountinfo"
+
+// maxMountInfo is the largest part of it that is read, in bytes.
+const maxMountInfo = 16 << 20
+
+// Files returns the files that a Watcher reads besides its trees, for a sandbox.
+func Files() []string {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return []string{mountInfo}
+}
+
+// octal decodes what mountinfo escapes: blank, tab, newline and backslash.
+var octal = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+
+// mounts are what is mounted at, above and below the trees, as last read.
+type mounts struct {
+	data  []byte
+	trees *names
+}
+
+// look notes which trees, and which directories in them, lie on remote file systems. If
+// something was mounted or unmounted there since the last time, everything is visited again.
+func (m *mounts) look(w *Watcher) {
+	data, err := disk.Caller(disk.Direct).ReadFile(mountInfo, maxMountInfo)
+	trees := w.trees()
+	if err != nil || bytes.Equal(data, m.data) && trees == m.trees {
+		return
+	}
+	remote := map[string]bool{}
+	was, now := "", ""
+	for name, dir := range trees.all() {
+		if real, err := w.call().RealPath(dir); err == nil {
+			dir = real
+		}
+		remote[name] = w.call().Remote(dir)
+		was += concerns(m.data, dir, func(string, string) {})
+		now += concerns(data, dir, func(point, rest string) {
+			remote[selector.Join(name, rest)] = w.call().Named(selector.Join(name, rest)).Remote(point)
+		})
+	}
+	w.mu.Lock()
+	before := w.remote
+	w.remote = remote
+	w.mu.Unlock()
+	for name, is := range remote {
+		if is && !before[name] {
+			w.log().Info("a remote file system does not report changes: it is compared from time to time", "directory", name, "every", cmp.Or(w.PollRemote, DefaultPollRemote))
+		}
+	}
+	if m.data != nil && was != now {
+		w.lose(true)
+	}
+	m.data, m.trees = data, trees
+}
+
+// concerns returns what is mounted at, above and below a directory. It calls inside with each
+// mount point below it, as a path and relative to the directory.
+func concerns(mountInfo []byte, dir string, inside func(point, rest string)) string {
+	var b strings.Builder
+	for line := range strings.Lines(string(mountInfo)) {
+		f := strings.Fields(line)
+		if len(f) < 5 {
+			continue
+		}
+		point := octal.Replace(f[4])
+		rest, below := strings.CutPrefix(point, strings.TrimSuffix(dir, "/")+"/")
+		if below {
+			inside(point, rest)
+		}
+		if below || point == dir || strings.HasPrefix(dir, strings.TrimSuffix(point, "/")+"/") {
+			b.WriteString(f[0] + " " + f[2] + " " + point + "\n") // each mount has a number of its own
+		}
+	}
+	return b.String()
+}
+
+// isRemote reports whether a name lies on a file system that others change. It must be called
+// with mu held.
+func (w *Watcher) isRemote(name string) bool {
+	for {
+		if far, known := w.remote[name]; known || name == "." {
+			return far
+		}
+		name = path.Dir(name)
+	}
 }

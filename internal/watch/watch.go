@@ -4,13 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"log/slog"
-	"math"
+	"maps"
+	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
 )
 
@@ -54,43 +58,99 @@ type Watcher struct {
 	// path below the root, "." for the root. The empty string says that
 	// anything may have changed. Calls never overlap, and must not block.
 	Touch func(dir string)
-	// Modes, if not nil, is called after Touch for an event that reports a new mode,
-	// owner, time or access control list of a file in a directory.
-	Modes func(dir string)
 	// Changed, if not nil, is called with each Batch. Calls never overlap with each
 	// other, but may overlap with calls of Touch.
 	Changed func(Batch)
 
 	open     func() (*eventSource, error) // for tests; if nil, openKernel
 	quick    time.Duration                // for tests: between two rounds; if zero, as it should be, if negative, no rounds
-	burst    float64                      // for tests: all that a top-level directory may do; if zero, its share
+	burst    int                          // for tests: in place of maxEvents
 	touching sync.Mutex
+	once     sync.Once
+	names    atomic.Pointer[names]
+	naming   sync.Mutex    // one SetTrees at a time
+	wake     chan struct{} // holds one if something is dirty
+	again    chan struct{} // holds one if Reread was called
 
-	now     atomic.Pointer[watches]
-	naming  sync.Mutex // one SetTrees at a time
-	names   atomic.Pointer[names]
-	remote  atomic.Pointer[map[string]string] // kinds of remote file systems, by where they begin
-	pending atomic.Pointer[pending]           // of the follower, if there is one
-	once    sync.Once
-	again   chan struct{}
+	mu     sync.Mutex
+	dirty  map[string]bool   // directories to be visited
+	left   map[string]bool   // names to be forgotten first: others may have their inodes by now
+	all    bool              // everything is to be visited, with new watches
+	root   bool              // the root was exchanged
+	dirs   map[string]*known // those that were visited
+	events map[string]int    // of top-level directories, in this second
+	second int64
+	storms []string             // top-level directories that had too many: their watches are to go
+	paused map[string]time.Time // until when top-level directories are not watched
+	remote map[string]bool      // whether trees, and what is mounted in them, lie on remote file systems
+
+	// Of Run alone:
+	src     *eventSource         // nil: the kernel reports nothing
+	next    *eventSource         // that it has given since then
+	byID    map[inode]string     // the name under which a directory is watched
+	rests   map[string]time.Time // until when top-level directories may take no time
+	told    map[string]bool      // what was logged
+	info    fs.FileInfo          // of the root; nil: it is missing
+	retry   time.Time            // when to ask the kernel again
+	refused bool                 // it has refused
+	begun   bool                 // everything was visited once
 }
 
-// Run watches until ctx ends, and then returns nil. It fails only where Root
-// has no absolute form; whatever happens in the file system later does not end
-// it.
-func (w *Watcher) Run(ctx context.Context) error {
-	if w.trees() == nil { // SetTrees was not called yet
-		if err := w.SetTrees(nil); err != nil {
-			return err
-		}
-	}
-	switch w.Method {
-	case Off:
-		w.wait(ctx)
-	default:
-		w.follow(ctx)
-	}
-	return nil
+// Method is how changes are found.
+type Method int
+
+// The methods.
+const (
+	// Inotify listens to the kernel, and compares where it refuses.
+	Inotify Method = iota
+	// PollOnly compares.
+	PollOnly
+	// Off finds nothing: there is one Batch at the start, and one at each
+	// Reread.
+	Off
+)
+
+// The defaults of a Watcher.
+const (
+	DefaultPoll       = 5 * time.Minute
+	DefaultPollRemote = 15 * time.Second
+)
+
+// A Batch comes when nothing has happened for quiet. While changes do not end, it comes after
+// as long as the last one took, at least shortest, which completes most sets of changes, and
+// at most longest, before an author notices the delay.
+const (
+	quiet    = 20 * time.Millisecond
+	shortest = 50 * time.Millisecond
+	longest  = 200 * time.Millisecond
+)
+
+// An author who changes much must not keep the others' changes waiting. A top-level directory
+// that took some time, here and in Changed, rests for ten times as long. One that has too
+// many events is not watched for a while, and neither is the one with the most watches when
+// the kernel watches no more.
+const (
+	turn       = 20 * time.Millisecond // that a top-level directory may take in a Batch
+	restTimes  = 10
+	maxRest    = 10 * time.Second // of what took long most was waiting for a disk
+	maxEvents  = 3000             // in a second
+	aWhile     = 30 * time.Second
+	aLongWhile = 5 * time.Minute
+)
+
+// lookEvery is the time between two looks for mounts, ended pauses, and another root.
+const lookEvery = time.Second
+
+// retryEvery is how often the kernel is asked again to report changes.
+const retryEvery = 5 * time.Second
+
+func (w *Watcher) init() {
+	w.once.Do(func() {
+		w.wake, w.again = make(chan struct{}, 1), make(chan struct{}, 1)
+		w.dirty, w.left = map[string]bool{}, map[string]bool{}
+		w.dirs, w.byID = map[string]*known{}, map[inode]string{}
+		w.events, w.paused, w.rests, w.told = map[string]int{}, map[string]time.Time{}, map[string]time.Time{}, map[string]bool{}
+	})
 }
 
 // SetTrees sets which trees there are besides Root: directories that are watched
@@ -108,79 +168,62 @@ func (w *Watcher) SetTrees(trees map[string]string) error {
 	defer w.naming.Unlock()
 	next := newNames(root, trees)
 	was := w.names.Swap(next)
-	if p := w.pending.Load(); p != nil && was != nil {
-		p.named(was, next)
+	if was == nil {
+		return nil
+	}
+	for name, dir := range was.trees {
+		if next.trees[name] != dir {
+			w.Replaced(name)
+		}
+	}
+	for name := range next.trees {
+		if was.trees[name] == "" {
+			w.Replaced(name)
+		}
 	}
 	return nil
-}
-
-// Replaced makes the Watcher watch a tree again and report it as changed. Call it when
-// the tree's directory was replaced, made or removed. It may be called at any time.
-func (w *Watcher) Replaced(name string) {
-	if p := w.pending.Load(); p != nil {
-		p.leave(name)
-	}
-}
-
-// Look asks for a directory to be read again. It may be called at any time.
-func (w *Watcher) Look(dir string) {
-	if p := w.pending.Load(); p != nil {
-		p.dir(dir)
-	}
 }
 
 // trees are the names that hold now.
 func (w *Watcher) trees() *names { return w.names.Load() }
 
+// Replaced makes the Watcher watch a tree again and report it as changed. Call it when
+// the tree's directory was replaced, made or removed. It may be called at any time.
+func (w *Watcher) Replaced(name string) {
+	w.mark(func() {
+		w.left[name], w.dirty[name], w.dirty[path.Dir(name)] = true, true, true
+	})
+}
+
+// Look asks for a directory to be read again. It may be called at any time.
+func (w *Watcher) Look(dir string) { w.mark(func() { w.dirty[dir] = true }) }
+
 // Reread asks for a Batch with All and Root set, in every mode. It does not
 // wait for it.
 func (w *Watcher) Reread() {
+	w.init()
 	select {
-	case w.asked() <- struct{}{}:
+	case w.again <- struct{}{}:
 	default:
 	}
 }
 
-// asked is the channel that Reread sends on.
-func (w *Watcher) asked() chan struct{} {
-	w.once.Do(func() { w.again = make(chan struct{}, 1) })
-	return w.again
+// lose has everything visited, with new watches.
+func (w *Watcher) lose(root bool) {
+	w.touch("")
+	w.mark(func() { w.all, w.root = true, w.root || root })
 }
 
-// betweenRemote returns the time between two comparisons of remote file systems,
-// 0 for never.
-func (w *Watcher) betweenRemote() time.Duration {
-	return max(0, cmp.Or(w.PollRemote, DefaultPollRemote))
-}
-
-// wait sends the batches of Method Off, until ctx ends.
-func (w *Watcher) wait(ctx context.Context) {
-	w.changed(Batch{All: true})
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.asked():
-			w.changed(Batch{All: true, Root: true})
-		}
+// mark notes what is dirty.
+func (w *Watcher) mark(change func()) {
+	w.init()
+	w.mu.Lock()
+	change()
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
 	}
-}
-
-// The defaults of a Watcher.
-const (
-	DefaultPoll       = 5 * time.Minute
-	DefaultPollRemote = 15 * time.Second
-)
-
-// between returns the time between two complete readings beside events.
-func (w *Watcher) between() time.Duration {
-	switch {
-	case w.Poll < 0:
-		return math.MaxInt64
-	case w.Poll == 0:
-		return DefaultPoll
-	}
-	return w.Poll
 }
 
 func (w *Watcher) touch(dir string) {
@@ -191,29 +234,233 @@ func (w *Watcher) touch(dir string) {
 	}
 }
 
-func (w *Watcher) changed(b Batch) {
-	if w.Changed != nil && (b.All || len(b.Dirs) > 0) {
-		w.Changed(b)
-	}
-}
-
 func (w *Watcher) log() *slog.Logger {
-	if w.Log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return w.Log
+	return cmp.Or(w.Log, slog.New(slog.DiscardHandler))
 }
 
-// Method is how changes are found.
-type Method int
+// every is a duration, or less for tests.
+func (w *Watcher) every(d time.Duration) time.Duration {
+	if w.quick > 0 {
+		return min(w.quick, d)
+	}
+	return d
+}
 
-// The modes.
-const (
-	// Inotify listens to the kernel, and polls where it refuses.
-	Inotify Method = iota
-	// PollOnly makes rounds only.
-	PollOnly
-	// Off finds nothing: there is one Batch at the start, and one at each
-	// Reread.
-	Off
-)
+// Run watches until ctx ends, and then returns nil. It fails only where Root
+// has no absolute form; whatever happens in the file system later does not end
+// it.
+func (w *Watcher) Run(ctx context.Context) error {
+	w.init()
+	if w.trees() == nil { // SetTrees was not called yet
+		if err := w.SetTrees(nil); err != nil {
+			return err
+		}
+	}
+	var mounted mounts
+	mounted.look(w)
+	w.mark(func() { w.all = true })
+	w.send(w.batch())
+
+	// Without events, only Reread is heard.
+	var poll, look <-chan time.Time
+	comparing := make(chan struct{})
+	if w.Method != Off {
+		if w.Poll >= 0 {
+			poll = time.Tick(cmp.Or(w.Poll, DefaultPoll))
+		}
+		look = time.Tick(w.every(lookEvery))
+	}
+	go func() {
+		defer close(comparing)
+		if w.Method != Off && w.quick >= 0 {
+			w.rounds(ctx)
+		}
+	}()
+
+	var took time.Duration
+	for {
+		select {
+		case <-ctx.Done():
+			w.closeSource()
+			<-comparing
+			return nil
+		case <-w.again:
+			w.lose(true)
+		case <-poll:
+			w.lose(false)
+		case <-look:
+			w.lookAround(&mounted)
+		case <-w.wake:
+			if w.settle(ctx, took); ctx.Err() != nil {
+				continue
+			}
+			began := time.Now()
+			w.send(w.batch())
+			took = time.Since(began)
+		}
+	}
+}
+
+// send calls Changed, and lets top-level directories rest for what that took.
+func (w *Watcher) send(b Batch) {
+	if w.Changed == nil || !b.All && len(b.Dirs) == 0 {
+		return
+	}
+	began := time.Now()
+	w.Changed(b)
+	took := time.Since(began)
+	count := map[string]int{}
+	for _, dir := range b.Dirs {
+		count[top(dir)]++
+	}
+	for t, n := range count {
+		w.rest(t, took*time.Duration(n)/time.Duration(len(b.Dirs)))
+	}
+}
+
+// rest lets a top-level directory rest for the time that it took.
+func (w *Watcher) rest(top string, took time.Duration) {
+	if top == "." || took < time.Millisecond {
+		return
+	}
+	now := time.Now()
+	from := w.rests[top]
+	if from.Before(now) {
+		from = now
+	}
+	until := from.Add(restTimes * took)
+	if latest := now.Add(maxRest); until.After(latest) {
+		until = latest
+	}
+	w.rests[top] = until
+}
+
+// settle returns after quiet, or after as long as the last batch took.
+func (w *Watcher) settle(ctx context.Context, took time.Duration) {
+	end := time.After(min(max(took, shortest), longest))
+	for {
+		select {
+		case <-w.wake:
+		case <-time.After(quiet):
+			return
+		case <-end:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// batch visits what is dirty, and what is new in it.
+func (w *Watcher) batch() Batch {
+	w.mu.Lock()
+	all, root, left, dirty := w.all, w.root, w.left, w.dirty
+	w.all, w.root, w.left, w.dirty = false, false, map[string]bool{}, map[string]bool{}
+	w.mu.Unlock()
+	found := map[string]bool{}
+	if w.Method == Off {
+		return Batch{All: all, Root: root}
+	}
+	if all {
+		root = w.renew() || root
+		for name := range w.trees().all() {
+			w.visit(name, found, false)
+		}
+		return Batch{All: true, Root: root}
+	}
+	for name := range left {
+		if w.dirs[name] != nil || w.trees().isTree(name) {
+			w.forget(name)
+			found[name] = true
+		}
+	}
+
+	// Who rests, or has taken a turn, goes on later.
+	now := time.Now()
+	maps.DeleteFunc(w.rests, func(_ string, until time.Time) bool { return until.Before(now) })
+	took, later, next := map[string]time.Duration{}, map[string]bool{}, maxRest
+	for _, name := range slices.Sorted(maps.Keys(dirty)) {
+		t := top(name)
+		if wait := w.rests[t].Sub(now); wait > 0 {
+			later[name], next = true, min(next, wait)
+			continue
+		}
+		if took[t] >= turn && t != "." {
+			later[name], next = true, 0
+			continue
+		}
+		if w.dirs[name] == nil && !w.trees().isTree(name) {
+			continue // if it is a new directory, the one above it tells
+		}
+		began := time.Now()
+		for _, dir := range w.visit(name, found, t != ".") {
+			later[dir], next = true, 0
+		}
+		took[t] += time.Since(began)
+	}
+	for t, d := range took {
+		w.rest(t, d)
+	}
+	if len(later) > 0 {
+		w.mu.Lock()
+		maps.Copy(w.dirty, later)
+		w.mu.Unlock()
+		time.AfterFunc(max(next, quiet), func() { w.mark(func() {}) })
+	}
+	return Batch{Dirs: slices.Sorted(maps.Keys(found))}
+}
+
+// lookAround acts on what no event tells: mounts, ended pauses, a kernel that has refused,
+// and another root.
+func (w *Watcher) lookAround(m *mounts) {
+	m.look(w)
+	w.unpause()
+	if w.src == nil && w.Method == Inotify && !time.Now().Before(w.retry) {
+		w.retry = time.Now().Add(w.every(retryEvery))
+		var err error
+		if w.next, err = w.openSource(); err == nil {
+			w.lose(false)
+		}
+	}
+	info, err := w.stat(".")
+	if !isStalled(err) && !same(info, w.info) {
+		w.lose(true)
+	}
+}
+
+// renew takes new watches in place of all, and reports whether the root is another one.
+func (w *Watcher) renew() (exchanged bool) {
+	w.closeSource()
+	w.mu.Lock()
+	clear(w.dirs)
+	w.mu.Unlock()
+	clear(w.byID)
+	if w.Method == Inotify {
+		src, err := w.next, error(nil)
+		if w.next = nil; src == nil {
+			src, err = w.openSource()
+		}
+		if err != nil {
+			w.complain(err)
+		} else {
+			w.listen(src)
+		}
+	}
+	old := w.info
+	w.info, _ = w.stat(".")
+	exchanged = w.begun && !same(old, w.info)
+	w.begun = true
+	return exchanged
+}
+
+// call makes guarded system calls.
+func (w *Watcher) call() disk.Caller { return disk.Guarded(w.Guard) }
+
+// stat returns the info of a name. It follows links only for the path of a tree.
+func (w *Watcher) stat(name string) (fs.FileInfo, error) {
+	call, n := w.call().Named(name), w.trees()
+	if n.isTree(name) {
+		return call.Stat(n.file(name))
+	}
+	return call.Lstat(n.file(name))
+}

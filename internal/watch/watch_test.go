@@ -5,21 +5,17 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gophd/gophd/internal/treetest"
-
-	"github.com/gophd/gophd/internal/disk"
 )
 
 // makeTree makes a root with directories and returns its name.
@@ -205,20 +201,6 @@ func TestTouchMode(t *testing.T) {
 	}
 }
 
-// TestYoung: what has just changed may change again and look the same.
-func TestYoung(t *testing.T) {
-	root := makeTree(t, "a")
-	write(t, filepath.Join(root, "a", ".robots"), "1")
-	w := &Watcher{Root: root}
-	must(t, w.SetTrees(nil))
-	r := &rounds{Watcher: w, call: disk.Direct}
-	for dir, young := range map[string]bool{".": false, "a": true} {
-		if s, err := r.look(dir); err != nil || (s.hash == 0) != young {
-			t.Errorf("%s: %+v, %v", dir, s, err)
-		}
-	}
-}
-
 func TestPath(t *testing.T) {
 	for _, c := range []struct{ root, name, want string }{
 		{"/srv/gopher", "/srv/gopher", "."},
@@ -337,79 +319,71 @@ func TestReread(t *testing.T) {
 	}
 }
 
-// TestCache changes a tree at random while readers keep what they read, as the
-// package documentation allows: nothing that is kept may become old.
-func TestCache(t *testing.T) {
-	seed := rand.Uint64()
-	world := newWorld(t.TempDir(), seed)
-	c := &cache{root: world.root, kept: make(map[string]map[string]string)}
-	c.Watcher = &Watcher{Root: world.root, Poll: -1, Touch: c.touch}
-	m := newMirror(world.root)
-	run(t, c.Watcher, m)
-	ctx, cancel := context.WithCancel(t.Context())
-	var readers sync.WaitGroup
-	for range 2 {
-		readers.Go(func() {
-			for ctx.Err() == nil {
-				for dir := range m.walk() {
-					c.read(dir)
+// TestSettle: silence ends the wait, and without silence the time that the last batch
+// took, within bounds.
+func TestSettle(t *testing.T) {
+	for _, test := range []struct{ every, took, want time.Duration }{
+		{time.Second, 0, quiet},
+		{time.Second, time.Second, quiet},
+		{quiet / 2, 0, shortest},
+		{quiet / 2, 120 * time.Millisecond, 120 * time.Millisecond},
+		{quiet / 2, time.Second, longest},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &Watcher{}
+			w.init()
+			done := make(chan struct{})
+			go func() {
+				for {
+					select {
+					case <-done:
+						return
+					case <-time.After(test.every):
+						w.Look("d")
+					}
 				}
+			}()
+			start := time.Now()
+			w.settle(t.Context(), test.took)
+			if got := time.Since(start); got != test.want {
+				t.Errorf("changes every %v, %v for the last batch: waited %v, not %v", test.every, test.took, got, test.want)
 			}
+			close(done)
 		})
 	}
-	for range 10 {
-		world.burst()
-		until(t, fmt.Sprintf("seed %d: nothing old is kept", seed), c.holds)
-	}
-	until(t, "something was kept", func() bool { return c.hits.Load() > 0 })
-	cancel()
-	readers.Wait()
 }
 
-// cache keeps what directories hold.
-type cache struct {
-	*Watcher
-	root string
-	hits atomic.Int64
-	mu   sync.Mutex
-	now  int // touches so far
-	kept map[string]map[string]string
-}
-
-func (c *cache) touch(dir string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now++
-	if dir == "" {
-		clear(c.kept)
-	}
-	delete(c.kept, dir)
-}
-
-// read reads dir and keeps it, if it was watched before and nothing was touched
-// since.
-func (c *cache) read(dir string) {
-	c.mu.Lock()
-	start, sure := c.now, c.watched(dir)
-	c.mu.Unlock()
-	names, ok := readDir(c.root, dir)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if sure && ok && c.now == start {
-		c.hits.Add(1)
-		c.kept[dir] = names
-	}
-}
-
-// holds reports whether all that is kept is as in the tree.
-func (c *cache) holds() bool {
-	tree := reachable(func(dir string) (map[string]string, bool) { return readDir(c.root, dir) })
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for dir, names := range c.kept {
-		if now, ok := tree[dir]; !ok || !maps.Equal(names, now) {
-			return false
+// TestRest: a top-level directory that took long goes on later, and no other waits for it.
+func TestRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var batches []Batch
+		w := &Watcher{Method: PollOnly, Root: "/nowhere"}
+		w.init()
+		must(t, w.SetTrees(nil))
+		w.Changed = func(b Batch) {
+			batches = append(batches, b)
+			time.Sleep(time.Duration(len(b.Dirs)) * 100 * time.Millisecond)
 		}
-	}
-	return true
+		w.send(Batch{Dirs: []string{"a", "a/b", "c"}}) // 200 ms of a, 100 ms of c
+		now := time.Now()
+		if a, c := w.rests["a"].Sub(now), w.rests["c"].Sub(now); a != 2*time.Second || c != time.Second {
+			t.Errorf("a rests for %v, c for %v", a, c)
+		}
+		w.dirs["a"], w.dirs["c"], w.dirs["d"] = &known{}, &known{}, &known{}
+		for range 3 {
+			for name := range w.dirs {
+				w.Look(name)
+			}
+			batches = append(batches, w.batch())
+			time.Sleep(1100 * time.Millisecond)
+		}
+		got := fmt.Sprint(batches[1:])
+		if want := "[{[d] false false} {[c] false false} {[a] false false}]"; got != want {
+			t.Errorf("batches %v, want %v", got, want)
+		}
+		w.rest("a", time.Hour)
+		if d := time.Until(w.rests["a"]); d > maxRest {
+			t.Errorf("a rests for %v", d)
+		}
+	})
 }

@@ -39,7 +39,7 @@ func changesBehind(t *testing.T, root, mountpoint, at string) {
 
 	// Nothing but -poll-remote can find a change before the test gives up.
 	d := harness.Start(t, "-root", root, "-poll", "1h", "-poll-remote", "200ms")
-	d.WaitLog("fuse")
+	d.WaitLog("remote file system")
 	d.Until("the tree is read", func() bool { return strings.Contains(d.Ask(at+"/"), at+"/d/") })
 	robotsSay := func(path string) func() bool {
 		return func() bool { return strings.Contains(d.Ask("robots.txt"), "Disallow: "+at+path+"\n") }

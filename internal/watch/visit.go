@@ -1,0 +1,332 @@
+package watch
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gophd/gophd/internal/disk"
+	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/selector"
+)
+
+// A directory is watched before it is listed, parents before children. So the listing
+// shows every change, or the kernel sends an event for it.
+//
+// The kernel watches inodes; the source names them by the path that they were added with.
+// While an inode keeps its path that is right. When a directory was renamed, the watches on
+// it and on all below it are taken away, and it is added again under its new name. An inode
+// is used again at once, so every name that was removed or renamed is forgotten before
+// anything is visited.
+
+// known is a directory as it was when it was visited last.
+type known struct {
+	id      inode
+	mode    fs.FileMode
+	subs    []string // names of the directories in it, sorted
+	steer   []string // names of the files that say how it is served
+	watched bool     // guarded by Watcher.mu, as are those below
+	sign    uint64   // a hash of its revision, and those of steer
+	young   bool     // a later change may leave sign as it is
+}
+
+// fewest is how many directories a turn visits at least.
+const fewest = 100
+
+// visit visits a directory, and those in it that are new, and adds their names to found. With
+// turns it ends after a turn, and returns the directories that are to be visited again.
+func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later []string) {
+	began := time.Now()
+	todo := []string{name}
+	for n := 0; len(todo) > 0; n++ {
+		name, todo = todo[0], todo[1:]
+		if turns && n >= fewest && time.Since(began) >= turn {
+			for _, name := range append(todo, name) {
+				later = append(later, path.Dir(name))
+			}
+			return later
+		}
+
+		// A directory that is gone, another one, or open or closed now is new with all below.
+		old := w.dirs[name]
+		d, err := w.enter(name, old)
+		passes := isStalled(err) || limit.Reached(err)
+		if old != nil && !passes && (err != nil || old.id != d.id || old.mode != d.mode) {
+			w.forget(name)
+			found[name] = true
+			if old = nil; err == nil {
+				d, err = w.enter(name, nil)
+			}
+		}
+		if err != nil {
+			if passes {
+				found[name] = true
+			}
+			if limit.Reached(err) { // of one that does not answer the Guard tells when it does
+				time.AfterFunc(w.every(retryEvery), func() { w.lose(false) })
+			}
+			continue
+		}
+		found[name] = true
+		w.mu.Lock()
+		w.dirs[name] = d
+		w.mu.Unlock()
+		if d.watched {
+			w.byID[d.id] = name
+		}
+
+		// Forget the directories in it that are gone, and visit those that are new.
+		if old != nil {
+			for _, sub := range old.subs {
+				full := selector.Join(name, sub)
+				if _, still := slices.BinarySearch(d.subs, sub); !still && !w.trees().isTree(full) {
+					w.forget(full)
+					found[full] = true
+				}
+			}
+		}
+		for _, sub := range d.subs {
+			if full := selector.Join(name, sub); w.dirs[full] == nil {
+				todo = append(todo, full)
+			}
+		}
+	}
+	return nil
+}
+
+// isStalled reports whether a file system does not answer.
+func isStalled(err error) bool { return errors.Is(err, stall.Err) || errors.Is(err, stall.ErrStopped) }
+
+// enter watches a directory, unless it is watched, and lists it.
+func (w *Watcher) enter(name string, old *known) (*known, error) {
+	info, err := w.stat(name)
+	if err == nil && (!info.IsDir() || hidden(path.Base(name)) && !w.trees().isTree(name)) {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &known{id: inodeOf(info), mode: info.Mode()}
+	if d.watched = old != nil && old.watched && old.id == d.id; !d.watched {
+		d.watched = w.watch(name, d.id)
+	}
+	l, err := w.list(name)
+	d.subs, d.steer, d.sign, d.young = l.subs, l.steer, l.sign, l.young
+	return d, err
+}
+
+// watch asks the kernel for the events of a directory, and reports whether it sends them.
+func (w *Watcher) watch(name string, id inode) bool {
+	if w.src == nil || w.isPaused(name) {
+		return false
+	}
+
+	// Take the watch of another name away: fsnotify would go on reporting that one.
+	file := w.trees().file(name)
+	if other, ok := w.byID[id]; ok && other != name && w.trees().file(other) != file {
+		if info, err := w.stat(other); err == nil && inodeOf(info) == id {
+			return false // it has two names, as a bind mount has: rounds look at this one
+		}
+		w.forget(other)
+		w.Look(path.Dir(other))
+	}
+
+	for {
+		src := w.src
+		err := w.call()(name, func() error { return src.add(file) })
+		switch {
+		case refused(err) && w.pauseLargest(err) && !w.isPaused(name):
+			continue
+		case refused(err) && !w.isPaused(name), errors.Is(err, stall.Err): // who adds keeps all others waiting
+			w.complain(err)
+			w.closeSource()
+			return false
+		}
+		return err == nil
+	}
+}
+
+// listing is what a directory holds.
+type listing struct {
+	subs, steer []string
+	sign        uint64
+	young       bool
+}
+
+// list lists a directory. One that may not be listed holds nothing.
+func (w *Watcher) list(name string) (l listing, err error) {
+	file := w.trees().file(name)
+	for err = stall.ErrLeft; errors.Is(err, stall.ErrLeft); { // the next time what does not answer is passed over
+		l, err = stall.Try(w.Guard, func(a *stall.Attempt) (l listing, err error) {
+			call := disk.Within(a)
+			self, err := call.Named(name).Revision(file)
+			if err != nil {
+				return l, err
+			}
+			err = call.Named(name).Each(file, func(e fs.DirEntry) {
+				if descend(e) {
+					l.subs = append(l.subs, e.Name())
+				} else if steers(e.Name()) {
+					l.steer = append(l.steer, e.Name())
+				}
+			})
+			if errors.Is(err, fs.ErrPermission) {
+				err = nil
+			}
+			slices.Sort(l.subs)
+			l.sign, l.young = sign(call, name, file, self, l.steer)
+			return l, err
+		})
+	}
+	return l, err
+}
+
+// forget takes out a directory and all below it.
+func (w *Watcher) forget(name string) {
+	d := w.dirs[name]
+	if d == nil {
+		return
+	}
+	w.mu.Lock()
+	delete(w.dirs, name)
+	w.mu.Unlock()
+	if w.byID[d.id] == name {
+		delete(w.byID, d.id)
+	}
+	w.unwatch(name, d)
+	w.touch(name)
+	for _, sub := range d.subs {
+		if full := selector.Join(name, sub); !w.trees().isTree(full) {
+			w.forget(full)
+		}
+	}
+}
+
+// unwatch takes the watch of a directory away, unless it has another name.
+func (w *Watcher) unwatch(name string, d *known) {
+	file := w.trees().file(name)
+	has := func(other string) bool { return other != name && w.dirs[other] != nil }
+	if d.watched && w.src != nil && !slices.ContainsFunc(w.trees().of(file), has) {
+		w.src.remove(file)
+	}
+	w.mu.Lock()
+	d.watched = false
+	w.mu.Unlock()
+}
+
+// pause stops the watching of a top-level directory for a time: rounds look at it.
+func (w *Watcher) pause(t string, d time.Duration, why, hint string) {
+	w.mu.Lock()
+	w.paused[t] = time.Now().Add(d)
+	w.mu.Unlock()
+	for name, d := range w.dirs {
+		if top(name) == t {
+			w.unwatch(name, d)
+		}
+	}
+	w.touch(path.Dir(t))
+	if !w.told[t] {
+		w.told[t] = true
+		w.log().Warn("a directory is not watched, changes in it show later", "directory", t, "why", why,
+			"hint", cmp.Or(hint, "no other directory is affected; it is watched again when it changes less"))
+	}
+}
+
+func (w *Watcher) isPaused(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, paused := w.paused[top(name)]
+	return paused
+}
+
+// pauseLargest pauses the top-level directory with the most watches, after the kernel has
+// refused another one. It reports false if only the root has any.
+func (w *Watcher) pauseLargest(err error) bool {
+	count, most := map[string]int{}, ""
+	for name, d := range w.dirs {
+		if t := top(name); d.watched && t != "." {
+			if count[t]++; count[t] > count[most] || count[t] == count[most] && t < most {
+				most = t
+			}
+		}
+	}
+	if most != "" {
+		w.pause(most, w.every(aLongWhile), "the kernel watches no more directories, and this one has the most", hint(err))
+	}
+	return most != ""
+}
+
+// unpause pauses directories with too many events, and has others watched again.
+func (w *Watcher) unpause() {
+	w.mu.Lock()
+	storms := w.storms
+	w.storms = nil
+	over := map[string]bool{}
+	for t, until := range w.paused {
+		if time.Now().After(until) {
+			delete(w.paused, t)
+			over[t] = true
+		}
+	}
+	w.mu.Unlock()
+	for _, t := range storms {
+		w.pause(t, w.every(aWhile), "it changes too much to be watched", "")
+	}
+	for name := range w.dirs {
+		if over[top(name)] {
+			w.Look(name)
+		}
+	}
+}
+
+// openSource asks the kernel for a source of events.
+func (w *Watcher) openSource() (*eventSource, error) {
+	if w.open != nil {
+		return w.open()
+	}
+	return openKernel()
+}
+
+// listen takes events from a source.
+func (w *Watcher) listen(src *eventSource) {
+	w.src = src
+	if w.refused {
+		w.refused = false
+		w.log().Info("the kernel reports changes again")
+	}
+	go w.read(src)
+	if root := w.trees().root; filepath.Dir(root) != root {
+		_ = src.add(filepath.Dir(root)) // without it an exchange of the root shows a little later
+	}
+}
+
+// closeSource ends the watches.
+func (w *Watcher) closeSource() {
+	if w.src == nil {
+		return
+	}
+	go func(src *eventSource) { _ = src.close() }(w.src) // it waits for an add that does not end
+	w.src = nil
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range w.dirs {
+		d.watched = false
+	}
+}
+
+// complain goes on without the kernel, after it has refused, and says so once.
+func (w *Watcher) complain(err error) {
+	w.retry = time.Now().Add(w.every(retryEvery))
+	if refused(err) {
+		w.retry = time.Now().Add(w.every(aLongWhile)) // to find out costs a complete reading
+	}
+	if !w.refused {
+		w.log().Warn("the kernel reports no changes: they are looked for", "error", err, "hint", hint(err))
+	}
+	w.refused = true
+}
