@@ -62,7 +62,6 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 			return protect(func() (*Value, error) {
 				view.Spend(m.spend)
 				view.Calls(m.inCall)
-				view.Hurry()
 				m.kept = h.Cache.size()
 				q := &Asked{Host: h, Request: r.WithContext(m.ctx), Format: form, View: view, client: k.client, making: m}
 				if k.alone != nil {

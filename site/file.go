@@ -118,7 +118,7 @@ func (v *View) Open(name string) (fs.File, error) {
 	var err error
 	if menu.IsMap(base) || menu.IsMenuFile(base) {
 		f, err = v.open(name)
-	} else if f, err = aside(v, func(v *View) (*Resource, error) { return v.open(name) }); err == nil {
+	} else if f, err = optional(v, func(v *View) (*Resource, error) { return v.open(name) }); err == nil {
 		f.view = v
 	}
 	if err != nil {
@@ -129,7 +129,7 @@ func (v *View) Open(name string) (fs.File, error) {
 
 // Stat returns the info of a name; it follows links.
 func (v *View) Stat(name string) (fs.FileInfo, error) {
-	return aside(v, func(v *View) (fs.FileInfo, error) {
+	return optional(v, func(v *View) (fs.FileInfo, error) {
 		f, err := v.open(name)
 		if err != nil {
 			return nil, err

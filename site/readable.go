@@ -19,7 +19,7 @@ func (v *View) refused(dir *disk.Handle, list []disk.Dirent) map[string]bool {
 		return nil
 	}
 	for {
-		refused, err := aside(v, func(v *View) (map[string]bool, error) {
+		refused, err := optional(v, func(v *View) (map[string]bool, error) {
 			refused, readable := map[string]bool{}, dir.Readable(v.call)
 			for i := range list {
 				e := &list[i]
@@ -27,7 +27,11 @@ func (v *View) refused(dir *disk.Handle, list []disk.Dirent) map[string]bool {
 					continue
 				}
 				name := selector.Join(dir.Real, e.Base)
-				if readable(e) && v.theirs(name) {
+				served := readable(e) && v.theirs(name)
+				if v.failed != nil && !errors.Is(v.failed, stall.Err) {
+					return nil, v.failed // nobody waits any more
+				}
+				if served {
 					continue
 				}
 				if refused[e.Base] = true; len(refused) <= maxLooks {
@@ -36,7 +40,9 @@ func (v *View) refused(dir *disk.Handle, list []disk.Dirent) map[string]bool {
 					v.without = true
 				}
 			}
-			v.Without()
+			if v.failed != nil {
+				v.Without()
+			}
 			return refused, nil
 		})
 		if !errors.Is(err, stall.ErrLeft) {

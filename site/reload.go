@@ -133,7 +133,7 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil {
 		s.scan = nil // it may be left behind in the middle
 		scan.root = from
-		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*Dir, error) {
+		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
 			return scan.rescan(old.snap.Tree, b.Dirs), scan.failed
 		})
@@ -148,7 +148,7 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 			scan.aside = disk.Guarded(s.guard)
 		}
 		scan.read = &s.scanned
-		tree, err := stall.Try(s.guard, func(a *stall.Attempt) (*Dir, error) {
+		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
 			return scan.tree()
 		})

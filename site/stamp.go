@@ -109,7 +109,7 @@ func (s *Stamp) Look(ctx context.Context) bool {
 		return false
 	}
 	v := s.site.View(ctx)
-	held, err := stall.Briefly(s.site.guard, func(a *stall.Attempt) (bool, error) {
+	held, err := stall.Try(s.site.guard, stall.Brief, func(a *stall.Attempt) (bool, error) {
 		v.enter = a.Enter
 		return s.look(func(root *disk.Root, i sight) bool {
 			rev, real, err := root.Revision(v.call, i.name)

@@ -84,7 +84,7 @@ func (s *Site) lookTrees() error {
 // findTrees finds the current trees. If one does not answer, it begins again without it.
 func (s *Site) findTrees(old *disk.Root) (next *foundTrees, err error) {
 	for err = stall.ErrLeft; errors.Is(err, stall.ErrLeft); {
-		next, err = stall.Try(s.guard, func(a *stall.Attempt) (*foundTrees, error) {
+		next, err = stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*foundTrees, error) {
 			call, f := disk.Within(a), &foundTrees{trees: make(map[string]*disk.Tree, len(old.Trees))}
 			for name, dir := range s.conf.Mounts {
 				f.mount(call, name, dir, old.Trees[name])

@@ -30,7 +30,6 @@ type View struct {
 	numbers [scopes]uint64
 	scope   scope // what a reply depends on besides files
 	seen    []sight
-	hurried bool // what is optional is not waited for
 	unkept  bool // it depends on files without a Stamp
 	without bool // parts are left out: a file system does not answer
 
@@ -49,7 +48,7 @@ func (s *Site) View(ctx context.Context) *View {
 // f ends, and later system calls of f through the View fail.
 func Try[T any](ctx context.Context, s *Site, f func(*View) (T, error)) (T, error) {
 	v := s.View(ctx)
-	return stall.Wait(s.guard, func(a *stall.Attempt) (T, error) {
+	return stall.Try(s.guard, stall.Whole, func(a *stall.Attempt) (T, error) {
 		v.enter = a.Enter
 		return f(v)
 	})
@@ -74,10 +73,6 @@ func (v *View) Forget() {
 	v.Release()
 	v.seen, v.unkept = nil, true
 }
-
-// Hurry makes the View go on without the optional parts of a menu that do not come in a
-// moment, such as a name in a directory that has just stopped answering.
-func (v *View) Hurry() { v.hurried = true }
 
 // Calls sets a function that is called before and after each system call that may wait
 // for a file system.
@@ -214,18 +209,15 @@ func (v *View) call(name string, f func() error) error {
 	return err
 }
 
-// aside runs f, an optional part of a menu, with a View of its own. If a file system
-// does not answer, the menu is made without that part, and is kept for a second at most.
-func aside[T any](v *View, f func(*View) (T, error)) (T, error) {
+// optional runs f, a part of a reply that can be left out, with a View of its own. If that
+// part does not come in a moment, the reply is made without it, and is kept for a second at
+// most.
+func optional[T any](v *View, f func(*View) (T, error)) (T, error) {
 	type result struct {
 		view  *View
 		value T
 	}
-	try := stall.Try[result]
-	if v.hurried {
-		try = stall.Briefly[result]
-	}
-	r, err := try(v.site.guard, func(a *stall.Attempt) (r result, err error) {
+	r, err := stall.Try(v.site.guard, stall.Brief, func(a *stall.Attempt) (r result, err error) {
 		r.view = &View{ctx: v.ctx, site: v.site, root: v.root, numbers: v.numbers, began: v.began, start: v.start, enter: a.Enter}
 		r.value, err = f(r.view)
 		return r, err

@@ -24,7 +24,7 @@ func Direct(_ string, call func() error) error { return call() }
 // Guarded leaves each call behind that does not end in time.
 func Guarded(g *stall.Guard) Caller {
 	return func(name string, call func() error) error {
-		_, err := stall.Do(g, name, func() (struct{}, error) { return struct{}{}, call() })
+		_, err := stall.Try(g, stall.Hurried, func(a *stall.Attempt) (struct{}, error) { return struct{}{}, Within(a)(name, call) })
 		return err
 	}
 }

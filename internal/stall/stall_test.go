@@ -74,25 +74,26 @@ func TestNothingAfterStop(t *testing.T) {
 	var g Guard
 	g.Stop()
 	for range 1000 {
-		if _, err := Do(&g, "x", func() (int, error) { return 0, nil }); !errors.Is(err, ErrStopped) {
+		if err := check(&g, "x", func() error { return nil }); !errors.Is(err, ErrStopped) {
 			t.Fatal(err)
 		}
 	}
 }
 
-// That this process gets no time is no fault of a file system: by as much as the
-// alarm rings late, operations may take longer.
-func TestLoadIsNoStall(t *testing.T) {
+// TestLateTicks: an operation is taken as hanging after so many ticks, however late they come.
+func TestLateTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Guard
-		begin(t, &g, "d/x")
-		g.alarm.Stop()
-		time.Sleep(3 * DefaultTimeout) // nobody gets his turn
-		g.look()
-		if unanswered(&g, "d/x") {
-			t.Error("unanswered for what the machine was busy with")
+		op := begin(t, &g, "d/x")
+		op.timer.Stop()
+		for n := 1; n <= ticks; n++ {
+			if unanswered(&g, "d/x") {
+				t.Fatalf("unanswered after %d ticks, for what the machine was busy with", n)
+			}
+			time.Sleep(3 * DefaultTimeout) // nobody gets his turn
+			op.tick()
+			op.timer.Stop()
 		}
-		time.Sleep(2 * DefaultTimeout)
 		if !unanswered(&g, "d/x") {
 			t.Error("not unanswered, though it does not answer")
 		}
@@ -139,9 +140,6 @@ func TestCrowdedDirectory(t *testing.T) {
 		if !unanswered(&g, "x") {
 			t.Error("not unanswered with the root")
 		}
-		g.mu.Lock()
-		g.alarm.Stop()
-		g.mu.Unlock()
 	})
 }
 
@@ -158,22 +156,33 @@ func TestEnterIsBounded(t *testing.T) {
 	for _, op := range ops {
 		op.Leave()
 	}
-	if unanswered(g, "x") || g.oldest != nil || g.newest != nil || g.n != 0 {
+	if unanswered(g, "x") || g.n != 0 {
 		t.Errorf("%d are left", g.n)
 	}
 }
 
-// check is Do for what returns nothing but an error.
+// do runs an operation in a hurry.
+func do[T any](g *Guard, name string, f func() (T, error)) (T, error) {
+	return Try(g, Hurried, func(a *Attempt) (value T, err error) {
+		op, err := a.Enter(name)
+		if err != nil {
+			return value, err
+		}
+		defer op.Leave()
+		return f()
+	})
+}
+
 func check(g *Guard, name string, f func() error) error {
-	_, err := Do(g, name, func() (struct{}, error) { return struct{}{}, f() })
+	_, err := do(g, name, func() (struct{}, error) { return struct{}{}, f() })
 	return err
 }
 
-func TestDo(t *testing.T) {
+func TestTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Guard
 		for _, guard := range []*Guard{nil, &g} {
-			if n, err := Do(guard, "x", func() (int, error) { return 7, nil }); n != 7 || err != nil {
+			if n, err := do(guard, "x", func() (int, error) { return 7, nil }); n != 7 || err != nil {
 				t.Errorf("%d, %v", n, err)
 			}
 		}
@@ -198,11 +207,11 @@ func TestDo(t *testing.T) {
 }
 
 // What can be done without is left sooner, but is not taken as unanswered sooner.
-func TestBriefly(t *testing.T) {
+func TestBrief(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Guard
 		began, release := time.Now(), make(chan struct{})
-		_, err := Briefly(&g, func(a *Attempt) (int, error) {
+		_, err := Try(&g, Brief, func(a *Attempt) (int, error) {
 			op, err := a.Enter("slow")
 			defer op.Leave()
 			<-release
@@ -215,7 +224,7 @@ func TestBriefly(t *testing.T) {
 			t.Error("taken as unanswered too early")
 		}
 		began = time.Now()
-		_, err = Briefly(&g, func(a *Attempt) (int, error) {
+		_, err = Try(&g, Brief, func(a *Attempt) (int, error) {
 			_, err := a.Enter("slow/too")
 			return 0, err
 		})
@@ -228,7 +237,7 @@ func TestBriefly(t *testing.T) {
 		}
 		close(release)
 		synctest.Wait()
-		if _, err := Briefly(&g, func(a *Attempt) (int, error) {
+		if _, err := Try(&g, Brief, func(a *Attempt) (int, error) {
 			op, err := a.Enter("slow/too")
 			op.Leave()
 			return 0, err

@@ -104,8 +104,8 @@ func (w *Watcher) event(name string, e fsnotify.Event) {
 		if _, paused := w.paused[t]; paused { // rounds find out
 			return
 		}
-		if now := time.Now().Unix(); now != w.second {
-			w.second = now
+		if time.Since(w.second) >= time.Second {
+			w.second = time.Now()
 			clear(w.events)
 		}
 		if name != t || w.dirs[name] != nil {

@@ -106,7 +106,7 @@ func (w *Watcher) compare(name string) {
 		return
 	}
 	file := w.trees().file(name)
-	now, err := stall.Try(w.Guard, func(a *stall.Attempt) (l listing, err error) {
+	now, err := stall.Try(w.Guard, stall.Hurried, func(a *stall.Attempt) (l listing, err error) {
 		call := disk.Within(a)
 		self, err := call.Named(name).Revision(file)
 		if isStalled(err) {

@@ -162,7 +162,7 @@ type listing struct {
 func (w *Watcher) list(name string) (l listing, err error) {
 	file := w.trees().file(name)
 	for err = stall.ErrLeft; errors.Is(err, stall.ErrLeft); { // the next time what does not answer is passed over
-		l, err = stall.Try(w.Guard, func(a *stall.Attempt) (l listing, err error) {
+		l, err = stall.Try(w.Guard, stall.Hurried, func(a *stall.Attempt) (l listing, err error) {
 			call := disk.Within(a)
 			self, err := call.Named(name).Revision(file)
 			if err != nil {

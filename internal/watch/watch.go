@@ -73,13 +73,13 @@ type Watcher struct {
 	again    chan struct{} // holds one if Reread was called
 
 	mu     sync.Mutex
-	dirty  map[string]bool   // directories to be visited
-	left   map[string]bool   // names to be forgotten first: others may have their inodes by now
-	all    bool              // everything is to be visited, with new watches
-	root   bool              // the root was exchanged
-	dirs   map[string]*known // those that were visited
-	events map[string]int    // of top-level directories, in this second
-	second int64
+	dirty  map[string]bool      // directories to be visited
+	left   map[string]bool      // names to be forgotten first: others may have their inodes by now
+	all    bool                 // everything is to be visited, with new watches
+	root   bool                 // the root was exchanged
+	dirs   map[string]*known    // those that were visited
+	events map[string]int       // of top-level directories, in this second
+	second time.Time            // when it began
 	storms []string             // top-level directories that had too many: their watches are to go
 	paused map[string]time.Time // until when top-level directories are not watched
 	remote map[string]bool      // whether trees, and what is mounted in them, lie on remote file systems

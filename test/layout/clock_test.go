@@ -34,7 +34,6 @@ var mayAskTheWall = map[string]string{
 	"examples/robot/main.go":               "of files, told by sitemaps",
 	"internal/source/sitesearch/follow.go": "of a file, compared with itself",
 	"site/scan.go":                         "of files, compared with each other",
-	"internal/watch/rounds.go":             "of files, compared with each other",
 	"internal/disk/revision.go":            "of files: one that seems new is read once more",
 	"site/file.go":                         "of a file, for fs.FileInfo",
 }
