@@ -11,21 +11,90 @@ import (
 type Parsed struct {
 	text   string
 	mu     sync.Mutex
-	groups map[grouping]*Grouped
+	groups map[grouping]*named
+}
+
+// named is a file with its groups by their names.
+type named struct {
+	*Grouped
+	byName map[string][]int
+	always []int // groups that may bind anybody
+}
+
+// Groups are looked up by name if there are manyNames, unless the robot's name is long:
+// all of its parts are tried.
+const (
+	manyNames = 64
+	longName  = 64 // bytes
+)
+
+// index puts the groups under the names that readers may compare.
+func index(f *Grouped) *named {
+	n := &named{Grouped: f, byName: map[string][]int{}}
+	for i := range f.Groups {
+		names := namesOf(f, i)
+		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return name == "" || strings.ContainsAny(name, "*%") }) {
+			n.always = append(n.always, i)
+			continue
+		}
+		for _, name := range names {
+			n.byName[name] = append(n.byName[name], i)
+		}
+	}
+	return n
+}
+
+// namesOf returns what readers compare of the names of a group, in lower case.
+func namesOf(f *Grouped, group int) (names []string) {
+	for _, rec := range f.Members(group) {
+		if rec.Kind == KindAgent {
+			value := strings.ToLower(rec.Value)
+			names = append(names, value, RecordName(value), ProductToken(value))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// about returns the file with those groups alone that may bind a robot, so that a reader
+// need not compare all names. Groups that share a name with one of these stay, too.
+func (n *named) about(robot string) *Grouped {
+	if len(n.byName) < manyNames || len(robot) > longName {
+		return n.Grouped
+	}
+	robot = strings.ToLower(robot)
+	groups := slices.Clone(n.always)
+	for from := range robot {
+		for to := from + 1; to <= len(robot); to++ {
+			groups = append(groups, n.byName[robot[from:to]]...)
+		}
+	}
+	for _, i := range groups {
+		for _, name := range namesOf(n.Grouped, i) {
+			groups = append(groups, n.byName[name]...)
+		}
+	}
+	slices.Sort(groups)
+
+	few := &Grouped{Records: n.Records, Known: n.Known}
+	for _, i := range slices.Compact(groups) {
+		few.Groups = append(few.Groups, n.Groups[i])
+	}
+	return few
 }
 
 // Open takes a robots file.
 func Open(data []byte) *Parsed {
 	text, _ := DecodeUTF16(data)
-	return &Parsed{text: string(text), groups: map[grouping]*Grouped{}}
+	return &Parsed{text: string(text), groups: map[grouping]*named{}}
 }
 
-func (f *Parsed) groupsOf(by grouping) *Grouped {
+func (f *Parsed) groupsOf(by grouping) *named {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	list, ok := f.groups[by]
 	if !ok {
-		list = by.read(f.text)
+		list = index(by.read(f.text))
 		f.groups[by] = list
 	}
 	return list
@@ -37,7 +106,7 @@ func (r Reader) Rules(f *Parsed, agent string) []Rule {
 	if r.Agent != "" {
 		agent = r.Agent
 	}
-	grouped := f.groupsOf(r.grouping())
+	grouped := f.groupsOf(r.grouping()).about(agent)
 	groups, _ := r.Choose(grouped, agent)
 	return r.RulesOf(grouped, groups)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -290,6 +291,21 @@ func TestLongerLine(t *testing.T) {
 	in.File = []byte(file)
 	if list := findings(in, false); slices.Contains(list, "rfc9309  .robots:2") {
 		t.Errorf("without the line: %q", list)
+	}
+}
+
+// TestSameEachTime proves a file twice.
+func TestSameEachTime(t *testing.T) {
+	for seed := range uint64(40) {
+		rnd := rand.New(rand.NewPCG(seed, 25))
+		s := sites.Draw(rnd)
+		in := inputOf(s, []byte(sites.Faults[rnd.IntN(len(sites.Faults))].Spoil(rnd, s, right)))
+		for _, n := range in.Notes[:len(in.Notes)/2] {
+			in.Joined = append(in.Joined, topOf(n.Dir))
+		}
+		if first, again := Check(in), Check(in); !reflect.DeepEqual(first, again) {
+			t.Fatalf("seed %d: %+v\n%+v", seed, first.Findings, again.Findings)
+		}
 	}
 }
 

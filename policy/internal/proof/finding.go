@@ -251,11 +251,11 @@ const breaks = "\x00\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 
 // readAlone reads each line of the file alone. Each reader must take it for one line,
 // with its field and value.
-func (c *checker) readAlone(p *policy) {
+func (c *checker) readAlone() {
 	for l := range linesOf(c.File) {
 		text := strings.TrimRight(l.Text, "\r\n")
-		if strings.Trim(text, printable) == "" {
-			continue
+		if !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c >= 0x7f }) {
+			continue // all readers take it alike
 		}
 		isRule := l.Kind == readers.KindAllow || l.Kind == readers.KindDisallow
 		for i, r := range c.Readers {
@@ -278,8 +278,9 @@ func (c *checker) readAlone(p *policy) {
 			// Find the annotation that the line comes from by its directory or its robots.
 			f := Finding{Leak: true, Written: l.Number, Pattern: readers.URI.Of(l.Value), Examples: []string{l.Value}}
 			for _, a := range c.list {
-				inside := isRule && strings.HasPrefix(l.Value, strings.TrimSuffix(a.dir, "/")) || isRule && strings.HasPrefix(selector.Decoded(l.Value), a.dir)
-				if inside || len(a.named[strings.ToLower(readers.ProductToken(l.Value))]) > 0 || f.Dir == "" {
+				below := strings.HasPrefix(l.Value, a.dir) || strings.HasPrefix(selector.Decoded(l.Value), a.dir)
+				names := a.named[strings.ToLower(readers.ProductToken(l.Value))] != nil
+				if f.Dir == "" || below || names {
 					f.File, f.Dir = a.file, a.dir
 				}
 			}
@@ -287,5 +288,3 @@ func (c *checker) readAlone(p *policy) {
 		}
 	}
 }
-
-const printable = " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~\t"

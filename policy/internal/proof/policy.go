@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -288,8 +289,8 @@ func (c *checker) union() *policy {
 
 	// Robots that all annotations treat alike carry the same.
 	seen := map[uint64]bool{}
-	for robot, joined := range c.joined {
-		if !joined || seen[c.treated[robot]] {
+	for _, robot := range slices.Sorted(maps.Keys(c.joined)) {
+		if !c.joined[robot] || seen[c.treated[robot]] {
 			continue
 		}
 		seen[c.treated[robot]] = true

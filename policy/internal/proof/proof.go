@@ -84,7 +84,7 @@ type checker struct {
 	annotated map[string]bool   // robots that annotations name
 	tops      map[string]bool   // the joined directories
 	joined    map[string]bool   // robots that these name
-	treated   map[string]uint64 // robots; equal if annotations and file treat them alike
+	treated   map[string]uint64 // robots; equal if all annotations treat them alike
 	shared    *policy           // what joined directories state
 	meetings  map[[2]*rule]*meeting
 	seen      map[[9]any]bool
@@ -125,7 +125,7 @@ func Check(in Input) *Result {
 	c.readFile()
 	names := c.robots()
 	everybody := c.policyOf("*")
-	c.readAlone(everybody)
+	c.readAlone()
 
 	// Ask each reader for everybody, for one of each set of robots that are treated
 	// alike, and for a robot whose name contains the name of such a one.
@@ -156,7 +156,7 @@ func Check(in Input) *Result {
 
 	slices.SortStableFunc(c.Findings, func(a, b Finding) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Code, b.Code),
-			strings.Compare(a.Reader, b.Reader), strings.Compare(a.Robot, b.Robot))
+			strings.Compare(a.Reader, b.Reader), strings.Compare(a.Robot, b.Robot), strings.Compare(a.Pattern, b.Pattern), cmp.Compare(a.Written, b.Written))
 	})
 	return c.Result
 }
@@ -212,6 +212,7 @@ func (c *checker) readNotes() {
 				if g.speaks || len(g.states) > 0 {
 					a.named[name] = append(a.named[name], g)
 					c.annotated[name] = true
+					c.treated[name] = mixed(c.treated[name], number)
 					c.joined[name] = c.joined[name] || a.joined && name != veronica
 				}
 			}
@@ -273,7 +274,6 @@ func (c *checker) robots() (names []string) {
 	for _, a := range c.list {
 		for name, groups := range a.named {
 			for _, g := range groups {
-				c.treated[name] = mixed(c.treated[name], g.number)
 				if !a.joined || !c.joined[name] {
 					ways[name] = mixed(ways[name], g.number)
 				}
