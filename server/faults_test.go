@@ -229,7 +229,7 @@ func TestWhoIsSpared(t *testing.T) {
 	enter("asked", 3, writing, time.Minute)
 	enter("silent", 4, reading, 2*settling)
 	enter("has sent a request", 6, reading, 2*settling)
-	g.blocks[addr4(6)][0].unread = func() bool { return true }
+	g.blocks[addr4(6)].slots[0].unread = func() bool { return true }
 	enter("had its reply", 5, lingering, 0)
 	if n := g.evictIdle(10, now.Add(-settling)); n != 2 || !slices.Contains(cut, "silent") || !slices.Contains(cut, "had its reply") {
 		t.Errorf("spared %d: %q", n, cut)

@@ -25,12 +25,18 @@ type limiter struct {
 
 	mu      sync.Mutex
 	slots   []*slot
-	blocks  map[netip.Addr][]*slot
+	blocks  map[netip.Addr]*addrBlock
 	places  int             // that the slots take
 	states  [connStates]int // how many are in each
 	evicted int             // those that were evicted while they were replied to, and whose goroutines are still there
 
 	pick func(n int) int // for tests; if nil, rand.IntN
+}
+
+// addrBlock is an address block that has connections.
+type addrBlock struct {
+	addr  netip.Addr
+	slots []*slot
 }
 
 // connState is the state of a connection. Lower states are evicted first.
@@ -51,10 +57,10 @@ type slot struct {
 	many   bool      // its address stands for many clients: a proxy that has not named its client yet
 	since  time.Time // when it was acquired
 
-	limiter *limiter // nil before acquire
-	addr    netip.Addr
-	at      int // in the limiter's slots; -1: released
-	blockAt int // in its block
+	limiter *limiter   // nil before acquire
+	block   *addrBlock // nil for one that counts in all only
+	at      int        // in the limiter's slots; -1: released
+	blockAt int        // in its block
 	evicted bool
 	more    int // places besides its own
 }
@@ -142,9 +148,9 @@ func (l *limiter) acquire(a netip.Addr, s *slot) refusal {
 func (l *limiter) admit(a netip.Addr, s *slot) (victim *slot, why refusal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	own := l.blocks[a]
-	if s.many {
-		own = nil
+	var own []*slot
+	if block := l.blocks[a]; block != nil && !s.many {
+		own = block.slots
 	}
 	switch {
 	case l.perBlock > 0 && len(own) >= l.perBlock:
@@ -166,17 +172,21 @@ func (l *limiter) admit(a netip.Addr, s *slot) (victim *slot, why refusal) {
 		}
 		victim.remove()
 	}
-	s.limiter, s.addr, s.since = l, a, time.Now()
+	s.limiter, s.since = l, time.Now()
 	s.at = len(l.slots)
 	l.slots = append(l.slots, s)
 	l.places++
 	l.states[s.state]++
 	if a.IsValid() {
-		if l.blocks == nil {
-			l.blocks = map[netip.Addr][]*slot{}
+		if s.block = l.blocks[a]; s.block == nil {
+			s.block = &addrBlock{addr: a}
+			if l.blocks == nil {
+				l.blocks = map[netip.Addr]*addrBlock{}
+			}
+			l.blocks[a] = s.block
 		}
-		s.blockAt = len(l.blocks[a])
-		l.blocks[a] = append(l.blocks[a], s)
+		s.blockAt = len(s.block.slots)
+		s.block.slots = append(s.block.slots, s)
 	}
 	return victim, admitted
 }
@@ -189,7 +199,7 @@ const draws = 8
 func (l *limiter) draw() (victim *slot) {
 	for range draws {
 		s := l.slots[l.random(len(l.slots))]
-		if victim != nil && l.compare(s, victim) >= 0 || s.busy() {
+		if victim != nil && compare(s, victim) >= 0 || s.busy() {
 			continue
 		}
 		victim = s
@@ -198,17 +208,24 @@ func (l *limiter) draw() (victim *slot) {
 }
 
 // compare orders connections by which is evicted first.
-func (l *limiter) compare(a, b *slot) int {
-	return cmp.Or(len(l.blocks[b.addr])-len(l.blocks[a.addr]), int(a.state-b.state), a.since.Compare(b.since))
+func compare(a, b *slot) int {
+	return cmp.Or(b.share()-a.share(), int(a.state-b.state), a.since.Compare(b.since))
+}
+
+// share returns how many connections its address has.
+func (s *slot) share() int {
+	if s.block == nil {
+		return 0
+	}
+	return len(s.block.slots)
 }
 
 // yields reports whether a victim makes room for one of an address that has own others.
 func (l *limiter) yields(victim *slot, own int, many bool) bool {
-	has := len(l.blocks[victim.addr])
 	if victim.state == writing {
-		return has > own && l.evicted < maxEvicted && !many
+		return victim.share() > own && l.evicted < maxEvicted && !many
 	}
-	return has >= own
+	return victim.share() >= own
 }
 
 // busy reports whether its request has arrived and nothing has read it yet: on a busy
@@ -336,16 +353,17 @@ func (s *slot) remove() {
 	l.slots[last] = nil
 	l.slots = l.slots[:last]
 	s.at = -1
-	block := l.blocks[s.addr]
-	switch last := len(block) - 1; {
-	case last < 0: // it counts in all only
-	case last == 0:
-		delete(l.blocks, s.addr)
-	default:
-		block[s.blockAt] = block[last]
-		block[s.blockAt].blockAt = s.blockAt
-		block[last] = nil
-		l.blocks[s.addr] = block[:last]
+	if s.block == nil {
+		return
+	}
+	own := s.block.slots
+	last = len(own) - 1
+	own[s.blockAt] = own[last]
+	own[s.blockAt].blockAt = s.blockAt
+	own[last] = nil
+	s.block.slots = own[:last]
+	if last == 0 {
+		delete(l.blocks, s.block.addr)
 	}
 }
 

@@ -82,9 +82,12 @@ func (r *run) turnAway(c *conn, why error) {
 	r.unanswered(c.remote.Addr(), why)
 	c.slot.release()
 	word := r.lastWord(c, refusalOf(why))
-	if len(word) > 0 && c.SetDeadline(time.Now().Add(time.Second)) == nil {
+	switch {
+	case len(word) > 0 && c.SetDeadline(time.Now().Add(time.Second)) == nil:
 		_, _ = c.Write(word)
 		_ = closeWrite(c.Conn)
+	case refusalOf(why) != admitted:
+		reset(c.Conn)
 	}
 	_ = c.Close()
 }

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -485,7 +486,7 @@ func (l *loop) ends(now time.Time) bool {
 
 // closeAll closes the connections that wait or were answered, when the loop is over.
 func (l *loop) closeAll() {
-	l.shed(maxClosing + l.nClosing)
+	l.shed(math.MaxInt)
 	l.mu.Lock()
 	var all []*conn
 	for c := l.oldest; c != nil; c = l.oldest {
@@ -835,13 +836,14 @@ func (w *worker) drop(c *conn, why error) {
 	w.unanswered(c.remote.Addr(), why)
 }
 
-// refuse closes a connection over a limit; see lastWord.
+// refuse closes a connection over a limit; see lastWord. Without a word it is reset: a robot
+// may take an empty reply for an empty robots.txt.
 func (w *worker) refuse(c *conn, why refusal) {
 	w.unanswered(c.remote.Addr(), why)
 	word := w.lastWord(c, why)
-	if n, _ := poll.Send(c.fd, word); n < len(word) || c.begun {
+	if n, _ := poll.Send(c.fd, word); n < len(word) || n == 0 || c.begun {
 		_ = poll.SetReset(c.fd)
-	} else if n > 0 {
+	} else {
 		_ = poll.ShutdownWrite(c.fd)
 	}
 	w.leave(c, closed)
@@ -955,9 +957,7 @@ func (w *worker) answered(c *conn) {
 	c.place = closed
 	w.closing[0] = append(w.closing[0], closing{c.fd, c.remote, now})
 	w.nClosing++
-	if w.nClosing == 1 {
-		w.ring(now.Add(checks[0] * 3 / 2))
-	}
+	w.ring(now.Add(checks[0] * 3 / 2))
 }
 
 // send sends as much of an answer as the socket accepts at once, and never blocks. It
