@@ -312,3 +312,33 @@ func TestOtherHost(t *testing.T) {
 		}
 	}
 }
+
+// TestPreferences: the most restrictive of all statements about a page, and who states it.
+func TestPreferences(t *testing.T) {
+	const file = "User-agent: *\nContent-Signal: search=yes, ai-train=no, use=reference\nContent-Usage: search=y, ai-use=y\nContent-Usage: /poems/ train-ai=n\nDisallow: /a\n"
+	rules := FromResponse(me, http.StatusOK, nil, strings.NewReader(file))
+	for _, test := range []struct {
+		url    string
+		header http.Header
+		want   string
+	}{
+		{"/", nil, "ai-use=y (robots.txt:3: Content-Usage) search=y (robots.txt:3: Content-Usage) train-ai=n (robots.txt:2: Content-Signal) use=reference (robots.txt:2: Content-Signal)"},
+		{"/poems/x", nil, "search=y (robots.txt:2: Content-Signal) train-ai=n (robots.txt:4: Content-Usage) use=reference (robots.txt:2: Content-Signal)"},
+		{"/", http.Header{"Content-Usage": {"ai-use=n, train-ai=y"}, "X-Robots-Tag": {"otherbot: none", "MyBot: nofollow, noindex"}},
+			"ai-use=n (Content-Usage) search=n (X-Robots-Tag) train-ai=n (robots.txt:2: Content-Signal) use=reference (robots.txt:2: Content-Signal)"},
+		{"/poems/", http.Header{"Robots-Tag": {"noai"}}, "ai-use=n (Robots-Tag) search=y (robots.txt:2: Content-Signal) train-ai=n (robots.txt:4: Content-Usage) use=reference (robots.txt:2: Content-Signal)"},
+		{"/a", http.Header{"Content-Usage": {"search=y"}}, ""},
+	} {
+		var got []string
+		for _, p := range rules.Preferences(test.url, test.header) {
+			got = append(got, p.Key+"="+p.Value+" ("+p.Origin+")")
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s, %v:\n got %s\nwant %s", test.url, test.header, strings.Join(got, " "), test.want)
+		}
+	}
+	none := FromResponse(me, http.StatusNotFound, nil, nil)
+	if got := none.Preferences("/", http.Header{"X-Robots-Tag": {"unavailable_after: 25 Jun 2010 15:00:00 PST", "noindex"}}); len(got) != 1 || got[0].Key != "search" {
+		t.Errorf("without a file: %v", got)
+	}
+}
