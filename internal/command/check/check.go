@@ -113,11 +113,6 @@ type checking struct {
 	parts map[Part]*Part // by tree and owner
 	users map[int]string // names of owners
 
-	comments struct { // of the map that was looked at last
-		file         string
-		count, first int
-	}
-
 	umnTold bool
 	linked  []menu.Link
 }
@@ -198,10 +193,10 @@ func (c *checking) done() *Outcome {
 	return &c.result
 }
 
-// some are names of a directory about which the same is to be said.
-type some []string
+// names share one finding.
+type names []string
 
-func (s some) String() string {
+func (s names) String() string {
 	if len(s) == 1 {
 		return s[0]
 	}

@@ -155,8 +155,8 @@ func (c *checking) runs(name string) bool {
 	return c.programs.Runs(name)
 }
 
-// lies reports whether there is a file of that name on the disk.
-func (c *checking) lies(sel string) bool {
+// onDisk reports whether the disk has a file at a selector.
+func (c *checking) onDisk(sel string) bool {
 	_, err := files.Stat(c.named(sel))
 	return err == nil
 }
@@ -176,13 +176,13 @@ func (c *checking) link(l menu.Link) {
 			return
 		}
 		c.find(diag.Warning, CodeSearch, l.File, l.Line, "gophd -search", "the search %q is answered only with -search", l.Selector)
-	case l.Type == menu.TypeSearch && !c.lies(l.Selector) && !c.present(l.Selector): // most likely dead before, too
+	case l.Type == menu.TypeSearch && !c.onDisk(l.Selector) && !c.present(l.Selector): // most likely dead before, too
 		c.find(diag.Warning, CodeSearch, l.File, l.Line, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)
 	case selector.Refusal(path.Base(l.Selector)) == selector.Source:
 		c.find(diag.Error, CodeName, l.File, l.Line, "link a copy that has another name", "the source of a menu is not shown: %q", l.Selector)
 	case !c.present(l.Selector) && l.Type != menu.TypeText && c.isScript(l.Selector):
 		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, runs(rule(strings.TrimPrefix(l.Selector, "/"))), "a link to a program, a file that begins with #!: %q", l.Selector)
-	case !c.present(l.Selector) && c.lies(l.Selector):
+	case !c.present(l.Selector) && c.onDisk(l.Selector):
 		c.find(diag.Error, CodeName, l.File, l.Line, "", "what the link leads to is not served: %q", l.Selector)
 	case !c.present(l.Selector):
 		c.find(diag.Warning, CodeNowhere, l.File, l.Line, c.nearest(l.Selector), "nothing is called %q", l.Selector)

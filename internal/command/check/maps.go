@@ -12,27 +12,30 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// mapLines looks at the lines of a map that are shown in another way than elsewhere.
-func (c *checking) mapLines(name string) {
+// mapComments are the lines of a map that begin with one #.
+type mapComments struct{ count, first int }
+
+// mapLines reports lines of a map that other servers show in another way, and returns its
+// comments.
+func (c *checking) mapLines(name string) (comments mapComments) {
 	base := path.Base(name)
 	if !menu.IsMenuFile(base) {
 		name = selector.Join(name, "gophermap")
 	} else if strings.HasSuffix(base, ".gph") {
-		return
+		return comments
 	}
 	text, err := c.site.View(c.ctx).ReadFile(name)
 	if err != nil || menu.IsProgram(string(text)) {
-		return
+		return comments
 	}
 	headings, first, dots := 0, 0, 0
-	c.comments.file, c.comments.count = name, 0
 	for i, line := range strings.Split(string(text), "\n") {
 		line = strings.TrimRight(line, "\r \t")
 		switch {
 		case line == "":
 		case line[0] == '#' && menu.IsComment(line):
-			if c.comments.count++; c.comments.count == 1 {
-				c.comments.first = i + 1
+			if comments.count++; comments.count == 1 {
+				comments.first = i + 1
 			}
 		case line[0] == '#':
 			if headings++; headings == 1 {
@@ -47,9 +50,10 @@ func (c *checking) mapLines(name string) {
 	if headings > 0 {
 		c.find(diag.Notice, menu.CodeText, name, first, "", "%s with ## shown as text: only one # begins a comment", diag.Count(headings, "line", "lines"))
 	}
+	return comments
 }
 
-// hinted returns a finding about a program with what to do about it.
+// hinted adds to a finding about a program how to run it.
 func (c *checking) hinted(d diag.Diagnostic) diag.Diagnostic {
 	if d.Code != menu.CodeProgram {
 		return d
@@ -74,7 +78,7 @@ func (c *checking) hinted(d diag.Diagnostic) diag.Diagnostic {
 	return d
 }
 
-// gemtext notes what a page of Gemini links.
+// gemtext collects the links of a page of Gemini.
 func (c *checking) gemtext(name string) {
 	text, err := c.site.View(c.ctx).ReadFile(name)
 	if err != nil {
@@ -100,7 +104,7 @@ func (c *checking) gemtext(name string) {
 	}
 }
 
-// gemLink returns where a link of a page leads, if it is a server that may be this one.
+// gemLink parses a link of a page. It is not ok if the link leaves this server for sure.
 func gemLink(page, target string) (l menu.Link, ok bool) {
 	u, err := url.Parse(target)
 	switch {

@@ -52,7 +52,7 @@ func (c *checking) directory(dir string) {
 		c.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", diag.Cause(err))
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	var unaskable, unreadable, sources some
+	var unaskable, unreadable, sources names
 	mapped, umn, gophermap := false, "", false
 	for _, e := range entries {
 		name := selector.Join(dir, e.Name())
@@ -88,17 +88,18 @@ func (c *checking) directory(dir string) {
 		}
 	}
 	c.left(dir, unaskable, sources, unreadable)
+	var comments mapComments
 	if mapped {
-		c.menu(dir)
+		comments = c.menu(dir)
 	}
 	if gophermap && umn != "" {
-		c.pygopherd(umn, selector.Join(dir, "gophermap"))
+		c.pygopherd(umn, selector.Join(dir, "gophermap"), comments)
 	}
 }
 
 // left reports the entries of a directory that clients get in another way than their
 // author may expect, or not at all.
-func (c *checking) left(dir string, unaskable, sources, unreadable some) {
+func (c *checking) left(dir string, unaskable, sources, unreadable names) {
 	if len(unaskable) > 0 {
 		c.find(diag.Error, CodeName, dir, 0, "rename what clients should find", "no menu can list %s", unaskable)
 	}
@@ -142,18 +143,18 @@ func rule(name string) string {
 
 // pygopherd checks a gophermap that lies beside files of UMN gopherd, which only pygopherd
 // shows together. To it, # begins no comment.
-func (c *checking) pygopherd(umn, name string) {
+func (c *checking) pygopherd(umn, name string, comments mapComments) {
 	if !c.umnTold {
 		c.umnTold = true
 		c.find(diag.Notice, CodeUMN, umn, 0, "put its lines into the gophermap", "not read, because there is a gophermap; pygopherd reads both")
 	}
-	if n := c.comments; n.count > 0 && n.file == name {
-		c.find(diag.Warning, CodeUMN, name, n.first, "put a blank before it", "not shown: # begins a comment; pygopherd shows %s", diag.Count(n.count, "such line", "such lines"))
+	if comments.count > 0 {
+		c.find(diag.Warning, CodeUMN, name, comments.first, "put a blank before it", "not shown: # begins a comment; pygopherd shows %s", diag.Count(comments.count, "such line", "such lines"))
 	}
 }
 
 // entry checks a file, a directory or a link that can be asked for.
-func (c *checking) entry(name string, e fs.DirEntry, unreadable *some) {
+func (c *checking) entry(name string, e fs.DirEntry, unreadable *names) {
 	switch {
 	case e.Type()&fs.ModeSymlink != 0:
 		c.symlink(name)
@@ -206,8 +207,8 @@ func (c *checking) symlink(name string) {
 	}
 }
 
-// menu makes a menu, and notes what its maps link.
-func (c *checking) menu(name string) {
+// menu makes a menu, and notes what its maps link. It returns the comments of its map.
+func (c *checking) menu(name string) mapComments {
 	c.result.Menus++
 	c.part(name).Menus++
 	b := menu.Builder{Run: func(name, _ string) (string, bool, error) { return "", c.runs(name), nil }, FS: c.site.View(c.ctx), Host: ourHost, Port: selector.DefaultPort, Version: "0", Client: "192.0.2.1", Answers: c.answered,
@@ -225,5 +226,5 @@ func (c *checking) menu(name string) {
 			c.add(c.hinted(d))
 		}
 	}
-	c.mapLines(name)
+	return c.mapLines(name)
 }

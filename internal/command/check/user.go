@@ -37,7 +37,7 @@ func allows(u *sandbox.Identity, info fs.FileInfo, bits fs.FileMode) bool {
 
 // readable reports whether the server's user can read a file or directory, and notes
 // it if not.
-func (c *checking) readable(name string, e fs.DirEntry, unreadable *some) bool {
+func (c *checking) readable(name string, e fs.DirEntry, unreadable *names) bool {
 	full := c.path(name)
 	info, err := files.Stat(full)
 	if err != nil {
@@ -112,9 +112,8 @@ func (c *checking) reach(root string) {
 	}
 }
 
-// blocked returns the first directory on the way from one to another that the serving
-// user may not enter, or the last, if it may not be listed, and its mode; "" if
-// there is none.
+// blocked returns the first directory from one path down to another that the serving user
+// cannot enter, or the last one if it cannot be listed, with its mode; "" if none is.
 func (c *checking) blocked(from, to string) (at string, mode fs.FileMode) {
 	to, err := filepath.Abs(to)
 	if err != nil {
