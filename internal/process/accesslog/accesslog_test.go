@@ -3,7 +3,6 @@ package accesslog
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -37,11 +36,11 @@ func TestLine(t *testing.T) {
 		{server.Served{Selector: "/\" 200 1 \\\n\r\t\x1b[2J\x00\x7fé", Remote: client},
 			`-:0 192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/\" 200 1 \\\x0a\x0d\x09\x1b[2J\x00\x7f\xc3\xa9" 200 - "-" "-"`},
 	} {
-		if got := string(queued{c.served, at}.appendTo(nil, Full)); got != c.want+"\n" {
+		if got := string(entry{c.served, at}.appendTo(nil, Full)); got != c.want+"\n" {
 			t.Errorf("got  %swant %s", got, c.want)
 		}
 	}
-	named := queued{server.Served{Host: "a.example", Port: 70, Remote: client, Agent: "Ann's browser", Referer: "https://b.example/ann"}, at}
+	named := entry{server.Served{Host: "a.example", Port: 70, Remote: client, Agent: "Ann's browser", Referer: "https://b.example/ann"}, at}
 	if got := string(named.appendTo(nil, None)); strings.Contains(strings.ToLower(got), "ann") || strings.Contains(got, "192") {
 		t.Errorf("without addresses: %s", got)
 	}
@@ -106,12 +105,6 @@ func read(t *testing.T, name string) string {
 	return string(all)
 }
 
-// finish closes a log, and waits until everything is written, however long that takes.
-func finish(l *Log) {
-	l.Close()
-	<-l.done
-}
-
 func TestRotate(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "access.log")
 	l, err := Open(name, Full, slog.New(slog.DiscardHandler))
@@ -132,7 +125,7 @@ func TestRotate(t *testing.T) {
 		}
 	}
 	l.Observe(server.Served{Selector: "/after", Remote: client})
-	finish(l)
+	l.Close()
 	if got := read(t, name+".1"); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"/before"`) {
 		t.Errorf("the old file: %q", got)
 	}
@@ -141,10 +134,6 @@ func TestRotate(t *testing.T) {
 	}
 	if l.Lost() != 0 {
 		t.Errorf("%d lines lost", l.Lost())
-	}
-	l.Observe(server.Served{})
-	if l.Lost() != 1 {
-		t.Errorf("after Close: %d lines lost", l.Lost())
 	}
 }
 
@@ -160,50 +149,9 @@ func TestFullDisk(t *testing.T) {
 	for range 3 {
 		l.Observe(server.Served{Selector: "/x", Remote: client})
 	}
-	finish(l)
+	l.Close()
 	if l.Lost() != 3 || strings.Count(complaints.String(), "no space left on device") != 1 {
 		t.Errorf("%d lines lost; %s", l.Lost(), complaints.String())
-	}
-}
-
-// TestStuck: a file that takes nothing costs a bounded queue, and nobody waits.
-func TestStuck(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _, _ = r.Close(), w.Close() }()
-	l := &Log{file: w, log: slog.New(slog.DiscardHandler), wake: make(chan struct{}, 1), done: make(chan struct{})}
-	go l.run()
-	long := strings.Repeat("x", 100)
-	const n = 3 * maxQueue
-	for range n {
-		l.Observe(server.Served{Selector: long})
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	const inPipe = 64 << 10 / 100 // lines, at most
-	if lost := l.Lost(); lost < n-2*maxQueue-inPipe || len(l.queue) > maxQueue {
-		t.Errorf("%d of %d lost, %d queued", lost, n, len(l.queue))
-	}
-}
-
-func TestTornLine(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "access.log")
-	l, err := Open(name, Full, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	finish(l)
-	if l.file, err = open(name); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = fmt.Fprint(l.file, "half of a li")
-	l.torn = true
-	l.write([]queued{{Served: server.Served{Selector: "/x"}}})
-	_ = l.file.Close()
-	if got := read(t, name); !strings.HasPrefix(got, "half of a li\n-:0 - - - [") {
-		t.Errorf("got %q", got)
 	}
 }
 

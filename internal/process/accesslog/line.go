@@ -9,14 +9,14 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// queued is a request in the queue.
-type queued struct {
+// entry is a request for the log.
+type entry struct {
 	server.Served
 	at time.Time // when its connection was accepted
 }
 
 // appendTo adds the line of an entry.
-func (e queued) appendTo(b []byte, ips IPs) []byte {
+func (e entry) appendTo(b []byte, ips IPs) []byte {
 	b = append(b, cmp.Or(e.Host, "-")...)
 	b = append(b, ':')
 	b = strconv.AppendInt(b, int64(e.Port), 10)

@@ -1,7 +1,7 @@
 // Package logs writes the log of a daemon in the form that its reader wants:
 //
 //	a person at a terminal   one short line for each event, with colours
-//	the journal of systemd   the same line with its priority, and each field
+//	the journal of systemd   the same line with its priority (sd-daemon(3))
 //	a file, a pipe           key=value, which tools read
 //	a program, when asked    JSON
 //
@@ -20,6 +20,7 @@ import (
 	"github.com/coreos/go-systemd/v22/journal"
 
 	"github.com/gophd/gophd/internal/command/terminal"
+	"github.com/gophd/gophd/internal/process/lossy"
 )
 
 // Formats are the words that [Style.Format] may be.
@@ -36,12 +37,12 @@ type Logger struct {
 	*slog.Logger
 	forPeople bool
 	verbose   bool
-	w         *lazyWriter
+	w         *lossy.Writer
 }
 
 // Open begins to log to w.
 func Open(w io.Writer, o Style) *Logger {
-	l := &Logger{w: &lazyWriter{w: w}, verbose: o.Level <= slog.LevelDebug}
+	l := &Logger{w: &lossy.Writer{To: w}, verbose: o.Level <= slog.LevelDebug}
 	format := o.Format
 	if format == "auto" {
 		format = formatFor(w)
@@ -53,16 +54,15 @@ func Open(w io.Writer, o Style) *Logger {
 		l.forPeople = terminal.Is(w)
 		h = &entryHandler{w: l.w, level: o.Level, entry: shortEntry(l.forPeople && colours())}
 	case "journal":
-		l.w.w = journalWriter{w}
 		h = &entryHandler{w: l.w, level: o.Level, entry: journalEntry}
 	case "json":
-		l.w.last = terminal.JSON
+		l.w.Form = terminal.JSON
 		h = slog.NewJSONHandler(l.w, opts)
 	default:
 		h = slog.NewTextHandler(l.w, opts)
 	}
 	l.Logger = slog.New(h)
-	l.w.tell = func(lost int) { l.Error("log lines were lost", "lines", lost) }
+	l.w.Tell = func(lost int64, _ error) { l.Error("log lines were lost", "lines", lost) }
 	return l
 }
 
@@ -71,8 +71,7 @@ func formatFor(w io.Writer) string {
 		return "short"
 	}
 	if w == os.Stderr {
-		// Enabled also opens the socket, which the sandbox forbids later.
-		if ours, err := journal.StderrIsJournalStream(); ours && err == nil && journal.Enabled() {
+		if ours, err := journal.StderrIsJournalStream(); ours && err == nil {
 			return "journal"
 		}
 	}
@@ -87,7 +86,7 @@ func colours() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") !=
 func (l *Logger) ForPeople() bool { return l.forPeople }
 
 // Close writes the remaining lines, for at most 3 s.
-func (l *Logger) Close() { l.w.flush() }
+func (l *Logger) Close() { l.w.Flush() }
 
 // Requests is the logger for a server, whose Info entries are its requests: without
 // those that went well, unless a person watches or everything is asked for. An access

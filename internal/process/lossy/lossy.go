@@ -1,0 +1,151 @@
+// Package lossy writes lines without letting a caller wait: for the log and the access log.
+// Lines are collected for a tenth of a second, so that a busy server makes one system call
+// for many. While the file takes nothing, lines beyond a bound are lost and counted.
+//
+// Do not use it where every line must be kept.
+package lossy
+
+import (
+	"bytes"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	delay   = 100 * time.Millisecond // lines are collected for one write
+	atOnce  = 64 << 10               // bytes that are written without delay
+	maxKept = 4 << 20                // bytes that wait to be written
+	perTell = time.Minute            // between two reports of lost lines
+	endTime = 3 * time.Second        // what is still collected gets so long at the end
+)
+
+// A Writer collects lines. Each Write is one line or several.
+type Writer struct {
+	// To takes the lines; Exchange replaces it.
+	To io.Writer
+	// Form, if not nil, is the last that is done to the lines.
+	Form func(lines []byte) []byte
+	// Tell reports lost lines, at most once a minute: those since the last report, and the
+	// error that lost the last of them, nil if there was no room.
+	Tell func(lines int64, err error)
+
+	mu    sync.Mutex
+	lines []byte
+	timer *time.Timer
+
+	lost atomic.Int64
+
+	// The rest is used with writing held, which is taken before mu.
+	writing sync.Mutex
+	spare   []byte // in which the next lines are collected
+	torn    bool   // To ends in a part of a line
+	told    time.Time
+	toldOf  int64
+}
+
+// Lost returns how many lines were lost.
+func (w *Writer) Lost() int64 { return w.lost.Load() }
+
+// Write collects lines.
+func (w *Writer) Write(lines []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	had := len(w.lines)
+	if had+len(lines) > maxKept {
+		w.lost.Add(int64(bytes.Count(lines, []byte("\n"))))
+		return len(lines), nil
+	}
+	w.lines = append(w.lines, lines...)
+	switch {
+	case w.timer == nil:
+		w.timer = time.AfterFunc(delay, w.write)
+	case had == 0:
+		w.timer.Reset(delay)
+	case had < atOnce && len(w.lines) >= atOnce:
+		w.timer.Reset(0)
+	}
+	return len(lines), nil
+}
+
+// Flush writes the collected lines, and reports whether that ended in time.
+func (w *Writer) Flush() bool {
+	done := make(chan struct{})
+	go func() {
+		w.write()
+		w.write() // what Tell has written
+		close(done)
+	}()
+	select {
+	case <-done:
+		return true
+	case <-time.After(endTime):
+		return false
+	}
+}
+
+// Exchange writes the collected lines and puts another writer in place of To, which it
+// returns.
+func (w *Writer) Exchange(to io.Writer) (old io.Writer) {
+	w.write()
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	old, w.To, w.torn = w.To, to, false
+	return old
+}
+
+// write writes the collected lines. While it waits, at most two more wait for it: the timer
+// is set again only for the first line and for the one that crosses atOnce.
+func (w *Writer) write() {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+
+	// Take the lines.
+	w.mu.Lock()
+	lines := w.lines
+	w.lines = w.spare[:0]
+	w.mu.Unlock()
+	w.spare = lines[:0]
+	if w.Form != nil {
+		lines = w.Form(lines)
+	}
+
+	// Write them, after the rest of a line that was written in part.
+	var err error
+	if len(lines) > 0 {
+		err = w.append(lines)
+	}
+
+	// Tell what was lost.
+	if lost := w.lost.Load(); lost > w.toldOf && time.Since(w.told) >= perTell {
+		since := lost - w.toldOf
+		w.told, w.toldOf = time.Now(), lost
+		w.Tell(since, err)
+	}
+}
+
+func (w *Writer) append(lines []byte) error {
+	all := lines
+	if w.torn {
+		all = append([]byte("\n"), lines...)
+	}
+	n, err := w.To.Write(all)
+	n = max(0, min(n, len(all)))
+	if err == nil {
+		w.torn = false
+		return nil
+	}
+	whole := bytes.Count(all[:n], []byte("\n"))
+	if w.torn && n > 0 {
+		whole-- // the end of a line that was counted before
+	}
+	if n > 0 && n < len(all) && all[n-1] != '\n' && all[n] == '\n' {
+		whole++ // all but its end
+	}
+	if n > 0 {
+		w.torn = all[n-1] != '\n'
+	}
+	w.lost.Add(int64(bytes.Count(lines, []byte("\n")) - whole))
+	return err
+}
