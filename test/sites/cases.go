@@ -130,7 +130,7 @@ var words = []Case{
 	{"a value that nobody can ask for counts", Of(notes{"/": "Disallow: /a\nUser-agent: foo\nDisallow: /b\tc\n"}), []string{"foo +/a +/b", "* -/a"}},
 	{"what follows a NUL is lost", Of(notes{"/": "Disallow: /a\x00b\n"}), []string{"* -/a -/ac"}},
 	{"a value without a slash gets one", Of(notes{"/d/": "Disallow: x\nDisallow: ?q\nDisallow: $\n"}), []string{"* -/d/x -/d/?q -/d/ +/d/y"}},
-	{"a URL counts by its path", Of(notes{"/": "Disallow: gopher://h/0/a/x\nDisallow: gopher://h/drafts/\nDisallow: https://h/b\n"}), []string{"* -/a/x -/drafts/y -/b +/0"}},
+	{"a URL counts by its path", Of(notes{"/": "Disallow: gopher://h/0/a/x\nDisallow: gopher://h/drafts/\nDisallow: https://h/b\nDisallow: https://h//c\n"}), []string{"* -/a/x -/drafts/y -/b +/0 +/ +/c"}},
 	{"Final takes a path, or a star and a rest", Of(notes{"/": "Final: *.zip$\nFinal: /a/*/b\nAllow: /q\n", "/d/": "Allow: /x\nAllow: /y.zip$\n", "/a/": "Allow: /c/b\n"}), []string{"* +/d/x +/a/c/b -/d/y.zip +/q"}},
 	{"a Final of everything is a Disallow", Of(notes{"/": "Final: /*\n", "/d/": "Allow: /x\n"}), []string{"* +/d/x -/d/y"}},
 	{"a path of a preference has no star", Of(notes{"/": "Content-Usage: /a*b search=n\nContent-Usage: /c* search=y\nContent-Usage: /d$ train-ai=n, search=y\n"}), []string{"* +/ax search=n +/dx train-ai=n", "* +/c"}},

@@ -177,9 +177,10 @@ func pathOf(value string) string {
 	scheme, rest, ok := strings.Cut(value, "://")
 	scheme = strings.ToLower(scheme)
 	if ok && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == "" {
-		_, value, _ = strings.Cut(rest, "/")
-		if (scheme == "gopher" || scheme == "gophers") && len(value) > 1 && value[1] == '/' {
-			value = value[1:]
+		_, path, _ := strings.Cut(rest, "/")
+		value = "/" + path
+		if (scheme == "gopher" || scheme == "gophers") && len(path) > 1 && path[1] == '/' {
+			value = path[1:]
 		}
 	}
 
