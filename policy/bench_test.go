@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -52,13 +53,14 @@ func lists(homes int) map[string]string {
 	const variants, names = 30, 160
 	notes := map[string]string{}
 	for i := range homes {
-		text := "Disallow: /drafts/\nDisallow: /private/\n"
+		var b strings.Builder
+		b.WriteString("Disallow: /drafts/\nDisallow: /private/\n")
 		for j := range names {
 			if (i%variants*7+j*13)%names >= 10 {
-				text += fmt.Sprintf("User-agent: bot%03d-crawler\n", j)
+				_, _ = fmt.Fprintf(&b, "User-agent: bot%03d-crawler\n", j)
 			}
 		}
-		notes[fmt.Sprintf("~user%04d/.robots", i)] = text + "Disallow: /\n"
+		notes[fmt.Sprintf("~user%04d/.robots", i)] = b.String() + "Disallow: /\n"
 	}
 	return notes
 }

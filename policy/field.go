@@ -48,7 +48,7 @@ func (r *reader) field(l readers.Line) {
 			continue
 		case r.note.top != "":
 			r.report(CodeMisplacedField, l.Number, "%s is about the whole site and counts in the root's annotation only", f.name)
-		case l.Value == "" || selector.HasControl(l.Value) || f.valid != nil && !f.valid(l.Value):
+		case l.Value == "" || selector.HasControl(l.Value) || strings.ContainsFunc(l.Value, endsLine) || f.valid != nil && !f.valid(l.Value):
 			r.report(CodeSyntax, l.Number, "not a value for %s: %.60q", f.name, l.Value)
 		default:
 			r.note.fields = append(r.note.fields, siteField{f, &rule{value: l.Value, file: r.file, line: l.Number}})

@@ -174,16 +174,16 @@ func (w *work) isDeniedWhole(dir string) bool {
 // named makes the report of a leak that has a reason.
 func (w *work) named(f proof.Finding) Report {
 	file, line := f.File, f.Line
-	if isAllows := f.Code == CodeIndex || f.Code == CodeName; f.ByFile != "" && (isAllows || file == "") {
+	isAllows := f.Code == CodeIndex || f.Code == CodeName || f.File == "" // what the Allow opens
+	if isAllows && f.ByFile != "" {
 		file, line = f.ByFile, f.ByLine
 	}
 	r := NewReport(f.Code, file, line, codeText[f.Code])
 	r.Selector, r.Readers, r.Leaks = f.Pattern, []string{f.Reader}, f.Examples
-	switch {
-	case file == "": // no author wrote it
-		r.File = w.programAt(f.Pattern)
-		r.Severity, r.Hint, r.Message = diag.Notice, "", r.Message+", in what programs answer"
-	case f.Code == CodeName && file != f.File:
+	if file == "" { // no author wrote it
+		r.File, r.Hint, r.Message = w.programAt(f.Pattern), "", r.Message+", in what programs answer"
+	}
+	if f.File == "" || isAllows && f.ByFile != "" {
 		r.Severity = diag.Notice
 	}
 	return r

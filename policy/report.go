@@ -311,7 +311,7 @@ func (c *composition) overruled() (list []Report) {
 		}
 	}
 	for _, d := range c.rules {
-		if d.allow || d.top() != "" || d.file == "" || d.final {
+		if d.allow || d.top() != "" || d.line == 0 || d.final {
 			continue
 		}
 		if i := slices.IndexFunc(allows, func(a *rule) bool { return d.concerns(a) }); i >= 0 {
