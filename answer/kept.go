@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -62,6 +63,13 @@ type callKey struct {
 	query  string
 	client string // its address, if the answer shows that
 	alone  *Asked // the one request that it is for; nil: for all
+}
+
+// top is the top-level directory that a making is for, or the source of its selector; "" for
+// the root.
+func (k *callKey) top() string {
+	top, _, _ := strings.Cut(strings.TrimPrefix(k.selector, "/"), "/")
+	return top
 }
 
 func (q *Asked) key(sel string) callKey {

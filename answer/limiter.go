@@ -1,13 +1,15 @@
 package answer
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
+	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gophd/gophd/internal/limit"
@@ -19,20 +21,14 @@ import (
 //
 //	join requests for the same → wait for a place → f, which spends → result for all
 //
-// A request gets what was begun after it arrived. Requests that arrive while the
-// same thing is being made wait for the next making, all for the same one; if the
-// first result was kept and still holds, the second making finds it and costs
-// nothing. A making that no request waits for is cancelled.
+// Each making begins in a small place. When it has spent more than small bytes, it gives
+// that place back and waits for a large one, so that a small making never waits for a large
+// one. Places are given first come, first served, within shares: an address, and a
+// top-level directory of a host, have at most a quarter of the small places and one large
+// one. So neither a client nor a disk that hangs takes the places of others.
 //
-// Each making begins in a small place. When it has spent more than small bytes, it
-// gives that place back and waits for a large one, so that a small making never
-// waits for a large one. Places go round the addresses that wait, and no address
-// has more than a quarter of the small ones and one large one. While others wait, a
-// making that has held a small place for slowAfter, or a large one during one system
-// call of that length, is most likely waiting for a disk: it goes on without its
-// place, but still counts for its address, and a large one waits for a place when the
-// call returns. What large ones hold until they have a place again is bounded: where a
-// machine has much to do, any call takes long.
+// A request gets a result that was begun after it arrived, or one that still holds by its
+// stamp. A making that no request waits for is cancelled.
 
 // The bounds of all makings of a process.
 const (
@@ -43,49 +39,58 @@ const (
 	maxTime     = 30 * time.Second
 	maxWait     = 45 * time.Second // less than the server's default StallTimeout: clients must be answered
 	maxHeld     = 48 << 20         // bytes of large replies in memory besides the cache; then no more are made
-	maxSlow     = 256              // small makings that go on without a place, and
-	maxHanging  = 8                // large ones, and
-	maxStray    = 48 << 20         // bytes that large ones hold without a place
-	slowAfter   = 50 * time.Millisecond
+	maxPrinted  = 32 << 20         // bytes of programs that wait for a place
 )
-
-// placeSize is the kind of a place.
-type placeSize int
-
-const (
-	isSmall placeSize = iota
-	isLarge
-	sizes
-)
-
-// places are how many there are, and how many an address may have.
-var places = [sizes]struct{ all, each int }{{smallPlaces, smallPlaces / 4}, {largePlaces, 1}}
 
 // A Limiter bounds the replies that are made for requests at once; see the package's
 // documentation. All hosts of a process share one. The zero value is ready to use.
 type Limiter struct {
-	held limit.Held // large replies
+	held    limit.Held   // large replies
+	printed atomic.Int64 // bytes of programs that wait for a place
 
-	mu      sync.Mutex
-	next    map[callKey]*call // not begun: requests from now on get what it makes
-	now     map[callKey]*call // begun
-	used    [sizes]int
-	slow    [sizes]int // makings without a place
-	stray   int        // bytes that large ones of them, or those that wait again, have spent
-	clients map[netip.Addr]*client
-	turns   [sizes]list.List // clients with makings that wait, next first
-	oldest  list.List        // makings in small places, by when they began
-	large   []*call          // makings in large places
-	timer   *time.Timer      // nil: no making waits for a place
+	mu           sync.Mutex
+	calls        map[callKey]*call // that requests join
+	events       uint64            // requests that came and makings that began, in order
+	small, large places
 }
 
-// client is an address block that has places or waits for one.
-type client struct {
-	addr    netip.Addr
-	asks    int // for so many makings
-	has     [sizes]int
-	waiting [sizes][]*call
-	turn    [sizes]*list.Element // nil: nothing waits
+// places are what makings take.
+type places struct {
+	all, each int // how many there are, and how many of one share
+	used      int
+	shares    map[any]int // used, by address and by topShare
+	waiting   []*call     // first come first
+}
+
+// A topShare is the share of a top-level directory.
+type topShare struct {
+	of  *Host
+	top string
+}
+
+// call is one result that is being made, for all requests that wait for it.
+type call struct {
+	callKey
+	all    *Limiter
+	ctx    context.Context // ends when no request waits, and maxTime after the beginning
+	cancel context.CancelFunc
+	clock  *time.Timer   // cancels it; stopped while it waits for a place
+	late   atomic.Bool   // the clock has
+	done   chan struct{} // closed when result and err are set
+	result *Value
+	err    error
+	kept   int64 // bytes held by the cache
+
+	// Under the mutex of all:
+	requests int          // that wait for it
+	left     bool         // all that waited have left
+	next     *call        // for requests that came after it had begun
+	askers   []netip.Addr // their address blocks: any of them may pay
+	begun    uint64       // event; 0: not yet
+	spent    int
+	place    *places       // that it has, or waits for
+	granted  chan struct{} // closed when the place is its own
+	paid     []any         // the shares that it is in; nil: it has no place
 }
 
 // Errors of exceeded bounds.
@@ -94,158 +99,277 @@ var (
 	errSpent    = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes more than %d MiB to make", maxSpent>>20)}
 	errWait     = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply is waited for longer than %v", maxWait)}
 	errTime     = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes longer than %v to make", maxTime)}
+	errPrinted  = &server.Error{Kind: server.Busy, Err: fmt.Errorf("programs have printed more than %d MiB that waits to be sent", maxPrinted>>20)}
 )
 
-// wait waits for a place.
-func (k *call) wait(s placeSize) error {
-	k.all.mu.Lock()
-	k.place, k.granted = s, make(chan struct{})
-	granted := k.granted
-	for _, c := range k.askers {
-		k.all.queue(k, c)
+// panicked is a panic in a making. It continues in the goroutines of the requests
+// that wait, where the server takes it for an error of theirs alone.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
+
+// protect turns a panic of f into an error.
+func protect(f func() (*Value, error)) (a *Value, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicked{p, debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// made returns the result of f, which this request shares with all others that ask for
+// the same meanwhile. It returns when ctx ends, and after maxWait. F runs in a goroutine of
+// its own.
+func (l *Limiter) made(ctx context.Context, who netip.Addr, what callKey, f func(*call) (*Value, error)) (*Value, error) {
+	late := time.NewTimer(maxWait)
+	defer late.Stop()
+	k, came := l.join(server.Block(who), what, f)
+	for {
+		select {
+		case <-k.done:
+		case <-late.C:
+			l.leave(k)
+			return nil, errWait
+		case <-ctx.Done():
+			l.leave(k)
+			return nil, context.Cause(ctx)
+		}
+		if p := (*panicked)(nil); errors.As(k.err, &p) {
+			panic(p)
+		}
+		fresh := k.begun == 0 || k.begun > came
+		if fresh || k.err == nil && k.result != nil && k.result.stamp != nil && k.result.stamp.Look(ctx) {
+			return k.result, k.err
+		}
+		k = l.following(k, server.Block(who), f)
 	}
-	k.all.fill(s)
-	k.all.mu.Unlock()
+}
+
+// join lets a request wait for a making, a new one if there is none. It returns when the
+// request came.
+func (l *Limiter) join(who netip.Addr, what callKey, f func(*call) (*Value, error)) (k *call, came uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.calls == nil {
+		l.calls = map[callKey]*call{}
+		l.small = places{all: smallPlaces, each: smallPlaces / 4, shares: map[any]int{}}
+		l.large = places{all: largePlaces, each: 1, shares: map[any]int{}}
+	}
+	l.events++
+	k = l.current(what, f)
+	k.add(who)
+	return k, l.events
+}
+
+// following returns the making after one that began before a request came. All of its
+// requests for which that is so get the same.
+func (l *Limiter) following(k *call, who netip.Addr, f func(*call) (*Value, error)) *call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.next == nil || k.next.left {
+		k.next = l.current(k.callKey, f)
+	}
+	k.next.add(who)
+	return k.next
+}
+
+// current returns the making that requests join.
+func (l *Limiter) current(what callKey, f func(*call) (*Value, error)) *call {
+	k := l.calls[what]
+	if k == nil {
+		k = &call{callKey: what, all: l, done: make(chan struct{})}
+		k.ctx, k.cancel = context.WithCancel(context.Background())
+		l.calls[what] = k
+		go k.run(f)
+	}
+	return k
+}
+
+// add lets a request wait for a making.
+func (k *call) add(who netip.Addr) {
+	k.requests++
+	if !slices.Contains(k.askers, who) {
+		k.askers = append(k.askers, who)
+		if k.place != nil {
+			k.place.fill()
+		}
+	}
+}
+
+// leave ends the wait of a request.
+func (l *Limiter) leave(k *call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k.requests--
+	if k.requests == 0 {
+		k.left = true
+		k.cancel()
+		l.forget(k)
+	}
+}
+
+// forget lets no request join a making any more.
+func (l *Limiter) forget(k *call) {
+	if l.calls[k.callKey] == k {
+		delete(l.calls, k.callKey)
+	}
+}
+
+func (k *call) run(f func(*call) (*Value, error)) {
+	defer close(k.done)
+	l := k.all
+	k.err = k.take(&l.small)
+	if k.err == nil {
+		l.mu.Lock()
+		l.events++
+		k.begun = l.events
+		l.mu.Unlock()
+		k.clock = time.AfterFunc(maxTime, func() { k.late.Store(true); k.cancel() })
+		defer k.clock.Stop()
+		k.result, k.err = f(k)
+	}
+	k.cancel() // before its place is given back: what goes on of it, left behind, takes no other
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k.release()
+	l.forget(k)
+	if k.err != nil && k.late.Load() {
+		k.err = errTime
+	}
+}
+
+// take waits for a place, in place of the one that the making has.
+func (k *call) take(p *places) error {
+	l := k.all
+	l.mu.Lock()
+	k.release()
+	k.place, k.granted = p, make(chan struct{})
+	granted := k.granted
+	p.waiting = append(p.waiting, k)
+	p.fill()
+	l.mu.Unlock()
 	select {
 	case <-granted:
 		return nil
 	case <-k.ctx.Done():
-		return context.Cause(k.ctx)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p.waiting = slices.DeleteFunc(p.waiting, func(other *call) bool { return other == k })
+	return context.Cause(k.ctx)
 }
 
-// queue puts a making last in the line of a client.
-func (l *Limiter) queue(k *call, c *client) {
-	c.waiting[k.place] = append(c.waiting[k.place], k)
-	if c.turn[k.place] == nil {
-		c.turn[k.place] = l.turns[k.place].PushBack(c)
-	}
-	if l.timer == nil {
-		l.timer = time.AfterFunc(slowAfter, l.passSlow)
-	}
-}
-
-// fill gives free places to the clients whose turn it is.
-func (l *Limiter) fill(s placeSize) {
-	skipped := 0
-	for l.used[s] < places[s].all && skipped < l.turns[s].Len() {
-		e := l.turns[s].Front()
-		c := e.Value.(*client)
-		if c.addr.IsValid() && c.has[s] >= places[s].each {
-			l.turns[s].MoveToBack(e)
-			skipped++
+// fill gives free places to those who wait.
+func (p *places) fill() {
+	for i := 0; i < len(p.waiting) && p.used < p.all; {
+		k := p.waiting[i]
+		shares := p.afford(k)
+		if shares == nil || k.ctx.Err() != nil {
+			i++
 			continue
 		}
-		k := c.first(s)
-		if k == nil {
-			l.turns[s].Remove(e)
-			c.turn[s] = nil
-			continue
-		}
-		l.turns[s].MoveToBack(e)
-		skipped = 0
-		l.used[s]++
-		c.has[s]++
-		k.payer = c
-		if s == isSmall {
-			k.began = time.Now()
-			k.order = l.oldest.PushBack(k)
-		}
-		if s == isLarge {
-			l.large = append(l.large, k)
-			k.seen = -1
-			l.collect(k)
+		p.waiting = slices.Delete(p.waiting, i, i+1)
+		p.used++
+		k.paid = shares
+		for _, share := range shares {
+			p.shares[share]++
 		}
 		close(k.granted)
 	}
 }
 
-// first takes the first making out of a client's line that still waits.
-func (c *client) first(s placeSize) *call {
-	for len(c.waiting[s]) > 0 {
-		k := c.waiting[s][0]
-		c.waiting[s] = c.waiting[s][1:]
-		if k.payer == nil && k.place == s && k.ctx.Err() == nil {
-			return k
+// afford returns the shares that a making takes its place from: of an address that asks
+// for it, and of its top-level directory. It returns nil if one is used up.
+func (p *places) afford(k *call) []any {
+	top := topShare{k.of, k.top()}
+	if top.top != "" && p.shares[top] >= p.each {
+		return nil
+	}
+	for _, who := range k.askers {
+		if !who.IsValid() || p.shares[who] < p.each {
+			return []any{who, top}
 		}
 	}
 	return nil
 }
 
 // release gives the place of a making back, if it has one.
-func (l *Limiter) release(k *call) {
-	c := k.payer
-	if c == nil {
+func (k *call) release() {
+	if k.paid == nil {
 		return
 	}
-	c.has[k.place]--
-	l.large = slices.DeleteFunc(l.large, func(o *call) bool { return o == k })
-	if k.slow {
-		l.slow[k.place]--
-	} else {
-		l.used[k.place]--
+	p := k.place
+	p.used--
+	for _, share := range k.paid {
+		p.shares[share]--
+		if p.shares[share] == 0 {
+			delete(p.shares, share)
+		}
 	}
-	if k.order != nil {
-		l.oldest.Remove(k.order)
-	}
-	k.payer, k.slow, k.order = nil, false, nil
-	l.fill(k.place)
+	k.paid = nil
+	p.fill()
 }
 
-// passSlow takes the places of makings that have had them for slowAfter, as long as
-// others wait.
-func (l *Limiter) passSlow() {
+// spend charges a making for bytes that it read and keeps. Beyond the bound of a small
+// place, it waits for a large one. It fails when no request waits any more, and when the
+// making has spent too much.
+func (k *call) spend(bytes int) error {
+	l := k.all
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.timer = nil
-	for l.turns[isSmall].Len() > 0 && l.slow[isSmall] < maxSlow && l.used[isSmall] == smallPlaces {
-		e := l.oldest.Front()
-		if e == nil || time.Since(e.Value.(*call).began) < slowAfter {
-			break
-		}
-		k := e.Value.(*call)
-		l.oldest.Remove(e)
-		k.order, k.slow = nil, true
-		l.used[isSmall]--
-		l.slow[isSmall]++
-		l.fill(isSmall)
+	k.spent += bytes
+	spent := k.spent
+	grows := spent > small && k.place == &l.small
+	l.mu.Unlock()
+	switch {
+	case spent > maxSpent:
+		return errSpent
+	case !grows:
+		return k.ctx.Err()
 	}
-	if l.turns[isLarge].Len() > 0 {
-		l.passHanging()
+	k.clock.Stop()
+	if err := k.take(&l.large); err != nil {
+		return err
 	}
-	if l.turns[isSmall].Len()+l.turns[isLarge].Len() > 0 {
-		l.timer = time.AfterFunc(slowAfter, l.passSlow)
+	k.clock.Reset(maxTime)
+	if l.held.Reached(maxHeld + k.kept) { // of which the cache has the rest
+		return errOverfull
 	}
-}
-
-// passHanging takes the places of large makings that are in the same system call as
-// when it was last called.
-func (l *Limiter) passHanging() {
-	for _, k := range slices.Clone(l.large) {
-		now := k.calls.Load()
-		if now%2 == 0 || now != k.seen || l.slow[isLarge] >= maxHanging || l.stray+k.spent > maxStray {
-			k.seen = now
-			continue
-		}
-		l.large = slices.DeleteFunc(l.large, func(o *call) bool { return o == k })
-		k.slow, k.stray = true, k.spent
-		l.stray += k.stray
-		k.hanging.Store(true)
-		l.used[isLarge]--
-		l.slow[isLarge]++
-	}
-	l.fill(isLarge)
-}
-
-// collect ends the count of what a making has spent without a place.
-func (l *Limiter) collect(k *call) {
-	l.stray -= k.stray
-	k.stray = 0
+	return nil
 }
 
 // hold counts a large reply until it is neither sent nor kept any more.
 func (l *Limiter) hold(body []byte) {
 	if len(body) > small {
 		l.held.Add(body)
+	}
+}
+
+// read reads what a program prints, at most maxLoaded bytes. It takes no place, since
+// programs may take long; what all of them have printed is bounded until done is called.
+func (l *Limiter) read(ctx context.Context, stream io.ReadCloser) (body []byte, done func(), err error) {
+	defer context.AfterFunc(ctx, func() { _ = stream.Close() })()
+	done = func() { l.printed.Add(int64(-cap(body))) }
+	for {
+		if len(body) == cap(body) {
+			had := cap(body)
+			body = slices.Grow(body, max(4<<10, had/2))
+			if l.printed.Add(int64(cap(body)-had)) > maxPrinted {
+				return body, done, errPrinted
+			}
+		}
+		n, err := stream.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return body, done, nil
+		case err != nil:
+			return body, done, err
+		case len(body) > maxLoaded:
+			return body, done, errTooLarge
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"runtime"
 	"strings"
@@ -27,7 +28,11 @@ func called(name string) callKey { return callKey{cacheKey: cacheKey{selector: n
 func (l *Limiter) nothing() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.next)+len(l.now)+len(l.clients)+l.oldest.Len()+len(l.large) == 0 && l.used == [sizes]int{} && l.slow == [sizes]int{} && l.stray == 0
+	left := len(l.calls)
+	for _, p := range []*places{&l.small, &l.large} {
+		left += p.used + len(p.shares) + len(p.waiting)
+	}
+	return left == 0
 }
 
 // Of a hundred requests at once the first gets a making of its own, and all others
@@ -113,7 +118,7 @@ func TestLeftBehindTakesNoPlace(t *testing.T) {
 		must(t, err)
 		synctest.Wait()
 		_ = behind.spend(2 * small)
-		if err := behind.wait(isLarge); !errors.Is(err, context.Canceled) || !l.nothing() {
+		if err := behind.take(&l.large); !errors.Is(err, context.Canceled) || !l.nothing() {
 			t.Errorf("%v, left: %+v", err, &l)
 		}
 	})
@@ -207,139 +212,126 @@ func TestAskersShareTheirTurns(t *testing.T) {
 	})
 }
 
-// Makings that wait for a disk hold no place that others need, but still count for
-// their address.
-func TestSlowMakingsPassTheirPlacesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l Limiter
-		hangs := make(chan struct{})
-		var hanging atomic.Int32
-		for i := range 10 * smallPlaces {
-			go func() {
-				_, _ = l.made(t.Context(), from(i%8, 1), called(fmt.Sprint(i)), func(*call) (*Value, error) {
-					hanging.Add(1)
-					<-hangs
-					return nil, nil
-				})
-			}()
-		}
-		synctest.Wait()
-		began := time.Now()
-		if _, err := l.made(t.Context(), from(99, 1), called("quick"), func(*call) (*Value, error) { return nil, nil }); err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(began); took > 2*slowAfter { // the bubble's time
-			t.Errorf("it waited for %v", took)
-		}
-		time.Sleep(time.Second)
-		if n := hanging.Load(); n != 8*smallPlaces/4 {
-			t.Errorf("%d hang, want %d: a quarter of the places of each address", n, 8*smallPlaces/4)
-		}
-		close(hangs)
-		synctest.Wait()
-		time.Sleep(time.Second)
-		if !l.nothing() {
-			t.Errorf("left: %+v", &l)
-		}
-	})
-}
-
-// A large making that waits for a disk gives its place to others, and waits for one
-// again. Only so many do.
-func TestHangingMakingsPassTheirPlacesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l Limiter
-		disk := make(chan struct{})
-		var hanging, back atomic.Int32
-		made := func(client int, f func(k *call)) {
-			_, err := l.made(t.Context(), from(client, 1), called(fmt.Sprint(client)), func(k *call) (*Value, error) {
-				if err := k.spend(small + 1); err != nil {
-					return nil, err
-				}
-				f(k)
-				return nil, k.ctx.Err()
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		}
-		var all sync.WaitGroup
-		hang := func(from, to int) {
-			for i := range to - from {
+// TestHangingDirectoryHasAShare: makings of a directory that hangs leave places for others,
+// whoever asks for it, and so do those of an address.
+func TestHangingDirectoryHasAShare(t *testing.T) {
+	for _, spent := range []int{small, small + 1} {
+		synctest.Test(t, func(t *testing.T) {
+			var l Limiter
+			disk := make(chan struct{})
+			var hanging atomic.Int32
+			var all sync.WaitGroup
+			for i := range 200 {
 				all.Go(func() {
-					made(from+i, func(k *call) {
-						k.inCall(true)
+					_, _ = l.made(t.Context(), from(i, 1), called(fmt.Sprint("/dead/", i)), func(k *call) (*Value, error) {
+						err := k.spend(spent)
 						hanging.Add(1)
 						<-disk
-						k.inCall(false)
-						back.Add(1)
-						time.Sleep(time.Second)
+						return nil, err
 					})
 				})
 			}
 			synctest.Wait()
-		}
-		all.Go(func() { made(98, func(*call) { <-disk }) }) // it is in no call, and keeps its place
-		synctest.Wait()
-		hang(0, largePlaces+1)
-		began := time.Now()
-		made(99, func(*call) {})
-		if took := time.Since(began); took > time.Second { // the bubble's time
-			t.Errorf("another one waited for %v", took)
-		}
-		hang(largePlaces+1, 2*maxHanging)
-		time.Sleep(10 * time.Second)
-		if n := hanging.Load(); n != largePlaces-1+maxHanging {
-			t.Errorf("%d hang at once", n)
-		}
-		close(disk)
-		synctest.Wait()
-		if n := back.Load(); n > largePlaces {
-			t.Errorf("%d go on at once", n)
-		}
-		all.Wait()
-		synctest.Wait()
-		if !l.nothing() {
-			t.Errorf("left: %+v", &l)
-		}
-	})
+			began := time.Now()
+			for i := range 100 {
+				_, err := l.made(t.Context(), from(1000+i, 1), called(fmt.Sprint("/alive/", i)), func(k *call) (*Value, error) { return nil, k.spend(spent) })
+				must(t, err)
+			}
+			if took := time.Since(began); took > 0 { // the bubble's time
+				t.Errorf("others wait for %v", took)
+			}
+			if n, want := int(hanging.Load()), map[bool]int{false: smallPlaces / 4, true: 1}[spent > small]; n != want {
+				t.Errorf("%d hang, want %d", n, want)
+			}
+			close(disk)
+			all.Wait()
+			synctest.Wait()
+			if !l.nothing() {
+				t.Errorf("left: %+v", &l)
+			}
+		})
+	}
 }
 
-// On a machine with much to do each call looks like one that hangs: what makings hold
-// without a place is bounded.
-func TestMakingsWithoutAPlaceHoldLittle(t *testing.T) {
+// TestFirstComeFirstServed: makings that wait get places in the order in which they came, as
+// far as their shares allow.
+func TestFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Limiter
-		var held, most atomic.Int64
-		const each = 40 << 20
+		let := make(chan struct{})
+		var mu sync.Mutex
+		var order []string
 		var all sync.WaitGroup
-		for i := range 20 {
+		ask := func(client int, name string) {
 			all.Go(func() {
-				_, err := l.made(t.Context(), from(i, 1), called(fmt.Sprint(i)), func(k *call) (*Value, error) {
-					err := k.spend(each)
-					most.Store(max(most.Load(), held.Add(each)))
-					k.inCall(true)
-					time.Sleep(10 * slowAfter)
-					k.inCall(false)
-					time.Sleep(time.Second)
-					held.Add(-each)
+				_, err := l.made(t.Context(), from(client, 1), called(name), func(k *call) (*Value, error) {
+					err := k.spend(small + 1)
+					mu.Lock()
+					order = append(order, name)
+					mu.Unlock()
+					<-let
 					return nil, err
 				})
 				if err != nil {
 					t.Error(err)
 				}
 			})
+			synctest.Wait()
+		}
+		for i, name := range []string{"a/1", "b/1", "b/2", "c/1", "a/2", "d/1"} {
+			ask(i, name)
+		}
+		ask(3, "e/1") // of the address of c/1
+		for range 7 {
+			let <- struct{}{}
+			synctest.Wait()
 		}
 		all.Wait()
-		synctest.Wait()
-		if most.Load() > largePlaces*each+maxStray || most.Load() <= largePlaces*each {
-			t.Errorf("%d MiB are held at once", most.Load()>>20)
-		}
-		if !l.nothing() {
-			t.Errorf("left: %+v", &l)
+		if got := strings.Join(order, " "); got != "a/1 b/1 c/1 b/2 a/2 d/1 e/1" {
+			t.Errorf("order %s", got)
 		}
 	})
 }
+
+// TestReadIsBounded: what programs have printed and waits for a place is bounded, of one and
+// of all.
+func TestReadIsBounded(t *testing.T) {
+	var l Limiter
+	read := func(n int64) (int, func(), error) {
+		body, done, err := l.read(t.Context(), io.NopCloser(io.LimitReader(zeros{}, n)))
+		return len(body), done, err
+	}
+	for n, want := range map[int64]error{0: nil, 1: nil, maxLoaded: nil, maxLoaded + 1: errTooLarge, 1 << 40: errTooLarge} {
+		got, done, err := read(n)
+		if !errors.Is(err, want) || err == nil && int64(got) != n {
+			t.Errorf("of %d: %d, %v", n, got, err)
+		}
+		done()
+	}
+	var all []func()
+	for range 3 * maxPrinted / maxLoaded {
+		_, done, err := read(maxLoaded)
+		all = append(all, done)
+		if err != nil && !errors.Is(err, errPrinted) {
+			t.Error(err)
+		}
+	}
+	if _, done, err := read(1 << 20); !errors.Is(err, errPrinted) {
+		t.Errorf("beyond the bound: %v", err)
+	} else {
+		done()
+	}
+	for _, done := range all {
+		done()
+	}
+	if _, _, err := read(maxLoaded); err != nil {
+		t.Error(err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // What a making may take is bounded: bytes, time, and what slow readers hold of what
 // was made; and a making that was left behind takes no place.

@@ -2,8 +2,6 @@ package answer
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -61,7 +59,6 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 		return site.Try(m.ctx, h.Site, func(view *site.View) (*Value, error) {
 			return protect(func() (*Value, error) {
 				view.Spend(m.spend)
-				view.Calls(m.inCall)
 				m.kept = h.Cache.size()
 				q := &Asked{Host: h, Request: r.WithContext(m.ctx), Format: form, View: view, client: k.client, making: m}
 				if k.alone != nil {
@@ -134,16 +131,20 @@ func (h *Host) before(s Source, r *server.Request, f *Format) (*Value, error) {
 	if asIs {
 		return a, err
 	}
-	stream := a.Stream
-	if stream == nil {
+	if a.Stream == nil {
 		return q.Limited(func(*Asked) (*Value, error) { return a, nil })
 	}
-	defer func() { _ = stream.Close() }()
-	begin, err := io.ReadAll(io.LimitReader(stream, small)) // a program may take long, and needs no place yet
+	defer a.Close()
+	h.open()
+	body, done, err := h.Limiter.read(r.Context(), a.Stream)
+	defer done()
 	if err != nil {
 		return nil, err
 	}
-	return q.Limited(func(q *Asked) (*Value, error) { return a, q.load(a, begin) })
+	return q.Limited(func(q *Asked) (*Value, error) {
+		made := *a
+		return &made, q.load(&made, body)
+	})
 }
 
 // maxLoaded bounds the part that is taken into memory of a program's reply, in bytes.
@@ -154,27 +155,10 @@ const itemSize = 64
 
 var errTooLarge = &server.Error{Kind: server.Internal, Err: fmt.Errorf("the reply of a program has more than %d MiB", maxLoaded>>20)}
 
-// load reads the reply of a program to its end, which may turn out to be a menu. What it
-// takes is spent before it is taken: a program that is slow then counts with all of it.
-func (q *Asked) load(a *Value, begin []byte) error {
-	body, stream := begin, a.Stream
-	if len(begin) == small {
-		if err := q.making.spend(maxLoaded); err != nil {
-			return err
-		}
-		defer context.AfterFunc(q.Context(), func() { _ = stream.Close() })()
-		body = make([]byte, maxLoaded+1)
-		copy(body, begin)
-		q.making.inCall(true)
-		n, err := io.ReadFull(stream, body[small:])
-		q.making.inCall(false)
-		switch {
-		case err == nil:
-			return errTooLarge
-		case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-			return err
-		}
-		body = body[:small+n]
+// load makes a Value of what a program has printed, which may turn out to be a menu.
+func (q *Asked) load(a *Value, body []byte) error {
+	if err := q.making.spend(len(body)); err != nil {
+		return err
 	}
 	a.Body, a.Stream, a.Size = body, nil, int64(len(body))
 	if a.Media != "" { // the program has said it
