@@ -65,6 +65,10 @@ func TestTree(t *testing.T) {
 			[]string{"warning CHECK-NOWHERE d/b c.gmi:2", "warning CHECK-NOWHERE index.gmi:7", "warning CHECK-NOWHERE index.gmi:8"}},
 		{"a capsule under its own name", map[string]string{"index.gmi": "=> gemini://Me.example/a.gmi\n=> gemini://me.example:1965/b.gmi\n=> gopher://me.example/0/c.gmi\n", "a.gmi": "a", "b.gmi": "b"},
 			[]string{"warning CHECK-NOWHERE index.gmi:3", "notice CHECK-HOST index.gmi:1"}},
+		{"lines in another form", map[string]string{"about.txt": "a", "phlog/a.txt": "a", "d/phlog/b": "b", "d/gophermap": "1Phlog  phlog/\n",
+			"gophermap": "1Phlog   phlog/\n1About\tabout.txt\n0Phlog\tphlog/\nhMail\tmailto:a@x\n1Capsule\tgemini://x/\nhello   there\nI drew  this\n0A  b\n1Up  /\n0About  /about.txt\n"},
+			[]string{"warning MENU-LINE d/gophermap:1", "warning MENU-LINE gophermap:1", "warning CHECK-FORM gophermap:2", "warning CHECK-FORM gophermap:3",
+				"warning CHECK-NOWHERE gophermap:4", "warning CHECK-NOWHERE gophermap:5", "warning MENU-LINE gophermap:10"}},
 		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n", "robots.txt": "Dissallow: /\n"}, []string{"error MISSPELT d/.robots:1", "warning MISSPELT robots.txt:1"}},
 	} {
 		dir := t.TempDir()
@@ -206,5 +210,21 @@ func TestText(t *testing.T) {
 	want := "x\\x1b:1: error: one (A)\n    hint: do\nnotice: two (B)\nhole: 1 directory, 2 files, 1 menu: 1 lost, 0 warnings, 1 notice\nrobots.txt: 42 bytes, from 1 annotation\n"
 	if got := r.Text("hole"); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestHintsOfLines: a line of a map that was meant otherwise has a hint that says what to write.
+func TestHintsOfLines(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"about.txt": "a", "phlog/a.txt": "a", "gophermap": "1Phlog   phlog/\n1About\tabout.txt\n0Phlog\tphlog/\nhMail\tmailto:a@x\n1Capsule\tgemini://x/\n"})
+	_, r := findings(t, dir, Options{})
+	hints := map[int]string{}
+	for _, d := range r.Findings {
+		hints[d.Line] = d.Hint
+	}
+	for line, want := range map[int]string{1: `write one TAB: "1Phlog\tphlog/"`, 2: "write type 0", 3: "write type 1", 4: `write "hMail\tURL:mailto:a@x"`, 5: `write "hCapsule\tURL:gemini://x/"`} {
+		if hints[line] != want {
+			t.Errorf("line %d: %s, want %s", line, hints[line], want)
+		}
 	}
 }

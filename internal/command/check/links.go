@@ -185,10 +185,13 @@ func (c *checking) link(l menu.Link) {
 	case !c.present(l.Selector) && c.onDisk(l.Selector):
 		c.find(diag.Error, CodeName, l.File, l.Line, "", "what the link leads to is not served: %q", l.Selector)
 	case !c.present(l.Selector):
-		c.find(diag.Warning, CodeNowhere, l.File, l.Line, c.nearest(l.Selector), "nothing is called %q", l.Selector)
+		c.find(diag.Warning, CodeNowhere, l.File, l.Line, cmp.Or(elsewhere(l), c.nearest(l.Selector)), "nothing is called %q", l.Selector)
 	default:
 		if info, err := files.Stat(c.named(l.Selector)); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 			c.find(diag.Notice, CodeStub, l.File, l.Line, "", "the file is empty: %q", l.Selector)
+		}
+		if hint := c.otherType(l); hint != "" {
+			c.find(diag.Warning, CodeForm, l.File, l.Line, hint, "a link of type %c to something of another type: %q", l.Type, l.Selector)
 		}
 	}
 }

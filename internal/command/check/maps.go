@@ -45,6 +45,8 @@ func (c *checking) mapLines(name string) (comments mapComments) {
 			if dots++; dots == 1 {
 				c.find(diag.Notice, CodeForm, name, i+1, "", "./ in a link has no effect; menus link the name without it, here and elsewhere in the map")
 			}
+		default:
+			c.mistyped(name, i+1, line)
 		}
 	}
 	if headings > 0 {
