@@ -105,10 +105,6 @@ type Menu struct {
 	// Problems lists the mistakes in the files it was made from, at most 100 of
 	// them; everything else is served.
 	Problems []diag.Diagnostic
-	// Files are the names, in order, of the files and directories that were read
-	// or looked for beside the directory itself, whether they are there or not: if
-	// none of them and nothing in the directory changed, neither did the menu.
-	Files []string
 	// Changing reports whether the menu may be another one the next time though no
 	// file has changed: it shows the time, users, or something of the client.
 	Changing bool
@@ -174,8 +170,6 @@ func (m *making) done() (Menu, error) {
 	if m.ctx.Err() != nil {
 		return Menu{}, context.Cause(m.ctx)
 	}
-	slices.Sort(m.menu.Files)
-	m.menu.Files = slices.Compact(m.menu.Files)
 	return m.menu, nil
 }
 

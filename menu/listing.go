@@ -64,7 +64,6 @@ func (m *making) glob(pattern string, typ byte) {
 		m.bad(CodeLimit, pattern, "more than %d names were read for patterns", maxNames)
 		return
 	}
-	m.menu.Files = append(m.menu.Files, dir)
 	all, err := m.names(dir)
 	if err != nil {
 		m.bad(CodePattern, pattern, "cannot be listed: %s", diag.Cause(err))

@@ -5,8 +5,8 @@
 //
 // It is useful alone for programs that generate menus, serve a tree of their own, or
 // read the menus of others ([ParseItem]). It runs nothing: files that other servers
-// run are reported ([CodeProgram]) and not shown. It keeps no state and caches nothing;
-// [Menu].Files and [Menu].Changing say for a cache which files a menu was made from.
+// run are reported ([CodeProgram]) and not shown. It keeps no state and caches nothing:
+// what a menu was made from, its FS has seen.
 //
 //	Builder.Menu → a map (menu.go) → lines (gophermap.go) → items (entry.go)
 //	             → or a listing (listing.go), as .names and others change it (umn.go)

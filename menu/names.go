@@ -244,7 +244,6 @@ func (m *making) dated(label, name string, width int) string {
 	if !m.look() {
 		return label
 	}
-	m.menu.Files = append(m.menu.Files, name)
 	info, err := fs.Stat(m.FS, name)
 	if err != nil {
 		return label

@@ -32,7 +32,6 @@ func hiddenName(name string) bool {
 
 // open opens a regular file; anything else is not there.
 func (m *making) open(name string) (fs.File, int64, error) {
-	m.menu.Files = append(m.menu.Files, name)
 	f, err := m.FS.Open(name)
 	if err != nil {
 		return nil, 0, err
@@ -127,7 +126,6 @@ func (m *making) stat(name string) (dir, ok bool) {
 	if !selector.AskableName(name) || !m.look() {
 		return false, false
 	}
-	m.menu.Files = append(m.menu.Files, name)
 	info, err := fs.Stat(m.FS, name)
 	if err != nil {
 		return false, false

@@ -61,7 +61,6 @@ func (m *making) readUMN() (list []umnEntry, ok bool) {
 		}
 	}
 	dir := selector.Join(m.dir, capName)
-	m.menu.Files = append(m.menu.Files, dir)
 	if _, err := fs.Stat(m.FS, dir); err != nil {
 		return list, ok
 	}
