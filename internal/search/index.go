@@ -157,8 +157,11 @@ func private(path string) error {
 	}
 	_ = f.Close()
 	for _, name := range Files(filepath.Dir(path)) {
-		err := os.Chmod(name, 0o600)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+		info, err := os.Stat(name)
+		if err != nil || info.Mode().Perm() == 0o600 { // the sandbox forbids to change it, and so it is then
+			continue
+		}
+		if err := os.Chmod(name, 0o600); err != nil {
 			return err
 		}
 	}
