@@ -88,10 +88,10 @@ func formOf(pieces []string, end, last bool) form {
 	return f
 }
 
-// endsLine reports whether some reader takes a character for the end of a line, or for a
-// control character.
+// endsLine reports whether some reader takes a character for the end of a line, or whether a
+// terminal obeys it: the controls of ASCII and of U+0080 to U+009F.
 func endsLine(c rune) bool {
-	return c < ' ' || c == 0x7f || c == 0x85 || c == 0x2028 || c == 0x2029
+	return c < ' ' || 0x7f <= c && c <= 0x9f || c == 0x2028 || c == 0x2029
 }
 
 // isSpace reports whether some reader takes a character for a blank.

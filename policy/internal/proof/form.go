@@ -184,7 +184,8 @@ func writable(d *rule, weak bool) (list []string) {
 			_, n := utf8.DecodeRuneInString(plain[at:])
 			raw.WriteString(plain[at : at+n])
 			atEnd := i == len(pieces)-1 && strings.TrimFunc(plain[at:], func(c rune) bool { return c == '$' || isBlank(c) }) == ""
-			if strings.ContainsRune("#*\x7f\u0085\u2028\u2029", c) || c < ' ' || atEnd || c == utf8.RuneError && n == 1 {
+			isControl := c < ' ' || 0x7f <= c && c <= 0x9f
+			if isControl || strings.ContainsRune("#*\u2028\u2029", c) || atEnd || c == utf8.RuneError && n == 1 {
 				hazard = true
 				safe.WriteByte('*')
 			} else {
