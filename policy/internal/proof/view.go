@@ -48,8 +48,8 @@ type line struct {
 func (l *line) stands() bool { return isPrefix(&l.Pattern) && l.Pieces[0] == "/.robots" }
 
 func newView(p *policy, r readers.Reader, rules []readers.Rule) *view {
-	v := &view{reader: r, policy: p, all: r.Matcher(rules)}
-	var denies []readers.MatchRule
+	v := &view{reader: r, policy: p, all: r.Matcher(rules), lines: make([]line, 0, len(rules))}
+	denies := make([]readers.MatchRule, 0, len(rules))
 	for i, rule := range rules {
 		for _, q := range r.Patterns(rule) {
 			if r.Choice == readers.FirstMatch {
