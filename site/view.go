@@ -24,7 +24,6 @@ type View struct {
 	enter func(name string) (*stall.Op, error)
 	spend func(bytes int) error // nil: reading is free
 	spent int                   // bytes, since Release
-	calls func(begins bool)     // nil: nothing is called
 
 	start   int64 // of the site's clock
 	numbers [scopes]uint64
@@ -72,29 +71,6 @@ func (v *View) Release() {
 func (v *View) Forget() {
 	v.Release()
 	v.seen, v.unkept = nil, true
-}
-
-// Calls sets a function that is called before and after each system call that may wait
-// for a file system.
-func (v *View) Calls(f func(begins bool)) {
-	enter := v.enter
-	v.enter = func(name string) (*stall.Op, error) {
-		f(true)
-		op, err := enter(name)
-		if err != nil {
-			f(false)
-		}
-		return op, err
-	}
-	v.calls = f
-}
-
-// left ends a system call that enter has begun.
-func (v *View) left(op *stall.Op) {
-	op.Leave()
-	if v.calls != nil {
-		v.calls(false)
-	}
 }
 
 // Path returns where a name lies on the disk, links in it not followed: below the
@@ -181,7 +157,7 @@ func (f *Resource) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := f.file.Read(p)
-	f.view.left(op)
+	op.Leave()
 	if spent := f.view.keeps(n); spent != nil {
 		return 0, spent
 	}
@@ -201,7 +177,7 @@ func (v *View) call(name string, f func() error) error {
 	if err == nil {
 		var op *stall.Op
 		if op, err = v.enter(name); err == nil {
-			defer v.left(op)
+			defer op.Leave()
 			return f()
 		}
 	}
