@@ -100,7 +100,8 @@ func (a author) soak(t *testing.T, d *harness.Daemon, root string, size int) {
 	d.Until("somebody else's annotation holds", holds(d))
 	held := time.Since(changed)
 	took := others.stop()
-	later := harness.Start(t, append([]string{"-root", root}, a.flags...)...) // it has read everything when it first answers
+	later := harness.Start(t, append([]string{"-root", root}, a.flags...)...)
+	later.WaitLog("scanned") // until then robots.txt is not answered
 	later.Until("it holds there", holds(later))
 	peak := max(memoryKiB(t, d, "VmHWM"), memoryKiB(t, later, "VmHWM"))
 	t.Logf("%.1f s, %.1f s of CPU, %d MiB and at most %d more; others: %d asked, median %v, slowest %v; an annotation of theirs holds after %v",
