@@ -177,3 +177,15 @@ func TestUpgradeWarns(t *testing.T) {
 		})
 	}
 }
+
+// TestUserRootWarns: -user root is no better than no -user.
+func TestUserRootWarns(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become root")
+	}
+	var stderr strings.Builder
+	status := run(t.Context(), []string{"gophd", "check-config", "-user", "root", "-listen", "127.0.0.1:0", "-sandbox", "off", t.TempDir()}, strings.NewReader(""), &strings.Builder{}, &stderr)
+	if status != exit.OK || !strings.Contains(stderr.String(), "serving as root") {
+		t.Errorf("status %d:\n%s", status, stderr.String())
+	}
+}

@@ -76,7 +76,7 @@ func (d *daemon) lookForUsers() {
 	case errors.Is(err, fs.ErrPermission):
 		hint = "the user that gophd runs as must be able to list it: " + diag.Command("chmod", "o+rx", "--", homes)
 	}
-	d.log.Warn("-users serves no user", "directory", homes, "why", why, "hint", hint)
+	d.log.Warn("-users matches no user", "directory", homes, "why", why, "hint", hint)
 }
 
 // userDirs returns the directory of the homes that a pattern of -users names, and the
@@ -170,7 +170,7 @@ func Doubt(root string) (doubt, hint string) {
 	list, unread := files.List(real)
 	switch {
 	case real == "/":
-		return "all of this machine is the root: whatever gophd may read is served", "gophd init hole makes a directory with an example"
+		return "-root is /: every file that gophd can read would be served", "gophd init hole makes a directory with an example"
 	case err == nil && real == home:
 		return "a home is the root: whatever lies in it is served, but for names that begin with a dot", "gophd init hole makes a directory with an example"
 	case unread == nil && len(list) == 0:

@@ -13,7 +13,7 @@ func TestDoubt(t *testing.T) {
 	dir := t.TempDir()
 	treetest.Write(t, dir, map[string]string{"empty/": "", "full/a.txt": "a", "file": "x"})
 	for root, want := range map[string]string{
-		"/":                         "all of this machine is the root: whatever gophd may read is served",
+		"/":                         "-root is /: every file that gophd can read would be served",
 		filepath.Join(dir, "empty"): "the root is empty",
 		filepath.Join(dir, "full"):  "",
 		filepath.Join(dir, "file"):  "",

@@ -107,7 +107,7 @@ func listenError(addr string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return exit.Usagef("ports below 1024 need a privilege: use -listen :7070, or give the program the capability cap_net_bind_service, or start it from systemd", "%w", err)
 	case errors.Is(err, syscall.EADDRINUSE):
-		return exit.Hint(err, fmt.Sprintf("another program listens there already (ss -ltnp shows which); choose another with -listen, not %s", addr))
+		return exit.Hint(err, fmt.Sprintf("the port is in use (ss -ltnp shows by which program); choose another with -listen, not %s", addr))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return exit.Hint(err, "that address is not on this machine; -listen :70 listens on all that are")
 	}

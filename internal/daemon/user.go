@@ -35,6 +35,9 @@ func (d *daemon) becomeUser() error {
 	if err != nil {
 		return fmt.Errorf("-user: %w", err)
 	}
+	if u.UID == 0 {
+		d.log.Warn("serving as root", "hint", asUser())
+	}
 	if err := u.Become(); errors.Is(err, fs.ErrPermission) {
 		return exit.Usagef("only root can become another user: start gophd as root, or leave -user out", "%w", err)
 	} else if err != nil {
@@ -81,7 +84,7 @@ func (d *daemon) enterSandbox() error {
 	case mode == "require" && err != nil:
 		return exit.Hint(err, "-sandbox auto does what the kernel can")
 	case mode == "require" && !holds.Full():
-		return exit.Usagef("Linux 5.13 and later can on amd64 and arm64; -sandbox auto takes what there is",
+		return exit.Usagef("Linux 5.13 and later can on amd64 and arm64; -sandbox auto uses what the kernel offers",
 			"-sandbox require: this kernel cannot forbid all that gophd asks for (Landlock ABI %d, filter of system calls: %t)", holds.ABI, holds.Calls)
 	case err != nil:
 		d.log.Warn("no sandbox", "error", err)
@@ -107,7 +110,7 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 	if users := d.conf.site.Users; users != "" {
 		homes, links := userDirs(users, d.conf.site.UsersMinUID)
 		read = append(append(read, homes), links...)
-		d.log.Info("the sandbox shows all homes, since users come and go", "directory", homes, "links", len(links))
+		d.log.Info("the sandbox shows all homes, so that new users appear", "directory", homes, "links", len(links))
 	}
 	read = append(read, watch.Files()...)
 	for _, f := range d.certs.Files() {

@@ -98,7 +98,7 @@ func TestUsersInUnit(t *testing.T) {
 	}
 	for homes, want := range map[string]string{dir + "/none": "name the directory", dir + "/closed": "chmod o+rx " + dir + "/closed", dir + "/typo": "name the directory"} {
 		flags[3] = homes + "/*/public_gopher"
-		if line := serve(t, flags[1], flags[2:]...).WaitLog("-users serves no user"); !strings.Contains(line, want) {
+		if line := serve(t, flags[1], flags[2:]...).WaitLog("-users matches no user"); !strings.Contains(line, want) {
 			t.Errorf("%s: %s", homes, line)
 		}
 	}
