@@ -125,7 +125,7 @@ func (o *option) refused(value string) error {
 
 // String, IsBoolFlag, Names, IsSet and the methods below describe the option to package
 // flag and to the flag library.
-func (o *option) String() string         { return o.text }
+func (o *option) String() string         { return o.name } // by which the flag library tells flags apart
 func (o *option) IsBoolFlag() bool       { return o.toggle }
 func (o *option) Names() []string        { return []string{o.name} }
 func (o *option) IsSet() bool            { return o.from != byDefault }

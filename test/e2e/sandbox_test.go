@@ -260,7 +260,7 @@ func TestUserMistakes(t *testing.T) {
 		want   string
 	}{
 		{[]string{"-user", "no-such-user"}, 2, "gophd: hint: -user takes NAME"},
-		{[]string{"-sandbox", "maybe"}, 2, "gophd: hint: one of off, auto, require"},
+		{[]string{"-sandbox", "maybe"}, 2, "gophd: hint: want one of auto, require, off"},
 	} {
 		args := append([]string{"-listen", "127.0.0.1:0", "-root", t.TempDir()}, c.args...)
 		cmd := exec.Command(harness.Program(t), args...)
