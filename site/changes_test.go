@@ -27,6 +27,16 @@ func running(t *testing.T, s *Site) {
 	must(t, err)
 }
 
+// aged opens a site that nothing watches, whose clock runs ahead by what is returned.
+func aged(t *testing.T, dir string, conf Config) (*Site, *time.Duration) {
+	t.Helper()
+	s, err := Open(dir, conf)
+	must(t, err)
+	ahead := 10 * time.Second // so that the files are not young
+	s.clock = func() time.Time { return time.Now().Add(ahead) }
+	return s, &ahead
+}
+
 // soon waits until f is true, at most two minutes.
 func soon(t *testing.T, what string, f func() bool) {
 	t.Helper()

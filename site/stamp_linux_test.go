@@ -15,16 +15,6 @@ import (
 	"github.com/gophd/gophd/internal/treetest"
 )
 
-// aged opens a site that nothing watches, whose clock runs ahead by what is returned.
-func aged(t *testing.T, dir string, conf Config) (*Site, *time.Duration) {
-	t.Helper()
-	s, err := Open(dir, conf)
-	must(t, err)
-	ahead := 10 * time.Second // so that the files are not young
-	s.clock = func() time.Time { return time.Now().Add(ahead) }
-	return s, &ahead
-}
-
 // What was kept is trusted for a second, whatever happens, and for one more after each
 // look that finds all as it was. No event is needed to see what is no more.
 func TestLook(t *testing.T) {

@@ -316,15 +316,3 @@ func offerHTTP(conf *tls.Config) {
 		return nil, nil
 	}
 }
-
-func unique(names ...string) []string {
-	var all []string
-	seen := map[string]bool{"": true}
-	for _, n := range names {
-		if !seen[n] {
-			all = append(all, n)
-		}
-		seen[n] = true
-	}
-	return all
-}

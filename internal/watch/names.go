@@ -68,11 +68,6 @@ func (n *names) isTree(name string) bool { return name == "." || n.trees[name] !
 // below returns the file name of the slash path dir below root.
 func below(root, dir string) string { return filepath.Join(root, filepath.FromSlash(dir)) }
 
-// within reports whether a name is dir or below it.
-func within(name, dir string) bool {
-	return dir == "." || name == dir || strings.HasPrefix(name, dir) && name[len(dir)] == '/'
-}
-
 // top returns the first element of a name: its owner has a share of
 // the watches, and of the time that changes may take.
 func top(name string) string {

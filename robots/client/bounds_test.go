@@ -251,13 +251,13 @@ func TestHadFile(t *testing.T) {
 					if a.Allowed("/a") || a.Err == nil || a.File == nil && a.Access != Unreachable {
 						t.Errorf("%.3q: %+v", reply, a)
 					}
-					time.Sleep(5*time.Minute - 1)
+					time.Sleep(5*time.Minute - time.Nanosecond)
 					asked := p.count()
 					mustGet(t, c, "gopher://h/")
 					if p.count() != asked {
 						t.Errorf("%.3q: asked again before five minutes", reply)
 					}
-					time.Sleep(1)
+					time.Sleep(time.Nanosecond)
 					synctest.Wait()
 					c = &Client{Fetch: p.fetch, Store: kept, MaxBytes: most}
 				}
