@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -279,6 +280,31 @@ func TestNoUsage(t *testing.T) {
 			if e := c.Explain(agent, "b", false); (e.NoUsage != "") != want {
 				t.Errorf("%q: %s: %q, %v", text, agent, e.NoUsage, e.Usage)
 			}
+		}
+	}
+}
+
+// TestOwnRobots: twice as many homes that each name a robot of their own take about twice
+// the memory to compile, not four times as much.
+func TestOwnRobots(t *testing.T) {
+	for _, text := range []string{"Disallow: /\n", "Disallow: /\nAllow: /pub/\n"} {
+		spent := func(homes int) uint64 {
+			notes := map[string]string{}
+			for i := range homes {
+				notes[fmt.Sprintf("~u%04d/.robots", i)] = fmt.Sprintf("Disallow: /drafts/\nUser-agent: robot%04d\n", i) + text
+			}
+			in := inputOf(notes)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			c := Compile(in)
+			runtime.ReadMemStats(&after)
+			if len(c.joined) != homes || len(c.shut) > 0 {
+				t.Errorf("%d homes of %d are joined, %q are denied", len(c.joined), homes, c.shut)
+			}
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		if few, many := spent(1000), spent(2000); many > 3*few {
+			t.Errorf("%q: 1,000 homes take %d bytes, 2,000 take %d", text, few, many)
 		}
 	}
 }

@@ -298,46 +298,40 @@ func equalFold(a, b string) bool {
 // chooseByKey follows CPython's reader since 3.15. It merges groups that share a
 // name; the merged group is for the names that all of them have.
 func chooseByKey(f *Grouped, robot string) (groups []int, named bool) {
-	type merged struct {
-		names  []string
-		groups []int
-	}
-	var order []string
-	byName := map[string]*merged{}
-	for i := range f.Groups {
-		var names []string
-		for _, rec := range f.Members(i) {
-			if rec.Kind == KindAgent && rec.Value != "" {
-				names = append(names, rec.Value)
-			}
-		}
-		for _, name := range names {
-			key := strings.ToLower(name)
-			m := byName[key]
-			if m == nil {
-				m = &merged{names: names}
-				order, byName[key] = append(order, key), m
-			}
-			m.names = slices.DeleteFunc(slices.Clone(m.names), func(name string) bool { return !slices.Contains(names, name) })
-			m.groups = append(m.groups, i)
-		}
-	}
 	robot = strings.ToLower(robot)
-	if m := byName[robot]; m != nil {
-		return m.groups, robot != "*"
-	}
-	robot, _, _ = strings.Cut(robot, "/")
-	for _, key := range order {
-		for _, name := range byName[key].names {
-			if name != "*" && strings.Contains(robot, strings.ToLower(name)) {
-				return byName[key].groups, true
+	word, _, _ := strings.Cut(robot, "/")
+	var order []string
+	byName := map[string][]int{}
+	parts := make([][]string, len(f.Groups)) // the names of each group that are parts of the robot's
+	for i := range f.Groups {
+		for _, rec := range f.Members(i) {
+			if rec.Kind != KindAgent || rec.Value == "" {
+				continue
+			}
+			key := strings.ToLower(rec.Value)
+			if byName[key] == nil {
+				order = append(order, key)
+			}
+			byName[key] = append(byName[key], i)
+			if key != "*" && strings.Contains(word, key) {
+				parts[i] = append(parts[i], rec.Value)
 			}
 		}
 	}
-	if m := byName["*"]; m != nil {
-		return m.groups, false
+
+	if groups := byName[robot]; groups != nil {
+		return groups, robot != "*"
 	}
-	return nil, false
+	for _, key := range order {
+		groups := byName[key]
+		for _, name := range parts[groups[0]] {
+			lacks := func(i int) bool { return !slices.Contains(parts[i], name) }
+			if !slices.ContainsFunc(groups, lacks) {
+				return groups, true
+			}
+		}
+	}
+	return byName["*"], false
 }
 
 // RulesOf returns the Allow and Disallow lines of groups. An Allow is left out if it is

@@ -54,7 +54,7 @@ var exact = readers.Reader{Forms: []readers.Form{readers.URI}}
 func (c *checker) policyOf(robot string) *policy {
 	p := &policy{opening: map[string]*counted{}}
 	isJoined := c.joined[robot]
-	p.rules, p.states = c.count(robot, isJoined)
+	p.rules, p.states = c.count(c.list, robot, isJoined)
 	if isJoined {
 		union := c.union()
 		p.rules = append(p.rules, union.rules...)
@@ -88,11 +88,11 @@ func (c *checker) policyOf(robot string) *policy {
 	return p
 }
 
-// count returns the rules and statements that count for a robot, from the root down. It
-// leaves out those of joined directories if without is true.
-func (c *checker) count(robot string, without bool) (rules []counted, states []stated) {
+// count returns the rules and statements of annotations that count for a robot, from the
+// root down. It leaves out those of joined directories if without is true.
+func (c *checker) count(notes []*annotation, robot string, without bool) (rules []counted, states []stated) {
 	var above [][]counted // by annotation on the way down
-	for _, a := range c.list {
+	for _, a := range notes {
 		if a.denied {
 			all := readers.Pattern{Pieces: []string{readers.URI.Of(a.dir)}, Size: shutSize}
 			rules = append(rules, counted{rule: &rule{Pattern: all, source: source{a.file, a.dir, 0}, base: a.dir}})
@@ -287,21 +287,88 @@ func (c *checker) union() *policy {
 		}
 	}
 
-	// Robots that all annotations treat alike carry the same.
-	seen := map[uint64]bool{}
-	for _, robot := range slices.Sorted(maps.Keys(c.joined)) {
-		if !c.joined[robot] || seen[c.treated[robot]] {
+	u.rules = append(u.rules, c.carried()...)
+	return u
+}
+
+// carried returns what is carried below the Allows of joined directories for the robots
+// that such directories name, each line once. What is carried below an Allow depends on the
+// annotations of its own top-level directory and on the root's, so each directory is
+// counted with these alone, and once for all robots that they treat alike.
+func (c *checker) carried() (list []counted) {
+	var root *annotation
+	var tops []string
+	of := map[string][]*annotation{}
+	for _, a := range c.list {
+		top := topOf(a.dir)
+		switch {
+		case a.denied:
+		case a.dir == "/":
+			root = a
+		case c.tops[top]:
+			if of[top] == nil {
+				tops = append(tops, top)
+			}
+			of[top] = append(of[top], a)
+		}
+	}
+
+	seen := map[[2]*rule]bool{}
+	for _, top := range tops {
+		notes := of[top]
+		if !slices.ContainsFunc(notes, (*annotation).allows) {
 			continue
 		}
-		seen[c.treated[robot]] = true
-		rules, _ := c.count(robot, false)
-		for _, r := range rules {
-			if r.below != nil && c.tops[topOf(r.below.dir)] {
-				u.rules = append(u.rules, r)
+		if root != nil {
+			notes = append([]*annotation{root}, notes...)
+		}
+		for _, robot := range c.kinds(notes) {
+			rules, _ := c.count(notes, robot, false)
+			for _, r := range rules {
+				key := [2]*rule{r.rule, r.below}
+				if r.below != nil && r.below.dir != "/" && !seen[key] {
+					seen[key] = true
+					list = append(list, r)
+				}
 			}
 		}
 	}
-	return u
+	return list
+}
+
+// allows reports whether an annotation has an Allow.
+func (a *annotation) allows() bool {
+	return slices.ContainsFunc(a.groups, func(g *group) bool {
+		return slices.ContainsFunc(g.rules, func(r *rule) bool { return r.allow })
+	})
+}
+
+// kinds returns one of each set of the robots of joined directories that some annotations
+// treat alike; "" stands for those that none of them names, if there are any.
+func (c *checker) kinds(notes []*annotation) (robots []string) {
+	ways := map[string]uint64{}
+	for _, a := range notes {
+		for name, groups := range a.named {
+			for _, g := range groups {
+				if c.joined[name] {
+					ways[name] = mixed(ways[name], g.number)
+				}
+			}
+		}
+	}
+	seen := map[uint64]bool{}
+	for _, name := range slices.Sorted(maps.Keys(ways)) {
+		if !seen[ways[name]] {
+			robots = append(robots, name)
+		}
+		seen[ways[name]] = true
+	}
+	for name, joined := range c.joined {
+		if joined && ways[name] == 0 {
+			return append(robots, "")
+		}
+	}
+	return robots
 }
 
 // forbidding returns a statement without what it permits.

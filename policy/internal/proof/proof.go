@@ -79,13 +79,12 @@ type checker struct {
 	programs  []*rule
 	file      *readers.Parsed
 	groups    []fileGroup
-	inFile    map[string]bool   // robots that the file names
-	allows    map[int]string    // the Allows of the file, by line
-	annotated map[string]bool   // robots that annotations name
-	tops      map[string]bool   // the joined directories
-	joined    map[string]bool   // robots that these name
-	treated   map[string]uint64 // robots; equal if all annotations treat them alike
-	shared    *policy           // what joined directories state
+	inFile    map[string]bool // robots that the file names
+	allows    map[int]string  // the Allows of the file, by line
+	annotated map[string]bool // robots that annotations name
+	tops      map[string]bool // the joined directories
+	joined    map[string]bool // robots that these name
+	shared    *policy         // what joined directories state
 	meetings  map[[2]*rule]*meeting
 	seen      map[[9]any]bool
 	token     string // no part of the file
@@ -103,7 +102,7 @@ func newChecker(in Input) *checker {
 		in.Readers = readers.All()
 	}
 	c := &checker{Input: in, Result: &Result{}, file: readers.Open(in.File), programs: programLines(in.Programs),
-		inFile: map[string]bool{}, allows: map[int]string{}, annotated: map[string]bool{}, tops: map[string]bool{}, joined: map[string]bool{}, treated: map[string]uint64{},
+		inFile: map[string]bool{}, allows: map[int]string{}, annotated: map[string]bool{}, tops: map[string]bool{}, joined: map[string]bool{},
 		meetings: map[[2]*rule]*meeting{}, seen: map[[9]any]bool{}, token: "zqj"}
 	for strings.Contains(string(in.File), c.token) {
 		c.token += "j"
@@ -212,7 +211,6 @@ func (c *checker) readNotes() {
 				if g.speaks || len(g.states) > 0 {
 					a.named[name] = append(a.named[name], g)
 					c.annotated[name] = true
-					c.treated[name] = mixed(c.treated[name], number)
 					c.joined[name] = c.joined[name] || a.joined && name != veronica
 				}
 			}
