@@ -266,7 +266,7 @@ func (d *daemon) setTLS() error {
 // those that are missing.
 func (d *daemon) selfSigned(dir string) error {
 	if info, err := files.Stat(dir); err == nil && !info.IsDir() {
-		return exit.Usagef("-tls-self-signed DIR, in which gophd makes gophd.crt and gophd.key", "-tls-self-signed: %s is no directory", dir)
+		return exit.Usagef("-tls-self-signed DIR, in which gophd makes NAME.crt and NAME.key for each name of a host", "-tls-self-signed: %s is no directory", dir)
 	}
 	names := d.hostNames()
 	missing := slices.ContainsFunc(names, func(name string) bool { _, made := keypair.Made(dir, name); return !made })

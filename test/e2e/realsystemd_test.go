@@ -498,7 +498,7 @@ func (s *systemd) wrongSettings() {
 			}) {
 				s.t.Errorf("%s: the socket lets clients wait", setting)
 			}
-			log = s.do("journalctl", "-t", "gophd", "-o", "cat", "--no-pager", "--since", "@"+since)
+			log = s.do("journalctl", "-t", "gophd", "-p", "warning", "-o", "cat", "--no-pager", "--since", "@"+since)
 			return strings.Contains(log, said)
 		}
 		there := eventually(once)

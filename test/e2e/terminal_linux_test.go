@@ -96,6 +96,16 @@ func TestLogInJournal(t *testing.T) {
 	}
 }
 
+// TestStartFailsInJournal: why gophd does not start, and what to do, are errors in the journal.
+func TestStartFailsInJournal(t *testing.T) {
+	script := `JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec "$@"`
+	cmd := exec.Command("sh", "-c", script, "sh", harness.Program(t), "-root", filepath.Join(t.TempDir(), "hole"), "-listen", "127.0.0.1:0")
+	said, err := cmd.CombinedOutput()
+	if !regexp.MustCompile(`^<3>gophd: opening .*\n<3>gophd: hint: make it .*\n$`).Match(said) {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
 // TestGetOnTerminal: a text that would command the terminal is shown; into a pipe
 // it comes as it is, and with -raw everywhere.
 func TestGetOnTerminal(t *testing.T) {

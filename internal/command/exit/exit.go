@@ -15,7 +15,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/coreos/go-systemd/v22/journal"
+
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/disk"
 )
 
@@ -61,17 +64,25 @@ func Report(stderr io.Writer, err error) int {
 	}
 	e := &CommandError{Status: Failure, Err: err}
 	if errors.As(err, &e); e.Err != nil {
-		Say(stderr, err.Error(), e.Hint)
+		say(stderr, journal.PriErr, err.Error(), e.Hint)
 	}
 	return e.Status
 }
 
 // Say prints a message and its hint, if there is one. Either may hold text from
 // outside.
-func Say(stderr io.Writer, msg, hint string) {
-	_, _ = fmt.Fprintf(stderr, "gophd: %s\n", oneLine(msg))
+func Say(stderr io.Writer, msg, hint string) { say(stderr, journal.PriWarning, msg, hint) }
+
+// say gives each line its priority where the journal reads it.
+func say(stderr io.Writer, p journal.Priority, msg, hint string) {
+	begin := "gophd: "
+	if terminal.IsJournal(stderr) {
+		begin = fmt.Sprintf("<%d>gophd: ", p)
+	}
+
+	_, _ = fmt.Fprintf(stderr, "%s%s\n", begin, oneLine(msg))
 	if hint != "" {
-		_, _ = fmt.Fprintf(stderr, "gophd: hint: %s\n", oneLine(hint))
+		_, _ = fmt.Fprintf(stderr, "%shint: %s\n", begin, oneLine(hint))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/coreos/go-systemd/v22/journal"
 	"golang.org/x/term"
 
 	"github.com/gophd/gophd/diag"
@@ -21,6 +22,15 @@ import (
 func Is(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// IsJournal reports whether w is standard error, and systemd's journal reads it.
+func IsJournal(w io.Writer) bool {
+	if w != os.Stderr {
+		return false
+	}
+	ours, err := journal.StderrIsJournalStream()
+	return ours && err == nil
 }
 
 // Safe returns a writer of text to w. Whatever a terminal could obey is written

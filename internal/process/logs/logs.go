@@ -17,8 +17,6 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/coreos/go-systemd/v22/journal"
-
 	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/process/lossy"
 )
@@ -70,10 +68,8 @@ func formatFor(w io.Writer) string {
 	if terminal.Is(w) {
 		return "short"
 	}
-	if w == os.Stderr {
-		if ours, err := journal.StderrIsJournalStream(); ours && err == nil {
-			return "journal"
-		}
+	if terminal.IsJournal(w) {
+		return "journal"
 	}
 	return "text"
 }
