@@ -563,7 +563,7 @@ func (w *worker) serve() {
 // gather leads until there is something to do.
 func (w *worker) gather() error {
 	now := time.Now()
-	w.loop.unread.Add(-w.taken)
+	w.unread.Add(-w.taken)
 	w.taken = 0
 	w.accepted, w.ready, w.late, w.more = nil, nil, w.late[:0], w.more[:0]
 	w.isSlow = w.workers > 1 && w.slowly(w.work > 0 && now.Sub(w.began) > time.Duration(w.work)*slow)
@@ -710,7 +710,7 @@ func (w *worker) poll() bool {
 // counted in MaxConns; the latter go where there is no room for others. Without room one is
 // accepted, to be refused.
 func (w *worker) accept() error {
-	room := w.limited().limiter.room() - int(w.loop.unread.Load())
+	room := w.limited().limiter.room() - int(w.unread.Load())
 	w.mu.Lock()
 	answered := w.nClosing
 	w.mu.Unlock()
@@ -735,7 +735,7 @@ func (w *worker) accept() error {
 		w.accepted = append(w.accepted, closing{fd, from, time.Now()})
 	}
 	w.taken = int32(len(w.accepted))
-	w.loop.unread.Add(w.taken)
+	w.unread.Add(w.taken)
 	w.run.accepted.Add(int64(w.taken))
 	w.mu.Lock()
 	w.open += len(w.accepted)

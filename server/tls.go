@@ -72,7 +72,7 @@ func (s *tlsSocket) CloseWrite() error {
 	if err := s.session.CloseWrite(); err != nil {
 		return err
 	}
-	return closeWrite(s.transport.Conn)
+	return closeWrite(s.Conn)
 }
 
 // setNoDelay lets small segments be sent at once.

@@ -140,7 +140,7 @@ func (c *Client) read(ctx context.Context, o dial.Origin, before past) (*HostRul
 	empty := errors.Is(none.Instead, errEmpty)
 	switch {
 	case before.file && (item || empty):
-		return nil, valid, fmt.Errorf("the host had a robots file, and now %v", none.Instead)
+		return nil, valid, fmt.Errorf("the host had a robots file, and now %v", none.Instead) //nolint:errorlint // what wraps fs.ErrNotExist counts as no file
 	case empty && !before.empty:
 		return nil, valid, errEmpty
 	}

@@ -191,7 +191,7 @@ func received(instead error) string {
 	if status, ok := errors.AsType[*client.StatusError](instead); ok {
 		instead = status
 	}
-	if instead == nil || instead == fs.ErrNotExist {
+	if instead == nil || instead == fs.ErrNotExist { //nolint:errorlint // what a host sent may count as it, and is told
 		return ""
 	}
 	return fmt.Sprintf(" (%v)", instead)
