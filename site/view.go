@@ -109,6 +109,10 @@ func (v *View) Context() context.Context { return v.ctx }
 // descriptors. It returns nil if the view is complete.
 func (v *View) Err() error { return v.failed }
 
+// Partial reports whether something was left out since it did not come in a moment: what is
+// made of the View then holds for a second.
+func (v *View) Partial() bool { return v.without }
+
 // Without reports whether the View failed since a file system does not answer, and goes
 // on without that part.
 func (v *View) Without() bool {

@@ -183,6 +183,7 @@ func (h *hole) ask(front, path string) (r reply) {
 		r.body, r.served = body, strings.HasPrefix(head, ok)
 		if strings.HasPrefix(head, "3") {
 			_, r.to, _ = strings.Cut(head, " ")
+			r.to = strings.TrimPrefix(r.to, "gemini://h")
 		}
 		r.page = r.served && strings.Contains(head, "text/gemini") && !strings.HasSuffix(plain, ".gmi")
 	case "nex":

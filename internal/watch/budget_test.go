@@ -144,7 +144,7 @@ func TestSharesOfWatches(t *testing.T) {
 	root := makeTree(t, "a/b", "c/d")
 	var added, held atomic.Int64
 	var log logged
-	w := &Watcher{Root: root, Poll: -1, quick: 100 * time.Millisecond, open: counting(&added, &held, 100), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	w := &Watcher{Root: root, Poll: -1, open: counting(&added, &held, 100), Log: slog.New(slog.NewTextHandler(&log, nil))}
 	m := newMirror(root)
 	run(t, w, m)
 	for i := range 150 {

@@ -442,20 +442,25 @@ func (refusing) AdmitNow(*server.Request) bool { return false }
 
 // No error answers a request for robots.txt: the connection is closed without a byte.
 func TestRobotsIsNeverAnError(t *testing.T) {
-	s := start(t, nil)
-	s.host.Admission = refusing{}
-	for _, pages := range []http.Handler{&Pages{Host: s.host}, &AddressPage{Host: s.host}} {
-		s.srv.HTTP = serving(pages)
+	for _, pages := range []func(*answer.Host) http.Handler{
+		func(h *answer.Host) http.Handler { return &Pages{Host: h} },
+		func(h *answer.Host) http.Handler { return &AddressPage{Host: h} },
+	} {
+		s := start(t, func(srv *server.Server) {
+			host := srv.Handler.(*gopher.Front).Host
+			host.Admission = refusing{}
+			srv.HTTP = serving(pages(host))
+		})
 		for _, path := range []string{"/robots.txt", "/0/robots.txt", "/robots.txt?x"} {
 			c := s.dial()
 			if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n"); err != nil {
 				t.Fatal(err)
 			}
 			if got, _ := io.ReadAll(c); len(got) > 0 {
-				t.Errorf("%T, %s: %.60q", pages, path, got)
+				t.Errorf("%s: %.60q", path, got)
 			}
 			if told := <-s.obs.ch; told.Kind() != server.Busy {
-				t.Errorf("%T, %s: told %+v", pages, path, told)
+				t.Errorf("%s: told %+v", path, told)
 			}
 			_ = c.Close()
 		}

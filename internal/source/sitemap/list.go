@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"hash/maphash"
+	"io/fs"
 	"iter"
 	"path"
 	"slices"
@@ -33,6 +34,7 @@ type list struct {
 	policy uint64 // the rules by which it was made
 	made   time.Time
 	took   time.Duration
+	brief  bool // something did not answer in a moment: it is made again after a second
 	urls   int
 	paths  int // bytes of their paths, as they are escaped at most
 	recent []change
@@ -157,13 +159,16 @@ func (w *walker) directory(dir string) error {
 			w.resource(entry{dir: dir, name: name})
 		}
 	}
-	return nil
+	return w.View.Err()
 }
 
 // resource adds a resource, and reports whether it can be fetched.
 func (w *walker) resource(e entry) bool {
 	name, dir := e.path(), e.name == ""
 	info, err := w.View.Stat(name)
+	if err != nil && w.View.Partial() { // it may only have been late
+		info, err = w.patiently(name)
+	}
 	if err != nil || info.IsDir() != dir {
 		return false
 	}
@@ -181,6 +186,18 @@ func (w *walker) resource(e entry) bool {
 		}
 	}
 	return true
+}
+
+// patiently looks at a name without leaving it out where the machine is busy. What hangs is
+// left out for a second.
+func (w *walker) patiently(name string) (fs.FileInfo, error) {
+	f, err := w.View.Lookup(name)
+	if err != nil {
+		w.brief = w.brief || w.View.Without()
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return f.Info, nil
 }
 
 func newestFirst(a, b change) int {

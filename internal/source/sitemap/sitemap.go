@@ -183,6 +183,9 @@ func (s *Sitemaps) kept(top string, p *policy) *list {
 	}
 	age := time.Since(l.made)
 	changed := s.touched[top].After(l.made) || s.touched["*"].After(l.made)
+	if l.brief && age >= time.Second {
+		return nil
+	}
 	if changed && age >= cmp.Or(s.Age, 10*time.Minute) || l.policy != p.of(top) && age >= busyShare*l.took {
 		return nil
 	}
