@@ -127,7 +127,7 @@ func TestWrongStarts(t *testing.T) {
 		{"-users /home/*/x -users /srv/*/x hole", "-users counts once: /home/*/x and /srv/*/x", "leave one of them out"},
 		{"-root hole -root hole", "-root counts once: hole and hole", "leave one of them out"},
 		{"-dates yes hole", `"yes" is no directory`, "takes no value: -dates"},
-		{"-mount /a/b=hole hole", "-mount /a/b=hole: there is no directory a in hole", "mkdir"},
+		{"-mount /a/b=hole -listen 127.0.0.1:0 hole", "-mount /a/b=hole: there is no directory a in hole", "mkdir"},
 		{"-mount /robots.txt=hole hole", "gophd itself answers /robots.txt", "-mount /pub=hole"},
 		{"-mount hole hole", `-mount "hole"`, "-mount PREFIX=DIR"},
 		{"-tls-self-signed hole/a.txt -listen 127.0.0.1:0 logs", "hole/a.txt is no directory", "-tls-self-signed DIR"},
