@@ -1,0 +1,73 @@
+//go:build !386 && !arm
+
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// canAct: Linux keeps the ids of each thread apart.
+const canAct = true
+
+// Act makes a call with the ids of an account, which takes root's rights. The other threads
+// of the process keep theirs. With a path it is a disk.Caller; the call must not use another
+// goroutine.
+func (u *Identity) Act(_ string, call func() error) error {
+	if u.UID == os.Geteuid() {
+		return call()
+	}
+	groups, err := unix.Getgroups()
+	if err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	if err := setThread(u.UID, u.GID, append([]int{u.GID}, u.Groups...)); err != nil {
+		runtime.UnlockOSThread()
+		return fmt.Errorf("acting as user %s: %w", u.Name, err)
+	}
+	result := call()
+	if err := setThread(0, os.Getgid(), groups); err != nil {
+		return fmt.Errorf("acting as user %s: %w", u.Name, err) // and no other goroutine gets this thread
+	}
+	runtime.UnlockOSThread()
+	return result
+}
+
+// setThread sets the effective ids of this thread. Root sets the groups, so uid 0 comes first
+// and another one last.
+func setThread(uid, gid int, groups []int) error {
+	const same = ^uintptr(0)
+	setUser := func() syscall.Errno {
+		_, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, same, uintptr(uid), same)
+		return errno
+	}
+	setGroup := func() syscall.Errno {
+		_, _, errno := unix.RawSyscall(unix.SYS_SETRESGID, same, uintptr(gid), same)
+		return errno
+	}
+	setGroups := func() syscall.Errno {
+		list := make([]uint32, len(groups)+1) // never empty
+		for i, g := range groups {
+			list[i] = uint32(g)
+		}
+		_, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(&list[0])), 0)
+		return errno
+	}
+	steps := []func() syscall.Errno{setGroups, setGroup, setUser}
+	if uid == 0 {
+		slices.Reverse(steps)
+	}
+	for _, step := range steps {
+		if errno := step(); errno != 0 {
+			return errno
+		}
+	}
+	return nil
+}
