@@ -1,22 +1,30 @@
 package status
 
 import (
+	"bytes"
+	_ "embed"
 	"fmt"
+	"html/template"
 	"maps"
 	"net/netip"
 	"runtime"
 	"slices"
-	"strconv"
+	"strings"
+	"text/tabwriter"
 	"time"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/internal/tally"
+	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/server"
 )
 
 // Selector is where the page is, with a slash before it or without.
 const Selector = "server-status"
+
+// maxReports is how many reports of the last reload the page shows.
+const maxReports = 20
 
 // Page is the answer.Source of Selector for clients in Allow. It declines all others:
 // they read that there is no such page.
@@ -28,189 +36,225 @@ type Page struct {
 	ShowIP func(netip.Addr) string
 }
 
-func (p *Page) allows(a netip.Addr) bool {
-	a = a.Unmap().WithZone("")
-	return slices.ContainsFunc(p.Allow, func(b netip.Prefix) bool { return b.Contains(a) })
+// Answers reports whether a selector leads to the page.
+func (p *Page) Answers(sel string) bool { return strings.Trim(sel, "/") == Selector }
+
+// Answer is the page as text and as HTML, for clients that may see it.
+func (p *Page) Answer(q *answer.Asked) (*answer.Value, error) {
+	client := q.Request.Remote.Addr().Unmap().WithZone("")
+	if !slices.ContainsFunc(p.Allow, func(b netip.Prefix) bool { return b.Contains(client) }) {
+		return nil, server.ErrDeclined
+	}
+	s := p.sheet(p.Stats.Numbers(), time.Now())
+	return &answer.Value{Class: answer.File, Selector: "/" + Selector, Type: menu.TypeText, Title: "Server status", Body: s.text(), HTML: s.html()}, nil
 }
 
-// sheet holds the content of the page, written as text or drawn (draw.go).
+// A sheet is the content of the page.
 type sheet struct {
-	Head  string
-	Hour  []graph
-	Parts []table
+	Head   string
+	Charts []chart
+	Tables []*table
 }
 
-// graph counts events of the last hour, by minutes.
-type graph struct {
+// A chart counts events of the last hour, by minutes, the oldest first.
+type chart struct {
 	Name   string
 	Bad    bool // the fewer the better
-	Counts [60]int64
+	Counts []int64
+	All    int64
+	Most   int64 // in one minute
 }
 
-// All is how often it happened in the hour.
-func (g graph) All() int64 { return sum(g.Counts[:]) }
-
-// Most is how often it happened in one minute.
-func (g graph) Most() int64 { return slices.Max(g.Counts[:]) }
-
-// table is a part of the page, with a title.
+// A table is a part of the page. A row without a value is a sentence.
 type table struct {
 	Title string
 	Rows  []row
 }
 
-// row is a name and its value; without a value it is a sentence.
 type row struct {
-	Name, Value string
-	Share       int64 // of the largest of its kind, in percent
+	Name  string
+	Value any
+	Share int64 // of the largest of its kind, in percent
 }
 
-func (p *table) number(name string, n int64) {
-	p.Rows = append(p.Rows, row{Name: name, Value: strconv.FormatInt(n, 10)})
-}
-
-func (p *table) say(format string, args ...any) {
-	p.Rows = append(p.Rows, row{Name: fmt.Sprintf(format, args...)})
-}
-
-func (p *table) addresses(list []tally.Count[netip.Addr], show func(netip.Addr) string) {
-	for _, c := range list {
-		p.number(show(c.Key), c.Times)
+// add adds a table of names and their values.
+func (s *sheet) add(title string, pairs ...any) *table {
+	t := &table{Title: title}
+	for pair := range slices.Chunk(pairs, 2) {
+		t.Rows = append(t.Rows, row{Name: fmt.Sprint(pair[0]), Value: pair[1]})
 	}
+	s.Tables = append(s.Tables, t)
+	return t
 }
 
 // sheet puts the numbers in the order of the page.
-func (p *Page) sheet(n Numbers) sheet {
-	s := sheet{
-		Head:  fmt.Sprintf("gophd %s (%s), up %s", p.Stats.Version, runtime.Version(), time.Since(n.Start).Round(time.Second)),
-		Hour:  []graph{{"requests", false, n.All.Hour[asked]}, {"not served", true, n.All.Hour[failed]}, {"for robots.txt", false, n.All.Hour[fetched]}},
-		Parts: []table{requests(n.All), connections(n), p.refused(n)},
+func (p *Page) sheet(n Numbers, now time.Time) *sheet {
+	s := &sheet{Head: fmt.Sprintf("gophd %s (%s), up %s", p.Stats.Version, runtime.Version(), now.Sub(n.Start).Round(time.Second))}
+	for what, name := range []string{asked: "requests", failed: "not served", fetched: "for robots.txt"} {
+		s.Charts = append(s.Charts, charted(name, what, n, now))
 	}
-	for i, h := range n.Hosts {
-		parts := []table{p.robots(h), reloads(h)}
-		if p.Stats.Hosts[i].Enforcer != nil {
-			parts = append(parts, p.enforced(h))
-		}
-		if len(n.Hosts) > 1 {
-			for k := range parts {
-				parts[k].Title += " · " + h.Name
+	show := p.ShowIP
+	if show == nil {
+		show = netip.Addr.String
+	}
+
+	// Add up what all hosts were asked for.
+	var all Outcomes
+	var bytes int64
+	parts := map[string]int64{}
+	for _, h := range n.Hosts {
+		bytes += h.Bytes
+		for protocol, outcomes := range h.Requests {
+			for kind, times := range outcomes {
+				all[kind] += times
+				parts["over "+protocol] += times
+				if len(n.Hosts) > 1 {
+					parts["for "+h.Name] += times
+				}
 			}
-			all := h.Outcomes()
-			parts[0].number("requests", sum(all[:]))
 		}
-		s.Parts = append(s.Parts, parts...)
 	}
+	var requests []any
+	for kind, times := range all {
+		requests = append(requests, server.Kind(kind), times)
+	}
+	for _, part := range slices.Sorted(maps.Keys(parts)) {
+		requests = append(requests, part, parts[part])
+	}
+	t := s.add("Requests", append(requests, "bytes sent", bytes)...)
+	for kind, times := range all {
+		if times > 0 {
+			t.Rows[kind].Share = max(1, 100*times/slices.Max(all[:]))
+		}
+	}
+
+	s.add("Connections", "accepted", n.Accepted, "reading", n.Reading, "writing", n.Writing, "lingering", n.Lingering)
+	var refused []any
+	for _, why := range slices.Sorted(maps.Keys(n.Refused)) {
+		refused = append(refused, why, n.Refused[why])
+	}
+	for _, r := range n.Refusers {
+		refused = append(refused, show(r.Block), r.Times)
+	}
+	s.add("Refused", refused...)
+
+	for i, h := range n.Hosts {
+		of := ""
+		if len(n.Hosts) > 1 {
+			of = " · " + h.Name
+		}
+		rude := []any{"bytes", h.RobotsBytes, "fetched", h.Fetches, "then asked for what it denies", h.Rude}
+		for _, c := range h.Rudest {
+			rude = append(rude, show(c.Key), c.Times)
+		}
+		s.add("robots.txt"+of, append(rude, "SHA-256 of the policy, and of the file:", nil, h.Policy, nil, h.File, nil)...)
+		s.add("Reloads"+of, reloads(h)...)
+		if p.Stats.Hosts[i].Enforcer != nil {
+			enforced := []any{"known", h.Enforced.Robots, "requests slowed", h.Enforced.Slowed, "requests refused", h.Enforced.Refused}
+			for _, c := range h.Enforced.Worst {
+				enforced = append(enforced, show(c.Key), c.Times)
+			}
+			s.add("Robots that must obey robots.txt"+of, enforced...)
+		}
+	}
+
 	if p.Stats.Searchable != nil {
 		texts, left := p.Stats.Searchable()
-		search := table{Title: "Search"}
-		search.number("texts and menus", int64(texts))
-		search.number("did not fit into the index", int64(left))
-		s.Parts = append(s.Parts, search)
+		s.add("Search", "texts and menus", texts, "did not fit into the index", left)
 	}
 	if p.Stats.Lost != nil {
-		log := table{Title: "Access log"}
-		log.number("lines lost", n.Lost)
-		s.Parts = append(s.Parts, log)
+		s.add("Access log", "lines lost", n.Lost)
 	}
 	return s
 }
 
-func sum(list []int64) (all int64) {
-	for _, n := range list {
-		all += n
+func reloads(h HostNumbers) []any {
+	list := []any{"done", h.Reloads, "failed", h.Failures}
+	if h.Reloads > 0 {
+		list = append(list, "last", h.Last.Start.UTC().Format(time.RFC3339), "it took", h.Last.Took.Round(time.Microsecond))
 	}
-	return all
-}
-
-func requests(n HostNumbers) table {
-	p := table{Title: "Requests"}
-	all := n.Outcomes()
-	most := max(1, slices.Max(all[:]))
-	for kind, times := range all {
-		p.number(server.Kind(kind).String(), times)
-		if times > 0 {
-			p.Rows[kind].Share = max(1, 100*times/most)
-		}
+	if h.Last.Err != nil {
+		list = append(list, fmt.Sprintf("error: %q", h.Last.Err), nil)
 	}
-	for _, name := range slices.Sorted(maps.Keys(n.Requests)) {
-		times := n.Requests[name]
-		p.number("over "+name, sum(times[:]))
-	}
-	p.number("bytes sent", n.Bytes)
-	return p
-}
-
-func connections(n Numbers) table {
-	p := table{Title: "Connections"}
-	p.number("accepted", n.Accepted)
-	p.number("reading", int64(n.Reading))
-	p.number("writing", int64(n.Writing))
-	p.number("lingering", int64(n.Lingering))
-	return p
-}
-
-func (p *Page) refused(n Numbers) table {
-	t := table{Title: "Refused"}
-	for _, why := range slices.Sorted(maps.Keys(n.Refused)) {
-		t.number(why, n.Refused[why])
-	}
-	for _, r := range n.Refusers {
-		t.number(p.show(r.Block), r.Times)
-	}
-	return t
-}
-
-func (p *Page) robots(n HostNumbers) table {
-	t := table{Title: "robots.txt"}
-	t.number("bytes", int64(n.RobotsBytes))
-	t.number("fetched", n.Fetches)
-	t.number("then asked for what it denies", n.Rude)
-	t.addresses(n.Rudest, p.show)
-	t.say("SHA-256 of the policy, and of the file:")
-	t.say("%s", n.Policy)
-	t.say("%s", n.File)
-	return t
-}
-
-func (p *Page) enforced(n HostNumbers) table {
-	t := table{Title: "Robots that must obey robots.txt"}
-	t.number("known", int64(n.Enforced.Robots))
-	t.number("requests slowed", n.Enforced.Slowed)
-	t.number("requests refused", n.Enforced.Refused)
-	t.addresses(n.Enforced.Worst, p.show)
-	return t
-}
-
-// maxReports is how many reports of the last reload the page shows.
-const maxReports = 20
-
-func reloads(n HostNumbers) table {
-	t := table{Title: "Reloads"}
-	t.number("done", n.Reloads)
-	t.number("failed", n.Failures)
-	if n.Reloads > 0 {
-		t.Rows = append(t.Rows, row{Name: "last", Value: n.Last.Start.UTC().Format(time.RFC3339)}, row{Name: "it took", Value: n.Last.Took.Round(time.Microsecond).String()})
-	}
-	if n.Last.Err != nil {
-		t.say("error: %q", n.Last.Err)
-	}
-	var serious []policy.Report
-	for _, r := range n.Reports {
-		if r.Severity != diag.Notice {
-			serious = append(serious, r)
-		}
-	}
-	t.number("reports", int64(len(serious)))
+	serious := slices.DeleteFunc(slices.Clone(h.Reports), func(r policy.Report) bool { return r.Severity == diag.Notice })
+	list = append(list, "reports", len(serious))
 	for _, r := range serious[:min(len(serious), maxReports)] {
-		t.say("%s", r.Diagnostic)
+		list = append(list, r.Diagnostic, nil)
 	}
-	t.number("notices (gophd robots check -v)", int64(len(n.Reports)-len(serious)))
-	return t
+	return append(list, "notices (gophd robots check -v)", len(h.Reports)-len(serious))
 }
 
-func (p *Page) show(block netip.Addr) string {
-	if p.ShowIP != nil {
-		return p.ShowIP(block)
+// charted adds up one of the counts of all hosts.
+func charted(name string, what int, n Numbers, now time.Time) chart {
+	c := chart{Name: name, Bad: what == failed}
+	for minute := now.Unix()/60 - 59; minute <= now.Unix()/60; minute++ {
+		var times int64
+		for _, h := range n.Hosts {
+			if m := h.Hour[minute%int64(len(h.Hour))]; m.Start == minute {
+				times += m.Counts[what]
+			}
+		}
+		c.Counts = append(c.Counts, times)
+		c.All += times
+		c.Most = max(c.Most, times)
 	}
-	return block.String()
+	return c
+}
+
+// Line draws a chart as text: nothing is a dot, the most is full.
+func (c chart) Line() string {
+	marks := []rune("▁▂▃▄▅▆▇█")
+	var b strings.Builder
+	for _, n := range c.Counts {
+		mark := '.'
+		if n > 0 {
+			mark = marks[(n*int64(len(marks))-1)/c.Most]
+		}
+		b.WriteRune(mark)
+	}
+	return b.String()
+}
+
+// Height is the height of a bar of a chart that is 24 high. Any count above 0 is visible.
+func (c chart) Height(n int64) float64 { return max(1, 24*float64(n)/float64(c.Most)) }
+
+// text returns the page as text of 67 columns.
+func (s *sheet) text() []byte {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+	line("%s\n\nThe last hour, a mark for each minute, now at the right", s.Head)
+	for _, c := range s.Charts {
+		line("\n  %s: %d, at most %d a minute\n  %s", c.Name, c.All, c.Most, c.Line())
+	}
+	for _, t := range s.Tables {
+		line("\n%s", t.Title)
+		for _, r := range t.Rows {
+			switch {
+			case r.Value == nil:
+				line("  %s", r.Name)
+			case r.Share > 0:
+				line("  %s\t%v\t%s", r.Name, r.Value, strings.Repeat("█", int(max(1, r.Share/5))))
+			default:
+				line("  %s\t%v", r.Name, r.Value)
+			}
+		}
+	}
+	_ = w.Flush()
+	return b.Bytes()
+}
+
+//go:embed status.html
+var source string
+
+var drawing = template.Must(template.New("status").Parse(source))
+
+// html draws the page for a browser, without style or script of its own. The web
+// view defines the class names.
+func (s *sheet) html() string {
+	var b strings.Builder
+	if err := drawing.Execute(&b, s); err != nil {
+		return ""
+	}
+	return b.String()
 }
