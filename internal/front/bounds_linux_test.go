@@ -117,6 +117,7 @@ func TestAbuseBounds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes 100,000 files")
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(20))    // it is about what is held, not about what waits to be collected
 	tree, err := site.Open(largeTree(t, many(100_000)), // of 200,000 TestSmallMemory makes replies
 		site.Config{Own: []string{"/caps.txt", "/about-robots", "feed.xml", "/sitemap.xml"}})
 	treetest.Must(t, err)
@@ -241,7 +242,7 @@ func rush(t *testing.T, requests int, cache int64, ask func(n int) error, other 
 	}
 	more := peak(t) - before
 	t.Logf("%d MiB more, %d of %d answered, %d of the fifth", more>>20, answered.Load(), requests, asked)
-	if more > most+2*cache && !raceEnabled { // what is kept may take as much again until it is collected
+	if more > most+cache && !raceEnabled {
 		t.Errorf("%d MiB more memory", more>>20)
 	}
 }
