@@ -83,7 +83,7 @@ func TestAgentLines(t *testing.T) {
 		}
 		severity, lost := "", false
 		for _, r := range c.Reports() {
-			if r.Code == CodeAgentName && (severity == "" || r.Severity == diag.Error) {
+			if r.Code == "R3-AGENT" && (severity == "" || r.Severity == diag.Error) {
 				severity = string(r.Severity)
 			}
 			lost = lost || r.Code == CodeLost && r.Line == 2

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
@@ -35,11 +33,12 @@ var siteFieldNames = []siteFieldName{
 	{"Index", func(v string) bool { return strings.EqualFold(v, "allow") || strings.EqualFold(v, "deny") }, false},
 	{"Cooldown", func(v string) bool { _, err := strconv.ParseUint(v, 10, 31); return err == nil }, false},
 	{"Sitemap", nil, true},
+	{"Agentmap", nil, true},
+	{"Schemamap", nil, true},
 	{"License", func(v string) bool { u, err := url.Parse(v); return err == nil && u.IsAbs() }, true},
 }
 
-// field keeps a site-wide field, or reports it: unknown, misplaced, or with a
-// value that no robot understands.
+// field keeps a site-wide field whose value robots understand.
 func (r *reader) field(l readers.Line) {
 	for i := range siteFieldNames {
 		f := &siteFieldNames[i]
@@ -49,48 +48,14 @@ func (r *reader) field(l readers.Line) {
 		case r.note.top != "":
 			r.report(CodeMisplacedField, l.Number, "%s is about the whole site and counts in the root's annotation only", f.name)
 		case l.Value == "" || selector.HasControl(l.Value) || strings.ContainsFunc(l.Value, endsLine) || f.valid != nil && !f.valid(l.Value):
-			r.report(CodeSyntax, l.Number, "not a value for %s: %.60q", f.name, l.Value)
+			// The report about the line says so.
 		default:
 			r.note.fields = append(r.note.fields, siteField{f, &rule{value: l.Value, file: r.file, line: l.Number}})
-			if f.name == "Content-Signal" {
-				r.signal(l)
-			}
-		}
-		if !f.end {
-			r.ends()
 		}
 		return
 	}
-	if field := strings.ToLower(l.Field); field != "allow" && diag.Distance(field, "allow", 3) < 2 {
-		r.report(CodeMisspelt, l.Number, "%.60q is near Allow, but opens nothing", l.Field)
-		return
-	}
-	r.report(CodeSyntax, l.Number, "unknown field: %.60q", l.Field)
-}
-
-// superseded reports a key that the current vocabulary no longer has.
-func (r *reader) superseded(l readers.Line, find func(string) (robots.Category, bool), key string) {
-	c, known := find(key)
-	switch {
-	case !known || c.Until == "":
-	case c.Instead != "":
-		r.report(CodeSuperseded, l.Number, "since %s it is %s instead of %s", c.Until, c.Instead, key)
-	default:
-		r.report(CodeSuperseded, l.Number, "since %s %s is no preference any more", c.Until, key)
-	}
-}
-
-// signal reports unknown keys and values of a Content-Signal line, written unchanged.
-func (r *reader) signal(l readers.Line) {
-	for item := range strings.SplitSeq(l.Value, ",") {
-		key, value, _ := strings.Cut(item, "=")
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		if c, known := robots.CategoryOfSignal(key); !known {
-			r.report(CodePreference, l.Number, "%.60q is not a known signal; it is written as it is", key)
-		} else if !c.IsValue(value) {
-			r.report(CodePreference, l.Number, "%.60q is not a value of %s; it is written as it is", value, key)
-		}
-		r.superseded(l, robots.CategoryOfSignal, key)
+	if readers.KnownField(l.Field) {
+		r.report(CodeMisplacedField, l.Number, "%s is not written into a robots.txt", l.Field)
 	}
 }
 

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/lint"
 	"github.com/gophd/gophd/robots/readers"
 )
 
@@ -155,9 +153,7 @@ func (n *note) rulesFor(robot int32) (rules []*rule, own bool) {
 type reader struct {
 	note    *note
 	file    string
-	lines   int    // of User-agent in a row; 0 after a rule
-	bare    int    // the last line of User-agent before a field or a blank line: where a group without rules would end
-	joined  int    // that line, once another group has joined: 0 again when it was said what that does
+	open    bool   // the next User-agent line joins the group
 	now     *group // the group that lines belong to
 	nobody  bool   // its User-agent lines name nobody
 	counted [2]int // rules and globs of this file
@@ -173,7 +169,7 @@ func readNote(from []Annotation, names *names) *note {
 	n.top, _, _ = strings.Cut(strings.TrimPrefix(n.at.uri, "/"), "/")
 	r := reader{note: n, names: names, groups: map[int32][]*group{}}
 	for _, a := range from {
-		r.file, r.lines, r.bare, r.joined, r.counted = a.File, 0, 0, 0, [2]int{}
+		r.file, r.open, r.counted = a.File, false, [2]int{}
 		switch {
 		case a.Err != nil:
 			n.deny(a.File, CodeUnreadable, fmt.Sprintf("it cannot be read: %v", a.Err))
@@ -293,19 +289,36 @@ func (n *note) denied(file, why string) *rule {
 	return &rule{form: at, value: why, file: file, of: n, whole: true}
 }
 
-func (r *reader) report(code string, line int, format string, args ...any) *Report {
+func (r *reader) report(code string, line int, format string, args ...any) {
 	r.note.reports = append(r.note.reports, NewReport(code, r.file, line, fmt.Sprintf(format, args...)))
-	return &r.note.reports[len(r.note.reports)-1]
 }
 
 func (r *reader) read(data []byte) {
 	r.begin(0)
 	r.join(everybody)
-	for l := range robots.Parse(robots.RFC9309, data).Lines() {
-		r.line(r.words(l))
+	for l := range lint.Lines(data) {
+		switch {
+		case l.Kind == readers.KindAgent:
+			r.agent(l)
+		case l.Kind == readers.KindDisallow:
+			r.rule(l, rule{})
+		case l.Kind == readers.KindAllow:
+			r.rule(l, rule{allow: true})
+		case l.Kind == readers.KindUsage:
+			r.usage(l)
+		case l.Kind == readers.KindField && strings.EqualFold(l.Field, "Final"):
+			r.rule(l, rule{final: true})
+		case l.Kind == readers.KindField:
+			r.field(l)
+		}
 	}
 	if why := r.tooMuch(); why != "" {
 		r.note.deny(r.file, CodeTooLarge, why)
+		return
+	}
+	for _, d := range lint.Annotation(r.note.sel, data) {
+		d.File = r.file
+		r.note.reports = append(r.note.reports, reportOf(d))
 	}
 }
 
@@ -322,107 +335,22 @@ func (r *reader) tooMuch() string {
 	return ""
 }
 
-// nearMisses are the misspelt fields that count.
-var nearMisses = []string{"useragent", "user agent", "disalow", "dissallow", "dissalow", "diasllow", "disallaw"}
-
-// words cuts a line again if its field has blanks at an end that are not ASCII, and
-// takes back what is forgiven to fields that are not in the list of near misses.
-func (r *reader) words(l readers.Line) readers.Line {
-	text := ""
-	switch field := trimSpaces(l.Field); {
-	case field != l.Field:
-		text = field + ":" + l.Value
-	case l.Kind == readers.KindMalformed:
-		text, _, _ = strings.Cut(l.Text, "#")
-		text, _, _ = strings.Cut(text, "\x00")
-		text = trimSpaces(text)
-	}
-	if text != "" {
-		for again := range readers.NewScanner(robots.RFC9309, false, text).Lines() {
-			if again.Kind != l.Kind || again.Field != l.Field {
-				r.report(CodeSyntax, l.Number, "a blank that is none of ASCII stands at an end of the field; it is left out")
-			}
-			again.Number = l.Number
-			l = again
-			break
-		}
-	}
-	field := strings.ToLower(l.Field)
-	if l.Forgiven && field != "user-agent" && field != "disallow" && !slices.Contains(nearMisses, field) {
-		l.Kind, l.Forgiven = readers.KindField, false
-	}
-	return l
-}
-
-func (r *reader) line(l readers.Line) {
-	switch l.Kind {
-	case readers.KindBlank:
-		r.ends()
-	case readers.KindMalformed:
-		r.report(CodeSyntax, l.Number, "no field name and colon: %.60q", strings.TrimRight(l.Text, "\r\n"))
-	case readers.KindAgent:
-		r.forgiven(l, "User-agent")
-		r.agent(l)
-	case readers.KindDisallow:
-		r.forgiven(l, "Disallow")
-		r.rule(l, rule{})
-	case readers.KindAllow:
-		r.rule(l, rule{allow: true})
-	case readers.KindUsage:
-		r.usage(l)
-	case readers.KindField:
-		if strings.EqualFold(l.Field, "Final") {
-			r.rule(l, rule{final: true})
-			return
-		}
-		r.field(l)
-	}
-}
-
-// forgiven reports a misspelt field that counts nevertheless.
-func (r *reader) forgiven(l readers.Line, field string) {
-	if l.Forgiven {
-		r.report(CodeMisspelt, l.Number, "%.60q is taken for %s:", strings.TrimSpace(l.Text), field)
-	}
-}
-
-// value returns a value without blanks at its ends that are not ASCII. Its author meant
-// none.
-func (r *reader) value(l readers.Line) string {
-	value := trimSpaces(l.Value)
-	if value != l.Value {
-		r.report(CodeSyntax, l.Number, "a blank that is none of ASCII stands at an end of %.60q; it is left out", l.Value)
-	}
-	return value
-}
-
 // agent reads a User-agent line. Consecutive lines name the robots of one group.
 func (r *reader) agent(l readers.Line) {
-	if r.lines == 0 {
+	if !r.open {
 		r.begin(l.Number)
-		r.nobody = true
-	} else if r.bare > 0 {
-		r.report(CodeGroupSwallowed, r.bare, "the group has no rules, so it joins the one in line %d", l.Number).Severity = diag.Warning
-		r.joined = r.bare
+		r.open, r.nobody = true, true
 	}
-	r.bare, r.lines = 0, l.Number
-	for _, robot := range r.namesOf(l) {
+	for _, robot := range r.namesOf(l.Value) {
 		r.nobody = false
 		r.join(robot)
-	}
-}
-
-// ends notes where the author of a group without rules surely takes it to end.
-func (r *reader) ends() {
-	if r.lines > 0 && r.bare == 0 {
-		r.bare = r.lines
 	}
 }
 
 // begin begins a group.
 func (r *reader) begin(line int) {
 	r.now = &group{file: r.file, line: line}
-	r.nobody, r.joined = false, 0
+	r.nobody = false
 }
 
 // join applies the lines that follow to a robot, too.
@@ -441,79 +369,54 @@ func (r *reader) join(robot int32) {
 // namesOf returns the robots that a line names. "*" means everybody. A word that does
 // not begin with a product token names no robot. A name with a blank is the robot of its
 // first word.
-func (r *reader) namesOf(l readers.Line) (list []int32) {
-	value := r.value(l)
+func (r *reader) namesOf(value string) (list []int32) {
 	if readers.ProductToken(value) == "*" {
 		return []int32{everybody}
 	}
-	words := strings.Split(value, ",")
-	if len(words) > 1 {
-		r.report(CodeAgentName, l.Number, "a list: each of its words is taken for a robot; one line for each is what others read, too").Severity = diag.Notice
-	}
-	for _, word := range words {
-		word = strings.Trim(word, " \t\n\v\f\r")
-		token := readers.ProductToken(word)
-		switch token {
+	for word := range strings.SplitSeq(value, ",") {
+		switch token := readers.ProductToken(word); token {
+		case "":
 		case "*":
 			list = append(list, everybody)
-			continue
-		case "":
-			r.report(CodeAgentName, l.Number, "%.60q is not a product token: its rules are for no robot", word).Severity = diag.Error
-			continue
+		default:
+			full := ""
+			parts := strings.Fields(word)
+			if len(parts) > 1 && !slices.ContainsFunc(parts, func(w string) bool { return readers.ProductToken(w) != w }) {
+				full = strings.Join(parts, " ")
+			}
+			list = append(list, r.names.add(token, full))
 		}
-		full := ""
-		parts := strings.Fields(word)
-		if len(parts) > 1 && !slices.ContainsFunc(parts, func(w string) bool { return readers.ProductToken(w) != w }) {
-			full = strings.Join(parts, " ")
-		} else if word != token {
-			r.report(CodeAgentName, l.Number, "%.60q is taken for %s", word, token).Severity = diag.Notice
-		}
-		list = append(list, r.names.add(token, full))
 	}
 	return list
 }
 
-// pattern reads a pattern or path; it reports one that no request can match. Beyond a
+// pattern reads a pattern or path; ok is false if no request can match it. Beyond a
 // bound, patterns are counted and not kept.
-func (r *reader) pattern(l readers.Line, value string) (f form, ok bool) {
+func (r *reader) pattern(value string) (f form, ok bool) {
 	if r.counted[0]++; hasInnerStar(value) {
 		r.counted[1]++
 	}
 	if r.counted[0] > maxRules || r.counted[1] > maxGlobs {
 		return form{}, false
 	}
-	if f, ok = patternOf(value, r.note.at); !ok {
-		r.report(CodeSyntax, l.Number, "no client can request %.60q: it holds a line end, a tab or a NUL", value)
-	}
-	if ok && strings.Contains(strings.ToUpper(value), "%2F") {
-		r.report(CodeSyntax, l.Number, "%.60q: %%2F is a slash", value).Severity = diag.Notice
-	}
-	return f, ok
+	return patternOf(value, r.note.at)
 }
 
 // rule reads an Allow, a Disallow or a Final line.
 func (r *reader) rule(l readers.Line, rule rule) {
 	value := l.Value
-	if !rule.allow {
-		value = r.value(l)
-	}
 	if value == "" && rule.final {
-		r.report(CodeSyntax, l.Number, "Final needs a path")
+		r.report(CodeFinal, l.Number, "Final needs a path")
 		return
 	}
-	r.lines, r.bare = 0, 0
-	r.now.says = true
+	r.open, r.now.says = false, true
 	if value == "" {
 		return
 	}
 	if r.nobody && !rule.allow {
 		r.report(CodeLost, l.Number, "the name is no product token, so the rule keeps no robot out")
 	}
-	if r.joined > 0 && !rule.allow && value == "/" {
-		r.closesAll(r.joined)
-		r.joined = 0
-	}
-	f, ok := r.pattern(l, value)
+	f, ok := r.pattern(value)
 	if !ok || r.nobody {
 		return
 	}
@@ -533,22 +436,4 @@ func isFinal(uri string) bool {
 	path := strings.TrimSuffix(uri, "$")
 	rest, glob := strings.CutPrefix(path, "/*")
 	return !strings.Contains(path, "*") || glob && strings.Trim(rest, "*") != ""
-}
-
-// closesAll raises the report of a swallowed group to an error if the "Disallow: /"
-// that follows applies to everybody, too.
-func (r *reader) closesAll(line int) {
-	if !slices.Contains(r.note.general, r.now) {
-		return
-	}
-	what := "the whole site"
-	if r.note.top != "" {
-		what = path.Clean(r.note.sel)
-	}
-	for i := range r.note.reports {
-		if report := &r.note.reports[i]; report.Code == CodeGroupSwallowed && report.Line == line && report.File == r.file {
-			report.Severity = diag.Error
-			report.Message += ": this closes " + what + " to every robot"
-		}
-	}
 }

@@ -22,8 +22,7 @@ type Report struct {
 
 // NewReport makes a report with the severity and the hint of its code.
 func NewReport(code, file string, line int, message string) Report {
-	r := Report{Diagnostic: diag.Diagnostic{Code: code, File: file, Line: line, Message: message}}
-	r.Readers, r.Victims, r.Leaks = []string{}, []string{}, []string{} // lists in JSON, never null
+	r := reportOf(diag.Diagnostic{Code: code, File: file, Line: line, Message: message})
 	for _, c := range codes {
 		if c.Code == code {
 			r.Severity, r.Hint = c.Severity, c.Hint
@@ -32,9 +31,14 @@ func NewReport(code, file string, line int, message string) Report {
 	return r
 }
 
-// The codes of reports. Their meaning is in [Codes]; they never change.
+// reportOf returns a report of nothing but a diagnostic.
+func reportOf(d diag.Diagnostic) Report {
+	return Report{Diagnostic: d, Readers: []string{}, Victims: []string{}, Leaks: []string{}} // lists in JSON, never null
+}
+
+// The codes of reports, beside those of package lint about single lines. Their meaning is
+// in [Codes]; they never change.
 const (
-	CodeAgentName      = "AGENT-NAME"
 	CodeAlias          = "ALIAS"
 	CodeAnchor         = "ANCHOR"
 	CodeCoarsened      = "COARSENED"
@@ -42,27 +46,22 @@ const (
 	CodeDigits         = "DIGITS"
 	CodeFinal          = "FINAL"
 	CodeGlob           = "GLOB"
-	CodeGroupSwallowed = "GROUP-SWALLOWED"
 	CodeHandWritten    = "HAND-WRITTEN"
 	CodeIndex          = "INDEX"
 	CodeJoined         = "JOINED"
 	CodeLost           = "LOST"
 	CodeMatchedLength  = "MATCHED-LENGTH"
 	CodeMisplacedField = "MISPLACED-FIELD"
-	CodeMisspelt       = "MISSPELT"
 	CodeName           = "NAME"
 	CodeNoMatch        = "NO-MATCH"
 	CodeNotRead        = "NOT-READ"
 	CodeOverBlock      = "OVER-BLOCK"
 	CodeOverruled      = "OVERRULED"
 	CodePartName       = "PART-NAME"
-	CodePreference     = "PREFERENCE"
 	CodeProgram        = "PROGRAM"
 	CodeReader         = "READER"
 	CodeRootMenu       = "ROOT-MENU"
 	CodeShownElsewhere = "SHOWN-ELSEWHERE"
-	CodeSuperseded     = "SUPERSEDED"
-	CodeSyntax         = "SYNTAX"
 	CodeTooLarge       = "TOO-LARGE"
 	CodeUnnamedLeak    = "UNNAMED-LEAK"
 	CodeUnreadable     = "UNREADABLE"
@@ -82,10 +81,6 @@ type CodeInfo struct {
 func Codes() []CodeInfo { return slices.Clone(codes) }
 
 var codes = []CodeInfo{
-	{CodeAgentName, diag.Error,
-		"the value of User-agent is not one product token: letters, digits, - _ . A notice, where its first word is one",
-		"write the name that the robot gives itself, one name in each line, without version and address",
-		"User-agent: *GoodBot*"},
 	{CodeAlias, diag.Notice,
 		"a link, or a mount, shows what an annotation denies under another name: robots read it under that name alone",
 		"nothing, unless robots should read it: then move what is denied elsewhere",
@@ -114,10 +109,6 @@ var codes = []CodeInfo{
 		"readers that do not know * do not understand the pattern, and take what it denies as allowed",
 		"move the denied names into a directory of their own, and deny that",
 		"Disallow: /*.zip$"},
-	{CodeGroupSwallowed, diag.Error,
-		"a group without rules is joined to the group that follows: the rules of that group are for its robots, too. An error, if that denies everything to every robot",
-		"write Allow: / into it, or move its fields below the rules of another group",
-		"User-agent: * and Crawl-delay: 5 before User-agent: badbot and Disallow: /"},
 	{CodeHandWritten, diag.Warning,
 		"a hand-written robots.txt is served byte for byte, and some readers do not read it as its author meant it",
 		"rename it to .robots: then gophd compiles it for all readers",
@@ -139,13 +130,9 @@ var codes = []CodeInfo{
 		"deny a directory, without * and $",
 		"Disallow: /log$ and Allow: /log"},
 	{CodeMisplacedField, diag.Warning,
-		"the field is about the whole site and has no effect here",
+		"the field is about the whole site and has no effect here, or gophd writes it into no robots.txt",
 		"ask the administrator to put it into the root's annotation",
 		"Crawl-delay: 10 in phlog/.robots"},
-	{CodeMisspelt, diag.Error,
-		"a misspelt field name: a Disallow or User-agent still counts, an Allow opens nothing",
-		"correct the spelling",
-		"Disalow: /drafts/"},
 	{CodeName, diag.Warning,
 		"a name holds what some readers take for syntax, so that the rule cannot be written for them: they take the name as allowed",
 		"rename it: #, *, %, and a blank or $ at an end have a meaning in a robots.txt",
@@ -170,10 +157,6 @@ var codes = []CodeInfo{
 		"readers that take a robot for another one whose name is a part of its own let it in where only that one is allowed",
 		"deny the same to both robots",
 		"User-agent: bot and an empty Disallow, and a robot that is called robotbot"},
-	{CodePreference, diag.Notice,
-		"gophd does not know the preference, and leaves it out, or its value states nothing",
-		"check the spelling: gophd knows train-ai, ai-use and search, with y or n",
-		"Content-Usage: train=never"},
 	{CodeProgram, diag.Error,
 		"a notice: an Allow that names a program does not open all of it, since a line that denies the program is longer. An error: what a program answers is neither a selector nor /* and the end of names, and the whole site is denied",
 		"write what the report says; gophd refuses the error when it starts",
@@ -190,14 +173,6 @@ var codes = []CodeInfo{
 		"a rule denies a file whose content another selector shows",
 		"deny that selector, too",
 		"Disallow: /index.gmi, which is the menu of its directory"},
-	{CodeSuperseded, diag.Notice,
-		"a newer standard has replaced the key or field",
-		"write what replaces it",
-		"Content-Usage: ai=n"},
-	{CodeSyntax, diag.Error,
-		"a line that has no meaning and is ignored; all other lines count",
-		"fields are User-agent, Disallow, Allow, Final, Content-Usage; a comment begins with #",
-		"Disallow"},
 	{CodeTooLarge, diag.Error,
 		"the annotations say more than can be taken into account: their directory is denied",
 		"write fewer lines: patterns may contain *",

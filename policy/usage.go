@@ -22,46 +22,24 @@ type usageLine struct {
 // usage reads a Content-Usage line: "[path] preferences". Without a path it applies to
 // the directory.
 func (r *reader) usage(l readers.Line) {
-	r.lines, r.bare = 0, 0
-	path, list := "/", l.Value
+	r.open = false
+	path, list := "/", trimSpaces(l.Value)
+	onlyNo := list != l.Value // what permits something does not count where blanks are odd
 	if strings.HasPrefix(list, "/") {
 		path, list, _ = strings.Cut(strings.Replace(list, "\t", " ", 1), " ")
-	}
-	onlyNo := false // what permits something does not count
-
-	// A blank that is none of ASCII was not meant.
-	if trimmed := trimSpaces(l.Value); trimmed != l.Value {
-		r.report(CodeSyntax, l.Number, "a blank that is none of ASCII stands at an end of %.60q: an n counts, a y does not", l.Value)
-		onlyNo = true
-		path, list = "/", trimmed
-		if strings.HasPrefix(list, "/") {
-			path, list, _ = strings.Cut(strings.Replace(list, "\t", " ", 1), " ")
-		}
 	}
 	list = strings.Trim(list, " \t")
 	said, err := robots.ParseUsage(list)
 	if err != nil {
-		r.report(CodeSyntax, l.Number, "no preferences: %.60q", l.Value)
 		return
-	}
-	for _, key := range robots.UnknownKeys(list) {
-		r.report(CodePreference, l.Number, "%.60q is not a known preference: it is left out", key)
-	}
-	for _, s := range said {
-		if s.Preference == robots.Unstated {
-			r.report(CodePreference, l.Number, "the value of %s is neither y nor n, so nothing is stated", s.Key)
-		}
-		r.superseded(l, robots.CategoryOf, s.Key)
 	}
 
 	// A path is literal.
 	if i := strings.IndexAny(path, "*$"); i >= 0 {
-		r.report(CodeSyntax, l.Number, "a path of Content-Usage has no * and no $: an n counts for %.60q, a y does not", path[:i])
-		onlyNo = true
-		path = path[:i]
+		onlyNo, path = true, path[:i]
 	}
 	r.now.prefers = true
-	f, ok := r.pattern(l, path)
+	f, ok := r.pattern(path)
 	said = slices.DeleteFunc(said, func(s robots.Stated) bool {
 		return s.Preference == robots.Unstated || onlyNo && s.Preference != robots.No
 	})

@@ -126,7 +126,7 @@ func TestCheckNoReports(t *testing.T) {
 func TestCheckError(t *testing.T) {
 	root := treeOf(t, map[string]string{"d/a": "a", "d/.robots": "Disalow: /a\n"})
 	out, _, status := gophd("robots", "check", "-root", root)
-	if status != exit.No || !strings.Contains(out, `d/.robots:1: error: "Disalow: /a" is taken for Disallow: (MISSPELT)`) {
+	if status != exit.No || !strings.Contains(out, `d/.robots:1: error: Google and gophd read "Disalow" as Disallow, others do not (R2-MISSPELT-FIELD)`) {
 		t.Errorf("status %d: %s", status, out)
 	}
 }

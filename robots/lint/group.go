@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ func (l *linter) group(i int, g robots.Group) {
 
 // loose looks at lines that stand outside of any group.
 func (l *linter) loose(i int, g robots.Group) {
-	if len(g.Rules) == 0 || l.annotation || l.file.Dialect() == readers.GopherStrict {
+	if len(g.Rules) == 0 || l.dir != "" || l.file.Dialect() == readers.GopherStrict {
 		return
 	}
 	line := g.Rules[0].Line
@@ -84,21 +85,31 @@ func (l *linter) unreached(a robots.Agent) {
 // before it, it was most likely meant to begin another one.
 func (l *linter) stacked(g robots.Group, n int) {
 	a, before := g.Agents[n], g.Agents[n-1]
-	if l.apart[a.Line] {
-		l.warn(before.Line, "R9-SWALLOWED", "the group of %q has no rules, so it joins %q in line %d", before.Token, a.Token, a.Line)
-		return
-	}
 	// Fields are in order of lines, and there may be as many as agents.
+	isApart := l.apart[a.Line]
 	at, _ := slices.BinarySearchFunc(g.Fields, before.Line, func(f robots.Field, line int) int { return f.Line - line })
 	for _, field := range g.Fields[at:] {
-		if field.Line > a.Line {
+		if isApart || field.Line > a.Line {
 			break
 		}
-		if field.Name != "sitemap" {
-			l.warn(before.Line, "R9-SWALLOWED", "the group of %q has no rules, so it joins %q in line %d", before.Token, a.Token, a.Line)
-			return
-		}
+		isApart = field.Name != "sitemap"
 	}
+	if !isApart {
+		return
+	}
+
+	// It is an error if that denies everything to every robot.
+	message := fmt.Sprintf("the group of %q has no rules, so it joins %q in line %d", before.Token, a.Token, a.Line)
+	isEverybody := slices.ContainsFunc(g.Agents[:n], func(a robots.Agent) bool { return a.Token == "*" })
+	if !isEverybody || !slices.ContainsFunc(g.Rules, func(r readers.Rule) bool { return !r.Allow && r.Pattern == "/" }) {
+		l.warn(before.Line, "R9-SWALLOWED", "%s", message)
+		return
+	}
+	closed := "the whole site"
+	if len(l.dir) > 1 {
+		closed = strings.Trim(l.dir, "/")
+	}
+	l.fault(before.Line, "R9-SWALLOWED", "%s: this closes %s to every robot", message, closed)
 }
 
 func (l *linter) again(a robots.Agent, line int) {
@@ -116,6 +127,12 @@ func (l *linter) hollow(i int, g robots.Group) {
 		return
 	}
 	line := g.Agents[0].Line
+	if l.dir != "" {
+		if len(g.Fields) == 0 {
+			l.notice(line, "R1-EMPTY-GROUP", "a group without rules: its robots go by the lines for everybody")
+		}
+		return
+	}
 	if l.file.Dialect() == readers.Standard1994 && i+1 < len(l.groups) && len(l.groups[i+1].Agents) == 0 {
 		l.warn(line, "S1-EMPTY-GROUP", "a blank line ends the record before its rules")
 		return
@@ -160,7 +177,7 @@ func (l *linter) rules(g robots.Group) {
 	l.everything(g)
 	for _, r := range g.Rules {
 		// A file for Gopher has each rule twice: some readers put no slash first.
-		if _, twin := seen[said{normal("/" + r.Pattern), r.Allow}]; l.noPath(r.Pattern) && !twin && !l.annotation {
+		if _, twin := seen[said{normal("/" + r.Pattern), r.Allow}]; l.noPath(r.Pattern) && !twin && l.dir == "" {
 			l.warn(r.Line, "R5-NEVER", "the pattern %q can match nothing: paths begin with a slash", r.Pattern)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -16,8 +17,11 @@ import (
 // lines looks at each line alone.
 func (l *linter) lines() {
 	last, blank := readers.KindBlank, false // of the last line that means anything; a blank one came since
-	for line := range l.file.Lines() {
+	for line, odd := range l.source {
 		l.bytes(line)
+		if odd {
+			l.oddBlank(line)
+		}
 		if line.Forgiven {
 			l.forgiven(line)
 		}
@@ -33,6 +37,14 @@ func (l *linter) lines() {
 		case readers.KindAllow, readers.KindDisallow:
 			l.rule(line)
 		case readers.KindField:
+			if l.dir != "" && isFinal(line) {
+				if line.Value == "" {
+					continue
+				}
+				line.Kind = readers.KindDisallow
+				l.rule(line)
+				break
+			}
 			l.field(line)
 			l.place(line, last)
 		}
@@ -60,8 +72,8 @@ func (l *linter) bytes(line readers.Line) {
 	switch {
 	case strings.IndexByte(text, 0) >= 0:
 		l.warn(line.Number, "R2-BYTES", "a NUL byte: what follows in the line is not read")
-	case strings.IndexByte(text, '\r') >= 0:
-		l.warn(line.Number, "G3-BYTES", "a CR inside the line: some readers take it for a line end")
+	case strings.ContainsAny(text, "\r\u0085\u2028\u2029"):
+		l.warn(line.Number, "G3-BYTES", "a CR, or a line end of Unicode, inside the line: some readers take it for a line end")
 	case strings.ContainsFunc(text, func(r rune) bool { return r != '\t' && selector.IsControl(r) }):
 		l.warn(line.Number, "R10-BYTES", "a control byte")
 	case !utf8.ValidString(text):
@@ -72,8 +84,8 @@ func (l *linter) bytes(line readers.Line) {
 func (l *linter) malformed(line readers.Line) {
 	text := strings.TrimSpace(line.Text)
 	word, rest, _ := strings.Cut(text, " ")
-	if known := closest(word); known != "" && rest != "" {
-		l.warn(line.Number, "R2-NO-COLON", "no colon: write %q", known+": "+strings.TrimSpace(rest))
+	if known := closest(word); known != "" {
+		l.fault(line.Number, "R2-NO-COLON", "no colon: write %q", strings.TrimSpace(known+": "+strings.TrimSpace(rest)))
 		return
 	}
 	l.warn(line.Number, "R2-NO-COLON", "not a field and a value: the line is ignored")
@@ -86,10 +98,10 @@ func (l *linter) forgiven(line readers.Line) {
 		want = "Disallow"
 	}
 	if _, _, colon := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line.Text), line.Field), ":"); !colon {
-		l.warn(line.Number, "R2-NO-COLON", "no colon: Google and gophd read %q, others nothing", want+": "+line.Value)
+		l.fault(line.Number, "R2-NO-COLON", "no colon: Google and gophd read %q, others nothing", want+": "+line.Value)
 		return
 	}
-	l.warn(line.Number, "R2-MISSPELT-FIELD", "Google and gophd read %q as %s, others do not", line.Field, want)
+	l.fault(line.Number, "R2-MISSPELT-FIELD", "Google and gophd read %q as %s, others do not", line.Field, want)
 }
 
 // field looks at a line that is neither User-agent nor a rule.
@@ -98,14 +110,11 @@ func (l *linter) field(line readers.Line) {
 		l.value(line)
 		return
 	}
-	if l.annotation && strings.EqualFold(line.Field, "final") {
-		return
-	}
 	if known := closest(line.Field); known != "" {
-		l.warn(line.Number, "R2-MISSPELT-FIELD", "unknown field %q: did you mean %s?", line.Field, known)
+		l.fault(line.Number, "R2-MISSPELT-FIELD", "unknown field %q: did you mean %s?", line.Field, known)
 		return
 	}
-	l.notice(line.Number, "R9-UNKNOWN-FIELD", "unknown field %q: no robot that gophd knew of on %s reads it", line.Field, readers.FieldsChecked)
+	l.warn(line.Number, "R9-UNKNOWN-FIELD", "unknown field %q: no robot that gophd knew of on %s reads it", line.Field, readers.FieldsChecked)
 }
 
 // value looks at values that have a range.
@@ -139,12 +148,15 @@ func (l *linter) value(line readers.Line) {
 			l.warn(line.Number, "I3-VALUE", "index is %q: want allow or deny", line.Value)
 		}
 	case "cooldown":
-		if !digits(line.Value) {
+		if _, bad := strconv.ParseUint(line.Value, 10, 31); bad != nil {
 			l.warn(line.Number, "I6-VALUE", "cooldown is %q, not a number of seconds", line.Value)
 		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		l.warn(line.Number, code, "%v: the line is ignored", err)
+	case line.Value == "" && !strings.EqualFold(line.Field, "sitemap"):
+		l.warn(line.Number, code, "%s without a value: the line is ignored", line.Field)
 	}
 }
 
@@ -166,13 +178,20 @@ func (l *linter) agent(line readers.Line) {
 	word := readers.ProductToken(line.Value)
 	switch {
 	case line.Value == "":
-		l.warn(line.Number, "R3-AGENT", "User-agent without a name: no robot is meant")
+		l.fault(line.Number, "R3-AGENT", "User-agent without a name: no robot is meant")
 	case l.file.Dialect() == readers.GopherStrict:
 		l.notice(line.Number, "G10-IGNORED", "a strict robot ignores User-agent: the rules below bind everyone")
-	case word == "":
-		l.warn(line.Number, "R3-AGENT", "%q names no robot: only \"*\" alone is every robot, and there are no other wildcards", line.Value)
-	case l.annotation && strings.Contains(line.Value, ","):
+	case l.dir != "" && strings.Contains(line.Value, ","):
 		l.notice(line.Number, "R3-AGENT", "each name of the list %q counts here; a line for each is what other programs read, too", line.Value)
+		for name := range strings.SplitSeq(line.Value, ",") {
+			if readers.ProductToken(name) == "" {
+				l.fault(line.Number, "R3-AGENT", "%q names no robot", name)
+			}
+		}
+	case word == "":
+		l.fault(line.Number, "R3-AGENT", "%q names no robot: only \"*\" alone is every robot, and there are no other wildcards", line.Value)
+	case l.dir != "" && !slices.ContainsFunc(strings.Fields(line.Value), func(w string) bool { return readers.ProductToken(w) != w }):
+		// A name with blanks, which gophd writes as it is and as its first word.
 	case strings.Contains(line.Value, ",") && len(readers.ProductTokens(line.Value)) > 1 && d.Reader().Names != readers.Part:
 		l.warn(line.Number, "R3-AGENT", "of the list %q robots take only %q: write a User-agent line for each", line.Value, word)
 	case word != line.Value && d.Reader().Names != readers.Part:
@@ -195,7 +214,11 @@ func (l *linter) rule(line readers.Line) {
 	} else {
 		l.webRule(line)
 	}
-	gopher := l.annotation || !d.Web()
+	l.unaskable(line.Number, line.Value)
+	if line.Kind == readers.KindAllow && trimBlanks(line.Value) != line.Value {
+		l.warn(line.Number, "R2-BLANK", "a blank that is none of ASCII, such as a no-break space, is a part of the pattern")
+	}
+	gopher := l.dir != "" || !d.Web()
 	if meant, why := Meant(line.Value, gopher); len(meant) > 0 {
 		severity := diag.Warning
 		if !gopher && strings.HasSuffix(line.Value, ".*") && !strings.HasSuffix(line.Value, "/.*") {
@@ -235,13 +258,13 @@ var badEscape = regexp.MustCompile(`%([^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$)`)
 func (l *linter) webRule(line readers.Line) {
 	p := line.Value
 	switch {
-	case p == "", l.noPath(p) && !l.annotation:
+	case p == "", l.noPath(p) && l.dir == "":
 		return
-	case l.file.Dialect() == readers.RFC9309 && (p == "/robots.txt" || p == "/robots.txt$"):
+	case l.file.Dialect() == readers.RFC9309 && len(l.dir) < 2 && (p == "/robots.txt" || p == "/robots.txt$"):
 		l.warn(line.Number, "R5-NEVER", "%q never decides about the robots file itself, which may always be fetched", p)
 	case (l.file.Dialect() == readers.Standard1994 || l.file.Dialect() == readers.Gemini) && strings.ContainsAny(p, "*$"):
 		l.warn(line.Number, "S4-WILDCARD", "* and $ are ordinary bytes in %q", p)
-	case l.file.Dialect() == readers.RFC9309 && badEscape.MatchString(p):
+	case l.file.Dialect() == readers.RFC9309 && strings.Contains(p, "%") && badEscape.MatchString(p):
 		l.warn(line.Number, "R6-ESCAPE", "a %% in %q begins no escape: it stands for the byte, which is written %%25", p)
 	case l.file.Dialect() == readers.RFC9309 && strings.Contains(p[:len(p)-1], "$"):
 		l.notice(line.Number, "R7-WILDCARD", "$ means the end only at the end of a pattern; write %%24 for the byte")
@@ -262,6 +285,3 @@ func closest(name string) string {
 	}
 	return ""
 }
-
-// digits reports whether s is one ASCII digit or more, and nothing else.
-func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -1,5 +1,6 @@
-// Package lint reports the lines of a robots file that have no effect, or not the
-// effect that their author meant.
+// Package lint reports the lines of a robots file, or of an annotation of gophd, that have
+// no effect, or not the effect that their author meant. An error is a line that denies
+// nothing, or a robot less than it seems to.
 //
 // The code of a diagnostic is the requirement that it rests on, if there is one,
 // and its kind: R8-OUTSIDE. The requirements are listed in
@@ -16,24 +17,27 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // linter collects the diagnostics of a file. It checks lines one by one (line.go)
 // and the groups that they make (group.go).
 type linter struct {
-	file       *robots.File
-	annotation bool
-	groups     []robots.Group
-	more       int            // diagnostics left out
-	named      map[string]int // the line in which a robot was first named
-	cut        map[int]string // values of User-agent whose first word alone is compared, by line
-	apart      map[int]bool   // lines of User-agent that a blank line parts from another one
-	found      []diag.Diagnostic
+	file   *robots.File
+	dir    string                        // of an annotation; "" for a file
+	source iter.Seq2[readers.Line, bool] // the lines, and whether odd blanks stand around them
+	groups []robots.Group
+	more   int            // diagnostics left out
+	named  map[string]int // the line in which a robot was first named
+	cut    map[int]string // values of User-agent whose first word alone is compared, by line
+	apart  map[int]bool   // lines of User-agent that a blank line parts from another one
+	found  []diag.Diagnostic
 }
 
 // The sizes at which a file is remarked on: some readers stop at the second.
@@ -46,28 +50,32 @@ const (
 // File reports the lines of a file that have no effect, or not the effect
 // that their author meant, by the file's own dialect and in the order of lines. A nil
 // File has none. The diagnostics do not name the file.
-func File(f *robots.File) []diag.Diagnostic { return find(f, false) }
-
-// Annotation is [File] for a .robots file of gophd, read as RFC9309. In it rules before
-// the first User-agent line bind everyone, each name of a list counts, a pattern without
-// a slash gets one, and Final is a field.
-func Annotation(f *robots.File) []diag.Diagnostic { return find(f, true) }
-
-func find(f *robots.File, annotation bool) []diag.Diagnostic {
-	l := linter{file: f, annotation: annotation, groups: f.Groups(), named: map[string]int{}, cut: map[int]string{}, apart: map[int]bool{}}
-	if !annotation {
-		if l.nothing() { // whatever its size and its lines are, they say no more
-			return l.found
+func File(f *robots.File) []diag.Diagnostic {
+	l := linter{file: f, source: func(yield func(readers.Line, bool) bool) {
+		for line := range f.Lines() {
+			if _, odd := taken(line); !yield(line, odd) {
+				return
+			}
 		}
-		l.size()
+	}}
+	if l.groups = f.Groups(); l.nothing() { // whatever its size and its lines are, they say no more
+		return l.found
 	}
+	l.size()
+	return l.find()
+}
+
+// find looks at the lines and the groups.
+func (l *linter) find() []diag.Diagnostic {
+	l.named, l.cut, l.apart = map[string]int{}, map[int]string{}, map[int]bool{}
 	l.lines()
-	if !annotation && !slices.ContainsFunc(l.groups, func(g robots.Group) bool { return len(g.Rules) > 0 }) {
+	if l.dir == "" && !slices.ContainsFunc(l.groups, func(g robots.Group) bool { return len(g.Rules) > 0 }) {
 		l.fold()
 	}
 	for i, g := range l.groups {
 		l.group(i, g)
 	}
+
 	if l.more > 0 {
 		l.found = append(l.found, diag.Diagnostic{
 			Code: "MORE", Severity: diag.Warning,
@@ -129,6 +137,10 @@ func (l *linter) nothing() bool {
 		return true
 	}
 	return false
+}
+
+func (l *linter) fault(line int, code, format string, args ...any) {
+	l.add(diag.Error, line, code, format, args...)
 }
 
 func (l *linter) warn(line int, code, format string, args ...any) {

@@ -59,6 +59,7 @@ var lintCases = []struct {
 	{readers.Extended, "User-agent: chives\nDisallow: /\n\nUser-agent: newchives\nDisallow: /b\n", "4:S3-UNREACHED"},
 	{readers.Standard1994, "User-agent: newchives\nDisallow: /b\n\nUser-agent: chives\nDisallow: /\n", ""},
 	{readers.RFC9309, "User-agent: a\nDisallow: /x/.*\nDisallow: /index.*\nAgentmap: https://h/a\nSchemamap: https://h/s\n", "2:R7-MEANT 3:R7-MEANT"},
+	{readers.RFC9309, "User-agent: *\nDisallow:\u00a0/a\n\u00a0Disallow: /b\n", "2:R2-BLANK 2:R5-NEVER 3:R2-BLANK 3:R2-MISSPELT-FIELD"},
 	{readers.Gemini, "User-agent: a\nDisallow: /x*y\n", "2:S4-WILDCARD"},
 	{readers.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /a\nAllow: /a\nDisallow:\n", "2:R5-NEVER 3:R5-DUPLICATE 5:S5-EMPTY"},
 	{readers.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /b c/\nDisallow: a\nDisallow: b%20c/\n", "3:R2-BLANK"}, // as gophd writes it
@@ -99,16 +100,36 @@ func TestMeant(t *testing.T) {
 	}
 }
 
-// TestAnnotation: what means something in a .robots file alone.
+// TestAnnotation: what means something in a .robots file alone, and how bad it is.
 func TestAnnotation(t *testing.T) {
-	const file = "Disallow: x/\nFinal: /y\nDisalow: /z\nDisallow: /d/.*\nUser-agent: a, b\nDisallow: /\nFoo: 1\nContent-Usage: train-ai=maybe\n"
-	want := "3:R2-MISSPELT-FIELD 4:R7-MEANT 5:R3-AGENT 7:R9-UNKNOWN-FIELD 8:U4-USAGE-VALUE"
-	var got []string
-	for _, d := range Annotation(robots.Parse(robots.RFC9309, []byte(file))) {
-		got = append(got, fmt.Sprintf("%d:%s", d.Line, d.Code))
-	}
-	if strings.Join(got, " ") != want {
-		t.Errorf("got %v, want %s", got, want)
+	for file, want := range map[string]string{
+		"Disallow: x/\nFinal: /y\nDisallow: /z\nUser-agent: ChatGPT Agent\nDisallow: /\n":                "",
+		"Disalow: /a\nDissallow /b\nDisallows: /c\nAlow: /d\nDisallow\n":                                 "1:R2-MISSPELT-FIELD:error 2:R2-NO-COLON:error 3:R2-MISSPELT-FIELD:error 4:R2-MISSPELT-FIELD:error 5:R2-NO-COLON:error",
+		"Disallow: /d/.*\nFinal: /d/.*\nAllow: /d/?\n":                                                   "1:R7-MEANT:warning 2:R7-MEANT:warning 2:R5-DUPLICATE:warning 3:R7-MEANT:warning",
+		"Disallow:\u00a0/a\nDisallow\u2003: /b\nAllow: /c\u00a0\n\ufeff\u00a0Final: /d\n":                "1:R2-BLANK:error 2:R2-BLANK:error 3:R2-BLANK:warning 4:R2-BLANK:error",
+		"Disallow: /a%0Ab\nAllow: /a\tb\nDisallow: /a%2Fb\nFinal:\n":                                     "1:R5-NEVER:error 2:R5-NEVER:error 2:R2-BLANK:notice 3:R6-ESCAPE:notice",
+		"User-agent: a, b, *x\nDisallow: /\nUser-agent: *y\nUser-agent:\nUser-agent: z/1\nDisallow: /\n": "1:R3-AGENT:notice 1:R3-AGENT:error 3:R3-AGENT:error 4:R3-AGENT:error 5:R3-AGENT:notice",
+		"Foo: 1\nComment:\nCooldown: -1\nIndex: perhaps\nClean-param: x\nhello\n":                        "1:R9-UNKNOWN-FIELD:warning 2:VALUE:warning 3:I6-VALUE:warning 4:I3-VALUE:warning 6:R2-NO-COLON:warning",
+		"Content-Usage: train-ai=maybe\nContent-Usage: train=n\nContent-Usage: /b ai=n\nContent-Usage: (((\nContent-Usage: /*.jpg search=n\nContent-Usage: /c search=y\u00a0\n": "" +
+			"1:U4-USAGE-VALUE:warning 2:U3-USAGE-KEY:notice 2:U5-DUPLICATE:notice 3:U3-USAGE-KEY:notice 4:U2-USAGE:error 5:U2-USAGE:error 6:R2-BLANK:error",
+		"User-agent: *\nCrawl-delay: 5\n\nUser-agent: a\nDisallow: /\n":      "1:R9-SWALLOWED:error",
+		"User-agent: *\n\nUser-agent: a\nDisallow: /\n":                      "1:R9-SWALLOWED:error",
+		"User-agent: *\nFinal: /y\nUser-agent: a\nDisallow: /\n":             "",
+		"User-agent: *\nUser-agent: a\n\nDisallow: /\n":                      "",
+		"User-agent: b\nComment: x\nUser-agent: a\nDisallow: /\n":            "1:R9-SWALLOWED:warning",
+		"User-agent: *\nFinal:\n\nUser-agent: a\nDisallow: /\n":              "1:R9-SWALLOWED:error",
+		"User-agent: a\nUser-agent: b\nContent-Usage: search=n\n":            "",
+		"User-agent: a\nContent-Usage: /x search=n\nContent-Usage: ai-use=n": "",
+		"Disallow: /x\nUser-agent: a\n":                                      "2:R1-EMPTY-GROUP:notice",
+		"Content-Signal: sarch=yes, search=maybe\nDisallow: /robots.txt\n":   "1:SIGNAL-KEY:notice 1:SIGNAL-VALUE:warning",
+	} {
+		var got []string
+		for _, d := range Annotation("/d/", []byte(file)) {
+			got = append(got, fmt.Sprintf("%d:%s:%s", d.Line, d.Code, d.Severity))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q:\n got %s\nwant %s", file, strings.Join(got, " "), want)
+		}
 	}
 }
 
@@ -161,7 +182,7 @@ func TestLintIsBounded(t *testing.T) {
 // requirement stands in the list of requirements.
 func TestCodesAreDocumented(t *testing.T) {
 	src := ""
-	for _, name := range []string{"lint.go", "group.go", "line.go", "usage.go"} {
+	for _, name := range []string{"lint.go", "annotation.go", "group.go", "line.go", "usage.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -221,6 +242,6 @@ Disallow: private/
 	}
 	// Output:
 	// robots.txt:1: warning: the group of "*" has no rules, so it joins "bigbot" in line 3 (R9-SWALLOWED)
-	// robots.txt:4: warning: Google and gophd read "Disalow" as Disallow, others do not (R2-MISSPELT-FIELD)
+	// robots.txt:4: error: Google and gophd read "Disalow" as Disallow, others do not (R2-MISSPELT-FIELD)
 	// robots.txt:5: warning: the pattern "private/" can match nothing: paths begin with a slash (R5-NEVER)
 }

@@ -23,7 +23,7 @@ func Meant(pattern string, gopher bool) (meant []string, why string) {
 	case strings.HasPrefix(p, "~/"):
 		p, why = p[1:], "~ is an ordinary byte"
 	}
-	if found := alternatives.FindStringSubmatchIndex(p); found != nil {
+	if found := alternatives.FindStringSubmatchIndex(p); strings.Contains(p, "(") && found != nil {
 		for word := range strings.SplitSeq(p[found[2]:found[3]], "|") {
 			meant = append(meant, p[:found[0]]+word+p[found[1]:])
 		}

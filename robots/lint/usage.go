@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/gophd/gophd/robots"
@@ -32,6 +33,9 @@ func (l *linter) usages(g robots.Group) {
 			}
 		}
 	}
+	if l.dir != "" {
+		return // other lines of an annotation hold beside these
+	}
 	for _, u := range g.Usages {
 		l.forgets(u, general, withheld)
 	}
@@ -44,9 +48,13 @@ func (l *linter) usages(g robots.Group) {
 func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 	s, err := robots.ParseUsage(u.Value)
 	if err != nil {
-		l.warn(u.Line, "U2-USAGE", "%q is neither a dictionary of preferences nor a path and a dictionary: the line is ignored", u.Value)
+		l.fault(u.Line, "U2-USAGE", "%q is neither a dictionary of preferences nor a path and a dictionary: the line is ignored", u.Value)
 		return nil, false
 	}
+	if at := strings.IndexAny(u.Pattern, "*$"); l.dir != "" && at >= 0 {
+		l.fault(u.Line, "U2-USAGE", "a path of Content-Usage has no * and no $: an n counts for %q, a y does not", u.Pattern[:at])
+	}
+	l.unaskable(u.Line, u.Pattern)
 	switch unknown := robots.UnknownKeys(u.Value); len(unknown) {
 	case 0:
 	case 1:
@@ -112,7 +120,7 @@ func signals() (keys []string) {
 
 // license looks at the value of a License line (RSL 1.0).
 func (l *linter) license(line readers.Line) {
-	if scheme, rest, ok := strings.Cut(line.Value, "://"); !ok || scheme == "" || rest == "" {
+	if u, err := url.Parse(line.Value); err != nil || !u.IsAbs() {
 		l.warn(line.Number, "LICENSE", "%q is no absolute URL", line.Value)
 	}
 }

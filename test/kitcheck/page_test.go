@@ -187,7 +187,7 @@ var classes = map[string]string{
 	"R3-AGENT (notice)":            "a name with a version or words behind it: robots compare the first word",
 	"R3-AGENT":                     "a list of names on one line, or a name that no robot has",
 	"R3-DUPLICATE (notice)":        "a robot that is named twice: its groups are combined",
-	"R9-UNKNOWN-FIELD (notice)":    "fields that Lighthouse lets pass and no robot reads any more, such as Host and Noindex",
+	"R9-UNKNOWN-FIELD":             "fields that Lighthouse lets pass and no robot reads any more, such as Host and Noindex",
 	"R5-DUPLICATE":                 "the same rule twice",
 	"R5-DUPLICATE (notice)":        "the same rule twice, with other escapes",
 	"R2-BLANK (notice)":            "a blank in a pattern",

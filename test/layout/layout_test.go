@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"robots/client":  {"robots", "robots/readers", "robots/internal/dial", "internal/ask"},
 	"robots/kit":     {"robots", "robots/readers"},
 	"robots/irc":     {"diag", "robots/readers", "robots/internal/dial", "robots/internal/ircline", "internal/ask"},
-	"policy":         {"robots", "robots/readers", "policy/internal/proof"},
+	"policy":         {"robots", "robots/lint", "robots/readers", "policy/internal/proof"},
 
 	"policy/internal/proof": {"robots", "robots/readers", "selector"},
 

@@ -69,7 +69,7 @@ func TestTree(t *testing.T) {
 			"gophermap": "1Phlog   phlog/\n1About\tabout.txt\n0Phlog\tphlog/\nhMail\tmailto:a@x\n1Capsule\tgemini://x/\nhello   there\nI drew  this\n0A  b\n1Up  /\n0About  /about.txt\n"},
 			[]string{"warning MENU-LINE d/gophermap:1", "warning MENU-LINE gophermap:1", "warning CHECK-FORM gophermap:2", "warning CHECK-FORM gophermap:3",
 				"warning CHECK-NOWHERE gophermap:4", "warning CHECK-NOWHERE gophermap:5", "warning MENU-LINE gophermap:10"}},
-		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n", "robots.txt": "Dissallow: /\n"}, []string{"error MISSPELT d/.robots:1", "warning MISSPELT robots.txt:1"}},
+		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n", "robots.txt": "Dissallow: /\n"}, []string{"error R2-MISSPELT-FIELD d/.robots:1", "warning R2-MISSPELT-FIELD robots.txt:1"}},
 	} {
 		dir := t.TempDir()
 		write(t, dir, tt.files)

@@ -230,7 +230,7 @@ func (x *examination) annotations(context.Context) (all []Finding) {
 		switch {
 		case r.Code == policy.CodeNotRead:
 			all = append(all, faultf(diag.Command("mv", "--", file, path.Join(path.Dir(file), ".robots")), "%s: %s", r.Place(), r.Message)...)
-		case r.Severity == diag.Error:
+		case r.Severity == diag.Error, r.Code == "R7-MEANT":
 			all = append(all, faultf(diag.Command("gophd", "robots", "check", "--", x.flags.Root), "%s: %s", r.Place(), r.Message)...)
 		}
 	}

@@ -1,0 +1,124 @@
+package lint
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
+)
+
+// Annotation is [File] for a .robots file of gophd in a directory, which is named by its
+// selector. In an annotation rules before the first User-agent line bind everybody, each
+// name of a list counts, a pattern without a slash gets one, and Final is a field. What it
+// means to the site is for package policy to say.
+func Annotation(dir string, data []byte) []diag.Diagnostic {
+	// Write the fields as File knows them, for what the groups say.
+	var text strings.Builder
+	for line := range Lines(data) {
+		switch {
+		case line.Kind == readers.KindDisallow, isFinal(line) && line.Value != "":
+			text.WriteString("Disallow: " + line.Value)
+		case line.Kind == readers.KindAgent:
+			text.WriteString("User-agent: " + line.Value)
+		case line.Kind == readers.KindAllow:
+			text.WriteString("Allow: " + line.Value)
+		case line.Kind == readers.KindUsage, line.Kind == readers.KindField && readers.KnownField(line.Field):
+			text.WriteString(line.Field + ": " + trimBlanks(line.Value))
+		}
+		text.WriteByte('\n')
+	}
+	l := linter{dir: dir, file: robots.Parse(readers.RFC9309, []byte(text.String())), source: Lines(data)}
+	l.groups = l.file.Groups()
+	return l.find()
+}
+
+// Lines yields the lines of an annotation as gophd takes them: of the misspelt fields only
+// nearMisses count, and blanks of any kind around a field are no part of it, nor around the
+// value of a Disallow, a Final or a User-agent. odd reports whether a line has blanks
+// there, or around a Content-Usage, that are none of ASCII.
+func Lines(data []byte) iter.Seq2[readers.Line, bool] {
+	text, _ := readers.DecodeUTF16(data)
+	lines := readers.NewScanner(readers.RFC9309, false, string(text)).Lines()
+	return func(yield func(readers.Line, bool) bool) {
+		for line := range lines {
+			if !yield(taken(line)) {
+				return
+			}
+		}
+	}
+}
+
+// nearMisses are the misspelt fields that count in an annotation.
+var nearMisses = []string{"user-agent", "disallow", "useragent", "user agent", "disalow", "dissallow", "dissalow", "diasllow", "disallaw"}
+
+// taken returns a line as an annotation's line is taken.
+func taken(line readers.Line) (_ readers.Line, odd bool) {
+	text := "" // to be cut again
+	switch field := trimBlanks(line.Field); {
+	case field != line.Field:
+		text = field + ":" + line.Value
+	case line.Kind == readers.KindMalformed:
+		text, _, _ = strings.Cut(line.Text, "#")
+		text, _, _ = strings.Cut(text, "\x00")
+		text = trimBlanks(text)
+	}
+	if text != "" {
+		scanner := readers.NewScanner(readers.RFC9309, false, text)
+		if again, ok := scanner.Next(); ok {
+			odd = again.Kind != line.Kind || again.Field != line.Field
+			again.Number, again.Text = line.Number, line.Text
+			line = again
+		}
+	}
+
+	if line.Forgiven && !slices.Contains(nearMisses, strings.ToLower(line.Field)) {
+		line.Kind, line.Forgiven = readers.KindField, false
+	}
+	value := trimBlanks(line.Value)
+	switch {
+	case value == line.Value:
+	case line.Kind == readers.KindUsage:
+		odd = true
+	case line.Kind == readers.KindAgent, line.Kind == readers.KindDisallow, isFinal(line):
+		line.Value, odd = value, true
+	}
+	return line, odd
+}
+
+func isFinal(line readers.Line) bool {
+	return line.Kind == readers.KindField && strings.EqualFold(line.Field, "Final")
+}
+
+// trimBlanks trims what some reader takes for a blank.
+func trimBlanks(s string) string {
+	return strings.TrimFunc(s, func(c rune) bool { return c == 0x1f || c == 0xfeff || unicode.IsSpace(c) })
+}
+
+// oddBlank reports blanks that are none of ASCII. No author means them.
+func (l *linter) oddBlank(line readers.Line) {
+	switch {
+	case l.dir == "":
+		l.fault(line.Number, "R2-BLANK", "a blank that is none of ASCII, such as a no-break space, stands around the field or the value: some robots take it for a part of them")
+	case line.Kind == readers.KindUsage:
+		l.fault(line.Number, "R2-BLANK", "a blank that is none of ASCII, such as a no-break space, stands around the field or the value: an n counts, a y perhaps not")
+	default:
+		l.fault(line.Number, "R2-BLANK", "a blank that is none of ASCII, such as a no-break space, stands around the field or the value: it is left out")
+	}
+}
+
+// unaskable looks at what no Gopher client can send as the author of an annotation wrote it.
+func (l *linter) unaskable(line int, pattern string) {
+	if l.dir == "" || !strings.ContainsAny(pattern, "%\t\r") {
+		return
+	}
+	if strings.ContainsAny(selector.Decoded(pattern), "\r\n\t\x00") {
+		l.fault(line, "R5-NEVER", "no client can request %q: it holds a line end, a tab or a NUL", pattern)
+	} else if strings.Contains(strings.ToUpper(pattern), "%2F") {
+		l.notice(line, "R6-ESCAPE", "%%2F in %q is a slash", pattern)
+	}
+}
