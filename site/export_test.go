@@ -8,6 +8,6 @@ var Unprivileged = unprivileged
 // namesScanner is a scanner that keeps the names of all files.
 func namesScanner(r *disk.Root) *scanner {
 	s := newScanner(r)
-	s.names = true
+	s.files = true
 	return s
 }

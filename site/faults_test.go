@@ -245,7 +245,7 @@ func TestReadFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	broken = false
-	s, err = Open(dir, Config{Watch: WatchOff, Names: true})
+	s, err = Open(dir, Config{Watch: WatchOff, Files: true})
 	must(t, err)
 	snap, stop, err := s.Read(t.Context())
 	must(t, err)

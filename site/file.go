@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"slices"
@@ -212,6 +213,24 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 		}
 	}
 	return list, err
+}
+
+// Files yields the records of the files of a directory that are served under their own names:
+// no aliases, no programs, nothing that cannot be read. It lists nothing: it has them from the
+// Snapshot's Tree, with Config.Files.
+func (v *View) Files(snap *Snapshot, dir string) iter.Seq[File] {
+	return func(yield func(File) bool) {
+		d := snap.Tree.find(dir)
+		if d == nil {
+			return
+		}
+		for _, f := range d.Files {
+			name := selector.Join(dir, f.Name)
+			if f.Type != 0 && snap.Real(name) == name && !v.program(name) && !yield(f) {
+				return
+			}
+		}
+	}
 }
 
 // Entries lists all that lies in a directory on the disk, served or not: for commands that

@@ -159,19 +159,46 @@ func (s *Site) scanFS(scan *scanner, at string) (*Dir, error) {
 			}
 			d.Dirs = append(d.Dirs, sub)
 		case e.Type().IsRegular():
-			d.Files = append(d.Files, e.Name())
+			d.Files = append(d.Files, s.fileFS(name, e))
 			if _, ok := menu.DatedText(e.Name()); ok {
 				d.Phlog = true
 			}
 		}
 	}
-	if at == "." && !slices.Contains(d.Files, capsName) {
-		d.Files = append(d.Files, capsName)
+	slices.SortFunc(d.Files, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
+	if at == "." {
+		d.addCaps()
 	}
-	slices.Sort(d.Files)
 	slices.SortFunc(d.Dirs, func(a, b *Dir) int { return cmp.Compare(a.Name, b.Name) })
 	scan.programs[at] = p
 	return d, nil
+}
+
+// fileFS returns the record of a file of Site.fsys.
+func (s *Site) fileFS(name string, e fs.DirEntry) File {
+	f := File{Name: e.Name()}
+	info, err := e.Info()
+	if err != nil {
+		return f
+	}
+	f.Size, f.Modified, f.Changed = info.Size(), info.ModTime().UnixNano(), s.opened.UnixNano()
+	typ, known := menu.TypeOf(f.Name)
+	if f.Type = typ; known && !menu.IsMenuFile(f.Name) {
+		return f
+	}
+	in, err := s.fsys.Open(name)
+	if err != nil {
+		return f
+	}
+	defer func() { _ = in.Close() }()
+	head, _ := io.ReadAll(io.LimitReader(in, 512))
+	switch {
+	case !menu.IsMenuFile(f.Name):
+		f.Type = menu.Sniff(head)
+	case !menu.IsProgram(head):
+		f.Type = menu.TypeMenu
+	}
+	return f
 }
 
 // add records the files that a map includes or links, and its programs.

@@ -25,7 +25,11 @@ func dump(d *Dir) string {
 }
 
 func dumpDir(b *strings.Builder, d *Dir, indent string) {
-	fmt.Fprintf(b, "%s%s/ %q\n", indent, d.Name, d.Files)
+	fmt.Fprintf(b, "%s%s/", indent, d.Name)
+	for _, f := range d.Files {
+		fmt.Fprintf(b, " %q", f.Name)
+	}
+	b.WriteString("\n")
 	for _, n := range d.Notes {
 		fmt.Fprintf(b, "%s  %s: %q %v\n", indent, n.File, n.Data, n.Err)
 	}
@@ -189,6 +193,9 @@ func TestRescanIsScan(t *testing.T) {
 			if got, want := dump(tree), dump(fresh); got != want {
 				rt.Fatalf("read again: %v\nbefore:\n%s\ngot:\n%s\nwant:\n%s", dirs, before, got, want)
 			}
+			for name := range tree.Changes(fresh) {
+				rt.Fatalf("read again: %v\nthe record of %s: %+v\nwant: %+v", dirs, name, tree.find(name), fresh.find(name))
+			}
 			if !maps.Equal(scan.aliases, whole.aliases) || !maps.Equal(scan.refused, whole.refused) {
 				rt.Fatalf("read again: %v\naliases:\n%v\nwant:\n%v\n%s", dirs, scan.aliases, whole.aliases, before)
 			}
@@ -237,7 +244,7 @@ func scannedTree(d *Dir, dir string, aliases map[string]link) string {
 		}
 	}
 	for _, f := range d.Files {
-		names[f] = false
+		names[f.Name] = false
 	}
 	for _, sub := range d.Dirs {
 		names[sub.Name] = true

@@ -151,7 +151,7 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 	}
 	defer r.Close()
 	scan := newScanner(r)
-	scan.read, scan.names = read, true
+	scan.scanned, scan.files = read, true
 	tree, err := scan.tree()
 	if err != nil {
 		return nil, err
@@ -172,7 +172,8 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 		}
 	}
 	for at != "." {
-		tree = &Dir{Name: path.Base(at), Files: tree.Files, Dirs: tree.Dirs, Notes: tree.Notes, Strays: tree.Strays, Phlog: tree.Phlog}
+		top := *tree
+		top.Name, tree = path.Base(at), &top
 		at = path.Dir(at)
 		tree = &Dir{Dirs: []*Dir{tree}}
 	}

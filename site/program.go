@@ -242,6 +242,9 @@ func (r *reading) leaveOut(list []disk.Dirent) (l leftOut) {
 		}
 		switch reason := selector.Refusal(e.Base); {
 		case reason == "" && (e.Mode.IsRegular() || e.Mode.IsDir()) && !readable(e):
+			if r.files {
+				r.unreadable[e.Base] = true
+			}
 			l.add(leftOut{unreadable: 1, first: selector.Join(r.at.name, e.Base)})
 		case reason == "", reason == selector.Source, reason == selector.Program, e.Base[0] == '.':
 		default:

@@ -143,11 +143,11 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	}
 	for {
 		scan := newScanner(from)
-		scan.answered, scan.runs, scan.names = s.conf.Programs, s.conf.Runs, s.conf.Names
-		if !scan.names {
+		scan.answered, scan.runs, scan.files = s.conf.Programs, s.conf.Runs, s.conf.Files
+		if !scan.files {
 			scan.aside = disk.Guarded(s.guard)
 		}
-		scan.read = &s.scanned
+		scan.scanned = &s.scanned
 		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
 			return scan.tree()
@@ -161,8 +161,8 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 // publish compiles, and swaps the snapshot in; it says why its file is not proven.
 func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch) error {
 	old := s.Now()
-	if old != nil && old.Tree == tree && slices.Equal(old.menus, s.scan.menus()) && maps.Equal(old.aliases, s.scan.aliases) && maps.Equal(old.refused, s.scan.refused) {
-		s.remap(old)
+	if old != nil && !b.All && tree.allAlike(old.Tree) && slices.Equal(old.menus, s.scan.menus()) && maps.Equal(old.aliases, s.scan.aliases) && maps.Equal(old.refused, s.scan.refused) {
+		s.remap(old, tree)
 		return old.leak
 	}
 	next := compile(s.conf, tree, old, s.scan)
@@ -177,13 +177,14 @@ func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch)
 	return next.leak
 }
 
-// remap publishes new lists of included files, programs and times of change, for a tree
-// that is otherwise the same.
-func (s *Site) remap(old *Snapshot) {
+// remap publishes new records of files, lists of included files, programs and times of
+// change, for a tree whose policy stays the same.
+func (s *Site) remap(old *Snapshot, tree *Dir) {
 	next := *old
+	next.Tree = tree
 	next.included, next.programs = s.scan.included(old), s.scan.foundPrograms()
 	next.changed = maps.Clone(s.scan.changed)
-	if maps.Equal(old.included, next.included) && slices.Equal(old.programs, next.programs) && maps.Equal(old.changed, next.changed) {
+	if tree == old.Tree && maps.Equal(old.included, next.included) && slices.Equal(old.programs, next.programs) && maps.Equal(old.changed, next.changed) {
 		return
 	}
 	s.exchange(&next, s.served.Load().root)
@@ -204,7 +205,7 @@ func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 		switch {
 		case programs, other, !bytes.Equal(old.Robots, next.Robots), !maps.Equal(old.aliases, next.aliases), !maps.Equal(old.refused, next.refused):
 			now.changed(ofRules)
-		case old.Tree != next.Tree:
+		case old.Compiled != next.Compiled:
 			now.changed(ofTree)
 		default:
 			now.changed(ofUsers)

@@ -156,10 +156,10 @@ type finder struct {
 	c       *policy.Compiled
 	own     []string // selectors that are no files; without a leading slash, names in any directory
 
-	list func(dir string) []string // the files of a directory, sorted; nil: the tree has them
+	list func(dir string) []File // the files of a directory, sorted; nil: the tree has them
 }
 
-func (f finder) files(d *Dir, dir string) []string {
+func (f finder) files(d *Dir, dir string) []File {
 	if f.list == nil {
 		return d.Files
 	}
@@ -168,27 +168,28 @@ func (f finder) files(d *Dir, dir string) []string {
 
 // lister returns a function that lists the files of a directory, once; nil if the tree
 // has their names. It may list some that are not served.
-func (s *scanner) lister() func(dir string) []string {
+func (s *scanner) lister() func(dir string) []File {
 	if s.aside == nil {
 		return nil
 	}
-	known := map[string][]string{}
-	return func(dir string) []string {
-		names, ok := known[dir]
+	known := map[string]*Dir{}
+	return func(dir string) []File {
+		d, ok := known[dir]
 		if !ok {
+			d = &Dir{}
 			t, _, rest := s.root.At(dir)
 			list, _ := s.aside.Named(dir).List(filepath.Join(t.Dir, rest))
 			for _, e := range list {
 				if selector.Askable(e.Name()) && !e.IsDir() {
-					names = append(names, e.Name())
+					d.Files = append(d.Files, File{Name: e.Name()})
 				}
 			}
-			if at, found := slices.BinarySearch(names, capsName); dir == "." && !found {
-				names = slices.Insert(names, at, capsName)
+			if dir == "." {
+				d.addCaps()
 			}
-			known[dir] = names
+			known[dir] = d
 		}
-		return names
+		return d.Files
 	}
 }
 
@@ -245,12 +246,12 @@ func (f finder) exists(r policy.AnnotationRule) bool {
 		return true
 	}
 	files := f.files(d, dir)
-	from, _ := slices.BinarySearch(files, begin)
-	for _, name := range files[from:] {
-		if !strings.HasPrefix(name, begin) {
+	from, _ := slices.BinarySearchFunc(files, begin, func(f File, name string) int { return strings.Compare(f.Name, name) })
+	for _, file := range files[from:] {
+		if !strings.HasPrefix(file.Name, begin) {
 			break
 		}
-		if r.Matches("/" + dir + name) {
+		if r.Matches("/" + dir + file.Name) {
 			return true
 		}
 	}
@@ -316,7 +317,7 @@ func (f finder) nearest(r policy.AnnotationRule) string {
 		try(sub.Name, "/")
 	}
 	for _, file := range f.files(d, at) {
-		try(file, "")
+		try(file.Name, "")
 	}
 	if len(rest) < 3 && least > 0 {
 		return ""

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -49,8 +50,8 @@ type scanner struct {
 	changed  map[string]time.Time // when something was changed last, by the names of users' trees
 	busy     map[string]struct{}  // real directories with a map or an annotation under another process's lease
 	failed   error                // why the scan is unreliable
-	read     *atomic.Int64        // counts directories; nil: no counter
-	names    bool                 // Config.Names
+	scanned  *atomic.Int64        // counts directories; nil: no counter
+	files    bool                 // Config.Files
 	aside    disk.Caller          // for listings that may be left out; nil: the names are known
 }
 
@@ -95,29 +96,38 @@ type reading struct {
 	dir   *Dir
 	kept  []disk.Dirent // served entries; links have the type of their target
 	links links
+
+	unreadable map[string]bool // entries that this process may not read
 }
 
 // dir reads a directory. It takes directories below from old, the last reading of it,
 // and reads those that old lacks. If nothing has changed it returns old. The error is
 // why the directory could not be listed.
 func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
-	list, err := s.list(p.real)
-	if s.read != nil {
-		s.read.Add(1)
+	list, self, err := s.list(p.real)
+	if s.scanned != nil {
+		s.scanned.Add(1)
 	}
 	slices.SortFunc(list, func(a, b disk.Dirent) int { return strings.Compare(a.Base, b.Base) })
-	r := reading{scanner: s, at: p, dir: &Dir{Name: baseName(p.name)}, kept: list[:0]}
+	r := reading{scanner: s, at: p, dir: &Dir{Name: baseName(p.name)}, kept: list[:0], unreadable: map[string]bool{}}
 	delete(s.busy, p.real)
+	if s.files {
+		r.dir.Changed, r.dir.Modified = self.Changed, self.Modified
+	}
 	r.readMaps(list)
 	for _, e := range list {
 		r.entry(e)
+		if s.files && !e.IsDir() && selector.Refusal(e.Base) != "" {
+			source, _ := r.look(p.child(strings.Clone(e.Base)))
+			r.dir.Sources = append(r.dir.Sources, source)
+		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.dir.Notes = append(r.dir.Notes, unlisted(p, err))
 	}
 	slices.Reverse(r.dir.Notes) // robots.txt before .robots
-	r.caps()
 	r.fill(old)
+	r.caps()
 	s.relinked = s.relinked || !slices.Equal(r.links.list, s.links[p.name].list)
 	delete(s.links, p.name)
 	if !r.links.none() {
@@ -126,27 +136,28 @@ func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 	return settled(r.dir, old), err
 }
 
-func (s *scanner) list(real string) ([]disk.Dirent, error) {
-	list, err := s.listed(real)
+func (s *scanner) list(real string) ([]disk.Dirent, disk.Revision, error) {
+	list, self, err := s.listed(real)
 	list = disk.Overlay(list, s.root.Kids(real, func(*disk.Tree) bool { return true }))
 	s.mind(err)
 	if err != nil && real == "." {
 		s.failed = err // the old policy stays
 	}
-	return list, err
+	return list, self, err
 }
 
-func (s *scanner) listed(real string) ([]disk.Dirent, error) {
+func (s *scanner) listed(real string) (list []disk.Dirent, self disk.Revision, err error) {
 	f, err := s.root.OpenReal(s.call, real)
 	if err != nil {
-		return nil, err
+		return nil, self, err
 	}
 	defer func() { _ = f.Close() }()
 	if !s.root.Owned(real, f.Info) {
-		return nil, disk.ErrForeign
+		return nil, self, disk.ErrForeign
 	}
 	s.change(real, f.Info)
-	return f.ReadDir(s.call, func(int) error { return nil })
+	list, err = f.ReadDir(s.call, func(int) error { return nil })
+	return list, f.Revision, err
 }
 
 // unlisted denies a directory that cannot be listed. With mode 0711 a client can still
@@ -201,9 +212,8 @@ func (s *scanner) change(name string, info fs.FileInfo) {
 // caps adds the caps.txt of the root where there is none: it is made then, so
 // that robots.txt must speak of it, too.
 func (r *reading) caps() {
-	at, found := slices.BinarySearchFunc(r.kept, capsName, func(e disk.Dirent, name string) int { return strings.Compare(e.Base, name) })
-	if r.at.name == "." && !found {
-		r.kept = slices.Insert(r.kept, at, disk.Dirent{Base: capsName})
+	if r.at.name == "." && r.keepsFiles() {
+		r.dir.addCaps()
 	}
 }
 
@@ -214,11 +224,11 @@ func (r *reading) isNote(e disk.Dirent) bool {
 	return e.Base == noteName || e.Base == handName && !e.IsDir() && r.root.IsTop(r.at.real)
 }
 
-// keepsFiles reports whether to keep the names of files. Policy depends on annotations
-// alone, and the names of a million files would take most of the memory.
+// keepsFiles reports whether to keep the files. Policy depends on annotations alone, and the
+// names of a million files would take most of the memory.
 func (r *reading) keepsFiles() bool {
 	t, _, rest := r.root.At(r.at.real)
-	return r.names || t.Owner != disk.AnyOwner && rest == "."
+	return r.files || t.Owner != disk.AnyOwner && rest == "."
 }
 
 // fill fills in the directories, and the files if keepsFiles. It takes directories from old
@@ -237,19 +247,63 @@ func (r *reading) fill(old *Dir) {
 			continue
 		}
 		e.Base = strings.Clone(e.Base) // else it keeps the whole listing in memory
-		if !e.IsDir() {
-			r.dir.Files = append(r.dir.Files, e.Base)
-			continue
-		}
 		p := r.at.child(e.Base)
 		target, isLink := targets[p.name]
 		if isLink {
 			p.real = target
 		}
+		if !e.IsDir() {
+			r.dir.Files = append(r.dir.Files, r.file(p, old))
+			continue
+		}
 		if d := r.below(p, child(old, e.Base), isLink); d != nil {
 			r.dir.Dirs = append(r.dir.Dirs, d)
 		}
 	}
+}
+
+// file returns the record of a file. What is not known of it, or cannot be read, has the type 0.
+func (r *reading) file(p place, old *Dir) File {
+	if base := path.Base(p.name); !r.files || r.unreadable[base] {
+		return File{Name: base}
+	}
+	f, err := r.look(p)
+	if err != nil {
+		return f
+	}
+
+	// Read its beginning where its name does not tell its type, unless that is known.
+	typ, known := menu.TypeOf(f.Name)
+	isMenu := menu.IsMenuFile(f.Name)
+	if was, ok := old.file(f.Name); ok && was.Type != 0 {
+		if f.Type = was.Type; f == was {
+			return f
+		}
+	}
+	switch {
+	case r.runs != nil && r.runs(p.real):
+		f.Type = menu.TypeMenu
+	case known && !isMenu:
+		f.Type = typ
+	default:
+		head, err := r.read(p.real, 512)
+		r.noteBusy(err)
+		switch {
+		case err != nil, isMenu && menu.IsProgram(head):
+			f.Type = 0
+		case isMenu:
+			f.Type = menu.TypeMenu
+		default:
+			f.Type = menu.Sniff(head)
+		}
+	}
+	return f
+}
+
+// look returns the record of a file without its type.
+func (r *reading) look(p place) (File, error) {
+	rev, _, err := r.root.Revision(r.call, p.real)
+	return File{Name: path.Base(p.name), Size: rev.Size, Changed: rev.Changed, Modified: rev.Modified}, err
 }
 
 // below returns a directory in this one: as it was, or read for the first time. It returns
@@ -279,7 +333,7 @@ func (r *reading) note(e disk.Dirent) *policy.Annotation {
 		_, _, _ = r.resolve(e.Base)
 	}
 	a := &policy.Annotation{Dir: selector.Canonical(r.at.name, true), File: selector.Join(r.at.name, e.Base)}
-	a.Data, a.Err = r.readNote(selector.Join(r.at.real, e.Base))
+	a.Data, a.Err = r.read(selector.Join(r.at.real, e.Base), maxNote+1) // one byte more than it may have at most
 	r.mind(a.Err)
 	r.noteBusy(a.Err)
 	return a
@@ -292,8 +346,8 @@ func (r *reading) noteBusy(err error) {
 	}
 }
 
-// readNote reads an annotation, one byte more than it may have at most.
-func (s *scanner) readNote(name string) ([]byte, error) {
+// read reads the beginning of a file.
+func (s *scanner) read(name string, most int64) ([]byte, error) {
 	f, err := s.root.Open(s.call, name)
 	if err != nil {
 		return nil, err
@@ -302,6 +356,6 @@ func (s *scanner) readNote(name string) ([]byte, error) {
 	if f.Info.IsDir() {
 		return nil, errors.New("is a directory")
 	}
-	data, err := io.ReadAll(io.LimitReader(&disk.CallReader{Handle: f, Call: s.call}, maxNote+1))
+	data, err := io.ReadAll(io.LimitReader(&disk.CallReader{Handle: f, Call: s.call}, most))
 	return bytes.Clone(data), err // ReadAll's buffer is larger than most annotations
 }

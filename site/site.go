@@ -80,8 +80,9 @@ type Config struct {
 	// Sitemaps are URLs of sitemaps, which robots.txt names.
 	Sitemaps []string
 
-	// Names keeps the names of all files in Snapshot.Tree. Policy does not depend on them.
-	Names bool
+	// Files keeps all files in Snapshot.Tree, with their types, sizes and times, for what
+	// lists them: View.Files, Dir.Changes. Policy does not depend on them.
+	Files bool
 
 	// FileTimeout is how long a file or directory may take to be opened or read
 	// before it counts as unresponsive: it is then not opened again until it

@@ -15,6 +15,7 @@ import (
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/selector"
 )
 
 // A site has one tree for its root directory, one for each mount, and one for each user.
@@ -130,16 +131,100 @@ func (s *Site) setTrees(trees map[string]*disk.Tree) {
 	}
 }
 
-// Dir is a directory of the tree that the server answers for. It never changes
-// after it was made: a change makes new ones on the way to the root and shares
-// the rest.
+// Dir is the record that the scan makes of a directory of the tree that the server answers
+// for. It never changes after it was made: a change makes new ones on the way to the root and
+// shares the rest. So two snapshots have the same *Dir where nothing has changed; what keeps
+// something of its own of the tree, such as an index, follows Changes.
 type Dir struct {
 	Name   string               // the last element; "" for the root
-	Files  []string             // names of served files, sorted, with Config.Names
+	Files  []File               // served files, sorted by Name, with Config.Files
 	Dirs   []*Dir               // sorted by Name
 	Notes  []*policy.Annotation // robots.txt at the top of a tree, and .robots
 	Strays []string             // files that are almost called so, and are not read
 	Phlog  bool                 // it has dated texts
+
+	// With Config.Files: files that are not served, of which the menu may be made, and the
+	// times of the directory, in nanoseconds.
+	Sources           []File
+	Changed, Modified int64
+}
+
+// A File is the record of a served file. Without Config.Files it is a name.
+type File struct {
+	Name string
+
+	// Type is the item type: by the name, or else by the first bytes. It is 0 if the file
+	// cannot be read, or is a menu that is a program that nothing runs.
+	Type byte
+
+	Size              int64
+	Changed, Modified int64 // times, in nanoseconds: Changed, too, when it was renamed or moved here
+}
+
+// file returns the record of a file.
+func (d *Dir) file(name string) (File, bool) {
+	if d == nil {
+		return File{}, false
+	}
+	i, ok := slices.BinarySearchFunc(d.Files, name, func(f File, name string) int { return strings.Compare(f.Name, name) })
+	if !ok {
+		return File{}, false
+	}
+	return d.Files[i], true
+}
+
+// addCaps adds the root's caps.txt, which is made where there is none.
+func (d *Dir) addCaps() {
+	at, found := slices.BinarySearchFunc(d.Files, capsName, func(f File, name string) int { return strings.Compare(f.Name, name) })
+	if !found {
+		d.Files = slices.Insert(d.Files, at, File{Name: capsName})
+	}
+}
+
+// Changes yields the directories whose own records differ from those in an older tree, nil if
+// there is none, by their paths, parents first. Of a directory that is gone it yields its path
+// and nil, and nothing of what was below.
+func (d *Dir) Changes(old *Dir) iter.Seq2[string, *Dir] {
+	return func(yield func(string, *Dir) bool) { d.changes(old, ".", yield) }
+}
+
+func (d *Dir) changes(old *Dir, name string, yield func(string, *Dir) bool) bool {
+	if d == old {
+		return true
+	}
+	if !d.same(old) && !yield(name, d) {
+		return false
+	}
+	if old != nil {
+		for _, sub := range old.Dirs {
+			if child(d, sub.Name) == nil && !yield(selector.Join(name, sub.Name), nil) {
+				return false
+			}
+		}
+	}
+	for _, sub := range d.Dirs {
+		if !sub.changes(child(old, sub.Name), selector.Join(name, sub.Name), yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// same reports whether the records of two directories are equal, but for what lies below.
+func (d *Dir) same(old *Dir) bool {
+	return d.alike(old) && d.Changed == old.Changed && d.Modified == old.Modified &&
+		slices.Equal(d.Files, old.Files) && slices.Equal(d.Sources, old.Sources)
+}
+
+// alike reports whether policy and feeds take two directories for the same, but for what lies
+// below.
+func (d *Dir) alike(old *Dir) bool {
+	return old != nil && d.Name == old.Name && d.Phlog == old.Phlog && slices.EqualFunc(d.Notes, old.Notes, sameNote) && slices.Equal(d.Strays, old.Strays)
+}
+
+// allAlike reports whether two trees are alike: all that differs is in their files.
+func (d *Dir) allAlike(old *Dir) bool {
+	return d == old || d.alike(old) && slices.EqualFunc(d.Dirs, old.Dirs, (*Dir).allAlike)
 }
 
 // HasPhlog reports whether d or a directory below it has dated texts.
@@ -176,7 +261,7 @@ func (d *Dir) Has(name string, dir bool) bool {
 	if in == nil {
 		return false
 	}
-	_, ok := slices.BinarySearch(in.Files, file)
+	_, ok := in.file(file)
 	return ok
 }
 
@@ -264,7 +349,7 @@ func settled(d, old *Dir) *Dir {
 	}
 	if slices.EqualFunc(d.Notes, old.Notes, sameNote) {
 		d.Notes = old.Notes
-		if d.Phlog == old.Phlog && slices.Equal(d.Strays, old.Strays) && slices.Equal(d.Files, old.Files) && slices.Equal(d.Dirs, old.Dirs) {
+		if d.same(old) && slices.Equal(d.Dirs, old.Dirs) {
 			return old
 		}
 	}

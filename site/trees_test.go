@@ -258,7 +258,7 @@ func TestUsersOwn(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if d := child(s.Now().Tree, "~ann"); d == nil || !slices.Equal(d.Files, []string{"own.txt", "root.txt"}) || len(d.Dirs) > 0 {
+	if d := child(s.Now().Tree, "~ann"); d == nil || !slices.Equal(d.Files, []File{{Name: "own.txt"}, {Name: "root.txt"}}) || len(d.Dirs) > 0 {
 		t.Errorf("the policy knows %+v", d)
 	}
 }

@@ -223,12 +223,12 @@ func (u *users) fromSkel(v *View, top string, d *Dir) bool {
 	if len(d.Dirs) > 0 || len(d.Files) > len(u.skel) {
 		return false
 	}
-	for _, base := range d.Files {
-		given, ok := u.skel[base]
+	for _, file := range d.Files {
+		given, ok := u.skel[file.Name]
 		if !ok {
 			return false
 		}
-		f, err := v.open(selector.Join(top, base))
+		f, err := v.open(selector.Join(top, file.Name))
 		if err != nil {
 			return false
 		}

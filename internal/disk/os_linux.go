@@ -133,7 +133,7 @@ func revisionOf(fd int) (Revision, error) {
 		return Revision{}, err
 	}
 	return Revision{Mount: st.Mnt_id, Device: uint64(st.Dev_major)<<32 | uint64(st.Dev_minor), Inode: st.Ino,
-		Changed: st.Ctime.Sec*1e9 + int64(st.Ctime.Nsec), Size: int64(st.Size), Owner: st.Uid, Mode: uint32(st.Mode)}, nil
+		Changed: st.Ctime.Sec*1e9 + int64(st.Ctime.Nsec), Modified: st.Mtime.Sec*1e9 + int64(st.Mtime.Nsec), Size: int64(st.Size), Owner: st.Uid, Mode: uint32(st.Mode)}, nil
 }
 
 // idOf returns the identity of a file with its device as statx(2) reports it.

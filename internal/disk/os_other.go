@@ -37,7 +37,7 @@ func revisionOf(fd int) (Revision, error) {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return Revision{}, err
 	}
-	return Revision{Device: uint64(st.Dev), Inode: uint64(st.Ino), Changed: st.Ctim.Nano(), Size: st.Size, Owner: st.Uid, Mode: uint32(st.Mode)}, nil //nolint:unconvert // other types on other systems
+	return Revision{Device: uint64(st.Dev), Inode: uint64(st.Ino), Changed: st.Ctim.Nano(), Modified: st.Mtim.Nano(), Size: st.Size, Owner: st.Uid, Mode: uint32(st.Mode)}, nil //nolint:unconvert // other types on other systems
 }
 
 // idOf returns the identity of a file.

@@ -13,7 +13,7 @@ import (
 // [Revision.Young]. No file has the zero value.
 type Revision struct {
 	Mount, Device, Inode uint64
-	Changed              int64 // the time of change (ctime), in nanoseconds
+	Changed, Modified    int64 // the times of change (ctime) and of modification (mtime), in nanoseconds
 	Size                 int64
 	Owner, Mode          uint32
 }

@@ -36,6 +36,7 @@ var mayAskTheWall = map[string]string{
 	"site/scan.go":                         "of files, compared with each other",
 	"internal/disk/revision.go":            "of files: one that seems new is read once more",
 	"site/file.go":                         "of a file, for fs.FileInfo",
+	"site/fs.go":                           "of files, told to those who list them",
 }
 
 // TestClockJumps looks for intervals that would change with the wall clock: a

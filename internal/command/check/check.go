@@ -121,7 +121,7 @@ type checking struct {
 // calls stop at the end.
 func begin(ctx context.Context, dir string, o Options, progress func(c *checking) string) (c *checking, stop func() error, err error) {
 	o.Site.Watch = site.WatchOff
-	o.Site.Names = true
+	o.Site.Files = true
 	c = &checking{Options: o, ctx: ctx, tops: map[string]string{}, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}, answers: map[string]bool{}}
 	if c.site, err = site.Open(dir, o.Site); err != nil {
 		return nil, nil, err

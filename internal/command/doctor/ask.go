@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -215,12 +214,11 @@ func (x *examination) newest(n int) []string {
 	var walk func(dir *site.Dir, at string)
 	walk = func(dir *site.Dir, at string) {
 		for _, file := range dir.Files {
-			name := selector.Join(at, file)
-			info, err := os.Stat(filepath.Join(x.onMachine(x.flags.Root), name))
-			if typ, known := menu.TypeOf(file); err != nil || !known || typ != menu.TypeText || time.Since(info.ModTime()) < 10*time.Second || x.snap.Compiled.DeniedToAll(name, false) {
+			name, when := selector.Join(at, file.Name), time.Unix(0, file.Modified)
+			if typ, known := menu.TypeOf(file.Name); file.Type != typ || !known || typ != menu.TypeText || time.Since(when) < 10*time.Second || x.snap.Compiled.DeniedToAll(name, false) {
 				continue
 			}
-			all = append(all, text{name, info.ModTime()})
+			all = append(all, text{name, when})
 		}
 		for _, sub := range dir.Dirs {
 			walk(sub, selector.Join(at, sub.Name))

@@ -169,7 +169,7 @@ func (d *Doctor) begin() *examination {
 func (x *examination) readTree(ctx context.Context, sitemaps ...string) (closed func()) {
 	conf, _, err := x.flags.Parts()
 	conf.Sitemaps = sitemaps
-	conf.Watch, conf.Names, conf.Users = site.WatchOff, true, x.onMachine(conf.Users)
+	conf.Watch, conf.Files, conf.Users = site.WatchOff, true, x.onMachine(conf.Users)
 	for name, dir := range conf.Mounts {
 		conf.Mounts[name] = x.onMachine(dir)
 	}

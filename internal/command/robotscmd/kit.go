@@ -75,9 +75,10 @@ func kitCase(snap *site.Snapshot) kit.Case {
 		}
 		names = append(names, namedFile{name, true})
 		below := func(last string) string { return strings.TrimPrefix(name+"/"+last, "./") }
-		for _, f := range append(d.Files[:len(d.Files):len(d.Files)], "later") {
-			names = append(names, namedFile{below(f), false})
+		for _, f := range d.Files {
+			names = append(names, namedFile{below(f.Name), false})
 		}
+		names = append(names, namedFile{below("later"), false})
 		for _, sub := range d.Dirs {
 			walk(sub, below(sub.Name))
 		}

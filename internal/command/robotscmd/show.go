@@ -99,7 +99,7 @@ func (c *Command) readRoot(ctx context.Context) (*site.Snapshot, error) {
 
 // readSite runs a site until it has its first snapshot.
 func (c *Command) readSite(ctx context.Context, conf site.Config) (*site.Snapshot, error) {
-	conf.Watch, conf.Names = site.WatchOff, true
+	conf.Watch, conf.Files = site.WatchOff, true
 	s, err := site.Open(c.Root, conf)
 	if err != nil {
 		return nil, err
